@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GP_BALANCE_H
+#define GP_BALANCE_H
+
+#include <gp/core.h>
+
+#endif

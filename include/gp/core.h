@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file core.h
+ * Status codes, element types, operators, contexts and memory: what every gp call shares.
+ *
+ * A program makes one context per device and thread, hands it to the primitives, and destroys it:
+ *
+ *     gp_context *ctx;
+ *     gp_status s = gp_context_create(&ctx, NULL);          // first usable GPU, otherwise the CPU
+ *     s = gp_scan_inclusive(ctx, GP_I32, GP_SUM, in, n, out); // queued; in, out live where ctx computes
+ *     s = gp_context_synchronize(ctx);                      // now out can be read
+ *     gp_context_destroy(ctx);
+ */
+#ifndef GP_CORE_H
+#define GP_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) && !defined(GP_STATIC)
+#define GP_API __attribute__((visibility("default")))
+#else
+#define GP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GP_VERSION_MAJOR 0
+#define GP_VERSION_MINOR 1
+#define GP_VERSION_PATCH 0
+#define GP_VERSION (GP_VERSION_MAJOR * 10000 + GP_VERSION_MINOR * 100 + GP_VERSION_PATCH)
+
+/** The version of the library at run time, in the form of GP_VERSION. @since 0.1 */
+GP_API int gp_version(void);
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+/** Every status: X(name, number, text). Numbers never change; new ones are appended. */
+#define GP_STATUS_MAP(X)                                                                           \
+    X(OK, 0, "no error")                                                                           \
+    X(ERROR_ARGUMENT, 1, "an argument has a value that is not allowed")                            \
+    X(ERROR_POINTER, 2, "a pointer is NULL, misaligned, or not memory of this context")            \
+    X(ERROR_OVERLAP, 3, "two arrays overlap in a way this call does not allow")                    \
+    X(ERROR_DTYPE, 4, "an element type is unknown or not allowed here")                            \
+    X(ERROR_OP, 5, "an operator is unknown or has no meaning for this element type")               \
+    X(ERROR_UNSUPPORTED, 6, "valid, but not available on this device or in this build")            \
+    X(ERROR_MEMORY, 7, "an allocation failed")                                                     \
+    X(ERROR_WORKSPACE, 8, "the workspace would have to grow while a stream is being captured")     \
+    X(ERROR_OVERFLOW, 9, "a total does not fit the element type it was asked in")                  \
+    X(ERROR_CAPACITY, 10, "a result does not fit the room given for it")                           \
+    X(ERROR_DATA, 11, "the contents of an array break a rule of the call")                         \
+    X(ERROR_DEVICE, 12, "no usable device, or the driver refused")                                 \
+    X(ERROR_CUDA, 13, "a CUDA call or kernel failed; the context must be reset")                   \
+    X(ERROR_INTERNAL, 14, "a bug in gp: please report it")
+
+/** What a call returns. GP_OK is zero. */
+typedef enum gp_status {
+#define GP_STATUS_ENUM(name, number, text) GP_##name = number,
+    GP_STATUS_MAP(GP_STATUS_ENUM)
+#undef GP_STATUS_ENUM
+} gp_status;
+
+/** One sentence for a status; never NULL, also for numbers that are no status. @since 0.1 */
+GP_API const char *gp_status_string(gp_status status);
+
+/* ---- element types and operators ------------------------------------------------------------- */
+
+/** Every element type: X(name, number, bytes, text). */
+#define GP_DTYPE_MAP(X)                                                                            \
+    X(I8, 1, 1, "i8")                                                                              \
+    X(U8, 2, 1, "u8")                                                                              \
+    X(I16, 3, 2, "i16")                                                                            \
+    X(U16, 4, 2, "u16")                                                                            \
+    X(I32, 5, 4, "i32")                                                                            \
+    X(U32, 6, 4, "u32")                                                                            \
+    X(I64, 7, 8, "i64")                                                                            \
+    X(U64, 8, 8, "u64")                                                                            \
+    X(F16, 9, 2, "f16")                                                                            \
+    X(BF16, 10, 2, "bf16")                                                                         \
+    X(F32, 11, 4, "f32")                                                                           \
+    X(F64, 12, 8, "f64")
+
+/** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float. */
+typedef enum gp_dtype {
+#define GP_DTYPE_ENUM(name, number, bytes, text) GP_##name = number,
+    GP_DTYPE_MAP(GP_DTYPE_ENUM)
+#undef GP_DTYPE_ENUM
+} gp_dtype;
+
+/** Every operator: X(name, number, scalars per item, text). */
+#define GP_OP_MAP(X)                                                                               \
+    X(SUM, 1, 1, "sum")                                                                            \
+    X(PRODUCT, 2, 1, "product")                                                                    \
+    X(MIN, 3, 1, "min")                                                                            \
+    X(MAX, 4, 1, "max")                                                                            \
+    X(AND, 5, 1, "and")                                                                            \
+    X(OR, 6, 1, "or")                                                                              \
+    X(XOR, 7, 1, "xor")                                                                            \
+    X(AFFINE, 8, 2, "affine")                                                                      \
+    X(MAT2, 9, 4, "mat2")
+
+/**
+ * Associative operators.
+ *
+ * Integers wrap. MIN and MAX follow gp's order of floats (-inf .. -0 = +0 .. +inf < NaN); a tie keeps
+ * the left operand, so the identity of MIN on floats is NaN. AND, OR and XOR are for integers.
+ *
+ * AFFINE and MAT2 do not commute and are for GP_F32 and GP_F64; an item is 2 or 4 consecutive scalars:
+ *   AFFINE (a, b) stands for x -> a x + b; left then right is (a2 a1, a2 b1 + b2), identity (1, 0);
+ *   MAT2 (m00, m01, m10, m11), row-major; left, right is the product left * right.
+ */
+typedef enum gp_op {
+#define GP_OP_ENUM(name, number, scalars, text) GP_##name = number,
+    GP_OP_MAP(GP_OP_ENUM)
+#undef GP_OP_ENUM
+} gp_op;
+
+/** Bytes of one element, 0 for a number that is no dtype. @since 0.1 */
+GP_API size_t gp_dtype_bytes(gp_dtype dtype);
+
+/** Lower-case name such as "u32"; "?" for a number that is no dtype. @since 0.1 */
+GP_API const char *gp_dtype_string(gp_dtype dtype);
+
+/** Lower-case name such as "sum"; "?" for a number that is no operator. @since 0.1 */
+GP_API const char *gp_op_string(gp_op op);
+
+/**
+ * Scalars per item of an operator (1, 2 for GP_AFFINE, 4 for GP_MAT2); 0 for no operator.
+ * An item of a scan has gp_op_scalars(op) * gp_dtype_bytes(dtype) bytes. @since 0.1
+ */
+GP_API size_t gp_op_scalars(gp_op op);
+
+/** Which implementation of a primitive to use; not every primitive has every one. */
+typedef enum gp_algorithm {
+    GP_ALGORITHM_AUTO = 0,             /**< what the tuning table says is fastest and deterministic */
+    GP_ALGORITHM_LOOKAHEAD = 1,        /**< scan: single pass, each tile reads the sums before it */
+    GP_ALGORITHM_LOOKBACK = 2,         /**< scan: single pass, decoupled look-back */
+    GP_ALGORITHM_CHAINED = 3,          /**< scan: single pass, each tile waits for the one before */
+    GP_ALGORITHM_REDUCE_THEN_SCAN = 4, /**< scan: tile sums, scan of the sums, scan of the tiles */
+    GP_ALGORITHM_SCAN_THEN_FAN = 5,    /**< scan: scan tiles, scan their totals, add them back */
+    GP_ALGORITHM_FENWICK = 6,          /**< scan: binary indexed tree, build then query */
+    GP_ALGORITHM_CUB = 7               /**< NVIDIA CUB through the same call */
+} gp_algorithm;
+
+/* ---- context --------------------------------------------------------------------------------- */
+
+/** Where a context computes. */
+typedef enum gp_backend {
+    GP_BACKEND_AUTO = 0, /**< the first usable CUDA device, otherwise the CPU */
+    GP_BACKEND_CPU = 1,
+    GP_BACKEND_CUDA = 2
+} gp_backend;
+
+/** A CUDA stream: a cudaStream_t fits without a cast and without CUDA headers. Unused on the CPU. */
+typedef struct CUstream_st *gp_stream;
+
+/** One device, one stream, one workspace. Used by one thread at a time; several run in parallel. */
+typedef struct gp_context gp_context;
+
+/**
+ * Where the context takes device (or, on the CPU, host) memory for its workspace.
+ *
+ * allocate returns NULL when it cannot; the memory must be usable by work queued on stream after the
+ * call and aligned to alignment (a power of two, at most 256). release gets back what allocate gave,
+ * with the same byte count; work queued on stream before the call may still use it.
+ */
+typedef struct gp_allocator {
+    void *user;
+    void *(*allocate)(void *user, size_t bytes, size_t alignment, gp_stream stream);
+    void (*release)(void *user, void *memory, size_t bytes, gp_stream stream);
+} gp_allocator;
+
+/** How to make a context; start from GP_CONTEXT_OPTIONS_INIT. */
+typedef struct gp_context_options {
+    size_t size;            /**< sizeof(gp_context_options) */
+    gp_backend backend;     /**< AUTO also follows the environment: GP_BACKEND=cpu|cuda */
+    int device;             /**< CUDA ordinal; -1: GP_DEVICE or the first usable one */
+    int threads;            /**< CPU threads; 0: as many as OpenMP gives */
+    gp_stream stream;       /**< NULL: the context makes a stream of its own */
+    gp_allocator allocator; /**< all NULL: the context's own */
+    size_t workspace_bytes; /**< reserved at creation, see gp_context_reserve() */
+} gp_context_options;
+
+#define GP_CONTEXT_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(gp_context_options), GP_BACKEND_AUTO, -1, 0, NULL, {NULL, NULL, NULL}, 0            \
+    }
+
+/**
+ * Make a context.
+ *
+ * @param[out] ctx     the new context; NULL on error
+ * @param[in]  options NULL for the automatic choice; its size member must be set
+ *
+ * Host call; never touches CUDA's default stream, leaves the current device as it was.
+ *
+ * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device, thread
+ *         count, half an allocator, or GP_BACKEND/GP_DEVICE set to something else; GP_ERROR_DEVICE CUDA was
+ *         asked for and there is no driver or no such device; GP_ERROR_UNSUPPORTED this build has no CUDA or
+ *         no code for the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
+ * @since 0.1
+ */
+GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);
+
+/** Wait for the context's work and free it; NULL does nothing. @since 0.1 */
+GP_API void gp_context_destroy(gp_context *ctx);
+
+/**
+ * Wait until all queued work is done, and report what only the device could find.
+ *
+ * Returns and clears the context's sticky word: GP_ERROR_OVERFLOW (a total past its type),
+ * GP_ERROR_CAPACITY (a result past its room) or GP_ERROR_DATA. Not allowed during capture.
+ *
+ * @return GP_OK, one of the above, GP_ERROR_CUDA, or GP_ERROR_POINTER if ctx is NULL.
+ * @since 0.1
+ */
+GP_API gp_status gp_context_synchronize(gp_context *ctx);
+
+/**
+ * Queue later work on another stream, ordered by an event after what is queued already.
+ *
+ * @param[in] stream NULL goes back to the context's own stream
+ * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_ARGUMENT a stream given to a CPU context; GP_ERROR_CUDA
+ * @since 0.1
+ */
+GP_API gp_status gp_context_set_stream(gp_context *ctx, gp_stream stream);
+
+/** The stream that work is queued on; NULL on the CPU. @since 0.1 */
+GP_API gp_stream gp_context_stream(const gp_context *ctx);
+
+/** GP_BACKEND_CPU or GP_BACKEND_CUDA; GP_BACKEND_AUTO if ctx is NULL. @since 0.1 */
+GP_API gp_backend gp_context_backend(const gp_context *ctx);
+
+/**
+ * Grow the workspace now, so that calls that need at most this much never allocate.
+ *
+ * bytes is the largest gp_<primitive>_workspace_bytes() of the calls to come; the workspace never
+ * shrinks. Needed before stream capture, where growing is refused with GP_ERROR_WORKSPACE.
+ *
+ * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY (the old workspace stays); GP_ERROR_WORKSPACE; GP_ERROR_CUDA
+ * @since 0.1
+ */
+GP_API gp_status gp_context_reserve(gp_context *ctx, size_t bytes);
+
+/**
+ * Take a context that reported GP_ERROR_CUDA back into use: drops its workspace and sticky words and
+ * makes its device objects anew. Fails with GP_ERROR_CUDA when the process's CUDA state itself is lost.
+ * @since 0.1
+ */
+GP_API gp_status gp_context_reset(gp_context *ctx);
+
+/**
+ * One line about a context: backend, device, SM and tuning row, threads, versions.
+ *
+ * Writes at most bytes characters with the final NUL into text.
+ * @return GP_OK; GP_ERROR_POINTER ctx or text is NULL; GP_ERROR_ARGUMENT bytes is 0
+ * @since 0.1
+ */
+GP_API gp_status gp_context_describe(const gp_context *ctx, char *text, size_t bytes);
+
+/**
+ * The text of the last error: function, argument and value.
+ *
+ * @param[in] ctx the context whose last error is meant; NULL: this thread's last error in calls that
+ *                have no context or got a NULL one
+ * @return never NULL; empty if there was none. Valid until the next call with ctx (or on this thread).
+ * @since 0.1
+ */
+GP_API const char *gp_last_error(const gp_context *ctx);
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/**
+ * Memory where the context computes, 256-byte aligned; *memory = NULL for 0 bytes.
+ *
+ * May wait for the device. Not for use during capture. Content is not defined.
+ * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY
+ * @since 0.1
+ */
+GP_API gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory);
+
+/** Give back gp_malloc() memory after the work queued so far; NULL does nothing. @since 0.1 */
+GP_API gp_status gp_free(gp_context *ctx, void *memory);
+
+/**
+ * Copy bytes between any two places, host or device, in the context's order.
+ *
+ * Queued on the stream: destination and source must stay valid until it has passed; synchronise before
+ * reading the destination on the host. Overlapping ranges are refused unless they are the same.
+ * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_OVERLAP; GP_ERROR_CUDA
+ * @since 0.1
+ */
+GP_API gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void *destination);
+
+/* ---- workspace sizes without a device -------------------------------------------------------- */
+
+/**
+ * What a gp_<primitive>_workspace_bytes() call is asked for: the machine, not the context.
+ * Start from GP_TARGET_INIT for "any machine": an upper bound over all of them.
+ */
+typedef struct gp_target {
+    size_t size;        /**< sizeof(gp_target) */
+    gp_backend backend; /**< AUTO: the larger of both */
+    int sm;             /**< compute capability, major * 10 + minor; 0: any */
+    int sm_count;       /**< multiprocessors; 0: any */
+    int threads;        /**< CPU threads; 0: any */
+} gp_target;
+
+#define GP_TARGET_INIT                                                                             \
+    {                                                                                              \
+        sizeof(gp_target), GP_BACKEND_AUTO, 0, 0, 0                                                \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GP_HISTOGRAM_H
+#define GP_HISTOGRAM_H
+
+#include <gp/core.h>
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/check.h"
+
+#include <inttypes.h>
+
+#include "core/cuda.h"
+
+gp_status gpi_check_context(gp_context *ctx, const char *function)
+{
+    if (!ctx)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: ctx is NULL", function);
+    if (ctx->broken)
+        return gpi_fail(ctx, GP_ERROR_CUDA,
+                        "%s: ctx has reported a CUDA error; call gp_context_reset() first",
+                        function);
+    ctx->error[0] = '\0';
+    return GP_OK;
+}
+
+gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *argument,
+                           const void *object, size_t size_member, size_t expected)
+{
+    if (!object)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is NULL", function, argument);
+    if (size_member != expected)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: %s->size is %zu, expected %zu: start from its initializer macro",
+                        function, argument, size_member, expected);
+    return GP_OK;
+}
+
+gp_status gpi_check_array(gp_context *ctx, const char *function, const char *argument,
+                          const void *memory, uint64_t bytes, size_t alignment)
+{
+    const char *what = NULL;
+    if (bytes == 0)
+        return GP_OK;
+    if (!memory)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is NULL", function, argument);
+    if ((uintptr_t)memory % alignment)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is %p, not aligned to %zu bytes", function,
+                        argument, memory, alignment);
+    if (ctx && ctx->backend == GP_BACKEND_CUDA && !gpi_cuda_accessible(ctx, memory, &what))
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is %p, %s; this context computes on a GPU",
+                        function, argument, memory, what);
+    return GP_OK;
+}
+
+gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argument, uint64_t n)
+{
+    if (n > GPI_MAX_N)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than 2^40", function,
+                        argument, n);
+    return GP_OK;
+}
+
+gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
+                          gp_dtype dtype)
+{
+    if (gp_dtype_bytes(dtype) == 0)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d, not a gp_dtype", function, argument,
+                        (int)dtype);
+    return GP_OK;
+}
+
+gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *name_a,
+                            const void *a, uint64_t bytes_a, const char *name_b, const void *b,
+                            uint64_t bytes_b, bool same_allowed)
+{
+    uintptr_t pa = (uintptr_t)a, pb = (uintptr_t)b;
+    if (bytes_a == 0 || bytes_b == 0 || !a || !b)
+        return GP_OK;
+    if (pa == pb && same_allowed)
+        return GP_OK;
+    if (pa < pb + bytes_b && pb < pa + bytes_a)
+        return gpi_fail(ctx, GP_ERROR_OVERLAP,
+                        "%s: %s (%p, %" PRIu64 " bytes) overlaps %s (%p, %" PRIu64 " bytes)",
+                        function, name_a, a, bytes_a, name_b, b, bytes_b);
+    return GP_OK;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Argument checks of the front doors. Each returns GP_OK or has written the error text. */
+#ifndef GPI_CHECK_H
+#define GPI_CHECK_H
+
+#include "core/context.h"
+
+/* Leave the calling function with the status of an expression that is not GP_OK. */
+#define GPI_TRY(expression)                                                                        \
+    do {                                                                                           \
+        gp_status gpi_try_ = (expression);                                                         \
+        if (gpi_try_ != GP_OK)                                                                     \
+            return gpi_try_;                                                                       \
+    } while (0)
+
+/* ctx is not NULL and not broken. Also clears the last error text. */
+gp_status gpi_check_context(gp_context *ctx, const char *function);
+
+/* A descriptor or options struct: not NULL, and its size member is the one of this header. */
+gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *argument,
+                           const void *object, size_t size_member, size_t expected);
+
+/* An array of bytes: not NULL unless empty, aligned, and memory that ctx can compute on. */
+gp_status gpi_check_array(gp_context *ctx, const char *function, const char *argument,
+                          const void *memory, uint64_t bytes, size_t alignment);
+
+/* n is at most GPI_MAX_N items. */
+gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argument, uint64_t n);
+
+gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
+                          gp_dtype dtype);
+
+/* Two arrays do not overlap; with same_allowed they may also start at the same address. */
+gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *name_a,
+                            const void *a, uint64_t bytes_a, const char *name_b, const void *b,
+                            uint64_t bytes_b, bool same_allowed);
+
+static inline bool gpi_dtype_is_float(gp_dtype d)
+{
+    return d >= GP_F16 && d <= GP_F64;
+}
+
+static inline bool gpi_dtype_is_signed(gp_dtype d)
+{
+    return d == GP_I8 || d == GP_I16 || d == GP_I32 || d == GP_I64;
+}
+
+#define GPI_MAX_N ((uint64_t)1 << 40)
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/threads.h"
+#include "core/workspace.h"
+
+static const char create[] = "gp_context_create";
+
+enum { THREADS_MAX = 4096 };
+
+/* GP_BACKEND and GP_DEVICE stand in for what the options leave open. */
+static gp_status options_from_environment(gp_context_options *o)
+{
+    const char *backend = getenv("GP_BACKEND"), *device = getenv("GP_DEVICE");
+    if (o->backend == GP_BACKEND_AUTO && backend && *backend) {
+        if (strcmp(backend, "cpu") == 0)
+            o->backend = GP_BACKEND_CPU;
+        else if (strcmp(backend, "cuda") == 0)
+            o->backend = GP_BACKEND_CUDA;
+        else
+            return gpi_fail(NULL, GP_ERROR_ARGUMENT,
+                            "%s: GP_BACKEND is \"%.40s\", expected cpu or cuda", create, backend);
+    }
+    if (o->device == -1 && device && *device) {
+        char *end;
+        long d = strtol(device, &end, 10);
+        if (*end || d < 0 || d > INT_MAX)
+            return gpi_fail(NULL, GP_ERROR_ARGUMENT,
+                            "%s: GP_DEVICE is \"%.40s\", expected a device number", create, device);
+        o->device = (int)d;
+    }
+    return GP_OK;
+}
+
+static gp_status options_check(const gp_context_options *o)
+{
+    if (o->size != sizeof *o)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT,
+                        "%s: options->size is %zu, expected %zu: start from "
+                        "GP_CONTEXT_OPTIONS_INIT",
+                        create, o->size, sizeof *o);
+    if ((int)o->backend < GP_BACKEND_AUTO || o->backend > GP_BACKEND_CUDA)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->backend is %d", create,
+                        (int)o->backend);
+    if (o->device < -1)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->device is %d", create, o->device);
+    if (o->threads < 0 || o->threads > THREADS_MAX)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->threads is %d, allowed 0 to %d",
+                        create, o->threads, (int)THREADS_MAX);
+    if (!o->allocator.allocate != !o->allocator.release)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT,
+                        "%s: options->allocator has only one of allocate and release", create);
+    return GP_OK;
+}
+
+static gp_status start_cpu(gp_context *ctx, const gp_context_options *o)
+{
+    ctx->backend = GP_BACKEND_CPU;
+    ctx->device = -1;
+    ctx->sm = ctx->sm_row = ctx->sm_count = 0;
+    ctx->threads = o->threads ? o->threads : gpi_threads_default();
+    ctx->isa = (int)gpi_isa_detect();
+    if (o->stream)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: options->stream is set, but the context computes on the CPU", create);
+    ctx->sticky = calloc(1, sizeof *ctx->sticky);
+    return ctx->sticky ? GP_OK
+                       : gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
+}
+
+static gp_status start_cuda(gp_context *ctx, const gp_context_options *o)
+{
+    struct gpi_device_guard guard;
+    ctx->backend = GP_BACKEND_CUDA;
+    GPI_TRY(gpi_cuda_open(ctx, o->device));
+    gpi_device_enter(ctx, &guard);
+    gp_status s = gpi_cuda_start(ctx);
+    if (s == GP_OK && o->stream)
+        ctx->stream = o->stream;
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+/* Automatic means CUDA where it works, otherwise the CPU; a device that was named must be there. */
+static gp_status start(gp_context *ctx, const gp_context_options *o)
+{
+    gp_status s;
+    if (o->backend == GP_BACKEND_CPU)
+        return start_cpu(ctx, o);
+    s = start_cuda(ctx, o);
+    if (s == GP_OK || o->backend == GP_BACKEND_CUDA || o->device >= 0 || o->stream ||
+        (s != GP_ERROR_DEVICE && s != GP_ERROR_UNSUPPORTED))
+        return s;
+    return start_cpu(ctx, o);
+}
+
+gp_status gp_context_create(gp_context **out, const gp_context_options *options)
+{
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    if (!out)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: ctx is NULL", create);
+    *out = NULL;
+    if (options) {
+        GPI_TRY(options_check(options));
+        o = *options;
+    }
+    GPI_TRY(options_from_environment(&o));
+    gp_context *ctx = calloc(1, sizeof *ctx);
+    if (!ctx)
+        return gpi_fail(NULL, GP_ERROR_MEMORY, "%s: out of host memory", create);
+    ctx->allocator = o.allocator;
+    gp_status s = start(ctx, &o);
+    if (s == GP_OK && o.workspace_bytes)
+        s = gp_context_reserve(ctx, o.workspace_bytes);
+    if (s != GP_OK) {
+        gpi_fail(NULL, s, "%s", ctx->error);
+        gp_context_destroy(ctx);
+        return s;
+    }
+    *out = ctx;
+    return GP_OK;
+}
+
+void gp_context_destroy(gp_context *ctx)
+{
+    struct gpi_device_guard guard;
+    if (!ctx)
+        return;
+    gpi_device_enter(ctx, &guard);
+    gpi_workspace_drop(ctx);
+    if (ctx->backend == GP_BACKEND_CUDA)
+        gpi_cuda_stop(ctx);
+    else
+        free(ctx->sticky);
+    gpi_device_leave(ctx, &guard);
+    free(ctx);
+}
+
+void gpi_sticky_set(gp_context *ctx, uint32_t bits)
+{
+    __atomic_fetch_or(ctx->sticky, bits, __ATOMIC_RELAXED);
+}
+
+/* The most serious bit wins; the text names it. */
+static gp_status sticky_status(gp_context *ctx, uint32_t bits)
+{
+    static const char f[] = "gp_context_synchronize";
+    if (bits & GPI_STICKY_MISUSE)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: work of this context ran on two streams at the same time", f);
+    if (bits & GPI_STICKY_DATA)
+        return gpi_fail(ctx, GP_ERROR_DATA, "%s: an earlier call found data that breaks its rules",
+                        f);
+    if (bits & GPI_STICKY_CAPACITY)
+        return gpi_fail(ctx, GP_ERROR_CAPACITY,
+                        "%s: a result of an earlier call did not fit the room given for it", f);
+    if (bits & GPI_STICKY_OVERFLOW)
+        return gpi_fail(ctx, GP_ERROR_OVERFLOW,
+                        "%s: a total of an earlier call did not fit its element type", f);
+    return GP_OK;
+}
+
+gp_status gp_context_synchronize(gp_context *ctx)
+{
+    struct gpi_device_guard guard;
+    uint32_t bits = 0;
+    GPI_TRY(gpi_check_context(ctx, "gp_context_synchronize"));
+    if (ctx->backend == GP_BACKEND_CPU) {
+        bits = __atomic_exchange_n(ctx->sticky, 0, __ATOMIC_RELAXED);
+    } else {
+        gpi_device_enter(ctx, &guard);
+        gp_status s = gpi_cuda_synchronize(ctx, &bits);
+        gpi_device_leave(ctx, &guard);
+        GPI_TRY(s);
+    }
+    return sticky_status(ctx, bits);
+}
+
+gp_status gp_context_set_stream(gp_context *ctx, gp_stream stream)
+{
+    struct gpi_device_guard guard;
+    GPI_TRY(gpi_check_context(ctx, "gp_context_set_stream"));
+    if (ctx->backend == GP_BACKEND_CPU)
+        return stream ? gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                                 "gp_context_set_stream: stream is %p, but the context computes "
+                                 "on the CPU",
+                                 (void *)stream)
+                      : GP_OK;
+    gpi_device_enter(ctx, &guard);
+    gp_status s = gpi_cuda_follow(ctx, stream ? stream : ctx->own_stream);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_stream gp_context_stream(const gp_context *ctx)
+{
+    return ctx ? ctx->stream : NULL;
+}
+
+gp_backend gp_context_backend(const gp_context *ctx)
+{
+    return ctx ? ctx->backend : GP_BACKEND_AUTO;
+}
+
+gp_status gp_context_reset(gp_context *ctx)
+{
+    struct gpi_device_guard guard;
+    gp_status s = GP_OK;
+    if (!ctx)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "gp_context_reset: ctx is NULL");
+    ctx->broken = false;
+    ctx->error[0] = '\0';
+    gpi_device_enter(ctx, &guard);
+    gpi_workspace_drop(ctx);
+    if (ctx->backend == GP_BACKEND_CPU) {
+        *ctx->sticky = 0;
+    } else {
+        gpi_cuda_stop(ctx);
+        s = gpi_cuda_start(ctx);
+    }
+    gpi_device_leave(ctx, &guard);
+    ctx->broken = s != GP_OK;
+    return s;
+}
+
+gp_status gp_context_describe(const gp_context *ctx, char *text, size_t bytes)
+{
+    static const char *const isa[GPI_ISA_COUNT] = {"baseline", "AVX2", "AVX-512"};
+    if (!ctx || !text)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "gp_context_describe: %s is NULL",
+                        ctx ? "text" : "ctx");
+    if (bytes == 0)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "gp_context_describe: bytes is 0");
+    if (ctx->backend == GP_BACKEND_CUDA)
+        gpi_cuda_describe(ctx, text, bytes);
+    else
+        snprintf(text, bytes, "gp %d.%d.%d, cpu, %d thread%s, %s", GP_VERSION_MAJOR,
+                 GP_VERSION_MINOR, GP_VERSION_PATCH, ctx->threads, ctx->threads == 1 ? "" : "s",
+                 isa[ctx->isa]);
+    return GP_OK;
+}
+
+gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory)
+{
+    struct gpi_device_guard guard;
+    if (memory)
+        *memory = NULL;
+    GPI_TRY(gpi_check_context(ctx, "gp_malloc"));
+    if (!memory)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "gp_malloc: memory is NULL");
+    if (bytes == 0)
+        return GP_OK;
+    if (bytes > PTRDIFF_MAX - GPI_ALIGN)
+        return gpi_fail(ctx, GP_ERROR_MEMORY, "gp_malloc: bytes is %zu", bytes);
+    gpi_device_enter(ctx, &guard);
+    *memory = ctx->backend == GP_BACKEND_CUDA ? gpi_cuda_allocate(ctx, bytes)
+                                              : aligned_alloc(GPI_ALIGN, gpi_piece(bytes));
+    gpi_device_leave(ctx, &guard);
+    return *memory ? GP_OK
+                   : gpi_fail(ctx, GP_ERROR_MEMORY, "gp_malloc: cannot allocate %zu bytes", bytes);
+}
+
+gp_status gp_free(gp_context *ctx, void *memory)
+{
+    struct gpi_device_guard guard;
+    if (!ctx)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "gp_free: ctx is NULL");
+    if (!memory)
+        return GP_OK;
+    gpi_device_enter(ctx, &guard);
+    if (ctx->backend == GP_BACKEND_CUDA)
+        gpi_cuda_release(ctx, memory);
+    else
+        free(memory);
+    gpi_device_leave(ctx, &guard);
+    return GP_OK;
+}
+
+gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void *destination)
+{
+    struct gpi_device_guard guard;
+    GPI_TRY(gpi_check_context(ctx, "gp_copy"));
+    if (bytes == 0)
+        return GP_OK;
+    if (!source || !destination)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "gp_copy: %s is NULL",
+                        source ? "destination" : "source");
+    GPI_TRY(gpi_check_overlap(ctx, "gp_copy", "source", source, bytes, "destination", destination,
+                              bytes, true));
+    if (source == destination)
+        return GP_OK;
+    if (ctx->backend == GP_BACKEND_CPU) {
+        memcpy(destination, source, bytes);
+        return GP_OK;
+    }
+    gpi_device_enter(ctx, &guard);
+    gp_status s = gpi_cuda_copy(ctx, source, bytes, destination);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The context as rooms see it: where to compute, how to report, where to put scratch. */
+#ifndef GPI_CONTEXT_H
+#define GPI_CONTEXT_H
+
+#include <stdbool.h>
+
+#include <gp/core.h>
+
+#include "core/state.h"
+
+enum { GPI_ERROR_TEXT = 384, GPI_ALIGN = 256 };
+
+/* Memory that a capture may have seen stays until the context dies. */
+struct gpi_retired {
+    struct gpi_retired *next;
+    void *memory;
+    size_t bytes;
+};
+
+/* One grow-only block. Frames carve it from the bottom up, nested frames above their callers'. */
+struct gpi_block {
+    char *memory;
+    size_t bytes;
+    bool captured; /* a capture has seen it */
+};
+
+struct gp_context {
+    gp_backend backend;
+    int device;   /* CUDA ordinal, -1 on the CPU */
+    int sm;       /* compute capability, major * 10 + minor; 0 on the CPU */
+    int sm_row;   /* index into the compiled SMs (GPI_SMS): the newest not newer than the device */
+    int sm_count; /* multiprocessors */
+    int threads;  /* of the CPU backend */
+    int isa;      /* enum gpi_isa of the CPU backend */
+    gp_stream stream;
+    gp_stream own_stream; /* made at creation unless one was given */
+    gp_allocator allocator;
+    struct gpi_block scratch; /* contents lost between calls */
+    size_t scratch_used;      /* by the open frames */
+    struct gpi_block state;   /* tile states, see core/state.h; zeroed when made */
+    struct gpi_retired *retired;
+    uint32_t *sticky; /* GPI_STICKY_* bits, in the context's memory */
+    bool broken;      /* CUDA failed: refuse work until reset */
+    char error[GPI_ERROR_TEXT];
+};
+
+/* Bits of the sticky word; kernels set them with atomicOr. */
+enum { GPI_STICKY_OVERFLOW = 1, GPI_STICKY_CAPACITY = 2, GPI_STICKY_DATA = 4, GPI_STICKY_MISUSE = 8 };
+
+/* Write the last-error text (of ctx, or of this thread when ctx is NULL) and return status. */
+gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* CPU backend: set sticky bits; thread safe. */
+void gpi_sticky_set(gp_context *ctx, uint32_t bits);
+
+#endif

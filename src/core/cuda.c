@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/cuda.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+
+#include "core/check.h"
+#include "gp_variants.h"
+
+/* The compiled SMs, oldest first: GPI_SMS(X) comes from the build option sm_arch. */
+static const int compiled_sms[] = {
+#define SM_NUMBER(sm) sm,
+    GPI_SMS(SM_NUMBER)
+#undef SM_NUMBER
+};
+
+enum { COMPILED_SMS = sizeof compiled_sms / sizeof compiled_sms[0] };
+
+/* Write the error of a CUDA call; the context refuses work after it. */
+static gp_status cuda_failed(gp_context *ctx, const char *function, cudaError_t e)
+{
+    ctx->broken = true;
+    return gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUDA says %s (%s)", function, cudaGetErrorString(e),
+                    cudaGetErrorName(e));
+}
+
+void gpi_device_enter(const gp_context *ctx, struct gpi_device_guard *guard)
+{
+    guard->previous = -1;
+    if (ctx->backend != GP_BACKEND_CUDA)
+        return;
+    if (cudaGetDevice(&guard->previous) == cudaSuccess && guard->previous != ctx->device)
+        cudaSetDevice(ctx->device);
+}
+
+void gpi_device_leave(const gp_context *ctx, const struct gpi_device_guard *guard)
+{
+    if (ctx->backend == GP_BACKEND_CUDA && guard->previous >= 0 && guard->previous != ctx->device)
+        cudaSetDevice(guard->previous);
+}
+
+static int newest_row(int sm)
+{
+    int row = -1;
+    for (int i = 0; i < (int)COMPILED_SMS; i++)
+        if (compiled_sms[i] <= sm)
+            row = i;
+    return row;
+}
+
+static cudaError_t device_read(gp_context *ctx, int device)
+{
+    int major = 0, minor = 0;
+    cudaError_t e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&ctx->sm_count, cudaDevAttrMultiProcessorCount, device);
+    ctx->device = device;
+    ctx->sm = major * 10 + minor;
+    ctx->sm_row = newest_row(ctx->sm);
+    return e;
+}
+
+gp_status gpi_cuda_open(gp_context *ctx, int device)
+{
+    static const char f[] = "gp_context_create";
+    int count = 0;
+    cudaError_t e = cudaGetDeviceCount(&count);
+    if (e != cudaSuccess) {
+        cudaGetLastError();
+        return gpi_fail(ctx, GP_ERROR_DEVICE, "%s: no CUDA device: %s", f, cudaGetErrorString(e));
+    }
+    if (device >= count)
+        return gpi_fail(ctx, GP_ERROR_DEVICE, "%s: device is %d, there are %d", f, device, count);
+    for (int d = device < 0 ? 0 : device; d < (device < 0 ? count : device + 1); d++) {
+        if (device_read(ctx, d) == cudaSuccess && ctx->sm_row >= 0)
+            return GP_OK;
+        cudaGetLastError();
+    }
+    return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                    "%s: no code in this build for the device (sm_%d); the oldest is sm_%d", f,
+                    ctx->sm, compiled_sms[0]);
+}
+
+gp_status gpi_cuda_start(gp_context *ctx)
+{
+    static const char f[] = "gp_context_create";
+    cudaStream_t stream = NULL;
+    void *sticky = NULL;
+    cudaError_t e = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (e == cudaSuccess)
+        e = cudaMalloc(&sticky, GPI_ALIGN);
+    if (e == cudaSuccess)
+        e = cudaMemsetAsync(sticky, 0, GPI_ALIGN, stream);
+    ctx->own_stream = ctx->stream = stream;
+    ctx->sticky = sticky;
+    if (e == cudaSuccess)
+        e = cudaStreamSynchronize(stream);
+    if (e == cudaSuccess)
+        return GP_OK;
+    cudaGetLastError();
+    gpi_cuda_stop(ctx);
+    return gpi_fail(ctx, e == cudaErrorMemoryAllocation ? GP_ERROR_MEMORY : GP_ERROR_DEVICE,
+                    "%s: device %d: %s", f, ctx->device, cudaGetErrorString(e));
+}
+
+void gpi_cuda_stop(gp_context *ctx)
+{
+    if (ctx->own_stream) {
+        cudaStreamSynchronize(ctx->stream);
+        cudaStreamDestroy(ctx->own_stream);
+    }
+    cudaFree(ctx->sticky);
+    cudaGetLastError();
+    ctx->own_stream = ctx->stream = NULL;
+    ctx->sticky = NULL;
+}
+
+gp_status gpi_cuda_launched(gp_context *ctx, const char *function)
+{
+    cudaError_t e = cudaGetLastError();
+    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, function, e);
+}
+
+bool gpi_cuda_capturing(const gp_context *ctx)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (ctx->backend != GP_BACKEND_CUDA)
+        return false;
+    if (cudaStreamIsCapturing(ctx->stream, &status) != cudaSuccess)
+        cudaGetLastError();
+    return status != cudaStreamCaptureStatusNone;
+}
+
+bool gpi_cuda_accessible(const gp_context *ctx, const void *memory, const char **what)
+{
+    struct cudaPointerAttributes a;
+    if (cudaPointerGetAttributes(&a, memory) != cudaSuccess) {
+        cudaGetLastError();
+        *what = "not memory that CUDA knows";
+        return false;
+    }
+    if (a.type == cudaMemoryTypeUnregistered) {
+        *what = "ordinary host memory";
+        return false;
+    }
+    if (a.type == cudaMemoryTypeDevice && a.device != ctx->device) {
+        int peer = 0;
+        if (cudaDeviceCanAccessPeer(&peer, ctx->device, a.device) != cudaSuccess)
+            cudaGetLastError();
+        *what = "memory of another device";
+        return peer != 0;
+    }
+    return true;
+}
+
+void *gpi_cuda_allocate(gp_context *ctx, size_t bytes)
+{
+    void *memory = NULL;
+    cudaError_t e = cudaMallocAsync(&memory, bytes, ctx->stream);
+    if (e == cudaErrorNotSupported) {
+        cudaGetLastError();
+        e = cudaMalloc(&memory, bytes);
+    }
+    if (e == cudaSuccess)
+        return memory;
+    cudaGetLastError();
+    return NULL;
+}
+
+void gpi_cuda_release(gp_context *ctx, void *memory)
+{
+    if (cudaFreeAsync(memory, ctx->stream) == cudaSuccess)
+        return;
+    cudaGetLastError();
+    cudaFree(memory);
+    cudaGetLastError();
+}
+
+gp_status gpi_cuda_fill(gp_context *ctx, void *memory, int byte, size_t bytes)
+{
+    cudaError_t e = cudaMemsetAsync(memory, byte, bytes, ctx->stream);
+    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, "gp", e);
+}
+
+gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void *destination)
+{
+    cudaError_t e = cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, ctx->stream);
+    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, "gp_copy", e);
+}
+
+gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky)
+{
+    static const char f[] = "gp_context_synchronize";
+    if (gpi_cuda_capturing(ctx))
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: the stream is being captured", f);
+    cudaError_t e = cudaMemcpyAsync(sticky, ctx->sticky, sizeof *sticky, cudaMemcpyDeviceToHost,
+                                    ctx->stream);
+    if (e == cudaSuccess)
+        e = cudaStreamSynchronize(ctx->stream);
+    if (e == cudaSuccess && *sticky)
+        e = cudaMemsetAsync(ctx->sticky, 0, sizeof *sticky, ctx->stream);
+    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, f, e);
+}
+
+gp_status gpi_cuda_follow(gp_context *ctx, gp_stream next)
+{
+    cudaEvent_t event = NULL;
+    if (next == ctx->stream)
+        return GP_OK;
+    cudaError_t e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (e == cudaSuccess)
+        e = cudaEventRecord(event, ctx->stream);
+    if (e == cudaSuccess)
+        e = cudaStreamWaitEvent(next, event, 0);
+    if (event)
+        cudaEventDestroy(event);
+    if (e != cudaSuccess)
+        return cuda_failed(ctx, "gp_context_set_stream", e);
+    ctx->stream = next;
+    return GP_OK;
+}
+
+void gpi_cuda_describe(const gp_context *ctx, char *text, size_t bytes)
+{
+    struct cudaDeviceProp p;
+    int driver = 0, runtime = 0;
+    const char *name = "?";
+    if (cudaGetDeviceProperties(&p, ctx->device) == cudaSuccess)
+        name = p.name;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    cudaGetLastError();
+    snprintf(text, bytes,
+             "gp %d.%d.%d, cuda, device %d: %s, sm_%d (code for sm_%d), %d multiprocessors, "
+             "runtime %d.%d, driver %d.%d",
+             GP_VERSION_MAJOR, GP_VERSION_MINOR, GP_VERSION_PATCH, ctx->device, name, ctx->sm,
+             compiled_sms[ctx->sm_row], ctx->sm_count, runtime / 1000, runtime % 1000 / 10,
+             driver / 1000, driver % 1000 / 10);
+}

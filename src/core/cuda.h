@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CUDA runtime as the core and the front doors need it. cuda.c implements it; a build without CUDA
+ * links cuda_none.c instead, whose calls report that there is no device.
+ */
+#ifndef GPI_CUDA_H
+#define GPI_CUDA_H
+
+#include "core/context.h"
+
+/* Make ctx->device current for a call, and put back what was current. */
+struct gpi_device_guard {
+    int previous;
+};
+
+/* Fill device, sm, sm_row, sm_count of the wanted device (-1: the first usable). */
+gp_status gpi_cuda_open(gp_context *ctx, int device);
+/* Own stream, sticky word. */
+gp_status gpi_cuda_start(gp_context *ctx);
+void gpi_cuda_stop(gp_context *ctx);
+
+void gpi_device_enter(const gp_context *ctx, struct gpi_device_guard *guard);
+void gpi_device_leave(const gp_context *ctx, const struct gpi_device_guard *guard);
+
+/* Map the error of the launches since gpi_device_enter(); GP_OK, or GP_ERROR_CUDA and ctx is broken. */
+gp_status gpi_cuda_launched(gp_context *ctx, const char *function);
+
+bool gpi_cuda_capturing(const gp_context *ctx);
+/* Whether the device can use this pointer; if not, *what says what it is. */
+bool gpi_cuda_accessible(const gp_context *ctx, const void *memory, const char **what);
+
+void *gpi_cuda_allocate(gp_context *ctx, size_t bytes);
+void gpi_cuda_release(gp_context *ctx, void *memory);
+gp_status gpi_cuda_fill(gp_context *ctx, void *memory, int byte, size_t bytes);
+gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void *destination);
+gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky);
+gp_status gpi_cuda_follow(gp_context *ctx, gp_stream next);
+void gpi_cuda_describe(const gp_context *ctx, char *text, size_t bytes);
+
+#endif

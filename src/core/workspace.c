@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/workspace.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+
+void *gpi_allocate(gp_context *ctx, size_t bytes)
+{
+    if (ctx->allocator.allocate)
+        return ctx->allocator.allocate(ctx->allocator.user, bytes, GPI_ALIGN, ctx->stream);
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return gpi_cuda_allocate(ctx, bytes);
+    return aligned_alloc(GPI_ALIGN, gpi_piece(bytes));
+}
+
+void gpi_release(gp_context *ctx, void *memory, size_t bytes)
+{
+    if (!memory)
+        return;
+    if (ctx->allocator.release)
+        ctx->allocator.release(ctx->allocator.user, memory, bytes, ctx->stream);
+    else if (ctx->backend == GP_BACKEND_CUDA)
+        gpi_cuda_release(ctx, memory);
+    else
+        free(memory);
+}
+
+/* Free a block that a larger one replaced, or keep it if a graph may hold its address. */
+static gp_status block_retire(gp_context *ctx, const struct gpi_block *block)
+{
+    if (!block->memory)
+        return GP_OK;
+    if (!block->captured) {
+        gpi_release(ctx, block->memory, block->bytes);
+        return GP_OK;
+    }
+    struct gpi_retired *r = malloc(sizeof *r);
+    if (!r)
+        return GP_ERROR_MEMORY;
+    *r = (struct gpi_retired){ctx->retired, block->memory, block->bytes};
+    ctx->retired = r;
+    return GP_OK;
+}
+
+/* The old block stays as it is unless the new one is in place. */
+static gp_status block_grow(gp_context *ctx, const char *function, struct gpi_block *block,
+                            size_t bytes)
+{
+    struct gpi_block old = *block;
+    if (gpi_cuda_capturing(ctx))
+        return gpi_fail(ctx, GP_ERROR_WORKSPACE,
+                        "%s: needs %zu bytes of workspace, has %zu, and must not allocate while "
+                        "the stream is captured: call gp_context_reserve() before",
+                        function, bytes, old.bytes);
+    char *memory = gpi_allocate(ctx, bytes);
+    if (!memory)
+        return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: cannot allocate %zu bytes of workspace",
+                        function, bytes);
+    if (block_retire(ctx, &old) != GP_OK) {
+        gpi_release(ctx, memory, bytes);
+        return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", function);
+    }
+    *block = (struct gpi_block){memory, bytes, false};
+    return GP_OK;
+}
+
+static size_t grown(size_t have, size_t need)
+{
+    size_t half_more = have + have / 2;
+    return gpi_piece(need > half_more ? need : half_more);
+}
+
+static gp_status scratch_ensure(gp_context *ctx, const char *function, size_t bytes)
+{
+    if (bytes <= ctx->scratch.bytes)
+        return GP_OK;
+    return block_grow(ctx, function, &ctx->scratch, grown(ctx->scratch.bytes, bytes));
+}
+
+gp_status gpi_frame_open(gp_context *ctx, const char *function, size_t need,
+                         struct gpi_frame *frame)
+{
+    size_t begin = ctx->scratch_used;
+    if (begin == 0) {
+        GPI_TRY(scratch_ensure(ctx, function, need));
+    } else if (begin + need > ctx->scratch.bytes) {
+        return gpi_fail(ctx, GP_ERROR_INTERNAL,
+                        "%s: needs %zu bytes inside a call that left %zu; please report this",
+                        function, need, ctx->scratch.bytes - begin);
+    }
+    if (gpi_cuda_capturing(ctx))
+        ctx->scratch.captured = true;
+    *frame = (struct gpi_frame){ctx, begin, begin + need};
+    return GP_OK;
+}
+
+void *gpi_frame_take(struct gpi_frame *frame, size_t bytes)
+{
+    gp_context *ctx = frame->ctx;
+    char *piece = ctx->scratch.memory + ctx->scratch_used;
+    ctx->scratch_used += gpi_piece(bytes);
+    assert(ctx->scratch_used <= frame->end && "a room took more than it asked for");
+    return piece;
+}
+
+void gpi_frame_close(struct gpi_frame *frame)
+{
+    frame->ctx->scratch_used = frame->begin;
+}
+
+/* Zero the block; arrival starts at epoch 1 (byte 2 of the little-endian counter). */
+static gp_status state_make(gp_context *ctx, const char *function, uint64_t slots)
+{
+    GPI_TRY(block_grow(ctx, function, &ctx->state, gpi_state_bytes(slots)));
+    GPI_TRY(gpi_cuda_fill(ctx, ctx->state.memory, 0, ctx->state.bytes));
+    return gpi_cuda_fill(ctx, ctx->state.memory + 2, 1, 1);
+}
+
+gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,
+                        struct gpi_state *state)
+{
+    if (gpi_state_bytes(slots) > ctx->state.bytes) {
+        uint64_t want = slots < GPI_STATE_SLOTS_MIN ? GPI_STATE_SLOTS_MIN : slots + slots / 2;
+        GPI_TRY(state_make(ctx, function, want));
+    }
+    if (gpi_cuda_capturing(ctx))
+        ctx->state.captured = true;
+    char *base = ctx->state.memory;
+    uint32_t have = (uint32_t)((ctx->state.bytes - GPI_CTRL_BYTES) / GPI_SLOT_BYTES) & ~31u;
+    state->ctrl = (struct gpi_ctrl *)(void *)base;
+    state->words8 = (uint64_t *)(void *)(base + GPI_CTRL_BYTES);
+    state->words16 = state->words8 + have;
+    state->slots = have;
+    state->sticky = ctx->sticky;
+    return GP_OK;
+}
+
+/* reserve() cannot know how a figure splits into scratch and state, so both get it; the state stops at a
+ * size that covers the largest arrays of today's GPUs. */
+enum { STATE_RESERVE_MAX = 256 << 20 };
+
+gp_status gp_context_reserve(gp_context *ctx, size_t bytes)
+{
+    static const char function[] = "gp_context_reserve";
+    struct gpi_device_guard guard;
+    gp_status s = GP_OK;
+    GPI_TRY(gpi_check_context(ctx, function));
+    gpi_device_enter(ctx, &guard);
+    if (bytes > ctx->scratch.bytes)
+        s = block_grow(ctx, function, &ctx->scratch, gpi_piece(bytes));
+    if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA) {
+        size_t state = bytes < STATE_RESERVE_MAX ? bytes : STATE_RESERVE_MAX;
+        if (state > ctx->state.bytes)
+            s = state_make(ctx, function, state / GPI_SLOT_BYTES + 1);
+    }
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+void gpi_workspace_drop(gp_context *ctx)
+{
+    gpi_release(ctx, ctx->scratch.memory, ctx->scratch.bytes);
+    gpi_release(ctx, ctx->state.memory, ctx->state.bytes);
+    while (ctx->retired) {
+        struct gpi_retired *r = ctx->retired;
+        ctx->retired = r->next;
+        gpi_release(ctx, r->memory, r->bytes);
+        free(r);
+    }
+    ctx->scratch = ctx->state = (struct gpi_block){NULL, 0, false};
+    ctx->scratch_used = 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scratch memory of one call.
+ *
+ *     struct gpi_frame frame;
+ *     gp_status s = gpi_frame_open(ctx, "gp_radix_sort", need, &frame);   // need: an upper bound in bytes
+ *     if (s != GP_OK)
+ *         return s;
+ *     uint32_t *counts = gpi_frame_take(&frame, bins * sizeof(uint32_t)); // 256-byte aligned, never NULL
+ *     ...queue work, call other rooms...
+ *     gpi_frame_close(&frame);
+ *
+ * The outermost frame grows the block if it must; need therefore includes what the rooms it calls take
+ * (add their workspace_bytes). Nested frames only carve. Frames close in reverse order. Closing needs no
+ * wait: the next call is ordered behind this one on the stream.
+ */
+#ifndef GPI_WORKSPACE_H
+#define GPI_WORKSPACE_H
+
+#include "core/context.h"
+
+struct gpi_frame {
+    gp_context *ctx;
+    size_t begin; /* scratch_used when the frame was opened */
+    size_t end;   /* begin + need */
+};
+
+gp_status gpi_frame_open(gp_context *ctx, const char *function, size_t need,
+                         struct gpi_frame *frame);
+void *gpi_frame_take(struct gpi_frame *frame, size_t bytes);
+void gpi_frame_close(struct gpi_frame *frame);
+
+/* The tile-state block with at least that many slots in each array. CUDA contexts only. */
+gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,
+                        struct gpi_state *state);
+
+/* Bytes that one piece of a frame takes. */
+static inline size_t gpi_piece(size_t bytes)
+{
+    return (bytes + GPI_ALIGN - 1) / GPI_ALIGN * GPI_ALIGN;
+}
+
+/* Memory in the context's place: the caller's allocator, or ours. NULL on failure. */
+void *gpi_allocate(gp_context *ctx, size_t bytes);
+void gpi_release(gp_context *ctx, void *memory, size_t bytes);
+void gpi_workspace_drop(gp_context *ctx);
+
+#endif
