@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The prefix of a tile from the published sums of all tiles before it.
+ *
+ * There are no inclusive prefixes to wait for, so no chain: a tile's prefix is ready one read after the
+ * sums of its predecessors are. Sums are taken in fixed groups of 32 tiles: each group as one balanced
+ * tree, groups folded from left to right, the last, partial group padded with identities. The association
+ * of the operator therefore depends on tile numbers alone, not on which block took which tile when, and
+ * float results are the same bits in every run.
+ *
+ * One warp owns the object and asks for tiles in rising order; it keeps the fold of the full groups it
+ * has passed.
+ */
+#pragma once
+
+#include "device/tile_state.cuh"
+#include "device/warp.cuh"
+
+namespace GPI_SPACE
+{
+
+template <class Op, class A> struct Lookahead {
+    static constexpr int batch = sizeof(A) <= 8 ? 4 : 1; /* groups polled at once */
+
+    A folded;       /* initial value, then groups [0, group) */
+    uint32_t group; /* full groups folded */
+
+    GPI_DEVICE explicit Lookahead(A init) : folded(init), group(0)
+    {
+    }
+
+    /* Lane i reads tile first + 32 b + i of batch element b; tiles from end on count as identity. */
+    static GPI_DEVICE void poll(const TileState<A> &state, uint32_t first, uint32_t end,
+                                A (&v)[batch])
+    {
+        bool ready;
+        do {
+            ready = true;
+#pragma unroll
+            for (int b = 0; b < batch; b++) {
+                uint32_t tile = first + 32 * b + lane_id();
+                v[b] = Op::identity();
+                if (tile < end)
+                    ready = state.read(tile, v[b]) && ready;
+            }
+        } while (!__all_sync(all_lanes, ready));
+    }
+
+    /* init op (sums of all tiles before tile); the same value in every lane. */
+    GPI_DEVICE A exclusive(const TileState<A> &state, uint32_t tile)
+    {
+        A prefix = folded;
+        while (group * 32 < tile) {
+            A v[batch];
+            poll(state, group * 32, tile, v);
+#pragma unroll
+            for (int b = 0; b < batch; b++) {
+                if (group * 32 >= tile)
+                    break;
+                prefix = Op::apply(folded, warp_reduce<Op>(v[b]));
+                if ((group + 1) * 32 > tile)
+                    return prefix;
+                folded = prefix;
+                group++;
+            }
+        }
+        return prefix;
+    }
+};
+
+} // namespace GPI_SPACE

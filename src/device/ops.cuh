@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operators on accumulators, and how items are stored.
+ *
+ * An operator has identity(), apply(left, right), and warp_reduces: whether the hardware reduces a warp
+ * (then also reduce(v)). identity() is neutral to the last bit: the one of float sums is -0.
+ */
+#pragma once
+
+#include <cstdint>
+
+#include "device/space.cuh"
+
+namespace GPI_SPACE
+{
+
+/* ---- storage types that C++ does not have ---- */
+
+struct alignas(2) f16_t {
+    uint16_t bits;
+};
+
+struct alignas(2) bf16_t {
+    uint16_t bits;
+};
+
+/* x -> a x + b */
+template <class T> struct alignas(2 * sizeof(T)) Affine {
+    using Scalar = T;
+    T a, b;
+};
+
+/* row-major 2x2 */
+template <class T> struct alignas(16) Mat2 {
+    using Scalar = T;
+    T m00, m01, m10, m11;
+};
+
+template <class A, class S> GPI_DEVICE A widen(S s)
+{
+    return (A)s;
+}
+
+template <> GPI_DEVICE float widen<float, f16_t>(f16_t s)
+{
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(s.bits));
+    return f;
+}
+
+template <> GPI_DEVICE float widen<float, bf16_t>(bf16_t s)
+{
+    return __uint_as_float((uint32_t)s.bits << 16);
+}
+
+template <class S, class A> GPI_DEVICE S narrow(A a)
+{
+    return (S)a;
+}
+
+template <> GPI_DEVICE f16_t narrow<f16_t, float>(float a)
+{
+    f16_t s;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(s.bits) : "f"(a));
+    return s;
+}
+
+/* Round to nearest even; a NaN stays one. */
+template <> GPI_DEVICE bf16_t narrow<bf16_t, float>(float a)
+{
+    bf16_t s;
+#if GPI_SM >= 80
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(s.bits) : "f"(a));
+#else
+    uint32_t u = __float_as_uint(a);
+    s.bits = a != a ? 0x7fff : (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+#endif
+    return s;
+}
+
+/* ---- order: -inf .. -0 = +0 .. +inf < NaN ---- */
+
+template <class T> GPI_DEVICE bool less(T a, T b)
+{
+    return a < b;
+}
+
+template <> GPI_DEVICE bool less<float>(float a, float b)
+{
+    return a < b || (b != b && a == a);
+}
+
+template <> GPI_DEVICE bool less<double>(double a, double b)
+{
+    return a < b || (b != b && a == a);
+}
+
+/* ---- limits, without the host's <limits> ---- */
+
+template <class T> struct Limits {
+    static constexpr bool is_signed = (T)-1 < (T)0;
+    static constexpr T lowest = is_signed ? (T)((T)1 << (sizeof(T) * 8 - 1)) : (T)0;
+    static constexpr T highest = (T)~lowest;
+};
+
+template <class T> GPI_DEVICE T lowest_value()
+{
+    return Limits<T>::lowest;
+}
+template <> GPI_DEVICE float lowest_value<float>()
+{
+    return __int_as_float(0xff800000);
+}
+template <> GPI_DEVICE double lowest_value<double>()
+{
+    return __longlong_as_double(0xfff0000000000000ll);
+}
+template <class T> GPI_DEVICE T highest_value()
+{
+    return Limits<T>::highest;
+}
+/* the greatest float of gp's order is NaN */
+template <> GPI_DEVICE float highest_value<float>()
+{
+    return __int_as_float(0x7fc00000);
+}
+template <> GPI_DEVICE double highest_value<double>()
+{
+    return __longlong_as_double(0x7ff8000000000000ll);
+}
+template <class T> GPI_DEVICE T zero_for_sum()
+{
+    return (T)0;
+}
+template <> GPI_DEVICE float zero_for_sum<float>()
+{
+    return -0.0f;
+}
+template <> GPI_DEVICE double zero_for_sum<double>()
+{
+    return -0.0;
+}
+
+/* ---- operators ---- */
+
+template <class A> struct is_word {
+    static constexpr bool value = false;
+};
+template <> struct is_word<uint32_t> {
+    static constexpr bool value = true;
+};
+template <> struct is_word<int32_t> {
+    static constexpr bool value = true;
+};
+
+template <class A> struct Sum {
+    static constexpr bool commutes = true;
+    static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
+    static GPI_DEVICE A identity()
+    {
+        return zero_for_sum<A>();
+    }
+    static GPI_DEVICE A apply(A a, A b)
+    {
+        return a + b;
+    }
+    static GPI_DEVICE A reduce(A v)
+    {
+        return __reduce_add_sync(0xffffffffu, v);
+    }
+};
+
+/* Products of narrow unsigned integers are taken in 32 bits, sums too: both wrap alike when stored. */
+template <class A> struct Product {
+    static constexpr bool commutes = true;
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return (A)1;
+    }
+    static GPI_DEVICE A apply(A a, A b)
+    {
+        return a * b;
+    }
+};
+
+/* A tie keeps the left operand. */
+template <class A> struct Min {
+    static constexpr bool commutes = false; /* -0 and +0, NaN payloads: order shows */
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return highest_value<A>();
+    }
+    static GPI_DEVICE A apply(A a, A b)
+    {
+        return less(b, a) ? b : a;
+    }
+};
+
+template <class A> struct Max {
+    static constexpr bool commutes = false;
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return lowest_value<A>();
+    }
+    static GPI_DEVICE A apply(A a, A b)
+    {
+        return less(a, b) ? b : a;
+    }
+};
+
+template <class A> struct And {
+    static constexpr bool commutes = true;
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return (A) ~(A)0;
+    }
+    static GPI_DEVICE A apply(A a, A b)
+    {
+        return a & b;
+    }
+};
+
+template <class A> struct Or {
+    static constexpr bool commutes = true;
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return (A)0;
+    }
+    static GPI_DEVICE A apply(A a, A b)
+    {
+        return a | b;
+    }
+};
+
+template <class A> struct Xor {
+    static constexpr bool commutes = true;
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return (A)0;
+    }
+    static GPI_DEVICE A apply(A a, A b)
+    {
+        return a ^ b;
+    }
+};
+
+/* left first, then right: x -> a2 (a1 x + b1) + b2 */
+template <class A> struct Compose {
+    static constexpr bool commutes = false;
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return A{1, 0};
+    }
+    static GPI_DEVICE A apply(A l, A r)
+    {
+        return A{r.a * l.a, r.a * l.b + r.b};
+    }
+};
+
+template <class A> struct Multiply2x2 {
+    static constexpr bool commutes = false;
+    static constexpr bool warp_reduces = false;
+    static GPI_DEVICE A identity()
+    {
+        return A{1, 0, 0, 1};
+    }
+    static GPI_DEVICE A apply(A l, A r)
+    {
+        return A{l.m00 * r.m00 + l.m01 * r.m10, l.m00 * r.m01 + l.m01 * r.m11,
+                 l.m10 * r.m00 + l.m11 * r.m10, l.m10 * r.m01 + l.m11 * r.m11};
+    }
+};
+
+} // namespace GPI_SPACE
