@@ -7,8 +7,8 @@
  *
  *     gp_context *ctx;
  *     gp_status s = gp_context_create(&ctx, NULL);          // first usable GPU, otherwise the CPU
- *     s = gp_scan_inclusive(ctx, GP_I32, GP_SUM, in, n, out); // queued; in, out live where ctx computes
- *     s = gp_context_synchronize(ctx);                      // now out can be read
+ *     s = gp_scan_inclusive(ctx, GP_I32, GP_SUM, in, n, out); // queued; in, out live where ctx
+ * computes s = gp_context_synchronize(ctx);                      // now out can be read
  *     gp_context_destroy(ctx);
  */
 #ifndef GP_CORE_H
@@ -104,12 +104,13 @@ typedef enum gp_dtype {
 /**
  * Associative operators.
  *
- * Integers wrap. MIN and MAX follow gp's order of floats (-inf .. -0 = +0 .. +inf < NaN); a tie keeps
- * the left operand, so the identity of MIN on floats is NaN. AND, OR and XOR are for integers.
+ * Integers wrap. MIN and MAX follow gp's order of floats (-inf .. -0 = +0 .. +inf < NaN); a tie
+ * keeps the left operand, so the identity of MIN on floats is NaN. AND, OR and XOR are for
+ * integers.
  *
- * AFFINE and MAT2 do not commute and are for GP_F32 and GP_F64; an item is 2 or 4 consecutive scalars:
- *   AFFINE (a, b) stands for x -> a x + b; left then right is (a2 a1, a2 b1 + b2), identity (1, 0);
- *   MAT2 (m00, m01, m10, m11), row-major; left, right is the product left * right.
+ * AFFINE and MAT2 do not commute and are for GP_F32 and GP_F64; an item is 2 or 4 consecutive
+ * scalars: AFFINE (a, b) stands for x -> a x + b; left then right is (a2 a1, a2 b1 + b2), identity
+ * (1, 0); MAT2 (m00, m01, m10, m11), row-major; left, right is the product left * right.
  */
 typedef enum gp_op {
 #define GP_OP_ENUM(name, number, scalars, text) GP_##name = number,
@@ -134,10 +135,10 @@ GP_API size_t gp_op_scalars(gp_op op);
 
 /** Which implementation of a primitive to use; not every primitive has every one. */
 typedef enum gp_algorithm {
-    GP_ALGORITHM_AUTO = 0,             /**< what the tuning table says is fastest and deterministic */
-    GP_ALGORITHM_LOOKAHEAD = 1,        /**< scan: single pass, each tile reads the sums before it */
-    GP_ALGORITHM_LOOKBACK = 2,         /**< scan: single pass, decoupled look-back */
-    GP_ALGORITHM_CHAINED = 3,          /**< scan: single pass, each tile waits for the one before */
+    GP_ALGORITHM_AUTO = 0,      /**< what the tuning table says is fastest and deterministic */
+    GP_ALGORITHM_LOOKAHEAD = 1, /**< scan: single pass, each tile reads the sums before it */
+    GP_ALGORITHM_LOOKBACK = 2,  /**< scan: single pass, decoupled look-back */
+    GP_ALGORITHM_CHAINED = 3,   /**< scan: single pass, each tile waits for the one before */
     GP_ALGORITHM_REDUCE_THEN_SCAN = 4, /**< scan: tile sums, scan of the sums, scan of the tiles */
     GP_ALGORITHM_SCAN_THEN_FAN = 5,    /**< scan: scan tiles, scan their totals, add them back */
     GP_ALGORITHM_FENWICK = 6,          /**< scan: binary indexed tree, build then query */
@@ -153,7 +154,8 @@ typedef enum gp_backend {
     GP_BACKEND_CUDA = 2
 } gp_backend;
 
-/** A CUDA stream: a cudaStream_t fits without a cast and without CUDA headers. Unused on the CPU. */
+/** A CUDA stream: a cudaStream_t fits without a cast and without CUDA headers. Unused on the CPU.
+ */
 typedef struct CUstream_st *gp_stream;
 
 /** One device, one stream, one workspace. Used by one thread at a time; several run in parallel. */
@@ -162,9 +164,9 @@ typedef struct gp_context gp_context;
 /**
  * Where the context takes device (or, on the CPU, host) memory for its workspace.
  *
- * allocate returns NULL when it cannot; the memory must be usable by work queued on stream after the
- * call and aligned to alignment (a power of two, at most 256). release gets back what allocate gave,
- * with the same byte count; work queued on stream before the call may still use it.
+ * allocate returns NULL when it cannot; the memory must be usable by work queued on stream after
+ * the call and aligned to alignment (a power of two, at most 256). release gets back what allocate
+ * gave, with the same byte count; work queued on stream before the call may still use it.
  */
 typedef struct gp_allocator {
     void *user;
@@ -196,10 +198,10 @@ typedef struct gp_context_options {
  *
  * Host call; never touches CUDA's default stream, leaves the current device as it was.
  *
- * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device, thread
- *         count, half an allocator, or GP_BACKEND/GP_DEVICE set to something else; GP_ERROR_DEVICE CUDA was
- *         asked for and there is no driver or no such device; GP_ERROR_UNSUPPORTED this build has no CUDA or
- *         no code for the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
+ * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device,
+ * thread count, half an allocator, or GP_BACKEND/GP_DEVICE set to something else; GP_ERROR_DEVICE
+ * CUDA was asked for and there is no driver or no such device; GP_ERROR_UNSUPPORTED this build has
+ * no CUDA or no code for the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
  * @since 0.1
  */
 GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);
@@ -239,14 +241,16 @@ GP_API gp_backend gp_context_backend(const gp_context *ctx);
  * bytes is the largest gp_<primitive>_workspace_bytes() of the calls to come; the workspace never
  * shrinks. Needed before stream capture, where growing is refused with GP_ERROR_WORKSPACE.
  *
- * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY (the old workspace stays); GP_ERROR_WORKSPACE; GP_ERROR_CUDA
+ * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY (the old workspace stays); GP_ERROR_WORKSPACE;
+ * GP_ERROR_CUDA
  * @since 0.1
  */
 GP_API gp_status gp_context_reserve(gp_context *ctx, size_t bytes);
 
 /**
- * Take a context that reported GP_ERROR_CUDA back into use: drops its workspace and sticky words and
- * makes its device objects anew. Fails with GP_ERROR_CUDA when the process's CUDA state itself is lost.
+ * Take a context that reported GP_ERROR_CUDA back into use: drops its workspace and sticky words
+ * and makes its device objects anew. Fails with GP_ERROR_CUDA when the process's CUDA state itself
+ * is lost.
  * @since 0.1
  */
 GP_API gp_status gp_context_reset(gp_context *ctx);
@@ -263,9 +267,10 @@ GP_API gp_status gp_context_describe(const gp_context *ctx, char *text, size_t b
 /**
  * The text of the last error: function, argument and value.
  *
- * @param[in] ctx the context whose last error is meant; NULL: this thread's last error in calls that
- *                have no context or got a NULL one
- * @return never NULL; empty if there was none. Valid until the next call with ctx (or on this thread).
+ * @param[in] ctx the context whose last error is meant; NULL: this thread's last error in calls
+ * that have no context or got a NULL one
+ * @return never NULL; empty if there was none. Valid until the next call with ctx (or on this
+ * thread).
  * @since 0.1
  */
 GP_API const char *gp_last_error(const gp_context *ctx);
@@ -287,8 +292,9 @@ GP_API gp_status gp_free(gp_context *ctx, void *memory);
 /**
  * Copy bytes between any two places, host or device, in the context's order.
  *
- * Queued on the stream: destination and source must stay valid until it has passed; synchronise before
- * reading the destination on the host. Overlapping ranges are refused unless they are the same.
+ * Queued on the stream: destination and source must stay valid until it has passed; synchronise
+ * before reading the destination on the host. Overlapping ranges are refused unless they are the
+ * same.
  * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_OVERLAP; GP_ERROR_CUDA
  * @since 0.1
  */

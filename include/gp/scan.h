@@ -21,22 +21,23 @@ typedef enum gp_scan_kind {
 
 /** The full form of a scan; start from GP_SCAN_DESC_INIT. */
 typedef struct gp_scan_desc {
-    size_t size;            /**< sizeof(gp_scan_desc) */
-    gp_scan_kind kind;      /**< */
-    gp_dtype in_dtype;      /**< of the input */
-    gp_dtype out_dtype;     /**< of the output; 0: as in_dtype. See gp_scan() for the pairs allowed */
-    gp_op op;               /**< */
+    size_t size;        /**< sizeof(gp_scan_desc) */
+    gp_scan_kind kind;  /**< */
+    gp_dtype in_dtype;  /**< of the input */
+    gp_dtype out_dtype; /**< of the output; 0: as in_dtype. See gp_scan() for the pairs allowed */
+    gp_op op;           /**< */
     gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare */
     /** Host pointer to one item of the output dtype, read during the call; NULL: the identity. */
     const void *init;
     /**
-     * 8 bytes in the context's memory for the total, or NULL: init op in[0] op .. op in[n-1] as int64_t for
-     * signed, uint64_t for unsigned and double for float dtypes. With GP_SUM on integers it is added up in 64
-     * bits, and an output that does not fit out_dtype sets the sticky GP_ERROR_OVERFLOW that
-     * gp_context_synchronize() returns. Not for GP_AFFINE and GP_MAT2.
+     * 8 bytes in the context's memory for the total, or NULL: init op in[0] op .. op in[n-1] as
+     * int64_t for signed, uint64_t for unsigned and double for float dtypes. With GP_SUM on
+     * integers it is added up in 64 bits, and an output that does not fit out_dtype sets the sticky
+     * GP_ERROR_OVERFLOW that gp_context_synchronize() returns. Not for GP_AFFINE and GP_MAT2.
      */
     void *total;
-    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; NULL: n. */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; NULL:
+     * n. */
     const uint64_t *device_n;
 } gp_scan_desc;
 
@@ -69,27 +70,29 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  * Scan as the descriptor says.
  *
  * @param[in]  ctx  decides where all data pointers live
- * @param[in]  desc see gp_scan_desc. Dtype pairs besides equal ones, with GP_SUM only: i8 and i16 to i32
- *                  and i64, u8 and u16 to u32 and u64, i32 to i64, u32 to u64, f16 and bf16 to f32,
- *                  f32 to f64. The accumulator is the output's dtype (float for f16 and bf16).
- * @param[in]  in   n items (of gp_op_scalars(op) scalars each), aligned to the scalar; NULL if n == 0
+ * @param[in]  desc see gp_scan_desc. Dtype pairs besides equal ones, with GP_SUM only: i8 and i16
+ * to i32 and i64, u8 and u16 to u32 and u64, i32 to i64, u32 to u64, f16 and bf16 to f32, f32 to
+ * f64. The accumulator is the output's dtype (float for f16 and bf16).
+ * @param[in]  in   n items (of gp_op_scalars(op) scalars each), aligned to the scalar; NULL if n ==
+ * 0
  * @param[in]  n    items, or the bound of *desc->device_n; 0 is allowed
- * @param[out] out  n items, n + 1 for GP_SCAN_ROW_POINTERS; may equal in when the dtypes have one size, and
- *                  must not overlap it otherwise
+ * @param[out] out  n items, n + 1 for GP_SCAN_ROW_POINTERS; may equal in when the dtypes have one
+ * size, and must not overlap it otherwise
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
  * gp_scan_workspace_bytes(); capturable. With n == 0 a total is set to init (or the identity), and
  * GP_SCAN_ROW_POINTERS writes out[0].
  *
- * Deterministic: the association of float operations depends on n, dtypes, operator, algorithm and the
- * tuning row alone. GP_ALGORITHM_LOOKBACK and GP_ALGORITHM_CUB do not promise that for floats.
+ * Deterministic: the association of float operations depends on n, dtypes, operator, algorithm and
+ * the tuning row alone. GP_ALGORITHM_LOOKBACK and GP_ALGORITHM_CUB do not promise that for floats.
  * n is at most 2^40.
  *
- * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong memory;
- *         GP_ERROR_ARGUMENT desc->size, kind, algorithm or n; GP_ERROR_DTYPE unknown dtype or pair;
- *         GP_ERROR_OP unknown operator, a bitwise one on floats, a pair operator on anything but f32, f64;
- *         GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not available here; GP_ERROR_MEMORY,
- *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
+ * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
+ * memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm or n; GP_ERROR_DTYPE unknown dtype or pair;
+ *         GP_ERROR_OP unknown operator, a bitwise one on floats, a pair operator on anything but
+ * f32, f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not available here;
+ * GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs
+ * unspecified.
  *
  * Cost on a GPU: one kernel launch; reads the input once and writes the output once.
  * Source: Merrill and Garland 2016 (single pass); the look-ahead of fixed groups is described in

@@ -11,8 +11,6 @@
 
 static const char create[] = "gp_context_create";
 
-enum { THREADS_MAX = 4096 };
-
 /* GP_BACKEND and GP_DEVICE stand in for what the options leave open. */
 static gp_status options_from_environment(gp_context_options *o)
 {
@@ -49,9 +47,9 @@ static gp_status options_check(const gp_context_options *o)
                         (int)o->backend);
     if (o->device < -1)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->device is %d", create, o->device);
-    if (o->threads < 0 || o->threads > THREADS_MAX)
+    if (o->threads < 0 || o->threads > GPI_THREADS_MAX)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->threads is %d, allowed 0 to %d",
-                        create, o->threads, (int)THREADS_MAX);
+                        create, o->threads, (int)GPI_THREADS_MAX);
     if (!o->allocator.allocate != !o->allocator.release)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                         "%s: options->allocator has only one of allocate and release", create);
@@ -69,8 +67,7 @@ static gp_status start_cpu(gp_context *ctx, const gp_context_options *o)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: options->stream is set, but the context computes on the CPU", create);
     ctx->sticky = calloc(1, sizeof *ctx->sticky);
-    return ctx->sticky ? GP_OK
-                       : gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
+    return ctx->sticky ? GP_OK : gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
 }
 
 static gp_status start_cuda(gp_context *ctx, const gp_context_options *o)

@@ -46,7 +46,12 @@ struct gp_context {
 };
 
 /* Bits of the sticky word; kernels set them with atomicOr. */
-enum { GPI_STICKY_OVERFLOW = 1, GPI_STICKY_CAPACITY = 2, GPI_STICKY_DATA = 4, GPI_STICKY_MISUSE = 8 };
+enum {
+    GPI_STICKY_OVERFLOW = 1,
+    GPI_STICKY_CAPACITY = 2,
+    GPI_STICKY_DATA = 4,
+    GPI_STICKY_MISUSE = 8
+};
 
 /* Write the last-error text (of ctx, or of this thread when ctx is NULL) and return status. */
 gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)

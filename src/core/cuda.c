@@ -195,8 +195,8 @@ gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky)
     static const char f[] = "gp_context_synchronize";
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: the stream is being captured", f);
-    cudaError_t e = cudaMemcpyAsync(sticky, ctx->sticky, sizeof *sticky, cudaMemcpyDeviceToHost,
-                                    ctx->stream);
+    cudaError_t e =
+        cudaMemcpyAsync(sticky, ctx->sticky, sizeof *sticky, cudaMemcpyDeviceToHost, ctx->stream);
     if (e == cudaSuccess)
         e = cudaStreamSynchronize(ctx->stream);
     if (e == cudaSuccess && *sticky)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA runtime as the core and the front doors need it. cuda.c implements it; a build without CUDA
- * links cuda_none.c instead, whose calls report that there is no device.
+ * The CUDA runtime as the core and the front doors need it. cuda.c implements it; a build without
+ * CUDA links cuda_none.c instead, whose calls report that there is no device.
  */
 #ifndef GPI_CUDA_H
 #define GPI_CUDA_H
@@ -22,7 +22,8 @@ void gpi_cuda_stop(gp_context *ctx);
 void gpi_device_enter(const gp_context *ctx, struct gpi_device_guard *guard);
 void gpi_device_leave(const gp_context *ctx, const struct gpi_device_guard *guard);
 
-/* Map the error of the launches since gpi_device_enter(); GP_OK, or GP_ERROR_CUDA and ctx is broken. */
+/* Map the error of the launches since gpi_device_enter(); GP_OK, or GP_ERROR_CUDA and ctx is
+ * broken. */
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function);
 
 bool gpi_cuda_capturing(const gp_context *ctx);

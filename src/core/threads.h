@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 
-/* Call body(arg, i) for every i in [0, count), spread over at most threads threads; returns when all are
- * done. Which thread runs which i is not defined, so results must not depend on it. */
+enum { GPI_THREADS_MAX = 4096 };
+
+/* Call body(arg, i) for every i in [0, count), spread over at most threads threads; returns when
+ * all are done. Which thread runs which i is not defined, so results must not depend on it. */
 void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg);
 
 /* Threads that a context gets when nothing was asked. */

@@ -138,8 +138,8 @@ gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,
     return GP_OK;
 }
 
-/* reserve() cannot know how a figure splits into scratch and state, so both get it; the state stops at a
- * size that covers the largest arrays of today's GPUs. */
+/* reserve() cannot know how a figure splits into scratch and state, so both get it; the state stops
+ * at a size that covers the largest arrays of today's GPUs. */
 enum { STATE_RESERVE_MAX = 256 << 20 };
 
 gp_status gp_context_reserve(gp_context *ctx, size_t bytes)

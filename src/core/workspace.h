@@ -3,16 +3,15 @@
  * Scratch memory of one call.
  *
  *     struct gpi_frame frame;
- *     gp_status s = gpi_frame_open(ctx, "gp_radix_sort", need, &frame);   // need: an upper bound in bytes
- *     if (s != GP_OK)
- *         return s;
- *     uint32_t *counts = gpi_frame_take(&frame, bins * sizeof(uint32_t)); // 256-byte aligned, never NULL
+ *     gp_status s = gpi_frame_open(ctx, "gp_radix_sort", need, &frame);   // need: an upper bound
+ * in bytes if (s != GP_OK) return s; uint32_t *counts = gpi_frame_take(&frame, bins *
+ * sizeof(uint32_t)); // 256-byte aligned, never NULL
  *     ...queue work, call other rooms...
  *     gpi_frame_close(&frame);
  *
- * The outermost frame grows the block if it must; need therefore includes what the rooms it calls take
- * (add their workspace_bytes). Nested frames only carve. Frames close in reverse order. Closing needs no
- * wait: the next call is ordered behind this one on the stream.
+ * The outermost frame grows the block if it must; need therefore includes what the rooms it calls
+ * take (add their workspace_bytes). Nested frames only carve. Frames close in reverse order.
+ * Closing needs no wait: the next call is ordered behind this one on the stream.
  */
 #ifndef GPI_WORKSPACE_H
 #define GPI_WORKSPACE_H

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/threads.h"
+#include "core/workspace.h"
+#include "scan/scan_internal.h"
+
+/* Sizes that follow from a descriptor. */
+struct shape {
+    gp_dtype in, out;
+    size_t in_item, out_item; /* bytes */
+    uint64_t out_items;
+    bool wide;
+};
+
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *d)
+{
+    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    if (d->kind < GP_SCAN_INCLUSIVE || d->kind > GP_SCAN_ROW_POINTERS)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d", f, (int)d->kind);
+    GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
+    if (d->out_dtype)
+        GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", d->out_dtype));
+    if (gp_op_scalars(d->op) == 0)
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
+    if (!gpi_scan_op_allowed(d->in_dtype, d->op))
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
+                        gp_op_string(d->op), gp_dtype_string(d->in_dtype));
+    if (d->out_dtype && !gpi_scan_pair_allowed(d->in_dtype, d->out_dtype, d->op))
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
+                        f, gp_dtype_string(d->out_dtype), gp_op_string(d->op),
+                        gp_dtype_string(d->in_dtype));
+    if ((int)d->algorithm < GP_ALGORITHM_AUTO || d->algorithm > GP_ALGORITHM_CUB)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->algorithm is %d", f, (int)d->algorithm);
+    if (d->algorithm != GP_ALGORITHM_AUTO && d->algorithm != GP_ALGORITHM_LOOKAHEAD)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: desc->algorithm %d is not available here",
+                        f, (int)d->algorithm);
+    if (d->total && gp_op_scalars(d->op) > 1)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
+                        gp_op_string(d->op));
+    return GP_OK;
+}
+
+static struct shape shape_of(const gp_scan_desc *d, uint64_t n)
+{
+    struct shape s = {.in = d->in_dtype, .out = d->out_dtype ? d->out_dtype : d->in_dtype};
+    s.in_item = gp_dtype_bytes(s.in) * gp_op_scalars(d->op);
+    s.out_item = gp_dtype_bytes(s.out) * gp_op_scalars(d->op);
+    s.out_items = n + (d->kind == GP_SCAN_ROW_POINTERS);
+    s.wide = d->total && d->op == GP_SUM && !gpi_dtype_is_float(s.out) && s.out_item < 8;
+    return s;
+}
+
+static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc *d,
+                              const struct shape *s, const void *in, uint64_t n, void *out)
+{
+    uint64_t in_bytes = n * s->in_item, out_bytes = s->out_items * s->out_item;
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    GPI_TRY(gpi_check_array(ctx, f, "in", in, in_bytes, gp_dtype_bytes(s->in)));
+    GPI_TRY(gpi_check_array(ctx, f, "out", out, out_bytes, gp_dtype_bytes(s->out)));
+    if (d->total)
+        GPI_TRY(gpi_check_array(ctx, f, "desc->total", d->total, 8, 8));
+    if (d->device_n)
+        GPI_TRY(gpi_check_array(ctx, f, "desc->device_n", d->device_n, 8, 8));
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", in, in_bytes, "out", out, out_bytes,
+                              s->in_item == s->out_item));
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", in, in_bytes, "desc->total", d->total, d->total ? 8 : 0,
+                              false));
+    return gpi_check_overlap(ctx, f, "out", out, out_bytes, "desc->total", d->total,
+                             d->total ? 8 : 0, false);
+}
+
+gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n, void *out)
+{
+    static const char f[] = "gp_scan";
+    struct gpi_device_guard guard;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc));
+    struct shape s = shape_of(desc, n);
+    GPI_TRY(check_arrays(ctx, f, desc, &s, in, n, out));
+    if (n == 0 && !desc->total && desc->kind != GP_SCAN_ROW_POINTERS)
+        return GP_OK;
+    gpi_scan_fn scan = gpi_scan_find(ctx, s.in, s.out, desc->op, s.wide);
+    if (!scan)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s to %s on this device", f,
+                        gp_dtype_string(s.in), gp_dtype_string(s.out));
+    struct gpi_scan_args args = {.in = in,
+                                 .out = out,
+                                 .n = n,
+                                 .op = desc->op,
+                                 .kind = desc->kind,
+                                 .has_init = desc->init != NULL,
+                                 .total = desc->total,
+                                 .device_n = desc->device_n};
+    if (desc->init)
+        memcpy(args.init, desc->init, s.out_item);
+    gpi_device_enter(ctx, &guard);
+    gp_status status = scan(ctx, &args);
+    gpi_device_leave(ctx, &guard);
+    return status;
+}
+
+gp_status gp_scan_inclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n,
+                            void *out)
+{
+    gp_scan_desc desc = GP_SCAN_DESC_INIT;
+    desc.in_dtype = dtype;
+    desc.op = op;
+    return gp_scan(ctx, &desc, in, n, out);
+}
+
+gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n,
+                            const void *init, void *out)
+{
+    gp_scan_desc desc = GP_SCAN_DESC_INIT;
+    desc.kind = GP_SCAN_EXCLUSIVE;
+    desc.in_dtype = dtype;
+    desc.op = op;
+    desc.init = init;
+    return gp_scan(ctx, &desc, in, n, out);
+}
+
+uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
+{
+    size_t item = in_item_bytes > out_item_bytes ? in_item_bytes : out_item_bytes;
+    size_t per_vector = item < 16 ? 16 / item : 1;
+    uint64_t tile = (uint64_t)GPI_SCAN_TILE_WARPS * 32 * GPI_SCAN_TILE_VECTORS * per_vector;
+    size_t pieces = item > 8 ? item / 8 : 1;
+    return ((n + tile - 1) / tile + 1) * pieces;
+}
+
+size_t gpi_scan_cpu_bytes(uint64_t n, size_t in_item_bytes, int threads)
+{
+    uint64_t blocks = n / (GPI_SCAN_BLOCK_BYTES / in_item_bytes) + 1;
+    uint64_t round = (uint64_t)(threads > 0 ? threads : GPI_THREADS_MAX) * GPI_SCAN_ROUND_BLOCKS;
+    return gpi_piece((blocks < round ? blocks : round) * GPI_SCAN_ITEM_BYTES_MAX);
+}
+
+gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *desc, size_t n,
+                                  size_t *bytes)
+{
+    static const char f[] = "gp_scan_workspace_bytes";
+    gp_target any = GP_TARGET_INIT;
+    if (target)
+        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
+    else
+        target = &any;
+    GPI_TRY(check_desc(NULL, f, desc));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    struct shape s = shape_of(desc, n);
+    size_t cuda = gpi_state_bytes(gpi_scan_slots(n, s.in_item, s.out_item) + 32);
+    size_t cpu = gpi_scan_cpu_bytes(n, s.in_item, target->threads);
+    *bytes = target->backend == GP_BACKEND_CPU    ? cpu
+             : target->backend == GP_BACKEND_CUDA ? cuda
+             : cuda > cpu                         ? cuda
+                                                  : cpu;
+    return GP_OK;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prefix scan.
+ *
+ * CUDA, one launch at every n:
+ *   1. Tiles of fixed size; tile boundaries are element indices, so nothing depends on alignment.
+ *   2. Each tile's sum is published as soon as it is known (device/tile_state.cuh).
+ *   3. A tile's prefix is the fold of all sums before it in fixed groups of 32
+ * (device/lookahead.cuh).
+ *   4. Each lane adds its prefix to its items and stores them.
+ * Small arrays (and GPUs before sm_90): one tile per block, held in registers (scan_tile.cuh).
+ * Large arrays: one persistent block per multiprocessor, a ring of tiles in shared memory filled by
+ * bulk copies, and warps by role: load, reduce, look ahead, scan and store (scan_stream.cuh).
+ *
+ * CPU: blocks of fixed size; in rounds that fit the cache: reduce blocks, fold the sums, scan
+ * blocks.
+ *
+ * Workspace: CUDA: tile states only. CPU: one accumulator (32 bytes) per block of a round.
+ * Paper: Merrill and Garland 2016, single-pass parallel prefix scan with decoupled look-back, for
+ * the tile states; the fold of fixed groups instead of inclusive prefixes is gp's own.
+ */
+#ifndef GPI_SCAN_INTERNAL_H
+#define GPI_SCAN_INTERNAL_H
+
+#include <gp/scan.h>
+
+#include "core/context.h"
+
+enum { GPI_SCAN_ITEM_BYTES_MAX = 32 };
+
+struct gpi_scan_args {
+    const void *in;
+    void *out;
+    uint64_t n; /* or its bound */
+    gp_op op;
+    gp_scan_kind kind;
+    bool has_init;
+    unsigned char init[GPI_SCAN_ITEM_BYTES_MAX]; /* one item of the output dtype */
+    void *total;                                 /* 8 bytes or NULL */
+    const uint64_t *device_n;                    /* or NULL */
+};
+
+/* All checks are done; ctx's device is current. Implementations are named
+ * gpi_scan_cpu_<unit>_<instruction set> and gpi_scan_<unit>_sm<architecture>. */
+typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *args);
+
+/*
+ * Units: UNIT(name, input dtype, output dtype, scalars, wide). A wide unit accumulates integer sums
+ * in 64 bits and reports outputs that do not fit. scalars: of an item, as gp_op_scalars(). SAME
+ * units have every operator of their dtype; SUM units only GP_SUM.
+ */
+#define GPI_SCAN_UNITS_SAME(UNIT)                                                                  \
+    UNIT(i8, GP_I8, GP_I8, 1, false)                                                               \
+    UNIT(u8, GP_U8, GP_U8, 1, false)                                                               \
+    UNIT(i16, GP_I16, GP_I16, 1, false)                                                            \
+    UNIT(u16, GP_U16, GP_U16, 1, false)                                                            \
+    UNIT(i32, GP_I32, GP_I32, 1, false)                                                            \
+    UNIT(u32, GP_U32, GP_U32, 1, false)                                                            \
+    UNIT(i64, GP_I64, GP_I64, 1, false)                                                            \
+    UNIT(u64, GP_U64, GP_U64, 1, false)                                                            \
+    UNIT(f16, GP_F16, GP_F16, 1, false)                                                            \
+    UNIT(bf16, GP_BF16, GP_BF16, 1, false)                                                         \
+    UNIT(f32, GP_F32, GP_F32, 1, false)                                                            \
+    UNIT(f64, GP_F64, GP_F64, 1, false)
+#define GPI_SCAN_UNITS_PAIR(UNIT)                                                                  \
+    UNIT(affine_f32, GP_F32, GP_F32, 2, false)                                                     \
+    UNIT(affine_f64, GP_F64, GP_F64, 2, false)                                                     \
+    UNIT(mat2_f32, GP_F32, GP_F32, 4, false)                                                       \
+    UNIT(mat2_f64, GP_F64, GP_F64, 4, false)
+#define GPI_SCAN_UNITS_SUM(UNIT)                                                                   \
+    UNIT(i8_i32, GP_I8, GP_I32, 1, false)                                                          \
+    UNIT(i8_i64, GP_I8, GP_I64, 1, false)                                                          \
+    UNIT(i16_i32, GP_I16, GP_I32, 1, false)                                                        \
+    UNIT(i16_i64, GP_I16, GP_I64, 1, false)                                                        \
+    UNIT(i32_i64, GP_I32, GP_I64, 1, false)                                                        \
+    UNIT(u8_u32, GP_U8, GP_U32, 1, false)                                                          \
+    UNIT(u8_u64, GP_U8, GP_U64, 1, false)                                                          \
+    UNIT(u16_u32, GP_U16, GP_U32, 1, false)                                                        \
+    UNIT(u16_u64, GP_U16, GP_U64, 1, false)                                                        \
+    UNIT(u32_u64, GP_U32, GP_U64, 1, false)                                                        \
+    UNIT(f16_f32, GP_F16, GP_F32, 1, false)                                                        \
+    UNIT(bf16_f32, GP_BF16, GP_F32, 1, false)                                                      \
+    UNIT(f32_f64, GP_F32, GP_F64, 1, false)
+#define GPI_SCAN_UNITS_WIDE(UNIT)                                                                  \
+    UNIT(i8_wide, GP_I8, GP_I8, 1, true)                                                           \
+    UNIT(u8_wide, GP_U8, GP_U8, 1, true)                                                           \
+    UNIT(i16_wide, GP_I16, GP_I16, 1, true)                                                        \
+    UNIT(u16_wide, GP_U16, GP_U16, 1, true)                                                        \
+    UNIT(i32_wide, GP_I32, GP_I32, 1, true)                                                        \
+    UNIT(u32_wide, GP_U32, GP_U32, 1, true)                                                        \
+    UNIT(i8_i32_wide, GP_I8, GP_I32, 1, true)                                                      \
+    UNIT(u8_u32_wide, GP_U8, GP_U32, 1, true)                                                      \
+    UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
+    UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
+#define GPI_SCAN_UNITS(UNIT)                                                                       \
+    GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
+    GPI_SCAN_UNITS_PAIR(UNIT)                                                                      \
+    GPI_SCAN_UNITS_SUM(UNIT)                                                                       \
+    GPI_SCAN_UNITS_WIDE(UNIT)
+
+/* The implementation for a context, or NULL if there is none for these dtypes. */
+gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_op op, bool wide);
+
+/* Whether the pair (in, out) is allowed with op, and whether op has a meaning for in. */
+bool gpi_scan_pair_allowed(gp_dtype in, gp_dtype out, gp_op op);
+bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op);
+
+/* Tile state slots that a scan on CUDA takes at most; the tiles are those of the small path. */
+uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes);
+
+/* Items of a tile of the small path: 16 bytes of the larger item per lane and vector. */
+enum { GPI_SCAN_TILE_WARPS = 8, GPI_SCAN_TILE_VECTORS = 4 };
+
+/* CPU: input bytes of a block; the association of float sums depends on it. A round is as many
+ * blocks as GPI_SCAN_ROUND_BLOCKS per thread; the frame holds one accumulator per block of a round.
+ */
+enum { GPI_SCAN_BLOCK_BYTES = 64 * 1024, GPI_SCAN_ROUND_BLOCKS = 4 };
+
+/* Frame bytes of a CPU scan; threads 0: any. */
+size_t gpi_scan_cpu_bytes(uint64_t n, size_t in_item_bytes, int threads);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The only list of scan implementations: [backend][unit][instruction set or GPU architecture]. */
+#include "core/check.h"
+#include "core/threads.h"
+#include "scan/scan_internal.h"
+
+#define DECLARE(name) gp_status gpi_scan_##name(gp_context *ctx, const struct gpi_scan_args *args);
+
+#if GPI_ISA_VARIANTS
+#define CPU_NAMES(EACH, name)                                                                      \
+    EACH(cpu_##name##_base) EACH(cpu_##name##_avx2) EACH(cpu_##name##_avx512)
+#else
+#define CPU_NAMES(EACH, name) EACH(cpu_##name##_base)
+#endif
+
+#if GPI_HAVE_CUDA
+#define CUDA_DECLARE(name, sm) DECLARE(name##_sm##sm)
+#define CUDA_ENTRY(name, sm) gpi_scan_##name##_sm##sm,
+#define CUDA_DECLARATIONS(name) GPI_SMS_OF(CUDA_DECLARE, name)
+#define CUDA_ENTRIES(name)                                                                         \
+    {                                                                                              \
+        GPI_SMS_OF(CUDA_ENTRY, name)                                                               \
+    }
+#else
+#define CUDA_DECLARATIONS(name)
+#define CUDA_ENTRIES(name)                                                                         \
+    {                                                                                              \
+        NULL                                                                                       \
+    }
+#endif
+
+#define DECLARE_UNIT(name, in, out, scalars, wide) CPU_NAMES(DECLARE, name) CUDA_DECLARATIONS(name)
+GPI_SCAN_UNITS(DECLARE_UNIT)
+
+enum { SM_ROWS_MAX = 16 };
+
+struct entry {
+    gp_dtype in, out;
+    size_t scalars;
+    bool wide;
+    gpi_scan_fn cpu[GPI_ISA_COUNT];
+    gpi_scan_fn cuda[SM_ROWS_MAX];
+};
+
+#define CPU_ENTRY(name) gpi_scan_##name,
+#define ENTRY(name, in, out, scalars, wide)                                                        \
+    {in, out, scalars, wide, {CPU_NAMES(CPU_ENTRY, name)}, CUDA_ENTRIES(name)},
+
+static const struct entry table[] = {GPI_SCAN_UNITS(ENTRY)};
+
+static const struct entry *find(gp_dtype in, gp_dtype out, size_t scalars, bool wide)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const struct entry *e = &table[i];
+        if (e->in == in && e->out == out && e->scalars == scalars && e->wide == wide)
+            return e;
+    }
+    return NULL;
+}
+
+gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_op op, bool wide)
+{
+    const struct entry *e = find(in, out, gp_op_scalars(op), wide);
+    if (!e)
+        return NULL;
+    return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
+}
+
+bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)
+{
+    if (op >= GP_AND && op <= GP_XOR)
+        return !gpi_dtype_is_float(dtype);
+    if (gp_op_scalars(op) > 1)
+        return dtype == GP_F32 || dtype == GP_F64;
+    return true;
+}
+
+bool gpi_scan_pair_allowed(gp_dtype in, gp_dtype out, gp_op op)
+{
+    return in == out || (op == GP_SUM && find(in, out, 1, false));
+}
