@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Running, statuses and arrays. */
+#include "gp_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CASES_MAX = 64, TAGS_MAX = 4096 };
+
+static char case_tags[CASES_MAX][64];
+static int case_count;
+static gp_backend run_backend = GP_BACKEND_CPU;
+static gp_context *run_ctx;
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+TCase *t_case(Suite *suite, const char *name)
+{
+    TCase *c = tcase_create(name);
+    if (case_count < CASES_MAX) {
+        char *tag = case_tags[case_count++];
+        snprintf(tag, sizeof case_tags[0], "%s", name);
+        for (char *p = tag; *p; p++)
+            if (*p == ' ')
+                *p = '_'; /* Check separates tags by spaces */
+        tcase_set_tags(c, tag);
+    }
+    tcase_set_timeout(c, 0);
+    suite_add_tcase(suite, c);
+    return c;
+}
+
+static gp_status context_new(gp_context **ctx)
+{
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    o.backend = run_backend;
+    if (run_backend == GP_BACKEND_CPU)
+        o.threads = cores > 2 ? (int)cores : 2;
+    return gp_context_create(ctx, &o);
+}
+
+gp_context *t_ctx(void)
+{
+    if (!run_ctx && context_new(&run_ctx) != GP_OK)
+        ck_abort_msg("no context: %s", gp_last_error(NULL));
+    return run_ctx;
+}
+
+bool t_is_cuda(void)
+{
+    return run_backend == GP_BACKEND_CUDA;
+}
+
+void t_ctx_drop(void)
+{
+    gp_context_destroy(run_ctx);
+    run_ctx = NULL;
+}
+
+/* 0, or the exit code that says why not. */
+static int cuda_usable(void)
+{
+    const char *require = getenv("GP_REQUIRE_CUDA");
+    gp_status s = context_new(&run_ctx);
+    if (s == GP_OK)
+        return 0;
+    printf("no CUDA context: %s\n", gp_last_error(NULL));
+    if (s != GP_ERROR_DEVICE && s != GP_ERROR_UNSUPPORTED)
+        return 1;
+    return require && strcmp(require, "1") == 0 ? 1 : 77;
+}
+
+/* Tags of the cases whose name contains part; false if there is none. */
+static bool tags_matching(const char *part, char tags[TAGS_MAX])
+{
+    size_t used = 0;
+    tags[0] = '\0';
+    for (int i = 0; i < case_count; i++)
+        if (strstr(case_tags[i], part) && used + sizeof case_tags[0] + 2 < TAGS_MAX)
+            used += (size_t)snprintf(tags + used, TAGS_MAX - used, "%s ", case_tags[i]);
+    return used > 0;
+}
+
+/* wanted: the tags to run; NULL: all but the large cases. */
+static int run(Suite *suite, const char *wanted)
+{
+    char large[TAGS_MAX];
+    SRunner *runner = srunner_create(suite);
+    /* A CUDA context does not survive fork(); on the CPU not to fork is faster. */
+    if (t_is_cuda() || !getenv("CK_FORK"))
+        srunner_set_fork_status(runner, CK_NOFORK);
+    bool any_large = tags_matching("large", large);
+    srunner_run_tagged(runner, NULL, NULL, wanted, !wanted && any_large ? large : NULL, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
+
+int t_main(int argc, char **argv, Suite *suite)
+{
+    char wanted[TAGS_MAX];
+    const char *backend = argc > 1 ? argv[1] : "cpu", *part = argc > 2 ? argv[2] : NULL;
+    int code = 0;
+    if (strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0) {
+        fprintf(stderr, "usage: %s [cpu|cuda [part of a test-case name]]\n", argv[0]);
+        return 2;
+    }
+    if (part && !tags_matching(part, wanted)) {
+        fprintf(stderr, "%s: no test case has \"%s\" in its name\n", argv[0], part);
+        return 2;
+    }
+    run_backend = strcmp(backend, "cuda") == 0 ? GP_BACKEND_CUDA : GP_BACKEND_CPU;
+    if (t_is_cuda())
+        code = cuda_usable();
+    if (code == 0)
+        code = run(suite, part ? wanted : NULL);
+    t_ctx_drop();
+    return code;
+}
+
+/* ---- statuses -------------------------------------------------------------------------------- */
+
+void t_error_clear(void)
+{
+    if (run_ctx)
+        gp_copy(run_ctx, NULL, 0, NULL);
+}
+
+void t_status_at(const char *file, int line, const char *expression, gp_status expected,
+                 gp_status actual)
+{
+    const char *of_ctx = run_ctx ? gp_last_error(run_ctx) : "", *of_thread = gp_last_error(NULL);
+    if (actual != expected) {
+        if (actual == GP_ERROR_CUDA && t_is_cuda()) {
+            printf("%s:%d: %s: %s\nCUDA is not usable any more: stopping\n", file, line, expression,
+                   of_ctx);
+            fflush(stdout);
+            _exit(1);
+        }
+        ck_abort_msg("%s:%d: %s\n    is %d (%s), expected %d (%s)\n    context: \"%s\"\n"
+                     "    thread: \"%s\"",
+                     file, line, expression, (int)actual, gp_status_string(actual), (int)expected,
+                     gp_status_string(expected), of_ctx, of_thread);
+    }
+    if (expected != GP_OK && !*of_ctx && !*of_thread)
+        ck_abort_msg("%s:%d: %s: status %d without an error text", file, line, expression,
+                     (int)actual);
+    mark_point();
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+void *t_host(size_t bytes)
+{
+    void *memory = malloc(bytes ? bytes : 1);
+    if (!memory)
+        ck_abort_msg("out of host memory: %zu bytes", bytes);
+    return memory;
+}
+
+static void copy(const void *source, size_t bytes, void *destination)
+{
+    T_OK(gp_copy(t_ctx(), source, bytes, destination));
+    T_OK(gp_context_synchronize(t_ctx()));
+}
+
+void t_poison(t_array *array)
+{
+    enum { CHUNK = 16 << 20 };
+    size_t chunk = array->block_bytes < CHUNK ? array->block_bytes : CHUNK;
+    char *poison = t_host(chunk);
+    memset(poison, T_POISON, chunk);
+    for (size_t at = 0; at < array->block_bytes; at += chunk) {
+        size_t left = array->block_bytes - at;
+        T_OK(gp_copy(t_ctx(), poison, left < chunk ? left : chunk, (char *)array->block + at));
+    }
+    T_OK(gp_context_synchronize(t_ctx()));
+    free(poison);
+}
+
+t_array t_new(size_t bytes, size_t offset)
+{
+    t_array a = {NULL, bytes, NULL, T_GUARD + offset + bytes + T_GUARD};
+    T_OK(gp_malloc(t_ctx(), a.block_bytes, &a.block));
+    a.data = (char *)a.block + T_GUARD + offset;
+    t_poison(&a);
+    return a;
+}
+
+t_array t_new_from(const void *host, size_t bytes, size_t offset)
+{
+    t_array a = t_new(bytes, offset);
+    t_put(&a, host, bytes);
+    return a;
+}
+
+void t_free(t_array *array)
+{
+    T_OK(gp_free(t_ctx(), array->block));
+    *array = (t_array){NULL, 0, NULL, 0};
+}
+
+void t_put(t_array *array, const void *host, size_t bytes)
+{
+    ck_assert_uint_le(bytes, array->bytes);
+    copy(host, bytes, array->data);
+}
+
+void t_get(const t_array *array, void *host, size_t bytes)
+{
+    ck_assert_uint_le(bytes, array->bytes);
+    copy(array->data, bytes, host);
+}
+
+uint64_t t_get_u64(const t_array *array)
+{
+    uint64_t value;
+    t_get(array, &value, sizeof value);
+    return value;
+}
+
+/* Index of the first byte that is not poison; bytes if there is none. */
+static size_t first_written(const void *memory, size_t bytes)
+{
+    unsigned char *host = t_host(bytes);
+    size_t i = 0;
+    copy(memory, bytes, host);
+    while (i < bytes && host[i] == T_POISON)
+        i++;
+    free(host);
+    return i;
+}
+
+void t_check_guards_at(const char *file, int line, const char *name, const t_array *array)
+{
+    char *end = (char *)array->data + array->bytes;
+    size_t before = (size_t)((char *)array->data - (char *)array->block);
+    size_t i = first_written(array->block, before);
+    if (i < before)
+        ck_abort_msg("%s:%d: %s: a byte before the array was written, %zu in front of it", file,
+                     line, name, before - i);
+    i = first_written(end, T_GUARD);
+    if (i < T_GUARD)
+        ck_abort_msg("%s:%d: %s: byte %zu after the end of %zu bytes was written", file, line, name,
+                     i, array->bytes);
+    mark_point();
+}
+
+void t_check_untouched_at(const char *file, int line, const char *name, const t_array *array)
+{
+    size_t i = first_written(array->data, array->bytes);
+    if (i < array->bytes)
+        ck_abort_msg("%s:%d: %s: byte %zu of %zu was written", file, line, name, i, array->bytes);
+    t_check_guards_at(file, line, name, array);
+}

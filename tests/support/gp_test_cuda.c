@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA runtime for tests: graphs, streams, devices. */
+#include "gp_test.h"
+
+#include <cuda_runtime_api.h>
+
+static cudaGraph_t graph;
+static cudaGraphExec_t executable;
+
+static void check_cuda(int line, cudaError_t e)
+{
+    if (e != cudaSuccess)
+        ck_abort_msg("%s:%d: %s", __FILE__, line, cudaGetErrorString(e));
+}
+#define CUDA(call) check_cuda(__LINE__, (call))
+
+bool t_capture_begin(void)
+{
+    if (!t_is_cuda())
+        return false;
+    t_capture_free();
+    CUDA(cudaStreamBeginCapture(gp_context_stream(t_ctx()), cudaStreamCaptureModeThreadLocal));
+    return true;
+}
+
+void t_capture_end(void)
+{
+    CUDA(cudaStreamEndCapture(gp_context_stream(t_ctx()), &graph));
+    CUDA(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+}
+
+void t_replay(void)
+{
+    CUDA(cudaGraphLaunch(executable, gp_context_stream(t_ctx())));
+}
+
+void t_capture_free(void)
+{
+    if (executable)
+        CUDA(cudaGraphExecDestroy(executable));
+    if (graph)
+        CUDA(cudaGraphDestroy(graph));
+    executable = NULL;
+    graph = NULL;
+}
+
+int t_device_count(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess)
+        cudaGetLastError();
+    return count;
+}
+
+int t_device_current(void)
+{
+    int device = -1;
+    CUDA(cudaGetDevice(&device));
+    return device;
+}
+
+void t_device_select(int device)
+{
+    CUDA(cudaSetDevice(device));
+}
+
+gp_stream t_stream_new(void)
+{
+    cudaStream_t stream = NULL;
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+void t_stream_free(gp_stream stream)
+{
+    CUDA(cudaStreamDestroy(stream));
+}
+
+void *t_pinned_new(size_t bytes)
+{
+    void *memory = NULL;
+    CUDA(cudaMallocHost(&memory, bytes));
+    return memory;
+}
+
+void t_pinned_free(void *memory)
+{
+    CUDA(cudaFreeHost(memory));
+}

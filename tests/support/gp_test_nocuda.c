@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* gp_test_cuda.c of a build without CUDA: no device, nothing to capture. */
+#include "gp_test.h"
+
+bool t_capture_begin(void)
+{
+    return false;
+}
+
+static void no_cuda(void)
+{
+    ck_abort_msg("a build without CUDA");
+}
+
+void t_capture_end(void)
+{
+    no_cuda();
+}
+
+void t_replay(void)
+{
+    no_cuda();
+}
+
+void t_capture_free(void)
+{
+}
+
+int t_device_count(void)
+{
+    return 0;
+}
+
+int t_device_current(void)
+{
+    return -1;
+}
+
+void t_device_select(int device)
+{
+    (void)device;
+    no_cuda();
+}
+
+gp_stream t_stream_new(void)
+{
+    return NULL;
+}
+
+void t_stream_free(gp_stream stream)
+{
+    (void)stream;
+}
+
+void *t_pinned_new(size_t bytes)
+{
+    (void)bytes;
+    return NULL;
+}
+
+void t_pinned_free(void *memory)
+{
+    (void)memory;
+}
