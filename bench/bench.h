@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gp-bench: the harness. A suite describes cases (arguments, outputs, ideal traffic, our call); the
+ * harness finds the peers of a case, checks every result, times ours and theirs in turn, and writes
+ * the rows.
+ */
+#ifndef GP_BENCH_H
+#define GP_BENCH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <gp/gp.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BENCH_SIZES = 16,
+    BENCH_OUTPUTS = 3,
+    BENCH_IMPLS = 8,
+    BENCH_RUNS = 101,
+    BENCH_RATES = 96,
+    BENCH_PEER_TABLES = 8
+};
+
+struct bench;
+struct bench_task;
+
+/* Everything a call of any suite may want; a suite fills what its cases use. */
+struct bench_args {
+    gp_dtype dtype; /* of the items, keys, samples or values */
+    size_t n;       /* items, or non-zeros */
+    const void *in;
+    const void *flags;  /* compact: n bytes */
+    const void *values; /* sort: payload; csr: values */
+    size_t value_bytes; /* sort: bytes of one payload item */
+    void *out;          /* items, keys, counts, row ids, column ids or y */
+    void *out_values;
+    uint64_t *count; /* compact, csr: how many were written */
+    uint64_t bound;  /* compact: keep items below it; histogram: samples are below it */
+    size_t bins;
+    const void *rows, *cols; /* csr, u32 */
+    const void *offsets;     /* row pointers or segment starts, u32 */
+    void *out_offsets;
+    size_t num_rows, num_cols;
+    const void *x;
+};
+
+/* One call, ours or a peer's. BENCH_SKIP and BENCH_FAIL have printed why. */
+enum bench_result { BENCH_OK = 0, BENCH_SKIP = 1, BENCH_FAIL = 2 };
+typedef int (*bench_run)(struct bench *b, const struct bench_args *a);
+
+/* A peer for the cases that match; NULL matches every case. A table ends with an entry without run.
+ */
+struct bench_peer {
+    const char *impl, *suite, *case_name;
+    gp_dtype dtype;    /* 0: every one */
+    bench_run prepare; /* before a case, not timed; may be NULL */
+    bench_run run;
+    bool other_output; /* does less, or leaves its result elsewhere: not compared */
+};
+
+/* What a case is measured against. */
+enum bench_ideal { BENCH_COPY, BENCH_READ, BENCH_WRITE };
+
+struct bench_output {
+    void *memory;
+    size_t bytes;
+};
+
+struct bench_case {
+    const char *suite, *name;
+    struct bench_args args;
+    bench_run run;       /* ours */
+    bench_run reference; /* writes the outputs, not timed; NULL: the first peer's result is the
+                            reference */
+    bool (*check)(struct bench *b,
+                  const struct bench_case *c); /* instead of comparing outputs; or NULL */
+    enum bench_ideal ideal;
+    double bytes; /* ideal traffic: what must be read and written, once */
+    struct bench_output outputs[BENCH_OUTPUTS];
+};
+
+/* Where the bench's own work runs. */
+struct bench_backend {
+    const char *name;
+    const char *copy_impl, *rate_impl; /* names of the rows of the memcpy suite */
+    void (*open)(struct bench *b);     /* finds the machine's name and the peers */
+    void (*close)(struct bench *b);
+    void (*task)(struct bench *b, const struct bench_task *task);
+    void (*fill_bytes)(struct bench *b, void *memory, int byte, size_t bytes);
+    int (*time)(struct bench *b, bench_run run, const struct bench_args *a, double *seconds);
+    bench_run rates[3]; /* by enum bench_ideal: copy in to out, read in, write out; n bytes */
+    bool use_min;       /* ratios from the best run instead of the median */
+};
+
+struct bench_options {
+    const char *suites[16];
+    int num_suites;
+    gp_backend backend;
+    int exponents[BENCH_SIZES];
+    int num_exponents;
+    const char *case_name, *dtype, *csv;
+    int runs, threads;
+    bool quick;
+};
+
+/* Grow-only buffers; the suites use the first ones as they like. */
+enum bench_slot {
+    BENCH_SLOT_0,
+    BENCH_SLOT_1,
+    BENCH_SLOT_2,
+    BENCH_SLOT_3,
+    BENCH_SLOT_4,
+    BENCH_SLOT_5,
+    BENCH_SLOT_6,
+    BENCH_SLOT_7,
+    BENCH_SLOT_8,
+    BENCH_SLOT_TEMP,    /* scratch of the peers */
+    BENCH_SLOT_BAD,     /* counters of the checks */
+    BENCH_SLOT_RATE_IN, /* of the memcpy rows */
+    BENCH_SLOT_RATE_OUT,
+    BENCH_SLOT_REFERENCE, /* one per output */
+    BENCH_SLOTS = BENCH_SLOT_REFERENCE + BENCH_OUTPUTS
+};
+
+struct bench_rate {
+    enum bench_ideal ideal;
+    double bytes, median, min;
+};
+
+struct bench {
+    struct bench_options options;
+    gp_context *ctx;
+    const struct bench_backend *backend;
+    char machine[256], date[16], commit[64];
+    FILE *csv;
+    struct bench_output slots[BENCH_SLOTS];
+    struct bench_rate rates[BENCH_RATES];
+    int num_rates;
+    const struct bench_peer *peers[BENCH_PEER_TABLES];
+    int num_peers;
+    int failures;
+};
+
+/* ---- for suites ------------------------------------------------------------------------------ */
+
+/* Whether the command line lets a case through. */
+bool bench_wanted(const struct bench *b, const char *name, gp_dtype dtype);
+
+/* Exponents of n to run, largest first: those of --n, otherwise main_exponent and, with sweep and
+ * without
+ * --quick, the smaller ones. */
+int bench_sizes(const struct bench *b, int main_exponent, bool sweep, int *exponents);
+
+/* At least bytes of the context's memory; content is lost when it grows. */
+void *bench_buffer(struct bench *b, int slot, size_t bytes);
+void *bench_temp(struct bench *b, size_t bytes);
+
+/* Check all implementations of a case, time those that are right, write the rows. */
+void bench_measure(struct bench *b, const struct bench_case *c);
+
+/* Turn a status into a bench_result, printing the text of an error. */
+int bench_status(struct bench *b, gp_status s);
+
+/* Copy to or from the context's memory, and wait. */
+void bench_copy(struct bench *b, const void *source, size_t bytes, void *destination);
+void bench_synchronize(struct bench *b);
+
+/* Run a task and return how often it found something wrong. */
+uint64_t bench_count_bad(struct bench *b, const struct bench_task *task);
+
+/* Seconds to move bytes in the way of ideal (median, min), measured once per size. */
+struct bench_rate bench_rate(struct bench *b, enum bench_ideal ideal, double bytes);
+
+/* Print and end the program. */
+void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+void bench_memcpy(struct bench *b);
+void bench_scan(struct bench *b);
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* One measurement; ratios of 0 and an empty best_peer are left out. */
+struct bench_row {
+    const char *suite, *name, *impl, *dtype, *best_peer;
+    size_t n;
+    int runs;
+    double median, min, bytes, memcpy_ratio, peer_ratio;
+};
+
+void bench_write_header(struct bench *b);
+void bench_write_row(struct bench *b, const struct bench_row *row);
+
+/* Print the ratios of the rows that two result files share; the program's exit status. */
+int bench_compare(const char *old_file, const char *new_file);
+
+/* ---- backends and peers ---------------------------------------------------------------------- */
+
+extern const struct bench_backend bench_cpu;
+void bench_add_peers(struct bench *b, const struct bench_peer *table);
+extern const struct bench_peer bench_serial_peers[];
+/* The peers of the C++ standard library and TBB, a module beside the program; NULL if it is not
+ * there. */
+const struct bench_peer *bench_parallel_peers(int threads);
+
+#if BENCH_HAVE_CUDA
+extern const struct bench_backend bench_cuda;
+extern const struct bench_peer bench_cub_scan_peers[];
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

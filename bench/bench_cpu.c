@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU side of the harness: loops over threads, the wall clock, and the memory's rates. */
+#include "bench.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "bench_task.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static int threads(const struct bench *b)
+{
+#ifdef _OPENMP
+    return b->options.threads ? b->options.threads : omp_get_max_threads();
+#else
+    (void)b;
+    return 1;
+#endif
+}
+
+static void machine_name(char *name, size_t bytes)
+{
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    snprintf(name, bytes, "CPU");
+    while (f && fgets(line, sizeof line, f)) {
+        char *colon = strchr(line, ':');
+        if (colon && strncmp(line, "model name", 10) == 0) {
+            colon[1 + strcspn(colon + 1, "\n")] = '\0';
+            snprintf(name, bytes, "%s", colon + 2);
+            break;
+        }
+    }
+    if (f)
+        fclose(f);
+}
+
+static void cpu_open(struct bench *b)
+{
+    char name[96];
+    machine_name(name, sizeof name);
+    snprintf(b->machine, sizeof b->machine, "%s (%d threads)", name, threads(b));
+    bench_add_peers(b, bench_serial_peers);
+    bench_add_peers(b, bench_parallel_peers(threads(b)));
+}
+
+static void cpu_close(struct bench *b)
+{
+    (void)b;
+}
+
+/* A share of a loop over n: [begin, end). */
+typedef void (*share_function)(void *arg, size_t begin, size_t end);
+
+/* Run a share per thread: whole groups of 64 but for the last. */
+static void for_shares(const struct bench *b, size_t n, share_function share, void *arg)
+{
+    int count = threads(b);
+    size_t groups = (n + 63) / 64;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+#endif
+    for (int t = 0; t < count; t++) {
+        size_t begin = groups * (size_t)t / (size_t)count * 64;
+        size_t end = groups * (size_t)(t + 1) / (size_t)count * 64;
+        share(arg, begin, end < n ? end : n);
+    }
+}
+
+static void task_share(void *arg, size_t begin, size_t end)
+{
+    const struct bench_task t = *(const struct bench_task *)arg;
+    for (size_t i = begin; i < end; i++)
+        bench_task_item(&t, i);
+}
+
+static void cpu_task(struct bench *b, const struct bench_task *task)
+{
+    struct bench_task t = *task;
+    for_shares(b, t.n, task_share, &t);
+}
+
+struct fill {
+    char *memory;
+    int byte;
+};
+
+static void fill_share(void *arg, size_t begin, size_t end)
+{
+    const struct fill *f = arg;
+    memset(f->memory + begin, f->byte, end - begin);
+}
+
+static void cpu_fill_bytes(struct bench *b, void *memory, int byte, size_t bytes)
+{
+    struct fill f = {memory, byte};
+    for_shares(b, bytes, fill_share, &f);
+}
+
+static void copy_share(void *arg, size_t begin, size_t end)
+{
+    const struct bench_args *a = arg;
+    memcpy((char *)a->out + begin, (const char *)a->in + begin, end - begin);
+}
+
+static void read_share(void *arg, size_t begin, size_t end)
+{
+    const struct bench_args *a = arg;
+    const uint64_t *in = a->in;
+    uint64_t sum = 0;
+    for (size_t i = begin / 8; i < end / 8; i++)
+        sum += in[i];
+    if (begin < end) /* so that the reads are needed */
+        *(volatile uint64_t *)((char *)a->out + begin / 64 * 64) = sum;
+}
+
+static int copy(struct bench *b, const struct bench_args *a)
+{
+    struct bench_args copied = *a;
+    for_shares(b, a->n, copy_share, &copied);
+    return BENCH_OK;
+}
+
+static int read_only(struct bench *b, const struct bench_args *a)
+{
+    struct bench_args copied = *a;
+    for_shares(b, a->n, read_share, &copied);
+    return BENCH_OK;
+}
+
+static int write_only(struct bench *b, const struct bench_args *a)
+{
+    cpu_fill_bytes(b, a->out, 3, a->n);
+    return BENCH_OK;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int cpu_time(struct bench *b, bench_run run, const struct bench_args *a, double *seconds)
+{
+    double start = now();
+    int result = run(b, a);
+    *seconds = now() - start;
+    return result;
+}
+
+const struct bench_backend bench_cpu = {
+    .name = "cpu",
+    .copy_impl = "memcpy",
+    .rate_impl = "loop",
+    .open = cpu_open,
+    .close = cpu_close,
+    .task = cpu_task,
+    .fill_bytes = cpu_fill_bytes,
+    .time = cpu_time,
+    .rates = {copy, read_only, write_only},
+    .use_min = true,
+};

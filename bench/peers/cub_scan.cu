@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "cub_peer.h"
+
+#include <cub/device/device_scan.cuh>
+
+namespace
+{
+template <class T> int inclusive(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceScan::InclusiveSum(temp, bytes, static_cast<const T *>(a->in),
+                                             static_cast<T *>(a->out), n, stream);
+    });
+}
+
+template <class T> int exclusive(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceScan::ExclusiveSum(temp, bytes, static_cast<const T *>(a->in),
+                                             static_cast<T *>(a->out), n, stream);
+    });
+}
+} // namespace
+
+extern "C" const struct bench_peer bench_cub_scan_peers[] = {
+    {cub_version.text, "scan", "inclusive_sum", GP_I8, nullptr, inclusive<int8_t>, false},
+    {cub_version.text, "scan", "inclusive_sum", GP_I16, nullptr, inclusive<int16_t>, false},
+    {cub_version.text, "scan", "inclusive_sum", GP_I32, nullptr, inclusive<int32_t>, false},
+    {cub_version.text, "scan", "inclusive_sum", GP_I64, nullptr, inclusive<int64_t>, false},
+    {cub_version.text, "scan", "inclusive_sum", GP_F32, nullptr, inclusive<float>, false},
+    {cub_version.text, "scan", "inclusive_sum", GP_F64, nullptr, inclusive<double>, false},
+    {cub_version.text, "scan", "exclusive_sum", GP_I32, nullptr, exclusive<int32_t>, false},
+    {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
+};
