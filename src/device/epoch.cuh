@@ -2,13 +2,14 @@
 /*
  * How a launch learns its epoch, and in which order its blocks started.
  *
- * A captured graph freezes kernel arguments, so the epoch cannot come from the host: every block adds 1
- * to one counter; the high bits are the epoch, the low 16 the arrival index. The block that sees the
- * last index of its grid moves the counter on to the next epoch. Nothing has to be reset between launches,
- * and grids may differ from launch to launch.
+ * A captured graph freezes kernel arguments, so the epoch cannot come from the host: every block
+ * adds 1 to one counter; the high bits are the epoch, the low 16 the arrival index. The block that
+ * sees the last index of its grid moves the counter on to the next epoch. Nothing has to be reset
+ * between launches, and grids may differ from launch to launch.
  *
- * Arrival indices and tickets are also what makes waiting safe: a tile's number is handed out only to a
- * block that is already running, so every lower-numbered tile belongs to a running (or finished) block.
+ * Arrival indices and tickets are also what makes waiting safe: a tile's number is handed out only
+ * to a block that is already running, so every lower-numbered tile belongs to a running (or
+ * finished) block.
  */
 #pragma once
 

@@ -2,14 +2,14 @@
 /*
  * The prefix of a tile from the published sums of all tiles before it.
  *
- * There are no inclusive prefixes to wait for, so no chain: a tile's prefix is ready one read after the
- * sums of its predecessors are. Sums are taken in fixed groups of 32 tiles: each group as one balanced
- * tree, groups folded from left to right, the last, partial group padded with identities. The association
- * of the operator therefore depends on tile numbers alone, not on which block took which tile when, and
- * float results are the same bits in every run.
+ * There are no inclusive prefixes to wait for, so no chain: a tile's prefix is ready one read after
+ * the sums of its predecessors are. Sums are taken in fixed groups of 32 tiles: each group as one
+ * balanced tree, groups folded from left to right, the last, partial group padded with identities.
+ * The association of the operator therefore depends on tile numbers alone, not on which block took
+ * which tile when, and float results are the same bits in every run.
  *
- * One warp owns the object and asks for tiles in rising order; it keeps the fold of the full groups it
- * has passed.
+ * One warp owns the object and asks for tiles in rising order; it keeps the fold of the full groups
+ * it has passed.
  */
 #pragma once
 
@@ -29,7 +29,8 @@ template <class Op, class A> struct Lookahead {
     {
     }
 
-    /* Lane i reads tile first + 32 b + i of batch element b; tiles from end on count as identity. */
+    /* Lane i reads tile first + 32 b + i of batch element b; tiles from end on count as identity.
+     */
     static GPI_DEVICE void poll(const TileState<A> &state, uint32_t first, uint32_t end,
                                 A (&v)[batch])
     {

@@ -2,8 +2,8 @@
 /*
  * Operators on accumulators, and how items are stored.
  *
- * An operator has identity(), apply(left, right), and warp_reduces: whether the hardware reduces a warp
- * (then also reduce(v)). identity() is neutral to the last bit: the one of float sums is -0.
+ * An operator has identity(), apply(left, right), and warp_reduces: whether the hardware reduces a
+ * warp (then also reduce(v)). identity() is neutral to the last bit: the one of float sums is -0.
  */
 #pragma once
 
@@ -153,6 +153,16 @@ template <> struct is_word<int32_t> {
     static constexpr bool value = true;
 };
 
+template <class A> struct is_integer {
+    static constexpr bool value = true;
+};
+template <> struct is_integer<float> {
+    static constexpr bool value = false;
+};
+template <> struct is_integer<double> {
+    static constexpr bool value = false;
+};
+
 template <class A> struct Sum {
     static constexpr bool commutes = true;
     static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
@@ -170,7 +180,8 @@ template <class A> struct Sum {
     }
 };
 
-/* Products of narrow unsigned integers are taken in 32 bits, sums too: both wrap alike when stored. */
+/* Products of narrow unsigned integers are taken in 32 bits, sums too: both wrap alike when stored.
+ */
 template <class A> struct Product {
     static constexpr bool commutes = true;
     static constexpr bool warp_reduces = false;
@@ -184,13 +195,17 @@ template <class A> struct Product {
     }
 };
 
-/* A tie keeps the left operand. */
-template <class A> struct Min {
-    static constexpr bool commutes = false; /* -0 and +0, NaN payloads: order shows */
+/*
+ * A tie keeps the left operand. S is the dtype whose limits are the identities: i8 is computed in
+ * 32 bits, but its largest value is 127. Floats do not commute: which of -0 and +0, or of two NaNs,
+ * shows.
+ */
+template <class A, class S> struct Min {
+    static constexpr bool commutes = is_integer<A>::value;
     static constexpr bool warp_reduces = false;
     static GPI_DEVICE A identity()
     {
-        return highest_value<A>();
+        return (A)highest_value<S>();
     }
     static GPI_DEVICE A apply(A a, A b)
     {
@@ -198,12 +213,12 @@ template <class A> struct Min {
     }
 };
 
-template <class A> struct Max {
-    static constexpr bool commutes = false;
+template <class A, class S> struct Max {
+    static constexpr bool commutes = is_integer<A>::value;
     static constexpr bool warp_reduces = false;
     static GPI_DEVICE A identity()
     {
-        return lowest_value<A>();
+        return (A)lowest_value<S>();
     }
     static GPI_DEVICE A apply(A a, A b)
     {

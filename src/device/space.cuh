@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The namespace of one GPU architecture. Every .cu unit is compiled once per architecture with GPI_SM
- * set; kernels and device functions live in gp_sm90 (and so on), launchers get the suffix _sm90, so the
- * objects of several architectures link into one library.
+ * The namespace of one GPU architecture. Every .cu unit is compiled once per architecture with
+ * GPI_SM set; kernels and device functions live in gp_sm90 (and so on), launchers get the suffix
+ * _sm90, so the objects of several architectures link into one library.
  */
 #pragma once
 

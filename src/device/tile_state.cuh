@@ -2,9 +2,9 @@
 /*
  * One partial result per tile, published once, read by later tiles.
  *
- * Value and tag travel in one atomic word, so relaxed order is enough: who sees the tag sees the value.
- * Accumulators up to 4 bytes use {value32, tag32}; larger ones a 16-byte word {value64, tag64} per 8
- * bytes, each with its own tag, so a torn accumulator is never accepted.
+ * Value and tag travel in one atomic word, so relaxed order is enough: who sees the tag sees the
+ * value. Accumulators up to 4 bytes use {value32, tag32}; larger ones a 16-byte word {value64,
+ * tag64} per 8 bytes, each with its own tag, so a torn accumulator is never accepted.
  */
 #pragma once
 
@@ -59,7 +59,9 @@ template <class A> struct TileState {
         bool ready = true;
         if constexpr (narrow_word) {
             uint64_t w;
-            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(w) : "l"(words + tile)
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                         : "=l"(w)
+                         : "l"(words + tile)
                          : "memory");
             image.part[0] = w & 0xffffffffu;
             ready = w >> 32 == (epoch & 0xffffffffu);
@@ -79,8 +81,8 @@ template <class A> struct TileState {
         return ready;
     }
 
-    /* A 32-bit tag comes round after 2^32 launches. So that no word can be that old, each launch clears
-     * one 8-byte word it does not use, in turn. By one thread of every launch. */
+    /* A 32-bit tag comes round after 2^32 launches. So that no word can be that old, each launch
+     * clears one 8-byte word it does not use, in turn. By one thread of every launch. */
     GPI_DEVICE void retire_one(const gpi_state &s, uint32_t tiles) const
     {
         uint32_t slot = (uint32_t)(epoch % s.slots);

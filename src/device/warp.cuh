@@ -58,7 +58,8 @@ template <class Op, class A> GPI_DEVICE A warp_scan(A v)
     return v;
 }
 
-/* Every lane gets v[0] op .. op v[31], as a balanced tree in lane order: operators need not commute. */
+/* Every lane gets v[0] op .. op v[31], as a balanced tree in lane order: operators need not
+ * commute. */
 template <class Op, class A> GPI_DEVICE A warp_reduce(A v)
 {
     if constexpr (Op::warp_reduces) {

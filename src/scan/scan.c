@@ -93,7 +93,8 @@ gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, siz
                                  .kind = desc->kind,
                                  .has_init = desc->init != NULL,
                                  .total = desc->total,
-                                 .device_n = desc->device_n};
+                                 .device_n = desc->device_n,
+                                 .sign_bits = gpi_dtype_is_signed(s.out) ? (int)s.out_item * 8 : 0};
     if (desc->init)
         memcpy(args.init, desc->init, s.out_item);
     gpi_device_enter(ctx, &guard);

@@ -38,6 +38,7 @@ struct gpi_scan_args {
     unsigned char init[GPI_SCAN_ITEM_BYTES_MAX]; /* one item of the output dtype */
     void *total;                                 /* 8 bytes or NULL */
     const uint64_t *device_n;                    /* or NULL */
+    int sign_bits;                               /* of a signed output dtype, otherwise 0 */
 };
 
 /* All checks are done; ctx's device is current. Implementations are named

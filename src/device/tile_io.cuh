@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Moving items between memory and registers 16 bytes at a time, at any alignment.
+ *
+ * A lane holds vectors: BYTES consecutive bytes (16, 32 for 32-byte items, less where the output is
+ * wider than the input) in 32-bit words. Pointers are aligned to the item's scalar only. A
+ * misaligned vector is read as the two aligned ones that contain it and shifted into place;
+ * misaligned vectors are written as aligned ones whose front comes from the lane before, and the
+ * two ends of a run piecewise.
+ */
+#pragma once
+
+#include <cstdint>
+
+#include "device/warp.cuh"
+
+namespace GPI_SPACE
+{
+
+template <int BYTES> struct Raw {
+    static constexpr int words = (BYTES + 3) / 4;
+    uint32_t w[words];
+};
+
+/* Item i of a vector; i must be a constant after unrolling. */
+template <class T, int BYTES> GPI_DEVICE T raw_get(const Raw<BYTES> &r, int i)
+{
+    if constexpr (sizeof(T) == 1) {
+        uint8_t b = (uint8_t)(r.w[i / 4] >> (i % 4 * 8));
+        return (T)b;
+    } else if constexpr (sizeof(T) == 2) {
+        union {
+            uint16_t bits;
+            T value;
+        } u;
+        u.bits = (uint16_t)(r.w[i / 2] >> (i % 2 * 16));
+        return u.value;
+    } else {
+        union Image {
+            uint32_t w[sizeof(T) / 4];
+            T value;
+        } u;
+#pragma unroll
+        for (size_t j = 0; j < sizeof(T) / 4; j++)
+            u.w[j] = r.w[i * (sizeof(T) / 4) + j];
+        return u.value;
+    }
+}
+
+/* Words must start as zero for items below 4 bytes. */
+template <class T, int BYTES> GPI_DEVICE void raw_set(Raw<BYTES> &r, int i, T value)
+{
+    if constexpr (sizeof(T) == 1) {
+        r.w[i / 4] |= (uint32_t)(uint8_t)value << (i % 4 * 8);
+    } else if constexpr (sizeof(T) == 2) {
+        union {
+            T value;
+            uint16_t bits;
+        } u;
+        u.value = value;
+        r.w[i / 2] |= (uint32_t)u.bits << (i % 2 * 16);
+    } else {
+        union Image {
+            T value;
+            uint32_t w[sizeof(T) / 4];
+        } u;
+        u.value = value;
+#pragma unroll
+        for (size_t j = 0; j < sizeof(T) / 4; j++)
+            r.w[i * (sizeof(T) / 4) + j] = u.w[j];
+    }
+}
+
+GPI_DEVICE uint32_t misalignment(const void *p)
+{
+    return (uint32_t)(uintptr_t)p & 15u;
+}
+
+/* p aligned to the vector (16 bytes at most). Streaming: the data is used once. */
+template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_aligned(const char *p)
+{
+    Raw<BYTES> r;
+    if constexpr (BYTES >= 16) {
+#pragma unroll
+        for (int i = 0; i < BYTES / 16; i++) {
+            uint4 v = ((const uint4 *)p)[i];
+            r.w[4 * i] = v.x, r.w[4 * i + 1] = v.y, r.w[4 * i + 2] = v.z, r.w[4 * i + 3] = v.w;
+        }
+    } else if constexpr (BYTES == 8) {
+        uint2 v = *(const uint2 *)p;
+        r.w[0] = v.x, r.w[1] = v.y;
+    } else if constexpr (BYTES == 4) {
+        r.w[0] = *(const uint32_t *)p;
+    } else if constexpr (BYTES == 2) {
+        r.w[0] = *(const uint16_t *)p;
+    } else {
+        r.w[0] = *(const uint8_t *)p;
+    }
+    return r;
+}
+
+/* N words that start shift (0..15) bytes into c. */
+template <int N> GPI_DEVICE void words_at(uint32_t (&c)[N + 4], uint32_t shift, uint32_t (&to)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N + 2; i++)
+        c[i] = shift & 8 ? c[i + 2] : c[i];
+#pragma unroll
+    for (int i = 0; i < N + 1; i++)
+        c[i] = shift & 4 ? c[i + 1] : c[i];
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        to[i] = __funnelshift_r(c[i], c[i + 1], shift % 4 * 8);
+}
+
+/* p aligned to PIECE bytes only; reads up to 15 bytes before and after the vector. */
+template <int BYTES, int PIECE> GPI_DEVICE Raw<BYTES> raw_load_shifted(const char *p)
+{
+    Raw<BYTES> r;
+    if constexpr (BYTES >= 16) {
+        const uint4 *q = (const uint4 *)(p - misalignment(p));
+        uint32_t c[Raw<BYTES>::words + 4];
+#pragma unroll
+        for (int i = 0; i < BYTES / 16 + 1; i++) {
+            uint4 v = q[i];
+            c[4 * i] = v.x, c[4 * i + 1] = v.y, c[4 * i + 2] = v.z, c[4 * i + 3] = v.w;
+        }
+        words_at<Raw<BYTES>::words>(c, misalignment(p), r.w);
+    } else {
+#pragma unroll
+        for (int i = 0; i < Raw<BYTES>::words; i++)
+            r.w[i] = 0;
+#pragma unroll
+        for (int i = 0; i < BYTES / PIECE; i++) {
+            uint32_t v = PIECE == 1   ? *(const uint8_t *)(p + i)
+                         : PIECE == 2 ? *(const uint16_t *)(p + 2 * i)
+                                      : *(const uint32_t *)(p + 4 * i);
+            r.w[i * PIECE / 4] |= v << (i * PIECE % 4 * 8);
+        }
+    }
+    return r;
+}
+
+/* A scalar-aligned item, a scalar of PIECE bytes at a time. */
+template <class T, int PIECE> GPI_DEVICE T item_load(const char *p)
+{
+    union Image {
+        T value;
+        char bytes[sizeof(T)];
+    } u;
+#pragma unroll
+    for (size_t i = 0; i < sizeof(T) / PIECE; i++) {
+        if constexpr (PIECE == 1)
+            ((uint8_t *)u.bytes)[i] = ((const uint8_t *)p)[i];
+        else if constexpr (PIECE == 2)
+            ((uint16_t *)u.bytes)[i] = ((const uint16_t *)p)[i];
+        else if constexpr (PIECE == 4)
+            ((uint32_t *)u.bytes)[i] = ((const uint32_t *)p)[i];
+        else
+            ((uint64_t *)u.bytes)[i] = ((const uint64_t *)p)[i];
+    }
+    return u.value;
+}
+
+template <class T, int PIECE> GPI_DEVICE void item_store(char *p, T value)
+{
+    union Image {
+        T value;
+        char bytes[sizeof(T)];
+    } u;
+    u.value = value;
+#pragma unroll
+    for (size_t i = 0; i < sizeof(T) / PIECE; i++) {
+        if constexpr (PIECE == 1)
+            ((uint8_t *)p)[i] = ((const uint8_t *)u.bytes)[i];
+        else if constexpr (PIECE == 2)
+            ((uint16_t *)p)[i] = ((const uint16_t *)u.bytes)[i];
+        else if constexpr (PIECE == 4)
+            ((uint32_t *)p)[i] = ((const uint32_t *)u.bytes)[i];
+        else
+            ((uint64_t *)p)[i] = ((const uint64_t *)u.bytes)[i];
+    }
+}
+
+template <int BYTES> GPI_DEVICE void raw_store_aligned(char *p, const Raw<BYTES> &r)
+{
+#pragma unroll
+    for (int i = 0; i < BYTES / 16; i++)
+        __stcs((uint4 *)p + i,
+               make_uint4(r.w[4 * i], r.w[4 * i + 1], r.w[4 * i + 2], r.w[4 * i + 3]));
+}
+
+/* Write bytes [from, to) of 16 bytes to p, PIECE at a time. */
+template <int PIECE>
+GPI_DEVICE void bytes_store(char *p, const uint32_t (&w)[4], uint32_t from, uint32_t to)
+{
+#pragma unroll
+    for (uint32_t b = 0; b < 16; b += PIECE) {
+        if (b < from || b >= to)
+            continue;
+        if constexpr (PIECE == 1)
+            *(uint8_t *)(p + b) = (uint8_t)(w[b / 4] >> (b % 4 * 8));
+        else if constexpr (PIECE == 2)
+            *(uint16_t *)(p + b) = (uint16_t)(w[b / 4] >> (b % 4 * 8));
+        else if constexpr (PIECE == 4)
+            *(uint32_t *)(p + b) = w[b / 4];
+        else
+            *(uint2 *)(p + b) = make_uint2(w[b / 4], w[b / 4 + 1]);
+    }
+}
+
+/*
+ * A warp's run of consecutive vectors to a misaligned place: vector v of the run is given by lane v
+ * % 32 of call v / 32. Owns nothing outside the run.
+ */
+template <int BYTES, int PIECE> struct ShiftedRun {
+    static constexpr int words = BYTES / 4;
+    uint32_t carry[4]; /* the end of lane 31's vector of the call before */
+
+    GPI_DEVICE void put(char *p, const Raw<BYTES> &r, bool first, bool last)
+    {
+        uint32_t m = misalignment(p), c[words + 4], own_end[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            own_end[i] = r.w[words - 4 + i];
+            uint32_t before = __shfl_sync(all_lanes, own_end[i], (lane_id() + 31) & 31);
+            c[i] = lane_id() == 0 ? carry[i] : before;
+            carry[i] = before;
+        }
+#pragma unroll
+        for (int i = 0; i < words; i++)
+            c[4 + i] = r.w[i];
+        Raw<BYTES> shifted;
+        words_at<words>(c, 16 - m, shifted.w);
+        if (first && lane_id() == 0)
+            store_head(p, r, shifted);
+        else
+            raw_store_aligned<BYTES>(p - m, shifted);
+        if (last && lane_id() == 31)
+            bytes_store<PIECE>(p + BYTES - 16, own_end, 16 - m, 16);
+    }
+
+  private:
+    /* The first vector of the run: its first 16 - m bytes alone, then whole aligned pieces. */
+    static GPI_DEVICE void store_head(char *p, const Raw<BYTES> &r, const Raw<BYTES> &shifted)
+    {
+        uint32_t m = misalignment(p);
+        const uint32_t front[4] = {r.w[0], r.w[1], r.w[2], r.w[3]};
+        bytes_store<PIECE>(p, front, 0, 16 - m);
+        if constexpr (BYTES > 16)
+            __stcs((uint4 *)(p - m) + 1,
+                   make_uint4(shifted.w[4], shifted.w[5], shifted.w[6], shifted.w[7]));
+    }
+};
+
+} // namespace GPI_SPACE

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Launcher of the scan kernels; compiled per unit (GPI_UNIT, GPI_IN, GPI_OUT, GPI_SCALARS,
+ * GPI_WIDE). */
+#include <type_traits>
+
+#include "device/host.cuh"
+
+extern "C" {
+#include "core/half.h"
+#include "scan/scan_internal.h"
+}
+
+#include "scan/scan_stream.cuh"
+#include "scan/scan_tile.cuh"
+#include "tuning/scan_tuning.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+const char function[] = "gp_scan";
+
+/* ---- dtype names to types ---- */
+
+using i8 = int8_t;
+using u8 = uint8_t;
+using i16 = int16_t;
+using u16 = uint16_t;
+using i32 = int32_t;
+using u32 = uint32_t;
+using i64 = int64_t;
+using u64 = uint64_t;
+using f16 = f16_t;
+using bf16 = bf16_t;
+using f32 = float;
+using f64 = double;
+
+/* The accumulator of an output dtype: 32 or 64 bits, unsigned where results only have to wrap. */
+template <class T> struct Accumulator {
+    using wrapping = uint32_t;
+    using ordered = int32_t;
+};
+template <> struct Accumulator<u8> {
+    using wrapping = uint32_t;
+    using ordered = uint32_t;
+};
+template <> struct Accumulator<u16> : Accumulator<u8> {
+};
+template <> struct Accumulator<u32> : Accumulator<u8> {
+};
+template <> struct Accumulator<i64> {
+    using wrapping = uint64_t;
+    using ordered = int64_t;
+};
+template <> struct Accumulator<u64> {
+    using wrapping = uint64_t;
+    using ordered = uint64_t;
+};
+template <> struct Accumulator<f32> {
+    using wrapping = float;
+    using ordered = float;
+};
+template <> struct Accumulator<f16> : Accumulator<f32> {
+};
+template <> struct Accumulator<bf16> : Accumulator<f32> {
+};
+template <> struct Accumulator<f64> {
+    using wrapping = double;
+    using ordered = double;
+};
+
+/* The dtype whose limits are the identities of min and max. */
+template <class A, class T> using Limit = std::conditional_t<std::is_integral_v<A>, T, A>;
+
+/* The initial value as an accumulator. */
+template <class A, class S> A init_of(const gpi_scan_args *args)
+{
+    if constexpr (std::is_same_v<S, f16> || std::is_same_v<S, bf16>) {
+        uint16_t bits;
+        memcpy(&bits, args->init, sizeof bits);
+        return std::is_same_v<S, f16> ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
+    } else {
+        S stored;
+        memcpy(&stored, args->init, sizeof stored);
+        return (A)stored;
+    }
+}
+
+/* ---- launches ---- */
+
+template <class Types, class Op>
+gp_status launch_tile(gp_context *ctx, ScanParams<typename Types::A> &p)
+{
+    constexpr int W = GPI_SCAN_TILE_WARPS, K = GPI_SCAN_TILE_VECTORS;
+    constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
+    const uint64_t tiles = (p.n + tile_items - 1) / tile_items;
+    const uint64_t most = (uint64_t)ctx->sm_count * tile_blocks_per_sm;
+    const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
+    GPI_TRY(gpi_state_get(ctx, function, tiles * TileState<typename Types::A>::pieces, &p.state));
+    scan_tile_k<Types, Op, W, K><<<grid, W * 32, 0, ctx->stream>>>(p);
+    return gpi_cuda_launched(ctx, function);
+}
+
+#if GPI_SM >= 90
+template <class Types, class Op>
+gp_status launch_stream(gp_context *ctx, ScanParams<typename Types::A> &p)
+{
+    constexpr StreamShape shape = stream_shape;
+    constexpr int W = shape.scan_warps, R = shape.reduce_warps;
+    constexpr int K = Types::bytes_out > 16 ? shape.vectors / 2 : shape.vectors;
+    constexpr int stage = Stream<Types, Op, W, R, K, 1>::stage_bytes;
+    constexpr int fit = shape.shared_bytes / stage;
+    constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
+    using Kernel = Stream<Types, Op, W, R, K, S>;
+    static uint64_t allowed;
+    const uint64_t tiles = (p.n + Kernel::tile_items - 1) / Kernel::tile_items;
+    const uint32_t grid = (uint32_t)(tiles < (uint64_t)ctx->sm_count ? tiles : ctx->sm_count);
+    auto kernel = scan_stream_k<Types, Op, W, R, K, S>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, Kernel::shared_bytes, &allowed));
+    GPI_TRY(gpi_state_get(ctx, function, tiles * TileState<typename Types::A>::pieces, &p.state));
+    kernel<<<grid, Kernel::threads, Kernel::shared_bytes, ctx->stream>>>(p);
+    return gpi_cuda_launched(ctx, function);
+}
+#endif
+
+template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_scan_args *args)
+{
+    using A = typename Types::A;
+    ScanParams<A> p = {(const char *)args->in, (char *)args->out, args->n, args->device_n,
+                       (uint64_t *)args->total};
+    p.kind = args->kind;
+    p.sign_bits = args->sign_bits;
+    /* an exclusive sum starts from +0, not from the -0 that is neutral to the last bit */
+    p.has_init = args->has_init || (args->op == GP_SUM && args->kind != GP_SCAN_INCLUSIVE);
+    if (args->has_init)
+        p.init = init_of<A, typename Types::Out>(args);
+#if GPI_SM >= 90
+    if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
+        return launch_stream<Types, Op>(ctx, p);
+#endif
+    return launch_tile<Types, Op>(ctx, p);
+}
+
+/* ---- operators of a unit ---- */
+
+template <class In, class Out, bool WIDE, template <class> class Op>
+gp_status launch_wrapping(gp_context *ctx, const gpi_scan_args *args)
+{
+    using A = typename Accumulator<Out>::wrapping;
+    return launch<ScanTypes<In, A, Out, sizeof(In), sizeof(Out), WIDE>, Op<A>>(ctx, args);
+}
+
+template <class T, template <class, class> class Op>
+gp_status launch_ordered(gp_context *ctx, const gpi_scan_args *args)
+{
+    using A = typename Accumulator<T>::ordered;
+    return launch<ScanTypes<T, A, T, sizeof(T), sizeof(T), false>, Op<A, Limit<A, T>>>(ctx, args);
+}
+
+template <class In, class Out> gp_status launch_wide(gp_context *ctx, const gpi_scan_args *args)
+{
+    using A = std::conditional_t<std::is_signed_v<In>, int64_t, uint64_t>;
+    return launch<ScanTypes<In, A, Out, sizeof(In), sizeof(Out), true>, Sum<A>>(ctx, args);
+}
+
+template <class T, template <class> class Item, template <class> class Op>
+gp_status launch_pair(gp_context *ctx, const gpi_scan_args *args)
+{
+    using A = Item<T>;
+    return launch<ScanTypes<A, A, A, sizeof(T), sizeof(T), false>, Op<A>>(ctx, args);
+}
+
+gp_status no_such_op(gp_context *ctx, const gpi_scan_args *args)
+{
+    return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", function,
+                    gp_op_string(args->op));
+}
+
+template <class T> gp_status launch_float(gp_context *ctx, const gpi_scan_args *args)
+{
+    switch (args->op) {
+    case GP_SUM:
+        return launch_wrapping<T, T, false, Sum>(ctx, args);
+    case GP_PRODUCT:
+        return launch_wrapping<T, T, false, Product>(ctx, args);
+    case GP_MIN:
+        return launch_ordered<T, Min>(ctx, args);
+    case GP_MAX:
+        return launch_ordered<T, Max>(ctx, args);
+    default:
+        return no_such_op(ctx, args);
+    }
+}
+
+template <class T> gp_status launch_unsigned(gp_context *ctx, const gpi_scan_args *args)
+{
+    switch (args->op) {
+    case GP_AND:
+        return launch_wrapping<T, T, false, And>(ctx, args);
+    case GP_OR:
+        return launch_wrapping<T, T, false, Or>(ctx, args);
+    case GP_XOR:
+        return launch_wrapping<T, T, false, Xor>(ctx, args);
+    default:
+        return launch_float<T>(ctx, args);
+    }
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+#define UNIT_LAUNCHER(unit) GPI_LAUNCHER(GPI_PASTE(gpi_scan_, unit))
+
+#ifdef GPI_UNSIGNED_UNIT
+/* Signed integers differ from unsigned ones only in their order. */
+extern "C" gp_status UNIT_LAUNCHER(GPI_UNSIGNED_UNIT)(gp_context *, const gpi_scan_args *);
+
+template <class T> static gp_status launch_signed(gp_context *ctx, const gpi_scan_args *args)
+{
+    if (args->op == GP_MIN)
+        return GPI_SPACE::launch_ordered<T, GPI_SPACE::Min>(ctx, args);
+    if (args->op == GP_MAX)
+        return GPI_SPACE::launch_ordered<T, GPI_SPACE::Max>(ctx, args);
+    return UNIT_LAUNCHER(GPI_UNSIGNED_UNIT)(ctx, args);
+}
+#endif
+
+extern "C" gp_status UNIT_LAUNCHER(GPI_UNIT)(gp_context *ctx, const gpi_scan_args *args)
+{
+    using namespace GPI_SPACE;
+#if GPI_WIDE
+    return launch_wide<GPI_IN, GPI_OUT>(ctx, args);
+#elif GPI_SCALARS == 2
+    return launch_pair<GPI_IN, Affine, Compose>(ctx, args);
+#elif GPI_SCALARS == 4
+    return launch_pair<GPI_IN, Mat2, Multiply2x2>(ctx, args);
+#elif defined(GPI_UNSIGNED_UNIT)
+    return launch_signed<GPI_IN>(ctx, args);
+#else
+    if constexpr (!std::is_same_v<GPI_IN, GPI_OUT>)
+        return launch_wrapping<GPI_IN, GPI_OUT, false, Sum>(ctx, args);
+    else if constexpr (std::is_unsigned_v<GPI_IN>)
+        return launch_unsigned<GPI_IN>(ctx, args);
+    else
+        return launch_float<GPI_IN>(ctx, args);
+#endif
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* What both scan kernels share: the types of a unit, and the steps on one warp's part of a tile. */
+#pragma once
+
+#include "device/epoch.cuh"
+#include "device/lookahead.cuh"
+#include "device/ops.cuh"
+#include "device/tile_io.cuh"
+
+namespace GPI_SPACE
+{
+
+enum ScanKind : int { inclusive = 1, exclusive = 2, row_pointers = 3 }; /* as gp_scan_kind */
+
+/* One dtype unit: how items are stored, what they are added up in, at which alignment. */
+template <class In_, class A_, class Out_, int PIECE_IN_, int PIECE_OUT_, bool WIDE_>
+struct ScanTypes {
+    using In = In_;
+    using A = A_;
+    using Out = Out_;
+    static constexpr int piece_in = PIECE_IN_, piece_out = PIECE_OUT_; /* bytes of a scalar */
+    static constexpr bool wide = WIDE_;                                /* check that outputs fit */
+    static constexpr bool scalar = sizeof(Out) == PIECE_OUT_;
+    static constexpr int item = sizeof(In) > sizeof(Out) ? sizeof(In) : sizeof(Out);
+    static constexpr int per_vector = item < 16 ? 16 / item : 1;
+    static constexpr int bytes_in = per_vector * sizeof(In);
+    static constexpr int bytes_out = per_vector * sizeof(Out);
+    using RawIn = Raw<bytes_in>;
+    using RawOut = Raw<bytes_out>;
+};
+
+template <class A> struct ScanParams {
+    const char *in;
+    char *out;
+    uint64_t n;
+    const uint64_t *device_n;
+    uint64_t *total;
+    gpi_state state;
+    A init;
+    bool has_init; /* or the first prefix starts from the identity */
+    int kind;
+    int sign_bits; /* of the total of a signed dtype; otherwise 0 */
+};
+
+template <class Op, class A> GPI_DEVICE A scan_start(const ScanParams<A> &p)
+{
+    return p.has_init ? p.init : Op::identity();
+}
+
+template <class A> GPI_DEVICE uint64_t scan_n(const ScanParams<A> &p)
+{
+    if (!p.device_n)
+        return p.n;
+    uint64_t n = *p.device_n;
+    if (n <= p.n)
+        return n;
+    atomicOr(p.state.sticky, sticky_data);
+    return p.n;
+}
+
+/* Fold of the items of a vector, left to right. */
+template <class Types, class Op>
+GPI_DEVICE typename Types::A vector_total(const typename Types::RawIn &raw)
+{
+    using A = typename Types::A;
+    A t = widen<A>(raw_get<typename Types::In>(raw, 0));
+#pragma unroll
+    for (int i = 1; i < Types::per_vector; i++)
+        t = Op::apply(t, widen<A>(raw_get<typename Types::In>(raw, i)));
+    return t;
+}
+
+/* A narrow result read back is another value. */
+template <class Types> GPI_DEVICE bool lost(typename Types::A x)
+{
+    if constexpr (Types::wide)
+        return (typename Types::A)(typename Types::Out)x != x;
+    else
+        return false;
+}
+
+/* The outputs of a vector whose prefix is x. */
+template <class Types, class Op>
+GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, typename Types::A x,
+                                              bool before, bool &overflow)
+{
+    using A = typename Types::A;
+    using In = typename Types::In;
+    using Out = typename Types::Out;
+    typename Types::RawOut out = {};
+#pragma unroll
+    for (int i = 0; i < Types::per_vector; i++) {
+        A next = Op::apply(x, widen<A>(raw_get<In>(raw, i)));
+        A y = before ? x : next;
+        raw_set<Out>(out, i, narrow<Out>(y));
+        overflow = overflow || lost<Types>(y);
+        x = next;
+    }
+    return out;
+}
+
+/* The total as int64_t, uint64_t or double. */
+template <class Types, class A> GPI_DEVICE uint64_t total_bits(A total, int sign_bits)
+{
+    if constexpr (!is_integer<A>::value)
+        return (uint64_t)__double_as_longlong((double)total);
+    else if constexpr (Types::wide)
+        return (uint64_t)total;
+    uint64_t bits = (uint64_t)(A)(typename Types::Out)total;
+    return sign_bits ? (uint64_t)((int64_t)(bits << (64 - sign_bits)) >> (64 - sign_bits)) : bits;
+}
+
+/* The total in 64 bits, and the last of n + 1 row pointers. By one thread, once. */
+template <class Types, class A>
+GPI_DEVICE void scan_finish(const ScanParams<A> &p, uint64_t n, A total)
+{
+    using Out = typename Types::Out;
+    if (p.kind == row_pointers)
+        item_store<Out, Types::piece_out>(p.out + n * sizeof(Out), narrow<Out>(total));
+    if constexpr (Types::scalar)
+        if (p.total)
+            *p.total = total_bits<Types>(total, p.sign_bits);
+    if (lost<Types>(total))
+        atomicOr(p.state.sticky, sticky_overflow);
+}
+
+/* One warp's vectors of a tile: K of them per lane, vector k * 32 + lane. */
+template <class Types, class Op, int K> struct WarpPart {
+    using A = typename Types::A;
+    using In = typename Types::In;
+    using Out = typename Types::Out;
+    static constexpr int items = 32 * K * Types::per_vector;
+
+    typename Types::RawIn raw[K];
+    A before[K]; /* fold of the warp's items before vector k of this lane */
+
+    /* Whole part; p in shared or global memory, readable up to the next 16-byte boundaries. */
+    GPI_DEVICE void load(const char *p)
+    {
+        constexpr int bytes = Types::bytes_in, unit = bytes < 16 ? bytes : 16;
+        const char *mine = p + lane_id() * bytes;
+        if ((uintptr_t)p % unit == 0) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                raw[k] = raw_load_aligned<bytes>(mine + k * 32 * bytes);
+        } else {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                raw[k] = raw_load_shifted<bytes, Types::piece_in>(mine + k * 32 * bytes);
+        }
+    }
+
+    /* Only the first count items of the part exist; the others become identities. */
+    GPI_DEVICE void load_partial(const char *p, int count)
+    {
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            raw[k] = {};
+#pragma unroll
+            for (int i = 0; i < Types::per_vector; i++) {
+                int at = (k * 32 + lane_id()) * Types::per_vector + i;
+                In x = narrow<In>(Op::identity());
+                if (at < count)
+                    x = item_load<In, Types::piece_in>(p + (int64_t)at * sizeof(In));
+                raw_set<In>(raw[k], i, x);
+            }
+        }
+    }
+
+    /* Fill before[]; returns the fold of the whole part. */
+    GPI_DEVICE A scan()
+    {
+        A run = Op::identity();
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            A upto = warp_scan<Op>(vector_total<Types, Op>(raw[k]));
+            A left = shuffle_up(upto, 1);
+            before[k] = lane_id() == 0 ? run : Op::apply(run, left);
+            run = Op::apply(run, shuffle(upto, 31));
+        }
+        return run;
+    }
+
+    GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, bool &overflow) const
+    {
+        constexpr int bytes = Types::bytes_out;
+        char *mine = p + lane_id() * bytes;
+        if (misalignment(p) == 0) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                raw_store_aligned<bytes>(mine + k * 32 * bytes,
+                                         outputs(k, prefix, shifted_by_one, overflow));
+        } else {
+            ShiftedRun<bytes, Types::piece_out> run = {};
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                run.put(mine + k * 32 * bytes, outputs(k, prefix, shifted_by_one, overflow), k == 0,
+                        k == K - 1);
+        }
+    }
+
+    /* Only the first count outputs of the part. */
+    GPI_DEVICE void store_partial(char *p, A prefix, bool shifted_by_one, int count,
+                                  bool &overflow) const
+    {
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            bool ignored = false;
+            int at = (k * 32 + lane_id()) * Types::per_vector;
+            typename Types::RawOut out = outputs(k, prefix, shifted_by_one, ignored);
+            overflow = overflow || (ignored && at < count);
+#pragma unroll
+            for (int i = 0; i < Types::per_vector; i++)
+                if (at + i < count)
+                    item_store<Out, Types::piece_out>(p + (int64_t)(at + i) * sizeof(Out),
+                                                      raw_get<Out>(out, i));
+        }
+    }
+
+  private:
+    GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one,
+                                              bool &overflow) const
+    {
+        return vector_scan<Types, Op>(raw[k], Op::apply(prefix, before[k]), shifted_by_one,
+                                      overflow);
+    }
+};
+
+} // namespace GPI_SPACE

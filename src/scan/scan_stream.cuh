@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Scan of large arrays at the rate of a copy: a persistent block per multiprocessor (sm_90 and
+ * newer). */
+#pragma once
+
+#include "device/bulk.cuh"
+#include "scan/scan_kernels.cuh"
+
+#if GPI_SM >= 90
+
+namespace GPI_SPACE
+{
+
+/*
+ * Shared memory of the kernel. A stage holds one tile as it lies in memory, from the 16-byte
+ * boundary at or before its first byte, so that bulk copies fit at any alignment.
+ */
+template <class Types, class Op, int W, int R, int K, int S> struct Stream {
+    using A = typename Types::A;
+    using In = typename Types::In;
+    using Part = WarpPart<Types, Op, K>;
+    static constexpr int tile_items = W * Part::items;
+    static constexpr int tile_bytes = tile_items * (int)sizeof(In);
+    static constexpr int stage_bytes = tile_bytes + 128;
+    static constexpr int threads = (W + R + 2) * 32;
+
+    struct Shared {
+        uint64_t loaded[S];   /* the tile is in its stage */
+        uint64_t reduced[S];  /* its warp sums are there, its sum is published */
+        uint64_t resolved[S]; /* its prefix is there */
+        uint64_t freed[S];    /* every scan warp is done with the stage */
+        A warp_sum[S][W];
+        A prefix[S];
+        uint32_t tile[S];
+        Launch launch;
+        uint64_t n;
+    };
+    static constexpr int shared_bytes = S * stage_bytes + (int)sizeof(Shared);
+
+    /* A role's way round the ring. */
+    struct Turn {
+        int stage = 0;
+        uint32_t parity = 0;
+        GPI_DEVICE void next()
+        {
+            if (++stage == S) {
+                stage = 0;
+                parity ^= 1;
+            }
+        }
+    };
+
+    const ScanParams<A> &p;
+    Shared &s;
+    char *ring;
+    uint32_t tiles;
+
+    GPI_DEVICE char *stage(int i) const
+    {
+        return ring + i * stage_bytes;
+    }
+
+    GPI_DEVICE void init_barriers()
+    {
+        for (int i = 0; i < S; i++) {
+            barrier_init(&s.loaded[i], 1);
+            barrier_init(&s.reduced[i], R);
+            barrier_init(&s.resolved[i], 1);
+            barrier_init(&s.freed[i], W);
+        }
+        barrier_init_done();
+    }
+
+    /* ---- loader warp ---- */
+
+    /* Copy bytes one by one: at the ends of the array, which a bulk copy would overrun. */
+    static GPI_DEVICE void copy_bytes(char *to, const char *from, uint32_t bytes)
+    {
+        for (uint32_t i = lane_id(); i < bytes; i += 32)
+            to[i] = from[i];
+    }
+
+    /* Identities after the last item, so that the other warps need no special case. */
+    GPI_DEVICE void pad(char *tile_start, int count)
+    {
+        for (int i = count + lane_id(); i < tile_items; i += 32)
+            item_store<In, Types::piece_in>(tile_start + i * sizeof(In),
+                                            narrow<In>(Op::identity()));
+    }
+
+    GPI_DEVICE void load_tile(uint32_t tile, int stage_index)
+    {
+        const char *from = p.in + (uint64_t)tile * tile_bytes;
+        const uint64_t rest = s.n - (uint64_t)tile * tile_items;
+        const int count = rest < tile_items ? (int)rest : tile_items;
+        const uint32_t shift = misalignment(from), bytes = count * (uint32_t)sizeof(In);
+        char *to = stage(stage_index);
+        uint32_t begin = 0, end = (shift + bytes + 15) & ~15u; /* of the bulk copy, in the stage */
+        if (tile == 0 && shift) {
+            begin = 16;
+            copy_bytes(to + shift, from, bytes < 16 - shift ? bytes : 16 - shift);
+        }
+        if (end > begin && end > shift + rest * sizeof(In)) {
+            end -= 16;
+            copy_bytes(to + end, from - shift + end, shift + bytes - end);
+        }
+        if (count < tile_items)
+            pad(to + shift, count);
+        __syncwarp();
+        if (lane_id() == 0) {
+            barrier_expect(&s.loaded[stage_index], end - begin);
+            if (end > begin)
+                bulk_load(to + begin, from - shift + begin, end - begin, &s.loaded[stage_index]);
+        }
+    }
+
+    GPI_DEVICE void load()
+    {
+        uint32_t tile = s.launch.index, next = 0;
+        Turn turn;
+        for (int round = 0;; round++, turn.next()) {
+            if (round >= S)
+                barrier_wait(&s.freed[turn.stage], turn.parity ^ 1);
+            if (lane_id() == 0) {
+                s.tile[turn.stage] = tile;
+                next = ticket_next(p.state, s.launch);
+            }
+            if (tile >= tiles)
+                break;
+            load_tile(tile, turn.stage);
+            tile = shuffle(next, 0);
+        }
+        if (lane_id() == 0)
+            barrier_arrive(&s.loaded[turn.stage]);
+    }
+
+    /* ---- reduce warps: sums early, so that later tiles need not wait for this one's scan ---- */
+
+    GPI_DEVICE A reduce_part(const char *from) const
+    {
+        Part part;
+        part.load(from);
+        A sum = vector_total<Types, Op>(part.raw[0]);
+        if constexpr (Op::commutes) {
+#pragma unroll
+            for (int k = 1; k < K; k++)
+                sum = Op::apply(sum, vector_total<Types, Op>(part.raw[k]));
+            return warp_reduce<Op>(sum);
+        } else {
+            sum = warp_reduce<Op>(sum);
+#pragma unroll
+            for (int k = 1; k < K; k++)
+                sum = Op::apply(sum, warp_reduce<Op>(vector_total<Types, Op>(part.raw[k])));
+            return sum;
+        }
+    }
+
+    GPI_DEVICE A tile_sum(int stage_index) const
+    {
+        A sum = s.warp_sum[stage_index][0];
+#pragma unroll
+        for (int w = 1; w < W; w++)
+            sum = Op::apply(sum, s.warp_sum[stage_index][w]);
+        return sum;
+    }
+
+    GPI_DEVICE void reduce(int warp, const TileState<A> &state)
+    {
+        for (Turn turn;; turn.next()) {
+            barrier_wait(&s.loaded[turn.stage], turn.parity);
+            const uint32_t tile = s.tile[turn.stage];
+            if (tile >= tiles)
+                break;
+            const char *from = stage(turn.stage) + misalignment(p.in);
+            for (int w = warp; w < W; w += R) {
+                A sum = reduce_part(from + w * Part::items * sizeof(In));
+                if (lane_id() == 0)
+                    s.warp_sum[turn.stage][w] = sum;
+            }
+            asm volatile("bar.sync 1, %0;" ::"n"(R * 32) : "memory");
+            if (warp == 0 && lane_id() == 0)
+                state.publish(tile, tile_sum(turn.stage));
+            if (lane_id() == 0)
+                barrier_arrive(&s.reduced[turn.stage]);
+        }
+    }
+
+    /* ---- look-ahead warp ---- */
+
+    GPI_DEVICE void look_ahead(const TileState<A> &state)
+    {
+        Lookahead<Op, A> ahead(scan_start<Op>(p));
+        for (Turn turn;; turn.next()) {
+            barrier_wait(&s.loaded[turn.stage], turn.parity);
+            const uint32_t tile = s.tile[turn.stage];
+            if (tile >= tiles)
+                break;
+            A prefix = ahead.exclusive(state, tile);
+            if (tile == tiles - 1) {
+                barrier_wait(&s.reduced[turn.stage], turn.parity);
+                if (lane_id() == 0)
+                    scan_finish<Types>(p, s.n, Op::apply(prefix, tile_sum(turn.stage)));
+            }
+            if (lane_id() == 0) {
+                s.prefix[turn.stage] = prefix;
+                barrier_arrive(&s.resolved[turn.stage]);
+            }
+            __syncwarp();
+        }
+    }
+
+    /* ---- scan warps ---- */
+
+    GPI_DEVICE void scan(int warp)
+    {
+        bool overflow = false;
+        for (Turn turn;; turn.next()) {
+            barrier_wait(&s.loaded[turn.stage], turn.parity);
+            const uint32_t tile = s.tile[turn.stage];
+            if (tile >= tiles)
+                break;
+            Part part;
+            part.load(stage(turn.stage) + misalignment(p.in) + warp * Part::items * sizeof(In));
+            part.scan();
+            barrier_wait(&s.reduced[turn.stage], turn.parity);
+            barrier_wait(&s.resolved[turn.stage], turn.parity);
+            A prefix = s.prefix[turn.stage];
+            for (int w = 0; w < warp; w++)
+                prefix = Op::apply(prefix, s.warp_sum[turn.stage][w]);
+            __syncwarp();
+            if (lane_id() == 0)
+                barrier_arrive(&s.freed[turn.stage]);
+            store(part, tile, warp, prefix, overflow);
+        }
+        if (Types::wide && overflow)
+            atomicOr(p.state.sticky, sticky_overflow);
+    }
+
+    GPI_DEVICE void store(const Part &part, uint32_t tile, int warp, A prefix, bool &overflow) const
+    {
+        const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
+        const bool before = p.kind != inclusive;
+        char *out = p.out + first * sizeof(typename Types::Out);
+        if ((uint64_t)(tile + 1) * tile_items <= s.n)
+            part.store(out, prefix, before, overflow);
+        else if (first < s.n)
+            part.store_partial(out, prefix, before,
+                               s.n - first < Part::items ? (int)(s.n - first) : Part::items,
+                               overflow);
+    }
+};
+
+/*
+ * Grid: one block per multiprocessor; W scan warps, R reduce warps, a loader and a look-ahead warp.
+ * Tile: W x 32 x K vectors, S stages in shared memory. After: all outputs, total, row pointer n.
+ */
+template <class Types, class Op, int W, int R, int K, int S>
+__global__ void __launch_bounds__((W + R + 2) * 32, 1)
+    scan_stream_k(const __grid_constant__ ScanParams<typename Types::A> p)
+{
+    using Roles = Stream<Types, Op, W, R, K, S>;
+    extern __shared__ __align__(128) char memory[];
+    typename Roles::Shared &s = *(typename Roles::Shared *)(memory + S * Roles::stage_bytes);
+    Roles roles = {p, s, memory, 0};
+    if (threadIdx.x == 0) {
+        roles.init_barriers();
+        s.launch = launch_begin(p.state);
+        s.n = scan_n(p);
+    }
+    __syncthreads();
+    roles.tiles = (uint32_t)((s.n + Roles::tile_items - 1) / Roles::tile_items);
+    const TileState<typename Types::A> state(p.state, s.launch.epoch);
+    if (threadIdx.x == 0 && s.launch.index == 0) {
+        state.retire_one(p.state, roles.tiles);
+        if (roles.tiles == 0)
+            scan_finish<Types>(p, s.n, scan_start<Op>(p));
+    }
+    const int warp = threadIdx.x / 32;
+    if (warp < W)
+        roles.scan(warp);
+    else if (warp < W + R)
+        roles.reduce(warp - W, state);
+    else if (warp == W + R)
+        roles.load();
+    else
+        roles.look_ahead(state);
+}
+
+} // namespace GPI_SPACE
+
+#endif
