@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scan on the CPU, compiled per unit and instruction set.
+ *
+ * The threads take blocks in order. Each reduces its block, which also brings it into the cache,
+ * waits for its turn, adds the block's sum to the carry that goes from block to block, and then
+ * scans the block. So memory is read once, and the association of floats depends on the block size
+ * alone.
+ *
+ * Inside a block: chunks that stay in the first-level cache are converted to the accumulator,
+ * scanned into a buffer that begins with the carry (read from there an exclusive scan is the
+ * inclusive one, one item earlier), and stored, past the cache when the output is too large for it.
+ */
+#include <sched.h>
+
+#include "core/check.h"
+#include "core/threads.h"
+#include "scan/scan_cpu_types.h"
+#if GPI_SCALARS == 1
+#include "scan/scan_cpu_lanes.h"
+#endif
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/* The carry is the item before buffer[FRONT], where the chunk begins. */
+enum {
+    BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t),
+    CHUNK = 1024,
+    FRONT = 64,
+    LINE = 64,
+    STREAM_BYTES = 8 << 20,
+    SPINS = 2000
+};
+
+struct job {
+    const in_t *in;
+    out_t *out;
+    uint64_t n, blocks;
+    gp_op op;
+    bool inclusive;
+    bool reduce;                  /* blocks are reduced before their turn */
+    bool stream;                  /* store past the cache */
+    _Alignas(LINE) uint64_t next; /* block to be taken */
+    _Alignas(LINE) uint64_t turn; /* block that may take the carry */
+    acc_t carry;                  /* of everything before block turn */
+    uint32_t overflow;
+};
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* The chunk as accumulators: in itself where that is possible, otherwise in room, filled up to a
+ * want items with what adds nothing. */
+static inline const acc_t *chunk_load(const in_t *in, size_t n, size_t want, acc_t *room)
+{
+#if IN_IS_ACC
+    if (n == want)
+        return in;
+#endif
+    for (size_t i = 0; i < n; i++)
+        room[i] = widen_in(in[i]);
+    for (size_t i = n; i < want; i++)
+        room[i] = identity(GP_SUM);
+    return room;
+}
+
+static inline void copy_past_cache(const void *source, size_t bytes, void *destination)
+{
+#if defined(__SSE2__)
+    const char *s = source;
+    char *d = destination;
+    size_t head = -(uintptr_t)d % LINE;
+    if (head > bytes)
+        head = bytes;
+    memcpy(d, s, head);
+    for (d += head, s += head, bytes -= head; bytes >= LINE; bytes -= LINE, d += LINE, s += LINE)
+        for (int k = 0; k < LINE; k += 16)
+            _mm_stream_si128((__m128i *)(void *)(d + k),
+                             _mm_loadu_si128((const __m128i *)(const void *)(s + k)));
+    memcpy(d, s, bytes);
+#else
+    memcpy(destination, source, bytes);
+#endif
+}
+
+/* Store accumulators; whether they all fit. */
+static inline bool chunk_store(const acc_t *from, size_t n, bool stream, out_t *out)
+{
+    bool fits = true;
+#if OUT_IS_ACC
+    const out_t *stored = from;
+#else
+    out_t stored[CHUNK];
+    acc_t lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        stored[i] = narrow(from[i]);
+#if GPI_WIDE
+        lost |= from[i] ^ (acc_t)stored[i];
+#endif
+    }
+    fits = lost == 0;
+#endif
+    if (stream)
+        copy_past_cache(stored, n * sizeof *out, out);
+    else
+        memcpy(out, stored, n * sizeof *out);
+    return fits;
+}
+
+/* ---- operators: each loop is compiled for each of them
+ * ------------------------------------------- */
+
+#if ONLY_SUM
+#define EACH_OP(CASE) CASE(SUM)
+#elif GPI_SCALARS == 2
+#define EACH_OP(CASE) CASE(AFFINE)
+#elif GPI_SCALARS == 4
+#define EACH_OP(CASE) CASE(MAT2)
+#elif ACC_IS_FLOAT
+#define EACH_OP(CASE) CASE(SUM) CASE(PRODUCT) CASE(MIN) CASE(MAX)
+#else
+#define EACH_OP(CASE) CASE(SUM) CASE(PRODUCT) CASE(MIN) CASE(MAX) CASE(AND) CASE(OR) CASE(XOR)
+#endif
+
+static inline acc_t items_reduce(gp_op op, const in_t *in, size_t n)
+{
+    acc_t sum = identity(op);
+    for (size_t i = 0; i < n; i++)
+        sum = apply(op, sum, widen_in(in[i]));
+    return sum;
+}
+
+/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. */
+static inline acc_t items_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
+{
+    for (size_t i = 0; i < n; i++)
+        buffer[i] = carry = apply(op, carry, in[i]);
+    return carry;
+}
+
+#if GPI_SCALARS == 1
+enum { STEP = 2 * GROUP }; /* items that the vector sums take at a time */
+#else
+enum { STEP = 1 };
+#endif
+
+static inline size_t padded(gp_op op, size_t n)
+{
+    return op == GP_SUM ? (n + STEP - 1) / STEP * STEP : n;
+}
+
+#if ACC_IS_FLOAT && GPI_SCALARS == 1
+static acc_t block_sum(const in_t *in, size_t n)
+{
+    acc_t room[CHUNK];
+    struct sum sum;
+    sum_begin(&sum);
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+        sum_add(&sum, chunk_load(in + i, m, padded(GP_SUM, m), room), padded(GP_SUM, m));
+    }
+    return sum_end(&sum);
+}
+#endif
+
+static acc_t block_reduce(gp_op op, const in_t *in, size_t n)
+{
+#if ACC_IS_FLOAT && GPI_SCALARS == 1
+    if (op == GP_SUM)
+        return block_sum(in, n);
+#endif
+    switch (op) {
+#define CASE(name)                                                                                 \
+    case GP_##name:                                                                                \
+        return items_reduce(GP_##name, in, n);
+        EACH_OP(CASE)
+#undef CASE
+    default:
+        return identity(op);
+    }
+}
+
+static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
+{
+#if GPI_SCALARS == 1
+    if (op == GP_SUM)
+        return sum_scan(in, n, carry, buffer);
+#endif
+    switch (op) {
+#define CASE(name)                                                                                 \
+    case GP_##name:                                                                                \
+        return items_scan(GP_##name, in, n, carry, buffer);
+        EACH_OP(CASE)
+#undef CASE
+    default:
+        return carry;
+    }
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Scan one block behind carry; returns the carry behind the block. */
+static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
+{
+    _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
+    acc_t room[CHUNK];
+    bool fits = true;
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
+        const acc_t *items = chunk_load(job->in + first + i, m, want, room);
+        buffer[FRONT - 1] = carry;
+        carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
+        fits &= chunk_store(buffer + FRONT - !job->inclusive, m, job->stream, job->out + first + i);
+    }
+    if (!fits)
+        __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
+    return carry;
+}
+
+/* The thread that has the block before is working on it, unless the system has put it to sleep. */
+static void wait_for_turn(const struct job *job, uint64_t block)
+{
+    for (int spins = 0; __atomic_load_n(&job->turn, __ATOMIC_ACQUIRE) != block; spins++)
+        if (spins >= SPINS)
+            sched_yield();
+}
+
+static void pass_on(struct job *job, uint64_t block, acc_t carry)
+{
+    job->carry = carry;
+    __atomic_store_n(&job->turn, block + 1, __ATOMIC_RELEASE);
+}
+
+/* What one thread does: blocks, in order, until there are none. The last block needs no sum before
+ * it. */
+static void run(void *arg, size_t thread)
+{
+    struct job *job = arg;
+    uint64_t block;
+    (void)thread;
+    while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks) {
+        uint64_t first = block * BLOCK, left = job->n - first;
+        size_t n = left < BLOCK ? (size_t)left : BLOCK;
+        bool reduce = job->reduce && block + 1 < job->blocks;
+        acc_t sum = reduce ? block_reduce(job->op, job->in + first, n) : identity(job->op);
+        wait_for_turn(job, block);
+        acc_t carry = job->carry;
+        if (reduce)
+            pass_on(job, block, apply(job->op, carry, sum));
+        carry = block_scan(job, first, n, carry);
+        if (!reduce)
+            pass_on(job, block, carry);
+    }
+#if defined(__SSE2__)
+    _mm_sfence(); /* stores past the cache are not ordered by the end of the parallel loop */
+#endif
+}
+
+static uint64_t items_of(const struct gpi_scan_args *args)
+{
+    if (args->device_n && *args->device_n < args->n)
+        return *args->device_n;
+    return args->n;
+}
+
+static acc_t initial(const struct gpi_scan_args *args)
+{
+    out_t init;
+    if (!args->has_init)
+        return identity(args->op);
+    memcpy(&init, args->init, sizeof init);
+    return widen_out(init);
+}
+
+static void total_store(acc_t value, void *total)
+{
+#if GPI_SCALARS == 1
+#if ACC_IS_FLOAT
+    double wide = (double)value + 0.0; /* never -0 */
+#elif OUT_KIND == 2
+    int64_t wide = value;
+#else
+    uint64_t wide = value;
+#endif
+    memcpy(total, &wide, sizeof wide);
+#else
+    (void)value;
+    (void)total;
+#endif
+}
+
+/* The sum of nothing is stored as 0, not as the -0 that is neutral to the last bit. */
+static void first_store(const struct gpi_scan_args *args, uint64_t n, out_t *out)
+{
+#if ACC_IS_FLOAT && GPI_SCALARS == 1
+    bool any = n > 0 || args->kind == GP_SCAN_ROW_POINTERS;
+    if (args->op == GP_SUM && !args->has_init && args->kind != GP_SCAN_INCLUSIVE && any)
+        out[0] = 0;
+#else
+    (void)args;
+    (void)n;
+    (void)out;
+#endif
+}
+
+#define FUNCTION PASTE4(gpi_scan_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args);
+
+gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
+{
+    uint64_t n = items_of(args);
+    struct job job = {.in = args->in,
+                      .out = args->out,
+                      .n = n,
+                      .blocks = (n + BLOCK - 1) / BLOCK,
+                      .op = args->op,
+                      .inclusive = args->kind == GP_SCAN_INCLUSIVE,
+                      .reduce = ctx->threads > 1 || ACC_IS_FLOAT,
+                      .stream = args->in != args->out && n >= STREAM_BYTES / sizeof(out_t),
+                      .carry = initial(args)};
+    uint64_t threads = (uint64_t)ctx->threads < job.blocks ? (uint64_t)ctx->threads : job.blocks;
+    gpi_parallel_for((int)threads, (size_t)threads, run, &job);
+    if (args->kind == GP_SCAN_ROW_POINTERS)
+        job.overflow |= !chunk_store(&job.carry, 1, false, job.out + n);
+    first_store(args, n, job.out);
+    if (args->total)
+        total_store(job.carry, args->total);
+    if (job.overflow)
+        gpi_sticky_set(ctx, GPI_STICKY_OVERFLOW);
+    return GP_OK;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one unit of scan_cpu_tmpl.c computes on: in_t and out_t as stored, acc_t as computed,
+ * conversions between them, and the operators. From GPI_IN, GPI_OUT, GPI_SCALARS, GPI_WIDE as in
+ * scan_internal.h.
+ */
+#ifndef GPI_SCAN_CPU_TYPES_H
+#define GPI_SCAN_CPU_TYPES_H
+
+#include <math.h>
+#include <string.h>
+
+#include "core/half.h"
+#include "scan/scan_internal.h"
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define PASTE4_(a, b, c, d) a##b##c##d
+#define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
+
+/* Per dtype: its kind (1 unsigned, 2 signed, 3 float, 4 f16, 5 bf16), its bytes and its type as
+ * stored. */
+#define KIND_u8 1
+#define KIND_u16 1
+#define KIND_u32 1
+#define KIND_u64 1
+#define KIND_i8 2
+#define KIND_i16 2
+#define KIND_i32 2
+#define KIND_i64 2
+#define KIND_f32 3
+#define KIND_f64 3
+#define KIND_f16 4
+#define KIND_bf16 5
+#define BYTES_u8 1
+#define BYTES_i8 1
+#define BYTES_u16 2
+#define BYTES_i16 2
+#define BYTES_f16 2
+#define BYTES_bf16 2
+#define BYTES_u32 4
+#define BYTES_i32 4
+#define BYTES_f32 4
+#define BYTES_u64 8
+#define BYTES_i64 8
+#define BYTES_f64 8
+typedef uint8_t stored_u8;
+typedef uint16_t stored_u16;
+typedef uint32_t stored_u32;
+typedef uint64_t stored_u64;
+typedef int8_t stored_i8;
+typedef int16_t stored_i16;
+typedef int32_t stored_i32;
+typedef int64_t stored_i64;
+typedef uint16_t stored_f16;
+typedef uint16_t stored_bf16;
+typedef float stored_f32;
+typedef double stored_f64;
+
+#define IN_KIND PASTE(KIND_, GPI_IN)
+#define OUT_KIND PASTE(KIND_, GPI_OUT)
+#define IN_BYTES PASTE(BYTES_, GPI_IN)
+#define OUT_BYTES PASTE(BYTES_, GPI_OUT)
+#define SAME_DTYPE (IN_KIND == OUT_KIND && IN_BYTES == OUT_BYTES)
+#define ONLY_SUM (GPI_WIDE || !SAME_DTYPE)
+#define ACC_IS_FLOAT (OUT_KIND >= 3)
+/* Stored as computed: no conversion. */
+#define OUT_IS_ACC (!GPI_WIDE && OUT_KIND <= 3)
+#define IN_IS_ACC (OUT_IS_ACC && SAME_DTYPE)
+
+#if GPI_SCALARS > 1
+
+typedef struct {
+    PASTE(stored_, GPI_OUT) v[GPI_SCALARS];
+} acc_t;
+typedef acc_t in_t;
+typedef acc_t out_t;
+
+static inline acc_t identity(gp_op op)
+{
+    (void)op;
+#if GPI_SCALARS == 2
+    return (acc_t){{1, 0}};
+#else
+    return (acc_t){{1, 0, 0, 1}};
+#endif
+}
+
+static inline acc_t apply(gp_op op, acc_t l, acc_t r)
+{
+    (void)op;
+#if GPI_SCALARS == 2
+    return (acc_t){{r.v[0] * l.v[0], r.v[0] * l.v[1] + r.v[1]}};
+#else
+    return (acc_t){{l.v[0] * r.v[0] + l.v[1] * r.v[2], l.v[0] * r.v[1] + l.v[1] * r.v[3],
+                    l.v[2] * r.v[0] + l.v[3] * r.v[2], l.v[2] * r.v[1] + l.v[3] * r.v[3]}};
+#endif
+}
+
+static inline acc_t widen_in(in_t v)
+{
+    return v;
+}
+
+static inline acc_t widen_out(out_t v)
+{
+    return v;
+}
+
+static inline out_t narrow(acc_t v)
+{
+    return v;
+}
+
+#else /* one scalar */
+
+typedef PASTE(stored_, GPI_IN) in_t;
+typedef PASTE(stored_, GPI_OUT) out_t;
+
+#if ACC_IS_FLOAT
+#define ACC_BYTES (OUT_BYTES < 4 ? 4 : OUT_BYTES)
+#if OUT_BYTES == 8
+typedef double acc_t;
+#else
+typedef float acc_t;
+#endif
+typedef acc_t uacc_t;
+typedef acc_t math_t;
+#else
+#if GPI_WIDE
+#define ACC_BYTES 8
+typedef uint64_t uacc_t;
+#if OUT_KIND == 2
+typedef int64_t acc_t;
+#else
+typedef uint64_t acc_t;
+#endif
+#else
+#define ACC_BYTES OUT_BYTES
+typedef out_t acc_t;
+#if ACC_BYTES == 1
+typedef uint8_t uacc_t;
+#elif ACC_BYTES == 2
+typedef uint16_t uacc_t;
+#elif ACC_BYTES == 4
+typedef uint32_t uacc_t;
+#else
+typedef uint64_t uacc_t;
+#endif
+#endif
+/* Integers wrap: computed unsigned, in at least 32 bits so that nothing is promoted to int. */
+#if ACC_BYTES == 8
+typedef uint64_t math_t;
+#else
+typedef uint32_t math_t;
+#endif
+#endif
+
+static inline acc_t widen_in(in_t v)
+{
+#if IN_KIND == 4
+    return (acc_t)gpi_f16_to_float(v);
+#elif IN_KIND == 5
+    return (acc_t)gpi_bf16_to_float(v);
+#else
+    return (acc_t)v;
+#endif
+}
+
+static inline acc_t widen_out(out_t v)
+{
+#if OUT_KIND == 4
+    return gpi_f16_to_float(v);
+#elif OUT_KIND == 5
+    return gpi_bf16_to_float(v);
+#else
+    return (acc_t)v;
+#endif
+}
+
+static inline out_t narrow(acc_t v)
+{
+#if OUT_KIND == 4
+    return gpi_float_to_f16(v);
+#elif OUT_KIND == 5
+    return gpi_float_to_bf16(v);
+#else
+    return (out_t)v;
+#endif
+}
+
+/* gp's order: NaN after everything. */
+static inline bool less(acc_t a, acc_t b)
+{
+#if ACC_IS_FLOAT
+    return a < b || (isnan(b) && !isnan(a));
+#else
+    return a < b;
+#endif
+}
+
+static inline acc_t greatest(void)
+{
+#if ACC_IS_FLOAT
+    return (acc_t)NAN;
+#elif OUT_KIND == 2
+    return (acc_t)((uacc_t)-1 >> 1);
+#else
+    return (acc_t)-1;
+#endif
+}
+
+static inline acc_t least(void)
+{
+#if ACC_IS_FLOAT
+    return (acc_t)-INFINITY;
+#else
+    return (acc_t) ~(math_t)greatest();
+#endif
+}
+
+/* Neutral to the last bit: -0 for sums of floats. */
+static inline acc_t identity(gp_op op)
+{
+    switch (op) {
+    case GP_PRODUCT:
+        return 1;
+    case GP_MIN:
+        return greatest();
+    case GP_MAX:
+        return OUT_KIND == 1 ? 0 : least();
+    case GP_AND:
+        return (acc_t)-1;
+    default:
+        return ACC_IS_FLOAT && op == GP_SUM ? (acc_t)-0.0 : 0;
+    }
+}
+
+static inline acc_t apply(gp_op op, acc_t l, acc_t r)
+{
+    switch (op) {
+    case GP_SUM:
+        return (acc_t)((math_t)l + (math_t)r);
+    case GP_PRODUCT:
+        return (acc_t)((math_t)l * (math_t)r);
+    case GP_MIN:
+        return less(r, l) ? r : l;
+    case GP_MAX:
+        return less(l, r) ? r : l;
+#if !ACC_IS_FLOAT
+    case GP_AND:
+        return (acc_t)((math_t)l & (math_t)r);
+    case GP_OR:
+        return (acc_t)((math_t)l | (math_t)r);
+    case GP_XOR:
+        return (acc_t)((math_t)l ^ (math_t)r);
+#endif
+    default:
+        return l;
+    }
+}
+
+#endif
+#endif
