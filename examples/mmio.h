@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Matrix Market files (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NIST 1996).
+ *
+ * Read: coordinate and array; real, integer and pattern (value 1); general, symmetric and
+ * skew-symmetric. A symmetric matrix comes out whole: each entry off the diagonal gives its mirror
+ * image as well. Of an array (dense) matrix the non-zeros are taken. Complex and hermitian matrices
+ * are refused. Comments and blank lines may stand anywhere after the first line.
+ */
+#ifndef EXAMPLE_MMIO_H
+#define EXAMPLE_MMIO_H
+
+#include "coo.h"
+
+enum { MM_MESSAGE_BYTES = 512 };
+
+struct mm_file {
+    size_t bytes;     /* of the file */
+    char kind[64];    /* such as "coordinate real symmetric" */
+    size_t announced; /* entries by the size line; m->nnz counts mirror images too */
+};
+
+/* False: message holds "file:line: reason", and m holds nothing. */
+bool mm_read(const char *path, struct coo *m, struct mm_file *file, char message[MM_MESSAGE_BYTES],
+             coo_progress *progress, void *arg);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sparse matrix from a file or a generator, from coordinate list to CSR to y = A x and PageRank,
+ * on the GPU or the CPU, timed stage by stage and compared with serial loops. sparse_pipeline
+ * --help says how.
+ */
+#include "mmio.h"
+#include "rmat.h"
+#include "stages.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+    const char *file;
+    uint64_t scale; /* 0: no R-MAT graph */
+    uint64_t edge_factor, seed, threads;
+    gp_backend backend;
+    double tolerance;
+    bool help;
+};
+
+static const char usage[] =
+    "usage: sparse_pipeline [options] FILE.mtx\n"
+    "       sparse_pipeline [options] --rmat SCALE\n"
+    "\n"
+    "Reads a Matrix Market file (coordinate or array; real, integer or pattern; general, symmetric "
+    "or\n"
+    "skew-symmetric) or generates an R-MAT graph, builds its CSR form, multiplies it with a "
+    "vector,\n"
+    "computes PageRank if it is square, and compares everything with a serial oracle. Entries of "
+    "the\n"
+    "same place are added up. Times are the median of up to 5 runs.\n"
+    "\n"
+    "  --rmat SCALE         a graph of 2^SCALE vertices, 1 to 28\n"
+    "  --edge-factor F      edges per vertex of the graph (16)\n"
+    "  --seed S             of the graph (1)\n"
+    "  --backend NAME       cpu, cuda, or auto: the first usable GPU, otherwise the CPU (auto)\n"
+    "  --threads N          of the CPU backend (as many as there are)\n"
+    "  --tolerance T        of PageRank (1e-9)\n"
+    "  --help               this text\n"
+    "\n"
+    "PageRank takes |a| with each column scaled to sum 1 as the links and 0.85 as damping.\n"
+    "\n"
+    "exit code: 0 done and equal to the oracle, 1 bad input or an error of gp, 2 bad options,\n"
+    "3 a result differs from the oracle\n";
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool option_count(const char *name, const char *text, uint64_t low, uint64_t high,
+                         uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (isdigit((unsigned char)*text) && !*end && !errno && v >= low && v <= high) {
+        *value = v;
+        return true;
+    }
+    fprintf(stderr, "sparse_pipeline: %s is \"%s\", expected %llu to %llu\n", name, text,
+            (unsigned long long)low, (unsigned long long)high);
+    return false;
+}
+
+static bool option_backend(const char *text, gp_backend *backend)
+{
+    static const char *const names[] = {"auto", "cpu", "cuda"};
+    static const gp_backend backends[] = {GP_BACKEND_AUTO, GP_BACKEND_CPU, GP_BACKEND_CUDA};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *backend = backends[i];
+            return true;
+        }
+    fprintf(stderr, "sparse_pipeline: --backend is \"%s\", expected cpu, cuda or auto\n", text);
+    return false;
+}
+
+static bool option_tolerance(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    if (end != text && !*end && *value >= 1e-14 && *value <= 0.1)
+        return true;
+    fprintf(stderr, "sparse_pipeline: --tolerance is \"%s\", expected 1e-14 to 0.1\n", text);
+    return false;
+}
+
+static bool option_set(struct options *o, const char *name, const char *value)
+{
+    if (strcmp(name, "--rmat") == 0)
+        return option_count(name, value, 1, 28, &o->scale);
+    if (strcmp(name, "--edge-factor") == 0)
+        return option_count(name, value, 1, 1 << 20, &o->edge_factor);
+    if (strcmp(name, "--seed") == 0)
+        return option_count(name, value, 0, UINT64_MAX, &o->seed);
+    if (strcmp(name, "--threads") == 0)
+        return option_count(name, value, 1, 4096, &o->threads);
+    if (strcmp(name, "--backend") == 0)
+        return option_backend(value, &o->backend);
+    return option_tolerance(value, &o->tolerance);
+}
+
+/* Take the option at argv[*i], and its value from behind '=' or from the next argument. */
+static bool option_read(struct options *o, int argc, char **argv, int *i)
+{
+    static const char *const names[] = {"--rmat",    "--edge-factor", "--seed",
+                                        "--backend", "--threads",     "--tolerance"};
+    const char *arg = argv[*i];
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        size_t length = strlen(names[k]);
+        if (strncmp(arg, names[k], length) != 0 || (arg[length] && arg[length] != '='))
+            continue;
+        if (arg[length] == '=')
+            return option_set(o, names[k], arg + length + 1);
+        if (*i + 1 < argc)
+            return option_set(o, names[k], argv[++*i]);
+        fprintf(stderr, "sparse_pipeline: %s needs a value\n", names[k]);
+        return false;
+    }
+    fprintf(stderr, "sparse_pipeline: unknown option %s\n", arg);
+    return false;
+}
+
+static bool options_read(struct options *o, int argc, char **argv)
+{
+    bool only_files = false;
+    *o = (struct options){.edge_factor = 16, .seed = 1, .tolerance = 1e-9};
+    for (int i = 1; i < argc; i++) {
+        if (!only_files && strcmp(argv[i], "--") == 0) {
+            only_files = true;
+        } else if (!only_files && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
+            o->help = true;
+            return true;
+        } else if (!only_files && argv[i][0] == '-') {
+            if (!option_read(o, argc, argv, &i))
+                return false;
+        } else if (o->file) {
+            fprintf(stderr, "sparse_pipeline: more than one file: %s, %s\n", o->file, argv[i]);
+            return false;
+        } else {
+            o->file = argv[i];
+        }
+    }
+    if (!o->file == !o->scale) {
+        fprintf(stderr, "sparse_pipeline: expected %s\n",
+                o->file ? "either a file or --rmat, not both" : "a file or --rmat SCALE");
+        return false;
+    }
+    return true;
+}
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+static int read_file(struct pipeline *p, const struct options *o, struct stage_line *line,
+                     struct mm_file *file)
+{
+    char message[MM_MESSAGE_BYTES];
+    report_begin(&p->report, "read");
+    if (!mm_read(o->file, &p->m, file, message, report_progress, &p->report)) {
+        report_clear(&p->report);
+        fprintf(stderr, "sparse_pipeline: %s\n", message);
+        return EXIT_ERROR;
+    }
+    *line = (struct stage_line){"read", report_now() - p->report.begin, (double)file->bytes, "B",
+                                "host", "Matrix Market reader"};
+    return EXIT_GOOD;
+}
+
+static int generate(struct pipeline *p, const struct options *o, struct stage_line *line)
+{
+    report_begin(&p->report, "generate");
+    if (!rmat_generate((unsigned)o->scale, o->edge_factor, o->seed, &p->m, report_progress,
+                       &p->report))
+        return stages_no_memory();
+    *line = (struct stage_line){"generate",       report_now() - p->report.begin,
+                                (double)p->m.nnz, "entry",
+                                "host",           "R-MAT generator"};
+    return EXIT_GOOD;
+}
+
+/* Read or generate the matrix; only then print anything. */
+static int input(struct pipeline *p, const struct options *o)
+{
+    struct mm_file file = {0};
+    struct stage_line line;
+    char context[256];
+    int e = o->file ? read_file(p, o, &line, &file) : generate(p, o, &line);
+    if (e != EXIT_GOOD)
+        return e;
+    if (p->m.nnz > UINT32_MAX) {
+        fprintf(stderr, "sparse_pipeline: %zu entries, expected at most %u\n", p->m.nnz,
+                UINT32_MAX);
+        return EXIT_ERROR;
+    }
+    report_clear(&p->report);
+    gp_context_describe(p->ctx, context, sizeof context);
+    printf("context  %s\n", context);
+    if (o->file)
+        printf("matrix   %s: %s", o->file, file.kind);
+    else
+        printf("matrix   R-MAT scale %d, edge factor %llu, seed %llu", (int)o->scale,
+               (unsigned long long)o->edge_factor, (unsigned long long)o->seed);
+    printf(", %u x %u, %zu entries\n", p->m.num_rows, p->m.num_cols, p->m.nnz);
+    report_title();
+    report_line(&p->report, &line);
+    return EXIT_GOOD;
+}
+
+static int run(struct pipeline *p, const struct options *o)
+{
+    int e = input(p, o);
+    if (e == EXIT_GOOD)
+        e = stages_upload(p);
+    if (e == EXIT_GOOD)
+        e = stages_csr(p);
+    if (e == EXIT_GOOD)
+        e = stages_download(p);
+    if (e == EXIT_GOOD && p->m.num_rows == p->m.num_cols && p->m.num_rows)
+        e = stages_pagerank(p);
+    else if (e == EXIT_GOOD)
+        printf("%-18s left out: the matrix is not square\n", "PageRank");
+    if (e == EXIT_GOOD)
+        printf("\n%zu entries became %zu: %zu were duplicates\n", p->m.nnz, p->a.nnz,
+               p->m.nnz - p->a.nnz);
+    return e == EXIT_GOOD ? stages_check(p) : e;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    struct pipeline p = {0};
+    gp_context_options c = GP_CONTEXT_OPTIONS_INIT;
+    if (!options_read(&o, argc, argv))
+        return fputs("sparse_pipeline: --help lists the options\n", stderr), EXIT_OPTIONS;
+    if (o.help)
+        return fputs(usage, stdout), EXIT_GOOD;
+    c.backend = o.backend;
+    c.threads = (int)o.threads;
+    if (gp_context_create(&p.ctx, &c) != GP_OK)
+        return stages_fail(&p);
+    p.where = gp_context_backend(p.ctx) == GP_BACKEND_CUDA ? "cuda" : "cpu";
+    p.tolerance = o.tolerance;
+    p.report.terminal = isatty(STDOUT_FILENO) == 1;
+    int e = run(&p, &o);
+    stages_free(&p);
+    return e;
+}

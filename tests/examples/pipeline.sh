@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# sparse_pipeline as its user sees it: good files, malformed files, options.
+#
+#     pipeline.sh PROGRAM BACKEND DATA_DIR
+#
+# Every *.mtx of DATA_DIR and of $GP_TEST_DATA must pass the check against the oracle (of the latter, complex
+# ones must be refused). The last line counts as Check's does.
+set -euo pipefail
+
+program=$1 backend=$2 data=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ran=0 failed=0
+
+wrong() {
+    failed=$((failed + 1))
+    printf 'FAILED %s: %s\n' "$1" "$2"
+    sed 's/^/    /' "$work/out" "$work/err"
+}
+
+# call ARGUMENT..: run the program; its exit code is in $code, its text in out and err.
+call() {
+    ran=$((ran + 1))
+    code=0
+    "$program" "$@" >"$work/out" 2>"$work/err" || code=$?
+}
+
+good() { # NAME ARGUMENT..
+    local name=$1
+    shift
+    call --backend "$backend" "$@"
+    if [ "$code" != 0 ]; then
+        wrong "$name" "exit code $code, expected 0"
+    elif [ "$(tail -n 1 "$work/out")" != "check passed" ] || [ -s "$work/err" ]; then
+        wrong "$name" "did not end with \"check passed\""
+    fi
+}
+
+refused() { # NAME FILE LINE FRAGMENT; LINE - : the message names the file alone
+    local prefix="sparse_pipeline: $2:$3: "
+    [ "$3" != - ] || prefix="sparse_pipeline: $2: "
+    call --backend cpu "$2"
+    if [ "$code" != 1 ]; then
+        wrong "$1" "exit code $code, expected 1"
+    elif [ -s "$work/out" ] || [ "$(wc -l <"$work/err")" != 1 ]; then
+        wrong "$1" "expected one line on stderr and nothing else"
+    elif [[ $(cat "$work/err") != "$prefix"*"$4"* ]]; then
+        wrong "$1" "expected: $prefix...$4..."
+    fi
+}
+
+bad() { # NAME LINE FRAGMENT CONTENT, with the escapes of printf
+    printf '%b' "$4" >"$work/$1.mtx"
+    refused "$1" "$work/$1.mtx" "$2" "$3"
+}
+
+bad_option() { # FRAGMENT ARGUMENT..
+    local fragment=$1
+    shift
+    call "$@"
+    if [ "$code" != 2 ]; then
+        wrong "options $*" "exit code $code, expected 2"
+    elif [ -s "$work/out" ] || [[ $(cat "$work/err") != *"$fragment"* ]]; then
+        wrong "options $*" "expected on stderr alone: ...$fragment..."
+    fi
+}
+
+good_files() {
+    local file
+    for file in "$data"/*.mtx; do
+        good "${file##*/}" "$file"
+    done
+    good "R-MAT" --rmat 10 --edge-factor=8 --seed 7
+    good "R-MAT, one thread" --rmat 8 --threads 1 --tolerance 1e-12
+    [ -d "${GP_TEST_DATA:-}" ] || return 0
+    for file in "$GP_TEST_DATA"/*.mtx; do
+        if head -n 1 "$file" | grep -qiE 'complex|hermitian'; then
+            refused "${file##*/}" "$file" 1 "not supported"
+        else
+            good "${file##*/}" "$file"
+        fi
+    done
+}
+
+malformed_headers() {
+    bad empty 1 'the file is empty' ''
+    bad no_banner 1 'not a Matrix Market file' '3 3 1\n1 1 1\n'
+    bad object 1 'the object is "vector"' '%%MatrixMarket vector coordinate real general\n'
+    bad format 1 'the format is "sparse"' '%%MatrixMarket matrix sparse real general\n'
+    bad field 1 'the field is "float"' '%%MatrixMarket matrix coordinate float general\n'
+    bad complex 1 'complex matrices are not supported' \
+        '%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n'
+    bad hermitian 1 'hermitian matrices are not supported' \
+        '%%MatrixMarket matrix coordinate real hermitian\n1 1 1\n1 1 1\n'
+    bad header_short 1 'the symmetry is ""' '%%MatrixMarket matrix coordinate real\n1 1 1\n1 1 1\n'
+    bad header_long 1 '"extra" after the symmetry' '%%MatrixMarket matrix coordinate real general extra\n'
+    bad pattern_skew 1 'cannot be skew' '%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n'
+    bad pattern_array 1 'cannot be an array' '%%MatrixMarket matrix array pattern general\n1 1\n'
+}
+
+malformed_sizes() {
+    local h='%%MatrixMarket matrix coordinate real general\n'
+    bad no_sizes 3 'the file ends where the sizes should be' "$h% nothing else\n"
+    bad sizes_short 2 'the line ends where the number of entries should be' "${h}3 3\n1 1 1\n"
+    bad sizes_long 2 '"7" after the sizes' "${h}3 3 1 7\n1 1 1\n"
+    bad sizes_negative 2 'the number of rows is "-3"' "${h}-3 3 1\n1 1 1\n"
+    bad sizes_huge 2 'expected 0 to 4294967294' "${h}4294967296 3 1\n1 1 1\n"
+    bad sizes_overflow 2 'the number of entries is 99999999999999999999' "${h}3 3 99999999999999999999\n"
+    bad not_square 2 'expected as many of both' '%%MatrixMarket matrix coordinate real symmetric\n3 2 0\n'
+}
+
+malformed_entries() {
+    local h='%%MatrixMarket matrix coordinate real general\n' s='%%MatrixMarket matrix coordinate'
+    bad truncated 4 'the file ends after 2 of 3 entries' "${h}3 3 3\n1 1 1\n2 2 2"
+    bad count_huge 4 'the file ends after 1 of 1000000000000 entries' "${h}3 3 1000000000000\n1 1 1\n"
+    bad too_many 5 'more than the 2 entries' "${h}3 3 2\n1 1 1\n2 2 2\n3 3 3\n"
+    bad row_zero 3 'the row is 0, expected 1 to 3' "${h}3 3 1\n0 1 1\n"
+    bad row_large 4 'the row is 4, expected 1 to 3' "${h}3 3 2\n3 1 1\n4 1 1\n"
+    bad col_large 3 'the column is 18446744073709551617' "${h}3 3 1\n1 18446744073709551617 1\n"
+    bad row_fraction 3 'the row is "1.5"' "${h}3 3 1\n1.5 1 1\n"
+    bad value_missing 4 'the line ends where the value should be' "${h}3 3 1\n\n1 1\n1\n"
+    bad value_word 3 'the value is "one"' "${h}3 3 1\n1 1 one\n"
+    bad value_nan 3 'the value is "nan"' "${h}3 3 1\n1 1 nan\n"
+    bad value_hex 3 'the value is "0x10"' "${h}3 3 1\n1 1 0x10\n"
+    bad value_huge 3 'does not fit a double' "${h}3 3 1\n1 1 1e999\n"
+    bad value_exponent 3 'the value is "1e"' "${h}3 3 1\n1 1 1e\n"
+    bad value_integer 3 'expected a whole number' "$s integer general\n3 3 1\n1 1 1.0\n"
+    bad value_extra 3 '"9" after the entry' "${h}3 3 1\n1 1 1 9\n"
+    bad pattern_value 3 '"5" after the entry' "$s pattern general\n3 3 1\n1 1 5\n"
+    bad upper 3 'above the diagonal' "$s real symmetric\n3 3 1\n1 2 1\n"
+    bad diagonal 3 'on the diagonal of a skew' "$s real skew-symmetric\n3 3 1\n2 2 1\n"
+    bad no_rows 3 'without rows or columns' "${h}0 3 1\n1 1 1\n"
+    bad binary 3 'the value is "??"' "${h}3 3 1\n1 1 \\0001\\0377\n"
+    bad array_short 5 'the file ends after 2 of 4 entries' '%%MatrixMarket matrix array real general\n2 2\n1\n2\n'
+    refused missing "$work/none.mtx" - 'No such file'
+    refused directory "$work" - 'Is a directory'
+}
+
+options() {
+    bad_option 'expected a file or --rmat SCALE'
+    bad_option 'not both' --rmat 4 file.mtx
+    bad_option 'more than one file' a.mtx b.mtx
+    bad_option 'unknown option --frobnicate' --frobnicate
+    bad_option '--rmat needs a value' --rmat
+    bad_option '--rmat is "29"' --rmat 29
+    bad_option '--threads is "two"' --threads two --rmat 4
+    bad_option '--threads is "-1"' --threads=-1 --rmat 4
+    bad_option '--backend is "gpu"' --backend gpu --rmat 4
+    bad_option '--edge-factor is "0"' --edge-factor 0 --rmat 4
+    bad_option '--tolerance is "0"' --tolerance 0 --rmat 4
+    call --help
+    if [ "$code" != 0 ] || ! grep -q -- '--edge-factor F' "$work/out"; then
+        wrong help 'expected the usage text'
+    fi
+}
+
+if [ "$backend" = cuda ]; then
+    call --backend cuda --rmat 4
+    if [ "$code" != 0 ] && [ "${GP_REQUIRE_CUDA:-0}" != 1 ]; then
+        sed 's/^/skipped: /' "$work/err"
+        exit 77
+    fi
+    ran=0
+    good_files
+else
+    good_files
+    malformed_headers
+    malformed_sizes
+    malformed_entries
+    options
+fi
+echo "$((ran ? 100 * (ran - failed) / ran : 0))%: Checks: $ran, Failures: $failed, Errors: 0"
+[ "$failed" = 0 ]
