@@ -171,7 +171,7 @@ gp_status launch_pair(gp_context *ctx, const gpi_scan_args *args)
     return launch<ScanTypes<A, A, A, sizeof(T), sizeof(T), false>, Op<A>>(ctx, args);
 }
 
-gp_status no_such_op(gp_context *ctx, const gpi_scan_args *args)
+[[maybe_unused]] gp_status no_such_op(gp_context *ctx, const gpi_scan_args *args)
 {
     return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", function,
                     gp_op_string(args->op));

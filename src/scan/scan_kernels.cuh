@@ -102,12 +102,15 @@ GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, 
 /* The total as int64_t, uint64_t or double. */
 template <class Types, class A> GPI_DEVICE uint64_t total_bits(A total, int sign_bits)
 {
-    if constexpr (!is_integer<A>::value)
+    if constexpr (!is_integer<A>::value) {
         return (uint64_t)__double_as_longlong((double)total);
-    else if constexpr (Types::wide)
+    } else if constexpr (Types::wide) {
         return (uint64_t)total;
-    uint64_t bits = (uint64_t)(A)(typename Types::Out)total;
-    return sign_bits ? (uint64_t)((int64_t)(bits << (64 - sign_bits)) >> (64 - sign_bits)) : bits;
+    } else {
+        uint64_t bits = (uint64_t)(typename Types::Out)total;
+        return sign_bits ? (uint64_t)((int64_t)(bits << (64 - sign_bits)) >> (64 - sign_bits))
+                         : bits;
+    }
 }
 
 /* The total in 64 bits, and the last of n + 1 row pointers. By one thread, once. */
