@@ -1,7 +1,244 @@
 /* SPDX-License-Identifier: MIT */
+/**
+ * @file balance.h
+ * Work of uneven size in equal shares: which segment an item belongs to, expanding by counts,
+ * merge-path partitions, and bulk binary search.
+ *
+ * Segments are given by offsets: num_segments + 1 ascending numbers, segment s holds the positions
+ * offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets. Segments may
+ * be empty, many millions of them in a row, and one may hold everything: the cost of a call depends
+ * on num_items + num_segments alone. offsets[0] may be above 0: item i of a call is position
+ * offsets[0] + i.
+ *
+ * The calls do not check that offsets ascend (gp_check_offsets() does). If they do not, outputs are
+ * unspecified, but nothing outside the arrays is read or written.
+ */
 #ifndef GP_BALANCE_H
 #define GP_BALANCE_H
 
 #include <gp/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Find the segment of every item, and its place in it (load-balancing search).
+ *
+ * segments_out[i] = s with offsets[s] <= offsets[0] + i < offsets[s + 1];
+ * ranks_out[i] = offsets[0] + i - offsets[s].
+ *
+ * @param[in]  ctx          decides where all pointers below live
+ * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
+ * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
+ * @param[in]  num_segments at most 2^40; 0 is allowed
+ * @param[in]  num_items    offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
+ * @param[in]  index_dtype  of both outputs: GP_U32, GP_I32, GP_U64 or GP_I64
+ * @param[out] segments_out num_items indices; NULL if num_items == 0
+ * @param[out] ranks_out    num_items indices, or NULL: not wanted. No two arrays may overlap
+ *
+ * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Inputs and
+ * outputs must stay valid until the stream has passed the call. Same result in every run.
+ *
+ * If num_items is not what the offsets say, the sticky GP_ERROR_DATA is set for
+ * gp_context_synchronize(); items that the offsets do not cover get num_segments, and a rank
+ * counted from the last offset.
+ *
+ * @return GP_OK queued; GP_ERROR_DTYPE offset_dtype or index_dtype; GP_ERROR_ARGUMENT num_segments
+ *         or num_items above 2^40 or not a number of offset_dtype or index_dtype; GP_ERROR_POINTER
+ *         ctx or an array is NULL, misaligned or in the wrong memory; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost: one pass; writes the outputs once, reads the offsets once, and none of a long run of empty
+ * segments.
+ * Source: Baxter 2013, modern GPU (load-balancing search); Green, McColl and Bader 2012 (merge path).
+ * @since 0.1
+ */
+GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
+                                   size_t num_segments, size_t num_items, gp_dtype index_dtype,
+                                   void *segments_out, void *ranks_out);
+
+/**
+ * Repeat item s of the input as often as segment s is long.
+ *
+ * out[i] = in[s] with offsets[s] <= offsets[0] + i < offsets[s + 1].
+ *
+ * @param[in]  ctx          decides where all pointers below live
+ * @param[in]  item_bytes   1 to 65536; fastest for 1, 2, 4, 8 and 16 when in and out are aligned to
+ *                          it
+ * @param[in]  in           num_segments items, of any alignment; NULL if num_segments == 0
+ * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
+ * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
+ * @param[in]  num_segments at most 2^40; 0 is allowed
+ * @param[in]  num_items    offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
+ * @param[out] out          num_items items, of any alignment; NULL if num_items == 0; overlaps no
+ *                          input
+ *
+ * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Inputs and
+ * outputs must stay valid until the stream has passed the call. Same result in every run.
+ *
+ * If num_items is not what the offsets say, the sticky GP_ERROR_DATA is set for
+ * gp_context_synchronize(); items that the offsets do not cover are left as they were.
+ *
+ * @return GP_OK queued; GP_ERROR_ARGUMENT item_bytes, num_segments or num_items, or num_items is
+ *         not a number of offset_dtype; GP_ERROR_DTYPE; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost: one pass; writes the output once, reads the offsets and the items of non-empty segments.
+ * Source: Baxter 2013, modern GPU (interval expand).
+ * @since 0.1
+ */
+GP_API gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in,
+                           gp_dtype offset_dtype, const void *offsets, size_t num_segments,
+                           size_t num_items, void *out);
+
+/**
+ * Repeat item s of the input counts[s] times, when only the counts are known.
+ *
+ * The exclusive scan of the counts gives the offsets of gp_expand(); *out_count = sum of the
+ * counts.
+ *
+ * @param[in]  ctx          decides where all pointers below live
+ * @param[in]  item_bytes   1 to 65536
+ * @param[in]  in           num_segments items, of any alignment; NULL if num_segments == 0
+ * @param[in]  count_dtype  GP_U32 or GP_U64; the sum is taken in 64 bits and must be below 2^64
+ * @param[in]  counts       num_segments counts; NULL if num_segments == 0
+ * @param[in]  num_segments at most 2^40; 0 is allowed and writes *out_count = 0
+ * @param[in]  capacity     items that out has room for, at most 2^40; 0 is allowed: only the sum is
+ *                          wanted
+ * @param[out] out          capacity items, of any alignment; NULL if capacity == 0; overlaps
+ *                          nothing else
+ * @param[out] out_count    one uint64_t in the context's memory: the sum, also when it exceeds
+ *                          capacity
+ *
+ * Workspace: gp_expand_counts_workspace_bytes(), contents lost. Queued on the context's stream;
+ * allocates only while the workspace is smaller; capturable. Same result in every run. out is left
+ * as it was from item *out_count on.
+ *
+ * If the sum exceeds capacity, the first capacity items are written and the sticky
+ * GP_ERROR_CAPACITY is set for gp_context_synchronize().
+ *
+ * @return GP_OK queued; GP_ERROR_ARGUMENT item_bytes, num_segments or capacity; GP_ERROR_DTYPE
+ *         count_dtype; GP_ERROR_POINTER; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY,
+ *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost: the scan of the counts, then the pass of gp_expand().
+ * @since 0.1
+ */
+GP_API gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in,
+                                  gp_dtype count_dtype, const void *counts, size_t num_segments,
+                                  size_t capacity, void *out, uint64_t *out_count);
+
+/**
+ * Upper bound of the workspace that gp_expand_counts() takes, without touching a device.
+ *
+ * @param[in]  target NULL: any machine
+ * @param[out] bytes  for gp_context_reserve()
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_DTYPE count_dtype; GP_ERROR_ARGUMENT
+ *         target->size or num_segments
+ * @since 0.1
+ */
+GP_API gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype count_dtype,
+                                                  size_t num_segments, size_t *bytes);
+
+/**
+ * Split rows and non-zeros together into shares of equal size (merge path).
+ *
+ * The path takes a step per non-zero and a step per end of row, in order; share p covers the steps
+ * from p * ceil((num_rows + nnz) / parts) to the next such number, both at most num_rows + nnz.
+ * Before step d the path has passed row_starts[p] row ends and nnz_starts[p] non-zeros, together d.
+ * So share p finishes rows row_starts[p] .. row_starts[p + 1] - 1 and holds non-zeros nnz_starts[p]
+ * .. nnz_starts[p + 1] - 1; the last of them may belong to a row that a later share finishes.
+ *
+ * @param[in]  ctx          decides where all pointers below live
+ * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64, of row_pointers and both outputs
+ * @param[in]  row_pointers num_rows + 1 ascending offsets, none negative; never NULL
+ * @param[in]  num_rows     at most 2^40; 0 is allowed
+ * @param[in]  nnz          row_pointers[num_rows] - row_pointers[0], at most 2^40; 0 is allowed
+ * @param[in]  parts        1 to 2^40
+ * @param[out] row_starts   parts + 1 numbers; the last is num_rows
+ * @param[out] nnz_starts   parts + 1 numbers, counted from row_pointers[0]; the last is nnz. No two
+ *                          arrays may overlap
+ *
+ * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Same
+ * result in every run, and the same on every backend. If nnz is not what the row pointers say, the
+ * sticky GP_ERROR_DATA is set for gp_context_synchronize().
+ *
+ * @return GP_OK queued; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT num_rows, nnz or parts out of range, or
+ *         num_rows or nnz not a number of offset_dtype; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost: one binary search per share.
+ * Source: Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication,
+ * section 3.
+ * @since 0.1
+ */
+GP_API gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype,
+                                         const void *row_pointers, size_t num_rows, size_t nnz,
+                                         size_t parts, void *row_starts, void *nnz_starts);
+
+/**
+ * Find, for every needle, the first place in a sorted array whose item is not below it.
+ *
+ * out[j] = number of i with sorted[i] < needles[j].
+ *
+ * @param[in]  ctx         decides where all pointers below live
+ * @param[in]  dtype       of sorted and needles: any gp_dtype
+ * @param[in]  sorted      n items, ascending in gp's order: floats -inf .. -0 = +0 .. +inf < NaN,
+ *                         all NaN equal; NULL if n == 0
+ * @param[in]  n           at most 2^40; 0 is allowed and gives 0 for every needle
+ * @param[in]  needles     m items in any order; NULL if m == 0
+ * @param[in]  m           at most 2^40; 0 is allowed
+ * @param[in]  index_dtype of out: GP_U32, GP_I32, GP_U64 or GP_I64
+ * @param[out] out         m indices; may equal needles if the items have one size, overlaps nothing
+ *                         otherwise
+ *
+ * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Same
+ * result in every run. If sorted is not sorted the results are unspecified numbers from 0 to n.
+ *
+ * @return GP_OK queued; GP_ERROR_DTYPE dtype or index_dtype; GP_ERROR_ARGUMENT n or m above 2^40,
+ *         or n not a number of index_dtype; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost: log2(n) dependent reads per needle; neighbouring needles of like value share them in the
+ * caches.
+ * @since 0.1
+ */
+GP_API gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
+                                const void *needles, size_t m, gp_dtype index_dtype, void *out);
+
+/**
+ * Find, for every needle, the first place in a sorted array whose item is above it.
+ *
+ * out[j] = number of i with sorted[i] <= needles[j]. All else as gp_lower_bound().
+ * @since 0.1
+ */
+GP_API gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
+                                const void *needles, size_t m, gp_dtype index_dtype, void *out);
+
+/**
+ * Check that offsets are what the calls above expect, and wait for the answer.
+ *
+ * @param[in] ctx          decides where offsets lives
+ * @param[in] offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
+ * @param[in] offsets      num_segments + 1 offsets; never NULL
+ * @param[in] num_segments at most 2^40; 0 is allowed
+ * @param[in] num_items    what offsets[num_segments] - offsets[0] should be
+ *
+ * Synchronous: waits for the queued work as gp_context_synchronize() does; if that finds an error
+ * of an earlier call, it is returned here (and cleared). Not allowed during capture. Workspace: 256
+ * bytes on CUDA.
+ *
+ * @return GP_OK; GP_ERROR_DATA offsets[0] is negative, an offset is below the one before it, or the
+ *         last one does not match: gp_last_error() names the first such index; GP_ERROR_DTYPE;
+ *         GP_ERROR_ARGUMENT num_segments or num_items, or the stream is being captured;
+ *         GP_ERROR_POINTER; GP_ERROR_MEMORY; GP_ERROR_CUDA.
+ * @since 0.1
+ */
+GP_API gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
+                                  size_t num_segments, size_t num_items);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

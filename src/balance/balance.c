@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Front doors of everything that walks segments; binary search has its own in balance_bound.c. */
+#include <gp/balance.h>
+
+#include <inttypes.h>
+
+#include "balance/balance_internal.h"
+#include "core/check.h"
+#include "core/cuda.h"
+
+enum { ITEM_BYTES_MAX = 1 << 16 };
+
+gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
+                                gp_dtype dtype)
+{
+    if (dtype != GP_U32 && dtype != GP_I32 && dtype != GP_U64 && dtype != GP_I64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected u32, i32, u64 or i64",
+                        function, argument, (int)dtype, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
+                                uint64_t value, const char *dtype_argument, gp_dtype dtype)
+{
+    uint64_t largest = dtype == GP_U32 ? UINT32_MAX : dtype == GP_I32 ? INT32_MAX : UINT64_MAX;
+    GPI_TRY(gpi_check_n(ctx, function, argument, value));
+    if (value > largest)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than %s %s can hold",
+                        function, argument, value, dtype_argument, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+/* Offsets, their number and what they should cover: the same in every call. */
+static gp_status check_segments(gp_context *ctx, const char *f, gp_dtype dtype, const void *offsets,
+                                size_t num_segments, const char *items_name, size_t num_items)
+{
+    GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
+    GPI_TRY(gpi_check_index_value(ctx, f, items_name, num_items, "offset_dtype", dtype));
+    size_t bytes = gp_dtype_bytes(dtype);
+    return gpi_check_array(ctx, f, "offsets", offsets, (num_segments + 1) * bytes, bytes);
+}
+
+static gp_status check_item_bytes(gp_context *ctx, const char *f, size_t item_bytes)
+{
+    if (item_bytes == 0 || item_bytes > ITEM_BYTES_MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: item_bytes is %zu, expected 1 to %d", f,
+                        item_bytes, (int)ITEM_BYTES_MAX);
+    return GP_OK;
+}
+
+/* An output array: valid, and apart from an input. */
+static gp_status check_output(gp_context *ctx, const char *f, const char *name, const void *out,
+                              uint64_t bytes, size_t alignment, const char *in_name, const void *in,
+                              uint64_t in_bytes)
+{
+    GPI_TRY(gpi_check_array(ctx, f, name, out, bytes, alignment));
+    return gpi_check_overlap(ctx, f, in_name, in, in_bytes, name, out, bytes, false);
+}
+
+/* ---- search -------------------------------------------------------------------------------- */
+
+static gp_status search_check(gp_context *ctx, const char *f, gp_dtype offset_dtype,
+                              const struct gpi_balance_args *a, gp_dtype index_dtype)
+{
+    uint64_t offsets_bytes = (a->num_segments + 1) * a->offset_bytes;
+    uint64_t out_bytes = a->limit * a->index_bytes;
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
+    GPI_TRY(
+        check_segments(ctx, f, offset_dtype, a->offsets, a->num_segments, "num_items", a->limit));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index_dtype));
+    GPI_TRY(
+        gpi_check_index_value(ctx, f, "num_segments", a->num_segments, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "num_items", a->limit, "index_dtype", index_dtype));
+    GPI_TRY(check_output(ctx, f, "segments_out", a->segments, out_bytes, a->index_bytes, "offsets",
+                         a->offsets, offsets_bytes));
+    if (!a->ranks)
+        return GP_OK;
+    GPI_TRY(check_output(ctx, f, "ranks_out", a->ranks, out_bytes, a->index_bytes, "offsets",
+                         a->offsets, offsets_bytes));
+    return gpi_check_overlap(ctx, f, "segments_out", a->segments, out_bytes, "ranks_out", a->ranks,
+                             out_bytes, false);
+}
+
+gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
+                            size_t num_segments, size_t num_items, gp_dtype index_dtype,
+                            void *segments_out, void *ranks_out)
+{
+    static const char f[] = "gp_balance_search";
+    struct gpi_device_guard guard;
+    struct gpi_balance_args a = {.offsets = offsets,
+                                 .offset_bytes = gp_dtype_bytes(offset_dtype),
+                                 .num_segments = num_segments,
+                                 .limit = num_items,
+                                 .index_bytes = gp_dtype_bytes(index_dtype),
+                                 .segments = segments_out,
+                                 .ranks = ranks_out};
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(search_check(ctx, f, offset_dtype, &a, index_dtype));
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    if (!table)
+        return GP_ERROR_UNSUPPORTED;
+    gpi_device_enter(ctx, &guard);
+    gp_status s = table->search(ctx, f, &a);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+/* ---- expand -------------------------------------------------------------------------------- */
+
+gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype offset_dtype,
+                    const void *offsets, size_t num_segments, size_t num_items, void *out)
+{
+    static const char f[] = "gp_expand";
+    struct gpi_device_guard guard;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_item_bytes(ctx, f, item_bytes));
+    GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
+    GPI_TRY(gpi_check_array(ctx, f, "in", in, num_segments * item_bytes, 1));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
+    GPI_TRY(check_segments(ctx, f, offset_dtype, offsets, num_segments, "num_items", num_items));
+    size_t offset_bytes = gp_dtype_bytes(offset_dtype);
+    GPI_TRY(check_output(ctx, f, "out", out, num_items * item_bytes, 1, "in", in,
+                         num_segments * item_bytes));
+    GPI_TRY(gpi_check_overlap(ctx, f, "offsets", offsets, (num_segments + 1) * offset_bytes, "out",
+                              out, num_items * item_bytes, false));
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    if (!table)
+        return GP_ERROR_UNSUPPORTED;
+    struct gpi_balance_args a = {.offsets = offsets,
+                                 .offset_bytes = offset_bytes,
+                                 .num_segments = num_segments,
+                                 .limit = num_items,
+                                 .item_bytes = item_bytes,
+                                 .in = in,
+                                 .out = out};
+    gpi_device_enter(ctx, &guard);
+    gp_status s = table->expand(ctx, f, &a);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+/* ---- merge path ---------------------------------------------------------------------------- */
+
+static gp_status partition_check(gp_context *ctx, const char *f, gp_dtype dtype,
+                                 const struct gpi_partition_args *a)
+{
+    uint64_t in_bytes = (a->num_rows + 1) * a->offset_bytes;
+    uint64_t out_bytes = (a->parts + 1) * a->offset_bytes;
+    GPI_TRY(gpi_check_index_value(ctx, f, "num_rows", a->num_rows, "offset_dtype", dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "nnz", a->nnz, "offset_dtype", dtype));
+    if (a->parts == 0)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: parts is 0, expected 1 or more", f);
+    GPI_TRY(gpi_check_n(ctx, f, "parts", a->parts));
+    GPI_TRY(gpi_check_array(ctx, f, "row_pointers", a->offsets, in_bytes, a->offset_bytes));
+    GPI_TRY(check_output(ctx, f, "row_starts", a->row_starts, out_bytes, a->offset_bytes,
+                         "row_pointers", a->offsets, in_bytes));
+    GPI_TRY(check_output(ctx, f, "nnz_starts", a->nnz_starts, out_bytes, a->offset_bytes,
+                         "row_pointers", a->offsets, in_bytes));
+    return gpi_check_overlap(ctx, f, "row_starts", a->row_starts, out_bytes, "nnz_starts",
+                             a->nnz_starts, out_bytes, false);
+}
+
+gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const void *row_pointers,
+                                  size_t num_rows, size_t nnz, size_t parts, void *row_starts,
+                                  void *nnz_starts)
+{
+    static const char f[] = "gp_merge_path_partition";
+    struct gpi_device_guard guard;
+    struct gpi_partition_args a = {.offsets = row_pointers,
+                                   .offset_bytes = gp_dtype_bytes(offset_dtype),
+                                   .num_rows = num_rows,
+                                   .nnz = nnz,
+                                   .parts = parts,
+                                   .row_starts = row_starts,
+                                   .nnz_starts = nnz_starts};
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
+    GPI_TRY(partition_check(ctx, f, offset_dtype, &a));
+    a.share = (a.num_rows + a.nnz) / parts + ((a.num_rows + a.nnz) % parts != 0);
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    if (!table)
+        return GP_ERROR_UNSUPPORTED;
+    gpi_device_enter(ctx, &guard);
+    gp_status s = table->partition(ctx, f, &a);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Front doors of bulk binary search. */
+#include <gp/balance.h>
+
+#include "balance/balance_internal.h"
+#include "core/check.h"
+#include "core/cuda.h"
+
+/* The bits of +inf in a float dtype; 0 for the others. */
+static uint64_t infinity_bits(gp_dtype dtype)
+{
+    switch (dtype) {
+    case GP_F16:
+        return 0x7c00;
+    case GP_BF16:
+        return 0x7f80;
+    case GP_F32:
+        return 0x7f800000;
+    case GP_F64:
+        return 0x7ff0000000000000;
+    default:
+        return 0;
+    }
+}
+
+static gp_status bound_check(gp_context *ctx, const char *f, gp_dtype dtype, gp_dtype index_dtype,
+                             const struct gpi_bound_args *a)
+{
+    uint64_t sorted_bytes = a->n * a->item_bytes, needles_bytes = a->m * a->item_bytes;
+    uint64_t out_bytes = a->m * a->index_bytes;
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    GPI_TRY(gpi_check_n(ctx, f, "n", a->n));
+    GPI_TRY(gpi_check_array(ctx, f, "sorted", a->sorted, sorted_bytes, a->item_bytes));
+    GPI_TRY(gpi_check_n(ctx, f, "m", a->m));
+    GPI_TRY(gpi_check_array(ctx, f, "needles", a->needles, needles_bytes, a->item_bytes));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "n", a->n, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_array(ctx, f, "out", a->out, out_bytes, a->index_bytes));
+    GPI_TRY(gpi_check_overlap(ctx, f, "sorted", a->sorted, sorted_bytes, "out", a->out, out_bytes,
+                              false));
+    return gpi_check_overlap(ctx, f, "needles", a->needles, needles_bytes, "out", a->out, out_bytes,
+                             a->item_bytes == a->index_bytes);
+}
+
+static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtype,
+                       const void *sorted, size_t n, const void *needles, size_t m,
+                       gp_dtype index_dtype, void *out)
+{
+    struct gpi_device_guard guard;
+    struct gpi_bound_args a = {.item_bytes = gp_dtype_bytes(dtype),
+                               .infinity = infinity_bits(dtype),
+                               .upper = upper,
+                               .sorted = sorted,
+                               .n = n,
+                               .needles = needles,
+                               .m = m,
+                               .index_bytes = gp_dtype_bytes(index_dtype),
+                               .out = out};
+    a.order = gpi_dtype_is_float(dtype)    ? GPI_ORDER_FLOAT
+              : gpi_dtype_is_signed(dtype) ? GPI_ORDER_SIGNED
+                                           : GPI_ORDER_UNSIGNED;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(bound_check(ctx, f, dtype, index_dtype, &a));
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    if (!table)
+        return GP_ERROR_UNSUPPORTED;
+    if (m == 0)
+        return GP_OK;
+    gpi_device_enter(ctx, &guard);
+    gp_status s = table->bound(ctx, f, &a);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
+                         const void *needles, size_t m, gp_dtype index_dtype, void *out)
+{
+    return bound(ctx, "gp_lower_bound", false, dtype, sorted, n, needles, m, index_dtype, out);
+}
+
+gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
+                         const void *needles, size_t m, gp_dtype index_dtype, void *out)
+{
+    return bound(ctx, "gp_upper_bound", true, dtype, sorted, n, needles, m, index_dtype, out);
+}

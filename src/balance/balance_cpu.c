@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU backend: cuts the merge path into shares and hands them to the threads. */
+#include "balance/balance_internal.h"
+
+#include <string.h>
+
+#include "core/threads.h"
+
+/* The variants of the inner loops, [isa]. */
+#define DECLARE(isa)                                                                               \
+    gpi_share_fn gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa,                         \
+        gpi_balance_expand_b4_##isa, gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa,    \
+        gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;                                  \
+    gpi_bound_fn gpi_balance_bound_b1_##isa, gpi_balance_bound_b2_##isa,                           \
+        gpi_balance_bound_b4_##isa, gpi_balance_bound_b8_##isa;
+GPI_BALANCE_ISAS(DECLARE)
+
+struct isa_loops {
+    gpi_share_fn *expand[5]; /* by log2 of the item's bytes */
+    gpi_share_fn *search[4]; /* 2 and 3 alone */
+    gpi_bound_fn *bound[4];
+};
+
+#define LOOPS(isa)                                                                                 \
+    {{gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa, gpi_balance_expand_b4_##isa,       \
+      gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa},                                  \
+     {NULL, NULL, gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa},                       \
+     {gpi_balance_bound_b1_##isa, gpi_balance_bound_b2_##isa, gpi_balance_bound_b4_##isa,          \
+      gpi_balance_bound_b8_##isa}},
+
+static const struct isa_loops loops[] = {GPI_BALANCE_ISAS(LOOPS)};
+
+/* Steps of the path per task: enough to bury its two searches, few enough to keep all threads busy.
+ */
+enum { SHARE_MIN = 1 << 14, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
+enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64, CHECK_CHUNK = 1 << 18 };
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static int log2_of(size_t bytes)
+{
+    int e = 0;
+    while (((size_t)1 << e) < bytes)
+        e++;
+    return e;
+}
+
+struct walk {
+    const struct gpi_balance_args *args;
+    gpi_share_fn *share_fn;
+    uint64_t base, num_items, share;
+};
+
+static void walk_share(void *arg, size_t p)
+{
+    const struct walk *w = arg;
+    const struct gpi_balance_args *a = w->args;
+    struct gpi_balance_share h = {.args = a, .base = w->base};
+    uint64_t steps = a->num_segments + w->num_items;
+    uint64_t d0 = p * w->share, d1 = steps - d0 < w->share ? steps : d0 + w->share;
+    h.s0 = gpi_merge_path_search(a->offsets, a->offset_bytes, w->base, a->num_segments,
+                                 w->num_items, d0);
+    h.s1 = gpi_merge_path_search(a->offsets, a->offset_bytes, w->base, a->num_segments,
+                                 w->num_items, d1);
+    /* Only offsets that do not ascend can break these bounds. */
+    if (h.s1 < h.s0)
+        h.s1 = h.s0;
+    if (h.s1 - h.s0 > d1 - d0)
+        h.s1 = h.s0 + (d1 - d0);
+    h.i0 = d0 - h.s0;
+    h.i1 = d1 - h.s1;
+    if (h.i0 < h.i1)
+        w->share_fn(&h);
+}
+
+/* Compare what the offsets cover with what the caller said; returns what they cover. */
+static uint64_t settle_count(gp_context *ctx, const struct gpi_balance_args *a, uint64_t base)
+{
+    uint64_t total = gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_segments);
+    if (a->capped && total > a->limit)
+        gpi_sticky_set(ctx, GPI_STICKY_CAPACITY);
+    if (!a->capped && total != a->limit)
+        gpi_sticky_set(ctx, GPI_STICKY_DATA);
+    if (a->out_count)
+        *a->out_count = total;
+    return total;
+}
+
+static void walk(gp_context *ctx, struct walk *w, size_t item_bytes)
+{
+    uint64_t steps = w->num_items + w->args->num_segments;
+    uint64_t most = SHARE_BYTES / item_bytes;
+    w->share = steps / ((uint64_t)ctx->threads * SHARES_PER_THREAD);
+    if (w->share < SHARE_MIN)
+        w->share = SHARE_MIN;
+    if (w->share > SHARE_MAX)
+        w->share = SHARE_MAX;
+    if (item_bytes > 16 && w->share > most)
+        w->share = most;
+    if (w->num_items)
+        gpi_parallel_for(ctx->threads, ceil_div(steps, w->share), walk_share, w);
+}
+
+gp_status gpi_balance_search_cpu(gp_context *ctx, const char *function,
+                                 const struct gpi_balance_args *a)
+{
+    struct walk w = {.args = a, .num_items = a->limit};
+    (void)function;
+    w.base = gpi_offset_base(a->offsets, a->offset_bytes);
+    w.share_fn = loops[ctx->isa].search[log2_of(a->index_bytes)];
+    settle_count(ctx, a, w.base);
+    walk(ctx, &w, a->index_bytes);
+    return GP_OK;
+}
+
+/* Any item size and alignment. */
+static void expand_bytes(const struct gpi_balance_share *h)
+{
+    const size_t bytes = h->args->item_bytes;
+    const char *in = h->args->in;
+    char *out = h->args->out;
+    uint64_t i = h->i0;
+    for (uint64_t s = h->s0; i < h->i1 && s < h->args->num_segments; s++) {
+        uint64_t end = s < h->s1 ? gpi_share_end(h, h->args->offset_bytes, s, i) : h->i1;
+        for (; i < end; i++)
+            memcpy(out + i * bytes, in + s * bytes, bytes);
+    }
+}
+
+static gpi_share_fn *expand_fn(const gp_context *ctx, const struct gpi_balance_args *a)
+{
+    size_t bytes = a->item_bytes;
+    bool power = bytes <= 16 && (bytes & (bytes - 1)) == 0;
+    uintptr_t addresses = (uintptr_t)a->in | (uintptr_t)a->out;
+    size_t alignment = bytes == 16 ? 8 : bytes;
+    return power && addresses % alignment == 0 ? loops[ctx->isa].expand[log2_of(bytes)]
+                                               : expand_bytes;
+}
+
+gp_status gpi_balance_expand_cpu(gp_context *ctx, const char *function,
+                                 const struct gpi_balance_args *a)
+{
+    struct walk w = {.args = a, .share_fn = expand_fn(ctx, a)};
+    (void)function;
+    w.base = gpi_offset_base(a->offsets, a->offset_bytes);
+    w.num_items = settle_count(ctx, a, w.base);
+    if (w.num_items > a->limit)
+        w.num_items = a->limit;
+    walk(ctx, &w, a->item_bytes);
+    return GP_OK;
+}
+
+static void store_number(void *array, size_t bytes, uint64_t i, uint64_t value)
+{
+    if (bytes == 8)
+        ((uint64_t *)array)[i] = value;
+    else
+        ((uint32_t *)array)[i] = (uint32_t)value;
+}
+
+static void partition_chunk(void *arg, size_t chunk)
+{
+    const struct gpi_partition_args *a = arg;
+    uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
+    uint64_t steps = a->num_rows + a->nnz, begin = (uint64_t)chunk * PARTITION_CHUNK;
+    uint64_t end = begin + PARTITION_CHUNK < a->parts + 1 ? begin + PARTITION_CHUNK : a->parts + 1;
+    for (uint64_t p = begin; p < end; p++) {
+        uint64_t d = p * a->share < steps ? p * a->share : steps;
+        uint64_t row =
+            gpi_merge_path_search(a->offsets, a->offset_bytes, base, a->num_rows, a->nnz, d);
+        store_number(a->row_starts, a->offset_bytes, p, row);
+        store_number(a->nnz_starts, a->offset_bytes, p, d - row);
+    }
+}
+
+gp_status gpi_balance_partition_cpu(gp_context *ctx, const char *function,
+                                    const struct gpi_partition_args *a)
+{
+    struct gpi_partition_args copy = *a;
+    uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
+    (void)function;
+    if (gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_rows) != a->nnz)
+        gpi_sticky_set(ctx, GPI_STICKY_DATA);
+    gpi_parallel_for(ctx->threads, ceil_div(a->parts + 1, PARTITION_CHUNK), partition_chunk, &copy);
+    return GP_OK;
+}
+
+struct bound_job {
+    const struct gpi_bound_args *args;
+    gpi_bound_fn *fn;
+};
+
+static void bound_chunk(void *arg, size_t chunk)
+{
+    const struct bound_job *job = arg;
+    uint64_t begin = (uint64_t)chunk * BOUND_CHUNK, m = job->args->m;
+    job->fn(job->args, begin, m - begin < BOUND_CHUNK ? m : begin + BOUND_CHUNK);
+}
+
+gp_status gpi_balance_bound_cpu(gp_context *ctx, const char *function,
+                                const struct gpi_bound_args *a)
+{
+    struct bound_job job = {a, loops[ctx->isa].bound[log2_of(a->item_bytes)]};
+    (void)function;
+    gpi_parallel_for(ctx->threads, ceil_div(a->m, BOUND_CHUNK), bound_chunk, &job);
+    return GP_OK;
+}
+
+/* Signed offsets are compared as signed by moving their range up to the unsigned one. */
+static bool descends(const struct gpi_offsets_check_args *a, uint64_t s)
+{
+    uint64_t bias = a->is_signed ? (uint64_t)1 << (8 * a->offset_bytes - 1) : 0;
+    return (gpi_offset_at(a->offsets, a->offset_bytes, 0, s - 1) ^ bias) >
+           (gpi_offset_at(a->offsets, a->offset_bytes, 0, s) ^ bias);
+}
+
+static void check_chunk(void *arg, size_t chunk)
+{
+    const struct gpi_offsets_check_args *a = arg;
+    uint64_t begin = (uint64_t)chunk * CHECK_CHUNK + 1;
+    uint64_t end =
+        begin + CHECK_CHUNK - 1 < a->num_segments ? begin + CHECK_CHUNK - 1 : a->num_segments;
+    for (uint64_t s = begin; s <= end; s++) {
+        if (!descends(a, s))
+            continue;
+        uint64_t known = __atomic_load_n(a->first_bad, __ATOMIC_RELAXED);
+        while (s < known && !__atomic_compare_exchange_n(a->first_bad, &known, s, true,
+                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+        return;
+    }
+}
+
+gp_status gpi_balance_check_cpu(gp_context *ctx, const char *function,
+                                const struct gpi_offsets_check_args *a)
+{
+    struct gpi_offsets_check_args copy = *a;
+    (void)function;
+    gpi_parallel_for(ctx->threads, ceil_div(a->num_segments, CHECK_CHUNK), check_chunk, &copy);
+    return GP_OK;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU inner loops for items of GPI_BYTES (1, 2, 4, 8 or 16); compiled per instruction set. */
+#include <string.h>
+
+#include "balance/balance_internal.h"
+
+#define PASTE_(a, b, c, d) a##b##c##d
+#define PASTE(a, b, c, d) PASTE_(a, b, c, d)
+#define NAME(function) PASTE(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+#if GPI_BYTES == 1
+typedef uint8_t item;
+#elif GPI_BYTES == 2
+typedef uint16_t item;
+#elif GPI_BYTES == 4
+typedef uint32_t item;
+#elif GPI_BYTES == 8
+typedef uint64_t item;
+#else
+typedef struct {
+    uint64_t word[2];
+} item;
+#endif
+
+/* A cache line of items: stores of this fixed size become a few vector instructions. */
+enum { LANES = 64 / GPI_BYTES };
+
+gpi_share_fn NAME(gpi_balance_expand_b);
+
+/*
+ * Write value to [i, end). As long as a whole block fits below room, blocks run past end: the
+ * segments that follow overwrite the excess, and short segments cost one store without a branch on
+ * their length.
+ */
+ALWAYS_INLINE void fill(item *out, uint64_t i, uint64_t end, uint64_t room, item value)
+{
+    if (end + LANES <= room) {
+        do {
+            for (int j = 0; j < LANES; j++)
+                out[i + (uint64_t)j] = value;
+            i += LANES;
+        } while (i < end);
+    } else {
+        for (; i < end; i++)
+            out[i] = value;
+    }
+}
+
+ALWAYS_INLINE void expand_share(const struct gpi_balance_share *h, size_t offset_bytes)
+{
+    const item *in = h->args->in;
+    item *out = h->args->out;
+    uint64_t i = h->i0;
+    for (uint64_t s = h->s0; s < h->s1; s++) {
+        uint64_t end = gpi_share_end(h, offset_bytes, s, i);
+        fill(out, i, end, h->i1, in[s]);
+        i = end;
+    }
+    if (i < h->i1 && h->s1 < h->args->num_segments)
+        fill(out, i, h->i1, h->i1, in[h->s1]);
+}
+
+void NAME(gpi_balance_expand_b)(const struct gpi_balance_share *share)
+{
+    if (share->args->offset_bytes == 8)
+        expand_share(share, 8);
+    else
+        expand_share(share, 4);
+}
+
+#if GPI_BYTES == 4 || GPI_BYTES == 8
+
+gpi_share_fn NAME(gpi_balance_search_b);
+
+/* As fill(), with value, value + 1, ... */
+ALWAYS_INLINE void fill_rising(item *out, uint64_t i, uint64_t end, uint64_t room, item value)
+{
+    if (end + LANES <= room) {
+        do {
+            for (int j = 0; j < LANES; j++)
+                out[i + (uint64_t)j] = value + (item)j;
+            i += LANES;
+            value += LANES;
+        } while (i < end);
+    } else {
+        for (; i < end; i++)
+            out[i] = value++;
+    }
+}
+
+ALWAYS_INLINE void search_share(const struct gpi_balance_share *h, size_t offset_bytes,
+                                bool with_ranks)
+{
+    const void *offsets = h->args->offsets;
+    item *segments = h->args->segments, *ranks = h->args->ranks;
+    uint64_t i = h->i0;
+    for (uint64_t s = h->s0; s < h->s1; s++) {
+        uint64_t end = gpi_share_end(h, offset_bytes, s, i);
+        fill(segments, i, end, h->i1, (item)s);
+        if (with_ranks)
+            fill_rising(ranks, i, end, h->i1,
+                        (item)(i - gpi_offset_at(offsets, offset_bytes, h->base, s)));
+        i = end;
+    }
+    fill(segments, i, h->i1, h->i1, (item)h->s1);
+    if (with_ranks)
+        fill_rising(ranks, i, h->i1, h->i1,
+                    (item)(i - gpi_offset_at(offsets, offset_bytes, h->base, h->s1)));
+}
+
+void NAME(gpi_balance_search_b)(const struct gpi_balance_share *share)
+{
+    bool wide = share->args->offset_bytes == 8, ranks = share->args->ranks != NULL;
+    if (wide && ranks)
+        search_share(share, 8, true);
+    else if (wide)
+        search_share(share, 8, false);
+    else if (ranks)
+        search_share(share, 4, true);
+    else
+        search_share(share, 4, false);
+}
+
+#endif
+
+#if GPI_BYTES <= 8
+
+gpi_bound_fn NAME(gpi_balance_bound_b);
+
+/* Searches that run side by side: their cache misses overlap. */
+enum { GROUP = 8 };
+
+/* The place of an item in gp's order, as an unsigned number. */
+ALWAYS_INLINE item key_of(item x, int order, item infinity)
+{
+    const item sign = (item)((item)1 << (8 * GPI_BYTES - 1));
+    if (order == GPI_ORDER_UNSIGNED)
+        return x;
+    if (order == GPI_ORDER_SIGNED)
+        return (item)(x ^ sign);
+    item magnitude = (item)(x & (item)~sign);
+    if (magnitude > infinity)
+        return (item) ~(item)0;
+    if (magnitude == 0)
+        return sign;
+    return x & sign ? (item)~x : (item)(x | sign);
+}
+
+ALWAYS_INLINE bool passes(item x, item needle, bool upper)
+{
+    return upper ? x <= needle : x < needle;
+}
+
+/* out[j] = items of sorted that pass needle j, for GROUP needles; the steps depend on n alone. */
+ALWAYS_INLINE void bound_group(const struct gpi_bound_args *a, const item *needles, uint64_t *out,
+                               int order, bool upper)
+{
+    const item *sorted = a->sorted;
+    item infinity = (item)a->infinity, key[GROUP];
+    for (int j = 0; j < GROUP; j++) {
+        key[j] = key_of(needles[j], order, infinity);
+        out[j] = 0;
+    }
+    for (uint64_t length = a->n; length > 0;) {
+        uint64_t half = length - length / 2;
+        for (int j = 0; j < GROUP; j++) {
+            item x = key_of(sorted[out[j] + half - 1], order, infinity);
+            out[j] += passes(x, key[j], upper) ? half : 0;
+        }
+        length -= half;
+    }
+}
+
+ALWAYS_INLINE void store_index(const struct gpi_bound_args *a, uint64_t j, uint64_t value)
+{
+    if (a->index_bytes == 8)
+        ((uint64_t *)a->out)[j] = value;
+    else
+        ((uint32_t *)a->out)[j] = (uint32_t)value;
+}
+
+ALWAYS_INLINE void bound_range(const struct gpi_bound_args *a, uint64_t begin, uint64_t end,
+                               int order, bool upper)
+{
+    const item *needles = a->needles;
+    for (uint64_t i = begin; i < end; i += GROUP) {
+        item group[GROUP] = {0};
+        uint64_t result[GROUP];
+        uint64_t size = end - i < GROUP ? end - i : GROUP;
+        memcpy(group, needles + i, size * sizeof(item));
+        bound_group(a, group, result, order, upper);
+        for (uint64_t j = 0; j < size; j++)
+            store_index(a, i + j, result[j]);
+    }
+}
+
+void NAME(gpi_balance_bound_b)(const struct gpi_bound_args *args, uint64_t begin, uint64_t end)
+{
+    switch (args->order * 2 + args->upper) {
+    case GPI_ORDER_UNSIGNED * 2:
+        bound_range(args, begin, end, GPI_ORDER_UNSIGNED, false);
+        break;
+    case GPI_ORDER_UNSIGNED * 2 + 1:
+        bound_range(args, begin, end, GPI_ORDER_UNSIGNED, true);
+        break;
+    case GPI_ORDER_SIGNED * 2:
+        bound_range(args, begin, end, GPI_ORDER_SIGNED, false);
+        break;
+    case GPI_ORDER_SIGNED * 2 + 1:
+        bound_range(args, begin, end, GPI_ORDER_SIGNED, true);
+        break;
+    case GPI_ORDER_FLOAT * 2:
+        bound_range(args, begin, end, GPI_ORDER_FLOAT, false);
+        break;
+    default:
+        bound_range(args, begin, end, GPI_ORDER_FLOAT, true);
+        break;
+    }
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Load balancing. The merge path of segment ends and items is the sequence of num_items +
+ * num_segments steps that takes an item while the current segment has one left, and otherwise
+ * passes to the next segment (Green, McColl and Bader 2012). Every operation here is a walk along
+ * it:
+ *
+ *   1. cut the path into equal shares; empty segments take steps like items, so no share is long;
+ *   2. find where a share starts by a binary search on the diagonal (item + segment = step);
+ *   3. walk the share: an item step writes the number (or the value) of the current segment.
+ *
+ * On the CPU a share is one task, walked a segment at a time with block-wise fills. On CUDA it is a
+ * tile of one block: see balance_kernels.cuh. Shares only cut the work, so no result depends on
+ * them.
+ *
+ * No workspace, except gp_expand_counts(): [offsets: num_segments + 1 of uint64_t][scan's
+ * workspace].
+ */
+#ifndef GPI_BALANCE_INTERNAL_H
+#define GPI_BALANCE_INTERNAL_H
+
+#include "core/context.h"
+
+/* A walk along the segments that writes its items. */
+struct gpi_balance_args {
+    const void *offsets; /* num_segments + 1 */
+    size_t offset_bytes; /* 4 or 8 */
+    uint64_t num_segments;
+    uint64_t limit;      /* items that the outputs have room for */
+    bool capped;         /* more than limit is GPI_STICKY_CAPACITY; otherwise a mismatch is DATA */
+    uint64_t *out_count; /* NULL, or where the number of items goes */
+    /* gp_balance_search */
+    size_t index_bytes; /* 4 or 8 */
+    void *segments;
+    void *ranks; /* may be NULL */
+    /* gp_expand */
+    size_t item_bytes;
+    const void *in;
+    void *out;
+};
+
+struct gpi_partition_args {
+    const void *offsets;
+    size_t offset_bytes;
+    uint64_t num_rows;
+    uint64_t nnz;
+    uint64_t parts;
+    uint64_t share; /* steps of the path per part */
+    void *row_starts;
+    void *nnz_starts;
+};
+
+/* How the bits of an element type become unsigned numbers in gp's order. */
+enum gpi_bound_order { GPI_ORDER_UNSIGNED = 0, GPI_ORDER_SIGNED = 1, GPI_ORDER_FLOAT = 2 };
+
+struct gpi_bound_args {
+    size_t item_bytes; /* 1, 2, 4 or 8 */
+    int order;         /* enum gpi_bound_order */
+    uint64_t infinity; /* bits of +inf; what is above it without its sign is a NaN */
+    bool upper;
+    const void *sorted;
+    uint64_t n;
+    const void *needles;
+    uint64_t m;
+    size_t index_bytes; /* 4 or 8 */
+    void *out;
+};
+
+/* first_bad, preset to all ones, becomes the least s with offsets[s - 1] > offsets[s]. */
+struct gpi_offsets_check_args {
+    const void *offsets;
+    size_t offset_bytes;
+    bool is_signed;
+    uint64_t num_segments;
+    uint64_t *first_bad; /* in the context's memory */
+};
+
+/* One backend. function is the public one, for error texts. */
+struct gpi_balance_table {
+    gp_status (*search)(gp_context *ctx, const char *function, const struct gpi_balance_args *a);
+    gp_status (*expand)(gp_context *ctx, const char *function, const struct gpi_balance_args *a);
+    gp_status (*partition)(gp_context *ctx, const char *function,
+                           const struct gpi_partition_args *a);
+    gp_status (*bound)(gp_context *ctx, const char *function, const struct gpi_bound_args *a);
+    gp_status (*check)(gp_context *ctx, const char *function,
+                       const struct gpi_offsets_check_args *a);
+};
+
+/* The backend of ctx; NULL and an error text if this build has none for it. */
+const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function);
+
+/* ---- checks that several front doors share, in balance.c ------------------------------------- */
+
+/* An integer dtype of 4 or 8 bytes. */
+gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
+                                gp_dtype dtype);
+/* value is at most 2^40 and a number of dtype. */
+gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
+                                uint64_t value, const char *dtype_argument, gp_dtype dtype);
+
+/* ---- the merge path on the CPU -----------------------------------------------------------------
+ */
+
+/* offsets[s] - base, in the width of the offsets. */
+static inline uint64_t gpi_offset_at(const void *offsets, size_t offset_bytes, uint64_t base,
+                                     uint64_t s)
+{
+    return offset_bytes == 8 ? ((const uint64_t *)offsets)[s] - base
+                             : (uint32_t)(((const uint32_t *)offsets)[s] - base);
+}
+
+/* offsets[0], the base of gpi_offset_at(). */
+static inline uint64_t gpi_offset_base(const void *offsets, size_t offset_bytes)
+{
+    return gpi_offset_at(offsets, offset_bytes, 0, 0);
+}
+
+/*
+ * The segments that the merge path has passed before step d of num_items + num_segments; the items
+ * are d less that. Stays within its arrays whatever the offsets are.
+ */
+static inline uint64_t gpi_merge_path_search(const void *offsets, size_t offset_bytes,
+                                             uint64_t base, uint64_t num_segments,
+                                             uint64_t num_items, uint64_t d)
+{
+    uint64_t low = d > num_items ? d - num_items : 0;
+    uint64_t high = d < num_segments ? d : num_segments;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (gpi_offset_at(offsets, offset_bytes, base, middle + 1) + middle < d)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- CPU backend, in balance_cpu.c -------------------------------------------------------------
+ */
+
+gp_status gpi_balance_search_cpu(gp_context *ctx, const char *function,
+                                 const struct gpi_balance_args *a);
+gp_status gpi_balance_expand_cpu(gp_context *ctx, const char *function,
+                                 const struct gpi_balance_args *a);
+gp_status gpi_balance_partition_cpu(gp_context *ctx, const char *function,
+                                    const struct gpi_partition_args *a);
+gp_status gpi_balance_bound_cpu(gp_context *ctx, const char *function,
+                                const struct gpi_bound_args *a);
+gp_status gpi_balance_check_cpu(gp_context *ctx, const char *function,
+                                const struct gpi_offsets_check_args *a);
+
+/* ---- CPU: inner loops, compiled per item width and instruction set ------------------------------
+ */
+
+/* A share of the path: from segment s0 and item i0 to segment s1 and item i1. */
+struct gpi_balance_share {
+    const struct gpi_balance_args *args;
+    uint64_t base;
+    uint64_t s0, i0, s1, i1;
+};
+
+typedef void gpi_share_fn(const struct gpi_balance_share *share);
+/* Needles begin to end - 1. */
+typedef void gpi_bound_fn(const struct gpi_bound_args *args, uint64_t begin, uint64_t end);
+
+/* Where segment s of a share ends, kept within the share whatever the offsets are. */
+static inline uint64_t gpi_share_end(const struct gpi_balance_share *h, size_t offset_bytes,
+                                     uint64_t s, uint64_t i)
+{
+    uint64_t end = gpi_offset_at(h->args->offsets, offset_bytes, h->base, s + 1);
+    if (end > h->i1)
+        end = h->i1;
+    return end < i ? i : end;
+}
+
+/* X(suffix) for the instruction sets of this build, in the order of enum gpi_isa. */
+#if GPI_ISA_VARIANTS
+#define GPI_BALANCE_ISAS(X) X(base) X(avx2) X(avx512)
+#else
+#define GPI_BALANCE_ISAS(X) X(base)
+#endif
+
+#endif
