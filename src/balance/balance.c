@@ -40,7 +40,7 @@ static gp_status check_segments(gp_context *ctx, const char *f, gp_dtype dtype, 
     return gpi_check_array(ctx, f, "offsets", offsets, (num_segments + 1) * bytes, bytes);
 }
 
-static gp_status check_item_bytes(gp_context *ctx, const char *f, size_t item_bytes)
+gp_status gpi_check_item_bytes(gp_context *ctx, const char *f, size_t item_bytes)
 {
     if (item_bytes == 0 || item_bytes > ITEM_BYTES_MAX)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: item_bytes is %zu, expected 1 to %d", f,
@@ -113,7 +113,7 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     static const char f[] = "gp_expand";
     struct gpi_device_guard guard;
     GPI_TRY(gpi_check_context(ctx, f));
-    GPI_TRY(check_item_bytes(ctx, f, item_bytes));
+    GPI_TRY(gpi_check_item_bytes(ctx, f, item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
     GPI_TRY(gpi_check_array(ctx, f, "in", in, num_segments * item_bytes, 1));
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* gp_expand_counts: scan the counts to offsets in the workspace, then expand. */
+#include <gp/balance.h>
+
+#include <gp/scan.h>
+
+#include "balance/balance_internal.h"
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+
+static gp_scan_desc counts_to_offsets(gp_dtype count_dtype)
+{
+    gp_scan_desc desc = GP_SCAN_DESC_INIT;
+    desc.kind = GP_SCAN_ROW_POINTERS;
+    desc.in_dtype = count_dtype;
+    desc.out_dtype = GP_U64;
+    return desc;
+}
+
+static gp_status check_count_dtype(gp_context *ctx, const char *f, gp_dtype dtype)
+{
+    if (dtype != GP_U32 && dtype != GP_U64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: count_dtype is %d (%s), expected u32 or u64", f,
+                        (int)dtype, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype count_dtype,
+                                           size_t num_segments, size_t *bytes)
+{
+    static const char f[] = "gp_expand_counts_workspace_bytes";
+    if (target)
+        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
+    GPI_TRY(check_count_dtype(NULL, f, count_dtype));
+    GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    gp_scan_desc desc = counts_to_offsets(count_dtype);
+    size_t scan = 0;
+    GPI_TRY(gp_scan_workspace_bytes(target, &desc, num_segments, &scan));
+    *bytes = gpi_piece((num_segments + 1) * sizeof(uint64_t)) + gpi_piece(scan);
+    return GP_OK;
+}
+
+static gp_status counts_check(gp_context *ctx, const char *f, const struct gpi_balance_args *a,
+                              gp_dtype count_dtype, const void *counts)
+{
+    uint64_t in_bytes = a->num_segments * a->item_bytes, out_bytes = a->limit * a->item_bytes;
+    uint64_t counts_bytes = a->num_segments * gp_dtype_bytes(count_dtype);
+    GPI_TRY(gpi_check_item_bytes(ctx, f, a->item_bytes));
+    GPI_TRY(gpi_check_n(ctx, f, "num_segments", a->num_segments));
+    GPI_TRY(gpi_check_array(ctx, f, "in", a->in, in_bytes, 1));
+    GPI_TRY(check_count_dtype(ctx, f, count_dtype));
+    GPI_TRY(gpi_check_array(ctx, f, "counts", counts, counts_bytes, gp_dtype_bytes(count_dtype)));
+    GPI_TRY(gpi_check_n(ctx, f, "capacity", a->limit));
+    GPI_TRY(gpi_check_array(ctx, f, "out", a->out, out_bytes, 1));
+    GPI_TRY(gpi_check_array(ctx, f, "out_count", a->out_count, 8, 8));
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, in_bytes, "out", a->out, out_bytes, false));
+    GPI_TRY(
+        gpi_check_overlap(ctx, f, "counts", counts, counts_bytes, "out", a->out, out_bytes, false));
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, in_bytes, "out_count", a->out_count, 8, false));
+    GPI_TRY(gpi_check_overlap(ctx, f, "counts", counts, counts_bytes, "out_count", a->out_count, 8,
+                              false));
+    return gpi_check_overlap(ctx, f, "out", a->out, out_bytes, "out_count", a->out_count, 8, false);
+}
+
+static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_balance_args *a,
+                                 gp_dtype count_dtype, const void *counts)
+{
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    gp_scan_desc desc = counts_to_offsets(count_dtype);
+    gp_target target = {sizeof target, ctx->backend, ctx->sm, ctx->sm_count, ctx->threads};
+    struct gpi_frame frame;
+    size_t need = 0;
+    if (!table)
+        return GP_ERROR_UNSUPPORTED;
+    GPI_TRY(gp_expand_counts_workspace_bytes(&target, count_dtype, a->num_segments, &need));
+    GPI_TRY(gpi_frame_open(ctx, f, need, &frame));
+    void *offsets = gpi_frame_take(&frame, (a->num_segments + 1) * sizeof(uint64_t));
+    gp_status s = gp_scan(ctx, &desc, counts, a->num_segments, offsets);
+    a->offsets = offsets;
+    if (s == GP_OK)
+        s = table->expand(ctx, f, a);
+    gpi_frame_close(&frame);
+    return s;
+}
+
+gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype count_dtype,
+                           const void *counts, size_t num_segments, size_t capacity, void *out,
+                           uint64_t *out_count)
+{
+    static const char f[] = "gp_expand_counts";
+    struct gpi_device_guard guard;
+    struct gpi_balance_args a = {.offset_bytes = sizeof(uint64_t),
+                                 .num_segments = num_segments,
+                                 .limit = capacity,
+                                 .capped = true,
+                                 .out_count = out_count,
+                                 .item_bytes = item_bytes,
+                                 .in = in,
+                                 .out = out};
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(counts_check(ctx, f, &a, count_dtype, counts));
+    gpi_device_enter(ctx, &guard);
+    gp_status s = scan_and_expand(ctx, f, &a, count_dtype, counts);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
