@@ -51,7 +51,8 @@ extern "C" {
  *
  * Cost: one pass; writes the outputs once, reads the offsets once, and none of a long run of empty
  * segments.
- * Source: Baxter 2013, modern GPU (load-balancing search); Green, McColl and Bader 2012 (merge path).
+ * Source: Baxter 2013, modern GPU (load-balancing search); Green, McColl and Bader 2012 (merge
+ * path).
  * @since 0.1
  */
 GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
