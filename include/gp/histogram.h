@@ -1,7 +1,135 @@
 /* SPDX-License-Identifier: MIT */
+/**
+ * @file histogram.h
+ * Histograms: how many values fall in each bin, for bins of equal width, bins between given edges,
+ * and one bin per whole number.
+ *
+ * A bin is half-open: its lower edge belongs to it, its upper edge to the next one. A value in no
+ * bin (a NaN never is in one) is dropped, and counted if the options ask for it.
+ */
 #ifndef GP_HISTOGRAM_H
 #define GP_HISTOGRAM_H
 
 #include <gp/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The most bins of a histogram. */
+#define GP_HISTOGRAM_BINS_MAX ((size_t)1 << 31)
+
+/** What a histogram does besides counting; start from GP_HISTOGRAM_OPTIONS_INIT. */
+typedef struct gp_histogram_options {
+    size_t size;            /**< sizeof(gp_histogram_options) */
+    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO, or GP_ALGORITHM_CUB to compare */
+    int accumulate;         /**< not 0: add to what counts and outside hold; 0: overwrite them */
+    /** One uint64_t in the context's memory for how many values are in no bin; NULL: not wanted. */
+    uint64_t *outside;
+} gp_histogram_options;
+
+#define GP_HISTOGRAM_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(gp_histogram_options), GP_ALGORITHM_AUTO, 0, NULL                                   \
+    }
+
+/**
+ * Count values in bins of equal width over [lo, hi).
+ *
+ * Integers, in exact arithmetic: x with lo <= x < hi counts in bin
+ * floor((x - lo) * bins / (hi - lo)). Floats, in double (every float dtype converts exactly), each
+ * operation rounded by itself: scale = bins / (hi - lo), t = (x - lo) * scale; x with lo <= x < hi
+ * counts in bin min(trunc(t), bins - 1). Bins are in ascending order either way, and both backends
+ * agree bitwise. hi is exclusive: to count the largest value of an integer dtype, use gp_bincount()
+ * or gp_histogram_edges().
+ *
+ * @param[in]     ctx           decides where all data pointers live
+ * @param[in]     dtype         of the values
+ * @param[in]     in            n values, aligned to their size; NULL if n == 0
+ * @param[in]     n             values; 0 is allowed
+ * @param[in]     lo            host pointer to one value of dtype, for GP_F16 and GP_BF16 to a
+ *                              float; read during the call
+ * @param[in]     hi            the same; lo < hi, both finite; floats: hi - lo and
+ *                              bins / (hi - lo) are finite doubles
+ * @param[in]     bins          1 to GP_HISTOGRAM_BINS_MAX
+ * @param[in]     counter_dtype GP_U32 (counts are modulo 2^32) or GP_U64
+ * @param[in,out] counts        bins counters, aligned to their size; must not overlap in
+ * @param[in]     options       NULL: the defaults; *options->outside must not overlap in or counts
+ *
+ * Queued on the context's stream; allocates only while the workspace is smaller than
+ * gp_histogram_workspace_bytes(); capturable. n == 0 sets counts and outside to 0, or leaves them
+ * when accumulating. The result is the same in each run. n is at most 2^40.
+ *
+ * GP_ALGORITHM_CUB, on a GPU: i32, u8 and f32 with GP_U32 counters, at most 2^31 - 1 bytes of
+ * input, neither accumulate nor outside; its f32 arithmetic may put a value that lies within
+ * rounding of an edge in the neighbouring bin.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx, in, lo, hi or counts NULL, an array misaligned or in
+ *         the wrong memory; GP_ERROR_ARGUMENT n, bins, lo, hi, options->size or options->algorithm;
+ *         GP_ERROR_DTYPE dtype or counter_dtype; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the
+ *         algorithm is not available for this case; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing
+ *         queued in all these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost on a GPU: reads the input once; up to about 58000 bins are counted in shared memory, more
+ * by global atomics.
+ * @since 0.1
+ */
+GP_API gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
+                                   const void *lo, const void *hi, size_t bins,
+                                   gp_dtype counter_dtype, void *counts,
+                                   const gp_histogram_options *options);
+
+/**
+ * Count values in bins between edges.
+ *
+ * x counts in bin i if edges[i] <= x < edges[i+1]. Edges may be equal: the bin between them is
+ * empty.
+ *
+ * @param[in] edges bins + 1 ascending values of dtype in the context's memory, aligned to their
+ *                  size; must not overlap counts or *options->outside. If they are not ascending,
+ *                  or one is a NaN, it is unspecified which values count where, but nothing outside
+ *                  the arrays is touched.
+ *
+ * Everything else is as for gp_histogram_even(), except that GP_ALGORITHM_CUB is not supported.
+ *
+ * @return as gp_histogram_even(); GP_ERROR_POINTER edges NULL, misaligned or in the wrong memory
+ *
+ * Cost: as gp_histogram_even(), and a search of log2(bins) steps per value.
+ * @since 0.1
+ */
+GP_API gp_status gp_histogram_edges(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
+                                    const void *edges, size_t bins, gp_dtype counter_dtype,
+                                    void *counts, const gp_histogram_options *options);
+
+/**
+ * Count whole numbers: a value v with 0 <= v < bins counts in bin v.
+ *
+ * @param[in] dtype an integer type
+ *
+ * Everything else is as for gp_histogram_even(). Bins that dtype cannot reach stay empty.
+ *
+ * @return as gp_histogram_even(); GP_ERROR_DTYPE also for a float dtype
+ * @since 0.1
+ */
+GP_API gp_status gp_bincount(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, size_t bins,
+                             gp_dtype counter_dtype, void *counts,
+                             const gp_histogram_options *options);
+
+/**
+ * Upper bound of the workspace that any of the calls above takes, without touching a device.
+ *
+ * @param[in]  target  NULL: any machine
+ * @param[in]  options NULL: the defaults; the pointer in it is not looked at
+ * @param[out] bytes   for gp_context_reserve(); for GP_ALGORITHM_CUB a generous estimate
+ * @return GP_OK; GP_ERROR_POINTER bytes NULL; GP_ERROR_ARGUMENT target->size, n, bins,
+ *         options->size or options->algorithm; GP_ERROR_DTYPE dtype or counter_dtype
+ * @since 0.1
+ */
+GP_API gp_status gp_histogram_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
+                                              size_t bins, gp_dtype counter_dtype,
+                                              const gp_histogram_options *options, size_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

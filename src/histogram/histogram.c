@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "histogram/histogram_internal.h"
+
+/* The arguments that all calls share. */
+struct call {
+    gp_dtype dtype;
+    const void *in;
+    size_t n;
+    const void *edges; /* NULL: not gp_histogram_edges() */
+    size_t bins;
+    gp_dtype counter_dtype;
+    void *counts;
+    const gp_histogram_options *options;
+};
+
+/* options may be NULL; *taken are the ones to follow. */
+static gp_status check_options(gp_context *ctx, const char *f, const gp_histogram_options *options,
+                               gp_histogram_options *taken)
+{
+    *taken = (gp_histogram_options)GP_HISTOGRAM_OPTIONS_INIT;
+    if (!options)
+        return GP_OK;
+    GPI_TRY(gpi_check_struct(ctx, f, "options", options, options->size, sizeof *options));
+    if (options->algorithm != GP_ALGORITHM_AUTO && options->algorithm != GP_ALGORITHM_CUB)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: options->algorithm is %d, expected GP_ALGORITHM_AUTO or "
+                        "GP_ALGORITHM_CUB",
+                        f, (int)options->algorithm);
+    *taken = *options;
+    return GP_OK;
+}
+
+static gp_status check_bins(gp_context *ctx, const char *f, size_t bins, gp_dtype counter_dtype)
+{
+    if (bins == 0 || bins > GP_HISTOGRAM_BINS_MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: bins is %zu, expected 1 to 2^31", f, bins);
+    if (counter_dtype != GP_U32 && counter_dtype != GP_U64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: counter_dtype is %d (%s), expected u32 or u64", f,
+                        (int)counter_dtype, gp_dtype_string(counter_dtype));
+    return GP_OK;
+}
+
+static gp_status check_input(gp_context *ctx, const char *f, const struct call *c)
+{
+    size_t item = gp_dtype_bytes(c->dtype);
+    GPI_TRY(gpi_check_n(ctx, f, "n", c->n));
+    return gpi_check_array(ctx, f, "in", c->in, (uint64_t)c->n * item, item);
+}
+
+static gp_status check_outputs(gp_context *ctx, const char *f, const struct call *c,
+                               uint64_t *outside)
+{
+    size_t item = gp_dtype_bytes(c->dtype), counter = gp_dtype_bytes(c->counter_dtype);
+    uint64_t in_bytes = (uint64_t)c->n * item, counts_bytes = (uint64_t)c->bins * counter;
+    uint64_t edges_bytes = c->edges ? ((uint64_t)c->bins + 1) * item : 0;
+    uint64_t outside_bytes = outside ? sizeof *outside : 0;
+    const char *name = "options->outside";
+    GPI_TRY(gpi_check_array(ctx, f, name, outside, outside_bytes, sizeof *outside));
+    GPI_TRY(
+        gpi_check_overlap(ctx, f, "in", c->in, in_bytes, "counts", c->counts, counts_bytes, false));
+    GPI_TRY(gpi_check_overlap(ctx, f, "edges", c->edges, edges_bytes, "counts", c->counts,
+                              counts_bytes, false));
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", c->in, in_bytes, name, outside, outside_bytes, false));
+    GPI_TRY(gpi_check_overlap(ctx, f, "edges", c->edges, edges_bytes, name, outside, outside_bytes,
+                              false));
+    return gpi_check_overlap(ctx, f, "counts", c->counts, counts_bytes, name, outside,
+                             outside_bytes, false);
+}
+
+/* What CUB does through this call; see gp_histogram_even(). */
+static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
+                           const gp_histogram_options *options)
+{
+    const char *what = NULL;
+    if (options->algorithm != GP_ALGORITHM_CUB)
+        return GP_OK;
+    if (ctx->backend != GP_BACKEND_CUDA)
+        what = "a CPU context";
+    else if (c->dtype != GP_I32 && c->dtype != GP_U8 && c->dtype != GP_F32)
+        what = gp_dtype_string(c->dtype);
+    else if (c->edges)
+        what = "edges";
+    else if (c->counter_dtype != GP_U32)
+        what = "u64 counters";
+    else if (options->accumulate || options->outside)
+        what = options->accumulate ? "options->accumulate" : "options->outside";
+    else if (c->n > INT_MAX / gp_dtype_bytes(c->dtype) || c->bins >= INT_MAX)
+        what = "more than 2^31 - 1 bytes of input, or bins";
+    if (!what)
+        return GP_OK;
+    return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                    "%s: options->algorithm is GP_ALGORITHM_CUB, which does not support %s here", f,
+                    what);
+}
+
+static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_histogram_args *args)
+{
+    struct gpi_frame frame;
+    size_t bytes = 0;
+    gpi_histogram_cub_fn cub = gpi_histogram_cub_find(ctx);
+    if (!cub)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no CUB", f);
+    if (!cub(ctx, args, NULL, &bytes))
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses %llu values in %u bins", f,
+                        (unsigned long long)args->n, args->binning.bins);
+    GPI_TRY(gpi_frame_open(ctx, f, gpi_piece(bytes), &frame));
+    cub(ctx, args, gpi_frame_take(&frame, bytes), &bytes);
+    gpi_frame_close(&frame);
+    return gpi_cuda_launched(ctx, f);
+}
+
+static gp_status run_kernels(gp_context *ctx, const char *f, const struct gpi_histogram_args *args)
+{
+    gpi_histogram_fn histogram = gpi_histogram_find(ctx, args->dtype);
+    if (!histogram)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no histogram of %s on this device", f,
+                        gp_dtype_string(args->dtype));
+    histogram(ctx, args);
+    return gpi_cuda_launched(ctx, f);
+}
+
+/* Everything after the binning is known. */
+static gp_status run(gp_context *ctx, const char *f, const struct call *c,
+                     const struct gpi_binning *binning)
+{
+    struct gpi_device_guard guard;
+    gp_histogram_options options;
+    size_t counter = gp_dtype_bytes(c->counter_dtype);
+    gp_status s;
+    GPI_TRY(gpi_check_array(ctx, f, "counts", c->counts, (uint64_t)c->bins * counter, counter));
+    GPI_TRY(check_options(ctx, f, c->options, &options));
+    GPI_TRY(check_outputs(ctx, f, c, options.outside));
+    GPI_TRY(check_cub(ctx, f, c, &options));
+    struct gpi_histogram_args args = {.binning = *binning,
+                                      .dtype = c->dtype,
+                                      .in = c->in,
+                                      .n = c->n,
+                                      .wide_counters = c->counter_dtype == GP_U64,
+                                      .accumulate = options.accumulate != 0,
+                                      .counts = c->counts,
+                                      .outside = options.outside};
+    if (c->n == 0 && args.accumulate)
+        return GP_OK;
+    if (ctx->backend != GP_BACKEND_CUDA)
+        return gpi_histogram_cpu(ctx, f, &args);
+    gpi_device_enter(ctx, &guard);
+    s = options.algorithm == GP_ALGORITHM_CUB && c->n > 0 ? run_cub(ctx, f, &args)
+                                                          : run_kernels(ctx, f, &args);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
+                            const void *lo, const void *hi, size_t bins, gp_dtype counter_dtype,
+                            void *counts, const gp_histogram_options *options)
+{
+    static const char f[] = "gp_histogram_even";
+    struct gpi_binning binning;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    struct call c = {dtype, in, n, NULL, bins, counter_dtype, counts, options};
+    GPI_TRY(check_input(ctx, f, &c));
+    GPI_TRY(check_bins(ctx, f, bins, counter_dtype));
+    GPI_TRY(gpi_binning_even(ctx, f, dtype, lo, hi, bins, &binning));
+    return run(ctx, f, &c, &binning);
+}
+
+gp_status gp_histogram_edges(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
+                             const void *edges, size_t bins, gp_dtype counter_dtype, void *counts,
+                             const gp_histogram_options *options)
+{
+    static const char f[] = "gp_histogram_edges";
+    struct gpi_binning binning;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    struct call c = {dtype, in, n, edges, bins, counter_dtype, counts, options};
+    const size_t item = gp_dtype_bytes(dtype);
+    GPI_TRY(check_input(ctx, f, &c));
+    GPI_TRY(check_bins(ctx, f, bins, counter_dtype));
+    GPI_TRY(gpi_check_array(ctx, f, "edges", edges, ((uint64_t)bins + 1) * item, item));
+    gpi_binning_edges(dtype, edges, bins, &binning);
+    return run(ctx, f, &c, &binning);
+}
+
+gp_status gp_bincount(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, size_t bins,
+                      gp_dtype counter_dtype, void *counts, const gp_histogram_options *options)
+{
+    static const char f[] = "gp_bincount";
+    struct gpi_binning binning;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    if (gpi_dtype_is_float(dtype))
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: dtype is %s, expected an integer type", f,
+                        gp_dtype_string(dtype));
+    struct call c = {dtype, in, n, NULL, bins, counter_dtype, counts, options};
+    GPI_TRY(check_input(ctx, f, &c));
+    GPI_TRY(check_bins(ctx, f, bins, counter_dtype));
+    gpi_binning_whole(dtype, bins, &binning);
+    return run(ctx, f, &c, &binning);
+}
+
+/* CUB keeps a table per resident block once bins pass 256. */
+static size_t cub_bytes(const gp_target *target, size_t bins)
+{
+    const size_t sm_count = target->sm_count > 0 ? (size_t)target->sm_count : 256;
+    const size_t blocks_per_sm = 32, rest = 1 << 16;
+    return gpi_piece(sm_count * blocks_per_sm * (bins + 1) * sizeof(uint32_t) + rest);
+}
+
+gp_status gp_histogram_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
+                                       size_t bins, gp_dtype counter_dtype,
+                                       const gp_histogram_options *options, size_t *bytes)
+{
+    static const char f[] = "gp_histogram_workspace_bytes";
+    const gp_target any = GP_TARGET_INIT;
+    gp_histogram_options taken;
+    if (target)
+        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
+    else
+        target = &any;
+    GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    GPI_TRY(check_bins(NULL, f, bins, counter_dtype));
+    GPI_TRY(check_options(NULL, f, options, &taken));
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    size_t cuda = taken.algorithm == GP_ALGORITHM_CUB ? cub_bytes(target, bins) : 0;
+    size_t cpu = gpi_histogram_cpu_bytes(dtype, n, bins, target->threads);
+    *bytes = target->backend == GP_BACKEND_CPU                  ? cpu
+             : target->backend == GP_BACKEND_CUDA || cuda > cpu ? cuda
+                                                                : cpu;
+    return GP_OK;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Binning on the CPU, compiled per unit and instruction set. The build gives GPI_UNIT, GPI_STORED
+ * (how a value is stored), GPI_VALUE (how it is compared), GPI_LOAD (stored to value) and
+ * GPI_IS_FLOAT. The loops are written for the compiler's vectoriser: no branches, no calls.
+ */
+#include <stdint.h>
+
+#include "core/half.h"
+#include "histogram/histogram_internal.h"
+
+#define PASTE_(a, b, c) a##_##b##_##c
+#define PASTE(a, b, c) PASTE_(a, b, c)
+
+typedef GPI_STORED stored;
+typedef GPI_VALUE value;
+
+#if GPI_IS_FLOAT
+
+static void bin_scale(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
+{
+    const double from = b->from, to = b->to, scale = b->scale, top = (double)(b->bins - 1);
+    const uint32_t none = b->bins;
+    for (size_t i = 0; i < count; i++) {
+        double x = (double)GPI_LOAD(in[i]);
+        int inside = (x >= from) & (x < to);
+        double t = (x - from) * scale;
+        /* Clamped before the conversion, which is the same and keeps it defined. */
+        t = t < top ? t : top;
+        t = inside ? t : 0.0;
+        index[i] = inside ? (uint32_t)(int32_t)t : none;
+    }
+}
+
+static inline value order(stored x, uint64_t flip)
+{
+    (void)flip;
+    return (value)GPI_LOAD(x);
+}
+
+#else
+
+static void bin_narrow(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
+{
+    const value lo = (value)b->lo, last = (value)b->last;
+    const uint32_t none = b->bins, q = (uint32_t)b->q;
+    const uint32_t high = (uint32_t)(b->m_hi >> 32), low = (uint32_t)b->m_hi;
+    if (b->m_hi == 0) {
+        for (size_t i = 0; i < count; i++) {
+            value d = (value)(in[i] - lo);
+            index[i] = d <= last ? (uint32_t)d * q : none;
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        value d = (value)(in[i] - lo);
+        uint32_t e = (uint32_t)d;
+        uint64_t product = (uint64_t)e * high + ((uint64_t)e * low >> 32);
+        uint32_t bin = e * q + (uint32_t)(product >> 32);
+        index[i] = d <= last ? bin : none;
+    }
+}
+
+/* The high 64 bits of a product. */
+static inline uint64_t multiply_high(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 u128;
+    return (uint64_t)((u128)a * b >> 64);
+#else
+    uint64_t a_lo = (uint32_t)a, a_hi = a >> 32, b_lo = (uint32_t)b, b_hi = b >> 32;
+    uint64_t middle = a_hi * b_lo + (a_lo * b_lo >> 32);
+    uint64_t other = a_lo * b_hi + (uint32_t)middle;
+    return a_hi * b_hi + (middle >> 32) + (other >> 32);
+#endif
+}
+
+/* hi - lo > 2^32, so bins < hi - lo and q is 0. */
+static void bin_wide(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
+{
+    const uint64_t lo = b->lo, last = b->last, m_hi = b->m_hi, m_lo = b->m_lo;
+    const uint32_t none = b->bins;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t d = in[i] - lo;
+        uint64_t middle = d * m_hi;
+        uint64_t carry = multiply_high(d, m_lo) > ~middle;
+        uint32_t bin = (uint32_t)(multiply_high(d, m_hi) + carry);
+        index[i] = d <= last ? bin : none;
+    }
+}
+
+/* A value whose unsigned order is the order of the dtype. */
+static inline value order(stored x, uint64_t flip)
+{
+    return (value)(x ^ (value)flip);
+}
+
+#endif
+
+/* The last edge, the final one left out, that is not above x: one step for the whole block at a
+ * time, so that the searches overlap. Positions stay below bins whatever the edges are. */
+static void bin_edges(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
+{
+    const stored *edges = b->edges;
+    const uint32_t none = b->bins;
+    const uint64_t flip = b->flip;
+    const value first = order(edges[0], flip), end = order(edges[none], flip);
+    value x[GPI_BINNING_BLOCK];
+    for (size_t i = 0; i < count; i++) {
+        x[i] = order(in[i], flip);
+        index[i] = 0;
+    }
+    for (uint32_t rest = none; rest > 1; rest -= rest / 2) {
+        const stored *middle = edges + rest / 2;
+        for (size_t i = 0; i < count; i++)
+            index[i] += order(middle[index[i]], flip) <= x[i] ? rest / 2 : 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        index[i] = (x[i] >= first) & (x[i] < end) ? index[i] : none;
+}
+
+void PASTE(gpi_binning, GPI_UNIT, GPI_ISA_SUFFIX)(const struct gpi_binning *binning, const void *in,
+                                                  size_t count, uint32_t *index);
+
+void PASTE(gpi_binning, GPI_UNIT, GPI_ISA_SUFFIX)(const struct gpi_binning *binning, const void *in,
+                                                  size_t count, uint32_t *index)
+{
+    switch (binning->kind) {
+#if GPI_IS_FLOAT
+    case GPI_BINNING_SCALE:
+        bin_scale(binning, in, count, index);
+        return;
+#else
+    case GPI_BINNING_NARROW:
+        bin_narrow(binning, in, count, index);
+        return;
+    case GPI_BINNING_WIDE:
+        bin_wide(binning, in, count, index);
+        return;
+#endif
+    default:
+        bin_edges(binning, in, count, index);
+    }
+}

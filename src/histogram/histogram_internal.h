@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Histogram: binning (value -> bin) is separate from counting (bin -> counter).
+ *
+ * Binning, see struct gpi_binning: integers in even bins by a multiplication with a rounded-up
+ * reciprocal that is exact for every value (Granlund and Montgomery 1994, division by invariant
+ * integers), so nothing divides; floats by one subtraction and one multiplication in double; edges
+ * by binary search.
+ *
+ * CUDA: persistent blocks count in shared memory, in several columns when bins are few so that
+ * lanes do not collide, and add their table to the result at the end; tables that do not fit are
+ * counted by global atomics (histogram_kernels.cuh). 8-bit dtypes count their 256 values and bin
+ * those.
+ *
+ * CPU: parts of the input count in private tables, which are then added; tables that are large
+ * against the input are shared and counted by atomics (histogram_cpu.c).
+ *
+ * Workspace: CUDA: none (CUB: its own). CPU: the private tables.
+ */
+#ifndef GPI_HISTOGRAM_INTERNAL_H
+#define GPI_HISTOGRAM_INTERNAL_H
+
+#include <gp/histogram.h>
+
+#include "core/context.h"
+
+/*
+ * Units: what the code depends on. Signed and unsigned integers share one: values below lo
+ * wrap to large distances, and edges compare after flipping the sign bit.
+ */
+#define GPI_HISTOGRAM_UNITS(UNIT)                                                                  \
+    UNIT(b8) UNIT(b16) UNIT(b32) UNIT(b64) UNIT(f16) UNIT(bf16) UNIT(f32) UNIT(f64)
+
+enum gpi_histogram_unit {
+#define GPI_HISTOGRAM_ENUM(name) GPI_HISTOGRAM_##name,
+    GPI_HISTOGRAM_UNITS(GPI_HISTOGRAM_ENUM)
+#undef GPI_HISTOGRAM_ENUM
+        GPI_HISTOGRAM_UNIT_COUNT
+};
+
+enum gpi_binning_kind {
+    GPI_BINNING_NARROW, /* integers, hi - lo <= 2^32 */
+    GPI_BINNING_WIDE,   /* integers, hi - lo > 2^32 */
+    GPI_BINNING_SCALE,  /* floats */
+    GPI_BINNING_EDGES
+};
+
+/*
+ * How a value finds its bin. With R = hi - lo, d = x - lo < R and bins = q R + r, r < R:
+ *
+ *     floor(d bins / R) = d q + floor(d r / R) = d q + floor(d m / 2^w),  m = floor(r 2^w / R) + 1.
+ *
+ * The last step is exact: m exceeds r 2^w / R by at most 1, so d m / 2^w exceeds d r / R by at most
+ * d / 2^w, and that is less than 1 / R, the smallest distance to the next integer, when R <=
+ * 2^(w/2).
+ */
+struct gpi_binning {
+    enum gpi_binning_kind kind;
+    uint32_t bins;
+    uint64_t lo;         /* integers: bits of lo, extended to 64 */
+    uint64_t last;       /* integers: R - 1 */
+    uint64_t q;          /* integers */
+    uint64_t m_hi, m_lo; /* integers: m, w = 128; for NARROW w = 64 and m is m_hi */
+    double from, to;     /* floats: lo and hi */
+    double scale;        /* floats: bins / (hi - lo) */
+    const void *edges;   /* bins + 1 */
+    uint64_t flip;       /* EDGES of integers: the sign bit of signed dtypes */
+};
+
+/* One call, checked. */
+struct gpi_histogram_args {
+    struct gpi_binning binning;
+    gp_dtype dtype;
+    const void *in;
+    uint64_t n;
+    bool wide_counters; /* uint64_t, otherwise uint32_t */
+    bool accumulate;
+    void *counts;
+    uint64_t *outside; /* or NULL */
+};
+
+/* lo and hi as the caller gave them; writes the error text if they are not allowed. */
+gp_status gpi_binning_even(gp_context *ctx, const char *function, gp_dtype dtype, const void *lo,
+                           const void *hi, size_t bins, struct gpi_binning *binning);
+void gpi_binning_whole(gp_dtype dtype, size_t bins, struct gpi_binning *binning);
+void gpi_binning_edges(gp_dtype dtype, const void *edges, size_t bins, struct gpi_binning *binning);
+
+enum gpi_histogram_unit gpi_histogram_unit_of(gp_dtype dtype);
+
+/* ---- CPU ---- */
+
+/* index[i] = the bin of in[i], or bins if there is none; count is at most GPI_BINNING_BLOCK.
+ * Named gpi_binning_<unit>_<instruction set>. */
+typedef void (*gpi_binning_fn)(const struct gpi_binning *binning, const void *in, size_t count,
+                               uint32_t *index);
+enum { GPI_BINNING_BLOCK = 1024 };
+
+gpi_binning_fn gpi_binning_find(const gp_context *ctx, gp_dtype dtype);
+
+gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
+                            const struct gpi_histogram_args *args);
+/* Frame bytes; threads 0: any. */
+size_t gpi_histogram_cpu_bytes(gp_dtype dtype, uint64_t n, size_t bins, int threads);
+
+/* ---- CUDA ---- */
+
+/* Queues the call. Named gpi_histogram_<unit>_sm<architecture>. The device is current. */
+typedef void (*gpi_histogram_fn)(const gp_context *ctx, const struct gpi_histogram_args *args);
+
+/* NULL: not in this build. */
+gpi_histogram_fn gpi_histogram_find(const gp_context *ctx, gp_dtype dtype);
+
+/*
+ * The call through CUB. With temp NULL only *temp_bytes is set. False: CUB refused.
+ * Named gpi_histogram_cub_sm<architecture>; what it supports is checked before.
+ */
+typedef bool (*gpi_histogram_cub_fn)(const gp_context *ctx, const struct gpi_histogram_args *args,
+                                     void *temp, size_t *temp_bytes);
+gpi_histogram_cub_fn gpi_histogram_cub_find(const gp_context *ctx);
+
+#endif
