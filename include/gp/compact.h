@@ -1,7 +1,179 @@
 /* SPDX-License-Identifier: MIT */
+/**
+ * @file compact.h
+ * Stream compaction: keep the items that a flag or a comparison selects, in their order.
+ */
 #ifndef GP_COMPACT_H
 #define GP_COMPACT_H
 
 #include <gp/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Comparisons of an item with a constant: item < value for GP_LT, and so on.
+ *
+ * Floats follow gp's order (-inf .. -0 = +0 .. +inf < NaN): zeros are equal, every NaN is equal to
+ * every other NaN and greater than all else.
+ */
+typedef enum gp_compare {
+    GP_EQ = 1, /**< item == value */
+    GP_NE = 2, /**< item != value */
+    GP_LT = 3, /**< item < value */
+    GP_LE = 4, /**< item <= value */
+    GP_GT = 5, /**< item > value */
+    GP_GE = 6  /**< item >= value */
+} gp_compare;
+
+/** What a compaction writes. */
+typedef enum gp_compact_kind {
+    GP_COMPACT_ITEMS = 1,    /**< the kept items */
+    GP_COMPACT_INDICES = 2,  /**< the positions of the kept items in the input, ascending */
+    GP_COMPACT_PARTITION = 3 /**< the kept items, then the others, both in input order: n items */
+} gp_compact_kind;
+
+/** The full form of a compaction; start from GP_COMPACT_DESC_INIT. */
+typedef struct gp_compact_desc {
+    size_t size;          /**< sizeof(gp_compact_desc) */
+    gp_compact_kind kind; /**< */
+    size_t
+        item_bytes; /**< 1 to 65536; with a comparison 0 or the size of dtype; unused by INDICES */
+    gp_compare compare;   /**< 0: by the flags in keep */
+    gp_dtype dtype;       /**< of the items, with a comparison */
+    const void *value;    /**< with a comparison: host pointer to one dtype, read during the call */
+    gp_dtype index_dtype; /**< of INDICES: GP_U32 (n at most 2^32) or GP_U64 */
+    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare; also LOOKAHEAD and CUB */
+    uint64_t capacity;      /**< room of out in outputs; 0: n. PARTITION always needs room for n */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; NULL:
+     * n. */
+    const uint64_t *device_n;
+} gp_compact_desc;
+
+#define GP_COMPACT_DESC_INIT                                                                       \
+    {                                                                                              \
+        sizeof(gp_compact_desc), GP_COMPACT_ITEMS, 0, (gp_compare)0, (gp_dtype)0, NULL,            \
+            (gp_dtype)0, GP_ALGORITHM_AUTO, 0, NULL                                                \
+    }
+
+/**
+ * Keep the items whose flag is set.
+ *
+ * out[j] = in[i] for the j-th i in [0, n) with keep[i] != 0; *out_count = how many there are.
+ *
+ * The call gp_compact_by() with kind ITEMS; memory, order, errors and cost are described there.
+ * @param[in]  item_bytes size of an item, 1 to 65536
+ * @param[in]  in         n items
+ * @param[in]  keep       n bytes: zero drops, any other value keeps
+ * @param[out] out        room for n items; may equal in
+ * @param[out] out_count  one uint64_t
+ * @since 0.1
+ */
+GP_API gp_status gp_compact(gp_context *ctx, size_t item_bytes, const void *in, const uint8_t *keep,
+                            size_t n, void *out, uint64_t *out_count);
+
+/**
+ * Keep the items that compare with a constant.
+ *
+ * out[j] = in[i] for the j-th i in [0, n) with (in[i] compare *value); *out_count = how many there
+ * are.
+ *
+ * The call gp_compact_by() with kind ITEMS and a comparison.
+ * @param[in]  value     host pointer to one dtype, read during the call
+ * @param[in]  in        n items of dtype
+ * @param[out] out       room for n items; may equal in
+ * @param[out] out_count one uint64_t
+ * @since 0.1
+ */
+GP_API gp_status gp_compact_if(gp_context *ctx, gp_dtype dtype, gp_compare compare,
+                               const void *value, const void *in, size_t n, void *out,
+                               uint64_t *out_count);
+
+/**
+ * Positions of the set flags, ascending.
+ *
+ * out[j] = the j-th i in [0, n) with keep[i] != 0; *out_count = how many there are.
+ *
+ * The call gp_compact_by() with kind INDICES.
+ * @param[in]  index_dtype GP_U32 (n at most 2^32) or GP_U64
+ * @param[in]  keep        n bytes: zero drops, any other value keeps
+ * @param[out] out         room for n indices
+ * @param[out] out_count   one uint64_t
+ * @since 0.1
+ */
+GP_API gp_status gp_compact_indices(gp_context *ctx, gp_dtype index_dtype, const uint8_t *keep,
+                                    size_t n, void *out, uint64_t *out_count);
+
+/**
+ * Move the items whose flag is set before the others; both keep their input order.
+ *
+ * The call gp_compact_by() with kind PARTITION.
+ * @param[in]  item_bytes size of an item, 1 to 65536
+ * @param[in]  in         n items
+ * @param[in]  keep       n bytes: zero puts an item behind, any other value in front
+ * @param[out] out        n items; must not overlap in
+ * @param[out] out_count  one uint64_t: the items in front, where the others begin
+ * @since 0.1
+ */
+GP_API gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in,
+                              const uint8_t *keep, size_t n, void *out, uint64_t *out_count);
+
+/**
+ * Compact as the descriptor says.
+ *
+ * @param[in]  ctx       decides where all data pointers live
+ * @param[in]  desc      see gp_compact_desc
+ * @param[in]  in        n items, aligned to the largest power of two up to 16 that divides their
+ * size; not used, and may be NULL, for INDICES by flags or if n == 0
+ * @param[in]  keep      n bytes, zero drops and any other value keeps; NULL with a comparison or if
+ * n == 0
+ * @param[in]  n         items, or the bound of *desc->device_n (a larger value there counts as n);
+ * 0 is allowed and writes *out_count = 0
+ * @param[out] out       room for desc->capacity outputs (0: n), aligned as in. May equal in for
+ * ITEMS; otherwise it overlaps no other array
+ * @param[out] out_count one uint64_t that overlaps no other array: how many items the flags or the
+ *                       comparison select, also if they are more than the capacity
+ *
+ * A result longer than the capacity: the first desc->capacity outputs are written and the sticky
+ * GP_ERROR_CAPACITY is set that gp_context_synchronize() returns. Nothing past the result is
+ * written.
+ *
+ * Queued on the context's stream; allocates only while the workspace is smaller than
+ * gp_compact_workspace_bytes(); capturable. Stable, and the same result each run. n is at most
+ * 2^40.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, desc->value, in, keep, out or out_count NULL,
+ * misaligned, in the wrong memory, or keep given with a comparison; GP_ERROR_ARGUMENT desc->size,
+ * kind, item_bytes, compare, algorithm, capacity, or n too large; GP_ERROR_DTYPE unknown dtype, or
+ * an index dtype other than GP_U32 and GP_U64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm
+ * is not available here (GP_ALGORITHM_CUB: CUDA, ITEMS of 1, 2, 4, 8 or 16 bytes, in and out
+ * different, no capacity, no device_n); GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all
+ * these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost on a GPU: one kernel launch; reads items and flags once and writes the result once, in place
+ * too. PARTITION counts first, in a launch of its own that reads the flags (or compared items) once
+ * more. Source: the single pass of Merrill and Garland 2016 with look-ahead, see docs/design.md.
+ * @since 0.1
+ */
+GP_API gp_status gp_compact_by(gp_context *ctx, const gp_compact_desc *desc, const void *in,
+                               const uint8_t *keep, size_t n, void *out, uint64_t *out_count);
+
+/**
+ * Upper bound of the workspace that gp_compact_by() takes, without touching a device.
+ *
+ * @param[in]  target NULL: any machine
+ * @param[in]  desc   as for gp_compact_by(); pointers in it are not looked at
+ * @param[in]  n      items
+ * @param[out] bytes  for gp_context_reserve()
+ * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT, GP_ERROR_DTYPE as
+ *         gp_compact_by(), or target->size
+ * @since 0.1
+ */
+GP_API gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_desc *desc,
+                                            size_t n, size_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
