@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "compact/compact_internal.h"
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+
+static gp_status check_item_bytes(gp_context *ctx, const char *f, size_t item_bytes)
+{
+    if (item_bytes == 0 || item_bytes > GPI_COMPACT_ITEM_MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: item_bytes is %zu, expected 1 to %d", f,
+                        item_bytes, (int)GPI_COMPACT_ITEM_MAX);
+    return GP_OK;
+}
+
+static gp_status check_compare(gp_context *ctx, const char *f, const gp_compact_desc *d)
+{
+    if ((int)d->compare < 0 || d->compare > GP_GE)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: compare is %d, not a gp_compare", f,
+                        (int)d->compare);
+    if (d->compare == 0)
+        return d->kind == GP_COMPACT_INDICES ? GP_OK : check_item_bytes(ctx, f, d->item_bytes);
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", d->dtype));
+    size_t bytes = gp_dtype_bytes(d->dtype);
+    if (d->item_bytes && d->item_bytes != bytes)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: item_bytes is %zu, expected 0 or the %zu of dtype %s", f,
+                        d->item_bytes, bytes, gp_dtype_string(d->dtype));
+    return GP_OK;
+}
+
+/* What does not need the arrays; also for the workspace question, which has no ctx. */
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_compact_desc *d, uint64_t n)
+{
+    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    if (d->kind < GP_COMPACT_ITEMS || d->kind > GP_COMPACT_PARTITION)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d, not a gp_compact_kind", f,
+                        (int)d->kind);
+    GPI_TRY(check_compare(ctx, f, d));
+    if (d->kind == GP_COMPACT_INDICES && d->index_dtype != GP_U32 && d->index_dtype != GP_U64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: index_dtype is %d (%s), expected u32 or u64", f,
+                        (int)d->index_dtype, gp_dtype_string(d->index_dtype));
+    if ((int)d->algorithm < 0 || d->algorithm > GP_ALGORITHM_CUB)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->algorithm is %d, not a gp_algorithm", f,
+                        (int)d->algorithm);
+    if (d->kind == GP_COMPACT_PARTITION && d->capacity && d->capacity < n)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->capacity is %" PRIu64 ", but a partition has n = %" PRIu64
+                        " outputs",
+                        f, d->capacity, n);
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    if (d->kind == GP_COMPACT_INDICES && d->index_dtype == GP_U32 && n > (uint64_t)1 << 32)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: n is %" PRIu64 ", too many for u32 indices: use u64", f, n);
+    return GP_OK;
+}
+
+static struct gpi_compact_args args_of(const gp_compact_desc *d, const void *in,
+                                       const uint8_t *keep, uint64_t n, void *out,
+                                       uint64_t *out_count)
+{
+    bool indices = d->kind == GP_COMPACT_INDICES;
+    size_t item_bytes = d->compare ? gp_dtype_bytes(d->dtype) : indices ? 0 : d->item_bytes;
+    return (struct gpi_compact_args){
+        .in = item_bytes ? in : NULL,
+        .keep = keep,
+        .n = n,
+        .device_n = d->device_n,
+        .out = out,
+        .out_count = out_count,
+        .capacity = d->capacity && d->capacity < n ? d->capacity : n,
+        .item_bytes = (uint32_t)item_bytes,
+        .index_bytes = indices ? (uint32_t)gp_dtype_bytes(d->index_dtype) : 0,
+        .partition = d->kind == GP_COMPACT_PARTITION,
+        .in_place = in == out && !indices,
+    };
+}
+
+static size_t alignment_of(uint32_t item_bytes)
+{
+    size_t a = item_bytes & (~item_bytes + 1);
+    return a == 0 ? 1 : a < 16 ? a : 16;
+}
+
+struct array {
+    const char *name;
+    const void *memory;
+    uint64_t bytes;
+    size_t alignment;
+    bool written;
+};
+
+/* arrays[0] is in, arrays[2] is out. */
+static gp_status check_overlaps(gp_context *ctx, const char *f, const struct array *a, int count,
+                                bool in_place_allowed)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = i + 1; j < count; j++)
+            if (a[i].written || a[j].written)
+                GPI_TRY(gpi_check_overlap(ctx, f, a[i].name, a[i].memory, a[i].bytes, a[j].name,
+                                          a[j].memory, a[j].bytes,
+                                          in_place_allowed && i == 0 && j == 2));
+    return GP_OK;
+}
+
+static gp_status check_arrays(gp_context *ctx, const char *f, const gp_compact_desc *d,
+                              const struct gpi_compact_args *a)
+{
+    uint32_t out_item = a->index_bytes ? a->index_bytes : a->item_bytes;
+    const struct array arrays[] = {
+        {"in", a->in, a->n * a->item_bytes, alignment_of(a->item_bytes), false},
+        {"keep", a->keep, d->compare ? 0 : a->n, 1, false},
+        {"out", a->out, a->capacity * out_item, alignment_of(out_item), true},
+        {"out_count", a->out_count, sizeof *a->out_count, sizeof *a->out_count, true},
+        {"desc->device_n", a->device_n, a->device_n ? sizeof *a->device_n : 0, 8, false},
+    };
+    enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
+    if (d->compare && a->keep)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: keep is %p, expected NULL with a comparison", f,
+                        (const void *)a->keep);
+    for (int i = 0; i < ARRAYS; i++)
+        GPI_TRY(gpi_check_array(ctx, f, arrays[i].name, arrays[i].memory, arrays[i].bytes,
+                                arrays[i].alignment));
+    return check_overlaps(ctx, f, arrays, ARRAYS, d->kind == GP_COMPACT_ITEMS);
+}
+
+/* CUB has no room limit, no count in device memory and an order of its own for partitions. */
+static gp_status check_algorithm(gp_context *ctx, const char *f, const gp_compact_desc *d,
+                                 const struct gpi_compact_args *a)
+{
+    bool ok = d->algorithm == GP_ALGORITHM_AUTO || d->algorithm == GP_ALGORITHM_LOOKAHEAD;
+    if (d->algorithm == GP_ALGORITHM_CUB)
+        ok = ctx->backend == GP_BACKEND_CUDA && d->kind == GP_COMPACT_ITEMS &&
+             gpi_compact_width(a->item_bytes) >= 0 && !a->in_place && a->capacity == a->n &&
+             !a->device_n;
+    return ok ? GP_OK
+              : gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                         "%s: desc->algorithm is %d, not available for this call here", f,
+                         (int)d->algorithm);
+}
+
+static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_compact_args *a,
+                         gpi_compact_cub *cub)
+{
+    struct gpi_frame frame;
+    size_t bytes = 0;
+    if (cub(ctx, a, NULL, &bytes) != 0)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses this call", f);
+    GPI_TRY(gpi_frame_open(ctx, f, gpi_piece(bytes), &frame));
+    cub(ctx, a, gpi_frame_take(&frame, bytes), &bytes);
+    gpi_frame_close(&frame);
+    return gpi_cuda_launched(ctx, f);
+}
+
+static gp_status run_cuda(gp_context *ctx, const char *f, const gp_compact_desc *d,
+                          const struct gpi_compact_args *a)
+{
+    const struct gpi_compact_cuda *cuda = gpi_compact_cuda_for(ctx->sm_row);
+    if (!cuda)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no CUDA code", f);
+    if (a->n == 0)
+        return gpi_cuda_fill(ctx, a->out_count, 0, sizeof *a->out_count);
+    if (d->algorithm == GP_ALGORITHM_CUB)
+        return run_cub(ctx, f, a, cuda->cub);
+    int width = gpi_compact_width(a->item_bytes);
+    gpi_compact_launch *launch = a->item_bytes == 0 ? cuda->index
+                                 : width < 0        ? cuda->wide
+                                                    : cuda->by_width[width];
+    return launch(ctx, f, a);
+}
+
+static gp_status run(gp_context *ctx, const char *f, const gp_compact_desc *d, const void *in,
+                     const uint8_t *keep, size_t n, void *out, uint64_t *out_count)
+{
+    struct gpi_device_guard guard;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, d, n));
+    if (d->compare && !d->value)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: value is NULL", f);
+    struct gpi_compact_args a = args_of(d, in, keep, n, out, out_count);
+    gpi_device_enter(ctx, &guard);
+    gp_status s = check_arrays(ctx, f, d, &a);
+    if (s == GP_OK)
+        s = check_algorithm(ctx, f, d, &a);
+    if (s == GP_OK && d->compare)
+        a.range = gpi_compact_range_of(d->dtype, d->compare, d->value);
+    if (s == GP_OK)
+        s = ctx->backend == GP_BACKEND_CUDA ? run_cuda(ctx, f, d, &a) : gpi_compact_cpu(ctx, f, &a);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_compact_by(gp_context *ctx, const gp_compact_desc *desc, const void *in,
+                        const uint8_t *keep, size_t n, void *out, uint64_t *out_count)
+{
+    return run(ctx, "gp_compact_by", desc, in, keep, n, out, out_count);
+}
+
+gp_status gp_compact(gp_context *ctx, size_t item_bytes, const void *in, const uint8_t *keep,
+                     size_t n, void *out, uint64_t *out_count)
+{
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    d.item_bytes = item_bytes;
+    return run(ctx, "gp_compact", &d, in, keep, n, out, out_count);
+}
+
+gp_status gp_compact_if(gp_context *ctx, gp_dtype dtype, gp_compare compare, const void *value,
+                        const void *in, size_t n, void *out, uint64_t *out_count)
+{
+    static const char f[] = "gp_compact_if";
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    d.dtype = dtype;
+    d.compare = compare;
+    d.value = value;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    if (compare == 0)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: compare is 0, not a gp_compare", f);
+    return run(ctx, f, &d, in, NULL, n, out, out_count);
+}
+
+gp_status gp_compact_indices(gp_context *ctx, gp_dtype index_dtype, const uint8_t *keep, size_t n,
+                             void *out, uint64_t *out_count)
+{
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    d.kind = GP_COMPACT_INDICES;
+    d.index_dtype = index_dtype;
+    return run(ctx, "gp_compact_indices", &d, NULL, keep, n, out, out_count);
+}
+
+gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in, const uint8_t *keep,
+                       size_t n, void *out, uint64_t *out_count)
+{
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    d.kind = GP_COMPACT_PARTITION;
+    d.item_bytes = item_bytes;
+    return run(ctx, "gp_partition", &d, in, keep, n, out, out_count);
+}
+
+/* CUB's own scratch: a few words per tile of at least 2048 items, and one for alignment. */
+static size_t cub_bytes_bound(uint64_t n)
+{
+    return (size_t)(n / 2048 + 256) * 16 + 65536;
+}
+
+gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_desc *desc, size_t n,
+                                     size_t *bytes)
+{
+    static const char f[] = "gp_compact_workspace_bytes";
+    gp_target t = GP_TARGET_INIT;
+    if (target) {
+        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
+        t = *target;
+    }
+    GPI_TRY(check_desc(NULL, f, desc, n));
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    struct gpi_compact_args a = args_of(desc, NULL, NULL, n, NULL, NULL);
+    a.in_place = desc->kind == GP_COMPACT_ITEMS;
+    size_t cpu = t.backend == GP_BACKEND_CUDA ? 0 : gpi_compact_cpu_bytes(&a, t.threads);
+    size_t cuda = 0;
+    if (t.backend != GP_BACKEND_CPU && n) {
+        /* Tiles are fewest items, so most tiles, on the largest device. */
+        cuda = gpi_state_bytes(gpi_compact_tiles(&a, t.sm_count ? t.sm_count : 1024));
+        if (desc->algorithm == GP_ALGORITHM_CUB)
+            cuda += cub_bytes_bound(n);
+    }
+    *bytes = cpu > cuda ? cpu : cuda;
+    return GP_OK;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU backend's inner loops, compiled once per instruction set. */
+#include "compact/compact_internal.h"
+#include "compact/compact_move.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define NAME_(suffix) gpi_compact_loops_##suffix
+#define NAME(suffix) NAME_(suffix)
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* ---- one bit per item ---- */
+
+/* Bit k: whether flags[k] is not zero. */
+ALWAYS_INLINE uint64_t bits_of_flags(const uint8_t *flags)
+{
+#if defined(__AVX512BW__)
+    __m512i f = _mm512_loadu_si512(flags);
+    return _mm512_test_epi8_mask(f, f);
+#elif defined(__SSE2__)
+    uint64_t bits = 0;
+    for (int k = 0; k < 4; k++) {
+        __m128i f = _mm_loadu_si128((const __m128i_u *)(const void *)(flags + 16 * k));
+        uint32_t zero = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(f, _mm_setzero_si128()));
+        bits |= (uint64_t)(zero ^ 0xffff) << (16 * k);
+    }
+    return bits;
+#else
+    uint64_t bits = 0;
+    for (int k = 0; k < 64; k++)
+        bits |= (uint64_t)(flags[k] != 0) << k;
+    return bits;
+#endif
+}
+
+/* Flags of 64 items by the range, as bytes: the form that compilers vectorise. */
+#define DEFINE_COMPARE(bits, top)                                                                  \
+    ALWAYS_INLINE uint64_t compare_##bits(const char *in, const struct gpi_compact_range *r)       \
+    {                                                                                              \
+        const uint##bits##_t flip = (uint##bits##_t)r->flip, low = (uint##bits##_t)r->low,         \
+                             span = (uint##bits##_t)r->span;                                       \
+        uint8_t flags[64];                                                                         \
+        for (int k = 0; k < 64; k++) {                                                             \
+            uint##bits##_t x;                                                                      \
+            memcpy(&x, in + (size_t)k * sizeof x, sizeof x);                                       \
+            uint##bits##_t negative = (uint##bits##_t)(0 - (x >> top));                            \
+            uint##bits##_t w = (uint##bits##_t)((x ^ (negative & flip)) - low);                    \
+            flags[k] = w <= span;                                                                  \
+        }                                                                                          \
+        return bits_of_flags(flags) ^ (0 - (uint64_t)r->invert);                                   \
+    }
+
+DEFINE_COMPARE(8, 7)
+DEFINE_COMPARE(16, 15)
+DEFINE_COMPARE(32, 31)
+DEFINE_COMPARE(64, 63)
+
+/* width 0: in holds flags. */
+ALWAYS_INLINE uint64_t bits_of_group(const struct gpi_compact_args *a, const char *in, int width)
+{
+    switch (width) {
+    case 1:
+        return compare_8(in, &a->range);
+    case 2:
+        return compare_16(in, &a->range);
+    case 4:
+        return compare_32(in, &a->range);
+    case 8:
+        return compare_64(in, &a->range);
+    default:
+        return bits_of_flags((const uint8_t *)in);
+    }
+}
+
+ALWAYS_INLINE uint64_t mark_width(const struct gpi_compact_args *a, const char *in, size_t items,
+                                  uint64_t *bits, int width)
+{
+    uint64_t count = 0;
+    size_t bytes = width ? (size_t)width : 1, rest = items % 64;
+    for (size_t g = 0; g < items / 64; g++) {
+        bits[g] = bits_of_group(a, in + g * 64 * bytes, width);
+        count += (uint64_t)__builtin_popcountll(bits[g]);
+    }
+    if (rest) {
+        char last[64 * sizeof(uint64_t)] = {0};
+        memcpy(last, in + (items - rest) * bytes, rest * bytes);
+        uint64_t b = bits_of_group(a, last, width) & (((uint64_t)1 << rest) - 1);
+        bits[items / 64] = b;
+        count += (uint64_t)__builtin_popcountll(b);
+    }
+    return count;
+}
+
+static uint64_t mark(const struct gpi_compact_args *a, uint64_t first, size_t items, uint64_t *bits)
+{
+    if (a->keep)
+        return mark_width(a, (const char *)a->keep + first, items, bits, 0);
+    const char *in = (const char *)a->in + first * a->item_bytes;
+    switch (a->item_bytes) {
+    case 1:
+        return mark_width(a, in, items, bits, 1);
+    case 2:
+        return mark_width(a, in, items, bits, 2);
+    case 4:
+        return mark_width(a, in, items, bits, 4);
+    default:
+        return mark_width(a, in, items, bits, 8);
+    }
+}
+
+/* ---- moving ---- */
+
+ALWAYS_INLINE void group(const char *in, uint64_t bits, char *out, size_t width)
+{
+    switch (width) {
+    case 1:
+        group_1(in, bits, out);
+        break;
+    case 2:
+        group_2(in, bits, out);
+        break;
+    case 4:
+        group_4(in, bits, out);
+        break;
+    case 8:
+        group_8(in, bits, out);
+        break;
+    default:
+        group_16(in, bits, out);
+    }
+}
+
+/* Bit by bit, never past room: for the ends of arrays and for few bits. Returns what was written.
+ */
+ALWAYS_INLINE uint64_t group_exact(const char *in, uint64_t bits, char *out, uint64_t room,
+                                   size_t width)
+{
+    uint64_t written = 0;
+    for (; bits && written < room; bits &= bits - 1) {
+        memcpy(out + written * width, in + (size_t)__builtin_ctzll(bits) * width, width);
+        written++;
+    }
+    return written;
+}
+
+enum { FEW = 4 };
+
+ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
+                              char *out, uint64_t room, size_t width)
+{
+    uint64_t done = 0;
+    for (size_t g = 0; done < room; g++, in += 64 * width) {
+        uint64_t b = bits[g] ^ skip;
+        if (g == items / 64)
+            b &= ((uint64_t)1 << items % 64) - 1;
+        int count = __builtin_popcountll(b);
+        if (count == 64 && room - done >= 64)
+            memcpy(out + done * width, in, 64 * width);
+        else if (count <= FEW || room - done < 64 || g >= items / 64)
+            count = (int)group_exact(in, b, out + done * width, room - done, width);
+        else
+            group(in, b, out + done * width, width);
+        done += (uint64_t)count;
+    }
+}
+
+/* Indices have no source to load; the branch-free form is the same. */
+#define DEFINE_MOVE_INDEX(type)                                                                    \
+    static void move_##type(uint64_t first, const uint64_t *bits, char *to, uint64_t room)         \
+    {                                                                                              \
+        type *out = (type *)(void *)to;                                                            \
+        uint64_t done = 0;                                                                         \
+        for (size_t g = 0; done < room; g++) {                                                     \
+            uint64_t b = bits[g], base = first + 64 * (uint64_t)g;                                 \
+            if (__builtin_popcountll(b) > 4 * FEW && room - done >= 64)                            \
+                for (int k = 0; k < 64; k++, b >>= 1) {                                            \
+                    out[done] = (type)(base + (uint64_t)k);                                        \
+                    done += b & 1;                                                                 \
+                }                                                                                  \
+            for (; b && done < room; b &= b - 1)                                                   \
+                out[done++] = (type)(base + (uint64_t)__builtin_ctzll(b));                         \
+        }                                                                                          \
+    }
+
+DEFINE_MOVE_INDEX(uint32_t)
+DEFINE_MOVE_INDEX(uint64_t)
+
+/* Any size: runs of items that go together are one copy. */
+static void move_wide(const char *in, size_t items, const uint64_t *bits, uint64_t skip, char *out,
+                      uint64_t room, size_t width)
+{
+    uint64_t done = 0;
+    for (size_t i = 0; i < items && done < room;) {
+        size_t begin = i;
+        while (i < items && i - begin < room - done && ((bits[i / 64] ^ skip) >> i % 64 & 1))
+            i++;
+        memcpy(out + done * width, in + begin * width, (i - begin) * width);
+        done += i - begin;
+        i += i == begin;
+    }
+}
+
+static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
+                 const uint64_t *bits, uint64_t skip, void *out, uint64_t room)
+{
+    if (a->index_bytes == 4) {
+        move_uint32_t(first, bits, out, room);
+        return;
+    }
+    if (a->index_bytes == 8) {
+        move_uint64_t(first, bits, out, room);
+        return;
+    }
+    const char *in = (const char *)a->in + first * a->item_bytes;
+    switch (a->item_bytes) {
+    case 1:
+        move_width(in, items, bits, skip, out, room, 1);
+        break;
+    case 2:
+        move_width(in, items, bits, skip, out, room, 2);
+        break;
+    case 4:
+        move_width(in, items, bits, skip, out, room, 4);
+        break;
+    case 8:
+        move_width(in, items, bits, skip, out, room, 8);
+        break;
+    case 16:
+        move_width(in, items, bits, skip, out, room, 16);
+        break;
+    default:
+        move_wide(in, items, bits, skip, out, room, a->item_bytes);
+    }
+}
+
+extern const struct gpi_compact_loops NAME(GPI_ISA_SUFFIX);
+const struct gpi_compact_loops NAME(GPI_ISA_SUFFIX) = {mark, move};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stream compaction.
+ *
+ *   1. every item gets one bit: its flag, or whether it compares with the constant;
+ *   2. the set bits of each tile are counted, and the counts of all tiles before it added up;
+ *   3. each kept item goes to (count of the tiles before) + (set bits before it in its tile).
+ *
+ * The CPU does this in rounds that fit the caches: count a round's blocks, add up, move a round's
+ * blocks. CUDA does it in one pass: a tile publishes its count, adds up the counts of its
+ * predecessors as they appear (Merrill and Garland 2016 without the chain of inclusive prefixes),
+ * and moves. Partition needs the total before the first item that is not kept finds its place: the
+ * CPU has one round over everything, CUDA counts in a launch of its own.
+ *
+ * Scratch: CPU [counts of a round's blocks][bits of the round][stage of the round, in place only];
+ * CUDA none but the tile states (CUB: its own).
+ */
+#ifndef GPI_COMPACT_INTERNAL_H
+#define GPI_COMPACT_INTERNAL_H
+
+#include <stdbool.h>
+
+#include <gp/compact.h>
+
+#include "core/context.h"
+
+enum { GPI_COMPACT_ITEM_MAX = 65536 };
+
+/*
+ * A comparison with a constant as a range of words: with w = x ^ (flip where x is negative), an
+ * item is kept if (w - low <= span) != invert, all unsigned and in the item's width. The flip turns
+ * the order of float bits into the order of integers; low also rotates the negative NaNs above the
+ * others.
+ */
+struct gpi_compact_range {
+    uint64_t flip, low, span;
+    uint32_t invert;
+};
+
+/* A call that has been checked. */
+struct gpi_compact_args {
+    const void *in;
+    const uint8_t *keep; /* NULL: by range */
+    struct gpi_compact_range range;
+    uint64_t n;
+    const uint64_t *device_n; /* or NULL */
+    void *out;
+    uint64_t *out_count;
+    uint64_t capacity;    /* outputs that may be written; not above n */
+    uint32_t item_bytes;  /* of in; 0 when only flags are read */
+    uint32_t index_bytes; /* 4 or 8: write indices; 0: write items */
+    bool partition;
+    bool in_place;
+};
+
+/* The range that holds the items x with (x compare *value) in gp's order of dtype. */
+struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare,
+                                              const void *value);
+
+/* ---- CPU ---- */
+
+/* One instruction set's inner loops. bits holds one bit per item, 64 to a word, zero past the end.
+ */
+struct gpi_compact_loops {
+    /* Bits of the items [first, first + items); returns how many are set. */
+    uint64_t (*mark)(const struct gpi_compact_args *a, uint64_t first, size_t items,
+                     uint64_t *bits);
+    /* The first room outputs whose bit differs from the low bit of skip, to out. */
+    void (*move)(const struct gpi_compact_args *a, uint64_t first, size_t items,
+                 const uint64_t *bits, uint64_t skip, void *out, uint64_t room);
+};
+
+const struct gpi_compact_loops *gpi_compact_loops_for(int isa);
+
+size_t gpi_compact_cpu_bytes(const struct gpi_compact_args *a, int threads);
+gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gpi_compact_args *a);
+
+/* ---- CUDA ---- */
+
+/* Queues the kernels of one call with n > 0. */
+typedef gp_status gpi_compact_launch(gp_context *ctx, const char *function,
+                                     const struct gpi_compact_args *a);
+/* With temporary NULL only writes the size wanted to *bytes. Returns 0, or a cudaError_t. */
+typedef int gpi_compact_cub(const gp_context *ctx, const struct gpi_compact_args *a,
+                            void *temporary, size_t *bytes);
+
+/* One architecture's launchers. */
+struct gpi_compact_cuda {
+    gpi_compact_launch *index, *wide; /* positions of flags; items of other sizes */
+    gpi_compact_launch
+        *by_width[5]; /* items of 1, 2, 4, 8, 16 bytes, and positions by comparison */
+    gpi_compact_cub *cub;
+};
+
+/* NULL in a build without CUDA. */
+const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
+
+enum {
+    GPI_COMPACT_WARPS = 8,               /* of a tile's block */
+    GPI_COMPACT_WIDE_TILE_BYTES = 32768, /* of staged items, unless one item is larger */
+    GPI_COMPACT_WIDE_TILE_MAX = 1024     /* items: 32 words of bits */
+};
+
+/* 0..4 for 1, 2, 4, 8, 16; -1 for other sizes. */
+static inline int gpi_compact_width(uint32_t item_bytes)
+{
+    for (int i = 0; i < 5; i++)
+        if (item_bytes == 1u << i)
+            return i;
+    return -1;
+}
+
+/* Groups of 32 items that a warp holds in registers at most. */
+static inline uint32_t gpi_compact_groups_max(uint32_t item_bytes)
+{
+    return item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
+}
+
+/* Items per tile: large ones when there are many items, small ones when few, so that all SMs work.
+ */
+static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, int sm_count)
+{
+    if (!a->index_bytes && gpi_compact_width(a->item_bytes) < 0) {
+        uint32_t t = GPI_COMPACT_WIDE_TILE_BYTES / a->item_bytes;
+        return t < 1 ? 1 : t > GPI_COMPACT_WIDE_TILE_MAX ? GPI_COMPACT_WIDE_TILE_MAX : t;
+    }
+    uint32_t groups = gpi_compact_groups_max(a->item_bytes);
+    while (groups > 1 && a->n < (uint64_t)sm_count * 2 * 32 * GPI_COMPACT_WARPS * groups)
+        groups /= 2;
+    return 32 * GPI_COMPACT_WARPS * groups;
+}
+
+static inline uint64_t gpi_compact_tiles(const struct gpi_compact_args *a, int sm_count)
+{
+    uint32_t t = gpi_compact_tile_items(a, sm_count);
+    return (a->n + t - 1) / t;
+}
+
+#endif

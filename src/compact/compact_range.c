@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "compact/compact_internal.h"
+
+#include <string.h>
+
+/* A closed range of words in the order of the dtype, counted from its least value (NaNs last). */
+struct class_of_value {
+    uint64_t first, last;
+};
+
+static uint64_t load_word(const void *value, size_t bytes)
+{
+    uint8_t a;
+    uint16_t b;
+    uint32_t c;
+    uint64_t d;
+    switch (bytes) {
+    case 1:
+        memcpy(&a, value, sizeof a);
+        return a;
+    case 2:
+        memcpy(&b, value, sizeof b);
+        return b;
+    case 4:
+        memcpy(&c, value, sizeof c);
+        return c;
+    default:
+        memcpy(&d, value, sizeof d);
+        return d;
+    }
+}
+
+/* The bits of +infinity: what lies above them, without the sign, is NaN. */
+static uint64_t infinity(gp_dtype dtype)
+{
+    switch (dtype) {
+    case GP_F16:
+        return 0x7c00;
+    case GP_BF16:
+        return 0x7f80;
+    case GP_F32:
+        return 0x7f800000;
+    case GP_F64:
+        return 0x7ff0000000000000;
+    default:
+        return 0;
+    }
+}
+
+struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare, const void *value)
+{
+    size_t bytes = gp_dtype_bytes(dtype);
+    uint64_t max = UINT64_MAX >> (64 - 8 * bytes), sign = max / 2 + 1, x = load_word(value, bytes);
+    uint64_t inf = infinity(dtype);
+    /* The least value as a word: -infinity flipped, INT_MIN or 0. */
+    uint64_t flip = inf ? max / 2 : 0;
+    uint64_t least = inf ? ~inf & max
+                     : dtype == GP_I8 || dtype == GP_I16 || dtype == GP_I32 || dtype == GP_I64
+                         ? sign
+                         : 0;
+    uint64_t w = x & sign ? x ^ flip : x;
+    struct class_of_value c = {(w - least) & max, (w - least) & max};
+    if (inf && (x & ~sign & max) > inf)
+        c = (struct class_of_value){(inf + 1 - least) & max, max};
+    else if (inf && (x & ~sign & max) == 0)
+        c = (struct class_of_value){(max - least) & max, (0 - least) & max}; /* -0, +0 */
+    struct gpi_compact_range r = {flip, least, 0,
+                                  compare == GP_NE || compare == GP_LT || compare == GP_GT};
+    if (compare == GP_LE || compare == GP_GT) {
+        r.span = c.last;
+    } else {
+        r.low = (least + c.first) & max;
+        r.span = compare == GP_EQ || compare == GP_NE ? c.last - c.first : max - c.first;
+    }
+    return r;
+}
