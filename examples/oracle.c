@@ -141,7 +141,7 @@ bool oracle_pagerank(const struct csr *p, double damping, double tolerance, doub
         change = step(p, damping, has_entries, rank, next, size);
         ++*iterations;
         if (progress)
-            progress(arg, change < 1.0 ? log(change) : 0.0, log(tolerance));
+            progress(arg, change < 1.0 ? -log(change) : 0.0, -log(tolerance));
     }
     free(next);
     free(size);

@@ -88,7 +88,7 @@ static gp_status iterate(struct pipeline *p, double *change)
         *change = (next_sum - sum) / next_sum;
         sum = next_sum;
         p->iterations++;
-        report_progress(&p->report, *change > 0 ? log(*change) : 0.0, log(p->tolerance));
+        report_progress(&p->report, *change < 1 ? -log(*change) : 0.0, -log(p->tolerance));
     }
     return GP_OK;
 }
@@ -106,7 +106,7 @@ int stages_pagerank(struct pipeline *p)
         return stages_no_memory();
     }
     report_line(&p->report, &(struct stage_line){"scale columns", seconds, (double)p->a.nnz,
-                                                 "entry", "host", "serial loop"});
+                                                 " entries", "host", "serial loop"});
     gp_status s = allocate(p, teleport);
     free(teleport);
     report_begin(&p->report, "PageRank");
@@ -118,7 +118,7 @@ int stages_pagerank(struct pipeline *p)
     amount = (double)p->a.nnz * p->iterations;
     snprintf(note, sizeof note, "gp_spmv and gp_scan, %d iterations, change %.1e%s", p->iterations,
              change, change < p->tolerance ? "" : ": not converged");
-    report_line(&p->report, &(struct stage_line){"PageRank", report_now() - begin, amount, "entry",
-                                                 p->where, note});
+    report_line(&p->report, &(struct stage_line){"PageRank", report_now() - begin, amount,
+                                                 " entries", p->where, note});
     return EXIT_GOOD;
 }

@@ -41,7 +41,7 @@ static const char usage[] =
     "  --seed S             of the graph (1)\n"
     "  --backend NAME       cpu, cuda, or auto: the first usable GPU, otherwise the CPU (auto)\n"
     "  --threads N          of the CPU backend (as many as there are)\n"
-    "  --tolerance T        of PageRank (1e-9)\n"
+    "  --tolerance T        of PageRank (1e-6)\n"
     "  --help               this text\n"
     "\n"
     "PageRank takes |a| with each column scaled to sum 1 as the links and 0.85 as damping.\n"
@@ -128,7 +128,7 @@ static bool option_read(struct options *o, int argc, char **argv, int *i)
 static bool options_read(struct options *o, int argc, char **argv)
 {
     bool only_files = false;
-    *o = (struct options){.edge_factor = 16, .seed = 1, .tolerance = 1e-9};
+    *o = (struct options){.edge_factor = 16, .seed = 1, .tolerance = 1e-6};
     for (int i = 1; i < argc; i++) {
         if (!only_files && strcmp(argv[i], "--") == 0) {
             only_files = true;
@@ -177,7 +177,7 @@ static int generate(struct pipeline *p, const struct options *o, struct stage_li
                        &p->report))
         return stages_no_memory();
     *line = (struct stage_line){"generate",       report_now() - p->report.begin,
-                                (double)p->m.nnz, "entry",
+                                (double)p->m.nnz, " entries",
                                 "host",           "R-MAT generator"};
     return EXIT_GOOD;
 }

@@ -213,9 +213,9 @@ int stages_csr(struct pipeline *p)
 {
     double entries = (double)p->m.nnz;
     uint64_t nnz;
-    int e = timed(p, "sort", entries, "entry", "gp_radix_sort_pairs", sort);
+    int e = timed(p, "sort", entries, " entries", "gp_radix_sort_pairs", sort);
     if (e == EXIT_GOOD)
-        e = timed(p, "merge duplicates", entries, "entry",
+        e = timed(p, "merge duplicates", entries, " entries",
                   "gp_csr_from_coo: sorts, merges, makes row pointers", merge);
     if (e != EXIT_GOOD)
         return e;
@@ -223,9 +223,9 @@ int stages_csr(struct pipeline *p)
         return stages_fail(p);
     p->a.nnz = (size_t)nnz;
     entries = (double)nnz;
-    e = timed(p, "expand rows", entries, "entry", "gp_csr_to_coo", expand_rows);
+    e = timed(p, "expand rows", entries, " entries", "gp_csr_to_coo", expand_rows);
     if (e == EXIT_GOOD)
-        e = timed(p, "row pointers", entries, "entry", "gp_csr_row_pointers", row_pointers);
+        e = timed(p, "row pointers", entries, " entries", "gp_csr_row_pointers", row_pointers);
     if (e == EXIT_GOOD)
         e = timed(p, "SpMV", 2.0 * entries, "flop", "gp_spmv, f64", spmv);
     return e;
