@@ -81,13 +81,13 @@ template <class A> struct TileState {
         return ready;
     }
 
-    /* A 32-bit tag comes round after 2^32 launches. So that no word can be that old, each launch
-     * clears one 8-byte word it does not use, in turn. By one thread of every launch. */
+    /* A 32-bit tag comes round after 2^32 launches. So that no 8-byte word can be that old, each launch
+     * gives one that it does not use the tag of the launch before, in turn. By one thread. */
     GPI_DEVICE void retire_one(const gpi_state &s, uint32_t tiles) const
     {
         uint32_t slot = (uint32_t)(epoch % s.slots);
         if (!narrow_word || slot >= tiles)
-            s.words8[slot] = 0;
+            s.words8[slot] = (epoch - 1) << 32;
     }
 };
 
