@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Launcher of the kernels of one item size (GPI_ITEM_BYTES, GPI_UNIT); 0: positions of flags. */
+#include "compact/compact_stream.cuh"
 #include "compact/compact_tile.cuh"
+#include "tuning/compact_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -8,21 +10,56 @@ namespace
 {
 
 constexpr int item_bytes = GPI_ITEM_BYTES;
-constexpr uint64_t blocks_per_sm = 4;
 
 template <bool COMPARE, bool INDICES>
-gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
+gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr int groups_max = item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
     const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
-    const uint64_t most = blocks_per_sm * ctx->sm_count;
+    const uint64_t most = (uint64_t)compact_tile_blocks_per_sm * ctx->sm_count;
     const uint32_t grid = (uint32_t)(tiles < most ? tiles : most);
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
     compact_tile_k<item_bytes, COMPARE, INDICES, groups_max>
         <<<grid, 32 * GPI_COMPACT_WARPS, 0, ctx->stream>>>(p,
                                                            tile_items / (32 * GPI_COMPACT_WARPS));
     return gpi_cuda_launched(ctx, function);
+}
+
+#if GPI_SM >= 90
+template <bool COMPARE, bool INDICES>
+gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
+{
+    constexpr CompactStreamShape shape = compact_stream_shape;
+    constexpr int W = shape.store_warps, R = shape.mark_warps;
+    constexpr int bytes = item_bytes && (COMPARE || !INDICES) ? item_bytes : 1;
+    constexpr int fit_groups = shape.tile_bytes / (W * 32 * bytes);
+    constexpr int groups = fit_groups < 32 ? fit_groups : 32;
+    constexpr int fit = shape.shared_bytes /
+                        (CompactStream<item_bytes, COMPARE, INDICES, W, R, groups, 1>::stage_bytes +
+                         W * 33 * (int)sizeof(uint32_t));
+    constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
+    using Kernel = CompactStream<item_bytes, COMPARE, INDICES, W, R, groups, S>;
+    static uint64_t allowed;
+    const uint64_t tiles = (p.a.n + Kernel::tile_items - 1) / Kernel::tile_items;
+    const uint32_t grid = (uint32_t)(tiles < (uint64_t)ctx->sm_count ? tiles : ctx->sm_count);
+    auto kernel = compact_stream_k<item_bytes, COMPARE, INDICES, W, R, groups, S>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, Kernel::shared_bytes, &allowed));
+    GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
+    kernel<<<grid, Kernel::threads, Kernel::shared_bytes, ctx->stream>>>(p);
+    return gpi_cuda_launched(ctx, function);
+}
+#endif
+
+template <bool COMPARE, bool INDICES>
+gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
+{
+#if GPI_SM >= 90
+    constexpr int read_bytes = (COMPARE || !INDICES ? item_bytes : 0) + !COMPARE;
+    if (p.a.n * read_bytes >= (uint64_t)compact_stream_shape.from_bytes)
+        return launch_stream<COMPARE, INDICES>(ctx, function, p);
+#endif
+    return launch_tile<COMPARE, INDICES>(ctx, function, p);
 }
 
 } // namespace

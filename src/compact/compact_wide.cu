@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compaction by flags of items of any size: a tile's items wait in shared memory. */
 #include "compact/compact_kernels.cuh"
+#include "tuning/compact_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -120,7 +121,7 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
     static uint64_t allowed;
     const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
-    const uint64_t most = (uint64_t)ctx->sm_count * 4;
+    const uint64_t most = (uint64_t)ctx->sm_count * compact_tile_blocks_per_sm;
     auto kernel = compact_wide_k<Word>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, GPI_COMPACT_ITEM_MAX, &allowed));
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
