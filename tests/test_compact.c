@@ -414,6 +414,43 @@ START_TEST(test_compact_offsets)
 }
 END_TEST
 
+/* Sizes past the one where GPUs change to their kernel for large arrays, at every kind of place. */
+START_TEST(test_compact_long_arrays)
+{
+    static const struct places places[] = {
+        {0, 0, 0, false}, {1, 3, 2, false}, {3, 13, 1, true}, {2, 16, 5, false}};
+    size_t width = widths[_i], n = ((size_t)9 << 20) / (width + 1) + 4099;
+    uint64_t seed = t_seed();
+    if (!t_is_cuda())
+        return;
+    uint8_t *keep = flags_new(4 + _i, n, &seed);
+    char *in = items_new(width, n);
+    uint64_t value = 0x4040404040404040;
+    static const gp_dtype by_width[] = {GP_I8, GP_F16, GP_F32, GP_I64, (gp_dtype)0};
+    for (int c = 0; c < 4; c++) {
+        gp_compact_desc d = desc_of(GP_COMPACT_ITEMS, width);
+        check_at(&d, in, keep, n, places[c]);
+        d.dtype = by_width[_i];
+        d.compare = d.dtype ? (gp_compare)(GP_LT + c) : (gp_compare)0;
+        d.value = &value;
+        check_at(&d, in, d.dtype ? NULL : keep, n, places[c]);
+        d.kind = GP_COMPACT_INDICES;
+        d.index_dtype = c & 1 ? GP_U64 : GP_U32;
+        check_at(&d, in, d.dtype ? NULL : keep, n,
+                 (struct places){(size_t)c, (size_t)c, (size_t)c, false});
+        d = desc_of(GP_COMPACT_PARTITION, width);
+        check_at(&d, in, keep, n, (struct places){(size_t)c, 5 * (size_t)c, (size_t)c, false});
+    }
+    gp_compact_desc indices = desc_of(GP_COMPACT_INDICES, 0);
+    free(keep);
+    n = 9000001;
+    keep = flags_new(7, n, &seed);
+    check_at(&indices, NULL, keep, n, (struct places){0, 7, 1, false});
+    free(keep);
+    free(in);
+}
+END_TEST
+
 START_TEST(test_compact_threads_agree)
 {
     enum { N = 500001 };
@@ -839,6 +876,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_compact_offsets, 0, 17);
     tcase_add_loop_test(c, test_compact_past_capacity_writes_what_fits, 0, WIDTHS - 2);
     tcase_add_loop_test(c, test_compact_device_n, 0, 6);
+    tcase_add_loop_test(c, test_compact_long_arrays, 0, DIRECT_WIDTHS);
     c = t_case(s, "determinism");
     tcase_add_loop_test(c, test_compact_threads_agree, 0, 10);
     c = t_case(s, "errors");
