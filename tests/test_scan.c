@@ -286,22 +286,6 @@ START_TEST(test_scan_any_alignment)
 }
 END_TEST
 
-START_TEST(test_scan_any_alignment_of_pairs)
-{
-    gp_op op = _i % 2 ? GP_MAT2 : GP_AFFINE;
-    gp_dtype dtype = _i / 2 ? GP_F64 : GP_F32;
-    uint64_t state = t_seed() + (uint64_t)_i;
-    size_t n = 5003;
-    char *in = oracle_scan_input(dtype, op, n, &state);
-    for (size_t offset = 0; offset < 9; offset++) { /* scalars, so items may begin at any of them */
-        gp_scan_desc desc = t_scan_desc(kinds[offset % 3], dtype, dtype, op);
-        t_check_scan(&desc, in, n, (struct scan_layout){offset, (offset * 5 + 1) % 9, false});
-        t_check_scan(&desc, in, n, (struct scan_layout){offset, 0, true});
-    }
-    free(in);
-}
-END_TEST
-
 /* ---- determinism
  * ----------------------------------------------------------------------------------- */
 
@@ -461,7 +445,6 @@ static Suite *suite(void)
     c = t_case(s, "layout");
     tcase_add_loop_test(c, test_scan_in_place, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_scan_any_alignment, 0, T_DTYPE_COUNT);
-    tcase_add_loop_test(c, test_scan_any_alignment_of_pairs, 0, 4);
     c = t_case(s, "graphs");
     tcase_add_loop_test(c, test_scan_captured_and_replayed_with_other_data, 0, 3);
     c = t_case(s, "large");
