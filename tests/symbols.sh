@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Only names that begin with gp_ leave the library, and it needs nothing but libc, libm and OpenMP at run time.
+# symbols.sh LIBRARY
+set -eu
+names=$(nm -D --defined-only "$1" | awk '{ print $NF }' | sed 's/@.*//')
+foreign=$(echo "$names" | grep -v '^gp_' || true)
+if [ -n "$foreign" ]; then
+    echo "exported without the prefix gp_:"
+    echo "$foreign"
+    exit 1
+fi
+echo "$names" | grep -qx gp_context_create || {
+    echo "gp_context_create is not exported"
+    exit 1
+}
+allowed='linux-vdso|linux-gate|ld-linux|ld-musl|libc\.|libm\.|libpthread\.|libdl\.|librt\.|libgomp\.|libomp\.|libomp5\.'
+others=$(ldd "$1" | awk '{ print $1 }' | sed 's,.*/,,' | grep -Ev "^($allowed)" || true)
+if [ -n "$others" ]; then
+    echo "needed at run time:"
+    echo "$others"
+    exit 1
+fi
+echo "$(echo "$names" | wc -l) symbols"
