@@ -1,7 +1,185 @@
 /* SPDX-License-Identifier: MIT */
+/**
+ * @file radixsort.h
+ * Stable radix sort of keys, of keys with values, and of indices; gather.
+ *
+ * All sorts compare an order word t(key), unsigned and as wide as the key:
+ *   unsigned integers   the key;
+ *   signed integers     the key with its sign bit inverted;
+ *   floats              all ones for every NaN; otherwise -0 counts as +0, and then the bits of a
+ * positive number with the sign bit set, or the inverted bits of a negative one. Descending order
+ * compares the complement of t. The bit range of the options selects bits of this word. Keys
+ * themselves are moved as they are: NaN payloads and the sign of zero survive.
+ */
 #ifndef GP_RADIXSORT_H
 #define GP_RADIXSORT_H
 
 #include <gp/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Direction of a sort. */
+typedef enum gp_order {
+    GP_ASCENDING = 0, /**< integers by value; floats -inf .. -0 = +0 .. +inf < NaN */
+    GP_DESCENDING = 1 /**< the reverse order of keys; equal keys still stay in input order */
+} gp_order;
+
+/** Options of a sort; start from GP_RADIX_SORT_OPTIONS_INIT. */
+typedef struct gp_radix_sort_options {
+    size_t size;            /**< sizeof(gp_radix_sort_options) */
+    gp_order order;         /**< */
+    int begin_bit;          /**< lowest bit of the order word that is compared */
+    int end_bit;            /**< one past the highest; 0: the key's width */
+    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare; GP_ALGORITHM_CUB on CUDA */
+} gp_radix_sort_options;
+
+#define GP_RADIX_SORT_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, GP_ALGORITHM_AUTO                       \
+    }
+
+/**
+ * Sort keys.
+ *
+ * keys_out is a permutation of keys_in with t(keys_out[i]) <= t(keys_out[i + 1]) in the compared
+ * bits.
+ *
+ * @param[in]  ctx      decides where the arrays live
+ * @param[in]  dtype    of the keys, any gp_dtype
+ * @param[in]  keys_in  n keys, aligned to the key; NULL if n == 0; left as it is unless it is
+ * keys_out
+ * @param[in]  n        keys; 0 is allowed and does nothing; at most 2^40
+ * @param[out] keys_out n keys; may equal keys_in, which can cost a copy, and must not overlap it
+ * otherwise
+ * @param[in]  options  NULL: ascending, all bits. begin_bit <= end_bit <= width of the key, where
+ * an end_bit of 0 stands for the width; equal ones compare nothing, so the result is a copy. Fewer
+ * bits are faster
+ *
+ * Queued on the context's stream; allocates only while the workspace is smaller than
+ * gp_radix_sort_workspace_bytes(); capturable. Stable in the bits compared. With all bits compared
+ * the order among -0 and +0, and among NaNs, is not specified, but the same in each run.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx, keys_in or keys_out NULL, misaligned or in the wrong
+ * memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT n, or options->size, order, begin_bit, end_bit or
+ * algorithm; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not one of the sort or not
+ * available here; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA
+ * keys_out unspecified.
+ *
+ * Cost: one pass over the keys for each 8 bits compared. On the CPU a pass whose digit is the same
+ * in all keys is left out, and 8- and 16-bit keys are counted instead of moved. Source:
+ * least-significant-digit radix sort, Knuth volume 3, section 5.2.5; on GPUs Adinets and Merrill
+ * 2022 ("Onesweep").
+ * @since 0.1
+ */
+GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,
+                               void *keys_out, const gp_radix_sort_options *options);
+
+/**
+ * Sort keys and move a value along with each.
+ *
+ * As gp_radix_sort(), and values_out[i] is the value that stood beside keys_out[i]. Stable: pairs
+ * whose keys compare equal (-0 and +0, all NaNs, keys equal in the bits compared) stay in input
+ * order, in both directions.
+ *
+ * @param[in]  ctx         decides where the arrays live
+ * @param[in]  dtype       of the keys, any gp_dtype
+ * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
+ * @param[in]  value_bytes 1 to 65536; 1, 2, 4, 8 and 16 can be moved directly, other sizes, and on
+ * CUDA 1, 2 and 16, are moved once at the end through sorted indices
+ * @param[in]  values_in   n values, aligned to the largest power of two, up to 16, that divides
+ * value_bytes
+ * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40
+ * @param[out] keys_out    n keys; may equal keys_in, which can cost a copy
+ * @param[out] values_out  n values; may equal values_in, which can cost a copy. No output may
+ * overlap any other array in another way
+ * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
+ *
+ * Workspace gp_radix_sort_workspace_bytes() with this value_bytes. Queueing, statuses and cost as
+ * gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes, GP_ERROR_POINTER also for values_in and
+ * values_out.
+ * @since 0.1
+ */
+GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
+                                     size_t value_bytes, const void *values_in, size_t n,
+                                     void *keys_out, void *values_out,
+                                     const gp_radix_sort_options *options);
+
+/**
+ * Find the stable order of keys without moving them.
+ *
+ * keys_in[indices_out[0]], keys_in[indices_out[1]], .. is sorted; equal keys have ascending
+ * indices.
+ *
+ * @param[in]  ctx         decides where the arrays live
+ * @param[in]  dtype       of the keys, any gp_dtype
+ * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
+ * @param[in]  n           keys; 0 is allowed and does nothing; at most 2^40, and 2^32 with GP_U32
+ * @param[in]  index_dtype GP_U32 or GP_U64
+ * @param[out] indices_out n indices; must not overlap keys_in
+ * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is 0, 1, 2 ..
+ *
+ * Workspace gp_argsort_workspace_bytes(). Queueing and statuses as gp_radix_sort(); GP_ERROR_DTYPE
+ * also for index_dtype, GP_ERROR_ARGUMENT also for an n that index_dtype cannot number.
+ * @since 0.1
+ */
+GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,
+                            gp_dtype index_dtype, void *indices_out,
+                            const gp_radix_sort_options *options);
+
+/**
+ * Collect items by index: out[i] = in[indices[i]].
+ *
+ * @param[in]  ctx         decides where the arrays live
+ * @param[in]  item_bytes  1 to 65536
+ * @param[in]  in          as many items as the largest index + 1, aligned to the largest power of
+ * two, up to 16, that divides item_bytes
+ * @param[in]  index_dtype GP_U32 or GP_U64
+ * @param[in]  indices     n indices; each must be in range, which is not checked
+ * @param[in]  n           items of the output; 0 is allowed and does nothing; at most 2^40
+ * @param[out] out         n items, aligned as in; must overlap neither in nor indices (of in, whose
+ * length the call is not told, only the first item is checked)
+ *
+ * Queued on the context's stream; takes no workspace; capturable. Indices may repeat and leave out
+ * items.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx or an array NULL, misaligned or in the wrong memory;
+ *         GP_ERROR_ARGUMENT item_bytes or n; GP_ERROR_DTYPE index_dtype; GP_ERROR_OVERLAP (nothing
+ * queued in all these); GP_ERROR_CUDA out unspecified.
+ *
+ * Cost: reads the indices and n items, writes n items.
+ * @since 0.1
+ */
+GP_API gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype index_dtype,
+                           const void *indices, size_t n, void *out);
+
+/**
+ * Upper bound of the workspace of gp_radix_sort() and gp_radix_sort_pairs(), without touching a
+ * device.
+ *
+ * The bound covers keys_in == keys_out and values_in == values_out.
+ *
+ * @param[in]  target      NULL: any machine
+ * @param[in]  dtype       of the keys
+ * @param[in]  value_bytes 0 for gp_radix_sort()
+ * @param[in]  n           largest n to come
+ * @param[in]  options     as for the sort
+ * @param[out] bytes       for gp_context_reserve()
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, value_bytes, n or
+ * options; GP_ERROR_DTYPE; GP_ERROR_UNSUPPORTED
+ * @since 0.1
+ */
+GP_API gp_status gp_radix_sort_workspace_bytes(const gp_target *target, gp_dtype dtype,
+                                               size_t value_bytes, size_t n,
+                                               const gp_radix_sort_options *options, size_t *bytes);
+
+/** Upper bound of the workspace of gp_argsort(), as gp_radix_sort_workspace_bytes(). @since 0.1 */
+GP_API gp_status gp_argsort_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
+                                            gp_dtype index_dtype,
+                                            const gp_radix_sort_options *options, size_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorts on the CPU: the route of a job, its scratch, and what does not depend on the key width. */
+#include "radixsort/radixsort_cpu.h"
+
+#include "core/check.h"
+#include "core/threads.h"
+#include "core/workspace.h"
+
+static bool value_is_direct(size_t bytes)
+{
+    return bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16;
+}
+
+static size_t parts_of(int threads, size_t n)
+{
+    size_t parts = n / GPI_RADIX_PART_MIN, least = n / GPI_RADIX_PART_MAX + 1;
+    if (threads > 0 && parts > (size_t)threads)
+        parts = (size_t)threads;
+    if (parts > GPI_RADIX_PARTS_MAX)
+        parts = GPI_RADIX_PARTS_MAX;
+    return parts > least ? parts : least;
+}
+
+/* Counts of all passes, of the pass at hand, and places; or counts of keys and their places. */
+static size_t counts_bytes(const struct gpi_radix_job *j, size_t parts)
+{
+    size_t bins = (size_t)1 << 8 * (j->key_bytes <= 2 ? j->key_bytes : 1);
+    if (gpi_radixsort_by_count(j))
+        return (bins + 1) * sizeof(uint64_t) + parts * bins * sizeof(uint32_t);
+    return parts * GPI_RADIX_BINS * ((j->key_bytes + 1) * sizeof(uint32_t) + sizeof(uint64_t));
+}
+
+/* The sizes of a frame's pieces; 0: not taken. */
+struct pieces {
+    size_t keys_tmp, keys_out, values_tmp, indices, values_copy, counts;
+};
+
+static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place)
+{
+    struct pieces p = {0, 0, 0, 0, 0, 0};
+    size_t index_bytes = gpi_radix_index_bytes(j->n);
+    p.counts = counts_bytes(j, parts_of(threads, j->n));
+    if (j->begin_bit == j->end_bit || gpi_radixsort_by_count(j))
+        return p;
+    p.keys_tmp = j->n * j->key_bytes;
+    p.keys_out = j->keys_out ? 0 : p.keys_tmp;
+    if (value_is_direct(j->value_bytes)) {
+        p.values_tmp = j->n * j->value_bytes;
+        return p;
+    }
+    p.values_tmp = p.indices = j->n * index_bytes;
+    p.values_copy = values_in_place ? j->n * j->value_bytes : 0;
+    return p;
+}
+
+static size_t pieces_bytes(const struct pieces *p)
+{
+    return gpi_piece(p->keys_tmp) + gpi_piece(p->keys_out) + gpi_piece(p->values_tmp) +
+           gpi_piece(p->indices) + gpi_piece(p->values_copy) + gpi_piece(p->counts);
+}
+
+size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job)
+{
+    struct pieces p = pieces_of(threads, job, true);
+    return pieces_bytes(&p);
+}
+
+struct copy {
+    const struct gpi_radix_cpu_job *c;
+    char *to;
+    const char *from;
+    size_t item_bytes; /* of from == NULL: write the indices this wide */
+};
+
+static void copy_part(void *arg, size_t part)
+{
+    const struct copy *k = arg;
+    size_t n = k->c->job.n, begin = gpi_radixsort_part_begin(n, k->c->parts, part);
+    size_t end = gpi_radixsort_part_begin(n, k->c->parts, part + 1);
+    if (k->from)
+        memcpy(k->to + begin * k->item_bytes, k->from + begin * k->item_bytes,
+               (end - begin) * k->item_bytes);
+    else if (k->item_bytes == 4)
+        for (size_t i = begin; i < end; i++)
+            ((uint32_t *)(void *)k->to)[i] = (uint32_t)i;
+    else
+        for (size_t i = begin; i < end; i++)
+            ((uint64_t *)(void *)k->to)[i] = i;
+}
+
+void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
+                        size_t item_bytes)
+{
+    struct copy k = {c, to, from, item_bytes};
+    if (to != from)
+        gpi_parallel_for(c->threads, c->parts, copy_part, &k);
+}
+
+void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c)
+{
+    const struct gpi_radix_job *j = &c->job;
+    if (j->keys_out)
+        gpi_radixsort_copy(c, j->keys_out, j->keys_in, j->key_bytes);
+    if (j->value_bytes)
+        gpi_radixsort_copy(c, j->values_out, j->values_in, j->value_bytes);
+}
+
+/* Values of a size without code: sort the indices, then collect. */
+static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *indices,
+                            void *values_copy)
+{
+    const struct gpi_radix_job whole = c->job;
+    const void *values = whole.values_in;
+    size_t index_bytes = gpi_radix_index_bytes(whole.n);
+    if (values_copy) {
+        gpi_radixsort_copy(c, values_copy, values, whole.value_bytes);
+        values = values_copy;
+    }
+    c->job.value_bytes = index_bytes;
+    c->job.values_in = NULL;
+    c->job.values_out = indices;
+    gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(whole.key_bytes))(c);
+    gpi_gather_cpu(ctx->threads, whole.value_bytes, values, index_bytes, indices, whole.n,
+                   whole.values_out);
+}
+
+gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
+{
+    bool in_place = job->values_in && job->values_in == job->values_out;
+    struct pieces p = pieces_of(ctx->threads, job, in_place);
+    struct gpi_radix_cpu_job c = {.job = *job, .threads = ctx->threads};
+    struct gpi_frame frame;
+    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
+    c.parts = parts_of(ctx->threads, job->n);
+    c.counts = gpi_frame_take(&frame, p.counts);
+    c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
+    c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
+    if (p.keys_out)
+        c.job.keys_out = gpi_frame_take(&frame, p.keys_out);
+    if (p.indices) {
+        void *indices = gpi_frame_take(&frame, p.indices);
+        void *copy = p.values_copy ? gpi_frame_take(&frame, p.values_copy) : NULL;
+        sort_by_indices(ctx, &c, indices, copy);
+    } else if (job->begin_bit == job->end_bit) {
+        gpi_radixsort_copy_all(&c);
+    } else {
+        gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(job->key_bytes))(&c);
+    }
+    gpi_frame_close(&frame);
+    return GP_OK;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What the code of all key widths shares on the CPU. */
+#ifndef GPI_RADIXSORT_CPU_H
+#define GPI_RADIXSORT_CPU_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "radixsort/radixsort_internal.h"
+
+struct gpi_radix_value16 {
+    uint64_t half[2];
+};
+
+/* Counters of a part have 32 bits. */
+#define GPI_RADIX_PART_MAX ((size_t)1 << 31)
+/* Less is not worth a second thread. */
+enum { GPI_RADIX_PART_MIN = 16384, GPI_RADIX_PARTS_MAX = 1024 };
+
+/* Parts are as long as each other, give or take one item. */
+static inline size_t gpi_radixsort_part_begin(size_t n, size_t parts, size_t part)
+{
+    size_t longer = n % parts;
+    return n / parts * part + (part < longer ? part : longer);
+}
+
+/* Whether keys are counted instead of moved: all bits compared, and enough of them to pay for the
+ * table. */
+static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)
+{
+    return j->key_bytes <= 2 && j->value_bytes == 0 && j->begin_bit == 0 &&
+           j->end_bit == 8 * (int)j->key_bytes && j->n >= (j->key_bytes == 1 ? 0 : 16384);
+}
+
+/* Copy n items of a size to an array of the same length, in parallel. */
+void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
+                        size_t item_bytes);
+
+/* The result of a sort that moves nothing: copies, and indices in order. */
+void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c);
+
+/* Write whole lines; both pointers are aligned to a line when stream is set. */
+static inline void store_lines(void *to, const void *from, size_t bytes, bool stream)
+{
+#if defined(__SSE2__)
+    if (stream) {
+        for (size_t i = 0; i < bytes / 16; i++)
+            _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)from + i));
+        return;
+    }
+#else
+    (void)stream;
+#endif
+    memcpy(to, from, bytes);
+}
+
+/* Streamed lines must be visible before another thread is told that the part is done. */
+static inline void store_fence(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+#endif

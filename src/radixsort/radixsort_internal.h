@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Radix sort.
+ *
+ * CPU, least significant digit first (Knuth volume 3, 5.2.5): the input is cut into parts, one per
+ * thread.
+ *   1. One read counts the digits of all passes, per part. A digit that is the same in all keys
+ * needs no pass.
+ *   2. Per pass: an exclusive sum over (bin, part) gives each part its place in each bin;
+ *   3. each part moves its items, collecting them per bin in a line-sized buffer that leaves in one
+ * piece;
+ *   4. the digits of the next pass are counted per part.
+ * Passes alternate between the output and a scratch array so that the last one writes the output.
+ * Keys of 8 and 16 bits without values are counted and written anew.
+ *
+ * CUDA: keys are turned into order words (radixsort_order.h), sorted as unsigned words, and turned
+ * back. The order word of a float forgets its NaN payload and the sign of zero, so there the sorted
+ * indices pick the keys; keys alone use a word that forgets nothing. Values that have no kernel are
+ * picked by index too.
+ *
+ * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
+ *   CPU    [keys n][keys n if not an output][values or indices n][indices n][copy of
+ * values][counts] CUDA   [copy of keys][copy of values][words n][indices n][indices n][temporary of
+ * the sort]
+ */
+#ifndef GPI_RADIXSORT_INTERNAL_H
+#define GPI_RADIXSORT_INTERNAL_H
+
+#include <gp/radixsort.h>
+
+#include "core/context.h"
+#include "radixsort/radixsort_order.h"
+
+enum { GPI_RADIX_BITS = 8, GPI_RADIX_BINS = 256, GPI_RADIX_VALUE_MAX = 65536 };
+
+/* One sort, checked and with its options resolved. */
+struct gpi_radix_job {
+    struct gpi_radix_order order;
+    size_t key_bytes;
+    size_t value_bytes; /* 0: keys only */
+    size_t n;
+    int begin_bit, end_bit; /* begin_bit == end_bit: copy */
+    gp_algorithm algorithm;
+    const void *keys_in;
+    const void *values_in; /* NULL with value_bytes 4 or 8: the indices 0 .. n - 1 */
+    void *keys_out;        /* NULL: not wanted */
+    void *values_out;
+};
+
+/* What the code of one key width gets; every array is as long as n. */
+struct gpi_radix_cpu_job {
+    struct gpi_radix_job job; /* keys_out is set, value_bytes is 0, 1, 2, 4, 8 or 16 */
+    void *keys_tmp;
+    void *values_tmp;
+    void *counts; /* see counts_bytes() in radixsort_cpu.c */
+    size_t parts;
+    int threads;
+};
+
+typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);
+
+/* One sort of unsigned words through CUB; bytes is the query's answer when temporary is NULL.
+ * Values are value_bytes (0, 4 or 8) wide. Returns a cudaError_t. */
+struct gpi_radix_cub_args {
+    void *temporary;
+    size_t bytes;
+    const void *keys_in;
+    void *keys_out;
+    const void *values_in;
+    void *values_out;
+    size_t value_bytes;
+    uint64_t n;
+    int begin_bit, end_bit;
+    gp_stream stream;
+};
+
+typedef int gpi_radixsort_cub_fn(struct gpi_radix_cub_args *args);
+
+/* The kernels around the sort. */
+struct gpi_radix_cuda_kernels {
+    /* out[i] = order word of in[i], which with exact can be turned back (in may equal out). */
+    void (*to_words)(gp_context *ctx, const struct gpi_radix_order *order, bool exact,
+                     size_t key_bytes, const void *in, uint64_t n, void *out);
+    /* The keys of exact order words, in place. */
+    void (*from_words)(gp_context *ctx, const struct gpi_radix_order *order, size_t key_bytes,
+                       void *words, uint64_t n);
+    void (*iota)(gp_context *ctx, size_t index_bytes, uint64_t n, void *out);
+    void (*gather)(gp_context *ctx, size_t item_bytes, const void *in, size_t index_bytes,
+                   const void *indices, uint64_t n, void *out);
+};
+
+/* radixsort_table.c; width is log2 of the key's bytes. NULL: not available. */
+gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width);
+gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width);
+const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row);
+
+/* Sort by a job; the frame is theirs. */
+gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job);
+gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function,
+                             const struct gpi_radix_job *job);
+
+/* Upper bounds of their frames, arrays in place included; 0 threads or multiprocessors: any number.
+ */
+size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
+size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
+
+/* out[i] = in[indices[i]] on the CPU. */
+void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index_bytes,
+                    const void *indices, size_t n, void *out);
+
+/* The same, queued on the context's stream. */
+gp_status gpi_gather_cuda(gp_context *ctx, const char *function, size_t item_bytes, const void *in,
+                          size_t index_bytes, const void *indices, size_t n, void *out);
+
+static inline int gpi_radix_width(size_t key_bytes)
+{
+    return key_bytes == 1 ? 0 : key_bytes == 2 ? 1 : key_bytes == 4 ? 2 : 3;
+}
+
+/* Bytes of the indices that stand in for values or keys of an array. */
+static inline size_t gpi_radix_index_bytes(uint64_t n)
+{
+    return n > (uint64_t)1 << 32 ? 8 : 4;
+}
+
+#endif
