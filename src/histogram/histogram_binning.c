@@ -62,12 +62,17 @@ static uint64_t divide_step(uint64_t *r, uint64_t range)
 /* Even bins over range values from lo. */
 static void integer_bins(uint64_t lo, uint64_t range, size_t bins, struct gpi_binning *b)
 {
+    const uint64_t exact_product = (uint64_t)1 << 50;
     uint64_t rest = bins % range;
     *b = (struct gpi_binning){.bins = (uint32_t)bins, .lo = lo, .last = range - 1};
     b->q = bins / range;
     b->kind = b->last > UINT32_MAX ? GPI_BINNING_WIDE : GPI_BINNING_NARROW;
     if (rest == 0)
         return;
+    if (b->kind == GPI_BINNING_NARROW && b->q == 0 && bins < exact_product / range) {
+        b->ratio = (double)bins / (double)range;
+        b->bias = 0.5 / (double)range;
+    }
     b->m_hi = divide_step(&rest, range);
     if (b->kind == GPI_BINNING_NARROW) {
         b->m_hi++;

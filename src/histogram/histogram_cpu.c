@@ -133,21 +133,25 @@ static void count_table(uint32_t *table, const uint32_t *index, size_t count)
         table[index[i]]++;
 }
 
-/* Returns how many are in no bin. */
+/* The next two return how many are in no bin. */
 static uint64_t count_direct(const struct gpi_histogram_args *a, const uint32_t *index,
                              size_t count)
 {
     const uint32_t none = a->binning.bins;
-    uint64_t outside = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (index[i] == none)
-            outside++;
-        else if (a->wide_counters)
-            ((uint64_t *)a->counts)[index[i]]++;
-        else
-            ((uint32_t *)a->counts)[index[i]]++;
-    }
-    return outside;
+    uint64_t *wide = a->wide_counters ? a->counts : NULL;
+    uint32_t *narrow = a->counts;
+    uint64_t inside = 0;
+    for (size_t i = 0; wide && i < count; i++)
+        if (index[i] != none) {
+            wide[index[i]]++;
+            inside++;
+        }
+    for (size_t i = 0; !wide && i < count; i++)
+        if (index[i] != none) {
+            narrow[index[i]]++;
+            inside++;
+        }
+    return count - inside;
 }
 
 /* A run of equal indices takes one atomic operation, so constant input does not serialise. */

@@ -17,6 +17,17 @@ typedef GPI_VALUE value;
 
 #if GPI_IS_FLOAT
 
+/* As gpi_f16_to_float(), but without branches, and subnormals by way of an integer: arithmetic on
+ * subnormal floats is slow on many machines. */
+static inline float half_to_float(uint16_t h)
+{
+    uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
+    uint32_t rebias = magnitude < 0x7c00u ? 112u << 23 : 224u << 23; /* inf and NaN: to the top */
+    float small = (float)(int32_t)magnitude * 0x1p-24f;
+    uint32_t bits = magnitude < 0x400u ? gpi_bits_of_float(small) : (magnitude << 13) + rebias;
+    return gpi_float_of_bits(sign | bits);
+}
+
 static void bin_scale(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
 {
     const double from = b->from, to = b->to, scale = b->scale, top = (double)(b->bins - 1);
@@ -40,11 +51,31 @@ static inline value order(stored x, uint64_t flip)
 
 #else
 
+/* The form in doubles of struct gpi_binning. d - 2^31 is made by flipping the top bit, because
+ * vectors convert signed integers only. */
+static void bin_ratio(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
+{
+    const value lo = (value)b->lo, last = (value)b->last;
+    const uint32_t none = b->bins;
+    const double ratio = b->ratio, start = 0x1p31 * ratio + b->bias;
+    for (size_t i = 0; i < count; i++) {
+        value d = (value)(in[i] - lo);
+        uint32_t safe = d <= last ? (uint32_t)d : 0; /* the conversion below must not overflow */
+        int32_t e = (int32_t)(safe ^ 0x80000000u);
+        uint32_t bin = (uint32_t)(int32_t)((double)e * ratio + start);
+        index[i] = d <= last ? bin : none;
+    }
+}
+
 static void bin_narrow(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
 {
     const value lo = (value)b->lo, last = (value)b->last;
     const uint32_t none = b->bins, q = (uint32_t)b->q;
     const uint32_t high = (uint32_t)(b->m_hi >> 32), low = (uint32_t)b->m_hi;
+    if (b->ratio != 0) {
+        bin_ratio(b, in, count, index);
+        return;
+    }
     if (b->m_hi == 0) {
         for (size_t i = 0; i < count; i++) {
             value d = (value)(in[i] - lo);
@@ -106,17 +137,19 @@ static void bin_edges(const struct gpi_binning *b, const stored *in, size_t coun
     const uint64_t flip = b->flip;
     const value first = order(edges[0], flip), end = order(edges[none], flip);
     value x[GPI_BINNING_BLOCK];
+    int32_t position[GPI_BINNING_BLOCK]; /* signed, as vectors index memory */
     for (size_t i = 0; i < count; i++) {
         x[i] = order(in[i], flip);
-        index[i] = 0;
+        position[i] = 0;
     }
     for (uint32_t rest = none; rest > 1; rest -= rest / 2) {
         const stored *middle = edges + rest / 2;
+        const int32_t half = (int32_t)(rest / 2);
         for (size_t i = 0; i < count; i++)
-            index[i] += order(middle[index[i]], flip) <= x[i] ? rest / 2 : 0;
+            position[i] += order(middle[position[i]], flip) <= x[i] ? half : 0;
     }
     for (size_t i = 0; i < count; i++)
-        index[i] = (x[i] >= first) & (x[i] < end) ? index[i] : none;
+        index[i] = (x[i] >= first) & (x[i] < end) ? (uint32_t)position[i] : none;
 }
 
 void PASTE(gpi_binning, GPI_UNIT, GPI_ISA_SUFFIX)(const struct gpi_binning *binning, const void *in,

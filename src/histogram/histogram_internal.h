@@ -51,8 +51,12 @@ enum gpi_binning_kind {
  *     floor(d bins / R) = d q + floor(d r / R) = d q + floor(d m / 2^w),  m = floor(r 2^w / R) + 1.
  *
  * The last step is exact: m exceeds r 2^w / R by at most 1, so d m / 2^w exceeds d r / R by at most
- * d / 2^w, and that is less than 1 / R, the smallest distance to the next integer, when R <=
- * 2^(w/2).
+ * d / 2^w, and that is less than 1 / R, the smallest distance to the next integer, when
+ * R <= 2^(w/2).
+ *
+ * Where vectors of doubles are faster: d r / R is a multiple of 1 / R, so adding 1 / (2 R) keeps it
+ * that far from the next integer on both sides. When q = 0 and r R < 2^50, the four roundings of
+ * (d - 2^31) ratio + (2^31 ratio + bias) add up to less, and truncation gives the exact floor.
  */
 struct gpi_binning {
     enum gpi_binning_kind kind;
@@ -61,6 +65,7 @@ struct gpi_binning {
     uint64_t last;       /* integers: R - 1 */
     uint64_t q;          /* integers */
     uint64_t m_hi, m_lo; /* integers: m, w = 128; for NARROW w = 64 and m is m_hi */
+    double ratio, bias;  /* NARROW, the CPU: ratio is 0 or r / R, bias is 1 / (2 R); see below */
     double from, to;     /* floats: lo and hi */
     double scale;        /* floats: bins / (hi - lo) */
     const void *edges;   /* bins + 1 */
