@@ -173,8 +173,7 @@ static void keep_reference(struct bench *b, const struct bench_case *c)
                        bench_buffer(b, BENCH_SLOT_REFERENCE + i, c->outputs[i].bytes));
 }
 
-static uint64_t count_different(struct bench *b, const struct bench_output *o,
-                                const void *reference)
+static uint64_t count_different(struct bench *b, const struct bench_output *o, void *reference)
 {
     size_t words = o->bytes / 8, rest = o->bytes % 8;
     struct bench_task t = {.kind = BENCH_EQUAL, .n = words, .width = 8, .out = o->memory};
@@ -183,7 +182,7 @@ static uint64_t count_different(struct bench *b, const struct bench_output *o,
     t.n = rest;
     t.width = 1;
     t.out = (char *)o->memory + words * 8;
-    t.a = (const char *)reference + words * 8;
+    t.a = (char *)reference + words * 8;
     return bad + (rest ? bench_count_bad(b, &t) : 0);
 }
 

@@ -22,7 +22,7 @@ enum {
     BENCH_IMPLS = 8,
     BENCH_RUNS = 101,
     BENCH_RATES = 96,
-    BENCH_PEER_TABLES = 8
+    BENCH_PEER_TABLES = 12
 };
 
 struct bench;
@@ -178,8 +178,17 @@ struct bench_rate bench_rate(struct bench *b, enum bench_ideal ideal, double byt
 /* Print and end the program. */
 void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* Set a->offsets to a->num_rows segments that hold a->n items: all alike, or by a power law with
+ * every other one empty; num_rows is a power of two. */
+void bench_segments(struct bench *b, struct bench_args *a, bool powerlaw, int slot);
+
 void bench_memcpy(struct bench *b);
 void bench_scan(struct bench *b);
+void bench_compact(struct bench *b);
+void bench_sort(struct bench *b);
+void bench_histogram(struct bench *b);
+void bench_csr(struct bench *b);
+void bench_balance(struct bench *b);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -202,6 +211,8 @@ int bench_compare(const char *old_file, const char *new_file);
 extern const struct bench_backend bench_cpu;
 void bench_add_peers(struct bench *b, const struct bench_peer *table);
 extern const struct bench_peer bench_serial_peers[];
+extern const struct bench_peer bench_serial_sort_peers[];
+extern const struct bench_peer bench_serial_csr_peers[];
 /* The peers of the C++ standard library and TBB, a module beside the program; NULL if it is not
  * there. */
 const struct bench_peer *bench_parallel_peers(int threads);
@@ -209,6 +220,12 @@ const struct bench_peer *bench_parallel_peers(int threads);
 #if BENCH_HAVE_CUDA
 extern const struct bench_backend bench_cuda;
 extern const struct bench_peer bench_cub_scan_peers[];
+extern const struct bench_peer bench_cub_select_peers[];
+extern const struct bench_peer bench_cub_keys_peers[];
+extern const struct bench_peer bench_cub_pairs_peers[];
+extern const struct bench_peer bench_cub_histogram_peers[];
+/* The peers of cuSPARSE, loaded now; NULL, and a line printed, if it is not there. */
+const struct bench_peer *bench_cusparse_peers(void);
 #endif
 
 #ifdef __cplusplus

@@ -44,6 +44,8 @@ static void cpu_open(struct bench *b)
     machine_name(name, sizeof name);
     snprintf(b->machine, sizeof b->machine, "%s (%d threads)", name, threads(b));
     bench_add_peers(b, bench_serial_peers);
+    bench_add_peers(b, bench_serial_sort_peers);
+    bench_add_peers(b, bench_serial_csr_peers);
     bench_add_peers(b, bench_parallel_peers(threads(b)));
 }
 
@@ -52,13 +54,16 @@ static void cpu_close(struct bench *b)
     (void)b;
 }
 
+/* Smaller loops take less time than waking a thread. */
+static const size_t shared_from = 65536;
+
 /* A share of a loop over n: [begin, end). */
 typedef void (*share_function)(void *arg, size_t begin, size_t end);
 
 /* Run a share per thread: whole groups of 64 but for the last. */
 static void for_shares(const struct bench *b, size_t n, share_function share, void *arg)
 {
-    int count = threads(b);
+    int count = n < shared_from ? 1 : threads(b);
     size_t groups = (n + 63) / 64;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(count) schedule(static, 1)
@@ -146,6 +151,10 @@ static double now(void)
 
 static int cpu_time(struct bench *b, bench_run run, const struct bench_args *a, double *seconds)
 {
+    /* Threads of the run before spin for some milliseconds before they sleep, on cores that a peer
+     * wants. */
+    const struct timespec pause = {0, 5000000};
+    nanosleep(&pause, NULL);
     double start = now();
     int result = run(b, a);
     *seconds = now() - start;

@@ -155,6 +155,13 @@ void cuda_open(struct bench *b)
     cuda.host_gate = static_cast<volatile gate *>(host);
     cuda.device_gate = static_cast<gate *>(mapped);
     bench_add_peers(b, bench_cub_scan_peers);
+    bench_add_peers(b, bench_cub_select_peers);
+    bench_add_peers(b, bench_cub_keys_peers);
+    bench_add_peers(b, bench_cub_pairs_peers);
+    bench_add_peers(b, bench_cub_histogram_peers);
+#if BENCH_HAVE_CUSPARSE
+    bench_add_peers(b, bench_cusparse_peers());
+#endif
 }
 
 void cuda_close(struct bench *)

@@ -7,9 +7,7 @@
 #ifndef GP_BENCH_TASK_H
 #define GP_BENCH_TASK_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "bench.h"
 
 #ifdef __CUDACC__
 #define BENCH_INLINE static __host__ __device__ inline
@@ -18,25 +16,39 @@
 #endif
 
 enum bench_task_kind {
-    BENCH_FILL_BITS,   /* random bits */
-    BENCH_FILL_BELOW,  /* random integers below limit */
-    BENCH_FILL_IOTA,   /* 0, 1, 2 .. */
-    BENCH_FILL_STEPS,  /* -1, 0 or 1 as float or double: sums stay exact */
-    BENCH_FILL_SMALL,  /* 1 .. 4 as float or double */
-    BENCH_FILL_FINITE, /* float keys: any bits but NaN, infinity and -0 */
-    BENCH_FILL_FLAGS,  /* bytes, 1 for limit of 65536, otherwise 0 */
-    BENCH_EQUAL        /* out[i] must equal a[i] */
+    /* Input: out[i], of width bytes. */
+    BENCH_FILL_BITS,        /* random bits, shifted right by limit */
+    BENCH_FILL_BELOW,       /* random integers below limit */
+    BENCH_FILL_IOTA,        /* i * limit */
+    BENCH_FILL_STEPS,       /* -1, 0 or 1 as float or double: sums stay exact */
+    BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */
+    BENCH_FILL_FINITE,      /* float keys: any bits but NaN, infinity and -0 */
+    BENCH_FILL_FLAGS,       /* bytes: 1 for limit items of 65536, otherwise 0 */
+    BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
+    BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
+    BENCH_EXPAND,           /* the segment of item i */
+    /* Checks: count in *bad. */
+    BENCH_COUNT_BELOW,   /* out[i] < limit */
+    BENCH_EQUAL,         /* out[i] differs from a[i] */
+    BENCH_CSR_CANONICAL, /* row i of the output breaks a rule; also checks its ends */
+    BENCH_COO_TAKE,      /* add entry i to its place in a; it has none */
+    BENCH_COO_COMPARE,   /* output value i is not what was added up in a, or nothing was */
+    BENCH_TRANSPOSED, /* entries of output row i that are not those of input column i, in order */
+    /* References. */
+    BENCH_COUNT,   /* a histogram with a bin per number */
+    BENCH_MULTIPLY /* row i of y = A x */
 };
 
-/* A task over n items of width bytes. Checks count what is wrong in *bad. */
+/* A task over n items. */
 struct bench_task {
     enum bench_task_kind kind;
-    size_t n;
     unsigned width;
+    size_t n;
     uint64_t seed, limit;
     void *out;
-    const void *a;
+    void *a;
     uint64_t *bad;
+    struct bench_args args;
 };
 
 BENCH_INLINE uint64_t bench_hash(uint64_t seed, uint64_t i)
@@ -74,12 +86,17 @@ BENCH_INLINE uint64_t bench_load(const void *in, size_t i, unsigned width)
     return width == 4 ? ((const uint32_t *)in)[i] : ((const uint64_t *)in)[i];
 }
 
-BENCH_INLINE void bench_store_real(void *out, size_t i, unsigned width, int value)
+BENCH_INLINE void bench_store_real(void *out, size_t i, unsigned width, double value)
 {
     if (width == 4)
         ((float *)out)[i] = (float)value;
     else
         ((double *)out)[i] = value;
+}
+
+BENCH_INLINE double bench_load_real(const void *in, size_t i, unsigned width)
+{
+    return width == 4 ? (double)((const float *)in)[i] : ((const double *)in)[i];
 }
 
 /* Float bits without NaN, infinity (exponent made smaller) and -0 (made +0). */
@@ -93,13 +110,126 @@ BENCH_INLINE uint64_t bench_finite(uint64_t bits, unsigned width)
     return bits == sign ? 0 : bits;
 }
 
-BENCH_INLINE void bench_add(uint64_t *counter)
+BENCH_INLINE void bench_add(uint64_t *counter, uint64_t count)
 {
 #ifdef __CUDA_ARCH__
-    atomicAdd((unsigned long long *)counter, 1ull);
+    if (count)
+        atomicAdd((unsigned long long *)counter, (unsigned long long)count);
 #else
-    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+    if (count)
+        __atomic_fetch_add(counter, count, __ATOMIC_RELAXED);
 #endif
+}
+
+BENCH_INLINE void bench_add_u32(uint32_t *counter, uint32_t count)
+{
+#ifdef __CUDA_ARCH__
+    atomicAdd((unsigned int *)counter, (unsigned int)count);
+#else
+    __atomic_fetch_add(counter, count, __ATOMIC_RELAXED);
+#endif
+}
+
+/* The first position in [first, last) of an ascending array whose item is at least value; last if
+ * none. */
+BENCH_INLINE size_t bench_lower_bound(const uint32_t *in, size_t first, size_t last, uint64_t value)
+{
+    while (first < last) {
+        size_t middle = first + (last - first) / 2;
+        if (in[middle] < value)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+/* The segment that position i lies in. */
+BENCH_INLINE size_t bench_segment(const struct bench_args *a, size_t i)
+{
+    return bench_lower_bound((const uint32_t *)a->offsets, 0, a->num_rows + 1, i + 1) - 1;
+}
+
+/* Where the row pointers of the output say that a row lies, cut to the arrays. */
+BENCH_INLINE void bench_output_row(const struct bench_args *a, size_t row, size_t *begin,
+                                   size_t *end)
+{
+    const uint32_t *offsets = (const uint32_t *)a->out_offsets;
+    *begin = offsets[row];
+    *end = offsets[row + 1] < a->n ? offsets[row + 1] : a->n;
+}
+
+/* A slot of the row's own for each entry, so that they ascend without being sorted. */
+BENCH_INLINE void bench_fill_column(const struct bench_task *t, size_t i, uint64_t hash)
+{
+    const uint32_t *offsets = (const uint32_t *)t->args.offsets;
+    size_t row = bench_segment(&t->args, i);
+    uint64_t length = offsets[row + 1] - offsets[row], j = i - offsets[row];
+    uint64_t low = j * t->args.num_cols / length, high = (j + 1) * t->args.num_cols / length;
+    ((uint32_t *)t->out)[i] = (uint32_t)(low + (high > low ? bench_below(hash, high - low) : 0));
+}
+
+BENCH_INLINE void bench_csr_canonical(const struct bench_task *t, size_t row)
+{
+    const uint32_t *offsets = (const uint32_t *)t->args.out_offsets;
+    const uint32_t *cols = (const uint32_t *)t->args.out;
+    size_t begin, end;
+    uint64_t bad = offsets[row] > offsets[row + 1] || offsets[row + 1] > t->args.n;
+    bad += row == 0 && offsets[0] != 0;
+    bad += row + 1 == t->args.num_rows && offsets[row + 1] != *t->args.count;
+    bench_output_row(&t->args, row, &begin, &end);
+    for (size_t k = begin; k < end; k++)
+        bad += cols[k] >= t->args.num_cols || (k > begin && cols[k - 1] >= cols[k]);
+    bench_add(t->bad, bad);
+}
+
+BENCH_INLINE void bench_coo_take(const struct bench_task *t, size_t i)
+{
+    const uint32_t *cols = (const uint32_t *)t->args.out;
+    uint32_t row = ((const uint32_t *)t->args.rows)[i], col = ((const uint32_t *)t->args.cols)[i];
+    size_t begin, end;
+    bench_output_row(&t->args, row, &begin, &end);
+    size_t k = bench_lower_bound(cols, begin, end, col);
+    if (begin < end && k < end && cols[k] == col)
+        bench_add_u32((uint32_t *)t->a + k, (uint32_t)((const float *)t->args.values)[i]);
+    else
+        bench_add(t->bad, 1);
+}
+
+BENCH_INLINE void bench_coo_compare(const struct bench_task *t, size_t i)
+{
+    uint32_t sum = ((const uint32_t *)t->a)[i];
+    bench_add(t->bad, sum == 0 || ((const float *)t->args.out_values)[i] != (float)sum);
+}
+
+/* The values are the positions of the entries in the input, which makes every entry known. */
+BENCH_INLINE void bench_transposed(const struct bench_task *t, size_t col)
+{
+    const struct bench_args *a = &t->args;
+    const uint32_t *offsets = (const uint32_t *)a->offsets, *rows = (const uint32_t *)a->out;
+    const uint32_t *from = (const uint32_t *)a->out_values, *cols = (const uint32_t *)a->cols;
+    const uint32_t *out_offsets = (const uint32_t *)a->out_offsets;
+    size_t begin, end;
+    uint64_t bad = out_offsets[col] > out_offsets[col + 1];
+    bad += (col == 0 && out_offsets[0] != 0);
+    bad += (col + 1 == a->num_cols && out_offsets[col + 1] != a->n);
+    bench_output_row(a, col, &begin, &end);
+    for (size_t k = begin; k < end; k++)
+        bad += from[k] >= a->n || rows[k] >= a->num_rows || cols[from[k]] != col ||
+               from[k] < offsets[rows[k]] || from[k] >= offsets[rows[k] + 1] ||
+               (k > begin && from[k - 1] >= from[k]);
+    bench_add(t->bad, bad);
+}
+
+BENCH_INLINE void bench_multiply(const struct bench_task *t, size_t row)
+{
+    const uint32_t *offsets = (const uint32_t *)t->args.offsets;
+    const uint32_t *cols = (const uint32_t *)t->args.cols;
+    double sum = 0;
+    for (size_t k = offsets[row]; k < offsets[row + 1]; k++)
+        sum += bench_load_real(t->args.values, k, t->width) *
+               bench_load_real(t->args.x, cols[k], t->width);
+    bench_store_real(t->out, row, t->width, sum);
 }
 
 BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
@@ -107,19 +237,19 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
     uint64_t hash = bench_hash(t->seed, i);
     switch (t->kind) {
     case BENCH_FILL_BITS:
-        bench_store(t->out, i, t->width, hash);
+        bench_store(t->out, i, t->width, hash >> t->limit);
         break;
     case BENCH_FILL_BELOW:
         bench_store(t->out, i, t->width, bench_below(hash, t->limit));
         break;
     case BENCH_FILL_IOTA:
-        bench_store(t->out, i, t->width, i);
+        bench_store(t->out, i, t->width, i * t->limit);
         break;
     case BENCH_FILL_STEPS:
-        bench_store_real(t->out, i, t->width, (int)bench_below(hash, 3) - 1);
+        bench_store_real(t->out, i, t->width, (double)bench_below(hash, 3) - 1);
         break;
     case BENCH_FILL_SMALL:
-        bench_store_real(t->out, i, t->width, (int)bench_below(hash, 4) + 1);
+        bench_store_real(t->out, i, t->width, (double)bench_below(hash, 4) + 1);
         break;
     case BENCH_FILL_FINITE:
         bench_store(t->out, i, t->width, bench_finite(hash, t->width));
@@ -127,9 +257,41 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
     case BENCH_FILL_FLAGS:
         bench_store(t->out, i, 1, hash >> 48 < t->limit);
         break;
+    case BENCH_FILL_COORDINATES:
+        if (i % 16 ==
+            15) /* which one must not depend on the seed: rows and columns repeat together */
+            hash = bench_hash(t->seed, bench_below(bench_hash(77, i), t->n));
+        bench_store(t->out, i, t->width, bench_below(hash, t->limit));
+        break;
+    case BENCH_FILL_COLUMNS:
+        bench_fill_column(t, i, hash);
+        break;
+    case BENCH_EXPAND:
+        bench_store(t->out, i, t->width, bench_segment(&t->args, i));
+        break;
+    case BENCH_COUNT_BELOW:
+        bench_add(t->bad, bench_load(t->out, i, t->width) < t->limit);
+        break;
     case BENCH_EQUAL:
-        if (bench_load(t->out, i, t->width) != bench_load(t->a, i, t->width))
-            bench_add(t->bad);
+        bench_add(t->bad, bench_load(t->out, i, t->width) != bench_load(t->a, i, t->width));
+        break;
+    case BENCH_CSR_CANONICAL:
+        bench_csr_canonical(t, i);
+        break;
+    case BENCH_COO_TAKE:
+        bench_coo_take(t, i);
+        break;
+    case BENCH_COO_COMPARE:
+        bench_coo_compare(t, i);
+        break;
+    case BENCH_TRANSPOSED:
+        bench_transposed(t, i);
+        break;
+    case BENCH_COUNT:
+        bench_add_u32((uint32_t *)t->out + ((const uint32_t *)t->args.in)[i], 1);
+        break;
+    case BENCH_MULTIPLY:
+        bench_multiply(t, i);
         break;
     }
 }

@@ -13,9 +13,26 @@ static const struct suite {
     const char *name, *what;
     void (*run)(struct bench *b);
 } suites[] = {
-    {"memcpy", "what the machine copies, reads and writes", bench_memcpy},
-#if BENCH_SCAN
-    {"scan", "inclusive_sum, exclusive_sum", bench_scan},
+    {"memcpy", "copy read write", bench_memcpy},
+#if BENCH_HAVE_SCAN
+    {"scan", "inclusive_sum exclusive_sum", bench_scan},
+#endif
+#if BENCH_HAVE_COMPACT
+    {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact},
+#endif
+#if BENCH_HAVE_RADIXSORT
+    {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort},
+#endif
+#if BENCH_HAVE_HISTOGRAM
+    {"histogram", "even_256 even_256_odd even_2048 even_65536 even_1048576 bincount_256 bincount_n",
+     bench_histogram},
+#endif
+#if BENCH_HAVE_CSR
+    {"csr", "row_pointers row_pointers_powerlaw coo_to_csr transpose spmv_even spmv_powerlaw",
+     bench_csr},
+#endif
+#if BENCH_HAVE_BALANCE
+    {"balance", "search_16 search_powerlaw", bench_balance},
 #endif
 };
 
@@ -26,7 +43,7 @@ static const char usage[] =
     "       gp-bench --compare OLD.csv NEW.csv\n"
     "\n"
     "  --backend cpu|cuda|auto  where to compute (auto)\n"
-    "  --n EXP[,EXP...]         sizes 2^EXP instead of each suite's own\n"
+    "  --n EXP[,EXP...]         sizes 2^EXP (8 to 31) instead of each suite's own\n"
     "  --case NAME              only this case\n"
     "  --dtype T                only this element type, such as i32\n"
     "  --runs N                 timed runs of each implementation (15, at most 101)\n"
@@ -57,7 +74,7 @@ static void parse_exponents(struct bench_options *o, char *list)
         if (o->num_exponents == BENCH_SIZES)
             usage_error("--n", "has too many sizes");
         int i = o->num_exponents++;
-        int e = number(p, "--n", 4, 34);
+        int e = number(p, "--n", 8, 31);
         for (; i > 0 && o->exponents[i - 1] < e; i--) /* largest first: buffers are made once */
             o->exponents[i] = o->exponents[i - 1];
         o->exponents[i] = e;

@@ -3,6 +3,7 @@
 // it is there.
 #include "../bench.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <execution>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_scan.h>
+#include <tbb/parallel_sort.h>
 
 namespace
 {
@@ -47,6 +49,47 @@ template <class T> int tbb_inclusive(bench *, const bench_args *a)
     return BENCH_OK;
 }
 
+int std_copy_if(bench *, const bench_args *a)
+{
+    const auto *in = static_cast<const std::uint32_t *>(a->in);
+    auto *out = static_cast<std::uint32_t *>(a->out);
+    auto bound = static_cast<std::uint32_t>(a->bound);
+    auto *end = std::copy_if(std::execution::par_unseq, in, in + a->n, out,
+                             [=](std::uint32_t x) { return x < bound; });
+    *a->count = static_cast<std::uint64_t>(end - out);
+    return BENCH_OK;
+}
+
+// Both sort in place: the copy is part of the work, as it is of ours.
+template <class T> int std_sort(bench *, const bench_args *a)
+{
+    const T *in = static_cast<const T *>(a->in);
+    T *out = static_cast<T *>(a->out);
+    std::copy(std::execution::par_unseq, in, in + a->n, out);
+    std::sort(std::execution::par_unseq, out, out + a->n);
+    return BENCH_OK;
+}
+
+template <class T> int tbb_sort(bench *, const bench_args *a)
+{
+    const T *in = static_cast<const T *>(a->in);
+    T *out = static_cast<T *>(a->out);
+    std::copy(std::execution::par_unseq, in, in + a->n, out);
+    tbb::parallel_sort(out, out + a->n);
+    return BENCH_OK;
+}
+
+int std_argsort(bench *, const bench_args *a)
+{
+    const auto *keys = static_cast<const std::uint32_t *>(a->in);
+    const auto *iota = static_cast<const std::uint32_t *>(a->values);
+    auto *out = static_cast<std::uint32_t *>(a->out_values);
+    std::copy(std::execution::par_unseq, iota, iota + a->n, out);
+    std::stable_sort(std::execution::par_unseq, out, out + a->n,
+                     [=](std::uint32_t x, std::uint32_t y) { return keys[x] < keys[y]; });
+    return BENCH_OK;
+}
+
 // Unsigned throughout: sums must wrap.
 const bench_peer peers[] = {
     {"std", "scan", "inclusive_sum", GP_I32, nullptr, std_inclusive<std::uint32_t>, false},
@@ -56,6 +99,14 @@ const bench_peer peers[] = {
     {"tbb", "scan", "inclusive_sum", GP_I32, nullptr, tbb_inclusive<std::uint32_t>, false},
     {"tbb", "scan", "inclusive_sum", GP_I64, nullptr, tbb_inclusive<std::uint64_t>, false},
     {"tbb", "scan", "inclusive_sum", GP_F32, nullptr, tbb_inclusive<float>, false},
+    {"std", "compact", "if_50", GP_U32, nullptr, std_copy_if, false},
+    {"std", "sort", "keys", GP_U32, nullptr, std_sort<std::uint32_t>, false},
+    {"std", "sort", "keys", GP_U64, nullptr, std_sort<std::uint64_t>, false},
+    {"std", "sort", "keys", GP_F32, nullptr, std_sort<float>, false},
+    {"std", "sort", "argsort", GP_U32, nullptr, std_argsort, false},
+    {"tbb", "sort", "keys", GP_U32, nullptr, tbb_sort<std::uint32_t>, false},
+    {"tbb", "sort", "keys", GP_U64, nullptr, tbb_sort<std::uint64_t>, false},
+    {"tbb", "sort", "keys", GP_F32, nullptr, tbb_sort<float>, false},
     {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
 };
 } // namespace

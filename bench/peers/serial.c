@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain loops of one thread: what a program has without any library, and the reference on the
+/* The plain loops of one thread: what a program has without any library, and the references on the
  * CPU. */
 #include "../bench.h"
 
-/* One loop per type: the accumulator wraps as the type does. */
-#define SCAN(name, type, sum_type)                                                                 \
-    static int name##_inclusive(struct bench *b, const struct bench_args *a)                       \
+#include <string.h>
+
+/* One loop per type: sums wrap as the type does. */
+#define SCAN(name, type)                                                                           \
+    static int name(struct bench *b, const struct bench_args *a)                                   \
     {                                                                                              \
         const type *in = (const type *)a->in;                                                      \
         type *out = (type *)a->out;                                                                \
-        sum_type sum = 0;                                                                          \
+        type sum = 0;                                                                              \
         (void)b;                                                                                   \
         for (size_t i = 0; i < a->n; i++)                                                          \
-            out[i] = (type)(sum = (sum_type)(sum + in[i]));                                        \
+            out[i] = sum = (type)(sum + in[i]);                                                    \
         return BENCH_OK;                                                                           \
     }
 
-SCAN(scan_8, uint8_t, uint8_t)
-SCAN(scan_16, uint16_t, uint16_t)
-SCAN(scan_32, uint32_t, uint32_t)
-SCAN(scan_64, uint64_t, uint64_t)
-SCAN(scan_f32, float, float)
-SCAN(scan_f64, double, double)
+SCAN(scan_8, uint8_t)
+SCAN(scan_16, uint16_t)
+SCAN(scan_32, uint32_t)
+SCAN(scan_64, uint64_t)
+SCAN(scan_f32, float)
+SCAN(scan_f64, double)
 
 static int scan_32_exclusive(struct bench *b, const struct bench_args *a)
 {
@@ -35,13 +37,95 @@ static int scan_32_exclusive(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
+static int compact_flags(struct bench *b, const struct bench_args *a)
+{
+    const uint32_t *in = a->in;
+    const uint8_t *flags = a->flags;
+    uint32_t *out = a->out;
+    size_t count = 0;
+    (void)b;
+    for (size_t i = 0; i < a->n; i++)
+        if (flags[i])
+            out[count++] = in[i];
+    *a->count = count;
+    return BENCH_OK;
+}
+
+static int compact_if(struct bench *b, const struct bench_args *a)
+{
+    const uint32_t *in = a->in, bound = (uint32_t)a->bound;
+    uint32_t *out = a->out;
+    size_t count = 0;
+    (void)b;
+    for (size_t i = 0; i < a->n; i++)
+        if (in[i] < bound)
+            out[count++] = in[i];
+    *a->count = count;
+    return BENCH_OK;
+}
+
+static int shift_of(uint64_t bound, size_t bins)
+{
+    int shift = 0;
+    while ((uint64_t)bins << shift < bound)
+        shift++;
+    return shift;
+}
+
+/* Bins that are a power of two wide need a shift only. */
+static int histogram_even(struct bench *b, const struct bench_args *a)
+{
+    const uint32_t *in = a->in;
+    uint32_t *counts = a->out;
+    int shift = shift_of(a->bound, a->bins);
+    (void)b;
+    memset(counts, 0, a->bins * sizeof *counts);
+    if ((uint64_t)a->bins << shift == a->bound)
+        for (size_t i = 0; i < a->n; i++)
+            counts[in[i] >> shift]++;
+    else
+        for (size_t i = 0; i < a->n; i++)
+            counts[(uint64_t)in[i] * a->bins / a->bound]++;
+    return BENCH_OK;
+}
+
+static int bincount_8(struct bench *b, const struct bench_args *a)
+{
+    const uint8_t *in = a->in;
+    uint32_t *counts = a->out;
+    (void)b;
+    memset(counts, 0, a->bins * sizeof *counts);
+    for (size_t i = 0; i < a->n; i++)
+        counts[in[i]]++;
+    return BENCH_OK;
+}
+
+static int search(struct bench *b, const struct bench_args *a)
+{
+    const uint32_t *offsets = a->offsets;
+    uint32_t *out = a->out;
+    (void)b;
+    for (size_t s = 0; s < a->num_rows; s++)
+        for (size_t i = offsets[s]; i < offsets[s + 1]; i++)
+            out[i] = (uint32_t)s;
+    return BENCH_OK;
+}
+
 const struct bench_peer bench_serial_peers[] = {
-    {"serial", "scan", "inclusive_sum", GP_I8, NULL, scan_8_inclusive, false},
-    {"serial", "scan", "inclusive_sum", GP_I16, NULL, scan_16_inclusive, false},
-    {"serial", "scan", "inclusive_sum", GP_I32, NULL, scan_32_inclusive, false},
-    {"serial", "scan", "inclusive_sum", GP_I64, NULL, scan_64_inclusive, false},
-    {"serial", "scan", "inclusive_sum", GP_F32, NULL, scan_f32_inclusive, false},
-    {"serial", "scan", "inclusive_sum", GP_F64, NULL, scan_f64_inclusive, false},
+    {"serial", "scan", "inclusive_sum", GP_I8, NULL, scan_8, false},
+    {"serial", "scan", "inclusive_sum", GP_I16, NULL, scan_16, false},
+    {"serial", "scan", "inclusive_sum", GP_I32, NULL, scan_32, false},
+    {"serial", "scan", "inclusive_sum", GP_I64, NULL, scan_64, false},
+    {"serial", "scan", "inclusive_sum", GP_F32, NULL, scan_f32, false},
+    {"serial", "scan", "inclusive_sum", GP_F64, NULL, scan_f64, false},
     {"serial", "scan", "exclusive_sum", GP_I32, NULL, scan_32_exclusive, false},
+    {"serial", "compact", "flags_10", GP_U32, NULL, compact_flags, false},
+    {"serial", "compact", "flags_50", GP_U32, NULL, compact_flags, false},
+    {"serial", "compact", "flags_90", GP_U32, NULL, compact_flags, false},
+    {"serial", "compact", "if_50", GP_U32, NULL, compact_if, false},
+    {"serial", "histogram", "bincount_256", GP_U8, NULL, bincount_8, false},
+    {"serial", "histogram", NULL, GP_I32, NULL, histogram_even, false},
+    {"serial", "histogram", "bincount_n", GP_U32, NULL, histogram_even, false},
+    {"serial", "balance", NULL, GP_U32, NULL, search, false},
     {NULL, NULL, NULL, (gp_dtype)0, NULL, NULL, false},
 };

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "cub_peer.h"
+
+#include <cub/device/device_select.cuh>
+
+namespace
+{
+struct below {
+    uint32_t bound;
+    __host__ __device__ bool operator()(uint32_t x) const
+    {
+        return x < bound;
+    }
+};
+
+int flagged(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceSelect::Flagged(temp, bytes, static_cast<const uint32_t *>(a->in),
+                                          static_cast<const uint8_t *>(a->flags),
+                                          static_cast<uint32_t *>(a->out), a->count, n, stream);
+    });
+}
+
+int select_if(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceSelect::If(temp, bytes, static_cast<const uint32_t *>(a->in),
+                                     static_cast<uint32_t *>(a->out), a->count, n,
+                                     below{static_cast<uint32_t>(a->bound)}, stream);
+    });
+}
+} // namespace
+
+extern "C" const struct bench_peer bench_cub_select_peers[] = {
+    {cub_version.text, "compact", "flags_10", GP_U32, nullptr, flagged, false},
+    {cub_version.text, "compact", "flags_50", GP_U32, nullptr, flagged, false},
+    {cub_version.text, "compact", "flags_90", GP_U32, nullptr, flagged, false},
+    {cub_version.text, "compact", "if_50", GP_U32, nullptr, select_if, false},
+    {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
+};
