@@ -42,10 +42,11 @@ static unsigned loop_blocks(const gp_context *ctx, uint64_t n)
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
-template <class Index> static void search(gp_context *ctx, const gpi_balance_args *a)
+template <class Index, bool with_ranks>
+static void search(gp_context *ctx, const gpi_balance_args *a)
 {
     tiling t = tiling_of(ctx, a, tile_units);
-    search_k<offset, Index><<<t.blocks, THREADS, 0, ctx->stream>>>(
+    search_k<offset, Index, with_ranks><<<t.blocks, THREADS, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, t.tiles_per_block,
         (Index *)a->segments, (Index *)a->ranks, ctx->sticky);
 }
@@ -53,10 +54,14 @@ template <class Index> static void search(gp_context *ctx, const gpi_balance_arg
 extern "C" gp_status NAME(gpi_balance_search_o)(gp_context *ctx, const char *function,
                                                 const gpi_balance_args *a)
 {
-    if (a->index_bytes == 8)
-        search<uint64_t>(ctx, a);
+    if (a->index_bytes == 8 && a->ranks)
+        search<uint64_t, true>(ctx, a);
+    else if (a->index_bytes == 8)
+        search<uint64_t, false>(ctx, a);
+    else if (a->ranks)
+        search<uint32_t, true>(ctx, a);
     else
-        search<uint32_t>(ctx, a);
+        search<uint32_t, false>(ctx, a);
     return gpi_cuda_launched(ctx, function);
 }
 

@@ -20,8 +20,9 @@ extern "C" {
 namespace GPI_SPACE::balance
 {
 
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
+constexpr int workers = 256;
+constexpr int warps = workers / 32;
+constexpr int threads = workers + 32; /* the last warp scouts: it finds where the next tile ends */
 constexpr uint32_t stage_items = 8192;
 constexpr uint32_t slice_items = stage_items / warps; /* of one warp */
 /* Less than the stage: the first item is staged up to 15 places in, where its output's vector is.
@@ -55,7 +56,7 @@ struct stage {
     alignas(32) uint16_t heads[stage_items];
     uint32_t carry[warps]; /* the head before each slice */
     uint64_t first;        /* segment where the block's first tile begins */
-    uint64_t last;         /* segment where the current tile ends */
+    uint64_t ends[2];      /* segments where tiles end, in turn */
 };
 
 /* From segment s0 and item i0 up to segment s1 and item i1. */
@@ -95,6 +96,11 @@ GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool cap
         *out_count = total;
 }
 
+template <bool places> GPI_DEVICE uint32_t head_of(uint32_t distance, uint32_t place)
+{
+    return places ? head_make(distance, place) : distance;
+}
+
 /*
  * Write the heads of the tile's segments. Only non-empty segments have one, so every place has one
  * writer. Whoever covers the start of a slice leaves its head as the carry of that slice.
@@ -104,7 +110,7 @@ GPI_DEVICE void stage_heads(const segments<Offset> &g, const tile &t, stage &s)
 {
     const uint32_t distances = (uint32_t)(t.s1 - t.s0);
 #pragma unroll 4
-    for (uint32_t distance = 1 + threadIdx.x; distance <= distances; distance += threads) {
+    for (uint32_t distance = 1 + threadIdx.x; distance <= distances; distance += workers) {
         uint64_t segment = t.s0 + distance;
         uint64_t begin = g.at(segment);
         /* Items past the last segment's end form a segment of their own. */
@@ -127,14 +133,16 @@ template <int V> struct alignas(2 * V) numbers {
 
 /*
  * Call write(place, numbers, head before place) for every V places of the tile, lanes side by side.
+ * Heads have their places if places is true, otherwise they are distances alone.
  */
-template <int V, class Write> GPI_DEVICE void emit(const tile &t, const stage &s, Write write)
+template <int V, bool places, class Write>
+GPI_DEVICE void emit(const tile &t, const stage &s, Write write)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
     const uint32_t end = t.pad + (uint32_t)(t.i1 - t.i0);
     const uint32_t lanes_below = (1u << lane) - 1;
     const bool one_segment = t.s0 == t.s1;
-    uint32_t carry = one_segment ? 0 : s.carry[warp];
+    uint32_t carry = one_segment ? 0 : places ? s.carry[warp] : head_distance(s.carry[warp]);
 #pragma unroll 4
     for (uint32_t round = 0; round < slice_items / (32 * V); round++) {
         const uint32_t first = warp * slice_items + round * 32 * V;
@@ -148,7 +156,7 @@ template <int V, class Write> GPI_DEVICE void emit(const tile &t, const stage &s
             uint32_t last = 0;
 #pragma unroll
             for (int j = 0; j < V; j++)
-                last = n.at[j] ? head_make(n.at[j], place + j) : last;
+                last = n.at[j] ? head_of<places>(n.at[j], place + j) : last;
             uint32_t any = __ballot_sync(all_lanes, last != 0);
             uint32_t left = any & lanes_below;
             uint32_t nearest = __shfl_sync(all_lanes, last, left ? 31 - __clz(left) : 0);
@@ -190,60 +198,108 @@ template <class Item> GPI_DEVICE uint32_t misalignment(const Item *out, uint64_t
     return (uint32_t)(((uintptr_t)out / sizeof(Item) + i) % (16 / sizeof(Item)));
 }
 
+/* A barrier of the workers: the scout may still be searching. */
+GPI_DEVICE void workers_sync()
+{
+    asm volatile("bar.sync 1, %0;" ::"n"(workers) : "memory");
+}
+
 /*
- * Take this block's tiles, one after another: find where each ends, stage its heads, call
- * work(tile). pad_of(i) is where item i belongs in the stage when a tile begins with it.
+ * Where a tile of up to units steps ends that begins at segment s0 and step d0. The range keeps the
+ * tile within units items and units segments even if the offsets do not ascend.
+ */
+template <class Offset>
+GPI_DEVICE uint64_t tile_end(const segments<Offset> &g, uint64_t s0, uint64_t d0, uint64_t d1)
+{
+    const uint64_t high = min(g.num_segments, s0 + (d1 - d0));
+    const uint64_t low = max(s0, merge_path_low(g.num_items, d1));
+    return merge_path_search_warp(g.offsets, g.base, low, high, d1);
+}
+
+/* Fetch into the L2 cache what stage_heads() will read of segments s0 to s1, by one warp. */
+template <class Offset>
+GPI_DEVICE void prefetch_offsets(const segments<Offset> &g, uint64_t s0, uint64_t s1)
+{
+    constexpr uint64_t line = 128 / sizeof(Offset);
+    for (uint64_t s = s0 + lane_id() * line; s <= s1; s += 32 * line)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(g.offsets + s));
+}
+
+/* Find where the first tile of the block begins and ends, by one warp. */
+template <class Offset>
+GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1, stage &s)
+{
+    const uint64_t first =
+        merge_path_search_warp(g.offsets, g.base, merge_path_low(g.num_items, d0),
+                               merge_path_high(g.num_segments, d0), d0);
+    s.first = first;
+    s.ends[1] = tile_end(g, first, d0, d1);
+}
+
+/* Stage a tile, then call work(tile): the part of the workers. */
+template <class Offset, class Work>
+GPI_DEVICE void work_on_tile(const segments<Offset> &g, const tile &t, stage &s, Work work)
+{
+    /* Nothing but empty segments. */
+    if (t.i0 >= t.i1)
+        return;
+    for (uint32_t i = threadIdx.x; i < stage_items / 8; i += workers)
+        reinterpret_cast<uint4 *>(s.heads)[i] = make_uint4(0, 0, 0, 0);
+    if (threadIdx.x < warps)
+        s.carry[threadIdx.x] = 0;
+    workers_sync();
+    if (t.s0 < t.s1)
+        stage_heads(g, t, s);
+    workers_sync();
+    work(t);
+}
+
+/*
+ * Take this block's tiles, one after another. pad_of(i) is where item i belongs in the stage when a
+ * tile begins with it. While the workers are at a tile, the scout finds where the next one ends.
  */
 template <class Offset, class PadOf, class Work>
 GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
                            stage &s, PadOf pad_of, Work work)
 {
     const uint64_t steps = g.num_segments + g.num_items;
-    const uint64_t begin = blockIdx.x * tiles_per_block * units;
-    if (begin >= steps || g.num_items == 0)
+    const bool scout = threadIdx.x >= workers;
+    uint64_t d0 = blockIdx.x * tiles_per_block * units;
+    if (d0 >= steps || g.num_items == 0)
         return;
-    if (threadIdx.x < 32)
-        s.first = merge_path_search_warp(g.offsets, g.base, merge_path_low(g.num_items, begin),
-                                         merge_path_high(g.num_segments, begin), begin);
+    uint64_t d1 = min(d0 + units, steps);
+    if (scout)
+        scout_first(g, d0, d1, s);
     __syncthreads();
-    tile t = {s.first, 0, begin - s.first, 0, 0};
-    for (uint64_t n = 0; n < tiles_per_block && t.s0 + t.i0 < steps; n++) {
-        const uint64_t d1 = min(t.s0 + t.i0 + units, steps);
-        /* 1. Where the tile ends: one warp searches while the others clear the stage. */
-        if (threadIdx.x < 32) {
-            uint64_t high = min(g.num_segments, d1 - t.i0);
-            uint64_t low = min(max(t.s0, merge_path_low(g.num_items, d1)), high);
-            s.last = merge_path_search_warp(g.offsets, g.base, low, high, d1);
+    uint64_t s0 = s.first, s1 = s.ends[1];
+    for (uint64_t n = 0;; n++) {
+        const bool more = n + 1 < tiles_per_block && d1 < steps;
+        const uint64_t d2 = min(d1 + units, steps);
+        if (!scout) {
+            work_on_tile(g, tile{s0, s1, d0 - s0, d1 - s1, pad_of(d0 - s0)}, s, work);
+        } else if (more) {
+            const uint64_t s2 = tile_end(g, s1, d1, d2);
+            s.ends[n & 1] = s2;
+            prefetch_offsets(g, s1, s2);
         }
-        for (uint32_t i = threadIdx.x; i < stage_items / 8; i += threads)
-            reinterpret_cast<uint4 *>(s.heads)[i] = make_uint4(0, 0, 0, 0);
-        if (threadIdx.x < warps)
-            s.carry[threadIdx.x] = 0;
+        if (!more)
+            return;
+        /* The workers are done with the stage, the scout with ends[n & 1]; ends[(n + 1) & 1] is
+         * free. */
         __syncthreads();
-        t.s1 = s.last;
-        t.i1 = d1 - t.s1;
-        t.pad = pad_of(t.i0);
-        /* 2. A tile of nothing but empty segments has no items; one of a long segment no heads. */
-        if (t.i0 < t.i1) {
-            if (t.s0 < t.s1)
-                stage_heads(g, t, s);
-            __syncthreads();
-            /* 3. The items. */
-            work(t);
-        }
-        t.s0 = t.s1;
-        t.i0 = t.i1;
-        /* The next tile clears the stage and s.last. */
-        __syncthreads();
+        s0 = s1;
+        s1 = s.ends[n & 1];
+        d0 = d1;
+        d1 = d2;
     }
 }
 
 /*
- * Segment, and place in it, of every item.
- * Grid: blocks that take tiles_per_block tiles each; 256 threads; 16.1 KiB of shared memory.
- * After: segments_out[i] for all i < limit; ranks_out[i] too unless it is NULL.
+ * Segment, and with ranks place in it, of every item.
+ * Grid: blocks that take tiles_per_block tiles each; 288 threads; 16.1 KiB of shared memory.
+ * After: segments_out[i], and with ranks ranks_out[i], for all i < limit.
  */
-template <class Offset, class Index>
+template <class Offset, class Index, bool with_ranks>
 __global__ void __launch_bounds__(threads)
     search_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
              uint64_t tiles_per_block, Index *__restrict__ segments_out,
@@ -259,18 +315,18 @@ __global__ void __launch_bounds__(threads)
         g, tile_units, tiles_per_block, s,
         [=](uint64_t i) { return misalignment(segments_out, i); },
         [&](const tile &t) {
-            const Index start = ranks_out ? (Index)(t.i0 - g.at(t.s0)) : 0;
-            emit<V>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
+            /* Rank of place 0 of the stage, if segment s0 reaches there. */
+            const Index start = with_ranks ? (Index)(t.i0 - g.at(t.s0) - t.pad) : 0;
+            emit<V, with_ranks>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
                 Index values[V], ranks[V];
 #pragma unroll
                 for (int j = 0; j < V; j++) {
-                    head = n.at[j] ? head_make(n.at[j], place + j) : head;
-                    values[j] = (Index)t.s0 + head_distance(head);
-                    ranks[j] = head ? (Index)(place + j - head_place(head))
-                                    : start + (Index)(place + j - t.pad);
+                    head = n.at[j] ? head_of<with_ranks>(n.at[j], place + j) : head;
+                    values[j] = (Index)t.s0 + (with_ranks ? head_distance(head) : head);
+                    ranks[j] = place + j + (head ? (Index)0 - head_place(head) : start);
                 }
                 store_values<V>(t, place, values, segments_out, true);
-                if (ranks_out)
+                if (with_ranks)
                     store_values<V>(t, place, ranks, ranks_out, ranks_aligned);
             });
         });
@@ -310,9 +366,9 @@ __global__ void __launch_bounds__(threads)
             const sources source = sources_of(t, num_segments);
             const Item *from = in + source.first;
             const uint32_t last = source.last;
-            emit<V>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
+            emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
                 /* Reading only at heads keeps it to one read per lane and one per segment. */
-                Item values[V], value = from[min(head_distance(head), last)];
+                Item values[V], value = from[min(head, last)];
 #pragma unroll
                 for (int j = 0; j < V; j++) {
                     if (n.at[j])
@@ -334,7 +390,7 @@ GPI_DEVICE void copy_words(const tile &t, const stage &s, uint32_t item_bytes,
     const uint32_t count = (uint32_t)(t.i1 - t.i0) * words;
     const Word *from = reinterpret_cast<const Word *>(in + source.first * item_bytes);
     Word *to = reinterpret_cast<Word *>(out + t.i0 * item_bytes);
-    for (uint32_t k = threadIdx.x; k < count; k += threads) {
+    for (uint32_t k = threadIdx.x; k < count; k += workers) {
         uint32_t item = k / words;
         uint32_t distance = min((uint32_t)s.heads[item], source.last);
         to[k] = from[(uint64_t)distance * words + (k - item * words)];
@@ -363,9 +419,9 @@ __global__ void __launch_bounds__(threads)
         [&](const tile &t) {
             /* 1. Every item's distance in place of the heads: a lane overwrites what it alone has
              * read. */
-            emit<V>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
+            emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
                 numbers<V> filled;
-                uint32_t distance = head_distance(head);
+                uint32_t distance = head;
 #pragma unroll
                 for (int j = 0; j < V; j++) {
                     distance = n.at[j] ? n.at[j] : distance;
@@ -373,7 +429,7 @@ __global__ void __launch_bounds__(threads)
                 }
                 *reinterpret_cast<numbers<V> *>(&s.heads[place]) = filled;
             });
-            __syncthreads();
+            workers_sync();
             /* 2. The words. */
             const sources source = sources_of(t, num_segments);
             if (word_bytes == 16)
@@ -390,7 +446,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 /*
- * Where every part of a merge path begins. Grid: any; 256 threads; no shared memory.
+ * Where every part of a merge path begins. Grid: any; 288 threads; no shared memory.
  * After: row_starts[p] and nnz_starts[p] for all p <= parts.
  */
 template <class Offset>
