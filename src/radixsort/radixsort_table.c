@@ -31,7 +31,31 @@ gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width)
     return cpu_table[isa][width];
 }
 
-/* CUDA has no code yet. */
+#if GPI_HAVE_CUDA
+#define DECLARE_CUDA(sm)                                                                           \
+    gpi_radixsort_cub_fn gpi_radixsort_k1_cub_sm##sm, gpi_radixsort_k2_cub_sm##sm,                 \
+        gpi_radixsort_k4_cub_sm##sm, gpi_radixsort_k8_cub_sm##sm;                                  \
+    extern const struct gpi_radix_cuda_kernels gpi_radixsort_kernels_sm##sm;
+#define ROW_CUB(sm)                                                                                \
+    {gpi_radixsort_k1_cub_sm##sm, gpi_radixsort_k2_cub_sm##sm, gpi_radixsort_k4_cub_sm##sm,        \
+     gpi_radixsort_k8_cub_sm##sm},
+#define ROW_KERNELS(sm) &gpi_radixsort_kernels_sm##sm,
+
+GPI_SMS(DECLARE_CUDA)
+
+static gpi_radixsort_cub_fn *const cub_table[][4] = {GPI_SMS(ROW_CUB)};
+static const struct gpi_radix_cuda_kernels *const kernels_table[] = {GPI_SMS(ROW_KERNELS)};
+
+gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width)
+{
+    return cub_table[sm_row][width];
+}
+
+const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row)
+{
+    return kernels_table[sm_row];
+}
+#else
 gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width)
 {
     (void)sm_row;
@@ -44,3 +68,4 @@ const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row)
     (void)sm_row;
     return NULL;
 }
+#endif

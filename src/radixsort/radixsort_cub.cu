@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorts of unsigned words through CUB: compiled with GPI_KEY_BITS=8|16|32|64. */
+#include <cuda_runtime.h>
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "device/space.cuh"
+#include "radixsort/radixsort_internal.h"
+
+#if GPI_KEY_BITS == 8
+#define SORT GPI_LAUNCHER(gpi_radixsort_k1_cub)
+typedef uint8_t Word;
+#elif GPI_KEY_BITS == 16
+#define SORT GPI_LAUNCHER(gpi_radixsort_k2_cub)
+typedef uint16_t Word;
+#elif GPI_KEY_BITS == 32
+#define SORT GPI_LAUNCHER(gpi_radixsort_k4_cub)
+typedef uint32_t Word;
+#else
+#define SORT GPI_LAUNCHER(gpi_radixsort_k8_cub)
+typedef uint64_t Word;
+#endif
+
+namespace
+{
+
+/* A 64-bit count for every n: one instance instead of two, at a small cost below 2^32. */
+cudaError_t sort_keys(gpi_radix_cub_args *a)
+{
+    return cub::DeviceRadixSort::SortKeys(
+        a->temporary, a->bytes, static_cast<const Word *>(a->keys_in),
+        static_cast<Word *>(a->keys_out), a->n, a->begin_bit, a->end_bit, a->stream);
+}
+
+template <class Value> cudaError_t sort_pairs(gpi_radix_cub_args *a)
+{
+    return cub::DeviceRadixSort::SortPairs(
+        a->temporary, a->bytes, static_cast<const Word *>(a->keys_in),
+        static_cast<Word *>(a->keys_out), static_cast<const Value *>(a->values_in),
+        static_cast<Value *>(a->values_out), a->n, a->begin_bit, a->end_bit, a->stream);
+}
+
+} // namespace
+
+extern "C" int SORT(gpi_radix_cub_args *a)
+{
+    if (a->value_bytes == 0)
+        return sort_keys(a);
+    return a->value_bytes == 4 ? sort_pairs<uint32_t>(a) : sort_pairs<uint64_t>(a);
+}
