@@ -6,7 +6,7 @@
  */
 #include <stdint.h>
 
-#include "core/half.h"
+#include "histogram/histogram_half.h"
 #include "histogram/histogram_internal.h"
 
 #define PASTE_(a, b, c) a##_##b##_##c
@@ -16,17 +16,6 @@ typedef GPI_STORED stored;
 typedef GPI_VALUE value;
 
 #if GPI_IS_FLOAT
-
-/* As gpi_f16_to_float(), but without branches, and subnormals by way of an integer: arithmetic on
- * subnormal floats is slow on many machines. */
-static inline float half_to_float(uint16_t h)
-{
-    uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-    uint32_t rebias = magnitude < 0x7c00u ? 112u << 23 : 224u << 23; /* inf and NaN: to the top */
-    float small = (float)(int32_t)magnitude * 0x1p-24f;
-    uint32_t bits = magnitude < 0x400u ? gpi_bits_of_float(small) : (magnitude << 13) + rebias;
-    return gpi_float_of_bits(sign | bits);
-}
 
 static void bin_scale(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
 {
@@ -149,7 +138,7 @@ static void bin_edges(const struct gpi_binning *b, const stored *in, size_t coun
             position[i] += order(middle[position[i]], flip) <= x[i] ? half : 0;
     }
     for (size_t i = 0; i < count; i++)
-        index[i] = (x[i] >= first) & (x[i] < end) ? (uint32_t)position[i] : none;
+        index[i] = ((x[i] >= first) & (x[i] < end)) ? (uint32_t)position[i] : none;
 }
 
 void PASTE(gpi_binning, GPI_UNIT, GPI_ISA_SUFFIX)(const struct gpi_binning *binning, const void *in,
