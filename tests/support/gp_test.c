@@ -14,6 +14,15 @@ static int case_count;
 static gp_backend run_backend = GP_BACKEND_CPU;
 static gp_context *run_ctx;
 
+#if defined(__SANITIZE_ADDRESS__)
+/* Tests ask for more memory than there is. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+#endif
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 TCase *t_case(Suite *suite, const char *name)
