@@ -3,20 +3,22 @@
  * @file csr.h
  * Sparse matrices: coordinate lists (COO), compressed sparse rows (CSR), and y = A x.
  *
- * A CSR matrix is three arrays: entries row_pointers[r] .. row_pointers[r + 1] - 1 of cols and values
- * belong to row r; row_pointers has num_rows + 1 entries, the first 0, the last nnz. It is canonical when
- * the columns of each row are strictly ascending, hence without duplicates.
+ * A CSR matrix is three arrays: entries row_pointers[r] .. row_pointers[r + 1] - 1 of cols and
+ * values belong to row r; row_pointers has num_rows + 1 entries, the first 0, the last nnz. It is
+ * canonical when the columns of each row are strictly ascending, hence without duplicates.
  *
- * Index dtype (rows, columns) and offset dtype (row pointers) are each GP_I32, GP_U32, GP_I64 or GP_U64;
- * the offset dtype is not narrower than the index dtype. All pointers live where ctx computes, aligned to
- * their element; no output may overlap an input or another output. An array without elements may be NULL.
+ * Index dtype (rows, columns) and offset dtype (row pointers) are each GP_I32, GP_U32, GP_I64 or
+ * GP_U64; the offset dtype is not narrower than the index dtype. All pointers live where ctx
+ * computes, aligned to their element; no output may overlap an input or another output. An array
+ * without elements may be NULL.
  *
- * Statuses that all calls share: GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
- * memory; GP_ERROR_ARGUMENT a size above 2^40, or more rows or columns than the index dtype can number;
- * GP_ERROR_DTYPE an index, offset or value dtype, or a pair, that is not allowed; GP_ERROR_OVERFLOW nnz
- * does not fit the offset dtype; GP_ERROR_OVERLAP; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE the workspace
- * could not grow. In all these cases nothing was queued. GP_ERROR_CUDA: outputs unspecified.
- * "Sticky" errors are found on the device and returned by the next gp_context_synchronize().
+ * Statuses that all calls share: GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the
+ * wrong memory; GP_ERROR_ARGUMENT a size above 2^40, or more rows or columns than the index dtype
+ * can number; GP_ERROR_DTYPE an index, offset or value dtype, or a pair, that is not allowed;
+ * GP_ERROR_OVERFLOW nnz does not fit the offset dtype; GP_ERROR_OVERLAP; GP_ERROR_MEMORY,
+ * GP_ERROR_WORKSPACE the workspace could not grow. In all these cases nothing was queued.
+ * GP_ERROR_CUDA: outputs unspecified. "Sticky" errors are found on the device and returned by the
+ * next gp_context_synchronize().
  */
 #ifndef GP_CSR_H
 #define GP_CSR_H
@@ -30,9 +32,9 @@ extern "C" {
 /** What becomes of entries with the same row and column. */
 typedef enum gp_duplicates {
     /**
-     * Added. Integers wrap. Floats (f16 and bf16 in float, rounded once at the end) are added in input
-     * order in blocks of 32 counted from the first duplicate, then the block sums in order: the same bits
-     * on every device.
+     * Added. Integers wrap. Floats (f16 and bf16 in float, rounded once at the end) are added in
+     * input order in blocks of 32 counted from the first duplicate, then the block sums in order:
+     * the same bits on every device.
      */
     GP_DUPLICATES_SUM = 1,
     GP_DUPLICATES_MIN,   /**< the smallest, in gp's order of floats; a tie keeps the earlier one */
@@ -70,8 +72,9 @@ typedef struct gp_coo_desc {
  * @param[in]  offset_dtype of row_pointers
  * @param[out] row_pointers num_rows + 1
  *
- * Queued on the context's stream; takes no workspace; capturable. Sticky GP_ERROR_DATA if rows is not
- * ascending or an index is out of range: row_pointers is then unspecified, nothing beyond it is written.
+ * Queued on the context's stream; takes no workspace; capturable. Sticky GP_ERROR_DATA if rows is
+ * not ascending or an index is out of range: row_pointers is then unspecified, nothing beyond it is
+ * written.
  *
  * @return GP_OK queued, or a status of the list in the file comment.
  *
@@ -85,8 +88,8 @@ GP_API gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, cons
 /**
  * Row pointers from row indices in any order: a histogram of the rows and its scan.
  *
- * As gp_csr_row_pointers(), but rows need not be ascending. An index out of range is not counted and sets
- * the sticky GP_ERROR_DATA. Workspace: gp_csr_row_pointers_unsorted_workspace_bytes().
+ * As gp_csr_row_pointers(), but rows need not be ascending. An index out of range is not counted
+ * and sets the sticky GP_ERROR_DATA. Workspace: gp_csr_row_pointers_unsorted_workspace_bytes().
  * @since 0.1
  */
 GP_API gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype,
@@ -96,8 +99,8 @@ GP_API gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dt
 /**
  * CSR from a coordinate list in any order.
  *
- * The result has its rows in order, the columns of a row ascending, and duplicates merged (or kept) as
- * desc says: canonical unless they are kept.
+ * The result has its rows in order, the columns of a row ascending, and duplicates merged (or kept)
+ * as desc says: canonical unless they are kept.
  *
  * @param[in]  desc         see gp_coo_desc
  * @param[in]  num_rows     rows of the matrix
@@ -112,16 +115,17 @@ GP_API gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dt
  * @param[out] out_nnz      one uint64_t in the context's memory: entries of the result
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_csr_from_coo_workspace_bytes(); capturable. Deterministic, on the CPU whatever the thread count.
- * An index out of range sets the sticky GP_ERROR_DATA: the outputs are then unspecified, and nothing
- * beyond them is written.
+ * gp_csr_from_coo_workspace_bytes(); capturable. Deterministic, on the CPU whatever the thread
+ * count. An index out of range sets the sticky GP_ERROR_DATA: the outputs are then unspecified, and
+ * nothing beyond them is written.
  *
- * @return GP_OK queued; GP_ERROR_ARGUMENT also desc->size, duplicates or algorithm; GP_ERROR_UNSUPPORTED
- *         the algorithm is not available here; otherwise a status of the list in the file comment.
+ * @return GP_OK queued; GP_ERROR_ARGUMENT also desc->size, duplicates or algorithm;
+ * GP_ERROR_UNSUPPORTED the algorithm is not available here; otherwise a status of the list in the
+ * file comment.
  *
- * On a GPU: a stable radix sort of the packed (row, column) keys over the bits that num_rows and num_cols
- * need, with a 4-byte payload (8 bytes from 2^32 entries on), then one gather, one scan of head flags and
- * one pass that merges.
+ * On a GPU: a stable radix sort of the packed (row, column) keys over the bits that num_rows and
+ * num_cols need, with a 4-byte payload (8 bytes from 2^32 entries on), then one gather, one scan of
+ * head flags and one pass that merges.
  * @since 0.1
  */
 GP_API gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,
@@ -165,9 +169,9 @@ GP_API gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const voi
  * @param[out] out_values       nnz; not looked at if desc->value_dtype is 0
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_csr_transpose_workspace_bytes(); capturable. Stable: entries of one column and one row keep their
- * order. A column out of range sets the sticky GP_ERROR_DATA: the outputs are then unspecified, and
- * nothing beyond them is written.
+ * gp_csr_transpose_workspace_bytes(); capturable. Stable: entries of one column and one row keep
+ * their order. A column out of range sets the sticky GP_ERROR_DATA: the outputs are then
+ * unspecified, and nothing beyond them is written.
  *
  * @return as gp_csr_from_coo().
  * @since 0.1
@@ -183,12 +187,13 @@ GP_API gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size
  * @param[in] row_pointers num_rows + 1: the first 0, ascending, the last nnz
  * @param[in] cols         nnz column indices, each below num_cols, strictly ascending in each row
  *
- * Deep and synchronous: reads everything and waits for the answer; not for use during capture. Takes 256
- * bytes of workspace. Columns of a row are looked at only if the row's pointers are in order and in range.
+ * Deep and synchronous: reads everything and waits for the answer; not for use during capture.
+ * Takes 256 bytes of workspace. Columns of a row are looked at only if the row's pointers are in
+ * order and in range.
  *
- * @return GP_OK canonical; GP_ERROR_DATA it is not, and gp_last_error() names the first row that breaks a
- *         rule and the rule; GP_ERROR_WORKSPACE the stream is being captured; otherwise a status of the
- *         list in the file comment.
+ * @return GP_OK canonical; GP_ERROR_DATA it is not, and gp_last_error() names the first row that
+ * breaks a rule and the rule; GP_ERROR_WORKSPACE the stream is being captured; otherwise a status
+ * of the list in the file comment.
  * @since 0.1
  */
 GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
@@ -208,16 +213,18 @@ GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype of
  * @param[in]     alpha        host pointer to one value, read during the call; NULL: 1
  * @param[in]     x            num_cols values
  * @param[in]     beta         host pointer to one value, read during the call; NULL: 0
- * @param[in,out] y            num_rows values; not read if beta is NULL or points to 0; no overlap with x
+ * @param[in,out] y            num_rows values; not read if beta is NULL or points to 0; no overlap
+ * with x
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_spmv_workspace_bytes(); capturable. The matrix must be valid; gp_check_csr() tells. Deterministic: the
- * association depends on the matrix and the kind of device alone, on the CPU not on the thread count.
+ * gp_spmv_workspace_bytes(); capturable. The matrix must be valid; gp_check_csr() tells.
+ * Deterministic: the association depends on the matrix and the kind of device alone, on the CPU not
+ * on the thread count.
  *
  * @return GP_OK queued, or a status of the list in the file comment.
  *
- * Work is shared by rows plus entries, so one long row or many empty ones cost no more than even rows.
- * Source: Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication.
+ * Work is shared by rows plus entries, so one long row or many empty ones cost no more than even
+ * rows. Source: Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication.
  * @since 0.1
  */
 GP_API gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
