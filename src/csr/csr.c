@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Front doors: row pointers, their inverse, the deep check. */
+#include <gp/balance.h>
+#include <gp/scan.h>
+#include <inttypes.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "csr/csr_coo_cuda.h"
+
+/* ---- row pointers ---- */
+
+struct row_call {
+    gp_dtype index, offset;
+    enum gpi_csr_pair pair;
+    struct gpi_csr_rows args;
+};
+
+static gp_status check_row_sizes(gp_context *ctx, const char *f, struct row_call *c)
+{
+    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset, &c->pair));
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, c->args.nnz, c->offset));
+    return gpi_csr_check_count(ctx, f, "num_rows", c->args.num_rows, c->index);
+}
+
+static gp_status check_row_call(gp_context *ctx, const char *f, struct row_call *c)
+{
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_row_sizes(ctx, f, c));
+    size_t index_bytes = gp_dtype_bytes(c->index), offset_bytes = gp_dtype_bytes(c->offset);
+    struct gpi_csr_array arrays[] = {
+        {"rows", c->args.rows, c->args.nnz * index_bytes, index_bytes},
+        {"row_pointers", c->args.row_pointers, (c->args.num_rows + 1) * offset_bytes, offset_bytes},
+    };
+    return gpi_csr_check_arrays(ctx, f, arrays, 2, 1);
+}
+
+gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, const void *rows, size_t nnz,
+                              size_t num_rows, gp_dtype offset_dtype, void *row_pointers)
+{
+    static const char f[] = "gp_csr_row_pointers";
+    struct gpi_device_guard guard;
+    struct row_call c = {
+        index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    GPI_TRY(check_row_call(ctx, f, &c));
+    gpi_device_enter(ctx, &guard);
+    gp_status s = gpi_csr_find(ctx, c.pair)->row_pointers(ctx, &c.args);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+static gp_scan_desc pointer_scan(gp_dtype offset)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.kind = GP_SCAN_ROW_POINTERS;
+    d.in_dtype = gpi_csr_unsigned(offset);
+    return d;
+}
+
+/* Counters of their own for every thread, as long as they take no more memory than the entries. */
+static size_t counter_parts(const gp_context *ctx, uint64_t nnz, uint64_t num_rows)
+{
+    uint64_t parts = num_rows ? nnz / num_rows : 0, threads = (uint64_t)ctx->threads;
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return 0;
+    return (size_t)(parts < threads ? parts : threads);
+}
+
+/* The scan's tile states, now: were they missing only when the counts are queued, row_pointers
+ * would have been written by a call that fails. */
+static gp_status reserve_states(gp_context *ctx, const char *f, const gp_scan_desc *scan, size_t n)
+{
+    struct gpi_state state;
+    gp_target target = gpi_csr_target(ctx);
+    size_t bytes;
+    if (ctx->backend != GP_BACKEND_CUDA)
+        return GP_OK;
+    GPI_TRY(gp_scan_workspace_bytes(&target, scan, n, &bytes));
+    return gpi_state_get(ctx, f, bytes / GPI_SLOT_BYTES, &state);
+}
+
+static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call *c,
+                                struct gpi_frame *frame)
+{
+    gp_scan_desc scan = pointer_scan(c->offset);
+    size_t n = (size_t)c->args.num_rows;
+    c->args.parts = counter_parts(ctx, c->args.nnz, n);
+    if (c->args.parts)
+        c->args.counters = gpi_frame_take(frame, c->args.parts * n * gp_dtype_bytes(c->offset));
+    GPI_TRY(reserve_states(ctx, f, &scan, n));
+    GPI_TRY(gpi_csr_find(ctx, c->pair)->count_rows(ctx, &c->args));
+    return gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers);
+}
+
+/* CPU: at most nnz counters. */
+static gp_status unsorted_bytes(const gp_target *target, gp_dtype offset, size_t nnz,
+                                size_t num_rows, size_t *bytes)
+{
+    gp_scan_desc scan = pointer_scan(offset);
+    GPI_TRY(gp_scan_workspace_bytes(target, &scan, num_rows, bytes));
+    if (target->backend != GP_BACKEND_CUDA)
+        *bytes += gpi_piece(nnz * gp_dtype_bytes(offset));
+    return GP_OK;
+}
+
+gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, const void *rows,
+                                       size_t nnz, size_t num_rows, gp_dtype offset_dtype,
+                                       void *row_pointers)
+{
+    static const char f[] = "gp_csr_row_pointers_unsorted";
+    struct gpi_device_guard guard;
+    struct gpi_frame frame;
+    size_t need;
+    struct row_call c = {
+        index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    GPI_TRY(check_row_call(ctx, f, &c));
+    gp_target target = gpi_csr_target(ctx);
+    GPI_TRY(unsorted_bytes(&target, offset_dtype, nnz, num_rows, &need));
+    gpi_device_enter(ctx, &guard);
+    gp_status s = gpi_frame_open(ctx, f, need, &frame);
+    if (s == GP_OK) {
+        s = count_and_scan(ctx, f, &c, &frame);
+        gpi_frame_close(&frame);
+    }
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
+                                                       gp_dtype index_dtype, size_t nnz,
+                                                       size_t num_rows, gp_dtype offset_dtype,
+                                                       size_t *bytes)
+{
+    static const char f[] = "gp_csr_row_pointers_unsorted_workspace_bytes";
+    const gp_target any = GP_TARGET_INIT;
+    struct row_call c = {index_dtype, offset_dtype, 0, {NULL, nnz, num_rows, NULL, NULL, 0}};
+    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(check_row_sizes(NULL, f, &c));
+    return unsorted_bytes(target, offset_dtype, nnz, num_rows, bytes);
+}
+
+/* ---- row indices ---- */
+
+static gp_status check_to_coo(gp_context *ctx, const char *f, gp_dtype offset, size_t num_rows,
+                              size_t nnz, gp_dtype index)
+{
+    enum gpi_csr_pair pair;
+    GPI_TRY(gpi_csr_check_pair(ctx, f, index, offset, &pair));
+    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index));
+    return gpi_csr_check_nnz(ctx, f, nnz, offset);
+}
+
+gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_pointers,
+                        size_t num_rows, size_t nnz, gp_dtype index_dtype, void *rows_out)
+{
+    static const char f[] = "gp_csr_to_coo";
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_to_coo(ctx, f, offset_dtype, num_rows, nnz, index_dtype));
+    size_t index_bytes = gp_dtype_bytes(index_dtype), offset_bytes = gp_dtype_bytes(offset_dtype);
+    struct gpi_csr_array arrays[] = {
+        {"row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes},
+        {"rows_out", rows_out, nnz * index_bytes, index_bytes},
+    };
+    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 2, 1));
+    return gp_balance_search(ctx, gpi_csr_unsigned(offset_dtype), row_pointers, num_rows, nnz,
+                             gpi_csr_unsigned(index_dtype), rows_out, NULL);
+}
+
+gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset_dtype,
+                                        size_t num_rows, size_t nnz, gp_dtype index_dtype,
+                                        size_t *bytes)
+{
+    static const char f[] = "gp_csr_to_coo_workspace_bytes";
+    const gp_target any = GP_TARGET_INIT;
+    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(check_to_coo(NULL, f, offset_dtype, num_rows, nnz, index_dtype));
+    *bytes = 0;
+    return GP_OK;
+}
+
+/* ---- deep check ---- */
+
+static gp_status report(gp_context *ctx, const char *f, uint64_t found,
+                        const struct gpi_csr_matrix *a)
+{
+    uint64_t row = found >> GPI_CSR_RULE_BITS;
+    if (found == GPI_CSR_VALID)
+        return GP_OK;
+    switch ((enum gpi_csr_rule)(found & ((1u << GPI_CSR_RULE_BITS) - 1))) {
+    case GPI_CSR_RULE_FIRST:
+        return gpi_fail(ctx, GP_ERROR_DATA, "%s: row 0: row_pointers[0] is not 0", f);
+    case GPI_CSR_RULE_DESCENDS:
+        return gpi_fail(ctx, GP_ERROR_DATA,
+                        "%s: row %" PRIu64 ": row_pointers[%" PRIu64
+                        "] is less than the one before",
+                        f, row, row + 1);
+    case GPI_CSR_RULE_PAST_END:
+        return gpi_fail(ctx, GP_ERROR_DATA,
+                        "%s: row %" PRIu64 ": row_pointers[%" PRIu64 "] is more than nnz %" PRIu64,
+                        f, row, row + 1, a->nnz);
+    case GPI_CSR_RULE_LAST:
+        return gpi_fail(ctx, GP_ERROR_DATA,
+                        "%s: after the last row: row_pointers[%" PRIu64 "] is not nnz %" PRIu64, f,
+                        row, a->nnz);
+    case GPI_CSR_RULE_RANGE:
+        return gpi_fail(ctx, GP_ERROR_DATA,
+                        "%s: row %" PRIu64 ": a column is not below num_cols %" PRIu64, f, row,
+                        a->num_cols);
+    default:
+        return gpi_fail(ctx, GP_ERROR_DATA,
+                        "%s: row %" PRIu64 ": columns are not strictly ascending", f, row);
+    }
+}
+
+static gp_status check_matrix(gp_context *ctx, const char *f, enum gpi_csr_pair pair,
+                              const struct gpi_csr_matrix *a)
+{
+    struct gpi_frame frame;
+    uint64_t value = GPI_CSR_VALID;
+    GPI_TRY(gpi_frame_open(ctx, f, GPI_ALIGN, &frame));
+    uint64_t *word = gpi_frame_take(&frame, sizeof *word);
+    gp_status s = gpi_csr_find(ctx, pair)->check(ctx, a, word);
+    if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA)
+        s = gpi_csr_kernels_find(ctx, pair)->read_word(ctx, f, word, &value);
+    else if (s == GP_OK)
+        value = *word;
+    gpi_frame_close(&frame);
+    return s == GP_OK ? report(ctx, f, value, a) : s;
+}
+
+gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
+                       size_t num_rows, size_t num_cols, size_t nnz, const void *row_pointers,
+                       const void *cols)
+{
+    static const char f[] = "gp_check_csr";
+    struct gpi_device_guard guard;
+    enum gpi_csr_pair pair;
+    struct gpi_csr_matrix a = {num_rows, num_cols, nnz, row_pointers, cols};
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, index_dtype, offset_dtype, &pair));
+    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, index_dtype));
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, offset_dtype));
+    size_t index_bytes = gp_dtype_bytes(index_dtype), offset_bytes = gp_dtype_bytes(offset_dtype);
+    struct gpi_csr_array arrays[] = {
+        {"row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes},
+        {"cols", cols, nnz * index_bytes, index_bytes},
+    };
+    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 2, 0));
+    if (gpi_cuda_capturing(ctx))
+        return gpi_fail(ctx, GP_ERROR_WORKSPACE,
+                        "%s: waits for its answer, which a stream that is captured cannot give", f);
+    gpi_device_enter(ctx, &guard);
+    gp_status s = check_matrix(ctx, f, pair, &a);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}

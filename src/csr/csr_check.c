@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Argument checks that the front doors of this room share. */
+#include <inttypes.h>
+
+#include "core/check.h"
+#include "csr/csr_internal.h"
+
+static bool is_index(gp_dtype d)
+{
+    return d >= GP_I32 && d <= GP_U64;
+}
+
+gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset,
+                             enum gpi_csr_pair *pair)
+{
+    if (!is_index(index))
+        return gpi_fail(ctx, GP_ERROR_DTYPE,
+                        "%s: index_dtype is %s (%d), expected i32, u32, i64 or u64", f,
+                        gp_dtype_string(index), (int)index);
+    if (!is_index(offset))
+        return gpi_fail(ctx, GP_ERROR_DTYPE,
+                        "%s: offset_dtype is %s (%d), expected i32, u32, i64 or u64", f,
+                        gp_dtype_string(offset), (int)offset);
+    if (gp_dtype_bytes(offset) < gp_dtype_bytes(index))
+        return gpi_fail(ctx, GP_ERROR_DTYPE,
+                        "%s: offset_dtype is %s, expected one as wide as index_dtype %s or wider",
+                        f, gp_dtype_string(offset), gp_dtype_string(index));
+    *pair = gp_dtype_bytes(index) == 8    ? GPI_CSR_64_64
+            : gp_dtype_bytes(offset) == 8 ? GPI_CSR_32_64
+                                          : GPI_CSR_32_32;
+    return GP_OK;
+}
+
+gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
+                              gp_dtype index)
+{
+    uint64_t limit = index == GP_I32   ? (uint64_t)1 << 31
+                     : index == GP_U32 ? (uint64_t)1 << 32
+                                       : GPI_MAX_N;
+    GPI_TRY(gpi_check_n(ctx, f, argument, count));
+    if (count > limit)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: %s is %" PRIu64 ", more than index_dtype %s can number", f, argument,
+                        count, gp_dtype_string(index));
+    return GP_OK;
+}
+
+gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dtype offset)
+{
+    uint64_t limit = offset == GP_I32 ? INT32_MAX : offset == GP_U32 ? UINT32_MAX : GPI_MAX_N;
+    GPI_TRY(gpi_check_n(ctx, f, "nnz", nnz));
+    if (nnz > limit)
+        return gpi_fail(ctx, GP_ERROR_OVERFLOW,
+                        "%s: nnz is %" PRIu64 ", which does not fit offset_dtype %s", f, nnz,
+                        gp_dtype_string(offset));
+    return GP_OK;
+}
+
+gp_status gpi_csr_check_target(const char *f, const gp_target **target, const gp_target *any,
+                               const size_t *bytes)
+{
+    if (*target)
+        GPI_TRY(gpi_check_struct(NULL, f, "target", *target, (*target)->size, sizeof **target));
+    else
+        *target = any;
+    return bytes ? GP_OK : gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+}
+
+gp_status gpi_csr_check_arrays(gp_context *ctx, const char *f, const struct gpi_csr_array *arrays,
+                               size_t count, size_t outputs)
+{
+    for (size_t i = 0; i < count; i++)
+        GPI_TRY(gpi_check_array(ctx, f, arrays[i].name, arrays[i].memory, arrays[i].bytes,
+                                arrays[i].alignment));
+    for (size_t o = count - outputs; o < count; o++)
+        for (size_t i = 0; i < o; i++)
+            GPI_TRY(gpi_check_overlap(ctx, f, arrays[i].name, arrays[i].memory, arrays[i].bytes,
+                                      arrays[o].name, arrays[o].memory, arrays[o].bytes, false));
+    return GP_OK;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Front doors: COO to CSR and transpose. */
+#include <gp/balance.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "csr/csr_coo_cuda.h"
+
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_coo_desc *d,
+                            enum gpi_csr_pair *pair)
+{
+    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype, pair));
+    if (d->value_dtype)
+        GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
+    if (d->duplicates < GP_DUPLICATES_SUM || d->duplicates > GP_DUPLICATES_ERROR)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->duplicates is %d, expected a gp_duplicates", f,
+                        (int)d->duplicates);
+    if (d->algorithm != GP_ALGORITHM_AUTO && d->algorithm != GP_ALGORITHM_CUB)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->algorithm is %d, expected GP_ALGORITHM_AUTO or GP_ALGORITHM_CUB",
+                        f, (int)d->algorithm);
+    if (ctx && ctx->backend == GP_BACKEND_CPU && d->algorithm == GP_ALGORITHM_CUB)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: desc->algorithm is GP_ALGORITHM_CUB, which a CPU context has not", f);
+    return GP_OK;
+}
+
+static gp_status check_sizes(gp_context *ctx, const char *f, const gp_coo_desc *d, size_t num_rows,
+                             size_t num_cols, size_t nnz)
+{
+    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, d->index_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, d->index_dtype));
+    return gpi_csr_check_nnz(ctx, f, nnz, d->offset_dtype);
+}
+
+/* The parts of a conversion that follow from the descriptor and the sizes. */
+static struct gpi_csr_coo conversion(const char *f, const gp_coo_desc *d, size_t num_rows,
+                                     size_t num_cols, size_t nnz)
+{
+    struct gpi_csr_coo c = {.function = f,
+                            .nnz = nnz,
+                            .num_rows = num_rows,
+                            .num_cols = num_cols,
+                            .row_bits = gpi_csr_bits(num_rows),
+                            .col_bits = gpi_csr_bits(num_cols),
+                            .index_bytes = gp_dtype_bytes(d->index_dtype),
+                            .offset_bytes = gp_dtype_bytes(d->offset_dtype),
+                            .value_bytes = gp_dtype_bytes(d->value_dtype),
+                            .value_dtype = d->value_dtype,
+                            .duplicates = d->duplicates,
+                            .algorithm = d->algorithm};
+    return c;
+}
+
+/* The same for a transpose: rows and columns exchanged, only the new rows sorted. */
+static struct gpi_csr_coo exchange(const char *f, const gp_coo_desc *d, size_t num_rows,
+                                   size_t num_cols, size_t nnz)
+{
+    struct gpi_csr_coo c = conversion(f, d, num_cols, num_rows, nnz);
+    c.duplicates = GP_DUPLICATES_KEEP;
+    c.sort_bit = c.col_bits;
+    return c;
+}
+
+static gp_status larger(gp_status (*of)(const gp_target *, const struct gpi_csr_coo *, size_t *),
+                        const gp_target *target, const struct gpi_csr_coo *c, size_t *bytes)
+{
+    size_t more = 0;
+    GPI_TRY(of(target, c, &more));
+    *bytes = more > *bytes ? more : *bytes;
+    return GP_OK;
+}
+
+static gp_status conversion_bytes(const gp_target *target, const struct gpi_csr_coo *c,
+                                  size_t *bytes)
+{
+    *bytes = 0;
+    if (target->backend != GP_BACKEND_CUDA)
+        GPI_TRY(larger(gpi_csr_coo_cpu_bytes, target, c, bytes));
+    if (target->backend != GP_BACKEND_CPU)
+        GPI_TRY(larger(gpi_csr_coo_cuda_bytes, target, c, bytes));
+    return GP_OK;
+}
+
+static gp_status fill(gp_context *ctx, void *memory, size_t bytes)
+{
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return gpi_cuda_fill(ctx, memory, 0, bytes);
+    memset(memory, 0, bytes);
+    return GP_OK;
+}
+
+/* No entry can be in range, or there is none. */
+static gp_status convert_nothing(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    if (c->nnz && ctx->backend == GP_BACKEND_CUDA)
+        GPI_TRY(gpi_csr_kernels_of(ctx, c)->set_sticky(ctx, GPI_STICKY_DATA));
+    else if (c->nnz)
+        gpi_sticky_set(ctx, GPI_STICKY_DATA);
+    GPI_TRY(fill(ctx, c->row_pointers, (size_t)(c->num_rows + 1) * c->offset_bytes));
+    return c->out_nnz ? fill(ctx, c->out_nnz, sizeof *c->out_nnz) : GP_OK;
+}
+
+static gp_status convert(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    if (c->nnz == 0 || c->num_rows == 0 || c->num_cols == 0)
+        return convert_nothing(ctx, c);
+    return ctx->backend == GP_BACKEND_CUDA ? gpi_csr_coo_cuda(ctx, c) : gpi_csr_coo_cpu(ctx, c);
+}
+
+gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,
+                          size_t num_cols, const void *rows, const void *cols, const void *values,
+                          size_t nnz, void *row_pointers, void *out_cols, void *out_values,
+                          uint64_t *out_nnz)
+{
+    static const char f[] = "gp_csr_from_coo";
+    struct gpi_device_guard guard;
+    enum gpi_csr_pair pair;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc, &pair));
+    GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
+    size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
+    struct gpi_csr_array arrays[] = {
+        {"rows", rows, nnz * ib, ib},
+        {"cols", cols, nnz * ib, ib},
+        {"values", values, nnz * vb, align},
+        {"row_pointers", row_pointers, (num_rows + 1) * ob, ob},
+        {"out_cols", out_cols, nnz * ib, ib},
+        {"out_values", out_values, nnz * vb, align},
+        {"out_nnz", out_nnz, 8, 8},
+    };
+    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 7, 4));
+    c.rows = rows;
+    c.cols = cols;
+    c.values = values;
+    c.row_pointers = row_pointers;
+    c.out_cols = out_cols;
+    c.out_values = out_values;
+    c.out_nnz = out_nnz;
+    gpi_device_enter(ctx, &guard);
+    gp_status s = convert(ctx, &c);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,
+                                          size_t num_rows, size_t num_cols, size_t nnz,
+                                          size_t *bytes)
+{
+    static const char f[] = "gp_csr_from_coo_workspace_bytes";
+    const gp_target any = GP_TARGET_INIT;
+    enum gpi_csr_pair pair;
+    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(check_desc(NULL, f, desc, &pair));
+    GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
+    return conversion_bytes(target, &c, bytes);
+}
+
+/* The row of every entry goes to scratch; from there on it is a conversion. */
+static gp_status transpose(gp_context *ctx, const gp_coo_desc *desc, struct gpi_csr_coo *c,
+                           const void *row_pointers)
+{
+    struct gpi_frame frame;
+    gp_target target = gpi_csr_target(ctx);
+    size_t need;
+    if (c->nnz == 0 || c->num_rows == 0 || c->num_cols == 0)
+        return convert_nothing(ctx, c);
+    GPI_TRY(conversion_bytes(&target, c, &need));
+    size_t rows_bytes = (size_t)c->nnz * c->index_bytes;
+    GPI_TRY(gpi_frame_open(ctx, c->function, need + gpi_piece(rows_bytes), &frame));
+    void *rows = gpi_frame_take(&frame, rows_bytes);
+    c->cols = rows;
+    gp_status s = gp_balance_search(ctx, gpi_csr_unsigned(desc->offset_dtype), row_pointers,
+                                    (size_t)c->num_cols, (size_t)c->nnz,
+                                    gpi_csr_unsigned(desc->index_dtype), rows, NULL);
+    if (s == GP_OK)
+        s = convert(ctx, c);
+    gpi_frame_close(&frame);
+    return s;
+}
+
+gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,
+                           size_t num_cols, size_t nnz, const void *row_pointers, const void *cols,
+                           const void *values, void *out_row_pointers, void *out_cols,
+                           void *out_values)
+{
+    static const char f[] = "gp_csr_transpose";
+    struct gpi_device_guard guard;
+    enum gpi_csr_pair pair;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc, &pair));
+    GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
+    size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
+    struct gpi_csr_array arrays[] = {
+        {"row_pointers", row_pointers, (num_rows + 1) * ob, ob},
+        {"cols", cols, nnz * ib, ib},
+        {"values", values, nnz * vb, align},
+        {"out_row_pointers", out_row_pointers, (num_cols + 1) * ob, ob},
+        {"out_cols", out_cols, nnz * ib, ib},
+        {"out_values", out_values, nnz * vb, align},
+    };
+    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 6, 3));
+    c.rows = cols;
+    c.values = values;
+    c.row_pointers = out_row_pointers;
+    c.out_cols = out_cols;
+    c.out_values = out_values;
+    gpi_device_enter(ctx, &guard);
+    gp_status s = transpose(ctx, desc, &c, row_pointers);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,
+                                           size_t num_rows, size_t num_cols, size_t nnz,
+                                           size_t *bytes)
+{
+    static const char f[] = "gp_csr_transpose_workspace_bytes";
+    const gp_target any = GP_TARGET_INIT;
+    enum gpi_csr_pair pair;
+    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(check_desc(NULL, f, desc, &pair));
+    GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
+    GPI_TRY(conversion_bytes(target, &c, bytes));
+    *bytes += gpi_piece(nnz * c.index_bytes);
+    return GP_OK;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU: COO to CSR. Lays out the workspace of the sort and runs it. */
+#include "core/check.h"
+#include "core/workspace.h"
+#include "csr/csr_sort_cpu.h"
+
+/* A bucket is sorted in cache; a chunk is long against the number of buckets. */
+enum { BUCKET_ITEMS = 8 * 1024, BUCKET_BITS_MAX = 11, CHUNK_ITEMS = 128 * 1024, CHUNKS_MAX = 64 };
+
+static bool wide_keys(const struct gpi_csr_coo *c)
+{
+    return c->row_bits + c->col_bits > 64;
+}
+
+static bool wide_slots(const struct gpi_csr_coo *c)
+{
+    return c->value_bytes == 8 || wide_keys(c);
+}
+
+static struct gpi_csr_sort plan(const struct gpi_csr_coo *c)
+{
+    struct gpi_csr_sort s = {.c = c};
+    unsigned bits = gpi_csr_bits(c->nnz / BUCKET_ITEMS + 1);
+    unsigned key_bits = c->row_bits + c->col_bits, sorted = key_bits - c->sort_bit;
+    bits = bits < BUCKET_BITS_MAX ? bits : BUCKET_BITS_MAX;
+    bits = bits < sorted ? bits : sorted;
+    s.bucket_shift = key_bits - bits;
+    s.buckets = (size_t)1 << bits;
+    s.chunks = (size_t)((c->nnz + CHUNK_ITEMS - 1) / CHUNK_ITEMS);
+    s.chunks = s.chunks < CHUNKS_MAX ? s.chunks : CHUNKS_MAX;
+    s.chunk_items = (c->nnz + s.chunks - 1) / s.chunks;
+    return s;
+}
+
+static size_t key_bytes(const struct gpi_csr_coo *c)
+{
+    return wide_keys(c) ? 16 : 8;
+}
+
+static size_t slot_bytes(const struct gpi_csr_coo *c)
+{
+    return wide_slots(c) ? 8 : 4;
+}
+
+gp_status gpi_csr_coo_cpu_bytes(const gp_target *target, const struct gpi_csr_coo *c, size_t *bytes)
+{
+    (void)target;
+    *bytes = 0;
+    if (c->nnz == 0)
+        return GP_OK;
+    struct gpi_csr_sort s = plan(c);
+    size_t n = (size_t)c->nnz;
+    *bytes = 2 * (gpi_piece(n * key_bytes(c)) + gpi_piece(n * slot_bytes(c))) +
+             gpi_piece(s.chunks * s.buckets * sizeof *s.starts) +
+             3 * gpi_piece((s.buckets + 1) * sizeof *s.begins) + gpi_piece(s.buckets);
+    return GP_OK;
+}
+
+gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    struct gpi_frame frame;
+    struct gpi_csr_sort s = plan(c);
+    size_t need, n = (size_t)c->nnz;
+    GPI_TRY(gpi_csr_coo_cpu_bytes(NULL, c, &need));
+    GPI_TRY(gpi_frame_open(ctx, c->function, need, &frame));
+    s.ctx = ctx;
+    for (int i = 0; i < 2; i++) {
+        s.keys[i] = gpi_frame_take(&frame, n * key_bytes(c));
+        s.slots[i] = gpi_frame_take(&frame, n * slot_bytes(c));
+    }
+    s.starts = gpi_frame_take(&frame, s.chunks * s.buckets * sizeof *s.starts);
+    s.begins = gpi_frame_take(&frame, (s.buckets + 1) * sizeof *s.begins);
+    s.places = gpi_frame_take(&frame, (s.buckets + 1) * sizeof *s.places);
+    s.last_rows = gpi_frame_take(&frame, (s.buckets + 1) * sizeof *s.last_rows);
+    s.side = gpi_frame_take(&frame, s.buckets);
+    gpi_csr_sort_find(ctx, wide_keys(c), wide_slots(c))(&s);
+    gpi_frame_close(&frame);
+    return GP_OK;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* CUDA: COO to CSR out of the sort, the scan and the kernels of this room. */
+#include <gp/radixsort.h>
+#include <gp/scan.h>
+
+#include "core/check.h"
+#include "core/workspace.h"
+#include "csr/csr_coo_cuda.h"
+
+static bool wide_keys(const struct gpi_csr_coo *c)
+{
+    return c->row_bits + c->col_bits > 64;
+}
+
+static gp_radix_sort_options options_of(const struct gpi_csr_coo *c, unsigned begin, unsigned end)
+{
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.begin_bit = (int)begin;
+    o.end_bit = (int)end;
+    o.algorithm = c->algorithm;
+    return o;
+}
+
+static gp_scan_desc scan_of(const struct gpi_csr_coo *c)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.kind = GP_SCAN_EXCLUSIVE;
+    d.in_dtype = GP_U8;
+    d.out_dtype = c->nnz >> 32 ? GP_U64 : GP_U32;
+    d.total = c->out_nnz;
+    return d;
+}
+
+/* ---- workspace ---- */
+
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the calls inside take at most, one after the other. */
+static gp_status nested_bytes(const gp_target *target, const struct gpi_csr_coo *c, size_t *bytes)
+{
+    size_t n = (size_t)c->nnz, sort = 0, argsort = 0, scan = 0;
+    uint64_t total;
+    gp_scan_desc d = scan_of(c);
+    d.total = &total;
+    if (wide_keys(c)) {
+        gp_radix_sort_options by_row = options_of(c, 0, c->row_bits);
+        GPI_TRY(gp_argsort_workspace_bytes(target, GP_U64, n, GP_U64, &by_row, &argsort));
+        gp_radix_sort_options by_col = options_of(c, 0, c->col_bits);
+        GPI_TRY(gp_argsort_workspace_bytes(target, GP_U64, n, GP_U64, &by_col, &sort));
+        argsort = max_size(argsort, sort);
+        GPI_TRY(gp_radix_sort_workspace_bytes(target, GP_U64, 8, n, &by_row, &sort));
+    } else {
+        gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
+        GPI_TRY(gp_radix_sort_workspace_bytes(target, GP_U64, c->value_bytes, n, &o, &sort));
+    }
+    GPI_TRY(gp_scan_workspace_bytes(target, &d, n, &scan));
+    *bytes = max_size(max_size(sort, argsort), scan);
+    return GP_OK;
+}
+
+/* Pieces of the frame of a conversion. */
+struct pieces {
+    size_t words;  /* arrays of one uint64_t per entry */
+    size_t values; /* bytes of the sorted values, 0 if they go straight to the output */
+    size_t flags, positions;
+};
+
+static struct pieces pieces_of(const struct gpi_csr_coo *c)
+{
+    size_t n = (size_t)c->nnz;
+    bool keep = c->duplicates == GP_DUPLICATES_KEEP;
+    struct pieces p = {.words = wide_keys(c) ? 5 : 2};
+    p.values = keep ? 0 : n * c->value_bytes;
+    p.flags = keep ? 0 : n;
+    p.positions = keep ? 0 : n * (c->nnz >> 32 ? 8 : 4);
+    return p;
+}
+
+gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *c,
+                                 size_t *bytes)
+{
+    gp_target cuda = *target;
+    cuda.backend = GP_BACKEND_CUDA;
+    *bytes = 0;
+    if (c->nnz == 0)
+        return GP_OK;
+    struct pieces p = pieces_of(c);
+    GPI_TRY(nested_bytes(&cuda, c, bytes));
+    *bytes += p.words * gpi_piece((size_t)c->nnz * sizeof(uint64_t)) + gpi_piece(p.values) +
+              gpi_piece(p.flags) + gpi_piece(p.positions);
+    return GP_OK;
+}
+
+/* ---- sort ---- */
+
+static gp_status sort_packed(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[],
+                             void *values, struct gpi_csr_sorted *sorted)
+{
+    size_t n = (size_t)c->nnz;
+    gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
+    sorted->keys = words[1];
+    GPI_TRY(gpi_csr_kernels_of(ctx, c)->pack(ctx, c, words[0]));
+    if (c->value_bytes == 0)
+        return gp_radix_sort(ctx, GP_U64, words[0], n, words[1], &o);
+    return gp_radix_sort_pairs(ctx, GP_U64, words[0], c->value_bytes, c->values, n, words[1],
+                               values, &o);
+}
+
+/* The order of the entries in words[3], their sorted rows in words[2]. */
+static gp_status order_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[])
+{
+    size_t n = (size_t)c->nnz;
+    gp_radix_sort_options by_row = options_of(c, 0, c->row_bits);
+    gp_radix_sort_options by_col = options_of(c, 0, c->col_bits);
+    if (c->sort_bit) {
+        GPI_TRY(gp_argsort(ctx, GP_U64, c->rows, n, GP_U64, words[3], &by_row));
+        return gp_gather(ctx, 8, c->rows, GP_U64, words[3], n, words[2]);
+    }
+    GPI_TRY(gp_argsort(ctx, GP_U64, c->cols, n, GP_U64, words[0], &by_col));
+    GPI_TRY(gp_gather(ctx, 8, c->rows, GP_U64, words[0], n, words[1]));
+    return gp_radix_sort_pairs(ctx, GP_U64, words[1], 8, words[0], n, words[2], words[3], &by_row);
+}
+
+static gp_status sort_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[],
+                           void *values, struct gpi_csr_sorted *sorted)
+{
+    size_t n = (size_t)c->nnz;
+    sorted->rows = words[2];
+    sorted->cols = words[4];
+    GPI_TRY(order_wide(ctx, c, words));
+    GPI_TRY(gp_gather(ctx, 8, c->cols, GP_U64, words[3], n, words[4]));
+    if (c->value_bytes == 0)
+        return GP_OK;
+    return gp_gather(ctx, c->value_bytes, c->values, GP_U64, words[3], n, values);
+}
+
+/* ---- merge and write ---- */
+
+static gp_status merge(gp_context *ctx, const struct gpi_csr_coo *c, uint8_t *flags,
+                       void *positions, struct gpi_csr_sorted *sorted)
+{
+    gp_scan_desc scan = scan_of(c);
+    GPI_TRY(gpi_csr_kernels_of(ctx, c)->heads(ctx, sorted, flags));
+    GPI_TRY(gp_scan(ctx, &scan, flags, (size_t)c->nnz, positions));
+    sorted->flags = flags;
+    sorted->positions = positions;
+    return c->value_bytes ? gpi_csr_kernels_of(ctx, c)->merge(ctx, sorted) : GP_OK;
+}
+
+static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_frame *frame)
+{
+    struct pieces p = pieces_of(c);
+    struct gpi_csr_sorted sorted = {.c = c};
+    uint64_t *words[5];
+    for (size_t i = 0; i < p.words; i++)
+        words[i] = gpi_frame_take(frame, (size_t)c->nnz * sizeof(uint64_t));
+    void *values = p.values ? gpi_frame_take(frame, p.values) : c->out_values;
+    uint8_t *flags = p.flags ? gpi_frame_take(frame, p.flags) : NULL;
+    void *positions = p.positions ? gpi_frame_take(frame, p.positions) : NULL;
+    sorted.values = values;
+    if (wide_keys(c))
+        GPI_TRY(sort_wide(ctx, c, words, values, &sorted));
+    else
+        GPI_TRY(sort_packed(ctx, c, words, values, &sorted));
+    if (flags)
+        GPI_TRY(merge(ctx, c, flags, positions, &sorted));
+    GPI_TRY(gpi_csr_kernels_of(ctx, c)->cols(ctx, &sorted));
+    return gpi_csr_kernels_of(ctx, c)->pointers(ctx, &sorted);
+}
+
+gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    struct gpi_frame frame;
+    gp_target target = gpi_csr_target(ctx);
+    size_t need;
+    GPI_TRY(gpi_csr_coo_cuda_bytes(&target, c, &need));
+    GPI_TRY(gpi_frame_open(ctx, c->function, need, &frame));
+    gp_status s = run(ctx, c, &frame);
+    gpi_frame_close(&frame);
+    return s;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU: row pointers, counts, the deep check. One unit per pair of widths and instruction set:
+ * GPI_UNIT names it, GPI_INDEX and GPI_OFFSET are its types. */
+#include <string.h>
+
+#include "core/threads.h"
+#include "csr/csr_internal.h"
+
+#define PASTE_(a, b, c) gpi_csr_##a##_##b##_##c
+#define PASTE(a, b, c) PASTE_(a, b, c)
+#define NAME(what) PASTE(what, GPI_UNIT, GPI_ISA_SUFFIX)
+
+typedef GPI_INDEX index_t;
+typedef GPI_OFFSET offset_t;
+
+gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args);
+gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
+gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- row pointers from sorted rows: equal shares of the merge of pointers and rows ---- */
+
+enum { SHARE = 128 * 1024 };
+
+struct rows_call {
+    gp_context *ctx;
+    const struct gpi_csr_rows *args;
+    uint64_t units;
+};
+
+/* How many of the first d units of the merge are rows; pointer p comes before row r if p <= r. */
+static uint64_t rows_before(const struct gpi_csr_rows *a, uint64_t d)
+{
+    const index_t *rows = a->rows;
+    uint64_t pointers = a->num_rows + 1;
+    uint64_t low = d > pointers ? d - pointers : 0, high = min_u64(d, a->nnz);
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+        if (rows[mid] < d - 1 - mid)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void rows_share(void *arg, size_t share)
+{
+    const struct rows_call *call = arg;
+    const struct gpi_csr_rows *a = call->args;
+    const index_t *rows = a->rows;
+    offset_t *out = a->row_pointers;
+    uint64_t begin = (uint64_t)share * SHARE, end = min_u64(begin + SHARE, call->units);
+    uint64_t i = rows_before(a, begin), i_end = rows_before(a, end);
+    uint64_t p = begin - i, p_end = end - i_end;
+    index_t last = i > 0 && i <= a->nnz ? rows[i - 1] : 0;
+    unsigned bad = 0;
+    for (; i < i_end; i++) {
+        index_t row = rows[i];
+        bad |= (unsigned)(row < last) | (unsigned)(row >= a->num_rows);
+        for (; p <= row && p < p_end; p++)
+            out[p] = (offset_t)i;
+        last = row;
+    }
+    for (; p < p_end; p++)
+        out[p] = (offset_t)i_end;
+    if (bad)
+        gpi_sticky_set(call->ctx, GPI_STICKY_DATA);
+}
+
+gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args)
+{
+    struct rows_call call = {ctx, args, args->nnz + args->num_rows + 1};
+    gpi_parallel_for(ctx->threads, (size_t)((call.units + SHARE - 1) / SHARE), rows_share, &call);
+    return GP_OK;
+}
+
+/* ---- counts of unsorted rows ---- */
+
+enum { COUNT_CHUNK = 64 * 1024, ADD_CHUNK = 16 * 1024 };
+
+static void count_part(void *arg, size_t part)
+{
+    const struct rows_call *call = arg;
+    const struct gpi_csr_rows *a = call->args;
+    const index_t *rows = a->rows;
+    offset_t *counts = (offset_t *)a->counters + part * a->num_rows;
+    uint64_t share = a->nnz / a->parts + 1;
+    uint64_t i = min_u64(part * share, a->nnz), end = min_u64(i + share, a->nnz);
+    unsigned bad = 0;
+    memset(counts, 0, (size_t)a->num_rows * sizeof *counts);
+    for (; i < end; i++) {
+        if (rows[i] < a->num_rows)
+            counts[rows[i]]++;
+        else
+            bad = 1;
+    }
+    if (bad)
+        gpi_sticky_set(call->ctx, GPI_STICKY_DATA);
+}
+
+static void add_parts(void *arg, size_t chunk)
+{
+    const struct rows_call *call = arg;
+    const struct gpi_csr_rows *a = call->args;
+    const offset_t *counts = a->counters;
+    offset_t *out = a->row_pointers;
+    uint64_t begin = (uint64_t)chunk * ADD_CHUNK, end = min_u64(begin + ADD_CHUNK, a->num_rows);
+    memcpy(out + begin, counts + begin, (size_t)(end - begin) * sizeof *out);
+    for (size_t part = 1; part < a->parts; part++) {
+        const offset_t *more = counts + part * a->num_rows;
+        for (uint64_t r = begin; r < end; r++)
+            out[r] += more[r];
+    }
+}
+
+static void zero_chunk(void *arg, size_t chunk)
+{
+    const struct rows_call *call = arg;
+    offset_t *out = call->args->row_pointers;
+    uint64_t begin = (uint64_t)chunk * ADD_CHUNK;
+    uint64_t end = min_u64(begin + ADD_CHUNK, call->args->num_rows);
+    memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
+}
+
+static void count_chunk(void *arg, size_t chunk)
+{
+    const struct rows_call *call = arg;
+    const struct gpi_csr_rows *a = call->args;
+    const index_t *rows = a->rows;
+    offset_t *out = a->row_pointers;
+    uint64_t i = (uint64_t)chunk * COUNT_CHUNK, end = min_u64(i + COUNT_CHUNK, a->nnz);
+    for (; i < end; i++) {
+        if (rows[i] < a->num_rows)
+            __atomic_fetch_add(&out[rows[i]], 1, __ATOMIC_RELAXED);
+        else
+            gpi_sticky_set(call->ctx, GPI_STICKY_DATA);
+    }
+}
+
+gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args)
+{
+    struct rows_call call = {ctx, args, 0};
+    size_t chunks = (size_t)((args->num_rows + ADD_CHUNK - 1) / ADD_CHUNK);
+    if (args->parts) {
+        gpi_parallel_for(ctx->threads, args->parts, count_part, &call);
+        gpi_parallel_for(ctx->threads, chunks, add_parts, &call);
+        return GP_OK;
+    }
+    gpi_parallel_for(ctx->threads, chunks, zero_chunk, &call);
+    gpi_parallel_for(ctx->threads, (size_t)((args->nnz + COUNT_CHUNK - 1) / COUNT_CHUNK),
+                     count_chunk, &call);
+    return GP_OK;
+}
+
+/* ---- deep check ---- */
+
+enum { CHECK_ROWS = 4096 };
+
+struct check_call {
+    const struct gpi_csr_matrix *a;
+    uint64_t *found;
+};
+
+static uint64_t offence(uint64_t row, enum gpi_csr_rule rule)
+{
+    return row << GPI_CSR_RULE_BITS | (uint64_t)rule;
+}
+
+static uint64_t check_row(const struct gpi_csr_matrix *a, uint64_t r)
+{
+    const offset_t *pointers = a->row_pointers;
+    const index_t *cols = a->cols;
+    uint64_t begin = pointers[r], end = pointers[r + 1];
+    unsigned range = 0, order = 0;
+    if (r == 0 && begin != 0)
+        return offence(r, GPI_CSR_RULE_FIRST);
+    if (end < begin)
+        return offence(r, GPI_CSR_RULE_DESCENDS);
+    if (end > a->nnz)
+        return offence(r, GPI_CSR_RULE_PAST_END);
+    for (uint64_t i = begin; i < end; i++)
+        range |= cols[i] >= a->num_cols;
+    for (uint64_t i = begin + 1; i < end; i++)
+        order |= cols[i] <= cols[i - 1];
+    if (range)
+        return offence(r, GPI_CSR_RULE_RANGE);
+    return order ? offence(r, GPI_CSR_RULE_ORDER) : GPI_CSR_VALID;
+}
+
+static void found_min(uint64_t *found, uint64_t value)
+{
+    uint64_t old = __atomic_load_n(found, __ATOMIC_RELAXED);
+    while (value < old && !__atomic_compare_exchange_n(found, &old, value, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED))
+        ;
+}
+
+static void check_rows(void *arg, size_t chunk)
+{
+    const struct check_call *call = arg;
+    uint64_t r = (uint64_t)chunk * CHECK_ROWS, end = min_u64(r + CHECK_ROWS, call->a->num_rows);
+    uint64_t found = GPI_CSR_VALID;
+    for (; r < end && found == GPI_CSR_VALID; r++)
+        found = check_row(call->a, r);
+    found_min(call->found, found);
+}
+
+gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found)
+{
+    struct check_call call = {a, found};
+    const offset_t *pointers = a->row_pointers;
+    *found = GPI_CSR_VALID;
+    if (a->num_rows == 0 && pointers[0] != 0)
+        *found = offence(0, GPI_CSR_RULE_FIRST);
+    else if (pointers[a->num_rows] != a->nnz)
+        *found = offence(a->num_rows, GPI_CSR_RULE_LAST);
+    gpi_parallel_for(ctx->threads, (size_t)((a->num_rows + CHECK_ROWS - 1) / CHECK_ROWS),
+                     check_rows, &call);
+    return GP_OK;
+}

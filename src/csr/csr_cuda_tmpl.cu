@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* CUDA: launchers for one pair of widths and one architecture: GPI_UNIT names the pair, GPI_INDEX
+ * and GPI_OFFSET are its types. */
+#include <cuda_runtime.h>
+
+#include "csr/csr_coo_kernels.cuh"
+#include "csr/csr_kernels.cuh"
+#include "csr/csr_spmv_kernels.cuh"
+#include "device/host.cuh"
+
+extern "C" gp_status GPI_LAUNCHER(gpi_csr_merge_values)(gp_context *, const gpi_csr_sorted *);
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+using I = GPI_INDEX;
+using O = GPI_OFFSET;
+
+uint32_t blocks_for(uint64_t n, uint64_t per_block)
+{
+    return (uint32_t)((n + per_block - 1) / per_block);
+}
+
+template <class Rows>
+gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, uint64_t n,
+                          uint64_t num_rows, void *out)
+{
+    const uint32_t entry_blocks = blocks_for(n + 1, csr_tile);
+    const uint32_t fill_blocks = blocks_for((num_rows + 1) / pointer_block, csr_threads / 32);
+    csr_pointers_k<<<entry_blocks + fill_blocks, csr_threads, 0, ctx->stream>>>(
+        in, n, num_rows, (O *)out, entry_blocks, ctx->sticky);
+    return gpi_cuda_launched(ctx, f);
+}
+
+gp_status row_pointers(gp_context *ctx, const gpi_csr_rows *args)
+{
+    PlainRows<I> in = {(const I *)args->rows};
+    return launch_pointers(ctx, "gp_csr_row_pointers", in, args->nnz, args->num_rows,
+                           args->row_pointers);
+}
+
+gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
+{
+    static const char f[] = "gp_csr_row_pointers_unsorted";
+    GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
+    if (args->nnz)
+        csr_count_k<<<blocks_for(args->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+            (const I *)args->rows, args->nnz, args->num_rows, (O *)args->row_pointers, ctx->sticky);
+    return gpi_cuda_launched(ctx, f);
+}
+
+gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
+{
+    const uint32_t blocks = blocks_for(a->num_rows + 1, csr_threads);
+    GPI_TRY(gpi_cuda_fill(ctx, found, 0xff, sizeof *found));
+    csr_check_k<<<blocks, csr_threads, 0, ctx->stream>>>(
+        (const O *)a->row_pointers, (const I *)a->cols, a->num_rows, a->num_cols, a->nnz, found);
+    return gpi_cuda_launched(ctx, "gp_check_csr");
+}
+
+template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
+{
+    const O *pointers = (const O *)s->a.row_pointers;
+    const uint32_t tile_blocks = blocks_for(s->tiles + 1, spmv_threads);
+    Spmv<V> a = {
+        s->a.num_rows, s->a.nnz,   (const V *)s->values, (const V *)s->x, (V *)s->y,
+        (V)s->alpha,   (V)s->beta, s->tile_rows,         s->carry_rows,   (V *)s->carry_values};
+    spmv_partition_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(pointers, a.num_rows, a.nnz,
+                                                                    s->tiles, s->tile_rows);
+    spmv_tile_k<<<(uint32_t)s->tiles, spmv_threads, 0, ctx->stream>>>(pointers + 1,
+                                                                      (const I *)s->a.cols, a);
+    spmv_carries_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(s->carry_rows, a.carry_values,
+                                                                  s->tiles, a.y);
+    return gpi_cuda_launched(ctx, "gp_spmv");
+}
+
+/* ---- COO to CSR ---- */
+
+Shape shape_of(const gpi_csr_coo *c)
+{
+    return Shape{c->nnz, c->num_rows, c->num_cols, c->col_bits};
+}
+
+gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
+{
+    csr_pack_k<<<blocks_for(c->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+        (const I *)c->rows, (const I *)c->cols, shape_of(c), keys, ctx->sticky);
+    return gpi_cuda_launched(ctx, c->function);
+}
+
+gp_status heads(gp_context *ctx, const gpi_csr_sorted *s, uint8_t *flags)
+{
+    SortedKeys in = {s->keys, s->rows, s->cols};
+    csr_heads_k<<<blocks_for(s->c->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+        in, shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags, ctx->sticky);
+    return gpi_cuda_launched(ctx, s->c->function);
+}
+
+Positions positions_of(const gpi_csr_sorted *s)
+{
+    return Positions{s->positions, s->c->nnz >> 32 != 0};
+}
+
+gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
+{
+    SortedKeys in = {s->keys, s->rows, s->cols};
+    csr_cols_k<<<blocks_for(s->c->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+        in, shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz,
+        ctx->sticky);
+    return gpi_cuda_launched(ctx, s->c->function);
+}
+
+gp_status pointers(gp_context *ctx, const gpi_csr_sorted *s)
+{
+    SortedRows in = {s->keys, s->rows, s->c->col_bits, positions_of(s), s->c->out_nnz};
+    return launch_pointers(ctx, s->c->function, in, s->c->nnz, s->c->num_rows, s->c->row_pointers);
+}
+
+gp_status set_sticky(gp_context *ctx, uint32_t bits)
+{
+    csr_set_sticky_k<<<1, 1, 0, ctx->stream>>>(ctx->sticky, bits);
+    return gpi_cuda_launched(ctx, "gp_csr_from_coo");
+}
+
+gp_status read_word(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value)
+{
+    GPI_TRY(gpi_cuda_copy(ctx, word, sizeof *word, value));
+    cudaError_t e = cudaStreamSynchronize(ctx->stream);
+    if (e == cudaSuccess)
+        return GP_OK;
+    cudaGetLastError();
+    ctx->broken = true;
+    return gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUDA says %s", f, cudaGetErrorString(e));
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+#define OPS GPI_LAUNCHER(GPI_PASTE(gpi_csr_ops_, GPI_UNIT))
+#define KERNELS GPI_LAUNCHER(GPI_PASTE(gpi_csr_kernels_, GPI_UNIT))
+
+extern "C" {
+extern const gpi_csr_ops OPS;
+extern const gpi_csr_kernels KERNELS;
+
+const gpi_csr_ops OPS = {GPI_SPACE::row_pointers,
+                         GPI_SPACE::count_rows,
+                         GPI_SPACE::check,
+                         {GPI_SPACE::spmv<float>, GPI_SPACE::spmv<double>}};
+const gpi_csr_kernels KERNELS = {GPI_SPACE::pack,
+                                 GPI_SPACE::heads,
+                                 GPI_SPACE::cols,
+                                 GPI_SPACE::pointers,
+                                 GPI_LAUNCHER(gpi_csr_merge_values),
+                                 GPI_SPACE::set_sticky,
+                                 GPI_SPACE::read_word};
+}

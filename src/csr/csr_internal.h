@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sparse matrices.
+ *
+ * Negative indices are out of range anyway, so everything behind the front door is unsigned and
+ * exists for three pairs of widths: (index, offset) = (32, 32), (32, 64), (64, 64).
+ *
+ * Row pointers: the merge of the sorted rows with the numbers 0 .. num_rows; pointer r is written
+ *   where it falls among the rows. CPU: equal shares of that merge. CUDA: the thread of entry i
+ *   writes the pointers in (rows[i - 1], rows[i]]; what lies deep inside a long gap is left to one
+ *   warp per block of pointers, so a gap of any length is filled by many warps.
+ *
+ * COO to CSR: 1. pack (row, col) into one key, row in the high bits. 2. sort stably by key; values
+ *   are the payload. 3. mark the first entry of every run of equal keys. 4. scan the marks: where a
+ *   run goes. 5. merge the values of each run, unpack the keys, write the row pointers.
+ *   CUDA: the radix sort and the scan of gp, and kernels for the rest; keys above 64 bits are
+ *   sorted by column, then by row. CPU: scatter into buckets of neighbouring keys that fit the
+ *   cache; sort, merge and write each bucket there (keys above 64 bits are 128 bits).
+ *
+ * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
+ *   row bits of the key alone, and nothing merged.
+ *
+ * SpMV: merge path: row ends and entries are one list that is cut into equal tiles; the part of a
+ *   row that a tile cannot finish is carried to a second pass that adds the carries in tile order.
+ *   Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication.
+ */
+#ifndef GPI_CSR_INTERNAL_H
+#define GPI_CSR_INTERNAL_H
+
+#include <gp/csr.h>
+
+#include "core/context.h"
+
+enum gpi_csr_pair { GPI_CSR_32_32, GPI_CSR_32_64, GPI_CSR_64_64, GPI_CSR_PAIRS };
+
+struct gpi_csr_rows {
+    const void *rows;
+    uint64_t nnz, num_rows;
+    void *row_pointers;
+    void *counters; /* CPU: parts x num_rows offsets of scratch */
+    size_t parts;   /* 0: count in row_pointers with atomic additions */
+};
+
+struct gpi_csr_matrix {
+    uint64_t num_rows, num_cols, nnz;
+    const void *row_pointers, *cols;
+};
+
+/* What gp_check_csr() finds: the smallest of row << GPI_CSR_RULE_BITS | rule, or GPI_CSR_VALID. */
+enum gpi_csr_rule {
+    GPI_CSR_RULE_FIRST,    /* row_pointers[0] is not 0 */
+    GPI_CSR_RULE_DESCENDS, /* row_pointers[row + 1] < row_pointers[row] */
+    GPI_CSR_RULE_PAST_END, /* row_pointers[row + 1] > nnz */
+    GPI_CSR_RULE_LAST,     /* row_pointers[num_rows] is not nnz; row is num_rows */
+    GPI_CSR_RULE_RANGE,    /* a column is not below num_cols */
+    GPI_CSR_RULE_ORDER,    /* columns are not strictly ascending */
+    GPI_CSR_RULE_BITS = 3
+};
+#define GPI_CSR_VALID UINT64_MAX
+
+struct gpi_csr_spmv {
+    struct gpi_csr_matrix a;
+    const void *values, *x;
+    void *y;
+    double alpha, beta; /* exact for f32 too; beta 0: y is not read */
+    gp_dtype dtype;
+    uint64_t tiles;
+    uint64_t *tile_rows;  /* tiles + 1, CUDA */
+    uint64_t *carry_rows; /* tiles */
+    void *carry_values;   /* tiles of dtype */
+};
+
+/* Tile of the merge of row ends and entries. */
+enum { GPI_CSR_SPMV_TILE_CPU = 16384, GPI_CSR_SPMV_TILE_CUDA = 2048 };
+
+/* One conversion. Keys are row << col_bits | col; an entry is sorted by the bits from sort_bit on.
+ */
+struct gpi_csr_coo {
+    const char *function;
+    const void *rows, *cols, *values;
+    uint64_t nnz, num_rows, num_cols;
+    unsigned row_bits, col_bits, sort_bit;
+    size_t index_bytes, offset_bytes, value_bytes; /* value_bytes 0: no values */
+    gp_dtype value_dtype;
+    gp_duplicates duplicates;
+    gp_algorithm algorithm;
+    void *row_pointers, *out_cols, *out_values;
+    uint64_t *out_nnz; /* NULL: duplicates is KEEP */
+};
+
+/* Duplicates are added in blocks of this many; part of the public promise. */
+enum { GPI_CSR_SUM_BLOCK = 32 };
+
+/* Merge len > 1 values in slots of slot_bytes (4 or 8, value in the low bytes) to one slot. */
+uint64_t gpi_csr_merge(gp_dtype dtype, gp_duplicates duplicates, const void *slots,
+                       size_t slot_bytes, size_t len);
+
+static inline unsigned gpi_csr_bits(uint64_t count)
+{
+    return count > 1 ? 64 - (unsigned)__builtin_clzll(count - 1) : 0;
+}
+
+/* The calls of one pair of widths on one backend. */
+struct gpi_csr_ops {
+    gp_status (*row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args);
+    /* row_pointers[r] = entries of row r, for r < num_rows */
+    gp_status (*count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
+    /* *found, in the context's memory, becomes the packed first offence */
+    gp_status (*check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
+    gp_status (*spmv[2])(gp_context *ctx, const struct gpi_csr_spmv *args); /* f32, f64 */
+};
+
+const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, enum gpi_csr_pair pair);
+
+/* The conversion and its workspace, per backend. */
+gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *args);
+gp_status gpi_csr_coo_cpu_bytes(const gp_target *target, const struct gpi_csr_coo *args,
+                                size_t *bytes);
+gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *args);
+gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *args,
+                                 size_t *bytes);
+
+/* Checks shared by the front doors of the room; ctx NULL in workspace calls. */
+gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset,
+                             enum gpi_csr_pair *pair);
+gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
+                              gp_dtype index);
+gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dtype offset);
+/* Sets *target to "any machine" if it is NULL. */
+gp_status gpi_csr_check_target(const char *f, const gp_target **target, const gp_target *any,
+                               const size_t *bytes);
+
+/* The unsigned dtype of the same width. */
+static inline gp_dtype gpi_csr_unsigned(gp_dtype index)
+{
+    return gp_dtype_bytes(index) == 8 ? GP_U64 : GP_U32;
+}
+
+/* The target that a context is. */
+static inline gp_target gpi_csr_target(const gp_context *ctx)
+{
+    gp_target t = GP_TARGET_INIT;
+    t.backend = ctx->backend;
+    t.sm = ctx->sm;
+    t.sm_count = ctx->sm_count;
+    t.threads = ctx->threads;
+    return t;
+}
+
+/* An array as the overlap check wants it. */
+struct gpi_csr_array {
+    const char *name;
+    const void *memory;
+    uint64_t bytes;
+    size_t alignment;
+};
+/* Arrays in parameter order; the last outputs of them overlap nothing. */
+gp_status gpi_csr_check_arrays(gp_context *ctx, const char *f, const struct gpi_csr_array *arrays,
+                               size_t count, size_t outputs);
+
+#endif

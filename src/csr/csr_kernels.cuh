@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Row pointers, counts of rows, the deep check. */
+#pragma once
+
+#include "csr/csr_coo_cuda.h"
+#include "device/epoch.cuh"
+#include "device/warp.cuh"
+
+namespace GPI_SPACE
+{
+
+/* Most kernels of this room: blocks of 256 threads, a tile of 4 entries per thread, striped. */
+constexpr int csr_threads = 256, csr_items = 4, csr_tile = csr_threads * csr_items;
+
+GPI_DEVICE uint64_t csr_entry(int k)
+{
+    return (uint64_t)blockIdx.x * csr_tile + (uint64_t)k * csr_threads + threadIdx.x;
+}
+
+/* ---- row pointers ---- */
+
+/* Pointers are filled in blocks of this many where a gap covers the block. */
+constexpr uint64_t pointer_block = 1024;
+
+/* Rows as the caller gave them: entry i is element i of the result. */
+template <class I> struct PlainRows {
+    const I *rows;
+
+    GPI_DEVICE uint64_t row(uint64_t i) const
+    {
+        return rows[i];
+    }
+    GPI_DEVICE uint64_t place(uint64_t i, uint64_t) const
+    {
+        return i;
+    }
+};
+
+/* Where the first entry of a run goes. */
+struct Positions {
+    const void *at;
+    bool wide;
+
+    GPI_DEVICE uint64_t operator[](uint64_t i) const
+    {
+        return wide ? ((const uint64_t *)at)[i] : ((const uint32_t *)at)[i];
+    }
+};
+
+/* Rows of sorted keys whose duplicates were merged. The first entry of a row is first of its run.
+ */
+struct SortedRows {
+    const uint64_t *keys, *rows;
+    uint32_t col_bits;
+    Positions positions;     /* at NULL: nothing was merged */
+    const uint64_t *out_nnz; /* entries after merging */
+
+    GPI_DEVICE uint64_t row(uint64_t i) const
+    {
+        return keys ? keys[i] >> col_bits : rows[i];
+    }
+    GPI_DEVICE uint64_t place(uint64_t i, uint64_t n) const
+    {
+        return !positions.at ? i : i < n ? positions[i] : *out_nnz;
+    }
+};
+
+/* out[first .. last] = value for every lane's own range; long ranges by the whole warp. */
+template <class O> GPI_DEVICE void fill_ranges(O *out, uint64_t first, uint64_t end, uint64_t value)
+{
+    uint64_t length = end > first ? end - first : 0;
+    bool is_long = length > 8;
+    if (!is_long)
+        for (uint64_t p = first; p < end; p++)
+            out[p] = (O)value;
+    uint32_t todo = __ballot_sync(all_lanes, is_long);
+    while (todo) {
+        int leader = __ffs(todo) - 1;
+        uint64_t from = shuffle(first, leader), to = shuffle(end, leader);
+        O v = (O)shuffle(value, leader);
+        for (uint64_t p = from + lane_id(); p < to; p += 32)
+            out[p] = v;
+        todo &= todo - 1;
+    }
+}
+
+/* Entry i in [0, n]; entry n stands for the end, in row num_rows. Every lane of the warp calls. */
+template <class O, class Rows>
+GPI_DEVICE bool pointers_of_entry(const Rows &in, uint64_t i, uint64_t n, uint64_t num_rows, O *out)
+{
+    uint64_t first = 0, end = 0, place = 0;
+    bool bad = false;
+    if (i <= n) {
+        uint64_t row = i < n ? in.row(i) : num_rows;
+        uint64_t before = i > 0 ? in.row(i - 1) : 0;
+        bad = i < n && (row >= num_rows || (i > 0 && row < before));
+        first = i > 0 ? (before < num_rows ? before : num_rows) + 1 : 0;
+        end = (row < num_rows ? row : num_rows) + 1;
+        if (end > first)
+            place = in.place(i, n);
+    }
+    /* Blocks of pointers that lie wholly inside are filled by fill_gap(). */
+    uint64_t inner = (first + pointer_block - 1) / pointer_block * pointer_block;
+    uint64_t inner_end = end / pointer_block * pointer_block;
+    bool skip = inner < inner_end;
+    fill_ranges(out, first, skip ? inner : end, place);
+    if (__any_sync(all_lanes, skip))
+        fill_ranges(out, skip ? inner_end : end, end, place);
+    return bad;
+}
+
+/* One warp per whole block of pointers: fill it if it lies in one gap. */
+template <class O, class Rows>
+GPI_DEVICE void fill_gap(const Rows &in, uint64_t block, uint64_t n, uint64_t num_rows, O *out)
+{
+    uint64_t first = block * pointer_block, end = first + pointer_block;
+    if (end > num_rows + 1)
+        return;
+    uint64_t low = 0, high = n;
+    while (low < high) { /* the first entry of row first or later */
+        uint64_t mid = low + (high - low) / 2;
+        if (in.row(mid) < first)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < n && in.row(low) + 1 < end)
+        return;
+    O place = (O)in.place(low, n);
+    for (uint64_t p = first + lane_id(); p < end; p += 32)
+        out[p] = place;
+}
+
+/*
+ * Blocks below entry_blocks: a tile of entries each, n + 1 entries in all. The others: a block of
+ * pointers per warp. Every pointer has one writer as long as rows ascend and are in range;
+ * otherwise pointers are unspecified, and nothing outside them is written.
+ */
+template <class O, class Rows>
+__global__
+__launch_bounds__(csr_threads) void csr_pointers_k(Rows in, uint64_t n, uint64_t num_rows, O *out,
+                                                   uint64_t entry_blocks, uint32_t *sticky)
+{
+    if (blockIdx.x >= entry_blocks) {
+        uint64_t warp = (blockIdx.x - entry_blocks) * (csr_threads / 32) + threadIdx.x / 32;
+        fill_gap(in, warp, n, num_rows, out);
+        return;
+    }
+    bool bad = false;
+#pragma unroll
+    for (int k = 0; k < csr_items; k++)
+        bad |= pointers_of_entry(in, csr_entry(k), n, num_rows, out);
+    if (__any_sync(all_lanes, bad) && lane_id() == 0)
+        atomicOr(sticky, sticky_data);
+}
+
+GPI_DEVICE void count_one(uint32_t *count)
+{
+    atomicAdd(count, 1u);
+}
+
+GPI_DEVICE void count_one(uint64_t *count)
+{
+    atomicAdd((unsigned long long *)count, 1ull);
+}
+
+/* counts[rows[i]]++; counts start at 0. */
+template <class I, class O>
+__global__ __launch_bounds__(csr_threads) void csr_count_k(const I *rows, uint64_t n,
+                                                           uint64_t num_rows, O *counts,
+                                                           uint32_t *sticky)
+{
+    bool bad = false;
+#pragma unroll
+    for (int k = 0; k < csr_items; k++) {
+        uint64_t i = csr_entry(k);
+        if (i >= n)
+            break;
+        uint64_t row = rows[i];
+        if (row < num_rows)
+            count_one(counts + row);
+        else
+            bad = true;
+    }
+    if (bad)
+        atomicOr(sticky, sticky_data);
+}
+
+/* ---- deep check ---- */
+
+GPI_DEVICE uint64_t offence(uint64_t row, int rule)
+{
+    return row << GPI_CSR_RULE_BITS | (uint64_t)rule;
+}
+
+/* The first rule that a row breaks; one warp, the same value in every lane. */
+template <class I, class O>
+GPI_DEVICE uint64_t check_row(const O *pointers, const I *cols, uint64_t r, uint64_t num_cols,
+                              uint64_t nnz)
+{
+    uint64_t begin = pointers[r], end = pointers[r + 1];
+    bool range = false, order = false;
+    if (r == 0 && begin != 0)
+        return offence(r, GPI_CSR_RULE_FIRST);
+    if (end < begin)
+        return offence(r, GPI_CSR_RULE_DESCENDS);
+    if (end > nnz)
+        return offence(r, GPI_CSR_RULE_PAST_END);
+#pragma unroll 4
+    for (uint64_t i = begin + lane_id(); i < end; i += 32) {
+        I col = cols[i];
+        range |= col >= num_cols;
+        order |= i > begin && col <= cols[i - 1];
+    }
+    if (__any_sync(all_lanes, range))
+        return offence(r, GPI_CSR_RULE_RANGE);
+    return __any_sync(all_lanes, order) ? offence(r, GPI_CSR_RULE_ORDER) : GPI_CSR_VALID;
+}
+
+/* A warp per 32 neighbouring rows. *found starts as GPI_CSR_VALID. */
+template <class I, class O>
+__global__ __launch_bounds__(csr_threads) void csr_check_k(const O *pointers, const I *cols,
+                                                           uint64_t num_rows, uint64_t num_cols,
+                                                           uint64_t nnz, uint64_t *found)
+{
+    uint64_t warp = (uint64_t)blockIdx.x * (csr_threads / 32) + threadIdx.x / 32;
+    uint64_t end = warp * 32 + 32 < num_rows ? warp * 32 + 32 : num_rows;
+    uint64_t worst = GPI_CSR_VALID;
+    for (uint64_t r = warp * 32; r < end && worst == GPI_CSR_VALID; r++)
+        worst = check_row(pointers, cols, r, num_cols, nnz);
+    if (warp == 0 && worst == GPI_CSR_VALID && num_rows == 0 && pointers[0] != 0)
+        worst = offence(0, GPI_CSR_RULE_FIRST);
+    if (warp == 0 && worst == GPI_CSR_VALID && pointers[num_rows] != nnz)
+        worst = offence(num_rows, GPI_CSR_RULE_LAST);
+    if (lane_id() == 0 && worst != GPI_CSR_VALID)
+        atomicMin((unsigned long long *)found, (unsigned long long)worst);
+}
+
+} // namespace GPI_SPACE

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* CUDA: launcher of the merging of duplicates, for every value dtype. */
+#include <cuda_runtime.h>
+
+#include "csr/csr_merge_kernels.cuh"
+#include "device/host.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+struct Call {
+    gp_context *ctx;
+    const gpi_csr_coo *c;
+    const void *values;
+    Runs runs;
+    uint32_t blocks;
+};
+
+template <class S> void pick(const Call &call)
+{
+    csr_pick_k<<<call.blocks, csr_threads, 0, call.ctx->stream>>>(
+        (const S *)call.values, call.runs, call.c->duplicates == GP_DUPLICATES_LAST,
+        (S *)call.c->out_values);
+}
+
+template <class Op, class A, class S> void fold(const Call &call)
+{
+    csr_merge_k<Op, A, S><<<call.blocks, csr_threads, 0, call.ctx->stream>>>(
+        (const S *)call.values, call.runs, (S *)call.c->out_values);
+}
+
+/* Summand: the type that sums are taken in; Ordered: the one that is compared. */
+template <class S, class Summand, class Ordered> void merge_dtype(const Call &call)
+{
+    switch (call.c->duplicates) {
+    case GP_DUPLICATES_SUM:
+        fold<Add, Summand, S>(call);
+        break;
+    case GP_DUPLICATES_MIN:
+        fold<Smaller, Ordered, S>(call);
+        break;
+    case GP_DUPLICATES_MAX:
+        fold<Larger, Ordered, S>(call);
+        break;
+    default:
+        pick<S>(call);
+    }
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" gp_status GPI_LAUNCHER(gpi_csr_merge_values)(gp_context *ctx, const gpi_csr_sorted *s)
+{
+    using namespace GPI_SPACE;
+    const uint64_t n = s->c->nnz;
+    Call call = {ctx, s->c, s->values, Runs{n, s->flags, Positions{s->positions, n >> 32 != 0}},
+                 (uint32_t)((n + csr_tile - 1) / csr_tile)};
+    switch (s->c->value_dtype) {
+#define MERGE_CASE(dtype, S, Summand, Ordered)                                                     \
+    case dtype:                                                                                    \
+        merge_dtype<S, Summand, Ordered>(call);                                                    \
+        break;
+        MERGE_CASE(GP_I8, int8_t, uint32_t, int32_t)
+        MERGE_CASE(GP_U8, uint8_t, uint32_t, uint32_t)
+        MERGE_CASE(GP_I16, int16_t, uint32_t, int32_t)
+        MERGE_CASE(GP_U16, uint16_t, uint32_t, uint32_t)
+        MERGE_CASE(GP_I32, int32_t, uint32_t, int32_t)
+        MERGE_CASE(GP_U32, uint32_t, uint32_t, uint32_t)
+        MERGE_CASE(GP_I64, int64_t, uint64_t, int64_t)
+        MERGE_CASE(GP_U64, uint64_t, uint64_t, uint64_t)
+        MERGE_CASE(GP_F16, f16_t, float, float)
+        MERGE_CASE(GP_BF16, bf16_t, float, float)
+        MERGE_CASE(GP_F32, float, float, float)
+        MERGE_CASE(GP_F64, double, double, double)
+    }
+    return gpi_cuda_launched(ctx, s->c->function);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Front door: SpMV. */
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "csr/csr_internal.h"
+
+struct call {
+    gp_dtype index, offset;
+    enum gpi_csr_pair pair;
+    struct gpi_csr_spmv args;
+};
+
+static gp_status check_sizes(gp_context *ctx, const char *f, struct call *c)
+{
+    const struct gpi_csr_matrix *a = &c->args.a;
+    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset, &c->pair));
+    if (c->args.dtype != GP_F32 && c->args.dtype != GP_F64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: value_dtype is %s (%d), expected f32 or f64", f,
+                        gp_dtype_string(c->args.dtype), (int)c->args.dtype);
+    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", a->num_rows, c->index));
+    GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", a->num_cols, c->index));
+    return gpi_csr_check_nnz(ctx, f, a->nnz, c->offset);
+}
+
+static gp_status check_call(gp_context *ctx, const char *f, struct call *c)
+{
+    const struct gpi_csr_matrix *a = &c->args.a;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_sizes(ctx, f, c));
+    size_t ib = gp_dtype_bytes(c->index), ob = gp_dtype_bytes(c->offset);
+    size_t vb = gp_dtype_bytes(c->args.dtype);
+    struct gpi_csr_array arrays[] = {
+        {"row_pointers", a->row_pointers, (a->num_rows + 1) * ob, ob},
+        {"cols", a->cols, a->nnz * ib, ib},
+        {"values", c->args.values, a->nnz * vb, vb},
+        {"x", c->args.x, a->nnz ? a->num_cols * vb : 0, vb},
+        {"y", c->args.y, a->num_rows * vb, vb},
+    };
+    return gpi_csr_check_arrays(ctx, f, arrays, 5, 1);
+}
+
+static uint64_t tile_count(const struct gpi_csr_matrix *a, gp_backend backend)
+{
+    uint64_t tile = backend == GP_BACKEND_CUDA ? GPI_CSR_SPMV_TILE_CUDA : GPI_CSR_SPMV_TILE_CPU;
+    return (a->num_rows + a->nnz + tile - 1) / tile;
+}
+
+/* The CUDA tile is the smaller one, so "any" is covered by it. */
+static size_t frame_bytes(const struct call *c, gp_backend backend)
+{
+    gp_backend most = backend == GP_BACKEND_AUTO ? GP_BACKEND_CUDA : backend;
+    size_t tiles = (size_t)tile_count(&c->args.a, most);
+    return gpi_piece((tiles + 1) * sizeof(uint64_t)) + gpi_piece(tiles * sizeof(uint64_t)) +
+           gpi_piece(tiles * gp_dtype_bytes(c->args.dtype));
+}
+
+static double scalar(gp_dtype dtype, const void *value, double missing)
+{
+    if (!value)
+        return missing;
+    return dtype == GP_F64 ? *(const double *)value : (double)*(const float *)value;
+}
+
+static gp_status multiply(gp_context *ctx, const char *f, struct call *c)
+{
+    struct gpi_frame frame;
+    struct gpi_csr_spmv *s = &c->args;
+    GPI_TRY(gpi_frame_open(ctx, f, frame_bytes(c, ctx->backend), &frame));
+    s->tiles = tile_count(&s->a, ctx->backend);
+    s->tile_rows = gpi_frame_take(&frame, (size_t)(s->tiles + 1) * sizeof(uint64_t));
+    s->carry_rows = gpi_frame_take(&frame, (size_t)s->tiles * sizeof(uint64_t));
+    s->carry_values = gpi_frame_take(&frame, (size_t)s->tiles * gp_dtype_bytes(s->dtype));
+    gp_status status = gpi_csr_find(ctx, c->pair)->spmv[s->dtype == GP_F64](ctx, s);
+    gpi_frame_close(&frame);
+    return status;
+}
+
+gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
+                  gp_dtype value_dtype, size_t num_rows, size_t num_cols, size_t nnz,
+                  const void *row_pointers, const void *cols, const void *values, const void *alpha,
+                  const void *x, const void *beta, void *y)
+{
+    static const char f[] = "gp_spmv";
+    struct gpi_device_guard guard;
+    struct call c = {
+        .index = index_dtype,
+        .offset = offset_dtype,
+        .args = {.a = {num_rows, num_cols, nnz, row_pointers, cols},
+                 .values = values,
+                 .x = x,
+                 .y = y,
+                 .dtype = value_dtype},
+    };
+    GPI_TRY(check_call(ctx, f, &c));
+    if (num_rows == 0)
+        return GP_OK;
+    c.args.alpha = scalar(value_dtype, alpha, 1);
+    c.args.beta = scalar(value_dtype, beta, 0);
+    gpi_device_enter(ctx, &guard);
+    gp_status s = multiply(ctx, f, &c);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,
+                                  gp_dtype offset_dtype, gp_dtype value_dtype, size_t num_rows,
+                                  size_t num_cols, size_t nnz, size_t *bytes)
+{
+    static const char f[] = "gp_spmv_workspace_bytes";
+    const gp_target any = GP_TARGET_INIT;
+    struct call c = {.index = index_dtype,
+                     .offset = offset_dtype,
+                     .args = {.a = {num_rows, num_cols, nnz, NULL, NULL}, .dtype = value_dtype}};
+    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(check_sizes(NULL, f, &c));
+    *bytes = frame_bytes(&c, target->backend);
+    return GP_OK;
+}
