@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* SpMV, the deep check, and what concerns every call of csr.h: errors, workspace, determinism,
+ * capture, real matrices. */
+#include <math.h>
+#include <stdio.h>
+
+#include "csr_cases.h"
+
+static const gp_dtype pairs[][2] = {{GP_U32, GP_U32}, {GP_U32, GP_U64}, {GP_U64, GP_U64},
+                                    {GP_I32, GP_I32}, {GP_I32, GP_I64}, {GP_I64, GP_I64}};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
+/* ---- SpMV ---- */
+
+/* A matrix on the device. */
+struct device_csr {
+    gp_dtype index, offset, value;
+    uint64_t num_rows, num_cols, nnz;
+    t_array pointers, cols, values;
+};
+
+static struct device_csr upload(const struct csr *a, const gp_dtype pair[2])
+{
+    struct device_csr d = {pair[0],
+                           pair[1],
+                           a->dtype,
+                           a->num_rows,
+                           a->num_cols,
+                           a->nnz,
+                           index_array(a->pointers, a->num_rows + 1, pair[1], 0),
+                           index_array(a->cols, a->nnz, pair[0], 0),
+                           t_new_from(a->values, a->nnz * gp_dtype_bytes(a->dtype), 0)};
+    return d;
+}
+
+static void device_free(struct device_csr *d)
+{
+    t_free(&d->pointers);
+    t_free(&d->cols);
+    t_free(&d->values);
+}
+
+static gp_status multiply(gp_context *ctx, const struct device_csr *d, const void *alpha,
+                          const t_array *x, const void *beta, const t_array *y)
+{
+    return gp_spmv(ctx, d->index, d->offset, d->value, d->num_rows, d->num_cols, d->nnz,
+                   d->pointers.data, d->cols.data, d->values.data, alpha, x->data, beta, y->data);
+}
+
+/* Serial double loop; magnitude is the sum of the terms' absolute values. */
+static void spmv_oracle(const struct csr *a, double alpha, const void *x, double beta,
+                        const void *y, double *result, double *magnitude)
+{
+    for (uint64_t r = 0; r < a->num_rows; r++) {
+        double old = beta != 0 ? beta * t_value(a->dtype, y, r) : 0;
+        result[r] = old;
+        magnitude[r] = fabs(old);
+        for (uint64_t i = a->pointers[r]; i < a->pointers[r + 1]; i++) {
+            double term =
+                alpha * t_value(a->dtype, a->values, i) * t_value(a->dtype, x, a->cols[i]);
+            result[r] += term;
+            magnitude[r] += fabs(term);
+        }
+    }
+}
+
+/* alpha and beta: 0 stands for NULL. */
+static void spmv_case(const struct csr *a, const gp_dtype pair[2], double alpha, double beta)
+{
+    size_t vb = gp_dtype_bytes(a->dtype);
+    uint64_t seed = t_seed();
+    void *x = t_host(a->num_cols * vb), *y = t_host(a->num_rows * vb);
+    double *want = t_host(a->num_rows * 8), *magnitude = t_host(a->num_rows * 8);
+    char scalars[2][8];
+    t_fill_random(a->dtype, x, a->num_cols, &seed);
+    t_fill_random(a->dtype, y, a->num_rows, &seed);
+    t_set(a->dtype, scalars[0], 0, alpha);
+    t_set(a->dtype, scalars[1], 0, beta);
+    spmv_oracle(a, alpha != 0 ? alpha : 1, x, beta, y, want, magnitude);
+    struct device_csr d = upload(a, pair);
+    t_array dx = t_new_from(x, a->num_cols * vb, vb), dy = t_new_from(y, a->num_rows * vb, vb);
+    if (beta == 0)
+        t_poison(&dy); /* must not be read */
+    T_OK(multiply(t_ctx(), &d, alpha != 0 ? scalars[0] : NULL, &dx, beta != 0 ? scalars[1] : NULL,
+                  &dy));
+    t_get(&dy, y, a->num_rows * vb);
+    t_close_to("y", a->dtype, want, magnitude, y, a->num_rows,
+               t_epsilon(a->dtype) * ((double)a->nnz + 4));
+    t_check_guards(&dy);
+    t_free(&dx);
+    t_free(&dy);
+    device_free(&d);
+    free(x);
+    free(y);
+    free(want);
+    free(magnitude);
+}
+
+START_TEST(test_spmv_matrices_match_oracle)
+{
+    static const double scalars[][2] = {{0, 0}, {2.5, 0}, {0, 0.5}, {-1.25, 2}};
+    gp_dtype value = _i % 2 ? GP_F64 : GP_F32;
+    struct coo m = coo_make((enum matrix)(_i / PAIRS), 9000, value, t_seed());
+    struct csr a = oracle_from_coo(&m, _i % 3 ? GP_DUPLICATES_SUM : GP_DUPLICATES_KEEP);
+    for (int s = 0; s < 4; s++)
+        spmv_case(&a, pairs[_i % PAIRS], scalars[s][0], scalars[s][1]);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+START_TEST(test_spmv_sizes)
+{
+    struct coo m = coo_make(_i % 2 ? HEAVY_ROW : RANDOM, t_sizes[_i], GP_F32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    spmv_case(&a, pairs[_i % PAIRS], 1.5, 1);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* Rows plus entries around the tiles of both backends. */
+START_TEST(test_spmv_around_tiles)
+{
+    static const uint64_t tiles[] = {2048, 4096, 16384, 32768};
+    for (uint64_t n = tiles[_i] - 4; n < tiles[_i] + 4; n++) {
+        struct coo m = coo_new(3, 11, n - 3, GP_F64);
+        uint64_t seed = t_seed();
+        for (uint64_t i = 0; i < n - 3; i++)
+            coo_add(&m, i % 7 ? 1 : 2 * (i % 2), i % 11);
+        t_fill_random(GP_F64, m.values, m.nnz, &seed);
+        struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+        spmv_case(&a, pairs[2], 0, 0);
+        csr_free(&a);
+        coo_free(&m);
+    }
+}
+END_TEST
+
+/* A row of more tiles than a warp has lanes. */
+START_TEST(test_spmv_row_over_many_tiles)
+{
+    struct coo m = coo_make(_i ? SINGLE_ROW : HEAVY_ROW, 300000, GP_F32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    spmv_case(&a, pairs[0], 0, 0.5);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* ---- determinism ---- */
+
+static void same_after(gp_context *ctx, const struct device_csr *d, const t_array *x, t_array *y,
+                       const void *want, void *got)
+{
+    T_OK(multiply(ctx, d, NULL, x, NULL, y));
+    T_OK(gp_context_synchronize(ctx));
+    t_get(y, got, d->num_rows * 4);
+    t_same_bytes("same bits", want, got, d->num_rows * 4);
+}
+
+START_TEST(test_spmv_same_bits_in_every_run)
+{
+    struct coo m = coo_make(HEAVY_ROW, 200000, GP_F32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    struct device_csr d = upload(&a, pairs[0]);
+    t_array x = t_new_from(a.values, a.num_cols * 4, 0), y = t_new(a.num_rows * 4, 0);
+    void *want = t_host(a.num_rows * 4), *got = t_host(a.num_rows * 4);
+    T_OK(multiply(t_ctx(), &d, NULL, &x, NULL, &y));
+    t_get(&y, want, a.num_rows * 4);
+    for (int threads = 1; threads <= 5; threads++) {
+        gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+        gp_context *ctx = NULL;
+        o.backend = gp_context_backend(t_ctx());
+        o.threads = threads;
+        T_OK(gp_context_create(&ctx, &o));
+        same_after(ctx, &d, &x, &y, want, got);
+        gp_context_destroy(ctx);
+    }
+    t_free(&x);
+    t_free(&y);
+    device_free(&d);
+    free(want);
+    free(got);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* ---- deep check ---- */
+
+struct corruption {
+    uint64_t row;
+    const char *text;
+};
+
+static gp_status check_on_device(const struct csr *a, const gp_dtype pair[2])
+{
+    t_array pointers = index_array(a->pointers, a->num_rows + 1, pair[1], 0);
+    t_array cols = index_array(a->cols, a->nnz, pair[0], 0);
+    gp_status s = gp_check_csr(t_ctx(), pair[0], pair[1], a->num_rows, a->num_cols, a->nnz,
+                               pointers.data, cols.data);
+    t_free(&pointers);
+    t_free(&cols);
+    return s;
+}
+
+/* Change one word, expect the row in the error text, and change it back. */
+static void corrupt(const struct csr *a, const gp_dtype pair[2], uint64_t *word, uint64_t value,
+                    uint64_t row, const char *rule)
+{
+    char text[64];
+    uint64_t old = *word;
+    snprintf(text, sizeof text,
+             row == a->num_rows ? "after the last row" : "row %llu:", (unsigned long long)row);
+    *word = value;
+    T_STATUS(GP_ERROR_DATA, check_on_device(a, pair));
+    ck_assert_msg(strstr(gp_last_error(t_ctx()), text) != NULL, "no \"%s\" in \"%s\"", text,
+                  gp_last_error(t_ctx()));
+    ck_assert_msg(strstr(gp_last_error(t_ctx()), rule) != NULL, "no \"%s\" in \"%s\"", rule,
+                  gp_last_error(t_ctx()));
+    *word = old;
+}
+
+START_TEST(test_check_names_first_bad_row)
+{
+    const gp_dtype *pair = pairs[_i];
+    struct coo m = coo_make(BANDED, 25000, GP_U8, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_FIRST);
+    uint64_t last = a.nnz / 5 - 1, unused = a.num_rows;
+    T_OK(check_on_device(&a, pair));
+    corrupt(&a, pair, &a.pointers[0], 1, 0, "is not 0");
+    corrupt(&a, pair, &a.pointers[4321], a.pointers[4320] - 1, 4319 + 1, "less than");
+    corrupt(&a, pair, &a.pointers[4321], a.nnz + 1, 4320, "more than nnz");
+    corrupt(&a, pair, &a.pointers[unused], a.nnz - 1, unused - 1, "less than");
+    corrupt(&a, pair, &a.cols[a.pointers[77] + 4], a.num_cols, 77, "num_cols");
+    corrupt(&a, pair, &a.cols[a.pointers[78]], UINT64_MAX, 78, "num_cols");
+    corrupt(&a, pair, &a.cols[a.pointers[last] + 2], a.cols[a.pointers[last] + 1], last,
+            "ascending");
+    uint64_t second = a.pointers[last];
+    a.cols[second + 1] = a.cols[second];
+    corrupt(&a, pair, &a.cols[a.pointers[100] + 1], a.cols[a.pointers[100]], 100, "ascending");
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+START_TEST(test_check_counts_against_nnz)
+{
+    uint64_t pointers[] = {0, 1, 2}, cols[] = {0, 0, 0};
+    struct csr a = {2, 3, 3, pointers, cols, NULL, GP_U8};
+    T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
+    ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "after the last row"));
+    a.nnz = 2;
+    T_OK(check_on_device(&a, pairs[_i]));
+    a.num_rows = 0;
+    a.nnz = 0;
+    T_OK(check_on_device(&a, pairs[_i]));
+    pointers[0] = 1;
+    T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
+}
+END_TEST
+
+/* ---- capture ---- */
+
+START_TEST(test_capture_replays_with_other_data)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    struct coo m = coo_make(RANDOM, 6000, GP_F32, t_seed());
+    size_t reserve;
+    T_OK(gp_csr_from_coo_workspace_bytes(NULL, &d, m.num_rows, m.num_cols, m.nnz, &reserve));
+    T_OK(gp_context_reserve(t_ctx(), reserve));
+    t_array rows = index_array(m.rows, m.nnz, GP_U32, 0),
+            cols = index_array(m.cols, m.nnz, GP_U32, 0);
+    t_array values = t_new_from(m.values, m.nnz * 4, 0), pointers = t_new((m.num_rows + 1) * 4, 0);
+    t_array out_cols = t_new(m.nnz * 4, 0), out_values = t_new(m.nnz * 4, 0), nnz = t_new(8, 0);
+    if (t_capture_begin()) {
+        T_OK(gp_csr_from_coo(t_ctx(), &d, m.num_rows, m.num_cols, rows.data, cols.data, values.data,
+                             m.nnz, pointers.data, out_cols.data, out_values.data, nnz.data));
+        T_STATUS(GP_ERROR_WORKSPACE, gp_check_csr(t_ctx(), GP_U32, GP_U32, m.num_rows, m.num_cols,
+                                                  m.nnz, pointers.data, cols.data));
+        t_capture_end();
+        for (uint64_t round = 0; round < 3; round++) {
+            for (uint64_t i = 0; i < m.nnz; i++)
+                m.cols[i] = (m.cols[i] * 7 + round) % m.num_cols;
+            void *changed = narrowed(m.cols, m.nnz, GP_U32);
+            struct csr want = oracle_from_coo(&m, GP_DUPLICATES_SUM);
+            t_put(&cols, changed, m.nnz * 4);
+            t_replay();
+            ck_assert_uint_eq(t_get_u64(&nnz), want.nnz);
+            check_indices("row pointers", &pointers, want.pointers, m.num_rows + 1, GP_U32);
+            check_indices("columns", &out_cols, want.cols, want.nnz, GP_U32);
+            check_values(&out_values, &want);
+            csr_free(&want);
+            free(changed);
+        }
+        t_capture_free();
+    }
+    t_array *all[] = {&rows, &cols, &values, &pointers, &out_cols, &out_values, &nnz};
+    for (int i = 0; i < 7; i++)
+        t_free(all[i]);
+    coo_free(&m);
+}
+END_TEST
+
+#include "csr_errors.h"
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("csr_spmv");
+    TCase *c = t_case(s, "spmv");
+    tcase_add_loop_test(c, test_spmv_matrices_match_oracle, 0, MATRICES * PAIRS);
+    tcase_add_loop_test(c, test_spmv_sizes, 0, T_SIZE_SMALL_COUNT);
+    tcase_add_loop_test(c, test_spmv_around_tiles, 0, 4);
+    tcase_add_loop_test(c, test_spmv_row_over_many_tiles, 0, 2);
+    tcase_add_test(c, test_spmv_same_bits_in_every_run);
+    c = t_case(s, "check");
+    tcase_add_loop_test(c, test_check_names_first_bad_row, 0, PAIRS);
+    tcase_add_loop_test(c, test_check_counts_against_nnz, 0, PAIRS);
+    c = t_case(s, "capture");
+    tcase_add_test(c, test_capture_replays_with_other_data);
+    add_errors(s);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
