@@ -140,7 +140,11 @@ struct bench_rate bench_rate(struct bench *b, enum bench_ideal ideal, double byt
     a.out = bench_buffer(b, BENCH_SLOT_RATE_OUT, a.n);
     b->backend->fill_bytes(b, b->slots[BENCH_SLOT_RATE_IN].memory, 1, a.n);
     b->backend->fill_bytes(b, a.out, 2, a.n);
-    for (int i = -2; i < b->options.runs; i++) /* two runs to warm up */
+    /* Untimed first: a kernel's first launch loads it. */
+    if (b->backend->rates[ideal](b, &a))
+        bench_die("the memory rate could not be measured");
+    bench_synchronize(b);
+    for (int i = -1; i < b->options.runs; i++)
         if (b->backend->time(b, b->backend->rates[ideal], &a, &impl.times[i < 0 ? 0 : i]))
             bench_die("the memory rate could not be measured");
     summarize(&impl, b->options.runs);
@@ -253,7 +257,7 @@ static int collect(struct bench *b, const struct bench_case *c, struct impl *imp
     return count;
 }
 
-/* Drop what is skipped or wrong; ours goes unchecked nowhere. */
+/* Drop what is skipped or wrong; ours is never timed unchecked. */
 static int keep_usable(struct bench *b, const struct bench_case *c, struct impl *impls, int count)
 {
     bool have_reference = c->check != NULL;

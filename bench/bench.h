@@ -19,7 +19,7 @@ extern "C" {
 enum {
     BENCH_SIZES = 16,
     BENCH_OUTPUTS = 3,
-    BENCH_IMPLS = 8,
+    BENCH_IMPLS = 12,
     BENCH_RUNS = 101,
     BENCH_RATES = 96,
     BENCH_PEER_TABLES = 12
@@ -209,6 +209,7 @@ int bench_compare(const char *old_file, const char *new_file);
 /* ---- backends and peers ---------------------------------------------------------------------- */
 
 extern const struct bench_backend bench_cpu;
+extern const struct bench_peer bench_algorithm_peers[]; /* of the suite scan */
 void bench_add_peers(struct bench *b, const struct bench_peer *table);
 extern const struct bench_peer bench_serial_peers[];
 extern const struct bench_peer bench_serial_sort_peers[];

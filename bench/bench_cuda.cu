@@ -15,7 +15,7 @@ constexpr size_t flush_bytes = size_t(256) << 20; // several times any L2
 constexpr int block = 256;
 // The spin kernel waits until the host has queued everything, but no shorter and no longer than
 // this.
-constexpr unsigned long long spin_min_ns = 100000, spin_max_ns = 100000000;
+constexpr unsigned long long spin_min_ns = 100000, spin_max_ns = 20000000;
 
 struct gate {
     unsigned open;      // set by the host when all is queued
@@ -136,14 +136,21 @@ void cuda_fill_bytes(struct bench *, void *memory, int byte, size_t bytes)
     check(cudaMemsetAsync(memory, byte, bytes, cuda.stream), "memset");
 }
 
+// The context may be on any device; its memory tells which.
+int use_device_of_context(struct bench *b)
+{
+    cudaPointerAttributes a;
+    check(cudaPointerGetAttributes(&a, bench_buffer(b, BENCH_SLOT_BAD, 256)), "pointer attributes");
+    check(cudaSetDevice(a.device), "cudaSetDevice");
+    return a.device;
+}
+
 void cuda_open(struct bench *b)
 {
-    int device = 0;
     cudaDeviceProp p;
     void *host = nullptr, *mapped = nullptr;
     cuda.stream = gp_context_stream(b->ctx);
-    check(cudaGetDevice(&device), "the current device");
-    check(cudaGetDeviceProperties(&p, device), "device properties");
+    check(cudaGetDeviceProperties(&p, use_device_of_context(b)), "device properties");
     snprintf(b->machine, sizeof b->machine, "%s", p.name);
     cuda.blocks = p.multiProcessorCount * (p.maxThreadsPerMultiProcessor / block);
     check(cudaEventCreate(&cuda.begin), "event");

@@ -15,7 +15,7 @@ static const struct suite {
 } suites[] = {
     {"memcpy", "copy read write", bench_memcpy},
 #if BENCH_HAVE_SCAN
-    {"scan", "inclusive_sum exclusive_sum", bench_scan},
+    {"scan", "inclusive_sum exclusive_sum unaligned_sum inclusive_max algorithms", bench_scan},
 #endif
 #if BENCH_HAVE_COMPACT
     {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact},
@@ -177,6 +177,9 @@ static void start(struct bench *b)
     strftime(b->date, sizeof b->date, "%Y-%m-%d", gmtime(&now));
     snprintf(b->commit, sizeof b->commit, "%s", commit && *commit ? commit : GP_BENCH_COMMIT);
     b->backend->open(b);
+#if BENCH_HAVE_SCAN
+    bench_add_peers(b, bench_algorithm_peers);
+#endif
     for (char *p = b->machine; *p; p++) /* a comma would end the CSV column */
         if (*p == ',')
             *p = ' ';

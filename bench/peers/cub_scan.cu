@@ -13,6 +13,21 @@ template <class T> int inclusive(struct bench *b, const struct bench_args *a)
     });
 }
 
+struct larger {
+    __host__ __device__ int32_t operator()(int32_t x, int32_t y) const
+    {
+        return x > y ? x : y;
+    }
+};
+
+int inclusive_max(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceScan::InclusiveScan(temp, bytes, static_cast<const int32_t *>(a->in),
+                                              static_cast<int32_t *>(a->out), larger{}, n, stream);
+    });
+}
+
 template <class T> int exclusive(struct bench *b, const struct bench_args *a)
 {
     return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
@@ -29,6 +44,9 @@ extern "C" const struct bench_peer bench_cub_scan_peers[] = {
     {cub_version.text, "scan", "inclusive_sum", GP_I64, nullptr, inclusive<int64_t>, false},
     {cub_version.text, "scan", "inclusive_sum", GP_F32, nullptr, inclusive<float>, false},
     {cub_version.text, "scan", "inclusive_sum", GP_F64, nullptr, inclusive<double>, false},
+    {cub_version.text, "scan", "unaligned_sum", GP_I32, nullptr, inclusive<int32_t>, false},
+    {cub_version.text, "scan", "algorithms", GP_I32, nullptr, inclusive<int32_t>, false},
+    {cub_version.text, "scan", "inclusive_max", GP_I32, nullptr, inclusive_max, false},
     {cub_version.text, "scan", "exclusive_sum", GP_I32, nullptr, exclusive<int32_t>, false},
     {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
 };

@@ -37,6 +37,16 @@ static int scan_32_exclusive(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
+static int scan_max(struct bench *b, const struct bench_args *a)
+{
+    const int32_t *in = a->in;
+    int32_t *out = a->out, max = INT32_MIN;
+    (void)b;
+    for (size_t i = 0; i < a->n; i++)
+        out[i] = max = in[i] > max ? in[i] : max;
+    return BENCH_OK;
+}
+
 static int compact_flags(struct bench *b, const struct bench_args *a)
 {
     const uint32_t *in = a->in;
@@ -118,6 +128,9 @@ const struct bench_peer bench_serial_peers[] = {
     {"serial", "scan", "inclusive_sum", GP_I64, NULL, scan_64, false},
     {"serial", "scan", "inclusive_sum", GP_F32, NULL, scan_f32, false},
     {"serial", "scan", "inclusive_sum", GP_F64, NULL, scan_f64, false},
+    {"serial", "scan", "unaligned_sum", GP_I32, NULL, scan_32, false},
+    {"serial", "scan", "algorithms", GP_I32, NULL, scan_32, false},
+    {"serial", "scan", "inclusive_max", GP_I32, NULL, scan_max, false},
     {"serial", "scan", "exclusive_sum", GP_I32, NULL, scan_32_exclusive, false},
     {"serial", "compact", "flags_10", GP_U32, NULL, compact_flags, false},
     {"serial", "compact", "flags_50", GP_U32, NULL, compact_flags, false},
