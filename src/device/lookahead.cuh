@@ -19,8 +19,8 @@
 namespace GPI_SPACE
 {
 
-template <class Op, class A> struct Lookahead {
-    static constexpr int batch = sizeof(A) <= 8 ? 4 : 1; /* groups polled at once */
+template <class Op, class A, int BATCH> struct Lookahead {
+    static constexpr int batch = sizeof(A) <= 8 ? BATCH : 1; /* groups polled at once */
 
     A folded;       /* initial value, then groups [0, group) */
     uint32_t group; /* full groups folded */

@@ -99,6 +99,15 @@ template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_aligned(const char *p)
     return r;
 }
 
+/* Ask the L2 for a tile of an array of bytes; by the whole block. */
+GPI_DEVICE void prefetch_tile(const char *array, uint64_t bytes, uint32_t tile, uint32_t tile_bytes)
+{
+    const uint64_t begin = (uint64_t)tile * tile_bytes;
+    for (uint64_t at = begin + threadIdx.x * 128; at < begin + tile_bytes && at < bytes;
+         at += blockDim.x * 128)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(array + at));
+}
+
 /* N words that start shift (0..15) bytes into c. */
 template <int N> GPI_DEVICE void words_at(uint32_t (&c)[N + 4], uint32_t shift, uint32_t (&to)[N])
 {

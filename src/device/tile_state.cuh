@@ -81,8 +81,9 @@ template <class A> struct TileState {
         return ready;
     }
 
-    /* A 32-bit tag comes round after 2^32 launches. So that no 8-byte word can be that old, each launch
-     * gives one that it does not use the tag of the launch before, in turn. By one thread. */
+    /* A 32-bit tag comes round after 2^32 launches. So that no 8-byte word can be that old, each
+     * launch gives one that it does not use the tag of the launch before, in turn. By one thread.
+     */
     GPI_DEVICE void retire_one(const gpi_state &s, uint32_t tiles) const
     {
         uint32_t slot = (uint32_t)(epoch % s.slots);

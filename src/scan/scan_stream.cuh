@@ -189,7 +189,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
 
     GPI_DEVICE void look_ahead(const TileState<A> &state)
     {
-        Lookahead<Op, A> ahead(scan_start<Op>(p));
+        Lookahead<Op, A, 4> ahead(scan_start<Op>(p));
         for (Turn turn;; turn.next()) {
             barrier_wait(&s.loaded[turn.stage], turn.parity);
             const uint32_t tile = s.tile[turn.stage];
@@ -263,10 +263,14 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     typename Roles::Shared &s = *(typename Roles::Shared *)(memory + S * Roles::stage_bytes);
     Roles roles = {p, s, memory, 0};
     if (threadIdx.x == 0) {
-        roles.init_barriers();
         s.launch = launch_begin(p.state);
         s.n = scan_n(p);
+    } else if (threadIdx.x == 32) {
+        roles.init_barriers();
     }
+    /* Some block takes the tile of this block's number first: fetch it while the numbers are drawn.
+     */
+    prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Roles::tile_bytes);
     __syncthreads();
     roles.tiles = (uint32_t)((s.n + Roles::tile_items - 1) / Roles::tile_items);
     const TileState<typename Types::A> state(p.state, s.launch.epoch);

@@ -32,11 +32,14 @@ __global__ void __launch_bounds__(W * 32) scan_tile_k(const ScanParams<typename 
         s.launch = gridDim.x > 1 ? launch_begin(p.state) : Launch{0, 0};
         s.n = scan_n(p);
     }
+    if (gridDim.x > 1) /* some block takes the tile of this block's number first */
+        prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x,
+                      tile_items * sizeof(typename Types::In));
     __syncthreads();
     const uint64_t n = s.n;
     const uint32_t tiles = (uint32_t)((n + tile_items - 1) / tile_items);
     const TileState<A> state(p.state, s.launch.epoch);
-    Lookahead<Op, A> ahead(scan_start<Op>(p));
+    Lookahead<Op, A, 8> ahead(scan_start<Op>(p));
     if (threadIdx.x == 0 && s.launch.index == 0) {
         if (gridDim.x > 1)
             state.retire_one(p.state, tiles);

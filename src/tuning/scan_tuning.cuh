@@ -17,9 +17,15 @@ struct StreamShape {
     long long from_bytes; /* of the larger array: below, the tile kernel is faster */
 };
 
-/* sm_90. H200, prototype of 2026-10: 8 + 4 warps, 32 KB tiles, 6 stages 0.96 of memcpy at 2^28 i32;
- * 64 KB tiles 0.83; 12 + 4 warps, 36 KB, 5 stages equal; two blocks per multiprocessor lose. */
-constexpr StreamShape stream_shape = {8, 4, 8, 12, 200 * 1024, 8 << 20};
+/*
+ * sm_90. H200, CUDA 13.0, 2026-11-21, i32 inclusive sum, of memcpy at 2^28, 2^26, 2^24, 2^22:
+ *   8 + 2 warps, 24 KB tiles: 0.962 0.946 0.927 0.855   (this row)
+ *   8 + 4 warps, 24 KB tiles: 0.962 0.942 0.913 0.834
+ *   8 + 2 warps, 32 KB tiles: 0.957 0.943 0.922 0.808
+ *   8 + 4 warps, 32 KB tiles: 0.956 0.943 0.908 0.787
+ *   8 + 2 warps, 16 KB tiles: 0.927 0.893 0.829 0.753
+ */
+constexpr StreamShape stream_shape = {8, 2, 6, 12, 200 * 1024, 8 << 20};
 
 /* Blocks of the tile kernel that share a multiprocessor; more tiles than that are taken by ticket.
  */
