@@ -232,11 +232,12 @@ static Suite *suite(void)
     Suite *s = suite_create("balance");
     TCase *c = t_case(s, "search");
     tcase_add_loop_test(c, test_search_layouts_every_dtype, 0, T_LAYOUT_COUNT);
-    tcase_add_loop_test(c, test_search_every_size, 0, 16);
     tcase_add_test(c, test_search_alignments);
     tcase_add_test(c, test_search_millions_of_empty_segments);
     tcase_add_loop_test(c, test_search_large, 0, 2);
     tcase_add_loop_test(c, test_search_wrong_num_items_is_a_data_error, 0, 2);
+    c = t_case(s, "sizes");
+    tcase_add_loop_test(c, test_search_every_size, 0, 16);
     c = t_case(s, "wild");
     tcase_add_loop_test(c, test_wild_offsets_stay_in_bounds, 0, 3);
     c = t_case(s, "partition");
