@@ -3,15 +3,14 @@
 #include "device/host.cuh"
 
 #include "balance/balance_bound_kernels.cuh"
+#include "tuning/balance_tuning.cuh"
 
 using namespace GPI_SPACE::balance;
-
-enum { BLOCKS_PER_SM = 64 };
 
 template <class Key> static void bound(gp_context *ctx, const gpi_bound_args *a)
 {
     uint64_t blocks = (a->m + bound_threads - 1) / bound_threads;
-    uint64_t most = (uint64_t)ctx->sm_count * BLOCKS_PER_SM;
+    uint64_t most = (uint64_t)ctx->sm_count * blocks_per_sm;
     bound_k<Key><<<(unsigned)(blocks < most ? blocks : most), bound_threads, 0, ctx->stream>>>(
         (const Key *)a->sorted, a->n, (const Key *)a->needles, a->m, a->order, (Key)a->infinity,
         a->upper, a->index_bytes == 8, a->out);

@@ -14,9 +14,6 @@ typedef uint32_t offset;
 
 #define NAME(function) GPI_LAUNCHER(GPI_PASTE(function, GPI_OFFSET_BITS))
 
-/* Blocks per multiprocessor: several waves of what fits, so that uneven blocks even out. */
-enum { BLOCKS_PER_SM = 64, THREADS = threads };
-
 /* Tiles of an operation and how the blocks share them; one block at least, for the count. */
 struct tiling {
     uint64_t tiles_per_block;
@@ -31,14 +28,14 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 static tiling tiling_of(const gp_context *ctx, const gpi_balance_args *a, uint32_t units)
 {
     uint64_t tiles = a->limit ? ceil_div(a->num_segments + a->limit, units) : 1;
-    uint64_t per_block = ceil_div(tiles, (uint64_t)ctx->sm_count * BLOCKS_PER_SM);
+    uint64_t per_block = ceil_div(tiles, (uint64_t)ctx->sm_count * blocks_per_sm);
     return {per_block, (unsigned)ceil_div(tiles, per_block)};
 }
 
 /* Blocks of a loop over n with a thread each. */
 static unsigned loop_blocks(const gp_context *ctx, uint64_t n)
 {
-    uint64_t blocks = ceil_div(n, THREADS), most = (uint64_t)ctx->sm_count * BLOCKS_PER_SM;
+    uint64_t blocks = ceil_div(n, threads), most = (uint64_t)ctx->sm_count * blocks_per_sm;
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
@@ -46,7 +43,7 @@ template <class Index, bool with_ranks>
 static void search(gp_context *ctx, const gpi_balance_args *a)
 {
     tiling t = tiling_of(ctx, a, tile_units);
-    search_k<offset, Index, with_ranks><<<t.blocks, THREADS, 0, ctx->stream>>>(
+    search_k<offset, Index, with_ranks><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, t.tiles_per_block,
         (Index *)a->segments, (Index *)a->ranks, ctx->sticky);
 }
@@ -68,22 +65,19 @@ extern "C" gp_status NAME(gpi_balance_search_o)(gp_context *ctx, const char *fun
 template <class Item> static void expand(gp_context *ctx, const gpi_balance_args *a)
 {
     tiling t = tiling_of(ctx, a, tile_units);
-    expand_k<offset, Item><<<t.blocks, THREADS, 0, ctx->stream>>>(
+    expand_k<offset, Item><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, t.tiles_per_block,
         (const Item *)a->in, (Item *)a->out, a->out_count, ctx->sticky);
 }
 
-/* Bytes of output per tile for items of any size, and the fewest steps that are worth a tile. */
-enum { TILE_BYTES = 1 << 17, TILE_UNITS_MIN = 8 };
-
 static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
 {
-    uint64_t fit = TILE_BYTES / a->item_bytes;
-    uint32_t units = (uint32_t)(fit < TILE_UNITS_MIN ? TILE_UNITS_MIN
-                                : fit < tile_units   ? fit
-                                                     : tile_units);
+    uint64_t fit = expand_tile_bytes / a->item_bytes;
+    uint32_t units = (uint32_t)(fit < expand_units_min ? expand_units_min
+                                : fit < tile_units     ? fit
+                                                       : tile_units);
     tiling t = tiling_of(ctx, a, units);
-    expand_bytes_k<offset><<<t.blocks, THREADS, 0, ctx->stream>>>(
+    expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, units, t.tiles_per_block,
         (uint32_t)a->item_bytes, word_bytes, (const char *)a->in, (char *)a->out, a->out_count,
         ctx->sticky);
@@ -112,7 +106,7 @@ extern "C" gp_status NAME(gpi_balance_expand_o)(gp_context *ctx, const char *fun
 extern "C" gp_status NAME(gpi_balance_partition_o)(gp_context *ctx, const char *function,
                                                    const gpi_partition_args *a)
 {
-    partition_k<offset><<<loop_blocks(ctx, a->parts + 1), THREADS, 0, ctx->stream>>>(
+    partition_k<offset><<<loop_blocks(ctx, a->parts + 1), threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_rows, a->nnz, a->parts, a->share,
         (offset *)a->row_starts, (offset *)a->nnz_starts, ctx->sticky);
     return gpi_cuda_launched(ctx, function);
@@ -122,7 +116,7 @@ extern "C" gp_status NAME(gpi_balance_check_o)(gp_context *ctx, const char *func
                                                const gpi_offsets_check_args *a)
 {
     const offset bias = a->is_signed ? (offset)1 << (GPI_OFFSET_BITS - 1) : 0;
-    check_k<offset><<<loop_blocks(ctx, a->num_segments), THREADS, 0, ctx->stream>>>(
+    check_k<offset><<<loop_blocks(ctx, a->num_segments), threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, bias, (unsigned long long *)a->first_bad);
     return gpi_cuda_launched(ctx, function);
 }

@@ -16,14 +16,13 @@ extern "C" {
 #include "device/search.cuh"
 #include "device/space.cuh"
 #include "device/warp.cuh"
+#include "tuning/balance_tuning.cuh"
 
 namespace GPI_SPACE::balance
 {
 
-constexpr int workers = 256;
 constexpr int warps = workers / 32;
 constexpr int threads = workers + 32; /* the last warp scouts: it finds where the next tile ends */
-constexpr uint32_t stage_items = 8192;
 constexpr uint32_t slice_items = stage_items / warps; /* of one warp */
 /* Less than the stage: the first item is staged up to 15 places in, where its output's vector is.
  */
