@@ -177,16 +177,19 @@ static void keep_reference(struct bench *b, const struct bench_case *c)
                        bench_buffer(b, BENCH_SLOT_REFERENCE + i, c->outputs[i].bytes));
 }
 
+/* Word by word, of the widest kind that the output is aligned to, then the bytes that are left. */
 static uint64_t count_different(struct bench *b, const struct bench_output *o, void *reference)
 {
-    size_t words = o->bytes / 8, rest = o->bytes % 8;
-    struct bench_task t = {.kind = BENCH_EQUAL, .n = words, .width = 8, .out = o->memory};
+    uintptr_t address = (uintptr_t)o->memory;
+    unsigned width = address % 8 == 0 ? 8 : address % 4 == 0 ? 4 : 1;
+    size_t words = o->bytes / width, rest = o->bytes % width;
+    struct bench_task t = {.kind = BENCH_EQUAL, .n = words, .width = width, .out = o->memory};
     t.a = reference;
     uint64_t bad = words ? bench_count_bad(b, &t) : 0;
     t.n = rest;
     t.width = 1;
-    t.out = (char *)o->memory + words * 8;
-    t.a = (char *)reference + words * 8;
+    t.out = (char *)o->memory + words * width;
+    t.a = (char *)reference + words * width;
     return bad + (rest ? bench_count_bad(b, &t) : 0);
 }
 
