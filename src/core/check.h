@@ -5,6 +5,10 @@
 
 #include "core/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Leave the calling function with the status of an expression that is not GP_OK. */
 #define GPI_TRY(expression)                                                                        \
     do {                                                                                           \
@@ -46,5 +50,9 @@ static inline bool gpi_dtype_is_signed(gp_dtype d)
 }
 
 #define GPI_MAX_N ((uint64_t)1 << 40)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

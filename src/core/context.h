@@ -9,6 +9,10 @@
 
 #include "core/state.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { GPI_ERROR_TEXT = 384, GPI_ALIGN = 256 };
 
 /* Memory that a capture may have seen stays until the context dies. */
@@ -59,5 +63,9 @@ gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)
 
 /* CPU backend: set sticky bits; thread safe. */
 void gpi_sticky_set(gp_context *ctx, uint32_t bits);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include "core/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Make ctx->device current for a call, and put back what was current. */
 struct gpi_device_guard {
     int previous;
@@ -37,5 +41,9 @@ gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void 
 gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky);
 gp_status gpi_cuda_follow(gp_context *ctx, gp_stream next);
 void gpi_cuda_describe(const gp_context *ctx, char *text, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

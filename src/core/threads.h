@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { GPI_THREADS_MAX = 4096 };
 
 /* Call body(arg, i) for every i in [0, count), spread over at most threads threads; returns when
@@ -19,5 +23,9 @@ enum gpi_isa { GPI_ISA_BASE = 0, GPI_ISA_AVX2 = 1, GPI_ISA_AVX512 = 2, GPI_ISA_C
 
 /* The best one that this machine runs and this build has. */
 enum gpi_isa gpi_isa_detect(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -18,6 +18,10 @@
 
 #include "core/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct gpi_frame {
     gp_context *ctx;
     size_t begin; /* scratch_used when the frame was opened */
@@ -43,5 +47,9 @@ static inline size_t gpi_piece(size_t bytes)
 void *gpi_allocate(gp_context *ctx, size_t bytes);
 void gpi_release(gp_context *ctx, void *memory, size_t bytes);
 void gpi_workspace_drop(gp_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

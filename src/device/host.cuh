@@ -2,12 +2,10 @@
 /* What launchers need of the core. */
 #pragma once
 
-extern "C" {
 #include "core/check.h"
 #include "core/context.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-}
 
 #include "device/space.cuh"
 
