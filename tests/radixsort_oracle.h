@@ -9,7 +9,7 @@
 
 #include "gp_test.h"
 
-static int64_t oracle_signed(gp_dtype d, const void *keys, size_t i)
+static inline int64_t oracle_signed(gp_dtype d, const void *keys, size_t i)
 {
     return d == GP_I8    ? ((const int8_t *)keys)[i]
            : d == GP_I16 ? ((const int16_t *)keys)[i]
@@ -17,7 +17,7 @@ static int64_t oracle_signed(gp_dtype d, const void *keys, size_t i)
                          : ((const int64_t *)keys)[i];
 }
 
-static uint64_t oracle_bits(gp_dtype d, const void *keys, size_t i)
+static inline uint64_t oracle_bits(gp_dtype d, const void *keys, size_t i)
 {
     size_t bytes = gp_dtype_bytes(d);
     return bytes == 1   ? ((const uint8_t *)keys)[i]
@@ -26,7 +26,7 @@ static uint64_t oracle_bits(gp_dtype d, const void *keys, size_t i)
                         : ((const uint64_t *)keys)[i];
 }
 
-static int oracle_compare_values(gp_dtype d, const void *keys, size_t a, size_t b)
+static inline int oracle_compare_values(gp_dtype d, const void *keys, size_t a, size_t b)
 {
     if (t_is_float(d)) {
         double x = t_value(d, keys, a), y = t_value(d, keys, b);
@@ -43,7 +43,7 @@ static int oracle_compare_values(gp_dtype d, const void *keys, size_t a, size_t 
 }
 
 /* The order word as the header tells it, one key at a time. */
-static uint64_t oracle_word(gp_dtype d, const void *keys, size_t i)
+static inline uint64_t oracle_word(gp_dtype d, const void *keys, size_t i)
 {
     int width = 8 * (int)gp_dtype_bytes(d);
     uint64_t all = UINT64_MAX >> (64 - width), half = (uint64_t)1 << (width - 1);
@@ -65,7 +65,7 @@ struct oracle_entry {
     size_t index;
 };
 
-static int oracle_compare_entries(const void *pa, const void *pb)
+static inline int oracle_compare_entries(const void *pa, const void *pb)
 {
     const struct oracle_entry *a = pa, *b = pb;
     if (a->word != b->word)
@@ -74,7 +74,7 @@ static int oracle_compare_entries(const void *pa, const void *pb)
 }
 
 /* Sort by words, then by index, and keep the indices, for free(). */
-static size_t *oracle_order(struct oracle_entry *entries, size_t n)
+static inline size_t *oracle_order(struct oracle_entry *entries, size_t n)
 {
     size_t *order = t_host(n * sizeof *order);
     qsort(entries, n, sizeof *entries, oracle_compare_entries);
@@ -85,11 +85,11 @@ static size_t *oracle_order(struct oracle_entry *entries, size_t n)
 }
 
 /* The stable order of n keys as indices, for free(). begin 0 and end 0: all bits. */
-static size_t *oracle_argsort(gp_dtype dtype, const void *keys, size_t n, bool descending,
-                              int begin, int end)
+static inline size_t *oracle_argsort(gp_dtype dtype, const void *keys, size_t n, bool descending,
+                                     int begin, int end)
 {
     struct oracle_entry *entries = t_host(n * sizeof *entries);
-    int width = begin == 0 && end == 0 ? 64 : end - begin;
+    int width = end > begin ? end - begin : begin == 0 && end == 0 ? 64 : 0;
     uint64_t mask = width ? UINT64_MAX >> (64 - width) : 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t word = (width ? oracle_word(dtype, keys, i) >> begin : 0) & mask;
@@ -99,7 +99,7 @@ static size_t *oracle_argsort(gp_dtype dtype, const void *keys, size_t n, bool d
 }
 
 /* Items in an order. */
-static void *oracle_pick(const void *items, size_t item_bytes, const size_t *order, size_t n)
+static inline void *oracle_pick(const void *items, size_t item_bytes, const size_t *order, size_t n)
 {
     char *out = t_host(n * item_bytes);
     for (size_t i = 0; i < n; i++)
@@ -107,7 +107,7 @@ static void *oracle_pick(const void *items, size_t item_bytes, const size_t *ord
     return out;
 }
 
-static size_t *oracle_bits_order(gp_dtype dtype, const void *keys, size_t n)
+static inline size_t *oracle_bits_order(gp_dtype dtype, const void *keys, size_t n)
 {
     struct oracle_entry *entries = t_host(n * sizeof *entries);
     for (size_t i = 0; i < n; i++)
@@ -116,8 +116,8 @@ static size_t *oracle_bits_order(gp_dtype dtype, const void *keys, size_t n)
 }
 
 /* The same keys bit for bit, whatever their order. */
-static void oracle_check_permutation(gp_dtype dtype, const void *expected, const void *actual,
-                                     size_t n)
+static inline void oracle_check_permutation(gp_dtype dtype, const void *expected,
+                                            const void *actual, size_t n)
 {
     size_t bytes = gp_dtype_bytes(dtype);
     size_t *order_e = oracle_bits_order(dtype, expected, n);
