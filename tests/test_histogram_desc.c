@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Histograms: capture and replay, workspace, and every error of every call. */
+/* Histograms: edges that break the contract, capture and replay, workspace, and every error of
+ * every call. */
 #include <gp/histogram.h>
 
 #include <math.h>
@@ -7,6 +8,35 @@
 #include <string.h>
 
 #include "gp_test.h"
+
+/* Edges that are not ascending: any counts, but no access outside the arrays and none lost. */
+START_TEST(test_edges_not_ascending_stay_in_memory)
+{
+    enum { N = 4000, BINS = 300 };
+    uint64_t state = t_seed(), sum = 0;
+    double in[N], edges[BINS + 1];
+    uint32_t counts[BINS];
+    gp_histogram_options o = GP_HISTOGRAM_OPTIONS_INIT;
+    const gp_dtype dtype = t_dtypes[_i];
+    t_fill_bits(dtype, in, N, &state);
+    t_fill_bits(dtype, edges, BINS + 1, &state);
+    t_array d_in = t_new_from(in, N * gp_dtype_bytes(dtype), 0), d_outside = t_new(8, 0);
+    t_array d_edges = t_new_from(edges, (BINS + 1) * gp_dtype_bytes(dtype), 0);
+    t_array d_counts = t_new(sizeof counts, 0);
+    o.outside = d_outside.data;
+    T_OK(gp_histogram_edges(t_ctx(), dtype, d_in.data, N, d_edges.data, BINS, GP_U32, d_counts.data,
+                            &o));
+    t_get(&d_counts, counts, sizeof counts);
+    for (size_t b = 0; b < BINS; b++)
+        sum += counts[b];
+    ck_assert_uint_eq(sum + t_get_u64(&d_outside), N);
+    t_check_guards(&d_counts);
+    t_free(&d_in);
+    t_free(&d_outside);
+    t_free(&d_edges);
+    t_free(&d_counts);
+}
+END_TEST
 
 /* ---- streams and workspace ---- */
 
@@ -319,7 +349,9 @@ END_TEST
 static Suite *suite(void)
 {
     Suite *s = suite_create("histogram_desc");
+    TCase *values = t_case(s, "values");
     TCase *streams = t_case(s, "streams"), *errors = t_case(s, "errors");
+    tcase_add_loop_test(values, test_edges_not_ascending_stay_in_memory, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(streams, test_captured_call_replays_with_other_data, 0, 2);
     tcase_add_loop_test(streams, test_workspace_bytes_are_enough, 0, T_DTYPE_COUNT);
     tcase_add_test(streams, test_threads_do_not_change_counts);
