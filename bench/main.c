@@ -14,26 +14,14 @@ static const struct suite {
     void (*run)(struct bench *b);
 } suites[] = {
     {"memcpy", "copy read write", bench_memcpy},
-#if BENCH_HAVE_SCAN
     {"scan", "inclusive_sum exclusive_sum unaligned_sum inclusive_max algorithms", bench_scan},
-#endif
-#if BENCH_HAVE_COMPACT
     {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact},
-#endif
-#if BENCH_HAVE_RADIXSORT
     {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort},
-#endif
-#if BENCH_HAVE_HISTOGRAM
     {"histogram", "even_256 even_256_odd even_2048 even_65536 even_1048576 bincount_256 bincount_n",
      bench_histogram},
-#endif
-#if BENCH_HAVE_CSR
     {"csr", "row_pointers row_pointers_powerlaw coo_to_csr transpose spmv_even spmv_powerlaw",
      bench_csr},
-#endif
-#if BENCH_HAVE_BALANCE
     {"balance", "search_16 search_powerlaw", bench_balance},
-#endif
 };
 
 enum { NUM_SUITES = sizeof suites / sizeof *suites };
@@ -177,9 +165,7 @@ static void start(struct bench *b)
     strftime(b->date, sizeof b->date, "%Y-%m-%d", gmtime(&now));
     snprintf(b->commit, sizeof b->commit, "%s", commit && *commit ? commit : GP_BENCH_COMMIT);
     b->backend->open(b);
-#if BENCH_HAVE_SCAN
     bench_add_peers(b, bench_algorithm_peers);
-#endif
     for (char *p = b->machine; *p; p++) /* a comma would end the CSV column */
         if (*p == ',')
             *p = ' ';
