@@ -23,8 +23,25 @@ typedef struct {
 } item;
 #endif
 
-/* A cache line of items: stores of this fixed size become a few vector instructions. */
-enum { LANES = 64 / GPI_BYTES };
+#if GPI_BYTES == 16
+typedef uint64_t lane;
+#else
+typedef item lane;
+#endif
+
+/* A cache line of items is stored as two vectors, whatever the instruction set makes of them. */
+typedef lane vector __attribute__((vector_size(32)));
+enum { HALF = 32 / GPI_BYTES, LANES = 2 * HALF };
+
+#if GPI_BYTES == 16
+#define SPREAD(value)                                                                              \
+    (vector)                                                                                       \
+    {                                                                                              \
+        (value).word[0], (value).word[1], (value).word[0], (value).word[1]                         \
+    }
+#else
+#define SPREAD(value) ((vector){0} + (value))
+#endif
 
 gpi_share_fn NAME(gpi_balance_expand_b);
 
@@ -36,9 +53,10 @@ gpi_share_fn NAME(gpi_balance_expand_b);
 ALWAYS_INLINE void fill(item *out, uint64_t i, uint64_t end, uint64_t room, item value)
 {
     if (end + LANES <= room) {
+        const vector v = SPREAD(value);
         do {
-            for (int j = 0; j < LANES; j++)
-                out[i + (uint64_t)j] = value;
+            memcpy(out + i, &v, sizeof v);
+            memcpy(out + i + HALF, &v, sizeof v);
             i += LANES;
         } while (i < end);
     } else {
@@ -73,15 +91,23 @@ void NAME(gpi_balance_expand_b)(const struct gpi_balance_share *share)
 
 gpi_share_fn NAME(gpi_balance_search_b);
 
+#if GPI_BYTES == 4
+static const vector first_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
+static const vector first_numbers = {0, 1, 2, 3};
+#endif
+
 /* As fill(), with value, value + 1, ... */
 ALWAYS_INLINE void fill_rising(item *out, uint64_t i, uint64_t end, uint64_t room, item value)
 {
     if (end + LANES <= room) {
+        vector v = SPREAD(value) + first_numbers, w = v + HALF;
         do {
-            for (int j = 0; j < LANES; j++)
-                out[i + (uint64_t)j] = value + (item)j;
+            memcpy(out + i, &v, sizeof v);
+            memcpy(out + i + HALF, &w, sizeof w);
+            v += LANES;
+            w += LANES;
             i += LANES;
-            value += LANES;
         } while (i < end);
     } else {
         for (; i < end; i++)
