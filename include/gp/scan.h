@@ -75,7 +75,8 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  * f64. The accumulator is the output's dtype (float for f16 and bf16).
  * @param[in]  in   n items (of gp_op_scalars(op) scalars each), aligned to the scalar; NULL if n ==
  * 0
- * @param[in]  n    items, or the bound of *desc->device_n; 0 is allowed
+ * @param[in]  n    items, or the bound of *desc->device_n (a larger value there counts as n); 0 is
+ * allowed
  * @param[out] out  n items, n + 1 for GP_SCAN_ROW_POINTERS; may equal in when the dtypes have one
  * size, and must not overlap it otherwise
  *

@@ -49,13 +49,7 @@ template <class Op, class A> GPI_DEVICE A scan_start(const ScanParams<A> &p)
 
 template <class A> GPI_DEVICE uint64_t scan_n(const ScanParams<A> &p)
 {
-    if (!p.device_n)
-        return p.n;
-    uint64_t n = *p.device_n;
-    if (n <= p.n)
-        return n;
-    atomicOr(p.state.sticky, sticky_data);
-    return p.n;
+    return p.device_n && *p.device_n < p.n ? *p.device_n : p.n;
 }
 
 /* Fold of the items of a vector, left to right. */
@@ -118,13 +112,14 @@ template <class Types, class A>
 GPI_DEVICE void scan_finish(const ScanParams<A> &p, uint64_t n, A total)
 {
     using Out = typename Types::Out;
-    if (p.kind == row_pointers)
+    if (p.kind == row_pointers) {
         item_store<Out, Types::piece_out>(p.out + n * sizeof(Out), narrow<Out>(total));
+        if (lost<Types>(total))
+            atomicOr(p.state.sticky, sticky_overflow);
+    }
     if constexpr (Types::scalar)
         if (p.total)
             *p.total = total_bits<Types>(total, p.sign_bits);
-    if (lost<Types>(total))
-        atomicOr(p.state.sticky, sticky_overflow);
 }
 
 /* One warp's vectors of a tile: K of them per lane, vector k * 32 + lane. */

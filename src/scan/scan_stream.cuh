@@ -63,7 +63,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
     GPI_DEVICE void init_barriers()
     {
         for (int i = 0; i < S; i++) {
-            barrier_init(&s.loaded[i], 1);
+            barrier_init(&s.loaded[i], 32); /* each lane of the loader, for what it wrote itself */
             barrier_init(&s.reduced[i], R);
             barrier_init(&s.resolved[i], 1);
             barrier_init(&s.freed[i], W);
@@ -106,12 +106,14 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
         }
         if (count < tile_items)
             pad(to + shift, count);
-        __syncwarp();
-        if (lane_id() == 0) {
+        if (lane_id() != 0) {
+            barrier_arrive(&s.loaded[stage_index]);
+        } else {
             barrier_expect(&s.loaded[stage_index], end - begin);
             if (end > begin)
                 bulk_load(to + begin, from - shift + begin, end - begin, &s.loaded[stage_index]);
         }
+        __syncwarp();
     }
 
     GPI_DEVICE void load()
@@ -130,8 +132,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
             load_tile(tile, turn.stage);
             tile = shuffle(next, 0);
         }
-        if (lane_id() == 0)
-            barrier_arrive(&s.loaded[turn.stage]);
+        barrier_arrive(&s.loaded[turn.stage]);
     }
 
     /* ---- reduce warps: sums early, so that later tiles need not wait for this one's scan ---- */
