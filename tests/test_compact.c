@@ -229,22 +229,32 @@ START_TEST(test_compact_indices_of_flags)
 }
 END_TEST
 
-enum { SPECIALS = 14 };
+enum { FLOAT_SPECIALS = 12, SPECIALS = 18 };
 
-/* Values where comparisons turn: extremes, zeros, infinities, NaNs of both signs. */
+/* The bits of +infinity. */
+static uint64_t infinity_of(gp_dtype dtype)
+{
+    uint64_t bits = 0;
+    t_set(dtype, &bits, 0, INFINITY);
+    return bits;
+}
+
+/* Values where comparisons turn: extremes, zeros, infinities, the first and last NaN of each sign.
+ */
 static void specials_fill(gp_dtype dtype, void *out)
 {
-    static const double floats[] = {0.0,     -0.0,     1,    -1,    INFINITY, -INFINITY, NAN,
-                                    65504.0, -65504.0, 1e-7, -1e-7, 0.5,      2,         -NAN};
-    size_t bytes = gp_dtype_bytes(dtype);
+    static const double floats[FLOAT_SPECIALS] = {
+        0.0, -0.0, 1, -1, INFINITY, -INFINITY, 65504.0, -65504.0, 1e-7, -1e-7, 0.5, 2};
+    const size_t bytes = gp_dtype_bytes(dtype);
+    const uint64_t top = (uint64_t)1 << (8 * bytes - 1);
+    const uint64_t nan = t_is_float(dtype) ? infinity_of(dtype) + 1 : 3;
+    const uint64_t words[SPECIALS] = {0,       1,       2,     5,     top / 2,   ~top / 3,
+                                      top + 1, top - 2, 0x7f,  0x80,  0x7fff,    0x8000,
+                                      nan,     top,     ~0ull, ~1ull, top + nan, top - 1};
     for (size_t i = 0; i < SPECIALS; i++) {
-        uint64_t top = (uint64_t)1 << (8 * bytes - 1);
-        const uint64_t ints[] = {0,       1,       2,       ~0ull,   ~1ull, top,     top - 1,
-                                 top + 1, top - 2, 0x7full, 0x80ull, 5,     top / 2, ~top / 3};
-        if (t_is_float(dtype))
+        memcpy((char *)out + i * bytes, &words[i], bytes);
+        if (t_is_float(dtype) && i < FLOAT_SPECIALS)
             t_set(dtype, out, i, floats[i]);
-        else
-            memcpy((char *)out + i * bytes, &ints[i], bytes);
     }
 }
 

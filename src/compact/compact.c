@@ -238,10 +238,10 @@ gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in, const
     return run(ctx, "gp_partition", &d, in, keep, n, out, out_count);
 }
 
-/* CUB's own scratch: a few words per tile of at least 2048 items, and one for alignment. */
+/* CUB's own scratch: two words per tile, of at least 512 items, and room for alignment. */
 static size_t cub_bytes_bound(uint64_t n)
 {
-    return (size_t)(n / 2048 + 256) * 16 + 65536;
+    return (size_t)(n / 512 + 256) * 16 + 65536;
 }
 
 gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_desc *desc, size_t n,

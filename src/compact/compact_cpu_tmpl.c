@@ -36,43 +36,50 @@ ALWAYS_INLINE uint64_t bits_of_flags(const uint8_t *flags)
 #endif
 }
 
-/* Flags of 64 items by the range, as bytes: the form that compilers vectorise. */
-#define DEFINE_COMPARE(bits, top)                                                                  \
-    ALWAYS_INLINE uint64_t compare_##bits(const char *in, const struct gpi_compact_range *r)       \
-    {                                                                                              \
-        const uint##bits##_t flip = (uint##bits##_t)r->flip, low = (uint##bits##_t)r->low,         \
-                             span = (uint##bits##_t)r->span;                                       \
-        uint8_t flags[64];                                                                         \
-        for (int k = 0; k < 64; k++) {                                                             \
-            uint##bits##_t x;                                                                      \
-            memcpy(&x, in + (size_t)k * sizeof x, sizeof x);                                       \
-            uint##bits##_t negative = (uint##bits##_t)(0 - (x >> top));                            \
-            uint##bits##_t w = (uint##bits##_t)((x ^ (negative & flip)) - low);                    \
-            flags[k] = w <= span;                                                                  \
-        }                                                                                          \
-        return bits_of_flags(flags) ^ (0 - (uint64_t)r->invert);                                   \
-    }
+/* Whether x is in the range, before the inversion; one per width, so that 64 of them vectorise. */
+ALWAYS_INLINE bool in_range_8(uint8_t x, const struct gpi_compact_range *r)
+{
+    uint8_t negative = (uint8_t)(0 - (x >> 7));
+    return (uint8_t)((x ^ (negative & (uint8_t)r->flip)) - (uint8_t)r->low) <= (uint8_t)r->span;
+}
 
-DEFINE_COMPARE(8, 7)
-DEFINE_COMPARE(16, 15)
-DEFINE_COMPARE(32, 31)
-DEFINE_COMPARE(64, 63)
+ALWAYS_INLINE bool in_range_16(uint16_t x, const struct gpi_compact_range *r)
+{
+    uint16_t negative = (uint16_t)(0 - (x >> 15));
+    return (uint16_t)((x ^ (negative & (uint16_t)r->flip)) - (uint16_t)r->low) <= (uint16_t)r->span;
+}
+
+ALWAYS_INLINE bool in_range_32(uint32_t x, const struct gpi_compact_range *r)
+{
+    uint32_t negative = 0 - (x >> 31);
+    return (x ^ (negative & (uint32_t)r->flip)) - (uint32_t)r->low <= (uint32_t)r->span;
+}
+
+ALWAYS_INLINE bool in_range_64(uint64_t x, const struct gpi_compact_range *r)
+{
+    uint64_t negative = 0 - (x >> 63);
+    return (x ^ (negative & r->flip)) - r->low <= r->span;
+}
+
+/* Bit k: whether item k of 64 is selected by the range. width is a constant where this is inlined.
+ */
+ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_range *range,
+                                     int width)
+{
+    const struct gpi_compact_range r = *range; /* in registers */
+    uint8_t flags[64];
+    for (int k = 0; k < 64; k++)
+        flags[k] = width == 1   ? in_range_8(((const uint8_t *)in)[k], &r)
+                   : width == 2 ? in_range_16(((const uint16_t *)(const void *)in)[k], &r)
+                   : width == 4 ? in_range_32(((const uint32_t *)(const void *)in)[k], &r)
+                                : in_range_64(((const uint64_t *)(const void *)in)[k], &r);
+    return bits_of_flags(flags) ^ (0 - (uint64_t)r.invert);
+}
 
 /* width 0: in holds flags. */
 ALWAYS_INLINE uint64_t bits_of_group(const struct gpi_compact_args *a, const char *in, int width)
 {
-    switch (width) {
-    case 1:
-        return compare_8(in, &a->range);
-    case 2:
-        return compare_16(in, &a->range);
-    case 4:
-        return compare_32(in, &a->range);
-    case 8:
-        return compare_64(in, &a->range);
-    default:
-        return bits_of_flags((const uint8_t *)in);
-    }
+    return width ? bits_of_range(in, &a->range, width) : bits_of_flags((const uint8_t *)in);
 }
 
 ALWAYS_INLINE uint64_t mark_width(const struct gpi_compact_args *a, const char *in, size_t items,
@@ -85,7 +92,7 @@ ALWAYS_INLINE uint64_t mark_width(const struct gpi_compact_args *a, const char *
         count += (uint64_t)__builtin_popcountll(bits[g]);
     }
     if (rest) {
-        char last[64 * sizeof(uint64_t)] = {0};
+        _Alignas(uint64_t) char last[64 * sizeof(uint64_t)] = {0};
         memcpy(last, in + (items - rest) * bytes, rest * bytes);
         uint64_t b = bits_of_group(a, last, width) & (((uint64_t)1 << rest) - 1);
         bits[items / 64] = b;
@@ -167,26 +174,32 @@ ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits
     }
 }
 
-/* Indices have no source to load; the branch-free form is the same. */
-#define DEFINE_MOVE_INDEX(type)                                                                    \
-    static void move_##type(uint64_t first, const uint64_t *bits, char *to, uint64_t room)         \
-    {                                                                                              \
-        type *out = (type *)(void *)to;                                                            \
-        uint64_t done = 0;                                                                         \
-        for (size_t g = 0; done < room; g++) {                                                     \
-            uint64_t b = bits[g], base = first + 64 * (uint64_t)g;                                 \
-            if (__builtin_popcountll(b) > 4 * FEW && room - done >= 64)                            \
-                for (int k = 0; k < 64; k++, b >>= 1) {                                            \
-                    out[done] = (type)(base + (uint64_t)k);                                        \
-                    done += b & 1;                                                                 \
-                }                                                                                  \
-            for (; b && done < room; b &= b - 1)                                                   \
-                out[done++] = (type)(base + (uint64_t)__builtin_ctzll(b));                         \
-        }                                                                                          \
-    }
+ALWAYS_INLINE void put_index(char *out, uint64_t place, uint64_t index, int bytes)
+{
+    if (bytes == 4)
+        ((uint32_t *)(void *)out)[place] = (uint32_t)index;
+    else
+        ((uint64_t *)(void *)out)[place] = index;
+}
 
-DEFINE_MOVE_INDEX(uint32_t)
-DEFINE_MOVE_INDEX(uint64_t)
+/* Indices have no source to load; the branch-free form is the same. */
+ALWAYS_INLINE void move_indices(uint64_t first, const uint64_t *bits, char *out, uint64_t room,
+                                int bytes)
+{
+    uint64_t done = 0;
+    for (size_t g = 0; done < room; g++) {
+        uint64_t b = bits[g], base = first + 64 * (uint64_t)g;
+        if (__builtin_popcountll(b) > 4 * FEW && room - done >= 64) {
+            for (unsigned k = 0; k < 64; k++) {
+                put_index(out, done, base + k, bytes);
+                done += b >> k & 1;
+            }
+            continue;
+        }
+        for (; b && done < room; b &= b - 1)
+            put_index(out, done++, base + (uint64_t)__builtin_ctzll(b), bytes);
+    }
+}
 
 /* Any size: runs of items that go together are one copy. */
 static void move_wide(const char *in, size_t items, const uint64_t *bits, uint64_t skip, char *out,
@@ -207,11 +220,11 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
                  const uint64_t *bits, uint64_t skip, void *out, uint64_t room)
 {
     if (a->index_bytes == 4) {
-        move_uint32_t(first, bits, out, room);
+        move_indices(first, bits, out, room, 4);
         return;
     }
     if (a->index_bytes == 8) {
-        move_uint64_t(first, bits, out, room);
+        move_indices(first, bits, out, room, 8);
         return;
     }
     const char *in = (const char *)a->in + first * a->item_bytes;
