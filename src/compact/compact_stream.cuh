@@ -82,10 +82,11 @@ struct CompactStream {
     GPI_DEVICE void init_barriers()
     {
         for (int i = 0; i < S; i++) {
-            barrier_init(&s.loaded[i], 1);
-            barrier_init(&s.marked[i], R);
+            /* each lane for what it wrote or read itself */
+            barrier_init(&s.loaded[i], 32);
+            barrier_init(&s.marked[i], R * 32);
             barrier_init(&s.resolved[i], 1);
-            barrier_init(&s.freed[i], W);
+            barrier_init(&s.freed[i], W * 32);
         }
         barrier_init_done();
     }
@@ -128,10 +129,11 @@ struct CompactStream {
             item = load_ends(to, p.a.in, s.n * BYTES, first * BYTES, count * BYTES);
         if constexpr (has_flags)
             flag = load_ends(to + items_bytes, p.a.keep, s.n, first, count);
-        __syncwarp();
-        if (lane_id() != 0)
-            return;
         uint64_t *loaded = &s.loaded[stage];
+        if (lane_id() != 0) {
+            barrier_arrive(loaded);
+            return;
+        }
         barrier_expect(loaded, item.end - item.begin + flag.end - flag.begin);
         if (item.end > item.begin)
             bulk_load(to + item.begin, item.from + item.begin, item.end - item.begin, loaded);
@@ -156,8 +158,7 @@ struct CompactStream {
             load_tile(tile, turn.stage);
             tile = shuffle(next, 0);
         }
-        if (lane_id() == 0)
-            barrier_arrive(&s.loaded[turn.stage]);
+        barrier_arrive(&s.loaded[turn.stage]);
     }
 
     /* ---- mark warps ---- */
@@ -210,9 +211,7 @@ struct CompactStream {
                 order_reads_before_publishing(p);
                 state.publish(tile, tile_kept(turn.stage));
             }
-            __syncwarp();
-            if (lane_id() == 0)
-                barrier_arrive(&s.marked[turn.stage]);
+            barrier_arrive(&s.marked[turn.stage]);
         }
     }
 
@@ -307,9 +306,7 @@ struct CompactStream {
             barrier_wait(&s.marked[turn.stage], turn.parity);
             barrier_wait(&s.resolved[turn.stage], turn.parity);
             store_part(tile, turn.stage, warp);
-            __syncwarp();
-            if (lane_id() == 0)
-                barrier_arrive(&s.freed[turn.stage]);
+            barrier_arrive(&s.freed[turn.stage]);
         }
     }
 };

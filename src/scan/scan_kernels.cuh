@@ -2,6 +2,8 @@
 /* What both scan kernels share: the types of a unit, and the steps on one warp's part of a tile. */
 #pragma once
 
+#include <type_traits>
+
 #include "device/epoch.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
@@ -52,16 +54,34 @@ template <class A> GPI_DEVICE uint64_t scan_n(const ScanParams<A> &p)
     return p.device_n && *p.device_n < p.n ? *p.device_n : p.n;
 }
 
+/* Four bytes in one instruction. */
+template <class Types> GPI_DEVICE uint32_t bytes_total(const typename Types::RawIn &raw)
+{
+    uint32_t t = 0;
+#pragma unroll
+    for (int i = 0; i < Types::RawIn::words; i++) {
+        if constexpr (Limits<typename Types::In>::is_signed)
+            t = (uint32_t)__dp4a((int)raw.w[i], 0x01010101, (int)t);
+        else
+            t = __dp4a(raw.w[i], 0x01010101u, t);
+    }
+    return t;
+}
+
 /* Fold of the items of a vector, left to right. */
 template <class Types, class Op>
 GPI_DEVICE typename Types::A vector_total(const typename Types::RawIn &raw)
 {
     using A = typename Types::A;
-    A t = widen<A>(raw_get<typename Types::In>(raw, 0));
+    if constexpr (sizeof(typename Types::In) == 1 && std::is_same_v<Op, Sum<uint32_t>>) {
+        return bytes_total<Types>(raw);
+    } else {
+        A t = widen<A>(raw_get<typename Types::In>(raw, 0));
 #pragma unroll
-    for (int i = 1; i < Types::per_vector; i++)
-        t = Op::apply(t, widen<A>(raw_get<typename Types::In>(raw, i)));
-    return t;
+        for (int i = 1; i < Types::per_vector; i++)
+            t = Op::apply(t, widen<A>(raw_get<typename Types::In>(raw, i)));
+        return t;
+    }
 }
 
 /* A narrow result read back is another value. */
@@ -73,10 +93,10 @@ template <class Types> GPI_DEVICE bool lost(typename Types::A x)
         return false;
 }
 
-/* The outputs of a vector whose prefix is x. */
+/* The outputs of a vector whose prefix is x; the first count of them will be stored. */
 template <class Types, class Op>
 GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, typename Types::A x,
-                                              bool before, bool &overflow)
+                                              bool before, int count, bool &overflow)
 {
     using A = typename Types::A;
     using In = typename Types::In;
@@ -87,7 +107,7 @@ GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, 
         A next = Op::apply(x, widen<A>(raw_get<In>(raw, i)));
         A y = before ? x : next;
         raw_set<Out>(out, i, narrow<Out>(y));
-        overflow = overflow || lost<Types>(y);
+        overflow = overflow || (i < count && lost<Types>(y));
         x = next;
     }
     return out;
@@ -187,13 +207,13 @@ template <class Types, class Op, int K> struct WarpPart {
 #pragma unroll
             for (int k = 0; k < K; k++)
                 raw_store_aligned<bytes>(mine + k * 32 * bytes,
-                                         outputs(k, prefix, shifted_by_one, overflow));
+                                         outputs(k, prefix, shifted_by_one, all, overflow));
         } else {
             ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
             for (int k = 0; k < K; k++)
-                run.put(mine + k * 32 * bytes, outputs(k, prefix, shifted_by_one, overflow), k == 0,
-                        k == K - 1);
+                run.put(mine + k * 32 * bytes, outputs(k, prefix, shifted_by_one, all, overflow),
+                        k == 0, k == K - 1);
         }
     }
 
@@ -203,10 +223,8 @@ template <class Types, class Op, int K> struct WarpPart {
     {
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            bool ignored = false;
             int at = (k * 32 + lane_id()) * Types::per_vector;
-            typename Types::RawOut out = outputs(k, prefix, shifted_by_one, ignored);
-            overflow = overflow || (ignored && at < count);
+            typename Types::RawOut out = outputs(k, prefix, shifted_by_one, count - at, overflow);
 #pragma unroll
             for (int i = 0; i < Types::per_vector; i++)
                 if (at + i < count)
@@ -216,10 +234,12 @@ template <class Types, class Op, int K> struct WarpPart {
     }
 
   private:
-    GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one,
+    static constexpr int all = Types::per_vector;
+
+    GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one, int count,
                                               bool &overflow) const
     {
-        return vector_scan<Types, Op>(raw[k], Op::apply(prefix, before[k]), shifted_by_one,
+        return vector_scan<Types, Op>(raw[k], Op::apply(prefix, before[k]), shifted_by_one, count,
                                       overflow);
     }
 };
