@@ -141,7 +141,7 @@ END_TEST
  * (A race detector has something to report here: two segments may begin at one place.) */
 START_TEST(test_wild_offsets_stay_in_bounds)
 {
-    enum { SEGMENTS = 9000, ITEMS = 50000, PARTS = 100 };
+    enum { SEGMENTS = 200000, ITEMS = 250000, PARTS = 100 };
     uint64_t state = t_seed() + (uint64_t)_i;
     uint32_t *wild = t_host((SEGMENTS + 1) * 4);
     for (size_t s = 0; s <= SEGMENTS; s++)

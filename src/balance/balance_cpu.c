@@ -65,11 +65,7 @@ static void walk_share(void *arg, size_t p)
                                  w->num_items, d0);
     h.s1 = gpi_merge_path_search(a->offsets, a->offset_bytes, w->base, a->num_segments,
                                  w->num_items, d1);
-    /* Only offsets that do not ascend can break these bounds. */
-    if (h.s1 < h.s0)
-        h.s1 = h.s0;
-    if (h.s1 - h.s0 > d1 - d0)
-        h.s1 = h.s0 + (d1 - d0);
+    /* Offsets that do not ascend may make this any range, but one within the arrays. */
     h.i0 = d0 - h.s0;
     h.i1 = d1 - h.s1;
     if (h.i0 < h.i1)
