@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Half precision on the host: storage is uint16_t, arithmetic is float. Usable from C and C++. */
+/* Half precision on the host: storage is uint16_t, arithmetic is float. Usable from C and C++.
+ * No branches, so that loops over these vectorise. */
 #ifndef GPI_HALF_H
 #define GPI_HALF_H
 
@@ -20,30 +21,34 @@ static inline uint32_t gpi_bits_of_float(float f)
     return u;
 }
 
+/* a where the condition holds, otherwise b; by a mask, since compilers put floating-point
+ * operations that feed a conditional expression behind a branch. */
+static inline uint32_t gpi_choose(int condition, uint32_t a, uint32_t b)
+{
+    uint32_t mask = 0u - (uint32_t)condition;
+    return (a & mask) | (b & ~mask);
+}
+
 static inline float gpi_f16_to_float(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16, magnitude = h & 0x7fffu;
-    if (magnitude >= 0x7c00u) /* inf, NaN */
-        return gpi_float_of_bits(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+    uint32_t special = 0x7f800000u | (magnitude & 0x3ffu) << 13; /* inf, NaN */
     /* shift into place, then let the multiplication repair the exponent, subnormals included */
     float f = gpi_float_of_bits(magnitude << 13) * gpi_float_of_bits(0x77800000u);
-    return gpi_float_of_bits(sign | gpi_bits_of_float(f));
+    return gpi_float_of_bits(sign |
+                             gpi_choose(magnitude >= 0x7c00u, special, gpi_bits_of_float(f)));
 }
 
 /* Round to nearest even. */
 static inline uint16_t gpi_float_to_f16(float f)
 {
     uint32_t u = gpi_bits_of_float(f), sign = u >> 16 & 0x8000u, m = u & 0x7fffffffu;
-    if (m > 0x7f800000u)
-        return (uint16_t)(sign | 0x7fffu);
-    if (m >= 0x477ff000u) /* rounds to 65536 or more */
-        return (uint16_t)(sign | 0x7c00u);
-    if (m < 0x38800000u) { /* subnormal: adding 0.5 leaves the rounded result in the low bits */
-        float s = gpi_float_of_bits(m) + 0.5f;
-        return (uint16_t)(sign | (gpi_bits_of_float(s) - 0x3f000000u));
-    }
-    m += 0xc8000fffu + (m >> 13 & 1u);
-    return (uint16_t)(sign | m >> 13);
+    /* subnormal: adding 0.5 leaves the rounded result in the low bits */
+    uint32_t small = gpi_bits_of_float(gpi_float_of_bits(m) + 0.5f) - 0x3f000000u;
+    uint32_t normal = (m + 0xc8000fffu + (m >> 13 & 1u)) >> 13;
+    uint32_t large = m > 0x7f800000u ? 0x7fffu : 0x7c00u; /* NaN; rounds to 65536 or more */
+    uint32_t finite = gpi_choose(m < 0x38800000u, small, normal);
+    return (uint16_t)(sign | gpi_choose(m >= 0x477ff000u, large, finite));
 }
 
 static inline float gpi_bf16_to_float(uint16_t h)
@@ -53,10 +58,8 @@ static inline float gpi_bf16_to_float(uint16_t h)
 
 static inline uint16_t gpi_float_to_bf16(float f)
 {
-    uint32_t u = gpi_bits_of_float(f);
-    if ((u & 0x7fffffffu) > 0x7f800000u)
-        return 0x7fffu;
-    return (uint16_t)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+    uint32_t u = gpi_bits_of_float(f), rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+    return (uint16_t)gpi_choose((u & 0x7fffffffu) > 0x7f800000u, 0x7fffu, rounded);
 }
 
 #endif

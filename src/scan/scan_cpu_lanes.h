@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums in vector registers, for scan_cpu_tmpl.c: acc_t, ACC_BYTES and ACC_IS_FLOAT are defined
- * there.
+ * Scan and reduction in vector registers, for scan_cpu_tmpl.c; types are those of scan_cpu_types.h.
  *
- * A vector is what the instruction set has, 16, 32 or 64 bytes. Sums of floats are associated in
- * groups of 64 bytes whatever the vector is: pairs, then pairs of pairs (Sklansky's scan), so every
- * instruction set gives the same bits. -0 is what adds nothing to a float, not even to a -0.
+ * A vector is what the instruction set has, 16, 32 or 64 bytes. Items are associated in groups of
+ * 64 bytes whatever the vector is: pairs, then pairs of pairs (Sklansky's scan), so every
+ * instruction set gives the same bits. A left operand always precedes the right one, as min and max
+ * of floats ask for.
  */
 #ifndef GPI_SCAN_CPU_LANES_H
 #define GPI_SCAN_CPU_LANES_H
@@ -63,103 +63,159 @@ enum { GROUP = 64 / ACC_BYTES };
 #define WITH_LANES32(name, ...) name##_4(lanes32, __VA_ARGS__)
 #endif
 
-#if ACC_IS_FLOAT
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-typedef acc_t vector __attribute__((vector_size(VECTOR)));
+/* ---- any operator, for accumulators of 4 and 8 bytes
+ * --------------------------------------------- */
+
+#if ACC_BYTES >= 4
 
 #if ACC_BYTES == 4
 #define WITH_LANES WITH_LANES32
+typedef lanes32 lanes;
 #else
 #define WITH_LANES WITH_LANES64
+typedef lanes64 lanes;
 #endif
+typedef acc_t vector __attribute__((vector_size(VECTOR)));
+typedef uacc_t uvector __attribute__((vector_size(VECTOR))); /* integers wrap */
 
 enum { GROUP_VECTORS = 64 / VECTOR, LANES = VECTOR / ACC_BYTES, SUM_VECTORS = 128 / VECTOR };
 
-static inline vector nothing(void)
-{
-    return -(vector){0};
-}
-
-static inline vector vector_load(const acc_t *p)
+ALWAYS_INLINE vector vector_load(const acc_t *p)
 {
     vector v;
     memcpy(&v, p, sizeof v);
     return v;
 }
 
-static inline vector vector_scan(vector v)
+ALWAYS_INLINE vector vector_of(acc_t value)
 {
-    v += WITH_LANES(STEP1, v, nothing());
+    vector v;
+    for (int k = 0; k < LANES; k++)
+        v[k] = value;
+    return v;
+}
+
+/* gp's order: NaN after everything. All bits set where it holds. */
+ALWAYS_INLINE lanes vector_less(vector a, vector b)
+{
+#if ACC_IS_FLOAT
+    return (lanes)(a < b) | ((lanes)(b != b) & (lanes)(a == a));
+#else
+    return (lanes)(a < b);
+#endif
+}
+
+ALWAYS_INLINE vector vector_select(lanes mask, vector a, vector b)
+{
+    return (vector)(((lanes)a & mask) | ((lanes)b & ~mask));
+}
+
+ALWAYS_INLINE vector combine(gp_op op, vector l, vector r)
+{
+    switch (op) {
+    case GP_SUM:
+        return (vector)((uvector)l + (uvector)r);
+    case GP_PRODUCT:
+        return (vector)((uvector)l * (uvector)r);
+    case GP_MIN:
+        return vector_select(vector_less(r, l), r, l);
+    case GP_MAX:
+        return vector_select(vector_less(l, r), r, l);
+    case GP_AND:
+        return (vector)((lanes)l & (lanes)r);
+    case GP_OR:
+        return (vector)((lanes)l | (lanes)r);
+    default:
+        return (vector)((lanes)l ^ (lanes)r);
+    }
+}
+
+ALWAYS_INLINE vector vector_scan(gp_op op, vector v)
+{
+    vector neutral = vector_of(identity(op));
+    v = combine(op, WITH_LANES(STEP1, v, neutral), v);
 #if VECTOR / ACC_BYTES >= 4
-    v += WITH_LANES(STEP2, v, nothing());
+    v = combine(op, WITH_LANES(STEP2, v, neutral), v);
 #endif
 #if VECTOR / ACC_BYTES >= 8
-    v += WITH_LANES(STEP4, v, nothing());
+    v = combine(op, WITH_LANES(STEP4, v, neutral), v);
 #endif
 #if VECTOR / ACC_BYTES >= 16
-    v += WITH_LANES(STEP8, v, nothing());
+    v = combine(op, WITH_LANES(STEP8, v, neutral), v);
 #endif
     return v;
 }
 
-/* out[i] = carry + in[0] + .. + in[i]; n is a multiple of GROUP. Returns the last one. */
-static acc_t sum_scan(const acc_t *in, size_t n, acc_t carry, acc_t *out)
+/* out[i] = carry op in[0] op .. op in[i]; n is a multiple of GROUP. Returns the last one. */
+ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
 {
-    vector before = nothing() + carry;
+    vector before = vector_of(carry);
     for (size_t i = 0; i < n; i += GROUP) {
         vector v[GROUP_VECTORS];
         for (int k = 0; k < GROUP_VECTORS; k++)
-            v[k] = vector_scan(vector_load(in + i + k * LANES));
+            v[k] = vector_scan(op, vector_load(in + i + k * LANES));
         for (int d = 1; d < GROUP_VECTORS; d *= 2)
             for (int k = 0; k < GROUP_VECTORS; k++)
                 if (k & d)
-                    v[k] += WITH_LANES(LAST, v[(k & ~(d - 1)) - 1]);
+                    v[k] = combine(op, WITH_LANES(LAST, v[(k & ~(d - 1)) - 1]), v[k]);
         vector all = WITH_LANES(LAST, v[GROUP_VECTORS - 1]);
         for (int k = 0; k < GROUP_VECTORS; k++) {
-            v[k] += before;
+            v[k] = combine(op, before, v[k]);
             memcpy(out + i + k * LANES, &v[k], sizeof v[k]);
         }
-        before += all;
+        before = combine(op, before, all);
     }
     return before[0];
 }
 
+#endif
+
+/* ---- sums of floats without the prefixes
+ * ------------------------------------------------------------ */
+
+#if ACC_IS_FLOAT
+
 /* Lane j of 128 bytes sums the items j, j + lanes, ..; the lanes are folded in halves. */
-struct sum {
+struct partial {
     vector lanes[SUM_VECTORS];
 };
 
-static inline void sum_begin(struct sum *sum)
+static inline void partial_begin(struct partial *partial)
 {
     for (int k = 0; k < SUM_VECTORS; k++)
-        sum->lanes[k] = nothing();
+        partial->lanes[k] = vector_of(identity(GP_SUM));
 }
 
 /* n is a multiple of 2 * GROUP. */
-static inline void sum_add(struct sum *sum, const acc_t *in, size_t n)
+static inline void partial_add(struct partial *partial, const acc_t *in, size_t n)
 {
-    struct sum s = *sum;
+    struct partial p = *partial;
     for (size_t i = 0; i < n; i += 2 * GROUP)
         for (int k = 0; k < SUM_VECTORS; k++)
-            s.lanes[k] += vector_load(in + i + k * LANES);
-    *sum = s;
+            p.lanes[k] += vector_load(in + i + k * LANES);
+    *partial = p;
 }
 
-static inline acc_t sum_end(const struct sum *sum)
+static inline acc_t partial_end(const struct partial *partial)
 {
     acc_t all[2 * GROUP];
-    memcpy(all, sum->lanes, sizeof all);
+    memcpy(all, partial->lanes, sizeof all);
     for (int half = GROUP; half > 0; half /= 2)
         for (int j = 0; j < half; j++)
             all[j] += all[j + half];
     return all[0];
 }
 
-#else
+#endif
 
-typedef uacc_t vector __attribute__((vector_size(VECTOR)));
+/* ---- sums of integers of any size
+ * ---------------------------------------------------------------------- */
 
-enum { LANES = VECTOR / ACC_BYTES };
+#if !ACC_IS_FLOAT
+
+typedef uacc_t wrapping __attribute__((vector_size(VECTOR)));
 
 /* The last item of every 8 bytes, in all their items. */
 static inline lanes64 spread_tops(lanes64 v)
@@ -179,32 +235,32 @@ static inline lanes64 spread_tops(lanes64 v)
 
 /* out[i] = carry + in[0] + .. + in[i]; n is a multiple of GROUP. Returns the last one. Items inside
  * 8 bytes are added up by shifts, the 8-byte lanes by shuffles. */
-static acc_t sum_scan(const acc_t *in, size_t n, acc_t carry, acc_t *out)
+static acc_t lanes_sum(const acc_t *in, size_t n, acc_t carry, acc_t *out)
 {
     const lanes64 nothing = {0};
-    vector before = (vector){0} + (uacc_t)carry;
-    for (size_t i = 0; i < n; i += LANES) {
-        vector v, tops, all;
+    wrapping before = (wrapping){0} + (uacc_t)carry;
+    for (size_t i = 0; i < n; i += VECTOR / ACC_BYTES) {
+        wrapping v, tops, all;
         memcpy(&v, in + i, sizeof v);
 #if ACC_BYTES == 1
-        v += (vector)((lanes64)v << 8);
+        v += (wrapping)((lanes64)v << 8);
 #endif
 #if ACC_BYTES <= 2
-        v += (vector)((lanes64)v << 16);
+        v += (wrapping)((lanes64)v << 16);
 #endif
 #if ACC_BYTES <= 4
-        v += (vector)((lanes64)v << 32);
+        v += (wrapping)((lanes64)v << 32);
 #endif
-        tops = (vector)spread_tops((lanes64)v);
-        all = tops + (vector)WITH_LANES64(STEP1, (lanes64)tops, nothing);
+        tops = (wrapping)spread_tops((lanes64)v);
+        all = tops + (wrapping)WITH_LANES64(STEP1, (lanes64)tops, nothing);
 #if VECTOR >= 32
-        all += (vector)WITH_LANES64(STEP2, (lanes64)all, nothing);
+        all += (wrapping)WITH_LANES64(STEP2, (lanes64)all, nothing);
 #endif
 #if VECTOR >= 64
-        all += (vector)WITH_LANES64(STEP4, (lanes64)all, nothing);
+        all += (wrapping)WITH_LANES64(STEP4, (lanes64)all, nothing);
 #endif
         v += all - tops + before;
-        before += (vector)WITH_LANES64(LAST, (lanes64)all);
+        before += (wrapping)WITH_LANES64(LAST, (lanes64)all);
         memcpy(out + i, &v, sizeof v);
     }
     return (acc_t)before[0];

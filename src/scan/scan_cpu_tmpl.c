@@ -51,7 +51,7 @@ struct job {
 
 /* The chunk as accumulators: in itself where that is possible, otherwise in room, filled up to a
  * want items with what adds nothing. */
-static inline const acc_t *chunk_load(const in_t *in, size_t n, size_t want, acc_t *room)
+static inline const acc_t *chunk_load(gp_op op, const in_t *in, size_t n, size_t want, acc_t *room)
 {
 #if IN_IS_ACC
     if (n == want)
@@ -60,7 +60,7 @@ static inline const acc_t *chunk_load(const in_t *in, size_t n, size_t want, acc
     for (size_t i = 0; i < n; i++)
         room[i] = widen_in(in[i]);
     for (size_t i = n; i < want; i++)
-        room[i] = identity(GP_SUM);
+        room[i] = identity(op);
     return room;
 }
 
@@ -122,57 +122,70 @@ static inline bool chunk_store(const acc_t *from, size_t n, bool stream, out_t *
 #define EACH_OP(CASE) CASE(SUM) CASE(PRODUCT) CASE(MIN) CASE(MAX) CASE(AND) CASE(OR) CASE(XOR)
 #endif
 
-static inline acc_t items_reduce(gp_op op, const in_t *in, size_t n)
-{
-    acc_t sum = identity(op);
-    for (size_t i = 0; i < n; i++)
-        sum = apply(op, sum, widen_in(in[i]));
-    return sum;
-}
-
-/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. */
-static inline acc_t items_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
-{
-    for (size_t i = 0; i < n; i++)
-        buffer[i] = carry = apply(op, carry, in[i]);
-    return carry;
-}
-
+/* Which operators are scanned in vectors, and how many items those take at a time. */
 #if GPI_SCALARS == 1
-enum { STEP = 2 * GROUP }; /* items that the vector sums take at a time */
+#define IN_LANES(op) (ACC_BYTES >= 4 || (op) == GP_SUM)
+enum { STEP = 2 * GROUP };
 #else
+#define IN_LANES(op) ((void)(op), false)
 enum { STEP = 1 };
 #endif
 
 static inline size_t padded(gp_op op, size_t n)
 {
-    return op == GP_SUM ? (n + STEP - 1) / STEP * STEP : n;
+    return IN_LANES(op) ? (n + STEP - 1) / STEP * STEP : n;
+}
+
+/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. */
+static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
+{
+#if GPI_SCALARS == 1 && !ACC_IS_FLOAT
+    if (op == GP_SUM)
+        return lanes_sum(in, n, carry, buffer);
+#endif
+#if GPI_SCALARS == 1 && ACC_BYTES >= 4
+    return lanes_scan(op, in, n, carry, buffer);
+#else
+    for (size_t i = 0; i < n; i++)
+        buffer[i] = carry = apply(op, carry, in[i]);
+    return carry;
+#endif
 }
 
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
-static acc_t block_sum(const in_t *in, size_t n)
+/* Sums in lanes; the others, for which the order of items can show (overflow, which of equal
+ * minima), as a scan whose last item is kept. */
+ALWAYS_INLINE acc_t reduce(gp_op op, const in_t *in, size_t n)
 {
-    acc_t room[CHUNK];
-    struct sum sum;
-    sum_begin(&sum);
+    acc_t room[CHUNK], dropped[CHUNK], carry = identity(op);
+    struct partial partial;
+    partial_begin(&partial);
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK;
-        sum_add(&sum, chunk_load(in + i, m, padded(GP_SUM, m), room), padded(GP_SUM, m));
+        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(op, m);
+        const acc_t *chunk = chunk_load(op, in + i, m, want, room);
+        if (op == GP_SUM)
+            partial_add(&partial, chunk, want);
+        else
+            carry = scan(op, chunk, want, carry, dropped);
     }
-    return sum_end(&sum);
+    return op == GP_SUM ? partial_end(&partial) : carry;
+}
+#else
+static inline acc_t reduce(gp_op op, const in_t *in, size_t n)
+{
+    acc_t all = identity(op);
+    for (size_t i = 0; i < n; i++)
+        all = apply(op, all, widen_in(in[i]));
+    return all;
 }
 #endif
 
 static acc_t block_reduce(gp_op op, const in_t *in, size_t n)
 {
-#if ACC_IS_FLOAT && GPI_SCALARS == 1
-    if (op == GP_SUM)
-        return block_sum(in, n);
-#endif
     switch (op) {
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
-        return items_reduce(GP_##name, in, n);
+        return reduce(GP_##name, in, n);
         EACH_OP(CASE)
 #undef CASE
     default:
@@ -182,14 +195,10 @@ static acc_t block_reduce(gp_op op, const in_t *in, size_t n)
 
 static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
 {
-#if GPI_SCALARS == 1
-    if (op == GP_SUM)
-        return sum_scan(in, n, carry, buffer);
-#endif
     switch (op) {
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
-        return items_scan(GP_##name, in, n, carry, buffer);
+        return scan(GP_##name, in, n, carry, buffer);
         EACH_OP(CASE)
 #undef CASE
     default:
@@ -207,7 +216,7 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
     bool fits = true;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
-        const acc_t *items = chunk_load(job->in + first + i, m, want, room);
+        const acc_t *items = chunk_load(job->op, job->in + first + i, m, want, room);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
         fits &= chunk_store(buffer + FRONT - !job->inclusive, m, job->stream, job->out + first + i);
