@@ -55,10 +55,13 @@ template <class Op, class A, int BATCH> struct Lookahead {
             A v[batch];
             poll(state, group * 32, tile, v);
 #pragma unroll
+            for (int b = 0; b < batch; b++) /* all, so that their latencies overlap */
+                v[b] = warp_reduce<Op>(v[b]);
+#pragma unroll
             for (int b = 0; b < batch; b++) {
                 if (group * 32 >= tile)
                     break;
-                prefix = Op::apply(folded, warp_reduce<Op>(v[b]));
+                prefix = Op::apply(folded, v[b]);
                 if ((group + 1) * 32 > tile)
                     return prefix;
                 folded = prefix;

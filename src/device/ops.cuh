@@ -202,7 +202,7 @@ template <class A> struct Product {
  */
 template <class A, class S> struct Min {
     static constexpr bool commutes = is_integer<A>::value;
-    static constexpr bool warp_reduces = false;
+    static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
     static GPI_DEVICE A identity()
     {
         return (A)highest_value<S>();
@@ -211,11 +211,15 @@ template <class A, class S> struct Min {
     {
         return less(b, a) ? b : a;
     }
+    static GPI_DEVICE A reduce(A v)
+    {
+        return __reduce_min_sync(0xffffffffu, v);
+    }
 };
 
 template <class A, class S> struct Max {
     static constexpr bool commutes = is_integer<A>::value;
-    static constexpr bool warp_reduces = false;
+    static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
     static GPI_DEVICE A identity()
     {
         return (A)lowest_value<S>();
@@ -223,6 +227,10 @@ template <class A, class S> struct Max {
     static GPI_DEVICE A apply(A a, A b)
     {
         return less(a, b) ? b : a;
+    }
+    static GPI_DEVICE A reduce(A v)
+    {
+        return __reduce_max_sync(0xffffffffu, v);
     }
 };
 
