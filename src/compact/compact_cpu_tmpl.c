@@ -155,14 +155,13 @@ ALWAYS_INLINE uint64_t group_exact(const char *in, uint64_t bits, char *out, uin
 
 enum { FEW = 4 };
 
+/* The set bits differ from skip. Past the items they are not valid, but room ends before them. */
 ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
                               char *out, uint64_t room, size_t width)
 {
     uint64_t done = 0;
     for (size_t g = 0; done < room; g++, in += 64 * width) {
         uint64_t b = bits[g] ^ skip;
-        if (g == items / 64)
-            b &= ((uint64_t)1 << items % 64) - 1;
         int count = __builtin_popcountll(b);
         if (count == 64 && room - done >= 64)
             memcpy(out + done * width, in, 64 * width);
