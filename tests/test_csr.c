@@ -1,223 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
+/* Row pointers, their inverse, the deep check. */
 #include <stdio.h>
 
 #include "csr_cases.h"
-
-/* Every pair of index and offset dtype that is allowed, by width and by sign. */
-static const gp_dtype pairs[][2] = {{GP_U32, GP_U32}, {GP_U32, GP_U64}, {GP_U64, GP_U64},
-                                    {GP_I32, GP_I32}, {GP_I32, GP_I64}, {GP_I64, GP_I64},
-                                    {GP_I32, GP_U32}, {GP_U64, GP_I64}};
-enum { PAIRS = sizeof pairs / sizeof pairs[0], MATRIX_RUNS = MATRICES * PAIRS };
-
-static size_t bytes_of(gp_dtype dtype, uint64_t n)
-{
-    return (size_t)n * gp_dtype_bytes(dtype);
-}
-
-/* ---- COO to CSR ---- */
-
-static gp_coo_desc desc_of(const gp_dtype pair[2], gp_dtype value, gp_duplicates policy)
-{
-    gp_coo_desc d = GP_COO_DESC_INIT;
-    d.index_dtype = pair[0];
-    d.offset_dtype = pair[1];
-    d.value_dtype = value;
-    d.duplicates = policy;
-    return d;
-}
-
-/* Arrays of one conversion on the device. */
-struct conversion {
-    t_array rows, cols, values, pointers, out_cols, out_values, out_nnz;
-};
-
-static struct conversion conversion_new(const struct coo *m, const gp_coo_desc *d, size_t offset)
-{
-    size_t ib = gp_dtype_bytes(d->index_dtype), vb = gp_dtype_bytes(m->dtype);
-    struct conversion c = {
-        .rows = index_array(m->rows, m->nnz, d->index_dtype, offset * ib),
-        .cols = index_array(m->cols, m->nnz, d->index_dtype, offset * ib),
-        .values = t_new_from(m->values, m->nnz * vb, offset * vb),
-        .pointers = t_new(bytes_of(d->offset_dtype, m->num_rows + 1),
-                          offset * gp_dtype_bytes(d->offset_dtype)),
-        .out_cols = t_new(m->nnz * ib, offset * ib),
-        .out_values = t_new(m->nnz * vb, offset * vb),
-        .out_nnz = t_new(8, 8 * offset),
-    };
-    return c;
-}
-
-static void conversion_free(struct conversion *c)
-{
-    t_array *all[] = {&c->rows,     &c->cols,       &c->values, &c->pointers,
-                      &c->out_cols, &c->out_values, &c->out_nnz};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        t_free(all[i]);
-}
-
-static gp_status convert(const struct coo *m, const gp_coo_desc *d, struct conversion *c)
-{
-    return gp_csr_from_coo(t_ctx(), d, m->num_rows, m->num_cols, c->rows.data, c->cols.data,
-                           m->dtype ? c->values.data : NULL, m->nnz, c->pointers.data,
-                           c->out_cols.data, m->dtype ? c->out_values.data : NULL, c->out_nnz.data);
-}
-
-static void check_conversion(const struct conversion *c, const gp_coo_desc *d,
-                             const struct csr *want)
-{
-    ck_assert_uint_eq(t_get_u64(&c->out_nnz), want->nnz);
-    check_indices("row pointers", &c->pointers, want->pointers, want->num_rows + 1,
-                  d->offset_dtype);
-    check_indices("columns", &c->out_cols, want->cols, want->nnz, d->index_dtype);
-    check_values(&c->out_values, want);
-    t_check_guards(&c->out_nnz);
-}
-
-static void from_coo_case(const struct coo *m, const gp_dtype pair[2], gp_duplicates policy,
-                          size_t offset)
-{
-    gp_coo_desc d = desc_of(pair, m->dtype, policy);
-    struct csr want = oracle_from_coo(m, policy);
-    struct conversion c = conversion_new(m, &d, offset);
-    T_OK(convert(m, &d, &c));
-    check_conversion(&c, &d, &want);
-    check_indices("rows stay", &c.rows, m->rows, m->nnz, d.index_dtype);
-    if (policy != GP_DUPLICATES_KEEP)
-        T_OK(gp_check_csr(t_ctx(), pair[0], pair[1], m->num_rows, m->num_cols, want.nnz,
-                          c.pointers.data, c.out_cols.data));
-    conversion_free(&c);
-    csr_free(&want);
-}
-
-START_TEST(test_from_coo_matrices_match_oracle)
-{
-    struct coo m = coo_make((enum matrix)(_i / PAIRS), 3000, GP_F32, t_seed());
-    from_coo_case(&m, pairs[_i % PAIRS], GP_DUPLICATES_SUM, (size_t)_i % 3);
-    coo_free(&m);
-}
-END_TEST
-
-/* Runs from 1 to about 100 entries, and one of 5000. */
-START_TEST(test_from_coo_policies_match_oracle)
-{
-    for (int policy = GP_DUPLICATES_SUM; policy <= GP_DUPLICATES_KEEP; policy++) {
-        struct coo m = coo_make(DUPLICATES, 2500, t_dtypes[_i], t_seed());
-        struct coo one = coo_make(ONE_PLACE, 5000, t_dtypes[_i], t_seed());
-        from_coo_case(&m, pairs[policy % PAIRS], (gp_duplicates)policy, 0);
-        from_coo_case(&one, pairs[policy % PAIRS], (gp_duplicates)policy, 1);
-        coo_free(&m);
-        coo_free(&one);
-    }
-}
-END_TEST
-
-START_TEST(test_from_coo_pattern_has_no_values)
-{
-    for (int policy = GP_DUPLICATES_SUM; policy <= GP_DUPLICATES_KEEP; policy++) {
-        struct coo m = coo_make(DUPLICATES, 1000, (gp_dtype)0, t_seed());
-        from_coo_case(&m, pairs[_i], (gp_duplicates)policy, 0);
-        coo_free(&m);
-    }
-}
-END_TEST
-
-START_TEST(test_from_coo_every_small_size)
-{
-    for (uint64_t n = (uint64_t)_i * 128; n < (uint64_t)(_i + 1) * 128; n++) {
-        struct coo m = coo_make(n % 2 ? RANDOM : DUPLICATES, n, GP_F64, t_seed() + n);
-        from_coo_case(&m, pairs[n % PAIRS], GP_DUPLICATES_SUM, 0);
-        coo_free(&m);
-    }
-}
-END_TEST
-
-START_TEST(test_from_coo_sizes)
-{
-    struct coo m = coo_make((enum matrix)(RANDOM - _i % 2), t_sizes[_i], GP_U16, t_seed());
-    from_coo_case(&m, pairs[_i % PAIRS], GP_DUPLICATES_LAST, 0);
-    coo_free(&m);
-}
-END_TEST
-
-/* Row and column take 65 bits together. */
-START_TEST(test_from_coo_keys_past_64_bits)
-{
-    uint64_t seed = t_seed(), n = 20000;
-    struct coo m = coo_new(((uint64_t)1 << 24) + 1, (uint64_t)1 << 40, n, GP_F32);
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t place = t_random_below(&seed, n / 2);
-        coo_add(&m, place * 1234567 % m.num_rows, place * 987654321987 % m.num_cols);
-    }
-    t_fill_random(GP_F32, m.values, n, &seed);
-    from_coo_case(&m, pairs[2], GP_DUPLICATES_SUM, 0);
-    from_coo_case(&m, pairs[5], GP_DUPLICATES_KEEP, 0);
-    coo_free(&m);
-}
-END_TEST
-
-START_TEST(test_from_coo_error_policy_reports_duplicates)
-{
-    struct coo unique = coo_make(IDENTITY, 1000, GP_F32, t_seed());
-    from_coo_case(&unique, pairs[_i], GP_DUPLICATES_ERROR, 0);
-    unique.rows[999] = unique.rows[0];
-    unique.cols[999] = unique.cols[0];
-    gp_coo_desc d = desc_of(pairs[_i], GP_F32, GP_DUPLICATES_ERROR);
-    struct csr want = oracle_from_coo(&unique, GP_DUPLICATES_FIRST);
-    struct conversion c = conversion_new(&unique, &d, 0);
-    T_OK(convert(&unique, &d, &c));
-    T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
-    check_conversion(&c, &d, &want);
-    conversion_free(&c);
-    csr_free(&want);
-    coo_free(&unique);
-}
-END_TEST
-
-static void check_conversion_guards(const struct conversion *c)
-{
-    t_check_guards(&c->pointers);
-    t_check_guards(&c->out_cols);
-    t_check_guards(&c->out_values);
-    t_check_guards(&c->out_nnz);
-}
-
-START_TEST(test_from_coo_out_of_range_is_reported)
-{
-    static const uint64_t bad[] = {0, 1, UINT64_MAX, (uint64_t)1 << 31}; /* added to the size */
-    for (int b = 0; b < 4; b++) {
-        struct coo m = coo_make(RANDOM, 2000, GP_F32, t_seed());
-        gp_coo_desc d = desc_of(pairs[_i], GP_F32, b % 2 ? GP_DUPLICATES_KEEP : GP_DUPLICATES_SUM);
-        uint64_t *which = b % 2 ? m.rows : m.cols;
-        which[1234] = bad[b] == UINT64_MAX ? bad[b] : (b % 2 ? m.num_rows : m.num_cols) + bad[b];
-        struct conversion c = conversion_new(&m, &d, 0);
-        T_OK(convert(&m, &d, &c));
-        T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
-        T_OK(gp_context_synchronize(t_ctx()));
-        check_conversion_guards(&c);
-        conversion_free(&c);
-        coo_free(&m);
-    }
-}
-END_TEST
-
-START_TEST(test_from_coo_entries_without_a_place_are_reported)
-{
-    struct coo m = coo_make(RANDOM, 10, GP_F32, t_seed());
-    gp_coo_desc d = desc_of(pairs[_i], GP_F32, GP_DUPLICATES_SUM);
-    struct csr want = {3, 0, 0, t_host(4 * 8), t_host(8), t_host(8), GP_F32};
-    memset(want.pointers, 0, 4 * 8);
-    m.num_rows = 3;
-    m.num_cols = 0;
-    struct conversion c = conversion_new(&m, &d, 0);
-    T_OK(convert(&m, &d, &c));
-    T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
-    check_conversion(&c, &d, &want);
-    conversion_free(&c);
-    csr_free(&want);
-    coo_free(&m);
-}
-END_TEST
 
 /* ---- row pointers ---- */
 
@@ -340,94 +125,88 @@ START_TEST(test_to_coo_inverts_row_pointers)
 }
 END_TEST
 
-/* ---- transpose ---- */
+/* ---- deep check ---- */
 
-/* Transpose a to out arrays, compare with the oracle, and return the oracle. */
-static struct csr transpose_case(const struct csr *a, const gp_dtype pair[2])
+static gp_status check_on_device(const struct csr *a, const gp_dtype pair[2])
 {
-    gp_coo_desc d = desc_of(pair, a->dtype, GP_DUPLICATES_SUM);
-    struct coo exchanged = oracle_exchange(a);
-    struct csr want = oracle_from_coo(&exchanged, GP_DUPLICATES_KEEP);
-    size_t vb = gp_dtype_bytes(a->dtype);
     t_array pointers = index_array(a->pointers, a->num_rows + 1, pair[1], 0);
-    t_array values = t_new_from(a->values, a->nnz * vb, 0);
-    struct conversion c = conversion_new(&exchanged, &d, 1); /* its rows are a's columns */
-    T_OK(gp_csr_transpose(t_ctx(), &d, a->num_rows, a->num_cols, a->nnz, pointers.data, c.rows.data,
-                          a->dtype ? values.data : NULL, c.pointers.data, c.out_cols.data,
-                          a->dtype ? c.out_values.data : NULL));
-    check_indices("row pointers", &c.pointers, want.pointers, want.num_rows + 1, pair[1]);
-    check_indices("columns", &c.out_cols, want.cols, want.nnz, pair[0]);
-    check_values(&c.out_values, &want);
+    t_array cols = index_array(a->cols, a->nnz, pair[0], 0);
+    gp_status s = gp_check_csr(t_ctx(), pair[0], pair[1], a->num_rows, a->num_cols, a->nnz,
+                               pointers.data, cols.data);
     t_free(&pointers);
-    t_free(&values);
-    conversion_free(&c);
-    coo_free(&exchanged);
-    return want;
+    t_free(&cols);
+    return s;
 }
 
-START_TEST(test_transpose_twice_is_identity)
+/* Change one word, expect the row in the error text, and change it back. */
+static void corrupt(const struct csr *a, const gp_dtype pair[2], uint64_t *word, uint64_t value,
+                    uint64_t row, const char *rule)
 {
-    struct coo m =
-        coo_make((enum matrix)(_i / PAIRS), 4000, t_dtypes[_i % T_DTYPE_COUNT], t_seed());
+    char text[64];
+    uint64_t old = *word;
+    snprintf(text, sizeof text,
+             row == a->num_rows ? "after the last row" : "row %llu:", (unsigned long long)row);
+    *word = value;
+    T_STATUS(GP_ERROR_DATA, check_on_device(a, pair));
+    ck_assert_msg(strstr(gp_last_error(t_ctx()), text) != NULL, "no \"%s\" in \"%s\"", text,
+                  gp_last_error(t_ctx()));
+    ck_assert_msg(strstr(gp_last_error(t_ctx()), rule) != NULL, "no \"%s\" in \"%s\"", rule,
+                  gp_last_error(t_ctx()));
+    *word = old;
+}
+
+START_TEST(test_check_names_first_bad_row)
+{
+    const gp_dtype *pair = pairs[_i];
+    struct coo m = coo_make(BANDED, 25000, GP_U8, t_seed());
     struct csr a = oracle_from_coo(&m, GP_DUPLICATES_FIRST);
-    struct csr t = transpose_case(&a, pairs[_i % PAIRS]);
-    struct csr b = transpose_case(&t, pairs[_i % PAIRS]);
-    t_same("row pointers", GP_U64, a.pointers, b.pointers, a.num_rows + 1);
-    t_same("columns", GP_U64, a.cols, b.cols, a.nnz);
-    t_same_bytes("values", a.values, b.values, bytes_of(a.dtype, a.nnz));
+    uint64_t last = a.nnz / 5 - 1, unused = a.num_rows;
+    T_OK(check_on_device(&a, pair));
+    corrupt(&a, pair, &a.pointers[0], 1, 0, "is not 0");
+    corrupt(&a, pair, &a.pointers[4321], a.pointers[4320] - 1, 4319 + 1, "less than");
+    corrupt(&a, pair, &a.pointers[4321], a.nnz + 1, 4320, "more than nnz");
+    corrupt(&a, pair, &a.pointers[unused], a.nnz - 1, unused - 1, "less than");
+    corrupt(&a, pair, &a.cols[a.pointers[77] + 4], a.num_cols, 77, "num_cols");
+    corrupt(&a, pair, &a.cols[a.pointers[78]], UINT64_MAX, 78, "num_cols");
+    corrupt(&a, pair, &a.cols[a.pointers[last] + 2], a.cols[a.pointers[last] + 1], last,
+            "ascending");
+    uint64_t second = a.pointers[last];
+    a.cols[second + 1] = a.cols[second];
+    corrupt(&a, pair, &a.cols[a.pointers[100] + 1], a.cols[a.pointers[100]], 100, "ascending");
     csr_free(&a);
-    csr_free(&t);
-    csr_free(&b);
     coo_free(&m);
 }
 END_TEST
 
-START_TEST(test_transpose_keeps_duplicates_in_order)
+START_TEST(test_check_counts_against_nnz)
 {
-    struct coo m = coo_make(DUPLICATES, 3000, _i % 2 ? GP_U32 : (gp_dtype)0, t_seed());
-    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
-    struct csr t = transpose_case(&a, pairs[_i]);
-    csr_free(&a);
-    csr_free(&t);
-    coo_free(&m);
-}
-END_TEST
-
-START_TEST(test_transpose_sizes)
-{
-    struct coo m = coo_make(RANDOM, t_sizes[_i], GP_U32, t_seed());
-    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_LAST);
-    struct csr t = transpose_case(&a, pairs[_i % PAIRS]);
-    csr_free(&a);
-    csr_free(&t);
-    coo_free(&m);
+    uint64_t pointers[] = {0, 1, 2}, cols[] = {0, 0, 0};
+    struct csr a = {2, 3, 3, pointers, cols, NULL, GP_U8};
+    T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
+    ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "after the last row"));
+    a.nnz = 2;
+    T_OK(check_on_device(&a, pairs[_i]));
+    a.num_rows = 0;
+    a.nnz = 0;
+    T_OK(check_on_device(&a, pairs[_i]));
+    pointers[0] = 1;
+    T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
 }
 END_TEST
 
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr");
-    TCase *c = t_case(s, "from_coo");
-    tcase_add_loop_test(c, test_from_coo_matrices_match_oracle, 0, MATRIX_RUNS);
-    tcase_add_loop_test(c, test_from_coo_policies_match_oracle, 0, T_DTYPE_COUNT);
-    tcase_add_loop_test(c, test_from_coo_pattern_has_no_values, 0, PAIRS);
-    tcase_add_loop_test(c, test_from_coo_every_small_size, 0, 5);
-    tcase_add_loop_test(c, test_from_coo_sizes, 0, T_SIZE_SMALL_COUNT);
-    tcase_add_test(c, test_from_coo_keys_past_64_bits);
-    tcase_add_loop_test(c, test_from_coo_error_policy_reports_duplicates, 0, PAIRS);
-    tcase_add_loop_test(c, test_from_coo_out_of_range_is_reported, 0, PAIRS);
-    tcase_add_loop_test(c, test_from_coo_entries_without_a_place_are_reported, 0, PAIRS);
-    c = t_case(s, "row pointers");
+    TCase *c = t_case(s, "row pointers");
     tcase_add_loop_test(c, test_row_pointers_matrices, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_row_pointers_every_small_size, 0, 9);
     tcase_add_loop_test(c, test_row_pointers_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_loop_test(c, test_row_pointers_gaps, 0, 16);
     tcase_add_loop_test(c, test_row_pointers_bad_rows_are_reported, 0, PAIRS);
     tcase_add_loop_test(c, test_to_coo_inverts_row_pointers, 0, MATRIX_RUNS);
-    c = t_case(s, "transpose");
-    tcase_add_loop_test(c, test_transpose_twice_is_identity, 0, MATRIX_RUNS);
-    tcase_add_loop_test(c, test_transpose_keeps_duplicates_in_order, 0, PAIRS);
-    tcase_add_loop_test(c, test_transpose_sizes, 0, T_SIZE_SMALL_COUNT);
+    c = t_case(s, "check");
+    tcase_add_loop_test(c, test_check_names_first_bad_row, 0, PAIRS);
+    tcase_add_loop_test(c, test_check_counts_against_nnz, 0, PAIRS);
     return s;
 }
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* SpMV, the deep check, and what concerns every call of csr.h: errors, workspace, determinism,
- * capture, real matrices. */
+/* SpMV, and real matrices through COO to CSR and SpMV. */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "csr_cases.h"
-
-static const gp_dtype pairs[][2] = {{GP_U32, GP_U32}, {GP_U32, GP_U64}, {GP_U64, GP_U64},
-                                    {GP_I32, GP_I32}, {GP_I32, GP_I64}, {GP_I64, GP_I64}};
-enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
 /* ---- SpMV ---- */
 
@@ -187,139 +183,97 @@ START_TEST(test_spmv_same_bits_in_every_run)
 }
 END_TEST
 
-/* ---- deep check ---- */
+/* ---- real matrices: Matrix Market files in the directory GP_TEST_DATA ---- */
 
-struct corruption {
-    uint64_t row;
-    const char *text;
-};
+enum { FILES_MAX = 64 };
+static char files[FILES_MAX][512];
+static int file_count;
 
-static gp_status check_on_device(const struct csr *a, const gp_dtype pair[2])
+/* The entries of a coordinate file as they stand there; false if it is of another kind. */
+static bool read_matrix(const char *path, struct coo *m)
 {
-    t_array pointers = index_array(a->pointers, a->num_rows + 1, pair[1], 0);
-    t_array cols = index_array(a->cols, a->nnz, pair[0], 0);
-    gp_status s = gp_check_csr(t_ctx(), pair[0], pair[1], a->num_rows, a->num_cols, a->nnz,
-                               pointers.data, cols.data);
-    t_free(&pointers);
-    t_free(&cols);
-    return s;
+    char line[1024];
+    unsigned long long rows, cols, n, r, c;
+    bool ok = false;
+    FILE *f = fopen(path, "r");
+    if (f && fgets(line, sizeof line, f) && strstr(line, "coordinate") &&
+        !strstr(line, "complex")) {
+        while (fgets(line, sizeof line, f) && line[0] == '%')
+            ;
+        ok = sscanf(line, "%llu %llu %llu", &rows, &cols, &n) == 3;
+        if (ok)
+            *m = coo_new(rows, cols, n, GP_F64);
+        while (ok && m->nnz < n && fgets(line, sizeof line, f)) {
+            double v = 1;
+            ok = sscanf(line, "%llu %llu %lf", &r, &c, &v) >= 2;
+            t_set(GP_F64, m->values, m->nnz, v);
+            coo_add(m, r - 1, c - 1);
+        }
+    }
+    if (f)
+        fclose(f);
+    return ok;
 }
 
-/* Change one word, expect the row in the error text, and change it back. */
-static void corrupt(const struct csr *a, const gp_dtype pair[2], uint64_t *word, uint64_t value,
-                    uint64_t row, const char *rule)
+static void find_files(const char *directory)
 {
-    char text[64];
-    uint64_t old = *word;
-    snprintf(text, sizeof text,
-             row == a->num_rows ? "after the last row" : "row %llu:", (unsigned long long)row);
-    *word = value;
-    T_STATUS(GP_ERROR_DATA, check_on_device(a, pair));
-    ck_assert_msg(strstr(gp_last_error(t_ctx()), text) != NULL, "no \"%s\" in \"%s\"", text,
-                  gp_last_error(t_ctx()));
-    ck_assert_msg(strstr(gp_last_error(t_ctx()), rule) != NULL, "no \"%s\" in \"%s\"", rule,
-                  gp_last_error(t_ctx()));
-    *word = old;
+    DIR *d = opendir(directory);
+    struct dirent *e;
+    struct coo m;
+    while (d && (e = readdir(d)) && file_count < FILES_MAX) {
+        char *path = files[file_count];
+        snprintf(path, sizeof files[0], "%s/%.200s", directory, e->d_name);
+        if (strstr(e->d_name, ".mtx") && read_matrix(path, &m)) {
+            coo_free(&m);
+            file_count++;
+        }
+    }
+    if (d)
+        closedir(d);
 }
 
-START_TEST(test_check_names_first_bad_row)
+/* Convert on the device, compare with the oracle, multiply. */
+START_TEST(test_real_matrix)
 {
-    const gp_dtype *pair = pairs[_i];
-    struct coo m = coo_make(BANDED, 25000, GP_U8, t_seed());
-    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_FIRST);
-    uint64_t last = a.nnz / 5 - 1, unused = a.num_rows;
-    T_OK(check_on_device(&a, pair));
-    corrupt(&a, pair, &a.pointers[0], 1, 0, "is not 0");
-    corrupt(&a, pair, &a.pointers[4321], a.pointers[4320] - 1, 4319 + 1, "less than");
-    corrupt(&a, pair, &a.pointers[4321], a.nnz + 1, 4320, "more than nnz");
-    corrupt(&a, pair, &a.pointers[unused], a.nnz - 1, unused - 1, "less than");
-    corrupt(&a, pair, &a.cols[a.pointers[77] + 4], a.num_cols, 77, "num_cols");
-    corrupt(&a, pair, &a.cols[a.pointers[78]], UINT64_MAX, 78, "num_cols");
-    corrupt(&a, pair, &a.cols[a.pointers[last] + 2], a.cols[a.pointers[last] + 1], last,
-            "ascending");
-    uint64_t second = a.pointers[last];
-    a.cols[second + 1] = a.cols[second];
-    corrupt(&a, pair, &a.cols[a.pointers[100] + 1], a.cols[a.pointers[100]], 100, "ascending");
-    csr_free(&a);
-    coo_free(&m);
-}
-END_TEST
-
-START_TEST(test_check_counts_against_nnz)
-{
-    uint64_t pointers[] = {0, 1, 2}, cols[] = {0, 0, 0};
-    struct csr a = {2, 3, 3, pointers, cols, NULL, GP_U8};
-    T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
-    ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "after the last row"));
-    a.nnz = 2;
-    T_OK(check_on_device(&a, pairs[_i]));
-    a.num_rows = 0;
-    a.nnz = 0;
-    T_OK(check_on_device(&a, pairs[_i]));
-    pointers[0] = 1;
-    T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
-}
-END_TEST
-
-/* ---- capture ---- */
-
-START_TEST(test_capture_replays_with_other_data)
-{
+    struct coo m;
     gp_coo_desc d = GP_COO_DESC_INIT;
-    struct coo m = coo_make(RANDOM, 6000, GP_F32, t_seed());
-    size_t reserve;
-    T_OK(gp_csr_from_coo_workspace_bytes(NULL, &d, m.num_rows, m.num_cols, m.nnz, &reserve));
-    T_OK(gp_context_reserve(t_ctx(), reserve));
+    ck_assert(read_matrix(files[_i], &m));
+    d.value_dtype = GP_F64;
+    struct csr want = oracle_from_coo(&m, GP_DUPLICATES_SUM);
     t_array rows = index_array(m.rows, m.nnz, GP_U32, 0),
             cols = index_array(m.cols, m.nnz, GP_U32, 0);
-    t_array values = t_new_from(m.values, m.nnz * 4, 0), pointers = t_new((m.num_rows + 1) * 4, 0);
-    t_array out_cols = t_new(m.nnz * 4, 0), out_values = t_new(m.nnz * 4, 0), nnz = t_new(8, 0);
-    if (t_capture_begin()) {
-        T_OK(gp_csr_from_coo(t_ctx(), &d, m.num_rows, m.num_cols, rows.data, cols.data, values.data,
-                             m.nnz, pointers.data, out_cols.data, out_values.data, nnz.data));
-        T_STATUS(GP_ERROR_WORKSPACE, gp_check_csr(t_ctx(), GP_U32, GP_U32, m.num_rows, m.num_cols,
-                                                  m.nnz, pointers.data, cols.data));
-        t_capture_end();
-        for (uint64_t round = 0; round < 3; round++) {
-            for (uint64_t i = 0; i < m.nnz; i++)
-                m.cols[i] = (m.cols[i] * 7 + round) % m.num_cols;
-            void *changed = narrowed(m.cols, m.nnz, GP_U32);
-            struct csr want = oracle_from_coo(&m, GP_DUPLICATES_SUM);
-            t_put(&cols, changed, m.nnz * 4);
-            t_replay();
-            ck_assert_uint_eq(t_get_u64(&nnz), want.nnz);
-            check_indices("row pointers", &pointers, want.pointers, m.num_rows + 1, GP_U32);
-            check_indices("columns", &out_cols, want.cols, want.nnz, GP_U32);
-            check_values(&out_values, &want);
-            csr_free(&want);
-            free(changed);
-        }
-        t_capture_free();
-    }
+    t_array values = t_new_from(m.values, m.nnz * 8, 0), pointers = t_new((m.num_rows + 1) * 4, 0);
+    t_array out_cols = t_new(m.nnz * 4, 0), out_values = t_new(m.nnz * 8, 0), nnz = t_new(8, 0);
+    T_OK(gp_csr_from_coo(t_ctx(), &d, m.num_rows, m.num_cols, rows.data, cols.data, values.data,
+                         m.nnz, pointers.data, out_cols.data, out_values.data, nnz.data));
+    ck_assert_uint_eq(t_get_u64(&nnz), want.nnz);
+    check_indices("row pointers", &pointers, want.pointers, m.num_rows + 1, GP_U32);
+    check_indices("columns", &out_cols, want.cols, want.nnz, GP_U32);
+    check_values(&out_values, &want);
+    spmv_case(&want, pairs[_i % PAIRS], 0, 0);
     t_array *all[] = {&rows, &cols, &values, &pointers, &out_cols, &out_values, &nnz};
     for (int i = 0; i < 7; i++)
         t_free(all[i]);
+    csr_free(&want);
     coo_free(&m);
 }
 END_TEST
-
-#include "csr_errors.h"
 
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr_spmv");
     TCase *c = t_case(s, "spmv");
-    tcase_add_loop_test(c, test_spmv_matrices_match_oracle, 0, MATRICES * PAIRS);
+    tcase_add_loop_test(c, test_spmv_matrices_match_oracle, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_spmv_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_loop_test(c, test_spmv_around_tiles, 0, 4);
     tcase_add_loop_test(c, test_spmv_row_over_many_tiles, 0, 2);
     tcase_add_test(c, test_spmv_same_bits_in_every_run);
-    c = t_case(s, "check");
-    tcase_add_loop_test(c, test_check_names_first_bad_row, 0, PAIRS);
-    tcase_add_loop_test(c, test_check_counts_against_nnz, 0, PAIRS);
-    c = t_case(s, "capture");
-    tcase_add_test(c, test_capture_replays_with_other_data);
-    add_errors(s);
+    if (getenv("GP_TEST_DATA"))
+        find_files(getenv("GP_TEST_DATA"));
+    if (file_count) {
+        c = t_case(s, "real");
+        tcase_add_loop_test(c, test_real_matrix, 0, file_count);
+    }
     return s;
 }
 

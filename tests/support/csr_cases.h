@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices and oracles of test_csr: coordinate lists on the host with 64-bit indices, and the
+/* Matrices and oracles of the csr tests: coordinate lists on the host with 64-bit indices, and the
  * dumbest serial loops over them. */
 #ifndef CSR_CASES_H
 #define CSR_CASES_H
@@ -10,6 +10,12 @@
 #include <gp/gp.h>
 
 #include "gp_test.h"
+
+/* Every pair of index and offset dtype that is allowed, by width and by sign. */
+static const gp_dtype pairs[][2] = {{GP_U32, GP_U32}, {GP_U32, GP_U64}, {GP_U64, GP_U64},
+                                    {GP_I32, GP_I32}, {GP_I32, GP_I64}, {GP_I64, GP_I64},
+                                    {GP_I32, GP_U32}, {GP_U64, GP_I64}};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
 struct coo {
     uint64_t num_rows, num_cols, nnz;
@@ -69,7 +75,8 @@ enum matrix {
     DUPLICATES,   /* random places, few of them: runs of all lengths */
     ONE_PLACE,    /* every entry in one place */
     RANDOM,       /* */
-    MATRICES
+    MATRICES,
+    MATRIX_RUNS = MATRICES * PAIRS
 };
 
 static inline void coo_fill(struct coo *m, enum matrix kind, uint64_t n, uint64_t *seed)
@@ -269,6 +276,11 @@ static inline struct coo oracle_exchange(const struct csr *a)
 }
 
 /* ---- arrays of a chosen index dtype ---- */
+
+static inline size_t bytes_of(gp_dtype dtype, uint64_t n)
+{
+    return (size_t)n * gp_dtype_bytes(dtype);
+}
 
 static inline void *narrowed(const uint64_t *values, uint64_t n, gp_dtype dtype)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Part of test_csr_spmv.c: every error code of every function, and the workspace figures. */
-#ifndef CSR_ERRORS_H
-#define CSR_ERRORS_H
+/* Every error code of every call of csr.h, and the workspace figures. */
+#include <stddef.h>
+
+#include "csr_cases.h"
 
 /* Arguments of all calls, valid as they are: a 4 x 5 matrix of 6 entries. */
 struct valid {
@@ -363,8 +364,9 @@ START_TEST(test_workspace_allocation_fails)
 }
 END_TEST
 
-static void add_errors(Suite *s)
+static Suite *suite(void)
 {
+    Suite *s = suite_create("csr_errors");
     TCase *c = t_case(s, "errors");
     tcase_add_loop_test(c, test_errors_of_types, 0, CALLS);
     tcase_add_loop_test(c, test_errors_of_sizes, 0, CALLS);
@@ -374,6 +376,10 @@ static void add_errors(Suite *s)
     c = t_case(s, "workspace");
     tcase_add_loop_test(c, test_workspace_figures_suffice, 0, CALLS);
     tcase_add_loop_test(c, test_workspace_allocation_fails, 0, CALLS);
+    return s;
 }
 
-#endif
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
