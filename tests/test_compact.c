@@ -898,7 +898,6 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_compact_offsets, 0, 17);
     tcase_add_loop_test(c, test_compact_past_capacity_writes_what_fits, 0, WIDTHS - 2);
     tcase_add_loop_test(c, test_compact_device_n, 0, 6);
-    tcase_add_loop_test(c, test_compact_long_arrays, 0, DIRECT_WIDTHS);
     c = t_case(s, "determinism");
     tcase_add_loop_test(c, test_compact_threads_agree, 0, 10);
     c = t_case(s, "errors");
@@ -906,6 +905,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_compact_errors_of_arrays);
     tcase_add_test(c, test_compact_workspace_bytes);
     c = t_case(s, "cuda");
+    tcase_add_loop_test(c, test_compact_long_arrays, 0, DIRECT_WIDTHS);
     tcase_add_test(c, test_compact_capture_and_replay);
     tcase_add_loop_test(c, test_compact_cub_agrees, 0, DIRECT_WIDTHS);
     c = t_case(s, "large");

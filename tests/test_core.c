@@ -367,13 +367,14 @@ static Suite *suite(void)
     tcase_add_test(c, test_create_automatically);
     tcase_add_test(c, test_environment_chooses_the_backend);
     tcase_add_test(c, test_environment_chooses_the_device);
-    tcase_add_test(c, test_create_leaves_the_current_device);
     c = t_case(s, "memory");
     tcase_add_test(c, test_malloc_is_aligned_and_copies_go_anywhere);
-    tcase_add_test(c, test_page_locked_memory_is_device_accessible);
     c = t_case(s, "streams");
     tcase_add_test(c, test_sticky_word_is_reported_once_and_per_context);
     tcase_add_test(c, test_reset_gives_a_working_context);
+    c = t_case(s, "cuda");
+    tcase_add_test(c, test_create_leaves_the_current_device);
+    tcase_add_test(c, test_page_locked_memory_is_device_accessible);
     tcase_add_test(c, test_set_stream_orders_the_new_behind_the_old);
     tcase_add_test(c, test_a_stream_of_the_caller);
     tcase_add_test(c, test_synchronize_is_refused_during_capture);

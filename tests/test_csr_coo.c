@@ -329,7 +329,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_transpose_twice_is_identity, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_transpose_keeps_duplicates_in_order, 0, PAIRS);
     tcase_add_loop_test(c, test_transpose_sizes, 0, T_SIZE_SMALL_COUNT);
-    c = t_case(s, "capture");
+    c = t_case(s, "cuda");
     tcase_add_test(c, test_capture_replays_with_other_data);
     return s;
 }

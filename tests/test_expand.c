@@ -235,6 +235,7 @@ static Suite *suite(void)
     c = t_case(s, "counts");
     tcase_add_loop_test(c, test_expand_counts_layouts_and_capacities, 0, T_LAYOUT_COUNT);
     tcase_add_loop_test(c, test_expand_counts_sum_past_32_bits, 0, 2);
+    c = t_case(s, "cuda");
     tcase_add_test(c, test_expand_counts_replayed_with_other_counts);
     return s;
 }

@@ -352,7 +352,7 @@ static Suite *suite(void)
     TCase *values = t_case(s, "values");
     TCase *streams = t_case(s, "streams"), *errors = t_case(s, "errors");
     tcase_add_loop_test(values, test_edges_not_ascending_stay_in_memory, 0, T_DTYPE_COUNT);
-    tcase_add_loop_test(streams, test_captured_call_replays_with_other_data, 0, 2);
+    tcase_add_loop_test(t_case(s, "cuda"), test_captured_call_replays_with_other_data, 0, 2);
     tcase_add_loop_test(streams, test_workspace_bytes_are_enough, 0, T_DTYPE_COUNT);
     tcase_add_test(streams, test_threads_do_not_change_counts);
     tcase_add_test(streams, test_no_memory_leaves_outputs);

@@ -335,7 +335,7 @@ static void add_cases(Suite *s)
     c = t_case(s, "workspace");
     tcase_add_loop_test(c, test_workspace_bytes_is_enough, 0, T_DTYPE_COUNT * 4);
     tcase_add_test(c, test_radix_sort_without_memory_leaves_outputs);
-    c = t_case(s, "graphs");
+    c = t_case(s, "cuda");
     tcase_add_loop_test(c, test_radix_sort_captured_and_replayed, 0, 8);
     c = t_case(s, "errors");
     tcase_add_test(c, test_radix_sort_pairs_errors);

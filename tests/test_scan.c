@@ -122,7 +122,7 @@ START_TEST(test_scan_every_operator_streams)
     gp_dtype dtype = t_dtypes[_i % T_DTYPE_COUNT];
     uint64_t state = t_seed() + (uint64_t)_i;
     size_t item = gp_dtype_bytes(dtype) * gp_op_scalars(op), n = ((size_t)8 << 20) / item + 77;
-    if (!t_op_allowed(dtype, op) || !t_is_cuda())
+    if (!t_op_allowed(dtype, op))
         return;
     char *in = oracle_scan_input(dtype, op, n, &state);
     gp_scan_desc desc = t_scan_desc(kinds[_i % 2], dtype, dtype, op);
@@ -335,13 +335,29 @@ END_TEST
 /* ---- streams and graphs
  * ------------------------------------------------------------------------------ */
 
+/* Whatever the length: one kernel, and nothing beside it. */
+START_TEST(test_scan_is_one_launch)
+{
+    static const size_t sizes[] = {1, 5000, 300000, 4000000, 20000000};
+    size_t n = sizes[_i], need;
+    gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I32, GP_SUM);
+    t_array a = t_new(n * sizeof(int32_t), 4);
+    T_OK(gp_scan_workspace_bytes(NULL, &desc, n, &need));
+    T_OK(gp_context_reserve(t_ctx(), need));
+    t_capture_begin();
+    T_OK(gp_scan(t_ctx(), &desc, a.data, n, a.data));
+    t_capture_end();
+    ck_assert_uint_eq(t_captured_nodes(), 1);
+    t_capture_free();
+    t_free(&a);
+}
+END_TEST
+
 START_TEST(test_scan_captured_and_replayed_with_other_data)
 {
     size_t n = _i == 0 ? 3000 : _i == 1 ? 300000 : 4000000, bytes = n * sizeof(int32_t), need;
     uint64_t state = t_seed();
     gp_scan_desc desc = t_scan_desc(GP_SCAN_EXCLUSIVE, GP_I32, GP_I32, GP_SUM);
-    if (!t_is_cuda())
-        return;
     t_array source = t_new(bytes, 4), target = t_new(bytes, 8);
     int32_t *actual = t_host(bytes);
     T_OK(gp_scan_workspace_bytes(NULL, &desc, n, &need));
@@ -436,7 +452,6 @@ static Suite *suite(void)
     c = t_case(s, "values");
     tcase_add_loop_test(c, test_scan_every_dtype_streams, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_scan_every_operator_and_kind, 0, T_OP_COUNT * T_DTYPE_COUNT);
-    tcase_add_loop_test(c, test_scan_every_operator_streams, 0, T_OP_COUNT * T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_scan_constant_input, 0, T_DTYPE_COUNT);
     c = t_case(s, "floats");
     tcase_add_loop_test(c, test_scan_min_max_follow_the_order_of_floats, 0, 8);
@@ -446,7 +461,9 @@ static Suite *suite(void)
     c = t_case(s, "layout");
     tcase_add_loop_test(c, test_scan_in_place, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_scan_any_alignment, 0, T_DTYPE_COUNT);
-    c = t_case(s, "graphs");
+    c = t_case(s, "cuda");
+    tcase_add_loop_test(c, test_scan_every_operator_streams, 0, T_OP_COUNT * T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_scan_is_one_launch, 0, 5);
     tcase_add_loop_test(c, test_scan_captured_and_replayed_with_other_data, 0, 3);
     c = t_case(s, "large");
     tcase_add_test(c, test_scan_past_2_to_the_32);

@@ -93,16 +93,18 @@ static bool tags_matching(const char *part, char tags[TAGS_MAX])
     return used > 0;
 }
 
-/* wanted: the tags to run; NULL: all but the large cases. */
+/* wanted: the tags to run; NULL: all but the large cases, and on the CPU those for CUDA. */
 static int run(Suite *suite, const char *wanted)
 {
-    char large[TAGS_MAX];
+    char large[TAGS_MAX], cuda[TAGS_MAX], left_out[2 * TAGS_MAX];
     SRunner *runner = srunner_create(suite);
     /* A CUDA context does not survive fork(); on the CPU not to fork is faster. */
     if (t_is_cuda() || !getenv("CK_FORK"))
         srunner_set_fork_status(runner, CK_NOFORK);
-    bool any_large = tags_matching("large", large);
-    srunner_run_tagged(runner, NULL, NULL, wanted, !wanted && any_large ? large : NULL, CK_ENV);
+    tags_matching("large", large);
+    tags_matching("cuda", cuda);
+    snprintf(left_out, sizeof left_out, "%s%s", large, t_is_cuda() ? "" : cuda);
+    srunner_run_tagged(runner, NULL, NULL, wanted, wanted || !*left_out ? NULL : left_out, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? 1 : 0;

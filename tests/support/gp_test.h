@@ -33,7 +33,8 @@
  * the environment says GP_REQUIRE_CUDA=1). argv[2]: run only test cases whose name contains it. */
 int t_main(int argc, char **argv, Suite *suite);
 
-/* A test case that argv[2] can select. Cases with "large" in their name run only when selected. */
+/* A test case that argv[2] can select. Cases with "large" in their name run only when selected,
+ * those with "cuda" not on the CPU. */
 TCase *t_case(Suite *suite, const char *name);
 
 /* The context of this run, made at the first call; on the CPU with at least two threads. */
@@ -167,6 +168,8 @@ extern const size_t t_sizes[];
 /* Capture what t_ctx() queues into a graph; false, and nothing happens, if t_is_cuda() is false. */
 bool t_capture_begin(void);
 void t_capture_end(void);
+/* How many kernels, copies and fills the graph holds. */
+size_t t_captured_nodes(void);
 /* Queue the captured graph once more. */
 void t_replay(void);
 void t_capture_free(void);

@@ -34,6 +34,13 @@ void t_replay(void)
     CUDA(cudaGraphLaunch(executable, gp_context_stream(t_ctx())));
 }
 
+size_t t_captured_nodes(void)
+{
+    size_t count = 0;
+    CUDA(cudaGraphGetNodes(graph, NULL, &count));
+    return count;
+}
+
 void t_capture_free(void)
 {
     if (executable)

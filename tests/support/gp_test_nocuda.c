@@ -22,6 +22,12 @@ void t_replay(void)
     no_cuda();
 }
 
+size_t t_captured_nodes(void)
+{
+    no_cuda();
+    return 0;
+}
+
 void t_capture_free(void)
 {
 }
