@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled once per public header, as C11 and as C++17: the header stands alone, twice, and its initializers are
- * valid in both languages. */
+/* Compiled once per public header, as C11 and as C++17: the header stands alone, twice, and its
+ * initializers are valid in both languages. */
 #include GP_HEADER
 #include GP_HEADER
 

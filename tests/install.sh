@@ -23,11 +23,11 @@ else
 fi
 
 if command -v cmake >/dev/null; then
-    cmake -S "$here/install" -B "$tree/cmake" -DCMAKE_PREFIX_PATH="$root" >"$tree/log" 2>&1 &&
-        cmake --build "$tree/cmake" >>"$tree/log" 2>&1 || {
+    if ! cmake -S "$here/install" -B "$tree/cmake" -DCMAKE_PREFIX_PATH="$root" >"$tree/log" 2>&1 ||
+        ! cmake --build "$tree/cmake" >>"$tree/log" 2>&1; then
         cat "$tree/log"
         exit 1
-    }
+    fi
     "$tree/cmake/user"
     echo "find_package(gp): built and ran"
 else
