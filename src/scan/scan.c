@@ -3,8 +3,6 @@
 
 #include "core/check.h"
 #include "core/cuda.h"
-#include "core/threads.h"
-#include "core/workspace.h"
 #include "scan/scan_internal.h"
 
 /* Sizes that follow from a descriptor. */
@@ -132,13 +130,6 @@ uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
     return ((n + tile - 1) / tile + 1) * pieces;
 }
 
-size_t gpi_scan_cpu_bytes(uint64_t n, size_t in_item_bytes, int threads)
-{
-    uint64_t blocks = n / (GPI_SCAN_BLOCK_BYTES / in_item_bytes) + 1;
-    uint64_t round = (uint64_t)(threads > 0 ? threads : GPI_THREADS_MAX) * GPI_SCAN_ROUND_BLOCKS;
-    return gpi_piece((blocks < round ? blocks : round) * GPI_SCAN_ITEM_BYTES_MAX);
-}
-
 gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *desc, size_t n,
                                   size_t *bytes)
 {
@@ -154,10 +145,6 @@ gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *d
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     struct shape s = shape_of(desc, n);
     size_t cuda = gpi_state_bytes(gpi_scan_slots(n, s.in_item, s.out_item) + 32);
-    size_t cpu = gpi_scan_cpu_bytes(n, s.in_item, target->threads);
-    *bytes = target->backend == GP_BACKEND_CPU    ? cpu
-             : target->backend == GP_BACKEND_CUDA ? cuda
-             : cuda > cpu                         ? cuda
-                                                  : cpu;
+    *bytes = target->backend == GP_BACKEND_CPU ? 0 : cuda; /* the CPU takes none */
     return GP_OK;
 }

@@ -12,10 +12,10 @@
  * Large arrays: one persistent block per multiprocessor, a ring of tiles in shared memory filled by
  * bulk copies, and warps by role: load, reduce, look ahead, scan and store (scan_stream.cuh).
  *
- * CPU: blocks of fixed size; in rounds that fit the cache: reduce blocks, fold the sums, scan
- * blocks.
+ * CPU: blocks of fixed size, taken by the threads in order: reduce the block, add its sum to the
+ * carry that goes from block to block, scan the block while it is in the cache.
  *
- * Workspace: CUDA: tile states only. CPU: one accumulator (32 bytes) per block of a round.
+ * Workspace: CUDA: tile states only. CPU: none.
  * Paper: Merrill and Garland 2016, single-pass parallel prefix scan with decoupled look-back, for
  * the tile states; the fold of fixed groups instead of inclusive prefixes is gp's own.
  */
@@ -112,12 +112,7 @@ uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
 /* Items of a tile of the small path: 16 bytes of the larger item per lane and vector. */
 enum { GPI_SCAN_TILE_WARPS = 8, GPI_SCAN_TILE_VECTORS = 4 };
 
-/* CPU: input bytes of a block; the association of float sums depends on it. A round is as many
- * blocks as GPI_SCAN_ROUND_BLOCKS per thread; the frame holds one accumulator per block of a round.
- */
-enum { GPI_SCAN_BLOCK_BYTES = 64 * 1024, GPI_SCAN_ROUND_BLOCKS = 4 };
-
-/* Frame bytes of a CPU scan; threads 0: any. */
-size_t gpi_scan_cpu_bytes(uint64_t n, size_t in_item_bytes, int threads);
+/* CPU: input bytes of a block; the association of float sums depends on it. */
+enum { GPI_SCAN_BLOCK_BYTES = 64 * 1024 };
 
 #endif
