@@ -142,7 +142,9 @@ typedef enum gp_algorithm {
     GP_ALGORITHM_REDUCE_THEN_SCAN = 4, /**< scan: tile sums, scan of the sums, scan of the tiles */
     GP_ALGORITHM_SCAN_THEN_FAN = 5,    /**< scan: scan tiles, scan their totals, add them back */
     GP_ALGORITHM_FENWICK = 6,          /**< scan: binary indexed tree, build then query */
-    GP_ALGORITHM_CUB = 7               /**< NVIDIA CUB through the same call */
+    GP_ALGORITHM_CUB = 7,              /**< NVIDIA CUB through the same call */
+    GP_ALGORITHM_REDUCE_THEN_SCAN_TWO_PASS = 8, /**< scan: the same with a part per block */
+    GP_ALGORITHM_SERIAL = 9                     /**< scan: one CPU thread */
 } gp_algorithm;
 
 /* ---- context --------------------------------------------------------------------------------- */

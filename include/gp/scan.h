@@ -19,6 +19,29 @@ typedef enum gp_scan_kind {
     GP_SCAN_ROW_POINTERS = 3 /**< exclusive, and out[n] = the total: n + 1 outputs */
 } gp_scan_kind;
 
+/**
+ * How an algorithm of gp_scan() that works tile by tile scans one tile of T items on a GPU. Work
+ * counts applications of the operator, depth those that must follow each other; R is the number of
+ * items per thread, 8 or 4.
+ */
+typedef enum gp_scan_tile {
+    GP_SCAN_TILE_AUTO = 0, /**< GP_SCAN_TILE_SHUFFLE; for GP_ALGORITHM_FENWICK a tree in the tile */
+    /** Rows of 32 in the registers of a warp, carried from row to row, then the warps' sums.
+     * Work about 7 T, depth R + 11. Source: Harris, Sengupta and Owens 2007 (GPU Gems 3, ch. 39),
+     * warp-organised as by Sengupta, Harris and Garland 2008. */
+    GP_SCAN_TILE_SHUFFLE = 1,
+    /** Each item takes the partial result 1, 2, 4, ... places before. Work T log2 T - T + 1, depth
+     * log2 T. Source: Kogge and Stone 1973; on GPUs Hillis and Steele 1986. */
+    GP_SCAN_TILE_KOGGE_STONE = 2,
+    /** A tree up and down again. Work 2 T - 2 - log2 T, depth 2 log2 T - 1. Source: Brent and Kung
+     * 1982; Blelloch 1990. */
+    GP_SCAN_TILE_BRENT_KUNG = 3,
+    /** Each thread alone over its R items, Kogge-Stone over the threads' sums, and added back. Work
+     * about 2 T + (T / R) log2(T / R), depth R + log2(T / R). Source: the chunked scan of Kirk and
+     * Hwu, Programming Massively Parallel Processors. */
+    GP_SCAN_TILE_THREE_PHASE = 4
+} gp_scan_tile;
+
 /** The full form of a scan; start from GP_SCAN_DESC_INIT. */
 typedef struct gp_scan_desc {
     size_t size;        /**< sizeof(gp_scan_desc) */
@@ -39,12 +62,16 @@ typedef struct gp_scan_desc {
     /** One uint64_t in the context's memory that replaces n, which is then its upper bound; NULL:
      * n. */
     const uint64_t *device_n;
+    /** GP_SCAN_TILE_AUTO unless you compare; for the algorithms LOOKBACK to FENWICK and
+     * REDUCE_THEN_SCAN_TWO_PASS on a GPU. The CPU, whose tiles are cache-sized blocks, has one way.
+     */
+    gp_scan_tile tile;
 } gp_scan_desc;
 
 #define GP_SCAN_DESC_INIT                                                                          \
     {                                                                                              \
         sizeof(gp_scan_desc), GP_SCAN_INCLUSIVE, (gp_dtype)0, (gp_dtype)0, GP_SUM,                 \
-            GP_ALGORITHM_AUTO, NULL, NULL, NULL                                                    \
+            GP_ALGORITHM_AUTO, NULL, NULL, NULL, GP_SCAN_TILE_AUTO                                 \
     }
 
 /**
@@ -85,17 +112,46 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  * GP_SCAN_ROW_POINTERS writes out[0].
  *
  * Deterministic: the association of float operations depends on n, dtypes, operator, algorithm and
- * the tuning row alone. GP_ALGORITHM_LOOKBACK and GP_ALGORITHM_CUB do not promise that for floats.
- * n is at most 2^40.
+ * the tuning row alone. On a GPU, GP_ALGORITHM_LOOKBACK and GP_ALGORITHM_CUB do not promise that
+ * for floats. n is at most 2^40.
+ *
+ * Algorithms, for n items in m tiles of T; a GPU has all but SERIAL, and what this page says holds
+ * for each of them. Those that are not AUTO are there to be compared: they take the operator and
+ * the dtypes at run time. Work counts applications of the operator, depth those that must follow
+ * each other, both beside those inside a tile (gp_scan_tile); r and w are the times that an item is
+ * read and written.
+ *  - LOOKAHEAD: what AUTO takes. r 1, w 1; work m^2 / 64 in the worst case, spread over the blocks;
+ *    depth 5 + m / 32. Source: docs/design.md.
+ *  - LOOKBACK: a tile walks back over sums to the nearest finished prefix. r 1, w 1; work O(m),
+ *    depth O(m) but short waits. Source: Merrill and Garland 2016.
+ *  - CHAINED: a tile waits for the prefix of the one before. r 1, w 1; work m, depth m.
+ *    Source: Yan, Long and Zhang 2013 (StreamScan).
+ *  - REDUCE_THEN_SCAN: tile sums, their scan by recursion, scan of tiles. r 2, w 1; work n + O(m),
+ *    depth log_T n tiles. Source: Dotsenko et al. 2008.
+ *  - REDUCE_THEN_SCAN_TWO_PASS: the same with a fixed number of parts, one per block, and two
+ *    kernels whatever n is. r 2, w 1; depth m / 256 tiles. Source: Merrill and Grimshaw 2009.
+ *  - SCAN_THEN_FAN: scan of tiles, scan of their sums by recursion, and added to each item. r 2,
+ *    w 2; work n + O(m). Source: Sengupta, Harris, Zhang and Owens 2007. Outputs in f16 or bf16,
+ *    and integers with a total, cost n accumulators of workspace.
+ *  - FENWICK: a binary indexed tree over the tile sums (and, with tile AUTO, over each tile), in
+ *    which each item looks up its prefix. r 2, w 1; work n to build and n log2(T) / 2 to ask, depth
+ *    log2 n each. Source: Fenwick 1994.
+ *  - CUB: cub::DeviceScan behind iterators that convert items one by one, so not at the full speed
+ *    that CUB has on plain arrays. r 1, w 1.
+ *  - SERIAL: one thread, one pass; on the CPU only.
+ * The CPU has an engine of its own, chained over blocks of 64 KiB, which stands for AUTO,
+ * LOOKAHEAD, LOOKBACK, CHAINED and FENWICK; there SERIAL, both forms of REDUCE_THEN_SCAN, and
+ * SCAN_THEN_FAN are what they say, and CUB is not available.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
- * memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm or n; GP_ERROR_DTYPE unknown dtype or pair;
- *         GP_ERROR_OP unknown operator, a bitwise one on floats, a pair operator on anything but
- * f32, f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not available here;
+ * memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm, tile or n; GP_ERROR_DTYPE unknown dtype or
+ * pair; GP_ERROR_OP unknown operator, a bitwise one on floats, a pair operator on anything but f32,
+ * f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not available here, or a tile method
+ * is asked for with AUTO, LOOKAHEAD, CUB or SERIAL;
  * GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs
  * unspecified.
  *
- * Cost on a GPU: one kernel launch; reads the input once and writes the output once.
+ * Cost on a GPU with AUTO: one kernel launch; reads the input once and writes the output once.
  * Source: Merrill and Garland 2016 (single pass); the look-ahead of fixed groups is described in
  * docs/design.md.
  * @since 0.1

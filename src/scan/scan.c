@@ -3,6 +3,7 @@
 
 #include "core/check.h"
 #include "core/cuda.h"
+#include "core/workspace.h"
 #include "scan/scan_internal.h"
 
 /* Sizes that follow from a descriptor. */
@@ -13,7 +14,8 @@ struct shape {
     bool wide;
 };
 
-static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *d)
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *d,
+                            gp_backend backend)
 {
     GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
     if (d->kind < GP_SCAN_INCLUSIVE || d->kind > GP_SCAN_ROW_POINTERS)
@@ -30,11 +32,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
                         f, gp_dtype_string(d->out_dtype), gp_op_string(d->op),
                         gp_dtype_string(d->in_dtype));
-    if ((int)d->algorithm < GP_ALGORITHM_AUTO || d->algorithm > GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->algorithm is %d", f, (int)d->algorithm);
-    if (d->algorithm != GP_ALGORITHM_AUTO && d->algorithm != GP_ALGORITHM_LOOKAHEAD)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: desc->algorithm %d is not available here",
-                        f, (int)d->algorithm);
+    GPI_TRY(gpi_scan_check_family(ctx, f, d, backend));
     if (d->total && gp_op_scalars(d->op) > 1)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
                         gp_op_string(d->op));
@@ -70,25 +68,37 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc
                              d->total ? 8 : 0, false);
 }
 
+static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_scan_args *args)
+{
+    if (ctx->backend == GP_BACKEND_CUDA && !gpi_scan_is_default(ctx->backend, args->algorithm))
+        return gpi_scan_family(ctx, f, args);
+    gpi_scan_fn scan = gpi_scan_find(ctx, args->in_dtype, args->out_dtype, args->op, args->wide);
+    if (!scan)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s to %s on this device", f,
+                        gp_dtype_string(args->in_dtype), gp_dtype_string(args->out_dtype));
+    return scan(ctx, args);
+}
+
 gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n, void *out)
 {
     static const char f[] = "gp_scan";
     struct gpi_device_guard guard;
     GPI_TRY(gpi_check_context(ctx, f));
-    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(check_desc(ctx, f, desc, ctx->backend));
     struct shape s = shape_of(desc, n);
     GPI_TRY(check_arrays(ctx, f, desc, &s, in, n, out));
     if (n == 0 && !desc->total && desc->kind != GP_SCAN_ROW_POINTERS)
         return GP_OK;
-    gpi_scan_fn scan = gpi_scan_find(ctx, s.in, s.out, desc->op, s.wide);
-    if (!scan)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s to %s on this device", f,
-                        gp_dtype_string(s.in), gp_dtype_string(s.out));
     struct gpi_scan_args args = {.in = in,
                                  .out = out,
                                  .n = n,
                                  .op = desc->op,
                                  .kind = desc->kind,
+                                 .in_dtype = s.in,
+                                 .out_dtype = s.out,
+                                 .algorithm = desc->algorithm,
+                                 .tile = desc->tile,
+                                 .wide = s.wide,
                                  .has_init = desc->init != NULL,
                                  .total = desc->total,
                                  .device_n = desc->device_n,
@@ -96,7 +106,7 @@ gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, siz
     if (desc->init)
         memcpy(args.init, desc->init, s.out_item);
     gpi_device_enter(ctx, &guard);
-    gp_status status = scan(ctx, &args);
+    gp_status status = dispatch(ctx, f, &args);
     gpi_device_leave(ctx, &guard);
     return status;
 }
@@ -130,6 +140,23 @@ uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
     return ((n + tile - 1) / tile + 1) * pieces;
 }
 
+static size_t cuda_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)
+{
+    if (gpi_scan_is_default(GP_BACKEND_CUDA, d->algorithm))
+        return gpi_state_bytes(gpi_scan_slots(n, s->in_item, s->out_item) + 32);
+    size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(s->out, d->op, s->wide));
+    bool keep = gpi_scan_keeps_accumulators(d->algorithm, s->out, s->wide);
+    uint64_t slots = gpi_scan_family_slots(d->algorithm, n, acc);
+    return slots ? gpi_state_bytes(slots + 32) : gpi_scan_family_bytes(d->algorithm, n, acc, keep);
+}
+
+static size_t cpu_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)
+{
+    size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(s->out, d->op, s->wide));
+    bool keep = gpi_scan_keeps_accumulators(d->algorithm, s->out, s->wide);
+    return gpi_scan_cpu_bytes(d->algorithm, n, s->in_item, acc, keep);
+}
+
 gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *desc, size_t n,
                                   size_t *bytes)
 {
@@ -139,12 +166,15 @@ gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *d
         GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
     else
         target = &any;
-    GPI_TRY(check_desc(NULL, f, desc));
+    GPI_TRY(check_desc(NULL, f, desc, target->backend));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     struct shape s = shape_of(desc, n);
-    size_t cuda = gpi_state_bytes(gpi_scan_slots(n, s.in_item, s.out_item) + 32);
-    *bytes = target->backend == GP_BACKEND_CPU ? 0 : cuda; /* the CPU takes none */
+    size_t cuda = cuda_bytes(desc, &s, n), cpu = cpu_bytes(desc, &s, n);
+    *bytes = target->backend == GP_BACKEND_CPU    ? cpu
+             : target->backend == GP_BACKEND_CUDA ? cuda
+             : cuda > cpu                         ? cuda
+                                                  : cpu;
     return GP_OK;
 }

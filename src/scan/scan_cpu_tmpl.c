@@ -265,6 +265,21 @@ static void run(void *arg, size_t thread)
 #endif
 }
 
+static void chained_run(const gp_context *ctx, struct job *job)
+{
+    uint64_t threads = (uint64_t)ctx->threads < job->blocks ? (uint64_t)ctx->threads : job->blocks;
+    gpi_parallel_for((int)threads, (size_t)threads, run, job);
+}
+
+/* One thread, one pass, no sums before. */
+static void serial_run(struct job *job)
+{
+    job->reduce = false;
+    run(job, 0);
+}
+
+#include "scan/scan_cpu_family.h"
+
 static uint64_t items_of(const struct gpi_scan_args *args)
 {
     if (args->device_n && *args->device_n < args->n)
@@ -327,8 +342,12 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
                       .reduce = ctx->threads > 1 || ACC_IS_FLOAT,
                       .stream = args->in != args->out && n >= STREAM_BYTES / sizeof(out_t),
                       .carry = initial(args)};
-    uint64_t threads = (uint64_t)ctx->threads < job.blocks ? (uint64_t)ctx->threads : job.blocks;
-    gpi_parallel_for((int)threads, (size_t)threads, run, &job);
+    if (args->algorithm == GP_ALGORITHM_SERIAL)
+        serial_run(&job);
+    else if (gpi_scan_is_default(GP_BACKEND_CPU, args->algorithm))
+        chained_run(ctx, &job);
+    else
+        GPI_TRY(family_run(ctx, args, &job));
     if (args->kind == GP_SCAN_ROW_POINTERS)
         job.overflow |= !chunk_store(&job.carry, 1, false, job.out + n);
     first_store(args, n, job.out);

@@ -12,10 +12,13 @@
  * Large arrays: one persistent block per multiprocessor, a ring of tiles in shared memory filled by
  * bulk copies, and warps by role: load, reduce, look ahead, scan and store (scan_stream.cuh).
  *
- * CPU: blocks of fixed size, taken by the threads in order: reduce the block, add its sum to the
- * carry that goes from block to block, scan the block while it is in the cache.
+ * CPU: blocks of fixed size; the threads take them in order, and a carry goes from block to block.
  *
- * Workspace: CUDA: tile states only. CPU: none.
+ * The other algorithms of the literature, to compare: scan_family*.cuh and scan_cub.cu on CUDA,
+ * scan_cpu_family.h on the CPU.
+ *
+ * Workspace: CUDA: tile states only. CPU: none. Other algorithms: gpi_scan_family_bytes(),
+ * gpi_scan_cpu_bytes().
  * Paper: Merrill and Garland 2016, single-pass parallel prefix scan with decoupled look-back, for
  * the tile states; the fold of fixed groups instead of inclusive prefixes is gp's own.
  */
@@ -34,6 +37,10 @@ struct gpi_scan_args {
     uint64_t n; /* or its bound */
     gp_op op;
     gp_scan_kind kind;
+    gp_dtype in_dtype, out_dtype;
+    gp_algorithm algorithm;
+    gp_scan_tile tile;
+    bool wide; /* integer sums in 64 bits, outputs that do not fit are reported */
     bool has_init;
     unsigned char init[GPI_SCAN_ITEM_BYTES_MAX]; /* one item of the output dtype */
     void *total;                                 /* 8 bytes or NULL */
@@ -114,5 +121,62 @@ enum { GPI_SCAN_TILE_WARPS = 8, GPI_SCAN_TILE_VECTORS = 4 };
 
 /* CPU: input bytes of a block; the association of float sums depends on it. */
 enum { GPI_SCAN_BLOCK_BYTES = 64 * 1024 };
+
+/* ---- the other algorithms: scan_family.c, scan_family.cuh ---- */
+
+/*
+ * On CUDA they take the dtypes as stored and the operator at run time, so there is one unit per
+ * accumulator. UNIT(name, bytes).
+ */
+#define GPI_SCAN_ACCUMULATORS(UNIT)                                                                \
+    UNIT(u32, 4)                                                                                   \
+    UNIT(u64, 8)                                                                                   \
+    UNIT(f32, 4)                                                                                   \
+    UNIT(f64, 8)                                                                                   \
+    UNIT(affine_f32, 8)                                                                            \
+    UNIT(affine_f64, 16)                                                                           \
+    UNIT(mat2_f32, 16)                                                                             \
+    UNIT(mat2_f64, 32)
+
+enum gpi_scan_accumulator {
+#define GPI_SCAN_ACCUMULATOR(name, bytes) GPI_SCAN_##name,
+    GPI_SCAN_ACCUMULATORS(GPI_SCAN_ACCUMULATOR)
+#undef GPI_SCAN_ACCUMULATOR
+};
+
+/* Queue one call through CUB, or with temporary NULL store in *bytes what it needs. Returns a
+ * cudaError_t. */
+typedef int (*gpi_scan_cub_fn)(const gp_context *ctx, const struct gpi_scan_args *args,
+                               void *temporary, size_t *bytes);
+
+enum gpi_scan_accumulator gpi_scan_accumulator_of(gp_dtype out, gp_op op, bool wide);
+size_t gpi_scan_accumulator_bytes(enum gpi_scan_accumulator a);
+gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a);
+gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulator a);
+
+/* Whether the call is for the engine of AUTO; otherwise gpi_scan_family() makes it. */
+bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm);
+/* The algorithm and the tile method exist, together, on that backend (AUTO: on one of them). */
+gp_status gpi_scan_check_family(gp_context *ctx, const char *function, const gp_scan_desc *desc,
+                                gp_backend backend);
+/* A scan on CUDA by another algorithm than the default. */
+gp_status gpi_scan_family(gp_context *ctx, const char *function, const struct gpi_scan_args *args);
+
+/* Local scans cannot wait in the output: it would round them, or lose what does not fit. */
+bool gpi_scan_keeps_accumulators(gp_algorithm algorithm, gp_dtype out, bool wide);
+
+/* What an algorithm takes on CUDA: bytes of a frame (CUB: an estimate), tile state slots. */
+size_t gpi_scan_family_bytes(gp_algorithm algorithm, uint64_t n, size_t acc_bytes, bool keep);
+uint64_t gpi_scan_family_slots(gp_algorithm algorithm, uint64_t n, size_t acc_bytes);
+/* Frame bytes on the CPU. */
+size_t gpi_scan_cpu_bytes(gp_algorithm algorithm, uint64_t n, size_t in_item_bytes,
+                          size_t acc_bytes, bool keep);
+
+/* Blocks of the family's kernels, and items of their tiles (a power of two). The two-pass form has
+ * as many parts as a block has threads: a fixed number, so that sums of floats do not depend on the
+ * GPU. CPU_PARTS: of the same on the CPU. */
+enum { GPI_SCAN_FAMILY_THREADS = 256, GPI_SCAN_CPU_PARTS = 64 };
+#define GPI_SCAN_FAMILY_ITEMS(acc_bytes) ((acc_bytes) <= 8 ? 8 : 4)
+#define GPI_SCAN_FAMILY_TILE(acc_bytes) (GPI_SCAN_FAMILY_THREADS * GPI_SCAN_FAMILY_ITEMS(acc_bytes))
 
 #endif

@@ -66,6 +66,45 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
     return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
 }
 
+#if GPI_HAVE_CUDA
+#define DECLARE_CUB(name, sm)                                                                      \
+    int gpi_scan_cub_##name##_sm##sm(const gp_context *ctx, const struct gpi_scan_args *args,      \
+                                     void *temporary, size_t *bytes);
+#define CUB_ENTRY(name, sm) gpi_scan_cub_##name##_sm##sm,
+#define DECLARE_FAMILY(name, bytes) CUDA_DECLARATIONS(family_##name) GPI_SMS_OF(DECLARE_CUB, name)
+GPI_SCAN_ACCUMULATORS(DECLARE_FAMILY)
+
+struct family {
+    gpi_scan_fn scan[SM_ROWS_MAX];
+    gpi_scan_cub_fn cub[SM_ROWS_MAX];
+};
+
+#define FAMILY(name, bytes) {CUDA_ENTRIES(family_##name), {GPI_SMS_OF(CUB_ENTRY, name)}},
+static const struct family family[] = {GPI_SCAN_ACCUMULATORS(FAMILY)};
+
+gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a)
+{
+    return family[a].scan[ctx->sm_row];
+}
+
+gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulator a)
+{
+    return family[a].cub[ctx->sm_row];
+}
+#else
+gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a)
+{
+    (void)ctx, (void)a;
+    return NULL;
+}
+
+gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulator a)
+{
+    (void)ctx, (void)a;
+    return NULL;
+}
+#endif
+
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)
 {
     if (op >= GP_AND && op <= GP_XOR)

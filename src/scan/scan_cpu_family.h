@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The other scan algorithms on the CPU, on the blocks and vector loops of scan_cpu_tmpl.c, which
+ * includes this file. For m blocks of B items, work and depth beside those of scanning a block:
+ *
+ * Reduce-then-scan: all blocks are reduced, the sums scanned by one thread, all blocks scanned
+ * behind their prefixes. Work n + m, depth B + m. Reads 2 n, writes n.
+ * The two-pass form does the same with a fixed number of parts of consecutive blocks.
+ * Source: Dotsenko et al. 2008; Merrill and Grimshaw 2009.
+ *
+ * Scan-then-fan: all blocks are scanned alone, their totals scanned by one thread, and added to all
+ * items. Work n + m, depth 1 + m. Reads 2 n, writes 2 n. Source: Sengupta et al. 2007.
+ */
+#ifndef GPI_SCAN_CPU_FAMILY_H
+#define GPI_SCAN_CPU_FAMILY_H
+
+#include "core/workspace.h"
+
+struct family {
+    struct job *job;
+    acc_t *sums; /* of the parts; then their prefixes */
+    acc_t *keep; /* the local scans, where out would lose some of them; or NULL */
+    uint64_t parts;
+};
+
+struct part {
+    uint64_t first, end; /* blocks */
+};
+
+static struct part part_of(const struct family *f, uint64_t i)
+{
+    return (struct part){f->job->blocks * i / f->parts, f->job->blocks * (i + 1) / f->parts};
+}
+
+static size_t block_items(const struct job *job, uint64_t block)
+{
+    uint64_t left = job->n - block * BLOCK;
+    return left < BLOCK ? (size_t)left : BLOCK;
+}
+
+/* Stores past the cache are not ordered by the end of a parallel loop. */
+static void stores_done(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+static void part_reduce(void *arg, size_t i)
+{
+    struct family *f = arg;
+    struct job *job = f->job;
+    struct part part = part_of(f, i);
+    acc_t sum = identity(job->op);
+    for (uint64_t b = part.first; b < part.end; b++)
+        sum = apply(job->op, sum, block_reduce(job->op, job->in + b * BLOCK, block_items(job, b)));
+    f->sums[i] = sum;
+}
+
+static void part_scan(void *arg, size_t i)
+{
+    struct family *f = arg;
+    struct part part = part_of(f, i);
+    acc_t carry = f->sums[i];
+    for (uint64_t b = part.first; b < part.end; b++)
+        carry = block_scan(f->job, b * BLOCK, block_items(f->job, b), carry);
+    stores_done();
+}
+
+/* Scan a block alone: into keep as computed, or into out. */
+static void block_scan_alone(void *arg, size_t b)
+{
+    _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
+    acc_t room[CHUNK];
+    struct family *f = arg;
+    struct job *job = f->job;
+    uint64_t first = b * BLOCK;
+    size_t n = block_items(job, b);
+    acc_t carry = identity(job->op);
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
+        const acc_t *items = chunk_load(job->in + first + i, m, want, room);
+        buffer[FRONT - 1] = carry;
+        carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
+        const acc_t *scanned = buffer + FRONT - !job->inclusive;
+        if (f->keep)
+            memcpy(f->keep + first + i, scanned, m * sizeof *scanned);
+        else
+            (void)chunk_store(scanned, m, false, job->out + first + i);
+    }
+    f->sums[b] = carry;
+}
+
+static inline void items_fan(gp_op op, acc_t prefix, acc_t *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        items[i] = apply(op, prefix, items[i]);
+}
+
+static void chunk_fan(gp_op op, acc_t prefix, acc_t *items, size_t n)
+{
+    switch (op) {
+#define CASE(name)                                                                                 \
+    case GP_##name:                                                                                \
+        items_fan(GP_##name, prefix, items, n);                                                    \
+        break;
+        EACH_OP(CASE)
+#undef CASE
+    default:
+        break;
+    }
+}
+
+static void block_fan(void *arg, size_t b)
+{
+    acc_t room[CHUNK];
+    struct family *f = arg;
+    struct job *job = f->job;
+    size_t n = block_items(job, b);
+    bool fits = true;
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+        uint64_t first = b * BLOCK + i;
+        if (f->keep)
+            memcpy(room, f->keep + first, m * sizeof *room);
+        else
+            for (size_t k = 0; k < m; k++)
+                room[k] = widen_out(job->out[first + k]);
+        chunk_fan(job->op, f->sums[b], room, m);
+        fits &= chunk_store(room, m, job->stream, job->out + first);
+    }
+    stores_done();
+    if (!fits)
+        __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
+}
+
+/* The sums become the prefixes of their parts; the carry moves behind them all. */
+static void sums_scan(struct family *f)
+{
+    for (uint64_t i = 0; i < f->parts; i++) {
+        acc_t sum = f->sums[i];
+        f->sums[i] = f->job->carry;
+        f->job->carry = apply(f->job->op, f->job->carry, sum);
+    }
+}
+
+static void family_phases(gp_context *ctx, gp_algorithm algorithm, struct family *f)
+{
+    bool fan = algorithm == GP_ALGORITHM_SCAN_THEN_FAN;
+    size_t parts = (size_t)f->parts;
+    gpi_parallel_for(ctx->threads, parts, fan ? block_scan_alone : part_reduce, f);
+    sums_scan(f);
+    gpi_parallel_for(ctx->threads, parts, fan ? block_fan : part_scan, f);
+}
+
+/* The job by one of these algorithms; afterwards its carry is the total. */
+static gp_status family_run(gp_context *ctx, const struct gpi_scan_args *args, struct job *job)
+{
+    static const char function[] = "gp_scan";
+    struct gpi_frame frame;
+    bool keep = gpi_scan_keeps_accumulators(args->algorithm, args->out_dtype, args->wide);
+    size_t need = gpi_scan_cpu_bytes(args->algorithm, job->n, sizeof *job->in, sizeof(acc_t), keep);
+    GPI_TRY(gpi_frame_open(ctx, function, need, &frame));
+    struct family f = {.job = job, .parts = job->blocks};
+    if (args->algorithm == GP_ALGORITHM_REDUCE_THEN_SCAN_TWO_PASS && f.parts > GPI_SCAN_CPU_PARTS)
+        f.parts = GPI_SCAN_CPU_PARTS;
+    f.sums = gpi_frame_take(&frame, (size_t)f.parts * sizeof *f.sums);
+    f.keep = keep ? gpi_frame_take(&frame, (size_t)job->n * sizeof *f.keep) : NULL;
+    family_phases(ctx, args->algorithm, &f);
+    gpi_frame_close(&frame);
+    return GP_OK;
+}
+
+#endif

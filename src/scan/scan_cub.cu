@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The same call through CUB: the baseline that our kernels are compared with. Compiled per
+ * accumulator (GPI_ACC).
+ *
+ * One exclusive scan of n + 1 items serves all kinds: its output i is that of an exclusive scan, or
+ * output i - 1 of an inclusive one, and output n is the total. What is stored where is decided by
+ * the iterators, which also convert.
+ */
+#include <iterator>
+
+#include <cub/device/device_scan.cuh>
+
+#include "scan/scan_family_host.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+struct Apply {
+    RunTimeOp<Acc> op;
+
+    __device__ Acc operator()(const Acc &l, const Acc &r) const
+    {
+        return op.apply(l, r);
+    }
+};
+
+/* What both iterators share: a position. */
+template <class Self> struct Position {
+    using iterator_category = std::random_access_iterator_tag;
+    using difference_type = int64_t;
+    using value_type = Acc;
+    using pointer = Acc *;
+
+    FamilyParams<Acc> p;
+    int64_t at;
+
+    __host__ __device__ Self operator+(int64_t d) const
+    {
+        Self moved = static_cast<const Self &>(*this);
+        moved.at += d;
+        return moved;
+    }
+    __host__ __device__ Self &operator+=(int64_t d)
+    {
+        at += d;
+        return static_cast<Self &>(*this);
+    }
+    __host__ __device__ Self &operator++()
+    {
+        return *this += 1;
+    }
+    __host__ __device__ int64_t operator-(const Self &other) const
+    {
+        return at - other.at;
+    }
+};
+
+/* Item i; items from n on are identities. */
+struct Source : Position<Source> {
+    using reference = Acc;
+
+    __device__ Acc operator[](int64_t d) const
+    {
+        const uint64_t i = (uint64_t)(at + d);
+        Acc x = p.op.neutral;
+        if (i < (p.device_n ? *p.device_n : p.n) && i < p.n)
+            Stored<Acc>::with(p.in_dtype, [&](auto tag) {
+                x = stored_load<Acc, typename decltype(tag)::Type>(p.in, i);
+            });
+        return x;
+    }
+    __device__ Acc operator*() const
+    {
+        return (*this)[0];
+    }
+};
+
+/* Where fold i, of the first i items, goes. */
+struct Sink {
+    const FamilyParams<Acc> &p;
+    uint64_t i;
+
+    __device__ const Sink &operator=(const Acc &fold) const
+    {
+        const uint64_t given = p.device_n ? *p.device_n : p.n, n = given < p.n ? given : p.n;
+        const uint64_t shift = p.kind == GP_SCAN_INCLUSIVE,
+                       outputs = n + (p.kind != GP_SCAN_EXCLUSIVE);
+        if (i >= shift && i < outputs)
+            Stored<Acc>::with(p.out_dtype, [&](auto tag) {
+                using S = typename decltype(tag)::Type;
+                if (!stored_save<Acc, S>(p.out, i - shift, fold) && p.wide)
+                    atomicOr(p.sticky, sticky_overflow);
+            });
+        if (i != n)
+            return *this;
+        if (p.total)
+            *p.total = total_word(p, fold);
+        if (given > p.n)
+            atomicOr(p.sticky, sticky_data);
+        return *this;
+    }
+};
+
+struct Destination : Position<Destination> {
+    using reference = Sink;
+
+    __device__ Sink operator[](int64_t d) const
+    {
+        return {p, (uint64_t)(at + d)};
+    }
+    __device__ Sink operator*() const
+    {
+        return (*this)[0];
+    }
+};
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" int GPI_LAUNCHER(GPI_PASTE(gpi_scan_cub_, GPI_ACC))(const gp_context *ctx,
+                                                               const gpi_scan_args *args,
+                                                               void *temporary, size_t *bytes)
+{
+    using namespace GPI_SPACE;
+    const FamilyParams<Acc> p = family_params(ctx, args);
+    Source source;
+    Destination destination;
+    source.p = destination.p = p;
+    source.at = destination.at = 0;
+    return cub::DeviceScan::ExclusiveScan(temporary, *bytes, source, destination, Apply{p.op},
+                                          p.start, (int64_t)p.n + 1, ctx->stream);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernels of the scan family share. They exist to be compared, so each is written for
+ * being read, and the operator and the dtypes as stored are run-time arguments: the same for all
+ * threads, one kernel per accumulator. They run on every GPU.
+ */
+#pragma once
+
+#include "device/epoch.cuh"
+#include "device/ops.cuh"
+#include "device/tile_io.cuh"
+
+namespace GPI_SPACE
+{
+
+/* An operator that is an argument. */
+template <class A> struct RunTimeOp {
+    static constexpr bool integer = is_integer<A>::value;
+    A neutral;
+    A flip; /* of integers: the sign bit if they are signed, as they are ordered by x ^ flip */
+    int op; /* gp_op */
+
+    GPI_DEVICE bool before(A a, A b) const
+    {
+        if constexpr (integer)
+            return (a ^ flip) < (b ^ flip);
+        else
+            return less(a, b);
+    }
+
+    GPI_DEVICE A apply(A l, A r) const
+    {
+        if (op == GP_SUM)
+            return l + r;
+        if (op == GP_PRODUCT)
+            return l * r;
+        if (op == GP_MIN)
+            return before(r, l) ? r : l;
+        if (op == GP_MAX)
+            return before(l, r) ? r : l;
+        if constexpr (integer)
+            return op == GP_AND ? l & r : op == GP_OR ? l | r : l ^ r;
+        return l;
+    }
+};
+
+template <class T> struct RunTimeOp<Affine<T>> {
+    Affine<T> neutral;
+    GPI_DEVICE Affine<T> apply(Affine<T> l, Affine<T> r) const
+    {
+        return Compose<Affine<T>>::apply(l, r);
+    }
+};
+
+template <class T> struct RunTimeOp<Mat2<T>> {
+    Mat2<T> neutral;
+    GPI_DEVICE Mat2<T> apply(Mat2<T> l, Mat2<T> r) const
+    {
+        return Multiply2x2<Mat2<T>>::apply(l, r);
+    }
+};
+
+template <class A> struct Family {
+    static constexpr int threads = GPI_SCAN_FAMILY_THREADS, warps = threads / 32;
+    static constexpr int items = GPI_SCAN_FAMILY_ITEMS(sizeof(A));
+    static constexpr int tile = GPI_SCAN_FAMILY_TILE(sizeof(A));
+};
+
+template <class A> struct FamilyParams {
+    const char *in;
+    char *out;
+    uint64_t n; /* items of the array, or their bound */
+    const uint64_t *device_n;
+    uint64_t *total;
+    uint32_t *sticky;
+    RunTimeOp<A> op;
+    A start; /* the initial value, or what stands for it */
+    int kind, in_dtype, out_dtype, out_bits;
+    bool out_signed, wide;
+    int method;        /* gp_scan_tile */
+    int level;         /* of the recursion: in holds the sums of level - 1 */
+    bool local;        /* every tile's prefix is the identity */
+    A *sums;           /* of tiles or parts, or NULL */
+    const A *prefixes; /* of tiles, or NULL */
+};
+
+/* ---- items as stored and as computed ---- */
+
+template <class S> struct Tag {
+    using Type = S;
+};
+
+template <class A> struct ScalarBytes {
+    static constexpr int value = (int)sizeof(A);
+};
+template <class T> struct ScalarBytes<Affine<T>> {
+    static constexpr int value = (int)sizeof(T);
+};
+template <class T> struct ScalarBytes<Mat2<T>> {
+    static constexpr int value = (int)sizeof(T);
+};
+
+template <class A> struct SameType {
+    template <class F> static GPI_DEVICE void with(int, F f)
+    {
+        f(Tag<A>());
+    }
+};
+
+/* with(dtype, f) calls f(Tag<S>()), S being the type of a dtype that A accumulates. */
+template <class A> struct Stored : SameType<A> {
+};
+
+template <> struct Stored<uint32_t> {
+    template <class F> static GPI_DEVICE void with(int dtype, F f)
+    {
+        switch (dtype) {
+        case GP_I8:
+            return f(Tag<int8_t>());
+        case GP_U8:
+            return f(Tag<uint8_t>());
+        case GP_I16:
+            return f(Tag<int16_t>());
+        case GP_U16:
+            return f(Tag<uint16_t>());
+        default:
+            return f(Tag<uint32_t>());
+        }
+    }
+};
+
+template <> struct Stored<uint64_t> {
+    template <class F> static GPI_DEVICE void with(int dtype, F f)
+    {
+        if (dtype == GP_I64 || dtype == GP_U64)
+            f(Tag<uint64_t>());
+        else if (dtype == GP_I32)
+            f(Tag<int32_t>());
+        else
+            Stored<uint32_t>::with(dtype, f);
+    }
+};
+
+template <> struct Stored<float> {
+    template <class F> static GPI_DEVICE void with(int dtype, F f)
+    {
+        if (dtype == GP_F16)
+            f(Tag<f16_t>());
+        else if (dtype == GP_BF16)
+            f(Tag<bf16_t>());
+        else
+            f(Tag<float>());
+    }
+};
+
+template <> struct Stored<double> {
+    template <class F> static GPI_DEVICE void with(int dtype, F f)
+    {
+        if (dtype == GP_F32)
+            f(Tag<float>());
+        else
+            f(Tag<double>());
+    }
+};
+
+/* Bytes between the scalars of an item stored as S. */
+template <class A, class S> GPI_DEVICE constexpr int piece_of()
+{
+    return sizeof(S) == sizeof(A) ? ScalarBytes<A>::value : (int)sizeof(S);
+}
+
+template <class A, class S> GPI_DEVICE A stored_load(const char *array, uint64_t i)
+{
+    return widen<A>(item_load<S, piece_of<A, S>()>(array + i * sizeof(S)));
+}
+
+/* Returns false if an integer sum in 64 bits does not fit. */
+template <class A, class S> GPI_DEVICE bool stored_save(char *array, uint64_t i, A x)
+{
+    S stored = narrow<S>(x);
+    item_store<S, piece_of<A, S>()>(array + i * sizeof(S), stored);
+    if constexpr (is_integer<S>::value && sizeof(A) == 8 && sizeof(S) < 8)
+        return widen<A>(stored) == x;
+    else
+        return true;
+}
+
+/* ---- sizes ---- */
+
+GPI_DEVICE uint64_t family_items(const uint64_t *device_n, uint64_t bound, uint32_t *sticky)
+{
+    if (!device_n)
+        return bound;
+    const uint64_t n = *device_n;
+    if (n <= bound)
+        return n;
+    atomicOr(sticky, sticky_data);
+    return bound;
+}
+
+/* Items of the array of this level. With n on the device, p.n is the bound of level 0. */
+template <class A> GPI_DEVICE uint64_t family_n(const FamilyParams<A> &p)
+{
+    uint64_t n = family_items(p.device_n, p.n, p.sticky);
+    for (int level = 0; level < p.level; level++)
+        n = (n + Family<A>::tile - 1) / Family<A>::tile;
+    return n;
+}
+
+/* Items of the tile that begins at first. */
+template <class A> GPI_DEVICE int tile_count(uint64_t n, uint64_t first)
+{
+    return first >= n ? 0 : n - first < Family<A>::tile ? (int)(n - first) : Family<A>::tile;
+}
+
+/* ---- tiles ---- */
+
+/* Items of a tile into shared memory; identities after the last. By the block, then synchronise. */
+template <class A>
+GPI_DEVICE void tile_load(const FamilyParams<A> &p, A *s, uint64_t first, int count)
+{
+    Stored<A>::with(p.in_dtype, [&](auto tag) {
+        using S = typename decltype(tag)::Type;
+#pragma unroll
+        for (int k = 0; k < Family<A>::items; k++) {
+            const int i = k * Family<A>::threads + threadIdx.x;
+            s[i] = i < count ? stored_load<A, S>(p.in, first + i) : p.op.neutral;
+        }
+    });
+}
+
+/* The outputs of a tile whose inclusive scan is in s, behind prefix. */
+template <class A>
+GPI_DEVICE void tile_store(const FamilyParams<A> &p, const A *s, uint64_t first, int count,
+                           A prefix)
+{
+    const int shift = p.kind != GP_SCAN_INCLUSIVE;
+    Stored<A>::with(p.out_dtype, [&](auto tag) {
+        using S = typename decltype(tag)::Type;
+        bool fits = true;
+        for (int i = threadIdx.x; i < count; i += Family<A>::threads) {
+            A y = i < shift ? prefix : p.op.apply(prefix, s[i - shift]);
+            fits = stored_save<A, S>(p.out, first + i, y) && fits;
+        }
+        if (p.wide && !fits)
+            atomicOr(p.sticky, sticky_overflow);
+    });
+}
+
+/* The total in 64 bits. Pairs have none. */
+template <class A> GPI_DEVICE uint64_t total_word(const FamilyParams<A> &p, A total)
+{
+    if constexpr (ScalarBytes<A>::value != sizeof(A)) {
+        return 0;
+    } else if constexpr (!is_integer<A>::value) {
+        return (uint64_t)__double_as_longlong((double)total + 0.0); /* never -0 */
+    } else {
+        if (p.wide)
+            return (uint64_t)total;
+        const int unused = 64 - p.out_bits;
+        const uint64_t bits = (uint64_t)total << unused;
+        return p.out_signed ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
+    }
+}
+
+/* The total, and the last of n + 1 row pointers. By one thread, once. */
+template <class A> GPI_DEVICE void family_finish(const FamilyParams<A> &p, uint64_t n, A total)
+{
+    if (p.kind == GP_SCAN_ROW_POINTERS)
+        Stored<A>::with(p.out_dtype, [&](auto tag) {
+            bool fits = stored_save<A, typename decltype(tag)::Type>(p.out, n, total);
+            if (p.wide && !fits)
+                atomicOr(p.sticky, sticky_overflow);
+        });
+    if (p.total)
+        *p.total = total_word(p, total);
+}
+
+/* Whether the tile that begins at first has the last item; of no items, tile 0. */
+template <class A> GPI_DEVICE bool is_last_tile(uint64_t n, uint64_t first)
+{
+    return first + Family<A>::tile >= n && (first < n || first == 0);
+}
+
+} // namespace GPI_SPACE

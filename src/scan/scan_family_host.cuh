@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of a scan as the kernels of the family and CUB take them; compiled per accumulator
+ * GPI_ACC. */
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "device/host.cuh"
+
+extern "C" {
+#include "core/half.h"
+#include "scan/scan_internal.h"
+}
+
+#include "scan/scan_family.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+using u32 = uint32_t;
+using u64 = uint64_t;
+using f32 = float;
+using f64 = double;
+using affine_f32 = Affine<float>;
+using affine_f64 = Affine<double>;
+using mat2_f32 = Mat2<float>;
+using mat2_f64 = Mat2<double>;
+
+using Acc = GPI_ACC;
+
+/* ---- integers: by the bits of the output dtype ---- */
+
+uint64_t sign_extended(uint64_t bits, int sign_bits)
+{
+    const int unused = 64 - sign_bits;
+    return sign_bits ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
+}
+
+uint64_t integer_neutral(const gpi_scan_args *args)
+{
+    const int bits = (int)gp_dtype_bytes(args->out_dtype) * 8;
+    const uint64_t all = ~0ull >> (64 - bits);
+    const uint64_t highest = args->sign_bits ? all >> 1 : all;
+    switch (args->op) {
+    case GP_PRODUCT:
+        return 1;
+    case GP_MIN:
+        return highest;
+    case GP_MAX:
+        return args->sign_bits ? ~highest : 0;
+    case GP_AND:
+        return ~0ull;
+    default:
+        return 0;
+    }
+}
+
+/* ---- by accumulator ---- */
+
+template <class T> T float_neutral(gp_op op)
+{
+    return op == GP_PRODUCT ? (T)1
+           : op == GP_MIN   ? (T)NAN
+           : op == GP_MAX   ? (T)-INFINITY
+                            : (T)-0.0; /* neutral to the last bit */
+}
+
+template <class A> struct HostOp {
+    static RunTimeOp<A> of(const gpi_scan_args *args)
+    {
+        if constexpr (std::is_integral_v<A>)
+            return {(A)integer_neutral(args), args->sign_bits ? (A)1 << (sizeof(A) * 8 - 1) : (A)0,
+                    (int)args->op};
+        else
+            return {float_neutral<A>(args->op), (A)0, (int)args->op};
+    }
+};
+template <class T> struct HostOp<Affine<T>> {
+    static RunTimeOp<Affine<T>> of(const gpi_scan_args *)
+    {
+        return {{1, 0}};
+    }
+};
+template <class T> struct HostOp<Mat2<T>> {
+    static RunTimeOp<Mat2<T>> of(const gpi_scan_args *)
+    {
+        return {{1, 0, 0, 1}};
+    }
+};
+
+template <class A> A init_of(const gpi_scan_args *args)
+{
+    if constexpr (std::is_integral_v<A>) {
+        uint64_t bits = 0;
+        memcpy(&bits, args->init, gp_dtype_bytes(args->out_dtype));
+        return (A)sign_extended(bits, args->sign_bits);
+    } else if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
+        uint16_t bits;
+        memcpy(&bits, args->init, sizeof bits);
+        if constexpr (std::is_same_v<A, float>)
+            return args->out_dtype == GP_F16 ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
+    }
+    A init;
+    memcpy(&init, args->init, sizeof init);
+    return init;
+}
+
+/* An exclusive sum starts from +0, not from the -0 that is neutral to the last bit. */
+template <class A> A start_of(const gpi_scan_args *args, const A &neutral)
+{
+    if (args->has_init)
+        return init_of<A>(args);
+    if (args->op == GP_SUM && args->kind != GP_SCAN_INCLUSIVE)
+        return A{};
+    return neutral;
+}
+
+FamilyParams<Acc> family_params(const gp_context *ctx, const gpi_scan_args *args)
+{
+    FamilyParams<Acc> p = {};
+    p.in = (const char *)args->in;
+    p.out = (char *)args->out;
+    p.n = args->n;
+    p.device_n = args->device_n;
+    p.total = (uint64_t *)args->total;
+    p.sticky = ctx->sticky;
+    p.op = HostOp<Acc>::of(args);
+    p.start = start_of<Acc>(args, p.op.neutral);
+    p.kind = args->kind;
+    p.in_dtype = args->in_dtype;
+    p.out_dtype = args->out_dtype;
+    p.out_bits = (int)gp_dtype_bytes(args->out_dtype) * 8;
+    p.out_signed = args->sign_bits != 0;
+    p.wide = args->wide;
+    p.method = args->tile;
+    return p;
+}
+
+} // namespace
+} // namespace GPI_SPACE
