@@ -79,7 +79,7 @@ static void block_scan_alone(void *arg, size_t b)
     acc_t carry = identity(job->op);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
-        const acc_t *items = chunk_load(job->in + first + i, m, want, room);
+        const acc_t *items = chunk_load(job->op, job->in + first + i, m, want, room);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
         const acc_t *scanned = buffer + FRONT - !job->inclusive;

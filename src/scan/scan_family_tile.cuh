@@ -58,10 +58,9 @@ template <class A> GPI_DEVICE A tile_reduce(const RunTimeOp<A> &op, const A *s, 
 /*
  * Shuffle: a warp takes R rows of 32 items, scans each in registers and carries the last item on;
  * then the warps' sums are scanned by one warp and added back.
- * Work 5 T for the rows, T for the carries and T to add back at most; depth 5 + R + 3 + 1 if rows are scanned
- * side by side.
- * Source: Sengupta, Harris and Garland 2008 (warp-organised scan), with shuffles in place of shared
- * memory; the row steps are Kogge and Stone 1973.
+ * Work 5 T for the rows, T for the carries and T to add back at most; depth 5 + R + 3 + 1 if rows
+ * are scanned side by side. Source: Sengupta, Harris and Garland 2008 (warp-organised scan), with
+ * shuffles in place of shared memory; the row steps are Kogge and Stone 1973.
  */
 template <class A> GPI_DEVICE void tile_scan_shuffle(const RunTimeOp<A> &op, A *s, A *sums)
 {
