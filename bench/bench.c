@@ -251,7 +251,8 @@ static int collect(struct bench *b, const struct bench_case *c, struct impl *imp
     int count = 0;
     for (int t = 0; t < b->num_peers; t++)
         for (const struct bench_peer *p = b->peers[t]; p->run; p++)
-            if (peer_matches(p, c) && count < BENCH_IMPLS - 1)
+            if (peer_matches(p, c) && (!c->wanted || c->wanted(c, p->impl)) &&
+                count < BENCH_IMPLS - 1)
                 impls[count++] = (struct impl){.name = p->impl,
                                                .prepare = p->prepare,
                                                .run = p->run,
@@ -311,6 +312,8 @@ static void write_rows(struct bench *b, const struct bench_case *c, const struct
         if (ours && best)
             row.peer_ratio = figure(b, best->median, best->min) / own;
         bench_write_row(b, &row);
+        if (c->seen)
+            c->seen(c, &row);
         if (!best || own < figure(b, best->median, best->min))
             best = m;
     }

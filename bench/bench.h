@@ -19,7 +19,7 @@ extern "C" {
 enum {
     BENCH_SIZES = 16,
     BENCH_OUTPUTS = 3,
-    BENCH_IMPLS = 12,
+    BENCH_IMPLS = 24,
     BENCH_RUNS = 101,
     BENCH_RATES = 96,
     BENCH_PEER_TABLES = 12
@@ -65,6 +65,8 @@ struct bench_peer {
 /* What a case is measured against. */
 enum bench_ideal { BENCH_COPY, BENCH_READ, BENCH_WRITE };
 
+struct bench_row;
+
 struct bench_output {
     void *memory;
     size_t bytes;
@@ -81,6 +83,8 @@ struct bench_case {
     enum bench_ideal ideal;
     double bytes; /* ideal traffic: what must be read and written, once */
     struct bench_output outputs[BENCH_OUTPUTS];
+    bool (*wanted)(const struct bench_case *c, const char *impl);        /* NULL: every one */
+    void (*seen)(const struct bench_case *c, const struct bench_row *r); /* each row; or NULL */
 };
 
 /* Where the bench's own work runs. */
@@ -102,7 +106,7 @@ struct bench_options {
     gp_backend backend;
     int exponents[BENCH_SIZES];
     int num_exponents;
-    const char *case_name, *dtype, *csv;
+    const char *case_name, *dtype, *csv, *svg;
     int runs, threads;
     bool quick;
 };
@@ -189,6 +193,7 @@ void bench_sort(struct bench *b);
 void bench_histogram(struct bench *b);
 void bench_csr(struct bench *b);
 void bench_balance(struct bench *b);
+void bench_ladder(struct bench *b);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -220,6 +225,7 @@ const struct bench_peer *bench_parallel_peers(int threads);
 
 #if BENCH_HAVE_CUDA
 extern const struct bench_backend bench_cuda;
+extern const struct bench_peer bench_ladder_peers[]; /* its steps, from the first */
 extern const struct bench_peer bench_cub_scan_peers[];
 extern const struct bench_peer bench_cub_select_peers[];
 extern const struct bench_peer bench_cub_keys_peers[];

@@ -161,6 +161,7 @@ void cuda_open(struct bench *b)
     check(cudaHostGetDevicePointer(&mapped, host, 0), "mapped host memory");
     cuda.host_gate = static_cast<volatile gate *>(host);
     cuda.device_gate = static_cast<gate *>(mapped);
+    bench_add_peers(b, bench_ladder_peers);
     bench_add_peers(b, bench_cub_scan_peers);
     bench_add_peers(b, bench_cub_select_peers);
     bench_add_peers(b, bench_cub_keys_peers);

@@ -12,16 +12,19 @@
 static const struct suite {
     const char *name, *what;
     void (*run)(struct bench *b);
+    bool by_name; /* runs only when it is named */
 } suites[] = {
-    {"memcpy", "copy read write", bench_memcpy},
-    {"scan", "inclusive_sum exclusive_sum unaligned_sum inclusive_max algorithms", bench_scan},
-    {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact},
-    {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort},
+    {"memcpy", "copy read write", bench_memcpy, false},
+    {"scan", "inclusive_sum exclusive_sum unaligned_sum inclusive_max algorithms", bench_scan,
+     false},
+    {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact, false},
+    {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort, false},
     {"histogram", "even_256 even_256_odd even_2048 even_65536 even_1048576 bincount_256 bincount_n",
-     bench_histogram},
+     bench_histogram, false},
     {"csr", "row_pointers row_pointers_powerlaw coo_to_csr transpose spmv_even spmv_powerlaw",
-     bench_csr},
-    {"balance", "search_16 search_powerlaw", bench_balance},
+     bench_csr, false},
+    {"balance", "search_16 search_powerlaw", bench_balance, false},
+    {"ladder", "inclusive_sum, step by step (only when named)", bench_ladder, true},
 };
 
 enum { NUM_SUITES = sizeof suites / sizeof *suites };
@@ -37,6 +40,7 @@ static const char usage[] =
     "  --runs N                 timed runs of each implementation (15, at most 101)\n"
     "  --threads N              CPU threads (all)\n"
     "  --csv FILE               write the rows to FILE too\n"
+    "  --svg FILE               draw the ladder into FILE\n"
     "  --quick                  main sizes only, fewer runs\n"
     "  --list                   the suites and their cases\n"
     "  --help                   this text\n";
@@ -123,6 +127,8 @@ static void parse_valued(struct bench_options *o, const char *option, char *valu
         o->dtype = value;
     else if (strcmp(option, "--csv") == 0)
         o->csv = value;
+    else if (strcmp(option, "--svg") == 0)
+        o->svg = value;
     else if (strcmp(option, "--runs") == 0)
         o->runs = number(value, option, 1, BENCH_RUNS);
     else if (strcmp(option, "--threads") == 0)
@@ -176,12 +182,12 @@ static void start(struct bench *b)
     bench_write_header(b);
 }
 
-static bool chosen(const struct bench_options *o, const char *suite)
+static bool chosen(const struct bench_options *o, const struct suite *suite)
 {
     for (int i = 0; i < o->num_suites; i++)
-        if (strcmp(o->suites[i], suite) == 0)
+        if (strcmp(o->suites[i], suite->name) == 0)
             return true;
-    return o->num_suites == 0;
+    return o->num_suites == 0 && !suite->by_name;
 }
 
 static int finish(struct bench *b)
@@ -203,7 +209,7 @@ int main(int argc, char **argv)
     parse(&b.options, argc, argv);
     start(&b);
     for (int i = 0; i < NUM_SUITES; i++)
-        if (chosen(&b.options, suites[i].name))
+        if (chosen(&b.options, &suites[i]))
             suites[i].run(&b);
     return finish(&b);
 }

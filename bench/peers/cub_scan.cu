@@ -46,6 +46,7 @@ extern "C" const struct bench_peer bench_cub_scan_peers[] = {
     {cub_version.text, "scan", "inclusive_sum", GP_F64, nullptr, inclusive<double>, false},
     {cub_version.text, "scan", "unaligned_sum", GP_I32, nullptr, inclusive<int32_t>, false},
     {cub_version.text, "scan", "algorithms", GP_I32, nullptr, inclusive<int32_t>, false},
+    {cub_version.text, "ladder", "inclusive_sum", GP_I32, nullptr, inclusive<int32_t>, false},
     {cub_version.text, "scan", "inclusive_max", GP_I32, nullptr, inclusive_max, false},
     {cub_version.text, "scan", "exclusive_sum", GP_I32, nullptr, exclusive<int32_t>, false},
     {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},

@@ -130,6 +130,7 @@ const struct bench_peer bench_serial_peers[] = {
     {"serial", "scan", "inclusive_sum", GP_F64, NULL, scan_f64, false},
     {"serial", "scan", "unaligned_sum", GP_I32, NULL, scan_32, false},
     {"serial", "scan", "algorithms", GP_I32, NULL, scan_32, false},
+    {"serial", "ladder", "inclusive_sum", GP_I32, NULL, scan_32, false},
     {"serial", "scan", "inclusive_max", GP_I32, NULL, scan_max, false},
     {"serial", "scan", "exclusive_sum", GP_I32, NULL, scan_32_exclusive, false},
     {"serial", "compact", "flags_10", GP_U32, NULL, compact_flags, false},
