@@ -26,6 +26,30 @@ START_TEST(test_radix_sort_pairs_value_sizes_and_in_place)
 }
 END_TEST
 
+/* Big enough for the CPU to cut the keys into buckets: even ones, few, one that holds nearly all,
+ * and keys that differ from the rest in a bit that a sample does not see. */
+START_TEST(test_radix_sort_pairs_in_buckets)
+{
+    static const gp_dtype dtypes[] = {GP_U32, GP_F16, GP_I64, GP_F32, GP_U64, GP_F64};
+    static const int patterns[] = {0, 7, 5, 5, 1};
+    struct spec s = {.dtype = dtypes[_i % 6], .value_bytes = 16, .n = 250001};
+    size_t key = gp_dtype_bytes(s.dtype);
+    int kind = _i / 6;
+    s.descending = _i & 1;
+    s.keys_in_place = kind & 1;
+    s.values_in_place = kind & 2;
+    if (key > 2 && kind == 2) {
+        s.begin = 5;
+        s.end = 27;
+    }
+    char *keys = pattern_new(patterns[kind], s.dtype, s.n);
+    if (kind == 3)
+        memset(keys + (s.n - 3) * key, 0x7b, key);
+    check_sort(&s, keys);
+    free(keys);
+}
+END_TEST
+
 /* Big enough for several parts and for stores past the caches. */
 START_TEST(test_radix_sort_pairs_big)
 {
@@ -330,6 +354,7 @@ static void add_cases(Suite *s)
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_radix_sort_pairs_value_sizes_and_in_place, 0, VALUE_SIZE_COUNT);
     tcase_add_loop_test(c, test_radix_sort_pairs_big, 0, 2);
+    tcase_add_loop_test(c, test_radix_sort_pairs_in_buckets, 0, 6 * 5);
     tcase_add_loop_test(c, test_argsort_dtypes_and_sizes, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_gather_sizes, 0, 18);
     c = t_case(s, "workspace");

@@ -11,16 +11,6 @@ static bool value_is_direct(size_t bytes)
     return bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
-static size_t parts_of(int threads, size_t n)
-{
-    size_t parts = n / GPI_RADIX_PART_MIN, least = n / GPI_RADIX_PART_MAX + 1;
-    if (threads > 0 && parts > (size_t)threads)
-        parts = (size_t)threads;
-    if (parts > GPI_RADIX_PARTS_MAX)
-        parts = GPI_RADIX_PARTS_MAX;
-    return parts > least ? parts : least;
-}
-
 /* Counts of all passes, of the pass at hand, and places; or counts of keys and their places. */
 static size_t counts_bytes(const struct gpi_radix_job *j, size_t parts)
 {
@@ -39,7 +29,7 @@ static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool 
 {
     struct pieces p = {0, 0, 0, 0, 0, 0};
     size_t index_bytes = gpi_radix_index_bytes(j->n);
-    p.counts = counts_bytes(j, parts_of(threads, j->n));
+    p.counts = counts_bytes(j, gpi_radixsort_parts(threads, j->n));
     if (j->begin_bit == j->end_bit || gpi_radixsort_by_count(j))
         return p;
     p.keys_tmp = j->n * j->key_bytes;
@@ -131,7 +121,7 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
     struct gpi_radix_cpu_job c = {.job = *job, .threads = ctx->threads};
     struct gpi_frame frame;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    c.parts = parts_of(ctx->threads, job->n);
+    c.parts = gpi_radixsort_parts(ctx->threads, job->n);
     c.counts = gpi_frame_take(&frame, p.counts);
     c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
     c.values_tmp = gpi_frame_take(&frame, p.values_tmp);

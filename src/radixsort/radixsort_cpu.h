@@ -28,6 +28,17 @@ static inline size_t gpi_radixsort_part_begin(size_t n, size_t parts, size_t par
     return n / parts * part + (part < longer ? part : longer);
 }
 
+/* Parts of a sort of n items; 0 threads: any number. */
+static inline size_t gpi_radixsort_parts(int threads, size_t n)
+{
+    size_t parts = n / GPI_RADIX_PART_MIN, least = n / GPI_RADIX_PART_MAX + 1;
+    if (threads > 0 && parts > (size_t)threads)
+        parts = (size_t)threads;
+    if (parts > GPI_RADIX_PARTS_MAX)
+        parts = GPI_RADIX_PARTS_MAX;
+    return parts > least ? parts : least;
+}
+
 /* Whether keys are counted instead of moved: all bits compared, and enough of them to pay for the
  * table. */
 static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)

@@ -33,6 +33,8 @@ enum {
 
 /* Below this the arrays stay in the second-level cache, and items go straight to their place. */
 #define DIRECT_BYTES ((size_t)256 << 10)
+/* Above this a sort by digits leaves the caches in every pass: cut the keys into buckets first. */
+#define BUCKETS_BYTES ((size_t)4 << 20)
 /* Above this the output is written past the caches. */
 #define STREAM_BYTES ((size_t)16 << 20)
 
@@ -47,11 +49,12 @@ struct digit {
 
 struct sort {
     const struct gpi_radix_cpu_job *c;
+    uint64_t varying; /* bits in which some words differ, see radixsort_cpu_split.h */
     struct digit digits[PASSES_MAX];
     int passes;
-    bins_u32 *counts; /* [part][pass] */
-    bins_u32 *now;    /* [part]: counts of the pass at hand */
-    uint64_t (*places)[BINS];
+    uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
+    bins_u32 *now;            /* [part]: counts of the pass at hand */
+    bins_u32 *counts;         /* [part][pass] */
     move_fn *move;
     int pass;
     bool stream; /* write past the caches */
@@ -193,12 +196,11 @@ static move_fn *move_of(size_t value_bytes, bool buffered)
     return table[value_bytes][buffered];
 }
 
-/* Split the bit range evenly. */
+/* Split the bit range evenly over the passes. */
 static void choose_digits(struct sort *s)
 {
     const struct gpi_radix_job *j = &s->c->job;
     int bits = j->end_bit - j->begin_bit, shift = j->begin_bit;
-    s->passes = (bits + GPI_RADIX_BITS - 1) / GPI_RADIX_BITS;
     for (int p = 0; p < s->passes; p++) {
         int width = bits / s->passes + (p < bits % s->passes);
         s->digits[p] = (struct digit){shift, (uint8_t)((1u << width) - 1)};
@@ -218,12 +220,13 @@ static bool digit_is_constant(const struct sort *s, int pass)
     return true;
 }
 
-/* The first pass has its counts already; the others count what the pass before left. */
+/* The first pass has its counts already, and so have all when there is one part, whose counts no
+ * move changes. Otherwise count what the pass before left. */
 static void run_pass(struct sort *s, int pass, bool first)
 {
     const struct gpi_radix_cpu_job *c = s->c;
     s->pass = pass;
-    if (first)
+    if (first || c->parts == 1)
         for (size_t part = 0; part < c->parts; part++)
             memcpy(s->now[part], s->counts[part * (size_t)s->passes + (size_t)pass],
                    sizeof s->now[part]);
@@ -233,59 +236,76 @@ static void run_pass(struct sort *s, int pass, bool first)
     gpi_parallel_for(c->threads, c->parts, s->move, s);
 }
 
-/* An odd number of passes starts by writing the outputs: what is sorted in place moves out of the
- * way. */
+/* Where pass k of num_passes writes: passes alternate, and the last one writes the outputs. */
+static void aim_pass(struct sort *s, int k, int num_passes)
+{
+    const struct gpi_radix_cpu_job *c = s->c;
+    bool to_out = (num_passes - 1 - k) % 2 == 0;
+    s->keys_dst = to_out ? c->job.keys_out : c->keys_tmp;
+    s->values_dst = to_out ? c->job.values_out : c->values_tmp;
+}
+
+/* What the first pass would write over moves to the other array. */
 static void clear_the_way(struct sort *s)
 {
     const struct gpi_radix_cpu_job *c = s->c;
     const struct gpi_radix_job *j = &c->job;
-    if (s->keys_src == j->keys_out) {
-        gpi_radixsort_copy(c, c->keys_tmp, s->keys_src, KEY_BYTES);
-        s->keys_src = c->keys_tmp;
+    bool to_out = s->keys_dst == j->keys_out;
+    if (s->keys_src == s->keys_dst) {
+        KEY *aside = to_out ? c->keys_tmp : j->keys_out;
+        gpi_radixsort_copy(c, aside, s->keys_src, KEY_BYTES);
+        s->keys_src = aside;
     }
-    if (s->values_src && s->values_src == j->values_out) {
-        gpi_radixsort_copy(c, c->values_tmp, s->values_src, j->value_bytes);
-        s->values_src = c->values_tmp;
+    if (s->values_src && s->values_src == s->values_dst) {
+        void *aside = to_out ? c->values_tmp : j->values_out;
+        gpi_radixsort_copy(c, aside, s->values_src, j->value_bytes);
+        s->values_src = aside;
     }
 }
 
 static void run_passes(struct sort *s, const int *active, int num_active)
 {
-    const struct gpi_radix_cpu_job *c = s->c;
     for (int k = 0; k < num_active; k++) {
-        bool to_out = (num_active - 1 - k) % 2 == 0;
-        s->keys_dst = to_out ? c->job.keys_out : c->keys_tmp;
-        s->values_dst = to_out ? c->job.values_out : c->values_tmp;
+        aim_pass(s, k, num_active);
+        if (k == 0)
+            clear_the_way(s);
         run_pass(s, active[k], k == 0);
         s->keys_src = s->keys_dst;
         s->values_src = s->values_dst;
     }
 }
 
+static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c, int passes)
+{
+    size_t bytes = c->job.n * (KEY_BYTES + c->job.value_bytes);
+    s->c = c;
+    s->passes = passes;
+    s->places = c->counts;
+    s->now = (void *)(s->places + c->parts);
+    s->counts = s->now + c->parts;
+    s->move = move_of(c->job.value_bytes, bytes > DIRECT_BYTES);
+    s->stream = bytes >= STREAM_BYTES;
+    s->keys_src = c->job.keys_in;
+    s->values_src = c->job.values_in;
+}
+
 static void sort_by_digits(const struct gpi_radix_cpu_job *c)
 {
-    const struct gpi_radix_job *j = &c->job;
-    struct sort s = {.c = c, .keys_src = j->keys_in, .values_src = j->values_in};
-    size_t bytes = j->n * (KEY_BYTES + j->value_bytes);
+    struct sort s;
     int active[PASSES_MAX], num_active = 0;
+    int bits = c->job.end_bit - c->job.begin_bit;
+    open_sort(&s, c, (bits + GPI_RADIX_BITS - 1) / GPI_RADIX_BITS);
     choose_digits(&s);
-    s.counts = c->counts;
-    s.now = s.counts + c->parts * (size_t)s.passes;
-    s.places = (void *)(s.now + c->parts);
-    s.move = move_of(j->value_bytes, bytes > DIRECT_BYTES);
-    s.stream = bytes >= STREAM_BYTES;
     gpi_parallel_for(c->threads, c->parts, count_all_part, &s);
-    for (int p = 0; p < s.passes; p++)
+    for (int p = 0; p < s.passes && p < PASSES_MAX; p++)
         if (!digit_is_constant(&s, p))
             active[num_active++] = p;
-    if (num_active == 0) {
+    if (num_active == 0)
         gpi_radixsort_copy_all(c);
-        return;
-    }
-    if (num_active % 2)
-        clear_the_way(&s);
     run_passes(&s, active, num_active);
 }
+
+#include "radixsort/radixsort_cpu_split.h"
 
 #if GPI_KEY_BITS <= 16
 #include "radixsort/radixsort_cpu_count.h"
@@ -301,5 +321,5 @@ void SORT(const struct gpi_radix_cpu_job *c)
         return;
     }
 #endif
-    sort_by_digits(c);
+    sort_words(c);
 }

@@ -11,7 +11,9 @@
  * piece;
  *   4. the digits of the next pass are counted per part.
  * Passes alternate between the output and a scratch array so that the last one writes the output.
- * Keys of 8 and 16 bits without values are counted and written anew.
+ * What does not fit the caches is first cut into buckets by the highest bits that vary, in one such
+ * pass, and the buckets are sorted by the bits below, one thread each. Keys of 8 and 16 bits
+ * without values are counted and written anew.
  *
  * CUDA: keys are turned into order words (radixsort_order.h), sorted as unsigned words, and turned
  * back. The order word of a float forgets its NaN payload and the sign of zero, so there the sorted

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorts that do not fit the caches: one stable pass over the highest bits that vary cuts the keys
+ * into up to 256 buckets, which are then sorted by the bits below, each inside the cache of one
+ * thread. Both halves are stable, so the result is the one of sort_by_digits(). Included by
+ * radixsort_cpu_tmpl.c.
+ */
+enum {
+    SAMPLE = 256,
+    SHARERS_MAX = 32 /* with more threads a bucket that is longer than most is still one thread's */
+};
+
+/* The bits in which a sample of the keys differs: a guess at those in which all of them do. */
+static uint64_t sample_varying(const struct gpi_radix_job *j)
+{
+    KEY keys[SAMPLE], words[SAMPLE];
+    KEY varying = 0;
+    for (size_t i = 0; i < SAMPLE; i++)
+        keys[i] = ((const KEY *)j->keys_in)[j->n / SAMPLE * i];
+    words_of(&j->order, keys, SAMPLE, words);
+    for (size_t i = 0; i < SAMPLE; i++)
+        varying |= words[i] ^ words[0];
+    return varying;
+}
+
+/* Count the one digit, and collect the bits in which words differ from the first one of the array.
+ */
+static void count_top_part(void *arg, size_t part)
+{
+    struct sort *s = arg;
+    const struct gpi_radix_job *j = &s->c->job;
+    const struct digit g = s->digits[0];
+    size_t end = part_begin(s->c, part + 1);
+    bins_u32 tables[4];
+    KEY words[BLOCK], first, varying = 0;
+    uint8_t digits[BLOCK];
+    memset(tables, 0, sizeof tables);
+    words_of(&j->order, s->keys_src, 1, &first);
+    for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
+        size_t n = end - i < BLOCK ? end - i : BLOCK;
+        words_of(&j->order, s->keys_src + i, n, words);
+        for (size_t k = 0; k < n; k++) {
+            varying |= words[k] ^ first;
+            digits[k] = (uint8_t)((uint8_t)(words[k] >> g.shift) & g.mask);
+        }
+        count_digits(digits, n, tables);
+    }
+    fold_tables(tables, s->now[part]);
+    __atomic_fetch_or(&s->varying, (uint64_t)varying, __ATOMIC_RELAXED);
+}
+
+/* One past the highest of the compared bits that is set, or begin_bit. */
+static int top_of(const struct gpi_radix_job *j, uint64_t varying)
+{
+    int top = j->end_bit;
+    while (top > j->begin_bit && !(varying >> (top - 1) & 1))
+        top--;
+    return top;
+}
+
+/* The eight bits below top, or what there is. */
+static struct digit digit_below(const struct gpi_radix_job *j, int top)
+{
+    int shift = top - GPI_RADIX_BITS > j->begin_bit ? top - GPI_RADIX_BITS : j->begin_bit;
+    return (struct digit){shift, (uint8_t)((1u << (top - shift)) - 1)};
+}
+
+/* Choose the digit to cut by, and count it. Returns one past its highest bit; begin_bit: nothing
+ * varies. */
+static int count_top(struct sort *s)
+{
+    const struct gpi_radix_cpu_job *c = s->c;
+    int guess = top_of(&c->job, sample_varying(&c->job)), top = guess;
+    do {
+        guess = top;
+        s->varying = 0;
+        s->digits[0] = digit_below(&c->job, guess);
+        gpi_parallel_for(c->threads, c->parts, count_top_part, s);
+        top = top_of(&c->job, s->varying);
+    } while (top > guess); /* the sample missed a bit; now it is known */
+    return top;
+}
+
+static void sort_words(const struct gpi_radix_cpu_job *c);
+
+/* The buckets of a split; bucket b is items [starts[b], starts[b + 1]). */
+struct buckets {
+    const struct gpi_radix_cpu_job *c;
+    const KEY *keys;
+    const char *values;
+    int shift;           /* the bits below are still to be sorted */
+    size_t shared_items; /* longer buckets are sorted by all threads together */
+    size_t starts[BINS + 1];
+};
+
+/* A bucket as a sort of its own. */
+static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucket)
+{
+    struct gpi_radix_cpu_job sub = *b->c;
+    size_t start = b->starts[bucket], value_bytes = sub.job.value_bytes;
+    sub.job.n = b->starts[bucket + 1] - start;
+    sub.job.end_bit = b->shift;
+    sub.job.keys_in = b->keys + start;
+    sub.job.keys_out = (KEY *)sub.job.keys_out + start;
+    sub.keys_tmp = (KEY *)sub.keys_tmp + start;
+    if (value_bytes) {
+        sub.job.values_in = b->values + start * value_bytes;
+        sub.job.values_out = (char *)sub.job.values_out + start * value_bytes;
+        sub.values_tmp = (char *)sub.values_tmp + start * value_bytes;
+    }
+    return sub;
+}
+
+static void sort_bucket(void *arg, size_t bucket)
+{
+    const struct buckets *b = arg;
+    struct { /* of one part, see open_sort() */
+        uint64_t places[BINS];
+        bins_u32 now, counts[PASSES_MAX];
+    } counts;
+    struct gpi_radix_cpu_job sub = bucket_job(b, bucket);
+    if (sub.job.n == 0 || sub.job.n > b->shared_items)
+        return;
+    sub.counts = &counts;
+    sub.parts = 1;
+    sub.threads = 1;
+    sort_words(&sub);
+}
+
+static void sort_buckets(struct buckets *b)
+{
+    const struct gpi_radix_cpu_job *c = b->c;
+    const size_t sharers = c->threads < SHARERS_MAX ? (size_t)c->threads : SHARERS_MAX;
+    b->shared_items = c->threads > 1 ? c->job.n / (2 * sharers) : c->job.n;
+    if (b->shared_items > GPI_RADIX_PART_MAX)
+        b->shared_items = GPI_RADIX_PART_MAX;
+    for (size_t k = 0; k < BINS; k++) {
+        struct gpi_radix_cpu_job sub = bucket_job(b, k);
+        if (sub.job.n <= b->shared_items)
+            continue;
+        sub.parts = gpi_radixsort_parts(c->threads, sub.job.n);
+        sort_words(&sub);
+    }
+    gpi_parallel_for(c->threads, BINS, sort_bucket, b);
+}
+
+static void split(const struct gpi_radix_cpu_job *c)
+{
+    struct sort s;
+    struct buckets b = {.c = c};
+    open_sort(&s, c, 0);
+    int top = count_top(&s);
+    if (top == c->job.begin_bit) {
+        gpi_radixsort_copy_all(c);
+        return;
+    }
+    b.shift = s.digits[0].shift;
+    s.pass = 0;
+    /* Keys sorted by the lower bits should need no copy at the end. */
+    aim_pass(&s, 0, 1 + (b.shift - c->job.begin_bit + GPI_RADIX_BITS - 1) / GPI_RADIX_BITS);
+    clear_the_way(&s);
+    find_places(&s);
+    for (size_t k = 0; k < BINS; k++)
+        b.starts[k] = (size_t)s.places[0][k];
+    b.starts[BINS] = c->job.n;
+    gpi_parallel_for(c->threads, c->parts, s.move, &s);
+    b.keys = s.keys_dst;
+    b.values = s.values_dst;
+    if (b.shift > c->job.begin_bit)
+        sort_buckets(&b);
+}
+
+static void sort_words(const struct gpi_radix_cpu_job *c)
+{
+    const struct gpi_radix_job *j = &c->job;
+    bool one_digit = j->end_bit - j->begin_bit <= GPI_RADIX_BITS;
+    if (one_digit || j->n * (KEY_BYTES + j->value_bytes) <= BUCKETS_BYTES)
+        sort_by_digits(c);
+    else
+        split(c);
+}
