@@ -134,7 +134,8 @@ START_TEST(test_from_coo_keys_past_64_bits)
     struct coo m = coo_new(((uint64_t)1 << 24) + 1, (uint64_t)1 << 40, n, GP_F32);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t place = t_random_below(&seed, n / 2);
-        coo_add(&m, place * 1234567 % m.num_rows, place * 987654321987 % m.num_cols);
+        coo_add(&m, place % 3 ? place * 1234567 % m.num_rows : m.num_rows - 1 - place % 2,
+                place * 987654321987 % m.num_cols);
     }
     t_fill_random(GP_F32, m.values, n, &seed);
     from_coo_case(&m, pairs[2], GP_DUPLICATES_SUM, 0);

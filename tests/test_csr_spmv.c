@@ -73,10 +73,10 @@ static void spmv_case(const struct csr *a, const gp_dtype pair[2], double alpha,
     t_set(a->dtype, scalars[0], 0, alpha);
     t_set(a->dtype, scalars[1], 0, beta);
     spmv_oracle(a, alpha != 0 ? alpha : 1, x, beta, y, want, magnitude);
+    for (uint64_t r = 0; beta == 0 && r < a->num_rows; r++)
+        t_set(a->dtype, y, r, NAN); /* must not be read */
     struct device_csr d = upload(a, pair);
     t_array dx = t_new_from(x, a->num_cols * vb, vb), dy = t_new_from(y, a->num_rows * vb, vb);
-    if (beta == 0)
-        t_poison(&dy); /* must not be read */
     T_OK(multiply(t_ctx(), &d, alpha != 0 ? scalars[0] : NULL, &dx, beta != 0 ? scalars[1] : NULL,
                   &dy));
     t_get(&dy, y, a->num_rows * vb);
@@ -189,44 +189,57 @@ enum { FILES_MAX = 64 };
 static char files[FILES_MAX][512];
 static int file_count;
 
-/* The entries of a coordinate file as they stand there; false if it is of another kind. */
-static bool read_matrix(const char *path, struct coo *m)
+/* The next line that is neither empty nor a comment. */
+static bool next_line(FILE *f, char *line, int size)
+{
+    while (fgets(line, size, f))
+        if (line[0] != '%' && strspn(line, " \t\r\n") != strlen(line))
+            return true;
+    return false;
+}
+
+/* The entries of a real coordinate file as they stand there. */
+static struct coo read_matrix(const char *path)
 {
     char line[1024];
     unsigned long long rows, cols, n, r, c;
-    bool ok = false;
     FILE *f = fopen(path, "r");
-    if (f && fgets(line, sizeof line, f) && strstr(line, "coordinate") &&
-        !strstr(line, "complex")) {
-        while (fgets(line, sizeof line, f) && line[0] == '%')
-            ;
-        ok = sscanf(line, "%llu %llu %llu", &rows, &cols, &n) == 3;
-        if (ok)
-            *m = coo_new(rows, cols, n, GP_F64);
-        while (ok && m->nnz < n && fgets(line, sizeof line, f)) {
-            double v = 1;
-            ok = sscanf(line, "%llu %llu %lf", &r, &c, &v) >= 2;
-            t_set(GP_F64, m->values, m->nnz, v);
-            coo_add(m, r - 1, c - 1);
-        }
+    ck_assert_ptr_nonnull(f);
+    ck_assert(next_line(f, line, sizeof line));
+    ck_assert_int_eq(sscanf(line, "%llu %llu %llu", &rows, &cols, &n), 3);
+    struct coo m = coo_new(rows, cols, n, GP_F64);
+    while (m.nnz < n) {
+        double v = 1;
+        ck_assert(next_line(f, line, sizeof line));
+        ck_assert_int_ge(sscanf(line, "%llu %llu %lf", &r, &c, &v), 2);
+        t_set(GP_F64, m.values, m.nnz, v);
+        coo_add(&m, r - 1, c - 1);
     }
+    fclose(f);
+    return m;
+}
+
+static bool is_coordinate(const char *path)
+{
+    char line[1024];
+    FILE *f = fopen(path, "r");
+    bool ok =
+        f && fgets(line, sizeof line, f) && strstr(line, "coordinate") && !strstr(line, "complex");
     if (f)
         fclose(f);
     return ok;
 }
 
+/* The files of the directory that are real coordinate lists. */
 static void find_files(const char *directory)
 {
     DIR *d = opendir(directory);
     struct dirent *e;
-    struct coo m;
     while (d && (e = readdir(d)) && file_count < FILES_MAX) {
         char *path = files[file_count];
         snprintf(path, sizeof files[0], "%s/%.200s", directory, e->d_name);
-        if (strstr(e->d_name, ".mtx") && read_matrix(path, &m)) {
-            coo_free(&m);
+        if (strstr(e->d_name, ".mtx") && is_coordinate(path))
             file_count++;
-        }
     }
     if (d)
         closedir(d);
@@ -235,9 +248,8 @@ static void find_files(const char *directory)
 /* Convert on the device, compare with the oracle, multiply. */
 START_TEST(test_real_matrix)
 {
-    struct coo m;
+    struct coo m = read_matrix(files[_i]);
     gp_coo_desc d = GP_COO_DESC_INIT;
-    ck_assert(read_matrix(files[_i], &m));
     d.value_dtype = GP_F64;
     struct csr want = oracle_from_coo(&m, GP_DUPLICATES_SUM);
     t_array rows = index_array(m.rows, m.nnz, GP_U32, 0),
