@@ -137,6 +137,14 @@ static void parse_valued(struct bench_options *o, const char *option, char *valu
         usage_error("unknown option", option);
 }
 
+static bool named(const struct bench_options *o, const char *suite)
+{
+    for (int i = 0; i < o->num_suites; i++)
+        if (strcmp(o->suites[i], suite) == 0)
+            return true;
+    return false;
+}
+
 static void parse(struct bench_options *o, int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "--compare") == 0)
@@ -149,6 +157,8 @@ static void parse(struct bench_options *o, int argc, char **argv)
             i++;
         }
     }
+    if (o->svg && !named(o, "ladder"))
+        usage_error("--svg is for the suite", "ladder, which is not named");
     if (!o->runs)
         o->runs = o->quick ? 7 : 15;
 }
@@ -184,10 +194,7 @@ static void start(struct bench *b)
 
 static bool chosen(const struct bench_options *o, const struct suite *suite)
 {
-    for (int i = 0; i < o->num_suites; i++)
-        if (strcmp(o->suites[i], suite->name) == 0)
-            return true;
-    return o->num_suites == 0 && !suite->by_name;
+    return o->num_suites ? named(o, suite->name) : !suite->by_name;
 }
 
 static int finish(struct bench *b)
