@@ -288,7 +288,7 @@ START_TEST(test_argsort_errors)
     T_STATUS(GP_ERROR_POINTER, gp_argsort(c, GP_U32, NULL, 8, GP_U32, out, NULL));
     T_STATUS(GP_ERROR_ARGUMENT, gp_argsort(c, GP_U8, k, SIZE_MAX, GP_U64, out, NULL));
     T_STATUS(GP_ERROR_DTYPE, gp_argsort(c, GP_U32, k, 8, GP_I32, out, NULL));
-    T_STATUS(GP_ERROR_ARGUMENT, gp_argsort(c, GP_U8, k, ((size_t)1 << 32) + 1, GP_U32, out, NULL));
+    T_STATUS(GP_ERROR_ARGUMENT, gp_argsort(c, GP_U8, k, (size_t)1 << 32, GP_U32, out, NULL));
     T_STATUS(GP_ERROR_POINTER, gp_argsort(c, GP_U32, k, 8, GP_U32, NULL, NULL));
     T_STATUS(GP_ERROR_POINTER, gp_argsort(c, GP_U32, k, 8, GP_U64, out + 4, NULL));
     T_STATUS(GP_ERROR_OVERLAP, gp_argsort(c, GP_U32, k, 8, GP_U32, k, NULL));

@@ -115,13 +115,14 @@ GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype
  * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
- * @param[in]  n           keys; 0 is allowed and does nothing; at most 2^40, and 2^32 with GP_U32
+ * @param[in]  n           keys; 0 is allowed and does nothing; at most 2^40, and less than 2^32
+ * with GP_U32
  * @param[in]  index_dtype GP_U32 or GP_U64
  * @param[out] indices_out n indices; must not overlap keys_in
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is 0, 1, 2 ..
  *
  * Workspace gp_argsort_workspace_bytes(). Queueing and statuses as gp_radix_sort(); GP_ERROR_DTYPE
- * also for index_dtype, GP_ERROR_ARGUMENT also for an n that index_dtype cannot number.
+ * also for index_dtype, GP_ERROR_ARGUMENT also for an n too large for index_dtype.
  * @since 0.1
  */
 GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,

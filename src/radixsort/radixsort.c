@@ -104,10 +104,9 @@ static gp_status check_index_dtype(gp_context *ctx, const char *function, gp_dty
 
 static gp_status check_index_range(gp_context *ctx, const char *function, size_t n, gp_dtype dtype)
 {
-    if (dtype == GP_U32 && (uint64_t)n > (uint64_t)1 << 32)
+    if (dtype == GP_U32 && n > UINT32_MAX)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: n is %zu, more than the 2^32 that index_dtype u32 can number",
-                        function, n);
+                        "%s: n is %zu, expected less than 2^32 with index_dtype u32", function, n);
     return GP_OK;
 }
 

@@ -24,27 +24,37 @@ typedef uint64_t Word;
 namespace
 {
 
-/* A 64-bit count for every n: one instance instead of two, at a small cost below 2^32. */
-cudaError_t sort_keys(gpi_radix_cub_args *a)
+/*
+ * CUB's kernels differ by the type of the count. On an H200 at 2^28, 32 bits are 1.15 times as fast
+ * as 64 for values of 4 bytes and 1.4 times for keys of 1 byte, 0.86 times for u32 keys alone, and
+ * else equal within 3%.
+ */
+template <class Count> cudaError_t sort_keys(gpi_radix_cub_args *a)
 {
     return cub::DeviceRadixSort::SortKeys(
         a->temporary, a->bytes, static_cast<const Word *>(a->keys_in),
-        static_cast<Word *>(a->keys_out), a->n, a->begin_bit, a->end_bit, a->stream);
+        static_cast<Word *>(a->keys_out), (Count)a->n, a->begin_bit, a->end_bit, a->stream);
 }
 
-template <class Value> cudaError_t sort_pairs(gpi_radix_cub_args *a)
+template <class Value, class Count> cudaError_t sort_pairs(gpi_radix_cub_args *a)
 {
     return cub::DeviceRadixSort::SortPairs(
         a->temporary, a->bytes, static_cast<const Word *>(a->keys_in),
         static_cast<Word *>(a->keys_out), static_cast<const Value *>(a->values_in),
-        static_cast<Value *>(a->values_out), a->n, a->begin_bit, a->end_bit, a->stream);
+        static_cast<Value *>(a->values_out), (Count)a->n, a->begin_bit, a->end_bit, a->stream);
 }
 
 } // namespace
 
 extern "C" int SORT(gpi_radix_cub_args *a)
 {
-    if (a->value_bytes == 0)
-        return sort_keys(a);
-    return a->value_bytes == 4 ? sort_pairs<uint32_t>(a) : sort_pairs<uint64_t>(a);
+    if (a->value_bytes == 4) /* n is below 2^32 */
+        return sort_pairs<uint32_t, uint32_t>(a);
+    if (a->value_bytes == 8)
+        return sort_pairs<uint64_t, uint64_t>(a);
+#if GPI_KEY_BITS == 8
+    if (a->n <= UINT32_MAX)
+        return sort_keys<uint32_t>(a);
+#endif
+    return sort_keys<uint64_t>(a);
 }

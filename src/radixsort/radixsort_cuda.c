@@ -16,6 +16,12 @@ struct route {
     size_t moved_bytes; /* what the sort moves beside the words: 0, 4 or 8 */
 };
 
+/* Values that the sort moves itself. */
+static bool value_is_direct(const struct gpi_radix_job *j)
+{
+    return j->value_bytes == 8 || (j->value_bytes == 4 && gpi_radix_index_bytes(j->n) == 4);
+}
+
 static struct route route_of(const struct gpi_radix_job *j)
 {
     struct route r = {.moved_bytes = j->value_bytes};
@@ -24,8 +30,7 @@ static struct route route_of(const struct gpi_radix_job *j)
     r.identity = !is_float && j->order.flip == 0;
     r.exact = is_float && all_bits && j->value_bytes == 0;
     r.pick_keys = is_float && !r.exact && !is_argsort;
-    r.pick_values = j->value_bytes && !is_argsort &&
-                    (r.pick_keys || (j->value_bytes != 4 && j->value_bytes != 8));
+    r.pick_values = j->value_bytes && !is_argsort && (r.pick_keys || !value_is_direct(j));
     r.indices = is_argsort || r.pick_keys || r.pick_values;
     if (r.pick_keys || r.pick_values)
         r.moved_bytes = gpi_radix_index_bytes(j->n);

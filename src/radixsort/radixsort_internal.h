@@ -119,10 +119,11 @@ static inline int gpi_radix_width(size_t key_bytes)
     return key_bytes == 1 ? 0 : key_bytes == 2 ? 1 : key_bytes == 4 ? 2 : 3;
 }
 
-/* Bytes of the indices that stand in for values or keys of an array. */
+/* Bytes of the indices that stand in for values or keys of an array. 2^32 itself counts as wide, so
+ * that whoever sorts narrow ones has a count of 32 bits. */
 static inline size_t gpi_radix_index_bytes(uint64_t n)
 {
-    return n > (uint64_t)1 << 32 ? 8 : 4;
+    return n >= (uint64_t)1 << 32 ? 8 : 4;
 }
 
 #endif
