@@ -408,6 +408,10 @@ START_TEST(test_scan_errors_leave_the_output_untouched)
     T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &d, data, 64, o));
     d = good, d.total = o;
     T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 64, o));
+    d = good, d.kind = GP_SCAN_ROW_POINTERS; /* has one output more */
+    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data + 128, 32, data));
+    d.total = o + 128;
+    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 32, o));
     d = good, d.device_n = (const uint64_t *)(void *)((char *)word.data + 4);
     T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &d, data, 64, o));
     d = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I64, GP_SUM); /* in place needs one size */
