@@ -133,6 +133,12 @@ GP_API const char *gp_op_string(gp_op op);
  */
 GP_API size_t gp_op_scalars(gp_op op);
 
+/** Direction of a sorted order. */
+typedef enum gp_order {
+    GP_ASCENDING = 0, /**< integers by value; floats -inf .. -0 = +0 .. +inf < NaN */
+    GP_DESCENDING = 1 /**< the reverse order of keys; equal keys still stay in input order */
+} gp_order;
+
 /** Which implementation of a primitive to use; not every primitive has every one. */
 typedef enum gp_algorithm {
     GP_ALGORITHM_AUTO = 0,      /**< what the tuning table says is fastest and deterministic */

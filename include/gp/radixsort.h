@@ -20,12 +20,6 @@
 extern "C" {
 #endif
 
-/** Direction of a sort. */
-typedef enum gp_order {
-    GP_ASCENDING = 0, /**< integers by value; floats -inf .. -0 = +0 .. +inf < NaN */
-    GP_DESCENDING = 1 /**< the reverse order of keys; equal keys still stay in input order */
-} gp_order;
-
 /** Options of a sort; start from GP_RADIX_SORT_OPTIONS_INIT. */
 typedef struct gp_radix_sort_options {
     size_t size;            /**< sizeof(gp_radix_sort_options) */

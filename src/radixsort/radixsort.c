@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The front door of the sorts: checks, options, dispatch. */
-#include "radixsort/radixsort_internal.h"
+#include "radixsort/radixsort_check.h"
 
 #include "core/check.h"
 #include "core/cuda.h"
 
-static struct gpi_radix_order order_of(gp_dtype dtype, gp_order order)
+struct gpi_radix_order gpi_radix_order_of(gp_dtype dtype, gp_order order)
 {
     static const uint64_t inf_of[] = {
         [GP_F16] = 0x7c00, [GP_BF16] = 0x7f80, [GP_F32] = 0x7f800000, [GP_F64] = 0x7ffull << 52};
@@ -19,6 +19,16 @@ static struct gpi_radix_order order_of(gp_dtype dtype, gp_order order)
     if (order == GP_DESCENDING)
         o.flip ^= all;
     return o;
+}
+
+gp_status gpi_radix_check_order(gp_context *ctx, const char *function, const char *argument,
+                                gp_order order)
+{
+    if (order != GP_ASCENDING && order != GP_DESCENDING)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: %s is %d, expected GP_ASCENDING or GP_DESCENDING", function, argument,
+                        (int)order);
+    return GP_OK;
 }
 
 static gp_status check_bits(gp_context *ctx, const char *function, int width,
@@ -53,10 +63,9 @@ static gp_status check_algorithm(gp_context *ctx, const char *function, gp_backe
     return GP_OK;
 }
 
-/* Check the options and put them, resolved, into the job, whose key_bytes is set. */
-static gp_status apply_options(gp_context *ctx, const char *function, gp_backend backend,
-                               gp_dtype dtype, const gp_radix_sort_options *options,
-                               struct gpi_radix_job *job)
+gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_backend backend,
+                                  gp_dtype dtype, const gp_radix_sort_options *options,
+                                  struct gpi_radix_job *job)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     int width = 8 * (int)job->key_bytes;
@@ -64,28 +73,18 @@ static gp_status apply_options(gp_context *ctx, const char *function, gp_backend
         GPI_TRY(gpi_check_struct(ctx, function, "options", options, options->size, sizeof o));
         o = *options;
     }
-    if (o.order != GP_ASCENDING && o.order != GP_DESCENDING)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: options->order is %d, expected GP_ASCENDING or GP_DESCENDING",
-                        function, (int)o.order);
+    GPI_TRY(gpi_radix_check_order(ctx, function, "options->order", o.order));
     GPI_TRY(check_bits(ctx, function, width, &o));
     GPI_TRY(check_algorithm(ctx, function, backend, o.algorithm));
-    job->order = order_of(dtype, o.order);
+    job->order = gpi_radix_order_of(dtype, o.order);
     job->begin_bit = o.begin_bit;
     job->end_bit = o.end_bit ? o.end_bit : width;
     job->algorithm = o.algorithm;
     return GP_OK;
 }
 
-/* The largest power of two, up to 16, that divides bytes. */
-static size_t alignment_of(size_t bytes)
-{
-    size_t power = bytes & (~bytes + 1);
-    return power < 16 ? power : 16;
-}
-
-static gp_status check_item_bytes(gp_context *ctx, const char *function, const char *argument,
-                                  size_t bytes)
+gp_status gpi_radix_check_bytes(gp_context *ctx, const char *function, const char *argument,
+                                size_t bytes)
 {
     if (bytes == 0 || bytes > GPI_RADIX_VALUE_MAX)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %zu, expected 1 to %d", function,
@@ -93,7 +92,7 @@ static gp_status check_item_bytes(gp_context *ctx, const char *function, const c
     return GP_OK;
 }
 
-static gp_status check_index_dtype(gp_context *ctx, const char *function, gp_dtype dtype)
+gp_status gpi_radix_check_index_dtype(gp_context *ctx, const char *function, gp_dtype dtype)
 {
     if (dtype != GP_U32 && dtype != GP_U64)
         return gpi_fail(ctx, GP_ERROR_DTYPE,
@@ -102,7 +101,8 @@ static gp_status check_index_dtype(gp_context *ctx, const char *function, gp_dty
     return GP_OK;
 }
 
-static gp_status check_index_range(gp_context *ctx, const char *function, size_t n, gp_dtype dtype)
+gp_status gpi_radix_check_index_range(gp_context *ctx, const char *function, size_t n,
+                                      gp_dtype dtype)
 {
     if (dtype == GP_U32 && n > UINT32_MAX)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
@@ -110,9 +110,8 @@ static gp_status check_index_range(gp_context *ctx, const char *function, size_t
     return GP_OK;
 }
 
-/* Everything before the options, in parameter order. */
-static gp_status check_keys(gp_context *ctx, const char *function, gp_dtype dtype,
-                            const void *keys_in, size_t n)
+gp_status gpi_radix_check_keys(gp_context *ctx, const char *function, gp_dtype dtype,
+                               const void *keys_in, size_t n)
 {
     size_t bytes = gp_dtype_bytes(dtype);
     GPI_TRY(gpi_check_dtype(ctx, function, "dtype", dtype));
@@ -135,6 +134,20 @@ static gp_status check_values(gp_context *ctx, const char *function,
                              job->values_out, values, false);
 }
 
+gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
+                                  const struct gpi_radix_job *job)
+{
+    uint64_t keys = (uint64_t)job->n * job->key_bytes;
+    uint64_t values = (uint64_t)job->n * job->value_bytes;
+    GPI_TRY(gpi_check_array(ctx, function, "keys_out", job->keys_out, keys, job->key_bytes));
+    if (job->value_bytes)
+        GPI_TRY(gpi_check_array(ctx, function, "values_out", job->values_out, values,
+                                gpi_radix_alignment(job->value_bytes)));
+    GPI_TRY(gpi_check_overlap(ctx, function, "keys_in", job->keys_in, keys, "keys_out",
+                              job->keys_out, keys, true));
+    return job->value_bytes ? check_values(ctx, function, job) : GP_OK;
+}
+
 static gp_status run(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
     struct gpi_device_guard guard;
@@ -153,14 +166,11 @@ gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, si
 {
     static const char f[] = "gp_radix_sort";
     struct gpi_radix_job job = {.key_bytes = gp_dtype_bytes(dtype), .n = n, .keys_in = keys_in};
-    uint64_t bytes = (uint64_t)n * job.key_bytes;
     job.keys_out = keys_out;
     GPI_TRY(gpi_check_context(ctx, f));
-    GPI_TRY(check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(gpi_check_array(ctx, f, "keys_out", keys_out, bytes, job.key_bytes));
-    GPI_TRY(
-        gpi_check_overlap(ctx, f, "keys_in", keys_in, bytes, "keys_out", keys_out, bytes, true));
-    GPI_TRY(apply_options(ctx, f, ctx->backend, dtype, options, &job));
+    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_radix_check_outputs(ctx, f, &job));
+    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
 }
 
@@ -176,17 +186,13 @@ gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_
                                 .values_in = values_in,
                                 .keys_out = keys_out,
                                 .values_out = values_out};
-    uint64_t keys = (uint64_t)n * job.key_bytes, values = (uint64_t)n * value_bytes;
-    size_t alignment = alignment_of(value_bytes);
     GPI_TRY(gpi_check_context(ctx, f));
-    GPI_TRY(check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(check_item_bytes(ctx, f, "value_bytes", value_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, values, alignment));
-    GPI_TRY(gpi_check_array(ctx, f, "keys_out", keys_out, keys, job.key_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "values_out", values_out, values, alignment));
-    GPI_TRY(gpi_check_overlap(ctx, f, "keys_in", keys_in, keys, "keys_out", keys_out, keys, true));
-    GPI_TRY(check_values(ctx, f, &job));
-    GPI_TRY(apply_options(ctx, f, ctx->backend, dtype, options, &job));
+    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
+                            gpi_radix_alignment(value_bytes)));
+    GPI_TRY(gpi_radix_check_outputs(ctx, f, &job));
+    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
 }
 
@@ -201,24 +207,24 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
                                 .values_out = indices_out};
     uint64_t bytes = (uint64_t)n * job.value_bytes;
     GPI_TRY(gpi_check_context(ctx, f));
-    GPI_TRY(check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(check_index_dtype(ctx, f, index_dtype));
-    GPI_TRY(check_index_range(ctx, f, n, index_dtype));
+    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
+    GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
     GPI_TRY(gpi_check_array(ctx, f, "indices_out", indices_out, bytes, job.value_bytes));
     GPI_TRY(gpi_check_overlap(ctx, f, "keys_in", keys_in, (uint64_t)n * job.key_bytes,
                               "indices_out", indices_out, bytes, false));
-    GPI_TRY(apply_options(ctx, f, ctx->backend, dtype, options, &job));
+    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
 }
 
 static gp_status check_gather(gp_context *ctx, const char *f, size_t item_bytes, const void *in,
                               gp_dtype index_dtype, const void *indices, size_t n, void *out)
 {
-    size_t index_bytes = gp_dtype_bytes(index_dtype), alignment = alignment_of(item_bytes);
-    GPI_TRY(check_item_bytes(ctx, f, "item_bytes", item_bytes));
+    size_t index_bytes = gp_dtype_bytes(index_dtype), alignment = gpi_radix_alignment(item_bytes);
+    GPI_TRY(gpi_radix_check_bytes(ctx, f, "item_bytes", item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(gpi_check_array(ctx, f, "in", in, n ? item_bytes : 0, alignment));
-    GPI_TRY(check_index_dtype(ctx, f, index_dtype));
+    GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
     GPI_TRY(gpi_check_array(ctx, f, "indices", indices, n * index_bytes, index_bytes));
     GPI_TRY(gpi_check_array(ctx, f, "out", out, n * item_bytes, alignment));
     GPI_TRY(
@@ -247,10 +253,7 @@ gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     return s;
 }
 
-/* The bound for a job whose sizes are set. */
-static gp_status workspace_bytes(const char *f, const gp_target *target, gp_dtype dtype,
-                                 const gp_radix_sort_options *options, struct gpi_radix_job *job,
-                                 size_t *bytes)
+gp_status gpi_radix_check_target(const char *f, const gp_target *target, gp_target *out)
 {
     gp_target t = GP_TARGET_INIT;
     if (target) {
@@ -260,9 +263,20 @@ static gp_status workspace_bytes(const char *f, const gp_target *target, gp_dtyp
     if ((int)t.backend < GP_BACKEND_AUTO || t.backend > GP_BACKEND_CUDA)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: target->backend is %d, not a gp_backend", f,
                         (int)t.backend);
+    *out = t;
+    return GP_OK;
+}
+
+/* The bound for a job whose sizes are set. */
+static gp_status workspace_bytes(const char *f, const gp_target *target, gp_dtype dtype,
+                                 const gp_radix_sort_options *options, struct gpi_radix_job *job,
+                                 size_t *bytes)
+{
+    gp_target t = GP_TARGET_INIT;
+    GPI_TRY(gpi_radix_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", job->n));
-    GPI_TRY(apply_options(NULL, f, t.backend, dtype, options, job));
+    GPI_TRY(gpi_radix_apply_options(NULL, f, t.backend, dtype, options, job));
     size_t cpu =
         t.backend == GP_BACKEND_CUDA || job->n == 0 ? 0 : gpi_radixsort_cpu_bytes(t.threads, job);
     size_t cuda =
@@ -281,7 +295,7 @@ gp_status gp_radix_sort_workspace_bytes(const gp_target *target, gp_dtype dtype,
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     if (value_bytes)
-        GPI_TRY(check_item_bytes(NULL, f, "value_bytes", value_bytes));
+        GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));
     job.keys_out = job.values_out = bytes; /* any array: there is one */
     job.values_in = job.values_out;
     return workspace_bytes(f, target, dtype, options, &job, bytes);
@@ -296,8 +310,8 @@ gp_status gp_argsort_workspace_bytes(const gp_target *target, gp_dtype dtype, si
         .key_bytes = gp_dtype_bytes(dtype), .value_bytes = gp_dtype_bytes(index_dtype), .n = n};
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    GPI_TRY(check_index_dtype(NULL, f, index_dtype));
-    GPI_TRY(check_index_range(NULL, f, n, index_dtype));
+    GPI_TRY(gpi_radix_check_index_dtype(NULL, f, index_dtype));
+    GPI_TRY(gpi_radix_check_index_range(NULL, f, n, index_dtype));
     job.values_out = bytes; /* any array: there is one */
     return workspace_bytes(f, target, dtype, options, &job, bytes);
 }
