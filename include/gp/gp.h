@@ -8,7 +8,11 @@
 #include <gp/core.h>
 #include <gp/csr.h>
 #include <gp/histogram.h>
+#include <gp/lexsort.h>
+#include <gp/merge.h>
 #include <gp/radixsort.h>
 #include <gp/scan.h>
+#include <gp/segsort.h>
+#include <gp/topk.h>
 
 #endif

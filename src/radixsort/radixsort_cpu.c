@@ -6,20 +6,6 @@
 #include "core/threads.h"
 #include "core/workspace.h"
 
-static bool value_is_direct(size_t bytes)
-{
-    return bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16;
-}
-
-/* Counts of all passes, of the pass at hand, and places; or counts of keys and their places. */
-static size_t counts_bytes(const struct gpi_radix_job *j, size_t parts)
-{
-    size_t bins = (size_t)1 << 8 * (j->key_bytes <= 2 ? j->key_bytes : 1);
-    if (gpi_radixsort_by_count(j))
-        return (bins + 1) * sizeof(uint64_t) + parts * bins * sizeof(uint32_t);
-    return parts * GPI_RADIX_BINS * ((j->key_bytes + 1) * sizeof(uint32_t) + sizeof(uint64_t));
-}
-
 /* The sizes of a frame's pieces; 0: not taken. */
 struct pieces {
     size_t keys_tmp, keys_out, values_tmp, indices, values_copy, counts;
@@ -29,12 +15,12 @@ static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool 
 {
     struct pieces p = {0, 0, 0, 0, 0, 0};
     size_t index_bytes = gpi_radix_index_bytes(j->n);
-    p.counts = counts_bytes(j, gpi_radixsort_parts(threads, j->n));
+    p.counts = gpi_radixsort_counts_bytes(j, gpi_radixsort_parts(threads, j->n));
     if (j->begin_bit == j->end_bit || gpi_radixsort_by_count(j))
         return p;
     p.keys_tmp = j->n * j->key_bytes;
     p.keys_out = j->keys_out ? 0 : p.keys_tmp;
-    if (value_is_direct(j->value_bytes)) {
+    if (gpi_radixsort_value_is_direct(j->value_bytes)) {
         p.values_tmp = j->n * j->value_bytes;
         return p;
     }

@@ -39,12 +39,27 @@ static inline size_t gpi_radixsort_parts(int threads, size_t n)
     return parts > least ? parts : least;
 }
 
+/* Values that have code of their own. */
+static inline bool gpi_radixsort_value_is_direct(size_t bytes)
+{
+    return bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16;
+}
+
 /* Whether keys are counted instead of moved: all bits compared, and enough of them to pay for the
  * table. */
 static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)
 {
     return j->key_bytes <= 2 && j->value_bytes == 0 && j->begin_bit == 0 &&
            j->end_bit == 8 * (int)j->key_bytes && j->n >= (j->key_bytes == 1 ? 0 : 16384);
+}
+
+/* Counts of all passes, of the pass at hand, and places; or counts of keys and their places. */
+static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, size_t parts)
+{
+    size_t bins = (size_t)1 << 8 * (j->key_bytes <= 2 ? j->key_bytes : 1);
+    if (gpi_radixsort_by_count(j))
+        return (bins + 1) * sizeof(uint64_t) + parts * bins * sizeof(uint32_t);
+    return parts * GPI_RADIX_BINS * ((j->key_bytes + 1) * sizeof(uint32_t) + sizeof(uint64_t));
 }
 
 /* Copy n items of a size to an array of the same length, in parallel. */

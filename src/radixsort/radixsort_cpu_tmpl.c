@@ -15,12 +15,16 @@
 #define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #if GPI_KEY_BITS == 8
 #define SORT PASTE(gpi_radixsort_k1_cpu_, GPI_ISA_SUFFIX)
+#define SEGMENT PASTE(gpi_radixsort_segment_k1_cpu_, GPI_ISA_SUFFIX)
 #elif GPI_KEY_BITS == 16
 #define SORT PASTE(gpi_radixsort_k2_cpu_, GPI_ISA_SUFFIX)
+#define SEGMENT PASTE(gpi_radixsort_segment_k2_cpu_, GPI_ISA_SUFFIX)
 #elif GPI_KEY_BITS == 32
 #define SORT PASTE(gpi_radixsort_k4_cpu_, GPI_ISA_SUFFIX)
+#define SEGMENT PASTE(gpi_radixsort_segment_k4_cpu_, GPI_ISA_SUFFIX)
 #else
 #define SORT PASTE(gpi_radixsort_k8_cpu_, GPI_ISA_SUFFIX)
+#define SEGMENT PASTE(gpi_radixsort_segment_k8_cpu_, GPI_ISA_SUFFIX)
 #endif
 
 enum {
@@ -306,6 +310,8 @@ static void sort_by_digits(const struct gpi_radix_cpu_job *c)
 }
 
 #include "radixsort/radixsort_cpu_split.h"
+
+#include "radixsort/radixsort_cpu_segment.h"
 
 #if GPI_KEY_BITS <= 16
 #include "radixsort/radixsort_cpu_count.h"

@@ -54,7 +54,7 @@ struct gpi_radix_cpu_job {
     struct gpi_radix_job job; /* keys_out is set, value_bytes is 0, 1, 2, 4, 8 or 16 */
     void *keys_tmp;
     void *values_tmp;
-    void *counts; /* see counts_bytes() in radixsort_cpu.c */
+    void *counts; /* see gpi_radixsort_counts_bytes() */
     size_t parts;
     int threads;
 };
@@ -93,6 +93,7 @@ struct gpi_radix_cuda_kernels {
 
 /* radixsort_table.c; width is log2 of the key's bytes. NULL: not available. */
 gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width);
+gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width);
 gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width);
 const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row);
 

@@ -2,14 +2,27 @@
 #include "radixsort/radixsort_internal.h"
 
 #include "core/threads.h"
+#include "radixsort/radixsort_lexsort.h"
+#include "radixsort/radixsort_segmented.h"
+
+/* Sorts of an array and of a segment by one thread, by log2 of the key's bytes. */
+struct cpu_row {
+    gpi_radixsort_cpu_fn *sort[4], *segment[4];
+};
 
 #define DECLARE_CPU(isa)                                                                           \
     gpi_radixsort_cpu_fn gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa,                   \
-        gpi_radixsort_k4_cpu_##isa, gpi_radixsort_k8_cpu_##isa;
+        gpi_radixsort_k4_cpu_##isa, gpi_radixsort_k8_cpu_##isa,                                    \
+        gpi_radixsort_segment_k1_cpu_##isa, gpi_radixsort_segment_k2_cpu_##isa,                    \
+        gpi_radixsort_segment_k4_cpu_##isa, gpi_radixsort_segment_k8_cpu_##isa;
 #define ROW_CPU(isa)                                                                               \
     {                                                                                              \
-        gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa, gpi_radixsort_k4_cpu_##isa,        \
-            gpi_radixsort_k8_cpu_##isa                                                             \
+        {gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa, gpi_radixsort_k4_cpu_##isa,       \
+         gpi_radixsort_k8_cpu_##isa},                                                              \
+        {                                                                                          \
+            gpi_radixsort_segment_k1_cpu_##isa, gpi_radixsort_segment_k2_cpu_##isa,                \
+                gpi_radixsort_segment_k4_cpu_##isa, gpi_radixsort_segment_k8_cpu_##isa             \
+        }                                                                                          \
     }
 
 DECLARE_CPU(base)
@@ -18,7 +31,7 @@ DECLARE_CPU(avx2)
 DECLARE_CPU(avx512)
 #endif
 
-static gpi_radixsort_cpu_fn *const cpu_table[][4] = {
+static const struct cpu_row cpu_table[] = {
     ROW_CPU(base),
 #if GPI_ISA_VARIANTS
     ROW_CPU(avx2),
@@ -28,23 +41,34 @@ static gpi_radixsort_cpu_fn *const cpu_table[][4] = {
 
 gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width)
 {
-    return cpu_table[isa][width];
+    return cpu_table[isa].sort[width];
+}
+
+gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
+{
+    return cpu_table[isa].segment[width];
 }
 
 #if GPI_HAVE_CUDA
 #define DECLARE_CUDA(sm)                                                                           \
     gpi_radixsort_cub_fn gpi_radixsort_k1_cub_sm##sm, gpi_radixsort_k2_cub_sm##sm,                 \
         gpi_radixsort_k4_cub_sm##sm, gpi_radixsort_k8_cub_sm##sm;                                  \
-    extern const struct gpi_radix_cuda_kernels gpi_radixsort_kernels_sm##sm;
+    extern const struct gpi_radix_cuda_kernels gpi_radixsort_kernels_sm##sm;                       \
+    extern const struct gpi_lex_kernels gpi_lex_kernels_sm##sm;                                    \
+    gpi_segmented_check_fn gpi_segmented_check_sm##sm;
 #define ROW_CUB(sm)                                                                                \
     {gpi_radixsort_k1_cub_sm##sm, gpi_radixsort_k2_cub_sm##sm, gpi_radixsort_k4_cub_sm##sm,        \
      gpi_radixsort_k8_cub_sm##sm},
 #define ROW_KERNELS(sm) &gpi_radixsort_kernels_sm##sm,
+#define ROW_LEX(sm) &gpi_lex_kernels_sm##sm,
+#define ROW_CHECK(sm) gpi_segmented_check_sm##sm,
 
 GPI_SMS(DECLARE_CUDA)
 
 static gpi_radixsort_cub_fn *const cub_table[][4] = {GPI_SMS(ROW_CUB)};
 static const struct gpi_radix_cuda_kernels *const kernels_table[] = {GPI_SMS(ROW_KERNELS)};
+static const struct gpi_lex_kernels *const lex_table[] = {GPI_SMS(ROW_LEX)};
+static gpi_segmented_check_fn *const check_table[] = {GPI_SMS(ROW_CHECK)};
 
 gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width)
 {
@@ -55,6 +79,16 @@ const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row)
 {
     return kernels_table[sm_row];
 }
+
+const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row)
+{
+    return lex_table[sm_row];
+}
+
+gpi_segmented_check_fn *gpi_segmented_check_get(int sm_row)
+{
+    return check_table[sm_row];
+}
 #else
 gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width)
 {
@@ -64,6 +98,18 @@ gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width)
 }
 
 const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row)
+{
+    (void)sm_row;
+    return NULL;
+}
+
+const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row)
+{
+    (void)sm_row;
+    return NULL;
+}
+
+gpi_segmented_check_fn *gpi_segmented_check_get(int sm_row)
 {
     (void)sm_row;
     return NULL;

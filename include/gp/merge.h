@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file merge.h
+ * Stable merge of two sorted arrays.
+ *
+ * Sorted is what gp_radix_sort() with all bits compared leaves: integers by value, floats
+ * -inf .. -0 = +0 .. +inf < NaN; GP_DESCENDING is the exact reverse. Arrays that are not sorted
+ * give a permutation of their items in an unspecified order; nothing outside the arrays is touched.
+ */
+#ifndef GP_MERGE_H
+#define GP_MERGE_H
+
+#include <gp/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Merge two sorted arrays of keys.
+ *
+ * out holds the num_a + num_b keys in order; of equal ones, those of a come first, and those of
+ * each array in their order.
+ *
+ * @param[in]  ctx   decides where the arrays live
+ * @param[in]  dtype of the keys, any gp_dtype
+ * @param[in]  order in which a and b are sorted, and out will be
+ * @param[in]  a     num_a keys, aligned to the key; NULL if num_a == 0
+ * @param[in]  num_a 0 is allowed; num_a + num_b is at most 2^40
+ * @param[in]  b     num_b keys; NULL if num_b == 0; may overlap a
+ * @param[in]  num_b 0 is allowed
+ * @param[out] out   num_a + num_b keys; overlaps neither input
+ *
+ * Workspace: gp_merge_workspace_bytes(), contents lost. Queued on the context's stream; allocates
+ * only while the workspace is smaller; capturable. Same result in every run and on every backend.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
+ * memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT order, num_a or num_b; GP_ERROR_OVERLAP;
+ * GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
+ * GP_ERROR_CUDA out unspecified.
+ *
+ * Cost: reads and writes every key once.
+ * Source: Green, McColl and Bader 2012 (merge path).
+ * @since 0.1
+ */
+GP_API gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *a,
+                          size_t num_a, const void *b, size_t num_b, void *out);
+
+/**
+ * Merge two sorted arrays of keys, and move a value along with each key.
+ *
+ * As gp_merge(), and values_out[i] is the value that stood beside keys_out[i].
+ *
+ * @param[in]  ctx         decides where the arrays live
+ * @param[in]  dtype       of the keys, any gp_dtype
+ * @param[in]  order       in which the keys are sorted
+ * @param[in]  value_bytes 1 to 65536
+ * @param[in]  keys_a      num_a keys; NULL if num_a == 0
+ * @param[in]  values_a    num_a values, aligned to the largest power of two, up to 16, that divides
+ * value_bytes
+ * @param[in]  num_a       0 is allowed; num_a + num_b is at most 2^40
+ * @param[in]  keys_b      num_b keys; NULL if num_b == 0
+ * @param[in]  values_b    num_b values
+ * @param[in]  num_b       0 is allowed
+ * @param[out] keys_out    num_a + num_b keys
+ * @param[out] values_out  num_a + num_b values. No output overlaps another array
+ *
+ * Workspace, queueing and statuses as gp_merge(); GP_ERROR_ARGUMENT also for value_bytes,
+ * GP_ERROR_POINTER also for the values.
+ * @since 0.1
+ */
+GP_API gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t value_bytes,
+                                const void *keys_a, const void *values_a, size_t num_a,
+                                const void *keys_b, const void *values_b, size_t num_b,
+                                void *keys_out, void *values_out);
+
+/**
+ * Upper bound of the workspace of both calls, without touching a device.
+ *
+ * @param[in]  target NULL: any machine
+ * @param[in]  dtype  of the keys
+ * @param[in]  n      largest num_a + num_b to come
+ * @param[out] bytes  for gp_context_reserve()
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target or n; GP_ERROR_DTYPE
+ * @since 0.1
+ */
+GP_API gp_status gp_merge_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
+                                          size_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file segsort.h
+ * Stable radix sort of every segment of an array by itself.
+ *
+ * Segments are given by offsets as in balance.h: num_segments + 1 ascending numbers, segment s is
+ * the positions offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets.
+ * Segments may be empty, many millions of them may be tiny, and one may hold everything.
+ * offsets[0] may be above 0: item i of a call is position offsets[0] + i. Keys compare as in
+ * radixsort.h.
+ */
+#ifndef GP_SEGSORT_H
+#define GP_SEGSORT_H
+
+#include <gp/core.h>
+#include <gp/radixsort.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Sort the keys of every segment.
+ *
+ * keys_out holds, at the positions of each segment, a permutation of what keys_in holds there, with
+ * t(keys_out[i]) <= t(keys_out[i + 1]) in the compared bits, t as in radixsort.h.
+ *
+ * @param[in]  ctx          decides where all pointers below live
+ * @param[in]  dtype        of the keys, any gp_dtype
+ * @param[in]  keys_in      n keys, aligned to the key; NULL if n == 0; left as it is unless it is
+ * keys_out
+ * @param[in]  n            offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
+ * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
+ * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
+ * @param[in]  num_segments at most 2^40; 0 is allowed with n == 0
+ * @param[out] keys_out     n keys; may equal keys_in, which can cost a copy; overlaps nothing
+ * otherwise
+ * @param[in]  options      NULL: ascending, all bits; as for gp_radix_sort()
+ *
+ * Workspace: gp_radix_sort_segmented_workspace_bytes(), contents lost. Queued on the context's
+ * stream; allocates only while the workspace is smaller; capturable, and the offsets may differ
+ * from replay to replay. Stable in the bits compared. With all bits compared the order among -0 and
+ * +0, and among NaNs, is not specified, but the same in each run.
+ *
+ * Offsets that fall, are negative, or do not cover n items: the CPU returns GP_ERROR_DATA and
+ * writes nothing; on CUDA the sticky GP_ERROR_DATA is set for gp_context_synchronize(), and
+ * keys_out holds the keys in an unspecified order.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
+ * memory; GP_ERROR_DTYPE dtype or offset_dtype; GP_ERROR_ARGUMENT n or num_segments above 2^40 or
+ * not a number of offset_dtype, or an option, see gp_radix_sort(); GP_ERROR_OVERLAP;
+ * GP_ERROR_UNSUPPORTED the algorithm is not one of the sort or not available here; GP_ERROR_DATA on
+ * the CPU; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA
+ * keys_out unspecified.
+ *
+ * Cost: on the CPU, segments are sorted inside the cache of one thread, long ones by all threads
+ * together. On CUDA, a sort by key and a stable sort by segment, whatever the segments.
+ * @since 0.1
+ */
+GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in,
+                                         size_t n, gp_dtype offset_dtype, const void *offsets,
+                                         size_t num_segments, void *keys_out,
+                                         const gp_radix_sort_options *options);
+
+/**
+ * Sort the keys of every segment and move a value along with each.
+ *
+ * As gp_radix_sort_segmented(), and values_out[i] is the value that stood beside keys_out[i].
+ * Stable: pairs of a segment whose keys compare equal (-0 and +0, all NaNs, keys equal in the bits
+ * compared) stay in input order, in both directions.
+ *
+ * @param[in]  ctx          decides where all pointers below live
+ * @param[in]  dtype        of the keys, any gp_dtype
+ * @param[in]  keys_in      n keys, aligned to the key; NULL if n == 0
+ * @param[in]  value_bytes  1 to 65536
+ * @param[in]  values_in    n values, aligned to the largest power of two, up to 16, that divides
+ * value_bytes
+ * @param[in]  n            offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
+ * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
+ * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
+ * @param[in]  num_segments at most 2^40; 0 is allowed with n == 0
+ * @param[out] keys_out     n keys; may equal keys_in, which can cost a copy
+ * @param[out] values_out   n values; may equal values_in, which can cost a copy. No output may
+ * overlap any other array in another way
+ * @param[in]  options      as for gp_radix_sort_segmented()
+ *
+ * Workspace gp_radix_sort_segmented_workspace_bytes() with this value_bytes. Queueing, bad offsets,
+ * statuses and cost as gp_radix_sort_segmented(); GP_ERROR_ARGUMENT also for value_bytes,
+ * GP_ERROR_POINTER also for values_in and values_out.
+ * @since 0.1
+ */
+GP_API gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
+                                               size_t value_bytes, const void *values_in, size_t n,
+                                               gp_dtype offset_dtype, const void *offsets,
+                                               size_t num_segments, void *keys_out,
+                                               void *values_out,
+                                               const gp_radix_sort_options *options);
+
+/**
+ * Upper bound of the workspace of both calls, without touching a device.
+ *
+ * The bound covers keys_in == keys_out and values_in == values_out.
+ *
+ * @param[in]  target       NULL: any machine
+ * @param[in]  dtype        of the keys
+ * @param[in]  value_bytes  0 for gp_radix_sort_segmented()
+ * @param[in]  n            largest n to come
+ * @param[in]  num_segments largest number of segments to come
+ * @param[in]  options      as for the sort
+ * @param[out] bytes        for gp_context_reserve()
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, value_bytes, n,
+ * num_segments or options; GP_ERROR_DTYPE; GP_ERROR_UNSUPPORTED
+ * @since 0.1
+ */
+GP_API gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dtype dtype,
+                                                         size_t value_bytes, size_t n,
+                                                         size_t num_segments,
+                                                         const gp_radix_sort_options *options,
+                                                         size_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

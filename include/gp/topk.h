@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file topk.h
+ * The k smallest or largest keys of an array, sorted, and where they are.
+ */
+#ifndef GP_TOPK_H
+#define GP_TOPK_H
+
+#include <gp/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Find the first k keys of the stable order of an array.
+ *
+ * keys_out[j] = keys_in[indices_out[j]] is the j-th key of the stable sort of keys_in:
+ * GP_DESCENDING gives the k largest, the largest first; GP_ASCENDING the k smallest, the smallest
+ * first. Floats compare as -inf .. -0 = +0 .. +inf < NaN, descending in the exact reverse, so NaNs
+ * are among the largest. Of equal keys, also at the k-th place, those with lower indices come
+ * first.
+ *
+ * @param[in]  ctx         decides where the arrays live
+ * @param[in]  dtype       of the keys, any gp_dtype
+ * @param[in]  order       GP_DESCENDING: the largest; GP_ASCENDING: the smallest
+ * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
+ * @param[in]  n           at most 2^40, and less than 2^32 with indices in GP_U32
+ * @param[in]  k           0 to n; 0 does nothing
+ * @param[out] keys_out    k keys, or NULL: not wanted
+ * @param[in]  index_dtype GP_U32 or GP_U64; not looked at if indices_out is NULL
+ * @param[out] indices_out k indices, or NULL: not wanted. No two arrays may overlap
+ *
+ * Workspace: gp_top_k_workspace_bytes(), contents lost. Queued on the context's stream; allocates
+ * only while the workspace is smaller; capturable. Same result in every run and on every backend.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx or keys_in NULL, both outputs NULL with k > 0, or an
+ * array misaligned or in the wrong memory; GP_ERROR_DTYPE dtype or index_dtype; GP_ERROR_ARGUMENT
+ * order, n, k above n, or n too large for index_dtype; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED;
+ * GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs
+ * unspecified.
+ *
+ * Cost: reads the keys once for each 11 bits until the k-th key is known, whatever k is, and twice
+ * more to collect; then sorts k pairs.
+ * Source: radix select, as in Alabi, Blanchard, Gordon and Steinbach 2012.
+ * @since 0.1
+ */
+GP_API gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *keys_in,
+                          size_t n, size_t k, void *keys_out, gp_dtype index_dtype,
+                          void *indices_out);
+
+/**
+ * Upper bound of the workspace of gp_top_k(), without touching a device.
+ *
+ * @param[in]  target NULL: any machine
+ * @param[in]  dtype  of the keys
+ * @param[in]  n      largest n to come
+ * @param[in]  k      largest k to come, at most n
+ * @param[out] bytes  for gp_context_reserve()
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, n or k; GP_ERROR_DTYPE
+ * @since 0.1
+ */
+GP_API gp_status gp_top_k_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
+                                          size_t k, size_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Lexicographic sorts: front door, and the order of what happens on either backend. */
+#include "radixsort/radixsort_lexsort.h"
+
+#include <gp/lexsort.h>
+
+#include "balance/balance_internal.h"
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "radixsort/radixsort_check.h"
+
+static bool is_wide(const struct gpi_lex_job *j)
+{
+    return j->row_bits + j->col_bits > 64;
+}
+
+static gp_dtype dtype_of(size_t bytes)
+{
+    return bytes == 4 ? GP_U32 : GP_U64;
+}
+
+static gp_radix_sort_options options_of(const struct gpi_lex_job *j, int bits)
+{
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.order = j->order;
+    o.end_bit = bits;
+    return o;
+}
+
+/* ---- workspace ------------------------------------------------------------------------------- */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the sorts inside take at most. */
+static gp_status nested_bytes(const gp_target *t, const struct gpi_lex_job *j, size_t *bytes)
+{
+    const bool wide = is_wide(j);
+    const gp_dtype word = wide ? dtype_of(j->pair_bytes) : dtype_of(gpi_lex_word_bytes(j));
+    gp_radix_sort_options first = options_of(j, wide ? j->col_bits : j->row_bits + j->col_bits);
+    gp_radix_sort_options second = options_of(j, wide ? j->row_bits : first.end_bit);
+    size_t order, narrow, move;
+    GPI_TRY(gp_argsort_workspace_bytes(t, word, j->n, GP_U64, &first, &order));
+    GPI_TRY(
+        gp_radix_sort_workspace_bytes(t, word, wide ? 8 : j->value_bytes, j->n, &second, &move));
+    *bytes = larger(order, move);
+    if (j->n > UINT32_MAX)
+        return GP_OK;
+    GPI_TRY(gp_argsort_workspace_bytes(t, word, j->n, GP_U32, &first, &narrow));
+    *bytes = larger(*bytes, narrow);
+    GPI_TRY(gp_radix_sort_workspace_bytes(t, word, 4, j->n, &second, &move));
+    *bytes = larger(*bytes, move);
+    return GP_OK;
+}
+
+static gp_status frame_bytes(const gp_target *t, const struct gpi_lex_job *j, size_t *bytes)
+{
+    *bytes = 0;
+    if (j->n == 0)
+        return GP_OK;
+    GPI_TRY(nested_bytes(t, j, bytes));
+    if (is_wide(j))
+        *bytes += 2 * gpi_piece(j->n * 8) + 3 * gpi_piece(j->n * j->pair_bytes) +
+                  gpi_piece(j->n * j->value_bytes);
+    else
+        *bytes += 2 * gpi_piece(j->n * gpi_lex_word_bytes(j));
+    return GP_OK;
+}
+
+/* ---- the two ways ---------------------------------------------------------------------------- */
+
+static const struct gpi_lex_kernels *kernels_of(gp_context *ctx)
+{
+    return ctx->backend == GP_BACKEND_CPU ? &gpi_lex_kernels_cpu : gpi_lex_kernels_get(ctx->sm_row);
+}
+
+static gp_status sort_words(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame)
+{
+    const struct gpi_lex_kernels *k = kernels_of(ctx);
+    const size_t bytes = gpi_lex_word_bytes(j);
+    const gp_dtype word = dtype_of(bytes);
+    gp_radix_sort_options o = options_of(j, j->row_bits + j->col_bits);
+    void *words = gpi_frame_take(frame, j->n * bytes), *sorted;
+    k->pack(ctx, j, words);
+    if (!j->rows_out)
+        return gp_argsort(ctx, word, words, j->n, j->index_dtype, j->indices_out, &o);
+    sorted = gpi_frame_take(frame, j->n * bytes);
+    if (j->value_bytes)
+        GPI_TRY(gp_radix_sort_pairs(ctx, word, words, j->value_bytes, j->values, j->n, sorted,
+                                    j->values_out, &o));
+    else
+        GPI_TRY(gp_radix_sort(ctx, word, words, j->n, sorted, &o));
+    k->unpack(ctx, j, sorted);
+    return GP_OK;
+}
+
+/* The order in indices; sorted rows in rows_sorted. */
+static gp_status order_wide(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame,
+                            gp_dtype index, void *rows_sorted, void *indices)
+{
+    const gp_dtype pair = dtype_of(j->pair_bytes);
+    gp_radix_sort_options by_col = options_of(j, j->col_bits);
+    gp_radix_sort_options by_row = options_of(j, j->row_bits);
+    void *first = gpi_frame_take(frame, j->n * 8);
+    void *rows = gpi_frame_take(frame, j->n * j->pair_bytes);
+    GPI_TRY(gp_argsort(ctx, pair, j->cols, j->n, index, first, &by_col));
+    GPI_TRY(gp_gather(ctx, j->pair_bytes, j->rows, index, first, j->n, rows));
+    return gp_radix_sort_pairs(ctx, pair, rows, gp_dtype_bytes(index), first, j->n, rows_sorted,
+                               indices, &by_row);
+}
+
+/* out[i] = in[indices[i]], where in may be out. */
+static gp_status collect(gp_context *ctx, struct gpi_frame *frame, size_t item_bytes,
+                         const void *in, gp_dtype index, const void *indices, size_t n, void *out)
+{
+    if (in == out) {
+        void *copy = gpi_frame_take(frame, n * item_bytes);
+        GPI_TRY(gp_copy(ctx, in, n * item_bytes, copy));
+        in = copy;
+    }
+    return gp_gather(ctx, item_bytes, in, index, indices, n, out);
+}
+
+static gp_status sort_wide(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame)
+{
+    if (!j->rows_out) {
+        void *rows = gpi_frame_take(frame, j->n * j->pair_bytes);
+        return order_wide(ctx, j, frame, j->index_dtype, rows, j->indices_out);
+    }
+    const gp_dtype index = dtype_of(gpi_radix_index_bytes(j->n));
+    void *indices = gpi_frame_take(frame, j->n * 8);
+    GPI_TRY(order_wide(ctx, j, frame, index, j->rows_out, indices));
+    GPI_TRY(collect(ctx, frame, j->pair_bytes, j->cols, index, indices, j->n, j->cols_out));
+    if (j->value_bytes == 0)
+        return GP_OK;
+    return collect(ctx, frame, j->value_bytes, j->values, index, indices, j->n, j->values_out);
+}
+
+/* ---- front door ------------------------------------------------------------------------------ */
+
+static gp_status check_bits(gp_context *ctx, const char *f, const char *member, int width, int bits)
+{
+    if (bits < 0 || bits > width)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: options->%s is %d, expected 0 to %d", f,
+                        member, bits, width);
+    return GP_OK;
+}
+
+static gp_status apply_options(gp_context *ctx, const char *f, const gp_lexsort_options *options,
+                               struct gpi_lex_job *j)
+{
+    gp_lexsort_options o = GP_LEXSORT_OPTIONS_INIT;
+    int width = 8 * (int)j->pair_bytes;
+    if (options) {
+        GPI_TRY(gpi_check_struct(ctx, f, "options", options, options->size, sizeof o));
+        o = *options;
+    }
+    GPI_TRY(gpi_radix_check_order(ctx, f, "options->order", o.order));
+    GPI_TRY(check_bits(ctx, f, "row_bits", width, o.row_bits));
+    GPI_TRY(check_bits(ctx, f, "col_bits", width, o.col_bits));
+    j->order = o.order;
+    j->row_bits = o.row_bits ? o.row_bits : width;
+    j->col_bits = o.col_bits ? o.col_bits : width;
+    return GP_OK;
+}
+
+static gp_status check_inputs(gp_context *ctx, const char *f, gp_dtype pair_dtype,
+                              const char *rows_name, const char *cols_name,
+                              const struct gpi_lex_job *j)
+{
+    uint64_t bytes = (uint64_t)j->n * j->pair_bytes;
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "pair_dtype", pair_dtype));
+    GPI_TRY(gpi_check_n(ctx, f, "n", j->n));
+    GPI_TRY(gpi_check_array(ctx, f, rows_name, j->rows, bytes, j->pair_bytes));
+    return gpi_check_array(ctx, f, cols_name, j->cols, bytes, j->pair_bytes);
+}
+
+static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
+{
+    struct gpi_device_guard guard;
+    struct gpi_frame frame;
+    gp_target target = GP_TARGET_INIT;
+    size_t bytes;
+    if (j->n == 0)
+        return GP_OK;
+    if (!kernels_of(ctx))
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", f,
+                        ctx->sm);
+    target.backend = ctx->backend;
+    target.sm_count = ctx->sm_count;
+    target.threads = ctx->threads;
+    GPI_TRY(frame_bytes(&target, j, &bytes));
+    gpi_device_enter(ctx, &guard);
+    gp_status s = gpi_frame_open(ctx, f, bytes, &frame);
+    if (s == GP_OK) {
+        s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
+        gpi_frame_close(&frame);
+        if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA)
+            s = gpi_cuda_launched(ctx, f);
+    }
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, const void *cols,
+                     size_t n, gp_dtype index_dtype, void *indices_out,
+                     const gp_lexsort_options *options)
+{
+    static const char f[] = "gp_lexsort";
+    struct gpi_lex_job j = {.pair_bytes = gp_dtype_bytes(pair_dtype),
+                            .n = n,
+                            .rows = rows,
+                            .cols = cols,
+                            .index_dtype = index_dtype,
+                            .indices_out = indices_out};
+    uint64_t pairs = (uint64_t)n * j.pair_bytes,
+             indices = (uint64_t)n * gp_dtype_bytes(index_dtype);
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_inputs(ctx, f, pair_dtype, "rows", "cols", &j));
+    GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
+    GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
+    GPI_TRY(
+        gpi_check_array(ctx, f, "indices_out", indices_out, indices, gp_dtype_bytes(index_dtype)));
+    GPI_TRY(
+        gpi_check_overlap(ctx, f, "rows", rows, pairs, "indices_out", indices_out, indices, false));
+    GPI_TRY(
+        gpi_check_overlap(ctx, f, "cols", cols, pairs, "indices_out", indices_out, indices, false));
+    GPI_TRY(apply_options(ctx, f, options, &j));
+    return run(ctx, f, &j);
+}
+
+/* Every output against every input and the outputs before it; only its own input may be equal. */
+static gp_status check_overlaps(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
+{
+    const uint64_t pair = (uint64_t)j->n * j->pair_bytes, value = (uint64_t)j->n * j->value_bytes;
+    static const char *const in_names[] = {"rows_in", "cols_in", "values_in"};
+    static const char *const out_names[] = {"rows_out", "cols_out", "values_out"};
+    const void *in[] = {j->rows, j->cols, j->values};
+    const void *out[] = {j->rows_out, j->cols_out, j->values_out};
+    const uint64_t bytes[] = {pair, pair, value};
+    for (int o = 0; o < 3; o++) {
+        for (int i = 0; i < 3; i++)
+            GPI_TRY(gpi_check_overlap(ctx, f, in_names[i], in[i], bytes[i], out_names[o], out[o],
+                                      bytes[o], i == o));
+        for (int p = 0; p < o; p++)
+            GPI_TRY(gpi_check_overlap(ctx, f, out_names[p], out[p], bytes[p], out_names[o], out[o],
+                                      bytes[o], false));
+    }
+    return GP_OK;
+}
+
+static gp_status check_pairs(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
+{
+    const uint64_t pair = (uint64_t)j->n * j->pair_bytes, value = (uint64_t)j->n * j->value_bytes;
+    const size_t alignment = j->value_bytes ? gpi_radix_alignment(j->value_bytes) : 1;
+    if (j->value_bytes)
+        GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", j->value_bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "values_in", j->values, value, alignment));
+    GPI_TRY(gpi_check_array(ctx, f, "rows_out", j->rows_out, pair, j->pair_bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "cols_out", j->cols_out, pair, j->pair_bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "values_out", j->values_out, value, alignment));
+    return check_overlaps(ctx, f, j);
+}
+
+gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *rows_in,
+                           const void *cols_in, size_t value_bytes, const void *values_in, size_t n,
+                           void *rows_out, void *cols_out, void *values_out,
+                           const gp_lexsort_options *options)
+{
+    static const char f[] = "gp_lexsort_pairs";
+    struct gpi_lex_job j = {.pair_bytes = gp_dtype_bytes(pair_dtype),
+                            .value_bytes = value_bytes,
+                            .n = n,
+                            .rows = rows_in,
+                            .cols = cols_in,
+                            .values = values_in,
+                            .rows_out = rows_out,
+                            .cols_out = cols_out,
+                            .values_out = values_out};
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_inputs(ctx, f, pair_dtype, "rows_in", "cols_in", &j));
+    GPI_TRY(check_pairs(ctx, f, &j));
+    GPI_TRY(apply_options(ctx, f, options, &j));
+    return run(ctx, f, &j);
+}
+
+gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtype,
+                                     size_t value_bytes, size_t n,
+                                     const gp_lexsort_options *options, size_t *bytes)
+{
+    static const char f[] = "gp_lexsort_workspace_bytes";
+    struct gpi_lex_job j = {
+        .pair_bytes = gp_dtype_bytes(pair_dtype), .value_bytes = value_bytes, .n = n};
+    gp_target t = GP_TARGET_INIT;
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    GPI_TRY(gpi_check_index_dtype(NULL, f, "pair_dtype", pair_dtype));
+    if (value_bytes)
+        GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    GPI_TRY(apply_options(NULL, f, options, &j));
+    return frame_bytes(&t, &j, bytes);
+}

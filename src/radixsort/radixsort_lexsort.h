@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lexicographic sort of (row, column).
+ *
+ * Up to 64 bits together: row and column become one word, row << col_bits | column, which is sorted
+ * as unsigned and taken apart again. More: a stable sort by column, then one by row that moves the
+ * indices of the first along (Knuth volume 3, 5.2.5: least significant first).
+ *
+ * Scratch, each piece 256-byte aligned:
+ *   one word   [words n][words n][the sort's]
+ *   two sorts  [indices n][indices n][rows n][rows n][copy of columns][copy of values][the sorts']
+ */
+#ifndef GPI_RADIXSORT_LEXSORT_H
+#define GPI_RADIXSORT_LEXSORT_H
+
+#include "radixsort/radixsort_internal.h"
+
+struct gpi_lex_job {
+    size_t pair_bytes; /* 4 or 8 */
+    gp_order order;
+    int row_bits, col_bits; /* resolved: 1 to the width */
+    size_t value_bytes;     /* 0: none */
+    size_t n;
+    const void *rows, *cols, *values;
+    void *rows_out, *cols_out, *values_out; /* rows_out NULL: indices are wanted */
+    gp_dtype index_dtype;
+    void *indices_out;
+};
+
+/* Bytes of the word that holds both. */
+static inline size_t gpi_lex_word_bytes(const struct gpi_lex_job *j)
+{
+    return j->row_bits + j->col_bits <= 32 ? 4 : 8;
+}
+
+struct gpi_lex_kernels {
+    void (*pack)(gp_context *ctx, const struct gpi_lex_job *j, void *words);
+    void (*unpack)(gp_context *ctx, const struct gpi_lex_job *j, const void *words);
+};
+
+extern const struct gpi_lex_kernels gpi_lex_kernels_cpu;
+
+/* radixsort_table.c; NULL: not available. */
+const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The front door of segmented sorts. */
+#include "radixsort/radixsort_segmented.h"
+
+#include <gp/segsort.h>
+
+#include "balance/balance_internal.h"
+#include "core/check.h"
+#include "core/cuda.h"
+#include "radixsort/radixsort_check.h"
+
+static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
+{
+    size_t bytes = gp_dtype_bytes(s->offset_dtype);
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", s->offset_dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "n", s->job.n, "offset_dtype", s->offset_dtype));
+    GPI_TRY(gpi_check_n(ctx, f, "num_segments", s->num_segments));
+    if (s->num_segments == 0 && s->job.n)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: num_segments is 0, expected 1 or more with n = %zu", f, s->job.n);
+    return gpi_check_array(ctx, f, "offsets", s->offsets, (s->num_segments + 1) * bytes, bytes);
+}
+
+static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
+{
+    const struct gpi_radix_job *j = &s->job;
+    uint64_t bytes = (s->num_segments + 1) * gp_dtype_bytes(s->offset_dtype);
+    GPI_TRY(gpi_check_overlap(ctx, f, "offsets", s->offsets, bytes, "keys_out", j->keys_out,
+                              (uint64_t)j->n * j->key_bytes, false));
+    return gpi_check_overlap(ctx, f, "offsets", s->offsets, bytes, "values_out", j->values_out,
+                             (uint64_t)j->n * j->value_bytes, false);
+}
+
+static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backend,
+                               const gp_radix_sort_options *options, struct gpi_segmented_job *s)
+{
+    static const gp_radix_sort_options none = GP_RADIX_SORT_OPTIONS_INIT;
+    GPI_TRY(gpi_radix_apply_options(ctx, f, backend, s->dtype, options, &s->job));
+    s->options = options ? *options : none;
+    return GP_OK;
+}
+
+/* Everything but value_bytes and values_in, which the caller has checked. */
+static gp_status sort(gp_context *ctx, const char *f, struct gpi_segmented_job *s,
+                      const gp_radix_sort_options *options)
+{
+    struct gpi_device_guard guard;
+    GPI_TRY(check_offsets(ctx, f, s));
+    GPI_TRY(gpi_radix_check_outputs(ctx, f, &s->job));
+    GPI_TRY(check_apart(ctx, f, s));
+    GPI_TRY(apply_options(ctx, f, ctx->backend, options, s));
+    gpi_device_enter(ctx, &guard);
+    gp_status status = ctx->backend == GP_BACKEND_CUDA ? gpi_segmented_cuda(ctx, f, s)
+                                                       : gpi_segmented_cpu(ctx, f, s);
+    gpi_device_leave(ctx, &guard);
+    return status;
+}
+
+gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,
+                                  gp_dtype offset_dtype, const void *offsets, size_t num_segments,
+                                  void *keys_out, const gp_radix_sort_options *options)
+{
+    static const char f[] = "gp_radix_sort_segmented";
+    struct gpi_segmented_job s = {
+        .dtype = dtype,
+        .offset_dtype = offset_dtype,
+        .offsets = offsets,
+        .num_segments = num_segments,
+        .job = {.key_bytes = gp_dtype_bytes(dtype), .n = n, .keys_in = keys_in}};
+    s.job.keys_out = keys_out;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    return sort(ctx, f, &s, options);
+}
+
+gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
+                                        size_t value_bytes, const void *values_in, size_t n,
+                                        gp_dtype offset_dtype, const void *offsets,
+                                        size_t num_segments, void *keys_out, void *values_out,
+                                        const gp_radix_sort_options *options)
+{
+    static const char f[] = "gp_radix_sort_segmented_pairs";
+    struct gpi_segmented_job s = {.dtype = dtype,
+                                  .offset_dtype = offset_dtype,
+                                  .offsets = offsets,
+                                  .num_segments = num_segments,
+                                  .job = {.key_bytes = gp_dtype_bytes(dtype),
+                                          .value_bytes = value_bytes,
+                                          .n = n,
+                                          .keys_in = keys_in,
+                                          .values_in = values_in,
+                                          .keys_out = keys_out,
+                                          .values_out = values_out}};
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
+                            gpi_radix_alignment(value_bytes)));
+    return sort(ctx, f, &s, options);
+}
+
+gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dtype dtype,
+                                                  size_t value_bytes, size_t n, size_t num_segments,
+                                                  const gp_radix_sort_options *options,
+                                                  size_t *bytes)
+{
+    static const char f[] = "gp_radix_sort_segmented_workspace_bytes";
+    struct gpi_segmented_job s = {
+        .dtype = dtype,
+        .num_segments = num_segments,
+        .job = {.key_bytes = gp_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n}};
+    gp_target t = GP_TARGET_INIT;
+    size_t cuda = 0;
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
+    if (value_bytes)
+        GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
+    GPI_TRY(apply_options(NULL, f, t.backend, options, &s));
+    if (t.backend != GP_BACKEND_CPU)
+        GPI_TRY(gpi_segmented_cuda_bytes(t.sm_count, &s, &cuda));
+    size_t cpu = t.backend == GP_BACKEND_CUDA ? 0 : gpi_segmented_cpu_bytes(t.threads, &s);
+    *bytes = cpu > cuda ? cpu : cuda;
+    return GP_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Segmented sort.
+ *
+ * CPU: the merge path of segment ends and items is cut into shares; the thread of a share sorts the
+ * segments that end in it one after the other (radixsort_cpu_segment.h). Segments that would keep
+ * one thread busy while the others wait are sorted before, by all threads together.
+ *
+ * CUDA, all of it stable and independent of the shape of the segments:
+ *   1. the order of the keys alone, as indices (gp_argsort);
+ *   2. the segment of every item (gp_balance_search), collected in that order;
+ *   3. the order by segment, moving the indices of 1 along;
+ *   4. keys and values are collected by the result.
+ *
+ * Scratch, each piece 256-byte aligned:
+ *   CPU    [keys n][values or indices n][indices n][copy of values][counts]
+ *   CUDA   [indices n][indices n][segments n][segments n][copy of keys][copy of values][the sorts']
+ */
+#ifndef GPI_RADIXSORT_SEGMENTED_H
+#define GPI_RADIXSORT_SEGMENTED_H
+
+#include "radixsort/radixsort_internal.h"
+
+/* A sort of segments, checked; the job has keys_out, and values_in with values. */
+struct gpi_segmented_job {
+    struct gpi_radix_job job;
+    gp_dtype dtype;
+    gp_radix_sort_options options; /* of the sort by key */
+    gp_dtype offset_dtype;
+    const void *offsets;
+    uint64_t num_segments;
+};
+
+gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
+                            const struct gpi_segmented_job *s);
+gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
+                             const struct gpi_segmented_job *s);
+
+/* Queue a kernel that sets the sticky word if the offsets fall or are negative. */
+typedef void gpi_segmented_check_fn(gp_context *ctx, const struct gpi_segmented_job *s);
+
+/* radixsort_table.c; NULL: not available. */
+gpi_segmented_check_fn *gpi_segmented_check_get(int sm_row);
+
+/* Upper bounds of their frames, arrays in place included. */
+size_t gpi_segmented_cpu_bytes(int threads, const struct gpi_segmented_job *s);
+gp_status gpi_segmented_cuda_bytes(int sm_count, const struct gpi_segmented_job *s, size_t *bytes);
+
+#endif

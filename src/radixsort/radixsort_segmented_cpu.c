@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Segmented sorts on the CPU: offsets checked, long segments by all threads, the others shared out.
+ */
+#include "radixsort/radixsort_segmented.h"
+
+#include <inttypes.h>
+
+#include "balance/balance_internal.h"
+#include "core/check.h"
+#include "core/threads.h"
+#include "core/workspace.h"
+#include "radixsort/radixsort_cpu.h"
+
+/* Steps of the merge path per task: enough to bury its two searches. */
+enum { SHARE_MIN = 4096, SHARES_PER_THREAD = 16 };
+
+/* The sizes of a frame's pieces; 0: not taken. */
+struct pieces {
+    size_t keys_tmp, values_tmp, indices, values_copy, counts;
+};
+
+static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place)
+{
+    struct pieces p = {0, 0, 0, 0, 0};
+    if (j->begin_bit == j->end_bit)
+        return p;
+    p.keys_tmp = j->n * j->key_bytes;
+    p.values_tmp = j->n * j->value_bytes;
+    p.counts = gpi_radixsort_counts_bytes(j, gpi_radixsort_parts(threads, j->n));
+    if (!gpi_radixsort_value_is_direct(j->value_bytes)) {
+        p.values_tmp = p.indices = j->n * gpi_radix_index_bytes(j->n);
+        p.values_copy = values_in_place ? j->n * j->value_bytes : 0;
+    }
+    return p;
+}
+
+static size_t pieces_bytes(const struct pieces *p)
+{
+    return gpi_piece(p->keys_tmp) + gpi_piece(p->values_tmp) + gpi_piece(p->indices) +
+           gpi_piece(p->values_copy) + gpi_piece(p->counts);
+}
+
+size_t gpi_segmented_cpu_bytes(int threads, const struct gpi_segmented_job *s)
+{
+    struct pieces p = pieces_of(threads, &s->job, true);
+    return pieces_bytes(&p);
+}
+
+/* Offsets of any width that have been checked. */
+struct segments {
+    const void *offsets;
+    size_t offset_bytes;
+    uint64_t base, count;
+};
+
+static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segmented_job *s,
+                               struct segments *g)
+{
+    uint64_t first_bad = UINT64_MAX;
+    const struct gpi_offsets_check_args check = {.offsets = s->offsets,
+                                                 .offset_bytes = gp_dtype_bytes(s->offset_dtype),
+                                                 .is_signed = gpi_dtype_is_signed(s->offset_dtype),
+                                                 .num_segments = s->num_segments,
+                                                 .first_bad = &first_bad};
+    g->offsets = s->offsets;
+    g->offset_bytes = check.offset_bytes;
+    g->base = gpi_offset_base(s->offsets, g->offset_bytes);
+    g->count = s->num_segments;
+    if (check.is_signed && g->base >> (8 * g->offset_bytes - 1))
+        return gpi_fail(ctx, GP_ERROR_DATA, "%s: offsets[0] is negative", f);
+    GPI_TRY(gpi_balance_check_cpu(ctx, f, &check));
+    if (first_bad <= s->num_segments)
+        return gpi_fail(ctx, GP_ERROR_DATA,
+                        "%s: offsets[%" PRIu64 "] is below the offset before it", f, first_bad);
+    uint64_t covered = gpi_offset_at(s->offsets, g->offset_bytes, g->base, g->count);
+    if (covered != s->job.n)
+        return gpi_fail(ctx, GP_ERROR_DATA,
+                        "%s: offsets[%" PRIu64 "] - offsets[0] is %" PRIu64 ", expected n = %zu", f,
+                        g->count, covered, s->job.n);
+    return GP_OK;
+}
+
+struct run {
+    const struct gpi_radix_cpu_job *c; /* of the whole array */
+    struct segments g;
+    gpi_radixsort_cpu_fn *sort, *segment;
+    size_t longest; /* that one thread sorts */
+    uint64_t share;
+};
+
+/* A segment as a sort of its own. */
+static struct gpi_radix_cpu_job segment_job(const struct run *r, uint64_t s)
+{
+    struct gpi_radix_cpu_job sub = *r->c;
+    size_t value_bytes = sub.job.value_bytes;
+    size_t start = (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s);
+    size_t end = (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s + 1);
+    sub.job.n = end - start;
+    sub.job.keys_in = (const char *)sub.job.keys_in + start * sub.job.key_bytes;
+    sub.job.keys_out = (char *)sub.job.keys_out + start * sub.job.key_bytes;
+    sub.keys_tmp = (char *)sub.keys_tmp + start * sub.job.key_bytes;
+    if (value_bytes) {
+        sub.job.values_in = (const char *)sub.job.values_in + start * value_bytes;
+        sub.job.values_out = (char *)sub.job.values_out + start * value_bytes;
+        sub.values_tmp = (char *)sub.values_tmp + start * value_bytes;
+    }
+    return sub;
+}
+
+static void sort_share(void *arg, size_t part)
+{
+    const struct run *r = arg;
+    const struct segments *g = &r->g;
+    uint64_t n = r->c->job.n, steps = n + g->count, d0 = part * r->share;
+    uint64_t d1 = steps - d0 < r->share ? steps : d0 + r->share;
+    uint64_t s = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d0);
+    uint64_t end = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d1);
+    for (; s < end; s++) {
+        struct gpi_radix_cpu_job sub = segment_job(r, s);
+        if (sub.job.n && sub.job.n <= r->longest)
+            r->segment(&sub);
+    }
+}
+
+static void sort_long(const struct run *r)
+{
+    for (uint64_t s = 0; s < r->g.count; s++) {
+        struct gpi_radix_cpu_job sub = segment_job(r, s);
+        if (sub.job.n <= r->longest)
+            continue;
+        sub.parts = gpi_radixsort_parts(sub.threads, sub.job.n);
+        r->sort(&sub);
+    }
+}
+
+static void sort_segments(struct run *r)
+{
+    const struct gpi_radix_cpu_job *c = r->c;
+    size_t threads = (size_t)c->threads;
+    uint64_t steps = c->job.n + r->g.count;
+    r->longest = threads > 1 ? c->job.n / (2 * threads) : c->job.n;
+    if (r->longest < GPI_RADIX_PART_MIN)
+        r->longest = GPI_RADIX_PART_MIN;
+    if (r->longest > GPI_RADIX_PART_MAX)
+        r->longest = GPI_RADIX_PART_MAX;
+    if (r->longest < c->job.n)
+        sort_long(r);
+    r->share = steps / (threads * SHARES_PER_THREAD) + 1;
+    if (r->share < SHARE_MIN)
+        r->share = SHARE_MIN;
+    gpi_parallel_for(c->threads, (size_t)((steps + r->share - 1) / r->share), sort_share, r);
+}
+
+/* Values of a size without code: move indices along, then collect. */
+static void sort_by_indices(const struct gpi_radix_job *whole, struct gpi_radix_cpu_job *c,
+                            struct run *r, void *indices, void *values_copy)
+{
+    const void *values = whole->values_in;
+    size_t index_bytes = gpi_radix_index_bytes(whole->n);
+    if (values_copy) {
+        gpi_radixsort_copy(c, values_copy, values, whole->value_bytes);
+        values = values_copy;
+    }
+    c->job.value_bytes = index_bytes;
+    c->job.values_in = c->job.values_out = indices;
+    gpi_radixsort_copy(c, indices, NULL, index_bytes);
+    sort_segments(r);
+    gpi_gather_cpu(c->threads, whole->value_bytes, values, index_bytes, indices, whole->n,
+                   whole->values_out);
+}
+
+gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
+                            const struct gpi_segmented_job *s)
+{
+    const struct gpi_radix_job *j = &s->job;
+    struct gpi_radix_cpu_job c = {.job = *j, .threads = ctx->threads};
+    struct run r = {.c = &c};
+    struct pieces p = pieces_of(ctx->threads, j, j->value_bytes && j->values_in == j->values_out);
+    struct gpi_frame frame;
+    GPI_TRY(check_offsets(ctx, function, s, &r.g));
+    if (j->n == 0)
+        return GP_OK;
+    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
+    c.parts = gpi_radixsort_parts(ctx->threads, j->n);
+    c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
+    c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
+    c.counts = gpi_frame_take(&frame, p.counts);
+    r.sort = gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(j->key_bytes));
+    r.segment = gpi_radixsort_segment_get(ctx->isa, gpi_radix_width(j->key_bytes));
+    if (j->begin_bit == j->end_bit) {
+        gpi_radixsort_copy_all(&c);
+    } else if (p.indices) {
+        void *indices = gpi_frame_take(&frame, p.indices);
+        void *copy = p.values_copy ? gpi_frame_take(&frame, p.values_copy) : NULL;
+        sort_by_indices(j, &c, &r, indices, copy);
+    } else {
+        sort_segments(&r);
+    }
+    gpi_frame_close(&frame);
+    return GP_OK;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Segmented sorts on CUDA, out of the sort, the search of segments, and gather. */
+#include "radixsort/radixsort_segmented.h"
+
+#include <gp/balance.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+
+/* The sizes of a frame's pieces. */
+struct pieces {
+    size_t indices, segments; /* two arrays of each */
+    size_t keys_copy, values_copy;
+    size_t nested; /* the calls inside, one after the other */
+};
+
+static gp_dtype index_dtype_of(uint64_t n)
+{
+    return gpi_radix_index_bytes(n) == 4 ? GP_U32 : GP_U64;
+}
+
+/* The bits that tell the segments apart, and num_segments itself: what falls out of all. */
+static gp_radix_sort_options by_segment(const struct gpi_segmented_job *s)
+{
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.algorithm = s->options.algorithm;
+    o.end_bit = 1;
+    while (s->num_segments >> o.end_bit)
+        o.end_bit++;
+    return o;
+}
+
+static gp_status nested_bytes(int sm_count, const struct gpi_segmented_job *s, size_t *bytes)
+{
+    gp_target target = GP_TARGET_INIT;
+    size_t n = s->job.n, order, move;
+    gp_dtype index = index_dtype_of(n);
+    gp_radix_sort_options o = by_segment(s);
+    target.backend = GP_BACKEND_CUDA;
+    target.sm_count = sm_count;
+    GPI_TRY(gp_argsort_workspace_bytes(&target, s->dtype, n, index, &s->options, &order));
+    GPI_TRY(gp_radix_sort_workspace_bytes(&target, index_dtype_of(s->num_segments),
+                                          gp_dtype_bytes(index), n, &o, &move));
+    *bytes = order > move ? order : move;
+    return GP_OK;
+}
+
+static gp_status pieces_of(int sm_count, const struct gpi_segmented_job *s, bool keys_in_place,
+                           bool values_in_place, struct pieces *p)
+{
+    const struct gpi_radix_job *j = &s->job;
+    *p = (struct pieces){0, 0, 0, 0, 0};
+    if (j->n == 0 || j->begin_bit == j->end_bit)
+        return GP_OK;
+    p->indices = j->n * gpi_radix_index_bytes(j->n);
+    p->segments = j->n * gp_dtype_bytes(index_dtype_of(s->num_segments));
+    p->keys_copy = keys_in_place ? j->n * j->key_bytes : 0;
+    p->values_copy = values_in_place ? j->n * j->value_bytes : 0;
+    return nested_bytes(sm_count, s, &p->nested);
+}
+
+static size_t pieces_bytes(const struct pieces *p)
+{
+    return 2 * gpi_piece(p->indices) + 2 * gpi_piece(p->segments) + gpi_piece(p->keys_copy) +
+           gpi_piece(p->values_copy) + gpi_piece(p->nested);
+}
+
+gp_status gpi_segmented_cuda_bytes(int sm_count, const struct gpi_segmented_job *s, size_t *bytes)
+{
+    struct pieces p;
+    GPI_TRY(pieces_of(sm_count, s, true, s->job.value_bytes != 0, &p));
+    *bytes = pieces_bytes(&p);
+    return GP_OK;
+}
+
+/* An array that is also the output is read from a copy. */
+static gp_status copy_aside(gp_context *ctx, struct gpi_frame *frame, size_t bytes,
+                            const void **array)
+{
+    if (bytes == 0)
+        return GP_OK;
+    void *copy = gpi_frame_take(frame, bytes);
+    GPI_TRY(gpi_cuda_copy(ctx, *array, bytes, copy));
+    *array = copy;
+    return GP_OK;
+}
+
+/* The stable order of the items by segment and key, in the first of the two arrays of indices. */
+static gp_status find_order(gp_context *ctx, const struct gpi_segmented_job *s, void *indices[2],
+                            void *segments[2])
+{
+    const struct gpi_radix_job *j = &s->job;
+    gp_dtype index = index_dtype_of(j->n), segment = index_dtype_of(s->num_segments);
+    gp_radix_sort_options o = by_segment(s);
+    GPI_TRY(gp_argsort(ctx, s->dtype, j->keys_in, j->n, index, indices[1], &s->options));
+    GPI_TRY(gp_balance_search(ctx, s->offset_dtype, s->offsets, s->num_segments, j->n, segment,
+                              segments[0], NULL));
+    GPI_TRY(
+        gp_gather(ctx, gp_dtype_bytes(segment), segments[0], index, indices[1], j->n, segments[1]));
+    return gp_radix_sort_pairs(ctx, segment, segments[1], gp_dtype_bytes(index), indices[1], j->n,
+                               segments[0], indices[0], &o);
+}
+
+static gp_status queue(gp_context *ctx, const struct gpi_segmented_job *s, const struct pieces *p,
+                       struct gpi_frame *frame)
+{
+    const struct gpi_radix_job *j = &s->job;
+    const void *keys = j->keys_in, *values = j->values_in;
+    void *indices[2], *segments[2];
+    gp_dtype index = index_dtype_of(j->n);
+    for (int i = 0; i < 2; i++)
+        indices[i] = gpi_frame_take(frame, p->indices);
+    for (int i = 0; i < 2; i++)
+        segments[i] = gpi_frame_take(frame, p->segments);
+    GPI_TRY(find_order(ctx, s, indices, segments));
+    GPI_TRY(copy_aside(ctx, frame, p->keys_copy, &keys));
+    GPI_TRY(copy_aside(ctx, frame, p->values_copy, &values));
+    GPI_TRY(gp_gather(ctx, j->key_bytes, keys, index, indices[0], j->n, j->keys_out));
+    if (j->value_bytes == 0)
+        return GP_OK;
+    return gp_gather(ctx, j->value_bytes, values, index, indices[0], j->n, j->values_out);
+}
+
+/* No bits compared. */
+static gp_status copy_all(gp_context *ctx, const struct gpi_radix_job *j)
+{
+    if (j->keys_out != j->keys_in)
+        GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, j->n * j->key_bytes, j->keys_out));
+    if (j->value_bytes && j->values_out != j->values_in)
+        GPI_TRY(gpi_cuda_copy(ctx, j->values_in, j->n * j->value_bytes, j->values_out));
+    return GP_OK;
+}
+
+gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
+                             const struct gpi_segmented_job *s)
+{
+    const struct gpi_radix_job *j = &s->job;
+    struct pieces p;
+    struct gpi_frame frame;
+    gpi_segmented_check_fn *check = gpi_segmented_check_get(ctx->sm_row);
+    if (!check)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
+                        ctx->sm);
+    if (j->n == 0)
+        return GP_OK;
+    if (j->begin_bit == j->end_bit)
+        return copy_all(ctx, j);
+    GPI_TRY(pieces_of(ctx->sm_count, s, j->keys_in == j->keys_out,
+                      j->value_bytes && j->values_in == j->values_out, &p));
+    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
+    check(ctx, s);
+    gp_status status = queue(ctx, s, &p, &frame);
+    gpi_frame_close(&frame);
+    return status;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* Segmented sorts: shapes of segments, dtypes, values, in place, errors, graphs. */
+#include <gp/segsort.h>
+
+#include "radixsort_check.h"
+#include "segments.h"
+
+/* One checked call: the sort of a spec, whose n the segments give. */
+struct case_ {
+    struct spec sort;
+    gp_dtype offset_dtype;
+    uint64_t base; /* offsets[0] */
+};
+
+/* The order of all items, segment by segment. */
+static size_t *oracle_segments(const struct case_ *c, const struct t_segments *g, const void *keys)
+{
+    size_t key = gp_dtype_bytes(c->sort.dtype), *order = t_host(g->items * sizeof *order);
+    for (size_t s = 0; s < g->count; s++) {
+        size_t begin = (size_t)g->offsets[s], len = (size_t)g->offsets[s + 1] - begin;
+        size_t *part = oracle_argsort(c->sort.dtype, (const char *)keys + begin * key, len,
+                                      c->sort.descending, c->sort.begin, c->sort.end);
+        for (size_t i = 0; i < len; i++)
+            order[begin + i] = begin + part[i];
+        free(part);
+    }
+    return order;
+}
+
+static void call(const struct case_ *c, const struct t_segments *g, const struct arrays *a,
+                 const t_array *offsets)
+{
+    const struct spec *s = &c->sort;
+    gp_radix_sort_options o = options_of(s);
+    if (s->value_bytes)
+        T_OK(gp_radix_sort_segmented_pairs(t_ctx(), s->dtype, a->ki.data, s->value_bytes,
+                                           a->vi.data, s->n, c->offset_dtype, offsets->data,
+                                           g->count, a->k->data, a->v->data, &o));
+    else
+        T_OK(gp_radix_sort_segmented(t_ctx(), s->dtype, a->ki.data, s->n, c->offset_dtype,
+                                     offsets->data, g->count, a->k->data, &o));
+}
+
+static void compare(const struct case_ *c, const struct t_segments *g, const struct arrays *a,
+                    const void *keys, const void *values)
+{
+    const struct spec *s = &c->sort;
+    size_t kb = s->n * gp_dtype_bytes(s->dtype), vb = s->n * s->value_bytes;
+    size_t *order = oracle_segments(c, g, keys);
+    void *ke = oracle_pick(keys, gp_dtype_bytes(s->dtype), order, s->n);
+    void *ve = oracle_pick(values, s->value_bytes, order, s->n);
+    void *host = t_host(kb > vb ? kb : vb);
+    t_get(a->k, host, kb);
+    check_keys(s, keys, ke, host);
+    t_get(a->v, host, vb);
+    t_same_bytes("values", ve, host, vb);
+    if (!s->keys_in_place) {
+        t_get(&a->ki, host, kb);
+        t_same_bytes("input keys", keys, host, kb);
+    }
+    t_check_guards(a->k);
+    t_check_guards(a->v);
+    free(host), free(order), free(ke), free(ve);
+}
+
+static void check_case(struct case_ *c, const struct t_segments *g, int pattern)
+{
+    c->sort.n = g->items;
+    void *keys = pattern_new(pattern, c->sort.dtype, g->items);
+    void *values = values_new(g->items, c->sort.value_bytes);
+    struct arrays a = arrays_new(&c->sort, keys, values);
+    t_array offsets = t_offsets_put(g, c->offset_dtype, c->base, 1);
+    a.k = c->sort.keys_in_place ? &a.ki : &a.ko;
+    a.v = c->sort.values_in_place ? &a.vi : &a.vo;
+    call(c, g, &a, &offsets);
+    compare(c, g, &a, keys, values);
+    t_free(&a.ki), t_free(&a.ko), t_free(&a.vi), t_free(&a.vo), t_free(&offsets);
+    free(keys), free(values);
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+START_TEST(test_segments_of_every_shape)
+{
+    static const size_t counts[] = {1, 2, 37, 5000};
+    static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_U64, GP_I8, GP_F16};
+    for (size_t k = 0; k < 4; k++) {
+        struct t_segments g = t_segments_new((enum t_layout)_i, counts[k]);
+        struct case_ c = {.sort = {.dtype = dtypes[(k + (size_t)_i) % 5]}};
+        c.offset_dtype = t_index_dtypes[k];
+        c.sort.descending = k & 1;
+        check_case(&c, &g, 0);
+        c.sort.value_bytes = k & 1 ? 8 : 4;
+        check_case(&c, &g, 7);
+        free(g.offsets);
+    }
+}
+END_TEST
+
+/* Segments of 0 to 300 items in turn: around what is sorted by comparing, and by digits. */
+START_TEST(test_segments_of_every_length)
+{
+    enum { LONGEST = 300 };
+    struct t_segments g = {t_host((LONGEST + 2) * 8), LONGEST + 1, 0};
+    struct case_ c = {.sort = {.dtype = t_dtypes[_i]}, .offset_dtype = GP_U32, .base = 77};
+    g.offsets[0] = 0;
+    for (size_t s = 0; s <= LONGEST; s++)
+        g.offsets[s + 1] = g.offsets[s] + s;
+    g.items = (size_t)g.offsets[LONGEST + 1];
+    for (int k = 0; k < 4; k++) {
+        c.sort.descending = k & 1;
+        c.sort.value_bytes = k & 2 ? 4 : 0;
+        check_case(&c, &g, 0);
+        check_case(&c, &g, 7);
+    }
+    free(g.offsets);
+}
+END_TEST
+
+/* One long segment among short ones: long enough for all threads, and for buckets. */
+START_TEST(test_segments_with_a_long_one)
+{
+    static const gp_dtype dtypes[] = {GP_U8, GP_U16, GP_F32, GP_U64};
+    enum { COUNT = 2000, LONG = 600000 };
+    struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, 0};
+    struct case_ c = {.sort = {.dtype = dtypes[_i]}, .offset_dtype = GP_I64};
+    for (size_t s = 0; s < COUNT; s++) {
+        g.offsets[s] = g.items;
+        g.items += s == 700 ? LONG : s % 20;
+    }
+    g.offsets[COUNT] = g.items;
+    check_case(&c, &g, 0);
+    c.sort.value_bytes = 4;
+    c.sort.keys_in_place = true;
+    check_case(&c, &g, 5);
+    free(g.offsets);
+}
+END_TEST
+
+/* ---- values, bits, in place ------------------------------------------------------------------ */
+
+START_TEST(test_segments_value_sizes_and_in_place)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 16, 3, 12, 24, 100};
+    static const gp_dtype dtypes[] = {GP_U8, GP_BF16, GP_I32, GP_F64};
+    struct t_segments g = t_segments_new(T_POWER_LAW, 300);
+    for (int k = 0; k < 8; k++) {
+        struct case_ c = {.sort = {.dtype = dtypes[k / 2]}, .offset_dtype = GP_U64, .base = 5};
+        c.sort.value_bytes = sizes[_i];
+        c.sort.keys_in_place = k & 1;
+        c.sort.values_in_place = k & 2;
+        c.sort.descending = k & 4;
+        check_case(&c, &g, k & 1 ? 7 : 4);
+    }
+    free(g.offsets);
+}
+END_TEST
+
+START_TEST(test_segments_bit_ranges)
+{
+    static const int ranges[][2] = {{0, 1}, {3, 11}, {5, 5}, {0, 20}, {31, 32}, {8, 32}};
+    static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_I64};
+    struct t_segments g = t_segments_new(T_RANDOM, 200);
+    for (int k = 0; k < 6; k++) {
+        struct case_ c = {.sort = {.dtype = dtypes[k / 2]}, .offset_dtype = GP_I32};
+        c.sort.begin = ranges[_i][0];
+        c.sort.end = ranges[_i][1];
+        c.sort.value_bytes = k & 1 ? 4 : 0;
+        c.sort.descending = k & 2;
+        check_case(&c, &g, 0);
+    }
+    free(g.offsets);
+}
+END_TEST
+
+/* The largest first offset that the dtype allows. */
+START_TEST(test_segments_far_from_zero)
+{
+    struct t_segments g = t_segments_new(T_RANDOM, 100);
+    struct case_ c = {.sort = {.dtype = GP_U32}, .offset_dtype = t_index_dtypes[_i]};
+    c.base = t_largest_base(c.offset_dtype, g.items);
+    check_case(&c, &g, 0);
+    free(g.offsets);
+}
+END_TEST
+
+/* Equal keys everywhere: only a stable sort keeps the positions. */
+START_TEST(test_segments_stable)
+{
+    struct t_segments g = t_segments_new((enum t_layout)_i, 400);
+    struct case_ c = {.sort = {.dtype = GP_F32, .value_bytes = 8}, .offset_dtype = GP_U32};
+    check_case(&c, &g, 4);
+    c.sort.descending = true;
+    check_case(&c, &g, 1);
+    free(g.offsets);
+}
+END_TEST
+
+/* ---- workspace, graphs ----------------------------------------------------------------------- */
+
+/* A context whose workspace cannot grow past what was reserved. */
+struct limited {
+    int calls;
+};
+
+static void *limited_allocate(void *user, size_t bytes, size_t alignment, gp_stream stream)
+{
+    void *memory = NULL;
+    (void)alignment, (void)stream;
+    ((struct limited *)user)->calls++;
+    if (gp_malloc(t_ctx(), bytes, &memory) != GP_OK)
+        return NULL;
+    gp_context_synchronize(t_ctx());
+    return memory;
+}
+
+static void limited_release(void *user, void *memory, size_t bytes, gp_stream stream)
+{
+    (void)user, (void)bytes, (void)stream;
+    gp_free(t_ctx(), memory);
+}
+
+START_TEST(test_segmented_workspace_bytes_is_enough)
+{
+    static const size_t values[] = {0, 4, 24};
+    struct limited l = {0};
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx;
+    struct t_segments g = t_segments_new(T_POWER_LAW, 500);
+    size_t n = g.items, value = values[_i % 3], bytes;
+    gp_dtype dtype = t_dtypes[_i / 3];
+    void *keys = pattern_new(0, dtype, n), *payload = values_new(n, value);
+    t_array k = t_new_from(keys, n * gp_dtype_bytes(dtype), 0),
+            v = t_new_from(payload, n * value, 0);
+    t_array offsets = t_offsets_put(&g, GP_U32, 0, 0);
+    o.backend = gp_context_backend(t_ctx());
+    o.allocator = (gp_allocator){&l, limited_allocate, limited_release};
+    T_OK(gp_context_create(&ctx, &o));
+    T_OK(gp_radix_sort_segmented_workspace_bytes(NULL, dtype, value, n, g.count, NULL, &bytes));
+    T_OK(gp_context_reserve(ctx, bytes));
+    int before = l.calls;
+    if (value)
+        T_OK(gp_radix_sort_segmented_pairs(ctx, dtype, k.data, value, v.data, n, GP_U32,
+                                           offsets.data, g.count, k.data, v.data, NULL));
+    else
+        T_OK(gp_radix_sort_segmented(ctx, dtype, k.data, n, GP_U32, offsets.data, g.count, k.data,
+                                     NULL));
+    ck_assert_int_eq(l.calls, before);
+    T_OK(gp_context_synchronize(ctx));
+    gp_context_destroy(ctx);
+    t_free(&k), t_free(&v), t_free(&offsets);
+    free(keys), free(payload), free(g.offsets);
+}
+END_TEST
+
+/* A replay follows the offsets and the keys of its time. */
+START_TEST(test_segmented_captured_and_replayed)
+{
+    struct case_ c = {.sort = {.dtype = GP_F32, .value_bytes = 4}, .offset_dtype = GP_U32};
+    struct t_segments g = t_segments_new(T_RANDOM, 300);
+    size_t bytes, n = c.sort.n = g.items;
+    void *keys = pattern_new(0, GP_F32, n), *values = values_new(n, 4);
+    struct arrays a = arrays_new(&c.sort, keys, values);
+    t_array offsets = t_offsets_put(&g, GP_U32, 0, 0);
+    a.k = &a.ko;
+    a.v = &a.vo;
+    T_OK(gp_radix_sort_segmented_workspace_bytes(NULL, GP_F32, 4, n, g.count, NULL, &bytes));
+    T_OK(gp_context_reserve(t_ctx(), bytes));
+    if (t_capture_begin()) {
+        call(&c, &g, &a, &offsets);
+        t_capture_end();
+        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+            uint32_t moved[301];
+            for (size_t s = 0; s <= g.count; s++) {
+                if (s && s < g.count && pattern)
+                    g.offsets[s] = g.offsets[s - 1] + (g.offsets[s + 1] - g.offsets[s - 1]) / 3;
+                moved[s] = (uint32_t)g.offsets[s];
+            }
+            t_put(&offsets, moved, sizeof moved);
+            fill_pattern(pattern, GP_F32, keys, n);
+            t_put(&a.ki, keys, n * 4);
+            t_replay();
+            compare(&c, &g, &a, keys, values);
+        }
+        t_capture_free();
+    }
+    t_free(&a.ki), t_free(&a.ko), t_free(&a.vi), t_free(&a.vo), t_free(&offsets);
+    free(keys), free(values), free(g.offsets);
+}
+END_TEST
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* Offsets that break a rule: found at once on the CPU, by the next synchronisation on CUDA. */
+static void refuse_offsets(const uint32_t *numbers, size_t count, gp_dtype offset_dtype, size_t n)
+{
+    t_array keys = t_new(n * 4, 0), values = t_new(n * 8, 0), out = t_new(n * 4, 0);
+    t_array moved = t_new(n * 8, 0), offsets = t_new_from(numbers, (count + 1) * 4, 0);
+    gp_status s = gp_radix_sort_segmented(t_ctx(), GP_U32, keys.data, n, offset_dtype, offsets.data,
+                                          count, out.data, NULL);
+    ck_assert_int_eq(s, t_is_cuda() ? GP_OK : GP_ERROR_DATA);
+    if (t_is_cuda())
+        ck_assert_int_eq(gp_context_synchronize(t_ctx()), GP_ERROR_DATA);
+    else
+        ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "offsets["));
+    s = gp_radix_sort_segmented_pairs(t_ctx(), GP_U32, keys.data, 8, values.data, n, offset_dtype,
+                                      offsets.data, count, out.data, moved.data, NULL);
+    ck_assert_int_eq(s, t_is_cuda() ? GP_OK : GP_ERROR_DATA);
+    if (t_is_cuda()) {
+        ck_assert_int_eq(gp_context_synchronize(t_ctx()), GP_ERROR_DATA);
+    } else {
+        t_check_untouched(&out);
+        t_check_untouched(&moved);
+    }
+    t_check_guards(&out);
+    t_check_guards(&moved);
+    t_free(&keys), t_free(&values), t_free(&out), t_free(&moved), t_free(&offsets);
+}
+
+START_TEST(test_segments_that_fall_are_refused)
+{
+    refuse_offsets((const uint32_t[]){0, 5, 4, 8}, 3, GP_U32, 8);
+    refuse_offsets((const uint32_t[]){0, 9, 8}, 2, GP_U32, 8);
+    refuse_offsets((const uint32_t[]){0, 4, 7}, 2, GP_U32, 8);
+    refuse_offsets((const uint32_t[]){1, 4, 10}, 2, GP_U32, 8);
+    refuse_offsets((const uint32_t[]){0, 4, UINT32_MAX, 8}, 3, GP_I32, 8);
+    refuse_offsets((const uint32_t[]){UINT32_MAX, 4, 7}, 2, GP_I32, 8);
+}
+END_TEST
+
+START_TEST(test_segmented_errors)
+{
+    uint32_t numbers[] = {0, 3, 8};
+    t_array a = t_new(2048, 0), offs = t_new_from(numbers, sizeof numbers, 0);
+    char *ki = a.data, *vi = ki + 512, *ko = ki + 1024, *vo = ki + 1536, *f = offs.data;
+    gp_context *c = t_ctx();
+    size_t big = ((size_t)1 << 40) + 1;
+#define SORT(...) gp_radix_sort_segmented(__VA_ARGS__, NULL)
+#define PAIRS(...) gp_radix_sort_segmented_pairs(__VA_ARGS__, NULL)
+    T_STATUS(GP_ERROR_POINTER, SORT(NULL, GP_U32, ki, 8, GP_U32, f, 2, ko));
+    T_STATUS(GP_ERROR_DTYPE, SORT(c, (gp_dtype)0, ki, 8, GP_U32, f, 2, ko));
+    T_STATUS(GP_ERROR_POINTER, SORT(c, GP_U32, NULL, 8, GP_U32, f, 2, ko));
+    T_STATUS(GP_ERROR_POINTER, SORT(c, GP_U32, ki + 2, 8, GP_U32, f, 2, ko));
+    T_STATUS(GP_ERROR_ARGUMENT, SORT(c, GP_U8, ki, big, GP_U64, f, 2, ko));
+    T_STATUS(GP_ERROR_ARGUMENT, SORT(c, GP_U8, ki, (size_t)1 << 32, GP_U32, f, 2, ko));
+    T_STATUS(GP_ERROR_DTYPE, SORT(c, GP_U32, ki, 8, GP_F32, f, 2, ko));
+    T_STATUS(GP_ERROR_POINTER, SORT(c, GP_U32, ki, 8, GP_U32, NULL, 2, ko));
+    T_STATUS(GP_ERROR_POINTER, SORT(c, GP_U32, ki, 8, GP_U32, f + 1, 2, ko));
+    T_STATUS(GP_ERROR_ARGUMENT, SORT(c, GP_U32, ki, 8, GP_U32, f, 0, ko));
+    T_STATUS(GP_ERROR_ARGUMENT, SORT(c, GP_U32, ki, 8, GP_U32, f, big, ko));
+    T_STATUS(GP_ERROR_POINTER, SORT(c, GP_U32, ki, 8, GP_U32, f, 2, NULL));
+    T_STATUS(GP_ERROR_OVERLAP, SORT(c, GP_U32, ki, 8, GP_U32, f, 2, ki + 4));
+    T_STATUS(GP_ERROR_OVERLAP, SORT(c, GP_U32, ki, 8, GP_U32, f, 2, f));
+    T_STATUS(GP_ERROR_ARGUMENT, PAIRS(c, GP_U32, ki, 0, vi, 8, GP_U32, f, 2, ko, vo));
+    T_STATUS(GP_ERROR_ARGUMENT, PAIRS(c, GP_U32, ki, 65537, vi, 8, GP_U32, f, 2, ko, vo));
+    T_STATUS(GP_ERROR_POINTER, PAIRS(c, GP_U32, ki, 4, NULL, 8, GP_U32, f, 2, ko, vo));
+    T_STATUS(GP_ERROR_POINTER, PAIRS(c, GP_U32, ki, 8, vi + 4, 8, GP_U32, f, 2, ko, vo));
+    T_STATUS(GP_ERROR_POINTER, PAIRS(c, GP_U32, ki, 4, vi, 8, GP_U32, f, 2, ko, NULL));
+    T_STATUS(GP_ERROR_OVERLAP, PAIRS(c, GP_U32, ki, 4, vi, 8, GP_U32, f, 2, vi, vo));
+    T_STATUS(GP_ERROR_OVERLAP, PAIRS(c, GP_U32, ki, 4, vi, 8, GP_U32, f, 2, ko, ko + 4));
+    T_STATUS(GP_ERROR_OVERLAP, PAIRS(c, GP_U32, ki, 4, vi, 8, GP_U32, f, 2, ko, vi + 4));
+    T_STATUS(GP_ERROR_OVERLAP, PAIRS(c, GP_U32, ki, 4, vi, 8, GP_U32, f, 2, ko, f));
+#undef SORT
+#undef PAIRS
+    t_check_untouched(&a);
+    t_free(&a), t_free(&offs);
+}
+END_TEST
+
+START_TEST(test_segmented_option_and_size_errors)
+{
+    uint32_t numbers[] = {0, 3, 8};
+    t_array a = t_new(1024, 0), offs = t_new_from(numbers, sizeof numbers, 0);
+    gp_radix_sort_options bad[5];
+    gp_target target = GP_TARGET_INIT;
+    size_t bytes = 77, big = ((size_t)1 << 40) + 1;
+    for (int i = 0; i < 5; i++)
+        bad[i] = (gp_radix_sort_options)GP_RADIX_SORT_OPTIONS_INIT;
+    bad[0].size = 3;
+    bad[1].order = (gp_order)7;
+    bad[2].begin_bit = 9, bad[2].end_bit = 8;
+    bad[3].end_bit = 33;
+    bad[4].begin_bit = -1;
+#define BYTES gp_radix_sort_segmented_workspace_bytes
+    for (int i = 0; i < 5; i++) {
+        T_STATUS(GP_ERROR_ARGUMENT,
+                 gp_radix_sort_segmented(t_ctx(), GP_U32, a.data, 8, GP_U32, offs.data, 2,
+                                         (char *)a.data + 512, &bad[i]));
+        T_STATUS(GP_ERROR_ARGUMENT, BYTES(NULL, GP_U32, 0, 8, 2, &bad[i], &bytes));
+    }
+    target.size = 1;
+    T_STATUS(GP_ERROR_ARGUMENT, BYTES(&target, GP_U32, 0, 8, 2, NULL, &bytes));
+    T_STATUS(GP_ERROR_DTYPE, BYTES(NULL, (gp_dtype)0, 0, 8, 2, NULL, &bytes));
+    T_STATUS(GP_ERROR_ARGUMENT, BYTES(NULL, GP_U32, 65537, 8, 2, NULL, &bytes));
+    T_STATUS(GP_ERROR_ARGUMENT, BYTES(NULL, GP_U32, 0, big, 2, NULL, &bytes));
+    T_STATUS(GP_ERROR_ARGUMENT, BYTES(NULL, GP_U32, 0, 8, big, NULL, &bytes));
+    T_STATUS(GP_ERROR_POINTER, BYTES(NULL, GP_U32, 0, 8, 2, NULL, NULL));
+#undef BYTES
+    ck_assert_uint_eq(bytes, 77);
+    T_OK(gp_radix_sort_segmented(t_ctx(), GP_U32, NULL, 0, GP_U32, offs.data, 0, NULL, NULL));
+    t_check_untouched(&a);
+    t_free(&a), t_free(&offs);
+}
+END_TEST
+
+static void add_cases(Suite *s)
+{
+    TCase *c = t_case(s, "shapes");
+    tcase_add_loop_test(c, test_segments_of_every_shape, 0, T_LAYOUT_COUNT);
+    tcase_add_loop_test(c, test_segments_of_every_length, 0, T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_segments_with_a_long_one, 0, 4);
+    tcase_add_loop_test(c, test_segments_far_from_zero, 0, 4);
+    c = t_case(s, "values");
+    tcase_add_loop_test(c, test_segments_value_sizes_and_in_place, 0, 9);
+    tcase_add_loop_test(c, test_segments_bit_ranges, 0, 6);
+    tcase_add_loop_test(c, test_segments_stable, 0, T_LAYOUT_COUNT);
+    c = t_case(s, "workspace");
+    tcase_add_loop_test(c, test_segmented_workspace_bytes_is_enough, 0, T_DTYPE_COUNT * 3);
+    c = t_case(s, "cuda");
+    tcase_add_test(c, test_segmented_captured_and_replayed);
+    c = t_case(s, "errors");
+    tcase_add_test(c, test_segments_that_fall_are_refused);
+    tcase_add_test(c, test_segmented_errors);
+    tcase_add_test(c, test_segmented_option_and_size_errors);
+}
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("segsort");
+    add_cases(s);
+    return t_main(argc, argv, s);
+}
