@@ -4,8 +4,8 @@
  * Stable merge of two sorted arrays.
  *
  * Sorted is what gp_radix_sort() with all bits compared leaves: integers by value, floats
- * -inf .. -0 = +0 .. +inf < NaN; GP_DESCENDING is the exact reverse. Arrays that are not sorted
- * give a permutation of their items in an unspecified order; nothing outside the arrays is touched.
+ * -inf .. -0 = +0 .. +inf < NaN; GP_DESCENDING is the exact reverse. With arrays
+ * that are not sorted the outputs are unspecified; nothing outside the arrays is touched.
  */
 #ifndef GP_MERGE_H
 #define GP_MERGE_H

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Launcher of the merge kernels, for every key width. */
+#include <cuda_runtime.h>
+
+#include "device/host.cuh"
+#include "merge/merge_kernels.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+template <class Key> void merge(gp_context *ctx, const gpi_merge_job *j, uint64_t *cuts)
+{
+    static_assert(MergeShape<Key>::tile >= GPI_MERGE_TILE_MIN, "gpi_merge_cuts() counts on it");
+    constexpr uint64_t tile = MergeShape<Key>::tile;
+    const uint64_t tiles = (j->num_a + j->num_b + tile - 1) / tile;
+    const MergeOrder<Key> order = {(Key)j->order.sign, (Key)j->order.inf, (Key)j->order.flip};
+    const MergeInput<Key> in = {(const Key *)j->keys_a, (const Key *)j->keys_b, j->num_a, j->num_b};
+    const unsigned cut_blocks = (unsigned)(tiles / merge_threads + 1);
+    merge_cut_k<<<cut_blocks, merge_threads, 0, ctx->stream>>>(order, in, tiles, cuts);
+    if (j->value_bytes)
+        merge_tile_k<Key, true><<<(unsigned)tiles, merge_threads, 0, ctx->stream>>>(
+            order, in, cuts, (Key *)j->keys_out, j->values_a, j->values_b, (uint32_t)j->value_bytes,
+            j->values_out);
+    else
+        merge_tile_k<Key, false><<<(unsigned)tiles, merge_threads, 0, ctx->stream>>>(
+            order, in, cuts, (Key *)j->keys_out, nullptr, nullptr, 0, nullptr);
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" gp_status GPI_LAUNCHER(gpi_merge_launch)(gp_context *ctx, const char *function,
+                                                    const gpi_merge_job *job, uint64_t *cuts)
+{
+    using namespace GPI_SPACE;
+    if (job->key_bytes == 1)
+        merge<uint8_t>(ctx, job, cuts);
+    else if (job->key_bytes == 2)
+        merge<uint16_t>(ctx, job, cuts);
+    else if (job->key_bytes == 4)
+        merge<uint32_t>(ctx, job, cuts);
+    else
+        merge<uint64_t>(ctx, job, cuts);
+    return gpi_cuda_launched(ctx, function);
+}

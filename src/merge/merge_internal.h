@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stable merge by merge path (Green, McColl and Bader 2012).
+ *
+ *   1. The output is cut into shares (CPU) or tiles (CUDA) of equal length;
+ *   2. a binary search finds how many of the outputs before a cut are items of a: as many as make
+ *      a[i - 1] <= b[d - i] and b[d - i - 1] < a[i], where a goes first among equals;
+ *   3. each share is merged from there on.
+ *
+ * Results do not depend on the cuts. On CUDA a tile is loaded into shared memory, cut once more for
+ * its threads, and values follow by the place that a key came from.
+ *
+ * Scratch: CPU none; CUDA [cuts: tiles + 1 of uint64_t].
+ */
+#ifndef GPI_MERGE_INTERNAL_H
+#define GPI_MERGE_INTERNAL_H
+
+#include "core/context.h"
+#include "radixsort/radixsort_order.h"
+
+/* A merge, checked. */
+struct gpi_merge_job {
+    struct gpi_radix_order order;
+    size_t key_bytes;
+    size_t value_bytes; /* 0: keys only */
+    const void *keys_a, *values_a;
+    uint64_t num_a;
+    const void *keys_b, *values_b;
+    uint64_t num_b;
+    void *keys_out, *values_out;
+};
+
+/* Outputs [begin, end) of a job. */
+typedef void gpi_merge_share_fn(const struct gpi_merge_job *job, uint64_t begin, uint64_t end);
+
+/* Queue a job; cuts has room for gpi_merge_cuts(n) numbers. */
+typedef gp_status gpi_merge_launch_fn(gp_context *ctx, const char *function,
+                                      const struct gpi_merge_job *job, uint64_t *cuts);
+
+/* merge_table.c; width is log2 of the key's bytes. NULL: not available. */
+gpi_merge_share_fn *gpi_merge_share_get(int isa, int width);
+gpi_merge_launch_fn *gpi_merge_launch_get(int sm_row);
+
+/* No tile is shorter. */
+enum { GPI_MERGE_TILE_MIN = 2048 };
+
+static inline size_t gpi_merge_cuts(uint64_t n)
+{
+    return (size_t)(n / GPI_MERGE_TILE_MIN + 2);
+}
+
+#endif
