@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The front door of top-k: checks, scratch, selection, and the sort of what was selected. */
+#include <gp/topk.h>
+
+#include <gp/radixsort.h>
+
+#include <inttypes.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "radixsort/radixsort_check.h"
+#include "topk/topk_internal.h"
+
+/* Fewer, longer chunks than there could be: their counts are added up by one block. */
+enum { CUDA_CHUNK_MIN = 4096, CUDA_CHUNKS_MAX = 4096 };
+
+uint64_t gpi_topk_cuda_chunks(uint64_t n)
+{
+    uint64_t chunks = (n + CUDA_CHUNK_MIN - 1) / CUDA_CHUNK_MIN;
+    return chunks < CUDA_CHUNKS_MAX ? chunks : CUDA_CHUNKS_MAX;
+}
+
+struct call {
+    gp_dtype dtype, index_dtype;
+    gp_order order;
+    void *keys_out, *indices_out;
+    struct gpi_topk_job job;
+};
+
+/* The sizes of a frame's pieces. */
+struct pieces {
+    size_t state, counts, keys, indices, nested;
+};
+
+static gp_status pieces_of(const gp_target *target, gp_dtype dtype, gp_dtype index_dtype,
+                           uint64_t chunks, uint64_t k, struct pieces *p)
+{
+    size_t index_bytes = gp_dtype_bytes(index_dtype);
+    p->state = sizeof(struct gpi_topk_state) + GPI_TOPK_BINS * sizeof(uint64_t);
+    p->counts = (chunks + 1) * sizeof(struct gpi_topk_counts);
+    p->keys = k * gp_dtype_bytes(dtype);
+    p->indices = k * index_bytes;
+    return gp_radix_sort_workspace_bytes(target, dtype, index_bytes, k, NULL, &p->nested);
+}
+
+static size_t pieces_bytes(const struct pieces *p)
+{
+    return gpi_piece(p->state) + gpi_piece(p->counts) + 2 * gpi_piece(p->keys) +
+           2 * gpi_piece(p->indices) + gpi_piece(p->nested);
+}
+
+static gp_status select_and_sort(gp_context *ctx, const char *f, struct call *c,
+                                 const struct pieces *p, struct gpi_frame *frame)
+{
+    struct gpi_topk_job *j = &c->job;
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.order = c->order;
+    j->state = gpi_frame_take(frame, p->state);
+    j->bins = (uint64_t *)(j->state + 1);
+    j->counts = gpi_frame_take(frame, p->counts);
+    j->top_keys = gpi_frame_take(frame, p->keys);
+    j->top_indices = gpi_frame_take(frame, p->indices);
+    void *keys = c->keys_out ? c->keys_out : gpi_frame_take(frame, p->keys);
+    void *indices = c->indices_out ? c->indices_out : gpi_frame_take(frame, p->indices);
+    if (ctx->backend == GP_BACKEND_CPU)
+        gpi_topk_cpu(ctx, j);
+    else
+        GPI_TRY(gpi_topk_launch_get(ctx->sm_row)(ctx, f, j));
+    return gp_radix_sort_pairs(ctx, c->dtype, j->top_keys, j->index_bytes, j->top_indices,
+                               (size_t)j->k, keys, indices, &o);
+}
+
+static gp_status run(gp_context *ctx, const char *f, struct call *c)
+{
+    struct gpi_device_guard guard;
+    struct gpi_frame frame;
+    struct pieces p;
+    gp_target target = GP_TARGET_INIT;
+    bool cuda = ctx->backend == GP_BACKEND_CUDA;
+    if (c->job.k == 0)
+        return GP_OK;
+    if (cuda && !gpi_topk_launch_get(ctx->sm_row))
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", f,
+                        ctx->sm);
+    target.backend = ctx->backend;
+    target.sm_count = ctx->sm_count;
+    target.threads = ctx->threads;
+    c->job.chunks = cuda ? gpi_topk_cuda_chunks(c->job.n) : gpi_topk_cpu_chunks(c->job.n);
+    GPI_TRY(pieces_of(&target, c->dtype, c->index_dtype, c->job.chunks, c->job.k, &p));
+    gpi_device_enter(ctx, &guard);
+    gp_status s = gpi_frame_open(ctx, f, pieces_bytes(&p), &frame);
+    if (s == GP_OK) {
+        s = select_and_sort(ctx, f, c, &p, &frame);
+        gpi_frame_close(&frame);
+    }
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+static gp_status check_k(gp_context *ctx, const char *f, size_t n, size_t k)
+{
+    if (k > n)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: k is %zu, expected 0 to n = %zu", f, k, n);
+    return GP_OK;
+}
+
+static gp_status check_outputs(gp_context *ctx, const char *f, const struct call *c)
+{
+    const struct gpi_topk_job *j = &c->job;
+    uint64_t in = j->n * j->key_bytes;
+    uint64_t keys = c->keys_out ? j->k * j->key_bytes : 0;
+    uint64_t indices = c->indices_out ? j->k * j->index_bytes : 0;
+    if (!c->keys_out && !c->indices_out && j->k)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: keys_out and indices_out are both NULL", f);
+    GPI_TRY(gpi_check_array(ctx, f, "keys_out", c->keys_out, keys, j->key_bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "indices_out", c->indices_out, indices, j->index_bytes));
+    GPI_TRY(
+        gpi_check_overlap(ctx, f, "keys_in", j->keys, in, "keys_out", c->keys_out, keys, false));
+    GPI_TRY(gpi_check_overlap(ctx, f, "keys_in", j->keys, in, "indices_out", c->indices_out,
+                              indices, false));
+    return gpi_check_overlap(ctx, f, "keys_out", c->keys_out, keys, "indices_out", c->indices_out,
+                             indices, false);
+}
+
+gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *keys_in, size_t n,
+                   size_t k, void *keys_out, gp_dtype index_dtype, void *indices_out)
+{
+    static const char f[] = "gp_top_k";
+    struct call c = {.dtype = dtype,
+                     .order = order,
+                     .keys_out = keys_out,
+                     .indices_out = indices_out,
+                     .job = {.key_bytes = gp_dtype_bytes(dtype), .keys = keys_in, .n = n, .k = k}};
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    GPI_TRY(gpi_radix_check_order(ctx, f, "order", order));
+    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(check_k(ctx, f, n, k));
+    if (indices_out) {
+        GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
+        GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
+    }
+    c.index_dtype = indices_out ? index_dtype : n > UINT32_MAX ? GP_U64 : GP_U32;
+    c.job.index_bytes = gp_dtype_bytes(c.index_dtype);
+    c.job.order = gpi_radix_order_of(dtype, order);
+    GPI_TRY(check_outputs(ctx, f, &c));
+    return run(ctx, f, &c);
+}
+
+gp_status gp_top_k_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n, size_t k,
+                                   size_t *bytes)
+{
+    static const char f[] = "gp_top_k_workspace_bytes";
+    gp_target t = GP_TARGET_INIT;
+    struct pieces p;
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    GPI_TRY(check_k(NULL, f, n, k));
+    uint64_t cpu = gpi_topk_cpu_chunks(n), cuda = gpi_topk_cuda_chunks(n);
+    GPI_TRY(pieces_of(&t, dtype, GP_U64, cpu > cuda ? cpu : cuda, k, &p));
+    *bytes = k == 0 ? 0 : pieces_bytes(&p);
+    if (k == 0 || n > UINT32_MAX)
+        return GP_OK;
+    size_t wide = *bytes; /* narrow indices can take another way through the sort */
+    GPI_TRY(pieces_of(&t, dtype, GP_U32, cpu > cuda ? cpu : cuda, k, &p));
+    *bytes = wide > pieces_bytes(&p) ? wide : pieces_bytes(&p);
+    return GP_OK;
+}

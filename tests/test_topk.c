@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Top-k: the first k of the stable order, for every k, dtype and distribution; errors, graphs. */
+#include <gp/topk.h>
+
+#include "radixsort_check.h"
+
+static void expect(gp_dtype dtype, const void *keys, const size_t *order, size_t k,
+                   const t_array *keys_out, gp_dtype index_dtype, const t_array *indices_out)
+{
+    size_t bytes = gp_dtype_bytes(dtype), index_bytes = gp_dtype_bytes(index_dtype);
+    void *ke = oracle_pick(keys, bytes, order, k), *host = t_host(k * 8);
+    void *ie = t_host(k * 8);
+    for (size_t i = 0; i < k; i++)
+        if (index_dtype == GP_U32)
+            ((uint32_t *)ie)[i] = (uint32_t)order[i];
+        else
+            ((uint64_t *)ie)[i] = order[i];
+    if (keys_out) {
+        t_get(keys_out, host, k * bytes);
+        t_same_bytes("keys", ke, host, k * bytes);
+        t_check_guards(keys_out);
+    }
+    if (indices_out) {
+        t_get(indices_out, host, k * index_bytes);
+        t_same("indices", index_dtype, ie, host, k);
+        t_check_guards(indices_out);
+    }
+    free(ke), free(ie), free(host);
+}
+
+/* Both outputs, and each alone. */
+static void check_top_k(gp_dtype dtype, const void *keys, size_t n, size_t k, bool descending,
+                        gp_dtype index_dtype)
+{
+    size_t bytes = gp_dtype_bytes(dtype), index_bytes = gp_dtype_bytes(index_dtype);
+    gp_order order = descending ? GP_DESCENDING : GP_ASCENDING;
+    size_t *expected = oracle_argsort(dtype, keys, n, descending, 0, 0);
+    t_array in = t_new_from(keys, n * bytes, bytes);
+    t_array ko = t_new(k * bytes, bytes), io = t_new(k * index_bytes, index_bytes);
+    T_OK(gp_top_k(t_ctx(), dtype, order, in.data, n, k, ko.data, index_dtype, io.data));
+    expect(dtype, keys, expected, k, &ko, index_dtype, &io);
+    t_poison(&ko);
+    t_poison(&io);
+    T_OK(gp_top_k(t_ctx(), dtype, order, in.data, n, k, ko.data, (gp_dtype)0, NULL));
+    expect(dtype, keys, expected, k, &ko, index_dtype, NULL);
+    T_OK(gp_top_k(t_ctx(), dtype, order, in.data, n, k, NULL, index_dtype, io.data));
+    expect(dtype, keys, expected, k, NULL, index_dtype, &io);
+    t_free(&in), t_free(&ko), t_free(&io);
+    free(expected);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+START_TEST(test_top_k_every_k_of_small_arrays)
+{
+    gp_dtype dtype = t_dtypes[_i];
+    for (size_t n = 0; n <= 12; n++)
+        for (size_t k = 0; k <= n; k++) {
+            void *keys = pattern_new(n & 1 ? 4 : 7, dtype, n);
+            check_top_k(dtype, keys, n, k, k & 1, n & 2 ? GP_U32 : GP_U64);
+            free(keys);
+        }
+}
+END_TEST
+
+START_TEST(test_top_k_patterns_and_dtypes)
+{
+    static const size_t ks[] = {1, 2, 100, 2999, 5000, 9001};
+    gp_dtype dtype = t_dtypes[_i / PATTERN_COUNT];
+    void *keys = pattern_new(_i % PATTERN_COUNT, dtype, 9001);
+    for (size_t k = 0; k < 6; k++)
+        check_top_k(dtype, keys, 9001, ks[k], (k + (size_t)_i) & 1, k & 1 ? GP_U32 : GP_U64);
+    free(keys);
+}
+END_TEST
+
+/* Many chunks; where the k-th key is one of many equal ones, those with low indices win. */
+START_TEST(test_top_k_many_chunks_and_ties)
+{
+    static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_U8, GP_I64};
+    size_t n = 140007;
+    gp_dtype dtype = dtypes[_i / 3];
+    void *keys = t_host(n * 8);
+    uint64_t state = t_seed();
+    if (_i % 3 == 0)
+        t_fill_small(dtype, keys, n, 5, &state);
+    else
+        fill_pattern(_i % 3 == 1 ? 0 : 1, dtype, keys, n);
+    check_top_k(dtype, keys, n, 37777, _i & 1, GP_U32);
+    check_top_k(dtype, keys, n, 3, !(_i & 1), GP_U64);
+    free(keys);
+}
+END_TEST
+
+START_TEST(test_top_k_same_whatever_the_threads)
+{
+    size_t n = 200001, k = 50001, bytes = k * 8;
+    void *keys = pattern_new(4, GP_F64, n), *first = t_host(bytes), *again = t_host(bytes);
+    t_array in = t_new_from(keys, n * 8, 0), out = t_new(bytes, 0);
+    for (int t = 1; t <= 3; t++) {
+        gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+        gp_context *ctx;
+        o.backend = gp_context_backend(t_ctx());
+        o.threads = t_is_cuda() ? 0 : t;
+        T_OK(gp_context_create(&ctx, &o));
+        T_OK(gp_top_k(ctx, GP_F64, GP_DESCENDING, in.data, n, k, NULL, GP_U64, out.data));
+        T_OK(gp_context_synchronize(ctx));
+        t_get(&out, t > 1 ? again : first, bytes);
+        if (t > 1)
+            t_same_bytes("indices", first, again, bytes);
+        gp_context_destroy(ctx);
+    }
+    t_free(&in), t_free(&out);
+    free(keys), free(first), free(again);
+}
+END_TEST
+
+/* ---- workspace, graphs ----------------------------------------------------------------------- */
+
+/* The sort inside finds room in the frame, or the call fails. */
+START_TEST(test_top_k_workspace_bytes_is_enough)
+{
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_dtype dtype = t_dtypes[_i];
+    size_t n = 40000, bytes;
+    void *keys = pattern_new(0, dtype, n);
+    t_array in = t_new_from(keys, n * gp_dtype_bytes(dtype), 0), out = t_new(n * 8, 0);
+    o.backend = gp_context_backend(t_ctx());
+    for (size_t k = 1; k <= n; k = k * 200 > n && k < n ? n : k * 200) {
+        gp_context *ctx;
+        T_OK(gp_top_k_workspace_bytes(NULL, dtype, n, k, &bytes));
+        o.workspace_bytes = bytes;
+        T_OK(gp_context_create(&ctx, &o));
+        T_OK(gp_top_k(ctx, dtype, GP_ASCENDING, in.data, n, k, NULL, GP_U64, out.data));
+        T_OK(gp_top_k(ctx, dtype, GP_DESCENDING, in.data, n, k, out.data, GP_U32, NULL));
+        T_OK(gp_context_synchronize(ctx));
+        gp_context_destroy(ctx);
+    }
+    t_free(&in), t_free(&out);
+    free(keys);
+}
+END_TEST
+
+START_TEST(test_top_k_captured_and_replayed)
+{
+    size_t n = 50000, k = 1234, bytes;
+    T_OK(gp_top_k_workspace_bytes(NULL, GP_F32, n, k, &bytes));
+    T_OK(gp_context_reserve(t_ctx(), bytes));
+    t_array in = t_new(n * 4, 0), ko = t_new(k * 4, 0), io = t_new(k * 4, 0);
+    if (t_capture_begin()) {
+        T_OK(gp_top_k(t_ctx(), GP_F32, GP_DESCENDING, in.data, n, k, ko.data, GP_U32, io.data));
+        t_capture_end();
+        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+            void *keys = pattern_new(pattern, GP_F32, n);
+            size_t *order = oracle_argsort(GP_F32, keys, n, true, 0, 0);
+            t_put(&in, keys, n * 4);
+            t_replay();
+            expect(GP_F32, keys, order, k, &ko, GP_U32, &io);
+            free(keys), free(order);
+        }
+        t_capture_free();
+    }
+    t_free(&in), t_free(&ko), t_free(&io);
+}
+END_TEST
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+START_TEST(test_top_k_errors)
+{
+    t_array a = t_new(2048, 0);
+    char *in = a.data, *ko = in + 512, *io = in + 1024;
+    gp_context *c = t_ctx();
+    const gp_order up = GP_ASCENDING;
+    size_t big = ((size_t)1 << 40) + 1, wide = (size_t)1 << 32;
+#define TOP gp_top_k
+    T_STATUS(GP_ERROR_POINTER, TOP(NULL, GP_U32, up, in, 8, 3, ko, GP_U32, io));
+    T_STATUS(GP_ERROR_DTYPE, TOP(c, (gp_dtype)0, up, in, 8, 3, ko, GP_U32, io));
+    T_STATUS(GP_ERROR_ARGUMENT, TOP(c, GP_U32, (gp_order)2, in, 8, 3, ko, GP_U32, io));
+    T_STATUS(GP_ERROR_POINTER, TOP(c, GP_U32, up, NULL, 8, 3, ko, GP_U32, io));
+    T_STATUS(GP_ERROR_POINTER, TOP(c, GP_U32, up, in + 2, 8, 3, ko, GP_U32, io));
+    T_STATUS(GP_ERROR_ARGUMENT, TOP(c, GP_U8, up, in, big, 3, ko, GP_U64, io));
+    T_STATUS(GP_ERROR_ARGUMENT, TOP(c, GP_U32, up, in, 8, 9, ko, GP_U32, io));
+    T_STATUS(GP_ERROR_POINTER, TOP(c, GP_U32, up, in, 8, 3, NULL, GP_U32, NULL));
+    T_STATUS(GP_ERROR_POINTER, TOP(c, GP_U32, up, in, 8, 3, ko + 1, GP_U32, io));
+    T_STATUS(GP_ERROR_DTYPE, TOP(c, GP_U32, up, in, 8, 3, ko, GP_I32, io));
+    T_STATUS(GP_ERROR_ARGUMENT, TOP(c, GP_U8, up, in, wide, 3, ko, GP_U32, io));
+    T_STATUS(GP_ERROR_POINTER, TOP(c, GP_U32, up, in, 8, 3, ko, GP_U64, io + 4));
+    T_STATUS(GP_ERROR_OVERLAP, TOP(c, GP_U32, up, in, 8, 3, in, GP_U32, io));
+    T_STATUS(GP_ERROR_OVERLAP, TOP(c, GP_U32, up, in, 8, 3, ko, GP_U32, in + 28));
+    T_STATUS(GP_ERROR_OVERLAP, TOP(c, GP_U32, up, in, 8, 3, ko, GP_U32, ko + 8));
+#undef TOP
+    T_OK(gp_top_k(c, GP_U32, up, NULL, 0, 0, NULL, GP_U32, NULL));
+    T_OK(gp_top_k(c, GP_U32, up, in, 8, 0, ko, GP_U32, io));
+    t_check_untouched(&a);
+    t_free(&a);
+}
+END_TEST
+
+START_TEST(test_top_k_workspace_bytes_errors)
+{
+    gp_target bad = GP_TARGET_INIT;
+    size_t bytes = 77;
+    bad.size = 2;
+    T_STATUS(GP_ERROR_ARGUMENT, gp_top_k_workspace_bytes(&bad, GP_U32, 8, 2, &bytes));
+    T_STATUS(GP_ERROR_DTYPE, gp_top_k_workspace_bytes(NULL, (gp_dtype)0, 8, 2, &bytes));
+    T_STATUS(GP_ERROR_ARGUMENT,
+             gp_top_k_workspace_bytes(NULL, GP_U32, ((size_t)1 << 40) + 1, 2, &bytes));
+    T_STATUS(GP_ERROR_ARGUMENT, gp_top_k_workspace_bytes(NULL, GP_U32, 8, 9, &bytes));
+    T_STATUS(GP_ERROR_POINTER, gp_top_k_workspace_bytes(NULL, GP_U32, 8, 2, NULL));
+    ck_assert_uint_eq(bytes, 77);
+}
+END_TEST
+
+static void add_cases(Suite *s)
+{
+    TCase *c = t_case(s, "values");
+    tcase_add_loop_test(c, test_top_k_every_k_of_small_arrays, 0, T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_top_k_patterns_and_dtypes, 0, T_DTYPE_COUNT * PATTERN_COUNT);
+    tcase_add_loop_test(c, test_top_k_many_chunks_and_ties, 0, 12);
+    c = t_case(s, "determinism");
+    tcase_add_test(c, test_top_k_same_whatever_the_threads);
+    c = t_case(s, "workspace");
+    tcase_add_loop_test(c, test_top_k_workspace_bytes_is_enough, 0, T_DTYPE_COUNT);
+    c = t_case(s, "cuda");
+    tcase_add_test(c, test_top_k_captured_and_replayed);
+    c = t_case(s, "errors");
+    tcase_add_test(c, test_top_k_errors);
+    tcase_add_test(c, test_top_k_workspace_bytes_errors);
+}
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("topk");
+    add_cases(s);
+    return t_main(argc, argv, s);
+}
