@@ -189,6 +189,31 @@ START_TEST(test_create_leaves_the_current_device)
 }
 END_TEST
 
+START_TEST(test_environment_and_options_limit_the_multiprocessors)
+{
+    char text[512];
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx;
+    setenv("GP_MULTIPROCESSORS", "0", 1);
+    T_STATUS(GP_ERROR_ARGUMENT, gp_context_create(&ctx, NULL));
+    setenv("GP_MULTIPROCESSORS", "many", 1);
+    T_STATUS(GP_ERROR_ARGUMENT, gp_context_create(&ctx, NULL));
+    ck_assert_ptr_nonnull(strstr(gp_last_error(NULL), "many"));
+    setenv("GP_MULTIPROCESSORS", "3", 1);
+    o.backend = t_is_cuda() ? GP_BACKEND_CUDA : GP_BACKEND_CPU;
+    for (int i = 0; i < 2; i++, o.multiprocessors = 2) {
+        ctx = create(&o);
+        T_OK(gp_context_describe(ctx, text, sizeof text));
+        if (t_is_cuda())
+            ck_assert_ptr_nonnull(strstr(text, i ? " 2 multiprocessors" : " 3 multiprocessors"));
+        gp_context_destroy(ctx);
+    }
+    unsetenv("GP_MULTIPROCESSORS");
+    o.multiprocessors = -1;
+    T_STATUS(GP_ERROR_ARGUMENT, gp_context_create(&ctx, &o));
+}
+END_TEST
+
 /* ---- memory
  * -------------------------------------------------------------------------------------- */
 
@@ -367,6 +392,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_create_automatically);
     tcase_add_test(c, test_environment_chooses_the_backend);
     tcase_add_test(c, test_environment_chooses_the_device);
+    tcase_add_test(c, test_environment_and_options_limit_the_multiprocessors);
     c = t_case(s, "memory");
     tcase_add_test(c, test_malloc_is_aligned_and_copies_go_anywhere);
     c = t_case(s, "streams");

@@ -182,7 +182,13 @@ typedef struct gp_allocator {
     void (*release)(void *user, void *memory, size_t bytes, gp_stream stream);
 } gp_allocator;
 
-/** How to make a context; start from GP_CONTEXT_OPTIONS_INIT. */
+/**
+ * How to make a context; start from GP_CONTEXT_OPTIONS_INIT.
+ *
+ * multiprocessors is for sharing a GPU: gp's kernels get no more blocks than that many
+ * multiprocessors hold at once, and leave the others to the streams of other contexts and programs.
+ * More than the device has means all. Results do not depend on it.
+ */
 typedef struct gp_context_options {
     size_t size;            /**< sizeof(gp_context_options) */
     gp_backend backend;     /**< AUTO also follows the environment: GP_BACKEND=cpu|cuda */
@@ -191,11 +197,12 @@ typedef struct gp_context_options {
     gp_stream stream;       /**< NULL: the context makes a stream of its own */
     gp_allocator allocator; /**< all NULL: the context's own */
     size_t workspace_bytes; /**< reserved at creation, see gp_context_reserve() */
+    int multiprocessors;    /**< CUDA: size launches for so many; 0: GP_MULTIPROCESSORS or all */
 } gp_context_options;
 
 #define GP_CONTEXT_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(gp_context_options), GP_BACKEND_AUTO, -1, 0, NULL, {NULL, NULL, NULL}, 0            \
+        sizeof(gp_context_options), GP_BACKEND_AUTO, -1, 0, NULL, {NULL, NULL, NULL}, 0, 0         \
     }
 
 /**
@@ -207,9 +214,10 @@ typedef struct gp_context_options {
  * Host call; never touches CUDA's default stream, leaves the current device as it was.
  *
  * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device,
- * thread count, half an allocator, or GP_BACKEND/GP_DEVICE set to something else; GP_ERROR_DEVICE
- * CUDA was asked for and there is no driver or no such device; GP_ERROR_UNSUPPORTED this build has
- * no CUDA or no code for the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
+ * thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND, GP_DEVICE
+ * or GP_MULTIPROCESSORS set to something else; GP_ERROR_DEVICE CUDA was asked for and there is no
+ * driver or no such device; GP_ERROR_UNSUPPORTED this build has no CUDA or no code for the device;
+ * GP_ERROR_MEMORY. The text is gp_last_error(NULL).
  * @since 0.1
  */
 GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);

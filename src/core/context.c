@@ -11,10 +11,25 @@
 
 static const char create[] = "gp_context_create";
 
-/* GP_BACKEND and GP_DEVICE stand in for what the options leave open. */
+/* A whole number from the environment, at least low; *value stays if the variable is not set. */
+static gp_status number_from_environment(const char *name, const char *what, int low, int *value)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (!text || !*text)
+        return GP_OK;
+    long v = strtol(text, &end, 10);
+    if (*end || v < low || v > INT_MAX)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: %s is \"%.40s\", expected a %s", create, name,
+                        text, what);
+    *value = (int)v;
+    return GP_OK;
+}
+
+/* GP_BACKEND, GP_DEVICE and GP_MULTIPROCESSORS stand in for what the options leave open. */
 static gp_status options_from_environment(gp_context_options *o)
 {
-    const char *backend = getenv("GP_BACKEND"), *device = getenv("GP_DEVICE");
+    const char *backend = getenv("GP_BACKEND");
     if (o->backend == GP_BACKEND_AUTO && backend && *backend) {
         if (strcmp(backend, "cpu") == 0)
             o->backend = GP_BACKEND_CPU;
@@ -24,14 +39,11 @@ static gp_status options_from_environment(gp_context_options *o)
             return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                             "%s: GP_BACKEND is \"%.40s\", expected cpu or cuda", create, backend);
     }
-    if (o->device == -1 && device && *device) {
-        char *end;
-        long d = strtol(device, &end, 10);
-        if (*end || d < 0 || d > INT_MAX)
-            return gpi_fail(NULL, GP_ERROR_ARGUMENT,
-                            "%s: GP_DEVICE is \"%.40s\", expected a device number", create, device);
-        o->device = (int)d;
-    }
+    if (o->device == -1)
+        GPI_TRY(number_from_environment("GP_DEVICE", "device number", 0, &o->device));
+    if (o->multiprocessors == 0)
+        GPI_TRY(number_from_environment("GP_MULTIPROCESSORS", "number of multiprocessors", 1,
+                                        &o->multiprocessors));
     return GP_OK;
 }
 
@@ -50,6 +62,10 @@ static gp_status options_check(const gp_context_options *o)
     if (o->threads < 0 || o->threads > GPI_THREADS_MAX)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->threads is %d, allowed 0 to %d",
                         create, o->threads, (int)GPI_THREADS_MAX);
+    if (o->multiprocessors < 0)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT,
+                        "%s: options->multiprocessors is %d, expected 0 or more", create,
+                        o->multiprocessors);
     if (!o->allocator.allocate != !o->allocator.release)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                         "%s: options->allocator has only one of allocate and release", create);
@@ -75,6 +91,8 @@ static gp_status start_cuda(gp_context *ctx, const gp_context_options *o)
     struct gpi_device_guard guard;
     ctx->backend = GP_BACKEND_CUDA;
     GPI_TRY(gpi_cuda_open(ctx, o->device));
+    if (o->multiprocessors > 0 && o->multiprocessors < ctx->sm_count)
+        ctx->sm_count = o->multiprocessors;
     gpi_device_enter(ctx, &guard);
     gp_status s = gpi_cuda_start(ctx);
     if (s == GP_OK && o->stream)

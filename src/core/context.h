@@ -34,7 +34,7 @@ struct gp_context {
     int device;   /* CUDA ordinal, -1 on the CPU */
     int sm;       /* compute capability, major * 10 + minor; 0 on the CPU */
     int sm_row;   /* index into the compiled SMs (GPI_SMS): the newest not newer than the device */
-    int sm_count; /* multiprocessors */
+    int sm_count; /* multiprocessors to give work to */
     int threads;  /* of the CPU backend */
     int isa;      /* enum gpi_isa of the CPU backend */
     gp_stream stream;
