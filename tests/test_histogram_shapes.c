@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Histograms of every size, alignment and distribution, and by CUB. */
+#include "histogram_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sizes and shapes of input ---- */
+
+/* A prefix one longer each time, so the oracle takes one step per size. */
+START_TEST(test_bincount_every_size_to_two_tiles)
+{
+    enum { BINS = 61, N = 2 * 16384 + 1 };
+    uint64_t state = t_seed();
+    uint32_t *in = t_host(N * 4), expected[BINS] = {0}, actual[BINS];
+    gp_histogram_options o = GP_HISTOGRAM_OPTIONS_INIT;
+    t_fill_small(GP_U32, in, N, BINS + 2, &state);
+    t_array d_in = t_new_from(in, N * 4, 4), d_counts = t_new(sizeof actual, 0),
+            d_outside = t_new(8, 0);
+    uint64_t outside = 0;
+    o.outside = d_outside.data;
+    for (size_t n = 0; n <= N; n++) {
+        T_OK(gp_bincount(t_ctx(), GP_U32, d_in.data, n, BINS, GP_U32, d_counts.data, &o));
+        t_get(&d_counts, actual, sizeof actual);
+        if (memcmp(expected, actual, sizeof actual) != 0 || t_get_u64(&d_outside) != outside)
+            ck_abort_msg("wrong counts at n = %zu, seed %llu", n, (unsigned long long)t_seed());
+        if (n < N && in[n] < BINS)
+            expected[in[n]]++;
+        else
+            outside++;
+    }
+    t_check_guards(&d_counts);
+    t_free(&d_in);
+    t_free(&d_counts);
+    t_free(&d_outside);
+    free(in);
+}
+END_TEST
+
+START_TEST(test_unaligned_arrays)
+{
+    struct histogram_spec s = {.kind = HISTOGRAM_EVEN, .dtype = t_dtypes[_i], .bins = 37};
+    const size_t item = gp_dtype_bytes(s.dtype);
+    uint64_t state = t_seed();
+    char in[1100 * 8];
+    histogram_set_limits(&s, 2, 50);
+    t_fill_small(s.dtype, in, 1100, 60, &state);
+    for (size_t offset = 0; offset <= 32; offset += item)
+        for (size_t n = 0; n < 1100; n = n < 40 ? n + 1 : n + 97) {
+            s.n = n;
+            s.in_offset = offset;
+            s.out_offset = offset / item % 4;
+            s.wide = n % 2 == 1;
+            s.accumulate = n % 3 == 0;
+            histogram_check(&s, in);
+        }
+}
+END_TEST
+
+/* Constant, alternating, sorted, reversed, one bank of shared memory, few values, outside; bins for
+ * each way of counting. */
+START_TEST(test_patterns_and_ways_of_counting)
+{
+    static const size_t bins[] = {1, 100, 1700, 2049, 30000, 58000, 60000, 1200000};
+    enum { N = 300000 };
+    struct histogram_spec s = {.kind = HISTOGRAM_WHOLE, .dtype = GP_U32, .bins = bins[_i]};
+    uint64_t state = t_seed();
+    uint32_t *in = t_host(N * 4);
+    for (int pattern = 0; pattern < 8; pattern++) {
+        const uint32_t b = (uint32_t)s.bins;
+        for (uint32_t i = 0; i < N; i++) {
+            const uint32_t shapes[] = {b - 1,
+                                       i % 2 ? b - 1 : b / 2,
+                                       (uint32_t)((uint64_t)i * b / N),
+                                       (uint32_t)((uint64_t)(N - 1 - i) * b / N),
+                                       i % 97 * 32 % b,
+                                       i % 3 ? i % 5 * 7 % b : b,
+                                       b + i,
+                                       (uint32_t)t_random_below(&state, b)};
+            in[i] = shapes[pattern];
+        }
+        s.n = pattern % 2 ? N : N / 3 - 1;
+        s.wide = pattern % 3 == 1;
+        s.accumulate = pattern % 4 == 2;
+        s.no_outside = pattern == 3;
+        histogram_check(&s, in);
+    }
+    free(in);
+}
+END_TEST
+
+START_TEST(test_cub_matches_oracle_or_is_refused)
+{
+    static const gp_dtype dtypes[] = {GP_I32, GP_U8, GP_F32};
+    enum { N = 50000 };
+    struct histogram_spec s = {
+        .dtype = dtypes[_i], .n = N, .algorithm = GP_ALGORITHM_CUB, .no_outside = true};
+    uint64_t state = t_seed();
+    uint32_t *in = t_host(N * 4), counts[1024];
+    t_fill_small(s.dtype, in, N, 250, &state);
+    histogram_set_limits(&s, 8, 136);
+    for (s.bins = 64; s.bins <= 1024; s.bins *= 4) {
+        if (t_is_cuda())
+            histogram_check(&s, in);
+        else
+            T_STATUS(GP_ERROR_UNSUPPORTED, histogram_call(&s, in, NULL, counts, NULL));
+        if (t_is_cuda() && !t_is_float(s.dtype)) {
+            s.kind = HISTOGRAM_WHOLE;
+            histogram_check(&s, in);
+            s.kind = HISTOGRAM_EVEN;
+        }
+    }
+    free(in);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("histogram_shapes");
+    TCase *c = t_case(s, "values");
+    tcase_add_loop_test(c, test_cub_matches_oracle_or_is_refused, 0, 3);
+    c = t_case(s, "sizes");
+    tcase_add_test(c, test_bincount_every_size_to_two_tiles);
+    tcase_add_loop_test(c, test_unaligned_arrays, 0, T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_patterns_and_ways_of_counting, 0, 8);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
