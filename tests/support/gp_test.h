@@ -175,6 +175,8 @@ void t_replay(void);
 void t_capture_free(void);
 
 int t_device_count(void);
+/* Of the device in use; 0 without CUDA. */
+int t_multiprocessors(void);
 int t_device_current(void);
 void t_device_select(int device);
 gp_stream t_stream_new(void);

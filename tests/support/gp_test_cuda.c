@@ -59,6 +59,13 @@ int t_device_count(void)
     return count;
 }
 
+int t_multiprocessors(void)
+{
+    int count = 0;
+    CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, t_device_current()));
+    return count;
+}
+
 int t_device_current(void)
 {
     int device = -1;

@@ -37,6 +37,11 @@ int t_device_count(void)
     return 0;
 }
 
+int t_multiprocessors(void)
+{
+    return 0;
+}
+
 int t_device_current(void)
 {
     return -1;
