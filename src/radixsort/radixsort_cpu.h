@@ -19,7 +19,7 @@ struct gpi_radix_value16 {
 /* Counters of a part have 32 bits. */
 #define GPI_RADIX_PART_MAX ((size_t)1 << 31)
 /* Less is not worth a second thread. */
-enum { GPI_RADIX_PART_MIN = 16384, GPI_RADIX_PARTS_MAX = 1024 };
+enum { GPI_RADIX_PART_MIN = 65536, GPI_RADIX_PARTS_MAX = 1024 };
 
 /* Parts are as long as each other, give or take one item. */
 static inline size_t gpi_radixsort_part_begin(size_t n, size_t parts, size_t part)
@@ -53,13 +53,13 @@ static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)
            j->end_bit == 8 * (int)j->key_bytes && j->n >= (j->key_bytes == 1 ? 0 : 16384);
 }
 
-/* Counts of all passes, of the pass at hand, and places; or counts of keys and their places. */
+/* Counts and places of a pass; or counts of keys and their places. */
 static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, size_t parts)
 {
     size_t bins = (size_t)1 << 8 * (j->key_bytes <= 2 ? j->key_bytes : 1);
     if (gpi_radixsort_by_count(j))
         return (bins + 1) * sizeof(uint64_t) + parts * bins * sizeof(uint32_t);
-    return parts * GPI_RADIX_BINS * ((j->key_bytes + 1) * sizeof(uint32_t) + sizeof(uint64_t));
+    return parts * GPI_RADIX_BINS * (sizeof(uint32_t) + sizeof(uint64_t));
 }
 
 /* Copy n items of a size to an array of the same length, in parallel. */

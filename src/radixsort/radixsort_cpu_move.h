@@ -2,7 +2,7 @@
 /*
  * Move one part of a pass; included by radixsort_cpu_tmpl.c once per VALUE_BYTES.
  *
- * Buffered: each bin collects ITEMS items in a buffer; a full buffer leaves in one piece to an
+ * Each bin collects ITEMS items in a buffer; a full buffer leaves in one piece to an
  * address that its key lines are aligned to, so every line of the output is written whole, once.
  */
 #define NAME(name) PASTE(PASTE(name, _v), VALUE_BYTES)
@@ -122,26 +122,6 @@ static void NAME(open_target)(const struct sort *s, size_t part, struct NAME(tar
         t->begin[bin] = t->next[bin] = (size_t)s->places[part][bin] + t->phase;
 }
 
-static inline void NAME(put_direct)(const struct sort *s, uint64_t *restrict places,
-                                    const uint8_t *restrict digits, const KEY *restrict keys,
-                                    const void *restrict values, size_t n)
-{
-    KEY *keys_dst = s->keys_dst;
-#if VALUE_BYTES
-    VALUE *values_dst = s->values_dst;
-    const VALUE *v = values;
-#else
-    (void)values;
-#endif
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = places[digits[i]]++;
-        keys_dst[at] = keys[i];
-#if VALUE_BYTES
-        values_dst[at] = v[i];
-#endif
-    }
-}
-
 /* Values of a block that starts at item i: from the source, or the indices themselves. */
 static inline const void *NAME(values_at)(const struct sort *s, size_t i, size_t n, void *room)
 {
@@ -158,22 +138,7 @@ static inline const void *NAME(values_at)(const struct sort *s, size_t i, size_t
     return (const char *)s->values_src + i * VALUE_BYTES;
 }
 
-static void NAME(move_direct)(void *arg, size_t part)
-{
-    const struct sort *s = arg;
-    size_t end = part_begin(s->c, part + 1);
-    uint8_t digits[BLOCK];
-    uint64_t indices[VALUE_BYTES == 4 || VALUE_BYTES == 8 ? BLOCK : 1];
-    for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
-        size_t n = end - i < BLOCK ? end - i : BLOCK;
-        const KEY *keys = s->keys_src + i;
-        digits_of(&s->c->job.order, keys, n, s->digits[s->pass], digits);
-        const void *values = NAME(values_at)(s, i, n, indices);
-        NAME(put_direct)(s, s->places[part], digits, keys, values, n);
-    }
-}
-
-static void NAME(move_buffered)(void *arg, size_t part)
+static void NAME(move)(void *arg, size_t part)
 {
     const struct sort *s = arg;
     size_t end = part_begin(s->c, part + 1);
@@ -185,7 +150,7 @@ static void NAME(move_buffered)(void *arg, size_t part)
     for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
         size_t n = end - i < BLOCK ? end - i : BLOCK;
         const KEY *keys = s->keys_src + i;
-        digits_of(&s->c->job.order, keys, n, s->digits[s->pass], digits);
+        digits_of(&s->c->job.order, keys, n, s->digit, digits);
         const void *values = NAME(values_at)(s, i, n, indices);
         NAME(put_block)(&target, digits, keys, values, n);
     }

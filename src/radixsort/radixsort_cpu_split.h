@@ -2,8 +2,7 @@
 /*
  * Sorts that do not fit the caches: one stable pass over the highest bits that vary cuts the keys
  * into up to 256 buckets, which are then sorted by the bits below, each inside the cache of one
- * thread. Both halves are stable, so the result is the one of sort_by_digits(). Included by
- * radixsort_cpu_tmpl.c.
+ * thread. Included by radixsort_cpu_tmpl.c.
  */
 enum {
     SAMPLE = 256,
@@ -29,7 +28,7 @@ static void count_top_part(void *arg, size_t part)
 {
     struct sort *s = arg;
     const struct gpi_radix_job *j = &s->c->job;
-    const struct digit g = s->digits[0];
+    const struct digit g = s->digit;
     size_t end = part_begin(s->c, part + 1);
     bins_u32 tables[4];
     KEY words[BLOCK], first, varying = 0;
@@ -45,7 +44,7 @@ static void count_top_part(void *arg, size_t part)
         }
         count_digits(digits, n, tables);
     }
-    fold_tables(tables, s->now[part]);
+    fold_tables(tables, s->counts[part]);
     __atomic_fetch_or(&s->varying, (uint64_t)varying, __ATOMIC_RELAXED);
 }
 
@@ -74,7 +73,7 @@ static int count_top(struct sort *s)
     do {
         guess = top;
         s->varying = 0;
-        s->digits[0] = digit_below(&c->job, guess);
+        s->digit = digit_below(&c->job, guess);
         gpi_parallel_for(c->threads, c->parts, count_top_part, s);
         top = top_of(&c->job, s->varying);
     } while (top > guess); /* the sample missed a bit; now it is known */
@@ -111,20 +110,33 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
     return sub;
 }
 
+/* A sort of at most GPI_RADIX_PART_MAX items by the calling thread; with values it has values_in.
+ * All ways are stable, so which one is taken does not show. */
+static void sort_alone(const struct gpi_radix_cpu_job *c)
+{
+    struct { /* of one part, see open_sort() */
+        uint64_t places[BINS];
+        bins_u32 counts;
+    } counts;
+    struct gpi_radix_cpu_job whole = *c;
+    if (c->job.n <= SHORT_ITEMS) {
+        sort_short(&c->job);
+    } else if (c->job.n * (KEY_BYTES + c->job.value_bytes) <= CACHED_BYTES) {
+        sort_cached(c);
+    } else {
+        whole.counts = &counts;
+        whole.parts = 1;
+        whole.threads = 1;
+        sort_words(&whole);
+    }
+}
+
 static void sort_bucket(void *arg, size_t bucket)
 {
     const struct buckets *b = arg;
-    struct { /* of one part, see open_sort() */
-        uint64_t places[BINS];
-        bins_u32 now, counts[PASSES_MAX];
-    } counts;
     struct gpi_radix_cpu_job sub = bucket_job(b, bucket);
-    if (sub.job.n == 0 || sub.job.n > b->shared_items)
-        return;
-    sub.counts = &counts;
-    sub.parts = 1;
-    sub.threads = 1;
-    sort_words(&sub);
+    if (sub.job.n && sub.job.n <= b->shared_items)
+        sort_alone(&sub);
 }
 
 static void sort_buckets(struct buckets *b)
@@ -144,20 +156,45 @@ static void sort_buckets(struct buckets *b)
     gpi_parallel_for(c->threads, BINS, sort_bucket, b);
 }
 
+/* The buckets go where the passes that follow end in the outputs without a copy. */
+static void aim(struct sort *s, int passes_left)
+{
+    const struct gpi_radix_cpu_job *c = s->c;
+    bool to_out = passes_left % 2 == 0;
+    s->keys_dst = to_out ? c->job.keys_out : c->keys_tmp;
+    s->values_dst = to_out ? c->job.values_out : c->values_tmp;
+}
+
+/* What would be written over moves to the other array. */
+static void clear_the_way(struct sort *s)
+{
+    const struct gpi_radix_cpu_job *c = s->c;
+    const struct gpi_radix_job *j = &c->job;
+    bool to_out = s->keys_dst == j->keys_out;
+    if (s->keys_src == s->keys_dst) {
+        KEY *aside = to_out ? c->keys_tmp : j->keys_out;
+        gpi_radixsort_copy(c, aside, s->keys_src, KEY_BYTES);
+        s->keys_src = aside;
+    }
+    if (s->values_src && s->values_src == s->values_dst) {
+        void *aside = to_out ? c->values_tmp : j->values_out;
+        gpi_radixsort_copy(c, aside, s->values_src, j->value_bytes);
+        s->values_src = aside;
+    }
+}
+
 static void split(const struct gpi_radix_cpu_job *c)
 {
     struct sort s;
     struct buckets b = {.c = c};
-    open_sort(&s, c, 0);
+    open_sort(&s, c);
     int top = count_top(&s);
     if (top == c->job.begin_bit) {
         gpi_radixsort_copy_all(c);
         return;
     }
-    b.shift = s.digits[0].shift;
-    s.pass = 0;
-    /* Keys sorted by the lower bits should need no copy at the end. */
-    aim_pass(&s, 0, 1 + (b.shift - c->job.begin_bit + GPI_RADIX_BITS - 1) / GPI_RADIX_BITS);
+    b.shift = s.digit.shift;
+    aim(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b.shift).passes);
     clear_the_way(&s);
     find_places(&s);
     for (size_t k = 0; k < BINS; k++)
@@ -170,12 +207,23 @@ static void split(const struct gpi_radix_cpu_job *c)
         sort_buckets(&b);
 }
 
+/* As sort_alone(), but the indices may still have to be written. */
+static void sort_one_part(const struct gpi_radix_cpu_job *c)
+{
+    struct gpi_radix_cpu_job whole = *c;
+    if (c->job.value_bytes && !c->job.values_in) {
+        gpi_radixsort_copy(c, c->job.values_out, NULL, c->job.value_bytes);
+        whole.job.values_in = c->job.values_out;
+    }
+    sort_alone(&whole);
+}
+
 static void sort_words(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
-    bool one_digit = j->end_bit - j->begin_bit <= GPI_RADIX_BITS;
-    if (one_digit || j->n * (KEY_BYTES + j->value_bytes) <= BUCKETS_BYTES)
-        sort_by_digits(c);
+    size_t bytes = j->n * (KEY_BYTES + j->value_bytes);
+    if (c->parts == 1 && bytes <= CACHED_BYTES)
+        sort_one_part(c);
     else
         split(c);
 }

@@ -31,21 +31,18 @@ enum {
     KEY_BYTES = GPI_KEY_BITS / 8,
     BINS = GPI_RADIX_BINS,
     BLOCK = 1024, /* items whose digits are found in one vectorised loop */
-    LINE = 64,
-    PASSES_MAX = GPI_KEY_BITS / GPI_RADIX_BITS
+    LINE = 64
 };
 
-/* Below this the arrays stay in the second-level cache, and items go straight to their place. */
-#define DIRECT_BYTES ((size_t)256 << 10)
-/* Above this a sort by digits leaves the caches in every pass: cut the keys into buckets first. */
-#define BUCKETS_BYTES ((size_t)4 << 20)
+/* Up to this one thread sorts by wide digits: what leaves its second-level cache is still near. */
+#define CACHED_BYTES ((size_t)4 << 20)
 /* Above this the output is written past the caches. */
 #define STREAM_BYTES ((size_t)16 << 20)
 
 typedef uint32_t bins_u32[BINS];
 typedef void move_fn(void *sort, size_t part);
 
-/* One pass moves items by the digit (word >> shift) & mask. */
+/* A pass moves items by the digit (word >> shift) & mask. */
 struct digit {
     int shift;
     uint8_t mask;
@@ -54,13 +51,10 @@ struct digit {
 struct sort {
     const struct gpi_radix_cpu_job *c;
     uint64_t varying; /* bits in which some words differ, see radixsort_cpu_split.h */
-    struct digit digits[PASSES_MAX];
-    int passes;
+    struct digit digit;
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
-    bins_u32 *now;            /* [part]: counts of the pass at hand */
-    bins_u32 *counts;         /* [part][pass] */
+    bins_u32 *counts;         /* [part] */
     move_fn *move;
-    int pass;
     bool stream; /* write past the caches */
     const KEY *keys_src;
     KEY *keys_dst;
@@ -71,6 +65,14 @@ struct sort {
 static size_t part_begin(const struct gpi_radix_cpu_job *c, size_t part)
 {
     return gpi_radixsort_part_begin(c->job.n, c->parts, part);
+}
+
+/* One order word; inlined with a constant is_float. */
+static inline KEY word_of(const struct gpi_radix_order *o, bool is_float, KEY x)
+{
+    if (!is_float)
+        return (KEY)(x ^ (KEY)o->flip);
+    return (KEY)(GPI_RADIX_FLOAT(KEY, x, (KEY)o->sign, (KEY)o->inf) ^ (KEY)o->flip);
 }
 
 /* Order words of up to BLOCK keys. Branches outside the loops let the compiler vectorise them. */
@@ -121,47 +123,6 @@ static void fold_tables(bins_u32 *tables, uint32_t *counts)
         counts[b] = tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b];
 }
 
-/* 1. All digits of one part in one read. */
-static void count_all_part(void *arg, size_t part)
-{
-    struct sort *s = arg;
-    const struct gpi_radix_job *j = &s->c->job;
-    const KEY *keys = j->keys_in;
-    size_t end = part_begin(s->c, part + 1);
-    bins_u32 tables[PASSES_MAX][4];
-    KEY words[BLOCK];
-    uint8_t digits[BLOCK];
-    memset(tables, 0, sizeof tables[0] * (size_t)s->passes);
-    for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
-        size_t n = end - i < BLOCK ? end - i : BLOCK;
-        words_of(&j->order, keys + i, n, words);
-        for (int p = 0; p < s->passes; p++) {
-            struct digit g = s->digits[p];
-            for (size_t k = 0; k < n; k++)
-                digits[k] = (uint8_t)((uint8_t)(words[k] >> g.shift) & g.mask);
-            count_digits(digits, n, tables[p]);
-        }
-    }
-    for (int p = 0; p < s->passes; p++)
-        fold_tables(tables[p], s->counts[part * (size_t)s->passes + (size_t)p]);
-}
-
-/* 4. One digit of one part. */
-static void count_part(void *arg, size_t part)
-{
-    struct sort *s = arg;
-    size_t end = part_begin(s->c, part + 1);
-    bins_u32 tables[4];
-    uint8_t digits[BLOCK];
-    memset(tables, 0, sizeof tables);
-    for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
-        size_t n = end - i < BLOCK ? end - i : BLOCK;
-        digits_of(&s->c->job.order, s->keys_src + i, n, s->digits[s->pass], digits);
-        count_digits(digits, n, tables);
-    }
-    fold_tables(tables, s->now[part]);
-}
-
 /* 2. Where each part begins in each bin. */
 static void find_places(struct sort *s)
 {
@@ -169,7 +130,7 @@ static void find_places(struct sort *s)
     for (int b = 0; b < BINS; b++)
         for (size_t part = 0; part < s->c->parts; part++) {
             s->places[part][b] = sum;
-            sum += s->now[part][b];
+            sum += s->counts[part][b];
         }
 }
 
@@ -187,137 +148,41 @@ static void find_places(struct sort *s)
 #define VALUE_BYTES 16
 #include "radixsort/radixsort_cpu_move.h"
 
-#define MOVES(v)                                                                                   \
-    {                                                                                              \
-        move_direct_v##v, move_buffered_v##v                                                       \
-    }
-
-static move_fn *move_of(size_t value_bytes, bool buffered)
+static move_fn *move_of(size_t value_bytes)
 {
-    static move_fn *const table[17][2] = {[0] = MOVES(0), [1] = MOVES(1), [2] = MOVES(2),
-                                          [4] = MOVES(4), [8] = MOVES(8), [16] = MOVES(16)};
-    assert(table[value_bytes][0]);
-    return table[value_bytes][buffered];
+    static move_fn *const table[17] = {
+        [0] = move_v0, [1] = move_v1, [2] = move_v2, [4] = move_v4, [8] = move_v8, [16] = move_v16};
+    assert(table[value_bytes]);
+    return table[value_bytes];
 }
 
-/* Split the bit range evenly over the passes. */
-static void choose_digits(struct sort *s)
+static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 {
-    const struct gpi_radix_job *j = &s->c->job;
-    int bits = j->end_bit - j->begin_bit, shift = j->begin_bit;
-    for (int p = 0; p < s->passes; p++) {
-        int width = bits / s->passes + (p < bits % s->passes);
-        s->digits[p] = (struct digit){shift, (uint8_t)((1u << width) - 1)};
-        shift += width;
-    }
-}
-
-static bool digit_is_constant(const struct sort *s, int pass)
-{
-    for (int b = 0; b < BINS; b++) {
-        uint64_t sum = 0;
-        for (size_t part = 0; part < s->c->parts; part++)
-            sum += s->counts[part * (size_t)s->passes + (size_t)pass][b];
-        if (sum)
-            return sum == s->c->job.n;
-    }
-    return true;
-}
-
-/* The first pass has its counts already, and so have all when there is one part, whose counts no
- * move changes. Otherwise count what the pass before left. */
-static void run_pass(struct sort *s, int pass, bool first)
-{
-    const struct gpi_radix_cpu_job *c = s->c;
-    s->pass = pass;
-    if (first || c->parts == 1)
-        for (size_t part = 0; part < c->parts; part++)
-            memcpy(s->now[part], s->counts[part * (size_t)s->passes + (size_t)pass],
-                   sizeof s->now[part]);
-    else
-        gpi_parallel_for(c->threads, c->parts, count_part, s);
-    find_places(s);
-    gpi_parallel_for(c->threads, c->parts, s->move, s);
-}
-
-/* Where pass k of num_passes writes: passes alternate, and the last one writes the outputs. */
-static void aim_pass(struct sort *s, int k, int num_passes)
-{
-    const struct gpi_radix_cpu_job *c = s->c;
-    bool to_out = (num_passes - 1 - k) % 2 == 0;
-    s->keys_dst = to_out ? c->job.keys_out : c->keys_tmp;
-    s->values_dst = to_out ? c->job.values_out : c->values_tmp;
-}
-
-/* What the first pass would write over moves to the other array. */
-static void clear_the_way(struct sort *s)
-{
-    const struct gpi_radix_cpu_job *c = s->c;
-    const struct gpi_radix_job *j = &c->job;
-    bool to_out = s->keys_dst == j->keys_out;
-    if (s->keys_src == s->keys_dst) {
-        KEY *aside = to_out ? c->keys_tmp : j->keys_out;
-        gpi_radixsort_copy(c, aside, s->keys_src, KEY_BYTES);
-        s->keys_src = aside;
-    }
-    if (s->values_src && s->values_src == s->values_dst) {
-        void *aside = to_out ? c->values_tmp : j->values_out;
-        gpi_radixsort_copy(c, aside, s->values_src, j->value_bytes);
-        s->values_src = aside;
-    }
-}
-
-static void run_passes(struct sort *s, const int *active, int num_active)
-{
-    for (int k = 0; k < num_active; k++) {
-        aim_pass(s, k, num_active);
-        if (k == 0)
-            clear_the_way(s);
-        run_pass(s, active[k], k == 0);
-        s->keys_src = s->keys_dst;
-        s->values_src = s->values_dst;
-    }
-}
-
-static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c, int passes)
-{
-    size_t bytes = c->job.n * (KEY_BYTES + c->job.value_bytes);
     s->c = c;
-    s->passes = passes;
     s->places = c->counts;
-    s->now = (void *)(s->places + c->parts);
-    s->counts = s->now + c->parts;
-    s->move = move_of(c->job.value_bytes, bytes > DIRECT_BYTES);
-    s->stream = bytes >= STREAM_BYTES;
+    s->counts = (void *)(s->places + c->parts);
+    s->move = move_of(c->job.value_bytes);
+    s->stream = c->job.n * (KEY_BYTES + c->job.value_bytes) >= STREAM_BYTES;
     s->keys_src = c->job.keys_in;
     s->values_src = c->job.values_in;
 }
 
-static void sort_by_digits(const struct gpi_radix_cpu_job *c)
-{
-    struct sort s;
-    int active[PASSES_MAX], num_active = 0;
-    int bits = c->job.end_bit - c->job.begin_bit;
-    open_sort(&s, c, (bits + GPI_RADIX_BITS - 1) / GPI_RADIX_BITS);
-    choose_digits(&s);
-    gpi_parallel_for(c->threads, c->parts, count_all_part, &s);
-    for (int p = 0; p < s.passes && p < PASSES_MAX; p++)
-        if (!digit_is_constant(&s, p))
-            active[num_active++] = p;
-    if (num_active == 0)
-        gpi_radixsort_copy_all(c);
-    run_passes(&s, active, num_active);
-}
+#include "radixsort/radixsort_cpu_cached.h"
+
+#include "radixsort/radixsort_cpu_short.h"
 
 #include "radixsort/radixsort_cpu_split.h"
-
-#include "radixsort/radixsort_cpu_segment.h"
 
 #if GPI_KEY_BITS <= 16
 #include "radixsort/radixsort_cpu_count.h"
 #endif
 
-gpi_radixsort_cpu_fn SORT;
+gpi_radixsort_cpu_fn SORT, SEGMENT;
+
+void SEGMENT(const struct gpi_radix_cpu_job *c)
+{
+    sort_alone(c);
+}
 
 void SORT(const struct gpi_radix_cpu_job *c)
 {

@@ -2,18 +2,16 @@
 /*
  * Radix sort.
  *
- * CPU, least significant digit first (Knuth volume 3, 5.2.5): the input is cut into parts, one per
- * thread.
- *   1. One read counts the digits of all passes, per part. A digit that is the same in all keys
- * needs no pass.
- *   2. Per pass: an exclusive sum over (bin, part) gives each part its place in each bin;
+ * CPU. What fits the caches of one thread is sorted least significant digit first (Knuth volume 3,
+ * 5.2.5) with digits of up to 12 bits, items going straight to their place; a few items by
+ * comparing. More is cut into parts, one per thread, and into buckets:
+ *   1. one read counts the eight highest bits that vary, per part;
+ *   2. an exclusive sum over (bin, part) gives each part its place in each bucket;
  *   3. each part moves its items, collecting them per bin in a line-sized buffer that leaves in one
  * piece;
- *   4. the digits of the next pass are counted per part.
- * Passes alternate between the output and a scratch array so that the last one writes the output.
- * What does not fit the caches is first cut into buckets by the highest bits that vary, in one such
- * pass, and the buckets are sorted by the bits below, one thread each. Keys of 8 and 16 bits
- * without values are counted and written anew.
+ *   4. threads sort the buckets by the bits below, each one in its caches; a bucket that is too
+ * long for that is cut again, by all threads if it is most of the array. A digit that is the same
+ * in all keys needs no pass. Keys of 8 and 16 bits without values are counted and written anew.
  *
  * CUDA: keys are turned into order words (radixsort_order.h), sorted as unsigned words, and turned
  * back. The order word of a float forgets its NaN payload and the sign of zero, so there the sorted

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One segment, sorted by one thread: short ones by insertion and merging, the others as any sort.
- * All of it is stable, so which way a segment takes does not show. Included by
- * radixsort_cpu_tmpl.c.
+ * Sorts of few items: by insertion, then by merging, of order words and where they stood. Included
+ * by radixsort_cpu_tmpl.c.
  */
 enum {
     SHORT_ITEMS = 128, /* from here on counting 256 bins a pass costs less than comparing */
@@ -94,25 +93,11 @@ static void short_values(const uint8_t *from, const struct gpi_radix_job *j)
         short_move(from, j->values_in, j->n, j->value_bytes, j->values_out);
 }
 
-gpi_radixsort_cpu_fn SEGMENT;
-
-void SEGMENT(const struct gpi_radix_cpu_job *c)
+static void sort_short(const struct gpi_radix_job *j)
 {
-    struct { /* of one part, see open_sort() */
-        uint64_t places[BINS];
-        bins_u32 now, counts[PASSES_MAX];
-    } counts;
-    struct gpi_radix_cpu_job whole = *c;
     struct short_sort rooms[2];
-    if (c->job.n <= SHORT_ITEMS) {
-        short_load(&c->job, &rooms[0]);
-        const struct short_sort *s = short_order(rooms, c->job.n);
-        short_move(s->from, c->job.keys_in, c->job.n, KEY_BYTES, c->job.keys_out);
-        short_values(s->from, &c->job);
-        return;
-    }
-    whole.counts = &counts;
-    whole.parts = 1;
-    whole.threads = 1;
-    sort_words(&whole);
+    short_load(j, &rooms[0]);
+    const struct short_sort *s = short_order(rooms, j->n);
+    short_move(s->from, j->keys_in, j->n, KEY_BYTES, j->keys_out);
+    short_values(s->from, j);
 }
