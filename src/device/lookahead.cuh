@@ -19,20 +19,21 @@
 namespace GPI_SPACE
 {
 
-template <class Op, class A, int BATCH> struct Lookahead {
-    static constexpr int batch = sizeof(A) <= 8 ? BATCH : 1; /* groups polled at once */
+template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
+    static constexpr int batch = sizeof(A) <= BATCH_BYTES ? BATCH : 1; /* groups polled at once */
 
+    Op op;
     A folded;       /* initial value, then groups [0, group) */
     uint32_t group; /* full groups folded */
 
-    GPI_DEVICE explicit Lookahead(A init) : folded(init), group(0)
+    GPI_DEVICE explicit Lookahead(A init, const Op &op_ = Op()) : op(op_), folded(init), group(0)
     {
     }
 
     /* Lane i reads tile first + 32 b + i of batch element b; tiles from end on count as identity.
      */
-    static GPI_DEVICE void poll(const TileState<A> &state, uint32_t first, uint32_t end,
-                                A (&v)[batch])
+    GPI_DEVICE void poll(const TileState<A> &state, uint32_t first, uint32_t end,
+                         A (&v)[batch]) const
     {
         bool ready;
         do {
@@ -40,7 +41,7 @@ template <class Op, class A, int BATCH> struct Lookahead {
 #pragma unroll
             for (int b = 0; b < batch; b++) {
                 uint32_t tile = first + 32 * b + lane_id();
-                v[b] = Op::identity();
+                v[b] = op.identity();
                 if (tile < end)
                     ready = state.read(tile, v[b]) && ready;
             }
@@ -56,12 +57,12 @@ template <class Op, class A, int BATCH> struct Lookahead {
             poll(state, group * 32, tile, v);
 #pragma unroll
             for (int b = 0; b < batch; b++) /* all, so that their latencies overlap */
-                v[b] = warp_reduce<Op>(v[b]);
+                v[b] = warp_reduce<Op>(v[b], op);
 #pragma unroll
             for (int b = 0; b < batch; b++) {
                 if (group * 32 >= tile)
                     break;
-                prefix = Op::apply(folded, v[b]);
+                prefix = op.apply(folded, v[b]);
                 if ((group + 1) * 32 > tile)
                     return prefix;
                 folded = prefix;

@@ -46,6 +46,8 @@ template <class T> GPI_DEVICE T shuffle(T v, int lane)
     return map_words(v, [=](uint32_t w) { return __shfl_sync(all_lanes, w, lane); });
 }
 
+/* Operators with state are passed as objects; for the others their type says all. */
+
 /* Lane i gets v[0] op .. op v[i] (Kogge and Stone 1973: log2(32) steps). */
 template <class Op, class A> GPI_DEVICE A warp_scan(A v)
 {
@@ -58,16 +60,28 @@ template <class Op, class A> GPI_DEVICE A warp_scan(A v)
     return v;
 }
 
+/* The same over the lane itself and the reach lanes before it. */
+template <class Op, class A> GPI_DEVICE A warp_scan_within(A v, int reach, const Op &op)
+{
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+        A left = shuffle_up(v, d);
+        if (reach >= d)
+            v = op.apply(left, v);
+    }
+    return v;
+}
+
 /* Every lane gets v[0] op .. op v[31], as a balanced tree in lane order: operators need not
  * commute. */
-template <class Op, class A> GPI_DEVICE A warp_reduce(A v)
+template <class Op, class A> GPI_DEVICE A warp_reduce(A v, const Op &op = Op())
 {
     if constexpr (Op::warp_reduces) {
-        return Op::reduce(v);
+        return op.reduce(v);
     } else {
 #pragma unroll
         for (int d = 1; d < 32; d <<= 1)
-            v = Op::apply(v, shuffle_down(v, d));
+            v = op.apply(v, shuffle_down(v, d));
         return shuffle(v, 0);
     }
 }

@@ -7,58 +7,11 @@
 #pragma once
 
 #include "device/epoch.cuh"
-#include "device/ops.cuh"
 #include "device/tile_io.cuh"
+#include "scan/scan_run_time_op.cuh"
 
 namespace GPI_SPACE
 {
-
-/* An operator that is an argument. */
-template <class A> struct RunTimeOp {
-    static constexpr bool integer = is_integer<A>::value;
-    A neutral;
-    A flip; /* of integers: the sign bit if they are signed, as they are ordered by x ^ flip */
-    int op; /* gp_op */
-
-    GPI_DEVICE bool before(A a, A b) const
-    {
-        if constexpr (integer)
-            return (a ^ flip) < (b ^ flip);
-        else
-            return less(a, b);
-    }
-
-    GPI_DEVICE A apply(A l, A r) const
-    {
-        if (op == GP_SUM)
-            return l + r;
-        if (op == GP_PRODUCT)
-            return l * r;
-        if (op == GP_MIN)
-            return before(r, l) ? r : l;
-        if (op == GP_MAX)
-            return before(l, r) ? r : l;
-        if constexpr (integer)
-            return op == GP_AND ? l & r : op == GP_OR ? l | r : l ^ r;
-        return l;
-    }
-};
-
-template <class T> struct RunTimeOp<Affine<T>> {
-    Affine<T> neutral;
-    GPI_DEVICE Affine<T> apply(Affine<T> l, Affine<T> r) const
-    {
-        return Compose<Affine<T>>::apply(l, r);
-    }
-};
-
-template <class T> struct RunTimeOp<Mat2<T>> {
-    Mat2<T> neutral;
-    GPI_DEVICE Mat2<T> apply(Mat2<T> l, Mat2<T> r) const
-    {
-        return Multiply2x2<Mat2<T>>::apply(l, r);
-    }
-};
 
 template <class A> struct Family {
     static constexpr int threads = GPI_SCAN_FAMILY_THREADS, warps = threads / 32;
