@@ -12,6 +12,7 @@
 #include <gp/merge.h>
 #include <gp/radixsort.h>
 #include <gp/scan.h>
+#include <gp/segments.h>
 #include <gp/segsort.h>
 #include <gp/topk.h>
 

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "scan/segment_internal.h"
+
+/* ---- checks -----------------------------------------------------------------------------------
+ */
+
+/* The members that choose the items' meaning. */
+static gp_status check_items(gp_context *ctx, const char *f, const gp_scan_desc *d)
+{
+    if (d->kind != GP_SCAN_INCLUSIVE && d->kind != GP_SCAN_EXCLUSIVE)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->kind is %d, expected GP_SCAN_INCLUSIVE or GP_SCAN_EXCLUSIVE", f,
+                        (int)d->kind);
+    GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
+    if (d->out_dtype && d->out_dtype != d->in_dtype)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, expected 0 or in_dtype %s",
+                        f, gp_dtype_string(d->out_dtype), gp_dtype_string(d->in_dtype));
+    if (gp_op_scalars(d->op) == 0)
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
+    if (!gpi_scan_op_allowed(d->in_dtype, d->op))
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
+                        gp_op_string(d->op), gp_dtype_string(d->in_dtype));
+    return GP_OK;
+}
+
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *d)
+{
+    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    GPI_TRY(check_items(ctx, f, d));
+    if ((int)d->algorithm < GP_ALGORITHM_AUTO || d->algorithm > GP_ALGORITHM_SERIAL)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->algorithm is %d, expected a gp_algorithm", f, (int)d->algorithm);
+    if (d->algorithm != GP_ALGORITHM_AUTO && d->algorithm != GP_ALGORITHM_LOOKAHEAD)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: desc->algorithm is %d, expected GP_ALGORITHM_AUTO or "
+                        "GP_ALGORITHM_LOOKAHEAD",
+                        f, (int)d->algorithm);
+    if (d->total)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, expected NULL", f);
+    if (d->device_n)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->device_n is set, expected NULL", f);
+    if (d->tile != GP_SCAN_TILE_AUTO)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: desc->tile is %d, expected GP_SCAN_TILE_AUTO", f, (int)d->tile);
+    return GP_OK;
+}
+
+static size_t item_bytes(const gp_scan_desc *d)
+{
+    return gp_dtype_bytes(d->in_dtype) * gp_op_scalars(d->op);
+}
+
+/* An array of the call beside in and out. */
+struct description {
+    const char *name;
+    const void *array;
+    uint64_t bytes;
+    size_t alignment;
+};
+
+static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc *d,
+                              const struct description *of, const void *in, uint64_t n, void *out)
+{
+    uint64_t bytes = n * item_bytes(d);
+    size_t scalar = gp_dtype_bytes(d->in_dtype);
+    GPI_TRY(gpi_check_array(ctx, f, "in", in, bytes, scalar));
+    GPI_TRY(gpi_check_array(ctx, f, of->name, of->array, of->bytes, of->alignment));
+    GPI_TRY(gpi_check_array(ctx, f, "out", out, bytes, scalar));
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", in, bytes, "out", out, bytes, true));
+    return gpi_check_overlap(ctx, f, of->name, of->array, of->bytes, "out", out, bytes, false);
+}
+
+static gp_status check_offset_dtype(gp_context *ctx, const char *f, gp_dtype dtype, uint64_t n)
+{
+    uint64_t most = dtype == GP_I32 ? INT32_MAX : UINT32_MAX;
+    if (dtype != GP_I32 && dtype != GP_U32 && dtype != GP_I64 && dtype != GP_U64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE,
+                        "%s: offset_dtype is %d, expected GP_I32, GP_U32, GP_I64 or GP_U64", f,
+                        (int)dtype);
+    if (gp_dtype_bytes(dtype) == 4 && n > most)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: n is %" PRIu64 ", which is not a number of offset_dtype %s", f, n,
+                        gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+/* ---- workspace ---------------------------------------------------------------------------------
+ */
+
+static size_t heads_bytes(uint64_t n)
+{
+    return gpi_piece((size_t)(n / 8) + GPI_SEGMENT_TILE_MAX / 8 + sizeof(uint32_t));
+}
+
+/* Slots of the tile states: a value and a note per tile of the small path. */
+static uint64_t state_slots(const gp_scan_desc *d, uint64_t n)
+{
+    size_t item = item_bytes(d);
+    size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(d->in_dtype, d->op, false));
+    size_t per_vector = item < 16 ? 16 / item : 1;
+    uint64_t tile = (uint64_t)GPI_SCAN_TILE_WARPS * 32 * GPI_SCAN_TILE_VECTORS * per_vector;
+    size_t pieces = acc <= 4 ? 1 : acc <= 8 ? 2 : acc / 8 + 2;
+    return ((n + tile - 1) / tile + 1) * pieces;
+}
+
+static gp_status workspace_bytes(const gp_target *target, const char *f, const gp_scan_desc *d,
+                                 uint64_t n, bool rows, size_t *bytes)
+{
+    const gp_target any = GP_TARGET_INIT;
+    if (target)
+        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
+    else
+        target = &any;
+    GPI_TRY(check_desc(NULL, f, d));
+    GPI_TRY(gpi_check_n(NULL, f, rows ? "num_rows * row_length" : "n", n));
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    *bytes = target->backend == GP_BACKEND_CPU
+                 ? 0
+                 : gpi_state_bytes(state_slots(d, n) + 32) + (rows ? 0 : heads_bytes(n));
+    return GP_OK;
+}
+
+/* ---- the call ----------------------------------------------------------------------------------
+ */
+
+static gp_status run_cuda(gp_context *ctx, struct gpi_segment_args *args, gpi_segment_fn scan)
+{
+    struct gpi_frame frame;
+    gpi_segment_heads_fn find_heads = gpi_segment_heads_find(ctx);
+    if (args->segments.source == GPI_SEGMENT_ROWS)
+        return scan(ctx, args);
+    GPI_TRY(gpi_frame_open(ctx, args->function, heads_bytes(args->n), &frame));
+    uint32_t *heads = gpi_frame_take(&frame, heads_bytes(args->n));
+    gp_status s = GP_OK;
+    if (args->segments.source == GPI_SEGMENT_OFFSETS)
+        s = gpi_cuda_fill(ctx, heads, 0, (size_t)(args->n / 32 + 1) * sizeof *heads);
+    if (s == GP_OK)
+        s = find_heads(ctx, args, heads);
+    args->heads = heads;
+    if (s == GP_OK)
+        s = scan(ctx, args);
+    gpi_frame_close(&frame);
+    return s;
+}
+
+/* The tile states, before anything is queued: what can fail must fail then. */
+static gp_status reserve_states(gp_context *ctx, const gp_scan_desc *d, const char *f, uint64_t n)
+{
+    struct gpi_state state;
+    return gpi_state_get(ctx, f, state_slots(d, n), &state);
+}
+
+static gp_status run(gp_context *ctx, const gp_scan_desc *d, struct gpi_segment_args *args)
+{
+    gpi_segment_fn scan = gpi_segment_find(ctx, d->in_dtype, d->op);
+    if (!scan)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s on this device",
+                        args->function, gp_dtype_string(d->in_dtype));
+    if (ctx->backend == GP_BACKEND_CUDA) {
+        GPI_TRY(reserve_states(ctx, d, args->function, args->n));
+        return run_cuda(ctx, args, scan);
+    }
+    if (args->segments.source == GPI_SEGMENT_OFFSETS)
+        GPI_TRY(gpi_segment_check_offsets(ctx, args));
+    return scan(ctx, args);
+}
+
+static gp_status scan_segments(gp_context *ctx, const char *f, const gp_scan_desc *d,
+                               const struct gpi_segments *segments, const void *in, uint64_t n,
+                               void *out)
+{
+    struct gpi_device_guard guard;
+    struct gpi_segment_args args = {.function = f,
+                                    .in = in,
+                                    .out = out,
+                                    .n = n,
+                                    .op = d->op,
+                                    .dtype = d->in_dtype,
+                                    .exclusive = d->kind == GP_SCAN_EXCLUSIVE,
+                                    .has_init = d->init != NULL,
+                                    .segments = *segments};
+    if (n == 0)
+        return GP_OK;
+    if (d->init)
+        memcpy(args.init, d->init, item_bytes(d));
+    gpi_device_enter(ctx, &guard);
+    gp_status s = run(ctx, d, &args);
+    gpi_device_leave(ctx, &guard);
+    return s;
+}
+
+gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n,
+                            gp_dtype offset_dtype, const void *offsets, size_t num_segments,
+                            void *out)
+{
+    static const char f[] = "gp_scan_segmented";
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    GPI_TRY(check_offset_dtype(ctx, f, offset_dtype, n));
+    GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
+    size_t offset_bytes = gp_dtype_bytes(offset_dtype);
+    struct description of = {"offsets", offsets, ((uint64_t)num_segments + 1) * offset_bytes,
+                             offset_bytes};
+    GPI_TRY(check_arrays(ctx, f, desc, &of, in, n, out));
+    struct gpi_segments segments = {.source = GPI_SEGMENT_OFFSETS,
+                                    .array = offsets,
+                                    .item_bytes = offset_bytes,
+                                    .count = num_segments};
+    return scan_segments(ctx, f, desc, &segments, in, n, out);
+}
+
+gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, const void *in,
+                          const uint8_t *heads, size_t n, void *out)
+{
+    static const char f[] = "gp_scan_flagged";
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    struct description of = {"heads", heads, n, 1};
+    GPI_TRY(check_arrays(ctx, f, desc, &of, in, n, out));
+    struct gpi_segments segments = {.source = GPI_SEGMENT_FLAGS, .array = heads, .item_bytes = 1};
+    return scan_segments(ctx, f, desc, &segments, in, n, out);
+}
+
+gp_status gp_scan_by_key(gp_context *ctx, const gp_scan_desc *desc, size_t key_bytes,
+                         const void *keys, const void *in, size_t n, void *out)
+{
+    static const char f[] = "gp_scan_by_key";
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc));
+    if (key_bytes != 1 && key_bytes != 2 && key_bytes != 4 && key_bytes != 8)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: key_bytes is %zu, expected 1, 2, 4 or 8", f,
+                        key_bytes);
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    struct description of = {"keys", keys, (uint64_t)n * key_bytes, key_bytes};
+    GPI_TRY(check_arrays(ctx, f, desc, &of, in, n, out));
+    struct gpi_segments segments = {
+        .source = GPI_SEGMENT_KEYS, .array = keys, .item_bytes = key_bytes};
+    return scan_segments(ctx, f, desc, &segments, in, n, out);
+}
+
+/* num_rows * row_length, both at most 2^40: their product may not fit. */
+static gp_status check_rows(gp_context *ctx, const char *f, uint64_t num_rows, uint64_t row_length,
+                            uint64_t *n)
+{
+    GPI_TRY(gpi_check_n(ctx, f, "num_rows", num_rows));
+    GPI_TRY(gpi_check_n(ctx, f, "row_length", row_length));
+    if (row_length && num_rows > GPI_MAX_N / row_length)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: num_rows %" PRIu64 " of row_length %" PRIu64
+                        " are more than 2^40 items",
+                        f, num_rows, row_length);
+    *n = num_rows * row_length;
+    return GP_OK;
+}
+
+gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t num_rows,
+                       size_t row_length, void *out)
+{
+    static const char f[] = "gp_scan_rows";
+    const struct description none = {"", NULL, 0, 1};
+    uint64_t n = 0;
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(check_rows(ctx, f, num_rows, row_length, &n));
+    GPI_TRY(check_arrays(ctx, f, desc, &none, in, n, out));
+    struct gpi_segments segments = {.source = GPI_SEGMENT_ROWS, .row_length = row_length};
+    return scan_segments(ctx, f, desc, &segments, in, n, out);
+}
+
+gp_status gp_scan_segmented_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,
+                                            size_t n, size_t *bytes)
+{
+    return workspace_bytes(target, "gp_scan_segmented_workspace_bytes", desc, n, false, bytes);
+}
+
+gp_status gp_scan_flagged_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,
+                                          size_t n, size_t *bytes)
+{
+    return workspace_bytes(target, "gp_scan_flagged_workspace_bytes", desc, n, false, bytes);
+}
+
+gp_status gp_scan_by_key_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,
+                                         size_t n, size_t *bytes)
+{
+    return workspace_bytes(target, "gp_scan_by_key_workspace_bytes", desc, n, false, bytes);
+}
+
+gp_status gp_scan_rows_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,
+                                       size_t num_rows, size_t row_length, size_t *bytes)
+{
+    static const char f[] = "gp_scan_rows_workspace_bytes";
+    uint64_t n = 0;
+    GPI_TRY(check_rows(NULL, f, num_rows, row_length, &n));
+    return workspace_bytes(target, f, desc, n, true, bytes);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Launcher of the segmented scan; compiled per unit: GPI_UNIT, GPI_ITEM (a scalar), GPI_SCALARS. */
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "device/host.cuh"
+
+extern "C" {
+#include "core/half.h"
+#include "scan/segment_internal.h"
+}
+
+#include "scan/segment_stream.cuh"
+#include "scan/segment_tile.cuh"
+#include "tuning/scan_tuning.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+using u8 = uint8_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+using f16 = f16_t;
+using bf16 = bf16_t;
+using f32 = float;
+using f64 = double;
+
+/* An item as stored, and as computed. Integers are widened with zeros: what overflows is cut off
+ * again, and signed ones are compared after their sign bit, of the stored width, is flipped. */
+#if GPI_SCALARS == 2
+using Item = Affine<GPI_ITEM>;
+#elif GPI_SCALARS == 4
+using Item = Mat2<GPI_ITEM>;
+#else
+using Item = GPI_ITEM;
+#endif
+constexpr bool integer = std::is_integral_v<Item>;
+constexpr bool half = std::is_same_v<Item, f16> || std::is_same_v<Item, bf16>;
+using Acc =
+    std::conditional_t<integer && sizeof(Item) < 4, u32, std::conditional_t<half, float, Item>>;
+using Types = ScanTypes<Item, Acc, Item, sizeof(GPI_ITEM), sizeof(GPI_ITEM), false>;
+
+/* ---- operators ---- */
+
+/* S: as stored. */
+template <class A, class S> A integer_neutral(gp_op op, A sign)
+{
+    constexpr A ones = (A)(S)~0ull;
+    switch (op) {
+    case GP_PRODUCT:
+        return 1;
+    case GP_MIN:
+        return ones ^ sign;
+    case GP_MAX:
+        return sign;
+    case GP_AND:
+        return ones;
+    default:
+        return 0;
+    }
+}
+
+template <class A> A float_neutral(gp_op op)
+{
+    return op == GP_PRODUCT ? (A)1
+           : op == GP_MIN   ? (A)NAN
+           : op == GP_MAX   ? (A)-INFINITY
+                            : (A)-0.0; /* neutral to the last bit */
+}
+
+template <class A, class S> struct HostOp {
+    static RunTimeOp<A> of(const gpi_segment_args *args)
+    {
+        if constexpr (std::is_integral_v<A>) {
+            const A sign = gpi_dtype_is_signed(args->dtype) ? (A)1 << (sizeof(S) * 8 - 1) : (A)0;
+            return {integer_neutral<A, S>(args->op, sign), sign, (int)args->op};
+        } else {
+            return {float_neutral<A>(args->op), 0, (int)args->op};
+        }
+    }
+};
+template <class T> struct HostOp<Affine<T>, Affine<T>> {
+    static RunTimeOp<Affine<T>> of(const gpi_segment_args *)
+    {
+        return {{1, 0}};
+    }
+};
+template <class T> struct HostOp<Mat2<T>, Mat2<T>> {
+    static RunTimeOp<Mat2<T>> of(const gpi_segment_args *)
+    {
+        return {{1, 0, 0, 1}};
+    }
+};
+
+/* MIN, and MAX as the MIN of the flipped. A tie keeps the left operand. */
+template <class A> struct Least {
+    static constexpr bool commutes = true, warp_reduces = false;
+    A neutral, flip;
+    GPI_DEVICE A identity() const
+    {
+        return neutral;
+    }
+    GPI_DEVICE A apply(A l, A r) const
+    {
+        return (r ^ flip) < (l ^ flip) ? r : l;
+    }
+};
+
+/* ---- arguments ---- */
+
+/* The initial value; or the identity, except that exclusive sums start from +0, not from the -0
+ * that is neutral to the last bit. */
+template <class A, class S> A start_of(const gpi_segment_args *args, const A &neutral)
+{
+    if (!args->has_init)
+        return args->op == GP_SUM && args->exclusive ? A{} : neutral;
+    if constexpr (std::is_same_v<S, f16> || std::is_same_v<S, bf16>) {
+        uint16_t bits;
+        memcpy(&bits, args->init, sizeof bits);
+        return std::is_same_v<S, f16> ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
+    } else {
+        S init;
+        memcpy(&init, args->init, sizeof init);
+        return (A)init;
+    }
+}
+
+template <class Op> SegmentParams<Acc, Op> params(const gpi_segment_args *args, const Op &op)
+{
+    const uint64_t length = args->segments.row_length;
+    SegmentParams<Acc, Op> p = {};
+    p.in = (const char *)args->in;
+    p.out = (char *)args->out;
+    p.n = args->n;
+    p.heads = args->heads;
+    p.exclusive = args->exclusive;
+    p.start = start_of<Acc, Item>(args, HostOp<Acc, Item>::of(args).neutral);
+    p.op = op;
+    if (!args->heads) {
+        p.row_length = length;
+        p.row_step = 1024 % length;
+        for (uint64_t i = 0; i < 32; i += length)
+            p.row_pattern |= 1u << i;
+    }
+    return p;
+}
+
+/* ---- launches ---- */
+
+template <class Op>
+gp_status launch_tile(gp_context *ctx, const gpi_segment_args *args, const Op &op)
+{
+    constexpr int W = GPI_SCAN_TILE_WARPS, K = GPI_SCAN_TILE_VECTORS;
+    constexpr uint64_t tile_items = (uint64_t)W * SegmentPart<Types, Op, K>::items;
+    static_assert(tile_items <= GPI_SEGMENT_TILE_MAX, "the bits have no room");
+    const uint64_t tiles = (args->n + tile_items - 1) / tile_items;
+    const uint64_t most = (uint64_t)ctx->sm_count * tile_blocks_per_sm;
+    SegmentParams<Acc, Op> p = params(args, op);
+    GPI_TRY(gpi_state_get(ctx, args->function, tiles * TileState<Folded<Acc>>::pieces, &p.state));
+    segment_tile_k<Types, Op, W, K>
+        <<<(uint32_t)(tiles < most ? tiles : most), W * 32, 0, ctx->stream>>>(p);
+    return gpi_cuda_launched(ctx, args->function);
+}
+
+#if GPI_SM >= 90
+template <class Op>
+gp_status launch_stream(gp_context *ctx, const gpi_segment_args *args, const Op &op)
+{
+    constexpr StreamShape shape = stream_shape;
+    constexpr int W = shape.scan_warps, R = shape.reduce_warps;
+    constexpr int vectors = Types::item < 8 ? shape.vectors : shape.vectors_wide;
+    constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
+    constexpr int stage = SegmentStream<Types, Op, W, R, K, 1>::stage_bytes;
+    constexpr int fit = shape.shared_bytes / stage;
+    constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
+    using Kernel = SegmentStream<Types, Op, W, R, K, S>;
+    static_assert(Kernel::tile_items <= GPI_SEGMENT_TILE_MAX, "the bits have no room");
+    static uint64_t allowed;
+    const uint64_t tiles = (args->n + Kernel::tile_items - 1) / Kernel::tile_items;
+    const uint32_t grid = (uint32_t)(tiles < (uint64_t)ctx->sm_count ? tiles : ctx->sm_count);
+    auto kernel = segment_stream_k<Types, Op, W, R, K, S>;
+    SegmentParams<Acc, Op> p = params(args, op);
+    GPI_TRY(shared_memory_allow(ctx, args->function, kernel, Kernel::shared_bytes, &allowed));
+    GPI_TRY(gpi_state_get(ctx, args->function, tiles * TileState<Folded<Acc>>::pieces, &p.state));
+    kernel<<<grid, Kernel::threads, Kernel::shared_bytes, ctx->stream>>>(p);
+    return gpi_cuda_launched(ctx, args->function);
+}
+
+/* Sums, and minima and maxima of integers from 4 bytes on, have kernels of their own. */
+template <class A>
+gp_status launch_large(gp_context *ctx, const gpi_segment_args *args, const RunTimeOp<A> &op)
+{
+    if constexpr (Types::scalar)
+        if (args->op == GP_SUM)
+            return launch_stream(ctx, args, Sum<A>());
+    if constexpr (std::is_integral_v<A> && sizeof(Item) == sizeof(A)) {
+        if (args->op == GP_MIN)
+            return launch_stream(ctx, args, Least<A>{op.neutral, op.flip});
+        if (args->op == GP_MAX)
+            return launch_stream(ctx, args, Least<A>{op.neutral, (A)~op.flip});
+    }
+    return launch_stream(ctx, args, op);
+}
+#endif
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_segment_, GPI_UNIT))(gp_context *ctx,
+                                                                     const gpi_segment_args *args)
+{
+    using namespace GPI_SPACE;
+    const RunTimeOp<Acc> op = HostOp<Acc, Item>::of(args);
+#if GPI_SM >= 90
+    if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
+        return launch_large(ctx, args, op);
+#endif
+    return launch_tile(ctx, args, op);
+}
