@@ -57,6 +57,47 @@ START_TEST(test_tour_scan)
 }
 END_TEST
 
+/* Both kernels of the segmented scan, and each way to tell segments. */
+START_TEST(test_tour_segmented_scan)
+{
+    uint32_t *in = random_words(N, 1000), *keys = random_words(N, 30);
+    uint32_t *expected = t_host(N * 4), *offsets = t_host((N + 1) * 4), *rows = t_host(N * 4);
+    uint8_t *heads = t_host(N);
+    size_t sizes[] = {N, 50000}, count = 0;
+    for (size_t i = 0; i < N; i++) {
+        keys[i] = i > 0 && keys[i] > 1 ? keys[i - 1] : (uint32_t)i; /* segments of about 15 */
+        heads[i] = i > 0 && keys[i] != keys[i - 1];
+        expected[i] = i > 0 && !heads[i] ? expected[i - 1] + in[i] : in[i];
+        rows[i] = i % 100 ? rows[i - 1] + in[i] : in[i];
+        if (i == 0 || heads[i])
+            offsets[count++] = (uint32_t)i;
+    }
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.in_dtype = GP_U32;
+    for (int k = 0; k < 2; k++) {
+        size_t n = sizes[k] / 100 * 100, segments = 0;
+        while (segments < count && offsets[segments] < n)
+            segments++;
+        uint32_t last = offsets[segments];
+        offsets[segments] = (uint32_t)n;
+        t_array a = t_new_from(in, n * 4, 0), b = t_new_from(keys, n * 4, 4);
+        t_array c = t_new_from(heads, n, 0), o = t_new_from(offsets, (segments + 1) * 4, 0);
+        t_array out = t_new(n * 4, 4);
+        T_OK(gp_scan_segmented(t_ctx(), &d, a.data, n, GP_U32, o.data, segments, out.data));
+        check_words("by offsets", &out, expected, n);
+        T_OK(gp_scan_flagged(t_ctx(), &d, a.data, c.data, n, out.data));
+        check_words("by flags", &out, expected, n);
+        T_OK(gp_scan_by_key(t_ctx(), &d, 4, b.data, a.data, n, out.data));
+        check_words("by key", &out, expected, n);
+        T_OK(gp_scan_rows(t_ctx(), &d, a.data, n / 100, 100, a.data));
+        check_words("rows", &a, rows, n);
+        t_free(&a), t_free(&b), t_free(&c), t_free(&o), t_free(&out);
+        offsets[segments] = last;
+    }
+    free(in), free(keys), free(expected), free(offsets), free(rows), free(heads);
+}
+END_TEST
+
 START_TEST(test_tour_compact)
 {
     uint32_t *in = random_words(N, 1000), *expected = t_host(N * sizeof *expected);
@@ -177,6 +218,8 @@ static Suite *suite(void)
     tcase_add_test(c, test_tour_sort_and_histogram);
     tcase_add_test(c, test_tour_segments);
     tcase_add_test(c, test_tour_csr);
+    c = t_case(s, "segmented scan");
+    tcase_add_test(c, test_tour_segmented_scan);
     return s;
 }
 
