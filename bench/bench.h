@@ -188,6 +188,7 @@ void bench_segments(struct bench *b, struct bench_args *a, bool powerlaw, int sl
 
 void bench_memcpy(struct bench *b);
 void bench_scan(struct bench *b);
+void bench_scan_segments(struct bench *b);
 void bench_compact(struct bench *b);
 void bench_sort(struct bench *b);
 void bench_histogram(struct bench *b);
@@ -227,6 +228,7 @@ const struct bench_peer *bench_parallel_peers(int threads);
 extern const struct bench_backend bench_cuda;
 extern const struct bench_peer bench_ladder_peers[]; /* its steps, from the first */
 extern const struct bench_peer bench_cub_scan_peers[];
+extern const struct bench_peer bench_cub_by_key_peers[];
 extern const struct bench_peer bench_cub_select_peers[];
 extern const struct bench_peer bench_cub_keys_peers[];
 extern const struct bench_peer bench_cub_pairs_peers[];

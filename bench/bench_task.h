@@ -24,6 +24,7 @@ enum bench_task_kind {
     BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */
     BENCH_FILL_FINITE,      /* float keys: any bits but NaN, infinity and -0 */
     BENCH_FILL_FLAGS,       /* bytes: 1 for limit items of 65536, otherwise 0 */
+    BENCH_FILL_HEADS,       /* bytes: 1 for every limit-th item, otherwise 0 */
     BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
     BENCH_EXPAND,           /* the segment of item i */
@@ -256,6 +257,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_FLAGS:
         bench_store(t->out, i, 1, hash >> 48 < t->limit);
+        break;
+    case BENCH_FILL_HEADS:
+        bench_store(t->out, i, 1, i % t->limit == 0);
         break;
     case BENCH_FILL_COORDINATES:
         if (i % 16 ==

@@ -47,6 +47,17 @@ static int scan_max(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
+/* Sums that begin anew at another key. */
+static int scan_by_key(struct bench *b, const struct bench_args *a)
+{
+    const uint32_t *in = a->in, *keys = a->rows;
+    uint32_t *out = a->out, sum = 0;
+    (void)b;
+    for (size_t i = 0; i < a->n; i++)
+        out[i] = sum = i > 0 && keys[i] == keys[i - 1] ? sum + in[i] : in[i];
+    return BENCH_OK;
+}
+
 static int compact_flags(struct bench *b, const struct bench_args *a)
 {
     const uint32_t *in = a->in;
@@ -133,6 +144,7 @@ const struct bench_peer bench_serial_peers[] = {
     {"serial", "ladder", "inclusive_sum", GP_I32, NULL, scan_32, false},
     {"serial", "scan", "inclusive_max", GP_I32, NULL, scan_max, false},
     {"serial", "scan", "exclusive_sum", GP_I32, NULL, scan_32_exclusive, false},
+    {"serial", "segments", NULL, GP_I32, NULL, scan_by_key, false},
     {"serial", "compact", "flags_10", GP_U32, NULL, compact_flags, false},
     {"serial", "compact", "flags_50", GP_U32, NULL, compact_flags, false},
     {"serial", "compact", "flags_90", GP_U32, NULL, compact_flags, false},
