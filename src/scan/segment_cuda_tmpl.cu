@@ -166,6 +166,16 @@ gp_status launch_tile(gp_context *ctx, const gpi_segment_args *args, const Op &o
     return gpi_cuda_launched(ctx, args->function);
 }
 
+/* Sums of 4 bytes have a kernel of their own. */
+template <class A>
+gp_status launch_small(gp_context *ctx, const gpi_segment_args *args, const RunTimeOp<A> &op)
+{
+    if constexpr (Types::scalar && sizeof(Item) == 4)
+        if (args->op == GP_SUM)
+            return launch_tile(ctx, args, Sum<A>());
+    return launch_tile(ctx, args, op);
+}
+
 #if GPI_SM >= 90
 template <class Op>
 gp_status launch_stream(gp_context *ctx, const gpi_segment_args *args, const Op &op)
@@ -190,14 +200,14 @@ gp_status launch_stream(gp_context *ctx, const gpi_segment_args *args, const Op 
     return gpi_cuda_launched(ctx, args->function);
 }
 
-/* Sums, and minima and maxima of integers from 4 bytes on, have kernels of their own. */
+/* Sums, and minima and maxima of integers of 4 bytes, have kernels of their own. */
 template <class A>
 gp_status launch_large(gp_context *ctx, const gpi_segment_args *args, const RunTimeOp<A> &op)
 {
     if constexpr (Types::scalar)
         if (args->op == GP_SUM)
             return launch_stream(ctx, args, Sum<A>());
-    if constexpr (std::is_integral_v<A> && sizeof(Item) == sizeof(A)) {
+    if constexpr (std::is_integral_v<A> && sizeof(Item) == 4) {
         if (args->op == GP_MIN)
             return launch_stream(ctx, args, Least<A>{op.neutral, op.flip});
         if (args->op == GP_MAX)
@@ -219,5 +229,5 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_segment_, GPI_UNIT))(gp_context 
     if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
         return launch_large(ctx, args, op);
 #endif
-    return launch_tile(ctx, args, op);
+    return launch_small(ctx, args, op);
 }

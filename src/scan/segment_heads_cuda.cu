@@ -108,17 +108,38 @@ __global__ void __launch_bounds__(threads)
 
 /* ---- offsets: a segment per bit ---- */
 
-/* Set the bits of one word; a lane's words are those of the lanes beside it, or near. */
-GPI_DEVICE void heads_or(uint32_t *heads, uint64_t word, uint32_t bits)
+constexpr int side_by_side = 4; /* offsets of a lane */
+
+/* The lane's offsets from s on; what stands behind the array is past_end. By a whole warp, whose
+ * first offset is s0. */
+template <class Offset>
+GPI_DEVICE void load_offsets(const Offset *offsets, uint64_t num_segments, uint64_t s0,
+                             Offset past_end, Offset (&to)[side_by_side])
 {
-    if (bits)
-        atomicOr(heads + word, bits);
+    constexpr int V = side_by_side;
+    const uint64_t s = s0 + lane_id() * V;
+    if ((uintptr_t)offsets % 16 == 0 && s0 + 32 * V <= num_segments) {
+        union {
+            uint4 vector[V * sizeof(Offset) / 16];
+            Offset at[V];
+        } u;
+#pragma unroll
+        for (size_t j = 0; j < V * sizeof(Offset) / 16; j++)
+            u.vector[j] = __ldcs((const uint4 *)(offsets + s) + j);
+#pragma unroll
+        for (int j = 0; j < V; j++)
+            to[j] = u.at[j];
+    } else {
+#pragma unroll
+        for (int j = 0; j < V; j++)
+            to[j] = s + j <= num_segments ? __ldg(offsets + s + j) : past_end;
+    }
 }
 
-/* The bits of neighbouring lanes that have one word, by the last of these lanes. */
-GPI_DEVICE void heads_or_together(uint32_t *heads, uint64_t word, uint32_t bits)
+/* Set bits in a word that neighbouring lanes have too: the last of these lanes does, for all. */
+template <class Word> GPI_DEVICE void heads_set_together(uint32_t *heads, Word word, uint32_t bits)
 {
-    const uint64_t before = __shfl_up_sync(all_lanes, word, 1);
+    const Word before = shuffle_up(word, 1);
     const uint32_t firsts = __ballot_sync(all_lanes, lane_id() == 0 || word != before);
     const uint32_t upto = firsts & 0xffffffffu >> 31 - lane_id();
     const int reach = lane_id() - (31 - __clz(upto));
@@ -128,58 +149,93 @@ GPI_DEVICE void heads_or_together(uint32_t *heads, uint64_t word, uint32_t bits)
         if (reach >= d)
             bits |= left;
     }
-    if (lane_id() == 31 || firsts >> lane_id() + 1 & 1)
-        heads_or(heads, word, bits);
+    if (bits && (lane_id() == 31 || firsts >> lane_id() + 1 & 1))
+        atomicOr(heads + word, bits);
+}
+
+/* Set bits in each lane's words: with offsets that ascend, a word that neither lane beside has is
+ * this lane's alone. */
+template <class Word>
+GPI_DEVICE void heads_set(uint32_t *heads, const Word (&word)[side_by_side],
+                          uint32_t (&bits)[side_by_side])
+{
+    constexpr int V = side_by_side;
+    const Word before = shuffle_up(word[V - 1], 1), after = shuffle_down(word[0], 1);
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        if (j + 1 < V && word[j] == word[j + 1]) {
+            bits[j + 1] |= bits[j];
+        } else if (bits[j]) {
+            const bool first = word[j] == word[0] && (lane_id() == 0 || word[j] == before);
+            const bool last = word[j] == word[V - 1] && (lane_id() == 31 || word[j] == after);
+            if (first || last)
+                atomicOr(heads + word[j], bits[j]);
+            else
+                heads[word[j]] = bits[j];
+        }
+    }
+}
+
+/* The heads of a warp's offsets, relative to the first; those from n on are left out. Returns
+ * whether they fall; after: the offset behind the lane's. */
+template <class Offset>
+GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offset after, Offset n)
+{
+    constexpr int V = side_by_side;
+    Offset word[V];
+    uint32_t bits[V], together = 0;
+    bool falls = false, one_word = true;
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        const Offset next = j + 1 < V ? at[j + 1] : after;
+        falls = falls || at[j] > next;
+        word[j] = at[j] / 32;
+        one_word = one_word && word[j] == word[0];
+        bits[j] = at[j] < n && at[j] != next ? 1u << at[j] % 32 : 0;
+        together |= bits[j];
+    }
+    if (__all_sync(all_lanes, one_word))
+        heads_set_together(heads, word[0], together);
+    else
+        heads_set(heads, word, bits);
+    return falls;
 }
 
 /*
- * Grid: any; 256 threads; heads are zeroed before. A lane takes 4 offsets side by side. After: a
- * bit where a segment starts, and at 0; offsets from n on are left out, so nothing outside the
- * array is written whatever the offsets hold. Sets the sticky word if they fall or do not end at n.
+ * Grid: any; 256 threads; heads are zeroed before. After: a bit where a segment starts, and at 0.
+ * Nothing outside the array is written whatever the offsets hold. Sets the sticky word if they fall
+ * or do not end at n.
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads)
-    segment_offsets_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t n,
+    segment_offsets_k(const Offset *__restrict__ offsets, uint64_t num_segments, Offset n,
                       uint32_t *heads, uint32_t *sticky)
 {
-    constexpr int V = 4;
-    const Offset base = __ldg(offsets);
+    constexpr int V = side_by_side;
+    const Offset base = __ldg(offsets), past_end = base + n;
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
-    const uint64_t all = (uint64_t)gridDim.x * threads;
+    const uint64_t step = (uint64_t)gridDim.x * threads * V;
     bool bad = false;
     if (thread == 0) {
-        bad = (Offset)(__ldg(offsets + num_segments) - base) != n;
+        bad = __ldg(offsets + num_segments) != past_end;
         atomicOr(heads, 1u);
     }
-    for (uint64_t s0 = (thread - lane_id()) * V; s0 < num_segments; s0 += all * V) {
-        const uint64_t s = s0 + lane_id() * V;
-        uint64_t at[V + 1];
+    uint64_t s0 = (thread - lane_id()) * V;
+    Offset at[V], ahead[V]; /* one round is read while the one before is worked on */
+    if (s0 < num_segments)
+        load_offsets(offsets, num_segments, s0, past_end, ahead);
+    for (; s0 < num_segments; s0 += step) {
 #pragma unroll
-        for (int j = 0; j <= V; j++)
-            at[j] = s + j <= num_segments ? (Offset)(__ldg(offsets + s + j) - base) : n;
-        uint32_t bits[V];
-        bool one_word = true;
-#pragma unroll
-        for (int j = 0; j < V; j++) {
-            bad = bad || at[j] > at[j + 1];
-            bits[j] = at[j] < n && at[j] != at[j + 1] ? 1u << at[j] % 32 : 0;
-            one_word = one_word && at[j] / 32 == at[0] / 32;
-        }
-        if (__all_sync(all_lanes, one_word)) {
-            uint32_t together = 0;
-#pragma unroll
-            for (int j = 0; j < V; j++)
-                together |= bits[j];
-            heads_or_together(heads, at[0] / 32, together);
-            continue;
-        }
-#pragma unroll
-        for (int j = 0; j + 1 < V; j++) {
-            const bool same = at[j] / 32 == at[j + 1] / 32;
-            bits[j + 1] |= same ? bits[j] : 0;
-            heads_or(heads, at[j] / 32, same ? 0 : bits[j]);
-        }
-        heads_or(heads, at[V - 1] / 32, bits[V - 1]);
+        for (int j = 0; j < V; j++)
+            at[j] = ahead[j] - base;
+        Offset after = past_end;
+        if (lane_id() == 31 && s0 + 32 * V <= num_segments)
+            after = __ldg(offsets + s0 + 32 * V);
+        if (s0 + step < num_segments)
+            load_offsets(offsets, num_segments, s0 + step, past_end, ahead);
+        const Offset of_next_lane = shuffle_down(at[0], 1);
+        after = lane_id() == 31 ? (Offset)(after - base) : of_next_lane;
+        bad = heads_of(heads, at, after, n) || bad;
     }
     if (bad)
         atomicOr(sticky, GPI_STICKY_DATA);
@@ -224,7 +280,7 @@ template <class Offset>
 void launch_offsets(gp_context *ctx, const gpi_segments *g, uint64_t n, uint32_t *heads)
 {
     segment_offsets_k<<<grid_of(ctx, g->count / 4), threads, 0, ctx->stream>>>(
-        (const Offset *)g->array, g->count, n, heads, ctx->sticky);
+        (const Offset *)g->array, g->count, (Offset)n, heads, ctx->sticky);
 }
 
 } // namespace

@@ -84,8 +84,16 @@ typedef gp_status (*gpi_segment_heads_fn)(gp_context *ctx, const struct gpi_segm
 #define GPI_SEGMENT_CUDA_UNITS(UNIT)                                                               \
     UNIT(u8)                                                                                       \
     UNIT(u16)                                                                                      \
-    UNIT(u32) UNIT(u64) UNIT(f16) UNIT(bf16) UNIT(f32) UNIT(f64) UNIT(affine_f32) UNIT(affine_f64) \
-        UNIT(mat2_f32) UNIT(mat2_f64)
+    UNIT(u32)                                                                                      \
+    UNIT(u64)                                                                                      \
+    UNIT(f16)                                                                                      \
+    UNIT(bf16)                                                                                     \
+    UNIT(f32)                                                                                      \
+    UNIT(f64)                                                                                      \
+    UNIT(affine_f32)                                                                               \
+    UNIT(affine_f64)                                                                               \
+    UNIT(mat2_f32)                                                                                 \
+    UNIT(mat2_f64)
 
 gpi_segment_fn gpi_segment_find(const gp_context *ctx, gp_dtype dtype, gp_op op);
 gpi_segment_heads_fn gpi_segment_heads_find(const gp_context *ctx);
