@@ -129,7 +129,7 @@ END_TEST
 
 START_TEST(test_radix_sort_bit_ranges_of_wide_keys)
 {
-    static const int ranges[][2] = {{0, 1},   {0, 20},  {5, 13}, {8, 16},  {3, 32},
+    static const int ranges[][2] = {{0, 1},   {0, 19},  {5, 13}, {8, 16},  {3, 32},
                                     {31, 32}, {12, 12}, {0, 40}, {20, 64}, {63, 64}};
     static const gp_dtype dtypes[] = {GP_U32, GP_I32, GP_F32, GP_U64, GP_I64, GP_F64};
     gp_dtype dtype = dtypes[_i];

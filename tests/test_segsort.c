@@ -117,16 +117,16 @@ START_TEST(test_segments_of_every_length)
 }
 END_TEST
 
-/* One long segment among short ones: long enough for all threads, and for buckets. */
-START_TEST(test_segments_with_a_long_one)
+/* Long segments among short ones: long enough for all threads, and for buckets. */
+START_TEST(test_segments_with_long_ones)
 {
     static const gp_dtype dtypes[] = {GP_U8, GP_U16, GP_F32, GP_U64};
-    enum { COUNT = 2000, LONG = 600000 };
+    enum { COUNT = 2000, LONG = 100000 };
     struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, 0};
     struct case_ c = {.sort = {.dtype = dtypes[_i]}, .offset_dtype = GP_I64};
     for (size_t s = 0; s < COUNT; s++) {
         g.offsets[s] = g.items;
-        g.items += s == 700 ? LONG : s % 20;
+        g.items += s == 700 ? LONG : s == 900 ? 2 * LONG : s % 20;
     }
     g.offsets[COUNT] = g.items;
     check_case(&c, &g, 0);
@@ -158,9 +158,9 @@ END_TEST
 
 START_TEST(test_segments_bit_ranges)
 {
-    static const int ranges[][2] = {{0, 1}, {3, 11}, {5, 5}, {0, 20}, {31, 32}, {8, 32}};
+    static const int ranges[][2] = {{0, 1}, {3, 11}, {5, 5}, {2, 21}, {31, 32}, {8, 32}};
     static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_I64};
-    struct t_segments g = t_segments_new(T_RANDOM, 200);
+    struct t_segments g = t_segments_new(T_POWER_LAW, 150);
     for (int k = 0; k < 6; k++) {
         struct case_ c = {.sort = {.dtype = dtypes[k / 2]}, .offset_dtype = GP_I32};
         c.sort.begin = ranges[_i][0];
@@ -408,7 +408,7 @@ static void add_cases(Suite *s)
     TCase *c = t_case(s, "shapes");
     tcase_add_loop_test(c, test_segments_of_every_shape, 0, T_LAYOUT_COUNT);
     tcase_add_loop_test(c, test_segments_of_every_length, 0, T_DTYPE_COUNT);
-    tcase_add_loop_test(c, test_segments_with_a_long_one, 0, 4);
+    tcase_add_loop_test(c, test_segments_with_long_ones, 0, 4);
     tcase_add_loop_test(c, test_segments_far_from_zero, 0, 4);
     c = t_case(s, "values");
     tcase_add_loop_test(c, test_segments_value_sizes_and_in_place, 0, 9);
