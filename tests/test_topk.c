@@ -87,7 +87,8 @@ START_TEST(test_top_k_many_chunks_and_ties)
     else
         fill_pattern(_i % 3 == 1 ? 0 : 1, dtype, keys, n);
     check_top_k(dtype, keys, n, 37777, _i & 1, GP_U32);
-    check_top_k(dtype, keys, n, 3, !(_i & 1), GP_U64);
+    /* keys that end where the indices begin in the scratch: one too many shows */
+    check_top_k(dtype, keys, n, 1024, !(_i & 1), GP_U64);
     free(keys);
 }
 END_TEST
