@@ -46,6 +46,8 @@ struct bench_args {
     void *out_offsets;
     size_t num_rows, num_cols;
     const void *x;
+    gp_op op; /* scan */
+    gp_scan_kind kind;
 };
 
 /* One call, ours or a peer's. BENCH_SKIP and BENCH_FAIL have printed why. */
@@ -189,6 +191,7 @@ void bench_segments(struct bench *b, struct bench_args *a, bool powerlaw, int sl
 void bench_memcpy(struct bench *b);
 void bench_scan(struct bench *b);
 void bench_scan_segments(struct bench *b);
+void bench_scan_sizes(struct bench *b);
 void bench_compact(struct bench *b);
 void bench_sort(struct bench *b);
 void bench_histogram(struct bench *b);

@@ -22,6 +22,7 @@ enum bench_task_kind {
     BENCH_FILL_IOTA,        /* i * limit */
     BENCH_FILL_STEPS,       /* -1, 0 or 1 as float or double: sums stay exact */
     BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */
+    BENCH_FILL_MAPS,        /* scalars of maps, limit of them each, whose products are exact */
     BENCH_FILL_FINITE,      /* float keys: any bits but NaN, infinity and -0 */
     BENCH_FILL_FLAGS,       /* bytes: 1 for limit items of 65536, otherwise 0 */
     BENCH_FILL_HEADS,       /* bytes: 1 for every limit-th item, otherwise 0 */
@@ -233,6 +234,18 @@ BENCH_INLINE void bench_multiply(const struct bench_task *t, size_t row)
     bench_store_real(t->out, row, t->width, sum);
 }
 
+/* Scalar i of affine maps x -> +-x + (-1, 0 or 1) or of 2x2 matrices that permute and negate. */
+BENCH_INLINE double bench_map_scalar(const struct bench_task *t, size_t i)
+{
+    uint64_t hash = bench_hash(t->seed, i / t->limit);
+    unsigned k = (unsigned)(i % t->limit);
+    if (t->limit == 2)
+        return k == 0 ? (hash & 1 ? 1 : -1) : (double)bench_below(hash, 3) - 1;
+    if (((k == 1 || k == 2) ? 1u : 0u) != (hash & 1))
+        return 0;
+    return hash >> (k < 2 ? 1 : 2) & 1 ? 1 : -1;
+}
+
 BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
 {
     uint64_t hash = bench_hash(t->seed, i);
@@ -248,6 +261,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_STEPS:
         bench_store_real(t->out, i, t->width, (double)bench_below(hash, 3) - 1);
+        break;
+    case BENCH_FILL_MAPS:
+        bench_store_real(t->out, i, t->width, bench_map_scalar(t, i));
         break;
     case BENCH_FILL_SMALL:
         bench_store_real(t->out, i, t->width, (double)bench_below(hash, 4) + 1);

@@ -15,8 +15,11 @@ static const struct suite {
     bool by_name; /* runs only when it is named */
 } suites[] = {
     {"memcpy", "copy read write", bench_memcpy, false},
-    {"scan", "inclusive_sum exclusive_sum unaligned_sum inclusive_max algorithms", bench_scan,
-     false},
+    {"scan",
+     "inclusive_sum exclusive_sum unaligned_sum in_place_sum inclusive_product inclusive_min "
+     "inclusive_max inclusive_and inclusive_or inclusive_xor inclusive_affine inclusive_mat2 "
+     "algorithms",
+     bench_scan, false},
     {"segments",
      "segmented_1 segmented_16 segmented_1000 segmented_powerlaw segmented_huge flagged_16 "
      "by_key_16 rows_1000",
@@ -28,6 +31,8 @@ static const struct suite {
     {"csr", "row_pointers row_pointers_powerlaw coo_to_csr transpose spmv_even spmv_powerlaw",
      bench_csr, false},
     {"balance", "search_16 search_powerlaw", bench_balance, false},
+    {"sizes", "inclusive_sum at every power of two, with a verdict (only when named)",
+     bench_scan_sizes, true},
     {"ladder", "inclusive_sum, step by step (only when named)", bench_ladder, true},
 };
 
