@@ -4,6 +4,8 @@
  * traffic of a scan of 4-byte items, and what a segment's description costs does not meet the scan:
  * millions of empty segments are a few more loads here, spread over all blocks.
  */
+#include <type_traits>
+
 extern "C" {
 #include "scan/segment_internal.h"
 }
@@ -22,45 +24,62 @@ constexpr int rounds = 8; /* loads of a lane in flight */
 /* ---- flags and keys: an item per bit ---- */
 
 struct Flags {
+    using Value = uint32_t;
     const uint8_t *flags;
-    GPI_DEVICE bool head(uint64_t i) const
+    GPI_DEVICE uint32_t load(uint64_t i) const
     {
-        return i == 0 || __ldg(flags + i) != 0;
+        return __ldg(flags + i);
+    }
+    static GPI_DEVICE bool head(uint32_t own, uint32_t)
+    {
+        return own != 0;
     }
 };
 
 template <class Key> struct Keys {
+    using Value = std::conditional_t<sizeof(Key) < 4, uint32_t, Key>;
     const Key *keys;
-    GPI_DEVICE bool head(uint64_t i) const
+    GPI_DEVICE Value load(uint64_t i) const
     {
-        return i == 0 || __ldg(keys + i) != __ldg(keys + i - 1);
+        return __ldg(keys + i);
+    }
+    static GPI_DEVICE bool head(Value own, Value before)
+    {
+        return own != before;
     }
 };
 
-/* Grid: any; 256 threads. A warp makes 32 words at a time, a ballot for each. After: heads[w] for
- * all w < ceil(n / 32); bits from n on are 0. */
+/* Grid: any; 256 threads. A warp makes 32 words at a time, a ballot for each; the value before an
+ * item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits from n on are 0.
+ */
 template <class Marks>
 __global__ void __launch_bounds__(threads)
     segment_marks_k(const Marks marks, uint64_t n, uint32_t *heads)
 {
+    using Value = typename Marks::Value;
     const uint64_t words = (n + 31) / 32, warps = (uint64_t)gridDim.x * (threads / 32);
     const uint64_t warp = ((uint64_t)blockIdx.x * threads + threadIdx.x) / 32;
     for (uint64_t w0 = warp * 32; w0 < words; w0 += warps * 32) {
         uint32_t mine = 0;
+        Value last = w0 ? marks.load(w0 * 32 - 1) : 0; /* before the first item */
         for (int r0 = 0; r0 < 32; r0 += rounds) {
-            bool head[rounds];
+            const uint64_t first = (w0 + r0) * 32 + lane_id();
+            Value own[rounds];
+#pragma unroll
+            for (int r = 0; r < rounds; r++)
+                own[r] = first + r * 32 < n ? marks.load(first + r * 32) : 0;
 #pragma unroll
             for (int r = 0; r < rounds; r++) {
-                const uint64_t i = (w0 + r0 + r) * 32 + lane_id();
-                head[r] = i < n && marks.head(i);
-            }
-#pragma unroll
-            for (int r = 0; r < rounds; r++) {
-                const uint32_t word = __ballot_sync(all_lanes, head[r]);
+                const Value left = shuffle_up(own[r], 1);
+                const bool head = Marks::head(own[r], lane_id() == 0 ? last : left);
+                const uint32_t word = __ballot_sync(all_lanes, head && first + r * 32 < n);
                 if (lane_id() == r0 + r)
                     mine = word;
+                last = shuffle(own[r], 31);
             }
         }
+        if (w0 == 0 && lane_id() == 0)
+            mine |= 1;
         if (w0 + lane_id() < words)
             heads[w0 + lane_id()] = mine;
     }
@@ -108,7 +127,7 @@ __global__ void __launch_bounds__(threads)
 
 /* ---- offsets: a segment per bit ---- */
 
-constexpr int side_by_side = 4; /* offsets of a lane */
+constexpr int side_by_side = 8; /* offsets of a lane */
 
 /* The lane's offsets from s on; what stands behind the array is past_end. By a whole warp, whose
  * first offset is s0. */
@@ -279,7 +298,7 @@ void launch_keys(gp_context *ctx, const gpi_segments *g, uint64_t n, uint32_t *h
 template <class Offset>
 void launch_offsets(gp_context *ctx, const gpi_segments *g, uint64_t n, uint32_t *heads)
 {
-    segment_offsets_k<<<grid_of(ctx, g->count / 4), threads, 0, ctx->stream>>>(
+    segment_offsets_k<<<grid_of(ctx, g->count / 8), threads, 0, ctx->stream>>>(
         (const Offset *)g->array, g->count, (Offset)n, heads, ctx->sticky);
 }
 
