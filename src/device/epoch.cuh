@@ -27,12 +27,17 @@ struct Launch {
     uint32_t index; /* 0 for the first block that started */
 };
 
-/* By one thread of each block, once, before any use of tile states or tickets. */
-GPI_DEVICE Launch launch_begin(const gpi_state &s)
+/* By one thread of each block, once: draw, and with what was drawn enter, before any use of tile
+ * states or tickets. What lies between hides the trip to the counter. */
+GPI_DEVICE uint64_t launch_draw(const gpi_state &s)
+{
+    return atomicAdd((unsigned long long *)&s.ctrl->arrival, 1ull);
+}
+
+GPI_DEVICE Launch launch_enter(const gpi_state &s, uint64_t drawn)
 {
     unsigned long long *arrival = (unsigned long long *)&s.ctrl->arrival;
-    unsigned long long a = atomicAdd(arrival, 1ull);
-    Launch l = {a >> 16, (uint32_t)a & 0xffffu};
+    Launch l = {drawn >> 16, (uint32_t)drawn & 0xffffu};
     if (l.index == gridDim.x - 1)
         atomicAdd(arrival, 65536ull - gridDim.x);
     if (l.index == 0)
@@ -40,6 +45,11 @@ GPI_DEVICE Launch launch_begin(const gpi_state &s)
     if (l.index >= gridDim.x)
         atomicOr(s.sticky, sticky_misuse); /* two launches at once on one state */
     return l;
+}
+
+GPI_DEVICE Launch launch_begin(const gpi_state &s)
+{
+    return launch_enter(s, launch_draw(s));
 }
 
 /* The next tile after those that the arrival indices took. */
