@@ -73,4 +73,54 @@ template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
     }
 };
 
+/*
+ * The same for operators whose code is long, such as those known at run time: a lane folds EACH
+ * neighbouring tiles alone, so that a group of 32 x EACH tiles takes one tree.
+ */
+template <class Op, class A, int EACH> struct WideLookahead {
+    static constexpr uint32_t tiles = 32 * EACH; /* of a group */
+
+    const Op &op;
+    A folded; /* initial value, then the tiles before next */
+    uint32_t next;
+
+    GPI_DEVICE WideLookahead(const Op &op_, A init) : op(op_), folded(init), next(0)
+    {
+    }
+
+    /* The fold of this lane's tiles of the group at next; tiles from end on count as identity. */
+    GPI_DEVICE A poll(const TileState<A> &state, uint32_t end) const
+    {
+        const uint32_t first = next + lane_id() * EACH;
+        A v[EACH];
+        bool ready;
+        do {
+            ready = true;
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                v[i] = op.identity();
+                if (first + i < end)
+                    ready = state.read(first + i, v[i]) && ready;
+            }
+        } while (!__all_sync(all_lanes, ready));
+#pragma unroll
+        for (int i = 1; i < EACH; i++)
+            v[0] = op.apply(v[0], v[i]);
+        return v[0];
+    }
+
+    /* init op (sums of all tiles before tile); the same value in every lane. */
+    GPI_DEVICE A exclusive(const TileState<A> &state, uint32_t tile)
+    {
+        while (next < tile) {
+            A prefix = op.apply(folded, warp_reduce(poll(state, tile), op));
+            if (tile - next < tiles)
+                return prefix;
+            folded = prefix;
+            next += tiles;
+        }
+        return folded;
+    }
+};
+
 } // namespace GPI_SPACE
