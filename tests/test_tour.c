@@ -98,6 +98,32 @@ START_TEST(test_tour_segmented_scan)
 }
 END_TEST
 
+/* More tiles than blocks, misaligned, and one tile. */
+START_TEST(test_tour_reduce)
+{
+    uint32_t *in = random_words(N, 1 << 30);
+    size_t sizes[] = {N, 1000};
+    for (int k = 0; k < 2; k++) {
+        size_t n = sizes[k], least = 0;
+        uint32_t sum = 0, max = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += in[i];
+            max = in[i] > max ? in[i] : max;
+            least = in[i] < in[least] ? i : least;
+        }
+        t_array a = t_new_from(in, n * 4, 4), out = t_new(8, 0), index = t_new(8, 0);
+        uint32_t expected[2] = {sum, max};
+        T_OK(gp_reduce(t_ctx(), GP_U32, GP_SUM, a.data, n, out.data));
+        T_OK(gp_reduce(t_ctx(), GP_U32, GP_MAX, a.data, n, (char *)out.data + 4));
+        T_OK(gp_argmin(t_ctx(), GP_U32, a.data, n, NULL, index.data));
+        check_words("sum and max", &out, expected, 2);
+        ck_assert_uint_eq(t_get_u64(&index), least);
+        t_free(&a), t_free(&out), t_free(&index);
+    }
+    free(in);
+}
+END_TEST
+
 START_TEST(test_tour_compact)
 {
     uint32_t *in = random_words(N, 1000), *expected = t_host(N * sizeof *expected);
@@ -220,6 +246,8 @@ static Suite *suite(void)
     tcase_add_test(c, test_tour_csr);
     c = t_case(s, "segmented scan");
     tcase_add_test(c, test_tour_segmented_scan);
+    c = t_case(s, "tour of reduce");
+    tcase_add_test(c, test_tour_reduce);
     return s;
 }
 

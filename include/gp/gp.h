@@ -11,6 +11,7 @@
 #include <gp/lexsort.h>
 #include <gp/merge.h>
 #include <gp/radixsort.h>
+#include <gp/reduce.h>
 #include <gp/scan.h>
 #include <gp/segments.h>
 #include <gp/segsort.h>

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "reduce/reduce_internal.h"
+#include "scan/scan_internal.h"
+
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc *d)
+{
+    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
+    if (d->out_dtype)
+        GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", d->out_dtype));
+    if (gp_op_scalars(d->op) == 0)
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
+    if (!gpi_scan_op_allowed(d->in_dtype, d->op))
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
+                        gp_op_string(d->op), gp_dtype_string(d->in_dtype));
+    if (d->out_dtype && !gpi_scan_pair_allowed(d->in_dtype, d->out_dtype, d->op))
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
+                        f, gp_dtype_string(d->out_dtype), gp_op_string(d->op),
+                        gp_dtype_string(d->in_dtype));
+    if (d->total && gp_op_scalars(d->op) > 1)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
+                        gp_op_string(d->op));
+    return GP_OK;
+}
+
+/* The three arrays of a call. Of argmin and argmax out is the value and may be missing, and other
+ * is the index; otherwise other is the total. */
+struct arrays {
+    const void *in;
+    uint64_t in_bytes;
+    void *out;
+    size_t out_bytes;
+    void *other;
+    const char *out_name, *other_name;
+};
+
+static gp_status check_overlaps(gp_context *ctx, const char *f, const struct arrays *a)
+{
+    size_t other_bytes = a->other ? 8 : 0;
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, a->in_bytes, a->out_name, a->out, a->out_bytes,
+                              false));
+    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, a->in_bytes, a->other_name, a->other,
+                              other_bytes, false));
+    return gpi_check_overlap(ctx, f, a->out_name, a->out, a->out_bytes, a->other_name, a->other,
+                             other_bytes, false);
+}
+
+static gp_status check_arrays(gp_context *ctx, const char *f, const gp_reduce_desc *d,
+                              const struct gpi_reduce_args *args)
+{
+    size_t scalars = gp_op_scalars(d->op);
+    struct arrays a = {.in = args->in,
+                       .in_bytes = args->n * scalars * gp_dtype_bytes(args->in_dtype),
+                       .out = args->out,
+                       .out_bytes = scalars * gp_dtype_bytes(args->out_dtype),
+                       .other = d->total,
+                       .out_name = "out",
+                       .other_name = "desc->total"};
+    GPI_TRY(gpi_check_n(ctx, f, "n", args->n));
+    GPI_TRY(gpi_check_array(ctx, f, "in", a.in, a.in_bytes, gp_dtype_bytes(args->in_dtype)));
+    GPI_TRY(gpi_check_array(ctx, f, "out", a.out, a.out_bytes, gp_dtype_bytes(args->out_dtype)));
+    if (d->total)
+        GPI_TRY(gpi_check_array(ctx, f, "desc->total", d->total, 8, 8));
+    if (d->device_n)
+        GPI_TRY(gpi_check_array(ctx, f, "desc->device_n", d->device_n, 8, 8));
+    return check_overlaps(ctx, f, &a);
+}
+
+static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_reduce_args *args)
+{
+    struct gpi_device_guard guard;
+    if (ctx->backend == GP_BACKEND_CPU)
+        return gpi_reduce_cpu(ctx, f, args);
+    gpi_reduce_fn reduce = gpi_reduce_find(ctx, args->in_dtype, args->op);
+    if (!reduce)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no code for %s on this device", f,
+                        gp_dtype_string(args->in_dtype));
+    gpi_device_enter(ctx, &guard);
+    gp_status status = reduce(ctx, args);
+    gpi_device_leave(ctx, &guard);
+    return status;
+}
+
+static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc *desc,
+                           const void *in, size_t n, void *out)
+{
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(check_desc(ctx, f, desc));
+    gp_dtype to = desc->out_dtype ? desc->out_dtype : desc->in_dtype;
+    size_t out_bytes = gp_dtype_bytes(to) * gp_op_scalars(desc->op);
+    struct gpi_reduce_args args = {.in = in,
+                                   .out = out,
+                                   .n = n,
+                                   .op = desc->op,
+                                   .in_dtype = desc->in_dtype,
+                                   .out_dtype = to,
+                                   .wide = desc->total && desc->op == GP_SUM,
+                                   .has_init = desc->init != NULL,
+                                   .total = desc->total,
+                                   .device_n = desc->device_n,
+                                   .sign_bits = gpi_dtype_is_signed(to) ? (int)out_bytes * 8 : 0};
+    GPI_TRY(check_arrays(ctx, f, desc, &args));
+    if (desc->init)
+        memcpy(args.init, desc->init, out_bytes);
+    return dispatch(ctx, f, &args);
+}
+
+gp_status gp_reduce_by(gp_context *ctx, const gp_reduce_desc *desc, const void *in, size_t n,
+                       void *out)
+{
+    return reduce_by(ctx, "gp_reduce_by", desc, in, n, out);
+}
+
+gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n, void *out)
+{
+    gp_reduce_desc desc = GP_REDUCE_DESC_INIT;
+    desc.in_dtype = dtype;
+    desc.op = op;
+    return reduce_by(ctx, "gp_reduce", &desc, in, n, out);
+}
+
+static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, const void *in,
+                     size_t n, void *value, uint64_t *index)
+{
+    size_t bytes = gp_dtype_bytes(dtype);
+    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    struct arrays a = {in, n * bytes, value, value ? bytes : 0, index, "value", "index"};
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    GPI_TRY(gpi_check_array(ctx, f, "in", in, a.in_bytes, bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "value", value, a.out_bytes, bytes));
+    GPI_TRY(gpi_check_array(ctx, f, "index", index, sizeof *index, sizeof *index));
+    GPI_TRY(check_overlaps(ctx, f, &a));
+    struct gpi_reduce_args args = {.in = in,
+                                   .out = value,
+                                   .index = index,
+                                   .n = n,
+                                   .op = op,
+                                   .in_dtype = dtype,
+                                   .out_dtype = dtype};
+    return dispatch(ctx, f, &args);
+}
+
+gp_status gp_argmin(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, void *value,
+                    uint64_t *index)
+{
+    return arg(ctx, "gp_argmin", dtype, GP_MIN, in, n, value, index);
+}
+
+gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, void *value,
+                    uint64_t *index)
+{
+    return arg(ctx, "gp_argmax", dtype, GP_MAX, in, n, value, index);
+}
+
+/* ---- workspace ---- */
+
+static gp_status check_target(const char *f, const gp_target *target)
+{
+    return target ? gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target)
+                  : GP_OK;
+}
+
+/* pieces: 8-byte parts of the largest accumulator. */
+static gp_status workspace(const char *f, const gp_target *target, uint64_t n, size_t item_bytes,
+                           uint64_t pieces, size_t *bytes)
+{
+    gp_backend backend = target ? target->backend : GP_BACKEND_AUTO;
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    if (!bytes)
+        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    size_t cuda = gpi_state_bytes(gpi_reduce_tiles_most(n * item_bytes) * pieces + 32);
+    size_t cpu = gpi_reduce_cpu_bytes(n, item_bytes, (size_t)pieces * 8);
+    *bytes = backend == GP_BACKEND_CPU || (backend == GP_BACKEND_AUTO && cpu > cuda) ? cpu : cuda;
+    return GP_OK;
+}
+
+gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_desc *desc, size_t n,
+                                    size_t *bytes)
+{
+    static const char f[] = "gp_reduce_workspace_bytes";
+    GPI_TRY(check_target(f, target));
+    GPI_TRY(check_desc(NULL, f, desc));
+    size_t item = gp_dtype_bytes(desc->in_dtype) * gp_op_scalars(desc->op);
+    return workspace(f, target, n, item, item > 8 ? item / 8 : 1, bytes);
+}
+
+gp_status gp_argmin_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
+                                    size_t *bytes)
+{
+    static const char f[] = "gp_argmin_workspace_bytes";
+    GPI_TRY(check_target(f, target));
+    GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
+    return workspace(f, target, n, gp_dtype_bytes(dtype), 2, bytes);
+}

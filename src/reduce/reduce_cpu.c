@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Reduction on the CPU: blocks by threads, their sums in order, the result. */
+#include <string.h>
+
+#include "core/check.h"
+#include "core/half.h"
+#include "core/threads.h"
+#include "core/workspace.h"
+#include "reduce/reduce_internal.h"
+
+enum { ACC_MAX = 32 };
+
+struct job {
+    const struct gpi_reduce_cpu *unit;
+    gp_op op;
+    const char *in;
+    uint64_t n, block_items;
+    char *sums; /* of the blocks */
+};
+
+union acc {
+    uint64_t bits;
+    float f;
+    double d;
+    char item[ACC_MAX];
+};
+
+static uint64_t items_of_block(uint64_t item_bytes)
+{
+    return GPI_REDUCE_BLOCK_BYTES / item_bytes;
+}
+
+static uint64_t blocks_of(uint64_t n, uint64_t item_bytes)
+{
+    return (n + items_of_block(item_bytes) - 1) / items_of_block(item_bytes);
+}
+
+size_t gpi_reduce_cpu_bytes(uint64_t n, size_t item_bytes, size_t acc_bytes)
+{
+    return gpi_piece(blocks_of(n, item_bytes) * acc_bytes);
+}
+
+static const char *block_begin(const struct job *job, uint64_t block, size_t *items)
+{
+    uint64_t first = block * job->block_items, left = job->n - first;
+    *items = (size_t)(left < job->block_items ? left : job->block_items);
+    return job->in + first * job->unit->item_bytes;
+}
+
+static void block_reduce(void *arg, size_t block)
+{
+    const struct job *job = arg;
+    size_t items;
+    const char *in = block_begin(job, block, &items);
+    job->unit->block(job->op, in, items, job->sums + block * job->unit->acc_bytes);
+}
+
+/* The fold of *all and the sums of blocks [first, blocks); returns the last block that
+ * changed it, first - 1 if none did. */
+static uint64_t sums_fold(const struct job *job, uint64_t first, uint64_t blocks, union acc *all)
+{
+    uint64_t changed = first ? first - 1 : 0;
+    for (uint64_t b = first; b < blocks; b++) {
+        union acc before = *all;
+        job->unit->join(job->op, all, job->sums + b * job->unit->acc_bytes);
+        if (memcmp(&before, all, job->unit->acc_bytes) != 0)
+            changed = b;
+    }
+    return changed;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* Integers: the low bytes, and whether they are all of it. */
+static bool integer_store(const struct gpi_reduce_args *args, uint64_t value)
+{
+    size_t bytes = gp_dtype_bytes(args->out_dtype);
+    int unused = 64 - (int)bytes * 8;
+    uint64_t low = value << unused;
+    uint64_t stored = args->sign_bits ? (uint64_t)((int64_t)low >> unused) : low >> unused;
+    memcpy(args->out, &stored, bytes); /* little-endian */
+    if (args->total)
+        memcpy(args->total, args->wide ? &value : &stored, sizeof value);
+    return !args->wide || stored == value;
+}
+
+static void float_store(const struct gpi_reduce_args *args, const union acc *acc)
+{
+    bool is_double = args->out_dtype == GP_F64;
+    double total = (is_double ? acc->d : (double)acc->f) + 0.0; /* never -0 */
+    uint16_t half;
+    if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
+        half = args->out_dtype == GP_F16 ? gpi_float_to_f16(acc->f) : gpi_float_to_bf16(acc->f);
+        memcpy(args->out, &half, sizeof half);
+    } else {
+        memcpy(args->out, acc, gp_dtype_bytes(args->out_dtype));
+    }
+    if (args->total)
+        memcpy(args->total, &total, sizeof total);
+}
+
+static void result_store(gp_context *ctx, const struct gpi_reduce_args *args, const union acc *acc)
+{
+    if (gp_op_scalars(args->op) > 1)
+        memcpy(args->out, acc, gp_dtype_bytes(args->out_dtype) * gp_op_scalars(args->op));
+    else if (gpi_dtype_is_float(args->out_dtype))
+        float_store(args, acc);
+    else if (!integer_store(args, acc->bits))
+        gpi_sticky_set(ctx, GPI_STICKY_OVERFLOW);
+}
+
+/* The initial value as an accumulator. */
+static void start_load(const struct gpi_reduce_args *args, union acc *acc)
+{
+    uint16_t half;
+    memcpy(&half, args->init, sizeof half);
+    memset(acc, 0, sizeof *acc);
+    memcpy(acc, args->init, gp_dtype_bytes(args->out_dtype) * gp_op_scalars(args->op));
+    if (args->out_dtype == GP_F16)
+        acc->f = gpi_f16_to_float(half);
+    else if (args->out_dtype == GP_BF16)
+        acc->f = gpi_bf16_to_float(half);
+    else if (args->sign_bits)
+        acc->bits =
+            (uint64_t)((int64_t)(acc->bits << (64 - args->sign_bits)) >> (64 - args->sign_bits));
+}
+
+/* What the first sum is folded with; the sum of nothing is +0, not the neutral -0. */
+static void start_of(const struct job *job, const struct gpi_reduce_args *args, union acc *acc)
+{
+    if (args->has_init)
+        start_load(args, acc);
+    else if (job->n == 0 && args->op == GP_SUM)
+        memset(acc, 0, sizeof *acc);
+    else
+        job->unit->identity(args->op, acc);
+}
+
+static void arg_store(const struct job *job, uint64_t blocks, const struct gpi_reduce_args *args)
+{
+    union acc all;
+    if (blocks == 0) {
+        *args->index = UINT64_MAX;
+        job->unit->identity(args->op, &all);
+        if (args->out)
+            result_store(NULL, args, &all);
+        return;
+    }
+    size_t items, bytes = job->unit->item_bytes;
+    memcpy(&all, job->sums, job->unit->acc_bytes);
+    uint64_t block = sums_fold(job, 1, blocks, &all);
+    const char *in = block_begin(job, block, &items);
+    size_t i = job->unit->find(in, items, &all);
+    *args->index = block * job->block_items + i;
+    if (args->out)
+        memcpy(args->out, in + i * bytes, bytes);
+}
+
+gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi_reduce_args *args)
+{
+    struct gpi_frame frame;
+    union acc all;
+    struct job job = {.unit = gpi_reduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
+                      .op = args->op,
+                      .in = args->in,
+                      .n = args->n};
+    if (args->device_n && *args->device_n < job.n)
+        job.n = *args->device_n;
+    size_t bytes = gpi_reduce_cpu_bytes(job.n, job.unit->item_bytes, job.unit->acc_bytes);
+    uint64_t blocks = blocks_of(job.n, job.unit->item_bytes);
+    job.block_items = items_of_block(job.unit->item_bytes);
+    GPI_TRY(gpi_frame_open(ctx, function, bytes, &frame));
+    job.sums = gpi_frame_take(&frame, bytes);
+    gpi_parallel_for(ctx->threads, (size_t)blocks, block_reduce, &job);
+    if (args->index) {
+        arg_store(&job, blocks, args);
+    } else {
+        start_of(&job, args, &all);
+        sums_fold(&job, 0, blocks, &all);
+        result_store(ctx, args, &all);
+    }
+    gpi_frame_close(&frame);
+    return GP_OK;
+}

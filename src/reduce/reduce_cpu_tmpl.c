@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reduction of a block on the CPU, compiled per unit and instruction set.
+ *
+ * GPI_UNIT; GPI_STORED: the C type as stored; GPI_LOAD: function from it to the accumulator, or
+ * empty; GPI_KIND: 1 unsigned and 2 signed integers, 3 floats, 4 pair operators; GPI_ACC: of floats
+ * the accumulator; GPI_SCALARS.
+ *
+ * Integers wrap, so the compiler may fold them in any order and does so in vectors. Floats are
+ * folded in 128 bytes of lanes, lane j the items j, j + lanes, .. of the block, whatever the vector
+ * of the instruction set is; products of floats as trees. Pair operators keep the order of the
+ * items.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/half.h"
+#include "reduce/reduce_internal.h"
+
+#define PASTE4_(a, b, c, d) a##b##c##d
+#define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+#if GPI_KIND <= 2
+
+typedef GPI_STORED in_t;
+typedef uint64_t acc_t;
+#if GPI_KIND == 2
+typedef int64_t wide_t;
+#else
+typedef uint64_t wide_t;
+#endif
+
+/* Sums of so many items of 1 or 2 bytes fit 32 bits. */
+enum { SHORT = 32768 };
+
+ALWAYS_INLINE in_t neutral(gp_op op)
+{
+    in_t all = (in_t) ~(in_t)0;
+    in_t highest = GPI_KIND == 2 ? (in_t)(((uint64_t)1 << (8 * sizeof(in_t) - 1)) - 1) : all;
+    switch (op) {
+    case GP_PRODUCT:
+        return 1;
+    case GP_MIN:
+        return highest;
+    case GP_MAX:
+        return (in_t)~highest;
+    case GP_AND:
+        return all;
+    default:
+        return 0;
+    }
+}
+
+ALWAYS_INLINE uint64_t apply(gp_op op, uint64_t l, uint64_t r)
+{
+    switch (op) {
+    case GP_SUM:
+        return l + r;
+    case GP_PRODUCT:
+        return l * r;
+    case GP_MIN:
+        return (wide_t)r < (wide_t)l ? r : l;
+    case GP_MAX:
+        return (wide_t)l < (wide_t)r ? r : l;
+    case GP_AND:
+        return l & r;
+    case GP_OR:
+        return l | r;
+    default:
+        return l ^ r;
+    }
+}
+
+ALWAYS_INLINE in_t apply_items(gp_op op, in_t l, in_t r)
+{
+    switch (op) {
+    case GP_MIN:
+        return r < l ? r : l;
+    case GP_MAX:
+        return l < r ? r : l;
+    default:
+        return (in_t)apply(op, (uint64_t)l, (uint64_t)r);
+    }
+}
+
+ALWAYS_INLINE acc_t fold(gp_op op, const in_t *in, size_t n)
+{
+    in_t all = neutral(op);
+    for (size_t i = 0; i < n; i++)
+        all = apply_items(op, all, in[i]);
+    return (acc_t)(wide_t)all;
+}
+
+static acc_t sum(const in_t *in, size_t n)
+{
+    acc_t all = 0;
+    if (sizeof(in_t) >= 4) {
+        for (size_t i = 0; i < n; i++)
+            all += (acc_t)(wide_t)in[i];
+        return all;
+    }
+    for (size_t begin = 0; begin < n; begin += SHORT) {
+        size_t end = n - begin < SHORT ? n : begin + SHORT;
+        uint32_t some = 0;
+        for (size_t i = begin; i < end; i++)
+            some += (uint32_t)in[i];
+        all += GPI_KIND == 2 ? (acc_t)(int32_t)some : some;
+    }
+    return all;
+}
+
+static acc_t block_fold(gp_op op, const in_t *in, size_t n)
+{
+    switch (op) {
+    case GP_SUM:
+        return sum(in, n);
+    case GP_PRODUCT:
+        return fold(GP_PRODUCT, in, n);
+    case GP_MIN:
+        return fold(GP_MIN, in, n);
+    case GP_MAX:
+        return fold(GP_MAX, in, n);
+    case GP_AND:
+        return fold(GP_AND, in, n);
+    case GP_OR:
+        return fold(GP_OR, in, n);
+    default:
+        return fold(GP_XOR, in, n);
+    }
+}
+
+static acc_t identity(gp_op op)
+{
+    return (acc_t)(wide_t)neutral(op);
+}
+
+static acc_t load(in_t x)
+{
+    return (acc_t)(wide_t)x;
+}
+
+static bool same(acc_t a, acc_t b)
+{
+    return a == b;
+}
+
+#elif GPI_KIND == 3
+
+typedef GPI_STORED in_t;
+typedef GPI_ACC acc_t;
+
+#if defined(__AVX512BW__)
+#define VECTOR 64
+#elif defined(__AVX2__)
+#define VECTOR 32
+#else
+#define VECTOR 16
+#endif
+
+typedef acc_t vector __attribute__((vector_size(VECTOR)));
+enum { ITEMS = VECTOR / sizeof(acc_t), VECTORS = 128 / VECTOR, LANES = 128 / sizeof(acc_t) };
+enum { CHUNK = 1024 };
+
+/* As a mask of lanes. */
+#define LESS(mask, a, b) ((mask)((a) < (b)) | ((mask)((b) != (b)) & (mask)((a) == (a))))
+
+static acc_t load(in_t x)
+{
+    return (acc_t)GPI_LOAD(x);
+}
+
+/* gp's order: NaN after everything. */
+static bool less(acc_t a, acc_t b)
+{
+    return a < b || (isnan(b) && !isnan(a));
+}
+
+static bool same(acc_t a, acc_t b)
+{
+    return !less(a, b) && !less(b, a);
+}
+
+/* Neutral to the last bit: -0 for sums. */
+static acc_t identity(gp_op op)
+{
+    return op == GP_PRODUCT ? (acc_t)1
+           : op == GP_MIN   ? (acc_t)NAN
+           : op == GP_MAX   ? -(acc_t)INFINITY
+                            : -(acc_t)0;
+}
+
+static acc_t apply(gp_op op, acc_t l, acc_t r)
+{
+    switch (op) {
+    case GP_SUM:
+        return l + r;
+    case GP_PRODUCT:
+        return l * r;
+    case GP_MIN:
+        return less(r, l) ? r : l;
+    default:
+        return less(l, r) ? r : l;
+    }
+}
+
+ALWAYS_INLINE vector combine(gp_op op, vector l, vector r)
+{
+    typedef __typeof__(l < r) mask;
+    if (op == GP_SUM)
+        return l + r;
+    mask take = op == GP_MIN ? LESS(mask, r, l) : LESS(mask, l, r);
+    return (vector)(((mask)r & take) | ((mask)l & ~take));
+}
+
+/* Lanes of items [0, n), n a multiple of LANES. */
+ALWAYS_INLINE void lanes_add(gp_op op, vector lanes[VECTORS], const acc_t *in, size_t n)
+{
+    vector sums[VECTORS];
+    memcpy(sums, lanes, sizeof sums);
+    for (size_t i = 0; i < n; i += LANES)
+        for (int k = 0; k < VECTORS; k++) {
+            vector v;
+            memcpy(&v, in + i + (size_t)k * ITEMS, sizeof v);
+            sums[k] = combine(op, sums[k], v);
+        }
+    memcpy(lanes, sums, sizeof sums);
+}
+
+ALWAYS_INLINE acc_t fold(gp_op op, const in_t *in, size_t n)
+{
+    acc_t room[CHUNK], lane[LANES];
+    vector lanes[VECTORS];
+    for (int j = 0; j < LANES; j++)
+        lane[j] = identity(op);
+    memcpy(lanes, lane, sizeof lane);
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK, whole = (m + LANES - 1) / LANES * LANES;
+        for (size_t j = 0; j < m; j++)
+            room[j] = load(in[i + j]);
+        for (size_t j = m; j < whole; j++)
+            room[j] = identity(op);
+        lanes_add(op, lanes, room, whole);
+    }
+    memcpy(lane, lanes, sizeof lane);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            lane[j] = apply(op, lane[j], lane[j + half]);
+    return lane[0];
+}
+
+/* Products of neighbours, then of those: a product of items that lie far apart overflows where one
+ * of neighbours does not. */
+static acc_t product(const in_t *in, size_t n)
+{
+    acc_t room[CHUNK], all = 1;
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+        for (size_t j = 0; j < CHUNK; j++)
+            room[j] = j < m ? load(in[i + j]) : 1;
+        for (size_t half = CHUNK / 2; half > 0; half /= 2)
+            for (size_t j = 0; j < half; j++)
+                room[j] = room[2 * j] * room[2 * j + 1];
+        all *= room[0];
+    }
+    return all;
+}
+
+/* The value is known; of several equal ones the first shows: which zero, which NaN. */
+static acc_t first_of(const in_t *in, size_t n, acc_t value)
+{
+    if (value != 0 && !isnan(value))
+        return value;
+    for (size_t i = 0; i < n; i++)
+        if (same(load(in[i]), value))
+            return load(in[i]);
+    return value;
+}
+
+static acc_t block_fold(gp_op op, const in_t *in, size_t n)
+{
+    switch (op) {
+    case GP_SUM:
+        return fold(GP_SUM, in, n);
+    case GP_PRODUCT:
+        return product(in, n);
+    case GP_MIN:
+        return first_of(in, n, fold(GP_MIN, in, n));
+    default:
+        return first_of(in, n, fold(GP_MAX, in, n));
+    }
+}
+
+#else
+
+typedef struct {
+    GPI_STORED v[GPI_SCALARS];
+} in_t;
+typedef in_t acc_t;
+
+static acc_t identity(gp_op op)
+{
+    (void)op;
+#if GPI_SCALARS == 2
+    return (acc_t){{1, 0}};
+#else
+    return (acc_t){{1, 0, 0, 1}};
+#endif
+}
+
+static acc_t apply(gp_op op, acc_t l, acc_t r)
+{
+    (void)op;
+#if GPI_SCALARS == 2
+    return (acc_t){{r.v[0] * l.v[0], r.v[0] * l.v[1] + r.v[1]}};
+#else
+    return (acc_t){{l.v[0] * r.v[0] + l.v[1] * r.v[2], l.v[0] * r.v[1] + l.v[1] * r.v[3],
+                    l.v[2] * r.v[0] + l.v[3] * r.v[2], l.v[2] * r.v[1] + l.v[3] * r.v[3]}};
+#endif
+}
+
+static acc_t block_fold(gp_op op, const in_t *in, size_t n)
+{
+    acc_t all = in[0];
+    for (size_t i = 1; i < n; i++)
+        all = apply(op, all, in[i]);
+    return all;
+}
+
+#endif
+
+/* ---- the unit -------------------------------------------------------------------------------- */
+
+static void unit_identity(gp_op op, void *acc)
+{
+    *(acc_t *)acc = identity(op);
+}
+
+static void unit_block(gp_op op, const void *in, size_t n, void *acc)
+{
+    *(acc_t *)acc = block_fold(op, in, n);
+}
+
+static void unit_join(gp_op op, void *left, const void *right)
+{
+    *(acc_t *)left = apply(op, *(const acc_t *)left, *(const acc_t *)right);
+}
+
+#if GPI_KIND <= 3
+static size_t unit_find(const void *in, size_t n, const void *acc)
+{
+    const in_t *items = in;
+    size_t i = 0;
+    while (i < n && !same(load(items[i]), *(const acc_t *)acc))
+        i++;
+    return i;
+}
+#else
+#define unit_find NULL
+#endif
+
+#define UNIT PASTE4(gpi_reduce_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+extern const struct gpi_reduce_cpu UNIT;
+const struct gpi_reduce_cpu UNIT = {sizeof(in_t), sizeof(acc_t), unit_identity,
+                                    unit_block,   unit_join,     unit_find};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Launcher of the reduce kernel; compiled per unit (GPI_UNIT, GPI_UNIT_IS_<name>). */
+#include "device/host.cuh"
+
+extern "C" {
+#include "core/half.h"
+#include "reduce/reduce_internal.h"
+}
+
+#include "reduce/reduce_folds.cuh"
+#include "tuning/reduce_tuning.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+const char *function_of(const gpi_reduce_args *args)
+{
+    return !args->index ? "gp_reduce" : args->op == GP_MIN ? "gp_argmin" : "gp_argmax";
+}
+
+template <class Fold>
+gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
+{
+    constexpr int W = GPI_REDUCE_WARPS, K = GPI_REDUCE_VECTORS * 16 / Fold::Items::bytes;
+    const uint64_t bytes = args->n * sizeof(typename Fold::Items::In);
+    const uint64_t round = GPI_REDUCE_ROUND_BYTES, tile = round * GPI_REDUCE_ROUNDS(bytes);
+    const uint64_t tiles = (bytes + tile - 1) / tile;
+    const uint64_t most = (uint64_t)ctx->sm_count * reduce_blocks_per_sm;
+    const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
+    ReduceParams p = {(const char *)args->in, args->n, args->device_n, {}};
+    GPI_TRY(gpi_state_get(ctx, function_of(args),
+                          gpi_reduce_tiles_most(bytes) * TileState<typename Fold::A>::pieces,
+                          &p.state));
+    reduce_k<Fold, W, K, reduce_blocks_per_sm><<<grid, W * 32, 0, ctx->stream>>>(p, fold);
+    return gpi_cuda_launched(ctx, function_of(args));
+}
+
+/* The initial value as a 64-bit integer, or as a float accumulator. */
+template <class A> A init_of(const gpi_reduce_args *args)
+{
+    A init = {};
+    if constexpr (std::is_same_v<A, uint64_t>) {
+        const int unused = 64 - args->sign_bits;
+        memcpy(&init, args->init, gp_dtype_bytes(args->out_dtype));
+        return args->sign_bits ? (uint64_t)((int64_t)(init << unused) >> unused) : init;
+    } else if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
+        uint16_t bits;
+        memcpy(&bits, args->init, sizeof bits);
+        if constexpr (std::is_same_v<A, float>)
+            return args->out_dtype == GP_F16 ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
+    }
+    memcpy(&init, args->init, sizeof init);
+    return init;
+}
+
+template <class A> ReduceResult<A> result_of(const gpi_reduce_args *args)
+{
+    ReduceResult<A> r = {(char *)args->out, (uint64_t *)args->total};
+    r.has_init = args->has_init;
+    if (args->has_init)
+        r.init = init_of<A>(args);
+    r.wide = args->wide;
+    r.out_dtype = args->out_dtype;
+    r.out_bytes = (int)gp_dtype_bytes(args->out_dtype);
+    r.sign_bits = args->sign_bits;
+    return r;
+}
+
+template <class A> using Stored = std::conditional_t<std::is_integral_v<A>, uint64_t, A>;
+
+template <class T, class A> gp_status launch_sum(gp_context *ctx, const gpi_reduce_args *args)
+{
+    return launch(ctx, args, SumFold<T, A>(result_of<Stored<A>>(args)));
+}
+
+template <class T, class A> gp_status launch_any(gp_context *ctx, const gpi_reduce_args *args)
+{
+    return launch(ctx, args, AnyFold<T, A>(result_of<Stored<A>>(args), (int)args->op));
+}
+
+template <class T, class V> gp_status launch_place(gp_context *ctx, const gpi_reduce_args *args)
+{
+    PlaceFold<T, V> fold = {(char *)args->out, args->index, args->op == GP_MAX};
+    fold.result = result_of<Stored<V>>(args);
+    return launch(ctx, args, fold);
+}
+
+/* T with its 32- or 64-bit accumulator A; U: T, or what it is without its sign. */
+template <class T, class A, class U, class B>
+gp_status launch_integer(gp_context *ctx, const gpi_reduce_args *args)
+{
+    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    if (args->index)
+        return launch_place<T, A>(ctx, args);
+    if (args->op == GP_SUM)
+        return launch_sum<T, Wide>(ctx, args);
+    if (args->op == GP_MIN || args->op == GP_MAX)
+        return launch_any<T, A>(ctx, args);
+    return launch_any<U, B>(ctx, args);
+}
+
+template <class T, class A> gp_status launch_float(gp_context *ctx, const gpi_reduce_args *args)
+{
+    if (args->op == GP_MIN || args->op == GP_MAX)
+        return launch_place<T, A>(ctx, args);
+    if (args->op == GP_SUM)
+        return launch_sum<T, A>(ctx, args);
+    return launch_any<T, A>(ctx, args);
+}
+
+template <class T> gp_status launch_pair(gp_context *ctx, const gpi_reduce_args *args)
+{
+    if (args->op == GP_AFFINE)
+        return launch(
+            ctx, args,
+            PairFold<Affine<T>, Compose<Affine<T>>, (int)sizeof(T)>{result_of<Affine<T>>(args)});
+    return launch(
+        ctx, args,
+        PairFold<Mat2<T>, Multiply2x2<Mat2<T>>, (int)sizeof(T)>(result_of<Mat2<T>>(args)));
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_reduce_, GPI_UNIT))(gp_context *ctx,
+                                                                    const gpi_reduce_args *args)
+{
+    using namespace GPI_SPACE;
+    switch (args->in_dtype) {
+#if defined(GPI_UNIT_IS_small)
+    case GP_I8:
+        return launch_integer<int8_t, int32_t, uint8_t, uint32_t>(ctx, args);
+    case GP_U8:
+        return launch_integer<uint8_t, uint32_t, uint8_t, uint32_t>(ctx, args);
+    case GP_I16:
+        return launch_integer<int16_t, int32_t, uint16_t, uint32_t>(ctx, args);
+    case GP_U16:
+        return launch_integer<uint16_t, uint32_t, uint16_t, uint32_t>(ctx, args);
+#elif defined(GPI_UNIT_IS_large)
+    case GP_I32:
+        return launch_integer<int32_t, int32_t, uint32_t, uint32_t>(ctx, args);
+    case GP_U32:
+        return launch_integer<uint32_t, uint32_t, uint32_t, uint32_t>(ctx, args);
+    case GP_I64:
+        return launch_integer<int64_t, int64_t, uint64_t, uint64_t>(ctx, args);
+    case GP_U64:
+        return launch_integer<uint64_t, uint64_t, uint64_t, uint64_t>(ctx, args);
+#elif defined(GPI_UNIT_IS_real)
+    case GP_F16:
+        return launch_float<f16_t, float>(ctx, args);
+    case GP_BF16:
+        return launch_float<bf16_t, float>(ctx, args);
+    case GP_F32:
+        return args->out_dtype == GP_F64 ? launch_sum<float, double>(ctx, args)
+                                         : launch_float<float, float>(ctx, args);
+    case GP_F64:
+        return launch_float<double, double>(ctx, args);
+#else
+    case GP_F32:
+        return launch_pair<float>(ctx, args);
+    case GP_F64:
+        return launch_pair<double>(ctx, args);
+#endif
+    default:
+        return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for %s", function_of(args),
+                        gp_dtype_string(args->in_dtype));
+    }
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel that folds an array, whatever is folded. */
+#pragma once
+
+#include "device/lookahead.cuh"
+#include "device/ops.cuh"
+#include "device/tile_io.cuh"
+
+namespace GPI_SPACE
+{
+
+struct ReduceParams {
+    const char *in;
+    uint64_t n;
+    const uint64_t *device_n;
+    gpi_state state;
+};
+
+/*
+ * A fold is an object that travels as a kernel argument:
+ *
+ *   Items                    how the input is stored
+ *   X                        what a vector of items folds to
+ *   Lane                     what a lane folds vectors to, in rising order
+ *   A                        what lanes, warps and tiles fold to
+ *   ordered                  the operator sees the items in their order: X, Lane and A are one type
+ *   warp_reduces             false: as the operators of ops.cuh
+ *   vector(raw)              the fold of the items of a vector
+ *   none(), item(p), join(l, r)  the same one by one, from a neutral X
+ *   lane(), add(lane, x, row)    a lane's fold, and vector number row of it
+ *   leave(lane, v)           of a lane whose vector 0 is v of the array, and that it stands 32
+ * apart identity(), apply(l, r)  on A; identity() is neutral to the last bit start() what comes
+ * before the first item finish(p, n, all)        stores the result; by one thread. n may be 0
+ */
+
+/* One input dtype; PIECE: bytes of a scalar. */
+template <class T, int PIECE = (int)sizeof(T)> struct ReduceItems {
+    using In = T;
+    static constexpr int piece = PIECE;
+    static constexpr int bytes = sizeof(T) < 16 ? 16 : (int)sizeof(T);
+    static constexpr int per_vector = bytes / (int)sizeof(T);
+    using RawIn = Raw<bytes>;
+};
+
+/* The vectors of an array. A misaligned one is read with the bytes around it, so its first and last
+ * vector are not safe to read. */
+template <class Items> struct ReduceArray {
+    const char *in;
+    uint64_t n, safe_begin, safe_end;
+
+    GPI_DEVICE ReduceArray(const char *in_, uint64_t n_) : in(in_), n(n_)
+    {
+        const uint64_t whole = n / Items::per_vector;
+        safe_begin = aligned() ? 0 : 1;
+        safe_end = aligned() || whole == 0 ? whole : whole - 1;
+    }
+
+    GPI_DEVICE bool aligned() const
+    {
+        return misalignment(in) == 0;
+    }
+
+    /* Vectors first + lane, + 32, ..; those that are not safe are left alone. */
+    template <int K>
+    GPI_DEVICE void load(typename Items::RawIn (&raw)[K], bool (&safe)[K], uint64_t first) const
+    {
+        const char *p = in + first * Items::bytes;
+        const int begin = first < safe_begin ? 1 : 0;
+        const int end = safe_end < first            ? -1
+                        : safe_end - first > K * 32 ? K * 32 + 1
+                                                    : (int)(safe_end - first);
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            safe[k] = lane_id() + 32 * k >= begin && lane_id() + 32 * k < end;
+        if (aligned()) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                if (safe[k])
+                    raw[k] =
+                        raw_load_aligned<Items::bytes>(p + (lane_id() + k * 32) * Items::bytes);
+        } else if constexpr (Items::bytes == 16) {
+            load_shifted<K>(raw, p, begin, end);
+        } else {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                if (safe[k])
+                    raw[k] = raw_load_shifted<Items::bytes, Items::piece>(p + (lane_id() + k * 32) *
+                                                                                  Items::bytes);
+        }
+    }
+
+    /* A vector's end is the begin of the next aligned 16 bytes, which another lane has read. Safe
+     * vectors are [begin, end), so those 16 bytes up to the number end can be read. */
+    template <int K>
+    static GPI_DEVICE void load_shifted(typename Items::RawIn (&raw)[K], const char *p, int begin,
+                                        int end)
+    {
+        const char *base = p - misalignment(p);
+        Raw<16> part[K + 1] = {};
+#pragma unroll
+        for (int k = 0; k <= K; k++) {
+            const int i = lane_id() + 32 * k;
+            if (i >= begin && i <= end && (k < K || lane_id() == 0))
+                part[k] = raw_load_aligned<16>(base + i * 16);
+        }
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            uint32_t c[8];
+#pragma unroll
+            for (int w = 0; w < 4; w++) {
+                c[w] = part[k].w[w];
+                c[4 + w] = __shfl_sync(all_lanes, lane_id() == 0 ? part[k + 1].w[w] : part[k].w[w],
+                                       (lane_id() + 1) & 31);
+            }
+            words_at<4>(c, misalignment(p), raw[k].w);
+        }
+    }
+
+    /* A vector at an end of the array, item by item. */
+    template <class Fold> GPI_DEVICE typename Fold::X slowly(const Fold &fold, uint64_t v) const
+    {
+        typename Fold::X x = fold.none();
+        const uint64_t begin = v * Items::per_vector, end = begin + Items::per_vector;
+#pragma unroll 1
+        for (uint64_t i = begin; i < end && i < n; i++)
+            x = fold.join(x, fold.item(in + i * sizeof(typename Items::In)));
+        return x;
+    }
+};
+
+/* The fold of one warp's part of a tile, rounds x K x 32 vectors from first on; in lane 0. */
+template <class Fold, int K>
+GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
+                                        const ReduceArray<typename Fold::Items> &array,
+                                        uint64_t first, int rounds)
+{
+    typename Fold::Lane lane = fold.lane();
+    for (int r = 0; r < rounds; r++) {
+        typename Fold::Items::RawIn raw[K];
+        bool safe[K];
+        const uint64_t row = first + r * K * 32;
+        array.template load<K>(raw, safe, row);
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            typename Fold::X x =
+                safe[k] ? fold.vector(raw[k]) : array.slowly(fold, row + lane_id() + 32 * k);
+            if constexpr (Fold::ordered)
+                x = warp_reduce(x, fold);
+            fold.add(lane, x, r * K + k);
+        }
+    }
+    typename Fold::A sum = fold.leave(lane, first + lane_id());
+    return Fold::ordered ? sum : warp_reduce(sum, fold);
+}
+
+/*
+ * Grid: a block of W warps per tile, or fewer. Tile: rounds x W x K x 32 vectors, rounds by n.
+ * Shared: W accumulators, twice. Blocks begin with the tile of their own number, the next ones come
+ * by ticket. Nobody waits but the block that started last, for blocks that have started.
+ * After: what the fold's finish() stores.
+ */
+template <class Fold, int W, int K, int BLOCKS>
+__global__ void __launch_bounds__(W * 32, BLOCKS)
+    reduce_k(const __grid_constant__ ReduceParams p, const __grid_constant__ Fold fold)
+{
+    using Items = typename Fold::Items;
+    using A = typename Fold::A;
+    __shared__ A warp_sum[2][W];
+    __shared__ Launch launch;
+    __shared__ uint32_t next[2];
+    const int warp = threadIdx.x / 32;
+    const bool alone = gridDim.x == 1;
+    uint64_t drawn = 0;
+    if (threadIdx.x == 0 && !alone)
+        drawn = launch_draw(p.state);
+
+    const uint64_t n = p.device_n && *p.device_n < p.n ? *p.device_n : p.n;
+    const ReduceArray<Items> array(p.in, n);
+    const int rounds = GPI_REDUCE_ROUNDS(n * sizeof(typename Items::In));
+    const uint64_t part = (uint64_t)rounds * K * 32;
+    const uint64_t vectors = (n + Items::per_vector - 1) / Items::per_vector;
+    const uint32_t tiles = (uint32_t)((vectors + part * W - 1) / (part * W));
+
+    uint32_t tile = blockIdx.x, ticket = tiles;
+    for (int turn = 0;; turn++) {
+        /* 1. Fold each warp's part. Meanwhile the next tile's number comes. */
+        A sum = fold.identity();
+        if (turn > 0 && threadIdx.x == 0)
+            ticket = ticket_next(p.state, launch);
+        if (tile < tiles)
+            sum = reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
+        if (lane_id() == 0)
+            warp_sum[turn & 1][warp] = sum;
+        if (threadIdx.x == 0) {
+            if (turn == 0) {
+                launch = alone ? Launch{0, 0} : launch_enter(p.state, drawn);
+                if (gridDim.x < tiles && launch.index < gridDim.x - 1)
+                    ticket = ticket_next(p.state, launch);
+            }
+            next[turn & 1] = ticket;
+        }
+        __syncthreads();
+
+        /* 2. Publish the tile's sum. */
+        if (warp == 0 && tile < tiles) {
+            sum = lane_id() < W ? warp_sum[turn & 1][lane_id()] : fold.identity();
+            sum = warp_reduce(sum, fold);
+            if (lane_id() == 0 && alone)
+                fold.finish(p, n, fold.apply(fold.start(), sum));
+            else if (lane_id() == 0)
+                TileState<A>(p.state, launch.epoch).publish(tile, sum);
+        }
+        tile = next[turn & 1];
+        if (tile >= tiles)
+            break;
+    }
+    if (warp != 0 || (alone && tiles > 0))
+        return;
+
+    /* 3. The block that started last folds the sums. */
+    const TileState<A> state(p.state, launch.epoch);
+    if (launch.index == gridDim.x - 1) {
+        WideLookahead<Fold, A, sizeof(A) <= 8 ? 8 : 2> ahead(fold, fold.start());
+        const A all = ahead.exclusive(state, tiles);
+        if (lane_id() == 0)
+            fold.finish(p, n, all);
+    }
+    if (launch.index == 0 && lane_id() == 0 && !alone)
+        state.retire_one(p.state, tiles);
+}
+
+} // namespace GPI_SPACE
