@@ -192,6 +192,7 @@ void bench_memcpy(struct bench *b);
 void bench_scan(struct bench *b);
 void bench_scan_segments(struct bench *b);
 void bench_scan_sizes(struct bench *b);
+void bench_reduce(struct bench *b);
 void bench_compact(struct bench *b);
 void bench_sort(struct bench *b);
 void bench_histogram(struct bench *b);
@@ -221,6 +222,7 @@ extern const struct bench_backend bench_cpu;
 extern const struct bench_peer bench_algorithm_peers[]; /* of the suite scan */
 void bench_add_peers(struct bench *b, const struct bench_peer *table);
 extern const struct bench_peer bench_serial_peers[];
+extern const struct bench_peer bench_serial_reduce_peers[];
 extern const struct bench_peer bench_serial_sort_peers[];
 extern const struct bench_peer bench_serial_csr_peers[];
 /* The peers of the C++ standard library and TBB, a module beside the program; NULL if it is not
@@ -232,6 +234,7 @@ extern const struct bench_backend bench_cuda;
 extern const struct bench_peer bench_ladder_peers[]; /* its steps, from the first */
 extern const struct bench_peer bench_cub_scan_peers[];
 extern const struct bench_peer bench_cub_by_key_peers[];
+extern const struct bench_peer bench_cub_reduce_peers[];
 extern const struct bench_peer bench_cub_select_peers[];
 extern const struct bench_peer bench_cub_keys_peers[];
 extern const struct bench_peer bench_cub_pairs_peers[];

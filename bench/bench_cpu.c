@@ -44,6 +44,7 @@ static void cpu_open(struct bench *b)
     machine_name(name, sizeof name);
     snprintf(b->machine, sizeof b->machine, "%s (%d threads)", name, threads(b));
     bench_add_peers(b, bench_serial_peers);
+    bench_add_peers(b, bench_serial_reduce_peers);
     bench_add_peers(b, bench_serial_sort_peers);
     bench_add_peers(b, bench_serial_csr_peers);
     bench_add_peers(b, bench_parallel_peers(threads(b)));

@@ -164,6 +164,7 @@ void cuda_open(struct bench *b)
     bench_add_peers(b, bench_ladder_peers);
     bench_add_peers(b, bench_cub_scan_peers);
     bench_add_peers(b, bench_cub_by_key_peers);
+    bench_add_peers(b, bench_cub_reduce_peers);
     bench_add_peers(b, bench_cub_select_peers);
     bench_add_peers(b, bench_cub_keys_peers);
     bench_add_peers(b, bench_cub_pairs_peers);
