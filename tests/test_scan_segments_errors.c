@@ -79,6 +79,8 @@ START_TEST(test_segments_refuse_descriptors)
     refuse_desc(GP_ERROR_OP, &d, true);
     d = good, d.total = &word;
     refuse_desc(GP_ERROR_ARGUMENT, &d, true);
+    d = good, d.backward = 1;
+    refuse_desc(GP_ERROR_ARGUMENT, &d, true);
     d = good, d.device_n = &word;
     refuse_desc(GP_ERROR_ARGUMENT, &d, true);
     d = good, d.tile = GP_SCAN_TILE_KOGGE_STONE;

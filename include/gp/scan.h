@@ -66,12 +66,19 @@ typedef struct gp_scan_desc {
      * REDUCE_THEN_SCAN_TWO_PASS on a GPU. The CPU, whose tiles are cache-sized blocks, has one way.
      */
     gp_scan_tile tile;
+    /**
+     * Not 0: from the last item to the first, out[i] = init op in[n-1] op .. op in[i], or with
+     * GP_SCAN_EXCLUSIVE op .. op in[i+1] and out[n-1] = init: the reverse of the scan of the
+     * reversed input, also for operators that do not commute. With GP_ALGORITHM_AUTO and
+     * GP_SCAN_TILE_AUTO; not for GP_SCAN_ROW_POINTERS. Items from *device_n on are no part of it.
+     */
+    int backward;
 } gp_scan_desc;
 
 #define GP_SCAN_DESC_INIT                                                                          \
     {                                                                                              \
         sizeof(gp_scan_desc), GP_SCAN_INCLUSIVE, (gp_dtype)0, (gp_dtype)0, GP_SUM,                 \
-            GP_ALGORITHM_AUTO, NULL, NULL, NULL, GP_SCAN_TILE_AUTO                                 \
+            GP_ALGORITHM_AUTO, NULL, NULL, NULL, GP_SCAN_TILE_AUTO, 0                              \
     }
 
 /**
@@ -144,12 +151,12 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  * SCAN_THEN_FAN are what they say, and CUB is not available.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
- * memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm, tile or n; GP_ERROR_DTYPE unknown dtype or
- * pair; GP_ERROR_OP unknown operator, a bitwise one on floats, a pair operator on anything but f32,
- * f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not available here, or a tile method
- * is asked for with AUTO, LOOKAHEAD, CUB or SERIAL;
- * GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs
- * unspecified.
+ * memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm, tile, backward with row pointers, or n;
+ * GP_ERROR_DTYPE unknown dtype or pair; GP_ERROR_OP unknown operator, a bitwise one on floats, a
+ * pair operator on anything but f32, f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is
+ * not available here, or a tile method is asked for with AUTO, LOOKAHEAD, CUB or SERIAL, or an
+ * algorithm with backward; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
+ * GP_ERROR_CUDA outputs unspecified.
  *
  * Cost on a GPU with AUTO: one kernel launch; reads the input once and writes the output once.
  * Source: Merrill and Garland 2016 (single pass); the look-ahead of fixed groups is described in

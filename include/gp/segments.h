@@ -9,7 +9,7 @@
  *
  * Each call takes a gp_scan_desc. It uses the members kind (GP_SCAN_INCLUSIVE or
  * GP_SCAN_EXCLUSIVE), in_dtype, op and init; out_dtype is 0 or in_dtype, algorithm
- * GP_ALGORITHM_AUTO or GP_ALGORITHM_LOOKAHEAD, and total, device_n and tile are as
+ * GP_ALGORITHM_AUTO or GP_ALGORITHM_LOOKAHEAD, and total, device_n, backward and tile are as
  * GP_SCAN_DESC_INIT leaves them. Every segment is a scan of its own: it starts from *init, or from
  * the identity of op.
  */

@@ -71,6 +71,26 @@ template <class T, int BYTES> GPI_DEVICE void raw_set(Raw<BYTES> &r, int i, T va
     }
 }
 
+/* The same items, last first. */
+template <class T, int BYTES> GPI_DEVICE Raw<BYTES> raw_reversed(const Raw<BYTES> &r)
+{
+    constexpr int words = Raw<BYTES>::words;
+    static_assert(BYTES % 4 == 0, "whole words");
+    Raw<BYTES> to;
+    if constexpr (sizeof(T) < 4) {
+        constexpr uint32_t order = sizeof(T) == 1 ? 0x0123 : 0x1032;
+#pragma unroll
+        for (int i = 0; i < words; i++)
+            to.w[i] = __byte_perm(r.w[words - 1 - i], 0, order);
+    } else {
+        constexpr int each = (int)sizeof(T) / 4;
+#pragma unroll
+        for (int i = 0; i < words; i++)
+            to.w[i] = r.w[words - each - i / each * each + i % each];
+    }
+    return to;
+}
+
 GPI_DEVICE uint32_t misalignment(const void *p)
 {
     return (uint32_t)(uintptr_t)p & 15u;

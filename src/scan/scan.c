@@ -33,6 +33,14 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
                         f, gp_dtype_string(d->out_dtype), gp_op_string(d->op),
                         gp_dtype_string(d->in_dtype));
     GPI_TRY(gpi_scan_check_family(ctx, f, d, backend));
+    if (d->backward && d->kind == GP_SCAN_ROW_POINTERS)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->backward is %d, expected 0 with GP_SCAN_ROW_POINTERS", f,
+                        d->backward);
+    if (d->backward && d->algorithm != GP_ALGORITHM_AUTO)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: desc->algorithm is %d, expected GP_ALGORITHM_AUTO with desc->backward",
+                        f, (int)d->algorithm);
     if (d->total && gp_op_scalars(d->op) > 1)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
                         gp_op_string(d->op));
@@ -72,6 +80,10 @@ static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_scan_
 {
     if (ctx->backend == GP_BACKEND_CUDA && !gpi_scan_is_default(ctx->backend, args->algorithm))
         return gpi_scan_family(ctx, f, args);
+    if (ctx->backend == GP_BACKEND_CUDA && args->backward) {
+        gpi_scan_fn stream = gpi_scan_backward_find(ctx, args);
+        return stream ? stream(ctx, args) : gpi_scan_backward_any(ctx, args);
+    }
     gpi_scan_fn scan = gpi_scan_find(ctx, args->in_dtype, args->out_dtype, args->op, args->wide);
     if (!scan)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s to %s on this device", f,
@@ -102,7 +114,8 @@ gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, siz
                                  .has_init = desc->init != NULL,
                                  .total = desc->total,
                                  .device_n = desc->device_n,
-                                 .sign_bits = gpi_dtype_is_signed(s.out) ? (int)s.out_item * 8 : 0};
+                                 .sign_bits = gpi_dtype_is_signed(s.out) ? (int)s.out_item * 8 : 0,
+                                 .backward = desc->backward != 0};
     if (desc->init)
         memcpy(args.init, desc->init, s.out_item);
     gpi_device_enter(ctx, &guard);
@@ -142,9 +155,12 @@ uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
 
 static size_t cuda_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)
 {
-    if (gpi_scan_is_default(GP_BACKEND_CUDA, d->algorithm))
-        return gpi_state_bytes(gpi_scan_slots(n, s->in_item, s->out_item) + 32);
     size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(s->out, d->op, s->wide));
+    if (gpi_scan_is_default(GP_BACKEND_CUDA, d->algorithm)) {
+        uint64_t ahead = gpi_scan_slots(n, s->in_item, s->out_item);
+        uint64_t family = gpi_scan_family_slots(GP_ALGORITHM_LOOKAHEAD, n, acc);
+        return gpi_state_bytes((d->backward && family > ahead ? family : ahead) + 32);
+    }
     bool keep = gpi_scan_keeps_accumulators(d->algorithm, s->out, s->wide);
     uint64_t slots = gpi_scan_family_slots(d->algorithm, n, acc);
     return slots ? gpi_state_bytes(slots + 32) : gpi_scan_family_bytes(d->algorithm, n, acc, keep);

@@ -63,7 +63,8 @@ static void part_scan(void *arg, size_t i)
     struct part part = part_of(f, i);
     acc_t carry = f->sums[i];
     for (uint64_t b = part.first; b < part.end; b++)
-        carry = block_scan(f->job, b * BLOCK, block_items(f->job, b), carry);
+        carry =
+            block_scan(f->job, f->job->in + b * BLOCK, b * BLOCK, block_items(f->job, b), carry);
     stores_done();
 }
 

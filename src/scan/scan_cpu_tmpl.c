@@ -40,6 +40,7 @@ struct job {
     gp_op op;
     bool inclusive;
     bool reduce;                  /* blocks are reduced before their turn */
+    bool backward;                /* item i is the one n - 1 - i of the arrays */
     bool stream;                  /* store past the cache */
     _Alignas(LINE) uint64_t next; /* block to be taken */
     _Alignas(LINE) uint64_t turn; /* block that may take the carry */
@@ -208,18 +209,45 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Scan one block behind carry; returns the carry behind the block. */
-static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
+static inline void turn_over(const acc_t *from, size_t n, acc_t *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[n - 1 - i];
+}
+
+/* The items of a block, in the order of the scan; turned is room for them. */
+static const in_t *block_items_of(const struct job *job, uint64_t first, size_t n, in_t *turned)
+{
+    const in_t *last = job->in + (job->n - first - 1);
+    if (!job->backward)
+        return job->in + first;
+    for (size_t i = 0; i < n; i++)
+        turned[i] = *(last - i);
+    return turned;
+}
+
+/* Store the outputs of items first on; whether they all fit. */
+static inline bool outputs_store(const struct job *job, const acc_t *from, uint64_t first, size_t n)
+{
+    acc_t turned[CHUNK];
+    if (!job->backward)
+        return chunk_store(from, n, job->stream, job->out + first);
+    turn_over(from, n, turned);
+    return chunk_store(turned, n, job->stream, job->out + (job->n - first - n));
+}
+
+/* Scan one block, whose items are in, behind carry; returns the carry behind the block. */
+static acc_t block_scan(struct job *job, const in_t *in, uint64_t first, size_t n, acc_t carry)
 {
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
     acc_t room[CHUNK];
     bool fits = true;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
-        const acc_t *items = chunk_load(job->op, job->in + first + i, m, want, room);
+        const acc_t *items = chunk_load(job->op, in + i, m, want, room);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
-        fits &= chunk_store(buffer + FRONT - !job->inclusive, m, job->stream, job->out + first + i);
+        fits &= outputs_store(job, buffer + FRONT - !job->inclusive, first + i, m);
     }
     if (!fits)
         __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
@@ -245,18 +273,20 @@ static void pass_on(struct job *job, uint64_t block, acc_t carry)
 static void run(void *arg, size_t thread)
 {
     struct job *job = arg;
+    in_t turned[BLOCK];
     uint64_t block;
     (void)thread;
     while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks) {
         uint64_t first = block * BLOCK, left = job->n - first;
         size_t n = left < BLOCK ? (size_t)left : BLOCK;
         bool reduce = job->reduce && block + 1 < job->blocks;
-        acc_t sum = reduce ? block_reduce(job->op, job->in + first, n) : identity(job->op);
+        const in_t *in = block_items_of(job, first, n, turned);
+        acc_t sum = reduce ? block_reduce(job->op, in, n) : identity(job->op);
         wait_for_turn(job, block);
         acc_t carry = job->carry;
         if (reduce)
             pass_on(job, block, apply(job->op, carry, sum));
-        carry = block_scan(job, first, n, carry);
+        carry = block_scan(job, in, first, n, carry);
         if (!reduce)
             pass_on(job, block, carry);
     }
@@ -319,7 +349,7 @@ static void first_store(const struct gpi_scan_args *args, uint64_t n, out_t *out
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
     bool any = n > 0 || args->kind == GP_SCAN_ROW_POINTERS;
     if (args->op == GP_SUM && !args->has_init && args->kind != GP_SCAN_INCLUSIVE && any)
-        out[0] = 0;
+        out[args->backward ? n - 1 : 0] = 0;
 #else
     (void)args;
     (void)n;
@@ -340,6 +370,7 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
                       .op = args->op,
                       .inclusive = args->kind == GP_SCAN_INCLUSIVE,
                       .reduce = ctx->threads > 1 || ACC_IS_FLOAT,
+                      .backward = args->backward,
                       .stream = args->in != args->out && n >= STREAM_BYTES / sizeof(out_t),
                       .carry = initial(args)};
     if (args->algorithm == GP_ALGORITHM_SERIAL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launcher of the scan kernels; compiled per unit (GPI_UNIT, GPI_IN, GPI_OUT, GPI_SCALARS,
- * GPI_WIDE). */
+ * GPI_WIDE), and some units once more with GPI_BACKWARD. */
 #include <type_traits>
 
 #include "device/host.cuh"
@@ -103,7 +103,7 @@ gp_status launch_tile(gp_context *ctx, ScanParams<typename Types::A> &p)
 }
 
 #if GPI_SM >= 90
-template <class Types, class Op>
+template <class Types, class Op, bool BACKWARD>
 gp_status launch_stream(gp_context *ctx, ScanParams<typename Types::A> &p)
 {
     constexpr StreamShape shape = stream_shape;
@@ -113,11 +113,12 @@ gp_status launch_stream(gp_context *ctx, ScanParams<typename Types::A> &p)
     constexpr int stage = Stream<Types, Op, W, R, K, 1>::stage_bytes;
     constexpr int fit = shape.shared_bytes / stage;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
-    using Kernel = Stream<Types, Op, W, R, K, S>;
+    using Kernel = Stream<Types, Op, W, R, K, S, BACKWARD>;
     static uint64_t allowed;
     const uint64_t tiles = (p.n + Kernel::tile_items - 1) / Kernel::tile_items;
-    const uint32_t grid = (uint32_t)(tiles < (uint64_t)ctx->sm_count ? tiles : ctx->sm_count);
-    auto kernel = scan_stream_k<Types, Op, W, R, K, S>;
+    const uint64_t most = (uint64_t)ctx->sm_count;
+    const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
+    auto kernel = scan_stream_k<Types, Op, W, R, K, S, BACKWARD>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Kernel::shared_bytes, &allowed));
     GPI_TRY(gpi_state_get(ctx, function, tiles * TileState<typename Types::A>::pieces, &p.state));
     kernel<<<grid, Kernel::threads, Kernel::shared_bytes, ctx->stream>>>(p);
@@ -136,11 +137,19 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
     p.has_init = args->has_init || (args->op == GP_SUM && args->kind != GP_SCAN_INCLUSIVE);
     if (args->has_init)
         p.init = init_of<A, typename Types::Out>(args);
+#ifdef GPI_BACKWARD
+#if GPI_SM >= 90
+    return launch_stream<Types, Op, true>(ctx, p);
+#else
+    return gpi_scan_backward_any(ctx, args);
+#endif
+#else
 #if GPI_SM >= 90
     if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
-        return launch_stream<Types, Op>(ctx, p);
+        return launch_stream<Types, Op, false>(ctx, p);
 #endif
     return launch_tile<Types, Op>(ctx, p);
+#endif
 }
 
 /* ---- operators of a unit ---- */
@@ -178,8 +187,34 @@ gp_status launch_pair(gp_context *ctx, const gpi_scan_args *args)
                     gp_op_string(args->op));
 }
 
-template <class T> gp_status launch_float(gp_context *ctx, const gpi_scan_args *args)
+#ifdef GPI_BACKWARD
+
+/* The operators of gpi_scan_backward_find(). */
+template <class T> gp_status launch_ops(gp_context *ctx, const gpi_scan_args *args)
 {
+    if (args->op == GP_SUM)
+        return launch_wrapping<T, T, false, Sum>(ctx, args);
+    if constexpr (sizeof(T) >= GPI_SCAN_BACKWARD_ORDERED) {
+        if (args->op == GP_MIN)
+            return launch_ordered<T, Min>(ctx, args);
+        if (args->op == GP_MAX)
+            return launch_ordered<T, Max>(ctx, args);
+    }
+    return no_such_op(ctx, args);
+}
+
+#else
+
+template <class T> gp_status launch_ops(gp_context *ctx, const gpi_scan_args *args)
+{
+    if constexpr (std::is_unsigned_v<T>) {
+        if (args->op == GP_AND)
+            return launch_wrapping<T, T, false, And>(ctx, args);
+        if (args->op == GP_OR)
+            return launch_wrapping<T, T, false, Or>(ctx, args);
+        if (args->op == GP_XOR)
+            return launch_wrapping<T, T, false, Xor>(ctx, args);
+    }
     switch (args->op) {
     case GP_SUM:
         return launch_wrapping<T, T, false, Sum>(ctx, args);
@@ -194,24 +229,16 @@ template <class T> gp_status launch_float(gp_context *ctx, const gpi_scan_args *
     }
 }
 
-template <class T> gp_status launch_unsigned(gp_context *ctx, const gpi_scan_args *args)
-{
-    switch (args->op) {
-    case GP_AND:
-        return launch_wrapping<T, T, false, And>(ctx, args);
-    case GP_OR:
-        return launch_wrapping<T, T, false, Or>(ctx, args);
-    case GP_XOR:
-        return launch_wrapping<T, T, false, Xor>(ctx, args);
-    default:
-        return launch_float<T>(ctx, args);
-    }
-}
+#endif
 
 } // namespace
 } // namespace GPI_SPACE
 
+#ifdef GPI_BACKWARD
+#define UNIT_LAUNCHER(unit) GPI_LAUNCHER(GPI_PASTE(gpi_scan_backward_, unit))
+#else
 #define UNIT_LAUNCHER(unit) GPI_LAUNCHER(GPI_PASTE(gpi_scan_, unit))
+#endif
 
 #ifdef GPI_UNSIGNED_UNIT
 /* Signed integers differ from unsigned ones only in their order. */
@@ -241,9 +268,7 @@ extern "C" gp_status UNIT_LAUNCHER(GPI_UNIT)(gp_context *ctx, const gpi_scan_arg
 #else
     if constexpr (!std::is_same_v<GPI_IN, GPI_OUT>)
         return launch_wrapping<GPI_IN, GPI_OUT, false, Sum>(ctx, args);
-    else if constexpr (std::is_unsigned_v<GPI_IN>)
-        return launch_unsigned<GPI_IN>(ctx, args);
     else
-        return launch_float<GPI_IN>(ctx, args);
+        return launch_ops<GPI_IN>(ctx, args);
 #endif
 }

@@ -114,9 +114,9 @@ size_t gpi_scan_family_bytes(gp_algorithm algorithm, uint64_t n, size_t acc_byte
 uint64_t gpi_scan_family_slots(gp_algorithm algorithm, uint64_t n, size_t acc_bytes)
 {
     uint64_t pieces = acc_bytes > 8 ? acc_bytes / 8 : 1, slots = tiles_of(n, acc_bytes) * pieces;
-    return algorithm == GP_ALGORITHM_CHAINED    ? slots
-           : algorithm == GP_ALGORITHM_LOOKBACK ? 2 * slots
-                                                : 0;
+    return algorithm == GP_ALGORITHM_CHAINED || algorithm == GP_ALGORITHM_LOOKAHEAD ? slots
+           : algorithm == GP_ALGORITHM_LOOKBACK                                     ? 2 * slots
+                                                                                    : 0;
 }
 
 size_t gpi_scan_cpu_bytes(gp_algorithm algorithm, uint64_t n, size_t in_item_bytes,
@@ -145,6 +145,13 @@ static gp_status run_cub(gp_context *ctx, const char *f, gpi_scan_cub_fn cub,
     gpi_frame_close(&frame);
     GPI_TRY(gpi_cuda_launched(ctx, f));
     return error == 0 ? GP_OK : gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUB reports error %d", f, error);
+}
+
+gp_status gpi_scan_backward_any(gp_context *ctx, const struct gpi_scan_args *args)
+{
+    struct gpi_scan_args any = *args;
+    any.algorithm = GP_ALGORITHM_LOOKAHEAD;
+    return gpi_scan_family(ctx, "gp_scan", &any);
 }
 
 gp_status gpi_scan_family(gp_context *ctx, const char *f, const struct gpi_scan_args *args)

@@ -30,6 +30,7 @@ template <class A> struct FamilyParams {
     A start; /* the initial value, or what stands for it */
     int kind, in_dtype, out_dtype, out_bits;
     bool out_signed, wide;
+    int step;          /* from an item to the next: 1, or -1 with in and out at the last item */
     int method;        /* gp_scan_tile */
     int level;         /* of the recursion: in holds the sums of level - 1 */
     bool local;        /* every tile's prefix is the identity */
@@ -168,6 +169,25 @@ template <class A> GPI_DEVICE int tile_count(uint64_t n, uint64_t first)
 
 /* ---- tiles ---- */
 
+/* Item i, in items from where the arrays' pointers are; modulo 2^64. */
+template <class A> GPI_DEVICE uint64_t place(const FamilyParams<A> &p, uint64_t i)
+{
+    return p.step < 0 ? -i : i;
+}
+
+/* The arguments of a scan of n items in its direction: backward, it begins at the last ones. */
+template <class A> GPI_DEVICE FamilyParams<A> directed(const FamilyParams<A> &p, uint64_t n)
+{
+    FamilyParams<A> q = p;
+    if (p.step < 0 && n > 0) {
+        Stored<A>::with(p.in_dtype,
+                        [&](auto tag) { q.in += (n - 1) * sizeof(typename decltype(tag)::Type); });
+        Stored<A>::with(p.out_dtype,
+                        [&](auto tag) { q.out += (n - 1) * sizeof(typename decltype(tag)::Type); });
+    }
+    return q;
+}
+
 /* Items of a tile into shared memory; identities after the last. By the block, then synchronise. */
 template <class A>
 GPI_DEVICE void tile_load(const FamilyParams<A> &p, A *s, uint64_t first, int count)
@@ -177,7 +197,7 @@ GPI_DEVICE void tile_load(const FamilyParams<A> &p, A *s, uint64_t first, int co
 #pragma unroll
         for (int k = 0; k < Family<A>::items; k++) {
             const int i = k * Family<A>::threads + threadIdx.x;
-            s[i] = i < count ? stored_load<A, S>(p.in, first + i) : p.op.neutral;
+            s[i] = i < count ? stored_load<A, S>(p.in, place(p, first + i)) : p.op.neutral;
         }
     });
 }
@@ -193,7 +213,7 @@ GPI_DEVICE void tile_store(const FamilyParams<A> &p, const A *s, uint64_t first,
         bool fits = true;
         for (int i = threadIdx.x; i < count; i += Family<A>::threads) {
             A y = i < shift ? prefix : p.op.apply(prefix, s[i - shift]);
-            fits = stored_save<A, S>(p.out, first + i, y) && fits;
+            fits = stored_save<A, S>(p.out, place(p, first + i), y) && fits;
         }
         if (p.wide && !fits)
             atomicOr(p.sticky, sticky_overflow);

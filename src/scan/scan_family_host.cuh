@@ -136,6 +136,7 @@ FamilyParams<Acc> family_params(const gp_context *ctx, const gpi_scan_args *args
     p.out_bits = (int)gp_dtype_bytes(args->out_dtype) * 8;
     p.out_signed = args->sign_bits != 0;
     p.wide = args->wide;
+    p.step = args->backward ? -1 : 1;
     p.method = args->tile;
     return p;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Single-pass scans: chained, and decoupled look-back. */
+/* Single-pass scans: chained, decoupled look-back, and, for backward scans that have no kernel of
+ * their own, the look-ahead of the default engine. */
 #pragma once
 
-#include "device/tile_state.cuh"
+#include "device/lookahead.cuh"
 #include "scan/scan_family_tile.cuh"
 
 namespace GPI_SPACE
@@ -80,8 +81,8 @@ GPI_DEVICE A look_back(const FamilyParams<A> &p, const TileState<A> &state, uint
  */
 template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
-    family_single_pass_k(const __grid_constant__ FamilyParams<A> p,
-                         const __grid_constant__ gpi_state words, const bool back)
+    family_single_pass_k(const __grid_constant__ FamilyParams<A> given,
+                         const __grid_constant__ gpi_state words, const int algorithm)
 {
     constexpr int T = Family<A>::tile;
     __shared__ A s[T], sums[Family<A>::threads], shared_prefix;
@@ -91,12 +92,15 @@ __global__ void __launch_bounds__(Family<A>::threads)
 
     if (threadIdx.x == 0) {
         launch = launch_begin(words);
-        shared_n = family_n(p);
+        shared_n = family_n(given);
     }
     __syncthreads();
     const uint64_t n = shared_n;
+    const FamilyParams<A> p = directed(given, n);
     const uint32_t tiles = (uint32_t)((n + T - 1) / T);
+    const bool back = algorithm == GP_ALGORITHM_LOOKBACK;
     const TileState<A> state(words, launch.epoch);
+    WideLookahead<RunTimeOp<A>, A, sizeof(A) <= 8 ? 8 : 2> ahead(p.op, p.start);
     if (threadIdx.x == 0 && launch.index == 0) {
         state.retire_one(words, back ? 2 * tiles : tiles);
         if (tiles == 0)
@@ -116,7 +120,11 @@ __global__ void __launch_bounds__(Family<A>::threads)
             A prefix = p.start;
             if (back)
                 prefix = look_back(p, state, tile, s[T - 1]);
-            else if (threadIdx.x == 0)
+            else if (algorithm == GP_ALGORITHM_LOOKAHEAD) {
+                if (threadIdx.x == 0)
+                    state.publish(tile, s[T - 1]);
+                prefix = ahead.exclusive(state, tile);
+            } else if (threadIdx.x == 0)
                 prefix = chain(p, state, tile, s[T - 1]);
             if (threadIdx.x == 0) {
                 shared_prefix = prefix;

@@ -38,8 +38,8 @@ gp_status single_pass(gp_context *ctx, const Params &p, gp_algorithm algorithm)
     gpi_state state;
     GPI_TRY(
         gpi_state_get(ctx, function, gpi_scan_family_slots(algorithm, p.n, sizeof(Acc)), &state));
-    family_single_pass_k<Acc><<<(uint32_t)(tiles < most ? tiles : most), threads, 0, ctx->stream>>>(
-        p, state, algorithm == GP_ALGORITHM_LOOKBACK);
+    family_single_pass_k<Acc>
+        <<<(uint32_t)(tiles < most ? tiles : most), threads, 0, ctx->stream>>>(p, state, algorithm);
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -142,7 +142,8 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_scan_family_, GPI_ACC))(gp_conte
     const gp_algorithm algorithm = args->algorithm;
     const Params p = family_params(ctx, args);
     const bool keep = gpi_scan_keeps_accumulators(algorithm, args->out_dtype, args->wide);
-    if (algorithm == GP_ALGORITHM_CHAINED || algorithm == GP_ALGORITHM_LOOKBACK)
+    if (algorithm == GP_ALGORITHM_CHAINED || algorithm == GP_ALGORITHM_LOOKBACK ||
+        algorithm == GP_ALGORITHM_LOOKAHEAD)
         return single_pass(ctx, p, algorithm);
     gpi_frame frame;
     GPI_TRY(gpi_frame_open(ctx, function, gpi_scan_family_bytes(algorithm, p.n, sizeof(Acc), keep),

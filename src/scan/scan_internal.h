@@ -14,6 +14,10 @@
  *
  * CPU: blocks of fixed size; the threads take them in order, and a carry goes from block to block.
  *
+ * Backward scans count items from the end of the arrays. CUDA: vectors are turned when they are
+ * loaded and stored; rare cases go to a kernel of the family. CPU: blocks are
+ * turned.
+ *
  * The other algorithms of the literature, to compare: scan_family*.cuh and scan_cub.cu on CUDA,
  * scan_cpu_family.h on the CPU.
  *
@@ -46,6 +50,7 @@ struct gpi_scan_args {
     void *total;                                 /* 8 bytes or NULL */
     const uint64_t *device_n;                    /* or NULL */
     int sign_bits;                               /* of a signed output dtype, otherwise 0 */
+    bool backward;                               /* item i is the one n - 1 - i of the arrays */
 };
 
 /* All checks are done; ctx's device is current. Implementations are named
@@ -100,6 +105,21 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(u8_u32_wide, GP_U8, GP_U32, 1, true)                                                      \
     UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
     UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
+/* With a kernel for backward scans that streams: sums, pairs, and from so many bytes on MIN and
+ * MAX. Sums of signed items of 1 and 2 bytes are those of unsigned ones. */
+#define GPI_SCAN_UNITS_BACKWARD(UNIT)                                                              \
+    UNIT(u8, GP_U8, GP_U8, 1, false)                                                               \
+    UNIT(u16, GP_U16, GP_U16, 1, false)                                                            \
+    UNIT(i32, GP_I32, GP_I32, 1, false)                                                            \
+    UNIT(u32, GP_U32, GP_U32, 1, false)                                                            \
+    UNIT(i64, GP_I64, GP_I64, 1, false)                                                            \
+    UNIT(u64, GP_U64, GP_U64, 1, false)                                                            \
+    UNIT(f16, GP_F16, GP_F16, 1, false)                                                            \
+    UNIT(bf16, GP_BF16, GP_BF16, 1, false)                                                         \
+    UNIT(f32, GP_F32, GP_F32, 1, false)                                                            \
+    UNIT(f64, GP_F64, GP_F64, 1, false)                                                            \
+    GPI_SCAN_UNITS_PAIR(UNIT)
+enum { GPI_SCAN_BACKWARD_ORDERED = 4 };
 #define GPI_SCAN_UNITS(UNIT)                                                                       \
     GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
     GPI_SCAN_UNITS_PAIR(UNIT)                                                                      \
@@ -112,6 +132,11 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
 /* Whether the pair (in, out) is allowed with op, and whether op has a meaning for in. */
 bool gpi_scan_pair_allowed(gp_dtype in, gp_dtype out, gp_op op);
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op);
+
+/* CUDA, backward: the kernel that streams, for GPI_SCAN_UNITS_BACKWARD (otherwise NULL), and a
+ * kernel of the family, for all. */
+gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args);
+gp_status gpi_scan_backward_any(gp_context *ctx, const struct gpi_scan_args *args);
 
 /* Tile state slots that a scan on CUDA takes at most; the tiles are those of the small path. */
 uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes);

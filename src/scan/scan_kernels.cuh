@@ -142,8 +142,11 @@ GPI_DEVICE void scan_finish(const ScanParams<A> &p, uint64_t n, A total)
             *p.total = total_bits<Types>(total, p.sign_bits);
 }
 
-/* One warp's vectors of a tile: K of them per lane, vector k * 32 + lane. */
-template <class Types, class Op, int K> struct WarpPart {
+/*
+ * One warp's vectors of a tile: K of them per lane, vector k * 32 + lane. Backward, vectors and the
+ * items in them are counted from the end of the part; pointers are to its first byte either way.
+ */
+template <class Types, class Op, int K, bool BACKWARD = false> struct WarpPart {
     using A = typename Types::A;
     using In = typename Types::In;
     using Out = typename Types::Out;
@@ -156,15 +159,20 @@ template <class Types, class Op, int K> struct WarpPart {
     GPI_DEVICE void load(const char *p)
     {
         constexpr int bytes = Types::bytes_in, unit = bytes < 16 ? bytes : 16;
-        const char *mine = p + lane_id() * bytes;
+        const char *mine = p + first_vector() * bytes;
         if ((uintptr_t)p % unit == 0) {
 #pragma unroll
             for (int k = 0; k < K; k++)
-                raw[k] = raw_load_aligned<bytes>(mine + k * 32 * bytes);
+                raw[k] = raw_load_aligned<bytes>(mine + k * step * bytes);
         } else {
 #pragma unroll
             for (int k = 0; k < K; k++)
-                raw[k] = raw_load_shifted<bytes, Types::piece_in>(mine + k * 32 * bytes);
+                raw[k] = raw_load_shifted<bytes, Types::piece_in>(mine + k * step * bytes);
+        }
+        if constexpr (BACKWARD) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                raw[k] = raw_reversed<In>(raw[k]);
         }
     }
 
@@ -202,12 +210,15 @@ template <class Types, class Op, int K> struct WarpPart {
     GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, bool &overflow) const
     {
         constexpr int bytes = Types::bytes_out;
-        char *mine = p + lane_id() * bytes;
+        char *mine = p + first_vector() * bytes;
         if (misalignment(p) == 0) {
 #pragma unroll
             for (int k = 0; k < K; k++)
-                raw_store_aligned<bytes>(mine + k * 32 * bytes,
-                                         outputs(k, prefix, shifted_by_one, all, overflow));
+                raw_store_aligned<bytes>(
+                    mine + k * step * bytes,
+                    directed(outputs(k, prefix, shifted_by_one, all, overflow)));
+        } else if constexpr (BACKWARD) {
+            store_shifted_backward(p + lane_id() * bytes, prefix, shifted_by_one, overflow);
         } else {
             ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
@@ -228,13 +239,46 @@ template <class Types, class Op, int K> struct WarpPart {
 #pragma unroll
             for (int i = 0; i < Types::per_vector; i++)
                 if (at + i < count)
-                    item_store<Out, Types::piece_out>(p + (int64_t)(at + i) * sizeof(Out),
+                    item_store<Out, Types::piece_out>(p + place(at + i) * sizeof(Out),
                                                       raw_get<Out>(out, i));
         }
     }
 
   private:
     static constexpr int all = Types::per_vector;
+    static constexpr int step = BACKWARD ? -32 : 32; /* from a lane's vector to its next */
+
+    /* Where this lane's vector 0, and where item i, lies in the part. */
+    static GPI_DEVICE int first_vector()
+    {
+        return BACKWARD ? 32 * K - 1 - lane_id() : lane_id();
+    }
+    static GPI_DEVICE int64_t place(int i)
+    {
+        return BACKWARD ? items - 1 - i : i;
+    }
+    static GPI_DEVICE typename Types::RawOut directed(const typename Types::RawOut &raw)
+    {
+        if constexpr (BACKWARD)
+            return raw_reversed<Out>(raw);
+        else
+            return raw;
+    }
+
+    /* The run of vectors rises with the lanes: the last vectors first, each from the other lane. */
+    GPI_DEVICE void store_shifted_backward(char *mine, A prefix, bool shifted_by_one,
+                                           bool &overflow) const
+    {
+        constexpr int bytes = Types::bytes_out;
+        ShiftedRun<bytes, Types::piece_out> run = {};
+#pragma unroll
+        for (int k = K - 1; k >= 0; k--) {
+            typename Types::RawOut out =
+                directed(outputs(k, prefix, shifted_by_one, all, overflow));
+            run.put(mine + (K - 1 - k) * 32 * bytes, shuffle(out, 31 - lane_id()), k == K - 1,
+                    k == 0);
+        }
+    }
 
     GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one, int count,
                                               bool &overflow) const

@@ -13,12 +13,14 @@ namespace GPI_SPACE
 
 /*
  * Shared memory of the kernel. A stage holds one tile as it lies in memory, from the 16-byte
- * boundary at or before its first byte, so that bulk copies fit at any alignment.
+ * boundary at or before its first byte, so that bulk copies fit at any alignment. Backward, tiles
+ * and the warps' parts of them are counted from the end, and the last tile may begin before the
+ * array.
  */
-template <class Types, class Op, int W, int R, int K, int S> struct Stream {
+template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false> struct Stream {
     using A = typename Types::A;
     using In = typename Types::In;
-    using Part = WarpPart<Types, Op, K>;
+    using Part = WarpPart<Types, Op, K, BACKWARD>;
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int stage_bytes = tile_bytes + 128;
@@ -58,6 +60,14 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
     GPI_DEVICE char *stage(int i) const
     {
         return ring + i * stage_bytes;
+    }
+
+    /* Where a warp's part of a tile lies in a stage. */
+    GPI_DEVICE const char *part_of(int stage_index, int warp) const
+    {
+        const char *from = BACKWARD ? p.in + s.n * sizeof(In) : p.in;
+        const int place = BACKWARD ? W - 1 - warp : warp;
+        return stage(stage_index) + misalignment(from) + place * Part::items * sizeof(In);
     }
 
     GPI_DEVICE void init_barriers()
@@ -116,6 +126,38 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
         __syncwarp();
     }
 
+    /* The same with tiles from the end; data is bytes [begin, end) of the stage. */
+    GPI_DEVICE void load_tile_backward(uint32_t tile, int stage_index)
+    {
+        const uint64_t rest = s.n - (uint64_t)tile * tile_items;
+        const int count = rest < tile_items ? (int)rest : tile_items;
+        const uint32_t data_end = misalignment(p.in + rest * sizeof(In)) + tile_bytes;
+        const uint32_t data_begin = data_end - count * (uint32_t)sizeof(In);
+        const char *from = p.in + rest * sizeof(In) - data_end; /* of the stage's first byte */
+        char *to = stage(stage_index);
+        uint32_t begin = data_begin & ~15u, end = (data_end + 15) & ~15u; /* of the bulk copy */
+        if (rest <= tile_items && begin < data_begin) {
+            begin += 16;
+            copy_bytes(to + data_begin, from + data_begin,
+                       (begin < data_end ? begin : data_end) - data_begin);
+        }
+        if (tile == 0 && end > begin && end > data_end) {
+            end -= 16;
+            copy_bytes(to + end, from + end, data_end - end);
+        }
+        for (int i = lane_id(); i < tile_items - count; i += 32)
+            item_store<In, Types::piece_in>(to + data_end - tile_bytes + i * sizeof(In),
+                                            narrow<In>(Op::identity()));
+        if (lane_id() != 0) {
+            barrier_arrive(&s.loaded[stage_index]);
+        } else {
+            barrier_expect(&s.loaded[stage_index], end > begin ? end - begin : 0);
+            if (end > begin)
+                bulk_load(to + begin, from + begin, end - begin, &s.loaded[stage_index]);
+        }
+        __syncwarp();
+    }
+
     GPI_DEVICE void load()
     {
         uint32_t tile = s.launch.index, next = 0;
@@ -129,7 +171,10 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
             }
             if (tile >= tiles)
                 break;
-            load_tile(tile, turn.stage);
+            if constexpr (BACKWARD)
+                load_tile_backward(tile, turn.stage);
+            else
+                load_tile(tile, turn.stage);
             tile = shuffle(next, 0);
         }
         barrier_arrive(&s.loaded[turn.stage]);
@@ -172,9 +217,8 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
             const uint32_t tile = s.tile[turn.stage];
             if (tile >= tiles)
                 break;
-            const char *from = stage(turn.stage) + misalignment(p.in);
             for (int w = warp; w < W; w += R) {
-                A sum = reduce_part(from + w * Part::items * sizeof(In));
+                A sum = reduce_part(part_of(turn.stage, w));
                 if (lane_id() == 0)
                     s.warp_sum[turn.stage][w] = sum;
             }
@@ -221,7 +265,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
             if (tile >= tiles)
                 break;
             Part part;
-            part.load(stage(turn.stage) + misalignment(p.in) + warp * Part::items * sizeof(In));
+            part.load(part_of(turn.stage, warp));
             part.scan();
             barrier_wait(&s.reduced[turn.stage], turn.parity);
             barrier_wait(&s.resolved[turn.stage], turn.parity);
@@ -241,7 +285,8 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
     {
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         const bool before = p.kind != inclusive;
-        char *out = p.out + first * sizeof(typename Types::Out);
+        const uint64_t place = BACKWARD ? s.n - first - Part::items : first; /* modulo 2^64 */
+        char *out = p.out + place * sizeof(typename Types::Out);
         if ((uint64_t)(tile + 1) * tile_items <= s.n)
             part.store(out, prefix, before, overflow);
         else if (first < s.n)
@@ -255,11 +300,11 @@ template <class Types, class Op, int W, int R, int K, int S> struct Stream {
  * Grid: one block per multiprocessor; W scan warps, R reduce warps, a loader and a look-ahead warp.
  * Tile: W x 32 x K vectors, S stages in shared memory. After: all outputs, total, row pointer n.
  */
-template <class Types, class Op, int W, int R, int K, int S>
+template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false>
 __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     scan_stream_k(const __grid_constant__ ScanParams<typename Types::A> p)
 {
-    using Roles = Stream<Types, Op, W, R, K, S>;
+    using Roles = Stream<Types, Op, W, R, K, S, BACKWARD>;
     extern __shared__ __align__(128) char memory[];
     typename Roles::Shared &s = *(typename Roles::Shared *)(memory + S * Roles::stage_bytes);
     Roles roles = {p, s, memory, 0};
@@ -271,7 +316,14 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     }
     /* Some block takes the tile of this block's number first: fetch it while the numbers are drawn.
      */
-    prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Roles::tile_bytes);
+    if constexpr (BACKWARD) {
+        const uint64_t bytes = p.n * sizeof(typename Types::In);
+        const uint64_t behind = (uint64_t)(blockIdx.x + 1) * Roles::tile_bytes;
+        if (behind <= bytes)
+            prefetch_tile(p.in + (bytes - behind), Roles::tile_bytes, 0, Roles::tile_bytes);
+    } else {
+        prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Roles::tile_bytes);
+    }
     __syncthreads();
     roles.tiles = (uint32_t)((s.n + Roles::tile_items - 1) / Roles::tile_items);
     const TileState<typename Types::A> state(p.state, s.launch.epoch);

@@ -67,6 +67,33 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
 }
 
 #if GPI_HAVE_CUDA
+#define DECLARE_BACKWARD(name, in, out, scalars, wide) CUDA_DECLARATIONS(backward_##name)
+#define BACKWARD(name, in, out, scalars, wide) {in, scalars, CUDA_ENTRIES(backward_##name)},
+GPI_SCAN_UNITS_BACKWARD(DECLARE_BACKWARD)
+
+static const struct {
+    gp_dtype dtype;
+    size_t scalars;
+    gpi_scan_fn cuda[SM_ROWS_MAX];
+} backward[] = {GPI_SCAN_UNITS_BACKWARD(BACKWARD)};
+
+gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
+{
+    gp_dtype dtype = args->in_dtype == GP_I8    ? GP_U8
+                     : args->in_dtype == GP_I16 ? GP_U16
+                                                : args->in_dtype;
+    size_t scalars = gp_op_scalars(args->op);
+    bool ordered = args->op == GP_MIN || args->op == GP_MAX;
+    if (args->wide || args->in_dtype != args->out_dtype ||
+        (ordered && gp_dtype_bytes(dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
+        (!ordered && scalars == 1 && args->op != GP_SUM))
+        return NULL;
+    for (size_t i = 0; i < sizeof backward / sizeof backward[0]; i++)
+        if (backward[i].dtype == dtype && backward[i].scalars == scalars)
+            return backward[i].cuda[ctx->sm_row];
+    return NULL;
+}
+
 #define DECLARE_CUB(name, sm)                                                                      \
     int gpi_scan_cub_##name##_sm##sm(const gp_context *ctx, const struct gpi_scan_args *args,      \
                                      void *temporary, size_t *bytes);
@@ -92,6 +119,12 @@ gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulat
     return family[a].cub[ctx->sm_row];
 }
 #else
+gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
+{
+    (void)ctx, (void)args;
+    return NULL;
+}
+
 gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a)
 {
     (void)ctx, (void)a;

@@ -45,6 +45,9 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, expected NULL", f);
     if (d->device_n)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->device_n is set, expected NULL", f);
+    if (d->backward)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->backward is %d, expected 0", f,
+                        d->backward);
     if (d->tile != GP_SCAN_TILE_AUTO)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: desc->tile is %d, expected GP_SCAN_TILE_AUTO", f, (int)d->tile);
