@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reductions, and scans from the last item to the first. */
 #include "bench.h"
 #include "bench_task.h"
 
@@ -17,6 +18,14 @@ static int run_argmin(struct bench *b, const struct bench_args *a)
     return bench_status(b, gp_argmin(b->ctx, a->dtype, a->in, a->n, a->out, a->count));
 }
 
+static int run_backward(struct bench *b, const struct bench_args *a)
+{
+    gp_scan_desc desc = GP_SCAN_DESC_INIT;
+    desc.in_dtype = a->dtype;
+    desc.backward = 1;
+    return bench_status(b, gp_scan(b->ctx, &desc, a->in, a->n, a->out));
+}
+
 struct reduce_case {
     const char *name;
     gp_dtype dtype;
@@ -30,7 +39,7 @@ static void reduce_case(struct bench *b, const struct reduce_case *r, int expone
     bool real = r->dtype == GP_F32 || r->dtype == GP_F64;
     if (!bench_wanted(b, r->name, r->dtype))
         return;
-    struct bench_case c = {.suite = "reduce", .name = r->name, .run = r->run, .ideal = BENCH_READ};
+    struct bench_case c = {.suite = "reduce", .name = r->name, .run = r->run};
     struct bench_task fill = {.kind = real && r->run != run_argmin ? BENCH_FILL_STEPS
                                       : real                       ? BENCH_FILL_FINITE
                                                                    : BENCH_FILL_BITS,
@@ -42,10 +51,13 @@ static void reduce_case(struct bench *b, const struct reduce_case *r, int expone
     c.args.dtype = r->dtype;
     c.args.n = n;
     c.args.in = fill.out;
-    c.args.out = bench_buffer(b, BENCH_SLOT_1, 8);
+    bool scans = r->run == run_backward;
+    size_t out_bytes = scans ? n * width : width;
+    c.args.out = bench_buffer(b, BENCH_SLOT_1, out_bytes < 8 ? 8 : out_bytes);
     c.args.count = bench_buffer(b, BENCH_SLOT_2, 8);
-    c.bytes = (double)(n * width);
-    c.outputs[0] = (struct bench_output){c.args.out, width};
+    c.ideal = scans ? BENCH_COPY : BENCH_READ;
+    c.bytes = (double)(n * width) * (scans ? 2 : 1);
+    c.outputs[0] = (struct bench_output){c.args.out, out_bytes};
     if (r->run == run_argmin)
         c.outputs[1] = (struct bench_output){c.args.count, 8};
     bench_measure(b, &c);
@@ -54,12 +66,13 @@ static void reduce_case(struct bench *b, const struct reduce_case *r, int expone
 void bench_reduce(struct bench *b)
 {
     static const struct reduce_case cases[] = {
-        {"reduce_sum", GP_I32, run_sum, 0},    {"reduce_sum", GP_F32, run_sum, 0},
-        {"reduce_sum", GP_I64, run_sum, 0},    {"reduce_sum", GP_F64, run_sum, 0},
-        {"reduce_sum", GP_I16, run_sum, 0},    {"reduce_sum", GP_I8, run_sum, 0},
-        {"unaligned_sum", GP_I32, run_sum, 1}, {"reduce_max", GP_I32, run_max, 0},
-        {"reduce_max", GP_F32, run_max, 0},    {"argmin", GP_I32, run_argmin, 0},
-        {"argmin", GP_F32, run_argmin, 0},
+        {"reduce_sum", GP_I32, run_sum, 0},        {"reduce_sum", GP_F32, run_sum, 0},
+        {"reduce_sum", GP_I64, run_sum, 0},        {"reduce_sum", GP_F64, run_sum, 0},
+        {"reduce_sum", GP_I16, run_sum, 0},        {"reduce_sum", GP_I8, run_sum, 0},
+        {"unaligned_sum", GP_I32, run_sum, 1},     {"reduce_max", GP_I32, run_max, 0},
+        {"reduce_max", GP_F32, run_max, 0},        {"argmin", GP_I32, run_argmin, 0},
+        {"argmin", GP_F32, run_argmin, 0},         {"backward_sum", GP_I32, run_backward, 0},
+        {"backward_sum", GP_F32, run_backward, 0}, {"backward_sum", GP_F64, run_backward, 0},
     };
     int exponents[BENCH_SIZES], main_exponent = b->backend == &bench_cpu ? 24 : 28;
     int count = bench_sizes(b, main_exponent, true, exponents);

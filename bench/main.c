@@ -18,13 +18,13 @@ static const struct suite {
     {"scan",
      "inclusive_sum exclusive_sum unaligned_sum in_place_sum inclusive_product inclusive_min "
      "inclusive_max inclusive_and inclusive_or inclusive_xor inclusive_affine inclusive_mat2 "
-     "algorithms backward_sum",
+     "algorithms",
      bench_scan, false},
     {"segments",
      "segmented_1 segmented_16 segmented_1000 segmented_powerlaw segmented_huge flagged_16 "
      "by_key_16 rows_1000",
      bench_scan_segments, false},
-    {"reduce", "reduce_sum unaligned_sum reduce_max argmin", bench_reduce, false},
+    {"reduce", "reduce_sum unaligned_sum reduce_max argmin backward_sum", bench_reduce, false},
     {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact, false},
     {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort, false},
     {"histogram", "even_256 even_256_odd even_2048 even_65536 even_1048576 bincount_256 bincount_n",

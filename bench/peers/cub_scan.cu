@@ -2,6 +2,7 @@
 #include "cub_peer.h"
 
 #include <cub/device/device_scan.cuh>
+#include <thrust/iterator/reverse_iterator.h>
 
 namespace
 {
@@ -10,6 +11,15 @@ template <class T> int inclusive(struct bench *b, const struct bench_args *a)
     return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
         return cub::DeviceScan::InclusiveSum(temp, bytes, static_cast<const T *>(a->in),
                                              static_cast<T *>(a->out), n, stream);
+    });
+}
+
+template <class T> int backward(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceScan::InclusiveSum(
+            temp, bytes, thrust::make_reverse_iterator(static_cast<const T *>(a->in) + n),
+            thrust::make_reverse_iterator(static_cast<T *>(a->out) + n), n, stream);
     });
 }
 
@@ -47,6 +57,9 @@ extern "C" const struct bench_peer bench_cub_scan_peers[] = {
     {cub_version.text, "scan", "unaligned_sum", GP_I32, nullptr, inclusive<int32_t>, false},
     {cub_version.text, "scan", "algorithms", GP_I32, nullptr, inclusive<int32_t>, false},
     {cub_version.text, "ladder", "inclusive_sum", GP_I32, nullptr, inclusive<int32_t>, false},
+    {cub_version.text, "reduce", "backward_sum", GP_I32, nullptr, backward<int32_t>, false},
+    {cub_version.text, "reduce", "backward_sum", GP_F32, nullptr, backward<float>, false},
+    {cub_version.text, "reduce", "backward_sum", GP_F64, nullptr, backward<double>, false},
     {cub_version.text, "scan", "inclusive_max", GP_I32, nullptr, inclusive_max, false},
     {cub_version.text, "scan", "exclusive_sum", GP_I32, nullptr, exclusive<int32_t>, false},
     {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},

@@ -25,6 +25,22 @@ SCAN(scan_64, uint64_t)
 SCAN(scan_f32, float)
 SCAN(scan_f64, double)
 
+#define SCAN_BACKWARD(name, type)                                                                  \
+    static int name(struct bench *b, const struct bench_args *a)                                   \
+    {                                                                                              \
+        const type *in = (const type *)a->in;                                                      \
+        type *out = (type *)a->out;                                                                \
+        type sum = 0;                                                                              \
+        (void)b;                                                                                   \
+        for (size_t i = a->n; i-- > 0;)                                                            \
+            out[i] = sum = (type)(sum + in[i]);                                                    \
+        return BENCH_OK;                                                                           \
+    }
+
+SCAN_BACKWARD(scan_32_backward, uint32_t)
+SCAN_BACKWARD(scan_f32_backward, float)
+SCAN_BACKWARD(scan_f64_backward, double)
+
 static int scan_32_exclusive(struct bench *b, const struct bench_args *a)
 {
     const uint32_t *in = a->in;
@@ -142,6 +158,9 @@ const struct bench_peer bench_serial_peers[] = {
     {"serial", "scan", "unaligned_sum", GP_I32, NULL, scan_32, false},
     {"serial", "scan", "algorithms", GP_I32, NULL, scan_32, false},
     {"serial", "ladder", "inclusive_sum", GP_I32, NULL, scan_32, false},
+    {"serial", "reduce", "backward_sum", GP_I32, NULL, scan_32_backward, false},
+    {"serial", "reduce", "backward_sum", GP_F32, NULL, scan_f32_backward, false},
+    {"serial", "reduce", "backward_sum", GP_F64, NULL, scan_f64_backward, false},
     {"serial", "scan", "inclusive_max", GP_I32, NULL, scan_max, false},
     {"serial", "scan", "exclusive_sum", GP_I32, NULL, scan_32_exclusive, false},
     {"serial", "segments", NULL, GP_I32, NULL, scan_by_key, false},
