@@ -143,11 +143,11 @@ uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
 static size_t cuda_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)
 {
     if (gpi_scan_is_default(GP_BACKEND_CUDA, d->algorithm))
-        return gpi_state_bytes(gpi_scan_slots(n, s->in_item, s->out_item) + 32);
+        return gpi_state_bytes(gpi_scan_slots(n, s->in_item, s->out_item));
     size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(s->out, d->op, s->wide));
     bool keep = gpi_scan_keeps_accumulators(d->algorithm, s->out, s->wide);
     uint64_t slots = gpi_scan_family_slots(d->algorithm, n, acc);
-    return slots ? gpi_state_bytes(slots + 32) : gpi_scan_family_bytes(d->algorithm, n, acc, keep);
+    return slots ? gpi_state_bytes(slots) : gpi_scan_family_bytes(d->algorithm, n, acc, keep);
 }
 
 static size_t cpu_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)
