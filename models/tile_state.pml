@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The protocol of src/device/{epoch,tile_state,lookahead}.cuh: launches on one stream whose blocks draw
- * an epoch and an arrival index, take tiles by arrival and then by ticket, publish one tagged word per
- * tile, and read the words of all tiles before theirs.
+ * the epoch and tiles from one counter until there are none left, publish one tagged word per tile, and
+ * read the words of all tiles before theirs.
  *
  * Checked: no deadlock with fewer resident blocks than the grid has; a word of another launch is never
  * taken for one of this launch, although tags wrap; every tile is taken exactly once.
@@ -13,16 +13,17 @@
 #define TAGS 5      /* tags wrap: after 2^32 launches on the device; SLOTS + 2 at least */
 #define LAUNCHES 7  /* more than one wrap */
 #define GRID_MAX 3
-#define RESIDENT 2  /* blocks that run at the same time */
+#define RESIDENT_MAX 2
 
-byte epoch = 1;              /* the high bits of the arrival counter */
-byte arrived = 0;            /* its low bits */
-byte tickets[2];
+byte epoch = 1;              /* the high half of the counter */
+byte drawn = 0;              /* its low half */
+byte arrived = 0, tickets = 0; /* of the mutant with two counters */
 byte tag[SLOTS];             /* 0 at first: epochs start at 1 */
 byte value[SLOTS];           /* the epoch whose result the word holds */
 byte taken[SLOTS];           /* how often each tile was taken in this launch */
 byte running = 0, finished = 0;
-byte tiles, grid;            /* of the current launch */
+byte tiles, grid, draws;     /* of the current launch */
+byte resident;               /* how many blocks run at the same time in it */
 
 inline publish(t, e)
 {
@@ -61,26 +62,34 @@ inline retire(e)
 #endif
 }
 
+/* One atomicAdd; the last draw of a launch starts the next epoch by a second one. */
+inline draw(e, t)
+{
+    atomic { e = epoch; t = drawn; drawn++ }
+    if
+    :: t == draws - 1 -> atomic { epoch++; drawn = 0 }
+    :: else
+    fi
+}
+
 proctype block()
 {
-    byte e, index, tile, before;
-    atomic { /* one atomicAdd */
-        e = epoch;
-        index = arrived;
-        arrived++;
-    }
+    byte e, tile, before, again;
+    draw(e, tile);
+#ifdef MUTANT_TWO_COUNTERS
+    /* The first tiles by arrival, later ones from a counter that starts behind the first tiles of all
+     * blocks, also of those that have not started. */
+    atomic { tile = arrived; arrived++ };
+#endif
     if
-    :: index == grid - 1 -> atomic { epoch++; arrived = 0 } /* the second atomicAdd */
-    :: else
-    fi;
-    if
-    :: index == 0 -> tickets[(e + 1) % 2] = 0; retire(e)
+    :: tile == 0 -> retire(e)
     :: else
     fi;
 #ifdef MUTANT_TICKET_ORDER
-    tile = grid - 1 - index;     /* later tiles first: who they wait for may never start */
-#else
-    tile = index;
+    if /* later tiles first: who they wait for may never start */
+    :: tile < tiles && tile < grid && grid <= tiles -> tile = grid - 1 - tile
+    :: else
+    fi;
 #endif
     do
     :: tile >= tiles -> break
@@ -92,7 +101,15 @@ proctype block()
         :: before >= tile -> break
         :: else -> consume(before, e); before++
         od;
-        atomic { tile = grid + tickets[e % 2]; tickets[e % 2]++ }
+        if
+        :: tiles <= grid -> tile = tiles
+        :: else ->
+            draw(again, tile);
+            assert(again == e);
+#ifdef MUTANT_TWO_COUNTERS
+            atomic { tile = grid + tickets; tickets++ }
+#endif
+        fi
     od;
     atomic { running--; finished++ }
 }
@@ -105,18 +122,21 @@ init
     :: launch == LAUNCHES -> break
     :: else ->
         atomic {
-            /* any number of tiles from one to all; any grid up to that */
+            /* any number of tiles from one to all; more or fewer blocks */
             select(tiles : 1 .. SLOTS);
             select(grid : 1 .. GRID_MAX);
+            select(resident : 1 .. RESIDENT_MAX);
             if
-            :: grid > tiles -> grid = tiles
-            :: else
+            :: tiles <= grid -> draws = grid
+            :: else -> draws = tiles + grid
             fi;
+            arrived = 0;
+            tickets = 0;
             started = 0;
             finished = 0;
         }
         do
-        :: started < grid && running < RESIDENT -> atomic { running++; started++; run block() }
+        :: started < grid && running < resident -> atomic { running++; started++; run block() }
         :: started == grid -> break
         od;
         finished == grid;

@@ -362,17 +362,17 @@ START_TEST(test_growing_is_refused_during_capture)
 {
     if (!t_is_cuda())
         return;
-    t_ctx_drop(); /* a context without any workspace */
-    t_array a = t_new(1000, 0);
+    t_ctx_drop(); /* a context without any workspace; too many items to do without */
+    t_array a = t_new(200000, 0);
     t_capture_begin();
-    gp_status scan = gp_scan_inclusive(t_ctx(), GP_U8, GP_SUM, a.data, 1000, a.data);
+    gp_status scan = gp_scan_inclusive(t_ctx(), GP_U8, GP_SUM, a.data, a.bytes, a.data);
     gp_status reserve = gp_context_reserve(t_ctx(), 1 << 20);
     t_capture_end();
     t_capture_free();
     ck_assert_int_eq(scan, GP_ERROR_WORKSPACE);
     ck_assert_int_eq(reserve, GP_ERROR_WORKSPACE);
     t_check_untouched(&a);
-    T_OK(gp_scan_inclusive(t_ctx(), GP_U8, GP_SUM, a.data, 1000, a.data));
+    T_OK(gp_scan_inclusive(t_ctx(), GP_U8, GP_SUM, a.data, a.bytes, a.data));
     T_OK(gp_context_synchronize(t_ctx()));
     t_free(&a);
 }

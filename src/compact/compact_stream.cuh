@@ -144,17 +144,17 @@ struct CompactStream {
 
     GPI_DEVICE void load()
     {
-        uint32_t tile = s.launch.index, next = 0;
+        uint32_t tile = s.launch.tile, next = 0;
         Turn turn;
         for (int round = 0;; round++, turn.next()) {
             if (round >= S)
                 barrier_wait(&s.freed[turn.stage], turn.parity ^ 1);
-            if (lane_id() == 0) {
+            if (lane_id() == 0)
                 s.tile[turn.stage] = tile;
-                next = ticket_next(p.state, s.launch);
-            }
             if (tile >= tiles)
                 break;
+            if (lane_id() == 0)
+                next = tile_next(p.state, tiles);
             load_tile(tile, turn.stage);
             tile = shuffle(next, 0);
         }
@@ -305,6 +305,7 @@ struct CompactStream {
                 break;
             barrier_wait(&s.marked[turn.stage], turn.parity);
             barrier_wait(&s.resolved[turn.stage], turn.parity);
+            stall(stall_store, s.launch.epoch, tile * W + warp);
             store_part(tile, turn.stage, warp);
             barrier_arrive(&s.freed[turn.stage]);
         }
@@ -325,14 +326,15 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     Roles roles = {p, s, memory, 0};
     if (threadIdx.x == 0) {
         roles.init_barriers();
-        s.launch = launch_begin(p.state);
         s.n = compact_n(p.a);
+        s.launch =
+            launch_begin(p.state, (uint32_t)((s.n + Roles::tile_items - 1) / Roles::tile_items));
         s.total = p.a.partition ? *p.a.out_count : 0;
     }
     __syncthreads();
     roles.tiles = (uint32_t)((s.n + Roles::tile_items - 1) / Roles::tile_items);
     const TileState<uint32_t> state(p.state, s.launch.epoch);
-    if (threadIdx.x == 0 && s.launch.index == 0) {
+    if (threadIdx.x == 0 && s.launch.tile == 0) {
         state.retire_one(p.state, roles.tiles);
         if (roles.tiles == 0)
             compact_finish(p, 0);

@@ -76,7 +76,7 @@ template <int BYTES, bool COMPARE, bool INDICES, int GROUPS> struct CompactPart 
 
 /*
  * Grid: one block per tile, or fewer; 8 warps. Tile: 8 x groups x 32 items, groups at most GROUPS.
- * Blocks take tiles by arrival, then by ticket. After: all outputs and the count.
+ * Blocks draw tiles in order (device/epoch.cuh). After: all outputs and the count.
  */
 template <int BYTES, bool COMPARE, bool INDICES, int GROUPS>
 __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
@@ -93,8 +93,9 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
 
     /* 1. Which tile: a lone block needs no exchange. */
     if (threadIdx.x == 0) {
-        s.launch = gridDim.x > 1 ? launch_begin(p.state) : Launch{0, 0};
         s.n = compact_n(p.a);
+        const uint32_t tiles = (uint32_t)((s.n + tile_items - 1) / tile_items);
+        s.launch = gridDim.x > 1 ? launch_begin(p.state, tiles) : Launch{0, 0};
         s.total = p.a.partition ? *p.a.out_count : 0;
     }
     __syncthreads();
@@ -102,14 +103,14 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
     const uint32_t tiles = (uint32_t)((n + tile_items - 1) / tile_items);
     const TileState<uint32_t> state(p.state, s.launch.epoch);
     CountAhead ahead;
-    if (threadIdx.x == 0 && s.launch.index == 0) {
+    if (threadIdx.x == 0 && s.launch.tile == 0) {
         if (gridDim.x > 1)
             state.retire_one(p.state, tiles);
         if (tiles == 0)
             compact_finish(p, 0);
     }
 
-    for (uint32_t tile = s.launch.index; tile < tiles;) {
+    for (uint32_t tile = s.launch.tile; tile < tiles;) {
         /* 2. Load and select. */
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * 32 * groups;
         CompactPart<BYTES, COMPARE, INDICES, GROUPS> part;
@@ -131,7 +132,7 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
                 s.prefix = prefix;
                 if (tile == tiles - 1)
                     compact_finish(p, prefix + tile_kept);
-                s.next = gridDim.x < tiles ? ticket_next(p.state, s.launch) : tiles;
+                s.next = gridDim.x > 1 ? tile_next(p.state, tiles) : tiles;
             }
         }
         __syncthreads();
@@ -140,6 +141,7 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
         uint64_t base = s.prefix;
         for (int w = 0; w < warp; w++)
             base += s.kept[w];
+        stall(stall_store, s.launch.epoch, tile);
         part.store(p.a, first, groups, n, base, s.total);
         tile = s.next;
         if (tile < tiles)

@@ -55,13 +55,13 @@ __device__ void wide_count(const CompactParams &p, WideShared &s, CountAhead &ah
         s.prefix = prefix;
         if (tile == tiles - 1)
             compact_finish(p, prefix + tile_kept);
-        s.next = ticket_next(p.state, s.launch);
+        s.next = tile_next(p.state, tiles);
     }
 }
 
 /*
  * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most 1024, in dynamic shared
- * memory. Blocks take tiles by arrival, then by ticket. After: all outputs and the count.
+ * memory. Blocks draw tiles in order (device/epoch.cuh). After: all outputs and the count.
  */
 template <class Word>
 __global__ void __launch_bounds__(threads)
@@ -74,8 +74,8 @@ __global__ void __launch_bounds__(threads)
 
     /* 1. Which tile. */
     if (threadIdx.x == 0) {
-        s.launch = launch_begin(p.state);
         s.n = compact_n(p.a);
+        s.launch = launch_begin(p.state, (uint32_t)((s.n + tile_items - 1) / tile_items));
         s.total = p.a.partition ? *p.a.out_count : 0;
     }
     __syncthreads();
@@ -83,13 +83,13 @@ __global__ void __launch_bounds__(threads)
     const uint32_t tiles = (uint32_t)((n + tile_items - 1) / tile_items);
     const TileState<uint32_t> state(p.state, s.launch.epoch);
     CountAhead ahead;
-    if (threadIdx.x == 0 && s.launch.index == 0) {
+    if (threadIdx.x == 0 && s.launch.tile == 0) {
         state.retire_one(p.state, tiles);
         if (tiles == 0)
             compact_finish(p, 0);
     }
 
-    for (uint32_t tile = s.launch.index; tile < tiles; tile = s.next) {
+    for (uint32_t tile = s.launch.tile; tile < tiles; tile = s.next) {
         const uint64_t first = (uint64_t)tile * tile_items;
         const uint32_t count = n - first < tile_items ? (uint32_t)(n - first) : tile_items;
 
@@ -111,6 +111,7 @@ __global__ void __launch_bounds__(threads)
         __syncthreads();
 
         /* 4. Store. */
+        stall(stall_store, s.launch.epoch, tile);
         wide_store(p, s, stage, first, count);
         __syncthreads();
     }

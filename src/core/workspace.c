@@ -111,12 +111,12 @@ void gpi_frame_close(struct gpi_frame *frame)
     frame->ctx->scratch_used = frame->begin;
 }
 
-/* Zero the block; arrival starts at epoch 1 (byte 2 of the little-endian counter). */
+/* Zero the block; the counter starts at epoch 1 (byte 4, little-endian). */
 static gp_status state_make(gp_context *ctx, const char *function, uint64_t slots)
 {
     GPI_TRY(block_grow(ctx, function, &ctx->state, gpi_state_bytes(slots)));
     GPI_TRY(gpi_cuda_fill(ctx, ctx->state.memory, 0, ctx->state.bytes));
-    return gpi_cuda_fill(ctx, ctx->state.memory + 2, 1, 1);
+    return gpi_cuda_fill(ctx, ctx->state.memory + 4, 1, 1);
 }
 
 gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,
@@ -129,9 +129,10 @@ gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,
     if (gpi_cuda_capturing(ctx))
         ctx->state.captured = true;
     char *base = ctx->state.memory;
-    uint32_t have = (uint32_t)((ctx->state.bytes - GPI_CTRL_BYTES) / GPI_SLOT_BYTES) & ~31u;
+    uint32_t have = (uint32_t)((ctx->state.bytes - GPI_CTRL_BYTES) / GPI_SLOT_BYTES);
     state->ctrl = (struct gpi_ctrl *)(void *)base;
     state->words8 = (uint64_t *)(void *)(base + GPI_CTRL_BYTES);
+    have -= have % GPI_STATE_GROUP;
     state->words16 = state->words8 + have;
     state->slots = have;
     state->sticky = ctx->sticky;

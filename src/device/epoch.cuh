@@ -1,61 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a launch learns its epoch, and in which order its blocks started.
+ * How a launch learns its epoch, and how its blocks share the tiles.
  *
- * A captured graph freezes kernel arguments, so the epoch cannot come from the host: every block
- * adds 1 to one counter; the high bits are the epoch, the low 16 the arrival index. The block that
- * sees the last index of its grid moves the counter on to the next epoch. Nothing has to be reset
- * between launches, and grids may differ from launch to launch.
+ * A captured graph freezes kernel arguments, so the epoch cannot come from the host: one counter
+ * holds the epoch in its high half and the next tile in its low half. Every block draws numbers
+ * from it until it gets one past the last tile; the last of these draws moves the counter on to the
+ * next epoch. Nothing has to be reset between launches, and grids may differ from launch to launch.
  *
- * Arrival indices and tickets are also what makes waiting safe: a tile's number is handed out only
- * to a block that is already running, so every lower-numbered tile belongs to a running (or
- * finished) block.
+ * That one counter gives out all numbers, in order, is also what makes waiting safe: when a block
+ * holds a tile, every lower tile has been drawn by a block that is running (or finished), however
+ * few of the launch's blocks have started. A block works on its tiles in the order it drew them.
  */
 #pragma once
 
 #include "core/state.h"
 #include "device/space.cuh"
+#include "device/stall.cuh"
 
 namespace GPI_SPACE
 {
 
-constexpr uint32_t max_grid = 65535; /* the arrival index has 16 bits */
+constexpr uint32_t max_grid = 65535;
 constexpr uint32_t sticky_overflow = 1, sticky_capacity = 2, sticky_data = 4, sticky_misuse = 8;
 
 struct Launch {
     uint64_t epoch;
-    uint32_t index; /* 0 for the first block that started */
+    uint32_t tile; /* the first of this block; from `tiles` on: none */
 };
 
-/* By one thread of each block, once: draw, and with what was drawn enter, before any use of tile
- * states or tickets. What lies between hides the trip to the counter. */
-GPI_DEVICE uint64_t launch_draw(const gpi_state &s)
+/* Not more tiles than blocks: then each block draws once. */
+GPI_DEVICE bool launch_draws_once(uint32_t tiles)
 {
-    return atomicAdd((unsigned long long *)&s.ctrl->arrival, 1ull);
+    return tiles <= gridDim.x;
 }
 
-GPI_DEVICE Launch launch_enter(const gpi_state &s, uint64_t drawn)
+/* A draw in two steps, so that other work can hide the trip to the counter. */
+GPI_DEVICE uint64_t counter_draw(const gpi_state &s)
 {
-    unsigned long long *arrival = (unsigned long long *)&s.ctrl->arrival;
-    Launch l = {drawn >> 16, (uint32_t)drawn & 0xffffu};
-    if (l.index == gridDim.x - 1)
-        atomicAdd(arrival, 65536ull - gridDim.x);
-    if (l.index == 0)
-        s.ctrl->tickets[(l.epoch + 1) & 1] = 0; /* its last user, the launch before, is over */
-    if (l.index >= gridDim.x)
+    return atomicAdd((unsigned long long *)&s.ctrl->counter, 1ull);
+}
+
+GPI_DEVICE Launch launch_drawn(const gpi_state &s, uint32_t tiles, uint64_t number)
+{
+    const uint32_t draws = launch_draws_once(tiles) ? gridDim.x : tiles + gridDim.x;
+    const Launch l = {number >> 32, (uint32_t)number};
+    if (l.tile == draws - 1)
+        atomicAdd((unsigned long long *)&s.ctrl->counter, (1ull << 32) - draws);
+    if (l.tile >= draws)
         atomicOr(s.sticky, sticky_misuse); /* two launches at once on one state */
     return l;
 }
 
-GPI_DEVICE Launch launch_begin(const gpi_state &s)
+GPI_DEVICE Launch launch_draw(const gpi_state &s, uint32_t tiles)
 {
-    return launch_enter(s, launch_draw(s));
+    return launch_drawn(s, tiles, counter_draw(s));
 }
 
-/* The next tile after those that the arrival indices took. */
-GPI_DEVICE uint32_t ticket_next(const gpi_state &s, const Launch &l)
+/* By one thread of each block, once, before any use of tile states. */
+GPI_DEVICE Launch launch_begin(const gpi_state &s, uint32_t tiles)
 {
-    return gridDim.x + atomicAdd(&s.ctrl->tickets[l.epoch & 1], 1u);
+    const Launch l = launch_draw(s, tiles);
+    stall(stall_start, l.epoch, l.tile);
+    return l;
+}
+
+/* The next tile of a block that holds one; from `tiles` on: no more. */
+GPI_DEVICE uint32_t tile_next(const gpi_state &s, uint32_t tiles)
+{
+    if (launch_draws_once(tiles))
+        return tiles;
+    const Launch l = launch_draw(s, tiles);
+    stall(stall_load, l.epoch, l.tile);
+    return l.tile;
 }
 
 } // namespace GPI_SPACE

@@ -52,12 +52,17 @@ template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
     GPI_DEVICE A exclusive(const TileState<A> &state, uint32_t tile)
     {
         A prefix = folded;
+        stall(stall_resolve, state.epoch, tile);
         while (group * 32 < tile) {
             A v[batch];
             poll(state, group * 32, tile, v);
+            if ((group + 1) * 32 >= tile) {
+                v[0] = warp_reduce<Op>(v[0], op);
+            } else {
 #pragma unroll
-            for (int b = 0; b < batch; b++) /* all, so that their latencies overlap */
-                v[b] = warp_reduce<Op>(v[b], op);
+                for (int b = 0; b < batch; b++) /* all, so that their latencies overlap */
+                    v[b] = warp_reduce<Op>(v[b], op);
+            }
 #pragma unroll
             for (int b = 0; b < batch; b++) {
                 if (group * 32 >= tile)

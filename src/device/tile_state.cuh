@@ -36,6 +36,7 @@ template <class A> struct TileState {
     GPI_DEVICE void publish(uint32_t tile, A value) const
     {
         Image image;
+        stall(stall_publish, epoch, tile);
         image.value = value;
         if constexpr (narrow_word) {
             uint64_t w = image.part[0] & 0xffffffffu | epoch << 32;
@@ -81,14 +82,16 @@ template <class A> struct TileState {
         return ready;
     }
 
-    /* A 32-bit tag comes round after 2^32 launches. So that no 8-byte word can be that old, each
-     * launch gives one that it does not use the tag of the launch before, in turn. By one thread.
+    /* Tags come round after 2^32 launches. So that no word can be that old, each launch gives one
+     * of each array that it does not use the tag of the launch before, in turn. By one thread.
      */
     GPI_DEVICE void retire_one(const gpi_state &s, uint32_t tiles) const
     {
-        uint32_t slot = (uint32_t)(epoch % s.slots);
+        const uint32_t slot = (uint32_t)epoch % s.slots, before = (uint32_t)epoch - 1;
         if (!narrow_word || slot >= tiles)
-            s.words8[slot] = (epoch - 1) << 32;
+            s.words8[slot] = (uint64_t)before << 32;
+        if (narrow_word || slot / pieces >= tiles)
+            s.words16[2 * (uint64_t)slot + 1] = before;
     }
 };
 

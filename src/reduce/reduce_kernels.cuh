@@ -155,8 +155,8 @@ GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
 
 /*
  * Grid: a block of W warps per tile, or fewer. Tile: rounds x W x K x 32 vectors, rounds by n.
- * Shared: W accumulators, twice. Blocks begin with the tile of their own number, the next ones come
- * by ticket. Nobody waits but the block that started last, for blocks that have started.
+ * Shared: W accumulators, twice. Nobody waits but the block that drew the last number, for blocks
+ * that hold tiles.
  * After: what the fold's finish() stores.
  */
 template <class Fold, int W, int K, int BLOCKS>
@@ -170,10 +170,6 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     __shared__ uint32_t next[2];
     const int warp = threadIdx.x / 32;
     const bool alone = gridDim.x == 1;
-    uint64_t drawn = 0;
-    if (threadIdx.x == 0 && !alone)
-        drawn = launch_draw(p.state);
-
     const uint64_t n = p.device_n && *p.device_n < p.n ? *p.device_n : p.n;
     const ReduceArray<Items> array(p.in, n);
     const int rounds = GPI_REDUCE_ROUNDS(n * sizeof(typename Items::In));
@@ -181,28 +177,29 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     const uint64_t vectors = (n + Items::per_vector - 1) / Items::per_vector;
     const uint32_t tiles = (uint32_t)((vectors + part * W - 1) / (part * W));
 
-    uint32_t tile = blockIdx.x, ticket = tiles;
-    for (int turn = 0;; turn++) {
+    if (threadIdx.x == 0)
+        launch = alone ? Launch{0, 0} : launch_begin(p.state, tiles);
+    if (!alone) /* some block takes the tile of this block's number first */
+        prefetch_tile(p.in, n * sizeof(typename Items::In), blockIdx.x,
+                      (uint32_t)(part * W * Items::per_vector * sizeof(typename Items::In)));
+    __syncthreads();
+
+    const bool more = !alone && !launch_draws_once(tiles);
+    uint32_t tile = launch.tile;
+    for (int turn = 0; tile < tiles; turn++) {
         /* 1. Fold each warp's part. Meanwhile the next tile's number comes. */
-        A sum = fold.identity();
-        if (turn > 0 && threadIdx.x == 0)
-            ticket = ticket_next(p.state, launch);
-        if (tile < tiles)
-            sum = reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
+        uint64_t number = 0;
+        if (threadIdx.x == 0 && more)
+            number = counter_draw(p.state);
+        A sum = reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
         if (lane_id() == 0)
             warp_sum[turn & 1][warp] = sum;
-        if (threadIdx.x == 0) {
-            if (turn == 0) {
-                launch = alone ? Launch{0, 0} : launch_enter(p.state, drawn);
-                if (gridDim.x < tiles && launch.index < gridDim.x - 1)
-                    ticket = ticket_next(p.state, launch);
-            }
-            next[turn & 1] = ticket;
-        }
+        if (threadIdx.x == 0)
+            next[turn & 1] = more ? launch_drawn(p.state, tiles, number).tile : tiles;
         __syncthreads();
 
         /* 2. Publish the tile's sum. */
-        if (warp == 0 && tile < tiles) {
+        if (warp == 0) {
             sum = lane_id() < W ? warp_sum[turn & 1][lane_id()] : fold.identity();
             sum = warp_reduce(sum, fold);
             if (lane_id() == 0 && alone)
@@ -211,21 +208,21 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
                 TileState<A>(p.state, launch.epoch).publish(tile, sum);
         }
         tile = next[turn & 1];
-        if (tile >= tiles)
-            break;
     }
     if (warp != 0 || (alone && tiles > 0))
         return;
 
-    /* 3. The block that started last folds the sums. */
+    /* 3. The block that drew the last number folds the sums: all tiles have been taken then. */
     const TileState<A> state(p.state, launch.epoch);
-    if (launch.index == gridDim.x - 1) {
+    const bool last =
+        launch_draws_once(tiles) ? launch.tile == gridDim.x - 1 : tile == tiles + gridDim.x - 1;
+    if (last) {
         WideLookahead<Fold, A, sizeof(A) <= 8 ? 8 : 2> ahead(fold, fold.start());
         const A all = ahead.exclusive(state, tiles);
         if (lane_id() == 0)
             fold.finish(p, n, all);
     }
-    if (launch.index == 0 && lane_id() == 0 && !alone)
+    if (launch.tile == 0 && lane_id() == 0 && !alone)
         state.retire_one(p.state, tiles);
 }
 

@@ -159,11 +159,11 @@ static size_t cuda_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t 
     if (gpi_scan_is_default(GP_BACKEND_CUDA, d->algorithm)) {
         uint64_t ahead = gpi_scan_slots(n, s->in_item, s->out_item);
         uint64_t family = gpi_scan_family_slots(GP_ALGORITHM_LOOKAHEAD, n, acc);
-        return gpi_state_bytes((d->backward && family > ahead ? family : ahead) + 32);
+        return gpi_state_bytes(d->backward && family > ahead ? family : ahead);
     }
     bool keep = gpi_scan_keeps_accumulators(d->algorithm, s->out, s->wide);
     uint64_t slots = gpi_scan_family_slots(d->algorithm, n, acc);
-    return slots ? gpi_state_bytes(slots + 32) : gpi_scan_family_bytes(d->algorithm, n, acc, keep);
+    return slots ? gpi_state_bytes(slots) : gpi_scan_family_bytes(d->algorithm, n, acc, keep);
 }
 
 static size_t cpu_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)

@@ -10,6 +10,7 @@ extern "C" {
 #include "scan/scan_internal.h"
 }
 
+#include "scan/scan_cluster.cuh"
 #include "scan/scan_stream.cuh"
 #include "scan/scan_tile.cuh"
 #include "tuning/scan_tuning.cuh"
@@ -103,6 +104,35 @@ gp_status launch_tile(gp_context *ctx, ScanParams<typename Types::A> &p)
 }
 
 #if GPI_SM >= 90
+#ifndef GPI_BACKWARD
+template <class Types, class Op> struct ClusterLaunch {
+    static constexpr int W = GPI_SCAN_TILE_WARPS, K = cluster_vectors;
+    static constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
+    static constexpr uint64_t items_max = tile_items * cluster_blocks_max;
+};
+
+template <class Types, class Op>
+gp_status launch_cluster(gp_context *ctx, ScanParams<typename Types::A> &p)
+{
+    using Shape = ClusterLaunch<Types, Op>;
+    const ScanParams<typename Types::A> &args = p;
+    const unsigned tiles = (unsigned)((p.n + Shape::tile_items - 1) / Shape::tile_items);
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = tiles ? tiles : 1;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(cluster.val.clusterDim.x);
+    config.blockDim = dim3(Shape::W * 32);
+    config.stream = ctx->stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    p.state.sticky = ctx->sticky;
+    cudaLaunchKernelEx(&config, scan_cluster_k<Types, Op, Shape::W, Shape::K>, args);
+    return gpi_cuda_launched(ctx, function);
+}
+#endif
+
 template <class Types, class Op, bool BACKWARD>
 gp_status launch_stream(gp_context *ctx, ScanParams<typename Types::A> &p)
 {
@@ -145,6 +175,8 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 #endif
 #else
 #if GPI_SM >= 90
+    if (args->n <= ClusterLaunch<Types, Op>::items_max)
+        return launch_cluster<Types, Op>(ctx, p);
     if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
         return launch_stream<Types, Op, false>(ctx, p);
 #endif

@@ -75,7 +75,7 @@ GPI_DEVICE A look_back(const FamilyParams<A> &p, const TileState<A> &state, uint
 }
 
 /*
- * Grid: any number of blocks up to max_grid; they take tiles by arrival, then by ticket, so a tile
+ * Grid: any number of blocks up to max_grid; they draw tiles in order (device/epoch.cuh), so a tile
  * waits only for tiles of running blocks. Shared: a tile, and an accumulator per thread.
  * After: all outputs, total, row pointer n.
  */
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(Family<A>::threads)
     __shared__ uint32_t next;
 
     if (threadIdx.x == 0) {
-        launch = launch_begin(words);
         shared_n = family_n(given);
+        launch = launch_begin(words, (uint32_t)((shared_n + T - 1) / T));
     }
     __syncthreads();
     const uint64_t n = shared_n;
@@ -101,12 +101,12 @@ __global__ void __launch_bounds__(Family<A>::threads)
     const bool back = algorithm == GP_ALGORITHM_LOOKBACK;
     const TileState<A> state(words, launch.epoch);
     WideLookahead<RunTimeOp<A>, A, sizeof(A) <= 8 ? 8 : 2> ahead(p.op, p.start);
-    if (threadIdx.x == 0 && launch.index == 0) {
+    if (threadIdx.x == 0 && launch.tile == 0) {
         state.retire_one(words, back ? 2 * tiles : tiles);
         if (tiles == 0)
             family_finish(p, n, p.start);
     }
-    for (uint32_t tile = launch.index; tile < tiles;) {
+    for (uint32_t tile = launch.tile; tile < tiles;) {
         const uint64_t first = (uint64_t)tile * T;
         const int count = tile_count<A>(n, first);
 
@@ -130,12 +130,13 @@ __global__ void __launch_bounds__(Family<A>::threads)
                 shared_prefix = prefix;
                 if (tile == tiles - 1)
                     family_finish(p, n, p.op.apply(prefix, s[T - 1]));
-                next = ticket_next(words, launch);
+                next = tile_next(words, tiles);
             }
         }
         __syncthreads();
 
         /* 3. Store. */
+        stall(stall_store, launch.epoch, tile);
         tile_store(p, s, first, count, shared_prefix);
         tile = next;
         __syncthreads(); /* s, next and the prefix are free again */

@@ -5,10 +5,11 @@
  * CUDA, one launch at every n:
  *   1. Tiles of fixed size; tile boundaries are element indices, so nothing depends on alignment.
  *   2. Each tile's sum is published as soon as it is known (device/tile_state.cuh).
- *   3. A tile's prefix is the fold of all sums before it in fixed groups of 32
- * (device/lookahead.cuh).
+ *   3. A tile's prefix is the fold of all sums before it in fixed groups (device/lookahead.cuh).
  *   4. Each lane adds its prefix to its items and stores them.
- * Small arrays (and GPUs before sm_90): one tile per block, held in registers (scan_tile.cuh).
+ * Middle-sized arrays (and GPUs before sm_90): one tile per block, held in registers
+ * (scan_tile.cuh).
+ * Small arrays (sm_90 and newer): the same by one cluster, without states (scan_cluster.cuh).
  * Large arrays: one persistent block per multiprocessor, a ring of tiles in shared memory filled by
  * bulk copies, and warps by role: load, reduce, look ahead, scan and store (scan_stream.cuh).
  *

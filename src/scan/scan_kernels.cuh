@@ -54,6 +54,11 @@ template <class A> GPI_DEVICE uint64_t scan_n(const ScanParams<A> &p)
     return p.device_n && *p.device_n < p.n ? *p.device_n : p.n;
 }
 
+template <int ITEMS> GPI_DEVICE uint32_t tiles_of(uint64_t n)
+{
+    return (uint32_t)((n + ITEMS - 1) / ITEMS);
+}
+
 /* Four bytes in one instruction. */
 template <class Types> GPI_DEVICE uint32_t bytes_total(const typename Types::RawIn &raw)
 {

@@ -160,17 +160,17 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
 
     GPI_DEVICE void load()
     {
-        uint32_t tile = s.launch.index, next = 0;
+        uint32_t tile = s.launch.tile, next = 0;
         Turn turn;
         for (int round = 0;; round++, turn.next()) {
             if (round >= S)
                 barrier_wait(&s.freed[turn.stage], turn.parity ^ 1);
-            if (lane_id() == 0) {
+            if (lane_id() == 0)
                 s.tile[turn.stage] = tile;
-                next = ticket_next(p.state, s.launch);
-            }
             if (tile >= tiles)
                 break;
+            if (lane_id() == 0)
+                next = tile_next(p.state, tiles);
             if constexpr (BACKWARD)
                 load_tile_backward(tile, turn.stage);
             else
@@ -283,6 +283,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
 
     GPI_DEVICE void store(const Part &part, uint32_t tile, int warp, A prefix, bool &overflow) const
     {
+        stall(stall_store, s.launch.epoch, tile * W + warp);
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         const bool before = p.kind != inclusive;
         const uint64_t place = BACKWARD ? s.n - first - Part::items : first; /* modulo 2^64 */
@@ -309,8 +310,8 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     typename Roles::Shared &s = *(typename Roles::Shared *)(memory + S * Roles::stage_bytes);
     Roles roles = {p, s, memory, 0};
     if (threadIdx.x == 0) {
-        s.launch = launch_begin(p.state);
         s.n = scan_n(p);
+        s.launch = launch_begin(p.state, tiles_of<Roles::tile_items>(s.n));
     } else if (threadIdx.x == 32) {
         roles.init_barriers();
     }
@@ -325,9 +326,9 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
         prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Roles::tile_bytes);
     }
     __syncthreads();
-    roles.tiles = (uint32_t)((s.n + Roles::tile_items - 1) / Roles::tile_items);
+    roles.tiles = tiles_of<Roles::tile_items>(s.n);
     const TileState<typename Types::A> state(p.state, s.launch.epoch);
-    if (threadIdx.x == 0 && s.launch.index == 0) {
+    if (threadIdx.x == 0 && s.launch.tile == 0) {
         state.retire_one(p.state, roles.tiles);
         if (roles.tiles == 0)
             scan_finish<Types>(p, s.n, scan_start<Op>(p));

@@ -9,7 +9,7 @@ namespace GPI_SPACE
 
 /*
  * Grid: one block per tile, or fewer; W warps. Tile: W x 32 x K vectors. Shared: W + 2
- * accumulators. Blocks take tiles by arrival, then by ticket. After: all outputs, total, row
+ * accumulators. Blocks draw tiles in order (device/epoch.cuh). After: all outputs, total, row
  * pointer n.
  */
 template <class Types, class Op, int W, int K>
@@ -29,25 +29,25 @@ __global__ void __launch_bounds__(W * 32) scan_tile_k(const ScanParams<typename 
 
     /* 1. Which tile: a lone block needs no exchange. */
     if (threadIdx.x == 0) {
-        s.launch = gridDim.x > 1 ? launch_begin(p.state) : Launch{0, 0};
         s.n = scan_n(p);
+        s.launch = gridDim.x > 1 ? launch_begin(p.state, tiles_of<tile_items>(s.n)) : Launch{0, 0};
     }
     if (gridDim.x > 1) /* some block takes the tile of this block's number first */
         prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x,
                       tile_items * sizeof(typename Types::In));
     __syncthreads();
     const uint64_t n = s.n;
-    const uint32_t tiles = (uint32_t)((n + tile_items - 1) / tile_items);
+    const uint32_t tiles = tiles_of<tile_items>(n);
     const TileState<A> state(p.state, s.launch.epoch);
     Lookahead<Op, A, 8> ahead(scan_start<Op>(p));
-    if (threadIdx.x == 0 && s.launch.index == 0) {
+    if (threadIdx.x == 0 && s.launch.tile == 0) {
         if (gridDim.x > 1)
             state.retire_one(p.state, tiles);
         if (tiles == 0)
             scan_finish<Types>(p, n, scan_start<Op>(p));
     }
 
-    for (uint32_t tile = s.launch.index; tile < tiles;) {
+    for (uint32_t tile = s.launch.tile; tile < tiles;) {
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         const bool whole = (uint64_t)(tile + 1) * tile_items <= n;
         const int count =
@@ -73,8 +73,10 @@ __global__ void __launch_bounds__(W * 32) scan_tile_k(const ScanParams<typename 
 #pragma unroll
             for (int w = 1; w < W; w++)
                 tile_sum = Op::apply(tile_sum, warp_sum[w]);
-            if (gridDim.x > 1 && threadIdx.x == 0)
+            if (gridDim.x > 1 && threadIdx.x == 0) {
                 state.publish(tile, tile_sum);
+                s.next = tile_next(p.state, tiles);
+            }
 
             /* 4. Look ahead. */
             A prefix = ahead.exclusive(state, tile);
@@ -82,7 +84,6 @@ __global__ void __launch_bounds__(W * 32) scan_tile_k(const ScanParams<typename 
                 shared_prefix = prefix;
                 if (tile == tiles - 1)
                     scan_finish<Types>(p, n, Op::apply(prefix, tile_sum));
-                s.next = gridDim.x < tiles ? ticket_next(p.state, s.launch) : tiles;
             }
         }
         __syncthreads();
@@ -91,11 +92,12 @@ __global__ void __launch_bounds__(W * 32) scan_tile_k(const ScanParams<typename 
         A prefix = shared_prefix;
         for (int w = 0; w < warp; w++)
             prefix = Op::apply(prefix, warp_sum[w]);
+        stall(stall_store, s.launch.epoch, tile);
         if (whole)
             part.store(out, prefix, p.kind != inclusive, overflow);
         else
             part.store_partial(out, prefix, p.kind != inclusive, count, overflow);
-        tile = s.next;
+        tile = gridDim.x > 1 ? s.next : tiles;
         if (tile < tiles)
             __syncthreads(); /* warp_sum and prefix are free again */
     }

@@ -126,7 +126,7 @@ static gp_status workspace_bytes(const gp_target *target, const char *f, const g
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     *bytes = target->backend == GP_BACKEND_CPU
                  ? 0
-                 : gpi_state_bytes(state_slots(d, n) + 32) + (rows ? 0 : heads_bytes(n));
+                 : gpi_state_bytes(state_slots(d, n)) + (rows ? 0 : heads_bytes(n));
     return GP_OK;
 }
 

@@ -180,7 +180,7 @@ gp_status launch_small(gp_context *ctx, const gpi_segment_args *args, const RunT
 template <class Op>
 gp_status launch_stream(gp_context *ctx, const gpi_segment_args *args, const Op &op)
 {
-    constexpr StreamShape shape = stream_shape;
+    constexpr StreamShape shape = segment_stream_shape;
     constexpr int W = shape.scan_warps, R = shape.reduce_warps;
     constexpr int vectors = Types::item < 8 ? shape.vectors : shape.vectors_wide;
     constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
@@ -226,7 +226,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_segment_, GPI_UNIT))(gp_context 
     using namespace GPI_SPACE;
     const RunTimeOp<Acc> op = HostOp<Acc, Item>::of(args);
 #if GPI_SM >= 90
-    if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
+    if (args->n * Types::item >= (uint64_t)segment_stream_shape.from_bytes)
         return launch_large(ctx, args, op);
 #endif
     return launch_small(ctx, args, op);

@@ -134,17 +134,17 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
 
     GPI_DEVICE void load()
     {
-        uint32_t tile = s.launch.index, next = 0;
+        uint32_t tile = s.launch.tile, next = 0;
         Turn turn;
         for (int round = 0;; round++, turn.next()) {
             if (round >= S)
                 barrier_wait(&s.freed[turn.stage], turn.parity ^ 1);
-            if (lane_id() == 0) {
+            if (lane_id() == 0)
                 s.tile[turn.stage] = tile;
-                next = ticket_next(p.state, s.launch);
-            }
             if (tile >= tiles)
                 break;
+            if (lane_id() == 0)
+                next = tile_next(p.state, tiles);
             load_tile(tile, turn.stage);
             tile = shuffle(next, 0);
         }
@@ -252,17 +252,17 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     extern __shared__ __align__(128) char memory[];
     typename Roles::Shared &s = *(typename Roles::Shared *)(memory + S * Roles::stage_bytes);
     Roles roles = {p, s, memory, 0};
+    roles.tiles = tiles_of<Roles::tile_items>(p.n);
     if (threadIdx.x == 0)
-        s.launch = launch_begin(p.state);
+        s.launch = launch_begin(p.state, roles.tiles);
     else if (threadIdx.x == 32)
         roles.init_barriers();
     /* Some block takes the tile of this block's number first: fetch it while the numbers are drawn.
      */
     prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Roles::tile_bytes);
     __syncthreads();
-    roles.tiles = (uint32_t)((p.n + Roles::tile_items - 1) / Roles::tile_items);
     const TileState<Folded<typename Types::A>> state(p.state, s.launch.epoch);
-    if (threadIdx.x == 0 && s.launch.index == 0)
+    if (threadIdx.x == 0 && s.launch.tile == 0)
         state.retire_one(p.state, roles.tiles);
     const int warp = threadIdx.x / 32;
     if (warp < W)

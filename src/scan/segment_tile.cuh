@@ -10,7 +10,7 @@ namespace GPI_SPACE
 
 /*
  * Grid: one block per tile, or fewer; W warps. Tile: W x 32 x K vectors. Shared: a bit per item, W
- * folds. Blocks take tiles by arrival, then by ticket. After: all outputs.
+ * folds. Blocks draw tiles in order (device/epoch.cuh). After: all outputs.
  */
 template <class Types, class Op, int W, int K>
 __global__ void __launch_bounds__(W * 32)
@@ -31,19 +31,19 @@ __global__ void __launch_bounds__(W * 32)
     const Fold fold = {p.op};
 
     /* 1. Which tile: a lone block needs no exchange. */
+    const uint32_t tiles = tiles_of<tile_items>(p.n);
     if (threadIdx.x == 0)
-        s.launch = gridDim.x > 1 ? launch_begin(p.state) : Launch{0, 0};
+        s.launch = gridDim.x > 1 ? launch_begin(p.state, tiles) : Launch{0, 0};
     if (gridDim.x > 1) /* some block takes the tile of this block's number first */
         prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x,
                       tile_items * sizeof(typename Types::In));
     __syncthreads();
-    const uint32_t tiles = (uint32_t)((p.n + tile_items - 1) / tile_items);
     const TileState<Folded<A>> state(p.state, s.launch.epoch);
     Lookahead<Fold, Folded<A>, 8> ahead(fold.identity(), fold);
-    if (threadIdx.x == 0 && s.launch.index == 0 && gridDim.x > 1)
+    if (threadIdx.x == 0 && s.launch.tile == 0 && gridDim.x > 1)
         state.retire_one(p.state, tiles);
 
-    for (uint32_t tile = s.launch.index; tile < tiles;) {
+    for (uint32_t tile = s.launch.tile; tile < tiles;) {
         const uint64_t tile_first = (uint64_t)tile * tile_items;
         const uint64_t first = tile_first + (uint64_t)warp * Part::items;
         const bool whole = tile_first + tile_items <= p.n;
@@ -78,15 +78,15 @@ __global__ void __launch_bounds__(W * 32)
 #pragma unroll
             for (int w = 1; w < W; w++)
                 tile_fold = fold.apply(tile_fold, warp_fold[w]);
-            if (gridDim.x > 1 && threadIdx.x == 0)
+            if (gridDim.x > 1 && threadIdx.x == 0) {
                 state.publish(tile, tile_fold);
+                s.next = tile_next(p.state, tiles);
+            }
 
             /* 4. Look ahead. */
             const A prefix = ahead.exclusive(state, tile).value;
-            if (threadIdx.x == 0) {
+            if (threadIdx.x == 0)
                 shared_prefix = prefix;
-                s.next = gridDim.x < tiles ? ticket_next(p.state, s.launch) : tiles;
-            }
         }
         __syncthreads();
 
@@ -94,8 +94,9 @@ __global__ void __launch_bounds__(W * 32)
         Folded<A> prefix = {shared_prefix, 0};
         for (int w = 0; w < warp; w++)
             prefix = fold.apply(prefix, warp_fold[w]);
+        stall(stall_store, s.launch.epoch, tile);
         part.store(out, prefix.value, count, p);
-        tile = s.next;
+        tile = gridDim.x > 1 ? s.next : tiles;
         if (tile < tiles)
             __syncthreads(); /* warp_fold and prefix are free again */
     }

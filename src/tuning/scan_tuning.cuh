@@ -24,11 +24,21 @@ struct StreamShape {
  *   24 KB tiles: i32 0.960 0.938, f32 0.960, i64 0.958, f64 0.959, i16 0.974, i8 0.922
  *   32 KB tiles: i32 0.955 0.949, f32 0.957, i64 0.977, f64 0.975, i16 0.970, i8 0.920
  *   16 KB tiles: i32 0.927 0.829
+ * 24 KB against 32 KB, us: i32 2^20 9.4 8.6, 2^22 15.5 14.9, 2^28 527.6 528.1; f32 2^21 11.7 10.4,
+ * 2^24 41.9 39.1, 2^28 525.7 527.0. Two look-ahead warps: f32 2^22 15.8 15.6, 2^28 527.0 529.6.
  * Two reduce warps instead of four: i32 0.962, but f32 0.938, i64 0.910, f64 0.880, i8 0.669.
  */
-constexpr StreamShape stream_shape = {8, 4, 6, 8, 12, 200 * 1024, 8 << 20};
+constexpr StreamShape stream_shape = {8, 4, 8, 8, 12, 200 * 1024, 8 << 20};
 
-/* Blocks of the tile kernel that share a multiprocessor; more tiles than that are taken by ticket.
+/* Segmented scans, whose stages also hold head bits: the shape they were tuned with. */
+constexpr StreamShape segment_stream_shape = {8, 4, 6, 8, 12, 200 * 1024, 8 << 20};
+
+/* Small arrays: vectors per lane of the cluster kernel, whose blocks are as those of the tile
+ * kernel. H200, CUDA 13.0, 2026-11-21, inclusive sum of 8 to 64 KB against the tile kernel: 0.6 to
+ * 0.8 us less, of 5.3 to 5.9; 4 vectors gain as much but for the smallest arrays. */
+constexpr int cluster_vectors = 2;
+
+/* Blocks of the tile kernel that share a multiprocessor; more tiles than that are drawn one by one.
  */
 constexpr int tile_blocks_per_sm = 4;
 
