@@ -26,8 +26,8 @@ namespace
 
 /*
  * CUB's kernels differ by the type of the count. On an H200 at 2^28, 32 bits are 1.15 times as fast
- * as 64 for values of 4 bytes and 1.4 times for keys of 1 byte, 0.86 times for u32 keys alone, and
- * else equal within 3%.
+ * as 64 for values of 4 bytes, 0.86 times for u32 keys alone, and else equal within 3% but for
+ * keys of 1 byte, where gp has its own way.
  */
 template <class Count> cudaError_t sort_keys(gpi_radix_cub_args *a)
 {
@@ -52,9 +52,5 @@ extern "C" int SORT(gpi_radix_cub_args *a)
         return sort_pairs<uint32_t, uint32_t>(a);
     if (a->value_bytes == 8)
         return sort_pairs<uint64_t, uint64_t>(a);
-#if GPI_KEY_BITS == 8
-    if (a->n <= UINT32_MAX)
-        return sort_keys<uint32_t>(a);
-#endif
     return sort_keys<uint64_t>(a);
 }

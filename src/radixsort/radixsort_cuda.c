@@ -1,107 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts on CUDA: the route of a job, its scratch, and the order of what is queued. */
+/* Sorts on CUDA: which arrays the engine gets, its scratch, and what is picked by index. */
 #include "radixsort/radixsort_internal.h"
 
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
+#include "radixsort/radixsort_engine.h"
 
-/* What has to happen around the sort of words. */
+/* What the engine moves, and the scratch around it; 0 bytes: not taken. */
 struct route {
-    bool identity;      /* keys are their own order words */
-    bool exact;         /* words of floats that can be turned back */
-    bool pick_keys;     /* the words forget something: keys are collected by index */
-    bool pick_values;   /* values are collected by index */
-    bool indices;       /* the sort moves indices that have to be written first */
-    size_t moved_bytes; /* what the sort moves beside the words: 0, 4 or 8 */
+    size_t moved_bytes; /* beside the keys: 0, or an engine's payload */
+    bool positions;     /* what is moved beside the keys are positions that nobody asked for */
+    bool pick_values;   /* the engine moves positions, values are collected by them */
+    size_t keys_tmp, keys_out, values_tmp, values_out, values_copy, engine;
 };
 
-/* Values that the sort moves itself. */
-static bool value_is_direct(const struct gpi_radix_job *j)
+static bool value_is_direct(size_t bytes)
 {
-    return j->value_bytes == 8 || (j->value_bytes == 4 && gpi_radix_index_bytes(j->n) == 4);
+    return bytes == 0 || bytes == 4 || bytes == 8;
 }
 
-static struct route route_of(const struct gpi_radix_job *j)
+/* Words that tell everything apart: equal keys alone may come in any order if all bits count. */
+static bool wants_exact_words(const struct gpi_radix_job *j)
 {
-    struct route r = {.moved_bytes = j->value_bytes};
-    bool all_bits = j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;
-    bool is_float = j->order.inf != 0, is_argsort = !j->keys_out;
-    r.identity = !is_float && j->order.flip == 0;
-    r.exact = is_float && all_bits && j->value_bytes == 0;
-    r.pick_keys = is_float && !r.exact && !is_argsort;
-    r.pick_values = j->value_bytes && !is_argsort && (r.pick_keys || !value_is_direct(j));
-    r.indices = is_argsort || r.pick_keys || r.pick_values;
-    if (r.pick_keys || r.pick_values)
-        r.moved_bytes = gpi_radix_index_bytes(j->n);
+    return j->value_bytes == 0 && j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;
+}
+
+/* Floats alone by some of their bits have words that cannot be turned back, and their order counts;
+ * they are sorted as pairs. */
+static bool needs_positions(const struct gpi_radix_job *j)
+{
+    return j->value_bytes == 0 && j->order.inf != 0 && !wants_exact_words(j);
+}
+
+static size_t moved_bytes_of(const struct gpi_radix_job *j)
+{
+    bool direct = value_is_direct(j->value_bytes) && !needs_positions(j);
+    return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
+}
+
+static struct route route_of(const struct gpi_radix_job *j, bool values_in_place, size_t engine)
+{
+    struct route r = {.moved_bytes = moved_bytes_of(j), .engine = engine};
+    bool argsort = !j->keys_out;
+    r.pick_values = !value_is_direct(j->value_bytes);
+    r.positions = r.pick_values || needs_positions(j);
+    r.values_out = r.positions ? j->n * r.moved_bytes : 0;
+    r.values_copy = r.pick_values && values_in_place ? j->n * j->value_bytes : 0;
+    r.keys_tmp = j->n * j->key_bytes;
+    r.keys_out = argsort ? j->n * j->key_bytes : 0;
+    r.values_tmp = j->n * r.moved_bytes;
     return r;
 }
 
-/* The sizes of a frame's pieces; 0: not taken. */
-struct pieces {
-    size_t keys_copy, values_copy, words, words_out, indices_in, indices_out, temporary;
-};
-
-static struct pieces pieces_of(const struct gpi_radix_job *j, const struct route *r,
-                               bool keys_in_place, bool values_in_place)
+static size_t route_bytes(const struct route *r)
 {
-    struct pieces p = {0, 0, 0, 0, 0, 0, 0};
-    size_t keys = j->n * j->key_bytes, moved = j->n * r->moved_bytes;
-    if (j->begin_bit == j->end_bit)
-        return p;
-    p.keys_copy = keys_in_place && (r->identity || r->pick_keys) ? keys : 0;
-    p.values_copy = values_in_place ? j->n * j->value_bytes : 0;
-    p.words = r->identity ? 0 : keys;
-    p.words_out = j->keys_out ? 0 : keys;
-    p.indices_in = r->indices ? moved : 0;
-    p.indices_out = r->pick_keys || r->pick_values ? moved : 0;
-    return p;
-}
-
-static size_t pieces_bytes(const struct pieces *p)
-{
-    return gpi_piece(p->keys_copy) + gpi_piece(p->values_copy) + gpi_piece(p->words) +
-           gpi_piece(p->words_out) + gpi_piece(p->indices_in) + gpi_piece(p->indices_out) +
-           gpi_piece(p->temporary);
-}
-
-/*
- * What CUB asks for, from above. Keys of 4 and 8 bytes: a second array of words and values, 256
- * counters per tile (taken as 1024 items; at most 2^28 items are in flight), bins of each pass for
- * each 2^27 items. Narrower keys: 256 counters of 8 bytes for each block of a grid of at most 40
- * per multiprocessor.
- */
-static size_t temporary_bound(int sm_count, size_t key_bytes, size_t moved_bytes, size_t n)
-{
-    enum { SM_MAX = 256, BLOCKS_PER_SM = 40, SLACK = 1 << 16 };
-    size_t arrays = n * (key_bytes + moved_bytes) + SLACK, bins = GPI_RADIX_BINS * sizeof(uint64_t);
-    size_t in_flight = n < (size_t)1 << 28 ? n : (size_t)1 << 28;
-    size_t sms = sm_count > 0 ? (size_t)sm_count : SM_MAX;
-    if (key_bytes >= 4)
-        return arrays + in_flight + (n / ((size_t)1 << 27) + 1) * key_bytes * (bins + 64);
-    return arrays + sms * BLOCKS_PER_SM * bins;
+    return gpi_piece(r->keys_tmp) + gpi_piece(r->keys_out) + gpi_piece(r->values_tmp) +
+           gpi_piece(r->values_out) + gpi_piece(r->values_copy) + gpi_piece(r->engine);
 }
 
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
 {
-    struct route r = route_of(job);
-    bool has_keys = job->keys_out != NULL;
-    struct pieces p = pieces_of(job, &r, has_keys, has_keys && job->value_bytes);
-    if (job->begin_bit != job->end_bit)
-        p.temporary = temporary_bound(sm_count, job->key_bytes, r.moved_bytes, job->n);
-    return pieces_bytes(&p);
-}
-
-static gp_status cub_failed(gp_context *ctx, const char *function, int error)
-{
-    ctx->broken = true;
-    return gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUB returned CUDA error %d", function, error);
+    if (job->algorithm == GP_ALGORITHM_CUB)
+        return gpi_radixsort_cub_bytes(sm_count, job);
+    if (job->begin_bit == job->end_bit)
+        return 0;
+    size_t engine =
+        gpi_radix_engine_bytes(gpi_radix_width(job->key_bytes), job->n, moved_bytes_of(job));
+    struct route r = route_of(job, job->values_in != NULL, engine);
+    return route_bytes(&r);
 }
 
 /* No bits compared: copies, and indices in order. */
-static gp_status copy_all(gp_context *ctx, const char *function,
-                          const struct gpi_radix_cuda_kernels *k, const struct gpi_radix_job *j)
+static gp_status copy_all(gp_context *ctx, const char *function, const struct gpi_radix_job *j)
 {
+    const struct gpi_radix_cuda_kernels *k = gpi_radixsort_kernels_get(ctx->sm_row);
     if (j->keys_out && j->keys_out != j->keys_in)
         GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, j->n * j->key_bytes, j->keys_out));
     if (j->value_bytes && !j->values_in)
@@ -111,85 +84,54 @@ static gp_status copy_all(gp_context *ctx, const char *function,
     return gpi_cuda_launched(ctx, function);
 }
 
-/* What is sorted in place and read once more after the sort has begun to write goes into a copy. */
-static gp_status make_copies(gp_context *ctx, struct gpi_frame *frame, const struct pieces *p,
-                             struct gpi_radix_job *j)
+static gp_status queue(gp_context *ctx, const char *function, const struct gpi_radix_engine *engine,
+                       struct gpi_frame *frame, const struct route *r,
+                       const struct gpi_radix_job *j)
 {
-    if (p->keys_copy) {
-        void *copy = gpi_frame_take(frame, p->keys_copy);
-        GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, p->keys_copy, copy));
-        j->keys_in = copy;
+    const struct gpi_radix_cuda_kernels *k = gpi_radixsort_kernels_get(ctx->sm_row);
+    struct gpi_radix_engine_args a = {.order = j->order,
+                                      .exact = wants_exact_words(j),
+                                      .begin_bit = j->begin_bit,
+                                      .end_bit = j->end_bit,
+                                      .n = j->n,
+                                      .value_bytes = r->moved_bytes,
+                                      .keys_wanted = j->keys_out != NULL};
+    const void *values = j->values_in;
+    a.keys[gpi_radix_in] = (void *)j->keys_in;
+    a.keys[gpi_radix_tmp] = gpi_frame_take(frame, r->keys_tmp);
+    a.keys[gpi_radix_out] = j->keys_out ? j->keys_out : gpi_frame_take(frame, r->keys_out);
+    a.values[gpi_radix_in] = r->positions ? NULL : (void *)values;
+    a.values[gpi_radix_tmp] = r->values_tmp ? gpi_frame_take(frame, r->values_tmp) : NULL;
+    a.values[gpi_radix_out] = r->values_out ? gpi_frame_take(frame, r->values_out) : j->values_out;
+    if (r->values_copy) {
+        void *copy = gpi_frame_take(frame, r->values_copy);
+        GPI_TRY(gpi_cuda_copy(ctx, values, r->values_copy, copy));
+        values = copy;
     }
-    if (p->values_copy) {
-        void *copy = gpi_frame_take(frame, p->values_copy);
-        GPI_TRY(gpi_cuda_copy(ctx, j->values_in, p->values_copy, copy));
-        j->values_in = copy;
-    }
-    return GP_OK;
-}
-
-/* Queue everything; pieces are taken in the order of radixsort_internal.h. */
-static gp_status queue(gp_context *ctx, const char *function,
-                       const struct gpi_radix_cuda_kernels *k, gpi_radixsort_cub_fn *sort,
-                       struct gpi_frame *frame, const struct route *r, const struct pieces *p,
-                       struct gpi_radix_cub_args *a, struct gpi_radix_job j)
-{
-    GPI_TRY(make_copies(ctx, frame, p, &j));
-    a->keys_in = j.keys_in;
-    a->values_in = j.values_in;
-    a->values_out = j.values_out;
-    if (p->words) {
-        void *words = gpi_frame_take(frame, p->words);
-        k->to_words(ctx, &j.order, r->exact, j.key_bytes, j.keys_in, j.n, words);
-        a->keys_in = words;
-    }
-    a->keys_out = p->words_out ? gpi_frame_take(frame, p->words_out) : j.keys_out;
-    if (p->indices_in) {
-        void *indices = gpi_frame_take(frame, p->indices_in);
-        k->iota(ctx, r->moved_bytes, j.n, indices);
-        a->values_in = indices;
-    }
-    if (p->indices_out)
-        a->values_out = gpi_frame_take(frame, p->indices_out);
-    a->temporary = gpi_frame_take(frame, p->temporary);
-    int error = sort(a);
-    if (error)
-        return cub_failed(ctx, function, error);
-    if (r->pick_keys)
-        k->gather(ctx, j.key_bytes, j.keys_in, r->moved_bytes, a->values_out, j.n, j.keys_out);
-    else if (!r->identity && j.keys_out)
-        k->from_words(ctx, &j.order, j.key_bytes, j.keys_out, j.n);
+    a.scratch = gpi_frame_take(frame, r->engine);
+    GPI_TRY(engine->sort(ctx, function, &a));
     if (r->pick_values)
-        k->gather(ctx, j.value_bytes, j.values_in, r->moved_bytes, a->values_out, j.n,
-                  j.values_out);
+        k->gather(ctx, j->value_bytes, values, r->moved_bytes, a.values[gpi_radix_out], j->n,
+                  j->values_out);
     return gpi_cuda_launched(ctx, function);
 }
 
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
-    gpi_radixsort_cub_fn *sort =
-        gpi_radixsort_cub_get(ctx->sm_row, gpi_radix_width(job->key_bytes));
-    const struct gpi_radix_cuda_kernels *k = gpi_radixsort_kernels_get(ctx->sm_row);
-    struct route r = route_of(job);
-    struct pieces p = pieces_of(job, &r, job->keys_in == job->keys_out,
-                                job->values_in && job->values_in == job->values_out);
-    struct gpi_radix_cub_args a = {.value_bytes = r.moved_bytes,
-                                   .n = job->n,
-                                   .begin_bit = job->begin_bit,
-                                   .end_bit = job->end_bit,
-                                   .stream = ctx->stream};
+    const struct gpi_radix_engine *engine =
+        gpi_radix_engine_get(ctx->sm_row, gpi_radix_width(job->key_bytes));
     struct gpi_frame frame;
-    if (!sort || !k)
+    if (!engine)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
                         ctx->sm);
     if (job->begin_bit == job->end_bit)
-        return copy_all(ctx, function, k, job);
-    int error = sort(&a);
-    if (error)
-        return cub_failed(ctx, function, error);
-    p.temporary = a.bytes;
-    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    gp_status s = queue(ctx, function, k, sort, &frame, &r, &p, &a, *job);
+        return copy_all(ctx, function, job);
+    if (job->algorithm == GP_ALGORITHM_CUB)
+        return gpi_radixsort_cub(ctx, function, job);
+    struct route r = route_of(job, job->values_in && job->values_in == job->values_out,
+                              engine->bytes(job->n, moved_bytes_of(job)));
+    GPI_TRY(gpi_frame_open(ctx, function, route_bytes(&r), &frame));
+    gp_status s = queue(ctx, function, engine, &frame, &r, job);
     gpi_frame_close(&frame);
     return s;
 }

@@ -13,15 +13,18 @@
  * long for that is cut again, by all threads if it is most of the array. A digit that is the same
  * in all keys needs no pass. Keys of 8 and 16 bits without values are counted and written anew.
  *
- * CUDA: keys are turned into order words (radixsort_order.h), sorted as unsigned words, and turned
- * back. The order word of a float forgets its NaN payload and the sign of zero, so there the sorted
- * indices pick the keys; keys alone use a word that forgets nothing. Values that have no kernel are
- * picked by index too.
+ * CUDA: keys are moved as they are and compared by their order words (radixsort_order.h), which
+ * kernels compute where they need a digit. radixsort_sweep.cuh says which routes there are. Equal
+ * words in any order would leave NaNs and zeros of different bits to chance, so keys alone are
+ * compared by a word that forgets nothing. Values of sizes that have no kernel are picked by
+ * position at the end. CUB, when asked for, sorts words that are turned back afterwards.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
  *   CPU    [keys n][keys n if not an output][values or indices n][indices n][copy of
- * values][counts] CUDA   [copy of keys][copy of values][words n][indices n][indices n][temporary of
- * the sort]
+ * values][counts]
+ *   CUDA   [keys n][keys n if not an output][values or positions n][positions n][copy of
+ * values][plan, counts, tile states: about 2% of the arrays]
+ *   CUB    [copy of keys][copy of values][words n][indices n][indices n][temporary of the sort]
  */
 #ifndef GPI_RADIXSORT_INTERNAL_H
 #define GPI_RADIXSORT_INTERNAL_H
@@ -99,11 +102,13 @@ const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row);
 gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job);
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function,
                              const struct gpi_radix_job *job);
+gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct gpi_radix_job *job);
 
 /* Upper bounds of their frames, arrays in place included; 0 threads or multiprocessors: any number.
  */
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
+size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job);
 
 /* out[i] = in[indices[i]] on the CPU. */
 void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index_bytes,

@@ -2,6 +2,7 @@
 #include "radixsort/radixsort_internal.h"
 
 #include "core/threads.h"
+#include "radixsort/radixsort_engine.h"
 #include "radixsort/radixsort_lexsort.h"
 #include "radixsort/radixsort_segmented.h"
 
@@ -54,12 +55,16 @@ gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
     gpi_radixsort_cub_fn gpi_radixsort_k1_cub_sm##sm, gpi_radixsort_k2_cub_sm##sm,                 \
         gpi_radixsort_k4_cub_sm##sm, gpi_radixsort_k8_cub_sm##sm;                                  \
     extern const struct gpi_radix_cuda_kernels gpi_radixsort_kernels_sm##sm;                       \
+    extern const struct gpi_radix_engine gpi_radix_k1_sm##sm, gpi_radix_k2_sm##sm,                 \
+        gpi_radix_k4_sm##sm, gpi_radix_k8_sm##sm;                                                  \
     extern const struct gpi_lex_kernels gpi_lex_kernels_sm##sm;                                    \
     gpi_segmented_check_fn gpi_segmented_check_sm##sm;
 #define ROW_CUB(sm)                                                                                \
     {gpi_radixsort_k1_cub_sm##sm, gpi_radixsort_k2_cub_sm##sm, gpi_radixsort_k4_cub_sm##sm,        \
      gpi_radixsort_k8_cub_sm##sm},
 #define ROW_KERNELS(sm) &gpi_radixsort_kernels_sm##sm,
+#define ROW_ENGINE(sm)                                                                             \
+    {&gpi_radix_k1_sm##sm, &gpi_radix_k2_sm##sm, &gpi_radix_k4_sm##sm, &gpi_radix_k8_sm##sm},
 #define ROW_LEX(sm) &gpi_lex_kernels_sm##sm,
 #define ROW_CHECK(sm) gpi_segmented_check_sm##sm,
 
@@ -67,6 +72,7 @@ GPI_SMS(DECLARE_CUDA)
 
 static gpi_radixsort_cub_fn *const cub_table[][4] = {GPI_SMS(ROW_CUB)};
 static const struct gpi_radix_cuda_kernels *const kernels_table[] = {GPI_SMS(ROW_KERNELS)};
+static const struct gpi_radix_engine *const engine_table[][4] = {GPI_SMS(ROW_ENGINE)};
 static const struct gpi_lex_kernels *const lex_table[] = {GPI_SMS(ROW_LEX)};
 static gpi_segmented_check_fn *const check_table[] = {GPI_SMS(ROW_CHECK)};
 
@@ -78,6 +84,21 @@ gpi_radixsort_cub_fn *gpi_radixsort_cub_get(int sm_row, int width)
 const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row)
 {
     return kernels_table[sm_row];
+}
+
+const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width)
+{
+    return engine_table[sm_row][width];
+}
+
+size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof engine_table / sizeof *engine_table; i++) {
+        size_t bytes = engine_table[i][width]->bytes(n, value_bytes);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
 const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row)
@@ -101,6 +122,21 @@ const struct gpi_radix_cuda_kernels *gpi_radixsort_kernels_get(int sm_row)
 {
     (void)sm_row;
     return NULL;
+}
+
+const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width)
+{
+    (void)sm_row;
+    (void)width;
+    return NULL;
+}
+
+size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes)
+{
+    (void)width;
+    (void)n;
+    (void)value_bytes;
+    return 0;
 }
 
 const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row)

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting, and the plan that follows from the counts. All of it by the blocks of one launch. */
+#pragma once
+
+#include "radixsort/radixsort_plan.cuh"
+#include "tuning/radixsort_tuning.cuh"
+
+namespace GPI_SPACE
+{
+
+/* f(key) for all keys, by the threads of so many blocks; 16 bytes at a time between the first and
+ * the last boundary. */
+template <int T, class K, class F>
+GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t blocks, F f)
+{
+    constexpr int V = 16 / sizeof(K), batch = sizeof(K) == 1 ? 4 : 8;
+    const uint64_t thread = (uint64_t)block * T + threadIdx.x;
+    const uint64_t threads = (uint64_t)blocks * T;
+    uint64_t head = (16 - (uintptr_t)keys % 16) % 16 / sizeof(K);
+    head = head < n ? head : n;
+    const uint64_t vectors = (n - head) / V;
+    const uint4 *from = (const uint4 *)(keys + head);
+    union Vector {
+        uint4 raw;
+        K key[V];
+    };
+    auto all = [&](const uint4 &raw) {
+        Vector u;
+        u.raw = raw;
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            f(u.key[v]);
+    };
+    uint64_t i = thread;
+    for (; i + (batch - 1) * threads < vectors; i += batch * threads) {
+        uint4 x[batch];
+#pragma unroll
+        for (int j = 0; j < batch; j++)
+            x[j] = __ldcs(from + i + j * threads);
+#pragma unroll
+        for (int j = 0; j < batch; j++)
+            all(x[j]);
+    }
+    for (; i < vectors; i += threads)
+        all(__ldcs(from + i));
+    if (thread < head)
+        f(keys[thread]);
+    if (head + vectors * V + thread < n)
+        f(keys[head + vectors * V + thread]);
+}
+
+/* ---- digits of all passes ---- */
+
+/* Columns of counters, so that lanes of a warp rarely meet: up to 128 KB of shared memory. */
+template <class K> struct DigitCounts {
+    static constexpr int passes = sizeof(K);
+    static constexpr int one_column = passes * radix_bins * (int)sizeof(uint32_t);
+    static constexpr int columns = 32 * one_column <= radix_shared_bytes   ? 32
+                                   : 16 * one_column <= radix_shared_bytes ? 16
+                                                                           : 4;
+    static constexpr int shared_bytes = columns * one_column;
+};
+
+/* starts[pass][bin] += the count of the bin. */
+template <int T, bool FLOAT, class K>
+__device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *table)
+{
+    using Shape = DigitCounts<K>;
+    const int bits = job.end - job.begin, passes = (bits + 7) / 8;
+    const K mask = (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - bits));
+    for (int i = threadIdx.x; i < passes * radix_bins * Shape::columns; i += T)
+        table[i] = 0;
+    __syncthreads();
+    uint32_t *column = table + lane_id() % Shape::columns;
+    const KeyOrder<K> order = job.order;
+    const int begin = job.begin;
+    for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, [&](K key) {
+        const K word = (K)((order.template word<FLOAT>(key) >> begin) & mask);
+#pragma unroll
+        for (int p = 0; p < Shape::passes; p++)
+            if (p < passes) {
+                const uint32_t digit = (uint32_t)(word >> 8 * p) & 255u;
+                atomicAdd(column + p * radix_bins * Shape::columns + digit * Shape::columns, 1u);
+            }
+    });
+    __syncthreads();
+    for (int i = threadIdx.x; i < passes * radix_bins; i += T) {
+        uint32_t sum = 0;
+        for (int c = 0; c < Shape::columns; c++)
+            sum += table[i * Shape::columns + (c + threadIdx.x) % Shape::columns];
+        if (sum)
+            atomicAdd((unsigned long long *)&job.starts[i], (unsigned long long)sum);
+    }
+}
+
+/* Exclusive sum of the 64-bit counts of one pass in place; true if one bin has them all. */
+GPI_DEVICE bool starts_of_pass(uint64_t *counts, uint64_t n, uint64_t *shared)
+{
+    const bool mine = threadIdx.x < radix_bins;
+    const uint64_t count = mine ? counts[threadIdx.x] : 0;
+    uint64_t upto = count;
+    if (mine)
+        shared[threadIdx.x] = upto;
+    __syncthreads();
+    for (uint32_t d = 1; d < radix_bins; d <<= 1) {
+        const uint64_t left = mine && threadIdx.x >= d ? shared[threadIdx.x - d] : 0;
+        __syncthreads();
+        upto += left;
+        if (mine)
+            shared[threadIdx.x] = upto;
+        __syncthreads();
+    }
+    if (mine)
+        counts[threadIdx.x] = upto - count;
+    return __syncthreads_or(mine && count == n);
+}
+
+/* By one block: the starts of all passes, and which of them there are. */
+template <class K>
+__device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shared)
+{
+    const int bits = job.end - job.begin, passes = (bits + 7) / 8;
+    uint32_t active = 0;
+    for (int p = 0; p < passes; p++) {
+        const bool same = starts_of_pass(job.starts + p * radix_bins, job.n, shared);
+        active |= (same ? 0u : 1u) << p;
+    }
+    if (threadIdx.x != 0)
+        return;
+    const uint32_t count = __popc(active);
+    /* An odd number of passes in place would overwrite what the first one reads. */
+    const bool detour = job.in_place && count % 2;
+    uint32_t number = 0, from = gpi_radix_in;
+    for (int p = 0; p < passes; p++) {
+        if (!(active >> p & 1))
+            continue;
+        const bool even = (count - 1 - number) % 2 == 0;
+        const uint32_t to = even != detour ? gpi_radix_out : gpi_radix_tmp;
+        gpi_radix_pass &pass = job.plan->pass[p];
+        pass.active = 1;
+        pass.shift = job.begin + 8 * p;
+        pass.bits = bits - 8 * p < 8 ? bits - 8 * p : 8;
+        pass.from = from;
+        pass.to = to;
+        pass.number = number;
+        pass.last = number + 1 == count;
+        from = to;
+        number++;
+    }
+    job.plan->result = from;
+    job.plan->route = gpi_radix_by_passes;
+}
+
+/* ---- buckets by the top bits ---- */
+
+/* counts[bucket] += its keys; the bits that vary. */
+template <int T, bool FLOAT, class K>
+__device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
+                                           uint32_t *counts, uint32_t *table)
+{
+    const DigitOf<K> bucket = {shift, (1u << bits) - 1};
+    for (int i = threadIdx.x; i < 1 << bits; i += T)
+        table[i] = 0;
+    __syncthreads();
+    const KeyOrder<K> order = job.order;
+    const K first = order.template word<FLOAT>(job.keys[gpi_radix_in][0]);
+    K varying = 0;
+    for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, [&](K key) {
+        const K word = order.template word<FLOAT>(key);
+        varying |= (K)(word ^ first);
+        atomicAdd(&table[bucket(word)], 1u);
+    });
+    __syncthreads();
+    for (int i = threadIdx.x; i < 1 << bits; i += T)
+        if (table[i])
+            atomicAdd(&counts[i], table[i]);
+    uint64_t all = varying;
+#pragma unroll
+    for (int d = 16; d; d >>= 1)
+        all |= __shfl_xor_sync(all_lanes, all, d);
+    if (lane_id() == 0)
+        atomicOr((unsigned long long *)&job.plan->varying, all);
+}
+
+/* One past the highest bit of [begin, end) in which words differ; begin if there is none. */
+template <class K> GPI_DEVICE int varying_end(const RadixKeys<K> &job)
+{
+    const uint64_t compared = ~0ull >> (64 - job.end) >> job.begin << job.begin;
+    const uint64_t varying = job.plan->varying & compared;
+    return varying ? 64 - __clzll(varying) : job.begin;
+}
+
+/*
+ * By one block: counts become starts; the route, and the tiles of the second split. Each warp sums
+ * a run of counts, 32 at a time.
+ */
+template <int T, class K>
+__device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, int bits,
+                                          uint32_t *counts, uint32_t tile_items, uint32_t *shared)
+{
+    constexpr uint32_t warps = T / 32;
+    const uint32_t size = 1u << bits, warp = threadIdx.x / 32;
+    const uint32_t rows = (size + 31) / 32, run = (rows + warps - 1) / warps * 32;
+    const uint32_t begin = warp * run < size ? warp * run : size;
+    const uint32_t end = begin + run < size ? begin + run : size;
+    uint32_t sum = 0, most = 0;
+    for (uint32_t i = begin; i < end; i += 32) {
+        const uint32_t count = i + lane_id() < size ? counts[i + lane_id()] : 0;
+        sum += count;
+        most = count > most ? count : most;
+    }
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+        const uint32_t other = __shfl_xor_sync(all_lanes, most, d);
+        sum += __shfl_xor_sync(all_lanes, sum, d);
+        most = other > most ? other : most;
+    }
+    if (lane_id() == 0) {
+        shared[warp] = sum;
+        shared[32 + warp] = most;
+    }
+    __syncthreads();
+    uint32_t at = 0;
+    for (uint32_t w = 0; w < warps; w++) {
+        at += w < warp ? shared[w] : 0;
+        most = shared[32 + w] > most ? shared[32 + w] : most;
+    }
+    const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
+    const bool fits = most <= job.bucket_most || sorted;
+    if (threadIdx.x == 0) {
+        job.plan->route = fits ? gpi_radix_by_buckets : gpi_radix_by_passes;
+        job.plan->recounted = counts != job.buckets;
+        job.plan->shift = shift;
+        job.plan->bits = bits;
+        counts[size] = (uint32_t)job.n;
+    }
+    if (!fits)
+        return;
+    for (uint32_t i = begin; i < end; i += 32) {
+        const bool mine = i + lane_id() < size;
+        const uint32_t count = mine ? counts[i + lane_id()] : 0;
+        uint32_t upto = count;
+#pragma unroll
+        for (int d = 1; d < 32; d <<= 1) {
+            const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
+            if (lane_id() >= d)
+                upto += left;
+        }
+        if (mine) {
+            counts[i + lane_id()] = at + upto - count;
+            job.cursors[i + lane_id()] = at + upto - count;
+        }
+        at += __shfl_sync(all_lanes, upto, 31);
+    }
+    if (bits <= radix_bits)
+        return;
+    /* Segments of the second split: buckets with the same first digit. */
+    __syncthreads();
+    const int second = bits / 2, segments = 1 << (bits - second);
+    uint32_t tiles = 0;
+    if ((int)threadIdx.x < segments) {
+        const uint32_t from = counts[threadIdx.x << second];
+        const uint32_t to = counts[(threadIdx.x + 1) << second];
+        tiles = (to - from + tile_items - 1) / tile_items;
+        job.cursors[size + threadIdx.x] = from;
+    }
+    const uint32_t before = sum_before_bin(tiles, *(uint32_t(*)[8])(shared + 64));
+    if (threadIdx.x < radix_bins)
+        job.plan->segment_tile[threadIdx.x] = before;
+    if (threadIdx.x == radix_bins - 1)
+        job.plan->segment_tile[radix_bins] = before + tiles;
+}
+
+} // namespace GPI_SPACE

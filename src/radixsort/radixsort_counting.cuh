@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys of 8 and 16 bits alone are not moved: they are counted, and the output is written from the
+ * counts (counting sort, Knuth volume 3, 5.2).
+ */
+#pragma once
+
+#include "radixsort/radixsort_count.cuh"
+
+namespace GPI_SPACE
+{
+
+template <class K> struct Counting {
+    static constexpr int values = 1 << 8 * sizeof(K);
+    /* All values of 8 bits fit a block's counters, in columns; of 16 bits a half does, and the
+     * blocks of a pair read the same keys for a half each. */
+    static constexpr int parts = sizeof(K) == 1 ? 1 : 2;
+    static constexpr int threads = sizeof(K) == 1 ? 512 : 1024;
+    static constexpr int shared_bytes =
+        sizeof(K) == 1 ? DigitCounts<K>::shared_bytes : values / parts * (int)sizeof(uint32_t);
+    static constexpr int blocks_per_sm = sizeof(K) == 1 ? 4 : 1;
+};
+
+/* Grid: any multiple of Counting::parts. After: job.starts[value] += its keys. */
+template <class K, bool FLOAT>
+__global__ void __launch_bounds__(Counting<K>::threads)
+    radix_count_values_k(const __grid_constant__ RadixKeys<K> job)
+{
+    constexpr int T = Counting<K>::threads, parts = Counting<K>::parts;
+    extern __shared__ uint32_t table[];
+    if constexpr (parts == 1) {
+        count_digits<T, FLOAT, K>(job, table);
+    } else {
+        constexpr uint32_t size = Counting<K>::values / parts;
+        const uint32_t part = blockIdx.x % parts;
+        const KeyOrder<K> order = job.order;
+        for (uint32_t i = threadIdx.x; i < size; i += T)
+            table[i] = 0;
+        __syncthreads();
+        for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x / parts, gridDim.x / parts,
+                        [&](K key) {
+                            const uint32_t word = order.template word<FLOAT>(key);
+                            if (word / size == part)
+                                atomicAdd(&table[word % size], 1u);
+                        });
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i < size; i += T)
+            if (table[i])
+                atomicAdd((unsigned long long *)&job.starts[part * size + i],
+                          (unsigned long long)table[i]);
+    }
+}
+
+/* Grid: one block. After: starts[value] is where its keys start, starts[VALUES] is n. */
+template <int VALUES>
+__global__ void __launch_bounds__(1024) radix_starts_k(uint64_t n, uint64_t *starts)
+{
+    __shared__ uint64_t warp_total[32];
+    constexpr int run = VALUES < 1024 ? 32 : VALUES / 32;
+    const int begin = (int)threadIdx.x / 32 * run,
+              end = begin + run < VALUES ? begin + run : VALUES;
+    uint64_t sum = 0;
+#pragma unroll 8
+    for (int i = begin; i < end; i += 32)
+        sum += starts[i + lane_id()];
+#pragma unroll
+    for (int d = 16; d; d >>= 1)
+        sum += __shfl_xor_sync(all_lanes, sum, d);
+    if (lane_id() == 0)
+        warp_total[threadIdx.x / 32] = sum;
+    __syncthreads();
+    uint64_t at = 0;
+    for (uint32_t w = 0; w < threadIdx.x / 32; w++)
+        at += warp_total[w];
+#pragma unroll 4
+    for (int i = begin; i < end; i += 32) {
+        const uint64_t count = starts[i + lane_id()];
+        uint64_t upto = count;
+#pragma unroll
+        for (int d = 1; d < 32; d <<= 1) {
+            const uint64_t left = __shfl_up_sync(all_lanes, upto, d);
+            if (lane_id() >= d)
+                upto += left;
+        }
+        starts[i + lane_id()] = at + upto - count;
+        at += __shfl_sync(all_lanes, upto, 31);
+    }
+    if (threadIdx.x == 0)
+        starts[VALUES] = n;
+}
+
+/* The value whose keys include item i, by a warp, each round with 32 probes. */
+GPI_DEVICE uint32_t value_at(const uint64_t *starts, uint32_t values, uint64_t i)
+{
+    uint32_t low = 0, high = values - 1;
+    while (low < high) {
+        const uint32_t step = (high - low + 31) / 32, probe = low + (lane_id() + 1) * step;
+        const bool passed = probe <= high && __ldg(starts + probe) <= i;
+        low += __popc(__ballot_sync(all_lanes, passed)) * step;
+        high = high < low + step - 1 ? high : low + step - 1;
+    }
+    return low;
+}
+
+/* The next value after v, or v itself, whose keys include item i, by one thread. */
+GPI_DEVICE uint32_t value_from(const uint64_t *starts, uint32_t values, uint32_t v, uint64_t i)
+{
+    if (__ldg(starts + v + 1) > i)
+        return v;
+    uint32_t high = values - 1;
+    while (v < high) {
+        const uint32_t middle = v + (high - v + 1) / 2;
+        if (__ldg(starts + middle) <= i)
+            v = middle;
+        else
+            high = middle - 1;
+    }
+    return v;
+}
+
+/* Grid: any. A thread writes 16 bytes; the ends of the array one key at a time. */
+template <class K, bool FLOAT>
+__global__ void __launch_bounds__(256)
+    radix_write_values_k(const __grid_constant__ RadixKeys<K> job)
+{
+    constexpr uint32_t values = Counting<K>::values, V = 16 / sizeof(K);
+    K *out = job.keys[gpi_radix_out];
+    const uint64_t before = (16 - (uintptr_t)out % 16) % 16 / sizeof(K);
+    const uint64_t head = before < job.n ? before : job.n;
+    const uint64_t vectors = (job.n - head) / V, tail = head + vectors * V;
+    const uint64_t thread = (uint64_t)blockIdx.x * 256 + threadIdx.x;
+    for (uint64_t warp = thread - lane_id(); warp < vectors; warp += (uint64_t)gridDim.x * 256) {
+        uint32_t v = value_at(job.starts, values, head + warp * V);
+        const uint64_t first = head + (warp + lane_id()) * V;
+        if (warp + lane_id() >= vectors)
+            continue;
+        union {
+            K key[V];
+            uint4 raw;
+        } u;
+        v = value_from(job.starts, values, v, first);
+        K key = job.order.template key<FLOAT>((K)v);
+        uint64_t end = __ldg(job.starts + v + 1);
+#pragma unroll
+        for (uint32_t i = 0; i < V; i++) {
+            if (first + i >= end) {
+                v = value_from(job.starts, values, v, first + i);
+                key = job.order.template key<FLOAT>((K)v);
+                end = __ldg(job.starts + v + 1);
+            }
+            u.key[i] = key;
+        }
+        __stcs((uint4 *)(out + first), u.raw);
+    }
+    if (thread < head)
+        out[thread] = job.order.template key<FLOAT>((K)value_from(job.starts, values, 0, thread));
+    if (tail + thread < job.n)
+        out[tail + thread] =
+            job.order.template key<FLOAT>((K)value_from(job.starts, values, 0, tail + thread));
+}
+
+} // namespace GPI_SPACE

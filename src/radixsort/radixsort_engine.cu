@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64. */
+#include <cuda_runtime.h>
+
+#include "device/host.cuh"
+#include "radixsort/radixsort_counting.cuh"
+#include "radixsort/radixsort_local.cuh"
+#include "radixsort/radixsort_sweep.cuh"
+#include "tuning/radixsort_tuning.cuh"
+
+#if GPI_KEY_BITS == 8
+#define ENGINE GPI_LAUNCHER(gpi_radix_k1)
+typedef uint8_t Key;
+#elif GPI_KEY_BITS == 16
+#define ENGINE GPI_LAUNCHER(gpi_radix_k2)
+typedef uint16_t Key;
+#elif GPI_KEY_BITS == 32
+#define ENGINE GPI_LAUNCHER(gpi_radix_k4)
+typedef uint32_t Key;
+#else
+#define ENGINE GPI_LAUNCHER(gpi_radix_k8)
+typedef uint64_t Key;
+#endif
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+/* The engine's scratch; what has to be zero comes first. */
+struct Scratch {
+    gpi_radix_plan *plan;
+    uint64_t *starts;
+    uint32_t *buckets, *recount, *cursors;
+    uint64_t *states[2];
+    size_t zeroed, bytes;
+};
+
+/* Buckets for n items, or 0 if there cannot be enough of them. */
+static int bucket_bits_of(uint64_t n, uint64_t bucket_most)
+{
+    int bits = radix_bucket_bits_least;
+    while (bits < radix_bucket_bits_most &&
+           (n >> bits > radix_bucket_items ||
+            (bits < radix_bits && n >> bits > radix_bucket_items_small)))
+        bits++;
+    /* Buckets of uniform keys vary by the root of their size. */
+    return n >> bits > bucket_most - bucket_most / 16 ? 0 : bits;
+}
+
+static bool is_small(uint64_t n)
+{
+    return n < radix_small_items;
+}
+
+/* Tiles of n items, or of any fewer: the bound of a larger sort holds for smaller ones. */
+static uint64_t state_rows(uint64_t n, size_t value_bytes)
+{
+    auto tiles = [=](uint64_t items, bool small) {
+        const int each = radix_tile_items(sizeof(Key), (int)value_bytes, small);
+        return items / ((uint64_t)radix_tile_threads * each) + 1;
+    };
+    const uint64_t small = tiles(is_small(n) ? n : radix_small_items, true);
+    const uint64_t large = is_small(n) ? 0 : tiles(n, false);
+    return small > large ? small : large;
+}
+
+static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
+{
+    constexpr size_t passes = GPI_RADIX_PASSES * radix_bins;
+    constexpr size_t starts = sizeof(Key) == 2 ? (1 << 16) + 1 : passes;
+    Scratch s = {};
+    size_t at = 0;
+    auto take = [&](size_t bytes) {
+        char *piece = memory + at;
+        at += gpi_piece(bytes);
+        return piece;
+    };
+    const uint64_t rows = state_rows(n, value_bytes) + GPI_RADIX_SEGMENTS;
+    const size_t table = ((1 << radix_bucket_bits_most) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
+    s.plan = (gpi_radix_plan *)take(sizeof(gpi_radix_plan));
+    s.starts = (uint64_t *)take(starts * sizeof(uint64_t));
+    s.buckets = (uint32_t *)take(table);
+    s.recount = (uint32_t *)take(table);
+    s.zeroed = at;
+    s.cursors = (uint32_t *)take(table);
+    for (int i = 0; i < 2; i++)
+        s.states[i] = (uint64_t *)take(rows * radix_bins * sizeof(uint64_t));
+    s.bytes = at;
+    return s;
+}
+
+static size_t bytes(uint64_t n, size_t value_bytes)
+{
+    return scratch_of(nullptr, n, value_bytes).bytes;
+}
+
+template <int VB>
+RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *args)
+{
+    using V = typename Payload<VB>::type;
+    const Scratch s = scratch_of((char *)args->scratch, args->n, VB);
+    RadixJob<Key, V> job = {};
+    for (int i = 0; i < 3; i++) {
+        job.keys[i] = (Key *)args->keys[i];
+        job.values[i] = (V *)args->values[i];
+    }
+    job.n = args->n;
+    job.order = {(Key)args->order.sign, (Key)args->order.inf, (Key)args->order.flip, args->exact};
+    job.begin = args->begin_bit;
+    job.end = args->end_bit;
+    job.in_place = args->keys[gpi_radix_in] == args->keys[gpi_radix_out] ||
+                   (VB && args->values[gpi_radix_in] == args->values[gpi_radix_out]);
+    job.keys_wanted = args->keys_wanted;
+    job.plan = s.plan;
+    job.starts = s.starts;
+    job.buckets = s.buckets;
+    job.recount = s.recount;
+    job.cursors = s.cursors;
+    job.states[0] = s.states[0];
+    job.states[1] = s.states[1];
+    return job;
+}
+
+template <bool FLOAT, int VB> struct Shapes {
+    static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
+    static constexpr int bucket_most = bucket.threads * bucket.items;
+    using Local = Bucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    static constexpr int local_shared = sizeof(typename Local::Shared);
+    static constexpr int large = radix_tile_items(sizeof(Key), VB, false);
+    static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
+    static_assert(local_shared <= radix_shared_bytes, "a bucket must fit");
+};
+
+template <bool FLOAT, int VB, int I>
+gp_status launch_sweep(gp_context *ctx, const char *function,
+                       const RadixJob<Key, typename Payload<VB>::type> &job)
+{
+    constexpr int T = radix_tile_threads;
+    constexpr int tile = sizeof(typename RadixTile<Key, FLOAT, VB, true, T, I>::Shared);
+    constexpr int counts = DigitCounts<Key>::shared_bytes;
+    constexpr int buckets = (1 << radix_bucket_bits_most) * sizeof(uint32_t);
+    constexpr int table = counts > buckets ? counts : buckets;
+    constexpr int shared = tile > table ? tile : table;
+    static_assert(tile <= radix_shared_bytes, "a tile must fit");
+    static uint64_t allowed;
+    auto kernel = radix_sweep_k<Key, FLOAT, VB, T, I>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
+    void *arguments[] = {(void *)&job};
+    cudaLaunchCooperativeKernel(kernel, dim3((unsigned)ctx->sm_count), dim3(T), arguments, shared,
+                                ctx->stream);
+    return gpi_cuda_launched(ctx, function);
+}
+
+template <bool FLOAT, int VB>
+gp_status launch_local(gp_context *ctx, const char *function,
+                       const RadixJob<Key, typename Payload<VB>::type> &job)
+{
+    using Shape = Shapes<FLOAT, VB>;
+    constexpr RadixBucketShape b = Shape::bucket;
+    static uint64_t allowed;
+    auto kernel = radix_local_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::local_shared, &allowed));
+    kernel<<<1u << job.bucket_bits, b.threads, Shape::local_shared, ctx->stream>>>(job);
+    return gpi_cuda_launched(ctx, function);
+}
+
+/* Keys alone that are counted instead of moved; a table of 2^16 counts has to be worth it. */
+static bool is_counted(uint64_t n)
+{
+    return sizeof(Key) == 1 || (sizeof(Key) == 2 && n >= radix_counted_items);
+}
+
+template <bool FLOAT, class K>
+gp_status launch_counting(gp_context *ctx, const char *function, const RadixKeys<K> &job)
+{
+    using Count = Counting<K>;
+    static uint64_t allowed;
+    const uint32_t sms = (uint32_t)ctx->sm_count;
+    const uint32_t blocks = sms * Count::blocks_per_sm;
+    const uint32_t grid =
+        blocks < Count::parts ? Count::parts : blocks / Count::parts * Count::parts;
+    auto count = radix_count_values_k<K, FLOAT>;
+    GPI_TRY(shared_memory_allow(ctx, function, count, Count::shared_bytes, &allowed));
+    count<<<grid, Count::threads, Count::shared_bytes, ctx->stream>>>(job);
+    radix_starts_k<Count::values><<<1, 1024, 0, ctx->stream>>>(job.n, job.starts);
+    radix_write_values_k<K, FLOAT><<<sms * 8, 256, 0, ctx->stream>>>(job);
+    return gpi_cuda_launched(ctx, function);
+}
+
+template <bool FLOAT, int VB>
+gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
+{
+    using Shape = Shapes<FLOAT, VB>;
+    RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args);
+    const bool buckets = VB > 0 || args->exact; /* the first split of keys alone is not stable */
+    if (buckets && args->n <= Shape::bucket_most)
+        return launch_local<FLOAT, VB>(ctx, function, job);
+    if (buckets && job.end - job.begin > 8)
+        job.bucket_bits = bucket_bits_of(args->n, Shape::bucket_most);
+    job.bucket_most = Shape::bucket_most;
+    GPI_TRY(gpi_cuda_fill(ctx, args->scratch, 0, scratch_of(nullptr, 0, VB).zeroed));
+    if constexpr (VB == 0 && sizeof(Key) <= 2)
+        if (args->exact && is_counted(args->n))
+            return launch_counting<FLOAT, Key>(ctx, function, job);
+    if (is_small(args->n))
+        GPI_TRY((launch_sweep<FLOAT, VB, Shape::small>(ctx, function, job)));
+    else
+        GPI_TRY((launch_sweep<FLOAT, VB, Shape::large>(ctx, function, job)));
+    return job.bucket_bits ? launch_local<FLOAT, VB>(ctx, function, job) : GP_OK;
+}
+
+template <bool FLOAT>
+gp_status sort_keys(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
+{
+    switch (args->value_bytes) {
+    case 0:
+        return sort_as<FLOAT, 0>(ctx, function, args);
+    case 4:
+        return sort_as<FLOAT, 4>(ctx, function, args);
+    default:
+        return sort_as<FLOAT, 8>(ctx, function, args);
+    }
+}
+
+static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
+{
+    if constexpr (sizeof(Key) > 1)
+        if (args->order.inf)
+            return sort_keys<true>(ctx, function, args);
+    return sort_keys<false>(ctx, function, args);
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" {
+extern const gpi_radix_engine ENGINE;
+const gpi_radix_engine ENGINE = {GPI_SPACE::sort, GPI_SPACE::bytes};
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA sort engine as the host and its kernels see it. */
+#ifndef GPI_RADIXSORT_ENGINE_H
+#define GPI_RADIXSORT_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/context.h"
+#include "radixsort/radixsort_order.h"
+
+/* Sorting from the top digit: buckets are found by two splits of up to 8 bits. */
+enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
+
+enum gpi_radix_place { gpi_radix_in, gpi_radix_tmp, gpi_radix_out };
+
+enum gpi_radix_route { gpi_radix_undecided, gpi_radix_by_passes, gpi_radix_by_buckets };
+
+/* One partition by one digit. */
+struct gpi_radix_pass {
+    uint32_t active, shift, bits;
+    uint32_t from, to; /* enum gpi_radix_place */
+    uint32_t number;   /* among the active ones */
+    uint32_t last;     /* it writes the result */
+};
+
+/* Written on the device, see radixsort_plan.cuh. Zeroed when a sort begins. */
+struct gpi_radix_plan {
+    uint64_t varying; /* bits in which some word differs from the first */
+    uint32_t arrived; /* blocks at the barrier */
+    uint32_t tickets[GPI_RADIX_PASSES + 2];
+    uint32_t route;
+    uint32_t recounted;
+    uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
+    uint32_t result;      /* where the array is after the passes */
+    uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second split */
+    struct gpi_radix_pass pass[GPI_RADIX_PASSES];
+};
+
+/* A sort of n > 0 items by at least one bit. */
+struct gpi_radix_engine_args {
+    struct gpi_radix_order order;
+    bool exact; /* words that tell NaNs and zeros apart: items may come in any order otherwise */
+    int begin_bit, end_bit;
+    uint64_t n;
+    size_t value_bytes; /* 0, 4, 8 or 16 */
+    void *keys[3];      /* by place; all three exist, in may equal out */
+    void *values[3];    /* in NULL: the positions */
+    bool keys_wanted;
+    void *scratch;
+};
+
+/* The code of one key width. */
+struct gpi_radix_engine {
+    gp_status (*sort)(gp_context *ctx, const char *function,
+                      const struct gpi_radix_engine_args *args);
+    size_t (*bytes)(uint64_t n, size_t value_bytes); /* of its scratch */
+};
+
+/* radixsort_table.c; width is log2 of the key's bytes. NULL: not available. */
+const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width);
+
+/* The most scratch that an engine of this build takes. */
+size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes);
+
+#endif

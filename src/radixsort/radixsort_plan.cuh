@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernels of a sort share: the order of keys, and the plan that the device makes for
+ * itself.
+ *
+ * The host queues the same kernels whatever the keys are. They count first; one block then writes
+ * the plan; every later kernel reads its line of it and ends at once if it has nothing to do. So
+ * digits that are the same in all keys cost nothing, without a word to the host.
+ */
+#pragma once
+
+#include <cstdint>
+
+#include "device/warp.cuh"
+#include "radixsort/radixsort_engine.h"
+#include "radixsort/radixsort_order.h"
+
+namespace GPI_SPACE
+{
+
+constexpr int radix_bits = 8, radix_bins = 256;
+
+/*
+ * Unsigned words that compare as the keys do. Exact words tell NaNs and zeros apart, and can be
+ * turned back: keys alone are held as words while a block works on them. Beside values, equal keys
+ * must have equal words, so keys are held as they are.
+ */
+template <class K> struct KeyOrder {
+    K sign, inf, flip;
+    bool exact;
+
+    template <bool FLOAT> GPI_DEVICE K word(K x) const
+    {
+        return exact ? exact_word<FLOAT>(x) : equal_word<FLOAT>(x);
+    }
+
+    template <bool FLOAT> GPI_DEVICE K exact_word(K x) const
+    {
+        if constexpr (FLOAT)
+            x = GPI_RADIX_EXACT(K, x, sign, inf);
+        return (K)(x ^ flip);
+    }
+
+    template <bool FLOAT> GPI_DEVICE K equal_word(K x) const
+    {
+        if constexpr (FLOAT)
+            x = GPI_RADIX_FLOAT(K, x, sign, inf);
+        return (K)(x ^ flip);
+    }
+
+    /* The key of an exact word. */
+    template <bool FLOAT> GPI_DEVICE K key(K word) const
+    {
+        const K x = (K)(word ^ flip);
+        if constexpr (FLOAT)
+            return GPI_RADIX_UNEXACT(K, x, sign, inf);
+        else
+            return x;
+    }
+};
+
+/* What a block holds of a key: its exact word without values, the key beside them. */
+template <class K, bool FLOAT, int VB> struct Held {
+    const KeyOrder<K> &order;
+
+    GPI_DEVICE K hold(K key) const
+    {
+        return VB ? key : order.template exact_word<FLOAT>(key);
+    }
+
+    GPI_DEVICE K word(K held) const
+    {
+        return VB ? order.template equal_word<FLOAT>(held) : held;
+    }
+
+    GPI_DEVICE K key(K held) const
+    {
+        return VB ? held : order.template key<FLOAT>(held);
+    }
+};
+
+/* bits [shift, shift + log2(mask + 1)) of a word. */
+template <class K> struct DigitOf {
+    int shift;
+    uint32_t mask;
+
+    GPI_DEVICE uint32_t operator()(K word) const
+    {
+        if constexpr (sizeof(K) == 8) {
+            const bool high = shift >= 32;
+            const uint32_t low32 = (uint32_t)word, high32 = (uint32_t)(word >> 32);
+            return __funnelshift_r(high ? high32 : low32, high ? 0 : high32, shift) & mask;
+        } else {
+            return (uint32_t)word >> shift & mask;
+        }
+    }
+};
+
+/* Payload of a pair. */
+template <int BYTES> struct Payload;
+template <> struct Payload<0> {
+    using type = uint8_t;
+};
+template <> struct Payload<4> {
+    using type = uint32_t;
+};
+template <> struct Payload<8> {
+    using type = uint64_t;
+};
+template <> struct Payload<16> {
+    using type = uint4;
+};
+
+/* A sort as its kernels get it: what has nothing to do with values. */
+template <class K> struct RadixKeys {
+    K *keys[3]; /* by enum gpi_radix_place */
+    uint64_t n;
+    KeyOrder<K> order;
+    int begin, end;  /* bits compared */
+    int bucket_bits; /* 0: by passes only */
+    uint32_t bucket_most;
+    bool in_place;
+    bool keys_wanted; /* or the last pass leaves them out */
+    gpi_radix_plan *plan;
+    uint64_t *starts;    /* where each bin of a pass starts: [pass][bin] */
+    uint32_t *buckets;   /* counts, then where each bucket starts; 2^bucket_bits + 1 */
+    uint32_t *recount;   /* the same for a narrower range of bits */
+    uint32_t *cursors;   /* of the bins of a split whose items may come in any order */
+    uint64_t *states[2]; /* of the tiles of even and odd passes: [tile][bin] */
+
+    GPI_DEVICE const uint32_t *bucket_starts() const
+    {
+        return plan->recounted ? recount : buckets;
+    }
+};
+
+template <class K, class V> struct RadixJob : RadixKeys<K> {
+    V *values[3]; /* values[gpi_radix_in] NULL: the positions 0, 1, .. */
+};
+
+/* Exclusive sum over the first 256 threads of a block; every thread calls. */
+GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (&warp_total)[8])
+{
+    uint32_t upto = value;
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+        uint32_t left = __shfl_up_sync(all_lanes, upto, d);
+        if (lane_id() >= d)
+            upto += left;
+    }
+    if (threadIdx.x < radix_bins && lane_id() == 31)
+        warp_total[threadIdx.x / 32] = upto;
+    __syncthreads();
+    uint32_t before = upto - value;
+    if (threadIdx.x < radix_bins)
+        for (uint32_t w = 0; w < threadIdx.x / 32; w++)
+            before += warp_total[w];
+    return before;
+}
+
+/* All blocks of a cooperative launch wait for each other; what they wrote is then seen by all. */
+struct GridBarrier {
+    uint32_t *arrived;
+    uint32_t expected;
+
+    GPI_DEVICE void wait()
+    {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            expected += gridDim.x;
+            __threadfence();
+            atomicAdd(arrived, 1u);
+            uint32_t seen;
+            do
+                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                             : "=r"(seen)
+                             : "l"(arrived)
+                             : "memory");
+            while (seen < expected);
+            __threadfence();
+        }
+        __syncthreads();
+    }
+};
+
+} // namespace GPI_SPACE

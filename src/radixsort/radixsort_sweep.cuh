@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The splits of a sort, all in one cooperative launch: count, plan, split. What route the keys take
+ * is found out on the device:
+ *
+ * From the top digit. One read counts up to 2^15 buckets by the highest bits that vary; one or two
+ * splits bring every key into its bucket, and radixsort_local.cuh sorts the buckets, each inside
+ * one multiprocessor. The number of trips through memory does not grow with the width of the key.
+ *
+ * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if a bucket would be too large. A digit
+ * that is the same in all keys needs no pass.
+ */
+#pragma once
+
+#include "radixsort/radixsort_count.cuh"
+#include "radixsort/radixsort_pass.cuh"
+
+namespace GPI_SPACE
+{
+
+template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
+    using V = typename Payload<VB>::type;
+    using Stable = RadixTile<K, FLOAT, VB, true, T, I>;
+    static constexpr int tile_items = Stable::items;
+
+    const RadixJob<K, V> &job;
+    char *memory;
+    GridBarrier barrier;
+
+    GPI_DEVICE void clear_states(uint64_t *states, uint64_t rows)
+    {
+        for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < rows * radix_bins;
+             i += (uint64_t)gridDim.x * T)
+            states[i] = 0;
+    }
+
+    GPI_DEVICE uint64_t tiles() const
+    {
+        return (job.n + tile_items - 1) / tile_items;
+    }
+
+    /* True if the buckets are small enough: their starts are there then. */
+    GPI_DEVICE bool count_buckets_of_top()
+    {
+        int end = job.end,
+            bits = end - job.begin < job.bucket_bits ? end - job.begin : job.bucket_bits;
+        int shift = end - bits;
+        uint32_t *counts = job.buckets, *table = (uint32_t *)memory;
+        count_buckets<T, FLOAT, K>(job, shift, bits, counts, table);
+        barrier.wait();
+        end = varying_end(job);
+        if (end == job.begin)
+            return false;
+        if (end < job.end) {
+            bits = end - job.begin < job.bucket_bits ? end - job.begin : job.bucket_bits;
+            shift = end - bits;
+            counts = job.recount;
+            count_buckets<T, FLOAT, K>(job, shift, bits, counts, table);
+            barrier.wait();
+        }
+        if (blockIdx.x == 0)
+            plan_buckets<T, K>(job, shift, bits, counts, tile_items, table);
+        barrier.wait();
+        return job.plan->route == gpi_radix_by_buckets;
+    }
+
+    /* The step-th of the splits into buckets. */
+    GPI_DEVICE Split bucket_split(int step) const
+    {
+        const int shift = job.plan->shift, bits = job.plan->bits;
+        const int second = bits > radix_bits ? bits / 2 : 0, first = bits - second;
+        Split split = {};
+        split.ticket = &job.plan->tickets[step];
+        split.segment_starts = job.bucket_starts();
+        split.states = job.states[step];
+        if (step == 0) {
+            split.to = gpi_radix_tmp;
+            split.shift = shift + second;
+            split.bits = first;
+            split.below = second;
+            split.cursors = second ? job.cursors + (1 << bits) : job.cursors;
+            split.clear = job.states[1];
+            split.clear_rows = second ? tiles() + GPI_RADIX_SEGMENTS : 0;
+        } else {
+            split.from = gpi_radix_tmp;
+            split.to = gpi_radix_out;
+            split.shift = shift;
+            split.bits = second;
+            split.segmented = true;
+            split.cursors = job.cursors;
+        }
+        return split;
+    }
+
+    /* Pass p of sorting from the lowest digit. */
+    GPI_DEVICE Split pass_split(int p) const
+    {
+        const gpi_radix_pass now = job.plan->pass[p];
+        Split split = {};
+        split.from = now.from;
+        split.to = now.to;
+        split.shift = now.shift;
+        split.bits = now.bits;
+        split.ticket = &job.plan->tickets[2 + p];
+        split.leave_keys = now.last && !job.keys_wanted;
+        split.starts = job.starts + p * radix_bins;
+        split.states = job.states[now.number % 2];
+        split.clear = job.states[(now.number + 1) % 2];
+        split.clear_rows = tiles();
+        return split;
+    }
+
+    /* All splits of a route. */
+    template <bool STABLE> GPI_DEVICE void splits(bool buckets)
+    {
+        __shared__ Split split;
+        const int steps = !buckets                      ? (job.end - job.begin + 7) / 8
+                          : job.plan->bits > radix_bits ? 2
+                                                        : 1;
+        for (int i = 0; i < steps; i++) {
+            if (!buckets && !job.plan->pass[i].active)
+                continue;
+            __syncthreads();
+            if (threadIdx.x == 0)
+                split = buckets ? bucket_split(i) : pass_split(i);
+            __syncthreads();
+            Splitter<K, FLOAT, VB, STABLE, T, I>(job, split, memory).run();
+            barrier.wait();
+        }
+    }
+
+    GPI_DEVICE void count_passes()
+    {
+        clear_states(job.states[0], tiles());
+        count_digits<T, FLOAT, K>(job, (uint32_t *)memory);
+        barrier.wait();
+        if (blockIdx.x == 0)
+            plan_passes<K>(job, (uint64_t *)memory);
+        barrier.wait();
+    }
+
+    /* What the passes left elsewhere goes to the output. */
+    GPI_DEVICE void finish()
+    {
+        const uint32_t from = job.plan->result;
+        if (from == gpi_radix_out)
+            return;
+        const bool copy_keys = job.keys_wanted && job.keys[from] != job.keys[gpi_radix_out];
+        const bool copy_values = VB > 0 && job.values[from] != job.values[gpi_radix_out];
+        for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < job.n;
+             i += (uint64_t)gridDim.x * T) {
+            if (copy_keys)
+                job.keys[gpi_radix_out][i] = job.keys[from][i];
+            if constexpr (VB > 0)
+                if (copy_values) {
+                    if (job.values[from])
+                        job.values[gpi_radix_out][i] = job.values[from][i];
+                    else if constexpr (VB <= 8)
+                        job.values[gpi_radix_out][i] = (V)i;
+                }
+        }
+    }
+};
+
+/* Grid: cooperative, a block per multiprocessor. Tile: T x I items. After: the sorted array, or the
+ * buckets and route gpi_radix_by_buckets. */
+template <class K, bool FLOAT, int VB, int T, int I>
+__global__ void __launch_bounds__(T, 1)
+    radix_sweep_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+{
+    extern __shared__ __align__(16) char memory[];
+    Sweep<K, FLOAT, VB, T, I> sweep = {job, memory, {&job.plan->arrived, 0}};
+    bool buckets = false;
+    if (job.bucket_bits) {
+        if (VB > 0)
+            sweep.clear_states(job.states[0], sweep.tiles());
+        buckets = sweep.count_buckets_of_top();
+    }
+    if (!buckets)
+        sweep.count_passes();
+    if (VB == 0 && buckets)
+        sweep.template splits<false>(true);
+    else
+        sweep.template splits<true>(buckets);
+    if (!buckets)
+        sweep.finish();
+}
+
+} // namespace GPI_SPACE

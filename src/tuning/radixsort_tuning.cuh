@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Shapes of the sort's kernels. A row needs its provenance: GPU, date, measured. */
+#pragma once
+
+#include <cstdint>
+
+#include "device/space.cuh"
+
+namespace GPI_SPACE
+{
+
+/* Shared memory that one block may have. */
+constexpr int radix_shared_bytes = GPI_SM >= 90                   ? 227 * 1024
+                                   : GPI_SM == 80 || GPI_SM == 87 ? 163 * 1024
+                                   : GPI_SM == 75                 ? 64 * 1024
+                                                                  : 99 * 1024;
+
+/* Bits of the counters in shared memory that find the buckets. */
+constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
+                                       : radix_shared_bytes > 66 * 1024 ? 14
+                                                                        : 13;
+
+/* A tile of a split. Items per thread: as many as shared memory and registers hold, few for small
+ * arrays. H200, 2026-11-21, u32 pairs at 2^28: 36 items 6635 us, 40 items (which spill) 6681 us;
+ * as passes from the lowest digit, u32 keys: 512 threads x 40 4908 us, 512 x 36 4995, 1024 x 20
+ * 5246, 768 x 24 5130. */
+constexpr int radix_tile_threads = 512;
+
+constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
+{
+    int per_item = key_bytes + value_bytes + 2;
+    int fit = (radix_shared_bytes - 24 * 1024) / (radix_tile_threads * per_item);
+    int most = small ? 8 : key_bytes == 8 ? 24 : 36;
+    fit = fit < most ? fit : most;
+    return fit / 2 * 2;
+}
+
+/* Below this many items tiles are small, so that all multiprocessors have one. */
+constexpr uint64_t radix_small_items = 2 << 20;
+
+/* States of earlier tiles that a look-back reads at once. H200: 8 and 16 the same, 4 2% slower. */
+constexpr int radix_look_back_batch = 8;
+
+/* A bucket that is sorted inside a block. H200, u32 keys at 2^28: 512 x 18 1410 us. */
+struct RadixBucketShape {
+    int threads, items, blocks; /* blocks that share a multiprocessor */
+};
+
+constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
+{
+    int per_item = key_bytes + (value_bytes ? 2 : 0);
+    int threads = 512, most = 9216, blocks_most = 2;
+    int counters = threads / 32 * 2048 + 2048;
+    int fit = (radix_shared_bytes - counters) / per_item / threads;
+    int items = fit < most / threads ? fit : most / threads;
+    int blocks = radix_shared_bytes / (items * threads * per_item + counters);
+    return {threads, items, blocks < blocks_most ? blocks : blocks_most};
+}
+
+/* Keys of 16 bits alone are counted from so many on: below, the table costs more than passes. */
+constexpr uint64_t radix_counted_items = 4 << 20;
+
+/* Items that a bucket should have on the average, and where there are few buckets: with one per
+ * block they have to be enough for all multiprocessors. */
+constexpr int radix_bucket_items = 8192, radix_bucket_items_small = 2048;
+constexpr int radix_bucket_bits_least = 7;
+
+} // namespace GPI_SPACE
