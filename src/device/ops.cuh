@@ -95,32 +95,6 @@ template <> GPI_DEVICE bool less<double>(double a, double b)
     return a < b || (b != b && a == a);
 }
 
-/* The smaller and the larger of two in this order; hardware has it for float, where it tells zeros
- * apart. */
-template <class T> GPI_DEVICE T smaller(T a, T b)
-{
-    return less(b, a) ? b : a;
-}
-
-template <class T> GPI_DEVICE T larger(T a, T b)
-{
-    return less(a, b) ? b : a;
-}
-
-#if GPI_SM >= 80
-template <> GPI_DEVICE float smaller<float>(float a, float b)
-{
-    return fminf(a, b);
-}
-
-template <> GPI_DEVICE float larger<float>(float a, float b)
-{
-    float c;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
-    return c;
-}
-#endif
-
 /* ---- limits, without the host's <limits> ---- */
 
 template <class T> struct Limits {
@@ -189,12 +163,6 @@ template <> struct is_integer<double> {
     static constexpr bool value = false;
 };
 
-/* Whether smaller() and larger() do not depend on the order of their arguments, to the last bit. */
-template <class A> constexpr bool order_commutes = is_integer<A>::value;
-#if GPI_SM >= 80
-template <> constexpr bool order_commutes<float> = true;
-#endif
-
 template <class A> struct Sum {
     static constexpr bool commutes = true;
     static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
@@ -233,7 +201,7 @@ template <class A> struct Product {
  * shows.
  */
 template <class A, class S> struct Min {
-    static constexpr bool commutes = order_commutes<A>;
+    static constexpr bool commutes = is_integer<A>::value;
     static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
     static GPI_DEVICE A identity()
     {
@@ -241,7 +209,7 @@ template <class A, class S> struct Min {
     }
     static GPI_DEVICE A apply(A a, A b)
     {
-        return smaller(a, b);
+        return less(b, a) ? b : a;
     }
     static GPI_DEVICE A reduce(A v)
     {
@@ -250,7 +218,7 @@ template <class A, class S> struct Min {
 };
 
 template <class A, class S> struct Max {
-    static constexpr bool commutes = order_commutes<A>;
+    static constexpr bool commutes = is_integer<A>::value;
     static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
     static GPI_DEVICE A identity()
     {
@@ -258,7 +226,7 @@ template <class A, class S> struct Max {
     }
     static GPI_DEVICE A apply(A a, A b)
     {
-        return larger(a, b);
+        return less(a, b) ? b : a;
     }
     static GPI_DEVICE A reduce(A v)
     {
