@@ -153,6 +153,16 @@ GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
     return Fold::ordered ? sum : warp_reduce(sum, fold);
 }
 
+/* Some block takes the tile of this block's number first: ask the L2 for its first round while the
+ * numbers are drawn. All rounds of all blocks would be more than the L2 holds. */
+template <class Items>
+GPI_DEVICE void prefetch_round(const char *in, uint64_t n, uint64_t vector, uint32_t vectors)
+{
+    const uint64_t bytes = n * sizeof(typename Items::In), first = vector * Items::bytes;
+    if (first < bytes)
+        prefetch_tile(in + first, bytes - first, 0, vectors * Items::bytes);
+}
+
 /*
  * Grid: a block of W warps per tile, or fewer. Tile: rounds x W x K x 32 vectors, rounds by n.
  * Shared: W accumulators, twice. Nobody waits but the block that drew the last number, for blocks
@@ -179,9 +189,8 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
 
     if (threadIdx.x == 0)
         launch = alone ? Launch{0, 0} : launch_begin(p.state, tiles);
-    if (!alone) /* some block takes the tile of this block's number first */
-        prefetch_tile(p.in, n * sizeof(typename Items::In), blockIdx.x,
-                      (uint32_t)(part * W * Items::per_vector * sizeof(typename Items::In)));
+    if (!alone)
+        prefetch_round<Items>(p.in, n, blockIdx.x * (uint64_t)W * part, K * 32 * W);
     __syncthreads();
 
     const bool more = !alone && !launch_draws_once(tiles);
