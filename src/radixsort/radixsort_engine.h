@@ -44,7 +44,7 @@ struct gpi_radix_engine_args {
     bool exact; /* words that tell NaNs and zeros apart: items may come in any order otherwise */
     int begin_bit, end_bit;
     uint64_t n;
-    size_t value_bytes; /* 0, 4, 8 or 16 */
+    size_t value_bytes; /* 0, 4 or 8 */
     void *keys[3];      /* by place; all three exist, in may equal out */
     void *values[3];    /* in NULL: the positions */
     bool keys_wanted;

@@ -107,9 +107,6 @@ template <> struct Payload<4> {
 template <> struct Payload<8> {
     using type = uint64_t;
 };
-template <> struct Payload<16> {
-    using type = uint4;
-};
 
 /* A sort as its kernels get it: what has nothing to do with values. */
 template <class K> struct RadixKeys {
