@@ -89,7 +89,8 @@ template <class Op, class A, int EACH> struct WideLookahead {
     A folded; /* initial value, then the tiles before next */
     uint32_t next;
 
-    GPI_DEVICE WideLookahead(const Op &op_, A init) : op(op_), folded(init), next(0)
+    GPI_DEVICE WideLookahead(const Op &op_, A init, uint32_t first = 0)
+        : op(op_), folded(init), next(first)
     {
     }
 

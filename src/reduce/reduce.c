@@ -174,7 +174,7 @@ static gp_status workspace(const char *f, const gp_target *target, uint64_t n, s
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    size_t cuda = gpi_state_bytes(gpi_reduce_tiles_most(n * item_bytes) * pieces + 32);
+    size_t cuda = gpi_state_bytes(gpi_reduce_sums_most(n * item_bytes) * pieces + 32);
     size_t cpu = gpi_reduce_cpu_bytes(n, item_bytes, (size_t)pieces * 8);
     *bytes = backend == GP_BACKEND_CPU || (backend == GP_BACKEND_AUTO && cpu > cuda) ? cpu : cuda;
     return GP_OK;

@@ -31,7 +31,7 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
     ReduceParams p = {(const char *)args->in, args->n, args->device_n, {}};
     GPI_TRY(gpi_state_get(ctx, function_of(args),
-                          gpi_reduce_tiles_most(bytes) * TileState<typename Fold::A>::pieces,
+                          gpi_reduce_sums_most(bytes) * TileState<typename Fold::A>::pieces,
                           &p.state));
     reduce_k<Fold, W, K, reduce_blocks_per_sm><<<grid, W * 32, 0, ctx->stream>>>(p, fold);
     return gpi_cuda_launched(ctx, function_of(args));

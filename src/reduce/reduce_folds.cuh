@@ -115,7 +115,7 @@ template <class T> GPI_DEVICE uint32_t word_total(uint32_t w, uint32_t t)
 /* A: int64_t or uint64_t, float or double. */
 template <class T, class A> struct SumFold : OneType<SumFold<T, A>, A> {
     using Items = ReduceItems<T>;
-    static constexpr bool ordered = false;
+    static constexpr bool ordered = false, exact = is_integer<A>::value;
     ResultOf<A> result;
 
     explicit SumFold(const ResultOf<A> &r) : result(r)
@@ -168,7 +168,7 @@ template <class T, class A> struct SumFold : OneType<SumFold<T, A>, A> {
  * that lie far apart overflows where one of neighbours does not. */
 template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A> {
     using Items = ReduceItems<T>;
-    static constexpr bool ordered = !is_integer<A>::value;
+    static constexpr bool ordered = !is_integer<A>::value, exact = !ordered;
     ResultOf<A> result;
     int op;
 
@@ -233,7 +233,7 @@ template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A> {
 
 template <class A, class Op, int PIECE> struct PairFold : OneType<PairFold<A, Op, PIECE>, A> {
     using Items = ReduceItems<A, PIECE>;
-    static constexpr bool ordered = true;
+    static constexpr bool ordered = true, exact = false;
     ReduceResult<A> result;
 
     explicit PairFold(const ReduceResult<A> &r) : result(r)
@@ -294,7 +294,7 @@ template <class T, class V> struct PlaceFold {
     using X = V;
     using Lane = LanePlace<V>;
     using A = Place<V>;
-    static constexpr bool ordered = false; /* the vector's number decides ties */
+    static constexpr bool ordered = false, exact = true; /* the vector's number decides ties */
     static constexpr bool warp_reduces = false;
     static constexpr bool integer = is_integer<V>::value;
     char *value;     /* or NULL */

@@ -4,10 +4,11 @@
  *
  * CUDA, one launch at every n:
  *   1. Tiles of fixed numbers of items, one or two rounds of 16 KB by n alone; a warp folds its
- *      part, the block its warps, and publishes the tile's sum (device/tile_state.cuh).
- *   2. The block that started last gives up tiles after its first and folds the published sums as
- *      they appear, from left to right in groups of 32 tiles, each group as a tree. Only it waits,
- *      and only for blocks that have started.
+ *      part, the block its warps. Where the order of operations shows in the result (sums of
+ *      floats, pairs) the block publishes the tile's sum (device/tile_state.cuh); otherwise it
+ *      folds all of its tiles first.
+ *   2. When all tiles have been taken, warps fold groups of the published sums, and the block that
+ *      drew the last number folds the groups. Who waits, waits for blocks that run.
  *   Argmin and argmax fold pairs of a value and the number of the 16-byte vector that has it; the
  *   item in the vector is found at the end.
  *
@@ -54,12 +55,14 @@ enum { GPI_REDUCE_WARPS = 8, GPI_REDUCE_VECTORS = 4 };
 #define GPI_REDUCE_LONG_BYTES ((uint64_t)128 << 20)
 #define GPI_REDUCE_ROUNDS(bytes) ((bytes) < GPI_REDUCE_LONG_BYTES ? 1 : 2)
 
-/* The most tiles that an array of at most that many bytes has; 32-byte items have vectors of 32. */
-static inline uint64_t gpi_reduce_tiles_most(uint64_t bytes)
+/* The most sums that an array of at most that many bytes has: tiles, and groups of at least 64;
+ * 32-byte items have vectors of 32. */
+static inline uint64_t gpi_reduce_sums_most(uint64_t bytes)
 {
     uint64_t tile = (uint64_t)GPI_REDUCE_ROUND_BYTES * GPI_REDUCE_ROUNDS(bytes);
     uint64_t tiles = bytes / tile + 1, before = GPI_REDUCE_LONG_BYTES / GPI_REDUCE_ROUND_BYTES;
-    return bytes < GPI_REDUCE_LONG_BYTES || tiles > before ? tiles : before;
+    uint64_t most = bytes < GPI_REDUCE_LONG_BYTES || tiles > before ? tiles : before;
+    return most + most / 64 + 1;
 }
 
 /* NULL if there is none. */

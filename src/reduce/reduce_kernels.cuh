@@ -24,13 +24,15 @@ struct ReduceParams {
  *   Lane                     what a lane folds vectors to, in rising order
  *   A                        what lanes, warps and tiles fold to
  *   ordered                  the operator sees the items in their order: X, Lane and A are one type
+ *   exact                    any order and grouping of the items gives the same bits
  *   warp_reduces             false: as the operators of ops.cuh
  *   vector(raw)              the fold of the items of a vector
  *   none(), item(p), join(l, r)  the same one by one, from a neutral X
  *   lane(), add(lane, x, row)    a lane's fold, and vector number row of it
- *   leave(lane, v)           of a lane whose vector 0 is v of the array, and that it stands 32
- * apart identity(), apply(l, r)  on A; identity() is neutral to the last bit start() what comes
- * before the first item finish(p, n, all)        stores the result; by one thread. n may be 0
+ *   leave(lane, v)           of a lane whose vectors are v, v + 32, .. of the array
+ *   identity(), apply(l, r)  on A; identity() is neutral to the last bit
+ *   start()                  what comes before the first item
+ *   finish(p, n, all)        stores the result; by one thread. n may be 0
  */
 
 /* One input dtype; PIECE: bytes of a scalar. */
@@ -128,7 +130,7 @@ template <class Items> struct ReduceArray {
     }
 };
 
-/* The fold of one warp's part of a tile, rounds x K x 32 vectors from first on; in lane 0. */
+/* What a lane folds of one warp's part of a tile, rounds x K x 32 vectors from first on. */
 template <class Fold, int K>
 GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
                                         const ReduceArray<typename Fold::Items> &array,
@@ -149,8 +151,23 @@ GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
             fold.add(lane, x, r * K + k);
         }
     }
-    typename Fold::A sum = fold.leave(lane, first + lane_id());
-    return Fold::ordered ? sum : warp_reduce(sum, fold);
+    return fold.leave(lane, first + lane_id());
+}
+
+/* The fold of a block's lanes; in lane 0 of warp 0. After reduce_part() a lane of an ordered fold
+ * has all of its warp. */
+template <class Fold, int W>
+GPI_DEVICE typename Fold::A reduce_block(const Fold &fold, typename Fold::A lane,
+                                         typename Fold::A (&warp_sum)[W])
+{
+    if constexpr (!Fold::ordered)
+        lane = warp_reduce(lane, fold);
+    if (lane_id() == 0)
+        warp_sum[threadIdx.x / 32] = lane;
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        return lane;
+    return warp_reduce(lane_id() < W ? warp_sum[lane_id()] : fold.identity(), fold);
 }
 
 /* Some block takes the tile of this block's number first: ask the L2 for its first round while the
@@ -163,10 +180,51 @@ GPI_DEVICE void prefetch_round(const char *in, uint64_t n, uint64_t vector, uint
         prefetch_tile(in + first, bytes - first, 0, vectors * Items::bytes);
 }
 
+/* How far a block has come when all tiles are drawn. */
+struct ReduceEnd {
+    uint32_t number; /* of this block, by its last draw */
+    uint32_t sums;   /* published ones */
+    bool all_drawn;  /* whoever publishes them is running, and not only for the last block */
+};
+
+/*
+ * The fold of the published sums. Warps fold groups of them, and publish those in turn behind the
+ * sums; the last block folds the groups. Who waits, waits for blocks that run.
+ */
+template <class Fold, int W>
+GPI_DEVICE void reduce_sums(const ReduceParams &p, const Fold &fold, uint64_t n,
+                            const TileState<typename Fold::A> &state, const ReduceEnd &end)
+{
+    using A = typename Fold::A;
+    using Groups = WideLookahead<Fold, A, sizeof(A) <= 8 ? 8 : 2>;
+    const bool last = end.number == gridDim.x - 1;
+    const uint32_t warp = threadIdx.x / 32, groups = (end.sums + Groups::tiles - 1) / Groups::tiles;
+    const bool shared = end.all_drawn && groups > 1;
+    const uint32_t step = shared ? gridDim.x * W : W;
+    if (last || shared)
+        for (uint32_t g = shared ? end.number * W + warp : warp; g < groups; g += step) {
+            const Groups group(fold, fold.identity(), g * Groups::tiles);
+            const A sum = warp_reduce(group.poll(state, end.sums), fold);
+            if (lane_id() == 0 && groups > 1)
+                state.publish(end.sums + g, sum);
+            else if (lane_id() == 0)
+                fold.finish(p, n, fold.apply(fold.start(), sum));
+        }
+    if (!last || warp != 0)
+        return;
+    if (groups != 1) {
+        Groups all(fold, fold.start(), end.sums);
+        const A sum = all.exclusive(state, end.sums + groups);
+        if (lane_id() == 0)
+            fold.finish(p, n, sum);
+    }
+    if (lane_id() == 0)
+        state.retire_one(p.state, end.sums + groups);
+}
+
 /*
  * Grid: a block of W warps per tile, or fewer. Tile: rounds x W x K x 32 vectors, rounds by n.
- * Shared: W accumulators, twice. Nobody waits but the block that drew the last number, for blocks
- * that hold tiles.
+ * Shared: W accumulators, twice. Exact folds publish a sum per block, others one per tile.
  * After: what the fold's finish() stores.
  */
 template <class Fold, int W, int K, int BLOCKS>
@@ -193,46 +251,44 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
         prefetch_round<Items>(p.in, n, blockIdx.x * (uint64_t)W * part, K * 32 * W);
     __syncthreads();
 
+    const TileState<A> state(p.state, launch.epoch);
     const bool more = !alone && !launch_draws_once(tiles);
     uint32_t tile = launch.tile;
+    A sum = fold.identity();
     for (int turn = 0; tile < tiles; turn++) {
         /* 1. Fold each warp's part. Meanwhile the next tile's number comes. */
         uint64_t number = 0;
         if (threadIdx.x == 0 && more)
             number = counter_draw(p.state);
-        A sum = reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
-        if (lane_id() == 0)
-            warp_sum[turn & 1][warp] = sum;
+        const A lane =
+            reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
         if (threadIdx.x == 0)
             next[turn & 1] = more ? launch_drawn(p.state, tiles, number).tile : tiles;
-        __syncthreads();
 
-        /* 2. Publish the tile's sum. */
-        if (warp == 0) {
-            sum = lane_id() < W ? warp_sum[turn & 1][lane_id()] : fold.identity();
-            sum = warp_reduce(sum, fold);
-            if (lane_id() == 0 && alone)
-                fold.finish(p, n, fold.apply(fold.start(), sum));
-            else if (lane_id() == 0)
-                TileState<A>(p.state, launch.epoch).publish(tile, sum);
+        /* 2. Keep the tile's fold, or publish it. */
+        if constexpr (Fold::exact) {
+            sum = fold.apply(sum, lane);
+            __syncthreads();
+        } else {
+            sum = reduce_block<Fold, W>(fold, lane, warp_sum[turn & 1]);
+            if (threadIdx.x == 0 && !alone)
+                state.publish(tile, sum);
         }
         tile = next[turn & 1];
     }
-    if (warp != 0 || (alone && tiles > 0))
-        return;
 
-    /* 3. The block that drew the last number folds the sums: all tiles have been taken then. */
-    const TileState<A> state(p.state, launch.epoch);
-    const bool last =
-        launch_draws_once(tiles) ? launch.tile == gridDim.x - 1 : tile == tiles + gridDim.x - 1;
-    if (last) {
-        WideLookahead<Fold, A, sizeof(A) <= 8 ? 8 : 2> ahead(fold, fold.start());
-        const A all = ahead.exclusive(state, tiles);
-        if (lane_id() == 0)
-            fold.finish(p, n, all);
+    /* 3. Fold what was published. */
+    if constexpr (Fold::exact) {
+        sum = reduce_block<Fold, W>(fold, sum, warp_sum[0]);
+        if (threadIdx.x == 0 && !alone)
+            state.publish(blockIdx.x, sum);
     }
-    if (launch.tile == 0 && lane_id() == 0 && !alone)
-        state.retire_one(p.state, tiles);
+    if (!alone)
+        reduce_sums<Fold, W>(p, fold, n, state,
+                             {more ? tile - tiles : launch.tile, Fold::exact ? gridDim.x : tiles,
+                              more && !Fold::exact});
+    else if (threadIdx.x == 0)
+        fold.finish(p, n, fold.apply(fold.start(), sum));
 }
 
 } // namespace GPI_SPACE
