@@ -126,7 +126,11 @@ template <bool FLOAT, int VB> struct Shapes {
     static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
     static constexpr int bucket_most = bucket.threads * bucket.items;
     using Local = Bucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
-    static constexpr int local_shared = sizeof(typename Local::Shared);
+    using Fine = FineBucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    static constexpr int local_shared = sizeof(typename Local::Shared) >
+                                                sizeof(typename Fine::Shared)
+                                            ? sizeof(typename Local::Shared)
+                                            : sizeof(typename Fine::Shared);
     static constexpr int large = radix_tile_items(sizeof(Key), VB, false);
     static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
     static_assert(local_shared <= radix_shared_bytes, "a bucket must fit");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting a bucket inside one block: stable passes from the lowest digit in shared memory.
+ * Sorting a bucket inside one block: by bins (radixsort_fine.cuh), or if those do not suit it by
+ * stable passes from the lowest digit in shared memory.
  *
  * If more bits are left than two passes take, the highest of them are sorted first. Most keys are
  * then in order; runs of keys that agree so far are short, and a thread sorts each by insertion. A
@@ -11,7 +12,7 @@
  */
 #pragma once
 
-#include "radixsort/radixsort_tile.cuh"
+#include "radixsort/radixsort_fine.cuh"
 
 namespace GPI_SPACE
 {
@@ -335,6 +336,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
         }
     }
 
+    /* Not inlined: its registers are not those of the kernel. */
+    static __device__ __noinline__ void sort_by_passes(Bucket b, uint64_t first, uint32_t from)
+    {
+        b.sort(first, from);
+    }
+
     GPI_DEVICE void sort(uint64_t first, uint32_t from)
     {
         const K *keys_in = job.keys[from] + first;
@@ -384,6 +391,7 @@ template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
     radix_local_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
+    using Fine = FineBucket<K, FLOAT, VB, T, I>;
     using Local = Bucket<K, FLOAT, VB, T, I>;
     extern __shared__ __align__(16) char memory[];
     Local bucket = {job, *(typename Local::Shared *)memory};
@@ -407,8 +415,13 @@ __global__ void __launch_bounds__(T, BLOCKS)
             bucket.copy(first, end);
         return;
     }
-    bucket.set_count((int)(end - first));
-    bucket.sort(first, from);
+    const int count = (int)(end - first);
+    const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared};
+    if (fine.sort(first, from))
+        return;
+    __syncthreads();
+    bucket.set_count(count);
+    Local::sort_by_passes(bucket, first, from);
 }
 
 } // namespace GPI_SPACE

@@ -41,20 +41,32 @@ constexpr uint64_t radix_small_items = 2 << 20;
 /* States of earlier tiles that a look-back reads at once. H200: 8 and 16 the same, 4 2% slower. */
 constexpr int radix_look_back_batch = 8;
 
-/* A bucket that is sorted inside a block. H200, u32 keys at 2^28: 512 x 18 1410 us. */
+/* A bucket that is sorted inside a block. H200, 2026-11-21, u32 keys and u64 keys at 2^28: 12 bits,
+ * 3 blocks for 4-byte keys 3107 and 5459 us; 13 bits 3199 and 5629; two passes instead of bins 3521
+ * and 6314. */
 struct RadixBucketShape {
     int threads, items, blocks; /* blocks that share a multiprocessor */
 };
 
+/* Bits by which a bucket is counted when one count is to sort it. */
+constexpr int radix_fine_bits = 12;
+
+constexpr int radix_bucket_bytes(int items, int key_bytes, int value_bytes)
+{
+    int threads = 512, most = items * threads;
+    int by_passes = most * (key_bytes + (value_bytes ? 2 : 0)) + threads / 32 * 2048;
+    int counts = 4 << radix_fine_bits, stage = value_bytes == 4 ? most * 4 : 0;
+    int by_bins = most * (key_bytes == 8 ? 8 : 4) + (stage > counts ? stage : counts);
+    return (by_passes > by_bins ? by_passes : by_bins) + 2048;
+}
+
 constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
 {
-    int per_item = key_bytes + (value_bytes ? 2 : 0);
-    int threads = 512, most = 9216, blocks_most = 2;
-    int counters = threads / 32 * 2048 + 2048;
-    int fit = (radix_shared_bytes - counters) / per_item / threads;
-    int items = fit < most / threads ? fit : most / threads;
-    int blocks = radix_shared_bytes / (items * threads * per_item + counters);
-    return {threads, items, blocks < blocks_most ? blocks : blocks_most};
+    int items = 18, blocks_most = value_bytes ? 2 : 3;
+    while (radix_bucket_bytes(items, key_bytes, value_bytes) > radix_shared_bytes)
+        items -= 2;
+    int blocks = radix_shared_bytes / radix_bucket_bytes(items, key_bytes, value_bytes);
+    return {512, items, blocks < blocks_most ? blocks : blocks_most};
 }
 
 /* Keys of 16 bits alone are counted from so many on: below, the table costs more than passes. */

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting a bucket inside one block by a single count.
+ *
+ * As many bins as there are keys or so are counted by the highest bits that vary in the bucket, and
+ * every item goes into its bin, in any order. A bin has a few items then: each thread takes a run
+ * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
+ * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). A bucket with a larger bin than
+ * that is worth is left to radixsort_local.cuh.
+ *
+ * Beside values a word holds the varying bits of a key and below them its position. So no two words
+ * are the same, their order is the stable one, and the value is found by the position.
+ */
+#pragma once
+
+#include <type_traits>
+
+#include "radixsort/radixsort_tile.cuh"
+#include "tuning/radixsort_tuning.cuh"
+
+namespace GPI_SPACE
+{
+
+/* Over all lanes of a warp. */
+template <class F> GPI_DEVICE uint32_t warp_fold(uint32_t v, F f)
+{
+#pragma unroll
+    for (int d = 16; d; d >>= 1)
+        v = f(v, __shfl_xor_sync(all_lanes, v, d));
+    return v;
+}
+
+GPI_DEVICE uint32_t warp_sum(uint32_t v)
+{
+#if GPI_SM >= 80
+    return __reduce_add_sync(all_lanes, v);
+#else
+    return warp_fold(v, [](uint32_t a, uint32_t b) { return a + b; });
+#endif
+}
+
+GPI_DEVICE uint32_t warp_max(uint32_t v)
+{
+#if GPI_SM >= 80
+    return __reduce_max_sync(all_lanes, v);
+#else
+    return warp_fold(v, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
+#endif
+}
+
+GPI_DEVICE uint32_t warp_or(uint32_t v)
+{
+#if GPI_SM >= 80
+    return __reduce_or_sync(all_lanes, v);
+#else
+    return warp_fold(v, [](uint32_t a, uint32_t b) { return a | b; });
+#endif
+}
+
+GPI_DEVICE uint64_t warp_or(uint64_t v)
+{
+    return (uint64_t)warp_or((uint32_t)(v >> 32)) << 32 | warp_or((uint32_t)v);
+}
+
+template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
+    using V = typename Payload<VB>::type;
+    using Word = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
+    static constexpr bool pairs = VB > 0;
+    static constexpr int warps = T / 32, most = T * I;
+    static constexpr int position_bits = pairs ? 14 : 0;
+    static constexpr int bin_bits = radix_fine_bits, bins = 1 << bin_bits;
+    static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
+    static constexpr int largest_bin = 16;
+    /* Values pass through shared memory where the counts were. */
+    static constexpr bool staged = VB == 4;
+    static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
+    static constexpr int stage_bytes = staged && most * VB > count_bytes ? most *VB : count_bytes;
+
+    struct Shared {
+        alignas(16) Word words[most];
+        alignas(16) char stage[stage_bytes];
+        Word varying[warps];
+        uint32_t total[warps];
+        uint32_t fullest[warps]; /* items in a bin that this warp has summed */
+        uint32_t largest[warps]; /* in a bin that this warp has items of after the exchange */
+    };
+    static_assert(I % 2 == 0, "a thread reads its items two at a time");
+    static_assert(!pairs || most <= 1 << position_bits, "a position must fit");
+    static_assert(quads % 2 == 0 && warps <= 32, "two sums share a word");
+    static_assert(most < 1 << 16, "and are less than 2^16");
+
+    const RadixJob<K, V> &job;
+    Shared &s;
+    int count;
+    K compared; /* bits of a key's word */
+
+    GPI_DEVICE Held<K, FLOAT, VB> order() const
+    {
+        return {job.order};
+    }
+
+    GPI_DEVICE uint32_t *counts() const
+    {
+        return (uint32_t *)s.stage;
+    }
+
+    static GPI_DEVICE int item(int i)
+    {
+        return i * T + (int)threadIdx.x;
+    }
+
+    /* f(i) for each row in which this thread has an item; some rows together while all threads have
+     * one. */
+    template <class F> GPI_DEVICE void for_rows(F f) const
+    {
+        constexpr int group = I % 3 == 0 ? 3 : 2;
+#pragma unroll
+        for (int i = 0; i < I; i += group) {
+            if ((i + group) * T <= count) {
+#pragma unroll
+                for (int j = 0; j < group; j++)
+                    f(i + j);
+                continue;
+            }
+            if (i * T >= count)
+                break;
+#pragma unroll
+            for (int j = 0; j < group; j++)
+                if (item(i + j) < count)
+                    f(i + j);
+        }
+    }
+
+    GPI_DEVICE Word word_of(K key) const
+    {
+        if constexpr (pairs)
+            return (Word)((order().word(key) & compared) >> job.begin);
+        else
+            return order().hold(key);
+    }
+
+    /* Ask the L2 for the values, which are needed last. */
+    GPI_DEVICE void fetch_values(const V *values) const
+    {
+        const int at = (int)threadIdx.x * 128 / (int)sizeof(V);
+        if (pairs && values && at < count)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(values + at));
+    }
+
+    /* Clears the counts. How many low bits of the words vary in the whole bucket. */
+    GPI_DEVICE int varying_bits(Word varying) const
+    {
+#pragma unroll
+        for (int i = threadIdx.x; i < bins / 4; i += T)
+            ((uint4 *)s.stage)[i] = make_uint4(0, 0, 0, 0);
+        varying = warp_or(varying);
+        if (lane_id() == 0) {
+            s.varying[threadIdx.x / 32] = varying;
+            s.largest[threadIdx.x / 32] = 0;
+        }
+        __syncthreads();
+        varying = warp_or(lane_id() < warps ? s.varying[lane_id()] : (Word)0);
+        return 64 - __clzll(varying);
+    }
+
+    /* The count of a word's bin. */
+    GPI_DEVICE uint32_t *bin(Word word, int shift) const
+    {
+        return counts() + DigitOf<Word>{shift, bins - 1}(word);
+    }
+
+    /* Counts become starts; returns the largest count. */
+    GPI_DEVICE uint32_t sum_bins() const
+    {
+        const int warp = (int)threadIdx.x / 32;
+        uint4 *mine = (uint4 *)counts() + warp * 32 * quads + lane_id();
+        uint4 c[quads];
+        uint32_t at[quads], most = 0, begin = 0;
+#pragma unroll
+        for (int i = 0; i < quads; i += 2) {
+            uint32_t sum[2];
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                c[i + j] = mine[(i + j) * 32];
+                sum[j] = starts_of(c[i + j], most);
+            }
+            const uint32_t both = sum[0] | sum[1] << 16;
+            const uint32_t upto = scan_lanes(both), before = upto - both;
+            const uint32_t all = __shfl_sync(all_lanes, upto, 31);
+            at[i] = begin + (before & 0xffff);
+            at[i + 1] = begin + (all & 0xffff) + (before >> 16);
+            begin += (all & 0xffff) + (all >> 16);
+        }
+        most = warp_max(most);
+        if (lane_id() == 0) {
+            s.total[warp] = begin;
+            s.fullest[warp] = most;
+        }
+        __syncthreads();
+        const bool other = lane_id() < warps;
+        const uint32_t base = warp_sum(other && lane_id() < warp ? s.total[lane_id()] : 0);
+#pragma unroll
+        for (int i = 0; i < quads; i++) {
+            const uint32_t a = at[i] + base;
+            mine[i * 32] = make_uint4(c[i].x + a, c[i].y + a, c[i].z + a, c[i].w + a);
+        }
+        if (lane_id() == 0 && begin > 0)
+            for (uint32_t w = base / (32 * I); w <= (base + begin - 1) / (32 * I); w++)
+                atomicMax(&s.largest[w], most);
+        most = warp_max(other ? s.fullest[lane_id()] : 0);
+        __syncthreads();
+        return most;
+    }
+
+    /* Exclusive sums of four counts; returns their sum. */
+    static GPI_DEVICE uint32_t starts_of(uint4 &c, uint32_t &most)
+    {
+        const uint32_t upto2 = c.x + c.y, upto3 = upto2 + c.z, sum = upto3 + c.w;
+        most = max(max(most, max(c.x, c.y)), max(c.z, c.w));
+        c = make_uint4(0, c.x, upto2, upto3);
+        return sum;
+    }
+
+    static GPI_DEVICE uint32_t scan_lanes(uint32_t v)
+    {
+#pragma unroll
+        for (int d = 1; d < 32; d <<= 1) {
+            const uint32_t left = __shfl_up_sync(all_lanes, v, d);
+            v += lane_id() >= d ? left : 0;
+        }
+        return v;
+    }
+
+    static GPI_DEVICE void rise(Word &a, Word &b)
+    {
+        const Word low = a < b ? a : b;
+        b = a < b ? b : a;
+        a = low;
+    }
+
+    /* Put the items of each warp in order, in registers. */
+    GPI_DEVICE void settle() const
+    {
+        struct alignas(2 * sizeof(Word)) Two {
+            Word a, b;
+        };
+        const int first = (int)threadIdx.x * I, end = ((int)threadIdx.x / 32 + 1) * 32 * I;
+        const uint32_t rounds = s.largest[threadIdx.x / 32];
+        Two *mine = (Two *)(s.words + first);
+        Word word[I];
+#pragma unroll
+        for (int i = 0; i < I; i += 2) {
+            const Two two = mine[i / 2];
+            word[i] = two.a;
+            word[i + 1] = two.b;
+        }
+        if (end > count)
+#pragma unroll
+            for (int i = 0; i < I; i++)
+                word[i] = first + i < count ? word[i] : (Word) ~(Word)0;
+#pragma unroll 1
+        for (uint32_t r = 0; r < rounds; r += 2) {
+#pragma unroll
+            for (int i = 0; i < I; i += 2)
+                rise(word[i], word[i + 1]);
+#pragma unroll
+            for (int i = 1; i + 1 < I; i += 2)
+                rise(word[i], word[i + 1]);
+            Word next = __shfl_down_sync(all_lanes, word[0], 1);
+            Word before = __shfl_up_sync(all_lanes, word[I - 1], 1);
+            if (lane_id() < 31)
+                rise(word[I - 1], next);
+            if (lane_id() > 0)
+                rise(before, word[0]);
+        }
+#pragma unroll
+        for (int i = 0; i < I; i += 2)
+            mine[i / 2] = {word[i], word[i + 1]};
+        __syncthreads();
+    }
+
+    /* The bins that have items in two warps: a warp takes the items around its first one. */
+    GPI_DEVICE void settle_between() const
+    {
+        const int border = (int)threadIdx.x / 32 * 32 * I, p = border - largest_bin + lane_id();
+        if (border > 0 && border < count) {
+            const uint32_t rounds = s.largest[threadIdx.x / 32];
+            Word mine = s.words[p];
+            for (uint32_t r = 0; r < rounds; r++) {
+                const int other = (int)((lane_id() + r % 2) ^ 1) - (int)(r % 2);
+                Word theirs = __shfl_sync(all_lanes, mine, other & 31);
+                if (other < 0 || other > 31)
+                    continue;
+                if (lane_id() < other)
+                    rise(mine, theirs);
+                else
+                    rise(theirs, mine);
+            }
+            s.words[p] = mine;
+        }
+        __syncthreads();
+    }
+
+    template <class X> GPI_DEVICE void stage(const X *from) const
+    {
+        for_rows([&](int i) { copy_async((X *)s.stage + item(i), from + item(i)); });
+    }
+
+    GPI_DEVICE uint32_t position(int p) const
+    {
+        return (uint32_t)s.words[p] % (1u << position_bits);
+    }
+
+    /* Out of the stage into sorted order. */
+    template <class X> GPI_DEVICE void write_staged(X *to) const
+    {
+        copy_async_wait();
+        __syncthreads();
+        for_rows([&](int i) { __stcs(to + item(i), ((const X *)s.stage)[position(item(i))]); });
+    }
+
+    /* What does not fit the stage. A bucket may be sorted where it lies, so all are read before
+     * one is written. */
+    template <class X> GPI_DEVICE void write_picked(X *to, const X *from) const
+    {
+        X value[I];
+        for_rows([&](int i) { value[i] = from[position(item(i))]; });
+        __syncthreads();
+        for_rows([&](int i) { __stcs(to + item(i), value[i]); });
+    }
+
+    /* above: the bits that do not vary. */
+    GPI_DEVICE void write_keys(K *to, Word above) const
+    {
+        for_rows([&](int i) {
+            const Word word = s.words[item(i)];
+            if constexpr (pairs)
+                __stcs(to + item(i),
+                       job.order.template key<false>((K)(above | word >> position_bits)));
+            else
+                __stcs(to + item(i), order().key((K)word));
+        });
+    }
+
+    /* False if the bucket does not suit; nothing is written then. */
+    GPI_DEVICE bool sort(uint64_t first, uint32_t from) const
+    {
+        const K *keys_in = job.keys[from] + first;
+        const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
+        K key[I];
+        for_rows([&](int i) { key[i] = __ldcs(keys_in + item(i)); });
+        fetch_values(values_in);
+        const Word first_word = word_of(keys_in[0]);
+        Word word[I], differ = 0;
+        for_rows([&](int i) {
+            word[i] = word_of(key[i]);
+            differ |= word[i] ^ first_word;
+        });
+        const int varying = varying_bits(differ), all = varying + position_bits;
+        if (all > 8 * (int)sizeof(Word))
+            return false;
+        const Word above = varying < 8 * (int)sizeof(Word) ? first_word >> varying << varying : 0;
+        const int shift = all > bin_bits ? all - bin_bits : 0;
+
+        for_rows([&](int i) {
+            if constexpr (pairs)
+                word[i] = (Word)((word[i] ^ above) << position_bits | (Word)item(i));
+            atomicAdd(bin(word[i], shift), 1u);
+        });
+        __syncthreads();
+        const uint32_t largest = sum_bins();
+        if (shift && largest > largest_bin)
+            return false;
+        for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
+        __syncthreads();
+        if constexpr (staged)
+            if (values_in)
+                stage(values_in);
+        if (shift && largest > 1) {
+            settle();
+            settle_between();
+        }
+        write(first, keys_in, values_in, above);
+        return true;
+    }
+
+    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, Word above) const
+    {
+        K *keys = job.keys[gpi_radix_out] + first;
+        if constexpr (pairs) {
+            V *values = job.values[gpi_radix_out] + first;
+            if (!values_in)
+                for_rows([&](int i) { values[item(i)] = (V)(first + position(item(i))); });
+            else if constexpr (staged)
+                write_staged(values);
+            else
+                write_picked(values, values_in);
+            if (!job.keys_wanted)
+                return;
+            /* Some words do not have all of the key. */
+            if (FLOAT || job.begin > 0 || job.end < 8 * (int)sizeof(K)) {
+                write_picked(keys, keys_in);
+                return;
+            }
+        }
+        write_keys(keys, above);
+    }
+};
+
+} // namespace GPI_SPACE
