@@ -85,14 +85,15 @@ template <class T> GPI_DEVICE bool less(T a, T b)
     return a < b;
 }
 
+/* Two comparisons: below or unordered, and a is no NaN. */
 template <> GPI_DEVICE bool less<float>(float a, float b)
 {
-    return a < b || (b != b && a == a);
+    return !(a >= b) && a == a;
 }
 
 template <> GPI_DEVICE bool less<double>(double a, double b)
 {
-    return a < b || (b != b && a == a);
+    return !(a >= b) && a == a;
 }
 
 /* ---- limits, without the host's <limits> ---- */
