@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same call through CUB: the baseline that our kernels are compared with. Compiled per
- * accumulator (GPI_ACC).
+ * The same call through CUB: the baseline that our kernels are compared with. Compiled for the
+ * scalar accumulators and for the pairs (GPI_GROUP: SCALAR, PAIR).
  *
  * One exclusive scan of n + 1 items serves all kinds: its output i is that of an exclusive scan, or
  * output i - 1 of an inclusive one, and output n is the total. What is stored where is decided by
@@ -18,7 +18,7 @@ namespace GPI_SPACE
 namespace
 {
 
-struct Apply {
+template <class Acc> struct Apply {
     RunTimeOp<Acc> op;
 
     __device__ Acc operator()(const Acc &l, const Acc &r) const
@@ -28,7 +28,7 @@ struct Apply {
 };
 
 /* What both iterators share: a position. */
-template <class Self> struct Position {
+template <class Self, class Acc> struct Position {
     using iterator_category = std::random_access_iterator_tag;
     using difference_type = int64_t;
     using value_type = Acc;
@@ -59,8 +59,9 @@ template <class Self> struct Position {
 };
 
 /* Item i; items from n on are identities. */
-struct Source : Position<Source> {
+template <class Acc> struct Source : Position<Source<Acc>, Acc> {
     using reference = Acc;
+    using Position<Source, Acc>::p, Position<Source, Acc>::at;
 
     __device__ Acc operator[](int64_t d) const
     {
@@ -79,7 +80,7 @@ struct Source : Position<Source> {
 };
 
 /* Where fold i, of the first i items, goes. */
-struct Sink {
+template <class Acc> struct Sink {
     const FamilyParams<Acc> &p;
     uint64_t i;
 
@@ -104,32 +105,39 @@ struct Sink {
     }
 };
 
-struct Destination : Position<Destination> {
-    using reference = Sink;
+template <class Acc> struct Destination : Position<Destination<Acc>, Acc> {
+    using reference = Sink<Acc>;
+    using Position<Destination, Acc>::p, Position<Destination, Acc>::at;
 
-    __device__ Sink operator[](int64_t d) const
+    __device__ reference operator[](int64_t d) const
     {
         return {p, (uint64_t)(at + d)};
     }
-    __device__ Sink operator*() const
+    __device__ reference operator*() const
     {
         return (*this)[0];
     }
 };
 
+template <class Acc>
+int scan(const gp_context *ctx, const gpi_scan_args *args, void *temporary, size_t *bytes)
+{
+    const FamilyParams<Acc> p = family_params<Acc>(ctx, args);
+    Source<Acc> source;
+    Destination<Acc> destination;
+    source.p = destination.p = p;
+    source.at = destination.at = 0;
+    return cub::DeviceScan::ExclusiveScan(temporary, *bytes, source, destination, Apply<Acc>{p.op},
+                                          p.start, (int64_t)p.n + 1, ctx->stream);
+}
+
 } // namespace
 } // namespace GPI_SPACE
 
-extern "C" int GPI_LAUNCHER(GPI_PASTE(gpi_scan_cub_, GPI_ACC))(const gp_context *ctx,
-                                                               const gpi_scan_args *args,
-                                                               void *temporary, size_t *bytes)
-{
-    using namespace GPI_SPACE;
-    const FamilyParams<Acc> p = family_params(ctx, args);
-    Source source;
-    Destination destination;
-    source.p = destination.p = p;
-    source.at = destination.at = 0;
-    return cub::DeviceScan::ExclusiveScan(temporary, *bytes, source, destination, Apply{p.op},
-                                          p.start, (int64_t)p.n + 1, ctx->stream);
-}
+#define UNIT(name, bytes)                                                                          \
+    extern "C" int GPI_LAUNCHER(gpi_scan_cub_##name)(                                              \
+        const gp_context *ctx, const gpi_scan_args *args, void *temporary, size_t *size)           \
+    {                                                                                              \
+        return GPI_SPACE::scan<GPI_SPACE::name>(ctx, args, temporary, size);                       \
+    }
+GPI_PASTE(GPI_SCAN_ACCUMULATORS_, GPI_GROUP)(UNIT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of the scan kernels; compiled per unit (GPI_UNIT, GPI_IN, GPI_OUT, GPI_SCALARS,
- * GPI_WIDE), and some units once more with GPI_BACKWARD. */
+/* Launchers of the scan kernels; compiled per group of units (GPI_GROUP: INT8, ..), and some groups
+ * once more with GPI_BACKWARD. */
 #include <type_traits>
 
 #include "device/host.cuh"
@@ -24,49 +24,54 @@ const char function[] = "gp_scan";
 
 /* ---- dtype names to types ---- */
 
-using i8 = int8_t;
-using u8 = uint8_t;
-using i16 = int16_t;
-using u16 = uint16_t;
-using i32 = int32_t;
-using u32 = uint32_t;
-using i64 = int64_t;
-using u64 = uint64_t;
-using f16 = f16_t;
-using bf16 = bf16_t;
-using f32 = float;
-using f64 = double;
+template <gp_dtype D> struct Dtype;
+#define DTYPE(dtype, T)                                                                            \
+    template <> struct Dtype<dtype> {                                                              \
+        using type = T;                                                                            \
+    };
+DTYPE(GP_I8, int8_t)
+DTYPE(GP_U8, uint8_t)
+DTYPE(GP_I16, int16_t)
+DTYPE(GP_U16, uint16_t)
+DTYPE(GP_I32, int32_t)
+DTYPE(GP_U32, uint32_t)
+DTYPE(GP_I64, int64_t)
+DTYPE(GP_U64, uint64_t)
+DTYPE(GP_F16, f16_t)
+DTYPE(GP_BF16, bf16_t)
+DTYPE(GP_F32, float)
+DTYPE(GP_F64, double)
 
 /* The accumulator of an output dtype: 32 or 64 bits, unsigned where results only have to wrap. */
 template <class T> struct Accumulator {
     using wrapping = uint32_t;
     using ordered = int32_t;
 };
-template <> struct Accumulator<u8> {
+template <> struct Accumulator<uint8_t> {
     using wrapping = uint32_t;
     using ordered = uint32_t;
 };
-template <> struct Accumulator<u16> : Accumulator<u8> {
+template <> struct Accumulator<uint16_t> : Accumulator<uint8_t> {
 };
-template <> struct Accumulator<u32> : Accumulator<u8> {
+template <> struct Accumulator<uint32_t> : Accumulator<uint8_t> {
 };
-template <> struct Accumulator<i64> {
+template <> struct Accumulator<int64_t> {
     using wrapping = uint64_t;
     using ordered = int64_t;
 };
-template <> struct Accumulator<u64> {
+template <> struct Accumulator<uint64_t> {
     using wrapping = uint64_t;
     using ordered = uint64_t;
 };
-template <> struct Accumulator<f32> {
+template <> struct Accumulator<float> {
     using wrapping = float;
     using ordered = float;
 };
-template <> struct Accumulator<f16> : Accumulator<f32> {
+template <> struct Accumulator<f16_t> : Accumulator<float> {
 };
-template <> struct Accumulator<bf16> : Accumulator<f32> {
+template <> struct Accumulator<bf16_t> : Accumulator<float> {
 };
-template <> struct Accumulator<f64> {
+template <> struct Accumulator<double> {
     using wrapping = double;
     using ordered = double;
 };
@@ -77,10 +82,10 @@ template <class A, class T> using Limit = std::conditional_t<std::is_integral_v<
 /* The initial value as an accumulator. */
 template <class A, class S> A init_of(const gpi_scan_args *args)
 {
-    if constexpr (std::is_same_v<S, f16> || std::is_same_v<S, bf16>) {
+    if constexpr (std::is_same_v<S, f16_t> || std::is_same_v<S, bf16_t>) {
         uint16_t bits;
         memcpy(&bits, args->init, sizeof bits);
-        return std::is_same_v<S, f16> ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
+        return std::is_same_v<S, f16_t> ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
     } else {
         S stored;
         memcpy(&stored, args->init, sizeof stored);
@@ -175,8 +180,9 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 #endif
 #else
 #if GPI_SM >= 90
-    if (args->n <= ClusterLaunch<Types, Op>::items_max)
-        return launch_cluster<Types, Op>(ctx, p);
+    if constexpr (!Types::wide) /* too rare for a kernel more */
+        if (args->n <= ClusterLaunch<Types, Op>::items_max)
+            return launch_cluster<Types, Op>(ctx, p);
     if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
         return launch_stream<Types, Op, false>(ctx, p);
 #endif
@@ -213,94 +219,72 @@ gp_status launch_pair(gp_context *ctx, const gpi_scan_args *args)
     return launch<ScanTypes<A, A, A, sizeof(T), sizeof(T), false>, Op<A>>(ctx, args);
 }
 
-[[maybe_unused]] gp_status no_such_op(gp_context *ctx, const gpi_scan_args *args)
-{
-    return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", function,
-                    gp_op_string(args->op));
-}
+/* Signed integers differ from unsigned ones only in their order. */
+template <class T, bool INTEGER = std::is_integral_v<T>> struct Wrapping {
+    using type = T;
+};
+template <class T> struct Wrapping<T, true> {
+    using type = std::make_unsigned_t<T>;
+};
 
-#ifdef GPI_BACKWARD
-
-/* The operators of gpi_scan_backward_find(). */
+/* GPI_BACKWARD: the operators of gpi_scan_backward_find(). */
 template <class T> gp_status launch_ops(gp_context *ctx, const gpi_scan_args *args)
 {
+    using U = typename Wrapping<T>::type;
     if (args->op == GP_SUM)
-        return launch_wrapping<T, T, false, Sum>(ctx, args);
-    if constexpr (sizeof(T) >= GPI_SCAN_BACKWARD_ORDERED) {
+        return launch_wrapping<U, U, false, Sum>(ctx, args);
+#ifdef GPI_BACKWARD
+    constexpr bool ordered = sizeof(T) >= GPI_SCAN_BACKWARD_ORDERED;
+#else
+    constexpr bool ordered = true;
+    if (args->op == GP_PRODUCT)
+        return launch_wrapping<U, U, false, Product>(ctx, args);
+    if constexpr (std::is_integral_v<T>) {
+        if (args->op == GP_AND)
+            return launch_wrapping<U, U, false, And>(ctx, args);
+        if (args->op == GP_OR)
+            return launch_wrapping<U, U, false, Or>(ctx, args);
+        if (args->op == GP_XOR)
+            return launch_wrapping<U, U, false, Xor>(ctx, args);
+    }
+#endif
+    if constexpr (ordered) {
         if (args->op == GP_MIN)
             return launch_ordered<T, Min>(ctx, args);
         if (args->op == GP_MAX)
             return launch_ordered<T, Max>(ctx, args);
     }
-    return no_such_op(ctx, args);
+    return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", function,
+                    gp_op_string(args->op));
 }
 
-#else
-
-template <class T> gp_status launch_ops(gp_context *ctx, const gpi_scan_args *args)
+template <class In, class Out, int SCALARS, bool WIDE>
+gp_status launch_unit(gp_context *ctx, const gpi_scan_args *args)
 {
-    if constexpr (std::is_unsigned_v<T>) {
-        if (args->op == GP_AND)
-            return launch_wrapping<T, T, false, And>(ctx, args);
-        if (args->op == GP_OR)
-            return launch_wrapping<T, T, false, Or>(ctx, args);
-        if (args->op == GP_XOR)
-            return launch_wrapping<T, T, false, Xor>(ctx, args);
-    }
-    switch (args->op) {
-    case GP_SUM:
-        return launch_wrapping<T, T, false, Sum>(ctx, args);
-    case GP_PRODUCT:
-        return launch_wrapping<T, T, false, Product>(ctx, args);
-    case GP_MIN:
-        return launch_ordered<T, Min>(ctx, args);
-    case GP_MAX:
-        return launch_ordered<T, Max>(ctx, args);
-    default:
-        return no_such_op(ctx, args);
-    }
+    if constexpr (WIDE)
+        return launch_wide<In, Out>(ctx, args);
+    else if constexpr (SCALARS == 2)
+        return launch_pair<In, Affine, Compose>(ctx, args);
+    else if constexpr (SCALARS == 4)
+        return launch_pair<In, Mat2, Multiply2x2>(ctx, args);
+    else if constexpr (std::is_same_v<In, Out>)
+        return launch_ops<In>(ctx, args);
+    else
+        return launch_wrapping<In, Out, false, Sum>(ctx, args);
 }
-
-#endif
 
 } // namespace
 } // namespace GPI_SPACE
 
 #ifdef GPI_BACKWARD
-#define UNIT_LAUNCHER(unit) GPI_LAUNCHER(GPI_PASTE(gpi_scan_backward_, unit))
+#define UNIT_NAME(name) GPI_LAUNCHER(gpi_scan_backward_##name)
 #else
-#define UNIT_LAUNCHER(unit) GPI_LAUNCHER(GPI_PASTE(gpi_scan_, unit))
+#define UNIT_NAME(name) GPI_LAUNCHER(gpi_scan_##name)
 #endif
-
-#ifdef GPI_UNSIGNED_UNIT
-/* Signed integers differ from unsigned ones only in their order. */
-extern "C" gp_status UNIT_LAUNCHER(GPI_UNSIGNED_UNIT)(gp_context *, const gpi_scan_args *);
-
-template <class T> static gp_status launch_signed(gp_context *ctx, const gpi_scan_args *args)
-{
-    if (args->op == GP_MIN)
-        return GPI_SPACE::launch_ordered<T, GPI_SPACE::Min>(ctx, args);
-    if (args->op == GP_MAX)
-        return GPI_SPACE::launch_ordered<T, GPI_SPACE::Max>(ctx, args);
-    return UNIT_LAUNCHER(GPI_UNSIGNED_UNIT)(ctx, args);
-}
-#endif
-
-extern "C" gp_status UNIT_LAUNCHER(GPI_UNIT)(gp_context *ctx, const gpi_scan_args *args)
-{
-    using namespace GPI_SPACE;
-#if GPI_WIDE
-    return launch_wide<GPI_IN, GPI_OUT>(ctx, args);
-#elif GPI_SCALARS == 2
-    return launch_pair<GPI_IN, Affine, Compose>(ctx, args);
-#elif GPI_SCALARS == 4
-    return launch_pair<GPI_IN, Mat2, Multiply2x2>(ctx, args);
-#elif defined(GPI_UNSIGNED_UNIT)
-    return launch_signed<GPI_IN>(ctx, args);
-#else
-    if constexpr (!std::is_same_v<GPI_IN, GPI_OUT>)
-        return launch_wrapping<GPI_IN, GPI_OUT, false, Sum>(ctx, args);
-    else
-        return launch_ops<GPI_IN>(ctx, args);
-#endif
-}
+#define UNIT(name, in, out, scalars, wide)                                                         \
+    extern "C" gp_status UNIT_NAME(name)(gp_context * ctx, const gpi_scan_args *args)              \
+    {                                                                                              \
+        using namespace GPI_SPACE;                                                                 \
+        return launch_unit<Dtype<in>::type, Dtype<out>::type, scalars, wide>(ctx, args);           \
+    }
+GPI_PASTE(GPI_SCAN_UNITS_, GPI_GROUP)(UNIT)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of a scan as the kernels of the family and CUB take them; compiled per accumulator
- * GPI_ACC. */
+/* The arguments of a scan as the kernels of the family and CUB take them. */
 #pragma once
 
 #include <cmath>
@@ -30,17 +29,15 @@ using affine_f64 = Affine<double>;
 using mat2_f32 = Mat2<float>;
 using mat2_f64 = Mat2<double>;
 
-using Acc = GPI_ACC;
-
 /* ---- integers: by the bits of the output dtype ---- */
 
-uint64_t sign_extended(uint64_t bits, int sign_bits)
+static uint64_t sign_extended(uint64_t bits, int sign_bits)
 {
     const int unused = 64 - sign_bits;
     return sign_bits ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
 }
 
-uint64_t integer_neutral(const gpi_scan_args *args)
+static uint64_t integer_neutral(const gpi_scan_args *args)
 {
     const int bits = (int)gp_dtype_bytes(args->out_dtype) * 8;
     const uint64_t all = ~0ull >> (64 - bits);
@@ -119,17 +116,17 @@ template <class A> A start_of(const gpi_scan_args *args, const A &neutral)
     return neutral;
 }
 
-FamilyParams<Acc> family_params(const gp_context *ctx, const gpi_scan_args *args)
+template <class A> FamilyParams<A> family_params(const gp_context *ctx, const gpi_scan_args *args)
 {
-    FamilyParams<Acc> p = {};
+    FamilyParams<A> p = {};
     p.in = (const char *)args->in;
     p.out = (char *)args->out;
     p.n = args->n;
     p.device_n = args->device_n;
     p.total = (uint64_t *)args->total;
     p.sticky = ctx->sticky;
-    p.op = HostOp<Acc>::of(args);
-    p.start = start_of<Acc>(args, p.op.neutral);
+    p.op = HostOp<A>::of(args);
+    p.start = start_of<A>(args, p.op.neutral);
     p.kind = args->kind;
     p.in_dtype = args->in_dtype;
     p.out_dtype = args->out_dtype;

@@ -12,6 +12,8 @@ namespace GPI_SPACE
 namespace
 {
 
+using Acc = GPI_ACC;
+
 const char function[] = "gp_scan";
 constexpr int threads = Family<Acc>::threads;
 constexpr uint64_t tile_items = Family<Acc>::tile;
@@ -140,7 +142,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_scan_family_, GPI_ACC))(gp_conte
 {
     using namespace GPI_SPACE;
     const gp_algorithm algorithm = args->algorithm;
-    const Params p = family_params(ctx, args);
+    const Params p = family_params<Acc>(ctx, args);
     const bool keep = gpi_scan_keeps_accumulators(algorithm, args->out_dtype, args->wide);
     if (algorithm == GP_ALGORITHM_CHAINED || algorithm == GP_ALGORITHM_LOOKBACK ||
         algorithm == GP_ALGORITHM_LOOKAHEAD)

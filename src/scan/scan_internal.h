@@ -61,21 +61,34 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
 /*
  * Units: UNIT(name, input dtype, output dtype, scalars, wide). A wide unit accumulates integer sums
  * in 64 bits and reports outputs that do not fit. scalars: of an item, as gp_op_scalars(). SAME
- * units have every operator of their dtype; SUM units only GP_SUM.
+ * units have every operator of their dtype; SUM units only GP_SUM. For CUDA a group of units is
+ * compiled together: see meson.build.
  */
-#define GPI_SCAN_UNITS_SAME(UNIT)                                                                  \
+#define GPI_SCAN_UNITS_INT8(UNIT)                                                                  \
     UNIT(i8, GP_I8, GP_I8, 1, false)                                                               \
-    UNIT(u8, GP_U8, GP_U8, 1, false)                                                               \
+    UNIT(u8, GP_U8, GP_U8, 1, false)
+#define GPI_SCAN_UNITS_INT16(UNIT)                                                                 \
     UNIT(i16, GP_I16, GP_I16, 1, false)                                                            \
-    UNIT(u16, GP_U16, GP_U16, 1, false)                                                            \
+    UNIT(u16, GP_U16, GP_U16, 1, false)
+#define GPI_SCAN_UNITS_INT32(UNIT)                                                                 \
     UNIT(i32, GP_I32, GP_I32, 1, false)                                                            \
-    UNIT(u32, GP_U32, GP_U32, 1, false)                                                            \
+    UNIT(u32, GP_U32, GP_U32, 1, false)
+#define GPI_SCAN_UNITS_INT64(UNIT)                                                                 \
     UNIT(i64, GP_I64, GP_I64, 1, false)                                                            \
-    UNIT(u64, GP_U64, GP_U64, 1, false)                                                            \
+    UNIT(u64, GP_U64, GP_U64, 1, false)
+#define GPI_SCAN_UNITS_HALF(UNIT)                                                                  \
     UNIT(f16, GP_F16, GP_F16, 1, false)                                                            \
-    UNIT(bf16, GP_BF16, GP_BF16, 1, false)                                                         \
-    UNIT(f32, GP_F32, GP_F32, 1, false)                                                            \
-    UNIT(f64, GP_F64, GP_F64, 1, false)
+    UNIT(bf16, GP_BF16, GP_BF16, 1, false)
+#define GPI_SCAN_UNITS_F32(UNIT) UNIT(f32, GP_F32, GP_F32, 1, false)
+#define GPI_SCAN_UNITS_F64(UNIT) UNIT(f64, GP_F64, GP_F64, 1, false)
+#define GPI_SCAN_UNITS_SAME(UNIT)                                                                  \
+    GPI_SCAN_UNITS_INT8(UNIT)                                                                      \
+    GPI_SCAN_UNITS_INT16(UNIT)                                                                     \
+    GPI_SCAN_UNITS_INT32(UNIT)                                                                     \
+    GPI_SCAN_UNITS_INT64(UNIT)                                                                     \
+    GPI_SCAN_UNITS_HALF(UNIT)                                                                      \
+    GPI_SCAN_UNITS_F32(UNIT)                                                                       \
+    GPI_SCAN_UNITS_F64(UNIT)
 #define GPI_SCAN_UNITS_PAIR(UNIT)                                                                  \
     UNIT(affine_f32, GP_F32, GP_F32, 2, false)                                                     \
     UNIT(affine_f64, GP_F64, GP_F64, 2, false)                                                     \
@@ -107,18 +120,9 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
     UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
 /* With a kernel for backward scans that streams: sums, pairs, and from so many bytes on MIN and
- * MAX. Sums of signed items of 1 and 2 bytes are those of unsigned ones. */
+ * MAX. */
 #define GPI_SCAN_UNITS_BACKWARD(UNIT)                                                              \
-    UNIT(u8, GP_U8, GP_U8, 1, false)                                                               \
-    UNIT(u16, GP_U16, GP_U16, 1, false)                                                            \
-    UNIT(i32, GP_I32, GP_I32, 1, false)                                                            \
-    UNIT(u32, GP_U32, GP_U32, 1, false)                                                            \
-    UNIT(i64, GP_I64, GP_I64, 1, false)                                                            \
-    UNIT(u64, GP_U64, GP_U64, 1, false)                                                            \
-    UNIT(f16, GP_F16, GP_F16, 1, false)                                                            \
-    UNIT(bf16, GP_BF16, GP_BF16, 1, false)                                                         \
-    UNIT(f32, GP_F32, GP_F32, 1, false)                                                            \
-    UNIT(f64, GP_F64, GP_F64, 1, false)                                                            \
+    GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
     GPI_SCAN_UNITS_PAIR(UNIT)
 enum { GPI_SCAN_BACKWARD_ORDERED = 4 };
 #define GPI_SCAN_UNITS(UNIT)                                                                       \
@@ -154,15 +158,19 @@ enum { GPI_SCAN_BLOCK_BYTES = 64 * 1024 };
  * On CUDA they take the dtypes as stored and the operator at run time, so there is one unit per
  * accumulator. UNIT(name, bytes).
  */
-#define GPI_SCAN_ACCUMULATORS(UNIT)                                                                \
+#define GPI_SCAN_ACCUMULATORS_SCALAR(UNIT)                                                         \
     UNIT(u32, 4)                                                                                   \
     UNIT(u64, 8)                                                                                   \
     UNIT(f32, 4)                                                                                   \
-    UNIT(f64, 8)                                                                                   \
+    UNIT(f64, 8)
+#define GPI_SCAN_ACCUMULATORS_PAIR(UNIT)                                                           \
     UNIT(affine_f32, 8)                                                                            \
     UNIT(affine_f64, 16)                                                                           \
     UNIT(mat2_f32, 16)                                                                             \
     UNIT(mat2_f64, 32)
+#define GPI_SCAN_ACCUMULATORS(UNIT)                                                                \
+    GPI_SCAN_ACCUMULATORS_SCALAR(UNIT)                                                             \
+    GPI_SCAN_ACCUMULATORS_PAIR(UNIT)
 
 enum gpi_scan_accumulator {
 #define GPI_SCAN_ACCUMULATOR(name, bytes) GPI_SCAN_##name,

@@ -79,17 +79,14 @@ static const struct {
 
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
 {
-    gp_dtype dtype = args->in_dtype == GP_I8    ? GP_U8
-                     : args->in_dtype == GP_I16 ? GP_U16
-                                                : args->in_dtype;
     size_t scalars = gp_op_scalars(args->op);
     bool ordered = args->op == GP_MIN || args->op == GP_MAX;
     if (args->wide || args->in_dtype != args->out_dtype ||
-        (ordered && gp_dtype_bytes(dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
+        (ordered && gp_dtype_bytes(args->in_dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
         (!ordered && scalars == 1 && args->op != GP_SUM))
         return NULL;
     for (size_t i = 0; i < sizeof backward / sizeof backward[0]; i++)
-        if (backward[i].dtype == dtype && backward[i].scalars == scalars)
+        if (backward[i].dtype == args->in_dtype && backward[i].scalars == scalars)
             return backward[i].cuda[ctx->sm_row];
     return NULL;
 }
