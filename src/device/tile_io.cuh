@@ -219,6 +219,14 @@ template <int BYTES> GPI_DEVICE void raw_store_aligned(char *p, const Raw<BYTES>
                make_uint4(r.w[4 * i], r.w[4 * i + 1], r.w[4 * i + 2], r.w[4 * i + 3]));
 }
 
+/* The same to where it is read again soon. */
+template <int BYTES> GPI_DEVICE void raw_put_aligned(char *p, const Raw<BYTES> &r)
+{
+#pragma unroll
+    for (int i = 0; i < BYTES / 16; i++)
+        ((uint4 *)p)[i] = make_uint4(r.w[4 * i], r.w[4 * i + 1], r.w[4 * i + 2], r.w[4 * i + 3]);
+}
+
 /* Write bytes [from, to) of 16 bytes to p, PIECE at a time. */
 template <int PIECE>
 GPI_DEVICE void bytes_store(char *p, const uint32_t (&w)[4], uint32_t from, uint32_t to)

@@ -143,10 +143,13 @@ gp_status launch_stream(gp_context *ctx, ScanParams<typename Types::A> &p)
 {
     constexpr StreamShape shape = stream_shape;
     constexpr int W = shape.scan_warps, R = shape.reduce_warps;
-    constexpr int vectors = Types::item < 8 ? shape.vectors : shape.vectors_wide;
+    constexpr int vectors = !Types::scalar    ? shape.vectors_pairs
+                            : Types::item < 8 ? shape.vectors
+                                              : shape.vectors_wide;
     constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
     constexpr int stage = Stream<Types, Op, W, R, K, 1>::stage_bytes;
-    constexpr int fit = shape.shared_bytes / stage;
+    constexpr int scratch = W * Stream<Types, Op, W, R, K, 1>::scratch_bytes;
+    constexpr int fit = (shape.shared_bytes - scratch) / stage;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     using Kernel = Stream<Types, Op, W, R, K, S, BACKWARD>;
     static uint64_t allowed;

@@ -4,12 +4,21 @@
 #pragma once
 
 #include "device/bulk.cuh"
-#include "scan/scan_kernels.cuh"
+#include "scan/scan_run_part.cuh"
 
 #if GPI_SM >= 90
 
 namespace GPI_SPACE
 {
+
+template <class Types, class Op, int K, bool BACKWARD, bool RUNS> struct PartOf {
+    using type = WarpPart<Types, Op, K, BACKWARD>;
+    static constexpr int scratch_bytes = 16;
+};
+template <class Types, class Op, int K> struct PartOf<Types, Op, K, false, true> {
+    using type = RunPart<Types, Op, K>;
+    static constexpr int scratch_bytes = type::scratch_bytes;
+};
 
 /*
  * Shared memory of the kernel. A stage holds one tile as it lies in memory, from the 16-byte
@@ -20,14 +29,17 @@ namespace GPI_SPACE
 template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false> struct Stream {
     using A = typename Types::A;
     using In = typename Types::In;
-    using Part = WarpPart<Types, Op, K, BACKWARD>;
+    static constexpr bool runs = !Types::scalar && !BACKWARD;
+    using Part = typename PartOf<Types, Op, K, BACKWARD, runs>::type;
+    static constexpr int scratch_bytes = PartOf<Types, Op, K, BACKWARD, runs>::scratch_bytes;
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int stage_bytes = tile_bytes + 128;
     static constexpr int threads = (W + R + 2) * 32;
 
     struct Shared {
-        uint64_t loaded[S];   /* the tile is in its stage */
+        alignas(16) char scratch[W][scratch_bytes]; /* of a warp that stores runs */
+        uint64_t loaded[S];                         /* the tile is in its stage */
         uint64_t reduced[S];  /* its warp sums are there, its sum is published */
         uint64_t resolved[S]; /* its prefix is there */
         uint64_t freed[S];    /* every scan warp is done with the stage */
@@ -186,6 +198,8 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     {
         Part part;
         part.load(from);
+        if constexpr (runs)
+            return warp_reduce<Op>(part.total());
         A sum = vector_total<Types, Op>(part.raw[0]);
         if constexpr (Op::commutes) {
 #pragma unroll
@@ -234,7 +248,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
 
     GPI_DEVICE void look_ahead(const TileState<A> &state)
     {
-        Lookahead<Op, A, 4> ahead(scan_start<Op>(p));
+        Lookahead<Op, A, 4, 16> ahead(scan_start<Op>(p));
         for (Turn turn;; turn.next()) {
             barrier_wait(&s.loaded[turn.stage], turn.parity);
             const uint32_t tile = s.tile[turn.stage];
@@ -288,12 +302,21 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         const bool before = p.kind != inclusive;
         const uint64_t place = BACKWARD ? s.n - first - Part::items : first; /* modulo 2^64 */
         char *out = p.out + place * sizeof(typename Types::Out);
-        if ((uint64_t)(tile + 1) * tile_items <= s.n)
-            part.store(out, prefix, before, overflow);
-        else if (first < s.n)
-            part.store_partial(out, prefix, before,
-                               s.n - first < Part::items ? (int)(s.n - first) : Part::items,
-                               overflow);
+        const bool whole = (uint64_t)(tile + 1) * tile_items <= s.n;
+        if (!whole && first >= s.n)
+            return;
+        const int count = whole || s.n - first >= Part::items ? Part::items : (int)(s.n - first);
+        if constexpr (runs) {
+            if (whole)
+                part.store(out, prefix, before, s.scratch[warp]);
+            else
+                part.store_partial(out, prefix, before, count, s.scratch[warp]);
+        } else {
+            if (whole)
+                part.store(out, prefix, before, overflow);
+            else
+                part.store_partial(out, prefix, before, count, overflow);
+        }
     }
 };
 

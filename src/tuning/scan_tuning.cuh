@@ -15,6 +15,7 @@ namespace GPI_SPACE
 struct StreamShape {
     int scan_warps, reduce_warps;
     int vectors, vectors_wide; /* items below 8 bytes, and from 8 on */
+    int vectors_pairs;         /* of the pair operators: odd, and half of it too */
     int stages_max, shared_bytes;
     long long from_bytes; /* of the larger array: below, the tile kernel is faster */
 };
@@ -28,10 +29,10 @@ struct StreamShape {
  * 2^24 41.9 39.1, 2^28 525.7 527.0. Two look-ahead warps: f32 2^22 15.8 15.6, 2^28 527.0 529.6.
  * Two reduce warps instead of four: i32 0.962, but f32 0.938, i64 0.910, f64 0.880, i8 0.669.
  */
-constexpr StreamShape stream_shape = {8, 4, 8, 8, 12, 200 * 1024, 8 << 20};
+constexpr StreamShape stream_shape = {8, 4, 8, 8, 7, 12, 200 * 1024, 8 << 20};
 
 /* Segmented scans, whose stages also hold head bits: the shape they were tuned with. */
-constexpr StreamShape segment_stream_shape = {8, 4, 6, 8, 12, 200 * 1024, 8 << 20};
+constexpr StreamShape segment_stream_shape = {8, 4, 6, 8, 8, 12, 200 * 1024, 8 << 20};
 
 /* Small arrays: vectors per lane of the cluster kernel, whose blocks are as those of the tile
  * kernel. H200, CUDA 13.0, 2026-11-21, inclusive sum of 8 to 64 KB against the tile kernel: 0.6 to
