@@ -229,10 +229,11 @@ gp_status sort_keys(gp_context *ctx, const char *function, const gpi_radix_engin
 
 static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
-    if constexpr (sizeof(Key) > 1)
+    constexpr bool either = sizeof(Key) == 2; /* see KeyOrder */
+    if constexpr (sizeof(Key) > 2)
         if (args->order.inf)
             return sort_keys<true>(ctx, function, args);
-    return sort_keys<false>(ctx, function, args);
+    return sort_keys<either>(ctx, function, args);
 }
 
 } // namespace

@@ -36,14 +36,14 @@ template <class K> struct KeyOrder {
 
     template <bool FLOAT> GPI_DEVICE K exact_word(K x) const
     {
-        if constexpr (FLOAT)
+        if (is_float<FLOAT>())
             x = GPI_RADIX_EXACT(K, x, sign, inf);
         return (K)(x ^ flip);
     }
 
     template <bool FLOAT> GPI_DEVICE K equal_word(K x) const
     {
-        if constexpr (FLOAT)
+        if (is_float<FLOAT>())
             x = GPI_RADIX_FLOAT(K, x, sign, inf);
         return (K)(x ^ flip);
     }
@@ -52,10 +52,14 @@ template <class K> struct KeyOrder {
     template <bool FLOAT> GPI_DEVICE K key(K word) const
     {
         const K x = (K)(word ^ flip);
-        if constexpr (FLOAT)
-            return GPI_RADIX_UNEXACT(K, x, sign, inf);
-        else
-            return x;
+        return is_float<FLOAT>() ? (K)GPI_RADIX_UNEXACT(K, x, sign, inf) : x;
+    }
+
+  private:
+    /* Keys of 2 bytes have the same kernels for floats and integers. */
+    template <bool FLOAT> GPI_DEVICE bool is_float() const
+    {
+        return FLOAT && (sizeof(K) > 2 || inf != 0);
     }
 };
 
