@@ -186,10 +186,11 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
     if constexpr (std::is_same_v<typename Types::In, typename Types::Out> && !Types::wide)
         if (args->n <= ClusterLaunch<Types, Op>::items_max)
             return launch_cluster<Types, Op>(ctx, p);
-    if (args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
+    if (Types::wide || args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
         return launch_stream<Types, Op, false>(ctx, p);
 #endif
-    return launch_tile<Types, Op>(ctx, p);
+    if constexpr (GPI_SM < 90 || !Types::wide)
+        return launch_tile<Types, Op>(ctx, p);
 #endif
 }
 

@@ -200,7 +200,8 @@ gp_status launch_stream(gp_context *ctx, const gpi_segment_args *args, const Op 
     return gpi_cuda_launched(ctx, args->function);
 }
 
-/* Sums, and minima and maxima of integers of 4 bytes, have kernels of their own. */
+/* Sums, and minima and maxima of integers of 4 bytes, have kernels of their own. With the operator
+ * at run time, items below 4 bytes are bound by computing: they do without one that streams. */
 template <class A>
 gp_status launch_large(gp_context *ctx, const gpi_segment_args *args, const RunTimeOp<A> &op)
 {
@@ -213,7 +214,10 @@ gp_status launch_large(gp_context *ctx, const gpi_segment_args *args, const RunT
         if (args->op == GP_MAX)
             return launch_stream(ctx, args, Least<A>{op.neutral, (A)~op.flip});
     }
-    return launch_stream(ctx, args, op);
+    if constexpr (sizeof(Item) < 4)
+        return launch_tile(ctx, args, op);
+    else
+        return launch_stream(ctx, args, op);
 }
 #endif
 
