@@ -104,7 +104,8 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
 {
     bool in_place = job->values_in && job->values_in == job->values_out;
     struct pieces p = pieces_of(ctx->threads, job, in_place);
-    struct gpi_radix_cpu_job c = {.job = *job, .threads = ctx->threads};
+    struct gpi_radix_cpu_job c = {
+        .job = *job, .threads = ctx->threads, .keys_alone = gpi_radixsort_keys_alone(job)};
     struct gpi_frame frame;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
     c.parts = gpi_radixsort_parts(ctx->threads, job->n);

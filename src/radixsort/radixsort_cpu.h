@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#if defined(__SSE2__)
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -45,12 +47,16 @@ static inline bool gpi_radixsort_value_is_direct(size_t bytes)
     return bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
-/* Whether keys are counted instead of moved: all bits compared, and enough of them to pay for the
- * table. */
+static inline bool gpi_radixsort_keys_alone(const struct gpi_radix_job *j)
+{
+    return j->value_bytes == 0 && j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;
+}
+
+/* Whether keys are counted instead of moved: enough of them to pay for the table. */
 static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)
 {
-    return j->key_bytes <= 2 && j->value_bytes == 0 && j->begin_bit == 0 &&
-           j->end_bit == 8 * (int)j->key_bytes && j->n >= (j->key_bytes == 1 ? 0 : 16384);
+    return j->key_bytes <= 2 && gpi_radixsort_keys_alone(j) &&
+           j->n >= (j->key_bytes == 1 ? 0 : 16384);
 }
 
 /* Counts and places of a pass; or counts of keys and their places. */
@@ -72,7 +78,13 @@ void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c);
 /* Write whole lines; both pointers are aligned to a line when stream is set. */
 static inline void store_lines(void *to, const void *from, size_t bytes, bool stream)
 {
-#if defined(__SSE2__)
+#if defined(__AVX512F__)
+    if (stream) {
+        for (size_t i = 0; i < bytes / 64; i++)
+            _mm512_stream_si512((__m512i *)to + i, _mm512_load_si512((const __m512i *)from + i));
+        return;
+    }
+#elif defined(__SSE2__)
     if (stream) {
         for (size_t i = 0; i < bytes / 16; i++)
             _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)from + i));

@@ -110,8 +110,23 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
     return sub;
 }
 
+/* Keys alone are sorted in place in the end. */
+static bool by_quick(const struct gpi_radix_cpu_job *c)
+{
+    return QUICK && c->keys_alone;
+}
+
+#if !QUICK
+static bool sort_quick(struct gpi_radix_job *j)
+{
+    (void)j;
+    return false;
+}
+#endif
+
 /* A sort of at most GPI_RADIX_PART_MAX items by the calling thread; with values it has values_in.
- * All ways are stable, so which one is taken does not show. */
+ * All ways are stable, or sort what keeps its bits in any order, so which one is taken does not
+ * show. */
 static void sort_alone(const struct gpi_radix_cpu_job *c)
 {
     struct { /* of one part, see open_sort() */
@@ -119,10 +134,12 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
         bins_u32 counts;
     } counts;
     struct gpi_radix_cpu_job whole = *c;
+    if (by_quick(c) && c->job.n * KEY_BYTES <= STREAM_BYTES && sort_quick(&whole.job))
+        return;
     if (c->job.n <= SHORT_ITEMS) {
-        sort_short(&c->job);
+        sort_short(&whole.job);
     } else if (c->job.n * (KEY_BYTES + c->job.value_bytes) <= CACHED_BYTES) {
-        sort_cached(c);
+        sort_cached(&whole);
     } else {
         whole.counts = &counts;
         whole.parts = 1;
@@ -161,6 +178,8 @@ static void aim(struct sort *s, int passes_left)
 {
     const struct gpi_radix_cpu_job *c = s->c;
     bool to_out = passes_left % 2 == 0;
+    if (by_quick(c) && passes_left > 0)
+        to_out = c->job.keys_in != c->job.keys_out;
     s->keys_dst = to_out ? c->job.keys_out : c->keys_tmp;
     s->values_dst = to_out ? c->job.values_out : c->values_tmp;
 }

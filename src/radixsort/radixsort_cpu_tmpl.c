@@ -27,6 +27,13 @@
 #define SEGMENT PASTE(gpi_radixsort_segment_k8_cpu_, GPI_ISA_SUFFIX)
 #endif
 
+/* Whether this variant has partitions in vectors. */
+#if defined(__AVX512F__) && GPI_KEY_BITS >= 32
+#define QUICK 1
+#else
+#define QUICK 0
+#endif
+
 enum {
     KEY_BYTES = GPI_KEY_BITS / 8,
     BINS = GPI_RADIX_BINS,
@@ -170,6 +177,12 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 #include "radixsort/radixsort_cpu_cached.h"
 
 #include "radixsort/radixsort_cpu_short.h"
+
+#if QUICK
+#include "radixsort/radixsort_cpu_lanes.h"
+
+#include "radixsort/radixsort_cpu_quick.h"
+#endif
 
 #include "radixsort/radixsort_cpu_split.h"
 

@@ -58,6 +58,7 @@ struct gpi_radix_cpu_job {
     void *counts; /* see gpi_radixsort_counts_bytes() */
     size_t parts;
     int threads;
+    bool keys_alone; /* no values, and all bits are compared */
 };
 
 typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);

@@ -173,7 +173,8 @@ gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
                             const struct gpi_segmented_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
-    struct gpi_radix_cpu_job c = {.job = *j, .threads = ctx->threads};
+    struct gpi_radix_cpu_job c = {
+        .job = *j, .threads = ctx->threads, .keys_alone = gpi_radixsort_keys_alone(j)};
     struct run r = {.c = &c};
     struct pieces p = pieces_of(ctx->threads, j, j->value_bytes && j->values_in == j->values_out);
     struct gpi_frame frame;

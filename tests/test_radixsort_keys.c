@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys alone of 32 and 64 bits, which the CPU may sort by partitions and networks: sizes around
+ * those of a network and of a vector, and the same bits as a stable sort, whatever the instruction
+ * set.
+ */
+#include "radixsort_check.h"
+
+static const gp_dtype dtypes[] = {GP_U32, GP_I32, GP_F32, GP_U64, GP_I64, GP_F64};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+static void check(gp_dtype dtype, const void *keys, size_t n, bool descending, bool in_place)
+{
+    size_t key = gp_dtype_bytes(dtype), bytes = n * key;
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.order = descending ? GP_DESCENDING : GP_ASCENDING;
+    t_array in = t_new_from(keys, bytes, key), out = t_new(bytes, 3 * key);
+    t_array *k = in_place ? &in : &out;
+    size_t *order = oracle_argsort(dtype, keys, n, descending, 0, 0);
+    void *expected = oracle_pick(keys, key, order, n), *sorted = t_host(bytes);
+    T_OK(gp_radix_sort(t_ctx(), dtype, in.data, n, k->data, &o));
+    t_get(k, sorted, bytes);
+    if (t_is_cuda() && t_is_float(dtype))
+        t_same("keys", dtype, expected, sorted, n);
+    else
+        t_same_bytes("keys", expected, sorted, bytes);
+    t_check_guards(k);
+    t_free(&in), t_free(&out);
+    free(order), free(expected), free(sorted);
+}
+
+START_TEST(test_radix_sort_keys_every_size)
+{
+    enum { MAX = 560 };
+    gp_dtype dtype = dtypes[_i];
+    void *keys = pattern_new(6, dtype, MAX);
+    for (size_t n = 1; n <= MAX; n += t_is_cuda() ? 37 : 1)
+        check(dtype, keys, n, n & 1, n & 2);
+    free(keys);
+}
+END_TEST
+
+START_TEST(test_radix_sort_keys_patterns)
+{
+    static const size_t sizes[] = {31,  32,  33,  63,  64,  65,  127,  128,  129,  255,  256,
+                                   257, 272, 273, 383, 384, 511, 1000, 2048, 4099, 20011};
+    gp_dtype dtype = dtypes[_i / PATTERN_COUNT];
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k += t_is_cuda() ? 4 : 1) {
+        void *keys = pattern_new(_i % PATTERN_COUNT, dtype, sizes[k]);
+        check(dtype, keys, sizes[k], k & 1, k & 2);
+        check(dtype, keys, sizes[k], !(k & 1), k & 2);
+        free(keys);
+    }
+}
+END_TEST
+
+/* Most keys are one, which is the smallest, the largest, or neither. */
+START_TEST(test_radix_sort_keys_heaps)
+{
+    gp_dtype dtype = dtypes[_i];
+    size_t key = gp_dtype_bytes(dtype), n = 3001;
+    for (int heap = 0; heap < 6; heap++) {
+        uint64_t state = t_seed() + (uint64_t)heap;
+        char *keys = pattern_new(0, dtype, n);
+        double value = heap % 3 == 0 ? INFINITY : heap % 3 == 1 ? -INFINITY : 1;
+        for (size_t i = 0; i < n; i++) {
+            if (t_random_below(&state, heap < 3 ? 100 : 3) == 0)
+                continue;
+            if (t_is_float(dtype))
+                t_set(dtype, keys, i, value);
+            else
+                memset(keys + i * key, heap % 3 == 0 ? 0xff : heap % 3 == 1 ? 0 : 0x7f, key);
+        }
+        check(dtype, keys, n, false, false);
+        check(dtype, keys, n, true, true);
+        free(keys);
+    }
+}
+END_TEST
+
+/* Cut into buckets by all threads first, in place and not. */
+START_TEST(test_radix_sort_keys_buckets)
+{
+    gp_dtype dtype = dtypes[_i % DTYPES];
+    size_t n = 150001;
+    void *keys = pattern_new(_i / DTYPES ? 5 : 0, dtype, n);
+    check(dtype, keys, n, false, _i & 1);
+    check(dtype, keys, n, true, !(_i & 1));
+    free(keys);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("radixsort_keys");
+    TCase *c = t_case(s, "sizes");
+    tcase_add_loop_test(c, test_radix_sort_keys_every_size, 0, DTYPES);
+    c = t_case(s, "patterns");
+    tcase_add_loop_test(c, test_radix_sort_keys_patterns, 0, DTYPES * PATTERN_COUNT);
+    tcase_add_loop_test(c, test_radix_sort_keys_heaps, 0, DTYPES);
+    c = t_case(s, "buckets");
+    tcase_add_loop_test(c, test_radix_sort_keys_buckets, 0, 2 * DTYPES);
+    return t_main(argc, argv, s);
+}
