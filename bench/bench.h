@@ -195,6 +195,7 @@ void bench_scan_sizes(struct bench *b);
 void bench_reduce(struct bench *b);
 void bench_compact(struct bench *b);
 void bench_sort(struct bench *b);
+void bench_distributions(struct bench *b);
 void bench_histogram(struct bench *b);
 void bench_csr(struct bench *b);
 void bench_balance(struct bench *b);

@@ -14,7 +14,7 @@ enum { COLUMN_IMPL = 5, COLUMN_MEDIAN = 8, COLUMN_MEMCPY_RATIO = 12, COLUMN_PEER
 
 void bench_write_header(struct bench *b)
 {
-    printf("%-11s%-23s%-7s%11s  %-18s%11s%11s%9s%9s%9s\n", "suite", "case", "dtype", "n", "impl",
+    printf("%-15s%-23s%-7s%11s  %-18s%11s%11s%9s%9s%9s\n", "suite", "case", "dtype", "n", "impl",
            "median us", "min us", "GB/s", "ideal", "vs peer");
     if (b->csv)
         fprintf(b->csv, "%s\n", columns);
@@ -27,7 +27,7 @@ void bench_write_row(struct bench *b, const struct bench_row *r)
         snprintf(ratio, sizeof ratio, "%.4f", r->peer_ratio);
         snprintf(peer, sizeof peer, "%.2fx", r->peer_ratio);
     }
-    printf("%-11s%-23s%-7s%11zu  %-18s%11.1f%11.1f%9.1f%9.3f%9s\n", r->suite, r->name, r->dtype,
+    printf("%-15s%-23s%-7s%11zu  %-18s%11.1f%11.1f%9.1f%9.3f%9s\n", r->suite, r->name, r->dtype,
            r->n, r->impl, r->median * 1e6, r->min * 1e6, r->bytes / r->median * 1e-9,
            r->memcpy_ratio, peer);
     fflush(stdout);
@@ -110,14 +110,14 @@ int bench_compare(const char *old_file, const char *new_file)
 {
     struct file before = load(old_file), after = load(new_file);
     size_t shared = 0;
-    printf("%-11s%-23s%-7s%11s  %-18s%11s%11s%9s%17s%17s\n", "suite", "case", "dtype", "n", "impl",
+    printf("%-15s%-23s%-7s%11s  %-18s%11s%11s%9s%17s%17s\n", "suite", "case", "dtype", "n", "impl",
            "old us", "new us", "speedup", "ideal", "vs peer");
     for (size_t i = 0; i < after.count; i++) {
         const struct line *n = &after.lines[i], *o = find(&before, n);
         if (!o)
             continue;
         double old_s = atof(o->column[COLUMN_MEDIAN]), new_s = atof(n->column[COLUMN_MEDIAN]);
-        printf("%-11s%-23s%-7s%11s  %-18s%11.1f%11.1f%8.2fx%8s %8s%8s %8s\n", n->column[3],
+        printf("%-15s%-23s%-7s%11s  %-18s%11.1f%11.1f%8.2fx%8s %8s%8s %8s\n", n->column[3],
                n->column[4], n->column[6], n->column[7], n->column[COLUMN_IMPL], old_s * 1e6,
                new_s * 1e6, old_s / new_s, o->column[COLUMN_MEMCPY_RATIO],
                n->column[COLUMN_MEMCPY_RATIO], o->column[COLUMN_PEER_RATIO],

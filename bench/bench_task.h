@@ -8,12 +8,7 @@
 #define GP_BENCH_TASK_H
 
 #include "bench.h"
-
-#ifdef __CUDACC__
-#define BENCH_INLINE static __host__ __device__ inline
-#else
-#define BENCH_INLINE static inline
-#endif
+#include "bench_spread.h"
 
 enum bench_task_kind {
     /* Input: out[i], of width bytes. */
@@ -24,6 +19,7 @@ enum bench_task_kind {
     BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */
     BENCH_FILL_MAPS,        /* scalars of maps, limit of them each, whose products are exact */
     BENCH_FILL_FINITE,      /* float keys: any bits but NaN, infinity and -0 */
+    BENCH_FILL_SPREAD,      /* keys of 32 bits, spread by limit, an enum bench_spread */
     BENCH_FILL_FLAGS,       /* bytes: 1 for limit items of 65536, otherwise 0 */
     BENCH_FILL_HEADS,       /* bytes: 1 for every limit-th item, otherwise 0 */
     BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
@@ -52,14 +48,6 @@ struct bench_task {
     uint64_t *bad;
     struct bench_args args;
 };
-
-BENCH_INLINE uint64_t bench_hash(uint64_t seed, uint64_t i)
-{
-    uint64_t x = i + seed * 0x9E3779B97F4A7C15u + 0x632BE59BD9B4E019u;
-    x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
-    x = (x ^ (x >> 29)) * 0xA0761D6478BD642Fu;
-    return x ^ (x >> 32);
-}
 
 /* A hash made into a number below limit. */
 BENCH_INLINE uint64_t bench_below(uint64_t hash, uint64_t limit)
@@ -269,6 +257,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_FINITE:
         bench_store(t->out, i, t->width, bench_finite(hash, t->width));
+        break;
+    case BENCH_FILL_SPREAD:
+        bench_store(t->out, i, 4, bench_spread_bits((enum bench_spread)t->limit, i, t->n, hash));
         break;
     case BENCH_FILL_FLAGS:
         bench_store(t->out, i, 1, hash >> 48 < t->limit);

@@ -34,6 +34,8 @@ static const struct suite {
     {"balance", "search_16 search_powerlaw", bench_balance, false},
     {"sizes", "inclusive_sum at every power of two, with a verdict (only when named)",
      bench_scan_sizes, true},
+    {"distributions", "sorts of keys spread unevenly, with a table (only when named)",
+     bench_distributions, true},
     {"ladder", "inclusive_sum, step by step (only when named)", bench_ladder, true},
 };
 
@@ -106,7 +108,7 @@ static void parse_suite(struct bench_options *o, const char *name)
 static int list_suites(void)
 {
     for (int i = 0; i < NUM_SUITES; i++)
-        printf("%-10s%s\n", suites[i].name, suites[i].what);
+        printf("%-15s%s\n", suites[i].name, suites[i].what);
     return 0;
 }
 

@@ -14,6 +14,12 @@ template <class Key, class Value> int pairs(struct bench *b, const struct bench_
             static_cast<int>(sizeof(Key)) * 8, stream);
     });
 }
+
+// A case of the suite distributions with values.
+template <class Key> int pairs_only(struct bench *b, const struct bench_args *a)
+{
+    return a->values ? pairs<Key, uint32_t>(b, a) : int(BENCH_SKIP);
+}
 } // namespace
 
 // An argsort is a sort of pairs with the positions, which are there already.
@@ -23,5 +29,7 @@ extern "C" const struct bench_peer bench_cub_pairs_peers[] = {
     {cub_version.text, "sort", "pairs_20_bits", GP_U32, nullptr, pairs<uint32_t, uint32_t>, false},
     {cub_version.text, "sort", "pairs_u64", GP_U32, nullptr, pairs<uint32_t, uint64_t>, false},
     {cub_version.text, "sort", "pairs_u32", GP_U64, nullptr, pairs<uint64_t, uint32_t>, false},
+    {cub_version.text, "distributions", nullptr, GP_U32, nullptr, pairs_only<uint32_t>, false},
+    {cub_version.text, "distributions", nullptr, GP_F32, nullptr, pairs_only<float>, false},
     {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
 };

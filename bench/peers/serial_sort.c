@@ -124,6 +124,12 @@ static int keys_f32(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
+/* A case of the suite distributions: floats there are not negative, so that their bits rise too. */
+static int spread_32(struct bench *b, const struct bench_args *a)
+{
+    return a->values ? pairs_32_32(b, a) : keys_32(b, a);
+}
+
 const struct bench_peer bench_serial_sort_peers[] = {
     {"serial", "sort", "keys", GP_U8, NULL, keys_8, false},
     {"serial", "sort", "keys", GP_U16, NULL, keys_16, false},
@@ -135,5 +141,6 @@ const struct bench_peer bench_serial_sort_peers[] = {
     {"serial", "sort", "pairs_20_bits", GP_U32, NULL, pairs_32_32, false},
     {"serial", "sort", "pairs_u64", GP_U32, NULL, pairs_32_64, false},
     {"serial", "sort", "pairs_u32", GP_U64, NULL, pairs_64_32, false},
+    {"serial", "distributions", NULL, (gp_dtype)0, NULL, spread_32, false},
     {NULL, NULL, NULL, (gp_dtype)0, NULL, NULL, false},
 };
