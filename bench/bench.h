@@ -234,11 +234,9 @@ const struct bench_peer *bench_parallel_peers(int threads);
 extern const struct bench_backend bench_cuda;
 extern const struct bench_peer bench_ladder_peers[]; /* its steps, from the first */
 extern const struct bench_peer bench_cub_scan_peers[];
-extern const struct bench_peer bench_cub_by_key_peers[];
 extern const struct bench_peer bench_cub_reduce_peers[];
 extern const struct bench_peer bench_cub_select_peers[];
-extern const struct bench_peer bench_cub_keys_peers[];
-extern const struct bench_peer bench_cub_pairs_peers[];
+extern const struct bench_peer bench_cub_sort_peers[];
 extern const struct bench_peer bench_cub_histogram_peers[];
 /* The peers of cuSPARSE, loaded now; NULL, and a line printed, if it is not there. */
 const struct bench_peer *bench_cusparse_peers(void);

@@ -163,11 +163,9 @@ void cuda_open(struct bench *b)
     cuda.device_gate = static_cast<gate *>(mapped);
     bench_add_peers(b, bench_ladder_peers);
     bench_add_peers(b, bench_cub_scan_peers);
-    bench_add_peers(b, bench_cub_by_key_peers);
     bench_add_peers(b, bench_cub_reduce_peers);
     bench_add_peers(b, bench_cub_select_peers);
-    bench_add_peers(b, bench_cub_keys_peers);
-    bench_add_peers(b, bench_cub_pairs_peers);
+    bench_add_peers(b, bench_cub_sort_peers);
     bench_add_peers(b, bench_cub_histogram_peers);
 #if BENCH_HAVE_CUSPARSE
     bench_add_peers(b, bench_cusparse_peers());

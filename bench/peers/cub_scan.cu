@@ -45,9 +45,27 @@ template <class T> int exclusive(struct bench *b, const struct bench_args *a)
                                              static_cast<T *>(a->out), n, stream);
     });
 }
+
+struct same_key {
+    __host__ __device__ bool operator()(uint32_t a, uint32_t b) const
+    {
+        return a == b;
+    }
+};
+
+int sum_by_key(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceScan::InclusiveSumByKey(
+            temp, bytes, static_cast<const uint32_t *>(a->rows),
+            static_cast<const int32_t *>(a->in), static_cast<int32_t *>(a->out), n, same_key{},
+            stream);
+    });
+}
 } // namespace
 
 extern "C" const struct bench_peer bench_cub_scan_peers[] = {
+    {cub_version.text, "segments", nullptr, GP_I32, nullptr, sum_by_key, false},
     {cub_version.text, "scan", "inclusive_sum", GP_I8, nullptr, inclusive<int8_t>, false},
     {cub_version.text, "scan", "inclusive_sum", GP_I16, nullptr, inclusive<int16_t>, false},
     {cub_version.text, "scan", "inclusive_sum", GP_I32, nullptr, inclusive<int32_t>, false},
