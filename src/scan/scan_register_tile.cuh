@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* A tile in the registers of a block: what the kernels of small and middle-sized arrays share. */
+#pragma once
+
+#include "scan/scan_kernels.cuh"
+
+namespace GPI_SPACE
+{
+
+/* One block's tile, in the registers of W warps. */
+template <class Types, class Op, int W, int K> struct RegisterTile {
+    using A = typename Types::A;
+    using Part = WarpPart<Types, Op, K>;
+    static constexpr int items = W * Part::items;
+    static constexpr int bytes = items * (int)sizeof(typename Types::In);
+
+    const ScanParams<A> &p;
+    const uint64_t n;
+    uint64_t first; /* item of this warp */
+    int count;      /* items of this warp that exist */
+    bool whole;     /* the tile */
+    Part part;
+    bool overflow;
+
+    GPI_DEVICE RegisterTile(const ScanParams<A> &p_, uint64_t n_) : p(p_), n(n_), overflow(false)
+    {
+    }
+
+    /* Returns the fold of the warp's items. */
+    GPI_DEVICE A load(uint32_t tile)
+    {
+        first = (uint64_t)tile * items + (uint64_t)(threadIdx.x / 32) * Part::items;
+        whole = (uint64_t)(tile + 1) * items <= n;
+        count = first < n ? (n - first < Part::items ? (int)(n - first) : Part::items) : 0;
+        const char *in = p.in + first * sizeof(typename Types::In);
+        /* A shifted load reads up to 15 bytes past its ends: not at those of the array. */
+        const bool inside = tile > 0 && (uint64_t)(tile + 1) * items + 16 <= n;
+        if (whole && (inside || misalignment(p.in) == 0))
+            part.load(in);
+        else
+            part.load_partial(in, count);
+        return part.scan();
+    }
+
+    /* The fold of the warps before this one, from the sum of each. */
+    GPI_DEVICE A before(const A (&warp_sum)[W]) const
+    {
+        return warp_reduce<Op>(lane_id() < (int)threadIdx.x / 32 ? warp_sum[lane_id() % W]
+                                                                 : Op::identity());
+    }
+
+    static GPI_DEVICE A total(const A (&warp_sum)[W])
+    {
+        A sum = warp_sum[0];
+#pragma unroll
+        for (int w = 1; w < W; w++)
+            sum = Op::apply(sum, warp_sum[w]);
+        return sum;
+    }
+
+    GPI_DEVICE void store(A prefix)
+    {
+        char *out = p.out + first * sizeof(typename Types::Out);
+        if (whole)
+            part.store(out, prefix, p.kind != inclusive, overflow);
+        else
+            part.store_partial(out, prefix, p.kind != inclusive, count, overflow);
+    }
+
+    GPI_DEVICE void report() const
+    {
+        if (Types::wide && overflow)
+            atomicOr(p.state.sticky, sticky_overflow);
+    }
+};
+
+} // namespace GPI_SPACE
