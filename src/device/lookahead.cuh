@@ -79,6 +79,62 @@ template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
 };
 
 /*
+ * The same by a block of W warps, each of which polls groups of its own, so that the words of a
+ * middle-sized array take one trip. Groups are folded as one balanced tree too, 32 of them at a
+ * time. Every thread owns the object and gets the prefix.
+ */
+template <class Op, class A, int W> struct BlockLookahead {
+    static constexpr uint32_t round = 32 * 32; /* tiles */
+    struct Shared {
+        A sum[32];
+    };
+
+    A folded; /* initial value, then the tiles before next */
+    uint32_t next;
+
+    GPI_DEVICE explicit BlockLookahead(A init) : folded(init), next(0)
+    {
+    }
+
+    /* Words that were there are not read again: they would delay those that are on their way. */
+    static GPI_DEVICE A poll(const TileState<A> &state, uint32_t tile, uint32_t end)
+    {
+        A v = Op::identity();
+        bool ready = tile >= end;
+        do {
+            if (!ready)
+                ready = state.read(tile, v);
+        } while (!__all_sync(all_lanes, ready));
+        return warp_reduce<Op>(v);
+    }
+
+    /* Between two calls the block synchronizes: shared is used again. */
+    GPI_DEVICE A exclusive(const TileState<A> &state, uint32_t tile, Shared &shared)
+    {
+        stall(stall_resolve, state.epoch, tile);
+        while (next < tile) {
+            for (uint32_t g = threadIdx.x / 32; g < 32 && next + 32 * g < tile; g += W) {
+                A sum = poll(state, next + 32 * g + lane_id(), tile);
+                if (lane_id() == 0)
+                    shared.sum[g] = sum;
+            }
+            __syncthreads();
+            A group = Op::identity();
+            if (next + 32 * lane_id() < tile)
+                group = shared.sum[lane_id()];
+            A prefix = Op::apply(folded, warp_reduce<Op>(group));
+            if (tile - next < round)
+                return prefix;
+            folded = prefix;
+            next += round;
+            if (next < tile)
+                __syncthreads();
+        }
+        return folded;
+    }
+};
+
+/*
  * The same for operators whose code is long, such as those known at run time: a lane folds EACH
  * neighbouring tiles alone, so that a group of 32 x EACH tiles takes one tree.
  */

@@ -82,6 +82,13 @@ template <class A> struct TileState {
         return ready;
     }
 
+    /* Ask the L2 for a tile's words, before anyone needs them. */
+    GPI_DEVICE void prefetch(uint32_t tile) const
+    {
+        const uint64_t *word = narrow_word ? words + tile : words + 2 * (uint64_t)tile * pieces;
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(word));
+    }
+
     /* Tags come round after 2^32 launches. So that no word can be that old, each launch gives one
      * of each array that it does not use the tag of the launch before, in turn. By one thread.
      */
