@@ -20,6 +20,7 @@ enum kind {
     MOST_EQUAL,
     EQUAL_HEADS, /* many keys agree in all but their lowest bits */
     FEW_VALUES,
+    ONE_LARGE, /* even but for some 12000 keys that agree in their highest bits */
     KINDS
 };
 
@@ -45,6 +46,8 @@ static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t r
         return ((random % 6007) << (width - 13) | (random >> 32) % 4093) & all;
     case FEW_VALUES:
         return (random % 97) * (all / 97);
+    case ONE_LARGE:
+        return random % (n / 12000 + 1) ? random & all : (all / 3 ^ (random >> 32) % 0xfffff) & all;
     default:
         return random & all;
     }
@@ -172,7 +175,7 @@ END_TEST
 /* A captured sort takes another route when it is replayed with other keys. */
 START_TEST(test_radix_sort_spread_replay_cuda)
 {
-    static const enum kind kinds[] = {EVEN, MOST_EQUAL, LOW_BITS, EQUAL, EQUAL_HEADS, EVEN};
+    static const enum kind kinds[] = {EVEN, MOST_EQUAL, LOW_BITS, EQUAL, EQUAL_HEADS, ONE_LARGE};
     const size_t n = 200003;
     const gp_dtype dtype = _i % 2 ? GP_U64 : GP_U32;
     const size_t bytes = n * gp_dtype_bytes(dtype);

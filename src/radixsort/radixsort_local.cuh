@@ -13,6 +13,7 @@
 #pragma once
 
 #include "radixsort/radixsort_fine.cuh"
+#include "radixsort/radixsort_large.cuh"
 
 namespace GPI_SPACE
 {
@@ -385,7 +386,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
 
 /*
  * Grid: a block per bucket; of one block if everything is one bucket of the input. Bucket: at most
- * T x I items. After: the output, if the sweep took the route of buckets.
+ * T x I items, but for a few. After: the output, if the sweep took the route of buckets.
  */
 template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
@@ -413,6 +414,12 @@ __global__ void __launch_bounds__(T, BLOCKS)
     if (bucket.bits == 0) {
         if (from == gpi_radix_tmp)
             bucket.copy(first, end);
+        return;
+    }
+    if (end - first > Local::most) {
+        using Large = LargeBucket<K, FLOAT, VB, T>;
+        Large::sort({job, *(typename Large::Shared *)memory, first, end - first}, from,
+                    bucket.bits);
         return;
     }
     const int count = (int)(end - first);

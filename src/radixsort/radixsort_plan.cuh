@@ -14,6 +14,7 @@
 #include "device/warp.cuh"
 #include "radixsort/radixsort_engine.h"
 #include "radixsort/radixsort_order.h"
+#include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -128,6 +129,15 @@ template <class K> struct RadixKeys {
     uint32_t *recount;   /* the same for a narrower range of bits */
     uint32_t *cursors;   /* of the bins of a split whose items may come in any order */
     uint64_t *states[2]; /* of the tiles of even and odd passes: [tile][bin] */
+
+    /* Whether buckets too large for shared memory can be sorted each by one block: the largest has
+     * most items, all of them excess. */
+    GPI_DEVICE bool large_fit(uint32_t most, uint32_t excess) const
+    {
+        const uint64_t share = n / radix_large_share, twice = 2 * (uint64_t)bucket_most;
+        return most <= bucket_most ||
+               (most <= (share > twice ? share : twice) && excess < n / radix_large_excess);
+    }
 
     GPI_DEVICE const uint32_t *bucket_starts() const
     {

@@ -7,8 +7,9 @@
  * splits bring every key into its bucket, and radixsort_local.cuh sorts the buckets, each inside
  * one multiprocessor. The number of trips through memory does not grow with the width of the key.
  *
- * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if a bucket would be too large. A digit
- * that is the same in all keys needs no pass.
+ * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are too
+ * large for that; a few such buckets are for radixsort_large.cuh. A digit that is the same in all
+ * keys needs no pass.
  */
 #pragma once
 
@@ -139,6 +140,26 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
         barrier.wait();
     }
 
+    /* to[i] = from[i], or i; several loads of a thread are on their way at once. */
+    template <class X> GPI_DEVICE void copy(const X *from, X *to) const
+    {
+        constexpr int batch = 8;
+        const uint64_t threads = (uint64_t)gridDim.x * T;
+        uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x;
+        auto item = [=](uint64_t at) { return from ? __ldcs(from + at) : (X)at; };
+        for (; i + (batch - 1) * threads < job.n; i += batch * threads) {
+            X x[batch];
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                x[j] = item(i + j * threads);
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                __stcs(to + i + j * threads, x[j]);
+        }
+        for (; i < job.n; i += threads)
+            to[i] = item(i);
+    }
+
     /* What the passes left elsewhere goes to the output. */
     GPI_DEVICE void finish()
     {
@@ -147,18 +168,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
             return;
         const bool copy_keys = job.keys_wanted && job.keys[from] != job.keys[gpi_radix_out];
         const bool copy_values = VB > 0 && job.values[from] != job.values[gpi_radix_out];
-        for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < job.n;
-             i += (uint64_t)gridDim.x * T) {
-            if (copy_keys)
-                job.keys[gpi_radix_out][i] = job.keys[from][i];
-            if constexpr (VB > 0)
-                if (copy_values) {
-                    if (job.values[from])
-                        job.values[gpi_radix_out][i] = job.values[from][i];
-                    else if constexpr (VB <= 8)
-                        job.values[gpi_radix_out][i] = (V)i;
-                }
-        }
+        if (copy_keys)
+            copy(job.keys[from], job.keys[gpi_radix_out]);
+        if constexpr (VB > 0)
+            if (copy_values)
+                copy(job.values[from], job.values[gpi_radix_out]);
     }
 };
 

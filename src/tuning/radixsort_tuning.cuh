@@ -72,6 +72,10 @@ constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
 /* Keys of 16 bits alone are counted from so many on: below, the table costs more than passes. */
 constexpr uint64_t radix_counted_items = 4 << 20;
 
+/* What may be in buckets that a block sorts through memory: of all items one in so many in one of
+ * them (or twice what shared memory holds), and one in so many in all. */
+constexpr uint64_t radix_large_share = 1024, radix_large_excess = 16;
+
 /* Items that a bucket should have on the average, and where there are few buckets: with one per
  * block they have to be enough for all multiprocessors. */
 constexpr int radix_bucket_items = 8192, radix_bucket_items_small = 2048;
