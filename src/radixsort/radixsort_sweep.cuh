@@ -7,9 +7,9 @@
  * splits bring every key into its bucket, and radixsort_local.cuh sorts the buckets, each inside
  * one multiprocessor. The number of trips through memory does not grow with the width of the key.
  *
- * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are too
- * large for that; a few such buckets are for radixsort_large.cuh. A digit that is the same in all
- * keys needs no pass.
+ * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are
+ * too large for that; a few such buckets are for radixsort_large.cuh. A digit that is the same in
+ * all keys needs no pass.
  */
 #pragma once
 
