@@ -200,7 +200,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     const bool buckets = VB > 0 || args->exact; /* the first split of keys alone is not stable */
     if (buckets && args->n <= Shape::bucket_most)
         return launch_local<FLOAT, VB>(ctx, function, job);
-    if (buckets && job.end - job.begin > 8)
+    if (radix_has_buckets<Key> && buckets && job.end - job.begin > 8)
         job.bucket_bits = bucket_bits_of(args->n, Shape::bucket_most);
     job.bucket_most = Shape::bucket_most;
     GPI_TRY(gpi_cuda_fill(ctx, args->scratch, 0, scratch_of(nullptr, 0, VB).zeroed));
@@ -214,26 +214,28 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     return job.bucket_bits ? launch_local<FLOAT, VB>(ctx, function, job) : GP_OK;
 }
 
-template <bool FLOAT>
-gp_status sort_keys(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
+/* Rare cases share the kernels of floats: see KeyOrder. */
+template <int VB> constexpr bool either = sizeof(Key) == 2 || VB == 8 || (sizeof(Key) == 8 && VB);
+
+template <int VB>
+gp_status sort_with(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
-    switch (args->value_bytes) {
-    case 0:
-        return sort_as<FLOAT, 0>(ctx, function, args);
-    case 4:
-        return sort_as<FLOAT, 4>(ctx, function, args);
-    default:
-        return sort_as<FLOAT, 8>(ctx, function, args);
-    }
+    if constexpr (sizeof(Key) > 1 && !either<VB>)
+        if (args->order.inf)
+            return sort_as<true, VB>(ctx, function, args);
+    return sort_as < sizeof(Key) != 1 && either<VB>, VB > (ctx, function, args);
 }
 
 static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
-    constexpr bool either = sizeof(Key) == 2; /* see KeyOrder */
-    if constexpr (sizeof(Key) > 2)
-        if (args->order.inf)
-            return sort_keys<true>(ctx, function, args);
-    return sort_keys<either>(ctx, function, args);
+    switch (args->value_bytes) {
+    case 0:
+        return sort_with<0>(ctx, function, args);
+    case 4:
+        return sort_with<4>(ctx, function, args);
+    default:
+        return sort_with<8>(ctx, function, args);
+    }
 }
 
 } // namespace

@@ -392,7 +392,6 @@ template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
     radix_local_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
-    using Fine = FineBucket<K, FLOAT, VB, T, I>;
     using Local = Bucket<K, FLOAT, VB, T, I>;
     extern __shared__ __align__(16) char memory[];
     Local bucket = {job, *(typename Local::Shared *)memory};
@@ -416,17 +415,20 @@ __global__ void __launch_bounds__(T, BLOCKS)
             bucket.copy(first, end);
         return;
     }
-    if (end - first > Local::most) {
-        using Large = LargeBucket<K, FLOAT, VB, T>;
-        Large::sort({job, *(typename Large::Shared *)memory, first, end - first}, from,
-                    bucket.bits);
-        return;
-    }
     const int count = (int)(end - first);
-    const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared};
-    if (fine.sort(first, from))
-        return;
-    __syncthreads();
+    if constexpr (radix_has_buckets<K>) {
+        using Fine = FineBucket<K, FLOAT, VB, T, I>;
+        using Large = LargeBucket<K, FLOAT, VB, T>;
+        if (end - first > Local::most) {
+            Large::sort({job, *(typename Large::Shared *)memory, first, end - first}, from,
+                        bucket.bits);
+            return;
+        }
+        const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared};
+        if (fine.sort(first, from))
+            return;
+        __syncthreads();
+    }
     bucket.set_count(count);
     Local::sort_by_passes(bucket, first, from);
 }

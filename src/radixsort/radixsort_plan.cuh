@@ -21,6 +21,9 @@ namespace GPI_SPACE
 
 constexpr int radix_bits = 8, radix_bins = 256;
 
+/* Keys of 1 and 2 bytes take two passes at most, and no buckets. */
+template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
+
 /*
  * Unsigned words that compare as the keys do. Exact words tell NaNs and zeros apart, and can be
  * turned back: keys alone are held as words while a block works on them. Beside values, equal keys
@@ -57,10 +60,10 @@ template <class K> struct KeyOrder {
     }
 
   private:
-    /* Keys of 2 bytes have the same kernels for floats and integers. */
+    /* Kernels of floats also serve integers in some cases. */
     template <bool FLOAT> GPI_DEVICE bool is_float() const
     {
-        return FLOAT && (sizeof(K) > 2 || inf != 0);
+        return FLOAT && inf != 0;
     }
 };
 

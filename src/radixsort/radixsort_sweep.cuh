@@ -185,16 +185,18 @@ __global__ void __launch_bounds__(T, 1)
     extern __shared__ __align__(16) char memory[];
     Sweep<K, FLOAT, VB, T, I> sweep = {job, memory, {&job.plan->arrived, 0}};
     bool buckets = false;
-    if (job.bucket_bits) {
-        if (VB > 0)
-            sweep.clear_states(job.states[0], sweep.tiles());
-        buckets = sweep.count_buckets_of_top();
+    if constexpr (radix_has_buckets<K>) {
+        if (job.bucket_bits) {
+            if (VB > 0)
+                sweep.clear_states(job.states[0], sweep.tiles());
+            buckets = sweep.count_buckets_of_top();
+        }
+        if (VB == 0 && buckets)
+            sweep.template splits<false>(true);
     }
     if (!buckets)
         sweep.count_passes();
-    if (VB == 0 && buckets)
-        sweep.template splits<false>(true);
-    else
+    if (VB > 0 || !buckets)
         sweep.template splits<true>(buckets);
     if (!buckets)
         sweep.finish();

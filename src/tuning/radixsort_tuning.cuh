@@ -23,14 +23,15 @@ constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
 /* A tile of a split. Items per thread: as many as shared memory and registers hold, few for small
  * arrays. H200, 2026-11-21, u32 pairs at 2^28: 36 items 6635 us, 40 items (which spill) 6681 us;
  * as passes from the lowest digit, u32 keys: 512 threads x 40 4908 us, 512 x 36 4995, 1024 x 20
- * 5246, 768 x 24 5130. Keys of 1 and 2 bytes have one shape, between the two. */
+ * 5246, 768 x 24 5130. Keys of 1 and 2 bytes, and
+ * values of 8, have one shape, between the two. */
 constexpr int radix_tile_threads = 512;
 
 constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
 {
     int per_item = key_bytes + value_bytes + 2;
     int fit = (radix_shared_bytes - 24 * 1024) / (radix_tile_threads * per_item);
-    int most = key_bytes <= 2 ? 16 : small ? 8 : key_bytes == 8 ? 24 : 36;
+    int most = key_bytes <= 2 || value_bytes == 8 ? 16 : small ? 8 : key_bytes == 8 ? 24 : 36;
     fit = fit < most ? fit : most;
     return fit / 2 * 2;
 }
