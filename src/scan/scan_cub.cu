@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same call through CUB: the baseline that our kernels are compared with. Compiled for the
- * scalar accumulators and for the pairs (GPI_GROUP: SCALAR, PAIR).
+ * The same call through CUB: the baseline that our kernels are compared with.
  *
  * One exclusive scan of n + 1 items serves all kinds: its output i is that of an exclusive scan, or
  * output i - 1 of an inclusive one, and output n is the total. What is stored where is decided by
@@ -140,4 +139,4 @@ int scan(const gp_context *ctx, const gpi_scan_args *args, void *temporary, size
     {                                                                                              \
         return GPI_SPACE::scan<GPI_SPACE::name>(ctx, args, temporary, size);                       \
     }
-GPI_PASTE(GPI_SCAN_ACCUMULATORS_, GPI_GROUP)(UNIT)
+GPI_SCAN_ACCUMULATORS(UNIT)

@@ -183,7 +183,8 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 #endif
 #else
 #if GPI_SM >= 90
-    if constexpr (std::is_same_v<typename Types::In, typename Types::Out> && !Types::wide)
+    if constexpr (std::is_same_v<Op, Sum<A>> && !Types::wide &&
+                  std::is_same_v<typename Types::In, typename Types::Out>)
         if (args->n <= ClusterLaunch<Types, Op>::items_max)
             return launch_cluster<Types, Op>(ctx, p);
     if (Types::wide || args->n * Types::item >= (uint64_t)stream_shape.from_bytes)

@@ -158,19 +158,15 @@ enum { GPI_SCAN_BLOCK_BYTES = 64 * 1024 };
  * On CUDA they take the dtypes as stored and the operator at run time, so there is one unit per
  * accumulator. UNIT(name, bytes).
  */
-#define GPI_SCAN_ACCUMULATORS_SCALAR(UNIT)                                                         \
+#define GPI_SCAN_ACCUMULATORS(UNIT)                                                                \
     UNIT(u32, 4)                                                                                   \
     UNIT(u64, 8)                                                                                   \
     UNIT(f32, 4)                                                                                   \
-    UNIT(f64, 8)
-#define GPI_SCAN_ACCUMULATORS_PAIR(UNIT)                                                           \
+    UNIT(f64, 8)                                                                                   \
     UNIT(affine_f32, 8)                                                                            \
     UNIT(affine_f64, 16)                                                                           \
     UNIT(mat2_f32, 16)                                                                             \
     UNIT(mat2_f64, 32)
-#define GPI_SCAN_ACCUMULATORS(UNIT)                                                                \
-    GPI_SCAN_ACCUMULATORS_SCALAR(UNIT)                                                             \
-    GPI_SCAN_ACCUMULATORS_PAIR(UNIT)
 
 enum gpi_scan_accumulator {
 #define GPI_SCAN_ACCUMULATOR(name, bytes) GPI_SCAN_##name,
