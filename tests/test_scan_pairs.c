@@ -25,6 +25,23 @@ START_TEST(test_scan_any_alignment_of_pairs)
 }
 END_TEST
 
+/* Long enough for the kernel that streams, where lanes hold neighbouring items. */
+START_TEST(test_scan_any_alignment_of_many_pairs)
+{
+    gp_op op = _i % 2 ? GP_MAT2 : GP_AFFINE;
+    gp_dtype dtype = _i / 2 ? GP_F64 : GP_F32;
+    uint64_t state = t_seed() + (uint64_t)_i;
+    size_t n = (9 << 20) / (gp_op_scalars(op) * gp_dtype_bytes(dtype)) + 61;
+    char *in = oracle_scan_input(dtype, op, n, &state);
+    for (size_t i = 0; i < 3; i++) {
+        gp_scan_desc desc = t_scan_desc(kinds[i], dtype, dtype, op);
+        t_check_scan(&desc, in, n, (struct scan_layout){i, 2 * i, false});
+        t_check_scan(&desc, in, n - 1000 * i, (struct scan_layout){1 - i % 2, 0, true});
+    }
+    free(in);
+}
+END_TEST
+
 /* x_i = a_i x_(i-1) + b_i as a program would compute it, against the scan of the pairs. */
 START_TEST(test_scan_affine_solves_a_recurrence)
 {
@@ -99,6 +116,7 @@ static Suite *suite(void)
     Suite *s = suite_create("scan_pairs");
     TCase *c = t_case(s, "pairs");
     tcase_add_loop_test(c, test_scan_any_alignment_of_pairs, 0, 4);
+    tcase_add_loop_test(c, test_scan_any_alignment_of_many_pairs, 0, 4);
     tcase_add_loop_test(c, test_scan_affine_solves_a_recurrence, 0, 2);
     tcase_add_loop_test(c, test_scan_mat2_multiplies_rotations, 0, 2);
     return s;
