@@ -61,15 +61,18 @@ typedef struct gp_radix_sort_options {
  * available here; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA
  * keys_out unspecified.
  *
- * Cost: on CUDA one read and three passes over the keys from about 2^21 keys on, two below,
- * whatever their width, if the keys are spread over the range of bits that they use; where a value
- * or a narrow range holds most of the keys, one pass for each 8 bits that are not the same in all
- * of them. The workspace is as large as the arrays that are sorted and about 2% more (values of
- * sizes that are moved by position: two positions each). On the CPU a pass whose digit is the same
- * in all keys is left out, and 8- and 16-bit keys are counted instead of moved.
+ * Cost: on CUDA one read and three passes over keys of 4 and 8 bytes from about 2^21 of them on,
+ * two below, if they are spread over the range of bits that they use; where a value or a narrow
+ * range holds most of the keys, and for shorter keys, one pass for each 8 bits that are not the
+ * same in all of them. Many keys of 1 and 2 bytes alone are counted. The workspace is as large as
+ * the arrays that are sorted and about 2% more (values of sizes that are moved by position: two
+ * positions each). On the CPU a pass whose digit is the same in all keys is left out, and 8- and
+ * 16-bit keys are counted instead of moved; with AVX-512 wider keys alone are put in order by
+ * partitions once they are few enough for the caches.
  *
  * Source: least-significant-digit radix sort, Knuth volume 3, section 5.2.5; on GPUs Adinets and
- * Merrill 2022 ("Onesweep"), and from the top digit Stehle and Jacobsen 2017.
+ * Merrill 2022 ("Onesweep"), and from the top digit Stehle and Jacobsen 2017; partitions in
+ * vectors Bramas 2017, networks Batcher 1968.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,

@@ -9,7 +9,8 @@
  *   4. Each lane adds its prefix to its items and stores them.
  * Middle-sized arrays (and GPUs before sm_90): one tile per block, held in registers
  * (scan_tile.cuh).
- * Small arrays (sm_90 and newer): the same by one cluster, without states (scan_cluster.cuh).
+ * Sums of small arrays (sm_90 and newer): the same by one cluster, without states
+ * (scan_cluster.cuh).
  * Large arrays: one persistent block per multiprocessor, a ring of tiles in shared memory filled by
  * bulk copies, and warps by role: load, reduce, look ahead, scan and store (scan_stream.cuh).
  *

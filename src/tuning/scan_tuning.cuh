@@ -32,7 +32,8 @@ struct StreamShape {
  */
 constexpr StreamShape stream_shape = {8, 4, 8, 8, 7, 12, 200 * 1024, (8 << 20) + 1};
 
-/* Segmented scans, whose stages also hold head bits: the shape they were tuned with. */
+/* Segmented scans, whose stages also hold head bits: the shape they were tuned with. Pairs are as
+ * other wide items there. */
 constexpr StreamShape segment_stream_shape = {8, 4, 6, 8, 8, 12, 200 * 1024, 8 << 20};
 
 /* Small arrays: vectors per lane of the cluster kernel, whose blocks are as those of the tile
