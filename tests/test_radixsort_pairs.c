@@ -194,6 +194,36 @@ START_TEST(test_workspace_bytes_is_enough)
 }
 END_TEST
 
+/* As documented: the arrays and 12% from 2^24 items on, on the GPU; the arrays on the CPU; and some
+ * MB for any n. Keys of 1 and 2 bytes alone are counted and take less. More items never take less
+ * memory. */
+START_TEST(test_workspace_bytes_are_as_documented)
+{
+    static const size_t values[] = {0, 4, 8};
+    const gp_dtype dtype = t_dtypes[_i / 3];
+    const size_t value = values[_i % 3], item = gp_dtype_bytes(dtype) + value;
+    for (int cuda = 0; cuda <= t_is_cuda(); cuda++) {
+        gp_target target = GP_TARGET_INIT;
+        size_t last = 0;
+        target.backend = cuda ? GP_BACKEND_CUDA : GP_BACKEND_CPU;
+        target.threads = cuda ? 0 : 2;
+        for (int k = 0; k <= 70; k++) {
+            size_t n = k % 2 ? ((size_t)1 << k / 2) * 3 / 2 : (size_t)1 << k / 2, bytes;
+            double arrays = (double)(n * item), most = arrays + (1 << 20);
+            if (cuda)
+                most = n < 1 << 24 ? 1.12 * arrays + (4 << 20) : 1.12 * arrays;
+            if (cuda && item <= 2)
+                most = 12 << 20;
+            T_OK(gp_radix_sort_workspace_bytes(&target, dtype, value, n, NULL, &bytes));
+            ck_assert_msg((double)bytes <= most, "%s + %zu, n = %zu: %zu bytes",
+                          gp_dtype_string(dtype), value, n, bytes);
+            ck_assert_uint_ge(bytes, last);
+            last = bytes;
+        }
+    }
+}
+END_TEST
+
 START_TEST(test_radix_sort_without_memory_leaves_outputs)
 {
     struct counter c = {0, 0};
@@ -359,6 +389,7 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_gather_sizes, 0, 18);
     c = t_case(s, "workspace");
     tcase_add_loop_test(c, test_workspace_bytes_is_enough, 0, T_DTYPE_COUNT * 4);
+    tcase_add_loop_test(c, test_workspace_bytes_are_as_documented, 0, T_DTYPE_COUNT * 3);
     tcase_add_test(c, test_radix_sort_without_memory_leaves_outputs);
     c = t_case(s, "cuda");
     tcase_add_loop_test(c, test_radix_sort_captured_and_replayed, 0, 8);

@@ -39,7 +39,13 @@ static size_t moved_bytes_of(const struct gpi_radix_job *j)
     return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
 }
 
-static struct route route_of(const struct gpi_radix_job *j, bool values_in_place, size_t engine)
+/* Keys that are counted take no array. */
+static struct route counted_route(size_t engine)
+{
+    return (struct route){.engine = engine};
+}
+
+static struct route moved_route(const struct gpi_radix_job *j, bool values_in_place, size_t engine)
 {
     struct route r = {.moved_bytes = moved_bytes_of(j), .engine = engine};
     bool argsort = !j->keys_out;
@@ -59,15 +65,20 @@ static size_t route_bytes(const struct route *r)
            gpi_piece(r->values_out) + gpi_piece(r->values_copy) + gpi_piece(r->engine);
 }
 
+/* The bound for n holds for any fewer, so for the most that are not counted. */
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
 {
-    if (job->algorithm == GP_ALGORITHM_CUB)
+    const int width = gpi_radix_width(job->key_bytes);
+    const uint64_t counted_from = gpi_radix_counted_from(width);
+    struct gpi_radix_job j = *job;
+    if (j.algorithm == GP_ALGORITHM_CUB)
         return gpi_radixsort_cub_bytes(sm_count, job);
-    if (job->begin_bit == job->end_bit)
+    if (j.begin_bit == j.end_bit)
         return 0;
-    size_t engine =
-        gpi_radix_engine_bytes(gpi_radix_width(job->key_bytes), job->n, moved_bytes_of(job));
-    struct route r = route_of(job, job->values_in != NULL, engine);
+    if (wants_exact_words(&j) && j.n >= counted_from)
+        j.n = counted_from - 1;
+    size_t engine = gpi_radix_engine_bytes(width, j.n ? j.n : 1, moved_bytes_of(&j));
+    struct route r = moved_route(&j, j.values_in != NULL, engine);
     return route_bytes(&r);
 }
 
@@ -98,7 +109,7 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
                                       .keys_wanted = j->keys_out != NULL};
     const void *values = j->values_in;
     a.keys[gpi_radix_in] = (void *)j->keys_in;
-    a.keys[gpi_radix_tmp] = gpi_frame_take(frame, r->keys_tmp);
+    a.keys[gpi_radix_tmp] = r->keys_tmp ? gpi_frame_take(frame, r->keys_tmp) : NULL;
     a.keys[gpi_radix_out] = j->keys_out ? j->keys_out : gpi_frame_take(frame, r->keys_out);
     a.values[gpi_radix_in] = r->positions ? NULL : (void *)values;
     a.values[gpi_radix_tmp] = r->values_tmp ? gpi_frame_take(frame, r->values_tmp) : NULL;
@@ -128,8 +139,10 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
         return copy_all(ctx, function, job);
     if (job->algorithm == GP_ALGORITHM_CUB)
         return gpi_radixsort_cub(ctx, function, job);
-    struct route r = route_of(job, job->values_in && job->values_in == job->values_out,
-                              engine->bytes(job->n, moved_bytes_of(job)));
+    bool counted = wants_exact_words(job) && job->n >= engine->counted_from;
+    struct route r = counted ? counted_route(engine->bytes(1, 0))
+                             : moved_route(job, job->values_in && job->values_in == job->values_out,
+                                           engine->bytes(job->n, moved_bytes_of(job)));
     GPI_TRY(gpi_frame_open(ctx, function, route_bytes(&r), &frame));
     gp_status s = queue(ctx, function, engine, &frame, &r, job);
     gpi_frame_close(&frame);

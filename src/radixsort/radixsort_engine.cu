@@ -170,10 +170,9 @@ gp_status launch_local(gp_context *ctx, const char *function,
 }
 
 /* Keys alone that are counted instead of moved; a table of 2^16 counts has to be worth it. */
-static bool is_counted(uint64_t n)
-{
-    return sizeof(Key) == 1 || (sizeof(Key) == 2 && n >= radix_counted_items);
-}
+constexpr uint64_t counted_from = sizeof(Key) == 1   ? 1
+                                  : sizeof(Key) == 2 ? radix_counted_items
+                                                     : UINT64_MAX;
 
 template <bool FLOAT, class K>
 gp_status launch_counting(gp_context *ctx, const char *function, const RadixKeys<K> &job)
@@ -205,7 +204,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     job.bucket_most = Shape::bucket_most;
     GPI_TRY(gpi_cuda_fill(ctx, args->scratch, 0, scratch_of(nullptr, 0, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
-        if (args->exact && is_counted(args->n))
+        if (args->exact && args->n >= counted_from)
             return launch_counting<FLOAT, Key>(ctx, function, job);
     if (is_small(args->n))
         GPI_TRY((launch_sweep<FLOAT, VB, Shape::small>(ctx, function, job)));
@@ -243,5 +242,5 @@ static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_eng
 
 extern "C" {
 extern const gpi_radix_engine ENGINE;
-const gpi_radix_engine ENGINE = {GPI_SPACE::sort, GPI_SPACE::bytes};
+const gpi_radix_engine ENGINE = {GPI_SPACE::sort, GPI_SPACE::bytes, GPI_SPACE::counted_from};
 }

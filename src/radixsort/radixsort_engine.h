@@ -45,7 +45,7 @@ struct gpi_radix_engine_args {
     int begin_bit, end_bit;
     uint64_t n;
     size_t value_bytes; /* 0, 4 or 8 */
-    void *keys[3];      /* by place; all three exist, in may equal out */
+    void *keys[3];      /* by place; all three exist unless counted, in may equal out */
     void *values[3];    /* in NULL: the positions */
     bool keys_wanted;
     void *scratch;
@@ -56,12 +56,17 @@ struct gpi_radix_engine {
     gp_status (*sort)(gp_context *ctx, const char *function,
                       const struct gpi_radix_engine_args *args);
     size_t (*bytes)(uint64_t n, size_t value_bytes); /* of its scratch */
+    /* From so many on exact keys alone are counted, not moved: there is no array gpi_radix_tmp,
+     * and the scratch of one item is enough. */
+    uint64_t counted_from;
 };
 
 /* radixsort_table.c; width is log2 of the key's bytes. NULL: not available. */
 const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width);
 
-/* The most scratch that an engine of this build takes. */
+/* The most scratch that an engine of this build takes, and the most keys that none of them counts.
+ */
 size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes);
+uint64_t gpi_radix_counted_from(int width);
 
 #endif

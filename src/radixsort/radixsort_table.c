@@ -101,6 +101,15 @@ size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes)
     return most;
 }
 
+uint64_t gpi_radix_counted_from(int width)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizeof engine_table / sizeof *engine_table; i++)
+        most = engine_table[i][width]->counted_from > most ? engine_table[i][width]->counted_from
+                                                           : most;
+    return most;
+}
+
 const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row)
 {
     return lex_table[sm_row];
@@ -137,6 +146,12 @@ size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes)
     (void)n;
     (void)value_bytes;
     return 0;
+}
+
+uint64_t gpi_radix_counted_from(int width)
+{
+    (void)width;
+    return UINT64_MAX;
 }
 
 const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row)
