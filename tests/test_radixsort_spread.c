@@ -1,152 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorts of keys spread in every way that decides how they are sorted: evenly, over few bits, over
- * the highest or the lowest ones, in one place with a few elsewhere; at sizes around which the
- * route changes. Checked in linear time: keys rise, equal ones keep their order, none is lost.
+ * Sorts of keys spread in every way, at sizes around which the route changes.
  */
-#include <string.h>
-
-#include "gp_test.h"
-#include "radixsort_check.h"
-
-enum kind {
-    EVEN,
-    LOW_BITS,
-    HIGH_BITS,
-    EQUAL,
-    TWO_VALUES,
-    SORTED,
-    REVERSED,
-    MOST_EQUAL,
-    EQUAL_HEADS, /* many keys agree in all but their lowest bits */
-    FEW_VALUES,
-    ONE_LARGE, /* even but for some 12000 keys that agree in their highest bits */
-    KINDS
-};
-
-static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t random)
-{
-    uint64_t top = (uint64_t)1 << (width - 1), all = top | (top - 1);
-    switch (kind) {
-    case LOW_BITS:
-        return random & 0xfffff & all;
-    case HIGH_BITS:
-        return random & all & ~((uint64_t)0xff);
-    case EQUAL:
-        return 0x5a5a5a5a5a5a5a5a & all;
-    case TWO_VALUES:
-        return random & 1 ? all - 1 : 1;
-    case SORTED:
-        return (uint64_t)i * (all / n);
-    case REVERSED:
-        return (uint64_t)(n - i) * (all / n);
-    case MOST_EQUAL:
-        return random % 50 ? 0x1234567 & all : (random >> 8) & all;
-    case EQUAL_HEADS:
-        return ((random % 6007) << (width - 13) | (random >> 32) % 4093) & all;
-    case FEW_VALUES:
-        return (random % 97) * (all / 97);
-    case ONE_LARGE:
-        return random % (n / 12000 + 1) ? random & all : (all / 3 ^ (random >> 32) % 0xfffff) & all;
-    default:
-        return random & all;
-    }
-}
-
-static void *keys_new(enum kind kind, size_t n, int width)
-{
-    char *keys = t_host(n * (size_t)width / 8);
-    uint64_t state = t_seed() + (uint64_t)kind;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t key = key_of(kind, i, n, width, t_random(&state));
-        memcpy(keys + i * (size_t)width / 8, &key, (size_t)width / 8);
-    }
-    return keys;
-}
-
-static uint64_t key_at(const void *keys, size_t i, int width)
-{
-    uint64_t key = 0;
-    memcpy(&key, (const char *)keys + i * (size_t)width / 8, (size_t)width / 8);
-    return key;
-}
-
-/* The order word; see gp/radixsort.h. NaNs and zeros share theirs. */
-static uint64_t word_of(gp_dtype dtype, uint64_t key, int width)
-{
-    uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
-    if (!t_is_float(dtype))
-        return dtype == GP_I32 || dtype == GP_I64 || dtype == GP_I16 ? key ^ sign : key;
-    uint64_t inf = dtype == GP_F32 ? 0x7f800000 : (uint64_t)0x7ff << 52;
-    if ((key & ~sign) > inf)
-        return all;
-    if ((key & ~sign) == 0)
-        return sign;
-    return key & sign ? ~key & all : key | sign;
-}
-
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ x >> 31) * 0x7fb5d329728ea185;
-    x = (x ^ x >> 27) * 0x81dadef4bc2dd44d;
-    return x ^ x >> 33;
-}
-
-/* Same keys, and rising. */
-static void check_keys_alone(gp_dtype dtype, const void *before, const void *after, size_t n)
-{
-    int width = 8 * (int)gp_dtype_bytes(dtype);
-    uint64_t lost = 0, falls = 0, last = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t word = word_of(dtype, key_at(after, i, width), width);
-        lost += mixed(key_at(before, i, width)) - mixed(key_at(after, i, width));
-        falls += i && word < last;
-        last = word;
-    }
-    ck_assert_uint_eq(falls, 0);
-    ck_assert_uint_eq(lost, 0);
-}
-
-/* Each index once, beside its key, rising within equal keys. */
-static void check_pairs(gp_dtype dtype, const void *before, const void *after,
-                        const uint32_t *index, size_t n)
-{
-    int width = 8 * (int)gp_dtype_bytes(dtype);
-    uint64_t wrong = 0, last = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t key = key_at(after, i, width), word = word_of(dtype, key, width);
-        wrong += index[i] >= n || key_at(before, index[i], width) != key;
-        wrong += i && (word < last || (word == last && index[i] <= index[i - 1]));
-        last = word;
-    }
-    ck_assert_uint_eq(wrong, 0);
-}
-
-static void check(gp_dtype dtype, enum kind kind, size_t n, bool pairs, bool in_place)
-{
-    size_t key = gp_dtype_bytes(dtype), bytes = n * key;
-    void *keys = keys_new(kind, n, 8 * (int)key), *sorted = t_host(bytes);
-    uint32_t *index = t_host(n * 4);
-    for (size_t i = 0; i < n; i++)
-        index[i] = (uint32_t)i;
-    t_array ki = t_new_from(keys, bytes, key), vi = t_new_from(index, n * 4, 4);
-    t_array ko = t_new(bytes, 3 * key), vo = t_new(n * 4, 12);
-    t_array *k = in_place ? &ki : &ko, *v = in_place ? &vi : &vo;
-    if (pairs)
-        T_OK(gp_radix_sort_pairs(t_ctx(), dtype, ki.data, 4, vi.data, n, k->data, v->data, NULL));
-    else
-        T_OK(gp_radix_sort(t_ctx(), dtype, ki.data, n, k->data, NULL));
-    t_get(k, sorted, bytes);
-    t_get(v, index, n * 4);
-    if (pairs)
-        check_pairs(dtype, keys, sorted, index, n);
-    else
-        check_keys_alone(dtype, keys, sorted, n);
-    t_check_guards(k);
-    t_check_guards(v);
-    t_free(&ki), t_free(&vi), t_free(&ko), t_free(&vo);
-    free(keys), free(sorted), free(index);
-}
+#include "radixsort_spread.h"
 
 static const gp_dtype dtypes[] = {GP_U32, GP_U64, GP_F32, GP_I64, GP_I32, GP_F64};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
@@ -157,8 +13,8 @@ START_TEST(test_radix_sort_spread)
     static const size_t sizes[] = {5000, 9216, 9217, 70001, 300007};
     for (int kind = 0; kind < KINDS; kind++) {
         size_t n = sizes[(_i + kind) % 5];
-        check(dtypes[_i % DTYPES], (enum kind)kind, n, false, kind & 1);
-        check(dtypes[_i % DTYPES], (enum kind)kind, n, true, kind & 2);
+        check_spread(dtypes[_i % DTYPES], (enum kind)kind, n, false, kind & 1);
+        check_spread(dtypes[_i % DTYPES], (enum kind)kind, n, true, kind & 2);
     }
 }
 END_TEST
@@ -167,17 +23,24 @@ END_TEST
 START_TEST(test_radix_sort_spread_big)
 {
     size_t n = (t_is_cuda() ? (size_t)5 << 19 : (size_t)1 << 18) + 12345;
-    check(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, false, _i % 4 == 3);
-    check(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, true, _i % 4 == 2);
+    check_spread(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, false, _i % 4 == 3);
+    check_spread(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, true, _i % 4 == 2);
 }
 END_TEST
 
-/* A captured sort takes another route when it is replayed with other keys. */
-START_TEST(test_radix_sort_spread_replay_cuda)
+/* Keys of 1 and 2 bytes alone are counted, many of the latter. */
+START_TEST(test_radix_sort_spread_counted)
 {
-    static const enum kind kinds[] = {EVEN, MOST_EQUAL, LOW_BITS, EQUAL, EQUAL_HEADS, ONE_LARGE};
-    const size_t n = 200003;
-    const gp_dtype dtype = _i % 2 ? GP_U64 : GP_U32;
+    static const gp_dtype narrow[] = {GP_U8, GP_I8, GP_U16, GP_I16};
+    size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 18) + 12345;
+    check_spread(narrow[_i], EVEN, n, false, _i & 1);
+    check_spread(narrow[_i], MOST_EQUAL, n, false, !(_i & 1));
+}
+END_TEST
+
+/* One captured sort, replayed with every input. Frees them. */
+static void check_replays(gp_dtype dtype, size_t n, void **inputs, size_t count)
+{
     const size_t bytes = n * gp_dtype_bytes(dtype);
     uint32_t *index = t_host(n * 4);
     void *sorted = t_host(bytes);
@@ -188,23 +51,55 @@ START_TEST(test_radix_sort_spread_replay_cuda)
     for (size_t i = 0; i < n; i++)
         index[i] = (uint32_t)i;
     t_array v = t_new_from(index, n * 4, 0);
-    for (size_t r = 0; r < sizeof kinds / sizeof *kinds; r++) {
-        void *keys = keys_new(kinds[r], n, 8 * (int)gp_dtype_bytes(dtype));
-        t_put(&k, keys, bytes);
-        if (r == 0) {
-            ck_assert(t_capture_begin());
-            T_OK(gp_radix_sort_pairs(t_ctx(), dtype, k.data, 4, v.data, n, ko.data, io.data, NULL));
-            t_capture_end();
-        }
+    ck_assert(t_capture_begin());
+    T_OK(gp_radix_sort_pairs(t_ctx(), dtype, k.data, 4, v.data, n, ko.data, io.data, NULL));
+    t_capture_end();
+    for (size_t r = 0; r < count; r++) {
+        t_put(&k, inputs[r], bytes);
         t_replay();
         t_get(&ko, sorted, bytes);
         t_get(&io, index, n * 4);
-        check_pairs(dtype, keys, sorted, index, n);
-        free(keys);
+        check_pairs(dtype, inputs[r], sorted, index, n);
+        free(inputs[r]);
     }
     t_capture_free();
     t_free(&k), t_free(&ko), t_free(&v), t_free(&io);
     free(index), free(sorted);
+}
+
+/* A captured sort takes another route when it is replayed with other keys, */
+START_TEST(test_radix_sort_spread_replay_cuda)
+{
+    static const enum kind kinds[] = {EVEN, MOST_EQUAL, LOW_BITS, EQUAL, EQUAL_HEADS, ONE_LARGE};
+    enum { COUNT = sizeof kinds / sizeof *kinds };
+    const size_t n = t_at_most(200003);
+    const gp_dtype dtype = _i % 2 ? GP_U64 : GP_U32;
+    void *inputs[COUNT];
+    for (size_t r = 0; r < COUNT; r++)
+        inputs[r] = keys_new(kinds[r], n, 8 * (int)gp_dtype_bytes(dtype));
+    check_replays(dtype, n, inputs, COUNT);
+}
+END_TEST
+
+/* and other passes when other bytes of the keys are the same: an odd number of them and an even
+ * one, none, the first and the last. */
+START_TEST(test_radix_sort_spread_replay_skips_other_digits)
+{
+    static const uint64_t masks[] = {0x000000ff, 0x00ffff00, 0xff00000000ff0000, 0xff000000ff0000ff,
+                                     0,          UINT64_MAX, 0x00ff00ff0000ff00, 0xff000000};
+    enum { COUNT = sizeof masks / sizeof *masks };
+    static const gp_dtype dtypes_of[] = {GP_U32, GP_U64, GP_U16, GP_I32};
+    const size_t n = t_at_most(100003);
+    const gp_dtype dtype = dtypes_of[_i];
+    const size_t key = gp_dtype_bytes(dtype);
+    void *inputs[COUNT];
+    for (size_t r = 0; r < COUNT; r++) {
+        char *keys = keys_new(MOST_EQUAL, n, 8 * (int)key);
+        for (size_t i = 0; i < n * key; i++)
+            keys[i] &= (char)(masks[r] >> i % key * 8);
+        inputs[r] = keys;
+    }
+    check_replays(dtype, n, inputs, COUNT);
 }
 END_TEST
 
@@ -215,8 +110,10 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread, 0, 2 * DTYPES);
     c = t_case(s, "big");
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
+    tcase_add_loop_test(c, test_radix_sort_spread_counted, 0, 4);
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
+    tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
     return s;
 }
 

@@ -237,10 +237,26 @@ static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_eng
     }
 }
 
+#ifdef GPI_FAULT
+void add_faults(uint64_t counts[2])
+{
+    unsigned long long here[2] = {};
+    cudaDeviceSynchronize();
+    cudaMemcpyFromSymbol(here, radix_faults, sizeof here);
+    counts[fault_made] += here[fault_made];
+    counts[fault_repaired] += here[fault_repaired];
+}
+#endif
+
 } // namespace
 } // namespace GPI_SPACE
 
 extern "C" {
 extern const gpi_radix_engine ENGINE;
+#ifdef GPI_FAULT
+const gpi_radix_engine ENGINE = {GPI_SPACE::sort, GPI_SPACE::bytes, GPI_SPACE::counted_from,
+                                 GPI_SPACE::add_faults};
+#else
 const gpi_radix_engine ENGINE = {GPI_SPACE::sort, GPI_SPACE::bytes, GPI_SPACE::counted_from};
+#endif
 }

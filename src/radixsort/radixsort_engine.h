@@ -59,7 +59,15 @@ struct gpi_radix_engine {
     /* From so many on exact keys alone are counted, not moved: there is no array gpi_radix_tmp,
      * and the scratch of one item is enough. */
     uint64_t counted_from;
+#ifdef GPI_FAULT
+    void (*add_faults)(uint64_t counts[2]); /* those made and those repaired, of this width */
+#endif
 };
+
+#ifdef GPI_FAULT
+/* Since the program began; waits for the device. Of test builds, see radixsort_fault.cuh. */
+GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
+#endif
 
 /* radixsort_table.c; width is log2 of the key's bytes. NULL: not available. */
 const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width);

@@ -156,6 +156,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
                 const uint32_t d = digit(word(key[i]));
                 rank[i] = atomicAdd(&counts[d], 1u) << BITS | d;
             }
+        /* In the last pass, where no other one comes after it that would hide the fault. */
+        if (SETS > 1 && lowest + width == bits && bits <= first_bits + 2 * digit_bits)
+            fault_swap<BITS>(blockIdx.x + 5, mine * 32, rank, [&](int i) {
+                return pairs ? (uint64_t)lane_id() : (uint64_t)word(key[i]);
+            });
         __syncthreads();
         sum_counts<bins_of, SETS>();
         __syncthreads();
@@ -365,6 +370,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
             reload(key);
         }
         if (__syncthreads_or(!write(keys))) {
+            fault_count(fault_repaired);
             exchange_neighbours(*this);
             write(keys);
         }

@@ -159,8 +159,10 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
         const bool ordered = span.count == Tile::items ? t.template write<true>(span)
                                                        : t.template write<false>(span);
         if constexpr (STABLE) {
-            if (__syncthreads_or(!ordered))
+            if (__syncthreads_or(!ordered)) {
+                fault_count(fault_repaired);
                 Tile::repair(t, span);
+            }
         }
     }
 
@@ -187,6 +189,9 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
             __syncthreads();
             take();
             rank(span);
+            if constexpr (STABLE)
+                fault_swap<radix_bits>(tile, span.count - Tile::first_item(), ranks,
+                                       [](int) { return (uint64_t)lane_id(); });
             __syncthreads();
             const uint32_t next = t.s.tile, next_segment = t.s.segment;
 

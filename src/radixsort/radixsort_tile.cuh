@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "radixsort/radixsort_fault.cuh"
 #include "radixsort/radixsort_plan.cuh"
 
 namespace GPI_SPACE

@@ -162,6 +162,9 @@ extern const gp_op t_ops[];
 enum { T_SIZE_COUNT = 86, T_SIZE_SMALL_COUNT = 74 };
 extern const size_t t_sizes[];
 
+/* n, or GP_TEST_ITEMS where that is less: compute-sanitizer takes minutes for long arrays. */
+size_t t_at_most(size_t n);
+
 /* ---- CUDA, without its headers in the tests
  * ------------------------------------------------------ */
 

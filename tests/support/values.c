@@ -176,6 +176,13 @@ uint64_t t_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
+size_t t_at_most(size_t n)
+{
+    const char *items = getenv("GP_TEST_ITEMS");
+    size_t most = items ? strtoul(items, NULL, 10) : 0;
+    return most > 0 && most < n ? most : n;
+}
+
 uint64_t t_random_below(uint64_t *state, uint64_t bound)
 {
     return t_random(state) % bound;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* How many faults were made and repaired: only in test builds, see radixsort_fault.cuh. */
+#include "radixsort/radixsort_engine.h"
+
+void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2])
+{
+    counts[0] = counts[1] = 0;
+    for (int width = 0; width < 4; width++)
+        gpi_radix_engine_get(ctx->sm_row, width)->add_faults(counts);
+}
