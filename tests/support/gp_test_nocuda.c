@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gp_test_cuda.c of a build without CUDA: no device, nothing to capture. */
 #include "gp_test.h"
+#include "order_check.h"
 
 bool t_capture_begin(void)
 {
@@ -72,4 +73,19 @@ void *t_pinned_new(size_t bytes)
 void t_pinned_free(void *memory)
 {
     (void)memory;
+}
+
+void t_order_fill_cuda(gp_stream stream, enum bench_spread spread, uint64_t seed, uint64_t n,
+                       uint32_t *keys, uint32_t *positions)
+{
+    (void)stream, (void)spread, (void)seed, (void)n, (void)keys, (void)positions;
+    no_cuda();
+}
+
+uint64_t t_order_count_wrong_cuda(gp_stream stream, const uint32_t *before, const uint32_t *keys,
+                                  const uint32_t *positions, uint64_t n)
+{
+    (void)stream, (void)before, (void)keys, (void)positions, (void)n;
+    no_cuda();
+    return 0;
 }
