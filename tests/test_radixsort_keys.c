@@ -90,6 +90,41 @@ START_TEST(test_radix_sort_keys_buckets)
 }
 END_TEST
 
+#ifdef T_UNEVEN_KEYS
+/* support/uneven_keys.c */
+bool t_uneven_keys_32(uint32_t *keys, size_t n);
+bool t_uneven_keys_64(uint64_t *keys, size_t n);
+
+static bool has_partitions(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+
+/* Where partitions get nowhere, the sort goes on in another way. */
+START_TEST(test_radix_sort_keys_uneven_partitions)
+{
+    static const size_t sizes[] = {9001, 20011, 40000};
+    const size_t n = sizes[_i];
+    uint32_t *narrow = t_host(n * 4);
+    uint64_t *wide = t_host(n * 8);
+    if (has_partitions()) {
+        ck_assert(t_uneven_keys_32(narrow, n));
+        ck_assert(t_uneven_keys_64(wide, n));
+        check(GP_U32, narrow, n, false, _i & 1);
+        check(GP_U64, wide, n, false, !(_i & 1));
+        for (size_t i = 0; i < n; i++) {
+            narrow[i] ^= (uint32_t)1 << 31;
+            wide[i] = ~wide[i];
+        }
+        check(GP_I32, narrow, n, false, false);
+        check(GP_U64, wide, n, true, true);
+    }
+    free(narrow), free(wide);
+}
+END_TEST
+#endif
+
 int main(int argc, char **argv)
 {
     Suite *s = suite_create("radixsort_keys");
@@ -100,5 +135,9 @@ int main(int argc, char **argv)
     tcase_add_loop_test(c, test_radix_sort_keys_heaps, 0, DTYPES);
     c = t_case(s, "buckets");
     tcase_add_loop_test(c, test_radix_sort_keys_buckets, 0, 2 * DTYPES);
+#ifdef T_UNEVEN_KEYS
+    c = t_case(s, "uneven");
+    tcase_add_loop_test(c, test_radix_sort_keys_uneven_partitions, 0, 3);
+#endif
     return t_main(argc, argv, s);
 }
