@@ -37,7 +37,7 @@
 enum {
     KEY_BYTES = GPI_KEY_BITS / 8,
     BINS = GPI_RADIX_BINS,
-    BLOCK = 1024, /* items whose digits are found in one vectorised loop */
+    BLOCK = 128, /* items whose digits are found in one vectorised loop; reads go on meanwhile */
     LINE = 64
 };
 
