@@ -82,7 +82,7 @@ END_TEST
 START_TEST(test_radix_sort_keys_buckets)
 {
     gp_dtype dtype = dtypes[_i % DTYPES];
-    size_t n = 150001;
+    size_t n = t_at_most(150001);
     void *keys = pattern_new(_i / DTYPES ? 5 : 0, dtype, n);
     check(dtype, keys, n, false, _i & 1);
     check(dtype, keys, n, true, !(_i & 1));

@@ -53,7 +53,7 @@ END_TEST
 /* Big enough for several parts and for stores past the caches. */
 START_TEST(test_radix_sort_pairs_big)
 {
-    size_t n = ((size_t)3 << 20) + 7;
+    size_t n = t_at_most(((size_t)3 << 20) + 7);
     uint32_t *keys = pattern_new(0, GP_U32, n), *index = t_host(n * 4);
     for (size_t i = 0; i < n; i++)
         index[i] = (uint32_t)i;
