@@ -41,6 +41,28 @@ TCase *t_case(Suite *suite, const char *name)
     return c;
 }
 
+/* Where part 0, 1, .. of the rounds begins that the environment asks for. */
+static int part_at(int begin, int end, int next)
+{
+    int part = 1, parts = 1;
+    const char *text = getenv("GP_TEST_PART");
+    if (text && (sscanf(text, "%d/%d", &part, &parts) != 2 || part < 1 || part > parts)) {
+        fprintf(stderr, "GP_TEST_PART is %s, expected 1/2, 2/2 or the like\n", text);
+        exit(2);
+    }
+    return begin + (int)((long)(end - begin) * (part - 1 + next) / parts);
+}
+
+int t_part_begin(int begin, int end)
+{
+    return part_at(begin, end, 0);
+}
+
+int t_part_end(int begin, int end)
+{
+    return part_at(begin, end, 1);
+}
+
 static gp_status context_new(gp_context **ctx)
 {
     gp_context_options o = GP_CONTEXT_OPTIONS_INIT;

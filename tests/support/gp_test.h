@@ -37,6 +37,13 @@ int t_main(int argc, char **argv, Suite *suite);
  * those with "cuda" not on the CPU. */
 TCase *t_case(Suite *suite, const char *name);
 
+/* Of the rounds of loop tests only those of one part: GP_TEST_PART=2/5 for the second of five. */
+#undef tcase_add_loop_test
+#define tcase_add_loop_test(c, test, begin, end)                                                   \
+    tcase_add_loop_test_raise_signal(c, test, 0, t_part_begin(begin, end), t_part_end(begin, end))
+int t_part_begin(int begin, int end);
+int t_part_end(int begin, int end);
+
 /* The context of this run, made at the first call; on the CPU with at least two threads. */
 gp_context *t_ctx(void);
 bool t_is_cuda(void);
