@@ -73,6 +73,9 @@ START_TEST(test_radix_sort_pairs_big)
                      (sorted[i - 1] == sorted[i] && index[i - 1] >= index[i]));
     }
     ck_assert_uint_eq(bad, 0);
+    T_OK(gp_argsort(t_ctx(), GP_U32, k.data, n, GP_U32, vo.data, NULL));
+    t_get(&vo, sorted, n * 4);
+    t_same("indices", GP_U32, index, sorted, n);
     t_check_guards(&ko);
     t_check_guards(&vo);
     t_free(&k), t_free(&v), t_free(&ko), t_free(&vo);

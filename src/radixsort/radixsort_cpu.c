@@ -11,6 +11,8 @@ struct pieces {
     size_t keys_tmp, keys_out, values_tmp, indices, values_copy, counts;
 };
 
+enum { LINE = 64 };
+
 static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place)
 {
     struct pieces p = {0, 0, 0, 0, 0, 0};
@@ -19,7 +21,7 @@ static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool 
     if (j->begin_bit == j->end_bit || gpi_radixsort_by_count(j))
         return p;
     p.keys_tmp = j->n * j->key_bytes;
-    p.keys_out = j->keys_out ? 0 : p.keys_tmp;
+    p.keys_out = j->keys_out ? 0 : p.keys_tmp + LINE * j->key_bytes;
     if (gpi_radixsort_value_is_direct(j->value_bytes)) {
         p.values_tmp = j->n * j->value_bytes;
         return p;
@@ -100,6 +102,12 @@ static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *
                    whole.values_out);
 }
 
+/* Keys that nobody wants lie to lines as their values do: then both can leave in whole lines. */
+static void *keys_beside(char *room, const struct gpi_radix_job *j)
+{
+    return room + (uintptr_t)j->values_out % LINE / j->value_bytes * j->key_bytes;
+}
+
 gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
     bool in_place = job->values_in && job->values_in == job->values_out;
@@ -113,7 +121,7 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
     c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
     c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
     if (p.keys_out)
-        c.job.keys_out = gpi_frame_take(&frame, p.keys_out);
+        c.job.keys_out = keys_beside(gpi_frame_take(&frame, p.keys_out), job);
     if (p.indices) {
         void *indices = gpi_frame_take(&frame, p.indices);
         void *copy = p.values_copy ? gpi_frame_take(&frame, p.values_copy) : NULL;
