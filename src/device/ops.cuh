@@ -164,9 +164,20 @@ template <> struct is_integer<double> {
     static constexpr bool value = false;
 };
 
+#if GPI_SM >= 80
+/* The sum of a warp modulo 2^64, in three pieces whose sums fit 32 bits. */
+GPI_DEVICE uint64_t reduce_add_64(uint64_t v)
+{
+    const uint64_t low = __reduce_add_sync(0xffffffffu, (uint32_t)v & 0x3fffff);
+    const uint64_t middle = __reduce_add_sync(0xffffffffu, (uint32_t)(v >> 22) & 0x1fffff);
+    const uint64_t high = __reduce_add_sync(0xffffffffu, (uint32_t)(v >> 43));
+    return low + (middle << 22) + (high << 43);
+}
+#endif
+
 template <class A> struct Sum {
     static constexpr bool commutes = true;
-    static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
+    static constexpr bool warp_reduces = GPI_SM >= 80 && is_integer<A>::value;
     static GPI_DEVICE A identity()
     {
         return zero_for_sum<A>();
@@ -177,7 +188,10 @@ template <class A> struct Sum {
     }
     static GPI_DEVICE A reduce(A v)
     {
-        return __reduce_add_sync(0xffffffffu, v);
+        if constexpr (sizeof(A) == 4)
+            return __reduce_add_sync(0xffffffffu, v);
+        else
+            return (A)reduce_add_64(v);
     }
 };
 
