@@ -46,6 +46,17 @@ template <class T> GPI_DEVICE T shuffle(T v, int lane)
     return map_words(v, [=](uint32_t w) { return __shfl_sync(all_lanes, w, lane); });
 }
 
+template <class T> GPI_DEVICE T shuffle_xor(T v, int mask)
+{
+    return map_words(v, [=](uint32_t w) { return __shfl_xor_sync(all_lanes, w, mask); });
+}
+
+/* By value: a choice between places of an array would put the array into memory. */
+template <class T> GPI_DEVICE T pick(bool first, T a, T b)
+{
+    return first ? a : b;
+}
+
 /* Operators with state are passed as objects; for the others their type says all. */
 
 /* Lane i gets v[0] op .. op v[i] (Kogge and Stone 1973: log2(32) steps). */
@@ -60,7 +71,68 @@ template <class Op, class A> GPI_DEVICE A warp_scan(A v)
     return v;
 }
 
-/* The same over the lane itself and the reach lanes before it. */
+/*
+ * Exclusive scan of K rows of 32 values, row after row, of which each lane has one value each. In
+ * log2(K) steps the lanes of a pair exchange half of their rows and fold the others, so that each
+ * has one row left, of K lanes; one scan over all lanes; and the same steps back: 2 K + 3 values
+ * exchanged (K = 8: 19), where a scan of each row would take 7 K.
+ */
+template <class Op, int K> struct WarpRows {
+    static_assert((K & (K - 1)) == 0 && K <= 32, "rows are halved");
+
+    /* x becomes the fold of all values before it; returns the fold of all. */
+    template <int N, class A> static GPI_DEVICE A scan(A (&x)[N])
+    {
+        if constexpr (N == 1) {
+            return scan_lanes(x[0]);
+        } else {
+            constexpr int half = N / 2, bit = K / N;
+            const bool upper = lane_id() & bit; /* the lane that keeps the last rows */
+            A left[half], sum[half];
+#pragma unroll
+            for (int i = 0; i < half; i++) {
+                const A first = x[i], last = x[i + half];
+                const A got = shuffle_xor(pick(upper, first, last), bit);
+                left[i] = pick(upper, got, first);
+                sum[i] = Op::apply(left[i], pick(upper, last, got));
+            }
+            const A total = scan(sum);
+#pragma unroll
+            for (int i = 0; i < half; i++) {
+                const A before = sum[i], after = Op::apply(before, left[i]);
+                const A got = shuffle_xor(pick(upper, before, after), bit);
+                x[i] = pick(upper, got, before);
+                x[i + half] = pick(upper, after, got);
+            }
+            return total;
+        }
+    }
+
+  private:
+    /* In the order of places in a row, which are the lane's bits from K on, and then of rows. */
+    template <class A> static GPI_DEVICE A scan_lanes(A &x)
+    {
+        A total = x;
+        x = Op::identity();
+#pragma unroll
+        for (int bit = K; bit < 32; bit *= 2)
+            join(x, total, bit);
+#pragma unroll
+        for (int bit = K / 2; bit > 0; bit /= 2)
+            join(x, total, bit);
+        return total;
+    }
+
+    template <class A> static GPI_DEVICE void join(A &before, A &total, int bit)
+    {
+        const bool upper = lane_id() & bit;
+        const A other = shuffle_xor(total, bit);
+        before = pick(upper, Op::apply(other, before), before);
+        total = pick(upper, Op::apply(other, total), Op::apply(total, other));
+    }
+};
+
+/* As warp_scan(), over the lane itself and the reach lanes before it. */
 template <class Op, class A> GPI_DEVICE A warp_scan_within(A v, int reach, const Op &op)
 {
 #pragma unroll

@@ -198,18 +198,26 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct WarpPart {
         }
     }
 
-    /* Fill before[]; returns the fold of the whole part. */
+    /* Fill before[]; returns the fold of the whole part. Where a value takes two shuffles, fewer of
+     * them are worth the longer way. */
     GPI_DEVICE A scan()
     {
-        A run = Op::identity();
+        if constexpr (Types::scalar && sizeof(A) == 8) {
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            A upto = warp_scan<Op>(vector_total<Types, Op>(raw[k]));
-            A left = shuffle_up(upto, 1);
-            before[k] = lane_id() == 0 ? run : Op::apply(run, left);
-            run = Op::apply(run, shuffle(upto, 31));
+            for (int k = 0; k < K; k++)
+                before[k] = vector_total<Types, Op>(raw[k]);
+            return WarpRows<Op, K>::scan(before);
+        } else {
+            A run = Op::identity();
+#pragma unroll
+            for (int k = 0; k < K; k++) {
+                A upto = warp_scan<Op>(vector_total<Types, Op>(raw[k]));
+                A left = shuffle_up(upto, 1);
+                before[k] = lane_id() == 0 ? run : Op::apply(run, left);
+                run = Op::apply(run, shuffle(upto, 31));
+            }
+            return run;
         }
-        return run;
     }
 
     GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, bool &overflow) const
