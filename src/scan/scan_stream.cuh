@@ -36,6 +36,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int stage_bytes = tile_bytes + 128;
     static constexpr int threads = (W + R + 2) * 32;
+    static constexpr int groups_at_once = Types::scalar && sizeof(A) == 8 ? 5 : 4; /* looked at */
 
     struct Shared {
         alignas(16) char scratch[W][scratch_bytes]; /* of a warp that stores runs */
@@ -248,7 +249,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
 
     GPI_DEVICE void look_ahead(const TileState<A> &state)
     {
-        Lookahead<Op, A, 4, 16> ahead(scan_start<Op>(p));
+        Lookahead<Op, A, groups_at_once, 16> ahead(scan_start<Op>(p));
         for (Turn turn;; turn.next()) {
             barrier_wait(&s.loaded[turn.stage], turn.parity);
             const uint32_t tile = s.tile[turn.stage];
