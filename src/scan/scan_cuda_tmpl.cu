@@ -95,13 +95,13 @@ template <class A, class S> A init_of(const gpi_scan_args *args)
 
 /* ---- launches ---- */
 
-template <class Types, class Op>
+template <class Types, class Op, int W = GPI_SCAN_TILE_WARPS>
 gp_status launch_tile(gp_context *ctx, ScanParams<typename Types::A> &p)
 {
-    constexpr int W = GPI_SCAN_TILE_WARPS, K = GPI_SCAN_TILE_VECTORS;
+    constexpr int K = GPI_SCAN_TILE_VECTORS;
     constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
     const uint64_t tiles = (p.n + tile_items - 1) / tile_items;
-    const uint64_t most = (uint64_t)ctx->sm_count * tile_blocks_per_sm;
+    const uint64_t most = (uint64_t)ctx->sm_count * (tile_warps_per_sm / W);
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
     GPI_TRY(gpi_state_get(ctx, function, tiles * TileState<typename Types::A>::pieces, &p.state));
     scan_tile_k<Types, Op, W, K><<<grid, W * 32, 0, ctx->stream>>>(p);
@@ -183,12 +183,17 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 #endif
 #else
 #if GPI_SM >= 90
-    if constexpr (std::is_same_v<Op, Sum<A>> && !Types::wide &&
-                  std::is_same_v<typename Types::In, typename Types::Out>)
+    constexpr bool plain_sum = std::is_same_v<Op, Sum<A>> && !Types::wide &&
+                               std::is_same_v<typename Types::In, typename Types::Out>;
+    const uint64_t bytes = args->n * Types::item;
+    if constexpr (plain_sum)
         if (args->n <= ClusterLaunch<Types, Op>::items_max)
             return launch_cluster<Types, Op>(ctx, p);
-    if (Types::wide || args->n * Types::item >= (uint64_t)stream_shape.from_bytes)
+    if (Types::wide || bytes >= (uint64_t)stream_shape.from_bytes)
         return launch_stream<Types, Op, false>(ctx, p);
+    if constexpr (plain_sum && Types::item == 8)
+        if (bytes >= tile_wide_from_bytes)
+            return launch_tile<Types, Op, tile_warps_wide>(ctx, p);
 #endif
     if constexpr (GPI_SM < 90 || !Types::wide)
         return launch_tile<Types, Op>(ctx, p);

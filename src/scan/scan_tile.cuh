@@ -9,7 +9,8 @@ namespace GPI_SPACE
 {
 
 /* Blocks with large accumulators need their registers more than company. */
-template <class A> constexpr int tile_blocks_min = sizeof(A) <= 8 ? tile_blocks_per_sm : 1;
+template <class A, int W>
+constexpr int tile_blocks_min = sizeof(A) <= 8 ? tile_warps_per_sm / W : 1;
 
 /*
  * Grid: one block per tile, or fewer; W warps. Tile: W x 32 x K vectors. Shared: W + 32
@@ -17,7 +18,7 @@ template <class A> constexpr int tile_blocks_min = sizeof(A) <= 8 ? tile_blocks_
  * pointer n.
  */
 template <class Types, class Op, int W, int K>
-__global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A>)
+__global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
     scan_tile_k(const __grid_constant__ ScanParams<typename Types::A> p)
 {
     using A = typename Types::A;
