@@ -57,8 +57,9 @@ static bool is_small(uint64_t n)
 static uint64_t state_rows(uint64_t n, size_t value_bytes)
 {
     auto tiles = [=](uint64_t items, bool small) {
-        const int each = radix_tile_items(sizeof(Key), (int)value_bytes, small);
-        return items / ((uint64_t)radix_tile_threads * each) + 1;
+        const int each = radix_tile_items(sizeof(Key), (int)value_bytes, small, true);
+        const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
+        return items / ((uint64_t)radix_tile_threads / groups * each) + 1;
     };
     const uint64_t small = tiles(is_small(n) ? n : radix_small_items, true);
     const uint64_t large = is_small(n) ? 0 : tiles(n, false);
@@ -131,8 +132,8 @@ template <bool FLOAT, int VB> struct Shapes {
                                                 sizeof(typename Fine::Shared)
                                             ? sizeof(typename Local::Shared)
                                             : sizeof(typename Fine::Shared);
-    static constexpr int large = radix_tile_items(sizeof(Key), VB, false);
-    static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
+    static constexpr int large = radix_tile_items(sizeof(Key), VB, false, FLOAT);
+    static constexpr int small = radix_tile_items(sizeof(Key), VB, true, FLOAT);
     static_assert(local_shared <= radix_shared_bytes, "a bucket must fit");
 };
 

@@ -15,13 +15,20 @@ namespace GPI_SPACE
 
 enum RadixFault { fault_made, fault_repaired };
 
+/* An item as a fault sees it. */
+struct FaultRow {
+    bool valid;
+    uint32_t digit, rank;
+    uint64_t identity;
+};
+
 #ifdef GPI_FAULT
 static __device__ unsigned long long radix_faults[2];
 
-/* Every thread of a block calls. */
-GPI_DEVICE void fault_count(RadixFault which)
+/* Every thread of a block or group calls, with its number in it. */
+GPI_DEVICE void fault_count(RadixFault which, int thread)
 {
-    if (threadIdx.x == 0)
+    if (thread == 0)
         atomicAdd(&radix_faults[which], 1ull);
 }
 
@@ -42,37 +49,38 @@ GPI_DEVICE bool fault_twins(bool valid, uint32_t digit, uint64_t identity, int (
     return false;
 }
 
-/* Of tile or bucket number: ranks hold the digit in their low BITS bits, row i has an item for this
- * thread if i * 32 < left. Items of one identity cannot be told apart afterwards. */
-template <int BITS, int I, class F>
-GPI_DEVICE void fault_swap(uint32_t number, int left, uint32_t (&ranks)[I], F identity)
+/*
+ * Of tile or bucket number, by one of its warps: items.row(i) tells what this thread has in row i:
+ * whether there is an item, its digit, its rank, and what it is. Items of one identity cannot be
+ * told apart afterwards. items.set(i, rank) gives it another rank.
+ */
+template <int ROWS, class Items>
+GPI_DEVICE void fault_swap(uint32_t number, int warp, int warps, Items items)
 {
-    if (number % 7 != 5 || threadIdx.x / 32 != number / 7 % (blockDim.x / 32))
+    if (number % 7 != 5 || warp != (int)(number / 7) % warps)
         return;
     bool made = false;
 #pragma unroll
-    for (int i = 0; i < I; i++) {
-        const bool valid = i * 32 < left;
-        const uint32_t rank = valid ? ranks[i] : 0;
+    for (int i = 0; i < ROWS; i++) {
+        const FaultRow row = items.row(i);
         int twin[2];
-        if (made || !fault_twins(valid, rank % (1u << BITS), valid ? identity(i) : 0, twin))
+        if (made || !fault_twins(row.valid, row.digit, row.identity, twin))
             continue;
         made = true;
         const int from = lane_id() == twin[0] ? twin[1] : twin[0];
-        const uint32_t swapped = __shfl_sync(all_lanes, rank, from);
+        const uint32_t swapped = __shfl_sync(all_lanes, row.rank, from);
         if (lane_id() == twin[0] || lane_id() == twin[1])
-            ranks[i] = swapped;
+            items.set(i, swapped);
     }
     if (made && lane_id() == 0)
         atomicAdd(&radix_faults[fault_made], 1ull);
 }
 #else
-GPI_DEVICE void fault_count(RadixFault)
+GPI_DEVICE void fault_count(RadixFault, int)
 {
 }
 
-template <int BITS, int I, class F>
-GPI_DEVICE void fault_swap(uint32_t, int, const uint32_t (&)[I], F)
+template <int ROWS, class Items> GPI_DEVICE void fault_swap(uint32_t, int, int, Items)
 {
 }
 #endif

@@ -147,8 +147,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             asm volatile("prefetch.global.L2 [%0];" ::"l"(values + at));
     }
 
-    /* Clears the counts. How many low bits of the words vary in the whole bucket. */
-    GPI_DEVICE int varying_bits(Word varying) const
+    /* Clears the counts. Which bits of the words vary in the whole bucket. */
+    GPI_DEVICE Word varying_bits(Word varying) const
     {
 #pragma unroll
         for (int i = threadIdx.x; i < bins / 4; i += T)
@@ -159,21 +159,30 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             s.largest[threadIdx.x / 32] = 0;
         }
         __syncthreads();
-        varying = warp_or(lane_id() < warps ? s.varying[lane_id()] : (Word)0);
-        return 64 - __clzll(varying);
+        return warp_or(lane_id() < warps ? s.varying[lane_id()] : (Word)0);
     }
 
-    /* The count of a word's bin. */
+    /*
+     * The count of a word's bin. Bins of pairs are made of few bits of the key above some of the
+     * position, which neighbours share, if few bits vary: so that their counts lie in different
+     * banks, the number of a row of 128 counts changes the order of its quads.
+     */
     GPI_DEVICE uint32_t *bin(Word word, int shift) const
     {
-        return counts() + DigitOf<Word>{shift, bins - 1}(word);
+        const uint32_t b = DigitOf<Word>{shift, bins - 1}(word);
+        return counts() + (pairs ? b ^ (b >> 5 & 28) : b);
+    }
+
+    /* The counts of four neighbouring bins; a row has 32 of them. */
+    GPI_DEVICE uint4 *quad(uint32_t row) const
+    {
+        return (uint4 *)counts() + row * 32 + (pairs ? lane_id() ^ (row & 7) : lane_id());
     }
 
     /* Counts become starts; returns the largest count. */
     GPI_DEVICE uint32_t sum_bins() const
     {
         const int warp = (int)threadIdx.x / 32;
-        uint4 *mine = (uint4 *)counts() + warp * 32 * quads + lane_id();
         uint4 c[quads];
         uint32_t at[quads], most = 0, begin = 0;
 #pragma unroll
@@ -181,7 +190,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             uint32_t sum[2];
 #pragma unroll
             for (int j = 0; j < 2; j++) {
-                c[i + j] = mine[(i + j) * 32];
+                c[i + j] = *quad(warp * quads + i + j);
                 sum[j] = starts_of(c[i + j], most);
             }
             const uint32_t both = sum[0] | sum[1] << 16;
@@ -198,14 +207,15 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         }
         __syncthreads();
         const bool other = lane_id() < warps;
-        const uint32_t base = warp_sum(other && lane_id() < warp ? s.total[lane_id()] : 0);
+        const uint32_t before_warp = warp_sum(other && lane_id() < warp ? s.total[lane_id()] : 0);
 #pragma unroll
         for (int i = 0; i < quads; i++) {
-            const uint32_t a = at[i] + base;
-            mine[i * 32] = make_uint4(c[i].x + a, c[i].y + a, c[i].z + a, c[i].w + a);
+            const uint32_t a = at[i] + before_warp;
+            *quad(warp * quads + i) =
+                make_uint4(c[i].x + a, c[i].y + a, c[i].z + a, c[i].w + a);
         }
         if (lane_id() == 0 && begin > 0)
-            for (uint32_t w = base / (32 * I); w <= (base + begin - 1) / (32 * I); w++)
+            for (uint32_t w = before_warp / (32 * I); w <= (before_warp + begin - 1) / (32 * I); w++)
                 atomicMax(&s.largest[w], most);
         most = warp_max(other ? s.fullest[lane_id()] : 0);
         __syncthreads();
@@ -329,17 +339,23 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         for_rows([&](int i) { __stcs(to + item(i), value[i]); });
     }
 
-    /* above: the bits that do not vary. */
-    GPI_DEVICE void write_keys(K *to, Word above) const
+    /* same: the bits that do not vary. */
+    GPI_DEVICE void write_keys(K *to, Word same, int low) const
     {
         for_rows([&](int i) {
             const Word word = s.words[item(i)];
             if constexpr (pairs)
-                __stcs(to + item(i),
-                       job.order.template key<false>((K)(above | word >> position_bits)));
+                __stcs(to + item(i), job.order.template key<false>(
+                                         (K)(same | word >> position_bits << low)));
             else
                 __stcs(to + item(i), order().key((K)word));
         });
+    }
+
+    /* The lowest bits. */
+    static GPI_DEVICE Word lowest(int bits)
+    {
+        return bits < 8 * (int)sizeof(Word) ? ((Word)1 << bits) - 1 : (Word) ~(Word)0;
     }
 
     /* False if the bucket does not suit; nothing is written then. */
@@ -356,35 +372,40 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             word[i] = word_of(key[i]);
             differ |= word[i] ^ first_word;
         });
-        const int varying = varying_bits(differ), all = varying + position_bits;
+        /* Bits [low, high) vary. */
+        const Word varying = varying_bits(differ);
+        const int high = 64 - __clzll(varying), low = varying ? __ffsll(varying) - 1 : 0;
+        const int all = high - low + position_bits;
         if (all > 8 * (int)sizeof(Word))
             return false;
-        const Word above = varying < 8 * (int)sizeof(Word) ? first_word >> varying << varying : 0;
-        const int shift = all > bin_bits ? all - bin_bits : 0;
+        const Word same = first_word & (Word)~((Word)lowest(high) ^ lowest(low));
+        const bool exact = all <= bin_bits; /* what is in a bin is equal */
+        const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
 
         for_rows([&](int i) {
             if constexpr (pairs)
-                word[i] = (Word)((word[i] ^ above) << position_bits | (Word)item(i));
+                word[i] = (Word)((word[i] ^ same) >> low << position_bits | (Word)item(i));
             atomicAdd(bin(word[i], shift), 1u);
         });
         __syncthreads();
         const uint32_t largest = sum_bins();
-        if (shift && largest > largest_bin)
+        if (!exact && largest > largest_bin)
             return false;
         for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
         __syncthreads();
         if constexpr (staged)
             if (values_in)
                 stage(values_in);
-        if (shift && largest > 1) {
+        if (!exact && largest > 1) {
             settle();
             settle_between();
         }
-        write(first, keys_in, values_in, above);
+        write(first, keys_in, values_in, same, low);
         return true;
     }
 
-    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, Word above) const
+    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, Word same,
+                          int low) const
     {
         K *keys = job.keys[gpi_radix_out] + first;
         if constexpr (pairs) {
@@ -403,7 +424,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
                 return;
             }
         }
-        write_keys(keys, above);
+        write_keys(keys, same, low);
     }
 };
 

@@ -138,6 +138,27 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
         }
     }
 
+    /* Ranks of a pass, for radixsort_fault.cuh; without values equal keys are the same. */
+    template <int BITS> struct FaultItems {
+        const Bucket &bucket;
+        const K (&key)[I];
+        uint32_t (&rank)[I];
+
+        GPI_DEVICE FaultRow row(int i) const
+        {
+            const bool valid = i < bucket.mine;
+            if (!valid)
+                return {};
+            return {valid, rank[i] % (1u << BITS), rank[i],
+                    pairs ? (uint64_t)lane_id() : (uint64_t)bucket.word(key[i])};
+        }
+
+        GPI_DEVICE void set(int i, uint32_t to) const
+        {
+            rank[i] = to;
+        }
+    };
+
     /* One pass by bits [begin + lowest, begin + lowest + width) of the word; stable with a set of
      * counters for each warp. */
     template <int BITS, int SETS> GPI_DEVICE void pass(int lowest, int width, K (&key)[I])
@@ -158,9 +179,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
             }
         /* In the last pass, where no other one comes after it that would hide the fault. */
         if (SETS > 1 && lowest + width == bits && bits <= first_bits + 2 * digit_bits)
-            fault_swap<BITS>(blockIdx.x + 5, mine * 32, rank, [&](int i) {
-                return pairs ? (uint64_t)lane_id() : (uint64_t)word(key[i]);
-            });
+            fault_swap<I>(blockIdx.x + 5, (int)threadIdx.x / 32, warps,
+                          FaultItems<BITS>{*this, key, rank});
         __syncthreads();
         sum_counts<bins_of, SETS>();
         __syncthreads();
@@ -370,7 +390,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
             reload(key);
         }
         if (__syncthreads_or(!write(keys))) {
-            fault_count(fault_repaired);
+            fault_count(fault_repaired, (int)threadIdx.x);
             exchange_neighbours(*this);
             write(keys);
         }

@@ -32,11 +32,12 @@ GPI_DEVICE uint64_t state_read(const uint64_t *word)
     return value;
 }
 
-/* Items of bin threadIdx.x in tiles [first, tile); publishes the sum with this tile's own count. */
-GPI_DEVICE uint64_t look_back(uint64_t *states, uint32_t first, uint32_t tile, uint32_t own)
+/* Items of a bin in tiles [first, tile); publishes the sum with this tile's own count. */
+GPI_DEVICE uint64_t look_back(uint64_t *states, int bin, uint32_t first, uint32_t tile,
+                              uint32_t own)
 {
     constexpr int batch = radix_look_back_batch;
-    uint64_t *mine = states + threadIdx.x, before = 0;
+    uint64_t *mine = states + bin, before = 0;
     int64_t at = (int64_t)tile - 1;
     bool found = at < (int64_t)first;
     while (!found) {
@@ -58,26 +59,31 @@ GPI_DEVICE uint64_t look_back(uint64_t *states, uint32_t first, uint32_t tile, u
     return before;
 }
 
+/* A tile that a group has taken, and the segment that it belongs to. */
+struct Draw {
+    uint32_t tile, segment;
+    Span span;
+};
+
 template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitter {
     using V = typename Payload<VB>::type;
     using Tile = RadixTile<K, FLOAT, VB, STABLE, T, I>;
+    using G = typename Tile::G;
 
     const RadixJob<K, V> &job;
-    const Split &split;
     Tile t;
     uint32_t tiles;
     K key[I];
-    uint32_t ranks[I];
+    uint32_t ranks[I / 2];
 
-    GPI_DEVICE Splitter(const RadixJob<K, V> &job_, const Split &split_, char *memory)
-        : job(job_), split(split_), t{*(typename Tile::Shared *)memory,
-                                      job_,
-                                      split_,
-                                      {split_.shift, (1u << split_.bits) - 1}}
+    /* The group's split is in its shared memory. */
+    GPI_DEVICE Splitter(const RadixJob<K, V> &job_, typename Tile::OfGroup &s)
+        : job(job_), t{s, job_, {s.split.shift, (1u << s.split.bits) - 1}}
     {
+        const Split &split = s.split;
         tiles = (uint32_t)((job.n + Tile::items - 1) / Tile::items);
-        if (split.segmented) {
-            for (int i = threadIdx.x; i <= GPI_RADIX_SEGMENTS; i += T)
+        if (t.s.split.segmented) {
+            for (int i = G::thread(); i <= GPI_RADIX_SEGMENTS; i += Tile::threads)
                 t.s.segment_tile[i] = job.plan->segment_tile[i];
             tiles = job.plan->segment_tile[GPI_RADIX_SEGMENTS];
         }
@@ -86,11 +92,11 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
     /* Thread 0 draws the next tile, and finds the segment that it belongs to. */
     GPI_DEVICE void take()
     {
-        if (threadIdx.x != 0)
+        if (G::thread() != 0)
             return;
-        const uint32_t tile = atomicAdd(split.ticket, 1u);
+        const uint32_t tile = atomicAdd(t.s.split.ticket, 1u);
         uint32_t segment = 0;
-        if (split.segmented)
+        if (t.s.split.segmented)
 #pragma unroll
             for (uint32_t step = GPI_RADIX_SEGMENTS / 2; step; step /= 2)
                 if (t.s.segment_tile[segment + step] <= tile)
@@ -99,46 +105,36 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
         t.s.segment = segment;
     }
 
-    GPI_DEVICE Span span_of(uint32_t tile, uint32_t segment) const
+    /* The tile that was taken; without items if none was left. */
+    GPI_DEVICE Draw drawn() const
     {
+        const uint32_t tile = t.s.tile, segment = t.s.segment;
+        if (tile >= tiles)
+            return {tile, segment, {0, 0}};
         uint64_t first = (uint64_t)tile * Tile::items, end = job.n;
-        if (split.segmented) {
-            first = split.segment_starts[segment << split.bits] +
+        if (t.s.split.segmented) {
+            first = t.s.split.segment_starts[segment << t.s.split.bits] +
                     (uint64_t)(tile - t.s.segment_tile[segment]) * Tile::items;
-            end = split.segment_starts[(segment + 1) << split.bits];
+            end = t.s.split.segment_starts[(segment + 1) << t.s.split.bits];
         }
-        return {first, end - first < Tile::items ? (int)(end - first) : Tile::items};
+        return {
+            tile, segment, {first, end - first < Tile::items ? (int)(end - first) : Tile::items}};
     }
 
-    GPI_DEVICE void load(const Span &span)
+    /* Where the items of the thread's bin go; bin: its count, its start in the tile. */
+    GPI_DEVICE void place(const Draw &now, uint2 bin)
     {
-        if (span.count == Tile::items)
-            t.template load<true>(span, key);
-        else
-            t.template load<false>(span, key);
-    }
-
-    GPI_DEVICE void rank(const Span &span)
-    {
-        if (span.count == Tile::items)
-            t.template rank<true>(span, key, ranks);
-        else
-            t.template rank<false>(span, key, ranks);
-    }
-
-    /* Where the items of bin threadIdx.x go; bin: its count, its start in the tile. */
-    GPI_DEVICE void place(uint32_t tile, uint32_t segment, uint2 bin)
-    {
-        const uint32_t d = threadIdx.x;
+        const int d = G::thread();
+        const uint32_t segment = now.segment;
         if constexpr (STABLE) {
             const uint64_t start =
-                split.segment_starts
-                    ? split.segment_starts[((segment << split.bits) + d) << split.below]
-                    : split.starts[d];
-            const uint32_t first = split.segmented ? t.s.segment_tile[segment] : 0;
-            t.set_place(start + look_back(split.states, first, tile, bin.x) - bin.y);
+                t.s.split.segment_starts
+                    ? t.s.split.segment_starts[((segment << t.s.split.bits) + d) << t.s.split.below]
+                    : t.s.split.starts[d];
+            const uint32_t first = t.s.split.segmented ? t.s.segment_tile[segment] : 0;
+            t.set_place(start + look_back(t.s.split.states, d, first, now.tile, bin.x) - bin.y);
         } else {
-            uint32_t *cursor = split.cursors + ((segment << split.bits) + d);
+            uint32_t *cursor = t.s.split.cursors + ((segment << t.s.split.bits) + d);
             const uint32_t start = bin.x ? atomicAdd(cursor, bin.x) : 0;
             t.set_place((uint64_t)start - bin.y);
         }
@@ -147,83 +143,96 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
     GPI_DEVICE void publish(uint32_t tile, uint32_t count)
     {
         if constexpr (STABLE) {
-            state_write(split.states + (uint64_t)tile * radix_bins + threadIdx.x,
-                        state_own | count);
-            for (uint64_t row = tile; row < split.clear_rows; row += tiles)
-                split.clear[row * radix_bins + threadIdx.x] = 0;
+            const int d = G::thread();
+            state_write(t.s.split.states + (uint64_t)tile * radix_bins + d, state_own | count);
+            for (uint64_t row = tile; row < t.s.split.clear_rows; row += tiles)
+                t.s.split.clear[row * radix_bins + d] = 0;
         }
     }
 
-    GPI_DEVICE void write(const Span &span)
+    GPI_DEVICE void load_keys(const Draw &draw)
     {
-        const bool ordered = span.count == Tile::items ? t.template write<true>(span)
-                                                       : t.template write<false>(span);
-        if constexpr (STABLE) {
-            if (__syncthreads_or(!ordered)) {
-                fault_count(fault_repaired);
-                Tile::repair(t, span);
-            }
-        }
+        t.load(job.keys[t.s.split.from], draw.span, t.pad(), key);
     }
 
-    /* Blocks take tiles in rising order, so that no tile waits for one that nobody has. */
+    /* Say how many of each digit there are: count, start in the tile of the thread's bin. Pads are
+     * at the end of the last bin. */
+    GPI_DEVICE uint2 count(const Draw &draw)
+    {
+        uint2 bin = t.sum_counts();
+        if (STABLE && G::thread() == (int)t.digit_of.mask)
+            bin.x -= Tile::items - draw.span.count;
+        if (G::thread() < 1 << t.s.split.bits)
+            publish(draw.tile, bin.x);
+        G::sync();
+        return bin;
+    }
+
+    /* Values by the way that the keys took. */
+    GPI_DEVICE void exchange_values(const Span &span)
+    {
+        V value[I];
+        t.load(job.values[t.s.split.from], span, V(), value);
+        t.exchange_values(value, ranks);
+        G::sync();
+    }
+
+    /* Split a tile whose keys are in registers; returns the next, with its keys on their way. */
+    GPI_DEVICE Draw split_tile(const Draw &now)
+    {
+        /* 1. Rank. */
+        take();
+        __syncwarp(); /* ranks rely on warps that are together */
+        t.rank(now.span, key, ranks);
+        if constexpr (STABLE)
+            fault_swap<I>(now.tile, G::thread() / 32, Tile::warps,
+                          typename Tile::FaultItems{t, now.span, key, ranks});
+        G::sync();
+        const Draw next = drawn();
+
+        /* 2. Go into digit order. */
+        const uint2 bin = count(now);
+        t.exchange(now.span, key, ranks);
+
+        /* 3. Find the places. */
+        if constexpr (VB == 0)
+            load_keys(next);
+        if (G::thread() < 1 << t.s.split.bits)
+            place(now, bin);
+        G::sync();
+
+        /* 4. Write. */
+        const bool ordered = t.write_keys(now.span);
+        if (VB > 0 && !t.has_values())
+            t.write_positions(now.span);
+        const bool wrong = G::any(!ordered);
+        if (STABLE && wrong) {
+            fault_count(fault_repaired, G::thread());
+            Tile::repair(t, now.span);
+        } else if (t.has_values())
+            exchange_values(now.span);
+        if constexpr (VB > 0)
+            load_keys(next);
+        if (!wrong && t.has_values())
+            t.write_values(now.span);
+        t.clear_counts();
+        if constexpr (!STABLE)
+            G::sync();
+        return next;
+    }
+
+    /* Groups take tiles in rising order, so that no tile waits for one that nobody has. */
     GPI_DEVICE void run()
     {
-        const bool has_bin = threadIdx.x < 1u << split.bits;
         __syncthreads();
         take();
+        t.clear_counts();
         __syncthreads();
-        uint32_t tile = t.s.tile, segment = t.s.segment;
-        Span span = {0, 0};
-        if (tile < tiles) {
-            span = span_of(tile, segment);
-            load(span);
-        }
-        while (tile < tiles) {
-            /* 1. Rank. */
-            if (span.count == Tile::items)
-                t.template load_values<true>(span);
-            else
-                t.template load_values<false>(span);
-            t.clear_counts();
-            __syncthreads();
-            take();
-            rank(span);
-            if constexpr (STABLE)
-                fault_swap<radix_bits>(tile, span.count - Tile::first_item(), ranks,
-                                       [](int) { return (uint64_t)lane_id(); });
-            __syncthreads();
-            const uint32_t next = t.s.tile, next_segment = t.s.segment;
-
-            /* 2. Say how many of each digit there are, and go into digit order. */
-            const uint2 bin = t.sum_counts(); /* count, begin */
-            if (has_bin)
-                publish(tile, bin.x);
-            __syncthreads();
-            if (span.count == Tile::items)
-                t.template exchange<true>(span, key, ranks);
-            else
-                t.template exchange<false>(span, key, ranks);
-
-            /* 3. Find the places while the next tile's keys are on their way. */
-            Span next_span = {0, 0};
-            if (next < tiles) {
-                next_span = span_of(next, next_segment);
-                load(next_span);
-            }
-            if (has_bin)
-                place(tile, segment, bin);
-            if constexpr (VB > 0)
-                copy_async_wait();
-            __syncthreads();
-
-            /* 4. Write. */
-            write(span);
-            __syncthreads();
-            tile = next;
-            segment = next_segment;
-            span = next_span;
-        }
+        Draw now = drawn();
+        G::sync();
+        load_keys(now);
+        while (now.tile < tiles)
+            now = split_tile(now);
     }
 };
 

@@ -114,18 +114,20 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     /* All splits of a route. */
     template <bool STABLE> GPI_DEVICE void splits(bool buckets)
     {
-        __shared__ Split split;
+        using Splits = Splitter<K, FLOAT, VB, STABLE, T, I>;
+        using G = typename Splits::G;
+        auto &group = ((typename Splits::Tile::Shared *)memory)->group[G::number()];
         const int steps = !buckets                      ? (job.end - job.begin + 7) / 8
                           : job.plan->bits > radix_bits ? 2
                                                         : 1;
         for (int i = 0; i < steps; i++) {
             if (!buckets && !job.plan->pass[i].active)
                 continue;
-            __syncthreads();
-            if (threadIdx.x == 0)
-                split = buckets ? bucket_split(i) : pass_split(i);
-            __syncthreads();
-            Splitter<K, FLOAT, VB, STABLE, T, I>(job, split, memory).run();
+            G::sync();
+            if (G::thread() == 0)
+                group.split = buckets ? bucket_split(i) : pass_split(i);
+            G::sync();
+            Splits(job, group).run();
             barrier.wait();
         }
     }

@@ -20,21 +20,38 @@ constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
                                        : radix_shared_bytes > 66 * 1024 ? 14
                                                                         : 13;
 
-/* A tile of a split. Items per thread: as many as shared memory and registers hold, few for small
- * arrays. H200, 2026-11-21, u32 pairs at 2^28: 36 items 6635 us, 40 items (which spill) 6681 us;
- * as passes from the lowest digit, u32 keys: 512 threads x 40 4908 us, 512 x 36 4995, 1024 x 20
- * 5246, 768 x 24 5130. Keys of 1 and 2 bytes, and
- * values of 8, have one shape, between the two. */
+/* A tile of a split belongs to a group of a block's threads. Items per thread: as many as shared
+ * memory and registers hold, few for small arrays, fewer where words of floats are made of keys. Keys of 1 and 2 bytes, and values of 8, have one
+ * shape, between the two. H200, 2026-11-21: see docs/tuning.md, "Two groups in a block". */
 constexpr int radix_tile_threads = 512;
 
-constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
+constexpr int radix_tile_groups(int key_bytes, int value_bytes)
 {
-    int per_item = key_bytes + value_bytes + 2;
-    int fit = (radix_shared_bytes - 24 * 1024) / (radix_tile_threads * per_item);
-    int most = key_bytes <= 2 || value_bytes == 8 ? 16 : small ? 8 : key_bytes == 8 ? 24 : 36;
-    fit = fit < most ? fit : most;
-    return fit / 2 * 2;
+    return key_bytes == 8 || value_bytes == 8 ? 1 : 2;
 }
+
+constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small, bool is_float)
+{
+    int staged = key_bytes > value_bytes ? key_bytes : value_bytes;
+    int per_item = staged + 2 + (value_bytes ? 1 : 0);
+    int fit = (radix_shared_bytes - 26 * 1024) / (radix_tile_threads * per_item);
+    int wide = radix_tile_groups(key_bytes, value_bytes) == 1;
+    int most = value_bytes == 8 ? 16
+               : key_bytes <= 2 ? 32
+               : small          ? (wide ? 8 : 16)
+               : wide           ? 24
+               : is_float       ? 48
+                                : 56;
+    fit = fit < most ? fit : most;
+    return fit / 4 * 4;
+}
+
+/* A warp looks for digits that crowd in its first rows: what one must count there to be taken for
+ * one, of 32 to a row. */
+constexpr int radix_probe_rows = 4, radix_crowd_most = 36;
+
+/* Rows of a tile whose items a warp writes at once. */
+constexpr int radix_write_rows = 8;
 
 /* Below this many items tiles are small, so that all multiprocessors have one. */
 constexpr uint64_t radix_small_items = 2 << 20;
