@@ -203,37 +203,45 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const uint32_t rows = (size + 31) / 32, run = (rows + warps - 1) / warps * 32;
     const uint32_t begin = warp * run < size ? warp * run : size;
     const uint32_t end = begin + run < size ? begin + run : size;
-    uint32_t sum = 0, most = 0, excess = 0;
+    uint32_t sum = 0, most = 0, excess = 0, crowd = 0;
     for (uint32_t i = begin; i < end; i += 32) {
         const uint32_t count = i + lane_id() < size ? counts[i + lane_id()] : 0;
         sum += count;
         most = count > most ? count : most;
         excess += count > job.bucket_most ? count : 0;
+        crowd += count > job.n / radix_units_few ? count : 0;
     }
 #pragma unroll
     for (int d = 16; d; d >>= 1) {
         const uint32_t other = __shfl_xor_sync(all_lanes, most, d);
         sum += __shfl_xor_sync(all_lanes, sum, d);
         excess += __shfl_xor_sync(all_lanes, excess, d);
+        crowd += __shfl_xor_sync(all_lanes, crowd, d);
         most = other > most ? other : most;
     }
     if (lane_id() == 0) {
         shared[warp] = sum;
         shared[32 + warp] = most;
         shared[64 + warp] = excess;
+        shared[96 + warp] = crowd;
     }
     __syncthreads();
     uint32_t at = 0;
-    excess = 0;
+    excess = crowd = 0;
     for (uint32_t w = 0; w < warps; w++) {
         at += w < warp ? shared[w] : 0;
         excess += shared[64 + w];
+        crowd += shared[96 + w];
         most = shared[32 + w] > most ? shared[32 + w] : most;
     }
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits = sorted || job.large_fit(most, excess);
+    const bool by_units = job.by_units && (crowd >= job.n - job.n / radix_units_rest ||
+                                           most < job.n / radix_units_even);
     if (threadIdx.x == 0) {
-        job.plan->route = fits ? gpi_radix_by_buckets : gpi_radix_by_passes;
+        job.plan->route = fits       ? gpi_radix_by_buckets
+                          : by_units ? gpi_radix_by_units
+                                     : gpi_radix_by_passes;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;
@@ -269,7 +277,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         tiles = (to - from + tile_items - 1) / tile_items;
         job.cursors[size + threadIdx.x] = from;
     }
-    const uint32_t before = sum_before_bin(tiles, *(uint32_t(*)[8])(shared + 96));
+    const uint32_t before = sum_before_bin(tiles, *(uint32_t(*)[8])(shared + 128));
     if (threadIdx.x < radix_bins)
         job.plan->segment_tile[threadIdx.x] = before;
     if (threadIdx.x == radix_bins - 1)

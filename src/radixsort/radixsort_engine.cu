@@ -5,6 +5,7 @@
 #include "device/host.cuh"
 #include "radixsort/radixsort_counting.cuh"
 #include "radixsort/radixsort_local.cuh"
+#include "radixsort/radixsort_spread.cuh"
 #include "radixsort/radixsort_sweep.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
@@ -33,6 +34,7 @@ struct Scratch {
     uint64_t *starts;
     uint32_t *buckets, *recount, *cursors;
     uint64_t *states[2];
+    gpi_radix_spread spread;
     size_t zeroed, bytes;
 };
 
@@ -66,6 +68,58 @@ static uint64_t state_rows(uint64_t n, size_t value_bytes)
     return small > large ? small : large;
 }
 
+/* Sorts that go by units if buckets do not fit. */
+static bool may_go_by_units(uint64_t n, size_t value_bytes)
+{
+    return radix_has_units<Key>(value_bytes) && n >= radix_spread_items;
+}
+
+static uint64_t spread_tiles(uint64_t n, size_t value_bytes)
+{
+    const int items = radix_spread_items_of(sizeof(Key), (int)value_bytes);
+    const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
+    return n / ((uint64_t)radix_tile_threads / groups * items) + 1;
+}
+
+/* The most segments of a level, and the most entries of all. */
+static uint64_t segments_of(uint64_t n, uint64_t bucket_most)
+{
+    return n / radix_spread_large((uint32_t)bucket_most) + 1;
+}
+
+/* A segment has up to 2 x 15 + 1 bins around heavy units, but no child that is still too large then
+ * unless it is 15 times as large as the least; with one heavy unit it has 3, at each level. Other
+ * bins have half of what a bucket holds. */
+static uint64_t entries_of(uint64_t n, uint64_t bucket_most)
+{
+    const uint64_t around = 2 * radix_spread_heavy + 3 * GPI_RADIX_LEVELS;
+    return around * segments_of(n, bucket_most) + 3 * n / bucket_most + n / GPI_RADIX_COPIED;
+}
+
+/* Blocks that sort buckets, with some more for the entries of a list. */
+static uint32_t blocks_of(int bucket_bits)
+{
+    return (1u << bucket_bits) + (1u << bucket_bits) / 8;
+}
+
+template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_bytes, F take)
+{
+    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
+    const uint64_t most = (uint64_t)bucket.threads * bucket.items;
+    const uint64_t segments = segments_of(n, most), units = segments * GPI_RADIX_UNITS;
+    const uint64_t first = 1 << radix_bucket_bits_most;
+    gpi_radix_spread s;
+    for (int i = 0; i < 2; i++)
+        s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
+    s.bins = (uint8_t *)take(units > first ? units : first);
+    s.starts = (uint32_t *)take(segments * radix_bins * sizeof(uint32_t));
+    s.segment_of = (uint32_t *)take((spread_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
+    s.entries =
+        (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most)) * sizeof(gpi_radix_entry));
+    s.large = (gpi_radix_entry *)take(entries_of(n, most) * sizeof(gpi_radix_entry));
+    return s;
+}
+
 static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
 {
     constexpr size_t passes = GPI_RADIX_PASSES * radix_bins;
@@ -87,6 +141,10 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     s.cursors = (uint32_t *)take(table);
     for (int i = 0; i < 2; i++)
         s.states[i] = (uint64_t *)take(rows * radix_bins * sizeof(uint64_t));
+    if (may_go_by_units(n, value_bytes)) {
+        s.spread = spread_of(n, value_bytes, take);
+        s.spread.counts = (uint32_t *)s.states[0];
+    }
     s.bytes = at;
     return s;
 }
@@ -120,6 +178,7 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
     job.cursors = s.cursors;
     job.states[0] = s.states[0];
     job.states[1] = s.states[1];
+    job.spread = s.spread;
     return job;
 }
 
@@ -142,7 +201,7 @@ gp_status launch_sweep(gp_context *ctx, const char *function,
                        const RadixJob<Key, typename Payload<VB>::type> &job)
 {
     constexpr int T = radix_tile_threads;
-    constexpr int tile = sizeof(typename RadixTile<Key, FLOAT, VB, true, T, I>::Shared);
+    constexpr int tile = Sweep<Key, FLOAT, VB, T, I>::shared_bytes;
     constexpr int counts = DigitCounts<Key>::shared_bytes;
     constexpr int buckets = (1 << radix_bucket_bits_most) * sizeof(uint32_t);
     constexpr int table = counts > buckets ? counts : buckets;
@@ -166,7 +225,35 @@ gp_status launch_local(gp_context *ctx, const char *function,
     static uint64_t allowed;
     auto kernel = radix_local_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::local_shared, &allowed));
-    kernel<<<1u << job.bucket_bits, b.threads, Shape::local_shared, ctx->stream>>>(job);
+    kernel<<<job.by_units ? job.entries : 1u << job.bucket_bits, b.threads, Shape::local_shared,
+             ctx->stream>>>(job);
+    return gpi_cuda_launched(ctx, function);
+}
+
+template <int VB>
+gp_status launch_spread(gp_context *ctx, const char *function,
+                        const RadixJob<Key, typename Payload<VB>::type> &job)
+{
+    constexpr int T = radix_tile_threads, I = radix_spread_items_of(sizeof(Key), VB);
+    using Work = Spread<Key, true, VB, T, I>;
+    constexpr int shared = Work::shared_bytes;
+    static_assert(shared <= radix_shared_bytes, "a tile must fit");
+    static uint64_t allowed;
+    auto kernel = radix_spread_k<Key, true, VB, T, I>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
+    void *arguments[] = {(void *)&job};
+    cudaLaunchCooperativeKernel(kernel, dim3((unsigned)ctx->sm_count), dim3(T), arguments, shared,
+                                ctx->stream);
+    return gpi_cuda_launched(ctx, function);
+}
+
+template <int VB>
+gp_status launch_large(gp_context *ctx, const char *function,
+                       const RadixJob<Key, typename Payload<VB>::type> &job)
+{
+    constexpr int T = radix_tile_threads, blocks_per_sm = 2;
+    radix_large_k<Key, true, VB, T>
+        <<<blocks_per_sm *(unsigned)ctx->sm_count, T, 0, ctx->stream>>>(job);
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -203,6 +290,8 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     if (radix_has_buckets<Key> && buckets && job.end - job.begin > 8)
         job.bucket_bits = bucket_bits_of(args->n, Shape::bucket_most);
     job.bucket_most = Shape::bucket_most;
+    job.by_units = job.bucket_bits && may_go_by_units(args->n, VB);
+    job.entries = blocks_of(job.bucket_bits);
     GPI_TRY(gpi_cuda_fill(ctx, args->scratch, 0, scratch_of(nullptr, 0, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
         if (args->exact && args->n >= counted_from)
@@ -211,6 +300,11 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
         GPI_TRY((launch_sweep<FLOAT, VB, Shape::small>(ctx, function, job)));
     else
         GPI_TRY((launch_sweep<FLOAT, VB, Shape::large>(ctx, function, job)));
+    if constexpr (radix_has_units<Key>(VB))
+        if (job.by_units) {
+            GPI_TRY(launch_spread<VB>(ctx, function, job));
+            GPI_TRY(launch_large<VB>(ctx, function, job));
+        }
     return job.bucket_bits ? launch_local<FLOAT, VB>(ctx, function, job) : GP_OK;
 }
 

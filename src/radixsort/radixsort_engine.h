@@ -13,9 +13,46 @@
 /* Sorting from the top digit: buckets are found by two splits of up to 8 bits. */
 enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 
+/* Sorting from the top digit when buckets of equal ranges would be too large, by levels: units that
+ * a range is counted by from the second level on, items that a block copies. */
+enum { GPI_RADIX_UNIT_BITS = 10, GPI_RADIX_UNITS = 1 << GPI_RADIX_UNIT_BITS };
+enum { GPI_RADIX_LEVELS = 10, GPI_RADIX_COPIED = 1 << 16 };
+
 enum gpi_radix_place { gpi_radix_in, gpi_radix_tmp, gpi_radix_out };
 
-enum gpi_radix_route { gpi_radix_undecided, gpi_radix_by_passes, gpi_radix_by_buckets };
+enum gpi_radix_route {
+    gpi_radix_undecided,
+    gpi_radix_by_passes,
+    gpi_radix_by_buckets,
+    gpi_radix_by_units
+};
+
+/* What is still too large for a block; see radixsort_spread.cuh. */
+struct gpi_radix_segment {
+    uint64_t base;         /* no word is smaller */
+    uint64_t varying;      /* bits in which its words differ */
+    uint32_t first, count; /* its items */
+    uint32_t units, shift; /* the unit of a word: (word - base) >> shift */
+    uint32_t tile;         /* its first one */
+};
+
+/* Items that a block is to sort by the lowest bits of their words, less the base if they are more
+ * than a bucket; to copy if there are none. */
+struct gpi_radix_entry {
+    uint64_t base; /* no word is smaller */
+    uint32_t first, count, bits;
+    uint32_t from; /* enum gpi_radix_place */
+};
+
+/* The lists of such a sort. */
+struct gpi_radix_spread {
+    struct gpi_radix_segment *segments[2];   /* of even and odd levels */
+    uint32_t *counts;                        /* [segment][unit] */
+    uint8_t *bins;                           /* [segment][unit] */
+    uint32_t *starts;                        /* [segment][bin] */
+    uint32_t *segment_of;                    /* [tile] */
+    struct gpi_radix_entry *entries, *large; /* of one bucket's size, and the others */
+};
 
 /* One partition by one digit. */
 struct gpi_radix_pass {
@@ -35,6 +72,9 @@ struct gpi_radix_plan {
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second split */
+    /* By units: */
+    uint32_t spread_arrived, spread_ticket;
+    uint32_t segments[2], tiles, entries, large;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
 };
 

@@ -93,6 +93,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
     Shared &s;
     int count;
     K compared; /* bits of a key's word */
+    Word base;  /* no word is smaller */
 
     GPI_DEVICE Held<K, FLOAT, VB> order() const
     {
@@ -134,9 +135,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
     GPI_DEVICE Word word_of(K key) const
     {
         if constexpr (pairs)
-            return (Word)((order().word(key) & compared) >> job.begin);
+            return (Word)((order().word(key) & compared) >> job.begin) - base;
         else
-            return order().hold(key);
+            return (Word)order().hold(key) - base;
     }
 
     /* Ask the L2 for the values, which are needed last. */
@@ -211,11 +212,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
 #pragma unroll
         for (int i = 0; i < quads; i++) {
             const uint32_t a = at[i] + before_warp;
-            *quad(warp * quads + i) =
-                make_uint4(c[i].x + a, c[i].y + a, c[i].z + a, c[i].w + a);
+            *quad(warp * quads + i) = make_uint4(c[i].x + a, c[i].y + a, c[i].z + a, c[i].w + a);
         }
         if (lane_id() == 0 && begin > 0)
-            for (uint32_t w = before_warp / (32 * I); w <= (before_warp + begin - 1) / (32 * I); w++)
+            for (uint32_t w = before_warp / (32 * I); w <= (before_warp + begin - 1) / (32 * I);
+                 w++)
                 atomicMax(&s.largest[w], most);
         most = warp_max(other ? s.fullest[lane_id()] : 0);
         __syncthreads();
@@ -346,9 +347,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             const Word word = s.words[item(i)];
             if constexpr (pairs)
                 __stcs(to + item(i), job.order.template key<false>(
-                                         (K)(same | word >> position_bits << low)));
+                                         (K)((same | word >> position_bits << low) + base)));
             else
-                __stcs(to + item(i), order().key((K)word));
+                __stcs(to + item(i), order().key((K)(word + base)));
         });
     }
 
@@ -378,7 +379,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         const int all = high - low + position_bits;
         if (all > 8 * (int)sizeof(Word))
             return false;
-        const Word same = first_word & (Word)~((Word)lowest(high) ^ lowest(low));
+        const Word same = first_word & (Word) ~((Word)lowest(high) ^ lowest(low));
         const bool exact = all <= bin_bits; /* what is in a bin is equal */
         const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
 

@@ -11,9 +11,29 @@
 namespace GPI_SPACE
 {
 
+/* to[i] = from[i] by one block; all loads of a batch are on their way before the first store. */
+template <int T, class X>
+GPI_DEVICE void copy_items(const X *from, uint64_t first, uint64_t end, X *to)
+{
+    constexpr int batch = 8;
+    uint64_t i = first + threadIdx.x;
+    for (; i + (batch - 1) * T < end; i += batch * T) {
+        X x[batch];
+#pragma unroll
+        for (int j = 0; j < batch; j++)
+            x[j] = __ldcs(from + i + j * T);
+#pragma unroll
+        for (int j = 0; j < batch; j++)
+            __stcs(to + i + j * T, x[j]);
+    }
+    for (; i < end; i += T)
+        to[i] = from[i];
+}
+
 template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
     using V = typename Payload<VB>::type;
     static constexpr int warps = T / 32;
+    static constexpr int batch = 8; /* rows whose loads are on their way at once */
 
     struct Shared {
         uint32_t counts[warps][radix_bins];
@@ -23,6 +43,7 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
     const RadixJob<K, V> &job;
     Shared &s;
     uint64_t first, count;
+    K base; /* no word is smaller */
 
     /* The items of this warp. */
     GPI_DEVICE uint64_t warp_begin(uint32_t warp) const
@@ -34,7 +55,7 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
     GPI_DEVICE uint32_t digit(const DigitOf<K> &digit_of, K key) const
     {
         const Held<K, FLOAT, VB> order = {job.order};
-        return digit_of(order.word(order.hold(key)));
+        return digit_of((K)(compared_bits(job, order.word(order.hold(key))) - base));
     }
 
     /* counts[w][d] becomes where warp w's items of digit d go. */
@@ -45,8 +66,17 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
             s.counts[i / radix_bins][i % radix_bins] = 0;
         __syncthreads();
         const uint64_t end = warp_begin(warp + 1);
-        for (uint64_t i = warp_begin(warp) + lane_id(); i < end; i += 32)
-            atomicAdd(&s.counts[warp][digit(digit_of, keys[i])], 1u);
+        for (uint64_t i = warp_begin(warp) + lane_id(); i < end; i += batch * 32) {
+            K key[batch];
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                if (i + b * 32 < end)
+                    key[b] = keys[i + b * 32];
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                if (i + b * 32 < end)
+                    atomicAdd(&s.counts[warp][digit(digit_of, key[b])], 1u);
+        }
         __syncthreads();
         uint32_t total = 0;
         if (threadIdx.x < radix_bins)
@@ -73,50 +103,87 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
         return peers;
     }
 
+    /* The places of the items of a row, one for each lane; a warp's counters grow. */
+    static GPI_DEVICE uint32_t place(uint32_t *counts, uint32_t digit, bool valid)
+    {
+        const uint32_t peers = peers_of(digit, valid), start = counts[digit];
+        __syncwarp();
+        if (valid && peers >> lane_id() == 1)
+            counts[digit] = start + __popc(peers);
+        __syncwarp();
+        return start + __popc(peers & ((1u << lane_id()) - 1));
+    }
+
     GPI_DEVICE void pass(uint32_t from, uint32_t to, const DigitOf<K> &digit_of)
     {
         const K *keys = job.keys[from] + first;
+        const V *values = VB > 0 ? job.values[from] + first : nullptr;
         uint32_t *counts = s.counts[threadIdx.x / 32];
         count_digits(keys, digit_of);
         const uint64_t end = warp_begin(threadIdx.x / 32 + 1);
-        for (uint64_t row = warp_begin(threadIdx.x / 32); row < end; row += 32) {
-            const uint64_t i = row + lane_id();
-            const bool valid = i < end;
-            const K key = valid ? keys[i] : (K)0;
-            const uint32_t d = digit(digit_of, key), peers = peers_of(d, valid);
-            const uint32_t start = counts[d];
-            __syncwarp();
-            if (valid) {
-                const uint64_t at = first + start + __popc(peers & ((1u << lane_id()) - 1));
-                job.keys[to][at] = key;
-                if constexpr (VB > 0)
-                    job.values[to][at] = job.values[from][first + i];
-                if (peers >> lane_id() == 1)
-                    counts[d] = start + __popc(peers);
+        uint64_t row = warp_begin(threadIdx.x / 32);
+        for (; row < end; row += batch * 32) {
+            K key[batch];
+            V value[batch];
+            const uint64_t mine = row + lane_id();
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                if (mine + b * 32 < end) {
+                    key[b] = keys[mine + b * 32];
+                    if constexpr (VB > 0)
+                        value[b] = values[mine + b * 32];
+                }
+#pragma unroll
+            for (int b = 0; b < batch; b++) {
+                if (row + b * 32 >= end)
+                    break;
+                const bool valid = mine + b * 32 < end;
+                const uint32_t d = valid ? digit(digit_of, key[b]) : 0;
+                const uint64_t at = first + place(counts, d, valid);
+                if (valid) {
+                    job.keys[to][at] = key[b];
+                    if constexpr (VB > 0)
+                        job.values[to][at] = value[b];
+                }
             }
-            __syncwarp();
         }
         __syncthreads();
     }
 
-    /* By bits [begin, begin + bits) of the words, from one of the two arrays into the output. */
+    /* By the lowest bits above the base, from one of the two arrays into the output. */
     static __device__ __noinline__ void sort(LargeBucket bucket, uint32_t from, int bits)
     {
         const RadixJob<K, V> &job = bucket.job;
         for (int at = 0; at < bits; at += radix_bits) {
             const int width = bits - at < radix_bits ? bits - at : radix_bits;
             const uint32_t to = from == gpi_radix_out ? gpi_radix_tmp : gpi_radix_out;
-            bucket.pass(from, to, {job.begin + at, (1u << width) - 1});
+            bucket.pass(from, to, {at, (1u << width) - 1});
             from = to;
         }
         if (from == gpi_radix_out)
             return;
-        for (uint64_t i = threadIdx.x; i < bucket.count; i += T) {
-            job.keys[gpi_radix_out][bucket.first + i] = job.keys[from][bucket.first + i];
-            if constexpr (VB > 0)
-                job.values[gpi_radix_out][bucket.first + i] = job.values[from][bucket.first + i];
-        }
+        const uint64_t end = bucket.first + bucket.count;
+        copy_items<T>(job.keys[from], bucket.first, end, job.keys[gpi_radix_out]);
+        if constexpr (VB > 0)
+            copy_items<T>(job.values[from], bucket.first, end, job.values[gpi_radix_out]);
     }
 };
+
+/* Grid: any; blocks take the larger entries that radixsort_spread.cuh has left in turn, those
+ * without bits only to be copied. */
+template <class K, bool FLOAT, int VB, int T>
+__global__ void __launch_bounds__(T, 2)
+    radix_large_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+{
+    using Large = LargeBucket<K, FLOAT, VB, T>;
+    __shared__ typename Large::Shared shared;
+    if (job.plan->route != gpi_radix_by_units)
+        return;
+    for (uint32_t i = blockIdx.x; i < job.plan->large; i += gridDim.x) {
+        const gpi_radix_entry e = job.spread.large[i];
+        Large::sort({job, shared, e.first, e.count, (K)e.base}, e.from, (int)e.bits);
+        __syncthreads();
+    }
+}
 
 } // namespace GPI_SPACE

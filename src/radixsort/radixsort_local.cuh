@@ -401,18 +401,17 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
     /* A bucket of equal keys, which may be of any size. */
     GPI_DEVICE void copy(uint64_t first, uint64_t end) const
     {
-        for (uint64_t i = first + threadIdx.x; i < end; i += T) {
-            if (job.keys_wanted)
-                job.keys[gpi_radix_out][i] = job.keys[gpi_radix_tmp][i];
-            if constexpr (pairs)
-                job.values[gpi_radix_out][i] = job.values[gpi_radix_tmp][i];
-        }
+        if (job.keys_wanted)
+            copy_items<T>(job.keys[gpi_radix_tmp], first, end, job.keys[gpi_radix_out]);
+        if constexpr (pairs)
+            copy_items<T>(job.values[gpi_radix_tmp], first, end, job.values[gpi_radix_out]);
     }
 };
 
 /*
  * Grid: a block per bucket; of one block if everything is one bucket of the input. Bucket: at most
- * T x I items, but for a few. After: the output, if the sweep took the route of buckets.
+ * T x I items, but for a few. After: the output, if the route was one of buckets; if it was by
+ * units, but for what radix_large_k does.
  */
 template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
@@ -423,16 +422,26 @@ __global__ void __launch_bounds__(T, BLOCKS)
     Local bucket = {job, *(typename Local::Shared *)memory};
     uint64_t first = 0, end = job.n;
     uint32_t from = gpi_radix_in;
+    K base = 0;
     bucket.bits = job.end - job.begin;
     bucket.compared = (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - job.end) >> job.begin << job.begin);
     if (job.bucket_bits) {
         const gpi_radix_plan &plan = *job.plan;
-        if (plan.route != gpi_radix_by_buckets || blockIdx.x >> plan.bits)
-            return;
-        first = job.bucket_starts()[blockIdx.x];
-        end = job.bucket_starts()[blockIdx.x + 1];
-        from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
-        bucket.bits = (int)plan.shift - job.begin;
+        if (plan.route == gpi_radix_by_units && blockIdx.x < plan.entries) {
+            const gpi_radix_entry e = job.spread.entries[blockIdx.x];
+            first = e.first;
+            end = first + e.count;
+            from = e.from;
+            base = (K)e.base;
+            bucket.bits = (int)e.bits;
+        } else {
+            if (plan.route != gpi_radix_by_buckets || blockIdx.x >> plan.bits)
+                return;
+            first = job.bucket_starts()[blockIdx.x];
+            end = job.bucket_starts()[blockIdx.x + 1];
+            from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
+            bucket.bits = (int)plan.shift - job.begin;
+        }
     }
     if (first == end)
         return;
@@ -446,11 +455,11 @@ __global__ void __launch_bounds__(T, BLOCKS)
         using Fine = FineBucket<K, FLOAT, VB, T, I>;
         using Large = LargeBucket<K, FLOAT, VB, T>;
         if (end - first > Local::most) {
-            Large::sort({job, *(typename Large::Shared *)memory, first, end - first}, from,
+            Large::sort({job, *(typename Large::Shared *)memory, first, end - first, base}, from,
                         bucket.bits);
             return;
         }
-        const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared};
+        const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared, base};
         if (fine.sort(first, from))
             return;
         __syncthreads();

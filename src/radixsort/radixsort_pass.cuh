@@ -59,83 +59,131 @@ GPI_DEVICE uint64_t look_back(uint64_t *states, int bin, uint32_t first, uint32_
     return before;
 }
 
-/* A tile that a group has taken, and the segment that it belongs to. */
-struct Draw {
-    uint32_t tile, segment;
-    Span span;
+/*
+ * The tiles of a split by bits, of everything or of each segment of the plan by itself, and where
+ * their items go. For one group.
+ */
+template <class K, class G, int ITEMS> struct SplitByBits {
+    using Digit = DigitOf<K>;
+    static constexpr bool enters = false;
+    struct Shared {
+        uint32_t tile, segment;
+        uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1];
+    };
+    struct Draw {
+        uint32_t tile, segment;
+        Span span; /* without items if no tile was left */
+    };
+
+    const RadixKeys<K> &job;
+    const Split &split;
+    Shared &s;
+    uint32_t tiles;
+
+    GPI_DEVICE SplitByBits(const RadixKeys<K> &job_, const Split &split_, Shared &s_)
+        : job(job_), split(split_), s(s_)
+    {
+        tiles = (uint32_t)((job.n + ITEMS - 1) / ITEMS);
+        if (!split.segmented)
+            return;
+        for (int i = G::thread(); i <= GPI_RADIX_SEGMENTS; i += G::threads)
+            s.segment_tile[i] = job.plan->segment_tile[i];
+        tiles = job.plan->segment_tile[GPI_RADIX_SEGMENTS];
+    }
+
+    GPI_DEVICE Digit digit() const
+    {
+        return {split.shift, (1u << split.bits) - 1};
+    }
+
+    /* By one thread: the next tile, and the segment that it belongs to. */
+    GPI_DEVICE void take() const
+    {
+        const uint32_t tile = atomicAdd(split.ticket, 1u);
+        uint32_t segment = 0;
+        if (split.segmented)
+#pragma unroll
+            for (uint32_t step = GPI_RADIX_SEGMENTS / 2; step; step /= 2)
+                if (s.segment_tile[segment + step] <= tile)
+                    segment += step;
+        s.tile = tile;
+        s.segment = segment;
+    }
+
+    GPI_DEVICE Draw drawn() const
+    {
+        const uint32_t tile = s.tile, segment = s.segment;
+        if (tile >= tiles)
+            return {tile, segment, {0, 0}};
+        uint64_t first = (uint64_t)tile * ITEMS, end = job.n;
+        if (split.segmented) {
+            first = split.segment_starts[segment << split.bits] +
+                    (uint64_t)(tile - s.segment_tile[segment]) * ITEMS;
+            end = split.segment_starts[(segment + 1) << split.bits];
+        }
+        return {tile, segment, {first, end - first < ITEMS ? (int)(end - first) : ITEMS}};
+    }
+
+    /* Digits are the same for all tiles. */
+    GPI_DEVICE void enter(const Draw &, Digit &) const
+    {
+    }
+
+    /* Where the items of a digit begin. */
+    GPI_DEVICE uint64_t start(const Draw &d, uint32_t digit) const
+    {
+        return split.segment_starts
+                   ? split.segment_starts[((d.segment << split.bits) + digit) << split.below]
+                   : split.starts[digit];
+    }
+
+    /* The tile before which there is nothing to look back at. */
+    GPI_DEVICE uint32_t first_tile(const Draw &d) const
+    {
+        return split.segmented ? s.segment_tile[d.segment] : 0;
+    }
+
+    GPI_DEVICE uint32_t *cursor(const Draw &d, uint32_t digit) const
+    {
+        return split.cursors + ((d.segment << split.bits) + digit);
+    }
 };
 
-template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitter {
+/* What the threads of a group have of a tile. */
+template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Way> struct Splitter {
     using V = typename Payload<VB>::type;
-    using Tile = RadixTile<K, FLOAT, VB, STABLE, T, I>;
+    using Tile = RadixTile<K, FLOAT, VB, STABLE, T, I, typename Way::Digit>;
     using G = typename Tile::G;
+    using Draw = typename Way::Draw;
 
     const RadixJob<K, V> &job;
     Tile t;
-    uint32_t tiles;
+    Way way;
     K key[I];
     uint32_t ranks[I / 2];
 
     /* The group's split is in its shared memory. */
-    GPI_DEVICE Splitter(const RadixJob<K, V> &job_, typename Tile::OfGroup &s)
-        : job(job_), t{s, job_, {s.split.shift, (1u << s.split.bits) - 1}}
+    GPI_DEVICE Splitter(const RadixJob<K, V> &job_, typename Tile::OfGroup &s, const Way &way_)
+        : job(job_), t{s, job_, way_.digit()}, way(way_)
     {
-        const Split &split = s.split;
-        tiles = (uint32_t)((job.n + Tile::items - 1) / Tile::items);
-        if (t.s.split.segmented) {
-            for (int i = G::thread(); i <= GPI_RADIX_SEGMENTS; i += Tile::threads)
-                t.s.segment_tile[i] = job.plan->segment_tile[i];
-            tiles = job.plan->segment_tile[GPI_RADIX_SEGMENTS];
-        }
     }
 
-    /* Thread 0 draws the next tile, and finds the segment that it belongs to. */
-    GPI_DEVICE void take()
+    GPI_DEVICE void take() const
     {
-        if (G::thread() != 0)
-            return;
-        const uint32_t tile = atomicAdd(t.s.split.ticket, 1u);
-        uint32_t segment = 0;
-        if (t.s.split.segmented)
-#pragma unroll
-            for (uint32_t step = GPI_RADIX_SEGMENTS / 2; step; step /= 2)
-                if (t.s.segment_tile[segment + step] <= tile)
-                    segment += step;
-        t.s.tile = tile;
-        t.s.segment = segment;
-    }
-
-    /* The tile that was taken; without items if none was left. */
-    GPI_DEVICE Draw drawn() const
-    {
-        const uint32_t tile = t.s.tile, segment = t.s.segment;
-        if (tile >= tiles)
-            return {tile, segment, {0, 0}};
-        uint64_t first = (uint64_t)tile * Tile::items, end = job.n;
-        if (t.s.split.segmented) {
-            first = t.s.split.segment_starts[segment << t.s.split.bits] +
-                    (uint64_t)(tile - t.s.segment_tile[segment]) * Tile::items;
-            end = t.s.split.segment_starts[(segment + 1) << t.s.split.bits];
-        }
-        return {
-            tile, segment, {first, end - first < Tile::items ? (int)(end - first) : Tile::items}};
+        if (G::thread() == 0)
+            way.take();
     }
 
     /* Where the items of the thread's bin go; bin: its count, its start in the tile. */
     GPI_DEVICE void place(const Draw &now, uint2 bin)
     {
         const int d = G::thread();
-        const uint32_t segment = now.segment;
         if constexpr (STABLE) {
-            const uint64_t start =
-                t.s.split.segment_starts
-                    ? t.s.split.segment_starts[((segment << t.s.split.bits) + d) << t.s.split.below]
-                    : t.s.split.starts[d];
-            const uint32_t first = t.s.split.segmented ? t.s.segment_tile[segment] : 0;
-            t.set_place(start + look_back(t.s.split.states, d, first, now.tile, bin.x) - bin.y);
+            const uint64_t before =
+                look_back(t.s.split.states, d, way.first_tile(now), now.tile, bin.x);
+            t.set_place(way.start(now, d) + before - bin.y);
         } else {
-            uint32_t *cursor = t.s.split.cursors + ((segment << t.s.split.bits) + d);
-            const uint32_t start = bin.x ? atomicAdd(cursor, bin.x) : 0;
+            const uint32_t start = bin.x ? atomicAdd(way.cursor(now, d), bin.x) : 0;
             t.set_place((uint64_t)start - bin.y);
         }
     }
@@ -145,7 +193,7 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
         if constexpr (STABLE) {
             const int d = G::thread();
             state_write(t.s.split.states + (uint64_t)tile * radix_bins + d, state_own | count);
-            for (uint64_t row = tile; row < t.s.split.clear_rows; row += tiles)
+            for (uint64_t row = tile; row < t.s.split.clear_rows; row += way.tiles)
                 t.s.split.clear[row * radix_bins + d] = 0;
         }
     }
@@ -181,6 +229,9 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
     GPI_DEVICE Draw split_tile(const Draw &now)
     {
         /* 1. Rank. */
+        way.enter(now, t.digit_of);
+        if constexpr (Way::enters)
+            G::sync();
         take();
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(now.span, key, ranks);
@@ -188,7 +239,7 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
             fault_swap<I>(now.tile, G::thread() / 32, Tile::warps,
                           typename Tile::FaultItems{t, now.span, key, ranks});
         G::sync();
-        const Draw next = drawn();
+        const Draw next = way.drawn();
 
         /* 2. Go into digit order. */
         const uint2 bin = count(now);
@@ -228,10 +279,10 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct Splitte
         take();
         t.clear_counts();
         __syncthreads();
-        Draw now = drawn();
+        Draw now = way.drawn();
         G::sync();
         load_keys(now);
-        while (now.tile < tiles)
+        while (now.tile < way.tiles)
             now = split_tile(now);
     }
 };

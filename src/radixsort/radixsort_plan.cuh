@@ -24,6 +24,12 @@ constexpr int radix_bits = 8, radix_bins = 256;
 /* Keys of 1 and 2 bytes take two passes at most, and no buckets. */
 template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
 
+/* Such sorts are worth kernels of their own if keys are spread unevenly. */
+template <class K> constexpr bool radix_has_units(size_t value_bytes)
+{
+    return radix_has_buckets<K> && value_bytes <= 4;
+}
+
 /*
  * Unsigned words that compare as the keys do. Exact words tell NaNs and zeros apart, and can be
  * turned back: keys alone are held as words while a block works on them. Beside values, equal keys
@@ -89,6 +95,7 @@ template <class K, bool FLOAT, int VB> struct Held {
 
 /* bits [shift, shift + log2(mask + 1)) of a word. */
 template <class K> struct DigitOf {
+    static constexpr bool of_bits = true;
     int shift;
     uint32_t mask;
 
@@ -132,6 +139,9 @@ template <class K> struct RadixKeys {
     uint32_t *recount;   /* the same for a narrower range of bits */
     uint32_t *cursors;   /* of the bins of a split whose items may come in any order */
     uint64_t *states[2]; /* of the tiles of even and odd passes: [tile][bin] */
+    bool by_units;       /* the route if buckets do not fit */
+    uint32_t entries;    /* blocks for entries of a bucket's size */
+    gpi_radix_spread spread;
 
     /* Whether buckets too large for shared memory can be sorted each by one block: the largest has
      * most items, all of them excess. */
@@ -147,6 +157,13 @@ template <class K> struct RadixKeys {
         return plan->recounted ? recount : buckets;
     }
 };
+
+/* The bits of a word that are compared. */
+template <class K> GPI_DEVICE K compared_bits(const RadixKeys<K> &job, K word)
+{
+    const int up = 8 * (int)sizeof(K) - job.end;
+    return (K)((K)(word << up) >> (job.begin + up));
+}
 
 template <class K, class V> struct RadixJob : RadixKeys<K> {
     V *values[3]; /* values[gpi_radix_in] NULL: the positions 0, 1, .. */

@@ -57,20 +57,29 @@ template <int T> struct Group {
         return (int)threadIdx.x / T;
     }
 
+    /* Barriers by constant numbers, which checkers can follow. */
     static GPI_DEVICE void sync()
     {
-        asm volatile("bar.sync %0, %1;" ::"r"(1 + number()), "n"(T) : "memory");
+        if (number() == 0)
+            asm volatile("bar.sync 1, %0;" ::"n"(T) : "memory");
+        else
+            asm volatile("bar.sync 2, %0;" ::"n"(T) : "memory");
     }
 
-    static GPI_DEVICE bool any(bool mine)
+    template <int BARRIER> static GPI_DEVICE bool any_of(bool mine)
     {
         uint32_t some;
         asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0;"
                      " bar.red.or.pred q, %2, %3, p; selp.u32 %0, 1, 0, q; }"
                      : "=r"(some)
-                     : "r"((uint32_t)mine), "r"(1 + number()), "n"(T)
+                     : "r"((uint32_t)mine), "n"(BARRIER), "n"(T)
                      : "memory");
         return some;
+    }
+
+    static GPI_DEVICE bool any(bool mine)
+    {
+        return number() == 0 ? any_of<1>(mine) : any_of<2>(mine);
     }
 };
 

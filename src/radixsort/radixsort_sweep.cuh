@@ -21,8 +21,15 @@ namespace GPI_SPACE
 
 template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     using V = typename Payload<VB>::type;
-    using Stable = RadixTile<K, FLOAT, VB, true, T, I>;
-    static constexpr int tile_items = Stable::items;
+    static constexpr int groups = radix_tile_groups(sizeof(K), VB);
+    static constexpr int tile_items = T / groups * I;
+    using G = Group<T / groups>;
+    using Way = SplitByBits<K, G, tile_items>;
+    template <bool STABLE> struct Shared {
+        typename Splitter<K, FLOAT, VB, STABLE, T, I, Way>::Tile::OfGroup tile[groups];
+        typename Way::Shared way[groups];
+    };
+    static constexpr int shared_bytes = sizeof(Shared<true>);
 
     const RadixJob<K, V> &job;
     char *memory;
@@ -114,9 +121,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     /* All splits of a route. */
     template <bool STABLE> GPI_DEVICE void splits(bool buckets)
     {
-        using Splits = Splitter<K, FLOAT, VB, STABLE, T, I>;
-        using G = typename Splits::G;
-        auto &group = ((typename Splits::Tile::Shared *)memory)->group[G::number()];
+        auto &shared = *(Shared<STABLE> *)memory;
+        auto &tile = shared.tile[G::number()];
         const int steps = !buckets                      ? (job.end - job.begin + 7) / 8
                           : job.plan->bits > radix_bits ? 2
                                                         : 1;
@@ -125,9 +131,10 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
                 continue;
             G::sync();
             if (G::thread() == 0)
-                group.split = buckets ? bucket_split(i) : pass_split(i);
+                tile.split = buckets ? bucket_split(i) : pass_split(i);
             G::sync();
-            Splits(job, group).run();
+            const Way way(job, tile.split, shared.way[G::number()]);
+            Splitter<K, FLOAT, VB, STABLE, T, I, Way>(job, tile, way).run();
             barrier.wait();
         }
     }
@@ -193,6 +200,8 @@ __global__ void __launch_bounds__(T, 1)
                 sweep.clear_states(job.states[0], sweep.tiles());
             buckets = sweep.count_buckets_of_top();
         }
+        if (job.plan->route == gpi_radix_by_units)
+            return;
         if (VB == 0 && buckets)
             sweep.template splits<false>(true);
     }

@@ -22,7 +22,8 @@ namespace GPI_SPACE
  * One tile of a split by a digit. Stable: counters per warp, and items carry their position.
  * Otherwise items of a digit may come in any order: one set of counters.
  */
-template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct RadixTile {
+template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Digit = DigitOf<K>>
+struct RadixTile {
     using V = typename Payload<VB>::type;
     static constexpr int groups = radix_tile_groups(sizeof(K), VB), threads = T / groups;
     using G = Group<threads>;
@@ -33,15 +34,13 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct RadixTi
 
     struct OfGroup {
         Split split; /* registers are for keys */
-        union { /* in digit order, one after the other */
+        union {      /* in digit order, one after the other */
             K keys[items];
             SharedArray<V, VB ? items : 0> values;
         };
         char *place[1 + (VB > 0)][radix_bins]; /* where position 0 of the tile would go, by digit */
         alignas(16) uint32_t counts[counters][radix_bins];
         uint32_t warp_total[8];
-        uint32_t tile, segment;
-        uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1];
         SharedArray<uint16_t, STABLE ? items : 0> source;
         SharedArray<uint8_t, VB ? items : 0> digits; /* in digit order, for the values */
     };
@@ -51,7 +50,7 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct RadixTi
 
     OfGroup &s;
     const RadixJob<K, V> &job;
-    DigitOf<K> digit_of;
+    Digit digit_of;
 
     GPI_DEVICE Held<K, FLOAT, VB> order() const
     {
@@ -92,10 +91,10 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct RadixTi
         return job.order.template key<FLOAT>((K) ~(K)0);
     }
 
-    /* Equal words of floats have no key with all bits set. */
+    /* Equal words of floats have no key with all bits set, and units not the highest digit. */
     GPI_DEVICE uint32_t digit_in_row(const Span &span, int i, K held) const
     {
-        if (FLOAT && VB && !has(span, i))
+        if (((FLOAT && VB) || !Digit::of_bits) && !has(span, i))
             return digit_of.mask;
         return digit(held);
     }
@@ -221,8 +220,8 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I> struct RadixTi
 
         GPI_DEVICE void set(int i, uint32_t to) const
         {
-            ranks[i / 2] = i % 2 ? (ranks[i / 2] & 0xffff) | to << 16
-                                 : (ranks[i / 2] & 0xffff0000) | to;
+            ranks[i / 2] =
+                i % 2 ? (ranks[i / 2] & 0xffff) | to << 16 : (ranks[i / 2] & 0xffff0000) | to;
         }
     };
 

@@ -21,8 +21,9 @@ constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
                                                                         : 13;
 
 /* A tile of a split belongs to a group of a block's threads. Items per thread: as many as shared
- * memory and registers hold, few for small arrays, fewer where words of floats are made of keys. Keys of 1 and 2 bytes, and values of 8, have one
- * shape, between the two. H200, 2026-11-21: see docs/tuning.md, "Two groups in a block". */
+ * memory and registers hold, few for small arrays, fewer where words of floats are made of keys.
+ * Keys of 1 and 2 bytes, and values of 8, have one shape, between the two. H200, 2026-11-21: see
+ * docs/tuning.md, "Two groups in a block". */
 constexpr int radix_tile_threads = 512;
 
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
@@ -40,10 +41,21 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small, bool 
                : key_bytes <= 2 ? 32
                : small          ? (wide ? 8 : 16)
                : wide           ? 24
-               : is_float       ? 48
+               : is_float       ? (value_bytes ? 48 : 52)
                                 : 56;
     fit = fit < most ? fit : most;
     return fit / 4 * 4;
+}
+
+/* The same beside a table of the bins of units. */
+constexpr int radix_spread_items_of(int key_bytes, int value_bytes)
+{
+    int staged = key_bytes > value_bytes ? key_bytes : value_bytes;
+    int per_item = staged + 2 + (value_bytes ? 1 : 0);
+    int rest = (1 << radix_bucket_bits_most) + 30 * 1024;
+    int fit = (radix_shared_bytes - rest) / (radix_tile_threads * per_item);
+    int most = radix_tile_groups(key_bytes, value_bytes) == 1 ? 24 : 48;
+    return (fit < most ? fit : most) / 4 * 4;
 }
 
 /* A warp looks for digits that crowd in its first rows: what one must count there to be taken for
@@ -93,6 +105,20 @@ constexpr uint64_t radix_counted_items = 4 << 20;
 /* What may be in buckets that a block sorts through memory: of all items one in so many in one of
  * them (or twice what shared memory holds), and one in so many in all. */
 constexpr uint64_t radix_large_share = 1024, radix_large_excess = 16;
+
+/* Keys spread unevenly are sorted by units from so many items on. What has more items than a block
+ * should sort through memory is split once more; a unit with more than one in so many items of its
+ * segment gets a bin of its own. */
+constexpr uint64_t radix_spread_items = 4 << 20, radix_spread_heavy = 16;
+
+/* They are, if nearly all (but one in 16) are in units that hold one in 8, or if no unit holds one
+ * in 400; otherwise passes are faster. H200, 2026-11-21, see docs/tuning.md. */
+constexpr uint64_t radix_units_few = 8, radix_units_rest = 16, radix_units_even = 400;
+
+__host__ __device__ constexpr uint32_t radix_spread_large(uint32_t bucket_most)
+{
+    return bucket_most * 6;
+}
 
 /* Items that a bucket should have on the average, and where there are few buckets: with one per
  * block they have to be enough for all multiprocessors. */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting from the top digit when keys are spread so unevenly that buckets of equal ranges are too
+ * large.
+ *
+ * A segment (at first the whole array) is divided into units of equal ranges of words, up to 2^15
+ * or 2^11, and their items are counted. Neighbouring units are joined in up to 255 bins of about as
+ * many items each, a unit with many items gets a bin for itself, and one split brings the items
+ * into their bins: the digit of a word is looked up by its unit. Bins that a block can sort are
+ * left to radixsort_local.cuh as entries of a list, the others are the segments of the next level.
+ * A segment of equal keys is done. So a level costs a read and a split of what is still too large,
+ * and narrows its range by 2^11 or its size by about 15.
+ *
+ * Choosing splitters by counts is what sample sorts do by samples (Frazer and McKellar 1970).
+ */
+#pragma once
+
+#include "radixsort/radixsort_units.cuh"
+
+namespace GPI_SPACE
+{
+
+template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
+    using V = typename Payload<VB>::type;
+    static constexpr int groups = radix_tile_groups(sizeof(K), VB);
+    static constexpr int tile_items = T / groups * I;
+    static constexpr int first_units = 1 << radix_bucket_bits_most;
+    using G = Group<T / groups>;
+    using Way = SplitByUnits<K, G, tile_items>;
+    using Splits = Splitter<K, FLOAT, VB, true, T, I, Way>;
+    using Plan = SpreadPlan<T>;
+    struct Shared {
+        typename Splits::Tile::OfGroup tile[groups];
+        typename Way::Shared way[groups];
+        alignas(16) uint8_t first_bins[first_units];
+    };
+    static constexpr int tile_bytes = sizeof(Shared), plan_bytes = sizeof(typename Plan::Shared);
+    static constexpr int shared_bytes = tile_bytes > plan_bytes ? tile_bytes : plan_bytes;
+
+    const RadixJob<K, V> &job;
+    char *memory;
+    GridBarrier barrier;
+    uint32_t level, segments, from, to;
+
+    GPI_DEVICE const gpi_radix_spread &list() const
+    {
+        return job.spread;
+    }
+
+    GPI_DEVICE gpi_radix_segment *segment(uint32_t i) const
+    {
+        return list().segments[level % 2] + i;
+    }
+
+    GPI_DEVICE static uint32_t tiles_of(uint32_t count)
+    {
+        return (count + tile_items - 1) / tile_items;
+    }
+
+    /* Compared bits of a key. */
+    GPI_DEVICE K word(K key) const
+    {
+        return compared_bits(job, job.order.template word<FLOAT>(key));
+    }
+
+    /* The whole array, whose units have been counted by radixsort_sweep.cuh. By one thread. */
+    GPI_DEVICE void add_first() const
+    {
+        const gpi_radix_plan &plan = *job.plan;
+        const int range = (int)(plan.shift + plan.bits) - job.begin;
+        const uint64_t first = (uint64_t)word(job.keys[gpi_radix_in][0]);
+        gpi_radix_segment whole = {};
+        whole.base = range < 64 ? first >> range << range : 0;
+        whole.varying = plan.varying;
+        whole.count = (uint32_t)job.n;
+        whole.units = 1u << plan.bits;
+        whole.shift = plan.shift - job.begin;
+        *segment(0) = whole;
+    }
+
+    /* By one block: where the tiles of each segment begin. */
+    GPI_DEVICE void lay_tiles() const
+    {
+        uint32_t *sums = ((typename Plan::Shared *)memory)->sums, done = 0;
+        if (level == 0 && threadIdx.x == 0)
+            add_first();
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i - threadIdx.x < segments; i += T) {
+            const uint32_t tiles = i < segments ? tiles_of(segment(i)->count) : 0;
+            const uint2 sum = block_sums<T>(tiles, sums);
+            if (i < segments)
+                segment(i)->tile = done + sum.x;
+            done += sum.y;
+        }
+        if (threadIdx.x == 0) {
+            job.plan->tiles = done;
+            job.plan->spread_ticket = 0;
+            job.plan->segments[(level + 1) % 2] = 0;
+        }
+    }
+
+    /* Most often what can be done is done by one split or by three, which should end in the output.
+     * A unit with most of the items has other words than one, which takes two. */
+    GPI_DEVICE uint32_t first_place() const
+    {
+        const uint32_t *counts = job.bucket_starts();
+        bool most = false;
+        for (uint32_t u = threadIdx.x; u < 1u << job.plan->bits; u += T)
+            most = most || counts[u] > job.n / 4 * 3;
+        return __syncthreads_or(most) || job.in_place ? gpi_radix_tmp : gpi_radix_out;
+    }
+
+    GPI_DEVICE void prepare() const
+    {
+        const uint64_t thread = (uint64_t)blockIdx.x * T + threadIdx.x;
+        const uint64_t threads = (uint64_t)gridDim.x * T;
+        for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
+            const uint32_t first = segment(i)->tile, tiles = tiles_of(segment(i)->count);
+            for (uint32_t t = threadIdx.x; t < tiles; t += T)
+                list().segment_of[first + t] = i;
+        }
+        if (level > 0)
+            for (uint64_t i = thread; i < (uint64_t)segments * GPI_RADIX_UNITS; i += threads)
+                list().counts[i] = 0;
+    }
+
+    /* States lie where the counts were. */
+    GPI_DEVICE void clear_states()
+    {
+        const uint64_t thread = (uint64_t)blockIdx.x * T + threadIdx.x;
+        for (uint64_t i = thread; i < (uint64_t)job.plan->tiles * radix_bins;
+             i += (uint64_t)gridDim.x * T)
+            job.states[0][i] = 0;
+        barrier.wait();
+    }
+
+    /* Count the units of items [first, first + count) of a segment. */
+    GPI_DEVICE void count_run(uint32_t index, uint64_t first, uint64_t count) const
+    {
+        uint32_t *table = (uint32_t *)memory;
+        const gpi_radix_segment now = *segment(index);
+        const K *keys = job.keys[from];
+        const K reference = word(keys[now.first]);
+        K varying = 0;
+        for (uint32_t i = threadIdx.x; i < GPI_RADIX_UNITS; i += T)
+            table[i] = 0;
+        __syncthreads();
+        for_each_key<T>(keys + first, count, 0, 1, [&](K key) {
+            const K w = word(key);
+            varying |= (K)(w ^ reference);
+            atomicAdd(&table[(uint32_t)((K)(w - (K)now.base) >> now.shift)], 1u);
+        });
+        __syncthreads();
+        uint32_t *counts = list().counts + (uint64_t)index * GPI_RADIX_UNITS;
+        for (uint32_t i = threadIdx.x; i < now.units; i += T)
+            if (table[i])
+                atomicAdd(&counts[i], table[i]);
+        if (varying)
+            atomicOr((unsigned long long *)&segment(index)->varying, (unsigned long long)varying);
+        __syncthreads();
+    }
+
+    /* Each block has neighbouring tiles. */
+    GPI_DEVICE void count() const
+    {
+        const uint32_t tiles = job.plan->tiles, each = (tiles + gridDim.x - 1) / gridDim.x;
+        uint32_t tile = min(blockIdx.x * each, tiles);
+        const uint32_t end = min(tile + each, tiles);
+        while (tile < end) {
+            const uint32_t index = list().segment_of[tile];
+            const gpi_radix_segment now = *segment(index);
+            const uint32_t after = min(now.tile + tiles_of(now.count), end);
+            const uint32_t from_item = (tile - now.tile) * tile_items;
+            const uint32_t to_item = min((after - now.tile) * tile_items, now.count);
+            count_run(index, (uint64_t)now.first + from_item, to_item - from_item);
+            tile = after;
+        }
+    }
+
+    GPI_DEVICE void plan_bins() const
+    {
+        const Plan plan = {list(),
+                           *job.plan,
+                           *(typename Plan::Shared *)memory,
+                           level,
+                           to,
+                           job.entries,
+                           job.bucket_most,
+                           radix_spread_large(job.bucket_most),
+                           level + 1 == GPI_RADIX_LEVELS};
+        for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
+            const gpi_radix_segment now = *segment(i);
+            const uint64_t units = (uint64_t)i * GPI_RADIX_UNITS;
+            if (now.varying)
+                plan.run(now, level ? list().counts + units : job.bucket_starts(),
+                         list().bins + units, list().starts + i * radix_bins);
+            else if (threadIdx.x == 0)
+                plan.add_copies(now.first, now.count, from); /* equal keys */
+        }
+    }
+
+    GPI_DEVICE void split() const
+    {
+        Shared &shared = *(Shared *)memory;
+        auto &tile = shared.tile[G::number()];
+        if (level == 0)
+            for (int i = threadIdx.x; i < first_units / 4; i += T)
+                ((uint32_t *)shared.first_bins)[i] = ((const uint32_t *)list().bins)[i];
+        G::sync();
+        if (G::thread() == 0) {
+            tile.split = {};
+            tile.split.from = from;
+            tile.split.to = to;
+            tile.split.bits = radix_bits;
+            tile.split.states = job.states[0];
+        }
+        G::sync();
+        const Way way = {job, segment(0), shared.way[G::number()],
+                         level == 0 ? shared.first_bins : nullptr, job.plan->tiles};
+        Splits(job, tile, way).run();
+    }
+
+    GPI_DEVICE void run()
+    {
+        from = gpi_radix_in;
+        to = first_place();
+        segments = 1;
+        for (level = 0; segments > 0; level++) {
+            if (blockIdx.x == 0)
+                lay_tiles();
+            barrier.wait();
+            prepare();
+            barrier.wait();
+            if (level > 0) {
+                count();
+                barrier.wait();
+            }
+            plan_bins();
+            barrier.wait();
+            clear_states();
+            split();
+            barrier.wait();
+            segments = job.plan->segments[(level + 1) % 2];
+            from = to;
+            to = from == gpi_radix_tmp ? gpi_radix_out : gpi_radix_tmp;
+        }
+    }
+};
+
+/* Grid: cooperative, a block per multiprocessor. Tile: T x I items. After: entries for
+ * radixsort_local.cuh, if that is the route. */
+template <class K, bool FLOAT, int VB, int T, int I>
+__global__ void __launch_bounds__(T, 1)
+    radix_spread_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+{
+    extern __shared__ __align__(16) char memory[];
+    if (job.plan->route != gpi_radix_by_units)
+        return;
+    Spread<K, FLOAT, VB, T, I> spread = {job, memory, {&job.plan->spread_arrived, 0}};
+    spread.run();
+}
+
+} // namespace GPI_SPACE

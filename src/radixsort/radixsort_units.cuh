@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Units of words of equal ranges, and the bins that they are joined in: the digits of the splits of
+ * radixsort_spread.cuh.
+ */
+#pragma once
+
+#include "radixsort/radixsort_count.cuh"
+#include "radixsort/radixsort_pass.cuh"
+
+namespace GPI_SPACE
+{
+
+/* The digit of a word is its unit's bin. */
+template <class K> struct DigitOfUnit {
+    static constexpr bool of_bits = false;
+    int shift;
+    uint32_t mask;
+    const uint8_t *bins; /* of units */
+    K base;
+    int begin, up; /* compared bits of a word: (word << up) >> (begin + up) */
+
+    GPI_DEVICE uint32_t operator()(K word) const
+    {
+        const K compared = (K)((K)(word << up) >> (begin + up));
+        const uint32_t unit = (uint32_t)((K)(compared - base) >> shift);
+        return bins[unit % (1u << radix_bucket_bits_most)]; /* whatever lies behind a tile */
+    }
+};
+
+/* Tiles of segments. For one group. */
+template <class K, class G, int ITEMS> struct SplitByUnits {
+    using Digit = DigitOfUnit<K>;
+    static constexpr bool enters = true;
+    struct Shared {
+        uint32_t tile, segment;
+        gpi_radix_segment description; /* of the tile drawn last */
+        alignas(16) uint8_t bins[GPI_RADIX_UNITS];
+    };
+    struct Draw {
+        uint32_t tile, segment;
+        Span span;
+        uint32_t first_tile;
+        K base;
+        int shift;
+        uint32_t bins; /* of four units, for this thread */
+    };
+
+    const RadixKeys<K> &job;
+    const gpi_radix_segment *segments;
+    Shared &s;
+    const uint8_t *first_bins; /* in shared memory; NULL: not the first level */
+    uint32_t tiles;
+
+    GPI_DEVICE Digit digit() const
+    {
+        return {0, radix_bins - 1, first_bins ? first_bins : s.bins,
+                0, job.begin,      8 * (int)sizeof(K) - job.end};
+    }
+
+    /* By one thread; segments of equal keys are passed over. */
+    GPI_DEVICE void take() const
+    {
+        for (;;) {
+            const uint32_t tile = atomicAdd(&job.plan->spread_ticket, 1u);
+            s.tile = tile;
+            if (tile >= tiles)
+                return;
+            const uint32_t segment = job.spread.segment_of[tile];
+            const gpi_radix_segment d = segments[segment];
+            if (d.varying) {
+                s.segment = segment;
+                s.description = d;
+                return;
+            }
+            atomicMax(&job.plan->spread_ticket, d.tile + (d.count + ITEMS - 1) / ITEMS);
+        }
+    }
+
+    /* Bins of the first segment stay, those of later ones come with each tile. */
+    GPI_DEVICE bool carries() const
+    {
+        return !first_bins && G::thread() < GPI_RADIX_UNITS / 4;
+    }
+
+    GPI_DEVICE Draw drawn() const
+    {
+        const gpi_radix_segment &d = s.description;
+        Draw draw = {s.tile, s.segment, {0, 0}, d.tile, (K)d.base, (int)d.shift, 0};
+        if (draw.tile >= tiles)
+            return draw;
+        const uint32_t before = (draw.tile - d.tile) * ITEMS, left = d.count - before;
+        draw.span = {d.first + before, left < ITEMS ? (int)left : ITEMS};
+        if (carries())
+            draw.bins = ((const uint32_t *)
+                             job.spread.bins)[draw.segment * (GPI_RADIX_UNITS / 4) + G::thread()];
+        return draw;
+    }
+
+    GPI_DEVICE void enter(const Draw &d, Digit &digit) const
+    {
+        digit.base = d.base;
+        digit.shift = d.shift;
+        if (carries())
+            ((uint32_t *)s.bins)[G::thread()] = d.bins;
+    }
+
+    GPI_DEVICE uint64_t start(const Draw &d, uint32_t digit) const
+    {
+        return job.spread.starts[d.segment * radix_bins + digit];
+    }
+
+    GPI_DEVICE uint32_t first_tile(const Draw &d) const
+    {
+        return d.first_tile;
+    }
+
+    GPI_DEVICE uint32_t *cursor(const Draw &, uint32_t) const
+    {
+        return nullptr; /* these splits are stable */
+    }
+};
+
+/* Exclusive sum over a block of T threads; returns it and the sum of all. */
+template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
+{
+    uint32_t upto = value;
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+        const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
+        upto += lane_id() >= d ? left : 0;
+    }
+    __syncthreads();
+    if (lane_id() == 31)
+        shared[threadIdx.x / 32] = upto;
+    __syncthreads();
+    uint32_t before = 0, all = 0;
+    for (uint32_t w = 0; w < T / 32; w++) {
+        before += w < threadIdx.x / 32 ? shared[w] : 0;
+        all += shared[w];
+    }
+    return make_uint2(before + upto - value, all);
+}
+
+/* One level of bins of a segment, by a block. Each thread has a run of units. */
+template <int T> struct SpreadPlan {
+    static constexpr uint32_t bins_most = radix_bins - radix_spread_heavy;
+    static constexpr uint32_t units_most = 1 << radix_bucket_bits_most;
+    struct Shared {
+        uint32_t sums[32];
+        uint32_t unit[radix_bins + 1], start[radix_bins + 1]; /* of each bin */
+        uint32_t counts[units_most + T];
+    };
+
+    const gpi_radix_spread &list;
+    gpi_radix_plan &plan;
+    Shared &s;
+    uint32_t level, to, buckets, bucket_most, large_most;
+    bool last; /* no level follows */
+
+    /* Items to be sorted; those of a bucket's size by a block each, as long as there are blocks. */
+    GPI_DEVICE void add_entry(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
+    {
+        gpi_radix_entry entry = {base, first, count, bits_of(base ^ end), to};
+        if (count <= bucket_most) {
+            const uint32_t at = atomicAdd(&plan.entries, 1u);
+            if (at < buckets) {
+                list.entries[at] = entry;
+                return;
+            }
+        }
+        entry.bits = bits_of(end - base);
+        list.large[atomicAdd(&plan.large, 1u)] = entry;
+    }
+
+    static GPI_DEVICE uint32_t bits_of(uint64_t x)
+    {
+        return 64 - __clzll((long long)x);
+    }
+
+    /* Items that are in order in a place go to the output, in pieces for many blocks. */
+    GPI_DEVICE void add_copies(uint32_t first, uint32_t count, uint32_t place) const
+    {
+        if (place == gpi_radix_out)
+            return;
+        const uint32_t pieces = (count + GPI_RADIX_COPIED - 1) / GPI_RADIX_COPIED;
+        gpi_radix_entry *entry = list.large + atomicAdd(&plan.large, pieces);
+        for (uint32_t at = 0; at < count; at += GPI_RADIX_COPIED)
+            *entry++ = {0, first + at, min(count - at, (uint32_t)GPI_RADIX_COPIED), 0, place};
+    }
+
+    /* Items whose words are in [base, end]. */
+    GPI_DEVICE void add_bin(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
+    {
+        if (base == end) {
+            add_copies(first, count, to);
+            return;
+        }
+        if (count <= large_most || last) {
+            add_entry(first, count, base, end);
+            return;
+        }
+        const uint32_t range = bits_of(end - base);
+        gpi_radix_segment child = {};
+        child.base = base;
+        child.first = first;
+        child.count = count;
+        child.shift = range > GPI_RADIX_UNIT_BITS ? range - GPI_RADIX_UNIT_BITS : 0;
+        child.units = (uint32_t)((end - base) >> child.shift) + 1;
+        const uint32_t next = (level + 1) % 2;
+        list.segments[next][atomicAdd(&plan.segments[next], 1u)] = child;
+    }
+
+    /* A thread's run of units; runs are a word further apart than they are long, so that threads
+     * read different banks. */
+    struct Run {
+        const uint32_t *counts;
+        uint32_t begin, end, heavy, before; /* items before the run */
+        bool begins_first;                  /* its first unit begins a bin */
+        bool apart; /* all units are single words, and few enough for a bin each */
+        float scale;
+
+        GPI_DEVICE uint32_t part(uint32_t start) const
+        {
+            const uint32_t part = (uint32_t)((float)start * scale);
+            return part < bins_most ? part : bins_most - 1;
+        }
+
+        /* f(unit, items before it) for each unit at which a bin begins; g(unit) for each. */
+        template <class F, class G> GPI_DEVICE void for_bins(F f, G g) const
+        {
+            uint32_t at = before;
+            bool begins = begins_first || begin == 0;
+            for (uint32_t u = begin; u < end; u++) {
+                const uint32_t count = counts[u - begin];
+                if (apart || begins || count > heavy)
+                    f(u, at);
+                g(u);
+                begins = count > heavy || part(at) != part(at + count);
+                at += count;
+            }
+        }
+    };
+
+    GPI_DEVICE void load(const gpi_radix_segment &segment, const uint32_t *counts,
+                         uint32_t each) const
+    {
+        __syncthreads();
+        for (uint32_t u = threadIdx.x; u < segment.units; u += T)
+            s.counts[u + u / each] = counts[u];
+        __syncthreads();
+    }
+
+    GPI_DEVICE Run run_of(const gpi_radix_segment &segment, uint32_t each) const
+    {
+        const uint32_t unit = segment.count / segment.units;
+        const uint32_t fit = bucket_most - bucket_most / 16 - min(unit, bucket_most / 2);
+        const uint32_t wanted = segment.count / fit + 1;
+        const uint32_t parts = wanted < bins_most ? wanted : bins_most;
+        Run run;
+        run.begin = min(threadIdx.x * each, segment.units);
+        run.end = min(run.begin + each, segment.units);
+        run.counts = s.counts + run.begin + threadIdx.x;
+        run.apart = segment.shift == 0 && segment.units <= radix_bins;
+        run.heavy = segment.count / (uint32_t)radix_spread_heavy;
+        run.scale = (float)parts / (float)segment.count;
+        uint32_t sum = 0;
+        for (uint32_t u = run.begin; u < run.end; u++)
+            sum += run.counts[u - run.begin];
+        run.before = block_sums<T>(sum, s.sums).x;
+        const uint32_t last = run.begin > 0 && run.begin < run.end ? run.counts[-2] : 0;
+        run.begins_first = last > run.heavy || run.part(run.before - last) != run.part(run.before);
+        return run;
+    }
+
+    GPI_DEVICE void run(const gpi_radix_segment &segment, const uint32_t *counts, uint8_t *bins,
+                        uint32_t *starts) const
+    {
+        const uint32_t each = (segment.units + T - 1) / T;
+        load(segment, counts, each);
+        const Run run = run_of(segment, each);
+        uint32_t begun = 0;
+        run.for_bins([&](uint32_t, uint32_t) { begun++; }, [](uint32_t) {});
+        const uint2 bin = block_sums<T>(begun, s.sums);
+        uint32_t next = bin.x;
+        run.for_bins(
+            [&](uint32_t unit, uint32_t start) {
+                s.unit[next] = unit;
+                s.start[next++] = start;
+            },
+            [&](uint32_t unit) { bins[unit] = (uint8_t)(next - 1); });
+        if (threadIdx.x == 0) {
+            s.unit[bin.y] = segment.units;
+            s.start[bin.y] = segment.count;
+        }
+        __syncthreads();
+        if (threadIdx.x < bin.y) {
+            const uint32_t b = threadIdx.x, first = segment.first + s.start[b];
+            const uint32_t count = s.start[b + 1] - s.start[b];
+            const uint64_t low = segment.base + ((uint64_t)s.unit[b] << segment.shift);
+            const uint64_t units = s.unit[b + 1] - s.unit[b];
+            starts[b] = first;
+            if (count)
+                add_bin(first, count, low, low + (units << segment.shift) - 1);
+        }
+        __syncthreads();
+    }
+};
+
+} // namespace GPI_SPACE
