@@ -87,13 +87,16 @@ static uint64_t segments_of(uint64_t n, uint64_t bucket_most)
     return n / radix_spread_large((uint32_t)bucket_most) + 1;
 }
 
-/* A segment has up to 2 x 15 + 1 bins around heavy units, but no child that is still too large then
- * unless it is 15 times as large as the least; with one heavy unit it has 3, at each level. Other
- * bins have half of what a bucket holds. */
+/*
+ * An entry is a bin that is not a segment of the next level. Those of no heavy unit: two for what
+ * fits a bucket, of all items once. Heavy units have a sixteenth of what a segment has at least,
+ * and two bins beside them. A heavy unit that is a segment again, at each level, has two too.
+ */
 static uint64_t entries_of(uint64_t n, uint64_t bucket_most)
 {
-    const uint64_t around = 2 * radix_spread_heavy + 3 * GPI_RADIX_LEVELS;
-    return around * segments_of(n, bucket_most) + 3 * n / bucket_most + n / GPI_RADIX_COPIED;
+    const uint64_t levels = sizeof(Key) == 8 ? GPI_RADIX_LEVELS : 4; /* of 15 and 10 bits */
+    const uint64_t around = 3 * radix_spread_heavy + 3 * levels;
+    return around * segments_of(n, bucket_most) + 5 * n / bucket_most + n / GPI_RADIX_COPIED;
 }
 
 /* Blocks that sort buckets, with some more for the entries of a list. */

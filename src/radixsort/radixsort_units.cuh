@@ -292,6 +292,8 @@ template <int T> struct SpreadPlan {
         if (threadIdx.x == 0) {
             s.unit[bin.y] = segment.units;
             s.start[bin.y] = segment.count;
+            if (run.apart)
+                add_copies(segment.first, segment.count, to); /* the split leaves it in order */
         }
         __syncthreads();
         if (threadIdx.x < bin.y) {
@@ -300,7 +302,7 @@ template <int T> struct SpreadPlan {
             const uint64_t low = segment.base + ((uint64_t)s.unit[b] << segment.shift);
             const uint64_t units = s.unit[b + 1] - s.unit[b];
             starts[b] = first;
-            if (count)
+            if (count && !run.apart)
                 add_bin(first, count, low, low + (units << segment.shift) - 1);
         }
         __syncthreads();
