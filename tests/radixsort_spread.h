@@ -23,7 +23,9 @@ enum kind {
     MOST_EQUAL,
     EQUAL_HEADS, /* many keys agree in all but their lowest bits */
     FEW_VALUES,
-    ONE_LARGE, /* even but for some 12000 keys that agree in their highest bits */
+    ONE_LARGE,          /* even but for some 12000 keys that agree in their highest bits */
+    CLUSTERS,           /* of clusters, three deep */
+    SOMEWHAT_TOO_LARGE, /* 450 of 512 equal ranges have all keys */
     KINDS
 };
 
@@ -49,6 +51,10 @@ static inline uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uin
         return ((random % 6007) << (width > 13 ? width - 13 : 0) | (random >> 32) % 4093) & all;
     case FEW_VALUES:
         return (random % 97) * (all / 97);
+    case CLUSTERS:
+        return ((random % 5) << (width - 3) | ((random >> 8) % 7) << 13 | (random >> 32 & 7)) & all;
+    case SOMEWHAT_TOO_LARGE:
+        return ((random % 450) << (width - 9) ^ (random >> 32) % ((top >> 8) | 1)) & all;
     case ONE_LARGE:
         return random % (n / 12000 + 1) ? random & all : (all / 3 ^ (random >> 32) % 0xfffff) & all;
     default:

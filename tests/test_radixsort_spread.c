@@ -19,10 +19,10 @@ START_TEST(test_radix_sort_spread)
 }
 END_TEST
 
-/* Two splits, and tiles of the larger shape. */
+/* Two splits, tiles of the larger shape, and several levels of bins. */
 START_TEST(test_radix_sort_spread_big)
 {
-    size_t n = (t_is_cuda() ? (size_t)5 << 19 : (size_t)1 << 18) + 12345;
+    size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 18) + 12345;
     check_spread(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, false, _i % 4 == 3);
     check_spread(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, true, _i % 4 == 2);
 }
