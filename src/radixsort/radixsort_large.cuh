@@ -2,7 +2,8 @@
 /*
  * A bucket that is too large for shared memory, sorted by one block through memory: stable passes
  * from the lowest digit, to and fro between the output and the temporary array. Where a few buckets
- * are too large, the others need not be sorted by passes for that.
+ * are too large, the others need not be sorted by passes for that. The same for the bins that
+ * radixsort_spread.cuh has made, and copies of those that are in order.
  */
 #pragma once
 

@@ -10,6 +10,9 @@
  * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are
  * too large for that; a few such buckets are for radixsort_large.cuh. A digit that is the same in
  * all keys needs no pass.
+ *
+ * By units, if nearly all keys are in a few buckets or many are only somewhat too large: the counts
+ * are left to radixsort_spread.cuh, and nothing is split here.
  */
 #pragma once
 

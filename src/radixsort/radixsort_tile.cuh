@@ -44,10 +44,6 @@ struct RadixTile {
         SharedArray<uint16_t, STABLE ? items : 0> source;
         SharedArray<uint8_t, VB ? items : 0> digits; /* in digit order, for the values */
     };
-    struct Shared {
-        OfGroup group[groups];
-    };
-
     OfGroup &s;
     const RadixJob<K, V> &job;
     Digit digit_of;
