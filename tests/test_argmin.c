@@ -74,7 +74,7 @@ START_TEST(test_argmin_finds_every_place)
     enum { END = 2 * 8192 + 40 };
     static const gp_dtype dtypes[] = {GP_I8, GP_U16, GP_F32, GP_U64};
     gp_dtype dtype = dtypes[_i];
-    size_t item = gp_dtype_bytes(dtype), step = t_is_cuda() ? 7 : 61;
+    size_t item = gp_dtype_bytes(dtype), step = t_step(t_is_cuda() ? 7 : 61);
     char *in = t_host(END * item), low[8], middle[8];
     t_set(dtype, low, 0, 1);
     t_set(dtype, middle, 0, 5);

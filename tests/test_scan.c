@@ -49,14 +49,14 @@ enum { EVERY_SIZE = 8400, SIZE_PARTS = 12 };
 START_TEST(test_scan_every_size_matches_serial)
 {
     size_t part = EVERY_SIZE / SIZE_PARTS;
-    check_sizes((size_t)_i * part, ((size_t)_i + 1) * part, 1);
+    check_sizes((size_t)_i * part, ((size_t)_i + 1) * part, t_step(1));
 }
 END_TEST
 
 START_TEST(test_scan_sizes_to_several_tiles_match_serial)
 {
-    check_sizes(EVERY_SIZE, 20000, 97);
-    check_sizes(((size_t)1 << 21) - 7, ((size_t)1 << 21) + 70000, 4999);
+    check_sizes(EVERY_SIZE, 20000, t_step(97));
+    check_sizes(((size_t)1 << 21) - 7, ((size_t)1 << 21) + 70000, t_step(4999));
 }
 END_TEST
 

@@ -59,7 +59,7 @@ START_TEST(test_scan_backward_every_size)
         sums[k + 1] = sums[k] + in[END - 1 - k];
     t_array source = t_new_from(in, END * 4, 0);
     gp_scan_desc desc = backward_desc(kind, GP_I32, GP_I32, GP_SUM);
-    for (size_t n = 0; n <= END; n++) {
+    for (size_t n = 0; n <= END; n += t_step(1)) {
         t_array target = t_new(n * 4, _i / 2 * 4);
         const uint32_t *items = (const uint32_t *)source.data + (END - n);
         T_OK(gp_scan(t_ctx(), &desc, items, n, target.data));

@@ -156,7 +156,7 @@ START_TEST(test_scan_n_on_the_device_short_of_a_large_bound)
     memset(poison, T_POISON, sizeof poison);
     memset(poison_all, T_POISON, (size_t)END * 4);
     desc.device_n = count.data;
-    for (uint64_t n = (uint64_t)_i; n < END; n += t_is_cuda() ? 8 : 509) {
+    for (uint64_t n = (uint64_t)_i; n < END; n += t_step(t_is_cuda() ? 8 : 509)) {
         t_put(&count, &n, 8);
         T_OK(gp_scan(t_ctx(), &desc, source.data, BOUND, target.data));
         t_get(&target, actual, (size_t)(n + 64) * 4);

@@ -189,7 +189,7 @@ START_TEST(test_segments_of_every_size)
     t_array in = t_new_from(p.in, END * 4, 0), heads = t_new_from(p.heads, END, 0);
     t_array keys = t_new_from(p.keys, END * 8, 0);
     uint32_t *actual = t_host(END * 4);
-    for (size_t n = (size_t)_i; n < END; n += PARTS) {
+    for (size_t n = (size_t)_i; n < END; n += t_step(PARTS)) {
         t_array out = t_new(n * 4, 4);
         if (n / PARTS % 2)
             T_OK(gp_scan_flagged(t_ctx(), &desc, in.data, heads.data, n, out.data));

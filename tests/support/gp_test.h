@@ -172,6 +172,10 @@ extern const size_t t_sizes[];
 /* n, or GP_TEST_ITEMS where that is less: compute-sanitizer takes minutes for long arrays. */
 size_t t_at_most(size_t n);
 
+/* step, or GP_TEST_STEP where that is more: how far apart the sizes of a loop over all of them are.
+ */
+size_t t_step(size_t step);
+
 /* ---- CUDA, without its headers in the tests
  * ------------------------------------------------------ */
 

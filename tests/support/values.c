@@ -183,6 +183,13 @@ size_t t_at_most(size_t n)
     return most > 0 && most < n ? most : n;
 }
 
+size_t t_step(size_t step)
+{
+    const char *text = getenv("GP_TEST_STEP");
+    size_t least = text ? strtoul(text, NULL, 10) : 0;
+    return least > step ? least : step;
+}
+
 uint64_t t_random_below(uint64_t *state, uint64_t bound)
 {
     return t_random(state) % bound;
