@@ -43,7 +43,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         uint64_t loaded[S];                         /* the tile is in its stage */
         uint64_t reduced[S];  /* its warp sums are there, its sum is published */
         uint64_t resolved[S]; /* its prefix is there */
-        uint64_t freed[S];    /* every scan warp is done with the stage */
+        uint64_t freed[S];    /* all but the loader are done with the stage */
         A warp_sum[S][W];
         A prefix[S];
         uint32_t tile[S];
@@ -83,13 +83,15 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         return stage(stage_index) + misalignment(from) + place * Part::items * sizeof(In);
     }
 
+    /* In the eyes of racecheck nobody arrives for another: so each lane that reads a stage does,
+     * where nobody waits for it. */
     GPI_DEVICE void init_barriers()
     {
         for (int i = 0; i < S; i++) {
-            barrier_init(&s.loaded[i], 32); /* each lane of the loader, for what it wrote itself */
+            barrier_init(&s.loaded[i], 32);
             barrier_init(&s.reduced[i], R);
             barrier_init(&s.resolved[i], 1);
-            barrier_init(&s.freed[i], W);
+            barrier_init(&s.freed[i], (W + R + 1) * 32);
         }
         barrier_init_done();
     }
@@ -242,6 +244,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
                 state.publish(tile, tile_sum(turn.stage));
             if (lane_id() == 0)
                 barrier_arrive(&s.reduced[turn.stage]);
+            barrier_arrive(&s.freed[turn.stage]);
         }
     }
 
@@ -265,7 +268,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
                 s.prefix[turn.stage] = prefix;
                 barrier_arrive(&s.resolved[turn.stage]);
             }
-            __syncwarp();
+            barrier_arrive(&s.freed[turn.stage]);
         }
     }
 
@@ -287,9 +290,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
             A prefix = s.prefix[turn.stage];
             for (int w = 0; w < warp; w++)
                 prefix = Op::apply(prefix, s.warp_sum[turn.stage][w]);
-            __syncwarp();
-            if (lane_id() == 0)
-                barrier_arrive(&s.freed[turn.stage]);
+            barrier_arrive(&s.freed[turn.stage]);
             store(part, tile, warp, prefix, overflow);
         }
         if (Types::wide && overflow)
