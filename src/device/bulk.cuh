@@ -59,6 +59,24 @@ GPI_DEVICE void bulk_load(void *to_shared, const void *from_global, uint32_t byt
                  : "memory");
 }
 
+/* What the L2 does with the lines of a bulk copy: keep them longest, or as any others. */
+GPI_DEVICE uint64_t l2_policy(bool keep)
+{
+    uint64_t last, normal;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+    return keep ? last : normal;
+}
+
+GPI_DEVICE void bulk_load(void *to_shared, const void *from_global, uint32_t bytes, uint64_t *b,
+                          uint64_t policy)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+                 " [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to_shared)),
+                 "l"(from_global), "r"(bytes), "r"(shared_address(b)), "l"(policy)
+                 : "memory");
+}
+
 } // namespace GPI_SPACE
 
 #endif

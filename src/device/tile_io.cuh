@@ -215,15 +215,6 @@ template <int BYTES> GPI_DEVICE void raw_store_aligned(char *p, const Raw<BYTES>
 {
 #pragma unroll
     for (int i = 0; i < BYTES / 16; i++)
-        __stcs((uint4 *)p + i,
-               make_uint4(r.w[4 * i], r.w[4 * i + 1], r.w[4 * i + 2], r.w[4 * i + 3]));
-}
-
-/* The same to where it is read again soon. */
-template <int BYTES> GPI_DEVICE void raw_put_aligned(char *p, const Raw<BYTES> &r)
-{
-#pragma unroll
-    for (int i = 0; i < BYTES / 16; i++)
         ((uint4 *)p)[i] = make_uint4(r.w[4 * i], r.w[4 * i + 1], r.w[4 * i + 2], r.w[4 * i + 3]);
 }
 
@@ -285,8 +276,8 @@ template <int BYTES, int PIECE> struct ShiftedRun {
         const uint32_t front[4] = {r.w[0], r.w[1], r.w[2], r.w[3]};
         bytes_store<PIECE>(p, front, 0, 16 - m);
         if constexpr (BYTES > 16)
-            __stcs((uint4 *)(p - m) + 1,
-                   make_uint4(shifted.w[4], shifted.w[5], shifted.w[6], shifted.w[7]));
+            ((uint4 *)(p - m))[1] =
+                make_uint4(shifted.w[4], shifted.w[5], shifted.w[6], shifted.w[7]);
     }
 };
 

@@ -100,7 +100,7 @@ template <class Types, class Op, int K> struct RunPart {
                 raw_set<Out>(out, i, narrow<Out>(shifted_by_one ? x : next));
                 x = next;
             }
-            raw_put_aligned<bytes>(scratch + (lane_id() * K + k) * bytes, out);
+            raw_store_aligned<bytes>(scratch + (lane_id() * K + k) * bytes, out);
         }
         __syncwarp();
     }

@@ -5,6 +5,7 @@
 
 #include "device/bulk.cuh"
 #include "scan/scan_run_part.cuh"
+#include "tuning/scan_tuning.cuh"
 
 #if GPI_SM >= 90
 
@@ -113,7 +114,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
                                             narrow<In>(Op::identity()));
     }
 
-    GPI_DEVICE void load_tile(uint32_t tile, int stage_index)
+    GPI_DEVICE void load_tile(uint32_t tile, int stage_index, uint64_t policy)
     {
         const char *from = p.in + (uint64_t)tile * tile_bytes;
         const uint64_t rest = s.n - (uint64_t)tile * tile_items;
@@ -136,13 +137,14 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         } else {
             barrier_expect(&s.loaded[stage_index], end - begin);
             if (end > begin)
-                bulk_load(to + begin, from - shift + begin, end - begin, &s.loaded[stage_index]);
+                bulk_load(to + begin, from - shift + begin, end - begin, &s.loaded[stage_index],
+                          policy);
         }
         __syncwarp();
     }
 
     /* The same with tiles from the end; data is bytes [begin, end) of the stage. */
-    GPI_DEVICE void load_tile_backward(uint32_t tile, int stage_index)
+    GPI_DEVICE void load_tile_backward(uint32_t tile, int stage_index, uint64_t policy)
     {
         const uint64_t rest = s.n - (uint64_t)tile * tile_items;
         const int count = rest < tile_items ? (int)rest : tile_items;
@@ -168,7 +170,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         } else {
             barrier_expect(&s.loaded[stage_index], end > begin ? end - begin : 0);
             if (end > begin)
-                bulk_load(to + begin, from + begin, end - begin, &s.loaded[stage_index]);
+                bulk_load(to + begin, from + begin, end - begin, &s.loaded[stage_index], policy);
         }
         __syncwarp();
     }
@@ -176,6 +178,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     GPI_DEVICE void load()
     {
         uint32_t tile = s.launch.tile, next = 0;
+        const uint64_t policy = l2_policy(s.n * sizeof(In) >= stream_keep_bytes);
         Turn turn;
         for (int round = 0;; round++, turn.next()) {
             if (round >= S)
@@ -187,9 +190,9 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
             if (lane_id() == 0)
                 next = tile_next(p.state, tiles);
             if constexpr (BACKWARD)
-                load_tile_backward(tile, turn.stage);
+                load_tile_backward(tile, turn.stage, policy);
             else
-                load_tile(tile, turn.stage);
+                load_tile(tile, turn.stage, policy);
             tile = shuffle(next, 0);
         }
         barrier_arrive(&s.loaded[turn.stage]);
