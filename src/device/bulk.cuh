@@ -27,6 +27,12 @@ GPI_DEVICE void barrier_init_done()
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+/* Its memory may be used for something else. */
+GPI_DEVICE void barrier_end(uint64_t *b)
+{
+    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(b)) : "memory");
+}
+
 GPI_DEVICE void barrier_arrive(uint64_t *b)
 {
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(b)) : "memory");
@@ -74,6 +80,13 @@ GPI_DEVICE void bulk_load(void *to_shared, const void *from_global, uint32_t byt
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
                  " [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to_shared)),
                  "l"(from_global), "r"(bytes), "r"(shared_address(b)), "l"(policy)
+                 : "memory");
+}
+
+/* Ask the L2 for what will be loaded. */
+GPI_DEVICE void bulk_prefetch(const void *from_global, uint32_t bytes)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from_global), "r"(bytes)
                  : "memory");
 }
 

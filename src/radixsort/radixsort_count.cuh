@@ -49,6 +49,26 @@ GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t
         f(keys[head + vectors * V + thread]);
 }
 
+/* The same for one key in so many: 32 neighbours each, which lie evenly, as keys may be sorted. */
+template <int T, class K, class F>
+GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t one_in, F f)
+{
+    constexpr int batch = 8;
+    const uint64_t apart = 32 * one_in, runs = n / apart, warps = (uint64_t)gridDim.x * (T / 32);
+    uint64_t run = (uint64_t)blockIdx.x * (T / 32) + threadIdx.x / 32;
+    for (; run < runs; run += batch * warps) {
+        K key[batch];
+#pragma unroll
+        for (int i = 0; i < batch; i++)
+            if (run + i * warps < runs)
+                key[i] = keys[(run + i * warps) * apart + lane_id()];
+#pragma unroll
+        for (int i = 0; i < batch; i++)
+            if (run + i * warps < runs)
+                f(key[i]);
+    }
+}
+
 /* ---- digits of all passes ---- */
 
 /* Columns of counters, so that lanes of a warp rarely meet: up to 128 KB of shared memory. */
@@ -153,10 +173,10 @@ __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shar
 
 /* ---- buckets by the top bits ---- */
 
-/* counts[bucket] += its keys; the bits that vary. */
+/* counts[bucket] += its keys, of all or of one in so many; the bits that vary in them. */
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
-                                           uint32_t *counts, uint32_t *table)
+                                           uint64_t one_in, uint32_t *counts, uint32_t *table)
 {
     const DigitOf<K> bucket = {shift, (1u << bits) - 1};
     for (int i = threadIdx.x; i < 1 << bits; i += T)
@@ -165,11 +185,15 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
     const KeyOrder<K> order = job.order;
     const K first = order.template word<FLOAT>(job.keys[gpi_radix_in][0]);
     K varying = 0;
-    for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, [&](K key) {
+    auto count = [&](K key) {
         const K word = order.template word<FLOAT>(key);
         varying |= (K)(word ^ first);
         atomicAdd(&table[bucket(word)], 1u);
-    });
+    };
+    if (one_in > 1)
+        for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.n, one_in, count);
+    else
+        for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, count);
     __syncthreads();
     for (int i = threadIdx.x; i < 1 << bits; i += T)
         if (table[i])
@@ -188,6 +212,28 @@ template <class K> GPI_DEVICE int varying_end(const RadixKeys<K> &job)
     const uint64_t compared = ~0ull >> (64 - job.end) >> job.begin << job.begin;
     const uint64_t varying = job.plan->varying & compared;
     return varying ? 64 - __clzll(varying) : job.begin;
+}
+
+/* By one block: whether many words of a sample are in few buckets, and not nearly all. Counts of a
+ * bucket as far apart as twice, so that the sample need not be exact. */
+template <int T, class K>
+__device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
+                                         uint64_t one_in)
+{
+    const uint32_t sample = (uint32_t)(job.n / one_in);
+    __shared__ uint32_t crowd, most;
+    if (threadIdx.x == 0)
+        crowd = most = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < 1u << bits; i += T) {
+        if (counts[i] > sample / (radix_units_few * 5 / 4))
+            atomicAdd(&crowd, counts[i]);
+        if (counts[i] > sample / (radix_units_even / 2))
+            atomicMax(&most, counts[i]);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        job.plan->crowded = most > 0 && crowd < sample - sample / (radix_units_rest / 2);
 }
 
 /*
@@ -277,7 +323,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         tiles = (to - from + tile_items - 1) / tile_items;
         job.cursors[size + threadIdx.x] = from;
     }
-    const uint32_t before = sum_before_bin(tiles, *(uint32_t(*)[8])(shared + 128));
+    const uint32_t before = sum_before_bin<WholeBlock>(tiles, *(uint32_t(*)[8])(shared + 128));
     if (threadIdx.x < radix_bins)
         job.plan->segment_tile[threadIdx.x] = before;
     if (threadIdx.x == radix_bins - 1)

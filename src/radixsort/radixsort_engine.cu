@@ -33,7 +33,7 @@ struct Scratch {
     gpi_radix_plan *plan;
     uint64_t *starts;
     uint32_t *buckets, *recount, *cursors;
-    uint64_t *states[2];
+    void *states[2];
     gpi_radix_spread spread;
     size_t zeroed, bytes;
 };
@@ -56,7 +56,7 @@ static bool is_small(uint64_t n)
 }
 
 /* Tiles of n items, or of any fewer: the bound of a larger sort holds for smaller ones. */
-static uint64_t state_rows(uint64_t n, size_t value_bytes)
+static uint64_t tiles_of(uint64_t n, size_t value_bytes)
 {
     auto tiles = [=](uint64_t items, bool small) {
         const int each = radix_tile_items(sizeof(Key), (int)value_bytes, small, true);
@@ -123,6 +123,21 @@ template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_by
     return s;
 }
 
+/* The most tiles of a level of such a sort, which has part ones in each segment. */
+static uint64_t spread_rows(uint64_t n, size_t value_bytes)
+{
+    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
+    return spread_tiles(n, value_bytes) + segments_of(n, (uint64_t)bucket.threads * bucket.items);
+}
+
+/* Where such a sort counts units, others have the states of every second split. */
+static uint64_t spread_counts_bytes(uint64_t n, size_t value_bytes)
+{
+    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
+    return segments_of(n, (uint64_t)bucket.threads * bucket.items) * GPI_RADIX_UNITS *
+           sizeof(uint32_t);
+}
+
 static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
 {
     constexpr size_t passes = GPI_RADIX_PASSES * radix_bins;
@@ -134,7 +149,11 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
         at += gpi_piece(bytes);
         return piece;
     };
-    const uint64_t rows = state_rows(n, value_bytes) + GPI_RADIX_SEGMENTS;
+    const bool units = may_go_by_units(n, value_bytes);
+    const uint64_t rows = tiles_of(n, value_bytes) + GPI_RADIX_SEGMENTS;
+    const uint64_t more = units ? spread_rows(n, value_bytes) : 0;
+    const size_t row = radix_bins * (n < radix_narrow_items ? sizeof(uint32_t) : sizeof(uint64_t));
+    const size_t counts = units ? spread_counts_bytes(n, value_bytes) : 0;
     const size_t table = ((1 << radix_bucket_bits_most) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
     s.plan = (gpi_radix_plan *)take(sizeof(gpi_radix_plan));
     s.starts = (uint64_t *)take(starts * sizeof(uint64_t));
@@ -142,11 +161,11 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     s.recount = (uint32_t *)take(table);
     s.zeroed = at;
     s.cursors = (uint32_t *)take(table);
-    for (int i = 0; i < 2; i++)
-        s.states[i] = (uint64_t *)take(rows * radix_bins * sizeof(uint64_t));
-    if (may_go_by_units(n, value_bytes)) {
+    s.states[0] = take((rows > more ? rows : more) * row);
+    s.states[1] = take(rows * row > counts ? rows * row : counts);
+    if (units) {
         s.spread = spread_of(n, value_bytes, take);
-        s.spread.counts = (uint32_t *)s.states[0];
+        s.spread.counts = (uint32_t *)s.states[1];
     }
     s.bytes = at;
     return s;

@@ -15,7 +15,7 @@
 
 #include <type_traits>
 
-#include "radixsort/radixsort_tile.cuh"
+#include "radixsort/radixsort_split.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE

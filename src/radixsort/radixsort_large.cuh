@@ -83,7 +83,7 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
         if (threadIdx.x < radix_bins)
             for (int w = 0; w < warps; w++)
                 total += s.counts[w][threadIdx.x];
-        uint32_t at = sum_before_bin(total, s.warp_total);
+        uint32_t at = sum_before_bin<WholeBlock>(total, s.warp_total);
         if (threadIdx.x < radix_bins)
             for (int w = 0; w < warps; w++) {
                 const uint32_t own = s.counts[w][threadIdx.x];

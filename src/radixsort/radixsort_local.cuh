@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "radixsort/radixsort_fault.cuh"
 #include "radixsort/radixsort_fine.cuh"
 #include "radixsort/radixsort_large.cuh"
 

@@ -8,54 +8,72 @@
  */
 #pragma once
 
+#include "radixsort/radixsort_pair_tile.cuh"
 #include "radixsort/radixsort_tile.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
 {
 
-/* ---- what a tile tells the later ones: a count in 62 bits, and what it stands for ---- */
+/* What a tile tells the later ones of a bin: a count, and what it stands for. */
+template <class W> struct TileState {
+    static constexpr W own = (W)1 << (8 * sizeof(W) - 2); /* items of the tile */
+    static constexpr W upto = own << 1;                   /* items of all tiles up to this one */
+    static constexpr W count = own - 1;
 
-constexpr uint64_t state_own = 1ull << 62;  /* items of the tile */
-constexpr uint64_t state_upto = 2ull << 62; /* items of all tiles up to this one */
-constexpr uint64_t state_count = (1ull << 62) - 1;
+    static GPI_DEVICE void write(W *word, W value)
+    {
+        if constexpr (sizeof(W) == 4)
+            asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+        else
+            asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+    }
 
-GPI_DEVICE void state_write(uint64_t *word, uint64_t value)
+    static GPI_DEVICE W read(const W *word)
+    {
+        W value;
+        if constexpr (sizeof(W) == 4)
+            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                         : "=r"(value)
+                         : "l"(word)
+                         : "memory");
+        else
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                         : "=l"(value)
+                         : "l"(word)
+                         : "memory");
+        return value;
+    }
+};
+
+/* Items of a bin in tiles [first, tile), BYTES of states at a time; publishes the sum with this
+ * tile's own count. */
+template <int BYTES, class W>
+GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile, uint32_t own)
 {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
-}
-
-GPI_DEVICE uint64_t state_read(const uint64_t *word)
-{
-    uint64_t value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
-    return value;
-}
-
-/* Items of a bin in tiles [first, tile); publishes the sum with this tile's own count. */
-GPI_DEVICE uint64_t look_back(uint64_t *states, int bin, uint32_t first, uint32_t tile,
-                              uint32_t own)
-{
-    constexpr int batch = radix_look_back_batch;
-    uint64_t *mine = states + bin, before = 0;
+    using State = TileState<W>;
+    constexpr int batch = BYTES / sizeof(W);
+    W *mine = states + bin, before = 0;
     int64_t at = (int64_t)tile - 1;
-    bool found = at < (int64_t)first;
-    while (!found) {
-        uint64_t word[batch];
+    bool found = false;
+    while (!found && at >= (int64_t)first) {
+        W word[batch];
 #pragma unroll
         for (int i = 0; i < batch; i++)
             word[i] =
-                at - i >= (int64_t)first ? state_read(mine + (at - i) * radix_bins) : state_upto;
+                at - i >= (int64_t)first ? State::read(mine + (at - i) * radix_bins) : State::upto;
+        while (word[0] < State::own) /* to read the others again would only be traffic */
+            word[0] = State::read(mine + at * radix_bins);
 #pragma unroll
         for (int i = 0; i < batch; i++) {
-            if (found || !(word[i] >> 62))
+            if (found || word[i] < State::own)
                 break;
-            before += word[i] & state_count;
-            found = word[i] >= state_upto;
+            before += word[i] & State::count;
+            found = word[i] >= State::upto;
             at--;
         }
     }
-    state_write(mine + (uint64_t)tile * radix_bins, state_upto | (before + own));
+    State::write(mine + (uint64_t)tile * radix_bins, State::upto | (before + own));
     return before;
 }
 
@@ -96,23 +114,49 @@ template <class K, class G, int ITEMS> struct SplitByBits {
         return {split.shift, (1u << split.bits) - 1};
     }
 
-    /* By one thread: the next tile, and the segment that it belongs to. */
-    GPI_DEVICE void take() const
+    /* By one thread: the next tile, */
+    GPI_DEVICE uint32_t draw() const
     {
-        const uint32_t tile = atomicAdd(split.ticket, 1u);
+        return atomicAdd(split.ticket, 1u);
+    }
+
+    GPI_DEVICE uint32_t segment_of(uint32_t tile) const
+    {
         uint32_t segment = 0;
         if (split.segmented)
 #pragma unroll
             for (uint32_t step = GPI_RADIX_SEGMENTS / 2; step; step /= 2)
                 if (s.segment_tile[segment + step] <= tile)
                     segment += step;
+        return segment;
+    }
+
+    /* and what the group is to know of it. */
+    GPI_DEVICE void set(uint32_t tile) const
+    {
         s.tile = tile;
-        s.segment = segment;
+        s.segment = segment_of(tile);
+    }
+
+    /* Whether asking the L2 for a tile pays: writes of a split into buckets need it all. */
+    GPI_DEVICE bool asks_early() const
+    {
+        return !split.segment_starts;
+    }
+
+    /* What some group will draw soon: the tile that comes as many later as there are groups. */
+    GPI_DEVICE Span soon(const Draw &now) const
+    {
+        return at(now.tile + G::in_grid(), 0).span;
     }
 
     GPI_DEVICE Draw drawn() const
     {
-        const uint32_t tile = s.tile, segment = s.segment;
+        return at(s.tile, s.segment);
+    }
+
+    GPI_DEVICE Draw at(uint32_t tile, uint32_t segment) const
+    {
         if (tile >= tiles)
             return {tile, segment, {0, 0}};
         uint64_t first = (uint64_t)tile * ITEMS, end = job.n;
@@ -149,80 +193,218 @@ template <class K, class G, int ITEMS> struct SplitByBits {
     }
 };
 
-/* What the threads of a group have of a tile. */
-template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Way> struct Splitter {
+/* Groups take tiles in rising order, so that no tile waits for one that nobody has. */
+template <class G, class Way> GPI_DEVICE void take(const Way &way)
+{
+    if (G::thread() == 0)
+        way.set(way.draw());
+}
+
+/* What the threads of a group with a bin each do for their tile, if the split is stable. */
+template <class K, class Way, int BYTES> struct StablePlaces {
+    using Draw = typename Way::Draw;
+
+    const RadixKeys<K> &job;
+    const Split &split;
+    const Way &way;
+    int d; /* the thread's bin */
+
+    template <class W> GPI_DEVICE void publish_as(const Draw &draw, uint32_t count) const
+    {
+        TileState<W>::write((W *)split.states + (uint64_t)draw.tile * radix_bins + d,
+                            TileState<W>::own | count);
+        for (uint64_t row = draw.tile; row < split.clear_rows; row += way.tiles)
+            ((W *)split.clear)[row * radix_bins + d] = 0;
+    }
+
+    GPI_DEVICE void publish(const Draw &draw, uint32_t count) const
+    {
+        if (job.narrow_states())
+            publish_as<uint32_t>(draw, count);
+        else
+            publish_as<uint64_t>(draw, count);
+    }
+
+    /* Where the count items of the bin go. */
+    GPI_DEVICE uint64_t find(const Draw &draw, uint32_t count) const
+    {
+        const uint32_t first = way.first_tile(draw);
+        return way.start(draw, d) +
+               (job.narrow_states()
+                    ? look_back<BYTES>((uint32_t *)split.states, d, first, draw.tile, count)
+                    : look_back<BYTES>((uint64_t *)split.states, d, first, draw.tile, count));
+    }
+};
+
+/* Splits of pairs by a group, tile after tile. */
+template <class K, bool FLOAT, int VB, int T, int I, class Way> struct PairSplitter {
     using V = typename Payload<VB>::type;
-    using Tile = RadixTile<K, FLOAT, VB, STABLE, T, I, typename Way::Digit>;
+    using Tile = PairTile<K, FLOAT, VB, T, I, typename Way::Digit>;
     using G = typename Tile::G;
     using Draw = typename Way::Draw;
 
-    const RadixJob<K, V> &job;
+    Tile t;
+    Way way;
+    uint32_t parity; /* of the tiles that have landed */
+
+    /* The group's split is in its shared memory. */
+    GPI_DEVICE PairSplitter(const RadixJob<K, V> &job, typename Tile::OfGroup &s, const Way &way_)
+        : t{s, job, way_.digit()}, way(way_), parity(0)
+    {
+    }
+
+    GPI_DEVICE bool has_bin() const
+    {
+        return G::thread() < 1 << t.s.split.bits;
+    }
+
+    GPI_DEVICE StablePlaces<K, Way, radix_look_back_pairs> places() const
+    {
+        return {t.job, t.s.split, way, G::thread()};
+    }
+
+    /* Say how many of each digit there are: count, start in the tile of the thread's bin. Pads are
+     * at the end of the last bin. */
+    GPI_DEVICE uint2 count(const Draw &draw) const
+    {
+        uint2 bin = t.s.counts.sum();
+        if (G::thread() == (int)t.digit_of.mask)
+            bin.x -= Tile::items - draw.span.count;
+        if (has_bin())
+            places().publish(draw, bin.x);
+        G::sync();
+        return bin;
+    }
+
+    GPI_DEVICE bool write(const Span &span) const
+    {
+        return t.has_values() ? t.template write<true>(span) : t.template write<false>(span);
+    }
+
+    /* Split a tile that is on its way; returns the next, which then is on its way. */
+    GPI_DEVICE Draw split_tile(const Draw &now)
+    {
+        /* 1. Rank. */
+        typename Tile::Ranks ranks;
+        way.enter(now, t.digit_of);
+        if constexpr (Way::enters)
+            G::sync();
+        t.s.stage.wait(parity);
+        parity ^= 1;
+        t.read_digits(now.span, ranks);
+        __syncwarp(); /* ranks rely on warps that are together */
+        t.rank(ranks);
+        fault_swap<I>(now.tile, G::thread() / 32, Tile::warps,
+                      typename Tile::FaultItems{now.span, ranks});
+        G::sync();
+
+        /* 2. Go into digit order, and find the places. */
+        const uint2 bin = count(now);
+        t.exchange(ranks);
+        if (has_bin())
+            t.set_place(places().find(now, bin.x) - bin.y);
+        G::sync();
+
+        /* 3. Write. The next tile is drawn late: others wait for it from then on. */
+        if (way.asks_early() && G::thread() == 0)
+            t.prefetch(way.soon(now));
+        const bool ordered = write(now.span);
+        if (G::thread() == 0)
+            way.set(way.draw());
+        if (G::any(!ordered)) {
+            fault_count(fault_repaired, G::thread());
+            Tile::repair(t, now.span);
+        }
+        const Draw next = way.drawn();
+        t.load(next.span);
+        t.s.counts.clear();
+        return next;
+    }
+
+    GPI_DEVICE void run()
+    {
+        if (G::thread() == 0)
+            t.s.stage.init();
+        __syncthreads();
+        take<G>(way);
+        t.s.counts.clear();
+        __syncthreads();
+        Draw now = way.drawn();
+        G::sync();
+        t.load(now.span);
+        while (now.tile < way.tiles)
+            now = split_tile(now);
+        t.s.stage.wait(parity);
+        G::sync();
+        if (G::thread() == 0)
+            t.s.stage.end();
+    }
+};
+
+/* Splits of keys by a group, tile after tile. */
+template <class K, bool FLOAT, bool STABLE, int T, int I, class Way> struct KeySplitter {
+    using Tile = KeyTile<K, FLOAT, STABLE, T, I, typename Way::Digit>;
+    using G = typename Tile::G;
+    using Draw = typename Way::Draw;
+
     Tile t;
     Way way;
     K key[I];
     uint32_t ranks[I / 2];
 
     /* The group's split is in its shared memory. */
-    GPI_DEVICE Splitter(const RadixJob<K, V> &job_, typename Tile::OfGroup &s, const Way &way_)
-        : job(job_), t{s, job_, way_.digit()}, way(way_)
+    GPI_DEVICE KeySplitter(const RadixKeys<K> &job, typename Tile::OfGroup &s, const Way &way_)
+        : t{s, job, way_.digit()}, way(way_)
     {
     }
 
-    GPI_DEVICE void take() const
+    GPI_DEVICE bool has_bin() const
     {
-        if (G::thread() == 0)
-            way.take();
+        return G::thread() < 1 << t.s.split.bits;
     }
 
-    /* Where the items of the thread's bin go; bin: its count, its start in the tile. */
-    GPI_DEVICE void place(const Draw &now, uint2 bin)
+    GPI_DEVICE StablePlaces<K, Way, radix_look_back_keys> places() const
     {
-        const int d = G::thread();
-        if constexpr (STABLE) {
-            const uint64_t before =
-                look_back(t.s.split.states, d, way.first_tile(now), now.tile, bin.x);
-            t.set_place(way.start(now, d) + before - bin.y);
-        } else {
-            const uint32_t start = bin.x ? atomicAdd(way.cursor(now, d), bin.x) : 0;
-            t.set_place((uint64_t)start - bin.y);
-        }
+        return {t.job, t.s.split, way, G::thread()};
     }
 
-    GPI_DEVICE void publish(uint32_t tile, uint32_t count)
-    {
-        if constexpr (STABLE) {
-            const int d = G::thread();
-            state_write(t.s.split.states + (uint64_t)tile * radix_bins + d, state_own | count);
-            for (uint64_t row = tile; row < t.s.split.clear_rows; row += way.tiles)
-                t.s.split.clear[row * radix_bins + d] = 0;
-        }
-    }
-
-    GPI_DEVICE void load_keys(const Draw &draw)
-    {
-        t.load(job.keys[t.s.split.from], draw.span, t.pad(), key);
-    }
-
-    /* Say how many of each digit there are: count, start in the tile of the thread's bin. Pads are
-     * at the end of the last bin. */
+    /* Count, start in the tile of the thread's bin. */
     GPI_DEVICE uint2 count(const Draw &draw)
     {
-        uint2 bin = t.sum_counts();
-        if (STABLE && G::thread() == (int)t.digit_of.mask)
-            bin.x -= Tile::items - draw.span.count;
-        if (G::thread() < 1 << t.s.split.bits)
-            publish(draw.tile, bin.x);
+        uint2 bin = t.s.counts.sum();
+        if constexpr (STABLE) {
+            if (G::thread() == (int)t.digit_of.mask)
+                bin.x -= Tile::items - draw.span.count;
+            if (has_bin())
+                places().publish(draw, bin.x);
+        }
         G::sync();
         return bin;
     }
 
-    /* Values by the way that the keys took. */
-    GPI_DEVICE void exchange_values(const Span &span)
+    /* Where the items of the thread's bin go. */
+    GPI_DEVICE void place(const Draw &now, uint2 bin)
     {
-        V value[I];
-        t.load(job.values[t.s.split.from], span, V(), value);
-        t.exchange_values(value, ranks);
-        G::sync();
+        if constexpr (STABLE) {
+            t.set_place(places().find(now, bin.x) - bin.y);
+        } else {
+            const uint32_t start = bin.x ? atomicAdd(way.cursor(now, G::thread()), bin.x) : 0;
+            t.set_place((uint64_t)start - bin.y);
+        }
+    }
+
+    GPI_DEVICE void write(const Draw &now)
+    {
+        const bool ordered = t.write(now.span);
+        if constexpr (STABLE) {
+            if (G::any(!ordered)) {
+                fault_count(fault_repaired, G::thread());
+                Tile::repair(t, now.span);
+            }
+        }
+        t.s.counts.clear();
+        if constexpr (!STABLE)
+            G::sync();
     }
 
     /* Split a tile whose keys are in registers; returns the next, with its keys on their way. */
@@ -232,7 +414,7 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Way> str
         way.enter(now, t.digit_of);
         if constexpr (Way::enters)
             G::sync();
-        take();
+        take<G>(way);
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(now.span, key, ranks);
         if constexpr (STABLE)
@@ -246,45 +428,38 @@ template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Way> str
         t.exchange(now.span, key, ranks);
 
         /* 3. Find the places. */
-        if constexpr (VB == 0)
-            load_keys(next);
-        if (G::thread() < 1 << t.s.split.bits)
+        t.load(next.span, key);
+        if (has_bin())
             place(now, bin);
         G::sync();
 
         /* 4. Write. */
-        const bool ordered = t.write_keys(now.span);
-        if (VB > 0 && !t.has_values())
-            t.write_positions(now.span);
-        const bool wrong = G::any(!ordered);
-        if (STABLE && wrong) {
-            fault_count(fault_repaired, G::thread());
-            Tile::repair(t, now.span);
-        } else if (t.has_values())
-            exchange_values(now.span);
-        if constexpr (VB > 0)
-            load_keys(next);
-        if (!wrong && t.has_values())
-            t.write_values(now.span);
-        t.clear_counts();
-        if constexpr (!STABLE)
-            G::sync();
+        write(now);
         return next;
     }
 
-    /* Groups take tiles in rising order, so that no tile waits for one that nobody has. */
     GPI_DEVICE void run()
     {
         __syncthreads();
-        take();
-        t.clear_counts();
+        take<G>(way);
+        t.s.counts.clear();
         __syncthreads();
         Draw now = way.drawn();
         G::sync();
-        load_keys(now);
+        t.load(now.span, key);
         while (now.tile < way.tiles)
             now = split_tile(now);
     }
 };
+
+template <class K, bool FLOAT, int VB, int T, int I, class Way> struct StableSplitterOf {
+    using type = PairSplitter<K, FLOAT, VB, T, I, Way>;
+};
+template <class K, bool FLOAT, int T, int I, class Way>
+struct StableSplitterOf<K, FLOAT, 0, T, I, Way> {
+    using type = KeySplitter<K, FLOAT, true, T, I, Way>;
+};
+template <class K, bool FLOAT, int VB, int T, int I, class Way>
+using StableSplitter = typename StableSplitterOf<K, FLOAT, VB, T, I, Way>::type;
 
 } // namespace GPI_SPACE

@@ -134,13 +134,13 @@ template <class K> struct RadixKeys {
     bool in_place;
     bool keys_wanted; /* or the last pass leaves them out */
     gpi_radix_plan *plan;
-    uint64_t *starts;    /* where each bin of a pass starts: [pass][bin] */
-    uint32_t *buckets;   /* counts, then where each bucket starts; 2^bucket_bits + 1 */
-    uint32_t *recount;   /* the same for a narrower range of bits */
-    uint32_t *cursors;   /* of the bins of a split whose items may come in any order */
-    uint64_t *states[2]; /* of the tiles of even and odd passes: [tile][bin] */
-    bool by_units;       /* the route if buckets do not fit */
-    uint32_t entries;    /* blocks for entries of a bucket's size */
+    uint64_t *starts;  /* where each bin of a pass starts: [pass][bin] */
+    uint32_t *buckets; /* counts, then where each bucket starts; 2^bucket_bits + 1 */
+    uint32_t *recount; /* the same for a narrower range of bits */
+    uint32_t *cursors; /* of the bins of a split whose items may come in any order */
+    void *states[2];   /* of the tiles of even and odd passes: [tile][bin] */
+    bool by_units;     /* the route if buckets do not fit */
+    uint32_t entries;  /* blocks for entries of a bucket's size */
     gpi_radix_spread spread;
 
     /* Whether buckets too large for shared memory can be sorted each by one block: the largest has
@@ -150,6 +150,21 @@ template <class K> struct RadixKeys {
         const uint64_t share = n / radix_large_share, twice = 2 * (uint64_t)bucket_most;
         return most <= bucket_most ||
                (most <= (share > twice ? share : twice) && excess < n / radix_large_excess);
+    }
+
+    /* Words of states, which are counts with two bits more. */
+    GPI_DEVICE bool narrow_states() const
+    {
+        return n < radix_narrow_items;
+    }
+
+    /* By all threads of a launch of blocks of T. */
+    template <int T> GPI_DEVICE void clear_states(uint64_t rows) const
+    {
+        const uint64_t thread = (uint64_t)blockIdx.x * T + threadIdx.x;
+        const uint64_t words = rows * radix_bins * (narrow_states() ? 1 : 2);
+        for (uint64_t i = thread; i < words; i += (uint64_t)gridDim.x * T)
+            ((uint32_t *)states[0])[i] = 0;
     }
 
     GPI_DEVICE const uint32_t *bucket_starts() const
@@ -169,8 +184,21 @@ template <class K, class V> struct RadixJob : RadixKeys<K> {
     V *values[3]; /* values[gpi_radix_in] NULL: the positions 0, 1, .. */
 };
 
-/* Exclusive sum over the first 256 threads of a block; every thread calls. */
-GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (&warp_total)[8])
+/* All threads of a block, as a group. */
+struct WholeBlock {
+    static GPI_DEVICE int thread()
+    {
+        return (int)threadIdx.x;
+    }
+
+    static GPI_DEVICE void sync()
+    {
+        __syncthreads();
+    }
+};
+
+/* Exclusive sum over the first 256 threads of a group; every thread calls. */
+template <class G> GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (&warp_total)[8])
 {
     uint32_t upto = value;
 #pragma unroll
@@ -179,12 +207,12 @@ GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (&warp_total)[8])
         if (lane_id() >= d)
             upto += left;
     }
-    if (threadIdx.x < radix_bins && lane_id() == 31)
-        warp_total[threadIdx.x / 32] = upto;
-    __syncthreads();
+    if (G::thread() < radix_bins && lane_id() == 31)
+        warp_total[G::thread() / 32] = upto;
+    G::sync();
     uint32_t before = upto - value;
-    if (threadIdx.x < radix_bins)
-        for (uint32_t w = 0; w < threadIdx.x / 32; w++)
+    if (G::thread() < radix_bins)
+        for (int w = 0; w < G::thread() / 32; w++)
             before += warp_total[w];
     return before;
 }

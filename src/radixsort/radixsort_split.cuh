@@ -57,18 +57,28 @@ template <int T> struct Group {
         return (int)threadIdx.x / T;
     }
 
+    /* Groups of the launch. */
+    static GPI_DEVICE uint32_t in_grid()
+    {
+        return blockDim.x / T * gridDim.x;
+    }
+
     /* Barriers by constant numbers, which checkers can follow. */
+    template <int BARRIER> static GPI_DEVICE void sync_of()
+    {
+        __syncwarp(); /* the compiler does not know that warps have to be together */
+        asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "n"(T) : "memory");
+    }
+
     static GPI_DEVICE void sync()
     {
-        if (number() == 0)
-            asm volatile("bar.sync 1, %0;" ::"n"(T) : "memory");
-        else
-            asm volatile("bar.sync 2, %0;" ::"n"(T) : "memory");
+        number() == 0 ? sync_of<1>() : sync_of<2>();
     }
 
     template <int BARRIER> static GPI_DEVICE bool any_of(bool mine)
     {
         uint32_t some;
+        __syncwarp();
         asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0;"
                      " bar.red.or.pred q, %2, %3, p; selp.u32 %0, 1, 0, q; }"
                      : "=r"(some)
@@ -83,9 +93,50 @@ template <int T> struct Group {
     }
 };
 
-/* How many rows of a tile are written at once. */
-template <int COUNT> struct Rows {
-    static constexpr int count = COUNT;
+/* What is counted of a tile: by each warp for itself, or by all together. */
+template <class G, int COUNTERS> struct TileCounts {
+    alignas(16) uint32_t of[COUNTERS][radix_bins];
+    uint32_t warp_total[8];
+
+    GPI_DEVICE uint32_t *own()
+    {
+        return of[COUNTERS > 1 ? G::thread() / 32 : 0];
+    }
+
+    /* For a warp's own counters no barrier is needed. */
+    GPI_DEVICE void clear()
+    {
+        constexpr bool alone = COUNTERS > 1;
+        uint4 *c = (uint4 *)own();
+        for (int i = alone ? lane_id() : G::thread(); i < radix_bins / 4;
+             i += alone ? 32 : G::threads)
+            c[i] = make_uint4(0, 0, 0, 0);
+        if (alone)
+            __syncwarp();
+    }
+
+    /* of[w][d] becomes where warp w's items of digit d start in digit order. Returns the count of
+     * the thread's digit and the position where it starts. */
+    GPI_DEVICE uint2 sum()
+    {
+        const int d = G::thread();
+        uint32_t count[COUNTERS], total = 0;
+#pragma unroll
+        for (int w = 0; w < COUNTERS; w++) {
+            count[w] = d < radix_bins ? of[w][d] : 0;
+            total += count[w];
+        }
+        const uint32_t begin = sum_before_bin<G>(total, warp_total);
+        if (d < radix_bins) {
+            uint32_t at = begin;
+#pragma unroll
+            for (int w = 0; w < COUNTERS; w++) {
+                of[w][d] = at;
+                at += count[w];
+            }
+        }
+        return make_uint2(total, begin);
+    }
 };
 
 /* The lanes that have the digit of this one. */
@@ -97,6 +148,72 @@ GPI_DEVICE uint32_t lanes_with(uint32_t d)
         peers &= d >> b & 1 ? set : ~set;
     }
     return peers;
+}
+
+/*
+ * Ranks of a warp's items among those of their digit, row by row, with returned additions:
+ * digit(i) tells the digit of row i, once, set(i, rank) takes its rank. Where a digit crowds, an
+ * addition would serve its lanes one after the other: then it and perhaps a second one are counted
+ * by ballots.
+ */
+template <int I, class D, class S> struct WarpRanks {
+    uint32_t *counts;
+    D digit;
+    S set;
+
+    GPI_DEVICE void rank()
+    {
+        uint32_t d = 0, most = 0;
+#pragma unroll
+        for (int i = 0; i < radix_probe_rows; i++) {
+            d = digit(i);
+            most = atomicAdd(&counts[d], 1u);
+            set(i, most);
+        }
+        const uint32_t crowd = __ballot_sync(all_lanes, most >= radix_crowd_most);
+        if (crowd) {
+            rank_crowds(__shfl_sync(all_lanes, d, __ffs(crowd) - 1), d, most);
+            return;
+        }
+#pragma unroll
+        for (int i = radix_probe_rows; i < I; i++)
+            set(i, atomicAdd(&counts[digit(i)], 1u));
+    }
+
+  private:
+    /* d, most: the lane's digit and rank in the row before. */
+    GPI_DEVICE void rank_crowds(uint32_t first, uint32_t d, uint32_t most)
+    {
+        const uint32_t more = __ballot_sync(all_lanes, most >= radix_crowd_most / 2 && d != first);
+        const uint32_t second =
+            more ? __shfl_sync(all_lanes, d, __ffs(more) - 1) : (uint32_t)radix_bins;
+        const uint32_t below = (1u << lane_id()) - 1;
+        __syncwarp();
+        uint32_t firsts = counts[first], seconds = more ? counts[second] : 0;
+        __syncwarp();
+#pragma unroll
+        for (int i = radix_probe_rows; i < I; i++) {
+            d = digit(i);
+            const uint32_t a = __ballot_sync(all_lanes, d == first);
+            const uint32_t b = __ballot_sync(all_lanes, d == second);
+            uint32_t rank = d == first ? firsts + __popc(a & below) : seconds + __popc(b & below);
+            if (d != first && d != second)
+                rank = atomicAdd(&counts[d], 1u);
+            set(i, rank);
+            firsts += __popc(a);
+            seconds += __popc(b);
+        }
+        if (lane_id() == 0) {
+            counts[first] = firsts;
+            if (more)
+                counts[second] = seconds;
+        }
+    }
+};
+
+template <int I, class D, class S> GPI_DEVICE void rank_rows(uint32_t *counts, D digit, S set)
+{
+    WarpRanks<I, D, S>{counts, digit, set}.rank();
 }
 
 /* Whether rows of a warp rise, item after item. wrap: the item before lane 0's first. */
@@ -123,8 +240,8 @@ struct Split {
     const uint64_t *starts; /* of the bins, */
     const uint32_t *segment_starts; /* or of the buckets, 2^below to a bin */
     int below;
-    uint32_t *cursors;        /* if not stable */
-    uint64_t *states, *clear; /* if stable; what the next split needs cleared */
+    uint32_t *cursors;    /* if not stable */
+    void *states, *clear; /* if stable; what the next split needs cleared */
     uint64_t clear_rows;
 };
 

@@ -27,7 +27,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
     static constexpr int first_units = 1 << radix_bucket_bits_most;
     using G = Group<T / groups>;
     using Way = SplitByUnits<K, G, tile_items>;
-    using Splits = Splitter<K, FLOAT, VB, true, T, I, Way>;
+    using Splits = StableSplitter<K, FLOAT, VB, T, I, Way>;
     using Plan = SpreadPlan<T>;
     struct Shared {
         typename Splits::Tile::OfGroup tile[groups];
@@ -122,16 +122,6 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         if (level > 0)
             for (uint64_t i = thread; i < (uint64_t)segments * GPI_RADIX_UNITS; i += threads)
                 list().counts[i] = 0;
-    }
-
-    /* States lie where the counts were. */
-    GPI_DEVICE void clear_states()
-    {
-        const uint64_t thread = (uint64_t)blockIdx.x * T + threadIdx.x;
-        for (uint64_t i = thread; i < (uint64_t)job.plan->tiles * radix_bins;
-             i += (uint64_t)gridDim.x * T)
-            job.states[0][i] = 0;
-        barrier.wait();
     }
 
     /* Count the units of items [first, first + count) of a segment. */
@@ -236,8 +226,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
                 barrier.wait();
             }
             plan_bins();
+            job.template clear_states<T>(job.plan->tiles);
             barrier.wait();
-            clear_states();
             split();
             barrier.wait();
             segments = job.plan->segments[(level + 1) % 2];

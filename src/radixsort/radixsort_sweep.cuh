@@ -28,49 +28,79 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     static constexpr int tile_items = T / groups * I;
     using G = Group<T / groups>;
     using Way = SplitByBits<K, G, tile_items>;
-    template <bool STABLE> struct Shared {
-        typename Splitter<K, FLOAT, VB, STABLE, T, I, Way>::Tile::OfGroup tile[groups];
+    using Stable = StableSplitter<K, FLOAT, VB, T, I, Way>;
+    using Keys = KeySplitter<K, FLOAT, false, T, I, Way>;
+    template <class Splitter> struct Shared {
+        typename Splitter::Tile::OfGroup tile[groups];
         typename Way::Shared way[groups];
     };
-    static constexpr int shared_bytes = sizeof(Shared<true>);
+    static constexpr int shared_bytes = sizeof(Shared<Stable>);
 
     const RadixJob<K, V> &job;
     char *memory;
     GridBarrier barrier;
-
-    GPI_DEVICE void clear_states(uint64_t *states, uint64_t rows)
-    {
-        for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < rows * radix_bins;
-             i += (uint64_t)gridDim.x * T)
-            states[i] = 0;
-    }
 
     GPI_DEVICE uint64_t tiles() const
     {
         return (job.n + tile_items - 1) / tile_items;
     }
 
-    /* True if the buckets are small enough: their starts are there then. */
-    GPI_DEVICE bool count_buckets_of_top()
+    /* The bits [shift, shift + bits) of a word below bit end that tell its bucket. */
+    struct Top {
+        int shift, bits;
+    };
+
+    GPI_DEVICE Top top(int end) const
     {
-        int end = job.end,
-            bits = end - job.begin < job.bucket_bits ? end - job.begin : job.bucket_bits;
-        int shift = end - bits;
-        uint32_t *counts = job.buckets, *table = (uint32_t *)memory;
-        count_buckets<T, FLOAT, K>(job, shift, bits, counts, table);
+        const int bits = end - job.begin < job.bucket_bits ? end - job.begin : job.bucket_bits;
+        return {end - bits, bits};
+    }
+
+    /* Where the bits that vary end, as far as a sample tells; false if there is no need to count
+     * all keys, as they will go by passes. */
+    GPI_DEVICE bool sample(int &end)
+    {
+        uint32_t *table = (uint32_t *)memory;
+        count_buckets<T, FLOAT, K>(job, job.begin, 0, radix_sample_bits, job.recount, table);
         barrier.wait();
         end = varying_end(job);
         if (end == job.begin)
+            end = job.end;
+        const Top t = top(end);
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            job.recount[0] = 0;
+        barrier.wait();
+        count_buckets<T, FLOAT, K>(job, t.shift, t.bits, radix_sample_counts, job.recount, table);
+        barrier.wait();
+        if (blockIdx.x == 0)
+            plan_sample<T>(job, t.bits, job.recount, radix_sample_counts);
+        barrier.wait();
+        for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
+            job.recount[i] = 0;
+        return !job.plan->crowded;
+    }
+
+    /* True if the buckets are small enough: their starts are there then. */
+    GPI_DEVICE bool count_buckets_of_top()
+    {
+        uint32_t *counts = job.buckets, *table = (uint32_t *)memory;
+        int end = job.end;
+        if (job.n >= radix_sampled_items && !sample(end))
             return false;
-        if (end < job.end) {
-            bits = end - job.begin < job.bucket_bits ? end - job.begin : job.bucket_bits;
-            shift = end - bits;
+        Top t = top(end);
+        count_buckets<T, FLOAT, K>(job, t.shift, t.bits, 1, counts, table);
+        barrier.wait();
+        const int exact = varying_end(job);
+        if (exact == job.begin)
+            return false;
+        if (exact != end) {
+            t = top(exact);
             counts = job.recount;
-            count_buckets<T, FLOAT, K>(job, shift, bits, counts, table);
+            count_buckets<T, FLOAT, K>(job, t.shift, t.bits, 1, counts, table);
             barrier.wait();
         }
         if (blockIdx.x == 0)
-            plan_buckets<T, K>(job, shift, bits, counts, tile_items, table);
+            plan_buckets<T, K>(job, t.shift, t.bits, counts, tile_items, table);
         barrier.wait();
         return job.plan->route == gpi_radix_by_buckets;
     }
@@ -122,9 +152,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     }
 
     /* All splits of a route. */
-    template <bool STABLE> GPI_DEVICE void splits(bool buckets)
+    template <class Splitter> GPI_DEVICE void splits(bool buckets)
     {
-        auto &shared = *(Shared<STABLE> *)memory;
+        auto &shared = *(Shared<Splitter> *)memory;
         auto &tile = shared.tile[G::number()];
         const int steps = !buckets                      ? (job.end - job.begin + 7) / 8
                           : job.plan->bits > radix_bits ? 2
@@ -137,14 +167,14 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
                 tile.split = buckets ? bucket_split(i) : pass_split(i);
             G::sync();
             const Way way(job, tile.split, shared.way[G::number()]);
-            Splitter<K, FLOAT, VB, STABLE, T, I, Way>(job, tile, way).run();
+            Splitter(job, tile, way).run();
             barrier.wait();
         }
     }
 
     GPI_DEVICE void count_passes()
     {
-        clear_states(job.states[0], tiles());
+        job.template clear_states<T>(tiles());
         count_digits<T, FLOAT, K>(job, (uint32_t *)memory);
         barrier.wait();
         if (blockIdx.x == 0)
@@ -195,23 +225,25 @@ __global__ void __launch_bounds__(T, 1)
     radix_sweep_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
     extern __shared__ __align__(16) char memory[];
-    Sweep<K, FLOAT, VB, T, I> sweep = {job, memory, {&job.plan->arrived, 0}};
+    using Work = Sweep<K, FLOAT, VB, T, I>;
+    Work sweep = {job, memory, {&job.plan->arrived, 0}};
     bool buckets = false;
     if constexpr (radix_has_buckets<K>) {
         if (job.bucket_bits) {
             if (VB > 0)
-                sweep.clear_states(job.states[0], sweep.tiles());
+                job.template clear_states<T>(sweep.tiles());
             buckets = sweep.count_buckets_of_top();
         }
         if (job.plan->route == gpi_radix_by_units)
             return;
-        if (VB == 0 && buckets)
-            sweep.template splits<false>(true);
+        if constexpr (VB == 0)
+            if (buckets)
+                sweep.template splits<typename Work::Keys>(true);
     }
     if (!buckets)
         sweep.count_passes();
     if (VB > 0 || !buckets)
-        sweep.template splits<true>(buckets);
+        sweep.template splits<typename Work::Stable>(buckets);
     if (!buckets)
         sweep.finish();
 }

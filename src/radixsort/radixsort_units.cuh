@@ -58,11 +58,15 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
                 0, job.begin,      8 * (int)sizeof(K) - job.end};
     }
 
-    /* By one thread; segments of equal keys are passed over. */
-    GPI_DEVICE void take() const
+    GPI_DEVICE uint32_t draw() const
     {
-        for (;;) {
-            const uint32_t tile = atomicAdd(&job.plan->spread_ticket, 1u);
+        return atomicAdd(&job.plan->spread_ticket, 1u);
+    }
+
+    /* By one thread; segments of equal keys are passed over. */
+    GPI_DEVICE void set(uint32_t tile) const
+    {
+        for (;; tile = draw()) {
             s.tile = tile;
             if (tile >= tiles)
                 return;
@@ -75,6 +79,16 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
             }
             atomicMax(&job.plan->spread_ticket, d.tile + (d.count + ITEMS - 1) / ITEMS);
         }
+    }
+
+    GPI_DEVICE bool asks_early() const
+    {
+        return false;
+    }
+
+    GPI_DEVICE Span soon(const Draw &) const
+    {
+        return {0, 0};
     }
 
     /* Bins of the first segment stay, those of later ones come with each tile. */

@@ -21,9 +21,10 @@ constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
                                                                         : 13;
 
 /* A tile of a split belongs to a group of a block's threads. Items per thread: as many as shared
- * memory and registers hold, few for small arrays, fewer where words of floats are made of keys.
- * Keys of 1 and 2 bytes, and values of 8, have one shape, between the two. H200, 2026-11-21: see
- * docs/tuning.md, "Two groups in a block". */
+ * memory holds (a key, a value and a place each) and registers (keys alone are in registers), few
+ * for small arrays, fewer where words of floats are made of keys. Keys of 1 and 2 bytes, and values
+ * of 8, have one shape, between the two. H200, 2026-11-21: see docs/tuning.md, "Two groups in a
+ * block" and "Tiles that land". */
 constexpr int radix_tile_threads = 512;
 
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
@@ -31,30 +32,32 @@ constexpr int radix_tile_groups(int key_bytes, int value_bytes)
     return key_bytes == 8 || value_bytes == 8 ? 1 : 2;
 }
 
+/* Of the shared memory that the counts of digits and so much else leave. */
+constexpr int radix_tile_fit(int key_bytes, int value_bytes, int else_bytes)
+{
+    int per_item = key_bytes + value_bytes + 2;
+    return (radix_shared_bytes - 26 * 1024 - else_bytes) / (radix_tile_threads * per_item);
+}
+
 constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small, bool is_float)
 {
-    int staged = key_bytes > value_bytes ? key_bytes : value_bytes;
-    int per_item = staged + 2 + (value_bytes ? 1 : 0);
-    int fit = (radix_shared_bytes - 26 * 1024) / (radix_tile_threads * per_item);
+    int fit = radix_tile_fit(key_bytes, value_bytes, 0);
     int wide = radix_tile_groups(key_bytes, value_bytes) == 1;
-    int most = value_bytes == 8 ? 16
+    int most = value_bytes == 8 ? 20
                : key_bytes <= 2 ? 32
                : small          ? (wide ? 8 : 16)
+               : value_bytes    ? 56
                : wide           ? 24
-               : is_float       ? (value_bytes ? 48 : 52)
+               : is_float       ? 52
                                 : 56;
-    fit = fit < most ? fit : most;
-    return fit / 4 * 4;
+    return (fit < most ? fit : most) / 4 * 4;
 }
 
 /* The same beside a table of the bins of units. */
 constexpr int radix_spread_items_of(int key_bytes, int value_bytes)
 {
-    int staged = key_bytes > value_bytes ? key_bytes : value_bytes;
-    int per_item = staged + 2 + (value_bytes ? 1 : 0);
-    int rest = (1 << radix_bucket_bits_most) + 30 * 1024;
-    int fit = (radix_shared_bytes - rest) / (radix_tile_threads * per_item);
-    int most = radix_tile_groups(key_bytes, value_bytes) == 1 ? 24 : 48;
+    int fit = radix_tile_fit(key_bytes, value_bytes, (1 << radix_bucket_bits_most) + 4 * 1024);
+    int most = key_bytes == 8 && !value_bytes ? 24 : 48;
     return (fit < most ? fit : most) / 4 * 4;
 }
 
@@ -62,14 +65,18 @@ constexpr int radix_spread_items_of(int key_bytes, int value_bytes)
  * one, of 32 to a row. */
 constexpr int radix_probe_rows = 4, radix_crowd_most = 36;
 
-/* Rows of a tile whose items a warp writes at once. */
-constexpr int radix_write_rows = 8;
+/* Rows of a tile that a warp reads or writes at once. */
+constexpr int radix_batch_rows = 8;
 
 /* Below this many items tiles are small, so that all multiprocessors have one. */
 constexpr uint64_t radix_small_items = 2 << 20;
 
-/* States of earlier tiles that a look-back reads at once. H200: 8 and 16 the same, 4 2% slower. */
-constexpr int radix_look_back_batch = 8;
+/* States of tiles are 32 bits for fewer items, otherwise 64. */
+constexpr uint64_t radix_narrow_items = 1 << 30;
+
+/* Bytes of states of earlier tiles that a look-back reads at once: of pairs, and of keys, which are
+ * in registers meanwhile. H200: see docs/tuning.md, "Tiles that land". */
+constexpr int radix_look_back_pairs = 64, radix_look_back_keys = 32;
 
 /* A bucket that is sorted inside a block. H200, 2026-11-21, u32 keys and u64 keys at 2^28: 12 bits,
  * 3 blocks for 4-byte keys 3107 and 5459 us; 13 bits 3199 and 5629; two passes instead of bins 3521
@@ -114,6 +121,11 @@ constexpr uint64_t radix_spread_items = 4 << 20, radix_spread_heavy = 16;
 /* They are, if nearly all (but one in 16) are in units that hold one in 8, or if no unit holds one
  * in 400; otherwise passes are faster. H200, 2026-11-21, see docs/tuning.md. */
 constexpr uint64_t radix_units_few = 8, radix_units_rest = 16, radix_units_even = 400;
+
+/* So many items are sampled before they are counted: one in so many for the bits that vary, and for
+ * the counts of buckets. */
+constexpr uint64_t radix_sampled_items = 64 << 20, radix_sample_bits = 1024,
+                   radix_sample_counts = 256;
 
 __host__ __device__ constexpr uint32_t radix_spread_large(uint32_t bucket_most)
 {

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A stable split of a tile of pairs by a digit inside a block.
+ *
+ * Items are ranked with returned shared-memory additions: a warp's counters grow row by row. Keys
+ * and values stay where they landed; what goes into digit order are the places that items came
+ * from, and items are fetched by them when the tile is written.
+ *
+ * Hardware serves the lanes of one addition in lane order, but nobody promises that, so each tile
+ * checks it: where two neighbours in digit order have the same digit, their places must rise. A
+ * tile that fails the check is ranked again by ballots.
+ */
+#pragma once
+
+#include "radixsort/radixsort_fault.cuh"
+#include "radixsort/radixsort_stage.cuh"
+
+namespace GPI_SPACE
+{
+
+template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTile {
+    using V = typename Payload<VB>::type;
+    static constexpr int groups = radix_tile_groups(sizeof(K), VB), threads = T / groups;
+    using G = Group<threads>;
+    static constexpr int warps = threads / 32, items = threads * I;
+    static_assert(threads >= radix_bins, "a bin is a thread's");
+    static_assert(I % 4 == 0 && I >= radix_probe_rows, "rows are held in fours");
+    static_assert(items <= 1 << 16, "places in a tile are held in halves of words");
+
+    struct OfGroup {
+        Split split; /* registers are for ranks */
+        TileStage<G, K, V, items> stage;
+        char *place[2][radix_bins]; /* where position 0 of the tile would go, by digit */
+        TileCounts<G, warps> counts;
+        uint16_t source[items]; /* in digit order: where in the tile an item came from */
+    };
+    OfGroup &s;
+    const RadixJob<K, V> &job;
+    Digit digit_of;
+
+    /* Digits of a thread's rows, and ranks among the items of the digit in the warp. */
+    struct Ranks {
+        uint32_t digits[I / 4], ranks[I / 2];
+
+        GPI_DEVICE uint32_t digit(int i) const
+        {
+            return digits[i / 4] >> i % 4 * 8 & 0xff;
+        }
+
+        GPI_DEVICE void set_digit(int i, uint32_t to)
+        {
+            digits[i / 4] = i % 4 ? digits[i / 4] | to << i % 4 * 8 : to;
+        }
+
+        GPI_DEVICE uint32_t rank(int i) const
+        {
+            return i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff;
+        }
+
+        GPI_DEVICE void set_rank(int i, uint32_t to)
+        {
+            ranks[i / 2] = i % 2 ? ranks[i / 2] | to << 16 : to;
+        }
+    };
+
+    GPI_DEVICE uint32_t digit(K key) const
+    {
+        return digit_of(job.order.template word<FLOAT>(key));
+    }
+
+    /* Rows of 32 items; a warp's rows lie one after the other. */
+    static GPI_DEVICE int first_item()
+    {
+        return G::thread() / 32 * I * 32 + lane_id();
+    }
+
+    /* Whether row i of the thread's items is in the tile. Past its end there are pads: items of the
+     * highest digit, which come last in digit order and are not written. */
+    static GPI_DEVICE bool has(const Span &span, int i)
+    {
+        return first_item() + i * 32 < span.count;
+    }
+
+    GPI_DEVICE const K *keys(const Span &span) const
+    {
+        return s.stage.keys.first(job.keys[s.split.from] + span.first);
+    }
+
+    GPI_DEVICE bool has_values() const
+    {
+        return job.values[s.split.from];
+    }
+
+    GPI_DEVICE const V *values_of(const Span &span) const
+    {
+        return has_values() ? job.values[s.split.from] + span.first : nullptr;
+    }
+
+    /* By one thread: what some group will load. */
+    GPI_DEVICE void prefetch(const Span &span) const
+    {
+        s.stage.prefetch(job.keys[s.split.from] + span.first, values_of(span), span.count);
+    }
+
+    /* Every thread calls; none reads the tile before any more. */
+    GPI_DEVICE void load(const Span &span) const
+    {
+        s.stage.load(job.keys[s.split.from] + span.first, values_of(span), span.count);
+    }
+
+    /* Rows are read and written in batches: the compiler does not know that shared memory that is
+     * written is not what is read next. */
+    static constexpr int batch = sizeof(K) == 8 ? radix_batch_rows / 2 : radix_batch_rows;
+
+    GPI_DEVICE void read_digits(const Span &span, Ranks &r) const
+    {
+        const K *key = keys(span) + first_item();
+        const bool whole = span.count == items;
+#pragma unroll
+        for (int i = 0; i < I; i += batch) {
+            K k[batch];
+#pragma unroll
+            for (int j = 0; j < batch && i + j < I; j++)
+                k[j] = key[(i + j) * 32];
+#pragma unroll
+            for (int j = 0; j < batch && i + j < I; j++)
+                r.set_digit(i + j, whole || has(span, i + j) ? digit(k[j]) : digit_of.mask);
+        }
+    }
+
+    GPI_DEVICE void rank(Ranks &r) const
+    {
+        rank_rows<I>(
+            s.counts.own(), [&](int i) { return r.digit(i); },
+            [&](int i, uint32_t rank) { r.set_rank(i, rank); });
+    }
+
+    /* Ranks of a tile, for radixsort_fault.cuh. */
+    struct FaultItems {
+        const Span &span;
+        Ranks &r;
+
+        GPI_DEVICE FaultRow row(int i) const
+        {
+            return {has(span, i), r.digit(i), r.rank(i), (uint64_t)lane_id()};
+        }
+
+        GPI_DEVICE void set(int i, uint32_t to) const
+        {
+            const uint32_t both = r.ranks[i / 2];
+            r.ranks[i / 2] = i % 2 ? (both & 0xffff) | to << 16 : (both & 0xffff0000) | to;
+        }
+    };
+
+    /* The places that items came from, into digit order. */
+    GPI_DEVICE void exchange(const Ranks &r) const
+    {
+        const uint32_t *counts = s.counts.own();
+#pragma unroll
+        for (int i = 0; i < I; i += batch) {
+            uint32_t at[batch];
+#pragma unroll
+            for (int j = 0; j < batch && i + j < I; j++)
+                at[j] = counts[r.digit(i + j)] + r.rank(i + j);
+#pragma unroll
+            for (int j = 0; j < batch && i + j < I; j++)
+                s.source[at[j]] = (uint16_t)(first_item() + (i + j) * 32);
+        }
+    }
+
+    /* Position 0 of the tile, were all its items of the thread's digit. */
+    GPI_DEVICE void set_place(uint64_t item) const
+    {
+        s.place[0][G::thread()] = (char *)(job.keys[s.split.to] + item);
+        s.place[1][G::thread()] = (char *)(job.values[s.split.to] + item);
+    }
+
+    /* To where position p of the tile goes, if its digit is d: global, as the compiler cannot know.
+     */
+    template <class X> GPI_DEVICE void store(int of_values, uint32_t d, uint32_t p, X x) const
+    {
+        X *to = (X *)(s.place[of_values][d] + p * (uint64_t)sizeof(X));
+        __builtin_assume(__isGlobal(to));
+        *to = x;
+    }
+
+    /* The value of an item, or its position. */
+    GPI_DEVICE V value(const Span &span, const V *values, uint32_t source) const
+    {
+        return values ? values[source] : (V)(span.first + source);
+    }
+
+    /* What rises from item to item of a tile in digit order. */
+    GPI_DEVICE uint32_t rise(const K *keys, uint32_t p) const
+    {
+        const uint32_t source = s.source[p];
+        return digit(keys[source]) << 16 | source;
+    }
+
+    /* Rows of places p, p + 32, .., loads of all of them before stores of any. */
+    template <int ROWS, bool VALUES>
+    GPI_DEVICE bool write_rows(const Span &span, const K *keys, const V *values, uint32_t p,
+                               uint32_t &wrap) const
+    {
+        K key[ROWS];
+        V v[ROWS];
+        uint32_t mine[ROWS];
+        const bool valid = ROWS > 1 || p < (uint32_t)span.count;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            mine[i] = s.source[p + i * 32];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            key[i] = keys[mine[i]];
+            v[i] = value(span, VALUES ? values : nullptr, mine[i]);
+            mine[i] |= digit(key[i]) << 16;
+        }
+        const bool ordered = rising(mine, valid, wrap);
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            const uint32_t d = mine[i] >> 16;
+            if (valid && !s.split.leave_keys)
+                store(0, d, p + i * 32, key[i]);
+            if (valid)
+                store(1, d, p + i * 32, v[i]);
+        }
+        return ordered;
+    }
+
+    /* Write the warp's stretch of the tile in digit order; false if it is not in order. */
+    template <bool VALUES> GPI_DEVICE bool write(const Span &span) const
+    {
+        const K *keys = this->keys(span);
+        const V *values = nullptr;
+        if constexpr (VALUES)
+            values = s.stage.values.first(job.values[s.split.from] + span.first);
+        uint32_t p = first_item(), wrap = 0;
+        const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
+        bool ordered = true;
+        if (lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
+            wrap = rise(keys, p - 1);
+#pragma unroll 1
+        for (; p - lane_id() + batch * 32 <= most; p += batch * 32)
+            ordered = write_rows<batch, VALUES>(span, keys, values, p, wrap) && ordered;
+#pragma unroll 1
+        for (; p - lane_id() < most; p += 32)
+            ordered = write_rows<1, VALUES>(span, keys, values, p, wrap) && ordered;
+        return ordered;
+    }
+
+    /* The tile once more, straight to where it goes, with nothing left to the order in which lanes
+     * are served. */
+    static __device__ __noinline__ void repair(PairTile t, Span span)
+    {
+        uint32_t *counts = t.s.counts.own();
+        const K *keys = t.keys(span);
+        const V *values = t.has_values() ? t.s.stage.values.first(t.values_of(span)) : nullptr;
+        const int begin = first_item(), end = begin + 32 * I;
+        t.s.counts.clear();
+        for (int i = begin; i < end; i += 32)
+            atomicAdd(&counts[i < span.count ? t.digit(keys[i]) : t.digit_of.mask], 1u);
+        G::sync();
+        t.s.counts.sum();
+        G::sync();
+        for (int i = begin; i < end; i += 32) {
+            const bool valid = i < span.count;
+            const K key = valid ? keys[i] : (K)0;
+            const uint32_t d = valid ? t.digit(key) : t.digit_of.mask, peers = lanes_with(d);
+            const uint32_t at = counts[d] + __popc(peers & ((1u << lane_id()) - 1));
+            __syncwarp();
+            if (peers >> lane_id() == 1)
+                counts[d] = at + 1;
+            __syncwarp();
+            if (!valid)
+                continue;
+            if (!t.s.split.leave_keys)
+                t.store(0, d, at, key);
+            t.store(1, d, at, t.value(span, values, i));
+        }
+        G::sync();
+    }
+};
+
+} // namespace GPI_SPACE
