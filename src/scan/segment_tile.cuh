@@ -55,8 +55,9 @@ __global__ void __launch_bounds__(W * 32)
 
         /* 2. Load. A shifted load reads up to 15 bytes past its ends: not at those of the array. */
         if (p.heads) {
+            const uint64_t word = tile_first / 32, words = (p.n + 31) / 32;
             for (int i = threadIdx.x; i < tile_items / 32; i += W * 32)
-                heads[i] = p.heads[tile_first / 32 + i];
+                heads[i] = word + i < words ? p.heads[word + i] : 0;
         } else if (warp == 0) {
             row_heads(p, tile_first, tile_items / 32, heads);
         }
