@@ -214,8 +214,9 @@ template <class K> GPI_DEVICE int varying_end(const RadixKeys<K> &job)
     return varying ? 64 - __clzll(varying) : job.begin;
 }
 
-/* By one block: whether many words of a sample are in few buckets, and not nearly all. Counts of a
- * bucket as far apart as twice, so that the sample need not be exact. */
+/* By one block: whether so many words of a sample are in few buckets, and not nearly all, that the
+ * counts of all words could lead to passes only. The limits are those of plan_buckets(), with room
+ * for what a sample is wrong by. */
 template <int T, class K>
 __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
                                          uint64_t one_in)

@@ -1,81 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One split of everything by a digit, read once and written once.
- *
- * Stable (Adinets and Merrill 2022, "Onesweep"): a tile counts its digits, learns by looking back
- * how many of each come before it, and writes its items in digit order to where they belong. Where
- * order does not matter a tile takes its places from one cursor per bin instead.
+ * One split of everything by a digit, read once and written once: a tile counts its digits, learns
+ * where the items of each go, and writes them there in digit order. If the split is stable it looks
+ * back at the tiles before; where order does not matter it takes its places from one cursor per
+ * bin.
  */
 #pragma once
 
+#include "radixsort/radixsort_look_back.cuh"
 #include "radixsort/radixsort_pair_tile.cuh"
 #include "radixsort/radixsort_tile.cuh"
-#include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
 {
-
-/* What a tile tells the later ones of a bin: a count, and what it stands for. */
-template <class W> struct TileState {
-    static constexpr W own = (W)1 << (8 * sizeof(W) - 2); /* items of the tile */
-    static constexpr W upto = own << 1;                   /* items of all tiles up to this one */
-    static constexpr W count = own - 1;
-
-    static GPI_DEVICE void write(W *word, W value)
-    {
-        if constexpr (sizeof(W) == 4)
-            asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
-        else
-            asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
-    }
-
-    static GPI_DEVICE W read(const W *word)
-    {
-        W value;
-        if constexpr (sizeof(W) == 4)
-            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
-                         : "=r"(value)
-                         : "l"(word)
-                         : "memory");
-        else
-            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                         : "=l"(value)
-                         : "l"(word)
-                         : "memory");
-        return value;
-    }
-};
-
-/* Items of a bin in tiles [first, tile), BYTES of states at a time; publishes the sum with this
- * tile's own count. */
-template <int BYTES, class W>
-GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile, uint32_t own)
-{
-    using State = TileState<W>;
-    constexpr int batch = BYTES / sizeof(W);
-    W *mine = states + bin, before = 0;
-    int64_t at = (int64_t)tile - 1;
-    bool found = false;
-    while (!found && at >= (int64_t)first) {
-        W word[batch];
-#pragma unroll
-        for (int i = 0; i < batch; i++)
-            word[i] =
-                at - i >= (int64_t)first ? State::read(mine + (at - i) * radix_bins) : State::upto;
-        while (word[0] < State::own) /* to read the others again would only be traffic */
-            word[0] = State::read(mine + at * radix_bins);
-#pragma unroll
-        for (int i = 0; i < batch; i++) {
-            if (found || word[i] < State::own)
-                break;
-            before += word[i] & State::count;
-            found = word[i] >= State::upto;
-            at--;
-        }
-    }
-    State::write(mine + (uint64_t)tile * radix_bins, State::upto | (before + own));
-    return before;
-}
 
 /*
  * The tiles of a split by bits, of everything or of each segment of the plan by itself, and where
@@ -199,42 +136,6 @@ template <class G, class Way> GPI_DEVICE void take(const Way &way)
     if (G::thread() == 0)
         way.set(way.draw());
 }
-
-/* What the threads of a group with a bin each do for their tile, if the split is stable. */
-template <class K, class Way, int BYTES> struct StablePlaces {
-    using Draw = typename Way::Draw;
-
-    const RadixKeys<K> &job;
-    const Split &split;
-    const Way &way;
-    int d; /* the thread's bin */
-
-    template <class W> GPI_DEVICE void publish_as(const Draw &draw, uint32_t count) const
-    {
-        TileState<W>::write((W *)split.states + (uint64_t)draw.tile * radix_bins + d,
-                            TileState<W>::own | count);
-        for (uint64_t row = draw.tile; row < split.clear_rows; row += way.tiles)
-            ((W *)split.clear)[row * radix_bins + d] = 0;
-    }
-
-    GPI_DEVICE void publish(const Draw &draw, uint32_t count) const
-    {
-        if (job.narrow_states())
-            publish_as<uint32_t>(draw, count);
-        else
-            publish_as<uint64_t>(draw, count);
-    }
-
-    /* Where the count items of the bin go. */
-    GPI_DEVICE uint64_t find(const Draw &draw, uint32_t count) const
-    {
-        const uint32_t first = way.first_tile(draw);
-        return way.start(draw, d) +
-               (job.narrow_states()
-                    ? look_back<BYTES>((uint32_t *)split.states, d, first, draw.tile, count)
-                    : look_back<BYTES>((uint64_t *)split.states, d, first, draw.tile, count));
-    }
-};
 
 /* Splits of pairs by a group, tile after tile. */
 template <class K, bool FLOAT, int VB, int T, int I, class Way> struct PairSplitter {
