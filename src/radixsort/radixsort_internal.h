@@ -23,7 +23,7 @@
  *   CPU    [keys n][keys n if not an output][values or indices n][indices n][copy of
  * values][counts]
  *   CUDA   [keys n][keys n if not an output][values or positions n][positions n][copy of
- * values][plan, counts, tile states: 2 to 7% of the arrays]; the last alone where keys are counted
+ * values][plan, counts, tile states: 1 to 7% of the arrays]; the last alone where keys are counted
  *   CUB    [copy of keys][copy of values][words n][indices n][indices n][temporary of the sort]
  */
 #ifndef GPI_RADIXSORT_INTERNAL_H
