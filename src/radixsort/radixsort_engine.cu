@@ -81,6 +81,12 @@ static uint64_t spread_tiles(uint64_t n, size_t value_bytes)
     return n / ((uint64_t)radix_tile_threads / groups * items) + 1;
 }
 
+static uint64_t bucket_most_of(size_t value_bytes)
+{
+    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
+    return (uint64_t)bucket.threads * bucket.items;
+}
+
 /* The most segments of a level, and the most entries of all. */
 static uint64_t segments_of(uint64_t n, uint64_t bucket_most)
 {
@@ -107,8 +113,7 @@ static uint32_t blocks_of(int bucket_bits)
 
 template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_bytes, F take)
 {
-    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
-    const uint64_t most = (uint64_t)bucket.threads * bucket.items;
+    const uint64_t most = bucket_most_of(value_bytes);
     const uint64_t segments = segments_of(n, most), units = segments * GPI_RADIX_UNITS;
     const uint64_t first = 1 << radix_bucket_bits_most;
     gpi_radix_spread s;
@@ -126,16 +131,13 @@ template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_by
 /* The most tiles of a level of such a sort, which has part ones in each segment. */
 static uint64_t spread_rows(uint64_t n, size_t value_bytes)
 {
-    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
-    return spread_tiles(n, value_bytes) + segments_of(n, (uint64_t)bucket.threads * bucket.items);
+    return spread_tiles(n, value_bytes) + segments_of(n, bucket_most_of(value_bytes));
 }
 
 /* Where such a sort counts units, others have the states of every second split. */
 static uint64_t spread_counts_bytes(uint64_t n, size_t value_bytes)
 {
-    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
-    return segments_of(n, (uint64_t)bucket.threads * bucket.items) * GPI_RADIX_UNITS *
-           sizeof(uint32_t);
+    return segments_of(n, bucket_most_of(value_bytes)) * GPI_RADIX_UNITS * sizeof(uint32_t);
 }
 
 static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
