@@ -137,20 +137,20 @@ template <class G, class Way> GPI_DEVICE void take(const Way &way)
         way.set(way.draw());
 }
 
-/* Splits of pairs by a group, tile after tile. */
-template <class K, bool FLOAT, int VB, int T, int I, class Way> struct PairSplitter {
-    using V = typename Payload<VB>::type;
-    using Tile = PairTile<K, FLOAT, VB, T, I, typename Way::Digit>;
+/* What splits of pairs and of keys share; look-backs read BYTES at a time, or the order is any. */
+template <class K, class Tile_, class Way_, int BYTES> struct GroupSplit {
+    using Tile = Tile_;
+    using Way = Way_;
     using G = typename Tile::G;
     using Draw = typename Way::Draw;
 
     Tile t;
     Way way;
-    uint32_t parity; /* of the tiles that have landed */
 
     /* The group's split is in its shared memory. */
-    GPI_DEVICE PairSplitter(const RadixJob<K, V> &job, typename Tile::OfGroup &s, const Way &way_)
-        : t{s, job, way_.digit()}, way(way_), parity(0)
+    template <class Job>
+    GPI_DEVICE GroupSplit(const Job &job, typename Tile::OfGroup &s, const Way &way_)
+        : t{s, job, way_.digit()}, way(way_)
     {
     }
 
@@ -159,23 +159,43 @@ template <class K, bool FLOAT, int VB, int T, int I, class Way> struct PairSplit
         return G::thread() < 1 << t.s.split.bits;
     }
 
-    GPI_DEVICE StablePlaces<K, Way, radix_look_back_pairs> places() const
+    GPI_DEVICE StablePlaces<K, Way, BYTES> places() const
     {
         return {t.job, t.s.split, way, G::thread()};
     }
 
-    /* Say how many of each digit there are: count, start in the tile of the thread's bin. Pads are
-     * at the end of the last bin. */
+    /* Count, start in the tile of the thread's bin. If the split is stable, others are told, and
+     * pads, which are at the end of the last bin, are not counted. */
     GPI_DEVICE uint2 count(const Draw &draw) const
     {
         uint2 bin = t.s.counts.sum();
-        if (G::thread() == (int)t.digit_of.mask)
-            bin.x -= Tile::items - draw.span.count;
-        if (has_bin())
-            places().publish(draw, bin.x);
+        if constexpr (BYTES > 0) {
+            if (G::thread() == (int)t.digit_of.mask)
+                bin.x -= Tile::items - draw.span.count;
+            if (has_bin())
+                places().publish(draw, bin.x);
+        }
         G::sync();
         return bin;
     }
+};
+
+template <class K, bool FLOAT, int VB, int T, int I, class Way>
+using PairSplit =
+    GroupSplit<K, PairTile<K, FLOAT, VB, T, I, typename Way::Digit>, Way, radix_look_back_pairs>;
+
+/* Splits of pairs by a group, tile after tile. */
+template <class K, bool FLOAT, int VB, int T, int I, class Way>
+struct PairSplitter : PairSplit<K, FLOAT, VB, T, I, Way> {
+    using Base = PairSplit<K, FLOAT, VB, T, I, Way>;
+    using Base::count, Base::has_bin, Base::places, Base::t, Base::way;
+    using typename Base::Draw;
+    using typename Base::G;
+    using typename Base::Tile;
+
+    uint32_t parity = 0; /* of the tiles that have landed */
+
+    using Base::Base;
 
     GPI_DEVICE bool write(const Span &span) const
     {
@@ -242,46 +262,23 @@ template <class K, bool FLOAT, int VB, int T, int I, class Way> struct PairSplit
     }
 };
 
-/* Splits of keys by a group, tile after tile. */
-template <class K, bool FLOAT, bool STABLE, int T, int I, class Way> struct KeySplitter {
-    using Tile = KeyTile<K, FLOAT, STABLE, T, I, typename Way::Digit>;
-    using G = typename Tile::G;
-    using Draw = typename Way::Draw;
+template <class K, bool FLOAT, bool STABLE, int T, int I, class Way>
+using KeySplit = GroupSplit<K, KeyTile<K, FLOAT, STABLE, T, I, typename Way::Digit>, Way,
+                            STABLE ? radix_look_back_keys : 0>;
 
-    Tile t;
-    Way way;
+/* Splits of keys by a group, tile after tile. */
+template <class K, bool FLOAT, bool STABLE, int T, int I, class Way>
+struct KeySplitter : KeySplit<K, FLOAT, STABLE, T, I, Way> {
+    using Base = KeySplit<K, FLOAT, STABLE, T, I, Way>;
+    using Base::count, Base::has_bin, Base::places, Base::t, Base::way;
+    using typename Base::Draw;
+    using typename Base::G;
+    using typename Base::Tile;
+
     K key[I];
     uint32_t ranks[I / 2];
 
-    /* The group's split is in its shared memory. */
-    GPI_DEVICE KeySplitter(const RadixKeys<K> &job, typename Tile::OfGroup &s, const Way &way_)
-        : t{s, job, way_.digit()}, way(way_)
-    {
-    }
-
-    GPI_DEVICE bool has_bin() const
-    {
-        return G::thread() < 1 << t.s.split.bits;
-    }
-
-    GPI_DEVICE StablePlaces<K, Way, radix_look_back_keys> places() const
-    {
-        return {t.job, t.s.split, way, G::thread()};
-    }
-
-    /* Count, start in the tile of the thread's bin. */
-    GPI_DEVICE uint2 count(const Draw &draw)
-    {
-        uint2 bin = t.s.counts.sum();
-        if constexpr (STABLE) {
-            if (G::thread() == (int)t.digit_of.mask)
-                bin.x -= Tile::items - draw.span.count;
-            if (has_bin())
-                places().publish(draw, bin.x);
-        }
-        G::sync();
-        return bin;
-    }
+    using Base::Base;
 
     /* Where the items of the thread's bin go. */
     GPI_DEVICE void place(const Draw &now, uint2 bin)
