@@ -71,8 +71,13 @@ constexpr int radix_batch_rows = 8;
 /* Below this many items tiles are small, so that all multiprocessors have one. */
 constexpr uint64_t radix_small_items = 2 << 20;
 
-/* States of tiles are 32 bits for fewer items, otherwise 64. */
+/* States of tiles are 32 bits for fewer items, otherwise 64. A build that tests faults has arrays
+ * on both sides. */
+#ifdef GPI_FAULT
+constexpr uint64_t radix_narrow_items = 1 << 18;
+#else
 constexpr uint64_t radix_narrow_items = 1 << 30;
+#endif
 
 /* Bytes of states of earlier tiles that a look-back reads at once: of pairs, and of keys, which are
  * in registers meanwhile. H200: see docs/tuning.md, "Tiles that land". */
