@@ -30,7 +30,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     struct OfGroup {
         Split split; /* registers are for ranks */
         TileStage<G, K, V, items> stage;
-        char *place[2][radix_bins]; /* where position 0 of the tile would go, by digit */
+        uint64_t place[radix_bins]; /* the item that position 0 of the tile would be, by digit */
         TileCounts<G, warps> counts;
         uint16_t source[items]; /* in digit order: where in the tile an item came from */
     };
@@ -171,17 +171,22 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     /* Position 0 of the tile, were all its items of the thread's digit. */
     GPI_DEVICE void set_place(uint64_t item) const
     {
-        s.place[0][G::thread()] = (char *)(job.keys[s.split.to] + item);
-        s.place[1][G::thread()] = (char *)(job.values[s.split.to] + item);
+        s.place[G::thread()] = item;
     }
 
-    /* To where position p of the tile goes, if its digit is d: global, as the compiler cannot know.
-     */
-    template <class X> GPI_DEVICE void store(int of_values, uint32_t d, uint32_t p, X x) const
+    template <int ROWS>
+    GPI_DEVICE void store(const uint64_t (&at)[ROWS], const K (&key)[ROWS],
+                          const V (&v)[ROWS]) const
     {
-        X *to = (X *)(s.place[of_values][d] + p * (uint64_t)sizeof(X));
-        __builtin_assume(__isGlobal(to));
-        *to = x;
+        K *keys = job.keys[s.split.to];
+        V *values = job.values[s.split.to];
+        if (!s.split.leave_keys)
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+                keys[at[i]] = key[i];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            values[at[i]] = v[i];
     }
 
     /* The value of an item, or its position. */
@@ -204,6 +209,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     {
         K key[ROWS];
         V v[ROWS];
+        uint64_t at[ROWS];
         uint32_t mine[ROWS];
         const bool valid = ROWS > 1 || p < (uint32_t)span.count;
 #pragma unroll
@@ -213,17 +219,16 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         for (int i = 0; i < ROWS; i++) {
             key[i] = keys[mine[i]];
             v[i] = value(span, VALUES ? values : nullptr, mine[i]);
-            mine[i] |= digit(key[i]) << 16;
+            const uint32_t d = digit(key[i]);
+            at[i] = s.place[d];
+            mine[i] |= d << 16;
         }
         const bool ordered = rising(mine, valid, wrap);
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            const uint32_t d = mine[i] >> 16;
-            if (valid && !s.split.leave_keys)
-                store(0, d, p + i * 32, key[i]);
-            if (valid)
-                store(1, d, p + i * 32, v[i]);
-        }
+        for (int i = 0; i < ROWS; i++)
+            at[i] += p + i * 32;
+        if (valid)
+            store(at, key, v);
         return ordered;
     }
 
@@ -264,8 +269,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         G::sync();
         for (int i = begin; i < end; i += 32) {
             const bool valid = i < span.count;
-            const K key = valid ? keys[i] : (K)0;
-            const uint32_t d = valid ? t.digit(key) : t.digit_of.mask, peers = lanes_with(d);
+            const K key[1] = {valid ? keys[i] : (K)0};
+            const uint32_t d = valid ? t.digit(key[0]) : t.digit_of.mask, peers = lanes_with(d);
             const uint32_t at = counts[d] + __popc(peers & ((1u << lane_id()) - 1));
             __syncwarp();
             if (peers >> lane_id() == 1)
@@ -273,9 +278,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             __syncwarp();
             if (!valid)
                 continue;
-            if (!t.s.split.leave_keys)
-                t.store(0, d, at, key);
-            t.store(1, d, at, t.value(span, values, i));
+            const V v[1] = {t.value(span, values, i)};
+            const uint64_t to[1] = {t.s.place[d] + at};
+            t.store(to, key, v);
         }
         G::sync();
     }
