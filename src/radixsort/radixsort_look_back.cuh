@@ -50,30 +50,32 @@ GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile,
 {
     using State = TileState<W>;
     constexpr int batch = BYTES / sizeof(W);
-    W *mine = states + bin, before = 0;
-    int64_t at = (int64_t)tile - 1;
+    W before = 0;
+    uint32_t left = tile - first;
+    W *mine = states + (uint64_t)tile * radix_bins + bin;
+    const W *at = mine - radix_bins;
     bool found = false;
-    while (!found && at >= (int64_t)first) {
+    while (!found && left > 0) {
         W word[batch];
 #pragma unroll
         for (int i = 0; i < batch; i++)
-            word[i] =
-                at - i >= (int64_t)first ? State::read(mine + (at - i) * radix_bins) : State::upto;
+            word[i] = i < left ? State::read(at - i * radix_bins) : State::upto;
         while (word[0] < State::own) /* to read the others again would only be traffic */
-            word[0] = State::read(mine + at * radix_bins);
+            word[0] = State::read(at);
+        int used = 0;
 #pragma unroll
-        for (int i = 0; i < batch; i++) {
-            if (found || word[i] < State::own)
-                break;
-            before += word[i] & State::count;
-            found = word[i] >= State::upto;
-            at--;
-        }
+        for (int i = 0; i < batch; i++)
+            if (!found && used == i && word[i] >= State::own) {
+                before += word[i] & State::count;
+                found = word[i] >= State::upto;
+                used++;
+            }
+        at -= used * radix_bins;
+        left -= min(left, (uint32_t)used);
     }
-    State::write(mine + (uint64_t)tile * radix_bins, State::upto | (before + own));
+    State::write(mine, State::upto | (before + own));
     return before;
 }
-
 /* What the threads of a group with a bin each do for their tile, if the split is stable. */
 template <class K, class Way, int BYTES> struct StablePlaces {
     using Draw = typename Way::Draw;
