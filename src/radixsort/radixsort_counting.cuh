@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(Counting<K>::threads)
         __syncthreads();
         for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x / parts, gridDim.x / parts,
                         [&](K key) {
-                            const uint32_t word = order.template word<FLOAT>(key);
+                            const uint32_t word = order.template word_alone<FLOAT>(key);
                             if (word / size == part)
                                 atomicAdd(&table[word % size], 1u);
                         });

@@ -189,7 +189,7 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
         job.values[i] = (V *)args->values[i];
     }
     job.n = args->n;
-    job.order = {(Key)args->order.sign, (Key)args->order.inf, (Key)args->order.flip, args->exact};
+    job.order = KeyOrder<Key>::of(args->order, args->exact);
     job.begin = args->begin_bit;
     job.end = args->end_bit;
     job.in_place = args->keys[gpi_radix_in] == args->keys[gpi_radix_out] ||

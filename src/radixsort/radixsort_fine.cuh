@@ -420,7 +420,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             if (!job.keys_wanted)
                 return;
             /* Some words do not have all of the key. */
-            if ((FLOAT && job.order.inf != 0) || job.begin > 0 || job.end < 8 * (int)sizeof(K)) {
+            if (job.order.template is_float<FLOAT>() || job.begin > 0 ||
+                job.end < 8 * (int)sizeof(K)) {
                 write_picked(keys, keys_in);
                 return;
             }

@@ -31,60 +31,93 @@ template <class K> constexpr bool radix_has_units(size_t value_bytes)
 }
 
 /*
- * Unsigned words that compare as the keys do. Exact words tell NaNs and zeros apart, and can be
- * turned back: keys alone are held as words while a block works on them. Beside values, equal keys
- * must have equal words, so keys are held as they are.
+ * Unsigned words that compare as the keys do, without a branch: keys are inverted where they are
+ * negative floats, get their sign where they are not, and all are turned so that NaNs come last.
+ * Beside values, equal keys must have equal words, so zeros and NaNs are merged, and keys are held
+ * as they are. Words of keys alone tell them apart, and can be turned back: a block holds those.
  */
 template <class K> struct KeyOrder {
-    K sign, inf, flip;
-    bool exact;
+    K sign, inf;          /* of floats; 0: integers */
+    K positive, negative; /* what keys are xor'ed with */
+    K turn, flip;         /* then this is subtracted, and that xor'ed */
+    bool merged;          /* floats: zeros, and NaNs, share a word */
+
+    static KeyOrder of(const gpi_radix_order &order, bool exact)
+    {
+        const K sign = (K)order.sign, inf = (K)order.inf;
+        const bool is_float = inf != 0;
+        return {sign,
+                inf,
+                is_float ? sign : (K)0,
+                is_float ? (K) ~(K)0 : (K)0,
+                is_float && exact ? (K) ~(K)(sign | inf) : (K)0,
+                (K)order.flip,
+                is_float && !exact};
+    }
 
     template <bool FLOAT> GPI_DEVICE K word(K x) const
     {
-        return exact ? exact_word<FLOAT>(x) : equal_word<FLOAT>(x);
+        return word_alone<FLOAT>(FLOAT && merged ? merge(x) : x);
     }
 
-    template <bool FLOAT> GPI_DEVICE K exact_word(K x) const
+    /* The same where keys are alone. */
+    template <bool FLOAT> GPI_DEVICE K word_alone(K x) const
     {
-        if (is_float<FLOAT>())
-            x = GPI_RADIX_EXACT(K, x, sign, inf);
+        if constexpr (FLOAT) {
+            x ^= is_negative(x) ? negative : positive;
+            x -= turn;
+        }
         return (K)(x ^ flip);
     }
 
-    template <bool FLOAT> GPI_DEVICE K equal_word(K x) const
-    {
-        if (is_float<FLOAT>())
-            x = GPI_RADIX_FLOAT(K, x, sign, inf);
-        return (K)(x ^ flip);
-    }
-
-    /* The key of an exact word. */
+    /* The key of a word of keys alone. */
     template <bool FLOAT> GPI_DEVICE K key(K word) const
     {
-        const K x = (K)(word ^ flip);
-        return is_float<FLOAT>() ? (K)GPI_RADIX_UNEXACT(K, x, sign, inf) : x;
+        K x = (K)(word ^ flip);
+        if constexpr (FLOAT) {
+            x += turn;
+            x ^= is_negative(x) ? positive : negative;
+        }
+        return x;
     }
 
-  private:
     /* Kernels of floats also serve integers in some cases. */
     template <bool FLOAT> GPI_DEVICE bool is_float() const
     {
         return FLOAT && inf != 0;
     }
+
+  private:
+    static GPI_DEVICE bool is_negative(K x)
+    {
+        return x >> (8 * sizeof(K) - 1);
+    }
+
+    /* One zero, and the NaN that becomes the highest word, for all. */
+    GPI_DEVICE K merge(K x) const
+    {
+        if constexpr (sizeof(K) == 4) { /* which is what an addition makes of them */
+            return __float_as_uint(__fadd_rn(__uint_as_float(x), 0.0f));
+        } else {
+            const K magnitude = (K)(x & (K)~sign);
+            x = magnitude == 0 ? (K)0 : x;
+            return magnitude > inf ? (K)~sign : x;
+        }
+    }
 };
 
-/* What a block holds of a key: its exact word without values, the key beside them. */
+/* What a block holds of a key: its word without values, the key beside them. */
 template <class K, bool FLOAT, int VB> struct Held {
     const KeyOrder<K> &order;
 
     GPI_DEVICE K hold(K key) const
     {
-        return VB ? key : order.template exact_word<FLOAT>(key);
+        return VB ? key : order.template word_alone<FLOAT>(key);
     }
 
     GPI_DEVICE K word(K held) const
     {
-        return VB ? order.template equal_word<FLOAT>(held) : held;
+        return VB ? order.template word<FLOAT>(held) : held;
     }
 
     GPI_DEVICE K key(K held) const
