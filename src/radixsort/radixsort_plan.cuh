@@ -260,8 +260,7 @@ struct GridBarrier {
         __syncthreads();
         if (threadIdx.x == 0) {
             expected += gridDim.x;
-            __threadfence();
-            atomicAdd(arrived, 1u);
+            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
             uint32_t seen;
             do
                 asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
@@ -269,7 +268,6 @@ struct GridBarrier {
                              : "l"(arrived)
                              : "memory");
             while (seen < expected);
-            __threadfence();
         }
         __syncthreads();
     }
