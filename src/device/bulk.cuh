@@ -27,12 +27,6 @@ GPI_DEVICE void barrier_init_done()
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* Its memory may be used for something else. */
-GPI_DEVICE void barrier_end(uint64_t *b)
-{
-    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(b)) : "memory");
-}
-
 GPI_DEVICE void barrier_arrive(uint64_t *b)
 {
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(b)) : "memory");
@@ -81,6 +75,12 @@ GPI_DEVICE void bulk_load(void *to_shared, const void *from_global, uint32_t byt
                  " [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to_shared)),
                  "l"(from_global), "r"(bytes), "r"(shared_address(b)), "l"(policy)
                  : "memory");
+}
+
+/* Bulk loads of this thread see what others wrote to global memory before a barrier. */
+GPI_DEVICE void bulk_sees_global()
+{
+    asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
 /* Ask the L2 for what will be loaded. */

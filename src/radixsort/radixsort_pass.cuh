@@ -168,13 +168,14 @@ template <class K, class Tile_, class Way_, int BYTES> struct GroupSplit {
      * pads, which are at the end of the last bin, are not counted. */
     GPI_DEVICE uint2 count(const Draw &draw) const
     {
-        uint2 bin = t.s.counts.sum();
-        if constexpr (BYTES > 0) {
-            if (G::thread() == (int)t.digit_of.mask)
-                bin.x -= Tile::items - draw.span.count;
-            if (has_bin())
-                places().publish(draw, bin.x);
-        }
+        const uint32_t pads =
+            BYTES > 0 && G::thread() == (int)t.digit_of.mask ? Tile::items - draw.span.count : 0;
+        uint2 bin = t.s.counts.sum([&](uint32_t count) {
+            if constexpr (BYTES > 0)
+                if (has_bin())
+                    places().publish(draw, count - pads);
+        });
+        bin.x -= pads;
         G::sync();
         return bin;
     }
@@ -193,7 +194,7 @@ struct PairSplitter : PairSplit<K, FLOAT, VB, T, I, Way> {
     using typename Base::G;
     using typename Base::Tile;
 
-    uint32_t parity = 0; /* of the tiles that have landed */
+    uint32_t parity; /* of the tiles that have landed */
 
     using Base::Base;
 
@@ -210,8 +211,7 @@ struct PairSplitter : PairSplit<K, FLOAT, VB, T, I, Way> {
         way.enter(now, t.digit_of);
         if constexpr (Way::enters)
             G::sync();
-        t.s.stage.wait(parity);
-        parity ^= 1;
+        t.s.stage.wait_keys(parity);
         t.read_digits(now.span, ranks);
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(ranks);
@@ -229,6 +229,8 @@ struct PairSplitter : PairSplit<K, FLOAT, VB, T, I, Way> {
         /* 3. Write. The next tile is drawn late: others wait for it from then on. */
         if (way.asks_early() && G::thread() == 0)
             t.prefetch(way.soon(now));
+        t.s.stage.wait_values(parity);
+        parity ^= 1;
         const bool ordered = write(now.span);
         if (G::thread() == 0)
             way.set(way.draw());
@@ -242,23 +244,29 @@ struct PairSplitter : PairSplit<K, FLOAT, VB, T, I, Way> {
         return next;
     }
 
+    /* Once in a kernel, by all threads; then the block synchronizes. */
+    static GPI_DEVICE void init()
+    {
+        decltype(Tile::OfGroup::stage)::init();
+    }
+
     GPI_DEVICE void run()
     {
-        if (G::thread() == 0)
-            t.s.stage.init();
         __syncthreads();
         take<G>(way);
         t.s.counts.clear();
+        parity = t.s.stage.begin();
         __syncthreads();
         Draw now = way.drawn();
         G::sync();
         t.load(now.span);
         while (now.tile < way.tiles)
             now = split_tile(now);
-        t.s.stage.wait(parity);
+        t.s.stage.wait_keys(parity);
+        t.s.stage.wait_values(parity);
         G::sync();
         if (G::thread() == 0)
-            t.s.stage.end();
+            t.s.stage.end(parity ^ 1);
     }
 };
 
@@ -334,6 +342,10 @@ struct KeySplitter : KeySplit<K, FLOAT, STABLE, T, I, Way> {
         /* 4. Write. */
         write(now);
         return next;
+    }
+
+    static GPI_DEVICE void init()
+    {
     }
 
     GPI_DEVICE void run()

@@ -116,8 +116,9 @@ template <class G, int COUNTERS> struct TileCounts {
     }
 
     /* of[w][d] becomes where warp w's items of digit d start in digit order. Returns the count of
-     * the thread's digit and the position where it starts. */
-    GPI_DEVICE uint2 sum()
+     * the thread's digit and the position where it starts; tell(count) comes as soon as it is
+     * known. */
+    template <class F> GPI_DEVICE uint2 sum(F tell)
     {
         const int d = G::thread();
         uint32_t count[COUNTERS], total = 0;
@@ -126,6 +127,7 @@ template <class G, int COUNTERS> struct TileCounts {
             count[w] = d < radix_bins ? of[w][d] : 0;
             total += count[w];
         }
+        tell(total);
         const uint32_t begin = sum_before_bin<G>(total, warp_total);
         if (d < radix_bins) {
             uint32_t at = begin;
@@ -136,6 +138,11 @@ template <class G, int COUNTERS> struct TileCounts {
             }
         }
         return make_uint2(total, begin);
+    }
+
+    GPI_DEVICE uint2 sum()
+    {
+        return sum([](uint32_t) {});
     }
 };
 

@@ -203,6 +203,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
             tile.split.to = to;
             tile.split.bits = radix_bits;
             tile.split.states = job.states[0];
+            shared.way[G::number()].description.count = 0;
         }
         G::sync();
         const Way way = {job, segment(0), shared.way[G::number()],
@@ -246,7 +247,9 @@ __global__ void __launch_bounds__(T, 1)
     extern __shared__ __align__(16) char memory[];
     if (job.plan->route != gpi_radix_by_units)
         return;
-    Spread<K, FLOAT, VB, T, I> spread = {job, memory, {&job.plan->spread_arrived, 0}};
+    using Work = Spread<K, FLOAT, VB, T, I>;
+    Work spread = {job, memory, {&job.plan->spread_arrived, 0}};
+    Work::Splits::init();
     spread.run();
 }
 

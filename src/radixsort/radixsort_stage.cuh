@@ -44,11 +44,13 @@ template <class X> struct Piece {
         return end - begin;
     }
 
+    /* An end has 15 items at most: lane 0 has none. */
     GPI_DEVICE void copy_ends(void *stage) const
     {
         const bool behind = lane_id() >= 16;
-        const uint32_t at = (behind ? end : first) + lane_id() % 16 * (uint32_t)sizeof(X);
-        if (at < (behind ? last : min(begin, last)))
+        const int item = lane_id() % 16 - 1;
+        const uint32_t at = (behind ? end : first) + item * (uint32_t)sizeof(X);
+        if (item >= 0 && at < (behind ? last : min(begin, last)))
             *(X *)((char *)stage + at) = *(const X *)(from + at);
     }
 
@@ -66,23 +68,46 @@ template <class X> struct Piece {
     }
 };
 
-/* The keys and values of a group's tile. */
+/* What the threads of a group wait for until a tile has landed, of all splits of a kernel:
+ * racecheck takes barriers that are made anew for ones that nobody has waited for. */
+struct Landing {
+    uint64_t keys, values;
+    uint32_t parity; /* of the tiles that have landed, between splits */
+};
+
+/* The keys and values of a group's tile; keys come first, as they are needed first. */
 template <class G, class K, class V, int ITEMS> struct TileStage {
     Stage<K, ITEMS> keys;
     Stage<V, ITEMS> values;
-    uint64_t landed;
 
-    /* By one thread; then the block synchronizes. */
-    GPI_DEVICE void init()
+    static GPI_DEVICE Landing &landing()
     {
-        barrier_init(&landed, 32); /* each lane, for what it copied itself */
-        barrier_init_done();
+        __shared__ Landing of[radix_groups_most];
+        return of[G::number()];
     }
 
-    /* By one thread: the memory is free. */
-    GPI_DEVICE void end()
+    /* Once in a kernel; then the block synchronizes. */
+    static GPI_DEVICE void init()
     {
-        barrier_end(&landed);
+        if (G::thread() > 0)
+            return;
+        barrier_init(&landing().keys, 32); /* each lane, for what it copied itself */
+        barrier_init(&landing().values, 32);
+        barrier_init_done();
+        landing().parity = 0;
+    }
+
+    /* Before tiles of a split are loaded, which others have written. */
+    static GPI_DEVICE uint32_t begin()
+    {
+        bulk_sees_global();
+        return landing().parity;
+    }
+
+    /* By one thread, after a split. */
+    static GPI_DEVICE void end(uint32_t parity)
+    {
+        landing().parity = parity;
     }
 
     /* By one thread: what will be loaded. */
@@ -98,24 +123,33 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
     {
         if (G::thread() >= 32)
             return;
-        const Piece<K> k(key, count);
-        k.copy_ends(keys.item);
-        const Piece<V> v(value, value ? count : 0);
-        v.copy_ends(values.item);
-        if (lane_id() == 0) {
-            barrier_expect(&landed, k.bulk_bytes() + v.bulk_bytes());
-            v.copy_bulk(values.item, &landed);
-            k.copy_bulk(keys.item, &landed);
-        } else {
-            barrier_arrive(&landed);
-        }
+        copy(Piece<K>(key, count), keys.item, &landing().keys);
+        copy(Piece<V>(value, value ? count : 0), values.item, &landing().values);
         __syncwarp();
     }
 
     /* parity: whether an odd number of tiles has landed before. */
-    GPI_DEVICE void wait(uint32_t parity)
+    GPI_DEVICE void wait_keys(uint32_t parity)
     {
-        barrier_wait(&landed, parity);
+        barrier_wait(&landing().keys, parity);
+    }
+
+    GPI_DEVICE void wait_values(uint32_t parity)
+    {
+        barrier_wait(&landing().values, parity);
+    }
+
+  private:
+    /* By a warp. */
+    template <class X> static GPI_DEVICE void copy(const Piece<X> &piece, X *to, uint64_t *landed)
+    {
+        if (lane_id() == 0) {
+            barrier_expect(landed, piece.bulk_bytes());
+            piece.copy_bulk(to, landed);
+        } else {
+            piece.copy_ends(to);
+            barrier_arrive(landed);
+        }
     }
 };
 
@@ -125,11 +159,16 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
     Stage<K, ITEMS> keys;
     Stage<V, ITEMS> values;
 
-    GPI_DEVICE void init()
+    static GPI_DEVICE void init()
     {
     }
 
-    GPI_DEVICE void end()
+    static GPI_DEVICE uint32_t begin()
+    {
+        return 0;
+    }
+
+    static GPI_DEVICE void end(uint32_t)
     {
     }
 
@@ -145,10 +184,14 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
             copy_async(values.first(value) + i, value + i);
     }
 
-    GPI_DEVICE void wait(uint32_t)
+    GPI_DEVICE void wait_keys(uint32_t)
     {
         copy_async_wait();
         G::sync();
+    }
+
+    GPI_DEVICE void wait_values(uint32_t)
+    {
     }
 };
 

@@ -227,6 +227,7 @@ __global__ void __launch_bounds__(T, 1)
     extern __shared__ __align__(16) char memory[];
     using Work = Sweep<K, FLOAT, VB, T, I>;
     Work sweep = {job, memory, {&job.plan->arrived, 0}};
+    Work::Stable::init();
     bool buckets = false;
     if constexpr (radix_has_buckets<K>) {
         if (job.bucket_bits) {

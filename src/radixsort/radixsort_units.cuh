@@ -34,7 +34,7 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
     static constexpr bool enters = true;
     struct Shared {
         uint32_t tile, segment;
-        gpi_radix_segment description; /* of the tile drawn last */
+        gpi_radix_segment description; /* of the tile drawn last; without items: none */
         alignas(16) uint8_t bins[GPI_RADIX_UNITS];
     };
     struct Draw {
@@ -63,12 +63,17 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
         return atomicAdd(&job.plan->spread_ticket, 1u);
     }
 
+    static GPI_DEVICE uint32_t tiles_of(const gpi_radix_segment &d)
+    {
+        return (d.count + ITEMS - 1) / ITEMS;
+    }
+
     /* By one thread; segments of equal keys are passed over. */
     GPI_DEVICE void set(uint32_t tile) const
     {
         for (;; tile = draw()) {
             s.tile = tile;
-            if (tile >= tiles)
+            if (tile >= tiles || tile - s.description.tile < tiles_of(s.description))
                 return;
             const uint32_t segment = job.spread.segment_of[tile];
             const gpi_radix_segment d = segments[segment];
@@ -77,7 +82,7 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
                 s.description = d;
                 return;
             }
-            atomicMax(&job.plan->spread_ticket, d.tile + (d.count + ITEMS - 1) / ITEMS);
+            atomicMax(&job.plan->spread_ticket, d.tile + tiles_of(d));
         }
     }
 

@@ -25,7 +25,7 @@ constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
  * for small arrays, fewer where words of floats are made of keys. Keys of 1 and 2 bytes, and values
  * of 8, have one shape, between the two. H200, 2026-11-21: see docs/tuning.md, "Two groups in a
  * block" and "Tiles that land". */
-constexpr int radix_tile_threads = 512;
+constexpr int radix_tile_threads = 512, radix_groups_most = 2;
 
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
 {
