@@ -45,7 +45,7 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small, bool 
     int wide = radix_tile_groups(key_bytes, value_bytes) == 1;
     int most = value_bytes == 8 ? 20
                : key_bytes <= 2 ? 32
-               : small          ? (wide ? 8 : 16)
+               : small          ? (wide || !value_bytes ? 8 : 16)
                : value_bytes    ? 56
                : wide           ? 24
                : is_float       ? 52
@@ -81,7 +81,7 @@ constexpr uint64_t radix_narrow_items = 1 << 30;
 
 /* Bytes of states of earlier tiles that a look-back reads at once: of pairs, and of keys, which are
  * in registers meanwhile. H200: see docs/tuning.md, "Tiles that land". */
-constexpr int radix_look_back_pairs = 64, radix_look_back_keys = 32;
+constexpr int radix_look_back_pairs = 32, radix_look_back_keys = 32;
 
 /* A bucket that is sorted inside a block. H200, 2026-11-21, u32 keys and u64 keys at 2^28: 12 bits,
  * 3 blocks for 4-byte keys 3107 and 5459 us; 13 bits 3199 and 5629; two passes instead of bins 3521
