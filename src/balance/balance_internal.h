@@ -10,8 +10,7 @@
  *   3. walk the share: an item step writes the number (or the value) of the current segment.
  *
  * On the CPU a share is one task, walked a segment at a time with block-wise fills. On CUDA it is a
- * tile of one block: see balance_kernels.cuh. Shares only cut the work, so no result depends on
- * them.
+ * tile of one block: see balance_walk.cuh. Shares only cut the work, so no result depends on them.
  *
  * No workspace, except gp_expand_counts(): [offsets: num_segments + 1 of uint64_t][scan's
  * workspace].

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks along the merge path of segments and items, a tile per block at a time.
+ *
+ * A tile is tile_units steps of the path, so at most that many items and segments together. Its
+ * items are staged in shared memory as 16-bit numbers: 0, or, where a segment starts, that
+ * segment's distance from the tile's first one. What is written from there is in
+ * balance_kernels.cuh.
+ */
+#pragma once
+
+extern "C" {
+#include "balance/balance_internal.h"
+}
+#include "device/search.cuh"
+#include "device/space.cuh"
+#include "device/warp.cuh"
+#include "tuning/balance_tuning.cuh"
+
+namespace GPI_SPACE::balance
+{
+
+constexpr int warps = workers / 32;
+constexpr int threads = workers + 32; /* the last warp scouts: it finds where the next tile ends */
+constexpr uint32_t slice_items = stage_items / warps; /* of one warp */
+/* Less than the stage: the first item is staged up to 15 places in, where its output's vector is.
+ */
+constexpr uint32_t tile_units = stage_items - 16;
+
+/* What all tiles of a launch share. */
+template <class Offset> struct segments {
+    const Offset *offsets;
+    Offset base; /* offsets[0] */
+    uint64_t num_segments;
+    uint64_t num_items;
+
+    GPI_DEVICE segments(const Offset *array, uint64_t count)
+        : offsets(array), base(__ldg(array)), num_segments(count)
+    {
+    }
+
+    GPI_DEVICE uint64_t at(uint64_t s) const
+    {
+        return offset_at(offsets, base, s);
+    }
+
+    GPI_DEVICE uint64_t total() const
+    {
+        return at(num_segments);
+    }
+};
+
+struct stage {
+    alignas(32) uint16_t heads[stage_items];
+    uint32_t carry[warps]; /* the head before each slice */
+    uint64_t first;        /* segment where the block's first tile begins */
+    uint64_t ends[2];      /* segments where tiles end, in turn */
+};
+
+/* From segment s0 and item i0 up to segment s1 and item i1. */
+struct tile {
+    uint64_t s0, s1, i0, i1;
+    uint32_t pad; /* place of i0 in the stage */
+};
+
+/* A head is the distance of its segment from s0 below its place in the stage; 0: segment s0 itself.
+ */
+GPI_DEVICE uint32_t head_make(uint32_t distance, uint32_t place)
+{
+    return distance | place << 16;
+}
+
+GPI_DEVICE uint32_t head_distance(uint32_t head)
+{
+    return head & 0xffff;
+}
+
+GPI_DEVICE uint32_t head_place(uint32_t head)
+{
+    return head >> 16;
+}
+
+/*
+ * Write the heads of the tile's segments. Only non-empty segments have one, so every place has one
+ * writer. Whoever covers the start of a slice leaves its head as the carry of that slice.
+ */
+template <class Offset>
+GPI_DEVICE void stage_heads(const segments<Offset> &g, const tile &t, stage &s)
+{
+    const uint32_t distances = (uint32_t)(t.s1 - t.s0);
+#pragma unroll 4
+    for (uint32_t distance = 1 + threadIdx.x; distance <= distances; distance += workers) {
+        uint64_t segment = t.s0 + distance;
+        uint64_t begin = g.at(segment);
+        /* Items past the last segment's end form a segment of their own. */
+        uint64_t end = segment < g.num_segments ? g.at(segment + 1) : t.i1;
+        end = min(end, t.i1);
+        if (begin < t.i0 || begin >= end)
+            continue;
+        uint32_t place = (uint32_t)(begin - t.i0) + t.pad;
+        uint32_t after = (uint32_t)(end - t.i0) + t.pad;
+        s.heads[place] = (uint16_t)distance;
+        for (uint32_t w = place / slice_items + 1; w * slice_items < after; w++)
+            s.carry[w] = head_make(distance, place);
+    }
+}
+
+/* A barrier of the workers: the scout may still be searching. */
+GPI_DEVICE void workers_sync()
+{
+    asm volatile("bar.sync 1, %0;" ::"n"(workers) : "memory");
+}
+
+/*
+ * Where a tile of up to units steps ends that begins at segment s0 and step d0. The range keeps the
+ * tile within units items and units segments even if the offsets do not ascend.
+ */
+template <class Offset>
+GPI_DEVICE uint64_t tile_end(const segments<Offset> &g, uint64_t s0, uint64_t d0, uint64_t d1)
+{
+    const uint64_t high = min(g.num_segments, s0 + (d1 - d0));
+    const uint64_t low = max(s0, merge_path_low(g.num_items, d1));
+    return merge_path_search_warp(g.offsets, g.base, low, high, d1);
+}
+
+/* Fetch into the L2 cache what stage_heads() will read of segments s0 to s1, by one warp. */
+template <class Offset>
+GPI_DEVICE void prefetch_offsets(const segments<Offset> &g, uint64_t s0, uint64_t s1)
+{
+    constexpr uint64_t line = 128 / sizeof(Offset);
+    for (uint64_t s = s0 + lane_id() * line; s <= s1; s += 32 * line)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(g.offsets + s));
+}
+
+/* Find where the first tile of the block begins and ends, by one warp. */
+template <class Offset>
+GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1, stage &s)
+{
+    const uint64_t first =
+        merge_path_search_warp(g.offsets, g.base, merge_path_low(g.num_items, d0),
+                               merge_path_high(g.num_segments, d0), d0);
+    s.first = first;
+    s.ends[1] = tile_end(g, first, d0, d1);
+}
+
+/* Stage a tile, then call work(tile): the part of the workers. */
+template <class Offset, class Work>
+GPI_DEVICE void work_on_tile(const segments<Offset> &g, const tile &t, stage &s, Work work)
+{
+    /* Nothing but empty segments. */
+    if (t.i0 >= t.i1)
+        return;
+    for (uint32_t i = threadIdx.x; i < stage_items / 8; i += workers)
+        reinterpret_cast<uint4 *>(s.heads)[i] = make_uint4(0, 0, 0, 0);
+    if (threadIdx.x < warps)
+        s.carry[threadIdx.x] = 0;
+    workers_sync();
+    if (t.s0 < t.s1)
+        stage_heads(g, t, s);
+    workers_sync();
+    work(t);
+}
+
+/*
+ * Take this block's tiles, one after another. pad_of(i) is where item i belongs in the stage when a
+ * tile begins with it. While the workers are at a tile, the scout finds where the next one ends.
+ */
+template <class Offset, class PadOf, class Work>
+GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
+                           stage &s, PadOf pad_of, Work work)
+{
+    const uint64_t steps = g.num_segments + g.num_items;
+    const bool scout = threadIdx.x >= workers;
+    uint64_t d0 = blockIdx.x * tiles_per_block * units;
+    if (d0 >= steps || g.num_items == 0)
+        return;
+    uint64_t d1 = min(d0 + units, steps);
+    if (scout)
+        scout_first(g, d0, d1, s);
+    __syncthreads();
+    uint64_t s0 = s.first, s1 = s.ends[1];
+    for (uint64_t n = 0;; n++) {
+        const bool more = n + 1 < tiles_per_block && d1 < steps;
+        const uint64_t d2 = min(d1 + units, steps);
+        if (!scout) {
+            work_on_tile(g, tile{s0, s1, d0 - s0, d1 - s1, pad_of(d0 - s0)}, s, work);
+        } else if (more) {
+            const uint64_t s2 = tile_end(g, s1, d1, d2);
+            s.ends[n & 1] = s2;
+            prefetch_offsets(g, s1, s2);
+        }
+        if (!more)
+            return;
+        /* The workers are done with the stage, the scout with ends[n & 1]; ends[(n + 1) & 1] is
+         * free. */
+        __syncthreads();
+        s0 = s1;
+        s1 = s.ends[n & 1];
+        d0 = d1;
+        d1 = d2;
+    }
+}
+
+} // namespace GPI_SPACE::balance
