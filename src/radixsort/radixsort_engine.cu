@@ -320,8 +320,8 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     if constexpr (VB == 0 && sizeof(Key) <= 2)
         if (args->exact && args->n >= counted_from)
             return launch_counting<FLOAT, Key>(ctx, function, job);
-    if (is_small(args->n))
-        GPI_TRY((launch_sweep<FLOAT, VB, Shape::small>(ctx, function, job)));
+    if (is_small(args->n)) /* the kernel of floats: what it does more does not show there */
+        GPI_TRY((launch_sweep<(sizeof(Key) > 1), VB, Shape::small>(ctx, function, job)));
     else
         GPI_TRY((launch_sweep<FLOAT, VB, Shape::large>(ctx, function, job)));
     if constexpr (radix_has_units<Key>(VB))

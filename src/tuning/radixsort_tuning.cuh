@@ -79,9 +79,9 @@ constexpr uint64_t radix_narrow_items = 1 << 18;
 constexpr uint64_t radix_narrow_items = 1 << 30;
 #endif
 
-/* Bytes of states of earlier tiles that a look-back reads at once: of pairs, and of keys, which are
- * in registers meanwhile. H200: see docs/tuning.md, "Tiles that land". */
-constexpr int radix_look_back_pairs = 32, radix_look_back_keys = 32;
+/* Bytes of states of earlier tiles that a look-back reads at once. H200, 2026-11-22: see
+ * docs/tuning.md, "Who is waited for". */
+constexpr int radix_look_back_bytes = 32;
 
 /* A bucket that is sorted inside a block. H200, 2026-11-21, u32 keys and u64 keys at 2^28: 12 bits,
  * 3 blocks for 4-byte keys 3107 and 5459 us; 13 bits 3199 and 5629; two passes instead of bins 3521
