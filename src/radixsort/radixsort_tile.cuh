@@ -145,18 +145,27 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         }
     };
 
-    /* Keys into digit order. */
+    /* Keys into digit order; in batches, as the compiler does not know that shared memory that is
+     * written is not what is read next. */
     GPI_DEVICE void exchange(const Span &span, const K (&key)[I], const uint32_t (&ranks)[I / 2])
     {
         const uint32_t *counts = s.counts.own();
+        constexpr int batch = 4;
+        static_assert(I % batch == 0, "whole batches");
         forget_digits();
 #pragma unroll
-        for (int i = 0; i < I; i++) {
-            const uint32_t at = counts[digit_in_row(span, i, key[i])] + get(ranks, i);
-            if (takes_part(span, i))
-                s.keys[at] = key[i];
-            if constexpr (STABLE)
-                s.source[at] = (uint16_t)(first_item() + i * 32);
+        for (int i = 0; i < I; i += batch) {
+            uint32_t at[batch];
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                at[j] = counts[digit_in_row(span, i + j, key[i + j])] + get(ranks, i + j);
+#pragma unroll
+            for (int j = 0; j < batch; j++) {
+                if (takes_part(span, i + j))
+                    s.keys[at[j]] = key[i + j];
+                if constexpr (STABLE)
+                    s.source[at[j]] = (uint16_t)(first_item() + (i + j) * 32);
+            }
         }
     }
 
