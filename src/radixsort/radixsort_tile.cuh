@@ -175,11 +175,9 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         s.place[G::thread()] = job.keys[s.split.to] + item;
     }
 
-    /* To where position p of the tile goes, if its digit is d: global, as the compiler cannot know.
-     */
-    GPI_DEVICE void store(uint32_t d, uint32_t p, K key) const
+    /* Global, as the compiler cannot know. */
+    static GPI_DEVICE void store(K *to, K key)
     {
-        K *to = s.place[d] + p;
         __builtin_assume(__isGlobal(to));
         *to = key;
     }
@@ -205,10 +203,14 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         for (int i = 0; i < ROWS; i++)
             mine[i] = rise(p + i * 32);
         const bool ordered = STABLE ? rising(mine, valid, wrap) : true;
+        K *to[ROWS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            to[i] = s.place[mine[i] >> 16] + p + i * 32;
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             if (valid)
-                store(mine[i] >> 16, p + i * 32, order().key(key[i]));
+                store(to[i], order().key(key[i]));
         return ordered;
     }
 
@@ -255,7 +257,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
                 counts[d] = at + 1;
             __syncwarp();
             if (i < span.count)
-                t.store(d, at, from[i]);
+                store(t.s.place[d] + at, from[i]);
         }
         G::sync();
     }
