@@ -34,8 +34,8 @@ constexpr StreamShape stream_shape = {8, 4, 8, 8, 7, 12, 200 * 1024, (8 << 20) +
 
 /* Bytes of input from which on the L2 is asked to keep lines that were read, so that it gives up
  * those that were written. H200, CUDA 13.0, 2026-11-22, us, after and before: i64 2^24 69.5 71.4,
- * 2^28 1005 1046; f32 2^26 131.9 136.5; no difference at f32 2^24, 64 MB. */
-constexpr uint64_t stream_keep_bytes = 128 << 20;
+ * 2^23 38.6 39.4, 2^28 1005 1046; f32 2^26 131.9 136.5; no difference at f32 2^24, also 64 MB. */
+constexpr uint64_t stream_keep_bytes = 64 << 20;
 
 /* Segmented scans, whose stages also hold head bits: the shape they were tuned with. Pairs are as
  * other wide items there. */
