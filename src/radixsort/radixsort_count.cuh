@@ -213,6 +213,40 @@ template <class K> GPI_DEVICE int varying_end(const RadixKeys<K> &job)
     return varying ? 64 - __clzll(varying) : job.begin;
 }
 
+/* One block plans while all others wait: so many of a thread's reads are on their way at once. */
+constexpr uint32_t plan_batch = 8;
+
+/*
+ * By a warp: counts[begin, end) become the sums of those before, at and on, and are copied to
+ * cursors; BATCH rows of 32 are read at once. Returns where the next range starts.
+ */
+template <uint32_t BATCH>
+GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t &begin,
+                                  uint32_t end, uint32_t at)
+{
+    for (; begin + 32 * (BATCH - 1) < end; begin += 32 * BATCH) {
+        uint32_t count[BATCH];
+        const uint32_t i = begin + lane_id();
+#pragma unroll
+        for (uint32_t j = 0; j < BATCH; j++)
+            count[j] = i + j * 32 < end ? counts[i + j * 32] : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < BATCH; j++) {
+            uint32_t upto = count[j];
+#pragma unroll
+            for (int d = 1; d < 32; d <<= 1) {
+                const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
+                if (lane_id() >= d)
+                    upto += left;
+            }
+            if (i + j * 32 < end)
+                counts[i + j * 32] = cursors[i + j * 32] = at + upto - count[j];
+            at += __shfl_sync(all_lanes, upto, 31);
+        }
+    }
+    return at;
+}
+
 /* By one block: whether so many words of a sample are in few buckets, and not nearly all, that the
  * counts of all words could lead to passes only. The limits are those of plan_buckets(), with room
  * for what a sample is wrong by. */
@@ -225,11 +259,18 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
     if (threadIdx.x == 0)
         crowd = most = 0;
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < 1u << bits; i += T) {
-        if (counts[i] > sample / (radix_units_few * 5 / 4))
-            atomicAdd(&crowd, counts[i]);
-        if (counts[i] > sample / (radix_units_even / 2))
-            atomicMax(&most, counts[i]);
+    for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
+        uint32_t count[plan_batch];
+#pragma unroll
+        for (uint32_t j = 0; j < plan_batch; j++)
+            count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < plan_batch; j++) {
+            if (count[j] > sample / (radix_units_few * 5 / 4))
+                atomicAdd(&crowd, count[j]);
+            if (count[j] > sample / (radix_units_even / 2))
+                atomicMax(&most, count[j]);
+        }
     }
     __syncthreads();
     if (threadIdx.x == 0)
@@ -295,22 +336,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     }
     if (!fits)
         return;
-    for (uint32_t i = begin; i < end; i += 32) {
-        const bool mine = i + lane_id() < size;
-        const uint32_t count = mine ? counts[i + lane_id()] : 0;
-        uint32_t upto = count;
-#pragma unroll
-        for (int d = 1; d < 32; d <<= 1) {
-            const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
-            if (lane_id() >= d)
-                upto += left;
-        }
-        if (mine) {
-            counts[i + lane_id()] = at + upto - count;
-            job.cursors[i + lane_id()] = at + upto - count;
-        }
-        at += __shfl_sync(all_lanes, upto, 31);
-    }
+    uint32_t next = begin;
+    at = starts_of_run<plan_batch>(counts, job.cursors, next, end, at);
+    starts_of_run<1>(counts, job.cursors, next, end, at);
     if (bits <= radix_bits)
         return;
     /* Segments of the second split: buckets with the same first digit. */
