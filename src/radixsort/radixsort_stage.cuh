@@ -97,7 +97,7 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
         landing().parity = 0;
     }
 
-    /* Before tiles of a split are loaded, which others have written. */
+    /* Before a split, whose tiles others have written; returns the parity of the next to land. */
     static GPI_DEVICE uint32_t begin()
     {
         bulk_sees_global();
