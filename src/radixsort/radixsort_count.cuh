@@ -217,8 +217,8 @@ template <class K> GPI_DEVICE int varying_end(const RadixKeys<K> &job)
 constexpr uint32_t plan_batch = 8;
 
 /*
- * By a warp: counts[begin, end) become the sums of those before, at and on, and are copied to
- * cursors; BATCH rows of 32 are read at once. Returns where the next range starts.
+ * By a warp: counts[begin, end) become exclusive sums from at on, in cursors too; BATCH rows of 32
+ * are read at once, and begin moves past all that fill a batch. Returns at for what is left.
  */
 template <uint32_t BATCH>
 GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t &begin,

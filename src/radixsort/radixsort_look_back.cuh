@@ -76,6 +76,7 @@ GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile,
     State::write(mine, State::upto | (before + own));
     return before;
 }
+
 /* What the threads of a group with a bin each do for their tile, if the split is stable. */
 template <class K, class Way, int BYTES> struct StablePlaces {
     using Draw = typename Way::Draw;
