@@ -42,6 +42,13 @@ static void pairs_free(struct pairs *p)
     T_OK(gp_free(t_ctx(), p->values_out));
 }
 
+static uint64_t count_wrong(const uint32_t *before, const uint32_t *keys, const uint32_t *positions,
+                            size_t n)
+{
+    struct t_order order = {before, keys, positions, 4, n};
+    return t_order_count_wrong(&order);
+}
+
 /* Positions that are moved, and positions that the sort makes. */
 static void check_spread(enum bench_spread spread, size_t n, const struct pairs *p)
 {
@@ -49,10 +56,10 @@ static void check_spread(enum bench_spread spread, size_t n, const struct pairs 
     t_order_fill(spread, n, p->keys_in, p->values_in);
     T_OK(gp_radix_sort_pairs(t_ctx(), dtype, p->keys_in, 4, p->values_in, n, p->keys_out,
                              p->values_out, NULL));
-    ck_assert_uint_eq(t_order_count_wrong(p->keys_in, p->keys_out, p->values_out, n), 0);
+    ck_assert_uint_eq(count_wrong(p->keys_in, p->keys_out, p->values_out, n), 0);
     T_OK(gp_copy(t_ctx(), p->values_in, n * 4, p->values_out));
     T_OK(gp_argsort(t_ctx(), dtype, p->keys_in, n, GP_U32, p->values_out, NULL));
-    ck_assert_uint_eq(t_order_count_wrong(p->keys_in, p->keys_out, p->values_out, n), 0);
+    ck_assert_uint_eq(count_wrong(p->keys_in, p->keys_out, p->values_out, n), 0);
 }
 
 START_TEST(test_radix_sort_pairs_are_stable)
@@ -74,16 +81,16 @@ START_TEST(test_order_check_counts_wrong_items)
     const uint32_t zero = 0;
     struct pairs p = pairs_new(n);
     t_order_fill(BENCH_SORTED, n, p.keys_in, p.values_in);
-    ck_assert_uint_eq(t_order_count_wrong(p.keys_in, p.keys_in, p.values_in, n), 0);
+    ck_assert_uint_eq(count_wrong(p.keys_in, p.keys_in, p.values_in, n), 0);
     T_OK(gp_copy(t_ctx(), &zero, 4, p.keys_in + 500)); /* falls, and rises again */
-    ck_assert_uint_eq(t_order_count_wrong(p.keys_in, p.keys_in, p.values_in, n), 1);
+    ck_assert_uint_eq(count_wrong(p.keys_in, p.keys_in, p.values_in, n), 1);
     t_order_fill(BENCH_CONSTANT, n, p.keys_in, p.values_in);
     T_OK(gp_copy(t_ctx(), &zero, 4, p.values_in + 500)); /* not stable, twice there */
-    ck_assert_uint_eq(t_order_count_wrong(p.keys_in, p.keys_in, p.values_in, n), 1);
+    ck_assert_uint_eq(count_wrong(p.keys_in, p.keys_in, p.values_in, n), 1);
     T_OK(gp_copy(t_ctx(), p.values_in + 501, 4, p.values_in + 500)); /* twice, side by side */
-    ck_assert_uint_eq(t_order_count_wrong(p.keys_in, p.keys_in, p.values_in, n), 1);
+    ck_assert_uint_eq(count_wrong(p.keys_in, p.keys_in, p.values_in, n), 1);
     T_OK(gp_copy(t_ctx(), &zero, 4, p.keys_in + n - 1)); /* falls, and all others are of a key */
-    ck_assert_uint_ge(t_order_count_wrong(p.keys_in, p.keys_in, p.values_in, n), 2);
+    ck_assert_uint_ge(count_wrong(p.keys_in, p.keys_in, p.values_in, n), 2);
     pairs_free(&p);
 }
 END_TEST
@@ -102,6 +109,25 @@ START_TEST(test_radix_sort_large_pairs_are_stable)
 }
 END_TEST
 
+/* More than 2^32 keys, sorted alone and as indices of 64 bits: takes 140 GB. */
+START_TEST(test_radix_sort_past_2_32)
+{
+    const size_t n = ((size_t)1 << 32) + 4711;
+    void *before, *positions, *keys;
+    T_OK(gp_malloc(t_ctx(), n * 4, &before));
+    T_OK(gp_malloc(t_ctx(), n * 8, &positions));
+    t_order_fill(_i ? BENCH_ZIPF : BENCH_UNIFORM, n, before, NULL);
+    T_OK(gp_argsort(t_ctx(), GP_U32, before, n, GP_U64, positions, NULL));
+    T_OK(gp_malloc(t_ctx(), n * 4, &keys));
+    T_OK(gp_radix_sort(t_ctx(), GP_U32, before, n, keys, NULL));
+    struct t_order order = {before, keys, positions, 8, n};
+    ck_assert_uint_eq(t_order_count_wrong(&order), 0);
+    T_OK(gp_free(t_ctx(), before));
+    T_OK(gp_free(t_ctx(), positions));
+    T_OK(gp_free(t_ctx(), keys));
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("radixsort_stable");
@@ -110,6 +136,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_order_check_counts_wrong_items);
     c = t_case(s, "large");
     tcase_add_test(c, test_radix_sort_large_pairs_are_stable);
+    tcase_add_loop_test(c, test_radix_sort_past_2_32, 0, 2);
     return s;
 }
 

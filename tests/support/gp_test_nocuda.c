@@ -82,10 +82,9 @@ void t_order_fill_cuda(gp_stream stream, enum bench_spread spread, uint64_t seed
     no_cuda();
 }
 
-uint64_t t_order_count_wrong_cuda(gp_stream stream, const uint32_t *before, const uint32_t *keys,
-                                  const uint32_t *positions, uint64_t n)
+uint64_t t_order_count_wrong_cuda(gp_stream stream, const struct t_order *order)
 {
-    (void)stream, (void)before, (void)keys, (void)positions, (void)n;
+    (void)stream, (void)order;
     no_cuda();
     return 0;
 }

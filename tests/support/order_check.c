@@ -11,17 +11,17 @@ void t_order_fill(enum bench_spread spread, uint64_t n, uint32_t *keys, uint32_t
     }
     for (uint64_t i = 0; i < n; i++) {
         keys[i] = bench_spread_bits(spread, i, n, bench_hash(t_seed(), i));
-        positions[i] = (uint32_t)i;
+        if (positions)
+            positions[i] = (uint32_t)i;
     }
 }
 
-uint64_t t_order_count_wrong(const uint32_t *before, const uint32_t *keys,
-                             const uint32_t *positions, uint64_t n)
+uint64_t t_order_count_wrong(const struct t_order *order)
 {
     uint64_t wrong = 0;
     if (t_is_cuda())
-        return t_order_count_wrong_cuda(gp_context_stream(t_ctx()), before, keys, positions, n);
-    for (uint64_t i = 0; i < n; i++)
-        wrong += (uint64_t)t_order_wrong(before, keys, positions, i, n);
+        return t_order_count_wrong_cuda(gp_context_stream(t_ctx()), order);
+    for (uint64_t i = 0; i < order->n; i++)
+        wrong += (uint64_t)t_order_wrong(order, i);
     return wrong;
 }

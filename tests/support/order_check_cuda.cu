@@ -19,18 +19,18 @@ static __global__ void fill_k(bench_spread spread, uint64_t seed, uint64_t n, ui
     const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
         keys[i] = bench_spread_bits(spread, i, n, bench_hash(seed, i));
-        positions[i] = (uint32_t)i;
+        if (positions)
+            positions[i] = (uint32_t)i;
     }
 }
 
-static __global__ void count_wrong_k(const uint32_t *before, const uint32_t *keys,
-                                     const uint32_t *positions, uint64_t n,
+static __global__ void count_wrong_k(const __grid_constant__ t_order order,
                                      unsigned long long *wrong)
 {
     const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
     unsigned long long mine = 0;
-    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
-        mine += t_order_wrong(before, keys, positions, i, n);
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < order.n; i += stride)
+        mine += t_order_wrong(&order, i);
     if (mine)
         atomicAdd(wrong, mine);
 }
@@ -42,13 +42,12 @@ void t_order_fill_cuda(gp_stream stream, enum bench_spread spread, uint64_t seed
     check_cuda(cudaGetLastError());
 }
 
-uint64_t t_order_count_wrong_cuda(gp_stream stream, const uint32_t *before, const uint32_t *keys,
-                                  const uint32_t *positions, uint64_t n)
+uint64_t t_order_count_wrong_cuda(gp_stream stream, const struct t_order *order)
 {
     unsigned long long *d_wrong, wrong = 0;
     check_cuda(cudaMalloc((void **)&d_wrong, sizeof wrong));
     check_cuda(cudaMemcpyAsync(d_wrong, &wrong, sizeof wrong, cudaMemcpyHostToDevice, stream));
-    count_wrong_k<<<2048, 256, 0, stream>>>(before, keys, positions, n, d_wrong);
+    count_wrong_k<<<2048, 256, 0, stream>>>(*order, d_wrong);
     check_cuda(cudaMemcpyAsync(&wrong, d_wrong, sizeof wrong, cudaMemcpyDeviceToHost, stream));
     check_cuda(cudaStreamSynchronize(stream));
     check_cuda(cudaFree(d_wrong));
