@@ -77,10 +77,11 @@ GPI_DEVICE void bulk_load(void *to_shared, const void *from_global, uint32_t byt
                  : "memory");
 }
 
-/* Bulk loads of this thread see what others wrote to global memory before a barrier. */
-GPI_DEVICE void bulk_sees_global()
+/* Bulk loads of this thread come after what was done before a barrier: they see what others wrote
+ * to global memory, and overwrite what was in shared memory. */
+GPI_DEVICE void bulk_follows()
 {
-    asm volatile("fence.proxy.async.global;" ::: "memory");
+    asm volatile("fence.proxy.async;" ::: "memory");
 }
 
 /* Ask the L2 for what will be loaded. */

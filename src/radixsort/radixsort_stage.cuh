@@ -97,10 +97,11 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
         landing().parity = 0;
     }
 
-    /* Before a split, whose tiles others have written; returns the parity of the next to land. */
+    /* Before a split, whose tiles others have written, and whose stage was used for something else;
+     * returns the parity of the next to land. */
     static GPI_DEVICE uint32_t begin()
     {
-        bulk_sees_global();
+        bulk_follows();
         return landing().parity;
     }
 
