@@ -64,12 +64,12 @@ GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile,
             word[0] = State::read(at);
         int used = 0;
 #pragma unroll
-        for (int i = 0; i < batch; i++)
-            if (!found && used == i && word[i] >= State::own) {
-                before += word[i] & State::count;
-                found = word[i] >= State::upto;
-                used++;
-            }
+        for (int i = 0; i < batch; i++) { /* without branches: bins end at different tiles */
+            const bool takes = !found && used == i && word[i] >= State::own;
+            before += takes ? word[i] & State::count : 0;
+            found = takes ? word[i] >= State::upto : found;
+            used += takes;
+        }
         at -= used * radix_bins;
         left -= min(left, (uint32_t)used);
     }
