@@ -346,7 +346,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         for_rows([&](int i) {
             const Word word = s.words[item(i)];
             if constexpr (pairs)
-                __stcs(to + item(i), job.order.template key<false>(
+                __stcs(to + item(i), job.order.template key<FLOAT>(
                                          (K)((same | word >> position_bits << low) + base)));
             else
                 __stcs(to + item(i), order().key((K)(word + base)));
@@ -369,7 +369,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         fetch_values(values_in);
         const Word first_word = word_of(keys_in[0]);
         Word word[I], differ = 0;
+        bool of_words = true;
         for_rows([&](int i) {
+            of_words = of_words && (!pairs || job.order.template is_of_word<FLOAT>(key[i]));
             word[i] = word_of(key[i]);
             differ |= word[i] ^ first_word;
         });
@@ -401,12 +403,13 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             settle();
             settle_between();
         }
-        write(first, keys_in, values_in, same, low);
+        write(first, keys_in, values_in, same, low, of_words);
         return true;
     }
 
-    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, Word same,
-                          int low) const
+    /* of_words: this thread's keys can be made of their words. */
+    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, Word same, int low,
+                          bool of_words) const
     {
         K *keys = job.keys[gpi_radix_out] + first;
         if constexpr (pairs) {
@@ -419,9 +422,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
                 write_picked(values, values_in);
             if (!job.keys_wanted)
                 return;
-            /* Some words do not have all of the key. */
-            if (job.order.template is_float<FLOAT>() || job.begin > 0 ||
-                job.end < 8 * (int)sizeof(K)) {
+            const bool whole = job.begin == 0 && job.end == 8 * (int)sizeof(K);
+            if (!whole || (FLOAT && !__syncthreads_and(of_words))) {
                 write_picked(keys, keys_in);
                 return;
             }

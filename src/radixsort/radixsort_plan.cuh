@@ -70,7 +70,13 @@ template <class K> struct KeyOrder {
         return (K)(x ^ flip);
     }
 
-    /* The key of a word of keys alone. */
+    /* Whether the key is that of its word beside values: all but zeros and NaNs that are merged. */
+    template <bool FLOAT> GPI_DEVICE bool is_of_word(K x) const
+    {
+        return !(FLOAT && merged) || merge(x) == x;
+    }
+
+    /* The key of a word that is one key's. */
     template <bool FLOAT> GPI_DEVICE K key(K word) const
     {
         K x = (K)(word ^ flip);
@@ -79,12 +85,6 @@ template <class K> struct KeyOrder {
             x ^= is_negative(x) ? positive : negative;
         }
         return x;
-    }
-
-    /* Kernels of floats also serve integers in some cases. */
-    template <bool FLOAT> GPI_DEVICE bool is_float() const
-    {
-        return FLOAT && inf != 0;
     }
 
   private:
