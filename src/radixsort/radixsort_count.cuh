@@ -268,7 +268,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
         for (uint32_t j = 0; j < plan_batch; j++) {
             if (count[j] > sample / (radix_units_few * 5 / 4))
                 atomicAdd(&crowd, count[j]);
-            if (count[j] > sample / (radix_units_even / 2))
+            if (count[j] > sample * 2 / job.units_even)
                 atomicMax(&most, count[j]);
         }
     }
@@ -324,7 +324,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits = sorted || job.large_fit(most, excess);
     const bool by_units = job.by_units && (crowd >= job.n - job.n / radix_units_rest ||
-                                           most < job.n / radix_units_even);
+                                           most < job.n / job.units_even);
     if (threadIdx.x == 0) {
         job.plan->route = fits       ? gpi_radix_by_buckets
                           : by_units ? gpi_radix_by_units

@@ -38,6 +38,13 @@ struct Scratch {
     size_t zeroed, bytes;
 };
 
+/* Items that a bucket should have at most on the average: of uniform keys buckets vary by the root
+ * of their size. */
+static uint64_t bucket_mean_most(uint64_t bucket_most)
+{
+    return bucket_most - bucket_most / 16;
+}
+
 /* Buckets for n items, or 0 if there cannot be enough of them. */
 static int bucket_bits_of(uint64_t n, uint64_t bucket_most)
 {
@@ -46,8 +53,7 @@ static int bucket_bits_of(uint64_t n, uint64_t bucket_most)
            (n >> bits > radix_bucket_items ||
             (bits < radix_bits && n >> bits > radix_bucket_items_small)))
         bits++;
-    /* Buckets of uniform keys vary by the root of their size. */
-    return n >> bits > bucket_most - bucket_most / 16 ? 0 : bits;
+    return n >> bits > bucket_mean_most(bucket_most) ? 0 : bits;
 }
 
 static bool is_small(uint64_t n)
@@ -59,7 +65,7 @@ static bool is_small(uint64_t n)
 static uint64_t tiles_of(uint64_t n, size_t value_bytes)
 {
     auto tiles = [=](uint64_t items, bool small) {
-        const int each = radix_tile_items(sizeof(Key), (int)value_bytes, small, true);
+        const int each = radix_tile_items(sizeof(Key), (int)value_bytes, small);
         const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
         return items / ((uint64_t)radix_tile_threads / groups * each) + 1;
     };
@@ -87,7 +93,7 @@ static uint64_t bucket_most_of(size_t value_bytes)
     return (uint64_t)bucket.threads * bucket.items;
 }
 
-/* The most segments of a level, and the most entries of all. */
+/* The most segments of a level that have to be ones: as many others may be. */
 static uint64_t segments_of(uint64_t n, uint64_t bucket_most)
 {
     return n / radix_spread_large((uint32_t)bucket_most) + 1;
@@ -95,13 +101,14 @@ static uint64_t segments_of(uint64_t n, uint64_t bucket_most)
 
 /*
  * An entry is a bin that is not a segment of the next level. Those of no heavy unit: two for what
- * fits a bucket, of all items once. Heavy units have a sixteenth of what a segment has at least,
- * and two bins beside them. A heavy unit that is a segment again, at each level, has two too.
+ * fits a bucket, of all items once. Heavy units have a sixteenth of what a segment that has to be
+ * one has at least, and two bins beside them. A heavy unit that is a segment again, at each level,
+ * has two too.
  */
 static uint64_t entries_of(uint64_t n, uint64_t bucket_most)
 {
     const uint64_t levels = sizeof(Key) == 8 ? GPI_RADIX_LEVELS : 4; /* of 15 and 10 bits */
-    const uint64_t around = 3 * radix_spread_heavy + 3 * levels;
+    const uint64_t around = 3 * radix_spread_heavy + 2 * 3 * levels;
     return around * segments_of(n, bucket_most) + 5 * n / bucket_most + n / GPI_RADIX_COPIED;
 }
 
@@ -111,16 +118,22 @@ static uint32_t blocks_of(int bucket_bits)
     return (1u << bucket_bits) + (1u << bucket_bits) / 8;
 }
 
+/* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
+static uint64_t spread_items(uint64_t n, size_t value_bytes)
+{
+    const uint64_t mean = bucket_mean_most(bucket_most_of(value_bytes));
+    const uint64_t most = ((mean + 1) << radix_bucket_bits_most) - 1;
+    return n < most ? n : most;
+}
+
 template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_bytes, F take)
 {
-    const uint64_t most = bucket_most_of(value_bytes);
-    const uint64_t segments = segments_of(n, most), units = segments * GPI_RADIX_UNITS;
-    const uint64_t first = 1 << radix_bucket_bits_most;
-    gpi_radix_spread s;
+    const uint64_t most = bucket_most_of(value_bytes), segments = 2 * segments_of(n, most);
+    gpi_radix_spread s = {};
+    s.others_most = (uint32_t)(segments / 2);
     for (int i = 0; i < 2; i++)
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
-    s.bins = (uint8_t *)take(units > first ? units : first);
-    s.starts = (uint32_t *)take(segments * radix_bins * sizeof(uint32_t));
+    s.first_bins = (uint8_t *)take(1 << radix_bucket_bits_most);
     s.segment_of = (uint32_t *)take((spread_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
     s.entries =
         (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most)) * sizeof(gpi_radix_entry));
@@ -131,13 +144,13 @@ template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_by
 /* The most tiles of a level of such a sort, which has part ones in each segment. */
 static uint64_t spread_rows(uint64_t n, size_t value_bytes)
 {
-    return spread_tiles(n, value_bytes) + segments_of(n, bucket_most_of(value_bytes));
+    return spread_tiles(n, value_bytes) + 2 * segments_of(n, bucket_most_of(value_bytes));
 }
 
-/* Where such a sort counts units, others have the states of every second split. */
-static uint64_t spread_counts_bytes(uint64_t n, size_t value_bytes)
+/* Where such a sort has its tables, others have the states of every second split. */
+static uint64_t spread_tables_bytes(uint64_t n, size_t value_bytes)
 {
-    return segments_of(n, bucket_most_of(value_bytes)) * GPI_RADIX_UNITS * sizeof(uint32_t);
+    return 2 * segments_of(n, bucket_most_of(value_bytes)) * GPI_RADIX_UNITS * sizeof(uint32_t);
 }
 
 static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
@@ -153,9 +166,10 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     };
     const bool units = may_go_by_units(n, value_bytes);
     const uint64_t rows = tiles_of(n, value_bytes) + GPI_RADIX_SEGMENTS;
-    const uint64_t more = units ? spread_rows(n, value_bytes) : 0;
+    const uint64_t of_units = spread_items(n, value_bytes);
+    const uint64_t more = units ? spread_rows(of_units, value_bytes) : 0;
     const size_t row = radix_bins * (n < radix_narrow_items ? sizeof(uint32_t) : sizeof(uint64_t));
-    const size_t counts = units ? spread_counts_bytes(n, value_bytes) : 0;
+    const size_t tables = units ? spread_tables_bytes(of_units, value_bytes) : 0;
     const size_t table = ((1 << radix_bucket_bits_most) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
     s.plan = (gpi_radix_plan *)take(sizeof(gpi_radix_plan));
     s.starts = (uint64_t *)take(starts * sizeof(uint64_t));
@@ -164,10 +178,10 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     s.zeroed = at;
     s.cursors = (uint32_t *)take(table);
     s.states[0] = take((rows > more ? rows : more) * row);
-    s.states[1] = take(rows * row > counts ? rows * row : counts);
+    s.states[1] = take(rows * row > tables ? rows * row : tables);
     if (units) {
-        s.spread = spread_of(n, value_bytes, take);
-        s.spread.counts = (uint32_t *)s.states[1];
+        s.spread = spread_of(of_units, value_bytes, take);
+        s.spread.tables = (uint32_t *)s.states[1];
     }
     s.bytes = at;
     return s;
@@ -215,8 +229,8 @@ template <bool FLOAT, int VB> struct Shapes {
                                                 sizeof(typename Fine::Shared)
                                             ? sizeof(typename Local::Shared)
                                             : sizeof(typename Fine::Shared);
-    static constexpr int large = radix_tile_items(sizeof(Key), VB, false, FLOAT);
-    static constexpr int small = radix_tile_items(sizeof(Key), VB, true, FLOAT);
+    static constexpr int large = radix_tile_items(sizeof(Key), VB, false);
+    static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
     static_assert(local_shared <= radix_shared_bytes, "a bucket must fit");
 };
 
@@ -315,6 +329,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
         job.bucket_bits = bucket_bits_of(args->n, Shape::bucket_most);
     job.bucket_most = Shape::bucket_most;
     job.by_units = job.bucket_bits && may_go_by_units(args->n, VB);
+    job.units_even = radix_units_even(VB);
     job.entries = blocks_of(job.bucket_bits);
     GPI_TRY(gpi_cuda_fill(ctx, args->scratch, 0, scratch_of(nullptr, 0, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)

@@ -47,9 +47,9 @@ struct gpi_radix_entry {
 /* The lists of such a sort. */
 struct gpi_radix_spread {
     struct gpi_radix_segment *segments[2];   /* of even and odd levels */
-    uint32_t *counts;                        /* [segment][unit] */
-    uint8_t *bins;                           /* [segment][unit] */
-    uint32_t *starts;                        /* [segment][bin] */
+    uint32_t others_most;                    /* segments of a level that need not be ones */
+    uint32_t *tables;                        /* [segment][GPI_RADIX_UNITS] */
+    uint8_t *first_bins;                     /* of the units of the first level */
     uint32_t *segment_of;                    /* [tile] */
     struct gpi_radix_entry *entries, *large; /* of one bucket's size, and the others */
 };
@@ -75,7 +75,7 @@ struct gpi_radix_plan {
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second split */
     /* By units: */
     uint32_t spread_arrived, spread_ticket;
-    uint32_t segments[2], tiles, entries, large;
+    uint32_t segments[2], others, tiles, entries, large;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
 };
 

@@ -31,7 +31,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         Split split; /* registers are for ranks */
         TileStage<G, K, V, items> stage;
         uint64_t place[radix_bins]; /* the item that position 0 of the tile would be, by digit */
-        TileCounts<G, warps> counts;
+        TileCounts<G, radix_bins> counts;
         uint16_t source[items]; /* in digit order: where in the tile an item came from */
     };
     OfGroup &s;
@@ -131,7 +131,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     GPI_DEVICE void rank(Ranks &r) const
     {
         rank_rows<I>(
-            s.counts.own(), [&](int i) { return r.digit(i); },
+            s.counts, [&](int i) { return r.digit(i); },
             [&](int i, uint32_t rank) { r.set_rank(i, rank); });
     }
 

@@ -309,7 +309,7 @@ struct KeySplitter : KeySplit<K, FLOAT, STABLE, T, I, Way> {
             }
         }
         t.s.counts.clear();
-        if constexpr (!STABLE)
+        if constexpr (!STABLE && Way::enters)
             G::sync();
     }
 
@@ -362,14 +362,15 @@ struct KeySplitter : KeySplit<K, FLOAT, STABLE, T, I, Way> {
     }
 };
 
-template <class K, bool FLOAT, int VB, int T, int I, class Way> struct StableSplitterOf {
+/* STABLE, or for keys alone in any order. */
+template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Way> struct SplitterOf {
     using type = PairSplitter<K, FLOAT, VB, T, I, Way>;
 };
-template <class K, bool FLOAT, int T, int I, class Way>
-struct StableSplitterOf<K, FLOAT, 0, T, I, Way> {
-    using type = KeySplitter<K, FLOAT, true, T, I, Way>;
+template <class K, bool FLOAT, bool STABLE, int T, int I, class Way>
+struct SplitterOf<K, FLOAT, 0, STABLE, T, I, Way> {
+    using type = KeySplitter<K, FLOAT, STABLE, T, I, Way>;
 };
-template <class K, bool FLOAT, int VB, int T, int I, class Way>
-using StableSplitter = typename StableSplitterOf<K, FLOAT, VB, T, I, Way>::type;
+template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Way>
+using Splitter = typename SplitterOf<K, FLOAT, VB, STABLE, T, I, Way>::type;
 
 } // namespace GPI_SPACE

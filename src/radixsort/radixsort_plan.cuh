@@ -167,13 +167,14 @@ template <class K> struct RadixKeys {
     bool in_place;
     bool keys_wanted; /* or the last pass leaves them out */
     gpi_radix_plan *plan;
-    uint64_t *starts;  /* where each bin of a pass starts: [pass][bin] */
-    uint32_t *buckets; /* counts, then where each bucket starts; 2^bucket_bits + 1 */
-    uint32_t *recount; /* the same for a narrower range of bits */
-    uint32_t *cursors; /* of the bins of a split whose items may come in any order */
-    void *states[2];   /* of the tiles of even and odd passes: [tile][bin] */
-    bool by_units;     /* the route if buckets do not fit */
-    uint32_t entries;  /* blocks for entries of a bucket's size */
+    uint64_t *starts;    /* where each bin of a pass starts: [pass][bin] */
+    uint32_t *buckets;   /* counts, then where each bucket starts; 2^bucket_bits + 1 */
+    uint32_t *recount;   /* the same for a narrower range of bits */
+    uint32_t *cursors;   /* of the bins of a split whose items may come in any order */
+    void *states[2];     /* of the tiles of even and odd passes: [tile][bin] */
+    bool by_units;       /* the route if buckets do not fit, */
+    uint32_t units_even; /* and no unit holds one item in so many */
+    uint32_t entries;    /* blocks for entries of a bucket's size */
     gpi_radix_spread spread;
 
     /* Whether buckets too large for shared memory can be sorted each by one block: the largest has

@@ -93,26 +93,30 @@ template <int T> struct Group {
     }
 };
 
-/* What is counted of a tile: by each warp for itself, or by all together. */
-template <class G, int COUNTERS> struct TileCounts {
-    alignas(16) uint32_t of[COUNTERS][radix_bins];
+/* What is counted of a tile, by each warp for itself. ROW: radix_bins, or more for digits that are
+ * not among those. */
+template <class G, int ROW> struct TileCounts {
+    static constexpr int warps = G::threads / 32;
+    alignas(16) uint32_t of[warps][ROW];
+    uint32_t nothing[32]; /* what lanes add to that have nothing to count */
     uint32_t warp_total[8];
+
+    GPI_DEVICE uint32_t *uncounted()
+    {
+        return nothing + lane_id();
+    }
 
     GPI_DEVICE uint32_t *own()
     {
-        return of[COUNTERS > 1 ? G::thread() / 32 : 0];
+        return of[G::thread() / 32];
     }
 
-    /* For a warp's own counters no barrier is needed. */
     GPI_DEVICE void clear()
     {
-        constexpr bool alone = COUNTERS > 1;
         uint4 *c = (uint4 *)own();
-        for (int i = alone ? lane_id() : G::thread(); i < radix_bins / 4;
-             i += alone ? 32 : G::threads)
+        for (int i = lane_id(); i < ROW / 4; i += 32)
             c[i] = make_uint4(0, 0, 0, 0);
-        if (alone)
-            __syncwarp();
+        __syncwarp();
     }
 
     /* of[w][d] becomes where warp w's items of digit d start in digit order. Returns the count of
@@ -121,9 +125,9 @@ template <class G, int COUNTERS> struct TileCounts {
     template <class F> GPI_DEVICE uint2 sum(F tell)
     {
         const int d = G::thread();
-        uint32_t count[COUNTERS], total = 0;
+        uint32_t count[warps], total = 0;
 #pragma unroll
-        for (int w = 0; w < COUNTERS; w++) {
+        for (int w = 0; w < warps; w++) {
             count[w] = d < radix_bins ? of[w][d] : 0;
             total += count[w];
         }
@@ -132,7 +136,7 @@ template <class G, int COUNTERS> struct TileCounts {
         if (d < radix_bins) {
             uint32_t at = begin;
 #pragma unroll
-            for (int w = 0; w < COUNTERS; w++) {
+            for (int w = 0; w < warps; w++) {
                 of[w][d] = at;
                 at += count[w];
             }
@@ -161,10 +165,10 @@ GPI_DEVICE uint32_t lanes_with(uint32_t d)
  * Ranks of a warp's items among those of their digit, row by row, with returned additions:
  * digit(i) tells the digit of row i, once, set(i, rank) takes its rank. Where a digit crowds, an
  * addition would serve its lanes one after the other: then it and perhaps a second one are counted
- * by ballots.
+ * by ballots. All lanes add all the same, somewhere: no row waits behind a branch.
  */
 template <int I, class D, class S> struct WarpRanks {
-    uint32_t *counts;
+    uint32_t *counts, *uncounted;
     D digit;
     S set;
 
@@ -203,10 +207,11 @@ template <int I, class D, class S> struct WarpRanks {
             d = digit(i);
             const uint32_t a = __ballot_sync(all_lanes, d == first);
             const uint32_t b = __ballot_sync(all_lanes, d == second);
-            uint32_t rank = d == first ? firsts + __popc(a & below) : seconds + __popc(b & below);
-            if (d != first && d != second)
-                rank = atomicAdd(&counts[d], 1u);
-            set(i, rank);
+            const bool crowds = d == first || d == second;
+            const uint32_t other = atomicAdd(crowds ? uncounted : &counts[d], 1u);
+            const uint32_t among =
+                d == first ? firsts + __popc(a & below) : seconds + __popc(b & below);
+            set(i, crowds ? among : other);
             firsts += __popc(a);
             seconds += __popc(b);
         }
@@ -218,9 +223,9 @@ template <int I, class D, class S> struct WarpRanks {
     }
 };
 
-template <int I, class D, class S> GPI_DEVICE void rank_rows(uint32_t *counts, D digit, S set)
+template <int I, class C, class D, class S> GPI_DEVICE void rank_rows(C &counts, D digit, S set)
 {
-    WarpRanks<I, D, S>{counts, digit, set}.rank();
+    WarpRanks<I, D, S>{counts.own(), counts.uncounted(), digit, set}.rank();
 }
 
 /* Whether rows of a warp rise, item after item. wrap: the item before lane 0's first. */

@@ -27,7 +27,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
     static constexpr int first_units = 1 << radix_bucket_bits_most;
     using G = Group<T / groups>;
     using Way = SplitByUnits<K, G, tile_items>;
-    using Splits = StableSplitter<K, FLOAT, VB, T, I, Way>;
+    using Splits = Splitter<K, FLOAT, VB, false, T, I, Way>;
     using Plan = SpreadPlan<T>;
     struct Shared {
         typename Splits::Tile::OfGroup tile[groups];
@@ -96,6 +96,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
             job.plan->tiles = done;
             job.plan->spread_ticket = 0;
             job.plan->segments[(level + 1) % 2] = 0;
+            job.plan->others = 0;
         }
     }
 
@@ -121,7 +122,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         }
         if (level > 0)
             for (uint64_t i = thread; i < (uint64_t)segments * GPI_RADIX_UNITS; i += threads)
-                list().counts[i] = 0;
+                list().tables[i] = 0;
     }
 
     /* Count the units of items [first, first + count) of a segment. */
@@ -141,7 +142,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
             atomicAdd(&table[(uint32_t)((K)(w - (K)now.base) >> now.shift)], 1u);
         });
         __syncthreads();
-        uint32_t *counts = list().counts + (uint64_t)index * GPI_RADIX_UNITS;
+        uint32_t *counts = SegmentTable(list(), index).counts;
         for (uint32_t i = threadIdx.x; i < now.units; i += T)
             if (table[i])
                 atomicAdd(&counts[i], table[i]);
@@ -180,10 +181,10 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
                            level + 1 == GPI_RADIX_LEVELS};
         for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
             const gpi_radix_segment now = *segment(i);
-            const uint64_t units = (uint64_t)i * GPI_RADIX_UNITS;
+            const SegmentTable table(list(), i);
             if (now.varying)
-                plan.run(now, level ? list().counts + units : job.bucket_starts(),
-                         list().bins + units, list().starts + i * radix_bins);
+                plan.run(now, level ? table.counts : job.bucket_starts(),
+                         level ? (uint8_t *)table.bins() : list().first_bins, table.starts());
             else if (threadIdx.x == 0)
                 plan.add_copies(now.first, now.count, from); /* equal keys */
         }
@@ -195,7 +196,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         auto &tile = shared.tile[G::number()];
         if (level == 0)
             for (int i = threadIdx.x; i < first_units / 4; i += T)
-                ((uint32_t *)shared.first_bins)[i] = ((const uint32_t *)list().bins)[i];
+                ((uint32_t *)shared.first_bins)[i] = ((const uint32_t *)list().first_bins)[i];
         G::sync();
         if (G::thread() == 0) {
             tile.split = {};
@@ -227,7 +228,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
                 barrier.wait();
             }
             plan_bins();
-            job.template clear_states<T>(job.plan->tiles);
+            if (VB > 0)
+                job.template clear_states<T>(job.plan->tiles);
             barrier.wait();
             split();
             barrier.wait();

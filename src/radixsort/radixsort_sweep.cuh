@@ -27,14 +27,16 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     static constexpr int groups = radix_tile_groups(sizeof(K), VB);
     static constexpr int tile_items = T / groups * I;
     using G = Group<T / groups>;
-    using Way = SplitByBits<K, G, tile_items>;
-    using Stable = StableSplitter<K, FLOAT, VB, T, I, Way>;
-    using Keys = KeySplitter<K, FLOAT, false, T, I, Way>;
-    template <class Splitter> struct Shared {
-        typename Splitter::Tile::OfGroup tile[groups];
-        typename Way::Shared way[groups];
+    template <bool STABLE, int ITEMS>
+    using Splits = Splitter<K, FLOAT, VB, STABLE, T, ITEMS, SplitByBits<K, G, T / groups * ITEMS>>;
+    using Passes = Splits<true, I>;
+    using Buckets = Splits<false, radix_split_items(sizeof(K), VB, I)>;
+    template <class Splits> struct Shared {
+        typename Splits::Tile::OfGroup tile[groups];
+        typename Splits::Way::Shared way[groups];
     };
-    static constexpr int shared_bytes = sizeof(Shared<Stable>);
+    static constexpr int shared_bytes = sizeof(Shared<Passes>);
+    static_assert(sizeof(Shared<Buckets>) <= sizeof(Shared<Passes>), "they share it");
 
     const RadixJob<K, V> &job;
     char *memory;
@@ -100,7 +102,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
             barrier.wait();
         }
         if (blockIdx.x == 0)
-            plan_buckets<T, K>(job, t.shift, t.bits, counts, tile_items, table);
+            plan_buckets<T, K>(job, t.shift, t.bits, counts, Buckets::Tile::items, table);
         barrier.wait();
         return job.plan->route == gpi_radix_by_buckets;
     }
@@ -121,7 +123,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
             split.below = second;
             split.cursors = second ? job.cursors + (1 << bits) : job.cursors;
             split.clear = job.states[1];
-            split.clear_rows = second ? tiles() + GPI_RADIX_SEGMENTS : 0;
+            split.clear_rows = second && VB > 0 ? tiles() + GPI_RADIX_SEGMENTS : 0;
         } else {
             split.from = gpi_radix_tmp;
             split.to = gpi_radix_out;
@@ -152,9 +154,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     }
 
     /* All splits of a route. */
-    template <class Splitter> GPI_DEVICE void splits(bool buckets)
+    template <class Splits> GPI_DEVICE void splits(bool buckets)
     {
-        auto &shared = *(Shared<Splitter> *)memory;
+        auto &shared = *(Shared<Splits> *)memory;
         auto &tile = shared.tile[G::number()];
         const int steps = !buckets                      ? (job.end - job.begin + 7) / 8
                           : job.plan->bits > radix_bits ? 2
@@ -166,8 +168,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
             if (G::thread() == 0)
                 tile.split = buckets ? bucket_split(i) : pass_split(i);
             G::sync();
-            const Way way(job, tile.split, shared.way[G::number()]);
-            Splitter(job, tile, way).run();
+            const typename Splits::Way way(job, tile.split, shared.way[G::number()]);
+            Splits(job, tile, way).run();
             barrier.wait();
         }
     }
@@ -227,7 +229,7 @@ __global__ void __launch_bounds__(T, 1)
     extern __shared__ __align__(16) char memory[];
     using Work = Sweep<K, FLOAT, VB, T, I>;
     Work sweep = {job, memory, {&job.plan->arrived, 0}};
-    Work::Stable::init();
+    Work::Passes::init();
     bool buckets = false;
     if constexpr (radix_has_buckets<K>) {
         if (job.bucket_bits) {
@@ -237,16 +239,14 @@ __global__ void __launch_bounds__(T, 1)
         }
         if (job.plan->route == gpi_radix_by_units)
             return;
-        if constexpr (VB == 0)
-            if (buckets)
-                sweep.template splits<typename Work::Keys>(true);
+        if (buckets)
+            sweep.template splits<typename Work::Buckets>(true);
     }
-    if (!buckets)
-        sweep.count_passes();
-    if (VB > 0 || !buckets)
-        sweep.template splits<typename Work::Stable>(buckets);
-    if (!buckets)
-        sweep.finish();
+    if (buckets)
+        return;
+    sweep.count_passes();
+    sweep.template splits<typename Work::Passes>(false);
+    sweep.finish();
 }
 
 } // namespace GPI_SPACE

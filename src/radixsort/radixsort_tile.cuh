@@ -19,7 +19,7 @@
 namespace GPI_SPACE
 {
 
-/* Stable: counters per warp. Otherwise one set of counters. */
+/* STABLE, or items of a digit come in any order. */
 template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct KeyTile {
     static constexpr int groups = radix_tile_groups(sizeof(K), 0), threads = T / groups;
     using G = Group<threads>;
@@ -32,7 +32,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         Split split;          /* registers are for keys */
         K keys[items];        /* in digit order */
         K *place[radix_bins]; /* where position 0 of the tile would go, by digit */
-        TileCounts<G, STABLE ? warps : 1> counts;
+        TileCounts<G, STABLE ? radix_bins : radix_bins + 4> counts;
         SharedArray<uint16_t, STABLE ? items : 0> source;
     };
     OfGroup &s;
@@ -50,14 +50,14 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return G::thread() / 32 * I * 32 + lane_id();
     }
 
-    /* Whether row i of the thread's items is in the tile. Past its end there are pads: items of the
-     * highest digit, which come last in digit order and are not written. */
+    /* Whether row i of the thread's items is in the tile. Past its end there are pads. If the split
+     * is stable they are items of the highest digit, which come last in digit order and are not
+     * written; otherwise they have a digit of their own, and go nowhere. */
     static GPI_DEVICE bool has(const Span &span, int i)
     {
         return first_item() + i * 32 < span.count;
     }
 
-    /* Only if ranks are stable are pads the last of their digit. */
     static GPI_DEVICE bool takes_part(const Span &span, int i)
     {
         return STABLE || has(span, i);
@@ -68,10 +68,9 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return job.order.template key<FLOAT>((K) ~(K)0);
     }
 
-    /* Units have not the highest digit. */
     GPI_DEVICE uint32_t digit_in_row(const Span &span, int i, K held) const
     {
-        return !Digit::of_bits && !has(span, i) ? digit_of.mask : digit_of(held);
+        return takes_part(span, i) ? digit_of(held) : (uint32_t)radix_bins;
     }
 
     /* The compiler is not to keep the digits of a thread's items: registers are for keys. */
@@ -106,23 +105,14 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff;
     }
 
-    /* ranks: among the items of the digit, in the warp if stable. Keys become words. */
+    /* ranks: among the warp's items of the digit. Keys become words. */
     GPI_DEVICE void rank(const Span &span, K (&key)[I], uint32_t (&ranks)[I / 2])
     {
         auto digit = [&](int i) {
             key[i] = order().hold(key[i]);
             return digit_in_row(span, i, key[i]);
         };
-        uint32_t *counts = s.counts.own();
-        if constexpr (STABLE) {
-            rank_rows<I>(counts, digit, [&](int i, uint32_t rank) { set(ranks, i, rank); });
-        } else {
-#pragma unroll
-            for (int i = 0; i < I; i++) {
-                const uint32_t d = digit(i);
-                set(ranks, i, has(span, i) ? atomicAdd(&counts[d], 1u) : 0);
-            }
-        }
+        rank_rows<I>(s.counts, digit, [&](int i, uint32_t rank) { set(ranks, i, rank); });
     }
 
     /* Ranks of a tile, for radixsort_fault.cuh. */

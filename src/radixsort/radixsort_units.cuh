@@ -11,6 +11,27 @@
 namespace GPI_SPACE
 {
 
+/* A segment's counts of units. When they are summed, in their place the bins of units, and where
+ * bins begin. */
+struct SegmentTable {
+    uint32_t *counts;
+
+    GPI_DEVICE SegmentTable(const gpi_radix_spread &list, uint32_t segment)
+        : counts(list.tables + (uint64_t)segment * GPI_RADIX_UNITS)
+    {
+    }
+
+    GPI_DEVICE uint32_t *bins() const
+    {
+        return counts; /* a byte each */
+    }
+
+    GPI_DEVICE uint32_t *starts() const
+    {
+        return counts + GPI_RADIX_UNITS / 4;
+    }
+};
+
 /* The digit of a word is its unit's bin. */
 template <class K> struct DigitOfUnit {
     static constexpr bool of_bits = false;
@@ -111,8 +132,7 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
         const uint32_t before = (draw.tile - d.tile) * ITEMS, left = d.count - before;
         draw.span = {d.first + before, left < ITEMS ? (int)left : ITEMS};
         if (carries())
-            draw.bins = ((const uint32_t *)
-                             job.spread.bins)[draw.segment * (GPI_RADIX_UNITS / 4) + G::thread()];
+            draw.bins = SegmentTable(job.spread, draw.segment).bins()[G::thread()];
         return draw;
     }
 
@@ -126,7 +146,7 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
 
     GPI_DEVICE uint64_t start(const Draw &d, uint32_t digit) const
     {
-        return job.spread.starts[d.segment * radix_bins + digit];
+        return SegmentTable(job.spread, d.segment).starts()[digit];
     }
 
     GPI_DEVICE uint32_t first_tile(const Draw &d) const
@@ -134,9 +154,10 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
         return d.first_tile;
     }
 
-    GPI_DEVICE uint32_t *cursor(const Draw &, uint32_t) const
+    /* Of keys alone. */
+    GPI_DEVICE uint32_t *cursor(const Draw &d, uint32_t digit) const
     {
-        return nullptr; /* these splits are stable */
+        return SegmentTable(job.spread, d.segment).starts() + digit;
     }
 };
 
@@ -208,6 +229,12 @@ template <int T> struct SpreadPlan {
             *entry++ = {0, first + at, min(count - at, (uint32_t)GPI_RADIX_COPIED), 0, place};
     }
 
+    /* For a segment that need not be one: a block could sort its items through memory. */
+    GPI_DEVICE bool has_room() const
+    {
+        return atomicAdd(&plan.others, 1u) < list.others_most;
+    }
+
     /* Items whose words are in [base, end]. */
     GPI_DEVICE void add_bin(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
     {
@@ -215,7 +242,7 @@ template <int T> struct SpreadPlan {
             add_copies(first, count, to);
             return;
         }
-        if (count <= large_most || last) {
+        if (count <= bucket_most || last || (count <= large_most && !has_room())) {
             add_entry(first, count, base, end);
             return;
         }
@@ -281,7 +308,7 @@ template <int T> struct SpreadPlan {
         run.end = min(run.begin + each, segment.units);
         run.counts = s.counts + run.begin + threadIdx.x;
         run.apart = segment.shift == 0 && segment.units <= radix_bins;
-        run.heavy = segment.count / (uint32_t)radix_spread_heavy;
+        run.heavy = max(segment.count, large_most) / (uint32_t)radix_spread_heavy;
         run.scale = (float)parts / (float)segment.count;
         uint32_t sum = 0;
         for (uint32_t u = run.begin; u < run.end; u++)

@@ -39,7 +39,7 @@ constexpr int radix_tile_fit(int key_bytes, int value_bytes, int else_bytes)
     return (radix_shared_bytes - 26 * 1024 - else_bytes) / (radix_tile_threads * per_item);
 }
 
-constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small, bool is_float)
+constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
 {
     int fit = radix_tile_fit(key_bytes, value_bytes, 0);
     int wide = radix_tile_groups(key_bytes, value_bytes) == 1;
@@ -48,16 +48,23 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small, bool 
                : small          ? (wide || !value_bytes ? 8 : 16)
                : value_bytes    ? 56
                : wide           ? 24
-               : is_float       ? 52
-                                : 56;
+                                : 48;
     return (fit < most ? fit : most) / 4 * 4;
+}
+
+/* The same for a split into buckets: keys alone may come in any order, and have registers for more
+ * than they want. H200, 2026-11-22: see docs/tuning.md, "Rows that do not wait". */
+constexpr int radix_split_items(int key_bytes, int value_bytes, int items)
+{
+    const int most = key_bytes == 8 ? 20 : 40;
+    return value_bytes || items < most ? items : most;
 }
 
 /* The same beside a table of the bins of units. */
 constexpr int radix_spread_items_of(int key_bytes, int value_bytes)
 {
     int fit = radix_tile_fit(key_bytes, value_bytes, (1 << radix_bucket_bits_most) + 4 * 1024);
-    int most = key_bytes == 8 && !value_bytes ? 24 : 48;
+    int most = value_bytes ? 48 : radix_split_items(key_bytes, 0, 48);
     return (fit < most ? fit : most) / 4 * 4;
 }
 
@@ -124,8 +131,13 @@ constexpr uint64_t radix_large_share = 1024, radix_large_excess = 16;
 constexpr uint64_t radix_spread_items = 4 << 20, radix_spread_heavy = 16;
 
 /* They are, if nearly all (but one in 16) are in units that hold one in 8, or if no unit holds one
- * in 400; otherwise passes are faster. H200, 2026-11-21, see docs/tuning.md. */
-constexpr uint64_t radix_units_few = 8, radix_units_rest = 16, radix_units_even = 400;
+ * in 400, of keys alone in 32; otherwise passes are faster. H200, 2026-11-22, see docs/tuning.md.
+ */
+constexpr uint64_t radix_units_few = 8, radix_units_rest = 16;
+constexpr uint32_t radix_units_even(int value_bytes)
+{
+    return value_bytes ? 400 : 32;
+}
 
 /* So many items are sampled before they are counted: one in so many for the bits that vary, and for
  * the counts of buckets. */
