@@ -68,8 +68,8 @@ typedef struct gp_radix_sort_options {
  * is the same in all keys is left out, and 8- and 16-bit keys are counted instead of moved; with
  * AVX-512 wider keys alone are put in order by partitions once they are few enough for the caches.
  *
- * Workspace: on CUDA the size of the input and at most 12% from 2^24 items on (6.6% for 2^28 keys
- * of 4 bytes, 3.5% for 8), and 4 MiB more below; at most 12 MiB for any number of keys of 1 and 2
+ * Workspace: on CUDA the size of the input and at most 12% from 2^24 items on (8.6% for 2^28 keys
+ * of 4 bytes, 4.5% for 8), and 4 MiB more below; at most 12 MiB for any number of keys of 1 and 2
  * bytes that are compared by all bits. Compared by some of them, those take up to 50%
  * more than their size, and floats two positions each: 8 bytes, 16 from 2^32 keys on. On the CPU
  * the size of the input, some 4 KiB per thread, and for keys of 2 bytes up to 1 MiB per thread.
@@ -103,7 +103,7 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
  *
  * Workspace gp_radix_sort_workspace_bytes() with this value_bytes: for values of 4 and 8 bytes the
- * size of the input and at most 12% from 2^24 pairs on (4.1% for 2^28 pairs of 4 and 4 bytes), and
+ * size of the input and at most 12% from 2^24 pairs on (4.6% for 2^28 pairs of 4 and 4 bytes), and
  * 4 MiB more below. Where values are moved by position it is the keys and two positions each (8
  * bytes, 16 from 2^32 pairs on), and the values once more if they are sorted in place: up to 2.7
  * times the input for keys of 4 bytes and values of one, 1.4 times for values of 16. On the CPU the
