@@ -213,6 +213,17 @@ template <class K> GPI_DEVICE int varying_end(const RadixKeys<K> &job)
     return varying ? 64 - __clzll(varying) : job.begin;
 }
 
+/* Digits in which words differ: the passes that there would be. */
+template <class K> GPI_DEVICE int varying_digits(const RadixKeys<K> &job)
+{
+    const int bits = job.end - job.begin;
+    const uint64_t varying = job.plan->varying >> job.begin & ~0ull >> (64 - bits);
+    int digits = 0;
+    for (int p = 0; p < bits; p += radix_bits)
+        digits += (varying >> p & (radix_bins - 1)) != 0;
+    return digits;
+}
+
 /* One block plans while all others wait: so many of a thread's reads are on their way at once. */
 constexpr uint32_t plan_batch = 8;
 
@@ -323,8 +334,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     }
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits = sorted || job.large_fit(most, excess);
-    const bool by_units = job.by_units && (crowd >= job.n - job.n / radix_units_rest ||
-                                           most < job.n / job.units_even);
+    const bool few = crowd >= job.n - job.n / radix_units_rest;
+    const bool even = most < job.n / job.units_even && varying_digits(job) >= radix_units_digits;
+    const bool by_units = job.by_units && (few || even);
     if (threadIdx.x == 0) {
         job.plan->route = fits       ? gpi_radix_by_buckets
                           : by_units ? gpi_radix_by_units

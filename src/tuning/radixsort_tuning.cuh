@@ -47,7 +47,7 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
                : key_bytes <= 2 ? 32
                : small          ? (wide || !value_bytes ? 8 : 16)
                : value_bytes    ? 56
-               : wide           ? 24
+               : wide           ? 20
                                 : 48;
     return (fit < most ? fit : most) / 4 * 4;
 }
@@ -131,9 +131,10 @@ constexpr uint64_t radix_large_share = 1024, radix_large_excess = 16;
 constexpr uint64_t radix_spread_items = 4 << 20, radix_spread_heavy = 16;
 
 /* They are, if nearly all (but one in 16) are in units that hold one in 8, or if no unit holds one
- * in 400, of keys alone in 32; otherwise passes are faster. H200, 2026-11-22, see docs/tuning.md.
- */
+ * in 400, of keys alone in 32, and 4 digits vary; otherwise passes are faster. H200, 2026-11-22:
+ * see docs/tuning.md, "Rows that do not wait". */
 constexpr uint64_t radix_units_few = 8, radix_units_rest = 16;
+constexpr int radix_units_digits = 4;
 constexpr uint32_t radix_units_even(int value_bytes)
 {
     return value_bytes ? 400 : 32;
