@@ -6,10 +6,10 @@
  * A segment (at first the whole array) is divided into units of equal ranges of words, up to 2^15
  * or 2^10, and their items are counted. Neighbouring units are joined in up to 255 bins of about as
  * many items each, a unit with many items gets a bin for itself, and one split brings the items
- * into their bins: the digit of a word is looked up by its unit. Bins that a block can sort are
- * left to radixsort_local.cuh as entries of a list, the others are the segments of the next level.
- * A segment of equal keys is done. So a level costs a read and a split of what is still too large,
- * and narrows its range by 2^10 or its size by about 15.
+ * into their bins, stably unless keys are alone: the digit of a word is looked up by its unit. Bins
+ * that a block can sort are left to radixsort_local.cuh as entries of a list, the others are the
+ * segments of the next level. A segment of equal keys is done. So a level costs a read and a split
+ * of what is still too large, and narrows its range by 2^10 or its size by about 15.
  *
  * Choosing splitters by counts is what sample sorts do by samples (Frazer and McKellar 1970).
  */

@@ -14,6 +14,7 @@ namespace GPI_SPACE
 /* A segment's counts of units. When they are summed, in their place the bins of units, and where
  * bins begin. */
 struct SegmentTable {
+    static_assert(GPI_RADIX_UNITS / 4 + radix_bins <= GPI_RADIX_UNITS, "both fit");
     uint32_t *counts;
 
     GPI_DEVICE SegmentTable(const gpi_radix_spread &list, uint32_t segment)

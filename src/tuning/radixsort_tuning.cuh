@@ -52,8 +52,8 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
     return (fit < most ? fit : most) / 4 * 4;
 }
 
-/* The same for a split into buckets: keys alone may come in any order, and have registers for more
- * than they want. H200, 2026-11-22: see docs/tuning.md, "Rows that do not wait". */
+/* The same for a split into buckets, in which keys alone may come in any order: with more of them
+ * registers do not suffice. H200, 2026-11-22: see docs/tuning.md, "Rows that do not wait". */
 constexpr int radix_split_items(int key_bytes, int value_bytes, int items)
 {
     const int most = key_bytes == 8 ? 20 : 40;
@@ -69,8 +69,8 @@ constexpr int radix_spread_items_of(int key_bytes, int value_bytes)
 }
 
 /* A warp looks for digits that crowd in its first rows: what one must count there to be taken for
- * one, of 32 to a row. */
-constexpr int radix_probe_rows = 4, radix_crowd_most = 36;
+ * one, of 32 to a row. H200, 2026-11-22: see docs/tuning.md, "Rows that do not wait". */
+constexpr int radix_probe_rows = 4, radix_crowd_most = 20;
 
 /* Rows of a tile that a warp reads or writes at once. */
 constexpr int radix_batch_rows = 8;
