@@ -109,22 +109,35 @@ START_TEST(test_radix_sort_large_pairs_are_stable)
 }
 END_TEST
 
-/* More than 2^32 keys, sorted alone and as indices of 64 bits: takes 140 GB. */
-START_TEST(test_radix_sort_past_2_32)
+/* Keys sorted alone, and as indices of 64 bits: each tells whether the other is right. */
+static void check_wide(enum bench_spread spread, size_t n)
 {
-    const size_t n = ((size_t)1 << 32) + 4711;
     void *before, *positions, *keys;
     T_OK(gp_malloc(t_ctx(), n * 4, &before));
     T_OK(gp_malloc(t_ctx(), n * 8, &positions));
-    t_order_fill(_i ? BENCH_ZIPF : BENCH_UNIFORM, n, before, NULL);
+    t_order_fill(spread, n, before, NULL);
     T_OK(gp_argsort(t_ctx(), GP_U32, before, n, GP_U64, positions, NULL));
     T_OK(gp_malloc(t_ctx(), n * 4, &keys));
     T_OK(gp_radix_sort(t_ctx(), GP_U32, before, n, keys, NULL));
     struct t_order order = {before, keys, positions, 8, n};
     ck_assert_uint_eq(t_order_count_wrong(&order), 0);
+    T_OK(gp_copy(t_ctx(), positions, 8, (uint64_t *)positions + n - 1)); /* of the first key */
+    ck_assert_uint_ge(t_order_count_wrong(&order), 1);
     T_OK(gp_free(t_ctx(), before));
     T_OK(gp_free(t_ctx(), positions));
     T_OK(gp_free(t_ctx(), keys));
+}
+
+START_TEST(test_radix_sort_wide_indices)
+{
+    check_wide(spreads[_i], t_at_most(70001));
+}
+END_TEST
+
+/* More than 2^32 keys: takes 140 GB. */
+START_TEST(test_radix_sort_past_2_32)
+{
+    check_wide(_i ? BENCH_ZIPF : BENCH_UNIFORM, ((size_t)1 << 32) + 4711);
 }
 END_TEST
 
@@ -133,6 +146,7 @@ static Suite *suite(void)
     Suite *s = suite_create("radixsort_stable");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_radix_sort_pairs_are_stable, 0, SPREADS);
+    tcase_add_loop_test(c, test_radix_sort_wide_indices, 0, SPREADS);
     tcase_add_test(c, test_order_check_counts_wrong_items);
     c = t_case(s, "large");
     tcase_add_test(c, test_radix_sort_large_pairs_are_stable);

@@ -12,7 +12,7 @@
 
 /* What is to be a stable sort of n keys, in memory of the run's context. */
 struct t_order {
-    const uint32_t *before, *keys; /* keys NULL: those that the positions tell */
+    const uint32_t *before, *keys;
     const void *positions;
     size_t position_bytes; /* 4 or 8 */
     uint64_t n;
@@ -31,13 +31,12 @@ BENCH_INLINE uint64_t t_order_position(const struct t_order *o, uint64_t i)
  * positions below n are all of them, and the keys are those of the input. */
 BENCH_INLINE int t_order_wrong(const struct t_order *o, uint64_t i)
 {
-    const uint64_t at = t_order_position(o, i), last = i > 0 ? t_order_position(o, i - 1) : 0;
-    if (at >= o->n || (o->keys && o->before[at] != o->keys[i]))
+    const uint64_t at = t_order_position(o, i);
+    const uint32_t key = o->keys[i];
+    if (at >= o->n || o->before[at] != key)
         return 1;
-    if (i == 0 || last >= o->n)
-        return 0;
-    const uint32_t key = o->before[at], key_before = o->keys ? o->keys[i - 1] : o->before[last];
-    return key < key_before || (key == key_before && at <= last);
+    return i > 0 &&
+           (key < o->keys[i - 1] || (key == o->keys[i - 1] && at <= t_order_position(o, i - 1)));
 }
 
 #ifdef __cplusplus
