@@ -93,10 +93,16 @@ static uint64_t bucket_most_of(size_t value_bytes)
     return (uint64_t)bucket.threads * bucket.items;
 }
 
-/* The most segments of a level that have to be ones: as many others may be. */
+/* The most segments of a level that have to be ones, */
 static uint64_t segments_of(uint64_t n, uint64_t bucket_most)
 {
     return n / radix_spread_large((uint32_t)bucket_most) + 1;
+}
+
+/* and with as many others. */
+static uint64_t all_segments_of(uint64_t n, size_t value_bytes)
+{
+    return 2 * segments_of(n, bucket_most_of(value_bytes));
 }
 
 /*
@@ -128,9 +134,9 @@ static uint64_t spread_items(uint64_t n, size_t value_bytes)
 
 template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_bytes, F take)
 {
-    const uint64_t most = bucket_most_of(value_bytes), segments = 2 * segments_of(n, most);
+    const uint64_t most = bucket_most_of(value_bytes), segments = all_segments_of(n, value_bytes);
     gpi_radix_spread s = {};
-    s.others_most = (uint32_t)(segments / 2);
+    s.others_most = (uint32_t)segments_of(n, most);
     for (int i = 0; i < 2; i++)
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
     s.first_bins = (uint8_t *)take(1 << radix_bucket_bits_most);
@@ -144,13 +150,13 @@ template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_by
 /* The most tiles of a level of such a sort, which has part ones in each segment. */
 static uint64_t spread_rows(uint64_t n, size_t value_bytes)
 {
-    return spread_tiles(n, value_bytes) + 2 * segments_of(n, bucket_most_of(value_bytes));
+    return spread_tiles(n, value_bytes) + all_segments_of(n, value_bytes);
 }
 
 /* Where such a sort has its tables, others have the states of every second split. */
 static uint64_t spread_tables_bytes(uint64_t n, size_t value_bytes)
 {
-    return 2 * segments_of(n, bucket_most_of(value_bytes)) * GPI_RADIX_UNITS * sizeof(uint32_t);
+    return all_segments_of(n, value_bytes) * GPI_RADIX_UNITS * sizeof(uint32_t);
 }
 
 static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)

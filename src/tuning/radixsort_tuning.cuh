@@ -22,9 +22,9 @@ constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
 
 /* A tile of a split belongs to a group of a block's threads. Items per thread: as many as shared
  * memory holds (a key, a value and a place each) and registers (keys alone are in registers), few
- * for small arrays, fewer where words of floats are made of keys. Keys of 1 and 2 bytes, and values
- * of 8, have one shape, between the two. H200, 2026-11-21: see docs/tuning.md, "Two groups in a
- * block" and "Tiles that land"; small tiles of keys alone 2026-11-22, "Who is waited for". */
+ * for small arrays. Keys of 1 and 2 bytes, and values of 8, have one shape, between the two. H200,
+ * 2026-11-21: see docs/tuning.md, "Two groups in a block" and "Tiles that land"; keys alone
+ * 2026-11-22, "Rows that do not wait", their small tiles "Who is waited for". */
 constexpr int radix_tile_threads = 512, radix_groups_most = 2;
 
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
