@@ -29,4 +29,23 @@ gp_status shared_memory_allow(gp_context *ctx, const char *function, Kernel kern
     return GP_OK;
 }
 
+/* Launch a kernel that begins with grid_wait() (device/grid.cuh). If early, its blocks take their
+ * places as soon as those of the kernel before leave them, not when that one has ended. */
+template <class Kernel, class Job>
+void launch_dependent(gp_context *ctx, Kernel kernel, bool early, unsigned blocks, unsigned threads,
+                      int shared, const Job &job)
+{
+    cudaLaunchAttribute overlap = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = (size_t)shared;
+    config.stream = ctx->stream;
+    config.attrs = &overlap;
+    config.numAttrs = early && GPI_SM >= 90 ? 1 : 0;
+    cudaLaunchKernelEx(&config, kernel, job);
+}
+
 } // namespace GPI_SPACE

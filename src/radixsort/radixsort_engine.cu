@@ -61,6 +61,8 @@ static bool is_small(uint64_t n)
     return n < radix_small_items;
 }
 
+static_assert(radix_small_items >> radix_bits <= radix_bucket_items, "one digit tells the bucket");
+
 /* Tiles of n items, or of any fewer: the bound of a larger sort holds for smaller ones. */
 static uint64_t tiles_of(uint64_t n, size_t value_bytes)
 {
@@ -176,7 +178,8 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     const uint64_t more = units ? spread_rows(of_units, value_bytes) : 0;
     const size_t row = radix_bins * (n < radix_narrow_items ? sizeof(uint32_t) : sizeof(uint64_t));
     const size_t tables = units ? spread_tables_bytes(of_units, value_bytes) : 0;
-    const size_t table = ((1 << radix_bucket_bits_most) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
+    const int table_bits = is_small(n) ? radix_bits : radix_bucket_bits_most;
+    const size_t table = ((1 << table_bits) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
     s.plan = (gpi_radix_plan *)take(sizeof(gpi_radix_plan));
     s.starts = (uint64_t *)take(starts * sizeof(uint64_t));
     s.buckets = (uint32_t *)take(table);
@@ -254,9 +257,10 @@ gp_status launch_sweep(gp_context *ctx, const char *function,
     static uint64_t allowed;
     auto kernel = radix_sweep_k<Key, FLOAT, VB, T, I>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
+    const uint64_t most = job.n / radix_block_items + 1, sms = (uint64_t)ctx->sm_count;
     void *arguments[] = {(void *)&job};
-    cudaLaunchCooperativeKernel(kernel, dim3((unsigned)ctx->sm_count), dim3(T), arguments, shared,
-                                ctx->stream);
+    cudaLaunchCooperativeKernel(kernel, dim3((unsigned)(most < sms ? most : sms)), dim3(T),
+                                arguments, shared, ctx->stream);
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -269,8 +273,8 @@ gp_status launch_local(gp_context *ctx, const char *function,
     static uint64_t allowed;
     auto kernel = radix_local_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::local_shared, &allowed));
-    kernel<<<job.by_units ? job.entries : 1u << job.bucket_bits, b.threads, Shape::local_shared,
-             ctx->stream>>>(job);
+    const unsigned blocks = job.by_units ? job.entries : 1u << job.bucket_bits;
+    launch_dependent(ctx, kernel, is_small(job.n), blocks, b.threads, Shape::local_shared, job);
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -337,7 +341,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     job.by_units = job.bucket_bits && may_go_by_units(args->n, VB);
     job.units_even = radix_units_even(VB);
     job.entries = blocks_of(job.bucket_bits);
-    GPI_TRY(gpi_cuda_fill(ctx, args->scratch, 0, scratch_of(nullptr, 0, VB).zeroed));
+    GPI_TRY(gpi_cuda_fill(ctx, args->scratch, 0, scratch_of(nullptr, args->n, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
         if (args->exact && args->n >= counted_from)
             return launch_counting<FLOAT, Key>(ctx, function, job);

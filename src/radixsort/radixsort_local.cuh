@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
 #include "radixsort/radixsort_bucket.cuh"
 #include "radixsort/radixsort_fine.cuh"
 
@@ -22,6 +23,7 @@ __global__ void __launch_bounds__(T, BLOCKS)
 {
     using Local = Bucket<K, FLOAT, VB, T, I>;
     extern __shared__ __align__(16) char memory[];
+    grid_wait();
     Local bucket = {job, *(typename Local::Shared *)memory};
     uint64_t first = 0, end = job.n;
     uint32_t from = gpi_radix_in;

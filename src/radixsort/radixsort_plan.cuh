@@ -251,27 +251,4 @@ template <class G> GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (
     return before;
 }
 
-/* All blocks of a cooperative launch wait for each other; what they wrote is then seen by all. */
-struct GridBarrier {
-    uint32_t *arrived;
-    uint32_t expected;
-
-    GPI_DEVICE void wait()
-    {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            expected += gridDim.x;
-            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
-            uint32_t seen;
-            do
-                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                             : "=r"(seen)
-                             : "l"(arrived)
-                             : "memory");
-            while (seen < expected);
-        }
-        __syncthreads();
-    }
-};
-
 } // namespace GPI_SPACE

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
 #include "radixsort/radixsort_units.cuh"
 
 namespace GPI_SPACE

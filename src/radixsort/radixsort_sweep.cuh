@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
 #include "radixsort/radixsort_count.cuh"
 #include "radixsort/radixsort_pass.cuh"
 
@@ -170,7 +171,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
             G::sync();
             const typename Splits::Way way(job, tile.split, shared.way[G::number()]);
             Splits(job, tile, way).run();
-            barrier.wait();
+            /* Nothing follows the last split into buckets; of pairs, to know costs registers. */
+            if (VB > 0 || !buckets || i + 1 < steps)
+                barrier.wait();
         }
     }
 
@@ -220,8 +223,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     }
 };
 
-/* Grid: cooperative, a block per multiprocessor. Tile: T x I items. After: the sorted array, or the
- * buckets and route gpi_radix_by_buckets. */
+/* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. After: the sorted
+ * array, or the buckets and route gpi_radix_by_buckets. */
 template <class K, bool FLOAT, int VB, int T, int I>
 __global__ void __launch_bounds__(T, 1)
     radix_sweep_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)

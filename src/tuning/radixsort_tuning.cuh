@@ -22,9 +22,9 @@ constexpr int radix_bucket_bits_most = radix_shared_bytes > 132 * 1024  ? 15
 
 /* A tile of a split belongs to a group of a block's threads. Items per thread: as many as shared
  * memory holds (a key, a value and a place each) and registers (keys alone are in registers), few
- * for small arrays. Keys of 1 and 2 bytes, and values of 8, have one shape, between the two. H200,
- * 2026-11-21: see docs/tuning.md, "Two groups in a block" and "Tiles that land"; keys alone
- * 2026-11-22, "Rows that do not wait", their small tiles "Who is waited for". */
+ * for small arrays. Values of 8 bytes, keys of 1, and values of keys of 2 have one shape, between
+ * the two. H200, 2026-11-21: see docs/tuning.md, "Two groups in a block" and "Tiles that land";
+ * keys alone 2026-11-22, "Rows that do not wait", their small tiles "Who is waited for". */
 constexpr int radix_tile_threads = 512, radix_groups_most = 2;
 
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
@@ -43,9 +43,11 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
 {
     int fit = radix_tile_fit(key_bytes, value_bytes, 0);
     int wide = radix_tile_groups(key_bytes, value_bytes) == 1;
+    int one_shape = key_bytes == 1 || (key_bytes == 2 && value_bytes);
     int most = value_bytes == 8 ? 20
-               : key_bytes <= 2 ? 32
+               : one_shape      ? 32
                : small          ? (wide || !value_bytes ? 8 : 16)
+               : key_bytes == 2 ? 32
                : value_bytes    ? 56
                : wide           ? 20
                                 : 48;
@@ -77,6 +79,10 @@ constexpr int radix_batch_rows = 8;
 
 /* Below this many items tiles are small, so that all multiprocessors have one. */
 constexpr uint64_t radix_small_items = 2 << 20;
+
+/* A block for so many items: blocks that have nothing to do only make others wait. H200,
+ * 2026-11-22: see docs/tuning.md, "Small sorts, and pairs of middle sizes". */
+constexpr uint64_t radix_block_items = 2048;
 
 /* States of tiles are 32 bits for fewer items, otherwise 64. A build that tests faults has arrays
  * on both sides. */

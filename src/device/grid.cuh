@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What all blocks of a launch do together, and one launch with the next. */
+#pragma once
+
+#include <cstdint>
+
+#include "device/space.cuh"
+
+namespace GPI_SPACE
+{
+
+/* All blocks of a cooperative launch wait for each other; what they wrote is then seen by all. */
+struct GridBarrier {
+    uint32_t *arrived;
+    uint32_t expected;
+
+    GPI_DEVICE void wait()
+    {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            expected += gridDim.x;
+            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+            uint32_t seen;
+            do
+                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                             : "=r"(seen)
+                             : "l"(arrived)
+                             : "memory");
+            while (seen < expected);
+        }
+        __syncthreads();
+    }
+};
+
+/* First in a kernel of launch_dependent() (device/host.cuh): until the kernel before has ended and
+ * what it wrote is there. */
+GPI_DEVICE void grid_wait()
+{
+#if GPI_SM >= 90
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+} // namespace GPI_SPACE
