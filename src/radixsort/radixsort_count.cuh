@@ -205,12 +205,18 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
         atomicOr((unsigned long long *)&job.plan->varying, all);
 }
 
-/* One past the highest bit of [begin, end) in which words differ; begin if there is none. */
-template <class K> GPI_DEVICE int varying_end(const RadixKeys<K> &job)
+/* The bits between the lowest and the highest one of [job.begin, job.end) in which words differ. */
+struct BitRange {
+    int begin, end;
+};
+
+template <class K> GPI_DEVICE BitRange varying_range(const RadixKeys<K> &job)
 {
     const uint64_t compared = ~0ull >> (64 - job.end) >> job.begin << job.begin;
     const uint64_t varying = job.plan->varying & compared;
-    return varying ? 64 - __clzll(varying) : job.begin;
+    if (varying == 0)
+        return {job.begin, job.begin};
+    return {__ffsll(varying) - 1, 64 - __clzll(varying)};
 }
 
 /* Digits in which words differ: the passes that there would be. */

@@ -45,8 +45,8 @@ static uint64_t bucket_mean_most(uint64_t bucket_most)
     return bucket_most - bucket_most / 16;
 }
 
-/* Buckets for n items, or 0 if there cannot be enough of them. */
-static int bucket_bits_of(uint64_t n, uint64_t bucket_most)
+/* Buckets for n items as large as shared memory allows, or 0 if there cannot be enough of them. */
+static int few_bits_of(uint64_t n, uint64_t bucket_most)
 {
     int bits = radix_bucket_bits_least;
     while (bits < radix_bucket_bits_most &&
@@ -54,6 +54,28 @@ static int bucket_bits_of(uint64_t n, uint64_t bucket_most)
             (bits < radix_bits && n >> bits > radix_bucket_items_small)))
         bits++;
     return n >> bits > bucket_mean_most(bucket_most) ? 0 : bits;
+}
+
+/* Bits of an item's position in such a bucket, which is somewhat larger than the mean. */
+static int position_bits_of(uint64_t n, int bits)
+{
+    const uint64_t most = (n >> bits) + (n >> bits) / 16;
+    int position = 0;
+    while (most > 1ull << position)
+        position++;
+    return position;
+}
+
+/* Buckets for n items of which all lower bits may vary: these and a position are to fit a word, so
+ * that one count sorts a bucket. */
+static int bucket_bits_of(uint64_t n, uint64_t bucket_most, size_t value_bytes)
+{
+    int bits = few_bits_of(n, bucket_most);
+    if (value_bytes && bits && n >= radix_position_items)
+        while (bits < radix_bucket_bits_most && bits < position_bits_of(n, bits) &&
+               n >> (bits + 1) >= radix_bucket_items_small)
+            bits++;
+    return bits;
 }
 
 static bool is_small(uint64_t n)
@@ -143,8 +165,8 @@ template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_by
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
     s.first_bins = (uint8_t *)take(1 << radix_bucket_bits_most);
     s.segment_of = (uint32_t *)take((spread_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
-    s.entries =
-        (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most)) * sizeof(gpi_radix_entry));
+    s.entries = (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most, value_bytes)) *
+                                        sizeof(gpi_radix_entry));
     s.large = (gpi_radix_entry *)take(entries_of(n, most) * sizeof(gpi_radix_entry));
     return s;
 }
@@ -327,6 +349,14 @@ gp_status launch_counting(gp_context *ctx, const char *function, const RadixKeys
     return gpi_cuda_launched(ctx, function);
 }
 
+static void set_bucket_bits(RadixKeys<Key> &job, uint64_t bucket_most, size_t value_bytes)
+{
+    constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
+    job.bucket_bits = bucket_bits_of(job.n, bucket_most, value_bytes);
+    job.few_bits = few_bits_of(job.n, bucket_most);
+    job.few_below = word_bits - position_bits_of(job.n, job.few_bits);
+}
+
 template <bool FLOAT, int VB>
 gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
@@ -336,7 +366,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     if (buckets && args->n <= Shape::bucket_most)
         return launch_local<FLOAT, VB>(ctx, function, job);
     if (radix_has_buckets<Key> && buckets && job.end - job.begin > 8)
-        job.bucket_bits = bucket_bits_of(args->n, Shape::bucket_most);
+        set_bucket_bits(job, Shape::bucket_most, VB);
     job.bucket_most = Shape::bucket_most;
     job.by_units = job.bucket_bits && may_go_by_units(args->n, VB);
     job.units_even = radix_units_even(VB);

@@ -67,7 +67,6 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
     using Word = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
     static constexpr bool pairs = VB > 0;
     static constexpr int warps = T / 32, most = T * I;
-    static constexpr int position_bits = pairs ? 14 : 0;
     static constexpr int bin_bits = radix_fine_bits, bins = 1 << bin_bits;
     static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
     static constexpr int largest_bin = 16;
@@ -85,7 +84,6 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         uint32_t largest[warps]; /* in a bin that this warp has items of after the exchange */
     };
     static_assert(I % 2 == 0, "a thread reads its items two at a time");
-    static_assert(!pairs || most <= 1 << position_bits, "a position must fit");
     static_assert(quads % 2 == 0 && warps <= 32, "two sums share a word");
     static_assert(most < 1 << 16, "and are less than 2^16");
 
@@ -103,6 +101,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
     GPI_DEVICE uint32_t *counts() const
     {
         return (uint32_t *)s.stage;
+    }
+
+    /* Of a word, which has others for the key. */
+    GPI_DEVICE int position_bits() const
+    {
+        return pairs ? 32 - __clz(count - 1) : 0;
     }
 
     static GPI_DEVICE int item(int i)
@@ -319,7 +323,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
 
     GPI_DEVICE uint32_t position(int p) const
     {
-        return (uint32_t)s.words[p] % (1u << position_bits);
+        return (uint32_t)s.words[p] & ((1u << position_bits()) - 1);
     }
 
     /* Out of the stage into sorted order. */
@@ -347,7 +351,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             const Word word = s.words[item(i)];
             if constexpr (pairs)
                 __stcs(to + item(i), job.order.template key<FLOAT>(
-                                         (K)((same | word >> position_bits << low) + base)));
+                                         (K)((same | word >> position_bits() << low) + base)));
             else
                 __stcs(to + item(i), order().key((K)(word + base)));
         });
@@ -378,7 +382,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         /* Bits [low, high) vary. */
         const Word varying = varying_bits(differ);
         const int high = 64 - __clzll(varying), low = varying ? __ffsll(varying) - 1 : 0;
-        const int all = high - low + position_bits;
+        const int all = high - low + position_bits();
         if (all > 8 * (int)sizeof(Word))
             return false;
         const Word same = first_word & (Word) ~((Word)lowest(high) ^ lowest(low));
@@ -387,7 +391,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
 
         for_rows([&](int i) {
             if constexpr (pairs)
-                word[i] = (Word)((word[i] ^ same) >> low << position_bits | (Word)item(i));
+                word[i] = (Word)((word[i] ^ same) >> low << position_bits() | (Word)item(i));
             atomicAdd(bin(word[i], shift), 1u);
         });
         __syncthreads();

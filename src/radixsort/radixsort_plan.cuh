@@ -163,6 +163,8 @@ template <class K> struct RadixKeys {
     KeyOrder<K> order;
     int begin, end;  /* bits compared */
     int bucket_bits; /* 0: by passes only */
+    int few_bits;    /* enough if no more than few_below bits vary below them */
+    int few_below;
     uint32_t bucket_most;
     bool in_place;
     bool keys_wanted; /* or the last pass leaves them out */

@@ -48,28 +48,31 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
         return (job.n + tile_items - 1) / tile_items;
     }
 
-    /* The bits [shift, shift + bits) of a word below bit end that tell its bucket. */
+    /* The bits [shift, shift + bits) of a word that tell its bucket, the highest of those that
+     * vary. */
     struct Top {
         int shift, bits;
     };
 
-    GPI_DEVICE Top top(int end) const
+    GPI_DEVICE Top top(BitRange vary) const
     {
-        const int bits = end - job.begin < job.bucket_bits ? end - job.begin : job.bucket_bits;
-        return {end - bits, bits};
+        const bool few = vary.end - job.few_bits - vary.begin <= job.few_below;
+        const int most = few ? job.few_bits : job.bucket_bits;
+        const int bits = vary.end - job.begin < most ? vary.end - job.begin : most;
+        return {vary.end - bits, bits};
     }
 
-    /* Where the bits that vary end, as far as a sample tells; false if there is no need to count
-     * all keys, as they will go by passes. */
-    GPI_DEVICE bool sample(int &end)
+    /* The bits that vary, as far as a sample tells; false if there is no need to count all keys, as
+     * they will go by passes. */
+    GPI_DEVICE bool sample(BitRange &vary)
     {
         uint32_t *table = (uint32_t *)memory;
         count_buckets<T, FLOAT, K>(job, job.begin, 0, radix_sample_bits, job.recount, table);
         barrier.wait();
-        end = varying_end(job);
-        if (end == job.begin)
-            end = job.end;
-        const Top t = top(end);
+        vary = varying_range(job);
+        if (vary.end == job.begin)
+            vary = {job.begin, job.end};
+        const Top t = top(vary);
         if (blockIdx.x == 0 && threadIdx.x == 0)
             job.recount[0] = 0;
         barrier.wait();
@@ -83,23 +86,38 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
         return !job.plan->crowded;
     }
 
+    /* Counts of 2^bits buckets from those of 2^more as many. */
+    GPI_DEVICE void join_buckets(int more, int bits, uint32_t *counts) const
+    {
+        for (int i = blockIdx.x * T + threadIdx.x; i < 1 << bits; i += gridDim.x * T) {
+            uint32_t sum = 0;
+            for (int j = 0; j < 1 << more; j++)
+                sum += job.buckets[(i << more) + j];
+            counts[i] = sum;
+        }
+    }
+
     /* True if the buckets are small enough: their starts are there then. */
     GPI_DEVICE bool count_buckets_of_top()
     {
         uint32_t *counts = job.buckets, *table = (uint32_t *)memory;
-        int end = job.end;
-        if (job.n >= radix_sampled_items && !sample(end))
+        BitRange vary = {job.begin, job.end};
+        if (job.n >= radix_sampled_items && !sample(vary))
             return false;
-        Top t = top(end);
+        Top t = top(vary);
         count_buckets<T, FLOAT, K>(job, t.shift, t.bits, 1, counts, table);
         barrier.wait();
-        const int exact = varying_end(job);
-        if (exact == job.begin)
+        const BitRange exact = varying_range(job);
+        if (exact.end == job.begin)
             return false;
-        if (exact != end) {
-            t = top(exact);
+        const Top now = top(exact);
+        if (now.shift != t.shift || now.bits != t.bits) {
             counts = job.recount;
-            count_buckets<T, FLOAT, K>(job, t.shift, t.bits, 1, counts, table);
+            if (exact.end == vary.end && now.bits < t.bits)
+                join_buckets(t.bits - now.bits, now.bits, counts);
+            else
+                count_buckets<T, FLOAT, K>(job, now.shift, now.bits, 1, counts, table);
+            t = now;
             barrier.wait();
         }
         if (blockIdx.x == 0)
