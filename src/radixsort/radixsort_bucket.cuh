@@ -3,8 +3,9 @@
  * Sorting a bucket inside one block by stable passes from the lowest digit in shared memory.
  *
  * If more bits are left than two passes take, the highest of them are sorted first. Most keys are
- * then in order; runs of keys that agree so far are short, and a thread sorts each by insertion. A
- * bucket with a long run is sorted by all its bits.
+ * then in order; runs of keys that agree so far are short, or of equal keys, and a thread sorts
+ * each short one by insertion. A bucket with a long run that is not in order is sorted by all its
+ * bits.
  *
  * The order in which the lanes of a shared-memory addition are served is checked at the end, as in
  * radixsort_tile.cuh: neighbours must rise. A bucket that fails is put in order by exchanges.
@@ -260,7 +261,28 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
         return end - p;
     }
 
-    /* Put such runs in order; false if one is too long for that. Counters are free then. */
+    /* Whether the keys at p and p + 1 fall, and their run is long: more than half of what is too
+     * long, so that it is enough to look that far on both sides. */
+    GPI_DEVICE bool falls_in_long_run(int p, int lowest) const
+    {
+        constexpr int far = run_most / 2;
+        if (p + 1 == count || word(s.keys[p]) <= word(s.keys[p + 1]))
+            return false;
+        const K mine_head = head(p, lowest);
+        return (p >= far && head(p - far, lowest) == mine_head) ||
+               (p + far < count && head(p + far, lowest) == mine_head);
+    }
+
+    GPI_DEVICE bool long_run_falls(int lowest) const
+    {
+        bool falls = false;
+        for (int p = threadIdx.x; p < count && !falls; p += T)
+            falls = falls_in_long_run(p, lowest);
+        return __syncthreads_or(falls);
+    }
+
+    /* Put such runs in order; false if one that is not is too long for that. Counters are free
+     * then. */
     GPI_DEVICE bool sort_runs(int lowest)
     {
         uint8_t *runs = (uint8_t *)s.counts;
@@ -269,9 +291,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
         for (int p = threadIdx.x; p < count; p += T) {
             const int run = run_at(p, lowest);
             too_long = too_long || run > run_most;
-            runs[p] = (uint8_t)run;
+            runs[p] = (uint8_t)(run > run_most ? 0 : run);
         }
-        if (__syncthreads_or(too_long))
+        if (__syncthreads_or(too_long) && long_run_falls(lowest))
             return false;
         for (int p = threadIdx.x; p < count; p += T)
             if (runs[p])

@@ -363,8 +363,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         return bits < 8 * (int)sizeof(Word) ? ((Word)1 << bits) - 1 : (Word) ~(Word)0;
     }
 
-    /* False if the bucket does not suit; nothing is written then. */
-    GPI_DEVICE bool sort(uint64_t first, uint32_t from) const
+    /* False if the bucket does not suit; nothing is written then, and high is one past the highest
+     * bit that varies. */
+    GPI_DEVICE bool sort(uint64_t first, uint32_t from, int &high) const
     {
         const K *keys_in = job.keys[from] + first;
         const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
@@ -381,7 +382,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         });
         /* Bits [low, high) vary. */
         const Word varying = varying_bits(differ);
-        const int high = 64 - __clzll(varying), low = varying ? __ffsll(varying) - 1 : 0;
+        high = 64 - __clzll(varying);
+        const int low = varying ? __ffsll(varying) - 1 : 0;
         const int all = high - low + position_bits();
         if (all > 8 * (int)sizeof(Word))
             return false;

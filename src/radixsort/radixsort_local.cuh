@@ -65,8 +65,11 @@ __global__ void __launch_bounds__(T, BLOCKS)
             return;
         }
         const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared, base};
-        if (fine.sort(first, from))
+        int high;
+        if (fine.sort(first, from, high))
             return;
+        if (base == 0)
+            bucket.bits = high;
         __syncthreads();
     }
     bucket.set_count(count);
