@@ -67,13 +67,16 @@ static int position_bits_of(uint64_t n, int bits)
 }
 
 /* Buckets for n items of which all lower bits may vary: these and a position are to fit a word, so
- * that one count sorts a bucket. */
+ * that one count sorts a bucket, or the items are to be so few that words can be wide. */
 static int bucket_bits_of(uint64_t n, uint64_t bucket_most, size_t value_bytes)
 {
+    const int threads = radix_bucket_shape(sizeof(Key), (int)value_bytes).threads;
+    const uint64_t wide_mean = bucket_mean_most((uint64_t)threads * radix_wide_items);
+    const uint64_t enough = sizeof(Key) == 8 ? 2 * radix_bucket_items_small - 1 : wide_mean;
     int bits = few_bits_of(n, bucket_most);
-    if (value_bytes && bits && n >= radix_position_items)
+    if (value_bytes && bits && n >= radix_position_items(sizeof(Key)))
         while (bits < radix_bucket_bits_most && bits < position_bits_of(n, bits) &&
-               n >> (bits + 1) >= radix_bucket_items_small)
+               n >> bits > enough)
             bits++;
     return bits;
 }
@@ -256,6 +259,7 @@ template <bool FLOAT, int VB> struct Shapes {
     static constexpr int bucket_most = bucket.threads * bucket.items;
     using Local = Bucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Fine = FineBucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    using Wide = FineBucket<Key, FLOAT, VB, bucket.threads, radix_wide_items, uint64_t>;
     static constexpr int local_shared = sizeof(typename Local::Shared) >
                                                 sizeof(typename Fine::Shared)
                                             ? sizeof(typename Local::Shared)
@@ -263,6 +267,8 @@ template <bool FLOAT, int VB> struct Shapes {
     static constexpr int large = radix_tile_items(sizeof(Key), VB, false);
     static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
     static_assert(local_shared <= radix_shared_bytes, "a bucket must fit");
+    static_assert(!VB || sizeof(Key) != 4 || sizeof(typename Wide::Shared) <= local_shared,
+                  "also with wide words");
 };
 
 template <bool FLOAT, int VB, int I>

@@ -9,7 +9,8 @@
  * that is worth is left to radixsort_local.cuh.
  *
  * Beside values a word holds the varying bits of a key and below them its position. So no two words
- * are the same, their order is the stable one, and the value is found by the position.
+ * are the same, their order is the stable one, and the value is found by the position. Words are as
+ * wide as keys, or if both do not fit one, and the bucket has room for that, twice as wide.
  */
 #pragma once
 
@@ -62,9 +63,20 @@ GPI_DEVICE uint64_t warp_or(uint64_t v)
     return (uint64_t)warp_or((uint32_t)(v >> 32)) << 32 | warp_or((uint32_t)v);
 }
 
-template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
+/* A key's bits as they are compared. */
+template <class K>
+using RadixWord = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
+
+/* The keys of a bucket in a block's registers. Bits [low, high) vary. */
+template <class Word, int I> struct FineKeys {
+    Word word[I], same; /* same: the bits that do not vary */
+    int low, high;
+    bool of_words; /* this thread's keys can be made of their words */
+};
+
+template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> struct FineBucket {
     using V = typename Payload<VB>::type;
-    using Word = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
+    using KeyWord = RadixWord<K>;
     static constexpr bool pairs = VB > 0;
     static constexpr int warps = T / 32, most = T * I;
     static constexpr int bin_bits = radix_fine_bits, bins = 1 << bin_bits;
@@ -78,7 +90,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
     struct Shared {
         alignas(16) Word words[most];
         alignas(16) char stage[stage_bytes];
-        Word varying[warps];
+        KeyWord varying[warps];
         uint32_t total[warps];
         uint32_t fullest[warps]; /* items in a bin that this warp has summed */
         uint32_t largest[warps]; /* in a bin that this warp has items of after the exchange */
@@ -90,8 +102,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
     const RadixJob<K, V> &job;
     Shared &s;
     int count;
-    K compared; /* bits of a key's word */
-    Word base;  /* no word is smaller */
+    K compared;   /* bits of a key's word */
+    KeyWord base; /* no word is smaller */
 
     GPI_DEVICE Held<K, FLOAT, VB> order() const
     {
@@ -136,12 +148,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         }
     }
 
-    GPI_DEVICE Word word_of(K key) const
+    GPI_DEVICE KeyWord word_of(K key) const
     {
         if constexpr (pairs)
-            return (Word)((order().word(key) & compared) >> job.begin) - base;
+            return (KeyWord)((order().word(key) & compared) >> job.begin) - base;
         else
-            return (Word)order().hold(key) - base;
+            return (KeyWord)order().hold(key) - base;
     }
 
     /* Ask the L2 for the values, which are needed last. */
@@ -152,19 +164,24 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             asm volatile("prefetch.global.L2 [%0];" ::"l"(values + at));
     }
 
-    /* Clears the counts. Which bits of the words vary in the whole bucket. */
-    GPI_DEVICE Word varying_bits(Word varying) const
+    /* Then the block synchronizes. */
+    GPI_DEVICE void clear_counts() const
     {
 #pragma unroll
         for (int i = threadIdx.x; i < bins / 4; i += T)
             ((uint4 *)s.stage)[i] = make_uint4(0, 0, 0, 0);
-        varying = warp_or(varying);
-        if (lane_id() == 0) {
-            s.varying[threadIdx.x / 32] = varying;
+        if (lane_id() == 0)
             s.largest[threadIdx.x / 32] = 0;
-        }
+    }
+
+    /* Which bits of the words vary in the whole bucket. */
+    GPI_DEVICE KeyWord varying_bits(KeyWord varying) const
+    {
+        varying = warp_or(varying);
+        if (lane_id() == 0)
+            s.varying[threadIdx.x / 32] = varying;
         __syncthreads();
-        return warp_or(lane_id() < warps ? s.varying[lane_id()] : (Word)0);
+        return warp_or(lane_id() < warps ? s.varying[lane_id()] : (KeyWord)0);
     }
 
     /*
@@ -344,8 +361,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
         for_rows([&](int i) { __stcs(to + item(i), value[i]); });
     }
 
-    /* same: the bits that do not vary. */
-    GPI_DEVICE void write_keys(K *to, Word same, int low) const
+    GPI_DEVICE void write_keys(K *to, KeyWord same, int low) const
     {
         for_rows([&](int i) {
             const Word word = s.words[item(i)];
@@ -358,42 +374,56 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
     }
 
     /* The lowest bits. */
-    static GPI_DEVICE Word lowest(int bits)
+    static GPI_DEVICE KeyWord lowest(int bits)
     {
-        return bits < 8 * (int)sizeof(Word) ? ((Word)1 << bits) - 1 : (Word) ~(Word)0;
+        return bits < 8 * (int)sizeof(KeyWord) ? ((KeyWord)1 << bits) - 1 : (KeyWord) ~(KeyWord)0;
     }
 
-    /* False if the bucket does not suit; nothing is written then, and high is one past the highest
-     * bit that varies. */
-    GPI_DEVICE bool sort(uint64_t first, uint32_t from, int &high) const
+    /* Read a bucket, and clear the counts. */
+    GPI_DEVICE void read(uint64_t first, uint32_t from, FineKeys<KeyWord, I> &keys) const
+    {
+        const K *keys_in = job.keys[from] + first;
+        K key[I];
+        for_rows([&](int i) { key[i] = __ldcs(keys_in + item(i)); });
+        fetch_values(job.values[from] ? job.values[from] + first : nullptr);
+        const KeyWord first_word = word_of(keys_in[0]);
+        KeyWord differ = 0;
+        keys.of_words = true;
+        for_rows([&](int i) {
+            keys.of_words =
+                keys.of_words && (!pairs || job.order.template is_of_word<FLOAT>(key[i]));
+            keys.word[i] = word_of(key[i]);
+            differ |= keys.word[i] ^ first_word;
+        });
+        clear_counts();
+        const KeyWord varying = varying_bits(differ);
+        keys.high = 64 - __clzll(varying);
+        keys.low = varying ? __ffsll(varying) - 1 : 0;
+        keys.same = first_word & (KeyWord) ~((KeyWord)lowest(keys.high) ^ lowest(keys.low));
+    }
+
+    /* Whether the bits that vary, and a position, fit a word, and the items shared memory. */
+    template <int N> GPI_DEVICE bool fits(const FineKeys<KeyWord, N> &keys) const
+    {
+        return count <= most && keys.high - keys.low + position_bits() <= 8 * (int)sizeof(Word);
+    }
+
+    /* Sort the bucket; false if too many items are in one bin: nothing is written then. */
+    template <int N>
+    GPI_DEVICE bool sort(uint64_t first, uint32_t from, const FineKeys<KeyWord, N> &keys) const
     {
         const K *keys_in = job.keys[from] + first;
         const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
-        K key[I];
-        for_rows([&](int i) { key[i] = __ldcs(keys_in + item(i)); });
-        fetch_values(values_in);
-        const Word first_word = word_of(keys_in[0]);
-        Word word[I], differ = 0;
-        bool of_words = true;
-        for_rows([&](int i) {
-            of_words = of_words && (!pairs || job.order.template is_of_word<FLOAT>(key[i]));
-            word[i] = word_of(key[i]);
-            differ |= word[i] ^ first_word;
-        });
-        /* Bits [low, high) vary. */
-        const Word varying = varying_bits(differ);
-        high = 64 - __clzll(varying);
-        const int low = varying ? __ffsll(varying) - 1 : 0;
-        const int all = high - low + position_bits();
-        if (all > 8 * (int)sizeof(Word))
-            return false;
-        const Word same = first_word & (Word) ~((Word)lowest(high) ^ lowest(low));
+        const int all = keys.high - keys.low + position_bits();
         const bool exact = all <= bin_bits; /* what is in a bin is equal */
-        const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
-
+        const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + keys.low;
+        Word word[I];
         for_rows([&](int i) {
             if constexpr (pairs)
-                word[i] = (Word)((word[i] ^ same) >> low << position_bits() | (Word)item(i));
+                word[i] = (Word)((keys.word[i] ^ keys.same) >> keys.low) << position_bits() |
+                          (Word)item(i);
+            else
+                word[i] = keys.word[i];
             atomicAdd(bin(word[i], shift), 1u);
         });
         __syncthreads();
@@ -409,13 +439,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct FineBucket {
             settle();
             settle_between();
         }
-        write(first, keys_in, values_in, same, low, of_words);
+        write(first, keys_in, values_in, keys.same, keys.low, keys.of_words);
         return true;
     }
 
-    /* of_words: this thread's keys can be made of their words. */
-    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, Word same, int low,
-                          bool of_words) const
+    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, KeyWord same,
+                          int low, bool of_words) const
     {
         K *keys = job.keys[gpi_radix_out] + first;
         if constexpr (pairs) {

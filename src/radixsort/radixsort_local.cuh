@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(T, BLOCKS)
     const int count = (int)(end - first);
     if constexpr (radix_has_buckets<K>) {
         using Fine = FineBucket<K, FLOAT, VB, T, I>;
+        using Wide = FineBucket<K, FLOAT, VB, T, radix_wide_items, uint64_t>;
         using Large = LargeBucket<K, FLOAT, VB, T>;
         if (end - first > Local::most) {
             Large::sort({job, *(typename Large::Shared *)memory, first, end - first, base}, from,
@@ -65,11 +66,23 @@ __global__ void __launch_bounds__(T, BLOCKS)
             return;
         }
         const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared, base};
-        int high;
-        if (fine.sort(first, from, high))
-            return;
+        FineKeys<RadixWord<K>, I> keys;
+        fine.read(first, from, keys);
+        if (fine.fits(keys)) {
+            if (fine.sort(first, from, keys))
+                return;
+        } else if constexpr (VB > 0 && sizeof(K) < 8) {
+            const Wide wide = {job, *(typename Wide::Shared *)memory, count, bucket.compared, base};
+            if (wide.fits(keys)) {
+                __syncthreads();
+                wide.clear_counts();
+                __syncthreads();
+                if (wide.sort(first, from, keys))
+                    return;
+            }
+        }
         if (base == 0)
-            bucket.bits = high;
+            bucket.bits = keys.high;
         __syncthreads();
     }
     bucket.set_count(count);

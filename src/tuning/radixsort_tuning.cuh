@@ -161,8 +161,13 @@ __host__ __device__ constexpr uint32_t radix_spread_large(uint32_t bucket_most)
 constexpr int radix_bucket_items = 8192, radix_bucket_items_small = 2048;
 constexpr int radix_bucket_bits_least = 7;
 
-/* Pairs have smaller buckets from so many on, if that lets one count sort them. H200, 2026-11-22:
- * see docs/tuning.md, "Small sorts, and pairs of middle sizes". */
-constexpr uint64_t radix_position_items = 8 << 20;
+/* Pairs have smaller buckets from so many on, if that lets one count sort them; and so many wide
+ * words a thread, where a key of 4 bytes and a position need them. H200, 2026-11-22: see
+ * docs/tuning.md, "Small sorts, and pairs of middle sizes". */
+constexpr int radix_wide_items = 10;
+constexpr uint64_t radix_position_items(int key_bytes)
+{
+    return key_bytes == 8 ? 8 << 20 : 4 << 20;
+}
 
 } // namespace GPI_SPACE
