@@ -53,7 +53,8 @@ GP_API int gp_version(void);
     X(ERROR_DATA, 11, "the contents of an array break a rule of the call")                         \
     X(ERROR_DEVICE, 12, "no usable device, or the driver refused")                                 \
     X(ERROR_CUDA, 13, "a CUDA call or kernel failed; the context must be reset")                   \
-    X(ERROR_INTERNAL, 14, "a bug in gp: please report it")
+    X(ERROR_INTERNAL, 14, "a bug in gp: please report it")                                         \
+    X(ERROR_BUSY, 15, "the context is in use by another thread")
 
 /** What a call returns. GP_OK is zero. */
 typedef enum gp_status {
@@ -166,15 +167,24 @@ typedef enum gp_backend {
  */
 typedef struct CUstream_st *gp_stream;
 
-/** One device, one stream, one workspace. Used by one thread at a time; several run in parallel. */
+/**
+ * One device, one stream, one workspace. Used by one thread at a time; several run in parallel.
+ *
+ * A call with a context that another thread is in a call with returns GP_ERROR_BUSY, and one with a
+ * context that was destroyed, or never was one, GP_ERROR_POINTER; both have done nothing, and their
+ * text is gp_last_error(NULL). After fork() the child can use CPU contexts that no thread of the
+ * parent was in a call with; a context of a GPU gives GP_ERROR_DEVICE there, since CUDA does not
+ * survive fork().
+ */
 typedef struct gp_context gp_context;
 
 /**
- * Where the context takes device (or, on the CPU, host) memory for its workspace.
+ * Where the context takes device (or, on the CPU, host) memory for its workspace and gp_malloc().
  *
  * allocate returns NULL when it cannot; the memory must be usable by work queued on stream after
- * the call and aligned to alignment (a power of two, at most 256). release gets back what allocate
- * gave, with the same byte count; work queued on stream before the call may still use it.
+ * the call and aligned to alignment (256), otherwise it is released again and the call returns
+ * GP_ERROR_POINTER. release gets back what allocate gave, with the same byte count; work queued on
+ * stream before the call may still use it. Neither may call gp with the same context.
  */
 typedef struct gp_allocator {
     void *user;
@@ -222,7 +232,12 @@ typedef struct gp_context_options {
  */
 GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);
 
-/** Wait for the context's work and free it; NULL does nothing. @since 0.1 */
+/**
+ * Wait for the context's work and free it; NULL does nothing.
+ *
+ * Memory that gp_malloc() gave and gp_free() has not got back stays allocated. A context that is in
+ * use by another thread, or is none, is left alone; gp_last_error(NULL) says so. @since 0.1
+ */
 GP_API void gp_context_destroy(gp_context *ctx);
 
 /**
@@ -285,8 +300,8 @@ GP_API gp_status gp_context_describe(const gp_context *ctx, char *text, size_t b
  *
  * @param[in] ctx the context whose last error is meant; NULL: this thread's last error in calls
  * that have no context or got a NULL one
- * @return never NULL; empty if there was none. Valid until the next call with ctx (or on this
- * thread).
+ * @return never NULL; empty if there was none; for a context that is none the text of the thread.
+ * Valid until the next call with ctx (or on this thread).
  * @since 0.1
  */
 GP_API const char *gp_last_error(const gp_context *ctx);
@@ -296,13 +311,20 @@ GP_API const char *gp_last_error(const gp_context *ctx);
 /**
  * Memory where the context computes, 256-byte aligned; *memory = NULL for 0 bytes.
  *
- * May wait for the device. Not for use during capture. Content is not defined.
- * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY
+ * Comes from the allocator of the context's options, if there is one. May wait for the device. Not
+ * for use during capture. Content is not defined.
+ * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY; GP_ERROR_BUSY
  * @since 0.1
  */
 GP_API gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory);
 
-/** Give back gp_malloc() memory after the work queued so far; NULL does nothing. @since 0.1 */
+/**
+ * Give back memory of gp_malloc() with the same context, after the work queued so far; NULL does
+ * nothing. Works on a context that has reported GP_ERROR_CUDA, too.
+ * @return GP_OK; GP_ERROR_POINTER memory that this context did not give, or that is free already;
+ * GP_ERROR_BUSY
+ * @since 0.1
+ */
 GP_API gp_status gp_free(gp_context *ctx, void *memory);
 
 /**

@@ -94,7 +94,7 @@ gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *
                                  .index_bytes = gp_dtype_bytes(index_dtype),
                                  .segments = segments_out,
                                  .ranks = ranks_out};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(search_check(ctx, f, offset_dtype, &a, index_dtype));
     const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
     if (!table)
@@ -112,7 +112,7 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
 {
     static const char f[] = "gp_expand";
     struct gpi_device_guard guard;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_item_bytes(ctx, f, item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
     GPI_TRY(gpi_check_array(ctx, f, "in", in, num_segments * item_bytes, 1));
@@ -173,7 +173,7 @@ gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const 
                                    .parts = parts,
                                    .row_starts = row_starts,
                                    .nnz_starts = nnz_starts};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(partition_check(ctx, f, offset_dtype, &a));
     a.share = (a.num_rows + a.nnz) / parts + ((a.num_rows + a.nnz) % parts != 0);

@@ -59,7 +59,7 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
     a.order = gpi_dtype_is_float(dtype)    ? GPI_ORDER_FLOAT
               : gpi_dtype_is_signed(dtype) ? GPI_ORDER_SIGNED
                                            : GPI_ORDER_UNSIGNED;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(bound_check(ctx, f, dtype, index_dtype, &a));
     const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
     if (!table)

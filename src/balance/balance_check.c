@@ -80,7 +80,7 @@ gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *o
                                        .offset_bytes = gp_dtype_bytes(offset_dtype),
                                        .is_signed = gpi_dtype_is_signed(offset_dtype),
                                        .num_segments = num_segments};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
     GPI_TRY(gpi_check_index_value(ctx, f, "num_items", num_items, "offset_dtype", offset_dtype));

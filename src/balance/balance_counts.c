@@ -100,7 +100,7 @@ gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, g
                                  .item_bytes = item_bytes,
                                  .in = in,
                                  .out = out};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(counts_check(ctx, f, &a, count_dtype, counts));
     gpi_device_enter(ctx, &guard);
     gp_status s = scan_and_expand(ctx, f, &a, count_dtype, counts);

@@ -174,7 +174,7 @@ static gp_status run(gp_context *ctx, const char *f, const gp_compact_desc *d, c
                      const uint8_t *keep, size_t n, void *out, uint64_t *out_count)
 {
     struct gpi_device_guard guard;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, d, n));
     if (d->compare && !d->value)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: value is NULL", f);
@@ -213,7 +213,7 @@ gp_status gp_compact_if(gp_context *ctx, gp_dtype dtype, gp_compare compare, con
     d.dtype = dtype;
     d.compare = compare;
     d.value = value;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     if (compare == 0)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: compare is 0, not a gp_compare", f);

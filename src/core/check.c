@@ -5,10 +5,43 @@
 
 #include "core/cuda.h"
 
-gp_status gpi_check_context(gp_context *ctx, const char *function)
+/* Texts about a context that is not this thread's go to the thread. */
+gp_status gpi_call_claim(struct gpi_call *call, gp_context *ctx, const char *function)
 {
     if (!ctx)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: ctx is NULL", function);
+    switch (gpi_registry_claim(ctx, &call->entry)) {
+    case GPI_UNKNOWN:
+        return gpi_fail(NULL, GP_ERROR_POINTER,
+                        "%s: ctx is %p, not a context, or one that was destroyed", function,
+                        (void *)ctx);
+    case GPI_BUSY:
+        return gpi_fail(NULL, GP_ERROR_BUSY,
+                        "%s: ctx is in use by another thread; make a context for each", function);
+    default:
+        return GP_OK;
+    }
+}
+
+void gpi_call_end(struct gpi_call *call)
+{
+    if (call->entry)
+        gpi_registry_release(call->entry);
+}
+
+gp_status gpi_check_not_orphan(gp_context *ctx, const char *function)
+{
+    if (gpi_context_is_orphan(ctx))
+        return gpi_fail(
+            ctx, GP_ERROR_DEVICE,
+            "%s: ctx was made before fork(), and a child process does not inherit a GPU", function);
+    return GP_OK;
+}
+
+gp_status gpi_call_begin(struct gpi_call *call, gp_context *ctx, const char *function)
+{
+    GPI_TRY(gpi_call_claim(call, ctx, function));
+    GPI_TRY(gpi_check_not_orphan(ctx, function));
     if (ctx->broken)
         return gpi_fail(ctx, GP_ERROR_CUDA,
                         "%s: ctx has reported a CUDA error; call gp_context_reset() first",

@@ -4,6 +4,7 @@
 #define GPI_CHECK_H
 
 #include "core/context.h"
+#include "core/registry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,8 +18,26 @@ extern "C" {
             return gpi_try_;                                                                       \
     } while (0)
 
-/* ctx is not NULL and not broken. Also clears the last error text. */
-gp_status gpi_check_context(gp_context *ctx, const char *function);
+/* The context of a public call, from its first line to wherever it returns. */
+struct gpi_call {
+    struct gpi_entry *entry; /* NULL inside a call of the library's own */
+};
+
+/* ctx is alive, not in use by another thread, not of a parent process's GPU, and not broken. Also
+ * clears the last error text. */
+gp_status gpi_call_begin(struct gpi_call *call, gp_context *ctx, const char *function);
+void gpi_call_end(struct gpi_call *call);
+
+/* The first statement of every public call that has a context. */
+#define GPI_CALL(ctx, function)                                                                    \
+    __attribute__((cleanup(gpi_call_end))) struct gpi_call gpi_call_ = {NULL};                     \
+    GPI_TRY(gpi_call_begin(&gpi_call_, ctx, function))
+
+/* As above, also for a context that is broken. */
+gp_status gpi_call_claim(struct gpi_call *call, gp_context *ctx, const char *function);
+
+/* ctx is not a GPU's context that fork() has copied. */
+gp_status gpi_check_not_orphan(gp_context *ctx, const char *function);
 
 /* A descriptor or options struct: not NULL, and its size member is the one of this header. */
 gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *argument,

@@ -6,22 +6,24 @@
 
 #include "core/check.h"
 #include "core/cuda.h"
+#include "core/memory.h"
 #include "core/threads.h"
 #include "core/workspace.h"
 
 static const char create[] = "gp_context_create";
 
-/* A whole number from the environment, at least low; *value stays if the variable is not set. */
-static gp_status number_from_environment(const char *name, const char *what, int low, int *value)
+/* A whole number from the environment, from low to high; *value stays if it is not set. */
+static gp_status number_from_environment(const char *name, const char *what, int low, int high,
+                                         int *value)
 {
     const char *text = getenv(name);
     char *end;
     if (!text || !*text)
         return GP_OK;
     long v = strtol(text, &end, 10);
-    if (*end || v < low || v > INT_MAX)
-        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: %s is \"%.40s\", expected a %s", create, name,
-                        text, what);
+    if (*end || v < low || v > high)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: %s is \"%.40s\", expected a %s, %d to %d",
+                        create, name, text, what, low, high);
     *value = (int)v;
     return GP_OK;
 }
@@ -39,11 +41,13 @@ static gp_status options_from_environment(gp_context_options *o)
             return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                             "%s: GP_BACKEND is \"%.40s\", expected cpu or cuda", create, backend);
     }
+    if (o->backend == GP_BACKEND_CPU)
+        return GP_OK;
     if (o->device == -1)
-        GPI_TRY(number_from_environment("GP_DEVICE", "device number", 0, &o->device));
+        GPI_TRY(number_from_environment("GP_DEVICE", "device number", 0, INT_MAX, &o->device));
     if (o->multiprocessors == 0)
         GPI_TRY(number_from_environment("GP_MULTIPROCESSORS", "number of multiprocessors", 1,
-                                        &o->multiprocessors));
+                                        INT_MAX, &o->multiprocessors));
     return GP_OK;
 }
 
@@ -114,6 +118,23 @@ static gp_status start(gp_context *ctx, const gp_context_options *o)
     return start_cpu(ctx, o);
 }
 
+/* Free a context that nobody else can find. */
+static void dispose(gp_context *ctx)
+{
+    struct gpi_device_guard guard;
+    if (!gpi_context_is_orphan(ctx)) {
+        gpi_device_enter(ctx, &guard);
+        gpi_workspace_drop(ctx);
+        if (ctx->backend == GP_BACKEND_CUDA)
+            gpi_cuda_stop(ctx);
+        gpi_device_leave(ctx, &guard);
+    }
+    if (ctx->backend == GP_BACKEND_CPU)
+        free(ctx->sticky);
+    gpi_given_drop(ctx);
+    free(ctx);
+}
+
 gp_status gp_context_create(gp_context **out, const gp_context_options *options)
 {
     gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
@@ -129,12 +150,15 @@ gp_status gp_context_create(gp_context **out, const gp_context_options *options)
     if (!ctx)
         return gpi_fail(NULL, GP_ERROR_MEMORY, "%s: out of host memory", create);
     ctx->allocator = o.allocator;
+    ctx->forks = gpi_registry_forks();
     gp_status s = start(ctx, &o);
     if (s == GP_OK && o.workspace_bytes)
-        s = gp_context_reserve(ctx, o.workspace_bytes);
+        s = gpi_workspace_reserve(ctx, create, o.workspace_bytes);
+    if (s == GP_OK && !gpi_registry_add(ctx))
+        s = gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
     if (s != GP_OK) {
         gpi_fail(NULL, s, "%s", ctx->error);
-        gp_context_destroy(ctx);
+        dispose(ctx);
         return s;
     }
     *out = ctx;
@@ -143,17 +167,16 @@ gp_status gp_context_create(gp_context **out, const gp_context_options *options)
 
 void gp_context_destroy(gp_context *ctx)
 {
-    struct gpi_device_guard guard;
-    if (!ctx)
+    struct gpi_call call = {NULL};
+    if (!ctx || gpi_call_claim(&call, ctx, "gp_context_destroy") != GP_OK || !call.entry)
         return;
-    gpi_device_enter(ctx, &guard);
-    gpi_workspace_drop(ctx);
-    if (ctx->backend == GP_BACKEND_CUDA)
-        gpi_cuda_stop(ctx);
-    else
-        free(ctx->sticky);
-    gpi_device_leave(ctx, &guard);
-    free(ctx);
+    gpi_registry_remove(call.entry);
+    dispose(ctx);
+}
+
+bool gpi_context_is_orphan(const gp_context *ctx)
+{
+    return ctx->backend == GP_BACKEND_CUDA && ctx->forks != gpi_registry_forks();
 }
 
 void gpi_sticky_set(gp_context *ctx, uint32_t bits)
@@ -184,7 +207,7 @@ gp_status gp_context_synchronize(gp_context *ctx)
 {
     struct gpi_device_guard guard;
     uint32_t bits = 0;
-    GPI_TRY(gpi_check_context(ctx, "gp_context_synchronize"));
+    GPI_CALL(ctx, "gp_context_synchronize");
     if (ctx->backend == GP_BACKEND_CPU) {
         bits = __atomic_exchange_n(ctx->sticky, 0, __ATOMIC_RELAXED);
     } else {
@@ -199,7 +222,7 @@ gp_status gp_context_synchronize(gp_context *ctx)
 gp_status gp_context_set_stream(gp_context *ctx, gp_stream stream)
 {
     struct gpi_device_guard guard;
-    GPI_TRY(gpi_check_context(ctx, "gp_context_set_stream"));
+    GPI_CALL(ctx, "gp_context_set_stream");
     if (ctx->backend == GP_BACKEND_CPU)
         return stream ? gpi_fail(ctx, GP_ERROR_ARGUMENT,
                                  "gp_context_set_stream: stream is %p, but the context computes "
@@ -214,20 +237,22 @@ gp_status gp_context_set_stream(gp_context *ctx, gp_stream stream)
 
 gp_stream gp_context_stream(const gp_context *ctx)
 {
-    return ctx ? ctx->stream : NULL;
+    return gpi_registry_alive(ctx) ? ctx->stream : NULL;
 }
 
 gp_backend gp_context_backend(const gp_context *ctx)
 {
-    return ctx ? ctx->backend : GP_BACKEND_AUTO;
+    return gpi_registry_alive(ctx) ? ctx->backend : GP_BACKEND_AUTO;
 }
 
 gp_status gp_context_reset(gp_context *ctx)
 {
+    static const char f[] = "gp_context_reset";
+    __attribute__((cleanup(gpi_call_end))) struct gpi_call call = {NULL};
     struct gpi_device_guard guard;
     gp_status s = GP_OK;
-    if (!ctx)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "gp_context_reset: ctx is NULL");
+    GPI_TRY(gpi_call_claim(&call, ctx, f));
+    GPI_TRY(gpi_check_not_orphan(ctx, f));
     ctx->broken = false;
     ctx->error[0] = '\0';
     gpi_device_enter(ctx, &guard);
@@ -249,6 +274,10 @@ gp_status gp_context_describe(const gp_context *ctx, char *text, size_t bytes)
     if (!ctx || !text)
         return gpi_fail(NULL, GP_ERROR_POINTER, "gp_context_describe: %s is NULL",
                         ctx ? "text" : "ctx");
+    if (!gpi_registry_alive(ctx))
+        return gpi_fail(NULL, GP_ERROR_POINTER,
+                        "gp_context_describe: ctx is %p, not a context, or one that was destroyed",
+                        (const void *)ctx);
     if (bytes == 0)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "gp_context_describe: bytes is 0");
     if (ctx->backend == GP_BACKEND_CUDA)
@@ -258,63 +287,4 @@ gp_status gp_context_describe(const gp_context *ctx, char *text, size_t bytes)
                  GP_VERSION_MINOR, GP_VERSION_PATCH, ctx->threads, ctx->threads == 1 ? "" : "s",
                  isa[ctx->isa]);
     return GP_OK;
-}
-
-gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory)
-{
-    struct gpi_device_guard guard;
-    if (memory)
-        *memory = NULL;
-    GPI_TRY(gpi_check_context(ctx, "gp_malloc"));
-    if (!memory)
-        return gpi_fail(ctx, GP_ERROR_POINTER, "gp_malloc: memory is NULL");
-    if (bytes == 0)
-        return GP_OK;
-    if (bytes > PTRDIFF_MAX - GPI_ALIGN)
-        return gpi_fail(ctx, GP_ERROR_MEMORY, "gp_malloc: bytes is %zu", bytes);
-    gpi_device_enter(ctx, &guard);
-    *memory = ctx->backend == GP_BACKEND_CUDA ? gpi_cuda_allocate(ctx, bytes)
-                                              : aligned_alloc(GPI_ALIGN, gpi_piece(bytes));
-    gpi_device_leave(ctx, &guard);
-    return *memory ? GP_OK
-                   : gpi_fail(ctx, GP_ERROR_MEMORY, "gp_malloc: cannot allocate %zu bytes", bytes);
-}
-
-gp_status gp_free(gp_context *ctx, void *memory)
-{
-    struct gpi_device_guard guard;
-    if (!ctx)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "gp_free: ctx is NULL");
-    if (!memory)
-        return GP_OK;
-    gpi_device_enter(ctx, &guard);
-    if (ctx->backend == GP_BACKEND_CUDA)
-        gpi_cuda_release(ctx, memory);
-    else
-        free(memory);
-    gpi_device_leave(ctx, &guard);
-    return GP_OK;
-}
-
-gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void *destination)
-{
-    struct gpi_device_guard guard;
-    GPI_TRY(gpi_check_context(ctx, "gp_copy"));
-    if (bytes == 0)
-        return GP_OK;
-    if (!source || !destination)
-        return gpi_fail(ctx, GP_ERROR_POINTER, "gp_copy: %s is NULL",
-                        source ? "destination" : "source");
-    GPI_TRY(gpi_check_overlap(ctx, "gp_copy", "source", source, bytes, "destination", destination,
-                              bytes, true));
-    if (source == destination)
-        return GP_OK;
-    if (ctx->backend == GP_BACKEND_CPU) {
-        memcpy(destination, source, bytes);
-        return GP_OK;
-    }
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_cuda_copy(ctx, source, bytes, destination);
-    gpi_device_leave(ctx, &guard);
-    return s;
 }

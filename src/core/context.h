@@ -29,6 +29,12 @@ struct gpi_block {
     bool captured; /* a capture has seen it */
 };
 
+/* Memory that was given to the caller, with its bytes, see core/memory.c. */
+struct gpi_given {
+    struct gpi_gift *slots;
+    size_t capacity, count;
+};
+
 struct gp_context {
     gp_backend backend;
     int device;   /* CUDA ordinal, -1 on the CPU */
@@ -44,8 +50,10 @@ struct gp_context {
     size_t scratch_used;      /* by the open frames */
     struct gpi_block state;   /* tile states, see core/state.h; zeroed when made */
     struct gpi_retired *retired;
-    uint32_t *sticky; /* GPI_STICKY_* bits, in the context's memory */
-    bool broken;      /* CUDA failed: refuse work until reset */
+    uint32_t *sticky;       /* GPI_STICKY_* bits, in the context's memory */
+    bool broken;            /* CUDA failed: refuse work until reset */
+    uint32_t forks;         /* of the process when the context was made */
+    struct gpi_given given; /* memory that gp_malloc() gave */
     char error[GPI_ERROR_TEXT];
 };
 
@@ -60,6 +68,9 @@ enum {
 /* Write the last-error text (of ctx, or of this thread when ctx is NULL) and return status. */
 gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A GPU's context that fork() has copied into a child: its device objects are the parent's. */
+bool gpi_context_is_orphan(const gp_context *ctx);
 
 /* CPU backend: set sticky bits; thread safe. */
 void gpi_sticky_set(gp_context *ctx, uint32_t bits);

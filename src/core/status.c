@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "core/context.h"
+#include "core/registry.h"
 
 static _Thread_local char thread_error[GPI_ERROR_TEXT];
 
@@ -34,5 +35,5 @@ gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)
 
 const char *gp_last_error(const gp_context *ctx)
 {
-    return ctx ? ctx->error : thread_error;
+    return gpi_registry_alive(ctx) ? ctx->error : thread_error;
 }

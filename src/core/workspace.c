@@ -7,13 +7,27 @@
 #include "core/check.h"
 #include "core/cuda.h"
 
-void *gpi_allocate(gp_context *ctx, size_t bytes)
+gp_status gpi_allocate(gp_context *ctx, const char *function, size_t bytes, void **memory)
 {
+    *memory = NULL;
+    if (bytes > PTRDIFF_MAX - GPI_ALIGN)
+        return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: cannot allocate %zu bytes", function, bytes);
     if (ctx->allocator.allocate)
-        return ctx->allocator.allocate(ctx->allocator.user, bytes, GPI_ALIGN, ctx->stream);
-    if (ctx->backend == GP_BACKEND_CUDA)
-        return gpi_cuda_allocate(ctx, bytes);
-    return aligned_alloc(GPI_ALIGN, gpi_piece(bytes));
+        *memory = ctx->allocator.allocate(ctx->allocator.user, bytes, GPI_ALIGN, ctx->stream);
+    else if (ctx->backend == GP_BACKEND_CUDA)
+        *memory = gpi_cuda_allocate(ctx, bytes);
+    else
+        *memory = aligned_alloc(GPI_ALIGN, gpi_piece(bytes));
+    if (!*memory)
+        return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: cannot allocate %zu bytes", function, bytes);
+    if ((uintptr_t)*memory % GPI_ALIGN == 0)
+        return GP_OK;
+    gpi_fail(ctx, GP_ERROR_POINTER,
+             "%s: the context's allocator gave %p, which is not aligned to %d bytes", function,
+             *memory, (int)GPI_ALIGN);
+    gpi_release(ctx, *memory, bytes);
+    *memory = NULL;
+    return GP_ERROR_POINTER;
 }
 
 void gpi_release(gp_context *ctx, void *memory, size_t bytes)
@@ -50,15 +64,13 @@ static gp_status block_grow(gp_context *ctx, const char *function, struct gpi_bl
                             size_t bytes)
 {
     struct gpi_block old = *block;
+    void *memory;
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_WORKSPACE,
                         "%s: needs %zu bytes of workspace, has %zu, and must not allocate while "
                         "the stream is captured: call gp_context_reserve() before",
                         function, bytes, old.bytes);
-    char *memory = gpi_allocate(ctx, bytes);
-    if (!memory)
-        return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: cannot allocate %zu bytes of workspace",
-                        function, bytes);
+    GPI_TRY(gpi_allocate(ctx, function, bytes, &memory));
     if (block_retire(ctx, &old) != GP_OK) {
         gpi_release(ctx, memory, bytes);
         return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", function);
@@ -70,7 +82,7 @@ static gp_status block_grow(gp_context *ctx, const char *function, struct gpi_bl
 static size_t grown(size_t have, size_t need)
 {
     size_t half_more = have + have / 2;
-    return gpi_piece(need > half_more ? need : half_more);
+    return need > half_more ? need : half_more;
 }
 
 static gp_status scratch_ensure(gp_context *ctx, const char *function, size_t bytes)
@@ -86,7 +98,7 @@ gp_status gpi_frame_open(gp_context *ctx, const char *function, size_t need,
     size_t begin = ctx->scratch_used;
     if (begin == 0) {
         GPI_TRY(scratch_ensure(ctx, function, need));
-    } else if (begin + need > ctx->scratch.bytes) {
+    } else if (need > ctx->scratch.bytes - begin) {
         return gpi_fail(ctx, GP_ERROR_INTERNAL,
                         "%s: needs %zu bytes inside a call that left %zu; please report this",
                         function, need, ctx->scratch.bytes - begin);
@@ -100,7 +112,8 @@ gp_status gpi_frame_open(gp_context *ctx, const char *function, size_t need,
 void *gpi_frame_take(struct gpi_frame *frame, size_t bytes)
 {
     gp_context *ctx = frame->ctx;
-    char *piece = ctx->scratch.memory + ctx->scratch_used;
+    char *memory = ctx->scratch.memory; /* NULL if nothing was ever needed */
+    char *piece = memory ? memory + ctx->scratch_used : NULL;
     ctx->scratch_used += gpi_piece(bytes);
     assert(ctx->scratch_used <= frame->end && "a room took more than it asked for");
     return piece;
@@ -143,15 +156,13 @@ gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,
  * at a size that covers the largest arrays of today's GPUs. */
 enum { STATE_RESERVE_MAX = 256 << 20 };
 
-gp_status gp_context_reserve(gp_context *ctx, size_t bytes)
+gp_status gpi_workspace_reserve(gp_context *ctx, const char *function, size_t bytes)
 {
-    static const char function[] = "gp_context_reserve";
     struct gpi_device_guard guard;
     gp_status s = GP_OK;
-    GPI_TRY(gpi_check_context(ctx, function));
     gpi_device_enter(ctx, &guard);
     if (bytes > ctx->scratch.bytes)
-        s = block_grow(ctx, function, &ctx->scratch, gpi_piece(bytes));
+        s = block_grow(ctx, function, &ctx->scratch, bytes);
     if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA) {
         size_t state = bytes < STATE_RESERVE_MAX ? bytes : STATE_RESERVE_MAX;
         if (state > ctx->state.bytes)
@@ -159,6 +170,13 @@ gp_status gp_context_reserve(gp_context *ctx, size_t bytes)
     }
     gpi_device_leave(ctx, &guard);
     return s;
+}
+
+gp_status gp_context_reserve(gp_context *ctx, size_t bytes)
+{
+    static const char f[] = "gp_context_reserve";
+    GPI_CALL(ctx, f);
+    return gpi_workspace_reserve(ctx, f, bytes);
 }
 
 void gpi_workspace_drop(gp_context *ctx)

@@ -3,9 +3,8 @@
  * Scratch memory of one call.
  *
  *     struct gpi_frame frame;
- *     gp_status s = gpi_frame_open(ctx, "gp_radix_sort", need, &frame);   // need: an upper bound
- * in bytes if (s != GP_OK) return s; uint32_t *counts = gpi_frame_take(&frame, bins *
- * sizeof(uint32_t)); // 256-byte aligned, never NULL
+ *     GPI_TRY(gpi_frame_open(ctx, "gp_radix_sort", need, &frame)); // need: an upper bound in bytes
+ *     uint32_t *counts = gpi_frame_take(&frame, bins * sizeof *counts); // 256-byte aligned
  *     ...queue work, call other rooms...
  *     gpi_frame_close(&frame);
  *
@@ -37,14 +36,17 @@ void gpi_frame_close(struct gpi_frame *frame);
 gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,
                         struct gpi_state *state);
 
-/* Bytes that one piece of a frame takes. */
+/* Bytes that one piece of a frame takes; for sizes that can be allocated. */
 static inline size_t gpi_piece(size_t bytes)
 {
     return (bytes + GPI_ALIGN - 1) / GPI_ALIGN * GPI_ALIGN;
 }
 
-/* Memory in the context's place: the caller's allocator, or ours. NULL on failure. */
-void *gpi_allocate(gp_context *ctx, size_t bytes);
+/* gp_context_reserve() as part of another call. */
+gp_status gpi_workspace_reserve(gp_context *ctx, const char *function, size_t bytes);
+
+/* Memory in the context's place, aligned to GPI_ALIGN: the caller's allocator, or ours. */
+gp_status gpi_allocate(gp_context *ctx, const char *function, size_t bytes, void **memory);
 void gpi_release(gp_context *ctx, void *memory, size_t bytes);
 void gpi_workspace_drop(gp_context *ctx);
 

@@ -26,7 +26,6 @@ static gp_status check_row_sizes(gp_context *ctx, const char *f, struct row_call
 
 static gp_status check_row_call(gp_context *ctx, const char *f, struct row_call *c)
 {
-    GPI_TRY(gpi_check_context(ctx, f));
     GPI_TRY(check_row_sizes(ctx, f, c));
     size_t index_bytes = gp_dtype_bytes(c->index), offset_bytes = gp_dtype_bytes(c->offset);
     struct gpi_csr_array arrays[] = {
@@ -43,6 +42,7 @@ gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, const void 
     struct gpi_device_guard guard;
     struct row_call c = {
         index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
     gpi_device_enter(ctx, &guard);
     gp_status s = gpi_csr_find(ctx, c.pair)->row_pointers(ctx, &c.args);
@@ -114,6 +114,7 @@ gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, co
     size_t need;
     struct row_call c = {
         index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
     gp_target target = gpi_csr_target(ctx);
     GPI_TRY(unsorted_bytes(&target, offset_dtype, nnz, num_rows, &need));
@@ -155,7 +156,7 @@ gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_
                         size_t num_rows, size_t nnz, gp_dtype index_dtype, void *rows_out)
 {
     static const char f[] = "gp_csr_to_coo";
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_to_coo(ctx, f, offset_dtype, num_rows, nnz, index_dtype));
     size_t index_bytes = gp_dtype_bytes(index_dtype), offset_bytes = gp_dtype_bytes(offset_dtype);
     struct gpi_csr_array arrays[] = {
@@ -237,7 +238,7 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
     struct gpi_device_guard guard;
     enum gpi_csr_pair pair;
     struct gpi_csr_matrix a = {num_rows, num_cols, nnz, row_pointers, cols};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_csr_check_pair(ctx, f, index_dtype, offset_dtype, &pair));
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, index_dtype));

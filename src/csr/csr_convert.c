@@ -120,7 +120,7 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     static const char f[] = "gp_csr_from_coo";
     struct gpi_device_guard guard;
     enum gpi_csr_pair pair;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, &pair));
     GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
@@ -193,7 +193,7 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     static const char f[] = "gp_csr_transpose";
     struct gpi_device_guard guard;
     enum gpi_csr_pair pair;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, &pair));
     GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);

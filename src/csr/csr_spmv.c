@@ -26,7 +26,6 @@ static gp_status check_sizes(gp_context *ctx, const char *f, struct call *c)
 static gp_status check_call(gp_context *ctx, const char *f, struct call *c)
 {
     const struct gpi_csr_matrix *a = &c->args.a;
-    GPI_TRY(gpi_check_context(ctx, f));
     GPI_TRY(check_sizes(ctx, f, c));
     size_t ib = gp_dtype_bytes(c->index), ob = gp_dtype_bytes(c->offset);
     size_t vb = gp_dtype_bytes(c->args.dtype);
@@ -92,6 +91,7 @@ gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
                  .y = y,
                  .dtype = value_dtype},
     };
+    GPI_CALL(ctx, f);
     GPI_TRY(check_call(ctx, f, &c));
     if (num_rows == 0)
         return GP_OK;

@@ -161,7 +161,7 @@ gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *in, siz
 {
     static const char f[] = "gp_histogram_even";
     struct gpi_binning binning;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     struct call c = {dtype, in, n, NULL, bins, counter_dtype, counts, options};
     GPI_TRY(check_input(ctx, f, &c));
@@ -176,7 +176,7 @@ gp_status gp_histogram_edges(gp_context *ctx, gp_dtype dtype, const void *in, si
 {
     static const char f[] = "gp_histogram_edges";
     struct gpi_binning binning;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     struct call c = {dtype, in, n, edges, bins, counter_dtype, counts, options};
     const size_t item = gp_dtype_bytes(dtype);
@@ -192,7 +192,7 @@ gp_status gp_bincount(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
 {
     static const char f[] = "gp_bincount";
     struct gpi_binning binning;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     if (gpi_dtype_is_float(dtype))
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: dtype is %s, expected an integer type", f,

@@ -94,7 +94,6 @@ static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_me
 static gp_status check_dtype_and_order(gp_context *ctx, const char *f, gp_dtype dtype,
                                        gp_order order)
 {
-    GPI_TRY(gpi_check_context(ctx, f));
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     return gpi_radix_check_order(ctx, f, "order", order);
 }
@@ -109,6 +108,7 @@ gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
                               .keys_b = b,
                               .num_b = num_b,
                               .keys_out = out};
+    GPI_CALL(ctx, f);
     GPI_TRY(check_dtype_and_order(ctx, f, dtype, order));
     GPI_TRY(check_input(ctx, f, &j, "a", a, "", NULL, "num_a", num_a));
     GPI_TRY(check_input(ctx, f, &j, "b", b, "", NULL, "num_b", num_b));
@@ -148,6 +148,7 @@ gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t
                               .num_b = num_b,
                               .keys_out = keys_out,
                               .values_out = values_out};
+    GPI_CALL(ctx, f);
     GPI_TRY(check_dtype_and_order(ctx, f, dtype, order));
     GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
     GPI_TRY(check_input(ctx, f, &j, "keys_a", keys_a, "values_a", values_a, "num_a", num_a));

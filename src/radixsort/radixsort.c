@@ -167,7 +167,7 @@ gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, si
     static const char f[] = "gp_radix_sort";
     struct gpi_radix_job job = {.key_bytes = gp_dtype_bytes(dtype), .n = n, .keys_in = keys_in};
     job.keys_out = keys_out;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &job));
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
@@ -186,7 +186,7 @@ gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_
                                 .values_in = values_in,
                                 .keys_out = keys_out,
                                 .values_out = values_out};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
@@ -206,7 +206,7 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
                                 .keys_in = keys_in,
                                 .values_out = indices_out};
     uint64_t bytes = (uint64_t)n * job.value_bytes;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
     GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
@@ -238,7 +238,7 @@ gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
 {
     static const char f[] = "gp_gather";
     struct gpi_device_guard guard;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_gather(ctx, f, item_bytes, in, index_dtype, indices, n, out));
     if (n == 0)
         return GP_OK;

@@ -218,7 +218,7 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
                             .indices_out = indices_out};
     uint64_t pairs = (uint64_t)n * j.pair_bytes,
              indices = (uint64_t)n * gp_dtype_bytes(index_dtype);
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_inputs(ctx, f, pair_dtype, "rows", "cols", &j));
     GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
     GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
@@ -280,7 +280,7 @@ gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *row
                             .rows_out = rows_out,
                             .cols_out = cols_out,
                             .values_out = values_out};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_inputs(ctx, f, pair_dtype, "rows_in", "cols_in", &j));
     GPI_TRY(check_pairs(ctx, f, &j));
     GPI_TRY(apply_options(ctx, f, options, &j));

@@ -68,7 +68,7 @@ gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *k
         .num_segments = num_segments,
         .job = {.key_bytes = gp_dtype_bytes(dtype), .n = n, .keys_in = keys_in}};
     s.job.keys_out = keys_out;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
     return sort(ctx, f, &s, options);
 }
@@ -91,7 +91,7 @@ gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const v
                                           .values_in = values_in,
                                           .keys_out = keys_out,
                                           .values_out = values_out}};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,

@@ -89,7 +89,7 @@ static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_reduc
 static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc *desc,
                            const void *in, size_t n, void *out)
 {
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     gp_dtype to = desc->out_dtype ? desc->out_dtype : desc->in_dtype;
     size_t out_bytes = gp_dtype_bytes(to) * gp_op_scalars(desc->op);
@@ -128,7 +128,7 @@ static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, c
                      size_t n, void *value, uint64_t *index)
 {
     size_t bytes = gp_dtype_bytes(dtype);
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     struct arrays a = {in, n * bytes, value, value ? bytes : 0, index, "value", "index"};
     GPI_TRY(gpi_check_n(ctx, f, "n", n));

@@ -95,7 +95,7 @@ gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, siz
 {
     static const char f[] = "gp_scan";
     struct gpi_device_guard guard;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, ctx->backend));
     struct shape s = shape_of(desc, n);
     GPI_TRY(check_arrays(ctx, f, desc, &s, in, n, out));

@@ -204,7 +204,7 @@ gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const voi
                             void *out)
 {
     static const char f[] = "gp_scan_segmented";
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(check_offset_dtype(ctx, f, offset_dtype, n));
@@ -224,7 +224,7 @@ gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, const void 
                           const uint8_t *heads, size_t n, void *out)
 {
     static const char f[] = "gp_scan_flagged";
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     struct description of = {"heads", heads, n, 1};
@@ -237,7 +237,7 @@ gp_status gp_scan_by_key(gp_context *ctx, const gp_scan_desc *desc, size_t key_b
                          const void *keys, const void *in, size_t n, void *out)
 {
     static const char f[] = "gp_scan_by_key";
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     if (key_bytes != 1 && key_bytes != 2 && key_bytes != 4 && key_bytes != 8)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: key_bytes is %zu, expected 1, 2, 4 or 8", f,
@@ -271,7 +271,7 @@ gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const void *in
     static const char f[] = "gp_scan_rows";
     const struct description none = {"", NULL, 0, 1};
     uint64_t n = 0;
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     GPI_TRY(check_rows(ctx, f, num_rows, row_length, &n));
     GPI_TRY(check_arrays(ctx, f, desc, &none, in, n, out));

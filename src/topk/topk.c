@@ -132,7 +132,7 @@ gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
                      .keys_out = keys_out,
                      .indices_out = indices_out,
                      .job = {.key_bytes = gp_dtype_bytes(dtype), .keys = keys_in, .n = n, .k = k}};
-    GPI_TRY(gpi_check_context(ctx, f));
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     GPI_TRY(gpi_radix_check_order(ctx, f, "order", order));
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+#include "every_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gp_test.h"
+
+enum { SEGMENT = 64, BINS = 300 };
+
+typedef const every *E;
+
+static gp_scan_desc scan_of(gp_dtype dtype, gp_op op)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.in_dtype = dtype;
+    d.op = op;
+    return d;
+}
+
+#define CALL(name) static gp_status name(gp_context *ctx, E e)
+
+CALL(scan_u32)
+{
+    return gp_scan_inclusive(ctx, GP_U32, GP_SUM, e->keys, e->n, e->out[0]);
+}
+
+CALL(scan_f64)
+{
+    return gp_scan_exclusive(ctx, GP_F64, GP_MAX, e->floats, e->n / 2, NULL, e->out[0]);
+}
+
+CALL(scan_backward_mat2)
+{
+    gp_scan_desc d = scan_of(GP_F64, GP_MAT2);
+    d.backward = 1;
+    return gp_scan(ctx, &d, e->floats, e->n / 8, e->out[0]);
+}
+
+CALL(scan_row_pointers)
+{
+    gp_scan_desc d = scan_of(GP_U32, GP_SUM);
+    d.kind = GP_SCAN_ROW_POINTERS;
+    return gp_scan(ctx, &d, e->keys, e->n, e->out[0]);
+}
+
+static gp_status scan_by(gp_context *ctx, E e, gp_algorithm algorithm)
+{
+    gp_scan_desc d = scan_of(GP_F32, GP_SUM);
+    d.algorithm = algorithm;
+    return gp_scan(ctx, &d, e->floats, e->n, e->out[0]);
+}
+
+CALL(scan_then_fan)
+{
+    return scan_by(ctx, e, GP_ALGORITHM_SCAN_THEN_FAN);
+}
+
+CALL(reduce_then_scan)
+{
+    return scan_by(ctx, e, GP_ALGORITHM_REDUCE_THEN_SCAN_TWO_PASS);
+}
+
+CALL(scan_segmented)
+{
+    gp_scan_desc d = scan_of(GP_F32, GP_SUM);
+    return gp_scan_segmented(ctx, &d, e->floats, e->n, GP_U32, e->offsets, e->segments, e->out[0]);
+}
+
+CALL(scan_flagged)
+{
+    gp_scan_desc d = scan_of(GP_U8, GP_SUM);
+    return gp_scan_flagged(ctx, &d, e->keys, e->flags, e->n, e->out[0]);
+}
+
+CALL(scan_by_key)
+{
+    gp_scan_desc d = scan_of(GP_F64, GP_AFFINE);
+    return gp_scan_by_key(ctx, &d, 4, e->sorted, e->floats, e->n / 4, e->out[0]);
+}
+
+CALL(scan_rows)
+{
+    gp_scan_desc d = scan_of(GP_U32, GP_XOR);
+    return gp_scan_rows(ctx, &d, e->keys, e->segments, SEGMENT, e->out[0]);
+}
+
+CALL(reduce)
+{
+    return gp_reduce(ctx, GP_F32, GP_SUM, e->floats, e->n, e->out[0]);
+}
+
+CALL(argmin)
+{
+    return gp_argmin(ctx, GP_U32, e->keys, e->n, e->out[0], e->count);
+}
+
+CALL(argmax)
+{
+    return gp_argmax(ctx, GP_F32, e->floats, e->n, e->out[0], e->count);
+}
+
+CALL(compact)
+{
+    return gp_compact(ctx, 12, e->keys, e->flags, e->n / 3, e->out[0], e->count);
+}
+
+CALL(compact_if)
+{
+    const uint32_t limit = 500;
+    return gp_compact_if(ctx, GP_U32, GP_LT, &limit, e->keys, e->n, e->out[0], e->count);
+}
+
+CALL(compact_indices)
+{
+    return gp_compact_indices(ctx, GP_U32, e->flags, e->n, e->out[0], e->count);
+}
+
+CALL(partition)
+{
+    return gp_partition(ctx, 4, e->keys, e->flags, e->n, e->out[0], e->count);
+}
+
+CALL(compact_in_place)
+{
+    gp_status s = gp_copy(ctx, e->keys, e->n * 4, e->out[0]);
+    return s ? s : gp_compact(ctx, 4, e->out[0], e->flags, e->n, e->out[0], e->count);
+}
+
+CALL(histogram_even)
+{
+    const float lo = -1, hi = 1;
+    return gp_histogram_even(ctx, GP_F32, e->floats, e->n, &lo, &hi, BINS, GP_U32, e->out[0], NULL);
+}
+
+CALL(histogram_edges)
+{
+    const size_t bins = e->n < BINS ? e->n - 1 : BINS;
+    return gp_histogram_edges(ctx, GP_U32, e->keys, e->n, e->counts, bins, GP_U64, e->out[0], NULL);
+}
+
+CALL(bincount)
+{
+    return gp_bincount(ctx, GP_U32, e->keys, e->n, 1000, GP_U32, e->out[0], NULL);
+}
+
+CALL(balance_search)
+{
+    return gp_balance_search(ctx, GP_U32, e->offsets, e->segments, e->n, GP_U32, e->out[0],
+                             e->out[1]);
+}
+
+CALL(expand)
+{
+    return gp_expand(ctx, 4, e->keys, GP_U32, e->offsets, e->segments, e->n, e->out[0]);
+}
+
+CALL(expand_counts)
+{
+    return gp_expand_counts(ctx, 4, e->keys, GP_U8, e->flags, e->n, e->n, e->out[0], e->count);
+}
+
+CALL(merge_path_partition)
+{
+    return gp_merge_path_partition(ctx, GP_U32, e->offsets, e->segments, e->n, 1 + e->n / 100,
+                                   e->out[0], e->out[1]);
+}
+
+CALL(lower_bound)
+{
+    return gp_lower_bound(ctx, GP_U32, e->sorted, e->n, e->keys, e->n, GP_U32, e->out[0]);
+}
+
+CALL(upper_bound)
+{
+    return gp_upper_bound(ctx, GP_U32, e->sorted, e->n, e->keys, e->n, GP_U64, e->out[0]);
+}
+
+CALL(radix_sort)
+{
+    return gp_radix_sort(ctx, GP_F32, e->floats, e->n, e->out[0], NULL);
+}
+
+CALL(radix_sort_bytes)
+{
+    return gp_radix_sort(ctx, GP_U8, e->keys, e->n, e->out[0], NULL);
+}
+
+CALL(radix_sort_pairs)
+{
+    return gp_radix_sort_pairs(ctx, GP_U32, e->keys, 16, e->out[2], e->n / 4, e->out[0], e->out[1],
+                               NULL);
+}
+
+CALL(argsort)
+{
+    return gp_argsort(ctx, GP_U32, e->keys, e->n, GP_U64, e->out[0], NULL);
+}
+
+CALL(sort_segmented)
+{
+    return gp_radix_sort_segmented_pairs(ctx, GP_U32, e->keys, 4, e->floats, e->n, GP_U32,
+                                         e->offsets, e->segments, e->out[0], e->out[1], NULL);
+}
+
+CALL(lexsort)
+{
+    return gp_lexsort(ctx, GP_U32, e->rows, e->cols, e->n, GP_U32, e->out[0], NULL);
+}
+
+CALL(lexsort_pairs)
+{
+    return gp_lexsort_pairs(ctx, GP_U32, e->rows, e->cols, 12, e->out[2], e->n / 3, e->out[0],
+                            e->out[1], NULL, NULL);
+}
+
+CALL(gather)
+{
+    return gp_gather(ctx, 4, e->floats, GP_U32, e->rows, e->n, e->out[0]);
+}
+
+CALL(merge)
+{
+    return gp_merge(ctx, GP_U32, GP_ASCENDING, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
+}
+
+CALL(merge_pairs)
+{
+    return gp_merge_pairs(ctx, GP_U32, GP_ASCENDING, 8, e->sorted, e->out[2], e->n / 2, e->sorted,
+                          e->out[2], e->n / 2, e->out[0], e->out[1]);
+}
+
+CALL(top_k)
+{
+    return gp_top_k(ctx, GP_F32, GP_DESCENDING, e->floats, e->n, e->n / 5, e->out[0], GP_U32,
+                    e->out[1]);
+}
+
+CALL(row_pointers)
+{
+    return gp_csr_row_pointers(ctx, GP_U32, e->sorted, e->n, 1000, GP_U32, e->out[0]);
+}
+
+CALL(row_pointers_unsorted)
+{
+    return gp_csr_row_pointers_unsorted(ctx, GP_U32, e->keys, e->n, 1000, GP_U32, e->out[0]);
+}
+
+/* rows and cols are below n. */
+CALL(csr_from_coo)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.value_dtype = GP_F32;
+    return gp_csr_from_coo(ctx, &d, e->n, e->n, e->rows, e->cols, e->floats, e->n, e->out[0],
+                           e->out[1], e->out[2], e->count);
+}
+
+CALL(csr_to_coo)
+{
+    return gp_csr_to_coo(ctx, GP_U32, e->offsets, e->segments, e->n, GP_U32, e->out[0]);
+}
+
+CALL(csr_transpose)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.value_dtype = GP_F32;
+    return gp_csr_transpose(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,
+                            e->out[0], e->out[1], e->out[2]);
+}
+
+CALL(check_offsets)
+{
+    return gp_check_offsets(ctx, GP_U32, e->offsets, e->segments, e->n);
+}
+
+CALL(spmv)
+{
+    return gp_spmv(ctx, GP_U32, GP_U32, GP_F32, e->segments, e->n, e->n, e->offsets, e->cols,
+                   e->floats, NULL, e->floats, NULL, e->out[0]);
+}
+
+#undef CALL
+
+static const struct {
+    const char *name;
+    gp_status (*run)(gp_context *ctx, E e);
+} calls[] = {
+#define NAMED(name)                                                                                \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+    NAMED(scan_u32),
+    NAMED(scan_f64),
+    NAMED(scan_backward_mat2),
+    NAMED(scan_row_pointers),
+    NAMED(scan_then_fan),
+    NAMED(reduce_then_scan),
+    NAMED(scan_segmented),
+    NAMED(scan_flagged),
+    NAMED(scan_by_key),
+    NAMED(scan_rows),
+    NAMED(reduce),
+    NAMED(argmin),
+    NAMED(argmax),
+    NAMED(compact),
+    NAMED(compact_if),
+    NAMED(compact_indices),
+    NAMED(partition),
+    NAMED(compact_in_place),
+    NAMED(histogram_even),
+    NAMED(histogram_edges),
+    NAMED(bincount),
+    NAMED(balance_search),
+    NAMED(expand),
+    NAMED(expand_counts),
+    NAMED(merge_path_partition),
+    NAMED(lower_bound),
+    NAMED(upper_bound),
+    NAMED(radix_sort),
+    NAMED(radix_sort_bytes),
+    NAMED(radix_sort_pairs),
+    NAMED(argsort),
+    NAMED(sort_segmented),
+    NAMED(lexsort),
+    NAMED(lexsort_pairs),
+    NAMED(gather),
+    NAMED(merge),
+    NAMED(merge_pairs),
+    NAMED(top_k),
+    NAMED(row_pointers),
+    NAMED(row_pointers_unsorted),
+    NAMED(csr_from_coo),
+    NAMED(csr_to_coo),
+    NAMED(csr_transpose),
+    NAMED(check_offsets),
+    NAMED(spmv),
+#undef NAMED
+};
+
+_Static_assert(sizeof calls / sizeof calls[0] == EVERY_CALLS, "all are counted");
+
+const char *every_name(int call)
+{
+    return calls[call].name;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* Memory of ctx with what make(state, i) gives for each of n items. */
+static void *filled(gp_context *ctx, size_t n, uint32_t make(uint64_t *state, size_t n, size_t i))
+{
+    uint64_t state = t_seed();
+    uint32_t *host = t_host(n * 4);
+    void *memory;
+    for (size_t i = 0; i < n; i++)
+        host[i] = make(&state, n, i);
+    T_OK(gp_malloc(ctx, n * 4, &memory));
+    T_OK(gp_copy(ctx, host, n * 4, memory));
+    T_OK(gp_context_synchronize(ctx));
+    free(host);
+    return memory;
+}
+
+static uint32_t make_key(uint64_t *state, size_t n, size_t i)
+{
+    (void)n, (void)i;
+    return (uint32_t)t_random_below(state, 1000);
+}
+
+static uint32_t make_sorted(uint64_t *state, size_t n, size_t i)
+{
+    (void)state;
+    return (uint32_t)((uint64_t)i * 1000 / n);
+}
+
+static uint32_t make_place(uint64_t *state, size_t n, size_t i)
+{
+    (void)i;
+    return (uint32_t)t_random_below(state, n);
+}
+
+/* The last one is longer or shorter than the others. */
+static uint32_t make_offset(uint64_t *state, size_t n, size_t i)
+{
+    (void)state;
+    return (uint32_t)(i + 1 < n ? i * SEGMENT : (n - 1) * SEGMENT);
+}
+
+static uint32_t make_count(uint64_t *state, size_t n, size_t i)
+{
+    (void)state, (void)n;
+    return (uint32_t)i * 3;
+}
+
+static uint32_t make_float(uint64_t *state, size_t n, size_t i)
+{
+    float value = (float)t_random_below(state, 2001) / 1000 - 1;
+    uint32_t bits;
+    (void)n, (void)i;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint32_t make_flags(uint64_t *state, size_t n, size_t i)
+{
+    (void)n, (void)i;
+    return (uint32_t)t_random(state) & 0x01010101;
+}
+
+every every_new(gp_context *ctx, size_t n)
+{
+    void *memory;
+    every e = {.n = n / SEGMENT * SEGMENT, .segments = n / SEGMENT};
+    e.keys = filled(ctx, e.n, make_key);
+    e.sorted = filled(ctx, e.n, make_sorted);
+    e.rows = filled(ctx, e.n, make_place);
+    e.cols = filled(ctx, e.n, make_place);
+    e.offsets = filled(ctx, e.segments + 1, make_offset);
+    e.counts = filled(ctx, BINS + 1, make_count);
+    e.floats = filled(ctx, e.n, make_float);
+    e.flags = filled(ctx, e.n, make_flags);
+    e.out_bytes = 8 * e.n + 8192;
+    for (int i = 0; i < 3; i++) {
+        T_OK(gp_malloc(ctx, e.out_bytes, &memory));
+        e.out[i] = memory;
+    }
+    T_OK(gp_malloc(ctx, sizeof *e.count, &memory));
+    e.count = memory;
+    return e;
+}
+
+void every_free(gp_context *ctx, every *e)
+{
+    void *all[] = {e->keys,  e->sorted, e->rows,   e->cols,   e->offsets, e->counts,
+                   e->flags, e->floats, e->out[0], e->out[1], e->out[2],  e->count};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        T_OK(gp_free(ctx, all[i]));
+}
+
+gp_status every_run(gp_context *ctx, const every *e, int call)
+{
+    return calls[call].run(ctx, e);
+}
+
+/* FNV-1a over words; bytes is a multiple of 8. */
+static uint64_t hash_of(uint64_t hash, const uint64_t *words, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / 8; i++)
+        hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+gp_status every_hash(gp_context *ctx, const every *e, int call, uint64_t *hash)
+{
+    uint64_t *host = t_host(e->out_bytes);
+    memset(host, 0x5a, e->out_bytes);
+    for (int i = 0; i < 3; i++)
+        T_OK(gp_copy(ctx, host, e->out_bytes, e->out[i]));
+    T_OK(gp_copy(ctx, host, 8, e->count));
+    gp_status s = every_run(ctx, e, call);
+    gp_status late = s == GP_OK ? gp_context_synchronize(ctx) : s;
+    *hash = UINT64_C(0xcbf29ce484222325);
+    for (int i = 0; i < 4; i++) {
+        size_t bytes = i < 3 ? e->out_bytes : 8;
+        T_OK(gp_copy(ctx, i < 3 ? (void *)e->out[i] : (void *)e->count, bytes, host));
+        T_OK(gp_context_synchronize(ctx));
+        *hash = hash_of(*hash, host, bytes);
+    }
+    free(host);
+    return late;
+}

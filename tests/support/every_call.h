@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every public call that computes, as a table: for tests of what must hold whatever the call is,
+ * such as a context that is busy, an allocation that fails, a thread with a small stack.
+ */
+#ifndef EVERY_CALL_H
+#define EVERY_CALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gp/gp.h>
+
+/* Inputs of all calls for n items, and room for their outputs, in the memory of a context. */
+struct every {
+    size_t n, segments;
+    uint32_t *keys, *sorted, *rows, *cols, *offsets, *counts;
+    float *floats;
+    uint8_t *flags;
+    char *out[3];
+    uint64_t *count;
+    size_t out_bytes; /* of each */
+};
+typedef struct every every;
+
+enum { EVERY_CALLS = 45 };
+
+const char *every_name(int call);
+
+/* Fails the test if memory is short. */
+every every_new(gp_context *ctx, size_t n);
+void every_free(gp_context *ctx, every *e);
+
+/* One call; its outputs are in out and count. */
+gp_status every_run(gp_context *ctx, const every *e, int call);
+
+/* The same, and a hash of all outputs, which are filled before. */
+gp_status every_hash(gp_context *ctx, const every *e, int call, uint64_t *hash);
+
+#endif
