@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Only names that begin with gp_ leave the library, and it needs nothing but libc, libm and OpenMP at run time.
+# Only names that begin with gp_ leave the library, and it needs nothing but libc and libm at run time.
 # symbols.sh LIBRARY
 set -eu
 names=$(nm -D --defined-only "$1" | awk '{ print $NF }' | sed 's/@.*//')
@@ -14,7 +14,7 @@ echo "$names" | grep -qx gp_context_create || {
     echo "gp_context_create is not exported"
     exit 1
 }
-allowed='linux-vdso|linux-gate|ld-linux|ld-musl|libc\.|libm\.|libpthread\.|libdl\.|librt\.|libgomp\.|libomp\.|libomp5\.'
+allowed='linux-vdso|linux-gate|ld-linux|ld-musl|libc\.|libm\.|libpthread\.|libdl\.|librt\.'
 others=$(ldd "$1" | awk '{ print $1 }' | sed 's,.*/,,' | grep -Ev "^($allowed)" || true)
 if [ -n "$others" ]; then
     echo "needed at run time:"

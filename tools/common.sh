@@ -42,7 +42,6 @@ have_package() {
     pkg-config) have pkg-config || have pkgconf ;;
     check) have pkg-config && pkg-config --exists check ;;
     libsubunit-dev) have pkg-config && pkg-config --exists libsubunit ;;
-    libomp-dev) echo '#include <omp.h>' | clang -fopenmp -E - >/dev/null 2>&1 ;;
     libtbb-dev) have pkg-config && pkg-config --exists tbb ;;
     *) have "$1" ;;
     esac

@@ -158,7 +158,7 @@ typedef enum gp_algorithm {
 
 /** Where a context computes. */
 typedef enum gp_backend {
-    GP_BACKEND_AUTO = 0, /**< the first usable CUDA device, otherwise the CPU */
+    GP_BACKEND_AUTO = 0, /**< the first usable CUDA device, otherwise the CPU; CUDA if a device is named */
     GP_BACKEND_CPU = 1,
     GP_BACKEND_CUDA = 2
 } gp_backend;
@@ -198,12 +198,16 @@ typedef struct gp_allocator {
  * multiprocessors is for sharing a GPU: gp's kernels get no more blocks than that many
  * multiprocessors hold at once, and leave the others to the streams of other contexts and programs.
  * More than the device has means all. Results do not depend on it.
+ *
+ * threads is a most: all contexts of a process share one pool of threads, a call borrows what is
+ * idle, and short arrays take fewer. Threads that the system refuses to make are done without.
+ * A thread that calls gp on the CPU needs 64 KiB of stack.
  */
 typedef struct gp_context_options {
     size_t size;            /**< sizeof(gp_context_options) */
     gp_backend backend;     /**< AUTO also follows the environment: GP_BACKEND=cpu|cuda */
     int device;             /**< CUDA ordinal; -1: GP_DEVICE or the first usable one */
-    int threads;            /**< CPU threads; 0: as many as OpenMP gives */
+    int threads;            /**< CPU threads, at most 4096; 0: GP_THREADS or one per processor */
     gp_stream stream;       /**< NULL: the context makes a stream of its own */
     gp_allocator allocator; /**< all NULL: the context's own */
     size_t workspace_bytes; /**< reserved at creation, see gp_context_reserve() */
@@ -224,10 +228,11 @@ typedef struct gp_context_options {
  * Host call; never touches CUDA's default stream, leaves the current device as it was.
  *
  * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device,
- * thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND, GP_DEVICE
- * or GP_MULTIPROCESSORS set to something else; GP_ERROR_DEVICE CUDA was asked for and there is no
- * driver or no such device; GP_ERROR_UNSUPPORTED this build has no CUDA or no code for the device;
- * GP_ERROR_MEMORY. The text is gp_last_error(NULL).
+ * thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND, GP_THREADS
+ * (where the CPU is possible), GP_DEVICE or GP_MULTIPROCESSORS (where CUDA is) set to something
+ * else; GP_ERROR_DEVICE CUDA or a device was asked for, by the options or GP_DEVICE, and there is no
+ * driver or no such device; GP_ERROR_UNSUPPORTED the same and this build has no CUDA, or no code for
+ * the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
  * @since 0.1
  */
 GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);

@@ -33,6 +33,7 @@ static const struct isa_loops loops[] = {GPI_BALANCE_ISAS(LOOPS)};
 /* Steps of the path per task: enough to bury its two searches, few enough to keep all threads busy.
  */
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
+enum { SEARCH_NS = 20 }; /* of one binary search */
 enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64, CHECK_CHUNK = 1 << 18 };
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
@@ -89,7 +90,9 @@ static void walk(gp_context *ctx, struct walk *w, size_t item_bytes)
 {
     uint64_t steps = w->num_items + w->args->num_segments;
     uint64_t most = SHARE_BYTES / item_bytes;
-    w->share = steps / ((uint64_t)ctx->threads * SHARES_PER_THREAD);
+    int threads = gpi_threads_for(ctx->threads, w->args->num_segments + w->num_items / 2 +
+                                                    w->num_items * item_bytes / 16);
+    w->share = steps / ((uint64_t)threads * SHARES_PER_THREAD);
     if (w->share < SHARE_MIN)
         w->share = SHARE_MIN;
     if (w->share > SHARE_MAX)
@@ -97,7 +100,7 @@ static void walk(gp_context *ctx, struct walk *w, size_t item_bytes)
     if (item_bytes > 16 && w->share > most)
         w->share = most;
     if (w->num_items)
-        gpi_parallel_for(ctx->threads, ceil_div(steps, w->share), walk_share, w);
+        gpi_parallel_for(threads, ceil_div(steps, w->share), walk_share, w);
 }
 
 gp_status gpi_balance_search_cpu(gp_context *ctx, const char *function,
@@ -180,7 +183,8 @@ gp_status gpi_balance_partition_cpu(gp_context *ctx, const char *function,
     (void)function;
     if (gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_rows) != a->nnz)
         gpi_sticky_set(ctx, GPI_STICKY_DATA);
-    gpi_parallel_for(ctx->threads, ceil_div(a->parts + 1, PARTITION_CHUNK), partition_chunk, &copy);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, a->parts * SEARCH_NS),
+                     ceil_div(a->parts + 1, PARTITION_CHUNK), partition_chunk, &copy);
     return GP_OK;
 }
 
@@ -201,7 +205,8 @@ gp_status gpi_balance_bound_cpu(gp_context *ctx, const char *function,
 {
     struct bound_job job = {a, loops[ctx->isa].bound[log2_of(a->item_bytes)]};
     (void)function;
-    gpi_parallel_for(ctx->threads, ceil_div(a->m, BOUND_CHUNK), bound_chunk, &job);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, a->m * SEARCH_NS), ceil_div(a->m, BOUND_CHUNK),
+                     bound_chunk, &job);
     return GP_OK;
 }
 
@@ -235,6 +240,7 @@ gp_status gpi_balance_check_cpu(gp_context *ctx, const char *function,
 {
     struct gpi_offsets_check_args copy = *a;
     (void)function;
-    gpi_parallel_for(ctx->threads, ceil_div(a->num_segments, CHECK_CHUNK), check_chunk, &copy);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, a->num_segments),
+                     ceil_div(a->num_segments, CHECK_CHUNK), check_chunk, &copy);
     return GP_OK;
 }

@@ -150,18 +150,25 @@ static uint64_t run_rounds(struct job *j, int threads)
     return kept;
 }
 
+/* An item is marked, read and written. */
+static int threads_for(const struct gpi_compact_args *a, int threads)
+{
+    return gpi_threads_for(threads, a->n * (4 + a->item_bytes) / 8);
+}
+
 gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gpi_compact_args *a)
 {
     struct gpi_frame frame;
     struct job j = {.a = a, .loops = gpi_compact_loops_for(ctx->isa), .n = a->n};
     if (a->device_n && *a->device_n < j.n)
         j.n = *a->device_n;
-    j.plan = plan_of(a, ctx->threads);
-    GPI_TRY(gpi_frame_open(ctx, function, gpi_compact_cpu_bytes(a, ctx->threads), &frame));
+    int threads = threads_for(a, ctx->threads);
+    j.plan = plan_of(a, threads);
+    GPI_TRY(gpi_frame_open(ctx, function, gpi_compact_cpu_bytes(a, threads), &frame));
     j.count = gpi_frame_take(&frame, (j.plan.round_blocks + 1) * sizeof(uint64_t));
     j.bits = gpi_frame_take(&frame, j.plan.round_blocks * j.plan.block_items / 8);
     j.stage = gpi_frame_take(&frame, stage_bytes(&j.plan));
-    uint64_t kept = run_rounds(&j, ctx->threads);
+    uint64_t kept = run_rounds(&j, threads);
     gpi_frame_close(&frame);
     *a->out_count = kept;
     if (kept > a->capacity)

@@ -28,7 +28,8 @@ static gp_status number_from_environment(const char *name, const char *what, int
     return GP_OK;
 }
 
-/* GP_BACKEND, GP_DEVICE and GP_MULTIPROCESSORS stand in for what the options leave open. */
+/* GP_BACKEND, GP_THREADS, GP_DEVICE and GP_MULTIPROCESSORS stand in for what the options leave
+ * open, each where it has a meaning. */
 static gp_status options_from_environment(gp_context_options *o)
 {
     const char *backend = getenv("GP_BACKEND");
@@ -41,6 +42,9 @@ static gp_status options_from_environment(gp_context_options *o)
             return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                             "%s: GP_BACKEND is \"%.40s\", expected cpu or cuda", create, backend);
     }
+    if (o->backend != GP_BACKEND_CUDA && o->threads == 0)
+        GPI_TRY(number_from_environment("GP_THREADS", "number of threads", 1, GPI_THREADS_MAX,
+                                        &o->threads));
     if (o->backend == GP_BACKEND_CPU)
         return GP_OK;
     if (o->device == -1)
@@ -81,7 +85,7 @@ static gp_status start_cpu(gp_context *ctx, const gp_context_options *o)
     ctx->backend = GP_BACKEND_CPU;
     ctx->device = -1;
     ctx->sm = ctx->sm_row = ctx->sm_count = 0;
-    ctx->threads = o->threads ? o->threads : gpi_threads_default();
+    ctx->threads = o->threads ? o->threads : gpi_processors();
     ctx->isa = (int)gpi_isa_detect();
     if (o->stream)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
@@ -116,6 +120,17 @@ static gp_status start(gp_context *ctx, const gp_context_options *o)
         (s != GP_ERROR_DEVICE && s != GP_ERROR_UNSUPPORTED))
         return s;
     return start_cpu(ctx, o);
+}
+
+/* Make the process know the context; or say why not. */
+static gp_status enroll(gp_context *ctx)
+{
+    if (!gpi_pool_enter(ctx->threads))
+        return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
+    if (gpi_registry_add(ctx))
+        return GP_OK;
+    gpi_pool_leave();
+    return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
 }
 
 /* Free a context that nobody else can find. */
@@ -154,8 +169,8 @@ gp_status gp_context_create(gp_context **out, const gp_context_options *options)
     gp_status s = start(ctx, &o);
     if (s == GP_OK && o.workspace_bytes)
         s = gpi_workspace_reserve(ctx, create, o.workspace_bytes);
-    if (s == GP_OK && !gpi_registry_add(ctx))
-        s = gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
+    if (s == GP_OK)
+        s = enroll(ctx);
     if (s != GP_OK) {
         gpi_fail(NULL, s, "%s", ctx->error);
         dispose(ctx);
@@ -172,6 +187,7 @@ void gp_context_destroy(gp_context *ctx)
         return;
     gpi_registry_remove(call.entry);
     dispose(ctx);
+    gpi_pool_leave();
 }
 
 bool gpi_context_is_orphan(const gp_context *ctx)

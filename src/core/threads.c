@@ -1,44 +1,360 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One pool of worker threads for the whole process.
+ *
+ * A worker belongs to the pool while it is idle, and to one loop from when gpi_parallel_for()
+ * borrows it until that returns. The caller offers its loop to the workers it has borrowed and
+ * works on it too; indices are drawn from one counter. When none is left the caller takes back the
+ * offers that no worker has come to yet, so that it never waits for a thread that has not started,
+ * and waits for the others to finish the index that they are at.
+ *
+ *     IDLE -> OFFERED (caller) -> WORKING (worker) -> IDLE (worker)
+ *             OFFERED -> IDLE (caller takes it back)
+ *     IDLE -> QUIT (the last context ends)
+ *
+ * States change under the lock of the worker; reading one without the lock only tells a thread when
+ * to look. models/pool.pml is a model of this for the checker spin.
+ *
+ * Workers are made when a loop finds too few idle ones. A thread that cannot be made means fewer
+ * threads, never an error. A child process after fork() has none of them and makes its own.
+ */
 #include "core/threads.h"
 
-#if GPI_OPENMP
-#include <omp.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/registry.h"
+
+#if defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
 #endif
+
+enum {
+    STACK_BYTES = SANITIZED ? 2 << 20 : 128 << 10,
+    SPINS = 128,    /* a few microseconds */
+    NAP_NS = 50000, /* of a thread that waits for one that the system has put to sleep */
+    LINE = 64
+};
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+void gpi_wait_for(const uint64_t *word, uint64_t value)
+{
+    const struct timespec nap = {0, NAP_NS};
+    for (int i = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; i++) {
+        if (i < 16 * SPINS)
+            relax();
+        else
+            nanosleep(&nap, NULL);
+    }
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+struct loop {
+    _Alignas(LINE) size_t next; /* index to be drawn */
+    _Alignas(LINE) size_t count;
+    void (*body)(void *arg, size_t i);
+    void *arg;
+};
+
+enum state { IDLE, OFFERED, WORKING, QUIT };
+
+struct worker {
+    _Alignas(LINE) pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum state state;
+    struct loop *loop;
+    pthread_t thread;
+    struct worker *next;  /* in the list of the idle, of those without a thread, or of a loop */
+    struct worker *older; /* in the list of all */
+};
+
+static void loop_run(struct loop *l)
+{
+    size_t i;
+    while ((i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->count)
+        l->body(l->arg, i);
+}
+
+/* Wait until the state is another one. */
+static void state_leave(struct worker *w, enum state state)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != state)
+            break;
+        relax();
+    }
+    pthread_mutex_lock(&w->lock);
+    while (w->state == state)
+        pthread_cond_wait(&w->changed, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Go from one state to another if it is the one; returns what the state was. */
+static enum state state_change(struct worker *w, enum state from, enum state to)
+{
+    pthread_mutex_lock(&w->lock);
+    enum state was = w->state;
+    if (was == from) {
+        __atomic_store_n(&w->state, to, __ATOMIC_RELAXED);
+        pthread_cond_signal(&w->changed);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return was;
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *w = arg;
+    for (;;) {
+        state_leave(w, IDLE);
+        enum state offer = state_change(w, OFFERED, WORKING);
+        if (offer == QUIT)
+            return NULL;
+        if (offer == OFFERED) {
+            loop_run(w->loop);
+            state_change(w, WORKING, IDLE);
+        }
+    }
+}
+
+/* ---- the pool -------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    struct worker *all, *idle;
+    struct worker *spare; /* without a thread */
+    int contexts;
+    int workers; /* with a thread */
+    int workers_max;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct worker *pop(struct worker **list)
+{
+    struct worker *w = *list;
+    if (w)
+        *list = w->next;
+    return w;
+}
+
+static void push(struct worker **list, struct worker *w)
+{
+    w->next = *list;
+    *list = w;
+}
+
+static struct worker *worker_new(void)
+{
+    struct worker *w = pop(&pool.spare);
+    if (w)
+        return w;
+    w = aligned_alloc(LINE, (sizeof *w + LINE - 1) / LINE * LINE);
+    if (w) {
+        w->older = pool.all;
+        pool.all = w;
+    }
+    return w;
+}
+
+/* A small stack is enough, unless the program's thread-local variables, which lie on it, leave no
+ * room; then the system's default. Signals are for the program's own threads. */
+static bool thread_start(struct worker *w)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool made = false;
+    if (pthread_attr_init(&attributes) == 0) {
+        made = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+               pthread_create(&w->thread, &attributes, worker_main, w) == 0;
+        pthread_attr_destroy(&attributes);
+    }
+    if (!made)
+        made = pthread_create(&w->thread, NULL, worker_main, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return made;
+}
+
+/* NULL if that cannot be; then nobody tries again before another context begins. */
+static struct worker *worker_start(void)
+{
+    struct worker *w = worker_new();
+    if (w) {
+        pthread_mutex_init(&w->lock, NULL);
+        pthread_cond_init(&w->changed, NULL);
+        w->state = IDLE;
+        if (thread_start(w)) {
+            pool.workers++;
+            return w;
+        }
+        pthread_cond_destroy(&w->changed);
+        pthread_mutex_destroy(&w->lock);
+        push(&pool.spare, w);
+    }
+    pool.workers_max = pool.workers;
+    return NULL;
+}
+
+/* Up to so many workers, as a list. */
+static struct worker *borrow(int count)
+{
+    struct worker *lent = NULL;
+    pthread_mutex_lock(&pool.lock);
+    for (; count > 0; count--) {
+        struct worker *w = pop(&pool.idle);
+        if (!w && pool.workers < pool.workers_max)
+            w = worker_start();
+        if (!w)
+            break;
+        push(&lent, w);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return lent;
+}
+
+static void give_back(struct worker *lent)
+{
+    struct worker *w;
+    pthread_mutex_lock(&pool.lock);
+    while ((w = pop(&lent)))
+        push(&pool.idle, w);
+    pthread_mutex_unlock(&pool.lock);
+}
 
 void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg)
 {
-#if GPI_OPENMP
-    if (threads > 1 && count > 1) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    struct loop loop = {0, count, body, arg};
+    struct worker *lent = NULL;
+    if ((size_t)threads > count)
+        threads = (int)count;
+    if (threads > 1)
+        lent = borrow(threads - 1);
+    if (!lent) {
         for (size_t i = 0; i < count; i++)
             body(arg, i);
         return;
     }
-#else
-    (void)threads;
-#endif
-    for (size_t i = 0; i < count; i++)
-        body(arg, i);
+    for (struct worker *w = lent; w; w = w->next) {
+        w->loop = &loop; /* it is idle: it looks at this once the state says so */
+        state_change(w, IDLE, OFFERED);
+    }
+    loop_run(&loop);
+    for (struct worker *w = lent; w; w = w->next)
+        if (state_change(w, OFFERED, IDLE) == WORKING)
+            state_leave(w, WORKING);
+    give_back(lent);
 }
 
-int gpi_threads_default(void)
+/* ---- contexts, fork, unloading --------------------------------------------------------------- */
+
+static void before_fork(void)
 {
-#if GPI_OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
+    gpi_registry_lock();
+    pthread_mutex_lock(&pool.lock);
 }
 
-enum gpi_isa gpi_isa_detect(void)
+static void after_fork(void)
 {
-#if GPI_ISA_VARIANTS
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512cd"))
-        return GPI_ISA_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-        return GPI_ISA_AVX2;
-#endif
-    return GPI_ISA_BASE;
+    pthread_mutex_unlock(&pool.lock);
+    gpi_registry_unlock();
+}
+
+/* The child has one thread; workers and those that used them are gone. */
+static void after_fork_in_child(void)
+{
+    pool.idle = pool.spare = NULL;
+    pool.workers = 0;
+    for (struct worker *w = pool.all; w; w = w->older)
+        push(&pool.spare, w);
+    gpi_registry_forked();
+    after_fork();
+}
+
+static bool fork_handled;
+
+static void handle_fork(void)
+{
+    fork_handled = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+}
+
+bool gpi_pool_enter(int threads)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, handle_fork);
+    if (!fork_handled)
+        return false;
+    pthread_mutex_lock(&pool.lock);
+    pool.contexts++;
+    if (pool.workers_max < threads - 1)
+        pool.workers_max = threads - 1;
+    pthread_mutex_unlock(&pool.lock);
+    return true;
+}
+
+/* The idle workers leave the pool. Called under its lock. */
+static struct worker *idle_take(void)
+{
+    struct worker *idle = pool.idle;
+    for (struct worker *w = idle; w; w = w->next)
+        pool.workers--;
+    pool.idle = NULL;
+    pool.workers_max = 0;
+    return idle;
+}
+
+static void workers_end(struct worker *list)
+{
+    for (struct worker *w = list; w; w = w->next) {
+        state_change(w, IDLE, QUIT);
+        pthread_join(w->thread, NULL);
+        pthread_cond_destroy(&w->changed);
+        pthread_mutex_destroy(&w->lock);
+    }
+    pthread_mutex_lock(&pool.lock);
+    for (struct worker *w; (w = pop(&list));)
+        push(&pool.spare, w);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+void gpi_pool_leave(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    struct worker *idle = --pool.contexts == 0 ? idle_take() : NULL;
+    pthread_mutex_unlock(&pool.lock);
+    workers_end(idle);
+}
+
+/* When the library is unloaded, whatever contexts the program has forgotten. */
+__attribute__((destructor)) static void pool_end(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    struct worker *idle = idle_take();
+    pthread_mutex_unlock(&pool.lock);
+    workers_end(idle);
+    if (pool.workers > 0)
+        return; /* another thread is still in a call */
+    while (pool.all) {
+        struct worker *w = pool.all;
+        pool.all = w->older;
+        free(w);
+    }
+    pool.spare = NULL;
 }

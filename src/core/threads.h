@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU backend's threads and its choice of instruction set. */
+/* The threads of the CPU backend, and its choice of instruction set. */
 #ifndef GPI_THREADS_H
 #define GPI_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,12 +13,32 @@ extern "C" {
 
 enum { GPI_THREADS_MAX = 4096 };
 
-/* Call body(arg, i) for every i in [0, count), spread over at most threads threads; returns when
- * all are done. Which thread runs which i is not defined, so results must not depend on it. */
+/* Work of one thread, in nanoseconds, that pays for waking another one. */
+enum { GPI_THREAD_GRAIN_NS = 20000 };
+
+/* How many of threads the work deserves that takes one thread so many nanoseconds. Rooms estimate
+ * that from their arguments; half or twice as much does no harm. */
+static inline int gpi_threads_for(int threads, uint64_t work_ns)
+{
+    uint64_t useful = work_ns / GPI_THREAD_GRAIN_NS;
+    return useful >= (uint64_t)threads ? threads : useful > 1 ? (int)useful : 1;
+}
+
+/* Call body(arg, i) for every i in [0, count), spread over at most threads threads, the calling one
+ * among them; returns when all are done. An index is begun after all lower ones have been. Which
+ * thread runs which i is not defined, so results must not depend on it. */
 void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg);
 
-/* Threads that a context gets when nothing was asked. */
-int gpi_threads_default(void);
+/* Wait until another thread that is running stores value into *word, with release. */
+void gpi_wait_for(const uint64_t *word, uint64_t value);
+
+/* A CPU context with so many threads begins to exist. false: out of memory. */
+bool gpi_pool_enter(int threads);
+/* One ends; the last one ends the workers too. */
+void gpi_pool_leave(void);
+
+/* Threads that a context gets when nothing was asked: the processors that this process may use. */
+int gpi_processors(void);
 
 /* Instruction sets that templates are compiled for, in rising order. */
 enum gpi_isa { GPI_ISA_BASE = 0, GPI_ISA_AVX2 = 1, GPI_ISA_AVX512 = 2, GPI_ISA_COUNT = 3 };

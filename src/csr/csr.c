@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "core/check.h"
+#include "core/threads.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "csr/csr_coo_cuda.h"
@@ -61,7 +62,8 @@ static gp_scan_desc pointer_scan(gp_dtype offset)
 /* Counters of their own for every thread, as long as they take no more memory than the entries. */
 static size_t counter_parts(const gp_context *ctx, uint64_t nnz, uint64_t num_rows)
 {
-    uint64_t parts = num_rows ? nnz / num_rows : 0, threads = (uint64_t)ctx->threads;
+    uint64_t parts = num_rows ? nnz / num_rows : 0,
+             threads = (uint64_t)gpi_threads_for(ctx->threads, nnz);
     if (ctx->backend == GP_BACKEND_CUDA)
         return 0;
     return (size_t)(parts < threads ? parts : threads);

@@ -75,7 +75,8 @@ static void rows_share(void *arg, size_t share)
 gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args)
 {
     struct rows_call call = {ctx, args, args->nnz + args->num_rows + 1};
-    gpi_parallel_for(ctx->threads, (size_t)((call.units + SHARE - 1) / SHARE), rows_share, &call);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, call.units),
+                     (size_t)((call.units + SHARE - 1) / SHARE), rows_share, &call);
     return GP_OK;
 }
 
@@ -146,14 +147,15 @@ gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args)
 {
     struct rows_call call = {ctx, args, 0};
     size_t chunks = (size_t)((args->num_rows + ADD_CHUNK - 1) / ADD_CHUNK);
+    int threads = gpi_threads_for(ctx->threads, args->nnz + args->num_rows);
     if (args->parts) {
-        gpi_parallel_for(ctx->threads, args->parts, count_part, &call);
-        gpi_parallel_for(ctx->threads, chunks, add_parts, &call);
+        gpi_parallel_for(threads, args->parts, count_part, &call);
+        gpi_parallel_for(threads, chunks, add_parts, &call);
         return GP_OK;
     }
-    gpi_parallel_for(ctx->threads, chunks, zero_chunk, &call);
-    gpi_parallel_for(ctx->threads, (size_t)((args->nnz + COUNT_CHUNK - 1) / COUNT_CHUNK),
-                     count_chunk, &call);
+    gpi_parallel_for(threads, chunks, zero_chunk, &call);
+    gpi_parallel_for(threads, (size_t)((args->nnz + COUNT_CHUNK - 1) / COUNT_CHUNK), count_chunk,
+                     &call);
     return GP_OK;
 }
 
@@ -219,7 +221,7 @@ gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t 
         *found = offence(0, GPI_CSR_RULE_FIRST);
     else if (pointers[a->num_rows] != a->nnz)
         *found = offence(a->num_rows, GPI_CSR_RULE_LAST);
-    gpi_parallel_for(ctx->threads, (size_t)((a->num_rows + CHECK_ROWS - 1) / CHECK_ROWS),
-                     check_rows, &call);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, a->num_rows + a->nnz),
+                     (size_t)((a->num_rows + CHECK_ROWS - 1) / CHECK_ROWS), check_rows, &call);
     return GP_OK;
 }

@@ -341,8 +341,8 @@ static void write_bucket(void *arg, size_t b)
 
 void NAME(sort)(struct gpi_csr_sort *s)
 {
-    int threads = s->ctx->threads;
     const struct gpi_csr_coo *c = s->c;
+    int threads = gpi_threads_for(s->ctx->threads, c->nnz * 8);
     gpi_parallel_for(threads, s->chunks, count_chunk, s);
     scan_counts(s);
     gpi_parallel_for(threads, s->chunks, scatter_chunk, s);

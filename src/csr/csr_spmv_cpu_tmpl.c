@@ -88,7 +88,8 @@ static void add_carries(const struct gpi_csr_spmv *s)
 gp_status NAME(spmv)(gp_context *ctx, const struct gpi_csr_spmv *args)
 {
     struct gpi_csr_spmv s = *args;
-    gpi_parallel_for(ctx->threads, (size_t)s.tiles, tile, &s);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, s.a.nnz + s.a.num_rows), (size_t)s.tiles, tile,
+                     &s);
     add_carries(&s);
     return GP_OK;
 }

@@ -29,9 +29,10 @@ static gp_status run_cpu(gp_context *ctx, const struct gpi_merge_job *j)
 {
     struct shares s = {j, gpi_merge_share_get(ctx->isa, gpi_radix_width(j->key_bytes)), 0,
                        j->num_a + j->num_b};
-    s.share = s.n / ((uint64_t)ctx->threads * SHARES_PER_THREAD) + 1;
+    int threads = gpi_threads_for(ctx->threads, s.n * 2);
+    s.share = s.n / ((uint64_t)threads * SHARES_PER_THREAD) + 1;
     s.share = s.share < SHARE_MIN ? SHARE_MIN : s.share > SHARE_MAX ? SHARE_MAX : s.share;
-    gpi_parallel_for(ctx->threads, (size_t)((s.n + s.share - 1) / s.share), merge_share, &s);
+    gpi_parallel_for(threads, (size_t)((s.n + s.share - 1) / s.share), merge_share, &s);
     return GP_OK;
 }
 

@@ -8,18 +8,19 @@
 
 /* The sizes of a frame's pieces; 0: not taken. */
 struct pieces {
-    size_t keys_tmp, keys_out, values_tmp, indices, values_copy, counts;
+    size_t keys_tmp, keys_out, values_tmp, indices, values_copy, counts, rooms;
 };
 
 enum { LINE = 64 };
 
 static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place)
 {
-    struct pieces p = {0, 0, 0, 0, 0, 0};
-    size_t index_bytes = gpi_radix_index_bytes(j->n);
-    p.counts = gpi_radixsort_counts_bytes(j, gpi_radixsort_parts(threads, j->n));
+    struct pieces p = {0, 0, 0, 0, 0, 0, 0};
+    size_t index_bytes = gpi_radix_index_bytes(j->n), parts = gpi_radixsort_parts(threads, j->n);
+    p.counts = gpi_radixsort_counts_bytes(j, parts);
     if (j->begin_bit == j->end_bit || gpi_radixsort_by_count(j))
         return p;
+    p.rooms = gpi_radixsort_rooms_bytes(j, parts);
     p.keys_tmp = j->n * j->key_bytes;
     p.keys_out = j->keys_out ? 0 : p.keys_tmp + LINE * j->key_bytes;
     if (gpi_radixsort_value_is_direct(j->value_bytes)) {
@@ -34,7 +35,8 @@ static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool 
 static size_t pieces_bytes(const struct pieces *p)
 {
     return gpi_piece(p->keys_tmp) + gpi_piece(p->keys_out) + gpi_piece(p->values_tmp) +
-           gpi_piece(p->indices) + gpi_piece(p->values_copy) + gpi_piece(p->counts);
+           gpi_piece(p->indices) + gpi_piece(p->values_copy) + gpi_piece(p->counts) +
+           gpi_piece(p->rooms);
 }
 
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job)
@@ -98,7 +100,7 @@ static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *
     c->job.values_in = NULL;
     c->job.values_out = indices;
     gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(whole.key_bytes))(c);
-    gpi_gather_cpu(ctx->threads, whole.value_bytes, values, index_bytes, indices, whole.n,
+    gpi_gather_cpu(c->threads, whole.value_bytes, values, index_bytes, indices, whole.n,
                    whole.values_out);
 }
 
@@ -111,13 +113,15 @@ static void *keys_beside(char *room, const struct gpi_radix_job *j)
 gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
     bool in_place = job->values_in && job->values_in == job->values_out;
-    struct pieces p = pieces_of(ctx->threads, job, in_place);
+    int threads = gpi_radixsort_threads(ctx, job->n);
+    struct pieces p = pieces_of(threads, job, in_place);
     struct gpi_radix_cpu_job c = {
-        .job = *job, .threads = ctx->threads, .keys_alone = gpi_radixsort_keys_alone(job)};
+        .job = *job, .threads = threads, .keys_alone = gpi_radixsort_keys_alone(job)};
     struct gpi_frame frame;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    c.parts = gpi_radixsort_parts(ctx->threads, job->n);
+    c.parts = gpi_radixsort_parts(threads, job->n);
     c.counts = gpi_frame_take(&frame, p.counts);
+    gpi_radixsort_rooms_open(&c, p.rooms ? gpi_frame_take(&frame, p.rooms) : NULL);
     c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
     c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
     if (p.keys_out)

@@ -12,6 +12,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "core/threads.h"
 #include "radixsort/radixsort_internal.h"
 
 struct gpi_radix_value16 {
@@ -41,6 +42,12 @@ static inline size_t gpi_radixsort_parts(int threads, size_t n)
     return parts > least ? parts : least;
 }
 
+/* An item takes one thread 4 ns or more, long sorts most. */
+static inline int gpi_radixsort_threads(const gp_context *ctx, size_t n)
+{
+    return gpi_threads_for(ctx->threads, (uint64_t)n * 4);
+}
+
 /* Values that have code of their own. */
 static inline bool gpi_radixsort_value_is_direct(size_t bytes)
 {
@@ -66,6 +73,71 @@ static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, s
     if (gpi_radixsort_by_count(j))
         return (bins + 1) * sizeof(uint64_t) + parts * bins * sizeof(uint32_t);
     return parts * GPI_RADIX_BINS * (sizeof(uint32_t) + sizeof(uint64_t));
+}
+
+/* Up to this one thread sorts by wide digits: what leaves its second-level cache is still near. */
+#define GPI_RADIX_CACHED_BYTES ((size_t)4 << 20)
+
+/*
+ * A room is where one thread collects the items of each bin until they fill lines. It is too large
+ * for the stack of a thread that may have little. One for every part: as many threads as there are
+ * parts move items at the same time, whether those of parts or of buckets.
+ */
+#define GPI_RADIX_ROOM_ITEMS(key_bytes, value_bytes)                                               \
+    ((value_bytes) >= 8 && (key_bytes) == 8 ? 8 : 16)
+#define GPI_RADIX_ROOM_BYTES(key_bytes, value_bytes)                                               \
+    (GPI_RADIX_BINS * ((value_bytes) == 0 ? (size_t)128                                            \
+                                          : GPI_RADIX_ROOM_ITEMS(key_bytes, value_bytes) *         \
+                                                (size_t)((key_bytes) + (value_bytes))))
+
+/* Bytes of what moves beside a key: the value, or an index in its place. */
+static inline size_t gpi_radixsort_moved_bytes(const struct gpi_radix_job *j)
+{
+    bool direct = gpi_radixsort_value_is_direct(j->value_bytes);
+    return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
+}
+
+/* The rooms of a sort, and behind them a byte for each that says whether it is taken. */
+static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, size_t parts)
+{
+    size_t value_bytes = gpi_radixsort_moved_bytes(j);
+    if (parts == 1 && j->n * (j->key_bytes + value_bytes) <= GPI_RADIX_CACHED_BYTES)
+        return 0;
+    return parts * (GPI_RADIX_ROOM_BYTES(j->key_bytes, value_bytes) + 1);
+}
+
+/* Lay them out in memory of that size. */
+static inline void gpi_radixsort_rooms_open(struct gpi_radix_cpu_job *c, void *memory)
+{
+    size_t value_bytes = gpi_radixsort_moved_bytes(&c->job);
+    c->rooms = memory;
+    if (!memory)
+        return;
+    c->rooms_taken =
+        (unsigned char *)c->rooms + c->parts * GPI_RADIX_ROOM_BYTES(c->job.key_bytes, value_bytes);
+    memset(c->rooms_taken, 0, c->parts);
+}
+
+static inline void *gpi_radixsort_room(const struct gpi_radix_cpu_job *c, size_t room)
+{
+    return c->rooms + room * GPI_RADIX_ROOM_BYTES(c->job.key_bytes, c->job.value_bytes);
+}
+
+/* A room for a thread that moves a bucket by itself, and back. */
+static inline size_t gpi_radixsort_room_take(const struct gpi_radix_cpu_job *c)
+{
+    size_t room = 0;
+    if (c->parts == 1)
+        return 0;
+    while (__atomic_exchange_n(&c->rooms_taken[room], 1, __ATOMIC_ACQUIRE))
+        room = (room + 1) % c->parts;
+    return room;
+}
+
+static inline void gpi_radixsort_room_give(const struct gpi_radix_cpu_job *c, size_t room)
+{
+    if (c->parts > 1)
+        __atomic_store_n(&c->rooms_taken[room], 0, __ATOMIC_RELEASE);
 }
 
 /* Copy n items of a size to an array of the same length, in parallel. */

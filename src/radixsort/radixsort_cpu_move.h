@@ -145,9 +145,10 @@ static void NAME(move)(void *arg, size_t part)
     size_t end = part_begin(s->c, part + 1);
     uint8_t digits[BLOCK];
     uint64_t indices[VALUE_BYTES == 4 || VALUE_BYTES == 8 ? BLOCK : 1];
-    _Alignas(LINE) struct NAME(buffers) buffers;
     struct NAME(target) target;
-    NAME(open_target)(s, part, &target, &buffers);
+    _Static_assert(sizeof(struct NAME(buffers)) <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, VALUE_BYTES),
+                   "a room is large enough");
+    NAME(open_target)(s, part, &target, gpi_radixsort_room(s->c, part));
     for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
         size_t n = end - i < BLOCK ? end - i : BLOCK;
         const KEY *keys = s->keys_src + i;

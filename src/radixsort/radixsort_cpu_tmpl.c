@@ -41,8 +41,7 @@ enum {
     LINE = 64
 };
 
-/* Up to this one thread sorts by wide digits: what leaves its second-level cache is still near. */
-#define CACHED_BYTES ((size_t)4 << 20)
+#define CACHED_BYTES GPI_RADIX_CACHED_BYTES
 /* Above this the output is written past the caches. */
 #define STREAM_BYTES ((size_t)16 << 20)
 

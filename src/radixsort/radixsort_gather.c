@@ -55,6 +55,7 @@ void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index
 {
     struct gather g = {item_bytes, index_bytes, n, 1, in, indices, out};
     size_t parts = n / (GPI_RADIX_PART_MIN / 4);
+    threads = gpi_threads_for(threads, n + n * item_bytes / 16);
     g.parts = parts > (size_t)threads * 4 ? (size_t)threads * 4 : parts ? parts : 1;
     gpi_parallel_for(threads, g.parts, gather_part, &g);
 }

@@ -56,6 +56,8 @@ struct gpi_radix_cpu_job {
     void *keys_tmp;
     void *values_tmp;
     void *counts; /* see gpi_radixsort_counts_bytes() */
+    char *rooms;  /* see gpi_radixsort_rooms_bytes() */
+    unsigned char *rooms_taken;
     size_t parts;
     int threads;
     bool keys_alone; /* no values, and all bits are compared */

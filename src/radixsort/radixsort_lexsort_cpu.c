@@ -76,13 +76,15 @@ static void unpack_chunk(void *arg, size_t chunk)
 static void pack(gp_context *ctx, const struct gpi_lex_job *j, void *words)
 {
     struct chunks c = {j, words, NULL};
-    gpi_parallel_for(ctx->threads, (j->n + CHUNK - 1) / CHUNK, pack_chunk, &c);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, j->n), (j->n + CHUNK - 1) / CHUNK, pack_chunk,
+                     &c);
 }
 
 static void unpack(gp_context *ctx, const struct gpi_lex_job *j, const void *words)
 {
     struct chunks c = {j, NULL, words};
-    gpi_parallel_for(ctx->threads, (j->n + CHUNK - 1) / CHUNK, unpack_chunk, &c);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, j->n), (j->n + CHUNK - 1) / CHUNK, unpack_chunk,
+                     &c);
 }
 
 const struct gpi_lex_kernels gpi_lex_kernels_cpu = {pack, unpack};

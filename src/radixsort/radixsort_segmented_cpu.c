@@ -16,17 +16,19 @@ enum { SHARE_MIN = 4096, SHARES_PER_THREAD = 16 };
 
 /* The sizes of a frame's pieces; 0: not taken. */
 struct pieces {
-    size_t keys_tmp, values_tmp, indices, values_copy, counts;
+    size_t keys_tmp, values_tmp, indices, values_copy, counts, rooms;
 };
 
 static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place)
 {
-    struct pieces p = {0, 0, 0, 0, 0};
+    struct pieces p = {0, 0, 0, 0, 0, 0};
+    size_t parts = gpi_radixsort_parts(threads, j->n);
     if (j->begin_bit == j->end_bit)
         return p;
     p.keys_tmp = j->n * j->key_bytes;
     p.values_tmp = j->n * j->value_bytes;
-    p.counts = gpi_radixsort_counts_bytes(j, gpi_radixsort_parts(threads, j->n));
+    p.counts = gpi_radixsort_counts_bytes(j, parts);
+    p.rooms = gpi_radixsort_rooms_bytes(j, parts);
     if (!gpi_radixsort_value_is_direct(j->value_bytes)) {
         p.values_tmp = p.indices = j->n * gpi_radix_index_bytes(j->n);
         p.values_copy = values_in_place ? j->n * j->value_bytes : 0;
@@ -37,7 +39,7 @@ static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool 
 static size_t pieces_bytes(const struct pieces *p)
 {
     return gpi_piece(p->keys_tmp) + gpi_piece(p->values_tmp) + gpi_piece(p->indices) +
-           gpi_piece(p->values_copy) + gpi_piece(p->counts);
+           gpi_piece(p->values_copy) + gpi_piece(p->counts) + gpi_piece(p->rooms);
 }
 
 size_t gpi_segmented_cpu_bytes(int threads, const struct gpi_segmented_job *s)
@@ -173,19 +175,21 @@ gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
                             const struct gpi_segmented_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
+    int threads = gpi_radixsort_threads(ctx, j->n);
     struct gpi_radix_cpu_job c = {
-        .job = *j, .threads = ctx->threads, .keys_alone = gpi_radixsort_keys_alone(j)};
+        .job = *j, .threads = threads, .keys_alone = gpi_radixsort_keys_alone(j)};
     struct run r = {.c = &c};
-    struct pieces p = pieces_of(ctx->threads, j, j->value_bytes && j->values_in == j->values_out);
+    struct pieces p = pieces_of(threads, j, j->value_bytes && j->values_in == j->values_out);
     struct gpi_frame frame;
     GPI_TRY(check_offsets(ctx, function, s, &r.g));
     if (j->n == 0)
         return GP_OK;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    c.parts = gpi_radixsort_parts(ctx->threads, j->n);
+    c.parts = gpi_radixsort_parts(threads, j->n);
     c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
     c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
     c.counts = gpi_frame_take(&frame, p.counts);
+    gpi_radixsort_rooms_open(&c, p.rooms ? gpi_frame_take(&frame, p.rooms) : NULL);
     r.sort = gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(j->key_bytes));
     r.segment = gpi_radixsort_segment_get(ctx->isa, gpi_radix_width(j->key_bytes));
     if (j->begin_bit == j->end_bit) {

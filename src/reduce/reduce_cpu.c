@@ -171,7 +171,8 @@ gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi
     job.block_items = items_of_block(job.unit->item_bytes);
     GPI_TRY(gpi_frame_open(ctx, function, bytes, &frame));
     job.sums = gpi_frame_take(&frame, bytes);
-    gpi_parallel_for(ctx->threads, (size_t)blocks, block_reduce, &job);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, job.n * job.unit->item_bytes / 16),
+                     (size_t)blocks, block_reduce, &job);
     if (args->index) {
         arg_store(&job, blocks, args);
     } else {

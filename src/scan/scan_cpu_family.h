@@ -53,7 +53,7 @@ static void part_reduce(void *arg, size_t i)
     struct part part = part_of(f, i);
     acc_t sum = identity(job->op);
     for (uint64_t b = part.first; b < part.end; b++)
-        sum = apply(job->op, sum, block_reduce(job->op, job->in + b * BLOCK, block_items(job, b)));
+        sum = apply(job->op, sum, block_reduce(job->op, job, b * BLOCK, block_items(job, b)));
     f->sums[i] = sum;
 }
 
@@ -63,8 +63,7 @@ static void part_scan(void *arg, size_t i)
     struct part part = part_of(f, i);
     acc_t carry = f->sums[i];
     for (uint64_t b = part.first; b < part.end; b++)
-        carry =
-            block_scan(f->job, f->job->in + b * BLOCK, b * BLOCK, block_items(f->job, b), carry);
+        carry = block_scan(f->job, b * BLOCK, block_items(f->job, b), carry);
     stores_done();
 }
 
@@ -147,11 +146,12 @@ static void sums_scan(struct family *f)
 
 static void family_phases(gp_context *ctx, gp_algorithm algorithm, struct family *f)
 {
+    int threads = gpi_threads_for(ctx->threads, f->job->n * sizeof(acc_t) / 8);
     bool fan = algorithm == GP_ALGORITHM_SCAN_THEN_FAN;
     size_t parts = (size_t)f->parts;
-    gpi_parallel_for(ctx->threads, parts, fan ? block_scan_alone : part_reduce, f);
+    gpi_parallel_for(threads, parts, fan ? block_scan_alone : part_reduce, f);
     sums_scan(f);
-    gpi_parallel_for(ctx->threads, parts, fan ? block_fan : part_scan, f);
+    gpi_parallel_for(threads, parts, fan ? block_fan : part_scan, f);
 }
 
 /* The job by one of these algorithms; afterwards its carry is the total. */

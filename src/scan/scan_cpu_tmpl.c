@@ -11,8 +11,6 @@
  * scanned into a buffer that begins with the carry (read from there an exclusive scan is the
  * inclusive one, one item earlier), and stored, past the cache when the output is too large for it.
  */
-#include <sched.h>
-
 #include "core/check.h"
 #include "core/threads.h"
 #include "scan/scan_cpu_types.h"
@@ -23,14 +21,14 @@
 #include <emmintrin.h>
 #endif
 
-/* The carry is the item before buffer[FRONT], where the chunk begins. */
+/* The carry is the item before buffer[FRONT], where the chunk begins. Chunks lie on the stack,
+ * which may be that of a thread with little of it. */
 enum {
     BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t),
-    CHUNK = 1024,
+    CHUNK = sizeof(acc_t) <= 8 ? 1024 : 8192 / sizeof(acc_t),
     FRONT = 64,
     LINE = 64,
-    STREAM_BYTES = 8 << 20,
-    SPINS = 2000
+    STREAM_BYTES = 8 << 20
 };
 
 struct job {
@@ -153,17 +151,30 @@ static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t
 #endif
 }
 
+/* Items of the scan, in its order; turned is room for up to a chunk of them. */
+static const in_t *items_at(const struct job *job, uint64_t first, size_t n, in_t *turned)
+{
+    const in_t *last = job->in + (job->n - first - 1);
+    if (!job->backward)
+        return job->in + first;
+    for (size_t i = 0; i < n; i++)
+        turned[i] = *(last - i);
+    return turned;
+}
+
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
 /* Sums in lanes; the others, for which the order of items can show (overflow, which of equal
  * minima), as a scan whose last item is kept. */
-ALWAYS_INLINE acc_t reduce(gp_op op, const in_t *in, size_t n)
+ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
+    in_t turned[CHUNK];
     acc_t room[CHUNK], dropped[CHUNK], carry = identity(op);
     struct partial partial;
     partial_begin(&partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(op, m);
-        const acc_t *chunk = chunk_load(op, in + i, m, want, room);
+        const in_t *in = items_at(job, first + i, m, turned);
+        const acc_t *chunk = chunk_load(op, in, m, want, room);
         if (op == GP_SUM)
             partial_add(&partial, chunk, want);
         else
@@ -172,21 +183,26 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const in_t *in, size_t n)
     return op == GP_SUM ? partial_end(&partial) : carry;
 }
 #else
-static inline acc_t reduce(gp_op op, const in_t *in, size_t n)
+static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
+    in_t turned[CHUNK];
     acc_t all = identity(op);
-    for (size_t i = 0; i < n; i++)
-        all = apply(op, all, widen_in(in[i]));
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+        const in_t *in = items_at(job, first + i, m, turned);
+        for (size_t k = 0; k < m; k++)
+            all = apply(op, all, widen_in(in[k]));
+    }
     return all;
 }
 #endif
 
-static acc_t block_reduce(gp_op op, const in_t *in, size_t n)
+static acc_t block_reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
     switch (op) {
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
-        return reduce(GP_##name, in, n);
+        return reduce(GP_##name, job, first, n);
         EACH_OP(CASE)
 #undef CASE
     default:
@@ -215,17 +231,6 @@ static inline void turn_over(const acc_t *from, size_t n, acc_t *to)
         to[i] = from[n - 1 - i];
 }
 
-/* The items of a block, in the order of the scan; turned is room for them. */
-static const in_t *block_items_of(const struct job *job, uint64_t first, size_t n, in_t *turned)
-{
-    const in_t *last = job->in + (job->n - first - 1);
-    if (!job->backward)
-        return job->in + first;
-    for (size_t i = 0; i < n; i++)
-        turned[i] = *(last - i);
-    return turned;
-}
-
 /* Store the outputs of items first on; whether they all fit. */
 static inline bool outputs_store(const struct job *job, const acc_t *from, uint64_t first, size_t n)
 {
@@ -236,15 +241,17 @@ static inline bool outputs_store(const struct job *job, const acc_t *from, uint6
     return chunk_store(turned, n, job->stream, job->out + (job->n - first - n));
 }
 
-/* Scan one block, whose items are in, behind carry; returns the carry behind the block. */
-static acc_t block_scan(struct job *job, const in_t *in, uint64_t first, size_t n, acc_t carry)
+/* Scan one block behind carry; returns the carry behind the block. */
+static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
+    in_t turned[CHUNK];
     acc_t room[CHUNK];
     bool fits = true;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
-        const acc_t *items = chunk_load(job->op, in + i, m, want, room);
+        const in_t *in = items_at(job, first + i, m, turned);
+        const acc_t *items = chunk_load(job->op, in, m, want, room);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
         fits &= outputs_store(job, buffer + FRONT - !job->inclusive, first + i, m);
@@ -252,14 +259,6 @@ static acc_t block_scan(struct job *job, const in_t *in, uint64_t first, size_t 
     if (!fits)
         __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
     return carry;
-}
-
-/* The thread that has the block before is working on it, unless the system has put it to sleep. */
-static void wait_for_turn(const struct job *job, uint64_t block)
-{
-    for (int spins = 0; __atomic_load_n(&job->turn, __ATOMIC_ACQUIRE) != block; spins++)
-        if (spins >= SPINS)
-            sched_yield();
 }
 
 static void pass_on(struct job *job, uint64_t block, acc_t carry)
@@ -273,20 +272,18 @@ static void pass_on(struct job *job, uint64_t block, acc_t carry)
 static void run(void *arg, size_t thread)
 {
     struct job *job = arg;
-    in_t turned[BLOCK];
     uint64_t block;
     (void)thread;
     while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks) {
         uint64_t first = block * BLOCK, left = job->n - first;
         size_t n = left < BLOCK ? (size_t)left : BLOCK;
         bool reduce = job->reduce && block + 1 < job->blocks;
-        const in_t *in = block_items_of(job, first, n, turned);
-        acc_t sum = reduce ? block_reduce(job->op, in, n) : identity(job->op);
-        wait_for_turn(job, block);
+        acc_t sum = reduce ? block_reduce(job->op, job, first, n) : identity(job->op);
+        gpi_wait_for(&job->turn, block);
         acc_t carry = job->carry;
         if (reduce)
             pass_on(job, block, apply(job->op, carry, sum));
-        carry = block_scan(job, in, first, n, carry);
+        carry = block_scan(job, first, n, carry);
         if (!reduce)
             pass_on(job, block, carry);
     }
@@ -295,10 +292,10 @@ static void run(void *arg, size_t thread)
 #endif
 }
 
-static void chained_run(const gp_context *ctx, struct job *job)
+static void chained_run(int threads, struct job *job)
 {
-    uint64_t threads = (uint64_t)ctx->threads < job->blocks ? (uint64_t)ctx->threads : job->blocks;
-    gpi_parallel_for((int)threads, (size_t)threads, run, job);
+    job->reduce = threads > 1 || ACC_IS_FLOAT;
+    gpi_parallel_for(threads, (size_t)threads, run, job);
 }
 
 /* One thread, one pass, no sums before. */
@@ -369,14 +366,13 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
                       .blocks = (n + BLOCK - 1) / BLOCK,
                       .op = args->op,
                       .inclusive = args->kind == GP_SCAN_INCLUSIVE,
-                      .reduce = ctx->threads > 1 || ACC_IS_FLOAT,
                       .backward = args->backward,
                       .stream = args->in != args->out && n >= STREAM_BYTES / sizeof(out_t),
                       .carry = initial(args)};
     if (args->algorithm == GP_ALGORITHM_SERIAL)
         serial_run(&job);
     else if (gpi_scan_is_default(GP_BACKEND_CPU, args->algorithm))
-        chained_run(ctx, &job);
+        chained_run(gpi_threads_for(ctx->threads, n * (sizeof(in_t) + sizeof(out_t)) / 16), &job);
     else
         GPI_TRY(family_run(ctx, args, &job));
     if (args->kind == GP_SCAN_ROW_POINTERS)

@@ -7,19 +7,12 @@
  * passes that on, behind the carry if the block has no head; and scans the block. So the
  * association of floats depends on the block size and the heads alone.
  */
-#include <sched.h>
-
 #include "core/check.h"
 #include "core/threads.h"
 #include "scan/scan_cpu_types.h"
 #include "scan/segment_internal.h"
 
-enum {
-    BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t),
-    WORDS = (BLOCK + 63) / 64,
-    LINE = 64,
-    SPINS = 2000
-};
+enum { BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t), WORDS = (BLOCK + 63) / 64, LINE = 64 };
 
 struct job {
     const in_t *in;
@@ -90,14 +83,6 @@ static inline void block_scan(gp_op op, bool exclusive, const struct job *job, u
     }
 }
 
-/* The thread that has the block before is working on it, unless the system has put it to sleep. */
-static void wait_for_turn(const struct job *job, uint64_t block)
-{
-    for (int spins = 0; __atomic_load_n(&job->turn, __ATOMIC_ACQUIRE) != block; spins++)
-        if (spins >= SPINS)
-            sched_yield();
-}
-
 static inline void run_block(gp_op op, struct job *job, uint64_t block)
 {
     uint64_t heads[WORDS], first = block * BLOCK, left = job->n - first;
@@ -105,7 +90,7 @@ static inline void run_block(gp_op op, struct job *job, uint64_t block)
     gpi_segment_heads_cpu(job->segments, first, n, heads);
     size_t last = last_head(heads, n), from = last < n ? last : 0;
     acc_t sum = fold(op, job->in + first + from, n - from, last < n ? job->start : identity(op));
-    wait_for_turn(job, block);
+    gpi_wait_for(&job->turn, block);
     acc_t carry = job->carry;
     job->carry = last < n ? sum : apply(op, carry, sum);
     __atomic_store_n(&job->turn, block + 1, __ATOMIC_RELEASE);
@@ -164,7 +149,7 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args)
                       .segments = &args->segments,
                       .start = start_of(args),
                       .carry = identity(args->op)};
-    uint64_t threads = (uint64_t)ctx->threads < job.blocks ? (uint64_t)ctx->threads : job.blocks;
-    gpi_parallel_for((int)threads, (size_t)threads, run, &job);
+    int threads = gpi_threads_for(ctx->threads, args->n);
+    gpi_parallel_for(threads, (size_t)threads, run, &job);
     return GP_OK;
 }

@@ -176,7 +176,7 @@ gp_status gpi_segment_check_offsets(gp_context *ctx, const struct gpi_segment_ar
     const struct gpi_segments *g = &args->segments;
     struct check c = {g, UINT64_MAX};
     uint64_t blocks = (g->count + CHECK_BLOCK - 1) / CHECK_BLOCK, last = offset_at(g, g->count);
-    gpi_parallel_for(ctx->threads, (size_t)blocks, check_block, &c);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, g->count / 2), (size_t)blocks, check_block, &c);
     if (c.first_bad <= g->count)
         return gpi_fail(ctx, GP_ERROR_DATA,
                         "%s: offsets[%" PRIu64 "] is %" PRIu64 ", below the %" PRIu64 " before it",

@@ -74,12 +74,13 @@ void gpi_topk_cpu(gp_context *ctx, const struct gpi_topk_job *j)
 {
     struct walk w = {j, gpi_topk_loops_get(ctx->isa, gpi_radix_width(j->key_bytes)), 0};
     *j->state = (struct gpi_topk_state){0, 0, j->k, 0};
+    int threads = gpi_threads_for(ctx->threads, j->n);
     for (; !j->state->done; w.pass++) {
         memset(j->bins, 0, GPI_TOPK_BINS * sizeof *j->bins);
-        gpi_parallel_for(ctx->threads, (size_t)j->chunks, count_chunk, &w);
+        gpi_parallel_for(threads, (size_t)j->chunks, count_chunk, &w);
         choose_bin(j, w.pass);
     }
-    gpi_parallel_for(ctx->threads, (size_t)j->chunks, tell_chunk, &w);
+    gpi_parallel_for(threads, (size_t)j->chunks, tell_chunk, &w);
     add_up(j);
-    gpi_parallel_for(ctx->threads, (size_t)j->chunks, collect_chunk, &w);
+    gpi_parallel_for(threads, (size_t)j->chunks, collect_chunk, &w);
 }

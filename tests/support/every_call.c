@@ -136,7 +136,7 @@ CALL(histogram_even)
 CALL(histogram_edges)
 {
     const size_t bins = e->n < BINS ? e->n - 1 : BINS;
-    return gp_histogram_edges(ctx, GP_U32, e->keys, e->n, e->counts, bins, GP_U64, e->out[0], NULL);
+    return gp_histogram_edges(ctx, GP_U32, e->keys, e->n, e->edges, bins, GP_U64, e->out[0], NULL);
 }
 
 CALL(bincount)
@@ -157,7 +157,7 @@ CALL(expand)
 
 CALL(expand_counts)
 {
-    return gp_expand_counts(ctx, 4, e->keys, GP_U8, e->flags, e->n, e->n, e->out[0], e->count);
+    return gp_expand_counts(ctx, 4, e->keys, GP_U32, e->counts, e->n, e->n, e->out[0], e->count);
 }
 
 CALL(merge_path_partition)
@@ -210,8 +210,8 @@ CALL(lexsort)
 
 CALL(lexsort_pairs)
 {
-    return gp_lexsort_pairs(ctx, GP_U32, e->rows, e->cols, 12, e->out[2], e->n / 3, e->out[0],
-                            e->out[1], NULL, NULL);
+    return gp_lexsort_pairs(ctx, GP_U32, e->rows, e->cols, 4, e->floats, e->n, e->out[0], e->out[1],
+                            e->out[2], NULL);
 }
 
 CALL(gather)
@@ -388,6 +388,12 @@ static uint32_t make_offset(uint64_t *state, size_t n, size_t i)
 
 static uint32_t make_count(uint64_t *state, size_t n, size_t i)
 {
+    (void)n, (void)i;
+    return (uint32_t)t_random_below(state, 2);
+}
+
+static uint32_t make_edge(uint64_t *state, size_t n, size_t i)
+{
     (void)state, (void)n;
     return (uint32_t)i * 3;
 }
@@ -416,7 +422,8 @@ every every_new(gp_context *ctx, size_t n)
     e.rows = filled(ctx, e.n, make_place);
     e.cols = filled(ctx, e.n, make_place);
     e.offsets = filled(ctx, e.segments + 1, make_offset);
-    e.counts = filled(ctx, BINS + 1, make_count);
+    e.counts = filled(ctx, e.n, make_count);
+    e.edges = filled(ctx, BINS + 1, make_edge);
     e.floats = filled(ctx, e.n, make_float);
     e.flags = filled(ctx, e.n, make_flags);
     e.out_bytes = 8 * e.n + 8192;
@@ -431,8 +438,8 @@ every every_new(gp_context *ctx, size_t n)
 
 void every_free(gp_context *ctx, every *e)
 {
-    void *all[] = {e->keys,  e->sorted, e->rows,   e->cols,   e->offsets, e->counts,
-                   e->flags, e->floats, e->out[0], e->out[1], e->out[2],  e->count};
+    void *all[] = {e->edges, e->keys,   e->sorted, e->rows,   e->cols,   e->offsets, e->counts,
+                   e->flags, e->floats, e->out[0], e->out[1], e->out[2], e->count};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         T_OK(gp_free(ctx, all[i]));
 }

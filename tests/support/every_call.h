@@ -14,7 +14,7 @@
 /* Inputs of all calls for n items, and room for their outputs, in the memory of a context. */
 struct every {
     size_t n, segments;
-    uint32_t *keys, *sorted, *rows, *cols, *offsets, *counts;
+    uint32_t *keys, *sorted, *rows, *cols, *offsets, *counts, *edges;
     float *floats;
     uint8_t *flags;
     char *out[3];

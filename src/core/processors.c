@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many processors this process may use: those of its affinity mask, and no more than the quota
+ * of the control groups it is in, which is how containers are limited.
+ */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/threads.h"
+
+enum { PATH_BYTES = 512 };
+
+static int of_affinity(void)
+{
+#if defined(__linux__)
+    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
+        cpu_set_t *set = CPU_ALLOC(cpus);
+        size_t bytes = CPU_ALLOC_SIZE(cpus);
+        if (!set)
+            break;
+        int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
+        CPU_FREE(set);
+        if (count > 0)
+            return count;
+    }
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < GPI_THREADS_MAX ? (int)online : 1;
+}
+
+#if defined(__linux__)
+/* The first line of a file below folder and path; whether it is there. */
+static bool read_line(const char *folder, const char *path, const char *name, char *line, int bytes)
+{
+    char whole[2 * PATH_BYTES];
+    snprintf(whole, sizeof whole, "%s%s/%s", folder, path, name);
+    FILE *file = fopen(whole, "r");
+    if (!file)
+        return false;
+    bool read = fgets(line, bytes, file) != NULL;
+    fclose(file);
+    return read;
+}
+
+/* Processors that a quota of a period allows, rounded up; 0: any number. */
+static long processors_of(long quota, long period)
+{
+    return quota > 0 && period > 0 ? (quota - 1) / period + 1 : 0;
+}
+
+static long quota_v2(const char *path)
+{
+    char line[64];
+    long quota, period;
+    if (!read_line("/sys/fs/cgroup", path, "cpu.max", line, sizeof line) ||
+        sscanf(line, "%ld %ld", &quota, &period) != 2)
+        return 0;
+    return processors_of(quota, period);
+}
+
+static long quota_v1(const char *path)
+{
+    static const char folder[] = "/sys/fs/cgroup/cpu";
+    char quota[64], period[64];
+    if (!read_line(folder, path, "cpu.cfs_quota_us", quota, sizeof quota) ||
+        !read_line(folder, path, "cpu.cfs_period_us", period, sizeof period))
+        return 0;
+    return processors_of(strtol(quota, NULL, 10), strtol(period, NULL, 10));
+}
+
+/* The least quota of a group and those it lies in. */
+static int least_on_path(char *path, long quota_of(const char *path), int processors)
+{
+    for (;;) {
+        char *slash = strrchr(path, '/');
+        if (slash && !slash[1])
+            *slash = '\0';
+        long allowed = quota_of(path);
+        if (allowed > 0 && allowed < processors)
+            processors = (int)allowed;
+        if (!(slash = strrchr(path, '/')))
+            return processors;
+        *slash = '\0';
+    }
+}
+
+/* Lines of this file are "0::path" or "number:controllers:path". */
+static int within_quotas(int processors)
+{
+    char line[PATH_BYTES];
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        if (strcmp(controllers, ":") == 0)
+            processors = least_on_path(path, quota_v2, processors);
+        else if (strcmp(controllers, ":cpu") == 0 || strncmp(controllers, ":cpu,", 5) == 0)
+            processors = least_on_path(path, quota_v1, processors);
+    }
+    if (file)
+        fclose(file);
+    return processors;
+}
+#endif
+
+int gpi_processors(void)
+{
+    int processors = of_affinity();
+#if defined(__linux__)
+    processors = within_quotas(processors);
+#endif
+    return processors < GPI_THREADS_MAX ? processors : GPI_THREADS_MAX;
+}
+
+enum gpi_isa gpi_isa_detect(void)
+{
+#if GPI_ISA_VARIANTS
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512cd"))
+        return GPI_ISA_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        return GPI_ISA_AVX2;
+#endif
+    return GPI_ISA_BASE;
+}
