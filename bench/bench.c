@@ -118,12 +118,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void bench_summarize(double *times, int count, double *median, double *min)
+{
+    qsort(times, (size_t)count, sizeof *times, by_value);
+    *min = times[0];
+    *median = count % 2 ? times[count / 2] : (times[count / 2 - 1] + times[count / 2]) / 2;
+}
+
 static void summarize(struct impl *impl, int runs)
 {
-    qsort(impl->times, (size_t)runs, sizeof *impl->times, by_value);
-    impl->min = impl->times[0];
-    impl->median =
-        runs % 2 ? impl->times[runs / 2] : (impl->times[runs / 2 - 1] + impl->times[runs / 2]) / 2;
+    bench_summarize(impl->times, runs, &impl->median, &impl->min);
 }
 
 struct bench_rate bench_rate(struct bench *b, enum bench_ideal ideal, double bytes)
@@ -238,11 +242,22 @@ static bool usable(struct bench *b, const struct bench_case *c, const struct imp
 
 /* ---- one case -------------------------------------------------------------------------------- */
 
-static bool peer_matches(const struct bench_peer *p, const struct bench_case *c)
+static bool peer_matches(const struct bench_peer *p, const char *suite, const char *case_name,
+                         gp_dtype dtype)
 {
-    return strcmp(p->suite, c->suite) == 0 &&
-           (!p->case_name || strcmp(p->case_name, c->name) == 0) &&
-           (!p->dtype || p->dtype == c->args.dtype);
+    return strcmp(p->suite, suite) == 0 &&
+           (!p->case_name || strcmp(p->case_name, case_name) == 0) &&
+           (!p->dtype || p->dtype == dtype);
+}
+
+const struct bench_peer *bench_find_peer(const struct bench *b, const char *suite,
+                                         const char *case_name, gp_dtype dtype)
+{
+    for (int t = 0; t < b->num_peers; t++)
+        for (const struct bench_peer *p = b->peers[t]; p->run; p++)
+            if (peer_matches(p, suite, case_name, dtype))
+                return p;
+    return NULL;
 }
 
 /* The peers of a case, then ours. */
@@ -251,8 +266,8 @@ static int collect(struct bench *b, const struct bench_case *c, struct impl *imp
     int count = 0;
     for (int t = 0; t < b->num_peers; t++)
         for (const struct bench_peer *p = b->peers[t]; p->run; p++)
-            if (peer_matches(p, c) && (!c->wanted || c->wanted(c, p->impl)) &&
-                count < BENCH_IMPLS - 1)
+            if (peer_matches(p, c->suite, c->name, c->args.dtype) &&
+                (!c->wanted || c->wanted(c, p->impl)) && count < BENCH_IMPLS - 1)
                 impls[count++] = (struct impl){.name = p->impl,
                                                .prepare = p->prepare,
                                                .run = p->run,

@@ -100,6 +100,7 @@ struct bench_backend {
     int (*time)(struct bench *b, bench_run run, const struct bench_args *a, double *seconds);
     bench_run rates[3]; /* by enum bench_ideal: copy in to out, read in, write out; n bytes */
     bool use_min;       /* ratios from the best run instead of the median */
+    bench_run empty;    /* launch a kernel that does nothing; NULL where there are none */
 };
 
 struct bench_options {
@@ -109,6 +110,7 @@ struct bench_options {
     int exponents[BENCH_SIZES];
     int num_exponents;
     const char *case_name, *dtype, *csv, *svg;
+    const char *first_call; /* what a process started by the suite calls measures */
     int runs, threads;
     bool quick;
 };
@@ -171,6 +173,16 @@ void bench_measure(struct bench *b, const struct bench_case *c);
 /* Turn a status into a bench_result, printing the text of an error. */
 int bench_status(struct bench *b, gp_status s);
 
+/* Seconds of a clock that only goes forward. */
+double bench_now(void);
+
+/* Sort the times; their median, and the best. */
+void bench_summarize(double *times, int count, double *median, double *min);
+
+/* The first peer of that suite, case and type, or NULL. */
+const struct bench_peer *bench_find_peer(const struct bench *b, const char *suite,
+                                         const char *case_name, gp_dtype dtype);
+
 /* Copy to or from the context's memory, and wait. */
 void bench_copy(struct bench *b, const void *source, size_t bytes, void *destination);
 void bench_synchronize(struct bench *b);
@@ -200,6 +212,7 @@ void bench_histogram(struct bench *b);
 void bench_csr(struct bench *b);
 void bench_balance(struct bench *b);
 void bench_ladder(struct bench *b);
+void bench_calls(struct bench *b);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -213,9 +226,21 @@ struct bench_row {
 
 void bench_write_header(struct bench *b);
 void bench_write_row(struct bench *b, const struct bench_row *row);
+/* To the CSV file alone, for suites with a table of their own. */
+void bench_write_csv(struct bench *b, const struct bench_row *row);
 
 /* Print the ratios of the rows that two result files share; the program's exit status. */
 int bench_compare(const char *old_file, const char *new_file);
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Processors that this process may use. */
+int bench_processors(void);
+
+/* Call share(arg, i) for every i in [0, count), each on a thread of its own; returns when all are
+ * done. */
+typedef void (*bench_share)(void *arg, int index);
+void bench_parallel(int count, bench_share share, void *arg);
 
 /* ---- backends and peers ---------------------------------------------------------------------- */
 
@@ -232,6 +257,8 @@ const struct bench_peer *bench_parallel_peers(int threads);
 
 #if BENCH_HAVE_CUDA
 extern const struct bench_backend bench_cuda;
+/* Seconds that the CUDA runtime takes to start, and then to make a stream. */
+void bench_cuda_start(double *runtime, double *stream);
 extern const struct bench_peer bench_ladder_peers[]; /* its steps, from the first */
 extern const struct bench_peer bench_cub_scan_peers[];
 extern const struct bench_peer bench_cub_reduce_peers[];

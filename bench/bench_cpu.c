@@ -7,18 +7,12 @@
 
 #include "bench_task.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+enum { THREADS_MAX = 4096 };
 
 static int threads(const struct bench *b)
 {
-#ifdef _OPENMP
-    return b->options.threads ? b->options.threads : omp_get_max_threads();
-#else
-    (void)b;
-    return 1;
-#endif
+    const int wanted = b->options.threads ? b->options.threads : bench_processors();
+    return wanted < THREADS_MAX ? wanted : THREADS_MAX;
 }
 
 static void machine_name(char *name, size_t bytes)
@@ -61,19 +55,27 @@ static const size_t shared_from = 65536;
 /* A share of a loop over n: [begin, end). */
 typedef void (*share_function)(void *arg, size_t begin, size_t end);
 
-/* Run a share per thread: whole groups of 64 but for the last. */
+struct loop {
+    size_t n;
+    int shares;
+    share_function share;
+    void *arg;
+};
+
+/* Whole groups of 64 but for the last share. */
+static void run_share(void *arg, int index)
+{
+    const struct loop *l = arg;
+    const size_t groups = (l->n + 63) / 64, i = (size_t)index, count = (size_t)l->shares;
+    const size_t begin = groups * i / count * 64, end = groups * (i + 1) / count * 64;
+    l->share(l->arg, begin < l->n ? begin : l->n, end < l->n ? end : l->n);
+}
+
+/* Run a share per thread. */
 static void for_shares(const struct bench *b, size_t n, share_function share, void *arg)
 {
-    int count = n < shared_from ? 1 : threads(b);
-    size_t groups = (n + 63) / 64;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(count) schedule(static, 1)
-#endif
-    for (int t = 0; t < count; t++) {
-        size_t begin = groups * (size_t)t / (size_t)count * 64;
-        size_t end = groups * (size_t)(t + 1) / (size_t)count * 64;
-        share(arg, begin, end < n ? end : n);
-    }
+    struct loop l = {n, n < shared_from ? 1 : threads(b), share, arg};
+    bench_parallel(l.shares, run_share, &l);
 }
 
 static void task_share(void *arg, size_t begin, size_t end)
@@ -143,11 +145,25 @@ static int write_only(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
-static double now(void)
+double bench_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void nothing(void *arg, int index)
+{
+    (void)arg;
+    (void)index;
+}
+
+/* The rates are those of threads that are awake. */
+static void wake_for_rate(const struct bench *b, bench_run run)
+{
+    for (int i = 0; i < 3; i++)
+        if (b->backend->rates[i] == run)
+            bench_parallel(threads(b), nothing, NULL);
 }
 
 static int cpu_time(struct bench *b, bench_run run, const struct bench_args *a, double *seconds)
@@ -156,9 +172,10 @@ static int cpu_time(struct bench *b, bench_run run, const struct bench_args *a, 
      * wants. */
     const struct timespec pause = {0, 5000000};
     nanosleep(&pause, NULL);
-    double start = now();
+    wake_for_rate(b, run);
+    double start = bench_now();
     int result = run(b, a);
-    *seconds = now() - start;
+    *seconds = bench_now() - start;
     return result;
 }
 

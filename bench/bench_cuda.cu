@@ -102,6 +102,18 @@ int copy_rate(struct bench *, const struct bench_args *a)
     return BENCH_OK;
 }
 
+// One warp that does nothing: what a launch costs the host.
+__global__ void empty_k()
+{
+}
+
+int launch_empty(struct bench *, const struct bench_args *)
+{
+    empty_k<<<1, 32, 0, cuda.stream>>>();
+    check(cudaGetLastError(), "empty kernel");
+    return BENCH_OK;
+}
+
 int grid_for(size_t items)
 {
     size_t blocks = (items + block - 1) / block;
@@ -207,8 +219,19 @@ int cuda_time(struct bench *b, bench_run run, const struct bench_args *a, double
 } // namespace
 
 extern "C" const struct bench_backend bench_cuda = {
-    "cuda",          "memcpy",   "kernel",
-    cuda_open,       cuda_close, cuda_task,
-    cuda_fill_bytes, cuda_time,  {copy_rate, read_rate, write_rate},
-    false,
+    "cuda",          "memcpy",     "kernel",
+    cuda_open,       cuda_close,   cuda_task,
+    cuda_fill_bytes, cuda_time,    {copy_rate, read_rate, write_rate},
+    false,           launch_empty,
 };
+
+extern "C" void bench_cuda_start(double *runtime, double *stream)
+{
+    cudaStream_t made;
+    double begin = bench_now();
+    check(cudaFree(nullptr), "the start of the CUDA runtime");
+    *runtime = bench_now() - begin;
+    begin = bench_now();
+    check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "stream");
+    *stream = bench_now() - begin;
+}

@@ -76,11 +76,9 @@ static int run_gp(struct bench *b, const struct bench_args *a)
 /* CUB on a GPU, a plain loop on the CPU: what the suite scan trusts too. */
 static int run_reference(struct bench *b, const struct bench_args *a)
 {
-    for (int t = 0; t < b->num_peers; t++)
-        for (const struct bench_peer *p = b->peers[t]; p->run; p++)
-            if (strcmp(p->suite, "scan") == 0 && strcmp(p->case_name, "inclusive_sum") == 0 &&
-                p->dtype == GP_I32)
-                return p->run(b, a);
+    const struct bench_peer *p = bench_find_peer(b, "scan", "inclusive_sum", GP_I32);
+    if (p)
+        return p->run(b, a);
     return BENCH_FAIL;
 }
 

@@ -20,23 +20,38 @@ void bench_write_header(struct bench *b)
         fprintf(b->csv, "%s\n", columns);
 }
 
+/* So that calls of some nanoseconds can be told apart. */
+static int micro_decimals(double microseconds)
+{
+    return microseconds < 100 ? 3 : 1;
+}
+
+void bench_write_csv(struct bench *b, const struct bench_row *r)
+{
+    char ratio[32] = "", ideal[32] = "";
+    const int decimals = r->median < 1e-4 ? 12 : 9;
+    if (!b->csv)
+        return;
+    if (r->peer_ratio > 0)
+        snprintf(ratio, sizeof ratio, "%.4f", r->peer_ratio);
+    if (r->memcpy_ratio > 0)
+        snprintf(ideal, sizeof ideal, "%.4f", r->memcpy_ratio);
+    fprintf(b->csv, "%s,%s,%s,%s,%s,%s,%s,%zu,%.*f,%.*f,%d,%.0f,%s,%s,%s\n", b->machine, b->date,
+            b->commit, r->suite, r->name, r->impl, r->dtype, r->n, decimals, r->median, decimals,
+            r->min, r->runs, r->bytes, ideal, r->best_peer, ratio);
+    fflush(b->csv);
+}
+
 void bench_write_row(struct bench *b, const struct bench_row *r)
 {
-    char ratio[32] = "", peer[32] = "";
-    if (r->peer_ratio > 0) {
-        snprintf(ratio, sizeof ratio, "%.4f", r->peer_ratio);
+    char peer[32] = "";
+    if (r->peer_ratio > 0)
         snprintf(peer, sizeof peer, "%.2fx", r->peer_ratio);
-    }
     printf("%-15s%-23s%-7s%11zu  %-18s%11.1f%11.1f%9.1f%9.3f%9s\n", r->suite, r->name, r->dtype,
            r->n, r->impl, r->median * 1e6, r->min * 1e6, r->bytes / r->median * 1e-9,
            r->memcpy_ratio, peer);
     fflush(stdout);
-    if (!b->csv)
-        return;
-    fprintf(b->csv, "%s,%s,%s,%s,%s,%s,%s,%zu,%.9f,%.9f,%d,%.0f,%.4f,%s,%s\n", b->machine, b->date,
-            b->commit, r->suite, r->name, r->impl, r->dtype, r->n, r->median, r->min, r->runs,
-            r->bytes, r->memcpy_ratio, r->best_peer, ratio);
-    fflush(b->csv);
+    bench_write_csv(b, r);
 }
 
 /* ---- comparing two files --------------------------------------------------------------------- */
@@ -117,11 +132,11 @@ int bench_compare(const char *old_file, const char *new_file)
         if (!o)
             continue;
         double old_s = atof(o->column[COLUMN_MEDIAN]), new_s = atof(n->column[COLUMN_MEDIAN]);
-        printf("%-15s%-23s%-7s%11s  %-18s%11.1f%11.1f%8.2fx%8s %8s%8s %8s\n", n->column[3],
-               n->column[4], n->column[6], n->column[7], n->column[COLUMN_IMPL], old_s * 1e6,
-               new_s * 1e6, old_s / new_s, o->column[COLUMN_MEMCPY_RATIO],
-               n->column[COLUMN_MEMCPY_RATIO], o->column[COLUMN_PEER_RATIO],
-               n->column[COLUMN_PEER_RATIO]);
+        printf("%-15s%-23s%-7s%11s  %-18s%11.*f%11.*f%8.2fx%8s %8s%8s %8s\n", n->column[3],
+               n->column[4], n->column[6], n->column[7], n->column[COLUMN_IMPL],
+               micro_decimals(old_s * 1e6), old_s * 1e6, micro_decimals(new_s * 1e6), new_s * 1e6,
+               old_s / new_s, o->column[COLUMN_MEMCPY_RATIO], n->column[COLUMN_MEMCPY_RATIO],
+               o->column[COLUMN_PEER_RATIO], n->column[COLUMN_PEER_RATIO]);
         shared++;
     }
     printf("%zu rows in both; %zu only in %s\n", shared, after.count - shared, new_file);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "calls/calls.h"
 #include "gp_bench_commit.h"
 
 static const struct suite {
@@ -37,6 +38,10 @@ static const struct suite {
     {"distributions", "sorts of keys spread unevenly, with a table (only when named)",
      bench_distributions, true},
     {"ladder", "inclusive_sum, step by step (only when named)", bench_ladder, true},
+    {"calls",
+     "host cost, first call, one thread and two; cases are functions without gp_, such as "
+     "scan_by_key (only when named)",
+     bench_calls, true},
 };
 
 enum { NUM_SUITES = sizeof suites / sizeof *suites };
@@ -135,6 +140,8 @@ static void parse_valued(struct bench_options *o, const char *option, char *valu
         parse_exponents(o, value);
     else if (strcmp(option, "--case") == 0)
         o->case_name = value;
+    else if (strcmp(option, "--first-call") == 0) /* of the suite calls, for itself */
+        o->first_call = value;
     else if (strcmp(option, "--dtype") == 0)
         o->dtype = value;
     else if (strcmp(option, "--csv") == 0)
@@ -226,6 +233,8 @@ int main(int argc, char **argv)
 {
     static struct bench b;
     parse(&b.options, argc, argv);
+    if (b.options.first_call)
+        return call_first_child(&b.options);
     start(&b);
     for (int i = 0; i < NUM_SUITES; i++)
         if (chosen(&b.options, &suites[i]))
