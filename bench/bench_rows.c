@@ -2,6 +2,7 @@
 /* Rows: the readable table, the CSV file, and the comparison of two such files. */
 #include "bench.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,8 @@ void bench_write_csv(struct bench *b, const struct bench_row *r)
     fprintf(b->csv, "%s,%s,%s,%s,%s,%s,%s,%zu,%.*f,%.*f,%d,%.0f,%s,%s,%s\n", b->machine, b->date,
             b->commit, r->suite, r->name, r->impl, r->dtype, r->n, decimals, r->median, decimals,
             r->min, r->runs, r->bytes, ideal, r->best_peer, ratio);
-    fflush(b->csv);
+    if (fflush(b->csv) != 0) /* now, not after some more hours */
+        bench_die("cannot write %s: %s", b->options.csv, strerror(errno));
 }
 
 void bench_write_row(struct bench *b, const struct bench_row *r)

@@ -2,10 +2,12 @@
 /* gp-bench: the command line. */
 #include "bench.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "calls/calls.h"
 #include "gp_bench_commit.h"
@@ -207,7 +209,7 @@ static void start(struct bench *b)
     if (gp_context_describe(b->ctx, text, sizeof text) == GP_OK)
         printf("%s, %s; commit %s\n", b->machine, text, b->commit);
     if (b->options.csv && !(b->csv = fopen(b->options.csv, "w")))
-        bench_die("cannot write %s", b->options.csv);
+        bench_die("cannot write %s: %s", b->options.csv, strerror(errno));
     bench_write_header(b);
 }
 
@@ -223,15 +225,29 @@ static int finish(struct bench *b)
     b->backend->close(b);
     gp_context_destroy(b->ctx);
     if (b->csv && fclose(b->csv) != 0)
-        bench_die("cannot write %s", b->options.csv);
+        bench_die("cannot write %s: %s", b->options.csv, strerror(errno));
     if (b->failures)
         printf("%d FAILED\n", b->failures);
     return b->failures ? 1 : 0;
 }
 
+/* Results that could not be written are lost: the last thing that the program looks at. */
+static void close_output(void)
+{
+    const bool lost = ferror(stdout) != 0;
+    errno = 0;
+    if (fclose(stdout) == 0 && !lost)
+        return;
+    fprintf(stderr, "gp-bench: cannot write the output: %s\n",
+            errno ? strerror(errno) : "an earlier write failed");
+    _exit(1);
+}
+
 int main(int argc, char **argv)
 {
     static struct bench b;
+    if (atexit(close_output) != 0)
+        bench_die("atexit failed");
     parse(&b.options, argc, argv);
     if (b.options.first_call)
         return call_first_child(&b.options);

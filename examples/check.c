@@ -25,30 +25,48 @@ static void verdict(struct pipeline *p, const char *what, bool good, const char 
     p->different |= !good;
 }
 
-/* The first i in [0, n) where a and b differ, or n. */
-static size_t first_difference(const void *a, const void *b, size_t item_bytes, size_t n)
+enum items { WORDS, KEYS, VALUES };
+
+static size_t bytes_of(enum items items)
 {
-    const char *p = a, *q = b;
-    if (memcmp(p, q, n * item_bytes) == 0)
-        return n;
+    return items == WORDS ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+/* Bit for bit; but one NaN is as good as another, for processors make different ones. */
+static bool same_item(const char *a, const char *b, enum items items)
+{
+    double x, y;
+    if (memcmp(a, b, bytes_of(items)) == 0 || items != VALUES)
+        return memcmp(a, b, bytes_of(items)) == 0;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return isnan(x) && isnan(y);
+}
+
+/* The first i in [0, n) where a and b differ, or n. */
+static size_t first_difference(const char *a, const char *b, enum items items, size_t n)
+{
+    const size_t bytes = bytes_of(items);
     size_t i = 0;
-    while (memcmp(p + i * item_bytes, q + i * item_bytes, item_bytes) == 0)
+    if (memcmp(a, b, n * bytes) == 0)
+        return n;
+    while (i < n && same_item(a + i * bytes, b + i * bytes, items))
         i++;
     return i;
 }
 
-/* Fetch an array of n items and compare it, bit for bit. */
+/* Fetch an array of n items and compare it. */
 static int check_array(struct pipeline *p, const char *what, const void *device,
-                       const void *expected, size_t item_bytes, size_t n)
+                       const void *expected, enum items items, size_t n)
 {
-    char *got = malloc(n * item_bytes + 1);
+    char *got = malloc(n * bytes_of(items) + 1);
     if (!got)
         return stages_no_memory();
-    if (stages_fetch(p, device, n * item_bytes, got) != GP_OK) {
+    if (stages_fetch(p, device, n * bytes_of(items), got) != GP_OK) {
         free(got);
         return stages_fail(p);
     }
-    size_t i = first_difference(got, expected, item_bytes, n);
+    size_t i = first_difference(got, expected, items, n);
     free(got);
     if (i == n)
         verdict(p, what, true, "%zu items equal the oracle's, bit for bit", n);
@@ -65,11 +83,11 @@ static int check_sort(struct pipeline *p, const struct coo *sorted)
         return stages_no_memory();
     for (size_t k = 0; k < n; k++)
         keys[k] = (uint64_t)sorted->rows[k] << p->col_bits | sorted->cols[k];
-    int e = check_array(p, "sorted keys", p->d.keys_sorted, keys, sizeof *keys, n);
+    int e = check_array(p, "sorted keys", p->d.keys_sorted, keys, KEYS, n);
     free(keys);
-    return e == EXIT_GOOD ? check_array(p, "sorted values", p->d.values_sorted, sorted->values,
-                                        sizeof *sorted->values, n)
-                          : e;
+    return e == EXIT_GOOD
+               ? check_array(p, "sorted values", p->d.values_sorted, sorted->values, VALUES, n)
+               : e;
 }
 
 static int check_csr(struct pipeline *p, const struct csr *a)
@@ -79,36 +97,67 @@ static int check_csr(struct pipeline *p, const struct csr *a)
         verdict(p, "merged entries", false, "%zu, the oracle has %zu", p->a.nnz, a->nnz);
         return EXIT_GOOD;
     }
-    int e = check_array(p, "CSR row pointers", p->d.row_pointers, a->row_pointers, 4, pointers);
+    int e = check_array(p, "CSR row pointers", p->d.row_pointers, a->row_pointers, WORDS, pointers);
     if (e == EXIT_GOOD)
-        e = check_array(p, "CSR columns", p->d.csr_cols, a->cols, 4, a->nnz);
+        e = check_array(p, "CSR columns", p->d.csr_cols, a->cols, WORDS, a->nnz);
     if (e == EXIT_GOOD)
-        e = check_array(p, "CSR values", p->d.csr_values, a->values, 8, a->nnz);
+        e = check_array(p, "CSR values", p->d.csr_values, a->values, VALUES, a->nnz);
     if (e == EXIT_GOOD)
-        e = check_array(p, "row pointers", p->d.row_pointers_again, a->row_pointers, 4, pointers);
+        e = check_array(p, "row pointers", p->d.row_pointers_again, a->row_pointers, WORDS,
+                        pointers);
     return e;
 }
 
-/* A sum of k products in any order is within k + 1 roundings, each relative to the sum of their
- * sizes. */
+enum judgement { CLOSE, NOT_FINITE, ORDER_DECIDES, FAR };
+
+static bool products_finite(const struct csr *a, const double *x, uint32_t row)
+{
+    for (uint32_t k = a->row_pointers[row]; k < a->row_pointers[row + 1]; k++)
+        if (!isfinite(a->values[k] * x[a->cols[k]]))
+            return false;
+    return true;
+}
+
+/*
+ * A sum of k products in any order is within k + 1 roundings, each relative to the sum of their
+ * sizes, if that sum is finite. Otherwise infinities and NaNs must agree, unless it was the adding
+ * of finite products that overflowed, which another order need not do.
+ */
+static enum judgement judge_row(const struct pipeline *p, const struct csr *a, uint32_t row,
+                                double expected, double size, double got)
+{
+    const double entries = a->row_pointers[row + 1] - a->row_pointers[row];
+    if (isfinite(size))
+        return fabs(got - expected) <= (entries + 1) * DBL_EPSILON * size ? CLOSE : FAR;
+    if (got == expected || (isnan(got) && isnan(expected)))
+        return NOT_FINITE;
+    return products_finite(a, p->x, row) ? ORDER_DECIDES : FAR;
+}
+
 static void judge_spmv(struct pipeline *p, const struct csr *a, const double *y, const double *size,
                        const double *got)
 {
     double worst = 0.0;
+    uint32_t rows[4] = {0}, last = 0;
     for (uint32_t r = 0; r < a->num_rows; r++) {
-        double entries = a->row_pointers[r + 1] - a->row_pointers[r];
-        double allowed = (entries + 1) * DBL_EPSILON * size[r], off = fabs(got[r] - y[r]);
-        if (!isfinite(size[r]))
-            continue;
-        if (!(off <= allowed)) {
+        const enum judgement j = judge_row(p, a, r, y[r], size[r], got[r]);
+        if (j == FAR) {
             verdict(p, "SpMV", false, "row %u is %.17g, the oracle has %.17g", r, got[r], y[r]);
             return;
         }
-        if (size[r] > 0.0 && off / size[r] > worst)
-            worst = off / size[r];
+        rows[j]++;
+        last = j == ORDER_DECIDES ? r : last;
+        if (j == CLOSE && size[r] > 0.0)
+            worst = fmax(worst, fabs(got[r] - y[r]) / size[r]);
     }
     verdict(p, "SpMV", true, "%u rows within rounding of the oracle, largest relative error %.1e",
-            a->num_rows, worst);
+            rows[CLOSE], worst);
+    if (rows[NOT_FINITE])
+        printf("%-18s not finite: %u rows, as in the oracle\n", "", rows[NOT_FINITE]);
+    if (rows[ORDER_DECIDES])
+        printf("%-18s not finite: %u rows overflow in one order of adding and not in another, such "
+               "as row %u: %g, the oracle has %g\n",
+               "", rows[ORDER_DECIDES], last, got[last], y[last]);
 }
 
 static int check_spmv(struct pipeline *p, const struct csr *a)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "mmio.h"
 
+#include "decimal.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { REPORT_EVERY = 1 << 16, FIRST_BUFFER = 1 << 16, WORD_SHOWN = 24 };
 /* Indices are uint32_t and 0-based, and num_rows + 1 must fit too. */
@@ -25,18 +28,34 @@ struct reader {
     enum layout layout;
     enum field field;
     enum symmetry symmetry;
+    locale_t c_locale;
     char *message;
     coo_progress *progress;
     void *arg;
 };
+
+const char *mm_printable(const char *text, char shown[MM_NAME_BYTES])
+{
+    int n = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p && n < MM_NAME_BYTES - 1; p++) {
+        /* Also those that UTF-8 writes as two bytes. */
+        const bool control = *p < ' ' || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);
+        shown[n++] = control ? '?' : (char)*p;
+        p += control && *p == 0xc2;
+    }
+    shown[n] = 0;
+    return shown;
+}
 
 static bool fail(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static bool fail(struct reader *r, const char *format, ...)
 {
     va_list list;
-    int used = r->line ? snprintf(r->message, MM_MESSAGE_BYTES, "%.300s:%zu: ", r->path, r->line)
-                       : snprintf(r->message, MM_MESSAGE_BYTES, "%.300s: ", r->path);
+    char name[MM_NAME_BYTES];
+    mm_printable(r->path, name);
+    int used = r->line ? snprintf(r->message, MM_MESSAGE_BYTES, "%s:%zu: ", name, r->line)
+                       : snprintf(r->message, MM_MESSAGE_BYTES, "%s: ", name);
     va_start(list, format);
     vsnprintf(r->message + used, (size_t)(MM_MESSAGE_BYTES - used), format, list);
     va_end(list);
@@ -141,70 +160,6 @@ static bool read_count(struct reader *r, const char *what, uint64_t low, uint64_
     return true;
 }
 
-struct decimal {
-    uint64_t digits; /* the first 19 */
-    int exponent;    /* the value is digits * 10^exponent */
-    bool exact;      /* no digit was left out */
-    bool negative;
-    bool whole; /* neither a point nor an exponent */
-};
-
-/* Digits of the mantissa from p; returns behind them, NULL if there are none. */
-static const char *scan_mantissa(const char *p, struct decimal *d)
-{
-    bool point = false, any = false;
-    for (;; p++) {
-        if (*p == '.' && !point) {
-            point = true;
-            d->whole = false;
-        } else if (is_digit(*p)) {
-            any = true;
-            if (d->digits >= UINT64_C(1000000000000000000)) {
-                d->exact = false;
-                d->exponent += !point;
-            } else {
-                d->digits = d->digits * 10 + (unsigned)(*p - '0');
-                d->exponent -= point;
-            }
-        } else {
-            return any ? p : NULL;
-        }
-    }
-}
-
-/* "+1.5e-3" and its like; returns behind the number, NULL if it is none. The text ends with a NUL.
- */
-static const char *scan_decimal(const char *p, struct decimal *d)
-{
-    *d = (struct decimal){.exact = true, .whole = true, .negative = *p == '-'};
-    p = scan_mantissa(p + (*p == '-' || *p == '+'), d);
-    if (p && (*p == 'e' || *p == 'E')) {
-        int e = 0;
-        bool minus = p[1] == '-';
-        p += 1 + (p[1] == '-' || p[1] == '+');
-        if (!is_digit(*p))
-            return NULL;
-        for (; is_digit(*p); p++)
-            e = e < 100000 ? e * 10 + (*p - '0') : e;
-        d->exponent += minus ? -e : e;
-        d->whole = false;
-    }
-    return p;
-}
-
-/* Exact when digits and power of ten are exact doubles (Clinger 1990); otherwise strtod's work. */
-static double decimal_value(const struct decimal *d, const char *text)
-{
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (!d->exact || d->digits > (UINT64_C(1) << 53) || d->exponent < -22 || d->exponent > 22)
-        return strtod(text, NULL);
-    double v = (double)d->digits;
-    v = d->exponent < 0 ? v / powers[-d->exponent] : v * powers[d->exponent];
-    return d->negative ? -v : v;
-}
-
 static bool read_value(struct reader *r, double *value)
 {
     char word[WORD_SHOWN + 4];
@@ -212,12 +167,12 @@ static bool read_value(struct reader *r, double *value)
     skip_blanks(r);
     if (at_line_end(r))
         return fail(r, "the line ends where the value should be");
-    const char *start = r->at, *behind = scan_decimal(start, &d);
+    const char *start = r->at, *behind = decimal_scan(start, &d);
     bool ends = behind && (behind == r->end || is_blank(*behind) || *behind == '\n');
     if (!ends || (r->field == INTEGER && !d.whole))
         return fail(r, "the value is \"%s\", expected %s", shown_word(r, start, word),
                     r->field == INTEGER ? "a whole number" : "a number");
-    *value = decimal_value(&d, start);
+    *value = decimal_value(&d, r->c_locale);
     if (!isfinite(*value))
         return fail(r, "the value is %s, which does not fit a double", shown_word(r, start, word));
     r->at = behind;
@@ -226,30 +181,77 @@ static bool read_value(struct reader *r, double *value)
 
 /* ---- the parts of a file --------------------------------------------------------------------- */
 
-static bool load(struct reader *r, size_t *bytes)
+/* Whether what there is of the text may be a Matrix Market file: this is asked of the first buffer,
+ * before the rest is read, which may be long and no text. An empty file is for read_header(). */
+static bool begins_well(const struct reader *r, size_t used)
 {
-    size_t room = FIRST_BUFFER, used = 0, got = 1;
+    static const char banner[] = "%%matrixmarket";
+    size_t i = 0;
+    while (i < used && is_blank(r->text[i]))
+        i++;
+    for (size_t k = 0; k < sizeof banner - 1; k++) {
+        const char c = i + k < used ? r->text[i + k] : 0;
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != banner[k])
+            return used == 0;
+    }
+    return true;
+}
+
+static bool not_matrix_market(struct reader *r)
+{
+    r->line = 1;
+    return fail(r, "not a Matrix Market file: it does not begin with %%%%MatrixMarket");
+}
+
+/* Make the buffer twice as large. */
+static bool grow(struct reader *r, size_t *room)
+{
+    char *larger = realloc(r->text, 2 * *room + 1);
+    if (!larger)
+        return fail(r, "out of memory for the file");
+    r->text = larger;
+    *room *= 2;
+    return true;
+}
+
+/* Read all of f, at most limit bytes of it. */
+static bool read_all(struct reader *r, FILE *f, size_t limit, size_t *used)
+{
+    size_t room = FIRST_BUFFER, got = 1;
+    r->text = malloc(room + 1);
+    if (!r->text)
+        return fail(r, "out of memory for the file");
+    while (got) {
+        const bool first = *used == 0;
+        got = fread(r->text + *used, 1, room - *used, f);
+        *used += got;
+        if (ferror(f))
+            return fail(r, "%s", strerror(errno));
+        if (first && !begins_well(r, *used))
+            return not_matrix_market(r);
+        if (*used > limit)
+            return fail(r, "more than the %zu bytes that are taken from a stream", limit);
+        if (*used == room && !grow(r, &room))
+            return false;
+    }
+    return true;
+}
+
+static bool load(struct reader *r, size_t stream_bytes, size_t *bytes)
+{
+    struct stat info;
+    size_t used = 0;
     FILE *f = fopen(r->path, "rb");
     if (!f)
         return fail(r, "%s", strerror(errno));
-    r->text = malloc(room + 1);
-    while (r->text && got) {
-        got = fread(r->text + used, 1, room - used, f);
-        used += got;
-        if (used == room) {
-            char *larger = realloc(r->text, 2 * room + 1);
-            if (!larger)
-                free(r->text);
-            r->text = larger;
-            room *= 2;
-        }
-    }
-    int error = ferror(f) ? errno : 0;
+    /* Not those of /proc, which have no size. */
+    const bool sized = fstat(fileno(f), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+    const size_t limit =
+        sized && (size_t)info.st_size > stream_bytes ? (size_t)info.st_size : stream_bytes;
+    const bool good = read_all(r, f, limit, &used);
     fclose(f);
-    if (!r->text)
-        return fail(r, "out of memory for the file");
-    if (error)
-        return fail(r, "%s", strerror(error));
+    if (!good)
+        return false;
     r->text[used] = 0;
     r->at = r->text;
     r->end = r->text + used;
@@ -315,7 +317,7 @@ static bool read_header(struct reader *r, char kind[64])
         return fail(r, "the file is empty");
     header_word(r, word);
     if (strcmp(word, "%%matrixmarket") != 0)
-        return fail(r, "not a Matrix Market file: it does not begin with %%%%MatrixMarket");
+        return not_matrix_market(r);
     header_word(r, word);
     if (strcmp(word, "matrix") != 0)
         return fail(r, "the object is \"%s\", expected matrix", word);
@@ -429,14 +431,18 @@ static bool read_entries(struct reader *r, struct coo *m, size_t announced)
     return true;
 }
 
-bool mm_read(const char *path, struct coo *m, struct mm_file *file, char message[MM_MESSAGE_BYTES],
-             coo_progress *progress, void *arg)
+bool mm_read(const char *path, size_t stream_bytes, struct coo *m, struct mm_file *file,
+             char message[MM_MESSAGE_BYTES], coo_progress *progress, void *arg)
 {
     struct reader r = {.path = path, .message = message, .progress = progress, .arg = arg};
     *m = (struct coo){0};
-    bool good = load(&r, &file->bytes) && read_header(&r, file->kind) &&
-                read_sizes(&r, m, &file->announced) && read_entries(&r, m, file->announced);
+    r.c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    bool good = r.c_locale || fail(&r, "out of memory for a locale");
+    good = good && load(&r, stream_bytes, &file->bytes) && read_header(&r, file->kind) &&
+           read_sizes(&r, m, &file->announced) && read_entries(&r, m, file->announced);
     free(r.text);
+    if (r.c_locale)
+        freelocale(r.c_locale);
     if (!good)
         coo_free(m);
     return good;

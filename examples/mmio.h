@@ -12,7 +12,7 @@
 
 #include "coo.h"
 
-enum { MM_MESSAGE_BYTES = 512 };
+enum { MM_MESSAGE_BYTES = 512, MM_NAME_BYTES = 300 };
 
 struct mm_file {
     size_t bytes;     /* of the file */
@@ -20,8 +20,14 @@ struct mm_file {
     size_t announced; /* entries by the size line; m->nnz counts mirror images too */
 };
 
-/* False: message holds "file:line: reason", and m holds nothing. */
-bool mm_read(const char *path, struct coo *m, struct mm_file *file, char message[MM_MESSAGE_BYTES],
-             coo_progress *progress, void *arg);
+/*
+ * False: message holds "file:line: reason", and m holds nothing. Of a pipe or a device at most
+ * stream_bytes are read; a regular file is read whole.
+ */
+bool mm_read(const char *path, size_t stream_bytes, struct coo *m, struct mm_file *file,
+             char message[MM_MESSAGE_BYTES], coo_progress *progress, void *arg);
+
+/* A file name as a terminal may show it: control characters become '?', and it may be cut. */
+const char *mm_printable(const char *text, char shown[MM_NAME_BYTES]);
 
 #endif

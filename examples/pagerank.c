@@ -18,8 +18,8 @@
 
 enum { ITERATIONS_MAX = 1000 };
 
-/* P's values on the host, and v. */
-static bool scale(struct pipeline *p, double **teleport)
+/* P's values on the host, and v. *overflow: the first column whose sum is not finite, or n. */
+static bool scale(struct pipeline *p, double **teleport, size_t *overflow)
 {
     const struct csr *a = &p->a;
     size_t n = a->num_cols;
@@ -30,6 +30,8 @@ static bool scale(struct pipeline *p, double **teleport)
         return false;
     for (size_t k = 0; k < a->nnz; k++)
         column[a->cols[k]] += fabs(a->values[k]);
+    for (*overflow = 0; *overflow < n && isfinite(column[*overflow]);)
+        ++*overflow;
     for (size_t k = 0; k < a->nnz; k++) {
         double sum = column[a->cols[k]];
         p->p[k] = sum > 0.0 ? fabs(a->values[k]) / sum : 0.0;
@@ -96,10 +98,11 @@ static gp_status iterate(struct pipeline *p, double *change)
 int stages_pagerank(struct pipeline *p)
 {
     double *teleport, change = 0.0, amount;
+    size_t overflow;
     char note[96];
     report_begin(&p->report, "scale columns");
     double begin = report_now();
-    bool good = scale(p, &teleport);
+    bool good = scale(p, &teleport, &overflow);
     double seconds = report_now() - begin;
     if (!good) {
         free(teleport);
@@ -107,6 +110,12 @@ int stages_pagerank(struct pipeline *p)
     }
     report_line(&p->report, &(struct stage_line){"scale columns", seconds, (double)p->a.nnz,
                                                  " entries", "host", "serial loop"});
+    if (overflow < p->a.num_cols) {
+        free(teleport);
+        report_clear(&p->report);
+        printf("%-18s left out: the sum of column %zu is not finite\n", "PageRank", overflow + 1);
+        return EXIT_GOOD;
+    }
     gp_status s = allocate(p, teleport);
     free(teleport);
     report_begin(&p->report, "PageRank");

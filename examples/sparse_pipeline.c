@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,17 @@ struct options {
     const char *file;
     uint64_t scale; /* 0: no R-MAT graph */
     uint64_t edge_factor, seed, threads;
+    uint64_t max_memory; /* bytes; 0: by the size of the file */
     gp_backend backend;
     double tolerance;
     bool help;
 };
+
+/* Limits without --max-memory. Files of short lines stay several times below that of their bytes,
+ * so it is only met by row or column counts far beyond the entries. */
+static const uint64_t stream_limit = UINT64_C(2) << 30; /* of text from a pipe or device */
+static const uint64_t matrix_limit = UINT64_C(1) << 30; /* or, if it is more: */
+static const uint64_t matrix_limit_per_byte = 512;      /* of the file */
 
 static const char usage[] =
     "usage: sparse_pipeline [options] FILE.mtx\n"
@@ -42,12 +50,14 @@ static const char usage[] =
     "  --backend NAME       cpu, cuda, or auto: the first usable GPU, otherwise the CPU (auto)\n"
     "  --threads N          of the CPU backend (as many as there are)\n"
     "  --tolerance T        of PageRank (1e-6)\n"
+    "  --max-memory SIZE    refuse a matrix that takes more, such as 500M or 16G (1G or 512 times\n"
+    "                       the file, whichever is more), and a stream that is longer (2G)\n"
     "  --help               this text\n"
     "\n"
     "PageRank takes |a| with each column scaled to sum 1 as the links and 0.85 as damping.\n"
     "\n"
-    "exit code: 0 done and equal to the oracle, 1 bad input or an error of gp, 2 bad options,\n"
-    "3 a result differs from the oracle\n";
+    "exit code: 0 done and equal to the oracle, 1 bad input, an error of gp, or output that could\n"
+    "not be written, 2 bad options, 3 a result differs from the oracle\n";
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -63,6 +73,25 @@ static bool option_count(const char *name, const char *text, uint64_t low, uint6
     }
     fprintf(stderr, "sparse_pipeline: %s is \"%s\", expected %llu to %llu\n", name, text,
             (unsigned long long)low, (unsigned long long)high);
+    return false;
+}
+
+/* A number of bytes, or with K, M, G or T of the powers of 1024. */
+static bool option_size(const char *name, const char *text, uint64_t *value)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    const bool ends = unit ? !end[1] : !*end;
+    if (isdigit((unsigned char)*text) && ends && !errno && v > 0 && v <= UINT64_MAX >> shift) {
+        *value = v << shift;
+        return true;
+    }
+    fprintf(stderr, "sparse_pipeline: %s is \"%s\", expected a size such as 500M or 16G\n", name,
+            text);
     return false;
 }
 
@@ -101,14 +130,16 @@ static bool option_set(struct options *o, const char *name, const char *value)
         return option_count(name, value, 1, 4096, &o->threads);
     if (strcmp(name, "--backend") == 0)
         return option_backend(value, &o->backend);
+    if (strcmp(name, "--max-memory") == 0)
+        return option_size(name, value, &o->max_memory);
     return option_tolerance(value, &o->tolerance);
 }
 
 /* Take the option at argv[*i], and its value from behind '=' or from the next argument. */
 static bool option_read(struct options *o, int argc, char **argv, int *i)
 {
-    static const char *const names[] = {"--rmat",    "--edge-factor", "--seed",
-                                        "--backend", "--threads",     "--tolerance"};
+    static const char *const names[] = {"--rmat",    "--edge-factor", "--seed",      "--backend",
+                                        "--threads", "--tolerance",   "--max-memory"};
     const char *arg = argv[*i];
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         size_t length = strlen(names[k]);
@@ -127,6 +158,7 @@ static bool option_read(struct options *o, int argc, char **argv, int *i)
 
 static bool options_read(struct options *o, int argc, char **argv)
 {
+    char first[MM_NAME_BYTES], second[MM_NAME_BYTES];
     bool only_files = false;
     *o = (struct options){.edge_factor = 16, .seed = 1, .tolerance = 1e-6};
     for (int i = 1; i < argc; i++) {
@@ -139,7 +171,8 @@ static bool options_read(struct options *o, int argc, char **argv)
             if (!option_read(o, argc, argv, &i))
                 return false;
         } else if (o->file) {
-            fprintf(stderr, "sparse_pipeline: more than one file: %s, %s\n", o->file, argv[i]);
+            fprintf(stderr, "sparse_pipeline: more than one file: %s, %s\n",
+                    mm_printable(o->file, first), mm_printable(argv[i], second));
             return false;
         } else {
             o->file = argv[i];
@@ -155,16 +188,44 @@ static bool options_read(struct options *o, int argc, char **argv)
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
+/* Whether the matrix may take what all stages need of memory: arrays with an item per row, column
+ * or entry, of host and device together. Row counts cost a file nothing. */
+static bool memory_allowed(const char *what, double rows, double cols, double entries, double limit)
+{
+    const double needed = 48 * rows + (rows == cols ? 48 : 24) * cols + 170 * entries;
+    if (needed <= limit)
+        return true;
+    fprintf(stderr,
+            "sparse_pipeline: %s: %.0f x %.0f with %.0f entries takes about %.1f GiB, more than "
+            "%.1f GiB; --max-memory %.0fG allows it\n",
+            what, rows, cols, entries, needed * 0x1p-30, limit * 0x1p-30, ceil(needed * 0x1p-30));
+    return false;
+}
+
+static bool file_allowed(const struct pipeline *p, const struct options *o, size_t file_bytes)
+{
+    char name[MM_NAME_BYTES];
+    double limit = (double)matrix_limit_per_byte * (double)file_bytes;
+    limit = fmax(limit, (double)matrix_limit);
+    limit = o->max_memory ? (double)o->max_memory : limit;
+    return memory_allowed(mm_printable(o->file, name), p->m.num_rows, p->m.num_cols,
+                          (double)p->m.nnz, limit);
+}
+
 static int read_file(struct pipeline *p, const struct options *o, struct stage_line *line,
                      struct mm_file *file)
 {
     char message[MM_MESSAGE_BYTES];
+    const size_t stream = (size_t)(o->max_memory ? o->max_memory : stream_limit);
     report_begin(&p->report, "read");
-    if (!mm_read(o->file, &p->m, file, message, report_progress, &p->report)) {
+    if (!mm_read(o->file, stream, &p->m, file, message, report_progress, &p->report)) {
         report_clear(&p->report);
         fprintf(stderr, "sparse_pipeline: %s\n", message);
         return EXIT_ERROR;
     }
+    report_clear(&p->report);
+    if (!file_allowed(p, o, file->bytes))
+        return EXIT_ERROR;
     *line = (struct stage_line){"read", report_now() - p->report.begin, (double)file->bytes, "B",
                                 "host", "Matrix Market reader"};
     return EXIT_GOOD;
@@ -172,6 +233,10 @@ static int read_file(struct pipeline *p, const struct options *o, struct stage_l
 
 static int generate(struct pipeline *p, const struct options *o, struct stage_line *line)
 {
+    const double vertices = (double)(UINT64_C(1) << o->scale);
+    if (o->max_memory && !memory_allowed("the graph", vertices, vertices,
+                                         vertices * (double)o->edge_factor, (double)o->max_memory))
+        return EXIT_ERROR;
     report_begin(&p->report, "generate");
     if (!rmat_generate((unsigned)o->scale, o->edge_factor, o->seed, &p->m, report_progress,
                        &p->report))
@@ -187,7 +252,7 @@ static int input(struct pipeline *p, const struct options *o)
 {
     struct mm_file file = {0};
     struct stage_line line;
-    char context[256];
+    char context[256], name[MM_NAME_BYTES];
     int e = o->file ? read_file(p, o, &line, &file) : generate(p, o, &line);
     if (e != EXIT_GOOD)
         return e;
@@ -200,7 +265,7 @@ static int input(struct pipeline *p, const struct options *o)
     gp_context_describe(p->ctx, context, sizeof context);
     printf("context  %s\n", context);
     if (o->file)
-        printf("matrix   %s: %s", o->file, file.kind);
+        printf("matrix   %s: %s", mm_printable(o->file, name), file.kind);
     else
         printf("matrix   R-MAT scale %d, edge factor %llu, seed %llu", (int)o->scale,
                (unsigned long long)o->edge_factor, (unsigned long long)o->seed);
@@ -229,11 +294,26 @@ static int run(struct pipeline *p, const struct options *o)
     return e == EXIT_GOOD ? stages_check(p) : e;
 }
 
+/* What could not be written is an error, whatever the results: the last thing that the program
+ * looks at. */
+static void close_output(void)
+{
+    const bool lost = ferror(stdout) != 0;
+    errno = 0;
+    if (fclose(stdout) == 0 && !lost)
+        return;
+    fprintf(stderr, "sparse_pipeline: cannot write the output: %s\n",
+            errno ? strerror(errno) : "an earlier write failed");
+    _exit(EXIT_ERROR);
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
     struct pipeline p = {0};
     gp_context_options c = GP_CONTEXT_OPTIONS_INIT;
+    if (atexit(close_output) != 0)
+        return stages_no_memory();
     if (!options_read(&o, argc, argv))
         return fputs("sparse_pipeline: --help lists the options\n", stderr), EXIT_OPTIONS;
     if (o.help)

@@ -37,6 +37,17 @@ good() { # NAME ARGUMENT..
     fi
 }
 
+prints() { # NAME CODE FRAGMENT ARGUMENT..: the fragment is on stdout or stderr
+    local name=$1 expected=$2 fragment=$3
+    shift 3
+    call --backend cpu "$@"
+    if [ "$code" != "$expected" ]; then
+        wrong "$name" "exit code $code, expected $expected"
+    elif [[ $(cat "$work/out" "$work/err") != *"$fragment"* ]]; then
+        wrong "$name" "expected: ...$fragment..."
+    fi
+}
+
 refused() { # NAME FILE LINE FRAGMENT; LINE - : the message names the file alone
     local prefix="sparse_pipeline: $2:$3: "
     [ "$3" != - ] || prefix="sparse_pipeline: $2: "
@@ -137,6 +148,50 @@ malformed_entries() {
     refused directory "$work" - 'Is a directory'
 }
 
+not_finite() {
+    prints 'a sum that overflows' 0 'PageRank           left out: the sum of column 1 is not finite' \
+        "$data/overflow_sum.mtx"
+    prints 'an infinite row' 0 'not finite: 1 rows, as in the oracle' "$data/overflow_sum.mtx"
+    prints 'a row with a NaN' 0 'not finite: 1 rows, as in the oracle' "$data/overflow_nan.mtx"
+}
+
+# What is no file of its size in entries: endless, or a short one with many rows.
+limits() {
+    local h='%%MatrixMarket matrix coordinate real general\n'
+    printf '%b' "${h}400000000 1 0\n" >"$work/rows.mtx"
+    printf '%b' "${h}1000000 1 0\n" >"$work/fewer_rows.mtx"
+    refused endless /dev/zero 1 'not a Matrix Market file'
+    refused rows "$work/rows.mtx" - '--max-memory 18G allows it'
+    prints 'fewer rows' 0 'check passed' "$work/fewer_rows.mtx"
+    prints 'fewer rows, limit' 1 'more than 0.0 GiB' --max-memory 40M "$work/fewer_rows.mtx"
+    prints 'a graph' 1 'the graph: 65536 x 65536' --max-memory 64m --rmat 16
+    prints 'a graph, limit' 0 'check passed' --max-memory 1G --rmat 6
+    ran=$((ran + 1)) code=0
+    { printf '%b' "$h" && yes '% endless'; } 2>/dev/null |
+        "$program" --backend cpu --max-memory 3M /dev/stdin >"$work/out" 2>"$work/err" || code=$?
+    if [[ $code != 1 || $(cat "$work/err") != *'more than the 3145728 bytes'* ]]; then
+        wrong 'an endless stream' "exit code $code, expected 1 and a limit"
+    fi
+}
+
+# Lost output is an error; names cannot do anything to a terminal.
+output() {
+    local name=$work/$'red\033[31m.mtx'
+    cp "$data/one.mtx" "$name"
+    prints 'a name with escapes' 0 'red?[31m.mtx' "$name"
+    prints 'no file with escapes' 1 'red?[31m.mtx?:' "$name"$'\n'
+    [ -w /dev/full ] || return 0
+    for arguments in '--backend cpu --rmat 4' --help; do
+        ran=$((ran + 1)) code=0
+        # shellcheck disable=SC2086
+        "$program" $arguments >/dev/full 2>"$work/err" || code=$?
+        : >"$work/out"
+        if [[ $code != 1 || $(cat "$work/err") != *'cannot write the output'* ]]; then
+            wrong "a full disk, $arguments" "exit code $code, expected 1 and a message"
+        fi
+    done
+}
+
 options() {
     bad_option 'expected a file or --rmat SCALE'
     bad_option 'not both' --rmat 4 file.mtx
@@ -149,6 +204,9 @@ options() {
     bad_option '--backend is "gpu"' --backend gpu --rmat 4
     bad_option '--edge-factor is "0"' --edge-factor 0 --rmat 4
     bad_option '--tolerance is "0"' --tolerance 0 --rmat 4
+    bad_option '--max-memory is "0"' --max-memory 0 --rmat 4
+    bad_option '--max-memory is "1GB"' --max-memory 1GB --rmat 4
+    bad_option '--max-memory is "20000000T"' --max-memory 20000000T --rmat 4
     call --help
     if [ "$code" != 0 ] || ! grep -q -- '--edge-factor F' "$work/out"; then
         wrong help 'expected the usage text'
@@ -169,6 +227,9 @@ else
     malformed_headers
     malformed_sizes
     malformed_entries
+    not_finite
+    limits
+    output
     options
 fi
 echo "$((ran ? 100 * (ran - failed) / ran : 0))%: Checks: $ran, Failures: $failed, Errors: 0"

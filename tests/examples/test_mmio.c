@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The helpers of sparse_pipeline: reader, generator, oracle. usage: test_mmio DATA_DIR */
 #include <check.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mmio.h"
@@ -12,13 +14,14 @@
 #include "rmat.h"
 
 static const char *data_dir;
+static const size_t stream_bytes = 1 << 20;
 
 static void read_good(const char *name, struct coo *m)
 {
     char path[512], message[MM_MESSAGE_BYTES] = "";
     struct mm_file file;
     snprintf(path, sizeof path, "%s/%s", data_dir, name);
-    bool good = mm_read(path, m, &file, message, NULL, NULL);
+    bool good = mm_read(path, stream_bytes, m, &file, message, NULL, NULL);
     ck_assert_msg(good, "%s", message);
 }
 
@@ -117,7 +120,7 @@ START_TEST(test_mm_read_numbers_equal_strtod)
         fprintf(f, "1 %d %s\n", i + 1, text);
     }
     fclose(f);
-    bool good = mm_read(path, &m, &file, message, NULL, NULL);
+    bool good = mm_read(path, stream_bytes, &m, &file, message, NULL, NULL);
     unlink(path);
     ck_assert_msg(good, "%s", message);
     for (int i = 0; i < COUNT; i++)
@@ -125,6 +128,101 @@ START_TEST(test_mm_read_numbers_equal_strtod)
                       m.values[i], expected[i]);
     coo_free(&m);
     free(expected);
+}
+END_TEST
+
+/* Make a locale that has nothing but a decimal comma, in dir, and take it. */
+static bool take_comma_locale(const char *dir)
+{
+    char path[64], command[256];
+    snprintf(path, sizeof path, "%s/comma.src", dir);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n", f);
+    fclose(f);
+    snprintf(command, sizeof command,
+             "localedef -c -i %s -f ANSI_X3.4-1968 %s/comma 2>/dev/null || test -d %s/comma", path,
+             dir, dir);
+    return system(command) == 0 && setenv("LOCPATH", dir, 1) == 0 &&
+           setlocale(LC_NUMERIC, "comma") && strcmp(localeconv()->decimal_point, ",") == 0;
+}
+
+/* More digits than fit, and an exponent: both are strtod's work. */
+START_TEST(test_mm_read_values_do_not_depend_on_locale)
+{
+    static const double expected[] = {3.14159265358979323846264338, 6.02214076e55};
+    char dir[] = "/tmp/gp_locale_XXXXXX", command[64], path[64], message[MM_MESSAGE_BYTES] = "";
+    struct mm_file file;
+    struct coo m;
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/m.mtx", dir);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("%%MatrixMarket matrix coordinate real general\n1 2 2\n"
+          "1 1 3.14159265358979323846264338\n1 2 6.02214076e55\n",
+          f);
+    fclose(f);
+    const bool comma = take_comma_locale(dir);
+    bool good = mm_read(path, stream_bytes, &m, &file, message, NULL, NULL);
+    const bool kept = !comma || strcmp(localeconv()->decimal_point, ",") == 0;
+    setlocale(LC_NUMERIC, "C");
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_msg(good, "%s", message);
+    ck_assert_msg(kept, "the locale of the program was changed");
+    ck_assert_mem_eq(m.values, expected, sizeof expected);
+    coo_free(&m);
+    if (!comma)
+        printf("not tried: no locale with a decimal comma can be made\n");
+}
+END_TEST
+
+/* A good beginning, and then comments without end. */
+static void write_without_end(int end)
+{
+    static const char banner[] = "%%MatrixMarket matrix coordinate real general\n",
+                      line[] = "% x\n";
+    ssize_t written = write(end, banner, sizeof banner - 1);
+    while (written > 0)
+        written = write(end, line, sizeof line - 1);
+    _exit(0);
+}
+
+START_TEST(test_mm_read_endless_stream_is_refused_at_limit)
+{
+    int ends[2];
+    char path[32], message[MM_MESSAGE_BYTES] = "";
+    struct mm_file file;
+    struct coo m;
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        close(ends[0]);
+        write_without_end(ends[1]);
+    }
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    bool good = mm_read(path, 100000, &m, &file, message, NULL, NULL);
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert(!good);
+    ck_assert_msg(strstr(message, "more than the 100000 bytes") != NULL, "%s", message);
+}
+END_TEST
+
+START_TEST(test_mm_printable_replaces_control_characters)
+{
+    char shown[MM_NAME_BYTES], text[2 * MM_NAME_BYTES];
+    ck_assert_str_eq(mm_printable("a b/\u00fc\u00df.mtx", shown), "a b/\u00fc\u00df.mtx");
+    ck_assert_str_eq(mm_printable("\033[31m\n\177", shown), "?[31m??");
+    ck_assert_str_eq(mm_printable("\xc2\x9b"
+                                  "1m\xc2\xa0",
+                                  shown),
+                     "?1m\xc2\xa0");
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    ck_assert_uint_eq(strlen(mm_printable(text, shown)), MM_NAME_BYTES - 1);
 }
 END_TEST
 
@@ -211,6 +309,9 @@ int main(int argc, char **argv)
     tcase_add_test(c, test_mm_read_arrays_give_their_non_zeros);
     tcase_add_test(c, test_mm_read_matrices_without_entries);
     tcase_add_test(c, test_mm_read_numbers_equal_strtod);
+    tcase_add_test(c, test_mm_read_values_do_not_depend_on_locale);
+    tcase_add_test(c, test_mm_read_endless_stream_is_refused_at_limit);
+    tcase_add_test(c, test_mm_printable_replaces_control_characters);
     tcase_add_test(c, test_rmat_same_seed_same_graph);
     tcase_add_test(c, test_rmat_is_skewed);
     tcase_add_test(c, test_oracle_merges_and_multiplies);
