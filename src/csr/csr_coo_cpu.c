@@ -17,24 +17,32 @@ static bool wide_slots(const struct gpi_csr_coo *c)
     return c->value_bytes == 8 || wide_keys(c);
 }
 
+static size_t key_bytes(const struct gpi_csr_coo *c)
+{
+    return wide_keys(c) ? 16 : 8;
+}
+
+/* A bucket is the highest bits of a key. Keys that fill their word have two buckets at least: with
+ * one the shift would be as wide as the word, which is undefined. */
+static unsigned bucket_bits(const struct gpi_csr_coo *c, unsigned key_bits)
+{
+    unsigned bits = gpi_csr_bits(c->nnz / BUCKET_ITEMS + 1), sorted = key_bits - c->sort_bit;
+    unsigned least = key_bits == 8 * key_bytes(c);
+    bits = bits < BUCKET_BITS_MAX ? bits : BUCKET_BITS_MAX;
+    bits = bits < sorted ? bits : sorted;
+    return bits > least ? bits : least;
+}
+
 static struct gpi_csr_sort plan(const struct gpi_csr_coo *c)
 {
     struct gpi_csr_sort s = {.c = c};
-    unsigned bits = gpi_csr_bits(c->nnz / BUCKET_ITEMS + 1);
-    unsigned key_bits = c->row_bits + c->col_bits, sorted = key_bits - c->sort_bit;
-    bits = bits < BUCKET_BITS_MAX ? bits : BUCKET_BITS_MAX;
-    bits = bits < sorted ? bits : sorted;
+    unsigned key_bits = c->row_bits + c->col_bits, bits = bucket_bits(c, key_bits);
     s.bucket_shift = key_bits - bits;
     s.buckets = (size_t)1 << bits;
     s.chunks = (size_t)((c->nnz + CHUNK_ITEMS - 1) / CHUNK_ITEMS);
     s.chunks = s.chunks < CHUNKS_MAX ? s.chunks : CHUNKS_MAX;
     s.chunk_items = (c->nnz + s.chunks - 1) / s.chunks;
     return s;
-}
-
-static size_t key_bytes(const struct gpi_csr_coo *c)
-{
-    return wide_keys(c) ? 16 : 8;
 }
 
 static size_t slot_bytes(const struct gpi_csr_coo *c)
