@@ -129,7 +129,8 @@ static inline uint64_t gpi_merge_path_search(const void *offsets, size_t offset_
     uint64_t high = d < num_segments ? d : num_segments;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (gpi_offset_at(offsets, offset_bytes, base, middle + 1) + middle < d)
+        /* middle < d; a sum instead would wrap with offsets near 2^64. */
+        if (gpi_offset_at(offsets, offset_bytes, base, middle + 1) < d - middle)
             low = middle + 1;
         else
             high = middle;

@@ -24,11 +24,12 @@ GPI_DEVICE uint64_t offset_at(const Offset *offsets, Offset base, uint64_t s)
     return (Offset)(__ldg(offsets + s) - base);
 }
 
-/* Whether the path passes the end of segment s before step d; true, then false, for rising s. */
+/* Whether the path passes the end of segment s before step d, for s < d; true, then false, for
+ * rising s. A sum instead of the difference would wrap with offsets near 2^64. */
 template <class Offset>
 GPI_DEVICE bool passes_before(const Offset *offsets, Offset base, uint64_t s, uint64_t d)
 {
-    return offset_at(offsets, base, s + 1) + s < d;
+    return offset_at(offsets, base, s + 1) < d - s;
 }
 
 /* The range in which the segment of step d lies. */
@@ -42,7 +43,7 @@ GPI_DEVICE uint64_t merge_path_high(uint64_t num_segments, uint64_t d)
     return d < num_segments ? d : num_segments;
 }
 
-/* Segments passed before step d, by one thread, within [low, high]. */
+/* Segments passed before step d, by one thread, within [low, high]; high is at most d. */
 template <class Offset>
 GPI_DEVICE uint64_t merge_path_search_range(const Offset *offsets, Offset base, uint64_t low,
                                             uint64_t high, uint64_t d)
@@ -67,8 +68,8 @@ GPI_DEVICE uint64_t merge_path_search(const Offset *offsets, Offset base, uint64
 }
 
 /*
- * Segments passed before step d, by a whole warp, within [low, high]: every round probes 32 places,
- * so it takes a fifth of the dependent reads. Every lane gets the result.
+ * Segments passed before step d, by a whole warp, within [low, high], high at most d: every round
+ * probes 32 places, so it takes a fifth of the dependent reads. Every lane gets the result.
  */
 template <class Offset>
 GPI_DEVICE uint64_t merge_path_search_warp(const Offset *offsets, Offset base, uint64_t low,
