@@ -136,7 +136,13 @@ static inline const void *NAME(values_at)(const struct sort *s, size_t i, size_t
 #endif
     (void)n;
     (void)room;
+#if VALUE_BYTES
     return (const char *)s->values_src + i * VALUE_BYTES;
+#else
+    (void)s;
+    (void)i;
+    return NULL;
+#endif
 }
 
 static void NAME(move)(void *arg, size_t part)
