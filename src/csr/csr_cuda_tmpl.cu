@@ -53,7 +53,8 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
 
 gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
 {
-    const uint32_t blocks = blocks_for(a->num_rows + 1, csr_threads);
+    constexpr uint64_t most = (uint64_t)csr_threads << 20; /* rows: 2^40 take too many blocks */
+    const uint32_t blocks = blocks_for(a->num_rows < most ? a->num_rows + 1 : most, csr_threads);
     GPI_TRY(gpi_cuda_fill(ctx, found, 0xff, sizeof *found));
     csr_check_k<<<blocks, csr_threads, 0, ctx->stream>>>(
         (const O *)a->row_pointers, (const I *)a->cols, a->num_rows, a->num_cols, a->nnz, found);

@@ -217,17 +217,20 @@ GPI_DEVICE uint64_t check_row(const O *pointers, const I *cols, uint64_t r, uint
     return __any_sync(all_lanes, order) ? offence(r, GPI_CSR_RULE_ORDER) : GPI_CSR_VALID;
 }
 
-/* A warp per 32 neighbouring rows. *found starts as GPI_CSR_VALID. */
+/* Grid: any; a warp takes 32 neighbouring rows at a time. *found starts as GPI_CSR_VALID. */
 template <class I, class O>
 __global__ __launch_bounds__(csr_threads) void csr_check_k(const O *pointers, const I *cols,
                                                            uint64_t num_rows, uint64_t num_cols,
                                                            uint64_t nnz, uint64_t *found)
 {
     uint64_t warp = (uint64_t)blockIdx.x * (csr_threads / 32) + threadIdx.x / 32;
-    uint64_t end = warp * 32 + 32 < num_rows ? warp * 32 + 32 : num_rows;
+    const uint64_t step = (uint64_t)gridDim.x * csr_threads;
     uint64_t worst = GPI_CSR_VALID;
-    for (uint64_t r = warp * 32; r < end && worst == GPI_CSR_VALID; r++)
-        worst = check_row(pointers, cols, r, num_cols, nnz);
+    for (uint64_t first = warp * 32; first < num_rows && worst == GPI_CSR_VALID; first += step) {
+        const uint64_t end = first + 32 < num_rows ? first + 32 : num_rows;
+        for (uint64_t r = first; r < end && worst == GPI_CSR_VALID; r++)
+            worst = check_row(pointers, cols, r, num_cols, nnz);
+    }
     if (warp == 0 && worst == GPI_CSR_VALID && num_rows == 0 && pointers[0] != 0)
         worst = offence(0, GPI_CSR_RULE_FIRST);
     if (warp == 0 && worst == GPI_CSR_VALID && pointers[num_rows] != nnz)
