@@ -18,14 +18,13 @@ template <class Kernel>
 gp_status shared_memory_allow(gp_context *ctx, const char *function, Kernel kernel, int bytes,
                               uint64_t *done)
 {
-    const uint64_t bit = 1ull << (ctx->device & 63);
+    const uint64_t bit = ctx->device < 64 ? 1ull << ctx->device : 0; /* beyond: every time */
     if (__atomic_load_n(done, __ATOMIC_RELAXED) & bit)
         return GP_OK;
     if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
         cudaSuccess)
         return gpi_cuda_launched(ctx, function);
-    if (ctx->device < 64)
-        __atomic_fetch_or(done, bit, __ATOMIC_RELAXED);
+    __atomic_fetch_or(done, bit, __ATOMIC_RELAXED);
     return GP_OK;
 }
 
