@@ -136,7 +136,7 @@ GP_API gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void
  * @param[in]  target NULL: any machine
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_DTYPE count_dtype; GP_ERROR_ARGUMENT
- *         target->size or num_segments
+ *         target or num_segments
  * @since 0.1
  */
 GP_API gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype count_dtype,

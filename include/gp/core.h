@@ -347,7 +347,8 @@ GP_API gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void
 
 /**
  * What a gp_<primitive>_workspace_bytes() call is asked for: the machine, not the context.
- * Start from GP_TARGET_INIT for "any machine": an upper bound over all of them.
+ * Start from GP_TARGET_INIT for "any machine": an upper bound over all of them. Another size or
+ * backend, or a negative number, is GP_ERROR_ARGUMENT.
  */
 typedef struct gp_target {
     size_t size;        /**< sizeof(gp_target) */

@@ -126,8 +126,8 @@ GP_API gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size
  * @param[in]  target NULL: any machine
  * @param[in]  desc   as for gp_reduce_by(); pointers in it are not looked at
  * @param[out] bytes  for gp_context_reserve()
- * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_ARGUMENT, GP_ERROR_DTYPE, GP_ERROR_OP as
- * gp_reduce_by()
+ * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as
+ * gp_reduce_by(); GP_ERROR_DTYPE, GP_ERROR_OP as gp_reduce_by()
  * @since 0.1
  */
 GP_API gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_desc *desc,

@@ -172,7 +172,9 @@ GP_API gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *
  * @param[in]  target NULL: any machine
  * @param[in]  desc   as for gp_scan(); pointers in it are not looked at
  * @param[out] bytes  for gp_context_reserve()
- * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_ARGUMENT, GP_ERROR_DTYPE, GP_ERROR_OP as gp_scan()
+ * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as gp_scan();
+ * GP_ERROR_DTYPE, GP_ERROR_OP as gp_scan(); GP_ERROR_UNSUPPORTED target->backend does not have the
+ * algorithm, or a combination that no backend has
  * @since 0.1
  */
 GP_API gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,

@@ -124,8 +124,8 @@ GP_API gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const v
  * @param[in]  target NULL: any machine
  * @param[in]  desc   as for the call; pointers in it are not looked at
  * @param[out] bytes  for gp_context_reserve()
- * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_ARGUMENT, GP_ERROR_DTYPE, GP_ERROR_OP,
- * GP_ERROR_UNSUPPORTED as the call
+ * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as the call;
+ * GP_ERROR_DTYPE, GP_ERROR_OP, GP_ERROR_UNSUPPORTED as the call
  * @since 0.1
  */
 GP_API gp_status gp_scan_segmented_workspace_bytes(const gp_target *target,

@@ -30,15 +30,15 @@ gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype cou
                                            size_t num_segments, size_t *bytes)
 {
     static const char f[] = "gp_expand_counts_workspace_bytes";
-    if (target)
-        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
+    gp_target t;
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_count_dtype(NULL, f, count_dtype));
     GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     gp_scan_desc desc = counts_to_offsets(count_dtype);
     size_t scan = 0;
-    GPI_TRY(gp_scan_workspace_bytes(target, &desc, num_segments, &scan));
+    GPI_TRY(gp_scan_workspace_bytes(&t, &desc, num_segments, &scan));
     *bytes = gpi_piece((num_segments + 1) * sizeof(uint64_t)) + gpi_piece(scan);
     return GP_OK;
 }

@@ -248,11 +248,8 @@ gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_d
                                      size_t *bytes)
 {
     static const char f[] = "gp_compact_workspace_bytes";
-    gp_target t = GP_TARGET_INIT;
-    if (target) {
-        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
-        t = *target;
-    }
+    gp_target t;
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, desc, n));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);

@@ -111,3 +111,28 @@ gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *n
                         function, name_a, a, bytes_a, name_b, b, bytes_b);
     return GP_OK;
 }
+
+static gp_status check_target_number(const char *function, const char *member, int value)
+{
+    if (value < 0)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: target->%s is %d, expected 0 or more",
+                        function, member, value);
+    return GP_OK;
+}
+
+gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken)
+{
+    static const gp_target any = GP_TARGET_INIT;
+    *taken = any;
+    if (!target)
+        return GP_OK;
+    GPI_TRY(gpi_check_struct(NULL, function, "target", target, target->size, sizeof *target));
+    if ((int)target->backend < GP_BACKEND_AUTO || target->backend > GP_BACKEND_CUDA)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: target->backend is %d, not a gp_backend",
+                        function, (int)target->backend);
+    GPI_TRY(check_target_number(function, "sm", target->sm));
+    GPI_TRY(check_target_number(function, "sm_count", target->sm_count));
+    GPI_TRY(check_target_number(function, "threads", target->threads));
+    *taken = *target;
+    return GP_OK;
+}

@@ -53,6 +53,10 @@ gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argumen
 gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
                           gp_dtype dtype);
 
+/* The target of a gp_<primitive>_workspace_bytes() call; *taken becomes it, or any machine if it is
+ * NULL. */
+gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken);
+
 /* Two arrays do not overlap; with same_allowed they may also start at the same address. */
 gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *name_a,
                             const void *a, uint64_t bytes_a, const char *name_b, const void *b,

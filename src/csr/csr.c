@@ -136,11 +136,11 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
                                                        size_t *bytes)
 {
     static const char f[] = "gp_csr_row_pointers_unsorted_workspace_bytes";
-    const gp_target any = GP_TARGET_INIT;
+    gp_target t;
     struct row_call c = {index_dtype, offset_dtype, 0, {NULL, nnz, num_rows, NULL, NULL, 0}};
-    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
     GPI_TRY(check_row_sizes(NULL, f, &c));
-    return unsorted_bytes(target, offset_dtype, nnz, num_rows, bytes);
+    return unsorted_bytes(&t, offset_dtype, nnz, num_rows, bytes);
 }
 
 /* ---- row indices ---- */
@@ -175,8 +175,8 @@ gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset
                                         size_t *bytes)
 {
     static const char f[] = "gp_csr_to_coo_workspace_bytes";
-    const gp_target any = GP_TARGET_INIT;
-    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    gp_target t;
+    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
     GPI_TRY(check_to_coo(NULL, f, offset_dtype, num_rows, nnz, index_dtype));
     *bytes = 0;
     return GP_OK;

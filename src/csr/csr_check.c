@@ -56,13 +56,10 @@ gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dty
     return GP_OK;
 }
 
-gp_status gpi_csr_check_target(const char *f, const gp_target **target, const gp_target *any,
-                               const size_t *bytes)
+gp_status gpi_csr_check_target(const char *f, const gp_target *target, const size_t *bytes,
+                               gp_target *taken)
 {
-    if (*target)
-        GPI_TRY(gpi_check_struct(NULL, f, "target", *target, (*target)->size, sizeof **target));
-    else
-        *target = any;
+    GPI_TRY(gpi_check_target(f, target, taken));
     return bytes ? GP_OK : gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
 }
 

@@ -153,13 +153,13 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
                                           size_t *bytes)
 {
     static const char f[] = "gp_csr_from_coo_workspace_bytes";
-    const gp_target any = GP_TARGET_INIT;
+    gp_target t;
     enum gpi_csr_pair pair;
-    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
     GPI_TRY(check_desc(NULL, f, desc, &pair));
     GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
-    return conversion_bytes(target, &c, bytes);
+    return conversion_bytes(&t, &c, bytes);
 }
 
 /* The row of every entry goes to scratch; from there on it is a conversion. */
@@ -223,13 +223,13 @@ gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo
                                            size_t *bytes)
 {
     static const char f[] = "gp_csr_transpose_workspace_bytes";
-    const gp_target any = GP_TARGET_INIT;
+    gp_target t;
     enum gpi_csr_pair pair;
-    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
     GPI_TRY(check_desc(NULL, f, desc, &pair));
     GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
-    GPI_TRY(conversion_bytes(target, &c, bytes));
+    GPI_TRY(conversion_bytes(&t, &c, bytes));
     *bytes += gpi_piece(nnz * c.index_bytes);
     return GP_OK;
 }

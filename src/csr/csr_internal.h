@@ -126,9 +126,9 @@ gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_
 gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
                               gp_dtype index);
 gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dtype offset);
-/* Sets *target to "any machine" if it is NULL. */
-gp_status gpi_csr_check_target(const char *f, const gp_target **target, const gp_target *any,
-                               const size_t *bytes);
+/* *taken becomes *target, or any machine if that is NULL. */
+gp_status gpi_csr_check_target(const char *f, const gp_target *target, const size_t *bytes,
+                               gp_target *taken);
 
 /* The unsigned dtype of the same width. */
 static inline gp_dtype gpi_csr_unsigned(gp_dtype index)

@@ -108,12 +108,12 @@ gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,
                                   size_t num_cols, size_t nnz, size_t *bytes)
 {
     static const char f[] = "gp_spmv_workspace_bytes";
-    const gp_target any = GP_TARGET_INIT;
+    gp_target t;
     struct call c = {.index = index_dtype,
                      .offset = offset_dtype,
                      .args = {.a = {num_rows, num_cols, nnz, NULL, NULL}, .dtype = value_dtype}};
-    GPI_TRY(gpi_csr_check_target(f, &target, &any, bytes));
+    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
     GPI_TRY(check_sizes(NULL, f, &c));
-    *bytes = frame_bytes(&c, target->backend);
+    *bytes = frame_bytes(&c, t.backend);
     return GP_OK;
 }

@@ -217,22 +217,19 @@ gp_status gp_histogram_workspace_bytes(const gp_target *target, gp_dtype dtype, 
                                        const gp_histogram_options *options, size_t *bytes)
 {
     static const char f[] = "gp_histogram_workspace_bytes";
-    const gp_target any = GP_TARGET_INIT;
+    gp_target t;
     gp_histogram_options taken;
-    if (target)
-        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
-    else
-        target = &any;
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(check_bins(NULL, f, bins, counter_dtype));
     GPI_TRY(check_options(NULL, f, options, &taken));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    size_t cuda = taken.algorithm == GP_ALGORITHM_CUB ? cub_bytes(target, bins) : 0;
-    size_t cpu = gpi_histogram_cpu_bytes(dtype, n, bins, target->threads);
-    *bytes = target->backend == GP_BACKEND_CPU                  ? cpu
-             : target->backend == GP_BACKEND_CUDA || cuda > cpu ? cuda
-                                                                : cpu;
+    size_t cuda = taken.algorithm == GP_ALGORITHM_CUB ? cub_bytes(&t, bins) : 0;
+    size_t cpu = gpi_histogram_cpu_bytes(dtype, n, bins, t.threads);
+    *bytes = t.backend == GP_BACKEND_CPU                  ? cpu
+             : t.backend == GP_BACKEND_CUDA || cuda > cpu ? cuda
+                                                          : cpu;
     return GP_OK;
 }

@@ -162,10 +162,10 @@ gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t
 gp_status gp_merge_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n, size_t *bytes)
 {
     static const char f[] = "gp_merge_workspace_bytes";
-    gp_target t = GP_TARGET_INIT;
+    gp_target t;
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     *bytes = t.backend == GP_BACKEND_CPU || n == 0 ? 0 : frame_bytes(n);

@@ -253,27 +253,13 @@ gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     return s;
 }
 
-gp_status gpi_radix_check_target(const char *f, const gp_target *target, gp_target *out)
-{
-    gp_target t = GP_TARGET_INIT;
-    if (target) {
-        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof t));
-        t = *target;
-    }
-    if ((int)t.backend < GP_BACKEND_AUTO || t.backend > GP_BACKEND_CUDA)
-        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: target->backend is %d, not a gp_backend", f,
-                        (int)t.backend);
-    *out = t;
-    return GP_OK;
-}
-
 /* The bound for a job whose sizes are set. */
 static gp_status workspace_bytes(const char *f, const gp_target *target, gp_dtype dtype,
                                  const gp_radix_sort_options *options, struct gpi_radix_job *job,
                                  size_t *bytes)
 {
-    gp_target t = GP_TARGET_INIT;
-    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    gp_target t;
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", job->n));
     GPI_TRY(gpi_radix_apply_options(NULL, f, t.backend, dtype, options, job));

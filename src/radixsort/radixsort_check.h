@@ -36,9 +36,6 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
                                   gp_dtype dtype, const gp_radix_sort_options *options,
                                   struct gpi_radix_job *job);
 
-/* A target with its defaults; NULL: any machine. */
-gp_status gpi_radix_check_target(const char *function, const gp_target *target, gp_target *out);
-
 /* The largest power of two, up to 16, that divides bytes. */
 static inline size_t gpi_radix_alignment(size_t bytes)
 {

@@ -294,10 +294,10 @@ gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtyp
     static const char f[] = "gp_lexsort_workspace_bytes";
     struct gpi_lex_job j = {
         .pair_bytes = gp_dtype_bytes(pair_dtype), .value_bytes = value_bytes, .n = n};
-    gp_target t = GP_TARGET_INIT;
+    gp_target t;
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_index_dtype(NULL, f, "pair_dtype", pair_dtype));
     if (value_bytes)
         GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));

@@ -109,11 +109,11 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
         .dtype = dtype,
         .num_segments = num_segments,
         .job = {.key_bytes = gp_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n}};
-    gp_target t = GP_TARGET_INIT;
+    gp_target t;
     size_t cuda = 0;
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     if (value_bytes)
         GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));

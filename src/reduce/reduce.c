@@ -160,17 +160,10 @@ gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, v
 
 /* ---- workspace ---- */
 
-static gp_status check_target(const char *f, const gp_target *target)
-{
-    return target ? gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target)
-                  : GP_OK;
-}
-
 /* pieces: 8-byte parts of the largest accumulator. */
-static gp_status workspace(const char *f, const gp_target *target, uint64_t n, size_t item_bytes,
+static gp_status workspace(const char *f, gp_backend backend, uint64_t n, size_t item_bytes,
                            uint64_t pieces, size_t *bytes)
 {
-    gp_backend backend = target ? target->backend : GP_BACKEND_AUTO;
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
@@ -184,17 +177,19 @@ gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_des
                                     size_t *bytes)
 {
     static const char f[] = "gp_reduce_workspace_bytes";
-    GPI_TRY(check_target(f, target));
+    gp_target t;
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, desc));
     size_t item = gp_dtype_bytes(desc->in_dtype) * gp_op_scalars(desc->op);
-    return workspace(f, target, n, item, item > 8 ? item / 8 : 1, bytes);
+    return workspace(f, t.backend, n, item, item > 8 ? item / 8 : 1, bytes);
 }
 
 gp_status gp_argmin_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
                                     size_t *bytes)
 {
     static const char f[] = "gp_argmin_workspace_bytes";
-    GPI_TRY(check_target(f, target));
+    gp_target t;
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
-    return workspace(f, target, n, gp_dtype_bytes(dtype), 2, bytes);
+    return workspace(f, t.backend, n, gp_dtype_bytes(dtype), 2, bytes);
 }

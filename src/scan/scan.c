@@ -177,20 +177,17 @@ gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *d
                                   size_t *bytes)
 {
     static const char f[] = "gp_scan_workspace_bytes";
-    gp_target any = GP_TARGET_INIT;
-    if (target)
-        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
-    else
-        target = &any;
-    GPI_TRY(check_desc(NULL, f, desc, target->backend));
+    gp_target t;
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(check_desc(NULL, f, desc, t.backend));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     struct shape s = shape_of(desc, n);
     size_t cuda = cuda_bytes(desc, &s, n), cpu = cpu_bytes(desc, &s, n);
-    *bytes = target->backend == GP_BACKEND_CPU    ? cpu
-             : target->backend == GP_BACKEND_CUDA ? cuda
-             : cuda > cpu                         ? cuda
-                                                  : cpu;
+    *bytes = t.backend == GP_BACKEND_CPU    ? cpu
+             : t.backend == GP_BACKEND_CUDA ? cuda
+             : cuda > cpu                   ? cuda
+                                            : cpu;
     return GP_OK;
 }

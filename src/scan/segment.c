@@ -115,16 +115,13 @@ static uint64_t state_slots(const gp_scan_desc *d, uint64_t n)
 static gp_status workspace_bytes(const gp_target *target, const char *f, const gp_scan_desc *d,
                                  uint64_t n, bool rows, size_t *bytes)
 {
-    const gp_target any = GP_TARGET_INIT;
-    if (target)
-        GPI_TRY(gpi_check_struct(NULL, f, "target", target, target->size, sizeof *target));
-    else
-        target = &any;
+    gp_target t;
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, d));
     GPI_TRY(gpi_check_n(NULL, f, rows ? "num_rows * row_length" : "n", n));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    *bytes = target->backend == GP_BACKEND_CPU
+    *bytes = t.backend == GP_BACKEND_CPU
                  ? 0
                  : gpi_state_bytes(state_slots(d, n)) + (rows ? 0 : heads_bytes(n));
     return GP_OK;
@@ -301,7 +298,10 @@ gp_status gp_scan_rows_workspace_bytes(const gp_target *target, const gp_scan_de
                                        size_t num_rows, size_t row_length, size_t *bytes)
 {
     static const char f[] = "gp_scan_rows_workspace_bytes";
+    gp_target t;
     uint64_t n = 0;
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(check_desc(NULL, f, desc));
     GPI_TRY(check_rows(NULL, f, num_rows, row_length, &n));
     return workspace_bytes(target, f, desc, n, true, bytes);
 }

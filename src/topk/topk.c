@@ -152,11 +152,11 @@ gp_status gp_top_k_workspace_bytes(const gp_target *target, gp_dtype dtype, size
                                    size_t *bytes)
 {
     static const char f[] = "gp_top_k_workspace_bytes";
-    gp_target t = GP_TARGET_INIT;
+    gp_target t;
     struct pieces p;
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    GPI_TRY(gpi_radix_check_target(f, target, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(check_k(NULL, f, n, k));
