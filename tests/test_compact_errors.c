@@ -55,7 +55,8 @@ START_TEST(test_compact_errors_of_descriptors)
     REFUSED(GP_ERROR_ARGUMENT, c.desc.item_bytes = 65537);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.compare = (gp_compare)-1);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.compare = (gp_compare)7);
-    REFUSED(GP_ERROR_ARGUMENT, c.desc.algorithm = (gp_algorithm)8);
+    REFUSED(GP_ERROR_ARGUMENT, c.desc.algorithm = (gp_algorithm)-1);
+    REFUSED(GP_ERROR_ARGUMENT, c.desc.algorithm = (gp_algorithm)(GP_ALGORITHM_SERIAL + 1));
     REFUSED(GP_ERROR_ARGUMENT, (c.desc.kind = GP_COMPACT_PARTITION, c.desc.capacity = 15));
     REFUSED(GP_ERROR_ARGUMENT,
             (c.desc.compare = GP_EQ, c.desc.dtype = GP_U64, c.desc.value = &c.value));
@@ -64,8 +65,12 @@ START_TEST(test_compact_errors_of_descriptors)
     REFUSED(GP_ERROR_DTYPE, (c.desc.kind = GP_COMPACT_INDICES, c.desc.index_dtype = GP_I32));
     REFUSED(GP_ERROR_DTYPE, (c.desc.kind = GP_COMPACT_INDICES, c.desc.index_dtype = (gp_dtype)0));
     REFUSED(GP_ERROR_POINTER, (c.desc.compare = GP_EQ, c.desc.dtype = GP_U32));
-    REFUSED(GP_ERROR_UNSUPPORTED, c.desc.algorithm = GP_ALGORITHM_FENWICK);
-    REFUSED(GP_ERROR_UNSUPPORTED, (c.desc.algorithm = GP_ALGORITHM_CUB, c.desc.capacity = 3));
+    for (int a = GP_ALGORITHM_LOOKBACK; a <= GP_ALGORITHM_SERIAL; a++)
+        if (a != GP_ALGORITHM_CUB)
+            REFUSED(GP_ERROR_UNSUPPORTED, c.desc.algorithm = (gp_algorithm)a);
+    for (uint64_t room = 3; room < 100; room += 13) /* below, equal to and above n */
+        REFUSED(GP_ERROR_UNSUPPORTED,
+                (c.desc.algorithm = GP_ALGORITHM_CUB, c.desc.capacity = room));
     REFUSED(GP_ERROR_UNSUPPORTED,
             (c.desc.algorithm = GP_ALGORITHM_CUB, c.desc.kind = GP_COMPACT_PARTITION));
     if (!t_is_cuda())

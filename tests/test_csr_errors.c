@@ -205,8 +205,15 @@ START_TEST(test_errors_of_descriptors)
     v.d.duplicates = (gp_duplicates)8;
     expect(which, &v, GP_ERROR_ARGUMENT, true);
     v = base;
-    v.d.algorithm = GP_ALGORITHM_FENWICK;
+    v.d.algorithm = (gp_algorithm)-1;
     expect(which, &v, GP_ERROR_ARGUMENT, true);
+    v.d.algorithm = (gp_algorithm)(GP_ALGORITHM_SERIAL + 1);
+    expect(which, &v, GP_ERROR_ARGUMENT, true);
+    for (int a = GP_ALGORITHM_LOOKAHEAD; a <= GP_ALGORITHM_SERIAL; a++) {
+        v.d.algorithm = (gp_algorithm)a;
+        if (a != GP_ALGORITHM_CUB)
+            expect(which, &v, GP_ERROR_UNSUPPORTED, true);
+    }
     v.d.algorithm = GP_ALGORITHM_CUB;
     if (!t_is_cuda())
         expect(which, &v, GP_ERROR_UNSUPPORTED, false);

@@ -256,9 +256,13 @@ START_TEST(test_errors_shared_by_all)
     s.bins = GP_HISTOGRAM_BINS_MAX + 1;
     T_STATUS(GP_ERROR_ARGUMENT, call(&s, in, edges, counts, outside));
     s = good;
-    s.algorithm = GP_ALGORITHM_LOOKBACK;
+    for (int other = GP_ALGORITHM_LOOKAHEAD; other <= GP_ALGORITHM_SERIAL; other++) {
+        s.algorithm = (gp_algorithm)other;
+        T_STATUS(GP_ERROR_UNSUPPORTED, call(&s, in, edges, counts, outside));
+    }
+    s.algorithm = (gp_algorithm)-1;
     T_STATUS(GP_ERROR_ARGUMENT, call(&s, in, edges, counts, outside));
-    s.algorithm = (gp_algorithm)99;
+    s.algorithm = (gp_algorithm)(GP_ALGORITHM_SERIAL + 1);
     T_STATUS(GP_ERROR_ARGUMENT, call(&s, in, edges, counts, outside));
     s.algorithm = GP_ALGORITHM_CUB;
     T_STATUS(GP_ERROR_UNSUPPORTED, call(&s, in, edges, counts, outside));
@@ -334,10 +338,14 @@ START_TEST(test_errors_of_workspace_bytes)
     T_STATUS(GP_ERROR_ARGUMENT, BYTES_(NULL, GP_U8, (size_t)1 << 41, 9, GP_U32, NULL, &bytes));
     T_STATUS(GP_ERROR_ARGUMENT, BYTES_(NULL, GP_U8, 9, 0, GP_U32, NULL, &bytes));
     T_STATUS(GP_ERROR_POINTER, BYTES_(NULL, GP_U8, 9, 9, GP_U32, NULL, NULL));
-    o.algorithm = GP_ALGORITHM_FENWICK;
+    o.algorithm = (gp_algorithm)99;
     T_STATUS(GP_ERROR_ARGUMENT, BYTES_(NULL, GP_U8, 9, 9, GP_U32, &o, &bytes));
+    o.algorithm = GP_ALGORITHM_FENWICK;
+    T_STATUS(GP_ERROR_UNSUPPORTED, BYTES_(NULL, GP_U8, 9, 9, GP_U32, &o, &bytes));
     o.algorithm = GP_ALGORITHM_CUB;
     T_OK(BYTES_(NULL, GP_U8, 9, 9, GP_U32, &o, &bytes));
+    target.backend = GP_BACKEND_CPU;
+    T_STATUS(GP_ERROR_UNSUPPORTED, BYTES_(&target, GP_U8, 9, 9, GP_U32, &o, &bytes));
     o.size = 0;
     T_STATUS(GP_ERROR_ARGUMENT, BYTES_(NULL, GP_U8, 9, 9, GP_U32, &o, &bytes));
     target.size = 0;

@@ -248,6 +248,11 @@ START_TEST(test_radix_sort_option_errors)
         {GP_ERROR_ARGUMENT, {sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, (gp_algorithm)99}},
         {GP_ERROR_UNSUPPORTED,
          {sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, GP_ALGORITHM_LOOKBACK}},
+        {GP_ERROR_UNSUPPORTED,
+         {sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0,
+          GP_ALGORITHM_REDUCE_THEN_SCAN_TWO_PASS}},
+        {GP_ERROR_UNSUPPORTED,
+         {sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, GP_ALGORITHM_SERIAL}},
     };
     t_array k = t_new(ERROR_N * 8, 0), o = t_new(ERROR_N * 8, 0), v = t_new(ERROR_N * 8, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -167,7 +167,8 @@ GP_API gp_status gp_compact_by(gp_context *ctx, const gp_compact_desc *desc, con
  * @param[in]  n      items
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT, GP_ERROR_DTYPE as
- *         gp_compact_by(), GP_ERROR_ARGUMENT also target
+ *         gp_compact_by(), GP_ERROR_ARGUMENT also target; GP_ERROR_UNSUPPORTED target->backend does
+ *         not have the algorithm, or none does
  * @since 0.1
  */
 GP_API gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_desc *desc,

@@ -140,7 +140,8 @@ typedef enum gp_order {
     GP_DESCENDING = 1 /**< the reverse order of keys; equal keys still stay in input order */
 } gp_order;
 
-/** Which implementation of a primitive to use; not every primitive has every one. */
+/** Which implementation of a primitive to use; one that a primitive does not have, or not on this
+ * backend, is GP_ERROR_UNSUPPORTED, another number GP_ERROR_ARGUMENT. */
 typedef enum gp_algorithm {
     GP_ALGORITHM_AUTO = 0,      /**< what the tuning table says is fastest and deterministic */
     GP_ALGORITHM_LOOKAHEAD = 1, /**< scan: single pass, each tile reads the sums before it */

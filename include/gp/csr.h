@@ -240,7 +240,8 @@ GP_API gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_
  *
  * The other parameters are those of the call.
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as the call;
- * GP_ERROR_DTYPE, GP_ERROR_OVERFLOW as the call
+ * GP_ERROR_DTYPE, GP_ERROR_OVERFLOW as the call; GP_ERROR_UNSUPPORTED target->backend does not have
+ * the algorithm, or none does
  * @since 0.1
  */
 GP_API gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,

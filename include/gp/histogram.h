@@ -122,7 +122,8 @@ GP_API gp_status gp_bincount(gp_context *ctx, gp_dtype dtype, const void *in, si
  * @param[in]  options NULL: the defaults; the pointer in it is not looked at
  * @param[out] bytes   for gp_context_reserve(); for GP_ALGORITHM_CUB a generous estimate
  * @return GP_OK; GP_ERROR_POINTER bytes NULL; GP_ERROR_ARGUMENT target, n, bins,
- *         options->size or options->algorithm; GP_ERROR_DTYPE dtype or counter_dtype
+ *         options->size or options->algorithm; GP_ERROR_DTYPE dtype or counter_dtype;
+ *         GP_ERROR_UNSUPPORTED target->backend does not have the algorithm, or none does
  * @since 0.1
  */
 GP_API gp_status gp_histogram_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,

@@ -31,8 +31,11 @@ static gp_status check_compare(gp_context *ctx, const char *f, const gp_compact_
 }
 
 /* What does not need the arrays; also for the workspace question, which has no ctx. */
-static gp_status check_desc(gp_context *ctx, const char *f, const gp_compact_desc *d, uint64_t n)
+static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
+                            const gp_compact_desc *d, uint64_t n)
 {
+    const unsigned set =
+        1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_LOOKAHEAD | 1u << GP_ALGORITHM_CUB;
     GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
     if (d->kind < GP_COMPACT_ITEMS || d->kind > GP_COMPACT_PARTITION)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d, not a gp_compact_kind", f,
@@ -41,9 +44,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_compact_des
     if (d->kind == GP_COMPACT_INDICES && d->index_dtype != GP_U32 && d->index_dtype != GP_U64)
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: index_dtype is %d (%s), expected u32 or u64", f,
                         (int)d->index_dtype, gp_dtype_string(d->index_dtype));
-    if ((int)d->algorithm < 0 || d->algorithm > GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->algorithm is %d, not a gp_algorithm", f,
-                        (int)d->algorithm);
+    GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set));
     if (d->kind == GP_COMPACT_PARTITION && d->capacity && d->capacity < n)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: desc->capacity is %" PRIu64 ", but a partition has n = %" PRIu64
@@ -126,18 +127,26 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_compact_d
 }
 
 /* CUB has no room limit, no count in device memory and an order of its own for partitions. */
-static gp_status check_algorithm(gp_context *ctx, const char *f, const gp_compact_desc *d,
-                                 const struct gpi_compact_args *a)
+static gp_status check_cub(gp_context *ctx, const char *f, const gp_compact_desc *d,
+                           const struct gpi_compact_args *a)
 {
-    bool ok = d->algorithm == GP_ALGORITHM_AUTO || d->algorithm == GP_ALGORITHM_LOOKAHEAD;
-    if (d->algorithm == GP_ALGORITHM_CUB)
-        ok = ctx->backend == GP_BACKEND_CUDA && d->kind == GP_COMPACT_ITEMS &&
-             gpi_compact_width(a->item_bytes) >= 0 && !a->in_place && a->capacity == a->n &&
-             !a->device_n;
-    return ok ? GP_OK
-              : gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                         "%s: desc->algorithm is %d, not available for this call here", f,
-                         (int)d->algorithm);
+    const char *what = NULL;
+    if (d->algorithm != GP_ALGORITHM_CUB)
+        return GP_OK;
+    if (d->kind != GP_COMPACT_ITEMS)
+        what = "another kind than GP_COMPACT_ITEMS";
+    else if (gpi_compact_width(a->item_bytes) < 0)
+        what = "items of this size";
+    else if (d->capacity)
+        what = "desc->capacity";
+    else if (a->device_n)
+        what = "desc->device_n";
+    else if (a->in_place)
+        what = "out equal to in";
+    return what ? gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                           "%s: desc->algorithm is GP_ALGORITHM_CUB, which does not support %s", f,
+                           what)
+                : GP_OK;
 }
 
 static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_compact_args *a,
@@ -175,14 +184,14 @@ static gp_status run(gp_context *ctx, const char *f, const gp_compact_desc *d, c
 {
     struct gpi_device_guard guard;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, d, n));
+    GPI_TRY(check_desc(ctx, f, ctx->backend, d, n));
     if (d->compare && !d->value)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: value is NULL", f);
     struct gpi_compact_args a = args_of(d, in, keep, n, out, out_count);
     gpi_device_enter(ctx, &guard);
     gp_status s = check_arrays(ctx, f, d, &a);
     if (s == GP_OK)
-        s = check_algorithm(ctx, f, d, &a);
+        s = check_cub(ctx, f, d, &a);
     if (s == GP_OK && d->compare)
         a.range = gpi_compact_range_of(d->dtype, d->compare, d->value);
     if (s == GP_OK)
@@ -250,7 +259,7 @@ gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_d
     static const char f[] = "gp_compact_workspace_bytes";
     gp_target t;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(check_desc(NULL, f, desc, n));
+    GPI_TRY(check_desc(NULL, f, t.backend, desc, n));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     struct gpi_compact_args a = args_of(desc, NULL, NULL, n, NULL, NULL);

@@ -112,6 +112,26 @@ gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *n
     return GP_OK;
 }
 
+gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char *argument,
+                              gp_backend backend, gp_algorithm algorithm, unsigned set)
+{
+    if ((int)algorithm < GP_ALGORITHM_AUTO || algorithm > GP_ALGORITHM_SERIAL)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %d, not a gp_algorithm", function,
+                        argument, (int)algorithm);
+    if (!(set >> algorithm & 1))
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: %s is %d, which this call does not have",
+                        function, argument, (int)algorithm);
+    if (algorithm == GP_ALGORITHM_CUB && backend == GP_BACKEND_CPU)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: %s is GP_ALGORITHM_CUB, which the CPU does not have", function,
+                        argument);
+    if (algorithm == GP_ALGORITHM_SERIAL && backend == GP_BACKEND_CUDA)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: %s is GP_ALGORITHM_SERIAL, which CUDA does not have", function,
+                        argument);
+    return GP_OK;
+}
+
 static gp_status check_target_number(const char *function, const char *member, int value)
 {
     if (value < 0)

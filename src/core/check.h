@@ -53,6 +53,11 @@ gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argumen
 gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
                           gp_dtype dtype);
 
+/* algorithm is a gp_algorithm, otherwise GP_ERROR_ARGUMENT; it is one of the set (a bit
+ * 1 << GP_ALGORITHM_.. for each), and the backend has it, otherwise GP_ERROR_UNSUPPORTED. */
+gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char *argument,
+                              gp_backend backend, gp_algorithm algorithm, unsigned set);
+
 /* The target of a gp_<primitive>_workspace_bytes() call; *taken becomes it, or any machine if it is
  * NULL. */
 gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken);

@@ -8,9 +8,10 @@
 #include "core/workspace.h"
 #include "csr/csr_coo_cuda.h"
 
-static gp_status check_desc(gp_context *ctx, const char *f, const gp_coo_desc *d,
-                            enum gpi_csr_pair *pair)
+static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
+                            const gp_coo_desc *d, enum gpi_csr_pair *pair)
 {
+    const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
     GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
     GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype, pair));
     if (d->value_dtype)
@@ -19,14 +20,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_coo_desc *d
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: desc->duplicates is %d, expected a gp_duplicates", f,
                         (int)d->duplicates);
-    if (d->algorithm != GP_ALGORITHM_AUTO && d->algorithm != GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: desc->algorithm is %d, expected GP_ALGORITHM_AUTO or GP_ALGORITHM_CUB",
-                        f, (int)d->algorithm);
-    if (ctx && ctx->backend == GP_BACKEND_CPU && d->algorithm == GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                        "%s: desc->algorithm is GP_ALGORITHM_CUB, which a CPU context has not", f);
-    return GP_OK;
+    return gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set);
 }
 
 static gp_status check_sizes(gp_context *ctx, const char *f, const gp_coo_desc *d, size_t num_rows,
@@ -121,7 +115,7 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     struct gpi_device_guard guard;
     enum gpi_csr_pair pair;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc, &pair));
+    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &pair));
     GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
@@ -156,7 +150,7 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
     gp_target t;
     enum gpi_csr_pair pair;
     GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
-    GPI_TRY(check_desc(NULL, f, desc, &pair));
+    GPI_TRY(check_desc(NULL, f, t.backend, desc, &pair));
     GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
     return conversion_bytes(&t, &c, bytes);
@@ -194,7 +188,7 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     struct gpi_device_guard guard;
     enum gpi_csr_pair pair;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc, &pair));
+    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &pair));
     GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
@@ -226,7 +220,7 @@ gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo
     gp_target t;
     enum gpi_csr_pair pair;
     GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
-    GPI_TRY(check_desc(NULL, f, desc, &pair));
+    GPI_TRY(check_desc(NULL, f, t.backend, desc, &pair));
     GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
     GPI_TRY(conversion_bytes(&t, &c, bytes));

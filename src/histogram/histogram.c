@@ -19,18 +19,15 @@ struct call {
 };
 
 /* options may be NULL; *taken are the ones to follow. */
-static gp_status check_options(gp_context *ctx, const char *f, const gp_histogram_options *options,
-                               gp_histogram_options *taken)
+static gp_status check_options(gp_context *ctx, const char *f, gp_backend backend,
+                               const gp_histogram_options *options, gp_histogram_options *taken)
 {
+    const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
     *taken = (gp_histogram_options)GP_HISTOGRAM_OPTIONS_INIT;
     if (!options)
         return GP_OK;
     GPI_TRY(gpi_check_struct(ctx, f, "options", options, options->size, sizeof *options));
-    if (options->algorithm != GP_ALGORITHM_AUTO && options->algorithm != GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: options->algorithm is %d, expected GP_ALGORITHM_AUTO or "
-                        "GP_ALGORITHM_CUB",
-                        f, (int)options->algorithm);
+    GPI_TRY(gpi_check_algorithm(ctx, f, "options->algorithm", backend, options->algorithm, set));
     *taken = *options;
     return GP_OK;
 }
@@ -79,9 +76,7 @@ static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
     const char *what = NULL;
     if (options->algorithm != GP_ALGORITHM_CUB)
         return GP_OK;
-    if (ctx->backend != GP_BACKEND_CUDA)
-        what = "a CPU context";
-    else if (c->dtype != GP_I32 && c->dtype != GP_U8 && c->dtype != GP_F32)
+    if (c->dtype != GP_I32 && c->dtype != GP_U8 && c->dtype != GP_F32)
         what = gp_dtype_string(c->dtype);
     else if (c->edges)
         what = "edges";
@@ -133,7 +128,7 @@ static gp_status run(gp_context *ctx, const char *f, const struct call *c,
     size_t counter = gp_dtype_bytes(c->counter_dtype);
     gp_status s;
     GPI_TRY(gpi_check_array(ctx, f, "counts", c->counts, (uint64_t)c->bins * counter, counter));
-    GPI_TRY(check_options(ctx, f, c->options, &options));
+    GPI_TRY(check_options(ctx, f, ctx->backend, c->options, &options));
     GPI_TRY(check_outputs(ctx, f, c, options.outside));
     GPI_TRY(check_cub(ctx, f, c, &options));
     struct gpi_histogram_args args = {.binning = *binning,
@@ -223,7 +218,7 @@ gp_status gp_histogram_workspace_bytes(const gp_target *target, gp_dtype dtype, 
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(check_bins(NULL, f, bins, counter_dtype));
-    GPI_TRY(check_options(NULL, f, options, &taken));
+    GPI_TRY(check_options(NULL, f, t.backend, options, &taken));
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     size_t cuda = taken.algorithm == GP_ALGORITHM_CUB ? cub_bytes(&t, bins) : 0;

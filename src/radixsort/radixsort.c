@@ -45,28 +45,11 @@ static gp_status check_bits(gp_context *ctx, const char *function, int width,
     return GP_OK;
 }
 
-static gp_status check_algorithm(gp_context *ctx, const char *function, gp_backend backend,
-                                 gp_algorithm algorithm)
-{
-    if ((int)algorithm < GP_ALGORITHM_AUTO || algorithm > GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: options->algorithm is %d, not a gp_algorithm",
-                        function, (int)algorithm);
-    if (algorithm == GP_ALGORITHM_CUB && backend == GP_BACKEND_CPU)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                        "%s: options->algorithm is GP_ALGORITHM_CUB, which the CPU does not have",
-                        function);
-    if (algorithm != GP_ALGORITHM_AUTO && algorithm != GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                        "%s: options->algorithm is %d, expected GP_ALGORITHM_AUTO or "
-                        "GP_ALGORITHM_CUB",
-                        function, (int)algorithm);
-    return GP_OK;
-}
-
 gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_backend backend,
                                   gp_dtype dtype, const gp_radix_sort_options *options,
                                   struct gpi_radix_job *job)
 {
+    const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     int width = 8 * (int)job->key_bytes;
     if (options) {
@@ -75,7 +58,7 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
     }
     GPI_TRY(gpi_radix_check_order(ctx, function, "options->order", o.order));
     GPI_TRY(check_bits(ctx, function, width, &o));
-    GPI_TRY(check_algorithm(ctx, function, backend, o.algorithm));
+    GPI_TRY(gpi_check_algorithm(ctx, function, "options->algorithm", backend, o.algorithm, set));
     job->order = gpi_radix_order_of(dtype, o.order);
     job->begin_bit = o.begin_bit;
     job->end_bit = o.end_bit ? o.end_bit : width;

@@ -29,15 +29,7 @@ static bool has_tiles(gp_algorithm algorithm)
 gp_status gpi_scan_check_family(gp_context *ctx, const char *f, const gp_scan_desc *d,
                                 gp_backend backend)
 {
-    if ((int)d->algorithm < GP_ALGORITHM_AUTO || d->algorithm > GP_ALGORITHM_SERIAL)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: desc->algorithm is %d, expected a gp_algorithm", f, (int)d->algorithm);
-    if (backend == GP_BACKEND_CPU && d->algorithm == GP_ALGORITHM_CUB)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                        "%s: desc->algorithm is GP_ALGORITHM_CUB, which the CPU does not have", f);
-    if (backend == GP_BACKEND_CUDA && d->algorithm == GP_ALGORITHM_SERIAL)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                        "%s: desc->algorithm is GP_ALGORITHM_SERIAL, which CUDA does not have", f);
+    GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, ~0u));
     if ((int)d->tile < GP_SCAN_TILE_AUTO || d->tile > GP_SCAN_TILE_THREE_PHASE)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->tile is %d, expected a gp_scan_tile", f,
                         (int)d->tile);

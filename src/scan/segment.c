@@ -31,16 +31,10 @@ static gp_status check_items(gp_context *ctx, const char *f, const gp_scan_desc 
 
 static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *d)
 {
+    const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_LOOKAHEAD;
     GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
     GPI_TRY(check_items(ctx, f, d));
-    if ((int)d->algorithm < GP_ALGORITHM_AUTO || d->algorithm > GP_ALGORITHM_SERIAL)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: desc->algorithm is %d, expected a gp_algorithm", f, (int)d->algorithm);
-    if (d->algorithm != GP_ALGORITHM_AUTO && d->algorithm != GP_ALGORITHM_LOOKAHEAD)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                        "%s: desc->algorithm is %d, expected GP_ALGORITHM_AUTO or "
-                        "GP_ALGORITHM_LOOKAHEAD",
-                        f, (int)d->algorithm);
+    GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", GP_BACKEND_AUTO, d->algorithm, set));
     if (d->total)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, expected NULL", f);
     if (d->device_n)
