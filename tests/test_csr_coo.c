@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* COO to CSR, and transpose. */
+#include <limits.h>
+
 #include "csr_cases.h"
 
 /* ---- COO to CSR ---- */
@@ -210,9 +212,9 @@ END_TEST
 /* ---- transpose ---- */
 
 /* Transpose a to out arrays, compare with the oracle, and return the oracle. */
-static struct csr transpose_case(const struct csr *a, const gp_dtype pair[2])
+static struct csr transpose_with(const struct csr *a, const gp_dtype pair[2], gp_duplicates policy)
 {
-    gp_coo_desc d = desc_of(pair, a->dtype, GP_DUPLICATES_SUM);
+    gp_coo_desc d = desc_of(pair, a->dtype, policy);
     struct coo exchanged = oracle_exchange(a);
     struct csr want = oracle_from_coo(&exchanged, GP_DUPLICATES_KEEP);
     size_t vb = gp_dtype_bytes(a->dtype);
@@ -230,6 +232,11 @@ static struct csr transpose_case(const struct csr *a, const gp_dtype pair[2])
     conversion_free(&c);
     coo_free(&exchanged);
     return want;
+}
+
+static struct csr transpose_case(const struct csr *a, const gp_dtype pair[2])
+{
+    return transpose_with(a, pair, GP_DUPLICATES_SUM);
 }
 
 START_TEST(test_transpose_twice_is_identity)
@@ -254,6 +261,24 @@ START_TEST(test_transpose_keeps_duplicates_in_order)
     struct coo m = coo_make(DUPLICATES, 3000, _i % 2 ? GP_U32 : (gp_dtype)0, t_seed());
     struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
     struct csr t = transpose_case(&a, pairs[_i]);
+    csr_free(&a);
+    csr_free(&t);
+    coo_free(&m);
+}
+END_TEST
+
+START_TEST(test_transpose_does_not_look_at_duplicates)
+{
+    static const int values[] = {GP_DUPLICATES_KEEP, GP_DUPLICATES_ERROR, 0, 8, 99, -1, INT_MIN};
+    gp_duplicates policy = (gp_duplicates)values[_i];
+    gp_coo_desc d = desc_of(pairs[0], GP_U32, policy), plain = desc_of(pairs[0], GP_U32, values[0]);
+    size_t bytes, plain_bytes;
+    struct coo m = coo_make(DUPLICATES, 3000, GP_U32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    struct csr t = transpose_with(&a, pairs[0], policy);
+    T_OK(gp_csr_transpose_workspace_bytes(NULL, &d, 100, 100, 1000, &bytes));
+    T_OK(gp_csr_transpose_workspace_bytes(NULL, &plain, 100, 100, 1000, &plain_bytes));
+    ck_assert_uint_eq(bytes, plain_bytes);
     csr_free(&a);
     csr_free(&t);
     coo_free(&m);
@@ -329,6 +354,7 @@ static Suite *suite(void)
     c = t_case(s, "transpose");
     tcase_add_loop_test(c, test_transpose_twice_is_identity, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_transpose_keeps_duplicates_in_order, 0, PAIRS);
+    tcase_add_loop_test(c, test_transpose_does_not_look_at_duplicates, 0, 7);
     tcase_add_loop_test(c, test_transpose_sizes, 0, T_SIZE_SMALL_COUNT);
     c = t_case(s, "cuda");
     tcase_add_test(c, test_capture_replays_with_other_data);

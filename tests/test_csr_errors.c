@@ -200,10 +200,11 @@ START_TEST(test_errors_of_descriptors)
     v.d.size = 8;
     expect(which, &v, GP_ERROR_ARGUMENT, true);
     v = base;
-    v.d.duplicates = (gp_duplicates)0;
-    expect(which, &v, GP_ERROR_ARGUMENT, true);
-    v.d.duplicates = (gp_duplicates)8;
-    expect(which, &v, GP_ERROR_ARGUMENT, true);
+    for (int wrong = -1; which == FROM_COO && wrong <= 8; wrong++) {
+        v.d.duplicates = (gp_duplicates)wrong;
+        if (wrong < GP_DUPLICATES_SUM || wrong > GP_DUPLICATES_ERROR)
+            expect(which, &v, GP_ERROR_ARGUMENT, true);
+    }
     v = base;
     v.d.algorithm = (gp_algorithm)-1;
     expect(which, &v, GP_ERROR_ARGUMENT, true);

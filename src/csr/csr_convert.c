@@ -16,11 +16,16 @@ static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
     GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype, pair));
     if (d->value_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
-    if (d->duplicates < GP_DUPLICATES_SUM || d->duplicates > GP_DUPLICATES_ERROR)
+    return gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set);
+}
+
+static gp_status check_duplicates(gp_context *ctx, const char *f, const gp_coo_desc *d)
+{
+    if ((int)d->duplicates < GP_DUPLICATES_SUM || d->duplicates > GP_DUPLICATES_ERROR)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: desc->duplicates is %d, expected a gp_duplicates", f,
                         (int)d->duplicates);
-    return gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set);
+    return GP_OK;
 }
 
 static gp_status check_sizes(gp_context *ctx, const char *f, const gp_coo_desc *d, size_t num_rows,
@@ -116,6 +121,7 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     enum gpi_csr_pair pair;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &pair));
+    GPI_TRY(check_duplicates(ctx, f, desc));
     GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
@@ -151,6 +157,7 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
     enum gpi_csr_pair pair;
     GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
     GPI_TRY(check_desc(NULL, f, t.backend, desc, &pair));
+    GPI_TRY(check_duplicates(NULL, f, desc));
     GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
     return conversion_bytes(&t, &c, bytes);
