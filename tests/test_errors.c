@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Every error of every function in core.h; each room's own errors are with its tests. */
+/* Every error of every function in core.h, and short forms of calls in their texts; each room's own
+ * errors are with its tests. */
 #include <stdlib.h>
 #include <string.h>
+
+#include <gp/gp.h>
 
 #include "gp_test.h"
 
@@ -129,6 +132,35 @@ START_TEST(test_last_error_names_function_argument_and_value)
 }
 END_TEST
 
+/* The last error begins with the name of the call that the program made. */
+#define NAMED(name, ...)                                                                           \
+    do {                                                                                           \
+        T_STATUS(GP_ERROR_POINTER, name(t_ctx(), __VA_ARGS__));                                    \
+        ck_assert_msg(strstr(gp_last_error(t_ctx()), #name ": ") == gp_last_error(t_ctx()),        \
+                      "\"%s\" is not from " #name, gp_last_error(t_ctx()));                        \
+    } while (0)
+
+START_TEST(test_short_forms_are_named_in_their_errors)
+{
+    uint64_t host = 0, *count = &host;
+    t_array out = t_new(64, 0);
+    NAMED(gp_scan_inclusive, GP_U32, GP_SUM, NULL, 8, out.data);
+    NAMED(gp_scan_exclusive, GP_U32, GP_SUM, NULL, 8, NULL, out.data);
+    NAMED(gp_reduce, GP_U32, GP_SUM, NULL, 8, out.data);
+    NAMED(gp_argmin, GP_U32, NULL, 8, NULL, out.data);
+    NAMED(gp_argmax, GP_U32, NULL, 8, NULL, out.data);
+    NAMED(gp_compact, 4, NULL, NULL, 8, out.data, out.data);
+    NAMED(gp_compact_if, GP_U64, GP_EQ, count, NULL, 8, out.data, out.data);
+    NAMED(gp_compact_indices, GP_U32, NULL, 8, out.data, out.data);
+    NAMED(gp_partition, 4, NULL, NULL, 8, out.data, out.data);
+    NAMED(gp_bincount, GP_U32, NULL, 8, 4, GP_U32, out.data, NULL);
+    NAMED(gp_lower_bound, GP_U32, NULL, 8, NULL, 8, GP_U32, out.data);
+    NAMED(gp_upper_bound, GP_U32, NULL, 8, NULL, 8, GP_U32, out.data);
+    NAMED(gp_csr_to_coo, GP_U32, NULL, 8, 8, GP_U32, out.data);
+    t_free(&out);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("errors");
@@ -140,6 +172,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_reserve_of_too_much_keeps_the_old);
     tcase_add_test(c, test_memory_functions_refuse);
     tcase_add_test(c, test_last_error_names_function_argument_and_value);
+    tcase_add_test(c, test_short_forms_are_named_in_their_errors);
     return s;
 }
 

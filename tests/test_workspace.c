@@ -122,6 +122,74 @@ START_TEST(test_allocator_that_fails_at_creation)
 }
 END_TEST
 
+/* Calls that take workspace or make calls that do, with zeros for every input. */
+static gp_status call_of_many(int which, gp_context *ctx, const t_array *in, t_array *out)
+{
+    enum { N = 5000 };
+    gp_coo_desc coo_desc = GP_COO_DESC_INIT;
+    void *a = out[0].data, *b = out[1].data, *c = out[2].data;
+    const void *zeros = in->data;
+    switch (which) {
+    case 0:
+        return gp_scan_inclusive(ctx, GP_U32, GP_SUM, zeros, N, a);
+    case 1:
+        return gp_scan_exclusive(ctx, GP_U32, GP_MAX, zeros, N, NULL, a);
+    case 2:
+        return gp_reduce(ctx, GP_F32, GP_SUM, zeros, N, a);
+    case 3:
+        return gp_compact(ctx, 4, zeros, zeros, N, a, b);
+    case 4:
+        return gp_expand_counts(ctx, 4, zeros, GP_U32, zeros, N, 0, NULL, b);
+    case 5:
+        return gp_csr_row_pointers_unsorted(ctx, GP_U32, zeros, N, 100, GP_U32, a);
+    case 6:
+        return gp_csr_from_coo(ctx, &coo_desc, 9, 9, zeros, zeros, zeros, N, a, b, c, out[3].data);
+    case 7:
+        return gp_csr_transpose(ctx, &coo_desc, 9, 9, 0, zeros, NULL, NULL, a, NULL, NULL);
+    case 8:
+        return gp_top_k(ctx, GP_U32, GP_ASCENDING, zeros, N, 10, a, GP_U32, b);
+    case 9:
+        return gp_lexsort(ctx, GP_U64, zeros, zeros, N / 2, GP_U32, a, NULL);
+    default:
+        return gp_radix_sort_segmented(ctx, GP_U32, zeros, N, GP_U32, zeros, 10, a, NULL);
+    }
+}
+
+/* Whichever allocation fails, and whichever call inside asked for it. */
+START_TEST(test_allocation_that_fails_names_the_call)
+{
+    static const char *const names[] = {
+        "gp_scan_inclusive: ", "gp_scan_exclusive: ",      "gp_reduce: ",
+        "gp_compact: ",        "gp_expand_counts: ",       "gp_csr_row_pointers_unsorted: ",
+        "gp_csr_from_coo: ",   "gp_csr_transpose: ",       "gp_top_k: ",
+        "gp_lexsort: ",        "gp_radix_sort_segmented: "};
+    enum { BYTES = 20000 };
+    char *zeros = t_host(BYTES);
+    memset(zeros, 0, BYTES);
+    t_array in = t_new_from(zeros, BYTES, 0), out[4];
+    for (int i = 0; i < 4; i++)
+        out[i] = t_new(BYTES, 0);
+    gp_status s = GP_ERROR_MEMORY;
+    for (int fail = 0; s == GP_ERROR_MEMORY && fail < 10; fail++) {
+        struct arena arena = {fail, 0, 0, 0};
+        gp_context_options o = this_backend();
+        o.allocator = (gp_allocator){&arena, arena_allocate, arena_release};
+        gp_context *ctx = create(&o);
+        s = call_of_many(_i, ctx, &in, out);
+        const char *text = gp_last_error(ctx);
+        ck_assert_msg(s == GP_OK || strstr(text, names[_i]) == text, "\"%s\" is not from %s", text,
+                      names[_i]);
+        gp_context_synchronize(ctx);
+        gp_context_destroy(ctx);
+    }
+    ck_assert_int_ne(s, GP_ERROR_MEMORY);
+    for (int i = 0; i < 4; i++)
+        t_free(&out[i]);
+    t_free(&in);
+    free(zeros);
+}
+END_TEST
+
 START_TEST(test_reserved_workspace_is_enough)
 {
     t_array data = t_new(1 << 20, 0), out = t_new(1 << 20, 0), count = t_new(8, 0);
@@ -351,6 +419,7 @@ static Suite *suite(void)
     TCase *c = t_case(s, "workspace");
     tcase_add_test(c, test_allocator_that_fails_at_each_allocation);
     tcase_add_test(c, test_allocator_that_fails_at_creation);
+    tcase_add_loop_test(c, test_allocation_that_fails_names_the_call, 0, 11);
     tcase_add_test(c, test_reserved_workspace_is_enough);
     c = t_case(s, "figures");
     tcase_add_loop_test(c, test_workspace_bytes_wrong_target_is_named, 0, FIGURES);

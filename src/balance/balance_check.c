@@ -92,7 +92,7 @@ gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *o
     if (!table)
         return GP_ERROR_UNSUPPORTED;
     gpi_device_enter(ctx, &guard);
-    gp_status s = find_and_judge(ctx, table, &a, num_items);
+    gp_status s = gpi_named(ctx, f, find_and_judge(ctx, table, &a, num_items));
     gpi_device_leave(ctx, &guard);
     return s;
 }

@@ -78,7 +78,7 @@ static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_bala
     GPI_TRY(gp_expand_counts_workspace_bytes(&target, count_dtype, a->num_segments, &need));
     GPI_TRY(gpi_frame_open(ctx, f, need, &frame));
     void *offsets = gpi_frame_take(&frame, (a->num_segments + 1) * sizeof(uint64_t));
-    gp_status s = gp_scan(ctx, &desc, counts, a->num_segments, offsets);
+    gp_status s = gpi_named(ctx, f, gp_scan(ctx, &desc, counts, a->num_segments, offsets));
     a->offsets = offsets;
     if (s == GP_OK)
         s = table->expand(ctx, f, a);

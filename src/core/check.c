@@ -2,6 +2,7 @@
 #include "core/check.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/cuda.h"
 
@@ -60,6 +61,17 @@ gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *ar
                         "%s: %s->size is %zu, expected %zu: start from its initializer macro",
                         function, argument, size_member, expected);
     return GP_OK;
+}
+
+gp_status gpi_named(gp_context *ctx, const char *function, gp_status status)
+{
+    char text[GPI_ERROR_TEXT];
+    size_t length = strlen(function);
+    if (status == GP_OK ||
+        (strncmp(ctx->error, function, length) == 0 && ctx->error[length] == ':'))
+        return status;
+    memcpy(text, ctx->error, sizeof text);
+    return gpi_fail(ctx, status, "%s: %s", function, text);
 }
 
 gp_status gpi_check_array(gp_context *ctx, const char *function, const char *argument,

@@ -43,6 +43,10 @@ gp_status gpi_check_not_orphan(gp_context *ctx, const char *function);
 gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *argument,
                            const void *object, size_t size_member, size_t expected);
 
+/* The status of a part of the call function, whose error text begins with that name then: parts
+ * that are public calls have written their own. */
+gp_status gpi_named(gp_context *ctx, const char *function, gp_status status);
+
 /* An array of bytes: not NULL unless empty, aligned, and memory that ctx can compute on. */
 gp_status gpi_check_array(gp_context *ctx, const char *function, const char *argument,
                           const void *memory, uint64_t bytes, size_t alignment);

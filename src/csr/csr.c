@@ -92,7 +92,7 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
         c->args.counters = gpi_frame_take(frame, c->args.parts * n * gp_dtype_bytes(c->offset));
     GPI_TRY(reserve_states(ctx, f, &scan, n));
     GPI_TRY(gpi_csr_find(ctx, c->pair)->count_rows(ctx, &c->args));
-    return gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers);
+    return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
 }
 
 /* CPU: at most nnz counters. */
@@ -166,8 +166,9 @@ gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_
         {"rows_out", rows_out, nnz * index_bytes, index_bytes},
     };
     GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 2, 1));
-    return gp_balance_search(ctx, gpi_csr_unsigned(offset_dtype), row_pointers, num_rows, nnz,
-                             gpi_csr_unsigned(index_dtype), rows_out, NULL);
+    gp_status s = gp_balance_search(ctx, gpi_csr_unsigned(offset_dtype), row_pointers, num_rows,
+                                    nnz, gpi_csr_unsigned(index_dtype), rows_out, NULL);
+    return gpi_named(ctx, f, s);
 }
 
 gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset_dtype,

@@ -143,7 +143,7 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     c.out_values = out_values;
     c.out_nnz = out_nnz;
     gpi_device_enter(ctx, &guard);
-    gp_status s = convert(ctx, &c);
+    gp_status s = gpi_named(ctx, f, convert(ctx, &c));
     gpi_device_leave(ctx, &guard);
     return s;
 }
@@ -214,7 +214,7 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     c.out_cols = out_cols;
     c.out_values = out_values;
     gpi_device_enter(ctx, &guard);
-    gp_status s = transpose(ctx, desc, &c, row_pointers);
+    gp_status s = gpi_named(ctx, f, transpose(ctx, desc, &c, row_pointers));
     gpi_device_leave(ctx, &guard);
     return s;
 }

@@ -197,6 +197,7 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j
     gp_status s = gpi_frame_open(ctx, f, bytes, &frame);
     if (s == GP_OK) {
         s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
+        s = gpi_named(ctx, f, s);
         gpi_frame_close(&frame);
         if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA)
             s = gpi_cuda_launched(ctx, f);

@@ -150,7 +150,7 @@ gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
                       j->value_bytes && j->values_in == j->values_out, &p));
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
     check(ctx, s);
-    gp_status status = queue(ctx, s, &p, &frame);
+    gp_status status = gpi_named(ctx, function, queue(ctx, s, &p, &frame));
     gpi_frame_close(&frame);
     return status;
 }

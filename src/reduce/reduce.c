@@ -93,7 +93,8 @@ static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc 
     GPI_TRY(check_desc(ctx, f, desc));
     gp_dtype to = desc->out_dtype ? desc->out_dtype : desc->in_dtype;
     size_t out_bytes = gp_dtype_bytes(to) * gp_op_scalars(desc->op);
-    struct gpi_reduce_args args = {.in = in,
+    struct gpi_reduce_args args = {.function = f,
+                                   .in = in,
                                    .out = out,
                                    .n = n,
                                    .op = desc->op,
@@ -136,7 +137,8 @@ static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, c
     GPI_TRY(gpi_check_array(ctx, f, "value", value, a.out_bytes, bytes));
     GPI_TRY(gpi_check_array(ctx, f, "index", index, sizeof *index, sizeof *index));
     GPI_TRY(check_overlaps(ctx, f, &a));
-    struct gpi_reduce_args args = {.in = in,
+    struct gpi_reduce_args args = {.function = f,
+                                   .in = in,
                                    .out = value,
                                    .index = index,
                                    .n = n,

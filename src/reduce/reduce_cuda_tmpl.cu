@@ -15,11 +15,6 @@ namespace GPI_SPACE
 namespace
 {
 
-const char *function_of(const gpi_reduce_args *args)
-{
-    return !args->index ? "gp_reduce" : args->op == GP_MIN ? "gp_argmin" : "gp_argmax";
-}
-
 template <class Fold>
 gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
 {
@@ -30,11 +25,11 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
     const uint64_t most = (uint64_t)ctx->sm_count * reduce_blocks_per_sm;
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
     ReduceParams p = {(const char *)args->in, args->n, args->device_n, {}};
-    GPI_TRY(gpi_state_get(ctx, function_of(args),
+    GPI_TRY(gpi_state_get(ctx, args->function,
                           gpi_reduce_sums_most(bytes) * TileState<typename Fold::A>::pieces,
                           &p.state));
     reduce_k<Fold, W, K, reduce_blocks_per_sm><<<grid, W * 32, 0, ctx->stream>>>(p, fold);
-    return gpi_cuda_launched(ctx, function_of(args));
+    return gpi_cuda_launched(ctx, args->function);
 }
 
 /* The initial value as a 64-bit integer, or as a float accumulator. */
@@ -164,7 +159,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_reduce_, GPI_UNIT))(gp_context *
         return launch_pair<double>(ctx, args);
 #endif
     default:
-        return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for %s", function_of(args),
+        return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for %s", args->function,
                         gp_dtype_string(args->in_dtype));
     }
 }

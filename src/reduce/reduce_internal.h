@@ -28,6 +28,7 @@ enum { GPI_REDUCE_ITEM_BYTES_MAX = 32 };
 
 /* A call that has been checked. */
 struct gpi_reduce_args {
+    const char *function; /* the call, for error texts */
     const void *in;
     void *out;       /* one item; of argmin and argmax the value, or NULL */
     uint64_t *index; /* of argmin (op GP_MIN) and argmax (GP_MAX); otherwise NULL */

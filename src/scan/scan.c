@@ -91,9 +91,9 @@ static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_scan_
     return scan(ctx, args);
 }
 
-gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n, void *out)
+static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *desc, const void *in,
+                         size_t n, void *out)
 {
-    static const char f[] = "gp_scan";
     struct gpi_device_guard guard;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, ctx->backend));
@@ -101,7 +101,8 @@ gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, siz
     GPI_TRY(check_arrays(ctx, f, desc, &s, in, n, out));
     if (n == 0 && !desc->total && desc->kind != GP_SCAN_ROW_POINTERS)
         return GP_OK;
-    struct gpi_scan_args args = {.in = in,
+    struct gpi_scan_args args = {.function = f,
+                                 .in = in,
                                  .out = out,
                                  .n = n,
                                  .op = desc->op,
@@ -124,13 +125,18 @@ gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, siz
     return status;
 }
 
+gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n, void *out)
+{
+    return scan_by(ctx, "gp_scan", desc, in, n, out);
+}
+
 gp_status gp_scan_inclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n,
                             void *out)
 {
     gp_scan_desc desc = GP_SCAN_DESC_INIT;
     desc.in_dtype = dtype;
     desc.op = op;
-    return gp_scan(ctx, &desc, in, n, out);
+    return scan_by(ctx, "gp_scan_inclusive", &desc, in, n, out);
 }
 
 gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n,
@@ -141,7 +147,7 @@ gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const voi
     desc.in_dtype = dtype;
     desc.op = op;
     desc.init = init;
-    return gp_scan(ctx, &desc, in, n, out);
+    return scan_by(ctx, "gp_scan_exclusive", &desc, in, n, out);
 }
 
 uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)

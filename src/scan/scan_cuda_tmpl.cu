@@ -20,8 +20,6 @@ namespace GPI_SPACE
 namespace
 {
 
-const char function[] = "gp_scan";
-
 /* ---- dtype names to types ---- */
 
 template <gp_dtype D> struct Dtype;
@@ -96,7 +94,7 @@ template <class A, class S> A init_of(const gpi_scan_args *args)
 /* ---- launches ---- */
 
 template <class Types, class Op, int W = GPI_SCAN_TILE_WARPS>
-gp_status launch_tile(gp_context *ctx, ScanParams<typename Types::A> &p)
+gp_status launch_tile(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
 {
     constexpr int K = GPI_SCAN_TILE_VECTORS;
     constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
@@ -117,7 +115,7 @@ template <class Types, class Op> struct ClusterLaunch {
 };
 
 template <class Types, class Op>
-gp_status launch_cluster(gp_context *ctx, ScanParams<typename Types::A> &p)
+gp_status launch_cluster(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
 {
     using Shape = ClusterLaunch<Types, Op>;
     const ScanParams<typename Types::A> &args = p;
@@ -139,7 +137,7 @@ gp_status launch_cluster(gp_context *ctx, ScanParams<typename Types::A> &p)
 #endif
 
 template <class Types, class Op, bool BACKWARD>
-gp_status launch_stream(gp_context *ctx, ScanParams<typename Types::A> &p)
+gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
 {
     constexpr StreamShape shape = stream_shape;
     constexpr int W = shape.scan_warps, R = shape.reduce_warps;
@@ -177,7 +175,7 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
         p.init = init_of<A, typename Types::Out>(args);
 #ifdef GPI_BACKWARD
 #if GPI_SM >= 90
-    return launch_stream<Types, Op, true>(ctx, p);
+    return launch_stream<Types, Op, true>(ctx, args->function, p);
 #else
     return gpi_scan_backward_any(ctx, args);
 #endif
@@ -188,15 +186,15 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
     const uint64_t bytes = args->n * Types::item;
     if constexpr (plain_sum)
         if (args->n <= ClusterLaunch<Types, Op>::items_max)
-            return launch_cluster<Types, Op>(ctx, p);
+            return launch_cluster<Types, Op>(ctx, args->function, p);
     if (Types::wide || bytes >= (uint64_t)stream_shape.from_bytes)
-        return launch_stream<Types, Op, false>(ctx, p);
+        return launch_stream<Types, Op, false>(ctx, args->function, p);
     if constexpr (plain_sum && Types::item == 8)
         if (bytes >= tile_wide_from_bytes)
-            return launch_tile<Types, Op, tile_warps_wide>(ctx, p);
+            return launch_tile<Types, Op, tile_warps_wide>(ctx, args->function, p);
 #endif
     if constexpr (GPI_SM < 90 || !Types::wide)
-        return launch_tile<Types, Op>(ctx, p);
+        return launch_tile<Types, Op>(ctx, args->function, p);
 #endif
 }
 
@@ -264,7 +262,7 @@ template <class T> gp_status launch_ops(gp_context *ctx, const gpi_scan_args *ar
         if (args->op == GP_MAX)
             return launch_ordered<T, Max>(ctx, args);
     }
-    return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", function,
+    return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", args->function,
                     gp_op_string(args->op));
 }
 

@@ -14,7 +14,7 @@ namespace
 
 using Acc = GPI_ACC;
 
-const char function[] = "gp_scan";
+const char function[] = "gp_scan"; /* its short forms take AUTO, forward */
 constexpr int threads = Family<Acc>::threads;
 constexpr uint64_t tile_items = Family<Acc>::tile;
 constexpr int acc_dtype = std::is_same_v<Acc, u32>   ? GP_U32

@@ -38,6 +38,7 @@
 enum { GPI_SCAN_ITEM_BYTES_MAX = 32 };
 
 struct gpi_scan_args {
+    const char *function; /* the call, for error texts */
     const void *in;
     void *out;
     uint64_t n; /* or its bound */

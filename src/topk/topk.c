@@ -91,7 +91,7 @@ static gp_status run(gp_context *ctx, const char *f, struct call *c)
     gpi_device_enter(ctx, &guard);
     gp_status s = gpi_frame_open(ctx, f, pieces_bytes(&p), &frame);
     if (s == GP_OK) {
-        s = select_and_sort(ctx, f, c, &p, &frame);
+        s = gpi_named(ctx, f, select_and_sort(ctx, f, c, &p, &frame));
         gpi_frame_close(&frame);
     }
     gpi_device_leave(ctx, &guard);
