@@ -40,10 +40,11 @@ __global__ void __launch_bounds__(Family<A>::threads)
         p.sums[blockIdx.x] = sum;
 }
 
-/* Of no items there are no sums, and so no prefixes of them. */
-template <class A> GPI_DEVICE A prefix_of(const FamilyParams<A> &p, uint64_t n)
+/* Of the tile that begins at first. Tiles past the last item have none: the scan of the sums stops
+ * where the tiles do. */
+template <class A> GPI_DEVICE A prefix_of(const FamilyParams<A> &p, uint64_t n, uint64_t first)
 {
-    return p.prefixes && n > 0 ? p.prefixes[blockIdx.x] : p.start;
+    return p.prefixes && first < n ? p.prefixes[blockIdx.x] : p.start;
 }
 
 /* Grid: a block per tile. Shared: a tile, an accumulator per thread. After: outputs behind the
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
     __shared__ A s[T], sums[Family<A>::threads];
     const uint64_t n = family_n(p), first = (uint64_t)blockIdx.x * T;
     const int count = tile_count<A>(n, first);
-    const A prefix = p.local ? p.op.neutral : prefix_of(p, n);
+    const A prefix = p.local ? p.op.neutral : prefix_of(p, n, first);
     tile_load(p, s, first, count);
     __syncthreads();
     tile_scan(p.op, p.method, s, sums);
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
 {
     const uint64_t n = family_n(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
     const int count = tile_count<A>(n, first);
-    const A prefix = prefix_of(p, n);
+    const A prefix = prefix_of(p, n, first);
     Stored<A>::with(p.in_dtype, [&](auto tag_in) {
         Stored<A>::with(p.out_dtype, [&](auto tag_out) {
             using In = typename decltype(tag_in)::Type;
