@@ -213,7 +213,7 @@ START_TEST(test_scan_backward_n_on_the_device)
     size_t bound = bounds[_i / 2];
     uint64_t state = t_seed();
     uint32_t *in = t_host(bound * 4), *expected = t_host(bound * 4), *actual = t_host(bound * 4);
-    uint64_t given[] = {0, 1, bound / 2, bound - 1, bound, bound + 1};
+    uint64_t given[] = {0, 1, bound / 2, bound - 1, bound, bound + 1, UINT64_MAX};
     gp_scan_desc desc = backward_desc(kinds[_i % 2], GP_U32, GP_U32, GP_SUM);
     t_fill_small(GP_U32, in, bound, 1000, &state);
     t_array source = t_new_from(in, bound * 4, 0), target = t_new(bound * 4, 4);
@@ -229,8 +229,6 @@ START_TEST(test_scan_backward_n_on_the_device)
         t_poison(&target);
         t_put(&count, &given[g], 8);
         T_OK(gp_scan(t_ctx(), &desc, source.data, bound, target.data));
-        if (given[g] > bound) /* may be reported */
-            (void)gp_context_synchronize(t_ctx());
         t_get(&target, actual, bound * 4);
         t_same("scan with n on the device", GP_U32, expected, actual, bound);
         t_check_guards(&target);
@@ -243,6 +241,40 @@ START_TEST(test_scan_backward_n_on_the_device)
     t_free(&total);
     free(in);
     free(expected);
+    free(actual);
+}
+END_TEST
+
+/* By operators and dtypes of every kernel that a backward scan can take. */
+START_TEST(test_scan_backward_count_past_n_is_n)
+{
+    static const struct {
+        gp_dtype dtype;
+        gp_op op;
+    } cases[] = {{GP_I32, GP_AND},    {GP_BF16, GP_MAX}, {GP_U8, GP_XOR}, {GP_F64, GP_PRODUCT},
+                 {GP_F32, GP_AFFINE}, {GP_I16, GP_MIN},  {GP_U64, GP_MIN}};
+    static const uint64_t past[] = {1, 9, (uint64_t)1 << 63, UINT64_MAX - 229};
+    enum { N = 229 };
+    gp_dtype dtype = cases[_i].dtype;
+    gp_op op = cases[_i].op;
+    size_t item = gp_dtype_bytes(dtype) * gp_op_scalars(op);
+    uint64_t state = t_seed(), given = N + past[_i % 4];
+    void *in = oracle_scan_input(dtype, op, N, &state), *actual = t_host(N * item);
+    t_array source = t_new_from(in, N * item, 0), target = t_new(N * item, 0);
+    t_array count = t_new_from(&given, sizeof given, 0);
+    for (int k = 0; k < 2; k++) {
+        gp_scan_desc desc = backward_desc(kinds[k], dtype, dtype, op);
+        void *expected = oracle_backward(&desc, in, N);
+        desc.device_n = count.data;
+        T_OK(gp_scan(t_ctx(), &desc, source.data, N, target.data));
+        t_get(&target, actual, N * item); /* fails if an error is found */
+        t_same("scan", dtype, expected, actual, N * gp_op_scalars(op));
+        free(expected);
+    }
+    t_free(&source);
+    t_free(&target);
+    t_free(&count);
+    free(in);
     free(actual);
 }
 END_TEST
@@ -384,6 +416,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_scan_backward_widens, 0, T_WIDENING_COUNT);
     tcase_add_loop_test(c, test_scan_backward_total_and_overflow, 0, 20);
     tcase_add_loop_test(c, test_scan_backward_n_on_the_device, 0, 8);
+    tcase_add_loop_test(c, test_scan_backward_count_past_n_is_n, 0, 7);
     c = t_case(s, "determinism");
     tcase_add_loop_test(c, test_scan_backward_float_sums_are_the_same_bits, 0, 8);
     c = t_case(s, "graphs on cuda");

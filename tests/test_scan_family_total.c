@@ -25,16 +25,20 @@ static void *items_with_sum(gp_dtype dtype, size_t n, int64_t end)
     return in;
 }
 
-/* The scan with a total that is end, and what synchronising then reports. */
-static gp_status status_of_sum(struct scan_variant v, gp_dtype dtype, gp_scan_kind kind, size_t n,
-                               int64_t end)
+/* The scan with a total that is end, and what synchronising then reports. past: with a count on the
+ * device that is past n. */
+static gp_status status_of(struct scan_variant v, gp_dtype dtype, gp_scan_kind kind, size_t n,
+                           int64_t end, bool past)
 {
     size_t bytes = n * gp_dtype_bytes(dtype);
     char *in = items_with_sum(dtype, n, end), *actual = t_host(bytes + 8);
     t_array source = t_new_from(in, bytes, 0), target = t_new(bytes + 8, 0), total = t_new(8, 0);
+    const uint64_t given = n + (kind == GP_SCAN_INCLUSIVE ? 1 : (uint64_t)1 << 63);
+    t_array count = t_new_from(&given, sizeof given, 0);
     gp_scan_desc desc = scan_variant_desc(v, kind, dtype, dtype, GP_SUM);
     void *expected = oracle_scan(&desc, in, n);
     desc.total = total.data;
+    desc.device_n = past ? count.data : NULL;
     T_OK(gp_scan(t_ctx(), &desc, source.data, n, target.data));
     gp_status status = gp_context_synchronize(t_ctx());
     t_get(&target, actual, bytes);
@@ -43,10 +47,17 @@ static gp_status status_of_sum(struct scan_variant v, gp_dtype dtype, gp_scan_ki
     t_free(&source);
     t_free(&target);
     t_free(&total);
+    t_free(&count);
     free(in);
     free(actual);
     free(expected);
     return status;
+}
+
+static gp_status status_of_sum(struct scan_variant v, gp_dtype dtype, gp_scan_kind kind, size_t n,
+                               int64_t end)
+{
+    return status_of(v, dtype, kind, n, end, false);
 }
 
 START_TEST(test_scan_family_total_and_overflow)
@@ -126,7 +137,6 @@ static void check_device_n(struct scan_variant v, gp_scan_kind kind, size_t boun
     desc.device_n = count.data;
     desc.total = total.data;
     T_OK(gp_scan(t_ctx(), &desc, source->data, bound, target.data));
-    gp_context_synchronize(t_ctx()); /* a count past the bound may be reported */
     t_get(&target, actual, room);
     t_same("n on the device", GP_I32, all, actual, bound + 1);
     ck_assert_int_eq((int64_t)t_get_u64(&total), sum);
@@ -142,7 +152,8 @@ static void check_device_n(struct scan_variant v, gp_scan_kind kind, size_t boun
 START_TEST(test_scan_family_n_on_the_device)
 {
     enum { BOUND = 20011 };
-    static const uint64_t given[] = {0, 1, 2047, 2048, 4097, BOUND - 1, BOUND, BOUND + 1};
+    static const uint64_t given[] = {
+        0, 1, 2047, 2048, 4097, BOUND - 1, BOUND, BOUND + 1, (uint64_t)1 << 63, UINT64_MAX};
     struct scan_variant v = scan_variant(_i);
     uint64_t state = t_seed();
     if (!scan_variant_available(v))
@@ -154,6 +165,22 @@ START_TEST(test_scan_family_n_on_the_device)
         check_device_n(v, kinds[(g + (size_t)_i) % 3], BOUND, given[g], in, &source);
     t_free(&source);
     free(in);
+}
+END_TEST
+
+/* A count past n is no error, so it does not stand before the one that there is. */
+START_TEST(test_scan_family_count_past_n_leaves_the_overflow)
+{
+    struct scan_variant v = scan_variant(_i);
+    static const size_t ns[] = {2, 100, 5123};
+    for (int k = 0; k < 3 && scan_variant_available(v); k++) {
+        size_t n = ns[k];
+        ck_assert_int_eq(GP_OK, status_of(v, GP_I32, GP_SCAN_EXCLUSIVE, n, INT32_MAX, true));
+        ck_assert_int_eq(GP_ERROR_OVERFLOW,
+                         status_of(v, GP_I16, GP_SCAN_INCLUSIVE, n, INT16_MIN - 1, true));
+        ck_assert_int_eq(GP_ERROR_OVERFLOW, status_of(v, GP_U32, GP_SCAN_ROW_POINTERS, n,
+                                                      (int64_t)UINT32_MAX + 1, true));
+    }
 }
 END_TEST
 
@@ -183,6 +210,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_scan_family_total_of_other_operators, 0, SCAN_VARIANTS);
     c = t_case(s, "device_n");
     tcase_add_loop_test(c, test_scan_family_n_on_the_device, 0, SCAN_VARIANTS);
+    tcase_add_loop_test(c, test_scan_family_count_past_n_leaves_the_overflow, 0, SCAN_VARIANTS);
     tcase_add_loop_test(c, test_scan_family_n_on_the_device_long, 0, SCAN_TILED);
     return s;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/host.cuh"
+#include "device/item_count.cuh"
 #include "device/tile_state.cuh"
 #include "device/warp.cuh"
 
@@ -59,7 +60,7 @@ template <> struct Range<uint4> {
 
 GPI_DEVICE uint64_t compact_n(const gpi_compact_args &a)
 {
-    return a.device_n && *a.device_n < a.n ? *a.device_n : a.n;
+    return item_count(a);
 }
 
 /* A partition has been counted before. By one thread, when all tiles are counted. */

@@ -2,6 +2,7 @@
 /* The kernel that folds an array, whatever is folded. */
 #pragma once
 
+#include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
 #include "device/tile_io.cuh"
@@ -238,7 +239,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     __shared__ uint32_t next[2];
     const int warp = threadIdx.x / 32;
     const bool alone = gridDim.x == 1;
-    const uint64_t n = p.device_n && *p.device_n < p.n ? *p.device_n : p.n;
+    const uint64_t n = item_count(p);
     const ReduceArray<Items> array(p.in, n);
     const int rounds = GPI_REDUCE_ROUNDS(n * sizeof(typename Items::In));
     const uint64_t part = (uint64_t)rounds * K * 32;

@@ -66,7 +66,7 @@ template <class Acc> struct Source : Position<Source<Acc>, Acc> {
     {
         const uint64_t i = (uint64_t)(at + d);
         Acc x = p.op.neutral;
-        if (i < (p.device_n ? *p.device_n : p.n) && i < p.n)
+        if (i < item_count(p))
             Stored<Acc>::with(p.in_dtype, [&](auto tag) {
                 x = stored_load<Acc, typename decltype(tag)::Type>(p.in, i);
             });
@@ -85,7 +85,7 @@ template <class Acc> struct Sink {
 
     __device__ const Sink &operator=(const Acc &fold) const
     {
-        const uint64_t given = p.device_n ? *p.device_n : p.n, n = given < p.n ? given : p.n;
+        const uint64_t n = item_count(p);
         const uint64_t shift = p.kind == GP_SCAN_INCLUSIVE,
                        outputs = n + (p.kind != GP_SCAN_EXCLUSIVE);
         if (i >= shift && i < outputs)
@@ -94,12 +94,8 @@ template <class Acc> struct Sink {
                 if (!stored_save<Acc, S>(p.out, i - shift, fold) && p.wide)
                     atomicOr(p.sticky, sticky_overflow);
             });
-        if (i != n)
-            return *this;
-        if (p.total)
+        if (i == n && p.total)
             *p.total = total_word(p, fold);
-        if (given > p.n)
-            atomicOr(p.sticky, sticky_data);
         return *this;
     }
 };

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "device/epoch.cuh"
+#include "device/item_count.cuh"
 #include "device/tile_io.cuh"
 #include "scan/scan_run_time_op.cuh"
 
@@ -141,21 +142,10 @@ template <class A, class S> GPI_DEVICE bool stored_save(char *array, uint64_t i,
 
 /* ---- sizes ---- */
 
-GPI_DEVICE uint64_t family_items(const uint64_t *device_n, uint64_t bound, uint32_t *sticky)
-{
-    if (!device_n)
-        return bound;
-    const uint64_t n = *device_n;
-    if (n <= bound)
-        return n;
-    atomicOr(sticky, sticky_data);
-    return bound;
-}
-
 /* Items of the array of this level. With n on the device, p.n is the bound of level 0. */
 template <class A> GPI_DEVICE uint64_t family_n(const FamilyParams<A> &p)
 {
-    uint64_t n = family_items(p.device_n, p.n, p.sticky);
+    uint64_t n = item_count(p);
     for (int level = 0; level < p.level; level++)
         n = (n + Family<A>::tile - 1) / Family<A>::tile;
     return n;

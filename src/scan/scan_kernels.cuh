@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "device/epoch.cuh"
+#include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
 #include "device/tile_io.cuh"
@@ -51,7 +52,7 @@ template <class Op, class A> GPI_DEVICE A scan_start(const ScanParams<A> &p)
 
 template <class A> GPI_DEVICE uint64_t scan_n(const ScanParams<A> &p)
 {
-    return p.device_n && *p.device_n < p.n ? *p.device_n : p.n;
+    return item_count(p);
 }
 
 template <int ITEMS> GPI_DEVICE uint32_t tiles_of(uint64_t n)

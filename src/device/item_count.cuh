@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* How many items a call has whose number is in device memory. */
+#pragma once
+
+#include <cstdint>
+
+#include "device/space.cuh"
+
+namespace GPI_SPACE
+{
+
+/* n of a call's arguments, or *device_n if that is less: a larger value there counts as n. */
+template <class Call> GPI_DEVICE uint64_t item_count(const Call &call)
+{
+    return call.device_n && *call.device_n < call.n ? *call.device_n : call.n;
+}
+
+} // namespace GPI_SPACE
