@@ -292,19 +292,20 @@ END_TEST
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 /* Offsets that break a rule: found at once on the CPU, by the next synchronisation on CUDA. */
-static void refuse_offsets(const uint32_t *numbers, size_t count, gp_dtype offset_dtype, size_t n)
+static void refuse_with(const uint32_t *numbers, size_t count, gp_dtype offset_dtype, size_t n,
+                        const gp_radix_sort_options *o)
 {
     t_array keys = t_new(n * 4, 0), values = t_new(n * 8, 0), out = t_new(n * 4, 0);
     t_array moved = t_new(n * 8, 0), offsets = t_new_from(numbers, (count + 1) * 4, 0);
     gp_status s = gp_radix_sort_segmented(t_ctx(), GP_U32, keys.data, n, offset_dtype, offsets.data,
-                                          count, out.data, NULL);
+                                          count, out.data, o);
     ck_assert_int_eq(s, t_is_cuda() ? GP_OK : GP_ERROR_DATA);
     if (t_is_cuda())
         ck_assert_int_eq(gp_context_synchronize(t_ctx()), GP_ERROR_DATA);
     else
         ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "offsets["));
     s = gp_radix_sort_segmented_pairs(t_ctx(), GP_U32, keys.data, 8, values.data, n, offset_dtype,
-                                      offsets.data, count, out.data, moved.data, NULL);
+                                      offsets.data, count, out.data, moved.data, o);
     ck_assert_int_eq(s, t_is_cuda() ? GP_OK : GP_ERROR_DATA);
     if (t_is_cuda()) {
         ck_assert_int_eq(gp_context_synchronize(t_ctx()), GP_ERROR_DATA);
@@ -317,6 +318,18 @@ static void refuse_offsets(const uint32_t *numbers, size_t count, gp_dtype offse
     t_free(&keys), t_free(&values), t_free(&out), t_free(&moved), t_free(&offsets);
 }
 
+/* Whatever bits are compared, or none. */
+static void refuse_offsets(const uint32_t *numbers, size_t count, gp_dtype offset_dtype, size_t n)
+{
+    static const int ranges[][2] = {{0, 0}, {5, 9}, {32, 32}, {7, 7}};
+    for (int r = 0; r < 4; r++) {
+        gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+        o.begin_bit = ranges[r][0];
+        o.end_bit = ranges[r][1];
+        refuse_with(numbers, count, offset_dtype, n, &o);
+    }
+}
+
 START_TEST(test_segments_that_fall_are_refused)
 {
     refuse_offsets((const uint32_t[]){0, 5, 4, 8}, 3, GP_U32, 8);
@@ -325,6 +338,9 @@ START_TEST(test_segments_that_fall_are_refused)
     refuse_offsets((const uint32_t[]){1, 4, 10}, 2, GP_U32, 8);
     refuse_offsets((const uint32_t[]){0, 4, UINT32_MAX, 8}, 3, GP_I32, 8);
     refuse_offsets((const uint32_t[]){UINT32_MAX, 4, 7}, 2, GP_I32, 8);
+    refuse_offsets((const uint32_t[]){0, 4, 7}, 2, GP_U32, 0);
+    refuse_offsets((const uint32_t[]){3, 2, 3}, 2, GP_U32, 0);
+    refuse_offsets((const uint32_t[]){UINT32_MAX}, 0, GP_I32, 0);
 }
 END_TEST
 

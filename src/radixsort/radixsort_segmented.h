@@ -36,7 +36,7 @@ gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
 gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
                              const struct gpi_segmented_job *s);
 
-/* Queue a kernel that sets the sticky word if the offsets fall or are negative. */
+/* Queue a kernel that sets the sticky word if the offsets fall, are negative or do not cover n. */
 typedef void gpi_segmented_check_fn(gp_context *ctx, const struct gpi_segmented_job *s);
 
 /* radixsort_table.c; NULL: not available. */

@@ -18,17 +18,19 @@ namespace
 constexpr int check_threads = 256;
 constexpr uint64_t check_blocks_per_sm = 32;
 
-/* Sets the sticky word if an offset falls or the first one is negative. Any grid of 256 threads.
- * What the offsets cover is compared with n by the search of segments. */
+/* Sets the sticky word if an offset falls, the first one is negative, or they do not cover n items.
+ * Any grid of 256 threads. */
 template <class Offset>
 __global__ void __launch_bounds__(check_threads)
-    segmented_check_k(const Offset *offsets, bool is_signed, uint64_t num_segments,
+    segmented_check_k(const Offset *offsets, bool is_signed, uint64_t num_segments, uint64_t n,
                       uint32_t *sticky)
 {
     const Offset base = offsets[0];
+    const uint64_t first = (uint64_t)blockIdx.x * check_threads + threadIdx.x;
     bool bad = is_signed && base >> (8 * sizeof(Offset) - 1);
-    for (uint64_t s = (uint64_t)blockIdx.x * check_threads + threadIdx.x; s < num_segments;
-         s += (uint64_t)gridDim.x * check_threads)
+    if (first == 0)
+        bad |= offset_at(offsets, base, num_segments) != n;
+    for (uint64_t s = first; s < num_segments; s += (uint64_t)gridDim.x * check_threads)
         bad |= offset_at(offsets, base, s) > offset_at(offsets, base, s + 1);
     if (bad)
         atomicOr(sticky, (uint32_t)GPI_STICKY_DATA);
@@ -38,7 +40,7 @@ template <class Offset> void launch(gp_context *ctx, const gpi_segmented_job *s,
 {
     const bool is_signed = s->offset_dtype == GP_I32 || s->offset_dtype == GP_I64;
     segmented_check_k<<<grid, check_threads, 0, ctx->stream>>>(
-        (const Offset *)s->offsets, is_signed, s->num_segments, ctx->sticky);
+        (const Offset *)s->offsets, is_signed, s->num_segments, s->job.n, ctx->sticky);
 }
 
 } // namespace

@@ -122,9 +122,12 @@ static gp_status queue(gp_context *ctx, const struct gpi_segmented_job *s, const
     return gp_gather(ctx, j->value_bytes, values, index, indices[0], j->n, j->values_out);
 }
 
-/* No bits compared. */
-static gp_status copy_all(gp_context *ctx, const struct gpi_radix_job *j)
+/* No items, or no bits compared. */
+static gp_status copy_all(gp_context *ctx, const char *function, const struct gpi_radix_job *j)
 {
+    GPI_TRY(gpi_cuda_launched(ctx, function)); /* the check of the offsets */
+    if (j->n == 0)
+        return GP_OK;
     if (j->keys_out != j->keys_in)
         GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, j->n * j->key_bytes, j->keys_out));
     if (j->value_bytes && j->values_out != j->values_in)
@@ -142,10 +145,10 @@ gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
     if (!check)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
                         ctx->sm);
-    if (j->n == 0)
-        return GP_OK;
-    if (j->begin_bit == j->end_bit)
-        return copy_all(ctx, j);
+    if (j->n == 0 || j->begin_bit == j->end_bit) {
+        check(ctx, s);
+        return copy_all(ctx, function, j);
+    }
     GPI_TRY(pieces_of(ctx->sm_count, s, j->keys_in == j->keys_out,
                       j->value_bytes && j->values_in == j->values_out, &p));
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
