@@ -2,6 +2,7 @@
 /* Histograms of every size, alignment and distribution, and by CUB. */
 #include "histogram_check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,11 +115,75 @@ START_TEST(test_cub_matches_oracle_or_is_refused)
 }
 END_TEST
 
+struct cub_limits {
+    float lo, hi;
+    int bins;
+};
+enum { CUB_N = 12288 };
+
+static struct histogram_spec cub_spec(const struct cub_limits *l)
+{
+    struct histogram_spec s = {.dtype = GP_F32,
+                               .n = CUB_N,
+                               .bins = (size_t)l->bins,
+                               .algorithm = GP_ALGORITHM_CUB,
+                               .no_outside = true};
+    memcpy(s.lo, &l->lo, sizeof l->lo);
+    memcpy(s.hi, &l->hi, sizeof l->hi);
+    return s;
+}
+
+/* CUB would write past its tables, and the context be lost. */
+START_TEST(test_cub_is_refused_limits_that_lead_past_the_bins)
+{
+    static const struct cub_limits wrong[] = {
+        {0, 1.4e-43f, 233},  {0, 1e-45f, 1}, {0, 1e-38f, 1000}, {-1e-44f, 1e-44f, 7},
+        {-3e38f, 3e38f, 10}, {-1, 1, 64},    {-3, 3, 257},      {0, 100, 4099}};
+    const int32_t least = INT32_MIN, most = INT32_MAX;
+    float *in = t_host(CUB_N * sizeof *in);
+    t_array in_d = t_new(CUB_N * sizeof *in, 0), counts = t_new(5000 * 4, 0);
+    gp_histogram_options o = GP_HISTOGRAM_OPTIONS_INIT;
+    o.algorithm = GP_ALGORITHM_CUB;
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        struct histogram_spec s = cub_spec(&wrong[k]);
+        const float below_hi = nextafterf(wrong[k].hi, wrong[k].lo);
+        for (int i = 0; i < CUB_N; i++)
+            in[i] = i % 2 ? wrong[k].lo : below_hi;
+        t_put(&in_d, in, CUB_N * sizeof *in);
+        T_STATUS(GP_ERROR_UNSUPPORTED, histogram_call(&s, in_d.data, NULL, counts.data, NULL));
+    }
+    T_STATUS(GP_ERROR_UNSUPPORTED, gp_histogram_even(t_ctx(), GP_I32, in_d.data, CUB_N, &least,
+                                                     &most, 1, GP_U32, counts.data, &o));
+    t_check_untouched(&counts);
+    t_free(&in_d);
+    t_free(&counts);
+    free(in);
+}
+END_TEST
+
+/* Values in the middle of bins, as CUB rounds at their edges. */
+START_TEST(test_cub_takes_other_limits)
+{
+    static const struct cub_limits right[] = {
+        {0, 1, 233}, {0, 100, 1000}, {0, 1.5e38f, 7}, {0, 1e-30f, 100}, {1, 3, 5}};
+    struct histogram_spec s = cub_spec(&right[_i]);
+    const float width = right[_i].hi - right[_i].lo, bins = (float)right[_i].bins;
+    float *in = t_host(CUB_N * sizeof *in);
+    for (int i = 0; i < CUB_N; i++)
+        in[i] = right[_i].lo + width * (((float)(i % right[_i].bins) + 0.5f) / bins);
+    histogram_check(&s, in);
+    free(in);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("histogram_shapes");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_cub_matches_oracle_or_is_refused, 0, 3);
+    tcase_add_test(c, test_cub_is_refused_limits_that_lead_past_the_bins);
+    c = t_case(s, "cub_cuda");
+    tcase_add_loop_test(c, test_cub_takes_other_limits, 0, 5);
     c = t_case(s, "sizes");
     tcase_add_test(c, test_bincount_every_size_to_two_tiles);
     tcase_add_loop_test(c, test_unaligned_arrays, 0, T_DTYPE_COUNT);

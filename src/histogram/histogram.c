@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
+#include <math.h>
 
 #include "core/check.h"
 #include "core/cuda.h"
@@ -69,10 +70,23 @@ static gp_status check_outputs(gp_context *ctx, const char *f, const struct call
                              outside_bytes, false);
 }
 
+/*
+ * CUB counts x in bin (int)((x - lo) * (bins / (hi - lo))), all in float, and compares it with
+ * nothing: a scale that is infinite, or one rounded up, leads past the counters. Bins rise with x,
+ * so the greatest x tells.
+ */
+static bool cub_stays_in_bins(const struct gpi_binning *b)
+{
+    const float lo = (float)b->from, hi = (float)b->to, range = hi - lo;
+    const float scale = (float)b->bins / range, bin = (nextafterf(hi, lo) - lo) * scale;
+    return isfinite(range) && isfinite(scale) && (double)bin < (double)b->bins;
+}
+
 /* What CUB does through this call; see gp_histogram_even(). */
 static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
-                           const gp_histogram_options *options)
+                           const gp_histogram_options *options, const struct gpi_binning *binning)
 {
+    const size_t bins_max = INT_MAX - 255; /* CUB rounds them up to whole blocks in an int */
     const char *what = NULL;
     if (options->algorithm != GP_ALGORITHM_CUB)
         return GP_OK;
@@ -84,8 +98,12 @@ static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
         what = "u64 counters";
     else if (options->accumulate || options->outside)
         what = options->accumulate ? "options->accumulate" : "options->outside";
-    else if (c->n > INT_MAX / gp_dtype_bytes(c->dtype) || c->bins >= INT_MAX)
-        what = "more than 2^31 - 1 bytes of input, or bins";
+    else if (c->n > INT_MAX / gp_dtype_bytes(c->dtype) || c->bins > bins_max)
+        what = "so many bytes of input, or bins";
+    else if (binning->kind == GPI_BINNING_SCALE && !cub_stays_in_bins(binning))
+        what = "these limits: it would count past the last bin";
+    else if (binning->kind != GPI_BINNING_SCALE && binning->last >= INT_MAX)
+        what = "limits so far apart";
     if (!what)
         return GP_OK;
     return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
@@ -103,6 +121,9 @@ static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_histog
     if (!cub(ctx, args, NULL, &bytes))
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses %llu values in %u bins", f,
                         (unsigned long long)args->n, args->binning.bins);
+    if (bytes / sizeof(uint32_t) > INT_MAX) /* it finds the counters of a block with an int */
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: CUB cannot have a table of %u bins per block", f, args->binning.bins);
     GPI_TRY(gpi_frame_open(ctx, f, gpi_piece(bytes), &frame));
     cub(ctx, args, gpi_frame_take(&frame, bytes), &bytes);
     gpi_frame_close(&frame);
@@ -130,7 +151,7 @@ static gp_status run(gp_context *ctx, const char *f, const struct call *c,
     GPI_TRY(gpi_check_array(ctx, f, "counts", c->counts, (uint64_t)c->bins * counter, counter));
     GPI_TRY(check_options(ctx, f, ctx->backend, c->options, &options));
     GPI_TRY(check_outputs(ctx, f, c, options.outside));
-    GPI_TRY(check_cub(ctx, f, c, &options));
+    GPI_TRY(check_cub(ctx, f, c, &options, binning));
     struct gpi_histogram_args args = {.binning = *binning,
                                       .dtype = c->dtype,
                                       .in = c->in,
