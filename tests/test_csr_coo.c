@@ -101,6 +101,43 @@ START_TEST(test_from_coo_policies_match_oracle)
 }
 END_TEST
 
+/* By bytes: which of several zeros and NaNs, and NaNs with all their bits. */
+static void selected_case(struct coo *m, gp_duplicates policy)
+{
+    uint64_t state = t_seed();
+    t_fill_special(m->dtype, m->values, m->nnz, &state);
+    gp_coo_desc d = desc_of(pairs[0], m->dtype, policy);
+    struct csr want = oracle_from_coo(m, policy);
+    struct conversion c = conversion_new(m, &d, 0);
+    size_t bytes = bytes_of(m->dtype, want.nnz);
+    void *got = t_host(bytes);
+    T_OK(convert(m, &d, &c));
+    t_get(&c.out_values, got, bytes);
+    t_same_bytes("values that were selected", want.values, got, bytes);
+    free(got);
+    conversion_free(&c);
+    csr_free(&want);
+}
+
+START_TEST(test_from_coo_selected_values_keep_their_bits)
+{
+    static const gp_duplicates policies[] = {GP_DUPLICATES_MIN, GP_DUPLICATES_MAX,
+                                             GP_DUPLICATES_FIRST, GP_DUPLICATES_LAST,
+                                             GP_DUPLICATES_KEEP};
+    for (int p = 0; p < 5; p++) {
+        struct coo few = coo_make(DUPLICATES, 60, t_dtypes[_i], t_seed());
+        struct coo more = coo_make(DUPLICATES, 2500, t_dtypes[_i], t_seed());
+        struct coo one = coo_make(ONE_PLACE, 5000, t_dtypes[_i], t_seed());
+        selected_case(&few, policies[p]);
+        selected_case(&more, policies[p]);
+        selected_case(&one, policies[p]);
+        coo_free(&few);
+        coo_free(&more);
+        coo_free(&one);
+    }
+}
+END_TEST
+
 START_TEST(test_from_coo_pattern_has_no_values)
 {
     for (int policy = GP_DUPLICATES_SUM; policy <= GP_DUPLICATES_KEEP; policy++) {
@@ -343,6 +380,7 @@ static Suite *suite(void)
     Suite *s = suite_create("csr_coo");
     TCase *c = t_case(s, "from_coo");
     tcase_add_loop_test(c, test_from_coo_matrices_match_oracle, 0, MATRIX_RUNS);
+    tcase_add_loop_test(c, test_from_coo_selected_values_keep_their_bits, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_from_coo_policies_match_oracle, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_from_coo_pattern_has_no_values, 0, PAIRS);
     tcase_add_loop_test(c, test_from_coo_every_small_size, 0, 5);

@@ -71,8 +71,8 @@ extern "C" gp_status GPI_LAUNCHER(gpi_csr_merge_values)(gp_context *ctx, const g
         MERGE_CASE(GP_U32, uint32_t, uint32_t, uint32_t)
         MERGE_CASE(GP_I64, int64_t, uint64_t, int64_t)
         MERGE_CASE(GP_U64, uint64_t, uint64_t, uint64_t)
-        MERGE_CASE(GP_F16, f16_t, float, float)
-        MERGE_CASE(GP_BF16, bf16_t, float, float)
+        MERGE_CASE(GP_F16, f16_t, float, Half<f16_t>)
+        MERGE_CASE(GP_BF16, bf16_t, float, Half<bf16_t>)
         MERGE_CASE(GP_F32, float, float, float)
         MERGE_CASE(GP_F64, double, double, double)
     }

@@ -27,17 +27,41 @@ struct Add {
     }
 };
 
+/* Half precision as it is stored, in a word that can be shuffled: what is selected keeps its bits.
+ */
+template <class S> struct Half {
+    uint32_t bits;
+
+    Half() = default;
+    explicit GPI_DEVICE Half(S s) : bits(s.bits)
+    {
+    }
+    explicit GPI_DEVICE operator S() const
+    {
+        return S{(uint16_t)bits};
+    }
+};
+
+template <class A> GPI_DEVICE bool ordered_before(A a, A b)
+{
+    return less(a, b);
+}
+template <class S> GPI_DEVICE bool ordered_before(Half<S> a, Half<S> b)
+{
+    return less(widen<float>((S)a), widen<float>((S)b));
+}
+
 struct Smaller {
     template <class A> static GPI_DEVICE A apply(A a, A b)
     {
-        return less(b, a) ? b : a;
+        return ordered_before(b, a) ? b : a;
     }
 };
 
 struct Larger {
     template <class A> static GPI_DEVICE A apply(A a, A b)
     {
-        return less(a, b) ? b : a;
+        return ordered_before(a, b) ? b : a;
     }
 };
 

@@ -142,6 +142,10 @@ uint64_t t_random_below(uint64_t *state, uint64_t bound);
 void t_fill_random(gp_dtype dtype, void *host, size_t n, uint64_t *state);
 /* Any bit pattern, so floats include NaN, infinities and denormals. */
 void t_fill_bits(gp_dtype dtype, void *host, size_t n, uint64_t *state);
+/* Bit patterns at which mistakes show: of floats NaNs of both signs with payloads, zeros of both
+ * signs, infinities, denormals and limits; of integers 0, 1, all ones, the limits and their
+ * neighbours. */
+void t_fill_special(gp_dtype dtype, void *host, size_t n, uint64_t *state);
 /* The whole numbers 0 to range - 1, in every dtype. */
 void t_fill_small(gp_dtype dtype, void *host, size_t n, uint64_t range, uint64_t *state);
 

@@ -215,6 +215,54 @@ void t_fill_random(gp_dtype dtype, void *host, size_t n, uint64_t *state)
         t_set(dtype, host, i, (double)(int64_t)t_random(state) * 0x1p-63);
 }
 
+/* exponent, fraction: bits of the dtype. */
+static uint64_t special_float(unsigned exponent, unsigned fraction, uint64_t random)
+{
+    uint64_t inf = (((uint64_t)1 << exponent) - 1) << fraction,
+             quiet = (uint64_t)1 << (fraction - 1);
+    uint64_t one = (((uint64_t)1 << (exponent - 1)) - 1) << fraction;
+    const uint64_t magnitudes[] = {0,
+                                   0,
+                                   1,                             /* the least denormal */
+                                   ((uint64_t)1 << fraction) - 1, /* the greatest */
+                                   (uint64_t)1 << fraction,       /* the least normal */
+                                   one,
+                                   one + 1,
+                                   inf - 1,
+                                   inf,
+                                   inf | quiet,
+                                   inf | quiet | (random >> 16 & (quiet - 1)), /* a payload */
+                                   inf | 1 | (random >> 16 & (quiet - 1))};    /* signalling */
+    uint64_t magnitude = magnitudes[random % (sizeof magnitudes / sizeof magnitudes[0])];
+    return (random >> 8 & 1) << (exponent + fraction) | magnitude;
+}
+
+static uint64_t special_integer(unsigned bits, uint64_t random)
+{
+    uint64_t sign = (uint64_t)1 << (bits - 1);
+    const uint64_t values[] = {0, 1, ~(uint64_t)0, sign, sign - 1, sign + 1, ~(uint64_t)1};
+    return values[random % (sizeof values / sizeof values[0])];
+}
+
+void t_fill_special(gp_dtype dtype, void *host, size_t n, uint64_t *state)
+{
+    size_t bytes = gp_dtype_bytes(dtype);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t random = t_random(state), value;
+        if (dtype == GP_F16)
+            value = special_float(5, 10, random);
+        else if (dtype == GP_BF16)
+            value = special_float(8, 7, random);
+        else if (dtype == GP_F32)
+            value = special_float(8, 23, random);
+        else if (dtype == GP_F64)
+            value = special_float(11, 52, random);
+        else
+            value = special_integer(8 * (unsigned)bytes, random);
+        memcpy((char *)host + i * bytes, &value, bytes); /* little-endian */
+    }
+}
+
 void t_fill_small(gp_dtype dtype, void *host, size_t n, uint64_t range, uint64_t *state)
 {
     for (size_t i = 0; i < n; i++)
