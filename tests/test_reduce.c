@@ -150,6 +150,36 @@ START_TEST(test_reduce_min_max_follow_the_order_of_floats)
 END_TEST
 
 /* Random floats: the error is bounded by the sum of the terms' absolute values. */
+/* Of NaNs the first, or the initial value, with all its bits. */
+START_TEST(test_reduce_of_nans_keeps_the_bits_of_the_first)
+{
+    static const gp_dtype floats[] = {GP_F16, GP_BF16, GP_F32, GP_F64};
+    static const uint64_t nans[] = {0xfc00, 0xff80, 0xff800000, 0xfff0000000000000};
+    static const size_t sizes[] = {0, 1, 5, 5000, 70001};
+    gp_dtype dtype = floats[_i / 5];
+    size_t n = sizes[_i % 5], item = gp_dtype_bytes(dtype);
+    char *in = t_host(n * item), actual[8], init[8];
+    for (size_t i = 0; i < n; i++) {
+        uint64_t nan = nans[_i / 5] | (i % 100 + 21); /* negative, with a payload */
+        memcpy(in + i * item, &nan, item);
+    }
+    memcpy(init, &(uint64_t){nans[_i / 5] | 5}, item);
+    t_array source = t_new_from(in, n * item, 0), target = t_new(8, 0);
+    for (int k = 0; k < 4; k++) {
+        gp_reduce_desc desc = reduce_desc(dtype, dtype, k % 2 ? GP_MIN : GP_MAX);
+        desc.init = k < 2 ? init : NULL;
+        if (n == 0 && !desc.init)
+            continue;
+        T_OK(gp_reduce_by(t_ctx(), &desc, source.data, n, target.data));
+        t_get(&target, actual, item);
+        t_same_bytes("the first NaN", desc.init ? init : in, actual, item);
+    }
+    t_free(&source);
+    t_free(&target);
+    free(in);
+}
+END_TEST
+
 START_TEST(test_reduce_float_sums_are_accurate)
 {
     static const gp_dtype floats[] = {GP_F16, GP_BF16, GP_F32, GP_F64};
@@ -300,6 +330,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_reduce_many_tiles, 0, T_OP_COUNT * T_DTYPE_COUNT);
     tcase_add_test(c, test_reduce_sizes_around_longer_tiles);
     tcase_add_loop_test(c, test_reduce_min_max_follow_the_order_of_floats, 0, 8);
+    tcase_add_loop_test(c, test_reduce_of_nans_keeps_the_bits_of_the_first, 0, 20);
     tcase_add_loop_test(c, test_reduce_float_sums_are_accurate, 0, 4);
     c = t_case(s, "alignment");
     tcase_add_loop_test(c, test_reduce_any_alignment, 0, 2 * T_DTYPE_COUNT);

@@ -67,7 +67,8 @@ GP_API gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void
  * Deterministic: the association of float operations depends on n, dtypes, operator and the tuning
  * row alone, on the CPU also neither on the number of threads nor on the instruction set; operators
  * that do not commute keep the order of the items. MIN and MAX give the first of several equal
- * items, so the sign of a zero is that of the first zero. Integers wrap. n is at most 2^40.
+ * items with all its bits: the sign of a zero is that of the first zero, a NaN the first NaN.
+ * Integers wrap. n is at most 2^40.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
  * memory; GP_ERROR_ARGUMENT desc->size, desc->total with a pair operator, or n; GP_ERROR_DTYPE

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reduction on the CPU: blocks by threads, their sums in order, the result. */
+#include <math.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -84,13 +85,26 @@ static bool integer_store(const struct gpi_reduce_args *args, uint64_t value)
     return !args->wide || stored == value;
 }
 
-static void float_store(const struct gpi_reduce_args *args, const union acc *acc)
+/* The half that f was widened from, NaNs too. */
+static uint16_t selected_half(gp_dtype dtype, float f)
+{
+    uint32_t u = gpi_bits_of_float(f);
+    if (dtype == GP_BF16)
+        return (uint16_t)(u >> 16);
+    return isnan(f) ? (uint16_t)((u >> 16 & 0x8000u) | 0x7c00u | (u >> 13 & 0x3ffu))
+                    : gpi_float_to_f16(f);
+}
+
+/* selected: acc is an item or the initial value, whose bits stay. */
+static void float_store(const struct gpi_reduce_args *args, const union acc *acc, bool selected)
 {
     bool is_double = args->out_dtype == GP_F64;
     double total = (is_double ? acc->d : (double)acc->f) + 0.0; /* never -0 */
     uint16_t half;
     if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
-        half = args->out_dtype == GP_F16 ? gpi_float_to_f16(acc->f) : gpi_float_to_bf16(acc->f);
+        half = selected                    ? selected_half(args->out_dtype, acc->f)
+               : args->out_dtype == GP_F16 ? gpi_float_to_f16(acc->f)
+                                           : gpi_float_to_bf16(acc->f);
         memcpy(args->out, &half, sizeof half);
     } else {
         memcpy(args->out, acc, gp_dtype_bytes(args->out_dtype));
@@ -99,12 +113,13 @@ static void float_store(const struct gpi_reduce_args *args, const union acc *acc
         memcpy(args->total, &total, sizeof total);
 }
 
-static void result_store(gp_context *ctx, const struct gpi_reduce_args *args, const union acc *acc)
+static void result_store(gp_context *ctx, const struct gpi_reduce_args *args, const union acc *acc,
+                         bool selected)
 {
     if (gp_op_scalars(args->op) > 1)
         memcpy(args->out, acc, gp_dtype_bytes(args->out_dtype) * gp_op_scalars(args->op));
     else if (gpi_dtype_is_float(args->out_dtype))
-        float_store(args, acc);
+        float_store(args, acc, selected);
     else if (!integer_store(args, acc->bits))
         gpi_sticky_set(ctx, GPI_STICKY_OVERFLOW);
 }
@@ -143,7 +158,7 @@ static void arg_store(const struct job *job, uint64_t blocks, const struct gpi_r
         *args->index = UINT64_MAX;
         job->unit->identity(args->op, &all);
         if (args->out)
-            result_store(NULL, args, &all);
+            result_store(NULL, args, &all, false);
         return;
     }
     size_t items, bytes = job->unit->item_bytes;
@@ -156,10 +171,25 @@ static void arg_store(const struct job *job, uint64_t blocks, const struct gpi_r
         memcpy(args->out, in + i * bytes, bytes);
 }
 
+/* MIN and MAX of items start from the first block: from their identity, a NaN that is not in the
+ * array would be the first of several. */
+static void reduce_sums(gp_context *ctx, const struct gpi_reduce_args *args, const struct job *job,
+                        uint64_t blocks)
+{
+    union acc all;
+    bool ordered = args->op == GP_MIN || args->op == GP_MAX;
+    bool from_first = ordered && blocks > 0 && !args->has_init;
+    if (from_first)
+        memcpy(&all, job->sums, job->unit->acc_bytes);
+    else
+        start_of(job, args, &all);
+    sums_fold(job, from_first, blocks, &all);
+    result_store(ctx, args, &all, ordered && (blocks > 0 || args->has_init));
+}
+
 gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi_reduce_args *args)
 {
     struct gpi_frame frame;
-    union acc all;
     struct job job = {.unit = gpi_reduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
                       .op = args->op,
                       .in = args->in,
@@ -173,13 +203,10 @@ gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi
     job.sums = gpi_frame_take(&frame, bytes);
     gpi_parallel_for(gpi_threads_for(ctx->threads, job.n * job.unit->item_bytes / 16),
                      (size_t)blocks, block_reduce, &job);
-    if (args->index) {
+    if (args->index)
         arg_store(&job, blocks, args);
-    } else {
-        start_of(&job, args, &all);
-        sums_fold(&job, 0, blocks, &all);
-        result_store(ctx, args, &all);
-    }
+    else
+        reduce_sums(ctx, args, &job, blocks);
     gpi_frame_close(&frame);
     return GP_OK;
 }

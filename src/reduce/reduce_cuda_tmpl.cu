@@ -79,6 +79,8 @@ template <class T, class V> gp_status launch_place(gp_context *ctx, const gpi_re
 {
     PlaceFold<T, V> fold = {(char *)args->out, args->index, args->op == GP_MAX};
     fold.result = result_of<Stored<V>>(args);
+    if (args->has_init)
+        memcpy(&fold.init, args->init, sizeof fold.init);
     return launch(ctx, args, fold);
 }
 

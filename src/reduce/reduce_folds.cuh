@@ -301,6 +301,7 @@ template <class T, class V> struct PlaceFold {
     uint64_t *index; /* NULL: the item is the result */
     bool largest;
     ResultOf<V> result;
+    T init; /* as stored, beside result.init */
 
     GPI_DEVICE bool before(V a, V b) const
     {
@@ -383,10 +384,10 @@ template <class T, class V> struct PlaceFold {
             if (value)
                 item_store<T, Items::piece>(value, x);
         } else if constexpr (!integer) {
-            V v = widen<V>(x);
-            if (result.has_init && !before(v, (V)result.init))
-                v = (V)result.init;
-            scalar_store<V>(p, result, v);
+            const bool started = result.has_init && !before(widen<V>(x), (V)result.init);
+            scalar_store<V>(p, result, started ? (V)result.init : widen<V>(x));
+            /* as it is stored: of halves narrow() makes all NaNs one */
+            item_store<T, Items::piece>(result.out, started ? init : x);
         }
     }
 
