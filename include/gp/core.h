@@ -83,7 +83,8 @@ GP_API const char *gp_status_string(gp_status status);
     X(F32, 11, 4, "f32")                                                                           \
     X(F64, 12, 8, "f64")
 
-/** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float. */
+/** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float; a NaN computed so,
+ * or selected by a scan, is stored as 0x7fff. */
 typedef enum gp_dtype {
 #define GP_DTYPE_ENUM(name, number, bytes, text) GP_##name = number,
     GP_DTYPE_MAP(GP_DTYPE_ENUM)

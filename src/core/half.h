@@ -39,16 +39,16 @@ static inline float gpi_f16_to_float(uint16_t h)
                              gpi_choose(magnitude >= 0x7c00u, special, gpi_bits_of_float(f)));
 }
 
-/* Round to nearest even. */
+/* Round to nearest even; every NaN becomes 0x7fff, as on a GPU. */
 static inline uint16_t gpi_float_to_f16(float f)
 {
     uint32_t u = gpi_bits_of_float(f), sign = u >> 16 & 0x8000u, m = u & 0x7fffffffu;
     /* subnormal: adding 0.5 leaves the rounded result in the low bits */
     uint32_t small = gpi_bits_of_float(gpi_float_of_bits(m) + 0.5f) - 0x3f000000u;
     uint32_t normal = (m + 0xc8000fffu + (m >> 13 & 1u)) >> 13;
-    uint32_t large = m > 0x7f800000u ? 0x7fffu : 0x7c00u; /* NaN; rounds to 65536 or more */
     uint32_t finite = gpi_choose(m < 0x38800000u, small, normal);
-    return (uint16_t)(sign | gpi_choose(m >= 0x477ff000u, large, finite));
+    uint32_t number = gpi_choose(m >= 0x477ff000u, 0x7c00u, finite); /* rounds to 65536 or more */
+    return (uint16_t)gpi_choose(m > 0x7f800000u, 0x7fffu, sign | number);
 }
 
 static inline float gpi_bf16_to_float(uint16_t h)
