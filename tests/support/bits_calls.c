@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of test_backends.c: inputs into a context's memory, the call, where its outputs are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "oracle.h"
+
+/* Memory of the context with these contents. */
+static void *given(struct bits_run *r, const void *host, size_t bytes)
+{
+    void *memory;
+    T_OK(gp_malloc(r->ctx, bytes ? bytes : 1, &memory));
+    T_OK(gp_copy(r->ctx, host, bytes, memory));
+    r->in[r->inputs++] = memory;
+    return memory;
+}
+
+static void *result(struct bits_run *r, size_t bytes)
+{
+    T_OK(gp_malloc(r->ctx, bytes ? bytes : 1, &r->out[r->outputs]));
+    r->out_bytes[r->outputs] = bytes;
+    return r->out[r->outputs++];
+}
+
+static void *items(struct bits_run *r)
+{
+    return given(r, r->d->in, r->d->n * r->d->item);
+}
+
+/* The count in the last output: so many items has the first. */
+static void shorten(struct bits_run *r, size_t item)
+{
+    uint64_t count;
+    T_OK(gp_copy(r->ctx, r->out[r->outputs - 1], sizeof count, &count));
+    T_OK(gp_context_synchronize(r->ctx));
+    r->out_bytes[0] = count * item;
+}
+
+#define D (r->d)
+
+static gp_scan_desc scan_desc(const struct bits_run *r, gp_scan_kind kind, bool init)
+{
+    gp_scan_desc desc = t_scan_desc(kind, D->dtype, D->dtype, (gp_op)r->which);
+    desc.init = init ? D->init : NULL;
+    return desc;
+}
+
+void bits_call_scan_inclusive(struct bits_run *r)
+{
+    void *out = result(r, D->n * D->item);
+    T_OK(gp_scan_inclusive(r->ctx, D->dtype, (gp_op)r->which, items(r), D->n, out));
+}
+
+void bits_call_scan_exclusive(struct bits_run *r)
+{
+    void *out = result(r, D->n * D->item);
+    T_OK(gp_scan_exclusive(r->ctx, D->dtype, (gp_op)r->which, items(r), D->n, D->init, out));
+}
+
+void bits_call_scan_backward(struct bits_run *r)
+{
+    gp_scan_desc desc = scan_desc(r, GP_SCAN_INCLUSIVE, true);
+    void *out = result(r, D->n * D->item);
+    desc.backward = 1;
+    T_OK(gp_scan(r->ctx, &desc, items(r), D->n, out));
+}
+
+void bits_call_scan_by_key(struct bits_run *r)
+{
+    gp_scan_desc desc = scan_desc(r, GP_SCAN_INCLUSIVE, false);
+    void *keys = given(r, D->keys, D->n * 4), *out = result(r, D->n * D->item);
+    T_OK(gp_scan_by_key(r->ctx, &desc, 4, keys, items(r), D->n, out));
+}
+
+void bits_call_scan_flagged(struct bits_run *r)
+{
+    gp_scan_desc desc = scan_desc(r, GP_SCAN_EXCLUSIVE, true);
+    void *heads = given(r, D->keep, D->n), *out = result(r, D->n * D->item);
+    T_OK(gp_scan_flagged(r->ctx, &desc, items(r), heads, D->n, out));
+}
+
+void bits_call_reduce(struct bits_run *r)
+{
+    void *out = result(r, D->item);
+    T_OK(gp_reduce(r->ctx, D->dtype, (gp_op)r->which, items(r), D->n, out));
+}
+
+void bits_call_arg(struct bits_run *r)
+{
+    void *value = result(r, D->item), *index = result(r, 8);
+    T_OK((r->which ? gp_argmax : gp_argmin)(r->ctx, D->dtype, items(r), D->n, value, index));
+}
+
+void bits_call_compact(struct bits_run *r)
+{
+    void *keep = given(r, D->keep, D->n), *out = result(r, D->n * D->item);
+    T_OK(gp_compact(r->ctx, D->item, items(r), keep, D->n, out, result(r, 8)));
+    shorten(r, D->item);
+}
+
+void bits_call_partition(struct bits_run *r)
+{
+    void *keep = given(r, D->keep, D->n), *out = result(r, D->n * D->item);
+    T_OK(gp_partition(r->ctx, D->item, items(r), keep, D->n, out, result(r, 8)));
+}
+
+void bits_call_compact_indices(struct bits_run *r)
+{
+    void *keep = given(r, D->keep, D->n), *out = result(r, D->n * 4);
+    T_OK(gp_compact_indices(r->ctx, GP_U32, keep, D->n, out, result(r, 8)));
+    shorten(r, 4);
+}
+
+void bits_call_compact_if(struct bits_run *r)
+{
+    void *out = result(r, D->n * D->item);
+    T_OK(gp_compact_if(r->ctx, D->dtype, (gp_compare)r->which, D->init, items(r), D->n, out,
+                       result(r, 8)));
+    shorten(r, D->item);
+}
+
+static gp_radix_sort_options sort_options(const struct bits_run *r)
+{
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.order = (gp_order)r->which;
+    return o;
+}
+
+void bits_call_sort(struct bits_run *r)
+{
+    gp_radix_sort_options o = sort_options(r);
+    T_OK(gp_radix_sort(r->ctx, D->dtype, items(r), D->n, result(r, D->n * D->item), &o));
+}
+
+void bits_call_sort_pairs(struct bits_run *r)
+{
+    gp_radix_sort_options o = sort_options(r);
+    void *values = given(r, D->positions, D->n * 4);
+    void *keys_out = result(r, D->n * D->item), *values_out = result(r, D->n * 4);
+    T_OK(
+        gp_radix_sort_pairs(r->ctx, D->dtype, items(r), 4, values, D->n, keys_out, values_out, &o));
+}
+
+void bits_call_argsort(struct bits_run *r)
+{
+    gp_radix_sort_options o = sort_options(r);
+    T_OK(gp_argsort(r->ctx, D->dtype, items(r), D->n, GP_U32, result(r, D->n * 4), &o));
+}
+
+void bits_call_sort_segments(struct bits_run *r)
+{
+    gp_radix_sort_options o = sort_options(r);
+    void *values = given(r, D->positions, D->n * 4);
+    void *offsets = given(r, D->offsets, (D->segments + 1) * 4);
+    void *keys_out = result(r, D->n * D->item), *values_out = result(r, D->n * 4);
+    T_OK(gp_radix_sort_segmented_pairs(r->ctx, D->dtype, items(r), 4, values, D->n, GP_U32, offsets,
+                                       D->segments, keys_out, values_out, &o));
+}
+
+void bits_call_merge(struct bits_run *r)
+{
+    void *a = given(r, D->sorted, D->n * D->item), *b = given(r, D->sorted_other, D->n * D->item);
+    void *values = given(r, D->positions, D->n * 4);
+    void *keys_out = result(r, 2 * D->n * D->item), *values_out = result(r, 2 * D->n * 4);
+    T_OK(gp_merge_pairs(r->ctx, D->dtype, GP_ASCENDING, 4, a, values, D->n, b, values, D->n,
+                        keys_out, values_out));
+}
+
+void bits_call_top_k(struct bits_run *r)
+{
+    size_t k = D->n / 3 + 1;
+    void *keys_out = result(r, k * D->item), *indices_out = result(r, k * 4);
+    T_OK(gp_top_k(r->ctx, D->dtype, (gp_order)r->which, items(r), D->n, k, keys_out, GP_U32,
+                  indices_out));
+}
+
+void bits_call_bounds(struct bits_run *r)
+{
+    size_t m = D->n < BITS_NEEDLES ? D->n : BITS_NEEDLES;
+    void *sorted = given(r, D->sorted, D->n * D->item), *out = result(r, m * 4);
+    void *needles = given(r, D->other, m * D->item);
+    T_OK((r->which ? gp_upper_bound : gp_lower_bound)(r->ctx, D->dtype, sorted, D->n, needles, m,
+                                                      GP_U32, out));
+}
+
+void bits_call_lexsort(struct bits_run *r)
+{
+    size_t bytes = D->n * D->item;
+    void *rows = given(r, D->indices, bytes), *cols = given(r, D->more_indices, bytes);
+    void *rows_out = result(r, bytes), *cols_out = result(r, bytes), *values = result(r, bytes);
+    T_OK(gp_lexsort_pairs(r->ctx, D->dtype, rows, cols, D->item, items(r), D->n, rows_out, cols_out,
+                          values, NULL));
+}
+
+void bits_call_gather(struct bits_run *r)
+{
+    uint32_t *index = t_host(D->n * 4);
+    for (size_t i = 0; i < D->n; i++)
+        index[i] = D->rows[i] < D->n ? D->rows[i] : 0;
+    void *indices = given(r, index, D->n * 4), *out = result(r, D->n * D->item);
+    T_OK(gp_gather(r->ctx, D->item, items(r), GP_U32, indices, D->n, out));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(index);
+}
+
+void bits_call_expand(struct bits_run *r)
+{
+    void *counts = given(r, D->counts, D->n * 4), *out = result(r, 3 * D->n * D->item);
+    T_OK(gp_expand_counts(r->ctx, D->item, items(r), GP_U32, counts, D->n, 3 * D->n, out,
+                          result(r, 8)));
+    shorten(r, D->item);
+}
+
+void bits_call_histogram_even(struct bits_run *r)
+{
+    char lo[8], hi[8];
+    bits_limits(D->dtype, lo, hi);
+    void *out = result(r, BITS_BINS * 4);
+    T_OK(gp_histogram_even(r->ctx, D->dtype, items(r), D->n, lo, hi, BITS_BINS, GP_U32, out, NULL));
+}
+
+void bits_call_histogram_edges(struct bits_run *r)
+{
+    void *edges = given(r, D->edges, BITS_EDGES * D->item), *out = result(r, (BITS_EDGES - 1) * 4);
+    T_OK(gp_histogram_edges(r->ctx, D->dtype, items(r), D->n, edges, BITS_EDGES - 1, GP_U32, out,
+                            NULL));
+}
+
+void bits_call_bincount(struct bits_run *r)
+{
+    void *out = result(r, BITS_BINS * 4);
+    T_OK(gp_bincount(r->ctx, D->dtype, items(r), D->n, BITS_BINS, GP_U32, out, NULL));
+}
+
+void bits_call_from_coo(struct bits_run *r)
+{
+    gp_coo_desc desc = GP_COO_DESC_INIT;
+    uint64_t nnz;
+    desc.value_dtype = D->dtype;
+    desc.duplicates = (gp_duplicates)r->which;
+    void *rows = given(r, D->rows, D->n * 4), *cols = given(r, D->cols, D->n * 4);
+    void *pointers = result(r, (BITS_SIDE + 1) * 4), *out_cols = result(r, D->n * 4);
+    void *values = result(r, D->n * D->item), *count = result(r, 8);
+    T_OK(gp_csr_from_coo(r->ctx, &desc, BITS_SIDE, BITS_SIDE, rows, cols, items(r), D->n, pointers,
+                         out_cols, values, count));
+    T_OK(gp_copy(r->ctx, count, sizeof nnz, &nnz));
+    T_OK(gp_context_synchronize(r->ctx));
+    r->out_bytes[1] = nnz * 4;
+    r->out_bytes[2] = nnz * D->item;
+    r->out_bytes[3] = 0; /* the last row pointer says the same */
+}
+
+/* The entries by rows, each row in input order. */
+void bits_call_transpose(struct bits_run *r)
+{
+    gp_coo_desc desc = GP_COO_DESC_INIT;
+    uint32_t pointers[BITS_SIDE + 1] = {0}, *cols = t_host(D->n * 4);
+    char *values = t_host(D->n * D->item);
+    uint32_t nnz = 0;
+    desc.value_dtype = D->dtype;
+    for (uint32_t row = 0; row < BITS_SIDE; row++) {
+        for (size_t i = 0; i < D->n; i++)
+            if (D->rows[i] == row) {
+                memcpy(values + nnz * D->item, D->in + i * D->item, D->item);
+                cols[nnz++] = D->cols[i];
+            }
+        pointers[row + 1] = nnz;
+    }
+    void *p = given(r, pointers, sizeof pointers), *c = given(r, cols, D->n * 4);
+    void *v = given(r, values, D->n * D->item), *out_pointers = result(r, sizeof pointers);
+    void *out_cols = result(r, D->n * 4), *out_values = result(r, D->n * D->item);
+    T_OK(gp_csr_transpose(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, p, c, v, out_pointers,
+                          out_cols, out_values));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(cols);
+    free(values);
+}
+
+void bits_call_spmv(struct bits_run *r)
+{
+    uint32_t *cols = t_host(D->n * 4);
+    for (size_t i = 0; i < D->n; i++)
+        cols[i] = (uint32_t)(D->cols[i] % D->n);
+    void *pointers = given(r, D->offsets, (D->segments + 1) * 4), *c = given(r, cols, D->n * 4);
+    void *values = given(r, D->small, D->n * D->item), *y = result(r, D->segments * D->item);
+    void *x = given(r, D->indices, D->n * D->item);
+    T_OK(gp_spmv(r->ctx, GP_U32, GP_U32, D->dtype, D->segments, D->n, D->n, pointers, c, values,
+                 NULL, x, NULL, y));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(cols);
+}
