@@ -78,7 +78,8 @@ enum state { IDLE, OFFERED, WORKING, QUIT };
 
 struct worker {
     _Alignas(LINE) pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t offered;  /* for the worker */
+    pthread_cond_t finished; /* for the caller */
     enum state state;
     struct loop *loop;
     pthread_t thread;
@@ -93,8 +94,8 @@ static void loop_run(struct loop *l)
         l->body(l->arg, i);
 }
 
-/* Wait until the state is another one. */
-static void state_leave(struct worker *w, enum state state)
+/* Wait until the state is another one; there is one thread that waits for each condition. */
+static void state_leave(struct worker *w, enum state state, pthread_cond_t *condition)
 {
     for (int i = 0; i < SPINS; i++) {
         if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != state)
@@ -103,7 +104,7 @@ static void state_leave(struct worker *w, enum state state)
     }
     pthread_mutex_lock(&w->lock);
     while (w->state == state)
-        pthread_cond_wait(&w->changed, &w->lock);
+        pthread_cond_wait(condition, &w->lock);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -114,7 +115,7 @@ static enum state state_change(struct worker *w, enum state from, enum state to)
     enum state was = w->state;
     if (was == from) {
         __atomic_store_n(&w->state, to, __ATOMIC_RELAXED);
-        pthread_cond_signal(&w->changed);
+        pthread_cond_signal(to == IDLE ? &w->finished : &w->offered);
     }
     pthread_mutex_unlock(&w->lock);
     return was;
@@ -124,7 +125,7 @@ static void *worker_main(void *arg)
 {
     struct worker *w = arg;
     for (;;) {
-        state_leave(w, IDLE);
+        state_leave(w, IDLE, &w->offered);
         enum state offer = state_change(w, OFFERED, WORKING);
         if (offer == QUIT)
             return NULL;
@@ -193,20 +194,27 @@ static bool thread_start(struct worker *w)
     return made;
 }
 
+static void worker_close(struct worker *w)
+{
+    pthread_cond_destroy(&w->finished);
+    pthread_cond_destroy(&w->offered);
+    pthread_mutex_destroy(&w->lock);
+}
+
 /* NULL if that cannot be; then nobody tries again before another context begins. */
 static struct worker *worker_start(void)
 {
     struct worker *w = worker_new();
     if (w) {
         pthread_mutex_init(&w->lock, NULL);
-        pthread_cond_init(&w->changed, NULL);
+        pthread_cond_init(&w->offered, NULL);
+        pthread_cond_init(&w->finished, NULL);
         w->state = IDLE;
         if (thread_start(w)) {
             pool.workers++;
             return w;
         }
-        pthread_cond_destroy(&w->changed);
-        pthread_mutex_destroy(&w->lock);
+        worker_close(w);
         push(&pool.spare, w);
     }
     pool.workers_max = pool.workers;
@@ -259,7 +267,7 @@ void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t 
     loop_run(&loop);
     for (struct worker *w = lent; w; w = w->next)
         if (state_change(w, OFFERED, IDLE) == WORKING)
-            state_leave(w, WORKING);
+            state_leave(w, WORKING, &w->finished);
     give_back(lent);
 }
 
@@ -325,8 +333,7 @@ static void workers_end(struct worker *list)
     for (struct worker *w = list; w; w = w->next) {
         state_change(w, IDLE, QUIT);
         pthread_join(w->thread, NULL);
-        pthread_cond_destroy(&w->changed);
-        pthread_mutex_destroy(&w->lock);
+        worker_close(w);
     }
     pthread_mutex_lock(&pool.lock);
     for (struct worker *w; (w = pop(&list));)
