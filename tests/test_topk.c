@@ -2,6 +2,8 @@
 /* Top-k: the first k of the stable order, for every k, dtype and distribution; errors, graphs. */
 #include <gp/topk.h>
 
+#include <pthread.h>
+
 #include "radixsort_check.h"
 
 static void expect(gp_dtype dtype, const void *keys, const size_t *order, size_t k,
@@ -213,6 +215,48 @@ START_TEST(test_top_k_workspace_bytes_errors)
 }
 END_TEST
 
+/* ---- keys that change ------------------------------------------------------------------------ */
+
+struct changing {
+    volatile uint64_t *keys;
+    size_t n;
+    volatile int stop;
+};
+
+/* All keys are large, then small, and so on: what one pass counts is not there in the next. */
+static void *change_keys(void *arg)
+{
+    struct changing *c = arg;
+    for (uint64_t round = 0; !c->stop; round++)
+        for (size_t i = 0; i < c->n; i++)
+            c->keys[i] = round % 2 ? UINT64_MAX - i : i;
+    return NULL;
+}
+
+/* The result is anything then, but nothing outside the arrays is read or written. */
+START_TEST(test_top_k_of_keys_that_change_stays_in_its_arrays)
+{
+    enum { N = 200000, K = 5000 };
+    pthread_t thread;
+    if (t_is_cuda())
+        return; /* its memory is not the host's */
+    t_array keys = t_new(N * 8, 0), keys_out = t_new(K * 8, 0), indices = t_new(K * 4, 0);
+    struct changing c = {keys.data, N, 0};
+    ck_assert_int_eq(pthread_create(&thread, NULL, change_keys, &c), 0);
+    for (int round = 0; round < 25; round++)
+        T_OK(gp_top_k(t_ctx(), GP_U64, round % 2 ? GP_ASCENDING : GP_DESCENDING, keys.data, N, K,
+                      keys_out.data, GP_U32, indices.data));
+    c.stop = 1;
+    pthread_join(thread, NULL);
+    t_check_guards(&keys);
+    t_check_guards(&keys_out);
+    t_check_guards(&indices);
+    t_free(&keys);
+    t_free(&keys_out);
+    t_free(&indices);
+}
+END_TEST
+
 static void add_cases(Suite *s)
 {
     TCase *c = t_case(s, "values");
@@ -225,6 +269,8 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_top_k_workspace_bytes_is_enough, 0, T_DTYPE_COUNT);
     c = t_case(s, "cuda");
     tcase_add_test(c, test_top_k_captured_and_replayed);
+    c = t_case(s, "changing");
+    tcase_add_test(c, test_top_k_of_keys_that_change_stays_in_its_arrays);
     c = t_case(s, "errors");
     tcase_add_test(c, test_top_k_errors);
     tcase_add_test(c, test_top_k_workspace_bytes_errors);

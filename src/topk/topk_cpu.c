@@ -46,15 +46,17 @@ static void collect_chunk(void *arg, size_t chunk)
     w->loops->collect(w->job, chunk);
 }
 
-/* The bin that holds the k-th word becomes known. */
+/* The bin that holds the k-th word becomes known. If another thread changes keys during the call
+ * there may be none: then it is the last. */
 static void choose_bin(const struct gpi_topk_job *j, int pass)
 {
     struct gpi_topk_state *s = j->state;
     int shift = gpi_topk_shift(j->key_bytes, pass), width = gpi_topk_width(j->key_bytes, pass);
+    const uint64_t last = ((uint64_t)1 << width) - 1;
     uint64_t bin = 0;
-    while (j->bins[bin] < s->wanted)
+    while (bin < last && j->bins[bin] < s->wanted)
         s->wanted -= j->bins[bin++];
-    s->mask |= (((uint64_t)1 << width) - 1) << shift;
+    s->mask |= last << shift;
     s->prefix |= bin << shift;
     s->done = j->bins[bin] == s->wanted || shift == 0;
 }

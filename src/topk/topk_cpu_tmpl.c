@@ -66,8 +66,11 @@ static void tell(const struct gpi_topk_job *j, uint64_t chunk)
     j->counts[chunk] = (struct gpi_topk_counts){below, at};
 }
 
+/* Places follow from counts: of keys that another thread has changed since, there may be more. */
 static inline void put(const struct gpi_topk_job *j, uint64_t place, KEY key, uint64_t index)
 {
+    if (place >= j->k)
+        return;
     ((KEY *)j->top_keys)[place] = key;
     if (j->index_bytes == 4)
         ((uint32_t *)j->top_indices)[place] = (uint32_t)index;

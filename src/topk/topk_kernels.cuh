@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(topk_threads)
             uint32_t num_below, num_at;
             const uint64_t below = here.below + topk_rank(is_below, s_counts, &num_below);
             const uint64_t at = here.at + topk_rank(is_at, s_counts, &num_at);
-            if (is_below)
+            if (is_below && below < k) /* more only if keys have changed since they were counted */
                 out.put(below, found[r], i);
             else if (is_at && at < wanted)
                 out.put(k - wanted + at, found[r], i);
