@@ -194,6 +194,30 @@ START_TEST(test_check_counts_against_nnz)
 }
 END_TEST
 
+/* More rows than a grid takes at once: the offence is in the last one. */
+START_TEST(test_check_of_more_rows_than_a_grid)
+{
+    const uint64_t rows = ((uint64_t)1 << 28) + 777, last = rows - 1, place = rows * 4;
+    enum { CHUNK = 16 << 20 };
+    char *zeros = calloc(CHUNK, 1), text[64];
+    const uint32_t nnz = 1, col = 5;
+    ck_assert_ptr_nonnull(zeros);
+    t_array pointers = t_new((rows + 1) * 4, 0), cols = t_new_from(&col, sizeof col, 0);
+    for (uint64_t at = 0; at < place; at += CHUNK)
+        T_OK(gp_copy(t_ctx(), zeros, place - at < CHUNK ? place - at : CHUNK,
+                     (char *)pointers.data + at));
+    T_OK(gp_copy(t_ctx(), &nnz, sizeof nnz, (char *)pointers.data + place));
+    T_STATUS(GP_ERROR_DATA,
+             gp_check_csr(t_ctx(), GP_U32, GP_U32, rows, 5, 1, pointers.data, cols.data));
+    snprintf(text, sizeof text, "row %llu:", (unsigned long long)last);
+    ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), text));
+    T_OK(gp_check_csr(t_ctx(), GP_U32, GP_U32, rows, 6, 1, pointers.data, cols.data));
+    t_free(&pointers);
+    t_free(&cols);
+    free(zeros);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr");
@@ -207,6 +231,8 @@ static Suite *suite(void)
     c = t_case(s, "check");
     tcase_add_loop_test(c, test_check_names_first_bad_row, 0, PAIRS);
     tcase_add_loop_test(c, test_check_counts_against_nnz, 0, PAIRS);
+    c = t_case(s, "large check");
+    tcase_add_test(c, test_check_of_more_rows_than_a_grid);
     return s;
 }
 

@@ -83,8 +83,8 @@ GP_API const char *gp_status_string(gp_status status);
     X(F32, 11, 4, "f32")                                                                           \
     X(F64, 12, 8, "f64")
 
-/** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float; a NaN computed so,
- * or selected by a scan, is stored as 0x7fff. */
+/** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float; a NaN computed
+ * so, or selected by a scan, is stored as 0x7fff. */
 typedef enum gp_dtype {
 #define GP_DTYPE_ENUM(name, number, bytes, text) GP_##name = number,
     GP_DTYPE_MAP(GP_DTYPE_ENUM)
@@ -160,7 +160,8 @@ typedef enum gp_algorithm {
 
 /** Where a context computes. */
 typedef enum gp_backend {
-    GP_BACKEND_AUTO = 0, /**< the first usable CUDA device, otherwise the CPU; CUDA if a device is named */
+    GP_BACKEND_AUTO = 0, /**< the first usable CUDA device, otherwise the CPU; CUDA if a device is
+                            named */
     GP_BACKEND_CPU = 1,
     GP_BACKEND_CUDA = 2
 } gp_backend;

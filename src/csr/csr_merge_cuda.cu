@@ -57,7 +57,7 @@ extern "C" gp_status GPI_LAUNCHER(gpi_csr_merge_values)(gp_context *ctx, const g
     using namespace GPI_SPACE;
     const uint64_t n = s->c->nnz;
     Call call = {ctx, s->c, s->values, Runs{n, s->flags, Positions{s->positions, n >> 32 != 0}},
-                 (uint32_t)((n + csr_tile - 1) / csr_tile)};
+                 blocks_for<csr_tile>(n)};
     switch (s->c->value_dtype) {
 #define MERGE_CASE(dtype, S, Summand, Ordered)                                                     \
     case dtype:                                                                                    \

@@ -12,6 +12,14 @@
 namespace GPI_SPACE
 {
 
+/* Blocks for n items of EACH, n at most MOST: a kernel that has no loop over them needs all of them
+ * in one grid. */
+template <uint64_t EACH, uint64_t MOST = GPI_MAX_N> uint32_t blocks_for(uint64_t n)
+{
+    static_assert((MOST + EACH - 1) / EACH < 0x7fffffff, "more blocks than a grid can have");
+    return (uint32_t)((n + EACH - 1) / EACH);
+}
+
 /* Let a kernel use that much dynamic shared memory; once per device, remembered in the bits of
  * done. */
 template <class Kernel>

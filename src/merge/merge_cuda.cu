@@ -14,17 +14,17 @@ template <class Key> void merge(gp_context *ctx, const gpi_merge_job *j, uint64_
 {
     static_assert(MergeShape<Key>::tile >= GPI_MERGE_TILE_MIN, "gpi_merge_cuts() counts on it");
     constexpr uint64_t tile = MergeShape<Key>::tile;
-    const uint64_t tiles = (j->num_a + j->num_b + tile - 1) / tile;
+    const uint32_t tiles = blocks_for<tile>(j->num_a + j->num_b);
     const MergeOrder<Key> order = {(Key)j->order.sign, (Key)j->order.inf, (Key)j->order.flip};
     const MergeInput<Key> in = {(const Key *)j->keys_a, (const Key *)j->keys_b, j->num_a, j->num_b};
-    const unsigned cut_blocks = (unsigned)(tiles / merge_threads + 1);
+    const uint32_t cut_blocks = tiles / merge_threads + 1;
     merge_cut_k<<<cut_blocks, merge_threads, 0, ctx->stream>>>(order, in, tiles, cuts);
     if (j->value_bytes)
-        merge_tile_k<Key, true><<<(unsigned)tiles, merge_threads, 0, ctx->stream>>>(
+        merge_tile_k<Key, true><<<tiles, merge_threads, 0, ctx->stream>>>(
             order, in, cuts, (Key *)j->keys_out, j->values_a, j->values_b, (uint32_t)j->value_bytes,
             j->values_out);
     else
-        merge_tile_k<Key, false><<<(unsigned)tiles, merge_threads, 0, ctx->stream>>>(
+        merge_tile_k<Key, false><<<tiles, merge_threads, 0, ctx->stream>>>(
             order, in, cuts, (Key *)j->keys_out, nullptr, nullptr, 0, nullptr);
 }
 

@@ -24,9 +24,10 @@ constexpr int acc_dtype = std::is_same_v<Acc, u32>   ? GP_U32
 
 using Params = FamilyParams<Acc>;
 
-uint64_t tiles_of(uint64_t n)
+/* Also the blocks of kernels with one per tile. */
+uint32_t tiles_of(uint64_t n)
 {
-    return n <= tile_items ? 1 : (n + tile_items - 1) / tile_items;
+    return n <= tile_items ? 1 : blocks_for<tile_items>(n);
 }
 
 Acc *take(gpi_frame *frame, uint64_t items)
@@ -67,8 +68,7 @@ Params next_level(const Params &p, uint64_t items, const Acc *sums, Acc *prefixe
 gp_status multi_pass(gp_context *ctx, Params p, uint64_t items, bool fan, Acc *keep,
                      gpi_frame *frame)
 {
-    const uint64_t tiles = tiles_of(items);
-    const uint32_t grid = (uint32_t)tiles;
+    const uint32_t tiles = tiles_of(items);
     if (tiles == 1) {
         family_scan_k<Acc><<<1, threads, 0, ctx->stream>>>(p);
         return gpi_cuda_launched(ctx, function);
@@ -83,26 +83,25 @@ gp_status multi_pass(gp_context *ctx, Params p, uint64_t items, bool fan, Acc *k
         first.wide = false;
     }
     if (fan)
-        family_scan_k<Acc><<<grid, threads, 0, ctx->stream>>>(first);
+        family_scan_k<Acc><<<tiles, threads, 0, ctx->stream>>>(first);
     else
-        family_reduce_k<Acc><<<grid, threads, 0, ctx->stream>>>(first);
+        family_reduce_k<Acc><<<tiles, threads, 0, ctx->stream>>>(first);
     GPI_TRY(multi_pass(ctx, next_level(p, tiles, sums, prefixes), tiles, fan, nullptr, frame));
     p.prefixes = prefixes;
     if (fan) {
         p.in = first.out;
         p.in_dtype = first.out_dtype;
-        family_fan_k<Acc><<<grid, threads, 0, ctx->stream>>>(p);
+        family_fan_k<Acc><<<tiles, threads, 0, ctx->stream>>>(p);
     } else {
         p.sums = nullptr;
-        family_scan_k<Acc><<<grid, threads, 0, ctx->stream>>>(p);
+        family_scan_k<Acc><<<tiles, threads, 0, ctx->stream>>>(p);
     }
     return gpi_cuda_launched(ctx, function);
 }
 
 gp_status two_pass(gp_context *ctx, Params p, gpi_frame *frame)
 {
-    const uint64_t tiles = tiles_of(p.n);
-    const uint32_t parts = (uint32_t)(tiles < threads ? tiles : threads);
+    const uint32_t tiles = tiles_of(p.n), parts = tiles < threads ? tiles : threads;
     p.sums = take(frame, parts);
     family_part_reduce_k<Acc><<<parts, threads, 0, ctx->stream>>>(p);
     family_part_scan_k<Acc><<<parts, threads, 0, ctx->stream>>>(p);
@@ -111,15 +110,15 @@ gp_status two_pass(gp_context *ctx, Params p, gpi_frame *frame)
 
 gp_status fenwick(gp_context *ctx, Params p, gpi_frame *frame)
 {
-    const uint64_t tiles = tiles_of(p.n);
+    const uint32_t tiles = tiles_of(p.n);
     p.prefixes = p.sums = take(frame, tiles);
     if (tiles > 1)
-        family_fenwick_sums_k<Acc><<<(uint32_t)tiles, threads, 0, ctx->stream>>>(p);
+        family_fenwick_sums_k<Acc><<<tiles, threads, 0, ctx->stream>>>(p);
     uint64_t stride = 1;
     for (uint64_t nodes = tiles; nodes > 1; nodes /= tile_items, stride *= tile_items)
         family_fenwick_merge_k<Acc>
-            <<<(uint32_t)tiles_of(nodes), threads, 0, ctx->stream>>>(p.op, p.sums, stride, nodes);
-    family_fenwick_query_k<Acc><<<(uint32_t)tiles, threads, 0, ctx->stream>>>(p);
+            <<<tiles_of(nodes), threads, 0, ctx->stream>>>(p.op, p.sums, stride, nodes);
+    family_fenwick_query_k<Acc><<<tiles, threads, 0, ctx->stream>>>(p);
     return gpi_cuda_launched(ctx, function);
 }
 
