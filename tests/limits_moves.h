@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Limits of the bytes of an item or value: 1 to 65536, by every call that moves some. */
+#ifndef GP_TEST_LIMITS_MOVES_H
+#define GP_TEST_LIMITS_MOVES_H
+
+#include <gp/gp.h>
+
+#include "compact_check.h"
+#include "limits.h"
+
+/* A prime, so that keys 37 i modulo it are the numbers below it, each once. */
+enum { MOVES = 53 };
+
+/* Items of so many bytes, of 8 if the call will refuse that, and where each goes. */
+struct moves {
+    size_t bytes;
+    char *items, *expected;
+    uint64_t *keys;
+    t_array in, keys_in, out, keys_out;
+};
+
+static struct moves moves_new(const struct limit *l, uint64_t bytes)
+{
+    struct moves m = {.bytes = limit_room(l, bytes)};
+    m.items = compact_items(m.bytes, MOVES);
+    m.expected = t_host(2 * MOVES * m.bytes);
+    m.keys = t_host(MOVES * 8);
+    for (size_t i = 0; i < MOVES; i++)
+        m.keys[i] = 37 * i % MOVES;
+    m.in = t_new_from(m.items, MOVES * m.bytes, 0);
+    m.keys_in = limit_array(m.keys, MOVES, 4);
+    m.out = t_new(2 * MOVES * m.bytes, 0);
+    m.keys_out = t_new(2 * MOVES * 4, 0);
+    return m;
+}
+
+static void moves_expect(struct moves *m, size_t place, size_t item)
+{
+    memcpy(m->expected + place * m->bytes, m->items + item * m->bytes, m->bytes);
+}
+
+static gp_status moves_end(gp_status s, struct moves *m, size_t count)
+{
+    limit_output(s, &m->out, m->expected, count * m->bytes);
+    if (s != GP_OK)
+        t_check_untouched(&m->keys_out);
+    t_check_guards(&m->keys_out);
+    t_free(&m->in), t_free(&m->keys_in), t_free(&m->keys_out);
+    free(m->items), free(m->expected), free(m->keys);
+    return s;
+}
+
+static gp_status run_gather_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    for (size_t i = 0; i < MOVES; i++)
+        moves_expect(&m, i, m.keys[i]);
+    return moves_end(
+        gp_gather(t_ctx(), value, m.in.data, GP_U32, m.keys_in.data, MOVES, m.out.data), &m, MOVES);
+}
+
+/* The value beside key k goes to place k. */
+static void moves_expect_sorted(struct moves *m)
+{
+    for (size_t i = 0; i < MOVES; i++)
+        moves_expect(m, m->keys[i], i);
+}
+
+static gp_status run_sort_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    moves_expect_sorted(&m);
+    gp_status s = gp_radix_sort_pairs(t_ctx(), GP_U32, m.keys_in.data, value, m.in.data, MOVES,
+                                      m.keys_out.data, m.out.data, NULL);
+    return moves_end(s, &m, MOVES);
+}
+
+static gp_status run_segsort_bytes(const struct limit *l, uint64_t value)
+{
+    static const uint64_t ends[] = {0, MOVES};
+    struct moves m = moves_new(l, value);
+    t_array offsets = limit_array(ends, 2, 4);
+    moves_expect_sorted(&m);
+    gp_status s =
+        gp_radix_sort_segmented_pairs(t_ctx(), GP_U32, m.keys_in.data, value, m.in.data, MOVES,
+                                      GP_U32, offsets.data, 1, m.keys_out.data, m.out.data, NULL);
+    t_free(&offsets);
+    return moves_end(s, &m, MOVES);
+}
+
+/* with: the bits of rows and of columns. 0 bytes: no values. */
+static gp_status run_lexsort_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    gp_lexsort_options o = GP_LEXSORT_OPTIONS_INIT;
+    char *keys_out = m.keys_out.data;
+    o.row_bits = o.col_bits = (int)l->with;
+    moves_expect_sorted(&m);
+    gp_status s =
+        gp_lexsort_pairs(t_ctx(), GP_U32, m.keys_in.data, m.keys_in.data, value, m.in.data, MOVES,
+                         keys_out, keys_out + MOVES * 4, m.out.data, &o);
+    return moves_end(s, &m, MOVES);
+}
+
+/* The items beside even keys with those beside odd ones. */
+static gp_status run_merge_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    uint64_t keys[2 * MOVES];
+    for (size_t i = 0; i < MOVES; i++) {
+        keys[i] = 2 * i;
+        keys[MOVES + i] = 2 * i + 1;
+        moves_expect(&m, 2 * i, i);
+        moves_expect(&m, 2 * i + 1, i);
+    }
+    t_array a = limit_array(keys, MOVES, 4), b = limit_array(keys + MOVES, MOVES, 4);
+    gp_status s = gp_merge_pairs(t_ctx(), GP_U32, GP_ASCENDING, value, a.data, m.in.data, MOVES,
+                                 b.data, m.in.data, MOVES, m.keys_out.data, m.out.data);
+    t_free(&a), t_free(&b);
+    return moves_end(s, &m, 2 * MOVES);
+}
+
+/* with: 0 for gp_compact(), 1 for gp_partition(). */
+static gp_status run_compact_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    uint64_t kept = 0, count = 0;
+    t_array keep = limit_array(m.keys, MOVES, 1), out_count = t_new(8, 0);
+    for (size_t i = 0; i < MOVES; i++)
+        if (m.keys[i])
+            moves_expect(&m, kept++, i);
+    moves_expect(&m, kept, 0); /* the one whose key is 0 */
+    gp_status s = (l->with ? gp_partition : gp_compact)(t_ctx(), value, m.in.data, keep.data, MOVES,
+                                                        m.out.data, out_count.data);
+    count = kept;
+    limit_output(s, &out_count, &count, 8);
+    t_free(&keep);
+    return moves_end(s, &m, l->with ? MOVES : kept);
+}
+
+/* with: 0 for gp_expand(), 1 for gp_expand_counts(). Items come 0, 1, 2, 3, 0, 1, .. times. */
+static gp_status run_expand_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    uint64_t counts[MOVES], offsets[MOVES + 1], end = 0;
+    for (size_t i = 0; i < MOVES; i++) {
+        counts[i] = i % 4;
+        offsets[i] = end;
+        for (uint64_t k = 0; k < counts[i]; k++)
+            moves_expect(&m, end++, i);
+    }
+    offsets[MOVES] = end;
+    t_array o = limit_array(offsets, MOVES + 1, 4), c = limit_array(counts, MOVES, 4);
+    t_array out_count = t_new(8, 0);
+    gp_status s =
+        l->with ? gp_expand_counts(t_ctx(), value, m.in.data, GP_U32, c.data, MOVES, 2 * MOVES,
+                                   m.out.data, out_count.data)
+                : gp_expand(t_ctx(), value, m.in.data, GP_U32, o.data, MOVES, end, m.out.data);
+    limit_output(l->with ? s : GP_ERROR_ARGUMENT, &out_count, &end, 8);
+    t_free(&o), t_free(&c);
+    return moves_end(s, &m, end);
+}
+
+#endif

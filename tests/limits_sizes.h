@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* Limits of numbers of items, segments, shares and of sums of counts; and of the figures of
+ * workspace. */
+#ifndef GP_TEST_LIMITS_SIZES_H
+#define GP_TEST_LIMITS_SIZES_H
+
+#include <gp/gp.h>
+
+#include "limits.h"
+
+/* ---- scans, reductions, compaction ----------------------------------------------------------- */
+
+/* What a scan of u32 by segments of a length gives: the number of the item in its segment, as all
+ * items are 1. */
+static void *scan_expected(size_t n, size_t segment)
+{
+    uint32_t *expected = t_host(n * 4);
+    for (size_t i = 0; i < n; i++)
+        expected[i] = (uint32_t)(i % segment) + 1;
+    return expected;
+}
+
+static t_array ones_new(size_t n)
+{
+    uint32_t *ones = t_host(n * 4);
+    for (size_t i = 0; i < n; i++)
+        ones[i] = 1;
+    t_array a = t_new_from(ones, n * 4, 0);
+    free(ones);
+    return a;
+}
+
+/* with: which scan. */
+enum { SCAN_PLAIN, SCAN_SEGMENTED, SCAN_FLAGGED, SCAN_BY_KEY, SCAN_ROWS };
+enum { SCAN_SEGMENT = 100 };
+
+static gp_status scan_call(uint64_t which, uint64_t n, const t_array *in, const t_array *about,
+                           size_t num_segments, uint64_t key_bytes, void *out)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.in_dtype = d.out_dtype = GP_U32;
+    switch (which) {
+    case SCAN_SEGMENTED:
+        return gp_scan_segmented(t_ctx(), &d, in->data, n, GP_U64, about->data, num_segments, out);
+    case SCAN_FLAGGED:
+        return gp_scan_flagged(t_ctx(), &d, in->data, about->data, n, out);
+    case SCAN_BY_KEY:
+        return gp_scan_by_key(t_ctx(), &d, key_bytes, about->data, in->data, n, out);
+    default:
+        return gp_scan_inclusive(t_ctx(), GP_U32, GP_SUM, in->data, n, out);
+    }
+}
+
+static gp_status scan_try(uint64_t which, uint64_t n, size_t room, uint64_t key_bytes)
+{
+    size_t segments = room / SCAN_SEGMENT + 1, bytes = key_bytes < 8 ? (size_t)key_bytes : 8;
+    uint64_t *about = limit_positions(room + segments + 1);
+    for (size_t i = 0; i < room + segments + 1; i++) {
+        uint64_t offset = i * SCAN_SEGMENT < room ? i * SCAN_SEGMENT : room;
+        about[i] = which == SCAN_SEGMENTED ? offset
+                   : which == SCAN_FLAGGED ? i % SCAN_SEGMENT == 0
+                                           : i / SCAN_SEGMENT % 2;
+    }
+    t_array in = ones_new(room), out = t_new(room * 4, 0);
+    t_array a = which == SCAN_SEGMENTED ? limit_array(about, segments + 1, 8)
+                : which == SCAN_FLAGGED ? limit_array(about, room, 1)
+                                        : limit_array(about, room, bytes);
+    gp_status s = scan_call(which, n, &in, &a, segments, key_bytes, out.data);
+    void *expected = scan_expected(room, which == SCAN_PLAIN ? room + 1 : SCAN_SEGMENT);
+    limit_output(s, &out, expected, room * 4);
+    t_free(&in), t_free(&a);
+    free(about), free(expected);
+    return s;
+}
+
+static gp_status run_scan_n(const struct limit *l, uint64_t value)
+{
+    return scan_try(l->with, value, limit_room(l, value), 4);
+}
+
+static gp_status run_key_bytes(const struct limit *l, uint64_t value)
+{
+    (void)l;
+    return scan_try(SCAN_BY_KEY, 5000, 5000, value);
+}
+
+/* with: the rows. */
+static gp_status run_row_length(const struct limit *l, uint64_t value)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    size_t length = limit_room(l, value), n = limit_tries(l, value) ? length * l->with : 8;
+    d.in_dtype = d.out_dtype = GP_U32;
+    t_array in = ones_new(n), out = t_new(n * 4, 0);
+    gp_status s = gp_scan_rows(t_ctx(), &d, in.data, l->with, value, out.data);
+    void *expected = scan_expected(n, length ? length : 1);
+    limit_output(s, &out, expected, n * 4);
+    t_free(&in);
+    free(expected);
+    return s;
+}
+
+/* Sum, and the place of the least item, which is the last of the smallest half. */
+static gp_status run_reduce_n(const struct limit *l, uint64_t value)
+{
+    size_t n = limit_room(l, value);
+    uint32_t *x = t_host(n * 4), sum = 0, least = UINT32_MAX;
+    uint64_t place = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = 7 + (uint32_t)((i * 2654435761u) % 1000003) * (i + 1 != n);
+        sum += x[i];
+        if (x[i] < least) {
+            least = x[i];
+            place = i;
+        }
+    }
+    t_array in = t_new_from(x, n * 4, 0), out = t_new(4, 0), out_least = t_new(4, 0);
+    t_array index = t_new(8, 0);
+    gp_status s = gp_reduce(t_ctx(), GP_U32, GP_SUM, in.data, value, out.data);
+    limit_both(s, gp_argmin(t_ctx(), GP_U32, in.data, value, out_least.data, index.data));
+    limit_output(s, &out, &sum, 4);
+    limit_output(s, &out_least, &least, 4);
+    limit_output(s, &index, &place, 8);
+    t_free(&in);
+    free(x);
+    return s;
+}
+
+/* Positions of two of three flags. with: the bytes of an index. */
+static gp_status run_compact_n(const struct limit *l, uint64_t value)
+{
+    size_t n = limit_room(l, value);
+    uint64_t *flags = limit_positions(n), *kept = t_host(n * 8), count = 0;
+    for (size_t i = 0; i < n; i++) {
+        flags[i] = i % 3 ? 1 : 0;
+        if (flags[i])
+            kept[count++] = i;
+    }
+    t_array keep = limit_array(flags, n, 1), out = t_new(n * l->with, 0), number = t_new(8, 0);
+    gp_status s = gp_compact_indices(t_ctx(), l->with == 4 ? GP_U32 : GP_U64, keep.data, value,
+                                     out.data, number.data);
+    void *narrow = limit_narrow(kept, count, l->with);
+    limit_output(s, &out, narrow, count * l->with);
+    limit_output(s, &number, &count, 8);
+    t_free(&keep);
+    free(flags), free(kept), free(narrow);
+    return s;
+}
+
+/* with: the items, of which all are kept; what has no room is told by the next synchronize. Where
+ * the room ends the other arrays begin. */
+static gp_status run_compact_capacity(const struct limit *l, uint64_t value)
+{
+    size_t n = l->with, room = value == 0 || value > n ? n : value,
+           rest = (room * 4 + 15) / 16 * 16;
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    uint64_t count = n, *flags = limit_positions(n);
+    for (size_t i = 0; i < n; i++)
+        flags[i] = 1;
+    t_array in = ones_new(n), keep = limit_array(flags, n, 1), all = t_new(rest + 8, 0);
+    char *number = (char *)all.data + rest, *expected = t_host(rest + 8);
+    void *ones = scan_expected(room, 1);
+    d.item_bytes = 4;
+    d.capacity = value;
+    gp_status s =
+        gp_compact_by(t_ctx(), &d, in.data, keep.data, n, all.data, (uint64_t *)(void *)number);
+    T_STATUS(room < n ? GP_ERROR_CAPACITY : GP_OK, gp_context_synchronize(t_ctx()));
+    memset(expected, T_POISON, rest + 8);
+    memcpy(expected, ones, room * 4);
+    memcpy(expected + rest, &count, 8);
+    limit_output(s, &all, expected, rest + 8);
+    t_free(&in), t_free(&keep);
+    free(ones), free(expected), free(flags);
+    return s;
+}
+
+/* ---- merge, search --------------------------------------------------------------------------- */
+
+/* with: the items of b, which are the same as the first ones of a. */
+static gp_status run_merge_n(const struct limit *l, uint64_t value)
+{
+    size_t num_a = limit_room(l, value), num_b = l->with, n = num_a + num_b;
+    uint64_t *a = limit_positions(n), *merged = t_host(n * 8);
+    for (size_t i = 0, k = 0, j = 0; k < n; k++)
+        merged[k] = j == num_b || (i < num_a && a[i] <= a[j]) ? a[i++] : a[j++];
+    t_array ka = limit_array(a, num_a, 4), kb = limit_array(a, num_b, 4), out = t_new(n * 4, 0);
+    gp_status s = gp_merge(t_ctx(), GP_U32, GP_ASCENDING, ka.data, value, kb.data, num_b, out.data);
+    void *narrow = limit_narrow(merged, n, 4);
+    limit_output(s, &out, narrow, n * 4);
+    t_free(&ka), t_free(&kb);
+    free(a), free(merged), free(narrow);
+    return s;
+}
+
+/* Numbers in an array of every third number. with: the needles, or if 0 the value is the needles
+ * and the array has 1000 items. dtype: of the indices. */
+static gp_status run_bound(const struct limit *l, uint64_t value)
+{
+    size_t given = limit_room(l, value), n = l->with ? given : 1000, m = l->with ? l->with : given;
+    size_t index = gp_dtype_bytes(l->dtype);
+    uint64_t *sorted = limit_positions(n), *needles = limit_positions(m), *places = t_host(m * 8);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = 3 * i;
+    for (size_t j = 0; j < m; j++) {
+        needles[j] = j * 17 % (3 * n + 5);
+        places[j] = (needles[j] + 2) / 3 < n ? (needles[j] + 2) / 3 : n;
+    }
+    t_array a = limit_array(sorted, n, 4), b = limit_array(needles, m, 4);
+    t_array out = t_new(m * index, 0);
+    gp_status s = gp_lower_bound(t_ctx(), GP_U32, a.data, l->with ? value : n, b.data,
+                                 l->with ? m : value, l->dtype, out.data);
+    void *narrow = limit_narrow(places, m, index);
+    limit_output(s, &out, narrow, m * index);
+    t_free(&a), t_free(&b);
+    free(sorted), free(needles), free(places), free(narrow);
+    return s;
+}
+
+/* ---- segments and shares --------------------------------------------------------------------- */
+
+/* Segments of 0, 1, 2, 3, 0, 1, .. items, the last as long as it takes. dtype: of the offsets. */
+static uint64_t *offsets_new(size_t segments, size_t items)
+{
+    uint64_t *offsets = t_host((segments + 1) * 8);
+    offsets[0] = 0;
+    for (size_t s = 1; s <= segments; s++) {
+        uint64_t end = offsets[s - 1] + (s - 1) % 4;
+        offsets[s] = s == segments || end > items ? items : end;
+    }
+    return offsets;
+}
+
+static gp_status search_try(const struct limit *l, uint64_t num_segments, size_t segments,
+                            uint64_t num_items, size_t items)
+{
+    size_t bytes = gp_dtype_bytes(l->dtype);
+    uint64_t *offsets = offsets_new(segments, items), *found = t_host(items * 8);
+    for (size_t s = 0; s < segments; s++)
+        for (uint64_t i = offsets[s]; i < offsets[s + 1]; i++)
+            found[i] = s;
+    t_array o = limit_array(offsets, segments + 1, bytes), out = t_new(items * bytes, 0);
+    gp_status s = gp_balance_search(t_ctx(), l->dtype, o.data, num_segments, num_items, l->dtype,
+                                    out.data, NULL);
+    void *narrow = limit_narrow(found, items, bytes);
+    limit_output(s, &out, narrow, items * bytes);
+    t_free(&o);
+    free(offsets), free(found), free(narrow);
+    return s;
+}
+
+/* with: the segments. */
+static gp_status run_search_items(const struct limit *l, uint64_t value)
+{
+    return search_try(l, l->with, l->with, value, limit_room(l, value));
+}
+
+/* with: the items. */
+static gp_status run_search_segments(const struct limit *l, uint64_t value)
+{
+    return search_try(l, value, limit_room(l, value), l->with, l->with);
+}
+
+/* with: the rows, of three entries each. */
+static gp_status run_parts(const struct limit *l, uint64_t value)
+{
+    size_t rows = l->with, parts = limit_room(l, value), bytes = gp_dtype_bytes(l->dtype);
+    uint64_t *pointers = limit_positions(rows + 1), row = 0, entry = 0;
+    uint64_t *row_starts = t_host((parts + 1) * 8), *entry_starts = t_host((parts + 1) * 8);
+    uint64_t steps = 4 * rows, share = (steps + parts - 1) / parts;
+    for (size_t r = 0; r <= rows; r++)
+        pointers[r] = 3 * r;
+    for (size_t p = 0; p <= parts; p++) { /* an entry if the row has one left, otherwise its end */
+        for (; row + entry < steps && row + entry < p * share;
+             entry < pointers[row + 1] ? entry++ : row++)
+            ;
+        row_starts[p] = row;
+        entry_starts[p] = entry;
+    }
+    t_array in = limit_array(pointers, rows + 1, bytes);
+    t_array r = t_new((parts + 1) * bytes, 0), e = t_new((parts + 1) * bytes, 0);
+    gp_status s =
+        gp_merge_path_partition(t_ctx(), l->dtype, in.data, rows, 3 * rows, value, r.data, e.data);
+    void *narrow_r = limit_narrow(row_starts, parts + 1, bytes);
+    void *narrow_e = limit_narrow(entry_starts, parts + 1, bytes);
+    limit_output(s, &r, narrow_r, (parts + 1) * bytes);
+    limit_output(s, &e, narrow_e, (parts + 1) * bytes);
+    t_free(&in);
+    free(pointers), free(row_starts), free(entry_starts), free(narrow_r), free(narrow_e);
+    return s;
+}
+
+/* The value is the bits of the sum of the counts, most of which is in the second one; empty
+ * segments follow. with: the room for items, which all are of the first two segments. */
+static gp_status run_sum_of_counts(const struct limit *l, uint64_t value)
+{
+    enum { SEGMENTS = 100000, FIRST = 50 };
+    size_t room = l->with;
+    uint64_t *counts = limit_positions(SEGMENTS), *items = limit_positions(SEGMENTS);
+    uint64_t sum = value < 64 ? (uint64_t)1 << value : UINT64_MAX;
+    uint32_t *expected = t_host(room * 4);
+    for (size_t i = 0; i < SEGMENTS; i++)
+        counts[i] = i == 0 ? FIRST : i == 1 ? sum - FIRST - 1 : i == 1000;
+    for (size_t i = 0; i < room; i++)
+        expected[i] = i < FIRST ? 0 : 1;
+    t_array in = limit_array(items, SEGMENTS, 4), c = limit_array(counts, SEGMENTS, 8);
+    t_array out = t_new(room * 4, 0), out_sum = t_new(8, 0);
+    gp_status s = gp_expand_counts(t_ctx(), 4, in.data, GP_U64, c.data, SEGMENTS, room, out.data,
+                                   out_sum.data);
+    T_STATUS(GP_ERROR_CAPACITY, gp_context_synchronize(t_ctx()));
+    limit_output(s, &out, expected, room * 4);
+    limit_output(s, &out_sum, &sum, 8);
+    t_free(&in), t_free(&c);
+    free(counts), free(items), free(expected);
+    return s;
+}
+
+/* ---- workspace ------------------------------------------------------------------------------- */
+
+/* The figure for a number holds for all smaller ones, so it cannot be less than theirs. */
+static gp_status run_bytes(const struct limit *l, uint64_t value)
+{
+    size_t bytes = 77, of_less = 78;
+    gp_status s = l->bytes(l, value, &bytes);
+    if (s != GP_OK) {
+        ck_assert_msg(bytes == 77, "%s: bytes are set", limit_now);
+        return s;
+    }
+    if (value > l->least) {
+        T_OK(l->bytes(l, value - 1, &of_less));
+        ck_assert_msg(of_less <= bytes, "%s: %zu bytes, %zu of one less", limit_now, bytes,
+                      of_less);
+        T_OK(l->bytes(l, l->least + (value - l->least) / 2, &of_less));
+        ck_assert_msg(of_less <= bytes, "%s: %zu bytes, %zu of half", limit_now, bytes, of_less);
+    }
+    return s;
+}
+
+static gp_status bytes_sort(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_radix_sort_workspace_bytes(NULL, l->dtype, l->with, value, NULL, bytes);
+}
+
+static gp_status bytes_argsort(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_argsort_workspace_bytes(NULL, l->dtype, value, l->with == 4 ? GP_U32 : GP_U64, NULL,
+                                      bytes);
+}
+
+static gp_status bytes_segsort(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_radix_sort_segmented_workspace_bytes(NULL, l->dtype, l->with, value, value, NULL,
+                                                   bytes);
+}
+
+static gp_status bytes_lexsort(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_lexsort_workspace_bytes(NULL, l->dtype, l->with, value, NULL, bytes);
+}
+
+static gp_status bytes_topk(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_top_k_workspace_bytes(NULL, l->dtype, value, l->with ? l->with : value, bytes);
+}
+
+static gp_status bytes_merge(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_merge_workspace_bytes(NULL, l->dtype, value, bytes);
+}
+
+static gp_status bytes_histogram(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_histogram_workspace_bytes(NULL, l->dtype, value, l->with, GP_U64, NULL, bytes);
+}
+
+/* Of more bins it can be less. with: the values. */
+static gp_status run_bytes_of_bins(const struct limit *l, uint64_t value)
+{
+    size_t bytes = 77;
+    gp_status s =
+        gp_histogram_workspace_bytes(NULL, l->dtype, l->with, value, GP_U64, NULL, &bytes);
+    ck_assert_msg((s == GP_OK) == (bytes != 77), "%s: %zu bytes", limit_now, bytes);
+    return s;
+}
+
+static gp_status bytes_scan(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.in_dtype = d.out_dtype = l->dtype;
+    return l->with == SCAN_SEGMENTED ? gp_scan_segmented_workspace_bytes(NULL, &d, value, bytes)
+           : l->with == SCAN_FLAGGED ? gp_scan_flagged_workspace_bytes(NULL, &d, value, bytes)
+           : l->with == SCAN_BY_KEY  ? gp_scan_by_key_workspace_bytes(NULL, &d, value, bytes)
+           : l->with == SCAN_ROWS    ? gp_scan_rows_workspace_bytes(NULL, &d, value, 1, bytes)
+                                     : gp_scan_workspace_bytes(NULL, &d, value, bytes);
+}
+
+static gp_status bytes_reduce(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_reduce_desc d = GP_REDUCE_DESC_INIT;
+    d.in_dtype = d.out_dtype = l->dtype;
+    return l->with ? gp_argmin_workspace_bytes(NULL, l->dtype, value, bytes)
+                   : gp_reduce_workspace_bytes(NULL, &d, value, bytes);
+}
+
+static gp_status bytes_compact(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    d.item_bytes = l->with;
+    return gp_compact_workspace_bytes(NULL, &d, value, bytes);
+}
+
+static gp_status bytes_expand(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    return gp_expand_counts_workspace_bytes(NULL, l->dtype, value, bytes);
+}
+
+/* with: which size the value is, of a matrix whose others are 1000; dtype: of all indices. */
+enum { COO_ROWS, COO_COLS, COO_NNZ, UNSORTED_ROWS, UNSORTED_NNZ, SPMV_ROWS, SPMV_NNZ, TO_COO_NNZ };
+
+static gp_status bytes_csr(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    const bool by_rows = l->with == COO_ROWS || l->with == UNSORTED_ROWS || l->with == SPMV_ROWS;
+    uint64_t rows = by_rows ? value : 1000, nnz = by_rows || l->with == COO_COLS ? 1000 : value;
+    uint64_t cols = l->with == COO_COLS ? value : 1000;
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.index_dtype = d.offset_dtype = l->dtype;
+    if (l->with == UNSORTED_ROWS || l->with == UNSORTED_NNZ)
+        return gp_csr_row_pointers_unsorted_workspace_bytes(NULL, l->dtype, nnz, rows, l->dtype,
+                                                            bytes);
+    if (l->with == SPMV_ROWS || l->with == SPMV_NNZ)
+        return gp_spmv_workspace_bytes(NULL, l->dtype, l->dtype, GP_F64, rows, cols, nnz, bytes);
+    if (l->with == TO_COO_NNZ)
+        return gp_csr_to_coo_workspace_bytes(NULL, l->dtype, rows, nnz, l->dtype, bytes);
+    size_t transpose = 0;
+    gp_status s = gp_csr_from_coo_workspace_bytes(NULL, &d, rows, cols, nnz, bytes);
+    return limit_both(s, gp_csr_transpose_workspace_bytes(NULL, &d, rows, cols, nnz, &transpose));
+}
+
+#endif
