@@ -37,7 +37,7 @@ static gp_status pieces_of(const gp_target *target, gp_dtype dtype, gp_dtype ind
                            uint64_t chunks, uint64_t k, struct pieces *p)
 {
     size_t index_bytes = gp_dtype_bytes(index_dtype);
-    p->state = sizeof(struct gpi_topk_state) + GPI_TOPK_BINS * sizeof(uint64_t);
+    p->state = gpi_topk_state_bytes(gp_dtype_bytes(dtype));
     p->counts = (chunks + 1) * sizeof(struct gpi_topk_counts);
     p->keys = k * gp_dtype_bytes(dtype);
     p->indices = k * index_bytes;

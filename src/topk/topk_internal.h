@@ -45,27 +45,40 @@ struct gpi_topk_job {
     const void *keys;
     uint64_t n, k;
     /* scratch */
-    struct gpi_topk_state *state;
-    uint64_t *bins;                 /* GPI_TOPK_BINS, zero when a pass begins */
+    struct gpi_topk_state *state;   /* on CUDA the words of a barrier */
+    uint64_t *bins;                 /* behind it, GPI_TOPK_BINS for every pass; the CPU has one */
     struct gpi_topk_counts *counts; /* chunks + 1 */
     uint64_t chunks;
     void *top_keys, *top_indices; /* k collected ones */
 };
 
+#ifdef __CUDACC__
+#define GPI_TOPK_INLINE static __host__ __device__ inline
+#else
+#define GPI_TOPK_INLINE static inline
+#endif
+
 /* Bits of a digit, from shift on; passes go from the top down. */
-static inline int gpi_topk_passes(size_t key_bytes)
+GPI_TOPK_INLINE int gpi_topk_passes(size_t key_bytes)
 {
     return (8 * (int)key_bytes + GPI_TOPK_BITS - 1) / GPI_TOPK_BITS;
 }
 
-static inline int gpi_topk_shift(size_t key_bytes, int pass)
+/* The state and the bins. */
+static inline size_t gpi_topk_state_bytes(size_t key_bytes)
+{
+    return sizeof(struct gpi_topk_state) +
+           (size_t)gpi_topk_passes(key_bytes) * GPI_TOPK_BINS * sizeof(uint64_t);
+}
+
+GPI_TOPK_INLINE int gpi_topk_shift(size_t key_bytes, int pass)
 {
     int shift = 8 * (int)key_bytes - (pass + 1) * GPI_TOPK_BITS;
     return shift > 0 ? shift : 0;
 }
 
 /* Bits of the digit of a pass: the last one may be shorter. */
-static inline int gpi_topk_width(size_t key_bytes, int pass)
+GPI_TOPK_INLINE int gpi_topk_width(size_t key_bytes, int pass)
 {
     int left = 8 * (int)key_bytes - pass * GPI_TOPK_BITS;
     return left < GPI_TOPK_BITS ? left : GPI_TOPK_BITS;

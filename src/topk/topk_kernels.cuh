@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Top-k: the passes of radix select, and collecting what was selected. */
+/* Top-k: the passes of radix select, and collecting what was selected, in one launch. */
 #pragma once
 
 #include <cstdint>
 
+#include "device/grid.cuh"
 #include "device/space.cuh"
 #include "device/warp.cuh"
 #include "topk/topk_internal.h"
@@ -33,48 +34,65 @@ struct TopkChunks {
     }
 };
 
-/* Nothing known, k wanted, bins zero. One block. */
-__global__ void __launch_bounds__(topk_threads)
-    topk_start_k(uint64_t k, gpi_topk_state *state, uint64_t *bins)
-{
-    if (threadIdx.x == 0)
-        *state = gpi_topk_state{0, 0, k, 0};
-    for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_threads)
-        bins[b] = 0;
-}
+template <class Key> struct TopkOut {
+    Key *keys;
+    void *indices;
+    bool wide; /* indices of 64 bits */
 
-/*
- * Add the digits of the words that agree with the state to bins, unless done. Any grid; 256
- * threads; shared memory for the bins of the block, which 32 bits hold: a block reads fewer than
- * 2^32 keys of the 2^40.
- */
+    GPI_DEVICE void put(uint64_t place, Key key, uint64_t index) const
+    {
+        keys[place] = key;
+        if (wide)
+            ((uint64_t *)indices)[place] = index;
+        else
+            ((uint32_t *)indices)[place] = (uint32_t)index;
+    }
+};
+
+template <class Key> struct TopkJob {
+    TopkOrder<Key> order;
+    const Key *keys;
+    uint64_t n, k, num_chunks;
+    TopkChunks chunks;
+    uint32_t *arrived; /* 0 */
+    uint64_t *bins;    /* GPI_TOPK_BINS of every pass, 0 */
+    gpi_topk_counts *counts;
+    TopkOut<Key> out;
+};
+
+/* What a block has in shared memory. */
+struct TopkShared {
+    gpi_topk_state state; /* the same in all blocks */
+    uint64_t sums[topk_threads / 32];
+    uint32_t counts[topk_threads / 32];
+    uint32_t bins[GPI_TOPK_BINS]; /* 32 bits hold what a block counts of the 2^40 keys */
+};
+
+/* Add the digits of the words that agree with the state to bins. */
 template <class Key>
-__global__ void __launch_bounds__(topk_threads)
-    topk_count_k(TopkOrder<Key> order, const Key *keys, uint64_t n, int shift, Key digit,
-                 const gpi_topk_state *state, uint64_t *bins)
+GPI_DEVICE void topk_count(const TopkJob<Key> &job, TopkShared &s, int shift, Key digit,
+                           uint64_t *bins)
 {
-    __shared__ uint32_t s_bins[GPI_TOPK_BINS];
-    const Key mask = (Key)state->mask, prefix = (Key)state->prefix;
-    if (state->done)
-        return;
+    const Key mask = (Key)s.state.mask, prefix = (Key)s.state.prefix;
     for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_threads)
-        s_bins[b] = 0;
+        s.bins[b] = 0;
     __syncthreads();
     const uint64_t step = (uint64_t)gridDim.x * topk_tile;
-    for (uint64_t i = (uint64_t)blockIdx.x * topk_tile + threadIdx.x; i < n; i += step) {
+    for (uint64_t i = (uint64_t)blockIdx.x * topk_tile + threadIdx.x; i < job.n; i += step) {
         Key words[topk_items];
 #pragma unroll
         for (int k = 0; k < topk_items; k++)
-            words[k] = i + k * topk_threads < n ? order.word(keys[i + k * topk_threads]) : (Key)0;
+            words[k] = i + k * topk_threads < job.n ? job.order.word(job.keys[i + k * topk_threads])
+                                                    : (Key)0;
 #pragma unroll
         for (int k = 0; k < topk_items; k++)
-            if (i + k * topk_threads < n && (Key)(words[k] & mask) == prefix)
-                atomicAdd(&s_bins[(Key)(words[k] >> shift) & digit], 1u);
+            if (i + k * topk_threads < job.n && (Key)(words[k] & mask) == prefix)
+                atomicAdd(&s.bins[(Key)(words[k] >> shift) & digit], 1u);
     }
     __syncthreads();
     for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_threads)
-        if (s_bins[b])
-            atomicAdd((unsigned long long *)&bins[b], (unsigned long long)s_bins[b]);
+        if (s.bins[b])
+            atomicAdd((unsigned long long *)&bins[b], (unsigned long long)s.bins[b]);
 }
 
 struct TopkAdd {
@@ -102,92 +120,73 @@ GPI_DEVICE uint64_t topk_block_scan(uint64_t v, uint64_t *s_sums, uint64_t *tota
     return before + inclusive - v;
 }
 
-/* The bin that holds the last wanted word becomes known, unless done; bins become zero. One
- * block. */
-__global__ void __launch_bounds__(topk_threads)
-    topk_choose_k(int shift, int width, gpi_topk_state *state, uint64_t *bins)
+/* The bin that holds the last wanted word becomes known. Every block finds it for itself. */
+GPI_DEVICE void topk_choose(TopkShared &s, int shift, int width, const uint64_t *bins)
 {
     constexpr int per_thread = GPI_TOPK_BINS / topk_threads;
-    __shared__ uint64_t s_sums[topk_threads / 32];
-    const gpi_topk_state s = *state;
+    const gpi_topk_state now = s.state;
     uint64_t counts[per_thread], sum = 0, total;
-    if (s.done)
-        return;
     for (int k = 0; k < per_thread; k++) {
-        const int b = (int)threadIdx.x * per_thread + k;
-        counts[k] = bins[b];
-        bins[b] = 0;
+        counts[k] = __ldcg(bins + threadIdx.x * per_thread + k);
         sum += counts[k];
     }
     /* Its barriers also part the reading of the state above from the writing below. */
-    uint64_t before = topk_block_scan(sum, s_sums, &total);
+    uint64_t before = topk_block_scan(sum, s.sums, &total);
     for (int k = 0; k < per_thread; k++) {
-        if (before < s.wanted && s.wanted <= before + counts[k]) {
+        if (before < now.wanted && now.wanted <= before + counts[k]) {
             const uint64_t bin = (uint64_t)threadIdx.x * per_thread + k;
             const uint64_t digit = ((uint64_t)1 << width) - 1;
-            const uint64_t wanted = s.wanted - before;
-            *state = gpi_topk_state{s.mask | digit << shift, s.prefix | bin << shift, wanted,
-                                    wanted == counts[k] || shift == 0};
+            const uint64_t wanted = now.wanted - before;
+            s.state = gpi_topk_state{now.mask | digit << shift, now.prefix | bin << shift, wanted,
+                                     wanted == counts[k] || shift == 0};
         }
         before += counts[k];
     }
+    __syncthreads();
 }
 
-/* counts[chunk] = words below the bound and at it. A block per chunk. */
+/* counts[chunk] = words below the bound and at it. */
 template <class Key>
-__global__ void __launch_bounds__(topk_threads)
-    topk_tell_k(TopkOrder<Key> order, const Key *keys, TopkChunks chunks,
-                const gpi_topk_state *state, gpi_topk_counts *counts)
+GPI_DEVICE void topk_tell(const TopkJob<Key> &job, TopkShared &s, uint64_t chunk)
 {
-    __shared__ uint64_t s_sums[topk_threads / 32];
-    const Key mask = (Key)state->mask, prefix = (Key)state->prefix;
-    const uint64_t end = chunks.begin((uint64_t)blockIdx.x + 1);
+    const Key mask = (Key)s.state.mask, prefix = (Key)s.state.prefix;
+    const uint64_t end = job.chunks.begin(chunk + 1);
     uint64_t below = 0, at = 0, total_below, total_at;
-    uint64_t i = chunks.begin(blockIdx.x) + threadIdx.x;
+    uint64_t i = job.chunks.begin(chunk) + threadIdx.x;
 #pragma unroll 8
     for (; i < end; i += topk_threads) {
-        const Key known = order.word(keys[i]) & mask;
+        const Key known = job.order.word(job.keys[i]) & mask;
         below += known < prefix;
         at += known == prefix;
     }
-    topk_block_scan(below, s_sums, &total_below);
-    topk_block_scan(at, s_sums, &total_at);
+    topk_block_scan(below, s.sums, &total_below);
+    topk_block_scan(at, s.sums, &total_at);
     if (threadIdx.x == 0)
-        counts[blockIdx.x] = gpi_topk_counts{total_below, total_at};
+        job.counts[chunk] = gpi_topk_counts{total_below, total_at};
+}
+
+/* What another block has written, past this multiprocessor's cache. */
+GPI_DEVICE gpi_topk_counts topk_counts_at(const gpi_topk_counts *counts, uint64_t i)
+{
+    return gpi_topk_counts{__ldcg(&counts[i].below), __ldcg(&counts[i].at)};
 }
 
 /* counts[chunk] becomes the sum before the chunk; counts[chunks] the sum of all. One block. */
-__global__ void __launch_bounds__(topk_threads) topk_add_k(uint64_t chunks, gpi_topk_counts *counts)
+GPI_DEVICE void topk_add(TopkShared &s, uint64_t chunks, gpi_topk_counts *counts)
 {
-    __shared__ uint64_t s_sums[topk_threads / 32];
     gpi_topk_counts sum = {0, 0};
     for (uint64_t c = 0; c <= chunks; c += topk_threads) {
         const uint64_t i = c + threadIdx.x;
-        const gpi_topk_counts here = i < chunks ? counts[i] : gpi_topk_counts{0, 0};
+        const gpi_topk_counts here = i < chunks ? topk_counts_at(counts, i) : gpi_topk_counts{0, 0};
         uint64_t below, at;
-        const uint64_t before_below = topk_block_scan(here.below, s_sums, &below);
-        const uint64_t before_at = topk_block_scan(here.at, s_sums, &at);
+        const uint64_t before_below = topk_block_scan(here.below, s.sums, &below);
+        const uint64_t before_at = topk_block_scan(here.at, s.sums, &at);
         if (i <= chunks)
             counts[i] = gpi_topk_counts{sum.below + before_below, sum.at + before_at};
         sum.below += below;
         sum.at += at;
     }
 }
-
-template <class Key> struct TopkOut {
-    Key *keys;
-    void *indices;
-    bool wide; /* indices of 64 bits */
-
-    GPI_DEVICE void put(uint64_t place, Key key, uint64_t index) const
-    {
-        keys[place] = key;
-        if (wide)
-            ((uint64_t *)indices)[place] = index;
-        else
-            ((uint32_t *)indices)[place] = (uint32_t)index;
-    }
-};
 
 /* Set bits of the threads before this one in a row of the block, and of all. */
 GPI_DEVICE uint32_t topk_rank(bool hit, uint32_t *s_counts, uint32_t *total)
@@ -209,28 +208,25 @@ GPI_DEVICE uint32_t topk_rank(bool hit, uint32_t *s_counts, uint32_t *total)
 
 /*
  * Collect what a chunk has of the k: words below the bound to [0, k - wanted), the first wanted
- * ones at it behind them, each in input order. A block per chunk; chunks without any read no key.
+ * ones at it behind them, each in input order. Chunks without any read no key.
  */
 template <class Key>
-__global__ void __launch_bounds__(topk_threads)
-    topk_collect_k(TopkOrder<Key> order, const Key *keys, TopkChunks chunks, uint64_t k,
-                   const gpi_topk_state *state, const gpi_topk_counts *counts, TopkOut<Key> out)
+GPI_DEVICE void topk_collect(const TopkJob<Key> &job, TopkShared &s, uint64_t chunk)
 {
-    __shared__ uint32_t s_counts[topk_threads / 32];
-    const Key mask = (Key)state->mask, prefix = (Key)state->prefix;
-    const uint64_t wanted = state->wanted, end = chunks.begin((uint64_t)blockIdx.x + 1);
-    gpi_topk_counts here = counts[blockIdx.x];
-    const gpi_topk_counts next = counts[blockIdx.x + 1];
+    const Key mask = (Key)s.state.mask, prefix = (Key)s.state.prefix;
+    const uint64_t wanted = s.state.wanted, end = job.chunks.begin(chunk + 1);
+    gpi_topk_counts here = topk_counts_at(job.counts, chunk);
+    const gpi_topk_counts next = topk_counts_at(job.counts, chunk + 1);
     if (here.below == next.below && (here.at == next.at || here.at >= wanted))
         return;
-    for (uint64_t tile = chunks.begin(blockIdx.x); tile < end; tile += topk_tile) {
+    for (uint64_t tile = job.chunks.begin(chunk); tile < end; tile += topk_tile) {
         Key found[topk_items], known[topk_items];
         bool any = false;
 #pragma unroll
         for (int r = 0; r < topk_items; r++) {
             const uint64_t i = tile + r * topk_threads + threadIdx.x;
-            found[r] = i < end ? keys[i] : (Key)0;
-            known[r] = order.word(found[r]) & mask;
+            found[r] = i < end ? job.keys[i] : (Key)0;
+            known[r] = job.order.word(found[r]) & mask;
             any |= i < end && known[r] <= prefix;
         }
         if (!__syncthreads_or(any))
@@ -241,16 +237,52 @@ __global__ void __launch_bounds__(topk_threads)
             const bool is_below = i < end && known[r] < prefix,
                        is_at = i < end && known[r] == prefix;
             uint32_t num_below, num_at;
-            const uint64_t below = here.below + topk_rank(is_below, s_counts, &num_below);
-            const uint64_t at = here.at + topk_rank(is_at, s_counts, &num_at);
-            if (is_below && below < k) /* more only if keys have changed since they were counted */
-                out.put(below, found[r], i);
+            const uint64_t below = here.below + topk_rank(is_below, s.counts, &num_below);
+            const uint64_t at = here.at + topk_rank(is_at, s.counts, &num_at);
+            if (is_below && below < job.k) /* more only if keys have changed since the count */
+                job.out.put(below, found[r], i);
             else if (is_at && at < wanted)
-                out.put(k - wanted + at, found[r], i);
+                job.out.put(job.k - wanted + at, found[r], i);
             here.below += num_below;
             here.at += num_at;
         }
     }
+}
+
+/*
+ * The k first keys and their indices, in input order among those below the last and among those
+ * equal to it. A cooperative launch of any grid; 256 threads, of which 4 blocks fit a
+ * multiprocessor.
+ *
+ * 1. A pass per digit, from the highest: blocks count the digits of the keys that agree with what
+ *    is known of the k-th; when all have, each finds its next digit.
+ * 2. Every chunk counts its keys below and at the bound, one block adds the counts up, and each
+ *    chunk writes its keys to their places.
+ */
+template <class Key>
+__global__ void __launch_bounds__(topk_threads, topk_blocks_per_sm) topk_k(TopkJob<Key> job)
+{
+    __shared__ TopkShared s;
+    GridBarrier barrier = {job.arrived, 0};
+    if (threadIdx.x == 0)
+        s.state = gpi_topk_state{0, 0, job.k, 0};
+    __syncthreads();
+    for (int pass = 0; pass < gpi_topk_passes(sizeof(Key)) && !s.state.done; pass++) {
+        const int shift = gpi_topk_shift(sizeof(Key), pass);
+        const int width = gpi_topk_width(sizeof(Key), pass);
+        uint64_t *bins = job.bins + pass * GPI_TOPK_BINS;
+        topk_count(job, s, shift, (Key)(((uint64_t)1 << width) - 1), bins);
+        barrier.wait();
+        topk_choose(s, shift, width, bins);
+    }
+    for (uint64_t chunk = blockIdx.x; chunk < job.num_chunks; chunk += gridDim.x)
+        topk_tell(job, s, chunk);
+    barrier.wait();
+    if (blockIdx.x == 0)
+        topk_add(s, job.num_chunks, job.counts);
+    barrier.wait();
+    for (uint64_t chunk = blockIdx.x; chunk < job.num_chunks; chunk += gridDim.x)
+        topk_collect(job, s, chunk);
 }
 
 } // namespace

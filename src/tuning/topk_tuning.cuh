@@ -10,11 +10,11 @@
 namespace GPI_SPACE
 {
 
-/* First row, by count and not by measurement: eight loads in flight per thread, and blocks of 8 KiB
- * of bins, eight to a multiprocessor of sm_80 and newer. */
+/* First row, by count and not by measurement: eight loads in flight per thread, 64 registers, and
+ * four blocks to a multiprocessor of every architecture, which have to run at the same time. */
 constexpr int topk_threads = 256;
 constexpr int topk_items = 8;
 constexpr int topk_tile = topk_threads * topk_items;
-constexpr int topk_blocks_per_sm = 8;
+constexpr int topk_blocks_per_sm = 4;
 
 } // namespace GPI_SPACE
