@@ -108,17 +108,18 @@ static gp_context *cpu_context(int threads, gp_allocator allocator)
 
 START_TEST(test_threads_do_not_change_counts)
 {
-    enum { N = 200000, BINS = 3000 };
+    static const size_t sizes[][2] = {{200000, 3000}, {700000, 2500000}, {300000, 900000}};
+    const size_t n = sizes[_i][0], bins = sizes[_i][1];
     uint64_t state = t_seed();
-    uint32_t *in = t_host(N * 4), *first = t_host(BINS * 4), *other = t_host(BINS * 4);
+    uint32_t *in = t_host(n * 4), *first = t_host(bins * 4), *other = t_host(bins * 4);
     const uint32_t lo = 1000, hi = 4000000000u;
-    t_fill_random(GP_U32, in, N, &state);
+    t_fill_random(GP_U32, in, n, &state);
     for (int threads = 1; threads <= 7; threads++) {
         gp_context *ctx = cpu_context(threads, (gp_allocator){NULL, NULL, NULL});
-        T_OK(gp_histogram_even(ctx, GP_U32, in, N, &lo, &hi, BINS, GP_U32,
+        T_OK(gp_histogram_even(ctx, GP_U32, in, n, &lo, &hi, bins, GP_U32,
                                threads == 1 ? first : other, NULL));
         if (threads > 1)
-            t_same("counts", GP_U32, first, other, BINS);
+            t_same("counts", GP_U32, first, other, bins);
         gp_context_destroy(ctx);
     }
     free(in);
@@ -127,31 +128,35 @@ START_TEST(test_threads_do_not_change_counts)
 }
 END_TEST
 
+/* Every way of counting and of searching edges. */
 START_TEST(test_workspace_bytes_are_enough)
 {
-    static const size_t bins[] = {1, 256, 2048, 2049, 20000, 200000};
-    enum { N = 150000 };
-    void *in = calloc(N, 8), *counts = t_host(200000 * 8);
-    for (size_t k = 0; k < 6 * 3; k++)
+    static const size_t bins[] = {1, 256, 2048, 2049, 20000, 200000, (1 << 21) + 1};
+    enum { N = 600000, BINS_MAX = (1 << 21) + 1 };
+    const gp_dtype dtype = t_dtypes[_i];
+    void *in = calloc(N, 8), *edges = calloc(BINS_MAX + 1, 8), *counts = t_host(BINS_MAX * 8);
+    for (size_t k = 0; k < 7 * 3; k++)
         for (int threads = 1; threads <= 3; threads++) {
             int calls = 0;
-            size_t bytes = 0, any = 0, n = N >> (k / 6 * 5), b = bins[k % 6];
+            size_t bytes = 0, any = 0, n = N >> (k / 7 * 5), b = bins[k % 7];
             gp_context *ctx =
                 cpu_context(threads, (gp_allocator){&calls, allocate_counting, release_counting});
             gp_target target = GP_TARGET_INIT;
             target.backend = GP_BACKEND_CPU;
             target.threads = threads;
-            T_OK(gp_histogram_workspace_bytes(&target, t_dtypes[_i], n, b, GP_U64, NULL, &bytes));
-            T_OK(gp_histogram_workspace_bytes(NULL, t_dtypes[_i], n, b, GP_U64, NULL, &any));
+            T_OK(gp_histogram_workspace_bytes(&target, dtype, n, b, GP_U64, NULL, &bytes));
+            T_OK(gp_histogram_workspace_bytes(NULL, dtype, n, b, GP_U64, NULL, &any));
             ck_assert_uint_le(bytes, any);
             T_OK(gp_context_reserve(ctx, bytes));
             int reserved = calls;
-            if (!t_is_float(t_dtypes[_i]))
-                T_OK(gp_bincount(ctx, t_dtypes[_i], in, n, b, GP_U64, counts, NULL));
+            if (!t_is_float(dtype))
+                T_OK(gp_bincount(ctx, dtype, in, n, b, GP_U64, counts, NULL));
+            T_OK(gp_histogram_edges(ctx, dtype, in, n, edges, b, GP_U64, counts, NULL));
             ck_assert_int_eq(calls, reserved);
             gp_context_destroy(ctx);
         }
     free(in);
+    free(edges);
     free(counts);
 }
 END_TEST
@@ -362,7 +367,7 @@ static Suite *suite(void)
     tcase_add_loop_test(values, test_edges_not_ascending_stay_in_memory, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(t_case(s, "cuda"), test_captured_call_replays_with_other_data, 0, 2);
     tcase_add_loop_test(streams, test_workspace_bytes_are_enough, 0, T_DTYPE_COUNT);
-    tcase_add_test(streams, test_threads_do_not_change_counts);
+    tcase_add_loop_test(streams, test_threads_do_not_change_counts, 0, 3);
     tcase_add_test(streams, test_no_memory_leaves_outputs);
     tcase_add_loop_test(errors, test_errors_shared_by_all, 0, 3);
     tcase_add_test(errors, test_errors_of_single_arguments);

@@ -59,20 +59,31 @@ static uint64_t divide_step(uint64_t *r, uint64_t range)
     return quotient;
 }
 
+/* See struct gpi_binning. bins < range < 2^32. */
+static void short_factor(uint64_t range, uint64_t bins, struct gpi_binning *b)
+{
+    unsigned shift = 0;
+    while (bins << (shift + 1) < range)
+        shift++;
+    uint64_t scaled = bins << (32 + shift), m = (scaled + range - 1) / range;
+    if (range * (m * range - scaled) >= (uint64_t)1 << (32 + shift))
+        return;
+    b->m_short = (uint32_t)m;
+    b->shift = shift;
+}
+
 /* Even bins over range values from lo. */
 static void integer_bins(uint64_t lo, uint64_t range, size_t bins, struct gpi_binning *b)
 {
-    const uint64_t exact_product = (uint64_t)1 << 50;
     uint64_t rest = bins % range;
-    *b = (struct gpi_binning){.bins = (uint32_t)bins, .lo = lo, .last = range - 1};
+    *b = (struct gpi_binning){
+        .bins = (uint32_t)bins, .none = (uint32_t)bins, .lo = lo, .last = range - 1};
     b->q = bins / range;
-    b->kind = b->last > UINT32_MAX ? GPI_BINNING_WIDE : GPI_BINNING_NARROW;
+    b->kind = range > UINT32_MAX ? GPI_BINNING_WIDE : GPI_BINNING_NARROW;
     if (rest == 0)
         return;
-    if (b->kind == GPI_BINNING_NARROW && b->q == 0 && bins < exact_product / range) {
-        b->ratio = (double)bins / (double)range;
-        b->bias = 0.5 / (double)range;
-    }
+    if (b->kind == GPI_BINNING_NARROW && b->q == 0)
+        short_factor(range, bins, b);
     b->m_hi = divide_step(&rest, range);
     if (b->kind == GPI_BINNING_NARROW) {
         b->m_hi++;
@@ -110,8 +121,12 @@ static gp_status even_floats(gp_context *ctx, const char *f, gp_dtype dtype, con
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: lo is %g and hi is %g, expected hi - lo and bins / (hi - lo) finite",
                         f, from, to);
-    *binning = (struct gpi_binning){
-        .kind = GPI_BINNING_SCALE, .bins = (uint32_t)bins, .from = from, .to = to, .scale = scale};
+    *binning = (struct gpi_binning){.kind = GPI_BINNING_SCALE,
+                                    .bins = (uint32_t)bins,
+                                    .none = (uint32_t)bins,
+                                    .from = from,
+                                    .to = to,
+                                    .scale = scale};
     return GP_OK;
 }
 
@@ -131,12 +146,13 @@ void gpi_binning_whole(gp_dtype dtype, size_t bins, struct gpi_binning *binning)
     uint64_t values = bits < 32 ? (uint64_t)1 << bits : UINT64_MAX;
     *binning = (struct gpi_binning){.kind = GPI_BINNING_NARROW, .bins = (uint32_t)bins, .q = 1};
     binning->last = (bins < values ? bins : values) - 1;
+    binning->none = (uint32_t)binning->last + 1;
 }
 
 void gpi_binning_edges(gp_dtype dtype, const void *edges, size_t bins, struct gpi_binning *binning)
 {
-    *binning =
-        (struct gpi_binning){.kind = GPI_BINNING_EDGES, .bins = (uint32_t)bins, .edges = edges};
+    *binning = (struct gpi_binning){
+        .kind = GPI_BINNING_EDGES, .bins = (uint32_t)bins, .none = (uint32_t)bins, .edges = edges};
     if (gpi_dtype_is_signed(dtype))
         binning->flip = (uint64_t)1 << (gp_dtype_bytes(dtype) * 8 - 1);
 }

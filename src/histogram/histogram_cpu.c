@@ -1,145 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting on the CPU. The input is cut into parts; each bins a block at a time into a buffer of
- * indices (histogram_cpu_tmpl.c) and counts those, where index bins stands for "in no bin". Sums of
- * integers do not depend on their order, so neither does the result on threads or parts.
+ * Counting on the CPU. Workers draw chunks of the input; each bins a block at a time into a buffer
+ * of indices (histogram_cpu_tmpl.c) and counts those. Sums of integers do not depend on their
+ * order, so neither does the result on threads or chunks.
+ *
+ * A table is as many counters as there are bins and one for "in no bin". As long as tables are
+ * small against the first-level cache a worker has several, so that an increment need not wait for
+ * the one before when both are of the same bin.
  */
+#include "histogram/histogram_cpu.h"
+
 #include <string.h>
 
 #include "core/check.h"
 #include "core/threads.h"
 #include "core/workspace.h"
-#include "histogram/histogram_internal.h"
 
 enum {
-    FEW_BINS = 2048,     /* up to here several tables fit the first-level cache */
-    COPIES = 4,          /* tables per part then: an increment need not wait for the one before */
-    VALUE_COPIES = 8,    /* the same for the 256 values of 8-bit dtypes */
-    VALUES = 256,        /* of 8-bit dtypes */
-    PART_ITEMS = 16384,  /* not worth a thread below */
-    PARTS_PER_THREAD = 4 /* where a part's tables are small: evens out slow threads */
+    VALUES = GPI_HISTOGRAM_VALUES,
+    BLOCK = GPI_BINNING_BLOCK,
+    AHEAD = 4 * BLOCK, /* items, asked for before they are binned */
+    LINE = 64          /* bytes */
 };
 
-/* Private tables count in 32 bits. */
-static const uint64_t part_items_max = (uint64_t)1 << 31;
+/* ---- a block of items ---- */
 
-enum method {
-    BY_VALUE, /* 8-bit dtypes: private tables of the 256 values, binned at the end */
-    PRIVATE,  /* each part has its own tables */
-    SHARED,   /* atomic increments of the result: tables would be larger than the input */
-    DIRECT    /* one part increments the result */
-};
-
-struct plan {
-    enum method method;
-    size_t parts;
-    size_t copies; /* tables per part */
-    size_t stride; /* counters of a table: the bins, one for "in no bin", rounded up */
-};
-
-static size_t parts_of(uint64_t n, size_t most)
+static size_t bin_block(const struct gpi_histogram_job *job, uint64_t begin, uint64_t end,
+                        uint32_t *index)
 {
-    uint64_t wanted = n / PART_ITEMS + 1, needed = n / part_items_max + 1;
-    size_t parts = wanted < most ? (size_t)wanted : most;
-    return parts > needed ? parts : (size_t)needed;
+    const char *in = (const char *)job->args->in + begin * job->item;
+    const size_t count = end - begin < BLOCK ? (size_t)(end - begin) : BLOCK;
+    /* Counting keeps the processor from looking that far ahead by itself. */
+    for (size_t line = 0; end - begin > AHEAD + BLOCK && line < BLOCK * job->item; line += LINE)
+        __builtin_prefetch(in + AHEAD * job->item + line);
+    job->bin(&job->args->binning, in, count, index);
+    return count;
 }
 
-static struct plan plan_of(gp_dtype dtype, uint64_t n, size_t bins, size_t threads)
+/* All the same: sorted or constant input, where each increment would wait for the one before. */
+static bool is_run(const uint32_t *index, size_t count)
 {
-    struct plan p = {.stride = (bins + 1 + 15) / 16 * 16};
-    if (gp_dtype_bytes(dtype) == 1) {
-        p.method = BY_VALUE;
-        p.parts = parts_of(n, threads * PARTS_PER_THREAD);
-        p.copies = VALUE_COPIES;
-        p.stride = VALUES;
-        return p;
-    }
-    if (bins <= FEW_BINS && bins <= n) {
-        p.method = PRIVATE;
-        p.parts = parts_of(n, threads * PARTS_PER_THREAD);
-        p.copies = COPIES;
-        return p;
-    }
-    p.parts = threads == 1 ? 1 : parts_of(n, threads);
-    p.method = p.parts == 1 ? DIRECT : p.parts * p.stride <= 2 * n ? PRIVATE : SHARED;
-    p.copies = p.method == PRIVATE;
-    return p;
+    uint32_t differ = (index[0] ^ index[count - 1]) | (index[0] ^ index[count / 2]);
+    for (size_t i = 0; differ == 0 && i < count; i += 16)
+        for (size_t k = i; k < count && k < i + 16; k++)
+            differ |= index[0] ^ index[k];
+    return differ == 0;
 }
 
-static size_t table_bytes(const struct plan *p)
+static void count_block(uint32_t *tables, size_t stride, size_t copies, const uint32_t *index,
+                        size_t count)
 {
-    return p->parts * p->copies * p->stride * sizeof(uint32_t);
-}
-
-size_t gpi_histogram_cpu_bytes(gp_dtype dtype, uint64_t n, size_t bins, int threads)
-{
-    if (threads > 0) {
-        struct plan p = plan_of(dtype, n, bins, (size_t)threads);
-        return gpi_piece(table_bytes(&p));
-    }
-    struct plan p = plan_of(dtype, n, bins, GPI_THREADS_MAX);
-    size_t limit = (size_t)(2 * n * sizeof(uint32_t));
-    /* With fewer threads private tables may pay where with more they do not. */
-    return gpi_piece(p.method == SHARED ? limit : table_bytes(&p));
-}
-
-struct job {
-    const struct gpi_histogram_args *args;
-    struct plan plan;
-    gpi_binning_fn bin;
-    uint32_t *tables; /* [part][copy][stride] */
-    uint64_t outside;
-};
-
-static uint64_t part_begin(const struct job *job, size_t part)
-{
-    uint64_t n = job->args->n, parts = job->plan.parts;
-    uint64_t longer = part < n % parts ? part : n % parts;
-    return n / parts * part + longer;
-}
-
-static uint32_t *part_tables(const struct job *job, size_t part)
-{
-    size_t words = job->plan.copies * job->plan.stride;
-    uint32_t *tables = job->tables + part * words;
-    memset(tables, 0, words * sizeof *tables);
-    return tables;
-}
-
-static void outside_add(struct job *job, uint64_t outside)
-{
-    __atomic_fetch_add(&job->outside, outside, __ATOMIC_RELAXED);
-}
-
-/* ---- counting a block of indices ---- */
-
-static void count_copies(uint32_t *tables, size_t stride, const uint32_t *index, size_t count)
-{
-    uint32_t *t0 = tables, *t1 = t0 + stride, *t2 = t1 + stride, *t3 = t2 + stride;
+    uint32_t *t0 = tables, *t1 = t0 + (copies > 1 ? stride : 0);
+    uint32_t *t2 = t0 + (copies > 2 ? 2 * stride : 0), *t3 = t1 + (t2 - t0);
     size_t i = 0;
+    if (is_run(index, count)) {
+        t0[index[0]] += (uint32_t)count;
+        return;
+    }
     for (; i + 4 <= count; i += 4) {
-        t0[index[i]]++;
-        t1[index[i + 1]]++;
-        t2[index[i + 2]]++;
-        t3[index[i + 3]]++;
+        uint64_t a, b; /* one load for two indices */
+        memcpy(&a, index + i, sizeof a);
+        memcpy(&b, index + i + 2, sizeof b);
+        t0[(uint32_t)a]++;
+        t1[a >> 32]++;
+        t2[(uint32_t)b]++;
+        t3[b >> 32]++;
     }
     for (; i < count; i++)
         t0[index[i]]++;
 }
 
-static void count_table(uint32_t *table, const uint32_t *index, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        table[index[i]]++;
-}
-
 /* The next two return how many are in no bin. */
-static uint64_t count_direct(const struct gpi_histogram_args *a, const uint32_t *index,
+static uint64_t count_direct(const struct gpi_histogram_job *job, const uint32_t *index,
                              size_t count)
 {
-    const uint32_t none = a->binning.bins;
-    uint64_t *wide = a->wide_counters ? a->counts : NULL;
-    uint32_t *narrow = a->counts;
+    const uint32_t none = job->args->binning.none;
+    uint64_t *wide = job->args->wide_counters ? job->args->counts : NULL;
+    uint32_t *narrow = job->args->counts;
     uint64_t inside = 0;
     for (size_t i = 0; wide && i < count; i++)
         if (index[i] != none) {
@@ -155,10 +92,10 @@ static uint64_t count_direct(const struct gpi_histogram_args *a, const uint32_t 
 }
 
 /* A run of equal indices takes one atomic operation, so constant input does not serialise. */
-static uint64_t count_shared(const struct gpi_histogram_args *a, const uint32_t *index,
+static uint64_t count_shared(const struct gpi_histogram_job *job, const uint32_t *index,
                              size_t count)
 {
-    const uint32_t none = a->binning.bins;
+    const uint32_t none = job->args->binning.none;
     uint64_t outside = 0;
     for (size_t i = 0, run; i < count; i += run) {
         run = 1;
@@ -166,94 +103,159 @@ static uint64_t count_shared(const struct gpi_histogram_args *a, const uint32_t 
             run++;
         if (index[i] == none)
             outside += run;
-        else if (a->wide_counters)
-            __atomic_fetch_add((uint64_t *)a->counts + index[i], run, __ATOMIC_RELAXED);
+        else if (job->args->wide_counters)
+            __atomic_fetch_add((uint64_t *)job->args->counts + index[i], run, __ATOMIC_RELAXED);
         else
-            __atomic_fetch_add((uint32_t *)a->counts + index[i], (uint32_t)run, __ATOMIC_RELAXED);
+            __atomic_fetch_add((uint32_t *)job->args->counts + index[i], (uint32_t)run,
+                               __ATOMIC_RELAXED);
     }
     return outside;
 }
 
-/* ---- parts ---- */
+/* ---- workers ---- */
 
-static void part_indices(void *arg, size_t part)
+/* The next chunk that nobody has; returns its items, 0: there is none. */
+static uint64_t draw(struct gpi_histogram_job *job, uint64_t *begin)
 {
-    struct job *job = arg;
-    const struct gpi_histogram_args *a = job->args;
-    const size_t item = gp_dtype_bytes(a->dtype);
-    const bool private = job->plan.method == PRIVATE;
-    uint32_t *tables = private ? part_tables(job, part) : NULL;
-    uint32_t index[GPI_BINNING_BLOCK];
-    uint64_t outside = 0, end = part_begin(job, part + 1);
-    for (uint64_t i = part_begin(job, part); i < end; i += GPI_BINNING_BLOCK) {
-        size_t count = end - i < GPI_BINNING_BLOCK ? (size_t)(end - i) : GPI_BINNING_BLOCK;
-        job->bin(&a->binning, (const char *)a->in + i * item, count, index);
-        if (private && job->plan.copies == COPIES)
-            count_copies(tables, job->plan.stride, index, count);
-        else if (private)
-            count_table(tables, index, count);
-        else if (job->plan.method == SHARED)
-            outside += count_shared(a, index, count);
-        else
-            outside += count_direct(a, index, count);
-    }
-    for (size_t copy = 0; private && copy < job->plan.copies; copy++)
-        outside += tables[copy * job->plan.stride + a->binning.bins];
-    outside_add(job, outside);
+    const uint64_t n = job->args->n;
+    *begin = __atomic_fetch_add(&job->next, job->plan.chunk, __ATOMIC_RELAXED);
+    if (*begin >= n)
+        return 0;
+    return n - *begin < job->plan.chunk ? n - *begin : job->plan.chunk;
 }
 
-static void part_values(void *arg, size_t part)
+static void count_in_tables(const struct gpi_histogram_job *job, uint32_t *tables, uint64_t begin,
+                            uint64_t end)
 {
-    struct job *job = arg;
-    const unsigned char *in = job->args->in;
-    uint32_t(*t)[VALUES] = (uint32_t(*)[VALUES])part_tables(job, part);
-    uint64_t i = part_begin(job, part), end = part_begin(job, part + 1);
-    for (; i + 8 <= end; i += 8) {
+    const size_t stride = job->plan.stride, copies = job->plan.copies;
+    uint32_t index[BLOCK];
+    for (size_t count; begin < end; begin += count) {
+        count = bin_block(job, begin, end, index);
+        count_block(tables, stride, copies, index, count);
+    }
+}
+
+static void count_values(const struct gpi_histogram_job *job, uint32_t *tables, uint64_t begin,
+                         uint64_t count)
+{
+    const unsigned char *in = (const unsigned char *)job->args->in + begin;
+    uint32_t *t0 = tables, *t1 = t0 + (job->plan.copies > 1 ? VALUES : 0);
+    uint32_t *t2 = t0 + (job->plan.copies > 2 ? 2 * VALUES : 0), *t3 = t1 + (t2 - t0);
+    uint64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
         uint64_t v;
         memcpy(&v, in + i, sizeof v);
-        t[0][v & 255]++;
-        t[1][v >> 8 & 255]++;
-        t[2][v >> 16 & 255]++;
-        t[3][v >> 24 & 255]++;
-        t[4][v >> 32 & 255]++;
-        t[5][v >> 40 & 255]++;
-        t[6][v >> 48 & 255]++;
-        t[7][v >> 56]++;
+        t0[v & 255]++;
+        t1[v >> 8 & 255]++;
+        t2[v >> 16 & 255]++;
+        t3[v >> 24 & 255]++;
+        t0[v >> 32 & 255]++;
+        t1[v >> 40 & 255]++;
+        t2[v >> 48 & 255]++;
+        t3[v >> 56]++;
     }
-    for (; i < end; i++)
-        t[0][in[i]]++;
+    for (; i < count; i++)
+        t0[in[i]]++;
+}
+
+static void add_copies(uint32_t *tables, const struct gpi_histogram_plan *p)
+{
+    for (size_t copy = 1; copy < p->copies; copy++)
+        for (size_t b = 0; b < p->stride; b++)
+            tables[b] += tables[copy * p->stride + b];
+}
+
+/* A worker with tables; they are cleared when there is something to count. */
+static void work_private(void *arg, size_t worker)
+{
+    struct gpi_histogram_job *job = arg;
+    const struct gpi_histogram_plan *p = &job->plan;
+    const size_t words = p->copies * p->stride;
+    uint32_t *tables = job->tables + worker * words;
+    uint64_t begin, count, counted = 0;
+    while (counted <= gpi_histogram_table_items - job->plan.chunk &&
+           (count = draw(job, &begin)) > 0) {
+        if (counted == 0)
+            memset(tables, 0, words * sizeof *tables);
+        counted += count;
+        if (p->method == GPI_HISTOGRAM_BY_VALUE)
+            count_values(job, tables, begin, count);
+        else
+            count_in_tables(job, tables, begin, begin + count);
+    }
+    job->counted[worker] = counted;
+    if (counted == 0)
+        return;
+    add_copies(tables, p);
+    if (p->method == GPI_HISTOGRAM_PRIVATE) {
+        __atomic_fetch_add(&job->outside, tables[job->args->binning.none], __ATOMIC_RELAXED);
+        tables[job->args->binning.none] = 0;
+    }
+}
+
+/* A worker that increments the result. */
+static void work_in_place(void *arg, size_t worker)
+{
+    struct gpi_histogram_job *job = arg;
+    uint32_t index[BLOCK];
+    uint64_t begin, count, outside = 0;
+    (void)worker;
+    while ((count = draw(job, &begin)) > 0)
+        for (uint64_t end = begin + count; begin < end; begin += count) {
+            count = bin_block(job, begin, end, index);
+            outside += job->plan.workers > 1 ? count_shared(job, index, count)
+                                             : count_direct(job, index, count);
+        }
+    __atomic_fetch_add(&job->outside, outside, __ATOMIC_RELAXED);
 }
 
 /* ---- from tables to the result ---- */
 
-enum { MERGE_BINS = 1024, CLEAR_BINS = 1 << 18 };
+enum { MERGE_BINS = 8192, CLEAR_BINS = 1 << 18 };
+
+static void put_bins(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                     const uint32_t *table)
+{
+    uint64_t *wide = (uint64_t *)a->counts + begin;
+    for (size_t b = 0; a->wide_counters && b < count; b++)
+        wide[b] = table[b];
+    if (!a->wide_counters)
+        memcpy((uint32_t *)a->counts + begin, table, count * sizeof *table);
+}
+
+static void add_bins(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                     const uint32_t *table)
+{
+    uint64_t *wide = (uint64_t *)a->counts + begin;
+    uint32_t *narrow = (uint32_t *)a->counts + begin;
+    for (size_t b = 0; a->wide_counters && b < count; b++)
+        wide[b] += table[b];
+    for (size_t b = 0; !a->wide_counters && b < count; b++)
+        narrow[b] += table[b];
+}
 
 static void merge_bins(void *arg, size_t block)
 {
-    const struct job *job = arg;
+    const struct gpi_histogram_job *job = arg;
     const struct gpi_histogram_args *a = job->args;
     const size_t begin = block * MERGE_BINS, left = a->binning.bins - begin;
-    const size_t bins = left < MERGE_BINS ? left : MERGE_BINS;
-    uint64_t sum[MERGE_BINS] = {0};
-    for (size_t t = 0; t < job->plan.parts * job->plan.copies; t++) {
-        const uint32_t *table = job->tables + t * job->plan.stride + begin;
-        for (size_t b = 0; b < bins; b++)
-            sum[b] += table[b];
-    }
-    for (size_t b = 0; b < bins; b++) {
-        if (a->wide_counters) {
-            uint64_t *counter = (uint64_t *)a->counts + begin + b;
-            *counter = sum[b] + (a->accumulate ? *counter : 0);
-        } else {
-            uint32_t *counter = (uint32_t *)a->counts + begin + b;
-            *counter = (uint32_t)sum[b] + (a->accumulate ? *counter : 0);
-        }
+    const size_t count = left < MERGE_BINS ? left : MERGE_BINS;
+    bool add = a->accumulate;
+    for (size_t w = 0; w < job->plan.workers; w++) {
+        const uint32_t *table = job->tables + w * job->plan.copies * job->plan.stride + begin;
+        if (job->counted[w] == 0)
+            continue;
+        if (add)
+            add_bins(a, begin, count, table);
+        else
+            put_bins(a, begin, count, table);
+        add = true;
     }
 }
 
 static void clear_bins(void *arg, size_t block)
 {
-    const struct gpi_histogram_args *a = ((struct job *)arg)->args;
+    const struct gpi_histogram_args *a = ((struct gpi_histogram_job *)arg)->args;
     const size_t counter = a->wide_counters ? sizeof(uint64_t) : sizeof(uint32_t);
     const size_t begin = block * CLEAR_BINS, left = a->binning.bins - begin;
     memset((char *)a->counts + begin * counter, 0,
@@ -261,20 +263,21 @@ static void clear_bins(void *arg, size_t block)
 }
 
 /* Bin the 256 values, once each, with the number of times they came up. */
-static void merge_values(struct job *job)
+static void merge_values(struct gpi_histogram_job *job)
 {
     const struct gpi_histogram_args *a = job->args;
     uint64_t sum[VALUES] = {0};
     uint32_t index[VALUES];
     unsigned char value[VALUES];
-    for (size_t t = 0; t < job->plan.parts * job->plan.copies; t++)
-        for (size_t v = 0; v < VALUES; v++)
-            sum[v] += job->tables[t * VALUES + v];
+    for (size_t w = 0; w < job->plan.workers; w++)
+        for (size_t v = 0; job->counted[w] > 0 && v < VALUES; v++)
+            sum[v] += job->tables[w * job->plan.copies * VALUES + v];
     for (size_t v = 0; v < VALUES; v++)
         value[v] = (unsigned char)v;
-    job->bin(&a->binning, value, VALUES, index);
+    for (size_t v = 0; v < VALUES; v += BLOCK)
+        job->bin(&job->args->binning, value + v, BLOCK, index + v);
     for (size_t v = 0; v < VALUES; v++) {
-        if (index[v] == a->binning.bins)
+        if (index[v] == job->args->binning.none)
             job->outside += sum[v];
         else if (a->wide_counters)
             ((uint64_t *)a->counts)[index[v]] += sum[v];
@@ -283,18 +286,21 @@ static void merge_values(struct job *job)
     }
 }
 
-static void count_all(struct job *job, int threads)
+static void count_all(struct gpi_histogram_job *job)
 {
     const struct gpi_histogram_args *a = job->args;
+    const struct gpi_histogram_plan *p = &job->plan;
     const size_t bins = a->binning.bins;
-    const enum method method = job->plan.method;
-    if (method != PRIVATE && !a->accumulate)
-        gpi_parallel_for(threads, (bins + CLEAR_BINS - 1) / CLEAR_BINS, clear_bins, job);
-    gpi_parallel_for(threads, job->plan.parts, method == BY_VALUE ? part_values : part_indices,
-                     job);
-    if (method == PRIVATE)
-        gpi_parallel_for(threads, (bins + MERGE_BINS - 1) / MERGE_BINS, merge_bins, job);
-    else if (method == BY_VALUE)
+    const bool private = p->method == GPI_HISTOGRAM_PRIVATE;
+    if (!private && !a->accumulate)
+        gpi_parallel_for(job->threads, (bins + CLEAR_BINS - 1) / CLEAR_BINS, clear_bins, job);
+    if (p->method == GPI_HISTOGRAM_SHARED || p->method == GPI_HISTOGRAM_DIRECT)
+        gpi_parallel_for(job->threads, p->workers, work_in_place, job);
+    else
+        gpi_parallel_for(job->threads, p->workers, work_private, job);
+    if (private)
+        gpi_parallel_for(job->threads, (bins + MERGE_BINS - 1) / MERGE_BINS, merge_bins, job);
+    else if (p->method == GPI_HISTOGRAM_BY_VALUE)
         merge_values(job);
     if (a->outside)
         *a->outside = job->outside + (a->accumulate ? *a->outside : 0);
@@ -304,11 +310,16 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
                             const struct gpi_histogram_args *args)
 {
     struct gpi_frame frame;
-    struct job job = {.args = args, .bin = gpi_binning_find(ctx, args->dtype)};
-    job.plan = plan_of(args->dtype, args->n, args->binning.bins, (size_t)ctx->threads);
-    GPI_TRY(gpi_frame_open(ctx, function, gpi_piece(table_bytes(&job.plan)), &frame));
-    job.tables = gpi_frame_take(&frame, table_bytes(&job.plan));
-    count_all(&job, ctx->threads);
+    const int threads = ctx->threads;
+    struct gpi_histogram_job job = {
+        .args = args, .bin = gpi_binning_find(ctx, args->dtype), .threads = threads};
+    job.item = gp_dtype_bytes(args->dtype);
+    job.plan = gpi_histogram_plan(args->dtype, args->n, args->binning.bins, (size_t)threads);
+    const struct gpi_histogram_pieces size = gpi_histogram_pieces(&job.plan);
+    GPI_TRY(gpi_frame_open(ctx, function, size.sum, &frame));
+    job.tables = gpi_frame_take(&frame, size.tables);
+    job.counted = gpi_frame_take(&frame, size.counted);
+    count_all(&job);
     gpi_frame_close(&frame);
     return GP_OK;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Binning on the CPU, compiled per unit and instruction set. The build gives GPI_UNIT, GPI_STORED
- * (how a value is stored), GPI_VALUE (how it is compared), GPI_LOAD (stored to value) and
- * GPI_IS_FLOAT. The loops are written for the compiler's vectoriser: no branches, no calls.
+ * (how a value is stored), GPI_VALUE (how it is compared), GPI_LOAD (stored to value), GPI_WIDE (an
+ * unsigned integer of 32 or 64 bits that has room for a value's bits) and GPI_IS_FLOAT. The loops
+ * are written for the compiler's vectoriser: no branches, no calls.
  */
 #include <stdint.h>
 
 #include "histogram/histogram_half.h"
 #include "histogram/histogram_internal.h"
+#include "histogram/histogram_multiply.h"
 
 #define PASTE_(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE_(a, b, c)
@@ -15,70 +17,61 @@
 typedef GPI_STORED stored;
 typedef GPI_VALUE value;
 
+enum { BLOCK = GPI_BINNING_BLOCK };
+
 #if GPI_IS_FLOAT
 
+/* Limits of f16, bf16 and f32 are floats, so values are compared as such. What is outside goes
+ * through the conversion too, and is kept in its range: the result is not used. */
 static void bin_scale(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
 {
-    const double from = b->from, to = b->to, scale = b->scale, top = (double)(b->bins - 1);
-    const uint32_t none = b->bins;
+    const double from = b->from, scale = b->scale, top = (double)(b->bins - 1);
+    const value first = (value)b->from, end = (value)b->to;
+    const uint32_t none = b->none;
     for (size_t i = 0; i < count; i++) {
-        double x = (double)GPI_LOAD(in[i]);
-        int inside = (x >= from) & (x < to);
-        double t = (x - from) * scale;
-        /* Clamped before the conversion, which is the same and keeps it defined. */
+        value x = (value)GPI_LOAD(in[i]);
+        value above = x > first ? x : first;
+        double t = ((double)above - from) * scale;
         t = t < top ? t : top;
-        t = inside ? t : 0.0;
-        index[i] = inside ? (uint32_t)(int32_t)t : none;
+        uint32_t bin = (uint32_t)(int32_t)t;
+        index[i] = ((x >= first) & (x < end)) ? bin : none;
     }
-}
-
-static inline value order(stored x, uint64_t flip)
-{
-    (void)flip;
-    return (value)GPI_LOAD(x);
 }
 
 #else
 
-/* The form in doubles of struct gpi_binning. d - 2^31 is made by flipping the top bit, because
- * vectors convert signed integers only. */
-static void bin_ratio(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
+/* index[i] = min(in[i] - lo, R); values below lo are far above it. */
+static void distances(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
 {
-    const value lo = (value)b->lo, last = (value)b->last;
-    const uint32_t none = b->bins;
-    const double ratio = b->ratio, start = 0x1p31 * ratio + b->bias;
+    const value lo = (value)b->lo;
+    const GPI_WIDE range = (GPI_WIDE)b->last + 1;
     for (size_t i = 0; i < count; i++) {
-        value d = (value)(in[i] - lo);
-        uint32_t safe = d <= last ? (uint32_t)d : 0; /* the conversion below must not overflow */
-        int32_t e = (int32_t)(safe ^ 0x80000000u);
-        uint32_t bin = (uint32_t)(int32_t)((double)e * ratio + start);
-        index[i] = d <= last ? bin : none;
+        GPI_WIDE d = (value)(in[i] - lo);
+        index[i] = (uint32_t)(d < range ? d : range);
     }
 }
 
 static void bin_narrow(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
 {
-    const value lo = (value)b->lo, last = (value)b->last;
-    const uint32_t none = b->bins, q = (uint32_t)b->q;
-    const uint32_t high = (uint32_t)(b->m_hi >> 32), low = (uint32_t)b->m_hi;
-    if (b->ratio != 0) {
-        bin_ratio(b, in, count, index);
-        return;
+    struct gpi_multiply f = {.lo = (uint32_t)b->lo, .range = (uint32_t)b->last + 1};
+    const void *from = in;
+    const size_t item = sizeof *in < 4 ? sizeof *in : 4;
+    f.q = (uint32_t)b->q;
+    f.high = b->m_short ? b->m_short : (uint32_t)(b->m_hi >> 32);
+    f.low = (uint32_t)b->m_hi;
+    if (sizeof *in == 8 || b->m_hi == 0) {
+        distances(b, in, count, index);
+        from = index;
+        f.lo = 0;
+        f.range = UINT32_MAX;
     }
-    if (b->m_hi == 0) {
-        for (size_t i = 0; i < count; i++) {
-            value d = (value)(in[i] - lo);
-            index[i] = d <= last ? (uint32_t)d * q : none;
-        }
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        value d = (value)(in[i] - lo);
-        uint32_t e = (uint32_t)d;
-        uint64_t product = (uint64_t)e * high + ((uint64_t)e * low >> 32);
-        uint32_t bin = e * q + (uint32_t)(product >> 32);
-        index[i] = d <= last ? bin : none;
-    }
+    if (b->m_short)
+        gpi_multiply_short(&f, b->shift, from, item, count, index);
+    else if (b->m_hi != 0)
+        gpi_multiply_long(&f, from, item, count, index);
+    else if (f.q != 1)
+        for (size_t i = 0; i < count; i++)
+            index[i] *= f.q;
 }
 
 /* The high 64 bits of a product. */
@@ -95,11 +88,11 @@ static inline uint64_t multiply_high(uint64_t a, uint64_t b)
 #endif
 }
 
-/* hi - lo > 2^32, so bins < hi - lo and q is 0. */
+/* hi - lo >= 2^32, so bins < hi - lo and q is 0. */
 static void bin_wide(const struct gpi_binning *b, const stored *in, size_t count, uint32_t *index)
 {
     const uint64_t lo = b->lo, last = b->last, m_hi = b->m_hi, m_lo = b->m_lo;
-    const uint32_t none = b->bins;
+    const uint32_t none = b->none;
     for (size_t i = 0; i < count; i++) {
         uint64_t d = in[i] - lo;
         uint64_t middle = d * m_hi;
@@ -108,6 +101,20 @@ static void bin_wide(const struct gpi_binning *b, const stored *in, size_t count
         index[i] = d <= last ? bin : none;
     }
 }
+
+#endif
+
+/* ---- edges ---- */
+
+#if GPI_IS_FLOAT
+
+static inline value order(stored x, uint64_t flip)
+{
+    (void)flip;
+    return (value)GPI_LOAD(x);
+}
+
+#else
 
 /* A value whose unsigned order is the order of the dtype. */
 static inline value order(stored x, uint64_t flip)
@@ -125,8 +132,8 @@ static void bin_edges(const struct gpi_binning *b, const stored *in, size_t coun
     const uint32_t none = b->bins;
     const uint64_t flip = b->flip;
     const value first = order(edges[0], flip), end = order(edges[none], flip);
-    value x[GPI_BINNING_BLOCK];
-    int32_t position[GPI_BINNING_BLOCK]; /* signed, as vectors index memory */
+    value x[BLOCK];
+    int32_t position[BLOCK]; /* signed, as vectors index memory */
     for (size_t i = 0; i < count; i++) {
         x[i] = order(in[i], flip);
         position[i] = 0;
@@ -140,6 +147,8 @@ static void bin_edges(const struct gpi_binning *b, const stored *in, size_t coun
     for (size_t i = 0; i < count; i++)
         index[i] = ((x[i] >= first) & (x[i] < end)) ? (uint32_t)position[i] : none;
 }
+
+/* ---- */
 
 void PASTE(gpi_binning, GPI_UNIT, GPI_ISA_SUFFIX)(const struct gpi_binning *binning, const void *in,
                                                   size_t count, uint32_t *index);

@@ -12,10 +12,10 @@
  * counted by global atomics (histogram_kernels.cuh). 8-bit dtypes count their 256 values and bin
  * those.
  *
- * CPU: parts of the input count in private tables, which are then added; tables that are large
- * against the input are shared and counted by atomics (histogram_cpu.c).
+ * CPU: workers count chunks of the input in private tables, which are then added; tables that are
+ * large against the input are shared and counted by atomics (histogram_cpu.c).
  *
- * Workspace: CUDA: none (CUB: its own). CPU: the private tables.
+ * Workspace: CUDA: none (CUB: its own). CPU: the tables.
  */
 #ifndef GPI_HISTOGRAM_INTERNAL_H
 #define GPI_HISTOGRAM_INTERNAL_H
@@ -39,8 +39,8 @@ enum gpi_histogram_unit {
 };
 
 enum gpi_binning_kind {
-    GPI_BINNING_NARROW, /* integers, hi - lo <= 2^32 */
-    GPI_BINNING_WIDE,   /* integers, hi - lo > 2^32 */
+    GPI_BINNING_NARROW, /* integers, hi - lo < 2^32 */
+    GPI_BINNING_WIDE,   /* integers, hi - lo >= 2^32 */
     GPI_BINNING_SCALE,  /* floats */
     GPI_BINNING_EDGES
 };
@@ -52,11 +52,11 @@ enum gpi_binning_kind {
  *
  * The last step is exact: m exceeds r 2^w / R by at most 1, so d m / 2^w exceeds d r / R by at most
  * d / 2^w, and that is less than 1 / R, the smallest distance to the next integer, when
- * R <= 2^(w/2).
+ * R <= 2^(w/2). By the same argument d may be R, whose bin is bins: the CPU clamps d to R.
  *
- * Where vectors of doubles are faster: d r / R is a multiple of 1 / R, so adding 1 / (2 R) keeps it
- * that far from the next integer on both sides. When q = 0 and r R < 2^50, the four roundings of
- * (d - 2^31) ratio + (2^31 ratio + bias) add up to less, and truncation gives the exact floor.
+ * One multiplication of 32 bits is enough if q = 0 and, with m' = ceil(bins 2^w / R) < 2^32, R
+ * times what m' R exceeds bins 2^w by is below 2^w. That depends on the numbers; bins R <= 2^31
+ * suffices.
  */
 struct gpi_binning {
     enum gpi_binning_kind kind;
@@ -65,11 +65,13 @@ struct gpi_binning {
     uint64_t last;       /* integers: R - 1 */
     uint64_t q;          /* integers */
     uint64_t m_hi, m_lo; /* integers: m, w = 128; for NARROW w = 64 and m is m_hi */
-    double ratio, bias;  /* NARROW, the CPU: ratio is 0 or r / R, bias is 1 / (2 R); see below */
-    double from, to;     /* floats: lo and hi */
-    double scale;        /* floats: bins / (hi - lo) */
-    const void *edges;   /* bins + 1 */
-    uint64_t flip;       /* EDGES of integers: the sign bit of signed dtypes */
+    uint32_t m_short;    /* NARROW: m' with w = 32 + shift, or 0 if it would not be exact */
+    uint32_t shift;
+    uint32_t none;     /* what stands for "in no bin" on the CPU; not a bin that values reach */
+    double from, to;   /* floats: lo and hi */
+    double scale;      /* floats: bins / (hi - lo) */
+    const void *edges; /* bins + 1 */
+    uint64_t flip;     /* EDGES of integers: the sign bit of signed dtypes */
 };
 
 /* One call, checked. */
@@ -94,11 +96,12 @@ enum gpi_histogram_unit gpi_histogram_unit_of(gp_dtype dtype);
 
 /* ---- CPU ---- */
 
-/* index[i] = the bin of in[i], or bins if there is none; count is at most GPI_BINNING_BLOCK.
- * Named gpi_binning_<unit>_<instruction set>. */
+/* index[i] = the bin of in[i], or binning->none; count is at most GPI_BINNING_BLOCK. Named
+ * gpi_binning_<unit>_<instruction set>. */
 typedef void (*gpi_binning_fn)(const struct gpi_binning *binning, const void *in, size_t count,
                                uint32_t *index);
-enum { GPI_BINNING_BLOCK = 1024 };
+/* Blocks are small so that a processor counts one while it bins the next. */
+enum { GPI_BINNING_BLOCK = 128 };
 
 gpi_binning_fn gpi_binning_find(const gp_context *ctx, gp_dtype dtype);
 

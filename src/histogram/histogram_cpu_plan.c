@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* How a call on the CPU counts, and what memory that takes. */
+#include "core/threads.h"
+#include "core/workspace.h"
+#include "histogram/histogram_cpu.h"
+
+enum {
+    CACHED_COUNTERS = 4096, /* of all tables of a worker: half of a first-level cache of 32 KB */
+    COPIES = 4,
+    BY_VALUE_FROM = 2048,  /* items: below, tables of values cost more than binning */
+    WORKER_ITEMS = 16384,  /* not worth a thread below */
+    SHARED_FROM = 1 << 18, /* items: below, one worker is as fast as several with atomics */
+    CHUNK_ITEMS = 1 << 16, /* at most */
+    CHUNK_BLOCKS = 8,      /* at least */
+    CHUNKS = 4,            /* of a worker, in between: evens out slow threads */
+    BLOCK = GPI_BINNING_BLOCK
+};
+
+static size_t workers_of(uint64_t n, size_t threads, size_t stride)
+{
+    uint64_t worth = n / WORKER_ITEMS + 1, tables = n / stride + 1;
+    uint64_t workers = worth < tables ? worth : tables;
+    uint64_t needed = n / (gpi_histogram_table_items - CHUNK_ITEMS) + 1;
+    workers = workers < threads ? workers : threads;
+    return (size_t)(workers > needed ? workers : needed);
+}
+
+static size_t copies_of(uint64_t n, size_t stride)
+{
+    size_t copies = COPIES;
+    while (copies > 1 && (copies * stride > CACHED_COUNTERS || copies * stride * 8 > n))
+        copies /= 2;
+    return copies;
+}
+
+/* Whole blocks, and several chunks for each worker. */
+static uint64_t chunk_of(uint64_t n, size_t workers)
+{
+    const uint64_t blocks = n / (workers * CHUNKS) / BLOCK;
+    if (workers == 1 || blocks * BLOCK > CHUNK_ITEMS)
+        return CHUNK_ITEMS;
+    return (blocks > CHUNK_BLOCKS ? blocks : CHUNK_BLOCKS) * BLOCK;
+}
+
+struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t bins,
+                                             size_t threads)
+{
+    struct gpi_histogram_plan p = {.stride = (bins + 1 + 15) / 16 * 16, .copies = 1};
+    if (gp_dtype_bytes(dtype) == 1 && n >= BY_VALUE_FROM) {
+        p.method = GPI_HISTOGRAM_BY_VALUE;
+        p.stride = GPI_HISTOGRAM_VALUES;
+    } else if (n < 2 * p.stride) {
+        p.method = n < SHARED_FROM ? GPI_HISTOGRAM_DIRECT : GPI_HISTOGRAM_SHARED;
+    } else {
+        p.method = GPI_HISTOGRAM_PRIVATE;
+    }
+    if (p.method == GPI_HISTOGRAM_BY_VALUE || p.method == GPI_HISTOGRAM_PRIVATE) {
+        p.workers = workers_of(n, threads, p.stride);
+        p.copies = copies_of(n, p.stride);
+    } else {
+        p.workers = p.method == GPI_HISTOGRAM_DIRECT ? 1 : workers_of(n, threads, 1);
+    }
+    p.chunk = chunk_of(n, p.workers);
+    return p;
+}
+
+struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *p)
+{
+    struct gpi_histogram_pieces size = {0, 0, 0};
+    if (p->method == GPI_HISTOGRAM_BY_VALUE || p->method == GPI_HISTOGRAM_PRIVATE) {
+        size.tables = gpi_piece(p->workers * p->copies * p->stride * sizeof(uint32_t));
+        size.counted = gpi_piece(p->workers * sizeof(uint64_t));
+    }
+    size.sum = size.tables + size.counted;
+    return size;
+}
+
+size_t gpi_histogram_cpu_bytes(gp_dtype dtype, uint64_t n, size_t bins, int threads)
+{
+    const size_t most = threads > 0 ? (size_t)threads : GPI_THREADS_MAX;
+    const struct gpi_histogram_plan p = gpi_histogram_plan(dtype, n, bins, most);
+    return gpi_histogram_pieces(&p).sum;
+}
