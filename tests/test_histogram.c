@@ -163,6 +163,108 @@ START_TEST(test_edges_match_oracle)
 }
 END_TEST
 
+/* Edges spread in ways that one table of cells does not suit: evenly, by their logarithm on one or
+ * both sides of zero, in two clusters, most of them equal. */
+static double spread_edge(int spread, double at, double range)
+{
+    const double both = 2 * at - 1;
+    const double edges[] = {at * range, pow(range, at), copysign(pow(range, fabs(both)) - 1, both),
+                            at < 0.5 ? at * 60 : range - 60 + at * 60,
+                            at < 0.8 ? 1 + floor(2 * at) : at * range};
+    return edges[spread];
+}
+
+enum { SPREADS = 5 };
+
+START_TEST(test_edges_spread_unevenly_match_oracle)
+{
+    static const size_t bins[] = {17, 100, 900};
+    enum { N = 2500 };
+    struct histogram_spec s = {.kind = HISTOGRAM_EDGES, .dtype = t_dtypes[_i / SPREADS]};
+    const size_t item = gp_dtype_bytes(s.dtype);
+    const double range = item == 1 ? 120 : item == 2 ? 30000 : 1e9;
+    uint64_t state = t_seed() + (uint64_t)_i;
+    char *edges = t_host(901 * 8), *in = t_host(N * 8);
+    for (size_t round = 0; round < 3; round++) {
+        s.bins = bins[round];
+        s.n = round == 0 ? 150 : N;
+        for (size_t i = 0; i <= s.bins; i++) {
+            double edge = spread_edge(_i % SPREADS, (double)i / (double)s.bins, range);
+            t_set(s.dtype, edges, i, edge < 0 && !t_is_signed(s.dtype) ? 0 : edge);
+        }
+        histogram_sort(s.dtype, edges, s.bins + 1);
+        t_fill_bits(s.dtype, in, s.n, &state); /* infinities and NaN too */
+        for (size_t i = 0; i < s.n; i++) {
+            double at = (double)t_random_below(&state, 1 << 20) / (1 << 20);
+            double x = spread_edge(_i % SPREADS, at, range);
+            if (i % 4 == 0)
+                memcpy(in + i * item, edges + t_random_below(&state, s.bins + 1) * item, item);
+            else if (i % 4 < 3)
+                t_set(s.dtype, in, i, x < 0 && !t_is_signed(s.dtype) ? 0 : x);
+        }
+        s.edges = edges;
+        histogram_check(&s, in);
+    }
+    free(edges);
+    free(in);
+}
+END_TEST
+
+START_TEST(test_edges_with_infinities_and_zeros_match_oracle)
+{
+    enum { BINS = 40, N = 1000 };
+    struct histogram_spec s = {
+        .kind = HISTOGRAM_EDGES, .dtype = t_dtypes[_i], .n = N, .bins = BINS};
+    uint64_t state = t_seed();
+    double edges[BINS + 1], in[N];
+    for (size_t i = 0; i <= BINS; i++)
+        t_set(s.dtype, edges, i,
+              i < 20   ? -5.0 + (double)i / 4
+              : i < 25 ? (i % 2 ? -0.0 : 0.0)
+                       : (double)i);
+    t_set(s.dtype, edges, 0, -INFINITY);
+    t_set(s.dtype, edges, BINS, INFINITY);
+    t_fill_bits(s.dtype, in, N, &state);
+    for (size_t i = 0; i < N; i += 2)
+        t_set(s.dtype, in, i,
+              i % 3   ? (double)t_random_below(&state, 90) / 2 - 6
+              : i % 4 ? 0.0
+                      : -0.0);
+    t_set(s.dtype, in, 1, INFINITY);
+    t_set(s.dtype, in, 3, -INFINITY);
+    s.edges = edges;
+    histogram_check(&s, in);
+}
+END_TEST
+
+/* Edges close below zero, and ranks of bits with many trailing zeros at zero: -0 and +0 are equal,
+ * also where a table of cells would part them. */
+START_TEST(test_edges_at_zero_take_both_zeros)
+{
+    static const double smallest[] = {0x1p-24, 0x1p-133, 0x1p-149, 0x1p-1074};
+    static const double below_two[] = {0x1.ffcp0, 0x1.fcp0, 0x1.fffffep0, 0x1.fffffffffffffp0};
+    enum { BINS = 40, ZERO = 20, NEAR = 6, N = 400 };
+    struct histogram_spec s = {
+        .kind = HISTOGRAM_EDGES, .dtype = t_dtypes[8 + _i], .n = N, .bins = BINS};
+    const size_t item = gp_dtype_bytes(s.dtype);
+    double edges[BINS + 1], in[N];
+    char *values = (char *)in;
+    t_set(s.dtype, edges, 0, -below_two[_i]);
+    for (int i = 1; i <= BINS; i++)
+        t_set(s.dtype, edges, (size_t)i,
+              i < ZERO - NEAR ? -ldexp(1, -i)
+              : i <= ZERO     ? (i - ZERO) * smallest[_i]
+                              : ldexp(1, (i - BINS) / 2 + 1));
+    for (size_t i = 0; i < N; i++) {
+        memcpy(values + i * item, (char *)edges + i % (BINS + 1) * item, item);
+        if (i % 3 == 0)
+            t_set(s.dtype, in, i, i % 2 ? -0.0 : 0.0);
+    }
+    s.edges = edges;
+    histogram_check(&s, in);
+}
+END_TEST
+
 /* More edges than shared memory holds; every bin is hit. */
 START_TEST(test_edges_many_bins_match_closed_form)
 {
@@ -237,6 +339,9 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_even_floats_at_bin_edges_and_specials, 8, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_even_every_half, 0, 2);
     tcase_add_loop_test(c, test_edges_match_oracle, 0, T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_edges_spread_unevenly_match_oracle, 0, T_DTYPE_COUNT * SPREADS);
+    tcase_add_loop_test(c, test_edges_with_infinities_and_zeros_match_oracle, 8, T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_edges_at_zero_take_both_zeros, 0, 4);
     tcase_add_test(c, test_edges_many_bins_match_closed_form);
     tcase_add_loop_test(c, test_bincount_matches_oracle, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_bincount_bins_beyond_dtype_stay_empty, 0, 4);

@@ -33,7 +33,7 @@ static size_t bin_block(const struct gpi_histogram_job *job, uint64_t begin, uin
     /* Counting keeps the processor from looking that far ahead by itself. */
     for (size_t line = 0; end - begin > AHEAD + BLOCK && line < BLOCK * job->item; line += LINE)
         __builtin_prefetch(in + AHEAD * job->item + line);
-    job->bin(&job->args->binning, in, count, index);
+    job->bin(&job->binning, in, count, index);
     return count;
 }
 
@@ -74,7 +74,7 @@ static void count_block(uint32_t *tables, size_t stride, size_t copies, const ui
 static uint64_t count_direct(const struct gpi_histogram_job *job, const uint32_t *index,
                              size_t count)
 {
-    const uint32_t none = job->args->binning.none;
+    const uint32_t none = job->binning.none;
     uint64_t *wide = job->args->wide_counters ? job->args->counts : NULL;
     uint32_t *narrow = job->args->counts;
     uint64_t inside = 0;
@@ -95,7 +95,7 @@ static uint64_t count_direct(const struct gpi_histogram_job *job, const uint32_t
 static uint64_t count_shared(const struct gpi_histogram_job *job, const uint32_t *index,
                              size_t count)
 {
-    const uint32_t none = job->args->binning.none;
+    const uint32_t none = job->binning.none;
     uint64_t outside = 0;
     for (size_t i = 0, run; i < count; i += run) {
         run = 1;
@@ -188,8 +188,8 @@ static void work_private(void *arg, size_t worker)
         return;
     add_copies(tables, p);
     if (p->method == GPI_HISTOGRAM_PRIVATE) {
-        __atomic_fetch_add(&job->outside, tables[job->args->binning.none], __ATOMIC_RELAXED);
-        tables[job->args->binning.none] = 0;
+        __atomic_fetch_add(&job->outside, tables[job->binning.none], __ATOMIC_RELAXED);
+        tables[job->binning.none] = 0;
     }
 }
 
@@ -275,9 +275,9 @@ static void merge_values(struct gpi_histogram_job *job)
     for (size_t v = 0; v < VALUES; v++)
         value[v] = (unsigned char)v;
     for (size_t v = 0; v < VALUES; v += BLOCK)
-        job->bin(&job->args->binning, value + v, BLOCK, index + v);
+        job->bin(&job->binning, value + v, BLOCK, index + v);
     for (size_t v = 0; v < VALUES; v++) {
-        if (index[v] == job->args->binning.none)
+        if (index[v] == job->binning.none)
             job->outside += sum[v];
         else if (a->wide_counters)
             ((uint64_t *)a->counts)[index[v]] += sum[v];
@@ -311,12 +311,21 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
 {
     struct gpi_frame frame;
     const int threads = ctx->threads;
+    const struct gpi_binning_functions functions = gpi_binning_find(ctx, args->dtype);
     struct gpi_histogram_job job = {
-        .args = args, .bin = gpi_binning_find(ctx, args->dtype), .threads = threads};
+        .args = args, .binning = args->binning, .bin = functions.bin, .threads = threads};
     job.item = gp_dtype_bytes(args->dtype);
     job.plan = gpi_histogram_plan(args->dtype, args->n, args->binning.bins, (size_t)threads);
-    const struct gpi_histogram_pieces size = gpi_histogram_pieces(&job.plan);
+    if (args->binning.kind != GPI_BINNING_EDGES)
+        job.plan.edge_cells = 0;
+    const struct gpi_histogram_pieces size = gpi_histogram_pieces(&job.plan, args->binning.bins);
     GPI_TRY(gpi_frame_open(ctx, function, size.sum, &frame));
+    if (job.plan.edge_cells > 0) {
+        uint32_t *below = gpi_frame_take(&frame, size.below);
+        uint32_t *bin = gpi_frame_take(&frame, size.bin);
+        functions.edge_grid(&job.binning, job.plan.edge_cells, below, bin,
+                            gpi_frame_take(&frame, size.edges));
+    }
     job.tables = gpi_frame_take(&frame, size.tables);
     job.counted = gpi_frame_take(&frame, size.counted);
     count_all(&job);

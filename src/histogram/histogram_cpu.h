@@ -14,10 +14,11 @@ enum gpi_histogram_method {
 
 struct gpi_histogram_plan {
     enum gpi_histogram_method method;
-    size_t workers; /* calls of gpi_parallel_for() that count */
-    size_t copies;  /* tables of a worker, 1 to 4 */
-    size_t stride;  /* counters of a table: the bins, one for "in no bin", rounded up */
-    uint64_t chunk; /* items that a worker draws at a time */
+    size_t workers;      /* calls of gpi_parallel_for() that count */
+    size_t copies;       /* tables of a worker, 1 to 4 */
+    size_t stride;       /* counters of a table: the bins, one for "in no bin", rounded up */
+    uint32_t edge_cells; /* of the grid of edges, 0: none */
+    uint64_t chunk;      /* items that a worker draws at a time */
 };
 
 /* The method does not depend on the threads, and more of them never need less memory. */
@@ -26,15 +27,18 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
 
 /* Bytes of each piece of the frame. */
 struct gpi_histogram_pieces {
+    size_t below, bin, edges; /* of gpi_edge_grid_fn */
     size_t tables, counted;
     size_t sum;
 };
 
-struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *plan);
+struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *plan,
+                                                 size_t bins);
 
 /* One call on the CPU. */
 struct gpi_histogram_job {
     const struct gpi_histogram_args *args;
+    struct gpi_binning binning; /* args->binning and the grid of edges */
     struct gpi_histogram_plan plan;
     gpi_binning_fn bin;
     size_t item; /* bytes of a value */

@@ -13,6 +13,8 @@ enum {
     CHUNK_ITEMS = 1 << 16, /* at most */
     CHUNK_BLOCKS = 8,      /* at least */
     CHUNKS = 4,            /* of a worker, in between: evens out slow threads */
+    EDGE_CELLS_MIN = 64,
+    EDGE_CELLS_MAX = 1 << 17,
     BLOCK = GPI_BINNING_BLOCK
 };
 
@@ -33,6 +35,17 @@ static size_t copies_of(uint64_t n, size_t stride)
     return copies;
 }
 
+/* Two to four cells per edge; none if a search among all is cheaper than to make them. Vectors do
+ * not gather 16 bits, so there a search is dear. */
+static uint32_t edge_cells_of(gp_dtype dtype, uint64_t n, size_t bins)
+{
+    const uint64_t from = gp_dtype_bytes(dtype) == 2 ? bins / 4 : 2 * bins;
+    uint32_t cells = EDGE_CELLS_MIN;
+    while (cells < 2 * bins && cells < EDGE_CELLS_MAX)
+        cells *= 2;
+    return bins > GPI_EDGES_FEW && n >= from && n >= EDGE_CELLS_MIN ? cells : 0;
+}
+
 /* Whole blocks, and several chunks for each worker. */
 static uint64_t chunk_of(uint64_t n, size_t workers)
 {
@@ -46,9 +59,11 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
                                              size_t threads)
 {
     struct gpi_histogram_plan p = {.stride = (bins + 1 + 15) / 16 * 16, .copies = 1};
+    p.edge_cells = edge_cells_of(dtype, n, bins);
     if (gp_dtype_bytes(dtype) == 1 && n >= BY_VALUE_FROM) {
         p.method = GPI_HISTOGRAM_BY_VALUE;
         p.stride = GPI_HISTOGRAM_VALUES;
+        p.edge_cells = 0;
     } else if (n < 2 * p.stride) {
         p.method = n < SHARED_FROM ? GPI_HISTOGRAM_DIRECT : GPI_HISTOGRAM_SHARED;
     } else {
@@ -64,14 +79,19 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
     return p;
 }
 
-struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *p)
+struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *p, size_t bins)
 {
-    struct gpi_histogram_pieces size = {0, 0, 0};
+    struct gpi_histogram_pieces size = {0, 0, 0, 0, 0, 0};
+    if (p->edge_cells > 0) {
+        size.below = gpi_piece(p->edge_cells * sizeof(uint32_t));
+        size.bin = gpi_piece((bins + 1) * sizeof(uint32_t));
+        size.edges = gpi_piece((2 * bins + 1) * GPI_EDGE_BYTES);
+    }
     if (p->method == GPI_HISTOGRAM_BY_VALUE || p->method == GPI_HISTOGRAM_PRIVATE) {
         size.tables = gpi_piece(p->workers * p->copies * p->stride * sizeof(uint32_t));
         size.counted = gpi_piece(p->workers * sizeof(uint64_t));
     }
-    size.sum = size.tables + size.counted;
+    size.sum = size.below + size.bin + size.edges + size.tables + size.counted;
     return size;
 }
 
@@ -79,5 +99,5 @@ size_t gpi_histogram_cpu_bytes(gp_dtype dtype, uint64_t n, size_t bins, int thre
 {
     const size_t most = threads > 0 ? (size_t)threads : GPI_THREADS_MAX;
     const struct gpi_histogram_plan p = gpi_histogram_plan(dtype, n, bins, most);
-    return gpi_histogram_pieces(&p).sum;
+    return gpi_histogram_pieces(&p, bins).sum;
 }

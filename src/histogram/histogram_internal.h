@@ -5,7 +5,7 @@
  * Binning, see struct gpi_binning: integers in even bins by a multiplication with a rounded-up
  * reciprocal that is exact for every value (Granlund and Montgomery 1994, division by invariant
  * integers), so nothing divides; floats by one subtraction and one multiplication in double; edges
- * by binary search.
+ * by binary search, on the CPU among the few edges that a table of cells leaves.
  *
  * CUDA: persistent blocks count in shared memory, in several columns when bins are few so that
  * lanes do not collide, and add their table to the result at the end; tables that do not fit are
@@ -15,7 +15,7 @@
  * CPU: workers count chunks of the input in private tables, which are then added; tables that are
  * large against the input are shared and counted by atomics (histogram_cpu.c).
  *
- * Workspace: CUDA: none (CUB: its own). CPU: the tables.
+ * Workspace: CUDA: none (CUB: its own). CPU: the tables and the edges.
  */
 #ifndef GPI_HISTOGRAM_INTERNAL_H
 #define GPI_HISTOGRAM_INTERNAL_H
@@ -46,6 +46,26 @@ enum gpi_binning_kind {
 };
 
 /*
+ * Where a search among edges begins, on the CPU. A map that never falls as its argument rises sends
+ * values to cells; the edges of a cell are therefore neighbours, and those of the cells before it
+ * are all below. Two maps: one linear in the value, one in its logarithm (the bits of a float are
+ * such a one), and the better for the edges at hand is taken. However they are spread the result is
+ * exact, and a search takes at most as many steps as one among all of them.
+ */
+struct gpi_edge_grid {
+    const uint32_t *below; /* [cell]: edges of the cells before; NULL: there is one cell only */
+    const void *edges;     /* without equal ones, in the type they are compared in */
+    const uint32_t *bin;   /* [edge]: its bin, if some were left out; otherwise NULL */
+    uint32_t last;         /* the final edge */
+    uint32_t cells;        /* at most */
+    uint32_t longest;      /* most edges of a cell */
+    bool logarithmic;
+    unsigned shift; /* cell = min(rank, span) >> shift, or */
+    uint64_t span;
+    double scale; /* cell = distance * scale: floats, linear */
+};
+
+/*
  * How a value finds its bin. With R = hi - lo, d = x - lo < R and bins = q R + r, r < R:
  *
  *     floor(d bins / R) = d q + floor(d r / R) = d q + floor(d m / 2^w),  m = floor(r 2^w / R) + 1.
@@ -72,6 +92,7 @@ struct gpi_binning {
     double scale;      /* floats: bins / (hi - lo) */
     const void *edges; /* bins + 1 */
     uint64_t flip;     /* EDGES of integers: the sign bit of signed dtypes */
+    struct gpi_edge_grid grid;
 };
 
 /* One call, checked. */
@@ -103,7 +124,18 @@ typedef void (*gpi_binning_fn)(const struct gpi_binning *binning, const void *in
 /* Blocks are small so that a processor counts one while it bins the next. */
 enum { GPI_BINNING_BLOCK = 128 };
 
-gpi_binning_fn gpi_binning_find(const gp_context *ctx, gp_dtype dtype);
+/* Fill grid from the edges. below has room for cells words, bin for bins + 1,
+ * edges for 2 bins + 1 of GPI_EDGE_BYTES. Named gpi_edge_grid_<unit>_<instruction set>. */
+typedef void (*gpi_edge_grid_fn)(struct gpi_binning *binning, uint32_t cells, uint32_t *below,
+                                 uint32_t *bin, void *edges);
+enum { GPI_EDGE_BYTES = 8, GPI_EDGES_FEW = 16 /* compared one by one */ };
+
+struct gpi_binning_functions {
+    gpi_binning_fn bin;
+    gpi_edge_grid_fn edge_grid;
+};
+
+struct gpi_binning_functions gpi_binning_find(const gp_context *ctx, gp_dtype dtype);
 
 gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
                             const struct gpi_histogram_args *args);

@@ -6,20 +6,24 @@
 
 #define BINNING_DECLARE(name)                                                                      \
     void gpi_binning_##name(const struct gpi_binning *binning, const void *in, size_t count,       \
-                            uint32_t *index);
+                            uint32_t *index);                                                      \
+    void gpi_edge_grid_##name(struct gpi_binning *binning, uint32_t cells, uint32_t *below,        \
+                              uint32_t *bin, void *edges);
 #if GPI_ISA_VARIANTS
 #define BINNING_DECLARE_ALL(name)                                                                  \
     BINNING_DECLARE(name##_base) BINNING_DECLARE(name##_avx2) BINNING_DECLARE(name##_avx512)
 #define BINNING_ENTRIES(name)                                                                      \
-    {gpi_binning_##name##_base, gpi_binning_##name##_avx2, gpi_binning_##name##_avx512},
+    {{gpi_binning_##name##_base, gpi_edge_grid_##name##_base},                                     \
+     {gpi_binning_##name##_avx2, gpi_edge_grid_##name##_avx2},                                     \
+     {gpi_binning_##name##_avx512, gpi_edge_grid_##name##_avx512}},
 #else
 #define BINNING_DECLARE_ALL(name) BINNING_DECLARE(name##_base)
-#define BINNING_ENTRIES(name) {gpi_binning_##name##_base, NULL, NULL},
+#define BINNING_ENTRIES(name) {{gpi_binning_##name##_base, gpi_edge_grid_##name##_base}},
 #endif
 
 GPI_HISTOGRAM_UNITS(BINNING_DECLARE_ALL)
 
-static const gpi_binning_fn binnings[GPI_HISTOGRAM_UNIT_COUNT][GPI_ISA_COUNT] = {
+static const struct gpi_binning_functions binnings[GPI_HISTOGRAM_UNIT_COUNT][GPI_ISA_COUNT] = {
     GPI_HISTOGRAM_UNITS(BINNING_ENTRIES)};
 
 enum gpi_histogram_unit gpi_histogram_unit_of(gp_dtype dtype)
@@ -47,7 +51,7 @@ enum gpi_histogram_unit gpi_histogram_unit_of(gp_dtype dtype)
     }
 }
 
-gpi_binning_fn gpi_binning_find(const gp_context *ctx, gp_dtype dtype)
+struct gpi_binning_functions gpi_binning_find(const gp_context *ctx, gp_dtype dtype)
 {
     return binnings[gpi_histogram_unit_of(dtype)][ctx->isa];
 }
