@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The bit and size arguments of all calls, at their limits and where the code takes another way:
  * one row per argument, see limits.h. */
-#include "limits_bins.h"
-#include "limits_csr.h"
-#include "limits_moves.h"
-#include "limits_sizes.h"
-#include "limits_sorts.h"
+#include "limit_rows_bins.h"
+#include "limit_rows_csr.h"
+#include "limit_rows_moves.h"
+#include "limit_rows_sizes.h"
+#include "limit_rows_sorts.h"
 
 #define POWER(bits) ((uint64_t)1 << (bits))
 #define N_MOST POWER(40)

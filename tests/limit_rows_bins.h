@@ -4,7 +4,7 @@
 #define GP_TEST_LIMITS_BINS_H
 
 #include "histogram_check.h"
-#include "limits.h"
+#include "limit_rows.h"
 
 enum { BIN_ITEMS = 20000, BIN_ITEMS_OF_EDGES = 4000 };
 

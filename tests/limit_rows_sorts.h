@@ -5,7 +5,7 @@
 
 #include <gp/gp.h>
 
-#include "limits.h"
+#include "limit_rows.h"
 #include "radixsort_oracle.h"
 
 /* What is sorted: keys, which stand in segments of a length, compared in some bits of their words.

@@ -4,7 +4,7 @@
 #define GP_TEST_LIMITS_CSR_H
 
 #include "csr_cases.h"
-#include "limits.h"
+#include "limit_rows.h"
 
 /* A matrix with these sizes and room for so many entries, which lie anywhere in it, corners and
  * duplicates among them; the value of an entry is its place in the list. */

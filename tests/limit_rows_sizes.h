@@ -6,7 +6,7 @@
 
 #include <gp/gp.h>
 
-#include "limits.h"
+#include "limit_rows.h"
 
 /* ---- scans, reductions, compaction ----------------------------------------------------------- */
 

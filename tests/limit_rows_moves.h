@@ -6,7 +6,7 @@
 #include <gp/gp.h>
 
 #include "compact_check.h"
-#include "limits.h"
+#include "limit_rows.h"
 
 /* A prime, so that keys 37 i modulo it are the numbers below it, each once. */
 enum { MOVES = 53 };
