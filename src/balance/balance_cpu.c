@@ -90,8 +90,8 @@ static void walk(gp_context *ctx, struct walk *w, size_t item_bytes)
 {
     uint64_t steps = w->num_items + w->args->num_segments;
     uint64_t most = SHARE_BYTES / item_bytes;
-    int threads = gpi_threads_for(ctx->threads, w->args->num_segments + w->num_items / 2 +
-                                                    w->num_items * item_bytes / 16);
+    int threads =
+        gpi_threads_for(ctx->threads, w->args->num_segments + w->num_items * item_bytes / 32);
     w->share = steps / ((uint64_t)threads * SHARES_PER_THREAD);
     if (w->share < SHARE_MIN)
         w->share = SHARE_MIN;

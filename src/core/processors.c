@@ -4,6 +4,7 @@
  * of the control groups it is in, which is how containers are limited.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,9 +89,13 @@ static int least_on_path(char *path, long quota_of(const char *path), int proces
     }
 }
 
+/* The quotas, read once: a process stays in its groups. */
+static int quota = GPI_THREADS_MAX;
+
 /* Lines of this file are "0::path" or "number:controllers:path". */
-static int within_quotas(int processors)
+static void read_quotas(void)
 {
+    int processors = GPI_THREADS_MAX;
     char line[PATH_BYTES];
     FILE *file = fopen("/proc/self/cgroup", "r");
     while (file && fgets(line, sizeof line, file)) {
@@ -107,7 +112,7 @@ static int within_quotas(int processors)
     }
     if (file)
         fclose(file);
-    return processors;
+    quota = processors;
 }
 #endif
 
@@ -115,7 +120,9 @@ int gpi_processors(void)
 {
     int processors = of_affinity();
 #if defined(__linux__)
-    processors = within_quotas(processors);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_quotas);
+    processors = processors < quota ? processors : quota;
 #endif
     return processors < GPI_THREADS_MAX ? processors : GPI_THREADS_MAX;
 }

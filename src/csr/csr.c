@@ -63,7 +63,7 @@ static gp_scan_desc pointer_scan(gp_dtype offset)
 static size_t counter_parts(const gp_context *ctx, uint64_t nnz, uint64_t num_rows)
 {
     uint64_t parts = num_rows ? nnz / num_rows : 0,
-             threads = (uint64_t)gpi_threads_for(ctx->threads, nnz);
+             threads = (uint64_t)gpi_threads_for(ctx->threads, nnz / 2);
     if (ctx->backend == GP_BACKEND_CUDA)
         return 0;
     return (size_t)(parts < threads ? parts : threads);

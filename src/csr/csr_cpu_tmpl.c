@@ -147,7 +147,7 @@ gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args)
 {
     struct rows_call call = {ctx, args, 0};
     size_t chunks = (size_t)((args->num_rows + ADD_CHUNK - 1) / ADD_CHUNK);
-    int threads = gpi_threads_for(ctx->threads, args->nnz + args->num_rows);
+    int threads = gpi_threads_for(ctx->threads, (args->nnz + args->num_rows) / 2);
     if (args->parts) {
         gpi_parallel_for(threads, args->parts, count_part, &call);
         gpi_parallel_for(threads, chunks, add_parts, &call);

@@ -310,7 +310,7 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
                             const struct gpi_histogram_args *args)
 {
     struct gpi_frame frame;
-    const int threads = ctx->threads;
+    const int threads = gpi_threads_for(ctx->threads, args->n / 2);
     const struct gpi_binning_functions functions = gpi_binning_find(ctx, args->dtype);
     struct gpi_histogram_job job = {
         .args = args, .binning = args->binning, .bin = functions.bin, .threads = threads};
