@@ -130,7 +130,7 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
     const struct gpi_radix_engine *engine =
-        gpi_radix_engine_get(ctx->sm_row, gpi_radix_width(job->key_bytes));
+        gpi_radix_engine_get(ctx->sm_row, gpi_radix_width(job->key_bytes), moved_bytes_of(job));
     struct gpi_frame frame;
     if (!engine)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64. */
+/*
+ * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8. A unit is what
+ * the first sort of a process has to load.
+ */
 #include <cuda_runtime.h>
 
 #include "device/host.cuh"
@@ -10,18 +13,19 @@
 #include "tuning/radixsort_tuning.cuh"
 
 #if GPI_KEY_BITS == 8
-#define ENGINE GPI_LAUNCHER(gpi_radix_k1)
+#define KEYS gpi_radix_k1
 typedef uint8_t Key;
 #elif GPI_KEY_BITS == 16
-#define ENGINE GPI_LAUNCHER(gpi_radix_k2)
+#define KEYS gpi_radix_k2
 typedef uint16_t Key;
 #elif GPI_KEY_BITS == 32
-#define ENGINE GPI_LAUNCHER(gpi_radix_k4)
+#define KEYS gpi_radix_k4
 typedef uint32_t Key;
 #else
-#define ENGINE GPI_LAUNCHER(gpi_radix_k8)
+#define KEYS gpi_radix_k8
 typedef uint64_t Key;
 #endif
+#define ENGINE GPI_LAUNCHER(GPI_PASTE(GPI_PASTE(KEYS, v), GPI_VALUE_BYTES))
 
 namespace GPI_SPACE
 {
@@ -407,14 +411,7 @@ gp_status sort_with(gp_context *ctx, const char *function, const gpi_radix_engin
 
 static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
-    switch (args->value_bytes) {
-    case 0:
-        return sort_with<0>(ctx, function, args);
-    case 4:
-        return sort_with<4>(ctx, function, args);
-    default:
-        return sort_with<8>(ctx, function, args);
-    }
+    return sort_with<GPI_VALUE_BYTES>(ctx, function, args);
 }
 
 #ifdef GPI_FAULT

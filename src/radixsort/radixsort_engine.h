@@ -92,7 +92,7 @@ struct gpi_radix_engine_args {
     void *scratch;
 };
 
-/* The code of one key width. */
+/* The code of one key width and one value width. */
 struct gpi_radix_engine {
     gp_status (*sort)(gp_context *ctx, const char *function,
                       const struct gpi_radix_engine_args *args);
@@ -110,8 +110,9 @@ struct gpi_radix_engine {
 GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
 #endif
 
-/* radixsort_table.c; width is log2 of the key's bytes. NULL: not available. */
-const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width);
+/* radixsort_table.c; width is log2 of the key's bytes, value_bytes is 0, 4 or 8. NULL: not
+ * available. */
+const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width, size_t value_bytes);
 
 /* The most scratch that an engine of this build takes, and the most keys that none of them counts.
  */

@@ -6,5 +6,6 @@ void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2])
 {
     counts[0] = counts[1] = 0;
     for (int width = 0; width < 4; width++)
-        gpi_radix_engine_get(ctx->sm_row, width)->add_faults(counts);
+        for (size_t bytes = 0; bytes <= 8; bytes += 4)
+            gpi_radix_engine_get(ctx->sm_row, width, bytes)->add_faults(counts);
 }
