@@ -45,12 +45,15 @@ static bool shape_of(uint32_t rows, uint64_t edges_bytes, uint64_t block_items, 
     return true;
 }
 
+/* Static shared memory of the kernels, and what they may have of both kinds unless asked for more.
+ */
+enum { static_shared_max = 64, shared_without_asking = 48 * 1024 };
+
 static size_t shared_memory_of(const gp_context *ctx)
 {
-    const size_t reserved = 64; /* static shared memory of the kernels */
-    int bytes = 48 * 1024;
+    int bytes = shared_without_asking;
     cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device);
-    return (size_t)bytes - reserved;
+    return (size_t)bytes - static_shared_max;
 }
 
 /* Zero what the kernels add to. */
@@ -88,7 +91,7 @@ static void launch_shared(const gp_context *ctx, const gpi_histogram_args *a, Bi
     out.store = grid == 1 && !a->accumulate && !by_value;
     if (!out.store)
         clear(ctx, a);
-    if (bytes > 48 * 1024)
+    if (bytes + static_shared_max > shared_without_asking)
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     for (uint64_t done = 0; done < a->n; done += slice) {
         out.n = a->n - done < slice ? a->n - done : slice;
