@@ -232,12 +232,44 @@ template <class A, class S> struct Min {
     }
 };
 
+/* A value that ptxas cannot see to be constant: no lane has 31 lanes and itself before it. */
+GPI_DEVICE uint32_t unseen(uint32_t value)
+{
+    uint32_t result;
+    asm("{\n\t.reg .u32 t;\n\t"
+        "mov.u32 t, %%lanemask_lt;\n\t"
+        "shr.u32 t, t, 31;\n\t"
+        "or.b32 %0, t, %1;\n\t}"
+        : "=r"(result)
+        : "r"(value));
+    return result;
+}
+
+/*
+ * The identity of Max. Beside a constant ptxas takes the comparison and the choice of a float for
+ * its maximum, which answers every NaN with 0x7fffffff.
+ */
+template <class S, class A> GPI_DEVICE A identity_of_max()
+{
+    return (A)lowest_value<S>();
+}
+
+template <> GPI_DEVICE float identity_of_max<float, float>()
+{
+    return __uint_as_float(unseen(0xff800000));
+}
+
+template <> GPI_DEVICE double identity_of_max<double, double>()
+{
+    return __hiloint2double((int)unseen(0xfff00000), 0);
+}
+
 template <class A, class S> struct Max {
     static constexpr bool commutes = is_integer<A>::value;
     static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
     static GPI_DEVICE A identity()
     {
-        return (A)lowest_value<S>();
+        return identity_of_max<S, A>();
     }
     static GPI_DEVICE A apply(A a, A b)
     {
