@@ -108,7 +108,7 @@ static gp_context *cpu_context(int threads, gp_allocator allocator)
 
 START_TEST(test_threads_do_not_change_counts)
 {
-    static const size_t sizes[][2] = {{200000, 3000}, {700000, 2500000}, {300000, 900000}};
+    static const size_t sizes[][2] = {{200000, 3000}, {1200000, 4500000}, {300000, 900000}};
     const size_t n = sizes[_i][0], bins = sizes[_i][1];
     uint64_t state = t_seed();
     uint32_t *in = t_host(n * 4), *first = t_host(bins * 4), *other = t_host(bins * 4);
@@ -131,8 +131,8 @@ END_TEST
 /* Every way of counting and of searching edges. */
 START_TEST(test_workspace_bytes_are_enough)
 {
-    static const size_t bins[] = {1, 256, 2048, 2049, 20000, 200000, (1 << 21) + 1};
-    enum { N = 600000, BINS_MAX = (1 << 21) + 1 };
+    static const size_t bins[] = {1, 256, 2048, 2049, 20000, 200000, (1 << 22) + 1};
+    enum { N = 1100000, BINS_MAX = (1 << 22) + 1 };
     const gp_dtype dtype = t_dtypes[_i];
     void *in = calloc(N, 8), *edges = calloc(BINS_MAX + 1, 8), *counts = t_host(BINS_MAX * 8);
     for (size_t k = 0; k < 7 * 3; k++)

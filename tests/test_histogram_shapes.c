@@ -90,6 +90,30 @@ START_TEST(test_patterns_and_ways_of_counting)
 }
 END_TEST
 
+/* More bins than caches have counters: in all of them, most in a few neighbours, few of them
+ * outside or all, in order. */
+START_TEST(test_more_bins_than_caches_hold_match_oracle)
+{
+    enum { BINS = (1 << 22) + 777, N = 1500001 };
+    struct histogram_spec s = {.kind = HISTOGRAM_WHOLE,
+                               .dtype = GP_U32,
+                               .bins = BINS,
+                               .wide = _i % 2,
+                               .accumulate = _i == 2};
+    uint64_t state = t_seed();
+    uint32_t *in = t_host(N * 4);
+    for (uint32_t i = 0; i < N; i++) {
+        const uint32_t any = (uint32_t)t_random_below(&state, BINS + 5);
+        const uint32_t shapes[] = {any, i % 10 ? 70000 + any % 900 : any, BINS - 1, BINS + any,
+                                   (uint32_t)((uint64_t)i * BINS / N)};
+        in[i] = shapes[_i];
+    }
+    s.n = N;
+    histogram_check(&s, in);
+    free(in);
+}
+END_TEST
+
 START_TEST(test_cub_matches_oracle_or_is_refused)
 {
     static const gp_dtype dtypes[] = {GP_I32, GP_U8, GP_F32};
@@ -188,6 +212,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_bincount_every_size_to_two_tiles);
     tcase_add_loop_test(c, test_unaligned_arrays, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_patterns_and_ways_of_counting, 0, 8);
+    tcase_add_loop_test(c, test_more_bins_than_caches_hold_match_oracle, 0, 5);
     return s;
 }
 

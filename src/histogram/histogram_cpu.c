@@ -25,8 +25,8 @@ enum {
 
 /* ---- a block of items ---- */
 
-static size_t bin_block(const struct gpi_histogram_job *job, uint64_t begin, uint64_t end,
-                        uint32_t *index)
+size_t gpi_histogram_bin(const struct gpi_histogram_job *job, uint64_t begin, uint64_t end,
+                         uint32_t *index)
 {
     const char *in = (const char *)job->args->in + begin * job->item;
     const size_t count = end - begin < BLOCK ? (size_t)(end - begin) : BLOCK;
@@ -47,8 +47,8 @@ static bool is_run(const uint32_t *index, size_t count)
     return differ == 0;
 }
 
-static void count_block(uint32_t *tables, size_t stride, size_t copies, const uint32_t *index,
-                        size_t count)
+void gpi_histogram_count(uint32_t *tables, size_t stride, size_t copies, const uint32_t *index,
+                         size_t count)
 {
     uint32_t *t0 = tables, *t1 = t0 + (copies > 1 ? stride : 0);
     uint32_t *t2 = t0 + (copies > 2 ? 2 * stride : 0), *t3 = t1 + (t2 - t0);
@@ -130,8 +130,8 @@ static void count_in_tables(const struct gpi_histogram_job *job, uint32_t *table
     const size_t stride = job->plan.stride, copies = job->plan.copies;
     uint32_t index[BLOCK];
     for (size_t count; begin < end; begin += count) {
-        count = bin_block(job, begin, end, index);
-        count_block(tables, stride, copies, index, count);
+        count = gpi_histogram_bin(job, begin, end, index);
+        gpi_histogram_count(tables, stride, copies, index, count);
     }
 }
 
@@ -202,7 +202,7 @@ static void work_in_place(void *arg, size_t worker)
     (void)worker;
     while ((count = draw(job, &begin)) > 0)
         for (uint64_t end = begin + count; begin < end; begin += count) {
-            count = bin_block(job, begin, end, index);
+            count = gpi_histogram_bin(job, begin, end, index);
             outside += job->plan.workers > 1 ? count_shared(job, index, count)
                                              : count_direct(job, index, count);
         }
@@ -213,8 +213,8 @@ static void work_in_place(void *arg, size_t worker)
 
 enum { MERGE_BINS = 8192, CLEAR_BINS = 1 << 18 };
 
-static void put_bins(const struct gpi_histogram_args *a, size_t begin, size_t count,
-                     const uint32_t *table)
+void gpi_histogram_put(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                       const uint32_t *table)
 {
     uint64_t *wide = (uint64_t *)a->counts + begin;
     for (size_t b = 0; a->wide_counters && b < count; b++)
@@ -223,8 +223,8 @@ static void put_bins(const struct gpi_histogram_args *a, size_t begin, size_t co
         memcpy((uint32_t *)a->counts + begin, table, count * sizeof *table);
 }
 
-static void add_bins(const struct gpi_histogram_args *a, size_t begin, size_t count,
-                     const uint32_t *table)
+void gpi_histogram_add(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                       const uint32_t *table)
 {
     uint64_t *wide = (uint64_t *)a->counts + begin;
     uint32_t *narrow = (uint32_t *)a->counts + begin;
@@ -232,6 +232,18 @@ static void add_bins(const struct gpi_histogram_args *a, size_t begin, size_t co
         wide[b] += table[b];
     for (size_t b = 0; !a->wide_counters && b < count; b++)
         narrow[b] += table[b];
+}
+
+void gpi_histogram_add_shared(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                              const uint32_t *table)
+{
+    uint64_t *wide = (uint64_t *)a->counts + begin;
+    uint32_t *narrow = (uint32_t *)a->counts + begin;
+    for (size_t b = 0; b < count; b++)
+        if (table[b] > 0 && a->wide_counters)
+            __atomic_fetch_add(wide + b, table[b], __ATOMIC_RELAXED);
+        else if (table[b] > 0)
+            __atomic_fetch_add(narrow + b, table[b], __ATOMIC_RELAXED);
 }
 
 static void merge_bins(void *arg, size_t block)
@@ -246,9 +258,9 @@ static void merge_bins(void *arg, size_t block)
         if (job->counted[w] == 0)
             continue;
         if (add)
-            add_bins(a, begin, count, table);
+            gpi_histogram_add(a, begin, count, table);
         else
-            put_bins(a, begin, count, table);
+            gpi_histogram_put(a, begin, count, table);
         add = true;
     }
 }
@@ -292,10 +304,12 @@ static void count_all(struct gpi_histogram_job *job)
     const struct gpi_histogram_plan *p = &job->plan;
     const size_t bins = a->binning.bins;
     const bool private = p->method == GPI_HISTOGRAM_PRIVATE;
-    if (!private && !a->accumulate)
+    if (!private && p->method != GPI_HISTOGRAM_SPLIT && !a->accumulate)
         gpi_parallel_for(job->threads, (bins + CLEAR_BINS - 1) / CLEAR_BINS, clear_bins, job);
     if (p->method == GPI_HISTOGRAM_SHARED || p->method == GPI_HISTOGRAM_DIRECT)
         gpi_parallel_for(job->threads, p->workers, work_in_place, job);
+    else if (p->method == GPI_HISTOGRAM_SPLIT)
+        gpi_histogram_split(job, job->split);
     else
         gpi_parallel_for(job->threads, p->workers, work_private, job);
     if (private)
@@ -318,7 +332,8 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
     job.plan = gpi_histogram_plan(args->dtype, args->n, args->binning.bins, (size_t)threads);
     if (args->binning.kind != GPI_BINNING_EDGES)
         job.plan.edge_cells = 0;
-    const struct gpi_histogram_pieces size = gpi_histogram_pieces(&job.plan, args->binning.bins);
+    const struct gpi_histogram_pieces size =
+        gpi_histogram_pieces(&job.plan, args->n, args->binning.bins);
     GPI_TRY(gpi_frame_open(ctx, function, size.sum, &frame));
     if (job.plan.edge_cells > 0) {
         uint32_t *below = gpi_frame_take(&frame, size.below);
@@ -328,6 +343,7 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
     }
     job.tables = gpi_frame_take(&frame, size.tables);
     job.counted = gpi_frame_take(&frame, size.counted);
+    job.split = gpi_frame_take(&frame, size.split);
     count_all(&job);
     gpi_frame_close(&frame);
     return GP_OK;

@@ -8,6 +8,7 @@
 enum gpi_histogram_method {
     GPI_HISTOGRAM_BY_VALUE, /* 8-bit dtypes: tables of the 256 values, binned at the end */
     GPI_HISTOGRAM_PRIVATE,  /* each worker has its own tables */
+    GPI_HISTOGRAM_SPLIT,    /* items are brought together by the high bits of their bin first */
     GPI_HISTOGRAM_SHARED,   /* atomic increments of the result: bins outnumber items */
     GPI_HISTOGRAM_DIRECT    /* the same by one worker */
 };
@@ -28,11 +29,11 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
 /* Bytes of each piece of the frame. */
 struct gpi_histogram_pieces {
     size_t below, bin, edges; /* of gpi_edge_grid_fn */
-    size_t tables, counted;
+    size_t tables, counted, split;
     size_t sum;
 };
 
-struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *plan,
+struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *plan, uint64_t n,
                                                  size_t bins);
 
 /* One call on the CPU. */
@@ -47,11 +48,36 @@ struct gpi_histogram_job {
     uint32_t *tables;  /* [worker][copy][stride] */
     uint64_t *counted; /* [worker]: items in its tables; 0: they were not even cleared */
     uint64_t outside;
+    void *split; /* the memory of histogram_cpu_split.c */
 };
 
 enum { GPI_HISTOGRAM_VALUES = 256 }; /* of 8-bit dtypes */
 
 /* Tables count in 32 bits. */
 static const uint64_t gpi_histogram_table_items = (uint64_t)1 << 31;
+
+/* Bins of the next block of items [begin, end); returns how many. */
+size_t gpi_histogram_bin(const struct gpi_histogram_job *job, uint64_t begin, uint64_t end,
+                         uint32_t *index);
+
+/* Count indices in tables; copies is a power of two. */
+void gpi_histogram_count(uint32_t *tables, size_t stride, size_t copies, const uint32_t *index,
+                         size_t count);
+
+/* Counters [begin, begin + count) of the result are set to a table's, or these are added. */
+void gpi_histogram_put(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                       const uint32_t *table);
+void gpi_histogram_add(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                       const uint32_t *table);
+/* The same while others add to these counters too. */
+void gpi_histogram_add_shared(const struct gpi_histogram_args *a, size_t begin, size_t count,
+                              const uint32_t *table);
+
+/* ---- histogram_cpu_split.c ---- */
+
+/* Enough items for so many bins, and bins beyond the caches. */
+bool gpi_histogram_split_pays(uint64_t n, size_t bins);
+size_t gpi_histogram_split_bytes(uint64_t n, size_t bins, size_t workers);
+void gpi_histogram_split(struct gpi_histogram_job *job, void *memory);
 
 #endif

@@ -64,6 +64,8 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
         p.method = GPI_HISTOGRAM_BY_VALUE;
         p.stride = GPI_HISTOGRAM_VALUES;
         p.edge_cells = 0;
+    } else if (gpi_histogram_split_pays(n, bins)) {
+        p.method = GPI_HISTOGRAM_SPLIT;
     } else if (n < 2 * p.stride) {
         p.method = n < SHARED_FROM ? GPI_HISTOGRAM_DIRECT : GPI_HISTOGRAM_SHARED;
     } else {
@@ -79,9 +81,10 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
     return p;
 }
 
-struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *p, size_t bins)
+struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *p, uint64_t n,
+                                                 size_t bins)
 {
-    struct gpi_histogram_pieces size = {0, 0, 0, 0, 0, 0};
+    struct gpi_histogram_pieces size = {0, 0, 0, 0, 0, 0, 0};
     if (p->edge_cells > 0) {
         size.below = gpi_piece(p->edge_cells * sizeof(uint32_t));
         size.bin = gpi_piece((bins + 1) * sizeof(uint32_t));
@@ -91,7 +94,9 @@ struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan
         size.tables = gpi_piece(p->workers * p->copies * p->stride * sizeof(uint32_t));
         size.counted = gpi_piece(p->workers * sizeof(uint64_t));
     }
-    size.sum = size.below + size.bin + size.edges + size.tables + size.counted;
+    if (p->method == GPI_HISTOGRAM_SPLIT)
+        size.split = gpi_piece(gpi_histogram_split_bytes(n, bins, p->workers));
+    size.sum = size.below + size.bin + size.edges + size.tables + size.counted + size.split;
     return size;
 }
 
@@ -99,5 +104,5 @@ size_t gpi_histogram_cpu_bytes(gp_dtype dtype, uint64_t n, size_t bins, int thre
 {
     const size_t most = threads > 0 ? (size_t)threads : GPI_THREADS_MAX;
     const struct gpi_histogram_plan p = gpi_histogram_plan(dtype, n, bins, most);
-    return gpi_histogram_pieces(&p, bins).sum;
+    return gpi_histogram_pieces(&p, n, bins).sum;
 }

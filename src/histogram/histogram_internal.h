@@ -12,10 +12,12 @@
  * counted by global atomics (histogram_kernels.cuh). 8-bit dtypes count their 256 values and bin
  * those.
  *
- * CPU: workers count chunks of the input in private tables, which are then added; tables that are
- * large against the input are shared and counted by atomics (histogram_cpu.c).
+ * CPU: workers count chunks of the input in private tables, which are then added
+ * (histogram_cpu.c); with more bins than caches have counters, items are first brought together by
+ * the high bits of their bin (histogram_cpu_split.c).
  *
- * Workspace: CUDA: none (CUB: its own). CPU: the tables and the edges.
+ * Workspace: CUDA: none (CUB: its own). CPU: the tables, two bytes per item where items are brought
+ * together, and the edges.
  */
 #ifndef GPI_HISTOGRAM_INTERNAL_H
 #define GPI_HISTOGRAM_INTERNAL_H
