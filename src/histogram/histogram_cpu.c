@@ -50,21 +50,27 @@ static bool is_run(const uint32_t *index, size_t count)
 void gpi_histogram_count(uint32_t *tables, size_t stride, size_t copies, const uint32_t *index,
                          size_t count)
 {
-    uint32_t *t0 = tables, *t1 = t0 + (copies > 1 ? stride : 0);
-    uint32_t *t2 = t0 + (copies > 2 ? 2 * stride : 0), *t3 = t1 + (t2 - t0);
+    uint32_t *t0 = tables, *t1 = t0 + 1 % copies * stride;
+    uint32_t *t2 = t0 + 2 % copies * stride, *t3 = t0 + 3 % copies * stride;
     size_t i = 0;
     if (is_run(index, count)) {
         t0[index[0]] += (uint32_t)count;
         return;
     }
-    for (; i + 4 <= count; i += 4) {
-        uint64_t a, b; /* one load for two indices */
+    for (; i + 8 <= count; i += 8) {
+        uint64_t a, b, c, d; /* one load for two indices */
         memcpy(&a, index + i, sizeof a);
         memcpy(&b, index + i + 2, sizeof b);
+        memcpy(&c, index + i + 4, sizeof c);
+        memcpy(&d, index + i + 6, sizeof d);
         t0[(uint32_t)a]++;
         t1[a >> 32]++;
         t2[(uint32_t)b]++;
         t3[b >> 32]++;
+        t0[(uint32_t)c]++;
+        t1[c >> 32]++;
+        t2[(uint32_t)d]++;
+        t3[d >> 32]++;
     }
     for (; i < count; i++)
         t0[index[i]]++;
@@ -139,8 +145,9 @@ static void count_values(const struct gpi_histogram_job *job, uint32_t *tables, 
                          uint64_t count)
 {
     const unsigned char *in = (const unsigned char *)job->args->in + begin;
-    uint32_t *t0 = tables, *t1 = t0 + (job->plan.copies > 1 ? VALUES : 0);
-    uint32_t *t2 = t0 + (job->plan.copies > 2 ? 2 * VALUES : 0), *t3 = t1 + (t2 - t0);
+    const size_t copies = job->plan.copies;
+    uint32_t *t0 = tables, *t1 = t0 + 1 % copies * VALUES;
+    uint32_t *t2 = t0 + 2 % copies * VALUES, *t3 = t0 + 3 % copies * VALUES;
     uint64_t i = 0;
     for (; i + 8 <= count; i += 8) {
         uint64_t v;
