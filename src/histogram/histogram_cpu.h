@@ -22,7 +22,7 @@ struct gpi_histogram_plan {
     uint64_t chunk;      /* items that a worker draws at a time */
 };
 
-/* The method does not depend on the threads, and more of them never need less memory. */
+/* More threads never need less memory. */
 struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t bins,
                                              size_t threads);
 

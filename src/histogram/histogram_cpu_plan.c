@@ -9,7 +9,8 @@ enum {
     COPIES = 4,
     BY_VALUE_FROM = 2048,  /* items: below, tables of values cost more than binning */
     WORKER_ITEMS = 16384,  /* not worth a thread below */
-    SHARED_FROM = 1 << 18, /* items: below, one worker is as fast as several with atomics */
+    SHARED_FROM = 1 << 18, /* items */
+    SHARED_THREADS = 4,    /* fewer take longer with atomics than one without */
     CHUNK_ITEMS = 1 << 16, /* at most */
     CHUNK_BLOCKS = 8,      /* at least */
     CHUNKS = 4,            /* of a worker, in between: evens out slow threads */
@@ -18,9 +19,10 @@ enum {
     BLOCK = GPI_BINNING_BLOCK
 };
 
+/* Tables of all workers together have at most about two counters per item. */
 static size_t workers_of(uint64_t n, size_t threads, size_t stride)
 {
-    uint64_t worth = n / WORKER_ITEMS + 1, tables = n / stride + 1;
+    uint64_t worth = n / WORKER_ITEMS + 1, tables = (2 * n + stride / 2) / stride;
     uint64_t workers = worth < tables ? worth : tables;
     uint64_t needed = n / (gpi_histogram_table_items - CHUNK_ITEMS) + 1;
     workers = workers < threads ? workers : threads;
@@ -59,24 +61,27 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
                                              size_t threads)
 {
     struct gpi_histogram_plan p = {.stride = (bins + 1 + 15) / 16 * 16, .copies = 1};
-    p.edge_cells = edge_cells_of(dtype, n, bins);
-    if (gp_dtype_bytes(dtype) == 1 && n >= BY_VALUE_FROM) {
-        p.method = GPI_HISTOGRAM_BY_VALUE;
+    const bool by_value = gp_dtype_bytes(dtype) == 1 && n >= BY_VALUE_FROM;
+    if (by_value)
         p.stride = GPI_HISTOGRAM_VALUES;
-        p.edge_cells = 0;
+    else
+        p.edge_cells = edge_cells_of(dtype, n, bins);
+    p.workers = workers_of(n, threads, p.stride);
+    if (by_value) {
+        p.method = GPI_HISTOGRAM_BY_VALUE;
     } else if (gpi_histogram_split_pays(n, bins)) {
         p.method = GPI_HISTOGRAM_SPLIT;
-    } else if (n < 2 * p.stride) {
-        p.method = n < SHARED_FROM ? GPI_HISTOGRAM_DIRECT : GPI_HISTOGRAM_SHARED;
-    } else {
+        p.workers = workers_of(n, threads, 1);
+    } else if (p.workers > 1 || n >= 2 * p.stride) {
         p.method = GPI_HISTOGRAM_PRIVATE;
-    }
-    if (p.method == GPI_HISTOGRAM_BY_VALUE || p.method == GPI_HISTOGRAM_PRIVATE) {
-        p.workers = workers_of(n, threads, p.stride);
-        p.copies = copies_of(n, p.stride);
+    } else if (n >= SHARED_FROM && threads >= SHARED_THREADS) {
+        p.method = GPI_HISTOGRAM_SHARED;
+        p.workers = workers_of(n, threads, 1);
     } else {
-        p.workers = p.method == GPI_HISTOGRAM_DIRECT ? 1 : workers_of(n, threads, 1);
+        p.method = GPI_HISTOGRAM_DIRECT;
     }
+    if (by_value || p.method == GPI_HISTOGRAM_PRIVATE)
+        p.copies = copies_of(n, p.stride);
     p.chunk = chunk_of(n, p.workers);
     return p;
 }
