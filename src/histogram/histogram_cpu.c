@@ -41,9 +41,10 @@ size_t gpi_histogram_bin(const struct gpi_histogram_job *job, uint64_t begin, ui
 static bool is_run(const uint32_t *index, size_t count)
 {
     uint32_t differ = (index[0] ^ index[count - 1]) | (index[0] ^ index[count / 2]);
-    for (size_t i = 0; differ == 0 && i < count; i += 16)
-        for (size_t k = i; k < count && k < i + 16; k++)
-            differ |= index[0] ^ index[k];
+    if (differ != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        differ |= index[0] ^ index[i];
     return differ == 0;
 }
 
