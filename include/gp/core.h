@@ -107,7 +107,8 @@ typedef enum gp_dtype {
  * Associative operators.
  *
  * Integers wrap. MIN and MAX follow gp's order of floats (-inf .. -0 = +0 .. +inf < NaN); a tie
- * keeps the left operand, so the identity of MIN on floats is NaN. AND, OR and XOR are for
+ * keeps the left operand, so the identity of MIN on floats is NaN; while a scan by MIN has met
+ * nothing but NaNs, the bits of the one it stores are not specified. AND, OR and XOR are for
  * integers.
  *
  * AFFINE and MAT2 do not commute and are for GP_F32 and GP_F64; an item is 2 or 4 consecutive

@@ -76,6 +76,14 @@ void bits_canonical(gp_dtype dtype, void *items, size_t n)
     }
 }
 
+void bits_one_nan(gp_dtype dtype, void *items, size_t n)
+{
+    size_t item = gp_dtype_bytes(dtype);
+    for (size_t i = 0; t_is_float(dtype) && i < n; i++)
+        if (isnan(t_value(dtype, items, i)))
+            memset((char *)items + i * item, 0xff, item);
+}
+
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 static char *sorted_copy(gp_dtype dtype, const char *items, size_t n)

@@ -50,6 +50,8 @@ int bits_order(gp_dtype dtype, const void *a, const void *b);
 size_t *bits_argsort(gp_dtype dtype, const void *items, size_t n, int which);
 /* Zeros and NaNs of floats become one of each: where their order is not specified. */
 void bits_canonical(gp_dtype dtype, void *items, size_t n);
+/* The same for NaNs alone. */
+void bits_one_nan(gp_dtype dtype, void *items, size_t n);
 
 /* The results of calls; what `which` chooses stands beside each. */
 typedef void bits_expect(const struct bits_input *d, int which, struct bits_output *out);

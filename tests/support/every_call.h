@@ -6,6 +6,7 @@
 #ifndef EVERY_CALL_H
 #define EVERY_CALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,8 @@ typedef struct every every;
 enum { EVERY_CALLS = 45 };
 
 const char *every_name(int call);
+/* Whether a call begins with an input in its output. */
+bool every_in_place(int call);
 
 /* Fails the test if memory is short. */
 every every_new(gp_context *ctx, size_t n);
@@ -33,6 +36,10 @@ void every_free(gp_context *ctx, every *e);
 
 /* One call; its outputs are in out and count. */
 gp_status every_run(gp_context *ctx, const every *e, int call);
+
+/* Fill all outputs; read them into a hash. */
+gp_status every_fill(gp_context *ctx, const every *e);
+gp_status every_read(gp_context *ctx, const every *e, uint64_t *hash);
 
 /* The same, and a hash of all outputs, which are filled before. Fails no test by itself. */
 gp_status every_hash(gp_context *ctx, const every *e, int call, uint64_t *hash);
