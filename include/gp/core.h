@@ -234,9 +234,9 @@ typedef struct gp_context_options {
  * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device,
  * thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND, GP_THREADS
  * (where the CPU is possible), GP_DEVICE or GP_MULTIPROCESSORS (where CUDA is) set to something
- * else; GP_ERROR_DEVICE CUDA or a device was asked for, by the options or GP_DEVICE, and there is no
- * driver or no such device; GP_ERROR_UNSUPPORTED the same and this build has no CUDA, or no code for
- * the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
+ * else; GP_ERROR_DEVICE CUDA or a device was asked for, by the options or GP_DEVICE, and there is
+ * no driver or no such device; GP_ERROR_UNSUPPORTED the same and this build has no CUDA, or no code
+ * for the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
  * @since 0.1
  */
 GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);

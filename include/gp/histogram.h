@@ -61,10 +61,10 @@ typedef struct gp_histogram_options {
  * when accumulating. The result is the same in each run. n is at most 2^40.
  *
  * GP_ALGORITHM_CUB, on a GPU: i32, u8 and f32 with GP_U32 counters, at most 2^31 - 1 bytes of
- * input, 2^31 - 256 bins, and 8 GB of tables for them; neither accumulate nor outside; hi - lo below
- * 2^31 for integers. Its f32 arithmetic may put a value that lies within rounding of an edge in the
- * neighbouring bin; limits at which it would count past the last bin, such as -1 and 1, or 0 and a
- * denormal, are refused.
+ * input, 2^31 - 256 bins, and 8 GB of tables for them; neither accumulate nor outside; hi - lo
+ * below 2^31 for integers. Its f32 arithmetic may put a value that lies within rounding of an edge
+ * in the neighbouring bin; limits at which it would count past the last bin, such as -1 and 1, or 0
+ * and a denormal, are refused.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, in, lo, hi or counts NULL, an array misaligned or in
  *         the wrong memory; GP_ERROR_ARGUMENT n, bins, lo, hi, options->size or options->algorithm;
