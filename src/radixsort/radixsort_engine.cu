@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8. A unit is what
- * the first sort of a process has to load.
+ * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8. A unit is
+ * what the first sort of a process has to load.
  */
 #include <cuda_runtime.h>
 
