@@ -6,8 +6,6 @@
 
 #include "gp_test.h"
 
-enum { SEGMENT = 64, BINS = 300 };
-
 typedef const every *E;
 
 static gp_scan_desc scan_of(gp_dtype dtype, gp_op op)
@@ -82,7 +80,7 @@ CALL(scan_by_key)
 CALL(scan_rows)
 {
     gp_scan_desc d = scan_of(GP_U32, GP_XOR);
-    return gp_scan_rows(ctx, &d, e->keys, e->segments, SEGMENT, e->out[0]);
+    return gp_scan_rows(ctx, &d, e->keys, e->segments, EVERY_SEGMENT, e->out[0]);
 }
 
 CALL(reduce)
@@ -130,12 +128,13 @@ CALL(compact_in_place)
 CALL(histogram_even)
 {
     const float lo = -1, hi = 1;
-    return gp_histogram_even(ctx, GP_F32, e->floats, e->n, &lo, &hi, BINS, GP_U32, e->out[0], NULL);
+    return gp_histogram_even(ctx, GP_F32, e->floats, e->n, &lo, &hi, EVERY_BINS, GP_U32, e->out[0],
+                             NULL);
 }
 
 CALL(histogram_edges)
 {
-    const size_t bins = e->n < BINS ? e->n - 1 : BINS;
+    const size_t bins = e->n < EVERY_BINS ? e->n - 1 : EVERY_BINS;
     return gp_histogram_edges(ctx, GP_U32, e->keys, e->n, e->edges, bins, GP_U64, e->out[0], NULL);
 }
 
@@ -349,156 +348,7 @@ bool every_in_place(int call)
     return calls[call].run == compact_in_place;
 }
 
-/* ---- inputs ---------------------------------------------------------------------------------- */
-
-/* Memory of ctx with what make(state, i) gives for each of n items. */
-static void *filled(gp_context *ctx, size_t n, uint32_t make(uint64_t *state, size_t n, size_t i))
-{
-    uint64_t state = t_seed();
-    uint32_t *host = t_host(n * 4);
-    void *memory;
-    for (size_t i = 0; i < n; i++)
-        host[i] = make(&state, n, i);
-    T_OK(gp_malloc(ctx, n * 4, &memory));
-    T_OK(gp_copy(ctx, host, n * 4, memory));
-    T_OK(gp_context_synchronize(ctx));
-    free(host);
-    return memory;
-}
-
-static uint32_t make_key(uint64_t *state, size_t n, size_t i)
-{
-    (void)n, (void)i;
-    return (uint32_t)t_random_below(state, 1000);
-}
-
-static uint32_t make_sorted(uint64_t *state, size_t n, size_t i)
-{
-    (void)state;
-    return (uint32_t)((uint64_t)i * 1000 / n);
-}
-
-static uint32_t make_place(uint64_t *state, size_t n, size_t i)
-{
-    (void)i;
-    return (uint32_t)t_random_below(state, n);
-}
-
-/* The last one is longer or shorter than the others. */
-static uint32_t make_offset(uint64_t *state, size_t n, size_t i)
-{
-    (void)state;
-    return (uint32_t)(i + 1 < n ? i * SEGMENT : (n - 1) * SEGMENT);
-}
-
-static uint32_t make_count(uint64_t *state, size_t n, size_t i)
-{
-    (void)n, (void)i;
-    return (uint32_t)t_random_below(state, 2);
-}
-
-static uint32_t make_edge(uint64_t *state, size_t n, size_t i)
-{
-    (void)state, (void)n;
-    return (uint32_t)i * 3;
-}
-
-static uint32_t make_float(uint64_t *state, size_t n, size_t i)
-{
-    float value = (float)t_random_below(state, 2001) / 1000 - 1;
-    uint32_t bits;
-    (void)n, (void)i;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static uint32_t make_flags(uint64_t *state, size_t n, size_t i)
-{
-    (void)n, (void)i;
-    return (uint32_t)t_random(state) & 0x01010101;
-}
-
-every every_new(gp_context *ctx, size_t n)
-{
-    void *memory;
-    every e = {.n = n / SEGMENT * SEGMENT, .segments = n / SEGMENT};
-    e.keys = filled(ctx, e.n, make_key);
-    e.sorted = filled(ctx, e.n, make_sorted);
-    e.rows = filled(ctx, e.n, make_place);
-    e.cols = filled(ctx, e.n, make_place);
-    e.offsets = filled(ctx, e.segments + 1, make_offset);
-    e.counts = filled(ctx, e.n, make_count);
-    e.edges = filled(ctx, BINS + 1, make_edge);
-    e.floats = filled(ctx, e.n, make_float);
-    e.flags = filled(ctx, e.n, make_flags);
-    e.out_bytes = 8 * e.n + 8192;
-    for (int i = 0; i < 3; i++) {
-        T_OK(gp_malloc(ctx, e.out_bytes, &memory));
-        e.out[i] = memory;
-    }
-    T_OK(gp_malloc(ctx, sizeof *e.count, &memory));
-    e.count = memory;
-    return e;
-}
-
-void every_free(gp_context *ctx, every *e)
-{
-    void *all[] = {e->edges, e->keys,   e->sorted, e->rows,   e->cols,   e->offsets, e->counts,
-                   e->flags, e->floats, e->out[0], e->out[1], e->out[2], e->count};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        T_OK(gp_free(ctx, all[i]));
-}
-
 gp_status every_run(gp_context *ctx, const every *e, int call)
 {
     return calls[call].run(ctx, e);
-}
-
-/* FNV-1a over words; bytes is a multiple of 8. */
-static uint64_t hash_of(uint64_t hash, const uint64_t *words, size_t bytes)
-{
-    for (size_t i = 0; i < bytes / 8; i++)
-        hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-/* The three below without Check, whose lock another thread may hold when a test forks. */
-gp_status every_fill(gp_context *ctx, const every *e)
-{
-    char *host = malloc(e->out_bytes);
-    gp_status s = host ? GP_OK : GP_ERROR_MEMORY;
-    if (host)
-        memset(host, 0x5a, e->out_bytes);
-    for (int i = 0; s == GP_OK && i < 4; i++)
-        s = gp_copy(ctx, host, i < 3 ? e->out_bytes : 8, i < 3 ? (void *)e->out[i] : e->count);
-    if (s == GP_OK)
-        s = gp_context_synchronize(ctx);
-    free(host);
-    return s;
-}
-
-gp_status every_read(gp_context *ctx, const every *e, uint64_t *hash)
-{
-    uint64_t *host = malloc(e->out_bytes);
-    gp_status s = host ? GP_OK : GP_ERROR_MEMORY;
-    *hash = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; s == GP_OK && i < 4; i++) {
-        size_t bytes = i < 3 ? e->out_bytes : 8;
-        s = gp_copy(ctx, i < 3 ? (void *)e->out[i] : e->count, bytes, host);
-        if (s == GP_OK)
-            s = gp_context_synchronize(ctx);
-        *hash = hash_of(*hash, host, bytes);
-    }
-    free(host);
-    return s;
-}
-
-gp_status every_hash(gp_context *ctx, const every *e, int call, uint64_t *hash)
-{
-    gp_status s = every_fill(ctx, e);
-    if (s == GP_OK)
-        s = every_run(ctx, e, call);
-    if (s == GP_OK)
-        s = gp_context_synchronize(ctx);
-    return s == GP_OK ? every_read(ctx, e, hash) : s;
 }
