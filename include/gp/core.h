@@ -7,9 +7,11 @@
  *
  *     gp_context *ctx;
  *     gp_status s = gp_context_create(&ctx, NULL);          // first usable GPU, otherwise the CPU
- *     s = gp_scan_inclusive(ctx, GP_I32, GP_SUM, in, n, out); // queued; in, out live where ctx
- * computes s = gp_context_synchronize(ctx);                      // now out can be read
+ *     s = gp_scan_inclusive(ctx, GP_I32, GP_SUM, in, n, out);
+ *     s = gp_context_synchronize(ctx);
  *     gp_context_destroy(ctx);
+ *
+ * The scan is queued on arrays that live where ctx computes; out can be read once synchronized.
  */
 #ifndef GP_CORE_H
 #define GP_CORE_H
