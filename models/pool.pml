@@ -63,15 +63,15 @@ inline leave(w, asleep, what)
 #ifdef MUTANT_LOST_SIGNAL
     do
     :: state[w] != what -> break
-    :: else -> asleep[w] = true; !asleep[w]
+    :: else -> asleep = true; !asleep
     od
 #else
     lock(w);
     do
     :: state[w] != what -> break
     :: else ->
-        atomic { locked[w] = false; asleep[w] = true }
-        !asleep[w];
+        atomic { locked[w] = false; asleep = true }
+        !asleep;
         lock(w)
     od;
     unlock(w)
@@ -95,7 +95,7 @@ proctype worker(byte w)
     mtype was;
     byte i;
     do
-    :: leave(w, worker_asleep, IDLE);
+    :: leave(w, worker_asleep[w], IDLE);
         change(w, OFFERED, WORKING, was);
         if
         :: was == QUIT -> break
@@ -156,7 +156,7 @@ proctype caller(byte c)
             skip;
 #else
             if
-            :: was == WORKING -> leave(w, caller_asleep, WORKING)
+            :: was == WORKING -> leave(w, caller_asleep[w], WORKING)
             :: else
             fi;
 #endif
