@@ -10,8 +10,11 @@
 #define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #define MERGE PASTE(PASTE(PASTE(gpi_merge_b, GPI_KEY_BITS), _cpu_), GPI_ISA_SUFFIX)
 
-/* Inlined with constants, so that integers cost one operation. */
-static inline KEY word_of(const struct gpi_radix_order *o, bool is_float, KEY x)
+/* Inlined with constants for is_float and value_bytes, so that comparing integers takes one
+ * operation. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE KEY word_of(const struct gpi_radix_order *o, bool is_float, KEY x)
 {
     if (!is_float)
         return (KEY)(x ^ (KEY)o->flip);
@@ -19,7 +22,7 @@ static inline KEY word_of(const struct gpi_radix_order *o, bool is_float, KEY x)
 }
 
 /* How many of the first d outputs come from a. */
-static inline uint64_t items_of_a(const struct gpi_merge_job *j, bool is_float, uint64_t d)
+ALWAYS_INLINE uint64_t items_of_a(const struct gpi_merge_job *j, bool is_float, uint64_t d)
 {
     const KEY *a = j->keys_a, *b = j->keys_b;
     uint64_t low = d > j->num_b ? d - j->num_b : 0, high = d < j->num_a ? d : j->num_a;
@@ -34,39 +37,64 @@ static inline uint64_t items_of_a(const struct gpi_merge_job *j, bool is_float, 
     return low;
 }
 
-/* Where a share stands: the next items, and the next output. */
-struct place {
-    uint64_t a, b, out;
+/*
+ * A step of a merge waits for the comparison of the step before. So a share is cut into lanes,
+ * which take their steps in turn and do not wait for each other.
+ */
+enum { LANES = 4, LANE_MIN = 64 };
+
+/* Where a lane stands: the next output and the next item of b; the next one of a is out - b. */
+struct lane {
+    uint64_t out, b;
 };
 
-/* That many outputs, while both inputs have as many items left. */
-static inline void merge_steps(const struct gpi_merge_job *j, bool is_float, size_t value_bytes,
-                               struct place *p, uint64_t steps)
+/* One output; both inputs have items left. No choices, of which compilers make branches. */
+ALWAYS_INLINE void merge_step(const struct gpi_merge_job *j, bool is_float, size_t value_bytes,
+                              struct lane *p)
 {
-    const KEY *keys_a = j->keys_a, *keys_b = j->keys_b;
-    const char *values_a = j->values_a, *values_b = j->values_b;
-    KEY *keys = j->keys_out;
-    char *values = j->values_out;
-    uint64_t a = p->a, b = p->b, out = p->out;
-    for (uint64_t end = out + steps; out < end; out++) {
-        KEY x = keys_a[a], y = keys_b[b];
-        bool take_b = word_of(&j->order, is_float, y) < word_of(&j->order, is_float, x);
-        keys[out] = take_b ? y : x;
-        if (value_bytes) {
-            const char *from = take_b ? values_b + b * value_bytes : values_a + a * value_bytes;
-            memcpy(values + out * value_bytes, from, value_bytes);
-        }
-        a += !take_b;
-        b += take_b;
+    const uint64_t at_a = p->out - p->b;
+    const KEY x = ((const KEY *)j->keys_a)[at_a], y = ((const KEY *)j->keys_b)[p->b];
+    const KEY word_x = word_of(&j->order, is_float, x), word_y = word_of(&j->order, is_float, y);
+    const uint64_t of_b = word_y < word_x ? 1 : 0;
+    if (is_float)
+        ((KEY *)j->keys_out)[p->out] = (KEY)(x ^ ((x ^ y) & (KEY)(0 - of_b)));
+    else
+        ((KEY *)j->keys_out)[p->out] = (KEY)((word_y < word_x ? word_y : word_x) ^ j->order.flip);
+    if (value_bytes) {
+        const uintptr_t a = (uintptr_t)j->values_a + at_a * value_bytes;
+        const uintptr_t b = (uintptr_t)j->values_b + p->b * value_bytes;
+        memcpy((char *)j->values_out + p->out * value_bytes,
+               (const char *)(a ^ ((a ^ b) & (0 - of_b))), value_bytes);
     }
-    *p = (struct place){a, b, out};
+    p->b += of_b;
+    p->out++;
+}
+
+/* The steps to end that need not look whether an input has ended. */
+static inline uint64_t sure_steps(const struct gpi_merge_job *j, const struct lane *p, uint64_t end)
+{
+    const uint64_t left_a = j->num_a - (p->out - p->b), left_b = j->num_b - p->b;
+    const uint64_t left = left_a < left_b ? left_a : left_b;
+    return left < end - p->out ? left : end - p->out;
+}
+
+/* The same for every lane; the first ends at end, and each has so many outputs. */
+static inline uint64_t sure_steps_of_all(const struct gpi_merge_job *j, const struct lane *lane,
+                                         uint64_t end, uint64_t length)
+{
+    uint64_t steps = length;
+    for (uint64_t k = 0; k < LANES; k++) {
+        const uint64_t sure = sure_steps(j, &lane[k], end + k * length);
+        steps = steps < sure ? steps : sure;
+    }
+    return steps;
 }
 
 /* Outputs up to end of which all come from one input. */
-static void copy_rest(const struct gpi_merge_job *j, const struct place *p, uint64_t end)
+static void copy_rest(const struct gpi_merge_job *j, const struct lane *p, uint64_t end)
 {
     bool from_a = p->b == j->num_b;
-    uint64_t first = from_a ? p->a : p->b;
+    uint64_t first = from_a ? p->out - p->b : p->b;
     size_t n = (size_t)(end - p->out), value_bytes = j->value_bytes;
     memcpy((KEY *)j->keys_out + p->out, (const KEY *)(from_a ? j->keys_a : j->keys_b) + first,
            n * sizeof(KEY));
@@ -76,21 +104,46 @@ static void copy_rest(const struct gpi_merge_job *j, const struct place *p, uint
                n * value_bytes);
 }
 
-static inline void merge(const struct gpi_merge_job *j, bool is_float, size_t value_bytes,
-                         uint64_t begin, uint64_t end)
+/* One lane, to its end. */
+ALWAYS_INLINE void merge_alone(const struct gpi_merge_job *j, bool is_float, size_t value_bytes,
+                               struct lane p, uint64_t end)
 {
-    uint64_t a = items_of_a(j, is_float, begin);
-    struct place p = {a, begin - a, begin};
-    while (p.out < end && p.a < j->num_a && p.b < j->num_b) {
-        uint64_t steps = end - p.out, left_a = j->num_a - p.a, left_b = j->num_b - p.b;
-        steps = steps < left_a ? steps : left_a;
-        merge_steps(j, is_float, value_bytes, &p, steps < left_b ? steps : left_b);
-    }
+    uint64_t steps;
+    while ((steps = sure_steps(j, &p, end)) > 0)
+        for (; steps > 0; steps--)
+            merge_step(j, is_float, value_bytes, &p);
     if (p.out < end)
         copy_rest(j, &p, end);
 }
 
-static inline void merge_values(const struct gpi_merge_job *j, bool is_float, uint64_t begin,
+ALWAYS_INLINE struct lane lane_at(const struct gpi_merge_job *j, bool is_float, uint64_t out)
+{
+    return (struct lane){out, out - items_of_a(j, is_float, out)};
+}
+
+ALWAYS_INLINE void merge(const struct gpi_merge_job *j, bool is_float, size_t value_bytes,
+                         uint64_t begin, uint64_t end)
+{
+    const uint64_t length = (end - begin) / LANES;
+    struct lane lane[LANES];
+    uint64_t steps;
+    lane[0] = lane_at(j, is_float, begin);
+    if (length < LANE_MIN) {
+        merge_alone(j, is_float, value_bytes, lane[0], end);
+        return;
+    }
+    for (uint64_t k = 1; k < LANES; k++)
+        lane[k] = lane_at(j, is_float, begin + k * length);
+    while ((steps = sure_steps_of_all(j, lane, begin + length, length)) > 0)
+        for (; steps > 0; steps--)
+            for (int k = 0; k < LANES; k++)
+                merge_step(j, is_float, value_bytes, &lane[k]);
+    for (uint64_t k = 0; k < LANES; k++)
+        merge_alone(j, is_float, value_bytes, lane[k],
+                    k + 1 < LANES ? begin + (k + 1) * length : end);
+}
+
+ALWAYS_INLINE void merge_values(const struct gpi_merge_job *j, bool is_float, uint64_t begin,
                                 uint64_t end)
 {
     if (j->value_bytes == 0)
