@@ -36,7 +36,7 @@ static gp_status check_segments(gp_context *ctx, const char *f, gp_dtype dtype, 
 {
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
     GPI_TRY(gpi_check_index_value(ctx, f, items_name, num_items, "offset_dtype", dtype));
-    size_t bytes = gp_dtype_bytes(dtype);
+    size_t bytes = gpi_dtype_bytes(dtype);
     return gpi_check_array(ctx, f, "offsets", offsets, (num_segments + 1) * bytes, bytes);
 }
 
@@ -88,10 +88,10 @@ gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *
     static const char f[] = "gp_balance_search";
     struct gpi_device_guard guard;
     struct gpi_balance_args a = {.offsets = offsets,
-                                 .offset_bytes = gp_dtype_bytes(offset_dtype),
+                                 .offset_bytes = gpi_dtype_bytes(offset_dtype),
                                  .num_segments = num_segments,
                                  .limit = num_items,
-                                 .index_bytes = gp_dtype_bytes(index_dtype),
+                                 .index_bytes = gpi_dtype_bytes(index_dtype),
                                  .segments = segments_out,
                                  .ranks = ranks_out};
     GPI_CALL(ctx, f);
@@ -118,7 +118,7 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     GPI_TRY(gpi_check_array(ctx, f, "in", in, num_segments * item_bytes, 1));
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(check_segments(ctx, f, offset_dtype, offsets, num_segments, "num_items", num_items));
-    size_t offset_bytes = gp_dtype_bytes(offset_dtype);
+    size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
     GPI_TRY(check_output(ctx, f, "out", out, num_items * item_bytes, 1, "in", in,
                          num_segments * item_bytes));
     GPI_TRY(gpi_check_overlap(ctx, f, "offsets", offsets, (num_segments + 1) * offset_bytes, "out",
@@ -167,7 +167,7 @@ gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const 
     static const char f[] = "gp_merge_path_partition";
     struct gpi_device_guard guard;
     struct gpi_partition_args a = {.offsets = row_pointers,
-                                   .offset_bytes = gp_dtype_bytes(offset_dtype),
+                                   .offset_bytes = gpi_dtype_bytes(offset_dtype),
                                    .num_rows = num_rows,
                                    .nnz = nnz,
                                    .parts = parts,

@@ -47,14 +47,14 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
                        gp_dtype index_dtype, void *out)
 {
     struct gpi_device_guard guard;
-    struct gpi_bound_args a = {.item_bytes = gp_dtype_bytes(dtype),
+    struct gpi_bound_args a = {.item_bytes = gpi_dtype_bytes(dtype),
                                .infinity = infinity_bits(dtype),
                                .upper = upper,
                                .sorted = sorted,
                                .n = n,
                                .needles = needles,
                                .m = m,
-                               .index_bytes = gp_dtype_bytes(index_dtype),
+                               .index_bytes = gpi_dtype_bytes(index_dtype),
                                .out = out};
     a.order = gpi_dtype_is_float(dtype)    ? GPI_ORDER_FLOAT
               : gpi_dtype_is_signed(dtype) ? GPI_ORDER_SIGNED

@@ -3,6 +3,7 @@
 #include <gp/balance.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
@@ -17,8 +18,12 @@ static gp_status read_offsets(gp_context *ctx, const struct gpi_offsets_check_ar
 {
     uint64_t raw[2] = {0, 0};
     const char *from = (const char *)a->offsets + s * a->offset_bytes;
-    GPI_TRY(gp_copy(ctx, from, (size_t)count * a->offset_bytes, raw));
-    GPI_TRY(gp_context_synchronize(ctx));
+    if (ctx->backend == GP_BACKEND_CPU) {
+        memcpy(raw, from, (size_t)count * a->offset_bytes);
+    } else {
+        GPI_TRY(gp_copy(ctx, from, (size_t)count * a->offset_bytes, raw));
+        GPI_TRY(gp_context_synchronize(ctx));
+    }
     for (int i = 0; i < count; i++) {
         uint64_t bits = gpi_offset_at(raw, a->offset_bytes, 0, (uint64_t)i);
         values[i] =
@@ -77,7 +82,7 @@ gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *o
 {
     struct gpi_device_guard guard;
     struct gpi_offsets_check_args a = {.offsets = offsets,
-                                       .offset_bytes = gp_dtype_bytes(offset_dtype),
+                                       .offset_bytes = gpi_dtype_bytes(offset_dtype),
                                        .is_signed = gpi_dtype_is_signed(offset_dtype),
                                        .num_segments = num_segments};
     GPI_CALL(ctx, f);

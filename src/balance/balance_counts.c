@@ -47,12 +47,12 @@ static gp_status counts_check(gp_context *ctx, const char *f, const struct gpi_b
                               gp_dtype count_dtype, const void *counts)
 {
     uint64_t in_bytes = a->num_segments * a->item_bytes, out_bytes = a->limit * a->item_bytes;
-    uint64_t counts_bytes = a->num_segments * gp_dtype_bytes(count_dtype);
+    uint64_t counts_bytes = a->num_segments * gpi_dtype_bytes(count_dtype);
     GPI_TRY(gpi_check_item_bytes(ctx, f, a->item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", a->num_segments));
     GPI_TRY(gpi_check_array(ctx, f, "in", a->in, in_bytes, 1));
     GPI_TRY(check_count_dtype(ctx, f, count_dtype));
-    GPI_TRY(gpi_check_array(ctx, f, "counts", counts, counts_bytes, gp_dtype_bytes(count_dtype)));
+    GPI_TRY(gpi_check_array(ctx, f, "counts", counts, counts_bytes, gpi_dtype_bytes(count_dtype)));
     GPI_TRY(gpi_check_n(ctx, f, "capacity", a->limit));
     GPI_TRY(gpi_check_array(ctx, f, "out", a->out, out_bytes, 1));
     GPI_TRY(gpi_check_array(ctx, f, "out_count", a->out_count, 8, 8));

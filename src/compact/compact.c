@@ -22,7 +22,7 @@ static gp_status check_compare(gp_context *ctx, const char *f, const gp_compact_
     if (d->compare == 0)
         return d->kind == GP_COMPACT_INDICES ? GP_OK : check_item_bytes(ctx, f, d->item_bytes);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", d->dtype));
-    size_t bytes = gp_dtype_bytes(d->dtype);
+    size_t bytes = gpi_dtype_bytes(d->dtype);
     if (d->item_bytes && d->item_bytes != bytes)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: item_bytes is %zu, expected 0 or the %zu of dtype %s", f,
@@ -62,7 +62,7 @@ static struct gpi_compact_args args_of(const gp_compact_desc *d, const void *in,
                                        uint64_t *out_count)
 {
     bool indices = d->kind == GP_COMPACT_INDICES;
-    size_t item_bytes = d->compare ? gp_dtype_bytes(d->dtype) : indices ? 0 : d->item_bytes;
+    size_t item_bytes = d->compare ? gpi_dtype_bytes(d->dtype) : indices ? 0 : d->item_bytes;
     return (struct gpi_compact_args){
         .in = item_bytes ? in : NULL,
         .keep = keep,
@@ -72,7 +72,7 @@ static struct gpi_compact_args args_of(const gp_compact_desc *d, const void *in,
         .out_count = out_count,
         .capacity = d->capacity && d->capacity < n ? d->capacity : n,
         .item_bytes = (uint32_t)item_bytes,
-        .index_bytes = indices ? (uint32_t)gp_dtype_bytes(d->index_dtype) : 0,
+        .index_bytes = indices ? (uint32_t)gpi_dtype_bytes(d->index_dtype) : 0,
         .partition = d->kind == GP_COMPACT_PARTITION,
         .in_place = in == out && !indices,
     };

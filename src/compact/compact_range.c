@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/dtype.h"
+
 /* A closed range of words in the order of the dtype, counted from its least value (NaNs last). */
 struct class_of_value {
     uint64_t first, last;
@@ -49,7 +51,7 @@ static uint64_t infinity(gp_dtype dtype)
 
 struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare, const void *value)
 {
-    size_t bytes = gp_dtype_bytes(dtype);
+    size_t bytes = gpi_dtype_bytes(dtype);
     uint64_t max = UINT64_MAX >> (64 - 8 * bytes), sign = max / 2 + 1, x = load_word(value, bytes);
     uint64_t inf = infinity(dtype);
     /* The least value as a word: -infinity flipped, INT_MIN or 0. */

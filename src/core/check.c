@@ -74,8 +74,8 @@ gp_status gpi_named(gp_context *ctx, const char *function, gp_status status)
     return gpi_fail(ctx, status, "%s: %s", function, text);
 }
 
-gp_status gpi_check_array(gp_context *ctx, const char *function, const char *argument,
-                          const void *memory, uint64_t bytes, size_t alignment)
+gp_status gpi_check_array_slow(gp_context *ctx, const char *function, const char *argument,
+                               const void *memory, uint64_t bytes, size_t alignment)
 {
     const char *what = NULL;
     if (bytes == 0)
@@ -91,37 +91,25 @@ gp_status gpi_check_array(gp_context *ctx, const char *function, const char *arg
     return GP_OK;
 }
 
-gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argument, uint64_t n)
+gp_status gpi_fail_n(gp_context *ctx, const char *function, const char *argument, uint64_t n)
 {
-    if (n > GPI_MAX_N)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than 2^40", function,
-                        argument, n);
-    return GP_OK;
+    return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than 2^40", function,
+                    argument, n);
 }
 
-gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
-                          gp_dtype dtype)
+gp_status gpi_fail_dtype(gp_context *ctx, const char *function, const char *argument,
+                         gp_dtype dtype)
 {
-    if (gp_dtype_bytes(dtype) == 0)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d, not a gp_dtype", function, argument,
-                        (int)dtype);
-    return GP_OK;
+    return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d, not a gp_dtype", function, argument,
+                    (int)dtype);
 }
 
-gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *name_a,
-                            const void *a, uint64_t bytes_a, const char *name_b, const void *b,
-                            uint64_t bytes_b, bool same_allowed)
+gp_status gpi_fail_overlap(gp_context *ctx, const char *function, const char *name_a, const void *a,
+                           uint64_t bytes_a, const char *name_b, const void *b, uint64_t bytes_b)
 {
-    uintptr_t pa = (uintptr_t)a, pb = (uintptr_t)b;
-    if (bytes_a == 0 || bytes_b == 0 || !a || !b)
-        return GP_OK;
-    if (pa == pb && same_allowed)
-        return GP_OK;
-    if (pa < pb + bytes_b && pb < pa + bytes_a)
-        return gpi_fail(ctx, GP_ERROR_OVERLAP,
-                        "%s: %s (%p, %" PRIu64 " bytes) overlaps %s (%p, %" PRIu64 " bytes)",
-                        function, name_a, a, bytes_a, name_b, b, bytes_b);
-    return GP_OK;
+    return gpi_fail(ctx, GP_ERROR_OVERLAP,
+                    "%s: %s (%p, %" PRIu64 " bytes) overlaps %s (%p, %" PRIu64 " bytes)", function,
+                    name_a, a, bytes_a, name_b, b, bytes_b);
 }
 
 gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char *argument,

@@ -4,11 +4,15 @@
 #define GPI_CHECK_H
 
 #include "core/context.h"
+#include "core/dtype.h"
 #include "core/registry.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The most items of an array. */
+#define GPI_MAX_N ((uint64_t)1 << 40)
 
 /* Leave the calling function with the status of an expression that is not GP_OK. */
 #define GPI_TRY(expression)                                                                        \
@@ -47,15 +51,38 @@ gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *ar
  * that are public calls have written their own. */
 gp_status gpi_named(gp_context *ctx, const char *function, gp_status status);
 
-/* An array of bytes: not NULL unless empty, aligned, and memory that ctx can compute on. */
-gp_status gpi_check_array(gp_context *ctx, const char *function, const char *argument,
-                          const void *memory, uint64_t bytes, size_t alignment);
+/* What the checks below do where a comparison or two do not tell that all is well. */
+gp_status gpi_check_array_slow(gp_context *ctx, const char *function, const char *argument,
+                               const void *memory, uint64_t bytes, size_t alignment);
+gp_status gpi_fail_n(gp_context *ctx, const char *function, const char *argument, uint64_t n);
+gp_status gpi_fail_dtype(gp_context *ctx, const char *function, const char *argument,
+                         gp_dtype dtype);
+gp_status gpi_fail_overlap(gp_context *ctx, const char *function, const char *name_a, const void *a,
+                           uint64_t bytes_a, const char *name_b, const void *b, uint64_t bytes_b);
+
+/* An array of bytes: not NULL unless empty, aligned (to a power of two), and memory that ctx can
+ * compute on. */
+static inline gp_status gpi_check_array(gp_context *ctx, const char *function, const char *argument,
+                                        const void *memory, uint64_t bytes, size_t alignment)
+{
+    const bool on_host = !ctx || ctx->backend != GP_BACKEND_CUDA;
+    if (bytes == 0 || (on_host && memory && ((uintptr_t)memory & (alignment - 1)) == 0))
+        return GP_OK;
+    return gpi_check_array_slow(ctx, function, argument, memory, bytes, alignment);
+}
 
 /* n is at most GPI_MAX_N items. */
-gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argument, uint64_t n);
+static inline gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argument,
+                                    uint64_t n)
+{
+    return n <= GPI_MAX_N ? GP_OK : gpi_fail_n(ctx, function, argument, n);
+}
 
-gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
-                          gp_dtype dtype);
+static inline gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
+                                        gp_dtype dtype)
+{
+    return gpi_dtype_bytes(dtype) ? GP_OK : gpi_fail_dtype(ctx, function, argument, dtype);
+}
 
 /* algorithm is a gp_algorithm, otherwise GP_ERROR_ARGUMENT; it is one of the set (a bit
  * 1 << GP_ALGORITHM_.. for each), and the backend has it, otherwise GP_ERROR_UNSUPPORTED. */
@@ -67,21 +94,16 @@ gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char 
 gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken);
 
 /* Two arrays do not overlap; with same_allowed they may also start at the same address. */
-gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *name_a,
-                            const void *a, uint64_t bytes_a, const char *name_b, const void *b,
-                            uint64_t bytes_b, bool same_allowed);
-
-static inline bool gpi_dtype_is_float(gp_dtype d)
+static inline gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *name_a,
+                                          const void *a, uint64_t bytes_a, const char *name_b,
+                                          const void *b, uint64_t bytes_b, bool same_allowed)
 {
-    return d >= GP_F16 && d <= GP_F64;
+    const uintptr_t pa = (uintptr_t)a, pb = (uintptr_t)b;
+    if (pa >= pb + bytes_b || pb >= pa + bytes_a || bytes_a == 0 || bytes_b == 0 || !a || !b ||
+        (pa == pb && same_allowed))
+        return GP_OK;
+    return gpi_fail_overlap(ctx, function, name_a, a, bytes_a, name_b, b, bytes_b);
 }
-
-static inline bool gpi_dtype_is_signed(gp_dtype d)
-{
-    return d == GP_I8 || d == GP_I16 || d == GP_I32 || d == GP_I64;
-}
-
-#define GPI_MAX_N ((uint64_t)1 << 40)
 
 #ifdef __cplusplus
 }

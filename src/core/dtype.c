@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <gp/core.h>
+#include "core/dtype.h"
 
 size_t gp_dtype_bytes(gp_dtype dtype)
 {
-    switch (dtype) {
-#define DTYPE_CASE(name, number, bytes, text)                                                      \
-    case GP_##name:                                                                                \
-        return bytes;
-        GP_DTYPE_MAP(DTYPE_CASE)
-#undef DTYPE_CASE
-    }
-    return 0;
+    return gpi_dtype_bytes(dtype);
 }
 
 const char *gp_dtype_string(gp_dtype dtype)
@@ -39,12 +32,5 @@ const char *gp_op_string(gp_op op)
 
 size_t gp_op_scalars(gp_op op)
 {
-    switch (op) {
-#define OP_CASE(name, number, scalars, text)                                                       \
-    case GP_##name:                                                                                \
-        return scalars;
-        GP_OP_MAP(OP_CASE)
-#undef OP_CASE
-    }
-    return 0;
+    return gpi_op_scalars(op);
 }

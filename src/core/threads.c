@@ -2,7 +2,7 @@
 /*
  * One pool of worker threads for the whole process.
  *
- * A worker belongs to the pool while it is idle, and to one loop from when gpi_parallel_for()
+ * A worker belongs to the pool while it is idle, and to one loop from when gpi_parallel_loop()
  * borrows it until that returns. The caller offers its loop to the workers it has borrowed and
  * works on it too; indices are drawn from one counter. When none is left the caller takes back the
  * offers that no worker has come to yet, so that it never waits for a thread that has not started,
@@ -247,14 +247,12 @@ static void give_back(struct worker *lent)
     pthread_mutex_unlock(&pool.lock);
 }
 
-void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg)
+void gpi_parallel_loop(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg)
 {
     struct loop loop = {0, count, body, arg};
-    struct worker *lent = NULL;
     if ((size_t)threads > count)
         threads = (int)count;
-    if (threads > 1)
-        lent = borrow(threads - 1);
+    struct worker *lent = borrow(threads - 1);
     if (!lent) {
         for (size_t i = 0; i < count; i++)
             body(arg, i);

@@ -24,10 +24,21 @@ static inline int gpi_threads_for(int threads, uint64_t work_ns)
     return useful >= (uint64_t)threads ? threads : useful > 1 ? (int)useful : 1;
 }
 
+/* gpi_parallel_for() of more than one index by more than one thread. */
+void gpi_parallel_loop(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg);
+
 /* Call body(arg, i) for every i in [0, count), spread over at most threads threads, the calling one
  * among them; returns when all are done. An index is begun after all lower ones have been. Which
  * thread runs which i is not defined, so results must not depend on it. */
-void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg);
+static inline void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t i),
+                                    void *arg)
+{
+    if (threads > 1 && count > 1)
+        gpi_parallel_loop(threads, count, body, arg);
+    else
+        for (size_t i = 0; i < count; i++)
+            body(arg, i);
+}
 
 /* Wait until another thread that is running stores value into *word, with release. */
 void gpi_wait_for(const uint64_t *word, uint64_t value);

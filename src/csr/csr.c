@@ -28,7 +28,7 @@ static gp_status check_row_sizes(gp_context *ctx, const char *f, struct row_call
 static gp_status check_row_call(gp_context *ctx, const char *f, struct row_call *c)
 {
     GPI_TRY(check_row_sizes(ctx, f, c));
-    size_t index_bytes = gp_dtype_bytes(c->index), offset_bytes = gp_dtype_bytes(c->offset);
+    size_t index_bytes = gpi_dtype_bytes(c->index), offset_bytes = gpi_dtype_bytes(c->offset);
     struct gpi_csr_array arrays[] = {
         {"rows", c->args.rows, c->args.nnz * index_bytes, index_bytes},
         {"row_pointers", c->args.row_pointers, (c->args.num_rows + 1) * offset_bytes, offset_bytes},
@@ -89,7 +89,7 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
     size_t n = (size_t)c->args.num_rows;
     c->args.parts = counter_parts(ctx, c->args.nnz, n);
     if (c->args.parts)
-        c->args.counters = gpi_frame_take(frame, c->args.parts * n * gp_dtype_bytes(c->offset));
+        c->args.counters = gpi_frame_take(frame, c->args.parts * n * gpi_dtype_bytes(c->offset));
     GPI_TRY(reserve_states(ctx, f, &scan, n));
     GPI_TRY(gpi_csr_find(ctx, c->pair)->count_rows(ctx, &c->args));
     return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
@@ -102,7 +102,7 @@ static gp_status unsorted_bytes(const gp_target *target, gp_dtype offset, size_t
     gp_scan_desc scan = pointer_scan(offset);
     GPI_TRY(gp_scan_workspace_bytes(target, &scan, num_rows, bytes));
     if (target->backend != GP_BACKEND_CUDA)
-        *bytes += gpi_piece(nnz * gp_dtype_bytes(offset));
+        *bytes += gpi_piece(nnz * gpi_dtype_bytes(offset));
     return GP_OK;
 }
 
@@ -160,7 +160,7 @@ gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_
     static const char f[] = "gp_csr_to_coo";
     GPI_CALL(ctx, f);
     GPI_TRY(check_to_coo(ctx, f, offset_dtype, num_rows, nnz, index_dtype));
-    size_t index_bytes = gp_dtype_bytes(index_dtype), offset_bytes = gp_dtype_bytes(offset_dtype);
+    size_t index_bytes = gpi_dtype_bytes(index_dtype), offset_bytes = gpi_dtype_bytes(offset_dtype);
     struct gpi_csr_array arrays[] = {
         {"row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes},
         {"rows_out", rows_out, nnz * index_bytes, index_bytes},
@@ -246,7 +246,7 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, index_dtype));
     GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, offset_dtype));
-    size_t index_bytes = gp_dtype_bytes(index_dtype), offset_bytes = gp_dtype_bytes(offset_dtype);
+    size_t index_bytes = gpi_dtype_bytes(index_dtype), offset_bytes = gpi_dtype_bytes(offset_dtype);
     struct gpi_csr_array arrays[] = {
         {"row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes},
         {"cols", cols, nnz * index_bytes, index_bytes},

@@ -21,12 +21,12 @@ gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_
         return gpi_fail(ctx, GP_ERROR_DTYPE,
                         "%s: offset_dtype is %s (%d), expected i32, u32, i64 or u64", f,
                         gp_dtype_string(offset), (int)offset);
-    if (gp_dtype_bytes(offset) < gp_dtype_bytes(index))
+    if (gpi_dtype_bytes(offset) < gpi_dtype_bytes(index))
         return gpi_fail(ctx, GP_ERROR_DTYPE,
                         "%s: offset_dtype is %s, expected one as wide as index_dtype %s or wider",
                         f, gp_dtype_string(offset), gp_dtype_string(index));
-    *pair = gp_dtype_bytes(index) == 8    ? GPI_CSR_64_64
-            : gp_dtype_bytes(offset) == 8 ? GPI_CSR_32_64
+    *pair = gpi_dtype_bytes(index) == 8    ? GPI_CSR_64_64
+            : gpi_dtype_bytes(offset) == 8 ? GPI_CSR_32_64
                                           : GPI_CSR_32_32;
     return GP_OK;
 }

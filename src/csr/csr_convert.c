@@ -46,9 +46,9 @@ static struct gpi_csr_coo conversion(const char *f, const gp_coo_desc *d, size_t
                             .num_cols = num_cols,
                             .row_bits = gpi_csr_bits(num_rows),
                             .col_bits = gpi_csr_bits(num_cols),
-                            .index_bytes = gp_dtype_bytes(d->index_dtype),
-                            .offset_bytes = gp_dtype_bytes(d->offset_dtype),
-                            .value_bytes = gp_dtype_bytes(d->value_dtype),
+                            .index_bytes = gpi_dtype_bytes(d->index_dtype),
+                            .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
+                            .value_bytes = gpi_dtype_bytes(d->value_dtype),
                             .value_dtype = d->value_dtype,
                             .duplicates = d->duplicates,
                             .algorithm = d->algorithm};

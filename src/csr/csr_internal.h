@@ -30,6 +30,7 @@
 #include <gp/csr.h>
 
 #include "core/context.h"
+#include "core/dtype.h"
 
 enum gpi_csr_pair { GPI_CSR_32_32, GPI_CSR_32_64, GPI_CSR_64_64, GPI_CSR_PAIRS };
 
@@ -133,7 +134,7 @@ gp_status gpi_csr_check_target(const char *f, const gp_target *target, const siz
 /* The unsigned dtype of the same width. */
 static inline gp_dtype gpi_csr_unsigned(gp_dtype index)
 {
-    return gp_dtype_bytes(index) == 8 ? GP_U64 : GP_U32;
+    return gpi_dtype_bytes(index) == 8 ? GP_U64 : GP_U32;
 }
 
 /* The target that a context is. */

@@ -27,8 +27,8 @@ static gp_status check_call(gp_context *ctx, const char *f, struct call *c)
 {
     const struct gpi_csr_matrix *a = &c->args.a;
     GPI_TRY(check_sizes(ctx, f, c));
-    size_t ib = gp_dtype_bytes(c->index), ob = gp_dtype_bytes(c->offset);
-    size_t vb = gp_dtype_bytes(c->args.dtype);
+    size_t ib = gpi_dtype_bytes(c->index), ob = gpi_dtype_bytes(c->offset);
+    size_t vb = gpi_dtype_bytes(c->args.dtype);
     struct gpi_csr_array arrays[] = {
         {"row_pointers", a->row_pointers, (a->num_rows + 1) * ob, ob},
         {"cols", a->cols, a->nnz * ib, ib},
@@ -51,7 +51,7 @@ static size_t frame_bytes(const struct call *c, gp_backend backend)
     gp_backend most = backend == GP_BACKEND_AUTO ? GP_BACKEND_CUDA : backend;
     size_t tiles = (size_t)tile_count(&c->args.a, most);
     return gpi_piece((tiles + 1) * sizeof(uint64_t)) + gpi_piece(tiles * sizeof(uint64_t)) +
-           gpi_piece(tiles * gp_dtype_bytes(c->args.dtype));
+           gpi_piece(tiles * gpi_dtype_bytes(c->args.dtype));
 }
 
 static double scalar(gp_dtype dtype, const void *value, double missing)
@@ -69,7 +69,7 @@ static gp_status multiply(gp_context *ctx, const char *f, struct call *c)
     s->tiles = tile_count(&s->a, ctx->backend);
     s->tile_rows = gpi_frame_take(&frame, (size_t)(s->tiles + 1) * sizeof(uint64_t));
     s->carry_rows = gpi_frame_take(&frame, (size_t)s->tiles * sizeof(uint64_t));
-    s->carry_values = gpi_frame_take(&frame, (size_t)s->tiles * gp_dtype_bytes(s->dtype));
+    s->carry_values = gpi_frame_take(&frame, (size_t)s->tiles * gpi_dtype_bytes(s->dtype));
     gp_status status = gpi_csr_find(ctx, c->pair)->spmv[s->dtype == GP_F64](ctx, s);
     gpi_frame_close(&frame);
     return status;

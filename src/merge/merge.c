@@ -103,7 +103,7 @@ gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
                    const void *b, size_t num_b, void *out)
 {
     static const char f[] = "gp_merge";
-    struct gpi_merge_job j = {.key_bytes = gp_dtype_bytes(dtype),
+    struct gpi_merge_job j = {.key_bytes = gpi_dtype_bytes(dtype),
                               .keys_a = a,
                               .num_a = num_a,
                               .keys_b = b,
@@ -139,7 +139,7 @@ gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t
                          const void *values_b, size_t num_b, void *keys_out, void *values_out)
 {
     static const char f[] = "gp_merge_pairs";
-    struct gpi_merge_job j = {.key_bytes = gp_dtype_bytes(dtype),
+    struct gpi_merge_job j = {.key_bytes = gpi_dtype_bytes(dtype),
                               .value_bytes = value_bytes,
                               .keys_a = keys_a,
                               .values_a = values_a,

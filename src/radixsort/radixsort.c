@@ -9,7 +9,7 @@ struct gpi_radix_order gpi_radix_order_of(gp_dtype dtype, gp_order order)
 {
     static const uint64_t inf_of[] = {
         [GP_F16] = 0x7c00, [GP_BF16] = 0x7f80, [GP_F32] = 0x7f800000, [GP_F64] = 0x7ffull << 52};
-    int bits = 8 * (int)gp_dtype_bytes(dtype);
+    int bits = 8 * (int)gpi_dtype_bytes(dtype);
     uint64_t sign = (uint64_t)1 << (bits - 1), all = sign | (sign - 1);
     struct gpi_radix_order o = {sign, 0, 0};
     if (gpi_dtype_is_float(dtype))
@@ -96,7 +96,7 @@ gp_status gpi_radix_check_index_range(gp_context *ctx, const char *function, siz
 gp_status gpi_radix_check_keys(gp_context *ctx, const char *function, gp_dtype dtype,
                                const void *keys_in, size_t n)
 {
-    size_t bytes = gp_dtype_bytes(dtype);
+    size_t bytes = gpi_dtype_bytes(dtype);
     GPI_TRY(gpi_check_dtype(ctx, function, "dtype", dtype));
     GPI_TRY(gpi_check_n(ctx, function, "n", n));
     return gpi_check_array(ctx, function, "keys_in", keys_in, (uint64_t)n * bytes, bytes);
@@ -148,7 +148,7 @@ gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, si
                         void *keys_out, const gp_radix_sort_options *options)
 {
     static const char f[] = "gp_radix_sort";
-    struct gpi_radix_job job = {.key_bytes = gp_dtype_bytes(dtype), .n = n, .keys_in = keys_in};
+    struct gpi_radix_job job = {.key_bytes = gpi_dtype_bytes(dtype), .n = n, .keys_in = keys_in};
     job.keys_out = keys_out;
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
@@ -162,7 +162,7 @@ gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_
                               void *values_out, const gp_radix_sort_options *options)
 {
     static const char f[] = "gp_radix_sort_pairs";
-    struct gpi_radix_job job = {.key_bytes = gp_dtype_bytes(dtype),
+    struct gpi_radix_job job = {.key_bytes = gpi_dtype_bytes(dtype),
                                 .value_bytes = value_bytes,
                                 .n = n,
                                 .keys_in = keys_in,
@@ -183,8 +183,8 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
                      gp_dtype index_dtype, void *indices_out, const gp_radix_sort_options *options)
 {
     static const char f[] = "gp_argsort";
-    struct gpi_radix_job job = {.key_bytes = gp_dtype_bytes(dtype),
-                                .value_bytes = gp_dtype_bytes(index_dtype),
+    struct gpi_radix_job job = {.key_bytes = gpi_dtype_bytes(dtype),
+                                .value_bytes = gpi_dtype_bytes(index_dtype),
                                 .n = n,
                                 .keys_in = keys_in,
                                 .values_out = indices_out};
@@ -203,7 +203,7 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
 static gp_status check_gather(gp_context *ctx, const char *f, size_t item_bytes, const void *in,
                               gp_dtype index_dtype, const void *indices, size_t n, void *out)
 {
-    size_t index_bytes = gp_dtype_bytes(index_dtype), alignment = gpi_radix_alignment(item_bytes);
+    size_t index_bytes = gpi_dtype_bytes(index_dtype), alignment = gpi_radix_alignment(item_bytes);
     GPI_TRY(gpi_radix_check_bytes(ctx, f, "item_bytes", item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(gpi_check_array(ctx, f, "in", in, n ? item_bytes : 0, alignment));
@@ -225,7 +225,7 @@ gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     GPI_TRY(check_gather(ctx, f, item_bytes, in, index_dtype, indices, n, out));
     if (n == 0)
         return GP_OK;
-    size_t index_bytes = gp_dtype_bytes(index_dtype);
+    size_t index_bytes = gpi_dtype_bytes(index_dtype);
     if (ctx->backend == GP_BACKEND_CPU) {
         gpi_gather_cpu(ctx->threads, item_bytes, in, index_bytes, indices, n, out);
         return GP_OK;
@@ -260,7 +260,7 @@ gp_status gp_radix_sort_workspace_bytes(const gp_target *target, gp_dtype dtype,
 {
     static const char f[] = "gp_radix_sort_workspace_bytes";
     struct gpi_radix_job job = {
-        .key_bytes = gp_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n};
+        .key_bytes = gpi_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n};
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     if (value_bytes)
@@ -276,7 +276,7 @@ gp_status gp_argsort_workspace_bytes(const gp_target *target, gp_dtype dtype, si
 {
     static const char f[] = "gp_argsort_workspace_bytes";
     struct gpi_radix_job job = {
-        .key_bytes = gp_dtype_bytes(dtype), .value_bytes = gp_dtype_bytes(index_dtype), .n = n};
+        .key_bytes = gpi_dtype_bytes(dtype), .value_bytes = gpi_dtype_bytes(index_dtype), .n = n};
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     GPI_TRY(gpi_radix_check_index_dtype(NULL, f, index_dtype));

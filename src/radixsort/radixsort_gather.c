@@ -16,12 +16,14 @@ static inline void gather_range(const struct gather *g, size_t begin, size_t end
 {
     const uint32_t *narrow = g->indices;
     const uint64_t *wide = g->indices;
+    const char *in = g->in;
+    char *restrict out = g->out;
     if (g->index_bytes == 4)
         for (size_t i = begin; i < end; i++)
-            memcpy(g->out + i * item_bytes, g->in + narrow[i] * item_bytes, item_bytes);
+            memcpy(out + i * item_bytes, in + narrow[i] * item_bytes, item_bytes);
     else
         for (size_t i = begin; i < end; i++)
-            memcpy(g->out + i * item_bytes, g->in + (size_t)wide[i] * item_bytes, item_bytes);
+            memcpy(out + i * item_bytes, in + (size_t)wide[i] * item_bytes, item_bytes);
 }
 
 static void gather_part(void *arg, size_t part)

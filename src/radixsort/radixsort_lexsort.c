@@ -108,7 +108,7 @@ static gp_status order_wide(gp_context *ctx, const struct gpi_lex_job *j, struct
     void *rows = gpi_frame_take(frame, j->n * j->pair_bytes);
     GPI_TRY(gp_argsort(ctx, pair, j->cols, j->n, index, first, &by_col));
     GPI_TRY(gp_gather(ctx, j->pair_bytes, j->rows, index, first, j->n, rows));
-    return gp_radix_sort_pairs(ctx, pair, rows, gp_dtype_bytes(index), first, j->n, rows_sorted,
+    return gp_radix_sort_pairs(ctx, pair, rows, gpi_dtype_bytes(index), first, j->n, rows_sorted,
                                indices, &by_row);
 }
 
@@ -211,20 +211,20 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
                      const gp_lexsort_options *options)
 {
     static const char f[] = "gp_lexsort";
-    struct gpi_lex_job j = {.pair_bytes = gp_dtype_bytes(pair_dtype),
+    struct gpi_lex_job j = {.pair_bytes = gpi_dtype_bytes(pair_dtype),
                             .n = n,
                             .rows = rows,
                             .cols = cols,
                             .index_dtype = index_dtype,
                             .indices_out = indices_out};
     uint64_t pairs = (uint64_t)n * j.pair_bytes,
-             indices = (uint64_t)n * gp_dtype_bytes(index_dtype);
+             indices = (uint64_t)n * gpi_dtype_bytes(index_dtype);
     GPI_CALL(ctx, f);
     GPI_TRY(check_inputs(ctx, f, pair_dtype, "rows", "cols", &j));
     GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
     GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
     GPI_TRY(
-        gpi_check_array(ctx, f, "indices_out", indices_out, indices, gp_dtype_bytes(index_dtype)));
+        gpi_check_array(ctx, f, "indices_out", indices_out, indices, gpi_dtype_bytes(index_dtype)));
     GPI_TRY(
         gpi_check_overlap(ctx, f, "rows", rows, pairs, "indices_out", indices_out, indices, false));
     GPI_TRY(
@@ -272,7 +272,7 @@ gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *row
                            const gp_lexsort_options *options)
 {
     static const char f[] = "gp_lexsort_pairs";
-    struct gpi_lex_job j = {.pair_bytes = gp_dtype_bytes(pair_dtype),
+    struct gpi_lex_job j = {.pair_bytes = gpi_dtype_bytes(pair_dtype),
                             .value_bytes = value_bytes,
                             .n = n,
                             .rows = rows_in,
@@ -294,7 +294,7 @@ gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtyp
 {
     static const char f[] = "gp_lexsort_workspace_bytes";
     struct gpi_lex_job j = {
-        .pair_bytes = gp_dtype_bytes(pair_dtype), .value_bytes = value_bytes, .n = n};
+        .pair_bytes = gpi_dtype_bytes(pair_dtype), .value_bytes = value_bytes, .n = n};
     gp_target t;
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);

@@ -11,7 +11,7 @@
 
 static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
 {
-    size_t bytes = gp_dtype_bytes(s->offset_dtype);
+    size_t bytes = gpi_dtype_bytes(s->offset_dtype);
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", s->offset_dtype));
     GPI_TRY(gpi_check_index_value(ctx, f, "n", s->job.n, "offset_dtype", s->offset_dtype));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", s->num_segments));
@@ -24,7 +24,7 @@ static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_
 static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
-    uint64_t bytes = (s->num_segments + 1) * gp_dtype_bytes(s->offset_dtype);
+    uint64_t bytes = (s->num_segments + 1) * gpi_dtype_bytes(s->offset_dtype);
     GPI_TRY(gpi_check_overlap(ctx, f, "offsets", s->offsets, bytes, "keys_out", j->keys_out,
                               (uint64_t)j->n * j->key_bytes, false));
     return gpi_check_overlap(ctx, f, "offsets", s->offsets, bytes, "values_out", j->values_out,
@@ -66,7 +66,7 @@ gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *k
         .offset_dtype = offset_dtype,
         .offsets = offsets,
         .num_segments = num_segments,
-        .job = {.key_bytes = gp_dtype_bytes(dtype), .n = n, .keys_in = keys_in}};
+        .job = {.key_bytes = gpi_dtype_bytes(dtype), .n = n, .keys_in = keys_in}};
     s.job.keys_out = keys_out;
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
@@ -84,7 +84,7 @@ gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const v
                                   .offset_dtype = offset_dtype,
                                   .offsets = offsets,
                                   .num_segments = num_segments,
-                                  .job = {.key_bytes = gp_dtype_bytes(dtype),
+                                  .job = {.key_bytes = gpi_dtype_bytes(dtype),
                                           .value_bytes = value_bytes,
                                           .n = n,
                                           .keys_in = keys_in,
@@ -108,7 +108,7 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
     struct gpi_segmented_job s = {
         .dtype = dtype,
         .num_segments = num_segments,
-        .job = {.key_bytes = gp_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n}};
+        .job = {.key_bytes = gpi_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n}};
     gp_target t;
     size_t cuda = 0;
     if (!bytes)

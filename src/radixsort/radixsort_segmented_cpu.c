@@ -60,7 +60,7 @@ static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_
 {
     uint64_t first_bad = UINT64_MAX;
     const struct gpi_offsets_check_args check = {.offsets = s->offsets,
-                                                 .offset_bytes = gp_dtype_bytes(s->offset_dtype),
+                                                 .offset_bytes = gpi_dtype_bytes(s->offset_dtype),
                                                  .is_signed = gpi_dtype_is_signed(s->offset_dtype),
                                                  .num_segments = s->num_segments,
                                                  .first_bad = &first_bad};

@@ -41,7 +41,7 @@ static gp_status nested_bytes(int sm_count, const struct gpi_segmented_job *s, s
     target.sm_count = sm_count;
     GPI_TRY(gp_argsort_workspace_bytes(&target, s->dtype, n, index, &s->options, &order));
     GPI_TRY(gp_radix_sort_workspace_bytes(&target, index_dtype_of(s->num_segments),
-                                          gp_dtype_bytes(index), n, &o, &move));
+                                          gpi_dtype_bytes(index), n, &o, &move));
     *bytes = order > move ? order : move;
     return GP_OK;
 }
@@ -54,7 +54,7 @@ static gp_status pieces_of(int sm_count, const struct gpi_segmented_job *s, bool
     if (j->n == 0 || j->begin_bit == j->end_bit)
         return GP_OK;
     p->indices = j->n * gpi_radix_index_bytes(j->n);
-    p->segments = j->n * gp_dtype_bytes(index_dtype_of(s->num_segments));
+    p->segments = j->n * gpi_dtype_bytes(index_dtype_of(s->num_segments));
     p->keys_copy = keys_in_place ? j->n * j->key_bytes : 0;
     p->values_copy = values_in_place ? j->n * j->value_bytes : 0;
     return nested_bytes(sm_count, s, &p->nested);
@@ -97,8 +97,8 @@ static gp_status find_order(gp_context *ctx, const struct gpi_segmented_job *s, 
     GPI_TRY(gp_balance_search(ctx, s->offset_dtype, s->offsets, s->num_segments, j->n, segment,
                               segments[0], NULL));
     GPI_TRY(
-        gp_gather(ctx, gp_dtype_bytes(segment), segments[0], index, indices[1], j->n, segments[1]));
-    return gp_radix_sort_pairs(ctx, segment, segments[1], gp_dtype_bytes(index), indices[1], j->n,
+        gp_gather(ctx, gpi_dtype_bytes(segment), segments[0], index, indices[1], j->n, segments[1]));
+    return gp_radix_sort_pairs(ctx, segment, segments[1], gpi_dtype_bytes(index), indices[1], j->n,
                                segments[0], indices[0], &o);
 }
 

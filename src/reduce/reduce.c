@@ -13,7 +13,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc
     GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
     if (d->out_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", d->out_dtype));
-    if (gp_op_scalars(d->op) == 0)
+    if (gpi_op_scalars(d->op) == 0)
         return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
     if (!gpi_scan_op_allowed(d->in_dtype, d->op))
         return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
@@ -22,7 +22,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
                         f, gp_dtype_string(d->out_dtype), gp_op_string(d->op),
                         gp_dtype_string(d->in_dtype));
-    if (d->total && gp_op_scalars(d->op) > 1)
+    if (d->total && gpi_op_scalars(d->op) > 1)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
                         gp_op_string(d->op));
     return GP_OK;
@@ -53,17 +53,17 @@ static gp_status check_overlaps(gp_context *ctx, const char *f, const struct arr
 static gp_status check_arrays(gp_context *ctx, const char *f, const gp_reduce_desc *d,
                               const struct gpi_reduce_args *args)
 {
-    size_t scalars = gp_op_scalars(d->op);
+    size_t scalars = gpi_op_scalars(d->op);
     struct arrays a = {.in = args->in,
-                       .in_bytes = args->n * scalars * gp_dtype_bytes(args->in_dtype),
+                       .in_bytes = args->n * scalars * gpi_dtype_bytes(args->in_dtype),
                        .out = args->out,
-                       .out_bytes = scalars * gp_dtype_bytes(args->out_dtype),
+                       .out_bytes = scalars * gpi_dtype_bytes(args->out_dtype),
                        .other = d->total,
                        .out_name = "out",
                        .other_name = "desc->total"};
     GPI_TRY(gpi_check_n(ctx, f, "n", args->n));
-    GPI_TRY(gpi_check_array(ctx, f, "in", a.in, a.in_bytes, gp_dtype_bytes(args->in_dtype)));
-    GPI_TRY(gpi_check_array(ctx, f, "out", a.out, a.out_bytes, gp_dtype_bytes(args->out_dtype)));
+    GPI_TRY(gpi_check_array(ctx, f, "in", a.in, a.in_bytes, gpi_dtype_bytes(args->in_dtype)));
+    GPI_TRY(gpi_check_array(ctx, f, "out", a.out, a.out_bytes, gpi_dtype_bytes(args->out_dtype)));
     if (d->total)
         GPI_TRY(gpi_check_array(ctx, f, "desc->total", d->total, 8, 8));
     if (d->device_n)
@@ -92,7 +92,7 @@ static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc 
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     gp_dtype to = desc->out_dtype ? desc->out_dtype : desc->in_dtype;
-    size_t out_bytes = gp_dtype_bytes(to) * gp_op_scalars(desc->op);
+    size_t out_bytes = gpi_dtype_bytes(to) * gpi_op_scalars(desc->op);
     struct gpi_reduce_args args = {.function = f,
                                    .in = in,
                                    .out = out,
@@ -128,7 +128,7 @@ gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, s
 static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, const void *in,
                      size_t n, void *value, uint64_t *index)
 {
-    size_t bytes = gp_dtype_bytes(dtype);
+    size_t bytes = gpi_dtype_bytes(dtype);
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     struct arrays a = {in, n * bytes, value, value ? bytes : 0, index, "value", "index"};
@@ -182,7 +182,7 @@ gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_des
     gp_target t;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, desc));
-    size_t item = gp_dtype_bytes(desc->in_dtype) * gp_op_scalars(desc->op);
+    size_t item = gpi_dtype_bytes(desc->in_dtype) * gpi_op_scalars(desc->op);
     return workspace(f, t.backend, n, item, item > 8 ? item / 8 : 1, bytes);
 }
 
@@ -193,5 +193,5 @@ gp_status gp_argmin_workspace_bytes(const gp_target *target, gp_dtype dtype, siz
     gp_target t;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
-    return workspace(f, t.backend, n, gp_dtype_bytes(dtype), 2, bytes);
+    return workspace(f, t.backend, n, gpi_dtype_bytes(dtype), 2, bytes);
 }

@@ -15,7 +15,7 @@ struct job {
     const struct gpi_reduce_cpu *unit;
     gp_op op;
     const char *in;
-    uint64_t n, block_items;
+    uint64_t n;
     char *sums; /* of the blocks */
 };
 
@@ -26,14 +26,10 @@ union acc {
     char item[ACC_MAX];
 };
 
-static uint64_t items_of_block(uint64_t item_bytes)
-{
-    return GPI_REDUCE_BLOCK_BYTES / item_bytes;
-}
-
+/* The bytes of an item are a power of two. */
 static uint64_t blocks_of(uint64_t n, uint64_t item_bytes)
 {
-    return (n + items_of_block(item_bytes) - 1) / items_of_block(item_bytes);
+    return (n * item_bytes + GPI_REDUCE_BLOCK_BYTES - 1) / GPI_REDUCE_BLOCK_BYTES;
 }
 
 size_t gpi_reduce_cpu_bytes(uint64_t n, size_t item_bytes, size_t acc_bytes)
@@ -43,9 +39,11 @@ size_t gpi_reduce_cpu_bytes(uint64_t n, size_t item_bytes, size_t acc_bytes)
 
 static const char *block_begin(const struct job *job, uint64_t block, size_t *items)
 {
-    uint64_t first = block * job->block_items, left = job->n - first;
-    *items = (size_t)(left < job->block_items ? left : job->block_items);
-    return job->in + first * job->unit->item_bytes;
+    const uint64_t first = block * GPI_REDUCE_BLOCK_BYTES; /* bytes */
+    const uint64_t left = job->n * job->unit->item_bytes - first;
+    const uint32_t bytes = left < GPI_REDUCE_BLOCK_BYTES ? (uint32_t)left : GPI_REDUCE_BLOCK_BYTES;
+    *items = bytes / (uint32_t)job->unit->item_bytes;
+    return job->in + first;
 }
 
 static void block_reduce(void *arg, size_t block)
@@ -56,18 +54,14 @@ static void block_reduce(void *arg, size_t block)
     job->unit->block(job->op, in, items, job->sums + block * job->unit->acc_bytes);
 }
 
-/* The fold of *all and the sums of blocks [first, blocks); returns the last block that
- * changed it, first - 1 if none did. */
-static uint64_t sums_fold(const struct job *job, uint64_t first, uint64_t blocks, union acc *all)
+static void sum_load(const struct job *job, uint64_t block, union acc *acc)
 {
-    uint64_t changed = first ? first - 1 : 0;
-    for (uint64_t b = first; b < blocks; b++) {
-        union acc before = *all;
-        job->unit->join(job->op, all, job->sums + b * job->unit->acc_bytes);
-        if (memcmp(&before, all, job->unit->acc_bytes) != 0)
-            changed = b;
-    }
-    return changed;
+    memcpy(acc, job->sums + block * job->unit->acc_bytes, job->unit->acc_bytes);
+}
+
+static void sum_join(const struct job *job, uint64_t block, union acc *all)
+{
+    job->unit->join(job->op, all, job->sums + block * job->unit->acc_bytes);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -75,7 +69,7 @@ static uint64_t sums_fold(const struct job *job, uint64_t first, uint64_t blocks
 /* Integers: the low bytes, and whether they are all of it. */
 static bool integer_store(const struct gpi_reduce_args *args, uint64_t value)
 {
-    size_t bytes = gp_dtype_bytes(args->out_dtype);
+    size_t bytes = gpi_dtype_bytes(args->out_dtype);
     int unused = 64 - (int)bytes * 8;
     uint64_t low = value << unused;
     uint64_t stored = args->sign_bits ? (uint64_t)((int64_t)low >> unused) : low >> unused;
@@ -107,7 +101,7 @@ static void float_store(const struct gpi_reduce_args *args, const union acc *acc
                                            : gpi_float_to_bf16(acc->f);
         memcpy(args->out, &half, sizeof half);
     } else {
-        memcpy(args->out, acc, gp_dtype_bytes(args->out_dtype));
+        memcpy(args->out, acc, gpi_dtype_bytes(args->out_dtype));
     }
     if (args->total)
         memcpy(args->total, &total, sizeof total);
@@ -116,8 +110,8 @@ static void float_store(const struct gpi_reduce_args *args, const union acc *acc
 static void result_store(gp_context *ctx, const struct gpi_reduce_args *args, const union acc *acc,
                          bool selected)
 {
-    if (gp_op_scalars(args->op) > 1)
-        memcpy(args->out, acc, gp_dtype_bytes(args->out_dtype) * gp_op_scalars(args->op));
+    if (gpi_op_scalars(args->op) > 1)
+        memcpy(args->out, acc, gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op));
     else if (gpi_dtype_is_float(args->out_dtype))
         float_store(args, acc, selected);
     else if (!integer_store(args, acc->bits))
@@ -130,7 +124,7 @@ static void start_load(const struct gpi_reduce_args *args, union acc *acc)
     uint16_t half;
     memcpy(&half, args->init, sizeof half);
     memset(acc, 0, sizeof *acc);
-    memcpy(acc, args->init, gp_dtype_bytes(args->out_dtype) * gp_op_scalars(args->op));
+    memcpy(acc, args->init, gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op));
     if (args->out_dtype == GP_F16)
         acc->f = gpi_f16_to_float(half);
     else if (args->out_dtype == GP_BF16)
@@ -162,11 +156,17 @@ static void arg_store(const struct job *job, uint64_t blocks, const struct gpi_r
         return;
     }
     size_t items, bytes = job->unit->item_bytes;
-    memcpy(&all, job->sums, job->unit->acc_bytes);
-    uint64_t block = sums_fold(job, 1, blocks, &all);
-    const char *in = block_begin(job, block, &items);
+    uint64_t best = 0;
+    sum_load(job, 0, &all);
+    for (uint64_t block = 1; block < blocks; block++) {
+        const union acc before = all;
+        sum_join(job, block, &all);
+        if (memcmp(&before, &all, job->unit->acc_bytes) != 0)
+            best = block;
+    }
+    const char *in = block_begin(job, best, &items);
     size_t i = job->unit->find(in, items, &all);
-    *args->index = block * job->block_items + i;
+    *args->index = best * (GPI_REDUCE_BLOCK_BYTES / bytes) + i;
     if (args->out)
         memcpy(args->out, in + i * bytes, bytes);
 }
@@ -180,10 +180,11 @@ static void reduce_sums(gp_context *ctx, const struct gpi_reduce_args *args, con
     bool ordered = args->op == GP_MIN || args->op == GP_MAX;
     bool from_first = ordered && blocks > 0 && !args->has_init;
     if (from_first)
-        memcpy(&all, job->sums, job->unit->acc_bytes);
+        sum_load(job, 0, &all);
     else
         start_of(job, args, &all);
-    sums_fold(job, from_first, blocks, &all);
+    for (uint64_t block = from_first; block < blocks; block++)
+        sum_join(job, block, &all);
     result_store(ctx, args, &all, ordered && (blocks > 0 || args->has_init));
 }
 
@@ -196,9 +197,8 @@ gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi
                       .n = args->n};
     if (args->device_n && *args->device_n < job.n)
         job.n = *args->device_n;
-    size_t bytes = gpi_reduce_cpu_bytes(job.n, job.unit->item_bytes, job.unit->acc_bytes);
-    uint64_t blocks = blocks_of(job.n, job.unit->item_bytes);
-    job.block_items = items_of_block(job.unit->item_bytes);
+    const uint64_t blocks = blocks_of(job.n, job.unit->item_bytes);
+    const size_t bytes = gpi_piece(blocks * job.unit->acc_bytes);
     GPI_TRY(gpi_frame_open(ctx, function, bytes, &frame));
     job.sums = gpi_frame_take(&frame, bytes);
     gpi_parallel_for(gpi_threads_for(ctx->threads, job.n * job.unit->item_bytes / 16),

@@ -3,6 +3,7 @@
 #include "device/host.cuh"
 
 extern "C" {
+#include "core/dtype.h"
 #include "core/half.h"
 #include "reduce/reduce_internal.h"
 }
@@ -38,7 +39,7 @@ template <class A> A init_of(const gpi_reduce_args *args)
     A init = {};
     if constexpr (std::is_same_v<A, uint64_t>) {
         const int unused = 64 - args->sign_bits;
-        memcpy(&init, args->init, gp_dtype_bytes(args->out_dtype));
+        memcpy(&init, args->init, gpi_dtype_bytes(args->out_dtype));
         return args->sign_bits ? (uint64_t)((int64_t)(init << unused) >> unused) : init;
     } else if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
         uint16_t bits;
@@ -58,7 +59,7 @@ template <class A> ReduceResult<A> result_of(const gpi_reduce_args *args)
         r.init = init_of<A>(args);
     r.wide = args->wide;
     r.out_dtype = args->out_dtype;
-    r.out_bytes = (int)gp_dtype_bytes(args->out_dtype);
+    r.out_bytes = (int)gpi_dtype_bytes(args->out_dtype);
     r.sign_bits = args->sign_bits;
     return r;
 }

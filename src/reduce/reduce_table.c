@@ -30,7 +30,7 @@ const struct gpi_reduce_cpu *gpi_reduce_cpu_find(const gp_context *ctx, gp_dtype
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const struct cpu_entry *e = &table[i];
-        if (e->in == in && e->scalars == gp_op_scalars(op) && (!e->out || e->out == out))
+        if (e->in == in && e->scalars == gpi_op_scalars(op) && (!e->out || e->out == out))
             return e->unit[ctx->isa];
     }
     return NULL;
@@ -53,10 +53,10 @@ static const gpi_reduce_fn kernels[][SM_ROWS_MAX] = {GPI_REDUCE_CUDA_UNITS(CUDA_
 
 gpi_reduce_fn gpi_reduce_find(const gp_context *ctx, gp_dtype in, gp_op op)
 {
-    enum cuda_unit unit = gp_op_scalars(op) > 1     ? UNIT_pair
-                          : gpi_dtype_is_float(in)  ? UNIT_real
-                          : gp_dtype_bytes(in) <= 2 ? UNIT_small
-                                                    : UNIT_large;
+    enum cuda_unit unit = gpi_op_scalars(op) > 1     ? UNIT_pair
+                          : gpi_dtype_is_float(in)   ? UNIT_real
+                          : gpi_dtype_bytes(in) <= 2 ? UNIT_small
+                                                     : UNIT_large;
     return kernels[unit][ctx->sm_row];
 }
 #else

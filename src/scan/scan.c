@@ -23,7 +23,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
     GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
     if (d->out_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", d->out_dtype));
-    if (gp_op_scalars(d->op) == 0)
+    if (gpi_op_scalars(d->op) == 0)
         return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
     if (!gpi_scan_op_allowed(d->in_dtype, d->op))
         return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
@@ -41,7 +41,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: desc->algorithm is %d, expected GP_ALGORITHM_AUTO with desc->backward",
                         f, (int)d->algorithm);
-    if (d->total && gp_op_scalars(d->op) > 1)
+    if (d->total && gpi_op_scalars(d->op) > 1)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
                         gp_op_string(d->op));
     return GP_OK;
@@ -50,8 +50,8 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
 static struct shape shape_of(const gp_scan_desc *d, uint64_t n)
 {
     struct shape s = {.in = d->in_dtype, .out = d->out_dtype ? d->out_dtype : d->in_dtype};
-    s.in_item = gp_dtype_bytes(s.in) * gp_op_scalars(d->op);
-    s.out_item = gp_dtype_bytes(s.out) * gp_op_scalars(d->op);
+    s.in_item = gpi_dtype_bytes(s.in) * gpi_op_scalars(d->op);
+    s.out_item = gpi_dtype_bytes(s.out) * gpi_op_scalars(d->op);
     s.out_items = n + (d->kind == GP_SCAN_ROW_POINTERS);
     s.wide = d->total && d->op == GP_SUM && !gpi_dtype_is_float(s.out) && s.out_item < 8;
     return s;
@@ -62,8 +62,8 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc
 {
     uint64_t in_bytes = n * s->in_item, out_bytes = s->out_items * s->out_item;
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    GPI_TRY(gpi_check_array(ctx, f, "in", in, in_bytes, gp_dtype_bytes(s->in)));
-    GPI_TRY(gpi_check_array(ctx, f, "out", out, out_bytes, gp_dtype_bytes(s->out)));
+    GPI_TRY(gpi_check_array(ctx, f, "in", in, in_bytes, gpi_dtype_bytes(s->in)));
+    GPI_TRY(gpi_check_array(ctx, f, "out", out, out_bytes, gpi_dtype_bytes(s->out)));
     if (d->total)
         GPI_TRY(gpi_check_array(ctx, f, "desc->total", d->total, 8, 8));
     if (d->device_n)

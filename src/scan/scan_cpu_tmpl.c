@@ -241,6 +241,20 @@ static inline bool outputs_store(const struct job *job, const acc_t *from, uint6
     return chunk_store(turned, n, job->stream, job->out + (job->n - first - n));
 }
 
+/* Where a chunk of n items that takes want is scanned to: its outputs, if they are accumulators in
+ * their order, otherwise a buffer, from which they are stored. */
+static inline acc_t *chunk_room(const struct job *job, uint64_t first, size_t n, size_t want,
+                                acc_t *buffer)
+{
+#if OUT_IS_ACC
+    if (job->inclusive && n == want && !job->backward && !job->stream)
+        return job->out + first;
+#else
+    (void)job, (void)first, (void)n, (void)want;
+#endif
+    return buffer;
+}
+
 /* Scan one block behind carry; returns the carry behind the block. */
 static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
@@ -252,9 +266,11 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
         const in_t *in = items_at(job, first + i, m, turned);
         const acc_t *items = chunk_load(job->op, in, m, want, room);
+        acc_t *to = chunk_room(job, first + i, m, want, buffer + FRONT);
         buffer[FRONT - 1] = carry;
-        carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
-        fits &= outputs_store(job, buffer + FRONT - !job->inclusive, first + i, m);
+        carry = chunk_scan(job->op, items, want, carry, to);
+        if (to == buffer + FRONT)
+            fits &= outputs_store(job, to - !job->inclusive, first + i, m);
     }
     if (!fits)
         __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);

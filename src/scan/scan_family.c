@@ -49,7 +49,7 @@ enum gpi_scan_accumulator gpi_scan_accumulator_of(gp_dtype out, gp_op op, bool w
         return out == GP_F64 ? GPI_SCAN_mat2_f64 : GPI_SCAN_mat2_f32;
     if (gpi_dtype_is_float(out))
         return out == GP_F64 ? GPI_SCAN_f64 : GPI_SCAN_f32;
-    return wide || gp_dtype_bytes(out) == 8 ? GPI_SCAN_u64 : GPI_SCAN_u32;
+    return wide || gpi_dtype_bytes(out) == 8 ? GPI_SCAN_u64 : GPI_SCAN_u32;
 }
 
 size_t gpi_scan_accumulator_bytes(enum gpi_scan_accumulator a)

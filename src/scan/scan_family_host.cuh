@@ -9,6 +9,7 @@
 #include "device/host.cuh"
 
 extern "C" {
+#include "core/dtype.h"
 #include "core/half.h"
 #include "scan/scan_internal.h"
 }
@@ -39,7 +40,7 @@ static uint64_t sign_extended(uint64_t bits, int sign_bits)
 
 static uint64_t integer_neutral(const gpi_scan_args *args)
 {
-    const int bits = (int)gp_dtype_bytes(args->out_dtype) * 8;
+    const int bits = (int)gpi_dtype_bytes(args->out_dtype) * 8;
     const uint64_t all = ~0ull >> (64 - bits);
     const uint64_t highest = args->sign_bits ? all >> 1 : all;
     switch (args->op) {
@@ -93,7 +94,7 @@ template <class A> A init_of(const gpi_scan_args *args)
 {
     if constexpr (std::is_integral_v<A>) {
         uint64_t bits = 0;
-        memcpy(&bits, args->init, gp_dtype_bytes(args->out_dtype));
+        memcpy(&bits, args->init, gpi_dtype_bytes(args->out_dtype));
         return (A)sign_extended(bits, args->sign_bits);
     } else if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
         uint16_t bits;
@@ -130,7 +131,7 @@ template <class A> FamilyParams<A> family_params(const gp_context *ctx, const gp
     p.kind = args->kind;
     p.in_dtype = args->in_dtype;
     p.out_dtype = args->out_dtype;
-    p.out_bits = (int)gp_dtype_bytes(args->out_dtype) * 8;
+    p.out_bits = (int)gpi_dtype_bytes(args->out_dtype) * 8;
     p.out_signed = args->sign_bits != 0;
     p.wide = args->wide;
     p.step = args->backward ? -1 : 1;

@@ -34,6 +34,7 @@
 #include <gp/scan.h>
 
 #include "core/context.h"
+#include "core/dtype.h"
 
 enum { GPI_SCAN_ITEM_BYTES_MAX = 32 };
 
@@ -62,7 +63,7 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
 
 /*
  * Units: UNIT(name, input dtype, output dtype, scalars, wide). A wide unit accumulates integer sums
- * in 64 bits and reports outputs that do not fit. scalars: of an item, as gp_op_scalars(). SAME
+ * in 64 bits and reports outputs that do not fit. scalars: of an item, as gpi_op_scalars(). SAME
  * units have every operator of their dtype; SUM units only GP_SUM. For CUDA a group of units is
  * compiled together: see meson.build.
  */

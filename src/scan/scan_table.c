@@ -60,7 +60,7 @@ static const struct entry *find(gp_dtype in, gp_dtype out, size_t scalars, bool 
 
 gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_op op, bool wide)
 {
-    const struct entry *e = find(in, out, gp_op_scalars(op), wide);
+    const struct entry *e = find(in, out, gpi_op_scalars(op), wide);
     if (!e)
         return NULL;
     return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
@@ -79,10 +79,10 @@ static const struct {
 
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
 {
-    size_t scalars = gp_op_scalars(args->op);
+    size_t scalars = gpi_op_scalars(args->op);
     bool ordered = args->op == GP_MIN || args->op == GP_MAX;
     if (args->wide || args->in_dtype != args->out_dtype ||
-        (ordered && gp_dtype_bytes(args->in_dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
+        (ordered && gpi_dtype_bytes(args->in_dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
         (!ordered && scalars == 1 && args->op != GP_SUM))
         return NULL;
     for (size_t i = 0; i < sizeof backward / sizeof backward[0]; i++)
@@ -139,7 +139,7 @@ bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)
 {
     if (op >= GP_AND && op <= GP_XOR)
         return !gpi_dtype_is_float(dtype);
-    if (gp_op_scalars(op) > 1)
+    if (gpi_op_scalars(op) > 1)
         return dtype == GP_F32 || dtype == GP_F64;
     return true;
 }

@@ -21,7 +21,7 @@ static gp_status check_items(gp_context *ctx, const char *f, const gp_scan_desc 
     if (d->out_dtype && d->out_dtype != d->in_dtype)
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, expected 0 or in_dtype %s",
                         f, gp_dtype_string(d->out_dtype), gp_dtype_string(d->in_dtype));
-    if (gp_op_scalars(d->op) == 0)
+    if (gpi_op_scalars(d->op) == 0)
         return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
     if (!gpi_scan_op_allowed(d->in_dtype, d->op))
         return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
@@ -50,7 +50,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
 
 static size_t item_bytes(const gp_scan_desc *d)
 {
-    return gp_dtype_bytes(d->in_dtype) * gp_op_scalars(d->op);
+    return gpi_dtype_bytes(d->in_dtype) * gpi_op_scalars(d->op);
 }
 
 /* An array of the call beside in and out. */
@@ -65,7 +65,7 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc
                               const struct description *of, const void *in, uint64_t n, void *out)
 {
     uint64_t bytes = n * item_bytes(d);
-    size_t scalar = gp_dtype_bytes(d->in_dtype);
+    size_t scalar = gpi_dtype_bytes(d->in_dtype);
     GPI_TRY(gpi_check_array(ctx, f, "in", in, bytes, scalar));
     GPI_TRY(gpi_check_array(ctx, f, of->name, of->array, of->bytes, of->alignment));
     GPI_TRY(gpi_check_array(ctx, f, "out", out, bytes, scalar));
@@ -80,7 +80,7 @@ static gp_status check_offset_dtype(gp_context *ctx, const char *f, gp_dtype dty
         return gpi_fail(ctx, GP_ERROR_DTYPE,
                         "%s: offset_dtype is %d, expected GP_I32, GP_U32, GP_I64 or GP_U64", f,
                         (int)dtype);
-    if (gp_dtype_bytes(dtype) == 4 && n > most)
+    if (gpi_dtype_bytes(dtype) == 4 && n > most)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: n is %" PRIu64 ", which is not a number of offset_dtype %s", f, n,
                         gp_dtype_string(dtype));
@@ -200,7 +200,7 @@ gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const voi
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(check_offset_dtype(ctx, f, offset_dtype, n));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
-    size_t offset_bytes = gp_dtype_bytes(offset_dtype);
+    size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
     struct description of = {"offsets", offsets, ((uint64_t)num_segments + 1) * offset_bytes,
                              offset_bytes};
     GPI_TRY(check_arrays(ctx, f, desc, &of, in, n, out));

@@ -7,6 +7,7 @@
 #include "device/host.cuh"
 
 extern "C" {
+#include "core/dtype.h"
 #include "core/half.h"
 #include "scan/segment_internal.h"
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The only list of segmented scans: [backend][unit][instruction set or GPU architecture]. */
+#include "core/dtype.h"
 #include "core/threads.h"
 #include "scan/segment_internal.h"
 
@@ -51,7 +52,7 @@ gpi_segment_fn gpi_segment_find(const gp_context *ctx, gp_dtype dtype, gp_op op)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const struct entry *e = &table[i];
-        if (e->dtype == dtype && e->scalars == gp_op_scalars(op))
+        if (e->dtype == dtype && e->scalars == gpi_op_scalars(op))
             return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
     }
     return NULL;

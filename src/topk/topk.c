@@ -36,10 +36,10 @@ struct pieces {
 static gp_status pieces_of(const gp_target *target, gp_dtype dtype, gp_dtype index_dtype,
                            uint64_t chunks, uint64_t k, struct pieces *p)
 {
-    size_t index_bytes = gp_dtype_bytes(index_dtype);
-    p->state = gpi_topk_state_bytes(gp_dtype_bytes(dtype));
+    size_t index_bytes = gpi_dtype_bytes(index_dtype);
+    p->state = gpi_topk_state_bytes(gpi_dtype_bytes(dtype));
     p->counts = (chunks + 1) * sizeof(struct gpi_topk_counts);
-    p->keys = k * gp_dtype_bytes(dtype);
+    p->keys = k * gpi_dtype_bytes(dtype);
     p->indices = k * index_bytes;
     return gp_radix_sort_workspace_bytes(target, dtype, index_bytes, k, NULL, &p->nested);
 }
@@ -131,7 +131,7 @@ gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
                      .order = order,
                      .keys_out = keys_out,
                      .indices_out = indices_out,
-                     .job = {.key_bytes = gp_dtype_bytes(dtype), .keys = keys_in, .n = n, .k = k}};
+                     .job = {.key_bytes = gpi_dtype_bytes(dtype), .keys = keys_in, .n = n, .k = k}};
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     GPI_TRY(gpi_radix_check_order(ctx, f, "order", order));
@@ -142,7 +142,7 @@ gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
         GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
     }
     c.index_dtype = indices_out ? index_dtype : n > UINT32_MAX ? GP_U64 : GP_U32;
-    c.job.index_bytes = gp_dtype_bytes(c.index_dtype);
+    c.job.index_bytes = gpi_dtype_bytes(c.index_dtype);
     c.job.order = gpi_radix_order_of(dtype, order);
     GPI_TRY(check_outputs(ctx, f, &c));
     return run(ctx, f, &c);
