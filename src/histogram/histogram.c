@@ -45,7 +45,7 @@ static gp_status check_bins(gp_context *ctx, const char *f, size_t bins, gp_dtyp
 
 static gp_status check_input(gp_context *ctx, const char *f, const struct call *c)
 {
-    size_t item = gp_dtype_bytes(c->dtype);
+    size_t item = gpi_dtype_bytes(c->dtype);
     GPI_TRY(gpi_check_n(ctx, f, "n", c->n));
     return gpi_check_array(ctx, f, "in", c->in, (uint64_t)c->n * item, item);
 }
@@ -53,7 +53,7 @@ static gp_status check_input(gp_context *ctx, const char *f, const struct call *
 static gp_status check_outputs(gp_context *ctx, const char *f, const struct call *c,
                                uint64_t *outside)
 {
-    size_t item = gp_dtype_bytes(c->dtype), counter = gp_dtype_bytes(c->counter_dtype);
+    size_t item = gpi_dtype_bytes(c->dtype), counter = gpi_dtype_bytes(c->counter_dtype);
     uint64_t in_bytes = (uint64_t)c->n * item, counts_bytes = (uint64_t)c->bins * counter;
     uint64_t edges_bytes = c->edges ? ((uint64_t)c->bins + 1) * item : 0;
     uint64_t outside_bytes = outside ? sizeof *outside : 0;
@@ -98,7 +98,7 @@ static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
         what = "u64 counters";
     else if (options->accumulate || options->outside)
         what = options->accumulate ? "options->accumulate" : "options->outside";
-    else if (c->n > INT_MAX / gp_dtype_bytes(c->dtype) || c->bins > bins_max)
+    else if (c->n > INT_MAX / gpi_dtype_bytes(c->dtype) || c->bins > bins_max)
         what = "so many bytes of input, or bins";
     else if (binning->kind == GPI_BINNING_SCALE && !cub_stays_in_bins(binning))
         what = "these limits: it would count past the last bin";
@@ -146,7 +146,7 @@ static gp_status run(gp_context *ctx, const char *f, const struct call *c,
 {
     struct gpi_device_guard guard;
     gp_histogram_options options;
-    size_t counter = gp_dtype_bytes(c->counter_dtype);
+    size_t counter = gpi_dtype_bytes(c->counter_dtype);
     gp_status s;
     GPI_TRY(gpi_check_array(ctx, f, "counts", c->counts, (uint64_t)c->bins * counter, counter));
     GPI_TRY(check_options(ctx, f, ctx->backend, c->options, &options));
@@ -195,7 +195,7 @@ gp_status gp_histogram_edges(gp_context *ctx, gp_dtype dtype, const void *in, si
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     struct call c = {dtype, in, n, edges, bins, counter_dtype, counts, options};
-    const size_t item = gp_dtype_bytes(dtype);
+    const size_t item = gpi_dtype_bytes(dtype);
     GPI_TRY(check_input(ctx, f, &c));
     GPI_TRY(check_bins(ctx, f, bins, counter_dtype));
     GPI_TRY(gpi_check_array(ctx, f, "edges", edges, ((uint64_t)bins + 1) * item, item));

@@ -42,10 +42,22 @@ static double read_float(gp_dtype dtype, const void *value)
     return (double)f;
 }
 
-/* The next 64 bits of r 2^64 / range, one by one; *r becomes the remainder. r < range. */
+/* The next 32 bits of r 2^32 / range; *r becomes the remainder. r < range < 2^32. */
+static uint64_t divide_word(uint64_t *r, uint64_t range)
+{
+    const uint64_t dividend = *r << 32;
+    *r = dividend % range;
+    return dividend / range;
+}
+
+/* The next 64 bits of r 2^64 / range; *r becomes the remainder. r < range. */
 static uint64_t divide_step(uint64_t *r, uint64_t range)
 {
     uint64_t quotient = 0, rest = *r;
+    if (range <= UINT32_MAX) {
+        quotient = divide_word(r, range) << 32;
+        return quotient | divide_word(r, range);
+    }
     for (int bit = 0; bit < 64; bit++) {
         bool carry = rest >> 63;
         rest <<= 1;
@@ -142,7 +154,7 @@ gp_status gpi_binning_even(gp_context *ctx, const char *function, gp_dtype dtype
 /* Bin v for v: even bins over [0, bins), ended by the largest value of the dtype. */
 void gpi_binning_whole(gp_dtype dtype, size_t bins, struct gpi_binning *binning)
 {
-    int bits = (int)gp_dtype_bytes(dtype) * 8 - gpi_dtype_is_signed(dtype);
+    int bits = (int)gpi_dtype_bytes(dtype) * 8 - gpi_dtype_is_signed(dtype);
     uint64_t values = bits < 32 ? (uint64_t)1 << bits : UINT64_MAX;
     *binning = (struct gpi_binning){.kind = GPI_BINNING_NARROW, .bins = (uint32_t)bins, .q = 1};
     binning->last = (bins < values ? bins : values) - 1;
@@ -154,5 +166,5 @@ void gpi_binning_edges(gp_dtype dtype, const void *edges, size_t bins, struct gp
     *binning = (struct gpi_binning){
         .kind = GPI_BINNING_EDGES, .bins = (uint32_t)bins, .none = (uint32_t)bins, .edges = edges};
     if (gpi_dtype_is_signed(dtype))
-        binning->flip = (uint64_t)1 << (gp_dtype_bytes(dtype) * 8 - 1);
+        binning->flip = (uint64_t)1 << (gpi_dtype_bytes(dtype) * 8 - 1);
 }

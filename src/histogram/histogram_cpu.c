@@ -51,8 +51,9 @@ static bool is_run(const uint32_t *index, size_t count)
 void gpi_histogram_count(uint32_t *tables, size_t stride, size_t copies, const uint32_t *index,
                          size_t count)
 {
-    uint32_t *t0 = tables, *t1 = t0 + 1 % copies * stride;
-    uint32_t *t2 = t0 + 2 % copies * stride, *t3 = t0 + 3 % copies * stride;
+    const size_t mask = copies - 1;
+    uint32_t *t0 = tables, *t1 = t0 + (1 & mask) * stride;
+    uint32_t *t2 = t0 + (2 & mask) * stride, *t3 = t0 + (3 & mask) * stride;
     size_t i = 0;
     if (is_run(index, count)) {
         t0[index[0]] += (uint32_t)count;
@@ -146,9 +147,9 @@ static void count_values(const struct gpi_histogram_job *job, uint32_t *tables, 
                          uint64_t count)
 {
     const unsigned char *in = (const unsigned char *)job->args->in + begin;
-    const size_t copies = job->plan.copies;
-    uint32_t *t0 = tables, *t1 = t0 + 1 % copies * VALUES;
-    uint32_t *t2 = t0 + 2 % copies * VALUES, *t3 = t0 + 3 % copies * VALUES;
+    const size_t mask = job->plan.copies - 1;
+    uint32_t *t0 = tables, *t1 = t0 + (1 & mask) * VALUES;
+    uint32_t *t2 = t0 + (2 & mask) * VALUES, *t3 = t0 + (3 & mask) * VALUES;
     uint64_t i = 0;
     for (; i + 8 <= count; i += 8) {
         uint64_t v;
@@ -336,7 +337,7 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
     const struct gpi_binning_functions functions = gpi_binning_find(ctx, args->dtype);
     struct gpi_histogram_job job = {
         .args = args, .binning = args->binning, .bin = functions.bin, .threads = threads};
-    job.item = gp_dtype_bytes(args->dtype);
+    job.item = gpi_dtype_bytes(args->dtype);
     job.plan = gpi_histogram_plan(args->dtype, args->n, args->binning.bins, (size_t)threads);
     if (args->binning.kind != GPI_BINNING_EDGES)
         job.plan.edge_cells = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a call on the CPU counts, and what memory that takes. */
+#include "core/dtype.h"
 #include "core/threads.h"
 #include "core/workspace.h"
 #include "histogram/histogram_cpu.h"
@@ -37,11 +38,18 @@ static size_t copies_of(uint64_t n, size_t stride)
     return copies;
 }
 
+/* A table of the worker's own is worth clearing and copying: increments of the result look at
+ * "in no bin" and at the width of a counter each time. */
+static bool table_pays(uint64_t n, size_t stride)
+{
+    return n >= 2 * stride || (stride <= CACHED_COUNTERS && n >= stride / 4);
+}
+
 /* Two to four cells per edge; none if a search among all is cheaper than to make them. Vectors do
  * not gather 16 bits, so there a search is dear. */
 static uint32_t edge_cells_of(gp_dtype dtype, uint64_t n, size_t bins)
 {
-    const uint64_t from = gp_dtype_bytes(dtype) == 2 ? bins / 4 : 2 * bins;
+    const uint64_t from = gpi_dtype_bytes(dtype) == 2 ? bins / 4 : 2 * bins;
     uint32_t cells = EDGE_CELLS_MIN;
     while (cells < 2 * bins && cells < EDGE_CELLS_MAX)
         cells *= 2;
@@ -61,7 +69,7 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
                                              size_t threads)
 {
     struct gpi_histogram_plan p = {.stride = (bins + 1 + 15) / 16 * 16, .copies = 1};
-    const bool by_value = gp_dtype_bytes(dtype) == 1 && n >= BY_VALUE_FROM;
+    const bool by_value = gpi_dtype_bytes(dtype) == 1 && n >= BY_VALUE_FROM;
     if (by_value)
         p.stride = GPI_HISTOGRAM_VALUES;
     else
@@ -72,7 +80,7 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
     } else if (gpi_histogram_split_pays(n, bins)) {
         p.method = GPI_HISTOGRAM_SPLIT;
         p.workers = workers_of(n, threads, 1);
-    } else if (p.workers > 1 || n >= 2 * p.stride) {
+    } else if (p.workers > 1 || table_pays(n, p.stride)) {
         p.method = GPI_HISTOGRAM_PRIVATE;
     } else if (n >= SHARED_FROM && threads >= SHARED_THREADS) {
         p.method = GPI_HISTOGRAM_SHARED;

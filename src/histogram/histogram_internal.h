@@ -124,7 +124,7 @@ enum gpi_histogram_unit gpi_histogram_unit_of(gp_dtype dtype);
 typedef void (*gpi_binning_fn)(const struct gpi_binning *binning, const void *in, size_t count,
                                uint32_t *index);
 /* Blocks are small so that a processor counts one while it bins the next. */
-enum { GPI_BINNING_BLOCK = 128 };
+enum { GPI_BINNING_BLOCK = 256 };
 
 /* Fill grid from the edges. below has room for cells words, bin for bins + 1,
  * edges for 2 bins + 1 of GPI_EDGE_BYTES. Named gpi_edge_grid_<unit>_<instruction set>. */
