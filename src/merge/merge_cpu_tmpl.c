@@ -124,23 +124,19 @@ ALWAYS_INLINE struct lane lane_at(const struct gpi_merge_job *j, bool is_float, 
 ALWAYS_INLINE void merge(const struct gpi_merge_job *j, bool is_float, size_t value_bytes,
                          uint64_t begin, uint64_t end)
 {
-    const uint64_t length = (end - begin) / LANES;
+    const uint64_t lanes = end - begin < LANES * LANE_MIN ? 1 : LANES;
+    const uint64_t length = (end - begin) / lanes;
     struct lane lane[LANES];
     uint64_t steps;
-    lane[0] = lane_at(j, is_float, begin);
-    if (length < LANE_MIN) {
-        merge_alone(j, is_float, value_bytes, lane[0], end);
-        return;
-    }
-    for (uint64_t k = 1; k < LANES; k++)
+    for (uint64_t k = 0; k < lanes; k++)
         lane[k] = lane_at(j, is_float, begin + k * length);
-    while ((steps = sure_steps_of_all(j, lane, begin + length, length)) > 0)
+    while (lanes > 1 && (steps = sure_steps_of_all(j, lane, begin + length, length)) > 0)
         for (; steps > 0; steps--)
             for (int k = 0; k < LANES; k++)
                 merge_step(j, is_float, value_bytes, &lane[k]);
-    for (uint64_t k = 0; k < LANES; k++)
+    for (uint64_t k = 0; k < lanes; k++)
         merge_alone(j, is_float, value_bytes, lane[k],
-                    k + 1 < LANES ? begin + (k + 1) * length : end);
+                    k + 1 < lanes ? begin + (k + 1) * length : end);
 }
 
 ALWAYS_INLINE void merge_values(const struct gpi_merge_job *j, bool is_float, uint64_t begin,
@@ -160,7 +156,7 @@ gpi_merge_share_fn MERGE;
 
 void MERGE(const struct gpi_merge_job *j, uint64_t begin, uint64_t end)
 {
-    if (j->order.inf)
+    if (GPI_KEY_BITS > 8 && j->order.inf)
         merge_values(j, true, begin, end);
     else
         merge_values(j, false, begin, end);
