@@ -135,14 +135,9 @@ static acc_t identity(gp_op op)
     return (acc_t)(wide_t)neutral(op);
 }
 
-static acc_t load(in_t x)
+static inline bool is_item(in_t x, acc_t acc)
 {
-    return (acc_t)(wide_t)x;
-}
-
-static bool same(acc_t a, acc_t b)
-{
-    return a == b;
+    return x == (in_t)acc;
 }
 
 #elif GPI_KIND == 3
@@ -179,6 +174,11 @@ static bool less(acc_t a, acc_t b)
 static bool same(acc_t a, acc_t b)
 {
     return !less(a, b) && !less(b, a);
+}
+
+static inline bool is_item(in_t x, acc_t acc)
+{
+    return same(load(x), acc);
 }
 
 /* Neutral to the last bit: -0 for sums. */
@@ -272,7 +272,7 @@ static acc_t first_of(const in_t *in, size_t n, acc_t value)
     if (value != 0 && !isnan(value))
         return value;
     for (size_t i = 0; i < n; i++)
-        if (same(load(in[i]), value))
+        if (is_item(in[i], value))
             return load(in[i]);
     return value;
 }
@@ -347,11 +347,21 @@ static void unit_join(gp_op op, void *left, const void *right)
 }
 
 #if GPI_KIND <= 3
+/* Looks at a step at once, as vectors can, and for the place in the one that has it. */
 static size_t unit_find(const void *in, size_t n, const void *acc)
 {
+    enum { STEP = 32 };
     const in_t *items = in;
+    const acc_t wanted = *(const acc_t *)acc;
     size_t i = 0;
-    while (i < n && !same(load(items[i]), *(const acc_t *)acc))
+    for (uint32_t found; i + STEP <= n; i += STEP) {
+        found = 0;
+        for (size_t k = 0; k < STEP; k++)
+            found |= is_item(items[i + k], wanted);
+        if (found)
+            break;
+    }
+    while (i < n && !is_item(items[i], wanted))
         i++;
     return i;
 }
