@@ -164,7 +164,8 @@ bool t_is_signed(gp_dtype dtype);
 double t_epsilon(gp_dtype dtype);
 
 /* All dtypes and operators, for loop tests. */
-enum { T_DTYPE_COUNT = 12, T_OP_COUNT = 9 };
+#define T_ONE_MORE(...) +1
+enum { T_DTYPE_COUNT = 0 GP_DTYPE_MAP(T_ONE_MORE), T_OP_COUNT = 0 GP_OP_MAP(T_ONE_MORE) };
 extern const gp_dtype t_dtypes[];
 extern const gp_op t_ops[];
 
@@ -195,6 +196,8 @@ void t_capture_free(void);
 int t_device_count(void);
 /* Of the device in use; 0 without CUDA. */
 int t_multiprocessors(void);
+/* major * 10 + minor; 0 without CUDA. */
+int t_compute_capability(void);
 int t_device_current(void);
 void t_device_select(int device);
 gp_stream t_stream_new(void);

@@ -66,6 +66,14 @@ int t_multiprocessors(void)
     return count;
 }
 
+int t_compute_capability(void)
+{
+    int major = 0, minor = 0, device = t_device_current();
+    CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    return major * 10 + minor;
+}
+
 int t_device_current(void)
 {
     int device = -1;

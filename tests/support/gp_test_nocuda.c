@@ -43,6 +43,11 @@ int t_multiprocessors(void)
     return 0;
 }
 
+int t_compute_capability(void)
+{
+    return 0;
+}
+
 int t_device_current(void)
 {
     return -1;
