@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/dtype.h"
 
+#include "core/operators.h"
+
+#define COUNT(...) +1
+_Static_assert((0 GP_OP_MAP(COUNT)) == (0 GPI_SCALAR_OPERATORS(COUNT) GPI_PAIR_OPERATORS(COUNT)),
+               "an operator of GP_OP_MAP is not in core/operators.h");
+#undef COUNT
+
 size_t gp_dtype_bytes(gp_dtype dtype)
 {
     return gpi_dtype_bytes(dtype);

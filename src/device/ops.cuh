@@ -9,6 +9,9 @@
 
 #include <cstdint>
 
+#include <gp/core.h>
+
+#include "core/operators.h"
 #include "device/space.cuh"
 
 namespace GPI_SPACE
@@ -24,16 +27,16 @@ struct alignas(2) bf16_t {
     uint16_t bits;
 };
 
-/* x -> a x + b */
+/* x -> s0 x + s1 */
 template <class T> struct alignas(2 * sizeof(T)) Affine {
     using Scalar = T;
-    T a, b;
+    T s0, s1;
 };
 
 /* row-major 2x2 */
 template <class T> struct alignas(16) Mat2 {
     using Scalar = T;
-    T m00, m01, m10, m11;
+    T s0, s1, s2, s3;
 };
 
 template <class A, class S> GPI_DEVICE A widen(S s)
@@ -175,17 +178,13 @@ GPI_DEVICE uint64_t reduce_add_64(uint64_t v)
 }
 #endif
 
-template <class A> struct Sum {
-    static constexpr bool commutes = true;
+/* Folds of a warp that the hardware has. */
+template <gp_op OP, class A> struct WarpReduction {
+    static constexpr bool warp_reduces = false;
+};
+
+template <class A> struct WarpReduction<GP_SUM, A> {
     static constexpr bool warp_reduces = GPI_SM >= 80 && is_integer<A>::value;
-    static GPI_DEVICE A identity()
-    {
-        return zero_for_sum<A>();
-    }
-    static GPI_DEVICE A apply(A a, A b)
-    {
-        return a + b;
-    }
     static GPI_DEVICE A reduce(A v)
     {
         if constexpr (sizeof(A) == 4)
@@ -195,40 +194,19 @@ template <class A> struct Sum {
     }
 };
 
-/* Products of narrow unsigned integers are taken in 32 bits, sums too: both wrap alike when stored.
- */
-template <class A> struct Product {
-    static constexpr bool commutes = true;
-    static constexpr bool warp_reduces = false;
-    static GPI_DEVICE A identity()
-    {
-        return (A)1;
-    }
-    static GPI_DEVICE A apply(A a, A b)
-    {
-        return a * b;
-    }
-};
-
-/*
- * A tie keeps the left operand. S is the dtype whose limits are the identities: i8 is computed in
- * 32 bits, but its largest value is 127. Floats do not commute: which of -0 and +0, or of two NaNs,
- * shows.
- */
-template <class A, class S> struct Min {
-    static constexpr bool commutes = is_integer<A>::value;
+template <class A> struct WarpReduction<GP_MIN, A> {
     static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
-    static GPI_DEVICE A identity()
-    {
-        return (A)highest_value<S>();
-    }
-    static GPI_DEVICE A apply(A a, A b)
-    {
-        return less(b, a) ? b : a;
-    }
     static GPI_DEVICE A reduce(A v)
     {
         return __reduce_min_sync(0xffffffffu, v);
+    }
+};
+
+template <class A> struct WarpReduction<GP_MAX, A> {
+    static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
+    static GPI_DEVICE A reduce(A v)
+    {
+        return __reduce_max_sync(0xffffffffu, v);
     }
 };
 
@@ -264,88 +242,72 @@ template <> GPI_DEVICE double identity_of_max<double, double>()
     return __hiloint2double((int)unseen(0xfff00000), 0);
 }
 
-template <class A, class S> struct Max {
-    static constexpr bool commutes = is_integer<A>::value;
-    static constexpr bool warp_reduces = GPI_SM >= 80 && is_word<A>::value;
-    static GPI_DEVICE A identity()
-    {
-        return identity_of_max<S, A>();
-    }
-    static GPI_DEVICE A apply(A a, A b)
-    {
-        return less(a, b) ? b : a;
-    }
-    static GPI_DEVICE A reduce(A v)
-    {
-        return __reduce_max_sync(0xffffffffu, v);
-    }
-};
+/*
+ * Sum, Product, Min ..: A is the accumulator, S the dtype whose limits are the identities of Min
+ * and Max: i8 is computed in 32 bits, but its largest value is 127. Narrow unsigned integers are
+ * computed in 32 bits too; all wraps alike when it is stored. A tie of Min and Max keeps the left
+ * operand, so that those of floats do not commute: which of -0 and +0, or of two NaNs, is the
+ * result.
+ */
+template <class A> constexpr bool commutes_ARITHMETIC = true;
+template <class A> constexpr bool commutes_ORDER = is_integer<A>::value;
+template <class A> constexpr bool commutes_BITS = true;
+#define NEUTRAL_NOTHING zero_for_sum<A>()
+#define NEUTRAL_ZERO (A)0
+#define NEUTRAL_ONE (A)1
+#define NEUTRAL_ONES (A) ~(A)0
+#define NEUTRAL_GREATEST (A) highest_value<S>()
+#define NEUTRAL_LEAST identity_of_max<S, A>()
+#define GPI_LESS less
+#define GPI_CHOOSE(condition, a, b) ((condition) ? (a) : (b))
+#define OPERATOR(NAME, Name, class_, neutral, result)                                              \
+    template <class A, class S = A> struct Name : WarpReduction<GP_##NAME, A> {                    \
+        static constexpr bool commutes = commutes_##class_<A>;                                     \
+        static GPI_DEVICE A identity()                                                             \
+        {                                                                                          \
+            return NEUTRAL_##neutral;                                                              \
+        }                                                                                          \
+        static GPI_DEVICE A apply(A l, A r)                                                        \
+        {                                                                                          \
+            return result;                                                                         \
+        }                                                                                          \
+    };
+GPI_SCALAR_OPERATORS(OPERATOR)
+#undef OPERATOR
+#undef NEUTRAL_NOTHING
+#undef NEUTRAL_ZERO
+#undef NEUTRAL_ONE
+#undef NEUTRAL_ONES
+#undef NEUTRAL_GREATEST
+#undef NEUTRAL_LEAST
+#undef GPI_LESS
+#undef GPI_CHOOSE
 
-template <class A> struct And {
-    static constexpr bool commutes = true;
-    static constexpr bool warp_reduces = false;
-    static GPI_DEVICE A identity()
-    {
-        return (A) ~(A)0;
-    }
-    static GPI_DEVICE A apply(A a, A b)
-    {
-        return a & b;
-    }
-};
+/* Compose, Multiply2x2: found by the number of scalars of their items. */
+#define OF_2(NAME, Name, scalars, ...) +(scalars == 2)
+#define OF_4(NAME, Name, scalars, ...) +(scalars == 4)
+static_assert((0 GPI_PAIR_OPERATORS(OF_2)) == 1 && (0 GPI_PAIR_OPERATORS(OF_4)) == 1,
+              "which of two operators on items of so many scalars?");
+#undef OF_2
+#undef OF_4
 
-template <class A> struct Or {
-    static constexpr bool commutes = true;
-    static constexpr bool warp_reduces = false;
-    static GPI_DEVICE A identity()
-    {
-        return (A)0;
-    }
-    static GPI_DEVICE A apply(A a, A b)
-    {
-        return a | b;
-    }
-};
-
-template <class A> struct Xor {
-    static constexpr bool commutes = true;
-    static constexpr bool warp_reduces = false;
-    static GPI_DEVICE A identity()
-    {
-        return (A)0;
-    }
-    static GPI_DEVICE A apply(A a, A b)
-    {
-        return a ^ b;
-    }
-};
-
-/* left first, then right: x -> a2 (a1 x + b1) + b2 */
-template <class A> struct Compose {
-    static constexpr bool commutes = false;
-    static constexpr bool warp_reduces = false;
-    static GPI_DEVICE A identity()
-    {
-        return A{1, 0};
-    }
-    static GPI_DEVICE A apply(A l, A r)
-    {
-        return A{r.a * l.a, r.a * l.b + r.b};
-    }
-};
-
-template <class A> struct Multiply2x2 {
-    static constexpr bool commutes = false;
-    static constexpr bool warp_reduces = false;
-    static GPI_DEVICE A identity()
-    {
-        return A{1, 0, 0, 1};
-    }
-    static GPI_DEVICE A apply(A l, A r)
-    {
-        return A{l.m00 * r.m00 + l.m01 * r.m10, l.m00 * r.m01 + l.m01 * r.m11,
-                 l.m10 * r.m00 + l.m11 * r.m10, l.m10 * r.m01 + l.m11 * r.m11};
-    }
-};
+#define GPI_L(i) l.s##i
+#define GPI_R(i) r.s##i
+#define OPERATOR(NAME, Name, scalars, neutral, ...)                                                \
+    template <class A> struct Name {                                                               \
+        static constexpr bool commutes = false, warp_reduces = false;                              \
+        static GPI_DEVICE A identity()                                                             \
+        {                                                                                          \
+            return A{GPI_WITHOUT_PARENTHESES neutral};                                             \
+        }                                                                                          \
+        static GPI_DEVICE A apply(A l, A r)                                                        \
+        {                                                                                          \
+            return A{__VA_ARGS__};                                                                 \
+        }                                                                                          \
+    };
+GPI_PAIR_OPERATORS(OPERATOR)
+#undef OPERATOR
+#undef GPI_L
+#undef GPI_R
 
 } // namespace GPI_SPACE

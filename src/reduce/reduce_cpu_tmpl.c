@@ -21,6 +21,11 @@
 #define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
+#if GPI_KIND <= 3
+#define GPI_FLOATS (GPI_KIND == 3)
+#include "core/operators_cpu.h"
+#endif
+
 #if GPI_KIND <= 2
 
 typedef GPI_STORED in_t;
@@ -34,54 +39,32 @@ typedef uint64_t wide_t;
 /* Sums of so many items of 1 or 2 bytes fit 32 bits. */
 enum { SHORT = 32768 };
 
-ALWAYS_INLINE in_t neutral(gp_op op)
+#define ALL ((in_t) ~(in_t)0)
+#define HIGHEST (GPI_KIND == 2 ? (in_t)(((uint64_t)1 << (8 * sizeof(in_t) - 1)) - 1) : ALL)
+#define NEUTRAL_NOTHING (in_t)0
+#define NEUTRAL_ZERO (in_t)0
+#define NEUTRAL_ONE (in_t)1
+#define NEUTRAL_ONES ALL
+#define NEUTRAL_GREATEST HIGHEST
+#define NEUTRAL_LEAST ((in_t)~HIGHEST)
+
+ALWAYS_INLINE in_t neutral(gp_op op){GPI_RETURN_NEUTRAL}
+
+#define GPI_LESS(a, b) ((a) < (b))
+#define GPI_CHOOSE(condition, a, b) ((condition) ? (a) : (b))
+
+ALWAYS_INLINE acc_t apply(gp_op op, acc_t left, acc_t right)
 {
-    in_t all = (in_t) ~(in_t)0;
-    in_t highest = GPI_KIND == 2 ? (in_t)(((uint64_t)1 << (8 * sizeof(in_t) - 1)) - 1) : all;
-    switch (op) {
-    case GP_PRODUCT:
-        return 1;
-    case GP_MIN:
-        return highest;
-    case GP_MAX:
-        return (in_t)~highest;
-    case GP_AND:
-        return all;
-    default:
-        return 0;
-    }
+    typedef acc_t as_ARITHMETIC, as_BITS;
+    typedef wide_t as_ORDER;
+    GPI_RETURN_RESULT(acc_t)
 }
 
-ALWAYS_INLINE uint64_t apply(gp_op op, uint64_t l, uint64_t r)
+ALWAYS_INLINE in_t apply_items(gp_op op, in_t left, in_t right)
 {
-    switch (op) {
-    case GP_SUM:
-        return l + r;
-    case GP_PRODUCT:
-        return l * r;
-    case GP_MIN:
-        return (wide_t)r < (wide_t)l ? r : l;
-    case GP_MAX:
-        return (wide_t)l < (wide_t)r ? r : l;
-    case GP_AND:
-        return l & r;
-    case GP_OR:
-        return l | r;
-    default:
-        return l ^ r;
-    }
-}
-
-ALWAYS_INLINE in_t apply_items(gp_op op, in_t l, in_t r)
-{
-    switch (op) {
-    case GP_MIN:
-        return r < l ? r : l;
-    case GP_MAX:
-        return l < r ? r : l;
-    default:
-        return (in_t)apply(op, (uint64_t)l, (uint64_t)r);
-    }
+    typedef uint64_t as_ARITHMETIC, as_BITS;
+    typedef in_t as_ORDER;
+    GPI_RETURN_RESULT(in_t)
 }
 
 ALWAYS_INLINE acc_t fold(gp_op op, const in_t *in, size_t n)
@@ -112,21 +95,16 @@ static acc_t sum(const in_t *in, size_t n)
 
 static acc_t block_fold(gp_op op, const in_t *in, size_t n)
 {
-    switch (op) {
-    case GP_SUM:
+    if (op == GP_SUM)
         return sum(in, n);
-    case GP_PRODUCT:
-        return fold(GP_PRODUCT, in, n);
-    case GP_MIN:
-        return fold(GP_MIN, in, n);
-    case GP_MAX:
-        return fold(GP_MAX, in, n);
-    case GP_AND:
-        return fold(GP_AND, in, n);
-    case GP_OR:
-        return fold(GP_OR, in, n);
+    switch (op) {
+#define CASE(NAME)                                                                                 \
+    case GP_##NAME:                                                                                \
+        return fold(GP_##NAME, in, n);
+        GPI_EACH_OPERATOR
+#undef CASE
     default:
-        return fold(GP_XOR, in, n);
+        __builtin_unreachable();
     }
 }
 
@@ -181,36 +159,35 @@ static inline bool is_item(in_t x, acc_t acc)
     return same(load(x), acc);
 }
 
-/* Neutral to the last bit: -0 for sums. */
+#define NEUTRAL_NOTHING (acc_t) - 0.0
+#define NEUTRAL_ONE (acc_t)1
+#define NEUTRAL_GREATEST (acc_t) NAN
+#define NEUTRAL_LEAST (acc_t) - INFINITY
+
 static acc_t identity(gp_op op)
 {
-    return op == GP_PRODUCT ? (acc_t)1
-           : op == GP_MIN   ? (acc_t)NAN
-           : op == GP_MAX   ? -(acc_t)INFINITY
-                            : -(acc_t)0;
+    GPI_RETURN_NEUTRAL
 }
 
-static acc_t apply(gp_op op, acc_t l, acc_t r)
+static acc_t apply(gp_op op, acc_t left, acc_t right)
 {
-    switch (op) {
-    case GP_SUM:
-        return l + r;
-    case GP_PRODUCT:
-        return l * r;
-    case GP_MIN:
-        return less(r, l) ? r : l;
-    default:
-        return less(l, r) ? r : l;
-    }
+#define GPI_LESS less
+#define GPI_CHOOSE(condition, a, b) ((condition) ? (a) : (b))
+    typedef acc_t as_ARITHMETIC, as_ORDER;
+    GPI_RETURN_RESULT(acc_t)
+#undef GPI_LESS
+#undef GPI_CHOOSE
 }
 
-ALWAYS_INLINE vector combine(gp_op op, vector l, vector r)
+ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 {
-    typedef __typeof__(l < r) mask;
-    if (op == GP_SUM)
-        return l + r;
-    mask take = op == GP_MIN ? LESS(mask, r, l) : LESS(mask, l, r);
-    return (vector)(((mask)r & take) | ((mask)l & ~take));
+    typedef __typeof__(left < right) mask;
+#define GPI_LESS(a, b) LESS(mask, a, b)
+#define GPI_CHOOSE(take, a, b) (vector)(((mask)(a) & (take)) | ((mask)(b) & ~(take)))
+    typedef vector as_ARITHMETIC, as_ORDER;
+    GPI_RETURN_RESULT(vector)
+#undef GPI_LESS
+#undef GPI_CHOOSE
 }
 
 /* Lanes of items [0, n), n a multiple of LANES. */
@@ -279,15 +256,18 @@ static acc_t first_of(const in_t *in, size_t n, acc_t value)
 
 static acc_t block_fold(gp_op op, const in_t *in, size_t n)
 {
-    switch (op) {
-    case GP_SUM:
-        return fold(GP_SUM, in, n);
-    case GP_PRODUCT:
+    if (op == GP_PRODUCT)
         return product(in, n);
-    case GP_MIN:
-        return first_of(in, n, fold(GP_MIN, in, n));
+    switch (op) {
+#define FOLD_ARITHMETIC(NAME) fold(GP_##NAME, in, n)
+#define FOLD_ORDER(NAME) first_of(in, n, fold(GP_##NAME, in, n))
+#define CASE(NAME, Name, class, neutral, result)                                                   \
+    case GP_##NAME:                                                                                \
+        return FOLD_##class(NAME);
+        GPI_UNIT_OPERATORS(CASE)
+#undef CASE
     default:
-        return first_of(in, n, fold(GP_MAX, in, n));
+        __builtin_unreachable();
     }
 }
 
@@ -298,26 +278,7 @@ typedef struct {
 } in_t;
 typedef in_t acc_t;
 
-static acc_t identity(gp_op op)
-{
-    (void)op;
-#if GPI_SCALARS == 2
-    return (acc_t){{1, 0}};
-#else
-    return (acc_t){{1, 0, 0, 1}};
-#endif
-}
-
-static acc_t apply(gp_op op, acc_t l, acc_t r)
-{
-    (void)op;
-#if GPI_SCALARS == 2
-    return (acc_t){{r.v[0] * l.v[0], r.v[0] * l.v[1] + r.v[1]}};
-#else
-    return (acc_t){{l.v[0] * r.v[0] + l.v[1] * r.v[2], l.v[0] * r.v[1] + l.v[1] * r.v[3],
-                    l.v[2] * r.v[0] + l.v[3] * r.v[2], l.v[2] * r.v[1] + l.v[3] * r.v[3]}};
-#endif
-}
+#include "core/operators_cpu.h"
 
 static acc_t block_fold(gp_op op, const in_t *in, size_t n)
 {

@@ -176,26 +176,31 @@ template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A> {
     {
     }
 
-    /* f(an operator of ops.cuh) */
+    /* f(an operator of ops.cuh); one of them is what is left. Sums have another fold. */
     template <class F> GPI_DEVICE A with(F f) const
     {
-        if constexpr (!is_integer<A>::value) {
-            return f(Product<A>());
-        } else {
-            if (op == GP_MIN)
-                return f(Min<A, T>());
-            if constexpr (!Limits<A>::is_signed) {
-                if (op == GP_PRODUCT)
-                    return f(Product<A>());
-                if (op == GP_AND)
-                    return f(And<A>());
-                if (op == GP_OR)
-                    return f(Or<A>());
-                if (op == GP_XOR)
-                    return f(Xor<A>());
-            }
-            return f(Max<A, T>());
+        constexpr gp_op rest = ordered ? GP_PRODUCT : GP_MAX;
+        constexpr bool wraps = !ordered && !Limits<A>::is_signed;
+#define CASE(NAME, Name, class_, neutral, result)                                                  \
+    if constexpr (GP_##NAME != GP_SUM && GP_##NAME != rest)                                        \
+        if (op == GP_##NAME)                                                                       \
+            return f(Name<A, T>());
+#define REST(NAME, Name, class_, neutral, result)                                                  \
+    if constexpr (GP_##NAME == rest)                                                               \
+        return f(Name<A, T>());
+        if constexpr (!ordered) {
+            GPI_ORDER_OPERATORS(CASE)
         }
+        if constexpr (ordered || wraps) {
+            GPI_ARITHMETIC_OPERATORS(CASE)
+        }
+        if constexpr (wraps) {
+            GPI_BITS_OPERATORS(CASE)
+        }
+        GPI_FLOAT_OPERATORS(REST)
+#undef CASE
+#undef REST
+        __builtin_unreachable();
     }
     GPI_DEVICE A identity() const
     {

@@ -104,10 +104,10 @@ static void chunk_fan(gp_op op, acc_t prefix, acc_t *items, size_t n)
     case GP_##name:                                                                                \
         items_fan(GP_##name, prefix, items, n);                                                    \
         break;
-        EACH_OP(CASE)
+        EACH_OP
 #undef CASE
     default:
-        break;
+        __builtin_unreachable();
     }
 }
 

@@ -112,24 +112,16 @@ ALWAYS_INLINE vector vector_select(lanes mask, vector a, vector b)
     return (vector)(((lanes)a & mask) | ((lanes)b & ~mask));
 }
 
-ALWAYS_INLINE vector combine(gp_op op, vector l, vector r)
+ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 {
-    switch (op) {
-    case GP_SUM:
-        return (vector)((uvector)l + (uvector)r);
-    case GP_PRODUCT:
-        return (vector)((uvector)l * (uvector)r);
-    case GP_MIN:
-        return vector_select(vector_less(r, l), r, l);
-    case GP_MAX:
-        return vector_select(vector_less(l, r), r, l);
-    case GP_AND:
-        return (vector)((lanes)l & (lanes)r);
-    case GP_OR:
-        return (vector)((lanes)l | (lanes)r);
-    default:
-        return (vector)((lanes)l ^ (lanes)r);
-    }
+#define GPI_LESS vector_less
+#define GPI_CHOOSE vector_select
+    typedef uvector as_ARITHMETIC;
+    typedef lanes as_BITS UNUSED;
+    typedef vector as_ORDER;
+    GPI_RETURN_RESULT(vector)
+#undef GPI_LESS
+#undef GPI_CHOOSE
 }
 
 ALWAYS_INLINE vector vector_scan(gp_op op, vector v)

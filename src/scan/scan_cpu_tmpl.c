@@ -110,15 +110,9 @@ static inline bool chunk_store(const acc_t *from, size_t n, bool stream, out_t *
  * ------------------------------------------- */
 
 #if ONLY_SUM
-#define EACH_OP(CASE) CASE(SUM)
-#elif GPI_SCALARS == 2
-#define EACH_OP(CASE) CASE(AFFINE)
-#elif GPI_SCALARS == 4
-#define EACH_OP(CASE) CASE(MAT2)
-#elif ACC_IS_FLOAT
-#define EACH_OP(CASE) CASE(SUM) CASE(PRODUCT) CASE(MIN) CASE(MAX)
+#define EACH_OP CASE(SUM)
 #else
-#define EACH_OP(CASE) CASE(SUM) CASE(PRODUCT) CASE(MIN) CASE(MAX) CASE(AND) CASE(OR) CASE(XOR)
+#define EACH_OP GPI_EACH_OPERATOR
 #endif
 
 /* Which operators are scanned in vectors, and how many items those take at a time. */
@@ -203,10 +197,10 @@ static acc_t block_reduce(gp_op op, const struct job *job, uint64_t first, size_
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
         return reduce(GP_##name, job, first, n);
-        EACH_OP(CASE)
+        EACH_OP
 #undef CASE
     default:
-        return identity(op);
+        __builtin_unreachable();
     }
 }
 
@@ -216,10 +210,10 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
         return scan(GP_##name, in, n, carry, buffer);
-        EACH_OP(CASE)
+        EACH_OP
 #undef CASE
     default:
-        return carry;
+        __builtin_unreachable();
     }
 }
 

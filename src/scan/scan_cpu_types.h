@@ -76,26 +76,7 @@ typedef struct {
 typedef acc_t in_t;
 typedef acc_t out_t;
 
-static inline acc_t identity(gp_op op)
-{
-    (void)op;
-#if GPI_SCALARS == 2
-    return (acc_t){{1, 0}};
-#else
-    return (acc_t){{1, 0, 0, 1}};
-#endif
-}
-
-static inline acc_t apply(gp_op op, acc_t l, acc_t r)
-{
-    (void)op;
-#if GPI_SCALARS == 2
-    return (acc_t){{r.v[0] * l.v[0], r.v[0] * l.v[1] + r.v[1]}};
-#else
-    return (acc_t){{l.v[0] * r.v[0] + l.v[1] * r.v[2], l.v[0] * r.v[1] + l.v[1] * r.v[3],
-                    l.v[2] * r.v[0] + l.v[3] * r.v[2], l.v[2] * r.v[1] + l.v[3] * r.v[3]}};
-#endif
-}
+#include "core/operators_cpu.h"
 
 static inline acc_t widen_in(in_t v)
 {
@@ -113,6 +94,9 @@ static inline out_t narrow(acc_t v)
 }
 
 #else /* one scalar */
+
+#define GPI_FLOATS ACC_IS_FLOAT
+#include "core/operators_cpu.h"
 
 typedef PASTE(stored_, GPI_IN) in_t;
 typedef PASTE(stored_, GPI_OUT) out_t;
@@ -219,45 +203,28 @@ static inline acc_t least(void)
 #endif
 }
 
-/* Neutral to the last bit: -0 for sums of floats. */
+#define NEUTRAL_NOTHING (ACC_IS_FLOAT ? (acc_t)-0.0 : (acc_t)0)
+#define NEUTRAL_ZERO (acc_t)0
+#define NEUTRAL_ONE (acc_t)1
+#define NEUTRAL_ONES (acc_t) - 1
+#define NEUTRAL_GREATEST greatest()
+#define NEUTRAL_LEAST least()
+
 static inline acc_t identity(gp_op op)
 {
-    switch (op) {
-    case GP_PRODUCT:
-        return 1;
-    case GP_MIN:
-        return greatest();
-    case GP_MAX:
-        return OUT_KIND == 1 ? 0 : least();
-    case GP_AND:
-        return (acc_t)-1;
-    default:
-        return ACC_IS_FLOAT && op == GP_SUM ? (acc_t)-0.0 : 0;
-    }
+    GPI_RETURN_NEUTRAL
 }
 
-static inline acc_t apply(gp_op op, acc_t l, acc_t r)
+static inline acc_t apply(gp_op op, acc_t left, acc_t right)
 {
-    switch (op) {
-    case GP_SUM:
-        return (acc_t)((math_t)l + (math_t)r);
-    case GP_PRODUCT:
-        return (acc_t)((math_t)l * (math_t)r);
-    case GP_MIN:
-        return less(r, l) ? r : l;
-    case GP_MAX:
-        return less(l, r) ? r : l;
-#if !ACC_IS_FLOAT
-    case GP_AND:
-        return (acc_t)((math_t)l & (math_t)r);
-    case GP_OR:
-        return (acc_t)((math_t)l | (math_t)r);
-    case GP_XOR:
-        return (acc_t)((math_t)l ^ (math_t)r);
-#endif
-    default:
-        return l;
-    }
+#define GPI_LESS less
+#define GPI_CHOOSE(condition, a, b) ((condition) ? (a) : (b))
+    typedef math_t as_ARITHMETIC;
+    typedef math_t as_BITS UNUSED;
+    typedef acc_t as_ORDER;
+    GPI_RETURN_RESULT(acc_t)
+#undef GPI_LESS
+#undef GPI_CHOOSE
 }
 
 #endif

@@ -200,11 +200,11 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 
 /* ---- operators of a unit ---- */
 
-template <class In, class Out, bool WIDE, template <class> class Op>
+template <class In, class Out, template <class, class> class Op>
 gp_status launch_wrapping(gp_context *ctx, const gpi_scan_args *args)
 {
     using A = typename Accumulator<Out>::wrapping;
-    return launch<ScanTypes<In, A, Out, sizeof(In), sizeof(Out), WIDE>, Op<A>>(ctx, args);
+    return launch<ScanTypes<In, A, Out, sizeof(In), sizeof(Out), false>, Op<A, A>>(ctx, args);
 }
 
 template <class T, template <class, class> class Op>
@@ -239,29 +239,27 @@ template <class T> struct Wrapping<T, true> {
 template <class T> gp_status launch_ops(gp_context *ctx, const gpi_scan_args *args)
 {
     using U = typename Wrapping<T>::type;
-    if (args->op == GP_SUM)
-        return launch_wrapping<U, U, false, Sum>(ctx, args);
+#define WRAPPING(NAME, Name, class_, neutral, result)                                              \
+    if (args->op == GP_##NAME)                                                                     \
+        return launch_wrapping<U, U, Name>(ctx, args);
+#define ORDERED(NAME, Name, class_, neutral, result)                                               \
+    if (args->op == GP_##NAME)                                                                     \
+        return launch_ordered<T, Name>(ctx, args);
 #ifdef GPI_BACKWARD
+    WRAPPING(SUM, Sum, , , )
     constexpr bool ordered = sizeof(T) >= GPI_SCAN_BACKWARD_ORDERED;
 #else
-    constexpr bool ordered = true;
-    if (args->op == GP_PRODUCT)
-        return launch_wrapping<U, U, false, Product>(ctx, args);
+    GPI_ARITHMETIC_OPERATORS(WRAPPING)
     if constexpr (std::is_integral_v<T>) {
-        if (args->op == GP_AND)
-            return launch_wrapping<U, U, false, And>(ctx, args);
-        if (args->op == GP_OR)
-            return launch_wrapping<U, U, false, Or>(ctx, args);
-        if (args->op == GP_XOR)
-            return launch_wrapping<U, U, false, Xor>(ctx, args);
+        GPI_BITS_OPERATORS(WRAPPING)
     }
+    constexpr bool ordered = true;
 #endif
     if constexpr (ordered) {
-        if (args->op == GP_MIN)
-            return launch_ordered<T, Min>(ctx, args);
-        if (args->op == GP_MAX)
-            return launch_ordered<T, Max>(ctx, args);
+        GPI_ORDER_OPERATORS(ORDERED)
     }
+#undef WRAPPING
+#undef ORDERED
     return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", args->function,
                     gp_op_string(args->op));
 }
@@ -278,7 +276,7 @@ gp_status launch_unit(gp_context *ctx, const gpi_scan_args *args)
     else if constexpr (std::is_same_v<In, Out>)
         return launch_ops<In>(ctx, args);
     else
-        return launch_wrapping<In, Out, false, Sum>(ctx, args);
+        return launch_wrapping<In, Out, Sum>(ctx, args);
 }
 
 } // namespace

@@ -2,7 +2,6 @@
 /* The arguments of a scan as the kernels of the family and CUB take them. */
 #pragma once
 
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -38,57 +37,18 @@ static uint64_t sign_extended(uint64_t bits, int sign_bits)
     return sign_bits ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
 }
 
-static uint64_t integer_neutral(const gpi_scan_args *args)
+/* Integers are extended by their sign, and so are identities. */
+template <class A> RunTimeOp<A> run_time_op(const gpi_scan_args *args)
 {
     const int bits = (int)gpi_dtype_bytes(args->out_dtype) * 8;
-    const uint64_t all = ~0ull >> (64 - bits);
-    const uint64_t highest = args->sign_bits ? all >> 1 : all;
-    switch (args->op) {
-    case GP_PRODUCT:
-        return 1;
-    case GP_MIN:
-        return highest;
-    case GP_MAX:
-        return args->sign_bits ? ~highest : 0;
-    case GP_AND:
-        return ~0ull;
-    default:
-        return 0;
-    }
+    RunTimeOp<A> op = HostOp<A>::of(args->op, bits, args->sign_bits > 0);
+    if constexpr (std::is_integral_v<A>)
+        if (args->sign_bits) {
+            op.neutral = (A)sign_extended(op.neutral, args->sign_bits);
+            op.flip = (A)1 << (sizeof(A) * 8 - 1);
+        }
+    return op;
 }
-
-/* ---- by accumulator ---- */
-
-template <class T> T float_neutral(gp_op op)
-{
-    return op == GP_PRODUCT ? (T)1
-           : op == GP_MIN   ? (T)NAN
-           : op == GP_MAX   ? (T)-INFINITY
-                            : (T)-0.0; /* neutral to the last bit */
-}
-
-template <class A> struct HostOp {
-    static RunTimeOp<A> of(const gpi_scan_args *args)
-    {
-        if constexpr (std::is_integral_v<A>)
-            return {(A)integer_neutral(args), args->sign_bits ? (A)1 << (sizeof(A) * 8 - 1) : (A)0,
-                    (int)args->op};
-        else
-            return {float_neutral<A>(args->op), (A)0, (int)args->op};
-    }
-};
-template <class T> struct HostOp<Affine<T>> {
-    static RunTimeOp<Affine<T>> of(const gpi_scan_args *)
-    {
-        return {{1, 0}};
-    }
-};
-template <class T> struct HostOp<Mat2<T>> {
-    static RunTimeOp<Mat2<T>> of(const gpi_scan_args *)
-    {
-        return {{1, 0, 0, 1}};
-    }
-};
 
 template <class A> A init_of(const gpi_scan_args *args)
 {
@@ -126,7 +86,7 @@ template <class A> FamilyParams<A> family_params(const gp_context *ctx, const gp
     p.device_n = args->device_n;
     p.total = (uint64_t *)args->total;
     p.sticky = ctx->sticky;
-    p.op = HostOp<A>::of(args);
+    p.op = run_time_op<A>(args);
     p.start = start_of<A>(args, p.op.neutral);
     p.kind = args->kind;
     p.in_dtype = args->in_dtype;

@@ -2,10 +2,19 @@
 /* Operators as arguments of a kernel: the same for all its threads, one kernel for all of them. */
 #pragma once
 
+#include <cmath>
+
 #include "device/ops.cuh"
 
 namespace GPI_SPACE
 {
+
+/* What an operator on bits is if it is none of the others. */
+#define OPERATOR(NAME, ...) GP_##NAME,
+constexpr gp_op operators_on_bits[] = {GPI_BITS_OPERATORS(OPERATOR)};
+#undef OPERATOR
+constexpr int last_of_bits =
+    operators_on_bits[sizeof operators_on_bits / sizeof operators_on_bits[0] - 1];
 
 template <class A> struct RunTimeOp {
     static constexpr bool integer = is_integer<A>::value;
@@ -29,17 +38,22 @@ template <class A> struct RunTimeOp {
 
     GPI_DEVICE A apply(A l, A r) const
     {
-        if (op == GP_SUM)
-            return l + r;
-        if (op == GP_PRODUCT)
-            return l * r;
-        if (op == GP_MIN)
-            return before(r, l) ? r : l;
-        if (op == GP_MAX)
-            return before(l, r) ? r : l;
+#define GPI_LESS before
+#define GPI_CHOOSE(condition, a, b) ((condition) ? (a) : (b))
+#define BRANCH(NAME, Name, class_, neutral, result)                                                \
+    if (op == GP_##NAME)                                                                           \
+        return result;
+/* The last one is taken without a comparison. */
+#define CHOICE(NAME, Name, class_, neutral, result)                                                \
+    (GP_##NAME == last_of_bits ? (int)GP_##NAME : op) == GP_##NAME ? result:
+        GPI_FLOAT_OPERATORS(BRANCH)
         if constexpr (integer)
-            return op == GP_AND ? l & r : op == GP_OR ? l | r : l ^ r;
+            return GPI_BITS_OPERATORS(CHOICE) l;
         return l;
+#undef BRANCH
+#undef CHOICE
+#undef GPI_LESS
+#undef GPI_CHOOSE
     }
 };
 
@@ -66,6 +80,73 @@ template <class T> struct RunTimeOp<Mat2<T>> {
     GPI_DEVICE Mat2<T> apply(Mat2<T> l, Mat2<T> r) const
     {
         return Multiply2x2<Mat2<T>>::apply(l, r);
+    }
+};
+
+/* ---- on the host ---- */
+
+/* Identities of integers whose bits are ones, with a sign bit or 0; the rest of the word is 0. */
+inline uint64_t integer_neutral(gp_op op, uint64_t ones, uint64_t sign)
+{
+#define NEUTRAL_NOTHING 0
+#define NEUTRAL_ZERO 0
+#define NEUTRAL_ONE 1
+#define NEUTRAL_ONES ones
+#define NEUTRAL_GREATEST (ones ^ sign)
+#define NEUTRAL_LEAST sign
+#define CASE(NAME, Name, class_, neutral, result)                                                  \
+    if (op == GP_##NAME)                                                                           \
+        return NEUTRAL_##neutral;
+    GPI_SCALAR_OPERATORS(CASE)
+#undef CASE
+#undef NEUTRAL_NOTHING
+#undef NEUTRAL_ZERO
+#undef NEUTRAL_ONE
+#undef NEUTRAL_ONES
+#undef NEUTRAL_GREATEST
+#undef NEUTRAL_LEAST
+    __builtin_unreachable();
+}
+
+template <class A> A float_neutral(gp_op op)
+{
+#define NEUTRAL_NOTHING (A) - 0.0
+#define NEUTRAL_ONE (A)1
+#define NEUTRAL_GREATEST (A) NAN
+#define NEUTRAL_LEAST (A) - INFINITY
+#define CASE(NAME, Name, class_, neutral, result)                                                  \
+    if (op == GP_##NAME)                                                                           \
+        return NEUTRAL_##neutral;
+    GPI_FLOAT_OPERATORS(CASE)
+#undef CASE
+#undef NEUTRAL_NOTHING
+#undef NEUTRAL_ONE
+#undef NEUTRAL_GREATEST
+#undef NEUTRAL_LEAST
+    __builtin_unreachable();
+}
+
+/* An operator on items of so many bits, which an integer accumulator A has below zeros. */
+template <class A> struct HostOp {
+    static RunTimeOp<A> of(gp_op op, int bits, bool is_signed)
+    {
+        const uint64_t ones = ~0ull >> (64 - bits), sign = is_signed ? 1ull << (bits - 1) : 0;
+        if constexpr (is_integer<A>::value)
+            return {(A)integer_neutral(op, ones, sign), (A)sign, (int)op};
+        else
+            return {float_neutral<A>(op), (A)0, (int)op};
+    }
+};
+template <class T> struct HostOp<Affine<T>> {
+    static RunTimeOp<Affine<T>> of(gp_op, int, bool)
+    {
+        return {{1, 0}};
+    }
+};
+template <class T> struct HostOp<Mat2<T>> {
+    static RunTimeOp<Mat2<T>> of(gp_op, int, bool)
+    {
+        return {{1, 0, 0, 1}};
     }
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The only list of scan implementations: [backend][unit][instruction set or GPU architecture]. */
 #include "core/check.h"
+#include "core/operators.h"
 #include "core/threads.h"
 #include "scan/scan_internal.h"
 
@@ -137,11 +138,17 @@ gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulat
 
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)
 {
-    if (op >= GP_AND && op <= GP_XOR)
+    switch (op) {
+#define CASE(NAME, ...) case GP_##NAME:
+        GPI_FLOAT_OPERATORS(CASE)
+        return true;
+        GPI_BITS_OPERATORS(CASE)
         return !gpi_dtype_is_float(dtype);
-    if (gpi_op_scalars(op) > 1)
+        GPI_PAIR_OPERATORS(CASE)
         return dtype == GP_F32 || dtype == GP_F64;
-    return true;
+#undef CASE
+    }
+    return false;
 }
 
 bool gpi_scan_pair_allowed(gp_dtype in, gp_dtype out, gp_op op)

@@ -27,16 +27,6 @@ struct job {
     acc_t carry;                  /* of everything before block turn, from its last head on */
 };
 
-#if GPI_SCALARS == 2
-#define EACH_OP(CASE) CASE(AFFINE)
-#elif GPI_SCALARS == 4
-#define EACH_OP(CASE) CASE(MAT2)
-#elif ACC_IS_FLOAT
-#define EACH_OP(CASE) CASE(SUM) CASE(PRODUCT) CASE(MIN) CASE(MAX)
-#else
-#define EACH_OP(CASE) CASE(SUM) CASE(PRODUCT) CASE(MIN) CASE(MAX) CASE(AND) CASE(OR) CASE(XOR)
-#endif
-
 /* ---- loops: compiled for every operator ---- */
 
 static inline acc_t fold(gp_op op, const in_t *in, size_t n, acc_t x)
@@ -112,10 +102,10 @@ static void run(void *arg, size_t thread)
     case GP_##name:                                                                                \
         run_block(GP_##name, job, block);                                                          \
         break;
-            EACH_OP(CASE)
+            GPI_EACH_OPERATOR
 #undef CASE
         default:
-            break;
+            __builtin_unreachable();
         }
     }
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Launcher of the segmented scan; compiled per unit: GPI_UNIT, GPI_ITEM (a scalar), GPI_SCALARS. */
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -47,55 +46,10 @@ using Types = ScanTypes<Item, Acc, Item, sizeof(GPI_ITEM), sizeof(GPI_ITEM), fal
 
 /* ---- operators ---- */
 
-/* S: as stored. */
-template <class A, class S> A integer_neutral(gp_op op, A sign)
+static RunTimeOp<Acc> run_time_op(const gpi_segment_args *args)
 {
-    constexpr A ones = (A)(S)~0ull;
-    switch (op) {
-    case GP_PRODUCT:
-        return 1;
-    case GP_MIN:
-        return ones ^ sign;
-    case GP_MAX:
-        return sign;
-    case GP_AND:
-        return ones;
-    default:
-        return 0;
-    }
+    return HostOp<Acc>::of(args->op, (int)sizeof(GPI_ITEM) * 8, gpi_dtype_is_signed(args->dtype));
 }
-
-template <class A> A float_neutral(gp_op op)
-{
-    return op == GP_PRODUCT ? (A)1
-           : op == GP_MIN   ? (A)NAN
-           : op == GP_MAX   ? (A)-INFINITY
-                            : (A)-0.0; /* neutral to the last bit */
-}
-
-template <class A, class S> struct HostOp {
-    static RunTimeOp<A> of(const gpi_segment_args *args)
-    {
-        if constexpr (std::is_integral_v<A>) {
-            const A sign = gpi_dtype_is_signed(args->dtype) ? (A)1 << (sizeof(S) * 8 - 1) : (A)0;
-            return {integer_neutral<A, S>(args->op, sign), sign, (int)args->op};
-        } else {
-            return {float_neutral<A>(args->op), 0, (int)args->op};
-        }
-    }
-};
-template <class T> struct HostOp<Affine<T>, Affine<T>> {
-    static RunTimeOp<Affine<T>> of(const gpi_segment_args *)
-    {
-        return {{1, 0}};
-    }
-};
-template <class T> struct HostOp<Mat2<T>, Mat2<T>> {
-    static RunTimeOp<Mat2<T>> of(const gpi_segment_args *)
-    {
-        return {{1, 0, 0, 1}};
-    }
-};
 
 /* MIN, and MAX as the MIN of the flipped. A tie keeps the left operand. */
 template <class A> struct Least {
@@ -139,7 +93,7 @@ template <class Op> SegmentParams<Acc, Op> params(const gpi_segment_args *args, 
     p.n = args->n;
     p.heads = args->heads;
     p.exclusive = args->exclusive;
-    p.start = start_of<Acc, Item>(args, HostOp<Acc, Item>::of(args).neutral);
+    p.start = start_of<Acc, Item>(args, run_time_op(args).neutral);
     p.op = op;
     if (!args->heads) {
         p.row_length = length;
@@ -229,7 +183,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_segment_, GPI_UNIT))(gp_context 
                                                                      const gpi_segment_args *args)
 {
     using namespace GPI_SPACE;
-    const RunTimeOp<Acc> op = HostOp<Acc, Item>::of(args);
+    const RunTimeOp<Acc> op = run_time_op(args);
 #if GPI_SM >= 90
     if (args->n * Types::item >= (uint64_t)segment_stream_shape.from_bytes)
         return launch_large(ctx, args, op);

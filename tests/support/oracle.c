@@ -75,6 +75,8 @@ static double float_apply(gp_op op, double l, double r)
         return l * r;
     if (op == GP_MIN)
         return float_less(r, l) ? r : l;
+    if (op != GP_MAX)
+        ck_abort_msg("no such operator");
     return float_less(l, r) ? r : l;
 }
 
@@ -90,6 +92,7 @@ static void pair_apply(gp_op op, gp_dtype dtype, const void *left, const void *r
         v[0] = r[0] * l[0];
         v[1] = r[0] * l[1] + r[1];
     } else {
+        ck_assert_int_eq(op, GP_MAT2);
         v[0] = l[0] * r[0] + l[1] * r[2];
         v[1] = l[0] * r[1] + l[1] * r[3];
         v[2] = l[2] * r[0] + l[3] * r[2];
