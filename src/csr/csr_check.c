@@ -27,7 +27,7 @@ gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_
                         f, gp_dtype_string(offset), gp_dtype_string(index));
     *pair = gpi_dtype_bytes(index) == 8    ? GPI_CSR_64_64
             : gpi_dtype_bytes(offset) == 8 ? GPI_CSR_32_64
-                                          : GPI_CSR_32_32;
+                                           : GPI_CSR_32_32;
     return GP_OK;
 }
 

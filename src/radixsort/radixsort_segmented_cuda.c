@@ -96,8 +96,8 @@ static gp_status find_order(gp_context *ctx, const struct gpi_segmented_job *s, 
     GPI_TRY(gp_argsort(ctx, s->dtype, j->keys_in, j->n, index, indices[1], &s->options));
     GPI_TRY(gp_balance_search(ctx, s->offset_dtype, s->offsets, s->num_segments, j->n, segment,
                               segments[0], NULL));
-    GPI_TRY(
-        gp_gather(ctx, gpi_dtype_bytes(segment), segments[0], index, indices[1], j->n, segments[1]));
+    GPI_TRY(gp_gather(ctx, gpi_dtype_bytes(segment), segments[0], index, indices[1], j->n,
+                      segments[1]));
     return gp_radix_sort_pairs(ctx, segment, segments[1], gpi_dtype_bytes(index), indices[1], j->n,
                                segments[0], indices[0], &o);
 }
