@@ -12,8 +12,7 @@
 #include "bits.h"
 #include "oracle.h"
 
-/* ---- the table -------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static bool any(gp_dtype dtype, int which)
 {
@@ -102,8 +101,7 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* ---- comparison ------------------------------------------------------------------------------
- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 /* The outputs of a call, one behind the other. */
 static struct bits_output outputs_of(gp_context *ctx, const struct row *row,

@@ -7,8 +7,7 @@
 
 #include "gp_test.h"
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 START_TEST(test_version_matches_header)
 {
@@ -76,8 +75,7 @@ START_TEST(test_describe_names_the_backend)
 }
 END_TEST
 
-/* ---- creation
- * ------------------------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static gp_context *create(const gp_context_options *options)
 {
@@ -214,8 +212,7 @@ START_TEST(test_environment_and_options_limit_the_multiprocessors)
 }
 END_TEST
 
-/* ---- memory
- * -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 START_TEST(test_malloc_is_aligned_and_copies_go_anywhere)
 {
@@ -259,8 +256,7 @@ START_TEST(test_page_locked_memory_is_device_accessible)
 }
 END_TEST
 
-/* ---- streams, sticky word, reset
- * ------------------------------------------------------------------- */
+/* ---- streams, sticky word, reset ------------------------------------------------------------- */
 
 /* A sum past INT8_MAX with a total: sets the sticky word. */
 static void overflow(gp_context *ctx)

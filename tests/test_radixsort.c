@@ -22,8 +22,7 @@ START_TEST(test_oracle_words_follow_values)
 }
 END_TEST
 
-/* ---- values and sizes ---------------------------------------------------------------------------
- */
+/* ---- values and sizes ------------------------------------------------------------------------ */
 
 /* One call per size on arrays that are made once; what follows the n keys must stay as it was. */
 START_TEST(test_radix_sort_every_size)

@@ -20,8 +20,7 @@ static uint32_t *random_u32(size_t n)
     return host;
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* All prefixes of one input, so the expected outputs are computed once. */
 static void check_sizes(size_t begin, size_t end, size_t step)
@@ -148,8 +147,7 @@ START_TEST(test_scan_constant_input)
 }
 END_TEST
 
-/* ---- in place, alignment
- * ------------------------------------------------------------------------- */
+/* ---- in place, alignment --------------------------------------------------------------------- */
 
 START_TEST(test_scan_in_place)
 {
@@ -185,8 +183,7 @@ START_TEST(test_scan_any_alignment)
 }
 END_TEST
 
-/* ---- streams and graphs
- * ------------------------------------------------------------------------------ */
+/* ---- streams and graphs ---------------------------------------------------------------------- */
 
 /* Whatever the length: one kernel, and nothing beside it. */
 START_TEST(test_scan_is_one_launch)
@@ -240,8 +237,7 @@ START_TEST(test_scan_captured_and_replayed_with_other_data)
 }
 END_TEST
 
-/* ---- past 2^32 items
- * ----------------------------------------------------------------------------------- */
+/* ---- past 2^32 items ------------------------------------------------------------------------- */
 
 enum { PERIOD = 1000003, COMPARE = 64 << 20 };
 

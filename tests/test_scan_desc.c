@@ -13,8 +13,7 @@ static const struct scan_layout plain = {0, 0, false};
 static const size_t sizes[] = {0, 1, 2, 100, 4095, 4097, 20000, 70001};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* ---- initial values
- * ------------------------------------------------------------------------------ */
+/* ---- initial values -------------------------------------------------------------------------- */
 
 START_TEST(test_scan_initial_value_comes_first)
 {
@@ -52,8 +51,7 @@ START_TEST(test_scan_exclusive_reads_init_during_the_call)
 }
 END_TEST
 
-/* ---- widening
- * -------------------------------------------------------------------------------------- */
+/* ---- widening -------------------------------------------------------------------------------- */
 
 START_TEST(test_scan_sum_widens)
 {
@@ -83,8 +81,7 @@ START_TEST(test_scan_sum_widens_large)
 }
 END_TEST
 
-/* ---- n on the device
- * -------------------------------------------------------------------------------- */
+/* ---- n on the device ------------------------------------------------------------------------- */
 
 /* Scan with bound items of room and *device_n = given; outputs past the end stay poison. */
 static void check_device_n(gp_scan_kind kind, size_t bound, uint64_t given,
@@ -174,8 +171,7 @@ START_TEST(test_scan_n_on_the_device_short_of_a_large_bound)
 }
 END_TEST
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 START_TEST(test_scan_errors_leave_the_output_untouched)
 {

@@ -22,8 +22,7 @@ static bool in_every_dtype(int i, gp_op *op, gp_dtype *dtype)
     return t_op_allowed(*dtype, *op);
 }
 
-/* ---- values
- * ------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Every variant, operator and dtype at every size; kinds, initial values, offsets and in place take
  * turns. The outputs of the longest input serve all its beginnings. */
@@ -137,8 +136,7 @@ START_TEST(test_scan_family_sum_widens)
 }
 END_TEST
 
-/* ---- floats
- * ------------------------------------------------------------------------------------------- */
+/* ---- floats ---------------------------------------------------------------------------------- */
 
 /* Sums that round: close to the exact ones, and where promised the same bits in every run, in
  * place, and at any alignment. */
@@ -215,8 +213,7 @@ START_TEST(test_scan_family_signed_zeros_and_nans)
 }
 END_TEST
 
-/* ---- workspace, capture
- * ------------------------------------------------------------------------------- */
+/* ---- workspace, capture ---------------------------------------------------------------------- */
 
 /* After reserving what the library asks for, a call can be captured; replays see new data. */
 START_TEST(test_scan_family_captured)
@@ -281,8 +278,7 @@ START_TEST(test_scan_family_workspace_bytes)
 }
 END_TEST
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 START_TEST(test_scan_family_refusals_write_nothing)
 {

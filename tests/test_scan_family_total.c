@@ -9,8 +9,7 @@
 
 static const gp_scan_kind kinds[] = {GP_SCAN_INCLUSIVE, GP_SCAN_EXCLUSIVE, GP_SCAN_ROW_POINTERS};
 
-/* ---- totals
- * ------------------------------------------------------------------------------------------- */
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 /* Items of one sign whose sum is end. */
 static void *items_with_sum(gp_dtype dtype, size_t n, int64_t end)
@@ -117,8 +116,7 @@ START_TEST(test_scan_family_total_of_other_operators)
 }
 END_TEST
 
-/* ---- n on the device
- * ---------------------------------------------------------------------------------- */
+/* ---- n on the device ------------------------------------------------------------------------- */
 
 /* Outputs past the end stay as they were; a total is that of the items that exist. */
 static void check_device_n(struct scan_variant v, gp_scan_kind kind, size_t bound, uint64_t given,

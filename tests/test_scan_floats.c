@@ -9,8 +9,7 @@
 
 static const struct scan_layout plain = {0, 0, false};
 
-/* ---- special floats
- * ------------------------------------------------------------------------------ */
+/* ---- special floats -------------------------------------------------------------------------- */
 
 /* NaN, infinities and both zeros among few values, so that ties are common. */
 static char *special_input(gp_dtype dtype, size_t n, uint64_t *state, bool with_nan)
@@ -110,8 +109,7 @@ START_TEST(test_scan_float_sums_are_accurate)
 }
 END_TEST
 
-/* ---- determinism
- * ----------------------------------------------------------------------------------- */
+/* ---- determinism ----------------------------------------------------------------------------- */
 
 /* Scan on ctx from memory of t_ctx(); result in host. */
 static void scan_bits(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, size_t offset,

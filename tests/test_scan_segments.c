@@ -9,8 +9,7 @@
 #include "oracle.h"
 #include "scan_segments.h"
 
-/* ---- every description, dtype and operator ------------------------------------------------------
- */
+/* ---- every description, dtype and operator --------------------------------------------------- */
 
 START_TEST(test_segments_of_every_shape)
 {
@@ -113,8 +112,7 @@ START_TEST(test_segments_of_every_length_stream)
 }
 END_TEST
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void check_rows(const gp_scan_desc *desc, size_t num_rows, size_t length, bool in_place,
                        uint64_t *state)
@@ -175,8 +173,7 @@ START_TEST(test_rows_stream)
 }
 END_TEST
 
-/* ---- sizes
- * ---------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* Outputs of all items serve every beginning of them. */
 START_TEST(test_segments_of_every_size)
@@ -209,8 +206,7 @@ START_TEST(test_segments_of_every_size)
 }
 END_TEST
 
-/* ---- placement
- * ------------------------------------------------------------------------------------ */
+/* ---- placement ------------------------------------------------------------------------------- */
 
 START_TEST(test_segments_at_every_alignment)
 {
@@ -252,8 +248,7 @@ START_TEST(test_segments_empty_by_the_million)
 }
 END_TEST
 
-/* ---- floats
- * --------------------------------------------------------------------------------------- */
+/* ---- floats ---------------------------------------------------------------------------------- */
 
 /* Sums that round: the same bits whatever the alignment, the run, the threads and the
  * multiprocessors. */
@@ -315,8 +310,7 @@ START_TEST(test_segments_signs_of_zero)
 }
 END_TEST
 
-/* ---- capture
- * -------------------------------------------------------------------------------------- */
+/* ---- capture --------------------------------------------------------------------------------- */
 
 /* The workspace functions are enough for a fresh context, and a graph runs with other data. */
 START_TEST(test_segments_captured_and_replayed)

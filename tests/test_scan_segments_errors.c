@@ -178,8 +178,7 @@ START_TEST(test_segments_workspace)
 }
 END_TEST
 
-/* ---- offsets that break their rule ------------------------------------------------------------
- */
+/* ---- offsets that break their rule ----------------------------------------------------------- */
 
 /* The call with these offsets reports GP_ERROR_DATA; the CPU says where and writes nothing. */
 static void refuse_offsets(const uint64_t *offsets, size_t count, gp_dtype dtype, size_t n,

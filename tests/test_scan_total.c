@@ -11,8 +11,7 @@ static const gp_scan_kind kinds[] = {GP_SCAN_INCLUSIVE, GP_SCAN_EXCLUSIVE, GP_SC
 static const size_t sizes[] = {0, 1, 2, 100, 4095, 4097, 20000, 70001};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* ---- totals
- * ---------------------------------------------------------------------------------------- */
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 /* The last prefix in 64 bits: the scan of the same items with a wide output, where there is one. */
 static void total_oracle(const gp_scan_desc *desc, const void *in, size_t n, void *total)

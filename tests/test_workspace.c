@@ -23,8 +23,7 @@ static gp_context_options this_backend(void)
     return o;
 }
 
-/* ---- the caller's allocator
- * -------------------------------------------------------------------------- */
+/* ---- the caller's allocator ------------------------------------------------------------------ */
 
 struct arena {
     long countdown; /* allocations until one fails; negative: never */
@@ -214,8 +213,7 @@ START_TEST(test_reserved_workspace_is_enough)
 }
 END_TEST
 
-/* ---- figures without a device ------------------------------------------------------------------
- */
+/* ---- figures without a device ---------------------------------------------------------------- */
 
 /* A call of every gp_<primitive>_workspace_bytes(), right but for its target. */
 #define FIGURE(name, ...)                                                                          \
@@ -343,8 +341,7 @@ START_TEST(test_workspace_bytes_wrong_target_is_named)
 }
 END_TEST
 
-/* ---- threads
- * ------------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 struct worker {
     gp_backend backend;

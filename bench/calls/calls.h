@@ -105,8 +105,7 @@ struct call_sizes {
 };
 struct call_sizes call_sizes(const struct bench *b, int first, int last, int step);
 
-/* ---- processes for first calls ----------------------------------------------------------------
- */
+/* ---- processes for first calls --------------------------------------------------------------- */
 
 /* What the program does with --first-call NAME: measure, print, end. */
 int call_first_child(const struct bench_options *options);

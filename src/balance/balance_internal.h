@@ -100,8 +100,7 @@ gp_status gpi_check_index_value(gp_context *ctx, const char *function, const cha
 /* 1 to 65536. */
 gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, size_t item_bytes);
 
-/* ---- the merge path on the CPU -----------------------------------------------------------------
- */
+/* ---- the merge path on the CPU --------------------------------------------------------------- */
 
 /* offsets[s] - base, in the width of the offsets. */
 static inline uint64_t gpi_offset_at(const void *offsets, size_t offset_bytes, uint64_t base,
@@ -138,8 +137,7 @@ static inline uint64_t gpi_merge_path_search(const void *offsets, size_t offset_
     return low;
 }
 
-/* ---- CPU backend, in balance_cpu.c -------------------------------------------------------------
- */
+/* ---- CPU backend, in balance_cpu.c ----------------------------------------------------------- */
 
 gp_status gpi_balance_search_cpu(gp_context *ctx, const char *function,
                                  const struct gpi_balance_args *a);
@@ -152,8 +150,7 @@ gp_status gpi_balance_bound_cpu(gp_context *ctx, const char *function,
 gp_status gpi_balance_check_cpu(gp_context *ctx, const char *function,
                                 const struct gpi_offsets_check_args *a);
 
-/* ---- CPU: inner loops, compiled per item width and instruction set ------------------------------
- */
+/* ---- CPU: inner loops, compiled per item width and instruction set --------------------------- */
 
 /* A share of the path: from segment s0 and item i0 to segment s1 and item i1. */
 struct gpi_balance_share {

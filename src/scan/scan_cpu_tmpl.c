@@ -106,8 +106,7 @@ static inline bool chunk_store(const acc_t *from, size_t n, bool stream, out_t *
     return fits;
 }
 
-/* ---- operators: each loop is compiled for each of them
- * ------------------------------------------- */
+/* ---- operators: each loop is compiled for each of them --------------------------------------- */
 
 #if ONLY_SUM
 #define EACH_OP CASE(SUM)

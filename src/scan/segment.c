@@ -7,8 +7,7 @@
 #include "core/workspace.h"
 #include "scan/segment_internal.h"
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 /* The members that choose the items' meaning. */
 static gp_status check_items(gp_context *ctx, const char *f, const gp_scan_desc *d)
@@ -87,8 +86,7 @@ static gp_status check_offset_dtype(gp_context *ctx, const char *f, gp_dtype dty
     return GP_OK;
 }
 
-/* ---- workspace ---------------------------------------------------------------------------------
- */
+/* ---- workspace ------------------------------------------------------------------------------- */
 
 static size_t heads_bytes(uint64_t n)
 {
@@ -121,8 +119,7 @@ static gp_status workspace_bytes(const gp_target *target, const char *f, const g
     return GP_OK;
 }
 
-/* ---- the call ----------------------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static gp_status run_cuda(gp_context *ctx, struct gpi_segment_args *args, gpi_segment_fn scan)
 {

@@ -7,8 +7,7 @@
 #include "bits.h"
 #include "oracle.h"
 
-/* ---- operators ---------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 /* *carry = carry op item; a tie keeps the carry, and what is selected its bits. */
 static void fold(gp_dtype dtype, int op, char *carry, const char *item)

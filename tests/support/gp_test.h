@@ -102,8 +102,7 @@ uint64_t t_get_u64(const t_array *array);
 /* Host memory or the test fails; for 0 bytes too a pointer that free() takes. */
 void *t_host(size_t bytes);
 
-/* ---- comparisons: one assertion per array ------------------------------------------------------
- */
+/* ---- comparisons: one assertion per array ---------------------------------------------------- */
 
 /* Equal element by element: integers by bits; floats equal or both NaN, -0 equals +0. */
 #define t_same(name, dtype, expected, actual, n)                                                   \
@@ -129,8 +128,7 @@ void t_close_to_at(const char *file, int line, const char *name, gp_dtype dtype,
                    const double *expected, const double *magnitude, const void *actual, size_t n,
                    double rel);
 
-/* ---- inputs ------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* Fixed, or GP_TEST_SEED. */
 uint64_t t_seed(void);
@@ -181,8 +179,7 @@ size_t t_at_most(size_t n);
  */
 size_t t_step(size_t step);
 
-/* ---- CUDA, without its headers in the tests
- * ------------------------------------------------------ */
+/* ---- CUDA, without its headers in the tests -------------------------------------------------- */
 
 /* Capture what t_ctx() queues into a graph; false, and nothing happens, if t_is_cuda() is false. */
 bool t_capture_begin(void);

@@ -12,8 +12,7 @@ const gp_dtype t_widening[][2] = {
     {GP_F16, GP_F32}, {GP_BF16, GP_F32}, {GP_F32, GP_F64}};
 _Static_assert(sizeof t_widening / sizeof t_widening[0] == T_WIDENING_COUNT, "adapt the count");
 
-/* ---- operators --------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static uint64_t read_integer(gp_dtype dtype, const void *p)
 {
@@ -146,8 +145,7 @@ bool t_op_allowed(gp_dtype dtype, gp_op op)
     return op != GP_AFFINE && op != GP_MAT2 ? true : dtype == GP_F32 || dtype == GP_F64;
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* The symmetries of a square: they do not commute, and products are exact. */
 static void symmetry(uint64_t random, double m[4])
@@ -208,8 +206,7 @@ void *oracle_scan_input(gp_dtype dtype, gp_op op, size_t n, uint64_t *state)
     return host;
 }
 
-/* ---- scan --------------------------------------------------------------------------------------
- */
+/* ---- scan ------------------------------------------------------------------------------------ */
 
 gp_scan_desc t_scan_desc(gp_scan_kind kind, gp_dtype in, gp_dtype out, gp_op op)
 {
