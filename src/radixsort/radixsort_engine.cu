@@ -332,8 +332,8 @@ gp_status launch_large(gp_context *ctx, const char *function,
                        const RadixJob<Key, typename Payload<VB>::type> &job)
 {
     constexpr int T = radix_tile_threads, blocks_per_sm = 2;
-    radix_large_k<Key, true, VB, T>
-        <<<blocks_per_sm *(unsigned)ctx->sm_count, T, 0, ctx->stream>>>(job);
+    const unsigned blocks = blocks_per_sm * (unsigned)ctx->sm_count;
+    radix_large_k<Key, true, VB, T><<<blocks, T, 0, ctx->stream>>>(job);
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -406,7 +406,8 @@ gp_status sort_with(gp_context *ctx, const char *function, const gpi_radix_engin
     if constexpr (sizeof(Key) > 1 && !either<VB>)
         if (args->order.inf)
             return sort_as<true, VB>(ctx, function, args);
-    return sort_as < sizeof(Key) != 1 && either<VB>, VB > (ctx, function, args);
+    constexpr bool as_floats = sizeof(Key) != 1 && either<VB>;
+    return sort_as<as_floats, VB>(ctx, function, args);
 }
 
 static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)

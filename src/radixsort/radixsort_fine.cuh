@@ -45,7 +45,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     /* Values pass through shared memory where the counts were. */
     static constexpr bool staged = VB == 4;
     static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
-    static constexpr int stage_bytes = staged && most * VB > count_bytes ? most *VB : count_bytes;
+    static constexpr int value_bytes = most * VB;
+    static constexpr int stage_bytes =
+        staged && value_bytes > count_bytes ? value_bytes : count_bytes;
 
     struct Shared {
         alignas(16) Word words[most];

@@ -12,8 +12,8 @@
 struct gpi_radix_order {
     uint64_t sign; /* the sign bit; floats only */
     uint64_t inf;  /* bits of +inf; 0: an integer */
-    uint64_t
-        flip; /* inverted last: the sign bit of signed integers, and all bits when descending */
+    /* Inverted last: the sign bit of signed integers, and all bits when descending. */
+    uint64_t flip;
 };
 
 /* Negative floats count down from 0, positive ones up from the sign bit. */
