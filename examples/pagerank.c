@@ -3,8 +3,8 @@
  * PageRank on the device: P is |A| with each column scaled to sum 1 (an entry (i, j) is a link from
  * j to i), v = (1 - damping) / n, and
  *
- *     rank = v;   repeat  next = damping P rank + v  until  sum(next) - sum(rank) < tolerance
- * sum(next).
+ *     rank = v
+ *     repeat  next = damping P rank + v  until  sum(next) - sum(rank) < tolerance sum(next)
  *
  * Without the rank that columns without entries lose, the ranks grow from step to step, so the
  * difference of their sums is their whole change; scaled to sum 1 at the end they are PageRank with

@@ -6,10 +6,11 @@
  * All sorts compare an order word t(key), unsigned and as wide as the key:
  *   unsigned integers   the key;
  *   signed integers     the key with its sign bit inverted;
- *   floats              all ones for every NaN; otherwise -0 counts as +0, and then the bits of a
- * positive number with the sign bit set, or the inverted bits of a negative one. Descending order
- * compares the complement of t. The bit range of the options selects bits of this word. Keys
- * themselves are moved as they are: NaN payloads and the sign of zero survive.
+ *   floats              all ones for every NaN; otherwise -0 counts as +0, and then the bits of
+ *                       a positive number with the sign bit set, or the inverted bits of a
+ *                       negative one.
+ * Descending order compares the complement of t. The bit range of the options selects bits of this
+ * word. Keys themselves are moved as they are: NaN payloads and the sign of zero survive.
  */
 #ifndef GP_RADIXSORT_H
 #define GP_RADIXSORT_H

@@ -12,8 +12,8 @@
  * On the CPU a share is one task, walked a segment at a time with block-wise fills. On CUDA it is a
  * tile of one block: see balance_walk.cuh. Shares only cut the work, so no result depends on them.
  *
- * No workspace, except gp_expand_counts(): [offsets: num_segments + 1 of uint64_t][scan's
- * workspace].
+ * No workspace, except gp_expand_counts():
+ *   [offsets: num_segments + 1 of uint64_t][scan's workspace]
  */
 #ifndef GPI_BALANCE_INTERNAL_H
 #define GPI_BALANCE_INTERNAL_H

@@ -2,8 +2,8 @@
 /*
  * CPU: the sort inside COO to CSR and transpose.
  *
- *   1. Count entries per (chunk of the input, bucket); a bucket is a range of keys by their top
- * bits.
+ *   1. Count entries per (chunk of the input, bucket); a bucket is a range of keys by their
+ *      top bits.
  *   2. Scatter keys and values, so that each bucket is contiguous and in input order.
  *   3. Sort each bucket in cache, least significant digit first, and merge its duplicates in place.
  *   4. Add up what the buckets hold, and write each to its place, with the row pointers.

@@ -7,11 +7,12 @@
  * comparing. More is cut into parts, one per thread, and into buckets:
  *   1. one read counts the eight highest bits that vary, per part;
  *   2. an exclusive sum over (bin, part) gives each part its place in each bucket;
- *   3. each part moves its items, collecting them per bin in a line-sized buffer that leaves in one
- * piece;
+ *   3. each part moves its items, collecting them per bin in a line-sized buffer that leaves in
+ *      one piece;
  *   4. threads sort the buckets by the bits below, each one in its caches; a bucket that is too
- * long for that is cut again, by all threads if it is most of the array. A digit that is the same
- * in all keys needs no pass. Keys of 8 and 16 bits without values are counted and written anew.
+ *      long for that is cut again, by all threads if it is most of the array.
+ * A digit that is the same in all keys needs no pass. Keys of 8 and 16 bits without values are
+ * counted and written anew.
  *
  * CUDA: keys are moved as they are and compared by their order words (radixsort_order.h), which
  * kernels compute where they need a digit. radixsort_sweep.cuh says which routes there are. Equal
@@ -20,10 +21,11 @@
  * position at the end. CUB, when asked for, sorts words that are turned back afterwards.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
- *   CPU    [keys n][keys n if not an output][values or indices n][indices n][copy of
- * values][counts]
- *   CUDA   [keys n][keys n if not an output][values or positions n][positions n][copy of
- * values][plan, counts, tile states: 1 to 7% of the arrays]; the last alone where keys are counted
+ *   CPU    [keys n][keys n if not an output][values or indices n][indices n]
+ *          [copy of values][counts]
+ *   CUDA   [keys n][keys n if not an output][values or positions n][positions n]
+ *          [copy of values][plan, counts, tile states: 1 to 7% of the arrays];
+ *          the last alone where keys are counted
  *   CUB    [copy of keys][copy of values][words n][indices n][indices n][temporary of the sort]
  */
 #ifndef GPI_RADIXSORT_INTERNAL_H

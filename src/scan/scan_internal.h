@@ -7,12 +7,14 @@
  *   2. Each tile's sum is published as soon as it is known (device/tile_state.cuh).
  *   3. A tile's prefix is the fold of all sums before it in fixed groups (device/lookahead.cuh).
  *   4. Each lane adds its prefix to its items and stores them.
- * Middle-sized arrays (and GPUs before sm_90): one tile per block, held in registers
- * (scan_tile.cuh).
- * Sums of small arrays (sm_90 and newer): the same by one cluster, without states
- * (scan_cluster.cuh).
- * Large arrays: one persistent block per multiprocessor, a ring of tiles in shared memory filled by
- * bulk copies, and warps by role: load, reduce, look ahead, scan and store (scan_stream.cuh).
+ *
+ *   - Middle-sized arrays (and GPUs before sm_90): one tile per block, held in registers
+ *     (scan_tile.cuh).
+ *   - Sums of small arrays (sm_90 and newer): the same by one cluster, without states
+ *     (scan_cluster.cuh).
+ *   - Large arrays: one persistent block per multiprocessor, a ring of tiles in shared memory
+ *     filled by bulk copies, and warps by role: load, reduce, look ahead, scan and store
+ *     (scan_stream.cuh).
  *
  * CPU: blocks of fixed size; the threads take them in order, and a carry goes from block to block.
  *

@@ -7,8 +7,8 @@
  *      when all words of that bin are wanted, or when no bits are left.
  *   2. With the known bits as bound, every word below it is wanted, and the first ones in input
  *      order of those at it. Both kinds are counted per chunk of the input, the counts added up,
- *   3. and keys and indices collected: those below the bound, then those at it, each in input
- * order.
+ *   3. and keys and indices collected: those below the bound, then those at it,
+ *      each in input order.
  *   4. The k pairs are sorted by gp_radix_sort_pairs(), which is stable: what compares equal is of
  *      one kind, hence in input order.
  * Nothing depends on how the input is cut.
