@@ -65,15 +65,15 @@ GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const
  * out[i] = in[s] with offsets[s] <= offsets[0] + i < offsets[s + 1].
  *
  * @param[in]  ctx          decides where all pointers below live
- * @param[in]  item_bytes   1 to 65536; fastest for 1, 2, 4, 8 and 16 when in and out are aligned to
- *                          it
+ * @param[in]  item_bytes   1 to 65536; fastest for 1, 2, 4, 8 and 16 when in and out are
+ *                          aligned to it
  * @param[in]  in           num_segments items, of any alignment; NULL if num_segments == 0
  * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
  * @param[in]  num_segments at most 2^40; 0 is allowed
  * @param[in]  num_items    offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
- * @param[out] out          num_items items, of any alignment; NULL if num_items == 0; overlaps no
- *                          input
+ * @param[out] out          num_items items, of any alignment; NULL if num_items == 0;
+ *                          overlaps no input
  *
  * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Inputs and
  * outputs must stay valid until the stream has passed the call. Same result in every run.
@@ -105,12 +105,12 @@ GP_API gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in,
  * @param[in]  count_dtype  GP_U32 or GP_U64; the sum is taken in 64 bits and must be below 2^64
  * @param[in]  counts       num_segments counts; NULL if num_segments == 0
  * @param[in]  num_segments at most 2^40; 0 is allowed and writes *out_count = 0
- * @param[in]  capacity     items that out has room for, at most 2^40; 0 is allowed: only the sum is
- *                          wanted
+ * @param[in]  capacity     items that out has room for, at most 2^40; 0 is allowed:
+ *                          only the sum is wanted
  * @param[out] out          capacity items, of any alignment; NULL if capacity == 0; overlaps
  *                          nothing else
- * @param[out] out_count    one uint64_t in the context's memory: the sum, also when it exceeds
- *                          capacity
+ * @param[out] out_count    one uint64_t in the context's memory:
+ *                          the sum, also when it exceeds capacity
  *
  * Workspace: gp_expand_counts_workspace_bytes(), contents lost. Queued on the context's stream;
  * allocates only while the workspace is smaller; capturable. Same result in every run. out is left
@@ -191,8 +191,8 @@ GP_API gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype,
  * @param[in]  needles     m items in any order; NULL if m == 0
  * @param[in]  m           at most 2^40; 0 is allowed
  * @param[in]  index_dtype of out: GP_U32, GP_I32, GP_U64 or GP_I64
- * @param[out] out         m indices; may equal needles if the items have one size, overlaps nothing
- *                         otherwise
+ * @param[out] out         m indices; may equal needles if the items have one size,
+ *                         overlaps nothing otherwise
  *
  * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Same
  * result in every run. If sorted is not sorted the results are unspecified numbers from 0 to n.

@@ -125,13 +125,13 @@ GP_API gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in
  * @param[in]  ctx       decides where all data pointers live
  * @param[in]  desc      see gp_compact_desc
  * @param[in]  in        n items, aligned to the largest power of two up to 16 that divides their
- * size; not used, and may be NULL, for INDICES by flags or if n == 0
- * @param[in]  keep      n bytes, zero drops and any other value keeps; NULL with a comparison or if
- * n == 0
+ *                       size; not used, and may be NULL, for INDICES by flags or if n == 0
+ * @param[in]  keep      n bytes, zero drops and any other value keeps;
+ *                       NULL with a comparison or if n == 0
  * @param[in]  n         items, or the bound of *desc->device_n (a larger value there counts as n);
- * 0 is allowed and writes *out_count = 0
- * @param[out] out       room for desc->capacity outputs (0: n), aligned as in. May equal in for
- * ITEMS; otherwise it overlaps no other array
+ *                       0 is allowed and writes *out_count = 0
+ * @param[out] out       room for desc->capacity outputs (0: n), aligned as in. May equal
+ *                       in for ITEMS; otherwise it overlaps no other array
  * @param[out] out_count one uint64_t that overlaps no other array: how many items the flags or the
  *                       comparison select, also if they are more than the capacity
  *
@@ -144,12 +144,13 @@ GP_API gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in
  * 2^40.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, desc->value, in, keep, out or out_count NULL,
- * misaligned, in the wrong memory, or keep given with a comparison; GP_ERROR_ARGUMENT desc->size,
- * kind, item_bytes, compare, algorithm, capacity, or n too large; GP_ERROR_DTYPE unknown dtype, or
- * an index dtype other than GP_U32 and GP_U64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm
- * is not available here (GP_ALGORITHM_CUB: CUDA, ITEMS of 1, 2, 4, 8 or 16 bytes, in and out
- * different, no capacity, no device_n); GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all
- * these); GP_ERROR_CUDA outputs unspecified.
+ *         misaligned, in the wrong memory, or keep given with a comparison; GP_ERROR_ARGUMENT
+ *         desc->size, kind, item_bytes, compare, algorithm, capacity, or n too large;
+ *         GP_ERROR_DTYPE unknown dtype, or an index dtype other than GP_U32 and GP_U64;
+ *         GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not available here
+ *         (GP_ALGORITHM_CUB: CUDA, ITEMS of 1, 2, 4, 8 or 16 bytes, in and out different, no
+ *         capacity, no device_n); GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all
+ *         these); GP_ERROR_CUDA outputs unspecified.
  *
  * Cost on a GPU: one kernel launch; reads items and flags once and writes the result once, in place
  * too. PARTITION counts first, in a launch of its own that reads the flags (or compared items) once

@@ -234,11 +234,12 @@ typedef struct gp_context_options {
  * Host call; never touches CUDA's default stream, leaves the current device as it was.
  *
  * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device,
- * thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND, GP_THREADS
- * (where the CPU is possible), GP_DEVICE or GP_MULTIPROCESSORS (where CUDA is) set to something
- * else; GP_ERROR_DEVICE CUDA or a device was asked for, by the options or GP_DEVICE, and there is
- * no driver or no such device; GP_ERROR_UNSUPPORTED the same and this build has no CUDA, or no code
- * for the device; GP_ERROR_MEMORY. The text is gp_last_error(NULL).
+ *         thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND,
+ *         GP_THREADS (where the CPU is possible), GP_DEVICE or GP_MULTIPROCESSORS (where CUDA
+ *         is) set to something else; GP_ERROR_DEVICE CUDA or a device was asked for, by the
+ *         options or GP_DEVICE, and there is no driver or no such device; GP_ERROR_UNSUPPORTED
+ *         the same and this build has no CUDA, or no code for the device; GP_ERROR_MEMORY. The
+ *         text is gp_last_error(NULL).
  * @since 0.1
  */
 GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);
@@ -283,8 +284,8 @@ GP_API gp_backend gp_context_backend(const gp_context *ctx);
  * bytes is the largest gp_<primitive>_workspace_bytes() of the calls to come; the workspace never
  * shrinks. Needed before stream capture, where growing is refused with GP_ERROR_WORKSPACE.
  *
- * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY (the old workspace stays); GP_ERROR_WORKSPACE;
- * GP_ERROR_CUDA
+ * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_MEMORY (the old workspace stays);
+ *         GP_ERROR_WORKSPACE; GP_ERROR_CUDA
  * @since 0.1
  */
 GP_API gp_status gp_context_reserve(gp_context *ctx, size_t bytes);
@@ -310,9 +311,9 @@ GP_API gp_status gp_context_describe(const gp_context *ctx, char *text, size_t b
  * The text of the last error: function, argument and value.
  *
  * @param[in] ctx the context whose last error is meant; NULL: this thread's last error in calls
- * that have no context or got a NULL one
+ *                that have no context or got a NULL one
  * @return never NULL; empty if there was none; for a context that is none the text of the thread.
- * Valid until the next call with ctx (or on this thread).
+ *         Valid until the next call with ctx (or on this thread).
  * @since 0.1
  */
 GP_API const char *gp_last_error(const gp_context *ctx);
@@ -332,8 +333,8 @@ GP_API gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory);
 /**
  * Give back memory of gp_malloc() with the same context, after the work queued so far; NULL does
  * nothing. Works on a context that has reported GP_ERROR_CUDA, too.
- * @return GP_OK; GP_ERROR_POINTER memory that this context did not give, or that is free already;
- * GP_ERROR_BUSY
+ * @return GP_OK; GP_ERROR_POINTER memory that this context did not give,
+ *         or that is free already; GP_ERROR_BUSY
  * @since 0.1
  */
 GP_API gp_status gp_free(gp_context *ctx, void *memory);

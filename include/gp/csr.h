@@ -120,8 +120,8 @@ GP_API gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dt
  * nothing beyond them is written.
  *
  * @return GP_OK queued; GP_ERROR_ARGUMENT also desc->size, duplicates or algorithm;
- * GP_ERROR_UNSUPPORTED the algorithm is not available here; otherwise a status of the list in the
- * file comment.
+ *         GP_ERROR_UNSUPPORTED the algorithm is not available here; otherwise a status of the list
+ *         in the file comment.
  *
  * On a GPU: a stable radix sort of the packed (row, column) keys over the bits that num_rows and
  * num_cols need, with a 4-byte payload (8 bytes from 2^32 entries on), then one gather, one scan of
@@ -192,8 +192,8 @@ GP_API gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size
  * order and in range.
  *
  * @return GP_OK canonical; GP_ERROR_DATA it is not, and gp_last_error() names the first row that
- * breaks a rule and the rule; GP_ERROR_WORKSPACE the stream is being captured; otherwise a status
- * of the list in the file comment.
+ *         breaks a rule and the rule; GP_ERROR_WORKSPACE the stream is being captured; otherwise a
+ *         status of the list in the file comment.
  * @since 0.1
  */
 GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
@@ -213,8 +213,8 @@ GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype of
  * @param[in]     alpha        host pointer to one value, read during the call; NULL: 1
  * @param[in]     x            num_cols values
  * @param[in]     beta         host pointer to one value, read during the call; NULL: 0
- * @param[in,out] y            num_rows values; not read if beta is NULL or points to 0; no overlap
- * with x
+ * @param[in,out] y            num_rows values; not read if beta is NULL or points to 0;
+ *                             no overlap with x
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
  * gp_spmv_workspace_bytes(); capturable. The matrix must be valid; gp_check_csr() tells.
@@ -240,8 +240,8 @@ GP_API gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_
  *
  * The other parameters are those of the call.
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as the call;
- * GP_ERROR_DTYPE, GP_ERROR_OVERFLOW as the call; GP_ERROR_UNSUPPORTED target->backend does not have
- * the algorithm, or none does
+ *         GP_ERROR_DTYPE, GP_ERROR_OVERFLOW as the call; GP_ERROR_UNSUPPORTED target->backend does
+ *         not have the algorithm, or none does
  * @since 0.1
  */
 GP_API gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,

@@ -40,8 +40,8 @@ typedef struct gp_lexsort_options {
  * @param[in]  pair_dtype  of rows and columns: GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  rows        n row indices; NULL if n == 0
  * @param[in]  cols        n column indices
- * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40, and less than 2^32
- * with GP_U32 indices
+ * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40,
+ *                         and less than 2^32 with GP_U32 indices
  * @param[in]  index_dtype GP_U32 or GP_U64
  * @param[out] indices_out n indices; overlaps neither input
  * @param[in]  options     NULL: ascending, all bits
@@ -50,9 +50,9 @@ typedef struct gp_lexsort_options {
  * only while the workspace is smaller; capturable. Same result in every run and on every backend.
  *
  * @return GP_OK queued; GP_ERROR_DTYPE pair_dtype or index_dtype; GP_ERROR_POINTER ctx or an array
- * is NULL, misaligned or in the wrong memory; GP_ERROR_ARGUMENT n, or options->size, order,
- * row_bits or col_bits; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY,
- * GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA indices_out unspecified.
+ *         is NULL, misaligned or in the wrong memory; GP_ERROR_ARGUMENT n, or options->size, order,
+ *         row_bits or col_bits; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY,
+ *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA indices_out unspecified.
  *
  * Cost: a radix sort of the pairs as one key of row_bits + col_bits bits; above 64 bits one sort by
  * column and one by row.
@@ -70,13 +70,13 @@ GP_API gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *ro
  * @param[in]  rows_in     n row indices; NULL if n == 0
  * @param[in]  cols_in     n column indices
  * @param[in]  value_bytes 0 to 65536; 0: no values, values_in and values_out are not looked at
- * @param[in]  values_in   n values, aligned to the largest power of two, up to 16, that divides
- * value_bytes
+ * @param[in]  values_in   n values, aligned to the largest power of two, up to 16,
+ *                         that divides value_bytes
  * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40
  * @param[out] rows_out    n row indices; may equal rows_in
  * @param[out] cols_out    n column indices; may equal cols_in
- * @param[out] values_out  n values; may equal values_in. No output may overlap any other array in
- * another way
+ * @param[out] values_out  n values; may equal values_in. No output may overlap any other array
+ *                         in another way
  * @param[in]  options     NULL: ascending, all bits
  *
  * Workspace, queueing, statuses and cost as gp_lexsort(); GP_ERROR_ARGUMENT also for value_bytes.
@@ -97,8 +97,8 @@ GP_API gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const vo
  * @param[in]  n           largest n to come
  * @param[in]  options     as for the sort
  * @param[out] bytes       for gp_context_reserve()
- * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, value_bytes, n or
- * options; GP_ERROR_DTYPE
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, value_bytes,
+ *         n or options; GP_ERROR_DTYPE
  * @since 0.1
  */
 GP_API gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtype,

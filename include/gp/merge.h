@@ -35,9 +35,9 @@ extern "C" {
  * only while the workspace is smaller; capturable. Same result in every run and on every backend.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
- * memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT order, num_a or num_b; GP_ERROR_OVERLAP;
- * GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
- * GP_ERROR_CUDA out unspecified.
+ *         memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT order, num_a or num_b; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
+ *         GP_ERROR_CUDA out unspecified.
  *
  * Cost: reads and writes every key once.
  * Source: Green, McColl and Bader 2012 (merge path).
@@ -56,8 +56,8 @@ GP_API gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const
  * @param[in]  order       in which the keys are sorted
  * @param[in]  value_bytes 1 to 65536
  * @param[in]  keys_a      num_a keys; NULL if num_a == 0
- * @param[in]  values_a    num_a values, aligned to the largest power of two, up to 16, that divides
- * value_bytes
+ * @param[in]  values_a    num_a values, aligned to the largest power of two, up to 16,
+ *                         that divides value_bytes
  * @param[in]  num_a       0 is allowed; num_a + num_b is at most 2^40
  * @param[in]  keys_b      num_b keys; NULL if num_b == 0
  * @param[in]  values_b    num_b values

@@ -43,24 +43,24 @@ typedef struct gp_radix_sort_options {
  *
  * @param[in]  ctx      decides where the arrays live
  * @param[in]  dtype    of the keys, any gp_dtype
- * @param[in]  keys_in  n keys, aligned to the key; NULL if n == 0; left as it is unless it is
- * keys_out
+ * @param[in]  keys_in  n keys, aligned to the key; NULL if n == 0;
+ *                      left as it is unless it is keys_out
  * @param[in]  n        keys; 0 is allowed and does nothing; at most 2^40
- * @param[out] keys_out n keys; may equal keys_in, which can cost a copy, and must not overlap it
- * otherwise
+ * @param[out] keys_out n keys; may equal keys_in, which can cost a copy,
+ *                      and must not overlap it otherwise
  * @param[in]  options  NULL: ascending, all bits. begin_bit <= end_bit <= width of the key, where
- * an end_bit of 0 stands for the width; equal ones compare nothing, so the result is a copy. Fewer
- * bits are faster
+ *                      an end_bit of 0 stands for the width; equal ones compare nothing, so the
+ *                      result is a copy. Fewer bits are faster
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
  * gp_radix_sort_workspace_bytes(); capturable. Stable in the bits compared. With all bits compared
  * the order among -0 and +0, and among NaNs, is not specified, but the same in each run.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, keys_in or keys_out NULL, misaligned or in the wrong
- * memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT n, or options->size, order, begin_bit, end_bit or
- * algorithm; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not one of the sort or not
- * available here; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA
- * keys_out unspecified.
+ *         memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT n, or options->size, order, begin_bit, end_bit
+ *         or algorithm; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not one of the sort
+ *         or not available here; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
+ *         GP_ERROR_CUDA keys_out unspecified.
  *
  * Cost: on CUDA one read and three passes over keys of 4 and 8 bytes from about 2^21 of them on,
  * two below, if they are spread over the range of bits that they use; where a value or a narrow
@@ -94,13 +94,13 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * @param[in]  dtype       of the keys, any gp_dtype
  * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
  * @param[in]  value_bytes 1 to 65536; 1, 2, 4, 8 and 16 can be moved directly, other sizes, and on
- * CUDA 1, 2 and 16, are moved once at the end through sorted indices
- * @param[in]  values_in   n values, aligned to the largest power of two, up to 16, that divides
- * value_bytes
+ *                         CUDA 1, 2 and 16, are moved once at the end through sorted indices
+ * @param[in]  values_in   n values, aligned to the largest power of two, up to 16,
+ *                         that divides value_bytes
  * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40
  * @param[out] keys_out    n keys; may equal keys_in, which can cost a copy
- * @param[out] values_out  n values; may equal values_in, which can cost a copy. No output may
- * overlap any other array in another way
+ * @param[out] values_out  n values; may equal values_in, which can cost a copy.
+ *                         No output may overlap any other array in another way
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
  *
  * Workspace gp_radix_sort_workspace_bytes() with this value_bytes: for values of 4 and 8 bytes the
@@ -127,8 +127,8 @@ GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype
  * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
- * @param[in]  n           keys; 0 is allowed and does nothing; at most 2^40, and less than 2^32
- * with GP_U32
+ * @param[in]  n           keys; 0 is allowed and does nothing; at most 2^40,
+ *                         and less than 2^32 with GP_U32
  * @param[in]  index_dtype GP_U32 or GP_U64
  * @param[out] indices_out n indices; must not overlap keys_in
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is 0, 1, 2 ..
@@ -147,20 +147,20 @@ GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in
  *
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  item_bytes  1 to 65536
- * @param[in]  in          as many items as the largest index + 1, aligned to the largest power of
- * two, up to 16, that divides item_bytes
+ * @param[in]  in          as many items as the largest index + 1, aligned to the largest power
+ *                         of two, up to 16, that divides item_bytes
  * @param[in]  index_dtype GP_U32 or GP_U64
  * @param[in]  indices     n indices; each must be in range, which is not checked
  * @param[in]  n           items of the output; 0 is allowed and does nothing; at most 2^40
- * @param[out] out         n items, aligned as in; must overlap neither in nor indices (of in, whose
- * length the call is not told, only the first item is checked)
+ * @param[out] out         n items, aligned as in; must overlap neither in nor indices (of in,
+ *                         whose length the call is not told, only the first item is checked)
  *
  * Queued on the context's stream; takes no workspace; capturable. Indices may repeat and leave out
  * items.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or an array NULL, misaligned or in the wrong memory;
  *         GP_ERROR_ARGUMENT item_bytes or n; GP_ERROR_DTYPE index_dtype; GP_ERROR_OVERLAP (nothing
- * queued in all these); GP_ERROR_CUDA out unspecified.
+ *         queued in all these); GP_ERROR_CUDA out unspecified.
  *
  * Cost: reads the indices and n items, writes n items.
  * @since 0.1
@@ -180,8 +180,8 @@ GP_API gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, g
  * @param[in]  n           largest n to come
  * @param[in]  options     as for the sort
  * @param[out] bytes       for gp_context_reserve()
- * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, value_bytes, n or
- * options; GP_ERROR_DTYPE; GP_ERROR_UNSUPPORTED
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, value_bytes,
+ *         n or options; GP_ERROR_DTYPE; GP_ERROR_UNSUPPORTED
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_workspace_bytes(const gp_target *target, gp_dtype dtype,

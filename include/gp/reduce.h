@@ -51,13 +51,14 @@ GP_API gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void
  * Reduce as the descriptor says: *out = init op in[0] op .. op in[n-1].
  *
  * @param[in]  ctx  decides where all data pointers live
- * @param[in]  desc see gp_reduce_desc. Dtype pairs besides equal ones, with GP_SUM only: i8 and i16
- * to i32 and i64, u8 and u16 to u32 and u64, i32 to i64, u32 to u64, f16 and bf16 to f32, f32 to
- * f64. The accumulator is the output's dtype (float for f16 and bf16).
- * @param[in]  in   n items (of gp_op_scalars(op) scalars each), aligned to the scalar; NULL if n ==
- * 0
- * @param[in]  n    items, or the bound of *desc->device_n (a larger value there counts as n); 0 is
- * allowed
+ * @param[in]  desc see gp_reduce_desc. Dtype pairs besides equal ones, with GP_SUM only: i8 and
+ *                  i16 to i32 and i64, u8 and u16 to u32 and u64, i32 to i64, u32 to u64, f16
+ *                  and bf16 to f32, f32 to f64. The accumulator is the output's dtype (float for
+ *                  f16 and bf16).
+ * @param[in]  in   n items (of gp_op_scalars(op) scalars each), aligned to the scalar;
+ *                  NULL if n == 0
+ * @param[in]  n    items, or the bound of *desc->device_n (a larger value there counts as n);
+ *                  0 is allowed
  * @param[out] out  one item in the context's memory, aligned to the scalar; must not overlap in
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
@@ -71,11 +72,11 @@ GP_API gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void
  * Integers wrap. n is at most 2^40.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
- * memory; GP_ERROR_ARGUMENT desc->size, desc->total with a pair operator, or n; GP_ERROR_DTYPE
- * unknown dtype or pair; GP_ERROR_OP unknown operator, a bitwise one on floats, a pair operator on
- * anything but f32, f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED this build has no code for the
- * device; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs
- * unspecified.
+ *         memory; GP_ERROR_ARGUMENT desc->size, desc->total with a pair operator, or n;
+ *         GP_ERROR_DTYPE unknown dtype or pair; GP_ERROR_OP unknown operator, a bitwise one on
+ *         floats, a pair operator on anything but f32, f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED
+ *         this build has no code for the device; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing
+ *         queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
  * Cost on a GPU: one kernel launch; reads the input once.
  * @since 0.1
@@ -87,8 +88,9 @@ GP_API gp_status gp_reduce_by(gp_context *ctx, const gp_reduce_desc *desc, const
  * Find the first of the smallest items: *index = the least i with in[i] <= in[j] for all j.
  *
  * @param[in]  ctx   decides where all data pointers live
- * @param[in]  dtype of the items; floats are ordered -inf .. -0 = +0 .. +inf < NaN, so a NaN is the
- * smallest item only if all are NaN, and -0 and +0 tie, as NaNs do with each other
+ * @param[in]  dtype of the items; floats are ordered -inf .. -0 = +0 .. +inf < NaN, so a NaN
+ *                   is the smallest item only if all are NaN, and -0 and +0 tie, as NaNs do
+ *                   with each other
  * @param[in]  in    n items, aligned to their size; NULL if n == 0
  * @param[in]  n     items; 0 is allowed
  * @param[out] value room for one item, or NULL; gets the bits of in[*index]
@@ -100,9 +102,9 @@ GP_API gp_status gp_reduce_by(gp_context *ctx, const gp_reduce_desc *desc, const
  * on each backend. n is at most 2^40.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, in or index NULL, an array misaligned or in the wrong
- * memory; GP_ERROR_DTYPE unknown dtype; GP_ERROR_ARGUMENT n; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED
- * this build has no code for the device; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all
- * these); GP_ERROR_CUDA outputs unspecified.
+ *         memory; GP_ERROR_DTYPE unknown dtype; GP_ERROR_ARGUMENT n; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED this build has no code for the device; GP_ERROR_MEMORY,
+ *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
  * Cost on a GPU: one kernel launch; reads the input once, and 16 bytes of it again.
  * @since 0.1
@@ -127,8 +129,8 @@ GP_API gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size
  * @param[in]  target NULL: any machine
  * @param[in]  desc   as for gp_reduce_by(); pointers in it are not looked at
  * @param[out] bytes  for gp_context_reserve()
- * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as
- * gp_reduce_by(); GP_ERROR_DTYPE, GP_ERROR_OP as gp_reduce_by()
+ * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target,
+ *         or as gp_reduce_by(); GP_ERROR_DTYPE, GP_ERROR_OP as gp_reduce_by()
  * @since 0.1
  */
 GP_API gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_desc *desc,

@@ -104,15 +104,16 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  * Scan as the descriptor says.
  *
  * @param[in]  ctx  decides where all data pointers live
- * @param[in]  desc see gp_scan_desc. Dtype pairs besides equal ones, with GP_SUM only: i8 and i16
- * to i32 and i64, u8 and u16 to u32 and u64, i32 to i64, u32 to u64, f16 and bf16 to f32, f32 to
- * f64. The accumulator is the output's dtype (float for f16 and bf16).
- * @param[in]  in   n items (of gp_op_scalars(op) scalars each), aligned to the scalar; NULL if n ==
- * 0
- * @param[in]  n    items, or the bound of *desc->device_n (a larger value there counts as n); 0 is
- * allowed
+ * @param[in]  desc see gp_scan_desc. Dtype pairs besides equal ones, with GP_SUM only: i8 and
+ *                  i16 to i32 and i64, u8 and u16 to u32 and u64, i32 to i64, u32 to u64, f16
+ *                  and bf16 to f32, f32 to f64. The accumulator is the output's dtype (float for
+ *                  f16 and bf16).
+ * @param[in]  in   n items (of gp_op_scalars(op) scalars each), aligned to the scalar;
+ *                  NULL if n == 0
+ * @param[in]  n    items, or the bound of *desc->device_n (a larger value there counts as n);
+ *                  0 is allowed
  * @param[out] out  n items, n + 1 for GP_SCAN_ROW_POINTERS; may equal in when the dtypes have one
- * size, and must not overlap it otherwise
+ *                  size, and must not overlap it otherwise
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
  * gp_scan_workspace_bytes(); capturable. With n == 0 a total is set to init (or the identity), and
@@ -151,12 +152,12 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  * SCAN_THEN_FAN are what they say, and CUB is not available.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
- * memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm, tile, backward with row pointers, or n;
- * GP_ERROR_DTYPE unknown dtype or pair; GP_ERROR_OP unknown operator, a bitwise one on floats, a
- * pair operator on anything but f32, f64; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is
- * not available here, or a tile method is asked for with AUTO, LOOKAHEAD, CUB or SERIAL, or an
- * algorithm with backward; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
- * GP_ERROR_CUDA outputs unspecified.
+ *         memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm, tile, backward with row pointers,
+ *         or n; GP_ERROR_DTYPE unknown dtype or pair; GP_ERROR_OP unknown operator, a bitwise one
+ *         on floats, a pair operator on anything but f32, f64; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED the algorithm is not available here, or a tile method is asked for
+ *         with AUTO, LOOKAHEAD, CUB or SERIAL, or an algorithm with backward; GP_ERROR_MEMORY,
+ *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
  * Cost on a GPU with AUTO: one kernel launch; reads the input once and writes the output once.
  * Source: Merrill and Garland 2016 (single pass); the look-ahead of fixed groups is described in
@@ -173,8 +174,8 @@ GP_API gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *
  * @param[in]  desc   as for gp_scan(); pointers in it are not looked at
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as gp_scan();
- * GP_ERROR_DTYPE, GP_ERROR_OP as gp_scan(); GP_ERROR_UNSUPPORTED target->backend does not have the
- * algorithm, or a combination that no backend has
+ *         GP_ERROR_DTYPE, GP_ERROR_OP as gp_scan(); GP_ERROR_UNSUPPORTED target->backend does not
+ *         have the algorithm, or a combination that no backend has
  * @since 0.1
  */
 GP_API gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,

@@ -31,8 +31,8 @@ extern "C" {
  * @param[in]  desc         see above
  * @param[in]  in           n items (of gp_op_scalars(op) scalars each), aligned to the scalar; NULL
  *                          if n == 0
- * @param[in]  n            offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed and does
- *                          nothing
+ * @param[in]  n            offsets[num_segments] - offsets[0], at most 2^40;
+ *                          0 is allowed and does nothing
  * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL. Segments
  *                          may be empty, many millions of them in a row
@@ -55,8 +55,8 @@ extern "C" {
  *         memory; GP_ERROR_ARGUMENT a size, desc->size or another member of desc with a value not
  *         listed above; GP_ERROR_DTYPE; GP_ERROR_OP; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED an
  *         algorithm or a tile method that is not for this call; GP_ERROR_DATA on the CPU;
- *         GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs
- *         unspecified.
+ *         GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA
+ *         outputs unspecified.
  *
  * Cost on a GPU: reads offsets and items once and writes the output once; besides, a bit per item
  * is written and read, by a kernel that finds where segments start and by the scan.
@@ -125,7 +125,7 @@ GP_API gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const v
  * @param[in]  desc   as for the call; pointers in it are not looked at
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as the call;
- * GP_ERROR_DTYPE, GP_ERROR_OP, GP_ERROR_UNSUPPORTED as the call
+ *         GP_ERROR_DTYPE, GP_ERROR_OP, GP_ERROR_UNSUPPORTED as the call
  * @since 0.1
  */
 GP_API gp_status gp_scan_segmented_workspace_bytes(const gp_target *target,

@@ -27,14 +27,14 @@ extern "C" {
  *
  * @param[in]  ctx          decides where all pointers below live
  * @param[in]  dtype        of the keys, any gp_dtype
- * @param[in]  keys_in      n keys, aligned to the key; NULL if n == 0; left as it is unless it is
- * keys_out
+ * @param[in]  keys_in      n keys, aligned to the key; NULL if n == 0;
+ *                          left as it is unless it is keys_out
  * @param[in]  n            offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
  * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
  * @param[in]  num_segments at most 2^40; 0 is allowed with n == 0
- * @param[out] keys_out     n keys; may equal keys_in, which can cost a copy; overlaps nothing
- * otherwise
+ * @param[out] keys_out     n keys; may equal keys_in, which can cost a copy;
+ *                          overlaps nothing otherwise
  * @param[in]  options      NULL: ascending, all bits; as for gp_radix_sort()
  *
  * Workspace: gp_radix_sort_segmented_workspace_bytes(), contents lost. Queued on the context's
@@ -47,11 +47,11 @@ extern "C" {
  * keys_out holds the keys in an unspecified order.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
- * memory; GP_ERROR_DTYPE dtype or offset_dtype; GP_ERROR_ARGUMENT n or num_segments above 2^40 or
- * not a number of offset_dtype, or an option, see gp_radix_sort(); GP_ERROR_OVERLAP;
- * GP_ERROR_UNSUPPORTED the algorithm is not one of the sort or not available here; GP_ERROR_DATA on
- * the CPU; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA
- * keys_out unspecified.
+ *         memory; GP_ERROR_DTYPE dtype or offset_dtype; GP_ERROR_ARGUMENT n or num_segments above
+ *         2^40 or not a number of offset_dtype, or an option, see gp_radix_sort();
+ *         GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not one of the sort or not
+ *         available here; GP_ERROR_DATA on the CPU; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing
+ *         queued in all these); GP_ERROR_CUDA keys_out unspecified.
  *
  * Cost: on the CPU, segments are sorted inside the cache of one thread, long ones by all threads
  * together. On CUDA, a sort by key and a stable sort by segment, whatever the segments.
@@ -73,15 +73,15 @@ GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const 
  * @param[in]  dtype        of the keys, any gp_dtype
  * @param[in]  keys_in      n keys, aligned to the key; NULL if n == 0
  * @param[in]  value_bytes  1 to 65536
- * @param[in]  values_in    n values, aligned to the largest power of two, up to 16, that divides
- * value_bytes
+ * @param[in]  values_in    n values, aligned to the largest power of two, up to 16,
+ *                          that divides value_bytes
  * @param[in]  n            offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
  * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
  * @param[in]  num_segments at most 2^40; 0 is allowed with n == 0
  * @param[out] keys_out     n keys; may equal keys_in, which can cost a copy
- * @param[out] values_out   n values; may equal values_in, which can cost a copy. No output may
- * overlap any other array in another way
+ * @param[out] values_out   n values; may equal values_in, which can cost a copy.
+ *                          No output may overlap any other array in another way
  * @param[in]  options      as for gp_radix_sort_segmented()
  *
  * Workspace gp_radix_sort_segmented_workspace_bytes() with this value_bytes. Queueing, bad offsets,
@@ -109,7 +109,7 @@ GP_API gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, 
  * @param[in]  options      as for the sort
  * @param[out] bytes        for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, value_bytes, n,
- * num_segments or options; GP_ERROR_DTYPE; GP_ERROR_UNSUPPORTED
+ *         num_segments or options; GP_ERROR_DTYPE; GP_ERROR_UNSUPPORTED
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dtype dtype,

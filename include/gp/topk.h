@@ -35,10 +35,10 @@ extern "C" {
  * only while the workspace is smaller; capturable. Same result in every run and on every backend.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or keys_in NULL, both outputs NULL with k > 0, or an
- * array misaligned or in the wrong memory; GP_ERROR_DTYPE dtype or index_dtype; GP_ERROR_ARGUMENT
- * order, n, k above n, or n too large for index_dtype; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED;
- * GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs
- * unspecified.
+ *         array misaligned or in the wrong memory; GP_ERROR_DTYPE dtype or index_dtype;
+ *         GP_ERROR_ARGUMENT order, n, k above n, or n too large for index_dtype; GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
+ *         GP_ERROR_CUDA outputs unspecified.
  *
  * Cost: reads the keys once for each 11 bits until the k-th key is known, whatever k is, and twice
  * more to collect; then sorts k pairs.
