@@ -54,8 +54,8 @@ struct bench_args {
 enum bench_result { BENCH_OK = 0, BENCH_SKIP = 1, BENCH_FAIL = 2 };
 typedef int (*bench_run)(struct bench *b, const struct bench_args *a);
 
-/* A peer for the cases that match; NULL matches every case. A table ends with an entry without run.
- */
+/* A peer for the cases that match; NULL matches every case. A table ends with an
+ * entry without run. */
 struct bench_peer {
     const char *impl, *suite, *case_name;
     gp_dtype dtype;    /* 0: every one */
@@ -77,11 +77,11 @@ struct bench_output {
 struct bench_case {
     const char *suite, *name;
     struct bench_args args;
-    bench_run run;       /* ours */
-    bench_run reference; /* writes the outputs, not timed; NULL: the first peer's result is the
-                            reference */
-    bool (*check)(struct bench *b,
-                  const struct bench_case *c); /* instead of comparing outputs; or NULL */
+    bench_run run; /* ours */
+    /* Writes the outputs, not timed; NULL: the first peer's result is the reference. */
+    bench_run reference;
+    /* Instead of comparing outputs; or NULL. */
+    bool (*check)(struct bench *b, const struct bench_case *c);
     enum bench_ideal ideal;
     double bytes; /* ideal traffic: what must be read and written, once */
     struct bench_output outputs[BENCH_OUTPUTS];
@@ -158,9 +158,8 @@ struct bench {
 /* Whether the command line lets a case through. */
 bool bench_wanted(const struct bench *b, const char *name, gp_dtype dtype);
 
-/* Exponents of n to run, largest first: those of --n, otherwise main_exponent and, with sweep and
- * without
- * --quick, the smaller ones. */
+/* Exponents of n to run, largest first: those of --n, otherwise main_exponent and,
+ * with sweep and without --quick, the smaller ones. */
 int bench_sizes(const struct bench *b, int main_exponent, bool sweep, int *exponents);
 
 /* At least bytes of the context's memory; content is lost when it grows. */
@@ -237,8 +236,8 @@ int bench_compare(const char *old_file, const char *new_file);
 /* Processors that this process may use. */
 int bench_processors(void);
 
-/* Call share(arg, i) for every i in [0, count), each on a thread of its own; returns when all are
- * done. */
+/* Call share(arg, i) for every i in [0, count), each on a thread of its own;
+ * returns when all are done. */
 typedef void (*bench_share)(void *arg, int index);
 void bench_parallel(int count, bench_share share, void *arg);
 
@@ -251,8 +250,8 @@ extern const struct bench_peer bench_serial_peers[];
 extern const struct bench_peer bench_serial_reduce_peers[];
 extern const struct bench_peer bench_serial_sort_peers[];
 extern const struct bench_peer bench_serial_csr_peers[];
-/* The peers of the C++ standard library and TBB, a module beside the program; NULL if it is not
- * there. */
+/* The peers of the C++ standard library and TBB, a module beside the program;
+ * NULL if it is not there. */
 const struct bench_peer *bench_parallel_peers(int threads);
 
 #if BENCH_HAVE_CUDA

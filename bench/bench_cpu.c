@@ -168,8 +168,8 @@ static void wake_for_rate(const struct bench *b, bench_run run)
 
 static int cpu_time(struct bench *b, bench_run run, const struct bench_args *a, double *seconds)
 {
-    /* Threads of the run before spin for some milliseconds before they sleep, on cores that a peer
-     * wants. */
+    /* Threads of the run before spin for some milliseconds before they sleep,
+     * on cores that a peer wants. */
     const struct timespec pause = {0, 5000000};
     nanosleep(&pause, NULL);
     wake_for_rate(b, run);

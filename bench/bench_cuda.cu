@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA side of the harness: tasks as kernels, cold-cache timing by events, and the memory's
- * rates. */
+/* The CUDA side of the harness: tasks as kernels, cold-cache timing by events,
+ * and the memory's rates. */
 #include "bench.h"
 
 #include <cstdio>
@@ -13,8 +13,8 @@ namespace
 {
 constexpr size_t flush_bytes = size_t(256) << 20; // several times any L2
 constexpr int block = 256;
-// The spin kernel waits until the host has queued everything, but no shorter and no longer than
-// this.
+// The spin kernel waits until the host has queued everything,
+// but no shorter and no longer than this.
 constexpr unsigned long long spin_min_ns = 100000, spin_max_ns = 20000000;
 
 struct gate {
@@ -65,8 +65,8 @@ __global__ void spin_k(volatile gate *g)
         }
 }
 
-// Reads n 16-byte words, four loads of a thread in flight; the store never happens for the input
-// used.
+// Reads n 16-byte words, four loads of a thread in flight;
+// the store never happens for the input used.
 __global__ void __launch_bounds__(block) read_k(const uint4 *in, size_t n, uint32_t *sink)
 {
     size_t stride = size_t(gridDim.x) * blockDim.x;

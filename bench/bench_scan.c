@@ -160,8 +160,8 @@ static void keep_ratios(const struct bench_case *c, const struct bench_row *r)
     }
 }
 
-/* Each field: the best peer's time over ours, our rate over memcpy's, and whether either will do.
- */
+/* Each field: the best peer's time over ours, our rate over memcpy's,
+ * and whether either will do. */
 static void print_verdicts(void)
 {
     int missed = 0, all = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the bench does with every item of an array: making input, comparing, checking. Written once
- * and compiled for the CPU and for CUDA, so that both backends see the same input and the same
- * checks.
+ * What the bench does with every item of an array: making input, comparing, checking. Written
+ * once and compiled for the CPU and for CUDA, so that both backends see the same input and
+ * the same checks.
  */
 #ifndef GP_BENCH_TASK_H
 #define GP_BENCH_TASK_H
@@ -120,8 +120,8 @@ BENCH_INLINE void bench_add_u32(uint32_t *counter, uint32_t count)
 #endif
 }
 
-/* The first position in [first, last) of an ascending array whose item is at least value; last if
- * none. */
+/* The first position in [first, last) of an ascending array whose item is at least value;
+ * last if none. */
 BENCH_INLINE size_t bench_lower_bound(const uint32_t *in, size_t first, size_t last, uint64_t value)
 {
     while (first < last) {

@@ -345,8 +345,8 @@ static bool read_sizes(struct reader *r, struct coo *m, size_t *announced)
         entries =
             r->symmetry == SYMMETRIC ? rows * (rows + 1) / 2 : rows * (rows ? rows - 1 : 0) / 2;
     *announced = (size_t)entries;
-    /* A line holds at least a digit and its end, so a wrong count cannot ask for too much memory.
-     */
+    /* A line holds at least a digit and its end, so a wrong count cannot ask
+     * for too much memory. */
     uint64_t fits = (uint64_t)(r->end - r->at) / 2 + 1;
     size_t room = (size_t)(entries < fits ? entries : fits) * (r->symmetry == GENERAL ? 1 : 2);
     if (!coo_allocate(m, (uint32_t)rows, (uint32_t)cols, room))

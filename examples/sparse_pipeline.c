@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A sparse matrix from a file or a generator, from coordinate list to CSR to y = A x and PageRank,
- * on the GPU or the CPU, timed stage by stage and compared with serial loops. sparse_pipeline
- * --help says how.
+ * on the GPU or the CPU, timed stage by stage and compared with serial loops.
+ * sparse_pipeline --help says how.
  */
 #include "mmio.h"
 #include "rmat.h"

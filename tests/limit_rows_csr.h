@@ -96,8 +96,8 @@ static gp_status coo_convert(const struct coo_call *call, const struct coo *m)
     return s;
 }
 
-/* there: the matrix has these sizes, as the call should not refuse them. with: the bytes of a row
- * pointer. */
+/* there: the matrix has these sizes, as the call should not refuse them.
+ * with: the bytes of a row pointer. */
 static gp_status coo_try(const struct limit *l, bool there, uint64_t num_rows, uint64_t num_cols,
                          uint64_t nnz, size_t entries)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits of numbers of items, segments, shares and of sums of counts; and of the figures of
- * workspace. */
+/* Limits of numbers of items, segments, shares and of sums of counts;
+ * and of the figures of workspace. */
 #ifndef GP_TEST_LIMITS_SIZES_H
 #define GP_TEST_LIMITS_SIZES_H
 

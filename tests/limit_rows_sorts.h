@@ -8,8 +8,8 @@
 #include "limit_rows.h"
 #include "radixsort_oracle.h"
 
-/* What is sorted: keys, which stand in segments of a length, compared in some bits of their words.
- */
+/* What is sorted: keys, which stand in segments of a length, compared in some bits
+ * of their words. */
 struct sort_case {
     gp_dtype dtype;
     size_t n;       /* as the call is told */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both backends give the same bits. A run on a GPU compares every call with a CPU context, a run on
- * the CPU with serial loops, on values at which mistakes show: what is moved, selected, sorted and
- * counted, and integers, to the last bit. Sums of floats are in test_reduce.c and
- * test_scan_floats.c.
+ * Both backends give the same bits. A run on a GPU compares every call with a CPU context, a
+ * run on the CPU with serial loops, on values at which mistakes show: what is moved,
+ * selected, sorted and counted, and integers, to the last bit. Sums of floats are in
+ * test_reduce.c and test_scan_floats.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -50,8 +50,8 @@ static uint64_t infinity_of(gp_dtype dtype)
     return bits;
 }
 
-/* Values where comparisons turn: extremes, zeros, infinities, the first and last NaN of each sign.
- */
+/* Values where comparisons turn: extremes, zeros, infinities,
+ * the first and last NaN of each sign. */
 static void specials_fill(gp_dtype dtype, void *out)
 {
     static const double floats[FLOAT_SPECIALS] = {

@@ -14,8 +14,8 @@ static void *no_allocate(void *user, size_t bytes, size_t alignment, gp_stream s
     return NULL;
 }
 
-/* gp_context_create() with these options: the status, no context, and a text that has `word` in it.
- */
+/* gp_context_create() with these options: the status, no context,
+ * and a text that has `word` in it. */
 static void refuse(gp_status expected, const gp_context_options *o, const char *word)
 {
     gp_context *ctx = (gp_context *)(void *)&expected;

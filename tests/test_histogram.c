@@ -44,8 +44,8 @@ static i128 distance_with_rest(i128 range, i128 bins, i128 rest)
     return d < 0 ? d + range : d;
 }
 
-/* Random limits, and values on and next to the first value of random bins, where rounding would
- * show. */
+/* Random limits, and values on and next to the first value of random bins,
+ * where rounding would show. */
 START_TEST(test_even_integers_at_bin_edges_are_exact)
 {
     enum { N = 600, ROUNDS = 60 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts and memory that a program uses wrongly: what is wrong is named, and nothing is touched.
- */
+/* Contexts and memory that a program uses wrongly: what is wrong is named,
+ * and nothing is touched. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

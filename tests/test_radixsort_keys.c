@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys alone of 32 and 64 bits, which the CPU may sort by partitions and networks: sizes around
- * those of a network and of a vector, and the same bits as a stable sort, whatever the instruction
- * set.
+ * those of a network and of a vector, and the same bits as a stable sort, whatever the
+ * instruction set.
  */
 #include "radixsort_check.h"
 

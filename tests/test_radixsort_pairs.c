@@ -131,8 +131,8 @@ END_TEST
 
 /* ---- workspace, threads, graphs -------------------------------------------------------------- */
 
-/* Memory for a context's workspace from the run's context; counts, and fails after a number of
- * calls. */
+/* Memory for a context's workspace from the run's context; counts,
+ * and fails after a number of calls. */
 struct counter {
     int calls, allowed;
 };
@@ -199,9 +199,9 @@ START_TEST(test_workspace_bytes_is_enough)
 }
 END_TEST
 
-/* As documented: the arrays and 12% from 2^24 items on, on the GPU; the arrays on the CPU; and some
- * MB for any n. Keys of 1 and 2 bytes alone are counted and take less. More items never take less
- * memory. */
+/* As documented: the arrays and 12% from 2^24 items on, on the GPU; the arrays on the CPU; and
+ * some MB for any n. Keys of 1 and 2 bytes alone are counted and take less. More items never
+ * take less memory. */
 START_TEST(test_workspace_bytes_are_as_documented)
 {
     static const size_t values[] = {0, 4, 8};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scan: sizes, dtypes, operators, alignment, determinism, graphs. See test_scan_desc.c for
- * descriptors. */
+/* Scan: sizes, dtypes, operators, alignment, determinism, graphs.
+ * See test_scan_desc.c for descriptors. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

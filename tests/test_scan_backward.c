@@ -205,8 +205,8 @@ START_TEST(test_scan_backward_total_and_overflow)
 }
 END_TEST
 
-/* Items from n on are no part of the array: the scan begins at item n - 1, wherever the bound is.
- */
+/* Items from n on are no part of the array: the scan begins at item n - 1,
+ * wherever the bound is. */
 START_TEST(test_scan_backward_n_on_the_device)
 {
     static const size_t bounds[] = {1, 1000, 20000, 400001};

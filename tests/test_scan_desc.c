@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scan through its descriptor: initial values, widening, totals, device n, errors.
- */
+/* Scan through its descriptor: initial values, widening, totals, device n, errors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,8 +136,8 @@ START_TEST(test_scan_n_on_the_device)
 }
 END_TEST
 
-/* Every size around the tiles of the kernels that stream, which short arrays otherwise never reach.
- */
+/* Every size around the tiles of the kernels that stream, which short arrays
+ * otherwise never reach. */
 START_TEST(test_scan_n_on_the_device_short_of_a_large_bound)
 {
     enum { BOUND = (1 << 21) + 5, END = 2 * 8192 + 2 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Segmented scan: values, shapes of segments, sizes, placement, capture. Errors are in
- * test_scan_segments_errors.c. */
+/* Segmented scan: values, shapes of segments, sizes, placement, capture.
+ * Errors are in test_scan_segments_errors.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,8 +250,8 @@ END_TEST
 
 /* ---- floats ---------------------------------------------------------------------------------- */
 
-/* Sums that round: the same bits whatever the alignment, the run, the threads and the
- * multiprocessors. */
+/* Sums that round: the same bits whatever the alignment, the run,
+ * the threads and the multiprocessors. */
 START_TEST(test_segments_float_bits_are_reproducible)
 {
     gp_dtype dtype = _i % 2 ? GP_F64 : GP_F32;

@@ -104,8 +104,8 @@ START_TEST(test_scan_total_of_other_operators)
 }
 END_TEST
 
-/* Scan n items of one sign whose sum is end; what synchronising reports. The total is exact in any
- * case. */
+/* Scan n items of one sign whose sum is end; what synchronising reports.
+ * The total is exact in any case. */
 static gp_status status_of_sum(gp_dtype dtype, gp_scan_kind kind, size_t n, int64_t end)
 {
     size_t bytes = gp_dtype_bytes(dtype);

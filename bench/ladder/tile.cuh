@@ -80,8 +80,8 @@ __device__ inline item warp_sum(item v)
     return v;
 }
 
-// Every thread gets the sum over the block. s: 32 items, free when all threads have passed the next
-// barrier.
+// Every thread gets the sum over the block.
+// s: 32 items, free when all threads have passed the next barrier.
 __device__ inline item block_sum(item v, item *s)
 {
     int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
@@ -119,8 +119,8 @@ __device__ inline item scan_tile(tile &t, item *s)
             s[r * warps + warp] = sum;
     }
     __syncthreads();
-    // Row after row, warp after warp: the order of the items in memory. Each warp does it for
-    // itself.
+    // Row after row, warp after warp: the order of the items in memory.
+    // Each warp does it for itself.
     item sums = warp_scan(s[lane], lane);
 #pragma unroll
     for (int r = 0; r < rows; r++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files with CUB calls share. Each includes the one cub/device header that it needs after
- * this. */
+/* What the files with CUB calls share. Each includes the one cub/device header that it
+ * needs after this. */
 #ifndef GP_BENCH_CUB_PEER_H
 #define GP_BENCH_CUB_PEER_H
 

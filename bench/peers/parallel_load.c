@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the C++ peers from the module beside the program, so that the program runs where TBB is
- * not. */
+/* Loads the C++ peers from the module beside the program, so that the program runs where
+ * TBB is not. */
 #include "../bench.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain loops of one thread: what a program has without any library, and the references on the
- * CPU. */
+/* The plain loops of one thread: what a program has without any library,
+ * and the references on the CPU. */
 #include "../bench.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A plain radix sort of one thread: stable, 8 bits a pass, the counts of all passes taken in one
- * read. */
+/* A plain radix sort of one thread: stable, 8 bits a pass, the counts of all passes taken
+ * in one read. */
 #include "../bench.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ static void offsets_from_counts(size_t *counts)
     }
 }
 
-/* The order of floats as that of unsigned integers, and back: negative numbers get all bits
- * inverted. */
+/* The order of floats as that of unsigned integers, and back:
+ * negative numbers get all bits inverted. */
 static uint32_t float_order(uint32_t bits)
 {
     return bits ^ (bits >> 31 ? 0xFFFFFFFFu : 0x80000000u);

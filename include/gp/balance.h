@@ -49,10 +49,10 @@ extern "C" {
  *         ctx or an array is NULL, misaligned or in the wrong memory; GP_ERROR_OVERLAP;
  *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
- * Cost: one pass; writes the outputs once, reads the offsets once, and none of a long run of empty
- * segments.
- * Source: Baxter 2013, modern GPU (load-balancing search); Green, McColl and Bader 2012 (merge
- * path).
+ * Cost: one pass; writes the outputs once, reads the offsets once,
+ * and none of a long run of empty segments.
+ * Source: Baxter 2013, modern GPU (load-balancing search); Green,
+ * McColl and Bader 2012 (merge path).
  * @since 0.1
  */
 GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
@@ -96,8 +96,8 @@ GP_API gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in,
 /**
  * Repeat item s of the input counts[s] times, when only the counts are known.
  *
- * The exclusive scan of the counts gives the offsets of gp_expand(); *out_count = sum of the
- * counts.
+ * The exclusive scan of the counts gives the offsets of gp_expand();
+ * *out_count = sum of the counts.
  *
  * @param[in]  ctx          decides where all pointers below live
  * @param[in]  item_bytes   1 to 65536
@@ -201,8 +201,8 @@ GP_API gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype,
  *         or n not a number of index_dtype; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
  *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
- * Cost: log2(n) dependent reads per needle; neighbouring needles of like value share them in the
- * caches.
+ * Cost: log2(n) dependent reads per needle; neighbouring needles of like value share them
+ * in the caches.
  * @since 0.1
  */
 GP_API gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,

@@ -46,8 +46,8 @@ typedef struct gp_compact_desc {
     gp_dtype index_dtype; /**< of INDICES: GP_U32 (n at most 2^32) or GP_U64 */
     gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare; also LOOKAHEAD and CUB */
     uint64_t capacity;      /**< room of out in outputs; 0: n. PARTITION always needs room for n */
-    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; NULL:
-     * n. */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper
+     * bound; NULL: n. */
     const uint64_t *device_n;
 } gp_compact_desc;
 
@@ -76,8 +76,8 @@ GP_API gp_status gp_compact(gp_context *ctx, size_t item_bytes, const void *in, 
 /**
  * Keep the items that compare with a constant.
  *
- * out[j] = in[i] for the j-th i in [0, n) with (in[i] compare *value); *out_count = how many there
- * are.
+ * out[j] = in[i] for the j-th i in [0, n) with (in[i] compare *value);
+ * *out_count = how many there are.
  *
  * The call gp_compact_by() with kind ITEMS and a comparison.
  * @param[in]  value     host pointer to one dtype, read during the call
@@ -135,13 +135,13 @@ GP_API gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in
  * @param[out] out_count one uint64_t that overlaps no other array: how many items the flags or the
  *                       comparison select, also if they are more than the capacity
  *
- * A result longer than the capacity: the first desc->capacity outputs are written and the sticky
- * GP_ERROR_CAPACITY is set that gp_context_synchronize() returns. Nothing past the result is
- * written.
+ * A result longer than the capacity: the first desc->capacity outputs are written and the
+ * sticky GP_ERROR_CAPACITY is set that gp_context_synchronize() returns. Nothing past the
+ * result is written.
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_compact_workspace_bytes(); capturable. Stable, and the same result each run. n is at most
- * 2^40.
+ * gp_compact_workspace_bytes(); capturable. Stable, and the same result each run. n is
+ * at most 2^40.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, desc->value, in, keep, out or out_count NULL,
  *         misaligned, in the wrong memory, or keep given with a comparison; GP_ERROR_ARGUMENT

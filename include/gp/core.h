@@ -108,10 +108,10 @@ typedef enum gp_dtype {
 /**
  * Associative operators.
  *
- * Integers wrap. MIN and MAX follow gp's order of floats (-inf .. -0 = +0 .. +inf < NaN); a tie
- * keeps the left operand, so the identity of MIN on floats is NaN; while a scan by MIN has met
- * nothing but NaNs, the bits of the one it stores are not specified. AND, OR and XOR are for
- * integers.
+ * Integers wrap. MIN and MAX follow gp's order of floats (-inf .. -0 = +0 .. +inf < NaN); a
+ * tie keeps the left operand, so the identity of MIN on floats is NaN; while a scan by MIN
+ * has met nothing but NaNs, the bits of the one it stores are not specified. AND, OR and XOR
+ * are for integers.
  *
  * AFFINE and MAT2 do not commute and are for GP_F32 and GP_F64; an item is 2 or 4 consecutive
  * scalars: AFFINE (a, b) stands for x -> a x + b; left then right is (a2 a1, a2 b1 + b2), identity
@@ -163,14 +163,14 @@ typedef enum gp_algorithm {
 
 /** Where a context computes. */
 typedef enum gp_backend {
-    GP_BACKEND_AUTO = 0, /**< the first usable CUDA device, otherwise the CPU; CUDA if a device is
-                            named */
+    /** The first usable CUDA device, otherwise the CPU; CUDA if a device is named. */
+    GP_BACKEND_AUTO = 0,
     GP_BACKEND_CPU = 1,
     GP_BACKEND_CUDA = 2
 } gp_backend;
 
-/** A CUDA stream: a cudaStream_t fits without a cast and without CUDA headers. Unused on the CPU.
- */
+/** A CUDA stream: a cudaStream_t fits without a cast and without CUDA headers.
+ * Unused on the CPU. */
 typedef struct CUstream_st *gp_stream;
 
 /**
@@ -342,9 +342,9 @@ GP_API gp_status gp_free(gp_context *ctx, void *memory);
 /**
  * Copy bytes between any two places, host or device, in the context's order.
  *
- * Queued on the stream: destination and source must stay valid until it has passed; synchronise
- * before reading the destination on the host. Overlapping ranges are refused unless they are the
- * same.
+ * Queued on the stream: destination and source must stay valid until it has passed;
+ * synchronise before reading the destination on the host. Overlapping ranges are refused
+ * unless they are the same.
  * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_OVERLAP; GP_ERROR_CUDA
  * @since 0.1
  */

@@ -72,9 +72,9 @@ typedef struct gp_coo_desc {
  * @param[in]  offset_dtype of row_pointers
  * @param[out] row_pointers num_rows + 1
  *
- * Queued on the context's stream; takes no workspace; capturable. Sticky GP_ERROR_DATA if rows is
- * not ascending or an index is out of range: row_pointers is then unspecified, nothing beyond it is
- * written.
+ * Queued on the context's stream; takes no workspace; capturable. Sticky GP_ERROR_DATA if rows
+ * is not ascending or an index is out of range: row_pointers is then unspecified, nothing beyond
+ * it is written.
  *
  * @return GP_OK queued, or a status of the list in the file comment.
  *

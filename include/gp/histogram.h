@@ -84,8 +84,8 @@ GP_API gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *
 /**
  * Count values in bins between edges.
  *
- * x counts in bin i if edges[i] <= x < edges[i+1]. Edges may be equal: the bin between them is
- * empty.
+ * x counts in bin i if edges[i] <= x < edges[i+1]. Edges may be equal:
+ * the bin between them is empty.
  *
  * @param[in] edges bins + 1 ascending values of dtype in the context's memory, aligned to their
  *                  size; must not overlap counts or *options->outside. If they are not ascending,

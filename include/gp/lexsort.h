@@ -79,8 +79,8 @@ GP_API gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *ro
  *                         in another way
  * @param[in]  options     NULL: ascending, all bits
  *
- * Workspace, queueing, statuses and cost as gp_lexsort(); GP_ERROR_ARGUMENT also for value_bytes.
- * Stable.
+ * Workspace, queueing, statuses and cost as gp_lexsort(); GP_ERROR_ARGUMENT also
+ * for value_bytes. Stable.
  * @since 0.1
  */
 GP_API gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *rows_in,

@@ -38,8 +38,8 @@ typedef struct gp_radix_sort_options {
 /**
  * Sort keys.
  *
- * keys_out is a permutation of keys_in with t(keys_out[i]) <= t(keys_out[i + 1]) in the compared
- * bits.
+ * keys_out is a permutation of keys_in with t(keys_out[i]) <= t(keys_out[i + 1])
+ * in the compared bits.
  *
  * @param[in]  ctx      decides where the arrays live
  * @param[in]  dtype    of the keys, any gp_dtype
@@ -103,14 +103,14 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  *                         No output may overlap any other array in another way
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
  *
- * Workspace gp_radix_sort_workspace_bytes() with this value_bytes: for values of 4 and 8 bytes the
- * size of the input and at most 12% from 2^24 pairs on (4.6% for 2^28 pairs of 4 and 4 bytes), and
- * 4 MiB more below. Where values are moved by position it is the keys and two positions each (8
- * bytes, 16 from 2^32 pairs on), and the values once more if they are sorted in place: up to 2.7
- * times the input for keys of 4 bytes and values of one, 1.4 times for values of 16. On the CPU the
- * size of the input and a little, or positions likewise. Queueing, statuses and cost as
- * gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes, GP_ERROR_POINTER also for values_in and
- * values_out.
+ * Workspace gp_radix_sort_workspace_bytes() with this value_bytes: for values of 4 and 8 bytes
+ * the size of the input and at most 12% from 2^24 pairs on (4.6% for 2^28 pairs of 4 and 4
+ * bytes), and 4 MiB more below. Where values are moved by position it is the keys and two
+ * positions each (8 bytes, 16 from 2^32 pairs on), and the values once more if they are sorted in
+ * place: up to 2.7 times the input for keys of 4 bytes and values of one, 1.4 times for values of
+ * 16. On the CPU the size of the input and a little, or positions likewise. Queueing, statuses
+ * and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes, GP_ERROR_POINTER also for
+ * values_in and values_out.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
@@ -121,8 +121,8 @@ GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void
 /**
  * Find the stable order of keys without moving them.
  *
- * keys_in[indices_out[0]], keys_in[indices_out[1]], .. is sorted; equal keys have ascending
- * indices.
+ * keys_in[indices_out[0]], keys_in[indices_out[1]], .. is sorted;
+ * equal keys have ascending indices.
  *
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype
@@ -155,8 +155,8 @@ GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in
  * @param[out] out         n items, aligned as in; must overlap neither in nor indices (of in,
  *                         whose length the call is not told, only the first item is checked)
  *
- * Queued on the context's stream; takes no workspace; capturable. Indices may repeat and leave out
- * items.
+ * Queued on the context's stream; takes no workspace; capturable.
+ * Indices may repeat and leave out items.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or an array NULL, misaligned or in the wrong memory;
  *         GP_ERROR_ARGUMENT item_bytes or n; GP_ERROR_DTYPE index_dtype; GP_ERROR_OVERLAP (nothing
@@ -169,8 +169,8 @@ GP_API gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, g
                            const void *indices, size_t n, void *out);
 
 /**
- * Upper bound of the workspace of gp_radix_sort() and gp_radix_sort_pairs(), without touching a
- * device.
+ * Upper bound of the workspace of gp_radix_sort() and gp_radix_sort_pairs(),
+ * without touching a device.
  *
  * The bound covers keys_in == keys_out and values_in == values_out.
  *

@@ -28,8 +28,8 @@ typedef struct gp_reduce_desc {
      * gp_context_synchronize() returns. Not for GP_AFFINE and GP_MAT2.
      */
     void *total;
-    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; NULL:
-     * n. */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper
+     * bound; NULL: n. */
     const uint64_t *device_n;
 } gp_reduce_desc;
 

@@ -59,12 +59,12 @@ typedef struct gp_scan_desc {
      * GP_ERROR_OVERFLOW that gp_context_synchronize() returns. Not for GP_AFFINE and GP_MAT2.
      */
     void *total;
-    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; NULL:
-     * n. */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper
+     * bound; NULL: n. */
     const uint64_t *device_n;
     /** GP_SCAN_TILE_AUTO unless you compare; for the algorithms LOOKBACK to FENWICK and
-     * REDUCE_THEN_SCAN_TWO_PASS on a GPU. The CPU, whose tiles are cache-sized blocks, has one way.
-     */
+     * REDUCE_THEN_SCAN_TWO_PASS on a GPU. The CPU, whose tiles are cache-sized blocks,
+     * has one way. */
     gp_scan_tile tile;
     /**
      * Not 0: from the last item to the first, out[i] = init op in[n-1] op .. op in[i], or with
@@ -160,8 +160,8 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
  * Cost on a GPU with AUTO: one kernel launch; reads the input once and writes the output once.
- * Source: Merrill and Garland 2016 (single pass); the look-ahead of fixed groups is described in
- * docs/design.md.
+ * Source: Merrill and Garland 2016 (single pass); the look-ahead of fixed groups is described
+ * in docs/design.md.
  * @since 0.1
  */
 GP_API gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n,

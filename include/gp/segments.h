@@ -85,9 +85,9 @@ GP_API gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, cons
 /**
  * Scan each run of equal keys.
  *
- * Item i starts a segment if its key has other bits than that of item i - 1, or i == 0. Keys need
- * not be sorted: equal keys with another between them are two segments. All else as
- * gp_scan_segmented().
+ * Item i starts a segment if its key has other bits than that of item i - 1, or i == 0.
+ * Keys need not be sorted: equal keys with another between them are two segments. All else
+ * as gp_scan_segmented().
  *
  * @param[in]  key_bytes 1, 2, 4 or 8
  * @param[in]  keys      n keys, aligned to key_bytes; NULL if n == 0

@@ -5,9 +5,8 @@
  *
  * Segments are given by offsets as in balance.h: num_segments + 1 ascending numbers, segment s is
  * the positions offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets.
- * Segments may be empty, many millions of them may be tiny, and one may hold everything.
- * offsets[0] may be above 0: item i of a call is position offsets[0] + i. Keys compare as in
- * radixsort.h.
+ * Segments may be empty, many millions of them may be tiny, and one may hold everything. offsets[0]
+ * may be above 0: item i of a call is position offsets[0] + i. Keys compare as in radixsort.h.
  */
 #ifndef GP_SEGSORT_H
 #define GP_SEGSORT_H

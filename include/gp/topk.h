@@ -16,10 +16,10 @@ extern "C" {
  * Find the first k keys of the stable order of an array.
  *
  * keys_out[j] = keys_in[indices_out[j]] is the j-th key of the stable sort of keys_in:
- * GP_DESCENDING gives the k largest, the largest first; GP_ASCENDING the k smallest, the smallest
- * first. Floats compare as -inf .. -0 = +0 .. +inf < NaN, descending in the exact reverse, so NaNs
- * are among the largest. Of equal keys, also at the k-th place, those with lower indices come
- * first.
+ * GP_DESCENDING gives the k largest, the largest first; GP_ASCENDING the k smallest, the
+ * smallest first. Floats compare as -inf .. -0 = +0 .. +inf < NaN, descending in the exact
+ * reverse, so NaNs are among the largest. Of equal keys, also at the k-th place, those with
+ * lower indices come first.
  *
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype

@@ -30,9 +30,9 @@ template <class Key> GPI_DEVICE Key key_of(Key x, int order, Key infinity)
 }
 
 /*
- * Items of sorted below needles[j], or with upper not above it. out may be needles: a thread reads
- * its needle before it writes. Grid: any; 256 threads; no shared memory. After: out[j] for all j <
- * m.
+ * Items of sorted below needles[j], or with upper not above it. out may be needles: a thread
+ * reads its needle before it writes. Grid: any; 256 threads; no shared memory. After: out[j] for
+ * all j < m.
  */
 template <class Key>
 __global__ void __launch_bounds__(bound_threads)

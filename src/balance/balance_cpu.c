@@ -30,8 +30,8 @@ struct isa_loops {
 
 static const struct isa_loops loops[] = {GPI_BALANCE_ISAS(LOOPS)};
 
-/* Steps of the path per task: enough to bury its two searches, few enough to keep all threads busy.
- */
+/* Steps of the path per task: enough to bury its two searches,
+ * few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */
 enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64, CHECK_CHUNK = 1 << 18 };

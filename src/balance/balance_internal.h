@@ -2,8 +2,8 @@
 /*
  * Load balancing. The merge path of segment ends and items is the sequence of num_items +
  * num_segments steps that takes an item while the current segment has one left, and otherwise
- * passes to the next segment (Green, McColl and Bader 2012). Every operation here is a walk along
- * it:
+ * passes to the next segment (Green, McColl and Bader 2012).
+ * Every operation here is a walk along it:
  *
  *   1. cut the path into equal shares; empty segments take steps like items, so no share is long;
  *   2. find where a share starts by a binary search on the diagonal (item + segment = step);

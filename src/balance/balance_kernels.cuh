@@ -141,8 +141,8 @@ __global__ void __launch_bounds__(threads)
         });
 }
 
-/* Segments that a tile may read: first, and up to last more. Offsets that do not ascend end up here
- * too. */
+/* Segments that a tile may read: first, and up to last more. Offsets that do not ascend end
+ * up here too. */
 struct sources {
     uint64_t first;
     uint32_t last;
@@ -189,8 +189,8 @@ __global__ void __launch_bounds__(threads)
         });
 }
 
-/* Copy the items of a tile word by word, the stage holding the segment's distance for every item.
- */
+/* Copy the items of a tile word by word, the stage holding the segment's distance
+ * for every item. */
 template <class Word>
 GPI_DEVICE void copy_words(const tile &t, const stage &s, uint32_t item_bytes,
                            const sources &source, const char *in, char *out)
@@ -226,8 +226,8 @@ __global__ void __launch_bounds__(threads)
     walk_tiles(
         g, units, tiles_per_block, s, [](uint64_t) { return 0u; },
         [&](const tile &t) {
-            /* 1. Every item's distance in place of the heads: a lane overwrites what it alone has
-             * read. */
+            /* 1. Every item's distance in place of the heads:
+             * a lane overwrites what it alone has read. */
             emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
                 numbers<V> filled;
                 uint32_t distance = head;

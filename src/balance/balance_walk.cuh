@@ -2,10 +2,10 @@
 /*
  * Walks along the merge path of segments and items, a tile per block at a time.
  *
- * A tile is tile_units steps of the path, so at most that many items and segments together. Its
- * items are staged in shared memory as 16-bit numbers: 0, or, where a segment starts, that
- * segment's distance from the tile's first one. What is written from there is in
- * balance_kernels.cuh.
+ * A tile is tile_units steps of the path, so at most that many items and segments
+ * together. Its items are staged in shared memory as 16-bit numbers: 0, or, where a
+ * segment starts, that segment's distance from the tile's first one. What is written from
+ * there is in balance_kernels.cuh.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ namespace GPI_SPACE::balance
 constexpr int warps = workers / 32;
 constexpr int threads = workers + 32; /* the last warp scouts: it finds where the next tile ends */
 constexpr uint32_t slice_items = stage_items / warps; /* of one warp */
-/* Less than the stage: the first item is staged up to 15 places in, where its output's vector is.
- */
+/* Less than the stage: the first item is staged up to 15 places in,
+ * where its output's vector is. */
 constexpr uint32_t tile_units = stage_items - 16;
 
 /* What all tiles of a launch share. */
@@ -63,8 +63,8 @@ struct tile {
     uint32_t pad; /* place of i0 in the stage */
 };
 
-/* A head is the distance of its segment from s0 below its place in the stage; 0: segment s0 itself.
- */
+/* A head is the distance of its segment from s0 below its place in the stage; 0:
+ * segment s0 itself. */
 GPI_DEVICE uint32_t head_make(uint32_t distance, uint32_t place)
 {
     return distance | place << 16;
@@ -191,8 +191,8 @@ GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t t
         }
         if (!more)
             return;
-        /* The workers are done with the stage, the scout with ends[n & 1]; ends[(n + 1) & 1] is
-         * free. */
+        /* The workers are done with the stage, the scout with ends[n & 1];
+         * ends[(n + 1) & 1] is free. */
         __syncthreads();
         s0 = s1;
         s1 = s.ends[n & 1];

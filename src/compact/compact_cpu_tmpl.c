@@ -61,8 +61,8 @@ ALWAYS_INLINE bool in_range_64(uint64_t x, const struct gpi_compact_range *r)
     return (x ^ (negative & r->flip)) - r->low <= r->span;
 }
 
-/* Bit k: whether item k of 64 is selected by the range. width is a constant where this is inlined.
- */
+/* Bit k: whether item k of 64 is selected by the range. width is a constant where
+ * this is inlined. */
 ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_range *range,
                                      int width)
 {
@@ -140,8 +140,8 @@ ALWAYS_INLINE void group(const char *in, uint64_t bits, char *out, size_t width)
     }
 }
 
-/* Bit by bit, never past room: for the ends of arrays and for few bits. Returns what was written.
- */
+/* Bit by bit, never past room: for the ends of arrays and for few bits.
+ * Returns what was written. */
 ALWAYS_INLINE uint64_t group_exact(const char *in, uint64_t bits, char *out, uint64_t room,
                                    size_t width)
 {

@@ -28,9 +28,9 @@ enum { GPI_COMPACT_ITEM_MAX = 65536 };
 
 /*
  * A comparison with a constant as a range of words: with w = x ^ (flip where x is negative), an
- * item is kept if (w - low <= span) != invert, all unsigned and in the item's width. The flip turns
- * the order of float bits into the order of integers; low also rotates the negative NaNs above the
- * others.
+ * item is kept if (w - low <= span) != invert, all unsigned and in the item's width. The flip
+ * turns the order of float bits into the order of integers; low also rotates the negative NaNs
+ * above the others.
  */
 struct gpi_compact_range {
     uint64_t flip, low, span;
@@ -59,8 +59,8 @@ struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare
 
 /* ---- CPU ---- */
 
-/* One instruction set's inner loops. bits holds one bit per item, 64 to a word, zero past the end.
- */
+/* One instruction set's inner loops. bits holds one bit per item, 64 to a word,
+ * zero past the end. */
 struct gpi_compact_loops {
     /* Bits of the items [first, first + items); returns how many are set. */
     uint64_t (*mark)(const struct gpi_compact_args *a, uint64_t first, size_t items,
@@ -116,8 +116,8 @@ static inline uint32_t gpi_compact_groups_max(uint32_t item_bytes)
     return item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
 }
 
-/* Items per tile: large ones when there are many items, small ones when few, so that all SMs work.
- */
+/* Items per tile: large ones when there are many items, small ones when few,
+ * so that all SMs work. */
 static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, int sm_count)
 {
     if (!a->index_bytes && gpi_compact_width(a->item_bytes) < 0) {

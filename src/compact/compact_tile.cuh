@@ -18,8 +18,8 @@ template <int BYTES, bool COMPARE, bool INDICES, int GROUPS> struct CompactPart 
     uint32_t bits;   /* lane k: which items of group k are kept */
     uint32_t before; /* lane k: how many of the groups before k */
 
-    /* The first `groups` groups of those at `first`, as far as n goes; returns how many are kept.
-     */
+    /* The first `groups` groups of those at `first`, as far as n goes;
+     * returns how many are kept. */
     GPI_DEVICE uint32_t load(const gpi_compact_args &a, uint64_t first, uint32_t groups, uint64_t n)
     {
         const Range<Item> range(a.range);

@@ -26,8 +26,8 @@ void gpi_cuda_stop(gp_context *ctx);
 void gpi_device_enter(const gp_context *ctx, struct gpi_device_guard *guard);
 void gpi_device_leave(const gp_context *ctx, const struct gpi_device_guard *guard);
 
-/* Map the error of the launches since gpi_device_enter(); GP_OK, or GP_ERROR_CUDA and ctx is
- * broken. */
+/* Map the error of the launches since gpi_device_enter(); GP_OK,
+ * or GP_ERROR_CUDA and ctx is broken. */
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function);
 
 bool gpi_cuda_capturing(const gp_context *ctx);

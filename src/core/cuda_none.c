@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of core/cuda.h in a build without CUDA: no device, and nothing that needs one is
- * reached. */
+/* The calls of core/cuda.h in a build without CUDA: no device,
+ * and nothing that needs one is reached. */
 #include "core/cuda.h"
 
 gp_status gpi_cuda_open(gp_context *ctx, int device)

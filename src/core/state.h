@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tile state: the device words through which the tiles of a single-pass kernel exchange partial
- * results.
+ * Tile state: the device words through which the tiles of a single-pass kernel exchange
+ * partial results.
  *
  *   [ctrl: GPI_CTRL_BYTES][words8: slots x 8 bytes][words16: slots x 16 bytes]
  *

@@ -41,8 +41,8 @@ struct SortedKeys {
     }
 };
 
-/* flags[i] = whether entry i is the first of its run. Packed keys were checked when they were
- * packed. */
+/* flags[i] = whether entry i is the first of its run. Packed keys were checked when
+ * they were packed. */
 static __global__ __launch_bounds__(csr_threads) void csr_heads_k(SortedKeys in, Shape shape,
                                                                   bool duplicates_are_errors,
                                                                   uint8_t *flags, uint32_t *sticky)

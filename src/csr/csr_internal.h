@@ -74,8 +74,8 @@ struct gpi_csr_spmv {
 /* Tile of the merge of row ends and entries. */
 enum { GPI_CSR_SPMV_TILE_CPU = 16384, GPI_CSR_SPMV_TILE_CUDA = 2048 };
 
-/* One conversion. Keys are row << col_bits | col; an entry is sorted by the bits from sort_bit on.
- */
+/* One conversion. Keys are row << col_bits | col; an entry is sorted by the bits
+ * from sort_bit on. */
 struct gpi_csr_coo {
     const char *function;
     const void *rows, *cols, *values;

@@ -47,8 +47,8 @@ struct Positions {
     }
 };
 
-/* Rows of sorted keys whose duplicates were merged. The first entry of a row is first of its run.
- */
+/* Rows of sorted keys whose duplicates were merged. The first entry of a row is first
+ * of its run. */
 struct SortedRows {
     const uint64_t *keys, *rows;
     uint32_t col_bits;

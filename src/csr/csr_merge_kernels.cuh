@@ -27,8 +27,8 @@ struct Add {
     }
 };
 
-/* Half precision as it is stored, in a word that can be shuffled: what is selected keeps its bits.
- */
+/* Half precision as it is stored, in a word that can be shuffled:
+ * what is selected keeps its bits. */
 template <class S> struct Half {
     uint32_t bits;
 
@@ -105,8 +105,8 @@ GPI_DEVICE A fold_long(const S *values, const Runs &runs, uint64_t i, A a)
     }
 }
 
-/* The value of every run at its place. Lanes fold runs up to 32; longer ones are left to the warp.
- */
+/* The value of every run at its place. Lanes fold runs up to 32;
+ * longer ones are left to the warp. */
 template <class Op, class A, class S>
 __global__ __launch_bounds__(csr_threads) void csr_merge_k(const S *values, Runs runs, S *out)
 {

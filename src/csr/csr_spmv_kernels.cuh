@@ -105,9 +105,9 @@ GPI_DEVICE Carry<V> scan_carries(Carry<V> mine, Carry<V> *s_warps, Carry<V> *tot
 }
 
 /*
- * A tile of row ends and entries per block. Shared memory: the tile's products and row ends. After
- * it, y has every row that ends in a tile, without what earlier tiles hold of it; that is in the
- * carries.
+ * A tile of row ends and entries per block. Shared memory: the tile's products and row ends.
+ * After it, y has every row that ends in a tile, without what earlier tiles hold of it; that is
+ * in the carries.
  */
 template <class I, class O, class V>
 __global__ __launch_bounds__(spmv_threads) void spmv_tile_k(const O *ends, const I *cols, Spmv<V> a)

@@ -20,8 +20,8 @@ template <uint64_t EACH, uint64_t MOST = GPI_MAX_N> uint32_t blocks_for(uint64_t
     return (uint32_t)((n + EACH - 1) / EACH);
 }
 
-/* Let a kernel use that much dynamic shared memory; once per device, remembered in the bits of
- * done. */
+/* Let a kernel use that much dynamic shared memory; once per device,
+ * remembered in the bits of done. */
 template <class Kernel>
 gp_status shared_memory_allow(gp_context *ctx, const char *function, Kernel kernel, int bytes,
                               uint64_t *done)

@@ -30,8 +30,8 @@ template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
     {
     }
 
-    /* Lane i reads tile first + 32 b + i of batch element b; tiles from end on count as identity.
-     */
+    /* Lane i reads tile first + 32 b + i of batch element b; tiles from end on
+     * count as identity. */
     GPI_DEVICE void poll(const TileState<A> &state, uint32_t first, uint32_t end,
                          A (&v)[batch]) const
     {

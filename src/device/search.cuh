@@ -87,8 +87,8 @@ GPI_DEVICE uint64_t merge_path_search_warp(const Offset *offsets, Offset base, u
     return low;
 }
 
-/* First of n sorted keys for which below(key) is false; below is true, then false, along the array.
- */
+/* First of n sorted keys for which below(key) is false; below is true, then false,
+ * along the array. */
 template <class Key, class Below>
 GPI_DEVICE uint64_t partition_point(const Key *sorted, uint64_t n, Below below)
 {

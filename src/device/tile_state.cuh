@@ -90,8 +90,7 @@ template <class A> struct TileState {
     }
 
     /* Tags come round after 2^32 launches. So that no word can be that old, each launch gives one
-     * of each array that it does not use the tag of the launch before, in turn. By one thread.
-     */
+     * of each array that it does not use the tag of the launch before, in turn. By one thread. */
     GPI_DEVICE void retire_one(const gpi_state &s, uint32_t tiles) const
     {
         const uint32_t slot = (uint32_t)epoch % s.slots, before = (uint32_t)epoch - 1;

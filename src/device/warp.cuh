@@ -144,8 +144,8 @@ template <class Op, class A> GPI_DEVICE A warp_scan_within(A v, int reach, const
     return v;
 }
 
-/* Every lane gets v[0] op .. op v[31], as a balanced tree in lane order: operators need not
- * commute. */
+/* Every lane gets v[0] op .. op v[31], as a balanced tree in lane order:
+ * operators need not commute. */
 template <class Op, class A> GPI_DEVICE A warp_reduce(A v, const Op &op = Op())
 {
     if constexpr (Op::warp_reduces) {

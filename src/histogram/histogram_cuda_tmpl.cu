@@ -13,8 +13,8 @@ namespace GPI_SPACE
 using Stored = GPI_STORED;
 using Value = GPI_VALUE;
 
-/* Items that one launch may give to a block, so that 32-bit counters in shared memory do not wrap.
- */
+/* Items that one launch may give to a block, so that 32-bit counters in shared memory
+ * do not wrap. */
 constexpr uint64_t block_items_max = (uint64_t)1 << 31;
 
 static uint32_t grid_of(const gp_context *ctx, uint64_t n)
@@ -45,8 +45,8 @@ static bool shape_of(uint32_t rows, uint64_t edges_bytes, uint64_t block_items, 
     return true;
 }
 
-/* Static shared memory of the kernels, and what they may have of both kinds unless asked for more.
- */
+/* Static shared memory of the kernels, and what they may have of both kinds unless
+ * asked for more. */
 enum { static_shared_max = 64, shared_without_asking = 48 * 1024 };
 
 static size_t shared_memory_of(const gp_context *ctx)

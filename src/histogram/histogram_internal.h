@@ -8,9 +8,9 @@
  * by binary search, on the CPU among the few edges that a table of cells leaves.
  *
  * CUDA: persistent blocks count in shared memory, in several columns when bins are few so that
- * lanes do not collide, and add their table to the result at the end; tables that do not fit are
- * counted by global atomics (histogram_kernels.cuh). 8-bit dtypes count their 256 values and bin
- * those.
+ * lanes do not collide, and add their table to the result at the end; tables that do not fit
+ * are counted by global atomics (histogram_kernels.cuh). 8-bit dtypes count their 256 values
+ * and bin those.
  *
  * CPU: workers count chunks of the input in private tables, which are then added
  * (histogram_cpu.c); with more bins than caches have counters, items are first brought together by
@@ -76,9 +76,9 @@ struct gpi_edge_grid {
  * d / 2^w, and that is less than 1 / R, the smallest distance to the next integer, when
  * R <= 2^(w/2). By the same argument d may be R, whose bin is bins: the CPU clamps d to R.
  *
- * One multiplication of 32 bits is enough if q = 0 and, with m' = ceil(bins 2^w / R) < 2^32, R
- * times what m' R exceeds bins 2^w by is below 2^w. That depends on the numbers; bins R <= 2^31
- * suffices.
+ * One multiplication of 32 bits is enough if q = 0 and, with m' = ceil(bins 2^w / R) < 2^32,
+ * R times what m' R exceeds bins 2^w by is below 2^w. That depends on the numbers;
+ * bins R <= 2^31 suffices.
  */
 struct gpi_binning {
     enum gpi_binning_kind kind;

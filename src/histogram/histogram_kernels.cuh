@@ -77,8 +77,8 @@ template <class S, class V> struct BinEdges {
     uint64_t flip;
     uint32_t bins;
 
-    /* The last edge, the final one left out, that is not above x. Stays inside whatever edges
-     * holds. */
+    /* The last edge, the final one left out, that is not above x.
+     * Stays inside whatever edges holds. */
     GPI_DEVICE uint32_t operator()(S stored) const
     {
         V x = edge_order<V>(stored, flip);
@@ -236,10 +236,10 @@ GPI_DEVICE void put_outside(const HistogramOut &out, uint64_t inside)
 
 /* ---- counting in shared memory ---- */
 
-/* The table of a block: rows of 2^column_bits counters, one row per bin. A lane counts in the
- * column of its number, so with 32 columns no two lanes of a warp meet in a bank. With fewer the
- * rows are permuted within 32 words, so that bins a power of two apart do not all meet in one bank.
- */
+/* The table of a block: rows of 2^column_bits counters, one row per bin. A lane counts in
+ * the column of its number, so with 32 columns no two lanes of a warp meet in a bank. With
+ * fewer the rows are permuted within 32 words, so that bins a power of two apart do not all
+ * meet in one bank. */
 struct SharedTable {
     uint32_t *s_counts;
     uint32_t column_bits;
@@ -329,10 +329,10 @@ __global__ void __launch_bounds__(histogram_threads, 1)
 /*
  * Count by global atomics.
  *
- * Grid: any, histogram_threads each. A thread adds up runs of equal bins first, so constant and
- * sorted input does not serialise on one counter. out.store must not be set. The input is read past
- * the cache's normal order (streaming loads), so that the counters stay in L2. After: as
- * count_shared_k.
+ * Grid: any, histogram_threads each. A thread adds up runs of equal bins first, so constant
+ * and sorted input does not serialise on one counter. out.store must not be set. The input is
+ * read past the cache's normal order (streaming loads), so that the counters stay in L2.
+ * After: as count_shared_k.
  */
 template <class Bin>
 __global__ void __launch_bounds__(histogram_threads, 1)

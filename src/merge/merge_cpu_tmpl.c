@@ -10,8 +10,8 @@
 #define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #define MERGE PASTE(PASTE(PASTE(gpi_merge_b, GPI_KEY_BITS), _cpu_), GPI_ISA_SUFFIX)
 
-/* Inlined with constants for is_float and value_bytes, so that comparing integers takes one
- * operation. */
+/* Inlined with constants for is_float and value_bytes, so that comparing integers
+ * takes one operation. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 ALWAYS_INLINE KEY word_of(const struct gpi_radix_order *o, bool is_float, KEY x)

@@ -50,8 +50,8 @@ GPI_DEVICE Size merge_items_of_a(const MergeOrder<Key> &order, const Key *a, Siz
     return low;
 }
 
-/* cuts[t] = items of a before tile t, for t up to the number of tiles. A thread per cut, 256
- * threads. */
+/* cuts[t] = items of a before tile t, for t up to the number of tiles.
+ * A thread per cut, 256 threads. */
 template <class Key>
 __global__ void __launch_bounds__(merge_threads)
     merge_cut_k(MergeOrder<Key> order, MergeInput<Key> in, uint64_t tiles, uint64_t *cuts)
@@ -83,8 +83,7 @@ GPI_DEVICE MergeTile merge_tile_of(const MergeInput<Key> &in, const uint64_t *cu
     return t;
 }
 
-/* Merge the tile's keys in s_keys, first those of a. s_from, unless NULL: which of them each
- * is. */
+/* Merge the tile's keys in s_keys, first those of a. s_from, unless NULL: which of them each is. */
 template <class Key>
 GPI_DEVICE void merge_in_shared(const MergeOrder<Key> &order, const MergeTile &t, Key *s_keys,
                                 uint16_t *s_from)

@@ -2,10 +2,10 @@
 /*
  * Sorting a bucket inside one block by stable passes from the lowest digit in shared memory.
  *
- * If more bits are left than two passes take, the highest of them are sorted first. Most keys are
- * then in order; runs of keys that agree so far are short, or of equal keys, and a thread sorts
- * each short one by insertion. A bucket with a long run that is not in order is sorted by all its
- * bits.
+ * If more bits are left than two passes take, the highest of them are sorted first. Most keys
+ * are then in order; runs of keys that agree so far are short, or of equal keys, and a thread
+ * sorts each short one by insertion. A bucket with a long run that is not in order is sorted by
+ * all its bits.
  *
  * The order in which the lanes of a shared-memory addition are served is checked at the end, as in
  * radixsort_tile.cuh: neighbours must rise. A bucket that fails is put in order by exchanges.
@@ -281,8 +281,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
         return __syncthreads_or(falls);
     }
 
-    /* Put such runs in order; false if one that is not is too long for that. Counters are free
-     * then. */
+    /* Put such runs in order; false if one that is not is too long for that.
+     * Counters are free then. */
     GPI_DEVICE bool sort_runs(int lowest)
     {
         uint8_t *runs = (uint8_t *)s.counts;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A few vectors of order words put in order in registers (AVX-512). Included by
- * radixsort_cpu_tmpl.c.
+ * A few vectors of order words put in order in registers (AVX-512).
+ * Included by radixsort_cpu_tmpl.c.
  *
- * Rows of LANES words are sorted column by column, which compares whole vectors (Batcher 1968,
- * odd-even merges). Then neighbouring columns, pairs of columns and so on are merged, one of each
- * two turned round: a bitonic sequence, put in order by halves. A word's rank is column * rows +
- * row up to the end, so that the halves below a column are whole vectors again; only the few halves
- * of columns have to move words between lanes. A last rotation of the index bits puts ranks side by
- * side.
+ * Rows of LANES words are sorted column by column, which compares whole vectors (Batcher
+ * 1968, odd-even merges). Then neighbouring columns, pairs of columns and so on are merged,
+ * one of each two turned round: a bitonic sequence, put in order by halves. A word's rank is
+ * column * rows + row up to the end, so that the halves below a column are whole vectors
+ * again; only the few halves of columns have to move words between lanes. A last rotation of
+ * the index bits puts ranks side by side.
  */
 #include <immintrin.h>
 

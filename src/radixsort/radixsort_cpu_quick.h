@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys alone inside the caches of one thread: partitions in vectors (Hoare 1962), then networks in
- * registers (AVX-512). Not stable, so only for keys whose order words tell them apart. Included by
- * radixsort_cpu_tmpl.c.
+ * Keys alone inside the caches of one thread: partitions in vectors (Hoare 1962), then networks
+ * in registers (AVX-512). Not stable, so only for keys whose order words tell them apart.
+ * Included by radixsort_cpu_tmpl.c.
  */
 enum {
     AHEAD = 8, /* vectors read at a time */

@@ -22,8 +22,8 @@ static uint64_t sample_varying(const struct gpi_radix_job *j)
     return varying;
 }
 
-/* Count the one digit, and collect the bits in which words differ from the first one of the array.
- */
+/* Count the one digit, and collect the bits in which words differ from the first one
+ * of the array. */
 static void count_top_part(void *arg, size_t part)
 {
     struct sort *s = arg;
@@ -64,8 +64,8 @@ static struct digit digit_below(const struct gpi_radix_job *j, int top)
     return (struct digit){shift, (uint8_t)((1u << (top - shift)) - 1)};
 }
 
-/* Choose the digit to cut by, and count it. Returns one past its highest bit; begin_bit: nothing
- * varies. */
+/* Choose the digit to cut by, and count it. Returns one past its highest bit;
+ * begin_bit: nothing varies. */
 static int count_top(struct sort *s)
 {
     const struct gpi_radix_cpu_job *c = s->c;
@@ -124,9 +124,9 @@ static bool sort_quick(struct gpi_radix_job *j)
 }
 #endif
 
-/* A sort of at most GPI_RADIX_PART_MAX items by the calling thread; with values it has values_in.
- * All ways are stable, or sort what keeps its bits in any order, so which one is taken does not
- * show. */
+/* A sort of at most GPI_RADIX_PART_MAX items by the calling thread; with values it has
+ * values_in. All ways are stable, or sort what keeps its bits in any order, so which one is
+ * taken does not show. */
 static void sort_alone(const struct gpi_radix_cpu_job *c)
 {
     struct { /* of one part, see open_sort() */

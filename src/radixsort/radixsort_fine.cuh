@@ -88,8 +88,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return i * T + (int)threadIdx.x;
     }
 
-    /* f(i) for each row in which this thread has an item; some rows together while all threads have
-     * one. */
+    /* f(i) for each row in which this thread has an item; some rows together while all
+     * threads have one. */
     template <class F> GPI_DEVICE void for_rows(F f) const
     {
         constexpr int group = I % 3 == 0 ? 3 : 2;

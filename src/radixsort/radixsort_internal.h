@@ -109,8 +109,8 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function,
                              const struct gpi_radix_job *job);
 gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct gpi_radix_job *job);
 
-/* Upper bounds of their frames, arrays in place included; 0 threads or multiprocessors: any number.
- */
+/* Upper bounds of their frames, arrays in place included;
+ * 0 threads or multiprocessors: any number. */
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One split of everything by a digit, read once and written once: a tile counts its digits, learns
- * where the items of each go, and writes them there in digit order. If the split is stable it looks
- * back at the tiles before; where order does not matter it takes its places from one cursor per
- * bin.
+ * One split of everything by a digit, read once and written once: a tile counts its digits,
+ * learns where the items of each go, and writes them there in digit order. If the split is stable
+ * it looks back at the tiles before; where order does not matter it takes its places from one
+ * cursor per bin.
  */
 #pragma once
 

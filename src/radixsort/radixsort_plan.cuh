@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernels of a sort share: the order of keys, and the plan that the device makes for
- * itself.
+ * What the kernels of a sort share: the order of keys, and the plan that the device
+ * makes for itself.
  *
  * The host queues the same kernels whatever the keys are. They count first; one block then writes
  * the plan; every later kernel reads its line of it and ends at once if it has nothing to do. So

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The check of segment offsets on CUDA: what is wrong is found when the data is, so it is sticky.
- */
+/* The check of segment offsets on CUDA: what is wrong is found when the data is,
+ * so it is sticky. */
 #include <cuda_runtime.h>
 
 #include "device/search.cuh"

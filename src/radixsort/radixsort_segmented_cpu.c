@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Segmented sorts on the CPU: offsets checked, long segments by all threads, the others shared out.
- */
+/* Segmented sorts on the CPU: offsets checked, long segments by all threads,
+ * the others shared out. */
 #include "radixsort/radixsort_segmented.h"
 
 #include <inttypes.h>

@@ -119,9 +119,9 @@ template <class G, int ROW> struct TileCounts {
         __syncwarp();
     }
 
-    /* of[w][d] becomes where warp w's items of digit d start in digit order. Returns the count of
-     * the thread's digit and the position where it starts; tell(count) comes as soon as it is
-     * known. */
+    /* of[w][d] becomes where warp w's items of digit d start in digit order. Returns the
+     * count of the thread's digit and the position where it starts; tell(count) comes as soon
+     * as it is known. */
     template <class F> GPI_DEVICE uint2 sum(F tell)
     {
         const int d = G::thread();

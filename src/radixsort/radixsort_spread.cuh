@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting from the top digit when keys are spread so unevenly that buckets of equal ranges are too
- * large.
+ * Sorting from the top digit when keys are spread so unevenly that buckets of equal ranges
+ * are too large.
  *
  * A segment (at first the whole array) is divided into units of equal ranges of words, up to 2^15
  * or 2^10, and their items are counted. Neighbouring units are joined in up to 255 bins of about as

@@ -48,8 +48,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
         return (job.n + tile_items - 1) / tile_items;
     }
 
-    /* The bits [shift, shift + bits) of a word that tell its bucket, the highest of those that
-     * vary. */
+    /* The bits [shift, shift + bits) of a word that tell its bucket,
+     * the highest of those that vary. */
     struct Top {
         int shift, bits;
     };

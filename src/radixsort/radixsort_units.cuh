@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Units of words of equal ranges, and the bins that they are joined in: the digits of the splits of
- * radixsort_spread.cuh.
+ * Units of words of equal ranges, and the bins that they are joined in:
+ * the digits of the splits of radixsort_spread.cuh.
  */
 #pragma once
 

@@ -2,10 +2,10 @@
 /*
  * Scan on the CPU, compiled per unit and instruction set.
  *
- * The threads take blocks in order. Each reduces its block, which also brings it into the cache,
- * waits for its turn, adds the block's sum to the carry that goes from block to block, and then
- * scans the block. So memory is read once, and the association of floats depends on the block size
- * alone.
+ * The threads take blocks in order. Each reduces its block, which also brings it into the
+ * cache, waits for its turn, adds the block's sum to the carry that goes from block to block,
+ * and then scans the block. So memory is read once, and the association of floats depends on
+ * the block size alone.
  *
  * Inside a block: chunks that stay in the first-level cache are converted to the accumulator,
  * scanned into a buffer that begins with the carry (read from there an exclusive scan is the
@@ -276,8 +276,8 @@ static void pass_on(struct job *job, uint64_t block, acc_t carry)
     __atomic_store_n(&job->turn, block + 1, __ATOMIC_RELEASE);
 }
 
-/* What one thread does: blocks, in order, until there are none. The last block needs no sum before
- * it. */
+/* What one thread does: blocks, in order, until there are none.
+ * The last block needs no sum before it. */
 static void run(void *arg, size_t thread)
 {
     struct job *job = arg;

@@ -47,9 +47,9 @@ template <class A> GPI_DEVICE A prefix_of(const FamilyParams<A> &p, uint64_t n, 
     return p.prefixes && first < n ? p.prefixes[blockIdx.x] : p.start;
 }
 
-/* Grid: a block per tile. Shared: a tile, an accumulator per thread. After: outputs behind the
- * tile's prefix (or behind none, if local), sums where asked for; total, row pointer n unless
- * local. */
+/* Grid: a block per tile. Shared: a tile, an accumulator per thread. After: outputs
+ * behind the tile's prefix (or behind none, if local), sums where asked for; total, row
+ * pointer n unless local. */
 template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
     family_scan_k(const __grid_constant__ FamilyParams<A> p)

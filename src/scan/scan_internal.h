@@ -19,14 +19,14 @@
  * CPU: blocks of fixed size; the threads take them in order, and a carry goes from block to block.
  *
  * Backward scans count items from the end of the arrays. CUDA: vectors are turned when they are
- * loaded and stored; rare cases go to a kernel of the family. CPU: blocks are
- * turned.
+ * loaded and stored; rare cases go to a kernel of the family. CPU: blocks are turned.
  *
  * The other algorithms of the literature, to compare: scan_family*.cuh and scan_cub.cu on CUDA,
  * scan_cpu_family.h on the CPU.
  *
- * Workspace: CUDA: tile states only. CPU: none. Other algorithms: gpi_scan_family_bytes(),
- * gpi_scan_cpu_bytes().
+ * Workspace: CUDA: tile states only. CPU: none.
+ * Other algorithms: gpi_scan_family_bytes(), gpi_scan_cpu_bytes().
+ *
  * Paper: Merrill and Garland 2016, single-pass parallel prefix scan with decoupled look-back, for
  * the tile states; the fold of fixed groups instead of inclusive prefixes is gp's own.
  */
@@ -124,8 +124,8 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(u8_u32_wide, GP_U8, GP_U32, 1, true)                                                      \
     UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
     UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
-/* With a kernel for backward scans that streams: sums, pairs, and from so many bytes on MIN and
- * MAX. */
+/* With a kernel for backward scans that streams: sums, pairs,
+ * and from so many bytes on MIN and MAX. */
 #define GPI_SCAN_UNITS_BACKWARD(UNIT)                                                              \
     GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
     GPI_SCAN_UNITS_PAIR(UNIT)
@@ -179,8 +179,8 @@ enum gpi_scan_accumulator {
 #undef GPI_SCAN_ACCUMULATOR
 };
 
-/* Queue one call through CUB, or with temporary NULL store in *bytes what it needs. Returns a
- * cudaError_t. */
+/* Queue one call through CUB, or with temporary NULL store in *bytes what it needs.
+ * Returns a cudaError_t. */
 typedef int (*gpi_scan_cub_fn)(const gp_context *ctx, const struct gpi_scan_args *args,
                                void *temporary, size_t *bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A warp's part of a tile in runs: for operators that cost more than a trip through shared memory.
- */
+/* A warp's part of a tile in runs: for operators that cost more than a trip
+ * through shared memory. */
 #pragma once
 
 #include "scan/scan_kernels.cuh"

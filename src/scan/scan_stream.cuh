@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scan of large arrays at the rate of a copy: a persistent block per multiprocessor (sm_90 and
- * newer). */
+/* Scan of large arrays at the rate of a copy: a persistent block per multiprocessor
+ * (sm_90 and newer). */
 #pragma once
 
 #include "device/bulk.cuh"
@@ -23,9 +23,9 @@ template <class Types, class Op, int K> struct PartOf<Types, Op, K, false, true>
 
 /*
  * Shared memory of the kernel. A stage holds one tile as it lies in memory, from the 16-byte
- * boundary at or before its first byte, so that bulk copies fit at any alignment. Backward, tiles
- * and the warps' parts of them are counted from the end, and the last tile may begin before the
- * array.
+ * boundary at or before its first byte, so that bulk copies fit at any alignment. Backward,
+ * tiles and the warps' parts of them are counted from the end, and the last tile may begin
+ * before the array.
  */
 template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false> struct Stream {
     using A = typename Types::A;
@@ -343,8 +343,8 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     } else if (threadIdx.x == 32) {
         roles.init_barriers();
     }
-    /* Some block takes the tile of this block's number first: fetch it while the numbers are drawn.
-     */
+    /* Some block takes the tile of this block's number first:
+     * fetch it while the numbers are drawn. */
     if constexpr (BACKWARD) {
         const uint64_t bytes = p.n * sizeof(typename Types::In);
         const uint64_t behind = (uint64_t)(blockIdx.x + 1) * Roles::tile_bytes;

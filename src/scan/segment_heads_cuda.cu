@@ -49,9 +49,9 @@ template <class Key> struct Keys {
     }
 };
 
-/* Grid: any; 256 threads. A warp makes 32 words at a time, a ballot for each; the value before an
- * item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits from n on are 0.
- */
+/* Grid: any; 256 threads. A warp makes 32 words at a time, a ballot for each; the value
+ * before an item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits
+ * from n on are 0. */
 template <class Marks>
 __global__ void __launch_bounds__(threads)
     segment_marks_k(const Marks marks, uint64_t n, uint32_t *heads)
@@ -93,9 +93,8 @@ GPI_DEVICE uint32_t bytes_set(uint32_t four)
 }
 
 /*
- * Flags at a 16-byte boundary: 16 of them per lane and load. Grid: any; 256 threads.
- * After: the bits of the first n / 16 groups of 16 items; the last, partial word by the last
- * thread.
+ * Flags at a 16-byte boundary: 16 of them per lane and load. Grid: any; 256 threads. After:
+ * the bits of the first n / 16 groups of 16 items; the last, partial word by the last thread.
  */
 __global__ void __launch_bounds__(threads)
     segment_flags_k(const uint8_t *flags, uint64_t n, uint32_t *heads)

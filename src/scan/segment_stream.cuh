@@ -258,8 +258,8 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
         s.launch = launch_begin(p.state, roles.tiles);
     else if (threadIdx.x == 32)
         roles.init_barriers();
-    /* Some block takes the tile of this block's number first: fetch it while the numbers are drawn.
-     */
+    /* Some block takes the tile of this block's number first:
+     * fetch it while the numbers are drawn. */
     prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Roles::tile_bytes);
     __syncthreads();
     const TileState<Folded<typename Types::A>> state(p.state, s.launch.epoch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Segmented scan of small and middle-sized arrays: a tile per block, in registers. Runs on every
- * GPU. */
+/* Segmented scan of small and middle-sized arrays: a tile per block, in registers.
+ * Runs on every GPU. */
 #pragma once
 
 #include "scan/segment_kernels.cuh"

@@ -250,9 +250,9 @@ GPI_DEVICE void topk_collect(const TopkJob<Key> &job, TopkShared &s, uint64_t ch
 }
 
 /*
- * The k first keys and their indices, in input order among those below the last and among those
- * equal to it. A cooperative launch of any grid; 256 threads, of which 4 blocks fit a
- * multiprocessor.
+ * The k first keys and their indices, in input order among those below the last and among
+ * those equal to it. A cooperative launch of any grid; 256 threads, of which 4 blocks fit
+ * a multiprocessor.
  *
  * 1. A pass per digit, from the highest: blocks count the digits of the keys that agree with what
  *    is known of the k-th; when all have, each finds its next digit.

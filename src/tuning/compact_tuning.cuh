@@ -21,9 +21,8 @@ struct CompactStreamShape {
  */
 constexpr CompactStreamShape compact_stream_shape = {8, 8, 24 << 10, 12, 200 * 1024, 8 << 20};
 
-/* Blocks of the tile kernels that share a multiprocessor; more tiles than that are drawn one by
- * one.
- */
+/* Blocks of the tile kernels that share a multiprocessor; more tiles than that are drawn
+ * one by one. */
 constexpr int compact_tile_blocks_per_sm = 4;
 
 } // namespace GPI_SPACE

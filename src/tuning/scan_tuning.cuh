@@ -10,8 +10,8 @@
 namespace GPI_SPACE
 {
 
-/* One block per multiprocessor; vectors: per lane of a scan warp, of 16 bytes of the larger item.
- */
+/* One block per multiprocessor; vectors: per lane of a scan warp,
+ * of 16 bytes of the larger item. */
 struct StreamShape {
     int scan_warps, reduce_warps;
     int vectors, vectors_wide; /* items below 8 bytes, and from 8 on */

@@ -140,9 +140,9 @@ uint64_t t_random_below(uint64_t *state, uint64_t bound);
 void t_fill_random(gp_dtype dtype, void *host, size_t n, uint64_t *state);
 /* Any bit pattern, so floats include NaN, infinities and denormals. */
 void t_fill_bits(gp_dtype dtype, void *host, size_t n, uint64_t *state);
-/* Bit patterns at which mistakes show: of floats NaNs of both signs with payloads, zeros of both
- * signs, infinities, denormals and limits; of integers 0, 1, all ones, the limits and their
- * neighbours. */
+/* Bit patterns at which mistakes show: of floats NaNs of both signs with payloads, zeros of
+ * both signs, infinities, denormals and limits; of integers 0, 1, all ones, the limits and
+ * their neighbours. */
 void t_fill_special(gp_dtype dtype, void *host, size_t n, uint64_t *state);
 /* The whole numbers 0 to range - 1, in every dtype. */
 void t_fill_small(gp_dtype dtype, void *host, size_t n, uint64_t range, uint64_t *state);
@@ -175,8 +175,8 @@ extern const size_t t_sizes[];
 /* n, or GP_TEST_ITEMS where that is less: compute-sanitizer takes minutes for long arrays. */
 size_t t_at_most(size_t n);
 
-/* step, or GP_TEST_STEP where that is more: how far apart the sizes of a loop over all of them are.
- */
+/* step, or GP_TEST_STEP where that is more: how far apart the sizes of a loop over all
+ * of them are. */
 size_t t_step(size_t step);
 
 /* ---- CUDA, without its headers in the tests -------------------------------------------------- */
