@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bit and size arguments of all calls, at their limits and where the code takes another way:
- * one row per argument, see limits.h. */
+ * one row per argument, see limit_rows.h. */
 #include "limit_rows_bins.h"
 #include "limit_rows_csr.h"
 #include "limit_rows_moves.h"

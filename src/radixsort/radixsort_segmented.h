@@ -3,7 +3,7 @@
  * Segmented sort.
  *
  * CPU: the merge path of segment ends and items is cut into shares; the thread of a share sorts the
- * segments that end in it one after the other (radixsort_cpu_segment.h). Segments that would keep
+ * segments that end in it one after the other (radixsort_cpu_tmpl.c). Segments that would keep
  * one thread busy while the others wait are sorted before, by all threads together.
  *
  * CUDA, all of it stable and independent of the shape of the segments:
