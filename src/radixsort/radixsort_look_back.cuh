@@ -13,7 +13,7 @@ namespace GPI_SPACE
 {
 
 /* What a tile tells the later ones of a bin: a count, and what it stands for. */
-template <class W> struct TileState {
+template <class W> struct DigitState {
     static constexpr W own = (W)1 << (8 * sizeof(W) - 2); /* items of the tile */
     static constexpr W upto = own << 1;                   /* items of all tiles up to this one */
     static constexpr W count = own - 1;
@@ -48,7 +48,7 @@ template <class W> struct TileState {
 template <int BYTES, class W>
 GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile, uint32_t own)
 {
-    using State = TileState<W>;
+    using State = DigitState<W>;
     constexpr int batch = BYTES / sizeof(W);
     W before = 0;
     uint32_t left = tile - first;
@@ -88,8 +88,8 @@ template <class K, class Way, int BYTES> struct StablePlaces {
 
     template <class W> GPI_DEVICE void publish_as(const Draw &draw, uint32_t count) const
     {
-        TileState<W>::write((W *)split.states + (uint64_t)draw.tile * radix_bins + d,
-                            TileState<W>::own | count);
+        DigitState<W>::write((W *)split.states + (uint64_t)draw.tile * radix_bins + d,
+                             DigitState<W>::own | count);
         for (uint64_t row = draw.tile; row < split.clear_rows; row += way.tiles)
             ((W *)split.clear)[row * radix_bins + d] = 0;
     }
