@@ -6,6 +6,7 @@
 #include "device/item_count.cuh"
 #include "device/tile_state.cuh"
 #include "device/warp.cuh"
+#include "device/warp_fold.cuh"
 
 extern "C" {
 #include "compact/compact_internal.h"
@@ -70,17 +71,6 @@ GPI_DEVICE void compact_finish(const CompactParams &p, uint64_t kept)
         *p.a.out_count = kept;
     if (kept > p.a.capacity)
         atomicOr(p.state.sticky, sticky_capacity);
-}
-
-GPI_DEVICE uint32_t warp_sum(uint32_t v)
-{
-#if GPI_SM >= 80
-    return __reduce_add_sync(all_lanes, v);
-#else
-    for (int d = 16; d; d >>= 1)
-        v += __shfl_xor_sync(all_lanes, v, d);
-    return v;
-#endif
 }
 
 /* Lane i gets v[0] + .. + v[i - 1]. */
