@@ -89,8 +89,8 @@ static inline gp_status gpi_check_dtype(gp_context *ctx, const char *function, c
 gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char *argument,
                               gp_backend backend, gp_algorithm algorithm, unsigned set);
 
-/* The target of a gp_<primitive>_workspace_bytes() call; *taken becomes it, or any machine if it is
- * NULL. */
+/* The target of a gp_<primitive>_workspace_bytes() call; *taken becomes it,
+ * or any machine if it is NULL. */
 gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken);
 
 /* Two arrays do not overlap; with same_allowed they may also start at the same address. */

@@ -246,8 +246,8 @@ template <> GPI_DEVICE double identity_of_max<double, double>()
  * Sum, Product, Min ..: A is the accumulator, S the dtype whose limits are the identities of Min
  * and Max: i8 is computed in 32 bits, but its largest value is 127. Narrow unsigned integers are
  * computed in 32 bits too; all wraps alike when it is stored. A tie of Min and Max keeps the left
- * operand, so that those of floats do not commute: which of -0 and +0, or of two NaNs, is the
- * result.
+ * operand, so that those of floats do not commute: of -0 and +0, or of two NaNs, the first one is
+ * the result.
  */
 template <class A> constexpr bool commutes_ARITHMETIC = true;
 template <class A> constexpr bool commutes_ORDER = is_integer<A>::value;

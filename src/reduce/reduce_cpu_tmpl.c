@@ -8,8 +8,8 @@
  *
  * Integers wrap, so the compiler may fold them in any order and does so in vectors. Floats are
  * folded in 128 bytes of lanes, lane j the items j, j + lanes, .. of the block, whatever the vector
- * of the instruction set is; products of floats as trees. Pair operators keep the order of the
- * items.
+ * of the instruction set is; products of floats as trees. Pair operators keep the
+ * order of the items.
  */
 #include <math.h>
 #include <string.h>

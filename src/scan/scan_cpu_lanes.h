@@ -65,8 +65,7 @@ enum { GROUP = 64 / ACC_BYTES };
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* ---- any operator, for accumulators of 4 and 8 bytes
- * --------------------------------------------- */
+/* ---- any operator, for accumulators of 4 and 8 bytes ----------------------------------------- */
 
 #if ACC_BYTES >= 4
 
@@ -164,8 +163,7 @@ ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry,
 
 #endif
 
-/* ---- sums of floats without the prefixes
- * ------------------------------------------------------------ */
+/* ---- sums of floats without the prefixes ----------------------------------------------------- */
 
 #if ACC_IS_FLOAT
 
@@ -202,8 +200,7 @@ static inline acc_t partial_end(const struct partial *partial)
 
 #endif
 
-/* ---- sums of integers of any size
- * ---------------------------------------------------------------------- */
+/* ---- sums of integers of any size ------------------------------------------------------------ */
 
 #if !ACC_IS_FLOAT
 

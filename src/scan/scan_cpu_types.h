@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What one unit of scan_cpu_tmpl.c computes on: in_t and out_t as stored, acc_t as computed,
- * conversions between them, and the operators. From GPI_IN, GPI_OUT, GPI_SCALARS, GPI_WIDE as in
- * scan_internal.h.
+ * conversions between them, and the operators.
+ * From GPI_IN, GPI_OUT, GPI_SCALARS, GPI_WIDE as in scan_internal.h.
  */
 #ifndef GPI_SCAN_CPU_TYPES_H
 #define GPI_SCAN_CPU_TYPES_H
@@ -18,8 +18,8 @@
 #define PASTE4_(a, b, c, d) a##b##c##d
 #define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
 
-/* Per dtype: its kind (1 unsigned, 2 signed, 3 float, 4 f16, 5 bf16), its bytes and its type as
- * stored. */
+/* Per dtype: its kind (1 unsigned, 2 signed, 3 float, 4 f16, 5 bf16),
+ * its bytes and its type as stored. */
 #define KIND_u8 1
 #define KIND_u16 1
 #define KIND_u32 1
