@@ -5,23 +5,7 @@
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/cuda.h"
-
-/* The bits of +inf in a float dtype; 0 for the others. */
-static uint64_t infinity_bits(gp_dtype dtype)
-{
-    switch (dtype) {
-    case GP_F16:
-        return 0x7c00;
-    case GP_BF16:
-        return 0x7f80;
-    case GP_F32:
-        return 0x7f800000;
-    case GP_F64:
-        return 0x7ff0000000000000;
-    default:
-        return 0;
-    }
-}
+#include "core/order.h"
 
 static gp_status bound_check(gp_context *ctx, const char *f, gp_dtype dtype, gp_dtype index_dtype,
                              const struct gpi_bound_args *a)
@@ -48,7 +32,7 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
 {
     struct gpi_device_guard guard;
     struct gpi_bound_args a = {.item_bytes = gpi_dtype_bytes(dtype),
-                               .infinity = infinity_bits(dtype),
+                               .infinity = gpi_infinity_bits(dtype),
                                .upper = upper,
                                .sorted = sorted,
                                .n = n,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/dtype.h"
+#include "core/order.h"
 
 /* A closed range of words in the order of the dtype, counted from its least value (NaNs last). */
 struct class_of_value {
@@ -32,34 +33,14 @@ static uint64_t load_word(const void *value, size_t bytes)
     }
 }
 
-/* The bits of +infinity: what lies above them, without the sign, is NaN. */
-static uint64_t infinity(gp_dtype dtype)
-{
-    switch (dtype) {
-    case GP_F16:
-        return 0x7c00;
-    case GP_BF16:
-        return 0x7f80;
-    case GP_F32:
-        return 0x7f800000;
-    case GP_F64:
-        return 0x7ff0000000000000;
-    default:
-        return 0;
-    }
-}
-
 struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare, const void *value)
 {
     size_t bytes = gpi_dtype_bytes(dtype);
     uint64_t max = UINT64_MAX >> (64 - 8 * bytes), sign = max / 2 + 1, x = load_word(value, bytes);
-    uint64_t inf = infinity(dtype);
+    uint64_t inf = gpi_infinity_bits(dtype);
     /* The least value as a word: -infinity flipped, INT_MIN or 0. */
     uint64_t flip = inf ? max / 2 : 0;
-    uint64_t least = inf ? ~inf & max
-                     : dtype == GP_I8 || dtype == GP_I16 || dtype == GP_I32 || dtype == GP_I64
-                         ? sign
-                         : 0;
+    uint64_t least = inf ? ~inf & max : gpi_dtype_is_signed(dtype) ? sign : 0;
     uint64_t w = x & sign ? x ^ flip : x;
     struct class_of_value c = {(w - least) & max, (w - least) & max};
     if (inf && (x & ~sign & max) > inf)

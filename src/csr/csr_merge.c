@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "core/order.h"
 #include "csr/csr_internal.h"
 
 /* Values lie in slots of 4 or 8 bytes, low bytes first (the library is little-endian only). */
@@ -11,7 +12,12 @@
 
 #define IDENTITY(x) (x)
 #define LESS_INT(a, b) ((a) < (b))
-#define LESS_FLOAT(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
+
+/* Doubles keep the order of all floats. */
+static inline bool less_float(double a, double b)
+{
+    return GPI_FLOAT_LESS(a, b);
+}
 
 /*
  * MERGE(suffix, storage type, type that sums are taken in, WIDEN, NARROW, LESS): sums are taken in
@@ -62,10 +68,10 @@
     X(U32, uint32_t, uint32_t, IDENTITY, IDENTITY, LESS_INT)                                       \
     X(I64, int64_t, uint64_t, IDENTITY, IDENTITY, LESS_INT)                                        \
     X(U64, uint64_t, uint64_t, IDENTITY, IDENTITY, LESS_INT)                                       \
-    X(F16, uint16_t, float, gpi_f16_to_float, gpi_float_to_f16, LESS_FLOAT)                        \
-    X(BF16, uint16_t, float, gpi_bf16_to_float, gpi_float_to_bf16, LESS_FLOAT)                     \
-    X(F32, float, float, IDENTITY, IDENTITY, LESS_FLOAT)                                           \
-    X(F64, double, double, IDENTITY, IDENTITY, LESS_FLOAT)
+    X(F16, uint16_t, float, gpi_f16_to_float, gpi_float_to_f16, less_float)                        \
+    X(BF16, uint16_t, float, gpi_bf16_to_float, gpi_float_to_bf16, less_float)                     \
+    X(F32, float, float, IDENTITY, IDENTITY, less_float)                                           \
+    X(F64, double, double, IDENTITY, IDENTITY, less_float)
 
 DTYPES(MERGE)
 

@@ -4,16 +4,13 @@
 
 #include "core/check.h"
 #include "core/cuda.h"
+#include "core/order.h"
 
 struct gpi_radix_order gpi_radix_order_of(gp_dtype dtype, gp_order order)
 {
-    static const uint64_t inf_of[] = {
-        [GP_F16] = 0x7c00, [GP_BF16] = 0x7f80, [GP_F32] = 0x7f800000, [GP_F64] = 0x7ffull << 52};
     int bits = 8 * (int)gpi_dtype_bytes(dtype);
     uint64_t sign = (uint64_t)1 << (bits - 1), all = sign | (sign - 1);
-    struct gpi_radix_order o = {sign, 0, 0};
-    if (gpi_dtype_is_float(dtype))
-        o.inf = inf_of[dtype];
+    struct gpi_radix_order o = {sign, gpi_infinity_bits(dtype), 0};
     if (gpi_dtype_is_signed(dtype))
         o.flip = sign;
     if (order == GP_DESCENDING)

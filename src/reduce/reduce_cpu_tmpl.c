@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "core/order.h"
 #include "reduce/reduce_internal.h"
 
 #define PASTE4_(a, b, c, d) a##b##c##d
@@ -135,9 +136,6 @@ typedef acc_t vector __attribute__((vector_size(VECTOR)));
 enum { ITEMS = VECTOR / sizeof(acc_t), VECTORS = 128 / VECTOR, LANES = 128 / sizeof(acc_t) };
 enum { CHUNK = 1024 };
 
-/* As a mask of lanes. */
-#define LESS(mask, a, b) ((mask)((a) < (b)) | ((mask)((b) != (b)) & (mask)((a) == (a))))
-
 static acc_t load(in_t x)
 {
     return (acc_t)GPI_LOAD(x);
@@ -146,7 +144,7 @@ static acc_t load(in_t x)
 /* gp's order: NaN after everything. */
 static bool less(acc_t a, acc_t b)
 {
-    return a < b || (isnan(b) && !isnan(a));
+    return GPI_FLOAT_LESS(a, b);
 }
 
 static bool same(acc_t a, acc_t b)
@@ -182,7 +180,7 @@ static acc_t apply(gp_op op, acc_t left, acc_t right)
 ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 {
     typedef __typeof__(left < right) mask;
-#define GPI_LESS(a, b) LESS(mask, a, b)
+#define GPI_LESS GPI_FLOAT_LESS
 #define GPI_CHOOSE(take, a, b) (vector)(((mask)(a) & (take)) | ((mask)(b) & ~(take)))
     typedef vector as_ARITHMETIC, as_ORDER;
     GPI_RETURN_RESULT(vector)

@@ -100,7 +100,7 @@ ALWAYS_INLINE vector vector_of(acc_t value)
 ALWAYS_INLINE lanes vector_less(vector a, vector b)
 {
 #if ACC_IS_FLOAT
-    return (lanes)(a < b) | ((lanes)(b != b) & (lanes)(a == a));
+    return (lanes)GPI_FLOAT_LESS(a, b);
 #else
     return (lanes)(a < b);
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "core/order.h"
 #include "scan/scan_internal.h"
 
 #define PASTE_(a, b) a##b
@@ -177,7 +178,7 @@ static inline out_t narrow(acc_t v)
 static inline bool less(acc_t a, acc_t b)
 {
 #if ACC_IS_FLOAT
-    return a < b || (isnan(b) && !isnan(a));
+    return GPI_FLOAT_LESS(a, b);
 #else
     return a < b;
 #endif
