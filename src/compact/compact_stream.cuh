@@ -5,6 +5,7 @@
 
 #include "compact/compact_kernels.cuh"
 #include "device/bulk.cuh"
+#include "device/ring.cuh"
 #include "device/tile_io.cuh"
 
 #if GPI_SM >= 90
@@ -32,10 +33,7 @@ struct CompactStream {
     static_assert(GROUPS <= 32, "a lane holds the bits of a group");
 
     struct Shared {
-        uint64_t loaded[S];   /* the tile is in its stage */
-        uint64_t marked[S];   /* its bits and counts are there, its count is published */
-        uint64_t resolved[S]; /* the count before it is there */
-        uint64_t freed[S];    /* every store warp is done with the stage */
+        uint64_t loaded[S], summed[S], resolved[S], freed[S]; /* see device/ring.cuh */
         uint64_t prefix[S];
         uint32_t bits[S][W][32];
         uint32_t kept[S][W];
@@ -45,18 +43,7 @@ struct CompactStream {
     };
     static constexpr int shared_bytes = S * stage_bytes + (int)sizeof(Shared);
 
-    /* A role's way round the ring. */
-    struct Turn {
-        int stage = 0;
-        uint32_t parity = 0;
-        GPI_DEVICE void next()
-        {
-            if (++stage == S) {
-                stage = 0;
-                parity ^= 1;
-            }
-        }
-    };
+    using Turn = RingTurn<S>;
 
     const CompactParams &p;
     Shared &s;
@@ -79,16 +66,10 @@ struct CompactStream {
         return rest < tile_items ? (uint32_t)rest : tile_items;
     }
 
+    /* Each lane arrives for what it wrote or read itself. */
     GPI_DEVICE void init_barriers()
     {
-        for (int i = 0; i < S; i++) {
-            /* each lane for what it wrote or read itself */
-            barrier_init(&s.loaded[i], 32);
-            barrier_init(&s.marked[i], R * 32);
-            barrier_init(&s.resolved[i], 1);
-            barrier_init(&s.freed[i], W * 32);
-        }
-        barrier_init_done();
+        ring_init<S>(s, R * 32, W * 32);
     }
 
     /* ---- loader warp ---- */
@@ -142,25 +123,6 @@ struct CompactStream {
                       loaded);
     }
 
-    GPI_DEVICE void load()
-    {
-        uint32_t tile = s.launch.tile, next = 0;
-        Turn turn;
-        for (int round = 0;; round++, turn.next()) {
-            if (round >= S)
-                barrier_wait(&s.freed[turn.stage], turn.parity ^ 1);
-            if (lane_id() == 0)
-                s.tile[turn.stage] = tile;
-            if (tile >= tiles)
-                break;
-            if (lane_id() == 0)
-                next = tile_next(p.state, tiles);
-            load_tile(tile, turn.stage);
-            tile = shuffle(next, 0);
-        }
-        barrier_arrive(&s.loaded[turn.stage]);
-    }
-
     /* ---- mark warps ---- */
 
     /* Bits of the groups that store warp w will move: lane k gets those of group k. */
@@ -194,11 +156,8 @@ struct CompactStream {
 
     GPI_DEVICE void mark(int warp, const TileState<uint32_t> &state)
     {
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             for (int w = warp; w < W; w += R) {
                 const uint32_t bits = mark_part(turn.stage, w, items_of(tile));
                 const uint32_t kept = warp_sum(__popc(bits));
@@ -211,7 +170,7 @@ struct CompactStream {
                 order_reads_before_publishing(p);
                 state.publish(tile, tile_kept(turn.stage));
             }
-            barrier_arrive(&s.marked[turn.stage]);
+            barrier_arrive(&s.summed[turn.stage]);
         }
     }
 
@@ -220,16 +179,13 @@ struct CompactStream {
     GPI_DEVICE void look_ahead(const TileState<uint32_t> &state)
     {
         CountAhead ahead;
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             const uint64_t prefix = ahead.exclusive(state, tile);
             order_writes_after_counts(p);
             __syncwarp();
             if (tile == tiles - 1)
-                barrier_wait(&s.marked[turn.stage], turn.parity);
+                barrier_wait(&s.summed[turn.stage], turn.parity);
             if (lane_id() == 0) {
                 if (tile == tiles - 1)
                     compact_finish(p, prefix + tile_kept(turn.stage));
@@ -298,12 +254,9 @@ struct CompactStream {
 
     GPI_DEVICE void store(int warp)
     {
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
-            barrier_wait(&s.marked[turn.stage], turn.parity);
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
+            barrier_wait(&s.summed[turn.stage], turn.parity);
             barrier_wait(&s.resolved[turn.stage], turn.parity);
             stall(stall_store, s.launch.epoch, tile * W + warp);
             store_part(tile, turn.stage, warp);
@@ -345,7 +298,7 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     else if (warp < W + R)
         roles.mark(warp - W, state);
     else if (warp == W + R)
-        roles.load();
+        ring_load<S>(roles);
     else
         roles.look_ahead(state);
 }

@@ -3,7 +3,8 @@
  * (sm_90 and newer). */
 #pragma once
 
-#include "device/bulk.cuh"
+#include "device/bulk_span.cuh"
+#include "device/ring.cuh"
 #include "scan/scan_run_part.cuh"
 #include "tuning/scan_tuning.cuh"
 
@@ -40,11 +41,8 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     static constexpr int groups_at_once = Types::scalar && sizeof(A) == 8 ? 5 : 4; /* looked at */
 
     struct Shared {
-        alignas(16) char scratch[W][scratch_bytes]; /* of a warp that stores runs */
-        uint64_t loaded[S];                         /* the tile is in its stage */
-        uint64_t reduced[S];  /* its warp sums are there, its sum is published */
-        uint64_t resolved[S]; /* its prefix is there */
-        uint64_t freed[S];    /* all but the loader are done with the stage */
+        alignas(16) char scratch[W][scratch_bytes];           /* of a warp that stores runs */
+        uint64_t loaded[S], summed[S], resolved[S], freed[S]; /* see device/ring.cuh */
         A warp_sum[S][W];
         A prefix[S];
         uint32_t tile[S];
@@ -53,18 +51,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     };
     static constexpr int shared_bytes = S * stage_bytes + (int)sizeof(Shared);
 
-    /* A role's way round the ring. */
-    struct Turn {
-        int stage = 0;
-        uint32_t parity = 0;
-        GPI_DEVICE void next()
-        {
-            if (++stage == S) {
-                stage = 0;
-                parity ^= 1;
-            }
-        }
-    };
+    using Turn = RingTurn<S>;
 
     const ScanParams<A> &p;
     Shared &s;
@@ -84,27 +71,14 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         return stage(stage_index) + misalignment(from) + place * Part::items * sizeof(In);
     }
 
-    /* In the eyes of racecheck nobody arrives for another: so each lane that reads a stage does,
-     * where nobody waits for it. */
+    /* racecheck does not know a lane that arrives for its warp: so each lane that has read a stage
+     * arrives itself, at barriers that nobody waits for long. */
     GPI_DEVICE void init_barriers()
     {
-        for (int i = 0; i < S; i++) {
-            barrier_init(&s.loaded[i], 32);
-            barrier_init(&s.reduced[i], R);
-            barrier_init(&s.resolved[i], 1);
-            barrier_init(&s.freed[i], (W + R + 1) * 32);
-        }
-        barrier_init_done();
+        ring_init<S>(s, R, (W + R + 1) * 32);
     }
 
     /* ---- loader warp ---- */
-
-    /* Copy bytes one by one: at the ends of the array, which a bulk copy would overrun. */
-    static GPI_DEVICE void copy_bytes(char *to, const char *from, uint32_t bytes)
-    {
-        for (uint32_t i = lane_id(); i < bytes; i += 32)
-            to[i] = from[i];
-    }
 
     /* Identities after the last item, so that the other warps need no special case. */
     GPI_DEVICE void pad(char *tile_start, int count)
@@ -114,22 +88,15 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
                                             narrow<In>(Op::identity()));
     }
 
-    GPI_DEVICE void load_tile(uint32_t tile, int stage_index, uint64_t policy)
+    GPI_DEVICE void load_forward(uint32_t tile, int stage_index, uint64_t policy)
     {
         const char *from = p.in + (uint64_t)tile * tile_bytes;
         const uint64_t rest = s.n - (uint64_t)tile * tile_items;
         const int count = rest < tile_items ? (int)rest : tile_items;
         const uint32_t shift = misalignment(from), bytes = count * (uint32_t)sizeof(In);
         char *to = stage(stage_index);
-        uint32_t begin = 0, end = (shift + bytes + 15) & ~15u; /* of the bulk copy, in the stage */
-        if (tile == 0 && shift) {
-            begin = 16;
-            copy_bytes(to + shift, from, bytes < 16 - shift ? bytes : 16 - shift);
-        }
-        if (end > begin && end > shift + rest * sizeof(In)) {
-            end -= 16;
-            copy_bytes(to + end, from - shift + end, shift + bytes - end);
-        }
+        const BulkSpan span = bulk_span(to, from, bytes, tile == 0, rest * sizeof(In));
+        const uint32_t begin = span.begin, end = span.end;
         if (count < tile_items)
             pad(to + shift, count);
         if (lane_id() != 0) {
@@ -144,7 +111,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     }
 
     /* The same with tiles from the end; data is bytes [begin, end) of the stage. */
-    GPI_DEVICE void load_tile_backward(uint32_t tile, int stage_index, uint64_t policy)
+    GPI_DEVICE void load_backward(uint32_t tile, int stage_index, uint64_t policy)
     {
         const uint64_t rest = s.n - (uint64_t)tile * tile_items;
         const int count = rest < tile_items ? (int)rest : tile_items;
@@ -175,27 +142,12 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         __syncwarp();
     }
 
-    GPI_DEVICE void load()
+    GPI_DEVICE void load_tile(uint32_t tile, int stage_index, uint64_t policy)
     {
-        uint32_t tile = s.launch.tile, next = 0;
-        const uint64_t policy = l2_policy(s.n * sizeof(In) >= stream_keep_bytes);
-        Turn turn;
-        for (int round = 0;; round++, turn.next()) {
-            if (round >= S)
-                barrier_wait(&s.freed[turn.stage], turn.parity ^ 1);
-            if (lane_id() == 0)
-                s.tile[turn.stage] = tile;
-            if (tile >= tiles)
-                break;
-            if (lane_id() == 0)
-                next = tile_next(p.state, tiles);
-            if constexpr (BACKWARD)
-                load_tile_backward(tile, turn.stage, policy);
-            else
-                load_tile(tile, turn.stage, policy);
-            tile = shuffle(next, 0);
-        }
-        barrier_arrive(&s.loaded[turn.stage]);
+        if constexpr (BACKWARD)
+            load_backward(tile, stage_index, policy);
+        else
+            load_forward(tile, stage_index, policy);
     }
 
     /* ---- reduce warps: sums early, so that later tiles need not wait for this one's scan ---- */
@@ -232,11 +184,8 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
 
     GPI_DEVICE void reduce(int warp, const TileState<A> &state)
     {
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             for (int w = warp; w < W; w += R) {
                 A sum = reduce_part(part_of(turn.stage, w));
                 if (lane_id() == 0)
@@ -246,7 +195,7 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
             if (warp == 0 && lane_id() == 0)
                 state.publish(tile, tile_sum(turn.stage));
             if (lane_id() == 0)
-                barrier_arrive(&s.reduced[turn.stage]);
+                barrier_arrive(&s.summed[turn.stage]);
             barrier_arrive(&s.freed[turn.stage]);
         }
     }
@@ -256,14 +205,11 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     GPI_DEVICE void look_ahead(const TileState<A> &state)
     {
         Lookahead<Op, A, groups_at_once, 16> ahead(scan_start<Op>(p));
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             A prefix = ahead.exclusive(state, tile);
             if (tile == tiles - 1) {
-                barrier_wait(&s.reduced[turn.stage], turn.parity);
+                barrier_wait(&s.summed[turn.stage], turn.parity);
                 if (lane_id() == 0)
                     scan_finish<Types>(p, s.n, Op::apply(prefix, tile_sum(turn.stage)));
             }
@@ -280,15 +226,12 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
     GPI_DEVICE void scan(int warp)
     {
         bool overflow = false;
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             Part part;
             part.load(part_of(turn.stage, warp));
             part.scan();
-            barrier_wait(&s.reduced[turn.stage], turn.parity);
+            barrier_wait(&s.summed[turn.stage], turn.parity);
             barrier_wait(&s.resolved[turn.stage], turn.parity);
             A prefix = s.prefix[turn.stage];
             for (int w = 0; w < warp; w++)
@@ -367,7 +310,7 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     else if (warp < W + R)
         roles.reduce(warp - W, state);
     else if (warp == W + R)
-        roles.load();
+        ring_load<S>(roles, l2_policy(s.n * sizeof(typename Types::In) >= stream_keep_bytes));
     else
         roles.look_ahead(state);
 }

@@ -2,7 +2,8 @@
 /* Segmented scan of large arrays: a persistent block per multiprocessor (sm_90 and newer). */
 #pragma once
 
-#include "device/bulk.cuh"
+#include "device/bulk_span.cuh"
+#include "device/ring.cuh"
 #include "scan/segment_kernels.cuh"
 
 #if GPI_SM >= 90
@@ -27,10 +28,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
     static_assert(heads_bytes % 16 == 0, "bulk copies take 16 bytes at a time");
 
     struct Shared {
-        uint64_t loaded[S];   /* items and heads of the tile are in its stage */
-        uint64_t reduced[S];  /* the folds of its warps are there, its own is published */
-        uint64_t resolved[S]; /* its prefix is there */
-        uint64_t freed[S];    /* all but the loader are done with the stage */
+        uint64_t loaded[S], summed[S], resolved[S], freed[S]; /* see device/ring.cuh */
         Folded<A> warp_fold[S][W];
         A prefix[S];
         uint32_t tile[S];
@@ -38,18 +36,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
     };
     static constexpr int shared_bytes = S * stage_bytes + (int)sizeof(Shared);
 
-    /* A role's way round the ring. */
-    struct Turn {
-        int stage = 0;
-        uint32_t parity = 0;
-        GPI_DEVICE void next()
-        {
-            if (++stage == S) {
-                stage = 0;
-                parity ^= 1;
-            }
-        }
-    };
+    using Turn = RingTurn<S>;
 
     const SegmentParams<A, Op> &p;
     Shared &s;
@@ -71,27 +58,14 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
         return (uint32_t *)(stage(stage_index) + items_bytes) + warp * (Part::items / 32);
     }
 
-    /* In the eyes of racecheck nobody arrives for another: so each lane that reads a stage does,
-     * where nobody waits for it. */
+    /* racecheck does not know a lane that arrives for its warp: so each lane that has read a stage
+     * arrives itself, at barriers that nobody waits for long. */
     GPI_DEVICE void init_barriers()
     {
-        for (int i = 0; i < S; i++) {
-            barrier_init(&s.loaded[i], 32);
-            barrier_init(&s.reduced[i], R);
-            barrier_init(&s.resolved[i], 1);
-            barrier_init(&s.freed[i], (W + R + 1) * 32);
-        }
-        barrier_init_done();
+        ring_init<S>(s, R, (W + R + 1) * 32);
     }
 
     /* ---- loader warp ---- */
-
-    /* Copy bytes one by one: at the ends of the array, which a bulk copy would overrun. */
-    static GPI_DEVICE void copy_bytes(char *to, const char *from, uint32_t bytes)
-    {
-        for (uint32_t i = lane_id(); i < bytes; i += 32)
-            to[i] = from[i];
-    }
 
     /* Identities after the last item, so that the other warps need no special case. */
     GPI_DEVICE void pad(char *tile_start, int count)
@@ -108,15 +82,8 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
         const int count = rest < tile_items ? (int)rest : tile_items;
         const uint32_t shift = misalignment(from), bytes = count * (uint32_t)sizeof(In);
         char *to = stage(stage_index);
-        uint32_t begin = 0, end = (shift + bytes + 15) & ~15u; /* of the bulk copy, in the stage */
-        if (tile == 0 && shift) {
-            begin = 16;
-            copy_bytes(to + shift, from, bytes < 16 - shift ? bytes : 16 - shift);
-        }
-        if (end > begin && end > shift + rest * sizeof(In)) {
-            end -= 16;
-            copy_bytes(to + end, from - shift + end, shift + bytes - end);
-        }
+        const BulkSpan span = bulk_span(to, from, bytes, tile == 0, rest * sizeof(In));
+        const uint32_t begin = span.begin, end = span.end;
         if (count < tile_items)
             pad(to + shift, count);
         if (!p.heads)
@@ -134,25 +101,6 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
         __syncwarp();
     }
 
-    GPI_DEVICE void load()
-    {
-        uint32_t tile = s.launch.tile, next = 0;
-        Turn turn;
-        for (int round = 0;; round++, turn.next()) {
-            if (round >= S)
-                barrier_wait(&s.freed[turn.stage], turn.parity ^ 1);
-            if (lane_id() == 0)
-                s.tile[turn.stage] = tile;
-            if (tile >= tiles)
-                break;
-            if (lane_id() == 0)
-                next = tile_next(p.state, tiles);
-            load_tile(tile, turn.stage);
-            tile = shuffle(next, 0);
-        }
-        barrier_arrive(&s.loaded[turn.stage]);
-    }
-
     /* ---- reduce warps: folds early, so that later tiles need not wait for this one's scan ---- */
 
     GPI_DEVICE Folded<A> tile_fold(int stage_index) const
@@ -167,11 +115,8 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
 
     GPI_DEVICE void reduce(int warp, const TileState<Folded<A>> &state)
     {
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             for (int w = warp; w < W; w += R) {
                 Part part;
                 part.in.load(items(turn.stage, w));
@@ -184,7 +129,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
             if (warp == 0 && lane_id() == 0)
                 state.publish(tile, tile_fold(turn.stage));
             if (lane_id() == 0)
-                barrier_arrive(&s.reduced[turn.stage]);
+                barrier_arrive(&s.summed[turn.stage]);
             barrier_arrive(&s.freed[turn.stage]);
         }
     }
@@ -195,11 +140,8 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
     {
         const Fold fold = {p.op};
         Lookahead<Fold, Folded<A>, 4, 16> ahead(fold.identity(), fold);
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             const A prefix = ahead.exclusive(state, tile).value;
             if (lane_id() == 0) {
                 s.prefix[turn.stage] = prefix;
@@ -213,16 +155,13 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
 
     GPI_DEVICE void scan(int warp)
     {
-        for (Turn turn;; turn.next()) {
-            barrier_wait(&s.loaded[turn.stage], turn.parity);
-            const uint32_t tile = s.tile[turn.stage];
-            if (tile >= tiles)
-                break;
+        uint32_t tile;
+        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
             Part part;
             part.in.load(items(turn.stage, warp));
             part.load_heads(heads(turn.stage, warp));
             part.scan(p);
-            barrier_wait(&s.reduced[turn.stage], turn.parity);
+            barrier_wait(&s.summed[turn.stage], turn.parity);
             barrier_wait(&s.resolved[turn.stage], turn.parity);
             Folded<A> prefix = {s.prefix[turn.stage], 0};
             for (int w = 0; w < warp; w++)
@@ -271,7 +210,7 @@ __global__ void __launch_bounds__((W + R + 2) * 32, 1)
     else if (warp < W + R)
         roles.reduce(warp - W, state);
     else if (warp == W + R)
-        roles.load();
+        ring_load<S>(roles);
     else
         roles.look_ahead(state);
 }

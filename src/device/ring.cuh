@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring of tiles in shared memory, and warps by role around it (sm_90 and newer).
+ *
+ * One warp draws tiles and loads them into the stages of the ring, others sum up a tile and publish
+ * its sum, one finds what is before it (resolves it), others store it. All of them go round the ring
+ * in the order in which tiles were drawn; barriers, S of each, tell how far a stage is:
+ *
+ *     loaded     the tile is in its stage
+ *     summed     the sums of its parts are there, its own is published
+ *     resolved   what is before it is there
+ *     freed      all but the loader are done with the stage
+ *
+ * A kernel has these, the number tile[S] of each stage's tile, and the block's Launch launch in a
+ * struct s in shared memory, which its roles share, beside its parameters p and the number of tiles.
+ */
+#pragma once
+
+#include "device/bulk.cuh"
+#include "device/epoch.cuh"
+#include "device/warp.cuh"
+
+#if GPI_SM >= 90
+
+namespace GPI_SPACE
+{
+
+/* The barriers of a block whose shared memory has them, by one thread before __syncthreads(). Every
+ * lane of the loader arrives. */
+template <int S, class Shared>
+GPI_DEVICE void ring_init(Shared &s, uint32_t summed_arrivals, uint32_t freed_arrivals)
+{
+    for (int i = 0; i < S; i++) {
+        barrier_init(&s.loaded[i], 32);
+        barrier_init(&s.summed[i], summed_arrivals);
+        barrier_init(&s.resolved[i], 1);
+        barrier_init(&s.freed[i], freed_arrivals);
+    }
+    barrier_init_done();
+}
+
+/* A role's way round the ring. */
+template <int S> struct RingTurn {
+    int stage = 0;
+    uint32_t parity = 0;
+
+    GPI_DEVICE void next()
+    {
+        if (++stage == S) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+/* The loader warp: draws tiles, which roles.load_tile(tile, stage, more..) begins to bring; every
+ * lane arrives at their `loaded`. */
+template <int S, class Roles, class... More> GPI_DEVICE void ring_load(Roles &roles, More... more)
+{
+    uint32_t tile = roles.s.launch.tile, next = 0;
+    RingTurn<S> turn;
+    for (int round = 0;; round++, turn.next()) {
+        if (round >= S)
+            barrier_wait(&roles.s.freed[turn.stage], turn.parity ^ 1);
+        if (lane_id() == 0)
+            roles.s.tile[turn.stage] = tile;
+        if (tile >= roles.tiles)
+            break;
+        if (lane_id() == 0)
+            next = tile_next(roles.p.state, roles.tiles);
+        roles.load_tile(tile, turn.stage, more...);
+        tile = shuffle(next, 0);
+    }
+    barrier_arrive(&roles.s.loaded[turn.stage]);
+}
+
+/* Any other warp waits for its turn's tile; false: there are no more. */
+template <int S, class Roles>
+GPI_DEVICE bool ring_wait(const Roles &roles, const RingTurn<S> &turn, uint32_t &tile)
+{
+    barrier_wait(&roles.s.loaded[turn.stage], turn.parity);
+    tile = roles.s.tile[turn.stage];
+    return tile < roles.tiles;
+}
+
+} // namespace GPI_SPACE
+
+#endif
