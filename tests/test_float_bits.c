@@ -220,7 +220,7 @@ static void print_row(const struct call *call, gp_dtype in, gp_dtype out, gp_op 
                       const char *name)
 {
     struct row row = {call->name, in, out, op, {0}};
-    printf("{\"%s\", %s, %s, %s, {", call->name, name_of(in), name_of(out), name);
+    printf("{\"%s\", %s, %s, %s,\n {", call->name, name_of(in), name_of(out), name);
     for (int s = 0; s < SIZES; s++)
         printf("%s0x%016" PRIx64, s ? ", " : "", result_hash(&row, call, sizes[s]));
     printf("}},\n");

@@ -69,7 +69,7 @@ static inline acc_t apply(gp_op op, acc_t l, acc_t r)
 #define GPI_EACH_OPERATOR GPI_UNIT_OPERATORS(GPI_OPERATOR_CASE)
 
 /* The body of a function of (gp_op op, T left, T right). There are types as_ARITHMETIC, as_BITS and
- * as_ORDER, which operators of a class are computed in, and GPI_LESS and GPI_CHOOSE for the last. */
+ * as_ORDER, which operators of a class are computed in, and GPI_LESS and GPI_CHOOSE of as_ORDER. */
 #define GPI_RETURN_RESULT(T)                                                                       \
     typedef T result_type;                                                                         \
     switch (op) {                                                                                  \

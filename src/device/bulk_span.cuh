@@ -25,8 +25,8 @@ struct BulkSpan {
     uint32_t begin, end;
 };
 
-/* By a warp: copies what the bulk copy of `bytes` bytes must leave out. first: they are the first of
- * the array; rest: the bytes of the array from `from` on. */
+/* By a warp: copies what the bulk copy of `bytes` bytes must leave out. first: they are the first
+ * of the array; rest: the bytes of the array from `from` on. */
 GPI_DEVICE BulkSpan bulk_span(char *to, const char *from, uint32_t bytes, bool first, uint64_t rest)
 {
     const uint32_t shift = misalignment(from);

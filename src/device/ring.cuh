@@ -3,8 +3,8 @@
  * A ring of tiles in shared memory, and warps by role around it (sm_90 and newer).
  *
  * One warp draws tiles and loads them into the stages of the ring, others sum up a tile and publish
- * its sum, one finds what is before it (resolves it), others store it. All of them go round the ring
- * in the order in which tiles were drawn; barriers, S of each, tell how far a stage is:
+ * its sum, one finds what is before it (resolves it), others store it. All of them go round the
+ * ring in the order in which tiles were drawn; barriers, S of each, tell how far a stage is:
  *
  *     loaded     the tile is in its stage
  *     summed     the sums of its parts are there, its own is published
@@ -12,7 +12,8 @@
  *     freed      all but the loader are done with the stage
  *
  * A kernel has these, the number tile[S] of each stage's tile, and the block's Launch launch in a
- * struct s in shared memory, which its roles share, beside its parameters p and the number of tiles.
+ * struct s in shared memory, which its roles share, beside its parameters p and the number of
+ * tiles that there are.
  */
 #pragma once
 
