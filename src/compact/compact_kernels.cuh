@@ -6,7 +6,6 @@
 #include "device/item_count.cuh"
 #include "device/tile_state.cuh"
 #include "device/warp.cuh"
-#include "device/warp_fold.cuh"
 
 extern "C" {
 #include "compact/compact_internal.h"
@@ -76,14 +75,7 @@ GPI_DEVICE void compact_finish(const CompactParams &p, uint64_t kept)
 /* Lane i gets v[0] + .. + v[i - 1]. */
 GPI_DEVICE uint32_t warp_exclusive(uint32_t v)
 {
-    uint32_t sum = v;
-#pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
-        uint32_t left = __shfl_up_sync(all_lanes, sum, d);
-        if (lane_id() >= d)
-            sum += left;
-    }
-    return sum - v;
+    return warp_running_sum(v) - v;
 }
 
 /*

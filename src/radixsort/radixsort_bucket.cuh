@@ -113,13 +113,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
                 for (int w = 0; w < SETS; w++)
                     all += s.counts[w * BINS + d];
         }
-        uint32_t upto = all;
-#pragma unroll
-        for (int d = 1; d < 32; d <<= 1) {
-            const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
-            if (lane_id() >= d)
-                upto += left;
-        }
+        const uint32_t upto = warp_running_sum(all);
         if (lane_id() == 31)
             s.warp_total[threadIdx.x / 32] = upto;
         __syncthreads();

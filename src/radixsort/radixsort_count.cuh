@@ -249,13 +249,7 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
             count[j] = i + j * 32 < end ? counts[i + j * 32] : 0;
 #pragma unroll
         for (uint32_t j = 0; j < BATCH; j++) {
-            uint32_t upto = count[j];
-#pragma unroll
-            for (int d = 1; d < 32; d <<= 1) {
-                const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
-                if (lane_id() >= d)
-                    upto += left;
-            }
+            const uint32_t upto = warp_running_sum(count[j]);
             if (i + j * 32 < end)
                 counts[i + j * 32] = cursors[i + j * 32] = at + upto - count[j];
             at += __shfl_sync(all_lanes, upto, 31);

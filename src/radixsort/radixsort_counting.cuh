@@ -75,13 +75,7 @@ __global__ void __launch_bounds__(1024) radix_starts_k(uint64_t n, uint64_t *sta
 #pragma unroll 4
     for (int i = begin; i < end; i += 32) {
         const uint64_t count = starts[i + lane_id()];
-        uint64_t upto = count;
-#pragma unroll
-        for (int d = 1; d < 32; d <<= 1) {
-            const uint64_t left = __shfl_up_sync(all_lanes, upto, d);
-            if (lane_id() >= d)
-                upto += left;
-        }
+        const uint64_t upto = warp_running_sum(count);
         starts[i + lane_id()] = at + upto - count;
         at += __shfl_sync(all_lanes, upto, 31);
     }

@@ -16,7 +16,7 @@
 
 #include <type_traits>
 
-#include "device/warp_fold.cuh"
+#include "device/warp.cuh"
 #include "radixsort/radixsort_split.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
@@ -178,7 +178,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
                 sum[j] = starts_of(c[i + j], most);
             }
             const uint32_t both = sum[0] | sum[1] << 16;
-            const uint32_t upto = scan_lanes(both), before = upto - both;
+            const uint32_t upto = warp_running_sum(both), before = upto - both;
             const uint32_t all = __shfl_sync(all_lanes, upto, 31);
             at[i] = begin + (before & 0xffff);
             at[i + 1] = begin + (all & 0xffff) + (before >> 16);
@@ -213,16 +213,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         most = max(max(most, max(c.x, c.y)), max(c.z, c.w));
         c = make_uint4(0, c.x, upto2, upto3);
         return sum;
-    }
-
-    static GPI_DEVICE uint32_t scan_lanes(uint32_t v)
-    {
-#pragma unroll
-        for (int d = 1; d < 32; d <<= 1) {
-            const uint32_t left = __shfl_up_sync(all_lanes, v, d);
-            v += lane_id() >= d ? left : 0;
-        }
-        return v;
     }
 
     static GPI_DEVICE void rise(Word &a, Word &b)

@@ -236,13 +236,7 @@ struct WholeBlock {
 /* Exclusive sum over the first 256 threads of a group; every thread calls. */
 template <class G> GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (&warp_total)[8])
 {
-    uint32_t upto = value;
-#pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
-        uint32_t left = __shfl_up_sync(all_lanes, upto, d);
-        if (lane_id() >= d)
-            upto += left;
-    }
+    const uint32_t upto = warp_running_sum(value);
     if (G::thread() < radix_bins && lane_id() == 31)
         warp_total[G::thread() / 32] = upto;
     G::sync();

@@ -165,12 +165,7 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
 /* Exclusive sum over a block of T threads; returns it and the sum of all. */
 template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
 {
-    uint32_t upto = value;
-#pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
-        const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
-        upto += lane_id() >= d ? left : 0;
-    }
+    const uint32_t upto = warp_running_sum(value);
     __syncthreads();
     if (lane_id() == 31)
         shared[threadIdx.x / 32] = upto;
