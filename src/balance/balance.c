@@ -8,8 +8,6 @@
 #include "core/check.h"
 #include "core/cuda.h"
 
-enum { ITEM_BYTES_MAX = 1 << 16 };
-
 gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
                                 gp_dtype dtype)
 {
@@ -40,30 +38,18 @@ static gp_status check_segments(gp_context *ctx, const char *f, gp_dtype dtype, 
     return gpi_check_array(ctx, f, "offsets", offsets, (num_segments + 1) * bytes, bytes);
 }
 
-gp_status gpi_check_item_bytes(gp_context *ctx, const char *f, size_t item_bytes)
-{
-    if (item_bytes == 0 || item_bytes > ITEM_BYTES_MAX)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: item_bytes is %zu, expected 1 to %d", f,
-                        item_bytes, (int)ITEM_BYTES_MAX);
-    return GP_OK;
-}
-
-/* An output array: valid, and apart from an input. */
-static gp_status check_output(gp_context *ctx, const char *f, const char *name, const void *out,
-                              uint64_t bytes, size_t alignment, const char *in_name, const void *in,
-                              uint64_t in_bytes)
-{
-    GPI_TRY(gpi_check_array(ctx, f, name, out, bytes, alignment));
-    return gpi_check_overlap(ctx, f, in_name, in, in_bytes, name, out, bytes, false);
-}
-
 /* ---- search -------------------------------------------------------------------------------- */
 
 static gp_status search_check(gp_context *ctx, const char *f, gp_dtype offset_dtype,
                               const struct gpi_balance_args *a, gp_dtype index_dtype)
 {
-    uint64_t offsets_bytes = (a->num_segments + 1) * a->offset_bytes;
-    uint64_t out_bytes = a->limit * a->index_bytes;
+    const uint64_t offsets_bytes = (a->num_segments + 1) * a->offset_bytes;
+    const uint64_t out_bytes = a->limit * a->index_bytes;
+    const struct gpi_array arrays[] = {
+        GPI_READ("offsets", a->offsets, offsets_bytes, a->offset_bytes),
+        GPI_WRITE("segments_out", a->segments, out_bytes, a->index_bytes),
+        GPI_WRITE_IF("ranks_out", a->ranks, out_bytes, a->index_bytes),
+    };
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(
         check_segments(ctx, f, offset_dtype, a->offsets, a->num_segments, "num_items", a->limit));
@@ -71,14 +57,7 @@ static gp_status search_check(gp_context *ctx, const char *f, gp_dtype offset_dt
     GPI_TRY(
         gpi_check_index_value(ctx, f, "num_segments", a->num_segments, "index_dtype", index_dtype));
     GPI_TRY(gpi_check_index_value(ctx, f, "num_items", a->limit, "index_dtype", index_dtype));
-    GPI_TRY(check_output(ctx, f, "segments_out", a->segments, out_bytes, a->index_bytes, "offsets",
-                         a->offsets, offsets_bytes));
-    if (!a->ranks)
-        return GP_OK;
-    GPI_TRY(check_output(ctx, f, "ranks_out", a->ranks, out_bytes, a->index_bytes, "offsets",
-                         a->offsets, offsets_bytes));
-    return gpi_check_overlap(ctx, f, "segments_out", a->segments, out_bytes, "ranks_out", a->ranks,
-                             out_bytes, false);
+    return gpi_check_outputs(ctx, f, arrays, 1, 3);
 }
 
 gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
@@ -113,16 +92,18 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     static const char f[] = "gp_expand";
     struct gpi_device_guard guard;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_check_item_bytes(ctx, f, item_bytes));
+    GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
-    GPI_TRY(gpi_check_array(ctx, f, "in", in, num_segments * item_bytes, 1));
+    const size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", in, num_segments * item_bytes, 1),
+        GPI_READ("offsets", offsets, (num_segments + 1) * offset_bytes, offset_bytes),
+        GPI_WRITE("out", out, num_items * item_bytes, 1),
+    };
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(check_segments(ctx, f, offset_dtype, offsets, num_segments, "num_items", num_items));
-    size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
-    GPI_TRY(check_output(ctx, f, "out", out, num_items * item_bytes, 1, "in", in,
-                         num_segments * item_bytes));
-    GPI_TRY(gpi_check_overlap(ctx, f, "offsets", offsets, (num_segments + 1) * offset_bytes, "out",
-                              out, num_items * item_bytes, false));
+    GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
     const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
     if (!table)
         return GP_ERROR_UNSUPPORTED;
@@ -144,20 +125,19 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
 static gp_status partition_check(gp_context *ctx, const char *f, gp_dtype dtype,
                                  const struct gpi_partition_args *a)
 {
-    uint64_t in_bytes = (a->num_rows + 1) * a->offset_bytes;
-    uint64_t out_bytes = (a->parts + 1) * a->offset_bytes;
+    const size_t bytes = a->offset_bytes;
+    const uint64_t out_bytes = (a->parts + 1) * bytes;
+    const struct gpi_array arrays[] = {
+        GPI_READ("row_pointers", a->offsets, (a->num_rows + 1) * bytes, bytes),
+        GPI_WRITE("row_starts", a->row_starts, out_bytes, bytes),
+        GPI_WRITE("nnz_starts", a->nnz_starts, out_bytes, bytes),
+    };
     GPI_TRY(gpi_check_index_value(ctx, f, "num_rows", a->num_rows, "offset_dtype", dtype));
     GPI_TRY(gpi_check_index_value(ctx, f, "nnz", a->nnz, "offset_dtype", dtype));
     if (a->parts == 0)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: parts is 0, expected 1 or more", f);
     GPI_TRY(gpi_check_n(ctx, f, "parts", a->parts));
-    GPI_TRY(gpi_check_array(ctx, f, "row_pointers", a->offsets, in_bytes, a->offset_bytes));
-    GPI_TRY(check_output(ctx, f, "row_starts", a->row_starts, out_bytes, a->offset_bytes,
-                         "row_pointers", a->offsets, in_bytes));
-    GPI_TRY(check_output(ctx, f, "nnz_starts", a->nnz_starts, out_bytes, a->offset_bytes,
-                         "row_pointers", a->offsets, in_bytes));
-    return gpi_check_overlap(ctx, f, "row_starts", a->row_starts, out_bytes, "nnz_starts",
-                             a->nnz_starts, out_bytes, false);
+    return gpi_check_outputs(ctx, f, arrays, 0, 3);
 }
 
 gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const void *row_pointers,

@@ -10,20 +10,20 @@
 static gp_status bound_check(gp_context *ctx, const char *f, gp_dtype dtype, gp_dtype index_dtype,
                              const struct gpi_bound_args *a)
 {
-    uint64_t sorted_bytes = a->n * a->item_bytes, needles_bytes = a->m * a->item_bytes;
-    uint64_t out_bytes = a->m * a->index_bytes;
+    const struct gpi_array arrays[] = {
+        GPI_READ("sorted", a->sorted, a->n * a->item_bytes, a->item_bytes),
+        GPI_READ("needles", a->needles, a->m * a->item_bytes, a->item_bytes),
+        GPI_WRITE_OVER(a->item_bytes == a->index_bytes, "out", a->out, a->m * a->index_bytes,
+                       a->index_bytes),
+    };
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(ctx, f, "n", a->n));
-    GPI_TRY(gpi_check_array(ctx, f, "sorted", a->sorted, sorted_bytes, a->item_bytes));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
     GPI_TRY(gpi_check_n(ctx, f, "m", a->m));
-    GPI_TRY(gpi_check_array(ctx, f, "needles", a->needles, needles_bytes, a->item_bytes));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 1));
     GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index_dtype));
     GPI_TRY(gpi_check_index_value(ctx, f, "n", a->n, "index_dtype", index_dtype));
-    GPI_TRY(gpi_check_array(ctx, f, "out", a->out, out_bytes, a->index_bytes));
-    GPI_TRY(gpi_check_overlap(ctx, f, "sorted", a->sorted, sorted_bytes, "out", a->out, out_bytes,
-                              false));
-    return gpi_check_overlap(ctx, f, "needles", a->needles, needles_bytes, "out", a->out, out_bytes,
-                             a->item_bytes == a->index_bytes);
+    return gpi_check_outputs(ctx, f, arrays, 2, 3);
 }
 
 static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtype,

@@ -46,23 +46,21 @@ gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype cou
 static gp_status counts_check(gp_context *ctx, const char *f, const struct gpi_balance_args *a,
                               gp_dtype count_dtype, const void *counts)
 {
-    uint64_t in_bytes = a->num_segments * a->item_bytes, out_bytes = a->limit * a->item_bytes;
-    uint64_t counts_bytes = a->num_segments * gpi_dtype_bytes(count_dtype);
-    GPI_TRY(gpi_check_item_bytes(ctx, f, a->item_bytes));
+    const size_t count_bytes = gpi_dtype_bytes(count_dtype);
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", a->in, a->num_segments * a->item_bytes, 1),
+        GPI_READ("counts", counts, a->num_segments * count_bytes, count_bytes),
+        GPI_WRITE("out", a->out, a->limit * a->item_bytes, 1),
+        GPI_WRITE("out_count", a->out_count, 8, 8),
+    };
+    GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", a->item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", a->num_segments));
-    GPI_TRY(gpi_check_array(ctx, f, "in", a->in, in_bytes, 1));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
     GPI_TRY(check_count_dtype(ctx, f, count_dtype));
-    GPI_TRY(gpi_check_array(ctx, f, "counts", counts, counts_bytes, gpi_dtype_bytes(count_dtype)));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 1));
     GPI_TRY(gpi_check_n(ctx, f, "capacity", a->limit));
-    GPI_TRY(gpi_check_array(ctx, f, "out", a->out, out_bytes, 1));
-    GPI_TRY(gpi_check_array(ctx, f, "out_count", a->out_count, 8, 8));
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, in_bytes, "out", a->out, out_bytes, false));
-    GPI_TRY(
-        gpi_check_overlap(ctx, f, "counts", counts, counts_bytes, "out", a->out, out_bytes, false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, in_bytes, "out_count", a->out_count, 8, false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "counts", counts, counts_bytes, "out_count", a->out_count, 8,
-                              false));
-    return gpi_check_overlap(ctx, f, "out", a->out, out_bytes, "out_count", a->out_count, 8, false);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 2));
+    return gpi_check_apart(ctx, f, arrays, 2, 4);
 }
 
 static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_balance_args *a,

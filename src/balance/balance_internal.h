@@ -97,9 +97,6 @@ gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const cha
 gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
                                 uint64_t value, const char *dtype_argument, gp_dtype dtype);
 
-/* 1 to 65536. */
-gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, size_t item_bytes);
-
 /* ---- the merge path on the CPU --------------------------------------------------------------- */
 
 /* offsets[s] - base, in the width of the offsets. */

@@ -6,21 +6,15 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 
-static gp_status check_item_bytes(gp_context *ctx, const char *f, size_t item_bytes)
-{
-    if (item_bytes == 0 || item_bytes > GPI_COMPACT_ITEM_MAX)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: item_bytes is %zu, expected 1 to %d", f,
-                        item_bytes, (int)GPI_COMPACT_ITEM_MAX);
-    return GP_OK;
-}
-
 static gp_status check_compare(gp_context *ctx, const char *f, const gp_compact_desc *d)
 {
     if ((int)d->compare < 0 || d->compare > GP_GE)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: compare is %d, not a gp_compare", f,
                         (int)d->compare);
     if (d->compare == 0)
-        return d->kind == GP_COMPACT_INDICES ? GP_OK : check_item_bytes(ctx, f, d->item_bytes);
+        return d->kind == GP_COMPACT_INDICES
+                   ? GP_OK
+                   : gpi_check_item_bytes(ctx, f, "item_bytes", d->item_bytes);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", d->dtype));
     size_t bytes = gpi_dtype_bytes(d->dtype);
     if (d->item_bytes && d->item_bytes != bytes)
@@ -78,52 +72,27 @@ static struct gpi_compact_args args_of(const gp_compact_desc *d, const void *in,
     };
 }
 
-static size_t alignment_of(uint32_t item_bytes)
-{
-    size_t a = item_bytes & (~item_bytes + 1);
-    return a == 0 ? 1 : a < 16 ? a : 16;
-}
-
-struct array {
-    const char *name;
-    const void *memory;
-    uint64_t bytes;
-    size_t alignment;
-    bool written;
-};
-
-/* arrays[0] is in, arrays[2] is out. */
-static gp_status check_overlaps(gp_context *ctx, const char *f, const struct array *a, int count,
-                                bool in_place_allowed)
-{
-    for (int i = 0; i < count; i++)
-        for (int j = i + 1; j < count; j++)
-            if (a[i].written || a[j].written)
-                GPI_TRY(gpi_check_overlap(ctx, f, a[i].name, a[i].memory, a[i].bytes, a[j].name,
-                                          a[j].memory, a[j].bytes,
-                                          in_place_allowed && i == 0 && j == 2));
-    return GP_OK;
-}
-
 static gp_status check_arrays(gp_context *ctx, const char *f, const gp_compact_desc *d,
                               const struct gpi_compact_args *a)
 {
     uint32_t out_item = a->index_bytes ? a->index_bytes : a->item_bytes;
-    const struct array arrays[] = {
-        {"in", a->in, a->n * a->item_bytes, alignment_of(a->item_bytes), false},
-        {"keep", a->keep, d->compare ? 0 : a->n, 1, false},
-        {"out", a->out, a->capacity * out_item, alignment_of(out_item), true},
-        {"out_count", a->out_count, sizeof *a->out_count, sizeof *a->out_count, true},
-        {"desc->device_n", a->device_n, a->device_n ? sizeof *a->device_n : 0, 8, false},
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", a->in, a->n * a->item_bytes, gpi_item_alignment(a->item_bytes)),
+        GPI_READ("keep", a->keep, d->compare ? 0 : a->n, 1),
+        GPI_WRITE_OVER(d->kind == GP_COMPACT_ITEMS ? 2 : 0, "out", a->out, a->capacity * out_item,
+                       gpi_item_alignment(out_item)),
+        GPI_WRITE("out_count", a->out_count, sizeof *a->out_count, 8),
+        GPI_READ_IF("desc->device_n", a->device_n, sizeof *a->device_n, 8),
     };
     enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
     if (d->compare && a->keep)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: keep is %p, expected NULL with a comparison", f,
                         (const void *)a->keep);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, ARRAYS));
     for (int i = 0; i < ARRAYS; i++)
-        GPI_TRY(gpi_check_array(ctx, f, arrays[i].name, arrays[i].memory, arrays[i].bytes,
-                                arrays[i].alignment));
-    return check_overlaps(ctx, f, arrays, ARRAYS, d->kind == GP_COMPACT_ITEMS);
+        for (int j = i + 1; j < ARRAYS; j++)
+            GPI_TRY(gpi_check_pair(ctx, f, arrays, i, j));
+    return GP_OK;
 }
 
 /* CUB has no room limit, no count in device memory and an order of its own for partitions. */

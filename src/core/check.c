@@ -112,6 +112,15 @@ gp_status gpi_fail_overlap(gp_context *ctx, const char *function, const char *na
                     name_a, a, bytes_a, name_b, b, bytes_b);
 }
 
+gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, const char *argument,
+                               size_t bytes)
+{
+    if (bytes == 0 || bytes > GPI_ITEM_BYTES_MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %zu, expected 1 to %d", function,
+                        argument, bytes, (int)GPI_ITEM_BYTES_MAX);
+    return GP_OK;
+}
+
 gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char *argument,
                               gp_backend backend, gp_algorithm algorithm, unsigned set)
 {

@@ -13,6 +13,8 @@ extern "C" {
 
 /* The most items of an array. */
 #define GPI_MAX_N ((uint64_t)1 << 40)
+/* The most bytes of one. */
+enum { GPI_ITEM_BYTES_MAX = 65536 };
 
 /* Leave the calling function with the status of an expression that is not GP_OK. */
 #define GPI_TRY(expression)                                                                        \
@@ -71,6 +73,13 @@ static inline gp_status gpi_check_array(gp_context *ctx, const char *function, c
     return gpi_check_array_slow(ctx, function, argument, memory, bytes, alignment);
 }
 
+/* The largest power of two, up to 16, that divides the bytes of an item. */
+static inline size_t gpi_item_alignment(size_t bytes)
+{
+    const size_t power = bytes & (~bytes + 1);
+    return power < 16 ? power : 16;
+}
+
 /* n is at most GPI_MAX_N items. */
 static inline gp_status gpi_check_n(gp_context *ctx, const char *function, const char *argument,
                                     uint64_t n)
@@ -89,21 +98,91 @@ static inline gp_status gpi_check_dtype(gp_context *ctx, const char *function, c
 gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char *argument,
                               gp_backend backend, gp_algorithm algorithm, unsigned set);
 
+/* An item, or the value of a pair, has 1 to GPI_ITEM_BYTES_MAX bytes. */
+gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, const char *argument,
+                               size_t bytes);
+
 /* The target of a gp_<primitive>_workspace_bytes() call; *taken becomes it,
  * or any machine if it is NULL. */
 gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken);
 
-/* Two arrays do not overlap; with same_allowed they may also start at the same address. */
-static inline gp_status gpi_check_overlap(gp_context *ctx, const char *function, const char *name_a,
-                                          const void *a, uint64_t bytes_a, const char *name_b,
-                                          const void *b, uint64_t bytes_b, bool same_allowed)
+#ifndef __cplusplus /* front doors are C */
+
+/* An array of a call. */
+struct gpi_array {
+    const char *name;
+    const void *memory;
+    uint64_t bytes; /* 0: not used, memory can be anything */
+    size_t alignment;
+    bool written, optional; /* optional: may be NULL */
+    int in_place; /* it may be the very array so many places before it in the list; 0: none */
+};
+
+/* From name, memory, bytes and alignment: one that is read; one that is written; either, if it is
+ * not NULL; one that is written and may be the array so many places before it. */
+#define GPI_READ(...) ((struct gpi_array){__VA_ARGS__, false, false, 0})
+#define GPI_WRITE(...) ((struct gpi_array){__VA_ARGS__, true, false, 0})
+#define GPI_READ_IF(...) ((struct gpi_array){__VA_ARGS__, false, true, 0})
+#define GPI_WRITE_IF(...) ((struct gpi_array){__VA_ARGS__, true, true, 0})
+#define GPI_WRITE_OVER(before, ...) ((struct gpi_array){__VA_ARGS__, true, false, before})
+
+/* Each array of a list in turn, as gpi_check_array(). */
+static inline gp_status gpi_check_memory(gp_context *ctx, const char *function,
+                                         const struct gpi_array *arrays, int count)
 {
-    const uintptr_t pa = (uintptr_t)a, pb = (uintptr_t)b;
-    if (pa >= pb + bytes_b || pb >= pa + bytes_a || bytes_a == 0 || bytes_b == 0 || !a || !b ||
-        (pa == pb && same_allowed))
-        return GP_OK;
-    return gpi_fail_overlap(ctx, function, name_a, a, bytes_a, name_b, b, bytes_b);
+#pragma GCC unroll 8 /* so that a list of constants leaves nothing but comparisons */
+    for (int i = 0; i < count; i++)
+        if (arrays[i].memory || !arrays[i].optional)
+            GPI_TRY(gpi_check_array(ctx, function, arrays[i].name, arrays[i].memory,
+                                    arrays[i].bytes, arrays[i].alignment));
+    return GP_OK;
 }
+
+/* Arrays i < j of a list: they do not overlap if one of them is written. */
+static inline gp_status gpi_check_pair(gp_context *ctx, const char *function,
+                                       const struct gpi_array *arrays, int i, int j)
+{
+    const struct gpi_array *a = &arrays[i], *b = &arrays[j];
+    const uintptr_t pa = (uintptr_t)a->memory, pb = (uintptr_t)b->memory;
+    if (!(a->written || b->written) || pa >= pb + b->bytes || pb >= pa + a->bytes ||
+        a->bytes == 0 || b->bytes == 0 || !pa || !pb || (pa == pb && i == j - b->in_place))
+        return GP_OK;
+    return gpi_fail_overlap(ctx, function, a->name, a->memory, a->bytes, b->name, b->memory,
+                            b->bytes);
+}
+
+/* Arrays [first, count) of a list in turn, each against all before it. */
+static inline gp_status gpi_check_apart(gp_context *ctx, const char *function,
+                                        const struct gpi_array *arrays, int first, int count)
+{
+#pragma GCC unroll 8
+    for (int j = first; j < count; j++)
+        for (int i = 0; i < j; i++)
+            GPI_TRY(gpi_check_pair(ctx, function, arrays, i, j));
+    return GP_OK;
+}
+
+/* The same, each after its own gpi_check_memory(). */
+static inline gp_status gpi_check_outputs(gp_context *ctx, const char *function,
+                                          const struct gpi_array *arrays, int first, int count)
+{
+    for (int j = first; j < count; j++) {
+        GPI_TRY(gpi_check_memory(ctx, function, arrays + j, 1));
+        GPI_TRY(gpi_check_apart(ctx, function, arrays, j, j + 1));
+    }
+    return GP_OK;
+}
+
+/* The arrays of a call, in the order of its parameters: all are valid, and none that is written
+ * overlaps another. */
+static inline gp_status gpi_check_arrays(gp_context *ctx, const char *function,
+                                         const struct gpi_array *arrays, int count)
+{
+    GPI_TRY(gpi_check_memory(ctx, function, arrays, count));
+    return gpi_check_apart(ctx, function, arrays, 0, count);
+}
+
+#endif
 
 #ifdef __cplusplus
 }

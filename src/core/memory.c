@@ -129,8 +129,9 @@ gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void *desti
     if (!source || !destination)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is NULL", f,
                         source ? "destination" : "source");
-    GPI_TRY(gpi_check_overlap(ctx, f, "source", source, bytes, "destination", destination, bytes,
-                              true));
+    const struct gpi_array ranges[] = {GPI_READ("source", source, bytes, 1),
+                                       GPI_WRITE_OVER(1, "destination", destination, bytes, 1)};
+    GPI_TRY(gpi_check_apart(ctx, f, ranges, 0, 2));
     if (source == destination)
         return GP_OK;
     if (ctx->backend == GP_BACKEND_CPU) {

@@ -29,11 +29,12 @@ static gp_status check_row_call(gp_context *ctx, const char *f, struct row_call 
 {
     GPI_TRY(check_row_sizes(ctx, f, c));
     size_t index_bytes = gpi_dtype_bytes(c->index), offset_bytes = gpi_dtype_bytes(c->offset);
-    struct gpi_csr_array arrays[] = {
-        {"rows", c->args.rows, c->args.nnz * index_bytes, index_bytes},
-        {"row_pointers", c->args.row_pointers, (c->args.num_rows + 1) * offset_bytes, offset_bytes},
+    const struct gpi_array arrays[] = {
+        GPI_READ("rows", c->args.rows, c->args.nnz * index_bytes, index_bytes),
+        GPI_WRITE("row_pointers", c->args.row_pointers, (c->args.num_rows + 1) * offset_bytes,
+                  offset_bytes),
     };
-    return gpi_csr_check_arrays(ctx, f, arrays, 2, 1);
+    return gpi_check_arrays(ctx, f, arrays, 2);
 }
 
 gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, const void *rows, size_t nnz,
@@ -161,11 +162,11 @@ gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_
     GPI_CALL(ctx, f);
     GPI_TRY(check_to_coo(ctx, f, offset_dtype, num_rows, nnz, index_dtype));
     size_t index_bytes = gpi_dtype_bytes(index_dtype), offset_bytes = gpi_dtype_bytes(offset_dtype);
-    struct gpi_csr_array arrays[] = {
-        {"row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes},
-        {"rows_out", rows_out, nnz * index_bytes, index_bytes},
+    const struct gpi_array arrays[] = {
+        GPI_READ("row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes),
+        GPI_WRITE("rows_out", rows_out, nnz * index_bytes, index_bytes),
     };
-    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 2, 1));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
     gp_status s = gp_balance_search(ctx, gpi_csr_unsigned(offset_dtype), row_pointers, num_rows,
                                     nnz, gpi_csr_unsigned(index_dtype), rows_out, NULL);
     return gpi_named(ctx, f, s);
@@ -247,11 +248,11 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, index_dtype));
     GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, offset_dtype));
     size_t index_bytes = gpi_dtype_bytes(index_dtype), offset_bytes = gpi_dtype_bytes(offset_dtype);
-    struct gpi_csr_array arrays[] = {
-        {"row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes},
-        {"cols", cols, nnz * index_bytes, index_bytes},
+    const struct gpi_array arrays[] = {
+        GPI_READ("row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes),
+        GPI_READ("cols", cols, nnz * index_bytes, index_bytes),
     };
-    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 2, 0));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_WORKSPACE,
                         "%s: waits for its answer, which a stream that is captured cannot give", f);

@@ -62,16 +62,3 @@ gp_status gpi_csr_check_target(const char *f, const gp_target *target, const siz
     GPI_TRY(gpi_check_target(f, target, taken));
     return bytes ? GP_OK : gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
 }
-
-gp_status gpi_csr_check_arrays(gp_context *ctx, const char *f, const struct gpi_csr_array *arrays,
-                               size_t count, size_t outputs)
-{
-    for (size_t i = 0; i < count; i++)
-        GPI_TRY(gpi_check_array(ctx, f, arrays[i].name, arrays[i].memory, arrays[i].bytes,
-                                arrays[i].alignment));
-    for (size_t o = count - outputs; o < count; o++)
-        for (size_t i = 0; i < o; i++)
-            GPI_TRY(gpi_check_overlap(ctx, f, arrays[i].name, arrays[i].memory, arrays[i].bytes,
-                                      arrays[o].name, arrays[o].memory, arrays[o].bytes, false));
-    return GP_OK;
-}

@@ -125,16 +125,16 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
-    struct gpi_csr_array arrays[] = {
-        {"rows", rows, nnz * ib, ib},
-        {"cols", cols, nnz * ib, ib},
-        {"values", values, nnz * vb, align},
-        {"row_pointers", row_pointers, (num_rows + 1) * ob, ob},
-        {"out_cols", out_cols, nnz * ib, ib},
-        {"out_values", out_values, nnz * vb, align},
-        {"out_nnz", out_nnz, 8, 8},
+    const struct gpi_array arrays[] = {
+        GPI_READ("rows", rows, nnz * ib, ib),
+        GPI_READ("cols", cols, nnz * ib, ib),
+        GPI_READ("values", values, nnz * vb, align),
+        GPI_WRITE("row_pointers", row_pointers, (num_rows + 1) * ob, ob),
+        GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
+        GPI_WRITE("out_values", out_values, nnz * vb, align),
+        GPI_WRITE("out_nnz", out_nnz, 8, 8),
     };
-    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 7, 4));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 7));
     c.rows = rows;
     c.cols = cols;
     c.values = values;
@@ -199,15 +199,15 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
-    struct gpi_csr_array arrays[] = {
-        {"row_pointers", row_pointers, (num_rows + 1) * ob, ob},
-        {"cols", cols, nnz * ib, ib},
-        {"values", values, nnz * vb, align},
-        {"out_row_pointers", out_row_pointers, (num_cols + 1) * ob, ob},
-        {"out_cols", out_cols, nnz * ib, ib},
-        {"out_values", out_values, nnz * vb, align},
+    const struct gpi_array arrays[] = {
+        GPI_READ("row_pointers", row_pointers, (num_rows + 1) * ob, ob),
+        GPI_READ("cols", cols, nnz * ib, ib),
+        GPI_READ("values", values, nnz * vb, align),
+        GPI_WRITE("out_row_pointers", out_row_pointers, (num_cols + 1) * ob, ob),
+        GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
+        GPI_WRITE("out_values", out_values, nnz * vb, align),
     };
-    GPI_TRY(gpi_csr_check_arrays(ctx, f, arrays, 6, 3));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 6));
     c.rows = cols;
     c.values = values;
     c.row_pointers = out_row_pointers;

@@ -148,15 +148,4 @@ static inline gp_target gpi_csr_target(const gp_context *ctx)
     return t;
 }
 
-/* An array as the overlap check wants it. */
-struct gpi_csr_array {
-    const char *name;
-    const void *memory;
-    uint64_t bytes;
-    size_t alignment;
-};
-/* Arrays in parameter order; the last outputs of them overlap nothing. */
-gp_status gpi_csr_check_arrays(gp_context *ctx, const char *f, const struct gpi_csr_array *arrays,
-                               size_t count, size_t outputs);
-
 #endif

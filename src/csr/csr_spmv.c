@@ -29,14 +29,14 @@ static gp_status check_call(gp_context *ctx, const char *f, struct call *c)
     GPI_TRY(check_sizes(ctx, f, c));
     size_t ib = gpi_dtype_bytes(c->index), ob = gpi_dtype_bytes(c->offset);
     size_t vb = gpi_dtype_bytes(c->args.dtype);
-    struct gpi_csr_array arrays[] = {
-        {"row_pointers", a->row_pointers, (a->num_rows + 1) * ob, ob},
-        {"cols", a->cols, a->nnz * ib, ib},
-        {"values", c->args.values, a->nnz * vb, vb},
-        {"x", c->args.x, a->nnz ? a->num_cols * vb : 0, vb},
-        {"y", c->args.y, a->num_rows * vb, vb},
+    const struct gpi_array arrays[] = {
+        GPI_READ("row_pointers", a->row_pointers, (a->num_rows + 1) * ob, ob),
+        GPI_READ("cols", a->cols, a->nnz * ib, ib),
+        GPI_READ("values", c->args.values, a->nnz * vb, vb),
+        GPI_READ("x", c->args.x, a->nnz ? a->num_cols * vb : 0, vb),
+        GPI_WRITE("y", c->args.y, a->num_rows * vb, vb),
     };
-    return gpi_csr_check_arrays(ctx, f, arrays, 5, 1);
+    return gpi_check_arrays(ctx, f, arrays, 5);
 }
 
 static uint64_t tile_count(const struct gpi_csr_matrix *a, gp_backend backend)

@@ -50,24 +50,19 @@ static gp_status check_input(gp_context *ctx, const char *f, const struct call *
     return gpi_check_array(ctx, f, "in", c->in, (uint64_t)c->n * item, item);
 }
 
+/* The arrays of a call; in and edges have been checked by themselves. */
 static gp_status check_outputs(gp_context *ctx, const char *f, const struct call *c,
                                uint64_t *outside)
 {
-    size_t item = gpi_dtype_bytes(c->dtype), counter = gpi_dtype_bytes(c->counter_dtype);
-    uint64_t in_bytes = (uint64_t)c->n * item, counts_bytes = (uint64_t)c->bins * counter;
-    uint64_t edges_bytes = c->edges ? ((uint64_t)c->bins + 1) * item : 0;
-    uint64_t outside_bytes = outside ? sizeof *outside : 0;
-    const char *name = "options->outside";
-    GPI_TRY(gpi_check_array(ctx, f, name, outside, outside_bytes, sizeof *outside));
-    GPI_TRY(
-        gpi_check_overlap(ctx, f, "in", c->in, in_bytes, "counts", c->counts, counts_bytes, false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "edges", c->edges, edges_bytes, "counts", c->counts,
-                              counts_bytes, false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", c->in, in_bytes, name, outside, outside_bytes, false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "edges", c->edges, edges_bytes, name, outside, outside_bytes,
-                              false));
-    return gpi_check_overlap(ctx, f, "counts", c->counts, counts_bytes, name, outside,
-                             outside_bytes, false);
+    const size_t item = gpi_dtype_bytes(c->dtype), counter = gpi_dtype_bytes(c->counter_dtype);
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", c->in, (uint64_t)c->n * item, item),
+        GPI_READ("edges", c->edges, ((uint64_t)c->bins + 1) * item, item),
+        GPI_WRITE("counts", c->counts, (uint64_t)c->bins * counter, counter),
+        GPI_WRITE_IF("options->outside", outside, 8, 8),
+    };
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 3, 1));
+    return gpi_check_apart(ctx, f, arrays, 2, 4);
 }
 
 /*

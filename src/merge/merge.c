@@ -66,30 +66,27 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_merge_job 
     return s;
 }
 
-/* One input: its keys and values. */
-static gp_status check_input(gp_context *ctx, const char *f, const struct gpi_merge_job *j,
-                             const char *keys_name, const void *keys, const char *values_name,
-                             const void *values, const char *num_name, uint64_t num)
+/* The arrays of either call; gp_merge() has no values. */
+static gp_status check_call(gp_context *ctx, const char *f, const struct gpi_merge_job *j,
+                            const char *const names[3])
 {
-    size_t alignment = j->value_bytes ? gpi_radix_alignment(j->value_bytes) : 1;
-    GPI_TRY(gpi_check_n(ctx, f, num_name, num));
-    GPI_TRY(gpi_check_array(ctx, f, keys_name, keys, num * j->key_bytes, j->key_bytes));
-    return gpi_check_array(ctx, f, values_name, values, num * j->value_bytes, alignment);
-}
-
-/* An output against the four inputs. */
-static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_merge_job *j,
-                             const char *name, const void *out, uint64_t bytes, const char *a_name,
-                             const char *b_name)
-{
-    GPI_TRY(gpi_check_overlap(ctx, f, a_name, j->keys_a, j->num_a * j->key_bytes, name, out, bytes,
-                              false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "values_a", j->values_a, j->num_a * j->value_bytes, name, out,
-                              bytes, false));
-    GPI_TRY(gpi_check_overlap(ctx, f, b_name, j->keys_b, j->num_b * j->key_bytes, name, out, bytes,
-                              false));
-    return gpi_check_overlap(ctx, f, "values_b", j->values_b, j->num_b * j->value_bytes, name, out,
-                             bytes, false);
+    const size_t item = j->key_bytes, value = j->value_bytes, alignment = gpi_item_alignment(value);
+    const uint64_t n = j->num_a + j->num_b;
+    const struct gpi_array arrays[] = {
+        GPI_READ(names[0], j->keys_a, j->num_a * item, item),
+        GPI_READ("values_a", j->values_a, j->num_a * value, alignment),
+        GPI_READ(names[1], j->keys_b, j->num_b * item, item),
+        GPI_READ("values_b", j->values_b, j->num_b * value, alignment),
+        GPI_WRITE(names[2], j->keys_out, n * item, item),
+        GPI_WRITE("values_out", j->values_out, n * value, alignment),
+    };
+    GPI_TRY(gpi_check_n(ctx, f, "num_a", j->num_a));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 2));
+    GPI_TRY(gpi_check_n(ctx, f, "num_b", j->num_b));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 2));
+    GPI_TRY(gpi_check_n(ctx, f, "num_a + num_b", n));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 4, 2));
+    return gpi_check_apart(ctx, f, arrays, 4, 6);
 }
 
 static gp_status check_dtype_and_order(gp_context *ctx, const char *f, gp_dtype dtype,
@@ -103,6 +100,7 @@ gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
                    const void *b, size_t num_b, void *out)
 {
     static const char f[] = "gp_merge";
+    static const char *const names[] = {"a", "b", "out"};
     struct gpi_merge_job j = {.key_bytes = gpi_dtype_bytes(dtype),
                               .keys_a = a,
                               .num_a = num_a,
@@ -111,27 +109,9 @@ gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
                               .keys_out = out};
     GPI_CALL(ctx, f);
     GPI_TRY(check_dtype_and_order(ctx, f, dtype, order));
-    GPI_TRY(check_input(ctx, f, &j, "a", a, "", NULL, "num_a", num_a));
-    GPI_TRY(check_input(ctx, f, &j, "b", b, "", NULL, "num_b", num_b));
-    uint64_t n = j.num_a + j.num_b;
-    GPI_TRY(gpi_check_n(ctx, f, "num_a + num_b", n));
-    GPI_TRY(gpi_check_array(ctx, f, "out", out, n * j.key_bytes, j.key_bytes));
-    GPI_TRY(check_apart(ctx, f, &j, "out", out, n * j.key_bytes, "a", "b"));
+    GPI_TRY(check_call(ctx, f, &j, names));
     j.order = gpi_radix_order_of(dtype, order);
     return run(ctx, f, &j);
-}
-
-static gp_status check_outputs(gp_context *ctx, const char *f, const struct gpi_merge_job *j)
-{
-    uint64_t n = j->num_a + j->num_b, keys = n * j->key_bytes, values = n * j->value_bytes;
-    GPI_TRY(gpi_check_n(ctx, f, "num_a + num_b", n));
-    GPI_TRY(gpi_check_array(ctx, f, "keys_out", j->keys_out, keys, j->key_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "values_out", j->values_out, values,
-                            gpi_radix_alignment(j->value_bytes)));
-    GPI_TRY(check_apart(ctx, f, j, "keys_out", j->keys_out, keys, "keys_a", "keys_b"));
-    GPI_TRY(check_apart(ctx, f, j, "values_out", j->values_out, values, "keys_a", "keys_b"));
-    return gpi_check_overlap(ctx, f, "keys_out", j->keys_out, keys, "values_out", j->values_out,
-                             values, false);
 }
 
 gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t value_bytes,
@@ -139,6 +119,7 @@ gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t
                          const void *values_b, size_t num_b, void *keys_out, void *values_out)
 {
     static const char f[] = "gp_merge_pairs";
+    static const char *const names[] = {"keys_a", "keys_b", "keys_out"};
     struct gpi_merge_job j = {.key_bytes = gpi_dtype_bytes(dtype),
                               .value_bytes = value_bytes,
                               .keys_a = keys_a,
@@ -151,10 +132,8 @@ gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t
                               .values_out = values_out};
     GPI_CALL(ctx, f);
     GPI_TRY(check_dtype_and_order(ctx, f, dtype, order));
-    GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
-    GPI_TRY(check_input(ctx, f, &j, "keys_a", keys_a, "values_a", values_a, "num_a", num_a));
-    GPI_TRY(check_input(ctx, f, &j, "keys_b", keys_b, "values_b", values_b, "num_b", num_b));
-    GPI_TRY(check_outputs(ctx, f, &j));
+    GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", value_bytes));
+    GPI_TRY(check_call(ctx, f, &j, names));
     j.order = gpi_radix_order_of(dtype, order);
     return run(ctx, f, &j);
 }

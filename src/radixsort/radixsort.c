@@ -63,15 +63,6 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
     return GP_OK;
 }
 
-gp_status gpi_radix_check_bytes(gp_context *ctx, const char *function, const char *argument,
-                                size_t bytes)
-{
-    if (bytes == 0 || bytes > GPI_RADIX_VALUE_MAX)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %zu, expected 1 to %d", function,
-                        argument, bytes, (int)GPI_RADIX_VALUE_MAX);
-    return GP_OK;
-}
-
 gp_status gpi_radix_check_index_dtype(gp_context *ctx, const char *function, gp_dtype dtype)
 {
     if (dtype != GP_U32 && dtype != GP_U64)
@@ -99,33 +90,20 @@ gp_status gpi_radix_check_keys(gp_context *ctx, const char *function, gp_dtype d
     return gpi_check_array(ctx, function, "keys_in", keys_in, (uint64_t)n * bytes, bytes);
 }
 
-static gp_status check_values(gp_context *ctx, const char *function,
-                              const struct gpi_radix_job *job)
-{
-    uint64_t keys = (uint64_t)job->n * job->key_bytes;
-    uint64_t values = (uint64_t)job->n * job->value_bytes;
-    GPI_TRY(gpi_check_overlap(ctx, function, "values_in", job->values_in, values, "keys_out",
-                              job->keys_out, keys, false));
-    GPI_TRY(gpi_check_overlap(ctx, function, "keys_in", job->keys_in, keys, "values_out",
-                              job->values_out, values, false));
-    GPI_TRY(gpi_check_overlap(ctx, function, "values_in", job->values_in, values, "values_out",
-                              job->values_out, values, true));
-    return gpi_check_overlap(ctx, function, "keys_out", job->keys_out, keys, "values_out",
-                             job->values_out, values, false);
-}
-
 gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
                                   const struct gpi_radix_job *job)
 {
-    uint64_t keys = (uint64_t)job->n * job->key_bytes;
-    uint64_t values = (uint64_t)job->n * job->value_bytes;
-    GPI_TRY(gpi_check_array(ctx, function, "keys_out", job->keys_out, keys, job->key_bytes));
-    if (job->value_bytes)
-        GPI_TRY(gpi_check_array(ctx, function, "values_out", job->values_out, values,
-                                gpi_radix_alignment(job->value_bytes)));
-    GPI_TRY(gpi_check_overlap(ctx, function, "keys_in", job->keys_in, keys, "keys_out",
-                              job->keys_out, keys, true));
-    return job->value_bytes ? check_values(ctx, function, job) : GP_OK;
+    const uint64_t keys = (uint64_t)job->n * job->key_bytes;
+    const uint64_t values = (uint64_t)job->n * job->value_bytes;
+    const size_t alignment = gpi_item_alignment(job->value_bytes);
+    const struct gpi_array arrays[] = {
+        GPI_READ("keys_in", job->keys_in, keys, job->key_bytes),
+        GPI_READ("values_in", job->values_in, values, alignment),
+        GPI_WRITE_OVER(2, "keys_out", job->keys_out, keys, job->key_bytes),
+        GPI_WRITE_OVER(2, "values_out", job->values_out, values, alignment),
+    };
+    GPI_TRY(gpi_check_memory(ctx, function, arrays + 2, 2));
+    return gpi_check_apart(ctx, function, arrays, 2, 4);
 }
 
 static gp_status run(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
@@ -168,9 +146,9 @@ gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_
                                 .values_out = values_out};
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
+    GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
-                            gpi_radix_alignment(value_bytes)));
+                            gpi_item_alignment(value_bytes)));
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &job));
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
@@ -185,14 +163,15 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
                                 .n = n,
                                 .keys_in = keys_in,
                                 .values_out = indices_out};
-    uint64_t bytes = (uint64_t)n * job.value_bytes;
+    const struct gpi_array arrays[] = {
+        GPI_READ("keys_in", keys_in, (uint64_t)n * job.key_bytes, job.key_bytes),
+        GPI_WRITE("indices_out", indices_out, (uint64_t)n * job.value_bytes, job.value_bytes),
+    };
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
     GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
-    GPI_TRY(gpi_check_array(ctx, f, "indices_out", indices_out, bytes, job.value_bytes));
-    GPI_TRY(gpi_check_overlap(ctx, f, "keys_in", keys_in, (uint64_t)n * job.key_bytes,
-                              "indices_out", indices_out, bytes, false));
+    GPI_TRY(gpi_check_outputs(ctx, f, arrays, 1, 2));
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
 }
@@ -200,17 +179,19 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
 static gp_status check_gather(gp_context *ctx, const char *f, size_t item_bytes, const void *in,
                               gp_dtype index_dtype, const void *indices, size_t n, void *out)
 {
-    size_t index_bytes = gpi_dtype_bytes(index_dtype), alignment = gpi_radix_alignment(item_bytes);
-    GPI_TRY(gpi_radix_check_bytes(ctx, f, "item_bytes", item_bytes));
+    const size_t index_bytes = gpi_dtype_bytes(index_dtype);
+    const size_t alignment = gpi_item_alignment(item_bytes);
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", in, n ? item_bytes : 0, alignment),
+        GPI_READ("indices", indices, n * index_bytes, index_bytes),
+        GPI_WRITE("out", out, n * item_bytes, alignment),
+    };
+    GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    GPI_TRY(gpi_check_array(ctx, f, "in", in, n ? item_bytes : 0, alignment));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
     GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
-    GPI_TRY(gpi_check_array(ctx, f, "indices", indices, n * index_bytes, index_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "out", out, n * item_bytes, alignment));
-    GPI_TRY(
-        gpi_check_overlap(ctx, f, "in", in, n ? item_bytes : 0, "out", out, n * item_bytes, false));
-    return gpi_check_overlap(ctx, f, "indices", indices, n * index_bytes, "out", out,
-                             n * item_bytes, false);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 2));
+    return gpi_check_apart(ctx, f, arrays, 2, 3);
 }
 
 gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype index_dtype,
@@ -261,7 +242,7 @@ gp_status gp_radix_sort_workspace_bytes(const gp_target *target, gp_dtype dtype,
     if (!bytes)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
     if (value_bytes)
-        GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));
+        GPI_TRY(gpi_check_item_bytes(NULL, f, "value_bytes", value_bytes));
     job.keys_out = job.values_out = bytes; /* any array: there is one */
     job.values_in = job.values_out;
     return workspace_bytes(f, target, dtype, options, &job, bytes);

@@ -12,10 +12,6 @@ struct gpi_radix_order gpi_radix_order_of(gp_dtype dtype, gp_order order);
 gp_status gpi_radix_check_order(gp_context *ctx, const char *function, const char *argument,
                                 gp_order order);
 
-/* 1 to GPI_RADIX_VALUE_MAX. */
-gp_status gpi_radix_check_bytes(gp_context *ctx, const char *function, const char *argument,
-                                size_t bytes);
-
 /* GP_U32 or GP_U64. */
 gp_status gpi_radix_check_index_dtype(gp_context *ctx, const char *function, gp_dtype dtype);
 
@@ -35,12 +31,5 @@ gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
 gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_backend backend,
                                   gp_dtype dtype, const gp_radix_sort_options *options,
                                   struct gpi_radix_job *job);
-
-/* The largest power of two, up to 16, that divides bytes. */
-static inline size_t gpi_radix_alignment(size_t bytes)
-{
-    size_t power = bytes & (~bytes + 1);
-    return power < 16 ? power : 16;
-}
 
 #endif

@@ -36,7 +36,7 @@
 #include "core/context.h"
 #include "radixsort/radixsort_order.h"
 
-enum { GPI_RADIX_BITS = 8, GPI_RADIX_BINS = 256, GPI_RADIX_VALUE_MAX = 65536 };
+enum { GPI_RADIX_BITS = 8, GPI_RADIX_BINS = 256 };
 
 /* One sort, checked and with its options resolved. */
 struct gpi_radix_job {

@@ -167,15 +167,13 @@ static gp_status apply_options(gp_context *ctx, const char *f, const gp_lexsort_
     return GP_OK;
 }
 
-static gp_status check_inputs(gp_context *ctx, const char *f, gp_dtype pair_dtype,
-                              const char *rows_name, const char *cols_name,
-                              const struct gpi_lex_job *j)
+/* The first two arrays of a call are rows and columns. */
+static gp_status check_inputs(gp_context *ctx, const char *f, gp_dtype pair_dtype, size_t n,
+                              const struct gpi_array *arrays)
 {
-    uint64_t bytes = (uint64_t)j->n * j->pair_bytes;
     GPI_TRY(gpi_check_index_dtype(ctx, f, "pair_dtype", pair_dtype));
-    GPI_TRY(gpi_check_n(ctx, f, "n", j->n));
-    GPI_TRY(gpi_check_array(ctx, f, rows_name, j->rows, bytes, j->pair_bytes));
-    return gpi_check_array(ctx, f, cols_name, j->cols, bytes, j->pair_bytes);
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    return gpi_check_memory(ctx, f, arrays, 2);
 }
 
 static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
@@ -217,53 +215,41 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
                             .cols = cols,
                             .index_dtype = index_dtype,
                             .indices_out = indices_out};
-    uint64_t pairs = (uint64_t)n * j.pair_bytes,
-             indices = (uint64_t)n * gpi_dtype_bytes(index_dtype);
+    const size_t index_bytes = gpi_dtype_bytes(index_dtype);
+    const uint64_t pairs = (uint64_t)n * j.pair_bytes;
+    const struct gpi_array arrays[] = {
+        GPI_READ("rows", rows, pairs, j.pair_bytes),
+        GPI_READ("cols", cols, pairs, j.pair_bytes),
+        GPI_WRITE("indices_out", indices_out, (uint64_t)n * index_bytes, index_bytes),
+    };
     GPI_CALL(ctx, f);
-    GPI_TRY(check_inputs(ctx, f, pair_dtype, "rows", "cols", &j));
+    GPI_TRY(check_inputs(ctx, f, pair_dtype, n, arrays));
     GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
     GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
-    GPI_TRY(
-        gpi_check_array(ctx, f, "indices_out", indices_out, indices, gpi_dtype_bytes(index_dtype)));
-    GPI_TRY(
-        gpi_check_overlap(ctx, f, "rows", rows, pairs, "indices_out", indices_out, indices, false));
-    GPI_TRY(
-        gpi_check_overlap(ctx, f, "cols", cols, pairs, "indices_out", indices_out, indices, false));
+    GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
     GPI_TRY(apply_options(ctx, f, options, &j));
     return run(ctx, f, &j);
 }
 
-/* Every output against every input and the outputs before it; only its own input may be equal. */
-static gp_status check_overlaps(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
+/* Only its own input may be an output. */
+static gp_status check_pairs(gp_context *ctx, const char *f, gp_dtype pair_dtype,
+                             const struct gpi_lex_job *j)
 {
-    const uint64_t pair = (uint64_t)j->n * j->pair_bytes, value = (uint64_t)j->n * j->value_bytes;
-    static const char *const in_names[] = {"rows_in", "cols_in", "values_in"};
-    static const char *const out_names[] = {"rows_out", "cols_out", "values_out"};
-    const void *in[] = {j->rows, j->cols, j->values};
-    const void *out[] = {j->rows_out, j->cols_out, j->values_out};
-    const uint64_t bytes[] = {pair, pair, value};
-    for (int o = 0; o < 3; o++) {
-        for (int i = 0; i < 3; i++)
-            GPI_TRY(gpi_check_overlap(ctx, f, in_names[i], in[i], bytes[i], out_names[o], out[o],
-                                      bytes[o], i == o));
-        for (int p = 0; p < o; p++)
-            GPI_TRY(gpi_check_overlap(ctx, f, out_names[p], out[p], bytes[p], out_names[o], out[o],
-                                      bytes[o], false));
-    }
-    return GP_OK;
-}
-
-static gp_status check_pairs(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
-{
-    const uint64_t pair = (uint64_t)j->n * j->pair_bytes, value = (uint64_t)j->n * j->value_bytes;
-    const size_t alignment = j->value_bytes ? gpi_radix_alignment(j->value_bytes) : 1;
+    const size_t item = j->pair_bytes, alignment = gpi_item_alignment(j->value_bytes);
+    const uint64_t pairs = (uint64_t)j->n * item, values = (uint64_t)j->n * j->value_bytes;
+    const struct gpi_array arrays[] = {
+        GPI_READ("rows_in", j->rows, pairs, item),
+        GPI_READ("cols_in", j->cols, pairs, item),
+        GPI_READ("values_in", j->values, values, alignment),
+        GPI_WRITE_OVER(3, "rows_out", j->rows_out, pairs, item),
+        GPI_WRITE_OVER(3, "cols_out", j->cols_out, pairs, item),
+        GPI_WRITE_OVER(3, "values_out", j->values_out, values, alignment),
+    };
+    GPI_TRY(check_inputs(ctx, f, pair_dtype, j->n, arrays));
     if (j->value_bytes)
-        GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", j->value_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "values_in", j->values, value, alignment));
-    GPI_TRY(gpi_check_array(ctx, f, "rows_out", j->rows_out, pair, j->pair_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "cols_out", j->cols_out, pair, j->pair_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "values_out", j->values_out, value, alignment));
-    return check_overlaps(ctx, f, j);
+        GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", j->value_bytes));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 4));
+    return gpi_check_apart(ctx, f, arrays, 3, 6);
 }
 
 gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *rows_in,
@@ -282,8 +268,7 @@ gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *row
                             .cols_out = cols_out,
                             .values_out = values_out};
     GPI_CALL(ctx, f);
-    GPI_TRY(check_inputs(ctx, f, pair_dtype, "rows_in", "cols_in", &j));
-    GPI_TRY(check_pairs(ctx, f, &j));
+    GPI_TRY(check_pairs(ctx, f, pair_dtype, &j));
     GPI_TRY(apply_options(ctx, f, options, &j));
     return run(ctx, f, &j);
 }
@@ -301,7 +286,7 @@ gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtyp
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_index_dtype(NULL, f, "pair_dtype", pair_dtype));
     if (value_bytes)
-        GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));
+        GPI_TRY(gpi_check_item_bytes(NULL, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(apply_options(NULL, f, options, &j));
     return frame_bytes(&t, &j, bytes);

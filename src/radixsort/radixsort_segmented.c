@@ -24,11 +24,13 @@ static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_
 static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
-    uint64_t bytes = (s->num_segments + 1) * gpi_dtype_bytes(s->offset_dtype);
-    GPI_TRY(gpi_check_overlap(ctx, f, "offsets", s->offsets, bytes, "keys_out", j->keys_out,
-                              (uint64_t)j->n * j->key_bytes, false));
-    return gpi_check_overlap(ctx, f, "offsets", s->offsets, bytes, "values_out", j->values_out,
-                             (uint64_t)j->n * j->value_bytes, false);
+    const size_t bytes = gpi_dtype_bytes(s->offset_dtype);
+    const struct gpi_array arrays[] = {
+        GPI_READ("offsets", s->offsets, (s->num_segments + 1) * bytes, bytes),
+        GPI_WRITE("keys_out", j->keys_out, (uint64_t)j->n * j->key_bytes, 1),
+        GPI_WRITE("values_out", j->values_out, (uint64_t)j->n * j->value_bytes, 1),
+    };
+    return gpi_check_apart(ctx, f, arrays, 1, 3);
 }
 
 static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backend,
@@ -93,9 +95,9 @@ gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const v
                                           .values_out = values_out}};
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(gpi_radix_check_bytes(ctx, f, "value_bytes", value_bytes));
+    GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
-                            gpi_radix_alignment(value_bytes)));
+                            gpi_item_alignment(value_bytes)));
     return sort(ctx, f, &s, options);
 }
 
@@ -116,7 +118,7 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     if (value_bytes)
-        GPI_TRY(gpi_radix_check_bytes(NULL, f, "value_bytes", value_bytes));
+        GPI_TRY(gpi_check_item_bytes(NULL, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
     GPI_TRY(apply_options(NULL, f, t.backend, options, &s));

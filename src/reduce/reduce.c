@@ -28,47 +28,20 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc
     return GP_OK;
 }
 
-/* The three arrays of a call. Of argmin and argmax out is the value and may be missing, and other
- * is the index; otherwise other is the total. */
-struct arrays {
-    const void *in;
-    uint64_t in_bytes;
-    void *out;
-    size_t out_bytes;
-    void *other;
-    const char *out_name, *other_name;
-};
-
-static gp_status check_overlaps(gp_context *ctx, const char *f, const struct arrays *a)
-{
-    size_t other_bytes = a->other ? 8 : 0;
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, a->in_bytes, a->out_name, a->out, a->out_bytes,
-                              false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", a->in, a->in_bytes, a->other_name, a->other,
-                              other_bytes, false));
-    return gpi_check_overlap(ctx, f, a->out_name, a->out, a->out_bytes, a->other_name, a->other,
-                             other_bytes, false);
-}
-
 static gp_status check_arrays(gp_context *ctx, const char *f, const gp_reduce_desc *d,
                               const struct gpi_reduce_args *args)
 {
-    size_t scalars = gpi_op_scalars(d->op);
-    struct arrays a = {.in = args->in,
-                       .in_bytes = args->n * scalars * gpi_dtype_bytes(args->in_dtype),
-                       .out = args->out,
-                       .out_bytes = scalars * gpi_dtype_bytes(args->out_dtype),
-                       .other = d->total,
-                       .out_name = "out",
-                       .other_name = "desc->total"};
+    const size_t in = gpi_dtype_bytes(args->in_dtype), out = gpi_dtype_bytes(args->out_dtype);
+    const size_t scalars = gpi_op_scalars(d->op);
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", args->in, args->n * scalars * in, in),
+        GPI_WRITE("out", args->out, scalars * out, out),
+        GPI_WRITE_IF("desc->total", d->total, 8, 8),
+        GPI_READ_IF("desc->device_n", d->device_n, 8, 8),
+    };
     GPI_TRY(gpi_check_n(ctx, f, "n", args->n));
-    GPI_TRY(gpi_check_array(ctx, f, "in", a.in, a.in_bytes, gpi_dtype_bytes(args->in_dtype)));
-    GPI_TRY(gpi_check_array(ctx, f, "out", a.out, a.out_bytes, gpi_dtype_bytes(args->out_dtype)));
-    if (d->total)
-        GPI_TRY(gpi_check_array(ctx, f, "desc->total", d->total, 8, 8));
-    if (d->device_n)
-        GPI_TRY(gpi_check_array(ctx, f, "desc->device_n", d->device_n, 8, 8));
-    return check_overlaps(ctx, f, &a);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 4));
+    return gpi_check_apart(ctx, f, arrays, 0, 3); /* device_n may be in an output */
 }
 
 static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_reduce_args *args)
@@ -131,12 +104,13 @@ static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, c
     size_t bytes = gpi_dtype_bytes(dtype);
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
-    struct arrays a = {in, n * bytes, value, value ? bytes : 0, index, "value", "index"};
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", in, n * bytes, bytes),
+        GPI_WRITE_IF("value", value, bytes, bytes),
+        GPI_WRITE("index", index, sizeof *index, sizeof *index),
+    };
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    GPI_TRY(gpi_check_array(ctx, f, "in", in, a.in_bytes, bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "value", value, a.out_bytes, bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "index", index, sizeof *index, sizeof *index));
-    GPI_TRY(check_overlaps(ctx, f, &a));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 3));
     struct gpi_reduce_args args = {.function = f,
                                    .in = in,
                                    .out = value,

@@ -60,20 +60,16 @@ static struct shape shape_of(const gp_scan_desc *d, uint64_t n)
 static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc *d,
                               const struct shape *s, const void *in, uint64_t n, void *out)
 {
-    uint64_t in_bytes = n * s->in_item, out_bytes = s->out_items * s->out_item;
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", in, n * s->in_item, gpi_dtype_bytes(s->in)),
+        GPI_WRITE_OVER(s->in_item == s->out_item, "out", out, s->out_items * s->out_item,
+                       gpi_dtype_bytes(s->out)),
+        GPI_WRITE_IF("desc->total", d->total, 8, 8),
+        GPI_READ_IF("desc->device_n", d->device_n, 8, 8),
+    };
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    GPI_TRY(gpi_check_array(ctx, f, "in", in, in_bytes, gpi_dtype_bytes(s->in)));
-    GPI_TRY(gpi_check_array(ctx, f, "out", out, out_bytes, gpi_dtype_bytes(s->out)));
-    if (d->total)
-        GPI_TRY(gpi_check_array(ctx, f, "desc->total", d->total, 8, 8));
-    if (d->device_n)
-        GPI_TRY(gpi_check_array(ctx, f, "desc->device_n", d->device_n, 8, 8));
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", in, in_bytes, "out", out, out_bytes,
-                              s->in_item == s->out_item));
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", in, in_bytes, "desc->total", d->total, d->total ? 8 : 0,
-                              false));
-    return gpi_check_overlap(ctx, f, "out", out, out_bytes, "desc->total", d->total,
-                             d->total ? 8 : 0, false);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 4));
+    return gpi_check_apart(ctx, f, arrays, 0, 3); /* device_n may be in an output */
 }
 
 static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_scan_args *args)

@@ -52,24 +52,15 @@ static size_t item_bytes(const gp_scan_desc *d)
     return gpi_dtype_bytes(d->in_dtype) * gpi_op_scalars(d->op);
 }
 
-/* An array of the call beside in and out. */
-struct description {
-    const char *name;
-    const void *array;
-    uint64_t bytes;
-    size_t alignment;
-};
-
+/* segments: what describes them, if an array does. */
 static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc *d,
-                              const struct description *of, const void *in, uint64_t n, void *out)
+                              struct gpi_array segments, const void *in, uint64_t n, void *out)
 {
-    uint64_t bytes = n * item_bytes(d);
-    size_t scalar = gpi_dtype_bytes(d->in_dtype);
-    GPI_TRY(gpi_check_array(ctx, f, "in", in, bytes, scalar));
-    GPI_TRY(gpi_check_array(ctx, f, of->name, of->array, of->bytes, of->alignment));
-    GPI_TRY(gpi_check_array(ctx, f, "out", out, bytes, scalar));
-    GPI_TRY(gpi_check_overlap(ctx, f, "in", in, bytes, "out", out, bytes, true));
-    return gpi_check_overlap(ctx, f, of->name, of->array, of->bytes, "out", out, bytes, false);
+    const uint64_t bytes = n * item_bytes(d);
+    const size_t scalar = gpi_dtype_bytes(d->in_dtype);
+    const struct gpi_array arrays[] = {GPI_READ("in", in, bytes, scalar), segments,
+                                       GPI_WRITE_OVER(2, "out", out, bytes, scalar)};
+    return gpi_check_arrays(ctx, f, arrays, 3);
 }
 
 static gp_status check_offset_dtype(gp_context *ctx, const char *f, gp_dtype dtype, uint64_t n)
@@ -198,9 +189,9 @@ gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const voi
     GPI_TRY(check_offset_dtype(ctx, f, offset_dtype, n));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
     size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
-    struct description of = {"offsets", offsets, ((uint64_t)num_segments + 1) * offset_bytes,
-                             offset_bytes};
-    GPI_TRY(check_arrays(ctx, f, desc, &of, in, n, out));
+    const struct gpi_array of =
+        GPI_READ("offsets", offsets, ((uint64_t)num_segments + 1) * offset_bytes, offset_bytes);
+    GPI_TRY(check_arrays(ctx, f, desc, of, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_OFFSETS,
                                     .array = offsets,
                                     .item_bytes = offset_bytes,
@@ -215,8 +206,8 @@ gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, const void 
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    struct description of = {"heads", heads, n, 1};
-    GPI_TRY(check_arrays(ctx, f, desc, &of, in, n, out));
+    const struct gpi_array of = GPI_READ("heads", heads, n, 1);
+    GPI_TRY(check_arrays(ctx, f, desc, of, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_FLAGS, .array = heads, .item_bytes = 1};
     return scan_segments(ctx, f, desc, &segments, in, n, out);
 }
@@ -231,8 +222,8 @@ gp_status gp_scan_by_key(gp_context *ctx, const gp_scan_desc *desc, size_t key_b
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: key_bytes is %zu, expected 1, 2, 4 or 8", f,
                         key_bytes);
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    struct description of = {"keys", keys, (uint64_t)n * key_bytes, key_bytes};
-    GPI_TRY(check_arrays(ctx, f, desc, &of, in, n, out));
+    const struct gpi_array of = GPI_READ("keys", keys, (uint64_t)n * key_bytes, key_bytes);
+    GPI_TRY(check_arrays(ctx, f, desc, of, in, n, out));
     struct gpi_segments segments = {
         .source = GPI_SEGMENT_KEYS, .array = keys, .item_bytes = key_bytes};
     return scan_segments(ctx, f, desc, &segments, in, n, out);
@@ -257,12 +248,12 @@ gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const void *in
                        size_t row_length, void *out)
 {
     static const char f[] = "gp_scan_rows";
-    const struct description none = {"", NULL, 0, 1};
+    const struct gpi_array none = GPI_READ("", NULL, 0, 1);
     uint64_t n = 0;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc));
     GPI_TRY(check_rows(ctx, f, num_rows, row_length, &n));
-    GPI_TRY(check_arrays(ctx, f, desc, &none, in, n, out));
+    GPI_TRY(check_arrays(ctx, f, desc, none, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_ROWS, .row_length = row_length};
     return scan_segments(ctx, f, desc, &segments, in, n, out);
 }

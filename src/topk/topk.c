@@ -108,19 +108,14 @@ static gp_status check_k(gp_context *ctx, const char *f, size_t n, size_t k)
 static gp_status check_outputs(gp_context *ctx, const char *f, const struct call *c)
 {
     const struct gpi_topk_job *j = &c->job;
-    uint64_t in = j->n * j->key_bytes;
-    uint64_t keys = c->keys_out ? j->k * j->key_bytes : 0;
-    uint64_t indices = c->indices_out ? j->k * j->index_bytes : 0;
+    const struct gpi_array arrays[] = {
+        GPI_READ("keys_in", j->keys, j->n * j->key_bytes, j->key_bytes),
+        GPI_WRITE_IF("keys_out", c->keys_out, j->k * j->key_bytes, j->key_bytes),
+        GPI_WRITE_IF("indices_out", c->indices_out, j->k * j->index_bytes, j->index_bytes),
+    };
     if (!c->keys_out && !c->indices_out && j->k)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: keys_out and indices_out are both NULL", f);
-    GPI_TRY(gpi_check_array(ctx, f, "keys_out", c->keys_out, keys, j->key_bytes));
-    GPI_TRY(gpi_check_array(ctx, f, "indices_out", c->indices_out, indices, j->index_bytes));
-    GPI_TRY(
-        gpi_check_overlap(ctx, f, "keys_in", j->keys, in, "keys_out", c->keys_out, keys, false));
-    GPI_TRY(gpi_check_overlap(ctx, f, "keys_in", j->keys, in, "indices_out", c->indices_out,
-                              indices, false));
-    return gpi_check_overlap(ctx, f, "keys_out", c->keys_out, keys, "indices_out", c->indices_out,
-                             indices, false);
+    return gpi_check_arrays(ctx, f, arrays, 3);
 }
 
 gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *keys_in, size_t n,
