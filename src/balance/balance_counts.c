@@ -34,8 +34,7 @@ gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype cou
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_count_dtype(NULL, f, count_dtype));
     GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     gp_scan_desc desc = counts_to_offsets(count_dtype);
     size_t scan = 0;
     GPI_TRY(gp_scan_workspace_bytes(&t, &desc, num_segments, &scan));
@@ -68,7 +67,7 @@ static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_bala
 {
     const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
     gp_scan_desc desc = counts_to_offsets(count_dtype);
-    gp_target target = {sizeof target, ctx->backend, ctx->sm, ctx->sm_count, ctx->threads};
+    const gp_target target = gpi_target_of(ctx);
     struct gpi_frame frame;
     size_t need = 0;
     if (!table)

@@ -229,18 +229,14 @@ gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_d
     gp_target t;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, t.backend, desc, n));
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     struct gpi_compact_args a = args_of(desc, NULL, NULL, n, NULL, NULL);
     a.in_place = desc->kind == GP_COMPACT_ITEMS;
-    size_t cpu = t.backend == GP_BACKEND_CUDA ? 0 : gpi_compact_cpu_bytes(&a, t.threads);
     size_t cuda = 0;
-    if (t.backend != GP_BACKEND_CPU && n) {
-        /* Tiles are fewest items, so most tiles, on the largest device. */
+    if (n) /* tiles are fewest items, so most tiles, on the largest device */
         cuda = gpi_state_bytes(gpi_compact_tiles(&a, t.sm_count ? t.sm_count : 1024));
-        if (desc->algorithm == GP_ALGORITHM_CUB)
-            cuda += cub_bytes_bound(n);
-    }
-    *bytes = cpu > cuda ? cpu : cuda;
+    if (n && desc->algorithm == GP_ALGORITHM_CUB)
+        cuda += cub_bytes_bound(n);
+    *bytes = gpi_target_bytes(&t, gpi_compact_cpu_bytes(&a, t.threads), cuda);
     return GP_OK;
 }

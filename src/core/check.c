@@ -165,3 +165,8 @@ gp_status gpi_check_target(const char *function, const gp_target *target, gp_tar
     *taken = *target;
     return GP_OK;
 }
+
+gp_status gpi_check_figure(const char *function, const size_t *bytes)
+{
+    return bytes ? GP_OK : gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", function);
+}

@@ -106,7 +106,24 @@ gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, const char
  * or any machine if it is NULL. */
 gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken);
 
+/* Where such a call puts its figure. */
+gp_status gpi_check_figure(const char *function, const size_t *bytes);
+
+/* The figure of a target: that of its backend, or the larger one where either will do. */
+static inline size_t gpi_target_bytes(const gp_target *target, size_t cpu, size_t cuda)
+{
+    if (target->backend == GP_BACKEND_AUTO)
+        return cpu > cuda ? cpu : cuda;
+    return target->backend == GP_BACKEND_CPU ? cpu : cuda;
+}
+
 #ifndef __cplusplus /* front doors are C */
+
+/* The target that a context is. */
+static inline gp_target gpi_target_of(const gp_context *ctx)
+{
+    return (gp_target){sizeof(gp_target), ctx->backend, ctx->sm, ctx->sm_count, ctx->threads};
+}
 
 /* An array of a call. */
 struct gpi_array {

@@ -75,7 +75,7 @@ static size_t counter_parts(const gp_context *ctx, uint64_t nnz, uint64_t num_ro
 static gp_status reserve_states(gp_context *ctx, const char *f, const gp_scan_desc *scan, size_t n)
 {
     struct gpi_state state;
-    gp_target target = gpi_csr_target(ctx);
+    gp_target target = gpi_target_of(ctx);
     size_t bytes;
     if (ctx->backend != GP_BACKEND_CUDA)
         return GP_OK;
@@ -119,7 +119,7 @@ gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, co
         index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
     GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
-    gp_target target = gpi_csr_target(ctx);
+    gp_target target = gpi_target_of(ctx);
     GPI_TRY(unsorted_bytes(&target, offset_dtype, nnz, num_rows, &need));
     gpi_device_enter(ctx, &guard);
     gp_status s = gpi_frame_open(ctx, f, need, &frame);
@@ -139,7 +139,8 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
     static const char f[] = "gp_csr_row_pointers_unsorted_workspace_bytes";
     gp_target t;
     struct row_call c = {index_dtype, offset_dtype, 0, {NULL, nnz, num_rows, NULL, NULL, 0}};
-    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_row_sizes(NULL, f, &c));
     return unsorted_bytes(&t, offset_dtype, nnz, num_rows, bytes);
 }
@@ -178,7 +179,8 @@ gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset
 {
     static const char f[] = "gp_csr_to_coo_workspace_bytes";
     gp_target t;
-    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_to_coo(NULL, f, offset_dtype, num_rows, nnz, index_dtype));
     *bytes = 0;
     return GP_OK;

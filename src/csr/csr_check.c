@@ -55,10 +55,3 @@ gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dty
                         gp_dtype_string(offset));
     return GP_OK;
 }
-
-gp_status gpi_csr_check_target(const char *f, const gp_target *target, const size_t *bytes,
-                               gp_target *taken)
-{
-    GPI_TRY(gpi_check_target(f, target, taken));
-    return bytes ? GP_OK : gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-}

@@ -65,23 +65,14 @@ static struct gpi_csr_coo exchange(const char *f, const gp_coo_desc *d, size_t n
     return c;
 }
 
-static gp_status larger(gp_status (*of)(const gp_target *, const struct gpi_csr_coo *, size_t *),
-                        const gp_target *target, const struct gpi_csr_coo *c, size_t *bytes)
-{
-    size_t more = 0;
-    GPI_TRY(of(target, c, &more));
-    *bytes = more > *bytes ? more : *bytes;
-    return GP_OK;
-}
-
 static gp_status conversion_bytes(const gp_target *target, const struct gpi_csr_coo *c,
                                   size_t *bytes)
 {
-    *bytes = 0;
-    if (target->backend != GP_BACKEND_CUDA)
-        GPI_TRY(larger(gpi_csr_coo_cpu_bytes, target, c, bytes));
+    const size_t cpu = gpi_csr_coo_cpu_bytes(c);
+    size_t cuda = 0;
     if (target->backend != GP_BACKEND_CPU)
-        GPI_TRY(larger(gpi_csr_coo_cuda_bytes, target, c, bytes));
+        GPI_TRY(gpi_csr_coo_cuda_bytes(target, c, &cuda));
+    *bytes = gpi_target_bytes(target, cpu, cuda);
     return GP_OK;
 }
 
@@ -155,7 +146,8 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
     static const char f[] = "gp_csr_from_coo_workspace_bytes";
     gp_target t;
     enum gpi_csr_pair pair;
-    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_desc(NULL, f, t.backend, desc, &pair));
     GPI_TRY(check_duplicates(NULL, f, desc));
     GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
@@ -168,7 +160,7 @@ static gp_status transpose(gp_context *ctx, const gp_coo_desc *desc, struct gpi_
                            const void *row_pointers)
 {
     struct gpi_frame frame;
-    gp_target target = gpi_csr_target(ctx);
+    gp_target target = gpi_target_of(ctx);
     size_t need;
     if (c->nnz == 0 || c->num_rows == 0 || c->num_cols == 0)
         return convert_nothing(ctx, c);
@@ -226,7 +218,8 @@ gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo
     static const char f[] = "gp_csr_transpose_workspace_bytes";
     gp_target t;
     enum gpi_csr_pair pair;
-    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_desc(NULL, f, t.backend, desc, &pair));
     GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
     struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);

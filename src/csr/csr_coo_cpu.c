@@ -50,27 +50,23 @@ static size_t slot_bytes(const struct gpi_csr_coo *c)
     return wide_slots(c) ? 8 : 4;
 }
 
-gp_status gpi_csr_coo_cpu_bytes(const gp_target *target, const struct gpi_csr_coo *c, size_t *bytes)
+size_t gpi_csr_coo_cpu_bytes(const struct gpi_csr_coo *c)
 {
-    (void)target;
-    *bytes = 0;
     if (c->nnz == 0)
-        return GP_OK;
+        return 0;
     struct gpi_csr_sort s = plan(c);
     size_t n = (size_t)c->nnz;
-    *bytes = 2 * (gpi_piece(n * key_bytes(c)) + gpi_piece(n * slot_bytes(c))) +
-             gpi_piece(s.chunks * s.buckets * sizeof *s.starts) +
-             3 * gpi_piece((s.buckets + 1) * sizeof *s.begins) + gpi_piece(s.buckets);
-    return GP_OK;
+    return 2 * (gpi_piece(n * key_bytes(c)) + gpi_piece(n * slot_bytes(c))) +
+           gpi_piece(s.chunks * s.buckets * sizeof *s.starts) +
+           3 * gpi_piece((s.buckets + 1) * sizeof *s.begins) + gpi_piece(s.buckets);
 }
 
 gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *c)
 {
     struct gpi_frame frame;
     struct gpi_csr_sort s = plan(c);
-    size_t need, n = (size_t)c->nnz;
-    GPI_TRY(gpi_csr_coo_cpu_bytes(NULL, c, &need));
-    GPI_TRY(gpi_frame_open(ctx, c->function, need, &frame));
+    size_t n = (size_t)c->nnz;
+    GPI_TRY(gpi_frame_open(ctx, c->function, gpi_csr_coo_cpu_bytes(c), &frame));
     s.ctx = ctx;
     for (int i = 0; i < 2; i++) {
         s.keys[i] = gpi_frame_take(&frame, n * key_bytes(c));

@@ -174,7 +174,7 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
 gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *c)
 {
     struct gpi_frame frame;
-    gp_target target = gpi_csr_target(ctx);
+    gp_target target = gpi_target_of(ctx);
     size_t need;
     GPI_TRY(gpi_csr_coo_cuda_bytes(&target, c, &need));
     GPI_TRY(gpi_frame_open(ctx, c->function, need, &frame));

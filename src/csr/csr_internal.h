@@ -115,8 +115,7 @@ const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, enum gpi_csr_pair 
 
 /* The conversion and its workspace, per backend. */
 gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *args);
-gp_status gpi_csr_coo_cpu_bytes(const gp_target *target, const struct gpi_csr_coo *args,
-                                size_t *bytes);
+size_t gpi_csr_coo_cpu_bytes(const struct gpi_csr_coo *args);
 gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *args);
 gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *args,
                                  size_t *bytes);
@@ -127,25 +126,11 @@ gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_
 gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
                               gp_dtype index);
 gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dtype offset);
-/* *taken becomes *target, or any machine if that is NULL. */
-gp_status gpi_csr_check_target(const char *f, const gp_target *target, const size_t *bytes,
-                               gp_target *taken);
 
 /* The unsigned dtype of the same width. */
 static inline gp_dtype gpi_csr_unsigned(gp_dtype index)
 {
     return gpi_dtype_bytes(index) == 8 ? GP_U64 : GP_U32;
-}
-
-/* The target that a context is. */
-static inline gp_target gpi_csr_target(const gp_context *ctx)
-{
-    gp_target t = GP_TARGET_INIT;
-    t.backend = ctx->backend;
-    t.sm = ctx->sm;
-    t.sm_count = ctx->sm_count;
-    t.threads = ctx->threads;
-    return t;
 }
 
 #endif

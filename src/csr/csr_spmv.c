@@ -112,7 +112,8 @@ gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,
     struct call c = {.index = index_dtype,
                      .offset = offset_dtype,
                      .args = {.a = {num_rows, num_cols, nnz, NULL, NULL}, .dtype = value_dtype}};
-    GPI_TRY(gpi_csr_check_target(f, target, bytes, &t));
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_sizes(NULL, f, &c));
     *bytes = frame_bytes(&c, t.backend);
     return GP_OK;

@@ -235,12 +235,9 @@ gp_status gp_histogram_workspace_bytes(const gp_target *target, gp_dtype dtype, 
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(check_bins(NULL, f, bins, counter_dtype));
     GPI_TRY(check_options(NULL, f, t.backend, options, &taken));
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     size_t cuda = taken.algorithm == GP_ALGORITHM_CUB ? cub_bytes(&t, bins) : 0;
     size_t cpu = gpi_histogram_cpu_bytes(dtype, n, bins, t.threads);
-    *bytes = t.backend == GP_BACKEND_CPU                  ? cpu
-             : t.backend == GP_BACKEND_CUDA || cuda > cpu ? cuda
-                                                          : cpu;
+    *bytes = gpi_target_bytes(&t, cpu, cuda);
     return GP_OK;
 }

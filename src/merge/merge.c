@@ -142,11 +142,10 @@ gp_status gp_merge_workspace_bytes(const gp_target *target, gp_dtype dtype, size
 {
     static const char f[] = "gp_merge_workspace_bytes";
     gp_target t;
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
-    *bytes = t.backend == GP_BACKEND_CPU || n == 0 ? 0 : frame_bytes(n);
+    *bytes = n ? gpi_target_bytes(&t, 0, frame_bytes(n)) : 0;
     return GP_OK;
 }

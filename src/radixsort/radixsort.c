@@ -224,11 +224,9 @@ static gp_status workspace_bytes(const char *f, const gp_target *target, gp_dtyp
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", job->n));
     GPI_TRY(gpi_radix_apply_options(NULL, f, t.backend, dtype, options, job));
-    size_t cpu =
-        t.backend == GP_BACKEND_CUDA || job->n == 0 ? 0 : gpi_radixsort_cpu_bytes(t.threads, job);
-    size_t cuda =
-        t.backend == GP_BACKEND_CPU || job->n == 0 ? 0 : gpi_radixsort_cuda_bytes(t.sm_count, job);
-    *bytes = cpu > cuda ? cpu : cuda;
+    *bytes = job->n ? gpi_target_bytes(&t, gpi_radixsort_cpu_bytes(t.threads, job),
+                                       gpi_radixsort_cuda_bytes(t.sm_count, job))
+                    : 0;
     return GP_OK;
 }
 
@@ -239,8 +237,7 @@ gp_status gp_radix_sort_workspace_bytes(const gp_target *target, gp_dtype dtype,
     static const char f[] = "gp_radix_sort_workspace_bytes";
     struct gpi_radix_job job = {
         .key_bytes = gpi_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n};
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     if (value_bytes)
         GPI_TRY(gpi_check_item_bytes(NULL, f, "value_bytes", value_bytes));
     job.keys_out = job.values_out = bytes; /* any array: there is one */
@@ -255,8 +252,7 @@ gp_status gp_argsort_workspace_bytes(const gp_target *target, gp_dtype dtype, si
     static const char f[] = "gp_argsort_workspace_bytes";
     struct gpi_radix_job job = {
         .key_bytes = gpi_dtype_bytes(dtype), .value_bytes = gpi_dtype_bytes(index_dtype), .n = n};
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_radix_check_index_dtype(NULL, f, index_dtype));
     GPI_TRY(gpi_radix_check_index_range(NULL, f, n, index_dtype));
     job.values_out = bytes; /* any array: there is one */

@@ -180,16 +180,13 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j
 {
     struct gpi_device_guard guard;
     struct gpi_frame frame;
-    gp_target target = GP_TARGET_INIT;
+    const gp_target target = gpi_target_of(ctx);
     size_t bytes;
     if (j->n == 0)
         return GP_OK;
     if (!kernels_of(ctx))
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", f,
                         ctx->sm);
-    target.backend = ctx->backend;
-    target.sm_count = ctx->sm_count;
-    target.threads = ctx->threads;
     GPI_TRY(frame_bytes(&target, j, &bytes));
     gpi_device_enter(ctx, &guard);
     gp_status s = gpi_frame_open(ctx, f, bytes, &frame);
@@ -281,8 +278,7 @@ gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtyp
     struct gpi_lex_job j = {
         .pair_bytes = gpi_dtype_bytes(pair_dtype), .value_bytes = value_bytes, .n = n};
     gp_target t;
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_index_dtype(NULL, f, "pair_dtype", pair_dtype));
     if (value_bytes)

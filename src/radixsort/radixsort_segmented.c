@@ -113,8 +113,7 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
         .job = {.key_bytes = gpi_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n}};
     gp_target t;
     size_t cuda = 0;
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     if (value_bytes)
@@ -124,7 +123,6 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
     GPI_TRY(apply_options(NULL, f, t.backend, options, &s));
     if (t.backend != GP_BACKEND_CPU)
         GPI_TRY(gpi_segmented_cuda_bytes(t.sm_count, &s, &cuda));
-    size_t cpu = t.backend == GP_BACKEND_CUDA ? 0 : gpi_segmented_cpu_bytes(t.threads, &s);
-    *bytes = cpu > cuda ? cpu : cuda;
+    *bytes = gpi_target_bytes(&t, gpi_segmented_cpu_bytes(t.threads, &s), cuda);
     return GP_OK;
 }

@@ -137,15 +137,14 @@ gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, v
 /* ---- workspace ---- */
 
 /* pieces: 8-byte parts of the largest accumulator. */
-static gp_status workspace(const char *f, gp_backend backend, uint64_t n, size_t item_bytes,
+static gp_status workspace(const char *f, const gp_target *t, uint64_t n, size_t item_bytes,
                            uint64_t pieces, size_t *bytes)
 {
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     size_t cuda = gpi_state_bytes(gpi_reduce_sums_most(n * item_bytes) * pieces + 32);
     size_t cpu = gpi_reduce_cpu_bytes(n, item_bytes, (size_t)pieces * 8);
-    *bytes = backend == GP_BACKEND_CPU || (backend == GP_BACKEND_AUTO && cpu > cuda) ? cpu : cuda;
+    *bytes = gpi_target_bytes(t, cpu, cuda);
     return GP_OK;
 }
 
@@ -157,7 +156,7 @@ gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_des
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, desc));
     size_t item = gpi_dtype_bytes(desc->in_dtype) * gpi_op_scalars(desc->op);
-    return workspace(f, t.backend, n, item, item > 8 ? item / 8 : 1, bytes);
+    return workspace(f, &t, n, item, item > 8 ? item / 8 : 1, bytes);
 }
 
 gp_status gp_argmin_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
@@ -167,5 +166,5 @@ gp_status gp_argmin_workspace_bytes(const gp_target *target, gp_dtype dtype, siz
     gp_target t;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
-    return workspace(f, t.backend, n, gpi_dtype_bytes(dtype), 2, bytes);
+    return workspace(f, &t, n, gpi_dtype_bytes(dtype), 2, bytes);
 }

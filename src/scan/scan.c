@@ -183,13 +183,8 @@ gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *d
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, desc, t.backend));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     struct shape s = shape_of(desc, n);
-    size_t cuda = cuda_bytes(desc, &s, n), cpu = cpu_bytes(desc, &s, n);
-    *bytes = t.backend == GP_BACKEND_CPU    ? cpu
-             : t.backend == GP_BACKEND_CUDA ? cuda
-             : cuda > cpu                   ? cuda
-                                            : cpu;
+    *bytes = gpi_target_bytes(&t, cpu_bytes(desc, &s, n), cuda_bytes(desc, &s, n));
     return GP_OK;
 }

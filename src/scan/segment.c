@@ -102,11 +102,9 @@ static gp_status workspace_bytes(const gp_target *target, const char *f, const g
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, d));
     GPI_TRY(gpi_check_n(NULL, f, rows ? "num_rows * row_length" : "n", n));
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
-    *bytes = t.backend == GP_BACKEND_CPU
-                 ? 0
-                 : gpi_state_bytes(state_slots(d, n)) + (rows ? 0 : heads_bytes(n));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    const size_t cuda = gpi_state_bytes(state_slots(d, n)) + (rows ? 0 : heads_bytes(n));
+    *bytes = gpi_target_bytes(&t, 0, cuda);
     return GP_OK;
 }
 

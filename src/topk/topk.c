@@ -76,16 +76,13 @@ static gp_status run(gp_context *ctx, const char *f, struct call *c)
     struct gpi_device_guard guard;
     struct gpi_frame frame;
     struct pieces p;
-    gp_target target = GP_TARGET_INIT;
+    const gp_target target = gpi_target_of(ctx);
     bool cuda = ctx->backend == GP_BACKEND_CUDA;
     if (c->job.k == 0)
         return GP_OK;
     if (cuda && !gpi_topk_launch_get(ctx->sm_row))
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", f,
                         ctx->sm);
-    target.backend = ctx->backend;
-    target.sm_count = ctx->sm_count;
-    target.threads = ctx->threads;
     c->job.chunks = cuda ? gpi_topk_cuda_chunks(c->job.n) : gpi_topk_cpu_chunks(c->job.n);
     GPI_TRY(pieces_of(&target, c->dtype, c->index_dtype, c->job.chunks, c->job.k, &p));
     gpi_device_enter(ctx, &guard);
@@ -149,8 +146,7 @@ gp_status gp_top_k_workspace_bytes(const gp_target *target, gp_dtype dtype, size
     static const char f[] = "gp_top_k_workspace_bytes";
     gp_target t;
     struct pieces p;
-    if (!bytes)
-        return gpi_fail(NULL, GP_ERROR_POINTER, "%s: bytes is NULL", f);
+    GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
