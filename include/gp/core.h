@@ -201,6 +201,12 @@ typedef struct gp_allocator {
 /**
  * How to make a context; start from GP_CONTEXT_OPTIONS_INIT.
  *
+ * This and every other struct of options, descriptor or target begins with its size, which its
+ * initializer macro sets, so that later releases can add members: 0 is the default of each of them.
+ * A program compiled for an older release gets the defaults; one compiled for a newer release is
+ * served as long as the members that this library does not know are 0 (all bytes behind those that
+ * it knows). Other sizes, those that no release had and those above 4096, are GP_ERROR_ARGUMENT.
+ *
  * multiprocessors is for sharing a GPU: gp's kernels get no more blocks than that many
  * multiprocessors hold at once, and leave the others to the streams of other contexts and programs.
  * More than the device has means all. Results do not depend on it.
@@ -354,7 +360,7 @@ GP_API gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void
 
 /**
  * What a gp_<primitive>_workspace_bytes() call is asked for: the machine, not the context.
- * Start from GP_TARGET_INIT for "any machine": an upper bound over all of them. Another size or
+ * Start from GP_TARGET_INIT for "any machine": an upper bound over all of them. A wrong size or
  * backend, or a negative number, is GP_ERROR_ARGUMENT.
  */
 typedef struct gp_target {

@@ -24,13 +24,14 @@ static gp_status check_compare(gp_context *ctx, const char *f, const gp_compact_
     return GP_OK;
 }
 
-/* What does not need the arrays; also for the workspace question, which has no ctx. */
+/* What does not need the arrays; also for the workspace question, which has no ctx. *d becomes the
+ * full struct. */
 static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
-                            const gp_compact_desc *d, uint64_t n)
+                            const gp_compact_desc *given, uint64_t n, gp_compact_desc *d)
 {
     const unsigned set =
         1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_LOOKAHEAD | 1u << GP_ALGORITHM_CUB;
-    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_compact_desc)));
     if (d->kind < GP_COMPACT_ITEMS || d->kind > GP_COMPACT_PARTITION)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d, not a gp_compact_kind", f,
                         (int)d->kind);
@@ -148,12 +149,13 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const gp_compact_desc 
     return launch(ctx, f, a);
 }
 
-static gp_status run(gp_context *ctx, const char *f, const gp_compact_desc *d, const void *in,
+static gp_status run(gp_context *ctx, const char *f, const gp_compact_desc *given, const void *in,
                      const uint8_t *keep, size_t n, void *out, uint64_t *out_count)
 {
     struct gpi_device_guard guard;
+    gp_compact_desc desc, *const d = &desc;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, ctx->backend, d, n));
+    GPI_TRY(check_desc(ctx, f, ctx->backend, given, n, d));
     if (d->compare && !d->value)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: value is NULL", f);
     struct gpi_compact_args a = args_of(d, in, keep, n, out, out_count);
@@ -227,15 +229,16 @@ gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_d
 {
     static const char f[] = "gp_compact_workspace_bytes";
     gp_target t;
+    gp_compact_desc d;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(check_desc(NULL, f, t.backend, desc, n));
+    GPI_TRY(check_desc(NULL, f, t.backend, desc, n, &d));
     GPI_TRY(gpi_check_figure(f, bytes));
-    struct gpi_compact_args a = args_of(desc, NULL, NULL, n, NULL, NULL);
-    a.in_place = desc->kind == GP_COMPACT_ITEMS;
+    struct gpi_compact_args a = args_of(&d, NULL, NULL, n, NULL, NULL);
+    a.in_place = d.kind == GP_COMPACT_ITEMS;
     size_t cuda = 0;
     if (n) /* tiles are fewest items, so most tiles, on the largest device */
         cuda = gpi_state_bytes(gpi_compact_tiles(&a, t.sm_count ? t.sm_count : 1024));
-    if (n && desc->algorithm == GP_ALGORITHM_CUB)
+    if (n && d.algorithm == GP_ALGORITHM_CUB)
         cuda += cub_bytes_bound(n);
     *bytes = gpi_target_bytes(&t, gpi_compact_cpu_bytes(&a, t.threads), cuda);
     return GP_OK;

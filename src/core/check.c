@@ -51,18 +51,6 @@ gp_status gpi_call_begin(struct gpi_call *call, gp_context *ctx, const char *fun
     return GP_OK;
 }
 
-gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *argument,
-                           const void *object, size_t size_member, size_t expected)
-{
-    if (!object)
-        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is NULL", function, argument);
-    if (size_member != expected)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: %s->size is %zu, expected %zu: start from its initializer macro",
-                        function, argument, size_member, expected);
-    return GP_OK;
-}
-
 gp_status gpi_named(gp_context *ctx, const char *function, gp_status status)
 {
     char text[GPI_ERROR_TEXT];
@@ -155,15 +143,13 @@ gp_status gpi_check_target(const char *function, const gp_target *target, gp_tar
     *taken = any;
     if (!target)
         return GP_OK;
-    GPI_TRY(gpi_check_struct(NULL, function, "target", target, target->size, sizeof *target));
-    if ((int)target->backend < GP_BACKEND_AUTO || target->backend > GP_BACKEND_CUDA)
+    GPI_TRY(gpi_take_struct(NULL, function, "target", target, taken, GPI_FORM(gp_target)));
+    if ((int)taken->backend < GP_BACKEND_AUTO || taken->backend > GP_BACKEND_CUDA)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: target->backend is %d, not a gp_backend",
-                        function, (int)target->backend);
-    GPI_TRY(check_target_number(function, "sm", target->sm));
-    GPI_TRY(check_target_number(function, "sm_count", target->sm_count));
-    GPI_TRY(check_target_number(function, "threads", target->threads));
-    *taken = *target;
-    return GP_OK;
+                        function, (int)taken->backend);
+    GPI_TRY(check_target_number(function, "sm", taken->sm));
+    GPI_TRY(check_target_number(function, "sm_count", taken->sm_count));
+    return check_target_number(function, "threads", taken->threads);
 }
 
 gp_status gpi_check_figure(const char *function, const size_t *bytes)

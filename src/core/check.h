@@ -6,6 +6,7 @@
 #include "core/context.h"
 #include "core/dtype.h"
 #include "core/registry.h"
+#include "core/structs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,10 +45,6 @@ gp_status gpi_call_claim(struct gpi_call *call, gp_context *ctx, const char *fun
 
 /* ctx is not a GPU's context that fork() has copied. */
 gp_status gpi_check_not_orphan(gp_context *ctx, const char *function);
-
-/* A descriptor or options struct: not NULL, and its size member is the one of this header. */
-gp_status gpi_check_struct(gp_context *ctx, const char *function, const char *argument,
-                           const void *object, size_t size_member, size_t expected);
 
 /* The status of a part of the call function, whose error text begins with that name then: parts
  * that are public calls have written their own. */

@@ -57,11 +57,6 @@ static gp_status options_from_environment(gp_context_options *o)
 
 static gp_status options_check(const gp_context_options *o)
 {
-    if (o->size != sizeof *o)
-        return gpi_fail(NULL, GP_ERROR_ARGUMENT,
-                        "%s: options->size is %zu, expected %zu: start from "
-                        "GP_CONTEXT_OPTIONS_INIT",
-                        create, o->size, sizeof *o);
     if ((int)o->backend < GP_BACKEND_AUTO || o->backend > GP_BACKEND_CUDA)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->backend is %d", create,
                         (int)o->backend);
@@ -152,14 +147,15 @@ static void dispose(gp_context *ctx)
 
 gp_status gp_context_create(gp_context **out, const gp_context_options *options)
 {
+    static const struct gpi_form form = {sizeof(gp_context_options), NULL,
+                                         "GP_CONTEXT_OPTIONS_INIT"};
     gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
     if (!out)
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: ctx is NULL", create);
     *out = NULL;
-    if (options) {
-        GPI_TRY(options_check(options));
-        o = *options;
-    }
+    if (options)
+        GPI_TRY(gpi_take_struct(NULL, create, "options", options, &o, &form));
+    GPI_TRY(options_check(&o));
     GPI_TRY(options_from_environment(&o));
     gp_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx)

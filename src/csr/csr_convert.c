@@ -8,12 +8,14 @@
 #include "core/workspace.h"
 #include "csr/csr_coo_cuda.h"
 
+/* *d becomes the full struct. */
 static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
-                            const gp_coo_desc *d, enum gpi_csr_pair *pair)
+                            const gp_coo_desc *given, gp_coo_desc *d)
 {
+    enum gpi_csr_pair pair;
     const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
-    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
-    GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype, pair));
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_coo_desc)));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype, &pair));
     if (d->value_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
     return gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set);
@@ -109,12 +111,12 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
 {
     static const char f[] = "gp_csr_from_coo";
     struct gpi_device_guard guard;
-    enum gpi_csr_pair pair;
+    gp_coo_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &pair));
-    GPI_TRY(check_duplicates(ctx, f, desc));
-    GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
+    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &d));
+    GPI_TRY(check_duplicates(ctx, f, &d));
+    GPI_TRY(check_sizes(ctx, f, &d, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = conversion(f, &d, num_rows, num_cols, nnz);
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
         GPI_READ("rows", rows, nnz * ib, ib),
@@ -145,13 +147,13 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
 {
     static const char f[] = "gp_csr_from_coo_workspace_bytes";
     gp_target t;
-    enum gpi_csr_pair pair;
+    gp_coo_desc d;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(check_desc(NULL, f, t.backend, desc, &pair));
-    GPI_TRY(check_duplicates(NULL, f, desc));
-    GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = conversion(f, desc, num_rows, num_cols, nnz);
+    GPI_TRY(check_desc(NULL, f, t.backend, desc, &d));
+    GPI_TRY(check_duplicates(NULL, f, &d));
+    GPI_TRY(check_sizes(NULL, f, &d, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = conversion(f, &d, num_rows, num_cols, nnz);
     return conversion_bytes(&t, &c, bytes);
 }
 
@@ -185,11 +187,11 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
 {
     static const char f[] = "gp_csr_transpose";
     struct gpi_device_guard guard;
-    enum gpi_csr_pair pair;
+    gp_coo_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &pair));
-    GPI_TRY(check_sizes(ctx, f, desc, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
+    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &d));
+    GPI_TRY(check_sizes(ctx, f, &d, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = exchange(f, &d, num_rows, num_cols, nnz);
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
         GPI_READ("row_pointers", row_pointers, (num_rows + 1) * ob, ob),
@@ -206,7 +208,7 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     c.out_cols = out_cols;
     c.out_values = out_values;
     gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_named(ctx, f, transpose(ctx, desc, &c, row_pointers));
+    gp_status s = gpi_named(ctx, f, transpose(ctx, &d, &c, row_pointers));
     gpi_device_leave(ctx, &guard);
     return s;
 }
@@ -217,12 +219,12 @@ gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo
 {
     static const char f[] = "gp_csr_transpose_workspace_bytes";
     gp_target t;
-    enum gpi_csr_pair pair;
+    gp_coo_desc d;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(check_desc(NULL, f, t.backend, desc, &pair));
-    GPI_TRY(check_sizes(NULL, f, desc, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = exchange(f, desc, num_rows, num_cols, nnz);
+    GPI_TRY(check_desc(NULL, f, t.backend, desc, &d));
+    GPI_TRY(check_sizes(NULL, f, &d, num_rows, num_cols, nnz));
+    struct gpi_csr_coo c = exchange(f, &d, num_rows, num_cols, nnz);
     GPI_TRY(conversion_bytes(&t, &c, bytes));
     *bytes += gpi_piece(nnz * c.index_bytes);
     return GP_OK;

@@ -27,10 +27,8 @@ static gp_status check_options(gp_context *ctx, const char *f, gp_backend backen
     *taken = (gp_histogram_options)GP_HISTOGRAM_OPTIONS_INIT;
     if (!options)
         return GP_OK;
-    GPI_TRY(gpi_check_struct(ctx, f, "options", options, options->size, sizeof *options));
-    GPI_TRY(gpi_check_algorithm(ctx, f, "options->algorithm", backend, options->algorithm, set));
-    *taken = *options;
-    return GP_OK;
+    GPI_TRY(gpi_take_struct(ctx, f, "options", options, taken, GPI_FORM(gp_histogram_options)));
+    return gpi_check_algorithm(ctx, f, "options->algorithm", backend, taken->algorithm, set);
 }
 
 static gp_status check_bins(gp_context *ctx, const char *f, size_t bins, gp_dtype counter_dtype)

@@ -49,10 +49,9 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
     const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     int width = 8 * (int)job->key_bytes;
-    if (options) {
-        GPI_TRY(gpi_check_struct(ctx, function, "options", options, options->size, sizeof o));
-        o = *options;
-    }
+    if (options)
+        GPI_TRY(gpi_take_struct(ctx, function, "options", options, &o,
+                                GPI_FORM(gp_radix_sort_options)));
     GPI_TRY(gpi_radix_check_order(ctx, function, "options->order", o.order));
     GPI_TRY(check_bits(ctx, function, width, &o));
     GPI_TRY(gpi_check_algorithm(ctx, function, "options->algorithm", backend, o.algorithm, set));

@@ -154,10 +154,8 @@ static gp_status apply_options(gp_context *ctx, const char *f, const gp_lexsort_
 {
     gp_lexsort_options o = GP_LEXSORT_OPTIONS_INIT;
     int width = 8 * (int)j->pair_bytes;
-    if (options) {
-        GPI_TRY(gpi_check_struct(ctx, f, "options", options, options->size, sizeof o));
-        o = *options;
-    }
+    if (options)
+        GPI_TRY(gpi_take_struct(ctx, f, "options", options, &o, GPI_FORM(gp_lexsort_options)));
     GPI_TRY(gpi_radix_check_order(ctx, f, "options->order", o.order));
     GPI_TRY(check_bits(ctx, f, "row_bits", width, o.row_bits));
     GPI_TRY(check_bits(ctx, f, "col_bits", width, o.col_bits));

@@ -36,10 +36,11 @@ static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_se
 static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backend,
                                const gp_radix_sort_options *options, struct gpi_segmented_job *s)
 {
-    static const gp_radix_sort_options none = GP_RADIX_SORT_OPTIONS_INIT;
-    GPI_TRY(gpi_radix_apply_options(ctx, f, backend, s->dtype, options, &s->job));
-    s->options = options ? *options : none;
-    return GP_OK;
+    s->options = (gp_radix_sort_options)GP_RADIX_SORT_OPTIONS_INIT;
+    if (options)
+        GPI_TRY(gpi_take_struct(ctx, f, "options", options, &s->options,
+                                GPI_FORM(gp_radix_sort_options)));
+    return gpi_radix_apply_options(ctx, f, backend, s->dtype, &s->options, &s->job);
 }
 
 /* Everything but value_bytes and values_in, which the caller has checked. */

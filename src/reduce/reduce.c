@@ -7,9 +7,11 @@
 #include "reduce/reduce_internal.h"
 #include "scan/scan_internal.h"
 
-static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc *d)
+/* *d becomes the full struct. */
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc *given,
+                            gp_reduce_desc *d)
 {
-    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_reduce_desc)));
     GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
     if (d->out_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", d->out_dtype));
@@ -59,28 +61,29 @@ static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_reduc
     return status;
 }
 
-static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc *desc,
+static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc *given,
                            const void *in, size_t n, void *out)
 {
+    gp_reduce_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc));
-    gp_dtype to = desc->out_dtype ? desc->out_dtype : desc->in_dtype;
-    size_t out_bytes = gpi_dtype_bytes(to) * gpi_op_scalars(desc->op);
+    GPI_TRY(check_desc(ctx, f, given, &d));
+    gp_dtype to = d.out_dtype ? d.out_dtype : d.in_dtype;
+    size_t out_bytes = gpi_dtype_bytes(to) * gpi_op_scalars(d.op);
     struct gpi_reduce_args args = {.function = f,
                                    .in = in,
                                    .out = out,
                                    .n = n,
-                                   .op = desc->op,
-                                   .in_dtype = desc->in_dtype,
+                                   .op = d.op,
+                                   .in_dtype = d.in_dtype,
                                    .out_dtype = to,
-                                   .wide = desc->total && desc->op == GP_SUM,
-                                   .has_init = desc->init != NULL,
-                                   .total = desc->total,
-                                   .device_n = desc->device_n,
+                                   .wide = d.total && d.op == GP_SUM,
+                                   .has_init = d.init != NULL,
+                                   .total = d.total,
+                                   .device_n = d.device_n,
                                    .sign_bits = gpi_dtype_is_signed(to) ? (int)out_bytes * 8 : 0};
-    GPI_TRY(check_arrays(ctx, f, desc, &args));
-    if (desc->init)
-        memcpy(args.init, desc->init, out_bytes);
+    GPI_TRY(check_arrays(ctx, f, &d, &args));
+    if (d.init)
+        memcpy(args.init, d.init, out_bytes);
     return dispatch(ctx, f, &args);
 }
 
@@ -153,9 +156,10 @@ gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_des
 {
     static const char f[] = "gp_reduce_workspace_bytes";
     gp_target t;
+    gp_reduce_desc d;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(check_desc(NULL, f, desc));
-    size_t item = gpi_dtype_bytes(desc->in_dtype) * gpi_op_scalars(desc->op);
+    GPI_TRY(check_desc(NULL, f, desc, &d));
+    size_t item = gpi_dtype_bytes(d.in_dtype) * gpi_op_scalars(d.op);
     return workspace(f, &t, n, item, item > 8 ? item / 8 : 1, bytes);
 }
 

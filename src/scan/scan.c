@@ -14,10 +14,11 @@ struct shape {
     bool wide;
 };
 
-static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *d,
-                            gp_backend backend)
+/* *d becomes the full struct. */
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *given,
+                            gp_backend backend, gp_scan_desc *d)
 {
-    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_scan_desc)));
     if (d->kind < GP_SCAN_INCLUSIVE || d->kind > GP_SCAN_ROW_POINTERS)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d", f, (int)d->kind);
     GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
@@ -87,34 +88,35 @@ static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_scan_
     return scan(ctx, args);
 }
 
-static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *desc, const void *in,
+static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *given, const void *in,
                          size_t n, void *out)
 {
     struct gpi_device_guard guard;
+    gp_scan_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc, ctx->backend));
-    struct shape s = shape_of(desc, n);
-    GPI_TRY(check_arrays(ctx, f, desc, &s, in, n, out));
-    if (n == 0 && !desc->total && desc->kind != GP_SCAN_ROW_POINTERS)
+    GPI_TRY(check_desc(ctx, f, given, ctx->backend, &d));
+    struct shape s = shape_of(&d, n);
+    GPI_TRY(check_arrays(ctx, f, &d, &s, in, n, out));
+    if (n == 0 && !d.total && d.kind != GP_SCAN_ROW_POINTERS)
         return GP_OK;
     struct gpi_scan_args args = {.function = f,
                                  .in = in,
                                  .out = out,
                                  .n = n,
-                                 .op = desc->op,
-                                 .kind = desc->kind,
+                                 .op = d.op,
+                                 .kind = d.kind,
                                  .in_dtype = s.in,
                                  .out_dtype = s.out,
-                                 .algorithm = desc->algorithm,
-                                 .tile = desc->tile,
+                                 .algorithm = d.algorithm,
+                                 .tile = d.tile,
                                  .wide = s.wide,
-                                 .has_init = desc->init != NULL,
-                                 .total = desc->total,
-                                 .device_n = desc->device_n,
+                                 .has_init = d.init != NULL,
+                                 .total = d.total,
+                                 .device_n = d.device_n,
                                  .sign_bits = gpi_dtype_is_signed(s.out) ? (int)s.out_item * 8 : 0,
-                                 .backward = desc->backward != 0};
-    if (desc->init)
-        memcpy(args.init, desc->init, s.out_item);
+                                 .backward = d.backward != 0};
+    if (d.init)
+        memcpy(args.init, d.init, s.out_item);
     gpi_device_enter(ctx, &guard);
     gp_status status = dispatch(ctx, f, &args);
     gpi_device_leave(ctx, &guard);
@@ -180,11 +182,12 @@ gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *d
 {
     static const char f[] = "gp_scan_workspace_bytes";
     gp_target t;
+    gp_scan_desc d;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(check_desc(NULL, f, desc, t.backend));
+    GPI_TRY(check_desc(NULL, f, desc, t.backend, &d));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(gpi_check_figure(f, bytes));
-    struct shape s = shape_of(desc, n);
-    *bytes = gpi_target_bytes(&t, cpu_bytes(desc, &s, n), cuda_bytes(desc, &s, n));
+    struct shape s = shape_of(&d, n);
+    *bytes = gpi_target_bytes(&t, cpu_bytes(&d, &s, n), cuda_bytes(&d, &s, n));
     return GP_OK;
 }

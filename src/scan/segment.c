@@ -28,10 +28,12 @@ static gp_status check_items(gp_context *ctx, const char *f, const gp_scan_desc 
     return GP_OK;
 }
 
-static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *d)
+/* *d becomes the full struct. */
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *given,
+                            gp_scan_desc *d)
 {
     const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_LOOKAHEAD;
-    GPI_TRY(gpi_check_struct(ctx, f, "desc", d, d ? d->size : 0, sizeof *d));
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_scan_desc)));
     GPI_TRY(check_items(ctx, f, d));
     GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", GP_BACKEND_AUTO, d->algorithm, set));
     if (d->total)
@@ -95,15 +97,16 @@ static uint64_t state_slots(const gp_scan_desc *d, uint64_t n)
     return ((n + tile - 1) / tile + 1) * pieces;
 }
 
-static gp_status workspace_bytes(const gp_target *target, const char *f, const gp_scan_desc *d,
+static gp_status workspace_bytes(const gp_target *target, const char *f, const gp_scan_desc *desc,
                                  uint64_t n, bool rows, size_t *bytes)
 {
     gp_target t;
+    gp_scan_desc d;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(check_desc(NULL, f, d));
+    GPI_TRY(check_desc(NULL, f, desc, &d));
     GPI_TRY(gpi_check_n(NULL, f, rows ? "num_rows * row_length" : "n", n));
     GPI_TRY(gpi_check_figure(f, bytes));
-    const size_t cuda = gpi_state_bytes(state_slots(d, n)) + (rows ? 0 : heads_bytes(n));
+    const size_t cuda = gpi_state_bytes(state_slots(&d, n)) + (rows ? 0 : heads_bytes(n));
     *bytes = gpi_target_bytes(&t, 0, cuda);
     return GP_OK;
 }
@@ -181,50 +184,53 @@ gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const voi
                             void *out)
 {
     static const char f[] = "gp_scan_segmented";
+    gp_scan_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(check_offset_dtype(ctx, f, offset_dtype, n));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
     size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
     const struct gpi_array of =
         GPI_READ("offsets", offsets, ((uint64_t)num_segments + 1) * offset_bytes, offset_bytes);
-    GPI_TRY(check_arrays(ctx, f, desc, of, in, n, out));
+    GPI_TRY(check_arrays(ctx, f, &d, of, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_OFFSETS,
                                     .array = offsets,
                                     .item_bytes = offset_bytes,
                                     .count = num_segments};
-    return scan_segments(ctx, f, desc, &segments, in, n, out);
+    return scan_segments(ctx, f, &d, &segments, in, n, out);
 }
 
 gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, const void *in,
                           const uint8_t *heads, size_t n, void *out)
 {
     static const char f[] = "gp_scan_flagged";
+    gp_scan_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     const struct gpi_array of = GPI_READ("heads", heads, n, 1);
-    GPI_TRY(check_arrays(ctx, f, desc, of, in, n, out));
+    GPI_TRY(check_arrays(ctx, f, &d, of, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_FLAGS, .array = heads, .item_bytes = 1};
-    return scan_segments(ctx, f, desc, &segments, in, n, out);
+    return scan_segments(ctx, f, &d, &segments, in, n, out);
 }
 
 gp_status gp_scan_by_key(gp_context *ctx, const gp_scan_desc *desc, size_t key_bytes,
                          const void *keys, const void *in, size_t n, void *out)
 {
     static const char f[] = "gp_scan_by_key";
+    gp_scan_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(check_desc(ctx, f, desc, &d));
     if (key_bytes != 1 && key_bytes != 2 && key_bytes != 4 && key_bytes != 8)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: key_bytes is %zu, expected 1, 2, 4 or 8", f,
                         key_bytes);
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     const struct gpi_array of = GPI_READ("keys", keys, (uint64_t)n * key_bytes, key_bytes);
-    GPI_TRY(check_arrays(ctx, f, desc, of, in, n, out));
+    GPI_TRY(check_arrays(ctx, f, &d, of, in, n, out));
     struct gpi_segments segments = {
         .source = GPI_SEGMENT_KEYS, .array = keys, .item_bytes = key_bytes};
-    return scan_segments(ctx, f, desc, &segments, in, n, out);
+    return scan_segments(ctx, f, &d, &segments, in, n, out);
 }
 
 /* num_rows * row_length, both at most 2^40: their product may not fit. */
@@ -248,12 +254,13 @@ gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const void *in
     static const char f[] = "gp_scan_rows";
     const struct gpi_array none = GPI_READ("", NULL, 0, 1);
     uint64_t n = 0;
+    gp_scan_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, desc));
+    GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(check_rows(ctx, f, num_rows, row_length, &n));
-    GPI_TRY(check_arrays(ctx, f, desc, none, in, n, out));
+    GPI_TRY(check_arrays(ctx, f, &d, none, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_ROWS, .row_length = row_length};
-    return scan_segments(ctx, f, desc, &segments, in, n, out);
+    return scan_segments(ctx, f, &d, &segments, in, n, out);
 }
 
 gp_status gp_scan_segmented_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,
@@ -279,9 +286,10 @@ gp_status gp_scan_rows_workspace_bytes(const gp_target *target, const gp_scan_de
 {
     static const char f[] = "gp_scan_rows_workspace_bytes";
     gp_target t;
+    gp_scan_desc d;
     uint64_t n = 0;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(check_desc(NULL, f, desc));
+    GPI_TRY(check_desc(NULL, f, desc, &d));
     GPI_TRY(check_rows(NULL, f, num_rows, row_length, &n));
     return workspace_bytes(target, f, desc, n, true, bytes);
 }

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Descriptors and options of other sizes: those of a newer caller are taken if what the library
+ * does not know is 0; sizes of no release are refused. Every call that takes such a struct is a
+ * row.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "every_call.h"
+#include "gp_test.h"
+#include "older_struct.h"
+
+enum { N = 3000, TAIL = 40 };
+
+typedef const every *E;
+
+/* A call, with its struct; a figure of bytes goes to *figure. */
+typedef gp_status call_fn(gp_context *ctx, E e, const void *given, size_t *figure);
+
+struct kind {
+    const char *argument;
+    size_t bytes;
+    void (*make)(void *full);
+};
+
+/* A struct that all its calls accept. */
+#define KIND(name, type, initializer, text, ...)                                                   \
+    static void make_##name(void *full)                                                            \
+    {                                                                                              \
+        type d = initializer;                                                                      \
+        __VA_ARGS__;                                                                               \
+        memcpy(full, &d, sizeof d);                                                                \
+    }                                                                                              \
+    static const struct kind name##_kind = {text, sizeof(type), make_##name};
+
+KIND(context, gp_context_options, GP_CONTEXT_OPTIONS_INIT, "options",
+     d.backend = gp_context_backend(t_ctx()))
+KIND(target, gp_target, GP_TARGET_INIT, "target", d.threads = 3)
+KIND(scan, gp_scan_desc, GP_SCAN_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op = GP_MAX)
+KIND(reduce, gp_reduce_desc, GP_REDUCE_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op = GP_MAX)
+KIND(compact, gp_compact_desc, GP_COMPACT_DESC_INIT, "desc", d.item_bytes = 4; d.capacity = N)
+KIND(histogram, gp_histogram_options, GP_HISTOGRAM_OPTIONS_INIT, "options", d.accumulate = 1)
+KIND(sort, gp_radix_sort_options, GP_RADIX_SORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING;
+     d.end_bit = 13)
+KIND(lexsort, gp_lexsort_options, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
+KIND(coo, gp_coo_desc, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES_LAST)
+
+/* Of each call: name, kind, whether it has a context, what it is. */
+#define CALLS(X)                                                                                   \
+    X(create, context, false, create_and_destroy(given))                                           \
+    X(scan, scan, true, gp_scan(ctx, given, e->keys, e->n, e->out[0]))                             \
+    X(segmented, scan, true,                                                                       \
+      gp_scan_segmented(ctx, given, e->keys, e->n, GP_U32, e->offsets, e->segments, e->out[0]))    \
+    X(flagged, scan, true, gp_scan_flagged(ctx, given, e->keys, e->flags, e->n, e->out[0]))        \
+    X(by_key, scan, true, gp_scan_by_key(ctx, given, 4, e->sorted, e->keys, e->n, e->out[0]))      \
+    X(rows, scan, true, gp_scan_rows(ctx, given, e->keys, 10, e->n / 10, e->out[0]))               \
+    X(reduce, reduce, true, gp_reduce_by(ctx, given, e->keys, e->n, e->out[0]))                    \
+    X(compact, compact, true,                                                                      \
+      gp_compact_by(ctx, given, e->keys, e->flags, e->n, e->out[0], e->count))                     \
+    X(even, histogram, true,                                                                       \
+      gp_histogram_even(ctx, GP_F32, e->floats, e->n, &lo, &hi, 9, GP_U32, e->out[0], given))      \
+    X(edges, histogram, true,                                                                      \
+      gp_histogram_edges(ctx, GP_U32, e->keys, e->n, e->edges, 9, GP_U32, e->out[0], given))       \
+    X(bincount, histogram, true,                                                                   \
+      gp_bincount(ctx, GP_U32, e->keys, e->n, 99, GP_U32, e->out[0], given))                       \
+    X(sort, sort, true, gp_radix_sort(ctx, GP_U32, e->keys, e->n, e->out[0], given))               \
+    X(pairs, sort, true,                                                                           \
+      gp_radix_sort_pairs(ctx, GP_U32, e->keys, 4, e->floats, e->n, e->out[0], e->out[1], given))  \
+    X(argsort, sort, true, gp_argsort(ctx, GP_U32, e->keys, e->n, GP_U32, e->out[0], given))       \
+    X(sort_segments, sort, true,                                                                   \
+      gp_radix_sort_segmented(ctx, GP_U32, e->keys, e->n, GP_U32, e->offsets, e->segments,         \
+                              e->out[0], given))                                                   \
+    X(pair_segments, sort, true,                                                                   \
+      gp_radix_sort_segmented_pairs(ctx, GP_U32, e->keys, 4, e->floats, e->n, GP_U32, e->offsets,  \
+                                    e->segments, e->out[0], e->out[1], given))                     \
+    X(lexsort, lexsort, true,                                                                      \
+      gp_lexsort(ctx, GP_U32, e->rows, e->cols, e->n, GP_U32, e->out[0], given))                   \
+    X(lex_pairs, lexsort, true,                                                                    \
+      gp_lexsort_pairs(ctx, GP_U32, e->rows, e->cols, 4, e->floats, e->n, e->out[0], e->out[1],    \
+                       e->out[2], given))                                                          \
+    X(coo, coo, true,                                                                              \
+      gp_csr_from_coo(ctx, given, e->n, e->n, e->rows, e->cols, e->floats, e->n, e->out[0],        \
+                      e->out[1], e->out[2], e->count))                                             \
+    X(transpose, coo, true,                                                                        \
+      gp_csr_transpose(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,        \
+                       e->out[0], e->out[1], e->out[2]))                                           \
+    X(scan_bytes, scan, false, gp_scan_workspace_bytes(NULL, given, N, figure))                    \
+    X(segmented_bytes, scan, false, gp_scan_segmented_workspace_bytes(NULL, given, N, figure))     \
+    X(rows_bytes, scan, false, gp_scan_rows_workspace_bytes(NULL, given, 10, N, figure))           \
+    X(reduce_bytes, reduce, false, gp_reduce_workspace_bytes(NULL, given, N, figure))              \
+    X(compact_bytes, compact, false, gp_compact_workspace_bytes(NULL, given, N, figure))           \
+    X(histogram_bytes, histogram, false,                                                           \
+      gp_histogram_workspace_bytes(NULL, GP_U32, N, 9, GP_U32, given, figure))                     \
+    X(sort_bytes, sort, false, gp_radix_sort_workspace_bytes(NULL, GP_U32, 4, N, given, figure))   \
+    X(argsort_bytes, sort, false,                                                                  \
+      gp_argsort_workspace_bytes(NULL, GP_U32, N, GP_U32, given, figure))                          \
+    X(segsort_bytes, sort, false,                                                                  \
+      gp_radix_sort_segmented_workspace_bytes(NULL, GP_U32, 4, N, 50, given, figure))              \
+    X(lexsort_bytes, lexsort, false,                                                               \
+      gp_lexsort_workspace_bytes(NULL, GP_U32, 4, N, given, figure))                               \
+    X(coo_bytes, coo, false, gp_csr_from_coo_workspace_bytes(NULL, given, N, N, N, figure))        \
+    X(transpose_bytes, coo, false, gp_csr_transpose_workspace_bytes(NULL, given, N, N, N, figure)) \
+    X(target, target, false, gp_merge_workspace_bytes(given, GP_U32, N, figure))                   \
+    X(target_of_sort, target, false,                                                               \
+      gp_radix_sort_workspace_bytes(given, GP_U32, 4, N, NULL, figure))
+
+static gp_status create_and_destroy(const gp_context_options *given)
+{
+    gp_context *ctx;
+    gp_status s = gp_context_create(&ctx, given);
+    gp_context_destroy(ctx);
+    return s;
+}
+
+static const float lo = -1, hi = 1;
+
+#define CALL(name, kind, has_context, expression)                                                  \
+    static gp_status call_##name(gp_context *ctx, E e, const void *given, size_t *figure)          \
+    {                                                                                              \
+        (void)ctx, (void)e, (void)figure;                                                          \
+        return expression;                                                                         \
+    }
+CALLS(CALL)
+
+#define ROW(name, kind, has_context, expression) {#name, &kind##_kind, has_context, call_##name},
+static const struct row {
+    const char *name;
+    const struct kind *kind;
+    bool has_context;
+    call_fn *call;
+} rows[] = {CALLS(ROW)};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* A struct of size bytes, with what follows those that are known in the memory of the caller. */
+static char *given_of(const struct kind *k, size_t size)
+{
+    char *given = calloc(1, k->bytes + TAIL);
+    k->make(given);
+    memcpy(given, &size, sizeof size);
+    return given;
+}
+
+/* The status of a call, and a hash of all that it writes. */
+static gp_status outcome(const struct row *row, E e, const void *given, uint64_t *hash)
+{
+    size_t figure = 77;
+    T_OK(every_fill(t_ctx(), e));
+    gp_status s = row->call(t_ctx(), e, given, &figure);
+    T_OK(gp_context_synchronize(t_ctx()));
+    T_OK(every_read(t_ctx(), e, hash));
+    *hash += figure;
+    return s;
+}
+
+static void expect_taken(const struct row *row, E e, char *given, uint64_t expected)
+{
+    uint64_t hash;
+    gp_status s = outcome(row, e, given, &hash);
+    ck_assert_msg(s == GP_OK, "%s: %s", row->name,
+                  gp_last_error(row->has_context ? t_ctx() : NULL));
+    ck_assert_msg(hash == expected, "%s: another result", row->name);
+    free(given);
+}
+
+static void expect_refused(const struct row *row, E e, char *given, const char *part)
+{
+    char size_text[40];
+    uint64_t filled, hash;
+    size_t figure = 77;
+    snprintf(size_text, sizeof size_text, ": %s->size is ", row->kind->argument);
+    T_OK(every_fill(t_ctx(), e));
+    T_OK(every_read(t_ctx(), e, &filled));
+    gp_status s = row->call(t_ctx(), e, given, &figure);
+    const char *text = gp_last_error(row->has_context ? t_ctx() : NULL);
+    ck_assert_msg(s == GP_ERROR_ARGUMENT, "%s: status %d", row->name, (int)s);
+    ck_assert_msg(strstr(text, size_text) && strstr(text, part), "%s: \"%s\"", row->name, text);
+    T_OK(every_read(t_ctx(), e, &hash));
+    ck_assert_msg(hash == filled && figure == 77, "%s: has written", row->name);
+    free(given);
+}
+
+START_TEST(test_structs_of_newer_callers_are_taken_if_the_rest_is_zero)
+{
+    every e = every_new(t_ctx(), N);
+    for (int i = 0; i < ROWS; i++) {
+        const size_t bytes = rows[i].kind->bytes;
+        char *exact = given_of(rows[i].kind, bytes);
+        uint64_t hash;
+        memset(exact + bytes, 0x11, TAIL); /* no part of it */
+        ck_assert_msg(outcome(&rows[i], &e, exact, &hash) == GP_OK, "%s", rows[i].name);
+        expect_taken(&rows[i], &e, given_of(rows[i].kind, bytes + 1), hash);
+        expect_taken(&rows[i], &e, given_of(rows[i].kind, bytes + 8), hash);
+        expect_taken(&rows[i], &e, given_of(rows[i].kind, bytes + TAIL), hash);
+        free(exact);
+    }
+    every_free(t_ctx(), &e);
+}
+END_TEST
+
+START_TEST(test_structs_of_newer_callers_are_refused_if_the_rest_is_set)
+{
+    const size_t places[] = {0, 1, 7, TAIL - 1};
+    every e = every_new(t_ctx(), N);
+    for (int i = 0; i < ROWS; i++)
+        for (size_t p = 0; p < sizeof places / sizeof places[0]; p++) {
+            const size_t bytes = rows[i].kind->bytes;
+            char *given = given_of(rows[i].kind, bytes + TAIL), part[40];
+            given[bytes + places[p]] = 1;
+            snprintf(part, sizeof part, "its byte %zu is not 0", bytes + places[p]);
+            expect_refused(&rows[i], &e, given, part);
+        }
+    every_free(t_ctx(), &e);
+}
+END_TEST
+
+START_TEST(test_structs_of_sizes_never_released_are_refused)
+{
+    every e = every_new(t_ctx(), N);
+    for (int i = 0; i < ROWS; i++) {
+        const size_t bytes = rows[i].kind->bytes;
+        const size_t sizes[] = {0, 1, 8, bytes - 8, bytes - 4, bytes - 1, 4097, SIZE_MAX};
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+            expect_refused(&rows[i], &e, given_of(rows[i].kind, sizes[s]), ", expected ");
+    }
+    every_free(t_ctx(), &e);
+}
+END_TEST
+
+/* A struct that has grown twice. */
+struct grown {
+    size_t size, first, second, third;
+};
+
+START_TEST(test_struct_of_an_older_caller_leaves_defaults)
+{
+    const size_t older[] = {2 * sizeof(size_t), 3 * sizeof(size_t), 0};
+    for (size_t members = 0; members <= 4; members++) {
+        const struct grown given = {members * sizeof(size_t), 11, 12, 13};
+        struct grown full = {5, 6, 7, 8};
+        gp_status s = older_take(&given, &full, sizeof full, older);
+        ck_assert_int_eq(s, members < 2 ? GP_ERROR_ARGUMENT : GP_OK);
+        if (s)
+            continue;
+        ck_assert_uint_eq(full.size, sizeof full);
+        ck_assert_uint_eq(full.first, 11);
+        ck_assert_uint_eq(full.second, members > 2 ? 12 : 0);
+        ck_assert_uint_eq(full.third, members > 3 ? 13 : 0);
+    }
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("structs");
+    TCase *c = t_case(s, "sizes");
+    tcase_add_test(c, test_structs_of_newer_callers_are_taken_if_the_rest_is_zero);
+    tcase_add_test(c, test_structs_of_newer_callers_are_refused_if_the_rest_is_set);
+    tcase_add_test(c, test_structs_of_sizes_never_released_are_refused);
+    tcase_add_test(c, test_struct_of_an_older_caller_leaves_defaults);
+    return t_main(argc, argv, s);
+}
