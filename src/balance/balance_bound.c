@@ -45,7 +45,7 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
                                            : GPI_ORDER_UNSIGNED;
     GPI_CALL(ctx, f);
     GPI_TRY(bound_check(ctx, f, dtype, index_dtype, &a));
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, 0);
     if (!table)
         return GP_ERROR_UNSUPPORTED;
     if (m == 0)

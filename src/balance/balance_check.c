@@ -93,7 +93,7 @@ gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *o
                             a.offset_bytes));
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: the stream is being captured", f);
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a.offset_bytes);
     if (!table)
         return GP_ERROR_UNSUPPORTED;
     gpi_device_enter(ctx, &guard);

@@ -65,7 +65,7 @@ static gp_status counts_check(gp_context *ctx, const char *f, const struct gpi_b
 static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_balance_args *a,
                                  gp_dtype count_dtype, const void *counts)
 {
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f);
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a->offset_bytes);
     gp_scan_desc desc = counts_to_offsets(count_dtype);
     const gp_target target = gpi_target_of(ctx);
     struct gpi_frame frame;

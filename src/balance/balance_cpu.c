@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/threads.h"
+#include "core/variants.h"
 
 /* The variants of the inner loops, [isa]. */
 #define DECLARE(isa)                                                                               \
@@ -13,7 +14,7 @@
         gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;                                  \
     gpi_bound_fn gpi_balance_bound_b1_##isa, gpi_balance_bound_b2_##isa,                           \
         gpi_balance_bound_b4_##isa, gpi_balance_bound_b8_##isa;
-GPI_BALANCE_ISAS(DECLARE)
+GPI_ISAS(DECLARE)
 
 struct isa_loops {
     gpi_share_fn *expand[5]; /* by log2 of the item's bytes */
@@ -28,7 +29,7 @@ struct isa_loops {
      {gpi_balance_bound_b1_##isa, gpi_balance_bound_b2_##isa, gpi_balance_bound_b4_##isa,          \
       gpi_balance_bound_b8_##isa}},
 
-static const struct isa_loops loops[] = {GPI_BALANCE_ISAS(LOOPS)};
+static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
 
 /* Steps of the path per task: enough to bury its two searches,
  * few enough to keep all threads busy. */

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "balance/balance_internal.h"
+#include "core/paste.h"
 
-#define PASTE_(a, b, c, d) a##b##c##d
-#define PASTE(a, b, c, d) PASTE_(a, b, c, d)
-#define NAME(function) PASTE(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
+#define NAME(function) PASTE4(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #if GPI_BYTES == 1

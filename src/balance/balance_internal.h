@@ -74,19 +74,27 @@ struct gpi_offsets_check_args {
     uint64_t *first_bad; /* in the context's memory */
 };
 
-/* One backend. function is the public one, for error texts. */
+typedef gp_status gpi_balance_fn(gp_context *ctx, const char *function,
+                                 const struct gpi_balance_args *a);
+typedef gp_status gpi_partition_fn(gp_context *ctx, const char *function,
+                                   const struct gpi_partition_args *a);
+typedef gp_status gpi_bound_all_fn(gp_context *ctx, const char *function,
+                                   const struct gpi_bound_args *a);
+typedef gp_status gpi_offsets_check_fn(gp_context *ctx, const char *function,
+                                       const struct gpi_offsets_check_args *a);
+
+/* One backend, and on CUDA one width of offsets. function is the public one, for error texts. */
 struct gpi_balance_table {
-    gp_status (*search)(gp_context *ctx, const char *function, const struct gpi_balance_args *a);
-    gp_status (*expand)(gp_context *ctx, const char *function, const struct gpi_balance_args *a);
-    gp_status (*partition)(gp_context *ctx, const char *function,
-                           const struct gpi_partition_args *a);
-    gp_status (*bound)(gp_context *ctx, const char *function, const struct gpi_bound_args *a);
-    gp_status (*check)(gp_context *ctx, const char *function,
-                       const struct gpi_offsets_check_args *a);
+    gpi_balance_fn *search, *expand;
+    gpi_partition_fn *partition;
+    gpi_bound_all_fn *bound;
+    gpi_offsets_check_fn *check;
 };
 
-/* The backend of ctx; NULL and an error text if this build has none for it. */
-const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function);
+/* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes; NULL and an error text if this
+ * build has none for it. */
+const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function,
+                                                  size_t offset_bytes);
 
 /* ---- checks that several front doors share, in balance.c ------------------------------------- */
 
@@ -169,12 +177,5 @@ static inline uint64_t gpi_share_end(const struct gpi_balance_share *h, size_t o
         end = h->i1;
     return end < i ? i : end;
 }
-
-/* X(suffix) for the instruction sets of this build, in the order of enum gpi_isa. */
-#if GPI_ISA_VARIANTS
-#define GPI_BALANCE_ISAS(X) X(base) X(avx2) X(avx512)
-#else
-#define GPI_BALANCE_ISAS(X) X(base)
-#endif
 
 #endif

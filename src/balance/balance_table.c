@@ -1,65 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* The implementations: one per backend, and per GPU architecture of this build. */
+/* The implementations: one per backend, and per GPU architecture and offset width of this build. */
 #include "balance/balance_internal.h"
+#include "core/variants.h"
 
 static const struct gpi_balance_table cpu = {
     gpi_balance_search_cpu, gpi_balance_expand_cpu, gpi_balance_partition_cpu,
     gpi_balance_bound_cpu,  gpi_balance_check_cpu,
 };
 
-#if GPI_HAVE_CUDA
-
-/* A launcher per architecture and offset width; the front ends below choose between the widths. */
 #define DECLARE(sm)                                                                                \
-    gp_status gpi_balance_search_o32_sm##sm(gp_context *, const char *,                            \
-                                            const struct gpi_balance_args *);                      \
-    gp_status gpi_balance_search_o64_sm##sm(gp_context *, const char *,                            \
-                                            const struct gpi_balance_args *);                      \
-    gp_status gpi_balance_expand_o32_sm##sm(gp_context *, const char *,                            \
-                                            const struct gpi_balance_args *);                      \
-    gp_status gpi_balance_expand_o64_sm##sm(gp_context *, const char *,                            \
-                                            const struct gpi_balance_args *);                      \
-    gp_status gpi_balance_partition_o32_sm##sm(gp_context *, const char *,                         \
-                                               const struct gpi_partition_args *);                 \
-    gp_status gpi_balance_partition_o64_sm##sm(gp_context *, const char *,                         \
-                                               const struct gpi_partition_args *);                 \
-    gp_status gpi_balance_check_o32_sm##sm(gp_context *, const char *,                             \
-                                           const struct gpi_offsets_check_args *);                 \
-    gp_status gpi_balance_check_o64_sm##sm(gp_context *, const char *,                             \
-                                           const struct gpi_offsets_check_args *);                 \
-    gp_status gpi_balance_bound_sm##sm(gp_context *, const char *, const struct gpi_bound_args *);
+    gpi_balance_fn gpi_balance_search_o32_sm##sm, gpi_balance_search_o64_sm##sm,                   \
+        gpi_balance_expand_o32_sm##sm, gpi_balance_expand_o64_sm##sm;                              \
+    gpi_partition_fn gpi_balance_partition_o32_sm##sm, gpi_balance_partition_o64_sm##sm;           \
+    gpi_bound_all_fn gpi_balance_bound_sm##sm;                                                     \
+    gpi_offsets_check_fn gpi_balance_check_o32_sm##sm, gpi_balance_check_o64_sm##sm;
+#define WIDTH(offsets, sm)                                                                         \
+    {GPI_CUDA(gpi_balance_search_##offsets##_sm##sm),                                              \
+     GPI_CUDA(gpi_balance_expand_##offsets##_sm##sm),                                              \
+     GPI_CUDA(gpi_balance_partition_##offsets##_sm##sm), GPI_CUDA(gpi_balance_bound_sm##sm),       \
+     GPI_CUDA(gpi_balance_check_##offsets##_sm##sm)},
+#define ROW(sm) {WIDTH(o32, sm) WIDTH(o64, sm)},
 
 GPI_SMS(DECLARE)
 
-#define BY_WIDTH(name, args, sm)                                                                   \
-    static gp_status name##_sm##sm(gp_context *ctx, const char *function, const struct args *a)    \
-    {                                                                                              \
-        return a->offset_bytes == 8 ? gpi_balance_##name##_o64_sm##sm(ctx, function, a)            \
-                                    : gpi_balance_##name##_o32_sm##sm(ctx, function, a);           \
-    }
-#define FRONTS(sm)                                                                                 \
-    BY_WIDTH(search, gpi_balance_args, sm)                                                         \
-    BY_WIDTH(expand, gpi_balance_args, sm)                                                         \
-    BY_WIDTH(partition, gpi_partition_args, sm)                                                    \
-    BY_WIDTH(check, gpi_offsets_check_args, sm)
+static const struct gpi_balance_table cuda[][2] = {GPI_SMS(ROW)};
 
-GPI_SMS(FRONTS)
-
-#define ROW(sm)                                                                                    \
-    {search_sm##sm, expand_sm##sm, partition_sm##sm, gpi_balance_bound_sm##sm, check_sm##sm},
-
-static const struct gpi_balance_table cuda[] = {GPI_SMS(ROW)};
-
-#endif
-
-const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function)
+const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function,
+                                                  size_t offset_bytes)
 {
-    if (ctx->backend == GP_BACKEND_CPU)
-        return &cpu;
-#if GPI_HAVE_CUDA
-    if (ctx->backend == GP_BACKEND_CUDA)
-        return &cuda[ctx->sm_row];
-#endif
+    const struct gpi_balance_table *table =
+        ctx->backend == GP_BACKEND_CPU ? &cpu : &cuda[ctx->sm_row][offset_bytes == 8];
+    if (table->search)
+        return table;
     gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: not in this build for this backend", function);
     return NULL;
 }

@@ -79,6 +79,12 @@ gp_status gpi_check_array_slow(gp_context *ctx, const char *function, const char
     return GP_OK;
 }
 
+gp_status gpi_fail_sm(gp_context *ctx, const char *function)
+{
+    return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
+                    ctx->sm);
+}
+
 gp_status gpi_fail_n(gp_context *ctx, const char *function, const char *argument, uint64_t n)
 {
     return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than 2^40", function,

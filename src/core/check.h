@@ -53,6 +53,8 @@ gp_status gpi_named(gp_context *ctx, const char *function, gp_status status);
 /* What the checks below do where a comparison or two do not tell that all is well. */
 gp_status gpi_check_array_slow(gp_context *ctx, const char *function, const char *argument,
                                const void *memory, uint64_t bytes, size_t alignment);
+/* This build has no code for the GPU of ctx. */
+gp_status gpi_fail_sm(gp_context *ctx, const char *function);
 gp_status gpi_fail_n(gp_context *ctx, const char *function, const char *argument, uint64_t n);
 gp_status gpi_fail_dtype(gp_context *ctx, const char *function, const char *argument,
                          gp_dtype dtype);

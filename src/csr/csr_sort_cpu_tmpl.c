@@ -5,10 +5,9 @@
 
 #include "core/threads.h"
 #include "csr/csr_sort_cpu.h"
+#include "core/paste.h"
 
-#define PASTE_(a, b, c) gpi_csr_##a##_##b##_##c
-#define PASTE(a, b, c) PASTE_(a, b, c)
-#define NAME(what) PASTE(what, GPI_UNIT, GPI_ISA_SUFFIX)
+#define NAME(what) PASTE4(gpi_csr_##what##_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 
 __extension__ typedef unsigned __int128 uint128_t;
 typedef GPI_KEY wkey_t;

@@ -3,10 +3,9 @@
  * GPI_INDEX, GPI_OFFSET and GPI_VALUE are its types. */
 #include "core/threads.h"
 #include "csr/csr_internal.h"
+#include "core/paste.h"
 
-#define PASTE_(a, b, c) gpi_csr_##a##_##b##_##c
-#define PASTE(a, b, c) PASTE_(a, b, c)
-#define NAME(what) PASTE(what, GPI_UNIT, GPI_ISA_SUFFIX)
+#define NAME(what) PASTE4(gpi_csr_##what##_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 
 typedef GPI_INDEX index_t;
 typedef GPI_OFFSET offset_t;

@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/paste.h"
 #include "histogram/histogram_half.h"
 #include "histogram/histogram_internal.h"
 #include "histogram/histogram_multiply.h"
 
-#define PASTE_(a, b, c) a##_##b##_##c
-#define PASTE(a, b, c) PASTE_(a, b, c)
+#define NAME(function) PASTE4(function, GPI_UNIT, _, GPI_ISA_SUFFIX)
 
 typedef GPI_STORED stored;
 typedef GPI_VALUE value;
@@ -254,11 +254,11 @@ static uint32_t distinct_edges(const struct gpi_binning *b, ordered *to, uint32_
     return last;
 }
 
-void PASTE(gpi_edge_grid, GPI_UNIT, GPI_ISA_SUFFIX)(struct gpi_binning *b, uint32_t cells,
-                                                    uint32_t *below, uint32_t *bin, void *edges);
+void NAME(gpi_edge_grid_)(struct gpi_binning *b, uint32_t cells, uint32_t *below, uint32_t *bin,
+                          void *edges);
 
-void PASTE(gpi_edge_grid, GPI_UNIT, GPI_ISA_SUFFIX)(struct gpi_binning *b, uint32_t cells,
-                                                    uint32_t *below, uint32_t *bin, void *edges)
+void NAME(gpi_edge_grid_)(struct gpi_binning *b, uint32_t cells, uint32_t *below, uint32_t *bin,
+                          void *edges)
 {
     ordered *to = edges;
     struct gpi_edge_grid *g = &b->grid;
@@ -368,11 +368,11 @@ static void bin_edges(const struct gpi_binning *b, const stored *in, size_t coun
 
 /* ---- */
 
-void PASTE(gpi_binning, GPI_UNIT, GPI_ISA_SUFFIX)(const struct gpi_binning *binning, const void *in,
-                                                  size_t count, uint32_t *index);
+void NAME(gpi_binning_)(const struct gpi_binning *binning, const void *in, size_t count,
+                        uint32_t *index);
 
-void PASTE(gpi_binning, GPI_UNIT, GPI_ISA_SUFFIX)(const struct gpi_binning *binning, const void *in,
-                                                  size_t count, uint32_t *index)
+void NAME(gpi_binning_)(const struct gpi_binning *binning, const void *in, size_t count,
+                        uint32_t *index)
 {
     switch (binning->kind) {
 #if GPI_IS_FLOAT

@@ -2,6 +2,7 @@
 /* The only list of histogram implementations: [unit][instruction set or GPU architecture]. */
 #include "core/check.h"
 #include "core/threads.h"
+#include "core/variants.h"
 #include "histogram/histogram_internal.h"
 
 #define BINNING_DECLARE(name)                                                                      \
@@ -9,17 +10,11 @@
                             uint32_t *index);                                                      \
     void gpi_edge_grid_##name(struct gpi_binning *binning, uint32_t cells, uint32_t *below,        \
                               uint32_t *bin, void *edges);
-#if GPI_ISA_VARIANTS
-#define BINNING_DECLARE_ALL(name)                                                                  \
-    BINNING_DECLARE(name##_base) BINNING_DECLARE(name##_avx2) BINNING_DECLARE(name##_avx512)
-#define BINNING_ENTRIES(name)                                                                      \
-    {{gpi_binning_##name##_base, gpi_edge_grid_##name##_base},                                     \
-     {gpi_binning_##name##_avx2, gpi_edge_grid_##name##_avx2},                                     \
-     {gpi_binning_##name##_avx512, gpi_edge_grid_##name##_avx512}},
-#else
-#define BINNING_DECLARE_ALL(name) BINNING_DECLARE(name##_base)
-#define BINNING_ENTRIES(name) {{gpi_binning_##name##_base, gpi_edge_grid_##name##_base}},
-#endif
+#define BINNING_ENTRY(name) {gpi_binning_##name, gpi_edge_grid_##name},
+#define BINNING_DECLARE_ISA(name, isa) BINNING_DECLARE(name##_##isa)
+#define BINNING_ENTRY_ISA(name, isa) BINNING_ENTRY(name##_##isa)
+#define BINNING_DECLARE_ALL(name) GPI_ISAS_OF(BINNING_DECLARE_ISA, name)
+#define BINNING_ENTRIES(name) {GPI_ISAS_OF(BINNING_ENTRY_ISA, name)},
 
 GPI_HISTOGRAM_UNITS(BINNING_DECLARE_ALL)
 
@@ -56,27 +51,23 @@ struct gpi_binning_functions gpi_binning_find(const gp_context *ctx, gp_dtype dt
     return binnings[gpi_histogram_unit_of(dtype)][ctx->isa];
 }
 
-#if GPI_HAVE_CUDA
-
 #define CUDA_DECLARE(name, sm)                                                                     \
     void gpi_histogram_##name##_sm##sm(const gp_context *ctx,                                      \
                                        const struct gpi_histogram_args *args);
 #define CUDA_DECLARE_ALL(name) GPI_SMS_OF(CUDA_DECLARE, name)
-#define CUDA_ENTRY(name, sm) gpi_histogram_##name##_sm##sm,
+#define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_histogram_##name##_sm##sm),
 #define CUDA_ENTRIES(name) {GPI_SMS_OF(CUDA_ENTRY, name)},
 #define CUB_DECLARE(sm)                                                                            \
     bool gpi_histogram_cub_sm##sm(const gp_context *ctx, const struct gpi_histogram_args *args,    \
                                   void *temp, size_t *temp_bytes);
-#define CUB_ENTRY(sm) gpi_histogram_cub_sm##sm,
+#define CUB_ENTRY(sm) GPI_CUDA(gpi_histogram_cub_sm##sm),
 
 GPI_HISTOGRAM_UNITS(CUDA_DECLARE_ALL)
 GPI_SMS(CUB_DECLARE)
 
-enum { SM_ROWS_MAX = 16 };
-
-static const gpi_histogram_fn kernels[GPI_HISTOGRAM_UNIT_COUNT][SM_ROWS_MAX] = {
+static const gpi_histogram_fn kernels[GPI_HISTOGRAM_UNIT_COUNT][GPI_SM_COUNT] = {
     GPI_HISTOGRAM_UNITS(CUDA_ENTRIES)};
-static const gpi_histogram_cub_fn cub[SM_ROWS_MAX] = {GPI_SMS(CUB_ENTRY)};
+static const gpi_histogram_cub_fn cub[GPI_SM_COUNT] = {GPI_SMS(CUB_ENTRY)};
 
 gpi_histogram_fn gpi_histogram_find(const gp_context *ctx, gp_dtype dtype)
 {
@@ -87,20 +78,3 @@ gpi_histogram_cub_fn gpi_histogram_cub_find(const gp_context *ctx)
 {
     return cub[ctx->sm_row];
 }
-
-#else
-
-gpi_histogram_fn gpi_histogram_find(const gp_context *ctx, gp_dtype dtype)
-{
-    (void)ctx;
-    (void)dtype;
-    return NULL;
-}
-
-gpi_histogram_cub_fn gpi_histogram_cub_find(const gp_context *ctx)
-{
-    (void)ctx;
-    return NULL;
-}
-
-#endif

@@ -47,8 +47,7 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const struct gpi_merge
     uint64_t n = j->num_a + j->num_b;
     struct gpi_frame frame;
     if (!launch)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", f,
-                        ctx->sm);
+        return gpi_fail_sm(ctx, f);
     GPI_TRY(gpi_frame_open(ctx, f, frame_bytes(n), &frame));
     gp_status s = launch(ctx, f, j, gpi_frame_take(&frame, gpi_merge_cuts(n) * sizeof(uint64_t)));
     gpi_frame_close(&frame);

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "merge/merge_internal.h"
+#include "core/paste.h"
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
 #define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #define MERGE PASTE(PASTE(PASTE(gpi_merge_b, GPI_KEY_BITS), _cpu_), GPI_ISA_SUFFIX)
 

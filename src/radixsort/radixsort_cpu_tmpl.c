@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "core/threads.h"
+#include "core/paste.h"
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
 #define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #if GPI_KEY_BITS == 8
 #define SORT PASTE(gpi_radixsort_k1_cpu_, GPI_ISA_SUFFIX)

@@ -154,9 +154,7 @@ static gp_status queue(gp_context *ctx, const char *function,
 
 gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
-    gpi_radixsort_cub_fn *sort =
-        gpi_radixsort_cub_get(ctx->sm_row, gpi_radix_width(job->key_bytes));
-    const struct gpi_radix_cuda_kernels *k = gpi_radixsort_kernels_get(ctx->sm_row);
+    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
     struct route r = route_of(job);
     struct pieces p = pieces_of(job, &r, job->keys_in == job->keys_out,
                                 job->values_in && job->values_in == job->values_out);
@@ -166,15 +164,15 @@ gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct 
                                    .end_bit = job->end_bit,
                                    .stream = ctx->stream};
     struct gpi_frame frame;
-    if (!sort || !k)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
-                        ctx->sm);
+    if (!cuda)
+        return gpi_fail_sm(ctx, function);
+    gpi_radixsort_cub_fn *sort = cuda->cub[gpi_radix_width(job->key_bytes)];
     int error = sort(&a);
     if (error)
         return cub_failed(ctx, function, error);
     p.temporary = a.bytes;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    gp_status s = queue(ctx, function, k, sort, &frame, &r, &p, &a, *job);
+    gp_status s = queue(ctx, function, cuda->kernels, sort, &frame, &r, &p, &a, *job);
     gpi_frame_close(&frame);
     return s;
 }

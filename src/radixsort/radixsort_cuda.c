@@ -85,7 +85,7 @@ size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
 /* No bits compared: copies, and indices in order. */
 static gp_status copy_all(gp_context *ctx, const char *function, const struct gpi_radix_job *j)
 {
-    const struct gpi_radix_cuda_kernels *k = gpi_radixsort_kernels_get(ctx->sm_row);
+    const struct gpi_radix_cuda_kernels *k = gpi_radix_cuda_get(ctx)->kernels;
     if (j->keys_out && j->keys_out != j->keys_in)
         GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, j->n * j->key_bytes, j->keys_out));
     if (j->value_bytes && !j->values_in)
@@ -99,7 +99,7 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
                        struct gpi_frame *frame, const struct route *r,
                        const struct gpi_radix_job *j)
 {
-    const struct gpi_radix_cuda_kernels *k = gpi_radixsort_kernels_get(ctx->sm_row);
+    const struct gpi_radix_cuda_kernels *k = gpi_radix_cuda_get(ctx)->kernels;
     struct gpi_radix_engine_args a = {.order = j->order,
                                       .exact = wants_exact_words(j),
                                       .begin_bit = j->begin_bit,
@@ -129,16 +129,16 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
 
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
-    const struct gpi_radix_engine *engine =
-        gpi_radix_engine_get(ctx->sm_row, gpi_radix_width(job->key_bytes), moved_bytes_of(job));
+    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
     struct gpi_frame frame;
-    if (!engine)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
-                        ctx->sm);
+    if (!cuda)
+        return gpi_fail_sm(ctx, function);
     if (job->begin_bit == job->end_bit)
         return copy_all(ctx, function, job);
     if (job->algorithm == GP_ALGORITHM_CUB)
         return gpi_radixsort_cub(ctx, function, job);
+    const struct gpi_radix_engine *engine =
+        cuda->engine[gpi_radix_width(job->key_bytes)][moved_bytes_of(job) / 4];
     bool counted = wants_exact_words(job) && job->n >= engine->counted_from;
     struct route r = counted ? counted_route(engine->bytes(1, 0))
                              : moved_route(job, job->values_in && job->values_in == job->values_out,
@@ -152,10 +152,9 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
 gp_status gpi_gather_cuda(gp_context *ctx, const char *function, size_t item_bytes, const void *in,
                           size_t index_bytes, const void *indices, size_t n, void *out)
 {
-    const struct gpi_radix_cuda_kernels *k = gpi_radixsort_kernels_get(ctx->sm_row);
-    if (!k)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
-                        ctx->sm);
-    k->gather(ctx, item_bytes, in, index_bytes, indices, n, out);
+    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
+    if (!cuda)
+        return gpi_fail_sm(ctx, function);
+    cuda->kernels->gather(ctx, item_bytes, in, index_bytes, indices, n, out);
     return gpi_cuda_launched(ctx, function);
 }

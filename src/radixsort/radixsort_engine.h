@@ -111,10 +111,7 @@ GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
 #endif
 
 /* radixsort_table.c; width is log2 of the key's bytes, value_bytes is 0, 4 or 8.
- * NULL: not available. */
-const struct gpi_radix_engine *gpi_radix_engine_get(int sm_row, int width, size_t value_bytes);
-
-/* The most scratch that an engine of this build takes, and the most keys that none
+ * The most scratch that an engine of this build takes, and the most keys that none
  * of them counts. */
 size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes);
 uint64_t gpi_radix_counted_from(int width);

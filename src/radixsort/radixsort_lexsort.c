@@ -74,7 +74,10 @@ static gp_status frame_bytes(const gp_target *t, const struct gpi_lex_job *j, si
 
 static const struct gpi_lex_kernels *kernels_of(gp_context *ctx)
 {
-    return ctx->backend == GP_BACKEND_CPU ? &gpi_lex_kernels_cpu : gpi_lex_kernels_get(ctx->sm_row);
+    if (ctx->backend == GP_BACKEND_CPU)
+        return &gpi_lex_kernels_cpu;
+    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
+    return cuda ? cuda->lex : NULL;
 }
 
 static gp_status sort_words(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame)
@@ -183,8 +186,7 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j
     if (j->n == 0)
         return GP_OK;
     if (!kernels_of(ctx))
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", f,
-                        ctx->sm);
+        return gpi_fail_sm(ctx, f);
     GPI_TRY(frame_bytes(&target, j, &bytes));
     gpi_device_enter(ctx, &guard);
     gp_status s = gpi_frame_open(ctx, f, bytes, &frame);

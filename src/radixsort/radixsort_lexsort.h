@@ -40,7 +40,4 @@ struct gpi_lex_kernels {
 
 extern const struct gpi_lex_kernels gpi_lex_kernels_cpu;
 
-/* radixsort_table.c; NULL: not available. */
-const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row);
-
 #endif

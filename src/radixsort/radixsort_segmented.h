@@ -36,12 +36,6 @@ gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
 gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
                              const struct gpi_segmented_job *s);
 
-/* Queue a kernel that sets the sticky word if the offsets fall, are negative or do not cover n. */
-typedef void gpi_segmented_check_fn(gp_context *ctx, const struct gpi_segmented_job *s);
-
-/* radixsort_table.c; NULL: not available. */
-gpi_segmented_check_fn *gpi_segmented_check_get(int sm_row);
-
 /* Upper bounds of their frames, arrays in place included. */
 size_t gpi_segmented_cpu_bytes(int threads, const struct gpi_segmented_job *s);
 gp_status gpi_segmented_cuda_bytes(int sm_count, const struct gpi_segmented_job *s, size_t *bytes);

@@ -141,18 +141,17 @@ gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
     const struct gpi_radix_job *j = &s->job;
     struct pieces p;
     struct gpi_frame frame;
-    gpi_segmented_check_fn *check = gpi_segmented_check_get(ctx->sm_row);
-    if (!check)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no code for sm_%d", function,
-                        ctx->sm);
+    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
+    if (!cuda)
+        return gpi_fail_sm(ctx, function);
     if (j->n == 0 || j->begin_bit == j->end_bit) {
-        check(ctx, s);
+        cuda->check(ctx, s);
         return copy_all(ctx, function, j);
     }
     GPI_TRY(pieces_of(ctx->sm_count, s, j->keys_in == j->keys_out,
                       j->value_bytes && j->values_in == j->values_out, &p));
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    check(ctx, s);
+    cuda->check(ctx, s);
     gp_status status = gpi_named(ctx, function, queue(ctx, s, &p, &frame));
     gpi_frame_close(&frame);
     return status;

@@ -2,18 +2,13 @@
 /* The only list of reduce implementations: [unit][instruction set or GPU architecture]. */
 #include "core/check.h"
 #include "core/threads.h"
+#include "core/variants.h"
 #include "reduce/reduce_internal.h"
 
-#if GPI_ISA_VARIANTS
-#define CPU_NAMES(EACH, name)                                                                      \
-    EACH(cpu_##name##_base) EACH(cpu_##name##_avx2) EACH(cpu_##name##_avx512)
-#else
-#define CPU_NAMES(EACH, name) EACH(cpu_##name##_base)
-#endif
-#define CPU_DECLARE(name) extern const struct gpi_reduce_cpu gpi_reduce_##name;
-#define CPU_ENTRY(name) &gpi_reduce_##name,
+#define CPU_DECLARE(name, isa) extern const struct gpi_reduce_cpu gpi_reduce_cpu_##name##_##isa;
+#define CPU_ENTRY(name, isa) &gpi_reduce_cpu_##name##_##isa,
 
-#define DECLARE_UNIT(name, in, out, scalars) CPU_NAMES(CPU_DECLARE, name)
+#define DECLARE_UNIT(name, in, out, scalars) GPI_ISAS_OF(CPU_DECLARE, name)
 GPI_REDUCE_CPU_UNITS(DECLARE_UNIT)
 
 struct cpu_entry {
@@ -22,7 +17,7 @@ struct cpu_entry {
     const struct gpi_reduce_cpu *unit[GPI_ISA_COUNT];
 };
 
-#define ENTRY(name, in, out, scalars) {in, (gp_dtype)out, scalars, {CPU_NAMES(CPU_ENTRY, name)}},
+#define ENTRY(name, in, out, scalars) {in, (gp_dtype)out, scalars, {GPI_ISAS_OF(CPU_ENTRY, name)}},
 static const struct cpu_entry table[] = {GPI_REDUCE_CPU_UNITS(ENTRY)};
 
 const struct gpi_reduce_cpu *gpi_reduce_cpu_find(const gp_context *ctx, gp_dtype in, gp_dtype out,
@@ -36,20 +31,17 @@ const struct gpi_reduce_cpu *gpi_reduce_cpu_find(const gp_context *ctx, gp_dtype
     return NULL;
 }
 
-#if GPI_HAVE_CUDA
-
 #define CUDA_DECLARE(name, sm)                                                                     \
     gp_status gpi_reduce_##name##_sm##sm(gp_context *ctx, const struct gpi_reduce_args *args);
 #define CUDA_DECLARE_ALL(name) GPI_SMS_OF(CUDA_DECLARE, name)
-#define CUDA_ENTRY(name, sm) gpi_reduce_##name##_sm##sm,
+#define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_reduce_##name##_sm##sm),
 #define CUDA_ENTRIES(name) {GPI_SMS_OF(CUDA_ENTRY, name)},
 #define CUDA_INDEX(name) UNIT_##name,
 
 GPI_REDUCE_CUDA_UNITS(CUDA_DECLARE_ALL)
 
-enum { SM_ROWS_MAX = 16 };
 enum cuda_unit { GPI_REDUCE_CUDA_UNITS(CUDA_INDEX) };
-static const gpi_reduce_fn kernels[][SM_ROWS_MAX] = {GPI_REDUCE_CUDA_UNITS(CUDA_ENTRIES)};
+static const gpi_reduce_fn kernels[][GPI_SM_COUNT] = {GPI_REDUCE_CUDA_UNITS(CUDA_ENTRIES)};
 
 gpi_reduce_fn gpi_reduce_find(const gp_context *ctx, gp_dtype in, gp_op op)
 {
@@ -59,10 +51,3 @@ gpi_reduce_fn gpi_reduce_find(const gp_context *ctx, gp_dtype in, gp_op op)
                                                      : UNIT_large;
     return kernels[unit][ctx->sm_row];
 }
-#else
-gpi_reduce_fn gpi_reduce_find(const gp_context *ctx, gp_dtype in, gp_op op)
-{
-    (void)ctx, (void)in, (void)op;
-    return NULL;
-}
-#endif

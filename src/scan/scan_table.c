@@ -3,49 +3,34 @@
 #include "core/check.h"
 #include "core/operators.h"
 #include "core/threads.h"
+#include "core/variants.h"
 #include "scan/scan_internal.h"
 
 #define DECLARE(name) gp_status gpi_scan_##name(gp_context *ctx, const struct gpi_scan_args *args);
 
-#if GPI_ISA_VARIANTS
-#define CPU_NAMES(EACH, name)                                                                      \
-    EACH(cpu_##name##_base) EACH(cpu_##name##_avx2) EACH(cpu_##name##_avx512)
-#else
-#define CPU_NAMES(EACH, name) EACH(cpu_##name##_base)
-#endif
-
-#if GPI_HAVE_CUDA
+#define CPU_DECLARE(name, isa) DECLARE(cpu_##name##_##isa)
+#define CPU_ENTRY(name, isa) gpi_scan_cpu_##name##_##isa,
 #define CUDA_DECLARE(name, sm) DECLARE(name##_sm##sm)
-#define CUDA_ENTRY(name, sm) gpi_scan_##name##_sm##sm,
-#define CUDA_DECLARATIONS(name) GPI_SMS_OF(CUDA_DECLARE, name)
+#define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_scan_##name##_sm##sm),
 #define CUDA_ENTRIES(name)                                                                         \
     {                                                                                              \
         GPI_SMS_OF(CUDA_ENTRY, name)                                                               \
     }
-#else
-#define CUDA_DECLARATIONS(name)
-#define CUDA_ENTRIES(name)                                                                         \
-    {                                                                                              \
-        NULL                                                                                       \
-    }
-#endif
 
-#define DECLARE_UNIT(name, in, out, scalars, wide) CPU_NAMES(DECLARE, name) CUDA_DECLARATIONS(name)
+#define DECLARE_UNIT(name, in, out, scalars, wide)                                                 \
+    GPI_ISAS_OF(CPU_DECLARE, name) GPI_SMS_OF(CUDA_DECLARE, name)
 GPI_SCAN_UNITS(DECLARE_UNIT)
-
-enum { SM_ROWS_MAX = 16 };
 
 struct entry {
     gp_dtype in, out;
     size_t scalars;
     bool wide;
     gpi_scan_fn cpu[GPI_ISA_COUNT];
-    gpi_scan_fn cuda[SM_ROWS_MAX];
+    gpi_scan_fn cuda[GPI_SM_COUNT];
 };
 
-#define CPU_ENTRY(name) gpi_scan_##name,
 #define ENTRY(name, in, out, scalars, wide)                                                        \
-    {in, out, scalars, wide, {CPU_NAMES(CPU_ENTRY, name)}, CUDA_ENTRIES(name)},
+    {in, out, scalars, wide, {GPI_ISAS_OF(CPU_ENTRY, name)}, CUDA_ENTRIES(name)},
 
 static const struct entry table[] = {GPI_SCAN_UNITS(ENTRY)};
 
@@ -67,15 +52,14 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
     return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
 }
 
-#if GPI_HAVE_CUDA
-#define DECLARE_BACKWARD(name, in, out, scalars, wide) CUDA_DECLARATIONS(backward_##name)
+#define DECLARE_BACKWARD(name, in, out, scalars, wide) GPI_SMS_OF(CUDA_DECLARE, backward_##name)
 #define BACKWARD(name, in, out, scalars, wide) {in, scalars, CUDA_ENTRIES(backward_##name)},
 GPI_SCAN_UNITS_BACKWARD(DECLARE_BACKWARD)
 
 static const struct {
     gp_dtype dtype;
     size_t scalars;
-    gpi_scan_fn cuda[SM_ROWS_MAX];
+    gpi_scan_fn cuda[GPI_SM_COUNT];
 } backward[] = {GPI_SCAN_UNITS_BACKWARD(BACKWARD)};
 
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
@@ -95,13 +79,14 @@ gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_
 #define DECLARE_CUB(name, sm)                                                                      \
     int gpi_scan_cub_##name##_sm##sm(const gp_context *ctx, const struct gpi_scan_args *args,      \
                                      void *temporary, size_t *bytes);
-#define CUB_ENTRY(name, sm) gpi_scan_cub_##name##_sm##sm,
-#define DECLARE_FAMILY(name, bytes) CUDA_DECLARATIONS(family_##name) GPI_SMS_OF(DECLARE_CUB, name)
+#define CUB_ENTRY(name, sm) GPI_CUDA(gpi_scan_cub_##name##_sm##sm),
+#define DECLARE_FAMILY(name, bytes)                                                                \
+    GPI_SMS_OF(CUDA_DECLARE, family_##name) GPI_SMS_OF(DECLARE_CUB, name)
 GPI_SCAN_ACCUMULATORS(DECLARE_FAMILY)
 
 struct family {
-    gpi_scan_fn scan[SM_ROWS_MAX];
-    gpi_scan_cub_fn cub[SM_ROWS_MAX];
+    gpi_scan_fn scan[GPI_SM_COUNT];
+    gpi_scan_cub_fn cub[GPI_SM_COUNT];
 };
 
 #define FAMILY(name, bytes) {CUDA_ENTRIES(family_##name), {GPI_SMS_OF(CUB_ENTRY, name)}},
@@ -116,25 +101,6 @@ gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulat
 {
     return family[a].cub[ctx->sm_row];
 }
-#else
-gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
-{
-    (void)ctx, (void)args;
-    return NULL;
-}
-
-gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a)
-{
-    (void)ctx, (void)a;
-    return NULL;
-}
-
-gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulator a)
-{
-    (void)ctx, (void)a;
-    return NULL;
-}
-#endif
 
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU loops of one key width: compiled with GPI_KEY_BITS=8|16|32|64 and per instruction set. */
 #include "topk/topk_internal.h"
+#include "core/paste.h"
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
 #define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #define LOOPS PASTE(PASTE(PASTE(gpi_topk_b, GPI_KEY_BITS), _cpu_), GPI_ISA_SUFFIX)
 
