@@ -12,18 +12,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc
                             gp_reduce_desc *d)
 {
     GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_reduce_desc)));
-    GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
-    if (d->out_dtype)
-        GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", d->out_dtype));
-    if (gpi_op_scalars(d->op) == 0)
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
-    if (!gpi_scan_op_allowed(d->in_dtype, d->op))
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
-                        gp_op_string(d->op), gp_dtype_string(d->in_dtype));
-    if (d->out_dtype && !gpi_scan_pair_allowed(d->in_dtype, d->out_dtype, d->op))
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
-                        f, gp_dtype_string(d->out_dtype), gp_op_string(d->op),
-                        gp_dtype_string(d->in_dtype));
+    GPI_TRY(gpi_scan_check_types(ctx, f, d->in_dtype, d->out_dtype, d->op));
     if (d->total && gpi_op_scalars(d->op) > 1)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
                         gp_op_string(d->op));

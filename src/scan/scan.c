@@ -14,6 +14,28 @@ struct shape {
     bool wide;
 };
 
+gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, gp_op op)
+{
+    if (gpi_op_scalars(op) == 0)
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)op);
+    if (!gpi_scan_op_allowed(in, op))
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
+                        gp_op_string(op), gp_dtype_string(in));
+    return GP_OK;
+}
+
+gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_dtype out, gp_op op)
+{
+    GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", in));
+    if (out)
+        GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", out));
+    GPI_TRY(gpi_scan_check_op(ctx, f, in, op));
+    if (out && !gpi_scan_pair_allowed(in, out, op))
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
+                        f, gp_dtype_string(out), gp_op_string(op), gp_dtype_string(in));
+    return GP_OK;
+}
+
 /* *d becomes the full struct. */
 static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *given,
                             gp_backend backend, gp_scan_desc *d)
@@ -21,18 +43,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
     GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_scan_desc)));
     if (d->kind < GP_SCAN_INCLUSIVE || d->kind > GP_SCAN_ROW_POINTERS)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d", f, (int)d->kind);
-    GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", d->in_dtype));
-    if (d->out_dtype)
-        GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", d->out_dtype));
-    if (gpi_op_scalars(d->op) == 0)
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
-    if (!gpi_scan_op_allowed(d->in_dtype, d->op))
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
-                        gp_op_string(d->op), gp_dtype_string(d->in_dtype));
-    if (d->out_dtype && !gpi_scan_pair_allowed(d->in_dtype, d->out_dtype, d->op))
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
-                        f, gp_dtype_string(d->out_dtype), gp_op_string(d->op),
-                        gp_dtype_string(d->in_dtype));
+    GPI_TRY(gpi_scan_check_types(ctx, f, d->in_dtype, d->out_dtype, d->op));
     GPI_TRY(gpi_scan_check_family(ctx, f, d, backend));
     if (d->backward && d->kind == GP_SCAN_ROW_POINTERS)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,

@@ -142,6 +142,9 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
 /* Whether the pair (in, out) is allowed with op, and whether op has a meaning for in. */
 bool gpi_scan_pair_allowed(gp_dtype in, gp_dtype out, gp_op op);
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op);
+/* The same as checks: op of a desc; its dtypes and op, out 0 meaning in. */
+gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, gp_op op);
+gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_dtype out, gp_op op);
 
 /* CUDA, backward: the kernel that streams, for GPI_SCAN_UNITS_BACKWARD (otherwise NULL), and a
  * kernel of the family, for all. */

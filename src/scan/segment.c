@@ -20,12 +20,7 @@ static gp_status check_items(gp_context *ctx, const char *f, const gp_scan_desc 
     if (d->out_dtype && d->out_dtype != d->in_dtype)
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, expected 0 or in_dtype %s",
                         f, gp_dtype_string(d->out_dtype), gp_dtype_string(d->in_dtype));
-    if (gpi_op_scalars(d->op) == 0)
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)d->op);
-    if (!gpi_scan_op_allowed(d->in_dtype, d->op))
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
-                        gp_op_string(d->op), gp_dtype_string(d->in_dtype));
-    return GP_OK;
+    return gpi_scan_check_op(ctx, f, d->in_dtype, d->op);
 }
 
 /* *d becomes the full struct. */
