@@ -65,7 +65,6 @@ gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *
                             void *segments_out, void *ranks_out)
 {
     static const char f[] = "gp_balance_search";
-    struct gpi_device_guard guard;
     struct gpi_balance_args a = {.offsets = offsets,
                                  .offset_bytes = gpi_dtype_bytes(offset_dtype),
                                  .num_segments = num_segments,
@@ -78,10 +77,8 @@ gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *
     const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a.offset_bytes);
     if (!table)
         return GP_ERROR_UNSUPPORTED;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = table->search(ctx, f, &a);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return table->search(ctx, f, &a);
 }
 
 /* ---- expand -------------------------------------------------------------------------------- */
@@ -90,7 +87,6 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
                     const void *offsets, size_t num_segments, size_t num_items, void *out)
 {
     static const char f[] = "gp_expand";
-    struct gpi_device_guard guard;
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
@@ -114,10 +110,8 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
                                  .item_bytes = item_bytes,
                                  .in = in,
                                  .out = out};
-    gpi_device_enter(ctx, &guard);
-    gp_status s = table->expand(ctx, f, &a);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return table->expand(ctx, f, &a);
 }
 
 /* ---- merge path ---------------------------------------------------------------------------- */
@@ -145,7 +139,6 @@ gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const 
                                   void *nnz_starts)
 {
     static const char f[] = "gp_merge_path_partition";
-    struct gpi_device_guard guard;
     struct gpi_partition_args a = {.offsets = row_pointers,
                                    .offset_bytes = gpi_dtype_bytes(offset_dtype),
                                    .num_rows = num_rows,
@@ -160,8 +153,6 @@ gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const 
     const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a.offset_bytes);
     if (!table)
         return GP_ERROR_UNSUPPORTED;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = table->partition(ctx, f, &a);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return table->partition(ctx, f, &a);
 }

@@ -30,7 +30,6 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
                        const void *sorted, size_t n, const void *needles, size_t m,
                        gp_dtype index_dtype, void *out)
 {
-    struct gpi_device_guard guard;
     struct gpi_bound_args a = {.item_bytes = gpi_dtype_bytes(dtype),
                                .infinity = gpi_infinity_bits(dtype),
                                .upper = upper,
@@ -50,10 +49,8 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
         return GP_ERROR_UNSUPPORTED;
     if (m == 0)
         return GP_OK;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = table->bound(ctx, f, &a);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return table->bound(ctx, f, &a);
 }
 
 gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,

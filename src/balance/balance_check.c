@@ -80,7 +80,6 @@ static gp_status find_and_judge(gp_context *ctx, const struct gpi_balance_table 
 gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
                            size_t num_segments, size_t num_items)
 {
-    struct gpi_device_guard guard;
     struct gpi_offsets_check_args a = {.offsets = offsets,
                                        .offset_bytes = gpi_dtype_bytes(offset_dtype),
                                        .is_signed = gpi_dtype_is_signed(offset_dtype),
@@ -96,8 +95,6 @@ gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *o
     const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a.offset_bytes);
     if (!table)
         return GP_ERROR_UNSUPPORTED;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_named(ctx, f, find_and_judge(ctx, table, &a, num_items));
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return gpi_named(ctx, f, find_and_judge(ctx, table, &a, num_items));
 }

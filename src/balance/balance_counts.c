@@ -88,7 +88,6 @@ gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, g
                            uint64_t *out_count)
 {
     static const char f[] = "gp_expand_counts";
-    struct gpi_device_guard guard;
     struct gpi_balance_args a = {.offset_bytes = sizeof(uint64_t),
                                  .num_segments = num_segments,
                                  .limit = capacity,
@@ -99,8 +98,6 @@ gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, g
                                  .out = out};
     GPI_CALL(ctx, f);
     GPI_TRY(counts_check(ctx, f, &a, count_dtype, counts));
-    gpi_device_enter(ctx, &guard);
-    gp_status s = scan_and_expand(ctx, f, &a, count_dtype, counts);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return scan_and_expand(ctx, f, &a, count_dtype, counts);
 }

@@ -233,7 +233,6 @@ gp_status gp_context_synchronize(gp_context *ctx)
 
 gp_status gp_context_set_stream(gp_context *ctx, gp_stream stream)
 {
-    struct gpi_device_guard guard;
     GPI_CALL(ctx, "gp_context_set_stream");
     if (ctx->backend == GP_BACKEND_CPU)
         return stream ? gpi_fail(ctx, GP_ERROR_ARGUMENT,
@@ -241,10 +240,8 @@ gp_status gp_context_set_stream(gp_context *ctx, gp_stream stream)
                                  "on the CPU",
                                  (void *)stream)
                       : GP_OK;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_cuda_follow(ctx, stream ? stream : ctx->own_stream);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return gpi_cuda_follow(ctx, stream ? stream : ctx->own_stream);
 }
 
 gp_stream gp_context_stream(const gp_context *ctx)

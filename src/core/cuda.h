@@ -26,6 +26,24 @@ void gpi_cuda_stop(gp_context *ctx);
 void gpi_device_enter(const gp_context *ctx, struct gpi_device_guard *guard);
 void gpi_device_leave(const gp_context *ctx, const struct gpi_device_guard *guard);
 
+/* Both, from here to wherever the function returns. */
+struct gpi_stay {
+    const gp_context *ctx;
+    struct gpi_device_guard guard;
+};
+static inline struct gpi_stay gpi_stay_begin(const gp_context *ctx)
+{
+    struct gpi_stay stay = {ctx, {-1}};
+    gpi_device_enter(ctx, &stay.guard);
+    return stay;
+}
+static inline void gpi_stay_end(struct gpi_stay *stay)
+{
+    gpi_device_leave(stay->ctx, &stay->guard);
+}
+#define GPI_ON_DEVICE(ctx)                                                                         \
+    __attribute__((cleanup(gpi_stay_end))) struct gpi_stay gpi_stay_ = gpi_stay_begin(ctx)
+
 /* Map the error of the launches since gpi_device_enter(); GP_OK,
  * or GP_ERROR_CUDA and ctx is broken. */
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function);

@@ -122,7 +122,6 @@ gp_status gp_free(gp_context *ctx, void *memory)
 gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void *destination)
 {
     static const char f[] = "gp_copy";
-    struct gpi_device_guard guard;
     GPI_CALL(ctx, f);
     if (bytes == 0)
         return GP_OK;
@@ -138,8 +137,6 @@ gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void *desti
         memcpy(destination, source, bytes);
         return GP_OK;
     }
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_cuda_copy(ctx, source, bytes, destination);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return gpi_cuda_copy(ctx, source, bytes, destination);
 }

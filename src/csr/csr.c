@@ -41,15 +41,12 @@ gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, const void 
                               size_t num_rows, gp_dtype offset_dtype, void *row_pointers)
 {
     static const char f[] = "gp_csr_row_pointers";
-    struct gpi_device_guard guard;
     struct row_call c = {
         index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
     GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_csr_find(ctx, c.pair)->row_pointers(ctx, &c.args);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return gpi_csr_find(ctx, c.pair)->row_pointers(ctx, &c.args);
 }
 
 static gp_scan_desc pointer_scan(gp_dtype offset)
@@ -241,7 +238,6 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
                        const void *cols)
 {
     static const char f[] = "gp_check_csr";
-    struct gpi_device_guard guard;
     enum gpi_csr_pair pair;
     struct gpi_csr_matrix a = {num_rows, num_cols, nnz, row_pointers, cols};
     GPI_CALL(ctx, f);
@@ -258,8 +254,6 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_WORKSPACE,
                         "%s: waits for its answer, which a stream that is captured cannot give", f);
-    gpi_device_enter(ctx, &guard);
-    gp_status s = check_matrix(ctx, f, pair, &a);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return check_matrix(ctx, f, pair, &a);
 }

@@ -110,7 +110,6 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
                           uint64_t *out_nnz)
 {
     static const char f[] = "gp_csr_from_coo";
-    struct gpi_device_guard guard;
     gp_coo_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &d));
@@ -135,10 +134,8 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     c.out_cols = out_cols;
     c.out_values = out_values;
     c.out_nnz = out_nnz;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_named(ctx, f, convert(ctx, &c));
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return gpi_named(ctx, f, convert(ctx, &c));
 }
 
 gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,
@@ -186,7 +183,6 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
                            void *out_values)
 {
     static const char f[] = "gp_csr_transpose";
-    struct gpi_device_guard guard;
     gp_coo_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &d));
@@ -207,10 +203,8 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     c.row_pointers = out_row_pointers;
     c.out_cols = out_cols;
     c.out_values = out_values;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_named(ctx, f, transpose(ctx, &d, &c, row_pointers));
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return gpi_named(ctx, f, transpose(ctx, &d, &c, row_pointers));
 }
 
 gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,

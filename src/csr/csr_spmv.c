@@ -81,7 +81,6 @@ gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
                   const void *x, const void *beta, void *y)
 {
     static const char f[] = "gp_spmv";
-    struct gpi_device_guard guard;
     struct call c = {
         .index = index_dtype,
         .offset = offset_dtype,
@@ -97,10 +96,8 @@ gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
         return GP_OK;
     c.args.alpha = scalar(value_dtype, alpha, 1);
     c.args.beta = scalar(value_dtype, beta, 0);
-    gpi_device_enter(ctx, &guard);
-    gp_status s = multiply(ctx, f, &c);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return multiply(ctx, f, &c);
 }
 
 gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,

@@ -137,10 +137,8 @@ static gp_status run_kernels(gp_context *ctx, const char *f, const struct gpi_hi
 static gp_status run(gp_context *ctx, const char *f, const struct call *c,
                      const struct gpi_binning *binning)
 {
-    struct gpi_device_guard guard;
     gp_histogram_options options;
     size_t counter = gpi_dtype_bytes(c->counter_dtype);
-    gp_status s;
     GPI_TRY(gpi_check_array(ctx, f, "counts", c->counts, (uint64_t)c->bins * counter, counter));
     GPI_TRY(check_options(ctx, f, ctx->backend, c->options, &options));
     GPI_TRY(check_outputs(ctx, f, c, options.outside));
@@ -157,11 +155,9 @@ static gp_status run(gp_context *ctx, const char *f, const struct call *c,
         return GP_OK;
     if (ctx->backend != GP_BACKEND_CUDA)
         return gpi_histogram_cpu(ctx, f, &args);
-    gpi_device_enter(ctx, &guard);
-    s = options.algorithm == GP_ALGORITHM_CUB && c->n > 0 ? run_cub(ctx, f, &args)
-                                                          : run_kernels(ctx, f, &args);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return options.algorithm == GP_ALGORITHM_CUB && c->n > 0 ? run_cub(ctx, f, &args)
+                                                             : run_kernels(ctx, f, &args);
 }
 
 gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,

@@ -56,13 +56,10 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const struct gpi_merge
 
 static gp_status run(gp_context *ctx, const char *f, const struct gpi_merge_job *j)
 {
-    struct gpi_device_guard guard;
     if (j->num_a + j->num_b == 0)
         return GP_OK;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = ctx->backend == GP_BACKEND_CUDA ? run_cuda(ctx, f, j) : run_cpu(ctx, j);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return ctx->backend == GP_BACKEND_CUDA ? run_cuda(ctx, f, j) : run_cpu(ctx, j);
 }
 
 /* The arrays of either call; gp_merge() has no values. */

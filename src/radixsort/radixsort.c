@@ -107,15 +107,11 @@ gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
 
 static gp_status run(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
-    struct gpi_device_guard guard;
-    gp_status s;
     if (job->n == 0)
         return GP_OK;
-    gpi_device_enter(ctx, &guard);
-    s = ctx->backend == GP_BACKEND_CUDA ? gpi_radixsort_cuda(ctx, function, job)
-                                        : gpi_radixsort_cpu(ctx, function, job);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return ctx->backend == GP_BACKEND_CUDA ? gpi_radixsort_cuda(ctx, function, job)
+                                           : gpi_radixsort_cpu(ctx, function, job);
 }
 
 gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,
@@ -197,7 +193,6 @@ gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
                     const void *indices, size_t n, void *out)
 {
     static const char f[] = "gp_gather";
-    struct gpi_device_guard guard;
     GPI_CALL(ctx, f);
     GPI_TRY(check_gather(ctx, f, item_bytes, in, index_dtype, indices, n, out));
     if (n == 0)
@@ -207,10 +202,8 @@ gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
         gpi_gather_cpu(ctx->threads, item_bytes, in, index_bytes, indices, n, out);
         return GP_OK;
     }
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_gather_cuda(ctx, f, item_bytes, in, index_bytes, indices, n, out);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return gpi_gather_cuda(ctx, f, item_bytes, in, index_bytes, indices, n, out);
 }
 
 /* The bound for a job whose sizes are set. */

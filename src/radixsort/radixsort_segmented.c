@@ -47,16 +47,13 @@ static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backen
 static gp_status sort(gp_context *ctx, const char *f, struct gpi_segmented_job *s,
                       const gp_radix_sort_options *options)
 {
-    struct gpi_device_guard guard;
     GPI_TRY(check_offsets(ctx, f, s));
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &s->job));
     GPI_TRY(check_apart(ctx, f, s));
     GPI_TRY(apply_options(ctx, f, ctx->backend, options, s));
-    gpi_device_enter(ctx, &guard);
-    gp_status status = ctx->backend == GP_BACKEND_CUDA ? gpi_segmented_cuda(ctx, f, s)
-                                                       : gpi_segmented_cpu(ctx, f, s);
-    gpi_device_leave(ctx, &guard);
-    return status;
+    GPI_ON_DEVICE(ctx);
+    return ctx->backend == GP_BACKEND_CUDA ? gpi_segmented_cuda(ctx, f, s)
+                                           : gpi_segmented_cpu(ctx, f, s);
 }
 
 gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,

@@ -37,17 +37,14 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_reduce_de
 
 static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_reduce_args *args)
 {
-    struct gpi_device_guard guard;
     if (ctx->backend == GP_BACKEND_CPU)
         return gpi_reduce_cpu(ctx, f, args);
     gpi_reduce_fn reduce = gpi_reduce_find(ctx, args->in_dtype, args->op);
     if (!reduce)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no code for %s on this device", f,
                         gp_dtype_string(args->in_dtype));
-    gpi_device_enter(ctx, &guard);
-    gp_status status = reduce(ctx, args);
-    gpi_device_leave(ctx, &guard);
-    return status;
+    GPI_ON_DEVICE(ctx);
+    return reduce(ctx, args);
 }
 
 static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc *given,

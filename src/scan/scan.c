@@ -102,7 +102,6 @@ static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_scan_
 static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *given, const void *in,
                          size_t n, void *out)
 {
-    struct gpi_device_guard guard;
     gp_scan_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, given, ctx->backend, &d));
@@ -128,10 +127,8 @@ static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *giv
                                  .backward = d.backward != 0};
     if (d.init)
         memcpy(args.init, d.init, s.out_item);
-    gpi_device_enter(ctx, &guard);
-    gp_status status = dispatch(ctx, f, &args);
-    gpi_device_leave(ctx, &guard);
-    return status;
+    GPI_ON_DEVICE(ctx);
+    return dispatch(ctx, f, &args);
 }
 
 gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n, void *out)

@@ -154,7 +154,6 @@ static gp_status scan_segments(gp_context *ctx, const char *f, const gp_scan_des
                                const struct gpi_segments *segments, const void *in, uint64_t n,
                                void *out)
 {
-    struct gpi_device_guard guard;
     struct gpi_segment_args args = {.function = f,
                                     .in = in,
                                     .out = out,
@@ -168,10 +167,8 @@ static gp_status scan_segments(gp_context *ctx, const char *f, const gp_scan_des
         return GP_OK;
     if (d->init)
         memcpy(args.init, d->init, item_bytes(d));
-    gpi_device_enter(ctx, &guard);
-    gp_status s = run(ctx, d, &args);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    return run(ctx, d, &args);
 }
 
 gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n,
