@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Descriptors and options of other sizes: those of a newer caller are taken if what the library
- * does not know is 0; sizes of no release are refused. Every call that takes such a struct is a
- * row.
+ * does not know is 0; sizes of no release are refused. Every call that takes such
+ * a struct is a row.
  */
 #include <stdio.h>
 #include <stdlib.h>

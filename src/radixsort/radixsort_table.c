@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The only list of sorts: CPU by instruction set, CUDA by architecture, both by log2 of the key's
- * bytes. */
+/* The only list of sorts: CPU by instruction set, CUDA by architecture,
+ * both by log2 of the key's bytes. */
 #include "radixsort/radixsort_internal.h"
 
 #include "core/variants.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The only list of selections: CPU by instruction set and log2 of the key's bytes, CUDA by
- * architecture. */
+/* The only list of selections: CPU by instruction set and log2 of the key's bytes,
+ * CUDA by architecture. */
 #include "core/variants.h"
 #include "topk/topk_internal.h"
 
