@@ -42,7 +42,7 @@ static inline void gpi_stay_end(struct gpi_stay *stay)
     gpi_device_leave(stay->ctx, &stay->guard);
 }
 #define GPI_ON_DEVICE(ctx)                                                                         \
-    __attribute__((cleanup(gpi_stay_end))) struct gpi_stay gpi_stay_ = gpi_stay_begin(ctx)
+    __attribute__((cleanup(gpi_stay_end), unused)) struct gpi_stay gpi_stay_ = gpi_stay_begin(ctx)
 
 /* Map the error of the launches since gpi_device_enter(); GP_OK,
  * or GP_ERROR_CUDA and ctx is broken. */
