@@ -12,6 +12,13 @@ namespace
 constexpr int item_bytes = GPI_ITEM_BYTES;
 
 template <bool COMPARE, bool INDICES>
+void count_first(const gp_context *ctx, const CompactParams &p, LaunchList &list)
+{
+    if constexpr (!INDICES) /* positions are not partitioned */
+        compact_count<COMPARE ? item_bytes : 0>(ctx, p, list);
+}
+
+template <bool COMPARE, bool INDICES>
 gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr int groups_max = item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
@@ -19,11 +26,13 @@ gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
     const uint64_t most = (uint64_t)compact_tile_blocks_per_sm * ctx->sm_count;
     const uint32_t grid = (uint32_t)(tiles < most ? tiles : most);
+    const uint32_t groups = tile_items / (32 * GPI_COMPACT_WARPS);
+    LaunchList list;
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
-    compact_tile_k<item_bytes, COMPARE, INDICES, groups_max>
-        <<<grid, 32 * GPI_COMPACT_WARPS, 0, ctx->stream>>>(p,
-                                                           tile_items / (32 * GPI_COMPACT_WARPS));
-    return gpi_cuda_launched(ctx, function);
+    count_first<COMPARE, INDICES>(ctx, p, list);
+    list.add(launch_of(compact_tile_k<item_bytes, COMPARE, INDICES, groups_max>, grid,
+                       32 * GPI_COMPACT_WARPS, 0, p, groups));
+    return list.queue(ctx, function);
 }
 
 #if GPI_SM >= 90
@@ -45,9 +54,11 @@ gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
     const uint32_t grid = (uint32_t)(tiles < (uint64_t)ctx->sm_count ? tiles : ctx->sm_count);
     auto kernel = compact_stream_k<item_bytes, COMPARE, INDICES, W, R, groups, S>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Kernel::shared_bytes, &allowed));
+    LaunchList list;
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
-    kernel<<<grid, Kernel::threads, Kernel::shared_bytes, ctx->stream>>>(p);
-    return gpi_cuda_launched(ctx, function);
+    count_first<COMPARE, INDICES>(ctx, p, list);
+    list.add(launch_of(kernel, grid, Kernel::threads, Kernel::shared_bytes, p));
+    return list.queue(ctx, function);
 }
 #endif
 
@@ -74,11 +85,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_compact_, GPI_UNIT))(gp_context 
 #if GPI_ITEM_BYTES == 0
     return launch<false, true>(ctx, function, p);
 #else
-    if (a->partition && a->keep)
-        GPI_TRY(compact_count<0>(ctx, function, p));
 #if GPI_ITEM_BYTES <= 8 /* comparisons have dtypes, the widest 8 bytes */
-    if (a->partition && !a->keep)
-        GPI_TRY(compact_count<item_bytes>(ctx, function, p));
     if (!a->keep)
         return a->index_bytes ? launch<true, true>(ctx, function, p)
                               : launch<true, false>(ctx, function, p);

@@ -176,12 +176,14 @@ template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(cons
 
 /* Partition: the total, before the first item that is not kept can find its place. */
 template <int BYTES>
-gp_status compact_count(gp_context *ctx, const char *function, const CompactParams &p)
+void compact_count(const gp_context *ctx, const CompactParams &p, LaunchList &list)
 {
     const uint64_t blocks = (p.a.n + 4095) / 4096, most = (uint64_t)ctx->sm_count * 8;
-    GPI_TRY(gpi_cuda_fill(ctx, p.a.out_count, 0, sizeof *p.a.out_count));
-    compact_count_k<BYTES><<<(uint32_t)(blocks < most ? blocks : most), 256, 0, ctx->stream>>>(p);
-    return gpi_cuda_launched(ctx, function);
+    if (!p.a.partition)
+        return;
+    list.add(launch_zeros(p.a.out_count, sizeof *p.a.out_count));
+    list.add(
+        launch_of(compact_count_k<BYTES>, (uint32_t)(blocks < most ? blocks : most), 256, 0, p));
 }
 
 } // namespace GPI_SPACE

@@ -130,9 +130,11 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
     auto kernel = compact_wide_k<Word>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, GPI_COMPACT_ITEM_MAX, &allowed));
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
-    kernel<<<(uint32_t)(tiles < most ? tiles : most), threads, tile_items * p.a.item_bytes,
-             ctx->stream>>>(p, tile_items);
-    return gpi_cuda_launched(ctx, function);
+    LaunchList list;
+    compact_count<0>(ctx, p, list);
+    list.add(launch_of(kernel, (uint32_t)(tiles < most ? tiles : most), threads,
+                       (int)(tile_items * p.a.item_bytes), p, tile_items));
+    return list.queue(ctx, function);
 }
 
 } // namespace
@@ -143,8 +145,6 @@ extern "C" gp_status GPI_LAUNCHER(gpi_compact_wide)(gp_context *ctx, const char 
 {
     using namespace GPI_SPACE;
     CompactParams p = {*a, {}};
-    if (a->partition)
-        GPI_TRY(compact_count<0>(ctx, function, p));
     return a->item_bytes % 4 == 0   ? launch<uint32_t>(ctx, function, p)
            : a->item_bytes % 2 == 0 ? launch<uint16_t>(ctx, function, p)
                                     : launch<uint8_t>(ctx, function, p);

@@ -50,6 +50,8 @@ struct gp_context {
     size_t scratch_used;      /* by the open frames */
     struct gpi_block state;   /* tile states, see core/state.h; zeroed when made */
     struct gpi_retired *retired;
+    struct gpi_launch_graphs *graphs; /* of launches, see core/launch.h; NULL: none */
+    void *pointer_query;              /* the driver's cuPointerGetAttributes(); NULL: without */
     uint32_t *sticky;       /* GPI_STICKY_* bits, in the context's memory */
     bool broken;            /* CUDA failed: refuse work until reset */
     uint32_t forks;         /* of the process when the context was made */

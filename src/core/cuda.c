@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/cuda.h"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/check.h"
+#include "core/launch.h"
 #include "gp_variants.h"
 
 /* The compiled SMs, oldest first: GPI_SMS(X) comes from the build option sm_arch. */
@@ -62,6 +65,24 @@ static cudaError_t device_read(gp_context *ctx, int device)
     return e;
 }
 
+/* cuPointerGetAttributes() by itself answers in two thirds of the runtime's time. */
+static void *find_pointer_query(void)
+{
+    static const char name[] = "cuPointerGetAttributes";
+    enum cudaDriverEntryPointQueryResult result;
+    void *query = NULL;
+#if CUDART_VERSION >= 12050
+    cudaError_t e =
+        cudaGetDriverEntryPointByVersion(name, &query, 7000, cudaEnableDefault, &result);
+#else
+    cudaError_t e = cudaGetDriverEntryPoint(name, &query, cudaEnableDefault, &result);
+#endif
+    if (e == cudaSuccess && result == cudaDriverEntryPointSuccess)
+        return query;
+    cudaGetLastError();
+    return NULL;
+}
+
 gp_status gpi_cuda_open(gp_context *ctx, int device)
 {
     static const char f[] = "gp_context_create";
@@ -83,18 +104,27 @@ gp_status gpi_cuda_open(gp_context *ctx, int device)
                     ctx->sm, compiled_sms[0]);
 }
 
+/* The word of sticky bits. From the pool that the workspace is going to come from: the first
+ * allocation of a process takes it 10 ms, which then are the context's, not the first call's. */
+static void *sticky_allocate(gp_context *ctx)
+{
+    void *memory = NULL;
+    if (!ctx->allocator.allocate)
+        return gpi_cuda_allocate(ctx, GPI_ALIGN);
+    return cudaMalloc(&memory, GPI_ALIGN) == cudaSuccess ? memory : NULL;
+}
+
 gp_status gpi_cuda_start(gp_context *ctx)
 {
     static const char f[] = "gp_context_create";
     cudaStream_t stream = NULL;
-    void *sticky = NULL;
     cudaError_t e = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    if (e == cudaSuccess)
-        e = cudaMalloc(&sticky, GPI_ALIGN);
-    if (e == cudaSuccess)
-        e = cudaMemsetAsync(sticky, 0, GPI_ALIGN, stream);
     ctx->own_stream = ctx->stream = stream;
-    ctx->sticky = sticky;
+    ctx->pointer_query = find_pointer_query();
+    if (e == cudaSuccess && !(ctx->sticky = sticky_allocate(ctx)))
+        e = cudaErrorMemoryAllocation;
+    if (e == cudaSuccess)
+        e = cudaMemsetAsync(ctx->sticky, 0, GPI_ALIGN, stream);
     if (e == cudaSuccess)
         e = cudaStreamSynchronize(stream);
     if (e == cudaSuccess)
@@ -107,20 +137,26 @@ gp_status gpi_cuda_start(gp_context *ctx)
 
 void gpi_cuda_stop(gp_context *ctx)
 {
-    if (ctx->own_stream) {
+    if (ctx->own_stream)
         cudaStreamSynchronize(ctx->stream);
+    gpi_launch_graphs_free(ctx->graphs);
+    if (ctx->own_stream)
         cudaStreamDestroy(ctx->own_stream);
-    }
     cudaFree(ctx->sticky);
     cudaGetLastError();
     ctx->own_stream = ctx->stream = NULL;
     ctx->sticky = NULL;
+    ctx->graphs = NULL;
 }
 
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function)
 {
-    cudaError_t e = cudaGetLastError();
-    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, function, e);
+    return gpi_cuda_check(ctx, function, (int)cudaGetLastError());
+}
+
+gp_status gpi_cuda_check(gp_context *ctx, const char *function, int e)
+{
+    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, function, (cudaError_t)e);
 }
 
 bool gpi_cuda_capturing(const gp_context *ctx)
@@ -133,9 +169,27 @@ bool gpi_cuda_capturing(const gp_context *ctx)
     return status != cudaStreamCaptureStatusNone;
 }
 
+/* The device's own memory, or host memory that CUDA has registered. */
+static bool is_known(const gp_context *ctx, const void *memory)
+{
+    CUresult (*query)(unsigned, CUpointer_attribute *, void **, CUdeviceptr);
+    CUpointer_attribute wanted[2] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    unsigned type = 0;
+    int device = -1;
+    void *values[2] = {&type, &device};
+    if (!ctx->pointer_query)
+        return false;
+    memcpy(&query, &ctx->pointer_query, sizeof query);
+    return query(2, wanted, values, (CUdeviceptr)(uintptr_t)memory) == CUDA_SUCCESS &&
+           (type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_DEVICE && device == ctx->device));
+}
+
 bool gpi_cuda_accessible(const gp_context *ctx, const void *memory, const char **what)
 {
     struct cudaPointerAttributes a;
+    if (is_known(ctx, memory))
+        return true;
     if (cudaPointerGetAttributes(&a, memory) != cudaSuccess) {
         cudaGetLastError();
         *what = "not memory that CUDA knows";

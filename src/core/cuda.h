@@ -47,6 +47,8 @@ static inline void gpi_stay_end(struct gpi_stay *stay)
 /* Map the error of the launches since gpi_device_enter(); GP_OK,
  * or GP_ERROR_CUDA and ctx is broken. */
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function);
+/* The same for the error e (a cudaError_t) of a call of the runtime. */
+gp_status gpi_cuda_check(gp_context *ctx, const char *function, int e);
 
 bool gpi_cuda_capturing(const gp_context *ctx);
 /* Whether the device can use this pointer; if not, *what says what it is. */

@@ -2,9 +2,12 @@
 /* What launchers need of the core. */
 #pragma once
 
+#include <type_traits>
+
 #include "core/check.h"
 #include "core/context.h"
 #include "core/cuda.h"
+#include "core/launch.h"
 #include "core/workspace.h"
 
 #include "device/space.cuh"
@@ -36,23 +39,63 @@ gp_status shared_memory_allow(gp_context *ctx, const char *function, Kernel kern
     return GP_OK;
 }
 
-/* Launch a kernel that begins with grid_wait() (device/grid.cuh). If early, its blocks take their
- * places as soon as those of the kernel before leave them, not when that one has ended. */
-template <class Kernel, class Job>
-void launch_dependent(gp_context *ctx, Kernel kernel, bool early, unsigned blocks, unsigned threads,
-                      int shared, const Job &job)
+/* A kernel for gpi_launch_all(); the arguments stay where they are. */
+template <class... Parameters, class... Arguments>
+gpi_launch launch_of(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, int shared,
+                     const Arguments &...arguments)
 {
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = (size_t)shared;
-    config.stream = ctx->stream;
-    config.attrs = &overlap;
-    config.numAttrs = early && GPI_SM >= 90 ? 1 : 0;
-    cudaLaunchKernelEx(&config, kernel, job);
+    static_assert(sizeof...(Arguments) == sizeof...(Parameters), "one for each parameter");
+    static_assert((std::is_same_v<Parameters, Arguments> && ...), "of its type");
+    return {(const void *)kernel,
+            {(void *)&arguments...},
+            blocks,
+            threads,
+            (size_t)shared,
+            false,
+            false};
 }
+
+/* One whose blocks are all there at once, for grid_barrier(). */
+template <class Kernel, class... Arguments>
+gpi_launch launch_cooperative(Kernel kernel, unsigned blocks, unsigned threads, int shared,
+                              const Arguments &...arguments)
+{
+    gpi_launch l = launch_of(kernel, blocks, threads, shared, arguments...);
+    l.cooperative = true;
+    return l;
+}
+
+/* One that begins with grid_wait() (device/grid.cuh). If early, its blocks take their places as
+ * soon as those of the kernel before leave them, not when that one has ended. */
+template <class Kernel, class... Arguments>
+gpi_launch launch_dependent(Kernel kernel, bool early, unsigned blocks, unsigned threads,
+                            int shared, const Arguments &...arguments)
+{
+    gpi_launch l = launch_of(kernel, blocks, threads, shared, arguments...);
+    l.overlap = early && GPI_SM >= 90;
+    return l;
+}
+
+/* Zeros. */
+inline gpi_launch launch_zeros(void *memory, size_t bytes)
+{
+    return {nullptr, {memory}, 0, 0, bytes, false, false};
+}
+
+/* The kernels of a call, which are queued together. */
+struct LaunchList {
+    gpi_launch launches[GPI_LAUNCHES_MAX];
+    int count = 0;
+
+    void add(const gpi_launch &launch)
+    {
+        launches[count++] = launch;
+    }
+
+    gp_status queue(gp_context *ctx, const char *function) const
+    {
+        return gpi_launch_all(ctx, function, launches, count);
+    }
+};
 
 } // namespace GPI_SPACE

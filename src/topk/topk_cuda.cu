@@ -10,7 +10,7 @@ namespace GPI_SPACE
 namespace
 {
 
-template <class Key> void run(gp_context *ctx, const gpi_topk_job *j)
+template <class Key> gp_status run(gp_context *ctx, const char *function, const gpi_topk_job *j)
 {
     const uint64_t tiles = (j->n + topk_tile - 1) / topk_tile;
     const uint64_t most = (uint64_t)ctx->sm_count * topk_blocks_per_sm;
@@ -24,9 +24,11 @@ template <class Key> void run(gp_context *ctx, const gpi_topk_job *j)
                         j->bins,
                         j->counts,
                         {(Key *)j->top_keys, j->top_indices, j->index_bytes == 8}};
-    void *arguments[] = {&job};
-    cudaLaunchCooperativeKernel(topk_k<Key>, dim3((unsigned)(tiles < most ? tiles : most)),
-                                dim3(topk_threads), arguments, 0, ctx->stream);
+    LaunchList list;
+    list.add(launch_zeros(j->state, gpi_topk_state_bytes(j->key_bytes)));
+    list.add(launch_cooperative(topk_k<Key>, (unsigned)(tiles < most ? tiles : most), topk_threads,
+                                0, job));
+    return list.queue(ctx, function);
 }
 
 } // namespace
@@ -36,14 +38,8 @@ extern "C" gp_status GPI_LAUNCHER(gpi_topk_launch)(gp_context *ctx, const char *
                                                    const gpi_topk_job *job)
 {
     using namespace GPI_SPACE;
-    GPI_TRY(gpi_cuda_fill(ctx, job->state, 0, gpi_topk_state_bytes(job->key_bytes)));
-    if (job->key_bytes == 1)
-        run<uint8_t>(ctx, job);
-    else if (job->key_bytes == 2)
-        run<uint16_t>(ctx, job);
-    else if (job->key_bytes == 4)
-        run<uint32_t>(ctx, job);
-    else
-        run<uint64_t>(ctx, job);
-    return gpi_cuda_launched(ctx, function);
+    return job->key_bytes == 1   ? run<uint8_t>(ctx, function, job)
+           : job->key_bytes == 2 ? run<uint16_t>(ctx, function, job)
+           : job->key_bytes == 4 ? run<uint32_t>(ctx, function, job)
+                                 : run<uint64_t>(ctx, function, job);
 }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches of what only large sorts need: compiled as radixsort_engine.cu is. */
+#include <cuda_runtime.h>
+
+#include "radixsort/radixsort_launch.cuh"
+#include "radixsort/radixsort_large.cuh"
+#include "radixsort/radixsort_spread.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+template <int VB>
+gp_status add_spread(gp_context *ctx, const char *function,
+                     const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
+{
+    constexpr int T = radix_tile_threads, I = radix_spread_items_of(sizeof(Key), VB);
+    using Work = Spread<Key, true, VB, T, I>;
+    constexpr int shared = Work::shared_bytes;
+    static_assert(shared <= radix_shared_bytes, "a tile must fit");
+    static uint64_t allowed;
+    auto kernel = radix_spread_k<Key, true, VB, T, I>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
+    list.add(launch_cooperative(kernel, (unsigned)ctx->sm_count, T, shared, job));
+    return GP_OK;
+}
+
+template <int VB>
+void add_large(const gp_context *ctx, const RadixJob<Key, typename Payload<VB>::type> &job,
+               LaunchList &list)
+{
+    constexpr int T = radix_tile_threads, blocks_per_sm = 2;
+    list.add(launch_of(radix_large_k<Key, true, VB, T>, blocks_per_sm * (unsigned)ctx->sm_count, T,
+                       0, job));
+}
+
+} // namespace
+
+template <class K, int VB>
+gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
+                         const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+{
+    constexpr int items = radix_tile_items(sizeof(Key), VB, false);
+    if constexpr (has_integers<VB>)
+        if (!floats)
+            GPI_TRY((add_sweep<false, VB, items>(ctx, function, job, list)));
+    if constexpr (has_floats)
+        if (floats)
+            GPI_TRY((add_sweep<true, VB, items>(ctx, function, job, list)));
+    if constexpr (radix_has_units<Key>(VB))
+        if (job.by_units) {
+            GPI_TRY(add_spread<VB>(ctx, function, job, list));
+            add_large<VB>(ctx, job, list);
+        }
+    return GP_OK;
+}
+
+template gp_status
+add_large_sort<Key, GPI_VALUE_BYTES>(gp_context *, const char *, bool,
+                                     const RadixJob<Key, Payload<GPI_VALUE_BYTES>::type> &,
+                                     LaunchList &);
+
+#ifdef GPI_FAULT
+template <class K, int VB> void add_large_faults(uint64_t counts[2])
+{
+    add_unit_faults(counts);
+}
+
+template void add_large_faults<Key, GPI_VALUE_BYTES>(uint64_t[2]);
+#endif
+
+} // namespace GPI_SPACE
