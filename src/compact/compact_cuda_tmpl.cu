@@ -49,15 +49,9 @@ gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
                          W * 33 * (int)sizeof(uint32_t));
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     using Kernel = CompactStream<item_bytes, COMPARE, INDICES, W, R, groups, S>;
-    static uint64_t allowed;
-    const uint64_t tiles = (p.a.n + Kernel::tile_items - 1) / Kernel::tile_items;
-    const uint32_t grid = (uint32_t)(tiles < (uint64_t)ctx->sm_count ? tiles : ctx->sm_count);
-    auto kernel = compact_stream_k<item_bytes, COMPARE, INDICES, W, R, groups, S>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, Kernel::shared_bytes, &allowed));
     LaunchList list;
-    GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
     count_first<COMPARE, INDICES>(ctx, p, list);
-    list.add(launch_of(kernel, grid, Kernel::threads, Kernel::shared_bytes, p));
+    GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list));
     return list.queue(ctx, function);
 }
 #endif

@@ -9,7 +9,7 @@
  *     loaded     the tile is in its stage
  *     summed     the sums of its parts are there, its own is published
  *     resolved   what is before it is there
- *     freed      all but the loader are done with the stage
+ *     freed      the store warps are done with the stage
  *
  * A kernel has these, the number tile[S] of each stage's tile, and the block's Launch launch in a
  * struct s in shared memory, which its roles share, beside its parameters p and the number of

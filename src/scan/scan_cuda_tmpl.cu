@@ -145,20 +145,10 @@ gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typena
                             : Types::item < 8 ? shape.vectors
                                               : shape.vectors_wide;
     constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
-    constexpr int stage = Stream<Types, Op, W, R, K, 1>::stage_bytes;
-    constexpr int scratch = W * Stream<Types, Op, W, R, K, 1>::scratch_bytes;
-    constexpr int fit = (shape.shared_bytes - scratch) / stage;
+    using One = ScanStream<Types, Op, W, R, K, 1, BACKWARD>;
+    constexpr int fit = (shape.shared_bytes - W * One::scratch_bytes) / One::stage_bytes;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
-    using Kernel = Stream<Types, Op, W, R, K, S, BACKWARD>;
-    static uint64_t allowed;
-    const uint64_t tiles = (p.n + Kernel::tile_items - 1) / Kernel::tile_items;
-    const uint64_t most = (uint64_t)ctx->sm_count;
-    const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
-    auto kernel = scan_stream_k<Types, Op, W, R, K, S, BACKWARD>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, Kernel::shared_bytes, &allowed));
-    GPI_TRY(gpi_state_get(ctx, function, tiles * TileState<typename Types::A>::pieces, &p.state));
-    kernel<<<grid, Kernel::threads, Kernel::shared_bytes, ctx->stream>>>(p);
-    return gpi_cuda_launched(ctx, function);
+    return stream_launch<ScanStream<Types, Op, W, R, K, S, BACKWARD>>(ctx, function, p, p.n);
 }
 #endif
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Scan of large arrays at the rate of a copy: a persistent block per multiprocessor
- * (sm_90 and newer). */
+/* Scan of large arrays: the policy of the stream (device/stream.cuh). */
 #pragma once
 
 #include "device/bulk_span.cuh"
-#include "device/ring.cuh"
+#include "device/stream.cuh"
 #include "scan/scan_run_part.cuh"
 #include "tuning/scan_tuning.cuh"
 
@@ -23,40 +22,55 @@ template <class Types, class Op, int K> struct PartOf<Types, Op, K, false, true>
 };
 
 /*
- * Shared memory of the kernel. A stage holds one tile as it lies in memory, from the 16-byte
- * boundary at or before its first byte, so that bulk copies fit at any alignment. Backward,
- * tiles and the warps' parts of them are counted from the end, and the last tile may begin
- * before the array.
+ * A stage holds one tile as it lies in memory, from the 16-byte boundary at or before its first
+ * byte, so that bulk copies fit at any alignment. Backward, tiles and the warps' parts of them are
+ * counted from the end, and the last tile may begin before the array. Tile: W x 32 x K vectors.
  */
-template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false> struct Stream {
+template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false>
+struct ScanStream : StreamPolicy {
     using A = typename Types::A;
     using In = typename Types::In;
+    using Params = ScanParams<A>;
+    using Sum = A;
+    using Prefix = A;
     static constexpr bool runs = !Types::scalar && !BACKWARD;
     using Part = typename PartOf<Types, Op, K, BACKWARD, runs>::type;
     static constexpr int scratch_bytes = PartOf<Types, Op, K, BACKWARD, runs>::scratch_bytes;
+    static constexpr int store_warps = W, sum_warps = R, stages = S;
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int stage_bytes = tile_bytes + 128;
-    static constexpr int threads = (W + R + 2) * 32;
     static constexpr int groups_at_once = Types::scalar && sizeof(A) == 8 ? 5 : 4; /* looked at */
+    static constexpr bool part_is_copy = true;
 
-    struct Shared {
-        alignas(16) char scratch[W][scratch_bytes];           /* of a warp that stores runs */
-        uint64_t loaded[S], summed[S], resolved[S], freed[S]; /* see device/ring.cuh */
-        A warp_sum[S][W];
-        A prefix[S];
-        uint32_t tile[S];
-        Launch launch;
-        uint64_t n;
+    struct Own {
+        char scratch[W][scratch_bytes]; /* of a warp that stores runs */
     };
-    static constexpr int shared_bytes = S * stage_bytes + (int)sizeof(Shared);
 
-    using Turn = RingTurn<S>;
-
-    const ScanParams<A> &p;
-    Shared &s;
+    const Params &p;
+    StreamShared<ScanStream> &s;
     char *ring;
     uint32_t tiles;
+    bool overflow = false; /* of an output of this warp */
+
+    GPI_DEVICE uint64_t items() const
+    {
+        return scan_n(p);
+    }
+
+    /* Some block takes the tile of this block's number first:
+     * fetch it while the numbers are drawn. */
+    GPI_DEVICE void prefetch() const
+    {
+        if constexpr (BACKWARD) {
+            const uint64_t bytes = p.n * sizeof(In);
+            const uint64_t behind = (uint64_t)(blockIdx.x + 1) * tile_bytes;
+            if (behind <= bytes)
+                prefetch_tile(p.in + (bytes - behind), tile_bytes, 0, tile_bytes);
+        } else {
+            prefetch_tile(p.in, p.n * sizeof(In), blockIdx.x, tile_bytes);
+        }
+    }
 
     GPI_DEVICE char *stage(int i) const
     {
@@ -71,14 +85,13 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         return stage(stage_index) + misalignment(from) + place * Part::items * sizeof(In);
     }
 
-    /* racecheck does not know a lane that arrives for its warp: so each lane that has read a stage
-     * arrives itself, at barriers that nobody waits for long. */
-    GPI_DEVICE void init_barriers()
-    {
-        ring_init<S>(s, R, (W + R + 1) * 32);
-    }
-
     /* ---- loader warp ---- */
+
+    /* Which lines the L2 keeps. */
+    GPI_DEVICE uint64_t loader() const
+    {
+        return l2_policy(s.n * sizeof(In) >= stream_keep_bytes);
+    }
 
     /* Identities after the last item, so that the other warps need no special case. */
     GPI_DEVICE void pad(char *tile_start, int count)
@@ -150,12 +163,12 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
             load_forward(tile, stage_index, policy);
     }
 
-    /* ---- reduce warps: sums early, so that later tiles need not wait for this one's scan ---- */
+    /* ---- sums ---- */
 
-    GPI_DEVICE A reduce_part(const char *from) const
+    GPI_DEVICE A part_sum(uint32_t, int stage_index, int w) const
     {
         Part part;
-        part.load(from);
+        part.load(part_of(stage_index, w));
         if constexpr (runs)
             return warp_reduce<Op>(part.total());
         A sum = vector_total<Types, Op>(part.raw[0]);
@@ -173,79 +186,41 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         }
     }
 
-    GPI_DEVICE A tile_sum(int stage_index) const
+    GPI_DEVICE A add(const A &l, const A &r) const
     {
-        A sum = s.warp_sum[stage_index][0];
-#pragma unroll
-        for (int w = 1; w < W; w++)
-            sum = Op::apply(sum, s.warp_sum[stage_index][w]);
-        return sum;
+        return Op::apply(l, r);
     }
 
-    GPI_DEVICE void reduce(int warp, const TileState<A> &state)
+    GPI_DEVICE A after(const A &prefix, const A &sum) const
     {
-        uint32_t tile;
-        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
-            for (int w = warp; w < W; w += R) {
-                A sum = reduce_part(part_of(turn.stage, w));
-                if (lane_id() == 0)
-                    s.warp_sum[turn.stage][w] = sum;
-            }
-            asm volatile("bar.sync 1, %0;" ::"n"(R * 32) : "memory");
-            if (warp == 0 && lane_id() == 0)
-                state.publish(tile, tile_sum(turn.stage));
-            if (lane_id() == 0)
-                barrier_arrive(&s.summed[turn.stage]);
-            barrier_arrive(&s.freed[turn.stage]);
-        }
+        return Op::apply(prefix, sum);
     }
 
-    /* ---- look-ahead warp ---- */
-
-    GPI_DEVICE void look_ahead(const TileState<A> &state)
+    GPI_DEVICE A start() const
     {
-        Lookahead<Op, A, groups_at_once, 16> ahead(scan_start<Op>(p));
-        uint32_t tile;
-        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
-            A prefix = ahead.exclusive(state, tile);
-            if (tile == tiles - 1) {
-                barrier_wait(&s.summed[turn.stage], turn.parity);
-                if (lane_id() == 0)
-                    scan_finish<Types>(p, s.n, Op::apply(prefix, tile_sum(turn.stage)));
-            }
-            if (lane_id() == 0) {
-                s.prefix[turn.stage] = prefix;
-                barrier_arrive(&s.resolved[turn.stage]);
-            }
-            barrier_arrive(&s.freed[turn.stage]);
-        }
+        return scan_start<Op>(p);
     }
 
-    /* ---- scan warps ---- */
-
-    GPI_DEVICE void scan(int warp)
+    GPI_DEVICE Lookahead<Op, A, groups_at_once, 16> look_ahead() const
     {
-        bool overflow = false;
-        uint32_t tile;
-        for (Turn turn; ring_wait(*this, turn, tile); turn.next()) {
-            Part part;
-            part.load(part_of(turn.stage, warp));
-            part.scan();
-            barrier_wait(&s.summed[turn.stage], turn.parity);
-            barrier_wait(&s.resolved[turn.stage], turn.parity);
-            A prefix = s.prefix[turn.stage];
-            for (int w = 0; w < warp; w++)
-                prefix = Op::apply(prefix, s.warp_sum[turn.stage][w]);
-            barrier_arrive(&s.freed[turn.stage]);
-            store(part, tile, warp, prefix, overflow);
-        }
-        if (Types::wide && overflow)
-            atomicOr(p.state.sticky, sticky_overflow);
+        return Lookahead<Op, A, groups_at_once, 16>(start());
     }
 
-    GPI_DEVICE void store(const Part &part, uint32_t tile, int warp, A prefix, bool &overflow) const
+    GPI_DEVICE void finish(const A &total) const
     {
-        stall(stall_store, s.launch.epoch, tile * W + warp);
+        scan_finish<Types>(p, s.n, total);
+    }
+
+    /* ---- store warps ---- */
+
+    GPI_DEVICE void load_part(Part &part, int stage_index, int warp) const
+    {
+        part.load(part_of(stage_index, warp));
+        part.scan();
+    }
+
+    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp, const A &prefix)
+    {
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         const bool before = p.kind != inclusive;
         const uint64_t place = BACKWARD ? s.n - first - Part::items : first; /* modulo 2^64 */
@@ -256,9 +231,9 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
         const int count = whole || s.n - first >= Part::items ? Part::items : (int)(s.n - first);
         if constexpr (runs) {
             if (whole)
-                part.store(out, prefix, before, s.scratch[warp]);
+                part.store(out, prefix, before, s.own.scratch[warp]);
             else
-                part.store_partial(out, prefix, before, count, s.scratch[warp]);
+                part.store_partial(out, prefix, before, count, s.own.scratch[warp]);
         } else {
             if (whole)
                 part.store(out, prefix, before, overflow);
@@ -266,54 +241,13 @@ template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = fal
                 part.store_partial(out, prefix, before, count, overflow);
         }
     }
-};
 
-/*
- * Grid: one block per multiprocessor; W scan warps, R reduce warps, a loader and a look-ahead warp.
- * Tile: W x 32 x K vectors, S stages in shared memory. After: all outputs, total, row pointer n.
- */
-template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false>
-__global__ void __launch_bounds__((W + R + 2) * 32, 1)
-    scan_stream_k(const __grid_constant__ ScanParams<typename Types::A> p)
-{
-    using Roles = Stream<Types, Op, W, R, K, S, BACKWARD>;
-    extern __shared__ __align__(128) char memory[];
-    typename Roles::Shared &s = *(typename Roles::Shared *)(memory + S * Roles::stage_bytes);
-    Roles roles = {p, s, memory, 0};
-    if (threadIdx.x == 0) {
-        s.n = scan_n(p);
-        s.launch = launch_begin(p.state, tiles_of<Roles::tile_items>(s.n));
-    } else if (threadIdx.x == 32) {
-        roles.init_barriers();
+    GPI_DEVICE void end() const
+    {
+        if (Types::wide && overflow)
+            atomicOr(p.state.sticky, sticky_overflow);
     }
-    /* Some block takes the tile of this block's number first:
-     * fetch it while the numbers are drawn. */
-    if constexpr (BACKWARD) {
-        const uint64_t bytes = p.n * sizeof(typename Types::In);
-        const uint64_t behind = (uint64_t)(blockIdx.x + 1) * Roles::tile_bytes;
-        if (behind <= bytes)
-            prefetch_tile(p.in + (bytes - behind), Roles::tile_bytes, 0, Roles::tile_bytes);
-    } else {
-        prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Roles::tile_bytes);
-    }
-    __syncthreads();
-    roles.tiles = tiles_of<Roles::tile_items>(s.n);
-    const TileState<typename Types::A> state(p.state, s.launch.epoch);
-    if (threadIdx.x == 0 && s.launch.tile == 0) {
-        state.retire_one(p.state, roles.tiles);
-        if (roles.tiles == 0)
-            scan_finish<Types>(p, s.n, scan_start<Op>(p));
-    }
-    const int warp = threadIdx.x / 32;
-    if (warp < W)
-        roles.scan(warp);
-    else if (warp < W + R)
-        roles.reduce(warp - W, state);
-    else if (warp == W + R)
-        ring_load<S>(roles, l2_policy(s.n * sizeof(typename Types::In) >= stream_keep_bytes));
-    else
-        roles.look_ahead(state);
-}
+};
 
 } // namespace GPI_SPACE
 

@@ -144,15 +144,8 @@ gp_status launch_stream(gp_context *ctx, const gpi_segment_args *args, const Op 
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     using Kernel = SegmentStream<Types, Op, W, R, K, S>;
     static_assert(Kernel::tile_items <= GPI_SEGMENT_TILE_MAX, "the bits have no room");
-    static uint64_t allowed;
-    const uint64_t tiles = (args->n + Kernel::tile_items - 1) / Kernel::tile_items;
-    const uint32_t grid = (uint32_t)(tiles < (uint64_t)ctx->sm_count ? tiles : ctx->sm_count);
-    auto kernel = segment_stream_k<Types, Op, W, R, K, S>;
     SegmentParams<Acc, Op> p = params(args, op);
-    GPI_TRY(shared_memory_allow(ctx, args->function, kernel, Kernel::shared_bytes, &allowed));
-    GPI_TRY(gpi_state_get(ctx, args->function, tiles * TileState<Folded<Acc>>::pieces, &p.state));
-    kernel<<<grid, Kernel::threads, Kernel::shared_bytes, ctx->stream>>>(p);
-    return gpi_cuda_launched(ctx, args->function);
+    return stream_launch<Kernel>(ctx, args->function, p, p.n);
 }
 
 /* Sums, and minima and maxima of integers of 4 bytes, have kernels of their own. With the operator

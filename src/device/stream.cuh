@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The single pass over a large array at the rate of a copy: a persistent block per multiprocessor,
+ * tiles in a ring of shared memory, warps by role (sm_90 and newer).
+ *
+ *     loader       draws tiles and brings them by bulk copies, as many ahead as the ring has stages
+ *     sum warps    sum up the parts of a tile and publish its sum, before anybody stores it
+ *     look-ahead   finds the prefix of a tile, out of the sums of all before it
+ *     store warps  one for each part: outputs, from the prefix and the part's items
+ *
+ * Sums are out long before other blocks wait for them, so nobody waits for long. What is summed up
+ * and stored is the policy's: a struct, derived from StreamPolicy, of the parameters (with a member
+ * state), the block's shared memory, its stages and the number of tiles that there are,
+ *
+ *     const Params &p; StreamShared<Policy> &s; char *ring; uint32_t tiles;
+ *
+ * that also has
+ *
+ *     store_warps, sum_warps, stages, tile_items, stage_bytes
+ *     Sum, Prefix, Part       a tile publishes a Sum; a Part is what a store warp knows before the
+ *                             prefix is there
+ *     part_is_copy            a Part needs its stage no more
+ *     items()                 of the array, by one thread
+ *     load_tile(tile, stage, loader)   by the loader warp; each lane arrives at s.loaded[stage]
+ *     part_sum(tile, stage, w)         by a warp, for the part of store warp w
+ *     add(Sum, Sum), after(Prefix, Sum)
+ *     start()                 the prefix of the first tile
+ *     look_ahead()            the object that finds the others: exclusive(state, tile)
+ *     finish(Prefix)          of all items, by one thread, once
+ *     load_part(part, stage, w), store_part(part, tile, stage, w, prefix)   by store warps
+ */
+#pragma once
+
+#include "device/host.cuh"
+#include "device/lookahead.cuh"
+#include "device/ring.cuh"
+
+#if GPI_SM >= 90
+
+namespace GPI_SPACE
+{
+
+/* What a policy need not have. */
+struct StreamPolicy {
+    struct Own { /* shared memory */
+    };
+    struct Loader { /* what load_tile() is given, made once for all tiles */
+    };
+
+    GPI_DEVICE void begin() const /* first of all, by one thread */
+    {
+    }
+    GPI_DEVICE void prefetch() const /* the tile that this block may get first, by all threads */
+    {
+    }
+    GPI_DEVICE Loader loader() const
+    {
+        return {};
+    }
+    GPI_DEVICE void reads_done() const /* before the sum of a tile is published */
+    {
+    }
+    GPI_DEVICE void writes_begin() const /* after the sums of all tiles before have been seen */
+    {
+    }
+    GPI_DEVICE void end() const /* of a store warp */
+    {
+    }
+};
+
+template <class Policy> struct StreamShared {
+    static constexpr int S = Policy::stages;
+    alignas(16) typename Policy::Own own;
+    uint64_t loaded[S], summed[S], resolved[S], freed[S]; /* see device/ring.cuh */
+    typename Policy::Sum part_sum[S][Policy::store_warps];
+    typename Policy::Prefix prefix[S];
+    uint32_t tile[S];
+    Launch launch;
+    uint64_t n;
+};
+
+template <class Policy>
+constexpr int stream_threads = (Policy::store_warps + Policy::sum_warps + 2) * 32;
+template <class Policy>
+constexpr int stream_shared_bytes = Policy::stages *Policy::stage_bytes +
+                                    (int)sizeof(StreamShared<Policy>);
+
+template <class Policy> GPI_DEVICE uint32_t stream_tiles(uint64_t n)
+{
+    return (uint32_t)((n + Policy::tile_items - 1) / Policy::tile_items);
+}
+
+template <class Policy>
+GPI_DEVICE typename Policy::Sum stream_tile_sum(const Policy &policy, int stage)
+{
+    typename Policy::Sum sum = policy.s.part_sum[stage][0];
+#pragma unroll
+    for (int w = 1; w < Policy::store_warps; w++)
+        sum = policy.add(sum, policy.s.part_sum[stage][w]);
+    return sum;
+}
+
+template <class Policy>
+GPI_DEVICE void stream_sum(Policy &policy, int warp, const TileState<typename Policy::Sum> &state)
+{
+    auto &s = policy.s;
+    uint32_t tile;
+    for (RingTurn<Policy::stages> turn; ring_wait(policy, turn, tile); turn.next()) {
+        for (int w = warp; w < Policy::store_warps; w += Policy::sum_warps) {
+            const typename Policy::Sum sum = policy.part_sum(tile, turn.stage, w);
+            if (lane_id() == 0)
+                s.part_sum[turn.stage][w] = sum;
+        }
+        asm volatile("bar.sync 1, %0;" ::"n"(Policy::sum_warps * 32) : "memory");
+        if (warp == 0 && lane_id() == 0) {
+            policy.reads_done();
+            state.publish(tile, stream_tile_sum(policy, turn.stage));
+        }
+        barrier_arrive(&s.summed[turn.stage]);
+    }
+}
+
+template <class Policy>
+GPI_DEVICE void stream_look_ahead(Policy &policy, const TileState<typename Policy::Sum> &state)
+{
+    auto &s = policy.s;
+    auto ahead = policy.look_ahead();
+    uint32_t tile;
+    for (RingTurn<Policy::stages> turn; ring_wait(policy, turn, tile); turn.next()) {
+        const typename Policy::Prefix prefix = ahead.exclusive(state, tile);
+        policy.writes_begin();
+        __syncwarp();
+        if (tile == policy.tiles - 1)
+            barrier_wait(&s.summed[turn.stage], turn.parity);
+        if (lane_id() == 0) {
+            if (tile == policy.tiles - 1)
+                policy.finish(policy.after(prefix, stream_tile_sum(policy, turn.stage)));
+            s.prefix[turn.stage] = prefix;
+            barrier_arrive(&s.resolved[turn.stage]);
+        }
+        __syncwarp();
+    }
+}
+
+template <class Policy> GPI_DEVICE void stream_store(Policy &policy, int warp)
+{
+    auto &s = policy.s;
+    uint32_t tile;
+    for (RingTurn<Policy::stages> turn; ring_wait(policy, turn, tile); turn.next()) {
+        typename Policy::Part part;
+        policy.load_part(part, turn.stage, warp);
+        barrier_wait(&s.summed[turn.stage], turn.parity);
+        barrier_wait(&s.resolved[turn.stage], turn.parity);
+        typename Policy::Prefix prefix = s.prefix[turn.stage];
+        for (int w = 0; w < warp; w++)
+            prefix = policy.after(prefix, s.part_sum[turn.stage][w]);
+        if constexpr (Policy::part_is_copy)
+            barrier_arrive(&s.freed[turn.stage]);
+        stall(stall_store, s.launch.epoch, tile * Policy::store_warps + warp);
+        policy.store_part(part, tile, turn.stage, warp, prefix);
+        if constexpr (!Policy::part_is_copy)
+            barrier_arrive(&s.freed[turn.stage]);
+    }
+    policy.end();
+}
+
+/* Grid: at most one block per multiprocessor. After: all outputs. */
+template <class Policy>
+__global__ void __launch_bounds__(stream_threads<Policy>, 1)
+    stream_k(const __grid_constant__ typename Policy::Params p)
+{
+    constexpr int W = Policy::store_warps, R = Policy::sum_warps, S = Policy::stages;
+    extern __shared__ __align__(128) char memory[];
+    auto &s = *(StreamShared<Policy> *)(memory + S * Policy::stage_bytes);
+    Policy policy = {{}, p, s, memory, 0};
+    if (threadIdx.x == 0) {
+        s.n = policy.items();
+        s.launch = launch_begin(p.state, stream_tiles<Policy>(s.n));
+        policy.begin();
+    } else if (threadIdx.x == 32) {
+        ring_init<S>(s, R * 32, W * 32);
+    }
+    policy.prefetch();
+    __syncthreads();
+    policy.tiles = stream_tiles<Policy>(s.n);
+    const TileState<typename Policy::Sum> state(p.state, s.launch.epoch);
+    if (threadIdx.x == 0 && s.launch.tile == 0) {
+        state.retire_one(p.state, policy.tiles);
+        if (policy.tiles == 0)
+            policy.finish(policy.start());
+    }
+    const int warp = threadIdx.x / 32;
+    if (warp < W)
+        stream_store(policy, warp);
+    else if (warp < W + R)
+        stream_sum(policy, warp - W, state);
+    else if (warp == W + R)
+        ring_load<S>(policy, policy.loader());
+    else
+        stream_look_ahead(policy, state);
+}
+
+/* The kernel for n items; p gets its tile states and stays where it is. */
+template <class Policy>
+gp_status stream_add(gp_context *ctx, const char *function, typename Policy::Params &p, uint64_t n,
+                     LaunchList &list)
+{
+    constexpr int shared = stream_shared_bytes<Policy>;
+    static uint64_t allowed;
+    const uint64_t tiles = (n + Policy::tile_items - 1) / Policy::tile_items;
+    const uint64_t most = (uint64_t)ctx->sm_count;
+    const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
+    GPI_TRY(shared_memory_allow(ctx, function, stream_k<Policy>, shared, &allowed));
+    GPI_TRY(
+        gpi_state_get(ctx, function, tiles * TileState<typename Policy::Sum>::pieces, &p.state));
+    list.add(launch_of(stream_k<Policy>, grid, stream_threads<Policy>, shared, p));
+    return GP_OK;
+}
+
+/* The same alone. */
+template <class Policy>
+gp_status stream_launch(gp_context *ctx, const char *function, typename Policy::Params &p,
+                        uint64_t n)
+{
+    LaunchList list;
+    GPI_TRY(stream_add<Policy>(ctx, function, p, n, list));
+    return list.queue(ctx, function);
+}
+
+} // namespace GPI_SPACE
+
+#endif
