@@ -72,12 +72,6 @@ GPI_DEVICE void compact_finish(const CompactParams &p, uint64_t kept)
         atomicOr(p.state.sticky, sticky_capacity);
 }
 
-/* Lane i gets v[0] + .. + v[i - 1]. */
-GPI_DEVICE uint32_t warp_exclusive(uint32_t v)
-{
-    return warp_running_sum(v) - v;
-}
-
 /*
  * Kept items before a tile. Each tile's count has 32 bits, their sum 64. One warp owns the object
  * and asks for tiles in rising order.
@@ -167,9 +161,7 @@ template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(cons
         for (uint64_t i = start; i < n; i += stride)
             count += range.selects(((const Item *)p.a.in)[i]);
     }
-#pragma unroll
-    for (int d = 16; d; d >>= 1)
-        count += __shfl_xor_sync(all_lanes, count, d);
+    count = warp_fold(count, [](uint64_t a, uint64_t b) { return a + b; });
     if (lane_id() == 0 && count)
         atomicAdd((unsigned long long *)p.a.out_count, (unsigned long long)count);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compact/compact_kernels.cuh"
+#include "device/block.cuh"
 
 namespace GPI_SPACE
 {
@@ -115,13 +116,12 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * 32 * groups;
         CompactPart<BYTES, COMPARE, INDICES, GROUPS> part;
         const uint32_t kept = part.load(p.a, first, groups, n);
-        if (lane_id() == 0)
-            s.kept[warp] = kept;
+        share_warp_sum(s.kept, warp, kept);
         __syncthreads();
 
         /* 3. Publish the tile's count; add up those before it. */
         if (warp == 0) {
-            const uint32_t tile_kept = warp_sum(lane_id() < W ? s.kept[lane_id()] : 0);
+            const uint32_t tile_kept = reduce_warps<Sum<uint32_t>>(s.kept);
             if (gridDim.x > 1 && threadIdx.x == 0) {
                 order_reads_before_publishing(p);
                 state.publish(tile, tile_kept);
@@ -139,8 +139,7 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
 
         /* 4. Store. */
         uint64_t base = s.prefix;
-        for (int w = 0; w < warp; w++)
-            base += s.kept[w];
+        fold_warps_before<Sum<uint64_t>>(base, s.kept, warp);
         stall(stall_store, s.launch.epoch, tile);
         part.store(p.a, first, groups, n, base, s.total);
         tile = s.next;

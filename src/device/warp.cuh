@@ -172,8 +172,14 @@ template <class T> GPI_DEVICE T warp_running_sum(T v)
     return v;
 }
 
+/* Lane i gets v[0] + .. + v[i - 1]. */
+GPI_DEVICE uint32_t warp_exclusive(uint32_t v)
+{
+    return warp_running_sum(v) - v;
+}
+
 /* Over all lanes of a warp. */
-template <class F> GPI_DEVICE uint32_t warp_fold(uint32_t v, F f)
+template <class T, class F> GPI_DEVICE T warp_fold(T v, F f)
 {
 #pragma unroll
     for (int d = 16; d; d >>= 1)

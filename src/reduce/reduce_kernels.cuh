@@ -2,6 +2,7 @@
 /* The kernel that folds an array, whatever is folded. */
 #pragma once
 
+#include "device/block.cuh"
 #include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
@@ -159,16 +160,15 @@ GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
  * has all of its warp. */
 template <class Fold, int W>
 GPI_DEVICE typename Fold::A reduce_block(const Fold &fold, typename Fold::A lane,
-                                         typename Fold::A (&warp_sum)[W])
+                                         typename Fold::A (&warp_sums)[W])
 {
     if constexpr (!Fold::ordered)
         lane = warp_reduce(lane, fold);
-    if (lane_id() == 0)
-        warp_sum[threadIdx.x / 32] = lane;
+    share_warp_sum(warp_sums, threadIdx.x / 32, lane);
     __syncthreads();
     if (threadIdx.x >= 32)
         return lane;
-    return warp_reduce(lane_id() < W ? warp_sum[lane_id()] : fold.identity(), fold);
+    return reduce_warps(warp_sums, fold);
 }
 
 /* Some block takes the tile of this block's number first: ask the L2 for its first round while the
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
 {
     using Items = typename Fold::Items;
     using A = typename Fold::A;
-    __shared__ A warp_sum[2][W];
+    __shared__ A warp_sums[2][W];
     __shared__ Launch launch;
     __shared__ uint32_t next[2];
     const int warp = threadIdx.x / 32;
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
             sum = fold.apply(sum, lane);
             __syncthreads();
         } else {
-            sum = reduce_block<Fold, W>(fold, lane, warp_sum[turn & 1]);
+            sum = reduce_block<Fold, W>(fold, lane, warp_sums[turn & 1]);
             if (threadIdx.x == 0 && !alone)
                 state.publish(tile, sum);
         }
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
 
     /* 3. Fold what was published. */
     if constexpr (Fold::exact) {
-        sum = reduce_block<Fold, W>(fold, sum, warp_sum[0]);
+        sum = reduce_block<Fold, W>(fold, sum, warp_sums[0]);
         if (threadIdx.x == 0 && !alone)
             state.publish(blockIdx.x, sum);
     }

@@ -24,17 +24,16 @@ __global__ void __launch_bounds__(W * 32)
 {
     using A = typename Types::A;
     using Tile = RegisterTile<Types, Op, W, K>;
-    __shared__ A warp_sum[W], tile_sum[cluster_blocks_max];
+    __shared__ A warp_sums[W], tile_sum[cluster_blocks_max];
     const int warp = threadIdx.x / 32, rank = blockIdx.x;
     cluster_arrive_relaxed();
     Tile own(p, scan_n(p));
     A sum = own.load(rank);
-    if (lane_id() == 0)
-        warp_sum[warp] = sum;
+    share_warp_sum(warp_sums, warp, sum);
     __syncthreads();
     stall(stall_publish, own.n, rank);
     cluster_wait(); /* all blocks have started: their shared memory may be written */
-    A before = own.before(warp_sum);
+    A before = reduce_warps_before<Op>(warp_sums);
     if (warp == W - 1) {
         A total = Op::apply(before, sum);
         if (lane_id() > rank && lane_id() < gridDim.x)

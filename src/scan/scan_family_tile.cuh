@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "device/block.cuh"
 #include "scan/scan_family.cuh"
 
 namespace GPI_SPACE
@@ -32,20 +33,18 @@ template <class A> GPI_DEVICE A warp_reduce_by(const RunTimeOp<A> &op, A v)
 
 /* Fold of values[0 .. threads), one per thread, in every thread. part: an accumulator per warp, not
  * in use before; free again after the next barrier. By the whole block. */
-template <class A> GPI_DEVICE A block_reduce_by(const RunTimeOp<A> &op, A value, A *part)
+template <class A>
+GPI_DEVICE A block_reduce_by(const RunTimeOp<A> &op, A value, A (&part)[Family<A>::warps])
 {
     const A sum = warp_reduce_by(op, value);
-    if (lane_id() == 0)
-        part[threadIdx.x / 32] = sum;
+    share_warp_sum(part, threadIdx.x / 32, sum);
     __syncthreads();
-    A all = part[0];
-    for (int w = 1; w < Family<A>::warps; w++)
-        all = op.apply(all, part[w]);
-    return all;
+    return fold_warps(part, op);
 }
 
 /* Fold of a tile in shared memory: each thread its R items, then the block. */
-template <class A> GPI_DEVICE A tile_reduce(const RunTimeOp<A> &op, const A *s, A *part)
+template <class A>
+GPI_DEVICE A tile_reduce(const RunTimeOp<A> &op, const A *s, A (&part)[Family<A>::warps])
 {
     const A *mine = s + threadIdx.x * Family<A>::items;
     A sum = mine[0];

@@ -2,6 +2,7 @@
 /* A tile in the registers of a block: what the kernels of small and middle-sized arrays share. */
 #pragma once
 
+#include "device/block.cuh"
 #include "scan/scan_kernels.cuh"
 
 namespace GPI_SPACE
@@ -40,22 +41,6 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
         else
             part.load_partial(in, count);
         return part.scan();
-    }
-
-    /* The fold of the warps before this one, from the sum of each. */
-    GPI_DEVICE A before(const A (&warp_sum)[W]) const
-    {
-        return warp_reduce<Op>(lane_id() < (int)threadIdx.x / 32 ? warp_sum[lane_id() % W]
-                                                                 : Op::identity());
-    }
-
-    static GPI_DEVICE A total(const A (&warp_sum)[W])
-    {
-        A sum = warp_sum[0];
-#pragma unroll
-        for (int w = 1; w < W; w++)
-            sum = Op::apply(sum, warp_sum[w]);
-        return sum;
     }
 
     GPI_DEVICE void store(A prefix)

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
         Launch launch;
         uint32_t next;
     } s;
-    __shared__ A warp_sum[W];
+    __shared__ A warp_sums[W];
     __shared__ typename Ahead::Shared groups;
     const bool leader = threadIdx.x == 0, alone = gridDim.x == 1;
 
@@ -59,19 +59,18 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
     for (uint32_t tile = s.launch.tile; tile < tiles;) {
         /* 2. Load; scan within the warp. */
         const A sum = own.load(tile);
-        if (lane_id() == 0)
-            warp_sum[threadIdx.x / 32] = sum;
+        share_warp_sum(warp_sums, threadIdx.x / 32, sum);
         __syncthreads();
 
         /* 3. Publish the tile's sum; look ahead. */
         if (leader && !alone) {
-            state.publish(tile, own.total(warp_sum));
+            state.publish(tile, fold_warps<Op>(warp_sums));
             s.next = tile_next(p.state, tiles);
         }
-        const A before = own.before(warp_sum);
+        const A before = reduce_warps_before<Op>(warp_sums);
         const A prefix = ahead.exclusive(state, tile, groups);
         if (leader && tile == tiles - 1)
-            scan_finish<Types>(p, own.n, Op::apply(prefix, own.total(warp_sum)));
+            scan_finish<Types>(p, own.n, Op::apply(prefix, fold_warps<Op>(warp_sums)));
 
         /* 4. Store. */
         stall(stall_store, state.epoch, tile);

@@ -10,6 +10,7 @@ extern "C" {
 #include "scan/segment_internal.h"
 }
 #include "device/host.cuh"
+#include "device/ops.cuh"
 #include "device/tile_io.cuh"
 #include "device/warp.cuh"
 
@@ -161,12 +162,7 @@ template <class Word> GPI_DEVICE void heads_set_together(uint32_t *heads, Word w
     const uint32_t firsts = __ballot_sync(all_lanes, lane_id() == 0 || word != before);
     const uint32_t upto = firsts & 0xffffffffu >> 31 - lane_id();
     const int reach = lane_id() - (31 - __clz(upto));
-#pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
-        const uint32_t left = __shfl_up_sync(all_lanes, bits, d);
-        if (reach >= d)
-            bits |= left;
-    }
+    bits = warp_scan_within(bits, reach, Or<uint32_t>());
     if (bits && (lane_id() == 31 || firsts >> lane_id() + 1 & 1))
         atomicOr(heads + word, bits);
 }
