@@ -3,10 +3,66 @@
  * Runs on every GPU. */
 #pragma once
 
+#include "device/block.cuh"
 #include "scan/segment_kernels.cuh"
 
 namespace GPI_SPACE
 {
+
+/* The first tile of this block, by one thread. Some block takes the tile of this block's number
+ * first: ask for it meanwhile. A lone block needs no exchange. */
+template <class In, int TILE_ITEMS, class A, class Op>
+GPI_DEVICE void draw_first(const SegmentParams<A, Op> &p, uint32_t tiles, Launch &launch)
+{
+    if (threadIdx.x == 0)
+        launch = gridDim.x > 1 ? launch_begin(p.state, tiles) : Launch{0, 0};
+    if (gridDim.x > 1)
+        prefetch_tile(p.in, p.n * sizeof(In), blockIdx.x, TILE_ITEMS * sizeof(In));
+}
+
+/* The heads of the items of a tile, a bit each. By a block of W warps. */
+template <int W, class A, class Op, int WORDS>
+GPI_DEVICE void load_heads(const SegmentParams<A, Op> &p, uint64_t tile_first, int warp,
+                           uint32_t (&heads)[WORDS])
+{
+    if (p.heads) {
+        const uint64_t word = tile_first / 32, words = (p.n + 31) / 32;
+        for (int i = threadIdx.x; i < WORDS; i += W * 32)
+            heads[i] = word + i < words ? p.heads[word + i] : 0;
+    } else if (warp == 0) {
+        row_heads(p, tile_first, WORDS, heads);
+    }
+}
+
+/* The items of one warp's part of a tile, at in; count of them exist. A shifted load reads up to 15
+ * bytes past its ends: not at those of the array. */
+template <class Types, int TILE_ITEMS, class Op, int K>
+GPI_DEVICE void load_items(const SegmentParams<typename Types::A, Op> &p, uint32_t tile,
+                           const char *in, bool whole, int count, SegmentPart<Types, Op, K> &part)
+{
+    const bool inside = tile > 0 && (uint64_t)tile * TILE_ITEMS + TILE_ITEMS + 16 <= p.n;
+    if (whole && (inside || misalignment(p.in) == 0))
+        part.in.load(in);
+    else
+        part.load_partial(in, count, p.op);
+}
+
+/* By one warp. Publish the fold of a tile, draw the next one, look ahead: before is the fold of the
+ * segment that goes on in this tile, over the tiles before. A lone block exchanges nothing. */
+template <class Ahead, class State, class Fold, class A, class Params, int W>
+GPI_DEVICE void publish_and_look_ahead(const Params &p, const Fold &fold, const State &state,
+                                       Ahead &ahead, uint32_t tile, uint32_t tiles,
+                                       const Folded<A> (&warp_folds)[W], uint32_t &next, A &before)
+{
+    const Folded<A> tile_fold = fold_warps(warp_folds, fold);
+    if (gridDim.x > 1 && threadIdx.x == 0) {
+        state.publish(tile, tile_fold);
+        next = tile_next(p.state, tiles);
+    }
+    const A prefix = ahead.exclusive(state, tile).value;
+    if (threadIdx.x == 0)
+        before = prefix;
+}
 
 /*
  * Grid: one block per tile, or fewer; W warps. Tile: W x 32 x K vectors. Shared: a bit per item, W
@@ -25,18 +81,14 @@ __global__ void __launch_bounds__(W * 32)
         Launch launch;
         uint32_t next;
     } s;
-    __shared__ Folded<A> warp_fold[W];
+    __shared__ Folded<A> warp_folds[W];
     __shared__ A shared_prefix;
     const int warp = threadIdx.x / 32;
     const Fold fold = {p.op};
 
-    /* 1. Which tile: a lone block needs no exchange. */
+    /* 1. Which tile. */
     const uint32_t tiles = tiles_of<tile_items>(p.n);
-    if (threadIdx.x == 0)
-        s.launch = gridDim.x > 1 ? launch_begin(p.state, tiles) : Launch{0, 0};
-    if (gridDim.x > 1) /* some block takes the tile of this block's number first */
-        prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x,
-                      tile_items * sizeof(typename Types::In));
+    draw_first<typename Types::In, tile_items>(p, tiles, s.launch);
     __syncthreads();
     const TileState<Folded<A>> state(p.state, s.launch.epoch);
     Lookahead<Fold, Folded<A>, 8> ahead(fold.identity(), fold);
@@ -53,53 +105,29 @@ __global__ void __launch_bounds__(W * 32)
         char *out = p.out + first * sizeof(typename Types::Out);
         Part part;
 
-        /* 2. Load. A shifted load reads up to 15 bytes past its ends: not at those of the array. */
-        if (p.heads) {
-            const uint64_t word = tile_first / 32, words = (p.n + 31) / 32;
-            for (int i = threadIdx.x; i < tile_items / 32; i += W * 32)
-                heads[i] = word + i < words ? p.heads[word + i] : 0;
-        } else if (warp == 0) {
-            row_heads(p, tile_first, tile_items / 32, heads);
-        }
-        const bool inside = tile > 0 && tile_first + tile_items + 16 <= p.n;
-        if (whole && (inside || misalignment(p.in) == 0))
-            part.in.load(in);
-        else
-            part.load_partial(in, count, p.op);
+        /* 2. Load. */
+        load_heads<W>(p, tile_first, warp, heads);
+        load_items<Types, tile_items>(p, tile, in, whole, count, part);
         __syncthreads();
         part.load_heads(heads + warp * (Part::items / 32));
 
-        /* 3. Scan within the warp; publish the tile's fold. */
+        /* 3. Scan within the warp; publish the tile's fold; look ahead. */
         const Folded<A> sum = part.scan(p);
-        if (threadIdx.x % 32 == 0)
-            warp_fold[warp] = sum;
+        share_warp_sum(warp_folds, warp, sum);
         __syncthreads();
-        if (warp == 0) {
-            Folded<A> tile_fold = warp_fold[0];
-#pragma unroll
-            for (int w = 1; w < W; w++)
-                tile_fold = fold.apply(tile_fold, warp_fold[w]);
-            if (gridDim.x > 1 && threadIdx.x == 0) {
-                state.publish(tile, tile_fold);
-                s.next = tile_next(p.state, tiles);
-            }
-
-            /* 4. Look ahead. */
-            const A prefix = ahead.exclusive(state, tile).value;
-            if (threadIdx.x == 0)
-                shared_prefix = prefix;
-        }
+        if (warp == 0)
+            publish_and_look_ahead(p, fold, state, ahead, tile, tiles, warp_folds, s.next,
+                                   shared_prefix);
         __syncthreads();
 
-        /* 5. Add the prefix and store. */
+        /* 4. Add the prefix and store. */
         Folded<A> prefix = {shared_prefix, 0};
-        for (int w = 0; w < warp; w++)
-            prefix = fold.apply(prefix, warp_fold[w]);
+        fold_warps_before(prefix, warp_folds, warp, fold);
         stall(stall_store, s.launch.epoch, tile);
         part.store(out, prefix.value, count, p);
         tile = gridDim.x > 1 ? s.next : tiles;
         if (tile < tiles)
-            __syncthreads(); /* warp_fold and prefix are free again */
+            __syncthreads(); /* warp_folds and prefix are free again */
     }
 }
 
