@@ -75,6 +75,32 @@ template <int BYTES, bool COMPARE, bool INDICES, int GROUPS> struct CompactPart 
     }
 };
 
+struct CompactTileShared {
+    Launch launch;
+    uint64_t n, total, prefix;
+    uint32_t kept[GPI_COMPACT_WARPS], next;
+};
+
+/* By one warp: publish the tile's count, add up those before it, draw the next tile. A lone block
+ * needs no exchange. */
+GPI_DEVICE void compact_look_ahead(const CompactParams &p, CompactTileShared &s, CountAhead &ahead,
+                                   const TileState<uint32_t> &state, uint32_t tile, uint32_t tiles)
+{
+    const uint32_t tile_kept = reduce_warps<Sum<uint32_t>>(s.kept);
+    if (gridDim.x > 1 && threadIdx.x == 0) {
+        order_reads_before_publishing(p);
+        state.publish(tile, tile_kept);
+    }
+    const uint64_t prefix = ahead.exclusive(state, tile);
+    order_writes_after_counts(p);
+    if (threadIdx.x == 0) {
+        s.prefix = prefix;
+        if (tile == tiles - 1)
+            compact_finish(p, prefix + tile_kept);
+        s.next = gridDim.x > 1 ? tile_next(p.state, tiles) : tiles;
+    }
+}
+
 /*
  * Grid: one block per tile, or fewer; 8 warps. Tile: 8 x groups x 32 items, groups at most GROUPS.
  * Blocks draw tiles in order (device/epoch.cuh). After: all outputs and the count.
@@ -83,14 +109,9 @@ template <int BYTES, bool COMPARE, bool INDICES, int GROUPS>
 __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
     compact_tile_k(const CompactParams p, const uint32_t groups)
 {
-    constexpr int W = GPI_COMPACT_WARPS;
-    __shared__ struct Shared {
-        Launch launch;
-        uint64_t n, total, prefix;
-        uint32_t kept[W], next;
-    } s;
+    __shared__ CompactTileShared s;
     const int warp = threadIdx.x / 32;
-    const uint32_t tile_items = W * 32 * groups;
+    const uint32_t tile_items = GPI_COMPACT_WARPS * 32 * groups;
 
     /* 1. Which tile: a lone block needs no exchange. */
     if (threadIdx.x == 0) {
@@ -120,21 +141,8 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
         __syncthreads();
 
         /* 3. Publish the tile's count; add up those before it. */
-        if (warp == 0) {
-            const uint32_t tile_kept = reduce_warps<Sum<uint32_t>>(s.kept);
-            if (gridDim.x > 1 && threadIdx.x == 0) {
-                order_reads_before_publishing(p);
-                state.publish(tile, tile_kept);
-            }
-            const uint64_t prefix = ahead.exclusive(state, tile);
-            order_writes_after_counts(p);
-            if (threadIdx.x == 0) {
-                s.prefix = prefix;
-                if (tile == tiles - 1)
-                    compact_finish(p, prefix + tile_kept);
-                s.next = gridDim.x > 1 ? tile_next(p.state, tiles) : tiles;
-            }
-        }
+        if (warp == 0)
+            compact_look_ahead(p, s, ahead, state, tile, tiles);
         __syncthreads();
 
         /* 4. Store. */
