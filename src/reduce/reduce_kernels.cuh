@@ -181,6 +181,13 @@ GPI_DEVICE void prefetch_round(const char *in, uint64_t n, uint64_t vector, uint
         prefetch_tile(in + first, bytes - first, 0, vectors * Items::bytes);
 }
 
+/* Tiles of so many vectors that n items take. */
+template <class Items> GPI_DEVICE uint32_t tiles_of_vectors(uint64_t n, uint64_t tile_vectors)
+{
+    const uint64_t vectors = (n + Items::per_vector - 1) / Items::per_vector;
+    return (uint32_t)((vectors + tile_vectors - 1) / tile_vectors);
+}
+
 /* How far a block has come when all tiles are drawn. */
 struct ReduceEnd {
     uint32_t number; /* of this block, by its last draw */
@@ -243,8 +250,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     const ReduceArray<Items> array(p.in, n);
     const int rounds = GPI_REDUCE_ROUNDS(n * sizeof(typename Items::In));
     const uint64_t part = (uint64_t)rounds * K * 32;
-    const uint64_t vectors = (n + Items::per_vector - 1) / Items::per_vector;
-    const uint32_t tiles = (uint32_t)((vectors + part * W - 1) / (part * W));
+    const uint32_t tiles = tiles_of_vectors<Items>(n, part * W);
 
     if (threadIdx.x == 0)
         launch = alone ? Launch{0, 0} : launch_begin(p.state, tiles);

@@ -74,6 +74,23 @@ GPI_DEVICE A look_back(const FamilyParams<A> &p, const TileState<A> &state, uint
     return prefix;
 }
 
+/* The prefix of a tile by any of the three, over p.start; sum: of the tile. By one warp; the result
+ * is lane 0's. */
+template <class A, class Ahead>
+GPI_DEVICE void prefix_by(int algorithm, const FamilyParams<A> &p, const TileState<A> &state,
+                          Ahead &ahead, uint32_t tile, const A &sum, A &prefix)
+{
+    if (algorithm == GP_ALGORITHM_LOOKBACK) {
+        prefix = look_back(p, state, tile, sum);
+    } else if (algorithm == GP_ALGORITHM_LOOKAHEAD) {
+        if (threadIdx.x == 0)
+            state.publish(tile, sum);
+        prefix = ahead.exclusive(state, tile);
+    } else if (threadIdx.x == 0) {
+        prefix = chain(p, state, tile, sum);
+    }
+}
+
 /*
  * Grid: any number of blocks up to max_grid; they draw tiles in order (device/epoch.cuh), so a tile
  * waits only for tiles of running blocks. Shared: a tile, and an accumulator per thread.
@@ -118,14 +135,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
         /* 2. Its prefix. */
         if (threadIdx.x < 32) {
             A prefix = p.start;
-            if (back)
-                prefix = look_back(p, state, tile, s[T - 1]);
-            else if (algorithm == GP_ALGORITHM_LOOKAHEAD) {
-                if (threadIdx.x == 0)
-                    state.publish(tile, s[T - 1]);
-                prefix = ahead.exclusive(state, tile);
-            } else if (threadIdx.x == 0)
-                prefix = chain(p, state, tile, s[T - 1]);
+            prefix_by(algorithm, p, state, ahead, tile, s[T - 1], prefix);
             if (threadIdx.x == 0) {
                 shared_prefix = prefix;
                 if (tile == tiles - 1)

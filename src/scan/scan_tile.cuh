@@ -12,6 +12,26 @@ namespace GPI_SPACE
 template <class A, int W>
 constexpr int tile_blocks_min = sizeof(A) <= 8 ? tile_warps_per_sm / W : 1;
 
+/* Some block will draw the tile of this block's number: ask for it, and for its word. */
+template <class Types, int TILE_BYTES>
+GPI_DEVICE void prefetch_own(const ScanParams<typename Types::A> &p)
+{
+    if (threadIdx.x == 32)
+        TileState<typename Types::A>(p.state, 0).prefetch(blockIdx.x);
+    prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, TILE_BYTES);
+}
+
+/* What is done once per launch, by the thread that drew tile 0. */
+template <class Types, class Op, class A>
+GPI_DEVICE void scan_tile_begin(const ScanParams<A> &p, const TileState<A> &state, uint64_t n,
+                                uint32_t tiles, bool alone)
+{
+    if (!alone)
+        state.retire_one(p.state, tiles);
+    if (tiles == 0)
+        scan_finish<Types>(p, n, scan_start<Op>(p));
+}
+
 /*
  * Grid: one block per tile, or fewer; W warps. Tile: W x 32 x K vectors. Shared: W + 32
  * accumulators. Blocks draw tiles in order (device/epoch.cuh). After: all outputs, total, row
@@ -32,14 +52,10 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
     __shared__ typename Ahead::Shared groups;
     const bool leader = threadIdx.x == 0, alone = gridDim.x == 1;
 
-    /* 1. Draw; meanwhile ask for the tile of this block's number, which some block will draw, and
-     * for its word. A lone block needs no exchange. */
+    /* 1. Draw; meanwhile ask for a tile. A lone block needs no exchange. */
     const uint64_t number = leader && !alone ? counter_draw(p.state) : 0;
-    if (!alone) {
-        if (threadIdx.x == 32)
-            TileState<A>(p.state, 0).prefetch(blockIdx.x);
-        prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, Tile::bytes);
-    }
+    if (!alone)
+        prefetch_own<Types, Tile::bytes>(p);
     Tile own(p, scan_n(p));
     const uint32_t tiles = tiles_of<Tile::items>(own.n);
     if (leader) {
@@ -49,12 +65,8 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
     __syncthreads();
     const TileState<A> state(p.state, s.launch.epoch);
     Ahead ahead(scan_start<Op>(p));
-    if (leader && s.launch.tile == 0) {
-        if (!alone)
-            state.retire_one(p.state, tiles);
-        if (tiles == 0)
-            scan_finish<Types>(p, own.n, scan_start<Op>(p));
-    }
+    if (leader && s.launch.tile == 0)
+        scan_tile_begin<Types, Op>(p, state, own.n, tiles, alone);
 
     for (uint32_t tile = s.launch.tile; tile < tiles;) {
         /* 2. Load; scan within the warp. */
