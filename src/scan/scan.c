@@ -3,16 +3,23 @@
 
 #include "core/check.h"
 #include "core/cuda.h"
-#include "core/workspace.h"
+#include "scan/family/family_internal.h"
 #include "scan/scan_internal.h"
 
-/* Sizes that follow from a descriptor. */
-struct shape {
-    gp_dtype in, out;
-    size_t in_item, out_item; /* bytes */
-    uint64_t out_items;
-    bool wide;
-};
+bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm)
+{
+    switch (algorithm) {
+    case GP_ALGORITHM_AUTO:
+    case GP_ALGORITHM_LOOKAHEAD:
+        return true;
+    case GP_ALGORITHM_LOOKBACK:
+    case GP_ALGORITHM_CHAINED:
+    case GP_ALGORITHM_FENWICK:
+        return backend == GP_BACKEND_CPU;
+    default:
+        return false;
+    }
+}
 
 gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, gp_op op)
 {
@@ -36,6 +43,29 @@ gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_d
     return GP_OK;
 }
 
+/* Algorithms that let the caller choose how a tile is scanned. */
+static bool has_tiles(gp_algorithm algorithm)
+{
+    return algorithm != GP_ALGORITHM_CUB && algorithm != GP_ALGORITHM_SERIAL &&
+           !gpi_scan_is_default(GP_BACKEND_CUDA, algorithm);
+}
+
+/* The algorithm and the tile method exist, together, on that backend (AUTO: on one of them). */
+static gp_status check_algorithm(gp_context *ctx, const char *f, const gp_scan_desc *d,
+                                 gp_backend backend)
+{
+    GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, ~0u));
+    if ((int)d->tile < GP_SCAN_TILE_AUTO || d->tile > GP_SCAN_TILE_THREE_PHASE)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->tile is %d, expected a gp_scan_tile", f,
+                        (int)d->tile);
+    if (d->tile != GP_SCAN_TILE_AUTO && !has_tiles(d->algorithm))
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: desc->tile is %d, but algorithm %d has no choice: expected "
+                        "GP_SCAN_TILE_AUTO",
+                        f, (int)d->tile, (int)d->algorithm);
+    return GP_OK;
+}
+
 /* *d becomes the full struct. */
 static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *given,
                             gp_backend backend, gp_scan_desc *d)
@@ -44,7 +74,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
     if (d->kind < GP_SCAN_INCLUSIVE || d->kind > GP_SCAN_ROW_POINTERS)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d", f, (int)d->kind);
     GPI_TRY(gpi_scan_check_types(ctx, f, d->in_dtype, d->out_dtype, d->op));
-    GPI_TRY(gpi_scan_check_family(ctx, f, d, backend));
+    GPI_TRY(check_algorithm(ctx, f, d, backend));
     if (d->backward && d->kind == GP_SCAN_ROW_POINTERS)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: desc->backward is %d, expected 0 with GP_SCAN_ROW_POINTERS", f,
@@ -59,43 +89,68 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
     return GP_OK;
 }
 
-static struct shape shape_of(const gp_scan_desc *d, uint64_t n)
+static size_t item_bytes(gp_dtype dtype, gp_op op)
 {
-    struct shape s = {.in = d->in_dtype, .out = d->out_dtype ? d->out_dtype : d->in_dtype};
-    s.in_item = gpi_dtype_bytes(s.in) * gpi_op_scalars(d->op);
-    s.out_item = gpi_dtype_bytes(s.out) * gpi_op_scalars(d->op);
-    s.out_items = n + (d->kind == GP_SCAN_ROW_POINTERS);
-    s.wide = d->total && d->op == GP_SUM && !gpi_dtype_is_float(s.out) && s.out_item < 8;
-    return s;
+    return gpi_dtype_bytes(dtype) * gpi_op_scalars(op);
 }
 
-static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc *d,
-                              const struct shape *s, const void *in, uint64_t n, void *out)
+/* The call that a descriptor means, but for the initial value. */
+static struct gpi_scan_args args_of(const char *f, const gp_scan_desc *d, const void *in,
+                                    uint64_t n, void *out)
 {
+    const gp_dtype out_dtype = d->out_dtype ? d->out_dtype : d->in_dtype;
+    const size_t item = item_bytes(out_dtype, d->op);
+    const bool integer = !gpi_dtype_is_float(out_dtype);
+    return (struct gpi_scan_args){.function = f,
+                                  .in = in,
+                                  .out = out,
+                                  .n = n,
+                                  .op = d->op,
+                                  .kind = d->kind,
+                                  .in_dtype = d->in_dtype,
+                                  .out_dtype = out_dtype,
+                                  .algorithm = d->algorithm,
+                                  .tile = d->tile,
+                                  .wide = d->total && d->op == GP_SUM && integer && item < 8,
+                                  .has_init = d->init != NULL,
+                                  .total = d->total,
+                                  .device_n = d->device_n,
+                                  .sign_bits = gpi_dtype_is_signed(out_dtype) ? (int)item * 8 : 0,
+                                  .backward = d->backward != 0};
+}
+
+static gp_status check_arrays(gp_context *ctx, const char *f, const struct gpi_scan_args *a)
+{
+    const size_t in_item = item_bytes(a->in_dtype, a->op);
+    const size_t out_item = item_bytes(a->out_dtype, a->op);
+    const uint64_t outputs = a->n + (a->kind == GP_SCAN_ROW_POINTERS);
     const struct gpi_array arrays[] = {
-        GPI_READ("in", in, n * s->in_item, gpi_dtype_bytes(s->in)),
-        GPI_WRITE_OVER(s->in_item == s->out_item, "out", out, s->out_items * s->out_item,
-                       gpi_dtype_bytes(s->out)),
-        GPI_WRITE_IF("desc->total", d->total, 8, 8),
-        GPI_READ_IF("desc->device_n", d->device_n, 8, 8),
+        GPI_READ("in", a->in, a->n * in_item, gpi_dtype_bytes(a->in_dtype)),
+        GPI_WRITE_OVER(in_item == out_item, "out", a->out, outputs * out_item,
+                       gpi_dtype_bytes(a->out_dtype)),
+        GPI_WRITE_IF("desc->total", a->total, 8, 8),
+        GPI_READ_IF("desc->device_n", a->device_n, 8, 8),
     };
-    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    GPI_TRY(gpi_check_n(ctx, f, "n", a->n));
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 4));
     return gpi_check_apart(ctx, f, arrays, 0, 3); /* device_n may be in an output */
 }
 
-static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_scan_args *args)
+/* The engine; on CUDA the family makes what is named and what the engine has no kernel for. */
+static gp_status dispatch(gp_context *ctx, const struct gpi_scan_args *args)
 {
-    if (ctx->backend == GP_BACKEND_CUDA && !gpi_scan_is_default(ctx->backend, args->algorithm))
-        return gpi_scan_family(ctx, f, args);
-    if (ctx->backend == GP_BACKEND_CUDA && args->backward) {
-        gpi_scan_fn stream = gpi_scan_backward_find(ctx, args);
-        return stream ? stream(ctx, args) : gpi_scan_backward_any(ctx, args);
-    }
-    gpi_scan_fn scan = gpi_scan_find(ctx, args->in_dtype, args->out_dtype, args->op, args->wide);
+    const bool cuda = ctx->backend == GP_BACKEND_CUDA;
+    const bool named = cuda && !gpi_scan_is_default(ctx->backend, args->algorithm);
+    const bool backward = cuda && args->backward;
+    gpi_scan_fn scan =
+        backward ? gpi_scan_backward_find(ctx, args)
+                 : gpi_scan_find(ctx, args->in_dtype, args->out_dtype, args->op, args->wide);
+    if (named || (backward && !scan))
+        return gpi_scan_family(ctx, args);
     if (!scan)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s to %s on this device", f,
-                        gp_dtype_string(args->in_dtype), gp_dtype_string(args->out_dtype));
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s to %s on this device",
+                        args->function, gp_dtype_string(args->in_dtype),
+                        gp_dtype_string(args->out_dtype));
     return scan(ctx, args);
 }
 
@@ -105,30 +160,14 @@ static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *giv
     gp_scan_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, given, ctx->backend, &d));
-    struct shape s = shape_of(&d, n);
-    GPI_TRY(check_arrays(ctx, f, &d, &s, in, n, out));
+    struct gpi_scan_args args = args_of(f, &d, in, n, out);
+    GPI_TRY(check_arrays(ctx, f, &args));
     if (n == 0 && !d.total && d.kind != GP_SCAN_ROW_POINTERS)
         return GP_OK;
-    struct gpi_scan_args args = {.function = f,
-                                 .in = in,
-                                 .out = out,
-                                 .n = n,
-                                 .op = d.op,
-                                 .kind = d.kind,
-                                 .in_dtype = s.in,
-                                 .out_dtype = s.out,
-                                 .algorithm = d.algorithm,
-                                 .tile = d.tile,
-                                 .wide = s.wide,
-                                 .has_init = d.init != NULL,
-                                 .total = d.total,
-                                 .device_n = d.device_n,
-                                 .sign_bits = gpi_dtype_is_signed(s.out) ? (int)s.out_item * 8 : 0,
-                                 .backward = d.backward != 0};
     if (d.init)
-        memcpy(args.init, d.init, s.out_item);
+        memcpy(args.init, d.init, item_bytes(args.out_dtype, d.op));
     GPI_ON_DEVICE(ctx);
-    return dispatch(ctx, f, &args);
+    return dispatch(ctx, &args);
 }
 
 gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n, void *out)
@@ -165,24 +204,20 @@ uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
     return ((n + tile - 1) / tile + 1) * pieces;
 }
 
-static size_t cuda_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)
+size_t gpi_scan_accumulator_bytes(gp_dtype out, gp_op op, bool wide)
 {
-    size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(s->out, d->op, s->wide));
-    if (gpi_scan_is_default(GP_BACKEND_CUDA, d->algorithm)) {
-        uint64_t ahead = gpi_scan_slots(n, s->in_item, s->out_item);
-        uint64_t family = gpi_scan_family_slots(GP_ALGORITHM_LOOKAHEAD, n, acc);
-        return gpi_state_bytes(d->backward && family > ahead ? family : ahead);
-    }
-    bool keep = gpi_scan_keeps_accumulators(d->algorithm, s->out, s->wide);
-    uint64_t slots = gpi_scan_family_slots(d->algorithm, n, acc);
-    return slots ? gpi_state_bytes(slots) : gpi_scan_family_bytes(d->algorithm, n, acc, keep);
+    return (wide || gpi_dtype_bytes(out) == 8 ? 8 : 4) * gpi_op_scalars(op);
 }
 
-static size_t cpu_bytes(const gp_scan_desc *d, const struct shape *s, uint64_t n)
+/* Tile states of the engine; of the family, where it is asked and where it may be. */
+static size_t cuda_bytes(const struct gpi_scan_args *args)
 {
-    size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(s->out, d->op, s->wide));
-    bool keep = gpi_scan_keeps_accumulators(d->algorithm, s->out, s->wide);
-    return gpi_scan_cpu_bytes(d->algorithm, n, s->in_item, acc, keep);
+    const size_t family = gpi_scan_family_bytes(GP_BACKEND_CUDA, args);
+    const size_t engine = gpi_state_bytes(gpi_scan_slots(
+        args->n, item_bytes(args->in_dtype, args->op), item_bytes(args->out_dtype, args->op)));
+    if (!gpi_scan_is_default(GP_BACKEND_CUDA, args->algorithm))
+        return family;
+    return args->backward && family > engine ? family : engine;
 }
 
 gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *desc, size_t n,
@@ -195,7 +230,7 @@ gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *d
     GPI_TRY(check_desc(NULL, f, desc, t.backend, &d));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(gpi_check_figure(f, bytes));
-    struct shape s = shape_of(&d, n);
-    *bytes = gpi_target_bytes(&t, cpu_bytes(&d, &s, n), cuda_bytes(&d, &s, n));
+    const struct gpi_scan_args args = args_of(f, &d, NULL, n, NULL);
+    *bytes = gpi_target_bytes(&t, gpi_scan_family_bytes(GP_BACKEND_CPU, &args), cuda_bytes(&args));
     return GP_OK;
 }

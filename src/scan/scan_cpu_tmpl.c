@@ -314,7 +314,7 @@ static void serial_run(struct job *job)
     run(job, 0);
 }
 
-#include "scan/scan_cpu_family.h"
+#include "scan/family/family_cpu.h"
 
 static uint64_t items_of(const struct gpi_scan_args *args)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of the scan kernels; compiled per group of units (GPI_GROUP: INT8, ..), and some groups
- * once more with GPI_BACKWARD. */
+ * once more with GPI_BACKWARD, from sm_90 on. */
 #include <type_traits>
 
 #include "device/host.cuh"
@@ -164,11 +164,7 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
     if (args->has_init)
         p.init = init_of<A, typename Types::Out>(args);
 #ifdef GPI_BACKWARD
-#if GPI_SM >= 90
     return launch_stream<Types, Op, true>(ctx, args->function, p);
-#else
-    return gpi_scan_backward_any(ctx, args);
-#endif
 #else
 #if GPI_SM >= 90
     constexpr bool plain_sum = std::is_same_v<Op, Sum<A>> && !Types::wide &&

@@ -21,11 +21,9 @@
  * Backward scans count items from the end of the arrays. CUDA: vectors are turned when they are
  * loaded and stored; rare cases go to a kernel of the family. CPU: blocks are turned.
  *
- * The other algorithms of the literature, to compare: scan_family*.cuh and scan_cub.cu on CUDA,
- * scan_cpu_family.h on the CPU.
+ * The other algorithms of the literature, to compare: scan/family/family_internal.h.
  *
- * Workspace: CUDA: tile states only. CPU: none.
- * Other algorithms: gpi_scan_family_bytes(), gpi_scan_cpu_bytes().
+ * Workspace: CUDA: tile states only. CPU: none. Of the family: gpi_scan_family_bytes().
  *
  * Paper: Merrill and Garland 2016, single-pass parallel prefix scan with decoupled look-back, for
  * the tile states; the fold of fixed groups instead of inclusive prefixes is gp's own.
@@ -128,12 +126,12 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(u8_u32_wide, GP_U8, GP_U32, 1, true)                                                      \
     UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
     UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
-/* With a kernel for backward scans that streams: sums, pairs,
- * and from so many bytes on MIN and MAX. */
+/* With a kernel for backward scans that streams, from an architecture on: sums, pairs, and from so
+ * many bytes on MIN and MAX. */
 #define GPI_SCAN_UNITS_BACKWARD(UNIT)                                                              \
     GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
     GPI_SCAN_UNITS_PAIR(UNIT)
-enum { GPI_SCAN_BACKWARD_ORDERED = 4 };
+enum { GPI_SCAN_BACKWARD_SM = 90, GPI_SCAN_BACKWARD_ORDERED = 4 };
 #define GPI_SCAN_UNITS(UNIT)                                                                       \
     GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
     GPI_SCAN_UNITS_PAIR(UNIT)                                                                      \
@@ -150,10 +148,14 @@ bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op);
 gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, gp_op op);
 gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_dtype out, gp_op op);
 
-/* CUDA, backward: the kernel that streams, for GPI_SCAN_UNITS_BACKWARD (otherwise NULL), and a
- * kernel of the family, for all. */
+/* CUDA, backward: the kernel that streams, for GPI_SCAN_UNITS_BACKWARD, or NULL. */
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args);
-gp_status gpi_scan_backward_any(gp_context *ctx, const struct gpi_scan_args *args);
+
+/* Whether the engine of AUTO computes what the algorithm does. */
+bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm);
+
+/* What an item of an output dtype is computed in. */
+size_t gpi_scan_accumulator_bytes(gp_dtype out, gp_op op, bool wide);
 
 /* Tile state slots that a scan on CUDA takes at most; the tiles are those of the small path. */
 uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes);
@@ -163,62 +165,5 @@ enum { GPI_SCAN_TILE_WARPS = 8, GPI_SCAN_TILE_VECTORS = 4 };
 
 /* CPU: input bytes of a block; the association of float sums depends on it. */
 enum { GPI_SCAN_BLOCK_BYTES = 64 * 1024 };
-
-/* ---- the other algorithms: scan_family.c, scan_family.cuh ---- */
-
-/*
- * On CUDA they take the dtypes as stored and the operator at run time, so there is one unit per
- * accumulator. UNIT(name, bytes).
- */
-#define GPI_SCAN_ACCUMULATORS(UNIT)                                                                \
-    UNIT(u32, 4)                                                                                   \
-    UNIT(u64, 8)                                                                                   \
-    UNIT(f32, 4)                                                                                   \
-    UNIT(f64, 8)                                                                                   \
-    UNIT(affine_f32, 8)                                                                            \
-    UNIT(affine_f64, 16)                                                                           \
-    UNIT(mat2_f32, 16)                                                                             \
-    UNIT(mat2_f64, 32)
-
-enum gpi_scan_accumulator {
-#define GPI_SCAN_ACCUMULATOR(name, bytes) GPI_SCAN_##name,
-    GPI_SCAN_ACCUMULATORS(GPI_SCAN_ACCUMULATOR)
-#undef GPI_SCAN_ACCUMULATOR
-};
-
-/* Queue one call through CUB, or with temporary NULL store in *bytes what it needs.
- * Returns a cudaError_t. */
-typedef int (*gpi_scan_cub_fn)(const gp_context *ctx, const struct gpi_scan_args *args,
-                               void *temporary, size_t *bytes);
-
-enum gpi_scan_accumulator gpi_scan_accumulator_of(gp_dtype out, gp_op op, bool wide);
-size_t gpi_scan_accumulator_bytes(enum gpi_scan_accumulator a);
-gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a);
-gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulator a);
-
-/* Whether the call is for the engine of AUTO; otherwise gpi_scan_family() makes it. */
-bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm);
-/* The algorithm and the tile method exist, together, on that backend (AUTO: on one of them). */
-gp_status gpi_scan_check_family(gp_context *ctx, const char *function, const gp_scan_desc *desc,
-                                gp_backend backend);
-/* A scan on CUDA by another algorithm than the default. */
-gp_status gpi_scan_family(gp_context *ctx, const char *function, const struct gpi_scan_args *args);
-
-/* Local scans cannot wait in the output: it would round them, or lose what does not fit. */
-bool gpi_scan_keeps_accumulators(gp_algorithm algorithm, gp_dtype out, bool wide);
-
-/* What an algorithm takes on CUDA: bytes of a frame (CUB: an estimate), tile state slots. */
-size_t gpi_scan_family_bytes(gp_algorithm algorithm, uint64_t n, size_t acc_bytes, bool keep);
-uint64_t gpi_scan_family_slots(gp_algorithm algorithm, uint64_t n, size_t acc_bytes);
-/* Frame bytes on the CPU. */
-size_t gpi_scan_cpu_bytes(gp_algorithm algorithm, uint64_t n, size_t in_item_bytes,
-                          size_t acc_bytes, bool keep);
-
-/* Blocks of the family's kernels, and items of their tiles (a power of two). The two-pass form has
- * as many parts as a block has threads: a fixed number, so that sums of floats do not depend on the
- * GPU. CPU_PARTS: of the same on the CPU. */
-enum { GPI_SCAN_FAMILY_THREADS = 256, GPI_SCAN_CPU_PARTS = 64 };
-#define GPI_SCAN_FAMILY_ITEMS(acc_bytes) ((acc_bytes) <= 8 ? 8 : 4)
-#define GPI_SCAN_FAMILY_TILE(acc_bytes) (GPI_SCAN_FAMILY_THREADS * GPI_SCAN_FAMILY_ITEMS(acc_bytes))
 
 #endif

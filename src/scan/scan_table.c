@@ -12,10 +12,6 @@
 #define CPU_ENTRY(name, isa) gpi_scan_cpu_##name##_##isa,
 #define CUDA_DECLARE(name, sm) DECLARE(name##_sm##sm)
 #define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_scan_##name##_sm##sm),
-#define CUDA_ENTRIES(name)                                                                         \
-    {                                                                                              \
-        GPI_SMS_OF(CUDA_ENTRY, name)                                                               \
-    }
 
 #define DECLARE_UNIT(name, in, out, scalars, wide)                                                 \
     GPI_ISAS_OF(CPU_DECLARE, name) GPI_SMS_OF(CUDA_DECLARE, name)
@@ -30,7 +26,7 @@ struct entry {
 };
 
 #define ENTRY(name, in, out, scalars, wide)                                                        \
-    {in, out, scalars, wide, {GPI_ISAS_OF(CPU_ENTRY, name)}, CUDA_ENTRIES(name)},
+    {in, out, scalars, wide, {GPI_ISAS_OF(CPU_ENTRY, name)}, {GPI_SMS_OF(CUDA_ENTRY, name)}},
 
 static const struct entry table[] = {GPI_SCAN_UNITS(ENTRY)};
 
@@ -53,7 +49,9 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
 }
 
 #define DECLARE_BACKWARD(name, in, out, scalars, wide) GPI_SMS_OF(CUDA_DECLARE, backward_##name)
-#define BACKWARD(name, in, out, scalars, wide) {in, scalars, CUDA_ENTRIES(backward_##name)},
+#define BACKWARD_ENTRY(name, sm)                                                                   \
+    GPI_CUDA((sm) >= GPI_SCAN_BACKWARD_SM ? gpi_scan_backward_##name##_sm##sm : NULL),
+#define BACKWARD(name, in, out, scalars, wide) {in, scalars, {GPI_SMS_OF(BACKWARD_ENTRY, name)}},
 GPI_SCAN_UNITS_BACKWARD(DECLARE_BACKWARD)
 
 static const struct {
@@ -74,32 +72,6 @@ gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_
         if (backward[i].dtype == args->in_dtype && backward[i].scalars == scalars)
             return backward[i].cuda[ctx->sm_row];
     return NULL;
-}
-
-#define DECLARE_CUB(name, sm)                                                                      \
-    int gpi_scan_cub_##name##_sm##sm(const gp_context *ctx, const struct gpi_scan_args *args,      \
-                                     void *temporary, size_t *bytes);
-#define CUB_ENTRY(name, sm) GPI_CUDA(gpi_scan_cub_##name##_sm##sm),
-#define DECLARE_FAMILY(name, bytes)                                                                \
-    GPI_SMS_OF(CUDA_DECLARE, family_##name) GPI_SMS_OF(DECLARE_CUB, name)
-GPI_SCAN_ACCUMULATORS(DECLARE_FAMILY)
-
-struct family {
-    gpi_scan_fn scan[GPI_SM_COUNT];
-    gpi_scan_cub_fn cub[GPI_SM_COUNT];
-};
-
-#define FAMILY(name, bytes) {CUDA_ENTRIES(family_##name), {GPI_SMS_OF(CUB_ENTRY, name)}},
-static const struct family family[] = {GPI_SCAN_ACCUMULATORS(FAMILY)};
-
-gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a)
-{
-    return family[a].scan[ctx->sm_row];
-}
-
-gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulator a)
-{
-    return family[a].cub[ctx->sm_row];
 }
 
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)

@@ -85,7 +85,7 @@ static size_t heads_bytes(uint64_t n)
 static uint64_t state_slots(const gp_scan_desc *d, uint64_t n)
 {
     size_t item = item_bytes(d);
-    size_t acc = gpi_scan_accumulator_bytes(gpi_scan_accumulator_of(d->in_dtype, d->op, false));
+    size_t acc = gpi_scan_accumulator_bytes(d->in_dtype, d->op, false);
     size_t per_vector = item < 16 ? 16 / item : 1;
     uint64_t tile = (uint64_t)GPI_SCAN_TILE_WARPS * 32 * GPI_SCAN_TILE_VECTORS * per_vector;
     size_t pieces = acc <= 4 ? 1 : acc <= 8 ? 2 : acc / 8 + 2;

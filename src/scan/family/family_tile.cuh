@@ -6,7 +6,7 @@
 #pragma once
 
 #include "device/block.cuh"
-#include "scan/scan_family.cuh"
+#include "scan/family/family.cuh"
 
 namespace GPI_SPACE
 {

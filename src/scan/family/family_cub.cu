@@ -10,7 +10,7 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include "scan/scan_family_host.cuh"
+#include "scan/family/family_host.cuh"
 
 namespace GPI_SPACE
 {

@@ -10,10 +10,10 @@
 extern "C" {
 #include "core/dtype.h"
 #include "core/half.h"
-#include "scan/scan_internal.h"
+#include "scan/family/family_internal.h"
 }
 
-#include "scan/scan_family.cuh"
+#include "scan/family/family.cuh"
 
 namespace GPI_SPACE
 {

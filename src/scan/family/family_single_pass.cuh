@@ -4,7 +4,7 @@
 #pragma once
 
 #include "device/lookahead.cuh"
-#include "scan/scan_family_tile.cuh"
+#include "scan/family/family_tile.cuh"
 
 namespace GPI_SPACE
 {

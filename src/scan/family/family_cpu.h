@@ -11,10 +11,11 @@
  * Scan-then-fan: all blocks are scanned alone, their totals scanned by one thread, and added to all
  * items. Work n + m, depth 1 + m. Reads 2 n, writes 2 n. Source: Sengupta et al. 2007.
  */
-#ifndef GPI_SCAN_CPU_FAMILY_H
-#define GPI_SCAN_CPU_FAMILY_H
+#ifndef GPI_SCAN_FAMILY_CPU_H
+#define GPI_SCAN_FAMILY_CPU_H
 
 #include "core/workspace.h"
+#include "scan/family/family_internal.h"
 
 struct family {
     struct job *job;
@@ -159,14 +160,15 @@ static gp_status family_run(gp_context *ctx, const struct gpi_scan_args *args, s
 {
     static const char function[] = "gp_scan";
     struct gpi_frame frame;
-    bool keep = gpi_scan_keeps_accumulators(args->algorithm, args->out_dtype, args->wide);
-    size_t need = gpi_scan_cpu_bytes(args->algorithm, job->n, sizeof *job->in, sizeof(acc_t), keep);
-    GPI_TRY(gpi_frame_open(ctx, function, need, &frame));
+    struct gpi_scan_args of = *args;
+    of.n = job->n; /* args->n may be its bound */
+    GPI_TRY(gpi_frame_open(ctx, function, gpi_scan_family_bytes(GP_BACKEND_CPU, &of), &frame));
     struct family f = {.job = job, .parts = job->blocks};
     if (args->algorithm == GP_ALGORITHM_REDUCE_THEN_SCAN_TWO_PASS && f.parts > GPI_SCAN_CPU_PARTS)
         f.parts = GPI_SCAN_CPU_PARTS;
     f.sums = gpi_frame_take(&frame, (size_t)f.parts * sizeof *f.sums);
-    f.keep = keep ? gpi_frame_take(&frame, (size_t)job->n * sizeof *f.keep) : NULL;
+    f.keep = gpi_scan_family_keeps(args) ? gpi_frame_take(&frame, (size_t)job->n * sizeof *f.keep)
+                                         : NULL;
     family_phases(ctx, args->algorithm, &f);
     gpi_frame_close(&frame);
     return GP_OK;

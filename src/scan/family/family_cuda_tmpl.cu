@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Launcher of the scan algorithms that are not the default; compiled per accumulator (GPI_ACC). */
-#include "scan/scan_family_host.cuh"
+#include "scan/family/family_host.cuh"
 
-#include "scan/scan_family_fenwick.cuh"
-#include "scan/scan_family_multi_pass.cuh"
-#include "scan/scan_family_single_pass.cuh"
+#include "scan/family/family_fenwick.cuh"
+#include "scan/family/family_multi_pass.cuh"
+#include "scan/family/family_single_pass.cuh"
 #include "tuning/scan_tuning.cuh"
 
 namespace GPI_SPACE
@@ -35,12 +35,12 @@ Acc *take(gpi_frame *frame, uint64_t items)
     return (Acc *)gpi_frame_take(frame, items * sizeof(Acc));
 }
 
-gp_status single_pass(gp_context *ctx, const Params &p, gp_algorithm algorithm)
+/* slots: of the tile states. */
+gp_status single_pass(gp_context *ctx, const Params &p, uint64_t slots, gp_algorithm algorithm)
 {
     const uint64_t tiles = tiles_of(p.n), most = (uint64_t)ctx->sm_count * tile_blocks_per_sm;
     gpi_state state;
-    GPI_TRY(
-        gpi_state_get(ctx, function, gpi_scan_family_slots(algorithm, p.n, sizeof(Acc)), &state));
+    GPI_TRY(gpi_state_get(ctx, function, slots, &state));
     family_single_pass_k<Acc>
         <<<(uint32_t)(tiles < most ? tiles : most), threads, 0, ctx->stream>>>(p, state, algorithm);
     return gpi_cuda_launched(ctx, function);
@@ -140,16 +140,14 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_scan_family_, GPI_ACC))(gp_conte
                                                                         const gpi_scan_args *args)
 {
     using namespace GPI_SPACE;
-    const gp_algorithm algorithm = args->algorithm;
+    const gp_algorithm algorithm = args->algorithm ? args->algorithm : GP_ALGORITHM_LOOKAHEAD;
     const Params p = family_params<Acc>(ctx, args);
-    const bool keep = gpi_scan_keeps_accumulators(algorithm, args->out_dtype, args->wide);
-    if (algorithm == GP_ALGORITHM_CHAINED || algorithm == GP_ALGORITHM_LOOKBACK ||
-        algorithm == GP_ALGORITHM_LOOKAHEAD)
-        return single_pass(ctx, p, algorithm);
+    const uint64_t slots = gpi_scan_family_slots(args);
+    if (slots)
+        return single_pass(ctx, p, slots, algorithm);
     gpi_frame frame;
-    GPI_TRY(gpi_frame_open(ctx, function, gpi_scan_family_bytes(algorithm, p.n, sizeof(Acc), keep),
-                           &frame));
-    gp_status status = with_frame(ctx, p, algorithm, keep, &frame);
+    GPI_TRY(gpi_frame_open(ctx, function, gpi_scan_family_bytes(GP_BACKEND_CUDA, args), &frame));
+    gp_status status = with_frame(ctx, p, algorithm, gpi_scan_family_keeps(args), &frame);
     gpi_frame_close(&frame);
     return status;
 }

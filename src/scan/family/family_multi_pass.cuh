@@ -21,7 +21,7 @@
  */
 #pragma once
 
-#include "scan/scan_family_tile.cuh"
+#include "scan/family/family_tile.cuh"
 
 namespace GPI_SPACE
 {
