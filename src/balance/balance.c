@@ -8,26 +8,6 @@
 #include "core/check.h"
 #include "core/cuda.h"
 
-gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
-                                gp_dtype dtype)
-{
-    if (dtype != GP_U32 && dtype != GP_I32 && dtype != GP_U64 && dtype != GP_I64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected u32, i32, u64 or i64",
-                        function, argument, (int)dtype, gp_dtype_string(dtype));
-    return GP_OK;
-}
-
-gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
-                                uint64_t value, const char *dtype_argument, gp_dtype dtype)
-{
-    uint64_t largest = dtype == GP_U32 ? UINT32_MAX : dtype == GP_I32 ? INT32_MAX : UINT64_MAX;
-    GPI_TRY(gpi_check_n(ctx, function, argument, value));
-    if (value > largest)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than %s %s can hold",
-                        function, argument, value, dtype_argument, gp_dtype_string(dtype));
-    return GP_OK;
-}
-
 /* Offsets, their number and what they should cover: the same in every call. */
 static gp_status check_segments(gp_context *ctx, const char *f, gp_dtype dtype, const void *offsets,
                                 size_t num_segments, const char *items_name, size_t num_items)

@@ -6,7 +6,6 @@
 #include "core/paste.h"
 
 #define NAME(function) PASTE4(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #if GPI_BYTES == 1
 typedef uint8_t item;

@@ -96,15 +96,6 @@ struct gpi_balance_table {
 const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function,
                                                   size_t offset_bytes);
 
-/* ---- checks that several front doors share, in balance.c ------------------------------------- */
-
-/* An integer dtype of 4 or 8 bytes. */
-gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
-                                gp_dtype dtype);
-/* value is at most 2^40 and a number of dtype. */
-gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
-                                uint64_t value, const char *dtype_argument, gp_dtype dtype);
-
 /* ---- the merge path on the CPU --------------------------------------------------------------- */
 
 /* offsets[s] - base, in the width of the offsets. */

@@ -36,9 +36,8 @@ static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->kind is %d, not a gp_compact_kind", f,
                         (int)d->kind);
     GPI_TRY(check_compare(ctx, f, d));
-    if (d->kind == GP_COMPACT_INDICES && d->index_dtype != GP_U32 && d->index_dtype != GP_U64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: index_dtype is %d (%s), expected u32 or u64", f,
-                        (int)d->index_dtype, gp_dtype_string(d->index_dtype));
+    if (d->kind == GP_COMPACT_INDICES)
+        GPI_TRY(gpi_check_unsigned_index(ctx, f, d->index_dtype));
     GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set));
     if (d->kind == GP_COMPACT_PARTITION && d->capacity && d->capacity < n)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend's inner loops, compiled once per instruction set. */
+#include "core/paste.h"
 #include "compact/compact_internal.h"
 #include "compact/compact_move.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
-
-#define NAME_(suffix) gpi_compact_loops_##suffix
-#define NAME(suffix) NAME_(suffix)
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* ---- one bit per item ---- */
 
@@ -248,5 +244,5 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
     }
 }
 
-extern const struct gpi_compact_loops NAME(GPI_ISA_SUFFIX);
-const struct gpi_compact_loops NAME(GPI_ISA_SUFFIX) = {mark, move};
+extern const struct gpi_compact_loops PASTE(gpi_compact_loops_, GPI_ISA_SUFFIX);
+const struct gpi_compact_loops PASTE(gpi_compact_loops_, GPI_ISA_SUFFIX) = {mark, move};

@@ -115,6 +115,62 @@ gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, const char
     return GP_OK;
 }
 
+gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
+                                gp_dtype dtype)
+{
+    if (dtype != GP_U32 && dtype != GP_I32 && dtype != GP_U64 && dtype != GP_I64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected u32, i32, u64 or i64",
+                        function, argument, (int)dtype, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
+                                uint64_t value, const char *dtype_argument, gp_dtype dtype)
+{
+    uint64_t largest = dtype == GP_U32 ? UINT32_MAX : dtype == GP_I32 ? INT32_MAX : UINT64_MAX;
+    GPI_TRY(gpi_check_n(ctx, function, argument, value));
+    if (value > largest)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than %s %s can hold",
+                        function, argument, value, dtype_argument, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+gp_status gpi_check_unsigned_index(gp_context *ctx, const char *function, gp_dtype dtype)
+{
+    if (dtype != GP_U32 && dtype != GP_U64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE,
+                        "%s: index_dtype is %d (%s), expected GP_U32 or GP_U64", function,
+                        (int)dtype, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+gp_status gpi_check_index_range(gp_context *ctx, const char *function, size_t n, gp_dtype dtype)
+{
+    if (dtype == GP_U32 && n > UINT32_MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: n is %zu, expected less than 2^32 with index_dtype u32", function, n);
+    return GP_OK;
+}
+
+gp_status gpi_check_keys(gp_context *ctx, const char *function, gp_dtype dtype, const void *keys_in,
+                         size_t n)
+{
+    size_t bytes = gpi_dtype_bytes(dtype);
+    GPI_TRY(gpi_check_dtype(ctx, function, "dtype", dtype));
+    GPI_TRY(gpi_check_n(ctx, function, "n", n));
+    return gpi_check_array(ctx, function, "keys_in", keys_in, (uint64_t)n * bytes, bytes);
+}
+
+gp_status gpi_check_order(gp_context *ctx, const char *function, const char *argument,
+                          gp_order order)
+{
+    if (order != GP_ASCENDING && order != GP_DESCENDING)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: %s is %d, expected GP_ASCENDING or GP_DESCENDING", function, argument,
+                        (int)order);
+    return GP_OK;
+}
+
 gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char *argument,
                               gp_backend backend, gp_algorithm algorithm, unsigned set)
 {

@@ -101,6 +101,24 @@ gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char 
 gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, const char *argument,
                                size_t bytes);
 
+/* An integer dtype of 4 or 8 bytes; GP_U32 or GP_U64 as index_dtype. */
+gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
+                                gp_dtype dtype);
+gp_status gpi_check_unsigned_index(gp_context *ctx, const char *function, gp_dtype dtype);
+/* value is at most 2^40 and a number of dtype. */
+gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
+                                uint64_t value, const char *dtype_argument, gp_dtype dtype);
+/* n is less than 2^32 with GP_U32 as index_dtype. */
+gp_status gpi_check_index_range(gp_context *ctx, const char *function, size_t n, gp_dtype dtype);
+
+/* GP_ASCENDING or GP_DESCENDING. */
+gp_status gpi_check_order(gp_context *ctx, const char *function, const char *argument,
+                          gp_order order);
+
+/* The keys of a sort: dtype, keys_in and n, in parameter order. */
+gp_status gpi_check_keys(gp_context *ctx, const char *function, gp_dtype dtype, const void *keys_in,
+                         size_t n);
+
 /* The target of a gp_<primitive>_workspace_bytes() call; *taken becomes it,
  * or any machine if it is NULL. */
 gp_status gpi_check_target(const char *function, const gp_target *target, gp_target *taken);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of units that are compiled several times, from the macros that a unit is compiled with. */
+/* For units that are compiled several times: names from the macros that a unit is compiled with;
+ * functions that are inlined with constants, for a loop of its own for each. */
 #ifndef GPI_PASTE_H
 #define GPI_PASTE_H
 
@@ -7,5 +8,7 @@
 #define PASTE(a, b) PASTE_(a, b)
 #define PASTE4_(a, b, c, d) a##b##c##d
 #define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #endif

@@ -5,22 +5,11 @@
 #include "core/check.h"
 #include "csr/csr_internal.h"
 
-static bool is_index(gp_dtype d)
-{
-    return d >= GP_I32 && d <= GP_U64;
-}
-
 gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset,
                              enum gpi_csr_pair *pair)
 {
-    if (!is_index(index))
-        return gpi_fail(ctx, GP_ERROR_DTYPE,
-                        "%s: index_dtype is %s (%d), expected i32, u32, i64 or u64", f,
-                        gp_dtype_string(index), (int)index);
-    if (!is_index(offset))
-        return gpi_fail(ctx, GP_ERROR_DTYPE,
-                        "%s: offset_dtype is %s (%d), expected i32, u32, i64 or u64", f,
-                        gp_dtype_string(offset), (int)offset);
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset));
     if (gpi_dtype_bytes(offset) < gpi_dtype_bytes(index))
         return gpi_fail(ctx, GP_ERROR_DTYPE,
                         "%s: offset_dtype is %s, expected one as wide as index_dtype %s or wider",

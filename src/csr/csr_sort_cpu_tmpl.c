@@ -13,7 +13,6 @@ __extension__ typedef unsigned __int128 uint128_t;
 typedef GPI_KEY wkey_t;
 typedef GPI_SLOT slot_t;
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define NO_ROW UINT64_MAX
 
 void NAME(sort)(struct gpi_csr_sort *s);

@@ -7,7 +7,6 @@
 #include "core/threads.h"
 #include "core/workspace.h"
 #include "merge/merge_internal.h"
-#include "radixsort/radixsort_check.h"
 
 /* Outputs per task of the CPU: enough to bury the search, few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 14, SHARE_MAX = 1 << 20, SHARES_PER_THREAD = 8 };
@@ -27,7 +26,7 @@ static void merge_share(void *arg, size_t part)
 
 static gp_status run_cpu(gp_context *ctx, const struct gpi_merge_job *j)
 {
-    struct shares s = {j, gpi_merge_share_get(ctx->isa, gpi_radix_width(j->key_bytes)), 0,
+    struct shares s = {j, gpi_merge_share_get(ctx->isa, gpi_key_width(j->key_bytes)), 0,
                        j->num_a + j->num_b};
     int threads = gpi_threads_for(ctx->threads, s.n * 2);
     s.share = s.n / ((uint64_t)threads * SHARES_PER_THREAD) + 1;
@@ -89,7 +88,7 @@ static gp_status check_dtype_and_order(gp_context *ctx, const char *f, gp_dtype 
                                        gp_order order)
 {
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
-    return gpi_radix_check_order(ctx, f, "order", order);
+    return gpi_check_order(ctx, f, "order", order);
 }
 
 gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *a, size_t num_a,

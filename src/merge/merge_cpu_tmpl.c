@@ -4,23 +4,12 @@
 #include <string.h>
 
 #include "merge/merge_internal.h"
-#include "core/paste.h"
+#include "core/order_cpu.h"
 
-#define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #define MERGE PASTE(PASTE(PASTE(gpi_merge_b, GPI_KEY_BITS), _cpu_), GPI_ISA_SUFFIX)
 
-/* Inlined with constants for is_float and value_bytes, so that comparing integers
- * takes one operation. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-ALWAYS_INLINE KEY word_of(const struct gpi_radix_order *o, bool is_float, KEY x)
-{
-    if (!is_float)
-        return (KEY)(x ^ (KEY)o->flip);
-    return (KEY)(GPI_RADIX_FLOAT(KEY, x, (KEY)o->sign, (KEY)o->inf) ^ (KEY)o->flip);
-}
-
-/* How many of the first d outputs come from a. */
+/* How many of the first d outputs come from a. Inlined with constants for is_float and value_bytes,
+ * as all of it is, so that comparing integers takes one operation. */
 ALWAYS_INLINE uint64_t items_of_a(const struct gpi_merge_job *j, bool is_float, uint64_t d)
 {
     const KEY *a = j->keys_a, *b = j->keys_b;

@@ -16,7 +16,7 @@
 #define GPI_MERGE_INTERNAL_H
 
 #include "core/context.h"
-#include "radixsort/radixsort_order.h"
+#include "core/order.h"
 
 /* A merge, checked. */
 struct gpi_merge_job {

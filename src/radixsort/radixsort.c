@@ -6,28 +6,6 @@
 #include "core/cuda.h"
 #include "core/order.h"
 
-struct gpi_radix_order gpi_radix_order_of(gp_dtype dtype, gp_order order)
-{
-    int bits = 8 * (int)gpi_dtype_bytes(dtype);
-    uint64_t sign = (uint64_t)1 << (bits - 1), all = sign | (sign - 1);
-    struct gpi_radix_order o = {sign, gpi_infinity_bits(dtype), 0};
-    if (gpi_dtype_is_signed(dtype))
-        o.flip = sign;
-    if (order == GP_DESCENDING)
-        o.flip ^= all;
-    return o;
-}
-
-gp_status gpi_radix_check_order(gp_context *ctx, const char *function, const char *argument,
-                                gp_order order)
-{
-    if (order != GP_ASCENDING && order != GP_DESCENDING)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: %s is %d, expected GP_ASCENDING or GP_DESCENDING", function, argument,
-                        (int)order);
-    return GP_OK;
-}
-
 static gp_status check_bits(gp_context *ctx, const char *function, int width,
                             const gp_radix_sort_options *o)
 {
@@ -52,7 +30,7 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
     if (options)
         GPI_TRY(gpi_take_struct(ctx, function, "options", options, &o,
                                 GPI_FORM(gp_radix_sort_options)));
-    GPI_TRY(gpi_radix_check_order(ctx, function, "options->order", o.order));
+    GPI_TRY(gpi_check_order(ctx, function, "options->order", o.order));
     GPI_TRY(check_bits(ctx, function, width, &o));
     GPI_TRY(gpi_check_algorithm(ctx, function, "options->algorithm", backend, o.algorithm, set));
     job->order = gpi_radix_order_of(dtype, o.order);
@@ -60,33 +38,6 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
     job->end_bit = o.end_bit ? o.end_bit : width;
     job->algorithm = o.algorithm;
     return GP_OK;
-}
-
-gp_status gpi_radix_check_index_dtype(gp_context *ctx, const char *function, gp_dtype dtype)
-{
-    if (dtype != GP_U32 && dtype != GP_U64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE,
-                        "%s: index_dtype is %d (%s), expected GP_U32 or GP_U64", function,
-                        (int)dtype, gp_dtype_string(dtype));
-    return GP_OK;
-}
-
-gp_status gpi_radix_check_index_range(gp_context *ctx, const char *function, size_t n,
-                                      gp_dtype dtype)
-{
-    if (dtype == GP_U32 && n > UINT32_MAX)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: n is %zu, expected less than 2^32 with index_dtype u32", function, n);
-    return GP_OK;
-}
-
-gp_status gpi_radix_check_keys(gp_context *ctx, const char *function, gp_dtype dtype,
-                               const void *keys_in, size_t n)
-{
-    size_t bytes = gpi_dtype_bytes(dtype);
-    GPI_TRY(gpi_check_dtype(ctx, function, "dtype", dtype));
-    GPI_TRY(gpi_check_n(ctx, function, "n", n));
-    return gpi_check_array(ctx, function, "keys_in", keys_in, (uint64_t)n * bytes, bytes);
 }
 
 gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
@@ -121,7 +72,7 @@ gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, si
     struct gpi_radix_job job = {.key_bytes = gpi_dtype_bytes(dtype), .n = n, .keys_in = keys_in};
     job.keys_out = keys_out;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &job));
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
@@ -140,7 +91,7 @@ gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_
                                 .keys_out = keys_out,
                                 .values_out = values_out};
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
                             gpi_item_alignment(value_bytes)));
@@ -163,9 +114,9 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
         GPI_WRITE("indices_out", indices_out, (uint64_t)n * job.value_bytes, job.value_bytes),
     };
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
-    GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
+    GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
+    GPI_TRY(gpi_check_index_range(ctx, f, n, index_dtype));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 1, 2));
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
@@ -184,7 +135,7 @@ static gp_status check_gather(gp_context *ctx, const char *f, size_t item_bytes,
     GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
-    GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
+    GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 2));
     return gpi_check_apart(ctx, f, arrays, 2, 3);
 }
@@ -245,8 +196,8 @@ gp_status gp_argsort_workspace_bytes(const gp_target *target, gp_dtype dtype, si
     struct gpi_radix_job job = {
         .key_bytes = gpi_dtype_bytes(dtype), .value_bytes = gpi_dtype_bytes(index_dtype), .n = n};
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(gpi_radix_check_index_dtype(NULL, f, index_dtype));
-    GPI_TRY(gpi_radix_check_index_range(NULL, f, n, index_dtype));
+    GPI_TRY(gpi_check_unsigned_index(NULL, f, index_dtype));
+    GPI_TRY(gpi_check_index_range(NULL, f, n, index_dtype));
     job.values_out = bytes; /* any array: there is one */
     return workspace_bytes(f, target, dtype, options, &job, bytes);
 }

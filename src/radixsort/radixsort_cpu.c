@@ -99,7 +99,7 @@ static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *
     c->job.value_bytes = index_bytes;
     c->job.values_in = NULL;
     c->job.values_out = indices;
-    gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(whole.key_bytes))(c);
+    gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(whole.key_bytes))(c);
     gpi_gather_cpu(c->threads, whole.value_bytes, values, index_bytes, indices, whole.n,
                    whole.values_out);
 }
@@ -133,7 +133,7 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
     } else if (job->begin_bit == job->end_bit) {
         gpi_radixsort_copy_all(&c);
     } else {
-        gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(job->key_bytes))(&c);
+        gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(job->key_bytes))(&c);
     }
     gpi_frame_close(&frame);
     return GP_OK;

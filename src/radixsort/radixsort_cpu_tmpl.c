@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "core/threads.h"
-#include "core/paste.h"
+#include "core/order_cpu.h"
 
-#define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #if GPI_KEY_BITS == 8
 #define SORT PASTE(gpi_radixsort_k1_cpu_, GPI_ISA_SUFFIX)
 #define SEGMENT PASTE(gpi_radixsort_segment_k1_cpu_, GPI_ISA_SUFFIX)
@@ -70,27 +69,6 @@ struct sort {
 static size_t part_begin(const struct gpi_radix_cpu_job *c, size_t part)
 {
     return gpi_radixsort_part_begin(c->job.n, c->parts, part);
-}
-
-/* One order word; inlined with a constant is_float. */
-static inline KEY word_of(const struct gpi_radix_order *o, bool is_float, KEY x)
-{
-    if (!is_float)
-        return (KEY)(x ^ (KEY)o->flip);
-    return (KEY)(GPI_RADIX_FLOAT(KEY, x, (KEY)o->sign, (KEY)o->inf) ^ (KEY)o->flip);
-}
-
-/* Order words of up to BLOCK keys. Branches outside the loops let the compiler vectorise them. */
-static void words_of(const struct gpi_radix_order *o, const KEY *restrict keys, size_t n,
-                     KEY *restrict words)
-{
-    const KEY flip = (KEY)o->flip, sign = (KEY)o->sign, inf = (KEY)o->inf;
-    if (inf == 0)
-        for (size_t i = 0; i < n; i++)
-            words[i] = keys[i] ^ flip;
-    else
-        for (size_t i = 0; i < n; i++)
-            words[i] = (KEY)(GPI_RADIX_FLOAT(KEY, keys[i], sign, inf) ^ flip);
 }
 
 static void digits_of(const struct gpi_radix_order *o, const KEY *restrict keys, size_t n,

@@ -166,7 +166,7 @@ gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct 
     struct gpi_frame frame;
     if (!cuda)
         return gpi_fail_sm(ctx, function);
-    gpi_radixsort_cub_fn *sort = cuda->cub[gpi_radix_width(job->key_bytes)];
+    gpi_radixsort_cub_fn *sort = cuda->cub[gpi_key_width(job->key_bytes)];
     int error = sort(&a);
     if (error)
         return cub_failed(ctx, function, error);

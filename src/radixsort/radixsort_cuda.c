@@ -68,7 +68,7 @@ static size_t route_bytes(const struct route *r)
 /* The bound for n holds for any fewer, so for the most that are not counted. */
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
 {
-    const int width = gpi_radix_width(job->key_bytes);
+    const int width = gpi_key_width(job->key_bytes);
     const uint64_t counted_from = gpi_radix_counted_from(width);
     struct gpi_radix_job j = *job;
     if (j.algorithm == GP_ALGORITHM_CUB)
@@ -138,7 +138,7 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
     if (job->algorithm == GP_ALGORITHM_CUB)
         return gpi_radixsort_cub(ctx, function, job);
     const struct gpi_radix_engine *engine =
-        cuda->engine[gpi_radix_width(job->key_bytes)][moved_bytes_of(job) / 4];
+        cuda->engine[gpi_key_width(job->key_bytes)][moved_bytes_of(job) / 4];
     bool counted = wants_exact_words(job) && job->n >= engine->counted_from;
     struct route r = counted ? counted_route(engine->bytes(1, 0))
                              : moved_route(job, job->values_in && job->values_in == job->values_out,

@@ -135,11 +135,6 @@ void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index
 gp_status gpi_gather_cuda(gp_context *ctx, const char *function, size_t item_bytes, const void *in,
                           size_t index_bytes, const void *indices, size_t n, void *out);
 
-static inline int gpi_radix_width(size_t key_bytes)
-{
-    return key_bytes == 1 ? 0 : key_bytes == 2 ? 1 : key_bytes == 4 ? 2 : 3;
-}
-
 /* Bytes of the indices that stand in for values or keys of an array. 2^32 itself counts as wide, so
  * that whoever sorts narrow ones has a count of 32 bits. */
 static inline size_t gpi_radix_index_bytes(uint64_t n)

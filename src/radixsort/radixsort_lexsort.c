@@ -4,7 +4,6 @@
 
 #include <gp/lexsort.h>
 
-#include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
@@ -159,7 +158,7 @@ static gp_status apply_options(gp_context *ctx, const char *f, const gp_lexsort_
     int width = 8 * (int)j->pair_bytes;
     if (options)
         GPI_TRY(gpi_take_struct(ctx, f, "options", options, &o, GPI_FORM(gp_lexsort_options)));
-    GPI_TRY(gpi_radix_check_order(ctx, f, "options->order", o.order));
+    GPI_TRY(gpi_check_order(ctx, f, "options->order", o.order));
     GPI_TRY(check_bits(ctx, f, "row_bits", width, o.row_bits));
     GPI_TRY(check_bits(ctx, f, "col_bits", width, o.col_bits));
     j->order = o.order;
@@ -221,8 +220,8 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
     };
     GPI_CALL(ctx, f);
     GPI_TRY(check_inputs(ctx, f, pair_dtype, n, arrays));
-    GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
-    GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
+    GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
+    GPI_TRY(gpi_check_index_range(ctx, f, n, index_dtype));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
     GPI_TRY(apply_options(ctx, f, options, &j));
     return run(ctx, f, &j);

@@ -4,7 +4,6 @@
 
 #include <gp/segsort.h>
 
-#include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/cuda.h"
 #include "radixsort/radixsort_check.h"
@@ -69,7 +68,7 @@ gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *k
         .job = {.key_bytes = gpi_dtype_bytes(dtype), .n = n, .keys_in = keys_in}};
     s.job.keys_out = keys_out;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     return sort(ctx, f, &s, options);
 }
 
@@ -92,7 +91,7 @@ gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const v
                                           .keys_out = keys_out,
                                           .values_out = values_out}};
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
                             gpi_item_alignment(value_bytes)));

@@ -190,8 +190,8 @@ gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
     c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
     c.counts = gpi_frame_take(&frame, p.counts);
     gpi_radixsort_rooms_open(&c, p.rooms ? gpi_frame_take(&frame, p.rooms) : NULL);
-    r.sort = gpi_radixsort_cpu_get(ctx->isa, gpi_radix_width(j->key_bytes));
-    r.segment = gpi_radixsort_segment_get(ctx->isa, gpi_radix_width(j->key_bytes));
+    r.sort = gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(j->key_bytes));
+    r.segment = gpi_radixsort_segment_get(ctx->isa, gpi_key_width(j->key_bytes));
     if (j->begin_bit == j->end_bit) {
         gpi_radixsort_copy_all(&c);
     } else if (p.indices) {

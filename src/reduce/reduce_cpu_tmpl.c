@@ -16,11 +16,8 @@
 
 #include "core/half.h"
 #include "core/order.h"
+#include "core/paste.h"
 #include "reduce/reduce_internal.h"
-
-#define PASTE4_(a, b, c, d) a##b##c##d
-#define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #if GPI_KIND <= 3
 #define GPI_FLOATS (GPI_KIND == 3)

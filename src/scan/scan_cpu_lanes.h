@@ -63,8 +63,6 @@ enum { GROUP = 64 / ACC_BYTES };
 #define WITH_LANES32(name, ...) name##_4(lanes32, __VA_ARGS__)
 #endif
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 /* ---- any operator, for accumulators of 4 and 8 bytes ----------------------------------------- */
 
 #if ACC_BYTES >= 4

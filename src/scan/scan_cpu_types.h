@@ -12,12 +12,8 @@
 
 #include "core/half.h"
 #include "core/order.h"
+#include "core/paste.h"
 #include "scan/scan_internal.h"
-
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-#define PASTE4_(a, b, c, d) a##b##c##d
-#define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
 
 /* Per dtype: its kind (1 unsigned, 2 signed, 3 float, 4 f16, 5 bf16),
  * its bytes and its type as stored. */

@@ -9,7 +9,6 @@
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "radixsort/radixsort_check.h"
 #include "topk/topk_internal.h"
 
 /* Fewer, longer chunks than there could be: their counts are added up by one block. */
@@ -125,12 +124,12 @@ gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
                      .job = {.key_bytes = gpi_dtype_bytes(dtype), .keys = keys_in, .n = n, .k = k}};
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
-    GPI_TRY(gpi_radix_check_order(ctx, f, "order", order));
-    GPI_TRY(gpi_radix_check_keys(ctx, f, dtype, keys_in, n));
+    GPI_TRY(gpi_check_order(ctx, f, "order", order));
+    GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(check_k(ctx, f, n, k));
     if (indices_out) {
-        GPI_TRY(gpi_radix_check_index_dtype(ctx, f, index_dtype));
-        GPI_TRY(gpi_radix_check_index_range(ctx, f, n, index_dtype));
+        GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
+        GPI_TRY(gpi_check_index_range(ctx, f, n, index_dtype));
     }
     c.index_dtype = indices_out ? index_dtype : n > UINT32_MAX ? GP_U64 : GP_U32;
     c.job.index_bytes = gpi_dtype_bytes(c.index_dtype);

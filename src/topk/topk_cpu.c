@@ -74,7 +74,7 @@ static void add_up(const struct gpi_topk_job *j)
 
 void gpi_topk_cpu(gp_context *ctx, const struct gpi_topk_job *j)
 {
-    struct walk w = {j, gpi_topk_loops_get(ctx->isa, gpi_radix_width(j->key_bytes)), 0};
+    struct walk w = {j, gpi_topk_loops_get(ctx->isa, gpi_key_width(j->key_bytes)), 0};
     *j->state = (struct gpi_topk_state){0, 0, j->k, 0};
     int threads = gpi_threads_for(ctx->threads, j->n);
     for (; !j->state->done; w.pass++) {

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU loops of one key width: compiled with GPI_KEY_BITS=8|16|32|64 and per instruction set. */
 #include "topk/topk_internal.h"
-#include "core/paste.h"
+#include "core/order_cpu.h"
 
-#define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 #define LOOPS PASTE(PASTE(PASTE(gpi_topk_b, GPI_KEY_BITS), _cpu_), GPI_ISA_SUFFIX)
 
 enum { BLOCK = 512 };
-
-/* Order words of up to BLOCK keys; branches outside the loops let the compiler vectorise them. */
-static void words_of(const struct gpi_radix_order *o, const KEY *restrict keys, uint64_t n,
-                     KEY *restrict words)
-{
-    const KEY flip = (KEY)o->flip, sign = (KEY)o->sign, inf = (KEY)o->inf;
-    if (inf == 0)
-        for (uint64_t i = 0; i < n; i++)
-            words[i] = keys[i] ^ flip;
-    else
-        for (uint64_t i = 0; i < n; i++)
-            words[i] = (KEY)(GPI_RADIX_FLOAT(KEY, keys[i], sign, inf) ^ flip);
-}
 
 static uint64_t block_end(uint64_t i, uint64_t end)
 {

@@ -20,7 +20,7 @@
 #define GPI_TOPK_INTERNAL_H
 
 #include "core/context.h"
-#include "radixsort/radixsort_order.h"
+#include "core/order.h"
 
 enum { GPI_TOPK_BITS = 11, GPI_TOPK_BINS = 1 << GPI_TOPK_BITS };
 
