@@ -10,6 +10,7 @@
 
 #include <gp/core.h>
 
+#include "core/identity.h"
 #include "core/operators.h"
 
 #define UNUSED __attribute__((unused))
@@ -82,17 +83,6 @@ static inline acc_t apply(gp_op op, acc_t l, acc_t r)
         const as_##class l = (as_##class)left, r = (as_##class)right;                              \
         return (result_type)(result);                                                              \
     }
-
-/* The body of a function of (gp_op op). There are NEUTRAL_NOTHING .. NEUTRAL_LEAST. */
-#define GPI_RETURN_NEUTRAL                                                                         \
-    switch (op) {                                                                                  \
-        GPI_UNIT_OPERATORS(GPI_NEUTRAL_CASE)                                                       \
-    default:                                                                                       \
-        __builtin_unreachable();                                                                   \
-    }
-#define GPI_NEUTRAL_CASE(NAME, Name, class, neutral, result)                                       \
-    case GP_##NAME:                                                                                \
-        return NEUTRAL_##neutral;
 
 #endif
 #endif

@@ -37,16 +37,10 @@ typedef uint64_t wide_t;
 /* Sums of so many items of 1 or 2 bytes fit 32 bits. */
 enum { SHORT = 32768 };
 
-#define ALL ((in_t) ~(in_t)0)
-#define HIGHEST (GPI_KIND == 2 ? (in_t)(((uint64_t)1 << (8 * sizeof(in_t) - 1)) - 1) : ALL)
-#define NEUTRAL_NOTHING (in_t)0
-#define NEUTRAL_ZERO (in_t)0
-#define NEUTRAL_ONE (in_t)1
-#define NEUTRAL_ONES ALL
-#define NEUTRAL_GREATEST HIGHEST
-#define NEUTRAL_LEAST ((in_t)~HIGHEST)
-
-ALWAYS_INLINE in_t neutral(gp_op op){GPI_RETURN_NEUTRAL}
+ALWAYS_INLINE in_t neutral(gp_op op)
+{
+    return (in_t)gpi_integer_identity(op, 8 * (int)sizeof(in_t), GPI_KIND == 2);
+}
 
 #define GPI_LESS(a, b) ((a) < (b))
 #define GPI_CHOOSE(condition, a, b) ((condition) ? (a) : (b))
@@ -154,14 +148,9 @@ static inline bool is_item(in_t x, acc_t acc)
     return same(load(x), acc);
 }
 
-#define NEUTRAL_NOTHING (acc_t) - 0.0
-#define NEUTRAL_ONE (acc_t)1
-#define NEUTRAL_GREATEST (acc_t) NAN
-#define NEUTRAL_LEAST (acc_t) - INFINITY
-
 static acc_t identity(gp_op op)
 {
-    GPI_RETURN_NEUTRAL
+    return (acc_t)gpi_float_identity(op);
 }
 
 static acc_t apply(gp_op op, acc_t left, acc_t right)

@@ -7,7 +7,6 @@
 #ifndef GPI_SCAN_CPU_TYPES_H
 #define GPI_SCAN_CPU_TYPES_H
 
-#include <math.h>
 #include <string.h>
 
 #include "core/half.h"
@@ -180,36 +179,13 @@ static inline bool less(acc_t a, acc_t b)
 #endif
 }
 
-static inline acc_t greatest(void)
-{
-#if ACC_IS_FLOAT
-    return (acc_t)NAN;
-#elif OUT_KIND == 2
-    return (acc_t)((uacc_t)-1 >> 1);
-#else
-    return (acc_t)-1;
-#endif
-}
-
-static inline acc_t least(void)
-{
-#if ACC_IS_FLOAT
-    return (acc_t)-INFINITY;
-#else
-    return (acc_t) ~(math_t)greatest();
-#endif
-}
-
-#define NEUTRAL_NOTHING (ACC_IS_FLOAT ? (acc_t)-0.0 : (acc_t)0)
-#define NEUTRAL_ZERO (acc_t)0
-#define NEUTRAL_ONE (acc_t)1
-#define NEUTRAL_ONES (acc_t) - 1
-#define NEUTRAL_GREATEST greatest()
-#define NEUTRAL_LEAST least()
-
 static inline acc_t identity(gp_op op)
 {
-    GPI_RETURN_NEUTRAL
+#if ACC_IS_FLOAT
+    return (acc_t)gpi_float_identity(op);
+#else
+    return (acc_t)gpi_integer_identity(op, 8 * ACC_BYTES, OUT_KIND == 2);
+#endif
 }
 
 static inline acc_t apply(gp_op op, acc_t left, acc_t right)

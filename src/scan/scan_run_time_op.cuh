@@ -2,8 +2,7 @@
 /* Operators as arguments of a kernel: the same for all its threads, one kernel for all of them. */
 #pragma once
 
-#include <cmath>
-
+#include "core/identity.h"
 #include "device/ops.cuh"
 
 namespace GPI_SPACE
@@ -85,56 +84,15 @@ template <class T> struct RunTimeOp<Mat2<T>> {
 
 /* ---- on the host ---- */
 
-/* Identities of integers whose bits are ones, with a sign bit or 0; the rest of the word is 0. */
-inline uint64_t integer_neutral(gp_op op, uint64_t ones, uint64_t sign)
-{
-#define NEUTRAL_NOTHING 0
-#define NEUTRAL_ZERO 0
-#define NEUTRAL_ONE 1
-#define NEUTRAL_ONES ones
-#define NEUTRAL_GREATEST (ones ^ sign)
-#define NEUTRAL_LEAST sign
-#define CASE(NAME, Name, class_, neutral, result)                                                  \
-    if (op == GP_##NAME)                                                                           \
-        return NEUTRAL_##neutral;
-    GPI_SCALAR_OPERATORS(CASE)
-#undef CASE
-#undef NEUTRAL_NOTHING
-#undef NEUTRAL_ZERO
-#undef NEUTRAL_ONE
-#undef NEUTRAL_ONES
-#undef NEUTRAL_GREATEST
-#undef NEUTRAL_LEAST
-    __builtin_unreachable();
-}
-
-template <class A> A float_neutral(gp_op op)
-{
-#define NEUTRAL_NOTHING (A) - 0.0
-#define NEUTRAL_ONE (A)1
-#define NEUTRAL_GREATEST (A) NAN
-#define NEUTRAL_LEAST (A) - INFINITY
-#define CASE(NAME, Name, class_, neutral, result)                                                  \
-    if (op == GP_##NAME)                                                                           \
-        return NEUTRAL_##neutral;
-    GPI_FLOAT_OPERATORS(CASE)
-#undef CASE
-#undef NEUTRAL_NOTHING
-#undef NEUTRAL_ONE
-#undef NEUTRAL_GREATEST
-#undef NEUTRAL_LEAST
-    __builtin_unreachable();
-}
-
 /* An operator on items of so many bits, which an integer accumulator A has below zeros. */
 template <class A> struct HostOp {
     static RunTimeOp<A> of(gp_op op, int bits, bool is_signed)
     {
-        const uint64_t ones = ~0ull >> (64 - bits), sign = is_signed ? 1ull << (bits - 1) : 0;
+        const uint64_t sign = is_signed ? 1ull << (bits - 1) : 0;
         if constexpr (is_integer<A>::value)
-            return {(A)integer_neutral(op, ones, sign), (A)sign, (int)op};
+            return {(A)gpi_integer_identity(op, bits, is_signed), (A)sign, (int)op};
         else
-            return {float_neutral<A>(op), (A)0, (int)op};
+            return {(A)gpi_float_identity(op), (A)0, (int)op};
     }
 };
 template <class T> struct HostOp<Affine<T>> {
