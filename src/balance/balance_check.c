@@ -57,21 +57,16 @@ static gp_status judge(gp_context *ctx, const struct gpi_offsets_check_args *a, 
 static gp_status find_and_judge(gp_context *ctx, const struct gpi_balance_table *table,
                                 struct gpi_offsets_check_args *a, uint64_t num_items)
 {
-    struct gpi_frame frame;
     uint64_t first_bad = UINT64_MAX;
     if (ctx->backend == GP_BACKEND_CPU) {
         a->first_bad = &first_bad;
         GPI_TRY(table->check(ctx, f, a));
     } else {
-        GPI_TRY(gpi_frame_open(ctx, f, GPI_ALIGN, &frame));
+        GPI_FRAME(frame, ctx, f, GPI_ALIGN);
         a->first_bad = gpi_frame_take(&frame, sizeof first_bad);
-        gp_status s = gpi_cuda_fill(ctx, a->first_bad, 0xff, sizeof first_bad);
-        if (s == GP_OK)
-            s = table->check(ctx, f, a);
-        if (s == GP_OK)
-            s = gp_copy(ctx, a->first_bad, sizeof first_bad, &first_bad);
-        gpi_frame_close(&frame);
-        GPI_TRY(s);
+        GPI_TRY(gpi_cuda_fill(ctx, a->first_bad, 0xff, sizeof first_bad));
+        GPI_TRY(table->check(ctx, f, a));
+        GPI_TRY(gp_copy(ctx, a->first_bad, sizeof first_bad, &first_bad));
     }
     GPI_TRY(gp_context_synchronize(ctx));
     return judge(ctx, a, num_items, first_bad);

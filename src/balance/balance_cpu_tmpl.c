@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "balance/balance_internal.h"
+#include "core/order.h"
 #include "core/paste.h"
 
 #define NAME(function) PASTE4(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
@@ -163,12 +164,7 @@ ALWAYS_INLINE item key_of(item x, int order, item infinity)
         return x;
     if (order == GPI_ORDER_SIGNED)
         return (item)(x ^ sign);
-    item magnitude = (item)(x & (item)~sign);
-    if (magnitude > infinity)
-        return (item) ~(item)0;
-    if (magnitude == 0)
-        return sign;
-    return x & sign ? (item)~x : (item)(x | sign);
+    return GPI_RADIX_FLOAT(item, x, sign, infinity);
 }
 
 ALWAYS_INLINE bool passes(item x, item needle, bool upper)

@@ -121,13 +121,11 @@ static gp_status check_cub(gp_context *ctx, const char *f, const gp_compact_desc
 static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_compact_args *a,
                          gpi_compact_cub *cub)
 {
-    struct gpi_frame frame;
     size_t bytes = 0;
     if (cub(ctx, a, NULL, &bytes) != 0)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses this call", f);
-    GPI_TRY(gpi_frame_open(ctx, f, gpi_piece(bytes), &frame));
+    GPI_FRAME(frame, ctx, f, gpi_piece(bytes));
     cub(ctx, a, gpi_frame_take(&frame, bytes), &bytes);
-    gpi_frame_close(&frame);
     return gpi_cuda_launched(ctx, f);
 }
 
@@ -151,23 +149,18 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const gp_compact_desc 
 static gp_status run(gp_context *ctx, const char *f, const gp_compact_desc *given, const void *in,
                      const uint8_t *keep, size_t n, void *out, uint64_t *out_count)
 {
-    struct gpi_device_guard guard;
     gp_compact_desc desc, *const d = &desc;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, ctx->backend, given, n, d));
     if (d->compare && !d->value)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: value is NULL", f);
     struct gpi_compact_args a = args_of(d, in, keep, n, out, out_count);
-    gpi_device_enter(ctx, &guard);
-    gp_status s = check_arrays(ctx, f, d, &a);
-    if (s == GP_OK)
-        s = check_cub(ctx, f, d, &a);
-    if (s == GP_OK && d->compare)
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(check_arrays(ctx, f, d, &a));
+    GPI_TRY(check_cub(ctx, f, d, &a));
+    if (d->compare)
         a.range = gpi_compact_range_of(d->dtype, d->compare, d->value);
-    if (s == GP_OK)
-        s = ctx->backend == GP_BACKEND_CUDA ? run_cuda(ctx, f, d, &a) : gpi_compact_cpu(ctx, f, &a);
-    gpi_device_leave(ctx, &guard);
-    return s;
+    return ctx->backend == GP_BACKEND_CUDA ? run_cuda(ctx, f, d, &a) : gpi_compact_cpu(ctx, f, &a);
 }
 
 gp_status gp_compact_by(gp_context *ctx, const gp_compact_desc *desc, const void *in,

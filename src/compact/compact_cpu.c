@@ -158,18 +158,16 @@ static int threads_for(const struct gpi_compact_args *a, int threads)
 
 gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gpi_compact_args *a)
 {
-    struct gpi_frame frame;
     struct job j = {.a = a, .loops = gpi_compact_loops_for(ctx->isa), .n = a->n};
     if (a->device_n && *a->device_n < j.n)
         j.n = *a->device_n;
     int threads = threads_for(a, ctx->threads);
     j.plan = plan_of(a, threads);
-    GPI_TRY(gpi_frame_open(ctx, function, gpi_compact_cpu_bytes(a, threads), &frame));
+    GPI_FRAME(frame, ctx, function, gpi_compact_cpu_bytes(a, threads));
     j.count = gpi_frame_take(&frame, (j.plan.round_blocks + 1) * sizeof(uint64_t));
     j.bits = gpi_frame_take(&frame, j.plan.round_blocks * j.plan.block_items / 8);
     j.stage = gpi_frame_take(&frame, stage_bytes(&j.plan));
     uint64_t kept = run_rounds(&j, threads);
-    gpi_frame_close(&frame);
     *a->out_count = kept;
     if (kept > a->capacity)
         gpi_sticky_set(ctx, GPI_STICKY_CAPACITY);

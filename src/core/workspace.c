@@ -121,7 +121,8 @@ void *gpi_frame_take(struct gpi_frame *frame, size_t bytes)
 
 void gpi_frame_close(struct gpi_frame *frame)
 {
-    frame->ctx->scratch_used = frame->begin;
+    if (frame->ctx) /* was opened */
+        frame->ctx->scratch_used = frame->begin;
 }
 
 /* Zero the block; the counter starts at epoch 1 (byte 4, little-endian). */

@@ -2,11 +2,9 @@
 /*
  * Scratch memory of one call.
  *
- *     struct gpi_frame frame;
- *     GPI_TRY(gpi_frame_open(ctx, "gp_radix_sort", need, &frame)); // need: an upper bound in bytes
+ *     GPI_FRAME(frame, ctx, "gp_radix_sort", need); // need: an upper bound in bytes
  *     uint32_t *counts = gpi_frame_take(&frame, bins * sizeof *counts); // 256-byte aligned
  *     ...queue work, call other rooms...
- *     gpi_frame_close(&frame);
  *
  * The outermost frame grows the block if it must; need therefore includes what the rooms it calls
  * take (add their workspace_bytes). Nested frames only carve. Frames close in reverse order.
@@ -15,7 +13,7 @@
 #ifndef GPI_WORKSPACE_H
 #define GPI_WORKSPACE_H
 
-#include "core/context.h"
+#include "core/check.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +29,11 @@ gp_status gpi_frame_open(gp_context *ctx, const char *function, size_t need,
                          struct gpi_frame *frame);
 void *gpi_frame_take(struct gpi_frame *frame, size_t bytes);
 void gpi_frame_close(struct gpi_frame *frame);
+
+/* A frame to the end of its block; if it cannot be opened, the function returns why. */
+#define GPI_FRAME(frame, ctx, function, need)                                                      \
+    __attribute__((cleanup(gpi_frame_close))) struct gpi_frame frame = {NULL, 0, 0};               \
+    GPI_TRY(gpi_frame_open(ctx, function, need, &frame))
 
 /* The tile-state block with at least that many slots in each array. CUDA contexts only. */
 gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,

@@ -109,8 +109,6 @@ gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, co
                                        void *row_pointers)
 {
     static const char f[] = "gp_csr_row_pointers_unsorted";
-    struct gpi_device_guard guard;
-    struct gpi_frame frame;
     size_t need;
     struct row_call c = {
         index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
@@ -118,14 +116,9 @@ gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, co
     GPI_TRY(check_row_call(ctx, f, &c));
     gp_target target = gpi_target_of(ctx);
     GPI_TRY(unsorted_bytes(&target, offset_dtype, nnz, num_rows, &need));
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_frame_open(ctx, f, need, &frame);
-    if (s == GP_OK) {
-        s = count_and_scan(ctx, f, &c, &frame);
-        gpi_frame_close(&frame);
-    }
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    GPI_FRAME(frame, ctx, f, need);
+    return count_and_scan(ctx, f, &c, &frame);
 }
 
 gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
@@ -220,17 +213,15 @@ static gp_status report(gp_context *ctx, const char *f, uint64_t found,
 static gp_status check_matrix(gp_context *ctx, const char *f, enum gpi_csr_pair pair,
                               const struct gpi_csr_matrix *a)
 {
-    struct gpi_frame frame;
     uint64_t value = GPI_CSR_VALID;
-    GPI_TRY(gpi_frame_open(ctx, f, GPI_ALIGN, &frame));
+    GPI_FRAME(frame, ctx, f, GPI_ALIGN);
     uint64_t *word = gpi_frame_take(&frame, sizeof *word);
-    gp_status s = gpi_csr_find(ctx, pair)->check(ctx, a, word);
-    if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA)
-        s = gpi_csr_kernels_find(ctx, pair)->read_word(ctx, f, word, &value);
-    else if (s == GP_OK)
+    GPI_TRY(gpi_csr_find(ctx, pair)->check(ctx, a, word));
+    if (ctx->backend == GP_BACKEND_CUDA)
+        GPI_TRY(gpi_csr_kernels_find(ctx, pair)->read_word(ctx, f, word, &value));
+    else
         value = *word;
-    gpi_frame_close(&frame);
-    return s == GP_OK ? report(ctx, f, value, a) : s;
+    return report(ctx, f, value, a);
 }
 
 gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,

@@ -158,23 +158,19 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
 static gp_status transpose(gp_context *ctx, const gp_coo_desc *desc, struct gpi_csr_coo *c,
                            const void *row_pointers)
 {
-    struct gpi_frame frame;
     gp_target target = gpi_target_of(ctx);
     size_t need;
     if (c->nnz == 0 || c->num_rows == 0 || c->num_cols == 0)
         return convert_nothing(ctx, c);
     GPI_TRY(conversion_bytes(&target, c, &need));
     size_t rows_bytes = (size_t)c->nnz * c->index_bytes;
-    GPI_TRY(gpi_frame_open(ctx, c->function, need + gpi_piece(rows_bytes), &frame));
+    GPI_FRAME(frame, ctx, c->function, need + gpi_piece(rows_bytes));
     void *rows = gpi_frame_take(&frame, rows_bytes);
     c->cols = rows;
-    gp_status s = gp_balance_search(ctx, gpi_csr_unsigned(desc->offset_dtype), row_pointers,
-                                    (size_t)c->num_cols, (size_t)c->nnz,
-                                    gpi_csr_unsigned(desc->index_dtype), rows, NULL);
-    if (s == GP_OK)
-        s = convert(ctx, c);
-    gpi_frame_close(&frame);
-    return s;
+    GPI_TRY(gp_balance_search(ctx, gpi_csr_unsigned(desc->offset_dtype), row_pointers,
+                              (size_t)c->num_cols, (size_t)c->nnz,
+                              gpi_csr_unsigned(desc->index_dtype), rows, NULL));
+    return convert(ctx, c);
 }
 
 gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,

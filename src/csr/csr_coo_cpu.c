@@ -63,10 +63,9 @@ size_t gpi_csr_coo_cpu_bytes(const struct gpi_csr_coo *c)
 
 gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *c)
 {
-    struct gpi_frame frame;
     struct gpi_csr_sort s = plan(c);
     size_t n = (size_t)c->nnz;
-    GPI_TRY(gpi_frame_open(ctx, c->function, gpi_csr_coo_cpu_bytes(c), &frame));
+    GPI_FRAME(frame, ctx, c->function, gpi_csr_coo_cpu_bytes(c));
     s.ctx = ctx;
     for (int i = 0; i < 2; i++) {
         s.keys[i] = gpi_frame_take(&frame, n * key_bytes(c));
@@ -78,6 +77,5 @@ gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *c)
     s.last_rows = gpi_frame_take(&frame, (s.buckets + 1) * sizeof *s.last_rows);
     s.side = gpi_frame_take(&frame, s.buckets);
     gpi_csr_sort_find(ctx, wide_keys(c), wide_slots(c))(&s);
-    gpi_frame_close(&frame);
     return GP_OK;
 }

@@ -173,12 +173,9 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
 
 gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *c)
 {
-    struct gpi_frame frame;
     gp_target target = gpi_target_of(ctx);
     size_t need;
     GPI_TRY(gpi_csr_coo_cuda_bytes(&target, c, &need));
-    GPI_TRY(gpi_frame_open(ctx, c->function, need, &frame));
-    gp_status s = run(ctx, c, &frame);
-    gpi_frame_close(&frame);
-    return s;
+    GPI_FRAME(frame, ctx, c->function, need);
+    return run(ctx, c, &frame);
 }

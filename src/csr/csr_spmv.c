@@ -63,16 +63,13 @@ static double scalar(gp_dtype dtype, const void *value, double missing)
 
 static gp_status multiply(gp_context *ctx, const char *f, struct call *c)
 {
-    struct gpi_frame frame;
     struct gpi_csr_spmv *s = &c->args;
-    GPI_TRY(gpi_frame_open(ctx, f, frame_bytes(c, ctx->backend), &frame));
+    GPI_FRAME(frame, ctx, f, frame_bytes(c, ctx->backend));
     s->tiles = tile_count(&s->a, ctx->backend);
     s->tile_rows = gpi_frame_take(&frame, (size_t)(s->tiles + 1) * sizeof(uint64_t));
     s->carry_rows = gpi_frame_take(&frame, (size_t)s->tiles * sizeof(uint64_t));
     s->carry_values = gpi_frame_take(&frame, (size_t)s->tiles * gpi_dtype_bytes(s->dtype));
-    gp_status status = gpi_csr_find(ctx, c->pair)->spmv[s->dtype == GP_F64](ctx, s);
-    gpi_frame_close(&frame);
-    return status;
+    return gpi_csr_find(ctx, c->pair)->spmv[s->dtype == GP_F64](ctx, s);
 }
 
 gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,

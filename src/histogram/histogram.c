@@ -106,7 +106,6 @@ static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
 
 static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_histogram_args *args)
 {
-    struct gpi_frame frame;
     size_t bytes = 0;
     gpi_histogram_cub_fn cub = gpi_histogram_cub_find(ctx);
     if (!cub)
@@ -117,9 +116,8 @@ static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_histog
     if (bytes / sizeof(uint32_t) > INT_MAX) /* it finds the counters of a block with an int */
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: CUB cannot have a table of %u bins per block", f, args->binning.bins);
-    GPI_TRY(gpi_frame_open(ctx, f, gpi_piece(bytes), &frame));
+    GPI_FRAME(frame, ctx, f, gpi_piece(bytes));
     cub(ctx, args, gpi_frame_take(&frame, bytes), &bytes);
-    gpi_frame_close(&frame);
     return gpi_cuda_launched(ctx, f);
 }
 

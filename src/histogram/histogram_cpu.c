@@ -332,7 +332,6 @@ static void count_all(struct gpi_histogram_job *job)
 gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
                             const struct gpi_histogram_args *args)
 {
-    struct gpi_frame frame;
     const int threads = gpi_threads_for(ctx->threads, args->n / 2);
     const struct gpi_binning_functions functions = gpi_binning_find(ctx, args->dtype);
     struct gpi_histogram_job job = {
@@ -343,7 +342,7 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
         job.plan.edge_cells = 0;
     const struct gpi_histogram_pieces size =
         gpi_histogram_pieces(&job.plan, args->n, args->binning.bins);
-    GPI_TRY(gpi_frame_open(ctx, function, size.sum, &frame));
+    GPI_FRAME(frame, ctx, function, size.sum);
     if (job.plan.edge_cells > 0) {
         uint32_t *below = gpi_frame_take(&frame, size.below);
         uint32_t *bin = gpi_frame_take(&frame, size.bin);
@@ -354,6 +353,5 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
     job.counted = gpi_frame_take(&frame, size.counted);
     job.split = gpi_frame_take(&frame, size.split);
     count_all(&job);
-    gpi_frame_close(&frame);
     return GP_OK;
 }

@@ -44,13 +44,10 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const struct gpi_merge
 {
     gpi_merge_launch_fn *launch = gpi_merge_launch_get(ctx->sm_row);
     uint64_t n = j->num_a + j->num_b;
-    struct gpi_frame frame;
     if (!launch)
         return gpi_fail_sm(ctx, f);
-    GPI_TRY(gpi_frame_open(ctx, f, frame_bytes(n), &frame));
-    gp_status s = launch(ctx, f, j, gpi_frame_take(&frame, gpi_merge_cuts(n) * sizeof(uint64_t)));
-    gpi_frame_close(&frame);
-    return s;
+    GPI_FRAME(frame, ctx, f, frame_bytes(n));
+    return launch(ctx, f, j, gpi_frame_take(&frame, gpi_merge_cuts(n) * sizeof(uint64_t)));
 }
 
 static gp_status run(gp_context *ctx, const char *f, const struct gpi_merge_job *j)

@@ -190,7 +190,6 @@ static void reduce_sums(gp_context *ctx, const struct gpi_reduce_args *args, con
 
 gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi_reduce_args *args)
 {
-    struct gpi_frame frame;
     struct job job = {.unit = gpi_reduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
                       .op = args->op,
                       .in = args->in,
@@ -199,7 +198,7 @@ gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi
         job.n = *args->device_n;
     const uint64_t blocks = blocks_of(job.n, job.unit->item_bytes);
     const size_t bytes = gpi_piece(blocks * job.unit->acc_bytes);
-    GPI_TRY(gpi_frame_open(ctx, function, bytes, &frame));
+    GPI_FRAME(frame, ctx, function, bytes);
     job.sums = gpi_frame_take(&frame, bytes);
     gpi_parallel_for(gpi_threads_for(ctx->threads, job.n * job.unit->item_bytes / 16),
                      (size_t)blocks, block_reduce, &job);
@@ -207,6 +206,5 @@ gp_status gpi_reduce_cpu(gp_context *ctx, const char *function, const struct gpi
         arg_store(&job, blocks, args);
     else
         reduce_sums(ctx, args, &job, blocks);
-    gpi_frame_close(&frame);
     return GP_OK;
 }

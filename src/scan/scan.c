@@ -195,13 +195,11 @@ gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const voi
     return scan_by(ctx, "gp_scan_exclusive", &desc, in, n, out);
 }
 
-uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes)
+uint64_t gpi_scan_tiles(uint64_t n, size_t item_bytes)
 {
-    size_t item = in_item_bytes > out_item_bytes ? in_item_bytes : out_item_bytes;
-    size_t per_vector = item < 16 ? 16 / item : 1;
+    size_t per_vector = item_bytes < 16 ? 16 / item_bytes : 1;
     uint64_t tile = (uint64_t)GPI_SCAN_TILE_WARPS * 32 * GPI_SCAN_TILE_VECTORS * per_vector;
-    size_t pieces = item > 8 ? item / 8 : 1;
-    return ((n + tile - 1) / tile + 1) * pieces;
+    return (n + tile - 1) / tile + 1;
 }
 
 size_t gpi_scan_accumulator_bytes(gp_dtype out, gp_op op, bool wide)
@@ -213,8 +211,10 @@ size_t gpi_scan_accumulator_bytes(gp_dtype out, gp_op op, bool wide)
 static size_t cuda_bytes(const struct gpi_scan_args *args)
 {
     const size_t family = gpi_scan_family_bytes(GP_BACKEND_CUDA, args);
-    const size_t engine = gpi_state_bytes(gpi_scan_slots(
-        args->n, item_bytes(args->in_dtype, args->op), item_bytes(args->out_dtype, args->op)));
+    const size_t in = item_bytes(args->in_dtype, args->op);
+    const size_t out = item_bytes(args->out_dtype, args->op), item = in > out ? in : out;
+    const size_t engine =
+        gpi_state_bytes(gpi_scan_tiles(args->n, item) * (item > 8 ? item / 8 : 1));
     if (!gpi_scan_is_default(GP_BACKEND_CUDA, args->algorithm))
         return family;
     return args->backward && family > engine ? family : engine;

@@ -42,36 +42,12 @@ DTYPE(GP_F64, double)
 
 /* The accumulator of an output dtype: 32 or 64 bits, unsigned where results only have to wrap. */
 template <class T> struct Accumulator {
-    using wrapping = uint32_t;
-    using ordered = int32_t;
-};
-template <> struct Accumulator<uint8_t> {
-    using wrapping = uint32_t;
-    using ordered = uint32_t;
-};
-template <> struct Accumulator<uint16_t> : Accumulator<uint8_t> {
-};
-template <> struct Accumulator<uint32_t> : Accumulator<uint8_t> {
-};
-template <> struct Accumulator<int64_t> {
-    using wrapping = uint64_t;
-    using ordered = int64_t;
-};
-template <> struct Accumulator<uint64_t> {
-    using wrapping = uint64_t;
-    using ordered = uint64_t;
-};
-template <> struct Accumulator<float> {
-    using wrapping = float;
-    using ordered = float;
-};
-template <> struct Accumulator<f16_t> : Accumulator<float> {
-};
-template <> struct Accumulator<bf16_t> : Accumulator<float> {
-};
-template <> struct Accumulator<double> {
-    using wrapping = double;
-    using ordered = double;
+    static constexpr bool narrow = sizeof(T) < 8;
+    using real = std::conditional_t<narrow, float, double>;
+    using wide = std::conditional_t<narrow, uint32_t, uint64_t>;
+    using sorted = std::conditional_t<std::is_signed_v<T>, std::make_signed_t<wide>, wide>;
+    using wrapping = std::conditional_t<std::is_integral_v<T>, wide, real>;
+    using ordered = std::conditional_t<std::is_integral_v<T>, sorted, real>;
 };
 
 /* The dtype whose limits are the identities of min and max. */

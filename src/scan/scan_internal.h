@@ -157,8 +157,8 @@ bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm);
 /* What an item of an output dtype is computed in. */
 size_t gpi_scan_accumulator_bytes(gp_dtype out, gp_op op, bool wide);
 
-/* Tile state slots that a scan on CUDA takes at most; the tiles are those of the small path. */
-uint64_t gpi_scan_slots(uint64_t n, size_t in_item_bytes, size_t out_item_bytes);
+/* Tiles of a scan on CUDA at most, which are those of the small path. */
+uint64_t gpi_scan_tiles(uint64_t n, size_t item_bytes);
 
 /* Items of a tile of the small path: 16 bytes of the larger item per lane and vector. */
 enum { GPI_SCAN_TILE_WARPS = 8, GPI_SCAN_TILE_VECTORS = 4 };

@@ -60,20 +60,6 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc
     return gpi_check_arrays(ctx, f, arrays, 3);
 }
 
-static gp_status check_offset_dtype(gp_context *ctx, const char *f, gp_dtype dtype, uint64_t n)
-{
-    uint64_t most = dtype == GP_I32 ? INT32_MAX : UINT32_MAX;
-    if (dtype != GP_I32 && dtype != GP_U32 && dtype != GP_I64 && dtype != GP_U64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE,
-                        "%s: offset_dtype is %d, expected GP_I32, GP_U32, GP_I64 or GP_U64", f,
-                        (int)dtype);
-    if (gpi_dtype_bytes(dtype) == 4 && n > most)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: n is %" PRIu64 ", which is not a number of offset_dtype %s", f, n,
-                        gp_dtype_string(dtype));
-    return GP_OK;
-}
-
 /* ---- workspace ------------------------------------------------------------------------------- */
 
 static size_t heads_bytes(uint64_t n)
@@ -84,12 +70,8 @@ static size_t heads_bytes(uint64_t n)
 /* Slots of the tile states: a value and a note per tile of the small path. */
 static uint64_t state_slots(const gp_scan_desc *d, uint64_t n)
 {
-    size_t item = item_bytes(d);
     size_t acc = gpi_scan_accumulator_bytes(d->in_dtype, d->op, false);
-    size_t per_vector = item < 16 ? 16 / item : 1;
-    uint64_t tile = (uint64_t)GPI_SCAN_TILE_WARPS * 32 * GPI_SCAN_TILE_VECTORS * per_vector;
-    size_t pieces = acc <= 4 ? 1 : acc <= 8 ? 2 : acc / 8 + 2;
-    return ((n + tile - 1) / tile + 1) * pieces;
+    return gpi_scan_tiles(n, item_bytes(d)) * (acc <= 4 ? 1 : acc <= 8 ? 2 : acc / 8 + 2);
 }
 
 static gp_status workspace_bytes(const gp_target *target, const char *f, const gp_scan_desc *desc,
@@ -110,22 +92,16 @@ static gp_status workspace_bytes(const gp_target *target, const char *f, const g
 
 static gp_status run_cuda(gp_context *ctx, struct gpi_segment_args *args, gpi_segment_fn scan)
 {
-    struct gpi_frame frame;
     gpi_segment_heads_fn find_heads = gpi_segment_heads_find(ctx);
     if (args->segments.source == GPI_SEGMENT_ROWS)
         return scan(ctx, args);
-    GPI_TRY(gpi_frame_open(ctx, args->function, heads_bytes(args->n), &frame));
+    GPI_FRAME(frame, ctx, args->function, heads_bytes(args->n));
     uint32_t *heads = gpi_frame_take(&frame, heads_bytes(args->n));
-    gp_status s = GP_OK;
     if (args->segments.source == GPI_SEGMENT_OFFSETS)
-        s = gpi_cuda_fill(ctx, heads, 0, (size_t)(args->n / 32 + 1) * sizeof *heads);
-    if (s == GP_OK)
-        s = find_heads(ctx, args, heads);
+        GPI_TRY(gpi_cuda_fill(ctx, heads, 0, (size_t)(args->n / 32 + 1) * sizeof *heads));
+    GPI_TRY(find_heads(ctx, args, heads));
     args->heads = heads;
-    if (s == GP_OK)
-        s = scan(ctx, args);
-    gpi_frame_close(&frame);
-    return s;
+    return scan(ctx, args);
 }
 
 /* The tile states, before anything is queued: what can fail must fail then. */
@@ -180,7 +156,8 @@ gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const voi
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    GPI_TRY(check_offset_dtype(ctx, f, offset_dtype, n));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "n", n, "offset_dtype", offset_dtype));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
     size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
     const struct gpi_array of =

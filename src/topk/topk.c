@@ -72,8 +72,6 @@ static gp_status select_and_sort(gp_context *ctx, const char *f, struct call *c,
 
 static gp_status run(gp_context *ctx, const char *f, struct call *c)
 {
-    struct gpi_device_guard guard;
-    struct gpi_frame frame;
     struct pieces p;
     const gp_target target = gpi_target_of(ctx);
     bool cuda = ctx->backend == GP_BACKEND_CUDA;
@@ -83,14 +81,9 @@ static gp_status run(gp_context *ctx, const char *f, struct call *c)
         return gpi_fail_sm(ctx, f);
     c->job.chunks = cuda ? gpi_topk_cuda_chunks(c->job.n) : gpi_topk_cpu_chunks(c->job.n);
     GPI_TRY(pieces_of(&target, c->dtype, c->index_dtype, c->job.chunks, c->job.k, &p));
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_frame_open(ctx, f, pieces_bytes(&p), &frame);
-    if (s == GP_OK) {
-        s = gpi_named(ctx, f, select_and_sort(ctx, f, c, &p, &frame));
-        gpi_frame_close(&frame);
-    }
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    GPI_FRAME(frame, ctx, f, pieces_bytes(&p));
+    return gpi_named(ctx, f, select_and_sort(ctx, f, c, &p, &frame));
 }
 
 static gp_status check_k(gp_context *ctx, const char *f, size_t n, size_t k)

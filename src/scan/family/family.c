@@ -106,16 +106,14 @@ size_t gpi_scan_family_bytes(gp_backend backend, const struct gpi_scan_args *arg
 static gp_status run_cub(gp_context *ctx, const char *f, gpi_scan_cub_fn cub,
                          const struct gpi_scan_args *args)
 {
-    struct gpi_frame frame;
     size_t bytes = 0;
     if (cub(ctx, args, NULL, &bytes) != 0) {
         GPI_TRY(gpi_cuda_launched(ctx, f));
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses this call", f);
     }
-    GPI_TRY(gpi_frame_open(ctx, f, gpi_piece(bytes + 1), &frame));
+    GPI_FRAME(frame, ctx, f, gpi_piece(bytes + 1));
     void *temporary = gpi_frame_take(&frame, bytes + 1); /* NULL would ask for the size again */
     int error = cub(ctx, args, temporary, &bytes);
-    gpi_frame_close(&frame);
     GPI_TRY(gpi_cuda_launched(ctx, f));
     return error == 0 ? GP_OK : gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUB reports error %d", f, error);
 }

@@ -159,10 +159,9 @@ static void family_phases(gp_context *ctx, gp_algorithm algorithm, struct family
 static gp_status family_run(gp_context *ctx, const struct gpi_scan_args *args, struct job *job)
 {
     static const char function[] = "gp_scan";
-    struct gpi_frame frame;
     struct gpi_scan_args of = *args;
     of.n = job->n; /* args->n may be its bound */
-    GPI_TRY(gpi_frame_open(ctx, function, gpi_scan_family_bytes(GP_BACKEND_CPU, &of), &frame));
+    GPI_FRAME(frame, ctx, function, gpi_scan_family_bytes(GP_BACKEND_CPU, &of));
     struct family f = {.job = job, .parts = job->blocks};
     if (args->algorithm == GP_ALGORITHM_REDUCE_THEN_SCAN_TWO_PASS && f.parts > GPI_SCAN_CPU_PARTS)
         f.parts = GPI_SCAN_CPU_PARTS;
@@ -170,7 +169,6 @@ static gp_status family_run(gp_context *ctx, const struct gpi_scan_args *args, s
     f.keep = gpi_scan_family_keeps(args) ? gpi_frame_take(&frame, (size_t)job->n * sizeof *f.keep)
                                          : NULL;
     family_phases(ctx, args->algorithm, &f);
-    gpi_frame_close(&frame);
     return GP_OK;
 }
 
