@@ -6,6 +6,7 @@
 
 #include "core/threads.h"
 #include "core/variants.h"
+#include "scan/segment_internal.h"
 
 /* The variants of the inner loops, [isa]. */
 #define DECLARE(isa)                                                                               \
@@ -35,7 +36,7 @@ static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
  * few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */
-enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64, CHECK_CHUNK = 1 << 18 };
+enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64 };
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
 {
@@ -211,37 +212,11 @@ gp_status gpi_balance_bound_cpu(gp_context *ctx, const char *function,
     return GP_OK;
 }
 
-/* Signed offsets are compared as signed by moving their range up to the unsigned one. */
-static bool descends(const struct gpi_offsets_check_args *a, uint64_t s)
-{
-    uint64_t bias = a->is_signed ? (uint64_t)1 << (8 * a->offset_bytes - 1) : 0;
-    return (gpi_offset_at(a->offsets, a->offset_bytes, 0, s - 1) ^ bias) >
-           (gpi_offset_at(a->offsets, a->offset_bytes, 0, s) ^ bias);
-}
-
-static void check_chunk(void *arg, size_t chunk)
-{
-    const struct gpi_offsets_check_args *a = arg;
-    uint64_t begin = (uint64_t)chunk * CHECK_CHUNK + 1;
-    uint64_t end =
-        begin + CHECK_CHUNK - 1 < a->num_segments ? begin + CHECK_CHUNK - 1 : a->num_segments;
-    for (uint64_t s = begin; s <= end; s++) {
-        if (!descends(a, s))
-            continue;
-        uint64_t known = __atomic_load_n(a->first_bad, __ATOMIC_RELAXED);
-        while (s < known && !__atomic_compare_exchange_n(a->first_bad, &known, s, true,
-                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        }
-        return;
-    }
-}
-
 gp_status gpi_balance_check_cpu(gp_context *ctx, const char *function,
                                 const struct gpi_offsets_check_args *a)
 {
-    struct gpi_offsets_check_args copy = *a;
     (void)function;
-    gpi_parallel_for(gpi_threads_for(ctx->threads, a->num_segments),
-                     ceil_div(a->num_segments, CHECK_CHUNK), check_chunk, &copy);
+    *a->first_bad =
+        gpi_segment_first_descent(ctx, a->offsets, a->offset_bytes, a->is_signed, a->num_segments);
     return GP_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/paste.h"
 #include "core/threads.h"
 #include "scan/segment_internal.h"
 
@@ -14,48 +15,45 @@ static void set(uint64_t *words, uint64_t i)
 
 /* ---- offsets: positions are relative to the first, in their own width ---- */
 
-/*
- * walk: the first segment that does not start before item first is searched, the others are walked.
- * falls: the first s in [begin, end) with an offset below that of s - 1; end if there is none.
- */
-#define OFFSETS(type)                                                                              \
-    static void walk_##type(const type *offsets, uint64_t num_segments, uint64_t first,            \
-                            size_t count, uint64_t *words)                                         \
-    {                                                                                              \
-        uint64_t low = 0, high = num_segments;                                                     \
-        while (low < high) {                                                                       \
-            uint64_t middle = low + (high - low) / 2;                                              \
-            if ((type)(offsets[middle] - offsets[0]) < first)                                      \
-                low = middle + 1;                                                                  \
-            else                                                                                   \
-                high = middle;                                                                     \
-        }                                                                                          \
-        for (; low < num_segments; low++) {                                                        \
-            uint64_t at = (type)(offsets[low] - offsets[0]) - first;                               \
-            if (at >= count)                                                                       \
-                break;                                                                             \
-            set(words, at);                                                                        \
-        }                                                                                          \
-    }                                                                                              \
-    static uint64_t falls_##type(const type *offsets, uint64_t begin, uint64_t end)                \
-    {                                                                                              \
-        bool any = false;                                                                          \
-        for (uint64_t s = begin; s < end; s++)                                                     \
-            any |= offsets[s] < offsets[s - 1];                                                    \
-        while (any && offsets[begin] >= offsets[begin - 1])                                        \
-            begin++;                                                                               \
-        return any ? begin : end;                                                                  \
+/* Inlined with a constant width, as all that takes one. */
+ALWAYS_INLINE uint64_t offset_at(const void *offsets, size_t bytes, uint64_t s)
+{
+    return bytes == 4 ? ((const uint32_t *)offsets)[s] : ((const uint64_t *)offsets)[s];
+}
+
+ALWAYS_INLINE uint64_t position(const void *offsets, size_t bytes, uint64_t s)
+{
+    uint64_t distance = offset_at(offsets, bytes, s) - offset_at(offsets, bytes, 0);
+    return bytes == 4 ? (uint32_t)distance : distance;
+}
+
+/* The first segment that does not start before item first is searched, the others are walked. */
+ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t first, size_t count,
+                        uint64_t *words)
+{
+    uint64_t low = 0, high = g->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (position(g->array, bytes, middle) < first)
+            low = middle + 1;
+        else
+            high = middle;
     }
-OFFSETS(uint32_t)
-OFFSETS(uint64_t)
+    for (; low < g->count; low++) {
+        uint64_t at = position(g->array, bytes, low) - first;
+        if (at >= count)
+            break;
+        set(words, at);
+    }
+}
 
 static void heads_of_offsets(const struct gpi_segments *g, uint64_t first, size_t count,
                              uint64_t *words)
 {
     if (g->item_bytes == 4)
-        walk_uint32_t(g->array, g->count, first, count, words);
+        walk(g, 4, first, count, words);
     else
-        walk_uint64_t(g->array, g->count, first, count, words);
+        walk(g, 8, first, count, words);
 }
 
 static void heads_of_rows(uint64_t row_length, uint64_t first, size_t count, uint64_t *words)
@@ -87,37 +85,43 @@ static void heads_of_flags(const uint8_t *flags, size_t count, uint64_t *words)
         words[i / 64] = bytes_set(flags + i, count - i < 64 ? count - i : 64);
 }
 
-/* The keys of a block; the first has one before it unless it is the first of all. */
-#define HEADS_OF_KEYS(type)                                                                        \
-    static void heads_of_##type(const type *keys, bool begin, size_t count, uint64_t *words)       \
-    {                                                                                              \
-        for (size_t i = 0; i < count; i += 64) {                                                   \
-            size_t end = count - i < 64 ? count - i : 64;                                          \
-            uint8_t marks[64];                                                                     \
-            marks[0] = (begin && i == 0) || keys[i] != keys[(ptrdiff_t)i - 1];                     \
-            for (size_t j = 1; j < end; j++)                                                       \
-                marks[j] = keys[i + j] != keys[i + j - 1];                                         \
-            words[i / 64] = bytes_set(marks, end);                                                 \
-        }                                                                                          \
+/* Whether key i is another one than the key before it. */
+ALWAYS_INLINE bool is_other(const void *keys, size_t bytes, uint64_t i)
+{
+    const uint8_t *k1 = keys;
+    const uint16_t *k2 = keys;
+    const uint32_t *k4 = keys;
+    const uint64_t *k8 = keys;
+    return bytes == 1   ? k1[i] != k1[i - 1]
+           : bytes == 2 ? k2[i] != k2[i - 1]
+           : bytes == 4 ? k4[i] != k4[i - 1]
+                        : k8[i] != k8[i - 1];
+}
+
+ALWAYS_INLINE void mark_keys(const void *keys, size_t bytes, uint64_t first, size_t count,
+                             uint64_t *words)
+{
+    for (size_t i = 0; i < count; i += 64) {
+        size_t end = count - i < 64 ? count - i : 64;
+        uint8_t marks[64];
+        marks[0] = first + i == 0 || is_other(keys, bytes, first + i);
+        for (size_t j = 1; j < end; j++)
+            marks[j] = is_other(keys, bytes, first + i + j);
+        words[i / 64] = bytes_set(marks, end);
     }
-HEADS_OF_KEYS(uint8_t)
-HEADS_OF_KEYS(uint16_t)
-HEADS_OF_KEYS(uint32_t)
-HEADS_OF_KEYS(uint64_t)
+}
 
 static void heads_of_keys(const struct gpi_segments *g, uint64_t first, size_t count,
                           uint64_t *words)
 {
-    const char *keys = (const char *)g->array + first * g->item_bytes;
-    bool begin = first == 0;
     if (g->item_bytes == 1)
-        heads_of_uint8_t((const void *)keys, begin, count, words);
+        mark_keys(g->array, 1, first, count, words);
     else if (g->item_bytes == 2)
-        heads_of_uint16_t((const void *)keys, begin, count, words);
+        mark_keys(g->array, 2, first, count, words);
     else if (g->item_bytes == 4)
-        heads_of_uint32_t((const void *)keys, begin, count, words);
+        mark_keys(g->array, 4, first, count, words);
     else
-        heads_of_uint64_t((const void *)keys, begin, count, words);
+        mark_keys(g->array, 8, first, count, words);
 }
 
 void gpi_segment_heads_cpu(const struct gpi_segments *g, uint64_t first, size_t count,
@@ -147,18 +151,39 @@ void gpi_segment_heads_cpu(const struct gpi_segments *g, uint64_t first, size_t 
 enum { CHECK_BLOCK = 1 << 16 };
 
 struct check {
-    const struct gpi_segments *segments;
-    uint64_t first_bad; /* least s with an offset below the one before it; more than count: none */
+    const void *offsets;
+    size_t bytes;
+    uint64_t sign; /* the sign bit of signed offsets, whose order without it is the unsigned one */
+    uint64_t count, first_bad;
 };
+
+ALWAYS_INLINE bool descends(const struct check *c, size_t bytes, uint64_t s)
+{
+    const uint32_t *narrow = c->offsets, sign = (uint32_t)c->sign;
+    const uint64_t *wide = c->offsets;
+    return bytes == 4 ? (narrow[s] ^ sign) < (narrow[s - 1] ^ sign)
+                      : (wide[s] ^ c->sign) < (wide[s - 1] ^ c->sign);
+}
+
+/* The first s in [begin, end) with an offset below that of s - 1; end if there is none. */
+ALWAYS_INLINE uint64_t first_descent(const struct check *c, size_t bytes, uint64_t begin,
+                                     uint64_t end)
+{
+    bool any = false;
+    for (uint64_t s = begin; s < end; s++)
+        any |= descends(c, bytes, s);
+    while (any && !descends(c, bytes, begin))
+        begin++;
+    return any ? begin : end;
+}
 
 static void check_block(void *arg, size_t block)
 {
     struct check *c = arg;
-    const struct gpi_segments *g = c->segments;
     uint64_t begin = (uint64_t)block * CHECK_BLOCK + 1, end = begin + CHECK_BLOCK;
-    end = end <= g->count ? end : g->count + 1;
-    uint64_t bad = g->item_bytes == 4 ? falls_uint32_t(g->array, begin, end)
-                                      : falls_uint64_t(g->array, begin, end);
+    end = end <= c->count ? end : c->count + 1;
+    uint64_t bad =
+        c->bytes == 4 ? first_descent(c, 4, begin, end) : first_descent(c, 8, begin, end);
     uint64_t least = __atomic_load_n(&c->first_bad, __ATOMIC_RELAXED);
     while (bad < end && bad < least)
         if (__atomic_compare_exchange_n(&c->first_bad, &least, bad, true, __ATOMIC_RELAXED,
@@ -166,26 +191,32 @@ static void check_block(void *arg, size_t block)
             break;
 }
 
-static uint64_t offset_at(const struct gpi_segments *g, uint64_t s)
+uint64_t gpi_segment_first_descent(const gp_context *ctx, const void *offsets, size_t offset_bytes,
+                                   bool is_signed, uint64_t count)
 {
-    return g->item_bytes == 4 ? ((const uint32_t *)g->array)[s] : ((const uint64_t *)g->array)[s];
+    const uint64_t sign = is_signed ? (uint64_t)1 << (8 * offset_bytes - 1) : 0;
+    struct check c = {offsets, offset_bytes, sign, count, UINT64_MAX};
+    gpi_parallel_for(gpi_threads_for(ctx->threads, count / 2),
+                     (size_t)((count + CHECK_BLOCK - 1) / CHECK_BLOCK), check_block, &c);
+    return c.first_bad;
 }
 
 gp_status gpi_segment_check_offsets(gp_context *ctx, const struct gpi_segment_args *args)
 {
     const struct gpi_segments *g = &args->segments;
-    struct check c = {g, UINT64_MAX};
-    uint64_t blocks = (g->count + CHECK_BLOCK - 1) / CHECK_BLOCK, last = offset_at(g, g->count);
-    gpi_parallel_for(gpi_threads_for(ctx->threads, g->count / 2), (size_t)blocks, check_block, &c);
-    if (c.first_bad <= g->count)
+    const size_t bytes = g->item_bytes;
+    const uint64_t bad = gpi_segment_first_descent(ctx, g->array, bytes, false, g->count);
+    const uint64_t begin = offset_at(g->array, bytes, 0),
+                   end = offset_at(g->array, bytes, g->count);
+    if (bad <= g->count)
         return gpi_fail(ctx, GP_ERROR_DATA,
                         "%s: offsets[%" PRIu64 "] is %" PRIu64 ", below the %" PRIu64 " before it",
-                        args->function, c.first_bad, offset_at(g, c.first_bad),
-                        offset_at(g, c.first_bad - 1));
-    if (last - offset_at(g, 0) != args->n)
+                        args->function, bad, offset_at(g->array, bytes, bad),
+                        offset_at(g->array, bytes, bad - 1));
+    if (end - begin != args->n)
         return gpi_fail(ctx, GP_ERROR_DATA,
                         "%s: offsets[%" PRIu64 "] is %" PRIu64
                         ", expected offsets[0] + n = %" PRIu64,
-                        args->function, g->count, last, offset_at(g, 0) + args->n);
+                        args->function, g->count, end, begin + args->n);
     return GP_OK;
 }
