@@ -32,7 +32,7 @@
 #include "core/context.h"
 #include "core/dtype.h"
 
-enum gpi_csr_pair { GPI_CSR_32_32, GPI_CSR_32_64, GPI_CSR_64_64, GPI_CSR_PAIRS };
+enum gpi_csr_pair { GPI_CSR_32_32, GPI_CSR_32_64, GPI_CSR_64_64 };
 
 struct gpi_csr_rows {
     const void *rows;

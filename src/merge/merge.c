@@ -81,39 +81,36 @@ static gp_status check_call(gp_context *ctx, const char *f, const struct gpi_mer
     return gpi_check_apart(ctx, f, arrays, 4, 6);
 }
 
-static gp_status check_dtype_and_order(gp_context *ctx, const char *f, gp_dtype dtype,
-                                       gp_order order)
+/* Either call; pairs have values, whose bytes are checked behind the order. */
+static gp_status merge_by(gp_context *ctx, const char *f, gp_dtype dtype, gp_order order,
+                          bool pairs, const char *const names[3], struct gpi_merge_job *j)
 {
+    GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
-    return gpi_check_order(ctx, f, "order", order);
+    GPI_TRY(gpi_check_order(ctx, f, "order", order));
+    if (pairs)
+        GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", j->value_bytes));
+    j->key_bytes = gpi_dtype_bytes(dtype);
+    GPI_TRY(check_call(ctx, f, j, names));
+    j->order = gpi_radix_order_of(dtype, order);
+    return run(ctx, f, j);
 }
 
 gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *a, size_t num_a,
                    const void *b, size_t num_b, void *out)
 {
-    static const char f[] = "gp_merge";
     static const char *const names[] = {"a", "b", "out"};
-    struct gpi_merge_job j = {.key_bytes = gpi_dtype_bytes(dtype),
-                              .keys_a = a,
-                              .num_a = num_a,
-                              .keys_b = b,
-                              .num_b = num_b,
-                              .keys_out = out};
-    GPI_CALL(ctx, f);
-    GPI_TRY(check_dtype_and_order(ctx, f, dtype, order));
-    GPI_TRY(check_call(ctx, f, &j, names));
-    j.order = gpi_radix_order_of(dtype, order);
-    return run(ctx, f, &j);
+    struct gpi_merge_job j = {
+        .keys_a = a, .num_a = num_a, .keys_b = b, .num_b = num_b, .keys_out = out};
+    return merge_by(ctx, "gp_merge", dtype, order, false, names, &j);
 }
 
 gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t value_bytes,
                          const void *keys_a, const void *values_a, size_t num_a, const void *keys_b,
                          const void *values_b, size_t num_b, void *keys_out, void *values_out)
 {
-    static const char f[] = "gp_merge_pairs";
     static const char *const names[] = {"keys_a", "keys_b", "keys_out"};
-    struct gpi_merge_job j = {.key_bytes = gpi_dtype_bytes(dtype),
-                              .value_bytes = value_bytes,
+    struct gpi_merge_job j = {.value_bytes = value_bytes,
                               .keys_a = keys_a,
                               .values_a = values_a,
                               .num_a = num_a,
@@ -122,12 +119,7 @@ gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t
                               .num_b = num_b,
                               .keys_out = keys_out,
                               .values_out = values_out};
-    GPI_CALL(ctx, f);
-    GPI_TRY(check_dtype_and_order(ctx, f, dtype, order));
-    GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", value_bytes));
-    GPI_TRY(check_call(ctx, f, &j, names));
-    j.order = gpi_radix_order_of(dtype, order);
-    return run(ctx, f, &j);
+    return merge_by(ctx, "gp_merge_pairs", dtype, order, true, names, &j);
 }
 
 gp_status gp_merge_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n, size_t *bytes)

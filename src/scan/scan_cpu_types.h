@@ -14,49 +14,32 @@
 #include "core/paste.h"
 #include "scan/scan_internal.h"
 
-/* Per dtype: its kind (1 unsigned, 2 signed, 3 float, 4 f16, 5 bf16),
- * its bytes and its type as stored. */
-#define KIND_u8 1
-#define KIND_u16 1
-#define KIND_u32 1
-#define KIND_u64 1
-#define KIND_i8 2
-#define KIND_i16 2
-#define KIND_i32 2
-#define KIND_i64 2
-#define KIND_f32 3
-#define KIND_f64 3
-#define KIND_f16 4
-#define KIND_bf16 5
-#define BYTES_u8 1
-#define BYTES_i8 1
-#define BYTES_u16 2
-#define BYTES_i16 2
-#define BYTES_f16 2
-#define BYTES_bf16 2
-#define BYTES_u32 4
-#define BYTES_i32 4
-#define BYTES_f32 4
-#define BYTES_u64 8
-#define BYTES_i64 8
-#define BYTES_f64 8
-typedef uint8_t stored_u8;
-typedef uint16_t stored_u16;
-typedef uint32_t stored_u32;
-typedef uint64_t stored_u64;
-typedef int8_t stored_i8;
-typedef int16_t stored_i16;
-typedef int32_t stored_i32;
-typedef int64_t stored_i64;
-typedef uint16_t stored_f16;
-typedef uint16_t stored_bf16;
-typedef float stored_f32;
-typedef double stored_f64;
+/* Per dtype: its kind (1 unsigned, 2 signed, 3 float, 4 f16, 5 bf16), its bytes, its type as
+ * stored, and the conversions from there and back. */
+#define DTYPE_u8 1, 1, uint8_t, ,
+#define DTYPE_u16 1, 2, uint16_t, ,
+#define DTYPE_u32 1, 4, uint32_t, ,
+#define DTYPE_u64 1, 8, uint64_t, ,
+#define DTYPE_i8 2, 1, int8_t, ,
+#define DTYPE_i16 2, 2, int16_t, ,
+#define DTYPE_i32 2, 4, int32_t, ,
+#define DTYPE_i64 2, 8, int64_t, ,
+#define DTYPE_f32 3, 4, float, ,
+#define DTYPE_f64 3, 8, double, ,
+#define DTYPE_f16 4, 2, uint16_t, gpi_f16_to_float, gpi_float_to_f16
+#define DTYPE_bf16 5, 2, uint16_t, gpi_bf16_to_float, gpi_float_to_bf16
+#define KIND_OF(kind, bytes, type, widen, narrow) kind
+#define BYTES_OF(kind, bytes, type, widen, narrow) bytes
+#define TYPE_OF(kind, bytes, type, widen, narrow) type
+#define WIDEN_OF(kind, bytes, type, widen, narrow) widen
+#define NARROW_OF(kind, bytes, type, widen, narrow) narrow
+#define DTYPE_(what, ...) what(__VA_ARGS__)
+#define DTYPE(what, dtype) DTYPE_(what, PASTE(DTYPE_, dtype))
 
-#define IN_KIND PASTE(KIND_, GPI_IN)
-#define OUT_KIND PASTE(KIND_, GPI_OUT)
-#define IN_BYTES PASTE(BYTES_, GPI_IN)
-#define OUT_BYTES PASTE(BYTES_, GPI_OUT)
+#define IN_KIND DTYPE(KIND_OF, GPI_IN)
+#define OUT_KIND DTYPE(KIND_OF, GPI_OUT)
+#define IN_BYTES DTYPE(BYTES_OF, GPI_IN)
+#define OUT_BYTES DTYPE(BYTES_OF, GPI_OUT)
 #define SAME_DTYPE (IN_KIND == OUT_KIND && IN_BYTES == OUT_BYTES)
 #define ONLY_SUM (GPI_WIDE || !SAME_DTYPE)
 #define ACC_IS_FLOAT (OUT_KIND >= 3)
@@ -67,7 +50,7 @@ typedef double stored_f64;
 #if GPI_SCALARS > 1
 
 typedef struct {
-    PASTE(stored_, GPI_OUT) v[GPI_SCALARS];
+    DTYPE(TYPE_OF, GPI_OUT) v[GPI_SCALARS];
 } acc_t;
 typedef acc_t in_t;
 typedef acc_t out_t;
@@ -94,8 +77,8 @@ static inline out_t narrow(acc_t v)
 #define GPI_FLOATS ACC_IS_FLOAT
 #include "core/operators_cpu.h"
 
-typedef PASTE(stored_, GPI_IN) in_t;
-typedef PASTE(stored_, GPI_OUT) out_t;
+typedef DTYPE(TYPE_OF, GPI_IN) in_t;
+typedef DTYPE(TYPE_OF, GPI_OUT) out_t;
 
 #if ACC_IS_FLOAT
 #define ACC_BYTES (OUT_BYTES < 4 ? 4 : OUT_BYTES)
@@ -138,35 +121,17 @@ typedef uint32_t math_t;
 
 static inline acc_t widen_in(in_t v)
 {
-#if IN_KIND == 4
-    return (acc_t)gpi_f16_to_float(v);
-#elif IN_KIND == 5
-    return (acc_t)gpi_bf16_to_float(v);
-#else
-    return (acc_t)v;
-#endif
+    return (acc_t)DTYPE(WIDEN_OF, GPI_IN)(v);
 }
 
 static inline acc_t widen_out(out_t v)
 {
-#if OUT_KIND == 4
-    return gpi_f16_to_float(v);
-#elif OUT_KIND == 5
-    return gpi_bf16_to_float(v);
-#else
-    return (acc_t)v;
-#endif
+    return (acc_t)DTYPE(WIDEN_OF, GPI_OUT)(v);
 }
 
 static inline out_t narrow(acc_t v)
 {
-#if OUT_KIND == 4
-    return gpi_float_to_f16(v);
-#elif OUT_KIND == 5
-    return gpi_float_to_bf16(v);
-#else
-    return (out_t)v;
-#endif
+    return (out_t)DTYPE(NARROW_OF, GPI_OUT)(v);
 }
 
 /* gp's order: NaN after everything. */
