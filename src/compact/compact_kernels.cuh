@@ -4,7 +4,8 @@
 
 #include "device/host.cuh"
 #include "device/item_count.cuh"
-#include "device/tile_state.cuh"
+#include "device/lookahead.cuh"
+#include "device/ops.cuh"
 #include "device/warp.cuh"
 
 extern "C" {
@@ -85,17 +86,7 @@ struct CountAhead {
     {
         while (next < tile) {
             uint32_t v[batch];
-            bool ready;
-            do {
-                ready = true;
-#pragma unroll
-                for (uint32_t b = 0; b < batch; b++) {
-                    uint32_t t = next + 32 * b + lane_id();
-                    v[b] = 0;
-                    if (t < tile)
-                        ready = state.read(t, v[b]) && ready;
-                }
-            } while (!__all_sync(all_lanes, ready));
+            poll_tiles<striped>(state, next, tile, Sum<uint32_t>(), v);
             before += warp_sum(v[0] + v[1] + v[2] + v[3]);
             next = next + 32 * batch < tile ? next + 32 * batch : tile;
         }

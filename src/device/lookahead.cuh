@@ -19,6 +19,32 @@
 namespace GPI_SPACE
 {
 
+/* Which of 32 N tiles lane l has in v[i]: number 32 i + l, or N l + i. */
+enum Arrangement { striped, blocked };
+
+/* Read the words of 32 N tiles from first on, by a warp, until all are there; tiles from end on
+ * count as identity. */
+template <Arrangement arrangement, class Op, class A, int N>
+GPI_DEVICE void poll_tiles(const TileState<A> &state, uint32_t first, uint32_t end, const Op &op,
+                           A (&v)[N])
+{
+    bool ready;
+    do {
+        ready = true;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            uint32_t tile;
+            if constexpr (arrangement == striped)
+                tile = first + 32 * i + lane_id();
+            else
+                tile = first + lane_id() * N + i;
+            v[i] = op.identity();
+            if (tile < end)
+                ready = state.read(tile, v[i]) && ready;
+        }
+    } while (!__all_sync(all_lanes, ready));
+}
+
 template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
     static constexpr int batch = sizeof(A) <= BATCH_BYTES ? BATCH : 1; /* groups polled at once */
 
@@ -30,24 +56,6 @@ template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
     {
     }
 
-    /* Lane i reads tile first + 32 b + i of batch element b; tiles from end on
-     * count as identity. */
-    GPI_DEVICE void poll(const TileState<A> &state, uint32_t first, uint32_t end,
-                         A (&v)[batch]) const
-    {
-        bool ready;
-        do {
-            ready = true;
-#pragma unroll
-            for (int b = 0; b < batch; b++) {
-                uint32_t tile = first + 32 * b + lane_id();
-                v[b] = op.identity();
-                if (tile < end)
-                    ready = state.read(tile, v[b]) && ready;
-            }
-        } while (!__all_sync(all_lanes, ready));
-    }
-
     /* init op (sums of all tiles before tile); the same value in every lane. */
     GPI_DEVICE A exclusive(const TileState<A> &state, uint32_t tile)
     {
@@ -55,7 +63,7 @@ template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
         stall(stall_resolve, state.epoch, tile);
         while (group * 32 < tile) {
             A v[batch];
-            poll(state, group * 32, tile, v);
+            poll_tiles<striped>(state, group * 32, tile, op, v);
             if ((group + 1) * 32 >= tile) {
                 v[0] = warp_reduce<Op>(v[0], op);
             } else {
@@ -153,18 +161,8 @@ template <class Op, class A, int EACH> struct WideLookahead {
     /* The fold of this lane's tiles of the group at next; tiles from end on count as identity. */
     GPI_DEVICE A poll(const TileState<A> &state, uint32_t end) const
     {
-        const uint32_t first = next + lane_id() * EACH;
         A v[EACH];
-        bool ready;
-        do {
-            ready = true;
-#pragma unroll
-            for (int i = 0; i < EACH; i++) {
-                v[i] = op.identity();
-                if (first + i < end)
-                    ready = state.read(first + i, v[i]) && ready;
-            }
-        } while (!__all_sync(all_lanes, ready));
+        poll_tiles<blocked>(state, next, end, op, v);
 #pragma unroll
         for (int i = 1; i < EACH; i++)
             v[0] = op.apply(v[0], v[i]);
