@@ -74,21 +74,14 @@ GPI_DEVICE A look_back(const FamilyParams<A> &p, const TileState<A> &state, uint
     return prefix;
 }
 
-/* The prefix of a tile by any of the three, over p.start; sum: of the tile. By one warp; the result
- * is lane 0's. */
-template <class A, class Ahead>
-GPI_DEVICE void prefix_by(int algorithm, const FamilyParams<A> &p, const TileState<A> &state,
-                          Ahead &ahead, uint32_t tile, const A &sum, A &prefix)
+/* What is done once per launch, by the thread that drew tile 0. */
+template <class A>
+GPI_DEVICE void single_pass_begin(const FamilyParams<A> &p, const gpi_state &words,
+                                  const TileState<A> &state, uint64_t n, uint32_t tiles, bool back)
 {
-    if (algorithm == GP_ALGORITHM_LOOKBACK) {
-        prefix = look_back(p, state, tile, sum);
-    } else if (algorithm == GP_ALGORITHM_LOOKAHEAD) {
-        if (threadIdx.x == 0)
-            state.publish(tile, sum);
-        prefix = ahead.exclusive(state, tile);
-    } else if (threadIdx.x == 0) {
-        prefix = chain(p, state, tile, sum);
-    }
+    state.retire_one(words, back ? 2 * tiles : tiles);
+    if (tiles == 0)
+        family_finish(p, n, p.start);
 }
 
 /*
@@ -118,11 +111,8 @@ __global__ void __launch_bounds__(Family<A>::threads)
     const bool back = algorithm == GP_ALGORITHM_LOOKBACK;
     const TileState<A> state(words, launch.epoch);
     WideLookahead<RunTimeOp<A>, A, sizeof(A) <= 8 ? 8 : 2> ahead(p.op, p.start);
-    if (threadIdx.x == 0 && launch.tile == 0) {
-        state.retire_one(words, back ? 2 * tiles : tiles);
-        if (tiles == 0)
-            family_finish(p, n, p.start);
-    }
+    if (threadIdx.x == 0 && launch.tile == 0)
+        single_pass_begin(p, words, state, n, tiles, back);
     for (uint32_t tile = launch.tile; tile < tiles;) {
         const uint64_t first = (uint64_t)tile * T;
         const int count = tile_count<A>(n, first);
@@ -135,7 +125,14 @@ __global__ void __launch_bounds__(Family<A>::threads)
         /* 2. Its prefix. */
         if (threadIdx.x < 32) {
             A prefix = p.start;
-            prefix_by(algorithm, p, state, ahead, tile, s[T - 1], prefix);
+            if (back)
+                prefix = look_back(p, state, tile, s[T - 1]);
+            else if (algorithm == GP_ALGORITHM_LOOKAHEAD) {
+                if (threadIdx.x == 0)
+                    state.publish(tile, s[T - 1]);
+                prefix = ahead.exclusive(state, tile);
+            } else if (threadIdx.x == 0)
+                prefix = chain(p, state, tile, s[T - 1]);
             if (threadIdx.x == 0) {
                 shared_prefix = prefix;
                 if (tile == tiles - 1)
