@@ -3,7 +3,6 @@
 #pragma once
 
 #include "csr/csr_kernels.cuh"
-#include "device/block.cuh"
 #include "device/ops.cuh"
 #include "device/search.cuh"
 
@@ -62,23 +61,47 @@ template <class V> struct Carry {
     bool ended;
 };
 
-template <class V> struct JoinCarries {
-    static GPI_DEVICE Carry<V> identity()
-    {
-        return {(V)0, false};
-    }
-
-    static GPI_DEVICE Carry<V> apply(Carry<V> left, Carry<V> right)
-    {
-        return {right.ended ? right.sum : left.sum + right.sum, left.ended || right.ended};
-    }
-};
-
-/* For warp_scan(); without the bytes that pad a carry. */
-template <class V> GPI_DEVICE Carry<V> shuffle_up(Carry<V> c, int delta)
+/* left, then right */
+template <class V> GPI_DEVICE Carry<V> join(Carry<V> left, Carry<V> right)
 {
-    const bool ended = __shfl_up_sync(all_lanes, (int)c.ended, delta) != 0;
-    return {shuffle_up(c.sum, delta), ended};
+    return Carry<V>{right.ended ? right.sum : left.sum + right.sum, left.ended || right.ended};
+}
+
+template <class V> GPI_DEVICE Carry<V> carry_from(Carry<V> c, int lane)
+{
+    bool ended = __shfl_sync(all_lanes, (int)c.ended, lane) != 0;
+    return Carry<V>{shuffle(c.sum, lane), ended};
+}
+
+/*
+ * Exclusive scan of the threads' carries in thread order; *total gets the carry of the block. Every
+ * thread calls; s_warps has a carry per warp.
+ */
+template <class V>
+GPI_DEVICE Carry<V> scan_carries(Carry<V> mine, Carry<V> *s_warps, Carry<V> *total)
+{
+    constexpr int warps = spmv_threads / 32;
+    const int lane = lane_id(), warp = threadIdx.x / 32;
+    Carry<V> c = mine;
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+        Carry<V> left = carry_from(c, lane - d);
+        if (lane >= d)
+            c = join(left, c);
+    }
+    if (lane == 31)
+        s_warps[warp] = c;
+    __syncthreads();
+    Carry<V> before = {(V)0, false}, all = {(V)0, false};
+#pragma unroll
+    for (int w = 0; w < warps; w++) {
+        if (w == warp)
+            before = all;
+        all = join(all, s_warps[w]);
+    }
+    *total = all;
+    Carry<V> left = carry_from(c, lane - 1);
+    return lane == 0 ? before : join(before, left);
 }
 
 /*
@@ -130,7 +153,7 @@ __global__ __launch_bounds__(spmv_threads) void spmv_tile_k(const O *ends, const
 
     /* 3. What earlier threads hold of the first row; what the tile leaves to later ones. */
     Carry<V> total;
-    const Carry<V> before = block_exclusive_scan<JoinCarries<V>>(carry, s_warps, total);
+    Carry<V> before = scan_carries(carry, s_warps, &total);
     if (carry.ended)
         a.store(row + r_first, before.sum + first_sum);
     if (threadIdx.x == 0) {

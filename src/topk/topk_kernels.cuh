@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "device/block.cuh"
 #include "device/grid.cuh"
 #include "device/space.cuh"
+#include "device/warp.cuh"
 #include "topk/topk_internal.h"
 #include "tuning/topk_tuning.cuh"
 
@@ -60,13 +60,11 @@ template <class Key> struct TopkJob {
     TopkOut<Key> out;
 };
 
-constexpr int topk_warps = topk_threads / 32;
-
 /* What a block has in shared memory. */
 struct TopkShared {
     gpi_topk_state state; /* the same in all blocks */
-    uint64_t sums[topk_warps];
-    uint32_t counts[topk_warps];
+    uint64_t sums[topk_threads / 32];
+    uint32_t counts[topk_threads / 32];
     uint32_t bins[GPI_TOPK_BINS]; /* 32 bits hold what a block counts of the 2^40 keys */
 };
 
@@ -97,12 +95,29 @@ GPI_DEVICE void topk_count(const TopkJob<Key> &job, TopkShared &s, int shift, Ke
             atomicAdd((unsigned long long *)&bins[b], (unsigned long long)s.bins[b]);
 }
 
-/* As block_exclusive_sum(); sums are free again after. */
-GPI_DEVICE uint64_t topk_block_scan(uint64_t v, uint64_t (&sums)[topk_warps], uint64_t &total)
+struct TopkAdd {
+    static GPI_DEVICE uint64_t apply(uint64_t a, uint64_t b)
+    {
+        return a + b;
+    }
+};
+
+/* The sum of v over the threads before this one, and over all; s_sums has a word per warp. */
+GPI_DEVICE uint64_t topk_block_scan(uint64_t v, uint64_t *s_sums, uint64_t *total)
 {
-    const uint64_t before = block_exclusive_sum(v, sums, total);
+    const uint64_t inclusive = warp_scan<TopkAdd>(v);
+    const int warp = (int)threadIdx.x / 32;
+    if (lane_id() == 31)
+        s_sums[warp] = inclusive;
     __syncthreads();
-    return before;
+    uint64_t before = 0, all = 0;
+    for (int w = 0; w < topk_threads / 32; w++) {
+        before += w < warp ? s_sums[w] : 0;
+        all += s_sums[w];
+    }
+    __syncthreads();
+    *total = all;
+    return before + inclusive - v;
 }
 
 /* The bin that holds the last wanted word becomes known. Every block finds it for itself. */
@@ -116,7 +131,7 @@ GPI_DEVICE void topk_choose(TopkShared &s, int shift, int width, const uint64_t 
         sum += counts[k];
     }
     /* Its barriers also part the reading of the state above from the writing below. */
-    uint64_t before = topk_block_scan(sum, s.sums, total);
+    uint64_t before = topk_block_scan(sum, s.sums, &total);
     for (int k = 0; k < per_thread; k++) {
         if (before < now.wanted && now.wanted <= before + counts[k]) {
             const uint64_t bin = (uint64_t)threadIdx.x * per_thread + k;
@@ -144,8 +159,8 @@ GPI_DEVICE void topk_tell(const TopkJob<Key> &job, TopkShared &s, uint64_t chunk
         below += known < prefix;
         at += known == prefix;
     }
-    topk_block_scan(below, s.sums, total_below);
-    topk_block_scan(at, s.sums, total_at);
+    topk_block_scan(below, s.sums, &total_below);
+    topk_block_scan(at, s.sums, &total_at);
     if (threadIdx.x == 0)
         job.counts[chunk] = gpi_topk_counts{total_below, total_at};
 }
@@ -164,8 +179,8 @@ GPI_DEVICE void topk_add(TopkShared &s, uint64_t chunks, gpi_topk_counts *counts
         const uint64_t i = c + threadIdx.x;
         const gpi_topk_counts here = i < chunks ? topk_counts_at(counts, i) : gpi_topk_counts{0, 0};
         uint64_t below, at;
-        const uint64_t before_below = topk_block_scan(here.below, s.sums, below);
-        const uint64_t before_at = topk_block_scan(here.at, s.sums, at);
+        const uint64_t before_below = topk_block_scan(here.below, s.sums, &below);
+        const uint64_t before_at = topk_block_scan(here.at, s.sums, &at);
         if (i <= chunks)
             counts[i] = gpi_topk_counts{sum.below + before_below, sum.at + before_at};
         sum.below += below;
@@ -174,14 +189,21 @@ GPI_DEVICE void topk_add(TopkShared &s, uint64_t chunks, gpi_topk_counts *counts
 }
 
 /* Set bits of the threads before this one in a row of the block, and of all. */
-GPI_DEVICE uint32_t topk_rank(bool hit, uint32_t (&counts)[topk_warps], uint32_t &total)
+GPI_DEVICE uint32_t topk_rank(bool hit, uint32_t *s_counts, uint32_t *total)
 {
     const uint32_t votes = __ballot_sync(all_lanes, hit);
-    share_warp_sum(counts, threadIdx.x / 32, (uint32_t)__popc(votes));
+    const int warp = (int)threadIdx.x / 32;
+    if (lane_id() == 0)
+        s_counts[warp] = __popc(votes);
     __syncthreads();
-    const uint32_t before = scan_warps<Sum<uint32_t>>(counts, total);
+    uint32_t before = __popc(votes & ((1u << lane_id()) - 1)), all = 0;
+    for (int w = 0; w < topk_threads / 32; w++) {
+        before += w < warp ? s_counts[w] : 0;
+        all += s_counts[w];
+    }
     __syncthreads();
-    return before + __popc(votes & ((1u << lane_id()) - 1));
+    *total = all;
+    return before;
 }
 
 /*
@@ -215,8 +237,8 @@ GPI_DEVICE void topk_collect(const TopkJob<Key> &job, TopkShared &s, uint64_t ch
             const bool is_below = i < end && known[r] < prefix,
                        is_at = i < end && known[r] == prefix;
             uint32_t num_below, num_at;
-            const uint64_t below = here.below + topk_rank(is_below, s.counts, num_below);
-            const uint64_t at = here.at + topk_rank(is_at, s.counts, num_at);
+            const uint64_t below = here.below + topk_rank(is_below, s.counts, &num_below);
+            const uint64_t at = here.at + topk_rank(is_at, s.counts, &num_at);
             if (is_below && below < job.k) /* more only if keys have changed since the count */
                 job.out.put(below, found[r], i);
             else if (is_at && at < wanted)
