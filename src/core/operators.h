@@ -42,13 +42,16 @@
 
 /*
  * Operators on items of several floats, which do not commute: OPERATOR(NAME, Name, scalars,
- * (neutral scalars), result scalars). GPI_L(i) and GPI_R(i) are scalars of the operands.
+ * (neutral scalars), result scalars). GPI_L(i) and GPI_R(i) are scalars of the operands, and
+ * GPI_DOT(a, b, c, d) is ab + cd: where multiplications and additions are fused, always ab with the
+ * addition, whatever is around it.
  */
 #define GPI_PAIR_OPERATORS(OPERATOR)                                                               \
     OPERATOR(AFFINE, Compose, 2, (1, 0), GPI_R(0) * GPI_L(0), GPI_R(0) * GPI_L(1) + GPI_R(1))      \
-    OPERATOR(MAT2, Multiply2x2, 4, (1, 0, 0, 1), GPI_L(0) * GPI_R(0) + GPI_L(1) * GPI_R(2),        \
-             GPI_L(0) * GPI_R(1) + GPI_L(1) * GPI_R(3), GPI_L(2) * GPI_R(0) + GPI_L(3) * GPI_R(2), \
-             GPI_L(2) * GPI_R(1) + GPI_L(3) * GPI_R(3))
+    OPERATOR(MAT2, Multiply2x2, 4, (1, 0, 0, 1), GPI_DOT(GPI_L(0), GPI_R(0), GPI_L(1), GPI_R(2)),  \
+             GPI_DOT(GPI_L(0), GPI_R(1), GPI_L(1), GPI_R(3)),                                      \
+             GPI_DOT(GPI_L(2), GPI_R(0), GPI_L(3), GPI_R(2)),                                      \
+             GPI_DOT(GPI_L(2), GPI_R(1), GPI_L(3), GPI_R(3)))
 
 /* What is in parentheses. */
 #define GPI_WITHOUT_PARENTHESES(...) __VA_ARGS__

@@ -45,6 +45,7 @@ static inline acc_t identity(gp_op op)
 static inline acc_t apply(gp_op op, acc_t l, acc_t r)
 {
 #define GPI_L(i) l.v[i]
+#define GPI_DOT(a, b, c, d) ((a) * (b) + (c) * (d))
 #define GPI_R(i) r.v[i]
     switch (op) {
 #define RESULT(NAME, Name, scalars, neutral, ...)                                                  \
@@ -55,6 +56,7 @@ static inline acc_t apply(gp_op op, acc_t l, acc_t r)
         __builtin_unreachable();
     }
 #undef GPI_L
+#undef GPI_DOT
 #undef GPI_R
 }
 

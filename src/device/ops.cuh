@@ -39,6 +39,17 @@ template <class T> struct alignas(16) Mat2 {
     T s0, s1, s2, s3;
 };
 
+/* ab + cd. Left to the compiler, either product could be the one that is rounded by itself. */
+GPI_DEVICE float dot(float a, float b, float c, float d)
+{
+    return __fmaf_rn(a, b, c * d);
+}
+
+GPI_DEVICE double dot(double a, double b, double c, double d)
+{
+    return __fma_rn(a, b, c * d);
+}
+
 template <class A, class S> GPI_DEVICE A widen(S s)
 {
     return (A)s;
@@ -292,6 +303,7 @@ static_assert((0 GPI_PAIR_OPERATORS(OF_2)) == 1 && (0 GPI_PAIR_OPERATORS(OF_4)) 
 #undef OF_4
 
 #define GPI_L(i) l.s##i
+#define GPI_DOT dot
 #define GPI_R(i) r.s##i
 #define OPERATOR(NAME, Name, scalars, neutral, ...)                                                \
     template <class A> struct Name {                                                               \
@@ -308,6 +320,7 @@ static_assert((0 GPI_PAIR_OPERATORS(OF_2)) == 1 && (0 GPI_PAIR_OPERATORS(OF_4)) 
 GPI_PAIR_OPERATORS(OPERATOR)
 #undef OPERATOR
 #undef GPI_L
+#undef GPI_DOT
 #undef GPI_R
 
 } // namespace GPI_SPACE

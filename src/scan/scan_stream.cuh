@@ -186,12 +186,12 @@ struct ScanStream : StreamPolicy {
         }
     }
 
-    GPI_DEVICE A add(const A &l, const A &r) const
+    GPI_DEVICE A add(A l, A r) const
     {
         return Op::apply(l, r);
     }
 
-    GPI_DEVICE A after(const A &prefix, const A &sum) const
+    GPI_DEVICE A after(A prefix, A sum) const
     {
         return Op::apply(prefix, sum);
     }
@@ -206,7 +206,7 @@ struct ScanStream : StreamPolicy {
         return Lookahead<Op, A, groups_at_once, 16>(start());
     }
 
-    GPI_DEVICE void finish(const A &total) const
+    GPI_DEVICE void finish(A total) const
     {
         scan_finish<Types>(p, s.n, total);
     }
@@ -219,7 +219,7 @@ struct ScanStream : StreamPolicy {
         part.scan();
     }
 
-    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp, const A &prefix)
+    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp, A prefix)
     {
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         const bool before = p.kind != inclusive;
