@@ -120,26 +120,34 @@ GPI_DEVICE void stream_sum(Policy &policy, int warp, const TileState<typename Po
     }
 }
 
+/* The last tile is the end of the way round the ring, so what comes after it is not in the loop,
+ * where it would cost every tile registers. */
 template <class Policy>
 GPI_DEVICE void stream_look_ahead(Policy &policy, const TileState<typename Policy::Sum> &state)
 {
     auto &s = policy.s;
     auto ahead = policy.look_ahead();
+    typename Policy::Prefix prefix = policy.start();
+    RingTurn<Policy::stages> turn;
     uint32_t tile;
-    for (RingTurn<Policy::stages> turn; ring_wait(policy, turn, tile); turn.next()) {
-        const typename Policy::Prefix prefix = ahead.exclusive(state, tile);
+    bool last = false;
+    for (; ring_wait(policy, turn, tile); turn.next()) {
+        prefix = ahead.exclusive(state, tile);
         policy.writes_begin();
         __syncwarp();
-        if (tile == policy.tiles - 1)
-            barrier_wait(&s.summed[turn.stage], turn.parity);
         if (lane_id() == 0) {
-            if (tile == policy.tiles - 1)
-                policy.finish(policy.after(prefix, stream_tile_sum(policy, turn.stage)));
             s.prefix[turn.stage] = prefix;
             barrier_arrive(&s.resolved[turn.stage]);
         }
-        __syncwarp();
+        last = tile == policy.tiles - 1;
+        if (last)
+            break;
     }
+    if (!last)
+        return;
+    barrier_wait(&s.summed[turn.stage], turn.parity);
+    if (lane_id() == 0)
+        policy.finish(policy.after(prefix, stream_tile_sum(policy, turn.stage)));
 }
 
 template <class Policy> GPI_DEVICE void stream_store(Policy &policy, int warp)
