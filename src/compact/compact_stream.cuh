@@ -99,20 +99,22 @@ struct CompactStream : StreamPolicy {
 
     /* ---- counts ---- */
 
-    /* Bits of the groups that store warp w will move: lane k gets those of group k. */
-    GPI_DEVICE uint32_t mark_part(int stage, int w, uint32_t count) const
+    /* Bits of the groups that store warp w will move: lane k gets those of group k. WHOLE: the tile
+     * has all its items. */
+    template <bool WHOLE> GPI_DEVICE uint32_t mark(int stage, int w, uint32_t count) const
     {
         const Range<Item> range(p.a.range);
         const uint32_t start = w * GROUPS * 32 + lane_id();
+        const Item *in = items_in(stage) + start;
+        const uint8_t *keep = flags(stage) + start;
         uint32_t bits = 0;
 #pragma unroll 8
         for (int k = 0; k < GROUPS; k++) {
-            const uint32_t i = start + 32 * k;
-            bool kept = i < count;
+            bool kept = WHOLE || start + 32 * k < count;
             if constexpr (COMPARE)
-                kept = kept && range.selects(items_in(stage)[i]);
+                kept = kept && range.selects(in[32 * k]);
             else
-                kept = kept && flags(stage)[i];
+                kept = kept && keep[32 * k];
             const uint32_t group = __ballot_sync(all_lanes, kept);
             bits = lane_id() == k ? group : bits;
         }
@@ -121,7 +123,9 @@ struct CompactStream : StreamPolicy {
 
     GPI_DEVICE uint32_t part_sum(uint32_t tile, int stage, int w) const
     {
-        const uint32_t bits = mark_part(stage, w, items_of(tile));
+        const uint32_t count = items_of(tile);
+        const uint32_t bits =
+            count == tile_items ? mark<true>(stage, w, count) : mark<false>(stage, w, count);
         s.own.bits[stage][w][lane_id()] = bits;
         return warp_sum(__popc(bits));
     }
