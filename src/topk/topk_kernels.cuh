@@ -6,6 +6,7 @@
 
 #include "device/grid.cuh"
 #include "device/space.cuh"
+#include "device/tile_io.cuh"
 #include "device/warp.cuh"
 #include "topk/topk_internal.h"
 #include "tuning/topk_tuning.cuh"
@@ -68,27 +69,69 @@ struct TopkShared {
     uint32_t bins[GPI_TOPK_BINS]; /* 32 bits hold what a block counts of the 2^40 keys */
 };
 
+/* The digits that a pass counts, of the words that agree with what is known. */
+template <class Key> struct TopkDigits {
+    Key mask, prefix, digit;
+    int shift;
+    uint32_t *bins; /* of the block */
+
+    GPI_DEVICE void count(Key word) const
+    {
+        if ((Key)(word & mask) == prefix)
+            atomicAdd(&bins[(Key)(word >> shift) & digit], 1u);
+    }
+};
+
+/* Of a whole tile, whose keys lie at 16-byte boundaries. */
+template <class Key>
+GPI_DEVICE void topk_count_vectors(const TopkJob<Key> &job, uint64_t first,
+                                   const TopkDigits<Key> &digits)
+{
+    const char *from = (const char *)(job.keys + first) + threadIdx.x * 16;
+    Raw<16> raw[topk_vectors];
+#pragma unroll
+    for (int v = 0; v < topk_vectors; v++)
+        raw[v] = raw_load_aligned<16>(from + v * topk_threads * 16);
+#pragma unroll
+    for (int v = 0; v < topk_vectors; v++)
+#pragma unroll
+        for (int i = 0; i < (int)(16 / sizeof(Key)); i++)
+            digits.count(job.order.word(raw_get<Key>(raw[v], i)));
+}
+
+/* Of keys [first, end). */
+template <class Key>
+GPI_DEVICE void topk_count_keys(const TopkJob<Key> &job, uint64_t first, uint64_t end,
+                                const TopkDigits<Key> &digits)
+{
+    for (uint64_t i = first + threadIdx.x; i < end; i += topk_tile) {
+        Key keys[topk_items];
+#pragma unroll
+        for (int k = 0; k < topk_items; k++)
+            keys[k] = i + k * topk_threads < end ? job.keys[i + k * topk_threads] : (Key)0;
+#pragma unroll
+        for (int k = 0; k < topk_items; k++)
+            if (i + k * topk_threads < end)
+                digits.count(job.order.word(keys[k]));
+    }
+}
+
 /* Add the digits of the words that agree with the state to bins. */
 template <class Key>
 GPI_DEVICE void topk_count(const TopkJob<Key> &job, TopkShared &s, int shift, Key digit,
                            uint64_t *bins)
 {
-    const Key mask = (Key)s.state.mask, prefix = (Key)s.state.prefix;
+    constexpr uint64_t tile = topk_threads * topk_vectors * 16 / sizeof(Key);
+    const TopkDigits<Key> digits = {(Key)s.state.mask, (Key)s.state.prefix, digit, shift, s.bins};
+    const bool aligned = misalignment((const char *)job.keys) == 0;
     for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_threads)
         s.bins[b] = 0;
     __syncthreads();
-    const uint64_t step = (uint64_t)gridDim.x * topk_tile;
-    for (uint64_t i = (uint64_t)blockIdx.x * topk_tile + threadIdx.x; i < job.n; i += step) {
-        Key words[topk_items];
-#pragma unroll
-        for (int k = 0; k < topk_items; k++)
-            words[k] = i + k * topk_threads < job.n ? job.order.word(job.keys[i + k * topk_threads])
-                                                    : (Key)0;
-#pragma unroll
-        for (int k = 0; k < topk_items; k++)
-            if (i + k * topk_threads < job.n && (Key)(words[k] & mask) == prefix)
-                atomicAdd(&s.bins[(Key)(words[k] >> shift) & digit], 1u);
-    }
+    for (uint64_t first = blockIdx.x * tile; first < job.n; first += gridDim.x * tile)
+        if (aligned && job.n - first >= tile)
+            topk_count_vectors(job, first, digits);
+        else
+            topk_count_keys(job, first, min(first + tile, job.n), digits);
     __syncthreads();
     for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_threads)
         if (s.bins[b])
@@ -153,7 +196,7 @@ GPI_DEVICE void topk_tell(const TopkJob<Key> &job, TopkShared &s, uint64_t chunk
     const uint64_t end = job.chunks.begin(chunk + 1);
     uint64_t below = 0, at = 0, total_below, total_at;
     uint64_t i = job.chunks.begin(chunk) + threadIdx.x;
-#pragma unroll 8
+#pragma unroll 16
     for (; i < end; i += topk_threads) {
         const Key known = job.order.word(job.keys[i]) & mask;
         below += known < prefix;

@@ -14,6 +14,7 @@ namespace GPI_SPACE
  * four blocks to a multiprocessor of every architecture, which have to run at the same time. */
 constexpr int topk_threads = 256;
 constexpr int topk_items = 8;
+constexpr int topk_vectors = 4; /* of 16 bytes, that a thread reads at once to count */
 constexpr int topk_tile = topk_threads * topk_items;
 constexpr int topk_blocks_per_sm = 4;
 
