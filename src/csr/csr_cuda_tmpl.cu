@@ -8,7 +8,10 @@
 #include "csr/csr_spmv_kernels.cuh"
 #include "device/host.cuh"
 
-extern "C" gp_status GPI_LAUNCHER(gpi_csr_merge_values)(gp_context *, const gpi_csr_sorted *);
+extern "C" {
+gp_status GPI_LAUNCHER(gpi_csr_merge_integers)(gp_context *, const gpi_csr_sorted *);
+gp_status GPI_LAUNCHER(gpi_csr_merge_reals)(gp_context *, const gpi_csr_sorted *);
+}
 
 namespace GPI_SPACE
 {
@@ -136,6 +139,12 @@ gp_status read_word(gp_context *ctx, const char *f, const uint64_t *word, uint64
     return gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUDA says %s", f, cudaGetErrorString(e));
 }
 
+gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
+{
+    return gpi_dtype_is_float(s->c->value_dtype) ? GPI_LAUNCHER(gpi_csr_merge_reals)(ctx, s)
+                                                 : GPI_LAUNCHER(gpi_csr_merge_integers)(ctx, s);
+}
+
 } // namespace
 } // namespace GPI_SPACE
 
@@ -150,11 +159,7 @@ const gpi_csr_ops OPS = {GPI_SPACE::row_pointers,
                          GPI_SPACE::count_rows,
                          GPI_SPACE::check,
                          {GPI_SPACE::spmv<float>, GPI_SPACE::spmv<double>}};
-const gpi_csr_kernels KERNELS = {GPI_SPACE::pack,
-                                 GPI_SPACE::heads,
-                                 GPI_SPACE::cols,
-                                 GPI_SPACE::pointers,
-                                 GPI_LAUNCHER(gpi_csr_merge_values),
-                                 GPI_SPACE::set_sticky,
+const gpi_csr_kernels KERNELS = {GPI_SPACE::pack,     GPI_SPACE::heads, GPI_SPACE::cols,
+                                 GPI_SPACE::pointers, GPI_SPACE::merge, GPI_SPACE::set_sticky,
                                  GPI_SPACE::read_word};
 }

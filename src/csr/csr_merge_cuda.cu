@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: launcher of the merging of duplicates, for every value dtype. */
+/* CUDA: launcher of the merging of duplicates, for every value dtype; compiled for integers and for
+ * floats (GPI_REAL), as a unit is what a first call loads. */
 #include <cuda_runtime.h>
 
 #include "csr/csr_merge_kernels.cuh"
@@ -52,7 +53,27 @@ template <class S, class Summand, class Ordered> void merge_dtype(const Call &ca
 } // namespace
 } // namespace GPI_SPACE
 
-extern "C" gp_status GPI_LAUNCHER(gpi_csr_merge_values)(gp_context *ctx, const gpi_csr_sorted *s)
+#if GPI_REAL
+#define NAME gpi_csr_merge_reals
+#define CASES(MERGE_CASE)                                                                          \
+    MERGE_CASE(GP_F16, f16_t, float, Half<f16_t>)                                                  \
+    MERGE_CASE(GP_BF16, bf16_t, float, Half<bf16_t>)                                               \
+    MERGE_CASE(GP_F32, float, float, float)                                                        \
+    MERGE_CASE(GP_F64, double, double, double)
+#else
+#define NAME gpi_csr_merge_integers
+#define CASES(MERGE_CASE)                                                                          \
+    MERGE_CASE(GP_I8, int8_t, uint32_t, int32_t)                                                   \
+    MERGE_CASE(GP_U8, uint8_t, uint32_t, uint32_t)                                                 \
+    MERGE_CASE(GP_I16, int16_t, uint32_t, int32_t)                                                 \
+    MERGE_CASE(GP_U16, uint16_t, uint32_t, uint32_t)                                               \
+    MERGE_CASE(GP_I32, int32_t, uint32_t, int32_t)                                                 \
+    MERGE_CASE(GP_U32, uint32_t, uint32_t, uint32_t)                                               \
+    MERGE_CASE(GP_I64, int64_t, uint64_t, int64_t)                                                 \
+    MERGE_CASE(GP_U64, uint64_t, uint64_t, uint64_t)
+#endif
+
+extern "C" gp_status GPI_LAUNCHER(NAME)(gp_context *ctx, const gpi_csr_sorted *s)
 {
     using namespace GPI_SPACE;
     const uint64_t n = s->c->nnz;
@@ -63,18 +84,9 @@ extern "C" gp_status GPI_LAUNCHER(gpi_csr_merge_values)(gp_context *ctx, const g
     case dtype:                                                                                    \
         merge_dtype<S, Summand, Ordered>(call);                                                    \
         break;
-        MERGE_CASE(GP_I8, int8_t, uint32_t, int32_t)
-        MERGE_CASE(GP_U8, uint8_t, uint32_t, uint32_t)
-        MERGE_CASE(GP_I16, int16_t, uint32_t, int32_t)
-        MERGE_CASE(GP_U16, uint16_t, uint32_t, uint32_t)
-        MERGE_CASE(GP_I32, int32_t, uint32_t, int32_t)
-        MERGE_CASE(GP_U32, uint32_t, uint32_t, uint32_t)
-        MERGE_CASE(GP_I64, int64_t, uint64_t, int64_t)
-        MERGE_CASE(GP_U64, uint64_t, uint64_t, uint64_t)
-        MERGE_CASE(GP_F16, f16_t, float, Half<f16_t>)
-        MERGE_CASE(GP_BF16, bf16_t, float, Half<bf16_t>)
-        MERGE_CASE(GP_F32, float, float, float)
-        MERGE_CASE(GP_F64, double, double, double)
+        CASES(MERGE_CASE)
+    default: /* of the other unit */
+        break;
     }
     return gpi_cuda_launched(ctx, s->c->function);
 }
