@@ -198,7 +198,7 @@ struct CompactStream : StreamPolicy {
         }
     }
 
-    GPI_DEVICE void load_part(Part &, int, int) const
+    GPI_DEVICE void load_part(Part &, uint32_t, int, int) const
     {
     }
 

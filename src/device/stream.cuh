@@ -27,7 +27,7 @@
  *     start()                 the prefix of the first tile
  *     look_ahead()            the object that finds the others: exclusive(state, tile)
  *     finish(Prefix)          of all items, by one thread, once
- *     load_part(part, stage, w), store_part(part, tile, stage, w, prefix)   by store warps
+ *     load_part(part, tile, stage, w), store_part(part, tile, stage, w, prefix)   by store warps
  */
 #pragma once
 
@@ -156,7 +156,7 @@ template <class Policy> GPI_DEVICE void stream_store(Policy &policy, int warp)
     uint32_t tile;
     for (RingTurn<Policy::stages> turn; ring_wait(policy, turn, tile); turn.next()) {
         typename Policy::Part part;
-        policy.load_part(part, turn.stage, warp);
+        policy.load_part(part, tile, turn.stage, warp);
         barrier_wait(&s.summed[turn.stage], turn.parity);
         barrier_wait(&s.resolved[turn.stage], turn.parity);
         typename Policy::Prefix prefix = s.prefix[turn.stage];

@@ -213,7 +213,7 @@ struct ScanStream : StreamPolicy {
 
     /* ---- store warps ---- */
 
-    GPI_DEVICE void load_part(Part &part, int stage_index, int warp) const
+    GPI_DEVICE void load_part(Part &part, uint32_t, int stage_index, int warp) const
     {
         part.load(part_of(stage_index, warp));
         part.scan();

@@ -144,7 +144,7 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
 
     /* ---- store warps ---- */
 
-    GPI_DEVICE void load_part(Part &part, int stage_index, int warp) const
+    GPI_DEVICE void load_part(Part &part, uint32_t, int stage_index, int warp) const
     {
         part.in.load(items_of(stage_index, warp));
         part.load_heads(heads(stage_index, warp));
