@@ -101,20 +101,22 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(i8_i32, GP_I8, GP_I32, 1, false)                                                          \
     UNIT(i16_i32, GP_I16, GP_I32, 1, false)                                                        \
     UNIT(u8_u32, GP_U8, GP_U32, 1, false)                                                          \
-    UNIT(u16_u32, GP_U16, GP_U32, 1, false)                                                        \
-    UNIT(f16_f32, GP_F16, GP_F32, 1, false)                                                        \
-    UNIT(bf16_f32, GP_BF16, GP_F32, 1, false)
+    UNIT(u16_u32, GP_U16, GP_U32, 1, false)
 #define GPI_SCAN_UNITS_SUM64(UNIT)                                                                 \
     UNIT(i8_i64, GP_I8, GP_I64, 1, false)                                                          \
     UNIT(i16_i64, GP_I16, GP_I64, 1, false)                                                        \
     UNIT(i32_i64, GP_I32, GP_I64, 1, false)                                                        \
     UNIT(u8_u64, GP_U8, GP_U64, 1, false)                                                          \
     UNIT(u16_u64, GP_U16, GP_U64, 1, false)                                                        \
-    UNIT(u32_u64, GP_U32, GP_U64, 1, false)                                                        \
+    UNIT(u32_u64, GP_U32, GP_U64, 1, false)
+#define GPI_SCAN_UNITS_SUM_REAL(UNIT)                                                              \
+    UNIT(f16_f32, GP_F16, GP_F32, 1, false)                                                        \
+    UNIT(bf16_f32, GP_BF16, GP_F32, 1, false)                                                      \
     UNIT(f32_f64, GP_F32, GP_F64, 1, false)
 #define GPI_SCAN_UNITS_SUM(UNIT)                                                                   \
     GPI_SCAN_UNITS_SUM32(UNIT)                                                                     \
-    GPI_SCAN_UNITS_SUM64(UNIT)
+    GPI_SCAN_UNITS_SUM64(UNIT)                                                                     \
+    GPI_SCAN_UNITS_SUM_REAL(UNIT)
 #define GPI_SCAN_UNITS_WIDE(UNIT)                                                                  \
     UNIT(i8_wide, GP_I8, GP_I8, 1, true)                                                           \
     UNIT(u8_wide, GP_U8, GP_U8, 1, true)                                                           \
