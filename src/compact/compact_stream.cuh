@@ -89,12 +89,8 @@ struct CompactStream : StreamPolicy {
             return;
         }
         barrier_expect(loaded, item.end - item.begin + flag.end - flag.begin);
-        if (item.end > item.begin)
-            bulk_load(to + item.begin, in - misalignment(in) + item.begin, item.end - item.begin,
-                      loaded);
-        if (flag.end > flag.begin)
-            bulk_load(flags_to + flag.begin, keep - misalignment(keep) + flag.begin,
-                      flag.end - flag.begin, loaded);
+        bulk_span_load(to, in, item, loaded);
+        bulk_span_load(flags_to, keep, flag, loaded);
     }
 
     /* ---- counts ---- */

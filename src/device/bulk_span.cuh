@@ -42,6 +42,14 @@ GPI_DEVICE BulkSpan bulk_span(char *to, const char *from, uint32_t bytes, bool f
     return {begin, end};
 }
 
+/* By one lane: the bulk copy of a span, which arrives at `loaded`, a barrier that expects it. */
+GPI_DEVICE void bulk_span_load(char *to, const char *from, const BulkSpan &span, uint64_t *loaded)
+{
+    if (span.end > span.begin)
+        bulk_load(to + span.begin, from - misalignment(from) + span.begin, span.end - span.begin,
+                  loaded);
+}
+
 } // namespace GPI_SPACE
 
 #endif

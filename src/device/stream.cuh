@@ -9,14 +9,16 @@
  *     store warps  one for each part: outputs, from the prefix and the part's items
  *
  * Sums are out long before other blocks wait for them, so nobody waits for long. What is summed up
- * and stored is the policy's: a struct, derived from StreamPolicy, of the parameters (with a member
- * state), the block's shared memory, its stages and the number of tiles that there are,
+ * and stored is the policy's: a struct, derived from StreamPolicy, whose first members are the
+ * parameters (with a member state, which the launch fills), the block's shared memory, its stages
+ * and the number of tiles that there are,
  *
  *     const Params &p; StreamShared<Policy> &s; char *ring; uint32_t tiles;
  *
- * that also has
+ * and that has
  *
- *     store_warps, sum_warps, stages, tile_items, stage_bytes
+ *     store_warps, sum_warps, stages, tile_items
+ *     stage_bytes             a multiple of 128; alignment takes 16 more than a tile's bytes
  *     Sum, Prefix, Part       a tile publishes a Sum; a Part is what a store warp knows before the
  *                             prefix is there
  *     part_is_copy            a Part needs its stage no more
@@ -26,8 +28,12 @@
  *     add(Sum, Sum), after(Prefix, Sum)
  *     start()                 the prefix of the first tile
  *     look_ahead()            the object that finds the others: exclusive(state, tile)
- *     finish(Prefix)          of all items, by one thread, once
- *     load_part(part, tile, stage, w), store_part(part, tile, stage, w, prefix)   by store warps
+ *     load_part(part, tile, stage, w)  by store warps, when the tile has landed: what part_sum()
+ *                             leaves in Own may not be there yet
+ *     store_part(part, tile, stage, w, prefix)
+ *
+ * The last tile may be short: load_tile() fills it up, or the others ask how many items there are;
+ * its last parts may be empty, and all lanes take part in them.
  */
 #pragma once
 
@@ -61,6 +67,9 @@ struct StreamPolicy {
     {
     }
     GPI_DEVICE void writes_begin() const /* after the sums of all tiles before have been seen */
+    {
+    }
+    template <class Prefix> GPI_DEVICE void finish(const Prefix &) const /* by one thread, once */
     {
     }
     GPI_DEVICE void end() const /* of a store warp */

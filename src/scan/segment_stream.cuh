@@ -138,10 +138,6 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
         return {Lookahead<Fold, Folded<A>, 4, 16>(fold.identity(), fold)};
     }
 
-    GPI_DEVICE void finish(const A &) const
-    {
-    }
-
     /* ---- store warps ---- */
 
     GPI_DEVICE void load_part(Part &part, uint32_t, int stage_index, int warp) const
