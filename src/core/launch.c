@@ -102,7 +102,7 @@ static cudaError_t node_add(struct sequence *s, int i, const struct gpi_launch *
 static void graph_free(struct sequence *s)
 {
     if (s->exec)
-        cudaGraphExecDestroy(s->exec); /* ends work that still runs first */
+        cudaGraphExecDestroy(s->exec); /* what still runs goes on, and is freed after */
     if (s->graph)
         cudaGraphDestroy(s->graph);
     s->exec = NULL;

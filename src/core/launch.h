@@ -32,7 +32,7 @@ struct gpi_launch {
 gp_status gpi_launch_all(gp_context *ctx, const char *function, const struct gpi_launch *launches,
                          int count);
 
-/* The graphs of a context; NULL: none. */
+/* Free the graphs of a context; NULL does nothing. */
 void gpi_launch_graphs_free(struct gpi_launch_graphs *graphs);
 
 #ifdef __cplusplus

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reductions and scans over a block of W warps. Every warp leaves its sum in an array in shared
+ * Sums over a block of W warps, and over the warps before one. Every warp leaves its sum in an array in shared
  * memory, an item per warp (CUB's warp aggregates); after a barrier threads fold that array in the
  * order of the warps, so operators need not commute. "Sum" is the result of any operator.
  *
  * The order of operations decides the bits of float sums: a thread alone folds from left to right,
- * a warp as a balanced tree. Before the array is written again the block synchronizes.
+ * a warp as a balanced tree. Before the array is written again the block synchronizes. Top-k and the
+ * sparse product have scans of their own, which are faster (docs/tuning.md).
  */
 #pragma once
 
@@ -14,8 +15,6 @@
 
 namespace GPI_SPACE
 {
-
-/* ---- parts: the block synchronizes between the first function and the others ----------------- */
 
 /* The sum of this warp, from one of its lanes. */
 template <class A, int W>
@@ -57,44 +56,6 @@ template <class Op, class A, int W> GPI_DEVICE A reduce_warps_before(const A (&w
 {
     return warp_reduce<Op>(lane_id() < (int)threadIdx.x / 32 ? warp_sums[lane_id() % W]
                                                              : Op::identity());
-}
-
-/* The sum of the warps before this one; total: of all. From left to right. */
-template <class Op, class A, int W> GPI_DEVICE A scan_warps(const A (&warp_sums)[W], A &total)
-{
-    const int warp = threadIdx.x / 32;
-    A before = Op::identity();
-    total = Op::identity();
-#pragma unroll
-    for (int w = 0; w < W; w++) {
-        if (w == warp)
-            before = total;
-        total = Op::apply(total, warp_sums[w]);
-    }
-    return before;
-}
-
-/* ---- the whole: every thread calls ----------------------------------------------------------- */
-
-/* v[0] op .. op v[i - 1] in thread i; total: of all threads. */
-template <class Op, class A, int W>
-GPI_DEVICE A block_exclusive_scan(const A &v, A (&warp_sums)[W], A &total)
-{
-    const A upto = warp_scan<Op>(v);
-    share_warp_sum(warp_sums, threadIdx.x / 32, upto, 31);
-    __syncthreads();
-    const A before = scan_warps<Op>(warp_sums, total);
-    const A left = shuffle_up(upto, 1);
-    return lane_id() == 0 ? before : Op::apply(before, left);
-}
-
-/* v[0] + .. + v[i - 1] of integers. */
-template <class T, int W> GPI_DEVICE T block_exclusive_sum(T v, T (&warp_sums)[W], T &total)
-{
-    const T upto = warp_running_sum(v);
-    share_warp_sum(warp_sums, threadIdx.x / 32, upto, 31);
-    __syncthreads();
-    return scan_warps<Sum<T>>(warp_sums, total) + upto - v;
 }
 
 } // namespace GPI_SPACE

@@ -82,7 +82,7 @@ inline gpi_launch launch_zeros(void *memory, size_t bytes)
     return {nullptr, {memory}, 0, 0, bytes, false, false};
 }
 
-/* The kernels of a call, which are queued together. */
+/* The kernels of a call, at most GPI_LAUNCHES_MAX, which are queued together. */
 struct LaunchList {
     gpi_launch launches[GPI_LAUNCHES_MAX];
     int count = 0;
