@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums over a block of W warps, and over the warps before one. Every warp leaves its sum in an array in shared
- * memory, an item per warp (CUB's warp aggregates); after a barrier threads fold that array in the
- * order of the warps, so operators need not commute. "Sum" is the result of any operator.
+ * Sums over a block of W warps, and over the warps before one. Every warp leaves its sum in an
+ * array in shared memory, an item per warp (CUB's warp aggregates); after a barrier threads fold
+ * that array in the order of the warps, so operators need not commute. "Sum" is the result of
+ * any operator.
  *
  * The order of operations decides the bits of float sums: a thread alone folds from left to right,
- * a warp as a balanced tree. Before the array is written again the block synchronizes. Top-k and the
- * sparse product have scans of their own, which are faster (docs/tuning.md).
+ * a warp as a balanced tree. Before the array is written again the block synchronizes. Top-k and
+ * the sparse product have scans of their own, which are faster (docs/tuning.md).
  */
 #pragma once
 
