@@ -52,10 +52,10 @@ struct gp_context {
     struct gpi_retired *retired;
     struct gpi_launch_graphs *graphs; /* of launches, see core/launch.h; NULL: none */
     void *pointer_query;              /* the driver's cuPointerGetAttributes(); NULL: without */
-    uint32_t *sticky;       /* GPI_STICKY_* bits, in the context's memory */
-    bool broken;            /* CUDA failed: refuse work until reset */
-    uint32_t forks;         /* of the process when the context was made */
-    struct gpi_given given; /* memory that gp_malloc() gave */
+    uint32_t *sticky;                 /* GPI_STICKY_* bits, in the context's memory */
+    bool broken;                      /* CUDA failed: refuse work until reset */
+    uint32_t forks;                   /* of the process when the context was made */
+    struct gpi_given given;           /* memory that gp_malloc() gave */
     char error[GPI_ERROR_TEXT];
 };
 
