@@ -18,6 +18,7 @@ struct walk {
     const struct gpi_topk_job *job;
     const struct gpi_topk_loops *loops;
     int pass;
+    bool alone; /* no two chunks at once */
 };
 
 static void count_chunk(void *arg, size_t chunk)
@@ -29,9 +30,15 @@ static void count_chunk(void *arg, size_t chunk)
     if (begin == gpi_topk_chunk_begin(w->job, chunk + 1))
         return;
     w->loops->count(w->job, w->pass, chunk, bins);
+    uint64_t *all = w->job->bins;
+    if (w->alone) {
+        for (int b = 0; b < GPI_TOPK_BINS; b++)
+            all[b] += bins[b];
+        return;
+    }
     for (int b = 0; b < GPI_TOPK_BINS; b++)
         if (bins[b])
-            __atomic_fetch_add(&w->job->bins[b], bins[b], __ATOMIC_RELAXED);
+            __atomic_fetch_add(&all[b], bins[b], __ATOMIC_RELAXED);
 }
 
 static void tell_chunk(void *arg, size_t chunk)
@@ -74,9 +81,10 @@ static void add_up(const struct gpi_topk_job *j)
 
 void gpi_topk_cpu(gp_context *ctx, const struct gpi_topk_job *j)
 {
-    struct walk w = {j, gpi_topk_loops_get(ctx->isa, gpi_key_width(j->key_bytes)), 0};
+    const int threads = gpi_threads_for(ctx->threads, j->n);
+    struct walk w = {j, gpi_topk_loops_get(ctx->isa, gpi_key_width(j->key_bytes)), 0,
+                     threads == 1 || j->chunks == 1};
     *j->state = (struct gpi_topk_state){0, 0, j->k, 0};
-    int threads = gpi_threads_for(ctx->threads, j->n);
     for (; !j->state->done; w.pass++) {
         memset(j->bins, 0, GPI_TOPK_BINS * sizeof *j->bins);
         gpi_parallel_for(threads, (size_t)j->chunks, count_chunk, &w);
