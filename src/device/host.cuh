@@ -55,7 +55,7 @@ gpi_launch launch_of(void (*kernel)(Parameters...), unsigned blocks, unsigned th
             false};
 }
 
-/* One whose blocks are all there at once, for grid_barrier(). */
+/* One whose blocks are all there at once, for a GridBarrier. */
 template <class Kernel, class... Arguments>
 gpi_launch launch_cooperative(Kernel kernel, unsigned blocks, unsigned threads, int shared,
                               const Arguments &...arguments)
