@@ -6,7 +6,6 @@
 
 #include "core/check.h"
 #include "core/cuda.h"
-#include "core/memory.h"
 #include "core/threads.h"
 #include "core/workspace.h"
 

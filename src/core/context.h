@@ -77,6 +77,9 @@ bool gpi_context_is_orphan(const gp_context *ctx);
 /* CPU backend: set sticky bits; thread safe. */
 void gpi_sticky_set(gp_context *ctx, uint32_t bits);
 
+/* Forget the memory that gp_malloc() gave; it stays with the caller. */
+void gpi_given_drop(gp_context *ctx);
+
 #ifdef __cplusplus
 }
 #endif

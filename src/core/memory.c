@@ -6,8 +6,6 @@
  * The table is a hash table with linear probing, at most half full. Removing an entry moves those
  * behind it that would no longer be found.
  */
-#include "core/memory.h"
-
 #include <stdlib.h>
 #include <string.h>
 
