@@ -90,17 +90,15 @@ static gp_status start_cpu(gp_context *ctx, const gp_context_options *o)
 
 static gp_status start_cuda(gp_context *ctx, const gp_context_options *o)
 {
-    struct gpi_device_guard guard;
     ctx->backend = GP_BACKEND_CUDA;
     GPI_TRY(gpi_cuda_open(ctx, o->device));
     if (o->multiprocessors > 0 && o->multiprocessors < ctx->sm_count)
         ctx->sm_count = o->multiprocessors;
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_cuda_start(ctx);
-    if (s == GP_OK && o->stream)
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_cuda_start(ctx));
+    if (o->stream)
         ctx->stream = o->stream;
-    gpi_device_leave(ctx, &guard);
-    return s;
+    return GP_OK;
 }
 
 /* Automatic means CUDA where it works, otherwise the CPU; a device that was named must be there. */
@@ -130,13 +128,11 @@ static gp_status enroll(gp_context *ctx)
 /* Free a context that nobody else can find. */
 static void dispose(gp_context *ctx)
 {
-    struct gpi_device_guard guard;
     if (!gpi_context_is_orphan(ctx)) {
-        gpi_device_enter(ctx, &guard);
+        GPI_ON_DEVICE(ctx);
         gpi_workspace_drop(ctx);
         if (ctx->backend == GP_BACKEND_CUDA)
             gpi_cuda_stop(ctx);
-        gpi_device_leave(ctx, &guard);
     }
     if (ctx->backend == GP_BACKEND_CPU)
         free(ctx->sticky);
@@ -216,17 +212,13 @@ static gp_status sticky_status(gp_context *ctx, uint32_t bits)
 
 gp_status gp_context_synchronize(gp_context *ctx)
 {
-    struct gpi_device_guard guard;
     uint32_t bits = 0;
     GPI_CALL(ctx, "gp_context_synchronize");
-    if (ctx->backend == GP_BACKEND_CPU) {
+    GPI_ON_DEVICE(ctx);
+    if (ctx->backend == GP_BACKEND_CUDA)
+        GPI_TRY(gpi_cuda_synchronize(ctx, &bits));
+    else
         bits = __atomic_exchange_n(ctx->sticky, 0, __ATOMIC_RELAXED);
-    } else {
-        gpi_device_enter(ctx, &guard);
-        gp_status s = gpi_cuda_synchronize(ctx, &bits);
-        gpi_device_leave(ctx, &guard);
-        GPI_TRY(s);
-    }
     return sticky_status(ctx, bits);
 }
 
@@ -257,13 +249,12 @@ gp_status gp_context_reset(gp_context *ctx)
 {
     static const char f[] = "gp_context_reset";
     __attribute__((cleanup(gpi_call_end))) struct gpi_call call = {NULL};
-    struct gpi_device_guard guard;
     gp_status s = GP_OK;
     GPI_TRY(gpi_call_claim(&call, ctx, f));
     GPI_TRY(gpi_check_not_orphan(ctx, f));
     ctx->broken = false;
     ctx->error[0] = '\0';
-    gpi_device_enter(ctx, &guard);
+    GPI_ON_DEVICE(ctx);
     gpi_workspace_drop(ctx);
     if (ctx->backend == GP_BACKEND_CPU) {
         *ctx->sticky = 0;
@@ -271,7 +262,6 @@ gp_status gp_context_reset(gp_context *ctx)
         gpi_cuda_stop(ctx);
         s = gpi_cuda_start(ctx);
     }
-    gpi_device_leave(ctx, &guard);
     ctx->broken = s != GP_OK;
     return s;
 }

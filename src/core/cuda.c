@@ -19,27 +19,20 @@ static const int compiled_sms[] = {
 
 enum { COMPILED_SMS = sizeof compiled_sms / sizeof compiled_sms[0] };
 
-/* Write the error of a CUDA call; the context refuses work after it. */
-static gp_status cuda_failed(gp_context *ctx, const char *function, cudaError_t e)
+int gpi_device_enter(const gp_context *ctx)
 {
-    ctx->broken = true;
-    return gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUDA says %s (%s)", function, cudaGetErrorString(e),
-                    cudaGetErrorName(e));
+    int previous;
+    if (ctx->backend != GP_BACKEND_CUDA || cudaGetDevice(&previous) != cudaSuccess ||
+        previous == ctx->device)
+        return -1;
+    cudaSetDevice(ctx->device);
+    return previous;
 }
 
-void gpi_device_enter(const gp_context *ctx, struct gpi_device_guard *guard)
+void gpi_device_leave(const int *previous)
 {
-    guard->previous = -1;
-    if (ctx->backend != GP_BACKEND_CUDA)
-        return;
-    if (cudaGetDevice(&guard->previous) == cudaSuccess && guard->previous != ctx->device)
-        cudaSetDevice(ctx->device);
-}
-
-void gpi_device_leave(const gp_context *ctx, const struct gpi_device_guard *guard)
-{
-    if (ctx->backend == GP_BACKEND_CUDA && guard->previous >= 0 && guard->previous != ctx->device)
-        cudaSetDevice(guard->previous);
+    if (*previous >= 0)
+        cudaSetDevice(*previous);
 }
 
 static int newest_row(int sm)
@@ -156,7 +149,11 @@ gp_status gpi_cuda_launched(gp_context *ctx, const char *function)
 
 gp_status gpi_cuda_check(gp_context *ctx, const char *function, int e)
 {
-    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, function, (cudaError_t)e);
+    if (e == cudaSuccess)
+        return GP_OK;
+    ctx->broken = true;
+    return gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUDA says %s (%s)", function,
+                    cudaGetErrorString((cudaError_t)e), cudaGetErrorName((cudaError_t)e));
 }
 
 bool gpi_cuda_capturing(const gp_context *ctx)
@@ -234,14 +231,14 @@ void gpi_cuda_release(gp_context *ctx, void *memory)
 
 gp_status gpi_cuda_fill(gp_context *ctx, void *memory, int byte, size_t bytes)
 {
-    cudaError_t e = cudaMemsetAsync(memory, byte, bytes, ctx->stream);
-    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, "gp", e);
+    return gpi_cuda_check(ctx, "gp", cudaMemsetAsync(memory, byte, bytes, ctx->stream));
 }
 
 gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void *destination)
 {
-    cudaError_t e = cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, ctx->stream);
-    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, "gp_copy", e);
+    return gpi_cuda_check(
+        ctx, "gp_copy",
+        cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, ctx->stream));
 }
 
 gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky)
@@ -255,7 +252,7 @@ gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky)
         e = cudaStreamSynchronize(ctx->stream);
     if (e == cudaSuccess && *sticky)
         e = cudaMemsetAsync(ctx->sticky, 0, sizeof *sticky, ctx->stream);
-    return e == cudaSuccess ? GP_OK : cuda_failed(ctx, f, e);
+    return gpi_cuda_check(ctx, f, e);
 }
 
 gp_status gpi_cuda_follow(gp_context *ctx, gp_stream next)
@@ -270,8 +267,7 @@ gp_status gpi_cuda_follow(gp_context *ctx, gp_stream next)
         e = cudaStreamWaitEvent(next, event, 0);
     if (event)
         cudaEventDestroy(event);
-    if (e != cudaSuccess)
-        return cuda_failed(ctx, "gp_context_set_stream", e);
+    GPI_TRY(gpi_cuda_check(ctx, "gp_context_set_stream", e));
     ctx->stream = next;
     return GP_OK;
 }

@@ -12,40 +12,21 @@
 extern "C" {
 #endif
 
-/* Make ctx->device current for a call, and put back what was current. */
-struct gpi_device_guard {
-    int previous;
-};
-
 /* Fill device, sm, sm_row, sm_count of the wanted device (-1: the first usable). */
 gp_status gpi_cuda_open(gp_context *ctx, int device);
 /* Own stream, sticky word. */
 gp_status gpi_cuda_start(gp_context *ctx);
 void gpi_cuda_stop(gp_context *ctx);
 
-void gpi_device_enter(const gp_context *ctx, struct gpi_device_guard *guard);
-void gpi_device_leave(const gp_context *ctx, const struct gpi_device_guard *guard);
+/* The device that was current when a call made its own current; -1: nothing to put back. */
+int gpi_device_enter(const gp_context *ctx);
+void gpi_device_leave(const int *previous);
 
-/* Both, from here to wherever the function returns. */
-struct gpi_stay {
-    const gp_context *ctx;
-    struct gpi_device_guard guard;
-};
-static inline struct gpi_stay gpi_stay_begin(const gp_context *ctx)
-{
-    struct gpi_stay stay = {ctx, {-1}};
-    gpi_device_enter(ctx, &stay.guard);
-    return stay;
-}
-static inline void gpi_stay_end(struct gpi_stay *stay)
-{
-    gpi_device_leave(stay->ctx, &stay->guard);
-}
+/* ctx->device is current from here to the end of the block. */
 #define GPI_ON_DEVICE(ctx)                                                                         \
-    __attribute__((cleanup(gpi_stay_end), unused)) struct gpi_stay gpi_stay_ = gpi_stay_begin(ctx)
+    __attribute__((cleanup(gpi_device_leave), unused)) int gpi_previous_ = gpi_device_enter(ctx)
 
-/* Map the error of the launches since gpi_device_enter(); GP_OK,
- * or GP_ERROR_CUDA and ctx is broken. */
+/* Map the error of the launches since GPI_ON_DEVICE(); GP_OK, or GP_ERROR_CUDA and ctx is broken. */
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function);
 /* The same for the error e (a cudaError_t) of a call of the runtime. */
 gp_status gpi_cuda_check(gp_context *ctx, const char *function, int e);

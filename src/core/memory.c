@@ -74,7 +74,6 @@ void gpi_given_drop(gp_context *ctx)
 gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory)
 {
     static const char f[] = "gp_malloc";
-    struct gpi_device_guard guard;
     if (memory)
         *memory = NULL;
     GPI_CALL(ctx, f);
@@ -84,10 +83,8 @@ gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory)
         return GP_OK;
     if (!make_room(&ctx->given))
         return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", f);
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_allocate(ctx, f, bytes, memory);
-    gpi_device_leave(ctx, &guard);
-    GPI_TRY(s);
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_allocate(ctx, f, bytes, memory));
     *find(&ctx->given, *memory) = (struct gpi_gift){*memory, bytes};
     ctx->given.count++;
     return GP_OK;
@@ -98,7 +95,6 @@ gp_status gp_free(gp_context *ctx, void *memory)
 {
     static const char f[] = "gp_free";
     __attribute__((cleanup(gpi_call_end))) struct gpi_call call = {NULL};
-    struct gpi_device_guard guard;
     GPI_TRY(gpi_call_claim(&call, ctx, f));
     if (!memory)
         return GP_OK;
@@ -111,9 +107,8 @@ gp_status gp_free(gp_context *ctx, void *memory)
                         f, memory);
     size_t bytes = gift->bytes;
     remove_slot(&ctx->given, gift);
-    gpi_device_enter(ctx, &guard);
+    GPI_ON_DEVICE(ctx);
     gpi_release(ctx, memory, bytes);
-    gpi_device_leave(ctx, &guard);
     return GP_OK;
 }
 

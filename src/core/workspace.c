@@ -159,18 +159,13 @@ enum { STATE_RESERVE_MAX = 256 << 20 };
 
 gp_status gpi_workspace_reserve(gp_context *ctx, const char *function, size_t bytes)
 {
-    struct gpi_device_guard guard;
-    gp_status s = GP_OK;
-    gpi_device_enter(ctx, &guard);
+    size_t state = bytes < STATE_RESERVE_MAX ? bytes : STATE_RESERVE_MAX;
+    GPI_ON_DEVICE(ctx);
     if (bytes > ctx->scratch.bytes)
-        s = block_grow(ctx, function, &ctx->scratch, bytes);
-    if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA) {
-        size_t state = bytes < STATE_RESERVE_MAX ? bytes : STATE_RESERVE_MAX;
-        if (state > ctx->state.bytes)
-            s = state_make(ctx, function, state / GPI_SLOT_BYTES + 1);
-    }
-    gpi_device_leave(ctx, &guard);
-    return s;
+        GPI_TRY(block_grow(ctx, function, &ctx->scratch, bytes));
+    if (ctx->backend == GP_BACKEND_CUDA && state > ctx->state.bytes)
+        return state_make(ctx, function, state / GPI_SLOT_BYTES + 1);
+    return GP_OK;
 }
 
 gp_status gp_context_reserve(gp_context *ctx, size_t bytes)

@@ -178,8 +178,6 @@ static gp_status check_inputs(gp_context *ctx, const char *f, gp_dtype pair_dtyp
 
 static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
 {
-    struct gpi_device_guard guard;
-    struct gpi_frame frame;
     const gp_target target = gpi_target_of(ctx);
     size_t bytes;
     if (j->n == 0)
@@ -187,17 +185,11 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j
     if (!kernels_of(ctx))
         return gpi_fail_sm(ctx, f);
     GPI_TRY(frame_bytes(&target, j, &bytes));
-    gpi_device_enter(ctx, &guard);
-    gp_status s = gpi_frame_open(ctx, f, bytes, &frame);
-    if (s == GP_OK) {
-        s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
-        s = gpi_named(ctx, f, s);
-        gpi_frame_close(&frame);
-        if (s == GP_OK && ctx->backend == GP_BACKEND_CUDA)
-            s = gpi_cuda_launched(ctx, f);
-    }
-    gpi_device_leave(ctx, &guard);
-    return s;
+    GPI_ON_DEVICE(ctx);
+    GPI_FRAME(frame, ctx, f, bytes);
+    gp_status s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
+    GPI_TRY(gpi_named(ctx, f, s));
+    return ctx->backend == GP_BACKEND_CUDA ? gpi_cuda_launched(ctx, f) : GP_OK;
 }
 
 gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, const void *cols,
