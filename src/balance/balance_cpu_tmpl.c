@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU inner loops for items of GPI_BYTES (1, 2, 4, 8 or 16); compiled per instruction set. */
-#include <string.h>
-
 #include "balance/balance_internal.h"
 #include "core/order.h"
-#include "core/paste.h"
+#include "core/words.h"
 
 #define NAME(function) PASTE4(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
 
@@ -80,10 +78,7 @@ ALWAYS_INLINE void expand_share(const struct gpi_balance_share *h, size_t offset
 
 void NAME(gpi_balance_expand_b)(const struct gpi_balance_share *share)
 {
-    if (share->args->offset_bytes == 8)
-        expand_share(share, 8);
-    else
-        expand_share(share, 4);
+    WITH_INDEX_BYTES(bytes, share->args->offset_bytes, expand_share(share, bytes));
 }
 
 #if GPI_BYTES == 4 || GPI_BYTES == 8
@@ -136,15 +131,10 @@ ALWAYS_INLINE void search_share(const struct gpi_balance_share *h, size_t offset
 
 void NAME(gpi_balance_search_b)(const struct gpi_balance_share *share)
 {
-    bool wide = share->args->offset_bytes == 8, ranks = share->args->ranks != NULL;
-    if (wide && ranks)
-        search_share(share, 8, true);
-    else if (wide)
-        search_share(share, 8, false);
-    else if (ranks)
-        search_share(share, 4, true);
+    if (share->args->ranks)
+        WITH_INDEX_BYTES(bytes, share->args->offset_bytes, search_share(share, bytes, true));
     else
-        search_share(share, 4, false);
+        WITH_INDEX_BYTES(bytes, share->args->offset_bytes, search_share(share, bytes, false));
 }
 
 #endif
@@ -192,14 +182,6 @@ ALWAYS_INLINE void bound_group(const struct gpi_bound_args *a, const item *needl
     }
 }
 
-ALWAYS_INLINE void store_index(const struct gpi_bound_args *a, uint64_t j, uint64_t value)
-{
-    if (a->index_bytes == 8)
-        ((uint64_t *)a->out)[j] = value;
-    else
-        ((uint32_t *)a->out)[j] = (uint32_t)value;
-}
-
 ALWAYS_INLINE void bound_range(const struct gpi_bound_args *a, uint64_t begin, uint64_t end,
                                int order, bool upper)
 {
@@ -207,36 +189,30 @@ ALWAYS_INLINE void bound_range(const struct gpi_bound_args *a, uint64_t begin, u
     for (uint64_t i = begin; i < end; i += GROUP) {
         item group[GROUP] = {0};
         uint64_t result[GROUP];
-        uint64_t size = end - i < GROUP ? end - i : GROUP;
+        uint64_t size = gpi_min(end - i, GROUP);
         memcpy(group, needles + i, size * sizeof(item));
         bound_group(a, group, result, order, upper);
         for (uint64_t j = 0; j < size; j++)
-            store_index(a, i + j, result[j]);
+            WITH_INDEX_BYTES(bytes, a->index_bytes, gpi_word_put(a->out, bytes, i + j, result[j]));
     }
+}
+
+ALWAYS_INLINE void bound_by(const struct gpi_bound_args *a, uint64_t begin, uint64_t end, int order)
+{
+    if (a->upper)
+        bound_range(a, begin, end, order, true);
+    else
+        bound_range(a, begin, end, order, false);
 }
 
 void NAME(gpi_balance_bound_b)(const struct gpi_bound_args *args, uint64_t begin, uint64_t end)
 {
-    switch (args->order * 2 + args->upper) {
-    case GPI_ORDER_UNSIGNED * 2:
-        bound_range(args, begin, end, GPI_ORDER_UNSIGNED, false);
-        break;
-    case GPI_ORDER_UNSIGNED * 2 + 1:
-        bound_range(args, begin, end, GPI_ORDER_UNSIGNED, true);
-        break;
-    case GPI_ORDER_SIGNED * 2:
-        bound_range(args, begin, end, GPI_ORDER_SIGNED, false);
-        break;
-    case GPI_ORDER_SIGNED * 2 + 1:
-        bound_range(args, begin, end, GPI_ORDER_SIGNED, true);
-        break;
-    case GPI_ORDER_FLOAT * 2:
-        bound_range(args, begin, end, GPI_ORDER_FLOAT, false);
-        break;
-    default:
-        bound_range(args, begin, end, GPI_ORDER_FLOAT, true);
-        break;
-    }
+    if (args->order == GPI_ORDER_UNSIGNED)
+        bound_by(args, begin, end, GPI_ORDER_UNSIGNED);
+    else if (args->order == GPI_ORDER_SIGNED)
+        bound_by(args, begin, end, GPI_ORDER_SIGNED);
+    else
+        bound_by(args, begin, end, GPI_ORDER_FLOAT);
 }
 
 #endif

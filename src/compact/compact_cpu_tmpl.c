@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend's inner loops, compiled once per instruction set. */
-#include "core/paste.h"
+#include "core/words.h"
 #include "compact/compact_internal.h"
 #include "compact/compact_move.h"
 
@@ -33,29 +33,16 @@ ALWAYS_INLINE uint64_t bits_of_flags(const uint8_t *flags)
 }
 
 /* Whether x is in the range, before the inversion; one per width, so that 64 of them vectorise. */
-ALWAYS_INLINE bool in_range_8(uint8_t x, const struct gpi_compact_range *r)
-{
-    uint8_t negative = (uint8_t)(0 - (x >> 7));
-    return (uint8_t)((x ^ (negative & (uint8_t)r->flip)) - (uint8_t)r->low) <= (uint8_t)r->span;
-}
-
-ALWAYS_INLINE bool in_range_16(uint16_t x, const struct gpi_compact_range *r)
-{
-    uint16_t negative = (uint16_t)(0 - (x >> 15));
-    return (uint16_t)((x ^ (negative & (uint16_t)r->flip)) - (uint16_t)r->low) <= (uint16_t)r->span;
-}
-
-ALWAYS_INLINE bool in_range_32(uint32_t x, const struct gpi_compact_range *r)
-{
-    uint32_t negative = 0 - (x >> 31);
-    return (x ^ (negative & (uint32_t)r->flip)) - (uint32_t)r->low <= (uint32_t)r->span;
-}
-
-ALWAYS_INLINE bool in_range_64(uint64_t x, const struct gpi_compact_range *r)
-{
-    uint64_t negative = 0 - (x >> 63);
-    return (x ^ (negative & r->flip)) - r->low <= r->span;
-}
+#define IN_RANGE(T)                                                                                \
+    ALWAYS_INLINE bool in_range_##T(T x, const struct gpi_compact_range *r)                        \
+    {                                                                                              \
+        T negative = (T)(0 - (x >> (8 * sizeof(T) - 1)));                                          \
+        return (T)((x ^ (negative & (T)r->flip)) - (T)r->low) <= (T)r->span;                       \
+    }
+IN_RANGE(uint8_t)
+IN_RANGE(uint16_t)
+IN_RANGE(uint32_t)
+IN_RANGE(uint64_t)
 
 /* Bit k: whether item k of 64 is selected by the range. width is a constant where
  * this is inlined. */
@@ -65,10 +52,10 @@ ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_ra
     const struct gpi_compact_range r = *range; /* in registers */
     uint8_t flags[64];
     for (int k = 0; k < 64; k++)
-        flags[k] = width == 1   ? in_range_8(((const uint8_t *)in)[k], &r)
-                   : width == 2 ? in_range_16(((const uint16_t *)(const void *)in)[k], &r)
-                   : width == 4 ? in_range_32(((const uint32_t *)(const void *)in)[k], &r)
-                                : in_range_64(((const uint64_t *)(const void *)in)[k], &r);
+        flags[k] = width == 1   ? in_range_uint8_t(((const uint8_t *)in)[k], &r)
+                   : width == 2 ? in_range_uint16_t(((const uint16_t *)(const void *)in)[k], &r)
+                   : width == 4 ? in_range_uint32_t(((const uint32_t *)(const void *)in)[k], &r)
+                                : in_range_uint64_t(((const uint64_t *)(const void *)in)[k], &r);
     return bits_of_flags(flags) ^ (0 - (uint64_t)r.invert);
 }
 
@@ -102,39 +89,12 @@ static uint64_t mark(const struct gpi_compact_args *a, uint64_t first, size_t it
     if (a->keep)
         return mark_width(a, (const char *)a->keep + first, items, bits, 0);
     const char *in = (const char *)a->in + first * a->item_bytes;
-    switch (a->item_bytes) {
-    case 1:
-        return mark_width(a, in, items, bits, 1);
-    case 2:
-        return mark_width(a, in, items, bits, 2);
-    case 4:
-        return mark_width(a, in, items, bits, 4);
-    default:
-        return mark_width(a, in, items, bits, 8);
-    }
+    uint64_t count = 0;
+    WITH_BYTES(bytes, a->item_bytes, count = mark_width(a, in, items, bits, bytes));
+    return count;
 }
 
 /* ---- moving ---- */
-
-ALWAYS_INLINE void group(const char *in, uint64_t bits, char *out, size_t width)
-{
-    switch (width) {
-    case 1:
-        group_1(in, bits, out);
-        break;
-    case 2:
-        group_2(in, bits, out);
-        break;
-    case 4:
-        group_4(in, bits, out);
-        break;
-    case 8:
-        group_8(in, bits, out);
-        break;
-    default:
-        group_16(in, bits, out);
-    }
-}
 
 /* Bit by bit, never past room: for the ends of arrays and for few bits.
  * Returns what was written. */
@@ -169,30 +129,22 @@ ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits
     }
 }
 
-ALWAYS_INLINE void put_index(char *out, uint64_t place, uint64_t index, int bytes)
-{
-    if (bytes == 4)
-        ((uint32_t *)(void *)out)[place] = (uint32_t)index;
-    else
-        ((uint64_t *)(void *)out)[place] = index;
-}
-
 /* Indices have no source to load; the branch-free form is the same. */
 ALWAYS_INLINE void move_indices(uint64_t first, const uint64_t *bits, char *out, uint64_t room,
-                                int bytes)
+                                size_t bytes)
 {
     uint64_t done = 0;
     for (size_t g = 0; done < room; g++) {
         uint64_t b = bits[g], base = first + 64 * (uint64_t)g;
         if (__builtin_popcountll(b) > 4 * FEW && room - done >= 64) {
             for (unsigned k = 0; k < 64; k++) {
-                put_index(out, done, base + k, bytes);
+                gpi_word_put(out, bytes, done, base + k);
                 done += b >> k & 1;
             }
             continue;
         }
         for (; b && done < room; b &= b - 1)
-            put_index(out, done++, base + (uint64_t)__builtin_ctzll(b), bytes);
+            gpi_word_put(out, bytes, done++, base + (uint64_t)__builtin_ctzll(b));
     }
 }
 
@@ -214,34 +166,17 @@ static void move_wide(const char *in, size_t items, const uint64_t *bits, uint64
 static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
                  const uint64_t *bits, uint64_t skip, void *out, uint64_t room)
 {
-    if (a->index_bytes == 4) {
-        move_indices(first, bits, out, room, 4);
-        return;
-    }
-    if (a->index_bytes == 8) {
-        move_indices(first, bits, out, room, 8);
+    if (a->index_bytes) {
+        WITH_INDEX_BYTES(bytes, a->index_bytes, move_indices(first, bits, out, room, bytes));
         return;
     }
     const char *in = (const char *)a->in + first * a->item_bytes;
-    switch (a->item_bytes) {
-    case 1:
-        move_width(in, items, bits, skip, out, room, 1);
-        break;
-    case 2:
-        move_width(in, items, bits, skip, out, room, 2);
-        break;
-    case 4:
-        move_width(in, items, bits, skip, out, room, 4);
-        break;
-    case 8:
-        move_width(in, items, bits, skip, out, room, 8);
-        break;
-    case 16:
-        move_width(in, items, bits, skip, out, room, 16);
-        break;
-    default:
+    if (gpi_compact_width(a->item_bytes) < 0)
         move_wide(in, items, bits, skip, out, room, a->item_bytes);
-    }
+    else if (a->item_bytes == 16)
+        move_width(in, items, bits, skip, out, room, 16);
+    else
+        WITH_BYTES(bytes, a->item_bytes, move_width(in, items, bits, skip, out, room, bytes));
 }
 
 extern const struct gpi_compact_loops PASTE(gpi_compact_loops_, GPI_ISA_SUFFIX);

@@ -4,25 +4,19 @@
  * always, advance by the bit. Wider registers where the instruction set has them: compress
  * (AVX-512), permute by packed indices (AVX2, 4 bytes), extract bits (BMI2, 1 and 2 bytes).
  *
- * group_<width>() may write up to out + 64 items, also where fewer bits are set.
+ * group() may write up to out + 64 items, also where fewer bits are set.
  */
 #ifndef GPI_COMPACT_MOVE_H
 #define GPI_COMPACT_MOVE_H
 
-#include <stdint.h>
-#include <string.h>
+#include "core/words.h"
 
 #if defined(__AVX2__) || defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
-struct item16 {
-    uint64_t half[2];
-};
-
 /* Always inlined: width is a constant where it is called, so the copies are single moves. */
-static inline __attribute__((always_inline)) void group_scalar(const char *in, uint64_t bits,
-                                                               char *out, size_t width)
+ALWAYS_INLINE void group_scalar(const char *in, uint64_t bits, char *out, size_t width)
 {
     for (int k = 0; k < 64; k++) {
         memcpy(out, in + (size_t)k * width, width);
@@ -32,43 +26,18 @@ static inline __attribute__((always_inline)) void group_scalar(const char *in, u
 
 #if defined(__BMI2__)
 
-static inline uint64_t load8(const char *p)
+/* Items of 1 or 2 bytes, a word of them at a time. */
+ALWAYS_INLINE void group_extract(const char *in, uint64_t bits, char *out, size_t width)
 {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static inline void group_1(const char *in, uint64_t bits, char *out)
-{
-    for (int k = 0; k < 8; k++) {
-        uint64_t spread = _pdep_u64(bits >> (8 * k), 0x0101010101010101) * 0xff;
-        uint64_t v = _pext_u64(load8(in + 8 * k), spread);
+    const unsigned items = (unsigned)(8 / width);
+    const uint64_t lowest = width == 1 ? 0x0101010101010101 : 0x0001000100010001;
+    const uint64_t whole = width == 1 ? 0xff : 0xffff;
+    for (unsigned k = 0; k < 64 / items; k++) {
+        uint64_t here = bits >> (items * k);
+        uint64_t v = _pext_u64(gpi_word_at(in, 8, k), _pdep_u64(here, lowest) * whole);
         memcpy(out, &v, sizeof v);
-        out += __builtin_popcountll(bits >> (8 * k) & 0xff);
+        out += width * (size_t)__builtin_popcountll(here & ((1u << items) - 1));
     }
-}
-
-static inline void group_2(const char *in, uint64_t bits, char *out)
-{
-    for (int k = 0; k < 16; k++) {
-        uint64_t spread = _pdep_u64(bits >> (4 * k), 0x0001000100010001) * 0xffff;
-        uint64_t v = _pext_u64(load8(in + 8 * k), spread);
-        memcpy(out, &v, sizeof v);
-        out += 2 * __builtin_popcountll(bits >> (4 * k) & 0xf);
-    }
-}
-
-#else
-
-static inline void group_1(const char *in, uint64_t bits, char *out)
-{
-    group_scalar(in, bits, out, 1);
-}
-
-static inline void group_2(const char *in, uint64_t bits, char *out)
-{
-    group_scalar(in, bits, out, 2);
 }
 
 #endif
@@ -107,28 +76,30 @@ static inline void group_4(const char *in, uint64_t bits, char *out)
     }
 }
 
-static inline void group_8(const char *in, uint64_t bits, char *out)
-{
-    group_scalar(in, bits, out, 8);
-}
-
-#else
-
-static inline void group_4(const char *in, uint64_t bits, char *out)
-{
-    group_scalar(in, bits, out, 4);
-}
-
-static inline void group_8(const char *in, uint64_t bits, char *out)
-{
-    group_scalar(in, bits, out, 8);
-}
-
 #endif
 
-static inline void group_16(const char *in, uint64_t bits, char *out)
+/* width is a constant. */
+ALWAYS_INLINE void group(const char *in, uint64_t bits, char *out, size_t width)
 {
-    group_scalar(in, bits, out, sizeof(struct item16));
+#if defined(__BMI2__)
+    if (width <= 2) {
+        group_extract(in, bits, out, width);
+        return;
+    }
+#endif
+#if defined(__AVX2__) || defined(__AVX512F__)
+    if (width == 4) {
+        group_4(in, bits, out);
+        return;
+    }
+#endif
+#if defined(__AVX512F__)
+    if (width == 8) {
+        group_8(in, bits, out);
+        return;
+    }
+#endif
+    group_scalar(in, bits, out, width);
 }
 
 #endif

@@ -1,42 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "compact/compact_internal.h"
 
-#include <string.h>
-
 #include "core/dtype.h"
 #include "core/order.h"
+#include "core/words.h"
 
 /* A closed range of words in the order of the dtype, counted from its least value (NaNs last). */
 struct class_of_value {
     uint64_t first, last;
 };
 
-static uint64_t load_word(const void *value, size_t bytes)
-{
-    uint8_t a;
-    uint16_t b;
-    uint32_t c;
-    uint64_t d;
-    switch (bytes) {
-    case 1:
-        memcpy(&a, value, sizeof a);
-        return a;
-    case 2:
-        memcpy(&b, value, sizeof b);
-        return b;
-    case 4:
-        memcpy(&c, value, sizeof c);
-        return c;
-    default:
-        memcpy(&d, value, sizeof d);
-        return d;
-    }
-}
-
 struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare, const void *value)
 {
     size_t bytes = gpi_dtype_bytes(dtype);
-    uint64_t max = UINT64_MAX >> (64 - 8 * bytes), sign = max / 2 + 1, x = load_word(value, bytes);
+    uint64_t max = UINT64_MAX >> (64 - 8 * bytes), sign = max / 2 + 1,
+             x = gpi_word_at(value, bytes, 0);
     uint64_t inf = gpi_infinity_bits(dtype);
     /* The least value as a word: -infinity flipped, INT_MIN or 0. */
     uint64_t flip = inf ? max / 2 : 0;

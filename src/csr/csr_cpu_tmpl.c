@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/threads.h"
+#include "core/words.h"
 #include "csr/csr_internal.h"
-#include "core/paste.h"
 
 #define NAME(what) PASTE4(gpi_csr_##what##_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 
@@ -15,11 +15,6 @@ typedef GPI_OFFSET offset_t;
 gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args);
 gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
 gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- row pointers from sorted rows: equal shares of the merge of pointers and rows ---- */
 
@@ -36,7 +31,7 @@ static uint64_t rows_before(const struct gpi_csr_rows *a, uint64_t d)
 {
     const index_t *rows = a->rows;
     uint64_t pointers = a->num_rows + 1;
-    uint64_t low = d > pointers ? d - pointers : 0, high = min_u64(d, a->nnz);
+    uint64_t low = d > pointers ? d - pointers : 0, high = gpi_min(d, a->nnz);
     while (low < high) {
         uint64_t mid = low + (high - low) / 2;
         if (rows[mid] < d - 1 - mid)
@@ -53,7 +48,7 @@ static void rows_share(void *arg, size_t share)
     const struct gpi_csr_rows *a = call->args;
     const index_t *rows = a->rows;
     offset_t *out = a->row_pointers;
-    uint64_t begin = (uint64_t)share * SHARE, end = min_u64(begin + SHARE, call->units);
+    uint64_t begin = (uint64_t)share * SHARE, end = gpi_min(begin + SHARE, call->units);
     uint64_t i = rows_before(a, begin), i_end = rows_before(a, end);
     uint64_t p = begin - i, p_end = end - i_end;
     index_t last = i > 0 && i <= a->nnz ? rows[i - 1] : 0;
@@ -90,7 +85,7 @@ static void count_part(void *arg, size_t part)
     const index_t *rows = a->rows;
     offset_t *counts = (offset_t *)a->counters + part * a->num_rows;
     uint64_t share = a->nnz / a->parts + 1;
-    uint64_t i = min_u64(part * share, a->nnz), end = min_u64(i + share, a->nnz);
+    uint64_t i = gpi_min(part * share, a->nnz), end = gpi_min(i + share, a->nnz);
     unsigned bad = 0;
     memset(counts, 0, (size_t)a->num_rows * sizeof *counts);
     for (; i < end; i++) {
@@ -109,7 +104,7 @@ static void add_parts(void *arg, size_t chunk)
     const struct gpi_csr_rows *a = call->args;
     const offset_t *counts = a->counters;
     offset_t *out = a->row_pointers;
-    uint64_t begin = (uint64_t)chunk * ADD_CHUNK, end = min_u64(begin + ADD_CHUNK, a->num_rows);
+    uint64_t begin = (uint64_t)chunk * ADD_CHUNK, end = gpi_min(begin + ADD_CHUNK, a->num_rows);
     memcpy(out + begin, counts + begin, (size_t)(end - begin) * sizeof *out);
     for (size_t part = 1; part < a->parts; part++) {
         const offset_t *more = counts + part * a->num_rows;
@@ -123,7 +118,7 @@ static void zero_chunk(void *arg, size_t chunk)
     const struct rows_call *call = arg;
     offset_t *out = call->args->row_pointers;
     uint64_t begin = (uint64_t)chunk * ADD_CHUNK;
-    uint64_t end = min_u64(begin + ADD_CHUNK, call->args->num_rows);
+    uint64_t end = gpi_min(begin + ADD_CHUNK, call->args->num_rows);
     memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
 }
 
@@ -133,7 +128,7 @@ static void count_chunk(void *arg, size_t chunk)
     const struct gpi_csr_rows *a = call->args;
     const index_t *rows = a->rows;
     offset_t *out = a->row_pointers;
-    uint64_t i = (uint64_t)chunk * COUNT_CHUNK, end = min_u64(i + COUNT_CHUNK, a->nnz);
+    uint64_t i = (uint64_t)chunk * COUNT_CHUNK, end = gpi_min(i + COUNT_CHUNK, a->nnz);
     for (; i < end; i++) {
         if (rows[i] < a->num_rows)
             __atomic_fetch_add(&out[rows[i]], 1, __ATOMIC_RELAXED);
@@ -204,7 +199,7 @@ static void found_min(uint64_t *found, uint64_t value)
 static void check_rows(void *arg, size_t chunk)
 {
     const struct check_call *call = arg;
-    uint64_t r = (uint64_t)chunk * CHECK_ROWS, end = min_u64(r + CHECK_ROWS, call->a->num_rows);
+    uint64_t r = (uint64_t)chunk * CHECK_ROWS, end = gpi_min(r + CHECK_ROWS, call->a->num_rows);
     uint64_t found = GPI_CSR_VALID;
     for (; r < end && found == GPI_CSR_VALID; r++)
         found = check_row(call->a, r);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/threads.h"
+#include "core/words.h"
 #include "csr/csr_sort_cpu.h"
-#include "core/paste.h"
 
 #define NAME(what) PASTE4(gpi_csr_##what##_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 
@@ -17,60 +17,13 @@ typedef GPI_SLOT slot_t;
 
 void NAME(sort)(struct gpi_csr_sort *s);
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-ALWAYS_INLINE uint64_t load(const void *array, uint64_t i, size_t bytes)
-{
-    switch (bytes) {
-    case 1:
-        return ((const uint8_t *)array)[i];
-    case 2:
-        return ((const uint16_t *)array)[i];
-    case 4:
-        return ((const uint32_t *)array)[i];
-    case 8:
-        return ((const uint64_t *)array)[i];
-    default:
-        return 0;
-    }
-}
-
-ALWAYS_INLINE void store(void *array, uint64_t i, size_t bytes, uint64_t value)
-{
-    switch (bytes) {
-    case 1:
-        ((uint8_t *)array)[i] = (uint8_t)value;
-        return;
-    case 2:
-        ((uint16_t *)array)[i] = (uint16_t)value;
-        return;
-    case 4:
-        ((uint32_t *)array)[i] = (uint32_t)value;
-        return;
-    default:
-        ((uint64_t *)array)[i] = value;
-    }
-}
-
-/* Call a function whose last argument is a width with that width as a constant. */
-#define WITH_INDEX(bytes, call4, call8)                                                            \
-    do {                                                                                           \
-        if ((bytes) == 4)                                                                          \
-            call4;                                                                                 \
-        else                                                                                       \
-            call8;                                                                                 \
-    } while (0)
-
 /* ---- 1 and 2: scatter into buckets ---- */
 
 /* An entry out of range is taken for (0, 0); the caller reports it. */
 ALWAYS_INLINE wkey_t key_at(const struct gpi_csr_coo *c, uint64_t i, size_t index_bytes,
                             unsigned *bad)
 {
-    uint64_t row = load(c->rows, i, index_bytes), col = load(c->cols, i, index_bytes);
+    uint64_t row = gpi_word_at(c->rows, index_bytes, i), col = gpi_word_at(c->cols, index_bytes, i);
     unsigned out = (unsigned)(row >= c->num_rows) | (unsigned)(col >= c->num_cols);
     *bad |= out;
     return out ? 0 : (wkey_t)row << c->col_bits | col;
@@ -79,7 +32,7 @@ ALWAYS_INLINE wkey_t key_at(const struct gpi_csr_coo *c, uint64_t i, size_t inde
 ALWAYS_INLINE void count_with(const struct gpi_csr_sort *s, size_t chunk, size_t index_bytes)
 {
     uint64_t *counts = s->starts + chunk * s->buckets;
-    uint64_t i = chunk * s->chunk_items, end = min_u64(i + s->chunk_items, s->c->nnz);
+    uint64_t i = chunk * s->chunk_items, end = gpi_min(i + s->chunk_items, s->c->nnz);
     unsigned bad = 0;
     memset(counts, 0, s->buckets * sizeof *counts);
     for (; i < end; i++)
@@ -91,7 +44,7 @@ ALWAYS_INLINE void count_with(const struct gpi_csr_sort *s, size_t chunk, size_t
 static void count_chunk(void *arg, size_t chunk)
 {
     const struct gpi_csr_sort *s = arg;
-    WITH_INDEX(s->c->index_bytes, count_with(s, chunk, 4), count_with(s, chunk, 8));
+    WITH_INDEX_BYTES(bytes, s->c->index_bytes, count_with(s, chunk, bytes));
 }
 
 /* Bucket after bucket, and within a bucket chunk after chunk: input order. */
@@ -113,7 +66,7 @@ ALWAYS_INLINE void scatter_with(const struct gpi_csr_sort *s, size_t chunk, size
                                 size_t value_bytes)
 {
     uint64_t *starts = s->starts + chunk * s->buckets;
-    uint64_t i = chunk * s->chunk_items, end = min_u64(i + s->chunk_items, s->c->nnz);
+    uint64_t i = chunk * s->chunk_items, end = gpi_min(i + s->chunk_items, s->c->nnz);
     wkey_t *keys = s->keys[0];
     slot_t *slots = s->slots[0];
     unsigned bad = 0;
@@ -121,30 +74,19 @@ ALWAYS_INLINE void scatter_with(const struct gpi_csr_sort *s, size_t chunk, size
         wkey_t key = key_at(s->c, i, index_bytes, &bad);
         uint64_t to = starts[key >> s->bucket_shift]++;
         keys[to] = key;
-        slots[to] = (slot_t)load(s->c->values, i, value_bytes);
+        slots[to] = (slot_t)gpi_word_at(s->c->values, value_bytes, i);
     }
 }
 
 static void scatter_chunk(void *arg, size_t chunk)
 {
     const struct gpi_csr_sort *s = arg;
-    size_t index = s->c->index_bytes;
-    switch (s->c->value_bytes) {
-    case 0:
-        WITH_INDEX(index, scatter_with(s, chunk, 4, 0), scatter_with(s, chunk, 8, 0));
-        return;
-    case 1:
-        WITH_INDEX(index, scatter_with(s, chunk, 4, 1), scatter_with(s, chunk, 8, 1));
-        return;
-    case 2:
-        WITH_INDEX(index, scatter_with(s, chunk, 4, 2), scatter_with(s, chunk, 8, 2));
-        return;
-    case 4:
-        WITH_INDEX(index, scatter_with(s, chunk, 4, 4), scatter_with(s, chunk, 8, 4));
-        return;
-    default:
-        WITH_INDEX(index, scatter_with(s, chunk, 4, 8), scatter_with(s, chunk, 8, 8));
-    }
+    const struct gpi_csr_coo *c = s->c;
+    if (c->value_bytes)
+        WITH_BYTES(value, c->value_bytes,
+                   WITH_INDEX_BYTES(index, c->index_bytes, scatter_with(s, chunk, index, value)));
+    else
+        WITH_INDEX_BYTES(index, c->index_bytes, scatter_with(s, chunk, index, 0));
 }
 
 /* ---- 3: sort and merge a bucket ---- */
@@ -270,7 +212,7 @@ ALWAYS_INLINE void fill_pointers(void *out, uint64_t first, uint64_t end, uint64
                                  size_t offset_bytes)
 {
     for (; first < end; first++)
-        store(out, first, offset_bytes, value);
+        gpi_word_put(out, offset_bytes, first, value);
 }
 
 /* Pointers of the rows after last, up to that of the bucket's last entry. */
@@ -292,34 +234,14 @@ ALWAYS_INLINE void cols_with(const struct gpi_csr_sort *s, uint64_t place, const
 {
     uint64_t mask = ((uint64_t)1 << s->c->col_bits) - 1;
     for (size_t i = 0; i < n; i++)
-        store(s->c->out_cols, place + i, index_bytes, (uint64_t)keys[i] & mask);
+        gpi_word_put(s->c->out_cols, index_bytes, place + i, (uint64_t)keys[i] & mask);
 }
 
 ALWAYS_INLINE void values_with(const struct gpi_csr_sort *s, uint64_t place, const slot_t *slots,
                                size_t n, size_t value_bytes)
 {
     for (size_t i = 0; i < n; i++)
-        store(s->c->out_values, place + i, value_bytes, slots[i]);
-}
-
-static void write_values(const struct gpi_csr_sort *s, uint64_t place, const slot_t *slots,
-                         size_t n)
-{
-    switch (s->c->value_bytes) {
-    case 0:
-        return;
-    case 1:
-        values_with(s, place, slots, n, 1);
-        return;
-    case 2:
-        values_with(s, place, slots, n, 2);
-        return;
-    case 4:
-        values_with(s, place, slots, n, 4);
-        return;
-    default:
-        values_with(s, place, slots, n, 8);
-    }
+        gpi_word_put(s->c->out_values, value_bytes, place + i, slots[i]);
 }
 
 static void write_bucket(void *arg, size_t b)
@@ -331,10 +253,10 @@ static void write_bucket(void *arg, size_t b)
         return;
     const wkey_t *keys = (const wkey_t *)s->keys[s->side[b]] + begin;
     const slot_t *slots = (const slot_t *)s->slots[s->side[b]] + begin;
-    WITH_INDEX(s->c->offset_bytes, pointers_with(s, b, keys, n, 4),
-               pointers_with(s, b, keys, n, 8));
-    WITH_INDEX(s->c->index_bytes, cols_with(s, place, keys, n, 4), cols_with(s, place, keys, n, 8));
-    write_values(s, place, slots, n);
+    WITH_INDEX_BYTES(bytes, s->c->offset_bytes, pointers_with(s, b, keys, n, bytes));
+    WITH_INDEX_BYTES(bytes, s->c->index_bytes, cols_with(s, place, keys, n, bytes));
+    if (s->c->value_bytes)
+        WITH_BYTES(bytes, s->c->value_bytes, values_with(s, place, slots, n, bytes));
 }
 
 void NAME(sort)(struct gpi_csr_sort *s)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU: SpMV. One unit per pair of widths, value type and instruction set: GPI_UNIT names it,
  * GPI_INDEX, GPI_OFFSET and GPI_VALUE are its types. */
+#include "balance/balance_internal.h"
 #include "core/threads.h"
+#include "core/words.h"
 #include "csr/csr_internal.h"
-#include "core/paste.h"
 
 #define NAME(what) PASTE4(gpi_csr_##what##_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 
@@ -13,24 +14,10 @@ typedef GPI_VALUE value_t;
 
 gp_status NAME(spmv)(gp_context *ctx, const struct gpi_csr_spmv *args);
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* How many of the first d units of the merge of row ends and entries are row ends. */
 static uint64_t rows_before(const struct gpi_csr_matrix *a, uint64_t d)
 {
-    const offset_t *ends = (const offset_t *)a->row_pointers + 1;
-    uint64_t low = d > a->nnz ? d - a->nnz : 0, high = min_u64(d, a->num_rows);
-    while (low < high) {
-        uint64_t mid = low + (high - low) / 2;
-        if (ends[mid] <= d - 1 - mid)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return gpi_merge_path_search(a->row_pointers, sizeof(offset_t), 0, a->num_rows, a->nnz, d);
 }
 
 /* Sum of entries [i, end). Long runs have eight partial sums, so that additions overlap; which
@@ -62,7 +49,7 @@ static void tile(void *arg, size_t t)
     value_t *y = s->y, *carries = s->carry_values;
     value_t alpha = (value_t)s->alpha, beta = (value_t)s->beta;
     uint64_t begin = (uint64_t)t * GPI_CSR_SPMV_TILE_CPU;
-    uint64_t end = min_u64(begin + GPI_CSR_SPMV_TILE_CPU, a->num_rows + a->nnz);
+    uint64_t end = gpi_min(begin + GPI_CSR_SPMV_TILE_CPU, a->num_rows + a->nnz);
     uint64_t row = rows_before(a, begin), row_end = rows_before(a, end);
     uint64_t i = begin - row, i_end = end - row_end;
     for (; row < row_end; row++) {

@@ -2,15 +2,11 @@
 /* The CPU loops of one key width: compiled with GPI_KEY_BITS=8|16|32|64 and per instruction set. */
 #include "topk/topk_internal.h"
 #include "core/order_cpu.h"
+#include "core/words.h"
 
 #define LOOPS PASTE(PASTE(PASTE(gpi_topk_b, GPI_KEY_BITS), _cpu_), GPI_ISA_SUFFIX)
 
 enum { BLOCK = 512 };
-
-static uint64_t block_end(uint64_t i, uint64_t end)
-{
-    return end - i < BLOCK ? end - i : BLOCK;
-}
 
 static void count(const struct gpi_topk_job *j, int pass, uint64_t chunk, uint32_t *bins)
 {
@@ -20,7 +16,7 @@ static void count(const struct gpi_topk_job *j, int pass, uint64_t chunk, uint32
     uint64_t end = gpi_topk_chunk_begin(j, chunk + 1);
     KEY words[BLOCK];
     for (uint64_t i = gpi_topk_chunk_begin(j, chunk); i < end; i += BLOCK) {
-        uint64_t n = block_end(i, end);
+        uint64_t n = gpi_min(end - i, BLOCK);
         words_of(&j->order, keys + i, n, words);
         if (mask == 0)
             for (uint64_t k = 0; k < n; k++)
@@ -38,7 +34,7 @@ static void tell(const struct gpi_topk_job *j, uint64_t chunk)
     uint64_t end = gpi_topk_chunk_begin(j, chunk + 1), below = 0, at = 0;
     KEY words[BLOCK];
     for (uint64_t i = gpi_topk_chunk_begin(j, chunk); i < end; i += BLOCK) {
-        uint64_t n = block_end(i, end);
+        uint64_t n = gpi_min(end - i, BLOCK);
         unsigned block_below = 0, block_at = 0;
         words_of(&j->order, keys + i, n, words);
         for (uint64_t k = 0; k < n; k++) {
@@ -57,10 +53,7 @@ static inline void put(const struct gpi_topk_job *j, uint64_t place, KEY key, ui
     if (place >= j->k)
         return;
     ((KEY *)j->top_keys)[place] = key;
-    if (j->index_bytes == 4)
-        ((uint32_t *)j->top_indices)[place] = (uint32_t)index;
-    else
-        ((uint64_t *)j->top_indices)[place] = index;
+    WITH_INDEX_BYTES(bytes, j->index_bytes, gpi_word_put(j->top_indices, bytes, place, index));
 }
 
 static void collect(const struct gpi_topk_job *j, uint64_t chunk)
@@ -71,7 +64,7 @@ static void collect(const struct gpi_topk_job *j, uint64_t chunk)
     uint64_t below = j->counts[chunk].below, at = j->counts[chunk].at;
     KEY words[BLOCK];
     for (uint64_t i = gpi_topk_chunk_begin(j, chunk); i < end; i += BLOCK) {
-        uint64_t n = block_end(i, end);
+        uint64_t n = gpi_min(end - i, BLOCK);
         words_of(&j->order, keys + i, n, words);
         for (uint64_t k = 0; k < n; k++) {
             KEY known = words[k] & mask;
