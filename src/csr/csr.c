@@ -10,17 +10,21 @@
 #include "core/workspace.h"
 #include "csr/csr_coo_cuda.h"
 
+static const struct gpi_csr_ops *ops_of(const gp_context *ctx, gp_dtype index, gp_dtype offset)
+{
+    return gpi_csr_find(ctx, gpi_dtype_bytes(index), gpi_dtype_bytes(offset));
+}
+
 /* ---- row pointers ---- */
 
 struct row_call {
     gp_dtype index, offset;
-    enum gpi_csr_pair pair;
     struct gpi_csr_rows args;
 };
 
 static gp_status check_row_sizes(gp_context *ctx, const char *f, struct row_call *c)
 {
-    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset, &c->pair));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset));
     GPI_TRY(gpi_csr_check_nnz(ctx, f, c->args.nnz, c->offset));
     return gpi_csr_check_count(ctx, f, "num_rows", c->args.num_rows, c->index);
 }
@@ -41,19 +45,18 @@ gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, const void 
                               size_t num_rows, gp_dtype offset_dtype, void *row_pointers)
 {
     static const char f[] = "gp_csr_row_pointers";
-    struct row_call c = {
-        index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    struct row_call c = {index_dtype, offset_dtype, {rows, nnz, num_rows, row_pointers, NULL, 0}};
     GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
     GPI_ON_DEVICE(ctx);
-    return gpi_csr_find(ctx, c.pair)->row_pointers(ctx, &c.args);
+    return ops_of(ctx, index_dtype, offset_dtype)->row_pointers(ctx, &c.args);
 }
 
 static gp_scan_desc pointer_scan(gp_dtype offset)
 {
     gp_scan_desc d = GP_SCAN_DESC_INIT;
     d.kind = GP_SCAN_ROW_POINTERS;
-    d.in_dtype = gpi_csr_unsigned(offset);
+    d.in_dtype = gpi_csr_unsigned(gpi_dtype_bytes(offset));
     return d;
 }
 
@@ -89,7 +92,7 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
     if (c->args.parts)
         c->args.counters = gpi_frame_take(frame, c->args.parts * n * gpi_dtype_bytes(c->offset));
     GPI_TRY(reserve_states(ctx, f, &scan, n));
-    GPI_TRY(gpi_csr_find(ctx, c->pair)->count_rows(ctx, &c->args));
+    GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));
     return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
 }
 
@@ -110,8 +113,7 @@ gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, co
 {
     static const char f[] = "gp_csr_row_pointers_unsorted";
     size_t need;
-    struct row_call c = {
-        index_dtype, offset_dtype, 0, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    struct row_call c = {index_dtype, offset_dtype, {rows, nnz, num_rows, row_pointers, NULL, 0}};
     GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
     gp_target target = gpi_target_of(ctx);
@@ -128,7 +130,7 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
 {
     static const char f[] = "gp_csr_row_pointers_unsorted_workspace_bytes";
     gp_target t;
-    struct row_call c = {index_dtype, offset_dtype, 0, {NULL, nnz, num_rows, NULL, NULL, 0}};
+    struct row_call c = {index_dtype, offset_dtype, {NULL, nnz, num_rows, NULL, NULL, 0}};
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_row_sizes(NULL, f, &c));
@@ -140,8 +142,7 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
 static gp_status check_to_coo(gp_context *ctx, const char *f, gp_dtype offset, size_t num_rows,
                               size_t nnz, gp_dtype index)
 {
-    enum gpi_csr_pair pair;
-    GPI_TRY(gpi_csr_check_pair(ctx, f, index, offset, &pair));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, index, offset));
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index));
     return gpi_csr_check_nnz(ctx, f, nnz, offset);
 }
@@ -158,8 +159,8 @@ gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_
         GPI_WRITE("rows_out", rows_out, nnz * index_bytes, index_bytes),
     };
     GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
-    gp_status s = gp_balance_search(ctx, gpi_csr_unsigned(offset_dtype), row_pointers, num_rows,
-                                    nnz, gpi_csr_unsigned(index_dtype), rows_out, NULL);
+    gp_status s = gp_balance_search(ctx, gpi_csr_unsigned(offset_bytes), row_pointers, num_rows,
+                                    nnz, gpi_csr_unsigned(index_bytes), rows_out, NULL);
     return gpi_named(ctx, f, s);
 }
 
@@ -210,15 +211,15 @@ static gp_status report(gp_context *ctx, const char *f, uint64_t found,
     }
 }
 
-static gp_status check_matrix(gp_context *ctx, const char *f, enum gpi_csr_pair pair,
+static gp_status check_matrix(gp_context *ctx, const char *f, const struct gpi_csr_ops *ops,
                               const struct gpi_csr_matrix *a)
 {
     uint64_t value = GPI_CSR_VALID;
     GPI_FRAME(frame, ctx, f, GPI_ALIGN);
     uint64_t *word = gpi_frame_take(&frame, sizeof *word);
-    GPI_TRY(gpi_csr_find(ctx, pair)->check(ctx, a, word));
+    GPI_TRY(ops->check(ctx, a, word));
     if (ctx->backend == GP_BACKEND_CUDA)
-        GPI_TRY(gpi_csr_kernels_find(ctx, pair)->read_word(ctx, f, word, &value));
+        GPI_TRY(ops->kernels->read_word(ctx, f, word, &value));
     else
         value = *word;
     return report(ctx, f, value, a);
@@ -229,10 +230,9 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
                        const void *cols)
 {
     static const char f[] = "gp_check_csr";
-    enum gpi_csr_pair pair;
     struct gpi_csr_matrix a = {num_rows, num_cols, nnz, row_pointers, cols};
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_csr_check_pair(ctx, f, index_dtype, offset_dtype, &pair));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, index_dtype, offset_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, index_dtype));
     GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, offset_dtype));
@@ -246,5 +246,5 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
         return gpi_fail(ctx, GP_ERROR_WORKSPACE,
                         "%s: waits for its answer, which a stream that is captured cannot give", f);
     GPI_ON_DEVICE(ctx);
-    return check_matrix(ctx, f, pair, &a);
+    return check_matrix(ctx, f, ops_of(ctx, index_dtype, offset_dtype), &a);
 }

@@ -5,8 +5,7 @@
 #include "core/check.h"
 #include "csr/csr_internal.h"
 
-gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset,
-                             enum gpi_csr_pair *pair)
+gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset)
 {
     GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index));
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset));
@@ -14,9 +13,6 @@ gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_
         return gpi_fail(ctx, GP_ERROR_DTYPE,
                         "%s: offset_dtype is %s, expected one as wide as index_dtype %s or wider",
                         f, gp_dtype_string(offset), gp_dtype_string(index));
-    *pair = gpi_dtype_bytes(index) == 8    ? GPI_CSR_64_64
-            : gpi_dtype_bytes(offset) == 8 ? GPI_CSR_32_64
-                                           : GPI_CSR_32_32;
     return GP_OK;
 }
 

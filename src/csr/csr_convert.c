@@ -8,63 +8,41 @@
 #include "core/workspace.h"
 #include "csr/csr_coo_cuda.h"
 
-/* *d becomes the full struct. */
-static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
-                            const gp_coo_desc *given, gp_coo_desc *d)
+/* The parts of a conversion that follow from the descriptor and the sizes. A transpose exchanges
+ * rows and columns, sorts the new rows only, and merges nothing. */
+static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, bool is_transpose,
+                           const gp_coo_desc *desc, size_t num_rows, size_t num_cols, size_t nnz,
+                           struct gpi_csr_coo *c)
 {
-    enum gpi_csr_pair pair;
+    gp_coo_desc full, *const d = &full;
     const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
-    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_coo_desc)));
-    GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype, &pair));
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", desc, d, GPI_FORM(gp_coo_desc)));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype));
     if (d->value_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
-    return gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set);
-}
-
-static gp_status check_duplicates(gp_context *ctx, const char *f, const gp_coo_desc *d)
-{
-    if ((int)d->duplicates < GP_DUPLICATES_SUM || d->duplicates > GP_DUPLICATES_ERROR)
+    GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set));
+    if (!is_transpose &&
+        ((int)d->duplicates < GP_DUPLICATES_SUM || d->duplicates > GP_DUPLICATES_ERROR))
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: desc->duplicates is %d, expected a gp_duplicates", f,
                         (int)d->duplicates);
-    return GP_OK;
-}
-
-static gp_status check_sizes(gp_context *ctx, const char *f, const gp_coo_desc *d, size_t num_rows,
-                             size_t num_cols, size_t nnz)
-{
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, d->index_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, d->index_dtype));
-    return gpi_csr_check_nnz(ctx, f, nnz, d->offset_dtype);
-}
-
-/* The parts of a conversion that follow from the descriptor and the sizes. */
-static struct gpi_csr_coo conversion(const char *f, const gp_coo_desc *d, size_t num_rows,
-                                     size_t num_cols, size_t nnz)
-{
-    struct gpi_csr_coo c = {.function = f,
-                            .nnz = nnz,
-                            .num_rows = num_rows,
-                            .num_cols = num_cols,
-                            .row_bits = gpi_csr_bits(num_rows),
-                            .col_bits = gpi_csr_bits(num_cols),
-                            .index_bytes = gpi_dtype_bytes(d->index_dtype),
-                            .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
-                            .value_bytes = gpi_dtype_bytes(d->value_dtype),
-                            .value_dtype = d->value_dtype,
-                            .duplicates = d->duplicates,
-                            .algorithm = d->algorithm};
-    return c;
-}
-
-/* The same for a transpose: rows and columns exchanged, only the new rows sorted. */
-static struct gpi_csr_coo exchange(const char *f, const gp_coo_desc *d, size_t num_rows,
-                                   size_t num_cols, size_t nnz)
-{
-    struct gpi_csr_coo c = conversion(f, d, num_cols, num_rows, nnz);
-    c.duplicates = GP_DUPLICATES_KEEP;
-    c.sort_bit = c.col_bits;
-    return c;
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, d->offset_dtype));
+    *c = (struct gpi_csr_coo){.function = f,
+                              .nnz = nnz,
+                              .num_rows = is_transpose ? num_cols : num_rows,
+                              .num_cols = is_transpose ? num_rows : num_cols,
+                              .index_bytes = gpi_dtype_bytes(d->index_dtype),
+                              .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
+                              .value_bytes = gpi_dtype_bytes(d->value_dtype),
+                              .value_dtype = d->value_dtype,
+                              .duplicates = is_transpose ? GP_DUPLICATES_KEEP : d->duplicates,
+                              .algorithm = d->algorithm};
+    c->row_bits = gpi_csr_bits(c->num_rows);
+    c->col_bits = gpi_csr_bits(c->num_cols);
+    c->sort_bit = is_transpose ? c->col_bits : 0;
+    return GP_OK;
 }
 
 static gp_status conversion_bytes(const gp_target *target, const struct gpi_csr_coo *c,
@@ -110,12 +88,9 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
                           uint64_t *out_nnz)
 {
     static const char f[] = "gp_csr_from_coo";
-    gp_coo_desc d;
+    struct gpi_csr_coo c;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &d));
-    GPI_TRY(check_duplicates(ctx, f, &d));
-    GPI_TRY(check_sizes(ctx, f, &d, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = conversion(f, &d, num_rows, num_cols, nnz);
+    GPI_TRY(take_call(ctx, f, ctx->backend, false, desc, num_rows, num_cols, nnz, &c));
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
         GPI_READ("rows", rows, nnz * ib, ib),
@@ -144,19 +119,15 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
 {
     static const char f[] = "gp_csr_from_coo_workspace_bytes";
     gp_target t;
-    gp_coo_desc d;
+    struct gpi_csr_coo c;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(check_desc(NULL, f, t.backend, desc, &d));
-    GPI_TRY(check_duplicates(NULL, f, &d));
-    GPI_TRY(check_sizes(NULL, f, &d, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = conversion(f, &d, num_rows, num_cols, nnz);
+    GPI_TRY(take_call(NULL, f, t.backend, false, desc, num_rows, num_cols, nnz, &c));
     return conversion_bytes(&t, &c, bytes);
 }
 
 /* The row of every entry goes to scratch; from there on it is a conversion. */
-static gp_status transpose(gp_context *ctx, const gp_coo_desc *desc, struct gpi_csr_coo *c,
-                           const void *row_pointers)
+static gp_status transpose(gp_context *ctx, struct gpi_csr_coo *c, const void *row_pointers)
 {
     gp_target target = gpi_target_of(ctx);
     size_t need;
@@ -167,9 +138,9 @@ static gp_status transpose(gp_context *ctx, const gp_coo_desc *desc, struct gpi_
     GPI_FRAME(frame, ctx, c->function, need + gpi_piece(rows_bytes));
     void *rows = gpi_frame_take(&frame, rows_bytes);
     c->cols = rows;
-    GPI_TRY(gp_balance_search(ctx, gpi_csr_unsigned(desc->offset_dtype), row_pointers,
-                              (size_t)c->num_cols, (size_t)c->nnz,
-                              gpi_csr_unsigned(desc->index_dtype), rows, NULL));
+    GPI_TRY(gp_balance_search(ctx, gpi_csr_unsigned(c->offset_bytes), row_pointers,
+                              (size_t)c->num_cols, (size_t)c->nnz, gpi_csr_unsigned(c->index_bytes),
+                              rows, NULL));
     return convert(ctx, c);
 }
 
@@ -179,11 +150,9 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
                            void *out_values)
 {
     static const char f[] = "gp_csr_transpose";
-    gp_coo_desc d;
+    struct gpi_csr_coo c;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_desc(ctx, f, ctx->backend, desc, &d));
-    GPI_TRY(check_sizes(ctx, f, &d, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = exchange(f, &d, num_rows, num_cols, nnz);
+    GPI_TRY(take_call(ctx, f, ctx->backend, true, desc, num_rows, num_cols, nnz, &c));
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
         GPI_READ("row_pointers", row_pointers, (num_rows + 1) * ob, ob),
@@ -200,7 +169,7 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     c.out_cols = out_cols;
     c.out_values = out_values;
     GPI_ON_DEVICE(ctx);
-    return gpi_named(ctx, f, transpose(ctx, &d, &c, row_pointers));
+    return gpi_named(ctx, f, transpose(ctx, &c, row_pointers));
 }
 
 gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,
@@ -209,12 +178,10 @@ gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo
 {
     static const char f[] = "gp_csr_transpose_workspace_bytes";
     gp_target t;
-    gp_coo_desc d;
+    struct gpi_csr_coo c;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(check_desc(NULL, f, t.backend, desc, &d));
-    GPI_TRY(check_sizes(NULL, f, &d, num_rows, num_cols, nnz));
-    struct gpi_csr_coo c = exchange(f, &d, num_rows, num_cols, nnz);
+    GPI_TRY(take_call(NULL, f, t.backend, true, desc, num_rows, num_cols, nnz, &c));
     GPI_TRY(conversion_bytes(&t, &c, bytes));
     *bytes += gpi_piece(nnz * c.index_bytes);
     return GP_OK;

@@ -7,19 +7,14 @@
 /* A bucket is sorted in cache; a chunk is long against the number of buckets. */
 enum { BUCKET_ITEMS = 8 * 1024, BUCKET_BITS_MAX = 11, CHUNK_ITEMS = 128 * 1024, CHUNKS_MAX = 64 };
 
-static bool wide_keys(const struct gpi_csr_coo *c)
-{
-    return c->row_bits + c->col_bits > 64;
-}
-
 static bool wide_slots(const struct gpi_csr_coo *c)
 {
-    return c->value_bytes == 8 || wide_keys(c);
+    return c->value_bytes == 8 || gpi_csr_is_wide(c);
 }
 
 static size_t key_bytes(const struct gpi_csr_coo *c)
 {
-    return wide_keys(c) ? 16 : 8;
+    return gpi_csr_is_wide(c) ? 16 : 8;
 }
 
 /* A bucket is the highest bits of a key. Keys that fill their word have two buckets at least: with
@@ -76,6 +71,6 @@ gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *c)
     s.places = gpi_frame_take(&frame, (s.buckets + 1) * sizeof *s.places);
     s.last_rows = gpi_frame_take(&frame, (s.buckets + 1) * sizeof *s.last_rows);
     s.side = gpi_frame_take(&frame, s.buckets);
-    gpi_csr_sort_find(ctx, wide_keys(c), wide_slots(c))(&s);
+    gpi_csr_sort_find(ctx, gpi_csr_is_wide(c), wide_slots(c))(&s);
     return GP_OK;
 }

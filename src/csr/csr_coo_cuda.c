@@ -7,11 +7,6 @@
 #include "core/workspace.h"
 #include "csr/csr_coo_cuda.h"
 
-static bool wide_keys(const struct gpi_csr_coo *c)
-{
-    return c->row_bits + c->col_bits > 64;
-}
-
 static gp_radix_sort_options options_of(const struct gpi_csr_coo *c, unsigned begin, unsigned end)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
@@ -45,7 +40,7 @@ static gp_status nested_bytes(const gp_target *target, const struct gpi_csr_coo 
     uint64_t total;
     gp_scan_desc d = scan_of(c);
     d.total = &total;
-    if (wide_keys(c)) {
+    if (gpi_csr_is_wide(c)) {
         gp_radix_sort_options by_row = options_of(c, 0, c->row_bits);
         GPI_TRY(gp_argsort_workspace_bytes(target, GP_U64, n, GP_U64, &by_row, &argsort));
         gp_radix_sort_options by_col = options_of(c, 0, c->col_bits);
@@ -72,7 +67,7 @@ static struct pieces pieces_of(const struct gpi_csr_coo *c)
 {
     size_t n = (size_t)c->nnz;
     bool keep = c->duplicates == GP_DUPLICATES_KEEP;
-    struct pieces p = {.words = wide_keys(c) ? 5 : 2};
+    struct pieces p = {.words = gpi_csr_is_wide(c) ? 5 : 2};
     p.values = keep ? 0 : n * c->value_bytes;
     p.flags = keep ? 0 : n;
     p.positions = keep ? 0 : n * (c->nnz >> 32 ? 8 : 4);
@@ -161,7 +156,7 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
     uint8_t *flags = p.flags ? gpi_frame_take(frame, p.flags) : NULL;
     void *positions = p.positions ? gpi_frame_take(frame, p.positions) : NULL;
     sorted.values = values;
-    if (wide_keys(c))
+    if (gpi_csr_is_wide(c))
         GPI_TRY(sort_wide(ctx, c, words, values, &sorted));
     else
         GPI_TRY(sort_packed(ctx, c, words, values, &sorted));

@@ -34,15 +34,11 @@ struct gpi_csr_kernels {
     gp_status (*read_word)(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value);
 };
 
-/* The kernels of a CUDA context; NULL in a build without CUDA. */
-const struct gpi_csr_kernels *gpi_csr_kernels_find(const gp_context *ctx, enum gpi_csr_pair pair);
-
+/* The kernels of a CUDA context. */
 static inline const struct gpi_csr_kernels *gpi_csr_kernels_of(const gp_context *ctx,
                                                                const struct gpi_csr_coo *c)
 {
-    return gpi_csr_kernels_find(ctx, c->index_bytes == 8    ? GPI_CSR_64_64
-                                     : c->offset_bytes == 8 ? GPI_CSR_32_64
-                                                            : GPI_CSR_32_32);
+    return gpi_csr_find(ctx, c->index_bytes, c->offset_bytes)->kernels;
 }
 
 #ifdef __cplusplus

@@ -21,17 +21,13 @@ namespace
 using I = GPI_INDEX;
 using O = GPI_OFFSET;
 
-uint32_t blocks_for(uint64_t n, uint64_t per_block)
-{
-    return (uint32_t)((n + per_block - 1) / per_block);
-}
-
 template <class Rows>
 gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, uint64_t n,
                           uint64_t num_rows, void *out)
 {
-    const uint32_t entry_blocks = blocks_for(n + 1, csr_tile);
-    const uint32_t fill_blocks = blocks_for((num_rows + 1) / pointer_block, csr_threads / 32);
+    const uint32_t entry_blocks = blocks_for<csr_tile, GPI_MAX_N + 1>(n + 1);
+    const uint32_t fill_blocks =
+        blocks_for<csr_threads / 32, GPI_MAX_N / pointer_block + 1>((num_rows + 1) / pointer_block);
     csr_pointers_k<<<entry_blocks + fill_blocks, csr_threads, 0, ctx->stream>>>(
         in, n, num_rows, (O *)out, entry_blocks, ctx->sticky);
     return gpi_cuda_launched(ctx, f);
@@ -49,7 +45,7 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
     static const char f[] = "gp_csr_row_pointers_unsorted";
     GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
     if (args->nnz)
-        csr_count_k<<<blocks_for(args->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+        csr_count_k<<<blocks_for<csr_tile>(args->nnz), csr_threads, 0, ctx->stream>>>(
             (const I *)args->rows, args->nnz, args->num_rows, (O *)args->row_pointers, ctx->sticky);
     return gpi_cuda_launched(ctx, f);
 }
@@ -57,7 +53,8 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
 gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
 {
     constexpr uint64_t most = (uint64_t)csr_threads << 20; /* rows: 2^40 take too many blocks */
-    const uint32_t blocks = blocks_for(a->num_rows < most ? a->num_rows + 1 : most, csr_threads);
+    const uint32_t blocks =
+        blocks_for<csr_threads, most>(a->num_rows < most ? a->num_rows + 1 : most);
     GPI_TRY(gpi_cuda_fill(ctx, found, 0xff, sizeof *found));
     csr_check_k<<<blocks, csr_threads, 0, ctx->stream>>>(
         (const O *)a->row_pointers, (const I *)a->cols, a->num_rows, a->num_cols, a->nnz, found);
@@ -67,7 +64,8 @@ gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
 template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 {
     const O *pointers = (const O *)s->a.row_pointers;
-    const uint32_t tile_blocks = blocks_for(s->tiles + 1, spmv_threads);
+    constexpr uint64_t most = 2 * GPI_MAX_N / GPI_CSR_SPMV_TILE_CUDA + 2; /* of rows and entries */
+    const uint32_t tile_blocks = blocks_for<spmv_threads, most>(s->tiles + 1);
     Spmv<V> a = {
         s->a.num_rows, s->a.nnz,   (const V *)s->values, (const V *)s->x, (V *)s->y,
         (V)s->alpha,   (V)s->beta, s->tile_rows,         s->carry_rows,   (V *)s->carry_values};
@@ -89,7 +87,7 @@ Shape shape_of(const gpi_csr_coo *c)
 
 gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
 {
-    csr_pack_k<<<blocks_for(c->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+    csr_pack_k<<<blocks_for<csr_tile>(c->nnz), csr_threads, 0, ctx->stream>>>(
         (const I *)c->rows, (const I *)c->cols, shape_of(c), keys, ctx->sticky);
     return gpi_cuda_launched(ctx, c->function);
 }
@@ -97,7 +95,7 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
 gp_status heads(gp_context *ctx, const gpi_csr_sorted *s, uint8_t *flags)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
-    csr_heads_k<<<blocks_for(s->c->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+    csr_heads_k<<<blocks_for<csr_tile>(s->c->nnz), csr_threads, 0, ctx->stream>>>(
         in, shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags, ctx->sticky);
     return gpi_cuda_launched(ctx, s->c->function);
 }
@@ -110,7 +108,7 @@ Positions positions_of(const gpi_csr_sorted *s)
 gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
-    csr_cols_k<<<blocks_for(s->c->nnz, csr_tile), csr_threads, 0, ctx->stream>>>(
+    csr_cols_k<<<blocks_for<csr_tile>(s->c->nnz), csr_threads, 0, ctx->stream>>>(
         in, shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz,
         ctx->sticky);
     return gpi_cuda_launched(ctx, s->c->function);
@@ -149,17 +147,16 @@ gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 } // namespace GPI_SPACE
 
 #define OPS GPI_LAUNCHER(GPI_PASTE(gpi_csr_ops_, GPI_UNIT))
-#define KERNELS GPI_LAUNCHER(GPI_PASTE(gpi_csr_kernels_, GPI_UNIT))
 
 extern "C" {
 extern const gpi_csr_ops OPS;
-extern const gpi_csr_kernels KERNELS;
 
+static const gpi_csr_kernels kernels = {
+    GPI_SPACE::pack,  GPI_SPACE::heads,      GPI_SPACE::cols,     GPI_SPACE::pointers,
+    GPI_SPACE::merge, GPI_SPACE::set_sticky, GPI_SPACE::read_word};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers,
                          GPI_SPACE::count_rows,
                          GPI_SPACE::check,
-                         {GPI_SPACE::spmv<float>, GPI_SPACE::spmv<double>}};
-const gpi_csr_kernels KERNELS = {GPI_SPACE::pack,     GPI_SPACE::heads, GPI_SPACE::cols,
-                                 GPI_SPACE::pointers, GPI_SPACE::merge, GPI_SPACE::set_sticky,
-                                 GPI_SPACE::read_word};
+                         {GPI_SPACE::spmv<float>, GPI_SPACE::spmv<double>},
+                         &kernels};
 }

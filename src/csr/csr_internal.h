@@ -32,8 +32,6 @@
 #include "core/context.h"
 #include "core/dtype.h"
 
-enum gpi_csr_pair { GPI_CSR_32_32, GPI_CSR_32_64, GPI_CSR_64_64 };
-
 struct gpi_csr_rows {
     const void *rows;
     uint64_t nnz, num_rows;
@@ -101,6 +99,14 @@ static inline unsigned gpi_csr_bits(uint64_t count)
     return count > 1 ? 64 - (unsigned)__builtin_clzll(count - 1) : 0;
 }
 
+/* Keys of more than 64 bits. */
+static inline bool gpi_csr_is_wide(const struct gpi_csr_coo *c)
+{
+    return c->row_bits + c->col_bits > 64;
+}
+
+struct gpi_csr_kernels;
+
 /* The calls of one pair of widths on one backend. */
 struct gpi_csr_ops {
     gp_status (*row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args);
@@ -109,9 +115,12 @@ struct gpi_csr_ops {
     /* *found, in the context's memory, becomes the packed first offence */
     gp_status (*check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
     gp_status (*spmv[2])(gp_context *ctx, const struct gpi_csr_spmv *args); /* f32, f64 */
+    const struct gpi_csr_kernels *kernels; /* CUDA: of COO to CSR */
 };
 
-const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, enum gpi_csr_pair pair);
+/* Those of a context for indices and offsets of so many bytes. */
+const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes,
+                                       size_t offset_bytes);
 
 /* The conversion and its workspace, per backend. */
 gp_status gpi_csr_coo_cpu(gp_context *ctx, const struct gpi_csr_coo *args);
@@ -121,16 +130,15 @@ gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_c
                                  size_t *bytes);
 
 /* Checks shared by the front doors of the room; ctx NULL in workspace calls. */
-gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset,
-                             enum gpi_csr_pair *pair);
+gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset);
 gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
                               gp_dtype index);
 gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dtype offset);
 
-/* The unsigned dtype of the same width. */
-static inline gp_dtype gpi_csr_unsigned(gp_dtype index)
+/* The unsigned dtype of indices or offsets of so many bytes. */
+static inline gp_dtype gpi_csr_unsigned(size_t bytes)
 {
-    return gpi_dtype_bytes(index) == 8 ? GP_U64 : GP_U32;
+    return bytes == 8 ? GP_U64 : GP_U32;
 }
 
 #endif

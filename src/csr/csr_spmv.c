@@ -7,14 +7,13 @@
 
 struct call {
     gp_dtype index, offset;
-    enum gpi_csr_pair pair;
     struct gpi_csr_spmv args;
 };
 
 static gp_status check_sizes(gp_context *ctx, const char *f, struct call *c)
 {
     const struct gpi_csr_matrix *a = &c->args.a;
-    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset, &c->pair));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset));
     if (c->args.dtype != GP_F32 && c->args.dtype != GP_F64)
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: value_dtype is %s (%d), expected f32 or f64", f,
                         gp_dtype_string(c->args.dtype), (int)c->args.dtype);
@@ -69,7 +68,8 @@ static gp_status multiply(gp_context *ctx, const char *f, struct call *c)
     s->tile_rows = gpi_frame_take(&frame, (size_t)(s->tiles + 1) * sizeof(uint64_t));
     s->carry_rows = gpi_frame_take(&frame, (size_t)s->tiles * sizeof(uint64_t));
     s->carry_values = gpi_frame_take(&frame, (size_t)s->tiles * gpi_dtype_bytes(s->dtype));
-    return gpi_csr_find(ctx, c->pair)->spmv[s->dtype == GP_F64](ctx, s);
+    return gpi_csr_find(ctx, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset))
+        ->spmv[s->dtype == GP_F64](ctx, s);
 }
 
 gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,

@@ -2,7 +2,6 @@
 /* The only list of implementations of this room. */
 #include "core/threads.h"
 #include "core/variants.h"
-#include "csr/csr_coo_cuda.h"
 #include "csr/csr_sort_cpu.h"
 
 /* Units of widths: index and offset bits. */
@@ -19,31 +18,24 @@
     {gpi_csr_row_pointers_##unit##_##suffix,                                                       \
      gpi_csr_count_rows_##unit##_##suffix,                                                         \
      gpi_csr_check_##unit##_##suffix,                                                              \
-     {gpi_csr_spmv_##unit##_f32_##suffix, gpi_csr_spmv_##unit##_f64_##suffix}},
-#define DECLARE_CUDA(unit, sm)                                                                     \
-    extern const struct gpi_csr_ops gpi_csr_ops_##unit##_sm##sm;                                   \
-    extern const struct gpi_csr_kernels gpi_csr_kernels_##unit##_sm##sm;
-#define OPS_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_ops_##unit##_sm##sm),
-#define KERNELS_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_kernels_##unit##_sm##sm),
+     {gpi_csr_spmv_##unit##_f32_##suffix, gpi_csr_spmv_##unit##_f64_##suffix},                     \
+     NULL},
+#define DECLARE_CUDA(unit, sm) extern const struct gpi_csr_ops gpi_csr_ops_##unit##_sm##sm;
+#define CUDA_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_ops_##unit##_sm##sm),
 
 #define DECLARE(unit) GPI_ISAS_OF(DECLARE_PAIR, unit) GPI_SMS_OF(DECLARE_CUDA, unit)
 EACH_PAIR(DECLARE)
 
 #define CPU_ROW(unit) {GPI_ISAS_OF(PAIR_ENTRY, unit)},
-#define OPS_ROW(unit) {GPI_SMS_OF(OPS_ENTRY, unit)},
-#define KERNELS_ROW(unit) {GPI_SMS_OF(KERNELS_ENTRY, unit)},
+#define CUDA_ROW(unit) {GPI_SMS_OF(CUDA_ENTRY, unit)},
 static const struct gpi_csr_ops cpu[][GPI_ISA_COUNT] = {EACH_PAIR(CPU_ROW)};
-static const struct gpi_csr_ops *const cuda[][GPI_SM_COUNT] = {EACH_PAIR(OPS_ROW)};
-static const struct gpi_csr_kernels *const kernels[][GPI_SM_COUNT] = {EACH_PAIR(KERNELS_ROW)};
+static const struct gpi_csr_ops *const cuda[][GPI_SM_COUNT] = {EACH_PAIR(CUDA_ROW)};
 
-const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, enum gpi_csr_pair pair)
+const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes,
+                                       size_t offset_bytes)
 {
+    const int pair = (index_bytes == 8) + (offset_bytes == 8); /* offsets are the wider ones */
     return ctx->backend == GP_BACKEND_CUDA ? cuda[pair][ctx->sm_row] : &cpu[pair][ctx->isa];
-}
-
-const struct gpi_csr_kernels *gpi_csr_kernels_find(const gp_context *ctx, enum gpi_csr_pair pair)
-{
-    return kernels[pair][ctx->sm_row];
 }
 
 /* ---- the CPU's sort ---- */
