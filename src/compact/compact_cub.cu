@@ -17,25 +17,12 @@ cudaError_t by_flags(const gp_context *ctx, const gpi_compact_args *a, void *tem
                                       (Item *)a->out, a->out_count, (int64_t)a->n, ctx->stream);
 }
 
-template <class Item> struct Selects {
-    Item flip, low, span;
-    bool invert;
-
-    __device__ bool operator()(const Item &x) const
-    {
-        Item negative = (Item)(0 - (x >> (8 * sizeof(Item) - 1)));
-        return ((Item)((x ^ (negative & flip)) - low) <= span) != invert;
-    }
-};
-
 template <class Item>
 cudaError_t by_range(const gp_context *ctx, const gpi_compact_args *a, void *temporary,
                      size_t *bytes)
 {
-    const gpi_compact_range &r = a->range;
-    const Selects<Item> selects = {(Item)r.flip, (Item)r.low, (Item)r.span, r.invert != 0};
     return cub::DeviceSelect::If(temporary, *bytes, (const Item *)a->in, (Item *)a->out,
-                                 a->out_count, (int64_t)a->n, selects, ctx->stream);
+                                 a->out_count, (int64_t)a->n, Range<Item>(a->range), ctx->stream);
 }
 
 template <class Item>
@@ -52,16 +39,8 @@ extern "C" int GPI_LAUNCHER(gpi_compact_cub)(const gp_context *ctx, const gpi_co
                                              void *temporary, size_t *bytes)
 {
     using namespace GPI_SPACE;
-    switch (a->item_bytes) {
-    case 1:
-        return select<uint8_t>(ctx, a, temporary, bytes);
-    case 2:
-        return select<uint16_t>(ctx, a, temporary, bytes);
-    case 4:
-        return select<uint32_t>(ctx, a, temporary, bytes);
-    case 8:
-        return select<uint64_t>(ctx, a, temporary, bytes);
-    default:
+    if (a->item_bytes == 16)
         return by_flags<uint4>(ctx, a, temporary, bytes);
-    }
+    return with_word(a->item_bytes,
+                     [=](auto word) { return select<decltype(word)>(ctx, a, temporary, bytes); });
 }

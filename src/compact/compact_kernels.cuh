@@ -21,33 +21,24 @@ struct CompactParams {
 };
 
 /* Storage of one item; 0: no items are read. */
-template <int BYTES> struct ItemOf {
-    using type = uint8_t;
-};
-template <> struct ItemOf<2> {
-    using type = uint16_t;
-};
-template <> struct ItemOf<4> {
-    using type = uint32_t;
-};
-template <> struct ItemOf<8> {
-    using type = uint64_t;
-};
-template <> struct ItemOf<16> {
-    using type = uint4;
-};
+template <int BYTES>
+using ItemOf = std::conditional_t<
+    BYTES <= 1, uint8_t,
+    std::conditional_t<
+        BYTES == 2, uint16_t,
+        std::conditional_t<BYTES == 4, uint32_t, std::conditional_t<BYTES == 8, uint64_t, uint4>>>>;
 
 /* The comparison of gpi_compact_range in the item's own width. */
 template <class T> struct Range {
     T flip, low, span;
     bool invert;
 
-    GPI_DEVICE explicit Range(const gpi_compact_range &r)
+    __host__ __device__ explicit Range(const gpi_compact_range &r)
         : flip((T)r.flip), low((T)r.low), span((T)r.span), invert(r.invert != 0)
     {
     }
 
-    GPI_DEVICE bool selects(T x) const
+    GPI_DEVICE bool operator()(T x) const
     {
         T negative = (T)(0 - (x >> (8 * sizeof(T) - 1)));
         return ((T)((x ^ (negative & flip)) - low) <= span) != invert;
@@ -58,11 +49,6 @@ template <> struct Range<uint4> {
     {
     }
 };
-
-GPI_DEVICE uint64_t compact_n(const gpi_compact_args &a)
-{
-    return item_count(a);
-}
 
 /* A partition has been counted before. By one thread, when all tiles are counted. */
 GPI_DEVICE void compact_finish(const CompactParams &p, uint64_t kept)
@@ -99,13 +85,7 @@ struct CountAhead {
  * count has read its tile; who has seen the counts of all tiles before it may write there. The
  * words themselves are relaxed, so a fence on each side makes that order hold for the items.
  */
-GPI_DEVICE void order_reads_before_publishing(const CompactParams &p)
-{
-    if (p.a.in_place)
-        __threadfence();
-}
-
-GPI_DEVICE void order_writes_after_counts(const CompactParams &p)
+GPI_DEVICE void order_in_place(const CompactParams &p)
 {
     if (p.a.in_place)
         __threadfence();
@@ -127,8 +107,8 @@ GPI_DEVICE void store_index(const gpi_compact_args &a, uint64_t place, uint64_t 
  */
 template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(const CompactParams p)
 {
-    using Item = typename ItemOf<BYTES>::type;
-    const uint64_t n = compact_n(p.a), stride = (uint64_t)gridDim.x * blockDim.x;
+    using Item = ItemOf<BYTES>;
+    const uint64_t n = item_count(p.a), stride = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t start = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     uint64_t count = 0;
     if constexpr (BYTES == 0) {
@@ -150,7 +130,7 @@ template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(cons
     } else {
         const Range<Item> range(p.a.range);
         for (uint64_t i = start; i < n; i += stride)
-            count += range.selects(((const Item *)p.a.in)[i]);
+            count += range(((const Item *)p.a.in)[i]);
     }
     count = warp_fold(count, [](uint64_t a, uint64_t b) { return a + b; });
     if (lane_id() == 0 && count)

@@ -18,7 +18,7 @@ namespace GPI_SPACE
  */
 template <int BYTES, bool COMPARE, bool INDICES, int W, int R, int GROUPS, int S>
 struct CompactStream : StreamPolicy {
-    using Item = typename ItemOf<BYTES>::type;
+    using Item = ItemOf<BYTES>;
     static constexpr bool has_items = COMPARE || !INDICES, has_flags = !COMPARE;
     static constexpr int tile_items = W * 32 * GROUPS;
     static constexpr int items_bytes = has_items ? tile_items * BYTES + 16 : 0;
@@ -45,7 +45,7 @@ struct CompactStream : StreamPolicy {
 
     GPI_DEVICE uint64_t items() const
     {
-        return compact_n(p.a);
+        return item_count(p.a);
     }
 
     GPI_DEVICE void begin() const
@@ -108,7 +108,7 @@ struct CompactStream : StreamPolicy {
         for (int k = 0; k < GROUPS; k++) {
             bool kept = WHOLE || start + 32 * k < count;
             if constexpr (COMPARE)
-                kept = kept && range.selects(in[32 * k]);
+                kept = kept && range(in[32 * k]);
             else
                 kept = kept && keep[32 * k];
             const uint32_t group = __ballot_sync(all_lanes, kept);
@@ -148,12 +148,12 @@ struct CompactStream : StreamPolicy {
 
     GPI_DEVICE void reads_done() const
     {
-        order_reads_before_publishing(p);
+        order_in_place(p);
     }
 
     GPI_DEVICE void writes_begin() const
     {
-        order_writes_after_counts(p);
+        order_in_place(p);
     }
 
     GPI_DEVICE void finish(uint64_t kept) const

@@ -13,7 +13,7 @@ namespace GPI_SPACE
  * no items, only flags.
  */
 template <int BYTES, bool COMPARE, bool INDICES, int GROUPS> struct CompactPart {
-    using Item = typename ItemOf<BYTES>::type;
+    using Item = ItemOf<BYTES>;
 
     Item item[GROUPS];
     uint32_t bits;   /* lane k: which items of group k are kept */
@@ -40,7 +40,7 @@ template <int BYTES, bool COMPARE, bool INDICES, int GROUPS> struct CompactPart 
         for (int k = 0; k < GROUPS; k++) {
             bool kept = flag[k] != 0;
             if constexpr (COMPARE)
-                kept = kept && range.selects(item[k]);
+                kept = kept && range(item[k]);
             const uint32_t group = __ballot_sync(all_lanes, kept);
             bits = lane_id() == k ? group : bits;
         }
@@ -88,11 +88,11 @@ GPI_DEVICE void compact_look_ahead(const CompactParams &p, CompactTileShared &s,
 {
     const uint32_t tile_kept = reduce_warps<Sum<uint32_t>>(s.kept);
     if (gridDim.x > 1 && threadIdx.x == 0) {
-        order_reads_before_publishing(p);
+        order_in_place(p);
         state.publish(tile, tile_kept);
     }
     const uint64_t prefix = ahead.exclusive(state, tile);
-    order_writes_after_counts(p);
+    order_in_place(p);
     if (threadIdx.x == 0) {
         s.prefix = prefix;
         if (tile == tiles - 1)
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
 
     /* 1. Which tile: a lone block needs no exchange. */
     if (threadIdx.x == 0) {
-        s.n = compact_n(p.a);
+        s.n = item_count(p.a);
         const uint32_t tiles = (uint32_t)((s.n + tile_items - 1) / tile_items);
         s.launch = gridDim.x > 1 ? launch_begin(p.state, tiles) : Launch{0, 0};
         s.total = p.a.partition ? *p.a.out_count : 0;

@@ -46,11 +46,11 @@ __device__ void wide_count(const CompactParams &p, WideShared &s, CountAhead &ah
     s.before[lane_id()] = warp_exclusive(kept);
     const uint32_t tile_kept = warp_sum(kept);
     if (lane_id() == 0) {
-        order_reads_before_publishing(p);
+        order_in_place(p);
         state.publish(tile, tile_kept);
     }
     const uint64_t prefix = ahead.exclusive(state, tile);
-    order_writes_after_counts(p);
+    order_in_place(p);
     if (lane_id() == 0) {
         s.prefix = prefix;
         if (tile == tiles - 1)
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(threads)
 
     /* 1. Which tile. */
     if (threadIdx.x == 0) {
-        s.n = compact_n(p.a);
+        s.n = item_count(p.a);
         s.launch = launch_begin(p.state, (uint32_t)((s.n + tile_items - 1) / tile_items));
         s.total = p.a.partition ? *p.a.out_count : 0;
     }

@@ -23,6 +23,21 @@ template <uint64_t EACH, uint64_t MOST = GPI_MAX_N> uint32_t blocks_for(uint64_t
     return (uint32_t)((n + EACH - 1) / EACH);
 }
 
+/* f of an unsigned integer of so many bytes, whose type it asks for: of 1, 2, 4, otherwise 8. */
+template <class F> auto with_word(size_t bytes, F f)
+{
+    switch (bytes) {
+    case 1:
+        return f(uint8_t());
+    case 2:
+        return f(uint16_t());
+    case 4:
+        return f(uint32_t());
+    default:
+        return f(uint64_t());
+    }
+}
+
 /* Let a kernel use that much dynamic shared memory; once per device,
  * remembered in the bits of done. */
 template <class Kernel>

@@ -15,7 +15,7 @@ template <class Key> void merge(gp_context *ctx, const gpi_merge_job *j, uint64_
     static_assert(MergeShape<Key>::tile >= GPI_MERGE_TILE_MIN, "gpi_merge_cuts() counts on it");
     constexpr uint64_t tile = MergeShape<Key>::tile;
     const uint32_t tiles = blocks_for<tile>(j->num_a + j->num_b);
-    const MergeOrder<Key> order = {(Key)j->order.sign, (Key)j->order.inf, (Key)j->order.flip};
+    const KeyOrder<Key> order(j->order);
     const MergeInput<Key> in = {(const Key *)j->keys_a, (const Key *)j->keys_b, j->num_a, j->num_b};
     const uint32_t cut_blocks = tiles / merge_threads + 1;
     merge_cut_k<<<cut_blocks, merge_threads, 0, ctx->stream>>>(order, in, tiles, cuts);
@@ -35,13 +35,6 @@ extern "C" gp_status GPI_LAUNCHER(gpi_merge_launch)(gp_context *ctx, const char 
                                                     const gpi_merge_job *job, uint64_t *cuts)
 {
     using namespace GPI_SPACE;
-    if (job->key_bytes == 1)
-        merge<uint8_t>(ctx, job, cuts);
-    else if (job->key_bytes == 2)
-        merge<uint16_t>(ctx, job, cuts);
-    else if (job->key_bytes == 4)
-        merge<uint32_t>(ctx, job, cuts);
-    else
-        merge<uint64_t>(ctx, job, cuts);
+    with_word(job->key_bytes, [=](auto word) { merge<decltype(word)>(ctx, job, cuts); });
     return gpi_cuda_launched(ctx, function);
 }

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "device/space.cuh"
+#include "device/key_order.cuh"
 #include "merge/merge_internal.h"
 #include "tuning/merge_tuning.cuh"
 
@@ -13,21 +13,11 @@ namespace GPI_SPACE
 namespace
 {
 
-/* The order of keys, as numbers. */
-template <class Key> struct MergeOrder {
-    Key sign, inf, flip;
-
-    GPI_DEVICE Key word(Key x) const
-    {
-        return (Key)((inf ? GPI_RADIX_FLOAT(Key, x, sign, inf) : x) ^ flip);
-    }
-
-    /* Whether x of the first array goes before y of the second. */
-    GPI_DEVICE bool first_goes(Key x, Key y) const
-    {
-        return word(x) <= word(y);
-    }
-};
+/* Whether x of the first array goes before y of the second. */
+template <class Key> GPI_DEVICE bool first_goes(const KeyOrder<Key> &order, Key x, Key y)
+{
+    return order.word(x) <= order.word(y);
+}
 
 template <class Key> struct MergeInput {
     const Key *a, *b;
@@ -36,13 +26,13 @@ template <class Key> struct MergeInput {
 
 /* How many of the first d outputs come from a; stays within the arrays whatever they hold. */
 template <class Key, class Size>
-GPI_DEVICE Size merge_items_of_a(const MergeOrder<Key> &order, const Key *a, Size num_a,
-                                 const Key *b, Size num_b, Size d)
+GPI_DEVICE Size merge_items_of_a(const KeyOrder<Key> &order, const Key *a, Size num_a, const Key *b,
+                                 Size num_b, Size d)
 {
     Size low = d > num_b ? d - num_b : 0, high = d < num_a ? d : num_a;
     while (low < high) {
         const Size middle = low + (high - low) / 2;
-        if (order.first_goes(a[middle], b[d - 1 - middle]))
+        if (first_goes(order, a[middle], b[d - 1 - middle]))
             low = middle + 1;
         else
             high = middle;
@@ -54,7 +44,7 @@ GPI_DEVICE Size merge_items_of_a(const MergeOrder<Key> &order, const Key *a, Siz
  * A thread per cut, 256 threads. */
 template <class Key>
 __global__ void __launch_bounds__(merge_threads)
-    merge_cut_k(MergeOrder<Key> order, MergeInput<Key> in, uint64_t tiles, uint64_t *cuts)
+    merge_cut_k(KeyOrder<Key> order, MergeInput<Key> in, uint64_t tiles, uint64_t *cuts)
 {
     const uint64_t t = (uint64_t)blockIdx.x * merge_threads + threadIdx.x;
     const uint64_t n = in.num_a + in.num_b, d = t * MergeShape<Key>::tile;
@@ -85,7 +75,7 @@ GPI_DEVICE MergeTile merge_tile_of(const MergeInput<Key> &in, const uint64_t *cu
 
 /* Merge the tile's keys in s_keys, first those of a. s_from, unless NULL: which of them each is. */
 template <class Key>
-GPI_DEVICE void merge_in_shared(const MergeOrder<Key> &order, const MergeTile &t, Key *s_keys,
+GPI_DEVICE void merge_in_shared(const KeyOrder<Key> &order, const MergeTile &t, Key *s_keys,
                                 uint16_t *s_from)
 {
     constexpr int items = MergeShape<Key>::items;
@@ -96,7 +86,8 @@ GPI_DEVICE void merge_in_shared(const MergeOrder<Key> &order, const MergeTile &t
     uint16_t from[items];
 #pragma unroll
     for (int k = 0; k < items; k++) {
-        const bool take_a = a < t.num_a && (b >= t.count || order.first_goes(s_keys[a], s_keys[b]));
+        const bool take_a =
+            a < t.num_a && (b >= t.count || first_goes(order, s_keys[a], s_keys[b]));
         const int i = min(take_a ? a++ : b++, t.count - 1);
         keys[k] = s_keys[i];
         from[k] = (uint16_t)i;
@@ -148,7 +139,7 @@ GPI_DEVICE void merge_values(const MergeTile &t, const uint16_t *s_from, const v
  */
 template <class Key, bool Pairs>
 __global__ void __launch_bounds__(merge_threads)
-    merge_tile_k(MergeOrder<Key> order, MergeInput<Key> in, const uint64_t *cuts, Key *keys_out,
+    merge_tile_k(KeyOrder<Key> order, MergeInput<Key> in, const uint64_t *cuts, Key *keys_out,
                  const void *values_a, const void *values_b, uint32_t value_bytes, void *values_out)
 {
     constexpr int tile = MergeShape<Key>::tile;

@@ -14,7 +14,7 @@ template <class Key> gp_status run(gp_context *ctx, const char *function, const 
 {
     const uint64_t tiles = (j->n + topk_tile - 1) / topk_tile;
     const uint64_t most = (uint64_t)ctx->sm_count * topk_blocks_per_sm;
-    TopkJob<Key> job = {{(Key)j->order.sign, (Key)j->order.inf, (Key)j->order.flip},
+    TopkJob<Key> job = {KeyOrder<Key>(j->order),
                         (const Key *)j->keys,
                         j->n,
                         j->k,
@@ -38,8 +38,6 @@ extern "C" gp_status GPI_LAUNCHER(gpi_topk_launch)(gp_context *ctx, const char *
                                                    const gpi_topk_job *job)
 {
     using namespace GPI_SPACE;
-    return job->key_bytes == 1   ? run<uint8_t>(ctx, function, job)
-           : job->key_bytes == 2 ? run<uint16_t>(ctx, function, job)
-           : job->key_bytes == 4 ? run<uint32_t>(ctx, function, job)
-                                 : run<uint64_t>(ctx, function, job);
+    return with_word(job->key_bytes,
+                     [=](auto word) { return run<decltype(word)>(ctx, function, job); });
 }

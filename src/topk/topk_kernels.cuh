@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "device/grid.cuh"
-#include "device/space.cuh"
+#include "device/key_order.cuh"
 #include "device/tile_io.cuh"
 #include "device/warp.cuh"
 #include "topk/topk_internal.h"
@@ -15,15 +15,6 @@ namespace GPI_SPACE
 {
 namespace
 {
-
-template <class Key> struct TopkOrder {
-    Key sign, inf, flip;
-
-    GPI_DEVICE Key word(Key x) const
-    {
-        return (Key)((inf ? GPI_RADIX_FLOAT(Key, x, sign, inf) : x) ^ flip);
-    }
-};
 
 /* A chunk of the input, as gpi_topk_chunk_begin() cuts it. */
 struct TopkChunks {
@@ -51,7 +42,7 @@ template <class Key> struct TopkOut {
 };
 
 template <class Key> struct TopkJob {
-    TopkOrder<Key> order;
+    KeyOrder<Key> order;
     const Key *keys;
     uint64_t n, k, num_chunks;
     TopkChunks chunks;
