@@ -84,15 +84,10 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_compact_d
         GPI_WRITE("out_count", a->out_count, sizeof *a->out_count, 8),
         GPI_READ_IF("desc->device_n", a->device_n, sizeof *a->device_n, 8),
     };
-    enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
     if (d->compare && a->keep)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: keep is %p, expected NULL with a comparison", f,
                         (const void *)a->keep);
-    GPI_TRY(gpi_check_memory(ctx, f, arrays, ARRAYS));
-    for (int i = 0; i < ARRAYS; i++)
-        for (int j = i + 1; j < ARRAYS; j++)
-            GPI_TRY(gpi_check_pair(ctx, f, arrays, i, j));
-    return GP_OK;
+    return gpi_check_arrays(ctx, f, arrays, sizeof arrays / sizeof arrays[0]);
 }
 
 /* CUB has no room limit, no count in device memory and an order of its own for partitions. */
@@ -133,8 +128,6 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const gp_compact_desc 
                           const struct gpi_compact_args *a)
 {
     const struct gpi_compact_cuda *cuda = gpi_compact_cuda_for(ctx->sm_row);
-    if (!cuda)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no CUDA code", f);
     if (a->n == 0)
         return gpi_cuda_fill(ctx, a->out_count, 0, sizeof *a->out_count);
     if (d->algorithm == GP_ALGORITHM_CUB)

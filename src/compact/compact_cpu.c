@@ -24,7 +24,6 @@ struct plan {
     size_t block_items; /* a multiple of 64, so that blocks share no word of bits */
     size_t block_bytes; /* of items */
     size_t round_blocks;
-    bool staged;
 };
 
 struct job {
@@ -54,20 +53,19 @@ static struct plan plan_of(const struct gpi_compact_args *a, int threads)
     round = round < 1 ? 1 : round > ROUND_BLOCKS_MAX ? ROUND_BLOCKS_MAX : round;
     round *= (size_t)threads;
     p.round_blocks = a->partition || blocks < round ? (size_t)blocks : round;
-    p.staged = a->in_place;
     return p;
 }
 
-static size_t stage_bytes(const struct plan *p)
+static size_t stage_bytes(const struct gpi_compact_args *a, const struct plan *p)
 {
-    return p->staged ? p->round_blocks * p->block_bytes : 0;
+    return a->in_place ? p->round_blocks * p->block_bytes : 0;
 }
 
 size_t gpi_compact_cpu_bytes(const struct gpi_compact_args *a, int threads)
 {
     struct plan p = plan_of(a, threads ? threads : THREADS_MAX);
     return gpi_piece((p.round_blocks + 1) * sizeof(uint64_t)) +
-           gpi_piece(p.round_blocks * p.block_items / 8) + gpi_piece(stage_bytes(&p));
+           gpi_piece(p.round_blocks * p.block_items / 8) + gpi_piece(stage_bytes(a, &p));
 }
 
 static size_t block_items(const struct job *j, size_t block)
@@ -106,9 +104,9 @@ static void move_block(void *arg, size_t block)
     uint64_t first = j->first + (uint64_t)block * j->plan.block_items;
     const uint64_t *bits = j->bits + block * j->plan.block_items / 64;
     uint64_t kept = kept_in(j, block), place = j->count[block];
-    char *to = j->plan.staged ? j->stage + block * j->plan.block_bytes
-                              : (char *)a->out + place * out_bytes;
-    j->loops->move(a, first, items, bits, 0, to, j->plan.staged ? kept : room(j, place, kept));
+    char *to =
+        a->in_place ? j->stage + block * j->plan.block_bytes : (char *)a->out + place * out_bytes;
+    j->loops->move(a, first, items, bits, 0, to, a->in_place ? kept : room(j, place, kept));
     if (a->partition) {
         to = (char *)a->out + (j->total + first - place) * out_bytes;
         j->loops->move(a, first, items, bits, ~(uint64_t)0, to, items - kept);
@@ -144,7 +142,7 @@ static uint64_t run_rounds(struct job *j, int threads)
         gpi_parallel_for(threads, blocks, mark_block, j);
         kept = j->total = add_up(j->count, blocks, kept);
         gpi_parallel_for(threads, blocks, move_block, j);
-        if (j->plan.staged)
+        if (j->a->in_place)
             gpi_parallel_for(threads, blocks, unstage_block, j);
     }
     return kept;
@@ -166,7 +164,7 @@ gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gp
     GPI_FRAME(frame, ctx, function, gpi_compact_cpu_bytes(a, threads));
     j.count = gpi_frame_take(&frame, (j.plan.round_blocks + 1) * sizeof(uint64_t));
     j.bits = gpi_frame_take(&frame, j.plan.round_blocks * j.plan.block_items / 8);
-    j.stage = gpi_frame_take(&frame, stage_bytes(&j.plan));
+    j.stage = gpi_frame_take(&frame, stage_bytes(a, &j.plan));
     uint64_t kept = run_rounds(&j, threads);
     *a->out_count = kept;
     if (kept > a->capacity)

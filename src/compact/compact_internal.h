@@ -92,7 +92,6 @@ struct gpi_compact_cuda {
     gpi_compact_cub *cub;
 };
 
-/* NULL in a build without CUDA. */
 const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
 
 enum {

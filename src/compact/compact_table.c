@@ -31,5 +31,5 @@ const struct gpi_compact_loops *gpi_compact_loops_for(int isa)
 
 const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row)
 {
-    return cuda_table[sm_row].index ? &cuda_table[sm_row] : NULL;
+    return &cuda_table[sm_row];
 }

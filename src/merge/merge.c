@@ -42,12 +42,10 @@ static size_t frame_bytes(uint64_t n)
 
 static gp_status run_cuda(gp_context *ctx, const char *f, const struct gpi_merge_job *j)
 {
-    gpi_merge_launch_fn *launch = gpi_merge_launch_get(ctx->sm_row);
     uint64_t n = j->num_a + j->num_b;
-    if (!launch)
-        return gpi_fail_sm(ctx, f);
     GPI_FRAME(frame, ctx, f, frame_bytes(n));
-    return launch(ctx, f, j, gpi_frame_take(&frame, gpi_merge_cuts(n) * sizeof(uint64_t)));
+    void *cuts = gpi_frame_take(&frame, gpi_merge_cuts(n) * sizeof(uint64_t));
+    return gpi_merge_launch_get(ctx->sm_row)(ctx, f, j, cuts);
 }
 
 static gp_status run(gp_context *ctx, const char *f, const struct gpi_merge_job *j)

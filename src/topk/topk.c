@@ -77,8 +77,6 @@ static gp_status run(gp_context *ctx, const char *f, struct call *c)
     bool cuda = ctx->backend == GP_BACKEND_CUDA;
     if (c->job.k == 0)
         return GP_OK;
-    if (cuda && !gpi_topk_launch_get(ctx->sm_row))
-        return gpi_fail_sm(ctx, f);
     c->job.chunks = cuda ? gpi_topk_cuda_chunks(c->job.n) : gpi_topk_cpu_chunks(c->job.n);
     GPI_TRY(pieces_of(&target, c->dtype, c->index_dtype, c->job.chunks, c->job.k, &p));
     GPI_ON_DEVICE(ctx);

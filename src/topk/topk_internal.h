@@ -103,7 +103,7 @@ struct gpi_topk_loops {
 typedef gp_status gpi_topk_launch_fn(gp_context *ctx, const char *function,
                                      const struct gpi_topk_job *job);
 
-/* topk_table.c; width is log2 of the key's bytes. NULL: not available. */
+/* topk_table.c; width is log2 of the key's bytes. */
 const struct gpi_topk_loops *gpi_topk_loops_get(int isa, int width);
 gpi_topk_launch_fn *gpi_topk_launch_get(int sm_row);
 
