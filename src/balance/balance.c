@@ -54,11 +54,9 @@ gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *
                                  .ranks = ranks_out};
     GPI_CALL(ctx, f);
     GPI_TRY(search_check(ctx, f, offset_dtype, &a, index_dtype));
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a.offset_bytes);
-    if (!table)
-        return GP_ERROR_UNSUPPORTED;
     GPI_ON_DEVICE(ctx);
-    return table->search(ctx, f, &a);
+    gpi_balance_table(ctx, a.offset_bytes)->search(ctx, &a);
+    return gpi_launched(ctx, f);
 }
 
 /* ---- expand -------------------------------------------------------------------------------- */
@@ -80,9 +78,6 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(check_segments(ctx, f, offset_dtype, offsets, num_segments, "num_items", num_items));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, offset_bytes);
-    if (!table)
-        return GP_ERROR_UNSUPPORTED;
     struct gpi_balance_args a = {.offsets = offsets,
                                  .offset_bytes = offset_bytes,
                                  .num_segments = num_segments,
@@ -91,7 +86,8 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
                                  .in = in,
                                  .out = out};
     GPI_ON_DEVICE(ctx);
-    return table->expand(ctx, f, &a);
+    gpi_balance_table(ctx, offset_bytes)->expand(ctx, &a);
+    return gpi_launched(ctx, f);
 }
 
 /* ---- merge path ---------------------------------------------------------------------------- */
@@ -130,9 +126,7 @@ gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const 
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(partition_check(ctx, f, offset_dtype, &a));
     a.share = (a.num_rows + a.nnz) / parts + ((a.num_rows + a.nnz) % parts != 0);
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a.offset_bytes);
-    if (!table)
-        return GP_ERROR_UNSUPPORTED;
     GPI_ON_DEVICE(ctx);
-    return table->partition(ctx, f, &a);
+    gpi_balance_table(ctx, a.offset_bytes)->partition(ctx, &a);
+    return gpi_launched(ctx, f);
 }

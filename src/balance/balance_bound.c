@@ -44,13 +44,11 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
                                            : GPI_ORDER_UNSIGNED;
     GPI_CALL(ctx, f);
     GPI_TRY(bound_check(ctx, f, dtype, index_dtype, &a));
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, 0);
-    if (!table)
-        return GP_ERROR_UNSUPPORTED;
     if (m == 0)
         return GP_OK;
     GPI_ON_DEVICE(ctx);
-    return table->bound(ctx, f, &a);
+    gpi_balance_table(ctx, 0)->bound(ctx, &a);
+    return gpi_launched(ctx, f);
 }
 
 gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,

@@ -16,16 +16,7 @@ template <class Key> static void bound(gp_context *ctx, const gpi_bound_args *a)
         a->upper, a->index_bytes == 8, a->out);
 }
 
-extern "C" gp_status GPI_LAUNCHER(gpi_balance_bound)(gp_context *ctx, const char *function,
-                                                     const gpi_bound_args *a)
+extern "C" void GPI_LAUNCHER(gpi_balance_bound)(gp_context *ctx, const gpi_bound_args *a)
 {
-    if (a->item_bytes == 8)
-        bound<uint64_t>(ctx, a);
-    else if (a->item_bytes == 4)
-        bound<uint32_t>(ctx, a);
-    else if (a->item_bytes == 2)
-        bound<uint16_t>(ctx, a);
-    else
-        bound<uint8_t>(ctx, a);
-    return gpi_cuda_launched(ctx, function);
+    GPI_SPACE::with_word(a->item_bytes, [=](auto word) { bound<decltype(word)>(ctx, a); });
 }

@@ -3,7 +3,6 @@
 #include <gp/balance.h>
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
@@ -18,12 +17,8 @@ static gp_status read_offsets(gp_context *ctx, const struct gpi_offsets_check_ar
 {
     uint64_t raw[2] = {0, 0};
     const char *from = (const char *)a->offsets + s * a->offset_bytes;
-    if (ctx->backend == GP_BACKEND_CPU) {
-        memcpy(raw, from, (size_t)count * a->offset_bytes);
-    } else {
-        GPI_TRY(gp_copy(ctx, from, (size_t)count * a->offset_bytes, raw));
-        GPI_TRY(gp_context_synchronize(ctx));
-    }
+    GPI_TRY(gp_copy(ctx, from, (size_t)count * a->offset_bytes, raw));
+    GPI_TRY(gp_context_synchronize(ctx));
     for (int i = 0; i < count; i++) {
         uint64_t bits = gpi_offset_at(raw, a->offset_bytes, 0, (uint64_t)i);
         values[i] =
@@ -54,18 +49,20 @@ static gp_status judge(gp_context *ctx, const struct gpi_offsets_check_args *a, 
     return GP_OK;
 }
 
-static gp_status find_and_judge(gp_context *ctx, const struct gpi_balance_table *table,
-                                struct gpi_offsets_check_args *a, uint64_t num_items)
+static gp_status find_and_judge(gp_context *ctx, struct gpi_offsets_check_args *a,
+                                uint64_t num_items)
 {
+    const struct gpi_balance_table *table = gpi_balance_table(ctx, a->offset_bytes);
     uint64_t first_bad = UINT64_MAX;
     if (ctx->backend == GP_BACKEND_CPU) {
         a->first_bad = &first_bad;
-        GPI_TRY(table->check(ctx, f, a));
+        table->check(ctx, a);
     } else {
         GPI_FRAME(frame, ctx, f, GPI_ALIGN);
         a->first_bad = gpi_frame_take(&frame, sizeof first_bad);
         GPI_TRY(gpi_cuda_fill(ctx, a->first_bad, 0xff, sizeof first_bad));
-        GPI_TRY(table->check(ctx, f, a));
+        table->check(ctx, a);
+        GPI_TRY(gpi_cuda_launched(ctx, f));
         GPI_TRY(gp_copy(ctx, a->first_bad, sizeof first_bad, &first_bad));
     }
     GPI_TRY(gp_context_synchronize(ctx));
@@ -87,9 +84,6 @@ gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *o
                             a.offset_bytes));
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: the stream is being captured", f);
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a.offset_bytes);
-    if (!table)
-        return GP_ERROR_UNSUPPORTED;
     GPI_ON_DEVICE(ctx);
-    return gpi_named(ctx, f, find_and_judge(ctx, table, &a, num_items));
+    return gpi_named(ctx, f, find_and_judge(ctx, &a, num_items));
 }

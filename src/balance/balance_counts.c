@@ -65,18 +65,16 @@ static gp_status counts_check(gp_context *ctx, const char *f, const struct gpi_b
 static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_balance_args *a,
                                  gp_dtype count_dtype, const void *counts)
 {
-    const struct gpi_balance_table *table = gpi_balance_table(ctx, f, a->offset_bytes);
     gp_scan_desc desc = counts_to_offsets(count_dtype);
     const gp_target target = gpi_target_of(ctx);
     size_t need = 0;
-    if (!table)
-        return GP_ERROR_UNSUPPORTED;
     GPI_TRY(gp_expand_counts_workspace_bytes(&target, count_dtype, a->num_segments, &need));
     GPI_FRAME(frame, ctx, f, need);
     void *offsets = gpi_frame_take(&frame, (a->num_segments + 1) * sizeof(uint64_t));
     GPI_TRY(gpi_named(ctx, f, gp_scan(ctx, &desc, counts, a->num_segments, offsets)));
     a->offsets = offsets;
-    return table->expand(ctx, f, a);
+    gpi_balance_table(ctx, a->offset_bytes)->expand(ctx, a);
+    return gpi_launched(ctx, f);
 }
 
 gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype count_dtype,

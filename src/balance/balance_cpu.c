@@ -2,10 +2,9 @@
 /* CPU backend: cuts the merge path into shares and hands them to the threads. */
 #include "balance/balance_internal.h"
 
-#include <string.h>
-
 #include "core/threads.h"
 #include "core/variants.h"
+#include "core/words.h"
 #include "scan/segment_internal.h"
 
 /* The variants of the inner loops, [isa]. */
@@ -37,11 +36,6 @@ static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */
 enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64 };
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 static int log2_of(size_t bytes)
 {
@@ -102,19 +96,16 @@ static void walk(gp_context *ctx, struct walk *w, size_t item_bytes)
     if (item_bytes > 16 && w->share > most)
         w->share = most;
     if (w->num_items)
-        gpi_parallel_for(threads, ceil_div(steps, w->share), walk_share, w);
+        gpi_parallel_for(threads, gpi_ceil_div(steps, w->share), walk_share, w);
 }
 
-gp_status gpi_balance_search_cpu(gp_context *ctx, const char *function,
-                                 const struct gpi_balance_args *a)
+void gpi_balance_search_cpu(gp_context *ctx, const struct gpi_balance_args *a)
 {
     struct walk w = {.args = a, .num_items = a->limit};
-    (void)function;
     w.base = gpi_offset_base(a->offsets, a->offset_bytes);
     w.share_fn = loops[ctx->isa].search[log2_of(a->index_bytes)];
     settle_count(ctx, a, w.base);
     walk(ctx, &w, a->index_bytes);
-    return GP_OK;
 }
 
 /* Any item size and alignment. */
@@ -141,25 +132,12 @@ static gpi_share_fn *expand_fn(const gp_context *ctx, const struct gpi_balance_a
                                                : expand_bytes;
 }
 
-gp_status gpi_balance_expand_cpu(gp_context *ctx, const char *function,
-                                 const struct gpi_balance_args *a)
+void gpi_balance_expand_cpu(gp_context *ctx, const struct gpi_balance_args *a)
 {
     struct walk w = {.args = a, .share_fn = expand_fn(ctx, a)};
-    (void)function;
     w.base = gpi_offset_base(a->offsets, a->offset_bytes);
-    w.num_items = settle_count(ctx, a, w.base);
-    if (w.num_items > a->limit)
-        w.num_items = a->limit;
+    w.num_items = gpi_min(settle_count(ctx, a, w.base), a->limit);
     walk(ctx, &w, a->item_bytes);
-    return GP_OK;
-}
-
-static void store_number(void *array, size_t bytes, uint64_t i, uint64_t value)
-{
-    if (bytes == 8)
-        ((uint64_t *)array)[i] = value;
-    else
-        ((uint32_t *)array)[i] = (uint32_t)value;
 }
 
 static void partition_chunk(void *arg, size_t chunk)
@@ -167,27 +145,24 @@ static void partition_chunk(void *arg, size_t chunk)
     const struct gpi_partition_args *a = arg;
     uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
     uint64_t steps = a->num_rows + a->nnz, begin = (uint64_t)chunk * PARTITION_CHUNK;
-    uint64_t end = begin + PARTITION_CHUNK < a->parts + 1 ? begin + PARTITION_CHUNK : a->parts + 1;
+    uint64_t end = gpi_min(begin + PARTITION_CHUNK, a->parts + 1);
     for (uint64_t p = begin; p < end; p++) {
-        uint64_t d = p * a->share < steps ? p * a->share : steps;
+        uint64_t d = gpi_min(p * a->share, steps);
         uint64_t row =
             gpi_merge_path_search(a->offsets, a->offset_bytes, base, a->num_rows, a->nnz, d);
-        store_number(a->row_starts, a->offset_bytes, p, row);
-        store_number(a->nnz_starts, a->offset_bytes, p, d - row);
+        gpi_word_put(a->row_starts, a->offset_bytes, p, row);
+        gpi_word_put(a->nnz_starts, a->offset_bytes, p, d - row);
     }
 }
 
-gp_status gpi_balance_partition_cpu(gp_context *ctx, const char *function,
-                                    const struct gpi_partition_args *a)
+void gpi_balance_partition_cpu(gp_context *ctx, const struct gpi_partition_args *a)
 {
     struct gpi_partition_args copy = *a;
     uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
-    (void)function;
     if (gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_rows) != a->nnz)
         gpi_sticky_set(ctx, GPI_STICKY_DATA);
     gpi_parallel_for(gpi_threads_for(ctx->threads, a->parts * SEARCH_NS),
-                     ceil_div(a->parts + 1, PARTITION_CHUNK), partition_chunk, &copy);
-    return GP_OK;
+                     gpi_ceil_div(a->parts + 1, PARTITION_CHUNK), partition_chunk, &copy);
 }
 
 struct bound_job {
@@ -202,21 +177,15 @@ static void bound_chunk(void *arg, size_t chunk)
     job->fn(job->args, begin, m - begin < BOUND_CHUNK ? m : begin + BOUND_CHUNK);
 }
 
-gp_status gpi_balance_bound_cpu(gp_context *ctx, const char *function,
-                                const struct gpi_bound_args *a)
+void gpi_balance_bound_cpu(gp_context *ctx, const struct gpi_bound_args *a)
 {
     struct bound_job job = {a, loops[ctx->isa].bound[log2_of(a->item_bytes)]};
-    (void)function;
-    gpi_parallel_for(gpi_threads_for(ctx->threads, a->m * SEARCH_NS), ceil_div(a->m, BOUND_CHUNK),
-                     bound_chunk, &job);
-    return GP_OK;
+    gpi_parallel_for(gpi_threads_for(ctx->threads, a->m * SEARCH_NS),
+                     gpi_ceil_div(a->m, BOUND_CHUNK), bound_chunk, &job);
 }
 
-gp_status gpi_balance_check_cpu(gp_context *ctx, const char *function,
-                                const struct gpi_offsets_check_args *a)
+void gpi_balance_check_cpu(gp_context *ctx, const struct gpi_offsets_check_args *a)
 {
-    (void)function;
     *a->first_bad =
         gpi_segment_first_descent(ctx, a->offsets, a->offset_bytes, a->is_signed, a->num_segments);
-    return GP_OK;
 }

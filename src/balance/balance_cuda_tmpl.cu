@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers for offsets of GPI_OFFSET_BITS (32 or 64): grids, launches, status. */
+/* Launchers for offsets of GPI_OFFSET_BITS (32 or 64): grids, launches. */
 #include "device/host.cuh"
 
 #include "balance/balance_kernels.cuh"
+#include "core/words.h"
 
 using namespace GPI_SPACE::balance;
 
-#if GPI_OFFSET_BITS == 64
-typedef uint64_t offset;
-#else
-typedef uint32_t offset;
-#endif
+using offset = std::conditional_t<GPI_OFFSET_BITS == 64, uint64_t, uint32_t>;
 
 #define NAME(function) GPI_LAUNCHER(GPI_PASTE(function, GPI_OFFSET_BITS))
 
@@ -20,23 +17,18 @@ struct tiling {
     unsigned blocks;
 };
 
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 static tiling tiling_of(const gp_context *ctx, const gpi_balance_args *a, uint32_t units)
 {
-    uint64_t tiles = a->limit ? ceil_div(a->num_segments + a->limit, units) : 1;
-    uint64_t per_block = ceil_div(tiles, (uint64_t)ctx->sm_count * blocks_per_sm);
-    return {per_block, (unsigned)ceil_div(tiles, per_block)};
+    uint64_t tiles = a->limit ? gpi_ceil_div(a->num_segments + a->limit, units) : 1;
+    uint64_t per_block = gpi_ceil_div(tiles, (uint64_t)ctx->sm_count * blocks_per_sm);
+    return {per_block, (unsigned)gpi_ceil_div(tiles, per_block)};
 }
 
 /* Blocks of a loop over n with a thread each. */
 static unsigned loop_blocks(const gp_context *ctx, uint64_t n)
 {
-    uint64_t blocks = ceil_div(n, threads), most = (uint64_t)ctx->sm_count * blocks_per_sm;
-    return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+    uint64_t blocks = gpi_min(gpi_ceil_div(n, threads), (uint64_t)ctx->sm_count * blocks_per_sm);
+    return blocks ? (unsigned)blocks : 1;
 }
 
 template <class Index, bool with_ranks>
@@ -48,8 +40,7 @@ static void search(gp_context *ctx, const gpi_balance_args *a)
         (Index *)a->segments, (Index *)a->ranks, ctx->sticky);
 }
 
-extern "C" gp_status NAME(gpi_balance_search_o)(gp_context *ctx, const char *function,
-                                                const gpi_balance_args *a)
+extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_args *a)
 {
     if (a->index_bytes == 8 && a->ranks)
         search<uint64_t, true>(ctx, a);
@@ -59,7 +50,6 @@ extern "C" gp_status NAME(gpi_balance_search_o)(gp_context *ctx, const char *fun
         search<uint32_t, true>(ctx, a);
     else
         search<uint32_t, false>(ctx, a);
-    return gpi_cuda_launched(ctx, function);
 }
 
 template <class Item> static void expand(gp_context *ctx, const gpi_balance_args *a)
@@ -83,8 +73,7 @@ static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t wo
         ctx->sticky);
 }
 
-extern "C" gp_status NAME(gpi_balance_expand_o)(gp_context *ctx, const char *function,
-                                                const gpi_balance_args *a)
+extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_args *a)
 {
     uintptr_t bits = a->item_bytes | (uintptr_t)a->in | (uintptr_t)a->out | 16;
     uint32_t word_bytes = (uint32_t)(bits & (0 - bits));
@@ -100,23 +89,18 @@ extern "C" gp_status NAME(gpi_balance_expand_o)(gp_context *ctx, const char *fun
         expand<uint16_t>(ctx, a);
     else
         expand<uint8_t>(ctx, a);
-    return gpi_cuda_launched(ctx, function);
 }
 
-extern "C" gp_status NAME(gpi_balance_partition_o)(gp_context *ctx, const char *function,
-                                                   const gpi_partition_args *a)
+extern "C" void NAME(gpi_balance_partition_o)(gp_context *ctx, const gpi_partition_args *a)
 {
     partition_k<offset><<<loop_blocks(ctx, a->parts + 1), threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_rows, a->nnz, a->parts, a->share,
         (offset *)a->row_starts, (offset *)a->nnz_starts, ctx->sticky);
-    return gpi_cuda_launched(ctx, function);
 }
 
-extern "C" gp_status NAME(gpi_balance_check_o)(gp_context *ctx, const char *function,
-                                               const gpi_offsets_check_args *a)
+extern "C" void NAME(gpi_balance_check_o)(gp_context *ctx, const gpi_offsets_check_args *a)
 {
     const offset bias = a->is_signed ? (offset)1 << (GPI_OFFSET_BITS - 1) : 0;
     check_k<offset><<<loop_blocks(ctx, a->num_segments), threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, bias, (unsigned long long *)a->first_bad);
-    return gpi_cuda_launched(ctx, function);
 }

@@ -74,16 +74,12 @@ struct gpi_offsets_check_args {
     uint64_t *first_bad; /* in the context's memory */
 };
 
-typedef gp_status gpi_balance_fn(gp_context *ctx, const char *function,
-                                 const struct gpi_balance_args *a);
-typedef gp_status gpi_partition_fn(gp_context *ctx, const char *function,
-                                   const struct gpi_partition_args *a);
-typedef gp_status gpi_bound_all_fn(gp_context *ctx, const char *function,
-                                   const struct gpi_bound_args *a);
-typedef gp_status gpi_offsets_check_fn(gp_context *ctx, const char *function,
-                                       const struct gpi_offsets_check_args *a);
+typedef void gpi_balance_fn(gp_context *ctx, const struct gpi_balance_args *a);
+typedef void gpi_partition_fn(gp_context *ctx, const struct gpi_partition_args *a);
+typedef void gpi_bound_all_fn(gp_context *ctx, const struct gpi_bound_args *a);
+typedef void gpi_offsets_check_fn(gp_context *ctx, const struct gpi_offsets_check_args *a);
 
-/* One backend, and on CUDA one width of offsets. function is the public one, for error texts. */
+/* One backend, and on CUDA one width of offsets; launches are checked by the caller. */
 struct gpi_balance_table {
     gpi_balance_fn *search, *expand;
     gpi_partition_fn *partition;
@@ -91,10 +87,8 @@ struct gpi_balance_table {
     gpi_offsets_check_fn *check;
 };
 
-/* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes; NULL and an error text if this
- * build has none for it. */
-const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function,
-                                                  size_t offset_bytes);
+/* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes. */
+const struct gpi_balance_table *gpi_balance_table(const gp_context *ctx, size_t offset_bytes);
 
 /* ---- the merge path on the CPU --------------------------------------------------------------- */
 
@@ -135,16 +129,10 @@ static inline uint64_t gpi_merge_path_search(const void *offsets, size_t offset_
 
 /* ---- CPU backend, in balance_cpu.c ----------------------------------------------------------- */
 
-gp_status gpi_balance_search_cpu(gp_context *ctx, const char *function,
-                                 const struct gpi_balance_args *a);
-gp_status gpi_balance_expand_cpu(gp_context *ctx, const char *function,
-                                 const struct gpi_balance_args *a);
-gp_status gpi_balance_partition_cpu(gp_context *ctx, const char *function,
-                                    const struct gpi_partition_args *a);
-gp_status gpi_balance_bound_cpu(gp_context *ctx, const char *function,
-                                const struct gpi_bound_args *a);
-gp_status gpi_balance_check_cpu(gp_context *ctx, const char *function,
-                                const struct gpi_offsets_check_args *a);
+gpi_balance_fn gpi_balance_search_cpu, gpi_balance_expand_cpu;
+gpi_partition_fn gpi_balance_partition_cpu;
+gpi_bound_all_fn gpi_balance_bound_cpu;
+gpi_offsets_check_fn gpi_balance_check_cpu;
 
 /* ---- CPU: inner loops, compiled per item width and instruction set --------------------------- */
 

@@ -25,13 +25,7 @@ GPI_SMS(DECLARE)
 
 static const struct gpi_balance_table cuda[][2] = {GPI_SMS(ROW)};
 
-const struct gpi_balance_table *gpi_balance_table(gp_context *ctx, const char *function,
-                                                  size_t offset_bytes)
+const struct gpi_balance_table *gpi_balance_table(const gp_context *ctx, size_t offset_bytes)
 {
-    const struct gpi_balance_table *table =
-        ctx->backend == GP_BACKEND_CPU ? &cpu : &cuda[ctx->sm_row][offset_bytes == 8];
-    if (table->search)
-        return table;
-    gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: not in this build for this backend", function);
-    return NULL;
+    return ctx->backend == GP_BACKEND_CPU ? &cpu : &cuda[ctx->sm_row][offset_bytes == 8];
 }

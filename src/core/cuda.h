@@ -28,6 +28,11 @@ void gpi_device_leave(const int *previous);
 
 /* Map the error of the launches since GPI_ON_DEVICE(); GP_OK, or GP_ERROR_CUDA and ctx is broken. */
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function);
+/* The same where the CPU may have done it. */
+static inline gp_status gpi_launched(gp_context *ctx, const char *function)
+{
+    return ctx->backend == GP_BACKEND_CUDA ? gpi_cuda_launched(ctx, function) : GP_OK;
+}
 /* The same for the error e (a cudaError_t) of a call of the runtime. */
 gp_status gpi_cuda_check(gp_context *ctx, const char *function, int e);
 

@@ -189,7 +189,7 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j
     GPI_FRAME(frame, ctx, f, bytes);
     gp_status s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
     GPI_TRY(gpi_named(ctx, f, s));
-    return ctx->backend == GP_BACKEND_CUDA ? gpi_cuda_launched(ctx, f) : GP_OK;
+    return gpi_launched(ctx, f);
 }
 
 gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, const void *cols,
