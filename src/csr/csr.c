@@ -8,7 +8,7 @@
 #include "core/threads.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "csr/csr_coo_cuda.h"
+#include "csr/csr_internal.h"
 
 static const struct gpi_csr_ops *ops_of(const gp_context *ctx, gp_dtype index, gp_dtype offset)
 {

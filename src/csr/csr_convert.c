@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "csr/csr_coo_cuda.h"
+#include "csr/csr_internal.h"
 
 /* The parts of a conversion that follow from the descriptor and the sizes. A transpose exchanges
  * rows and columns, sorts the new rows only, and merges nothing. */

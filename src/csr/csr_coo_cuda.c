@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 #include "core/workspace.h"
-#include "csr/csr_coo_cuda.h"
+#include "csr/csr_internal.h"
 
 static gp_radix_sort_options options_of(const struct gpi_csr_coo *c, unsigned begin, unsigned end)
 {

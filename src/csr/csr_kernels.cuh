@@ -2,7 +2,7 @@
 /* Row pointers, counts of rows, the deep check. */
 #pragma once
 
-#include "csr/csr_coo_cuda.h"
+#include "csr/csr_internal.h"
 #include "device/epoch.cuh"
 #include "device/warp.cuh"
 
