@@ -26,7 +26,7 @@ void gpi_device_leave(const int *previous);
 #define GPI_ON_DEVICE(ctx)                                                                         \
     __attribute__((cleanup(gpi_device_leave), unused)) int gpi_previous_ = gpi_device_enter(ctx)
 
-/* Map the error of the launches since GPI_ON_DEVICE(); GP_OK, or GP_ERROR_CUDA and ctx is broken. */
+/* The error of the launches since GPI_ON_DEVICE(): GP_OK, or GP_ERROR_CUDA and ctx is broken. */
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function);
 /* The same where the CPU may have done it. */
 static inline gp_status gpi_launched(gp_context *ctx, const char *function)

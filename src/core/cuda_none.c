@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of core/cuda.h in a build without CUDA: no device, and nothing that needs one is reached.
- * So most do not look at their parameters. */
+/* The calls of core/cuda.h in a build without CUDA: no device, and nothing that needs one is
+ * reached. So most do not look at their parameters. */
 #include "core/cuda.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in arrays, for the CPU's loops: little-endian words of 1, 2, 4 or 8 bytes. Where the width
- * is a constant, to load or store one is one instruction. */
+/* Numbers in arrays, for the CPU's loops: little-endian words of 1, 2, 4 or 8 bytes. Where the
+ * width is a constant, to load or store one is one instruction. */
 #ifndef GPI_WORDS_H
 #define GPI_WORDS_H
 
