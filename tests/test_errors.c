@@ -126,8 +126,8 @@ START_TEST(test_last_error_names_function_argument_and_value)
     ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "gp_copy"));
     ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "source"));
     ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "40"));
-    T_OK(gp_context_synchronize(t_ctx())); /* a call that succeeds clears the text */
-    ck_assert_str_eq(gp_last_error(t_ctx()), "");
+    T_OK(gp_context_synchronize(t_ctx())); /* a call that succeeds leaves the text */
+    ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "source"));
     ck_assert_ptr_nonnull(gp_last_error(NULL));
 }
 END_TEST

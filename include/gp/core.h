@@ -224,11 +224,15 @@ typedef struct gp_context_options {
     gp_allocator allocator; /**< all NULL: the context's own */
     size_t workspace_bytes; /**< reserved at creation, see gp_context_reserve() */
     int multiprocessors;    /**< CUDA: size launches for so many; 0: GP_MULTIPROCESSORS or all */
+    int reserved;           /**< not looked at: was padding */
+    int validate;           /**< not 0: check the contents of arrays; 0: as GP_VALIDATE says */
+    int reserved_too;       /**< 0 */
 } gp_context_options;
 
 #define GP_CONTEXT_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(gp_context_options), GP_BACKEND_AUTO, -1, 0, NULL, {NULL, NULL, NULL}, 0, 0         \
+        sizeof(gp_context_options), GP_BACKEND_AUTO, -1, 0, NULL, {NULL, NULL, NULL}, 0, 0, 0, 0,  \
+            0                                                                                      \
     }
 
 /**

@@ -73,10 +73,11 @@ static void walk_share(void *arg, size_t p)
 static uint64_t settle_count(gp_context *ctx, const struct gpi_balance_args *a, uint64_t base)
 {
     uint64_t total = gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_segments);
+    const struct gpi_reporter reporter = gpi_reporter_of(ctx, "offsets", (gp_dtype)0);
     if (a->capped && total > a->limit)
-        gpi_sticky_set(ctx, GPI_STICKY_CAPACITY);
+        gpi_report(&reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, total, a->limit);
     if (!a->capped && total != a->limit)
-        gpi_sticky_set(ctx, GPI_STICKY_DATA);
+        gpi_report(&reporter, GPI_RULE_SPAN, a->num_segments, total, a->limit);
     if (a->out_count)
         *a->out_count = total;
     return total;
@@ -159,8 +160,10 @@ void gpi_balance_partition_cpu(gp_context *ctx, const struct gpi_partition_args 
 {
     struct gpi_partition_args copy = *a;
     uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
-    if (gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_rows) != a->nnz)
-        gpi_sticky_set(ctx, GPI_STICKY_DATA);
+    const uint64_t span = gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_rows);
+    const struct gpi_reporter reporter = gpi_reporter_of(ctx, "row_pointers", (gp_dtype)0);
+    if (span != a->nnz)
+        gpi_report(&reporter, GPI_RULE_SPAN, a->num_rows, span, a->nnz);
     gpi_parallel_for(gpi_threads_for(ctx->threads, a->parts * SEARCH_NS),
                      gpi_ceil_div(a->parts + 1, PARTITION_CHUNK), partition_chunk, &copy);
 }
@@ -182,10 +185,4 @@ void gpi_balance_bound_cpu(gp_context *ctx, const struct gpi_bound_args *a)
     struct bound_job job = {a, loops[ctx->isa].bound[log2_of(a->item_bytes)]};
     gpi_parallel_for(gpi_threads_for(ctx->threads, a->m * SEARCH_NS),
                      gpi_ceil_div(a->m, BOUND_CHUNK), bound_chunk, &job);
-}
-
-void gpi_balance_check_cpu(gp_context *ctx, const struct gpi_offsets_check_args *a)
-{
-    *a->first_bad =
-        gpi_segment_first_descent(ctx, a->offsets, a->offset_bytes, a->is_signed, a->num_segments);
 }

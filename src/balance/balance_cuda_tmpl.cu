@@ -37,7 +37,7 @@ static void search(gp_context *ctx, const gpi_balance_args *a)
     tiling t = tiling_of(ctx, a, tile_units);
     search_k<offset, Index, with_ranks><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, t.tiles_per_block,
-        (Index *)a->segments, (Index *)a->ranks, ctx->sticky);
+        (Index *)a->segments, (Index *)a->ranks, gpi_reporter_of(ctx, "offsets", (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_args *a)
@@ -57,7 +57,8 @@ template <class Item> static void expand(gp_context *ctx, const gpi_balance_args
     tiling t = tiling_of(ctx, a, tile_units);
     expand_k<offset, Item><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, t.tiles_per_block,
-        (const Item *)a->in, (Item *)a->out, a->out_count, ctx->sticky);
+        (const Item *)a->in, (Item *)a->out, a->out_count,
+        gpi_reporter_of(ctx, "offsets", (gp_dtype)0));
 }
 
 static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
@@ -70,7 +71,7 @@ static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t wo
     expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, units, t.tiles_per_block,
         (uint32_t)a->item_bytes, word_bytes, (const char *)a->in, (char *)a->out, a->out_count,
-        ctx->sticky);
+        gpi_reporter_of(ctx, "offsets", (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_args *a)
@@ -95,12 +96,6 @@ extern "C" void NAME(gpi_balance_partition_o)(gp_context *ctx, const gpi_partiti
 {
     partition_k<offset><<<loop_blocks(ctx, a->parts + 1), threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_rows, a->nnz, a->parts, a->share,
-        (offset *)a->row_starts, (offset *)a->nnz_starts, ctx->sticky);
-}
-
-extern "C" void NAME(gpi_balance_check_o)(gp_context *ctx, const gpi_offsets_check_args *a)
-{
-    const offset bias = a->is_signed ? (offset)1 << (GPI_OFFSET_BITS - 1) : 0;
-    check_k<offset><<<loop_blocks(ctx, a->num_segments), threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, a->num_segments, bias, (unsigned long long *)a->first_bad);
+        (offset *)a->row_starts, (offset *)a->nnz_starts,
+        gpi_reporter_of(ctx, "row_pointers", (gp_dtype)0));
 }

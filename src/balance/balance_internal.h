@@ -26,7 +26,7 @@ struct gpi_balance_args {
     size_t offset_bytes; /* 4 or 8 */
     uint64_t num_segments;
     uint64_t limit;      /* items that the outputs have room for */
-    bool capped;         /* more than limit is GPI_STICKY_CAPACITY; otherwise a mismatch is DATA */
+    bool capped;         /* more than limit is GP_ERROR_CAPACITY; otherwise a mismatch is DATA */
     uint64_t *out_count; /* NULL, or where the number of items goes */
     /* gp_balance_search */
     size_t index_bytes; /* 4 or 8 */
@@ -65,26 +65,15 @@ struct gpi_bound_args {
     void *out;
 };
 
-/* first_bad, preset to all ones, becomes the least s with offsets[s - 1] > offsets[s]. */
-struct gpi_offsets_check_args {
-    const void *offsets;
-    size_t offset_bytes;
-    bool is_signed;
-    uint64_t num_segments;
-    uint64_t *first_bad; /* in the context's memory */
-};
-
 typedef void gpi_balance_fn(gp_context *ctx, const struct gpi_balance_args *a);
 typedef void gpi_partition_fn(gp_context *ctx, const struct gpi_partition_args *a);
 typedef void gpi_bound_all_fn(gp_context *ctx, const struct gpi_bound_args *a);
-typedef void gpi_offsets_check_fn(gp_context *ctx, const struct gpi_offsets_check_args *a);
 
 /* One backend, and on CUDA one width of offsets; launches are checked by the caller. */
 struct gpi_balance_table {
     gpi_balance_fn *search, *expand;
     gpi_partition_fn *partition;
     gpi_bound_all_fn *bound;
-    gpi_offsets_check_fn *check;
 };
 
 /* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes. */
@@ -132,7 +121,6 @@ static inline uint64_t gpi_merge_path_search(const void *offsets, size_t offset_
 gpi_balance_fn gpi_balance_search_cpu, gpi_balance_expand_cpu;
 gpi_partition_fn gpi_balance_partition_cpu;
 gpi_bound_all_fn gpi_balance_bound_cpu;
-gpi_offsets_check_fn gpi_balance_check_cpu;
 
 /* ---- CPU: inner loops, compiled per item width and instruction set --------------------------- */
 

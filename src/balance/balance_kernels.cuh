@@ -12,16 +12,18 @@
 namespace GPI_SPACE::balance
 {
 
-/* The sticky word and the count, by one thread of the launch. */
+/* The count, and whether it is what was said, by one thread of the launch. */
 template <class Offset>
 GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool capped,
-                             uint64_t *out_count, uint32_t *sticky)
+                             uint64_t *out_count, gpi_reporter reporter)
 {
     if (blockIdx.x != 0 || threadIdx.x != 0)
         return;
     uint64_t total = g.total();
-    if (capped ? total > limit : total != limit)
-        atomicOr(sticky, capped ? GPI_STICKY_CAPACITY : GPI_STICKY_DATA);
+    if (capped && total > limit)
+        report(reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, total, limit);
+    if (!capped && total != limit)
+        report(reporter, GPI_RULE_SPAN, g.num_segments, total, limit);
     if (out_count)
         *out_count = total;
 }
@@ -112,13 +114,13 @@ template <class Offset, class Index, bool with_ranks>
 __global__ void __launch_bounds__(threads)
     search_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
              uint64_t tiles_per_block, Index *__restrict__ segments_out,
-             Index *__restrict__ ranks_out, uint32_t *sticky)
+             Index *__restrict__ ranks_out, gpi_reporter reporter)
 {
     constexpr int V = 16 / sizeof(Index);
     __shared__ stage s;
     segments<Offset> g(offsets, num_segments);
     g.num_items = limit;
-    settle_count(g, limit, false, nullptr, sticky);
+    settle_count(g, limit, false, nullptr, reporter);
     const bool ranks_aligned = misalignment(segments_out, 0) == misalignment(ranks_out, 0);
     walk_tiles(
         g, tile_units, tiles_per_block, s,
@@ -162,13 +164,13 @@ template <class Offset, class Item>
 __global__ void __launch_bounds__(threads)
     expand_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit, bool capped,
              uint64_t tiles_per_block, const Item *__restrict__ in, Item *__restrict__ out,
-             uint64_t *out_count, uint32_t *sticky)
+             uint64_t *out_count, gpi_reporter reporter)
 {
     constexpr int V = 16 / sizeof(Item);
     __shared__ stage s;
     segments<Offset> g(offsets, num_segments);
     g.num_items = min(limit, g.total());
-    settle_count(g, limit, capped, out_count, sticky);
+    settle_count(g, limit, capped, out_count, reporter);
     walk_tiles(
         g, tile_units, tiles_per_block, s, [=](uint64_t i) { return misalignment(out, i); },
         [&](const tile &t) {
@@ -216,13 +218,13 @@ __global__ void __launch_bounds__(threads)
     expand_bytes_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
                    bool capped, uint32_t units, uint64_t tiles_per_block, uint32_t item_bytes,
                    uint32_t word_bytes, const char *__restrict__ in, char *__restrict__ out,
-                   uint64_t *out_count, uint32_t *sticky)
+                   uint64_t *out_count, gpi_reporter reporter)
 {
     constexpr int V = 8;
     __shared__ stage s;
     segments<Offset> g(offsets, num_segments);
     g.num_items = min(limit, g.total());
-    settle_count(g, limit, capped, out_count, sticky);
+    settle_count(g, limit, capped, out_count, reporter);
     walk_tiles(
         g, units, tiles_per_block, s, [](uint64_t) { return 0u; },
         [&](const tile &t) {
@@ -262,34 +264,16 @@ template <class Offset>
 __global__ void __launch_bounds__(threads)
     partition_k(const Offset *__restrict__ offsets, uint64_t num_rows, uint64_t nnz, uint64_t parts,
                 uint64_t share, Offset *__restrict__ row_starts, Offset *__restrict__ nnz_starts,
-                uint32_t *sticky)
+                gpi_reporter reporter)
 {
     segments<Offset> g(offsets, num_rows);
-    settle_count(g, nnz, false, nullptr, sticky);
+    settle_count(g, nnz, false, nullptr, reporter);
     for (uint64_t p = (uint64_t)blockIdx.x * threads + threadIdx.x; p <= parts;
          p += (uint64_t)gridDim.x * threads) {
         uint64_t d = min(p * share, num_rows + nnz);
         uint64_t row = merge_path_search(offsets, g.base, num_rows, nnz, d);
         row_starts[p] = (Offset)row;
         nnz_starts[p] = (Offset)(d - row);
-    }
-}
-
-/*
- * The least s with offsets[s - 1] > offsets[s], compared after bias is xored in. Grid: any; 256
- * threads. After: *first_bad is that s, or as it was.
- */
-template <class Offset>
-__global__ void __launch_bounds__(threads)
-    check_k(const Offset *__restrict__ offsets, uint64_t num_segments, Offset bias,
-            unsigned long long *first_bad)
-{
-    for (uint64_t s = (uint64_t)blockIdx.x * threads + threadIdx.x; s < num_segments;
-         s += (uint64_t)gridDim.x * threads) {
-        if ((__ldg(offsets + s) ^ bias) > (__ldg(offsets + s + 1) ^ bias)) {
-            atomicMin(first_bad, (unsigned long long)(s + 1));
-            return;
-        }
     }
 }
 

@@ -15,6 +15,7 @@ extern "C" {
 #include "device/search.cuh"
 #include "device/space.cuh"
 #include "device/warp.cuh"
+#include "device/report.cuh"
 #include "tuning/balance_tuning.cuh"
 
 namespace GPI_SPACE::balance

@@ -167,7 +167,8 @@ gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gp
     j.stage = gpi_frame_take(&frame, stage_bytes(a, &j.plan));
     uint64_t kept = run_rounds(&j, threads);
     *a->out_count = kept;
+    const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, (gp_dtype)0);
     if (kept > a->capacity)
-        gpi_sticky_set(ctx, GPI_STICKY_CAPACITY);
+        gpi_report(&reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, kept, a->capacity);
     return GP_OK;
 }

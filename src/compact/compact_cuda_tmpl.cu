@@ -75,7 +75,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_compact_, GPI_UNIT))(gp_context 
                                                                      const gpi_compact_args *a)
 {
     using namespace GPI_SPACE;
-    CompactParams p = {*a, {}};
+    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
 #if GPI_ITEM_BYTES == 0
     return launch<false, true>(ctx, function, p);
 #else

@@ -6,6 +6,7 @@
 #include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
+#include "device/report.cuh"
 #include "device/warp.cuh"
 
 extern "C" {
@@ -18,6 +19,7 @@ namespace GPI_SPACE
 struct CompactParams {
     gpi_compact_args a;
     gpi_state state;
+    gpi_reporter reporter;
 };
 
 /* Storage of one item; 0: no items are read. */
@@ -56,7 +58,7 @@ GPI_DEVICE void compact_finish(const CompactParams &p, uint64_t kept)
     if (!p.a.partition)
         *p.a.out_count = kept;
     if (kept > p.a.capacity)
-        atomicOr(p.state.sticky, sticky_capacity);
+        report(p.reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, kept, p.a.capacity);
 }
 
 /*

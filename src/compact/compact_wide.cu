@@ -144,7 +144,7 @@ extern "C" gp_status GPI_LAUNCHER(gpi_compact_wide)(gp_context *ctx, const char 
                                                     const gpi_compact_args *a)
 {
     using namespace GPI_SPACE;
-    CompactParams p = {*a, {}};
+    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
     return a->item_bytes % 4 == 0   ? launch<uint32_t>(ctx, function, p)
            : a->item_bytes % 2 == 0 ? launch<uint16_t>(ctx, function, p)
                                     : launch<uint8_t>(ctx, function, p);

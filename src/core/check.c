@@ -47,7 +47,10 @@ gp_status gpi_call_begin(struct gpi_call *call, gp_context *ctx, const char *fun
         return gpi_fail(ctx, GP_ERROR_CUDA,
                         "%s: ctx has reported a CUDA error; call gp_context_reset() first",
                         function);
-    ctx->error[0] = '\0';
+    if (call->entry) {
+        ctx->function = function;
+        ctx->calls++;
+    }
     return GP_OK;
 }
 

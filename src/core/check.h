@@ -30,8 +30,8 @@ struct gpi_call {
     struct gpi_entry *entry; /* NULL inside a call of the library's own */
 };
 
-/* ctx is alive, not in use by another thread, not of a parent process's GPU, and not broken. Also
- * clears the last error text. */
+/* ctx is alive, not in use by another thread, not of a parent process's GPU, and not broken. It
+ * is what findings are reported of, unless it is part of another call. */
 gp_status gpi_call_begin(struct gpi_call *call, gp_context *ctx, const char *function);
 void gpi_call_end(struct gpi_call *call);
 

@@ -21,7 +21,7 @@ static gp_status number_from_environment(const char *name, const char *what, int
         return GP_OK;
     long v = strtol(text, &end, 10);
     if (*end || v < low || v > high)
-        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: %s is \"%.40s\", expected a %s, %d to %d",
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: %s is \"%.40s\", expected %s, %d to %d",
                         create, name, text, what, low, high);
     *value = (int)v;
     return GP_OK;
@@ -42,14 +42,16 @@ static gp_status options_from_environment(gp_context_options *o)
                             "%s: GP_BACKEND is \"%.40s\", expected cpu or cuda", create, backend);
     }
     if (o->backend != GP_BACKEND_CUDA && o->threads == 0)
-        GPI_TRY(number_from_environment("GP_THREADS", "number of threads", 1, GPI_THREADS_MAX,
+        GPI_TRY(number_from_environment("GP_THREADS", "a number of threads", 1, GPI_THREADS_MAX,
                                         &o->threads));
+    if (o->validate == 0)
+        GPI_TRY(number_from_environment("GP_VALIDATE", "0 or 1", 0, 1, &o->validate));
     if (o->backend == GP_BACKEND_CPU)
         return GP_OK;
     if (o->device == -1)
-        GPI_TRY(number_from_environment("GP_DEVICE", "device number", 0, INT_MAX, &o->device));
+        GPI_TRY(number_from_environment("GP_DEVICE", "a device number", 0, INT_MAX, &o->device));
     if (o->multiprocessors == 0)
-        GPI_TRY(number_from_environment("GP_MULTIPROCESSORS", "number of multiprocessors", 1,
+        GPI_TRY(number_from_environment("GP_MULTIPROCESSORS", "a number of multiprocessors", 1,
                                         INT_MAX, &o->multiprocessors));
     return GP_OK;
 }
@@ -142,7 +144,8 @@ static void dispose(gp_context *ctx)
 
 gp_status gp_context_create(gp_context **out, const gp_context_options *options)
 {
-    static const struct gpi_form form = {sizeof(gp_context_options), NULL,
+    static const size_t older[] = {offsetof(gp_context_options, validate), 0};
+    static const struct gpi_form form = {sizeof(gp_context_options), older,
                                          "GP_CONTEXT_OPTIONS_INIT"};
     gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
     if (!out)
@@ -156,6 +159,7 @@ gp_status gp_context_create(gp_context **out, const gp_context_options *options)
     if (!ctx)
         return gpi_fail(NULL, GP_ERROR_MEMORY, "%s: out of host memory", create);
     ctx->allocator = o.allocator;
+    ctx->validate = o.validate != 0;
     ctx->forks = gpi_registry_forks();
     gp_status s = start(ctx, &o);
     if (s == GP_OK && o.workspace_bytes)
@@ -186,40 +190,18 @@ bool gpi_context_is_orphan(const gp_context *ctx)
     return ctx->backend == GP_BACKEND_CUDA && ctx->forks != gpi_registry_forks();
 }
 
-void gpi_sticky_set(gp_context *ctx, uint32_t bits)
-{
-    __atomic_fetch_or(ctx->sticky, bits, __ATOMIC_RELAXED);
-}
-
-/* The most serious bit wins; the text names it. */
-static gp_status sticky_status(gp_context *ctx, uint32_t bits)
-{
-    static const char f[] = "gp_context_synchronize";
-    if (bits & GPI_STICKY_MISUSE)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: work of this context ran on two streams at the same time", f);
-    if (bits & GPI_STICKY_DATA)
-        return gpi_fail(ctx, GP_ERROR_DATA, "%s: an earlier call found data that breaks its rules",
-                        f);
-    if (bits & GPI_STICKY_CAPACITY)
-        return gpi_fail(ctx, GP_ERROR_CAPACITY,
-                        "%s: a result of an earlier call did not fit the room given for it", f);
-    if (bits & GPI_STICKY_OVERFLOW)
-        return gpi_fail(ctx, GP_ERROR_OVERFLOW,
-                        "%s: a total of an earlier call did not fit its element type", f);
-    return GP_OK;
-}
-
 gp_status gp_context_synchronize(gp_context *ctx)
 {
-    uint32_t bits = 0;
+    struct gpi_sticky found = {0};
     GPI_CALL(ctx, "gp_context_synchronize");
     GPI_ON_DEVICE(ctx);
-    if (ctx->backend == GP_BACKEND_CUDA)
-        GPI_TRY(gpi_cuda_synchronize(ctx, &bits));
-    else
-        bits = __atomic_exchange_n(ctx->sticky, 0, __ATOMIC_RELAXED);
-    return sticky_status(ctx, bits);
+    if (ctx->backend == GP_BACKEND_CUDA) {
+        GPI_TRY(gpi_cuda_synchronize(ctx, &found));
+    } else if (ctx->sticky->rule) {
+        found = *ctx->sticky;
+        *ctx->sticky = (struct gpi_sticky){0};
+    }
+    return gpi_sticky_fail(ctx, &found);
 }
 
 gp_status gp_context_set_stream(gp_context *ctx, gp_stream stream)
@@ -257,7 +239,7 @@ gp_status gp_context_reset(gp_context *ctx)
     GPI_ON_DEVICE(ctx);
     gpi_workspace_drop(ctx);
     if (ctx->backend == GP_BACKEND_CPU) {
-        *ctx->sticky = 0;
+        *ctx->sticky = (struct gpi_sticky){0};
     } else {
         gpi_cuda_stop(ctx);
         s = gpi_cuda_start(ctx);

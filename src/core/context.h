@@ -45,6 +45,9 @@ struct gp_context {
     int isa;      /* enum gpi_isa of the CPU backend */
     gp_stream stream;
     gp_stream own_stream; /* made at creation unless one was given */
+    gp_stream outside;    /* inside a gate (core/gate.h): what stream was outside; otherwise NULL */
+    struct gpi_gate *gate; /* NULL: the context does not validate, or is the CPU's */
+    bool validate;         /* check contents of arrays, see validate/validate_internal.h */
     gp_allocator allocator;
     struct gpi_block scratch; /* contents lost between calls */
     size_t scratch_used;      /* by the open frames */
@@ -52,20 +55,20 @@ struct gp_context {
     struct gpi_retired *retired;
     struct gpi_launch_graphs *graphs; /* of launches, see core/launch.h; NULL: none */
     void *pointer_query;              /* the driver's cuPointerGetAttributes(); NULL: without */
-    uint32_t *sticky;                 /* GPI_STICKY_* bits, in the context's memory */
+    struct gpi_sticky *sticky;        /* in the context's memory */
+    const char *function;             /* the public call that it is in, or was in last */
+    uint32_t calls;                   /* how many there were, from 1 on */
     bool broken;                      /* CUDA failed: refuse work until reset */
     uint32_t forks;                   /* of the process when the context was made */
     struct gpi_given given;           /* memory that gp_malloc() gave */
     char error[GPI_ERROR_TEXT];
 };
 
-/* Bits of the sticky word; kernels set them with atomicOr. */
-enum {
-    GPI_STICKY_OVERFLOW = 1,
-    GPI_STICKY_CAPACITY = 2,
-    GPI_STICKY_DATA = 4,
-    GPI_STICKY_MISUSE = 8
-};
+/* The stream that memory is taken and given back on. */
+static inline gp_stream gpi_home(const gp_context *ctx)
+{
+    return ctx->outside ? ctx->outside : ctx->stream;
+}
 
 /* Write the last-error text (of ctx, or of this thread when ctx is NULL) and return status. */
 gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)
@@ -73,9 +76,6 @@ gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)
 
 /* A GPU's context that fork() has copied into a child: its device objects are the parent's. */
 bool gpi_context_is_orphan(const gp_context *ctx);
-
-/* CPU backend: set sticky bits; thread safe. */
-void gpi_sticky_set(gp_context *ctx, uint32_t bits);
 
 /* Forget the memory that gp_malloc() gave; it stays with the caller. */
 void gpi_given_drop(gp_context *ctx);

@@ -4,9 +4,11 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/check.h"
+#include "core/gate.h"
 #include "core/launch.h"
 #include "gp_variants.h"
 
@@ -97,7 +99,7 @@ gp_status gpi_cuda_open(gp_context *ctx, int device)
                     ctx->sm, compiled_sms[0]);
 }
 
-/* The word of sticky bits. From the pool that the workspace is going to come from: the first
+/* The record of what calls find. From the pool that the workspace is going to come from: the first
  * allocation of a process takes it 10 ms, which then are the context's, not the first call's. */
 static void *sticky_allocate(gp_context *ctx)
 {
@@ -105,6 +107,28 @@ static void *sticky_allocate(gp_context *ctx)
     if (!ctx->allocator.allocate)
         return gpi_cuda_allocate(ctx, GPI_ALIGN);
     return cudaMalloc(&memory, GPI_ALIGN) == cudaSuccess ? memory : NULL;
+}
+
+static cudaError_t gate_make(gp_context *ctx)
+{
+#if CUDART_VERSION < 12040
+    return cudaErrorNotSupported; /* no conditional nodes */
+#endif
+    struct gpi_gate *g = ctx->gate = calloc(1, sizeof *g);
+    if (!g)
+        return cudaErrorMemoryAllocation;
+    const cudaError_t e = cudaStreamCreateWithFlags(&g->outer, cudaStreamNonBlocking);
+    return e == cudaSuccess ? cudaStreamCreateWithFlags(&g->body, cudaStreamNonBlocking) : e;
+}
+
+static void gate_free(gp_context *ctx)
+{
+    if (ctx->gate && ctx->gate->outer)
+        cudaStreamDestroy(ctx->gate->outer);
+    if (ctx->gate && ctx->gate->body)
+        cudaStreamDestroy(ctx->gate->body);
+    free(ctx->gate);
+    ctx->gate = NULL;
 }
 
 gp_status gpi_cuda_start(gp_context *ctx)
@@ -120,11 +144,16 @@ gp_status gpi_cuda_start(gp_context *ctx)
         e = cudaMemsetAsync(ctx->sticky, 0, GPI_ALIGN, stream);
     if (e == cudaSuccess)
         e = cudaStreamSynchronize(stream);
+    if (e == cudaSuccess && ctx->validate)
+        e = gate_make(ctx);
     if (e == cudaSuccess)
         return GP_OK;
     cudaGetLastError();
     gpi_cuda_stop(ctx);
-    return gpi_fail(ctx, e == cudaErrorMemoryAllocation ? GP_ERROR_MEMORY : GP_ERROR_DEVICE,
+    return gpi_fail(ctx,
+                    e == cudaErrorMemoryAllocation ? GP_ERROR_MEMORY
+                    : e == cudaErrorNotSupported   ? GP_ERROR_UNSUPPORTED
+                                                   : GP_ERROR_DEVICE,
                     "%s: device %d: %s", f, ctx->device, cudaGetErrorString(e));
 }
 
@@ -136,6 +165,7 @@ void gpi_cuda_stop(gp_context *ctx)
     if (ctx->own_stream)
         cudaStreamDestroy(ctx->own_stream);
     cudaFree(ctx->sticky);
+    gate_free(ctx);
     cudaGetLastError();
     ctx->own_stream = ctx->stream = NULL;
     ctx->sticky = NULL;
@@ -161,7 +191,7 @@ bool gpi_cuda_capturing(const gp_context *ctx)
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (ctx->backend != GP_BACKEND_CUDA)
         return false;
-    if (cudaStreamIsCapturing(ctx->stream, &status) != cudaSuccess)
+    if (cudaStreamIsCapturing(gpi_home(ctx), &status) != cudaSuccess)
         cudaGetLastError();
     return status != cudaStreamCaptureStatusNone;
 }
@@ -209,7 +239,7 @@ bool gpi_cuda_accessible(const gp_context *ctx, const void *memory, const char *
 void *gpi_cuda_allocate(gp_context *ctx, size_t bytes)
 {
     void *memory = NULL;
-    cudaError_t e = cudaMallocAsync(&memory, bytes, ctx->stream);
+    cudaError_t e = cudaMallocAsync(&memory, bytes, gpi_home(ctx));
     if (e == cudaErrorNotSupported) {
         cudaGetLastError();
         e = cudaMalloc(&memory, bytes);
@@ -222,7 +252,7 @@ void *gpi_cuda_allocate(gp_context *ctx, size_t bytes)
 
 void gpi_cuda_release(gp_context *ctx, void *memory)
 {
-    if (cudaFreeAsync(memory, ctx->stream) == cudaSuccess)
+    if (cudaFreeAsync(memory, gpi_home(ctx)) == cudaSuccess)
         return;
     cudaGetLastError();
     cudaFree(memory);
@@ -234,6 +264,11 @@ gp_status gpi_cuda_fill(gp_context *ctx, void *memory, int byte, size_t bytes)
     return gpi_cuda_check(ctx, "gp", cudaMemsetAsync(memory, byte, bytes, ctx->stream));
 }
 
+gp_status gpi_cuda_fill_at_home(gp_context *ctx, void *memory, int byte, size_t bytes)
+{
+    return gpi_cuda_check(ctx, "gp", cudaMemsetAsync(memory, byte, bytes, gpi_home(ctx)));
+}
+
 gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void *destination)
 {
     return gpi_cuda_check(
@@ -241,17 +276,17 @@ gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void 
         cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, ctx->stream));
 }
 
-gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky)
+gp_status gpi_cuda_synchronize(gp_context *ctx, struct gpi_sticky *found)
 {
     static const char f[] = "gp_context_synchronize";
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: the stream is being captured", f);
     cudaError_t e =
-        cudaMemcpyAsync(sticky, ctx->sticky, sizeof *sticky, cudaMemcpyDeviceToHost, ctx->stream);
+        cudaMemcpyAsync(found, ctx->sticky, sizeof *found, cudaMemcpyDeviceToHost, ctx->stream);
     if (e == cudaSuccess)
         e = cudaStreamSynchronize(ctx->stream);
-    if (e == cudaSuccess && *sticky)
-        e = cudaMemsetAsync(ctx->sticky, 0, sizeof *sticky, ctx->stream);
+    if (e == cudaSuccess && (found->rule || found->misuse))
+        e = cudaMemsetAsync(ctx->sticky, 0, sizeof *found, ctx->stream);
     return gpi_cuda_check(ctx, f, e);
 }
 

@@ -14,7 +14,7 @@ extern "C" {
 
 /* Fill device, sm, sm_row, sm_count of the wanted device (-1: the first usable). */
 gp_status gpi_cuda_open(gp_context *ctx, int device);
-/* Own stream, sticky word. */
+/* Own stream, record of what calls find. */
 gp_status gpi_cuda_start(gp_context *ctx);
 void gpi_cuda_stop(gp_context *ctx);
 
@@ -36,6 +36,7 @@ static inline gp_status gpi_launched(gp_context *ctx, const char *function)
 /* The same for the error e (a cudaError_t) of a call of the runtime. */
 gp_status gpi_cuda_check(gp_context *ctx, const char *function, int e);
 
+/* Whether the user captures the stream. */
 bool gpi_cuda_capturing(const gp_context *ctx);
 /* Whether the device can use this pointer; if not, *what says what it is. */
 bool gpi_cuda_accessible(const gp_context *ctx, const void *memory, const char **what);
@@ -43,8 +44,11 @@ bool gpi_cuda_accessible(const gp_context *ctx, const void *memory, const char *
 void *gpi_cuda_allocate(gp_context *ctx, size_t bytes);
 void gpi_cuda_release(gp_context *ctx, void *memory);
 gp_status gpi_cuda_fill(gp_context *ctx, void *memory, int byte, size_t bytes);
+/* Of memory that was just made: on the stream that it was made on. */
+gp_status gpi_cuda_fill_at_home(gp_context *ctx, void *memory, int byte, size_t bytes);
 gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void *destination);
-gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky);
+/* Waits; what calls have found is in *found then, and no longer on the device. */
+gp_status gpi_cuda_synchronize(gp_context *ctx, struct gpi_sticky *found);
 gp_status gpi_cuda_follow(gp_context *ctx, gp_stream next);
 void gpi_cuda_describe(const gp_context *ctx, char *text, size_t bytes);
 

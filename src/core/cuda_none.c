@@ -63,12 +63,20 @@ gp_status gpi_cuda_fill(gp_context *ctx, void *memory, int byte, size_t bytes)
     return unreachable_call(ctx);
 }
 
+gp_status gpi_cuda_fill_at_home(gp_context *ctx, void *memory, int byte, size_t bytes)
+{
+    (void)memory;
+    (void)byte;
+    (void)bytes;
+    return unreachable_call(ctx);
+}
+
 gp_status gpi_cuda_copy(gp_context *ctx, const void *source, size_t bytes, void *destination)
 {
     return unreachable_call(ctx);
 }
 
-gp_status gpi_cuda_synchronize(gp_context *ctx, uint32_t *sticky)
+gp_status gpi_cuda_synchronize(gp_context *ctx, struct gpi_sticky *found)
 {
     return unreachable_call(ctx);
 }

@@ -181,7 +181,7 @@ gp_status gpi_launch_all(gp_context *ctx, const char *function, const struct gpi
                          int count)
 {
     struct sequence *s = NULL;
-    if (count > 1 && !gpi_cuda_capturing(ctx))
+    if (count > 1 && !ctx->outside && !gpi_cuda_capturing(ctx))
         s = sequence_find(ctx, launches, count);
     const cudaError_t e =
         s ? cudaGraphLaunch(s->exec, ctx->stream) : launch_each(ctx, launches, count);

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/sticky.h"
+
 enum {
     GPI_CTRL_BYTES = 256,
     GPI_SLOT_BYTES = 24,
@@ -35,7 +37,7 @@ struct gpi_state {
     uint64_t *words8;
     uint64_t *words16; /* two uint64_t per slot */
     uint32_t slots;    /* in each array; a multiple of GPI_STATE_GROUP */
-    uint32_t *sticky;
+    struct gpi_sticky *sticky;
 };
 
 /* Bytes of a block with at least that many slots. */

@@ -13,7 +13,7 @@ gp_status gpi_allocate(gp_context *ctx, const char *function, size_t bytes, void
     if (bytes > PTRDIFF_MAX - GPI_ALIGN)
         return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: cannot allocate %zu bytes", function, bytes);
     if (ctx->allocator.allocate)
-        *memory = ctx->allocator.allocate(ctx->allocator.user, bytes, GPI_ALIGN, ctx->stream);
+        *memory = ctx->allocator.allocate(ctx->allocator.user, bytes, GPI_ALIGN, gpi_home(ctx));
     else if (ctx->backend == GP_BACKEND_CUDA)
         *memory = gpi_cuda_allocate(ctx, bytes);
     else
@@ -35,7 +35,7 @@ void gpi_release(gp_context *ctx, void *memory, size_t bytes)
     if (!memory)
         return;
     if (ctx->allocator.release)
-        ctx->allocator.release(ctx->allocator.user, memory, bytes, ctx->stream);
+        ctx->allocator.release(ctx->allocator.user, memory, bytes, gpi_home(ctx));
     else if (ctx->backend == GP_BACKEND_CUDA)
         gpi_cuda_release(ctx, memory);
     else
@@ -129,8 +129,8 @@ void gpi_frame_close(struct gpi_frame *frame)
 static gp_status state_make(gp_context *ctx, const char *function, uint64_t slots)
 {
     GPI_TRY(block_grow(ctx, function, &ctx->state, gpi_state_bytes(slots)));
-    GPI_TRY(gpi_cuda_fill(ctx, ctx->state.memory, 0, ctx->state.bytes));
-    return gpi_cuda_fill(ctx, ctx->state.memory + 4, 1, 1);
+    GPI_TRY(gpi_cuda_fill_at_home(ctx, ctx->state.memory, 0, ctx->state.bytes));
+    return gpi_cuda_fill_at_home(ctx, ctx->state.memory + 4, 1, 1);
 }
 
 gp_status gpi_state_get(gp_context *ctx, const char *function, uint64_t slots,

@@ -45,7 +45,7 @@ gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, const void 
                               size_t num_rows, gp_dtype offset_dtype, void *row_pointers)
 {
     static const char f[] = "gp_csr_row_pointers";
-    struct row_call c = {index_dtype, offset_dtype, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    struct row_call c = {index_dtype, offset_dtype, {index_dtype, rows, nnz, num_rows, row_pointers, NULL, 0}};
     GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
     GPI_ON_DEVICE(ctx);
@@ -113,7 +113,7 @@ gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, co
 {
     static const char f[] = "gp_csr_row_pointers_unsorted";
     size_t need;
-    struct row_call c = {index_dtype, offset_dtype, {rows, nnz, num_rows, row_pointers, NULL, 0}};
+    struct row_call c = {index_dtype, offset_dtype, {index_dtype, rows, nnz, num_rows, row_pointers, NULL, 0}};
     GPI_CALL(ctx, f);
     GPI_TRY(check_row_call(ctx, f, &c));
     gp_target target = gpi_target_of(ctx);
@@ -130,7 +130,7 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
 {
     static const char f[] = "gp_csr_row_pointers_unsorted_workspace_bytes";
     gp_target t;
-    struct row_call c = {index_dtype, offset_dtype, {NULL, nnz, num_rows, NULL, NULL, 0}};
+    struct row_call c = {index_dtype, offset_dtype, {index_dtype, NULL, nnz, num_rows, NULL, NULL, 0}};
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_row_sizes(NULL, f, &c));

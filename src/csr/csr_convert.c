@@ -7,6 +7,7 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
+#include "validate/validate_internal.h"
 
 /* The parts of a conversion that follow from the descriptor and the sizes. A transpose exchanges
  * rows and columns, sorts the new rows only, and merges nothing. */
@@ -30,6 +31,8 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, b
     GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, d->index_dtype));
     GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, d->offset_dtype));
     *c = (struct gpi_csr_coo){.function = f,
+                              .names = {is_transpose ? "cols" : "rows", is_transpose ? NULL : "cols"},
+                              .index_dtype = d->index_dtype,
                               .nnz = nnz,
                               .num_rows = is_transpose ? num_cols : num_rows,
                               .num_cols = is_transpose ? num_rows : num_cols,
@@ -67,10 +70,14 @@ static gp_status fill(gp_context *ctx, void *memory, size_t bytes)
 /* No entry can be in range, or there is none. */
 static gp_status convert_nothing(gp_context *ctx, const struct gpi_csr_coo *c)
 {
-    if (c->nnz && ctx->backend == GP_BACKEND_CUDA)
-        GPI_TRY(gpi_csr_kernels_of(ctx, c)->set_sticky(ctx, GPI_STICKY_DATA));
-    else if (c->nnz)
-        gpi_sticky_set(ctx, GPI_STICKY_DATA);
+    const struct gpi_content rows =
+        GPI_BELOW(c->names[0], c->rows, c->nnz, c->index_dtype, c->num_rows);
+    const struct gpi_content cols =
+        GPI_BELOW(c->names[1], c->cols, c->nnz, c->index_dtype, c->num_cols);
+    if (c->names[0])
+        GPI_TRY(gpi_content_report(ctx, c->function, &rows));
+    if (c->names[1])
+        GPI_TRY(gpi_content_report(ctx, c->function, &cols));
     GPI_TRY(fill(ctx, c->row_pointers, (size_t)(c->num_rows + 1) * c->offset_bytes));
     return c->out_nnz ? fill(ctx, c->out_nnz, sizeof *c->out_nnz) : GP_OK;
 }

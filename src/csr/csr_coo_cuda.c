@@ -6,6 +6,7 @@
 #include "core/check.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
+#include "validate/validate_internal.h"
 
 static gp_radix_sort_options options_of(const struct gpi_csr_coo *c, unsigned begin, unsigned end)
 {
@@ -104,6 +105,18 @@ static gp_status sort_packed(gp_context *ctx, const struct gpi_csr_coo *c, uint6
                                values, &o);
 }
 
+/* Keys that are not packed are checked as they came. */
+static gp_status check_wide(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    const struct gpi_content rules[] = {
+        GPI_BELOW(c->names[0], c->rows, c->nnz, c->index_dtype, c->num_rows),
+        GPI_BELOW(c->names[1], c->cols, c->nnz, c->index_dtype, c->num_cols)};
+    for (int i = 0; i < 2; i++)
+        if (c->names[i])
+            GPI_TRY(gpi_content_report(ctx, c->function, &rules[i]));
+    return GP_OK;
+}
+
 /* The order of the entries in words[3], their sorted rows in words[2]. */
 static gp_status order_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[])
 {
@@ -125,6 +138,7 @@ static gp_status sort_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_
     size_t n = (size_t)c->nnz;
     sorted->rows = words[2];
     sorted->cols = words[4];
+    GPI_TRY(check_wide(ctx, c));
     GPI_TRY(order_wide(ctx, c, words));
     GPI_TRY(gp_gather(ctx, 8, c->cols, GP_U64, words[3], n, words[4]));
     if (c->value_bytes == 0)

@@ -12,10 +12,27 @@ struct Shape {
     uint32_t col_bits;
 };
 
+/* Report the first entry of this thread that is out of range. */
+template <class I>
+GPI_DEVICE void report_entry(const I *rows, const I *cols, const Shape &shape,
+                             const gpi_reporter &of_rows, const gpi_reporter &of_cols)
+{
+    for (int k = 0; k < csr_items; k++) {
+        const uint64_t i = csr_entry(k);
+        if (i >= shape.n)
+            return;
+        if (rows[i] >= shape.num_rows)
+            return report(of_rows, GPI_RULE_BELOW, i, rows[i], shape.num_rows);
+        if (of_cols.argument && cols[i] >= shape.num_cols)
+            return report(of_cols, GPI_RULE_BELOW, i, cols[i], shape.num_cols);
+    }
+}
+
 /* keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and reported. */
 template <class I>
 __global__ __launch_bounds__(csr_threads) void csr_pack_k(const I *rows, const I *cols, Shape shape,
-                                                          uint64_t *keys, uint32_t *sticky)
+                                                          uint64_t *keys, gpi_reporter of_rows,
+                                                          gpi_reporter of_cols)
 {
     bool bad = false;
 #pragma unroll
@@ -29,7 +46,7 @@ __global__ __launch_bounds__(csr_threads) void csr_pack_k(const I *rows, const I
         keys[i] = out ? 0 : row << shape.col_bits | col;
     }
     if (bad)
-        atomicOr(sticky, sticky_data);
+        report_entry(rows, cols, shape, of_rows, of_cols);
 }
 
 struct SortedKeys {
@@ -39,60 +56,51 @@ struct SortedKeys {
     {
         return keys ? keys[i] == keys[j] : rows[i] == rows[j] && cols[i] == cols[j];
     }
+
+    GPI_DEVICE uint64_t col(uint64_t i, const Shape &shape) const
+    {
+        return keys ? keys[i] & ((1ull << shape.col_bits) - 1) : cols[i];
+    }
 };
 
-/* flags[i] = whether entry i is the first of its run. Packed keys were checked when
- * they were packed. */
+/* flags[i] = whether entry i is the first of its run. */
 static __global__ __launch_bounds__(csr_threads) void csr_heads_k(SortedKeys in, Shape shape,
                                                                   bool duplicates_are_errors,
-                                                                  uint8_t *flags, uint32_t *sticky)
+                                                                  uint8_t *flags,
+                                                                  gpi_reporter reporter)
 {
-    bool bad = false;
 #pragma unroll
     for (int k = 0; k < csr_items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= shape.n)
             break;
         bool head = i == 0 || !in.same(i, i - 1);
-        bad |= duplicates_are_errors && !head;
-        if (!in.keys)
-            bad |= in.rows[i] >= shape.num_rows || in.cols[i] >= shape.num_cols;
+        if (duplicates_are_errors && !head)
+            report(reporter, GPI_RULE_DUPLICATE, GPI_CSR_DUPLICATE_AT(i),
+                   in.keys ? in.keys[i] >> shape.col_bits : in.rows[i], in.col(i, shape));
         flags[i] = head;
     }
-    if (bad)
-        atomicOr(sticky, sticky_data);
 }
 
 /* The column of every first entry goes to its place; without flags every entry is one. */
 template <class I>
 __global__ __launch_bounds__(csr_threads) void csr_cols_k(SortedKeys in, Shape shape,
                                                           const uint8_t *flags, Positions positions,
-                                                          I *out_cols, uint64_t *out_nnz,
-                                                          uint32_t *sticky)
+                                                          I *out_cols, uint64_t *out_nnz)
 {
-    const uint64_t mask = (1ull << shape.col_bits) - 1;
-    bool bad = false;
 #pragma unroll
     for (int k = 0; k < csr_items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= shape.n)
             break;
-        uint64_t col = in.keys ? in.keys[i] & mask : in.cols[i];
-        bad |= col >= shape.num_cols;
+        const I col = (I)in.col(i, shape);
         if (!flags)
-            out_cols[i] = (I)col;
+            out_cols[i] = col;
         else if (flags[i])
-            out_cols[positions[i]] = (I)col;
+            out_cols[positions[i]] = col;
     }
-    if (bad)
-        atomicOr(sticky, sticky_data);
     if (!flags && out_nnz && blockIdx.x == 0 && threadIdx.x == 0)
         *out_nnz = shape.n;
-}
-
-static __global__ void csr_set_sticky_k(uint32_t *sticky, uint32_t bits)
-{
-    atomicOr(sticky, bits);
 }
 
 } // namespace GPI_SPACE

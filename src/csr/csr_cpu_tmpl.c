@@ -42,6 +42,25 @@ static uint64_t rows_before(const struct gpi_csr_rows *a, uint64_t d)
     return low;
 }
 
+/* Report the first of the entries [i, end) that is out of range or, if that is a rule, below the
+ * one before it. */
+static void report_row(const struct rows_call *call, uint64_t i, uint64_t end, bool sorted)
+{
+    const struct gpi_csr_rows *a = call->args;
+    const struct gpi_reporter reporter = gpi_reporter_of(call->ctx, "rows", a->index_dtype);
+    const index_t *rows = a->rows;
+    for (; i < end; i++) {
+        if (sorted && i > 0 && rows[i] < rows[i - 1]) {
+            gpi_report(&reporter, GPI_RULE_FALLS, i, rows[i], rows[i - 1]);
+            return;
+        }
+        if (rows[i] >= a->num_rows) {
+            gpi_report(&reporter, GPI_RULE_BELOW, i, rows[i], a->num_rows);
+            return;
+        }
+    }
+}
+
 static void rows_share(void *arg, size_t share)
 {
     const struct rows_call *call = arg;
@@ -49,7 +68,8 @@ static void rows_share(void *arg, size_t share)
     const index_t *rows = a->rows;
     offset_t *out = a->row_pointers;
     uint64_t begin = (uint64_t)share * SHARE, end = gpi_min(begin + SHARE, call->units);
-    uint64_t i = rows_before(a, begin), i_end = rows_before(a, end);
+    const uint64_t i_begin = rows_before(a, begin), i_end = rows_before(a, end);
+    uint64_t i = i_begin;
     uint64_t p = begin - i, p_end = end - i_end;
     index_t last = i > 0 && i <= a->nnz ? rows[i - 1] : 0;
     unsigned bad = 0;
@@ -63,7 +83,7 @@ static void rows_share(void *arg, size_t share)
     for (; p < p_end; p++)
         out[p] = (offset_t)i_end;
     if (bad)
-        gpi_sticky_set(call->ctx, GPI_STICKY_DATA);
+        report_row(call, i_begin, i_end, true);
 }
 
 gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args)
@@ -85,17 +105,17 @@ static void count_part(void *arg, size_t part)
     const index_t *rows = a->rows;
     offset_t *counts = (offset_t *)a->counters + part * a->num_rows;
     uint64_t share = a->nnz / a->parts + 1;
-    uint64_t i = gpi_min(part * share, a->nnz), end = gpi_min(i + share, a->nnz);
+    const uint64_t begin = gpi_min(part * share, a->nnz), end = gpi_min(begin + share, a->nnz);
     unsigned bad = 0;
     memset(counts, 0, (size_t)a->num_rows * sizeof *counts);
-    for (; i < end; i++) {
+    for (uint64_t i = begin; i < end; i++) {
         if (rows[i] < a->num_rows)
             counts[rows[i]]++;
         else
             bad = 1;
     }
     if (bad)
-        gpi_sticky_set(call->ctx, GPI_STICKY_DATA);
+        report_row(call, begin, end, false);
 }
 
 static void add_parts(void *arg, size_t chunk)
@@ -133,7 +153,7 @@ static void count_chunk(void *arg, size_t chunk)
         if (rows[i] < a->num_rows)
             __atomic_fetch_add(&out[rows[i]], 1, __ATOMIC_RELAXED);
         else
-            gpi_sticky_set(call->ctx, GPI_STICKY_DATA);
+            report_row(call, i, i + 1, false);
     }
 }
 

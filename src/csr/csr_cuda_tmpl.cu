@@ -23,13 +23,13 @@ using O = GPI_OFFSET;
 
 template <class Rows>
 gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, uint64_t n,
-                          uint64_t num_rows, void *out)
+                          uint64_t num_rows, void *out, const gpi_reporter &reporter)
 {
     const uint32_t entry_blocks = blocks_for<csr_tile, GPI_MAX_N + 1>(n + 1);
     const uint32_t fill_blocks =
         blocks_for<csr_threads / 32, GPI_MAX_N / pointer_block + 1>((num_rows + 1) / pointer_block);
     csr_pointers_k<<<entry_blocks + fill_blocks, csr_threads, 0, ctx->stream>>>(
-        in, n, num_rows, (O *)out, entry_blocks, ctx->sticky);
+        in, n, num_rows, (O *)out, entry_blocks, reporter);
     return gpi_cuda_launched(ctx, f);
 }
 
@@ -37,7 +37,7 @@ gp_status row_pointers(gp_context *ctx, const gpi_csr_rows *args)
 {
     PlainRows<I> in = {(const I *)args->rows};
     return launch_pointers(ctx, "gp_csr_row_pointers", in, args->nnz, args->num_rows,
-                           args->row_pointers);
+                           args->row_pointers, gpi_reporter_of(ctx, "rows", args->index_dtype));
 }
 
 gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
@@ -46,7 +46,8 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
     GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
     if (args->nnz)
         csr_count_k<<<blocks_for<csr_tile>(args->nnz), csr_threads, 0, ctx->stream>>>(
-            (const I *)args->rows, args->nnz, args->num_rows, (O *)args->row_pointers, ctx->sticky);
+            (const I *)args->rows, args->nnz, args->num_rows, (O *)args->row_pointers,
+            gpi_reporter_of(ctx, "rows", args->index_dtype));
     return gpi_cuda_launched(ctx, f);
 }
 
@@ -88,7 +89,9 @@ Shape shape_of(const gpi_csr_coo *c)
 gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
 {
     csr_pack_k<<<blocks_for<csr_tile>(c->nnz), csr_threads, 0, ctx->stream>>>(
-        (const I *)c->rows, (const I *)c->cols, shape_of(c), keys, ctx->sticky);
+        (const I *)c->rows, (const I *)c->cols, shape_of(c), keys,
+        gpi_reporter_of(ctx, c->names[0], c->index_dtype),
+        gpi_reporter_of(ctx, c->names[1], c->index_dtype));
     return gpi_cuda_launched(ctx, c->function);
 }
 
@@ -96,7 +99,8 @@ gp_status heads(gp_context *ctx, const gpi_csr_sorted *s, uint8_t *flags)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
     csr_heads_k<<<blocks_for<csr_tile>(s->c->nnz), csr_threads, 0, ctx->stream>>>(
-        in, shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags, ctx->sticky);
+        in, shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags,
+        gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
     return gpi_cuda_launched(ctx, s->c->function);
 }
 
@@ -109,21 +113,15 @@ gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
     csr_cols_k<<<blocks_for<csr_tile>(s->c->nnz), csr_threads, 0, ctx->stream>>>(
-        in, shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz,
-        ctx->sticky);
+        in, shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz);
     return gpi_cuda_launched(ctx, s->c->function);
 }
 
 gp_status pointers(gp_context *ctx, const gpi_csr_sorted *s)
 {
     SortedRows in = {s->keys, s->rows, s->c->col_bits, positions_of(s), s->c->out_nnz};
-    return launch_pointers(ctx, s->c->function, in, s->c->nnz, s->c->num_rows, s->c->row_pointers);
-}
-
-gp_status set_sticky(gp_context *ctx, uint32_t bits)
-{
-    csr_set_sticky_k<<<1, 1, 0, ctx->stream>>>(ctx->sticky, bits);
-    return gpi_cuda_launched(ctx, "gp_csr_from_coo");
+    return launch_pointers(ctx, s->c->function, in, s->c->nnz, s->c->num_rows, s->c->row_pointers,
+                           gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
 }
 
 gp_status read_word(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value)
@@ -151,9 +149,9 @@ gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 extern "C" {
 extern const gpi_csr_ops OPS;
 
-static const gpi_csr_kernels kernels = {
-    GPI_SPACE::pack,  GPI_SPACE::heads,      GPI_SPACE::cols,     GPI_SPACE::pointers,
-    GPI_SPACE::merge, GPI_SPACE::set_sticky, GPI_SPACE::read_word};
+static const gpi_csr_kernels kernels = {GPI_SPACE::pack,  GPI_SPACE::heads,
+                                        GPI_SPACE::cols,  GPI_SPACE::pointers,
+                                        GPI_SPACE::merge, GPI_SPACE::read_word};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers,
                          GPI_SPACE::count_rows,
                          GPI_SPACE::check,

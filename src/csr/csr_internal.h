@@ -33,6 +33,7 @@
 #include "core/dtype.h"
 
 struct gpi_csr_rows {
+    gp_dtype index_dtype;
     const void *rows;
     uint64_t nnz, num_rows;
     void *row_pointers;
@@ -76,6 +77,8 @@ enum { GPI_CSR_SPMV_TILE_CPU = 16384, GPI_CSR_SPMV_TILE_CUDA = 2048 };
  * from sort_bit on. */
 struct gpi_csr_coo {
     const char *function;
+    const char *names[2]; /* of the arguments rows and cols; NULL: not the caller's */
+    gp_dtype index_dtype;
     const void *rows, *cols, *values;
     uint64_t nnz, num_rows, num_cols;
     unsigned row_bits, col_bits, sort_bit;
@@ -89,6 +92,9 @@ struct gpi_csr_coo {
 
 /* Duplicates are added in blocks of this many; part of the public promise. */
 enum { GPI_CSR_SUM_BLOCK = 32 };
+
+/* Where an entry repeats another, as an index behind those of all entries; only its order counts. */
+#define GPI_CSR_DUPLICATE_AT(sorted) ((uint64_t)1 << 63 | (sorted))
 
 /* Merge len > 1 values in slots of slot_bytes (4 or 8, value in the low bytes) to one slot. */
 uint64_t gpi_csr_merge(gp_dtype dtype, gp_duplicates duplicates, const void *slots,
@@ -119,14 +125,13 @@ struct gpi_csr_sorted {
 struct gpi_csr_kernels {
     /* keys[i] = packed entry i; checks the range */
     gp_status (*pack)(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *keys);
-    /* flags; checks the range of wide keys, and for duplicates where they are errors */
+    /* flags; checks for duplicates where they are errors */
     gp_status (*heads)(gp_context *ctx, const struct gpi_csr_sorted *s, uint8_t *flags);
     /* out_cols; without flags also *out_nnz */
     gp_status (*cols)(gp_context *ctx, const struct gpi_csr_sorted *s);
     gp_status (*pointers)(gp_context *ctx, const struct gpi_csr_sorted *s);
     /* out_values */
     gp_status (*merge)(gp_context *ctx, const struct gpi_csr_sorted *s);
-    gp_status (*set_sticky)(gp_context *ctx, uint32_t bits);
     gp_status (*read_word)(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value);
 };
 

@@ -5,6 +5,7 @@
 #include "csr/csr_internal.h"
 #include "device/epoch.cuh"
 #include "device/warp.cuh"
+#include "device/report.cuh"
 
 namespace GPI_SPACE
 {
@@ -34,6 +35,17 @@ template <class I> struct PlainRows {
     {
         return i;
     }
+    /* By a thread one of whose entries is out of range, or below the one before it. */
+    GPI_DEVICE void report_first(uint64_t n, uint64_t num_rows, const gpi_reporter &reporter) const
+    {
+        for (int k = 0; k < csr_items; k++) {
+            const uint64_t i = csr_entry(k);
+            if (i < n && i > 0 && rows[i] < rows[i - 1])
+                return report(reporter, GPI_RULE_FALLS, i, rows[i], rows[i - 1]);
+            if (i < n && rows[i] >= num_rows)
+                return report(reporter, GPI_RULE_BELOW, i, rows[i], num_rows);
+        }
+    }
 };
 
 /* Where the first entry of a run goes. */
@@ -62,6 +74,9 @@ struct SortedRows {
     GPI_DEVICE uint64_t place(uint64_t i, uint64_t n) const
     {
         return !positions.at ? i : i < n ? positions[i] : *out_nnz;
+    }
+    GPI_DEVICE void report_first(uint64_t, uint64_t, const gpi_reporter &) const
+    {
     }
 };
 
@@ -139,7 +154,7 @@ GPI_DEVICE void fill_gap(const Rows &in, uint64_t block, uint64_t n, uint64_t nu
 template <class O, class Rows>
 __global__
 __launch_bounds__(csr_threads) void csr_pointers_k(Rows in, uint64_t n, uint64_t num_rows, O *out,
-                                                   uint64_t entry_blocks, uint32_t *sticky)
+                                                   uint64_t entry_blocks, gpi_reporter reporter)
 {
     if (blockIdx.x >= entry_blocks) {
         uint64_t warp = (blockIdx.x - entry_blocks) * (csr_threads / 32) + threadIdx.x / 32;
@@ -150,8 +165,8 @@ __launch_bounds__(csr_threads) void csr_pointers_k(Rows in, uint64_t n, uint64_t
 #pragma unroll
     for (int k = 0; k < csr_items; k++)
         bad |= pointers_of_entry(in, csr_entry(k), n, num_rows, out);
-    if (__any_sync(all_lanes, bad) && lane_id() == 0)
-        atomicOr(sticky, sticky_data);
+    if (bad)
+        in.report_first(n, num_rows, reporter);
 }
 
 GPI_DEVICE void count_one(uint32_t *count)
@@ -168,9 +183,8 @@ GPI_DEVICE void count_one(uint64_t *count)
 template <class I, class O>
 __global__ __launch_bounds__(csr_threads) void csr_count_k(const I *rows, uint64_t n,
                                                            uint64_t num_rows, O *counts,
-                                                           uint32_t *sticky)
+                                                           gpi_reporter reporter)
 {
-    bool bad = false;
 #pragma unroll
     for (int k = 0; k < csr_items; k++) {
         uint64_t i = csr_entry(k);
@@ -180,10 +194,8 @@ __global__ __launch_bounds__(csr_threads) void csr_count_k(const I *rows, uint64
         if (row < num_rows)
             count_one(counts + row);
         else
-            bad = true;
+            report(reporter, GPI_RULE_BELOW, i, row, num_rows);
     }
-    if (bad)
-        atomicOr(sticky, sticky_data);
 }
 
 /* ---- deep check ---- */

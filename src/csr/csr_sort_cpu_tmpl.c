@@ -29,16 +29,35 @@ ALWAYS_INLINE wkey_t key_at(const struct gpi_csr_coo *c, uint64_t i, size_t inde
     return out ? 0 : (wkey_t)row << c->col_bits | col;
 }
 
+/* Report the first of the entries [i, end) that is out of range. */
+static void report_entry(const struct gpi_csr_sort *s, uint64_t i, uint64_t end)
+{
+    const struct gpi_csr_coo *c = s->c;
+    const void *arrays[2] = {c->rows, c->cols};
+    const uint64_t bounds[2] = {c->num_rows, c->num_cols};
+    for (; i < end; i++)
+        for (int k = 0; k < 2; k++) {
+            const uint64_t index = gpi_word_at(arrays[k], c->index_bytes, i);
+            if (c->names[k] && index >= bounds[k]) {
+                const struct gpi_reporter reporter =
+                    gpi_reporter_of(s->ctx, c->names[k], c->index_dtype);
+                gpi_report(&reporter, GPI_RULE_BELOW, i, index, bounds[k]);
+                return;
+            }
+        }
+}
+
 ALWAYS_INLINE void count_with(const struct gpi_csr_sort *s, size_t chunk, size_t index_bytes)
 {
     uint64_t *counts = s->starts + chunk * s->buckets;
-    uint64_t i = chunk * s->chunk_items, end = gpi_min(i + s->chunk_items, s->c->nnz);
+    const uint64_t begin = chunk * s->chunk_items;
+    const uint64_t end = gpi_min(begin + s->chunk_items, s->c->nnz);
     unsigned bad = 0;
     memset(counts, 0, s->buckets * sizeof *counts);
-    for (; i < end; i++)
+    for (uint64_t i = begin; i < end; i++)
         counts[key_at(s->c, i, index_bytes, &bad) >> s->bucket_shift]++;
     if (bad)
-        gpi_sticky_set(s->ctx, GPI_STICKY_DATA);
+        report_entry(s, begin, end);
 }
 
 static void count_chunk(void *arg, size_t chunk)
@@ -155,21 +174,25 @@ static unsigned char sort_bucket(const struct gpi_csr_sort *s, uint64_t begin, s
 }
 
 /* Merge runs of equal keys in place; returns how many are left. */
-static size_t merge_bucket(const struct gpi_csr_sort *s, wkey_t *keys, slot_t *slots, size_t n)
+static size_t merge_bucket(const struct gpi_csr_sort *s, uint64_t begin, wkey_t *keys,
+                           slot_t *slots, size_t n)
 {
     const struct gpi_csr_coo *c = s->c;
+    const struct gpi_reporter reporter = gpi_reporter_of(s->ctx, NULL, (gp_dtype)0);
     size_t to = 0;
     for (size_t i = 0, end; i < n; i = end, to++) {
         for (end = i + 1; end < n && keys[end] == keys[i];)
             end++;
         keys[to] = keys[i];
         slots[to] = slots[i];
+        if (end - i > 1 && c->duplicates == GP_DUPLICATES_ERROR)
+            gpi_report(&reporter, GPI_RULE_DUPLICATE, GPI_CSR_DUPLICATE_AT(begin + i + 1),
+                       (uint64_t)(keys[i] >> c->col_bits),
+                       (uint64_t)(keys[i] & (((wkey_t)1 << c->col_bits) - 1)));
         if (end - i > 1)
             slots[to] = (slot_t)gpi_csr_merge(c->value_dtype, c->duplicates, slots + i,
                                               sizeof *slots, end - i);
     }
-    if (to < n && c->duplicates == GP_DUPLICATES_ERROR)
-        gpi_sticky_set(s->ctx, GPI_STICKY_DATA);
     return to;
 }
 
@@ -186,7 +209,7 @@ static void finish_bucket(void *arg, size_t b)
     wkey_t *keys = (wkey_t *)s->keys[s->side[b]] + begin;
     slot_t *slots = (slot_t *)s->slots[s->side[b]] + begin;
     if (s->c->duplicates != GP_DUPLICATES_KEEP)
-        n = merge_bucket(s, keys, slots, n);
+        n = merge_bucket(s, begin, keys, slots, n);
     s->places[b] = n;
     s->last_rows[b] = (uint64_t)(keys[n - 1] >> s->c->col_bits);
 }

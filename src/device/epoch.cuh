@@ -21,7 +21,6 @@ namespace GPI_SPACE
 {
 
 constexpr uint32_t max_grid = 65535;
-constexpr uint32_t sticky_overflow = 1, sticky_capacity = 2, sticky_data = 4, sticky_misuse = 8;
 
 struct Launch {
     uint64_t epoch;
@@ -47,7 +46,7 @@ GPI_DEVICE Launch launch_drawn(const gpi_state &s, uint32_t tiles, uint64_t numb
     if (l.tile == draws - 1)
         atomicAdd((unsigned long long *)&s.ctrl->counter, (1ull << 32) - draws);
     if (l.tile >= draws)
-        atomicOr(s.sticky, sticky_misuse); /* two launches at once on one state */
+        atomicOr(&s.sticky->misuse, 1u); /* two launches at once on one state */
     return l;
 }
 

@@ -97,17 +97,12 @@ struct gpi_radix_cuda_kernels {
                    const void *indices, uint64_t n, void *out);
 };
 
-/* Queue a kernel that sets the sticky word if the offsets fall, are negative or do not cover n. */
-struct gpi_segmented_job;
-typedef void gpi_segmented_check_fn(gp_context *ctx, const struct gpi_segmented_job *s);
-
 /* The code for one architecture. Engines by log2 of the key's bytes and by value bytes 0, 4, 8. */
 struct gpi_radix_cuda {
     const struct gpi_radix_engine *engine[4][3];
     gpi_radixsort_cub_fn *cub[4];
     const struct gpi_radix_cuda_kernels *kernels;
     const struct gpi_lex_kernels *lex;
-    gpi_segmented_check_fn *check;
 };
 
 /* radixsort_table.c; width is log2 of the key's bytes. NULL: this build has no code for the GPU. */

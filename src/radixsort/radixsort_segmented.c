@@ -51,8 +51,13 @@ static gp_status sort(gp_context *ctx, const char *f, struct gpi_segmented_job *
     GPI_TRY(check_apart(ctx, f, s));
     GPI_TRY(apply_options(ctx, f, ctx->backend, options, s));
     GPI_ON_DEVICE(ctx);
-    return ctx->backend == GP_BACKEND_CUDA ? gpi_segmented_cuda(ctx, f, s)
-                                           : gpi_segmented_cpu(ctx, f, s);
+    const struct gpi_content rule = gpi_segmented_rule(s);
+    if (ctx->backend == GP_BACKEND_CPU) {
+        GPI_TRY(gpi_content_check(ctx, f, &rule));
+        return gpi_segmented_cpu(ctx, f, s);
+    }
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
+    return gpi_validate_end(ctx, f, gpi_segmented_cuda(ctx, f, s));
 }
 
 gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,

@@ -20,6 +20,7 @@
 #define GPI_RADIXSORT_SEGMENTED_H
 
 #include "radixsort/radixsort_internal.h"
+#include "validate/validate_internal.h"
 
 /* A sort of segments, checked; the job has keys_out, and values_in with values. */
 struct gpi_segmented_job {
@@ -30,6 +31,13 @@ struct gpi_segmented_job {
     const void *offsets;
     uint64_t num_segments;
 };
+
+/* What the offsets must be. */
+static inline struct gpi_content gpi_segmented_rule(const struct gpi_segmented_job *s)
+{
+    return (struct gpi_content)GPI_OFFSETS("offsets", s->offsets, s->num_segments, s->offset_dtype,
+                                           s->job.n);
+}
 
 gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
                             const struct gpi_segmented_job *s);

@@ -3,8 +3,6 @@
  * the others shared out. */
 #include "radixsort/radixsort_segmented.h"
 
-#include <inttypes.h>
-
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/threads.h"
@@ -55,31 +53,11 @@ struct segments {
     uint64_t base, count;
 };
 
-static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segmented_job *s,
-                               struct segments *g)
+static struct segments segments_of(const struct gpi_segmented_job *s)
 {
-    uint64_t first_bad = UINT64_MAX;
-    const struct gpi_offsets_check_args check = {.offsets = s->offsets,
-                                                 .offset_bytes = gpi_dtype_bytes(s->offset_dtype),
-                                                 .is_signed = gpi_dtype_is_signed(s->offset_dtype),
-                                                 .num_segments = s->num_segments,
-                                                 .first_bad = &first_bad};
-    g->offsets = s->offsets;
-    g->offset_bytes = check.offset_bytes;
-    g->base = gpi_offset_base(s->offsets, g->offset_bytes);
-    g->count = s->num_segments;
-    if (check.is_signed && g->base >> (8 * g->offset_bytes - 1))
-        return gpi_fail(ctx, GP_ERROR_DATA, "%s: offsets[0] is negative", f);
-    gpi_balance_check_cpu(ctx, &check);
-    if (first_bad <= s->num_segments)
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: offsets[%" PRIu64 "] is below the offset before it", f, first_bad);
-    uint64_t covered = gpi_offset_at(s->offsets, g->offset_bytes, g->base, g->count);
-    if (covered != s->job.n)
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: offsets[%" PRIu64 "] - offsets[0] is %" PRIu64 ", expected n = %zu", f,
-                        g->count, covered, s->job.n);
-    return GP_OK;
+    const size_t bytes = gpi_dtype_bytes(s->offset_dtype);
+    return (struct segments){s->offsets, bytes, gpi_offset_base(s->offsets, bytes),
+                             s->num_segments};
 }
 
 struct run {
@@ -178,10 +156,9 @@ gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
     int threads = gpi_radixsort_threads(ctx, j->n);
     struct gpi_radix_cpu_job c = {
         .job = *j, .threads = threads, .keys_alone = gpi_radixsort_keys_alone(j)};
-    struct run r = {.c = &c};
+    struct run r = {.c = &c, .g = segments_of(s)};
     struct pieces p = pieces_of(threads, j, j->value_bytes && j->values_in == j->values_out);
     struct gpi_frame frame;
-    GPI_TRY(check_offsets(ctx, function, s, &r.g));
     if (j->n == 0)
         return GP_OK;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));

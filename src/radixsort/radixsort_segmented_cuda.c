@@ -123,9 +123,8 @@ static gp_status queue(gp_context *ctx, const struct gpi_segmented_job *s, const
 }
 
 /* No items, or no bits compared. */
-static gp_status copy_all(gp_context *ctx, const char *function, const struct gpi_radix_job *j)
+static gp_status copy_all(gp_context *ctx, const struct gpi_radix_job *j)
 {
-    GPI_TRY(gpi_cuda_launched(ctx, function)); /* the check of the offsets */
     if (j->n == 0)
         return GP_OK;
     if (j->keys_out != j->keys_in)
@@ -141,18 +140,19 @@ gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
     const struct gpi_radix_job *j = &s->job;
     struct pieces p;
     struct gpi_frame frame;
-    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
-    if (!cuda)
+    if (!gpi_radix_cuda_get(ctx))
         return gpi_fail_sm(ctx, function);
+    const struct gpi_content rule = gpi_segmented_rule(s);
     if (j->n == 0 || j->begin_bit == j->end_bit) {
-        cuda->check(ctx, s);
-        return copy_all(ctx, function, j);
+        GPI_TRY(gpi_content_report(ctx, function, &rule));
+        return copy_all(ctx, j);
     }
     GPI_TRY(pieces_of(ctx->sm_count, s, j->keys_in == j->keys_out,
                       j->value_bytes && j->values_in == j->values_out, &p));
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    cuda->check(ctx, s);
-    gp_status status = gpi_named(ctx, function, queue(ctx, s, &p, &frame));
+    gp_status status = gpi_content_report(ctx, function, &rule);
+    if (status == GP_OK)
+        status = gpi_named(ctx, function, queue(ctx, s, &p, &frame));
     gpi_frame_close(&frame);
     return status;
 }

@@ -45,8 +45,7 @@ gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
         gpi_radix_k2v8_sm##sm, gpi_radix_k4v0_sm##sm, gpi_radix_k4v4_sm##sm,                       \
         gpi_radix_k4v8_sm##sm, gpi_radix_k8v0_sm##sm, gpi_radix_k8v4_sm##sm,                       \
         gpi_radix_k8v8_sm##sm;                                                                     \
-    extern const struct gpi_lex_kernels gpi_lex_kernels_sm##sm;                                    \
-    gpi_segmented_check_fn gpi_segmented_check_sm##sm;
+    extern const struct gpi_lex_kernels gpi_lex_kernels_sm##sm;
 #define ENGINES(width, sm)                                                                         \
     {                                                                                              \
         GPI_CUDA(&gpi_radix_##width##v0_sm##sm), GPI_CUDA(&gpi_radix_##width##v4_sm##sm),          \
@@ -57,8 +56,7 @@ gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
      {GPI_CUDA(gpi_radixsort_k1_cub_sm##sm), GPI_CUDA(gpi_radixsort_k2_cub_sm##sm),                \
       GPI_CUDA(gpi_radixsort_k4_cub_sm##sm), GPI_CUDA(gpi_radixsort_k8_cub_sm##sm)},               \
      GPI_CUDA(&gpi_radixsort_kernels_sm##sm),                                                      \
-     GPI_CUDA(&gpi_lex_kernels_sm##sm),                                                            \
-     GPI_CUDA(gpi_segmented_check_sm##sm)},
+     GPI_CUDA(&gpi_lex_kernels_sm##sm)},
 
 GPI_SMS(DECLARE_CUDA)
 

@@ -114,8 +114,10 @@ static void result_store(gp_context *ctx, const struct gpi_reduce_args *args, co
         memcpy(args->out, acc, gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op));
     else if (gpi_dtype_is_float(args->out_dtype))
         float_store(args, acc, selected);
-    else if (!integer_store(args, acc->bits))
-        gpi_sticky_set(ctx, GPI_STICKY_OVERFLOW);
+    else if (!integer_store(args, acc->bits)) {
+        const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, args->out_dtype);
+        gpi_report(&reporter, GPI_RULE_TOTAL, GPI_NO_INDEX, acc->bits, 0);
+    }
 }
 
 /* The initial value as an accumulator. */

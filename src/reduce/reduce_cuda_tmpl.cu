@@ -25,7 +25,11 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
     const uint64_t tiles = (bytes + tile - 1) / tile;
     const uint64_t most = (uint64_t)ctx->sm_count * reduce_blocks_per_sm;
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
-    ReduceParams p = {(const char *)args->in, args->n, args->device_n, {}};
+    ReduceParams p = {(const char *)args->in,
+                      args->n,
+                      args->device_n,
+                      {},
+                      gpi_reporter_of(ctx, nullptr, args->out_dtype)};
     GPI_TRY(gpi_state_get(ctx, args->function,
                           gpi_reduce_sums_most(bytes) * TileState<typename Fold::A>::pieces,
                           &p.state));

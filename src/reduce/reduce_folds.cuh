@@ -37,7 +37,7 @@ GPI_DEVICE void integer_store(const ReduceParams &p, const ReduceResult<uint64_t
     if (r.total)
         *r.total = r.wide ? x : stored;
     if (r.wide && stored != x)
-        atomicOr(p.state.sticky, sticky_overflow);
+        report(p.reporter, GPI_RULE_TOTAL, GPI_NO_INDEX, x, 0);
 }
 
 template <class A> GPI_DEVICE void float_store(const ReduceResult<A> &r, A x)

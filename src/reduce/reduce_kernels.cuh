@@ -6,6 +6,7 @@
 #include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
+#include "device/report.cuh"
 #include "device/tile_io.cuh"
 
 namespace GPI_SPACE
@@ -16,6 +17,7 @@ struct ReduceParams {
     uint64_t n;
     const uint64_t *device_n;
     gpi_state state;
+    gpi_reporter reporter;
 };
 
 /*

@@ -389,7 +389,11 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
     first_store(args, n, job.out);
     if (args->total)
         total_store(job.carry, args->total);
-    if (job.overflow)
-        gpi_sticky_set(ctx, GPI_STICKY_OVERFLOW);
+#if GPI_WIDE
+    if (job.overflow) {
+        const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, args->out_dtype);
+        gpi_report_overflow(&reporter, (uint64_t)job.carry);
+    }
+#endif
     return GP_OK;
 }

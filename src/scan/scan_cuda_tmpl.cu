@@ -135,6 +135,7 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
                        (uint64_t *)args->total};
     p.kind = args->kind;
     p.sign_bits = args->sign_bits;
+    p.reporter = gpi_reporter_of(ctx, nullptr, args->out_dtype);
     /* an exclusive sum starts from +0, not from the -0 that is neutral to the last bit */
     p.has_init = args->has_init || (args->op == GP_SUM && args->kind != GP_SCAN_INCLUSIVE);
     if (args->has_init)

@@ -8,6 +8,7 @@
 #include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
+#include "device/report.cuh"
 #include "device/tile_io.cuh"
 
 namespace GPI_SPACE
@@ -43,6 +44,7 @@ template <class A> struct ScanParams {
     bool has_init; /* or the first prefix starts from the identity */
     int kind;
     int sign_bits; /* of the total of a signed dtype; otherwise 0 */
+    gpi_reporter reporter;
 };
 
 template <class Op, class A> GPI_DEVICE A scan_start(const ScanParams<A> &p)
@@ -141,8 +143,11 @@ GPI_DEVICE void scan_finish(const ScanParams<A> &p, uint64_t n, A total)
     if (p.kind == row_pointers) {
         item_store<Out, Types::piece_out>(p.out + n * sizeof(Out), narrow<Out>(total));
         if (lost<Types>(total))
-            atomicOr(p.state.sticky, sticky_overflow);
+            report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
     }
+    if constexpr (Types::wide)
+        if (lost<Types>(total))
+            report_total(p.reporter, (uint64_t)total);
     if constexpr (Types::scalar)
         if (p.total)
             *p.total = total_bits<Types>(total, p.sign_bits);

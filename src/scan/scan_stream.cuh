@@ -245,7 +245,7 @@ struct ScanStream : StreamPolicy {
     GPI_DEVICE void end() const
     {
         if (Types::wide && overflow)
-            atomicOr(p.state.sticky, sticky_overflow);
+            report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
     }
 };
 

@@ -6,6 +6,7 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "scan/segment_internal.h"
+#include "validate/validate_internal.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -121,8 +122,6 @@ static gp_status run(gp_context *ctx, const gp_scan_desc *d, struct gpi_segment_
         GPI_TRY(reserve_states(ctx, d, args->function, args->n));
         return run_cuda(ctx, args, scan);
     }
-    if (args->segments.source == GPI_SEGMENT_OFFSETS)
-        GPI_TRY(gpi_segment_check_offsets(ctx, args));
     return scan(ctx, args);
 }
 
@@ -166,8 +165,15 @@ gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const voi
     struct gpi_segments segments = {.source = GPI_SEGMENT_OFFSETS,
                                     .array = offsets,
                                     .item_bytes = offset_bytes,
+                                    .offset_dtype = offset_dtype,
                                     .count = num_segments};
-    return scan_segments(ctx, f, &d, &segments, in, n, out);
+    const struct gpi_content rule = GPI_OFFSETS("offsets", offsets, num_segments, offset_dtype, n);
+    if (n == 0)
+        return GP_OK;
+    if (ctx->backend == GP_BACKEND_CPU)
+        GPI_TRY(gpi_content_check(ctx, f, &rule));
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, ctx->backend == GP_BACKEND_CUDA));
+    return gpi_validate_end(ctx, f, scan_segments(ctx, f, &d, &segments, in, n, out));
 }
 
 gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, const void *in,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The heads of a block of items as bits, on the CPU; and the check of offsets. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -147,76 +146,3 @@ void gpi_segment_heads_cpu(const struct gpi_segments *g, uint64_t first, size_t 
 }
 
 /* ---- check of offsets ----------------------------------------------------------------------- */
-
-enum { CHECK_BLOCK = 1 << 16 };
-
-struct check {
-    const void *offsets;
-    size_t bytes;
-    uint64_t sign; /* the sign bit of signed offsets, whose order without it is the unsigned one */
-    uint64_t count, first_bad;
-};
-
-ALWAYS_INLINE bool descends(const struct check *c, size_t bytes, uint64_t s)
-{
-    const uint32_t *narrow = c->offsets, sign = (uint32_t)c->sign;
-    const uint64_t *wide = c->offsets;
-    return bytes == 4 ? (narrow[s] ^ sign) < (narrow[s - 1] ^ sign)
-                      : (wide[s] ^ c->sign) < (wide[s - 1] ^ c->sign);
-}
-
-/* The first s in [begin, end) with an offset below that of s - 1; end if there is none. */
-ALWAYS_INLINE uint64_t first_descent(const struct check *c, size_t bytes, uint64_t begin,
-                                     uint64_t end)
-{
-    bool any = false;
-    for (uint64_t s = begin; s < end; s++)
-        any |= descends(c, bytes, s);
-    while (any && !descends(c, bytes, begin))
-        begin++;
-    return any ? begin : end;
-}
-
-static void check_block(void *arg, size_t block)
-{
-    struct check *c = arg;
-    uint64_t begin = (uint64_t)block * CHECK_BLOCK + 1, end = begin + CHECK_BLOCK;
-    end = end <= c->count ? end : c->count + 1;
-    uint64_t bad =
-        c->bytes == 4 ? first_descent(c, 4, begin, end) : first_descent(c, 8, begin, end);
-    uint64_t least = __atomic_load_n(&c->first_bad, __ATOMIC_RELAXED);
-    while (bad < end && bad < least)
-        if (__atomic_compare_exchange_n(&c->first_bad, &least, bad, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-            break;
-}
-
-uint64_t gpi_segment_first_descent(const gp_context *ctx, const void *offsets, size_t offset_bytes,
-                                   bool is_signed, uint64_t count)
-{
-    const uint64_t sign = is_signed ? (uint64_t)1 << (8 * offset_bytes - 1) : 0;
-    struct check c = {offsets, offset_bytes, sign, count, UINT64_MAX};
-    gpi_parallel_for(gpi_threads_for(ctx->threads, count / 2),
-                     (size_t)((count + CHECK_BLOCK - 1) / CHECK_BLOCK), check_block, &c);
-    return c.first_bad;
-}
-
-gp_status gpi_segment_check_offsets(gp_context *ctx, const struct gpi_segment_args *args)
-{
-    const struct gpi_segments *g = &args->segments;
-    const size_t bytes = g->item_bytes;
-    const uint64_t bad = gpi_segment_first_descent(ctx, g->array, bytes, false, g->count);
-    const uint64_t begin = offset_at(g->array, bytes, 0),
-                   end = offset_at(g->array, bytes, g->count);
-    if (bad <= g->count)
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: offsets[%" PRIu64 "] is %" PRIu64 ", below the %" PRIu64 " before it",
-                        args->function, bad, offset_at(g->array, bytes, bad),
-                        offset_at(g->array, bytes, bad - 1));
-    if (end - begin != args->n)
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: offsets[%" PRIu64 "] is %" PRIu64
-                        ", expected offsets[0] + n = %" PRIu64,
-                        args->function, g->count, end, begin + args->n);
-    return GP_OK;
-}

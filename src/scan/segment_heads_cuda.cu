@@ -10,6 +10,7 @@ extern "C" {
 #include "scan/segment_internal.h"
 }
 #include "device/host.cuh"
+#include "device/report.cuh"
 #include "device/ops.cuh"
 #include "device/tile_io.cuh"
 #include "device/warp.cuh"
@@ -215,23 +216,37 @@ GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offs
     return falls;
 }
 
+/* The first of V neighbouring offsets, from number s on, that is above the next. */
+template <class Offset, int V>
+GPI_DEVICE void report_fall(const gpi_reporter &reporter, const Offset (&at)[V], Offset after,
+                            Offset base, uint64_t s)
+{
+    for (int j = 0; j < V; j++) {
+        const Offset next = j + 1 < V ? at[j + 1] : after;
+        if (at[j] > next)
+            return report(reporter, GPI_RULE_FALLS, s + j + 1, (Offset)(next + base),
+                          (Offset)(at[j] + base));
+    }
+}
+
 /*
  * Grid: any; 256 threads; heads are zeroed before. After: a bit where a segment starts, and at 0.
- * Nothing outside the array is written whatever the offsets hold. Sets the sticky word if they fall
- * or do not end at n.
+ * Nothing outside the array is written whatever the offsets hold. Reports where they fall or that
+ * they do not end at n.
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads)
     segment_offsets_k(const Offset *__restrict__ offsets, uint64_t num_segments, Offset n,
-                      uint32_t *heads, uint32_t *sticky)
+                      uint32_t *heads, const gpi_reporter reporter)
 {
     constexpr int V = side_by_side;
     const Offset base = __ldg(offsets), past_end = base + n;
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
     const uint64_t step = (uint64_t)gridDim.x * threads * V;
-    bool bad = false;
     if (thread == 0) {
-        bad = __ldg(offsets + num_segments) != past_end;
+        const Offset last = __ldg(offsets + num_segments);
+        if (last != past_end)
+            report(reporter, GPI_RULE_LAST, num_segments, last, past_end);
         atomicOr(heads, 1u);
     }
     uint64_t s0 = (thread - lane_id()) * V;
@@ -249,10 +264,9 @@ __global__ void __launch_bounds__(threads)
             load_offsets(offsets, num_segments, s0 + step, past_end, ahead);
         const Offset of_next_lane = shuffle_down(at[0], 1);
         after = lane_id() == 31 ? (Offset)(after - base) : of_next_lane;
-        bad = heads_of(heads, at, after, n) || bad;
+        if (heads_of(heads, at, after, n))
+            report_fall(reporter, at, after, base, s0 + (uint64_t)lane_id() * V);
     }
-    if (bad)
-        atomicOr(sticky, GPI_STICKY_DATA);
 }
 
 /* ---- launches ---- */
@@ -294,7 +308,8 @@ template <class Offset>
 void launch_offsets(gp_context *ctx, const gpi_segments *g, uint64_t n, uint32_t *heads)
 {
     segment_offsets_k<<<grid_of(ctx, g->count / 8), threads, 0, ctx->stream>>>(
-        (const Offset *)g->array, g->count, (Offset)n, heads, ctx->sticky);
+        (const Offset *)g->array, g->count, (Offset)n, heads,
+        gpi_reporter_of(ctx, "offsets", g->offset_dtype));
 }
 
 } // namespace

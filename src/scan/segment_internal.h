@@ -39,7 +39,8 @@ struct gpi_segments {
     enum gpi_segment_source source;
     const void *array; /* offsets, flags or keys */
     size_t item_bytes; /* of an offset or key */
-    uint64_t count;    /* segments, if there are offsets */
+    gp_dtype offset_dtype;
+    uint64_t count; /* segments, if there are offsets */
     uint64_t row_length;
 };
 
@@ -106,12 +107,5 @@ enum { GPI_SEGMENT_TILE_MAX = 1 << 16 };
 /* Set bit i of words if item first + i is a head, for all i < count; the other bits become 0. */
 void gpi_segment_heads_cpu(const struct gpi_segments *g, uint64_t first, size_t count,
                            uint64_t *words);
-
-/* The least s up to count with an offset below that of s - 1; UINT64_MAX if there is none. */
-uint64_t gpi_segment_first_descent(const gp_context *ctx, const void *offsets, size_t offset_bytes,
-                                   bool is_signed, uint64_t count);
-
-/* The offsets ascend and end at n; otherwise an error text and GP_ERROR_DATA. */
-gp_status gpi_segment_check_offsets(gp_context *ctx, const struct gpi_segment_args *args);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "device/epoch.cuh"
 #include "device/item_count.cuh"
+#include "device/report.cuh"
 #include "device/tile_io.cuh"
 #include "scan/scan_run_time_op.cuh"
 
@@ -26,7 +27,7 @@ template <class A> struct FamilyParams {
     uint64_t n; /* items of the array, or their bound */
     const uint64_t *device_n;
     uint64_t *total;
-    uint32_t *sticky;
+    gpi_reporter reporter;
     RunTimeOp<A> op;
     A start; /* the initial value, or what stands for it */
     int kind, in_dtype, out_dtype, out_bits;
@@ -206,24 +207,29 @@ GPI_DEVICE void tile_store(const FamilyParams<A> &p, const A *s, uint64_t first,
             fits = stored_save<A, S>(p.out, place(p, first + i), y) && fits;
         }
         if (p.wide && !fits)
-            atomicOr(p.sticky, sticky_overflow);
+            report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
     });
 }
 
-/* The total in 64 bits. Pairs have none. */
-template <class A> GPI_DEVICE uint64_t total_word(const FamilyParams<A> &p, A total)
+/* The total in 64 bits, where it is wanted. Pairs have none. */
+template <class A> GPI_DEVICE void total_store(const FamilyParams<A> &p, A total)
 {
+    uint64_t word = 0;
     if constexpr (ScalarBytes<A>::value != sizeof(A)) {
-        return 0;
+        word = 0;
     } else if constexpr (!is_integer<A>::value) {
-        return (uint64_t)__double_as_longlong((double)total + 0.0); /* never -0 */
+        word = (uint64_t)__double_as_longlong((double)total + 0.0); /* never -0 */
     } else {
-        if (p.wide)
-            return (uint64_t)total;
         const int unused = 64 - p.out_bits;
         const uint64_t bits = (uint64_t)total << unused;
-        return p.out_signed ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
+        word = p.out_signed ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
+        if (p.wide && word != (uint64_t)total)
+            report_total(p.reporter, (uint64_t)total);
+        if (p.wide)
+            word = (uint64_t)total;
     }
+    if (p.total)
+        *p.total = word;
 }
 
 /* The total, and the last of n + 1 row pointers. By one thread, once. */
@@ -233,10 +239,9 @@ template <class A> GPI_DEVICE void family_finish(const FamilyParams<A> &p, uint6
         Stored<A>::with(p.out_dtype, [&](auto tag) {
             bool fits = stored_save<A, typename decltype(tag)::Type>(p.out, n, total);
             if (p.wide && !fits)
-                atomicOr(p.sticky, sticky_overflow);
+                report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
         });
-    if (p.total)
-        *p.total = total_word(p, total);
+    total_store(p, total);
 }
 
 /* Whether the tile that begins at first has the last item; of no items, tile 0. */

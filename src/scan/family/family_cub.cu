@@ -92,10 +92,10 @@ template <class Acc> struct Sink {
             Stored<Acc>::with(p.out_dtype, [&](auto tag) {
                 using S = typename decltype(tag)::Type;
                 if (!stored_save<Acc, S>(p.out, i - shift, fold) && p.wide)
-                    atomicOr(p.sticky, sticky_overflow);
+                    report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
             });
-        if (i == n && p.total)
-            *p.total = total_word(p, fold);
+        if (i == n)
+            total_store(p, fold);
         return *this;
     }
 };

@@ -85,7 +85,7 @@ template <class A> FamilyParams<A> family_params(const gp_context *ctx, const gp
     p.n = args->n;
     p.device_n = args->device_n;
     p.total = (uint64_t *)args->total;
-    p.sticky = ctx->sticky;
+    p.reporter = gpi_reporter_of(ctx, nullptr, args->out_dtype);
     p.op = run_time_op<A>(args);
     p.start = start_of<A>(args, p.op.neutral);
     p.kind = args->kind;

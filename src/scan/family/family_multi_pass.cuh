@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
                 fits = stored_save<A, Out>(p.out, first + i, y) && fits;
             }
             if (p.wide && !fits)
-                atomicOr(p.sticky, sticky_overflow);
+                report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
         });
     });
     if (threadIdx.x == 0 && is_last_tile<A>(n, first))

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports of broken rules, see core/sticky.h. What leads here is rare: nothing of it is inlined
+ * where all is well but a comparison. */
+#pragma once
+
+#include "core/sticky.h"
+#include "device/space.cuh"
+
+namespace GPI_SPACE
+{
+
+/* Call under(s) with the record locked, if wanted(s) says so before and under the lock. Threads of
+ * one warp may come here together. */
+template <class Wanted, class Under>
+GPI_DEVICE void sticky_update(volatile gpi_sticky *s, Wanted wanted, Under under)
+{
+    bool done = false;
+    while (!done && wanted(s)) {
+        if (atomicCAS((uint32_t *)&s->lock, 0u, 1u) != 0)
+            continue;
+        __threadfence();
+        if (wanted(s))
+            under(s);
+        __threadfence();
+        atomicExch((uint32_t *)&s->lock, 0u);
+        done = true;
+    }
+}
+
+/* The rule is written last: who sees it sees the rest. */
+GPI_DEVICE void report(const gpi_reporter &r, gpi_rule rule, uint64_t index, uint64_t value,
+                       uint64_t bound)
+{
+    sticky_update(
+        r.sticky, [&](volatile gpi_sticky *s) { return GPI_STICKY_TAKES(s, &r, rule, index); },
+        [&](volatile gpi_sticky *s) {
+            s->call = r.call;
+            s->dtype = r.dtype;
+            s->function = r.function;
+            s->argument = r.argument;
+            s->index = index;
+            s->value = value;
+            s->bound = bound;
+            __threadfence();
+            s->rule = rule;
+        });
+}
+
+GPI_DEVICE void report_total(const gpi_reporter &r, uint64_t total)
+{
+    sticky_update(
+        r.sticky,
+        [&](volatile gpi_sticky *s) {
+            return (s->rule == GPI_RULE_NONE || s->call == r.call) && s->total_call != r.call;
+        },
+        [&](volatile gpi_sticky *s) {
+            s->total_call = r.call;
+            s->total = total;
+        });
+}
+
+} // namespace GPI_SPACE

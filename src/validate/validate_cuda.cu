@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The checks of contents on CUDA: each thread judges items in rising order and reports its first. */
+#include "device/host.cuh"
+#include "device/report.cuh"
+
+#include "validate/validate_rule.h"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+constexpr int check_threads = 256;
+constexpr uint64_t check_blocks_per_sm = 16;
+
+/* Grid: any; check_threads threads. */
+template <class T>
+__global__ void __launch_bounds__(check_threads)
+    content_check_k(gpi_content_rule rule, const gpi_reporter reporter, const bool blocks)
+{
+    const T *items = (const T *)rule.items;
+    const uint64_t step = (uint64_t)gridDim.x * check_threads;
+    uint64_t i = (uint64_t)blockIdx.x * check_threads + threadIdx.x;
+    gpi_verdict verdict = {GPI_RULE_NONE, 0};
+    rule.first = items[0];
+    while (i < rule.n) {
+        verdict = gpi_rule_judge(&rule, i, items[i], i > 0 ? items[i - 1] : 0);
+        if (verdict.rule != GPI_RULE_NONE)
+            break;
+        i += step;
+    }
+    if (verdict.rule == GPI_RULE_NONE)
+        return;
+    report(reporter, verdict.rule, i, items[i], verdict.bound);
+    if (blocks)
+        atomicExch(&reporter.sticky->blocked, 1u);
+}
+
+/* One thread. */
+__global__ void gate_decide_k(cudaGraphConditionalHandle handle, gpi_sticky *sticky)
+{
+#if CUDART_VERSION >= 12040
+    cudaGraphSetConditional(handle, sticky->blocked == 0);
+#endif
+    sticky->blocked = 0;
+}
+
+template <class T>
+gp_status launch(gp_context *ctx, const char *function, const gpi_content_rule &rule,
+                 const gpi_reporter &reporter, bool blocks)
+{
+    const uint64_t enough = (rule.n + check_threads - 1) / check_threads;
+    const uint64_t most = check_blocks_per_sm * (uint64_t)ctx->sm_count;
+    content_check_k<T>
+        <<<(unsigned)(enough < most ? enough : most), check_threads, 0, ctx->stream>>>(
+            rule, reporter, blocks);
+    return gpi_cuda_launched(ctx, function);
+}
+
+gp_status check(gp_context *ctx, const char *function, const gpi_content_rule *rule,
+                const gpi_reporter *reporter, bool blocks)
+{
+    switch (64 - rule->unused) {
+    case 8:
+        return launch<uint8_t>(ctx, function, *rule, *reporter, blocks);
+    case 16:
+        return launch<uint16_t>(ctx, function, *rule, *reporter, blocks);
+    case 32:
+        return launch<uint32_t>(ctx, function, *rule, *reporter, blocks);
+    default:
+        return launch<uint64_t>(ctx, function, *rule, *reporter, blocks);
+    }
+}
+
+gp_status decide(gp_context *ctx, const char *function, unsigned long long handle)
+{
+    gate_decide_k<<<1, 1, 0, ctx->stream>>>(handle, ctx->sticky);
+    return gpi_cuda_launched(ctx, function);
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" {
+extern const gpi_validate_kernels GPI_LAUNCHER(gpi_validate_kernels);
+const gpi_validate_kernels GPI_LAUNCHER(gpi_validate_kernels) = {GPI_SPACE::check,
+                                                                 GPI_SPACE::decide};
+}
