@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Sorts of u32 keys on the CPU beside NumPy's, in gp-bench's columns.
 
-    taskset -c 0,1 numpy_sort.py libgp.so.0 --threads 2 --csv rows.csv
+    taskset -c 0,1 numpy_sort.py libgp.so --threads 2 --csv rows.csv
 
 Implementations run in turn, every one from the same unsorted keys; results are compared first. As in
 gp-bench, ratios are those of the best runs. Several libraries may be named, to compare two builds.
