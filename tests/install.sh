@@ -1,35 +1,102 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install the build into a scratch tree and build a foreign program against it, by pkg-config and by CMake.
-# install.sh BUILD PREFIX LIBDIR COMPILER..
+# Install the build into a scratch tree and build a foreign program against it, with the shared library, the static one,
+# or both: as many as there are.
+# install.sh pkg-config|cmake BUILD PREFIX LIBDIR COMPILER..
 set -eu
-build=$1 prefix=$2 libdir=$3
-shift 3
+what=$1 build=$2 prefix=$3 libdir=$4
+shift 4
+command -v "$what" >/dev/null || {
+    echo "$what is not here: skipped"
+    exit 77
+}
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 DESTDIR=$tree/root meson install -C "$build" --no-rebuild --quiet
 root=$tree/root$prefix
-export LD_LIBRARY_PATH="$root/$libdir"
+lib=$root/$libdir
+export LD_LIBRARY_PATH="$lib"
 
-if command -v pkg-config >/dev/null; then
-    export PKG_CONFIG_LIBDIR="$root/$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$tree/root"
-    # shellcheck disable=SC2046 # flags are words
-    "$@" -std=c11 -Wall -Werror "$here/install/user.c" $(pkg-config --cflags --libs gp) -o "$tree/user"
-    "$tree/user"
-    echo "pkg-config gp $(pkg-config --modversion gp): built and ran"
-else
-    echo "pkg-config is not here: not tested"
-fi
+# runs PROGRAM shared|static: it does, and asks for libgp at run time only if it was to take the shared one.
+runs() {
+    needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(libgp\..*\)\]/\1/p')
+    case $2 in
+    shared) [ -n "$needed" ] ;;
+    static) [ -z "$needed" ] ;;
+    esac || {
+        echo "$2, but it needs '$needed' at run time"
+        exit 1
+    }
+    "$1"
+    echo "$what, $2: built and ran"
+}
 
-if command -v cmake >/dev/null; then
-    if ! cmake -S "$here/install" -B "$tree/cmake" -DCMAKE_PREFIX_PATH="$root" >"$tree/log" 2>&1 ||
+# Where both are, the linker takes the shared library: it has to go for the static one.
+by_pkg_config() {
+    export PKG_CONFIG_LIBDIR="$lib/pkgconfig"
+    for kind in shared static; do
+        static=
+        case $kind in
+        shared) [ -e "$lib/libgp.so" ] || continue ;;
+        static)
+            [ -e "$lib/libgp.a" ] || continue
+            rm -f "$lib"/libgp.so*
+            static=--static
+            ;;
+        esac
+        # shellcheck disable=SC2046,SC2086 # flags are words
+        "$compiler" "$@" -std=c11 -Wall -Werror "$here/install/user.c" \
+            $(pkg-config --define-variable=prefix="$root" $static --cflags --libs gp) -o "$tree/user_$kind"
+        runs "$tree/user_$kind" "$kind"
+    done
+}
+
+# refused WHY ARGUMENT..: find_package() fails, and says why.
+refused() {
+    why=$1
+    shift
+    echo "find_package(gp $* REQUIRED CONFIG)" >"$tree/find.cmake"
+    if cmake -Dgp_DIR="$lib/cmake/gp" -P "$tree/find.cmake" >"$tree/log" 2>&1 ||
+        ! tr -s ' \n' '  ' <"$tree/log" | grep -q "$why"; then
+        echo "find_package(gp $*) did not fail because of: $why"
+        cat "$tree/log"
+        exit 1
+    fi
+}
+
+by_cmake() {
+    version=$(sed -n 's/^Version: //p' "$lib/pkgconfig/gp.pc")
+    if ! cmake -S "$here/install" -B "$tree/cmake" -DCMAKE_PREFIX_PATH="$root" -DWANTED="$version" >"$tree/log" 2>&1 ||
         ! cmake --build "$tree/cmake" >>"$tree/log" 2>&1; then
         cat "$tree/log"
         exit 1
     fi
-    "$tree/cmake/user"
-    echo "find_package(gp): built and ran"
-else
-    echo "cmake is not here: not tested"
-fi
+    for kind in shared static; do
+        case $kind in
+        shared) file=libgp.so ;;
+        static) file=libgp.a ;;
+        esac
+        if [ -e "$lib/$file" ]; then
+            runs "$tree/cmake/user_$kind" "$kind"
+        else
+            refused "built without the component $kind" "$version" COMPONENTS "$kind"
+        fi
+    done
+    major=${version%%.*}
+    minor=${version#*.}
+    refused 'compatible with requested version' "$major.$((${minor%%.*} + 1))"
+    refused 'compatible with requested version' "$((major + 1)).0"
+    [ "$major" != 0 ] || refused 'compatible with requested version' 0.0
+    rm -f "$lib"/libgp.*
+    refused 'which is missing' "$version"
+}
+
+case $what in
+pkg-config)
+    compiler=$1
+    shift
+    by_pkg_config "$@"
+    ;;
+cmake) by_cmake ;;
+esac
