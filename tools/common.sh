@@ -43,6 +43,7 @@ have_package() {
     check) have pkg-config && pkg-config --exists check ;;
     libsubunit-dev) have pkg-config && pkg-config --exists libsubunit ;;
     libtbb-dev) have pkg-config && pkg-config --exists tbb ;;
+    abigail-tools) have abidw && have abidiff ;;
     *) have "$1" ;;
     esac
 }
