@@ -25,6 +25,10 @@ enum { GPI_ITEM_BYTES_MAX = 65536 };
             return gpi_try_;                                                                       \
     } while (0)
 
+/* How the error text of a call names a member of its desc: "desc->name" if the caller filled one in
+ * (by), "name" in the short form of the call, whose parameter it is. */
+#define GPI_MEMBER(by, name) (("desc->" name) + ((by) ? 0 : 6))
+
 /* The context of a public call, from its first line to wherever it returns. */
 struct gpi_call {
     struct gpi_entry *entry; /* NULL inside a call of the library's own */
