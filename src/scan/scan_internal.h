@@ -84,6 +84,11 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(bf16, GP_BF16, GP_BF16, 1, false)
 #define GPI_SCAN_UNITS_F32(UNIT) UNIT(f32, GP_F32, GP_F32, 1, false)
 #define GPI_SCAN_UNITS_F64(UNIT) UNIT(f64, GP_F64, GP_F64, 1, false)
+#define GPI_SCAN_UNITS_PAIR(UNIT)                                                                  \
+    UNIT(affine_f32, GP_F32, GP_F32, 2, false)                                                     \
+    UNIT(affine_f64, GP_F64, GP_F64, 2, false)                                                     \
+    UNIT(mat2_f32, GP_F32, GP_F32, 4, false)                                                       \
+    UNIT(mat2_f64, GP_F64, GP_F64, 4, false)
 #define GPI_SCAN_UNITS_SAME(UNIT)                                                                  \
     GPI_SCAN_UNITS_INT8(UNIT)                                                                      \
     GPI_SCAN_UNITS_INT16(UNIT)                                                                     \
@@ -91,12 +96,8 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     GPI_SCAN_UNITS_INT64(UNIT)                                                                     \
     GPI_SCAN_UNITS_HALF(UNIT)                                                                      \
     GPI_SCAN_UNITS_F32(UNIT)                                                                       \
-    GPI_SCAN_UNITS_F64(UNIT)
-#define GPI_SCAN_UNITS_PAIR(UNIT)                                                                  \
-    UNIT(affine_f32, GP_F32, GP_F32, 2, false)                                                     \
-    UNIT(affine_f64, GP_F64, GP_F64, 2, false)                                                     \
-    UNIT(mat2_f32, GP_F32, GP_F32, 4, false)                                                       \
-    UNIT(mat2_f64, GP_F64, GP_F64, 4, false)
+    GPI_SCAN_UNITS_F64(UNIT)                                                                       \
+    GPI_SCAN_UNITS_PAIR(UNIT)
 #define GPI_SCAN_UNITS_SUM32(UNIT)                                                                 \
     UNIT(i8_i32, GP_I8, GP_I32, 1, false)                                                          \
     UNIT(i16_i32, GP_I16, GP_I32, 1, false)                                                        \
@@ -128,15 +129,11 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(u8_u32_wide, GP_U8, GP_U32, 1, true)                                                      \
     UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
     UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
-/* With a kernel for backward scans that streams, from an architecture on: sums, pairs, and from so
- * many bytes on MIN and MAX. */
-#define GPI_SCAN_UNITS_BACKWARD(UNIT)                                                              \
-    GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
-    GPI_SCAN_UNITS_PAIR(UNIT)
+/* SAME units have kernels for backward scans that stream, from an architecture on: of sums, pairs,
+ * and from so many bytes on MIN and MAX. */
 enum { GPI_SCAN_BACKWARD_SM = 90, GPI_SCAN_BACKWARD_ORDERED = 4 };
 #define GPI_SCAN_UNITS(UNIT)                                                                       \
     GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
-    GPI_SCAN_UNITS_PAIR(UNIT)                                                                      \
     GPI_SCAN_UNITS_SUM(UNIT)                                                                       \
     GPI_SCAN_UNITS_WIDE(UNIT)
 
@@ -150,7 +147,7 @@ bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op);
 gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, gp_op op);
 gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_dtype out, gp_op op);
 
-/* CUDA, backward: the kernel that streams, for GPI_SCAN_UNITS_BACKWARD, or NULL. */
+/* CUDA, backward: the kernel that streams, or NULL. */
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args);
 
 /* Whether the engine of AUTO computes what the algorithm does. */

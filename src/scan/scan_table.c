@@ -9,26 +9,32 @@
 #define DECLARE(name) gp_status gpi_scan_##name(gp_context *ctx, const struct gpi_scan_args *args);
 
 #define CPU_DECLARE(name, isa) DECLARE(cpu_##name##_##isa)
-#define CPU_ENTRY(name, isa) gpi_scan_cpu_##name##_##isa,
+#define CPU(name, isa) gpi_scan_cpu_##name##_##isa,
 #define CUDA_DECLARE(name, sm) DECLARE(name##_sm##sm)
-#define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_scan_##name##_sm##sm),
+#define CUDA(name, sm) GPI_CUDA(gpi_scan_##name##_sm##sm),
 
 #define DECLARE_UNIT(name, in, out, scalars, wide)                                                 \
     GPI_ISAS_OF(CPU_DECLARE, name) GPI_SMS_OF(CUDA_DECLARE, name)
+#define DECLARE_BACKWARD(name, in, out, scalars, wide) GPI_SMS_OF(CUDA_DECLARE, backward_##name)
 GPI_SCAN_UNITS(DECLARE_UNIT)
+GPI_SCAN_UNITS_SAME(DECLARE_BACKWARD)
 
 struct entry {
     gp_dtype in, out;
     size_t scalars;
     bool wide;
     gpi_scan_fn cpu[GPI_ISA_COUNT];
-    gpi_scan_fn cuda[GPI_SM_COUNT];
+    gpi_scan_fn cuda[GPI_SM_COUNT], backward[GPI_SM_COUNT];
 };
 
-#define ENTRY(name, in, out, scalars, wide)                                                        \
-    {in, out, scalars, wide, {GPI_ISAS_OF(CPU_ENTRY, name)}, {GPI_SMS_OF(CUDA_ENTRY, name)}},
+#define BACKWARD(name, sm)                                                                         \
+    GPI_CUDA((sm) >= GPI_SCAN_BACKWARD_SM ? gpi_scan_backward_##name##_sm##sm : NULL),
+#define ENTRY(name, ...) {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {NULL}},
+#define ENTRY_SAME(name, ...)                                                                      \
+    {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {GPI_SMS_OF(BACKWARD, name)}},
 
-static const struct entry table[] = {GPI_SCAN_UNITS(ENTRY)};
+static const struct entry table[] = {GPI_SCAN_UNITS_SAME(ENTRY_SAME) GPI_SCAN_UNITS_SUM(ENTRY)
+                                         GPI_SCAN_UNITS_WIDE(ENTRY)};
 
 static const struct entry *find(gp_dtype in, gp_dtype out, size_t scalars, bool wide)
 {
@@ -48,30 +54,15 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
     return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
 }
 
-#define DECLARE_BACKWARD(name, in, out, scalars, wide) GPI_SMS_OF(CUDA_DECLARE, backward_##name)
-#define BACKWARD_ENTRY(name, sm)                                                                   \
-    GPI_CUDA((sm) >= GPI_SCAN_BACKWARD_SM ? gpi_scan_backward_##name##_sm##sm : NULL),
-#define BACKWARD(name, in, out, scalars, wide) {in, scalars, {GPI_SMS_OF(BACKWARD_ENTRY, name)}},
-GPI_SCAN_UNITS_BACKWARD(DECLARE_BACKWARD)
-
-static const struct {
-    gp_dtype dtype;
-    size_t scalars;
-    gpi_scan_fn cuda[GPI_SM_COUNT];
-} backward[] = {GPI_SCAN_UNITS_BACKWARD(BACKWARD)};
-
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
 {
-    size_t scalars = gpi_op_scalars(args->op);
-    bool ordered = args->op == GP_MIN || args->op == GP_MAX;
-    if (args->wide || args->in_dtype != args->out_dtype ||
-        (ordered && gpi_dtype_bytes(args->in_dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
+    const size_t scalars = gpi_op_scalars(args->op);
+    const bool ordered = args->op == GP_MIN || args->op == GP_MAX;
+    const struct entry *e = find(args->in_dtype, args->out_dtype, scalars, args->wide);
+    if (!e || (ordered && gpi_dtype_bytes(args->in_dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
         (!ordered && scalars == 1 && args->op != GP_SUM))
         return NULL;
-    for (size_t i = 0; i < sizeof backward / sizeof backward[0]; i++)
-        if (backward[i].dtype == args->in_dtype && backward[i].scalars == scalars)
-            return backward[i].cuda[ctx->sm_row];
-    return NULL;
+    return e->backward[ctx->sm_row];
 }
 
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)
