@@ -5,7 +5,6 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "reduce/reduce_internal.h"
-#include "scan/scan_internal.h"
 
 /* *d becomes the full struct. */
 static gp_status check_desc(gp_context *ctx, const char *f, const gp_reduce_desc *given,

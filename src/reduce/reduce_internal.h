@@ -23,8 +23,7 @@
 #include <gp/reduce.h>
 
 #include "core/context.h"
-
-enum { GPI_REDUCE_ITEM_BYTES_MAX = 32 };
+#include "scan/scan_internal.h"
 
 /* A call that has been checked. */
 struct gpi_reduce_args {
@@ -37,10 +36,10 @@ struct gpi_reduce_args {
     gp_dtype in_dtype, out_dtype;
     bool wide; /* the result of an integer sum is in 64 bits; report one that does not fit out */
     bool has_init;
-    unsigned char init[GPI_REDUCE_ITEM_BYTES_MAX]; /* one item of the output dtype */
-    void *total;                                   /* 8 bytes or NULL */
-    const uint64_t *device_n;                      /* or NULL */
-    int sign_bits;                                 /* of a signed output dtype, otherwise 0 */
+    unsigned char init[GPI_SCAN_ITEM_BYTES_MAX]; /* one item of the output dtype */
+    void *total;                                 /* 8 bytes or NULL */
+    const uint64_t *device_n;                    /* or NULL */
+    int sign_bits;                               /* of a signed output dtype, otherwise 0 */
 };
 
 /* ---- CUDA: gpi_reduce_<unit>_sm<architecture> ---- */
@@ -89,25 +88,10 @@ struct gpi_reduce_cpu {
     size_t (*find)(const void *in, size_t n, const void *acc);
 };
 
-/* UNIT(name, input dtype, output dtype or 0 for any, scalars) */
+/* UNIT(name, input dtype, output dtype, scalars, wide): those of scans. */
 #define GPI_REDUCE_CPU_UNITS(UNIT)                                                                 \
-    UNIT(i8, GP_I8, 0, 1)                                                                          \
-    UNIT(u8, GP_U8, 0, 1)                                                                          \
-    UNIT(i16, GP_I16, 0, 1)                                                                        \
-    UNIT(u16, GP_U16, 0, 1)                                                                        \
-    UNIT(i32, GP_I32, 0, 1)                                                                        \
-    UNIT(u32, GP_U32, 0, 1)                                                                        \
-    UNIT(i64, GP_I64, 0, 1)                                                                        \
-    UNIT(u64, GP_U64, 0, 1)                                                                        \
-    UNIT(f16, GP_F16, 0, 1)                                                                        \
-    UNIT(bf16, GP_BF16, 0, 1)                                                                      \
-    UNIT(f32, GP_F32, GP_F32, 1)                                                                   \
-    UNIT(f32_f64, GP_F32, GP_F64, 1)                                                               \
-    UNIT(f64, GP_F64, 0, 1)                                                                        \
-    UNIT(affine_f32, GP_F32, 0, 2)                                                                 \
-    UNIT(affine_f64, GP_F64, 0, 2)                                                                 \
-    UNIT(mat2_f32, GP_F32, 0, 4)                                                                   \
-    UNIT(mat2_f64, GP_F64, 0, 4)
+    GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
+    UNIT(f32_f64, GP_F32, GP_F64, 1, false)
 
 const struct gpi_reduce_cpu *gpi_reduce_cpu_find(const gp_context *ctx, gp_dtype in, gp_dtype out,
                                                  gp_op op);

@@ -8,24 +8,25 @@
 #define CPU_DECLARE(name, isa) extern const struct gpi_reduce_cpu gpi_reduce_cpu_##name##_##isa;
 #define CPU_ENTRY(name, isa) &gpi_reduce_cpu_##name##_##isa,
 
-#define DECLARE_UNIT(name, in, out, scalars) GPI_ISAS_OF(CPU_DECLARE, name)
+#define DECLARE_UNIT(name, in, out, scalars, wide) GPI_ISAS_OF(CPU_DECLARE, name)
 GPI_REDUCE_CPU_UNITS(DECLARE_UNIT)
 
 struct cpu_entry {
-    gp_dtype in, out; /* 0: any */
+    gp_dtype in, out;
     size_t scalars;
     const struct gpi_reduce_cpu *unit[GPI_ISA_COUNT];
 };
 
-#define ENTRY(name, in, out, scalars) {in, (gp_dtype)out, scalars, {GPI_ISAS_OF(CPU_ENTRY, name)}},
+#define ENTRY(name, in, out, scalars, wide) {in, out, scalars, {GPI_ISAS_OF(CPU_ENTRY, name)}},
 static const struct cpu_entry table[] = {GPI_REDUCE_CPU_UNITS(ENTRY)};
 
+/* Only of f32 does the output dtype matter: the others' accumulators serve any. */
 const struct gpi_reduce_cpu *gpi_reduce_cpu_find(const gp_context *ctx, gp_dtype in, gp_dtype out,
                                                  gp_op op)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const struct cpu_entry *e = &table[i];
-        if (e->in == in && e->scalars == gpi_op_scalars(op) && (!e->out || e->out == out))
+        if (e->in == in && e->scalars == gpi_op_scalars(op) && (e->out == out || in != GP_F32))
             return e->unit[ctx->isa];
     }
     return NULL;

@@ -13,9 +13,9 @@
  */
 #include "core/check.h"
 #include "core/threads.h"
-#include "scan/scan_cpu_types.h"
+#include "scan/scan_cpu_types_internal.h"
 #if GPI_SCALARS == 1
-#include "scan/scan_cpu_lanes.h"
+#include "scan/scan_cpu_lanes_internal.h"
 #endif
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -47,21 +47,6 @@ struct job {
 };
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
-
-/* The chunk as accumulators: in itself where that is possible, otherwise in room, filled up to a
- * want items with what adds nothing. */
-static inline const acc_t *chunk_load(gp_op op, const in_t *in, size_t n, size_t want, acc_t *room)
-{
-#if IN_IS_ACC
-    if (n == want)
-        return in;
-#endif
-    for (size_t i = 0; i < n; i++)
-        room[i] = widen_in(in[i]);
-    for (size_t i = n; i < want; i++)
-        room[i] = identity(op);
-    return room;
-}
 
 static inline void copy_past_cache(const void *source, size_t bytes, void *destination)
 {
@@ -163,17 +148,17 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     in_t turned[CHUNK];
     acc_t room[CHUNK], dropped[CHUNK], carry = identity(op);
     struct partial partial;
-    partial_begin(&partial);
+    partial_begin(GP_SUM, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(op, m);
         const in_t *in = items_at(job, first + i, m, turned);
         const acc_t *chunk = chunk_load(op, in, m, want, room);
         if (op == GP_SUM)
-            partial_add(&partial, chunk, want);
+            partial_add(GP_SUM, &partial, chunk, want);
         else
             carry = scan(op, chunk, want, carry, dropped);
     }
-    return op == GP_SUM ? partial_end(&partial) : carry;
+    return op == GP_SUM ? partial_end(GP_SUM, &partial) : carry;
 }
 #else
 static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scan and reduction in vector registers, for scan_cpu_tmpl.c; types are those of scan_cpu_types.h.
+ * Scan and reduction in vector registers, for scan_cpu_tmpl.c and the folds of floats of
+ * reduce_cpu_tmpl.c; types are those of scan_cpu_types_internal.h.
  *
  * A vector is what the instruction set has, 16, 32 or 64 bytes. Items are associated in groups of
  * 64 bytes whatever the vector is: pairs, then pairs of pairs (Sklansky's scan), so every
  * instruction set gives the same bits. A left operand always precedes the right one, as min and max
  * of floats ask for.
  */
-#ifndef GPI_SCAN_CPU_LANES_H
-#define GPI_SCAN_CPU_LANES_H
+#ifndef GPI_SCAN_CPU_LANES_INTERNAL_H
+#define GPI_SCAN_CPU_LANES_INTERNAL_H
 
 #if defined(__AVX512BW__)
 #define VECTOR 64
@@ -94,25 +95,16 @@ ALWAYS_INLINE vector vector_of(acc_t value)
     return v;
 }
 
-/* gp's order: NaN after everything. All bits set where it holds. */
-ALWAYS_INLINE lanes vector_less(vector a, vector b)
-{
-#if ACC_IS_FLOAT
-    return (lanes)GPI_FLOAT_LESS(a, b);
-#else
-    return (lanes)(a < b);
-#endif
-}
-
-ALWAYS_INLINE vector vector_select(lanes mask, vector a, vector b)
-{
-    return (vector)(((lanes)a & mask) | ((lanes)b & ~mask));
-}
+typedef __typeof__((vector){0} < (vector){0}) mask;
 
 ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 {
-#define GPI_LESS vector_less
-#define GPI_CHOOSE vector_select
+#if ACC_IS_FLOAT
+#define GPI_LESS GPI_FLOAT_LESS
+#else
+#define GPI_LESS(a, b) ((a) < (b))
+#endif
+#define GPI_CHOOSE(take, a, b) (vector)(((mask)(a) & (take)) | ((mask)(b) & ~(take)))
     typedef uvector as_ARITHMETIC;
     typedef lanes as_BITS UNUSED;
     typedef vector as_ORDER;
@@ -161,38 +153,38 @@ ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry,
 
 #endif
 
-/* ---- sums of floats without the prefixes ----------------------------------------------------- */
+/* ---- folds of floats without the prefixes ---------------------------------------------------- */
 
 #if ACC_IS_FLOAT
 
-/* Lane j of 128 bytes sums the items j, j + lanes, ..; the lanes are folded in halves. */
+/* Lane j of 128 bytes folds the items j, j + lanes, ..; the lanes are folded in halves. */
 struct partial {
     vector lanes[SUM_VECTORS];
 };
 
-static inline void partial_begin(struct partial *partial)
+ALWAYS_INLINE void partial_begin(gp_op op, struct partial *partial)
 {
     for (int k = 0; k < SUM_VECTORS; k++)
-        partial->lanes[k] = vector_of(identity(GP_SUM));
+        partial->lanes[k] = vector_of(identity(op));
 }
 
 /* n is a multiple of 2 * GROUP. */
-static inline void partial_add(struct partial *partial, const acc_t *in, size_t n)
+ALWAYS_INLINE void partial_add(gp_op op, struct partial *partial, const acc_t *in, size_t n)
 {
     struct partial p = *partial;
     for (size_t i = 0; i < n; i += 2 * GROUP)
         for (int k = 0; k < SUM_VECTORS; k++)
-            p.lanes[k] += vector_load(in + i + k * LANES);
+            p.lanes[k] = combine(op, p.lanes[k], vector_load(in + i + k * LANES));
     *partial = p;
 }
 
-static inline acc_t partial_end(const struct partial *partial)
+ALWAYS_INLINE acc_t partial_end(gp_op op, const struct partial *partial)
 {
     acc_t all[2 * GROUP];
     memcpy(all, partial->lanes, sizeof all);
     for (int half = GROUP; half > 0; half /= 2)
         for (int j = 0; j < half; j++)
-            all[j] += all[j + half];
+            all[j] = apply(op, all[j], all[j + half]);
     return all[0];
 }
 

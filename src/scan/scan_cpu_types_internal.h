@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one unit of scan_cpu_tmpl.c computes on: in_t and out_t as stored, acc_t as computed,
- * conversions between them, and the operators.
+ * What one unit of scan_cpu_tmpl.c, segment_cpu_tmpl.c or reduce_cpu_tmpl.c computes on: in_t and
+ * out_t as stored, acc_t as computed, conversions between them, and the operators.
  * From GPI_IN, GPI_OUT, GPI_SCALARS, GPI_WIDE as in scan_internal.h.
  */
-#ifndef GPI_SCAN_CPU_TYPES_H
-#define GPI_SCAN_CPU_TYPES_H
+#ifndef GPI_SCAN_CPU_TYPES_INTERNAL_H
+#define GPI_SCAN_CPU_TYPES_INTERNAL_H
 
 #include <string.h>
 
@@ -165,5 +165,21 @@ static inline acc_t apply(gp_op op, acc_t left, acc_t right)
 #undef GPI_CHOOSE
 }
 
+#endif /* one scalar */
+
+/* The chunk as accumulators: in itself where that is possible, otherwise in room, filled up to a
+ * want items with what adds nothing. */
+static inline const acc_t *chunk_load(gp_op op, const in_t *in, size_t n, size_t want, acc_t *room)
+{
+#if IN_IS_ACC
+    if (n == want)
+        return in;
 #endif
+    for (size_t i = 0; i < n; i++)
+        room[i] = widen_in(in[i]);
+    for (size_t i = n; i < want; i++)
+        room[i] = identity(op);
+    return room;
+}
+
 #endif
