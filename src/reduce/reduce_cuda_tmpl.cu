@@ -4,11 +4,11 @@
 
 extern "C" {
 #include "core/dtype.h"
-#include "core/half.h"
 #include "reduce/reduce_internal.h"
 }
 
 #include "reduce/reduce_folds.cuh"
+#include "scan/scan_init_internal.h"
 #include "tuning/reduce_tuning.cuh"
 
 namespace GPI_SPACE
@@ -37,30 +37,12 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
     return gpi_cuda_launched(ctx, args->function);
 }
 
-/* The initial value as a 64-bit integer, or as a float accumulator. */
-template <class A> A init_of(const gpi_reduce_args *args)
-{
-    A init = {};
-    if constexpr (std::is_same_v<A, uint64_t>) {
-        const int unused = 64 - args->sign_bits;
-        memcpy(&init, args->init, gpi_dtype_bytes(args->out_dtype));
-        return args->sign_bits ? (uint64_t)((int64_t)(init << unused) >> unused) : init;
-    } else if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
-        uint16_t bits;
-        memcpy(&bits, args->init, sizeof bits);
-        if constexpr (std::is_same_v<A, float>)
-            return args->out_dtype == GP_F16 ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
-    }
-    memcpy(&init, args->init, sizeof init);
-    return init;
-}
-
 template <class A> ReduceResult<A> result_of(const gpi_reduce_args *args)
 {
     ReduceResult<A> r = {(char *)args->out, (uint64_t *)args->total};
     r.has_init = args->has_init;
     if (args->has_init)
-        r.init = init_of<A>(args);
+        r.init = init_of<A>(args->init, args->out_dtype, args->sign_bits);
     r.wide = args->wide;
     r.out_dtype = args->out_dtype;
     r.out_bytes = (int)gpi_dtype_bytes(args->out_dtype);

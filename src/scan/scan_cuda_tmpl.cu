@@ -6,11 +6,11 @@
 #include "device/host.cuh"
 
 extern "C" {
-#include "core/half.h"
 #include "scan/scan_internal.h"
 }
 
 #include "scan/scan_cluster.cuh"
+#include "scan/scan_init_internal.h"
 #include "scan/scan_stream.cuh"
 #include "scan/scan_tile.cuh"
 #include "tuning/scan_tuning.cuh"
@@ -52,20 +52,6 @@ template <class T> struct Accumulator {
 
 /* The dtype whose limits are the identities of min and max. */
 template <class A, class T> using Limit = std::conditional_t<std::is_integral_v<A>, T, A>;
-
-/* The initial value as an accumulator. */
-template <class A, class S> A init_of(const gpi_scan_args *args)
-{
-    if constexpr (std::is_same_v<S, f16_t> || std::is_same_v<S, bf16_t>) {
-        uint16_t bits;
-        memcpy(&bits, args->init, sizeof bits);
-        return std::is_same_v<S, f16_t> ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
-    } else {
-        S stored;
-        memcpy(&stored, args->init, sizeof stored);
-        return (A)stored;
-    }
-}
 
 /* ---- launches ---- */
 
@@ -139,7 +125,7 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
     /* an exclusive sum starts from +0, not from the -0 that is neutral to the last bit */
     p.has_init = args->has_init || (args->op == GP_SUM && args->kind != GP_SCAN_INCLUSIVE);
     if (args->has_init)
-        p.init = init_of<A, typename Types::Out>(args);
+        p.init = init_of<A>(args->init, args->out_dtype, args->sign_bits);
 #ifdef GPI_BACKWARD
     return launch_stream<Types, Op, true>(ctx, args->function, p);
 #else

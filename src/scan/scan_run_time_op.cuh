@@ -2,6 +2,8 @@
 /* Operators as arguments of a kernel: the same for all its threads, one kernel for all of them. */
 #pragma once
 
+#include <type_traits>
+
 #include "core/identity.h"
 #include "device/ops.cuh"
 
@@ -85,27 +87,17 @@ template <class T> struct RunTimeOp<Mat2<T>> {
 /* ---- on the host ---- */
 
 /* An operator on items of so many bits, which an integer accumulator A has below zeros. */
-template <class A> struct HostOp {
-    static RunTimeOp<A> of(gp_op op, int bits, bool is_signed)
-    {
-        const uint64_t sign = is_signed ? 1ull << (bits - 1) : 0;
-        if constexpr (is_integer<A>::value)
-            return {(A)gpi_integer_identity(op, bits, is_signed), (A)sign, (int)op};
-        else
-            return {(A)gpi_float_identity(op), (A)0, (int)op};
-    }
-};
-template <class T> struct HostOp<Affine<T>> {
-    static RunTimeOp<Affine<T>> of(gp_op, int, bool)
-    {
+template <class A> RunTimeOp<A> host_op(gp_op op, int bits, bool is_signed)
+{
+    const uint64_t sign = is_signed ? 1ull << (bits - 1) : 0;
+    if constexpr (std::is_integral_v<A>)
+        return {(A)gpi_integer_identity(op, bits, is_signed), (A)sign, (int)op};
+    else if constexpr (std::is_floating_point_v<A>)
+        return {(A)gpi_float_identity(op), (A)0, (int)op};
+    else if constexpr (sizeof(A) == 2 * sizeof(typename A::Scalar))
         return {{1, 0}};
-    }
-};
-template <class T> struct HostOp<Mat2<T>> {
-    static RunTimeOp<Mat2<T>> of(gp_op, int, bool)
-    {
+    else
         return {{1, 0, 0, 1}};
-    }
-};
+}
 
 } // namespace GPI_SPACE

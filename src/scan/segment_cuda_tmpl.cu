@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Launcher of the segmented scan; compiled per unit: GPI_UNIT, GPI_ITEM (a scalar), GPI_SCALARS. */
-#include <cstring>
 #include <type_traits>
 
 #include "device/host.cuh"
 
 extern "C" {
 #include "core/dtype.h"
-#include "core/half.h"
 #include "scan/segment_internal.h"
 }
 
+#include "scan/scan_init_internal.h"
 #include "scan/segment_stream.cuh"
 #include "scan/segment_tile.cuh"
 #include "tuning/scan_tuning.cuh"
@@ -48,7 +47,7 @@ using Types = ScanTypes<Item, Acc, Item, sizeof(GPI_ITEM), sizeof(GPI_ITEM), fal
 
 static RunTimeOp<Acc> run_time_op(const gpi_segment_args *args)
 {
-    return HostOp<Acc>::of(args->op, (int)sizeof(GPI_ITEM) * 8, gpi_dtype_is_signed(args->dtype));
+    return host_op<Acc>(args->op, (int)sizeof(GPI_ITEM) * 8, gpi_dtype_is_signed(args->dtype));
 }
 
 /* MIN, and MAX as the MIN of the flipped. A tie keeps the left operand. */
@@ -67,23 +66,6 @@ template <class A> struct Least {
 
 /* ---- arguments ---- */
 
-/* The initial value; or the identity, except that exclusive sums start from +0, not from the -0
- * that is neutral to the last bit. */
-template <class A, class S> A start_of(const gpi_segment_args *args, const A &neutral)
-{
-    if (!args->has_init)
-        return args->op == GP_SUM && args->exclusive ? A{} : neutral;
-    if constexpr (std::is_same_v<S, f16> || std::is_same_v<S, bf16>) {
-        uint16_t bits;
-        memcpy(&bits, args->init, sizeof bits);
-        return std::is_same_v<S, f16> ? gpi_f16_to_float(bits) : gpi_bf16_to_float(bits);
-    } else {
-        S init;
-        memcpy(&init, args->init, sizeof init);
-        return (A)init;
-    }
-}
-
 template <class Op> SegmentParams<Acc, Op> params(const gpi_segment_args *args, const Op &op)
 {
     const uint64_t length = args->segments.row_length;
@@ -93,7 +75,7 @@ template <class Op> SegmentParams<Acc, Op> params(const gpi_segment_args *args, 
     p.n = args->n;
     p.heads = args->heads;
     p.exclusive = args->exclusive;
-    p.start = start_of<Acc, Item>(args, run_time_op(args).neutral);
+    p.start = start_of(args, args->dtype, 0, args->exclusive, run_time_op(args).neutral);
     p.op = op;
     if (!args->heads) {
         p.row_length = length;
