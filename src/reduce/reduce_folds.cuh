@@ -66,8 +66,9 @@ template <class A> GPI_DEVICE void scalar_store(const ReduceParams &p, const Res
         float_store(r, x);
 }
 
-/* Folds whose vectors, lanes and tiles have one type. */
-template <class Fold, class A_> struct OneType {
+/* Folds whose vectors, lanes and tiles have one type; T: an item as stored. */
+template <class Fold, class A_, class T, int PIECE = (int)sizeof(T)> struct OneType {
+    using Items = ReduceItems<T, PIECE>;
     using A = A_;
     using X = A_;
     using Lane = A_;
@@ -97,6 +98,22 @@ template <class Fold, class A_> struct OneType {
     {
         return lane;
     }
+    GPI_DEVICE A item(const char *p) const
+    {
+        return widen<A>(item_load<T, PIECE>(p));
+    }
+    GPI_DEVICE A vector(const typename Items::RawIn &raw) const
+    {
+        A t = widen<A>(raw_get<T>(raw, 0));
+#pragma unroll
+        for (int i = 1; i < Items::per_vector; i++)
+            t = self().apply(t, widen<A>(raw_get<T>(raw, i)));
+        return t;
+    }
+    GPI_DEVICE A start() const
+    {
+        return self().result.has_init ? (A)self().result.init : self().identity();
+    }
 };
 
 /* ---- sums ---- */
@@ -113,8 +130,9 @@ template <class T> GPI_DEVICE uint32_t word_total(uint32_t w, uint32_t t)
 }
 
 /* A: int64_t or uint64_t, float or double. */
-template <class T, class A> struct SumFold : OneType<SumFold<T, A>, A> {
-    using Items = ReduceItems<T>;
+template <class T, class A> struct SumFold : OneType<SumFold<T, A>, A, T> {
+    using Base = OneType<SumFold, A, T>;
+    using Items = typename Base::Items;
     static constexpr bool ordered = false, exact = is_integer<A>::value;
     ResultOf<A> result;
 
@@ -139,20 +157,8 @@ template <class T, class A> struct SumFold : OneType<SumFold<T, A>, A> {
                 t = word_total<T>(raw.w[i], t);
             return Limits<T>::is_signed ? (A)(int32_t)t : (A)t;
         } else {
-            A t = widen<A>(raw_get<T>(raw, 0));
-#pragma unroll
-            for (int i = 1; i < Items::per_vector; i++)
-                t = t + widen<A>(raw_get<T>(raw, i));
-            return t;
+            return Base::vector(raw);
         }
-    }
-    GPI_DEVICE A item(const char *p) const
-    {
-        return widen<A>(item_load<T, Items::piece>(p));
-    }
-    GPI_DEVICE A start() const
-    {
-        return result.has_init ? (A)result.init : identity();
     }
     /* The sum of nothing is +0, not the -0 that is neutral. */
     GPI_DEVICE void finish(const ReduceParams &p, uint64_t n, A all) const
@@ -166,7 +172,7 @@ template <class T, class A> struct SumFold : OneType<SumFold<T, A>, A> {
 /* A: 32 bits for items up to 4 bytes. Signed integers differ from unsigned ones only in their
  * order, so they have MIN and MAX alone. Floats have PRODUCT, which is ordered: a product of items
  * that lie far apart overflows where one of neighbours does not. */
-template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A> {
+template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A, T> {
     using Items = ReduceItems<T>;
     static constexpr bool ordered = !is_integer<A>::value, exact = !ordered;
     ResultOf<A> result;
@@ -220,14 +226,6 @@ template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A> {
             return t;
         });
     }
-    GPI_DEVICE A item(const char *p) const
-    {
-        return widen<A>(item_load<T, Items::piece>(p));
-    }
-    GPI_DEVICE A start() const
-    {
-        return result.has_init ? (A)result.init : identity();
-    }
     GPI_DEVICE void finish(const ReduceParams &p, uint64_t, A all) const
     {
         scalar_store<A>(p, result, all);
@@ -236,8 +234,8 @@ template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A> {
 
 /* ---- pair operators ---- */
 
-template <class A, class Op, int PIECE> struct PairFold : OneType<PairFold<A, Op, PIECE>, A> {
-    using Items = ReduceItems<A, PIECE>;
+template <class A, class Op, int PIECE>
+struct PairFold : OneType<PairFold<A, Op, PIECE>, A, A, PIECE> {
     static constexpr bool ordered = true, exact = false;
     ReduceResult<A> result;
 
@@ -252,22 +250,6 @@ template <class A, class Op, int PIECE> struct PairFold : OneType<PairFold<A, Op
     GPI_DEVICE A apply(A l, A r) const
     {
         return Op::apply(l, r);
-    }
-    GPI_DEVICE A vector(const typename Items::RawIn &raw) const
-    {
-        A t = raw_get<A>(raw, 0);
-#pragma unroll
-        for (int i = 1; i < Items::per_vector; i++)
-            t = Op::apply(t, raw_get<A>(raw, i));
-        return t;
-    }
-    GPI_DEVICE A item(const char *p) const
-    {
-        return item_load<A, PIECE>(p);
-    }
-    GPI_DEVICE A start() const
-    {
-        return result.has_init ? result.init : identity();
     }
     GPI_DEVICE void finish(const ReduceParams &, uint64_t, A all) const
     {
@@ -343,7 +325,7 @@ template <class T, class V> struct PlaceFold {
 #pragma unroll
             for (int i = 0; i < Items::RawIn::words; i++)
                 turned.w[i] = raw.w[i] ^ (largest ? ~0u : 0u);
-            return least(turned);
+            return extreme<false>(turned);
         } else {
             return largest ? extreme<true>(raw) : extreme<false>(raw);
         }
@@ -402,17 +384,6 @@ template <class T, class V> struct PlaceFold {
     {
         using Limit = std::conditional_t<integer, T, V>;
         return narrow<T>((V)(largest ? lowest_value<Limit>() : highest_value<Limit>()));
-    }
-
-    static GPI_DEVICE V least(const typename Items::RawIn &turned)
-    {
-        V best = widen<V>(raw_get<T>(turned, 0));
-#pragma unroll
-        for (int i = 1; i < Items::per_vector; i++) {
-            V x = widen<V>(raw_get<T>(turned, i));
-            best = x < best ? x : best;
-        }
-        return best;
     }
 
     template <bool LARGEST> static GPI_DEVICE V extreme(const typename Items::RawIn &raw)
