@@ -188,7 +188,7 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct WarpPart {
     }
 
     /* Only the first count items of the part exist; the others become identities. */
-    GPI_DEVICE void load_partial(const char *p, int count)
+    GPI_DEVICE void load_partial(const char *p, int count, const Op &op = Op())
     {
 #pragma unroll
         for (int k = 0; k < K; k++) {
@@ -196,7 +196,7 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct WarpPart {
 #pragma unroll
             for (int i = 0; i < Types::per_vector; i++) {
                 int at = (k * 32 + lane_id()) * Types::per_vector + i;
-                In x = narrow<In>(Op::identity());
+                In x = narrow<In>(op.identity());
                 if (at < count)
                     x = item_load<In, Types::piece_in>(p + (int64_t)at * sizeof(In));
                 raw_set<In>(raw[k], i, x);

@@ -50,17 +50,6 @@ static size_t item_bytes(const gp_scan_desc *d)
     return gpi_dtype_bytes(d->in_dtype) * gpi_op_scalars(d->op);
 }
 
-/* segments: what describes them, if an array does. */
-static gp_status check_arrays(gp_context *ctx, const char *f, const gp_scan_desc *d,
-                              struct gpi_array segments, const void *in, uint64_t n, void *out)
-{
-    const uint64_t bytes = n * item_bytes(d);
-    const size_t scalar = gpi_dtype_bytes(d->in_dtype);
-    const struct gpi_array arrays[] = {GPI_READ("in", in, bytes, scalar), segments,
-                                       GPI_WRITE_OVER(2, "out", out, bytes, scalar)};
-    return gpi_check_arrays(ctx, f, arrays, 3);
-}
-
 /* ---- workspace ------------------------------------------------------------------------------- */
 
 static size_t heads_bytes(uint64_t n)
@@ -125,10 +114,16 @@ static gp_status run(gp_context *ctx, const gp_scan_desc *d, struct gpi_segment_
     return scan(ctx, args);
 }
 
+/* of: the array that describes the segments, if one does. */
 static gp_status scan_segments(gp_context *ctx, const char *f, const gp_scan_desc *d,
-                               const struct gpi_segments *segments, const void *in, uint64_t n,
-                               void *out)
+                               const struct gpi_segments *segments, struct gpi_array of,
+                               const void *in, uint64_t n, void *out)
 {
+    const uint64_t bytes = n * item_bytes(d);
+    const size_t scalar = gpi_dtype_bytes(d->in_dtype);
+    const struct gpi_array arrays[] = {GPI_READ("in", in, bytes, scalar), of,
+                                       GPI_WRITE_OVER(2, "out", out, bytes, scalar)};
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 3));
     struct gpi_segment_args args = {.function = f,
                                     .in = in,
                                     .out = out,
@@ -143,7 +138,15 @@ static gp_status scan_segments(gp_context *ctx, const char *f, const gp_scan_des
     if (d->init)
         memcpy(args.init, d->init, item_bytes(d));
     GPI_ON_DEVICE(ctx);
-    return run(ctx, d, &args);
+    if (segments->source != GPI_SEGMENT_OFFSETS)
+        return run(ctx, d, &args);
+    const struct gpi_content rule =
+        GPI_OFFSETS("offsets", segments->array, segments->count, segments->offset_dtype, n);
+    if (ctx->backend == GP_BACKEND_CPU)
+        GPI_TRY(gpi_content_check(ctx, f, &rule));
+    else
+        GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
+    return gpi_validate_end(ctx, f, run(ctx, d, &args));
 }
 
 gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n,
@@ -161,19 +164,12 @@ gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const voi
     size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
     const struct gpi_array of =
         GPI_READ("offsets", offsets, ((uint64_t)num_segments + 1) * offset_bytes, offset_bytes);
-    GPI_TRY(check_arrays(ctx, f, &d, of, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_OFFSETS,
                                     .array = offsets,
                                     .item_bytes = offset_bytes,
                                     .offset_dtype = offset_dtype,
                                     .count = num_segments};
-    const struct gpi_content rule = GPI_OFFSETS("offsets", offsets, num_segments, offset_dtype, n);
-    if (n == 0)
-        return GP_OK;
-    if (ctx->backend == GP_BACKEND_CPU)
-        GPI_TRY(gpi_content_check(ctx, f, &rule));
-    GPI_TRY(gpi_validate_begin(ctx, f, &rule, ctx->backend == GP_BACKEND_CUDA));
-    return gpi_validate_end(ctx, f, scan_segments(ctx, f, &d, &segments, in, n, out));
+    return scan_segments(ctx, f, &d, &segments, of, in, n, out);
 }
 
 gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, const void *in,
@@ -185,9 +181,8 @@ gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, const void 
     GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     const struct gpi_array of = GPI_READ("heads", heads, n, 1);
-    GPI_TRY(check_arrays(ctx, f, &d, of, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_FLAGS, .array = heads, .item_bytes = 1};
-    return scan_segments(ctx, f, &d, &segments, in, n, out);
+    return scan_segments(ctx, f, &d, &segments, of, in, n, out);
 }
 
 gp_status gp_scan_by_key(gp_context *ctx, const gp_scan_desc *desc, size_t key_bytes,
@@ -202,10 +197,9 @@ gp_status gp_scan_by_key(gp_context *ctx, const gp_scan_desc *desc, size_t key_b
                         key_bytes);
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     const struct gpi_array of = GPI_READ("keys", keys, (uint64_t)n * key_bytes, key_bytes);
-    GPI_TRY(check_arrays(ctx, f, &d, of, in, n, out));
     struct gpi_segments segments = {
         .source = GPI_SEGMENT_KEYS, .array = keys, .item_bytes = key_bytes};
-    return scan_segments(ctx, f, &d, &segments, in, n, out);
+    return scan_segments(ctx, f, &d, &segments, of, in, n, out);
 }
 
 /* num_rows * row_length, both at most 2^40: their product may not fit. */
@@ -227,15 +221,14 @@ gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const void *in
                        size_t row_length, void *out)
 {
     static const char f[] = "gp_scan_rows";
-    const struct gpi_array none = GPI_READ("", NULL, 0, 1);
+    const struct gpi_array of = GPI_READ("", NULL, 0, 1);
     uint64_t n = 0;
     gp_scan_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(check_rows(ctx, f, num_rows, row_length, &n));
-    GPI_TRY(check_arrays(ctx, f, &d, none, in, n, out));
     struct gpi_segments segments = {.source = GPI_SEGMENT_ROWS, .row_length = row_length};
-    return scan_segments(ctx, f, &d, &segments, in, n, out);
+    return scan_segments(ctx, f, &d, &segments, of, in, n, out);
 }
 
 gp_status gp_scan_segmented_workspace_bytes(const gp_target *target, const gp_scan_desc *desc,

@@ -130,23 +130,6 @@ template <class Types, class Op, int K> struct SegmentPart {
         }
     }
 
-    /* Only the first count items of the part exist; the others become identities. */
-    GPI_DEVICE void load_partial(const char *p, int count, const Op &op)
-    {
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            in.raw[k] = {};
-#pragma unroll
-            for (int i = 0; i < per_vector; i++) {
-                const int at = (k * 32 + lane_id()) * per_vector + i;
-                In x = narrow<In>(op.identity());
-                if (at < count)
-                    x = item_load<In, Types::piece_in>(p + (int64_t)at * sizeof(In));
-                raw_set<In>(in.raw[k], i, x);
-            }
-        }
-    }
-
     /* Fill before[] and open; returns the fold of the whole part. */
     GPI_DEVICE Folded<A> scan(const Params &p)
     {

@@ -44,7 +44,7 @@ GPI_DEVICE void load_items(const SegmentParams<typename Types::A, Op> &p, uint32
     if (whole && (inside || misalignment(p.in) == 0))
         part.in.load(in);
     else
-        part.load_partial(in, count, p.op);
+        part.in.load_partial(in, count, p.op);
 }
 
 /* By one warp. Publish the fold of a tile, draw the next one, look ahead: before is the fold of the
