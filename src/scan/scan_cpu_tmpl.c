@@ -255,6 +255,20 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
     return carry;
 }
 
+static size_t block_items(const struct job *job, uint64_t block)
+{
+    uint64_t left = job->n - block * BLOCK;
+    return left < BLOCK ? (size_t)left : BLOCK;
+}
+
+/* Stores past the cache are not ordered by the end of a parallel loop. */
+static void stores_done(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
 static void pass_on(struct job *job, uint64_t block, acc_t carry)
 {
     job->carry = carry;
@@ -269,8 +283,8 @@ static void run(void *arg, size_t thread)
     uint64_t block;
     (void)thread;
     while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks) {
-        uint64_t first = block * BLOCK, left = job->n - first;
-        size_t n = left < BLOCK ? (size_t)left : BLOCK;
+        uint64_t first = block * BLOCK;
+        size_t n = block_items(job, block);
         bool reduce = job->reduce && block + 1 < job->blocks;
         acc_t sum = reduce ? block_reduce(job->op, job, first, n) : identity(job->op);
         gpi_wait_for(&job->turn, block);
@@ -281,9 +295,7 @@ static void run(void *arg, size_t thread)
         if (!reduce)
             pass_on(job, block, carry);
     }
-#if defined(__SSE2__)
-    _mm_sfence(); /* stores past the cache are not ordered by the end of the parallel loop */
-#endif
+    stores_done();
 }
 
 static void chained_run(int threads, struct job *job)

@@ -34,7 +34,6 @@ template <class A> struct FamilyParams {
     bool out_signed, wide;
     int step;          /* from an item to the next: 1, or -1 with in and out at the last item */
     int method;        /* gp_scan_tile */
-    int level;         /* of the recursion: in holds the sums of level - 1 */
     bool local;        /* every tile's prefix is the identity */
     A *sums;           /* of tiles or parts, or NULL */
     const A *prefixes; /* of tiles, or NULL */
@@ -46,83 +45,44 @@ template <class S> struct Tag {
     using Type = S;
 };
 
-template <class A> struct ScalarBytes {
-    static constexpr int value = (int)sizeof(A);
-};
-template <class T> struct ScalarBytes<Affine<T>> {
-    static constexpr int value = (int)sizeof(T);
-};
-template <class T> struct ScalarBytes<Mat2<T>> {
-    static constexpr int value = (int)sizeof(T);
-};
+template <class A> constexpr int scalar_bytes = (int)sizeof(A);
+template <class T> constexpr int scalar_bytes<Affine<T>> = (int)sizeof(T);
+template <class T> constexpr int scalar_bytes<Mat2<T>> = (int)sizeof(T);
 
-template <class A> struct SameType {
-    template <class F> static GPI_DEVICE void with(int, F f)
-    {
-        f(Tag<A>());
-    }
-};
-
-/* with(dtype, f) calls f(Tag<S>()), S being the type of a dtype that A accumulates. */
-template <class A> struct Stored : SameType<A> {
-};
-
-template <> struct Stored<uint32_t> {
-    template <class F> static GPI_DEVICE void with(int dtype, F f)
-    {
-        switch (dtype) {
-        case GP_I8:
-            return f(Tag<int8_t>());
-        case GP_U8:
-            return f(Tag<uint8_t>());
-        case GP_I16:
-            return f(Tag<int16_t>());
-        case GP_U16:
-            return f(Tag<uint16_t>());
-        default:
+/* Calls f(Tag<S>()), S being the type of a dtype that A accumulates. */
+template <class A, class F> GPI_DEVICE void with_stored(int dtype, F f)
+{
+    if constexpr (std::is_same_v<A, uint64_t>) {
+        if (dtype == GP_I32)
+            return f(Tag<int32_t>());
+        if (dtype == GP_U32)
             return f(Tag<uint32_t>());
-        }
     }
-};
-
-template <> struct Stored<uint64_t> {
-    template <class F> static GPI_DEVICE void with(int dtype, F f)
-    {
-        if (dtype == GP_I64 || dtype == GP_U64)
-            f(Tag<uint64_t>());
-        else if (dtype == GP_I32)
-            f(Tag<int32_t>());
-        else
-            Stored<uint32_t>::with(dtype, f);
-    }
-};
-
-template <> struct Stored<float> {
-    template <class F> static GPI_DEVICE void with(int dtype, F f)
-    {
+    if constexpr (std::is_integral_v<A>) {
+        if (dtype == GP_I8)
+            return f(Tag<int8_t>());
+        if (dtype == GP_U8)
+            return f(Tag<uint8_t>());
+        if (dtype == GP_I16)
+            return f(Tag<int16_t>());
+        if (dtype == GP_U16)
+            return f(Tag<uint16_t>());
+    } else if constexpr (std::is_same_v<A, float>) {
         if (dtype == GP_F16)
-            f(Tag<f16_t>());
-        else if (dtype == GP_BF16)
-            f(Tag<bf16_t>());
-        else
-            f(Tag<float>());
-    }
-};
-
-template <> struct Stored<double> {
-    template <class F> static GPI_DEVICE void with(int dtype, F f)
-    {
+            return f(Tag<f16_t>());
+        if (dtype == GP_BF16)
+            return f(Tag<bf16_t>());
+    } else if constexpr (std::is_same_v<A, double>) {
         if (dtype == GP_F32)
-            f(Tag<float>());
-        else
-            f(Tag<double>());
+            return f(Tag<float>());
     }
-};
+    f(Tag<A>());
+}
 
 /* Bytes between the scalars of an item stored as S. */
 template <class A, class S> GPI_DEVICE constexpr int piece_of()
 {
-    return sizeof(S) == sizeof(A) ? ScalarBytes<A>::value : (int)sizeof(S);
+    return sizeof(S) == sizeof(A) ? scalar_bytes<A> : (int)sizeof(S);
 }
 
 template <class A, class S> GPI_DEVICE A stored_load(const char *array, uint64_t i)
@@ -143,15 +103,6 @@ template <class A, class S> GPI_DEVICE bool stored_save(char *array, uint64_t i,
 
 /* ---- sizes ---- */
 
-/* Items of the array of this level. With n on the device, p.n is the bound of level 0. */
-template <class A> GPI_DEVICE uint64_t family_n(const FamilyParams<A> &p)
-{
-    uint64_t n = item_count(p);
-    for (int level = 0; level < p.level; level++)
-        n = (n + Family<A>::tile - 1) / Family<A>::tile;
-    return n;
-}
-
 /* Items of the tile that begins at first. */
 template <class A> GPI_DEVICE int tile_count(uint64_t n, uint64_t first)
 {
@@ -171,10 +122,10 @@ template <class A> GPI_DEVICE FamilyParams<A> directed(const FamilyParams<A> &p,
 {
     FamilyParams<A> q = p;
     if (p.step < 0 && n > 0) {
-        Stored<A>::with(p.in_dtype,
-                        [&](auto tag) { q.in += (n - 1) * sizeof(typename decltype(tag)::Type); });
-        Stored<A>::with(p.out_dtype,
-                        [&](auto tag) { q.out += (n - 1) * sizeof(typename decltype(tag)::Type); });
+        with_stored<A>(p.in_dtype,
+                       [&](auto tag) { q.in += (n - 1) * sizeof(typename decltype(tag)::Type); });
+        with_stored<A>(p.out_dtype,
+                       [&](auto tag) { q.out += (n - 1) * sizeof(typename decltype(tag)::Type); });
     }
     return q;
 }
@@ -183,7 +134,7 @@ template <class A> GPI_DEVICE FamilyParams<A> directed(const FamilyParams<A> &p,
 template <class A>
 GPI_DEVICE void tile_load(const FamilyParams<A> &p, A *s, uint64_t first, int count)
 {
-    Stored<A>::with(p.in_dtype, [&](auto tag) {
+    with_stored<A>(p.in_dtype, [&](auto tag) {
         using S = typename decltype(tag)::Type;
 #pragma unroll
         for (int k = 0; k < Family<A>::items; k++) {
@@ -199,7 +150,7 @@ GPI_DEVICE void tile_store(const FamilyParams<A> &p, const A *s, uint64_t first,
                            A prefix)
 {
     const int shift = p.kind != GP_SCAN_INCLUSIVE;
-    Stored<A>::with(p.out_dtype, [&](auto tag) {
+    with_stored<A>(p.out_dtype, [&](auto tag) {
         using S = typename decltype(tag)::Type;
         bool fits = true;
         for (int i = threadIdx.x; i < count; i += Family<A>::threads) {
@@ -215,7 +166,7 @@ GPI_DEVICE void tile_store(const FamilyParams<A> &p, const A *s, uint64_t first,
 template <class A> GPI_DEVICE void total_store(const FamilyParams<A> &p, A total)
 {
     uint64_t word = 0;
-    if constexpr (ScalarBytes<A>::value != sizeof(A)) {
+    if constexpr (scalar_bytes<A> != sizeof(A)) {
         word = 0;
     } else if constexpr (!is_integer<A>::value) {
         word = (uint64_t)__double_as_longlong((double)total + 0.0); /* never -0 */
@@ -236,7 +187,7 @@ template <class A> GPI_DEVICE void total_store(const FamilyParams<A> &p, A total
 template <class A> GPI_DEVICE void family_finish(const FamilyParams<A> &p, uint64_t n, A total)
 {
     if (p.kind == GP_SCAN_ROW_POINTERS)
-        Stored<A>::with(p.out_dtype, [&](auto tag) {
+        with_stored<A>(p.out_dtype, [&](auto tag) {
             bool fits = stored_save<A, typename decltype(tag)::Type>(p.out, n, total);
             if (p.wide && !fits)
                 report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);

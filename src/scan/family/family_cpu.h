@@ -33,20 +33,6 @@ static struct part part_of(const struct family *f, uint64_t i)
     return (struct part){f->job->blocks * i / f->parts, f->job->blocks * (i + 1) / f->parts};
 }
 
-static size_t block_items(const struct job *job, uint64_t block)
-{
-    uint64_t left = job->n - block * BLOCK;
-    return left < BLOCK ? (size_t)left : BLOCK;
-}
-
-/* Stores past the cache are not ordered by the end of a parallel loop. */
-static void stores_done(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
-
 static void part_reduce(void *arg, size_t i)
 {
     struct family *f = arg;

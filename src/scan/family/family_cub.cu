@@ -67,7 +67,7 @@ template <class Acc> struct Source : Position<Source<Acc>, Acc> {
         const uint64_t i = (uint64_t)(at + d);
         Acc x = p.op.neutral;
         if (i < item_count(p))
-            Stored<Acc>::with(p.in_dtype, [&](auto tag) {
+            with_stored<Acc>(p.in_dtype, [&](auto tag) {
                 x = stored_load<Acc, typename decltype(tag)::Type>(p.in, i);
             });
         return x;
@@ -89,7 +89,7 @@ template <class Acc> struct Sink {
         const uint64_t shift = p.kind == GP_SCAN_INCLUSIVE,
                        outputs = n + (p.kind != GP_SCAN_EXCLUSIVE);
         if (i >= shift && i < outputs)
-            Stored<Acc>::with(p.out_dtype, [&](auto tag) {
+            with_stored<Acc>(p.out_dtype, [&](auto tag) {
                 using S = typename decltype(tag)::Type;
                 if (!stored_save<Acc, S>(p.out, i - shift, fold) && p.wide)
                     report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
@@ -129,7 +129,7 @@ int scan(const gp_context *ctx, const gpi_scan_args *args, void *temporary, size
 } // namespace
 } // namespace GPI_SPACE
 
-#define UNIT(name, bytes)                                                                          \
+#define UNIT(name)                                                                                 \
     extern "C" int GPI_LAUNCHER(gpi_scan_cub_##name)(                                              \
         const gp_context *ctx, const gpi_scan_args *args, void *temporary, size_t *size)           \
     {                                                                                              \

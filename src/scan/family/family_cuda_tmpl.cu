@@ -56,19 +56,15 @@ Params next_level(const Params &p, uint64_t items, const Acc *sums, Acc *prefixe
     up.kind = GP_SCAN_EXCLUSIVE;
     up.total = nullptr;
     up.wide = false;
-    up.level++;
-    if (!p.device_n) { /* otherwise kernels count from the bound of level 0 */
-        up.n = items;
-        up.level = 0;
-    }
+    up.n = items;
+    up.device_n = nullptr;
     return up;
 }
 
-/* items: of this level, or their bound. keep: accumulators for the local scans, or NULL. */
-gp_status multi_pass(gp_context *ctx, Params p, uint64_t items, bool fan, Acc *keep,
-                     gpi_frame *frame)
+/* keep: accumulators for the local scans, or NULL. */
+gp_status multi_pass(gp_context *ctx, Params p, bool fan, Acc *keep, gpi_frame *frame)
 {
-    const uint32_t tiles = tiles_of(items);
+    const uint32_t tiles = tiles_of(p.n);
     if (tiles == 1) {
         family_scan_k<Acc><<<1, threads, 0, ctx->stream>>>(p);
         return gpi_cuda_launched(ctx, function);
@@ -86,7 +82,7 @@ gp_status multi_pass(gp_context *ctx, Params p, uint64_t items, bool fan, Acc *k
         family_scan_k<Acc><<<tiles, threads, 0, ctx->stream>>>(first);
     else
         family_reduce_k<Acc><<<tiles, threads, 0, ctx->stream>>>(first);
-    GPI_TRY(multi_pass(ctx, next_level(p, tiles, sums, prefixes), tiles, fan, nullptr, frame));
+    GPI_TRY(multi_pass(ctx, next_level(p, tiles, sums, prefixes), fan, nullptr, frame));
     p.prefixes = prefixes;
     if (fan) {
         p.in = first.out;
@@ -130,7 +126,7 @@ gp_status with_frame(gp_context *ctx, const Params &p, gp_algorithm algorithm, b
     if (algorithm == GP_ALGORITHM_FENWICK)
         return fenwick(ctx, p, frame);
     Acc *kept = keep && tiles_of(p.n) > 1 ? take(frame, p.n) : nullptr;
-    return multi_pass(ctx, p, p.n, algorithm == GP_ALGORITHM_SCAN_THEN_FAN, kept, frame);
+    return multi_pass(ctx, p, algorithm == GP_ALGORITHM_SCAN_THEN_FAN, kept, frame);
 }
 
 } // namespace

@@ -30,19 +30,18 @@ uint64_t gpi_scan_family_slots(const struct gpi_scan_args *args);
 /* Local scans cannot wait in the output: it would round them, or lose what does not fit. */
 bool gpi_scan_family_keeps(const struct gpi_scan_args *args);
 
-/* UNIT(name, bytes) */
 #define GPI_SCAN_ACCUMULATORS(UNIT)                                                                \
-    UNIT(u32, 4)                                                                                   \
-    UNIT(u64, 8)                                                                                   \
-    UNIT(f32, 4)                                                                                   \
-    UNIT(f64, 8)                                                                                   \
-    UNIT(affine_f32, 8)                                                                            \
-    UNIT(affine_f64, 16)                                                                           \
-    UNIT(mat2_f32, 16)                                                                             \
-    UNIT(mat2_f64, 32)
+    UNIT(u32)                                                                                      \
+    UNIT(u64)                                                                                      \
+    UNIT(f32)                                                                                      \
+    UNIT(f64)                                                                                      \
+    UNIT(affine_f32)                                                                               \
+    UNIT(affine_f64)                                                                               \
+    UNIT(mat2_f32)                                                                                 \
+    UNIT(mat2_f64)
 
 enum gpi_scan_accumulator {
-#define GPI_SCAN_ACCUMULATOR(name, bytes) GPI_SCAN_##name,
+#define GPI_SCAN_ACCUMULATOR(name) GPI_SCAN_##name,
     GPI_SCAN_ACCUMULATORS(GPI_SCAN_ACCUMULATOR)
 #undef GPI_SCAN_ACCUMULATOR
 };

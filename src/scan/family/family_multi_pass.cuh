@@ -33,18 +33,11 @@ __global__ void __launch_bounds__(Family<A>::threads)
 {
     __shared__ A s[Family<A>::tile], part[Family<A>::warps];
     const uint64_t first = (uint64_t)blockIdx.x * Family<A>::tile;
-    tile_load(p, s, first, tile_count<A>(family_n(p), first));
+    tile_load(p, s, first, tile_count<A>(item_count(p), first));
     __syncthreads();
     A sum = tile_reduce(p.op, s, part);
     if (threadIdx.x == 0)
         p.sums[blockIdx.x] = sum;
-}
-
-/* Of the tile that begins at first. Tiles past the last item have none: the scan of the sums stops
- * where the tiles do. */
-template <class A> GPI_DEVICE A prefix_of(const FamilyParams<A> &p, uint64_t n, uint64_t first)
-{
-    return p.prefixes && first < n ? p.prefixes[blockIdx.x] : p.start;
 }
 
 /* Grid: a block per tile. Shared: a tile, an accumulator per thread. After: outputs
@@ -56,9 +49,9 @@ __global__ void __launch_bounds__(Family<A>::threads)
 {
     constexpr int T = Family<A>::tile;
     __shared__ A s[T], sums[Family<A>::threads];
-    const uint64_t n = family_n(p), first = (uint64_t)blockIdx.x * T;
+    const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * T;
     const int count = tile_count<A>(n, first);
-    const A prefix = p.local ? p.op.neutral : prefix_of(p, n, first);
+    const A prefix = p.local ? p.op.neutral : p.prefixes ? p.prefixes[blockIdx.x] : p.start;
     tile_load(p, s, first, count);
     __syncthreads();
     tile_scan(p.op, p.method, s, sums);
@@ -77,11 +70,11 @@ template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
     family_fan_k(const __grid_constant__ FamilyParams<A> p)
 {
-    const uint64_t n = family_n(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
+    const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
     const int count = tile_count<A>(n, first);
-    const A prefix = prefix_of(p, n, first);
-    Stored<A>::with(p.in_dtype, [&](auto tag_in) {
-        Stored<A>::with(p.out_dtype, [&](auto tag_out) {
+    const A prefix = p.prefixes[blockIdx.x];
+    with_stored<A>(p.in_dtype, [&](auto tag_in) {
+        with_stored<A>(p.out_dtype, [&](auto tag_out) {
             using In = typename decltype(tag_in)::Type;
             using Out = typename decltype(tag_out)::Type;
             bool fits = true;
@@ -116,7 +109,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
     family_part_reduce_k(const __grid_constant__ FamilyParams<A> p)
 {
     __shared__ A s[Family<A>::tile], part[Family<A>::warps];
-    const uint64_t n = family_n(p);
+    const uint64_t n = item_count(p);
     const PartTiles tiles = part_tiles<A>(n);
     A sum = p.op.neutral;
     for (uint64_t tile = tiles.begin; tile < tiles.end; tile++) {
@@ -138,7 +131,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
 {
     constexpr int T = Family<A>::tile;
     __shared__ A s[T], sums[Family<A>::threads], part[Family<A>::warps];
-    const uint64_t n = family_n(p);
+    const uint64_t n = item_count(p);
     const PartTiles tiles = part_tiles<A>(n);
     const A mine = threadIdx.x < blockIdx.x ? p.sums[threadIdx.x] : p.op.neutral;
     A prefix = p.op.apply(p.start, block_reduce_by(p.op, mine, part));

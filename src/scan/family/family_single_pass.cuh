@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
     __shared__ uint32_t next;
 
     if (threadIdx.x == 0) {
-        shared_n = family_n(given);
+        shared_n = item_count(given);
         launch = launch_begin(words, (uint32_t)((shared_n + T - 1) / T));
     }
     __syncthreads();

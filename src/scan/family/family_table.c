@@ -8,12 +8,12 @@
 #define CUB_DECLARE(name, sm)                                                                      \
     int gpi_scan_cub_##name##_sm##sm(const gp_context *ctx, const struct gpi_scan_args *args,      \
                                      void *temporary, size_t *bytes);
-#define DECLARE(name, bytes) GPI_SMS_OF(SCAN_DECLARE, name) GPI_SMS_OF(CUB_DECLARE, name)
+#define DECLARE(name) GPI_SMS_OF(SCAN_DECLARE, name) GPI_SMS_OF(CUB_DECLARE, name)
 GPI_SCAN_ACCUMULATORS(DECLARE)
 
 #define SCAN_ENTRY(name, sm) GPI_CUDA(gpi_scan_family_##name##_sm##sm),
 #define CUB_ENTRY(name, sm) GPI_CUDA(gpi_scan_cub_##name##_sm##sm),
-#define ENTRY(name, bytes) {{GPI_SMS_OF(SCAN_ENTRY, name)}, {GPI_SMS_OF(CUB_ENTRY, name)}},
+#define ENTRY(name) {{GPI_SMS_OF(SCAN_ENTRY, name)}, {GPI_SMS_OF(CUB_ENTRY, name)}},
 
 static const struct {
     gpi_scan_fn scan[GPI_SM_COUNT];
