@@ -41,11 +41,13 @@ static gp_status check_bins(gp_context *ctx, const char *f, size_t bins, gp_dtyp
     return GP_OK;
 }
 
+/* n, in, bins and counter_dtype. */
 static gp_status check_input(gp_context *ctx, const char *f, const struct call *c)
 {
     size_t item = gpi_dtype_bytes(c->dtype);
     GPI_TRY(gpi_check_n(ctx, f, "n", c->n));
-    return gpi_check_array(ctx, f, "in", c->in, (uint64_t)c->n * item, item);
+    GPI_TRY(gpi_check_array(ctx, f, "in", c->in, (uint64_t)c->n * item, item));
+    return check_bins(ctx, f, c->bins, c->counter_dtype);
 }
 
 /* The arrays of a call; in and edges have been checked by themselves. */
@@ -168,7 +170,6 @@ gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *in, siz
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     struct call c = {dtype, in, n, NULL, bins, counter_dtype, counts, options};
     GPI_TRY(check_input(ctx, f, &c));
-    GPI_TRY(check_bins(ctx, f, bins, counter_dtype));
     GPI_TRY(gpi_binning_even(ctx, f, dtype, lo, hi, bins, &binning));
     return run(ctx, f, &c, &binning);
 }
@@ -184,7 +185,6 @@ gp_status gp_histogram_edges(gp_context *ctx, gp_dtype dtype, const void *in, si
     struct call c = {dtype, in, n, edges, bins, counter_dtype, counts, options};
     const size_t item = gpi_dtype_bytes(dtype);
     GPI_TRY(check_input(ctx, f, &c));
-    GPI_TRY(check_bins(ctx, f, bins, counter_dtype));
     GPI_TRY(gpi_check_array(ctx, f, "edges", edges, ((uint64_t)bins + 1) * item, item));
     gpi_binning_edges(dtype, edges, bins, &binning);
     return run(ctx, f, &c, &binning);
@@ -202,7 +202,6 @@ gp_status gp_bincount(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
                         gp_dtype_string(dtype));
     struct call c = {dtype, in, n, NULL, bins, counter_dtype, counts, options};
     GPI_TRY(check_input(ctx, f, &c));
-    GPI_TRY(check_bins(ctx, f, bins, counter_dtype));
     gpi_binning_whole(dtype, bins, &binning);
     return run(ctx, f, &c, &binning);
 }

@@ -10,24 +10,10 @@
 /* One integer of the dtype, extended to 64 bits by its sign. */
 static uint64_t read_integer(gp_dtype dtype, const void *value)
 {
-#define CASE(name, type)                                                                           \
-    case name: {                                                                                   \
-        type v;                                                                                    \
-        memcpy(&v, value, sizeof v);                                                               \
-        return (uint64_t)v;                                                                        \
-    }
-    switch (dtype) {
-        CASE(GP_I8, int8_t)
-        CASE(GP_U8, uint8_t)
-        CASE(GP_I16, int16_t)
-        CASE(GP_U16, uint16_t)
-        CASE(GP_I32, int32_t)
-        CASE(GP_U32, uint32_t)
-        CASE(GP_I64, int64_t)
-    default:
-        CASE(GP_U64, uint64_t)
-    }
-#undef CASE
+    const size_t bytes = gpi_dtype_bytes(dtype), unused = 64 - 8 * bytes;
+    uint64_t bits = 0;
+    memcpy(&bits, value, bytes); /* little-endian */
+    return gpi_dtype_is_signed(dtype) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
 }
 
 static double read_float(gp_dtype dtype, const void *value)

@@ -307,7 +307,7 @@ static void merge_values(struct gpi_histogram_job *job)
     }
 }
 
-static void count_all(struct gpi_histogram_job *job)
+static void count_all(struct gpi_histogram_job *job, struct gpi_frame *frame)
 {
     const struct gpi_histogram_args *a = job->args;
     const struct gpi_histogram_plan *p = &job->plan;
@@ -318,7 +318,7 @@ static void count_all(struct gpi_histogram_job *job)
     if (p->method == GPI_HISTOGRAM_SHARED || p->method == GPI_HISTOGRAM_DIRECT)
         gpi_parallel_for(job->threads, p->workers, work_in_place, job);
     else if (p->method == GPI_HISTOGRAM_SPLIT)
-        gpi_histogram_split(job, job->split);
+        gpi_histogram_split(job, frame);
     else
         gpi_parallel_for(job->threads, p->workers, work_private, job);
     if (private)
@@ -340,18 +340,20 @@ gp_status gpi_histogram_cpu(gp_context *ctx, const char *function,
     job.plan = gpi_histogram_plan(args->dtype, args->n, args->binning.bins, (size_t)threads);
     if (args->binning.kind != GPI_BINNING_EDGES)
         job.plan.edge_cells = 0;
-    const struct gpi_histogram_pieces size =
-        gpi_histogram_pieces(&job.plan, args->n, args->binning.bins);
-    GPI_FRAME(frame, ctx, function, size.sum);
-    if (job.plan.edge_cells > 0) {
-        uint32_t *below = gpi_frame_take(&frame, size.below);
-        uint32_t *bin = gpi_frame_take(&frame, size.bin);
-        functions.edge_grid(&job.binning, job.plan.edge_cells, below, bin,
-                            gpi_frame_take(&frame, size.edges));
+    const struct gpi_histogram_plan *p = &job.plan;
+    const size_t bins = args->binning.bins;
+    GPI_FRAME(frame, ctx, function, gpi_histogram_frame_bytes(p, args->n, bins));
+    if (p->edge_cells > 0) {
+        uint32_t *below = gpi_frame_take(&frame, p->edge_cells * sizeof *below);
+        uint32_t *bin = gpi_frame_take(&frame, (bins + 1) * sizeof *bin);
+        functions.edge_grid(&job.binning, p->edge_cells, below, bin,
+                            gpi_frame_take(&frame, (2 * bins + 1) * GPI_EDGE_BYTES));
     }
-    job.tables = gpi_frame_take(&frame, size.tables);
-    job.counted = gpi_frame_take(&frame, size.counted);
-    job.split = gpi_frame_take(&frame, size.split);
-    count_all(&job);
+    if (p->method == GPI_HISTOGRAM_BY_VALUE || p->method == GPI_HISTOGRAM_PRIVATE) {
+        job.tables =
+            gpi_frame_take(&frame, p->workers * p->copies * p->stride * sizeof *job.tables);
+        job.counted = gpi_frame_take(&frame, p->workers * sizeof *job.counted);
+    }
+    count_all(&job, &frame);
     return GP_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef GPI_HISTOGRAM_CPU_H
 #define GPI_HISTOGRAM_CPU_H
 
+#include "core/workspace.h"
 #include "histogram/histogram_internal.h"
 
 enum gpi_histogram_method {
@@ -26,15 +27,8 @@ struct gpi_histogram_plan {
 struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t bins,
                                              size_t threads);
 
-/* Bytes of each piece of the frame. */
-struct gpi_histogram_pieces {
-    size_t below, bin, edges; /* of gpi_edge_grid_fn */
-    size_t tables, counted, split;
-    size_t sum;
-};
-
-struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *plan, uint64_t n,
-                                                 size_t bins);
+/* Bytes of the frame that gpi_histogram_cpu() takes. */
+size_t gpi_histogram_frame_bytes(const struct gpi_histogram_plan *plan, uint64_t n, size_t bins);
 
 /* One call on the CPU. */
 struct gpi_histogram_job {
@@ -48,7 +42,6 @@ struct gpi_histogram_job {
     uint32_t *tables;  /* [worker][copy][stride] */
     uint64_t *counted; /* [worker]: items in its tables; 0: they were not even cleared */
     uint64_t outside;
-    void *split; /* the memory of histogram_cpu_split.c */
 };
 
 enum { GPI_HISTOGRAM_VALUES = 256 }; /* of 8-bit dtypes */
@@ -78,6 +71,6 @@ void gpi_histogram_add_shared(const struct gpi_histogram_args *a, size_t begin, 
 /* Enough items for so many bins, and bins beyond the caches. */
 bool gpi_histogram_split_pays(uint64_t n, size_t bins);
 size_t gpi_histogram_split_bytes(uint64_t n, size_t bins, size_t workers);
-void gpi_histogram_split(struct gpi_histogram_job *job, void *memory);
+void gpi_histogram_split(struct gpi_histogram_job *job, struct gpi_frame *frame);
 
 #endif

@@ -94,28 +94,24 @@ struct gpi_histogram_plan gpi_histogram_plan(gp_dtype dtype, uint64_t n, size_t 
     return p;
 }
 
-struct gpi_histogram_pieces gpi_histogram_pieces(const struct gpi_histogram_plan *p, uint64_t n,
-                                                 size_t bins)
+size_t gpi_histogram_frame_bytes(const struct gpi_histogram_plan *p, uint64_t n, size_t bins)
 {
-    struct gpi_histogram_pieces size = {0, 0, 0, 0, 0, 0, 0};
-    if (p->edge_cells > 0) {
-        size.below = gpi_piece(p->edge_cells * sizeof(uint32_t));
-        size.bin = gpi_piece((bins + 1) * sizeof(uint32_t));
-        size.edges = gpi_piece((2 * bins + 1) * GPI_EDGE_BYTES);
-    }
-    if (p->method == GPI_HISTOGRAM_BY_VALUE || p->method == GPI_HISTOGRAM_PRIVATE) {
-        size.tables = gpi_piece(p->workers * p->copies * p->stride * sizeof(uint32_t));
-        size.counted = gpi_piece(p->workers * sizeof(uint64_t));
-    }
+    size_t bytes = 0;
+    if (p->edge_cells > 0)
+        bytes += gpi_piece(p->edge_cells * sizeof(uint32_t)) +
+                 gpi_piece((bins + 1) * sizeof(uint32_t)) +
+                 gpi_piece((2 * bins + 1) * GPI_EDGE_BYTES);
+    if (p->method == GPI_HISTOGRAM_BY_VALUE || p->method == GPI_HISTOGRAM_PRIVATE)
+        bytes += gpi_piece(p->workers * p->copies * p->stride * sizeof(uint32_t)) +
+                 gpi_piece(p->workers * sizeof(uint64_t));
     if (p->method == GPI_HISTOGRAM_SPLIT)
-        size.split = gpi_piece(gpi_histogram_split_bytes(n, bins, p->workers));
-    size.sum = size.below + size.bin + size.edges + size.tables + size.counted + size.split;
-    return size;
+        bytes += gpi_histogram_split_bytes(n, bins, p->workers);
+    return bytes;
 }
 
 size_t gpi_histogram_cpu_bytes(gp_dtype dtype, uint64_t n, size_t bins, int threads)
 {
     const size_t most = threads > 0 ? (size_t)threads : GPI_THREADS_MAX;
     const struct gpi_histogram_plan p = gpi_histogram_plan(dtype, n, bins, most);
-    return gpi_histogram_pieces(&p, n, bins).sum;
+    return gpi_histogram_frame_bytes(&p, n, bins);
 }

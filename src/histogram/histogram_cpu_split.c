@@ -63,41 +63,23 @@ static size_t table_words(size_t bins)
     return in_bucket > buckets ? in_bucket : buckets;
 }
 
-/* Bytes of each piece, in the order of carve(). */
-enum { PIECES = 5 };
-
-static void pieces_of(uint64_t n, size_t bins, size_t parts, size_t bytes[PIECES])
-{
-    const size_t buckets = buckets_of(bins), places = parts * buckets;
-    bytes[0] = gpi_piece(parts * table_words(bins) * sizeof(uint32_t));
-    bytes[1] = bytes[2] = gpi_piece(places * sizeof(uint64_t));
-    bytes[3] = gpi_piece(((size_t)n + AHEAD + 1) * sizeof(uint16_t));
-    bytes[4] = gpi_piece((buckets + places) * sizeof(struct slice));
-}
-
 size_t gpi_histogram_split_bytes(uint64_t n, size_t bins, size_t parts)
 {
-    size_t bytes[PIECES], sum = 0;
-    pieces_of(n, bins, parts, bytes);
-    for (int i = 0; i < PIECES; i++)
-        sum += bytes[i];
-    return sum;
+    const size_t buckets = buckets_of(bins), places = parts * buckets;
+    return gpi_piece(parts * table_words(bins) * sizeof(uint32_t)) +
+           2 * gpi_piece(places * sizeof(uint64_t)) +
+           gpi_piece(((size_t)n + AHEAD + 1) * sizeof(uint16_t)) +
+           gpi_piece((buckets + places) * sizeof(struct slice));
 }
 
-static void carve(struct split *s, char *memory)
+static void carve(struct split *s, struct gpi_frame *frame)
 {
-    size_t bytes[PIECES];
-    void *piece[PIECES];
-    pieces_of(s->job->args->n, s->job->args->binning.bins, s->parts, bytes);
-    for (int i = 0; i < PIECES; i++) {
-        piece[i] = memory;
-        memory += bytes[i];
-    }
-    s->tables = piece[0];
-    s->begin = piece[1];
-    s->end = piece[2];
-    s->low = piece[3];
-    s->slices = piece[4];
+    const size_t n = (size_t)s->job->args->n, places = s->parts * s->buckets;
+    s->tables = gpi_frame_take(frame, s->parts * s->words * sizeof *s->tables);
+    s->begin = gpi_frame_take(frame, places * sizeof *s->begin);
+    s->end = gpi_frame_take(frame, places * sizeof *s->end);
+    s->low = gpi_frame_take(frame, (n + AHEAD + 1) * sizeof *s->low);
+    s->slices = gpi_frame_take(frame, (s->buckets + places) * sizeof *s->slices);
 }
 
 /* ---- to buckets ---- */
@@ -250,7 +232,7 @@ static void work_slices(void *arg, size_t worker)
     }
 }
 
-void gpi_histogram_split(struct gpi_histogram_job *job, void *memory)
+void gpi_histogram_split(struct gpi_histogram_job *job, struct gpi_frame *frame)
 {
     const size_t bins = job->args->binning.bins;
     struct split s = {.job = job,
@@ -258,7 +240,7 @@ void gpi_histogram_split(struct gpi_histogram_job *job, void *memory)
                       .parts = job->plan.workers,
                       .buckets = buckets_of(bins),
                       .words = table_words(bins)};
-    carve(&s, memory);
+    carve(&s, frame);
     gpi_parallel_for(job->threads, s.parts, count_part, &s);
     place_buckets(&s);
     gpi_parallel_for(job->threads, s.parts, move_part, &s);

@@ -115,8 +115,6 @@ gp_status gpi_binning_even(gp_context *ctx, const char *function, gp_dtype dtype
 void gpi_binning_whole(gp_dtype dtype, size_t bins, struct gpi_binning *binning);
 void gpi_binning_edges(gp_dtype dtype, const void *edges, size_t bins, struct gpi_binning *binning);
 
-enum gpi_histogram_unit gpi_histogram_unit_of(gp_dtype dtype);
-
 /* ---- CPU ---- */
 
 /* index[i] = the bin of in[i], or binning->none; count is at most GPI_BINNING_BLOCK. Named

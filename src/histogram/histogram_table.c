@@ -21,34 +21,17 @@ GPI_HISTOGRAM_UNITS(BINNING_DECLARE_ALL)
 static const struct gpi_binning_functions binnings[GPI_HISTOGRAM_UNIT_COUNT][GPI_ISA_COUNT] = {
     GPI_HISTOGRAM_UNITS(BINNING_ENTRIES)};
 
-enum gpi_histogram_unit gpi_histogram_unit_of(gp_dtype dtype)
+/* Dtypes are numbered as the units are, integers signed and unsigned in turn. */
+static enum gpi_histogram_unit unit_of(gp_dtype dtype)
 {
-    switch (dtype) {
-    case GP_F16:
-        return GPI_HISTOGRAM_f16;
-    case GP_BF16:
-        return GPI_HISTOGRAM_bf16;
-    case GP_F32:
-        return GPI_HISTOGRAM_f32;
-    case GP_F64:
-        return GPI_HISTOGRAM_f64;
-    case GP_I8:
-    case GP_U8:
-        return GPI_HISTOGRAM_b8;
-    case GP_I16:
-    case GP_U16:
-        return GPI_HISTOGRAM_b16;
-    case GP_I32:
-    case GP_U32:
-        return GPI_HISTOGRAM_b32;
-    default:
-        return GPI_HISTOGRAM_b64;
-    }
+    if (gpi_dtype_is_float(dtype))
+        return GPI_HISTOGRAM_f16 + (dtype - GP_F16);
+    return GPI_HISTOGRAM_b8 + (dtype - GP_I8) / 2;
 }
 
 struct gpi_binning_functions gpi_binning_find(const gp_context *ctx, gp_dtype dtype)
 {
-    return binnings[gpi_histogram_unit_of(dtype)][ctx->isa];
+    return binnings[unit_of(dtype)][ctx->isa];
 }
 
 #define CUDA_DECLARE(name, sm)                                                                     \
@@ -71,7 +54,7 @@ static const gpi_histogram_cub_fn cub[GPI_SM_COUNT] = {GPI_SMS(CUB_ENTRY)};
 
 gpi_histogram_fn gpi_histogram_find(const gp_context *ctx, gp_dtype dtype)
 {
-    return kernels[gpi_histogram_unit_of(dtype)][ctx->sm_row];
+    return kernels[unit_of(dtype)][ctx->sm_row];
 }
 
 gpi_histogram_cub_fn gpi_histogram_cub_find(const gp_context *ctx)
