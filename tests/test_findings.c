@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What calls find in data when it is too late to return it: the text names the call, the place, the
  * value and what was expected, in the same words on both backends. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gp/gp.h>
@@ -23,12 +25,15 @@ static void expect(gp_status expected, gp_status of_call, const char *text)
     t_numbers_put((const uint64_t[]){__VA_ARGS__},                                                 \
                   sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), dtype, 0, 0)
 #define MINUS(x) (0 - (uint64_t)(x))
+/* The same of bytes. */
+#define PUT_BYTES(...)                                                                             \
+    t_new_from((const int8_t[]){__VA_ARGS__}, sizeof((const int8_t[]){__VA_ARGS__}), 0)
 
 /* ---- numbers that do not fit ----------------------------------------------------------------- */
 
 START_TEST(test_totals_of_reductions)
 {
-    t_array small = PUT(GP_U8, 200, 100), falling = PUT(GP_I8, MINUS(100), MINUS(100));
+    t_array small = PUT_BYTES(-56, 100), falling = PUT_BYTES(-100, -100);
     t_array total = t_new(8, 0), out = t_new(8, 0);
     gp_reduce_desc d = GP_REDUCE_DESC_INIT;
     d.in_dtype = d.out_dtype = GP_U8;
@@ -76,7 +81,7 @@ END_TEST
 /* A sum on the way does not fit, the total does. */
 START_TEST(test_overflow_on_the_way)
 {
-    t_array in = PUT(GP_I8, 100, 100, MINUS(100)), out = t_new(3, 0), total = t_new(8, 0);
+    t_array in = PUT_BYTES(100, 100, -100), out = t_new(3, 0), total = t_new(8, 0);
     gp_scan_desc d = GP_SCAN_DESC_INIT;
     d.in_dtype = d.out_dtype = GP_I8;
     d.total = total.data;
@@ -94,10 +99,10 @@ START_TEST(test_results_without_room)
     t_array flags = PUT(GP_U32, 0x01010101), counts = PUT(GP_U32, 3, 4);
     gp_compact_desc d = GP_COMPACT_DESC_INIT;
     d.item_bytes = 4;
-    d.flags = flags.data;
     d.capacity = 2;
-    d.out_count = count.data;
-    (void)d;
+    expect(GP_ERROR_CAPACITY,
+           gp_compact_by(t_ctx(), &d, in.data, flags.data, 4, out.data, count.data),
+           "gp_compact_by: the result has 4 items, capacity is 2");
     expect(GP_ERROR_CAPACITY,
            gp_expand_counts(t_ctx(), 4, in.data, GP_U32, counts.data, 2, 2, out.data, count.data),
            "gp_expand_counts: the result has 7 items, capacity is 2");
@@ -248,8 +253,7 @@ START_TEST(test_offsets_of_balance)
     expect(GP_ERROR_DATA,
            gp_merge_path_partition(t_ctx(), dtype, offsets.data, 2, 5, 2, out.data, more.data),
            "gp_merge_path_partition: row_pointers[2] - row_pointers[0] is 4, expected 5");
-    expect(GP_ERROR_DATA,
-           gp_csr_to_coo(t_ctx(), dtype, offsets.data, 2, 5, GP_U32, out.data),
+    expect(GP_ERROR_DATA, gp_csr_to_coo(t_ctx(), dtype, offsets.data, 2, 5, GP_U32, out.data),
            "gp_csr_to_coo: row_pointers[2] - row_pointers[0] is 4, expected 5");
     t_free(&offsets);
     t_free(&out);

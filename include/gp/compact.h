@@ -37,9 +37,9 @@ typedef enum gp_compact_kind {
 /** The full form of a compaction; start from GP_COMPACT_DESC_INIT. */
 typedef struct gp_compact_desc {
     size_t size;          /**< sizeof(gp_compact_desc) */
-    gp_compact_kind kind; /**< */
-    size_t
-        item_bytes; /**< 1 to 65536; with a comparison 0 or the size of dtype; unused by INDICES */
+    gp_compact_kind kind; /**< what goes to out */
+    /** 1 to 65536; with a comparison 0 or the size of dtype; not used by INDICES. */
+    size_t item_bytes;
     gp_compare compare;   /**< 0: by the flags in keep */
     gp_dtype dtype;       /**< of the items, with a comparison */
     const void *value;    /**< with a comparison: host pointer to one dtype, read during the call */
