@@ -161,6 +161,26 @@ START_TEST(test_short_forms_are_named_in_their_errors)
 }
 END_TEST
 
+/* ... and name their own parameters; a dtype shows as its name, or the number that is none. */
+START_TEST(test_short_forms_name_their_parameters)
+{
+    gp_scan_desc scan = GP_SCAN_DESC_INIT;
+    uint32_t word = 0;
+    T_STATUS(GP_ERROR_DTYPE, gp_scan_inclusive(t_ctx(), (gp_dtype)99, GP_SUM, &word, 1, &word));
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_scan_inclusive: dtype is 99, expected a gp_dtype");
+    T_STATUS(GP_ERROR_DTYPE, gp_scan(t_ctx(), &scan, &word, 1, &word));
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_scan: desc->in_dtype is 0, expected a gp_dtype");
+    T_STATUS(GP_ERROR_OP, gp_scan_exclusive(t_ctx(), GP_F32, GP_XOR, &word, 1, NULL, &word));
+    ck_assert_str_eq(gp_last_error(t_ctx()),
+                     "gp_scan_exclusive: op is xor, which has no meaning for f32");
+    T_STATUS(GP_ERROR_OP, gp_reduce(t_ctx(), GP_U32, (gp_op)77, &word, 1, &word));
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_reduce: op is 77, not a gp_op");
+    T_STATUS(GP_ERROR_DTYPE, gp_compact_indices(t_ctx(), GP_F32, NULL, 0, NULL, NULL));
+    ck_assert_str_eq(gp_last_error(t_ctx()),
+                     "gp_compact_indices: index_dtype is f32, expected u32 or u64");
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("errors");
@@ -173,6 +193,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_memory_functions_refuse);
     tcase_add_test(c, test_last_error_names_function_argument_and_value);
     tcase_add_test(c, test_short_forms_are_named_in_their_errors);
+    tcase_add_test(c, test_short_forms_name_their_parameters);
     return s;
 }
 

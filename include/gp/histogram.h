@@ -90,7 +90,7 @@ GP_API gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *
  * @param[in] edges bins + 1 ascending values of dtype in the context's memory, aligned to their
  *                  size; must not overlap counts or *options->outside. If they are not ascending,
  *                  or one is a NaN, it is unspecified which values count where, but nothing outside
- *                  the arrays is touched.
+ *                  the arrays is touched. A context that validates (core.h) refuses them.
  *
  * Everything else is as for gp_histogram_even(), except that GP_ALGORITHM_CUB is not supported.
  *

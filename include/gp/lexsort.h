@@ -5,7 +5,8 @@
  *
  * Rows and columns are unsigned numbers, or signed ones that are not negative. The fewer bits they
  * use, the faster: say so in the options where it is known. If an index then does not keep to its
- * bits the outputs are unspecified, but nothing outside the arrays is touched.
+ * bits the outputs are unspecified, but nothing outside the arrays is touched. A context that
+ * validates (core.h) refuses indices that are negative or do not keep to their bits.
  */
 #ifndef GP_LEXSORT_H
 #define GP_LEXSORT_H

@@ -95,10 +95,13 @@ gp_status gpi_fail_n(gp_context *ctx, const char *function, const char *argument
 }
 
 gp_status gpi_fail_dtype(gp_context *ctx, const char *function, const char *argument,
-                         gp_dtype dtype)
+                         gp_dtype dtype, const char *expected)
 {
-    return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d, not a gp_dtype", function, argument,
-                    (int)dtype);
+    if (gpi_dtype_bytes(dtype))
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %s, expected %s", function, argument,
+                        gp_dtype_string(dtype), expected);
+    return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d, expected %s", function, argument,
+                    (int)dtype, expected);
 }
 
 gp_status gpi_fail_overlap(gp_context *ctx, const char *function, const char *name_a, const void *a,
@@ -122,8 +125,7 @@ gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const cha
                                 gp_dtype dtype)
 {
     if (dtype != GP_U32 && dtype != GP_I32 && dtype != GP_U64 && dtype != GP_I64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected u32, i32, u64 or i64",
-                        function, argument, (int)dtype, gp_dtype_string(dtype));
+        return gpi_fail_dtype(ctx, function, argument, dtype, "u32, i32, u64 or i64");
     return GP_OK;
 }
 
@@ -141,9 +143,7 @@ gp_status gpi_check_index_value(gp_context *ctx, const char *function, const cha
 gp_status gpi_check_unsigned_index(gp_context *ctx, const char *function, gp_dtype dtype)
 {
     if (dtype != GP_U32 && dtype != GP_U64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE,
-                        "%s: index_dtype is %d (%s), expected GP_U32 or GP_U64", function,
-                        (int)dtype, gp_dtype_string(dtype));
+        return gpi_fail_dtype(ctx, function, "index_dtype", dtype, "u32 or u64");
     return GP_OK;
 }
 

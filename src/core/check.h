@@ -60,8 +60,10 @@ gp_status gpi_check_array_slow(gp_context *ctx, const char *function, const char
 /* This build has no code for the GPU of ctx. */
 gp_status gpi_fail_sm(gp_context *ctx, const char *function);
 gp_status gpi_fail_n(gp_context *ctx, const char *function, const char *argument, uint64_t n);
+/* expected: such as "u32 or u64". The one way in which texts show a dtype: by its name, or what is
+ * none by its number. */
 gp_status gpi_fail_dtype(gp_context *ctx, const char *function, const char *argument,
-                         gp_dtype dtype);
+                         gp_dtype dtype, const char *expected);
 gp_status gpi_fail_overlap(gp_context *ctx, const char *function, const char *name_a, const void *a,
                            uint64_t bytes_a, const char *name_b, const void *b, uint64_t bytes_b);
 
@@ -93,7 +95,8 @@ static inline gp_status gpi_check_n(gp_context *ctx, const char *function, const
 static inline gp_status gpi_check_dtype(gp_context *ctx, const char *function, const char *argument,
                                         gp_dtype dtype)
 {
-    return gpi_dtype_bytes(dtype) ? GP_OK : gpi_fail_dtype(ctx, function, argument, dtype);
+    return gpi_dtype_bytes(dtype) ? GP_OK
+                                  : gpi_fail_dtype(ctx, function, argument, dtype, "a gp_dtype");
 }
 
 /* algorithm is a gp_algorithm, otherwise GP_ERROR_ARGUMENT; it is one of the set (a bit

@@ -42,12 +42,13 @@ void gpi_release(gp_context *ctx, void *memory, size_t bytes)
         free(memory);
 }
 
-/* Free a block that a larger one replaced, or keep it if a graph may hold its address. */
+/* Free a block that a larger one replaced, or keep it if a graph may hold its address: one that the
+ * user captures, or that of the call which is being validated, whose kernels are queued later. */
 static gp_status block_retire(gp_context *ctx, const struct gpi_block *block)
 {
     if (!block->memory)
         return GP_OK;
-    if (!block->captured) {
+    if (!block->captured && !ctx->outside) {
         gpi_release(ctx, block->memory, block->bytes);
         return GP_OK;
     }

@@ -6,6 +6,7 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "histogram/histogram_internal.h"
+#include "validate/validate_internal.h"
 
 /* The arguments that all calls share. */
 struct call {
@@ -36,8 +37,7 @@ static gp_status check_bins(gp_context *ctx, const char *f, size_t bins, gp_dtyp
     if (bins == 0 || bins > GP_HISTOGRAM_BINS_MAX)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: bins is %zu, expected 1 to 2^31", f, bins);
     if (counter_dtype != GP_U32 && counter_dtype != GP_U64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: counter_dtype is %d (%s), expected u32 or u64", f,
-                        (int)counter_dtype, gp_dtype_string(counter_dtype));
+        return gpi_fail_dtype(ctx, f, "counter_dtype", counter_dtype, "u32 or u64");
     return GP_OK;
 }
 
@@ -153,11 +153,13 @@ static gp_status run(gp_context *ctx, const char *f, const struct call *c,
                                       .outside = options.outside};
     if (c->n == 0 && args.accumulate)
         return GP_OK;
-    if (ctx->backend != GP_BACKEND_CUDA)
-        return gpi_histogram_cpu(ctx, f, &args);
+    const struct gpi_content rule = GPI_EDGES("edges", c->edges, c->bins + 1, c->dtype);
     GPI_ON_DEVICE(ctx);
-    return options.algorithm == GP_ALGORITHM_CUB && c->n > 0 ? run_cub(ctx, f, &args)
-                                                             : run_kernels(ctx, f, &args);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, c->edges != NULL));
+    gp_status s = ctx->backend != GP_BACKEND_CUDA ? gpi_histogram_cpu(ctx, f, &args)
+                  : options.algorithm == GP_ALGORITHM_CUB && c->n > 0 ? run_cub(ctx, f, &args)
+                                                                      : run_kernels(ctx, f, &args);
+    return gpi_validate_end(ctx, f, s);
 }
 
 gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
@@ -198,8 +200,7 @@ gp_status gp_bincount(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
     if (gpi_dtype_is_float(dtype))
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: dtype is %s, expected an integer type", f,
-                        gp_dtype_string(dtype));
+        return gpi_fail_dtype(ctx, f, "dtype", dtype, "an integer type");
     struct call c = {dtype, in, n, NULL, bins, counter_dtype, counts, options};
     GPI_TRY(check_input(ctx, f, &c));
     gpi_binning_whole(dtype, bins, &binning);

@@ -8,6 +8,7 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "radixsort/radixsort_check.h"
+#include "validate/validate_internal.h"
 
 static bool is_wide(const struct gpi_lex_job *j)
 {
@@ -176,9 +177,33 @@ static gp_status check_inputs(gp_context *ctx, const char *f, gp_dtype pair_dtyp
     return gpi_check_memory(ctx, f, arrays, 2);
 }
 
-static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
+/* An index below 2^bits; of a signed dtype also not negative. */
+static struct gpi_content rule_of(const char *name, const void *indices, size_t n, gp_dtype dtype,
+                                  int bits)
+{
+    const int most = 8 * (int)gpi_dtype_bytes(dtype) - gpi_dtype_is_signed(dtype);
+    bits = bits < most ? bits : most;
+    return (struct gpi_content)GPI_BELOW(name, indices, bits < 64 ? n : 0, dtype,
+                                         (uint64_t)1 << bits % 64);
+}
+
+static gp_status sort(gp_context *ctx, const char *f, const struct gpi_lex_job *j, size_t bytes)
+{
+    GPI_FRAME(frame, ctx, f, bytes);
+    gp_status s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
+    GPI_TRY(gpi_named(ctx, f, s));
+    return gpi_launched(ctx, f);
+}
+
+/* names: of the arguments rows and cols. */
+static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j,
+                     gp_dtype pair_dtype, const char *const names[2])
 {
     const gp_target target = gpi_target_of(ctx);
+    const struct gpi_content rules[] = {
+        rule_of(names[0], j->rows, j->n, pair_dtype, j->row_bits),
+        rule_of(names[1], j->cols, j->n, pair_dtype, j->col_bits),
+    };
     size_t bytes;
     if (j->n == 0)
         return GP_OK;
@@ -186,10 +211,8 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j
         return gpi_fail_sm(ctx, f);
     GPI_TRY(frame_bytes(&target, j, &bytes));
     GPI_ON_DEVICE(ctx);
-    GPI_FRAME(frame, ctx, f, bytes);
-    gp_status s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
-    GPI_TRY(gpi_named(ctx, f, s));
-    return gpi_launched(ctx, f);
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, sort(ctx, f, j, bytes));
 }
 
 gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, const void *cols,
@@ -216,7 +239,7 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
     GPI_TRY(gpi_check_index_range(ctx, f, n, index_dtype));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
     GPI_TRY(apply_options(ctx, f, options, &j));
-    return run(ctx, f, &j);
+    return run(ctx, f, &j, pair_dtype, (const char *const[]){"rows", "cols"});
 }
 
 /* Only its own input may be an output. */
@@ -258,7 +281,7 @@ gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *row
     GPI_CALL(ctx, f);
     GPI_TRY(check_pairs(ctx, f, pair_dtype, &j));
     GPI_TRY(apply_options(ctx, f, options, &j));
-    return run(ctx, f, &j);
+    return run(ctx, f, &j, pair_dtype, (const char *const[]){"rows_in", "cols_in"});
 }
 
 gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtype,

@@ -46,11 +46,14 @@ static gp_status dispatch(gp_context *ctx, const char *f, const struct gpi_reduc
     return reduce(ctx, args);
 }
 
-static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc *given,
+/* by: the caller made the descriptor; otherwise its dtype and operator are parameters. */
+static gp_status reduce_by(gp_context *ctx, const char *f, bool by, const gp_reduce_desc *given,
                            const void *in, size_t n, void *out)
 {
     gp_reduce_desc d;
     GPI_CALL(ctx, f);
+    if (!by)
+        GPI_TRY(gpi_scan_check_short(ctx, f, given->in_dtype, given->op));
     GPI_TRY(check_desc(ctx, f, given, &d));
     gp_dtype to = d.out_dtype ? d.out_dtype : d.in_dtype;
     size_t out_bytes = gpi_dtype_bytes(to) * gpi_op_scalars(d.op);
@@ -75,7 +78,7 @@ static gp_status reduce_by(gp_context *ctx, const char *f, const gp_reduce_desc 
 gp_status gp_reduce_by(gp_context *ctx, const gp_reduce_desc *desc, const void *in, size_t n,
                        void *out)
 {
-    return reduce_by(ctx, "gp_reduce_by", desc, in, n, out);
+    return reduce_by(ctx, "gp_reduce_by", true, desc, in, n, out);
 }
 
 gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n, void *out)
@@ -83,7 +86,7 @@ gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, s
     gp_reduce_desc desc = GP_REDUCE_DESC_INIT;
     desc.in_dtype = dtype;
     desc.op = op;
-    return reduce_by(ctx, "gp_reduce", &desc, in, n, out);
+    return reduce_by(ctx, "gp_reduce", false, &desc, in, n, out);
 }
 
 static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, const void *in,

@@ -21,12 +21,13 @@ bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm)
     }
 }
 
-gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, gp_op op)
+gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, const char *argument,
+                            gp_op op)
 {
     if (gpi_op_scalars(op) == 0)
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %d, not a gp_op", f, (int)op);
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: %s is %d, not a gp_op", f, argument, (int)op);
     if (!gpi_scan_op_allowed(in, op))
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: desc->op is %s, which has no meaning for %s", f,
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: %s is %s, which has no meaning for %s", f, argument,
                         gp_op_string(op), gp_dtype_string(in));
     return GP_OK;
 }
@@ -36,11 +37,17 @@ gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_d
     GPI_TRY(gpi_check_dtype(ctx, f, "desc->in_dtype", in));
     if (out)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->out_dtype", out));
-    GPI_TRY(gpi_scan_check_op(ctx, f, in, op));
+    GPI_TRY(gpi_scan_check_op(ctx, f, in, "desc->op", op));
     if (out && !gpi_scan_pair_allowed(in, out, op))
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, not allowed for %s of %s",
                         f, gp_dtype_string(out), gp_op_string(op), gp_dtype_string(in));
     return GP_OK;
+}
+
+gp_status gpi_scan_check_short(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op)
+{
+    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    return gpi_scan_check_op(ctx, f, dtype, "op", op);
 }
 
 /* Algorithms that let the caller choose how a tile is scanned. */
@@ -154,11 +161,14 @@ static gp_status dispatch(gp_context *ctx, const struct gpi_scan_args *args)
     return scan(ctx, args);
 }
 
-static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *given, const void *in,
-                         size_t n, void *out)
+/* by: the caller made the descriptor; otherwise its dtype and operator are parameters. */
+static gp_status scan_by(gp_context *ctx, const char *f, bool by, const gp_scan_desc *given,
+                         const void *in, size_t n, void *out)
 {
     gp_scan_desc d;
     GPI_CALL(ctx, f);
+    if (!by)
+        GPI_TRY(gpi_scan_check_short(ctx, f, given->in_dtype, given->op));
     GPI_TRY(check_desc(ctx, f, given, ctx->backend, &d));
     struct gpi_scan_args args = args_of(f, &d, in, n, out);
     GPI_TRY(check_arrays(ctx, f, &args));
@@ -172,7 +182,7 @@ static gp_status scan_by(gp_context *ctx, const char *f, const gp_scan_desc *giv
 
 gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n, void *out)
 {
-    return scan_by(ctx, "gp_scan", desc, in, n, out);
+    return scan_by(ctx, "gp_scan", true, desc, in, n, out);
 }
 
 gp_status gp_scan_inclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n,
@@ -181,7 +191,7 @@ gp_status gp_scan_inclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const voi
     gp_scan_desc desc = GP_SCAN_DESC_INIT;
     desc.in_dtype = dtype;
     desc.op = op;
-    return scan_by(ctx, "gp_scan_inclusive", &desc, in, n, out);
+    return scan_by(ctx, "gp_scan_inclusive", false, &desc, in, n, out);
 }
 
 gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, size_t n,
@@ -192,7 +202,7 @@ gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const voi
     desc.in_dtype = dtype;
     desc.op = op;
     desc.init = init;
-    return scan_by(ctx, "gp_scan_exclusive", &desc, in, n, out);
+    return scan_by(ctx, "gp_scan_exclusive", false, &desc, in, n, out);
 }
 
 uint64_t gpi_scan_tiles(uint64_t n, size_t item_bytes)

@@ -144,8 +144,12 @@ gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_o
 bool gpi_scan_pair_allowed(gp_dtype in, gp_dtype out, gp_op op);
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op);
 /* The same as checks: op of a desc; its dtypes and op, out 0 meaning in. */
-gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, gp_op op);
+/* argument: what the operator is called in the error text. */
+gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, const char *argument,
+                            gp_op op);
 gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_dtype out, gp_op op);
+/* The parameters dtype and op of a short form. */
+gp_status gpi_scan_check_short(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op);
 
 /* CUDA, backward: the kernel that streams, or NULL. */
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args);

@@ -55,7 +55,7 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     GPI_DEVICE void report() const
     {
         if (Types::wide && overflow)
-            report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
+            GPI_SPACE::report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
     }
 };
 

@@ -21,7 +21,7 @@ static gp_status check_items(gp_context *ctx, const char *f, const gp_scan_desc 
     if (d->out_dtype && d->out_dtype != d->in_dtype)
         return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: desc->out_dtype is %s, expected 0 or in_dtype %s",
                         f, gp_dtype_string(d->out_dtype), gp_dtype_string(d->in_dtype));
-    return gpi_scan_check_op(ctx, f, d->in_dtype, d->op);
+    return gpi_scan_check_op(ctx, f, d->in_dtype, "desc->op", d->op);
 }
 
 /* *d becomes the full struct. */
