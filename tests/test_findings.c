@@ -314,6 +314,25 @@ START_TEST(test_offsets_that_fall)
 }
 END_TEST
 
+/* What falls below the first offset, and what is negative. */
+START_TEST(test_offsets_below_the_first)
+{
+    const gp_dtype dtype = t_index_dtypes[_i];
+    t_array below = PUT(dtype, 5, 4, 20, 69), deep = PUT(dtype, 5, 9, 7, 3, 2, 4, 69);
+    expect_offsets(dtype, &below, 3, 64, "offsets[1] is 4, below the 5 before it");
+    expect_offsets(dtype, &deep, 6, 64, "offsets[2] is 7, below the 9 before it");
+    t_free(&below);
+    t_free(&deep);
+    if (t_is_signed(dtype)) {
+        t_array first = PUT(dtype, MINUS(3), 20, 61), later = PUT(dtype, 0, MINUS(5), 10, 64);
+        expect_offsets(dtype, &first, 2, 64, "offsets[0] is -3, negative");
+        expect_offsets(dtype, &later, 3, 64, "offsets[1] is -5, below the 0 before it");
+        t_free(&first);
+        t_free(&later);
+    }
+}
+END_TEST
+
 /* ---- who is told of ----------------------------------------------------------------------------- */
 
 START_TEST(test_first_call_stays_and_is_told_once)
@@ -369,6 +388,7 @@ int main(int argc, char **argv)
     c = t_case(s, "offsets");
     tcase_add_loop_test(c, test_offsets_of_balance, 0, 4);
     tcase_add_loop_test(c, test_offsets_that_fall, 0, 16);
+    tcase_add_loop_test(c, test_offsets_below_the_first, 0, 4);
     c = t_case(s, "calls");
     tcase_add_test(c, test_first_call_stays_and_is_told_once);
     c = t_case(s, "cuda replays");

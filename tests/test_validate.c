@@ -99,6 +99,32 @@ static void expect_scanned(struct setting *s)
     free(out);
 }
 
+/* A sort as part of a gate, of several kernels and more workspace, is the sort it always is. */
+START_TEST(test_sorts_are_the_same)
+{
+    struct setting s = setting_new();
+    uint32_t *keys = t_host(N * 4), *expected = t_host(N * 4), *actual = t_host(N * 4);
+    for (uint32_t i = 0; i < N; i++)
+        keys[i] = i * 2654435761u;
+    t_put(&s.in, keys, N * 4);
+    T_OK(gp_radix_sort_segmented(t_ctx(), GP_U32, s.in.data, N, GP_U32, s.offsets.data, SEGMENTS,
+                                 s.out.data, NULL));
+    t_get(&s.out, expected, N * 4);
+    for (int round = 0; round < 3; round++) {
+        t_poison(&s.out);
+        T_OK(gp_context_synchronize(t_ctx()));
+        ck_assert_int_eq(sort(&s), GP_OK);
+        ck_assert_int_eq(gp_context_synchronize(s.ctx), GP_OK);
+        t_get(&s.out, actual, N * 4);
+        t_same("sorted", GP_U32, expected, actual, N);
+    }
+    free(keys);
+    free(expected);
+    free(actual);
+    setting_free(&s);
+}
+END_TEST
+
 START_TEST(test_valid_contents)
 {
     struct setting s = setting_new();
@@ -254,6 +280,7 @@ int main(int argc, char **argv)
     Suite *s = suite_create("validate");
     TCase *c = t_case(s, "calls");
     tcase_add_test(c, test_valid_contents);
+    tcase_add_test(c, test_sorts_are_the_same);
     tcase_add_test(c, test_broken_rules_stop_the_work);
     tcase_add_test(c, test_other_calls_go_on);
     tcase_add_test(c, test_workspace_grows);

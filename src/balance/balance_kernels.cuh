@@ -20,10 +20,9 @@ GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool cap
     if (blockIdx.x != 0 || threadIdx.x != 0)
         return;
     uint64_t total = g.total();
-    if (capped && total > limit)
-        report(reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, total, limit);
-    if (!capped && total != limit)
-        report(reporter, GPI_RULE_SPAN, g.num_segments, total, limit);
+    if (capped ? total > limit : total != limit)
+        report_alone(reporter, capped ? GPI_RULE_CAPACITY : GPI_RULE_SPAN,
+                     capped ? GPI_NO_INDEX : g.num_segments, total, limit);
     if (out_count)
         *out_count = total;
 }

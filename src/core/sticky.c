@@ -16,7 +16,7 @@
 
 struct gpi_reporter gpi_reporter_of(const gp_context *ctx, const char *argument, gp_dtype dtype)
 {
-    return (struct gpi_reporter){ctx->sticky, ctx->function, argument, ctx->calls, (int)dtype};
+    return (struct gpi_reporter){ctx->sticky, {ctx->function, argument, ctx->calls, (int)dtype}};
 }
 
 static void lock(struct gpi_sticky *s)
@@ -37,10 +37,7 @@ void gpi_report(const struct gpi_reporter *r, enum gpi_rule rule, uint64_t index
     lock(s);
     if (GPI_STICKY_TAKES(s, r, rule, index)) {
         s->rule = rule;
-        s->call = r->call;
-        s->dtype = r->dtype;
-        s->function = r->function;
-        s->argument = r->argument;
+        s->source = r->source;
         s->index = index;
         s->value = value;
         s->bound = bound;
@@ -50,7 +47,7 @@ void gpi_report(const struct gpi_reporter *r, enum gpi_rule rule, uint64_t index
 
 void gpi_report_overflow(const struct gpi_reporter *r, uint64_t total)
 {
-    const gp_dtype dtype = (gp_dtype)r->dtype;
+    const gp_dtype dtype = (gp_dtype)r->source.dtype;
     const int unused = 64 - 8 * (int)gpi_dtype_bytes(dtype);
     const uint64_t low = total << unused;
     const uint64_t stored =
@@ -112,10 +109,10 @@ static void append_item(struct text *t, gp_dtype dtype, uint64_t bits)
 
 static void append_token(struct text *t, const struct gpi_sticky *s, char token)
 {
-    const gp_dtype dtype = (gp_dtype)s->dtype;
+    const gp_dtype dtype = (gp_dtype)s->source.dtype;
     switch (token) {
     case 'a':
-        append(t, "%s", s->argument);
+        append(t, "%s", s->source.argument);
         break;
     case 'i':
         append(t, "%" PRIu64, s->index);
@@ -156,11 +153,11 @@ gp_status gpi_sticky_fail(gp_context *ctx, const struct gpi_sticky *found)
                         "same time");
     if (s.rule == GPI_RULE_NONE)
         return GP_OK;
-    if (s.rule == GPI_RULE_OVERFLOW && s.total_call == s.call) {
+    if (s.rule == GPI_RULE_OVERFLOW && s.total_call == s.source.call) {
         s.rule = GPI_RULE_TOTAL;
         s.value = s.total;
     }
-    append(&t, "%s: ", s.function);
+    append(&t, "%s: ", s.source.function);
     for (const char *c = rules[s.rule].text; *c; c++) {
         if (*c == '@')
             append_token(&t, &s, *++c);
@@ -174,12 +171,9 @@ gp_status gpi_rule_fail(gp_context *ctx, const char *function, const char *argum
                         enum gpi_rule rule, uint64_t index, uint64_t value, uint64_t bound)
 {
     const struct gpi_sticky found = {.rule = rule,
-                                     .dtype = (int)dtype,
-                                     .function = function,
-                                     .argument = argument,
+                                     .source = {function, argument, 1, (int)dtype},
                                      .index = index,
                                      .value = value,
-                                     .bound = bound,
-                                     .call = 1};
+                                     .bound = bound};
     return gpi_sticky_fail(ctx, &found);
 }

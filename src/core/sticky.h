@@ -51,15 +51,21 @@ enum gpi_rule {
 /* Rules about no item in particular: behind all that are. */
 #define GPI_NO_INDEX UINT64_MAX
 
+/* Of what something is found. */
+struct gpi_source {
+    const char *function; /* the public call */
+    const char *argument; /* @a */
+    uint32_t call;        /* counts the context's calls */
+    int32_t dtype;        /* a gp_dtype; 0: whole numbers of 64 bits */
+};
+
 /* Zero: nothing found. */
 struct gpi_sticky {
     uint32_t lock;
     uint32_t misuse;  /* work of the context ran on two streams at the same time */
     uint32_t blocked; /* an argument of the call that is being validated breaks a rule */
     uint32_t rule;    /* enum gpi_rule */
-    uint32_t call;    /* the reporter's */
-    int32_t dtype;
-    const char *function, *argument;
+    struct gpi_source source;
     uint64_t index, value, bound;
     /* The total of a call that does not fit its dtype; tells OVERFLOW of the same call more. */
     uint32_t total_call;
@@ -69,16 +75,13 @@ struct gpi_sticky {
 /* Who reports, as kernels get it. */
 struct gpi_reporter {
     struct gpi_sticky *sticky;
-    const char *function; /* of the public call */
-    const char *argument; /* @a */
-    uint32_t call;        /* counts the context's calls */
-    int32_t dtype;        /* a gp_dtype; 0: whole numbers of 64 bits */
+    struct gpi_source source;
 };
 
 /* Whether a finding takes the place of what is in the record. */
 #define GPI_STICKY_TAKES(s, r, of_rule, at)                                                        \
     ((s)->rule == GPI_RULE_NONE ||                                                                 \
-     ((s)->call == (r)->call &&                                                                    \
+     ((s)->source.call == (r)->source.call &&                                                      \
       ((at) < (s)->index || ((at) == (s)->index && (uint32_t)(of_rule) < (s)->rule))))
 
 struct gpi_reporter gpi_reporter_of(const gp_context *ctx, const char *argument, gp_dtype dtype);

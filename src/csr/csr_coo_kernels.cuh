@@ -23,7 +23,7 @@ GPI_DEVICE void report_entry(const I *rows, const I *cols, const Shape &shape,
             return;
         if (rows[i] >= shape.num_rows)
             return report(of_rows, GPI_RULE_BELOW, i, rows[i], shape.num_rows);
-        if (of_cols.argument && cols[i] >= shape.num_cols)
+        if (of_cols.source.argument && cols[i] >= shape.num_cols)
             return report(of_cols, GPI_RULE_BELOW, i, cols[i], shape.num_cols);
     }
 }

@@ -34,10 +34,7 @@ GPI_DEVICE void report(const gpi_reporter &r, gpi_rule rule, uint64_t index, uin
     sticky_update(
         r.sticky, [&](volatile gpi_sticky *s) { return GPI_STICKY_TAKES(s, &r, rule, index); },
         [&](volatile gpi_sticky *s) {
-            s->call = r.call;
-            s->dtype = r.dtype;
-            s->function = r.function;
-            s->argument = r.argument;
+            *(gpi_source *)&s->source = r.source;
             s->index = index;
             s->value = value;
             s->bound = bound;
@@ -46,15 +43,30 @@ GPI_DEVICE void report(const gpi_reporter &r, gpi_rule rule, uint64_t index, uin
         });
 }
 
+/* The same where one thread of a launch alone reports: what a call has found before stays. No loop, so
+ * it costs the kernel no registers. */
+GPI_DEVICE void report_alone(const gpi_reporter &r, gpi_rule rule, uint64_t index, uint64_t value,
+                             uint64_t bound)
+{
+    gpi_sticky *s = r.sticky;
+    if (atomicCAS(&s->rule, 0u, (uint32_t)rule) != 0)
+        return;
+    s->source = r.source;
+    s->index = index;
+    s->value = value;
+    s->bound = bound;
+}
+
 GPI_DEVICE void report_total(const gpi_reporter &r, uint64_t total)
 {
     sticky_update(
         r.sticky,
         [&](volatile gpi_sticky *s) {
-            return (s->rule == GPI_RULE_NONE || s->call == r.call) && s->total_call != r.call;
+            return (s->rule == GPI_RULE_NONE || s->source.call == r.source.call) &&
+                   s->total_call != r.source.call;
         },
         [&](volatile gpi_sticky *s) {
-            s->total_call = r.call;
+            s->total_call = r.source.call;
             s->total = total;
         });
 }

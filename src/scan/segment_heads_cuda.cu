@@ -216,17 +216,34 @@ GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offs
     return falls;
 }
 
-/* The first of V neighbouring offsets, from number s on, that is above the next. */
-template <class Offset, int V>
-GPI_DEVICE void report_fall(const gpi_reporter &reporter, const Offset (&at)[V], Offset after,
-                            Offset base, uint64_t s)
+template <class Offset> GPI_DEVICE Offset sign_bit(const gpi_reporter &reporter)
 {
-    for (int j = 0; j < V; j++) {
-        const Offset next = j + 1 < V ? at[j + 1] : after;
-        if (at[j] > next)
-            return report(reporter, GPI_RULE_FALLS, s + j + 1, (Offset)(next + base),
-                          (Offset)(at[j] + base));
-    }
+    const bool is_signed = reporter.source.dtype == GP_I32 || reporter.source.dtype == GP_I64;
+    return is_signed ? (Offset)1 << (8 * sizeof(Offset) - 1) : 0;
+}
+
+/* Whether offset s is above the next, as numbers of a dtype with the sign bit bias (0: none). */
+template <class Offset> GPI_DEVICE bool falls_behind(const Offset *offsets, uint64_t s, Offset bias)
+{
+    return (Offset)(offsets[s] ^ bias) > (Offset)(offsets[s + 1] ^ bias);
+}
+
+/* By a thread that has met a distance from the first offset above the next one: report the first
+ * place where offsets fall. If they fell below the first one there, what was met is where they came
+ * back. */
+template <class Offset>
+GPI_DEVICE void report_fall(const Offset *offsets, uint64_t num_segments, uint64_t thread,
+                            uint64_t step, const gpi_reporter &reporter)
+{
+    const Offset bias = sign_bit<Offset>(reporter);
+    for (uint64_t first = thread * side_by_side; first < num_segments; first += step)
+        for (uint64_t s = first; s < first + side_by_side && s < num_segments; s++) {
+            if ((Offset)(offsets[s] - offsets[0]) <= (Offset)(offsets[s + 1] - offsets[0]))
+                continue;
+            while (s > 0 && !falls_behind(offsets, s, bias))
+                s--;
+            return report(reporter, GPI_RULE_FALLS, s + 1, offsets[s + 1], offsets[s]);
+        }
 }
 
 /*
@@ -243,12 +260,9 @@ __global__ void __launch_bounds__(threads)
     const Offset base = __ldg(offsets), past_end = base + n;
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
     const uint64_t step = (uint64_t)gridDim.x * threads * V;
-    if (thread == 0) {
-        const Offset last = __ldg(offsets + num_segments);
-        if (last != past_end)
-            report(reporter, GPI_RULE_LAST, num_segments, last, past_end);
+    bool bad = false;
+    if (thread == 0)
         atomicOr(heads, 1u);
-    }
     uint64_t s0 = (thread - lane_id()) * V;
     Offset at[V], ahead[V]; /* one round is read while the one before is worked on */
     if (s0 < num_segments)
@@ -264,9 +278,15 @@ __global__ void __launch_bounds__(threads)
             load_offsets(offsets, num_segments, s0 + step, past_end, ahead);
         const Offset of_next_lane = shuffle_down(at[0], 1);
         after = lane_id() == 31 ? (Offset)(after - base) : of_next_lane;
-        if (heads_of(heads, at, after, n))
-            report_fall(reporter, at, after, base, s0 + (uint64_t)lane_id() * V);
+        bad = heads_of(heads, at, after, n) || bad;
     }
+    if (bad)
+        report_fall(offsets, num_segments, thread, step, reporter);
+    const Offset last = __ldg(offsets + num_segments);
+    if (thread == 0 && last != past_end)
+        report(reporter, GPI_RULE_LAST, num_segments, last, past_end);
+    if (thread == 0 && (base & sign_bit<Offset>(reporter)))
+        report(reporter, GPI_RULE_NEGATIVE, 0, base, 0);
 }
 
 /* ---- launches ---- */
