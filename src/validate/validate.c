@@ -39,15 +39,22 @@ gp_status gpi_content_check(gp_context *ctx, const char *f, const struct gpi_con
                          o.verdict.bound);
 }
 
+/* The CPU: what breaks the rule goes into a record. */
+static void report_to(struct gpi_sticky *record, const gp_context *ctx, const struct gpi_content *c)
+{
+    struct gpi_content_rule rule = gpi_content_rule_of(c);
+    struct gpi_reporter reporter = gpi_reporter_of(ctx, c->argument, c->dtype);
+    const struct gpi_offence o = gpi_rule_first_offence(ctx, &rule);
+    reporter.sticky = record;
+    if (o.verdict.rule != GPI_RULE_NONE)
+        gpi_report(&reporter, o.verdict.rule, o.index, o.value, o.verdict.bound);
+}
+
 gp_status gpi_content_report(gp_context *ctx, const char *f, const struct gpi_content *c)
 {
     if (ctx->backend == GP_BACKEND_CUDA)
         return queue(ctx, f, c, ctx->sticky, false);
-    struct gpi_content_rule rule = gpi_content_rule_of(c);
-    const struct gpi_reporter reporter = gpi_reporter_of(ctx, c->argument, c->dtype);
-    const struct gpi_offence o = gpi_rule_first_offence(ctx, &rule);
-    if (o.verdict.rule != GPI_RULE_NONE)
-        gpi_report(&reporter, o.verdict.rule, o.index, o.value, o.verdict.bound);
+    report_to(ctx->sticky, ctx, c);
     return GP_OK;
 }
 
@@ -71,20 +78,27 @@ static bool is_wanted(const gp_context *ctx, const char *f)
     return ctx->validate && ctx->function == f;
 }
 
+/* What the rules find together, as the record on CUDA would have it. */
+static gp_status check_all(gp_context *ctx, const struct gpi_content *rules, int count)
+{
+    struct gpi_sticky found = {0};
+    for (int i = 0; i < count; i++)
+        report_to(&found, ctx, &rules[i]);
+    return gpi_sticky_fail(ctx, &found);
+}
+
 gp_status gpi_validate_begin(gp_context *ctx, const char *f, const struct gpi_content *rules,
                              int count)
 {
     gp_status s = GP_OK;
     if (!is_wanted(ctx, f))
         return GP_OK;
-    if (ctx->backend == GP_BACKEND_CUDA)
-        GPI_TRY(gpi_gate_begin(ctx, f));
+    if (ctx->backend == GP_BACKEND_CPU)
+        return check_all(ctx, rules, count);
+    GPI_TRY(gpi_gate_begin(ctx, f));
     for (int i = 0; i < count && s == GP_OK; i++)
-        s = ctx->backend == GP_BACKEND_CPU ? gpi_content_check(ctx, f, &rules[i])
-                                           : queue(ctx, f, &rules[i], ctx->sticky, true);
-    if (ctx->backend == GP_BACKEND_CUDA)
-        s = gpi_gate_enter(ctx, f, s);
-    return s;
+        s = queue(ctx, f, &rules[i], ctx->sticky, true);
+    return gpi_gate_enter(ctx, f, s);
 }
 
 gp_status gpi_validate_end(gp_context *ctx, const char *f, gp_status status)

@@ -9,10 +9,11 @@
  *     GPI_TRY(gpi_validate_begin(ctx, f, rules, 1));
  *     return gpi_validate_end(ctx, f, run(ctx, &args));
  *
- * On the CPU the first broken rule is the call's status, and nothing has been written. On CUDA the
- * checks are queued, and what run() queues becomes the body of a conditional node (validate_gate.c)
- * that they close: nothing waits, nothing is written, and gp_context_synchronize() tells why. So no
- * kernel knows of it, and without validate nothing is slower.
+ * On the CPU a broken rule is the call's status, and nothing has been written. On CUDA the checks
+ * are queued, and what run() queues becomes the body of a conditional node (validate_gate.c) that
+ * they close: nothing waits, nothing is written, and gp_context_synchronize() tells why. So no
+ * kernel knows of it, and without validate nothing is slower. Where several rules are broken, the
+ * smallest index is told on both backends, of one index the rule that comes first in GPI_RULES.
  *
  * A call inside another call is not validated: its arguments are the library's own.
  */
