@@ -375,6 +375,28 @@ START_TEST(test_capture_replays_with_other_data)
 }
 END_TEST
 
+/* Calls that search in row pointers say so, by the name that their caller knows. */
+START_TEST(test_row_pointers_that_miss_nnz_are_named)
+{
+    uint64_t pointers[] = {0, 1, 4}, cols[] = {0, 1, 2, 0, 1};
+    const gp_dtype *pair = pairs[_i];
+    gp_coo_desc d = desc_of(pair, (gp_dtype)0, GP_DUPLICATES_KEEP);
+    t_array at = index_array(pointers, 3, pair[1], 0), in = index_array(cols, 5, pair[0], 0);
+    t_array rows = t_new(40, 0), to = t_new(40, 0);
+    T_OK(gp_csr_to_coo(t_ctx(), pair[1], at.data, 2, 5, pair[0], rows.data));
+    T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
+    ck_assert_str_eq(gp_last_error(t_ctx()),
+                     "gp_csr_to_coo: row_pointers[2] - row_pointers[0] is 4, expected 5");
+    T_OK(gp_csr_transpose(t_ctx(), &d, 2, 3, 5, at.data, in.data, NULL, to.data, rows.data, NULL));
+    T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
+    ck_assert_str_eq(gp_last_error(t_ctx()),
+                     "gp_csr_transpose: row_pointers[2] - row_pointers[0] is 4, expected 5");
+    t_array *all[] = {&at, &in, &rows, &to};
+    for (int i = 0; i < 4; i++)
+        t_free(all[i]);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr_coo");
@@ -394,6 +416,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_transpose_keeps_duplicates_in_order, 0, PAIRS);
     tcase_add_loop_test(c, test_transpose_does_not_look_at_duplicates, 0, 7);
     tcase_add_loop_test(c, test_transpose_sizes, 0, T_SIZE_SMALL_COUNT);
+    tcase_add_loop_test(c, test_row_pointers_that_miss_nnz_are_named, 0, PAIRS);
     c = t_case(s, "cuda");
     tcase_add_test(c, test_capture_replays_with_other_data);
     return s;

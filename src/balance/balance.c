@@ -40,12 +40,19 @@ static gp_status search_check(gp_context *ctx, const char *f, gp_dtype offset_dt
     return gpi_check_outputs(ctx, f, arrays, 1, 3);
 }
 
+gp_status gpi_balance_search(gp_context *ctx, const char *f, const struct gpi_balance_args *a)
+{
+    gpi_balance_table(ctx, a->offset_bytes)->search(ctx, a);
+    return gpi_launched(ctx, f);
+}
+
 gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
                             size_t num_segments, size_t num_items, gp_dtype index_dtype,
                             void *segments_out, void *ranks_out)
 {
     static const char f[] = "gp_balance_search";
-    struct gpi_balance_args a = {.offsets = offsets,
+    struct gpi_balance_args a = {.name = "offsets",
+                                 .offsets = offsets,
                                  .offset_bytes = gpi_dtype_bytes(offset_dtype),
                                  .num_segments = num_segments,
                                  .limit = num_items,
@@ -55,8 +62,7 @@ gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *
     GPI_CALL(ctx, f);
     GPI_TRY(search_check(ctx, f, offset_dtype, &a, index_dtype));
     GPI_ON_DEVICE(ctx);
-    gpi_balance_table(ctx, a.offset_bytes)->search(ctx, &a);
-    return gpi_launched(ctx, f);
+    return gpi_balance_search(ctx, f, &a);
 }
 
 /* ---- expand -------------------------------------------------------------------------------- */
@@ -78,7 +84,8 @@ gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
     GPI_TRY(check_segments(ctx, f, offset_dtype, offsets, num_segments, "num_items", num_items));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
-    struct gpi_balance_args a = {.offsets = offsets,
+    struct gpi_balance_args a = {.name = "offsets",
+                                 .offsets = offsets,
                                  .offset_bytes = offset_bytes,
                                  .num_segments = num_segments,
                                  .limit = num_items,

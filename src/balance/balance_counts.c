@@ -82,7 +82,8 @@ gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, g
                            uint64_t *out_count)
 {
     static const char f[] = "gp_expand_counts";
-    struct gpi_balance_args a = {.offset_bytes = sizeof(uint64_t),
+    struct gpi_balance_args a = {.name = "counts",
+                                 .offset_bytes = sizeof(uint64_t),
                                  .num_segments = num_segments,
                                  .limit = capacity,
                                  .capped = true,

@@ -73,7 +73,7 @@ static void walk_share(void *arg, size_t p)
 static uint64_t settle_count(gp_context *ctx, const struct gpi_balance_args *a, uint64_t base)
 {
     uint64_t total = gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_segments);
-    const struct gpi_reporter reporter = gpi_reporter_of(ctx, "offsets", (gp_dtype)0);
+    const struct gpi_reporter reporter = gpi_reporter_of(ctx, a->name, (gp_dtype)0);
     if (a->capped && total > a->limit)
         gpi_report(&reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, total, a->limit);
     if (!a->capped && total != a->limit)

@@ -37,7 +37,7 @@ static void search(gp_context *ctx, const gpi_balance_args *a)
     tiling t = tiling_of(ctx, a, tile_units);
     search_k<offset, Index, with_ranks><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, t.tiles_per_block,
-        (Index *)a->segments, (Index *)a->ranks, gpi_reporter_of(ctx, "offsets", (gp_dtype)0));
+        (Index *)a->segments, (Index *)a->ranks, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_args *a)
@@ -58,7 +58,7 @@ template <class Item> static void expand(gp_context *ctx, const gpi_balance_args
     expand_k<offset, Item><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, t.tiles_per_block,
         (const Item *)a->in, (Item *)a->out, a->out_count,
-        gpi_reporter_of(ctx, "offsets", (gp_dtype)0));
+        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
@@ -71,7 +71,7 @@ static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t wo
     expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, units, t.tiles_per_block,
         (uint32_t)a->item_bytes, word_bytes, (const char *)a->in, (char *)a->out, a->out_count,
-        gpi_reporter_of(ctx, "offsets", (gp_dtype)0));
+        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_args *a)

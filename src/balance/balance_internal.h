@@ -22,6 +22,7 @@
 
 /* A walk along the segments that writes its items. */
 struct gpi_balance_args {
+    const char *name;    /* of the argument that the offsets are, for what is found in them */
     const void *offsets; /* num_segments + 1 */
     size_t offset_bytes; /* 4 or 8 */
     uint64_t num_segments;
@@ -78,6 +79,11 @@ struct gpi_balance_table {
 
 /* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes. */
 const struct gpi_balance_table *gpi_balance_table(const gp_context *ctx, size_t offset_bytes);
+
+/* gp_balance_search() as part of another call, which has checked what it passes and has made its
+ * device current. */
+gp_status gpi_balance_search(gp_context *ctx, const char *function,
+                             const struct gpi_balance_args *a);
 
 /* ---- the merge path on the CPU --------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Front doors: row pointers, their inverse, the deep check. */
-#include <gp/balance.h>
 #include <gp/scan.h>
 #include <inttypes.h>
 
+#include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/threads.h"
 #include "core/cuda.h"
@@ -139,6 +139,20 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
 
 /* ---- row indices ---- */
 
+gp_status gpi_csr_rows_of(gp_context *ctx, const char *f, const void *row_pointers,
+                          size_t offset_bytes, uint64_t num_rows, uint64_t nnz, void *rows,
+                          size_t index_bytes)
+{
+    const struct gpi_balance_args a = {.name = "row_pointers",
+                                       .offsets = row_pointers,
+                                       .offset_bytes = offset_bytes,
+                                       .num_segments = num_rows,
+                                       .limit = nnz,
+                                       .index_bytes = index_bytes,
+                                       .segments = rows};
+    return gpi_balance_search(ctx, f, &a);
+}
+
 static gp_status check_to_coo(gp_context *ctx, const char *f, gp_dtype offset, size_t num_rows,
                               size_t nnz, gp_dtype index)
 {
@@ -159,9 +173,9 @@ gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_
         GPI_WRITE("rows_out", rows_out, nnz * index_bytes, index_bytes),
     };
     GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
-    gp_status s = gp_balance_search(ctx, gpi_csr_unsigned(offset_bytes), row_pointers, num_rows,
-                                    nnz, gpi_csr_unsigned(index_bytes), rows_out, NULL);
-    return gpi_named(ctx, f, s);
+    GPI_ON_DEVICE(ctx);
+    return gpi_csr_rows_of(ctx, f, row_pointers, offset_bytes, num_rows, nnz, rows_out,
+                           index_bytes);
 }
 
 gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset_dtype,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Front doors: COO to CSR and transpose. */
-#include <gp/balance.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -145,9 +144,8 @@ static gp_status transpose(gp_context *ctx, struct gpi_csr_coo *c, const void *r
     GPI_FRAME(frame, ctx, c->function, need + gpi_piece(rows_bytes));
     void *rows = gpi_frame_take(&frame, rows_bytes);
     c->cols = rows;
-    GPI_TRY(gp_balance_search(ctx, gpi_csr_unsigned(c->offset_bytes), row_pointers,
-                              (size_t)c->num_cols, (size_t)c->nnz, gpi_csr_unsigned(c->index_bytes),
-                              rows, NULL));
+    GPI_TRY(gpi_csr_rows_of(ctx, c->function, row_pointers, c->offset_bytes, c->num_cols, c->nnz,
+                            rows, c->index_bytes));
     return convert(ctx, c);
 }
 

@@ -164,6 +164,11 @@ gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *args);
 gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *args,
                                  size_t *bytes);
 
+/* The row of each of nnz entries, in indices of so many bytes; the device is current. */
+gp_status gpi_csr_rows_of(gp_context *ctx, const char *function, const void *row_pointers,
+                          size_t offset_bytes, uint64_t num_rows, uint64_t nnz, void *rows,
+                          size_t index_bytes);
+
 /* Checks shared by the front doors of the room; ctx NULL in workspace calls. */
 gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset);
 gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
