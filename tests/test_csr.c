@@ -162,17 +162,22 @@ START_TEST(test_check_names_first_bad_row)
     struct csr a = oracle_from_coo(&m, GP_DUPLICATES_FIRST);
     uint64_t last = a.nnz / 5 - 1, unused = a.num_rows;
     T_OK(check_on_device(&a, pair));
-    corrupt(&a, pair, &a.pointers[0], 1, 0, "is not 0");
-    corrupt(&a, pair, &a.pointers[4321], a.pointers[4320] - 1, 4319 + 1, "less than");
-    corrupt(&a, pair, &a.pointers[4321], a.nnz + 1, 4320, "more than nnz");
-    corrupt(&a, pair, &a.pointers[unused], a.nnz - 1, unused - 1, "less than");
-    corrupt(&a, pair, &a.cols[a.pointers[77] + 4], a.num_cols, 77, "num_cols");
-    corrupt(&a, pair, &a.cols[a.pointers[78]], UINT64_MAX, 78, "num_cols");
+    corrupt(&a, pair, &a.pointers[0], 1, 0, "row_pointers[0] is 1, expected 0");
+    corrupt(&a, pair, &a.pointers[4321], a.pointers[4320] - 1, 4319 + 1,
+            "row_pointers[4321] is 21599, below the 21600 before it");
+    corrupt(&a, pair, &a.pointers[4321], a.nnz + 1, 4320,
+            "row_pointers[4321] is 25001, above nnz, which is 25000");
+    corrupt(&a, pair, &a.pointers[unused], a.nnz - 1, unused - 1,
+            "row_pointers[25001] is 24999, below the 25000 before it");
+    corrupt(&a, pair, &a.cols[a.pointers[77] + 4], a.num_cols, 77,
+            "cols[389] is 25001, expected below 25001");
+    corrupt(&a, pair, &a.cols[a.pointers[78]], UINT64_MAX, 78, "cols[390] is ");
     corrupt(&a, pair, &a.cols[a.pointers[last] + 2], a.cols[a.pointers[last] + 1], last,
-            "ascending");
+            "as the one before it");
     uint64_t second = a.pointers[last];
     a.cols[second + 1] = a.cols[second];
-    corrupt(&a, pair, &a.cols[a.pointers[100] + 1], a.cols[a.pointers[100]], 100, "ascending");
+    corrupt(&a, pair, &a.cols[a.pointers[100] + 1], a.cols[a.pointers[100]], 100,
+            "cols[501] is 100, as the one before it");
     csr_free(&a);
     coo_free(&m);
 }
@@ -191,6 +196,86 @@ START_TEST(test_check_counts_against_nnz)
     T_OK(check_on_device(&a, pairs[_i]));
     pointers[0] = 1;
     T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
+}
+END_TEST
+
+/* One text, whatever the sign of the dtypes; matrix of 3 rows and 8 columns. */
+static void expect_text(const gp_dtype pair[2], const uint64_t *pointers, const uint64_t *cols,
+                        uint64_t nnz, const char *text)
+{
+    uint64_t pointers_copy[4], cols_copy[6];
+    memcpy(pointers_copy, pointers, sizeof pointers_copy);
+    memcpy(cols_copy, cols, sizeof cols_copy);
+    struct csr a = {3, 8, nnz, pointers_copy, cols_copy, NULL, GP_U8};
+    T_STATUS(GP_ERROR_DATA, check_on_device(&a, pair));
+    ck_assert_str_eq(gp_last_error(t_ctx()), text);
+}
+
+START_TEST(test_check_names_place_value_and_bound)
+{
+    const uint64_t cols[] = {1, 2, 7, 0, 3, 5}, high[] = {1, 2, 8, 0, 3, 5};
+    const uint64_t falls[] = {1, 2, 0, 0, 3, 5}, twice[] = {1, 2, 7, 0, 3, 3};
+    const uint64_t minus[] = {1, 2, 7, 0, UINT64_MAX - 2, 5};
+    const uint64_t good[] = {0, 3, 3, 6}, first[] = {1, 3, 3, 6}, down[] = {0, 3, 2, 6};
+    const uint64_t over[] = {0, 3, 7, 6}, under[] = {0, UINT64_MAX, 3, 6};
+    const uint64_t negative[] = {UINT64_MAX - 1, 3, 3, 6};
+    const gp_dtype *pair = pairs[_i];
+    const bool is_wide = gp_dtype_bytes(pair[0]) == 8, are_wide = gp_dtype_bytes(pair[1]) == 8;
+    expect_text(pair, first, cols, 6, "gp_check_csr: row 0: row_pointers[0] is 1, expected 0");
+    expect_text(pair, down, cols, 6,
+                "gp_check_csr: row 1: row_pointers[2] is 2, below the 3 before it");
+    expect_text(pair, over, cols, 6,
+                "gp_check_csr: row 1: row_pointers[2] is 7, above nnz, which is 6");
+    expect_text(pair, good, cols, 7,
+                "gp_check_csr: after the last row: row_pointers[3] is 6, expected 7");
+    expect_text(pair, good, high, 6, "gp_check_csr: row 0: cols[2] is 8, expected below 8");
+    expect_text(pair, good, falls, 6, "gp_check_csr: row 0: cols[2] is 0, below the 2 before it");
+    expect_text(pair, good, twice, 6, "gp_check_csr: row 2: cols[5] is 3, as the one before it");
+    expect_text(pair, good, minus, 6,
+                t_is_signed(pair[0]) ? "gp_check_csr: row 2: cols[4] is -3, expected below 8"
+                : is_wide ? "gp_check_csr: row 2: cols[4] is 18446744073709551613, expected below 8"
+                          : "gp_check_csr: row 2: cols[4] is 4294967293, expected below 8");
+    expect_text(pair, under, cols, 6,
+                t_is_signed(pair[1])
+                    ? "gp_check_csr: row 0: row_pointers[1] is -1, below the 0 before it"
+                : are_wide ? "gp_check_csr: row 0: row_pointers[1] is 18446744073709551615, above "
+                             "nnz, which is 6"
+                           : "gp_check_csr: row 0: row_pointers[1] is 4294967295, above nnz, which "
+                             "is 6");
+    if (t_is_signed(pair[1]))
+        expect_text(pair, negative, cols, 6,
+                    "gp_check_csr: row 0: row_pointers[0] is -2, negative");
+}
+END_TEST
+
+/* A long row, with what is wrong anywhere in it; a column out of range goes first. */
+START_TEST(test_check_finds_the_place_in_a_long_row)
+{
+    enum { N = 100003 };
+    static const size_t places[] = {1, 2, 31, 32, 33, 4096, N / 2, N - 2, N - 1};
+    uint64_t pointers[] = {0, N}, *cols = t_host(N * 8);
+    struct csr a = {1, N, N, pointers, cols, NULL, GP_U8};
+    char text[120];
+    for (size_t i = 0; i < N; i++)
+        cols[i] = i;
+    for (size_t p = 0; p < sizeof places / sizeof places[0]; p++) {
+        const size_t at = places[p];
+        cols[at] = at - 1;
+        T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
+        snprintf(text, sizeof text, "gp_check_csr: row 0: cols[%zu] is %zu, as the one before it",
+                 at, at - 1);
+        ck_assert_str_eq(gp_last_error(t_ctx()), text);
+        cols[at] = N + 5;
+        cols[1] = at > 1 ? 0 : N + 5;
+        T_STATUS(GP_ERROR_DATA, check_on_device(&a, pairs[_i]));
+        snprintf(text, sizeof text, "gp_check_csr: row 0: cols[%zu] is %d, expected below %d", at,
+                 N + 5, N);
+        ck_assert_str_eq(gp_last_error(t_ctx()), text);
+        cols[1] = 1;
+        cols[at] = at;
+    }
+    T_OK(check_on_device(&a, pairs[_i]));
+    free(cols);
 }
 END_TEST
 
@@ -231,6 +316,8 @@ static Suite *suite(void)
     c = t_case(s, "check");
     tcase_add_loop_test(c, test_check_names_first_bad_row, 0, PAIRS);
     tcase_add_loop_test(c, test_check_counts_against_nnz, 0, PAIRS);
+    tcase_add_loop_test(c, test_check_names_place_value_and_bound, 0, PAIRS);
+    tcase_add_loop_test(c, test_check_finds_the_place_in_a_long_row, 0, PAIRS);
     c = t_case(s, "large check");
     tcase_add_test(c, test_check_of_more_rows_than_a_grid);
     return s;

@@ -192,7 +192,8 @@ GP_API gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size
  * order and in range.
  *
  * @return GP_OK canonical; GP_ERROR_DATA it is not, and gp_last_error() names the first row that
- *         breaks a rule and the rule; GP_ERROR_WORKSPACE the stream is being captured; otherwise a
+ *         breaks a rule, the place in row_pointers or cols, what is there and what was expected
+ *         (of a row with a column out of range the first of these); GP_ERROR_WORKSPACE the stream is being captured; otherwise a
  *         status of the list in the file comment.
  * @since 0.1
  */

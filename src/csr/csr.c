@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Front doors: row pointers, their inverse, the deep check. */
+/* Front doors: row pointers and their inverse. */
 #include <gp/scan.h>
-#include <inttypes.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
@@ -189,76 +188,4 @@ gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset
     GPI_TRY(check_to_coo(NULL, f, offset_dtype, num_rows, nnz, index_dtype));
     *bytes = 0;
     return GP_OK;
-}
-
-/* ---- deep check ---- */
-
-static gp_status report(gp_context *ctx, const char *f, uint64_t found,
-                        const struct gpi_csr_matrix *a)
-{
-    uint64_t row = found >> GPI_CSR_RULE_BITS;
-    if (found == GPI_CSR_VALID)
-        return GP_OK;
-    switch ((enum gpi_csr_rule)(found & ((1u << GPI_CSR_RULE_BITS) - 1))) {
-    case GPI_CSR_RULE_FIRST:
-        return gpi_fail(ctx, GP_ERROR_DATA, "%s: row 0: row_pointers[0] is not 0", f);
-    case GPI_CSR_RULE_DESCENDS:
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: row %" PRIu64 ": row_pointers[%" PRIu64
-                        "] is less than the one before",
-                        f, row, row + 1);
-    case GPI_CSR_RULE_PAST_END:
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: row %" PRIu64 ": row_pointers[%" PRIu64 "] is more than nnz %" PRIu64,
-                        f, row, row + 1, a->nnz);
-    case GPI_CSR_RULE_LAST:
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: after the last row: row_pointers[%" PRIu64 "] is not nnz %" PRIu64, f,
-                        row, a->nnz);
-    case GPI_CSR_RULE_RANGE:
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: row %" PRIu64 ": a column is not below num_cols %" PRIu64, f, row,
-                        a->num_cols);
-    default:
-        return gpi_fail(ctx, GP_ERROR_DATA,
-                        "%s: row %" PRIu64 ": columns are not strictly ascending", f, row);
-    }
-}
-
-static gp_status check_matrix(gp_context *ctx, const char *f, const struct gpi_csr_ops *ops,
-                              const struct gpi_csr_matrix *a)
-{
-    uint64_t value = GPI_CSR_VALID;
-    GPI_FRAME(frame, ctx, f, GPI_ALIGN);
-    uint64_t *word = gpi_frame_take(&frame, sizeof *word);
-    GPI_TRY(ops->check(ctx, a, word));
-    if (ctx->backend == GP_BACKEND_CUDA)
-        GPI_TRY(ops->kernels->read_word(ctx, f, word, &value));
-    else
-        value = *word;
-    return report(ctx, f, value, a);
-}
-
-gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
-                       size_t num_rows, size_t num_cols, size_t nnz, const void *row_pointers,
-                       const void *cols)
-{
-    static const char f[] = "gp_check_csr";
-    struct gpi_csr_matrix a = {num_rows, num_cols, nnz, row_pointers, cols};
-    GPI_CALL(ctx, f);
-    GPI_TRY(gpi_csr_check_pair(ctx, f, index_dtype, offset_dtype));
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index_dtype));
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, index_dtype));
-    GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, offset_dtype));
-    size_t index_bytes = gpi_dtype_bytes(index_dtype), offset_bytes = gpi_dtype_bytes(offset_dtype);
-    const struct gpi_array arrays[] = {
-        GPI_READ("row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes),
-        GPI_READ("cols", cols, nnz * index_bytes, index_bytes),
-    };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
-    if (gpi_cuda_capturing(ctx))
-        return gpi_fail(ctx, GP_ERROR_WORKSPACE,
-                        "%s: waits for its answer, which a stream that is captured cannot give", f);
-    GPI_ON_DEVICE(ctx);
-    return check_matrix(ctx, f, ops_of(ctx, index_dtype, offset_dtype), &a);
 }
