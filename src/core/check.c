@@ -164,6 +164,25 @@ gp_status gpi_check_keys(gp_context *ctx, const char *function, gp_dtype dtype, 
     return gpi_check_array(ctx, function, "keys_in", keys_in, (uint64_t)n * bytes, bytes);
 }
 
+gp_status gpi_check_unused_dtype(gp_context *ctx, const char *function, const char *argument,
+                                 gp_dtype dtype)
+{
+    if (dtype)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected 0: not of this call",
+                        function, argument, (int)dtype, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+gp_status gpi_check_unused(gp_context *ctx, const char *function, const char *argument,
+                           uint64_t value)
+{
+    if (value)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: %s is %" PRId64 ", expected 0: not of this call", function, argument,
+                        (int64_t)value);
+    return GP_OK;
+}
+
 gp_status gpi_check_order(gp_context *ctx, const char *function, const char *argument,
                           gp_order order)
 {

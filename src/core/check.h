@@ -118,6 +118,12 @@ gp_status gpi_check_index_value(gp_context *ctx, const char *function, const cha
 /* n is less than 2^32 with GP_U32 as index_dtype. */
 gp_status gpi_check_index_range(gp_context *ctx, const char *function, size_t n, gp_dtype dtype);
 
+/* A member of a descriptor that the call has no use for is 0: a dtype, or another number. */
+gp_status gpi_check_unused_dtype(gp_context *ctx, const char *function, const char *argument,
+                                 gp_dtype dtype);
+gp_status gpi_check_unused(gp_context *ctx, const char *function, const char *argument,
+                           uint64_t value);
+
 /* GP_ASCENDING or GP_DESCENDING. */
 gp_status gpi_check_order(gp_context *ctx, const char *function, const char *argument,
                           gp_order order);
