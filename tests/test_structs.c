@@ -46,6 +46,17 @@ KIND(sort, gp_radix_sort_options, 0, GP_RADIX_SORT_OPTIONS_INIT, "options", d.or
      d.end_bit = 13)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
 KIND(coo, gp_coo_desc, 0, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES_LAST)
+KIND(offsets, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32)
+KIND(search, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32;
+     d.index_dtype = GP_I64)
+KIND(expand, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.item_bytes = 3;
+     d.offset_dtype = GP_U32)
+KIND(counts, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.item_bytes = 3;
+     d.count_dtype = GP_U32)
+KIND(bound, gp_bound_desc, 0, GP_BOUND_DESC_INIT, "desc", d.dtype = GP_U32; d.index_dtype = GP_I64)
+KIND(csr, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32)
+KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32;
+     d.value_dtype = GP_F32)
 
 /* Of each call: name, kind, whether it has a context, what it is. */
 #define CALLS(X)                                                                                   \
@@ -86,6 +97,30 @@ KIND(coo, gp_coo_desc, 0, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES
     X(transpose, coo, true,                                                                        \
       gp_csr_transpose(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,        \
                        e->out[0], e->out[1], e->out[2]))                                           \
+    X(search_by, search, true,                                                                     \
+      gp_balance_search_by(ctx, given, e->offsets, e->segments, e->n, e->out[0], e->out[1]))       \
+    X(expand_by, expand, true,                                                                     \
+      gp_expand_by(ctx, given, e->keys, e->offsets, e->segments, e->n, e->out[0]))                 \
+    X(counts_by, counts, true,                                                                     \
+      gp_expand_counts_by(ctx, given, e->keys, e->counts, e->n, e->n, e->out[0], e->count))        \
+    X(partition_by, offsets, true,                                                                 \
+      gp_merge_path_partition_by(ctx, given, e->offsets, e->segments, e->n, 9, e->out[0],          \
+                                 e->out[1]))                                                       \
+    X(check_by, offsets, true, gp_check_offsets_by(ctx, given, e->offsets, e->segments, e->n))     \
+    X(lower_by, bound, true,                                                                       \
+      gp_lower_bound_by(ctx, given, e->sorted, e->n, e->keys, e->n, e->out[0]))                    \
+    X(upper_by, bound, true,                                                                       \
+      gp_upper_bound_by(ctx, given, e->sorted, e->n, e->keys, e->n, e->out[0]))                    \
+    X(pointers_by, csr, true,                                                                      \
+      gp_csr_row_pointers_by(ctx, given, e->sorted, e->n, 1000, e->out[0]))                        \
+    X(unsorted_by, csr, true,                                                                      \
+      gp_csr_row_pointers_unsorted_by(ctx, given, e->keys, e->n, 1000, e->out[0]))                 \
+    X(to_coo_by, csr, true,                                                                        \
+      gp_csr_to_coo_by(ctx, given, e->offsets, e->segments, e->n, e->out[0]))                      \
+    X(check_csr_by, csr, true, gp_check_csr_by(ctx, given, 0, e->n, 0, e->offsets, NULL))          \
+    X(spmv_by, values, true,                                                                       \
+      gp_spmv_by(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,        \
+                 e->floats, NULL, e->out[0]))                                                      \
     X(scan_bytes, scan, false, gp_scan_workspace_bytes(NULL, given, N, figure))                    \
     X(segmented_bytes, scan, false, gp_scan_segmented_workspace_bytes(NULL, given, N, figure))     \
     X(rows_bytes, scan, false, gp_scan_rows_workspace_bytes(NULL, given, 10, N, figure))           \

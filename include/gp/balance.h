@@ -12,6 +12,10 @@
  *
  * The calls do not check that offsets ascend (gp_check_offsets() does). If they do not, outputs are
  * unspecified, but nothing outside the arrays is read or written.
+ *
+ * Each call has a form with a descriptor, whose name ends in _by: element types and sizes of items
+ * are its members in place of parameters, and it is the one to which later releases add. All else
+ * is as in the short form: memory, aliasing, order of work, determinism, errors and cost.
  */
 #ifndef GP_BALANCE_H
 #define GP_BALANCE_H
@@ -21,6 +25,36 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/**
+ * Element types and sizes of the calls that take segments; start from GP_BALANCE_DESC_INIT. Each
+ * call says which members it has; the others must be 0.
+ */
+typedef struct gp_balance_desc {
+    size_t size;           /**< sizeof(gp_balance_desc) */
+    size_t item_bytes;     /**< of an item that is repeated: 1 to 65536 */
+    gp_dtype offset_dtype; /**< of offsets: GP_U32, GP_I32, GP_U64 or GP_I64 */
+    gp_dtype count_dtype;  /**< of counts: GP_U32 or GP_U64 */
+    gp_dtype index_dtype;  /**< of indices that are written: GP_U32, GP_I32, GP_U64 or GP_I64 */
+    int reserved;          /**< 0 */
+} gp_balance_desc;
+
+#define GP_BALANCE_DESC_INIT                                                                       \
+    {                                                                                              \
+        sizeof(gp_balance_desc), 0, (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0                       \
+    }
+
+/** Element types of the searches in sorted arrays; start from GP_BOUND_DESC_INIT. */
+typedef struct gp_bound_desc {
+    size_t size;          /**< sizeof(gp_bound_desc) */
+    gp_dtype dtype;       /**< of the sorted array and the needles: any gp_dtype */
+    gp_dtype index_dtype; /**< of the result: GP_U32, GP_I32, GP_U64 or GP_I64 */
+} gp_bound_desc;
+
+#define GP_BOUND_DESC_INIT                                                                         \
+    {                                                                                              \
+        sizeof(gp_bound_desc), (gp_dtype)0, (gp_dtype)0                                            \
+    }
 
 /**
  * Find the segment of every item, and its place in it (load-balancing search).
@@ -60,6 +94,21 @@ GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const
                                    void *segments_out, void *ranks_out);
 
 /**
+ * Find the segment of every item, and its place in it: gp_balance_search() with a descriptor.
+ *
+ * @param[in] desc offset_dtype and index_dtype
+ *
+ * All else as gp_balance_search().
+ *
+ * @return as gp_balance_search(); GP_ERROR_POINTER also desc is NULL; GP_ERROR_ARGUMENT also
+ *         desc->size, or item_bytes or reserved is not 0; GP_ERROR_DTYPE also count_dtype is not 0
+ * @since 0.1
+ */
+GP_API gp_status gp_balance_search_by(gp_context *ctx, const gp_balance_desc *desc,
+                                      const void *offsets, size_t num_segments, size_t num_items,
+                                      void *segments_out, void *ranks_out);
+
+/**
  * Repeat item s of the input as often as segment s is long.
  *
  * out[i] = in[s] with offsets[s] <= offsets[0] + i < offsets[s + 1].
@@ -92,6 +141,21 @@ GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const
 GP_API gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in,
                            gp_dtype offset_dtype, const void *offsets, size_t num_segments,
                            size_t num_items, void *out);
+
+/**
+ * Repeat item s of the input as often as segment s is long: gp_expand() with a descriptor.
+ *
+ * @param[in] desc item_bytes and offset_dtype
+ *
+ * All else as gp_expand().
+ *
+ * @return as gp_expand(); GP_ERROR_POINTER also desc is NULL; GP_ERROR_ARGUMENT also desc->size, or
+ *         reserved is not 0; GP_ERROR_DTYPE also count_dtype or index_dtype is not 0
+ * @since 0.1
+ */
+GP_API gp_status gp_expand_by(gp_context *ctx, const gp_balance_desc *desc, const void *in,
+                              const void *offsets, size_t num_segments, size_t num_items,
+                              void *out);
 
 /**
  * Repeat item s of the input counts[s] times, when only the counts are known.
@@ -129,6 +193,22 @@ GP_API gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in,
 GP_API gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in,
                                   gp_dtype count_dtype, const void *counts, size_t num_segments,
                                   size_t capacity, void *out, uint64_t *out_count);
+
+/**
+ * Repeat item s of the input counts[s] times: gp_expand_counts() with a descriptor.
+ *
+ * @param[in] desc item_bytes and count_dtype
+ *
+ * All else as gp_expand_counts(), the workspace too.
+ *
+ * @return as gp_expand_counts(); GP_ERROR_POINTER also desc is NULL; GP_ERROR_ARGUMENT also
+ *         desc->size, or reserved is not 0; GP_ERROR_DTYPE also offset_dtype or index_dtype is
+ *         not 0
+ * @since 0.1
+ */
+GP_API gp_status gp_expand_counts_by(gp_context *ctx, const gp_balance_desc *desc, const void *in,
+                                     const void *counts, size_t num_segments, size_t capacity,
+                                     void *out, uint64_t *out_count);
 
 /**
  * Upper bound of the workspace that gp_expand_counts() takes, without touching a device.
@@ -179,6 +259,23 @@ GP_API gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype,
                                          size_t parts, void *row_starts, void *nnz_starts);
 
 /**
+ * Split rows and non-zeros together into shares of equal size: gp_merge_path_partition() with a
+ * descriptor.
+ *
+ * @param[in] desc offset_dtype, of row_pointers and both outputs
+ *
+ * All else as gp_merge_path_partition().
+ *
+ * @return as gp_merge_path_partition(); GP_ERROR_POINTER also desc is NULL; GP_ERROR_ARGUMENT also
+ *         desc->size, or item_bytes or reserved is not 0; GP_ERROR_DTYPE also count_dtype or
+ *         index_dtype is not 0
+ * @since 0.1
+ */
+GP_API gp_status gp_merge_path_partition_by(gp_context *ctx, const gp_balance_desc *desc,
+                                            const void *row_pointers, size_t num_rows, size_t nnz,
+                                            size_t parts, void *row_starts, void *nnz_starts);
+
+/**
  * Find, for every needle, the first place in a sorted array whose item is not below it.
  *
  * out[j] = number of i with sorted[i] < needles[j].
@@ -218,6 +315,31 @@ GP_API gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sor
                                 const void *needles, size_t m, gp_dtype index_dtype, void *out);
 
 /**
+ * Find, for every needle, the first place whose item is not below it: gp_lower_bound() with a
+ * descriptor.
+ *
+ * @param[in] desc dtype and index_dtype
+ *
+ * All else as gp_lower_bound().
+ *
+ * @return as gp_lower_bound(); GP_ERROR_POINTER also desc is NULL; GP_ERROR_ARGUMENT also
+ *         desc->size
+ * @since 0.1
+ */
+GP_API gp_status gp_lower_bound_by(gp_context *ctx, const gp_bound_desc *desc, const void *sorted,
+                                   size_t n, const void *needles, size_t m, void *out);
+
+/**
+ * Find, for every needle, the first place whose item is above it: gp_upper_bound() with a
+ * descriptor.
+ *
+ * All else as gp_lower_bound_by().
+ * @since 0.1
+ */
+GP_API gp_status gp_upper_bound_by(gp_context *ctx, const gp_bound_desc *desc, const void *sorted,
+                                   size_t n, const void *needles, size_t m, void *out);
+
+/**
  * Check that offsets are what the calls above expect, and wait for the answer.
  *
  * @param[in] ctx          decides where offsets lives
@@ -238,6 +360,21 @@ GP_API gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sor
  */
 GP_API gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
                                   size_t num_segments, size_t num_items);
+
+/**
+ * Check that offsets are what the calls above expect: gp_check_offsets() with a descriptor.
+ *
+ * @param[in] desc offset_dtype
+ *
+ * All else as gp_check_offsets(): synchronous, not allowed during capture.
+ *
+ * @return as gp_check_offsets(); GP_ERROR_POINTER also desc is NULL; GP_ERROR_ARGUMENT also
+ *         desc->size, or item_bytes or reserved is not 0; GP_ERROR_DTYPE also count_dtype or
+ *         index_dtype is not 0
+ * @since 0.1
+ */
+GP_API gp_status gp_check_offsets_by(gp_context *ctx, const gp_balance_desc *desc,
+                                     const void *offsets, size_t num_segments, size_t num_items);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,12 @@
  * GP_ERROR_WORKSPACE the workspace could not grow. In all these cases nothing was queued.
  * GP_ERROR_CUDA: outputs unspecified. "Sticky" errors are found on the device and returned by the
  * next gp_context_synchronize().
+ *
+ * Each call that takes dtypes as parameters has a form with a descriptor, whose name ends in _by: a
+ * gp_csr_desc in their place, and it is the form to which later releases add. All else is as in the
+ * short form. It also returns GP_ERROR_POINTER if desc is NULL, GP_ERROR_ARGUMENT if desc->size is
+ * wrong or desc->reserved is not 0, and, except gp_spmv_by(), GP_ERROR_DTYPE if desc->value_dtype
+ * is not 0.
  */
 #ifndef GP_CSR_H
 #define GP_CSR_H
@@ -60,6 +66,20 @@ typedef struct gp_coo_desc {
         sizeof(gp_coo_desc), GP_U32, GP_U32, GP_F32, GP_DUPLICATES_SUM, GP_ALGORITHM_AUTO          \
     }
 
+/** Element types of a matrix, for the calls ending in _by; start from GP_CSR_DESC_INIT. */
+typedef struct gp_csr_desc {
+    size_t size;           /**< sizeof(gp_csr_desc) */
+    gp_dtype index_dtype;  /**< of rows and columns */
+    gp_dtype offset_dtype; /**< of row pointers */
+    gp_dtype value_dtype;  /**< of gp_spmv_by(): GP_F32 or GP_F64; 0 in all other calls */
+    int reserved;          /**< 0 */
+} gp_csr_desc;
+
+#define GP_CSR_DESC_INIT                                                                           \
+    {                                                                                              \
+        sizeof(gp_csr_desc), (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0                              \
+    }
+
 /**
  * Row pointers from ascending row indices.
  *
@@ -86,6 +106,17 @@ GP_API gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, cons
                                      void *row_pointers);
 
 /**
+ * Row pointers from ascending row indices: gp_csr_row_pointers() with a descriptor.
+ *
+ * @param[in] desc index_dtype, of rows, and offset_dtype, of row_pointers
+ *
+ * @return as gp_csr_row_pointers(), or a status of the file comment about desc.
+ * @since 0.1
+ */
+GP_API gp_status gp_csr_row_pointers_by(gp_context *ctx, const gp_csr_desc *desc, const void *rows,
+                                        size_t nnz, size_t num_rows, void *row_pointers);
+
+/**
  * Row pointers from row indices in any order: a histogram of the rows and its scan.
  *
  * As gp_csr_row_pointers(), but rows need not be ascending. An index out of range is not counted
@@ -95,6 +126,18 @@ GP_API gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, cons
 GP_API gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype,
                                               const void *rows, size_t nnz, size_t num_rows,
                                               gp_dtype offset_dtype, void *row_pointers);
+
+/**
+ * Row pointers from row indices in any order: gp_csr_row_pointers_unsorted() with a descriptor.
+ *
+ * @param[in] desc index_dtype, of rows, and offset_dtype, of row_pointers
+ *
+ * @return as gp_csr_row_pointers_unsorted(), or a status of the file comment about desc.
+ * @since 0.1
+ */
+GP_API gp_status gp_csr_row_pointers_unsorted_by(gp_context *ctx, const gp_csr_desc *desc,
+                                                 const void *rows, size_t nnz, size_t num_rows,
+                                                 void *row_pointers);
 
 /**
  * CSR from a coordinate list in any order.
@@ -155,6 +198,18 @@ GP_API gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const voi
                                size_t num_rows, size_t nnz, gp_dtype index_dtype, void *rows_out);
 
 /**
+ * The row index of every entry: gp_csr_to_coo() with a descriptor.
+ *
+ * @param[in] desc index_dtype, of rows_out, and offset_dtype, of row_pointers
+ *
+ * @return as gp_csr_to_coo(), or a status of the file comment about desc.
+ * @since 0.1
+ */
+GP_API gp_status gp_csr_to_coo_by(gp_context *ctx, const gp_csr_desc *desc,
+                                  const void *row_pointers, size_t num_rows, size_t nnz,
+                                  void *rows_out);
+
+/**
  * Transpose: CSR of the matrix with rows and columns exchanged, that is, CSC of the same matrix.
  *
  * @param[in]  desc             dtypes; duplicates is not looked at: every entry is kept
@@ -202,6 +257,20 @@ GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype of
                               const void *row_pointers, const void *cols);
 
 /**
+ * Check that a matrix is canonical CSR: gp_check_csr() with a descriptor.
+ *
+ * @param[in] desc index_dtype, of cols, and offset_dtype, of row_pointers
+ *
+ * Synchronous, not for use during capture.
+ *
+ * @return as gp_check_csr(), or a status of the file comment about desc.
+ * @since 0.1
+ */
+GP_API gp_status gp_check_csr_by(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows,
+                                 size_t num_cols, size_t nnz, const void *row_pointers,
+                                 const void *cols);
+
+/**
  * Sparse matrix times vector: y = alpha A x + beta y.
  *
  * @param[in]     value_dtype  GP_F32 or GP_F64, of values, alpha, x, beta and y
@@ -232,6 +301,22 @@ GP_API gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_
                          gp_dtype value_dtype, size_t num_rows, size_t num_cols, size_t nnz,
                          const void *row_pointers, const void *cols, const void *values,
                          const void *alpha, const void *x, const void *beta, void *y);
+
+/**
+ * Sparse matrix times vector: gp_spmv() with a descriptor.
+ *
+ * @param[in] desc  index_dtype, of cols, offset_dtype, of row_pointers, and value_dtype, of values,
+ *                  alpha, x, beta and y
+ * @param[in] alpha host pointer to one value, read during the call; NULL: 1
+ * @param[in] beta  host pointer to one value, read during the call; NULL: 0
+ *
+ * @return as gp_spmv(), or a status of the file comment about desc.
+ * @since 0.1
+ */
+GP_API gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows,
+                            size_t num_cols, size_t nnz, const void *row_pointers, const void *cols,
+                            const void *values, const void *alpha, const void *x, const void *beta,
+                            void *y);
 
 /**
  * Upper bounds of the workspace that the calls above take, without touching a device.

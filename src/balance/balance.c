@@ -9,20 +9,22 @@
 #include "core/cuda.h"
 
 /* Offsets, their number and what they should cover: the same in every call. */
-static gp_status check_segments(gp_context *ctx, const char *f, gp_dtype dtype, const void *offsets,
-                                size_t num_segments, const char *items_name, size_t num_items)
+static gp_status check_segments(gp_context *ctx, const char *f, bool by, gp_dtype dtype,
+                                const void *offsets, size_t num_segments, size_t num_items)
 {
+    const size_t bytes = gpi_dtype_bytes(dtype);
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
-    GPI_TRY(gpi_check_index_value(ctx, f, items_name, num_items, "offset_dtype", dtype));
-    size_t bytes = gpi_dtype_bytes(dtype);
+    GPI_TRY(gpi_check_index_value(ctx, f, "num_items", num_items, GPI_MEMBER(by, "offset_dtype"),
+                                  dtype));
     return gpi_check_array(ctx, f, "offsets", offsets, (num_segments + 1) * bytes, bytes);
 }
 
 /* ---- search -------------------------------------------------------------------------------- */
 
-static gp_status search_check(gp_context *ctx, const char *f, gp_dtype offset_dtype,
-                              const struct gpi_balance_args *a, gp_dtype index_dtype)
+static gp_status search_check(gp_context *ctx, const char *f, bool by, const gp_balance_desc *d,
+                              const struct gpi_balance_args *a)
 {
+    const char *index_dtype = GPI_MEMBER(by, "index_dtype");
     const uint64_t offsets_bytes = (a->num_segments + 1) * a->offset_bytes;
     const uint64_t out_bytes = a->limit * a->index_bytes;
     const struct gpi_array arrays[] = {
@@ -30,13 +32,12 @@ static gp_status search_check(gp_context *ctx, const char *f, gp_dtype offset_dt
         GPI_WRITE("segments_out", a->segments, out_bytes, a->index_bytes),
         GPI_WRITE_IF("ranks_out", a->ranks, out_bytes, a->index_bytes),
     };
-    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
-    GPI_TRY(
-        check_segments(ctx, f, offset_dtype, a->offsets, a->num_segments, "num_items", a->limit));
-    GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index_dtype));
-    GPI_TRY(
-        gpi_check_index_value(ctx, f, "num_segments", a->num_segments, "index_dtype", index_dtype));
-    GPI_TRY(gpi_check_index_value(ctx, f, "num_items", a->limit, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, GPI_MEMBER(by, "offset_dtype"), d->offset_dtype));
+    GPI_TRY(check_segments(ctx, f, by, d->offset_dtype, a->offsets, a->num_segments, a->limit));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, index_dtype, d->index_dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "num_segments", a->num_segments, index_dtype,
+                                  d->index_dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "num_items", a->limit, index_dtype, d->index_dtype));
     return gpi_check_outputs(ctx, f, arrays, 1, 3);
 }
 
@@ -46,62 +47,105 @@ gp_status gpi_balance_search(gp_context *ctx, const char *f, const struct gpi_ba
     return gpi_launched(ctx, f);
 }
 
-gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
-                            size_t num_segments, size_t num_items, gp_dtype index_dtype,
-                            void *segments_out, void *ranks_out)
+static gp_status search(gp_context *ctx, const char *f, bool by, const gp_balance_desc *given,
+                        const void *offsets, size_t num_segments, size_t num_items,
+                        void *segments_out, void *ranks_out)
 {
-    static const char f[] = "gp_balance_search";
-    struct gpi_balance_args a = {.name = "offsets",
-                                 .offsets = offsets,
-                                 .offset_bytes = gpi_dtype_bytes(offset_dtype),
-                                 .num_segments = num_segments,
-                                 .limit = num_items,
-                                 .index_bytes = gpi_dtype_bytes(index_dtype),
-                                 .segments = segments_out,
-                                 .ranks = ranks_out};
+    gp_balance_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(search_check(ctx, f, offset_dtype, &a, index_dtype));
+    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE | GPI_INDEX_DTYPE, given, &d));
+    const struct gpi_balance_args a = {.name = "offsets",
+                                       .offsets = offsets,
+                                       .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
+                                       .num_segments = num_segments,
+                                       .limit = num_items,
+                                       .index_bytes = gpi_dtype_bytes(d.index_dtype),
+                                       .segments = segments_out,
+                                       .ranks = ranks_out};
+    GPI_TRY(search_check(ctx, f, by, &d, &a));
     GPI_ON_DEVICE(ctx);
     return gpi_balance_search(ctx, f, &a);
 }
 
+gp_status gp_balance_search_by(gp_context *ctx, const gp_balance_desc *desc, const void *offsets,
+                               size_t num_segments, size_t num_items, void *segments_out,
+                               void *ranks_out)
+{
+    return search(ctx, "gp_balance_search_by", true, desc, offsets, num_segments, num_items,
+                  segments_out, ranks_out);
+}
+
+gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
+                            size_t num_segments, size_t num_items, gp_dtype index_dtype,
+                            void *segments_out, void *ranks_out)
+{
+    gp_balance_desc desc = GP_BALANCE_DESC_INIT;
+    desc.offset_dtype = offset_dtype;
+    desc.index_dtype = index_dtype;
+    return search(ctx, "gp_balance_search", false, &desc, offsets, num_segments, num_items,
+                  segments_out, ranks_out);
+}
+
 /* ---- expand -------------------------------------------------------------------------------- */
+
+static gp_status expand_check(gp_context *ctx, const char *f, bool by, const gp_balance_desc *d,
+                              const struct gpi_balance_args *a)
+{
+    const struct gpi_array arrays[] = {
+        GPI_READ("in", a->in, a->num_segments * a->item_bytes, 1),
+        GPI_READ("offsets", a->offsets, (a->num_segments + 1) * a->offset_bytes, a->offset_bytes),
+        GPI_WRITE("out", a->out, a->limit * a->item_bytes, 1),
+    };
+    GPI_TRY(gpi_check_item_bytes(ctx, f, GPI_MEMBER(by, "item_bytes"), a->item_bytes));
+    GPI_TRY(gpi_check_n(ctx, f, "num_segments", a->num_segments));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, GPI_MEMBER(by, "offset_dtype"), d->offset_dtype));
+    GPI_TRY(check_segments(ctx, f, by, d->offset_dtype, a->offsets, a->num_segments, a->limit));
+    return gpi_check_outputs(ctx, f, arrays, 2, 3);
+}
+
+static gp_status expand(gp_context *ctx, const char *f, bool by, const gp_balance_desc *given,
+                        const void *in, const void *offsets, size_t num_segments, size_t num_items,
+                        void *out)
+{
+    gp_balance_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_ITEM_BYTES | GPI_OFFSET_DTYPE, given, &d));
+    const struct gpi_balance_args a = {.name = "offsets",
+                                       .offsets = offsets,
+                                       .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
+                                       .num_segments = num_segments,
+                                       .limit = num_items,
+                                       .item_bytes = d.item_bytes,
+                                       .in = in,
+                                       .out = out};
+    GPI_TRY(expand_check(ctx, f, by, &d, &a));
+    GPI_ON_DEVICE(ctx);
+    gpi_balance_table(ctx, a.offset_bytes)->expand(ctx, &a);
+    return gpi_launched(ctx, f);
+}
+
+gp_status gp_expand_by(gp_context *ctx, const gp_balance_desc *desc, const void *in,
+                       const void *offsets, size_t num_segments, size_t num_items, void *out)
+{
+    return expand(ctx, "gp_expand_by", true, desc, in, offsets, num_segments, num_items, out);
+}
 
 gp_status gp_expand(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype offset_dtype,
                     const void *offsets, size_t num_segments, size_t num_items, void *out)
 {
-    static const char f[] = "gp_expand";
-    GPI_CALL(ctx, f);
-    GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", item_bytes));
-    GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
-    const size_t offset_bytes = gpi_dtype_bytes(offset_dtype);
-    const struct gpi_array arrays[] = {
-        GPI_READ("in", in, num_segments * item_bytes, 1),
-        GPI_READ("offsets", offsets, (num_segments + 1) * offset_bytes, offset_bytes),
-        GPI_WRITE("out", out, num_items * item_bytes, 1),
-    };
-    GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
-    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
-    GPI_TRY(check_segments(ctx, f, offset_dtype, offsets, num_segments, "num_items", num_items));
-    GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
-    struct gpi_balance_args a = {.name = "offsets",
-                                 .offsets = offsets,
-                                 .offset_bytes = offset_bytes,
-                                 .num_segments = num_segments,
-                                 .limit = num_items,
-                                 .item_bytes = item_bytes,
-                                 .in = in,
-                                 .out = out};
-    GPI_ON_DEVICE(ctx);
-    gpi_balance_table(ctx, offset_bytes)->expand(ctx, &a);
-    return gpi_launched(ctx, f);
+    gp_balance_desc desc = GP_BALANCE_DESC_INIT;
+    desc.item_bytes = item_bytes;
+    desc.offset_dtype = offset_dtype;
+    return expand(ctx, "gp_expand", false, &desc, in, offsets, num_segments, num_items, out);
 }
 
 /* ---- merge path ---------------------------------------------------------------------------- */
 
-static gp_status partition_check(gp_context *ctx, const char *f, gp_dtype dtype,
+static gp_status partition_check(gp_context *ctx, const char *f, bool by, gp_dtype dtype,
                                  const struct gpi_partition_args *a)
 {
+    const char *offset_dtype = GPI_MEMBER(by, "offset_dtype");
     const size_t bytes = a->offset_bytes;
     const uint64_t out_bytes = (a->parts + 1) * bytes;
     const struct gpi_array arrays[] = {
@@ -109,31 +153,50 @@ static gp_status partition_check(gp_context *ctx, const char *f, gp_dtype dtype,
         GPI_WRITE("row_starts", a->row_starts, out_bytes, bytes),
         GPI_WRITE("nnz_starts", a->nnz_starts, out_bytes, bytes),
     };
-    GPI_TRY(gpi_check_index_value(ctx, f, "num_rows", a->num_rows, "offset_dtype", dtype));
-    GPI_TRY(gpi_check_index_value(ctx, f, "nnz", a->nnz, "offset_dtype", dtype));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, offset_dtype, dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "num_rows", a->num_rows, offset_dtype, dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "nnz", a->nnz, offset_dtype, dtype));
     if (a->parts == 0)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: parts is 0, expected 1 or more", f);
     GPI_TRY(gpi_check_n(ctx, f, "parts", a->parts));
     return gpi_check_outputs(ctx, f, arrays, 0, 3);
 }
 
-gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const void *row_pointers,
-                                  size_t num_rows, size_t nnz, size_t parts, void *row_starts,
-                                  void *nnz_starts)
+static gp_status partition(gp_context *ctx, const char *f, bool by, const gp_balance_desc *given,
+                           const void *row_pointers, size_t num_rows, size_t nnz, size_t parts,
+                           void *row_starts, void *nnz_starts)
 {
-    static const char f[] = "gp_merge_path_partition";
+    gp_balance_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE, given, &d));
     struct gpi_partition_args a = {.offsets = row_pointers,
-                                   .offset_bytes = gpi_dtype_bytes(offset_dtype),
+                                   .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
                                    .num_rows = num_rows,
                                    .nnz = nnz,
                                    .parts = parts,
                                    .row_starts = row_starts,
                                    .nnz_starts = nnz_starts};
-    GPI_CALL(ctx, f);
-    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset_dtype));
-    GPI_TRY(partition_check(ctx, f, offset_dtype, &a));
+    GPI_TRY(partition_check(ctx, f, by, d.offset_dtype, &a));
     a.share = (a.num_rows + a.nnz) / parts + ((a.num_rows + a.nnz) % parts != 0);
     GPI_ON_DEVICE(ctx);
     gpi_balance_table(ctx, a.offset_bytes)->partition(ctx, &a);
     return gpi_launched(ctx, f);
+}
+
+gp_status gp_merge_path_partition_by(gp_context *ctx, const gp_balance_desc *desc,
+                                     const void *row_pointers, size_t num_rows, size_t nnz,
+                                     size_t parts, void *row_starts, void *nnz_starts)
+{
+    return partition(ctx, "gp_merge_path_partition_by", true, desc, row_pointers, num_rows, nnz,
+                     parts, row_starts, nnz_starts);
+}
+
+gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype, const void *row_pointers,
+                                  size_t num_rows, size_t nnz, size_t parts, void *row_starts,
+                                  void *nnz_starts)
+{
+    gp_balance_desc desc = GP_BALANCE_DESC_INIT;
+    desc.offset_dtype = offset_dtype;
+    return partition(ctx, "gp_merge_path_partition", false, &desc, row_pointers, num_rows, nnz,
+                     parts, row_starts, nnz_starts);
 }

@@ -7,43 +7,57 @@
 #include "core/cuda.h"
 #include "core/order.h"
 
-static gp_status bound_check(gp_context *ctx, const char *f, gp_dtype dtype, gp_dtype index_dtype,
+static gp_status bound_check(gp_context *ctx, const char *f, bool by, const gp_bound_desc *d,
                              const struct gpi_bound_args *a)
 {
+    const char *index_dtype = GPI_MEMBER(by, "index_dtype");
     const struct gpi_array arrays[] = {
         GPI_READ("sorted", a->sorted, a->n * a->item_bytes, a->item_bytes),
         GPI_READ("needles", a->needles, a->m * a->item_bytes, a->item_bytes),
         GPI_WRITE_OVER(a->item_bytes == a->index_bytes, "out", a->out, a->m * a->index_bytes,
                        a->index_bytes),
     };
-    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(by, "dtype"), d->dtype));
     GPI_TRY(gpi_check_n(ctx, f, "n", a->n));
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
     GPI_TRY(gpi_check_n(ctx, f, "m", a->m));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 1));
-    GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index_dtype));
-    GPI_TRY(gpi_check_index_value(ctx, f, "n", a->n, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, index_dtype, d->index_dtype));
+    GPI_TRY(gpi_check_index_value(ctx, f, "n", a->n, index_dtype, d->index_dtype));
     return gpi_check_outputs(ctx, f, arrays, 2, 3);
 }
 
-static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtype,
-                       const void *sorted, size_t n, const void *needles, size_t m,
-                       gp_dtype index_dtype, void *out)
+/* *d becomes the full struct; the members of a caller's (by) are checked. */
+static gp_status take_desc(gp_context *ctx, const char *f, bool by, const gp_bound_desc *given,
+                           gp_bound_desc *d)
 {
-    struct gpi_bound_args a = {.item_bytes = gpi_dtype_bytes(dtype),
-                               .infinity = gpi_infinity_bits(dtype),
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_bound_desc)));
+    if (!by)
+        return GP_OK;
+    GPI_TRY(gpi_check_dtype(ctx, f, "desc->dtype", d->dtype));
+    return gpi_check_index_dtype(ctx, f, "desc->index_dtype", d->index_dtype);
+}
+
+static gp_status bound(gp_context *ctx, const char *f, bool by, bool upper,
+                       const gp_bound_desc *given, const void *sorted, size_t n,
+                       const void *needles, size_t m, void *out)
+{
+    gp_bound_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take_desc(ctx, f, by, given, &d));
+    struct gpi_bound_args a = {.item_bytes = gpi_dtype_bytes(d.dtype),
+                               .infinity = gpi_infinity_bits(d.dtype),
                                .upper = upper,
                                .sorted = sorted,
                                .n = n,
                                .needles = needles,
                                .m = m,
-                               .index_bytes = gpi_dtype_bytes(index_dtype),
+                               .index_bytes = gpi_dtype_bytes(d.index_dtype),
                                .out = out};
-    a.order = gpi_dtype_is_float(dtype)    ? GPI_ORDER_FLOAT
-              : gpi_dtype_is_signed(dtype) ? GPI_ORDER_SIGNED
-                                           : GPI_ORDER_UNSIGNED;
-    GPI_CALL(ctx, f);
-    GPI_TRY(bound_check(ctx, f, dtype, index_dtype, &a));
+    a.order = gpi_dtype_is_float(d.dtype)    ? GPI_ORDER_FLOAT
+              : gpi_dtype_is_signed(d.dtype) ? GPI_ORDER_SIGNED
+                                             : GPI_ORDER_UNSIGNED;
+    GPI_TRY(bound_check(ctx, f, by, &d, &a));
     if (m == 0)
         return GP_OK;
     GPI_ON_DEVICE(ctx);
@@ -51,14 +65,36 @@ static gp_status bound(gp_context *ctx, const char *f, bool upper, gp_dtype dtyp
     return gpi_launched(ctx, f);
 }
 
+static gp_bound_desc desc_of(gp_dtype dtype, gp_dtype index_dtype)
+{
+    gp_bound_desc desc = GP_BOUND_DESC_INIT;
+    desc.dtype = dtype;
+    desc.index_dtype = index_dtype;
+    return desc;
+}
+
+gp_status gp_lower_bound_by(gp_context *ctx, const gp_bound_desc *desc, const void *sorted,
+                            size_t n, const void *needles, size_t m, void *out)
+{
+    return bound(ctx, "gp_lower_bound_by", true, false, desc, sorted, n, needles, m, out);
+}
+
+gp_status gp_upper_bound_by(gp_context *ctx, const gp_bound_desc *desc, const void *sorted,
+                            size_t n, const void *needles, size_t m, void *out)
+{
+    return bound(ctx, "gp_upper_bound_by", true, true, desc, sorted, n, needles, m, out);
+}
+
 gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
                          const void *needles, size_t m, gp_dtype index_dtype, void *out)
 {
-    return bound(ctx, "gp_lower_bound", false, dtype, sorted, n, needles, m, index_dtype, out);
+    const gp_bound_desc desc = desc_of(dtype, index_dtype);
+    return bound(ctx, "gp_lower_bound", false, false, &desc, sorted, n, needles, m, out);
 }
 
 gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
                          const void *needles, size_t m, gp_dtype index_dtype, void *out)
 {
-    return bound(ctx, "gp_upper_bound", true, dtype, sorted, n, needles, m, index_dtype, out);
+    const gp_bound_desc desc = desc_of(dtype, index_dtype);
+    return bound(ctx, "gp_upper_bound", false, true, &desc, sorted, n, needles, m, out);
 }

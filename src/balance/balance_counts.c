@@ -18,21 +18,13 @@ static gp_scan_desc counts_to_offsets(gp_dtype count_dtype)
     return desc;
 }
 
-static gp_status check_count_dtype(gp_context *ctx, const char *f, gp_dtype dtype)
-{
-    if (dtype != GP_U32 && dtype != GP_U64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: count_dtype is %d (%s), expected u32 or u64", f,
-                        (int)dtype, gp_dtype_string(dtype));
-    return GP_OK;
-}
-
 gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype count_dtype,
                                            size_t num_segments, size_t *bytes)
 {
     static const char f[] = "gp_expand_counts_workspace_bytes";
     gp_target t;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(check_count_dtype(NULL, f, count_dtype));
+    GPI_TRY(gpi_balance_check_counts(NULL, f, "count_dtype", count_dtype));
     GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
     GPI_TRY(gpi_check_figure(f, bytes));
     gp_scan_desc desc = counts_to_offsets(count_dtype);
@@ -42,8 +34,9 @@ gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype cou
     return GP_OK;
 }
 
-static gp_status counts_check(gp_context *ctx, const char *f, const struct gpi_balance_args *a,
-                              gp_dtype count_dtype, const void *counts)
+static gp_status counts_check(gp_context *ctx, const char *f, bool by,
+                              const struct gpi_balance_args *a, gp_dtype count_dtype,
+                              const void *counts)
 {
     const size_t count_bytes = gpi_dtype_bytes(count_dtype);
     const struct gpi_array arrays[] = {
@@ -52,10 +45,10 @@ static gp_status counts_check(gp_context *ctx, const char *f, const struct gpi_b
         GPI_WRITE("out", a->out, a->limit * a->item_bytes, 1),
         GPI_WRITE("out_count", a->out_count, 8, 8),
     };
-    GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", a->item_bytes));
+    GPI_TRY(gpi_check_item_bytes(ctx, f, GPI_MEMBER(by, "item_bytes"), a->item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", a->num_segments));
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
-    GPI_TRY(check_count_dtype(ctx, f, count_dtype));
+    GPI_TRY(gpi_balance_check_counts(ctx, f, GPI_MEMBER(by, "count_dtype"), count_dtype));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 1));
     GPI_TRY(gpi_check_n(ctx, f, "capacity", a->limit));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 2));
@@ -77,22 +70,42 @@ static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_bala
     return gpi_launched(ctx, f);
 }
 
-gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype count_dtype,
-                           const void *counts, size_t num_segments, size_t capacity, void *out,
-                           uint64_t *out_count)
+static gp_status expand_counts(gp_context *ctx, const char *f, bool by,
+                               const gp_balance_desc *given, const void *in, const void *counts,
+                               size_t num_segments, size_t capacity, void *out, uint64_t *out_count)
 {
-    static const char f[] = "gp_expand_counts";
+    gp_balance_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_ITEM_BYTES | GPI_COUNT_DTYPE, given, &d));
     struct gpi_balance_args a = {.name = "counts",
                                  .offset_bytes = sizeof(uint64_t),
                                  .num_segments = num_segments,
                                  .limit = capacity,
                                  .capped = true,
                                  .out_count = out_count,
-                                 .item_bytes = item_bytes,
+                                 .item_bytes = d.item_bytes,
                                  .in = in,
                                  .out = out};
-    GPI_CALL(ctx, f);
-    GPI_TRY(counts_check(ctx, f, &a, count_dtype, counts));
+    GPI_TRY(counts_check(ctx, f, by, &a, d.count_dtype, counts));
     GPI_ON_DEVICE(ctx);
-    return scan_and_expand(ctx, f, &a, count_dtype, counts);
+    return scan_and_expand(ctx, f, &a, d.count_dtype, counts);
+}
+
+gp_status gp_expand_counts_by(gp_context *ctx, const gp_balance_desc *desc, const void *in,
+                              const void *counts, size_t num_segments, size_t capacity, void *out,
+                              uint64_t *out_count)
+{
+    return expand_counts(ctx, "gp_expand_counts_by", true, desc, in, counts, num_segments, capacity,
+                         out, out_count);
+}
+
+gp_status gp_expand_counts(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype count_dtype,
+                           const void *counts, size_t num_segments, size_t capacity, void *out,
+                           uint64_t *out_count)
+{
+    gp_balance_desc desc = GP_BALANCE_DESC_INIT;
+    desc.item_bytes = item_bytes;
+    desc.count_dtype = count_dtype;
+    return expand_counts(ctx, "gp_expand_counts", false, &desc, in, counts, num_segments, capacity,
+                         out, out_count);
 }

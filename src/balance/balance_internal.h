@@ -18,6 +18,8 @@
 #ifndef GPI_BALANCE_INTERNAL_H
 #define GPI_BALANCE_INTERNAL_H
 
+#include <gp/balance.h>
+
 #include "core/context.h"
 
 /* A walk along the segments that writes its items. */
@@ -79,6 +81,16 @@ struct gpi_balance_table {
 
 /* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes. */
 const struct gpi_balance_table *gpi_balance_table(const gp_context *ctx, size_t offset_bytes);
+
+/* The members of a gp_balance_desc that a call has. */
+enum { GPI_ITEM_BYTES = 1, GPI_OFFSET_DTYPE = 2, GPI_COUNT_DTYPE = 4, GPI_INDEX_DTYPE = 8 };
+
+/* *d becomes the full struct. Of a caller's (by) those members are checked, and that the others are
+ * 0; what the short form of a call makes is checked as its parameters, in their order. */
+gp_status gpi_balance_take_desc(gp_context *ctx, const char *function, bool by, unsigned members,
+                                const gp_balance_desc *given, gp_balance_desc *d);
+gp_status gpi_balance_check_counts(gp_context *ctx, const char *function, const char *argument,
+                                   gp_dtype dtype);
 
 /* gp_balance_search() as part of another call, which has checked what it passes and has made its
  * device current. */

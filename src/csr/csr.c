@@ -21,16 +21,22 @@ struct row_call {
     struct gpi_csr_rows args;
 };
 
-static gp_status check_row_sizes(gp_context *ctx, const char *f, struct row_call *c)
+/* dtypes and sizes; by: of a descriptor */
+static gp_status check_row_sizes(gp_context *ctx, const char *f, bool by, const struct row_call *c)
 {
-    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset));
-    GPI_TRY(gpi_csr_check_nnz(ctx, f, c->args.nnz, c->offset));
-    return gpi_csr_check_count(ctx, f, "num_rows", c->args.num_rows, c->index);
+    GPI_TRY(gpi_csr_check_pair(ctx, f, by, c->index, c->offset));
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, by, c->args.nnz, c->offset));
+    return gpi_csr_check_count(ctx, f, by, "num_rows", c->args.num_rows, c->index);
 }
 
-static gp_status check_row_call(gp_context *ctx, const char *f, struct row_call *c)
+static gp_status take_row_call(gp_context *ctx, const char *f, bool by, const gp_csr_desc *given,
+                               const struct gpi_csr_rows *args, struct row_call *c)
 {
-    GPI_TRY(check_row_sizes(ctx, f, c));
+    gp_csr_desc d;
+    GPI_TRY(gpi_csr_take_desc(ctx, f, by, false, given, &d));
+    *c = (struct row_call){d.index_dtype, d.offset_dtype, *args};
+    c->args.index_dtype = d.index_dtype;
+    GPI_TRY(check_row_sizes(ctx, f, by, c));
     size_t index_bytes = gpi_dtype_bytes(c->index), offset_bytes = gpi_dtype_bytes(c->offset);
     const struct gpi_array arrays[] = {
         GPI_READ("rows", c->args.rows, c->args.nnz * index_bytes, index_bytes),
@@ -40,15 +46,39 @@ static gp_status check_row_call(gp_context *ctx, const char *f, struct row_call 
     return gpi_check_arrays(ctx, f, arrays, 2);
 }
 
+static gp_csr_desc desc_of(gp_dtype index_dtype, gp_dtype offset_dtype)
+{
+    gp_csr_desc desc = GP_CSR_DESC_INIT;
+    desc.index_dtype = index_dtype;
+    desc.offset_dtype = offset_dtype;
+    return desc;
+}
+
+static gp_status row_pointers_of(gp_context *ctx, const char *f, bool by, const gp_csr_desc *desc,
+                                 const struct gpi_csr_rows *args)
+{
+    struct row_call c;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take_row_call(ctx, f, by, desc, args, &c));
+    GPI_ON_DEVICE(ctx);
+    return gpi_named(ctx, f, ops_of(ctx, c.index, c.offset)->row_pointers(ctx, &c.args));
+}
+
+gp_status gp_csr_row_pointers_by(gp_context *ctx, const gp_csr_desc *desc, const void *rows,
+                                 size_t nnz, size_t num_rows, void *row_pointers)
+{
+    const struct gpi_csr_rows args = {
+        .rows = rows, .nnz = nnz, .num_rows = num_rows, .row_pointers = row_pointers};
+    return row_pointers_of(ctx, "gp_csr_row_pointers_by", true, desc, &args);
+}
+
 gp_status gp_csr_row_pointers(gp_context *ctx, gp_dtype index_dtype, const void *rows, size_t nnz,
                               size_t num_rows, gp_dtype offset_dtype, void *row_pointers)
 {
-    static const char f[] = "gp_csr_row_pointers";
-    struct row_call c = {index_dtype, offset_dtype, {index_dtype, rows, nnz, num_rows, row_pointers, NULL, 0}};
-    GPI_CALL(ctx, f);
-    GPI_TRY(check_row_call(ctx, f, &c));
-    GPI_ON_DEVICE(ctx);
-    return ops_of(ctx, index_dtype, offset_dtype)->row_pointers(ctx, &c.args);
+    const gp_csr_desc desc = desc_of(index_dtype, offset_dtype);
+    const struct gpi_csr_rows args = {
+        .rows = rows, .nnz = nnz, .num_rows = num_rows, .row_pointers = row_pointers};
+    return row_pointers_of(ctx, "gp_csr_row_pointers", false, &desc, &args);
 }
 
 static gp_scan_desc pointer_scan(gp_dtype offset)
@@ -106,20 +136,37 @@ static gp_status unsorted_bytes(const gp_target *target, gp_dtype offset, size_t
     return GP_OK;
 }
 
+static gp_status row_pointers_of_unsorted(gp_context *ctx, const char *f, bool by,
+                                          const gp_csr_desc *desc, const struct gpi_csr_rows *args)
+{
+    struct row_call c;
+    size_t need;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take_row_call(ctx, f, by, desc, args, &c));
+    gp_target target = gpi_target_of(ctx);
+    GPI_TRY(unsorted_bytes(&target, c.offset, args->nnz, args->num_rows, &need));
+    GPI_ON_DEVICE(ctx);
+    GPI_FRAME(frame, ctx, f, need);
+    return gpi_named(ctx, f, count_and_scan(ctx, f, &c, &frame));
+}
+
+gp_status gp_csr_row_pointers_unsorted_by(gp_context *ctx, const gp_csr_desc *desc,
+                                          const void *rows, size_t nnz, size_t num_rows,
+                                          void *row_pointers)
+{
+    const struct gpi_csr_rows args = {
+        .rows = rows, .nnz = nnz, .num_rows = num_rows, .row_pointers = row_pointers};
+    return row_pointers_of_unsorted(ctx, "gp_csr_row_pointers_unsorted_by", true, desc, &args);
+}
+
 gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype, const void *rows,
                                        size_t nnz, size_t num_rows, gp_dtype offset_dtype,
                                        void *row_pointers)
 {
-    static const char f[] = "gp_csr_row_pointers_unsorted";
-    size_t need;
-    struct row_call c = {index_dtype, offset_dtype, {index_dtype, rows, nnz, num_rows, row_pointers, NULL, 0}};
-    GPI_CALL(ctx, f);
-    GPI_TRY(check_row_call(ctx, f, &c));
-    gp_target target = gpi_target_of(ctx);
-    GPI_TRY(unsorted_bytes(&target, offset_dtype, nnz, num_rows, &need));
-    GPI_ON_DEVICE(ctx);
-    GPI_FRAME(frame, ctx, f, need);
-    return count_and_scan(ctx, f, &c, &frame);
+    const gp_csr_desc desc = desc_of(index_dtype, offset_dtype);
+    const struct gpi_csr_rows args = {
+        .rows = rows, .nnz = nnz, .num_rows = num_rows, .row_pointers = row_pointers};
+    return row_pointers_of_unsorted(ctx, "gp_csr_row_pointers_unsorted", false, &desc, &args);
 }
 
 gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
@@ -129,10 +176,11 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
 {
     static const char f[] = "gp_csr_row_pointers_unsorted_workspace_bytes";
     gp_target t;
-    struct row_call c = {index_dtype, offset_dtype, {index_dtype, NULL, nnz, num_rows, NULL, NULL, 0}};
+    struct row_call c = {
+        index_dtype, offset_dtype, {index_dtype, NULL, nnz, num_rows, NULL, NULL, 0}};
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(check_row_sizes(NULL, f, &c));
+    GPI_TRY(check_row_sizes(NULL, f, false, &c));
     return unsorted_bytes(&t, offset_dtype, nnz, num_rows, bytes);
 }
 
@@ -152,21 +200,23 @@ gp_status gpi_csr_rows_of(gp_context *ctx, const char *f, const void *row_pointe
     return gpi_balance_search(ctx, f, &a);
 }
 
-static gp_status check_to_coo(gp_context *ctx, const char *f, gp_dtype offset, size_t num_rows,
-                              size_t nnz, gp_dtype index)
+static gp_status check_to_coo(gp_context *ctx, const char *f, bool by, const gp_csr_desc *d,
+                              size_t num_rows, size_t nnz)
 {
-    GPI_TRY(gpi_csr_check_pair(ctx, f, index, offset));
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index));
-    return gpi_csr_check_nnz(ctx, f, nnz, offset);
+    GPI_TRY(gpi_csr_check_pair(ctx, f, by, d->index_dtype, d->offset_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, by, "num_rows", num_rows, d->index_dtype));
+    return gpi_csr_check_nnz(ctx, f, by, nnz, d->offset_dtype);
 }
 
-gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_pointers,
-                        size_t num_rows, size_t nnz, gp_dtype index_dtype, void *rows_out)
+static gp_status to_coo(gp_context *ctx, const char *f, bool by, const gp_csr_desc *given,
+                        const void *row_pointers, size_t num_rows, size_t nnz, void *rows_out)
 {
-    static const char f[] = "gp_csr_to_coo";
+    gp_csr_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(check_to_coo(ctx, f, offset_dtype, num_rows, nnz, index_dtype));
-    size_t index_bytes = gpi_dtype_bytes(index_dtype), offset_bytes = gpi_dtype_bytes(offset_dtype);
+    GPI_TRY(gpi_csr_take_desc(ctx, f, by, false, given, &d));
+    GPI_TRY(check_to_coo(ctx, f, by, &d, num_rows, nnz));
+    const size_t index_bytes = gpi_dtype_bytes(d.index_dtype);
+    const size_t offset_bytes = gpi_dtype_bytes(d.offset_dtype);
     const struct gpi_array arrays[] = {
         GPI_READ("row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes),
         GPI_WRITE("rows_out", rows_out, nnz * index_bytes, index_bytes),
@@ -177,6 +227,19 @@ gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_
                            index_bytes);
 }
 
+gp_status gp_csr_to_coo_by(gp_context *ctx, const gp_csr_desc *desc, const void *row_pointers,
+                           size_t num_rows, size_t nnz, void *rows_out)
+{
+    return to_coo(ctx, "gp_csr_to_coo_by", true, desc, row_pointers, num_rows, nnz, rows_out);
+}
+
+gp_status gp_csr_to_coo(gp_context *ctx, gp_dtype offset_dtype, const void *row_pointers,
+                        size_t num_rows, size_t nnz, gp_dtype index_dtype, void *rows_out)
+{
+    const gp_csr_desc desc = desc_of(index_dtype, offset_dtype);
+    return to_coo(ctx, "gp_csr_to_coo", false, &desc, row_pointers, num_rows, nnz, rows_out);
+}
+
 gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset_dtype,
                                         size_t num_rows, size_t nnz, gp_dtype index_dtype,
                                         size_t *bytes)
@@ -185,7 +248,8 @@ gp_status gp_csr_to_coo_workspace_bytes(const gp_target *target, gp_dtype offset
     gp_target t;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(check_to_coo(NULL, f, offset_dtype, num_rows, nnz, index_dtype));
+    const gp_csr_desc desc = desc_of(index_dtype, offset_dtype);
+    GPI_TRY(check_to_coo(NULL, f, false, &desc, num_rows, nnz));
     *bytes = 0;
     return GP_OK;
 }

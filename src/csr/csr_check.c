@@ -5,38 +5,61 @@
 #include "core/check.h"
 #include "csr/csr_internal.h"
 
-gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset)
+gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, bool by, gp_dtype index,
+                             gp_dtype offset)
 {
-    GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index));
-    GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", offset));
+    const char *index_dtype = GPI_MEMBER(by, "index_dtype");
+    const char *offset_dtype = GPI_MEMBER(by, "offset_dtype");
+    GPI_TRY(gpi_check_index_dtype(ctx, f, index_dtype, index));
+    GPI_TRY(gpi_check_index_dtype(ctx, f, offset_dtype, offset));
     if (gpi_dtype_bytes(offset) < gpi_dtype_bytes(index))
-        return gpi_fail(ctx, GP_ERROR_DTYPE,
-                        "%s: offset_dtype is %s, expected one as wide as index_dtype %s or wider",
-                        f, gp_dtype_string(offset), gp_dtype_string(index));
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %s, expected one as wide as %s %s or wider",
+                        f, offset_dtype, gp_dtype_string(offset), index_dtype,
+                        gp_dtype_string(index));
     return GP_OK;
 }
 
-gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
-                              gp_dtype index)
+gp_status gpi_csr_check_value_dtype(gp_context *ctx, const char *f, bool by, gp_dtype dtype)
+{
+    if (dtype != GP_F32 && dtype != GP_F64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %s (%d), expected f32 or f64", f,
+                        GPI_MEMBER(by, "value_dtype"), gp_dtype_string(dtype), (int)dtype);
+    return GP_OK;
+}
+
+gp_status gpi_csr_check_count(gp_context *ctx, const char *f, bool by, const char *argument,
+                              uint64_t count, gp_dtype index)
 {
     uint64_t limit = index == GP_I32   ? (uint64_t)1 << 31
                      : index == GP_U32 ? (uint64_t)1 << 32
                                        : GPI_MAX_N;
     GPI_TRY(gpi_check_n(ctx, f, argument, count));
     if (count > limit)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: %s is %" PRIu64 ", more than index_dtype %s can number", f, argument,
-                        count, gp_dtype_string(index));
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %" PRIu64 ", more than %s %s can number",
+                        f, argument, count, GPI_MEMBER(by, "index_dtype"), gp_dtype_string(index));
     return GP_OK;
 }
 
-gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dtype offset)
+gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, bool by, uint64_t nnz, gp_dtype offset)
 {
     uint64_t limit = offset == GP_I32 ? INT32_MAX : offset == GP_U32 ? UINT32_MAX : GPI_MAX_N;
     GPI_TRY(gpi_check_n(ctx, f, "nnz", nnz));
     if (nnz > limit)
-        return gpi_fail(ctx, GP_ERROR_OVERFLOW,
-                        "%s: nnz is %" PRIu64 ", which does not fit offset_dtype %s", f, nnz,
-                        gp_dtype_string(offset));
+        return gpi_fail(ctx, GP_ERROR_OVERFLOW, "%s: nnz is %" PRIu64 ", which does not fit %s %s",
+                        f, nnz, GPI_MEMBER(by, "offset_dtype"), gp_dtype_string(offset));
     return GP_OK;
+}
+
+gp_status gpi_csr_take_desc(gp_context *ctx, const char *f, bool by, bool with_values,
+                            const gp_csr_desc *given, gp_csr_desc *d)
+{
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_csr_desc)));
+    if (!by)
+        return GP_OK;
+    GPI_TRY(gpi_csr_check_pair(ctx, f, by, d->index_dtype, d->offset_dtype));
+    if (with_values)
+        GPI_TRY(gpi_csr_check_value_dtype(ctx, f, by, d->value_dtype));
+    else
+        GPI_TRY(gpi_check_unused_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
+    return gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved);
 }

@@ -17,7 +17,7 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, b
     gp_coo_desc full, *const d = &full;
     const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
     GPI_TRY(gpi_take_struct(ctx, f, "desc", desc, d, GPI_FORM(gp_coo_desc)));
-    GPI_TRY(gpi_csr_check_pair(ctx, f, d->index_dtype, d->offset_dtype));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, true, d->index_dtype, d->offset_dtype));
     if (d->value_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
     GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set));
@@ -26,21 +26,22 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, b
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: desc->duplicates is %d, expected a gp_duplicates", f,
                         (int)d->duplicates);
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, d->index_dtype));
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, d->index_dtype));
-    GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, d->offset_dtype));
-    *c = (struct gpi_csr_coo){.function = f,
-                              .names = {is_transpose ? "cols" : "rows", is_transpose ? NULL : "cols"},
-                              .index_dtype = d->index_dtype,
-                              .nnz = nnz,
-                              .num_rows = is_transpose ? num_cols : num_rows,
-                              .num_cols = is_transpose ? num_rows : num_cols,
-                              .index_bytes = gpi_dtype_bytes(d->index_dtype),
-                              .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
-                              .value_bytes = gpi_dtype_bytes(d->value_dtype),
-                              .value_dtype = d->value_dtype,
-                              .duplicates = is_transpose ? GP_DUPLICATES_KEEP : d->duplicates,
-                              .algorithm = d->algorithm};
+    GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_rows", num_rows, d->index_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_cols", num_cols, d->index_dtype));
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, true, nnz, d->offset_dtype));
+    *c = (struct gpi_csr_coo){
+        .function = f,
+        .names = {is_transpose ? "cols" : "rows", is_transpose ? NULL : "cols"},
+        .index_dtype = d->index_dtype,
+        .nnz = nnz,
+        .num_rows = is_transpose ? num_cols : num_rows,
+        .num_cols = is_transpose ? num_rows : num_cols,
+        .index_bytes = gpi_dtype_bytes(d->index_dtype),
+        .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
+        .value_bytes = gpi_dtype_bytes(d->value_dtype),
+        .value_dtype = d->value_dtype,
+        .duplicates = is_transpose ? GP_DUPLICATES_KEEP : d->duplicates,
+        .algorithm = d->algorithm};
     c->row_bits = gpi_csr_bits(c->num_rows);
     c->col_bits = gpi_csr_bits(c->num_cols);
     c->sort_bit = is_transpose ? c->col_bits : 0;

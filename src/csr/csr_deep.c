@@ -171,31 +171,49 @@ static gp_status check_matrix(struct deep *d)
     return tell(d, found);
 }
 
-gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
-                       size_t num_rows, size_t num_cols, size_t nnz, const void *row_pointers,
-                       const void *cols)
+static gp_status check(gp_context *ctx, const char *f, bool by, const gp_csr_desc *given,
+                       const struct gpi_csr_matrix *a)
 {
-    static const char f[] = "gp_check_csr";
-    struct deep d = {.ctx = ctx,
-                     .function = f,
-                     .index = index_dtype,
-                     .offset = offset_dtype,
-                     .a = {num_rows, num_cols, nnz, row_pointers, cols}};
+    gp_csr_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_csr_check_pair(ctx, f, index_dtype, offset_dtype));
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", num_rows, index_dtype));
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", num_cols, index_dtype));
-    GPI_TRY(gpi_csr_check_nnz(ctx, f, nnz, offset_dtype));
-    size_t index_bytes = gpi_dtype_bytes(index_dtype), offset_bytes = gpi_dtype_bytes(offset_dtype);
+    GPI_TRY(gpi_csr_take_desc(ctx, f, by, false, given, &d));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, by, d.index_dtype, d.offset_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, by, "num_rows", a->num_rows, d.index_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, by, "num_cols", a->num_cols, d.index_dtype));
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, by, a->nnz, d.offset_dtype));
+    const size_t ib = gpi_dtype_bytes(d.index_dtype), ob = gpi_dtype_bytes(d.offset_dtype);
     const struct gpi_array arrays[] = {
-        GPI_READ("row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes),
-        GPI_READ("cols", cols, nnz * index_bytes, index_bytes),
+        GPI_READ("row_pointers", a->row_pointers, (a->num_rows + 1) * ob, ob),
+        GPI_READ("cols", a->cols, a->nnz * ib, ib),
     };
     GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
     if (gpi_cuda_capturing(ctx))
         return gpi_fail(ctx, GP_ERROR_WORKSPACE,
                         "%s: waits for its answer, which a stream that is captured cannot give", f);
     GPI_ON_DEVICE(ctx);
-    d.ops = gpi_csr_find(ctx, index_bytes, offset_bytes);
-    return check_matrix(&d);
+    struct deep deep = {.ctx = ctx,
+                        .function = f,
+                        .index = d.index_dtype,
+                        .offset = d.offset_dtype,
+                        .a = *a,
+                        .ops = gpi_csr_find(ctx, ib, ob)};
+    return gpi_named(ctx, f, check_matrix(&deep));
+}
+
+gp_status gp_check_csr_by(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows,
+                          size_t num_cols, size_t nnz, const void *row_pointers, const void *cols)
+{
+    const struct gpi_csr_matrix a = {num_rows, num_cols, nnz, row_pointers, cols};
+    return check(ctx, "gp_check_csr_by", true, desc, &a);
+}
+
+gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
+                       size_t num_rows, size_t num_cols, size_t nnz, const void *row_pointers,
+                       const void *cols)
+{
+    const struct gpi_csr_matrix a = {num_rows, num_cols, nnz, row_pointers, cols};
+    gp_csr_desc desc = GP_CSR_DESC_INIT;
+    desc.index_dtype = index_dtype;
+    desc.offset_dtype = offset_dtype;
+    return check(ctx, "gp_check_csr", false, &desc, &a);
 }

@@ -169,11 +169,19 @@ gp_status gpi_csr_rows_of(gp_context *ctx, const char *function, const void *row
                           size_t offset_bytes, uint64_t num_rows, uint64_t nnz, void *rows,
                           size_t index_bytes);
 
-/* Checks shared by the front doors of the room; ctx NULL in workspace calls. */
-gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, gp_dtype index, gp_dtype offset);
-gp_status gpi_csr_check_count(gp_context *ctx, const char *f, const char *argument, uint64_t count,
-                              gp_dtype index);
-gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, uint64_t nnz, gp_dtype offset);
+/* Checks shared by the front doors of the room; ctx NULL in workspace calls. by: the dtypes are
+ * members of a descriptor. */
+gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, bool by, gp_dtype index,
+                             gp_dtype offset);
+gp_status gpi_csr_check_value_dtype(gp_context *ctx, const char *f, bool by, gp_dtype dtype);
+gp_status gpi_csr_check_count(gp_context *ctx, const char *f, bool by, const char *argument,
+                              uint64_t count, gp_dtype index);
+gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, bool by, uint64_t nnz, gp_dtype offset);
+
+/* *d becomes the full struct. The members of a caller's (by) are checked; without values
+ * value_dtype is 0. What the short form of a call makes is checked as its parameters. */
+gp_status gpi_csr_take_desc(gp_context *ctx, const char *f, bool by, bool with_values,
+                            const gp_csr_desc *given, gp_csr_desc *d);
 
 /* The unsigned dtype of indices or offsets of so many bytes. */
 static inline gp_dtype gpi_csr_unsigned(size_t bytes)

@@ -10,22 +10,20 @@ struct call {
     struct gpi_csr_spmv args;
 };
 
-static gp_status check_sizes(gp_context *ctx, const char *f, struct call *c)
+static gp_status check_sizes(gp_context *ctx, const char *f, bool by, const struct call *c)
 {
     const struct gpi_csr_matrix *a = &c->args.a;
-    GPI_TRY(gpi_csr_check_pair(ctx, f, c->index, c->offset));
-    if (c->args.dtype != GP_F32 && c->args.dtype != GP_F64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: value_dtype is %s (%d), expected f32 or f64", f,
-                        gp_dtype_string(c->args.dtype), (int)c->args.dtype);
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_rows", a->num_rows, c->index));
-    GPI_TRY(gpi_csr_check_count(ctx, f, "num_cols", a->num_cols, c->index));
-    return gpi_csr_check_nnz(ctx, f, a->nnz, c->offset);
+    GPI_TRY(gpi_csr_check_pair(ctx, f, by, c->index, c->offset));
+    GPI_TRY(gpi_csr_check_value_dtype(ctx, f, by, c->args.dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, by, "num_rows", a->num_rows, c->index));
+    GPI_TRY(gpi_csr_check_count(ctx, f, by, "num_cols", a->num_cols, c->index));
+    return gpi_csr_check_nnz(ctx, f, by, a->nnz, c->offset);
 }
 
-static gp_status check_call(gp_context *ctx, const char *f, struct call *c)
+static gp_status check_call(gp_context *ctx, const char *f, bool by, const struct call *c)
 {
     const struct gpi_csr_matrix *a = &c->args.a;
-    GPI_TRY(check_sizes(ctx, f, c));
+    GPI_TRY(check_sizes(ctx, f, by, c));
     size_t ib = gpi_dtype_bytes(c->index), ob = gpi_dtype_bytes(c->offset);
     size_t vb = gpi_dtype_bytes(c->args.dtype);
     const struct gpi_array arrays[] = {
@@ -72,29 +70,45 @@ static gp_status multiply(gp_context *ctx, const char *f, struct call *c)
         ->spmv[s->dtype == GP_F64](ctx, s);
 }
 
+/* args: what the caller gave; dtype, alpha and beta are filled in. */
+static gp_status spmv(gp_context *ctx, const char *f, bool by, const gp_csr_desc *given,
+                      const struct gpi_csr_spmv *args, const void *alpha, const void *beta)
+{
+    gp_csr_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(gpi_csr_take_desc(ctx, f, by, true, given, &d));
+    struct call c = {d.index_dtype, d.offset_dtype, *args};
+    c.args.dtype = d.value_dtype;
+    GPI_TRY(check_call(ctx, f, by, &c));
+    if (c.args.a.num_rows == 0)
+        return GP_OK;
+    c.args.alpha = scalar(d.value_dtype, alpha, 1);
+    c.args.beta = scalar(d.value_dtype, beta, 0);
+    GPI_ON_DEVICE(ctx);
+    return gpi_named(ctx, f, multiply(ctx, f, &c));
+}
+
+gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows, size_t num_cols,
+                     size_t nnz, const void *row_pointers, const void *cols, const void *values,
+                     const void *alpha, const void *x, const void *beta, void *y)
+{
+    const struct gpi_csr_spmv args = {
+        .a = {num_rows, num_cols, nnz, row_pointers, cols}, .values = values, .x = x, .y = y};
+    return spmv(ctx, "gp_spmv_by", true, desc, &args, alpha, beta);
+}
+
 gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
                   gp_dtype value_dtype, size_t num_rows, size_t num_cols, size_t nnz,
                   const void *row_pointers, const void *cols, const void *values, const void *alpha,
                   const void *x, const void *beta, void *y)
 {
-    static const char f[] = "gp_spmv";
-    struct call c = {
-        .index = index_dtype,
-        .offset = offset_dtype,
-        .args = {.a = {num_rows, num_cols, nnz, row_pointers, cols},
-                 .values = values,
-                 .x = x,
-                 .y = y,
-                 .dtype = value_dtype},
-    };
-    GPI_CALL(ctx, f);
-    GPI_TRY(check_call(ctx, f, &c));
-    if (num_rows == 0)
-        return GP_OK;
-    c.args.alpha = scalar(value_dtype, alpha, 1);
-    c.args.beta = scalar(value_dtype, beta, 0);
-    GPI_ON_DEVICE(ctx);
-    return multiply(ctx, f, &c);
+    const struct gpi_csr_spmv args = {
+        .a = {num_rows, num_cols, nnz, row_pointers, cols}, .values = values, .x = x, .y = y};
+    gp_csr_desc desc = GP_CSR_DESC_INIT;
+    desc.index_dtype = index_dtype;
+    desc.offset_dtype = offset_dtype;
+    desc.value_dtype = value_dtype;
+    return spmv(ctx, "gp_spmv", false, &desc, &args, alpha, beta);
 }
 
 gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,
@@ -108,7 +122,7 @@ gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,
                      .args = {.a = {num_rows, num_cols, nnz, NULL, NULL}, .dtype = value_dtype}};
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(check_sizes(NULL, f, &c));
+    GPI_TRY(check_sizes(NULL, f, false, &c));
     *bytes = frame_bytes(&c, t.backend);
     return GP_OK;
 }

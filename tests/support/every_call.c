@@ -175,6 +175,60 @@ CALL(upper_bound)
     return gp_upper_bound(ctx, GP_U32, e->sorted, e->n, e->keys, e->n, GP_U64, e->out[0]);
 }
 
+static gp_balance_desc balance_of(size_t item_bytes, gp_dtype offset, gp_dtype count,
+                                  gp_dtype index)
+{
+    gp_balance_desc d = GP_BALANCE_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.offset_dtype = offset;
+    d.count_dtype = count;
+    d.index_dtype = index;
+    return d;
+}
+
+CALL(balance_search_by)
+{
+    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, GP_U32);
+    return gp_balance_search_by(ctx, &d, e->offsets, e->segments, e->n, e->out[0], e->out[1]);
+}
+
+CALL(expand_by)
+{
+    const gp_balance_desc d = balance_of(4, GP_U32, (gp_dtype)0, (gp_dtype)0);
+    return gp_expand_by(ctx, &d, e->keys, e->offsets, e->segments, e->n, e->out[0]);
+}
+
+CALL(expand_counts_by)
+{
+    const gp_balance_desc d = balance_of(4, (gp_dtype)0, GP_U32, (gp_dtype)0);
+    return gp_expand_counts_by(ctx, &d, e->keys, e->counts, e->n, e->n, e->out[0], e->count);
+}
+
+CALL(merge_path_partition_by)
+{
+    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, (gp_dtype)0);
+    return gp_merge_path_partition_by(ctx, &d, e->offsets, e->segments, e->n, 1 + e->n / 100,
+                                      e->out[0], e->out[1]);
+}
+
+CALL(check_offsets_by)
+{
+    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, (gp_dtype)0);
+    return gp_check_offsets_by(ctx, &d, e->offsets, e->segments, e->n);
+}
+
+CALL(lower_bound_by)
+{
+    const gp_bound_desc d = {sizeof d, GP_U32, GP_U32};
+    return gp_lower_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
+}
+
+CALL(upper_bound_by)
+{
+    const gp_bound_desc d = {sizeof d, GP_U32, GP_U64};
+    return gp_upper_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
+}
+
 CALL(radix_sort)
 {
     return gp_radix_sort(ctx, GP_F32, e->floats, e->n, e->out[0], NULL);
@@ -278,6 +332,46 @@ CALL(spmv)
                    e->floats, NULL, e->floats, NULL, e->out[0]);
 }
 
+static gp_csr_desc csr_of(gp_dtype value)
+{
+    gp_csr_desc d = GP_CSR_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = value;
+    return d;
+}
+
+CALL(row_pointers_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_csr_row_pointers_by(ctx, &d, e->sorted, e->n, 1000, e->out[0]);
+}
+
+CALL(row_pointers_unsorted_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_csr_row_pointers_unsorted_by(ctx, &d, e->keys, e->n, 1000, e->out[0]);
+}
+
+CALL(csr_to_coo_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_csr_to_coo_by(ctx, &d, e->offsets, e->segments, e->n, e->out[0]);
+}
+
+/* Rows without entries. */
+CALL(check_csr_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_check_csr_by(ctx, &d, 0, e->n, 0, e->offsets, NULL);
+}
+
+CALL(spmv_by)
+{
+    const gp_csr_desc d = csr_of(GP_F32);
+    return gp_spmv_by(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,
+                      e->floats, NULL, e->out[0]);
+}
+
 #undef CALL
 
 static const struct {
@@ -333,6 +427,18 @@ static const struct {
     NAMED(csr_transpose),
     NAMED(check_offsets),
     NAMED(spmv),
+    NAMED(balance_search_by),
+    NAMED(expand_by),
+    NAMED(expand_counts_by),
+    NAMED(merge_path_partition_by),
+    NAMED(check_offsets_by),
+    NAMED(lower_bound_by),
+    NAMED(upper_bound_by),
+    NAMED(row_pointers_by),
+    NAMED(row_pointers_unsorted_by),
+    NAMED(csr_to_coo_by),
+    NAMED(check_csr_by),
+    NAMED(spmv_by),
 #undef NAMED
 };
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What a gp_balance_desc says. */
+#include "balance/balance_internal.h"
+#include "core/check.h"
+
+gp_status gpi_balance_check_counts(gp_context *ctx, const char *f, const char *argument,
+                                   gp_dtype dtype)
+{
+    if (dtype != GP_U32 && dtype != GP_U64)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected u32 or u64", f, argument,
+                        (int)dtype, gp_dtype_string(dtype));
+    return GP_OK;
+}
+
+static gp_status check_dtypes(gp_context *ctx, const char *f, unsigned members,
+                              const gp_balance_desc *d)
+{
+    if (members & GPI_OFFSET_DTYPE)
+        GPI_TRY(gpi_check_index_dtype(ctx, f, "desc->offset_dtype", d->offset_dtype));
+    else
+        GPI_TRY(gpi_check_unused_dtype(ctx, f, "desc->offset_dtype", d->offset_dtype));
+    if (members & GPI_COUNT_DTYPE)
+        GPI_TRY(gpi_balance_check_counts(ctx, f, "desc->count_dtype", d->count_dtype));
+    else
+        GPI_TRY(gpi_check_unused_dtype(ctx, f, "desc->count_dtype", d->count_dtype));
+    if (members & GPI_INDEX_DTYPE)
+        return gpi_check_index_dtype(ctx, f, "desc->index_dtype", d->index_dtype);
+    return gpi_check_unused_dtype(ctx, f, "desc->index_dtype", d->index_dtype);
+}
+
+gp_status gpi_balance_take_desc(gp_context *ctx, const char *f, bool by, unsigned members,
+                                const gp_balance_desc *given, gp_balance_desc *d)
+{
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_balance_desc)));
+    if (!by)
+        return GP_OK;
+    if (members & GPI_ITEM_BYTES)
+        GPI_TRY(gpi_check_item_bytes(ctx, f, "desc->item_bytes", d->item_bytes));
+    else
+        GPI_TRY(gpi_check_unused(ctx, f, "desc->item_bytes", d->item_bytes));
+    GPI_TRY(check_dtypes(ctx, f, members, d));
+    return gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved);
+}
