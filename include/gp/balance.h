@@ -11,7 +11,12 @@
  * offsets[0] + i.
  *
  * The calls do not check that offsets ascend (gp_check_offsets() does). If they do not, outputs are
- * unspecified, but nothing outside the arrays is read or written.
+ * unspecified, but nothing outside the arrays is read or written. In a context with the option
+ * validate they do: a broken rule is GP_ERROR_DATA and names the place, and nothing is written. On
+ * the CPU the call returns it, on CUDA gp_context_synchronize(). It checks that offsets (row
+ * pointers) ascend, that the first is not negative and that the last is num_items (nnz) above it;
+ * and that the array to be searched by gp_lower_bound() and gp_upper_bound() is sorted, unless
+ * there are no needles. The counts of gp_expand_counts() are not checked.
  *
  * Each call has a form with a descriptor, whose name ends in _by: element types and sizes of items
  * are its members in place of parameters, and it is the one to which later releases add. All else
@@ -259,8 +264,7 @@ GP_API gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype,
                                          size_t parts, void *row_starts, void *nnz_starts);
 
 /**
- * Split rows and non-zeros together into shares of equal size: gp_merge_path_partition() with a
- * descriptor.
+ * Split rows and non-zeros into shares of equal size: gp_merge_path_partition() with a descriptor.
  *
  * @param[in] desc offset_dtype, of row_pointers and both outputs
  *
@@ -315,8 +319,7 @@ GP_API gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sor
                                 const void *needles, size_t m, gp_dtype index_dtype, void *out);
 
 /**
- * Find, for every needle, the first place whose item is not below it: gp_lower_bound() with a
- * descriptor.
+ * Find the first place whose item is not below a needle: gp_lower_bound() with a descriptor.
  *
  * @param[in] desc dtype and index_dtype
  *
@@ -330,8 +333,7 @@ GP_API gp_status gp_lower_bound_by(gp_context *ctx, const gp_bound_desc *desc, c
                                    size_t n, const void *needles, size_t m, void *out);
 
 /**
- * Find, for every needle, the first place whose item is above it: gp_upper_bound() with a
- * descriptor.
+ * Find the first place whose item is above a needle: gp_upper_bound() with a descriptor.
  *
  * All else as gp_lower_bound_by().
  * @since 0.1

@@ -20,6 +20,14 @@
  * GP_ERROR_CUDA: outputs unspecified. "Sticky" errors are found on the device and returned by the
  * next gp_context_synchronize().
  *
+ * In a context with the option validate a call checks what it demands of contents before its work:
+ * a broken rule is GP_ERROR_DATA and names the place, and nothing is written. On the CPU the call
+ * returns it, on CUDA it is sticky. Checked are row pointers (the first is 0, none is below the one
+ * before it, the last is nnz), indices of rows and columns (in range), and that the rows of
+ * gp_csr_row_pointers() ascend; not that the columns of a row do, which gp_check_csr() checks.
+ * Without the option a matrix that breaks these rules can lead gp_spmv() outside its arrays. A
+ * matrix without rows is not looked at by gp_spmv().
+ *
  * Each call that takes dtypes as parameters has a form with a descriptor, whose name ends in _by: a
  * gp_csr_desc in their place, and it is the form to which later releases add. All else is as in the
  * short form. It also returns GP_ERROR_POINTER if desc is NULL, GP_ERROR_ARGUMENT if desc->size is
@@ -248,8 +256,8 @@ GP_API gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size
  *
  * @return GP_OK canonical; GP_ERROR_DATA it is not, and gp_last_error() names the first row that
  *         breaks a rule, the place in row_pointers or cols, what is there and what was expected
- *         (of a row with a column out of range the first of these); GP_ERROR_WORKSPACE the stream is being captured; otherwise a
- *         status of the list in the file comment.
+ *         (of a row with a column out of range the first of these); GP_ERROR_WORKSPACE the stream
+ *         is being captured; otherwise a status of the list in the file comment.
  * @since 0.1
  */
 GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,

@@ -7,6 +7,7 @@
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/cuda.h"
+#include "validate/validate_internal.h"
 
 /* Offsets, their number and what they should cover: the same in every call. */
 static gp_status check_segments(gp_context *ctx, const char *f, bool by, gp_dtype dtype,
@@ -62,9 +63,12 @@ static gp_status search(gp_context *ctx, const char *f, bool by, const gp_balanc
                                        .index_bytes = gpi_dtype_bytes(d.index_dtype),
                                        .segments = segments_out,
                                        .ranks = ranks_out};
+    const struct gpi_content rule =
+        GPI_OFFSETS("offsets", offsets, num_segments, d.offset_dtype, num_items);
     GPI_TRY(search_check(ctx, f, by, &d, &a));
     GPI_ON_DEVICE(ctx);
-    return gpi_balance_search(ctx, f, &a);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
+    return gpi_validate_end(ctx, f, gpi_balance_search(ctx, f, &a));
 }
 
 gp_status gp_balance_search_by(gp_context *ctx, const gp_balance_desc *desc, const void *offsets,
@@ -119,10 +123,13 @@ static gp_status expand(gp_context *ctx, const char *f, bool by, const gp_balanc
                                        .item_bytes = d.item_bytes,
                                        .in = in,
                                        .out = out};
+    const struct gpi_content rule =
+        GPI_OFFSETS("offsets", offsets, num_segments, d.offset_dtype, num_items);
     GPI_TRY(expand_check(ctx, f, by, &d, &a));
     GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     gpi_balance_table(ctx, a.offset_bytes)->expand(ctx, &a);
-    return gpi_launched(ctx, f);
+    return gpi_validate_end(ctx, f, gpi_launched(ctx, f));
 }
 
 gp_status gp_expand_by(gp_context *ctx, const gp_balance_desc *desc, const void *in,
@@ -176,11 +183,14 @@ static gp_status partition(gp_context *ctx, const char *f, bool by, const gp_bal
                                    .parts = parts,
                                    .row_starts = row_starts,
                                    .nnz_starts = nnz_starts};
+    const struct gpi_content rule =
+        GPI_OFFSETS("row_pointers", row_pointers, num_rows, d.offset_dtype, nnz);
     GPI_TRY(partition_check(ctx, f, by, d.offset_dtype, &a));
     a.share = (a.num_rows + a.nnz) / parts + ((a.num_rows + a.nnz) % parts != 0);
     GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     gpi_balance_table(ctx, a.offset_bytes)->partition(ctx, &a);
-    return gpi_launched(ctx, f);
+    return gpi_validate_end(ctx, f, gpi_launched(ctx, f));
 }
 
 gp_status gp_merge_path_partition_by(gp_context *ctx, const gp_balance_desc *desc,

@@ -6,6 +6,7 @@
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/order.h"
+#include "validate/validate_internal.h"
 
 static gp_status bound_check(gp_context *ctx, const char *f, bool by, const gp_bound_desc *d,
                              const struct gpi_bound_args *a)
@@ -57,12 +58,14 @@ static gp_status bound(gp_context *ctx, const char *f, bool by, bool upper,
     a.order = gpi_dtype_is_float(d.dtype)    ? GPI_ORDER_FLOAT
               : gpi_dtype_is_signed(d.dtype) ? GPI_ORDER_SIGNED
                                              : GPI_ORDER_UNSIGNED;
+    const struct gpi_content rule = GPI_SORTED("sorted", sorted, n, d.dtype, GP_ASCENDING);
     GPI_TRY(bound_check(ctx, f, by, &d, &a));
     if (m == 0)
         return GP_OK;
     GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     gpi_balance_table(ctx, 0)->bound(ctx, &a);
-    return gpi_launched(ctx, f);
+    return gpi_validate_end(ctx, f, gpi_launched(ctx, f));
 }
 
 static gp_bound_desc desc_of(gp_dtype dtype, gp_dtype index_dtype)

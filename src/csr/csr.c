@@ -8,6 +8,7 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
+#include "validate/validate_internal.h"
 
 static const struct gpi_csr_ops *ops_of(const gp_context *ctx, gp_dtype index, gp_dtype offset)
 {
@@ -60,8 +61,13 @@ static gp_status row_pointers_of(gp_context *ctx, const char *f, bool by, const 
     struct row_call c;
     GPI_CALL(ctx, f);
     GPI_TRY(take_row_call(ctx, f, by, desc, args, &c));
+    const struct gpi_content rules[] = {
+        GPI_SORTED("rows", args->rows, args->nnz, c.index, GP_ASCENDING),
+        GPI_BELOW("rows", args->rows, args->nnz, c.index, args->num_rows)};
     GPI_ON_DEVICE(ctx);
-    return gpi_named(ctx, f, ops_of(ctx, c.index, c.offset)->row_pointers(ctx, &c.args));
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    gp_status s = ops_of(ctx, c.index, c.offset)->row_pointers(ctx, &c.args);
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, s));
 }
 
 gp_status gp_csr_row_pointers_by(gp_context *ctx, const gp_csr_desc *desc, const void *rows,
@@ -136,18 +142,26 @@ static gp_status unsorted_bytes(const gp_target *target, gp_dtype offset, size_t
     return GP_OK;
 }
 
+static gp_status count_rows(gp_context *ctx, const char *f, struct row_call *c)
+{
+    gp_target target = gpi_target_of(ctx);
+    size_t need;
+    GPI_TRY(unsorted_bytes(&target, c->offset, c->args.nnz, c->args.num_rows, &need));
+    GPI_FRAME(frame, ctx, f, need);
+    return gpi_named(ctx, f, count_and_scan(ctx, f, c, &frame));
+}
+
 static gp_status row_pointers_of_unsorted(gp_context *ctx, const char *f, bool by,
                                           const gp_csr_desc *desc, const struct gpi_csr_rows *args)
 {
     struct row_call c;
-    size_t need;
     GPI_CALL(ctx, f);
     GPI_TRY(take_row_call(ctx, f, by, desc, args, &c));
-    gp_target target = gpi_target_of(ctx);
-    GPI_TRY(unsorted_bytes(&target, c.offset, args->nnz, args->num_rows, &need));
+    const struct gpi_content rule =
+        GPI_BELOW("rows", args->rows, args->nnz, c.index, args->num_rows);
     GPI_ON_DEVICE(ctx);
-    GPI_FRAME(frame, ctx, f, need);
-    return gpi_named(ctx, f, count_and_scan(ctx, f, &c, &frame));
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
+    return gpi_validate_end(ctx, f, count_rows(ctx, f, &c));
 }
 
 gp_status gp_csr_row_pointers_unsorted_by(gp_context *ctx, const gp_csr_desc *desc,
@@ -221,10 +235,14 @@ static gp_status to_coo(gp_context *ctx, const char *f, bool by, const gp_csr_de
         GPI_READ("row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes),
         GPI_WRITE("rows_out", rows_out, nnz * index_bytes, index_bytes),
     };
+    const struct gpi_content rule =
+        GPI_ROW_POINTERS("row_pointers", row_pointers, num_rows, d.offset_dtype, nnz);
     GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
     GPI_ON_DEVICE(ctx);
-    return gpi_csr_rows_of(ctx, f, row_pointers, offset_bytes, num_rows, nnz, rows_out,
-                           index_bytes);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
+    gp_status s =
+        gpi_csr_rows_of(ctx, f, row_pointers, offset_bytes, num_rows, nnz, rows_out, index_bytes);
+    return gpi_validate_end(ctx, f, s);
 }
 
 gp_status gp_csr_to_coo_by(gp_context *ctx, const gp_csr_desc *desc, const void *row_pointers,

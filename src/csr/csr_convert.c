@@ -33,6 +33,7 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, b
         .function = f,
         .names = {is_transpose ? "cols" : "rows", is_transpose ? NULL : "cols"},
         .index_dtype = d->index_dtype,
+        .offset_dtype = d->offset_dtype,
         .nnz = nnz,
         .num_rows = is_transpose ? num_cols : num_rows,
         .num_cols = is_transpose ? num_rows : num_cols,
@@ -116,8 +117,11 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     c.out_cols = out_cols;
     c.out_values = out_values;
     c.out_nnz = out_nnz;
+    const struct gpi_content rules[] = {GPI_BELOW("rows", rows, nnz, c.index_dtype, num_rows),
+                                        GPI_BELOW("cols", cols, nnz, c.index_dtype, num_cols)};
     GPI_ON_DEVICE(ctx);
-    return gpi_named(ctx, f, convert(ctx, &c));
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, convert(ctx, &c)));
 }
 
 gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,
@@ -174,8 +178,12 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     c.row_pointers = out_row_pointers;
     c.out_cols = out_cols;
     c.out_values = out_values;
+    const struct gpi_content rules[] = {
+        GPI_ROW_POINTERS("row_pointers", row_pointers, num_rows, c.offset_dtype, nnz),
+        GPI_BELOW("cols", cols, nnz, c.index_dtype, num_cols)};
     GPI_ON_DEVICE(ctx);
-    return gpi_named(ctx, f, transpose(ctx, &c, row_pointers));
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, transpose(ctx, &c, row_pointers)));
 }
 
 gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,

@@ -78,7 +78,7 @@ enum { GPI_CSR_SPMV_TILE_CPU = 16384, GPI_CSR_SPMV_TILE_CUDA = 2048 };
 struct gpi_csr_coo {
     const char *function;
     const char *names[2]; /* of the arguments rows and cols; NULL: not the caller's */
-    gp_dtype index_dtype;
+    gp_dtype index_dtype, offset_dtype;
     const void *rows, *cols, *values;
     uint64_t nnz, num_rows, num_cols;
     unsigned row_bits, col_bits, sort_bit;

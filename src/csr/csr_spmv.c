@@ -4,6 +4,7 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
+#include "validate/validate_internal.h"
 
 struct call {
     gp_dtype index, offset;
@@ -80,12 +81,17 @@ static gp_status spmv(gp_context *ctx, const char *f, bool by, const gp_csr_desc
     struct call c = {d.index_dtype, d.offset_dtype, *args};
     c.args.dtype = d.value_dtype;
     GPI_TRY(check_call(ctx, f, by, &c));
-    if (c.args.a.num_rows == 0)
+    const struct gpi_csr_matrix *a = &c.args.a;
+    const struct gpi_content rules[] = {
+        GPI_ROW_POINTERS("row_pointers", a->row_pointers, a->num_rows, c.offset, a->nnz),
+        GPI_BELOW("cols", a->cols, a->nnz, c.index, a->num_cols)};
+    if (a->num_rows == 0)
         return GP_OK;
     c.args.alpha = scalar(d.value_dtype, alpha, 1);
     c.args.beta = scalar(d.value_dtype, beta, 0);
     GPI_ON_DEVICE(ctx);
-    return gpi_named(ctx, f, multiply(ctx, f, &c));
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, multiply(ctx, f, &c)));
 }
 
 gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows, size_t num_cols,
