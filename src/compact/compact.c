@@ -37,7 +37,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, gp_backend backend,
                         (int)d->kind);
     GPI_TRY(check_compare(ctx, f, d));
     if (d->kind == GP_COMPACT_INDICES)
-        GPI_TRY(gpi_check_unsigned_index(ctx, f, d->index_dtype));
+        GPI_TRY(gpi_check_unsigned_index(ctx, f, "index_dtype", d->index_dtype));
     GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set));
     if (d->kind == GP_COMPACT_PARTITION && d->capacity && d->capacity < n)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,

@@ -140,18 +140,20 @@ gp_status gpi_check_index_value(gp_context *ctx, const char *function, const cha
     return GP_OK;
 }
 
-gp_status gpi_check_unsigned_index(gp_context *ctx, const char *function, gp_dtype dtype)
+gp_status gpi_check_unsigned_index(gp_context *ctx, const char *function, const char *argument,
+                                   gp_dtype dtype)
 {
     if (dtype != GP_U32 && dtype != GP_U64)
-        return gpi_fail_dtype(ctx, function, "index_dtype", dtype, "u32 or u64");
+        return gpi_fail_dtype(ctx, function, argument, dtype, "u32 or u64");
     return GP_OK;
 }
 
-gp_status gpi_check_index_range(gp_context *ctx, const char *function, size_t n, gp_dtype dtype)
+gp_status gpi_check_index_range(gp_context *ctx, const char *function, size_t n,
+                                const char *argument, gp_dtype dtype)
 {
     if (dtype == GP_U32 && n > UINT32_MAX)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: n is %zu, expected less than 2^32 with index_dtype u32", function, n);
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: n is %zu, expected less than 2^32 with %s u32",
+                        function, n, argument);
     return GP_OK;
 }
 

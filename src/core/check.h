@@ -108,15 +108,17 @@ gp_status gpi_check_algorithm(gp_context *ctx, const char *function, const char 
 gp_status gpi_check_item_bytes(gp_context *ctx, const char *function, const char *argument,
                                size_t bytes);
 
-/* An integer dtype of 4 or 8 bytes; GP_U32 or GP_U64 as index_dtype. */
+/* An integer dtype of 4 or 8 bytes; GP_U32 or GP_U64. */
 gp_status gpi_check_index_dtype(gp_context *ctx, const char *function, const char *argument,
                                 gp_dtype dtype);
-gp_status gpi_check_unsigned_index(gp_context *ctx, const char *function, gp_dtype dtype);
+gp_status gpi_check_unsigned_index(gp_context *ctx, const char *function, const char *argument,
+                                   gp_dtype dtype);
 /* value is at most 2^40 and a number of dtype. */
 gp_status gpi_check_index_value(gp_context *ctx, const char *function, const char *argument,
                                 uint64_t value, const char *dtype_argument, gp_dtype dtype);
-/* n is less than 2^32 with GP_U32 as index_dtype. */
-gp_status gpi_check_index_range(gp_context *ctx, const char *function, size_t n, gp_dtype dtype);
+/* n is less than 2^32 with GP_U32 as the dtype of indices, the argument. */
+gp_status gpi_check_index_range(gp_context *ctx, const char *function, size_t n,
+                                const char *argument, gp_dtype dtype);
 
 /* A member of a descriptor that the call has no use for is 0: a dtype, or another number. */
 gp_status gpi_check_unused_dtype(gp_context *ctx, const char *function, const char *argument,

@@ -115,8 +115,8 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
     };
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
-    GPI_TRY(gpi_check_index_range(ctx, f, n, index_dtype));
+    GPI_TRY(gpi_check_unsigned_index(ctx, f, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_index_range(ctx, f, n, "index_dtype", index_dtype));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 1, 2));
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
     return run(ctx, f, &job);
@@ -135,7 +135,7 @@ static gp_status check_gather(gp_context *ctx, const char *f, size_t item_bytes,
     GPI_TRY(gpi_check_item_bytes(ctx, f, "item_bytes", item_bytes));
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
-    GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
+    GPI_TRY(gpi_check_unsigned_index(ctx, f, "index_dtype", index_dtype));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 2));
     return gpi_check_apart(ctx, f, arrays, 2, 3);
 }
@@ -196,8 +196,8 @@ gp_status gp_argsort_workspace_bytes(const gp_target *target, gp_dtype dtype, si
     struct gpi_radix_job job = {
         .key_bytes = gpi_dtype_bytes(dtype), .value_bytes = gpi_dtype_bytes(index_dtype), .n = n};
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(gpi_check_unsigned_index(NULL, f, index_dtype));
-    GPI_TRY(gpi_check_index_range(NULL, f, n, index_dtype));
+    GPI_TRY(gpi_check_unsigned_index(NULL, f, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_index_range(NULL, f, n, "index_dtype", index_dtype));
     job.values_out = bytes; /* any array: there is one */
     return workspace_bytes(f, target, dtype, options, &job, bytes);
 }

@@ -235,8 +235,8 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
     };
     GPI_CALL(ctx, f);
     GPI_TRY(check_inputs(ctx, f, pair_dtype, n, arrays));
-    GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
-    GPI_TRY(gpi_check_index_range(ctx, f, n, index_dtype));
+    GPI_TRY(gpi_check_unsigned_index(ctx, f, "index_dtype", index_dtype));
+    GPI_TRY(gpi_check_index_range(ctx, f, n, "index_dtype", index_dtype));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 2, 3));
     GPI_TRY(apply_options(ctx, f, options, &j));
     return run(ctx, f, &j, pair_dtype, (const char *const[]){"rows", "cols"});

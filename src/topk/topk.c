@@ -119,8 +119,8 @@ gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *
     GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(check_k(ctx, f, n, k));
     if (indices_out) {
-        GPI_TRY(gpi_check_unsigned_index(ctx, f, index_dtype));
-        GPI_TRY(gpi_check_index_range(ctx, f, n, index_dtype));
+        GPI_TRY(gpi_check_unsigned_index(ctx, f, "index_dtype", index_dtype));
+        GPI_TRY(gpi_check_index_range(ctx, f, n, "index_dtype", index_dtype));
     }
     c.index_dtype = indices_out ? index_dtype : n > UINT32_MAX ? GP_U64 : GP_U32;
     c.job.index_bytes = gpi_dtype_bytes(c.index_dtype);
