@@ -238,6 +238,54 @@ START_TEST(test_argmin_errors_leave_the_outputs_untouched)
 }
 END_TEST
 
+/* With a descriptor: the same results, and its members in the texts. */
+START_TEST(test_argmin_by_is_argmin)
+{
+    const gp_dtype dtype = t_dtypes[_i];
+    const size_t n = 5000, item = gp_dtype_bytes(dtype);
+    uint64_t state = t_seed();
+    char *host = t_host(n * item), expected[8], actual[8];
+    t_fill_special(dtype, host, n, &state);
+    t_array in = t_new_from(host, n * item, 0), value = t_new(item, 0), index = t_new(8, 0);
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    d.dtype = dtype;
+    for (int largest = 0; largest < 2; largest++) {
+        T_OK((largest ? gp_argmax : gp_argmin)(t_ctx(), dtype, in.data, n, value.data, index.data));
+        const uint64_t at = t_get_u64(&index);
+        t_get(&value, expected, item);
+        t_poison(&value), t_poison(&index);
+        T_OK((largest ? gp_argmax_by : gp_argmin_by)(t_ctx(), &d, in.data, n, value.data,
+                                                     index.data));
+        ck_assert_uint_eq(t_get_u64(&index), at);
+        t_get(&value, actual, item);
+        t_same_bytes("value", expected, actual, item);
+        t_check_guards(&value);
+    }
+    t_free(&in), t_free(&value), t_free(&index);
+    free(host);
+}
+END_TEST
+
+START_TEST(test_argmin_by_names_members)
+{
+    t_array in = t_new(64, 0), value = t_new(8, 0), index = t_new(8, 0);
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    T_STATUS(GP_ERROR_DTYPE, gp_argmin_by(t_ctx(), &d, in.data, 8, value.data, index.data));
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_argmin_by: desc->dtype is 0, expected a gp_dtype");
+    T_STATUS(GP_ERROR_DTYPE, gp_argmax(t_ctx(), d.dtype, in.data, 8, value.data, index.data));
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_argmax: dtype is 0, expected a gp_dtype");
+    T_STATUS(GP_ERROR_POINTER, gp_argmax_by(t_ctx(), NULL, in.data, 8, value.data, index.data));
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_argmax_by: desc is NULL");
+    d.size = 8;
+    T_STATUS(GP_ERROR_ARGUMENT, gp_argmax_by(t_ctx(), &d, in.data, 8, value.data, index.data));
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_argmax_by: desc->size is 8, expected 16: start "
+                                             "from its initializer macro");
+    t_check_untouched(&value);
+    t_check_untouched(&index);
+    t_free(&in), t_free(&value), t_free(&index);
+}
+END_TEST
+
 START_TEST(test_argmin_workspace_bytes)
 {
     gp_target target = GP_TARGET_INIT;
@@ -262,12 +310,14 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_argmin_of_special_floats, 0, 4);
     tcase_add_loop_test(c, test_argmin_of_long_arrays, 0, 4);
     tcase_add_loop_test(c, test_argmin_of_nothing, 0, T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_argmin_by_is_argmin, 0, T_DTYPE_COUNT);
     c = t_case(s, "graphs on cuda");
     tcase_add_loop_test(c, test_argmin_captured_and_replayed_with_other_data, 0, 2);
     c = t_case(s, "large");
     tcase_add_test(c, test_argmin_past_32_bits);
     c = t_case(s, "errors");
     tcase_add_test(c, test_argmin_errors_leave_the_outputs_untouched);
+    tcase_add_test(c, test_argmin_by_names_members);
     tcase_add_test(c, test_argmin_workspace_bytes);
     return s;
 }

@@ -40,6 +40,7 @@ KIND(context, gp_context_options, offsetof(gp_context_options, validate), GP_CON
 KIND(target, gp_target, 0, GP_TARGET_INIT, "target", d.threads = 3)
 KIND(scan, gp_scan_desc, 0, GP_SCAN_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op = GP_MAX)
 KIND(reduce, gp_reduce_desc, 0, GP_REDUCE_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op = GP_MAX)
+KIND(arg, gp_arg_desc, 0, GP_ARG_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(compact, gp_compact_desc, 0, GP_COMPACT_DESC_INIT, "desc", d.item_bytes = 4; d.capacity = N)
 KIND(histogram, gp_histogram_options, 0, GP_HISTOGRAM_OPTIONS_INIT, "options", d.accumulate = 1)
 KIND(sort, gp_radix_sort_options, 0, GP_RADIX_SORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING;
@@ -68,6 +69,8 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(by_key, scan, true, gp_scan_by_key(ctx, given, 4, e->sorted, e->keys, e->n, e->out[0]))      \
     X(rows, scan, true, gp_scan_rows(ctx, given, e->keys, 10, e->n / 10, e->out[0]))               \
     X(reduce, reduce, true, gp_reduce_by(ctx, given, e->keys, e->n, e->out[0]))                    \
+    X(argmin, arg, true, gp_argmin_by(ctx, given, e->keys, e->n, e->out[0], e->count))             \
+    X(argmax, arg, true, gp_argmax_by(ctx, given, e->keys, e->n, NULL, e->count))                  \
     X(compact, compact, true,                                                                      \
       gp_compact_by(ctx, given, e->keys, e->flags, e->n, e->out[0], e->count))                     \
     X(even, histogram, true,                                                                       \

@@ -38,6 +38,18 @@ typedef struct gp_reduce_desc {
         sizeof(gp_reduce_desc), (gp_dtype)0, (gp_dtype)0, GP_SUM, NULL, NULL, NULL                 \
     }
 
+/** What an argmin or argmax looks at; start from GP_ARG_DESC_INIT. */
+typedef struct gp_arg_desc {
+    size_t size;    /**< sizeof(gp_arg_desc) */
+    gp_dtype dtype; /**< of the items */
+    int reserved;   /**< 0 */
+} gp_arg_desc;
+
+#define GP_ARG_DESC_INIT                                                                           \
+    {                                                                                              \
+        sizeof(gp_arg_desc), (gp_dtype)0, 0                                                        \
+    }
+
 /**
  * Reduce an array to one item: *out = in[0] op .. op in[n-1].
  *
@@ -124,6 +136,35 @@ GP_API gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size
                            uint64_t *index);
 
 /**
+ * Find the first of the smallest items, as the descriptor says.
+ *
+ * As gp_argmin(), with a descriptor in place of its dtype.
+ *
+ * @param[in]  ctx   decides where all data pointers live
+ * @param[in]  desc  see gp_arg_desc
+ * @param[in]  in    n items, aligned to their size; NULL if n == 0
+ * @param[in]  n     items; 0 is allowed; at most 2^40
+ * @param[out] value room for one item, or NULL
+ * @param[out] index one uint64_t. Neither it nor value may overlap in or the other
+ *
+ * Order, workspace, queueing, n == 0, statuses and cost as gp_argmin(); GP_ERROR_POINTER also for
+ * desc, GP_ERROR_ARGUMENT also for desc->size.
+ * @since 0.1
+ */
+GP_API gp_status gp_argmin_by(gp_context *ctx, const gp_arg_desc *desc, const void *in, size_t n,
+                              void *value, uint64_t *index);
+
+/**
+ * Find the first of the largest items, as the descriptor says.
+ *
+ * As gp_argmax(), with a descriptor in place of its dtype; the parameters are those of
+ * gp_argmin_by(), and so are the statuses.
+ * @since 0.1
+ */
+GP_API gp_status gp_argmax_by(gp_context *ctx, const gp_arg_desc *desc, const void *in, size_t n,
+                              void *value, uint64_t *index);
+
+/**
  * Upper bound of the workspace that gp_reduce_by() takes, without touching a device.
  *
  * @param[in]  target NULL: any machine
@@ -136,7 +177,7 @@ GP_API gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size
 GP_API gp_status gp_reduce_workspace_bytes(const gp_target *target, const gp_reduce_desc *desc,
                                            size_t n, size_t *bytes);
 
-/** The same for gp_argmin() and gp_argmax(). @since 0.1 */
+/** The same for gp_argmin() and gp_argmax(), with a descriptor too. @since 0.1 */
 GP_API gp_status gp_argmin_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
                                            size_t *bytes);
 

@@ -89,12 +89,15 @@ gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void *in, s
     return reduce_by(ctx, "gp_reduce", false, &desc, in, n, out);
 }
 
-static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, const void *in,
-                     size_t n, void *value, uint64_t *index)
+/* by: the caller filled in the descriptor. */
+static gp_status arg(gp_context *ctx, const char *f, bool by, const gp_arg_desc *given, gp_op op,
+                     const void *in, size_t n, void *value, uint64_t *index)
 {
-    size_t bytes = gpi_dtype_bytes(dtype);
+    gp_arg_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, &d, GPI_FORM(gp_arg_desc)));
+    GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(by, "dtype"), d.dtype));
+    const size_t bytes = gpi_dtype_bytes(d.dtype);
     const struct gpi_array arrays[] = {
         GPI_READ("in", in, n * bytes, bytes),
         GPI_WRITE_IF("value", value, bytes, bytes),
@@ -108,21 +111,37 @@ static gp_status arg(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op, c
                                    .index = index,
                                    .n = n,
                                    .op = op,
-                                   .in_dtype = dtype,
-                                   .out_dtype = dtype};
+                                   .in_dtype = d.dtype,
+                                   .out_dtype = d.dtype};
     return dispatch(ctx, f, &args);
+}
+
+gp_status gp_argmin_by(gp_context *ctx, const gp_arg_desc *desc, const void *in, size_t n,
+                       void *value, uint64_t *index)
+{
+    return arg(ctx, "gp_argmin_by", true, desc, GP_MIN, in, n, value, index);
+}
+
+gp_status gp_argmax_by(gp_context *ctx, const gp_arg_desc *desc, const void *in, size_t n,
+                       void *value, uint64_t *index)
+{
+    return arg(ctx, "gp_argmax_by", true, desc, GP_MAX, in, n, value, index);
 }
 
 gp_status gp_argmin(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, void *value,
                     uint64_t *index)
 {
-    return arg(ctx, "gp_argmin", dtype, GP_MIN, in, n, value, index);
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    d.dtype = dtype;
+    return arg(ctx, "gp_argmin", false, &d, GP_MIN, in, n, value, index);
 }
 
 gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size_t n, void *value,
                     uint64_t *index)
 {
-    return arg(ctx, "gp_argmax", dtype, GP_MAX, in, n, value, index);
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    d.dtype = dtype;
+    return arg(ctx, "gp_argmax", false, &d, GP_MAX, in, n, value, index);
 }
 
 /* ---- workspace ---- */

@@ -98,6 +98,20 @@ CALL(argmax)
     return gp_argmax(ctx, GP_F32, e->floats, e->n, e->out[0], e->count);
 }
 
+CALL(argmin_by)
+{
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    d.dtype = GP_I32;
+    return gp_argmin_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
+}
+
+CALL(argmax_by)
+{
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    d.dtype = GP_U16;
+    return gp_argmax_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
+}
+
 CALL(compact)
 {
     return gp_compact(ctx, 12, e->keys, e->flags, e->n / 3, e->out[0], e->count);
@@ -395,6 +409,8 @@ static const struct {
     NAMED(reduce),
     NAMED(argmin),
     NAMED(argmax),
+    NAMED(argmin_by),
+    NAMED(argmax_by),
     NAMED(compact),
     NAMED(compact_if),
     NAMED(compact_indices),
