@@ -50,13 +50,39 @@ static gp_status moves_end(gp_status s, struct moves *m, size_t count)
     return s;
 }
 
+/* with: 0 for gp_gather(), 1 for gp_gather_by(). */
 static gp_status run_gather_bytes(const struct limit *l, uint64_t value)
 {
     struct moves m = moves_new(l, value);
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = value;
+    d.in_items = MOVES;
+    d.index_dtype = GP_U32;
     for (size_t i = 0; i < MOVES; i++)
         moves_expect(&m, i, m.keys[i]);
-    return moves_end(
-        gp_gather(t_ctx(), value, m.in.data, GP_U32, m.keys_in.data, MOVES, m.out.data), &m, MOVES);
+    gp_status s =
+        l->with ? gp_gather_by(t_ctx(), &d, m.in.data, m.keys_in.data, MOVES, m.out.data)
+                : gp_gather(t_ctx(), value, m.in.data, GP_U32, m.keys_in.data, MOVES, m.out.data);
+    return moves_end(s, &m, MOVES);
+}
+
+/* Of MOVES items only so many are the input; 0: all, which the call is not told. */
+static gp_status run_gather_items(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, 8); /* of 8 bytes each */
+    uint64_t indices[MOVES];
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = m.bytes;
+    d.in_items = value;
+    d.index_dtype = GP_U32;
+    for (size_t i = 0; i < MOVES; i++) {
+        indices[i] = value ? m.keys[i] % value : m.keys[i];
+        moves_expect(&m, i, indices[i]);
+    }
+    t_array at = limit_array(indices, MOVES, 4);
+    gp_status s = gp_gather_by(t_ctx(), &d, m.in.data, at.data, MOVES, m.out.data);
+    t_free(&at);
+    return moves_end(s, &m, MOVES);
 }
 
 /* The value beside key k goes to place k. */

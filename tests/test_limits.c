@@ -165,6 +165,7 @@ static const struct limit limits[] = {
 
     /* Bytes of an item or a value. */
     BYTES_ROW("gp_gather", "item_bytes", run_gather_bytes, 0),
+    BYTES_ROW("gp_gather_by", "desc->item_bytes", run_gather_bytes, 1),
     BYTES_ROW("gp_radix_sort_pairs", "value_bytes", run_sort_bytes, 0),
     BYTES_ROW("gp_radix_sort_segmented_pairs", "value_bytes", run_segsort_bytes, 0),
     ROW("gp_lexsort_pairs", "value_bytes", run_lexsort_bytes, GP_U32, 16, 0, 65536, REFUSED, 0, 2,
@@ -207,6 +208,8 @@ static const struct limit limits[] = {
         64, 16384, 20000, POWER(32), N_MOST),
     ROW("gp_merge", "num_a", run_merge_n, GP_U32, 10, 0, N_MOST - 10, REFUSED, 70000, 10, 2816,
         3840, 4864, 16384, 65536),
+    ROW("gp_gather_by", "desc->in_items", run_gather_items, GP_U32, 0, 0, N_MOST, REFUSED,
+        MOVES + 1, 2, MOVES),
     ROW("gp_lower_bound", "n", run_bound, GP_I32, 3000, 0, POWER(31) - 1, REFUSED, 70000, 128,
         65536),
     ROW("gp_lower_bound", "n", run_bound, GP_U32, 10, 0, POWER(32) - 1, REFUSED, 300, 256),

@@ -45,6 +45,8 @@ KIND(compact, gp_compact_desc, 0, GP_COMPACT_DESC_INIT, "desc", d.item_bytes = 4
 KIND(histogram, gp_histogram_options, 0, GP_HISTOGRAM_OPTIONS_INIT, "options", d.accumulate = 1)
 KIND(sort, gp_radix_sort_options, 0, GP_RADIX_SORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING;
      d.end_bit = 13)
+KIND(gather, gp_gather_desc, 0, GP_GATHER_DESC_INIT, "desc", d.item_bytes = 4;
+     d.in_items = N / EVERY_SEGMENT * EVERY_SEGMENT; d.index_dtype = GP_U32)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
 KIND(coo, gp_coo_desc, 0, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES_LAST)
 KIND(offsets, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32)
@@ -89,6 +91,7 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(pair_segments, sort, true,                                                                   \
       gp_radix_sort_segmented_pairs(ctx, GP_U32, e->keys, 4, e->floats, e->n, GP_U32, e->offsets,  \
                                     e->segments, e->out[0], e->out[1], given))                     \
+    X(gather, gather, true, gp_gather_by(ctx, given, e->floats, e->rows, e->n, e->out[0]))         \
     X(lexsort, lexsort, true,                                                                      \
       gp_lexsort(ctx, GP_U32, e->rows, e->cols, e->n, GP_U32, e->out[0], given))                   \
     X(lex_pairs, lexsort, true,                                                                    \

@@ -35,6 +35,20 @@ typedef struct gp_radix_sort_options {
         sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, GP_ALGORITHM_AUTO                       \
     }
 
+/** The full form of a gather; start from GP_GATHER_DESC_INIT. */
+typedef struct gp_gather_desc {
+    size_t size;          /**< sizeof(gp_gather_desc) */
+    size_t item_bytes;    /**< 1 to 65536 */
+    size_t in_items;      /**< items of the input, at most 2^40; 0: not known */
+    gp_dtype index_dtype; /**< GP_U32 or GP_U64 */
+    int reserved;         /**< 0 */
+} gp_gather_desc;
+
+#define GP_GATHER_DESC_INIT                                                                        \
+    {                                                                                              \
+        sizeof(gp_gather_desc), 0, 0, (gp_dtype)0, 0                                               \
+    }
+
 /**
  * Sort keys.
  *
@@ -167,6 +181,28 @@ GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in
  */
 GP_API gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, gp_dtype index_dtype,
                            const void *indices, size_t n, void *out);
+
+/**
+ * Collect items by index, as the descriptor says: out[i] = in[indices[i]].
+ *
+ * As gp_gather(), which does not know how many items in has.
+ *
+ * @param[in]  ctx     decides where the arrays live
+ * @param[in]  desc    see gp_gather_desc. With in_items it is known where in ends
+ * @param[in]  in      desc->in_items items, or if that is 0 as many as the largest index + 1,
+ *                     aligned to the largest power of two, up to 16, that divides
+ *                     desc->item_bytes; NULL if n == 0
+ * @param[in]  indices n indices; each must be in range, which is not checked; NULL if n == 0
+ * @param[in]  n       items of the output; 0 is allowed and does nothing; at most 2^40
+ * @param[out] out     n items, aligned as in; must overlap neither in nor indices (of in only the
+ *                     first item is checked if desc->in_items is 0)
+ *
+ * Queueing, workspace, statuses and cost as gp_gather(); GP_ERROR_POINTER also for desc,
+ * GP_ERROR_ARGUMENT also for desc->size and desc->in_items.
+ * @since 0.1
+ */
+GP_API gp_status gp_gather_by(gp_context *ctx, const gp_gather_desc *desc, const void *in,
+                              const void *indices, size_t n, void *out);
 
 /**
  * Upper bound of the workspace of gp_radix_sort() and gp_radix_sort_pairs(),

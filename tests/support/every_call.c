@@ -286,6 +286,15 @@ CALL(gather)
     return gp_gather(ctx, 4, e->floats, GP_U32, e->rows, e->n, e->out[0]);
 }
 
+CALL(gather_by)
+{
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = 4;
+    d.in_items = e->n;
+    d.index_dtype = GP_U32;
+    return gp_gather_by(ctx, &d, e->keys, e->cols, e->n, e->out[0]);
+}
+
 CALL(merge)
 {
     return gp_merge(ctx, GP_U32, GP_ASCENDING, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
@@ -433,6 +442,7 @@ static const struct {
     NAMED(lexsort),
     NAMED(lexsort_pairs),
     NAMED(gather),
+    NAMED(gather_by),
     NAMED(merge),
     NAMED(merge_pairs),
     NAMED(top_k),
