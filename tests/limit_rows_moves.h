@@ -128,7 +128,8 @@ static gp_status run_lexsort_bytes(const struct limit *l, uint64_t value)
     return moves_end(s, &m, MOVES);
 }
 
-/* The items beside even keys with those beside odd ones. */
+/* The items beside even keys with those beside odd ones.
+ * with: 0 for gp_merge_pairs(), 1 for gp_merge_pairs_by(). */
 static gp_status run_merge_bytes(const struct limit *l, uint64_t value)
 {
     struct moves m = moves_new(l, value);
@@ -140,7 +141,13 @@ static gp_status run_merge_bytes(const struct limit *l, uint64_t value)
         moves_expect(&m, 2 * i + 1, i);
     }
     t_array a = limit_array(keys, MOVES, 4), b = limit_array(keys + MOVES, MOVES, 4);
-    gp_status s = gp_merge_pairs(t_ctx(), GP_U32, GP_ASCENDING, value, a.data, m.in.data, MOVES,
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.dtype = GP_U32;
+    d.value_bytes = value;
+    gp_status s =
+        l->with ? gp_merge_pairs_by(t_ctx(), &d, a.data, m.in.data, MOVES, b.data, m.in.data, MOVES,
+                                    m.keys_out.data, m.out.data)
+                : gp_merge_pairs(t_ctx(), GP_U32, GP_ASCENDING, value, a.data, m.in.data, MOVES,
                                  b.data, m.in.data, MOVES, m.keys_out.data, m.out.data);
     t_free(&a), t_free(&b);
     return moves_end(s, &m, 2 * MOVES);

@@ -173,6 +173,7 @@ static const struct limit limits[] = {
     ROW("gp_lexsort_pairs", "value_bytes", run_lexsort_bytes, GP_U32, 32, 0, 65536, REFUSED, 0, 4,
         8, 16),
     BYTES_ROW("gp_merge_pairs", "value_bytes", run_merge_bytes, 0),
+    BYTES_ROW("gp_merge_pairs_by", "desc->value_bytes", run_merge_bytes, 1),
     BYTES_ROW("gp_compact", "item_bytes", run_compact_bytes, 0),
     BYTES_ROW("gp_partition", "item_bytes", run_compact_bytes, 1),
     BYTES_ROW("gp_expand", "item_bytes", run_expand_bytes, 0),

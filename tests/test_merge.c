@@ -2,6 +2,8 @@
 /* Merges of two sorted arrays: every size, dtypes, values, errors, graphs. */
 #include <gp/merge.h>
 
+#include <stdio.h>
+
 #include "radixsort_check.h"
 
 struct merge {
@@ -226,6 +228,101 @@ START_TEST(test_merge_errors)
 }
 END_TEST
 
+/* With a descriptor: what the short forms give, of which all other tests are. */
+START_TEST(test_merge_by_is_merge)
+{
+    struct merge m = {.dtype = t_dtypes[_i], .num_a = 5001, .num_b = 3333};
+    const size_t key = gp_dtype_bytes(m.dtype), n = m.num_a + m.num_b;
+    for (int way = 0; way < 4; way++) {
+        m.descending = way & 1;
+        m.value_bytes = way & 2 ? 12 : 0;
+        gp_merge_desc d = GP_MERGE_DESC_INIT;
+        d.dtype = m.dtype;
+        d.order = order_of(&m);
+        d.value_bytes = m.value_bytes;
+        char *keys = keys_new(&m, 4), *values = values_new(n, 12);
+        char *b_keys = keys + m.num_a * key;
+        size_t *order = oracle_argsort(m.dtype, keys, n, m.descending, 0, 0);
+        char *ke = oracle_pick(keys, key, order, n), *ve = oracle_pick(values, 12, order, n);
+        t_array a = t_new_from(keys, m.num_a * key, 0), b = t_new_from(b_keys, m.num_b * key, 0);
+        t_array va = t_new_from(values, m.num_a * 12, 0);
+        t_array vb = t_new_from(values + m.num_a * 12, m.num_b * 12, 0);
+        t_array out = t_new(n * key, 0), vo = t_new(n * 12, 0);
+        if (m.value_bytes)
+            T_OK(gp_merge_pairs_by(t_ctx(), &d, a.data, va.data, m.num_a, b.data, vb.data, m.num_b,
+                                   out.data, vo.data));
+        else
+            T_OK(gp_merge_by(t_ctx(), &d, a.data, m.num_a, b.data, m.num_b, out.data));
+        t_get(&out, keys, n * key);
+        t_same_bytes("keys", ke, keys, n * key);
+        t_get(&vo, values, n * 12);
+        if (m.value_bytes)
+            t_same_bytes("values", ve, values, n * 12);
+        t_check_guards(&out);
+        t_check_guards(&vo);
+        t_free(&a), t_free(&b), t_free(&va), t_free(&vb), t_free(&out), t_free(&vo);
+        free(keys), free(values), free(order), free(ke), free(ve);
+    }
+}
+END_TEST
+
+static void expect_text(gp_status expected, gp_status actual, const char *text)
+{
+    ck_assert_int_eq(actual, expected);
+    ck_assert_str_eq(gp_last_error(t_ctx()), text);
+}
+
+/* Of both calls; the descriptor is wrong. */
+static void refuse_desc(gp_status expected, gp_merge_desc d, const char *said)
+{
+    t_array m = t_new(4096, 0);
+    char *a = m.data, *b = a + 256, *out = a + 512, *va = a + 1024, *vb = a + 1536, *vo = a + 2048;
+    char text[200];
+    snprintf(text, sizeof text, "gp_merge_by: desc->%s", said);
+    expect_text(expected, gp_merge_by(t_ctx(), &d, a, 8, b, 8, out), text);
+    d.value_bytes = 4;
+    snprintf(text, sizeof text, "gp_merge_pairs_by: desc->%s", said);
+    expect_text(expected, gp_merge_pairs_by(t_ctx(), &d, a, va, 8, b, vb, 8, out, vo), text);
+    t_check_untouched(&m);
+    t_free(&m);
+}
+
+START_TEST(test_merge_by_names_members)
+{
+    t_array m = t_new(4096, 0);
+    char *a = m.data, *b = a + 256, *out = a + 512, *va = a + 1024, *vb = a + 1536, *vo = a + 2048;
+    gp_context *c = t_ctx();
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.size = 16;
+    refuse_desc(GP_ERROR_ARGUMENT, d, "size is 16, expected 24: start from its initializer macro");
+    d.size = sizeof d;
+    refuse_desc(GP_ERROR_DTYPE, d, "dtype is 0, expected a gp_dtype");
+    d.dtype = GP_U32;
+    d.order = (gp_order)2;
+    refuse_desc(GP_ERROR_ARGUMENT, d, "order is 2, expected GP_ASCENDING or GP_DESCENDING");
+    d.order = GP_DESCENDING;
+    expect_text(GP_ERROR_POINTER, gp_merge_by(c, NULL, a, 8, b, 8, out),
+                "gp_merge_by: desc is NULL");
+    expect_text(GP_ERROR_POINTER, gp_merge_pairs_by(c, NULL, a, va, 8, b, vb, 8, out, vo),
+                "gp_merge_pairs_by: desc is NULL");
+    expect_text(GP_ERROR_ARGUMENT, gp_merge_pairs_by(c, &d, NULL, va, 8, b, vb, 8, out, vo),
+                "gp_merge_pairs_by: desc->value_bytes is 0, expected 1 to 65536");
+    expect_text(GP_ERROR_POINTER, gp_merge_by(c, &d, a, 8, NULL, 8, out), "gp_merge_by: b is NULL");
+    d.value_bytes = 4;
+    expect_text(GP_ERROR_ARGUMENT, gp_merge_by(c, &d, NULL, 8, b, 8, out),
+                "gp_merge_by: desc->value_bytes is 4, expected 0");
+    expect_text(GP_ERROR_POINTER, gp_merge_pairs_by(c, &d, a, va, 8, NULL, vb, 8, out, vo),
+                "gp_merge_pairs_by: keys_b is NULL");
+    expect_text(GP_ERROR_ARGUMENT, gp_merge(c, GP_U32, (gp_order)2, NULL, 8, b, 8, out),
+                "gp_merge: order is 2, expected GP_ASCENDING or GP_DESCENDING");
+    expect_text(GP_ERROR_ARGUMENT,
+                gp_merge_pairs(c, GP_U32, GP_ASCENDING, 0, a, va, 8, b, vb, 8, out, vo),
+                "gp_merge_pairs: value_bytes is 0, expected 1 to 65536");
+    t_check_untouched(&m);
+    t_free(&m);
+}
+END_TEST
+
 START_TEST(test_merge_workspace_bytes_errors)
 {
     gp_target bad = GP_TARGET_INIT;
@@ -246,12 +343,14 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_merge_every_small_size, 0, 40);
     tcase_add_loop_test(c, test_merge_sizes_dtypes_patterns, 0, T_DTYPE_COUNT * PATTERN_COUNT);
     tcase_add_loop_test(c, test_merge_value_sizes_and_alignment, 0, 10);
+    tcase_add_loop_test(c, test_merge_by_is_merge, 0, T_DTYPE_COUNT);
     tcase_add_test(c, test_merge_big);
     tcase_add_test(c, test_merge_of_unsorted_keeps_to_its_arrays);
     c = t_case(s, "cuda");
     tcase_add_test(c, test_merge_captured_and_replayed);
     c = t_case(s, "errors");
     tcase_add_test(c, test_merge_errors);
+    tcase_add_test(c, test_merge_by_names_members);
     tcase_add_test(c, test_merge_workspace_bytes_errors);
 }
 

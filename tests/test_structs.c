@@ -48,6 +48,8 @@ KIND(sort, gp_radix_sort_options, 0, GP_RADIX_SORT_OPTIONS_INIT, "options", d.or
 KIND(gather, gp_gather_desc, 0, GP_GATHER_DESC_INIT, "desc", d.item_bytes = 4;
      d.in_items = N / EVERY_SEGMENT * EVERY_SEGMENT; d.index_dtype = GP_U32)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
+KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
+KIND(merge_pairs, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32; d.value_bytes = 4)
 KIND(coo, gp_coo_desc, 0, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES_LAST)
 KIND(offsets, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32)
 KIND(search, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32;
@@ -97,6 +99,10 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(lex_pairs, lexsort, true,                                                                    \
       gp_lexsort_pairs(ctx, GP_U32, e->rows, e->cols, 4, e->floats, e->n, e->out[0], e->out[1],    \
                        e->out[2], given))                                                          \
+    X(merge, merge, true, gp_merge_by(ctx, given, e->sorted, e->n, e->sorted, e->n, e->out[0]))    \
+    X(merge_pairs, merge_pairs, true,                                                              \
+      gp_merge_pairs_by(ctx, given, e->sorted, e->keys, e->n, e->sorted, e->floats, e->n,          \
+                        e->out[0], e->out[1]))                                                     \
     X(coo, coo, true,                                                                              \
       gp_csr_from_coo(ctx, given, e->n, e->n, e->rows, e->cols, e->floats, e->n, e->out[0],        \
                       e->out[1], e->out[2], e->count))                                             \

@@ -16,6 +16,19 @@
 extern "C" {
 #endif
 
+/** The full form of a merge; start from GP_MERGE_DESC_INIT. */
+typedef struct gp_merge_desc {
+    size_t size;        /**< sizeof(gp_merge_desc) */
+    gp_dtype dtype;     /**< of the keys */
+    gp_order order;     /**< in which the keys are sorted */
+    size_t value_bytes; /**< of pairs: 1 to 65536; 0 for gp_merge_by() */
+} gp_merge_desc;
+
+#define GP_MERGE_DESC_INIT                                                                         \
+    {                                                                                              \
+        sizeof(gp_merge_desc), (gp_dtype)0, GP_ASCENDING, 0                                        \
+    }
+
 /**
  * Merge two sorted arrays of keys.
  *
@@ -75,7 +88,53 @@ GP_API gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order,
                                 void *keys_out, void *values_out);
 
 /**
- * Upper bound of the workspace of both calls, without touching a device.
+ * Merge two sorted arrays of keys, as the descriptor says.
+ *
+ * As gp_merge(), with a descriptor in place of its dtype and order.
+ *
+ * @param[in]  ctx   decides where the arrays live
+ * @param[in]  desc  see gp_merge_desc; desc->value_bytes is 0
+ * @param[in]  a     num_a keys, aligned to the key; NULL if num_a == 0
+ * @param[in]  num_a 0 is allowed; num_a + num_b is at most 2^40
+ * @param[in]  b     num_b keys; NULL if num_b == 0; may overlap a
+ * @param[in]  num_b 0 is allowed
+ * @param[out] out   num_a + num_b keys; overlaps neither input
+ *
+ * Workspace, queueing, statuses and cost as gp_merge(); GP_ERROR_POINTER also for desc,
+ * GP_ERROR_ARGUMENT also for desc->size and desc->value_bytes.
+ * @since 0.1
+ */
+GP_API gp_status gp_merge_by(gp_context *ctx, const gp_merge_desc *desc, const void *a,
+                             size_t num_a, const void *b, size_t num_b, void *out);
+
+/**
+ * Merge two sorted arrays of keys with values, as the descriptor says.
+ *
+ * As gp_merge_pairs(), with a descriptor in place of its dtype, order and value_bytes.
+ *
+ * @param[in]  ctx        decides where the arrays live
+ * @param[in]  desc       see gp_merge_desc
+ * @param[in]  keys_a     num_a keys; NULL if num_a == 0
+ * @param[in]  values_a   num_a values, aligned to the largest power of two, up to 16, that divides
+ *                        desc->value_bytes
+ * @param[in]  num_a      0 is allowed; num_a + num_b is at most 2^40
+ * @param[in]  keys_b     num_b keys; NULL if num_b == 0
+ * @param[in]  values_b   num_b values
+ * @param[in]  num_b      0 is allowed
+ * @param[out] keys_out   num_a + num_b keys
+ * @param[out] values_out num_a + num_b values. No output overlaps another array
+ *
+ * Workspace, queueing and statuses as gp_merge_pairs(); GP_ERROR_POINTER also for desc,
+ * GP_ERROR_ARGUMENT also for desc->size.
+ * @since 0.1
+ */
+GP_API gp_status gp_merge_pairs_by(gp_context *ctx, const gp_merge_desc *desc, const void *keys_a,
+                                   const void *values_a, size_t num_a, const void *keys_b,
+                                   const void *values_b, size_t num_b, void *keys_out,
+                                   void *values_out);
+
+/**
+ * Upper bound of the workspace of all these calls, without touching a device.
  *
  * @param[in]  target NULL: any machine
  * @param[in]  dtype  of the keys

@@ -56,10 +56,36 @@ static gp_status run(gp_context *ctx, const char *f, const struct gpi_merge_job 
     return ctx->backend == GP_BACKEND_CUDA ? run_cuda(ctx, f, j) : run_cpu(ctx, j);
 }
 
-/* The arrays of either call; gp_merge() has no values. */
-static gp_status check_call(gp_context *ctx, const char *f, const struct gpi_merge_job *j,
-                            const char *const names[3])
+/* What tells the calls apart. */
+struct call {
+    const char *function;
+    bool by;    /* the caller filled in the descriptor */
+    bool pairs; /* there are values */
+    const char *names[3];
+};
+
+#define KEYS(by, function) ((struct call){function, by, false, {"a", "b", "out"}})
+#define PAIRS(by, function) ((struct call){function, by, true, {"keys_a", "keys_b", "keys_out"}})
+
+/* *d becomes the full struct. */
+static gp_status check_desc(gp_context *ctx, const struct call *c, const gp_merge_desc *given,
+                            gp_merge_desc *d)
 {
+    const char *const f = c->function;
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_merge_desc)));
+    GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(c->by, "dtype"), d->dtype));
+    GPI_TRY(gpi_check_order(ctx, f, GPI_MEMBER(c->by, "order"), d->order));
+    if (c->pairs)
+        return gpi_check_item_bytes(ctx, f, GPI_MEMBER(c->by, "value_bytes"), d->value_bytes);
+    if (d->value_bytes)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->value_bytes is %zu, expected 0", f,
+                        d->value_bytes);
+    return GP_OK;
+}
+
+static gp_status check_arrays(gp_context *ctx, const struct call *c, const struct gpi_merge_job *j)
+{
+    const char *const f = c->function, *const *const names = c->names;
     const size_t item = j->key_bytes, value = j->value_bytes, alignment = gpi_item_alignment(value);
     const uint64_t n = j->num_a + j->num_b;
     const struct gpi_array arrays[] = {
@@ -79,45 +105,71 @@ static gp_status check_call(gp_context *ctx, const char *f, const struct gpi_mer
     return gpi_check_apart(ctx, f, arrays, 4, 6);
 }
 
-/* Either call; pairs have values, whose bytes are checked behind the order. */
-static gp_status merge_by(gp_context *ctx, const char *f, gp_dtype dtype, gp_order order,
-                          bool pairs, const char *const names[3], struct gpi_merge_job *j)
+/* The job has its arrays and their lengths. */
+static gp_status merge(gp_context *ctx, struct call c, const gp_merge_desc *given,
+                       struct gpi_merge_job j)
 {
-    GPI_CALL(ctx, f);
-    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
-    GPI_TRY(gpi_check_order(ctx, f, "order", order));
-    if (pairs)
-        GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", j->value_bytes));
-    j->key_bytes = gpi_dtype_bytes(dtype);
-    GPI_TRY(check_call(ctx, f, j, names));
-    j->order = gpi_radix_order_of(dtype, order);
-    return run(ctx, f, j);
+    gp_merge_desc d;
+    GPI_CALL(ctx, c.function);
+    GPI_TRY(check_desc(ctx, &c, given, &d));
+    j.key_bytes = gpi_dtype_bytes(d.dtype);
+    j.value_bytes = d.value_bytes;
+    j.order = gpi_radix_order_of(d.dtype, d.order);
+    GPI_TRY(check_arrays(ctx, &c, &j));
+    return run(ctx, c.function, &j);
+}
+
+gp_status gp_merge_by(gp_context *ctx, const gp_merge_desc *desc, const void *a, size_t num_a,
+                      const void *b, size_t num_b, void *out)
+{
+    const struct gpi_merge_job j = {
+        .keys_a = a, .num_a = num_a, .keys_b = b, .num_b = num_b, .keys_out = out};
+    return merge(ctx, KEYS(true, "gp_merge_by"), desc, j);
+}
+
+gp_status gp_merge_pairs_by(gp_context *ctx, const gp_merge_desc *desc, const void *keys_a,
+                            const void *values_a, size_t num_a, const void *keys_b,
+                            const void *values_b, size_t num_b, void *keys_out, void *values_out)
+{
+    const struct gpi_merge_job j = {.keys_a = keys_a,
+                                    .values_a = values_a,
+                                    .num_a = num_a,
+                                    .keys_b = keys_b,
+                                    .values_b = values_b,
+                                    .num_b = num_b,
+                                    .keys_out = keys_out,
+                                    .values_out = values_out};
+    return merge(ctx, PAIRS(true, "gp_merge_pairs_by"), desc, j);
 }
 
 gp_status gp_merge(gp_context *ctx, gp_dtype dtype, gp_order order, const void *a, size_t num_a,
                    const void *b, size_t num_b, void *out)
 {
-    static const char *const names[] = {"a", "b", "out"};
-    struct gpi_merge_job j = {
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.dtype = dtype;
+    d.order = order;
+    const struct gpi_merge_job j = {
         .keys_a = a, .num_a = num_a, .keys_b = b, .num_b = num_b, .keys_out = out};
-    return merge_by(ctx, "gp_merge", dtype, order, false, names, &j);
+    return merge(ctx, KEYS(false, "gp_merge"), &d, j);
 }
 
 gp_status gp_merge_pairs(gp_context *ctx, gp_dtype dtype, gp_order order, size_t value_bytes,
                          const void *keys_a, const void *values_a, size_t num_a, const void *keys_b,
                          const void *values_b, size_t num_b, void *keys_out, void *values_out)
 {
-    static const char *const names[] = {"keys_a", "keys_b", "keys_out"};
-    struct gpi_merge_job j = {.value_bytes = value_bytes,
-                              .keys_a = keys_a,
-                              .values_a = values_a,
-                              .num_a = num_a,
-                              .keys_b = keys_b,
-                              .values_b = values_b,
-                              .num_b = num_b,
-                              .keys_out = keys_out,
-                              .values_out = values_out};
-    return merge_by(ctx, "gp_merge_pairs", dtype, order, true, names, &j);
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.dtype = dtype;
+    d.order = order;
+    d.value_bytes = value_bytes;
+    const struct gpi_merge_job j = {.keys_a = keys_a,
+                                    .values_a = values_a,
+                                    .num_a = num_a,
+                                    .keys_b = keys_b,
+                                    .values_b = values_b,
+                                    .num_b = num_b,
+                                    .keys_out = keys_out,
+                                    .values_out = values_out};
+    return merge(ctx, PAIRS(false, "gp_merge_pairs"), &d, j);
 }
 
 gp_status gp_merge_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n, size_t *bytes)

@@ -306,6 +306,22 @@ CALL(merge_pairs)
                           e->out[2], e->n / 2, e->out[0], e->out[1]);
 }
 
+CALL(merge_by)
+{
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.dtype = GP_I32;
+    return gp_merge_by(ctx, &d, e->sorted, e->n / 3, e->sorted, e->n, e->out[0]);
+}
+
+CALL(merge_pairs_by)
+{
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.dtype = GP_U32;
+    d.value_bytes = 4;
+    return gp_merge_pairs_by(ctx, &d, e->sorted, e->keys, e->n, e->sorted, e->floats, e->n,
+                             e->out[0], e->out[1]);
+}
+
 CALL(top_k)
 {
     return gp_top_k(ctx, GP_F32, GP_DESCENDING, e->floats, e->n, e->n / 5, e->out[0], GP_U32,
@@ -445,6 +461,8 @@ static const struct {
     NAMED(gather_by),
     NAMED(merge),
     NAMED(merge_pairs),
+    NAMED(merge_by),
+    NAMED(merge_pairs_by),
     NAMED(top_k),
     NAMED(row_pointers),
     NAMED(row_pointers_unsorted),
