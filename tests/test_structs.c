@@ -50,6 +50,7 @@ KIND(gather, gp_gather_desc, 0, GP_GATHER_DESC_INIT, "desc", d.item_bytes = 4;
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
 KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(merge_pairs, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32; d.value_bytes = 4)
+KIND(top_k, gp_top_k_desc, 0, GP_TOP_K_DESC_INIT, "desc", d.dtype = GP_U32; d.index_dtype = GP_U32)
 KIND(coo, gp_coo_desc, 0, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES_LAST)
 KIND(offsets, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32)
 KIND(search, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32;
@@ -103,6 +104,7 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(merge_pairs, merge_pairs, true,                                                              \
       gp_merge_pairs_by(ctx, given, e->sorted, e->keys, e->n, e->sorted, e->floats, e->n,          \
                         e->out[0], e->out[1]))                                                     \
+    X(top_k, top_k, true, gp_top_k_by(ctx, given, e->keys, e->n, e->n / 7, e->out[0], e->out[1]))  \
     X(coo, coo, true,                                                                              \
       gp_csr_from_coo(ctx, given, e->n, e->n, e->rows, e->cols, e->floats, e->n, e->out[0],        \
                       e->out[1], e->out[2], e->count))                                             \

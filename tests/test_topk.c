@@ -200,6 +200,89 @@ START_TEST(test_top_k_errors)
 }
 END_TEST
 
+/* With a descriptor: the same keys and indices, whichever are wanted. */
+START_TEST(test_top_k_by_is_top_k)
+{
+    enum { N = 20000, K = 700 };
+    const gp_dtype dtype = t_dtypes[_i];
+    const size_t key = gp_dtype_bytes(dtype);
+    uint64_t state = t_seed(), keys[2][K], indices[2][K];
+    char *host = t_host(N * key);
+    t_fill_bits(dtype, host, N, &state);
+    t_array in = t_new_from(host, N * key, 0), ko = t_new(K * key, 0), io = t_new(K * 8, 0);
+    for (int way = 0; way < 12; way++) {
+        gp_top_k_desc d = GP_TOP_K_DESC_INIT;
+        void *k = way % 3 == 1 ? NULL : ko.data, *i = way % 3 == 2 ? NULL : io.data;
+        d.dtype = dtype;
+        d.order = way & 1 ? GP_DESCENDING : GP_ASCENDING;
+        d.index_dtype = !i ? (gp_dtype)0 : way < 6 ? GP_U32 : GP_U64;
+        for (int by = 0; by < 2; by++) {
+            t_poison(&ko), t_poison(&io);
+            T_OK(by ? gp_top_k_by(t_ctx(), &d, in.data, N, K, k, i)
+                    : gp_top_k(t_ctx(), dtype, d.order, in.data, N, K, k, d.index_dtype, i));
+            t_get(&ko, keys[by], K * key);
+            t_get(&io, indices[by], K * 8);
+        }
+        t_same_bytes("keys", keys[0], keys[1], K * key);
+        t_same_bytes("indices", indices[0], indices[1], K * 8);
+    }
+    t_check_guards(&ko);
+    t_check_guards(&io);
+    t_free(&in), t_free(&ko), t_free(&io);
+    free(host);
+}
+END_TEST
+
+static void expect_text(gp_status expected, gp_status actual, const char *text)
+{
+    ck_assert_int_eq(actual, expected);
+    ck_assert_str_eq(gp_last_error(t_ctx()), text);
+}
+
+START_TEST(test_top_k_by_names_members)
+{
+    t_array a = t_new(2048, 0);
+    char *in = a.data, *ko = in + 512, *io = in + 1024;
+    const size_t wide = (size_t)1 << 32;
+    gp_context *c = t_ctx();
+    gp_top_k_desc d = GP_TOP_K_DESC_INIT;
+    expect_text(GP_ERROR_POINTER, gp_top_k_by(c, NULL, in, 8, 3, ko, io),
+                "gp_top_k_by: desc is NULL");
+    d.size = 8;
+    expect_text(GP_ERROR_ARGUMENT, gp_top_k_by(c, &d, in, 8, 3, ko, io),
+                "gp_top_k_by: desc->size is 8, expected 24: start from its initializer macro");
+    d.size = sizeof d;
+    expect_text(GP_ERROR_DTYPE, gp_top_k_by(c, &d, NULL, 8, 3, ko, io),
+                "gp_top_k_by: desc->dtype is 0, expected a gp_dtype");
+    d.dtype = GP_U8;
+    d.order = (gp_order)-1;
+    expect_text(GP_ERROR_ARGUMENT, gp_top_k_by(c, &d, NULL, 8, 3, ko, io),
+                "gp_top_k_by: desc->order is -1, expected GP_ASCENDING or GP_DESCENDING");
+    d.order = GP_ASCENDING;
+    d.index_dtype = GP_I32;
+    expect_text(GP_ERROR_DTYPE, gp_top_k_by(c, &d, NULL, 8, 3, ko, io),
+                "gp_top_k_by: desc->index_dtype is i32, expected u32 or u64");
+    expect_text(GP_ERROR_POINTER, gp_top_k_by(c, &d, NULL, 8, 3, ko, NULL),
+                "gp_top_k_by: keys_in is NULL");
+    expect_text(GP_ERROR_POINTER, gp_top_k(c, GP_U8, d.order, NULL, 8, 3, ko, GP_I32, io),
+                "gp_top_k: keys_in is NULL");
+    expect_text(GP_ERROR_DTYPE, gp_top_k(c, GP_U8, d.order, in, 8, 3, ko, GP_I32, io),
+                "gp_top_k: index_dtype is i32, expected u32 or u64");
+    d.index_dtype = GP_U32;
+    expect_text(GP_ERROR_ARGUMENT, gp_top_k_by(c, &d, in, wide, 3, ko, io),
+                "gp_top_k_by: n is 4294967296, expected less than 2^32 with desc->index_dtype u32");
+    expect_text(GP_ERROR_ARGUMENT, gp_top_k(c, GP_U8, d.order, in, wide, 3, ko, GP_U32, io),
+                "gp_top_k: n is 4294967296, expected less than 2^32 with index_dtype u32");
+    expect_text(GP_ERROR_ARGUMENT, gp_top_k_by(c, &d, in, 8, 9, ko, io),
+                "gp_top_k_by: k is 9, expected 0 to n = 8");
+    expect_text(GP_ERROR_POINTER, gp_top_k_by(c, &d, in, 8, 3, NULL, NULL),
+                "gp_top_k_by: keys_out and indices_out are both NULL");
+    T_STATUS(GP_ERROR_OVERLAP, gp_top_k_by(c, &d, in, 8, 3, in, io));
+    t_check_untouched(&a);
+    t_free(&a);
+}
+END_TEST
+
 START_TEST(test_top_k_workspace_bytes_errors)
 {
     gp_target bad = GP_TARGET_INIT;
@@ -271,6 +354,7 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_top_k_every_k_of_small_arrays, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_top_k_patterns_and_dtypes, 0, T_DTYPE_COUNT * PATTERN_COUNT);
     tcase_add_loop_test(c, test_top_k_many_chunks_and_ties, 0, 12);
+    tcase_add_loop_test(c, test_top_k_by_is_top_k, 0, T_DTYPE_COUNT);
     c = t_case(s, "determinism");
     tcase_add_test(c, test_top_k_same_whatever_the_threads);
     c = t_case(s, "workspace");
@@ -281,6 +365,7 @@ static void add_cases(Suite *s)
     tcase_add_test(c, test_top_k_of_keys_that_change_stays_in_its_arrays);
     c = t_case(s, "errors");
     tcase_add_test(c, test_top_k_errors);
+    tcase_add_test(c, test_top_k_by_names_members);
     tcase_add_test(c, test_top_k_workspace_bytes_errors);
 }
 

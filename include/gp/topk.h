@@ -12,6 +12,20 @@
 extern "C" {
 #endif
 
+/** The full form of a top-k; start from GP_TOP_K_DESC_INIT. */
+typedef struct gp_top_k_desc {
+    size_t size;          /**< sizeof(gp_top_k_desc) */
+    gp_dtype dtype;       /**< of the keys */
+    gp_order order;       /**< GP_ASCENDING: the smallest; GP_DESCENDING: the largest */
+    gp_dtype index_dtype; /**< GP_U32 or GP_U64; not looked at if indices are not wanted */
+    int reserved;         /**< 0 */
+} gp_top_k_desc;
+
+#define GP_TOP_K_DESC_INIT                                                                         \
+    {                                                                                              \
+        sizeof(gp_top_k_desc), (gp_dtype)0, GP_ASCENDING, (gp_dtype)0, 0                           \
+    }
+
 /**
  * Find the first k keys of the stable order of an array.
  *
@@ -50,7 +64,27 @@ GP_API gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const
                           void *indices_out);
 
 /**
- * Upper bound of the workspace of gp_top_k(), without touching a device.
+ * Find the first k keys of the stable order of an array, as the descriptor says.
+ *
+ * As gp_top_k(), with a descriptor in place of its dtype, order and index_dtype.
+ *
+ * @param[in]  ctx         decides where the arrays live
+ * @param[in]  desc        see gp_top_k_desc
+ * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
+ * @param[in]  n           at most 2^40, and less than 2^32 with indices in GP_U32
+ * @param[in]  k           0 to n; 0 does nothing
+ * @param[out] keys_out    k keys, or NULL: not wanted
+ * @param[out] indices_out k indices, or NULL: not wanted. No two arrays may overlap
+ *
+ * Workspace, queueing, determinism, statuses and cost as gp_top_k(); GP_ERROR_POINTER also for
+ * desc, GP_ERROR_ARGUMENT also for desc->size.
+ * @since 0.1
+ */
+GP_API gp_status gp_top_k_by(gp_context *ctx, const gp_top_k_desc *desc, const void *keys_in,
+                             size_t n, size_t k, void *keys_out, void *indices_out);
+
+/**
+ * Upper bound of the workspace of gp_top_k() and gp_top_k_by(), without touching a device.
  *
  * @param[in]  target NULL: any machine
  * @param[in]  dtype  of the keys

@@ -104,29 +104,61 @@ static gp_status check_outputs(gp_context *ctx, const char *f, const struct call
     return gpi_check_arrays(ctx, f, arrays, 3);
 }
 
+/* *d becomes the full struct. In the short form index_dtype is a parameter behind the input. */
+static gp_status check_desc(gp_context *ctx, const char *f, bool by, const gp_top_k_desc *given,
+                            bool indices, gp_top_k_desc *d)
+{
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_top_k_desc)));
+    GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(by, "dtype"), d->dtype));
+    GPI_TRY(gpi_check_order(ctx, f, GPI_MEMBER(by, "order"), d->order));
+    if (by && indices)
+        return gpi_check_unsigned_index(ctx, f, GPI_MEMBER(by, "index_dtype"), d->index_dtype);
+    return GP_OK;
+}
+
+/* by: the caller filled in the descriptor. The call has its arrays and their lengths. */
+static gp_status top_k(gp_context *ctx, const char *f, bool by, const gp_top_k_desc *given,
+                       struct call c)
+{
+    gp_top_k_desc d;
+    struct gpi_topk_job *const j = &c.job;
+    const char *const index_name = GPI_MEMBER(by, "index_dtype");
+    GPI_CALL(ctx, f);
+    GPI_TRY(check_desc(ctx, f, by, given, c.indices_out != NULL, &d));
+    GPI_TRY(gpi_check_keys(ctx, f, d.dtype, j->keys, j->n));
+    GPI_TRY(check_k(ctx, f, j->n, j->k));
+    if (c.indices_out) {
+        GPI_TRY(gpi_check_unsigned_index(ctx, f, index_name, d.index_dtype));
+        GPI_TRY(gpi_check_index_range(ctx, f, j->n, index_name, d.index_dtype));
+    }
+    c.dtype = d.dtype;
+    c.order = d.order;
+    c.index_dtype = c.indices_out ? d.index_dtype : j->n > UINT32_MAX ? GP_U64 : GP_U32;
+    j->key_bytes = gpi_dtype_bytes(d.dtype);
+    j->index_bytes = gpi_dtype_bytes(c.index_dtype);
+    j->order = gpi_radix_order_of(d.dtype, d.order);
+    GPI_TRY(check_outputs(ctx, f, &c));
+    return run(ctx, f, &c);
+}
+
+gp_status gp_top_k_by(gp_context *ctx, const gp_top_k_desc *desc, const void *keys_in, size_t n,
+                      size_t k, void *keys_out, void *indices_out)
+{
+    const struct call c = {
+        .keys_out = keys_out, .indices_out = indices_out, .job = {.keys = keys_in, .n = n, .k = k}};
+    return top_k(ctx, "gp_top_k_by", true, desc, c);
+}
+
 gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const void *keys_in, size_t n,
                    size_t k, void *keys_out, gp_dtype index_dtype, void *indices_out)
 {
-    static const char f[] = "gp_top_k";
-    struct call c = {.dtype = dtype,
-                     .order = order,
-                     .keys_out = keys_out,
-                     .indices_out = indices_out,
-                     .job = {.key_bytes = gpi_dtype_bytes(dtype), .keys = keys_in, .n = n, .k = k}};
-    GPI_CALL(ctx, f);
-    GPI_TRY(gpi_check_dtype(ctx, f, "dtype", dtype));
-    GPI_TRY(gpi_check_order(ctx, f, "order", order));
-    GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
-    GPI_TRY(check_k(ctx, f, n, k));
-    if (indices_out) {
-        GPI_TRY(gpi_check_unsigned_index(ctx, f, "index_dtype", index_dtype));
-        GPI_TRY(gpi_check_index_range(ctx, f, n, "index_dtype", index_dtype));
-    }
-    c.index_dtype = indices_out ? index_dtype : n > UINT32_MAX ? GP_U64 : GP_U32;
-    c.job.index_bytes = gpi_dtype_bytes(c.index_dtype);
-    c.job.order = gpi_radix_order_of(dtype, order);
-    GPI_TRY(check_outputs(ctx, f, &c));
-    return run(ctx, f, &c);
+    gp_top_k_desc d = GP_TOP_K_DESC_INIT;
+    const struct call c = {
+        .keys_out = keys_out, .indices_out = indices_out, .job = {.keys = keys_in, .n = n, .k = k}};
+    d.dtype = dtype;
+    d.order = order;
+    d.index_dtype = index_dtype;
+    return top_k(ctx, "gp_top_k", false, &d, c);
 }
 
 gp_status gp_top_k_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n, size_t k,

@@ -328,6 +328,14 @@ CALL(top_k)
                     e->out[1]);
 }
 
+CALL(top_k_by)
+{
+    gp_top_k_desc d = GP_TOP_K_DESC_INIT;
+    d.dtype = GP_U32;
+    d.index_dtype = GP_U64;
+    return gp_top_k_by(ctx, &d, e->keys, e->n, e->n / 3, e->out[0], e->out[1]);
+}
+
 CALL(row_pointers)
 {
     return gp_csr_row_pointers(ctx, GP_U32, e->sorted, e->n, 1000, GP_U32, e->out[0]);
@@ -464,6 +472,7 @@ static const struct {
     NAMED(merge_by),
     NAMED(merge_pairs_by),
     NAMED(top_k),
+    NAMED(top_k_by),
     NAMED(row_pointers),
     NAMED(row_pointers_unsorted),
     NAMED(csr_from_coo),
