@@ -164,7 +164,8 @@ GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in
  * @param[in]  in          as many items as the largest index + 1, aligned to the largest power
  *                         of two, up to 16, that divides item_bytes
  * @param[in]  index_dtype GP_U32 or GP_U64
- * @param[in]  indices     n indices; each must be in range, which is not checked
+ * @param[in]  indices     n indices; each must be in range, which is not checked: the call is not
+ *                         told the range, gp_gather_by() can be
  * @param[in]  n           items of the output; 0 is allowed and does nothing; at most 2^40
  * @param[out] out         n items, aligned as in; must overlap neither in nor indices (of in,
  *                         whose length the call is not told, only the first item is checked)
@@ -192,13 +193,16 @@ GP_API gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, g
  * @param[in]  in      desc->in_items items, or if that is 0 as many as the largest index + 1,
  *                     aligned to the largest power of two, up to 16, that divides
  *                     desc->item_bytes; NULL if n == 0
- * @param[in]  indices n indices; each must be in range, which is not checked; NULL if n == 0
+ * @param[in]  indices n indices, each in range; NULL if n == 0. A context that validates checks
+ *                     that they are below desc->in_items, unless that is 0
  * @param[in]  n       items of the output; 0 is allowed and does nothing; at most 2^40
  * @param[out] out     n items, aligned as in; must overlap neither in nor indices (of in only the
  *                     first item is checked if desc->in_items is 0)
  *
  * Queueing, workspace, statuses and cost as gp_gather(); GP_ERROR_POINTER also for desc,
- * GP_ERROR_ARGUMENT also for desc->size and desc->in_items.
+ * GP_ERROR_ARGUMENT also for desc->size and desc->in_items. If the context validates, an index out
+ * of range is GP_ERROR_DATA, of this call on the CPU and of gp_context_synchronize() on CUDA, and
+ * out is not written.
  * @since 0.1
  */
 GP_API gp_status gp_gather_by(gp_context *ctx, const gp_gather_desc *desc, const void *in,

@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/order.h"
+#include "validate/validate_internal.h"
 
 static gp_status check_bits(gp_context *ctx, const char *function, int width,
                             const gp_radix_sort_options *o)
@@ -146,6 +147,16 @@ static gp_status check_gather(gp_context *ctx, const char *f, bool by, const gp_
     return gpi_check_apart(ctx, f, arrays, 2, 3);
 }
 
+static gp_status run_gather(gp_context *ctx, const char *f, const gp_gather_desc *d, const void *in,
+                            const void *indices, size_t n, void *out)
+{
+    const size_t index_bytes = gpi_dtype_bytes(d->index_dtype);
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return gpi_gather_cuda(ctx, f, d->item_bytes, in, index_bytes, indices, n, out);
+    gpi_gather_cpu(ctx->threads, d->item_bytes, in, index_bytes, indices, n, out);
+    return GP_OK;
+}
+
 /* by: the caller filled in the descriptor. */
 static gp_status gather(gp_context *ctx, const char *f, bool by, const gp_gather_desc *given,
                         const void *in, const void *indices, size_t n, void *out)
@@ -156,13 +167,12 @@ static gp_status gather(gp_context *ctx, const char *f, bool by, const gp_gather
     GPI_TRY(check_gather(ctx, f, by, &d, in, indices, n, out));
     if (n == 0)
         return GP_OK;
-    size_t index_bytes = gpi_dtype_bytes(d.index_dtype);
-    if (ctx->backend == GP_BACKEND_CPU) {
-        gpi_gather_cpu(ctx->threads, d.item_bytes, in, index_bytes, indices, n, out);
-        return GP_OK;
-    }
     GPI_ON_DEVICE(ctx);
-    return gpi_gather_cuda(ctx, f, d.item_bytes, in, index_bytes, indices, n, out);
+    if (d.in_items == 0)
+        return run_gather(ctx, f, &d, in, indices, n, out);
+    const struct gpi_content rule = GPI_BELOW("indices", indices, n, d.index_dtype, d.in_items);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
+    return gpi_validate_end(ctx, f, run_gather(ctx, f, &d, in, indices, n, out));
 }
 
 gp_status gp_gather_by(gp_context *ctx, const gp_gather_desc *desc, const void *in,
