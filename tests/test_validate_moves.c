@@ -2,6 +2,7 @@
 /* What a context that validates says of the contents of arrays, by calls that move items: the exact
  * text, nothing is written, and data that is right gives what it gives without. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,201 @@ START_TEST(test_gather_of_nothing_checks_nothing)
 }
 END_TEST
 
+/* ---- merge ----------------------------------------------------------------------------------- */
+
+/* a and b have n keys each, and values beside them. */
+struct merge {
+    gp_merge_desc desc; /* of pairs */
+    size_t n, key;
+    char *host[2];
+    t_array keys[2], values[2], out, values_out;
+};
+
+enum { MERGE, MERGE_BY, PAIRS, PAIRS_BY, FORMS };
+static const char *const functions[] = {"gp_merge", "gp_merge_by", "gp_merge_pairs",
+                                        "gp_merge_pairs_by"};
+static const char *const names[][2] = {{"a", "b"}, {"keys_a", "keys_b"}};
+
+static gp_status merge_run(gp_context *ctx, int form, const struct merge *m)
+{
+    const void *a = m->keys[0].data, *b = m->keys[1].data, *va = m->values[0].data,
+               *vb = m->values[1].data;
+    gp_merge_desc d = m->desc;
+    if (form == MERGE_BY)
+        d.value_bytes = 0;
+    switch (form) {
+    case MERGE:
+        return gp_merge(ctx, d.dtype, d.order, a, m->n, b, m->n, m->out.data);
+    case MERGE_BY:
+        return gp_merge_by(ctx, &d, a, m->n, b, m->n, m->out.data);
+    case PAIRS:
+        return gp_merge_pairs(ctx, d.dtype, d.order, 4, a, va, m->n, b, vb, m->n, m->out.data,
+                              m->values_out.data);
+    default:
+        return gp_merge_pairs_by(ctx, &d, a, va, m->n, b, vb, m->n, m->out.data,
+                                 m->values_out.data);
+    }
+}
+
+/* The keys of either array: 20 to 100 in the order, which all dtypes have. */
+static int key_of(const struct merge *m, size_t i)
+{
+    const int step = (int)(i * 80 / m->n);
+    return m->desc.order == GP_DESCENDING ? 100 - step : 20 + step;
+}
+
+static struct merge merge_new(gp_dtype dtype, gp_order order, size_t n)
+{
+    uint64_t state = t_seed();
+    struct merge m = {.desc = GP_MERGE_DESC_INIT, .n = n, .key = gp_dtype_bytes(dtype)};
+    uint32_t *values = t_host(n * 4);
+    m.desc.dtype = dtype;
+    m.desc.order = order;
+    m.desc.value_bytes = 4;
+    for (int k = 0; k < 2; k++) {
+        m.host[k] = t_host(n * m.key);
+        for (size_t i = 0; i < n; i++)
+            t_set(dtype, m.host[k], i, key_of(&m, i));
+        t_fill_bits(GP_U32, values, n, &state);
+        m.keys[k] = t_new_from(m.host[k], n * m.key, 0);
+        m.values[k] = t_new_from(values, n * 4, 0);
+    }
+    m.out = t_new(2 * n * m.key, 0);
+    m.values_out = t_new(2 * n * 4, 0);
+    free(values);
+    return m;
+}
+
+static void merge_free(struct merge *m)
+{
+    for (int k = 0; k < 2; k++) {
+        t_free(&m->keys[k]), t_free(&m->values[k]);
+        free(m->host[k]);
+    }
+    t_free(&m->out), t_free(&m->values_out);
+}
+
+static void merge_check_fine(struct merge *m)
+{
+    for (int form = 0; form < FORMS; form++) {
+        T_OK(merge_run(t_ctx(), form, m));
+        char *expected = taken(&m->out), *values = taken(&m->values_out);
+        expect_fine(merge_run(checked, form, m));
+        expect_same(&m->out, expected);
+        expect_same(&m->values_out, values);
+        free(expected), free(values);
+    }
+}
+
+/* Every form says that key `at` of array k has this value, and what stands before it. */
+static void merge_expect_broken(struct merge *m, int k, size_t at, const char *value,
+                                const char *before)
+{
+    char text[200];
+    for (int form = 0; form < FORMS; form++) {
+        snprintf(text, sizeof text, "%s: %s[%zu] is %s, %s the %s before it", functions[form],
+                 names[form >= PAIRS][k], at, value,
+                 m->desc.order == GP_DESCENDING ? "above" : "below", before);
+        expect_broken(merge_run(checked, form, m), text);
+        t_check_untouched(&m->out);
+        t_check_untouched(&m->values_out);
+    }
+}
+
+/* Key `at` stands behind a lower one, or a higher one where keys fall; there is one before it. */
+static void merge_check_broken(struct merge *m, int k, size_t at)
+{
+    const int wrong = m->desc.order == GP_DESCENDING ? 110 : 10;
+    char value[16], before[16];
+    snprintf(value, sizeof value, "%d", wrong);
+    snprintf(before, sizeof before, "%d", key_of(m, at - 1));
+    t_set(m->desc.dtype, m->host[k], at, wrong);
+    t_put(&m->keys[k], m->host[k], m->n * m->key);
+    merge_expect_broken(m, k, at, value, before);
+    t_set(m->desc.dtype, m->host[k], at, key_of(m, at));
+    t_put(&m->keys[k], m->host[k], m->n * m->key);
+}
+
+START_TEST(test_merge_checks_order)
+{
+    const gp_dtype dtype = t_dtypes[_i / 2];
+    const gp_order order = _i % 2 ? GP_DESCENDING : GP_ASCENDING;
+    for (int s = 0; s < SIZES; s++) {
+        struct merge m = merge_new(dtype, order, sizes[s]);
+        for (int place = 0; place < PLACES && m.n > 1; place++) {
+            const size_t at = place_of(place, m.n);
+            merge_check_broken(&m, 0, at ? at : 1);
+            merge_check_broken(&m, 1, at ? at : 1);
+        }
+        merge_check_fine(&m);
+        merge_free(&m);
+    }
+}
+END_TEST
+
+/* Keys at which the order of floats shows: zeros and NaNs are equal whatever their bits. */
+START_TEST(test_merge_takes_what_sorts_leave)
+{
+    const gp_dtype dtype = t_dtypes[_i / 2];
+    uint64_t state = t_seed();
+    struct merge m = merge_new(dtype, _i % 2 ? GP_DESCENDING : GP_ASCENDING, 5000);
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.order = m.desc.order;
+    for (int k = 0; k < 2; k++) {
+        t_fill_special(dtype, m.host[k], m.n, &state);
+        t_put(&m.keys[k], m.host[k], m.n * m.key);
+        T_OK(gp_radix_sort(t_ctx(), dtype, m.keys[k].data, m.n, m.keys[k].data, &o));
+    }
+    T_OK(gp_context_synchronize(t_ctx()));
+    merge_check_fine(&m);
+    merge_free(&m);
+}
+END_TEST
+
+START_TEST(test_merge_places_nan_last)
+{
+    static const gp_dtype floats[] = {GP_F16, GP_BF16, GP_F32, GP_F64};
+    struct merge m = merge_new(floats[_i], GP_ASCENDING, 1000);
+    t_set(floats[_i], m.host[1], 700, NAN);
+    t_put(&m.keys[1], m.host[1], m.n * m.key);
+    merge_expect_broken(&m, 1, 701, "76", "nan");
+    for (size_t i = 700; i < m.n; i++)
+        t_set(floats[_i], m.host[1], i, NAN);
+    t_put(&m.keys[1], m.host[1], m.n * m.key);
+    merge_check_fine(&m);
+    merge_free(&m);
+}
+END_TEST
+
+/* The first array and place are told. */
+START_TEST(test_merge_tells_the_first_key)
+{
+    struct merge m = merge_new(GP_I16, GP_ASCENDING, 100003);
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 5000; i < m.n; i += 1000)
+            t_set(GP_I16, m.host[k], i, -7);
+        t_put(&m.keys[k], m.host[k], m.n * m.key);
+    }
+    merge_expect_broken(&m, 0, 5000, "-7", "23");
+    merge_free(&m);
+}
+END_TEST
+
+/* One of the arrays may be empty; the other is checked. */
+START_TEST(test_merge_with_nothing_checks_the_other)
+{
+    t_array out = t_new(12, 0), keys = t_new_from((const uint32_t[]){1, 3, 2}, 12, 0);
+    expect_broken(gp_merge(checked, GP_U32, GP_ASCENDING, keys.data, 3, NULL, 0, out.data),
+                  "gp_merge: a[2] is 2, below the 3 before it");
+    expect_broken(gp_merge(checked, GP_U32, GP_ASCENDING, NULL, 0, keys.data, 3, out.data),
+                  "gp_merge: b[2] is 2, below the 3 before it");
+    expect_fine(gp_merge(checked, GP_U32, GP_ASCENDING, NULL, 0, NULL, 0, NULL));
+    t_check_untouched(&out);
+    expect_fine(gp_merge(checked, GP_U32, GP_ASCENDING, keys.data, 2, NULL, 0, out.data));
+    t_free(&out), t_free(&keys);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("validate_moves");
@@ -199,6 +395,13 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_gather_checks_indices, 0, 2);
     tcase_add_test(c, test_gather_tells_the_first_index);
     tcase_add_test(c, test_gather_of_nothing_checks_nothing);
+    c = t_case(s, "merge");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_loop_test(c, test_merge_checks_order, 0, 2 * T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_merge_takes_what_sorts_leave, 0, 2 * T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_merge_places_nan_last, 0, 4);
+    tcase_add_test(c, test_merge_tells_the_first_key);
+    tcase_add_test(c, test_merge_with_nothing_checks_the_other);
     return s;
 }
 

@@ -5,7 +5,9 @@
  *
  * Sorted is what gp_radix_sort() with all bits compared leaves: integers by value, floats
  * -inf .. -0 = +0 .. +inf < NaN; GP_DESCENDING is the exact reverse. With arrays
- * that are not sorted the outputs are unspecified; nothing outside the arrays is touched.
+ * that are not sorted the outputs are unspecified; nothing outside the arrays is touched. A context
+ * that validates checks that both arrays of keys are sorted: if not, GP_ERROR_DATA is returned, by
+ * the call on the CPU and by gp_context_synchronize() on CUDA, and the outputs are not written.
  */
 #ifndef GP_MERGE_H
 #define GP_MERGE_H
@@ -49,6 +51,7 @@ typedef struct gp_merge_desc {
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
  *         memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT order, num_a or num_b; GP_ERROR_OVERLAP;
+ *         GP_ERROR_DATA on the CPU, if the context validates, keys that are not sorted;
  *         GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
  *         GP_ERROR_CUDA out unspecified.
  *

@@ -7,6 +7,7 @@
 #include "core/threads.h"
 #include "core/workspace.h"
 #include "merge/merge_internal.h"
+#include "validate/validate_internal.h"
 
 /* Outputs per task of the CPU: enough to bury the search, few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 14, SHARE_MAX = 1 << 20, SHARES_PER_THREAD = 8 };
@@ -46,14 +47,6 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const struct gpi_merge
     GPI_FRAME(frame, ctx, f, frame_bytes(n));
     void *cuts = gpi_frame_take(&frame, gpi_merge_cuts(n) * sizeof(uint64_t));
     return gpi_merge_launch_get(ctx->sm_row)(ctx, f, j, cuts);
-}
-
-static gp_status run(gp_context *ctx, const char *f, const struct gpi_merge_job *j)
-{
-    if (j->num_a + j->num_b == 0)
-        return GP_OK;
-    GPI_ON_DEVICE(ctx);
-    return ctx->backend == GP_BACKEND_CUDA ? run_cuda(ctx, f, j) : run_cpu(ctx, j);
 }
 
 /* What tells the calls apart. */
@@ -105,6 +98,22 @@ static gp_status check_arrays(gp_context *ctx, const struct call *c, const struc
     return gpi_check_apart(ctx, f, arrays, 4, 6);
 }
 
+static gp_status run(gp_context *ctx, const struct call *c, const gp_merge_desc *d,
+                     const struct gpi_merge_job *j)
+{
+    const struct gpi_content rules[] = {
+        GPI_SORTED(c->names[0], j->keys_a, j->num_a, d->dtype, d->order),
+        GPI_SORTED(c->names[1], j->keys_b, j->num_b, d->dtype, d->order),
+    };
+    const char *const f = c->function;
+    const bool cuda = ctx->backend == GP_BACKEND_CUDA;
+    if (j->num_a + j->num_b == 0)
+        return GP_OK;
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, cuda ? run_cuda(ctx, f, j) : run_cpu(ctx, j));
+}
+
 /* The job has its arrays and their lengths. */
 static gp_status merge(gp_context *ctx, struct call c, const gp_merge_desc *given,
                        struct gpi_merge_job j)
@@ -116,7 +125,7 @@ static gp_status merge(gp_context *ctx, struct call c, const gp_merge_desc *give
     j.value_bytes = d.value_bytes;
     j.order = gpi_radix_order_of(d.dtype, d.order);
     GPI_TRY(check_arrays(ctx, &c, &j));
-    return run(ctx, c.function, &j);
+    return run(ctx, &c, &d, &j);
 }
 
 gp_status gp_merge_by(gp_context *ctx, const gp_merge_desc *desc, const void *a, size_t num_a,
