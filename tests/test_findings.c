@@ -333,7 +333,7 @@ START_TEST(test_offsets_below_the_first)
 }
 END_TEST
 
-/* ---- who is told of ----------------------------------------------------------------------------- */
+/* ---- who is told of ------------------------------------------------------------------------ */
 
 START_TEST(test_first_call_stays_and_is_told_once)
 {

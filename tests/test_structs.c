@@ -264,8 +264,8 @@ START_TEST(test_structs_of_newer_callers_are_refused_if_the_rest_is_set)
 }
 END_TEST
 
-/* What the initializer of an earlier release made; what is behind it, and what was padding in it, is
- * the caller's garbage. */
+/* What the initializer of an earlier release made; what is behind it, and what was padding in it,
+ * is the caller's garbage. */
 START_TEST(test_structs_of_earlier_releases_are_taken)
 {
     every e = every_new(t_ctx(), N);

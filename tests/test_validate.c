@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The option validate: contents of arrays are checked before a call's own work, which is not done if
- * they break a rule. What each call checks is tested with the calls. */
+/* The option validate: contents of arrays are checked before a call's own work, which is not done
+ * if they break a rule. What each call checks is tested with the calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

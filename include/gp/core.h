@@ -218,9 +218,9 @@ typedef struct gp_allocator {
  * validate is for finding mistakes. Calls rely on what their headers demand of the contents of
  * arrays: that offsets ascend, that indices are in range, that what is merged is sorted. With
  * validate each call checks it first, and does nothing of its own work if it does not hold: outputs
- * are not written, and nothing outside of arrays whose length the call knows is read. On the CPU the
- * call returns GP_ERROR_DATA; on CUDA gp_context_synchronize() does, and nothing waits: the call
- * queues its checks and, behind them, its work as the body of a conditional node, so it can be
+ * are not written, and nothing outside of arrays whose length the call knows is read. On the CPU
+ * the call returns GP_ERROR_DATA; on CUDA gp_context_synchronize() does, and nothing waits: the
+ * call queues its checks and, behind them, its work as the body of a conditional node, so it can be
  * captured too, and each replay of a graph is checked. It needs CUDA 12.4 or later, otherwise
  * gp_context_create() returns GP_ERROR_UNSUPPORTED. A call that checks something reads those arrays
  * once more, and on CUDA takes the host about 100 us more (docs/design.md); the others, and all
@@ -260,10 +260,10 @@ typedef struct gp_context_options {
  * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device,
  *         thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND,
  *         GP_VALIDATE, GP_THREADS (where the CPU is possible), GP_DEVICE or GP_MULTIPROCESSORS
- *         (where CUDA is) set to something else; GP_ERROR_DEVICE CUDA or a device was asked for, by the
- *         options or GP_DEVICE, and there is no driver or no such device; GP_ERROR_UNSUPPORTED
- *         the same and this build has no CUDA, or no code for the device; GP_ERROR_MEMORY. The
- *         text is gp_last_error(NULL).
+ *         (where CUDA is) set to something else; GP_ERROR_DEVICE CUDA or a device was asked for, by
+ *         the options or GP_DEVICE, and there is no driver or no such device; GP_ERROR_UNSUPPORTED
+ *         the same and this build has no CUDA, or no code for the device; GP_ERROR_MEMORY. The text
+ *         is gp_last_error(NULL).
  * @since 0.1
  */
 GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *options);
@@ -282,12 +282,12 @@ GP_API void gp_context_destroy(gp_context *ctx);
  * What a call cannot know when it returns is sticky: GP_ERROR_OVERFLOW (a total past its type),
  * GP_ERROR_CAPACITY (a result past its room) or GP_ERROR_DATA. The first call that finds something
  * since the last report is told, and of it the place with the smallest index; gp_last_error() names
- * call, argument, index, value and what was expected ("gp_csr_from_coo: cols[9] is 7, expected below
- * 3"), in the same words on both backends. In a graph that is replayed several times in between, the
- * smallest index of all replays counts. Not allowed during capture.
+ * call, argument, index, value and what was expected ("gp_csr_from_coo: cols[9] is 7, expected
+ * below 3"), in the same words on both backends. In a graph that is replayed several times in
+ * between, the smallest index of all replays counts. Not allowed during capture.
  *
- * @return GP_OK, one of the above, GP_ERROR_CUDA, GP_ERROR_ARGUMENT if work of the context ran on two
- *         streams at the same time, or GP_ERROR_POINTER if ctx is NULL.
+ * @return GP_OK, one of the above, GP_ERROR_CUDA, GP_ERROR_ARGUMENT if work of the context ran on
+ *         two streams at the same time, or GP_ERROR_POINTER if ctx is NULL.
  * @since 0.1
  */
 GP_API gp_status gp_context_synchronize(gp_context *ctx);

@@ -7,8 +7,7 @@ gp_status gpi_balance_check_counts(gp_context *ctx, const char *f, const char *a
                                    gp_dtype dtype)
 {
     if (dtype != GP_U32 && dtype != GP_U64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected u32 or u64", f, argument,
-                        (int)dtype, gp_dtype_string(dtype));
+        return gpi_fail_dtype(ctx, f, argument, dtype, "u32 or u64");
     return GP_OK;
 }
 

@@ -170,8 +170,7 @@ gp_status gpi_check_unused_dtype(gp_context *ctx, const char *function, const ch
                                  gp_dtype dtype)
 {
     if (dtype)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %d (%s), expected 0: not of this call",
-                        function, argument, (int)dtype, gp_dtype_string(dtype));
+        return gpi_fail_dtype(ctx, function, argument, dtype, "0: not of this call");
     return GP_OK;
 }
 

@@ -70,6 +70,9 @@ static gp_status options_check(const gp_context_options *o)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                         "%s: options->multiprocessors is %d, expected 0 or more", create,
                         o->multiprocessors);
+    if (o->reserved_too)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: options->reserved_too is %d, expected 0",
+                        create, o->reserved_too);
     if (!o->allocator.allocate != !o->allocator.release)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                         "%s: options->allocator has only one of allocate and release", create);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call finds wrong with data after it has returned: one record in the context's memory, which
- * gp_context_synchronize() fetches, clears and puts into words.
+ * What a call finds wrong with data after it has returned: one record in the context's memory,
+ * which gp_context_synchronize() fetches, clears and puts into words.
  *
  * The first call that finds something keeps the record until then. Within a call the smallest index
  * wins, whichever thread comes first, so the text is the same in every run and on every backend.
- * Texts and names are the host's: a record holds pointers to literals, which kernels pass on without
- * reading them. So the replay of a captured graph, whose arguments are frozen, names the call too.
+ * Texts and names are the host's: a record holds pointers to literals, which kernels pass on
+ * without reading them. So the replay of a captured graph, whose arguments are frozen, names the
+ * call too.
  */
 #ifndef GPI_STICKY_H
 #define GPI_STICKY_H
@@ -21,9 +22,9 @@ extern "C" {
 
 /*
  * The rules of contents: X(name, status, text). In a text @a is the argument, @i the index, @v and
- * @b are the value and the bound, items of the dtype, @n and @m the same as whole numbers of 64 bits
- * with the sign of the dtype, @t is the dtype's name. Of two rules that one item breaks the first
- * is told.
+ * @b are the value and the bound, items of the dtype, @n and @m the same as whole numbers of 64
+ * bits with the sign of the dtype, @t is the dtype's name. Of two rules that one item breaks the
+ * first is told.
  */
 #define GPI_RULES(X)                                                                               \
     X(NEGATIVE, DATA, "@a[@i] is @v, negative")                                                    \

@@ -22,8 +22,7 @@ gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, bool by, gp_dtype i
 gp_status gpi_csr_check_value_dtype(gp_context *ctx, const char *f, bool by, gp_dtype dtype)
 {
     if (dtype != GP_F32 && dtype != GP_F64)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: %s is %s (%d), expected f32 or f64", f,
-                        GPI_MEMBER(by, "value_dtype"), gp_dtype_string(dtype), (int)dtype);
+        return gpi_fail_dtype(ctx, f, GPI_MEMBER(by, "value_dtype"), dtype, "f32 or f64");
     return GP_OK;
 }
 

@@ -93,7 +93,8 @@ struct gpi_csr_coo {
 /* Duplicates are added in blocks of this many; part of the public promise. */
 enum { GPI_CSR_SUM_BLOCK = 32 };
 
-/* Where an entry repeats another, as an index behind those of all entries; only its order counts. */
+/* Where an entry repeats another: an index behind those of all entries, of which only the order
+ * counts. The argument is its place among the sorted ones. */
 #define GPI_CSR_DUPLICATE_AT(sorted) ((uint64_t)1 << 63 | (sorted))
 
 /* Merge len > 1 values in slots of slot_bytes (4 or 8, value in the low bytes) to one slot. */

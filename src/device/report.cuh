@@ -43,8 +43,8 @@ GPI_DEVICE void report(const gpi_reporter &r, gpi_rule rule, uint64_t index, uin
         });
 }
 
-/* The same where one thread of a launch alone reports: what a call has found before stays. No loop, so
- * it costs the kernel no registers. */
+/* The same where one thread of a launch alone reports: what a call has found before stays. No loop,
+ * so it costs the kernel no registers. */
 GPI_DEVICE void report_alone(const gpi_reporter &r, gpi_rule rule, uint64_t index, uint64_t value,
                              uint64_t bound)
 {

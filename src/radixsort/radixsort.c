@@ -164,6 +164,7 @@ static gp_status gather(gp_context *ctx, const char *f, bool by, const gp_gather
     gp_gather_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_take_struct(ctx, f, "desc", given, &d, GPI_FORM(gp_gather_desc)));
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d.reserved));
     GPI_TRY(check_gather(ctx, f, by, &d, in, indices, n, out));
     if (n == 0)
         return GP_OK;

@@ -96,6 +96,7 @@ static gp_status arg(gp_context *ctx, const char *f, bool by, const gp_arg_desc 
     gp_arg_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_take_struct(ctx, f, "desc", given, &d, GPI_FORM(gp_arg_desc)));
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d.reserved));
     GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(by, "dtype"), d.dtype));
     const size_t bytes = gpi_dtype_bytes(d.dtype);
     const struct gpi_array arrays[] = {

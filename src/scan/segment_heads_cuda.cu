@@ -229,8 +229,8 @@ template <class Offset> GPI_DEVICE bool falls_behind(const Offset *offsets, uint
 }
 
 /* By a thread that has met a distance from the first offset above the next one: report the first
- * place where offsets fall. If they fell below the first one there, what was met is where they came
- * back. */
+ * place where offsets fall. Where they have fallen below the first one, the thread has met the
+ * place at which they come back. */
 template <class Offset>
 GPI_DEVICE void report_fall(const Offset *offsets, uint64_t num_segments, uint64_t thread,
                             uint64_t step, const gpi_reporter &reporter)

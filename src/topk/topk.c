@@ -109,6 +109,7 @@ static gp_status check_desc(gp_context *ctx, const char *f, bool by, const gp_to
                             bool indices, gp_top_k_desc *d)
 {
     GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_top_k_desc)));
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved));
     GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(by, "dtype"), d->dtype));
     GPI_TRY(gpi_check_order(ctx, f, GPI_MEMBER(by, "order"), d->order));
     if (by && indices)

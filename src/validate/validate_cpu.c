@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU: blocks of items are asked whether all is well; only one where it is not is judged item by
- * item. */
+/* The CPU: blocks of items are asked whether all is well; only one where it is not is judged item
+ * by item. */
 #include "validate/validate_cpu.h"
 
 #include "core/threads.h"

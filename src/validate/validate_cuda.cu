@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of contents on CUDA: each thread judges items in rising order and reports its first. */
+/* The checks of contents on CUDA: a thread judges items in rising order, up to a broken rule. */
 #include "device/host.cuh"
 #include "device/report.cuh"
 

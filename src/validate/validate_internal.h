@@ -77,7 +77,7 @@ gp_status gpi_validate_end(gp_context *ctx, const char *function, gp_status stat
 
 /* The same rules without the option: */
 
-/* The CPU's answer, at once: GP_OK, or the status and text of the first item that breaks the rule. */
+/* The CPU's answer, at once: GP_OK, or status and text of the first item that breaks the rule. */
 gp_status gpi_content_check(gp_context *ctx, const char *function, const struct gpi_content *rule);
 /* Sticky, on both backends. */
 gp_status gpi_content_report(gp_context *ctx, const char *function, const struct gpi_content *rule);

@@ -156,8 +156,7 @@ int t_main(int argc, char **argv, Suite *suite)
 
 /* ---- statuses -------------------------------------------------------------------------------- */
 
-/* A text stays until the next error, so the old ones are replaced by those of errors that no test
- * makes. */
+/* A text stays until the next error: old ones give way to those of errors that no test makes. */
 void t_error_clear(void)
 {
     gp_context_options none = GP_CONTEXT_OPTIONS_INIT;
