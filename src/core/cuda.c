@@ -127,6 +127,9 @@ static void gate_free(gp_context *ctx)
         cudaStreamDestroy(ctx->gate->outer);
     if (ctx->gate && ctx->gate->body)
         cudaStreamDestroy(ctx->gate->body);
+    for (int i = 0; ctx->gate && i < GPI_GATE_AHEAD; i++)
+        if (ctx->gate->queued[i])
+            cudaGraphExecDestroy(ctx->gate->queued[i]);
     free(ctx->gate);
     ctx->gate = NULL;
 }

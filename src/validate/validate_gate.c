@@ -4,7 +4,7 @@
  *
  * While a stream is captured, the node is added behind the checks to the graph that the capture
  * makes, and the call's work is captured into its body. Otherwise the context captures a graph of
- * the call on a stream of its own, queues it and drops it. Memory for either comes from the stream
+ * the call on a stream of its own, and queues it once. Memory for either comes from the stream
  * outside (gpi_home()), which is not captured by us.
  */
 #include "validate/validate_gate.h"
@@ -109,15 +109,16 @@ gp_status gpi_gate_enter(gp_context *ctx, const char *f, gp_status s)
     return GP_OK;
 }
 
-static cudaError_t queue_once(cudaGraph_t graph, cudaStream_t stream)
+/* Queue a graph once; it is dropped when its place is needed again. */
+static cudaError_t queue_once(struct gpi_gate *g, cudaGraph_t graph, cudaStream_t stream)
 {
-    cudaGraphExec_t exec;
-    cudaError_t e = cudaGraphInstantiate(&exec, graph, 0);
-    if (e != cudaSuccess)
-        return e;
-    e = cudaGraphLaunch(exec, stream);
-    cudaGraphExecDestroy(exec); /* after what is queued has run */
-    return e;
+    cudaGraphExec_t *place = &g->queued[g->next];
+    g->next = (g->next + 1) % GPI_GATE_AHEAD;
+    if (*place)
+        cudaGraphExecDestroy(*place);
+    *place = NULL;
+    cudaError_t e = cudaGraphInstantiate(place, graph, 0);
+    return e == cudaSuccess ? cudaGraphLaunch(*place, stream) : e;
 }
 
 gp_status gpi_gate_end(gp_context *ctx, const char *f, gp_status status)
@@ -133,7 +134,7 @@ gp_status gpi_gate_end(gp_context *ctx, const char *f, gp_status status)
         g->eager = false;
     }
     if (e == cudaSuccess && graph)
-        e = queue_once(graph, ctx->outside);
+        e = queue_once(g, graph, ctx->outside);
     if (graph)
         cudaGraphDestroy(graph);
     return give_up(ctx, gpi_cuda_check(ctx, f, (int)e));
