@@ -43,7 +43,7 @@ START_TEST(test_forms_with_a_descriptor_give_the_same)
         }
         every_free(t_ctx(), &e);
     }
-    ck_assert_int_ge(compared, 33);
+    ck_assert_int_ge(compared, 3 * 17);
 }
 END_TEST
 
@@ -176,13 +176,14 @@ START_TEST(test_csr_errors_name_members)
         refused(&e, csr_rows[i].name, GP_ERROR_POINTER, csr_rows[i].run(&e, NULL), filled,
                 "desc is NULL");
         REFUSED(csr_rows[i], size, 8, GP_ERROR_ARGUMENT, "desc->size is 8, expected ");
-        REFUSED(csr_rows[i], index_dtype, GP_F32, GP_ERROR_DTYPE, "desc->index_dtype is f32, expected");
+        REFUSED(csr_rows[i], index_dtype, GP_F32, GP_ERROR_DTYPE,
+                "desc->index_dtype is f32, expected");
         REFUSED(csr_rows[i], offset_dtype, (gp_dtype)0, GP_ERROR_DTYPE, "desc->offset_dtype is 0");
         REFUSED(
             csr_rows[i], index_dtype, GP_I64, GP_ERROR_DTYPE,
             "desc->offset_dtype is u32, expected one as wide as desc->index_dtype i64 or wider");
         REFUSED(csr_rows[i], value_dtype, GP_I8, GP_ERROR_DTYPE,
-                values ? "desc->value_dtype is i8 (1), expected f32 or f64"
+                values ? "desc->value_dtype is i8, expected f32 or f64"
                        : "desc->value_dtype is i8, expected 0");
         REFUSED(csr_rows[i], reserved, 5, GP_ERROR_ARGUMENT, "desc->reserved is 5, expected 0");
     }
@@ -198,7 +199,8 @@ START_TEST(test_bound_errors_name_members)
                 "desc is NULL");
         REFUSED(bound_rows[i], size, 8, GP_ERROR_ARGUMENT, "desc->size is 8, expected ");
         REFUSED(bound_rows[i], dtype, (gp_dtype)0, GP_ERROR_DTYPE, "desc->dtype is 0, expected");
-        REFUSED(bound_rows[i], index_dtype, GP_I16, GP_ERROR_DTYPE, "desc->index_dtype is i16, expected");
+        REFUSED(bound_rows[i], index_dtype, GP_I16, GP_ERROR_DTYPE,
+                "desc->index_dtype is i16, expected");
     }
     every_free(t_ctx(), &e);
 }

@@ -101,15 +101,15 @@ CALL(argmax)
 CALL(argmin_by)
 {
     gp_arg_desc d = GP_ARG_DESC_INIT;
-    d.dtype = GP_I32;
+    d.dtype = GP_U32;
     return gp_argmin_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
 }
 
 CALL(argmax_by)
 {
     gp_arg_desc d = GP_ARG_DESC_INIT;
-    d.dtype = GP_U16;
-    return gp_argmax_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
+    d.dtype = GP_F32;
+    return gp_argmax_by(ctx, &d, e->floats, e->n, e->out[0], e->count);
 }
 
 CALL(compact)
@@ -292,7 +292,7 @@ CALL(gather_by)
     d.item_bytes = 4;
     d.in_items = e->n;
     d.index_dtype = GP_U32;
-    return gp_gather_by(ctx, &d, e->keys, e->cols, e->n, e->out[0]);
+    return gp_gather_by(ctx, &d, e->floats, e->rows, e->n, e->out[0]);
 }
 
 CALL(merge)
@@ -309,17 +309,17 @@ CALL(merge_pairs)
 CALL(merge_by)
 {
     gp_merge_desc d = GP_MERGE_DESC_INIT;
-    d.dtype = GP_I32;
-    return gp_merge_by(ctx, &d, e->sorted, e->n / 3, e->sorted, e->n, e->out[0]);
+    d.dtype = GP_U32;
+    return gp_merge_by(ctx, &d, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
 }
 
 CALL(merge_pairs_by)
 {
     gp_merge_desc d = GP_MERGE_DESC_INIT;
     d.dtype = GP_U32;
-    d.value_bytes = 4;
-    return gp_merge_pairs_by(ctx, &d, e->sorted, e->keys, e->n, e->sorted, e->floats, e->n,
-                             e->out[0], e->out[1]);
+    d.value_bytes = 8;
+    return gp_merge_pairs_by(ctx, &d, e->sorted, e->out[2], e->n / 2, e->sorted, e->out[2],
+                             e->n / 2, e->out[0], e->out[1]);
 }
 
 CALL(top_k)
@@ -331,9 +331,10 @@ CALL(top_k)
 CALL(top_k_by)
 {
     gp_top_k_desc d = GP_TOP_K_DESC_INIT;
-    d.dtype = GP_U32;
-    d.index_dtype = GP_U64;
-    return gp_top_k_by(ctx, &d, e->keys, e->n, e->n / 3, e->out[0], e->out[1]);
+    d.dtype = GP_F32;
+    d.order = GP_DESCENDING;
+    d.index_dtype = GP_U32;
+    return gp_top_k_by(ctx, &d, e->floats, e->n, e->n / 5, e->out[0], e->out[1]);
 }
 
 CALL(row_pointers)
