@@ -228,17 +228,22 @@ template <class Offset> GPI_DEVICE bool falls_behind(const Offset *offsets, uint
     return (Offset)(offsets[s] ^ bias) > (Offset)(offsets[s + 1] ^ bias);
 }
 
-/* By a thread that has met a distance from the first offset above the next one: report the first
- * place where offsets fall. Where they have fallen below the first one, the thread has met the
- * place at which they come back. */
+/* Report what thread has met: that the first offset is negative or the last is not past_end (thread
+ * 0), or the place where offsets fall. Where they have fallen below the first one, the thread has met
+ * the place at which they come back. Not inlined, for the kernel's loop to stay as it is. */
 template <class Offset>
-GPI_DEVICE void report_fall(const Offset *offsets, uint64_t num_segments, uint64_t thread,
-                            uint64_t step, const gpi_reporter &reporter)
+__device__ __noinline__ void report_offsets(const Offset *offsets, uint64_t num_segments,
+                                            Offset past_end, uint64_t thread, uint64_t step,
+                                            const gpi_reporter &reporter)
 {
-    const Offset bias = sign_bit<Offset>(reporter);
+    const Offset bias = sign_bit<Offset>(reporter), base = offsets[0];
+    if (thread == 0 && offsets[num_segments] != past_end)
+        report(reporter, GPI_RULE_LAST, num_segments, offsets[num_segments], past_end);
+    if (thread == 0 && (base & bias))
+        report(reporter, GPI_RULE_NEGATIVE, 0, base, 0);
     for (uint64_t first = thread * side_by_side; first < num_segments; first += step)
         for (uint64_t s = first; s < first + side_by_side && s < num_segments; s++) {
-            if ((Offset)(offsets[s] - offsets[0]) <= (Offset)(offsets[s + 1] - offsets[0]))
+            if ((Offset)(offsets[s] - base) <= (Offset)(offsets[s + 1] - base))
                 continue;
             while (s > 0 && !falls_behind(offsets, s, bias))
                 s--;
@@ -261,8 +266,10 @@ __global__ void __launch_bounds__(threads)
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
     const uint64_t step = (uint64_t)gridDim.x * threads * V;
     bool bad = false;
-    if (thread == 0)
+    if (thread == 0) {
+        bad = __ldg(offsets + num_segments) != past_end || (base & sign_bit<Offset>(reporter));
         atomicOr(heads, 1u);
+    }
     uint64_t s0 = (thread - lane_id()) * V;
     Offset at[V], ahead[V]; /* one round is read while the one before is worked on */
     if (s0 < num_segments)
@@ -281,12 +288,7 @@ __global__ void __launch_bounds__(threads)
         bad = heads_of(heads, at, after, n) || bad;
     }
     if (bad)
-        report_fall(offsets, num_segments, thread, step, reporter);
-    const Offset last = __ldg(offsets + num_segments);
-    if (thread == 0 && last != past_end)
-        report(reporter, GPI_RULE_LAST, num_segments, last, past_end);
-    if (thread == 0 && (base & sign_bit<Offset>(reporter)))
-        report(reporter, GPI_RULE_NEGATIVE, 0, base, 0);
+        report_offsets(offsets, num_segments, past_end, thread, step, reporter);
 }
 
 /* ---- launches ---- */
