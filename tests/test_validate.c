@@ -168,23 +168,39 @@ END_TEST
 /* One call is wrong: those before and behind it do their work. */
 START_TEST(test_other_calls_go_on)
 {
-    struct setting s = setting_new();
+    struct setting s = setting_new(), wrong = s;
     t_array sums = t_new(N * 4, 0);
-    put_offset(&s, 7, 0);
+    wrong.offsets = t_new_from(s.host, (SEGMENTS + 1) * 4, 0);
+    wrong.out = t_new(N * 4, 0);
+    put_offset(&wrong, 7, 0);
     ck_assert_int_eq(gp_scan_inclusive(s.ctx, GP_U32, GP_SUM, s.in.data, N, sums.data), GP_OK);
-    gp_status of_call = scan(&s);
-    put_offset(&s, SEGMENTS + 1, 0);
+    gp_status of_call = scan(&wrong);
     ck_assert_int_eq(scan(&s), GP_OK);
     if (t_is_cuda())
         ck_assert_int_eq(gp_context_synchronize(s.ctx), GP_ERROR_DATA);
     else
         ck_assert_int_eq(of_call, GP_ERROR_DATA);
     expect_scanned(&s);
+    t_check_untouched(&wrong.out);
     uint32_t last;
     t_array end = {(char *)sums.data + (N - 1) * 4, 4, sums.block, 0};
     t_get(&end, &last, 4);
     ck_assert_uint_eq(last, N);
     t_free(&sums);
+    t_free(&wrong.offsets);
+    t_free(&wrong.out);
+    setting_free(&s);
+}
+END_TEST
+
+/* Calls queue: none waits for those before it, more of them than are kept either. */
+START_TEST(test_many_calls_are_queued)
+{
+    struct setting s = setting_new();
+    for (int call = 0; call < 100; call++)
+        ck_assert_int_eq(call % 7 == 3 ? sort(&s) : scan(&s), GP_OK);
+    ck_assert_int_eq(scan(&s), GP_OK);
+    expect_scanned(&s);
     setting_free(&s);
 }
 END_TEST
@@ -283,6 +299,7 @@ int main(int argc, char **argv)
     tcase_add_test(c, test_sorts_are_the_same);
     tcase_add_test(c, test_broken_rules_stop_the_work);
     tcase_add_test(c, test_other_calls_go_on);
+    tcase_add_test(c, test_many_calls_are_queued);
     tcase_add_test(c, test_workspace_grows);
     tcase_add_test(c, test_arguments_are_refused_as_without);
     tcase_add_test(c, test_environment_asks_for_it);
