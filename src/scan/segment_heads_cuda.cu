@@ -229,8 +229,8 @@ template <class Offset> GPI_DEVICE bool falls_behind(const Offset *offsets, uint
 }
 
 /* Report what thread has met: that the first offset is negative or the last is not past_end (thread
- * 0), or the place where offsets fall. Where they have fallen below the first one, the thread has met
- * the place at which they come back. Not inlined, for the kernel's loop to stay as it is. */
+ * 0), or the place where offsets fall. Where they have fallen below the first one, the thread has
+ * met the place at which they come back. Not inlined, for the kernel's loop to stay as it is. */
 template <class Offset>
 __device__ __noinline__ void report_offsets(const Offset *offsets, uint64_t num_segments,
                                             Offset past_end, uint64_t thread, uint64_t step,
