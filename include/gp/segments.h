@@ -45,8 +45,8 @@ extern "C" {
  *
  * If the offsets fall somewhere or do not end at offsets[0] + n, the CPU returns GP_ERROR_DATA, and
  * the text names the place; out is untouched. A GPU finds it too late for that: it sets the sticky
- * GP_ERROR_DATA that gp_context_synchronize() returns, out is unspecified, and nothing outside the
- * arrays is read or written.
+ * GP_ERROR_DATA that gp_context_synchronize() returns, with the same text; out is unspecified, and
+ * nothing outside the arrays is read or written. If the context validates, out is untouched.
  *
  * Deterministic: the same bits in every run, on the CPU with any number of threads. The association
  * of float operations depends on n, dtype, operator, the tuning row and where segments start.

@@ -43,7 +43,7 @@ extern "C" {
  *
  * Offsets that fall, are negative, or do not cover n items: the CPU returns GP_ERROR_DATA and
  * writes nothing; on CUDA the sticky GP_ERROR_DATA is set for gp_context_synchronize(), and
- * keys_out holds the keys in an unspecified order.
+ * keys_out holds the keys in an unspecified order, or, if the context validates, what it held.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
  *         memory; GP_ERROR_DTYPE dtype or offset_dtype; GP_ERROR_ARGUMENT n or num_segments above

@@ -126,6 +126,9 @@ static void append_token(struct text *t, const struct gpi_sticky *s, char token)
     case 'n':
         append_number(t, s->value, 64, gpi_dtype_is_signed(dtype));
         break;
+    case 'u':
+        append(t, "%" PRIu64, s->bound);
+        break;
     case 'm':
         append_number(t, s->bound, 64, gpi_dtype_is_signed(dtype));
         break;

@@ -23,8 +23,8 @@ extern "C" {
 /*
  * The rules of contents: X(name, status, text). In a text @a is the argument, @i the index, @v and
  * @b are the value and the bound, items of the dtype, @n and @m the same as whole numbers of 64
- * bits with the sign of the dtype, @t is the dtype's name. Of two rules that one item breaks the
- * first is told.
+ * bits with the sign of the dtype, @u the bound as one without sign, @t is the dtype's name. Of two
+ * rules that one item breaks the first is told.
  */
 #define GPI_RULES(X)                                                                               \
     X(NEGATIVE, DATA, "@a[@i] is @v, negative")                                                    \
@@ -34,9 +34,7 @@ extern "C" {
     X(LAST, DATA, "@a[@i] is @v, expected @b")                                                     \
     X(SPAN, DATA, "@a[@i] - @a[0] is @n, expected @m")                                             \
     X(NAN, DATA, "@a[@i] is @v, expected a number")                                                \
-    X(BELOW, DATA, "@a[@i] is @v, expected below @m")                                              \
-    X(ROW_BELOW, DATA, "rows[@i] is @v, expected below @m")                                        \
-    X(COL_BELOW, DATA, "cols[@i] is @v, expected below @m")                                        \
+    X(BELOW, DATA, "@a[@i] is @v, expected below @u")                                              \
     X(DUPLICATE, DATA, "more than one entry has row @n and column @m")                             \
     X(CAPACITY, CAPACITY, "the result has @n items, capacity is @m")                               \
     X(OVERFLOW, OVERFLOW, "an output does not fit its dtype, which is @t")                         \
