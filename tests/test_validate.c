@@ -7,6 +7,7 @@
 
 #include <gp/gp.h>
 
+#include "every_call.h"
 #include "gp_test.h"
 
 enum { N = 100000, SEGMENTS = 1000, EACH = N / SEGMENTS };
@@ -18,19 +19,9 @@ struct setting {
     uint32_t *host; /* offsets that are fine */
 };
 
-static gp_context *validating(void)
-{
-    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
-    gp_context *ctx;
-    o.backend = gp_context_backend(t_ctx());
-    o.validate = 1;
-    ck_assert_msg(gp_context_create(&ctx, &o) == GP_OK, "%s", gp_last_error(NULL));
-    return ctx;
-}
-
 static struct setting setting_new(void)
 {
-    struct setting s = {.ctx = validating(), .host = t_host((SEGMENTS + 1) * 4)};
+    struct setting s = {.ctx = t_validating(), .host = t_host((SEGMENTS + 1) * 4)};
     uint32_t *ones = t_host(N * 4);
     for (uint32_t i = 0; i <= SEGMENTS; i++)
         s.host[i] = i * EACH;
@@ -75,16 +66,6 @@ static void put_offset(struct setting *s, size_t at, uint32_t value)
     t_put(&s->offsets, changed, (SEGMENTS + 1) * 4);
     T_OK(gp_context_synchronize(t_ctx()));
     free(changed);
-}
-
-/* The status and text of a call, at once or when all is done. */
-static void expect_data(const struct setting *s, gp_status of_call, const char *text)
-{
-    ck_assert_int_eq(of_call, t_is_cuda() ? GP_OK : GP_ERROR_DATA);
-    if (t_is_cuda())
-        ck_assert_int_eq(gp_context_synchronize(s->ctx), GP_ERROR_DATA);
-    ck_assert_str_eq(gp_last_error(s->ctx), text);
-    ck_assert_int_eq(gp_context_synchronize(s->ctx), GP_OK);
 }
 
 static void expect_scanned(struct setting *s)
@@ -150,12 +131,12 @@ START_TEST(test_broken_rules_stop_the_work)
                  "gp_scan_segmented: offsets[%zu] is %zu, below the %d before it", at + 1,
                  (at + 1) * EACH, N + 5);
         if (at + 1 <= SEGMENTS)
-            expect_data(&s, scan(&s), text);
+            t_refused(s.ctx, scan(&s), text);
         t_check_untouched(&s.out);
         snprintf(text, sizeof text,
                  "gp_radix_sort_segmented: offsets[%zu] is %zu, below the %d before it", at + 1,
                  (at + 1) * EACH, N + 5);
-        expect_data(&s, sort(&s), text);
+        t_refused(s.ctx, sort(&s), text);
         t_check_untouched(&s.out);
         put_offset(&s, SEGMENTS + 1, 0);
         ck_assert_int_eq(scan(&s), GP_OK);
@@ -250,7 +231,7 @@ START_TEST(test_environment_asks_for_it)
     unsetenv("GP_VALIDATE");
     ck_assert_int_eq(created, GP_OK);
     put_offset(&s, 7, 0);
-    expect_data(&s, scan(&s), "gp_scan_segmented: offsets[7] is 0, below the 600 before it");
+    t_refused(s.ctx, scan(&s), "gp_scan_segmented: offsets[7] is 0, below the 600 before it");
     t_check_untouched(&s.out);
     gp_context_destroy(s.ctx);
     s.ctx = mine;
@@ -278,7 +259,7 @@ START_TEST(test_replays_are_checked_cuda)
     expect_scanned(&s);
     put_offset(&s, 9, 0);
     t_replay();
-    expect_data(&s, GP_OK, "gp_radix_sort_segmented: offsets[9] is 0, below the 800 before it");
+    t_refused(s.ctx, GP_OK, "gp_radix_sort_segmented: offsets[9] is 0, below the 800 before it");
     t_check_untouched(&s.out);
     put_offset(&s, SEGMENTS + 1, 0);
     t_replay();
@@ -288,6 +269,25 @@ START_TEST(test_replays_are_checked_cuda)
     expect_scanned(&s);
     t_free(&sums);
     setting_free(&s);
+}
+END_TEST
+
+/* Every call, whatever its room. */
+START_TEST(test_valid_data_gives_the_same)
+{
+    static const size_t counts[] = {100, 3000, 100003};
+    gp_context *v = t_validating();
+    for (int s = 0; s < 3; s++) {
+        every e = every_new(t_ctx(), counts[s]);
+        uint64_t plain, validated;
+        T_OK(every_hash(t_ctx(), &e, _i, &plain));
+        T_OK(gp_context_synchronize(t_ctx()));
+        ck_assert_msg(every_hash(v, &e, _i, &validated) == GP_OK, "%s: %s", every_name(_i),
+                      gp_last_error(v));
+        ck_assert_msg(plain == validated, "%s, %zu items", every_name(_i), counts[s]);
+        every_free(t_ctx(), &e);
+    }
+    gp_context_destroy(v);
 }
 END_TEST
 
@@ -303,6 +303,8 @@ int main(int argc, char **argv)
     tcase_add_test(c, test_workspace_grows);
     tcase_add_test(c, test_arguments_are_refused_as_without);
     tcase_add_test(c, test_environment_asks_for_it);
+    c = t_case(s, "valid");
+    tcase_add_loop_test(c, test_valid_data_gives_the_same, 0, EVERY_CALLS);
     c = t_case(s, "cuda replays");
     tcase_add_test(c, test_replays_are_checked_cuda);
     return t_main(argc, argv, s);

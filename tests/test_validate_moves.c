@@ -27,10 +27,7 @@ static gp_context *checked;
 
 static void setup(void)
 {
-    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
-    o.backend = gp_context_backend(t_ctx());
-    o.validate = 1;
-    T_OK(gp_context_create(&checked, &o));
+    checked = t_validating();
 }
 
 static void teardown(void)
@@ -38,15 +35,9 @@ static void teardown(void)
     gp_context_destroy(checked);
 }
 
-/* The call is queued and found wrong, or returns it at once. */
 static void expect_broken(gp_status of_call, const char *text)
 {
-    ck_assert_msg(of_call == (t_is_cuda() ? GP_OK : GP_ERROR_DATA), "status %d of the call, \"%s\"",
-                  (int)of_call, gp_last_error(checked));
-    gp_status s = t_is_cuda() ? gp_context_synchronize(checked) : of_call;
-    ck_assert_int_eq(s, GP_ERROR_DATA);
-    ck_assert_str_eq(gp_last_error(checked), text);
-    ck_assert_int_eq(gp_context_synchronize(checked), GP_OK); /* told once */
+    t_refused(checked, of_call, text);
 }
 
 static void expect_fine(gp_status of_call)

@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a context that validates finds in the arrays of balance.h and csr.h: the exact text, nothing
- * written, and the context usable afterwards. Valid data gives what it gives without validate.
+ * written, and the context usable afterwards.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "csr_cases.h"
-#include "every_call.h"
 #include "segments.h"
-
-static gp_context *validating(void)
-{
-    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
-    gp_context *ctx = NULL;
-    o.backend = gp_context_backend(t_ctx());
-    o.validate = 1;
-    T_OK(gp_context_create(&ctx, &o));
-    return ctx;
-}
-
-/* The call was refused with this text: on the CPU by itself, on CUDA by the next synchronize. */
-static void refused(gp_context *v, gp_status s, const char *text)
-{
-    ck_assert_msg(t_is_cuda() ? s == GP_OK : s == GP_ERROR_DATA, "status %d of \"%s\", expected %s",
-                  (int)s, text, gp_last_error(v));
-    if (t_is_cuda())
-        ck_assert_msg(gp_context_synchronize(v) == GP_ERROR_DATA, "not found: \"%s\"", text);
-    ck_assert_str_eq(gp_last_error(v), text);
-    ck_assert_int_eq(gp_context_synchronize(v), GP_OK);
-}
 
 /* ---- a matrix and the calls that take parts of it -------------------------------------------- */
 
@@ -194,7 +171,7 @@ static void expect(enum call call, gp_context *v, struct given *g, const char *t
     for (int i = 0; i < outs[call]; i++)
         t_poison(&g->out[i]);
     T_OK(gp_context_synchronize(t_ctx()));
-    refused(v, run(call, v, g), full);
+    t_refused(v, run(call, v, g), full);
     for (int i = 0; i < outs[call]; i++)
         t_check_untouched(&g->out[i]);
 }
@@ -285,7 +262,7 @@ static void spoil_count(enum call call, gp_context *v, struct given *g, const ch
 START_TEST(test_offsets)
 {
     const gp_dtype *pair = pairs[_i / 2];
-    gp_context *v = validating();
+    gp_context *v = t_validating();
     for (int s = 0; s < SIZES; s++)
         for (int call = SEARCH; call <= TRANSPOSE && !is_skipped(_i, s); call++) {
             const char *name = call <= EXPAND ? "offsets" : "row_pointers";
@@ -339,7 +316,7 @@ static void spoil_order(gp_context *v, struct given *g)
 START_TEST(test_indices)
 {
     const gp_dtype *pair = pairs[_i / 2];
-    gp_context *v = validating();
+    gp_context *v = t_validating();
     for (int s = 0; s < SIZES; s++)
         for (int c = SPMV; c <= POINTERS && !is_skipped(_i, s); c++) {
             const enum call call = (enum call)c;
@@ -368,25 +345,25 @@ END_TEST
 /* A matrix that has no place for its entries. */
 START_TEST(test_entries_without_a_place)
 {
-    gp_context *v = validating();
+    gp_context *v = t_validating();
     struct given g = given_new(pairs[_i], 3, 0, false);
     gp_coo_desc d = GP_COO_DESC_INIT;
     d.index_dtype = g.index;
     d.offset_dtype = g.offset;
     T_OK(gp_context_synchronize(t_ctx()));
     const t_array *o = g.out;
-    refused(v,
-            gp_csr_from_coo(v, &d, 0, 9, g.rows.data, g.cols.data, g.values.data, 3, o[0].data,
-                            o[1].data, o[2].data, o[3].data),
-            "gp_csr_from_coo: rows[0] is 1, expected below 0");
-    refused(v,
-            gp_csr_from_coo(v, &d, 9, 0, g.rows.data, g.cols.data, g.values.data, 3, o[0].data,
-                            o[1].data, o[2].data, o[3].data),
-            "gp_csr_from_coo: cols[0] is 3, expected below 0");
-    refused(v,
-            gp_csr_transpose(v, &d, 3, 0, 3, g.pointers.data, g.cols.data, g.values.data, o[0].data,
-                             o[1].data, o[2].data),
-            "gp_csr_transpose: cols[0] is 3, expected below 0");
+    t_refused(v,
+              gp_csr_from_coo(v, &d, 0, 9, g.rows.data, g.cols.data, g.values.data, 3, o[0].data,
+                              o[1].data, o[2].data, o[3].data),
+              "gp_csr_from_coo: rows[0] is 1, expected below 0");
+    t_refused(v,
+              gp_csr_from_coo(v, &d, 9, 0, g.rows.data, g.cols.data, g.values.data, 3, o[0].data,
+                              o[1].data, o[2].data, o[3].data),
+              "gp_csr_from_coo: cols[0] is 3, expected below 0");
+    t_refused(v,
+              gp_csr_transpose(v, &d, 3, 0, 3, g.pointers.data, g.cols.data, g.values.data,
+                               o[0].data, o[1].data, o[2].data),
+              "gp_csr_transpose: cols[0] is 3, expected below 0");
     for (int i = 0; i < OUTS; i++)
         t_check_untouched(&g.out[i]);
     given_free(&g);
@@ -407,16 +384,16 @@ START_TEST(test_spmv_of_what_would_lead_it_astray)
         "gp_spmv: row_pointers[2] is 1, below the 3 before it",
         "gp_spmv: cols[2] is 1073741824, expected below 4",
         "gp_spmv: row_pointers[3] is 4, expected 3"};
-    gp_context *v = validating();
+    gp_context *v = t_validating();
     t_array values = t_new_from(ones, sizeof ones, 0), y = t_new(12, 0);
     for (int k = 0; k < 4; k++) {
         t_array p = index_array(k == 0 ? far : k == 1 ? falling : good, 4, pair[1], 0);
         t_array c = index_array(k == 2 ? wild : cols, 4, pair[0], 0);
         T_OK(gp_context_synchronize(t_ctx()));
-        refused(v,
-                gp_spmv(v, pair[0], pair[1], GP_F32, 3, 4, k == 3 ? 3 : 4, p.data, c.data,
-                        values.data, NULL, values.data, NULL, y.data),
-                texts[k]);
+        t_refused(v,
+                  gp_spmv(v, pair[0], pair[1], GP_F32, 3, 4, k == 3 ? 3 : 4, p.data, c.data,
+                          values.data, NULL, values.data, NULL, y.data),
+                  texts[k]);
         t_check_untouched(&y);
         t_free(&p);
         t_free(&c);
@@ -432,143 +409,23 @@ START_TEST(test_the_smallest_index_is_told)
 {
     uint64_t falling[] = {0, 1, 3, 2}, cols[] = {0, 9, 0}, wrong_late[] = {0, 0, 0, 0, 0, 9};
     const float ones[] = {1, 1, 1, 1, 1, 1};
-    gp_context *v = validating();
+    gp_context *v = t_validating();
     t_array values = t_new_from(ones, sizeof ones, 0), y = t_new(12, 0);
     t_array p = index_array(falling, 4, GP_U32, 0), c = index_array(cols, 3, GP_U32, 0);
     t_array late = index_array(wrong_late, 6, GP_U32, 0);
     T_OK(gp_context_synchronize(t_ctx()));
-    refused(v,
-            gp_spmv(v, GP_U32, GP_U32, GP_F32, 3, 4, 3, p.data, c.data, values.data, NULL,
-                    values.data, NULL, y.data),
-            "gp_spmv: cols[1] is 9, expected below 4");
-    refused(v,
-            gp_spmv(v, GP_U32, GP_U32, GP_F32, 3, 4, 6, p.data, late.data, values.data, NULL,
-                    values.data, NULL, y.data),
-            "gp_spmv: row_pointers[3] is 2, below the 3 before it");
+    t_refused(v,
+              gp_spmv(v, GP_U32, GP_U32, GP_F32, 3, 4, 3, p.data, c.data, values.data, NULL,
+                      values.data, NULL, y.data),
+              "gp_spmv: cols[1] is 9, expected below 4");
+    t_refused(v,
+              gp_spmv(v, GP_U32, GP_U32, GP_F32, 3, 4, 6, p.data, late.data, values.data, NULL,
+                      values.data, NULL, y.data),
+              "gp_spmv: row_pointers[3] is 2, below the 3 before it");
     t_check_untouched(&y);
     t_array *all[] = {&values, &y, &p, &c, &late};
     for (int i = 0; i < 5; i++)
         t_free(all[i]);
-    gp_context_destroy(v);
-}
-END_TEST
-
-/* ---- sorted ---------------------------------------------------------------------------------- */
-
-static gp_status bound(gp_context *c, bool upper, bool by, gp_dtype dtype, const t_array *sorted,
-                       size_t n, const t_array *needles, size_t m, t_array *out)
-{
-    const gp_bound_desc d = {sizeof d, dtype, GP_U64};
-    if (by)
-        return (upper ? gp_upper_bound_by : gp_lower_bound_by)(c, &d, sorted->data, n,
-                                                               needles->data, m, out->data);
-    return (upper ? gp_upper_bound : gp_lower_bound)(c, dtype, sorted->data, n, needles->data, m,
-                                                     GP_U64, out->data);
-}
-
-static const char *const bound_names[] = {"gp_lower_bound", "gp_lower_bound_by", "gp_upper_bound",
-                                          "gp_upper_bound_by"};
-
-/* One item of sorted falls, to value. */
-static void spoil_sorted(gp_context *v, gp_dtype dtype, void *host, t_array *sorted, size_t n,
-                         size_t i, double value, t_array *out)
-{
-    const size_t bytes = gp_dtype_bytes(dtype);
-    const double old = t_value(dtype, host, i), before = t_value(dtype, host, i - 1);
-    char text[200];
-    t_set(dtype, host, i, value);
-    t_put(sorted, host, n * bytes);
-    for (int k = 0; k < 4; k++) {
-        snprintf(text, sizeof text, "%s: sorted[%zu] is %g, below the %g before it", bound_names[k],
-                 i, value, before);
-        t_poison(out);
-        T_OK(gp_context_synchronize(t_ctx()));
-        refused(v, bound(v, k / 2, k % 2, dtype, sorted, n, sorted, n, out), text);
-        t_check_untouched(out);
-        /* Without needles there is nothing to do. */
-        ck_assert_int_eq(bound(v, k / 2, k % 2, dtype, sorted, n, sorted, 0, out), GP_OK);
-        ck_assert_int_eq(gp_context_synchronize(v), GP_OK);
-    }
-    t_set(dtype, host, i, old);
-    t_put(sorted, host, n * bytes);
-    T_OK(gp_context_synchronize(t_ctx()));
-}
-
-START_TEST(test_sorted)
-{
-    const gp_dtype dtype = t_dtypes[_i];
-    const size_t bytes = gp_dtype_bytes(dtype);
-    gp_context *v = validating();
-    for (int s = 0; s < SIZES; s++) {
-        const size_t n = t_at_most(sizes[s]), places[] = {1, n / 2, n - 1};
-        void *host = t_host(n * bytes), *want = t_host(n * 8), *got = t_host(n * 8);
-        for (size_t i = 0; i < n; i++)
-            t_set(dtype, host, i, 1 + (double)(i * 100 / n));
-        t_array sorted = t_new_from(host, n * bytes, 0), out = t_new(n * 8, 0);
-        for (int k = 0; k < 3; k++) {
-            if (places[k] == 0 || places[k] >= n)
-                continue;
-            spoil_sorted(v, dtype, host, &sorted, n, places[k], 0, &out);
-            if (t_is_signed(dtype) || t_is_float(dtype))
-                spoil_sorted(v, dtype, host, &sorted, n, places[k], -3, &out);
-        }
-        T_OK(bound(t_ctx(), false, false, dtype, &sorted, n, &sorted, n, &out));
-        t_get(&out, want, n * 8);
-        t_poison(&out);
-        T_OK(gp_context_synchronize(t_ctx()));
-        ck_assert_int_eq(bound(v, false, false, dtype, &sorted, n, &sorted, n, &out), GP_OK);
-        ck_assert_int_eq(gp_context_synchronize(v), GP_OK);
-        t_get(&out, got, n * 8);
-        t_same_bytes("validated", want, got, n * 8);
-        t_free(&sorted);
-        t_free(&out);
-        free(host);
-        free(want);
-        free(got);
-    }
-    gp_context_destroy(v);
-}
-END_TEST
-
-/* A NaN is above every number: only at the end it is in order. */
-START_TEST(test_sorted_with_a_nan)
-{
-    const float good[] = {-INFINITY, -0.0f, 0, 5, INFINITY, NAN, NAN}, bad[] = {1, NAN, 2};
-    gp_context *v = validating();
-    t_array sorted = t_new_from(good, sizeof good, 0), out = t_new(56, 0);
-    t_array spoilt = t_new_from(bad, sizeof bad, 0);
-    T_OK(gp_context_synchronize(t_ctx()));
-    ck_assert_int_eq(bound(v, false, false, GP_F32, &sorted, 7, &sorted, 7, &out), GP_OK);
-    ck_assert_int_eq(gp_context_synchronize(v), GP_OK);
-    t_poison(&out);
-    T_OK(gp_context_synchronize(t_ctx()));
-    refused(v, bound(v, true, false, GP_F32, &spoilt, 3, &spoilt, 3, &out),
-            "gp_upper_bound: sorted[2] is 2, below the nan before it");
-    t_check_untouched(&out);
-    t_free(&sorted);
-    t_free(&spoilt);
-    t_free(&out);
-    gp_context_destroy(v);
-}
-END_TEST
-
-/* ---- valid data ------------------------------------------------------------------------------ */
-
-/* Every call, whatever its room. */
-START_TEST(test_valid_data_gives_the_same)
-{
-    static const size_t counts[] = {100, 3000, 100003};
-    gp_context *v = validating();
-    for (int s = 0; s < 3; s++) {
-        every e = every_new(t_ctx(), counts[s]);
-        uint64_t plain, validated;
-        T_OK(every_hash(t_ctx(), &e, _i, &plain));
-        T_OK(gp_context_synchronize(t_ctx()));
-        ck_assert_msg(every_hash(v, &e, _i, &validated) == GP_OK, "%s: %s", every_name(_i),
-                      gp_last_error(v));
-        ck_assert_msg(plain == validated, "%s, %zu items", every_name(_i), counts[s]);
-        every_free(t_ctx(), &e);
-    }
     gp_context_destroy(v);
 }
 END_TEST
@@ -582,10 +439,6 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_entries_without_a_place, 0, PAIRS);
     tcase_add_loop_test(c, test_spmv_of_what_would_lead_it_astray, 0, PAIRS);
     tcase_add_test(c, test_the_smallest_index_is_told);
-    tcase_add_loop_test(c, test_sorted, 0, T_DTYPE_COUNT);
-    tcase_add_test(c, test_sorted_with_a_nan);
-    c = t_case(s, "valid");
-    tcase_add_loop_test(c, test_valid_data_gives_the_same, 0, EVERY_CALLS);
     return s;
 }
 

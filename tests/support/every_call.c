@@ -98,20 +98,6 @@ CALL(argmax)
     return gp_argmax(ctx, GP_F32, e->floats, e->n, e->out[0], e->count);
 }
 
-CALL(argmin_by)
-{
-    gp_arg_desc d = GP_ARG_DESC_INIT;
-    d.dtype = GP_U32;
-    return gp_argmin_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
-}
-
-CALL(argmax_by)
-{
-    gp_arg_desc d = GP_ARG_DESC_INIT;
-    d.dtype = GP_F32;
-    return gp_argmax_by(ctx, &d, e->floats, e->n, e->out[0], e->count);
-}
-
 CALL(compact)
 {
     return gp_compact(ctx, 12, e->keys, e->flags, e->n / 3, e->out[0], e->count);
@@ -189,60 +175,6 @@ CALL(upper_bound)
     return gp_upper_bound(ctx, GP_U32, e->sorted, e->n, e->keys, e->n, GP_U64, e->out[0]);
 }
 
-static gp_balance_desc balance_of(size_t item_bytes, gp_dtype offset, gp_dtype count,
-                                  gp_dtype index)
-{
-    gp_balance_desc d = GP_BALANCE_DESC_INIT;
-    d.item_bytes = item_bytes;
-    d.offset_dtype = offset;
-    d.count_dtype = count;
-    d.index_dtype = index;
-    return d;
-}
-
-CALL(balance_search_by)
-{
-    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, GP_U32);
-    return gp_balance_search_by(ctx, &d, e->offsets, e->segments, e->n, e->out[0], e->out[1]);
-}
-
-CALL(expand_by)
-{
-    const gp_balance_desc d = balance_of(4, GP_U32, (gp_dtype)0, (gp_dtype)0);
-    return gp_expand_by(ctx, &d, e->keys, e->offsets, e->segments, e->n, e->out[0]);
-}
-
-CALL(expand_counts_by)
-{
-    const gp_balance_desc d = balance_of(4, (gp_dtype)0, GP_U32, (gp_dtype)0);
-    return gp_expand_counts_by(ctx, &d, e->keys, e->counts, e->n, e->n, e->out[0], e->count);
-}
-
-CALL(merge_path_partition_by)
-{
-    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, (gp_dtype)0);
-    return gp_merge_path_partition_by(ctx, &d, e->offsets, e->segments, e->n, 1 + e->n / 100,
-                                      e->out[0], e->out[1]);
-}
-
-CALL(check_offsets_by)
-{
-    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, (gp_dtype)0);
-    return gp_check_offsets_by(ctx, &d, e->offsets, e->segments, e->n);
-}
-
-CALL(lower_bound_by)
-{
-    const gp_bound_desc d = {sizeof d, GP_U32, GP_U32};
-    return gp_lower_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
-}
-
-CALL(upper_bound_by)
-{
-    const gp_bound_desc d = {sizeof d, GP_U32, GP_U64};
-    return gp_upper_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
-}
-
 CALL(radix_sort)
 {
     return gp_radix_sort(ctx, GP_F32, e->floats, e->n, e->out[0], NULL);
@@ -286,15 +218,6 @@ CALL(gather)
     return gp_gather(ctx, 4, e->floats, GP_U32, e->rows, e->n, e->out[0]);
 }
 
-CALL(gather_by)
-{
-    gp_gather_desc d = GP_GATHER_DESC_INIT;
-    d.item_bytes = 4;
-    d.in_items = e->n;
-    d.index_dtype = GP_U32;
-    return gp_gather_by(ctx, &d, e->floats, e->rows, e->n, e->out[0]);
-}
-
 CALL(merge)
 {
     return gp_merge(ctx, GP_U32, GP_ASCENDING, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
@@ -306,35 +229,10 @@ CALL(merge_pairs)
                           e->out[2], e->n / 2, e->out[0], e->out[1]);
 }
 
-CALL(merge_by)
-{
-    gp_merge_desc d = GP_MERGE_DESC_INIT;
-    d.dtype = GP_U32;
-    return gp_merge_by(ctx, &d, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
-}
-
-CALL(merge_pairs_by)
-{
-    gp_merge_desc d = GP_MERGE_DESC_INIT;
-    d.dtype = GP_U32;
-    d.value_bytes = 8;
-    return gp_merge_pairs_by(ctx, &d, e->sorted, e->out[2], e->n / 2, e->sorted, e->out[2],
-                             e->n / 2, e->out[0], e->out[1]);
-}
-
 CALL(top_k)
 {
     return gp_top_k(ctx, GP_F32, GP_DESCENDING, e->floats, e->n, e->n / 5, e->out[0], GP_U32,
                     e->out[1]);
-}
-
-CALL(top_k_by)
-{
-    gp_top_k_desc d = GP_TOP_K_DESC_INIT;
-    d.dtype = GP_F32;
-    d.order = GP_DESCENDING;
-    d.index_dtype = GP_U32;
-    return gp_top_k_by(ctx, &d, e->floats, e->n, e->n / 5, e->out[0], e->out[1]);
 }
 
 CALL(row_pointers)
@@ -380,45 +278,7 @@ CALL(spmv)
                    e->floats, NULL, e->floats, NULL, e->out[0]);
 }
 
-static gp_csr_desc csr_of(gp_dtype value)
-{
-    gp_csr_desc d = GP_CSR_DESC_INIT;
-    d.index_dtype = d.offset_dtype = GP_U32;
-    d.value_dtype = value;
-    return d;
-}
-
-CALL(row_pointers_by)
-{
-    const gp_csr_desc d = csr_of((gp_dtype)0);
-    return gp_csr_row_pointers_by(ctx, &d, e->sorted, e->n, 1000, e->out[0]);
-}
-
-CALL(row_pointers_unsorted_by)
-{
-    const gp_csr_desc d = csr_of((gp_dtype)0);
-    return gp_csr_row_pointers_unsorted_by(ctx, &d, e->keys, e->n, 1000, e->out[0]);
-}
-
-CALL(csr_to_coo_by)
-{
-    const gp_csr_desc d = csr_of((gp_dtype)0);
-    return gp_csr_to_coo_by(ctx, &d, e->offsets, e->segments, e->n, e->out[0]);
-}
-
-/* Rows without entries. */
-CALL(check_csr_by)
-{
-    const gp_csr_desc d = csr_of((gp_dtype)0);
-    return gp_check_csr_by(ctx, &d, 0, e->n, 0, e->offsets, NULL);
-}
-
-CALL(spmv_by)
-{
-    const gp_csr_desc d = csr_of(GP_F32);
-    return gp_spmv_by(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,
-                      e->floats, NULL, e->out[0]);
-}
+#include "every_call_by.h"
 
 #undef CALL
 

@@ -91,6 +91,16 @@ void t_ctx_drop(void)
     run_ctx = NULL;
 }
 
+gp_context *t_validating(void)
+{
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx = NULL;
+    o.backend = gp_context_backend(t_ctx());
+    o.validate = 1;
+    T_OK(gp_context_create(&ctx, &o));
+    return ctx;
+}
+
 /* 0, or the exit code that says why not. */
 static int cuda_usable(void)
 {
@@ -195,6 +205,16 @@ void t_status_at(const char *file, int line, const char *expression, gp_status e
         ck_abort_msg("%s:%d: %s: status %d without an error text", file, line, expression,
                      (int)actual);
     mark_point();
+}
+
+void t_refused(gp_context *ctx, gp_status of_call, const char *text)
+{
+    ck_assert_msg(of_call == (t_is_cuda() ? GP_OK : GP_ERROR_DATA), "status %d of \"%s\": \"%s\"",
+                  (int)of_call, text, gp_last_error(ctx));
+    if (t_is_cuda())
+        ck_assert_msg(gp_context_synchronize(ctx) == GP_ERROR_DATA, "not found: \"%s\"", text);
+    ck_assert_str_eq(gp_last_error(ctx), text);
+    ck_assert_int_eq(gp_context_synchronize(ctx), GP_OK); /* told once */
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------- */

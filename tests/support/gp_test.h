@@ -51,6 +51,9 @@ bool t_is_cuda(void);
 /* The next t_ctx() makes a new context; for tests that leave theirs unusable. */
 void t_ctx_drop(void);
 
+/* A context with the option validate that takes arrays of t_ctx(); for gp_context_destroy(). */
+gp_context *t_validating(void);
+
 /* ---- statuses -------------------------------------------------------------------------------- */
 
 /* The expression is GP_OK; otherwise fail with the text of gp_last_error(). */
@@ -63,6 +66,10 @@ void t_ctx_drop(void);
 void t_status_at(const char *file, int line, const char *expression, gp_status expected,
                  gp_status actual);
 void t_error_clear(void);
+
+/* The call found data that breaks a rule and says so in this text: on the CPU by itself, on CUDA at
+ * the next gp_context_synchronize(). */
+void t_refused(gp_context *ctx, gp_status of_call, const char *text);
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 

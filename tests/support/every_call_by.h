@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* A part of every_call.c: calls by the form with a descriptor. They do what the short forms there
+ * do, which test_sparse_desc compares. */
+
+CALL(argmin_by)
+{
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    d.dtype = GP_U32;
+    return gp_argmin_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
+}
+
+CALL(argmax_by)
+{
+    gp_arg_desc d = GP_ARG_DESC_INIT;
+    d.dtype = GP_F32;
+    return gp_argmax_by(ctx, &d, e->floats, e->n, e->out[0], e->count);
+}
+
+CALL(gather_by)
+{
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = 4;
+    d.in_items = e->n;
+    d.index_dtype = GP_U32;
+    return gp_gather_by(ctx, &d, e->floats, e->rows, e->n, e->out[0]);
+}
+
+CALL(merge_by)
+{
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.dtype = GP_U32;
+    return gp_merge_by(ctx, &d, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
+}
+
+CALL(merge_pairs_by)
+{
+    gp_merge_desc d = GP_MERGE_DESC_INIT;
+    d.dtype = GP_U32;
+    d.value_bytes = 8;
+    return gp_merge_pairs_by(ctx, &d, e->sorted, e->out[2], e->n / 2, e->sorted, e->out[2],
+                             e->n / 2, e->out[0], e->out[1]);
+}
+
+CALL(top_k_by)
+{
+    gp_top_k_desc d = GP_TOP_K_DESC_INIT;
+    d.dtype = GP_F32;
+    d.order = GP_DESCENDING;
+    d.index_dtype = GP_U32;
+    return gp_top_k_by(ctx, &d, e->floats, e->n, e->n / 5, e->out[0], e->out[1]);
+}
+
+static gp_balance_desc balance_of(size_t item_bytes, gp_dtype offset, gp_dtype count,
+                                  gp_dtype index)
+{
+    gp_balance_desc d = GP_BALANCE_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.offset_dtype = offset;
+    d.count_dtype = count;
+    d.index_dtype = index;
+    return d;
+}
+
+CALL(balance_search_by)
+{
+    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, GP_U32);
+    return gp_balance_search_by(ctx, &d, e->offsets, e->segments, e->n, e->out[0], e->out[1]);
+}
+
+CALL(expand_by)
+{
+    const gp_balance_desc d = balance_of(4, GP_U32, (gp_dtype)0, (gp_dtype)0);
+    return gp_expand_by(ctx, &d, e->keys, e->offsets, e->segments, e->n, e->out[0]);
+}
+
+CALL(expand_counts_by)
+{
+    const gp_balance_desc d = balance_of(4, (gp_dtype)0, GP_U32, (gp_dtype)0);
+    return gp_expand_counts_by(ctx, &d, e->keys, e->counts, e->n, e->n, e->out[0], e->count);
+}
+
+CALL(merge_path_partition_by)
+{
+    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, (gp_dtype)0);
+    return gp_merge_path_partition_by(ctx, &d, e->offsets, e->segments, e->n, 1 + e->n / 100,
+                                      e->out[0], e->out[1]);
+}
+
+CALL(check_offsets_by)
+{
+    const gp_balance_desc d = balance_of(0, GP_U32, (gp_dtype)0, (gp_dtype)0);
+    return gp_check_offsets_by(ctx, &d, e->offsets, e->segments, e->n);
+}
+
+CALL(lower_bound_by)
+{
+    const gp_bound_desc d = {sizeof d, GP_U32, GP_U32};
+    return gp_lower_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
+}
+
+CALL(upper_bound_by)
+{
+    const gp_bound_desc d = {sizeof d, GP_U32, GP_U64};
+    return gp_upper_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
+}
+
+static gp_csr_desc csr_of(gp_dtype value)
+{
+    gp_csr_desc d = GP_CSR_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = value;
+    return d;
+}
+
+CALL(row_pointers_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_csr_row_pointers_by(ctx, &d, e->sorted, e->n, 1000, e->out[0]);
+}
+
+CALL(row_pointers_unsorted_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_csr_row_pointers_unsorted_by(ctx, &d, e->keys, e->n, 1000, e->out[0]);
+}
+
+CALL(csr_to_coo_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_csr_to_coo_by(ctx, &d, e->offsets, e->segments, e->n, e->out[0]);
+}
+
+/* Rows without entries. */
+CALL(check_csr_by)
+{
+    const gp_csr_desc d = csr_of((gp_dtype)0);
+    return gp_check_csr_by(ctx, &d, 0, e->n, 0, e->offsets, NULL);
+}
+
+CALL(spmv_by)
+{
+    const gp_csr_desc d = csr_of(GP_F32);
+    return gp_spmv_by(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,
+                      e->floats, NULL, e->out[0]);
+}
