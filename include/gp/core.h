@@ -221,10 +221,10 @@ typedef struct gp_allocator {
  * are not written, and nothing outside of arrays whose length the call knows is read. On the CPU
  * the call returns GP_ERROR_DATA; on CUDA gp_context_synchronize() does, and nothing waits: the
  * call queues its checks and, behind them, its work as the body of a conditional node, so it can be
- * captured too, and each replay of a graph is checked. It needs CUDA 12.4 or later, otherwise
- * gp_context_create() returns GP_ERROR_UNSUPPORTED. A call that checks something reads those arrays
- * once more, and on CUDA takes the host 40 to 75 us more (H200); it waits if 32 such calls are
- * queued ahead of it. The others, and all calls of other contexts, cost what they always do.
+ * captured too, and each replay of a graph is checked. It needs a driver for CUDA 12.4 or later,
+ * otherwise gp_context_create() returns GP_ERROR_UNSUPPORTED. A call that checks something reads
+ * those arrays once more, and on CUDA takes the host 40 to 75 us more (H200); it waits if 32 such
+ * calls are queued ahead of it. The others, and all calls of other contexts, cost nothing more.
  */
 typedef struct gp_context_options {
     size_t size;            /**< sizeof(gp_context_options) */

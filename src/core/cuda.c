@@ -111,9 +111,9 @@ static void *sticky_allocate(gp_context *ctx)
 
 static cudaError_t gate_make(gp_context *ctx)
 {
-#if CUDART_VERSION < 12040
-    return cudaErrorNotSupported; /* no conditional nodes */
-#endif
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver < 12040)
+        return cudaErrorNotSupported; /* no conditional nodes */
     struct gpi_gate *g = ctx->gate = calloc(1, sizeof *g);
     if (!g)
         return cudaErrorMemoryAllocation;

@@ -39,9 +39,7 @@ __global__ void __launch_bounds__(check_threads)
 /* One thread. */
 __global__ void gate_decide_k(cudaGraphConditionalHandle handle, gpi_sticky *sticky)
 {
-#if CUDART_VERSION >= 12040
     cudaGraphSetConditional(handle, sticky->blocked == 0);
-#endif
     sticky->blocked = 0;
 }
 
