@@ -203,9 +203,9 @@ END_TEST
 static void expect_text(const gp_dtype pair[2], const uint64_t *pointers, const uint64_t *cols,
                         uint64_t nnz, const char *text)
 {
-    uint64_t pointers_copy[4], cols_copy[6];
+    uint64_t pointers_copy[4], cols_copy[7] = {0}; /* nnz is 7 in one of them */
     memcpy(pointers_copy, pointers, sizeof pointers_copy);
-    memcpy(cols_copy, cols, sizeof cols_copy);
+    memcpy(cols_copy, cols, 6 * sizeof *cols);
     struct csr a = {3, 8, nnz, pointers_copy, cols_copy, NULL, GP_U8};
     T_STATUS(GP_ERROR_DATA, check_on_device(&a, pair));
     ck_assert_str_eq(gp_last_error(t_ctx()), text);
