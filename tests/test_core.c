@@ -256,9 +256,9 @@ START_TEST(test_page_locked_memory_is_device_accessible)
 }
 END_TEST
 
-/* ---- streams, sticky word, reset ------------------------------------------------------------- */
+/* ---- streams, findings, reset ---------------------------------------------------------------- */
 
-/* A sum past INT8_MAX with a total: sets the sticky word. */
+/* A sum past INT8_MAX with a total: found only by the time it is added up. */
 static void overflow(gp_context *ctx)
 {
     static const int8_t ones[2] = {127, 1};

@@ -174,7 +174,7 @@ START_TEST(test_other_calls_go_on)
 }
 END_TEST
 
-/* Calls queue: none waits for those before it, more of them than are kept either. */
+/* More calls in a row than a context keeps graphs for. */
 START_TEST(test_many_calls_are_queued)
 {
     struct setting s = setting_new();

@@ -320,7 +320,7 @@ GP_API gp_backend gp_context_backend(const gp_context *ctx);
 GP_API gp_status gp_context_reserve(gp_context *ctx, size_t bytes);
 
 /**
- * Take a context that reported GP_ERROR_CUDA back into use: drops its workspace and sticky words
+ * Take a context that reported GP_ERROR_CUDA back into use: drops its workspace and findings
  * and makes its device objects anew. Fails with GP_ERROR_CUDA when the process's CUDA state itself
  * is lost.
  * @since 0.1

@@ -148,13 +148,17 @@ static void count_chunk(void *arg, size_t chunk)
     const struct gpi_csr_rows *a = call->args;
     const index_t *rows = a->rows;
     offset_t *out = a->row_pointers;
-    uint64_t i = (uint64_t)chunk * COUNT_CHUNK, end = gpi_min(i + COUNT_CHUNK, a->nnz);
-    for (; i < end; i++) {
+    const uint64_t begin = (uint64_t)chunk * COUNT_CHUNK;
+    const uint64_t end = gpi_min(begin + COUNT_CHUNK, a->nnz);
+    unsigned bad = 0;
+    for (uint64_t i = begin; i < end; i++) {
         if (rows[i] < a->num_rows)
             __atomic_fetch_add(&out[rows[i]], 1, __ATOMIC_RELAXED);
         else
-            report_row(call, i, i + 1, false);
+            bad = 1;
     }
+    if (bad)
+        report_row(call, begin, end, false);
 }
 
 gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args)

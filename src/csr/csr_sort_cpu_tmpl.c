@@ -179,16 +179,19 @@ static size_t merge_bucket(const struct gpi_csr_sort *s, uint64_t begin, wkey_t 
 {
     const struct gpi_csr_coo *c = s->c;
     const struct gpi_reporter reporter = gpi_reporter_of(s->ctx, NULL, (gp_dtype)0);
+    bool reported = c->duplicates != GP_DUPLICATES_ERROR; /* only the first of a bucket can count */
     size_t to = 0;
     for (size_t i = 0, end; i < n; i = end, to++) {
         for (end = i + 1; end < n && keys[end] == keys[i];)
             end++;
         keys[to] = keys[i];
         slots[to] = slots[i];
-        if (end - i > 1 && c->duplicates == GP_DUPLICATES_ERROR)
+        if (end - i > 1 && !reported) {
+            reported = true;
             gpi_report(&reporter, GPI_RULE_DUPLICATE, GPI_CSR_DUPLICATE_AT(begin + i + 1),
                        (uint64_t)(keys[i] >> c->col_bits),
                        (uint64_t)(keys[i] & (((wkey_t)1 << c->col_bits) - 1)));
+        }
         if (end - i > 1)
             slots[to] = (slot_t)gpi_csr_merge(c->value_dtype, c->duplicates, slots + i,
                                               sizeof *slots, end - i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of broken rules, see core/sticky.h. What leads here is rare: nothing of it is inlined
- * where all is well but a comparison. */
+/* Reports of broken rules, see core/sticky.h. They are inlined, and cost registers where a kernel
+ * has work to do behind them: report at the end of a kernel, or out of line. */
 #pragma once
 
 #include "core/sticky.h"
@@ -18,10 +18,10 @@ GPI_DEVICE void sticky_update(volatile gpi_sticky *s, Wanted wanted, Under under
     while (!done && wanted(s)) {
         if (atomicCAS((uint32_t *)&s->lock, 0u, 1u) != 0)
             continue;
-        __threadfence();
+        __threadfence(); /* see what the last holder of the lock has written */
         if (wanted(s))
             under(s);
-        __threadfence();
+        __threadfence(); /* and let the next one see this */
         atomicExch((uint32_t *)&s->lock, 0u);
         done = true;
     }
@@ -32,7 +32,12 @@ GPI_DEVICE void report(const gpi_reporter &r, gpi_rule rule, uint64_t index, uin
                        uint64_t bound)
 {
     sticky_update(
-        r.sticky, [&](volatile gpi_sticky *s) { return GPI_STICKY_TAKES(s, &r, rule, index); },
+        r.sticky,
+        [&](volatile gpi_sticky *s) {
+            const bool empty = s->rule == GPI_RULE_NONE;
+            __threadfence(); /* who sees a rule reads the call and index that were written before */
+            return empty || GPI_STICKY_TAKES(s, &r, rule, index);
+        },
         [&](volatile gpi_sticky *s) {
             *(gpi_source *)&s->source = r.source;
             s->index = index;

@@ -92,7 +92,7 @@ void t_free(t_array *array);
 /* Poison data and guards again. */
 void t_poison(t_array *array);
 void t_put(t_array *array, const void *host, size_t bytes);
-/* Copies to the host after everything queued; fails if the context's sticky word is set. */
+/* Copies to the host after everything queued; fails if a call has found something. */
 void t_get(const t_array *array, void *host, size_t bytes);
 
 /* The guards are untouched. */
