@@ -24,7 +24,7 @@ gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
     constexpr int groups_max = item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
     const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
-    const uint64_t most = (uint64_t)compact_tile_blocks_per_sm * ctx->sm_count;
+    const uint64_t most = (uint64_t)compact_tuning.tile_blocks_per_sm * ctx->sm_count;
     const uint32_t grid = (uint32_t)(tiles < most ? tiles : most);
     const uint32_t groups = tile_items / (32 * GPI_COMPACT_WARPS);
     LaunchList list;
@@ -35,35 +35,32 @@ gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
     return list.queue(ctx, function);
 }
 
-#if GPI_SM >= 90
 template <bool COMPARE, bool INDICES>
 gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
 {
-    constexpr CompactStreamShape shape = compact_stream_shape;
-    constexpr int W = shape.store_warps, R = shape.mark_warps;
+    constexpr CompactTuning shape = compact_tuning;
+    constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
     constexpr int bytes = item_bytes && (COMPARE || !INDICES) ? item_bytes : 1;
     constexpr int fit_groups = shape.tile_bytes / (W * 32 * bytes);
     constexpr int groups = fit_groups < 32 ? fit_groups : 32;
-    constexpr int fit = shape.shared_bytes /
-                        (CompactStream<item_bytes, COMPARE, INDICES, W, R, groups, 1>::stage_bytes +
-                         W * 33 * (int)sizeof(uint32_t));
+    constexpr int fit =
+        shape.shared_bytes /
+        (CompactStream<item_bytes, COMPARE, INDICES, W, R, L, groups, 1>::stage_bytes +
+         W * 33 * (int)sizeof(uint32_t));
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
-    using Kernel = CompactStream<item_bytes, COMPARE, INDICES, W, R, groups, S>;
+    using Kernel = CompactStream<item_bytes, COMPARE, INDICES, W, R, L, groups, S>;
     LaunchList list;
     count_first<COMPARE, INDICES>(ctx, p, list);
     GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list));
     return list.queue(ctx, function);
 }
-#endif
 
 template <bool COMPARE, bool INDICES>
 gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
 {
-#if GPI_SM >= 90
     constexpr int read_bytes = (COMPARE || !INDICES ? item_bytes : 0) + !COMPARE;
-    if (p.a.n * read_bytes >= (uint64_t)compact_stream_shape.from_bytes)
+    if (p.a.n * read_bytes >= (uint64_t)compact_tuning.from_bytes)
         return launch_stream<COMPARE, INDICES>(ctx, function, p);
-#endif
     return launch_tile<COMPARE, INDICES>(ctx, function, p);
 }
 

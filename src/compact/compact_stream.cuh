@@ -3,10 +3,7 @@
 #pragma once
 
 #include "compact/compact_kernels.cuh"
-#include "device/bulk_span.cuh"
 #include "device/stream.cuh"
-
-#if GPI_SM >= 90
 
 namespace GPI_SPACE
 {
@@ -16,7 +13,7 @@ namespace GPI_SPACE
  * tile's items and flags as they lie in memory, each from the 16-byte boundary at or before its
  * first byte. BYTES 0: flags only. Tile: W x 32 x GROUPS items.
  */
-template <int BYTES, bool COMPARE, bool INDICES, int W, int R, int GROUPS, int S>
+template <int BYTES, bool COMPARE, bool INDICES, int W, int R, int L, int GROUPS, int S>
 struct CompactStream : StreamPolicy {
     using Item = ItemOf<BYTES>;
     static constexpr bool has_items = COMPARE || !INDICES, has_flags = !COMPARE;
@@ -24,11 +21,12 @@ struct CompactStream : StreamPolicy {
     static constexpr int items_bytes = has_items ? tile_items * BYTES + 16 : 0;
     static constexpr int flags_bytes = has_flags ? tile_items + 16 : 0;
     static constexpr int stage_bytes = (items_bytes + flags_bytes + 127) / 128 * 128;
-    static constexpr int store_warps = W, sum_warps = R, stages = S;
+    static constexpr int store_warps = W, sum_warps = R, load_warps = L, stages = S;
     static constexpr bool part_is_copy = false;
     static_assert(GROUPS <= 32, "a lane holds the bits of a group");
 
     using Params = CompactParams;
+    using Loader = StageLoader<L>;
     using Sum = uint32_t;
     using Prefix = uint64_t;
     struct Part {
@@ -69,28 +67,26 @@ struct CompactStream : StreamPolicy {
         return rest < tile_items ? (uint32_t)rest : tile_items;
     }
 
-    /* ---- loader warp ---- */
+    /* ---- loaders ---- */
 
-    GPI_DEVICE void load_tile(uint32_t tile, int stage, Loader) const
+    static GPI_DEVICE Loader loader()
+    {
+        return {};
+    }
+
+    GPI_DEVICE void load_tile(uint32_t tile, int stage, const Loader &loader) const
     {
         const uint64_t first = (uint64_t)tile * tile_items, rest = s.n - first;
         const uint32_t count = items_of(tile);
-        const char *in = (const char *)p.a.in + first * BYTES;
-        const char *keep = (const char *)p.a.keep + first;
-        char *to = ring + stage * stage_bytes, *flags_to = to + items_bytes;
-        BulkSpan item = {0, 0}, flag = {0, 0};
+        char *to = ring + stage * stage_bytes;
+        StageSpan item = {}, flag = {};
         if constexpr (has_items)
-            item = bulk_span(to, in, count * BYTES, tile == 0, rest * BYTES);
+            item = Loader::span(to, (const char *)p.a.in + first * BYTES, count * BYTES, tile == 0,
+                                rest * BYTES);
         if constexpr (has_flags)
-            flag = bulk_span(flags_to, keep, count, tile == 0, rest);
-        uint64_t *loaded = &s.loaded[stage];
-        if (lane_id() != 0) {
-            barrier_arrive(loaded);
-            return;
-        }
-        barrier_expect(loaded, item.end - item.begin + flag.end - flag.begin);
-        bulk_span_load(to, in, item, loaded);
-        bulk_span_load(flags_to, keep, flag, loaded);
+            flag = Loader::span(to + items_bytes, (const char *)p.a.keep + first, count, tile == 0,
+                                rest);
+        loader.load(&s.loaded[stage], item, flag);
     }
 
     /* ---- counts ---- */
@@ -222,5 +218,3 @@ struct CompactStream : StreamPolicy {
 };
 
 } // namespace GPI_SPACE
-
-#endif

@@ -122,7 +122,7 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
     static uint64_t allowed;
     const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
-    const uint64_t most = (uint64_t)ctx->sm_count * compact_tile_blocks_per_sm;
+    const uint64_t most = (uint64_t)ctx->sm_count * compact_tuning.tile_blocks_per_sm;
     if (tiles > UINT32_MAX) /* 2^47 bytes of items, at least */
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: more items of %u bytes than tiles have numbers", function,

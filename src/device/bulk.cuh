@@ -1,52 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Bulk copies from global to shared memory and the barriers they complete on (sm_90 and newer). */
+/* Bulk copies from global to shared memory, which barriers wait for (sm_90 and newer). */
 #pragma once
 
-#include <cstdint>
-
-#include "device/space.cuh"
+#include "device/barrier.cuh"
 
 #if GPI_SM >= 90
 
 namespace GPI_SPACE
 {
 
-GPI_DEVICE uint32_t shared_address(const void *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-GPI_DEVICE void barrier_init(uint64_t *b, uint32_t arrivals)
-{
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals));
-}
-
-/* After the barriers of a block are made, before __syncthreads(): the copy engine sees them too. */
-GPI_DEVICE void barrier_init_done()
-{
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-GPI_DEVICE void barrier_arrive(uint64_t *b)
-{
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(b)) : "memory");
-}
-
 /* Arrive, and let the phase also wait for that many bytes of bulk copies. */
 GPI_DEVICE void barrier_expect(uint64_t *b, uint32_t bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(b)),
                  "r"(bytes)
-                 : "memory");
-}
-
-GPI_DEVICE void barrier_wait(uint64_t *b, uint32_t parity)
-{
-    asm volatile("{\n.reg .pred done;\n"
-                 "again:\n"
-                 "mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
-                 "@!done bra again;\n}" ::"r"(shared_address(b)),
-                 "r"(parity)
                  : "memory");
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of tiles in shared memory, and warps by role around it (sm_90 and newer).
+ * A ring of tiles in shared memory, and warps by role around it.
  *
- * One warp draws tiles and loads them into the stages of the ring, others sum up a tile and publish
- * its sum, one finds what is before it (resolves it), others store it. All of them go round the
- * ring in the order in which tiles were drawn; barriers, S of each, tell how far a stage is:
+ * Loader warps draw tiles and load them into the stages of the ring, others sum up a tile and
+ * publish its sum, one finds what is before it (resolves it), others store it. All of them go round
+ * the ring in the order in which tiles were drawn; barriers, S of each, tell how far a stage is:
  *
  *     loaded     the tile is in its stage
  *     summed     the sums of its parts are there, its own is published
@@ -17,25 +17,22 @@
  */
 #pragma once
 
-#include "device/bulk.cuh"
+#include "device/barrier.cuh"
 #include "device/epoch.cuh"
-#include "device/warp.cuh"
-
-#if GPI_SM >= 90
 
 namespace GPI_SPACE
 {
 
-/* The barriers of a block whose shared memory has them, by one thread before __syncthreads(). Every
- * lane of the loader arrives. */
+/* The barriers of a block whose shared memory has them, by one thread before __syncthreads(), and
+ * how many warps have a role. */
 template <int S, class Shared>
-GPI_DEVICE void ring_init(Shared &s, uint32_t summed_arrivals, uint32_t freed_arrivals)
+GPI_DEVICE void ring_init(Shared &s, uint32_t loaders, uint32_t summers, uint32_t storers)
 {
     for (int i = 0; i < S; i++) {
-        barrier_init(&s.loaded[i], 32);
-        barrier_init(&s.summed[i], summed_arrivals);
+        barrier_init(&s.loaded[i], loaders * barrier_warp_arrivals);
+        barrier_init(&s.summed[i], summers * barrier_warp_arrivals);
         barrier_init(&s.resolved[i], 1);
-        barrier_init(&s.freed[i], freed_arrivals);
+        barrier_init(&s.freed[i], storers * barrier_warp_arrivals);
     }
     barrier_init_done();
 }
@@ -54,23 +51,39 @@ template <int S> struct RingTurn {
     }
 };
 
-/* The loader warp: draws tiles, which roles.load_tile(tile, stage, more..) begins to bring; every
- * lane arrives at their `loaded`. */
-template <int S, class Roles, class... More> GPI_DEVICE void ring_load(Roles &roles, More... more)
+/* What thread 0 of L loader warps has, for all of them. */
+template <int L> GPI_DEVICE uint32_t ring_share(uint32_t value, int thread, int round)
 {
+    if constexpr (L == 1) {
+        return shuffle(value, 0);
+    } else {
+        __shared__ uint32_t shared[2];
+        if (thread == 0)
+            shared[round & 1] = value; /* which nobody reads: all have been here since */
+        asm volatile("bar.sync 2, %0;" ::"n"(32 * L) : "memory");
+        return shared[round & 1];
+    }
+}
+
+/* L loader warps: they draw tiles, which roles.load_tile(tile, stage, more..) begins to bring;
+ * every warp arrives at their `loaded`. */
+template <int S, int L, class Roles, class... More>
+GPI_DEVICE void ring_load(Roles &roles, More... more)
+{
+    const int thread = (int)(threadIdx.x % (32 * L));
     uint32_t tile = roles.s.launch.tile, next = 0;
     RingTurn<S> turn;
     for (int round = 0;; round++, turn.next()) {
         if (round >= S)
             barrier_wait(&roles.s.freed[turn.stage], turn.parity ^ 1);
-        if (lane_id() == 0)
+        if (thread == 0)
             roles.s.tile[turn.stage] = tile;
         if (tile >= roles.tiles)
             break;
-        if (lane_id() == 0)
+        if (thread == 0)
             next = tile_next(roles.p.state, roles.tiles);
         roles.load_tile(tile, turn.stage, more...);
-        tile = shuffle(next, 0);
+        tile = ring_share<L>(next, thread, round);
     }
     barrier_arrive(&roles.s.loaded[turn.stage]);
 }
@@ -85,5 +98,3 @@ GPI_DEVICE bool ring_wait(const Roles &roles, const RingTurn<S> &turn, uint32_t 
 }
 
 } // namespace GPI_SPACE
-
-#endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The single pass over a large array at the rate of a copy: a persistent block per multiprocessor,
- * tiles in a ring of shared memory, warps by role (sm_90 and newer).
+ * tiles in a ring of shared memory, warps by role.
  *
- *     loader       draws tiles and brings them by bulk copies, as many ahead as the ring has stages
+ *     loaders      draw tiles and bring them (device/stage_load.cuh), as many ahead as the ring has
+ *                  stages: one warp, or several where data comes through registers
  *     sum warps    sum up the parts of a tile and publish its sum, before anybody stores it
  *     look-ahead   finds the prefix of a tile, out of the sums of all before it
  *     store warps  one for each part: outputs, from the prefix and the part's items
@@ -17,13 +18,13 @@
  *
  * and that has
  *
- *     store_warps, sum_warps, stages, tile_items
+ *     store_warps, sum_warps, load_warps, stages, tile_items
  *     stage_bytes             a multiple of 128; alignment takes 16 more than a tile's bytes
  *     Sum, Prefix, Part       a tile publishes a Sum; a Part is what a store warp knows before the
  *                             prefix is there
  *     part_is_copy            a Part needs its stage no more
  *     items()                 of the array, by one thread
- *     load_tile(tile, stage, loader)   by the loader warp; each lane arrives at s.loaded[stage]
+ *     load_tile(tile, stage, loader)   by the loaders; ends with loader.load(&s.loaded[stage], ..)
  *     part_sum(tile, stage, w)         by a warp, for the part of store warp w
  *     add(Sum, Sum), after(Prefix, Sum)
  *     start()                 the prefix of the first tile
@@ -40,8 +41,8 @@
 #include "device/host.cuh"
 #include "device/lookahead.cuh"
 #include "device/ring.cuh"
-
-#if GPI_SM >= 90
+#include "device/stage_load.cuh"
+#include "device/gpu.cuh"
 
 namespace GPI_SPACE
 {
@@ -50,18 +51,11 @@ namespace GPI_SPACE
 struct StreamPolicy {
     struct Own { /* shared memory */
     };
-    struct Loader { /* what load_tile() is given, made once for all tiles */
-    };
-
     GPI_DEVICE void begin() const /* first of all, by one thread */
     {
     }
     GPI_DEVICE void prefetch() const /* the tile that this block may get first, by all threads */
     {
-    }
-    GPI_DEVICE Loader loader() const
-    {
-        return {};
     }
     GPI_DEVICE void reads_done() const /* before the sum of a tile is published */
     {
@@ -89,7 +83,8 @@ template <class Policy> struct StreamShared {
 };
 
 template <class Policy>
-constexpr int stream_threads = (Policy::store_warps + Policy::sum_warps + 2) * 32;
+constexpr int stream_threads = (Policy::store_warps + Policy::sum_warps + Policy::load_warps + 1) *
+                               32;
 template <class Policy>
 constexpr int stream_shared_bytes = Policy::stages *Policy::stage_bytes +
                                     (int)sizeof(StreamShared<Policy>);
@@ -146,7 +141,7 @@ GPI_DEVICE void stream_look_ahead(Policy &policy, const TileState<typename Polic
         __syncwarp();
         if (lane_id() == 0) {
             s.prefix[turn.stage] = prefix;
-            barrier_arrive(&s.resolved[turn.stage]);
+            barrier_arrive_one(&s.resolved[turn.stage]);
         }
         last = tile == policy.tiles - 1;
         if (last)
@@ -186,7 +181,8 @@ template <class Policy>
 __global__ void __launch_bounds__(stream_threads<Policy>, 1)
     stream_k(const __grid_constant__ typename Policy::Params p)
 {
-    constexpr int W = Policy::store_warps, R = Policy::sum_warps, S = Policy::stages;
+    constexpr int W = Policy::store_warps, R = Policy::sum_warps, L = Policy::load_warps;
+    constexpr int S = Policy::stages;
     extern __shared__ __align__(128) char memory[];
     auto &s = *(StreamShared<Policy> *)(memory + S * Policy::stage_bytes);
     Policy policy = {{}, p, s, memory, 0};
@@ -195,7 +191,7 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
         s.launch = launch_begin(p.state, stream_tiles<Policy>(s.n));
         policy.begin();
     } else if (threadIdx.x == 32) {
-        ring_init<S>(s, R * 32, W * 32);
+        ring_init<S>(s, L, R, W);
     }
     policy.prefetch();
     __syncthreads();
@@ -211,8 +207,8 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
         stream_store(policy, warp);
     else if (warp < W + R)
         stream_sum(policy, warp - W, state);
-    else if (warp == W + R)
-        ring_load<S>(policy, policy.loader());
+    else if (warp < W + R + L)
+        ring_load<S, L>(policy, policy.loader());
     else
         stream_look_ahead(policy, state);
 }
@@ -223,6 +219,8 @@ gp_status stream_add(gp_context *ctx, const char *function, typename Policy::Par
                      LaunchList &list)
 {
     constexpr int shared = stream_shared_bytes<Policy>;
+    static_assert(shared <= gpu.block_shared_bytes && stream_threads<Policy> <= 1024,
+                  "the row of this room needs more than the GPU has");
     static uint64_t allowed;
     const uint64_t tiles = (n + Policy::tile_items - 1) / Policy::tile_items;
     const uint64_t most = (uint64_t)ctx->sm_count;
@@ -245,5 +243,3 @@ gp_status stream_launch(gp_context *ctx, const char *function, typename Policy::
 }
 
 } // namespace GPI_SPACE
-
-#endif

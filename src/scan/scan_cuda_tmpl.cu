@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of the scan kernels; compiled per group of units (GPI_GROUP: INT8, ..), and some groups
- * once more with GPI_BACKWARD, from sm_90 on. */
+ * once more with GPI_BACKWARD. */
 #include <type_traits>
 
 #include "device/host.cuh"
@@ -61,17 +61,16 @@ gp_status launch_tile(gp_context *ctx, const char *function, ScanParams<typename
     constexpr int K = GPI_SCAN_TILE_VECTORS;
     constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
     const uint64_t tiles = (p.n + tile_items - 1) / tile_items;
-    const uint64_t most = (uint64_t)ctx->sm_count * (tile_warps_per_sm / W);
+    const uint64_t most = (uint64_t)ctx->sm_count * (scan_tuning.tile_warps_per_sm / W);
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
     GPI_TRY(gpi_state_get(ctx, function, tiles * TileState<typename Types::A>::pieces, &p.state));
     scan_tile_k<Types, Op, W, K><<<grid, W * 32, 0, ctx->stream>>>(p);
     return gpi_cuda_launched(ctx, function);
 }
 
-#if GPI_SM >= 90
-#ifndef GPI_BACKWARD
+#if GPI_SM >= 90 && !defined(GPI_BACKWARD)
 template <class Types, class Op> struct ClusterLaunch {
-    static constexpr int W = GPI_SCAN_TILE_WARPS, K = cluster_vectors;
+    static constexpr int W = GPI_SCAN_TILE_WARPS, K = scan_tuning.cluster_vectors;
     static constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
     static constexpr uint64_t items_max = tile_items * cluster_blocks_max;
 };
@@ -101,18 +100,17 @@ gp_status launch_cluster(gp_context *ctx, const char *function, ScanParams<typen
 template <class Types, class Op, bool BACKWARD>
 gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
 {
-    constexpr StreamShape shape = stream_shape;
-    constexpr int W = shape.scan_warps, R = shape.reduce_warps;
+    constexpr StreamShape shape = scan_tuning.scan;
+    constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
     constexpr int vectors = !Types::scalar    ? shape.vectors_pairs
                             : Types::item < 8 ? shape.vectors
                                               : shape.vectors_wide;
     constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
-    using One = ScanStream<Types, Op, W, R, K, 1, BACKWARD>;
-    constexpr int fit = (shape.shared_bytes - W * One::scratch_bytes) / One::stage_bytes;
+    using One = ScanStream<Types, Op, W, R, L, K, 1, BACKWARD>;
+    constexpr int fit = (scan_tuning.shared_bytes - W * One::scratch_bytes) / One::stage_bytes;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
-    return stream_launch<ScanStream<Types, Op, W, R, K, S, BACKWARD>>(ctx, function, p, p.n);
+    return stream_launch<ScanStream<Types, Op, W, R, L, K, S, BACKWARD>>(ctx, function, p, p.n);
 }
-#endif
 
 template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_scan_args *args)
 {
@@ -129,20 +127,20 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 #ifdef GPI_BACKWARD
     return launch_stream<Types, Op, true>(ctx, args->function, p);
 #else
-#if GPI_SM >= 90
     constexpr bool plain_sum = std::is_same_v<Op, Sum<A>> && !Types::wide &&
                                std::is_same_v<typename Types::In, typename Types::Out>;
     const uint64_t bytes = args->n * Types::item;
+#if GPI_SM >= 90
     if constexpr (plain_sum)
         if (args->n <= ClusterLaunch<Types, Op>::items_max)
             return launch_cluster<Types, Op>(ctx, args->function, p);
-    if (Types::wide || bytes >= (uint64_t)stream_shape.from_bytes)
+#endif
+    if (Types::wide || bytes >= (uint64_t)scan_tuning.scan.from_bytes)
         return launch_stream<Types, Op, false>(ctx, args->function, p);
     if constexpr (plain_sum && Types::item == 8)
-        if (bytes >= tile_wide_from_bytes)
-            return launch_tile<Types, Op, tile_warps_wide>(ctx, args->function, p);
-#endif
-    if constexpr (GPI_SM < 90 || !Types::wide)
+        if (bytes >= scan_tuning.tile_wide_from_bytes)
+            return launch_tile<Types, Op, scan_tuning.tile_warps_wide>(ctx, args->function, p);
+    if constexpr (!Types::wide)
         return launch_tile<Types, Op>(ctx, args->function, p);
 #endif
 }

@@ -2,12 +2,9 @@
 /* Scan of large arrays: the policy of the stream (device/stream.cuh). */
 #pragma once
 
-#include "device/bulk_span.cuh"
 #include "device/stream.cuh"
 #include "scan/scan_run_part.cuh"
 #include "tuning/scan_tuning.cuh"
-
-#if GPI_SM >= 90
 
 namespace GPI_SPACE
 {
@@ -26,7 +23,7 @@ template <class Types, class Op, int K> struct PartOf<Types, Op, K, false, true>
  * byte, so that bulk copies fit at any alignment. Backward, tiles and the warps' parts of them are
  * counted from the end, and the last tile may begin before the array. Tile: W x 32 x K vectors.
  */
-template <class Types, class Op, int W, int R, int K, int S, bool BACKWARD = false>
+template <class Types, class Op, int W, int R, int L, int K, int S, bool BACKWARD = false>
 struct ScanStream : StreamPolicy {
     using A = typename Types::A;
     using In = typename Types::In;
@@ -36,13 +33,14 @@ struct ScanStream : StreamPolicy {
     static constexpr bool runs = !Types::scalar && !BACKWARD;
     using Part = typename PartOf<Types, Op, K, BACKWARD, runs>::type;
     static constexpr int scratch_bytes = PartOf<Types, Op, K, BACKWARD, runs>::scratch_bytes;
-    static constexpr int store_warps = W, sum_warps = R, stages = S;
+    static constexpr int store_warps = W, sum_warps = R, load_warps = L, stages = S;
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int stage_bytes = tile_bytes + 128;
     static constexpr int groups_at_once = Types::scalar && sizeof(A) == 8 ? 5 : 4; /* looked at */
     static constexpr bool part_is_copy = true;
 
+    using Loader = StageLoader<L, true>;
     struct Own {
         char scratch[W][scratch_bytes]; /* of a warp that stores runs */
     };
@@ -85,82 +83,59 @@ struct ScanStream : StreamPolicy {
         return stage(stage_index) + misalignment(from) + place * Part::items * sizeof(In);
     }
 
-    /* ---- loader warp ---- */
+    /* ---- loaders ---- */
 
-    /* Which lines the L2 keeps. */
-    GPI_DEVICE uint64_t loader() const
+    GPI_DEVICE Loader loader() const
     {
-        return l2_policy(s.n * sizeof(In) >= stream_keep_bytes);
+        return Loader::with_hint(s.n * sizeof(In) >= scan_tuning.keep_bytes);
     }
 
-    /* Identities after the last item, so that the other warps need no special case. */
-    GPI_DEVICE void pad(char *tile_start, int count)
+    /* Identities in place of the items [first, end) of a tile, which the last one lacks, so that the
+     * other warps need no special case. */
+    static GPI_DEVICE void pad(char *tile_start, int first, int end)
     {
-        for (int i = count + lane_id(); i < tile_items; i += 32)
+        for (int i = first + Loader::thread(); i < end; i += Loader::threads)
             item_store<In, Types::piece_in>(tile_start + i * sizeof(In),
                                             narrow<In>(Op::identity()));
     }
 
-    GPI_DEVICE void load_forward(uint32_t tile, int stage_index, uint64_t policy)
+    GPI_DEVICE StageSpan span_forward(uint32_t tile, char *to, uint64_t rest, int count) const
     {
         const char *from = p.in + (uint64_t)tile * tile_bytes;
-        const uint64_t rest = s.n - (uint64_t)tile * tile_items;
-        const int count = rest < tile_items ? (int)rest : tile_items;
-        const uint32_t shift = misalignment(from), bytes = count * (uint32_t)sizeof(In);
-        char *to = stage(stage_index);
-        const BulkSpan span = bulk_span(to, from, bytes, tile == 0, rest * sizeof(In));
-        const uint32_t begin = span.begin, end = span.end;
+        const uint32_t bytes = count * (uint32_t)sizeof(In);
+        const StageSpan span = Loader::span(to, from, bytes, tile == 0, rest * sizeof(In));
         if (count < tile_items)
-            pad(to + shift, count);
-        if (lane_id() != 0) {
-            barrier_arrive(&s.loaded[stage_index]);
-        } else {
-            barrier_expect(&s.loaded[stage_index], end - begin);
-            if (end > begin)
-                bulk_load(to + begin, from - shift + begin, end - begin, &s.loaded[stage_index],
-                          policy);
-        }
-        __syncwarp();
+            pad(to + misalignment(from), count, tile_items);
+        return span;
     }
 
-    /* The same with tiles from the end; data is bytes [begin, end) of the stage. */
-    GPI_DEVICE void load_backward(uint32_t tile, int stage_index, uint64_t policy)
+    /* The same with tiles from the end; data is bytes [data_begin, data_end) of the stage. */
+    GPI_DEVICE StageSpan span_backward(uint32_t tile, char *to, uint64_t rest, int count) const
     {
-        const uint64_t rest = s.n - (uint64_t)tile * tile_items;
-        const int count = rest < tile_items ? (int)rest : tile_items;
         const uint32_t data_end = misalignment(p.in + rest * sizeof(In)) + tile_bytes;
         const uint32_t data_begin = data_end - count * (uint32_t)sizeof(In);
         const char *from = p.in + rest * sizeof(In) - data_end; /* of the stage's first byte */
-        char *to = stage(stage_index);
-        uint32_t begin = data_begin & ~15u, end = (data_end + 15) & ~15u; /* of the bulk copy */
+        uint32_t begin = data_begin & ~15u, end = (data_end + 15) & ~15u;
         if (rest <= tile_items && begin < data_begin) {
             begin += 16;
-            copy_bytes(to + data_begin, from + data_begin,
-                       (begin < data_end ? begin : data_end) - data_begin);
+            Loader::copy_bytes(to + data_begin, from + data_begin,
+                               (begin < data_end ? begin : data_end) - data_begin);
         }
         if (tile == 0 && end > begin && end > data_end) {
             end -= 16;
-            copy_bytes(to + end, from + end, data_end - end);
+            Loader::copy_bytes(to + end, from + end, data_end - end);
         }
-        for (int i = lane_id(); i < tile_items - count; i += 32)
-            item_store<In, Types::piece_in>(to + data_end - tile_bytes + i * sizeof(In),
-                                            narrow<In>(Op::identity()));
-        if (lane_id() != 0) {
-            barrier_arrive(&s.loaded[stage_index]);
-        } else {
-            barrier_expect(&s.loaded[stage_index], end > begin ? end - begin : 0);
-            if (end > begin)
-                bulk_load(to + begin, from + begin, end - begin, &s.loaded[stage_index], policy);
-        }
-        __syncwarp();
+        pad(to + data_end - tile_bytes, 0, tile_items - count);
+        return {to, from, begin, end > begin ? end : begin};
     }
 
-    GPI_DEVICE void load_tile(uint32_t tile, int stage_index, uint64_t policy)
+    GPI_DEVICE void load_tile(uint32_t tile, int stage_index, const Loader &loader)
     {
-        if constexpr (BACKWARD)
-            load_backward(tile, stage_index, policy);
-        else
-            load_forward(tile, stage_index, policy);
+        const uint64_t rest = s.n - (uint64_t)tile * tile_items;
+        const int count = rest < tile_items ? (int)rest : tile_items;
+        char *to = stage(stage_index);
+        loader.load(&s.loaded[stage_index], BACKWARD ? span_backward(tile, to, rest, count)
+                                                     : span_forward(tile, to, rest, count));
     }
 
     /* ---- sums ---- */
@@ -250,5 +225,3 @@ struct ScanStream : StreamPolicy {
 };
 
 } // namespace GPI_SPACE
-
-#endif

@@ -28,7 +28,7 @@ struct entry {
 };
 
 #define BACKWARD(name, sm)                                                                         \
-    GPI_CUDA((sm) >= GPI_SCAN_BACKWARD_SM ? gpi_scan_backward_##name##_sm##sm : NULL),
+    GPI_CUDA(gpi_scan_backward_##name##_sm##sm),
 #define ENTRY(name, ...) {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {NULL}},
 #define ENTRY_SAME(name, ...)                                                                      \
     {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {GPI_SMS_OF(BACKWARD, name)}},

@@ -10,7 +10,7 @@ namespace GPI_SPACE
 
 /* Blocks with large accumulators need their registers more than company. */
 template <class A, int W>
-constexpr int tile_blocks_min = sizeof(A) <= 8 ? tile_warps_per_sm / W : 1;
+constexpr int tile_blocks_min = sizeof(A) <= 8 ? scan_tuning.tile_warps_per_sm / W : 1;
 
 /* Some block will draw the tile of this block's number: ask for it, and for its word. */
 template <class Types, int TILE_BYTES>

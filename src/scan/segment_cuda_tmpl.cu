@@ -95,7 +95,7 @@ gp_status launch_tile(gp_context *ctx, const gpi_segment_args *args, const Op &o
     constexpr uint64_t tile_items = (uint64_t)W * SegmentPart<Types, Op, K>::items;
     static_assert(tile_items <= GPI_SEGMENT_TILE_MAX, "the bits have no room");
     const uint64_t tiles = (args->n + tile_items - 1) / tile_items;
-    const uint64_t most = (uint64_t)ctx->sm_count * tile_blocks_per_sm;
+    const uint64_t most = (uint64_t)ctx->sm_count * scan_tuning.tile_blocks_per_sm;
     SegmentParams<Acc, Op> p = params(args, op);
     GPI_TRY(gpi_state_get(ctx, args->function, tiles * TileState<Folded<Acc>>::pieces, &p.state));
     segment_tile_k<Types, Op, W, K>
@@ -113,18 +113,17 @@ gp_status launch_small(gp_context *ctx, const gpi_segment_args *args, const RunT
     return launch_tile(ctx, args, op);
 }
 
-#if GPI_SM >= 90
 template <class Op>
 gp_status launch_stream(gp_context *ctx, const gpi_segment_args *args, const Op &op)
 {
-    constexpr StreamShape shape = segment_stream_shape;
-    constexpr int W = shape.scan_warps, R = shape.reduce_warps;
+    constexpr StreamShape shape = scan_tuning.segments;
+    constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
     constexpr int vectors = Types::item < 8 ? shape.vectors : shape.vectors_wide;
     constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
-    constexpr int stage = SegmentStream<Types, Op, W, R, K, 1>::stage_bytes;
-    constexpr int fit = shape.shared_bytes / stage;
+    constexpr int stage = SegmentStream<Types, Op, W, R, L, K, 1>::stage_bytes;
+    constexpr int fit = scan_tuning.shared_bytes / stage;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
-    using Kernel = SegmentStream<Types, Op, W, R, K, S>;
+    using Kernel = SegmentStream<Types, Op, W, R, L, K, S>;
     static_assert(Kernel::tile_items <= GPI_SEGMENT_TILE_MAX, "the bits have no room");
     SegmentParams<Acc, Op> p = params(args, op);
     return stream_launch<Kernel>(ctx, args->function, p, p.n);
@@ -149,7 +148,6 @@ gp_status launch_large(gp_context *ctx, const gpi_segment_args *args, const RunT
     else
         return launch_stream(ctx, args, op);
 }
-#endif
 
 } // namespace
 } // namespace GPI_SPACE
@@ -159,9 +157,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_segment_, GPI_UNIT))(gp_context 
 {
     using namespace GPI_SPACE;
     const RunTimeOp<Acc> op = run_time_op(args);
-#if GPI_SM >= 90
-    if (args->n * Types::item >= (uint64_t)segment_stream_shape.from_bytes)
+    if (args->n * Types::item >= (uint64_t)scan_tuning.segments.from_bytes)
         return launch_large(ctx, args, op);
-#endif
     return launch_small(ctx, args, op);
 }

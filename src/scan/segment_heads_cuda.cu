@@ -14,14 +14,15 @@ extern "C" {
 #include "device/ops.cuh"
 #include "device/tile_io.cuh"
 #include "device/warp.cuh"
+#include "tuning/scan_tuning.cuh"
 
 namespace GPI_SPACE
 {
 namespace
 {
 
-constexpr int threads = 256;
-constexpr int rounds = 8; /* loads of a lane in flight */
+constexpr int threads = scan_tuning.heads_threads;
+constexpr int rounds = scan_tuning.heads_loads;
 
 /* ---- flags and keys: an item per bit ---- */
 
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(threads)
 
 /* ---- offsets: a segment per bit ---- */
 
-constexpr int side_by_side = 8; /* offsets of a lane */
+constexpr int side_by_side = scan_tuning.heads_offsets;
 
 /* The lane's offsets from s on; what stands behind the array is past_end. By a whole warp, whose
  * first offset is s0. */
@@ -296,7 +297,8 @@ __global__ void __launch_bounds__(threads)
 /* Enough blocks for work pieces, each piece of one thread; several waves, so that they even out. */
 uint32_t grid_of(const gp_context *ctx, uint64_t pieces)
 {
-    const uint64_t blocks = (pieces + threads - 1) / threads, most = (uint64_t)ctx->sm_count * 32;
+    const uint64_t blocks = (pieces + threads - 1) / threads,
+                   most = (uint64_t)ctx->sm_count * scan_tuning.heads_blocks_per_sm;
     return (uint32_t)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 

@@ -2,11 +2,8 @@
 /* Segmented scan of large arrays: the policy of the stream (device/stream.cuh). */
 #pragma once
 
-#include "device/bulk_span.cuh"
 #include "device/stream.cuh"
 #include "scan/segment_kernels.cuh"
-
-#if GPI_SM >= 90
 
 namespace GPI_SPACE
 {
@@ -15,21 +12,23 @@ namespace GPI_SPACE
  * As the plain scan (scan_stream.cuh), with heads in every stage: behind the items, which lie as in
  * memory from the 16-byte boundary at or before the first, a bit for each of them.
  */
-template <class Types, class Op, int W, int R, int K, int S> struct SegmentStream : StreamPolicy {
+template <class Types, class Op, int W, int R, int L, int K, int S>
+struct SegmentStream : StreamPolicy {
     using A = typename Types::A;
     using In = typename Types::In;
     using Params = SegmentParams<A, Op>;
+    using Loader = StageLoader<L>;
     using Part = SegmentPart<Types, Op, K>;
     using Fold = FoldSegments<A, Op>;
     using Sum = Folded<A>;
     using Prefix = A;
-    static constexpr int store_warps = W, sum_warps = R, stages = S;
+    static constexpr int store_warps = W, sum_warps = R, load_warps = L, stages = S;
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int items_bytes = tile_bytes + 128, heads_bytes = tile_items / 8;
     static constexpr int stage_bytes = items_bytes + heads_bytes;
     static constexpr bool part_is_copy = true;
-    static_assert(heads_bytes % 16 == 0, "bulk copies take 16 bytes at a time");
+    static_assert(heads_bytes % 16 == 0, "copies take 16 bytes at a time");
 
     const Params &p;
     StreamShared<SegmentStream> &s;
@@ -61,40 +60,36 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
         return (uint32_t *)(stage(stage_index) + items_bytes) + warp * (Part::items / 32);
     }
 
-    /* ---- loader warp ---- */
+    /* ---- loaders ---- */
+
+    static GPI_DEVICE Loader loader()
+    {
+        return {};
+    }
 
     /* Identities after the last item, so that the other warps need no special case. */
     GPI_DEVICE void pad(char *tile_start, int count) const
     {
-        for (int i = count + lane_id(); i < tile_items; i += 32)
+        for (int i = count + Loader::thread(); i < tile_items; i += Loader::threads)
             item_store<In, Types::piece_in>(tile_start + i * sizeof(In),
                                             narrow<In>(p.op.identity()));
     }
 
-    GPI_DEVICE void load_tile(uint32_t tile, int stage_index, Loader) const
+    GPI_DEVICE void load_tile(uint32_t tile, int stage_index, const Loader &loader) const
     {
         const char *from = p.in + (uint64_t)tile * tile_bytes;
         const uint64_t first = (uint64_t)tile * tile_items, rest = p.n - first;
         const int count = rest < tile_items ? (int)rest : tile_items;
-        const uint32_t shift = misalignment(from), bytes = count * (uint32_t)sizeof(In);
         char *to = stage(stage_index);
-        const BulkSpan span = bulk_span(to, from, bytes, tile == 0, rest * sizeof(In));
-        const uint32_t begin = span.begin, end = span.end;
+        const StageSpan in =
+            Loader::span(to, from, count * (uint32_t)sizeof(In), tile == 0, rest * sizeof(In));
         if (count < tile_items)
-            pad(to + shift, count);
-        if (!p.heads)
+            pad(to + misalignment(from), count);
+        if (!p.heads && Loader::thread() < 32)
             row_heads(p, first, tile_items / 32, heads(stage_index));
-        if (lane_id() != 0) {
-            barrier_arrive(&s.loaded[stage_index]);
-        } else {
-            uint64_t *loaded = &s.loaded[stage_index];
-            barrier_expect(loaded, end - begin + (p.heads ? heads_bytes : 0));
-            if (end > begin)
-                bulk_load(to + begin, from - shift + begin, end - begin, loaded);
-            if (p.heads)
-                bulk_load(heads(stage_index), p.heads + first / 32, heads_bytes, loaded);
-        }
-        __syncwarp();
+        const StageSpan bits = {(char *)heads(stage_index), (const char *)(p.heads + first / 32), 0,
+                                p.heads ? (uint32_t)heads_bytes : 0};
+        loader.load(&s.loaded[stage_index], in, bits);
     }
 
     /* ---- folds ---- */
@@ -158,5 +153,3 @@ template <class Types, class Op, int W, int R, int K, int S> struct SegmentStrea
 };
 
 } // namespace GPI_SPACE
-
-#endif

@@ -2,27 +2,71 @@
 /* Shapes of the compaction kernels. A row needs its provenance: GPU, date, measured ratio. */
 #pragma once
 
-#include "device/space.cuh"
+#include <cstdint>
+
+#include "device/gpu.cuh"
 
 namespace GPI_SPACE
 {
 
-/* One block per multiprocessor; tile_bytes: of the items of a tile, at most, in shared memory. */
-struct CompactStreamShape {
-    int store_warps, mark_warps, tile_bytes, stages_max, shared_bytes;
-    long long from_bytes; /* of items and flags read: below, the tile kernel is faster */
+struct CompactTuning {
+    int least_sm, shared_bytes; /* for the stages and their bits */
+
+    /* The streaming kernel: one block per multiprocessor. */
+    int store_warps, sum_warps, load_warps;
+    int tile_bytes; /* of items, at most */
+    int stages_max;
+    int64_t from_bytes; /* of items and flags read: below, the tile kernel is faster */
+
+    /* Blocks of the tile kernels that share a multiprocessor; more tiles than that are drawn one by
+     * one. */
+    int tile_blocks_per_sm;
 };
 
-/*
- * sm_90. H200, CUDA 13.0, 2026-11-21, u32 at 2^28, 10, 50, 90% kept by flags and 50% by comparison,
- * of the ideal: 8 + 8 warps and 24 KB tiles 0.740 0.851 0.870 0.575 (this row); 8 + 4 and 32 KB
- * 0.606 0.688 0.751 0.350; 8 + 8 and 32 KB 0.626 0.702 0.759 0.594; 8 + 16 and 24 KB 0.732 0.856
- * 0.864 0.568; 16 KB 0.378 0.481 0.586 0.406; 12 + 8 and 36 KB 0.635 0.723 0.786 0.468.
- */
-constexpr CompactStreamShape compact_stream_shape = {8, 8, 24 << 10, 12, 200 * 1024, 8 << 20};
+/* Turing: 64 KB, 1024 threads on a multiprocessor. By count, and not measured. */
+constexpr CompactTuning compact_sm75()
+{
+    CompactTuning t = {};
+    t.least_sm = 75, t.shared_bytes = 62 * 1024;
+    t.store_warps = 8, t.sum_warps = 8, t.load_warps = 8;
+    t.tile_bytes = 12 << 10, t.stages_max = 12, t.from_bytes = 8 << 20;
+    t.tile_blocks_per_sm = 4;
+    return t;
+}
 
-/* Blocks of the tile kernels that share a multiprocessor; more tiles than that are drawn
- * one by one. */
-constexpr int compact_tile_blocks_per_sm = 4;
+/* 99 KB: sm_86, 89, 120. By count, and not measured. */
+constexpr CompactTuning compact_sm80_99kb()
+{
+    CompactTuning t = compact_sm75();
+    t.least_sm = 80, t.shared_bytes = 97 * 1024;
+    t.load_warps = 1, t.tile_bytes = 16 << 10;
+    return t;
+}
+
+/* 163 KB: A100. By count, and not measured. */
+constexpr CompactTuning compact_sm80()
+{
+    CompactTuning t = compact_sm80_99kb();
+    t.shared_bytes = 160 * 1024;
+    t.tile_bytes = 24 << 10;
+    return t;
+}
+
+/*
+ * H200, CUDA 13.0, 2026-11-21, u32 at 2^28, 10, 50, 90% kept by flags and 50% by comparison, of the
+ * ideal: 8 + 8 warps and 24 KB tiles 0.740 0.851 0.870 0.575 (this row); 8 + 4 and 32 KB 0.606
+ * 0.688 0.751 0.350; 8 + 8 and 32 KB 0.626 0.702 0.759 0.594; 8 + 16 and 24 KB 0.732 0.856 0.864
+ * 0.568; 16 KB 0.378 0.481 0.586 0.406; 12 + 8 and 36 KB 0.635 0.723 0.786 0.468.
+ */
+constexpr CompactTuning compact_sm90()
+{
+    CompactTuning t = compact_sm80();
+    t.least_sm = 90, t.shared_bytes = 200 * 1024;
+    return t;
+}
+
+constexpr CompactTuning compact_rows[] = {compact_sm75(), compact_sm80_99kb(), compact_sm80(),
+                                          compact_sm90()};
+constexpr CompactTuning compact_tuning = row_for(compact_rows);
 
 } // namespace GPI_SPACE

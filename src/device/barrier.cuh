@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Barriers in shared memory that whole warps arrive at, and anybody waits for: those of the hardware
+ * (sm_80 and newer), otherwise words.
+ *
+ * A barrier passes through phases, and a phase ends with the last arrival that the barrier expects.
+ * To wait for parity 0 is to wait for the end of phases 0, 2, .., for parity 1 for that of the
+ * others: whoever waits for one phase after another alternates between them. What was written before
+ * an arrival is seen after a wait for its phase.
+ */
+#pragma once
+
+#include <cstdint>
+
+#include "device/warp.cuh"
+
+namespace GPI_SPACE
+{
+
+GPI_DEVICE uint32_t shared_address(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+#if GPI_SM >= 80
+
+/* Of a warp that arrives: each of its lanes does. */
+constexpr uint32_t barrier_warp_arrivals = 32;
+
+GPI_DEVICE void barrier_init(uint64_t *b, uint32_t arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals));
+}
+
+GPI_DEVICE void barrier_arrive_one(uint64_t *b)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(b)) : "memory");
+}
+
+GPI_DEVICE void barrier_arrive(uint64_t *b)
+{
+    barrier_arrive_one(b);
+}
+
+GPI_DEVICE void barrier_wait(uint64_t *b, uint32_t parity)
+{
+#if GPI_SM >= 90
+    asm volatile("{\n.reg .pred done;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+                 "@!done bra again;\n}" ::"r"(shared_address(b)),
+                 "r"(parity)
+                 : "memory");
+#else
+    uint32_t done;
+    do
+        asm volatile("{\n.reg .pred done;\n"
+                     "mbarrier.test_wait.parity.shared.b64 done, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, done;\n}"
+                     : "=r"(done)
+                     : "r"(shared_address(b)), "r"(parity)
+                     : "memory");
+    while (!done);
+#endif
+}
+
+#else
+
+/* Of a warp that arrives: one lane does for all. */
+constexpr uint32_t barrier_warp_arrivals = 1;
+
+/* The two words of a barrier. Nobody arrives in a phase before the last one has ended. */
+struct BarrierWords {
+    uint32_t missing; /* arrivals; expected in the high half */
+    uint32_t phase;   /* 0 or 1 */
+};
+
+GPI_DEVICE void barrier_init(uint64_t *b, uint32_t arrivals)
+{
+    *(BarrierWords *)b = {arrivals << 16 | arrivals, 0};
+}
+
+GPI_DEVICE void barrier_arrive_one(uint64_t *b)
+{
+    const uint32_t word = shared_address(b);
+    uint32_t before;
+    /* release: what this warp wrote; acquire: the last one passes on what the others did */
+    asm volatile("atom.acq_rel.cta.shared.add.u32 %0, [%1], -1;"
+                 : "=r"(before)
+                 : "r"(word)
+                 : "memory");
+    if ((before & 0xffff) != 1)
+        return;
+    asm volatile("{\n.reg .u32 phase;\n"
+                 "st.shared.u32 [%0], %1;\n"
+                 "ld.shared.u32 phase, [%0 + 4];\n"
+                 "xor.b32 phase, phase, 1;\n"
+                 "st.release.cta.shared.u32 [%0 + 4], phase;\n}" ::"r"(word),
+                 "r"((before & 0xffff0000) | before >> 16)
+                 : "memory");
+}
+
+GPI_DEVICE void barrier_arrive(uint64_t *b)
+{
+    __syncwarp();
+    if (lane_id() == 0)
+        barrier_arrive_one(b);
+}
+
+GPI_DEVICE void barrier_wait(uint64_t *b, uint32_t parity)
+{
+    uint32_t phase;
+    do
+        asm volatile("ld.acquire.cta.shared.u32 %0, [%1 + 4];"
+                     : "=r"(phase)
+                     : "r"(shared_address(b))
+                     : "memory");
+    while (phase == parity);
+}
+
+#endif
+
+/* After the barriers of a block are made, before __syncthreads(): a copy engine sees them too. */
+GPI_DEVICE void barrier_init_done()
+{
+#if GPI_SM >= 90
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+} // namespace GPI_SPACE
