@@ -9,11 +9,12 @@ using namespace GPI_SPACE::balance;
 
 template <class Key> static void bound(gp_context *ctx, const gpi_bound_args *a)
 {
-    uint64_t blocks = (a->m + bound_threads - 1) / bound_threads;
-    uint64_t most = (uint64_t)ctx->sm_count * blocks_per_sm;
-    bound_k<Key><<<(unsigned)(blocks < most ? blocks : most), bound_threads, 0, ctx->stream>>>(
-        (const Key *)a->sorted, a->n, (const Key *)a->needles, a->m, a->order, (Key)a->infinity,
-        a->upper, a->index_bytes == 8, a->out);
+    uint64_t blocks = (a->m + balance_tuning.bound_threads - 1) / balance_tuning.bound_threads;
+    uint64_t most = (uint64_t)ctx->sm_count * balance_tuning.blocks_per_sm;
+    bound_k<Key><<<(unsigned)(blocks < most ? blocks : most), balance_tuning.bound_threads, 0,
+                   ctx->stream>>>((const Key *)a->sorted, a->n, (const Key *)a->needles, a->m,
+                                  a->order, (Key)a->infinity, a->upper, a->index_bytes == 8,
+                                  a->out);
 }
 
 extern "C" void GPI_LAUNCHER(gpi_balance_bound)(gp_context *ctx, const gpi_bound_args *a)

@@ -6,12 +6,10 @@ extern "C" {
 #include "balance/balance_internal.h"
 }
 #include "device/search.cuh"
-#include "device/space.cuh"
+#include "tuning/balance_tuning.cuh"
 
 namespace GPI_SPACE::balance
 {
-
-constexpr int bound_threads = 256;
 
 /* The place of an item in gp's order, as an unsigned number. */
 template <class Key> GPI_DEVICE Key key_of(Key x, int order, Key infinity)
@@ -35,12 +33,12 @@ template <class Key> GPI_DEVICE Key key_of(Key x, int order, Key infinity)
  * all j < m.
  */
 template <class Key>
-__global__ void __launch_bounds__(bound_threads)
+__global__ void __launch_bounds__(balance_tuning.bound_threads)
     bound_k(const Key *__restrict__ sorted, uint64_t n, const Key *needles, uint64_t m, int order,
             Key infinity, bool upper, bool wide, void *out)
 {
-    for (uint64_t j = (uint64_t)blockIdx.x * bound_threads + threadIdx.x; j < m;
-         j += (uint64_t)gridDim.x * bound_threads) {
+    for (uint64_t j = (uint64_t)blockIdx.x * balance_tuning.bound_threads + threadIdx.x; j < m;
+         j += (uint64_t)gridDim.x * balance_tuning.bound_threads) {
         const Key needle = key_of(needles[j], order, infinity);
         const uint64_t found = partition_point(sorted, n, [=](Key x) {
             const Key key = key_of(x, order, infinity);

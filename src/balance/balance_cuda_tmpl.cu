@@ -20,14 +20,16 @@ struct tiling {
 static tiling tiling_of(const gp_context *ctx, const gpi_balance_args *a, uint32_t units)
 {
     uint64_t tiles = a->limit ? gpi_ceil_div(a->num_segments + a->limit, units) : 1;
-    uint64_t per_block = gpi_ceil_div(tiles, (uint64_t)ctx->sm_count * blocks_per_sm);
+    uint64_t per_block =
+        gpi_ceil_div(tiles, (uint64_t)ctx->sm_count * balance_tuning.blocks_per_sm);
     return {per_block, (unsigned)gpi_ceil_div(tiles, per_block)};
 }
 
 /* Blocks of a loop over n with a thread each. */
 static unsigned loop_blocks(const gp_context *ctx, uint64_t n)
 {
-    uint64_t blocks = gpi_min(gpi_ceil_div(n, threads), (uint64_t)ctx->sm_count * blocks_per_sm);
+    uint64_t blocks =
+        gpi_min(gpi_ceil_div(n, threads), (uint64_t)ctx->sm_count * balance_tuning.blocks_per_sm);
     return blocks ? (unsigned)blocks : 1;
 }
 
@@ -63,10 +65,11 @@ template <class Item> static void expand(gp_context *ctx, const gpi_balance_args
 
 static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
 {
-    uint64_t fit = expand_tile_bytes / a->item_bytes;
-    uint32_t units = (uint32_t)(fit < expand_units_min ? expand_units_min
-                                : fit < tile_units     ? fit
-                                                       : tile_units);
+    uint64_t fit = balance_tuning.expand_tile_bytes / a->item_bytes;
+    uint32_t units =
+        (uint32_t)(fit < balance_tuning.expand_units_min ? balance_tuning.expand_units_min
+                   : fit < tile_units                    ? fit
+                                                         : tile_units);
     tiling t = tiling_of(ctx, a, units);
     expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, units, t.tiles_per_block,

@@ -152,7 +152,7 @@ struct sources {
 GPI_DEVICE sources sources_of(const tile &t, uint64_t num_segments)
 {
     uint64_t first = min(t.s0, num_segments - 1);
-    return {first, (uint32_t)min(num_segments - 1 - first, (uint64_t)stage_items)};
+    return {first, (uint32_t)min(num_segments - 1 - first, (uint64_t)balance_tuning.stage_items)};
 }
 
 /*

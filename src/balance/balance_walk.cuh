@@ -13,7 +13,6 @@ extern "C" {
 #include "balance/balance_internal.h"
 }
 #include "device/search.cuh"
-#include "device/space.cuh"
 #include "device/warp.cuh"
 #include "device/report.cuh"
 #include "tuning/balance_tuning.cuh"
@@ -21,12 +20,12 @@ extern "C" {
 namespace GPI_SPACE::balance
 {
 
-constexpr int warps = workers / 32;
+constexpr int workers = balance_tuning.workers, warps = workers / 32;
 constexpr int threads = workers + 32; /* the last warp scouts: it finds where the next tile ends */
-constexpr uint32_t slice_items = stage_items / warps; /* of one warp */
+constexpr uint32_t slice_items = balance_tuning.stage_items / warps; /* of one warp */
 /* Less than the stage: the first item is staged up to 15 places in,
  * where its output's vector is. */
-constexpr uint32_t tile_units = stage_items - 16;
+constexpr uint32_t tile_units = balance_tuning.stage_items - 16;
 
 /* What all tiles of a launch share. */
 template <class Offset> struct segments {
@@ -52,7 +51,7 @@ template <class Offset> struct segments {
 };
 
 struct stage {
-    alignas(32) uint16_t heads[stage_items];
+    alignas(32) uint16_t heads[balance_tuning.stage_items];
     uint32_t carry[warps]; /* the head before each slice */
     uint64_t first;        /* segment where the block's first tile begins */
     uint64_t ends[2];      /* segments where tiles end, in turn */
@@ -151,7 +150,7 @@ GPI_DEVICE void work_on_tile(const segments<Offset> &g, const tile &t, stage &s,
     /* Nothing but empty segments. */
     if (t.i0 >= t.i1)
         return;
-    for (uint32_t i = threadIdx.x; i < stage_items / 8; i += workers)
+    for (uint32_t i = threadIdx.x; i < balance_tuning.stage_items / 8; i += workers)
         reinterpret_cast<uint4 *>(s.heads)[i] = make_uint4(0, 0, 0, 0);
     if (threadIdx.x < warps)
         s.carry[threadIdx.x] = 0;

@@ -17,7 +17,7 @@ template <class I>
 GPI_DEVICE void report_entry(const I *rows, const I *cols, const Shape &shape,
                              const gpi_reporter &of_rows, const gpi_reporter &of_cols)
 {
-    for (int k = 0; k < csr_items; k++) {
+    for (int k = 0; k < csr_tuning.items; k++) {
         const uint64_t i = csr_entry(k);
         if (i >= shape.n)
             return;
@@ -30,13 +30,14 @@ GPI_DEVICE void report_entry(const I *rows, const I *cols, const Shape &shape,
 
 /* keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and reported. */
 template <class I>
-__global__ __launch_bounds__(csr_threads) void csr_pack_k(const I *rows, const I *cols, Shape shape,
-                                                          uint64_t *keys, gpi_reporter of_rows,
-                                                          gpi_reporter of_cols)
+__global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *cols,
+                                                                 Shape shape, uint64_t *keys,
+                                                                 gpi_reporter of_rows,
+                                                                 gpi_reporter of_cols)
 {
     bool bad = false;
 #pragma unroll
-    for (int k = 0; k < csr_items; k++) {
+    for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= shape.n)
             break;
@@ -64,13 +65,13 @@ struct SortedKeys {
 };
 
 /* flags[i] = whether entry i is the first of its run. */
-static __global__ __launch_bounds__(csr_threads) void csr_heads_k(SortedKeys in, Shape shape,
-                                                                  bool duplicates_are_errors,
-                                                                  uint8_t *flags,
-                                                                  gpi_reporter reporter)
+static __global__ __launch_bounds__(csr_tuning.threads) void csr_heads_k(SortedKeys in, Shape shape,
+                                                                         bool duplicates_are_errors,
+                                                                         uint8_t *flags,
+                                                                         gpi_reporter reporter)
 {
 #pragma unroll
-    for (int k = 0; k < csr_items; k++) {
+    for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= shape.n)
             break;
@@ -84,12 +85,13 @@ static __global__ __launch_bounds__(csr_threads) void csr_heads_k(SortedKeys in,
 
 /* The column of every first entry goes to its place; without flags every entry is one. */
 template <class I>
-__global__ __launch_bounds__(csr_threads) void csr_cols_k(SortedKeys in, Shape shape,
-                                                          const uint8_t *flags, Positions positions,
-                                                          I *out_cols, uint64_t *out_nnz)
+__global__ __launch_bounds__(csr_tuning.threads) void csr_cols_k(SortedKeys in, Shape shape,
+                                                                 const uint8_t *flags,
+                                                                 Positions positions, I *out_cols,
+                                                                 uint64_t *out_nnz)
 {
 #pragma unroll
-    for (int k = 0; k < csr_items; k++) {
+    for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= shape.n)
             break;

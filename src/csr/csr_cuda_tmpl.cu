@@ -26,9 +26,9 @@ gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, uint64
                           uint64_t num_rows, void *out, const gpi_reporter &reporter)
 {
     const uint32_t entry_blocks = blocks_for<csr_tile, GPI_MAX_N + 1>(n + 1);
-    const uint32_t fill_blocks =
-        blocks_for<csr_threads / 32, GPI_MAX_N / pointer_block + 1>((num_rows + 1) / pointer_block);
-    csr_pointers_k<<<entry_blocks + fill_blocks, csr_threads, 0, ctx->stream>>>(
+    const uint32_t fill_blocks = blocks_for<csr_tuning.threads / 32, GPI_MAX_N / pointer_block + 1>(
+        (num_rows + 1) / pointer_block);
+    csr_pointers_k<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
         in, n, num_rows, (O *)out, entry_blocks, reporter);
     return gpi_cuda_launched(ctx, f);
 }
@@ -45,7 +45,7 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
     static const char f[] = "gp_csr_row_pointers_unsorted";
     GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
     if (args->nnz)
-        csr_count_k<<<blocks_for<csr_tile>(args->nnz), csr_threads, 0, ctx->stream>>>(
+        csr_count_k<<<blocks_for<csr_tile>(args->nnz), csr_tuning.threads, 0, ctx->stream>>>(
             (const I *)args->rows, args->nnz, args->num_rows, (O *)args->row_pointers,
             gpi_reporter_of(ctx, "rows", args->index_dtype));
     return gpi_cuda_launched(ctx, f);
@@ -53,11 +53,12 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
 
 gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
 {
-    constexpr uint64_t most = (uint64_t)csr_threads << 20; /* rows: 2^40 take too many blocks */
+    constexpr uint64_t most = (uint64_t)csr_tuning.threads
+                              << 20; /* rows: 2^40 take too many blocks */
     const uint32_t blocks =
-        blocks_for<csr_threads, most>(a->num_rows < most ? a->num_rows + 1 : most);
+        blocks_for<csr_tuning.threads, most>(a->num_rows < most ? a->num_rows + 1 : most);
     GPI_TRY(gpi_cuda_fill(ctx, found, 0xff, sizeof *found));
-    csr_check_k<<<blocks, csr_threads, 0, ctx->stream>>>(
+    csr_check_k<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
         (const O *)a->row_pointers, (const I *)a->cols, a->num_rows, a->num_cols, a->nnz, found);
     return gpi_cuda_launched(ctx, "gp_check_csr");
 }
@@ -88,7 +89,7 @@ Shape shape_of(const gpi_csr_coo *c)
 
 gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
 {
-    csr_pack_k<<<blocks_for<csr_tile>(c->nnz), csr_threads, 0, ctx->stream>>>(
+    csr_pack_k<<<blocks_for<csr_tile>(c->nnz), csr_tuning.threads, 0, ctx->stream>>>(
         (const I *)c->rows, (const I *)c->cols, shape_of(c), keys,
         gpi_reporter_of(ctx, c->names[0], c->index_dtype),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype));
@@ -98,7 +99,7 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
 gp_status heads(gp_context *ctx, const gpi_csr_sorted *s, uint8_t *flags)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
-    csr_heads_k<<<blocks_for<csr_tile>(s->c->nnz), csr_threads, 0, ctx->stream>>>(
+    csr_heads_k<<<blocks_for<csr_tile>(s->c->nnz), csr_tuning.threads, 0, ctx->stream>>>(
         in, shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags,
         gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
     return gpi_cuda_launched(ctx, s->c->function);
@@ -112,7 +113,7 @@ Positions positions_of(const gpi_csr_sorted *s)
 gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
-    csr_cols_k<<<blocks_for<csr_tile>(s->c->nnz), csr_threads, 0, ctx->stream>>>(
+    csr_cols_k<<<blocks_for<csr_tile>(s->c->nnz), csr_tuning.threads, 0, ctx->stream>>>(
         in, shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz);
     return gpi_cuda_launched(ctx, s->c->function);
 }

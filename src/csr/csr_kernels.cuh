@@ -6,22 +6,23 @@
 #include "device/epoch.cuh"
 #include "device/warp.cuh"
 #include "device/report.cuh"
+#include "tuning/csr_tuning.cuh"
 
 namespace GPI_SPACE
 {
 
 /* Most kernels of this room: blocks of 256 threads, a tile of 4 entries per thread, striped. */
-constexpr int csr_threads = 256, csr_items = 4, csr_tile = csr_threads * csr_items;
+constexpr int csr_tile = csr_tuning.threads * csr_tuning.items;
 
 GPI_DEVICE uint64_t csr_entry(int k)
 {
-    return (uint64_t)blockIdx.x * csr_tile + (uint64_t)k * csr_threads + threadIdx.x;
+    return (uint64_t)blockIdx.x * csr_tile + (uint64_t)k * csr_tuning.threads + threadIdx.x;
 }
 
 /* ---- row pointers ---- */
 
 /* Pointers are filled in blocks of this many where a gap covers the block. */
-constexpr uint64_t pointer_block = 1024;
+constexpr uint64_t pointer_block = csr_tuning.pointer_block;
 
 /* Rows as the caller gave them: entry i is element i of the result. */
 template <class I> struct PlainRows {
@@ -38,7 +39,7 @@ template <class I> struct PlainRows {
     /* By a thread one of whose entries is out of range, or below the one before it. */
     GPI_DEVICE void report_first(uint64_t n, uint64_t num_rows, const gpi_reporter &reporter) const
     {
-        for (int k = 0; k < csr_items; k++) {
+        for (int k = 0; k < csr_tuning.items; k++) {
             const uint64_t i = csr_entry(k);
             if (i < n && i > 0 && rows[i] < rows[i - 1])
                 return report(reporter, GPI_RULE_FALLS, i, rows[i], rows[i - 1]);
@@ -152,18 +153,19 @@ GPI_DEVICE void fill_gap(const Rows &in, uint64_t block, uint64_t n, uint64_t nu
  * otherwise pointers are unspecified, and nothing outside them is written.
  */
 template <class O, class Rows>
-__global__
-__launch_bounds__(csr_threads) void csr_pointers_k(Rows in, uint64_t n, uint64_t num_rows, O *out,
-                                                   uint64_t entry_blocks, gpi_reporter reporter)
+__global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, uint64_t n,
+                                                                     uint64_t num_rows, O *out,
+                                                                     uint64_t entry_blocks,
+                                                                     gpi_reporter reporter)
 {
     if (blockIdx.x >= entry_blocks) {
-        uint64_t warp = (blockIdx.x - entry_blocks) * (csr_threads / 32) + threadIdx.x / 32;
+        uint64_t warp = (blockIdx.x - entry_blocks) * (csr_tuning.threads / 32) + threadIdx.x / 32;
         fill_gap(in, warp, n, num_rows, out);
         return;
     }
     bool bad = false;
 #pragma unroll
-    for (int k = 0; k < csr_items; k++)
+    for (int k = 0; k < csr_tuning.items; k++)
         bad |= pointers_of_entry(in, csr_entry(k), n, num_rows, out);
     if (bad)
         in.report_first(n, num_rows, reporter);
@@ -181,12 +183,12 @@ GPI_DEVICE void count_one(uint64_t *count)
 
 /* counts[rows[i]]++; counts start at 0. */
 template <class I, class O>
-__global__ __launch_bounds__(csr_threads) void csr_count_k(const I *rows, uint64_t n,
-                                                           uint64_t num_rows, O *counts,
-                                                           gpi_reporter reporter)
+__global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(const I *rows, uint64_t n,
+                                                                  uint64_t num_rows, O *counts,
+                                                                  gpi_reporter reporter)
 {
 #pragma unroll
-    for (int k = 0; k < csr_items; k++) {
+    for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= n)
             break;
@@ -231,12 +233,13 @@ GPI_DEVICE uint64_t check_row(const O *pointers, const I *cols, uint64_t r, uint
 
 /* Grid: any; a warp takes 32 neighbouring rows at a time. *found starts as GPI_CSR_VALID. */
 template <class I, class O>
-__global__ __launch_bounds__(csr_threads) void csr_check_k(const O *pointers, const I *cols,
-                                                           uint64_t num_rows, uint64_t num_cols,
-                                                           uint64_t nnz, uint64_t *found)
+__global__ __launch_bounds__(csr_tuning.threads) void csr_check_k(const O *pointers, const I *cols,
+                                                                  uint64_t num_rows,
+                                                                  uint64_t num_cols, uint64_t nnz,
+                                                                  uint64_t *found)
 {
-    uint64_t warp = (uint64_t)blockIdx.x * (csr_threads / 32) + threadIdx.x / 32;
-    const uint64_t step = (uint64_t)gridDim.x * csr_threads;
+    uint64_t warp = (uint64_t)blockIdx.x * (csr_tuning.threads / 32) + threadIdx.x / 32;
+    const uint64_t step = (uint64_t)gridDim.x * csr_tuning.threads;
     uint64_t worst = GPI_CSR_VALID;
     for (uint64_t first = warp * 32; first < num_rows && worst == GPI_CSR_VALID; first += step) {
         const uint64_t end = first + 32 < num_rows ? first + 32 : num_rows;

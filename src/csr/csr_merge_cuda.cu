@@ -21,14 +21,14 @@ struct Call {
 
 template <class S> void pick(const Call &call)
 {
-    csr_pick_k<<<call.blocks, csr_threads, 0, call.ctx->stream>>>(
+    csr_pick_k<<<call.blocks, csr_tuning.threads, 0, call.ctx->stream>>>(
         (const S *)call.values, call.runs, call.c->duplicates == GP_DUPLICATES_LAST,
         (S *)call.c->out_values);
 }
 
 template <class Op, class A, class S> void fold(const Call &call)
 {
-    csr_merge_k<Op, A, S><<<call.blocks, csr_threads, 0, call.ctx->stream>>>(
+    csr_merge_k<Op, A, S><<<call.blocks, csr_tuning.threads, 0, call.ctx->stream>>>(
         (const S *)call.values, call.runs, (S *)call.c->out_values);
 }
 

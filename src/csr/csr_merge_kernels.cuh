@@ -108,9 +108,10 @@ GPI_DEVICE A fold_long(const S *values, const Runs &runs, uint64_t i, A a)
 /* The value of every run at its place. Lanes fold runs up to 32;
  * longer ones are left to the warp. */
 template <class Op, class A, class S>
-__global__ __launch_bounds__(csr_threads) void csr_merge_k(const S *values, Runs runs, S *out)
+__global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *values, Runs runs,
+                                                                  S *out)
 {
-    for (int k = 0; k < csr_items; k++) {
+    for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k), end = i;
         bool head = i < runs.n && runs.flags[i];
         A a = A();
@@ -131,10 +132,10 @@ __global__ __launch_bounds__(csr_threads) void csr_merge_k(const S *values, Runs
 
 /* The first or the last value of every run at its place. */
 template <class S>
-__global__ __launch_bounds__(csr_threads) void csr_pick_k(const S *values, Runs runs, bool last,
-                                                          S *out)
+__global__ __launch_bounds__(csr_tuning.threads) void csr_pick_k(const S *values, Runs runs,
+                                                                 bool last, S *out)
 {
-    for (int k = 0; k < csr_items; k++) {
+    for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= runs.n)
             return;

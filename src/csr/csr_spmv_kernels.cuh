@@ -9,7 +9,8 @@
 namespace GPI_SPACE
 {
 
-constexpr int spmv_threads = 256, spmv_items = GPI_CSR_SPMV_TILE_CUDA / spmv_threads;
+constexpr int spmv_threads = csr_tuning.spmv_threads,
+              spmv_items = GPI_CSR_SPMV_TILE_CUDA / spmv_threads;
 
 /* tile_rows[t] = row ends before tile t; one thread per tile, tiles + 1 of them. */
 template <class O>

@@ -19,8 +19,8 @@ constexpr uint64_t block_items_max = (uint64_t)1 << 31;
 
 static uint32_t grid_of(const gp_context *ctx, uint64_t n)
 {
-    constexpr uint64_t per_block = (uint64_t)histogram_threads * 16 / sizeof(Stored);
-    if (n <= per_block * histogram_vectors)
+    constexpr uint64_t per_block = (uint64_t)histogram_tuning.threads * 16 / sizeof(Stored);
+    if (n <= per_block * histogram_tuning.vectors)
         return 1;
     uint64_t blocks = (n + per_block - 1) / per_block;
     return (uint32_t)(blocks < (uint64_t)ctx->sm_count ? blocks : (uint64_t)ctx->sm_count);
@@ -95,7 +95,7 @@ static void launch_shared(const gp_context *ctx, const gpi_histogram_args *a, Bi
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     for (uint64_t done = 0; done < a->n; done += slice) {
         out.n = a->n - done < slice ? a->n - done : slice;
-        kernel<<<grid, histogram_threads, bytes, ctx->stream>>>(bin, in + done, shape, out);
+        kernel<<<grid, histogram_tuning.threads, bytes, ctx->stream>>>(bin, in + done, shape, out);
     }
 }
 
@@ -113,7 +113,7 @@ static void launch(const gp_context *ctx, const gpi_histogram_args *a, Bin bin,
         return launch_shared<by_value>(ctx, a, bin, shape, edges_bytes);
     if constexpr (!by_value) {
         clear(ctx, a);
-        count_global_k<<<grid, histogram_threads, 0, ctx->stream>>>(
+        count_global_k<<<grid, histogram_tuning.threads, 0, ctx->stream>>>(
             bin, static_cast<const Stored *>(a->in), out_of(a));
     }
 }

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "device/ops.cuh"
-#include "device/space.cuh"
+#include "tuning/histogram_tuning.cuh"
 #include "histogram/histogram_internal.h"
 
 namespace GPI_SPACE
@@ -106,9 +106,6 @@ template <class S, class V> GPI_DEVICE void stage_edges(BinEdges<S, V> &bin, voi
 
 /* ---- the loop over the input ---- */
 
-constexpr int histogram_threads = 1024;
-constexpr int histogram_vectors = 4; /* 16-byte loads in flight per thread, and as many in use */
-
 template <class S> union Vector {
     uint4 whole;
     S item[16 / sizeof(S)];
@@ -138,10 +135,10 @@ template <class S> struct Middle {
 
 template <class S>
 GPI_DEVICE void load_vectors(const Middle<S> &middle, uint64_t first, uint64_t stride,
-                             Vector<S> (&v)[histogram_vectors])
+                             Vector<S> (&v)[histogram_tuning.vectors])
 {
 #pragma unroll
-    for (int k = 0; k < histogram_vectors; k++)
+    for (int k = 0; k < histogram_tuning.vectors; k++)
         if (first + k * stride < middle.count)
             v[k].whole = __ldcs(middle.vectors() + first + k * stride);
 }
@@ -155,8 +152,8 @@ template <class S, class F> GPI_DEVICE void for_each_item(const S *in, uint64_t 
     constexpr int per = 16 / sizeof(S);
     const Middle<S> middle(in, n);
     const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
-    const uint64_t step = stride * histogram_vectors;
-    Vector<S> current[histogram_vectors], next[histogram_vectors];
+    const uint64_t step = stride * histogram_tuning.vectors;
+    Vector<S> current[histogram_tuning.vectors], next[histogram_tuning.vectors];
     uint64_t first = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
 
     if (first < middle.head)
@@ -167,7 +164,7 @@ template <class S, class F> GPI_DEVICE void for_each_item(const S *in, uint64_t 
     for (; first < middle.count; first += step) {
         load_vectors(middle, first + step, stride, next);
 #pragma unroll
-        for (int k = 0; k < histogram_vectors; k++) {
+        for (int k = 0; k < histogram_tuning.vectors; k++) {
             if (first + k * stride < middle.count) {
 #pragma unroll
                 for (int i = 0; i < per; i++)
@@ -175,7 +172,7 @@ template <class S, class F> GPI_DEVICE void for_each_item(const S *in, uint64_t 
             }
         }
 #pragma unroll
-        for (int k = 0; k < histogram_vectors; k++)
+        for (int k = 0; k < histogram_tuning.vectors; k++)
             current[k] = next[k];
     }
 }
@@ -276,13 +273,13 @@ struct SharedShape {
 /*
  * Count in shared memory, then add the table to the result.
  *
- * Grid: at most one block per multiprocessor, histogram_threads each. Dynamic shared memory:
+ * Grid: at most one block per multiprocessor, histogram_tuning.threads each. Dynamic shared memory:
  * table_words counters, and the edges if they are staged. A block sees fewer than 2^32 items, so
  * its counters do not wrap. by_value: rows are the 256 values of an 8-bit dtype, binned at the end;
  * otherwise rows are bins. After: out.counts and out.outside hold or have got the counts of [0, n).
  */
 template <bool by_value, class Bin>
-__global__ void __launch_bounds__(histogram_threads, 1)
+__global__ void __launch_bounds__(histogram_tuning.threads, 1)
     count_shared_k(Bin bin, const typename Bin::Stored *in, SharedShape shape, HistogramOut out)
 {
     extern __shared__ __align__(16) uint32_t s_memory[];
@@ -329,13 +326,13 @@ __global__ void __launch_bounds__(histogram_threads, 1)
 /*
  * Count by global atomics.
  *
- * Grid: any, histogram_threads each. A thread adds up runs of equal bins first, so constant
+ * Grid: any, histogram_tuning.threads each. A thread adds up runs of equal bins first, so constant
  * and sorted input does not serialise on one counter. out.store must not be set. The input is
  * read past the cache's normal order (streaming loads), so that the counters stay in L2.
  * After: as count_shared_k.
  */
 template <class Bin>
-__global__ void __launch_bounds__(histogram_threads, 1)
+__global__ void __launch_bounds__(histogram_tuning.threads, 1)
     count_global_k(Bin bin, const typename Bin::Stored *in, HistogramOut out)
 {
     uint32_t open = no_bin, run = 0;

@@ -17,14 +17,14 @@ template <class Key> void merge(gp_context *ctx, const gpi_merge_job *j, uint64_
     const uint32_t tiles = blocks_for<tile>(j->num_a + j->num_b);
     const KeyOrder<Key> order(j->order);
     const MergeInput<Key> in = {(const Key *)j->keys_a, (const Key *)j->keys_b, j->num_a, j->num_b};
-    const uint32_t cut_blocks = tiles / merge_threads + 1;
-    merge_cut_k<<<cut_blocks, merge_threads, 0, ctx->stream>>>(order, in, tiles, cuts);
+    const uint32_t cut_blocks = tiles / merge_tuning.threads + 1;
+    merge_cut_k<<<cut_blocks, merge_tuning.threads, 0, ctx->stream>>>(order, in, tiles, cuts);
     if (j->value_bytes)
-        merge_tile_k<Key, true><<<tiles, merge_threads, 0, ctx->stream>>>(
+        merge_tile_k<Key, true><<<tiles, merge_tuning.threads, 0, ctx->stream>>>(
             order, in, cuts, (Key *)j->keys_out, j->values_a, j->values_b, (uint32_t)j->value_bytes,
             j->values_out);
     else
-        merge_tile_k<Key, false><<<tiles, merge_threads, 0, ctx->stream>>>(
+        merge_tile_k<Key, false><<<tiles, merge_tuning.threads, 0, ctx->stream>>>(
             order, in, cuts, (Key *)j->keys_out, nullptr, nullptr, 0, nullptr);
 }
 

@@ -43,10 +43,10 @@ GPI_DEVICE Size merge_items_of_a(const KeyOrder<Key> &order, const Key *a, Size 
 /* cuts[t] = items of a before tile t, for t up to the number of tiles.
  * A thread per cut, 256 threads. */
 template <class Key>
-__global__ void __launch_bounds__(merge_threads)
+__global__ void __launch_bounds__(merge_tuning.threads)
     merge_cut_k(KeyOrder<Key> order, MergeInput<Key> in, uint64_t tiles, uint64_t *cuts)
 {
-    const uint64_t t = (uint64_t)blockIdx.x * merge_threads + threadIdx.x;
+    const uint64_t t = (uint64_t)blockIdx.x * merge_tuning.threads + threadIdx.x;
     const uint64_t n = in.num_a + in.num_b, d = t * MergeShape<Key>::tile;
     if (t <= tiles)
         cuts[t] = merge_items_of_a(order, in.a, in.num_a, in.b, in.num_b, d < n ? d : n);
@@ -110,7 +110,7 @@ GPI_DEVICE void merge_move(const MergeTile &t, const uint16_t *s_from, const voi
     const Unit *a = (const Unit *)values_a + t.a * units;
     const Unit *b = (const Unit *)values_b + t.b * units;
     Unit *out = (Unit *)values_out + t.out * units;
-    for (uint32_t u = threadIdx.x; u < t.count * units; u += merge_threads) {
+    for (uint32_t u = threadIdx.x; u < t.count * units; u += merge_tuning.threads) {
         const uint32_t i = units == 1 ? u : u / units, k = u - i * units, from = s_from[i];
         out[u] = from < (uint32_t)t.num_a ? a[from * units + k]
                                           : b[(from - (uint32_t)t.num_a) * units + k];
@@ -138,7 +138,7 @@ GPI_DEVICE void merge_values(const MergeTile &t, const uint16_t *s_from, const v
  * if Pairs, their origins. After: the tile's part of both outputs.
  */
 template <class Key, bool Pairs>
-__global__ void __launch_bounds__(merge_threads)
+__global__ void __launch_bounds__(merge_tuning.threads)
     merge_tile_k(KeyOrder<Key> order, MergeInput<Key> in, const uint64_t *cuts, Key *keys_out,
                  const void *values_a, const void *values_b, uint32_t value_bytes, void *values_out)
 {
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(merge_threads)
     __shared__ uint16_t s_from[Pairs ? tile : 1];
     const MergeTile t = merge_tile_of(in, cuts);
     /* 1. Load both parts. */
-    for (int i = threadIdx.x; i < t.count; i += merge_threads) {
+    for (int i = threadIdx.x; i < t.count; i += merge_tuning.threads) {
         const uint64_t b = t.b + (uint64_t)(i - t.num_a);
         s_keys[i] = i < t.num_a ? in.a[t.a + i] : in.b[min(b, in.num_b - 1)];
     }
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(merge_threads)
     /* 2. Merge them. */
     merge_in_shared(order, t, s_keys, Pairs ? s_from : nullptr);
     /* 3. Write keys, then values, whose neighbours come mostly from neighbours. */
-    for (int i = threadIdx.x; i < t.count; i += merge_threads)
+    for (int i = threadIdx.x; i < t.count; i += merge_tuning.threads)
         keys_out[t.out + i] = s_keys[i];
     if (Pairs)
         merge_values(t, s_from, values_a, values_b, value_bytes, values_out);

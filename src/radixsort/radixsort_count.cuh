@@ -75,9 +75,9 @@ GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t one_i
 template <class K> struct DigitCounts {
     static constexpr int passes = sizeof(K);
     static constexpr int one_column = passes * radix_bins * (int)sizeof(uint32_t);
-    static constexpr int columns = 32 * one_column <= radix_shared_bytes   ? 32
-                                   : 16 * one_column <= radix_shared_bytes ? 16
-                                                                           : 4;
+    static constexpr int columns = 32 * one_column <= radix_tuning.shared_bytes   ? 32
+                                   : 16 * one_column <= radix_tuning.shared_bytes ? 16
+                                                                                  : 4;
     static constexpr int shared_bytes = columns * one_column;
 };
 
@@ -277,7 +277,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
             count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
 #pragma unroll
         for (uint32_t j = 0; j < plan_batch; j++) {
-            if (count[j] > sample / (radix_units_few * 5 / 4))
+            if (count[j] > sample / (radix_tuning.units_few * 5 / 4))
                 atomicAdd(&crowd, count[j]);
             if (count[j] > sample * 2 / job.units_even)
                 atomicMax(&most, count[j]);
@@ -285,7 +285,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
     }
     __syncthreads();
     if (threadIdx.x == 0)
-        job.plan->crowded = most > 0 && crowd < sample - sample / (radix_units_rest / 2);
+        job.plan->crowded = most > 0 && crowd < sample - sample / (radix_tuning.units_rest / 2);
 }
 
 /*
@@ -307,7 +307,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         sum += count;
         most = count > most ? count : most;
         excess += count > job.bucket_most ? count : 0;
-        crowd += count > job.n / radix_units_few ? count : 0;
+        crowd += count > job.n / radix_tuning.units_few ? count : 0;
     }
 #pragma unroll
     for (int d = 16; d; d >>= 1) {
@@ -334,8 +334,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     }
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits = sorted || job.large_fit(most, excess);
-    const bool few = crowd >= job.n - job.n / radix_units_rest;
-    const bool even = most < job.n / job.units_even && varying_digits(job) >= radix_units_digits;
+    const bool few = crowd >= job.n - job.n / radix_tuning.units_rest;
+    const bool even =
+        most < job.n / job.units_even && varying_digits(job) >= radix_tuning.units_digits;
     const bool by_units = job.by_units && (few || even);
     if (threadIdx.x == 0) {
         job.plan->route = fits       ? gpi_radix_by_buckets

@@ -12,9 +12,12 @@ namespace GPI_SPACE
 
 template <class K> struct Counting {
     static constexpr int values = 1 << 8 * sizeof(K);
-    /* All values of 8 bits fit a block's counters, in columns; of 16 bits a half does, and the
-     * blocks of a pair read the same keys for a half each. */
-    static constexpr int parts = sizeof(K) == 1 ? 1 : 2;
+    /* All values of 8 bits fit a block's counters, in columns; of 16 bits a half or a quarter does,
+     * and as many blocks read the same keys for a part each. */
+    static constexpr int half_bytes = values / 2 * (int)sizeof(uint32_t);
+    static constexpr int parts = sizeof(K) == 1                            ? 1
+                                 : half_bytes <= radix_tuning.shared_bytes ? 2
+                                                                           : 4;
     static constexpr int threads = sizeof(K) == 1 ? 512 : 1024;
     static constexpr int shared_bytes =
         sizeof(K) == 1 ? DigitCounts<K>::shared_bytes : values / parts * (int)sizeof(uint32_t);

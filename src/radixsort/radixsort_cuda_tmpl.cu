@@ -4,18 +4,18 @@
 
 #include <cuda_runtime.h>
 
+#include "tuning/radixsort_tuning.cuh"
+
 namespace GPI_SPACE
 {
 namespace
 {
 
-constexpr uint64_t blocks_per_sm = 32;
-
 /* Enough blocks for one item per thread, but no more than keep the device busy. */
 unsigned grid_for(const gp_context *ctx, uint64_t n)
 {
     const uint64_t blocks = (n + around_threads - 1) / around_threads;
-    const uint64_t most = blocks_per_sm * (uint64_t)ctx->sm_count;
+    const uint64_t most = radix_tuning.elementwise_blocks_per_sm * (uint64_t)ctx->sm_count;
     return (unsigned)(blocks < most ? blocks : most);
 }
 

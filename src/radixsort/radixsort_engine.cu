@@ -55,13 +55,13 @@ template <bool FLOAT, int VB> struct Shapes {
     static constexpr int bucket_most = bucket.threads * bucket.items;
     using Local = Bucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Fine = FineBucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
-    using Wide = FineBucket<Key, FLOAT, VB, bucket.threads, radix_wide_items, uint64_t>;
+    using Wide = FineBucket<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
     static constexpr int local_shared = sizeof(typename Local::Shared) >
                                                 sizeof(typename Fine::Shared)
                                             ? sizeof(typename Local::Shared)
                                             : sizeof(typename Fine::Shared);
     static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
-    static_assert(local_shared <= radix_shared_bytes, "a bucket must fit");
+    static_assert(local_shared <= radix_tuning.shared_bytes, "a bucket must fit");
     static_assert(!VB || sizeof(Key) != 4 || sizeof(typename Wide::Shared) <= local_shared,
                   "also with wide words");
 };
@@ -83,7 +83,7 @@ gp_status add_local(gp_context *ctx, const char *function,
 
 /* Keys alone that are counted instead of moved; a table of 2^16 counts has to be worth it. */
 constexpr uint64_t counted_from = sizeof(Key) == 1   ? 1
-                                  : sizeof(Key) == 2 ? radix_counted_items
+                                  : sizeof(Key) == 2 ? radix_tuning.counted_items
                                                      : UINT64_MAX;
 
 template <bool FLOAT, class K>

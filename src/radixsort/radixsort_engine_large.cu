@@ -15,10 +15,10 @@ template <int VB>
 gp_status add_spread(gp_context *ctx, const char *function,
                      const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
-    constexpr int T = radix_tile_threads, I = radix_spread_items_of(sizeof(Key), VB);
+    constexpr int T = radix_tuning.tile_threads, I = radix_spread_items_of(sizeof(Key), VB);
     using Work = Spread<Key, true, VB, T, I>;
     constexpr int shared = Work::shared_bytes;
-    static_assert(shared <= radix_shared_bytes, "a tile must fit");
+    static_assert(shared <= radix_tuning.shared_bytes, "a tile must fit");
     static uint64_t allowed;
     auto kernel = radix_spread_k<Key, true, VB, T, I>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
@@ -30,7 +30,7 @@ template <int VB>
 void add_large(const gp_context *ctx, const RadixJob<Key, typename Payload<VB>::type> &job,
                LaunchList &list)
 {
-    constexpr int T = radix_tile_threads, blocks_per_sm = 2;
+    constexpr int T = radix_tuning.tile_threads, blocks_per_sm = 2;
     list.add(launch_of(radix_large_k<Key, true, VB, T>, blocks_per_sm * (unsigned)ctx->sm_count, T,
                        0, job));
 }

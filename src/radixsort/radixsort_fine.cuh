@@ -39,7 +39,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     using KeyWord = RadixWord<K>;
     static constexpr bool pairs = VB > 0;
     static constexpr int warps = T / 32, most = T * I;
-    static constexpr int bin_bits = radix_fine_bits, bins = 1 << bin_bits;
+    static constexpr int bin_bits = radix_tuning.fine_bits, bins = 1 << bin_bits;
     static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
     static constexpr int largest_bin = 16;
     /* Values pass through shared memory where the counts were. */

@@ -2,7 +2,7 @@
 /* Words out of rows and columns, and back, on CUDA. */
 #include <cuda_runtime.h>
 
-#include "device/space.cuh"
+#include "tuning/radixsort_tuning.cuh"
 
 extern "C" {
 #include "radixsort/radixsort_lexsort.h"
@@ -14,7 +14,6 @@ namespace
 {
 
 constexpr int lex_threads = 256;
-constexpr uint64_t lex_blocks_per_sm = 32;
 
 /* words[i] = rows[i] << col_bits | cols[i]. Any grid of 256 threads. */
 template <class Pair, class Word>
@@ -43,7 +42,7 @@ __global__ void __launch_bounds__(lex_threads)
 unsigned grid_for(const gp_context *ctx, uint64_t n)
 {
     const uint64_t blocks = (n + lex_threads - 1) / lex_threads;
-    const uint64_t most = lex_blocks_per_sm * (uint64_t)ctx->sm_count;
+    const uint64_t most = radix_tuning.elementwise_blocks_per_sm * (uint64_t)ctx->sm_count;
     return (unsigned)(blocks < most ? blocks : most);
 }
 

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(T, BLOCKS)
     const int count = (int)(end - first);
     if constexpr (radix_has_buckets<K>) {
         using Fine = FineBucket<K, FLOAT, VB, T, I>;
-        using Wide = FineBucket<K, FLOAT, VB, T, radix_wide_items, uint64_t>;
+        using Wide = FineBucket<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
         using Large = LargeBucket<K, FLOAT, VB, T>;
         if (end - first > Local::most) {
             Large::sort({job, *(typename Large::Shared *)memory, first, end - first, base}, from,

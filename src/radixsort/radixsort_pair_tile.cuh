@@ -24,7 +24,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     using G = Group<threads>;
     static constexpr int warps = threads / 32, items = threads * I;
     static_assert(threads >= radix_bins, "a bin is a thread's");
-    static_assert(I % 4 == 0 && I >= radix_probe_rows, "rows are held in fours");
+    static_assert(I % 4 == 0 && I >= radix_tuning.probe_rows, "rows are held in fours");
     static_assert(items <= 1 << 16, "places in a tile are held in halves of words");
 
     struct OfGroup {
@@ -110,7 +110,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
 
     /* Rows are read and written in batches: the compiler does not know that shared memory that is
      * written is not what is read next. */
-    static constexpr int batch = sizeof(K) == 8 ? radix_batch_rows / 2 : radix_batch_rows;
+    static constexpr int batch =
+        sizeof(K) == 8 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
 
     GPI_DEVICE void read_digits(const Span &span, Ranks &r) const
     {

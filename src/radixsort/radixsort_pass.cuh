@@ -182,8 +182,8 @@ template <class K, class Tile_, class Way_, int BYTES> struct GroupSplit {
 };
 
 template <class K, bool FLOAT, int VB, int T, int I, class Way>
-using PairSplit =
-    GroupSplit<K, PairTile<K, FLOAT, VB, T, I, typename Way::Digit>, Way, radix_look_back_bytes>;
+using PairSplit = GroupSplit<K, PairTile<K, FLOAT, VB, T, I, typename Way::Digit>, Way,
+                             radix_tuning.look_back_bytes>;
 
 /* Splits of pairs by a group, tile after tile. */
 template <class K, bool FLOAT, int VB, int T, int I, class Way>
@@ -272,7 +272,7 @@ struct PairSplitter : PairSplit<K, FLOAT, VB, T, I, Way> {
 
 template <class K, bool FLOAT, bool STABLE, int T, int I, class Way>
 using KeySplit = GroupSplit<K, KeyTile<K, FLOAT, STABLE, T, I, typename Way::Digit>, Way,
-                            STABLE ? radix_look_back_bytes : 0>;
+                            STABLE ? radix_tuning.look_back_bytes : 0>;
 
 /* Splits of keys by a group, tile after tile. */
 template <class K, bool FLOAT, bool STABLE, int T, int I, class Way>

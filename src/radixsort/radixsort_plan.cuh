@@ -183,15 +183,15 @@ template <class K> struct RadixKeys {
      * most items, all of them excess. */
     GPI_DEVICE bool large_fit(uint32_t most, uint32_t excess) const
     {
-        const uint64_t share = n / radix_large_share, twice = 2 * (uint64_t)bucket_most;
+        const uint64_t share = n / radix_tuning.large_share, twice = 2 * (uint64_t)bucket_most;
         return most <= bucket_most ||
-               (most <= (share > twice ? share : twice) && excess < n / radix_large_excess);
+               (most <= (share > twice ? share : twice) && excess < n / radix_tuning.large_excess);
     }
 
     /* Words of states, which are counts with two bits more. */
     GPI_DEVICE bool narrow_states() const
     {
-        return n < radix_narrow_items;
+        return n < radix_tuning.narrow_items;
     }
 
     /* By all threads of a launch of blocks of T. */

@@ -29,10 +29,10 @@ static uint64_t bucket_mean_most(uint64_t bucket_most)
 /* Buckets for n items as large as shared memory allows, or 0 if there cannot be enough of them. */
 static int few_bits_of(uint64_t n, uint64_t bucket_most)
 {
-    int bits = radix_bucket_bits_least;
-    while (bits < radix_bucket_bits_most &&
-           (n >> bits > radix_bucket_items ||
-            (bits < radix_bits && n >> bits > radix_bucket_items_small)))
+    int bits = radix_tuning.bucket_bits_min;
+    while (bits < radix_tuning.bucket_bits &&
+           (n >> bits > radix_tuning.bucket_items ||
+            (bits < radix_bits && n >> bits > radix_tuning.bucket_items_small)))
         bits++;
     return n >> bits > bucket_mean_most(bucket_most) ? 0 : bits;
 }
@@ -52,11 +52,11 @@ static int position_bits_of(uint64_t n, int bits)
 static int bucket_bits_of(uint64_t n, uint64_t bucket_most, size_t value_bytes)
 {
     const int threads = radix_bucket_shape(sizeof(Key), (int)value_bytes).threads;
-    const uint64_t wide_mean = bucket_mean_most((uint64_t)threads * radix_wide_items);
-    const uint64_t enough = sizeof(Key) == 8 ? 2 * radix_bucket_items_small - 1 : wide_mean;
+    const uint64_t wide_mean = bucket_mean_most((uint64_t)threads * radix_tuning.wide_items);
+    const uint64_t enough = sizeof(Key) == 8 ? 2 * radix_tuning.bucket_items_small - 1 : wide_mean;
     int bits = few_bits_of(n, bucket_most);
     if (value_bytes && bits && n >= radix_position_items(sizeof(Key)))
-        while (bits < radix_bucket_bits_most && bits < position_bits_of(n, bits) &&
+        while (bits < radix_tuning.bucket_bits && bits < position_bits_of(n, bits) &&
                n >> bits > enough)
             bits++;
     return bits;
@@ -68,9 +68,9 @@ static uint64_t tiles_of(uint64_t n, size_t value_bytes)
     auto tiles = [=](uint64_t items, bool small) {
         const int each = radix_tile_items(sizeof(Key), (int)value_bytes, small);
         const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
-        return items / ((uint64_t)radix_tile_threads / groups * each) + 1;
+        return items / ((uint64_t)radix_tuning.tile_threads / groups * each) + 1;
     };
-    const uint64_t small = tiles(is_small(n) ? n : radix_small_items, true);
+    const uint64_t small = tiles(is_small(n) ? n : radix_tuning.small_items, true);
     const uint64_t large = is_small(n) ? 0 : tiles(n, false);
     return small > large ? small : large;
 }
@@ -78,14 +78,14 @@ static uint64_t tiles_of(uint64_t n, size_t value_bytes)
 /* Sorts that go by units if buckets do not fit. */
 static bool may_go_by_units(uint64_t n, size_t value_bytes)
 {
-    return radix_has_units<Key>(value_bytes) && n >= radix_spread_items;
+    return radix_has_units<Key>(value_bytes) && n >= radix_tuning.spread_items;
 }
 
 static uint64_t spread_tiles(uint64_t n, size_t value_bytes)
 {
     const int items = radix_spread_items_of(sizeof(Key), (int)value_bytes);
     const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
-    return n / ((uint64_t)radix_tile_threads / groups * items) + 1;
+    return n / ((uint64_t)radix_tuning.tile_threads / groups * items) + 1;
 }
 
 static uint64_t bucket_most_of(size_t value_bytes)
@@ -115,7 +115,7 @@ static uint64_t all_segments_of(uint64_t n, size_t value_bytes)
 static uint64_t entries_of(uint64_t n, uint64_t bucket_most)
 {
     const uint64_t levels = sizeof(Key) == 8 ? GPI_RADIX_LEVELS : 4; /* of 15 and 10 bits */
-    const uint64_t around = 3 * radix_spread_heavy + 2 * 3 * levels;
+    const uint64_t around = 3 * radix_tuning.spread_heavy + 2 * 3 * levels;
     return around * segments_of(n, bucket_most) + 5 * n / bucket_most + n / GPI_RADIX_COPIED;
 }
 
@@ -129,7 +129,7 @@ static uint32_t blocks_of(int bucket_bits)
 static uint64_t spread_items(uint64_t n, size_t value_bytes)
 {
     const uint64_t mean = bucket_mean_most(bucket_most_of(value_bytes));
-    const uint64_t most = ((mean + 1) << radix_bucket_bits_most) - 1;
+    const uint64_t most = ((mean + 1) << radix_tuning.bucket_bits) - 1;
     return n < most ? n : most;
 }
 
@@ -140,7 +140,7 @@ template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_by
     s.others_most = (uint32_t)segments_of(n, most);
     for (int i = 0; i < 2; i++)
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
-    s.first_bins = (uint8_t *)take(1 << radix_bucket_bits_most);
+    s.first_bins = (uint8_t *)take(1 << radix_tuning.bucket_bits);
     s.segment_of = (uint32_t *)take((spread_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
     s.entries = (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most, value_bytes)) *
                                         sizeof(gpi_radix_entry));
@@ -175,9 +175,10 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     const uint64_t rows = tiles_of(n, value_bytes) + GPI_RADIX_SEGMENTS;
     const uint64_t of_units = spread_items(n, value_bytes);
     const uint64_t more = units ? spread_rows(of_units, value_bytes) : 0;
-    const size_t row = radix_bins * (n < radix_narrow_items ? sizeof(uint32_t) : sizeof(uint64_t));
+    const size_t row =
+        radix_bins * (n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t));
     const size_t tables = units ? spread_tables_bytes(of_units, value_bytes) : 0;
-    const int table_bits = is_small(n) ? radix_bits : radix_bucket_bits_most;
+    const int table_bits = is_small(n) ? radix_bits : radix_tuning.bucket_bits;
     const size_t table = ((1 << table_bits) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
     s.plan = (gpi_radix_plan *)take(sizeof(gpi_radix_plan));
     s.starts = (uint64_t *)take(starts * sizeof(uint64_t));

@@ -176,18 +176,18 @@ template <int I, class D, class S> struct WarpRanks {
     {
         uint32_t d = 0, most = 0;
 #pragma unroll
-        for (int i = 0; i < radix_probe_rows; i++) {
+        for (int i = 0; i < radix_tuning.probe_rows; i++) {
             d = digit(i);
             most = atomicAdd(&counts[d], 1u);
             set(i, most);
         }
-        const uint32_t crowd = __ballot_sync(all_lanes, most >= radix_crowd_most);
+        const uint32_t crowd = __ballot_sync(all_lanes, most >= radix_tuning.crowd_max);
         if (crowd) {
             rank_crowds(__shfl_sync(all_lanes, d, __ffs(crowd) - 1), d, most);
             return;
         }
 #pragma unroll
-        for (int i = radix_probe_rows; i < I; i++)
+        for (int i = radix_tuning.probe_rows; i < I; i++)
             set(i, atomicAdd(&counts[digit(i)], 1u));
     }
 
@@ -195,7 +195,8 @@ template <int I, class D, class S> struct WarpRanks {
     /* d, most: the lane's digit and rank in the row before. */
     GPI_DEVICE void rank_crowds(uint32_t first, uint32_t d, uint32_t most)
     {
-        const uint32_t more = __ballot_sync(all_lanes, most >= radix_crowd_most / 2 && d != first);
+        const uint32_t more =
+            __ballot_sync(all_lanes, most >= radix_tuning.crowd_max / 2 && d != first);
         const uint32_t second =
             more ? __shfl_sync(all_lanes, d, __ffs(more) - 1) : (uint32_t)radix_bins;
         const uint32_t below = (1u << lane_id()) - 1;
@@ -203,7 +204,7 @@ template <int I, class D, class S> struct WarpRanks {
         uint32_t firsts = counts[first], seconds = more ? counts[second] : 0;
         __syncwarp();
 #pragma unroll
-        for (int i = radix_probe_rows; i < I; i++) {
+        for (int i = radix_tuning.probe_rows; i < I; i++) {
             d = digit(i);
             const uint32_t a = __ballot_sync(all_lanes, d == first);
             const uint32_t b = __ballot_sync(all_lanes, d == second);

@@ -25,7 +25,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
     using V = typename Payload<VB>::type;
     static constexpr int groups = radix_tile_groups(sizeof(K), VB);
     static constexpr int tile_items = T / groups * I;
-    static constexpr int first_units = 1 << radix_bucket_bits_most;
+    static constexpr int first_units = 1 << radix_tuning.bucket_bits;
     using G = Group<T / groups>;
     using Way = SplitByUnits<K, G, tile_items>;
     using Splits = Splitter<K, FLOAT, VB, false, T, I, Way>;

@@ -82,7 +82,7 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
 
     static GPI_DEVICE Landing &landing()
     {
-        __shared__ Landing of[radix_groups_most];
+        __shared__ Landing of[radix_tuning.groups_max];
         return of[G::number()];
     }
 

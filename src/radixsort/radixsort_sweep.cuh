@@ -67,7 +67,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     GPI_DEVICE bool sample(BitRange &vary)
     {
         uint32_t *table = (uint32_t *)memory;
-        count_buckets<T, FLOAT, K>(job, job.begin, 0, radix_sample_bits, job.recount, table);
+        count_buckets<T, FLOAT, K>(job, job.begin, 0, radix_tuning.sample_bits, job.recount, table);
         barrier.wait();
         vary = varying_range(job);
         if (vary.end == job.begin)
@@ -76,10 +76,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
         if (blockIdx.x == 0 && threadIdx.x == 0)
             job.recount[0] = 0;
         barrier.wait();
-        count_buckets<T, FLOAT, K>(job, t.shift, t.bits, radix_sample_counts, job.recount, table);
+        count_buckets<T, FLOAT, K>(job, t.shift, t.bits, radix_tuning.sample_counts, job.recount,
+                                   table);
         barrier.wait();
         if (blockIdx.x == 0)
-            plan_sample<T>(job, t.bits, job.recount, radix_sample_counts);
+            plan_sample<T>(job, t.bits, job.recount, radix_tuning.sample_counts);
         barrier.wait();
         for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
             job.recount[i] = 0;
@@ -102,7 +103,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
     {
         uint32_t *counts = job.buckets, *table = (uint32_t *)memory;
         BitRange vary = {job.begin, job.end};
-        if (job.n >= radix_sampled_items && !sample(vary))
+        if (job.n >= radix_tuning.sampled_items && !sample(vary))
             return false;
         Top t = top(vary);
         count_buckets<T, FLOAT, K>(job, t.shift, t.bits, 1, counts, table);

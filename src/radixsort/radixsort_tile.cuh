@@ -25,7 +25,8 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     using G = Group<threads>;
     static constexpr int warps = threads / 32, items = threads * I;
     static_assert(threads >= radix_bins, "a bin is a thread's");
-    static_assert(I % 2 == 0 && I >= radix_probe_rows, "rows are probed, and ranked in pairs");
+    static_assert(I % 2 == 0 && I >= radix_tuning.probe_rows,
+                  "rows are probed, and ranked in pairs");
     static_assert(items <= 1 << 16, "places in a tile are held in halves of words");
 
     struct OfGroup {
@@ -208,7 +209,8 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
      * over the end of the tile. False if it is not in order. */
     GPI_DEVICE bool write(const Span &span) const
     {
-        constexpr int batch = sizeof(K) == 8 ? radix_batch_rows / 2 : radix_batch_rows;
+        constexpr int batch =
+            sizeof(K) == 8 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
         uint32_t p = first_item(), wrap = 0;
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
         bool ordered = true;

@@ -46,7 +46,7 @@ template <class K> struct DigitOfUnit {
     {
         const K compared = (K)((K)(word << up) >> (begin + up));
         const uint32_t unit = (uint32_t)((K)(compared - base) >> shift);
-        return bins[unit % (1u << radix_bucket_bits_most)]; /* whatever lies behind a tile */
+        return bins[unit % (1u << radix_tuning.bucket_bits)]; /* whatever lies behind a tile */
     }
 };
 
@@ -180,8 +180,8 @@ template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
 
 /* One level of bins of a segment, by a block. Each thread has a run of units. */
 template <int T> struct SpreadPlan {
-    static constexpr uint32_t bins_most = radix_bins - radix_spread_heavy;
-    static constexpr uint32_t units_most = 1 << radix_bucket_bits_most;
+    static constexpr uint32_t bins_most = radix_bins - radix_tuning.spread_heavy;
+    static constexpr uint32_t units_most = 1 << radix_tuning.bucket_bits;
     struct Shared {
         uint32_t sums[32];
         uint32_t unit[radix_bins + 1], start[radix_bins + 1]; /* of each bin */
@@ -304,7 +304,7 @@ template <int T> struct SpreadPlan {
         run.end = min(run.begin + each, segment.units);
         run.counts = s.counts + run.begin + threadIdx.x;
         run.apart = segment.shift == 0 && segment.units <= radix_bins;
-        run.heavy = max(segment.count, large_most) / (uint32_t)radix_spread_heavy;
+        run.heavy = max(segment.count, large_most) / (uint32_t)radix_tuning.spread_heavy;
         run.scale = (float)parts / (float)segment.count;
         uint32_t sum = 0;
         for (uint32_t u = run.begin; u < run.end; u++)

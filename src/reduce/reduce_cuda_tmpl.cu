@@ -23,7 +23,7 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
     const uint64_t bytes = args->n * sizeof(typename Fold::Items::In);
     const uint64_t round = GPI_REDUCE_ROUND_BYTES, tile = round * GPI_REDUCE_ROUNDS(bytes);
     const uint64_t tiles = (bytes + tile - 1) / tile;
-    const uint64_t most = (uint64_t)ctx->sm_count * reduce_blocks_per_sm;
+    const uint64_t most = (uint64_t)ctx->sm_count * reduce_tuning.blocks_per_sm;
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
     ReduceParams p = {(const char *)args->in,
                       args->n,
@@ -33,7 +33,7 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
     GPI_TRY(gpi_state_get(ctx, args->function,
                           gpi_reduce_sums_most(bytes) * TileState<typename Fold::A>::pieces,
                           &p.state));
-    reduce_k<Fold, W, K, reduce_blocks_per_sm><<<grid, W * 32, 0, ctx->stream>>>(p, fold);
+    reduce_k<Fold, W, K, reduce_tuning.blocks_per_sm><<<grid, W * 32, 0, ctx->stream>>>(p, fold);
     return gpi_cuda_launched(ctx, args->function);
 }
 

@@ -13,7 +13,7 @@ namespace
 template <class Key> gp_status run(gp_context *ctx, const char *function, const gpi_topk_job *j)
 {
     const uint64_t tiles = (j->n + topk_tile - 1) / topk_tile;
-    const uint64_t most = (uint64_t)ctx->sm_count * topk_blocks_per_sm;
+    const uint64_t most = (uint64_t)ctx->sm_count * topk_tuning.blocks_per_sm;
     TopkJob<Key> job = {KeyOrder<Key>(j->order),
                         (const Key *)j->keys,
                         j->n,
@@ -26,8 +26,8 @@ template <class Key> gp_status run(gp_context *ctx, const char *function, const 
                         {(Key *)j->top_keys, j->top_indices, j->index_bytes == 8}};
     LaunchList list;
     list.add(launch_zeros(j->state, gpi_topk_state_bytes(j->key_bytes)));
-    list.add(launch_cooperative(topk_k<Key>, (unsigned)(tiles < most ? tiles : most), topk_threads,
-                                0, job));
+    list.add(launch_cooperative(topk_k<Key>, (unsigned)(tiles < most ? tiles : most),
+                                topk_tuning.threads, 0, job));
     return list.queue(ctx, function);
 }
 

@@ -13,6 +13,8 @@
 
 namespace GPI_SPACE
 {
+
+constexpr int topk_tile = topk_tuning.threads * topk_tuning.items;
 namespace
 {
 
@@ -55,8 +57,8 @@ template <class Key> struct TopkJob {
 /* What a block has in shared memory. */
 struct TopkShared {
     gpi_topk_state state; /* the same in all blocks */
-    uint64_t sums[topk_threads / 32];
-    uint32_t counts[topk_threads / 32];
+    uint64_t sums[topk_tuning.threads / 32];
+    uint32_t counts[topk_tuning.threads / 32];
     uint32_t bins[GPI_TOPK_BINS]; /* 32 bits hold what a block counts of the 2^40 keys */
 };
 
@@ -79,12 +81,12 @@ GPI_DEVICE void topk_count_vectors(const TopkJob<Key> &job, uint64_t first,
                                    const TopkDigits<Key> &digits)
 {
     const char *from = (const char *)(job.keys + first) + threadIdx.x * 16;
-    Raw<16> raw[topk_vectors];
+    Raw<16> raw[topk_tuning.vectors];
 #pragma unroll
-    for (int v = 0; v < topk_vectors; v++)
-        raw[v] = raw_load_aligned<16>(from + v * topk_threads * 16);
+    for (int v = 0; v < topk_tuning.vectors; v++)
+        raw[v] = raw_load_aligned<16>(from + v * topk_tuning.threads * 16);
 #pragma unroll
-    for (int v = 0; v < topk_vectors; v++)
+    for (int v = 0; v < topk_tuning.vectors; v++)
 #pragma unroll
         for (int i = 0; i < (int)(16 / sizeof(Key)); i++)
             digits.count(job.order.word(raw_get<Key>(raw[v], i)));
@@ -96,13 +98,14 @@ GPI_DEVICE void topk_count_keys(const TopkJob<Key> &job, uint64_t first, uint64_
                                 const TopkDigits<Key> &digits)
 {
     for (uint64_t i = first + threadIdx.x; i < end; i += topk_tile) {
-        Key keys[topk_items];
+        Key keys[topk_tuning.items];
 #pragma unroll
-        for (int k = 0; k < topk_items; k++)
-            keys[k] = i + k * topk_threads < end ? job.keys[i + k * topk_threads] : (Key)0;
+        for (int k = 0; k < topk_tuning.items; k++)
+            keys[k] =
+                i + k * topk_tuning.threads < end ? job.keys[i + k * topk_tuning.threads] : (Key)0;
 #pragma unroll
-        for (int k = 0; k < topk_items; k++)
-            if (i + k * topk_threads < end)
+        for (int k = 0; k < topk_tuning.items; k++)
+            if (i + k * topk_tuning.threads < end)
                 digits.count(job.order.word(keys[k]));
     }
 }
@@ -112,10 +115,10 @@ template <class Key>
 GPI_DEVICE void topk_count(const TopkJob<Key> &job, TopkShared &s, int shift, Key digit,
                            uint64_t *bins)
 {
-    constexpr uint64_t tile = topk_threads * topk_vectors * 16 / sizeof(Key);
+    constexpr uint64_t tile = topk_tuning.threads * topk_tuning.vectors * 16 / sizeof(Key);
     const TopkDigits<Key> digits = {(Key)s.state.mask, (Key)s.state.prefix, digit, shift, s.bins};
     const bool aligned = misalignment((const char *)job.keys) == 0;
-    for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_threads)
+    for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_tuning.threads)
         s.bins[b] = 0;
     __syncthreads();
     for (uint64_t first = blockIdx.x * tile; first < job.n; first += gridDim.x * tile)
@@ -124,7 +127,7 @@ GPI_DEVICE void topk_count(const TopkJob<Key> &job, TopkShared &s, int shift, Ke
         else
             topk_count_keys(job, first, min(first + tile, job.n), digits);
     __syncthreads();
-    for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_threads)
+    for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_tuning.threads)
         if (s.bins[b])
             atomicAdd((unsigned long long *)&bins[b], (unsigned long long)s.bins[b]);
 }
@@ -145,7 +148,7 @@ GPI_DEVICE uint64_t topk_block_scan(uint64_t v, uint64_t *s_sums, uint64_t *tota
         s_sums[warp] = inclusive;
     __syncthreads();
     uint64_t before = 0, all = 0;
-    for (int w = 0; w < topk_threads / 32; w++) {
+    for (int w = 0; w < topk_tuning.threads / 32; w++) {
         before += w < warp ? s_sums[w] : 0;
         all += s_sums[w];
     }
@@ -157,7 +160,7 @@ GPI_DEVICE uint64_t topk_block_scan(uint64_t v, uint64_t *s_sums, uint64_t *tota
 /* The bin that holds the last wanted word becomes known. Every block finds it for itself. */
 GPI_DEVICE void topk_choose(TopkShared &s, int shift, int width, const uint64_t *bins)
 {
-    constexpr int per_thread = GPI_TOPK_BINS / topk_threads;
+    constexpr int per_thread = GPI_TOPK_BINS / topk_tuning.threads;
     const gpi_topk_state now = s.state;
     uint64_t counts[per_thread], sum = 0, total;
     for (int k = 0; k < per_thread; k++) {
@@ -188,7 +191,7 @@ GPI_DEVICE void topk_tell(const TopkJob<Key> &job, TopkShared &s, uint64_t chunk
     uint64_t below = 0, at = 0, total_below, total_at;
     uint64_t i = job.chunks.begin(chunk) + threadIdx.x;
 #pragma unroll 16
-    for (; i < end; i += topk_threads) {
+    for (; i < end; i += topk_tuning.threads) {
         const Key known = job.order.word(job.keys[i]) & mask;
         below += known < prefix;
         at += known == prefix;
@@ -209,7 +212,7 @@ GPI_DEVICE gpi_topk_counts topk_counts_at(const gpi_topk_counts *counts, uint64_
 GPI_DEVICE void topk_add(TopkShared &s, uint64_t chunks, gpi_topk_counts *counts)
 {
     gpi_topk_counts sum = {0, 0};
-    for (uint64_t c = 0; c <= chunks; c += topk_threads) {
+    for (uint64_t c = 0; c <= chunks; c += topk_tuning.threads) {
         const uint64_t i = c + threadIdx.x;
         const gpi_topk_counts here = i < chunks ? topk_counts_at(counts, i) : gpi_topk_counts{0, 0};
         uint64_t below, at;
@@ -231,7 +234,7 @@ GPI_DEVICE uint32_t topk_rank(bool hit, uint32_t *s_counts, uint32_t *total)
         s_counts[warp] = __popc(votes);
     __syncthreads();
     uint32_t before = __popc(votes & ((1u << lane_id()) - 1)), all = 0;
-    for (int w = 0; w < topk_threads / 32; w++) {
+    for (int w = 0; w < topk_tuning.threads / 32; w++) {
         before += w < warp ? s_counts[w] : 0;
         all += s_counts[w];
     }
@@ -254,11 +257,11 @@ GPI_DEVICE void topk_collect(const TopkJob<Key> &job, TopkShared &s, uint64_t ch
     if (here.below == next.below && (here.at == next.at || here.at >= wanted))
         return;
     for (uint64_t tile = job.chunks.begin(chunk); tile < end; tile += topk_tile) {
-        Key found[topk_items], known[topk_items];
+        Key found[topk_tuning.items], known[topk_tuning.items];
         bool any = false;
 #pragma unroll
-        for (int r = 0; r < topk_items; r++) {
-            const uint64_t i = tile + r * topk_threads + threadIdx.x;
+        for (int r = 0; r < topk_tuning.items; r++) {
+            const uint64_t i = tile + r * topk_tuning.threads + threadIdx.x;
             found[r] = i < end ? job.keys[i] : (Key)0;
             known[r] = job.order.word(found[r]) & mask;
             any |= i < end && known[r] <= prefix;
@@ -266,8 +269,8 @@ GPI_DEVICE void topk_collect(const TopkJob<Key> &job, TopkShared &s, uint64_t ch
         if (!__syncthreads_or(any))
             continue;
 #pragma unroll
-        for (int r = 0; r < topk_items; r++) {
-            const uint64_t i = tile + r * topk_threads + threadIdx.x;
+        for (int r = 0; r < topk_tuning.items; r++) {
+            const uint64_t i = tile + r * topk_tuning.threads + threadIdx.x;
             const bool is_below = i < end && known[r] < prefix,
                        is_at = i < end && known[r] == prefix;
             uint32_t num_below, num_at;
@@ -294,7 +297,8 @@ GPI_DEVICE void topk_collect(const TopkJob<Key> &job, TopkShared &s, uint64_t ch
  *    chunk writes its keys to their places.
  */
 template <class Key>
-__global__ void __launch_bounds__(topk_threads, topk_blocks_per_sm) topk_k(TopkJob<Key> job)
+__global__ void __launch_bounds__(topk_tuning.threads, topk_tuning.blocks_per_sm)
+    topk_k(TopkJob<Key> job)
 {
     __shared__ TopkShared s;
     GridBarrier barrier = {job.arrived, 0};

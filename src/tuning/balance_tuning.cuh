@@ -7,21 +7,26 @@
 
 #include <cstdint>
 
-#include "device/space.cuh"
+#include "device/gpu.cuh"
 
 namespace GPI_SPACE::balance
 {
 
-/* First row, by count and not by measurement: 16 KiB of stage and 288 threads put seven blocks on a
+struct BalanceTuning {
+    int least_sm, shared_bytes;
+    int workers;          /* threads of a block that write; one more warp searches */
+    uint32_t stage_items; /* items and segments of a tile, nearly */
+    int blocks_per_sm;    /* several waves of what fits, so that uneven blocks even out */
+
+    /* Items of any size: output bytes per tile, and the fewest steps that are worth a tile. */
+    uint32_t expand_tile_bytes, expand_units_min;
+
+    int bound_threads; /* of a block that searches bounds */
+};
+
+/* By count and not by measurement: 16 KiB of stage and 288 threads put seven blocks on a
  * multiprocessor of sm_80 and newer, enough to hide the reads at the start of a tile. */
-constexpr int workers = 256;           /* threads of a block that write; one more warp searches */
-constexpr uint32_t stage_items = 8192; /* items and segments of a tile, nearly */
-
-/* Blocks per multiprocessor: several waves of what fits, so that uneven blocks even out. */
-constexpr int blocks_per_sm = 64;
-
-/* Items of any size: output bytes per tile, and the fewest steps that are worth a tile. */
-constexpr uint32_t expand_tile_bytes = 1 << 17;
-constexpr uint32_t expand_units_min = 8;
+constexpr BalanceTuning balance_rows[] = {{75, 16 * 1024, 256, 8192, 64, 1 << 17, 8, 256}};
+constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance

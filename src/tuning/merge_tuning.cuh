@@ -5,19 +5,29 @@
  */
 #pragma once
 
-#include "device/space.cuh"
+#include "device/gpu.cuh"
 
 namespace GPI_SPACE
 {
 
-constexpr int merge_threads = 256;
+struct MergeTuning {
+    int least_sm, shared_bytes;
+    int threads;
+    /* Items of a thread, by the key's bytes: odd, so that threads that walk their own items do not
+     * meet in a bank of shared memory. */
+    int items_8, items_4, items_narrow;
+};
 
-/* Items of a thread: odd, so that threads that walk their own items do not meet in a bank of shared
- * memory. First row, by count and not by measurement: tiles of 2816 to 4864 keys, eight blocks on a
- * multiprocessor of sm_80 and newer. */
+/* By count and not by measurement: tiles of 2816 to 4864 keys, eight blocks on a multiprocessor of
+ * sm_80 and newer. */
+constexpr MergeTuning merge_rows[] = {{75, 0, 256, 11, 15, 19}};
+constexpr MergeTuning merge_tuning = row_for(merge_rows);
+
 template <class Key> struct MergeShape {
-    static constexpr int items = sizeof(Key) == 8 ? 11 : sizeof(Key) == 4 ? 15 : 19;
-    static constexpr int tile = merge_threads * items;
+    static constexpr int items = sizeof(Key) == 8   ? merge_tuning.items_8
+                                 : sizeof(Key) == 4 ? merge_tuning.items_4
+                                                    : merge_tuning.items_narrow;
+    static constexpr int tile = merge_tuning.threads * items;
 };
 
 } // namespace GPI_SPACE

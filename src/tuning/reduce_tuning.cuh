@@ -2,12 +2,18 @@
 /* Shapes of the reduce kernels that do not change results; the tiles are in reduce_internal.h. */
 #pragma once
 
-#include "device/space.cuh"
+#include "device/gpu.cuh"
 
 namespace GPI_SPACE
 {
 
-/* Blocks per multiprocessor: of 256 threads with 4 vectors each in flight. */
-constexpr int reduce_blocks_per_sm = 4;
+struct ReduceTuning {
+    int least_sm, shared_bytes;
+    int blocks_per_sm; /* of 256 threads with 4 vectors each in flight */
+};
+
+/* H200, 2026-11-21: see docs/tuning.md. */
+constexpr ReduceTuning reduce_rows[] = {{75, 0, 4}};
+constexpr ReduceTuning reduce_tuning = row_for(reduce_rows);
 
 } // namespace GPI_SPACE

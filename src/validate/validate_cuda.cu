@@ -3,6 +3,7 @@
 #include "device/host.cuh"
 #include "device/report.cuh"
 
+#include "tuning/validate_tuning.cuh"
 #include "validate/validate_rule.h"
 
 namespace GPI_SPACE
@@ -10,8 +11,7 @@ namespace GPI_SPACE
 namespace
 {
 
-constexpr int check_threads = 256;
-constexpr uint64_t check_blocks_per_sm = 16;
+constexpr int check_threads = validate_tuning.threads;
 
 /* Grid: any; check_threads threads. */
 template <class T>
@@ -48,7 +48,7 @@ gp_status launch(gp_context *ctx, const char *function, const gpi_content_rule &
                  const gpi_reporter &reporter, bool blocks)
 {
     const uint64_t enough = (rule.n + check_threads - 1) / check_threads;
-    const uint64_t most = check_blocks_per_sm * (uint64_t)ctx->sm_count;
+    const uint64_t most = validate_tuning.blocks_per_sm * (uint64_t)ctx->sm_count;
     content_check_k<T>
         <<<(unsigned)(enough < most ? enough : most), check_threads, 0, ctx->stream>>>(
             rule, reporter, blocks);
