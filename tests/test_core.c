@@ -6,6 +6,7 @@
 #include <gp/scan.h>
 
 #include "gp_test.h"
+#include "sm_rows.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -212,6 +213,39 @@ START_TEST(test_environment_and_options_limit_the_multiprocessors)
 }
 END_TEST
 
+/* ---- GPU architectures ----------------------------------------------------------------------- */
+
+static const int sm_80_90[] = {80, 90, 0}, sm_70_90[] = {70, 90, 0}, sm_120[] = {120, 0};
+
+static const struct {
+    const int *sm;
+    int device, without_ptx, with_ptx;
+} sm_rows[] = {
+    {sm_80_90, 75, -1, -1}, /* older than all of them */
+    {sm_80_90, 80, 0, 0},   /* the same */
+    {sm_80_90, 89, 0, 0},   /* a newer one of the same major version */
+    {sm_80_90, 90, 1, 1},   /* the newest of several */
+    {sm_80_90, 100, -1, 1}, /* another major version */
+    {sm_80_90, 121, -1, 1}, /* one later still */
+    {sm_70_90, 75, 0, 0},   /* of the first */
+    {sm_70_90, 86, -1, -1}, /* between two: the PTX is that of the newest */
+    {sm_120, 121, 0, 0},    /* three digits */
+    {sm_120, 90, -1, -1},   /* older */
+    {sm_120, 130, -1, 0},   /* another major version */
+};
+
+START_TEST(test_architecture_of_a_device)
+{
+    const int *sm = sm_rows[_i].sm, device = sm_rows[_i].device;
+    const bool served_by_ptx = sm_rows[_i].without_ptx != sm_rows[_i].with_ptx;
+    ck_assert_int_eq(sm_row_chosen(sm, false, device), sm_rows[_i].without_ptx);
+    ck_assert_int_eq(sm_row_chosen(sm, true, device), sm_rows[_i].with_ptx);
+    if (sm_rows[_i].without_ptx < 0)
+        ck_assert_int_eq(sm_row_wants_ptx(sm, false, device), served_by_ptx);
+    ck_assert(!sm_row_wants_ptx(sm, true, device));
+}
+END_TEST
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 START_TEST(test_malloc_is_aligned_and_copies_go_anywhere)
@@ -389,6 +423,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_environment_chooses_the_backend);
     tcase_add_test(c, test_environment_chooses_the_device);
     tcase_add_test(c, test_environment_and_options_limit_the_multiprocessors);
+    tcase_add_loop_test(c, test_architecture_of_a_device, 0, sizeof sm_rows / sizeof sm_rows[0]);
     c = t_case(s, "memory");
     tcase_add_test(c, test_malloc_is_aligned_and_copies_go_anywhere);
     c = t_case(s, "streams");

@@ -10,16 +10,15 @@
 #include "core/check.h"
 #include "core/gate.h"
 #include "core/launch.h"
-#include "gp_variants.h"
+#include "core/sm_rows.h"
+#include "core/variants.h"
 
 /* The compiled SMs, oldest first: GPI_SMS(X) comes from the build option sm_arch. */
-static const int compiled_sms[] = {
 #define SM_NUMBER(sm) sm,
-    GPI_SMS(SM_NUMBER)
-#undef SM_NUMBER
-};
-
-enum { COMPILED_SMS = sizeof compiled_sms / sizeof compiled_sms[0] };
+#define SM_TEXT(sm) " sm_" #sm
+static const int compiled_sms[] = {GPI_SMS(SM_NUMBER)};
+static const char compiled_text[] = GPI_SMS(SM_TEXT);
+static const struct gpi_sm_rows compiled = {compiled_sms, GPI_SM_COUNT, GPI_PTX};
 
 int gpi_device_enter(const gp_context *ctx)
 {
@@ -37,15 +36,6 @@ void gpi_device_leave(const int *previous)
         cudaSetDevice(*previous);
 }
 
-static int newest_row(int sm)
-{
-    int row = -1;
-    for (int i = 0; i < (int)COMPILED_SMS; i++)
-        if (compiled_sms[i] <= sm)
-            row = i;
-    return row;
-}
-
 static cudaError_t device_read(gp_context *ctx, int device)
 {
     int major = 0, minor = 0;
@@ -56,7 +46,7 @@ static cudaError_t device_read(gp_context *ctx, int device)
         e = cudaDeviceGetAttribute(&ctx->sm_count, cudaDevAttrMultiProcessorCount, device);
     ctx->device = device;
     ctx->sm = major * 10 + minor;
-    ctx->sm_row = newest_row(ctx->sm);
+    ctx->sm_row = gpi_sm_row(&compiled, ctx->sm);
     return e;
 }
 
@@ -95,8 +85,10 @@ gp_status gpi_cuda_open(gp_context *ctx, int device)
         cudaGetLastError();
     }
     return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                    "%s: no code in this build for the device (sm_%d); the oldest is sm_%d", f,
-                    ctx->sm, compiled_sms[0]);
+                    "%s: no code in this build for the device (sm_%d), only for%s: build gp with "
+                    "-Dsm_arch=%d%s",
+                    f, ctx->sm, compiled_text, ctx->sm,
+                    gpi_sm_wants_ptx(&compiled, ctx->sm) ? " or -Dptx=true" : "");
 }
 
 /* The record of what calls find. From the pool that the workspace is going to come from: the first
