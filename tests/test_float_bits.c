@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 {
     const bool cuda = argc > 1 && strcmp(argv[1], "cuda") == 0;
     if (cuda && t_device_count() > 0 && !getenv("GP_PRINT_BITS") &&
-        (t_compute_capability() != 90 || !on_sm_90[0].call)) {
+        (t_compute_capability() != 90 || T_SM != 90 || !on_sm_90[0].call)) {
         printf("no table of float bits for this GPU\n");
         return 77;
     }

@@ -13,11 +13,11 @@
 #include "core/sm_rows.h"
 #include "core/variants.h"
 
-/* The compiled SMs, oldest first: GPI_SMS(X) comes from the build option sm_arch. */
+/* The GPUs that there is machine code for, oldest first, by the build options sm_arch and sm_code. */
 #define SM_NUMBER(sm) sm,
 #define SM_TEXT(sm) " sm_" #sm
-static const int compiled_sms[] = {GPI_SMS(SM_NUMBER)};
-static const char compiled_text[] = GPI_SMS(SM_TEXT);
+static const int compiled_sms[] = {GPI_SM_CODES(SM_NUMBER)};
+static const char compiled_text[] = GPI_SM_CODES(SM_TEXT);
 static const struct gpi_sm_rows compiled = {compiled_sms, GPI_SM_COUNT, GPI_PTX};
 
 int gpi_device_enter(const gp_context *ctx)
