@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* The ten lines of the README, with every status looked at. */
+/* The first program of the README: a scan and a sort, with every status checked. */
 #include <gp/gp.h>
-
 #include <stdio.h>
+#include <stdlib.h>
+
+static void need(gp_context *ctx, gp_status status)
+{
+    if (status == GP_OK)
+        return;
+    fprintf(stderr, "%s\n", gp_last_error(ctx)); /* the call, the argument, its value */
+    exit(1);
+}
 
 int main(void)
 {
-    uint32_t data[] = {5, 1, 4, 1, 3}, sums[5], sorted[5];
-    const size_t n = 5, bytes = sizeof data;
-    gp_context *ctx = NULL;
-    void *in = NULL, *out = NULL;
-    int failed = gp_context_create(&ctx, NULL) || gp_malloc(ctx, bytes, &in) ||
-                 gp_malloc(ctx, bytes, &out) || gp_copy(ctx, data, bytes, in) ||
-                 gp_scan_inclusive(ctx, GP_U32, GP_SUM, in, n, out) ||
-                 gp_copy(ctx, out, bytes, sums) || gp_radix_sort(ctx, GP_U32, in, n, out, NULL) ||
-                 gp_copy(ctx, out, bytes, sorted) || gp_context_synchronize(ctx);
-    if (failed)
-        fprintf(stderr, "scan_sort: %s\n", gp_last_error(ctx));
-    for (size_t i = 0; i < n && !failed; i++)
-        printf("%u %u\n", sums[i], sorted[i]);
-    if (!failed)
-        failed = sums[4] != 14 || sorted[0] != 1 || sorted[1] != 1 || sorted[4] != 5;
+    uint32_t data[5] = {5, 1, 4, 1, 3}, sums[5], sorted[5];
+    gp_context *ctx;
+    void *in, *out; /* memory where the context computes */
+
+    need(NULL, gp_context_create(&ctx, NULL)); /* the first usable GPU, otherwise the CPU */
+    need(ctx, gp_malloc(ctx, sizeof data, &in));
+    need(ctx, gp_malloc(ctx, sizeof data, &out));
+    need(ctx, gp_copy(ctx, data, sizeof data, in));
+    need(ctx, gp_scan_inclusive(ctx, GP_U32, GP_SUM, in, 5, out));
+    need(ctx, gp_copy(ctx, out, sizeof sums, sums));
+    need(ctx, gp_radix_sort(ctx, GP_U32, in, 5, out, NULL));
+    need(ctx, gp_copy(ctx, out, sizeof sorted, sorted));
+    need(ctx, gp_context_synchronize(ctx)); /* until here the work was only queued */
+
+    for (int i = 0; i < 5; i++)
+        printf("%u %u\n", sums[i], sorted[i]); /* 5 1, 6 1, 10 3, 11 4, 14 5 */
     gp_free(ctx, in);
     gp_free(ctx, out);
     gp_context_destroy(ctx);
-    return failed;
+    return sums[4] != 14 || sorted[0] != 1 || sorted[4] != 5;
 }
