@@ -44,6 +44,7 @@ typedef struct gp_balance_desc {
     int reserved;          /**< 0 */
 } gp_balance_desc;
 
+/** Initializer of gp_balance_desc: its size, and defaults. */
 #define GP_BALANCE_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gp_balance_desc), 0, (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0                       \
@@ -56,6 +57,7 @@ typedef struct gp_bound_desc {
     gp_dtype index_dtype; /**< of the result: GP_U32, GP_I32, GP_U64 or GP_I64 */
 } gp_bound_desc;
 
+/** Initializer of gp_bound_desc: its size, and defaults. */
 #define GP_BOUND_DESC_INIT                                                                         \
     {                                                                                              \
         sizeof(gp_bound_desc), (gp_dtype)0, (gp_dtype)0                                            \

@@ -51,6 +51,7 @@ typedef struct gp_compact_desc {
     const uint64_t *device_n;
 } gp_compact_desc;
 
+/** Initializer of gp_compact_desc: its size, and defaults. */
 #define GP_COMPACT_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gp_compact_desc), GP_COMPACT_ITEMS, 0, (gp_compare)0, (gp_dtype)0, NULL,            \

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Marks what the library exports. */
 #if defined(__GNUC__) && !defined(GP_STATIC)
 #define GP_API __attribute__((visibility("default")))
 #else
@@ -29,9 +30,10 @@
 extern "C" {
 #endif
 
-#define GP_VERSION_MAJOR 0
-#define GP_VERSION_MINOR 1
-#define GP_VERSION_PATCH 0
+#define GP_VERSION_MAJOR 0 /**< of the headers */
+#define GP_VERSION_MINOR 1 /**< of the headers */
+#define GP_VERSION_PATCH 0 /**< of the headers */
+/** The version of the headers as one number, comparable with gp_version(). */
 #define GP_VERSION (GP_VERSION_MAJOR * 10000 + GP_VERSION_MINOR * 100 + GP_VERSION_PATCH)
 
 /** The version of the library at run time, in the form of GP_VERSION. @since 0.1 */
@@ -60,6 +62,7 @@ GP_API int gp_version(void);
 
 /** What a call returns. GP_OK is zero. */
 typedef enum gp_status {
+/** Makes the enumerators. */
 #define GP_STATUS_ENUM(name, number, text) GP_##name = number,
     GP_STATUS_MAP(GP_STATUS_ENUM)
 #undef GP_STATUS_ENUM
@@ -88,6 +91,7 @@ GP_API const char *gp_status_string(gp_status status);
 /** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float; a NaN computed
  * so, or selected by a scan, is stored as 0x7fff. */
 typedef enum gp_dtype {
+/** Makes the enumerators. */
 #define GP_DTYPE_ENUM(name, number, bytes, text) GP_##name = number,
     GP_DTYPE_MAP(GP_DTYPE_ENUM)
 #undef GP_DTYPE_ENUM
@@ -118,6 +122,7 @@ typedef enum gp_dtype {
  * (1, 0); MAT2 (m00, m01, m10, m11), row-major; left, right is the product left * right.
  */
 typedef enum gp_op {
+/** Makes the enumerators. */
 #define GP_OP_ENUM(name, number, scalars, text) GP_##name = number,
     GP_OP_MAP(GP_OP_ENUM)
 #undef GP_OP_ENUM
@@ -193,8 +198,10 @@ typedef struct gp_context gp_context;
  * stream before the call may still use it. Neither may call gp with the same context.
  */
 typedef struct gp_allocator {
-    void *user;
+    void *user; /**< passed to both functions */
+    /** Memory of that many bytes, or NULL. */
     void *(*allocate)(void *user, size_t bytes, size_t alignment, gp_stream stream);
+    /** Takes back memory that allocate returned. */
     void (*release)(void *user, void *memory, size_t bytes, gp_stream stream);
 } gp_allocator;
 
@@ -240,6 +247,7 @@ typedef struct gp_context_options {
     int reserved_too;       /**< 0 */
 } gp_context_options;
 
+/** Initializer of gp_context_options: its size, and defaults. */
 #define GP_CONTEXT_OPTIONS_INIT                                                                    \
     {                                                                                              \
         sizeof(gp_context_options), GP_BACKEND_AUTO, -1, 0, NULL, {NULL, NULL, NULL}, 0, 0, 0, 0,  \
@@ -395,6 +403,7 @@ typedef struct gp_target {
     int threads;        /**< CPU threads; 0: any */
 } gp_target;
 
+/** Initializer of gp_target: its size, and defaults. */
 #define GP_TARGET_INIT                                                                             \
     {                                                                                              \
         sizeof(gp_target), GP_BACKEND_AUTO, 0, 0, 0                                                \

@@ -69,6 +69,7 @@ typedef struct gp_coo_desc {
     gp_algorithm algorithm;   /**< of the sort inside: GP_ALGORITHM_AUTO or GP_ALGORITHM_CUB */
 } gp_coo_desc;
 
+/** Initializer of gp_coo_desc: its size, and defaults. */
 #define GP_COO_DESC_INIT                                                                           \
     {                                                                                              \
         sizeof(gp_coo_desc), GP_U32, GP_U32, GP_F32, GP_DUPLICATES_SUM, GP_ALGORITHM_AUTO          \
@@ -83,6 +84,7 @@ typedef struct gp_csr_desc {
     int reserved;          /**< 0 */
 } gp_csr_desc;
 
+/** Initializer of gp_csr_desc: its size, and defaults. */
 #define GP_CSR_DESC_INIT                                                                           \
     {                                                                                              \
         sizeof(gp_csr_desc), (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0                              \

@@ -28,6 +28,7 @@ typedef struct gp_histogram_options {
     uint64_t *outside;
 } gp_histogram_options;
 
+/** Initializer of gp_histogram_options: its size, and defaults. */
 #define GP_HISTOGRAM_OPTIONS_INIT                                                                  \
     {                                                                                              \
         sizeof(gp_histogram_options), GP_ALGORITHM_AUTO, 0, NULL                                   \

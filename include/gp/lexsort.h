@@ -25,6 +25,7 @@ typedef struct gp_lexsort_options {
     int col_bits;   /**< columns are below 2^col_bits; 0: any */
 } gp_lexsort_options;
 
+/** Initializer of gp_lexsort_options: its size, and defaults. */
 #define GP_LEXSORT_OPTIONS_INIT                                                                    \
     {                                                                                              \
         sizeof(gp_lexsort_options), GP_ASCENDING, 0, 0                                             \

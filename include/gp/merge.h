@@ -26,6 +26,7 @@ typedef struct gp_merge_desc {
     size_t value_bytes; /**< of pairs: 1 to 65536; 0 for gp_merge_by() */
 } gp_merge_desc;
 
+/** Initializer of gp_merge_desc: its size, and defaults. */
 #define GP_MERGE_DESC_INIT                                                                         \
     {                                                                                              \
         sizeof(gp_merge_desc), (gp_dtype)0, GP_ASCENDING, 0                                        \

@@ -24,12 +24,13 @@ extern "C" {
 /** Options of a sort; start from GP_RADIX_SORT_OPTIONS_INIT. */
 typedef struct gp_radix_sort_options {
     size_t size;            /**< sizeof(gp_radix_sort_options) */
-    gp_order order;         /**< */
+    gp_order order;         /**< of the keys */
     int begin_bit;          /**< lowest bit of the order word that is compared */
     int end_bit;            /**< one past the highest; 0: the key's width */
     gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare; GP_ALGORITHM_CUB on CUDA */
 } gp_radix_sort_options;
 
+/** Initializer of gp_radix_sort_options: its size, and defaults. */
 #define GP_RADIX_SORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
         sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, GP_ALGORITHM_AUTO                       \
@@ -44,6 +45,7 @@ typedef struct gp_gather_desc {
     int reserved;         /**< 0 */
 } gp_gather_desc;
 
+/** Initializer of gp_gather_desc: its size, and defaults. */
 #define GP_GATHER_DESC_INIT                                                                        \
     {                                                                                              \
         sizeof(gp_gather_desc), 0, 0, (gp_dtype)0, 0                                               \

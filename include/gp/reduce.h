@@ -18,7 +18,7 @@ typedef struct gp_reduce_desc {
     size_t size;        /**< sizeof(gp_reduce_desc) */
     gp_dtype in_dtype;  /**< of the input */
     gp_dtype out_dtype; /**< of the result; 0: as in_dtype. See gp_reduce_by() for the pairs */
-    gp_op op;           /**< */
+    gp_op op;           /**< associative */
     /** Host pointer to one item of the output dtype, read during the call; NULL: the identity. */
     const void *init;
     /**
@@ -33,6 +33,7 @@ typedef struct gp_reduce_desc {
     const uint64_t *device_n;
 } gp_reduce_desc;
 
+/** Initializer of gp_reduce_desc: its size, and defaults. */
 #define GP_REDUCE_DESC_INIT                                                                        \
     {                                                                                              \
         sizeof(gp_reduce_desc), (gp_dtype)0, (gp_dtype)0, GP_SUM, NULL, NULL, NULL                 \
@@ -45,6 +46,7 @@ typedef struct gp_arg_desc {
     int reserved;   /**< 0 */
 } gp_arg_desc;
 
+/** Initializer of gp_arg_desc: its size, and defaults. */
 #define GP_ARG_DESC_INIT                                                                           \
     {                                                                                              \
         sizeof(gp_arg_desc), (gp_dtype)0, 0                                                        \

@@ -45,10 +45,10 @@ typedef enum gp_scan_tile {
 /** The full form of a scan; start from GP_SCAN_DESC_INIT. */
 typedef struct gp_scan_desc {
     size_t size;        /**< sizeof(gp_scan_desc) */
-    gp_scan_kind kind;  /**< */
+    gp_scan_kind kind;  /**< which prefix an output holds */
     gp_dtype in_dtype;  /**< of the input */
     gp_dtype out_dtype; /**< of the output; 0: as in_dtype. See gp_scan() for the pairs allowed */
-    gp_op op;           /**< */
+    gp_op op;           /**< associative */
     gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare */
     /** Host pointer to one item of the output dtype, read during the call; NULL: the identity. */
     const void *init;
@@ -75,6 +75,7 @@ typedef struct gp_scan_desc {
     int backward;
 } gp_scan_desc;
 
+/** Initializer of gp_scan_desc: its size, and defaults. */
 #define GP_SCAN_DESC_INIT                                                                          \
     {                                                                                              \
         sizeof(gp_scan_desc), GP_SCAN_INCLUSIVE, (gp_dtype)0, (gp_dtype)0, GP_SUM,                 \

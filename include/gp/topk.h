@@ -21,6 +21,7 @@ typedef struct gp_top_k_desc {
     int reserved;         /**< 0 */
 } gp_top_k_desc;
 
+/** Initializer of gp_top_k_desc: its size, and defaults. */
 #define GP_TOP_K_DESC_INIT                                                                         \
     {                                                                                              \
         sizeof(gp_top_k_desc), (gp_dtype)0, GP_ASCENDING, (gp_dtype)0, 0                           \
