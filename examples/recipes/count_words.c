@@ -29,7 +29,8 @@ static size_t find_runs(const void *keys, uint32_t *starts)
     void *count = device(sizeof runs, NULL);
     gp_scan_desc scan = GP_SCAN_DESC_INIT;
     scan.in_dtype = GP_U32;
-    need(gp_scan_by_key(ctx, &scan, GP_U64, keys, ranks, N, ranks)); /* 1 at the head of each run */
+    /* 1 at the head of each run, then 2, 3, .. */
+    need(gp_scan_by_key(ctx, &scan, sizeof(uint64_t), keys, ranks, N, ranks));
 
     gp_compact_desc compact = GP_COMPACT_DESC_INIT;
     compact.kind = GP_COMPACT_INDICES;
