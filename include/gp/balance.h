@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file balance.h
- * Work of uneven size in equal shares: which segment an item belongs to, expanding by counts,
- * merge-path partitions, and bulk binary search.
+ * Load balancing, that is dividing work of uneven size into equal shares: the segment of each item,
+ * expanding by counts, merge-path partitions, and bulk binary search.
  *
- * Segments are given by offsets: num_segments + 1 ascending numbers, segment s holds the positions
- * offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets. Segments may
- * be empty, many millions of them in a row, and one may hold everything: the cost of a call depends
- * on num_items + num_segments alone. offsets[0] may be above 0: item i of a call is position
- * offsets[0] + i.
+ * Segments are described by offsets: num_segments + 1 ascending numbers; segment s has the
+ * positions offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets. The
+ * cost of a call depends on num_items + num_segments alone: segments may be empty, many millions of
+ * them in a row, and one segment may have all items. offsets[0] may be above 0: item i of a call is
+ * position offsets[0] + i.
  *
  * The calls do not check that offsets ascend (gp_check_offsets() does). If they do not, outputs are
- * unspecified, but nothing outside the arrays is read or written. In a context with the option
- * validate they do: a broken rule is GP_ERROR_DATA and names the place, and nothing is written. On
- * the CPU the call returns it, on CUDA gp_context_synchronize(). It checks that offsets (row
- * pointers) ascend, that the first is not negative and that the last is num_items (nnz) above it;
- * and that the array to be searched by gp_lower_bound() and gp_upper_bound() is sorted, unless
- * there are no needles. The counts of gp_expand_counts() are not checked.
+ * unspecified, but nothing outside the arrays is read or written. A context with the option
+ * validate checks three rules: offsets (row pointers) ascend and the first is not negative; the
+ * last is num_items (nnz) above the first; the array that gp_lower_bound() or gp_upper_bound()
+ * searches is sorted, if there are needles. If a rule is broken, nothing is written, and the call
+ * on the CPU, or gp_context_synchronize() on CUDA, returns GP_ERROR_DATA with a text that names the
+ * index. The counts of gp_expand_counts() are not checked.
  *
- * Each call has a form with a descriptor, whose name ends in _by: element types and sizes of items
- * are its members in place of parameters, and it is the one to which later releases add. All else
+ * Each call has a form with a descriptor, whose name ends in _by. Element types and sizes of items
+ * are members of the descriptor instead of parameters; later releases add members there. All else
  * is as in the short form: memory, aliasing, order of work, determinism, errors and cost.
  */
 #ifndef GP_BALANCE_H
@@ -81,7 +81,7 @@ typedef struct gp_bound_desc {
  * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Inputs and
  * outputs must stay valid until the stream has passed the call. Same result in every run.
  *
- * If num_items is not what the offsets say, the sticky GP_ERROR_DATA is set for
+ * If num_items is not offsets[num_segments] - offsets[0], the sticky GP_ERROR_DATA is set for
  * gp_context_synchronize(); items that the offsets do not cover get num_segments, and a rank
  * counted from the last offset.
  *
@@ -90,10 +90,9 @@ typedef struct gp_bound_desc {
  *         ctx or an array is NULL, misaligned or in the wrong memory; GP_ERROR_OVERLAP;
  *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
- * Cost: one pass; writes the outputs once, reads the offsets once,
- * and none of a long run of empty segments.
- * Source: Baxter 2013, modern GPU (load-balancing search); Green,
- * McColl and Bader 2012 (merge path).
+ * Cost: one pass; writes the outputs once and reads the offsets at most once (long runs of empty
+ * segments are skipped). Source: Baxter 2013, modern GPU (load-balancing search); Green, McColl and
+ * Bader 2012 (merge path).
  * @since 0.1
  */
 GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *offsets,
@@ -134,8 +133,8 @@ GP_API gp_status gp_balance_search_by(gp_context *ctx, const gp_balance_desc *de
  * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Inputs and
  * outputs must stay valid until the stream has passed the call. Same result in every run.
  *
- * If num_items is not what the offsets say, the sticky GP_ERROR_DATA is set for
- * gp_context_synchronize(); items that the offsets do not cover are left as they were.
+ * If num_items is not offsets[num_segments] - offsets[0], the sticky GP_ERROR_DATA is set for
+ * gp_context_synchronize(); items that the offsets do not cover are untouched.
  *
  * @return GP_OK queued; GP_ERROR_ARGUMENT item_bytes, num_segments or num_items, or num_items is
  *         not a number of offset_dtype; GP_ERROR_DTYPE; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
@@ -176,16 +175,16 @@ GP_API gp_status gp_expand_by(gp_context *ctx, const gp_balance_desc *desc, cons
  * @param[in]  count_dtype  GP_U32 or GP_U64; the sum is taken in 64 bits and must be below 2^64
  * @param[in]  counts       num_segments counts; NULL if num_segments == 0
  * @param[in]  num_segments at most 2^40; 0 is allowed and writes *out_count = 0
- * @param[in]  capacity     items that out has room for, at most 2^40; 0 is allowed:
- *                          only the sum is wanted
+ * @param[in]  capacity     items that out has room for, at most 2^40; 0 is allowed if only the sum
+ *                          is wanted
  * @param[out] out          capacity items, of any alignment; NULL if capacity == 0; overlaps
  *                          nothing else
  * @param[out] out_count    one uint64_t in the context's memory:
- *                          the sum, also when it exceeds capacity
+ *                          the sum, even if it exceeds capacity
  *
  * Workspace: gp_expand_counts_workspace_bytes(), contents lost. Queued on the context's stream;
- * allocates only while the workspace is smaller; capturable. Same result in every run. out is left
- * as it was from item *out_count on.
+ * allocates only while the workspace is smaller; capturable. Same result in every run. Items of out
+ * from *out_count on are untouched.
  *
  * If the sum exceeds capacity, the first capacity items are written and the sticky
  * GP_ERROR_CAPACITY is set for gp_context_synchronize().
@@ -232,11 +231,12 @@ GP_API gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dt
 /**
  * Split rows and non-zeros together into shares of equal size (merge path).
  *
- * The path takes a step per non-zero and a step per end of row, in order; share p covers the steps
- * from p * ceil((num_rows + nnz) / parts) to the next such number, both at most num_rows + nnz.
- * Before step d the path has passed row_starts[p] row ends and nnz_starts[p] non-zeros, together d.
- * So share p finishes rows row_starts[p] .. row_starts[p + 1] - 1 and holds non-zeros nnz_starts[p]
- * .. nnz_starts[p + 1] - 1; the last of them may belong to a row that a later share finishes.
+ * The path takes one step per non-zero and one step per end of a row, in order. Share p covers the
+ * steps from p * ceil((num_rows + nnz) / parts) to the start of share p + 1; both numbers are
+ * limited to num_rows + nnz. At the start of share p the path has passed row_starts[p] ends of rows
+ * and nnz_starts[p] non-zeros. So share p finishes rows row_starts[p] .. row_starts[p + 1] - 1 and
+ * holds non-zeros nnz_starts[p] .. nnz_starts[p + 1] - 1; the last of these may belong to a row
+ * that a later share finishes.
  *
  * @param[in]  ctx          decides where all pointers below live
  * @param[in]  offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64, of row_pointers and both outputs
@@ -249,8 +249,8 @@ GP_API gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dt
  *                          arrays may overlap
  *
  * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Same
- * result in every run, and the same on every backend. If nnz is not what the row pointers say, the
- * sticky GP_ERROR_DATA is set for gp_context_synchronize().
+ * result in every run and on every backend. If nnz is not row_pointers[num_rows] - row_pointers[0],
+ * the sticky GP_ERROR_DATA is set for gp_context_synchronize().
  *
  * @return GP_OK queued; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT num_rows, nnz or parts out of range, or
  *         num_rows or nnz not a number of offset_dtype; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
@@ -282,7 +282,7 @@ GP_API gp_status gp_merge_path_partition_by(gp_context *ctx, const gp_balance_de
                                             size_t parts, void *row_starts, void *nnz_starts);
 
 /**
- * Find, for every needle, the first place in a sorted array whose item is not below it.
+ * Find, for every needle, the first index in a sorted array whose item is not below the needle.
  *
  * out[j] = number of i with sorted[i] < needles[j].
  *
@@ -298,21 +298,21 @@ GP_API gp_status gp_merge_path_partition_by(gp_context *ctx, const gp_balance_de
  *                         overlaps nothing otherwise
  *
  * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Same
- * result in every run. If sorted is not sorted the results are unspecified numbers from 0 to n.
+ * result in every run. If sorted does not ascend the results are unspecified numbers from 0 to n.
  *
  * @return GP_OK queued; GP_ERROR_DTYPE dtype or index_dtype; GP_ERROR_ARGUMENT n or m above 2^40,
  *         or n not a number of index_dtype; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
  *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
- * Cost: log2(n) dependent reads per needle; neighbouring needles of like value share them
- * in the caches.
+ * Cost: log2(n) dependent reads per needle; the caches serve them for neighbouring needles of
+ * similar value.
  * @since 0.1
  */
 GP_API gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
                                 const void *needles, size_t m, gp_dtype index_dtype, void *out);
 
 /**
- * Find, for every needle, the first place in a sorted array whose item is above it.
+ * Find, for every needle, the first index in a sorted array whose item is above the needle.
  *
  * out[j] = number of i with sorted[i] <= needles[j]. All else as gp_lower_bound().
  * @since 0.1
@@ -321,7 +321,7 @@ GP_API gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sor
                                 const void *needles, size_t m, gp_dtype index_dtype, void *out);
 
 /**
- * Find the first place whose item is not below a needle: gp_lower_bound() with a descriptor.
+ * Find the first index whose item is not below a needle: gp_lower_bound() with a descriptor.
  *
  * @param[in] desc dtype and index_dtype
  *
@@ -335,7 +335,7 @@ GP_API gp_status gp_lower_bound_by(gp_context *ctx, const gp_bound_desc *desc, c
                                    size_t n, const void *needles, size_t m, void *out);
 
 /**
- * Find the first place whose item is above a needle: gp_upper_bound() with a descriptor.
+ * Find the first index whose item is above a needle: gp_upper_bound() with a descriptor.
  *
  * All else as gp_lower_bound_by().
  * @since 0.1
@@ -344,13 +344,13 @@ GP_API gp_status gp_upper_bound_by(gp_context *ctx, const gp_bound_desc *desc, c
                                    size_t n, const void *needles, size_t m, void *out);
 
 /**
- * Check that offsets are what the calls above expect, and wait for the answer.
+ * Check that offsets ascend and end where they should, and wait for the answer.
  *
  * @param[in] ctx          decides where offsets lives
  * @param[in] offset_dtype GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in] offsets      num_segments + 1 offsets; never NULL
  * @param[in] num_segments at most 2^40; 0 is allowed
- * @param[in] num_items    what offsets[num_segments] - offsets[0] should be
+ * @param[in] num_items    the expected offsets[num_segments] - offsets[0]
  *
  * Synchronous: waits for the queued work as gp_context_synchronize() does; if that finds an error
  * of an earlier call, it is returned here (and cleared). Not allowed during capture. Workspace: 256
@@ -366,7 +366,7 @@ GP_API gp_status gp_check_offsets(gp_context *ctx, gp_dtype offset_dtype, const 
                                   size_t num_segments, size_t num_items);
 
 /**
- * Check that offsets are what the calls above expect: gp_check_offsets() with a descriptor.
+ * Check that offsets ascend and end where they should: gp_check_offsets() with a descriptor.
  *
  * @param[in] desc offset_dtype
  *

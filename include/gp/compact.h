@@ -31,7 +31,7 @@ typedef enum gp_compare {
 typedef enum gp_compact_kind {
     GP_COMPACT_ITEMS = 1,    /**< the kept items */
     GP_COMPACT_INDICES = 2,  /**< the positions of the kept items in the input, ascending */
-    GP_COMPACT_PARTITION = 3 /**< the kept items, then the others, both in input order: n items */
+    GP_COMPACT_PARTITION = 3 /**< kept items, then the others, both in input order: n items */
 } gp_compact_kind;
 
 /** The full form of a compaction; start from GP_COMPACT_DESC_INIT. */
@@ -44,7 +44,7 @@ typedef struct gp_compact_desc {
     gp_dtype dtype;       /**< of the items, with a comparison */
     const void *value;    /**< with a comparison: host pointer to one dtype, read during the call */
     gp_dtype index_dtype; /**< of INDICES: GP_U32 (n at most 2^32) or GP_U64 */
-    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare; also LOOKAHEAD and CUB */
+    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO; to compare also LOOKAHEAD and CUB */
     uint64_t capacity;      /**< room of out in outputs; 0: n. PARTITION always needs room for n */
     /** One uint64_t in the context's memory that replaces n, which is then its upper
      * bound; NULL: n. */
@@ -112,7 +112,8 @@ GP_API gp_status gp_compact_indices(gp_context *ctx, gp_dtype index_dtype, const
  * The call gp_compact_by() with kind PARTITION.
  * @param[in]  item_bytes size of an item, 1 to 65536
  * @param[in]  in         n items
- * @param[in]  keep       n bytes: zero puts an item behind, any other value in front
+ * @param[in]  keep       n bytes: zero puts an item into the back part, any other value into the
+ *                        front part
  * @param[out] out        n items; must not overlap in
  * @param[out] out_count  one uint64_t: the items in front, where the others begin
  * @since 0.1
@@ -134,15 +135,14 @@ GP_API gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in
  * @param[out] out       room for desc->capacity outputs (0: n), aligned as in. May equal
  *                       in for ITEMS; otherwise it overlaps no other array
  * @param[out] out_count one uint64_t that overlaps no other array: how many items the flags or the
- *                       comparison select, also if they are more than the capacity
+ *                       comparison select, even if the capacity is smaller
  *
- * A result longer than the capacity: the first desc->capacity outputs are written and the
- * sticky GP_ERROR_CAPACITY is set that gp_context_synchronize() returns. Nothing past the
- * result is written.
+ * If the result is longer than the capacity, the first desc->capacity outputs are written and the
+ * sticky GP_ERROR_CAPACITY is set, which gp_context_synchronize() returns. Nothing past the result
+ * is written.
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_compact_workspace_bytes(); capturable. Stable, and the same result each run. n is
- * at most 2^40.
+ * gp_compact_workspace_bytes(); capturable. Stable; same result in every run. n is at most 2^40.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, desc->value, in, keep, out or out_count NULL,
  *         misaligned, in the wrong memory, or keep given with a comparison; GP_ERROR_ARGUMENT
@@ -153,9 +153,10 @@ GP_API gp_status gp_partition(gp_context *ctx, size_t item_bytes, const void *in
  *         capacity, no device_n); GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all
  *         these); GP_ERROR_CUDA outputs unspecified.
  *
- * Cost on a GPU: one kernel launch; reads items and flags once and writes the result once, in place
- * too. PARTITION counts first, in a launch of its own that reads the flags (or compared items) once
- * more. Source: the single pass of Merrill and Garland 2016 with look-ahead, see docs/design.md.
+ * Cost on a GPU: one kernel launch; reads items and flags once and writes the result once, also in
+ * place. PARTITION counts first, in a launch of its own that reads the flags (or compared items)
+ * once more.
+ * Source: the single pass of Merrill and Garland 2016 with look-ahead, see docs/design/tiles.md.
  * @since 0.1
  */
 GP_API gp_status gp_compact_by(gp_context *ctx, const gp_compact_desc *desc, const void *in,
@@ -165,7 +166,7 @@ GP_API gp_status gp_compact_by(gp_context *ctx, const gp_compact_desc *desc, con
  * Upper bound of the workspace that gp_compact_by() takes, without touching a device.
  *
  * @param[in]  target NULL: any machine
- * @param[in]  desc   as for gp_compact_by(); pointers in it are not looked at
+ * @param[in]  desc   as for gp_compact_by(); pointers in it are ignored
  * @param[in]  n      items
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT, GP_ERROR_DTYPE as

@@ -88,8 +88,8 @@ GP_API const char *gp_status_string(gp_status status);
     X(F32, 11, 4, "f32")                                                                           \
     X(F64, 12, 8, "f64")
 
-/** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float; a NaN computed
- * so, or selected by a scan, is stored as 0x7fff. */
+/** Element types. GP_F16 and GP_BF16 are stored as uint16_t and computed in float; a NaN that is
+ * computed, or that a scan selects, is stored as 0x7fff. */
 typedef enum gp_dtype {
 /** Makes the enumerators. */
 #define GP_DTYPE_ENUM(name, number, bytes, text) GP_##name = number,
@@ -149,13 +149,13 @@ typedef enum gp_order {
     GP_DESCENDING = 1 /**< the reverse order of keys; equal keys still stay in input order */
 } gp_order;
 
-/** Which implementation of a primitive to use; one that a primitive does not have, or not on this
- * backend, is GP_ERROR_UNSUPPORTED, another number GP_ERROR_ARGUMENT. */
+/** Which implementation of a primitive to use. An algorithm that the primitive does not have on
+ * this backend is GP_ERROR_UNSUPPORTED; a number that names no algorithm is GP_ERROR_ARGUMENT. */
 typedef enum gp_algorithm {
-    GP_ALGORITHM_AUTO = 0,      /**< what the tuning table says is fastest and deterministic */
-    GP_ALGORITHM_LOOKAHEAD = 1, /**< scan: single pass, each tile reads the sums before it */
-    GP_ALGORITHM_LOOKBACK = 2,  /**< scan: single pass, decoupled look-back */
-    GP_ALGORITHM_CHAINED = 3,   /**< scan: single pass, each tile waits for the one before */
+    GP_ALGORITHM_AUTO = 0,             /**< the fastest deterministic one, by the tuning table */
+    GP_ALGORITHM_LOOKAHEAD = 1,        /**< scan: single pass, each tile reads the sums before it */
+    GP_ALGORITHM_LOOKBACK = 2,         /**< scan: single pass, decoupled look-back */
+    GP_ALGORITHM_CHAINED = 3,          /**< scan: single pass, each tile waits for the one before */
     GP_ALGORITHM_REDUCE_THEN_SCAN = 4, /**< scan: tile sums, scan of the sums, scan of the tiles */
     GP_ALGORITHM_SCAN_THEN_FAN = 5,    /**< scan: scan tiles, scan their totals, add them back */
     GP_ALGORITHM_FENWICK = 6,          /**< scan: binary indexed tree, build then query */
@@ -179,23 +179,25 @@ typedef enum gp_backend {
 typedef struct CUstream_st *gp_stream;
 
 /**
- * One device, one stream, one workspace. Used by one thread at a time; several run in parallel.
+ * One device, one stream, one workspace. One thread at a time may use a context; several contexts
+ * work in parallel.
  *
- * A call with a context that another thread is in a call with returns GP_ERROR_BUSY, and one with a
- * context that was destroyed, or never was one, GP_ERROR_POINTER; both have done nothing, and their
- * text is gp_last_error(NULL). After fork() the child can use CPU contexts that no thread of the
- * parent was in a call with; a context of a GPU gives GP_ERROR_DEVICE there, since CUDA does not
- * survive fork().
+ * While one thread is in a call with a context, calls of other threads with it return
+ * GP_ERROR_BUSY. A pointer to a destroyed context, or to none, is GP_ERROR_POINTER. Both errors
+ * mean that nothing was done; their text is gp_last_error(NULL). After fork() the child can use
+ * the CPU contexts that no thread of the parent was using at that moment; a CUDA context returns
+ * GP_ERROR_DEVICE in the child, since CUDA does not survive fork().
  */
 typedef struct gp_context gp_context;
 
 /**
  * Where the context takes device (or, on the CPU, host) memory for its workspace and gp_malloc().
  *
- * allocate returns NULL when it cannot; the memory must be usable by work queued on stream after
- * the call and aligned to alignment (256), otherwise it is released again and the call returns
- * GP_ERROR_POINTER. release gets back what allocate gave, with the same byte count; work queued on
- * stream before the call may still use it. Neither may call gp with the same context.
+ * allocate returns NULL when it has no memory. Work queued on stream after the call must be able to
+ * use the memory, and it must be aligned to alignment (256); otherwise gp releases it again and
+ * returns GP_ERROR_POINTER. release receives every pointer that allocate returned, once, with the
+ * same number of bytes; work queued on stream before the call may still use that memory. Neither
+ * function may call gp with the same context.
  */
 typedef struct gp_allocator {
     void *user; /**< passed to both functions */
@@ -208,30 +210,30 @@ typedef struct gp_allocator {
 /**
  * How to make a context; start from GP_CONTEXT_OPTIONS_INIT.
  *
- * This and every other struct of options, descriptor or target begins with its size, which its
- * initializer macro sets, so that later releases can add members: 0 is the default of each of them.
- * A program compiled for an older release gets the defaults; one compiled for a newer release is
- * served as long as the members that this library does not know are 0 (all bytes behind those that
- * it knows). Other sizes, those that no release had and those above 4096, are GP_ERROR_ARGUMENT.
+ * Every struct of options, descriptor or target begins with its size, which its initializer macro
+ * sets. Later releases add members, whose default is 0. A program compiled for an older release
+ * gets the defaults. A program compiled for a newer release works as long as all bytes beyond the
+ * members that this library knows are 0. A size that no release had, or one above 4096, is an
+ * error: GP_ERROR_ARGUMENT.
  *
  * multiprocessors is for sharing a GPU: gp's kernels get no more blocks than that many
  * multiprocessors hold at once, and leave the others to the streams of other contexts and programs.
- * More than the device has means all. Results do not depend on it.
+ * A number above that of the device means all. Results do not depend on it.
  *
- * threads is a most: all contexts of a process share one pool of threads, a call borrows what is
- * idle, and short arrays take fewer. Threads that the system refuses to make are done without.
- * A thread that calls gp on the CPU needs 64 KiB of stack.
+ * threads is an upper limit. All contexts of a process share one pool of threads; a call borrows
+ * idle ones, and takes fewer for short arrays. If the system refuses to create a thread, the call
+ * works with fewer. A thread that calls gp on the CPU needs 64 KiB of stack.
  *
- * validate is for finding mistakes. Calls rely on what their headers demand of the contents of
- * arrays: that offsets ascend, that indices are in range, that what is merged is sorted. With
- * validate each call checks it first, and does nothing of its own work if it does not hold: outputs
- * are not written, and nothing outside of arrays whose length the call knows is read. On the CPU
- * the call returns GP_ERROR_DATA; on CUDA gp_context_synchronize() does, and nothing waits: the
- * call queues its checks and, behind them, its work as the body of a conditional node, so it can be
- * captured too, and each replay of a graph is checked. It needs a driver for CUDA 12.4 or later,
- * otherwise gp_context_create() returns GP_ERROR_UNSUPPORTED. A call that checks something reads
- * those arrays once more, and on CUDA takes the host 40 to 75 us more (H200); it waits if 32 such
- * calls are queued ahead of it. The others, and all calls of other contexts, cost nothing more.
+ * validate is for finding mistakes. Calls rely on the rules that their headers set for the contents
+ * of arrays: offsets ascend, indices are in range, inputs of a merge are sorted. With validate a
+ * call checks these rules first. If one is broken, the call writes no output, and reads nothing
+ * outside the arrays whose length it knows. On the CPU the call then returns GP_ERROR_DATA; on CUDA
+ * gp_context_synchronize() does, and nothing waits: the call queues its checks and, after them, its
+ * work as the body of a conditional graph node. So such calls can be captured, and each replay of a
+ * graph is checked. validate needs a driver for CUDA 12.4 or later; otherwise gp_context_create()
+ * returns GP_ERROR_UNSUPPORTED. A call that checks arrays reads them once more, and on CUDA takes
+ * the host 40 to 75 us more (H200); it waits if 32 such calls are queued ahead of it. Calls without
+ * rules, and calls with other contexts, cost nothing more.
  */
 typedef struct gp_context_options {
     size_t size;            /**< sizeof(gp_context_options) */
@@ -242,7 +244,7 @@ typedef struct gp_context_options {
     gp_allocator allocator; /**< all NULL: the context's own */
     size_t workspace_bytes; /**< reserved at creation, see gp_context_reserve() */
     int multiprocessors;    /**< CUDA: size launches for so many; 0: GP_MULTIPROCESSORS or all */
-    int reserved;           /**< not looked at: was padding */
+    int reserved;           /**< ignored: formerly padding */
     int validate;           /**< not 0: check the contents of arrays; 0: as GP_VALIDATE says */
     int reserved_too;       /**< 0 */
 } gp_context_options;
@@ -261,16 +263,16 @@ typedef struct gp_context_options {
  * @param[in]  options NULL for the automatic choice; its size member must be set
  *
  * Host call; never touches CUDA's default stream, leaves the current device as it was. Without an
- * allocator a context on CUDA allocates from the device's memory pool; making that pool takes the
- * first context of a process about 10 ms (H200). It keeps up to eight CUDA graphs, of calls of
- * several kernels that were repeated.
+ * allocator a CUDA context allocates from the device's memory pool; creating that pool takes the
+ * first context of a process about 10 ms (H200). A context keeps up to eight CUDA graphs, of
+ * repeated calls that consist of several kernels.
  *
- * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device,
- *         thread count, half an allocator, a negative number of multiprocessors, or GP_BACKEND,
- *         GP_VALIDATE, GP_THREADS (where the CPU is possible), GP_DEVICE or GP_MULTIPROCESSORS
- *         (where CUDA is) set to something else; GP_ERROR_DEVICE CUDA or a device was asked for, by
- *         the options or GP_DEVICE, and there is no driver or no such device; GP_ERROR_UNSUPPORTED
- *         the same and this build has no CUDA, or no code for the device; GP_ERROR_MEMORY. The text
+ * @return GP_OK; GP_ERROR_POINTER ctx is NULL; GP_ERROR_ARGUMENT a wrong size, backend, device or
+ *         thread count, half an allocator, a negative number of multiprocessors, or a value that is
+ *         not allowed in GP_BACKEND, GP_VALIDATE, GP_THREADS (if the CPU may be chosen), GP_DEVICE
+ *         or GP_MULTIPROCESSORS (if CUDA may be chosen); GP_ERROR_DEVICE the options or GP_DEVICE
+ *         request CUDA or a device, and there is no driver or no such device; GP_ERROR_UNSUPPORTED
+ *         they do, and this build has no CUDA, or no code for the device; GP_ERROR_MEMORY. The text
  *         is gp_last_error(NULL).
  * @since 0.1
  */
@@ -279,20 +281,21 @@ GP_API gp_status gp_context_create(gp_context **ctx, const gp_context_options *o
 /**
  * Wait for the context's work and free it; NULL does nothing.
  *
- * Memory that gp_malloc() gave and gp_free() has not got back stays allocated. A context that is in
- * use by another thread, or is none, is left alone; gp_last_error(NULL) says so. @since 0.1
+ * Memory of gp_malloc() that was not freed stays allocated. A context in use by another thread, and
+ * a pointer to no context, are left alone; gp_last_error(NULL) says so. @since 0.1
  */
 GP_API void gp_context_destroy(gp_context *ctx);
 
 /**
- * Wait until all queued work is done, and report what calls have found in their data.
+ * Wait until all queued work is done, and report the errors that calls have found in their data.
  *
- * What a call cannot know when it returns is sticky: GP_ERROR_OVERFLOW (a total past its type),
- * GP_ERROR_CAPACITY (a result past its room) or GP_ERROR_DATA. The first call that finds something
- * since the last report is told, and of it the place with the smallest index; gp_last_error() names
- * call, argument, index, value and what was expected ("gp_csr_from_coo: cols[9] is 7, expected
- * below 3"), in the same words on both backends. In a graph that is replayed several times in
- * between, the smallest index of all replays counts. Not allowed during capture.
+ * Errors that a call cannot know of when it returns are sticky: GP_ERROR_OVERFLOW (a total that
+ * does not fit its type), GP_ERROR_CAPACITY (a result that does not fit its room) and
+ * GP_ERROR_DATA. This call reports the first call with such an error since the last report, and of
+ * that call the smallest index; gp_last_error() names call, argument, index, value and expected
+ * value ("gp_csr_from_coo: cols[9] is 7, expected below 3"), in the same words on both backends.
+ * If a graph was replayed several times since, the smallest index of all replays is reported. Not
+ * allowed during capture.
  *
  * @return GP_OK, one of the above, GP_ERROR_CUDA, GP_ERROR_ARGUMENT if work of the context ran on
  *         two streams at the same time, or GP_ERROR_POINTER if ctx is NULL.
@@ -301,7 +304,7 @@ GP_API void gp_context_destroy(gp_context *ctx);
 GP_API gp_status gp_context_synchronize(gp_context *ctx);
 
 /**
- * Queue later work on another stream, ordered by an event after what is queued already.
+ * Queue later work on another stream, ordered by an event after the work queued so far.
  *
  * @param[in] stream NULL goes back to the context's own stream
  * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_ARGUMENT a stream given to a CPU context; GP_ERROR_CUDA
@@ -316,7 +319,7 @@ GP_API gp_stream gp_context_stream(const gp_context *ctx);
 GP_API gp_backend gp_context_backend(const gp_context *ctx);
 
 /**
- * Grow the workspace now, so that calls that need at most this much never allocate.
+ * Grow the workspace now, so that calls that need at most this many bytes never allocate.
  *
  * bytes is the largest gp_<primitive>_workspace_bytes() of the calls to come; the workspace never
  * shrinks. Needed before stream capture, where growing is refused with GP_ERROR_WORKSPACE.
@@ -328,8 +331,8 @@ GP_API gp_backend gp_context_backend(const gp_context *ctx);
 GP_API gp_status gp_context_reserve(gp_context *ctx, size_t bytes);
 
 /**
- * Take a context that reported GP_ERROR_CUDA back into use: drops its workspace and findings
- * and makes its device objects anew. Fails with GP_ERROR_CUDA when the process's CUDA state itself
+ * Take a context that reported GP_ERROR_CUDA back into use: drops its workspace and sticky errors
+ * and creates its device objects again. Fails with GP_ERROR_CUDA if the CUDA state of the process
  * is lost.
  * @since 0.1
  */
@@ -348,10 +351,10 @@ GP_API gp_status gp_context_describe(const gp_context *ctx, char *text, size_t b
  * The text of the last error: function, argument and value.
  *
  * @param[in] ctx the context whose last error is meant; NULL: this thread's last error in calls
- *                that have no context or got a NULL one
- * @return never NULL; empty if there was none; for a context that is none the text of the thread.
- *         Stays until the next error: calls that succeed leave it. Valid until the next call with
- *         ctx (or on this thread).
+ *                without a usable context
+ * @return never NULL; empty if there was no error; for a pointer to no context the text of the
+ *         thread. The text stays until the next error; successful calls leave it. The pointer is
+ *         valid until the next call with ctx (or on this thread).
  * @since 0.1
  */
 GP_API const char *gp_last_error(const gp_context *ctx);
@@ -369,10 +372,10 @@ GP_API const char *gp_last_error(const gp_context *ctx);
 GP_API gp_status gp_malloc(gp_context *ctx, size_t bytes, void **memory);
 
 /**
- * Give back memory of gp_malloc() with the same context, after the work queued so far; NULL does
- * nothing. Works on a context that has reported GP_ERROR_CUDA, too.
- * @return GP_OK; GP_ERROR_POINTER memory that this context did not give,
- *         or that is free already; GP_ERROR_BUSY
+ * Free memory of gp_malloc() with the same context, after the work queued so far; NULL does
+ * nothing. Also works on a context that has reported GP_ERROR_CUDA.
+ * @return GP_OK; GP_ERROR_POINTER memory that is not of gp_malloc() with this context, or that is
+ *         free already; GP_ERROR_BUSY
  * @since 0.1
  */
 GP_API gp_status gp_free(gp_context *ctx, void *memory);
@@ -380,9 +383,9 @@ GP_API gp_status gp_free(gp_context *ctx, void *memory);
 /**
  * Copy bytes between any two places, host or device, in the context's order.
  *
- * Queued on the stream: destination and source must stay valid until it has passed;
- * synchronise before reading the destination on the host. Overlapping ranges are refused
- * unless they are the same.
+ * Queued on the stream: destination and source must stay valid until the stream has passed the
+ * copy; synchronize before reading the destination on the host. Ranges must not overlap unless
+ * they are the same.
  * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_OVERLAP; GP_ERROR_CUDA
  * @since 0.1
  */
@@ -391,8 +394,8 @@ GP_API gp_status gp_copy(gp_context *ctx, const void *source, size_t bytes, void
 /* ---- workspace sizes without a device -------------------------------------------------------- */
 
 /**
- * What a gp_<primitive>_workspace_bytes() call is asked for: the machine, not the context.
- * Start from GP_TARGET_INIT for "any machine": an upper bound over all of them. A wrong size or
+ * The machine that a gp_<primitive>_workspace_bytes() call computes a bound for; no context is
+ * needed. GP_TARGET_INIT means any machine: an upper bound over all of them. A wrong size or
  * backend, or a negative number, is GP_ERROR_ARGUMENT.
  */
 typedef struct gp_target {

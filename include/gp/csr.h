@@ -20,19 +20,19 @@
  * GP_ERROR_CUDA: outputs unspecified. "Sticky" errors are found on the device and returned by the
  * next gp_context_synchronize().
  *
- * In a context with the option validate a call checks what it demands of contents before its work:
- * a broken rule is GP_ERROR_DATA and names the place, and nothing is written. On the CPU the call
- * returns it, on CUDA it is sticky. Checked are row pointers (the first is 0, none is below the one
- * before it, the last is nnz), indices of rows and columns (in range), and that the rows of
- * gp_csr_row_pointers() ascend; not that the columns of a row do, which gp_check_csr() checks.
- * Without the option a matrix that breaks these rules can lead gp_spmv() outside its arrays. A
- * matrix without rows is not looked at by gp_spmv().
+ * In a context with the option validate a call checks the contents of its arrays before its work.
+ * If a rule is broken, nothing is written, and the error is GP_ERROR_DATA with a text that names
+ * the index: returned by the call on the CPU, sticky on CUDA. The rules are: row pointers begin
+ * with 0, do not descend, and end with nnz; indices of rows and columns are in range; the rows of
+ * gp_csr_row_pointers() ascend. That the columns of a row ascend is checked by gp_check_csr() only.
+ * Without the option a matrix that breaks these rules can lead gp_spmv() outside its arrays.
+ * gp_spmv() does not read a matrix without rows.
  *
- * Each call that takes dtypes as parameters has a form with a descriptor, whose name ends in _by: a
- * gp_csr_desc in their place, and it is the form to which later releases add. All else is as in the
- * short form. It also returns GP_ERROR_POINTER if desc is NULL, GP_ERROR_ARGUMENT if desc->size is
- * wrong or desc->reserved is not 0, and, except gp_spmv_by(), GP_ERROR_DTYPE if desc->value_dtype
- * is not 0.
+ * Each call that takes dtypes as parameters has a form with a descriptor, whose name ends in _by
+ * and which takes a gp_csr_desc in their place; later releases add members there. All else is as in
+ * the short form. It also returns GP_ERROR_POINTER if desc is NULL, GP_ERROR_ARGUMENT if desc->size
+ * is wrong or desc->reserved is not 0, and, except gp_spmv_by(), GP_ERROR_DTYPE if
+ * desc->value_dtype is not 0.
  */
 #ifndef GP_CSR_H
 #define GP_CSR_H
@@ -43,7 +43,7 @@
 extern "C" {
 #endif
 
-/** What becomes of entries with the same row and column. */
+/** The value of entries with the same row and column. */
 typedef enum gp_duplicates {
     /**
      * Added. Integers wrap. Floats (f16 and bf16 in float, rounded once at the end) are added in
@@ -64,8 +64,8 @@ typedef struct gp_coo_desc {
     size_t size;              /**< sizeof(gp_coo_desc) */
     gp_dtype index_dtype;     /**< of rows and columns */
     gp_dtype offset_dtype;    /**< of row pointers */
-    gp_dtype value_dtype;     /**< any gp_dtype; 0: a pattern, value arrays are not looked at */
-    gp_duplicates duplicates; /**< gp_csr_transpose() does not look at it */
+    gp_dtype value_dtype;     /**< any gp_dtype; 0: a pattern, value arrays are ignored */
+    gp_duplicates duplicates; /**< ignored by gp_csr_transpose() */
     gp_algorithm algorithm;   /**< of the sort inside: GP_ALGORITHM_AUTO or GP_ALGORITHM_CUB */
 } gp_coo_desc;
 
@@ -160,11 +160,11 @@ GP_API gp_status gp_csr_row_pointers_unsorted_by(gp_context *ctx, const gp_csr_d
  * @param[in]  num_cols     columns of the matrix
  * @param[in]  rows         nnz row indices, each below num_rows
  * @param[in]  cols         nnz column indices, each below num_cols
- * @param[in]  values       nnz values of desc->value_dtype; not looked at if that is 0
+ * @param[in]  values       nnz values of desc->value_dtype; ignored if that is 0
  * @param[in]  nnz          entries of the list; 0 is allowed
  * @param[out] row_pointers num_rows + 1
  * @param[out] out_cols     room for nnz; those from *out_nnz on are unspecified
- * @param[out] out_values   room for nnz, likewise; not looked at if desc->value_dtype is 0
+ * @param[out] out_values   room for nnz, likewise; ignored if desc->value_dtype is 0
  * @param[out] out_nnz      one uint64_t in the context's memory: entries of the result
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
@@ -192,7 +192,7 @@ GP_API gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_
  * rows_out[i] = r for row_pointers[r] <= i < row_pointers[r + 1].
  *
  * @param[in]  offset_dtype of row_pointers
- * @param[in]  row_pointers num_rows + 1, ascending from 0 to nnz; gp_check_csr() tells
+ * @param[in]  row_pointers num_rows + 1, ascending from 0 to nnz; gp_check_csr() checks that
  * @param[in]  num_rows     rows of the matrix
  * @param[in]  nnz          entries of the matrix; 0 is allowed
  * @param[in]  index_dtype  of rows_out
@@ -222,16 +222,16 @@ GP_API gp_status gp_csr_to_coo_by(gp_context *ctx, const gp_csr_desc *desc,
 /**
  * Transpose: CSR of the matrix with rows and columns exchanged, that is, CSC of the same matrix.
  *
- * @param[in]  desc             dtypes; duplicates is not looked at: every entry is kept
+ * @param[in]  desc             dtypes; duplicates is ignored: every entry is kept
  * @param[in]  num_rows         rows of the input, columns of the output
  * @param[in]  num_cols         columns of the input, rows of the output
  * @param[in]  nnz              entries of both
- * @param[in]  row_pointers     num_rows + 1, ascending from 0 to nnz; gp_check_csr() tells
+ * @param[in]  row_pointers     num_rows + 1, ascending from 0 to nnz; gp_check_csr() checks that
  * @param[in]  cols             nnz column indices, each below num_cols, in any order within a row
- * @param[in]  values           nnz; not looked at if desc->value_dtype is 0
+ * @param[in]  values           nnz; ignored if desc->value_dtype is 0
  * @param[out] out_row_pointers num_cols + 1
  * @param[out] out_cols         nnz: the input's rows, ascending in each output row
- * @param[out] out_values       nnz; not looked at if desc->value_dtype is 0
+ * @param[out] out_values       nnz; ignored if desc->value_dtype is 0
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
  * gp_csr_transpose_workspace_bytes(); capturable. Stable: entries of one column and one row keep
@@ -253,13 +253,13 @@ GP_API gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size
  * @param[in] cols         nnz column indices, each below num_cols, strictly ascending in each row
  *
  * Deep and synchronous: reads everything and waits for the answer; not for use during capture.
- * Takes 256 bytes of workspace. Columns of a row are looked at only if the row's pointers are in
+ * Takes 256 bytes of workspace. The columns of a row are checked only if the row's pointers are in
  * order and in range.
  *
  * @return GP_OK canonical; GP_ERROR_DATA it is not, and gp_last_error() names the first row that
- *         breaks a rule, the place in row_pointers or cols, what is there and what was expected
- *         (of a row with a column out of range the first of these); GP_ERROR_WORKSPACE the stream
- *         is being captured; otherwise a status of the list in the file comment.
+ *         breaks a rule, the index in row_pointers or cols, the value there and the expected value
+ *         (in a row with columns out of range, of the first such column); GP_ERROR_WORKSPACE the
+ *         stream is being captured; otherwise a status of the list in the file comment.
  * @since 0.1
  */
 GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
@@ -297,13 +297,13 @@ GP_API gp_status gp_check_csr_by(gp_context *ctx, const gp_csr_desc *desc, size_
  *                             no overlap with x
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_spmv_workspace_bytes(); capturable. The matrix must be valid; gp_check_csr() tells.
- * Deterministic: the association depends on the matrix and the kind of device alone, on the CPU not
- * on the thread count.
+ * gp_spmv_workspace_bytes(); capturable. The matrix must be valid; gp_check_csr() checks that.
+ * Deterministic: the association depends on the matrix and the kind of device alone, and on the CPU
+ * not on the number of threads.
  *
  * @return GP_OK queued, or a status of the list in the file comment.
  *
- * Work is shared by rows plus entries, so one long row or many empty ones cost no more than even
+ * Work is divided by rows plus entries, so one long row or many empty rows cost no more than even
  * rows. Source: Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication.
  * @since 0.1
  */

@@ -4,8 +4,8 @@
  * Histograms: how many values fall in each bin, for bins of equal width, bins between given edges,
  * and one bin per whole number.
  *
- * A bin is half-open: its lower edge belongs to it, its upper edge to the next one. A value in no
- * bin (a NaN never is in one) is dropped, and counted if the options ask for it.
+ * A bin is half-open: its lower edge belongs to it, its upper edge to the next bin. A value in no
+ * bin (as every NaN) is dropped, and counted in *outside if the options have that.
  */
 #ifndef GP_HISTOGRAM_H
 #define GP_HISTOGRAM_H
@@ -23,8 +23,8 @@ extern "C" {
 typedef struct gp_histogram_options {
     size_t size;            /**< sizeof(gp_histogram_options) */
     gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO, or GP_ALGORITHM_CUB to compare */
-    int accumulate;         /**< not 0: add to what counts and outside hold; 0: overwrite them */
-    /** One uint64_t in the context's memory for how many values are in no bin; NULL: not wanted. */
+    int accumulate;         /**< not 0: add to counts and *outside; 0: overwrite them */
+    /** One uint64_t in the context's memory: the number of values in no bin; NULL: not wanted. */
     uint64_t *outside;
 } gp_histogram_options;
 
@@ -38,11 +38,11 @@ typedef struct gp_histogram_options {
  * Count values in bins of equal width over [lo, hi).
  *
  * Integers, in exact arithmetic: x with lo <= x < hi counts in bin
- * floor((x - lo) * bins / (hi - lo)). Floats, in double (every float dtype converts exactly), each
- * operation rounded by itself: scale = bins / (hi - lo), t = (x - lo) * scale; x with lo <= x < hi
- * counts in bin min(trunc(t), bins - 1). Bins are in ascending order either way, and both backends
- * agree bitwise. hi is exclusive: to count the largest value of an integer dtype, use gp_bincount()
- * or gp_histogram_edges().
+ * floor((x - lo) * bins / (hi - lo)). Floats, in double (every float dtype converts exactly), with
+ * each operation rounded separately: scale = bins / (hi - lo), t = (x - lo) * scale; x with
+ * lo <= x < hi counts in bin min(trunc(t), bins - 1). Either way bins ascend, and both backends
+ * agree bitwise. hi is exclusive: use gp_bincount() or gp_histogram_edges() to count the largest
+ * value of an integer dtype.
  *
  * @param[in]     ctx           decides where all data pointers live
  * @param[in]     dtype         of the values
@@ -58,8 +58,8 @@ typedef struct gp_histogram_options {
  * @param[in]     options       NULL: the defaults; *options->outside must not overlap in or counts
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_histogram_workspace_bytes(); capturable. n == 0 sets counts and outside to 0, or leaves them
- * when accumulating. The result is the same in each run. n is at most 2^40.
+ * gp_histogram_workspace_bytes(); capturable. n == 0 sets counts and *outside to 0, or leaves them
+ * if they accumulate. The result is the same in every run. n is at most 2^40.
  *
  * GP_ALGORITHM_CUB, on a GPU: i32, u8 and f32 with GP_U32 counters, at most 2^31 - 1 bytes of
  * input, 2^31 - 256 bins, and 8 GB of tables for them; neither accumulate nor outside; hi - lo
@@ -73,8 +73,8 @@ typedef struct gp_histogram_options {
  *         algorithm is not available for this case; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing
  *         queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
- * Cost on a GPU: reads the input once; up to about 58000 bins are counted in shared memory, more
- * by global atomics.
+ * Cost on a GPU: reads the input once. Up to about 58000 bins are counted in shared memory, more
+ * bins by global atomics.
  * @since 0.1
  */
 GP_API gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
@@ -89,16 +89,16 @@ GP_API gp_status gp_histogram_even(gp_context *ctx, gp_dtype dtype, const void *
  * the bin between them is empty.
  *
  * @param[in] edges bins + 1 ascending values of dtype in the context's memory, aligned to their
- *                  size; must not overlap counts or *options->outside. If they are not ascending,
- *                  or one is a NaN, it is unspecified which values count where, but nothing outside
- *                  the arrays is touched. A context that validates (core.h) refuses them.
+ *                  size; must not overlap counts or *options->outside. If they do not ascend, or
+ *                  one is a NaN, the counts are unspecified, but nothing outside the arrays is
+ *                  touched. A context that validates (core.h) refuses such edges.
  *
  * Everything else is as for gp_histogram_even(), except that GP_ALGORITHM_CUB is not supported.
  *
  * @return as gp_histogram_even(); GP_ERROR_POINTER edges NULL, misaligned or in the wrong memory
  *
- * Cost: as gp_histogram_even(), and a search of log2(bins) steps per value; on the CPU, from two
- * values per edge on, a table look-up and mostly one or two steps.
+ * Cost: as gp_histogram_even(), and a search of log2(bins) steps per value; on the CPU, for n of at
+ * least two values per edge, a table look-up and mostly one or two steps.
  * @since 0.1
  */
 GP_API gp_status gp_histogram_edges(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
@@ -123,7 +123,7 @@ GP_API gp_status gp_bincount(gp_context *ctx, gp_dtype dtype, const void *in, si
  * Upper bound of the workspace that any of the calls above takes, without touching a device.
  *
  * @param[in]  target  NULL: any machine
- * @param[in]  options NULL: the defaults; the pointer in it is not looked at
+ * @param[in]  options NULL: the defaults; the pointer in it is ignored
  * @param[out] bytes   for gp_context_reserve(); for GP_ALGORITHM_CUB a generous estimate
  * @return GP_OK; GP_ERROR_POINTER bytes NULL; GP_ERROR_ARGUMENT target, n, bins,
  *         options->size or options->algorithm; GP_ERROR_DTYPE dtype or counter_dtype;

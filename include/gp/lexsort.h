@@ -3,10 +3,10 @@
  * @file lexsort.h
  * Stable sort of (row, column) index pairs, by row and then by column.
  *
- * Rows and columns are unsigned numbers, or signed ones that are not negative. The fewer bits they
- * use, the faster: say so in the options where it is known. If an index then does not keep to its
- * bits the outputs are unspecified, but nothing outside the arrays is touched. A context that
- * validates (core.h) refuses indices that are negative or do not keep to their bits.
+ * Rows and columns are unsigned numbers, or signed ones that are not negative. Sorts of fewer bits
+ * are faster: row_bits and col_bits of the options limit them. If an index exceeds these bits the
+ * outputs are unspecified, but nothing outside the arrays is touched. A context that validates
+ * (core.h) refuses indices that are negative or exceed their bits.
  */
 #ifndef GP_LEXSORT_H
 #define GP_LEXSORT_H
@@ -35,8 +35,8 @@ typedef struct gp_lexsort_options {
  * Find the stable lexicographic order of pairs without moving them.
  *
  * (rows[indices_out[0]], cols[indices_out[0]]), (rows[indices_out[1]], ..), .. ascends by row, and
- * by column where rows are equal; equal pairs have ascending indices. Items beside the pairs, of
- * any size, then move by gp_gather().
+ * by column where rows are equal; equal pairs have ascending indices. gp_gather() then moves items
+ * of any size that belong to the pairs.
  *
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  pair_dtype  of rows and columns: GP_U32, GP_I32, GP_U64 or GP_I64
@@ -71,7 +71,7 @@ GP_API gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *ro
  * @param[in]  pair_dtype  of rows and columns: GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  rows_in     n row indices; NULL if n == 0
  * @param[in]  cols_in     n column indices
- * @param[in]  value_bytes 0 to 65536; 0: no values, values_in and values_out are not looked at
+ * @param[in]  value_bytes 0 to 65536; 0: no values, values_in and values_out are ignored
  * @param[in]  values_in   n values, aligned to the largest power of two, up to 16,
  *                         that divides value_bytes
  * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40

@@ -3,11 +3,11 @@
  * @file merge.h
  * Stable merge of two sorted arrays.
  *
- * Sorted is what gp_radix_sort() with all bits compared leaves: integers by value, floats
- * -inf .. -0 = +0 .. +inf < NaN; GP_DESCENDING is the exact reverse. With arrays
- * that are not sorted the outputs are unspecified; nothing outside the arrays is touched. A context
- * that validates checks that both arrays of keys are sorted: if not, GP_ERROR_DATA is returned, by
- * the call on the CPU and by gp_context_synchronize() on CUDA, and the outputs are not written.
+ * Sorted means the order of gp_radix_sort() with all bits compared: integers by value, floats -inf
+ * .. -0 = +0 .. +inf < NaN; GP_DESCENDING is the exact reverse. If an input is not sorted the
+ * outputs are unspecified; nothing outside the arrays is touched. A context that validates checks
+ * that both arrays of keys are sorted. If not, the outputs are not written, and the call on the
+ * CPU, or gp_context_synchronize() on CUDA, returns GP_ERROR_DATA.
  */
 #ifndef GP_MERGE_H
 #define GP_MERGE_H
@@ -35,8 +35,8 @@ typedef struct gp_merge_desc {
 /**
  * Merge two sorted arrays of keys.
  *
- * out holds the num_a + num_b keys in order; of equal ones, those of a come first, and those of
- * each array in their order.
+ * out holds the num_a + num_b keys in order. Of equal keys, those of a come first; equal keys of
+ * one array keep their order.
  *
  * @param[in]  ctx   decides where the arrays live
  * @param[in]  dtype of the keys, any gp_dtype

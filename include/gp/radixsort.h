@@ -27,7 +27,7 @@ typedef struct gp_radix_sort_options {
     gp_order order;         /**< of the keys */
     int begin_bit;          /**< lowest bit of the order word that is compared */
     int end_bit;            /**< one past the highest; 0: the key's width */
-    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare; GP_ALGORITHM_CUB on CUDA */
+    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO, or to compare, on CUDA, GP_ALGORITHM_CUB */
 } gp_radix_sort_options;
 
 /** Initializer of gp_radix_sort_options: its size, and defaults. */
@@ -40,7 +40,7 @@ typedef struct gp_radix_sort_options {
 typedef struct gp_gather_desc {
     size_t size;          /**< sizeof(gp_gather_desc) */
     size_t item_bytes;    /**< 1 to 65536 */
-    size_t in_items;      /**< items of the input, at most 2^40; 0: not known */
+    size_t in_items;      /**< items of the input, at most 2^40; 0: unknown */
     gp_dtype index_dtype; /**< GP_U32 or GP_U64 */
     int reserved;         /**< 0 */
 } gp_gather_desc;
@@ -78,18 +78,27 @@ typedef struct gp_gather_desc {
  *         or not available here; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
  *         GP_ERROR_CUDA keys_out unspecified.
  *
- * Cost: on CUDA one read and three passes over keys of 4 and 8 bytes from about 2^21 of them on,
- * two below, if they are spread over the range of bits that they use; where a value or a narrow
- * range holds most of the keys, and for shorter keys, one pass for each 8 bits that are not the
- * same in all of them. Many keys of 1 and 2 bytes alone are counted. On the CPU a pass whose digit
- * is the same in all keys is left out, and 8- and 16-bit keys are counted instead of moved; with
- * AVX-512 wider keys alone are put in order by partitions once they are few enough for the caches.
+ * Cost on CUDA, in passes (a pass reads and writes every item):
+ *  - keys of 4 and 8 bytes, evenly distributed over the bits that they use, n >= 2^21: one read and
+ *    three passes; below 2^21: one read and two passes;
+ *  - skewed keys of 4 and 8 bytes, and keys of 1 and 2 bytes with values: one read, and one pass
+ *    for each 8 bits that differ between keys;
+ *  - keys of 1 byte, and 2^22 or more keys of 2 bytes, without values: counted, not moved.
  *
- * Workspace: on CUDA the size of the input and at most 12% from 2^24 items on (8.6% for 2^28 keys
- * of 4 bytes, 4.5% for 8), and 4 MiB more below; at most 12 MiB for any number of keys of 1 and 2
- * bytes that are compared by all bits. Compared by some of them, those take up to 50%
- * more than their size, and floats two positions each: 8 bytes, 16 from 2^32 keys on. On the CPU
- * the size of the input, some 4 KiB per thread, and for keys of 2 bytes up to 1 MiB per thread.
+ * Cost on the CPU: passes over the digits that differ between keys; keys of 1 and 2 bytes without
+ * values are counted. With AVX-512, keys of 4 and 8 bytes without values that fit the caches are
+ * sorted by vectorized partitioning.
+ *
+ * Workspace on CUDA:
+ *  - from 2^24 keys on: the size of the keys plus at most 12% (8.6% for 2^28 keys of 4 bytes, 4.5%
+ *    for 8 bytes); below: plus 4 MiB;
+ *  - keys of 1 and 2 bytes compared by all bits: at most 12 MiB for any n; compared by some of the
+ *    bits: their size plus at most 50%;
+ *  - floats compared by some of the bits: two positions per key besides, 8 bytes (16 from 2^32 keys
+ *    on).
+ *
+ * Workspace on the CPU: the size of the keys, about 4 KiB per thread, and for keys of 2 bytes up to
+ * 1 MiB per thread.
  *
  * Source: least-significant-digit radix sort, Knuth volume 3, section 5.2.5; on GPUs Adinets and
  * Merrill 2022 ("Onesweep"), and from the top digit Stehle and Jacobsen 2017; partitions in
@@ -109,8 +118,8 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype
  * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
- * @param[in]  value_bytes 1 to 65536; 1, 2, 4, 8 and 16 can be moved directly, other sizes, and on
- *                         CUDA 1, 2 and 16, are moved once at the end through sorted indices
+ * @param[in]  value_bytes 1 to 65536. 4 and 8, and on the CPU also 1, 2 and 16, are moved with the
+ *                         keys; other sizes are moved once at the end, by sorted positions
  * @param[in]  values_in   n values, aligned to the largest power of two, up to 16,
  *                         that divides value_bytes
  * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40
@@ -119,14 +128,16 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  *                         No output may overlap any other array in another way
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
  *
- * Workspace gp_radix_sort_workspace_bytes() with this value_bytes: for values of 4 and 8 bytes
- * the size of the input and at most 12% from 2^24 pairs on (4.6% for 2^28 pairs of 4 and 4
- * bytes), and 4 MiB more below. Where values are moved by position it is the keys and two
- * positions each (8 bytes, 16 from 2^32 pairs on), and the values once more if they are sorted in
- * place: up to 2.7 times the input for keys of 4 bytes and values of one, 1.4 times for values of
- * 16. On the CPU the size of the input and a little, or positions likewise. Queueing, statuses
- * and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes, GP_ERROR_POINTER also for
- * values_in and values_out.
+ * Workspace: gp_radix_sort_workspace_bytes() with this value_bytes. For values of 4 and 8 bytes it
+ * is the size of the input plus at most 12% from 2^24 pairs on (4.6% for 2^28 pairs of 4 and 4
+ * bytes), and plus 4 MiB below. Values of other sizes are moved by position: the workspace is the
+ * size of the keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the
+ * values if they are sorted in place; up to 2.7 times the input for keys of 4 bytes and values of 1
+ * byte, 1.4 times for values of 16 bytes. On the CPU it is the size of the input and little more,
+ * or positions likewise.
+ *
+ * Queueing, statuses and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes,
+ * GP_ERROR_POINTER also for values_in and values_out.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
@@ -149,8 +160,8 @@ GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void
  * @param[out] indices_out n indices; must not overlap keys_in
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is 0, 1, 2 ..
  *
- * Workspace gp_argsort_workspace_bytes(): the keys twice and the indices once, and 12% at most from
- * 2^24 keys on. Queueing and statuses as gp_radix_sort(); GP_ERROR_DTYPE also for index_dtype,
+ * Workspace: gp_argsort_workspace_bytes(), the keys twice and the indices once, plus at most 12%
+ * from 2^24 keys on. Queueing and statuses as gp_radix_sort(); GP_ERROR_DTYPE also for index_dtype,
  * GP_ERROR_ARGUMENT also for an n too large for index_dtype.
  * @since 0.1
  */
@@ -166,11 +177,11 @@ GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in
  * @param[in]  in          as many items as the largest index + 1, aligned to the largest power
  *                         of two, up to 16, that divides item_bytes
  * @param[in]  index_dtype GP_U32 or GP_U64
- * @param[in]  indices     n indices; each must be in range, which is not checked: the call is not
- *                         told the range, gp_gather_by() can be
+ * @param[in]  indices     n indices, each in range. This call cannot check that, as it does not
+ *                         know how many items in has; gp_gather_by() can
  * @param[in]  n           items of the output; 0 is allowed and does nothing; at most 2^40
- * @param[out] out         n items, aligned as in; must overlap neither in nor indices (of in,
- *                         whose length the call is not told, only the first item is checked)
+ * @param[out] out         n items, aligned as in; must overlap neither in nor indices (of in, whose
+ *                         length is unknown, only the first item is checked)
  *
  * Queued on the context's stream; takes no workspace; capturable.
  * Indices may repeat and leave out items.
@@ -188,10 +199,10 @@ GP_API gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, g
 /**
  * Collect items by index, as the descriptor says: out[i] = in[indices[i]].
  *
- * As gp_gather(), which does not know how many items in has.
+ * As gp_gather(), and desc->in_items says how many items in has.
  *
  * @param[in]  ctx     decides where the arrays live
- * @param[in]  desc    see gp_gather_desc. With in_items it is known where in ends
+ * @param[in]  desc    see gp_gather_desc
  * @param[in]  in      desc->in_items items, or if that is 0 as many as the largest index + 1,
  *                     aligned to the largest power of two, up to 16, that divides
  *                     desc->item_bytes; NULL if n == 0
@@ -203,8 +214,8 @@ GP_API gp_status gp_gather(gp_context *ctx, size_t item_bytes, const void *in, g
  *
  * Queueing, workspace, statuses and cost as gp_gather(); GP_ERROR_POINTER also for desc,
  * GP_ERROR_ARGUMENT also for desc->size and desc->in_items. If the context validates, an index out
- * of range is GP_ERROR_DATA, of this call on the CPU and of gp_context_synchronize() on CUDA, and
- * out is not written.
+ * of range is GP_ERROR_DATA, which this call returns on the CPU and gp_context_synchronize() on
+ * CUDA; out is not written.
  * @since 0.1
  */
 GP_API gp_status gp_gather_by(gp_context *ctx, const gp_gather_desc *desc, const void *in,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file reduce.h
- * Reduction: in[0] op in[1] op ... op in[n-1], for any associative operator, and where the smallest
- * or largest item is.
+ * Reduction: in[0] op in[1] op ... op in[n-1], for any associative operator; index of the smallest
+ * or largest item.
  */
 #ifndef GP_REDUCE_H
 #define GP_REDUCE_H
@@ -39,7 +39,7 @@ typedef struct gp_reduce_desc {
         sizeof(gp_reduce_desc), (gp_dtype)0, (gp_dtype)0, GP_SUM, NULL, NULL, NULL                 \
     }
 
-/** What an argmin or argmax looks at; start from GP_ARG_DESC_INIT. */
+/** The input of an argmin or argmax; start from GP_ARG_DESC_INIT. */
 typedef struct gp_arg_desc {
     size_t size;    /**< sizeof(gp_arg_desc) */
     gp_dtype dtype; /**< of the items */
@@ -80,10 +80,10 @@ GP_API gp_status gp_reduce(gp_context *ctx, gp_dtype dtype, gp_op op, const void
  * sum +0, of MIN on floats NaN, of MAX on floats -infinity).
  *
  * Deterministic: the association of float operations depends on n, dtypes, operator and the tuning
- * row alone, on the CPU also neither on the number of threads nor on the instruction set; operators
- * that do not commute keep the order of the items. MIN and MAX give the first of several equal
- * items with all its bits: the sign of a zero is that of the first zero, a NaN the first NaN.
- * Integers wrap. n is at most 2^40.
+ * row alone, and on the CPU on neither the number of threads nor the instruction set. The order of
+ * the items is kept for operators that do not commute. MIN and MAX return the first of several
+ * equal items with all its bits: the sign of the first zero, the first NaN. Integers wrap. n is at
+ * most 2^40.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
  *         memory; GP_ERROR_ARGUMENT desc->size, desc->total with a pair operator, or n;
@@ -170,7 +170,7 @@ GP_API gp_status gp_argmax_by(gp_context *ctx, const gp_arg_desc *desc, const vo
  * Upper bound of the workspace that gp_reduce_by() takes, without touching a device.
  *
  * @param[in]  target NULL: any machine
- * @param[in]  desc   as for gp_reduce_by(); pointers in it are not looked at
+ * @param[in]  desc   as for gp_reduce_by(); pointers in it are ignored
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target,
  *         or as gp_reduce_by(); GP_ERROR_DTYPE, GP_ERROR_OP as gp_reduce_by()

@@ -21,8 +21,8 @@ typedef enum gp_scan_kind {
 
 /**
  * How an algorithm of gp_scan() that works tile by tile scans one tile of T items on a GPU. Work
- * counts applications of the operator, depth those that must follow each other; R is the number of
- * items per thread, 8 or 4.
+ * counts applications of the operator, and depth counts those that must follow each other; R is the
+ * number of items per thread, 8 or 4.
  */
 typedef enum gp_scan_tile {
     GP_SCAN_TILE_AUTO = 0, /**< GP_SCAN_TILE_SHUFFLE; for GP_ALGORITHM_FENWICK a tree in the tile */
@@ -49,7 +49,7 @@ typedef struct gp_scan_desc {
     gp_dtype in_dtype;  /**< of the input */
     gp_dtype out_dtype; /**< of the output; 0: as in_dtype. See gp_scan() for the pairs allowed */
     gp_op op;           /**< associative */
-    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare */
+    gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO unless you compare algorithms */
     /** Host pointer to one item of the output dtype, read during the call; NULL: the identity. */
     const void *init;
     /**
@@ -62,15 +62,16 @@ typedef struct gp_scan_desc {
     /** One uint64_t in the context's memory that replaces n, which is then its upper
      * bound; NULL: n. */
     const uint64_t *device_n;
-    /** GP_SCAN_TILE_AUTO unless you compare; for the algorithms LOOKBACK to FENWICK and
-     * REDUCE_THEN_SCAN_TWO_PASS on a GPU. The CPU, whose tiles are cache-sized blocks,
-     * has one way. */
+    /** GP_SCAN_TILE_AUTO unless you compare methods; for the algorithms LOOKBACK to FENWICK and
+     * REDUCE_THEN_SCAN_TWO_PASS on a GPU. The CPU has one method, whose tiles are blocks that
+     * fit the cache. */
     gp_scan_tile tile;
     /**
-     * Not 0: from the last item to the first, out[i] = init op in[n-1] op .. op in[i], or with
-     * GP_SCAN_EXCLUSIVE op .. op in[i+1] and out[n-1] = init: the reverse of the scan of the
-     * reversed input, also for operators that do not commute. With GP_ALGORITHM_AUTO and
-     * GP_SCAN_TILE_AUTO; not for GP_SCAN_ROW_POINTERS. Items from *device_n on are no part of it.
+     * Not 0: scan from the last item to the first. out[i] = init op in[n-1] op .. op in[i]; with
+     * GP_SCAN_EXCLUSIVE the last operand is in[i+1], and out[n-1] = init. This is the reverse of
+     * the scan of the reversed input, also for operators that do not commute. Needs
+     * GP_ALGORITHM_AUTO and GP_SCAN_TILE_AUTO; not for GP_SCAN_ROW_POINTERS. Items from *device_n
+     * on take no part.
      */
     int backward;
 } gp_scan_desc;
@@ -124,13 +125,13 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  * the tuning row alone. On a GPU, GP_ALGORITHM_LOOKBACK and GP_ALGORITHM_CUB do not promise that
  * for floats. n is at most 2^40.
  *
- * Algorithms, for n items in m tiles of T; a GPU has all but SERIAL, and what this page says holds
- * for each of them. Those that are not AUTO are there to be compared: they take the operator and
- * the dtypes at run time. Work counts applications of the operator, depth those that must follow
- * each other, both beside those inside a tile (gp_scan_tile); r and w are the times that an item is
- * read and written.
- *  - LOOKAHEAD: what AUTO takes. r 1, w 1; work m^2 / 64 in the worst case, spread over the blocks;
- *    depth 5 + m / 32. Source: docs/design.md.
+ * Algorithms, for n items in m tiles of T. A GPU has all but SERIAL, and this page holds for each
+ * of them. Those other than AUTO are for comparison: they take the operator and the dtypes at run
+ * time. Work counts applications of the operator, and depth counts those that must follow each
+ * other, both without those inside a tile (gp_scan_tile); r and w are how often an item is read and
+ * written.
+ *  - LOOKAHEAD: the choice of AUTO. r 1, w 1; work m^2 / 64 in the worst case, spread over the
+ *    blocks; depth 5 + m / 32. Source: docs/design/tiles.md.
  *  - LOOKBACK: a tile walks back over sums to the nearest finished prefix. r 1, w 1; work O(m),
  *    depth O(m) but short waits. Source: Merrill and Garland 2016.
  *  - CHAINED: a tile waits for the prefix of the one before. r 1, w 1; work m, depth m.
@@ -143,26 +144,25 @@ GP_API gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, co
  *    w 2; work n + O(m). Source: Sengupta, Harris, Zhang and Owens 2007. Outputs in f16 or bf16,
  *    and integers with a total, cost n accumulators of workspace.
  *  - FENWICK: a binary indexed tree over the tile sums (and, with tile AUTO, over each tile), in
- *    which each item looks up its prefix. r 2, w 1; work n to build and n log2(T) / 2 to ask, depth
- *    log2 n each. Source: Fenwick 1994.
- *  - CUB: cub::DeviceScan behind iterators that convert items one by one, so not at the full speed
- *    that CUB has on plain arrays. r 1, w 1.
+ *    which each item looks up its prefix. r 2, w 1; work n to build and n log2(T) / 2 to look up,
+ *    depth log2 n each. Source: Fenwick 1994.
+ *  - CUB: cub::DeviceScan on iterators that convert items one by one, hence slower than CUB on
+ *    plain arrays. r 1, w 1.
  *  - SERIAL: one thread, one pass; on the CPU only.
- * The CPU has an engine of its own, chained over blocks of 64 KiB, which stands for AUTO,
- * LOOKAHEAD, LOOKBACK, CHAINED and FENWICK; there SERIAL, both forms of REDUCE_THEN_SCAN, and
- * SCAN_THEN_FAN are what they say, and CUB is not available.
+ * The CPU has an engine of its own, chained over blocks of 64 KiB, which serves AUTO, LOOKAHEAD,
+ * LOOKBACK, CHAINED and FENWICK; SERIAL, both forms of REDUCE_THEN_SCAN, and SCAN_THEN_FAN are
+ * implemented as such, and CUB is not available.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, desc, in or out NULL, misaligned or in the wrong
  *         memory; GP_ERROR_ARGUMENT desc->size, kind, algorithm, tile, backward with row pointers,
  *         or n; GP_ERROR_DTYPE unknown dtype or pair; GP_ERROR_OP unknown operator, a bitwise one
  *         on floats, a pair operator on anything but f32, f64; GP_ERROR_OVERLAP;
- *         GP_ERROR_UNSUPPORTED the algorithm is not available here, or a tile method is asked for
+ *         GP_ERROR_UNSUPPORTED the algorithm is not available here, or a tile method is requested
  *         with AUTO, LOOKAHEAD, CUB or SERIAL, or an algorithm with backward; GP_ERROR_MEMORY,
  *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
  * Cost on a GPU with AUTO: one kernel launch; reads the input once and writes the output once.
- * Source: Merrill and Garland 2016 (single pass); the look-ahead of fixed groups is described
- * in docs/design.md.
+ * Source: Merrill and Garland 2016 (single pass); docs/design/tiles.md describes the look-ahead.
  * @since 0.1
  */
 GP_API gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *in, size_t n,
@@ -172,7 +172,7 @@ GP_API gp_status gp_scan(gp_context *ctx, const gp_scan_desc *desc, const void *
  * Upper bound of the workspace that gp_scan() takes, without touching a device.
  *
  * @param[in]  target NULL: any machine
- * @param[in]  desc   as for gp_scan(); pointers in it are not looked at
+ * @param[in]  desc   as for gp_scan(); pointers in it are ignored
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as gp_scan();
  *         GP_ERROR_DTYPE, GP_ERROR_OP as gp_scan(); GP_ERROR_UNSUPPORTED target->backend does not

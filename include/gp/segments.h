@@ -3,14 +3,15 @@
  * @file segments.h
  * Segmented scan: many prefix scans in one call, whatever their lengths.
  *
- * The items of all segments lie one after another. Segments are given by offsets (row pointers), by
- * a flag on the first item of each, by keys that are equal within a segment, or as rows of one
- * length. Segments may have one item, and one may have all: the cost does not depend on it.
+ * The items of all segments lie one after another. Segments are described by offsets (row
+ * pointers), by a flag on the first item of each, by keys that are equal within a segment, or as
+ * rows of equal length. The cost does not depend on the lengths: segments may have one item each,
+ * and one segment may have all items.
  *
  * Each call takes a gp_scan_desc. It uses the members kind (GP_SCAN_INCLUSIVE or
  * GP_SCAN_EXCLUSIVE), in_dtype, op and init; out_dtype is 0 or in_dtype, algorithm
- * GP_ALGORITHM_AUTO or GP_ALGORITHM_LOOKAHEAD, and total, device_n, backward and tile are as
- * GP_SCAN_DESC_INIT leaves them. Every segment is a scan of its own: it starts from *init, or from
+ * GP_ALGORITHM_AUTO or GP_ALGORITHM_LOOKAHEAD, and total, device_n, backward and tile have the
+ * values of GP_SCAN_DESC_INIT. Every segment is a scan of its own: it starts from *init, or from
  * the identity of op.
  */
 #ifndef GP_SEGMENTS_H
@@ -43,10 +44,11 @@ extern "C" {
  * gp_scan_segmented_workspace_bytes(); capturable. Inputs and outputs must stay valid until the
  * stream has passed the call.
  *
- * If the offsets fall somewhere or do not end at offsets[0] + n, the CPU returns GP_ERROR_DATA, and
- * the text names the place; out is untouched. A GPU finds it too late for that: it sets the sticky
- * GP_ERROR_DATA that gp_context_synchronize() returns, with the same text; out is unspecified, and
- * nothing outside the arrays is read or written. If the context validates, out is untouched.
+ * If the offsets descend somewhere or do not end at offsets[0] + n, the CPU returns GP_ERROR_DATA,
+ * the text names the index, and out is untouched. A GPU finds the error after the call has returned
+ * and sets the sticky GP_ERROR_DATA that gp_context_synchronize() returns, with the same text; out
+ * is unspecified, and nothing outside the arrays is read or written. If the context validates, out
+ * is untouched.
  *
  * Deterministic: the same bits in every run, on the CPU with any number of threads. The association
  * of float operations depends on n, dtype, operator, the tuning row and where segments start.
@@ -58,9 +60,9 @@ extern "C" {
  *         GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA
  *         outputs unspecified.
  *
- * Cost on a GPU: reads offsets and items once and writes the output once; besides, a bit per item
- * is written and read, by a kernel that finds where segments start and by the scan.
- * Source: Blelloch 1990; Sengupta, Harris, Zhang and Owens 2007; docs/design.md.
+ * Cost on a GPU: reads offsets and items once and writes the output once; a kernel that finds where
+ * segments start also writes one bit per item, which the scan reads.
+ * Source: Blelloch 1990; Sengupta, Harris, Zhang and Owens 2007; docs/design/segments.md.
  * @since 0.1
  */
 GP_API gp_status gp_scan_segmented(gp_context *ctx, const gp_scan_desc *desc, const void *in,
@@ -85,9 +87,9 @@ GP_API gp_status gp_scan_flagged(gp_context *ctx, const gp_scan_desc *desc, cons
 /**
  * Scan each run of equal keys.
  *
- * Item i starts a segment if its key has other bits than that of item i - 1, or i == 0.
- * Keys need not be sorted: equal keys with another between them are two segments. All else
- * as gp_scan_segmented().
+ * Item i starts a segment if its key differs in any bit from that of item i - 1, or i == 0. Keys
+ * need not be sorted: equal keys with a different one between them form two segments.
+ * All else as gp_scan_segmented().
  *
  * @param[in]  key_bytes 1, 2, 4 or 8
  * @param[in]  keys      n keys, aligned to key_bytes; NULL if n == 0
@@ -101,7 +103,7 @@ GP_API gp_status gp_scan_by_key(gp_context *ctx, const gp_scan_desc *desc, size_
                                 const void *keys, const void *in, size_t n, void *out);
 
 /**
- * Scan each row of a matrix: a batch of scans of one length.
+ * Scan each row of a matrix: a batch of scans of equal length.
  *
  * Row r has the items r * row_length to (r + 1) * row_length - 1. All else as gp_scan_segmented().
  *
@@ -118,11 +120,11 @@ GP_API gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const v
                               size_t num_rows, size_t row_length, void *out);
 
 /**
- * Upper bound of the workspace that gp_scan_segmented() takes, without touching a device. About a
+ * Upper bound of the workspace that gp_scan_segmented() takes, without touching a device. About one
  * bit per item on a GPU, none on the CPU.
  *
  * @param[in]  target NULL: any machine
- * @param[in]  desc   as for the call; pointers in it are not looked at
+ * @param[in]  desc   as for the call; pointers in it are ignored
  * @param[out] bytes  for gp_context_reserve()
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; GP_ERROR_ARGUMENT target, or as the call;
  *         GP_ERROR_DTYPE, GP_ERROR_OP, GP_ERROR_UNSUPPORTED as the call

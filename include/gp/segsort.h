@@ -3,10 +3,11 @@
  * @file segsort.h
  * Stable radix sort of every segment of an array by itself.
  *
- * Segments are given by offsets as in balance.h: num_segments + 1 ascending numbers, segment s is
- * the positions offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets.
- * Segments may be empty, many millions of them may be tiny, and one may hold everything. offsets[0]
- * may be above 0: item i of a call is position offsets[0] + i. Keys compare as in radixsort.h.
+ * Segments are described by offsets as in balance.h: num_segments + 1 ascending numbers; segment s
+ * has the positions offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such
+ * offsets. Segments may be empty, millions of them may be tiny, and one may have all items.
+ * offsets[0] may be above 0: item i of a call is position offsets[0] + i.
+ * Keys compare as in radixsort.h.
  */
 #ifndef GP_SEGSORT_H
 #define GP_SEGSORT_H
@@ -21,8 +22,8 @@ extern "C" {
 /**
  * Sort the keys of every segment.
  *
- * keys_out holds, at the positions of each segment, a permutation of what keys_in holds there, with
- * t(keys_out[i]) <= t(keys_out[i + 1]) in the compared bits, t as in radixsort.h.
+ * At the positions of each segment, keys_out holds a permutation of the keys that keys_in has
+ * there, with t(keys_out[i]) <= t(keys_out[i + 1]) in the compared bits, t as in radixsort.h.
  *
  * @param[in]  ctx          decides where all pointers below live
  * @param[in]  dtype        of the keys, any gp_dtype
@@ -41,9 +42,9 @@ extern "C" {
  * from replay to replay. Stable in the bits compared. With all bits compared the order among -0 and
  * +0, and among NaNs, is not specified, but the same in each run.
  *
- * Offsets that fall, are negative, or do not cover n items: the CPU returns GP_ERROR_DATA and
+ * If offsets descend, are negative, or do not cover n items, the CPU returns GP_ERROR_DATA and
  * writes nothing; on CUDA the sticky GP_ERROR_DATA is set for gp_context_synchronize(), and
- * keys_out holds the keys in an unspecified order, or, if the context validates, what it held.
+ * keys_out holds the keys in an unspecified order, or is untouched if the context validates.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
  *         memory; GP_ERROR_DTYPE dtype or offset_dtype; GP_ERROR_ARGUMENT n or num_segments above
@@ -52,8 +53,8 @@ extern "C" {
  *         available here; GP_ERROR_DATA on the CPU; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing
  *         queued in all these); GP_ERROR_CUDA keys_out unspecified.
  *
- * Cost: on the CPU, segments are sorted inside the cache of one thread, long ones by all threads
- * together. On CUDA, a sort by key and a stable sort by segment, whatever the segments.
+ * Cost: on the CPU, one thread sorts a segment inside its cache, and all threads together sort long
+ * segments. On CUDA, a sort by key and a stable sort by segment, whatever the segments are.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file topk.h
- * The k smallest or largest keys of an array, sorted, and where they are.
+ * The k smallest or largest keys of an array, sorted, and their indices.
  */
 #ifndef GP_TOPK_H
 #define GP_TOPK_H
@@ -17,7 +17,7 @@ typedef struct gp_top_k_desc {
     size_t size;          /**< sizeof(gp_top_k_desc) */
     gp_dtype dtype;       /**< of the keys */
     gp_order order;       /**< GP_ASCENDING: the smallest; GP_DESCENDING: the largest */
-    gp_dtype index_dtype; /**< GP_U32 or GP_U64; not looked at if indices are not wanted */
+    gp_dtype index_dtype; /**< GP_U32 or GP_U64; ignored if indices are not wanted */
     int reserved;         /**< 0 */
 } gp_top_k_desc;
 
@@ -32,9 +32,9 @@ typedef struct gp_top_k_desc {
  *
  * keys_out[j] = keys_in[indices_out[j]] is the j-th key of the stable sort of keys_in:
  * GP_DESCENDING gives the k largest, the largest first; GP_ASCENDING the k smallest, the
- * smallest first. Floats compare as -inf .. -0 = +0 .. +inf < NaN, descending in the exact
- * reverse, so NaNs are among the largest. Of equal keys, also at the k-th place, those with
- * lower indices come first.
+ * smallest first. Floats compare as -inf .. -0 = +0 .. +inf < NaN, and GP_DESCENDING is the exact
+ * reverse, so NaNs are among the largest. Of equal keys those with lower indices come first, also
+ * at the k-th place.
  *
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype
@@ -43,7 +43,7 @@ typedef struct gp_top_k_desc {
  * @param[in]  n           at most 2^40, and less than 2^32 with indices in GP_U32
  * @param[in]  k           0 to n; 0 does nothing
  * @param[out] keys_out    k keys, or NULL: not wanted
- * @param[in]  index_dtype GP_U32 or GP_U64; not looked at if indices_out is NULL
+ * @param[in]  index_dtype GP_U32 or GP_U64; ignored if indices_out is NULL
  * @param[out] indices_out k indices, or NULL: not wanted. No two arrays may overlap
  *
  * Workspace: gp_top_k_workspace_bytes(), contents lost. Queued on the context's stream; allocates
@@ -56,7 +56,7 @@ typedef struct gp_top_k_desc {
  *         GP_ERROR_CUDA outputs unspecified.
  *
  * Cost: reads the keys once for each 11 bits until the k-th key is known, whatever k is, and twice
- * more to collect; then sorts k pairs.
+ * more to collect the result; then sorts k pairs.
  * Source: radix select, as in Alabi, Blanchard, Gordon and Steinbach 2012.
  * @since 0.1
  */
