@@ -2,10 +2,11 @@
 /*
  * Kernels that follow each other in one call, queued together.
  *
- * The host pays for each launch (docs/tuning.md), for a CUDA graph of several about as much as for
- * one. So a sequence that a context queues again becomes a graph, whose kernels get their arguments
- * and grids anew each time; a sequence is known by its kernels, in order. While a stream is
- * captured, or where no graph can be made, the kernels are launched one by one: the same result.
+ * The host pays for each launch (calls-05 and calls-07 in docs/tuning), for a CUDA graph of several
+ * about as much as for one. So a sequence that a context queues again becomes a graph, whose
+ * kernels get their arguments and grids anew each time; a sequence is known by its kernels, in
+ * order. While a stream is captured, or where no graph can be made, the kernels are launched one by
+ * one: the same result.
  */
 #ifndef GPI_LAUNCH_H
 #define GPI_LAUNCH_H

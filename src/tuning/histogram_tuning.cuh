@@ -13,7 +13,7 @@ struct HistogramTuning {
     int vectors;                /* 16-byte loads in flight per thread, and as many in use */
 };
 
-/* H200, 2026-11-20: see docs/tuning.md. */
+/* H200, 2026-11-20; the suite histogram of bench/results/nvidia-h200/0.1.0.csv. */
 constexpr HistogramTuning histogram_rows[] = {{75, 0, 1024, 4}};
 constexpr HistogramTuning histogram_tuning = row_for(histogram_rows);
 

@@ -62,9 +62,9 @@ struct RadixTuning {
 };
 
 /*
- * H200, 2026-11-21 and 22 (docs/tuning.md): tiles "Two groups in a block" and "Tiles that land";
- * keys alone, look for digits that crowd, and units "Rows that do not wait"; look-back "Who is
- * waited for"; blocks and wide words "Small sorts, and pairs of middle sizes".
+ * H200, 2026-11-21 and 22, entries of docs/tuning: tiles sort-11 and sort-14, keys alone sort-22 to
+ * sort-24, digits that crowd sort-12, look-back sort-19, blocks sort-26, wide words sort-28, units
+ * skew-03 and skew-05.
  */
 constexpr RadixTuning radix_sm75()
 {
@@ -149,7 +149,7 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
 }
 
 /* The same for a split into buckets, in which keys alone may come in any order: with more of them
- * registers do not suffice. H200, 2026-11-22: see docs/tuning.md, "Rows that do not wait". */
+ * registers do not suffice. H200, 2026-11-22: sort-22 and sort-23 in docs/tuning. */
 constexpr int radix_split_items(int key_bytes, int value_bytes, int items)
 {
     const int most = key_bytes == 8 ? 20 : 40;

@@ -12,7 +12,7 @@ struct ReduceTuning {
     int blocks_per_sm; /* of 256 threads with 4 vectors each in flight */
 };
 
-/* H200, 2026-11-21: see docs/tuning.md. */
+/* H200, 2026-11-21: reduce-01 in docs/tuning. */
 constexpr ReduceTuning reduce_rows[] = {{75, 0, 4}};
 constexpr ReduceTuning reduce_tuning = row_for(reduce_rows);
 
