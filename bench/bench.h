@@ -27,6 +27,7 @@ enum {
 
 struct bench;
 struct bench_task;
+struct bench_rule;
 
 /* Everything a call of any suite may want; a suite fills what its cases use. */
 struct bench_args {
@@ -48,6 +49,8 @@ struct bench_args {
     const void *x;
     gp_op op; /* scan */
     gp_scan_kind kind;
+    const struct bench_rule *rule; /* breadth: the rest of a call's arguments */
+    size_t key_bytes;
 };
 
 /* One call, ours or a peer's. BENCH_SKIP and BENCH_FAIL have printed why. */
@@ -212,6 +215,7 @@ void bench_csr(struct bench *b);
 void bench_balance(struct bench *b);
 void bench_ladder(struct bench *b);
 void bench_calls(struct bench *b);
+void bench_breadth(struct bench *b);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 

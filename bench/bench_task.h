@@ -9,6 +9,7 @@
 
 #include "bench.h"
 #include "bench_spread.h"
+#include "breadth/rule.h"
 
 enum bench_task_kind {
     /* Input: out[i], of width bytes. */
@@ -24,6 +25,8 @@ enum bench_task_kind {
     BENCH_FILL_HEADS,       /* bytes: 1 for every limit-th item, otherwise 0 */
     BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
+    BENCH_FILL_EXACT,       /* items for a scan by the rule, which is exact */
+    BENCH_FILL_BLOCKS,      /* i / limit */
     BENCH_EXPAND,           /* the segment of item i */
     /* Checks: count in *bad. */
     BENCH_COUNT_BELOW,   /* out[i] < limit */
@@ -31,6 +34,8 @@ enum bench_task_kind {
     BENCH_CSR_CANONICAL, /* row i of the output breaks a rule; also checks its ends */
     BENCH_COO_TAKE,      /* add entry i to its place in a; it has none */
     BENCH_COO_COMPARE,   /* output value i is not what was added up in a, or nothing was */
+    BENCH_FOLLOWS, /* output i of a scan by the rule, of a, does not follow from the one before */
+    BENCH_NOT_BEFORE, /* item i of a comes before the one whose place is args.bound */
     BENCH_TRANSPOSED, /* entries of output row i that are not those of input column i, in order */
     /* References. */
     BENCH_COUNT,   /* a histogram with a bin per number */
@@ -46,6 +51,7 @@ struct bench_task {
     void *out;
     void *a;
     uint64_t *bad;
+    struct bench_rule rule;
     struct bench_args args;
 };
 
@@ -276,6 +282,12 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
     case BENCH_FILL_COLUMNS:
         bench_fill_column(t, i, hash);
         break;
+    case BENCH_FILL_EXACT:
+        bench_exact_store(&t->rule, t->out, i, t->n, hash);
+        break;
+    case BENCH_FILL_BLOCKS:
+        bench_store(t->out, i, t->width, i / t->limit);
+        break;
     case BENCH_EXPAND:
         bench_store(t->out, i, t->width, bench_segment(&t->args, i));
         break;
@@ -293,6 +305,12 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_COO_COMPARE:
         bench_coo_compare(t, i);
+        break;
+    case BENCH_FOLLOWS:
+        bench_add(t->bad, !bench_follows(&t->rule, t->a, t->out, i, t->n));
+        break;
+    case BENCH_NOT_BEFORE:
+        bench_add(t->bad, !bench_not_before(&t->rule, t->a, i, t->args.bound));
         break;
     case BENCH_TRANSPOSED:
         bench_transposed(t, i);

@@ -39,6 +39,10 @@ static const struct suite {
      bench_scan_sizes, true},
     {"distributions", "sorts of keys spread unevenly, with a table (only when named)",
      bench_distributions, true},
+    {"breadth",
+     "every call over the arguments that users choose, the worst share of the ideal first "
+     "(only when named)",
+     bench_breadth, true},
     {"ladder", "inclusive_sum, step by step (only when named)", bench_ladder, true},
     {"calls",
      "host cost, first call, one thread and two; cases are functions without gp_, such as "
