@@ -243,7 +243,7 @@ typedef struct gp_context_options {
     gp_stream stream;       /**< NULL: the context makes a stream of its own */
     gp_allocator allocator; /**< all NULL: the context's own */
     size_t workspace_bytes; /**< reserved at creation, see gp_context_reserve() */
-    int multiprocessors;    /**< CUDA: size launches for so many; 0: GP_MULTIPROCESSORS or all */
+    int multiprocessors;    /**< CUDA: launches are sized for these; 0: GP_MULTIPROCESSORS or all */
     int reserved;           /**< ignored: formerly padding */
     int validate;           /**< not 0: check the contents of arrays; 0: as GP_VALIDATE says */
     int reserved_too;       /**< 0 */
