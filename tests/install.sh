@@ -35,6 +35,11 @@ runs() {
 # Where both are, the linker takes the shared library: it has to go for the static one.
 by_pkg_config() {
     export PKG_CONFIG_LIBDIR="$lib/pkgconfig"
+    cub=$(pkg-config --variable=cub gp)
+    if [ -e "$lib/libgp.so" ] && [ "$cub" != "$has_cub" ]; then
+        echo "the package says cub=$cub, libgp_cub beside the shared library: $has_cub"
+        exit 1
+    fi
     for kind in shared static; do
         static=
         case $kind in
@@ -83,6 +88,12 @@ by_cmake() {
             refused "built without the component $kind" "$version" COMPONENTS "$kind"
         fi
     done
+    if [ "$has_cub" = no ]; then
+        refused 'built without the component cub' "$version" COMPONENTS cub
+    else
+        echo "find_package(gp $version REQUIRED CONFIG COMPONENTS cub)" >"$tree/find.cmake"
+        cmake -Dgp_DIR="$lib/cmake/gp" -P "$tree/find.cmake"
+    fi
     major=${version%%.*}
     minor=${version#*.}
     refused 'compatible with requested version' "$major.$((${minor%%.*} + 1))"
@@ -91,6 +102,12 @@ by_cmake() {
     rm -f "$lib"/libgp.*
     refused 'which is missing' "$version"
 }
+
+# libgp.so loads libgp_cub by its soname, from its own folder.
+has_cub=no
+for file in "$lib"/libgp.so.*; do
+    [ ! -e "$lib/libgp_cub.so.${file#"$lib"/libgp.so.}" ] || has_cub=yes
+done
 
 case $what in
 pkg-config)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Only names that begin with gp_ leave the library, it needs nothing but libc and libm at run time, and it is asked for
 # by the name of its interface.
-# symbols.sh LIBRARY SONAME
+# symbols.sh LIBRARY SONAME FUNCTION
 set -eu
 names=$(nm -D --defined-only "$1" | awk '{ print $NF }' | sed 's/@.*//')
 foreign=$(echo "$names" | grep -v '^gp_' || true)
@@ -11,8 +11,8 @@ if [ -n "$foreign" ]; then
     echo "$foreign"
     exit 1
 fi
-echo "$names" | grep -qx gp_context_create || {
-    echo "gp_context_create is not exported"
+echo "$names" | grep -qx "$3" || {
+    echo "$3 is not exported"
     exit 1
 }
 allowed='linux-vdso|linux-gate|ld-linux|ld-musl|libc\.|libm\.|libpthread\.|libdl\.|librt\.'

@@ -64,7 +64,7 @@ START_TEST(test_compact_cub_agrees)
     t_array in_d = t_new_from(in, N * width, 0), keep_d = t_new_from(keep, N, 0);
     t_array out = t_new(N * width, 0), count = t_new(8, 0);
     char *expected = t_host(N * width), *actual = t_host(N * width);
-    for (int c = 0; c <= (width < 16 ? GP_GE : 0) && t_is_cuda(); c++) {
+    for (int c = 0; c <= (width < 16 ? GP_GE : 0) && t_has_cub(); c++) {
         static const gp_dtype by_width[] = {GP_I8, GP_BF16, GP_F32, GP_U64};
         gp_compact_desc d = compact_desc(GP_COMPACT_ITEMS, width);
         d.algorithm = GP_ALGORITHM_CUB;

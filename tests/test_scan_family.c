@@ -293,6 +293,9 @@ START_TEST(test_scan_family_refusals_write_nothing)
     T_STATUS(GP_ERROR_ARGUMENT, gp_scan(ctx, &d, in.data, 64, out.data));
     d.algorithm = t_is_cuda() ? GP_ALGORITHM_SERIAL : GP_ALGORITHM_CUB;
     T_STATUS(GP_ERROR_UNSUPPORTED, gp_scan(ctx, &d, in.data, 64, out.data));
+    d.algorithm = GP_ALGORITHM_CUB;
+    if (!t_has_cub())
+        T_STATUS(GP_ERROR_UNSUPPORTED, gp_scan(ctx, &d, in.data, 64, out.data));
     d = good, d.algorithm = GP_ALGORITHM_CHAINED, d.tile = (gp_scan_tile)5;
     T_STATUS(GP_ERROR_ARGUMENT, gp_scan(ctx, &d, in.data, 64, out.data));
     d.tile = (gp_scan_tile)-1;

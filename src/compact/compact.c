@@ -3,6 +3,7 @@
 
 #include "compact/compact_internal.h"
 #include "core/check.h"
+#include "core/cub.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 
@@ -113,15 +114,16 @@ static gp_status check_cub(gp_context *ctx, const char *f, const gp_compact_desc
                 : GP_OK;
 }
 
-static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_compact_args *a,
-                         gpi_compact_cub *cub)
+static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_compact_args *a)
 {
-    size_t bytes = 0;
-    if (cub(ctx, a, NULL, &bytes) != 0)
+    struct gpi_cub_call call = gpi_cub_call_of(ctx);
+    const struct gpi_cub *cub;
+    GPI_TRY(gpi_cub_find(ctx, f, &cub));
+    if (cub->compact(&call, a) != 0)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses this call", f);
-    GPI_FRAME(frame, ctx, f, gpi_piece(bytes));
-    cub(ctx, a, gpi_frame_take(&frame, bytes), &bytes);
-    return gpi_cuda_launched(ctx, f);
+    GPI_FRAME(frame, ctx, f, gpi_piece(call.bytes));
+    call.temporary = gpi_frame_take(&frame, call.bytes);
+    return gpi_cuda_check(ctx, f, cub->compact(&call, a));
 }
 
 static gp_status run_cuda(gp_context *ctx, const char *f, const gp_compact_desc *d,
@@ -131,7 +133,7 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const gp_compact_desc 
     if (a->n == 0)
         return gpi_cuda_fill(ctx, a->out_count, 0, sizeof *a->out_count);
     if (d->algorithm == GP_ALGORITHM_CUB)
-        return run_cub(ctx, f, a, cuda->cub);
+        return run_cub(ctx, f, a);
     int width = gpi_compact_width(a->item_bytes);
     gpi_compact_launch *launch = a->item_bytes == 0 ? cuda->index
                                  : width < 0        ? cuda->wide

@@ -80,16 +80,12 @@ gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gp
 /* Queues the kernels of one call with n > 0. */
 typedef gp_status gpi_compact_launch(gp_context *ctx, const char *function,
                                      const struct gpi_compact_args *a);
-/* With temporary NULL only writes the size wanted to *bytes. Returns 0, or a cudaError_t. */
-typedef int gpi_compact_cub(const gp_context *ctx, const struct gpi_compact_args *a,
-                            void *temporary, size_t *bytes);
 
 /* One architecture's launchers. */
 struct gpi_compact_cuda {
     gpi_compact_launch *index, *wide; /* positions of flags; items of other sizes */
     gpi_compact_launch
         *by_width[5]; /* items of 1, 2, 4, 8, 16 bytes, and positions by comparison */
-    gpi_compact_cub *cub;
 };
 
 const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);

@@ -8,15 +8,13 @@
 #define DECLARE_CUDA(sm)                                                                           \
     gpi_compact_launch gpi_compact_index_sm##sm, gpi_compact_wide_sm##sm, gpi_compact_b1_sm##sm,   \
         gpi_compact_b2_sm##sm, gpi_compact_b4_sm##sm, gpi_compact_b8_sm##sm,                       \
-        gpi_compact_b16_sm##sm;                                                                    \
-    gpi_compact_cub gpi_compact_cub_sm##sm;
+        gpi_compact_b16_sm##sm;
 #define ROW_CUDA(sm)                                                                               \
     {GPI_CUDA(gpi_compact_index_sm##sm),                                                           \
      GPI_CUDA(gpi_compact_wide_sm##sm),                                                            \
      {GPI_CUDA(gpi_compact_b1_sm##sm), GPI_CUDA(gpi_compact_b2_sm##sm),                            \
       GPI_CUDA(gpi_compact_b4_sm##sm), GPI_CUDA(gpi_compact_b8_sm##sm),                            \
-      GPI_CUDA(gpi_compact_b16_sm##sm)},                                                           \
-     GPI_CUDA(gpi_compact_cub_sm##sm)},
+      GPI_CUDA(gpi_compact_b16_sm##sm)}},
 
 GPI_ISAS(DECLARE_CPU)
 GPI_SMS(DECLARE_CUDA)

@@ -14,9 +14,8 @@
 #include "core/variants.h"
 
 /* The GPUs that there is machine code for, oldest first, by the build options sm_arch and sm_code. */
-#define SM_NUMBER(sm) sm,
 #define SM_TEXT(sm) " sm_" #sm
-static const int compiled_sms[] = {GPI_SM_CODES(SM_NUMBER)};
+static const int compiled_sms[] = {GPI_SM_CODES(GPI_SM_NUMBER)};
 static const char compiled_text[] = GPI_SM_CODES(SM_TEXT);
 static const struct gpi_sm_rows compiled = {compiled_sms, GPI_SM_COUNT, GPI_PTX};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of core/cuda.h in a build without CUDA: no device, and nothing that needs one is
  * reached. So most do not look at their parameters. */
+#include "core/cub.h"
 #include "core/cuda.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -34,6 +35,11 @@ void gpi_device_leave(const int *previous)
 }
 
 gp_status gpi_cuda_launched(gp_context *ctx, const char *function)
+{
+    return unreachable_call(ctx);
+}
+
+gp_status gpi_cuda_check(gp_context *ctx, const char *function, int e)
 {
     return unreachable_call(ctx);
 }
@@ -90,4 +96,9 @@ void gpi_cuda_describe(const gp_context *ctx, char *text, size_t bytes)
 {
     if (bytes)
         text[0] = '\0';
+}
+
+gp_status gpi_cub_find(gp_context *ctx, const char *function, const struct gpi_cub **cub)
+{
+    return unreachable_call(ctx);
 }

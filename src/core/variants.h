@@ -22,6 +22,12 @@
  * that ctx->sm_row numbers. */
 #define GPI_SM_ONE_MORE(sm) +1
 enum { GPI_SM_COUNT = GPI_SMS(GPI_SM_ONE_MORE) };
+#define GPI_SM_NUMBER(sm) sm,
+
+/* What GPI_CUB says: not in this build, in libgp_cub, or in this library. */
+#define GPI_CUB_NONE 0
+#define GPI_CUB_BESIDE 1
+#define GPI_CUB_INSIDE 2
 
 /* A function, or the address of a table, of a CUDA unit: it is declared in every build. */
 #if GPI_HAVE_CUDA

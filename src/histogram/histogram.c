@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/check.h"
+#include "core/cub.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "histogram/histogram_internal.h"
@@ -108,19 +109,18 @@ static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
 
 static gp_status run_cub(gp_context *ctx, const char *f, const struct gpi_histogram_args *args)
 {
-    size_t bytes = 0;
-    gpi_histogram_cub_fn cub = gpi_histogram_cub_find(ctx);
-    if (!cub)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: this build has no CUB", f);
-    if (!cub(ctx, args, NULL, &bytes))
+    struct gpi_cub_call call = gpi_cub_call_of(ctx);
+    const struct gpi_cub *cub;
+    GPI_TRY(gpi_cub_find(ctx, f, &cub));
+    if (cub->histogram(&call, args) != 0)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses %llu values in %u bins", f,
                         (unsigned long long)args->n, args->binning.bins);
-    if (bytes / sizeof(uint32_t) > INT_MAX) /* it finds the counters of a block with an int */
+    if (call.bytes / sizeof(uint32_t) > INT_MAX) /* it finds the counters of a block with an int */
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: CUB cannot have a table of %u bins per block", f, args->binning.bins);
-    GPI_FRAME(frame, ctx, f, gpi_piece(bytes));
-    cub(ctx, args, gpi_frame_take(&frame, bytes), &bytes);
-    return gpi_cuda_launched(ctx, f);
+    GPI_FRAME(frame, ctx, f, gpi_piece(call.bytes));
+    call.temporary = gpi_frame_take(&frame, call.bytes);
+    return gpi_cuda_check(ctx, f, cub->histogram(&call, args));
 }
 
 static gp_status run_kernels(gp_context *ctx, const char *f, const struct gpi_histogram_args *args)

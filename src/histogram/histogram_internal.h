@@ -150,12 +150,4 @@ typedef void (*gpi_histogram_fn)(const gp_context *ctx, const struct gpi_histogr
 /* NULL: not in this build. */
 gpi_histogram_fn gpi_histogram_find(const gp_context *ctx, gp_dtype dtype);
 
-/*
- * The call through CUB. With temp NULL only *temp_bytes is set. False: CUB refused.
- * Named gpi_histogram_cub_sm<architecture>; what it supports is checked before.
- */
-typedef bool (*gpi_histogram_cub_fn)(const gp_context *ctx, const struct gpi_histogram_args *args,
-                                     void *temp, size_t *temp_bytes);
-gpi_histogram_cub_fn gpi_histogram_cub_find(const gp_context *ctx);
-
 #endif

@@ -40,24 +40,13 @@ struct gpi_binning_functions gpi_binning_find(const gp_context *ctx, gp_dtype dt
 #define CUDA_DECLARE_ALL(name) GPI_SMS_OF(CUDA_DECLARE, name)
 #define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_histogram_##name##_sm##sm),
 #define CUDA_ENTRIES(name) {GPI_SMS_OF(CUDA_ENTRY, name)},
-#define CUB_DECLARE(sm)                                                                            \
-    bool gpi_histogram_cub_sm##sm(const gp_context *ctx, const struct gpi_histogram_args *args,    \
-                                  void *temp, size_t *temp_bytes);
-#define CUB_ENTRY(sm) GPI_CUDA(gpi_histogram_cub_sm##sm),
 
 GPI_HISTOGRAM_UNITS(CUDA_DECLARE_ALL)
-GPI_SMS(CUB_DECLARE)
 
 static const gpi_histogram_fn kernels[GPI_HISTOGRAM_UNIT_COUNT][GPI_SM_COUNT] = {
     GPI_HISTOGRAM_UNITS(CUDA_ENTRIES)};
-static const gpi_histogram_cub_fn cub[GPI_SM_COUNT] = {GPI_SMS(CUB_ENTRY)};
 
 gpi_histogram_fn gpi_histogram_find(const gp_context *ctx, gp_dtype dtype)
 {
     return kernels[unit_of(dtype)][ctx->sm_row];
-}
-
-gpi_histogram_cub_fn gpi_histogram_cub_find(const gp_context *ctx)
-{
-    return cub[ctx->sm_row];
 }

@@ -3,6 +3,7 @@
 #include "radixsort/radixsort_internal.h"
 
 #include "core/check.h"
+#include "core/cub.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 
@@ -92,12 +93,6 @@ size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job)
     return pieces_bytes(&p);
 }
 
-static gp_status cub_failed(gp_context *ctx, const char *function, int error)
-{
-    ctx->broken = true;
-    return gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUB returned CUDA error %d", function, error);
-}
-
 /* What is sorted in place and read once more after the sort has begun to write goes into a copy. */
 static gp_status make_copies(gp_context *ctx, struct gpi_frame *frame, const struct pieces *p,
                              struct gpi_radix_job *j)
@@ -117,9 +112,9 @@ static gp_status make_copies(gp_context *ctx, struct gpi_frame *frame, const str
 
 /* Queue everything; pieces are taken in the order of radixsort_internal.h. */
 static gp_status queue(gp_context *ctx, const char *function,
-                       const struct gpi_radix_cuda_kernels *k, gpi_radixsort_cub_fn *sort,
-                       struct gpi_frame *frame, const struct route *r, const struct pieces *p,
-                       struct gpi_radix_cub_args *a, struct gpi_radix_job j)
+                       const struct gpi_radix_cuda_kernels *k, gpi_cub_sort_fn *sort,
+                       struct gpi_cub_call *call, struct gpi_frame *frame, const struct route *r,
+                       const struct pieces *p, struct gpi_radix_cub_args *a, struct gpi_radix_job j)
 {
     GPI_TRY(make_copies(ctx, frame, p, &j));
     a->keys_in = j.keys_in;
@@ -138,10 +133,8 @@ static gp_status queue(gp_context *ctx, const char *function,
     }
     if (p->indices_out)
         a->values_out = gpi_frame_take(frame, p->indices_out);
-    a->temporary = gpi_frame_take(frame, p->temporary);
-    int error = sort(a);
-    if (error)
-        return cub_failed(ctx, function, error);
+    call->temporary = gpi_frame_take(frame, p->temporary);
+    GPI_TRY(gpi_cuda_check(ctx, function, sort(call, a)));
     if (r->pick_keys)
         k->gather(ctx, j.key_bytes, j.keys_in, r->moved_bytes, a->values_out, j.n, j.keys_out);
     else if (!r->identity && j.keys_out)
@@ -161,18 +154,18 @@ gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct 
     struct gpi_radix_cub_args a = {.value_bytes = r.moved_bytes,
                                    .n = job->n,
                                    .begin_bit = job->begin_bit,
-                                   .end_bit = job->end_bit,
-                                   .stream = ctx->stream};
+                                   .end_bit = job->end_bit};
+    struct gpi_cub_call call = gpi_cub_call_of(ctx);
+    const struct gpi_cub *cub;
     struct gpi_frame frame;
     if (!cuda)
         return gpi_fail_sm(ctx, function);
-    gpi_radixsort_cub_fn *sort = cuda->cub[gpi_key_width(job->key_bytes)];
-    int error = sort(&a);
-    if (error)
-        return cub_failed(ctx, function, error);
-    p.temporary = a.bytes;
+    GPI_TRY(gpi_cub_find(ctx, function, &cub));
+    gpi_cub_sort_fn *sort = cub->sort[gpi_key_width(job->key_bytes)];
+    GPI_TRY(gpi_cuda_check(ctx, function, sort(&call, &a)));
+    p.temporary = call.bytes;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    gp_status s = queue(ctx, function, cuda->kernels, sort, &frame, &r, &p, &a, *job);
+    gp_status s = queue(ctx, function, cuda->kernels, sort, &call, &frame, &r, &p, &a, *job);
     gpi_frame_close(&frame);
     return s;
 }

@@ -67,11 +67,8 @@ struct gpi_radix_cpu_job {
 
 typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);
 
-/* One sort of unsigned words through CUB; bytes is the query's answer when temporary is NULL.
- * Values are value_bytes (0, 4 or 8) wide. Returns a cudaError_t. */
+/* One sort of unsigned words through CUB. Values are value_bytes (0, 4 or 8) wide. */
 struct gpi_radix_cub_args {
-    void *temporary;
-    size_t bytes;
     const void *keys_in;
     void *keys_out;
     const void *values_in;
@@ -79,10 +76,7 @@ struct gpi_radix_cub_args {
     size_t value_bytes;
     uint64_t n;
     int begin_bit, end_bit;
-    gp_stream stream;
 };
-
-typedef int gpi_radixsort_cub_fn(struct gpi_radix_cub_args *args);
 
 /* The kernels around the sort. */
 struct gpi_radix_cuda_kernels {
@@ -100,7 +94,6 @@ struct gpi_radix_cuda_kernels {
 /* The code for one architecture. Engines by log2 of the key's bytes and by value bytes 0, 4, 8. */
 struct gpi_radix_cuda {
     const struct gpi_radix_engine *engine[4][3];
-    gpi_radixsort_cub_fn *cub[4];
     const struct gpi_radix_cuda_kernels *kernels;
     const struct gpi_lex_kernels *lex;
 };

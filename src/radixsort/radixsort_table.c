@@ -37,8 +37,6 @@ gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
 }
 
 #define DECLARE_CUDA(sm)                                                                           \
-    gpi_radixsort_cub_fn gpi_radixsort_k1_cub_sm##sm, gpi_radixsort_k2_cub_sm##sm,                 \
-        gpi_radixsort_k4_cub_sm##sm, gpi_radixsort_k8_cub_sm##sm;                                  \
     extern const struct gpi_radix_cuda_kernels gpi_radixsort_kernels_sm##sm;                       \
     extern const struct gpi_radix_engine gpi_radix_k1v0_sm##sm, gpi_radix_k1v4_sm##sm,             \
         gpi_radix_k1v8_sm##sm, gpi_radix_k2v0_sm##sm, gpi_radix_k2v4_sm##sm,                       \
@@ -53,8 +51,6 @@ gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
     }
 #define ROW_CUDA(sm)                                                                               \
     {{ENGINES(k1, sm), ENGINES(k2, sm), ENGINES(k4, sm), ENGINES(k8, sm)},                         \
-     {GPI_CUDA(gpi_radixsort_k1_cub_sm##sm), GPI_CUDA(gpi_radixsort_k2_cub_sm##sm),                \
-      GPI_CUDA(gpi_radixsort_k4_cub_sm##sm), GPI_CUDA(gpi_radixsort_k8_cub_sm##sm)},               \
      GPI_CUDA(&gpi_radixsort_kernels_sm##sm),                                                      \
      GPI_CUDA(&gpi_lex_kernels_sm##sm)},
 

@@ -85,6 +85,11 @@ bool t_is_cuda(void)
     return run_backend == GP_BACKEND_CUDA;
 }
 
+bool t_has_cub(void)
+{
+    return T_CUB && t_is_cuda();
+}
+
 void t_ctx_drop(void)
 {
     gp_context_destroy(run_ctx);

@@ -47,6 +47,8 @@ int t_part_end(int begin, int end);
 /* The context of this run, made at the first call; on the CPU with at least two threads. */
 gp_context *t_ctx(void);
 bool t_is_cuda(void);
+/* Whether GP_ALGORITHM_CUB works in this run. */
+bool t_has_cub(void);
 
 /* The next t_ctx() makes a new context; for tests that leave theirs unusable. */
 void t_ctx_drop(void);

@@ -19,7 +19,9 @@ bool scan_variant_available(struct scan_variant v)
 {
     if (!t_is_cuda() && v.tile != GP_SCAN_TILE_AUTO && v.tile != GP_SCAN_TILE_BRENT_KUNG)
         return false;
-    return v.algorithm != (t_is_cuda() ? GP_ALGORITHM_SERIAL : GP_ALGORITHM_CUB);
+    if (v.algorithm == GP_ALGORITHM_CUB)
+        return t_has_cub();
+    return !t_is_cuda() || v.algorithm != GP_ALGORITHM_SERIAL;
 }
 
 gp_scan_desc scan_variant_desc(struct scan_variant v, gp_scan_kind kind, gp_dtype in, gp_dtype out,

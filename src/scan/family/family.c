@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scan algorithms beside the default one: what they take, dispatch. */
 #include "core/check.h"
+#include "core/cub.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "scan/family/family_internal.h"
@@ -103,29 +104,27 @@ size_t gpi_scan_family_bytes(gp_backend backend, const struct gpi_scan_args *arg
     return backend == GP_BACKEND_CUDA ? cuda_bytes(args) : cpu_bytes(args);
 }
 
-static gp_status run_cub(gp_context *ctx, const char *f, gpi_scan_cub_fn cub,
+static gp_status run_cub(gp_context *ctx, const char *f, enum gpi_scan_accumulator a,
                          const struct gpi_scan_args *args)
 {
-    size_t bytes = 0;
-    if (cub(ctx, args, NULL, &bytes) != 0) {
-        GPI_TRY(gpi_cuda_launched(ctx, f));
+    const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, args->out_dtype);
+    struct gpi_cub_call call = gpi_cub_call_of(ctx);
+    const struct gpi_cub *cub;
+    GPI_TRY(gpi_cub_find(ctx, f, &cub));
+    if (cub->scan[a](&call, args, &reporter) != 0)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: CUB refuses this call", f);
-    }
-    GPI_FRAME(frame, ctx, f, gpi_piece(bytes + 1));
-    void *temporary = gpi_frame_take(&frame, bytes + 1); /* NULL would ask for the size again */
-    int error = cub(ctx, args, temporary, &bytes);
-    GPI_TRY(gpi_cuda_launched(ctx, f));
-    return error == 0 ? GP_OK : gpi_fail(ctx, GP_ERROR_CUDA, "%s: CUB reports error %d", f, error);
+    GPI_FRAME(frame, ctx, f, gpi_piece(call.bytes + 1));
+    call.temporary = gpi_frame_take(&frame, call.bytes + 1); /* NULL would ask for the size again */
+    return gpi_cuda_check(ctx, f, cub->scan[a](&call, args, &reporter));
 }
 
 gp_status gpi_scan_family(gp_context *ctx, const struct gpi_scan_args *args)
 {
     enum gpi_scan_accumulator a = accumulator_of(args);
     gpi_scan_fn scan = gpi_scan_family_find(ctx, a);
-    gpi_scan_cub_fn cub = gpi_scan_cub_find(ctx, a);
-    if (args->algorithm == GP_ALGORITHM_CUB && cub)
-        return run_cub(ctx, args->function, cub, args);
-    if (args->algorithm != GP_ALGORITHM_CUB && scan)
+    if (args->algorithm == GP_ALGORITHM_CUB)
+        return run_cub(ctx, args->function, a, args);
+    if (scan)
         return scan(ctx, args);
     return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: desc->algorithm %d is not in this build",
                     args->function, (int)args->algorithm);

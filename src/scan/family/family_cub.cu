@@ -10,6 +10,7 @@
 
 #include <cub/device/device_scan.cuh>
 
+#include "device/cub_call.cuh"
 #include "scan/family/family_host.cuh"
 
 namespace GPI_SPACE
@@ -115,24 +116,26 @@ template <class Acc> struct Destination : Position<Destination<Acc>, Acc> {
 };
 
 template <class Acc>
-int scan(const gp_context *ctx, const gpi_scan_args *args, void *temporary, size_t *bytes)
+cudaError_t scan(gpi_cub_call *call, const gpi_scan_args *args, const gpi_reporter &reporter)
 {
-    const FamilyParams<Acc> p = family_params<Acc>(ctx, args);
+    const FamilyParams<Acc> p = family_params<Acc>(reporter, args);
     Source<Acc> source;
     Destination<Acc> destination;
     source.p = destination.p = p;
     source.at = destination.at = 0;
-    return cub::DeviceScan::ExclusiveScan(temporary, *bytes, source, destination, Apply<Acc>{p.op},
-                                          p.start, (int64_t)p.n + 1, ctx->stream);
+    return cub::DeviceScan::ExclusiveScan(call->temporary, call->bytes, source, destination,
+                                          Apply<Acc>{p.op}, p.start, (int64_t)p.n + 1,
+                                          call->stream);
+}
+
+template <class Acc>
+int scan_call(gpi_cub_call *call, const gpi_scan_args *args, const gpi_reporter *reporter)
+{
+    return cub_call(call, [=] { return scan<Acc>(call, args, *reporter); });
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
-#define UNIT(name)                                                                                 \
-    extern "C" int GPI_LAUNCHER(gpi_scan_cub_##name)(                                              \
-        const gp_context *ctx, const gpi_scan_args *args, void *temporary, size_t *size)           \
-    {                                                                                              \
-        return GPI_SPACE::scan<GPI_SPACE::name>(ctx, args, temporary, size);                       \
-    }
-GPI_SCAN_ACCUMULATORS(UNIT)
+#define ENTRY(name) GPI_SPACE::scan_call<GPI_SPACE::name>,
+extern "C" gpi_cub_scan_fn *const GPI_LAUNCHER(gpi_scan_cub)[] = {GPI_SCAN_ACCUMULATORS(ENTRY)};

@@ -137,7 +137,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_scan_family_, GPI_ACC))(gp_conte
 {
     using namespace GPI_SPACE;
     const gp_algorithm algorithm = args->algorithm ? args->algorithm : GP_ALGORITHM_LOOKAHEAD;
-    const Params p = family_params<Acc>(ctx, args);
+    const Params p = family_params<Acc>(gpi_reporter_of(ctx, nullptr, args->out_dtype), args);
     const uint64_t slots = gpi_scan_family_slots(args);
     if (slots)
         return single_pass(ctx, p, slots, algorithm);

@@ -40,7 +40,8 @@ template <class A> RunTimeOp<A> run_time_op(const gpi_scan_args *args)
     return op;
 }
 
-template <class A> FamilyParams<A> family_params(const gp_context *ctx, const gpi_scan_args *args)
+template <class A>
+FamilyParams<A> family_params(const gpi_reporter &reporter, const gpi_scan_args *args)
 {
     FamilyParams<A> p = {};
     p.in = (const char *)args->in;
@@ -48,7 +49,7 @@ template <class A> FamilyParams<A> family_params(const gp_context *ctx, const gp
     p.n = args->n;
     p.device_n = args->device_n;
     p.total = (uint64_t *)args->total;
-    p.reporter = gpi_reporter_of(ctx, nullptr, args->out_dtype);
+    p.reporter = reporter;
     p.op = run_time_op<A>(args);
     p.start = start_of(args, args->out_dtype, args->sign_bits, args->kind != GP_SCAN_INCLUSIVE,
                        p.op.neutral);

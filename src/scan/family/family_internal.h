@@ -46,14 +46,8 @@ enum gpi_scan_accumulator {
 #undef GPI_SCAN_ACCUMULATOR
 };
 
-/* Queue one call through CUB, or with temporary NULL store in *bytes what it needs.
- * Returns a cudaError_t. */
-typedef int (*gpi_scan_cub_fn)(const gp_context *ctx, const struct gpi_scan_args *args,
-                               void *temporary, size_t *bytes);
-
-/* Implementations for a context, or NULL. */
+/* The implementation for a context, or NULL. */
 gpi_scan_fn gpi_scan_family_find(const gp_context *ctx, enum gpi_scan_accumulator a);
-gpi_scan_cub_fn gpi_scan_cub_find(const gp_context *ctx, enum gpi_scan_accumulator a);
 
 /* Blocks of the family's kernels, and items of their tiles (a power of two). The two-pass form has
  * as many parts as a block has threads: a fixed number, so that sums of floats do not depend on the
