@@ -11,6 +11,10 @@
 #ifndef GPI_SCAN_CPU_LANES_INTERNAL_H
 #define GPI_SCAN_CPU_LANES_INTERNAL_H
 
+#if ACC_IS_FLOAT && defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #if defined(__AVX512BW__)
 #define VECTOR 64
 #elif defined(__AVX2__)
@@ -31,7 +35,12 @@ enum { GROUP = 64 / ACC_BYTES };
 #endif
 
 /* STEPd(v, zero): lanes whose number has bit d get the last lane below their half, others a lane of
- * zero. LAST(v): the last lane everywhere. By the number of lanes. */
+ * zero. UP(v, zero): a lane gets the one before it, the first of zero. LAST(v): the last lane
+ * everywhere. By the number of lanes. */
+#define UP_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
+#define UP_4(m, v, z) SHUFFLE(m, v, z, 4, 0, 1, 2)
+#define UP_8(m, v, z) SHUFFLE(m, v, z, 8, 0, 1, 2, 3, 4, 5, 6)
+
 #define STEP1_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
 #define LAST_2(m, v) SHUFFLE(m, v, v, 1, 1)
 
@@ -64,9 +73,7 @@ enum { GROUP = 64 / ACC_BYTES };
 #define WITH_LANES32(name, ...) name##_4(lanes32, __VA_ARGS__)
 #endif
 
-/* ---- any operator, for accumulators of 4 and 8 bytes ----------------------------------------- */
-
-#if ACC_BYTES >= 4
+/* ---- operators on vectors -------------------------------------------------------------------- */
 
 #if ACC_BYTES == 4
 #define WITH_LANES WITH_LANES32
@@ -113,42 +120,116 @@ ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 #undef GPI_CHOOSE
 }
 
-ALWAYS_INLINE vector vector_scan(gp_op op, vector v)
+/* Minimum and maximum of floats that are no NaNs are one instruction, which keeps its second operand
+ * where the first is not better, as gp's order keeps the left one. */
+#if ACC_IS_FLOAT && defined(__SSE2__)
+#define PLAIN_(size, name, kind) _mm##size##_##name##_##kind
+#define PLAIN(size, name, kind) PLAIN_(size, name, kind)
+#if VECTOR == 64
+#define PLAIN_SIZE 512
+#elif VECTOR == 32
+#define PLAIN_SIZE 256
+#else
+#define PLAIN_SIZE
+#endif
+#if ACC_BYTES == 8
+#define PLAIN_KIND pd
+#else
+#define PLAIN_KIND ps
+#endif
+ALWAYS_INLINE vector combine_plain(gp_op op, vector left, vector right)
 {
-    vector neutral = vector_of(identity(op));
-    v = combine(op, WITH_LANES(STEP1, v, neutral), v);
+    return op == GP_MIN ? (vector)PLAIN(PLAIN_SIZE, min, PLAIN_KIND)(right, left)
+                        : (vector)PLAIN(PLAIN_SIZE, max, PLAIN_KIND)(right, left);
+}
+#else
+#define combine_plain combine
+#endif
+
+/* plain: op is MIN or MAX of floats, none of them a NaN but, of MAX, the carry. */
+ALWAYS_INLINE vector combine_as(bool plain, gp_op op, vector left, vector right)
+{
+    return plain ? combine_plain(op, left, right) : combine(op, left, right);
+}
+
+/* ---- any operator, for accumulators of 4 and 8 bytes ----------------------------------------- */
+
+#if ACC_BYTES >= 4
+
+ALWAYS_INLINE vector vector_scan(bool plain, gp_op op, vector v, vector neutral)
+{
+    v = combine_as(plain, op, WITH_LANES(STEP1, v, neutral), v);
 #if VECTOR / ACC_BYTES >= 4
-    v = combine(op, WITH_LANES(STEP2, v, neutral), v);
+    v = combine_as(plain, op, WITH_LANES(STEP2, v, neutral), v);
 #endif
 #if VECTOR / ACC_BYTES >= 8
-    v = combine(op, WITH_LANES(STEP4, v, neutral), v);
+    v = combine_as(plain, op, WITH_LANES(STEP4, v, neutral), v);
 #endif
 #if VECTOR / ACC_BYTES >= 16
-    v = combine(op, WITH_LANES(STEP8, v, neutral), v);
+    v = combine_as(plain, op, WITH_LANES(STEP8, v, neutral), v);
 #endif
     return v;
 }
 
 /* out[i] = carry op in[0] op .. op in[i]; n is a multiple of GROUP. Returns the last one. */
-ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
+ALWAYS_INLINE acc_t lanes_scan_as(bool plain, gp_op op, const acc_t *in, size_t n, acc_t carry,
+                                  acc_t neutral, acc_t *out)
 {
+    const vector neutrals = vector_of(neutral);
     vector before = vector_of(carry);
     for (size_t i = 0; i < n; i += GROUP) {
         vector v[GROUP_VECTORS];
         for (int k = 0; k < GROUP_VECTORS; k++)
-            v[k] = vector_scan(op, vector_load(in + i + k * LANES));
+            v[k] = vector_scan(plain, op, vector_load(in + i + k * LANES), neutrals);
         for (int d = 1; d < GROUP_VECTORS; d *= 2)
             for (int k = 0; k < GROUP_VECTORS; k++)
                 if (k & d)
-                    v[k] = combine(op, WITH_LANES(LAST, v[(k & ~(d - 1)) - 1]), v[k]);
+                    v[k] = combine_as(plain, op, WITH_LANES(LAST, v[(k & ~(d - 1)) - 1]), v[k]);
         vector all = WITH_LANES(LAST, v[GROUP_VECTORS - 1]);
         for (int k = 0; k < GROUP_VECTORS; k++) {
-            v[k] = combine(op, before, v[k]);
+            v[k] = combine_as(plain, op, before, v[k]);
             memcpy(out + i + k * LANES, &v[k], sizeof v[k]);
         }
-        before = combine(op, before, all);
+        before = combine_as(plain, op, before, all);
     }
     return before[0];
+}
+
+#if ACC_IS_FLOAT
+
+/* n is a multiple of GROUP. */
+ALWAYS_INLINE bool has_nan(const acc_t *in, size_t n)
+{
+    lanes found = {0};
+    for (size_t i = 0; i < n; i += LANES) {
+        const vector v = vector_load(in + i);
+        found |= (lanes)(v != v);
+    }
+    for (int k = 0; k < LANES; k++)
+        if (found[k])
+            return true;
+    return false;
+}
+
+/* What changes nothing among floats that are no NaNs. */
+ALWAYS_INLINE acc_t plain_neutral(gp_op op)
+{
+    return op == GP_MIN ? (acc_t)__builtin_inf() : -(acc_t)__builtin_inf();
+}
+
+#endif
+
+ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
+{
+#if ACC_IS_FLOAT
+    if ((op == GP_MIN || op == GP_MAX) && !has_nan(in, n)) {
+        const acc_t neutral = plain_neutral(op);
+        if (op == GP_MIN && carry != carry)
+            carry = neutral;
+        return lanes_scan_as(true, op, in, n, carry, neutral, out);
+    }
+#endif
+    return lanes_scan_as(false, op, in, n, carry, identity(op), out);
 }
 
 #endif
@@ -186,6 +267,24 @@ ALWAYS_INLINE acc_t partial_end(gp_op op, const struct partial *partial)
         for (int j = 0; j < half; j++)
             all[j] = apply(op, all[j], all[j + half]);
     return all[0];
+}
+
+/* The smallest or largest of floats, whatever their order; false: it shows, as there are NaNs or the
+ * result is a zero, which has two signs. n is a multiple of 2 * GROUP. */
+ALWAYS_INLINE bool plain_extreme(gp_op op, const acc_t *in, size_t n, acc_t *result)
+{
+    vector best[SUM_VECTORS];
+    if (has_nan(in, n))
+        return false;
+    for (int k = 0; k < SUM_VECTORS; k++)
+        best[k] = vector_of(plain_neutral(op));
+    for (size_t i = 0; i < n; i += 2 * GROUP)
+        for (int k = 0; k < SUM_VECTORS; k++)
+            best[k] = combine_plain(op, best[k], vector_load(in + i + k * LANES));
+    *result = best[0][0];
+    for (int k = 0; k < SUM_VECTORS * LANES; k++)
+        *result = apply(op, *result, best[k / LANES][k % LANES]);
+    return *result != 0;
 }
 
 #endif
@@ -243,6 +342,62 @@ static acc_t lanes_sum(const acc_t *in, size_t n, acc_t carry, acc_t *out)
         memcpy(out + i, &v, sizeof v);
     }
     return (acc_t)before[0];
+}
+
+/* in[0] op .. op in[n - 1]; n is a multiple of GROUP. */
+ALWAYS_INLINE acc_t lanes_fold(gp_op op, const acc_t *in, size_t n)
+{
+    vector all[GROUP_VECTORS];
+    for (int k = 0; k < GROUP_VECTORS; k++)
+        all[k] = vector_of(identity(op));
+    for (size_t i = 0; i < n; i += GROUP)
+        for (int k = 0; k < GROUP_VECTORS; k++)
+            all[k] = combine(op, all[k], vector_load(in + i + k * LANES));
+    acc_t result = identity(op);
+    for (int k = 0; k < GROUP_VECTORS * LANES; k++)
+        result = apply(op, result, all[k / LANES][k % LANES]);
+    return result;
+}
+
+#endif
+
+/* ---- any operator, for integers of 1 and 2 bytes --------------------------------------------- */
+
+#if ACC_BYTES < 4
+
+/* As lanes_sum(), for operators without an inverse: a vector of the items moved up inside 8 bytes,
+ * with neutral ones in their place. */
+ALWAYS_INLINE vector moved_up(vector v, int bits, uint64_t neutrals)
+{
+    return (vector)((lanes64)v << bits | (neutrals & ((1ull << bits) - 1)));
+}
+
+ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
+{
+    const vector neutral = vector_of(identity(op));
+    const uint64_t neutrals = ((lanes64)neutral)[0];
+    vector before = vector_of(carry);
+    for (size_t i = 0; i < n; i += LANES) {
+        vector v = vector_load(in + i), all, up;
+#if ACC_BYTES == 1
+        v = combine(op, moved_up(v, 8, neutrals), v);
+#endif
+        v = combine(op, moved_up(v, 16, neutrals), v);
+        v = combine(op, moved_up(v, 32, neutrals), v);
+        all = (vector)spread_tops((lanes64)v);
+        all = combine(op, (vector)WITH_LANES64(STEP1, (lanes64)all, (lanes64)neutral), all);
+#if VECTOR >= 32
+        all = combine(op, (vector)WITH_LANES64(STEP2, (lanes64)all, (lanes64)neutral), all);
+#endif
+#if VECTOR >= 64
+        all = combine(op, (vector)WITH_LANES64(STEP4, (lanes64)all, (lanes64)neutral), all);
+#endif
+        up = (vector)WITH_LANES64(UP, (lanes64)all, (lanes64)neutral);
+        v = combine(op, combine(op, before, up), v);
+        before = combine(op, before, (vector)WITH_LANES64(LAST, (lanes64)all));
+        memcpy(out + i, &v, sizeof v);
+    }
+    return before[0];
 }
 
 #endif

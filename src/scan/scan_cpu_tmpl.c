@@ -101,7 +101,7 @@ static inline bool chunk_store(const acc_t *from, size_t n, bool stream, out_t *
 
 /* Which operators are scanned in vectors, and how many items those take at a time. */
 #if GPI_SCALARS == 1
-#define IN_LANES(op) (ACC_BYTES >= 4 || (op) == GP_SUM)
+#define IN_LANES(op) ((void)(op), true)
 enum { STEP = 2 * GROUP };
 #else
 #define IN_LANES(op) ((void)(op), false)
@@ -120,7 +120,7 @@ static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t
     if (op == GP_SUM)
         return lanes_sum(in, n, carry, buffer);
 #endif
-#if GPI_SCALARS == 1 && ACC_BYTES >= 4
+#if GPI_SCALARS == 1
     return lanes_scan(op, in, n, carry, buffer);
 #else
     for (size_t i = 0; i < n; i++)
@@ -153,8 +153,11 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(op, m);
         const in_t *in = items_at(job, first + i, m, turned);
         const acc_t *chunk = chunk_load(op, in, m, want, room);
+        acc_t extreme;
         if (op == GP_SUM)
             partial_add(GP_SUM, &partial, chunk, want);
+        else if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, chunk, want, &extreme))
+            carry = apply(op, carry, extreme);
         else
             carry = scan(op, chunk, want, carry, dropped);
     }
@@ -168,7 +171,12 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
         const in_t *in = items_at(job, first + i, m, turned);
-        for (size_t k = 0; k < m; k++)
+        size_t whole = 0;
+#if GPI_SCALARS == 1 && IN_IS_ACC
+        whole = m / GROUP * GROUP;
+        all = apply(op, all, lanes_fold(op, in, whole));
+#endif
+        for (size_t k = whole; k < m; k++)
             all = apply(op, all, widen_in(in[k]));
     }
     return all;
