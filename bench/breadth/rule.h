@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inputs of every element type whose scans are exact, and the rule that ties each output of a scan to
- * the output before it: out[i] = out[i - 1] op in[i]. It holds for every item if and only if the scan
- * is right, so results of any length are checked where they lie, without a reference.
+ * Inputs of every element type whose scans are exact, and the rule that ties each output of a scan
+ * to the output before it: out[i] = out[i - 1] op in[i]. It holds for every item if and only if the
+ * scan is right, so results of any length are checked where they lie, without a reference.
  */
 #ifndef GP_BENCH_RULE_H
 #define GP_BENCH_RULE_H
@@ -20,8 +20,8 @@ struct bench_rule {
     const uint64_t *total; /* 8 bytes, or NULL */
 };
 
-/* An item as computed: integers in the low bits of a word, floats as double; the pair operators have
- * up to four scalars. */
+/* An item as computed: integers in the low bits of a word, floats as double; the pair operators
+ * have up to four scalars. */
 struct bench_item {
     union {
         uint64_t bits[4];

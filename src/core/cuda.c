@@ -13,7 +13,7 @@
 #include "core/sm_rows.h"
 #include "core/variants.h"
 
-/* The GPUs that there is machine code for, oldest first, by the build options sm_arch and sm_code. */
+/* The GPUs that there is machine code for, oldest first: options sm_arch and sm_code. */
 #define SM_TEXT(sm) " sm_" #sm
 static const int compiled_sms[] = {GPI_SM_CODES(GPI_SM_NUMBER)};
 static const char compiled_text[] = GPI_SM_CODES(SM_TEXT);

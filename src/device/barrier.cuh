@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Barriers in shared memory that whole warps arrive at, and anybody waits for: those of the hardware
- * (sm_80 and newer), otherwise words.
+ * Barriers in shared memory that whole warps arrive at, and any thread waits for: those of the
+ * hardware (sm_80 and newer), otherwise words.
  *
- * A barrier passes through phases, and a phase ends with the last arrival that the barrier expects.
- * To wait for parity 0 is to wait for the end of phases 0, 2, .., for parity 1 for that of the
- * others: whoever waits for one phase after another alternates between them. What was written before
- * an arrival is seen after a wait for its phase.
+ * A barrier passes through phases; a phase ends with the last arrival that the barrier expects. A
+ * wait for parity 0 returns when phase 0, 2, .. has ended, a wait for parity 1 when phase 1, 3, ..
+ * has, so a thread that waits for one phase after another alternates between them. Writes before
+ * an arrival are seen after a wait for its phase.
  */
 #pragma once
 

@@ -15,8 +15,8 @@
 namespace GPI_SPACE
 {
 
-/* Bytes [begin, end) of a stage, none or multiples of 16, from the same places behind from, which is
- * aligned. */
+/* Bytes [begin, end) of a stage, both multiples of 16, come from the same offsets behind `from`,
+ * which is aligned to 16. */
 struct StageSpan {
     char *to;
     const char *from;

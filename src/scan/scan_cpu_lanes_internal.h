@@ -120,8 +120,8 @@ ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 #undef GPI_CHOOSE
 }
 
-/* Minimum and maximum of floats that are no NaNs are one instruction, which keeps its second operand
- * where the first is not better, as gp's order keeps the left one. */
+/* Without NaNs, minimum and maximum of floats are one instruction. It keeps its second operand if
+ * the first is not better, as gp's order keeps the left one. */
 #if ACC_IS_FLOAT && defined(__SSE2__)
 #define PLAIN_(size, name, kind) _mm##size##_##name##_##kind
 #define PLAIN(size, name, kind) PLAIN_(size, name, kind)
@@ -269,8 +269,8 @@ ALWAYS_INLINE acc_t partial_end(gp_op op, const struct partial *partial)
     return all[0];
 }
 
-/* The smallest or largest of floats, whatever their order; false: it shows, as there are NaNs or the
- * result is a zero, which has two signs. n is a multiple of 2 * GROUP. */
+/* The smallest or largest of floats. False if the result depends on their order: there are NaNs, or
+ * it is a zero, which has two signs. n is a multiple of 2 * GROUP. */
 ALWAYS_INLINE bool plain_extreme(gp_op op, const acc_t *in, size_t n, acc_t *result)
 {
     vector best[SUM_VECTORS];

@@ -90,8 +90,8 @@ struct ScanStream : StreamPolicy {
         return Loader::with_hint(s.n * sizeof(In) >= scan_tuning.keep_bytes);
     }
 
-    /* Identities in place of the items [first, end) of a tile, which the last one lacks, so that the
-     * other warps need no special case. */
+    /* Identities in place of the items [first, end), which the last tile lacks, so that the other
+     * warps need no special case. */
     static GPI_DEVICE void pad(char *tile_start, int first, int end)
     {
         for (int i = first + Loader::thread(); i < end; i += Loader::threads)

@@ -27,8 +27,7 @@ struct entry {
     gpi_scan_fn cuda[GPI_SM_COUNT], backward[GPI_SM_COUNT];
 };
 
-#define BACKWARD(name, sm)                                                                         \
-    GPI_CUDA(gpi_scan_backward_##name##_sm##sm),
+#define BACKWARD(name, sm) GPI_CUDA(gpi_scan_backward_##name##_sm##sm),
 #define ENTRY(name, ...) {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {NULL}},
 #define ENTRY_SAME(name, ...)                                                                      \
     {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {GPI_SMS_OF(BACKWARD, name)}},

@@ -18,8 +18,8 @@ struct CompactTuning {
     int stages_max;
     int64_t from_bytes; /* of items and flags read: below, the tile kernel is faster */
 
-    /* Blocks of the tile kernels that share a multiprocessor; more tiles than that are drawn one by
-     * one. */
+    /* Blocks of the tile kernels that share a multiprocessor; if there are more tiles, the blocks
+     * draw them one by one. */
     int tile_blocks_per_sm;
 };
 

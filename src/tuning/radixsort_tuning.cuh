@@ -12,50 +12,43 @@ namespace GPI_SPACE
 struct RadixTuning {
     int least_sm, shared_bytes; /* that one block may have */
 
-    /* A tile of a split belongs to a group of a block's threads. */
+    /* A tile of a partition pass belongs to a group of a block's threads. */
     int tile_threads, groups_max;
     int batch_rows; /* rows of a tile that a warp reads or writes at once */
 
-    /* A warp looks for digits that crowd in its first rows: what one must count there to be taken
-     * for one, of 32 to a row. */
+    /* A digit is hot if a warp counts more than crowd_max items of it in its first probe_rows rows
+     * of 32. */
     int probe_rows, crowd_max;
 
-    /* Bytes of states of earlier tiles that a look-back reads at once. */
-    int look_back_bytes;
+    int look_back_bytes; /* of states of earlier tiles that a look-back reads at once */
 
-    /* Tiles are small below this many items, so that all multiprocessors have one; and a block for
-     * so many items: blocks that have nothing to do only make others wait. */
+    /* Below small_items tiles are small, so that all multiprocessors have one. A launch has a block
+     * for every block_items items: blocks without work only make others wait. */
     uint64_t small_items, block_items;
 
-    /* States of tiles are 32 bits for fewer items, otherwise 64. */
-    uint64_t narrow_items;
+    uint64_t narrow_items; /* from so many items on, states of tiles have 64 bits instead of 32 */
 
-    /* Buckets: the bits of the counters in shared memory that find them, at most and at least; the
-     * bits by which one is counted when one count is to sort it; items that one should have on the
-     * average, and where there are few: with one per block they have to be enough for all
-     * multiprocessors. */
+    /* Bits that number the buckets, at most and at least: the counters lie in shared memory. Bits
+     * by which one count sorts a bucket. Mean items of a bucket, and where there are few buckets:
+     * with one per block they have to suffice for all multiprocessors. */
     int bucket_bits, bucket_bits_min, fine_bits;
     int bucket_items, bucket_items_small;
-    int wide_items; /* wide words a thread, where a key of 4 bytes and a position need them */
+    int wide_items; /* 64-bit words a thread, where key and position do not fit 32 bits */
 
-    /* Keys of 16 bits alone are counted from so many on: below, the table costs more than passes.
-     */
-    uint64_t counted_items;
+    uint64_t counted_items; /* 16-bit keys alone are counted from so many on; below, passes win */
 
-    /* Oversized buckets, which a block sorts through memory: of all items one in so many in one of
-     * them (or twice what shared memory holds), and one in so many in all. */
+    /* Limits for oversized buckets, which a block sorts through memory: at most n / large_share
+     * items in any one (or twice what shared memory holds), n / large_excess in all. */
     uint64_t large_share, large_excess;
 
-    /* Keys spread unevenly are sorted by units from so many items on. What has more items than a
-     * block should sort through memory is split once more; a unit with more than one in so many
-     * items of its segment gets a bin of its own. They are, if nearly all (but one in units_rest)
-     * are in units that hold one in units_few, or if no unit holds one in radix_units_even() and
-     * units_digits digits vary; otherwise passes are faster. */
+    /* Adaptive partitioning, from spread_items items on. It pays if all but n / units_rest items
+     * lie in units of at least n / units_few, or if no unit holds n / radix_units_even() items and
+     * units_digits digits vary. A unit above 1 / spread_heavy of its segment gets its own bin. */
     uint64_t spread_items, spread_heavy, units_few, units_rest;
     int units_digits;
 
-    /* So many items are sampled before they are counted: one in so many for the bits that vary, and
-     * for the counts of buckets. */
+    /* From sampled_items items on, one key in sample_bits is sampled for the bits that vary, and
+     * one in sample_counts for the sizes of buckets. */
     uint64_t sampled_items, sample_bits, sample_counts;
 
     int elementwise_blocks_per_sm; /* of kernels that move items one by one */
@@ -125,7 +118,7 @@ constexpr int radix_tile_groups(int key_bytes, int value_bytes)
     return key_bytes == 8 || value_bytes == 8 ? 1 : 2;
 }
 
-/* Of the shared memory that the counts of digits and so much else leave. */
+/* Items per thread that fit beside 26 KiB of counters and else_bytes. */
 constexpr int radix_tile_fit(int key_bytes, int value_bytes, int else_bytes)
 {
     int per_item = key_bytes + value_bytes + 2;

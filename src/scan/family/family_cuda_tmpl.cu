@@ -38,7 +38,8 @@ Acc *take(gpi_frame *frame, uint64_t items)
 /* slots: of the tile states. */
 gp_status single_pass(gp_context *ctx, const Params &p, uint64_t slots, gp_algorithm algorithm)
 {
-    const uint64_t tiles = tiles_of(p.n), most = (uint64_t)ctx->sm_count * scan_tuning.tile_blocks_per_sm;
+    const uint64_t tiles = tiles_of(p.n),
+                   most = (uint64_t)ctx->sm_count * scan_tuning.tile_blocks_per_sm;
     gpi_state state;
     GPI_TRY(gpi_state_get(ctx, function, slots, &state));
     family_single_pass_k<Acc>
