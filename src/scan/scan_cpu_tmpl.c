@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scan on the CPU, compiled per unit and instruction set.
+ * Scan on the CPU, compiled per accumulator and instruction set.
  *
  * The threads take blocks in order. Each reduces its block, which also brings it into the
  * cache, waits for its turn, adds the block's sum to the carry that goes from block to block,
@@ -10,9 +10,12 @@
  * Inside a block: chunks that stay in the first-level cache are converted to the accumulator,
  * scanned into a buffer that begins with the carry (read from there an exclusive scan is the
  * inclusive one, one item earlier), and stored, past the cache when the output is too large for it.
+ * Items that are not stored as accumulators are converted by functions of scan_cpu_stored_tmpl.c, a
+ * chunk at a time, so that one engine serves all dtypes that are computed alike.
  */
 #include "core/check.h"
 #include "core/threads.h"
+#include "scan/scan_cpu_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if GPI_SCALARS == 1
 #include "scan/scan_cpu_lanes_internal.h"
@@ -23,18 +26,14 @@
 
 /* The carry is the item before buffer[FRONT], where the chunk begins. Chunks lie on the stack,
  * which may be that of a thread with little of it. */
-enum {
-    BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t),
-    CHUNK = sizeof(acc_t) <= 8 ? 1024 : 8192 / sizeof(acc_t),
-    FRONT = 64,
-    LINE = 64,
-    STREAM_BYTES = 8 << 20
-};
+enum { CHUNK = GPI_SCAN_CHUNK(sizeof(acc_t)), FRONT = 64, LINE = 64, STREAM_BYTES = 8 << 20 };
 
 struct job {
-    const in_t *in;
-    out_t *out;
+    const struct gpi_scan_stored *stored;
+    const char *in;
+    char *out;
     uint64_t n, blocks;
+    size_t block; /* items of one */
     gp_op op;
     bool inclusive;
     bool reduce;                  /* blocks are reduced before their turn */
@@ -68,36 +67,24 @@ static inline void copy_past_cache(const void *source, size_t bytes, void *desti
 }
 
 /* Store accumulators; whether they all fit. */
-static inline bool chunk_store(const acc_t *from, size_t n, bool stream, out_t *out)
+static inline bool chunk_store(const struct gpi_scan_stored *stored, const acc_t *from, size_t n,
+                               bool stream, char *out)
 {
+    acc_t room[CHUNK];
+    const void *items = from;
     bool fits = true;
-#if OUT_IS_ACC
-    const out_t *stored = from;
-#else
-    out_t stored[CHUNK];
-    acc_t lost = 0;
-    for (size_t i = 0; i < n; i++) {
-        stored[i] = narrow(from[i]);
-#if GPI_WIDE
-        lost |= from[i] ^ (acc_t)stored[i];
-#endif
+    if (stored->store) {
+        fits = stored->store(from, n, room);
+        items = room;
     }
-    fits = lost == 0;
-#endif
     if (stream)
-        copy_past_cache(stored, n * sizeof *out, out);
+        copy_past_cache(items, n * stored->out_bytes, out);
     else
-        memcpy(out, stored, n * sizeof *out);
+        memcpy(out, items, n * stored->out_bytes);
     return fits;
 }
 
 /* ---- operators: each loop is compiled for each of them --------------------------------------- */
-
-#if ONLY_SUM
-#define EACH_OP CASE(SUM)
-#else
-#define EACH_OP GPI_EACH_OPERATOR
-#endif
 
 /* Which operators are scanned in vectors, and how many items those take at a time. */
 #if GPI_SCALARS == 1
@@ -129,15 +116,35 @@ static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t
 #endif
 }
 
-/* Items of the scan, in its order; turned is room for up to a chunk of them. */
-static const in_t *items_at(const struct job *job, uint64_t first, size_t n, in_t *turned)
+/* Where items [first, first + n) of the scan lie, backward in the other order. */
+static inline const void *items_at(const struct job *job, uint64_t first, size_t n)
 {
-    const in_t *last = job->in + (job->n - first - 1);
-    if (!job->backward)
-        return job->in + first;
+    const uint64_t place = job->backward ? job->n - first - n : first;
+    return job->in + place * job->stored->in_bytes;
+}
+
+static inline void turn_over(const acc_t *from, size_t n, acc_t *to)
+{
     for (size_t i = 0; i < n; i++)
-        turned[i] = *(last - i);
-    return turned;
+        to[i] = from[n - 1 - i];
+}
+
+/* Items of the scan, in its order, as accumulators: where they are if that is possible, otherwise
+ * in room, filled up to want items with what adds nothing. */
+static inline const acc_t *items_load(gp_op op, const struct job *job, uint64_t first, size_t n,
+                                      size_t want, acc_t *room)
+{
+    acc_t turned[CHUNK];
+    const void *in = items_at(job, first, n);
+    if (!job->stored->load && !job->backward)
+        return chunk_load(op, in, n, want, room);
+    if (job->stored->load)
+        job->stored->load(in, n, job->backward ? turned : room);
+    if (job->backward)
+        turn_over(job->stored->load ? turned : in, n, room);
+    for (size_t i = n; i < want; i++)
+        room[i] = identity(op);
+    return room;
 }
 
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
@@ -145,14 +152,12 @@ static const in_t *items_at(const struct job *job, uint64_t first, size_t n, in_
  * minima), as a scan whose last item is kept. */
 ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
-    in_t turned[CHUNK];
     acc_t room[CHUNK], dropped[CHUNK], carry = identity(op);
     struct partial partial;
     partial_begin(GP_SUM, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(op, m);
-        const in_t *in = items_at(job, first + i, m, turned);
-        const acc_t *chunk = chunk_load(op, in, m, want, room);
+        const acc_t *chunk = items_load(op, job, first + i, m, want, room);
         acc_t extreme;
         if (op == GP_SUM)
             partial_add(GP_SUM, &partial, chunk, want);
@@ -163,21 +168,31 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     }
     return op == GP_SUM ? partial_end(GP_SUM, &partial) : carry;
 }
+#elif GPI_SCALARS == 1
+/* Of integers the order does not matter, and only sums have items stored as something else. */
+static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
+{
+    const acc_t *in = items_at(job, first, n);
+    acc_t all = identity(op);
+    if (job->stored->sum) {
+        job->stored->sum(in, n, &all);
+        return all;
+    }
+    const size_t whole = n / GROUP * GROUP;
+    all = lanes_fold(op, in, whole);
+    for (size_t k = whole; k < n; k++)
+        all = apply(op, all, in[k]);
+    return all;
+}
 #else
 static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
-    in_t turned[CHUNK];
-    acc_t all = identity(op);
+    acc_t room[CHUNK], all = identity(op);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const in_t *in = items_at(job, first + i, m, turned);
-        size_t whole = 0;
-#if GPI_SCALARS == 1 && IN_IS_ACC
-        whole = m / GROUP * GROUP;
-        all = apply(op, all, lanes_fold(op, in, whole));
-#endif
-        for (size_t k = whole; k < m; k++)
-            all = apply(op, all, widen_in(in[k]));
+        const acc_t *in = items_load(op, job, first + i, m, m, room);
+        for (size_t k = 0; k < m; k++)
+            all = apply(op, all, in[k]);
     }
     return all;
 }
@@ -189,7 +204,7 @@ static acc_t block_reduce(gp_op op, const struct job *job, uint64_t first, size_
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
         return reduce(GP_##name, job, first, n);
-        EACH_OP
+        GPI_EACH_OPERATOR
 #undef CASE
     default:
         __builtin_unreachable();
@@ -202,7 +217,7 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
         return scan(GP_##name, in, n, carry, buffer);
-        EACH_OP
+        GPI_EACH_OPERATOR
 #undef CASE
     default:
         __builtin_unreachable();
@@ -211,20 +226,16 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static inline void turn_over(const acc_t *from, size_t n, acc_t *to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = from[n - 1 - i];
-}
-
 /* Store the outputs of items first on; whether they all fit. */
 static inline bool outputs_store(const struct job *job, const acc_t *from, uint64_t first, size_t n)
 {
     acc_t turned[CHUNK];
+    const size_t bytes = job->stored->out_bytes;
     if (!job->backward)
-        return chunk_store(from, n, job->stream, job->out + first);
+        return chunk_store(job->stored, from, n, job->stream, job->out + first * bytes);
     turn_over(from, n, turned);
-    return chunk_store(turned, n, job->stream, job->out + (job->n - first - n));
+    return chunk_store(job->stored, turned, n, job->stream,
+                       job->out + (job->n - first - n) * bytes);
 }
 
 /* Where a chunk of n items that takes want is scanned to: its outputs, if they are accumulators in
@@ -232,12 +243,8 @@ static inline bool outputs_store(const struct job *job, const acc_t *from, uint6
 static inline acc_t *chunk_room(const struct job *job, uint64_t first, size_t n, size_t want,
                                 acc_t *buffer)
 {
-#if OUT_IS_ACC
-    if (job->inclusive && n == want && !job->backward && !job->stream)
-        return job->out + first;
-#else
-    (void)job, (void)first, (void)n, (void)want;
-#endif
+    if (!job->stored->store && job->inclusive && n == want && !job->backward && !job->stream)
+        return (acc_t *)(void *)job->out + first;
     return buffer;
 }
 
@@ -245,13 +252,11 @@ static inline acc_t *chunk_room(const struct job *job, uint64_t first, size_t n,
 static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
-    in_t turned[CHUNK];
     acc_t room[CHUNK];
     bool fits = true;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
-        const in_t *in = items_at(job, first + i, m, turned);
-        const acc_t *items = chunk_load(job->op, in, m, want, room);
+        const acc_t *items = items_load(job->op, job, first + i, m, want, room);
         acc_t *to = chunk_room(job, first + i, m, want, buffer + FRONT);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, to);
@@ -265,8 +270,8 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 
 static size_t block_items(const struct job *job, uint64_t block)
 {
-    uint64_t left = job->n - block * BLOCK;
-    return left < BLOCK ? (size_t)left : BLOCK;
+    uint64_t left = job->n - block * job->block;
+    return left < job->block ? (size_t)left : job->block;
 }
 
 /* Stores past the cache are not ordered by the end of a parallel loop. */
@@ -291,7 +296,7 @@ static void run(void *arg, size_t thread)
     uint64_t block;
     (void)thread;
     while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks) {
-        uint64_t first = block * BLOCK;
+        uint64_t first = block * job->block;
         size_t n = block_items(job, block);
         bool reduce = job->reduce && block + 1 < job->blocks;
         acc_t sum = reduce ? block_reduce(job->op, job, first, n) : identity(job->op);
@@ -328,13 +333,16 @@ static uint64_t items_of(const struct gpi_scan_args *args)
     return args->n;
 }
 
-static acc_t initial(const struct gpi_scan_args *args)
+static acc_t initial(const struct gpi_scan_args *args, const struct gpi_scan_stored *stored)
 {
-    out_t init;
+    acc_t init;
     if (!args->has_init)
         return identity(args->op);
-    memcpy(&init, args->init, sizeof init);
-    return widen_out(init);
+    if (stored->load_out)
+        stored->load_out(args->init, 1, &init);
+    else
+        memcpy(&init, args->init, sizeof init);
+    return init;
 }
 
 static void total_store(acc_t value, void *total)
@@ -355,50 +363,65 @@ static void total_store(acc_t value, void *total)
 }
 
 /* The sum of nothing is stored as 0, not as the -0 that is neutral to the last bit. */
-static void first_store(const struct gpi_scan_args *args, uint64_t n, out_t *out)
+static void first_store(const struct gpi_scan_args *args, const struct job *job)
 {
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
-    bool any = n > 0 || args->kind == GP_SCAN_ROW_POINTERS;
+    const size_t bytes = job->stored->out_bytes;
+    bool any = job->n > 0 || args->kind == GP_SCAN_ROW_POINTERS;
     if (args->op == GP_SUM && !args->has_init && args->kind != GP_SCAN_INCLUSIVE && any)
-        out[args->backward ? n - 1 : 0] = 0;
+        memset(job->out + (args->backward ? job->n - 1 : 0) * bytes, 0, bytes);
 #else
-    (void)args;
-    (void)n;
-    (void)out;
+    (void)args, (void)job;
 #endif
 }
 
-#define FUNCTION PASTE4(gpi_scan_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
-gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args);
+#define ENGINE PASTE4(gpi_scan_engine_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gpi_scan_engine_fn ENGINE;
 
-gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
+gp_status ENGINE(gp_context *ctx, const struct gpi_scan_args *args,
+                 const struct gpi_scan_stored *stored)
 {
-    uint64_t n = items_of(args);
-    struct job job = {.in = args->in,
+    const uint64_t n = items_of(args);
+    const size_t block = GPI_SCAN_BLOCK_BYTES / stored->in_bytes;
+    struct job job = {.stored = stored,
+                      .in = args->in,
                       .out = args->out,
                       .n = n,
-                      .blocks = (n + BLOCK - 1) / BLOCK,
+                      .block = block,
+                      .blocks = (n + block - 1) / block,
                       .op = args->op,
                       .inclusive = args->kind == GP_SCAN_INCLUSIVE,
                       .backward = args->backward,
-                      .stream = args->in != args->out && n >= STREAM_BYTES / sizeof(out_t),
-                      .carry = initial(args)};
+                      .stream = args->in != args->out && n >= STREAM_BYTES / stored->out_bytes,
+                      .carry = initial(args, stored)};
     if (args->algorithm == GP_ALGORITHM_SERIAL)
         serial_run(&job);
     else if (gpi_scan_is_default(GP_BACKEND_CPU, args->algorithm))
-        chained_run(gpi_threads_for(ctx->threads, n * (sizeof(in_t) + sizeof(out_t)) / 16), &job);
+        chained_run(gpi_threads_for(ctx->threads, n * (stored->in_bytes + stored->out_bytes) / 16),
+                    &job);
     else
         GPI_TRY(family_run(ctx, args, &job));
     if (args->kind == GP_SCAN_ROW_POINTERS)
-        job.overflow |= !chunk_store(&job.carry, 1, false, job.out + n);
-    first_store(args, n, job.out);
+        job.overflow |= !chunk_store(stored, &job.carry, 1, false, job.out + n * stored->out_bytes);
+    first_store(args, &job);
     if (args->total)
         total_store(job.carry, args->total);
-#if GPI_WIDE
+#if GPI_SCALARS == 1
     if (job.overflow) {
         const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, args->out_dtype);
         gpi_report_overflow(&reporter, (uint64_t)job.carry);
     }
 #endif
     return GP_OK;
+}
+
+/* The unit whose items are stored as they are computed. */
+#define FUNCTION PASTE4(gpi_scan_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args);
+
+gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
+{
+    static const struct gpi_scan_stored as_computed = {.in_bytes = sizeof(acc_t),
+                                                       .out_bytes = sizeof(acc_t)};
+    return ENGINE(ctx, args, &as_computed);
 }

@@ -41,7 +41,6 @@
 #define IN_BYTES DTYPE(BYTES_OF, GPI_IN)
 #define OUT_BYTES DTYPE(BYTES_OF, GPI_OUT)
 #define SAME_DTYPE (IN_KIND == OUT_KIND && IN_BYTES == OUT_BYTES)
-#define ONLY_SUM (GPI_WIDE || !SAME_DTYPE)
 #define ACC_IS_FLOAT (OUT_KIND >= 3)
 /* Stored as computed: no conversion. */
 #define OUT_IS_ACC (!GPI_WIDE && OUT_KIND <= 3)

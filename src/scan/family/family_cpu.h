@@ -40,7 +40,7 @@ static void part_reduce(void *arg, size_t i)
     struct part part = part_of(f, i);
     acc_t sum = identity(job->op);
     for (uint64_t b = part.first; b < part.end; b++)
-        sum = apply(job->op, sum, block_reduce(job->op, job, b * BLOCK, block_items(job, b)));
+        sum = apply(job->op, sum, block_reduce(job->op, job, b * job->block, block_items(job, b)));
     f->sums[i] = sum;
 }
 
@@ -50,7 +50,7 @@ static void part_scan(void *arg, size_t i)
     struct part part = part_of(f, i);
     acc_t carry = f->sums[i];
     for (uint64_t b = part.first; b < part.end; b++)
-        carry = block_scan(f->job, b * BLOCK, block_items(f->job, b), carry);
+        carry = block_scan(f->job, b * f->job->block, block_items(f->job, b), carry);
     stores_done();
 }
 
@@ -61,19 +61,19 @@ static void block_scan_alone(void *arg, size_t b)
     acc_t room[CHUNK];
     struct family *f = arg;
     struct job *job = f->job;
-    uint64_t first = b * BLOCK;
+    uint64_t first = b * job->block;
     size_t n = block_items(job, b);
     acc_t carry = identity(job->op);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
-        const acc_t *items = chunk_load(job->op, job->in + first + i, m, want, room);
+        const acc_t *items = items_load(job->op, job, first + i, m, want, room);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
         const acc_t *scanned = buffer + FRONT - !job->inclusive;
         if (f->keep)
             memcpy(f->keep + first + i, scanned, m * sizeof *scanned);
         else
-            (void)chunk_store(scanned, m, false, job->out + first + i);
+            memcpy(job->out + (first + i) * sizeof *scanned, scanned, m * sizeof *scanned);
     }
     f->sums[b] = carry;
 }
@@ -91,7 +91,7 @@ static void chunk_fan(gp_op op, acc_t prefix, acc_t *items, size_t n)
     case GP_##name:                                                                                \
         items_fan(GP_##name, prefix, items, n);                                                    \
         break;
-        EACH_OP
+        GPI_EACH_OPERATOR
 #undef CASE
     default:
         __builtin_unreachable();
@@ -107,14 +107,14 @@ static void block_fan(void *arg, size_t b)
     bool fits = true;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
-        uint64_t first = b * BLOCK + i;
+        uint64_t first = b * job->block + i;
         if (f->keep)
             memcpy(room, f->keep + first, m * sizeof *room);
-        else
-            for (size_t k = 0; k < m; k++)
-                room[k] = widen_out(job->out[first + k]);
+        else /* as computed, or there would be a keep */
+            memcpy(room, job->out + first * sizeof *room, m * sizeof *room);
         chunk_fan(job->op, f->sums[b], room, m);
-        fits &= chunk_store(room, m, job->stream, job->out + first);
+        fits &= chunk_store(job->stored, room, m, job->stream,
+                            job->out + first * job->stored->out_bytes);
     }
     stores_done();
     if (!fits)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The border between the engine of CPU scans, compiled per accumulator (scan_cpu_tmpl.c), and the
+ * units of dtypes that are not stored as they are computed (scan_cpu_stored_tmpl.c). */
+#ifndef GPI_SCAN_CPU_INTERNAL_H
+#define GPI_SCAN_CPU_INTERNAL_H
+
+#include "scan/scan_internal.h"
+
+/* How items are stored. NULL: as accumulators. n is at most a chunk, but for sum. */
+struct gpi_scan_stored {
+    size_t in_bytes, out_bytes;
+    void (*load)(const void *in, size_t n, void *accumulators);
+    void (*load_out)(const void *out, size_t n, void *accumulators); /* the initial value */
+    void (*sum)(const void *in, size_t n, void *accumulator);        /* of integers: added to it */
+    bool (*store)(const void *accumulators, size_t n, void *out);    /* whether all of them fit */
+};
+
+/* Items of a chunk, which lies on the stack. */
+#define GPI_SCAN_CHUNK(acc_bytes) ((acc_bytes) <= 8 ? 1024 : 8192 / (acc_bytes))
+
+/* Named gpi_scan_engine_<accumulator>_<instruction set>. */
+typedef gp_status gpi_scan_engine_fn(gp_context *ctx, const struct gpi_scan_args *args,
+                                     const struct gpi_scan_stored *stored);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scans on the CPU of dtypes that are not stored as they are computed: conversions to and from the
+ * accumulator, around its engine. Compiled per unit (input, output, wide) and instruction set, with
+ * GPI_ACC the engine.
+ */
+#include "scan/scan_cpu_internal.h"
+#include "scan/scan_cpu_types_internal.h"
+
+static void load(const void *in, size_t n, void *accumulators)
+{
+    const in_t *from = in;
+    acc_t *restrict to = accumulators;
+    for (size_t i = 0; i < n; i++)
+        to[i] = widen_in(from[i]);
+}
+
+#if ACC_IS_FLOAT
+#define SUM NULL
+#else
+static void sum(const void *in, size_t n, void *accumulator)
+{
+    const in_t *from = in;
+    math_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += (math_t)widen_in(from[i]);
+    *(acc_t *)accumulator = (acc_t)((math_t) * (acc_t *)accumulator + all);
+}
+#define SUM sum
+#endif
+
+#if OUT_IS_ACC
+#define LOAD_OUT NULL
+#define STORE NULL
+#else
+static void load_out(const void *out, size_t n, void *accumulators)
+{
+    const out_t *from = out;
+    acc_t *to = accumulators;
+    for (size_t i = 0; i < n; i++)
+        to[i] = widen_out(from[i]);
+}
+
+static bool store(const void *accumulators, size_t n, void *out)
+{
+    const acc_t *from = accumulators;
+    out_t *restrict to = out;
+    acc_t lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        to[i] = narrow(from[i]);
+#if GPI_WIDE
+        lost |= from[i] ^ (acc_t)to[i];
+#endif
+    }
+    return lost == 0;
+}
+#define LOAD_OUT load_out
+#define STORE store
+#endif
+
+#define ENGINE PASTE4(gpi_scan_engine_, GPI_ACC, _, GPI_ISA_SUFFIX)
+#define FUNCTION PASTE4(gpi_scan_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gpi_scan_engine_fn ENGINE;
+gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args);
+
+gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
+{
+    static const struct gpi_scan_stored stored = {.in_bytes = sizeof(in_t),
+                                                  .out_bytes = sizeof(out_t),
+                                                  .load = load,
+                                                  .load_out = LOAD_OUT,
+                                                  .sum = SUM,
+                                                  .store = STORE};
+    return ENGINE(ctx, args, &stored);
+}
