@@ -11,25 +11,23 @@
 #define DECLARE(isa)                                                                               \
     gpi_share_fn gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa,                         \
         gpi_balance_expand_b4_##isa, gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa,    \
-        gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;                                  \
-    gpi_bound_fn gpi_balance_bound_b1_##isa, gpi_balance_bound_b2_##isa,                           \
-        gpi_balance_bound_b4_##isa, gpi_balance_bound_b8_##isa;
+        gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;
 GPI_ISAS(DECLARE)
+gpi_bound_fn gpi_balance_bound_b1, gpi_balance_bound_b2, gpi_balance_bound_b4, gpi_balance_bound_b8;
 
 struct isa_loops {
     gpi_share_fn *expand[5]; /* by log2 of the item's bytes */
     gpi_share_fn *search[4]; /* 2 and 3 alone */
-    gpi_bound_fn *bound[4];
 };
 
 #define LOOPS(isa)                                                                                 \
     {{gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa, gpi_balance_expand_b4_##isa,       \
       gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa},                                  \
-     {NULL, NULL, gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa},                       \
-     {gpi_balance_bound_b1_##isa, gpi_balance_bound_b2_##isa, gpi_balance_bound_b4_##isa,          \
-      gpi_balance_bound_b8_##isa}},
+     {NULL, NULL, gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa}},
 
 static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
+static gpi_bound_fn *const bounds[] = {gpi_balance_bound_b1, gpi_balance_bound_b2,
+                                       gpi_balance_bound_b4, gpi_balance_bound_b8};
 
 /* Steps of the path per task: enough to bury its two searches,
  * few enough to keep all threads busy. */
@@ -182,7 +180,7 @@ static void bound_chunk(void *arg, size_t chunk)
 
 void gpi_balance_bound_cpu(gp_context *ctx, const struct gpi_bound_args *a)
 {
-    struct bound_job job = {a, loops[ctx->isa].bound[log2_of(a->item_bytes)]};
+    struct bound_job job = {a, bounds[log2_of(a->item_bytes)]};
     gpi_parallel_for(gpi_threads_for(ctx->threads, a->m * SEARCH_NS),
                      gpi_ceil_div(a->m, BOUND_CHUNK), bound_chunk, &job);
 }

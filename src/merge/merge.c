@@ -27,8 +27,7 @@ static void merge_share(void *arg, size_t part)
 
 static gp_status run_cpu(gp_context *ctx, const struct gpi_merge_job *j)
 {
-    struct shares s = {j, gpi_merge_share_get(ctx->isa, gpi_key_width(j->key_bytes)), 0,
-                       j->num_a + j->num_b};
+    struct shares s = {j, gpi_merge_share_get(gpi_key_width(j->key_bytes)), 0, j->num_a + j->num_b};
     int threads = gpi_threads_for(ctx->threads, s.n * 2);
     s.share = s.n / ((uint64_t)threads * SHARES_PER_THREAD) + 1;
     s.share = s.share < SHARE_MIN ? SHARE_MIN : s.share > SHARE_MAX ? SHARE_MAX : s.share;

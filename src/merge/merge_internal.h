@@ -38,7 +38,7 @@ typedef gp_status gpi_merge_launch_fn(gp_context *ctx, const char *function,
                                       const struct gpi_merge_job *job, uint64_t *cuts);
 
 /* merge_table.c; width is log2 of the key's bytes. */
-gpi_merge_share_fn *gpi_merge_share_get(int isa, int width);
+gpi_merge_share_fn *gpi_merge_share_get(int width);
 gpi_merge_launch_fn *gpi_merge_launch_get(int sm_row);
 
 /* No tile is shorter. */
