@@ -29,6 +29,14 @@ struct job {
 
 /* ---- loops: compiled for every operator ---- */
 
+/* Of integers only the order depends on the sign: with other operators signed items go to the unit
+ * of unsigned ones. */
+#if GPI_SCALARS == 1 && OUT_KIND == 2
+#define EACH_OP GPI_ORDER_OPERATORS(GPI_OPERATOR_CASE)
+#else
+#define EACH_OP GPI_EACH_OPERATOR
+#endif
+
 static inline acc_t fold(gp_op op, const in_t *in, size_t n, acc_t x)
 {
     for (size_t i = 0; i < n; i++)
@@ -102,7 +110,7 @@ static void run(void *arg, size_t thread)
     case GP_##name:                                                                                \
         run_block(GP_##name, job, block);                                                          \
         break;
-            GPI_EACH_OPERATOR
+            EACH_OP
 #undef CASE
         default:
             __builtin_unreachable();

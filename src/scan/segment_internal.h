@@ -63,8 +63,8 @@ typedef gp_status (*gpi_segment_fn)(gp_context *ctx, const struct gpi_segment_ar
 typedef gp_status (*gpi_segment_heads_fn)(gp_context *ctx, const struct gpi_segment_args *args,
                                           uint32_t *heads);
 
-/* Units of the CPU: UNIT(name, dtype, scalars, unit on CUDA). There signed integers share the
- * kernels of unsigned ones. */
+/* Units of the CPU: UNIT(name, dtype, scalars, unit of the same bits without a sign). CUDA has the
+ * latter alone, and the CPU takes it for operators to which a sign makes no difference. */
 #define GPI_SEGMENT_UNITS(UNIT)                                                                    \
     UNIT(i8, GP_I8, 1, u8)                                                                         \
     UNIT(u8, GP_U8, 1, u8)                                                                         \

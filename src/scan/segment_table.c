@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The only list of segmented scans: [backend][unit][instruction set or GPU architecture]. */
 #include "core/dtype.h"
+#include "core/operators.h"
 #include "core/threads.h"
 #include "core/variants.h"
 #include "scan/segment_internal.h"
@@ -13,7 +14,7 @@
 #define CUDA_DECLARE(name, sm) DECLARE(name##_sm##sm)
 #define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_segment_##name##_sm##sm),
 
-#define CPU_UNIT(name, dtype, scalars, cuda) GPI_ISAS_OF(CPU_DECLARE, name)
+#define CPU_UNIT(name, dtype, scalars, without_sign) GPI_ISAS_OF(CPU_DECLARE, name)
 GPI_SEGMENT_UNITS(CPU_UNIT)
 #define CUDA_UNIT(name) GPI_SMS_OF(CUDA_DECLARE, name)
 GPI_SEGMENT_CUDA_UNITS(CUDA_UNIT)
@@ -22,20 +23,40 @@ struct entry {
     gp_dtype dtype;
     size_t scalars;
     gpi_segment_fn cpu[GPI_ISA_COUNT];
+    gpi_segment_fn bits[GPI_ISA_COUNT]; /* for operators to which a sign makes no difference */
     gpi_segment_fn cuda[GPI_SM_COUNT];
 };
 
-#define ENTRY(name, dtype, scalars, cuda)                                                          \
-    {dtype, scalars, {GPI_ISAS_OF(CPU_ENTRY, name)}, {GPI_SMS_OF(CUDA_ENTRY, cuda)}},
+#define ENTRY(name, dtype, scalars, without_sign)                                                  \
+    {dtype,                                                                                        \
+     scalars,                                                                                      \
+     {GPI_ISAS_OF(CPU_ENTRY, name)},                                                               \
+     {GPI_ISAS_OF(CPU_ENTRY, without_sign)},                                                       \
+     {GPI_SMS_OF(CUDA_ENTRY, without_sign)}},
 
 static const struct entry table[] = {GPI_SEGMENT_UNITS(ENTRY)};
+
+static bool is_of_order(gp_op op)
+{
+    switch (op) {
+#define CASE(NAME, ...) case GP_##NAME:
+        GPI_ORDER_OPERATORS(CASE)
+#undef CASE
+        return true;
+    default:
+        return false;
+    }
+}
 
 gpi_segment_fn gpi_segment_find(const gp_context *ctx, gp_dtype dtype, gp_op op)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const struct entry *e = &table[i];
-        if (e->dtype == dtype && e->scalars == gpi_op_scalars(op))
-            return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
+        if (e->dtype != dtype || e->scalars != gpi_op_scalars(op))
+            continue;
+        if (ctx->backend == GP_BACKEND_CUDA)
+            return e->cuda[ctx->sm_row];
+        return (is_of_order(op) ? e->cpu : e->bits)[ctx->isa];
     }
     return NULL;
 }
