@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What both scan kernels share: the types of a unit, and the steps on one warp's part of a tile. */
+/* What the scans' kernels share: the types of a unit, and the steps on one warp's part of a tile. */
 #pragma once
 
 #include <type_traits>
 
-#include "device/epoch.cuh"
-#include "device/item_count.cuh"
-#include "device/lookahead.cuh"
 #include "device/ops.cuh"
-#include "device/report.cuh"
 #include "device/tile_io.cuh"
+#include "device/warp.cuh"
 
 namespace GPI_SPACE
 {
-
-enum ScanKind : int { inclusive = 1, exclusive = 2, row_pointers = 3 }; /* as gp_scan_kind */
 
 /* One dtype unit: how items are stored, what they are added up in, at which alignment. */
 template <class In_, class A_, class Out_, int PIECE_IN_, int PIECE_OUT_, bool WIDE_>
@@ -32,30 +27,6 @@ struct ScanTypes {
     using RawIn = Raw<bytes_in>;
     using RawOut = Raw<bytes_out>;
 };
-
-template <class A> struct ScanParams {
-    const char *in;
-    char *out;
-    uint64_t n;
-    const uint64_t *device_n;
-    uint64_t *total;
-    gpi_state state;
-    A init;
-    bool has_init; /* or the first prefix starts from the identity */
-    int kind;
-    int sign_bits; /* of the total of a signed dtype; otherwise 0 */
-    gpi_reporter reporter;
-};
-
-template <class Op, class A> GPI_DEVICE A scan_start(const ScanParams<A> &p)
-{
-    return p.has_init ? p.init : Op::identity();
-}
-
-template <class A> GPI_DEVICE uint64_t scan_n(const ScanParams<A> &p)
-{
-    return item_count(p);
-}
 
 template <int ITEMS> GPI_DEVICE uint32_t tiles_of(uint64_t n)
 {
@@ -119,38 +90,6 @@ GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, 
         x = next;
     }
     return out;
-}
-
-/* The total as int64_t, uint64_t or double. */
-template <class Types, class A> GPI_DEVICE uint64_t total_bits(A total, int sign_bits)
-{
-    if constexpr (!is_integer<A>::value) {
-        return (uint64_t)__double_as_longlong((double)total);
-    } else if constexpr (Types::wide) {
-        return (uint64_t)total;
-    } else {
-        uint64_t bits = (uint64_t)(typename Types::Out)total;
-        return sign_bits ? (uint64_t)((int64_t)(bits << (64 - sign_bits)) >> (64 - sign_bits))
-                         : bits;
-    }
-}
-
-/* The total in 64 bits, and the last of n + 1 row pointers. By one thread, once. */
-template <class Types, class A>
-GPI_DEVICE void scan_finish(const ScanParams<A> &p, uint64_t n, A total)
-{
-    using Out = typename Types::Out;
-    if (p.kind == row_pointers) {
-        item_store<Out, Types::piece_out>(p.out + n * sizeof(Out), narrow<Out>(total));
-        if (lost<Types>(total))
-            report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
-    }
-    if constexpr (Types::wide)
-        if (lost<Types>(total))
-            report_total(p.reporter, (uint64_t)total);
-    if constexpr (Types::scalar)
-        if (p.total)
-            *p.total = total_bits<Types>(total, p.sign_bits);
 }
 
 /*

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/block.cuh"
-#include "scan/scan_kernels.cuh"
+#include "scan/scan_params.cuh"
 
 namespace GPI_SPACE
 {

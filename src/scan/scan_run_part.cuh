@@ -3,7 +3,7 @@
  * through shared memory. */
 #pragma once
 
-#include "scan/scan_kernels.cuh"
+#include "scan/scan_params.cuh"
 
 namespace GPI_SPACE
 {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/block.cuh"
+#include "device/epoch.cuh"
 #include "scan/segment_kernels.cuh"
 
 namespace GPI_SPACE
