@@ -5,7 +5,7 @@
 #include "core/threads.h"
 #include "core/variants.h"
 #include "core/words.h"
-#include "scan/segment_internal.h"
+#include "segments/segments_internal.h"
 
 /* The variants of the inner loops, [isa]. */
 #define DECLARE(isa)                                                                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one unit of scan_cpu_tmpl.c, segment_cpu_tmpl.c or reduce_cpu_tmpl.c computes on: in_t and
+ * What one unit of scan_cpu_tmpl.c, segments_cpu_tmpl.c or reduce_cpu_tmpl.c computes on: in_t and
  * out_t as stored, acc_t as computed, conversions between them, and the operators.
  * From GPI_IN, GPI_OUT, GPI_SCALARS, GPI_WIDE as in scan_internal.h.
  */

@@ -6,7 +6,7 @@
 #include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/report.cuh"
-#include "scan/scan_kernels.cuh"
+#include "device/scan_part.cuh"
 
 namespace GPI_SPACE
 {

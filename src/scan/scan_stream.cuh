@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/stream.cuh"
-#include "scan/scan_run_part.cuh"
+#include "scan/scan_part_blocked.cuh"
 #include "tuning/scan_tuning.cuh"
 
 namespace GPI_SPACE

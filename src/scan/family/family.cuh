@@ -10,7 +10,7 @@
 #include "device/item_count.cuh"
 #include "device/report.cuh"
 #include "device/tile_io.cuh"
-#include "scan/scan_run_time_op.cuh"
+#include "device/run_time_op.cuh"
 
 namespace GPI_SPACE
 {

@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "scan/segment_internal.h"
+#include "segments/segments_internal.h"
 #include "validate/validate_internal.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */

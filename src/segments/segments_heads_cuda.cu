@@ -7,7 +7,7 @@
 #include <type_traits>
 
 extern "C" {
-#include "scan/segment_internal.h"
+#include "segments/segments_internal.h"
 }
 #include "device/host.cuh"
 #include "device/report.cuh"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Segmented scan: values, shapes of segments, sizes, placement, capture.
- * Errors are in test_scan_segments_errors.c. */
+ * Errors are in test_segments_errors.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <gp/segments.h>
 
 #include "oracle.h"
-#include "scan_segments.h"
+#include "segments_check.h"
 
 /* ---- every description, dtype and operator --------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include "core/operators.h"
 #include "core/threads.h"
 #include "core/variants.h"
-#include "scan/segment_internal.h"
+#include "segments/segments_internal.h"
 
 #define DECLARE(name)                                                                              \
     gp_status gpi_segment_##name(gp_context *ctx, const struct gpi_segment_args *args);

@@ -10,7 +10,7 @@
 #include "core/check.h"
 #include "core/threads.h"
 #include "scan/scan_cpu_types_internal.h"
-#include "scan/segment_internal.h"
+#include "segments/segments_internal.h"
 
 enum { BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t), WORDS = (BLOCK + 63) / 64, LINE = 64 };
 

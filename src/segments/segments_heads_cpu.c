@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "core/paste.h"
 #include "core/threads.h"
-#include "scan/segment_internal.h"
+#include "segments/segments_internal.h"
 
 static void set(uint64_t *words, uint64_t i)
 {

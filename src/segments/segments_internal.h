@@ -6,11 +6,11 @@
  * item, set at the first item of a segment, its head. Empty segments leave none.
  *
  * CUDA:
- *   1. A kernel makes the bits from offsets, flags or keys (segment_heads_cuda.cu). Rows of equal
+ *   1. A kernel makes the bits from offsets, flags or keys (segments_heads_cuda.cu). Rows of equal
  *      length need none: the scan works their heads out.
  *   2. A scan in one launch as the plain one (scan_internal.h), with the bits of a tile beside its
  *      items. What tiles exchange is a fold from the tile's last head on, and whether there is one
- *      (segment_kernels.cuh, segment_stream.cuh, segment_tile.cuh).
+ *      (segments_part.cuh, segments_stream.cuh, segments_tile.cuh).
  *
  * CPU: blocks of fixed size, chained as in the plain scan; the bits are made block by block.
  *

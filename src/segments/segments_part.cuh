@@ -11,8 +11,8 @@
 #pragma once
 
 #include "device/lookahead.cuh"
-#include "scan/scan_kernels.cuh"
-#include "scan/scan_run_time_op.cuh"
+#include "device/scan_part.cuh"
+#include "device/run_time_op.cuh"
 
 namespace GPI_SPACE
 {

@@ -6,12 +6,12 @@
 
 extern "C" {
 #include "core/dtype.h"
-#include "scan/segment_internal.h"
+#include "segments/segments_internal.h"
 }
 
 #include "scan/scan_init_internal.h"
-#include "scan/segment_stream.cuh"
-#include "scan/segment_tile.cuh"
+#include "segments/segments_stream.cuh"
+#include "segments/segments_tile.cuh"
 #include "tuning/scan_tuning.cuh"
 
 namespace GPI_SPACE

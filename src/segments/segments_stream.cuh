@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/stream.cuh"
-#include "scan/segment_kernels.cuh"
+#include "segments/segments_part.cuh"
 
 namespace GPI_SPACE
 {

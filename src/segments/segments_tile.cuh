@@ -5,7 +5,7 @@
 
 #include "device/block.cuh"
 #include "device/epoch.cuh"
-#include "scan/segment_kernels.cuh"
+#include "segments/segments_part.cuh"
 
 namespace GPI_SPACE
 {
