@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts on the CPU: the route of a job, its scratch, and what does not depend on the key width. */
-#include "radixsort/radixsort_cpu.h"
+#include "radixsort/radixsort_cpu_internal.h"
 
 #include "core/check.h"
 #include "core/threads.h"

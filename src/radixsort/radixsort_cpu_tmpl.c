@@ -3,7 +3,7 @@
  * The CPU sort of one key width: compiled with GPI_KEY_BITS=8|16|32|64 and per instruction set.
  * Results do not depend on parts, threads or instruction set: every pass is stable.
  */
-#include "radixsort/radixsort_cpu.h"
+#include "radixsort/radixsort_cpu_internal.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gp_gather() on the CPU. */
-#include "radixsort/radixsort_cpu.h"
+#include "radixsort/radixsort_cpu_internal.h"
 
 #include "core/threads.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Segmented sorts on CUDA, out of the sort, the search of segments, and gather. */
-#include "radixsort/radixsort_segmented.h"
+#include "segsort/segsort_internal.h"
 
 #include <gp/balance.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Lexicographic sorts: front door, and the order of what happens on either backend. */
-#include "radixsort/radixsort_lexsort.h"
+#include "lexsort/lexsort_internal.h"
 
 #include <gp/lexsort.h>
 
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "radixsort/radixsort_check.h"
+#include "radixsort/radixsort_check_internal.h"
 #include "validate/validate_internal.h"
 
 static bool is_wide(const struct gpi_lex_job *j)

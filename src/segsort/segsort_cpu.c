@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Segmented sorts on the CPU: offsets checked, long segments by all threads,
  * the others shared out. */
-#include "radixsort/radixsort_segmented.h"
+#include "segsort/segsort_internal.h"
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/threads.h"
 #include "core/workspace.h"
-#include "radixsort/radixsort_cpu.h"
+#include "radixsort/radixsort_cpu_internal.h"
 
 /* Steps of the merge path per task: enough to bury its two searches. */
 enum { SHARE_MIN = 4096, SHARES_PER_THREAD = 16 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The front door of segmented sorts. */
-#include "radixsort/radixsort_segmented.h"
+#include "segsort/segsort_internal.h"
 
 #include <gp/segsort.h>
 
 #include "core/check.h"
 #include "core/cuda.h"
-#include "radixsort/radixsort_check.h"
+#include "radixsort/radixsort_check_internal.h"
 
 static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
 {

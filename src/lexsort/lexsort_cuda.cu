@@ -5,7 +5,7 @@
 #include "tuning/radixsort_tuning.cuh"
 
 extern "C" {
-#include "radixsort/radixsort_lexsort.h"
+#include "lexsort/lexsort_internal.h"
 }
 
 namespace GPI_SPACE

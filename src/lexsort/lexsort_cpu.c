@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Words out of rows and columns, and back, on the CPU. */
-#include "radixsort/radixsort_lexsort.h"
+#include "lexsort/lexsort_internal.h"
 
 #include "core/threads.h"
-#include "radixsort/radixsort_cpu.h"
+#include "radixsort/radixsort_cpu_internal.h"
 
 enum { CHUNK = 1 << 16 };
 
