@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Gather: sizes of items and indices, errors. */
-#include <gp/radixsort.h>
+#include <gp/gather.h>
 
 #include "radixsort_check.h"
 

@@ -40,6 +40,14 @@ static inline void gpi_parallel_for(int threads, size_t count, void (*body)(void
             body(arg, i);
 }
 
+/* The first of n items that is in a part, of parts that are as long as each other, give or take one
+ * item. */
+static inline size_t gpi_part_begin(size_t n, size_t parts, size_t part)
+{
+    size_t longer = n % parts;
+    return n / parts * part + (part < longer ? part : longer);
+}
+
 /* Wait until another thread that is running stores value into *word, with release. */
 void gpi_wait_for(const uint64_t *word, uint64_t value);
 

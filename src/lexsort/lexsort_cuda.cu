@@ -2,7 +2,8 @@
 /* Words out of rows and columns, and back, on CUDA. */
 #include <cuda_runtime.h>
 
-#include "tuning/radixsort_tuning.cuh"
+#include "device/elementwise.cuh"
+#include "tuning/elementwise_tuning.cuh"
 
 extern "C" {
 #include "lexsort/lexsort_internal.h"
@@ -13,26 +14,22 @@ namespace GPI_SPACE
 namespace
 {
 
-constexpr int lex_threads = 256;
-
 /* words[i] = rows[i] << col_bits | cols[i]. Any grid of 256 threads. */
 template <class Pair, class Word>
-__global__ void __launch_bounds__(lex_threads)
+__global__ void __launch_bounds__(elementwise_threads)
     lex_pack_k(const Pair *rows, const Pair *cols, int col_bits, uint64_t n, Word *words)
 {
-    for (uint64_t i = (uint64_t)blockIdx.x * lex_threads + threadIdx.x; i < n;
-         i += (uint64_t)gridDim.x * lex_threads)
+    for (uint64_t i = grid_item(); i < n; i += grid_items())
         words[i] = (Word)((uint64_t)rows[i] << col_bits | (uint64_t)cols[i]);
 }
 
 /* The inverse of lex_pack_k. Any grid of 256 threads. */
 template <class Pair, class Word>
-__global__ void __launch_bounds__(lex_threads)
+__global__ void __launch_bounds__(elementwise_threads)
     lex_unpack_k(const Word *words, int col_bits, uint64_t n, Pair *rows, Pair *cols)
 {
     const uint64_t mask = ((uint64_t)1 << col_bits) - 1;
-    for (uint64_t i = (uint64_t)blockIdx.x * lex_threads + threadIdx.x; i < n;
-         i += (uint64_t)gridDim.x * lex_threads) {
+    for (uint64_t i = grid_item(); i < n; i += grid_items()) {
         const uint64_t w = words[i];
         rows[i] = (Pair)(w >> col_bits);
         cols[i] = (Pair)(w & mask);
@@ -41,22 +38,20 @@ __global__ void __launch_bounds__(lex_threads)
 
 unsigned grid_for(const gp_context *ctx, uint64_t n)
 {
-    const uint64_t blocks = (n + lex_threads - 1) / lex_threads;
-    const uint64_t most = radix_tuning.elementwise_blocks_per_sm * (uint64_t)ctx->sm_count;
-    return (unsigned)(blocks < most ? blocks : most);
+    return elementwise_grid(ctx, n, elementwise_tuning.blocks_per_sm);
 }
 
 template <class Pair, class Word>
 void launch_pack(gp_context *ctx, const gpi_lex_job *j, void *words)
 {
-    lex_pack_k<<<grid_for(ctx, j->n), lex_threads, 0, ctx->stream>>>(
+    lex_pack_k<<<grid_for(ctx, j->n), elementwise_threads, 0, ctx->stream>>>(
         (const Pair *)j->rows, (const Pair *)j->cols, j->col_bits, j->n, (Word *)words);
 }
 
 template <class Pair, class Word>
 void launch_unpack(gp_context *ctx, const gpi_lex_job *j, const void *words)
 {
-    lex_unpack_k<<<grid_for(ctx, j->n), lex_threads, 0, ctx->stream>>>(
+    lex_unpack_k<<<grid_for(ctx, j->n), elementwise_threads, 0, ctx->stream>>>(
         (const Word *)words, j->col_bits, j->n, (Pair *)j->rows_out, (Pair *)j->cols_out);
 }
 

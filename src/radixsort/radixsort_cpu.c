@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/threads.h"
 #include "core/workspace.h"
+#include "gather/gather_internal.h"
 
 /* The sizes of a frame's pieces; 0: not taken. */
 struct pieces {
@@ -55,8 +56,8 @@ struct copy {
 static void copy_part(void *arg, size_t part)
 {
     const struct copy *k = arg;
-    size_t n = k->c->job.n, begin = gpi_radixsort_part_begin(n, k->c->parts, part);
-    size_t end = gpi_radixsort_part_begin(n, k->c->parts, part + 1);
+    size_t n = k->c->job.n, begin = gpi_part_begin(n, k->c->parts, part);
+    size_t end = gpi_part_begin(n, k->c->parts, part + 1);
     if (k->from)
         memcpy(k->to + begin * k->item_bytes, k->from + begin * k->item_bytes,
                (end - begin) * k->item_bytes);

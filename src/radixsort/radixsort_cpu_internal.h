@@ -24,13 +24,6 @@ struct gpi_radix_value16 {
 /* Less is not worth a second thread. */
 enum { GPI_RADIX_PART_MIN = 65536, GPI_RADIX_PARTS_MAX = 1024 };
 
-/* Parts are as long as each other, give or take one item. */
-static inline size_t gpi_radixsort_part_begin(size_t n, size_t parts, size_t part)
-{
-    size_t longer = n % parts;
-    return n / parts * part + (part < longer ? part : longer);
-}
-
 /* Parts of a sort of n items; 0 threads: any number. */
 static inline size_t gpi_radixsort_parts(int threads, size_t n)
 {

@@ -68,7 +68,7 @@ struct sort {
 
 static size_t part_begin(const struct gpi_radix_cpu_job *c, size_t part)
 {
-    return gpi_radixsort_part_begin(c->job.n, c->parts, part);
+    return gpi_part_begin(c->job.n, c->parts, part);
 }
 
 static void digits_of(const struct gpi_radix_order *o, const KEY *restrict keys, size_t n,

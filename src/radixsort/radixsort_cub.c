@@ -6,6 +6,7 @@
 #include "core/cub.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
+#include "gather/gather_internal.h"
 
 /* What has to happen around the sort of words. */
 struct route {
@@ -136,12 +137,13 @@ static gp_status queue(gp_context *ctx, const char *function,
     call->temporary = gpi_frame_take(frame, p->temporary);
     GPI_TRY(gpi_cuda_check(ctx, function, sort(call, a)));
     if (r->pick_keys)
-        k->gather(ctx, j.key_bytes, j.keys_in, r->moved_bytes, a->values_out, j.n, j.keys_out);
+        GPI_TRY(gpi_gather_cuda(ctx, function, j.key_bytes, j.keys_in, r->moved_bytes,
+                                a->values_out, j.n, j.keys_out));
     else if (!r->identity && j.keys_out)
         k->from_words(ctx, &j.order, j.key_bytes, j.keys_out, j.n);
     if (r->pick_values)
-        k->gather(ctx, j.value_bytes, j.values_in, r->moved_bytes, a->values_out, j.n,
-                  j.values_out);
+        return gpi_gather_cuda(ctx, function, j.value_bytes, j.values_in, r->moved_bytes,
+                               a->values_out, j.n, j.values_out);
     return gpi_cuda_launched(ctx, function);
 }
 

@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
+#include "gather/gather_internal.h"
 #include "radixsort/radixsort_engine.h"
 
 /* What the engine moves, and the scratch around it; 0 bytes: not taken. */
@@ -99,7 +100,6 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
                        struct gpi_frame *frame, const struct route *r,
                        const struct gpi_radix_job *j)
 {
-    const struct gpi_radix_cuda_kernels *k = gpi_radix_cuda_get(ctx)->kernels;
     struct gpi_radix_engine_args a = {.order = j->order,
                                       .exact = wants_exact_words(j),
                                       .begin_bit = j->begin_bit,
@@ -122,8 +122,8 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
     a.scratch = gpi_frame_take(frame, r->engine);
     GPI_TRY(engine->sort(ctx, function, &a));
     if (r->pick_values)
-        k->gather(ctx, j->value_bytes, values, r->moved_bytes, a.values[gpi_radix_out], j->n,
-                  j->values_out);
+        return gpi_gather_cuda(ctx, function, j->value_bytes, values, r->moved_bytes,
+                               a.values[gpi_radix_out], j->n, j->values_out);
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -147,14 +147,4 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
     gp_status s = queue(ctx, function, engine, &frame, &r, job);
     gpi_frame_close(&frame);
     return s;
-}
-
-gp_status gpi_gather_cuda(gp_context *ctx, const char *function, size_t item_bytes, const void *in,
-                          size_t index_bytes, const void *indices, size_t n, void *out)
-{
-    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
-    if (!cuda)
-        return gpi_fail_sm(ctx, function);
-    cuda->kernels->gather(ctx, item_bytes, in, index_bytes, indices, n, out);
-    return gpi_cuda_launched(ctx, function);
 }

@@ -87,8 +87,6 @@ struct gpi_radix_cuda_kernels {
     void (*from_words)(gp_context *ctx, const struct gpi_radix_order *order, size_t key_bytes,
                        void *words, uint64_t n);
     void (*iota)(gp_context *ctx, size_t index_bytes, uint64_t n, void *out);
-    void (*gather)(gp_context *ctx, size_t item_bytes, const void *in, size_t index_bytes,
-                   const void *indices, uint64_t n, void *out);
 };
 
 /* The code for one architecture. Engines by log2 of the key's bytes and by value bytes 0, 4, 8. */
@@ -114,14 +112,6 @@ gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct 
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job);
-
-/* out[i] = in[indices[i]] on the CPU. */
-void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index_bytes,
-                    const void *indices, size_t n, void *out);
-
-/* The same, queued on the context's stream. */
-gp_status gpi_gather_cuda(gp_context *ctx, const char *function, size_t item_bytes, const void *in,
-                          size_t index_bytes, const void *indices, size_t n, void *out);
 
 /* Bytes of the indices that stand in for values or keys of an array. 2^32 itself counts as wide, so
  * that whoever sorts narrow ones has a count of 32 bits. */

@@ -7,6 +7,7 @@
 #include "core/check.h"
 #include "core/threads.h"
 #include "core/workspace.h"
+#include "gather/gather_internal.h"
 #include "radixsort/radixsort_cpu_internal.h"
 
 /* Steps of the merge path per task: enough to bury its two searches. */

@@ -50,8 +50,6 @@ struct RadixTuning {
     /* From sampled_items items on, one key in sample_bits is sampled for the bits that vary, and
      * one in sample_counts for the sizes of buckets. */
     uint64_t sampled_items, sample_bits, sample_counts;
-
-    int elementwise_blocks_per_sm; /* of kernels that move items one by one */
 };
 
 /*
@@ -79,7 +77,6 @@ constexpr RadixTuning radix_sm75()
     t.spread_items = 4 << 20, t.spread_heavy = 16, t.units_few = 8, t.units_rest = 16;
     t.units_digits = 4;
     t.sampled_items = 64 << 20, t.sample_bits = 1024, t.sample_counts = 256;
-    t.elementwise_blocks_per_sm = 32;
     return t;
 }
 

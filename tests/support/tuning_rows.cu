@@ -10,6 +10,7 @@ extern "C" {
 #include "tuning/balance_tuning.cuh"
 #include "tuning/compact_tuning.cuh"
 #include "tuning/csr_tuning.cuh"
+#include "tuning/elementwise_tuning.cuh"
 #include "tuning/histogram_tuning.cuh"
 #include "tuning/merge_tuning.cuh"
 #include "tuning/radixsort_tuning.cuh"
@@ -68,6 +69,7 @@ const tuning_row rows[] = {
     row_of("balance", balance::balance_tuning, balance::balance_tuning.workers + 32, 1, 1),
     row_of("merge", merge_tuning, merge_tuning.threads, 1, merge_tuning.items_8),
     row_of("topk", topk_tuning, topk_tuning.threads, topk_tuning.blocks_per_sm, topk_tuning.items),
+    row_of("elementwise", elementwise_tuning, 256, 1, 1),
     row_of("csr", csr_tuning, csr_tuning.threads, 1, csr_tuning.items),
     row_of("validate", validate_tuning, validate_tuning.threads, 1, 1),
     tile("sort tile u8", 1, 0),

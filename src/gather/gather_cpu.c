@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gp_gather() on the CPU. */
-#include "radixsort/radixsort_cpu_internal.h"
+#include "gather/gather_internal.h"
+
+#include <string.h>
 
 #include "core/threads.h"
+
+/* Fewer items are not worth a second thread. */
+enum { PART_MIN = 16384 };
 
 struct gather {
     size_t item_bytes, index_bytes, n, parts;
@@ -29,8 +34,8 @@ static inline void gather_range(const struct gather *g, size_t begin, size_t end
 static void gather_part(void *arg, size_t part)
 {
     const struct gather *g = arg;
-    size_t begin = gpi_radixsort_part_begin(g->n, g->parts, part);
-    size_t end = gpi_radixsort_part_begin(g->n, g->parts, part + 1);
+    size_t begin = gpi_part_begin(g->n, g->parts, part);
+    size_t end = gpi_part_begin(g->n, g->parts, part + 1);
     switch (g->item_bytes) {
     case 1:
         gather_range(g, begin, end, 1);
@@ -56,7 +61,7 @@ void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index
                     const void *indices, size_t n, void *out)
 {
     struct gather g = {item_bytes, index_bytes, n, 1, in, indices, out};
-    size_t parts = n / (GPI_RADIX_PART_MIN / 4);
+    size_t parts = n / PART_MIN;
     threads = gpi_threads_for(threads, n + n * item_bytes / 16);
     g.parts = parts > (size_t)threads * 4 ? (size_t)threads * 4 : parts ? parts : 1;
     gpi_parallel_for(threads, g.parts, gather_part, &g);
