@@ -74,10 +74,7 @@ static gp_status frame_bytes(const gp_target *t, const struct gpi_lex_job *j, si
 
 static const struct gpi_lex_kernels *kernels_of(gp_context *ctx)
 {
-    if (ctx->backend == GP_BACKEND_CPU)
-        return &gpi_lex_kernels_cpu;
-    const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
-    return cuda ? cuda->lex : NULL;
+    return ctx->backend == GP_BACKEND_CPU ? &gpi_lex_kernels_cpu : gpi_lex_kernels_get(ctx->sm_row);
 }
 
 static gp_status sort_words(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame)

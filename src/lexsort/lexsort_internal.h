@@ -10,8 +10,8 @@
  *   one word   [words n][words n][the sort's]
  *   two sorts  [indices n][indices n][rows n][rows n][copy of columns][copy of values][the sorts']
  */
-#ifndef GPI_RADIXSORT_LEXSORT_H
-#define GPI_RADIXSORT_LEXSORT_H
+#ifndef GPI_LEXSORT_INTERNAL_H
+#define GPI_LEXSORT_INTERNAL_H
 
 #include "radixsort/radixsort_internal.h"
 
@@ -39,5 +39,8 @@ struct gpi_lex_kernels {
 };
 
 extern const struct gpi_lex_kernels gpi_lex_kernels_cpu;
+
+/* lexsort_table.c, on CUDA; NULL: this build has no code for the GPU. */
+const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row);
 
 #endif

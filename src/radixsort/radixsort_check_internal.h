@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks and options that the front doors of all sorts share; defined in radixsort.c. */
-#ifndef GPI_RADIXSORT_CHECK_H
-#define GPI_RADIXSORT_CHECK_H
+#ifndef GPI_RADIXSORT_CHECK_INTERNAL_H
+#define GPI_RADIXSORT_CHECK_INTERNAL_H
 
 #include "radixsort/radixsort_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the code of all key widths shares on the CPU. */
-#ifndef GPI_RADIXSORT_CPU_H
-#define GPI_RADIXSORT_CPU_H
+#ifndef GPI_RADIXSORT_CPU_INTERNAL_H
+#define GPI_RADIXSORT_CPU_INTERNAL_H
 
 #include <stdbool.h>
 #include <string.h>

@@ -93,7 +93,6 @@ struct gpi_radix_cuda_kernels {
 struct gpi_radix_cuda {
     const struct gpi_radix_engine *engine[4][3];
     const struct gpi_radix_cuda_kernels *kernels;
-    const struct gpi_lex_kernels *lex;
 };
 
 /* radixsort_table.c; width is log2 of the key's bytes. NULL: this build has no code for the GPU. */

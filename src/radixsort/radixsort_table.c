@@ -42,8 +42,7 @@ gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
         gpi_radix_k1v8_sm##sm, gpi_radix_k2v0_sm##sm, gpi_radix_k2v4_sm##sm,                       \
         gpi_radix_k2v8_sm##sm, gpi_radix_k4v0_sm##sm, gpi_radix_k4v4_sm##sm,                       \
         gpi_radix_k4v8_sm##sm, gpi_radix_k8v0_sm##sm, gpi_radix_k8v4_sm##sm,                       \
-        gpi_radix_k8v8_sm##sm;                                                                     \
-    extern const struct gpi_lex_kernels gpi_lex_kernels_sm##sm;
+        gpi_radix_k8v8_sm##sm;
 #define ENGINES(width, sm)                                                                         \
     {                                                                                              \
         GPI_CUDA(&gpi_radix_##width##v0_sm##sm), GPI_CUDA(&gpi_radix_##width##v4_sm##sm),          \
@@ -51,8 +50,7 @@ gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
     }
 #define ROW_CUDA(sm)                                                                               \
     {{ENGINES(k1, sm), ENGINES(k2, sm), ENGINES(k4, sm), ENGINES(k8, sm)},                         \
-     GPI_CUDA(&gpi_radixsort_kernels_sm##sm),                                                      \
-     GPI_CUDA(&gpi_lex_kernels_sm##sm)},
+     GPI_CUDA(&gpi_radixsort_kernels_sm##sm)},
 
 GPI_SMS(DECLARE_CUDA)
 

@@ -21,8 +21,8 @@
  * Paper: Blelloch 1990 (the operator on pairs of value and flag); Sengupta, Harris, Zhang and Owens
  * 2007 (segmented scan on GPUs); Sengupta, Harris and Garland 2008 (reach of a lane by ballot).
  */
-#ifndef GPI_SEGMENT_INTERNAL_H
-#define GPI_SEGMENT_INTERNAL_H
+#ifndef GPI_SEGMENTS_INTERNAL_H
+#define GPI_SEGMENTS_INTERNAL_H
 
 #include <gp/segments.h>
 

@@ -16,8 +16,8 @@
  *   CPU    [keys n][values or indices n][indices n][copy of values][counts]
  *   CUDA   [indices n][indices n][segments n][segments n][copy of keys][copy of values][the sorts']
  */
-#ifndef GPI_RADIXSORT_SEGMENTED_H
-#define GPI_RADIXSORT_SEGMENTED_H
+#ifndef GPI_SEGSORT_INTERNAL_H
+#define GPI_SEGSORT_INTERNAL_H
 
 #include "radixsort/radixsort_internal.h"
 #include "validate/validate_internal.h"

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The only list of what packs words on CUDA, by architecture. */
+#include "core/variants.h"
+#include "lexsort/lexsort_internal.h"
+
+#define DECLARE(sm) extern const struct gpi_lex_kernels gpi_lex_kernels_sm##sm;
+#define ROW(sm) GPI_CUDA(&gpi_lex_kernels_sm##sm),
+
+GPI_SMS(DECLARE)
+
+static const struct gpi_lex_kernels *const table[] = {GPI_SMS(ROW)};
+
+const struct gpi_lex_kernels *gpi_lex_kernels_get(int sm_row)
+{
+    return table[sm_row];
+}
