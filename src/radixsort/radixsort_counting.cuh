@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "radixsort/radixsort_count.cuh"
+#include "radixsort/radixsort_histogram.cuh"
 
 namespace GPI_SPACE
 {

@@ -54,7 +54,7 @@ struct digit {
 
 struct sort {
     const struct gpi_radix_cpu_job *c;
-    uint64_t varying; /* bits in which some words differ, see radixsort_cpu_split.h */
+    uint64_t varying; /* bits in which some words differ, see radixsort_cpu_msd.h */
     struct digit digit;
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
@@ -119,17 +119,17 @@ static void find_places(struct sort *s)
 
 /* 3. Move one part; one copy of the code per value size. */
 #define VALUE_BYTES 0
-#include "radixsort/radixsort_cpu_move.h"
+#include "radixsort/radixsort_cpu_scatter.h"
 #define VALUE_BYTES 1
-#include "radixsort/radixsort_cpu_move.h"
+#include "radixsort/radixsort_cpu_scatter.h"
 #define VALUE_BYTES 2
-#include "radixsort/radixsort_cpu_move.h"
+#include "radixsort/radixsort_cpu_scatter.h"
 #define VALUE_BYTES 4
-#include "radixsort/radixsort_cpu_move.h"
+#include "radixsort/radixsort_cpu_scatter.h"
 #define VALUE_BYTES 8
-#include "radixsort/radixsort_cpu_move.h"
+#include "radixsort/radixsort_cpu_scatter.h"
 #define VALUE_BYTES 16
-#include "radixsort/radixsort_cpu_move.h"
+#include "radixsort/radixsort_cpu_scatter.h"
 
 static move_fn *move_of(size_t value_bytes)
 {
@@ -150,17 +150,17 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
     s->values_src = c->job.values_in;
 }
 
-#include "radixsort/radixsort_cpu_cached.h"
+#include "radixsort/radixsort_cpu_lsd.h"
 
-#include "radixsort/radixsort_cpu_short.h"
+#include "radixsort/radixsort_cpu_small.h"
 
 #if QUICK
-#include "radixsort/radixsort_cpu_lanes.h"
+#include "radixsort/radixsort_cpu_network_avx512.h"
 
-#include "radixsort/radixsort_cpu_quick.h"
+#include "radixsort/radixsort_cpu_quicksort_avx512.h"
 #endif
 
-#include "radixsort/radixsort_cpu_split.h"
+#include "radixsort/radixsort_cpu_msd.h"
 
 #if GPI_KEY_BITS <= 16
 #include "radixsort/radixsort_cpu_count.h"

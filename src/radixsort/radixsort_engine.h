@@ -27,7 +27,7 @@ enum gpi_radix_route {
     gpi_radix_by_units
 };
 
-/* What is still too large for a block; see radixsort_spread.cuh. */
+/* What is still too large for a block; see radixsort_adaptive_k.cuh. */
 struct gpi_radix_segment {
     uint64_t base;         /* no word is smaller */
     uint64_t varying;      /* bits in which its words differ */
@@ -62,7 +62,7 @@ struct gpi_radix_pass {
     uint32_t last;     /* it writes the result */
 };
 
-/* Written on the device, see radixsort_plan.cuh. Zeroed when a sort begins. */
+/* Written on the device, see radixsort_key_codec.cuh. Zeroed when a sort begins. */
 struct gpi_radix_plan {
     uint64_t varying; /* bits in which some word differs from the first */
     uint32_t arrived; /* blocks at the barrier */

@@ -15,9 +15,9 @@
  * counted and written anew.
  *
  * CUDA: keys are moved as they are and compared by their order words (radixsort_order.h), which
- * kernels compute where they need a digit. radixsort_sweep.cuh says which routes there are. Equal
- * words in any order would leave NaNs and zeros of different bits to chance, so keys alone are
- * compared by a word that forgets nothing. Values of sizes that have no kernel are picked by
+ * kernels compute where they need a digit. radixsort_partition_k.cuh says which routes there are.
+ * Equal words in any order would leave NaNs and zeros of different bits to chance, so keys alone
+ * are compared by a word that forgets nothing. Values of sizes that have no kernel are picked by
  * position at the end. CUB, when asked for, sorts words that are turned back afterwards.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:

@@ -19,9 +19,9 @@
 #define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 enum { KEY_BYTES = GPI_KEY_BITS / 8, LINE = 64 };
 
-#include "radixsort/radixsort_cpu_lanes.h"
+#include "radixsort/radixsort_cpu_network_avx512.h"
 
-#include "radixsort/radixsort_cpu_quick.h"
+#include "radixsort/radixsort_cpu_quicksort_avx512.h"
 
 #define UNEVEN PASTE(t_uneven_keys_, GPI_KEY_BITS)
 bool UNEVEN(KEY *keys, size_t n);

@@ -4,21 +4,21 @@
  * is found out on the device:
  *
  * From the top digit. One read counts up to 2^15 buckets by the highest bits that vary; one or two
- * splits bring every key into its bucket, and radixsort_local.cuh sorts the buckets, each inside
+ * splits bring every key into its bucket, and radixsort_bucket_k.cuh sorts the buckets, each inside
  * one multiprocessor. The number of trips through memory does not grow with the width of the key.
  *
  * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are
- * too large for that; a few such buckets are for radixsort_large.cuh. A digit that is the same in
- * all keys needs no pass.
+ * too large for that; a few such buckets are for radixsort_bucket_global.cuh. A digit that is the
+ * same in all keys needs no pass.
  *
  * By units, if nearly all keys are in a few buckets or many are only somewhat too large: the counts
- * are left to radixsort_spread.cuh, and nothing is split here.
+ * are left to radixsort_adaptive_k.cuh, and nothing is split here.
  */
 #pragma once
 
 #include "device/grid.cuh"
-#include "radixsort/radixsort_count.cuh"
-#include "radixsort/radixsort_pass.cuh"
+#include "radixsort/radixsort_histogram.cuh"
+#include "radixsort/radixsort_partition_pass.cuh"
 
 namespace GPI_SPACE
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting buckets, each inside one block: by bins (radixsort_fine.cuh), or if those do not suit it
- * by passes (radixsort_bucket.cuh).
+ * Sorting buckets, each inside one block: by bins (radixsort_bucket_bins.cuh), or if those do not
+ * suit it by passes (radixsort_bucket_lsd.cuh).
  */
 #pragma once
 
 #include "device/grid.cuh"
-#include "radixsort/radixsort_bucket.cuh"
-#include "radixsort/radixsort_fine.cuh"
+#include "radixsort/radixsort_bucket_lsd.cuh"
+#include "radixsort/radixsort_bucket_bins.cuh"
 
 namespace GPI_SPACE
 {

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "radixsort/radixsort_look_back.cuh"
-#include "radixsort/radixsort_pair_tile.cuh"
-#include "radixsort/radixsort_tile.cuh"
+#include "radixsort/radixsort_partition_pairs.cuh"
+#include "radixsort/radixsort_partition_keys.cuh"
 
 namespace GPI_SPACE
 {

@@ -7,7 +7,7 @@
  * or 2^10, and their items are counted. Neighbouring units are joined in up to 255 bins of about as
  * many items each, a unit with many items gets a bin for itself, and one split brings the items
  * into their bins, stably unless keys are alone: the digit of a word is looked up by its unit. Bins
- * that a block can sort are left to radixsort_local.cuh as entries of a list, the others are the
+ * that a block can sort are left to radixsort_bucket_k.cuh as entries of a list, the others are the
  * segments of the next level. A segment of equal keys is done. So a level costs a read and a split
  * of what is still too large, and narrows its range by 2^10 or its size by about 15.
  *
@@ -16,7 +16,7 @@
 #pragma once
 
 #include "device/grid.cuh"
-#include "radixsort/radixsort_units.cuh"
+#include "radixsort/radixsort_adaptive_bins.cuh"
 
 namespace GPI_SPACE
 {
@@ -64,7 +64,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         return compared_bits(job, job.order.template word<FLOAT>(key));
     }
 
-    /* The whole array, whose units have been counted by radixsort_sweep.cuh. By one thread. */
+    /* The whole array, whose units have been counted by radixsort_partition_k.cuh. By one
+     * thread. */
     GPI_DEVICE void add_first() const
     {
         const gpi_radix_plan &plan = *job.plan;
@@ -242,7 +243,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
 };
 
 /* Grid: cooperative, a block per multiprocessor. Tile: T x I items. After: entries for
- * radixsort_local.cuh, if that is the route. */
+ * radixsort_bucket_k.cuh, if that is the route. */
 template <class K, bool FLOAT, int VB, int T, int I>
 __global__ void __launch_bounds__(T, 1)
     radix_spread_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)

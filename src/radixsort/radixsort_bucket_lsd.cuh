@@ -8,13 +8,14 @@
  * all its bits.
  *
  * The order in which the lanes of a shared-memory addition are served is checked at the end, as in
- * radixsort_tile.cuh: neighbours must rise. A bucket that fails is put in order by exchanges.
+ * radixsort_partition_keys.cuh: neighbours must rise. A bucket that fails is put in order by
+ * exchanges.
  */
 #pragma once
 
 #include "radixsort/radixsort_fault.cuh"
-#include "radixsort/radixsort_large.cuh"
-#include "radixsort/radixsort_split.cuh"
+#include "radixsort/radixsort_bucket_global.cuh"
+#include "radixsort/radixsort_warp_rank.cuh"
 
 namespace GPI_SPACE
 {

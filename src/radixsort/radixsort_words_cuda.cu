@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of the kernels around a sort. */
-#include "radixsort/radixsort_kernels.cuh"
+#include "radixsort/radixsort_words_kernels.cuh"
 
 #include <cuda_runtime.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of what only large sorts need: compiled as radixsort_engine.cu is. */
+/* Launches of what only large sorts need: compiled as radixsort_engine_tmpl.cu is. */
 #include <cuda_runtime.h>
 
 #include "radixsort/radixsort_launch.cuh"
-#include "radixsort/radixsort_large.cuh"
-#include "radixsort/radixsort_spread.cuh"
+#include "radixsort/radixsort_bucket_global.cuh"
+#include "radixsort/radixsort_adaptive_k.cuh"
 
 namespace GPI_SPACE
 {

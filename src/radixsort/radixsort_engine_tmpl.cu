@@ -7,7 +7,7 @@
 
 #include "radixsort/radixsort_counting.cuh"
 #include "radixsort/radixsort_launch.cuh"
-#include "radixsort/radixsort_local.cuh"
+#include "radixsort/radixsort_bucket_k.cuh"
 #include "radixsort/radixsort_scratch.cuh"
 
 #define ENGINE GPI_LAUNCHER(GPI_PASTE(GPI_PASTE(KEYS, v), GPI_VALUE_BYTES))

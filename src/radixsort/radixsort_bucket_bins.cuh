@@ -6,7 +6,7 @@
  * every item goes into its bin, in any order. A bin has a few items then: each thread takes a run
  * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
  * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). A bucket with a larger bin than
- * that is worth is left to radixsort_local.cuh.
+ * that is worth is left to radixsort_bucket_k.cuh.
  *
  * Beside values a word holds the varying bits of a key and below them its position. So no two words
  * are the same, their order is the stable one, and the value is found by the position. Words are as
@@ -17,7 +17,7 @@
 #include <type_traits>
 
 #include "device/warp.cuh"
-#include "radixsort/radixsort_split.cuh"
+#include "radixsort/radixsort_warp_rank.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE

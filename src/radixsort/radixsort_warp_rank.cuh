@@ -2,7 +2,7 @@
 /* What a split by a digit is told, and the groups of threads that do it. */
 #pragma once
 
-#include "radixsort/radixsort_plan.cuh"
+#include "radixsort/radixsort_key_codec.cuh"
 
 namespace GPI_SPACE
 {

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "radixsort/radixsort_fault.cuh"
-#include "radixsort/radixsort_stage.cuh"
+#include "radixsort/radixsort_async_tile.cuh"
 
 namespace GPI_SPACE
 {

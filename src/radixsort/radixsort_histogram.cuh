@@ -2,7 +2,7 @@
 /* Counting, and the plan that follows from the counts. All of it by the blocks of one launch. */
 #pragma once
 
-#include "radixsort/radixsort_plan.cuh"
+#include "radixsort/radixsort_key_codec.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE

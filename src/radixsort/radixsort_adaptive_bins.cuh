@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Units of words of equal ranges, and the bins that they are joined in:
- * the digits of the splits of radixsort_spread.cuh.
+ * the digits of the splits of radixsort_adaptive_k.cuh.
  */
 #pragma once
 
-#include "radixsort/radixsort_count.cuh"
-#include "radixsort/radixsort_pass.cuh"
+#include "radixsort/radixsort_histogram.cuh"
+#include "radixsort/radixsort_partition_pass.cuh"
 
 namespace GPI_SPACE
 {
