@@ -2,7 +2,6 @@
 #include "bench.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,18 +18,6 @@ struct impl {
     double times[BENCH_RUNS];
     double median, min;
 };
-
-void bench_die(const char *format, ...)
-{
-    va_list list;
-    fflush(stdout);
-    fputs("gp-bench: ", stderr);
-    va_start(list, format);
-    vfprintf(stderr, format, list);
-    va_end(list);
-    fputc('\n', stderr);
-    exit(1);
-}
 
 int bench_status(struct bench *b, gp_status s)
 {

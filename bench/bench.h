@@ -200,11 +200,11 @@ void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 
 /* Set a->offsets to a->num_rows segments that hold a->n items: all alike, or by a power law with
  * every other one empty; num_rows is a power of two. */
-void bench_segments(struct bench *b, struct bench_args *a, bool powerlaw, int slot);
+void bench_segment_lengths(struct bench *b, struct bench_args *a, bool powerlaw, int slot);
 
 void bench_memcpy(struct bench *b);
 void bench_scan(struct bench *b);
-void bench_scan_segments(struct bench *b);
+void bench_segments(struct bench *b);
 void bench_scan_sizes(struct bench *b);
 void bench_reduce(struct bench *b);
 void bench_compact(struct bench *b);

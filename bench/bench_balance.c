@@ -27,7 +27,7 @@ static void search_case(struct bench *b, const char *name, bool powerlaw, int ex
                            .reference = search_each,
                            .ideal = BENCH_WRITE};
     c.args = (struct bench_args){.dtype = GP_U32, .n = n, .num_rows = n / 16};
-    bench_segments(b, &c.args, powerlaw, BENCH_SLOT_0);
+    bench_segment_lengths(b, &c.args, powerlaw, BENCH_SLOT_0);
     c.args.out = bench_buffer(b, BENCH_SLOT_1, n * 4);
     c.outputs[0] = (struct bench_output){c.args.out, n * 4};
     c.bytes = 4.0 * (double)(n + c.args.num_rows + 1);

@@ -40,7 +40,7 @@ static void row_pointers_case(struct bench *b, const char *name, bool powerlaw, 
                            .reference = known_offsets,
                            .ideal = BENCH_READ};
     c.args = matrix_args(GP_U32, n);
-    bench_segments(b, &c.args, powerlaw, BENCH_SLOT_0);
+    bench_segment_lengths(b, &c.args, powerlaw, BENCH_SLOT_0);
     struct bench_task expand = {.kind = BENCH_EXPAND, .n = n, .width = 4, .args = c.args};
     c.args.rows = filled(b, BENCH_SLOT_1, expand);
     size_t bytes = (c.args.num_rows + 1) * 4;
@@ -127,7 +127,7 @@ static void coo_case(struct bench *b, int exponent)
 /* Row pointers and columns, in slots 0 and 1. */
 static void make_matrix(struct bench *b, struct bench_args *a, bool powerlaw)
 {
-    bench_segments(b, a, powerlaw, BENCH_SLOT_0);
+    bench_segment_lengths(b, a, powerlaw, BENCH_SLOT_0);
     struct bench_task t = {
         .kind = BENCH_FILL_COLUMNS, .n = a->n, .width = 4, .seed = 3, .args = *a};
     a->cols = filled(b, BENCH_SLOT_1, t);

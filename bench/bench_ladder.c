@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "bench_task.h"
-#include "picture.h"
+#include "plot.h"
 
 static const double slow_s = 0.05; /* the longest a step may be expected to take */
 
 /* What was measured, a line per implementation: seconds over n. Colours by family. */
-static struct picture_panel times = {.y_title = "time, microseconds", .log_y = true};
-static struct picture_panel panels[2];
+static struct plot_panel times = {.y_title = "time, microseconds", .log_y = true};
+static struct plot_panel panels[2];
 
-static const char *const colours[PICTURE_LINES] = {
+static const char *const colours[PLOT_LINES] = {
     "#9e9e9e", "#616161", "#a1887f",                       /* plain: to thread-per-item */
     "#64b5f6", "#2196f3", "#1565c0", "#0d3c86", "#00acc1", /* shared memory: to recursion */
     "#66bb6a", "#1b5e20", "#9e9d24",                       /* registers: to items */
@@ -24,7 +24,7 @@ static const char *const colours[PICTURE_LINES] = {
     "#f06292", "#ad1457", "#7e57c2",                       /* one pass, and a peer */
 };
 
-static struct picture_line *find_line(const char *impl)
+static struct plot_line *find_line(const char *impl)
 {
     for (int i = 0; i < times.num_lines; i++)
         if (strcmp(times.lines[i].label, impl) == 0)
@@ -32,11 +32,11 @@ static struct picture_line *find_line(const char *impl)
     return NULL;
 }
 
-static struct picture_line *add_line(const char *impl)
+static struct plot_line *add_line(const char *impl)
 {
-    if (times.num_lines == PICTURE_LINES)
-        bench_die("the ladder has more than %d lines", (int)PICTURE_LINES);
-    struct picture_line *l = &times.lines[times.num_lines];
+    if (times.num_lines == PLOT_LINES)
+        bench_die("the ladder has more than %d lines", (int)PLOT_LINES);
+    struct plot_line *l = &times.lines[times.num_lines];
     const char *colour = colours[times.num_lines++];
     bool ours = strcmp(impl, "gp") == 0, copy = strcmp(impl, "memcpy") == 0;
     snprintf(l->label, sizeof l->label, "%s", impl);
@@ -48,11 +48,11 @@ static struct picture_line *add_line(const char *impl)
 
 static void keep(const struct bench_case *c, const struct bench_row *r)
 {
-    struct picture_line *l = find_line(r->impl);
+    struct plot_line *l = find_line(r->impl);
     (void)c;
     if (!l)
         l = add_line(r->impl);
-    if (l->count == PICTURE_POINTS)
+    if (l->count == PLOT_POINTS)
         return;
     l->x[l->count] = (double)r->n;
     l->y[l->count++] = r->median * 1e6;
@@ -61,7 +61,7 @@ static void keep(const struct bench_case *c, const struct bench_row *r)
 /* By the time at the size before: time grows at most in proportion to n, or nearly so. */
 static bool fast_enough(const struct bench_case *c, const char *impl)
 {
-    const struct picture_line *l = find_line(impl);
+    const struct plot_line *l = find_line(impl);
     if (!l)
         return times.num_lines == 0; /* not at the first size either: wrong, or skipped */
     double last_n = l->x[l->count - 1], last_s = l->y[l->count - 1] * 1e-6;
@@ -161,7 +161,7 @@ static void print_table(const size_t *sizes, int count)
     for (int i = 0; i < count; i++)
         printf("--:|");
     for (int k = 0; k < times.num_lines; k++) {
-        const struct picture_line *l = &times.lines[k];
+        const struct plot_line *l = &times.lines[k];
         printf("\n| %s |", l->label);
         for (int i = 0; i < count; i++)
             if (i < l->count && l->x[i] == (double)sizes[i])
@@ -175,11 +175,11 @@ static void print_table(const size_t *sizes, int count)
 static void draw(struct bench *b)
 {
     char note[512];
-    struct picture p = {.title = "Inclusive sum of 32-bit integers, step by step",
-                        .note = note,
-                        .x_title = "n, items",
-                        .num_panels = 2,
-                        .panels = panels};
+    struct plot p = {.title = "Inclusive sum of 32-bit integers, step by step",
+                     .note = note,
+                     .x_title = "n, items",
+                     .num_panels = 2,
+                     .panels = panels};
     snprintf(note, sizeof note, "%s, %s, gp %s; cold cache, median of %d runs", b->machine, b->date,
              b->commit, b->options.runs);
     panels[0] = panels[1] = times;
@@ -188,13 +188,13 @@ static void draw(struct bench *b)
     for (int i = 0; i < times.num_lines; i++)
         for (int k = 0; k < times.lines[i].count; k++)
             panels[1].lines[i].y[k] = 8e-3 * times.lines[i].x[k] / times.lines[i].y[k];
-    if (!picture_write(&p, b->options.svg))
+    if (!plot_write(&p, b->options.svg))
         bench_die("cannot write %s", b->options.svg);
 }
 
 void bench_ladder(struct bench *b)
 {
-    size_t sizes[PICTURE_POINTS];
+    size_t sizes[PLOT_POINTS];
     int count = ladder_sizes(b, sizes), done = 0;
     if (!bench_wanted(b, "inclusive_sum", GP_I32))
         return;

@@ -26,7 +26,7 @@ static const struct suite {
     {"segments",
      "segmented_1 segmented_16 segmented_1000 segmented_powerlaw segmented_huge flagged_16 "
      "by_key_16 rows_1000",
-     bench_scan_segments, false},
+     bench_segments, false},
     {"reduce", "reduce_sum unaligned_sum reduce_max argmin backward_sum", bench_reduce, false},
     {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact, false},
     {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort, false},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "picture.h"
+#include "plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static double tick_step(double range)
 }
 
 /* What all points lie between; false if there are none. */
-static bool find_range(const struct picture_panel *p, struct frame *f)
+static bool find_range(const struct plot_panel *p, struct frame *f)
 {
     double x_low = HUGE_VAL, x_high = 0, y_low = HUGE_VAL, y_high = 0;
     for (int i = 0; i < p->num_lines; i++)
@@ -108,7 +108,7 @@ static void draw_axes(FILE *out, const struct frame *f, const char *x_title, con
     fputs("</g>\n", out);
 }
 
-static void draw_line(FILE *out, const struct frame *f, const struct picture_line *l)
+static void draw_line(FILE *out, const struct frame *f, const struct plot_line *l)
 {
     fprintf(out,
             "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linejoin=\"round\"%s "
@@ -120,7 +120,7 @@ static void draw_line(FILE *out, const struct frame *f, const struct picture_lin
 }
 
 struct label {
-    const struct picture_line *line;
+    const struct plot_line *line;
     double end_x, end_y, y;
 };
 
@@ -131,12 +131,12 @@ static int by_height(const void *a, const void *b)
 }
 
 /* Beside the ends of the lines, moved apart: down from the top, then up from the bottom. */
-static void draw_labels(FILE *out, const struct frame *f, const struct picture_panel *p)
+static void draw_labels(FILE *out, const struct frame *f, const struct plot_panel *p)
 {
-    struct label labels[PICTURE_LINES];
+    struct label labels[PLOT_LINES];
     int count = 0;
     for (int i = 0; i < p->num_lines; i++) {
-        const struct picture_line *l = &p->lines[i];
+        const struct plot_line *l = &p->lines[i];
         if (!l->count)
             continue;
         double y = y_of(f, l->y[l->count - 1]);
@@ -157,9 +157,9 @@ static void draw_labels(FILE *out, const struct frame *f, const struct picture_p
     fputs("</g>\n", out);
 }
 
-static bool draw_panel(FILE *out, const struct picture *p, int index)
+static bool draw_panel(FILE *out, const struct plot *p, int index)
 {
-    const struct picture_panel *panel = &p->panels[index];
+    const struct plot_panel *panel = &p->panels[index];
     struct frame f = {.left = LEFT, .right = WIDTH - RIGHT, .top = TOP + 26 + index * PANEL};
     f.bottom = TOP + (index + 1) * PANEL - BELOW;
     if (!find_range(panel, &f))
@@ -171,7 +171,7 @@ static bool draw_panel(FILE *out, const struct picture *p, int index)
     return true;
 }
 
-bool picture_write(const struct picture *p, const char *file)
+bool plot_write(const struct plot *p, const char *file)
 {
     FILE *out = fopen(file, "w");
     bool good = out != NULL;

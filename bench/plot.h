@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* Line charts as SVG files: panels one below the other, over a common logarithmic x axis. */
-#ifndef GP_BENCH_PICTURE_H
-#define GP_BENCH_PICTURE_H
+#ifndef BENCH_PLOT_H
+#define BENCH_PLOT_H
 
 #include <stdbool.h>
 
-enum { PICTURE_POINTS = 32, PICTURE_LINES = 24 };
+enum { PLOT_POINTS = 32, PLOT_LINES = 24 };
 
-struct picture_line {
+struct plot_line {
     char label[32];
     const char *colour; /* as SVG takes it */
     bool thick, dashed;
     int count;
-    double x[PICTURE_POINTS], y[PICTURE_POINTS]; /* positive, x ascending */
+    double x[PLOT_POINTS], y[PLOT_POINTS]; /* positive, x ascending */
 };
 
-struct picture_panel {
+struct plot_panel {
     const char *y_title;
     bool log_y; /* otherwise from 0 */
     int num_lines;
-    struct picture_line lines[PICTURE_LINES];
+    struct plot_line lines[PLOT_LINES];
 };
 
-struct picture {
+struct plot {
     const char *title, *note, *x_title;
     int num_panels;
-    const struct picture_panel *panels;
+    const struct plot_panel *panels;
 };
 
 /* False if the file cannot be written, or there is nothing to draw. */
-bool picture_write(const struct picture *p, const char *file);
+bool plot_write(const struct plot *p, const char *file);
 
 #endif
