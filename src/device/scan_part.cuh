@@ -93,10 +93,10 @@ GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, 
 }
 
 /*
- * One warp's vectors of a tile: K of them per lane, vector k * 32 + lane. Backward, vectors and the
+ * One warp's vectors of a tile in striped arrangement: K per lane, vector k * 32 + lane. Backward, vectors and the
  * items in them are counted from the end of the part; pointers are to its first byte either way.
  */
-template <class Types, class Op, int K, bool BACKWARD = false> struct WarpPart {
+template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPart {
     using A = typename Types::A;
     using In = typename Types::In;
     using Out = typename Types::Out;

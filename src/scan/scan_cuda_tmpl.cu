@@ -59,7 +59,7 @@ template <class Types, class Op, int W = GPI_SCAN_TILE_WARPS>
 gp_status launch_tile(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
 {
     constexpr int K = GPI_SCAN_TILE_VECTORS;
-    constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
+    constexpr uint64_t tile_items = (uint64_t)W * StripedPart<Types, Op, K>::items;
     const uint64_t tiles = (p.n + tile_items - 1) / tile_items;
     const uint64_t most = (uint64_t)ctx->sm_count * (scan_tuning.tile_warps_per_sm / W);
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
@@ -71,7 +71,7 @@ gp_status launch_tile(gp_context *ctx, const char *function, ScanParams<typename
 #if GPI_SM >= 90 && !defined(GPI_BACKWARD)
 template <class Types, class Op> struct ClusterLaunch {
     static constexpr int W = GPI_SCAN_TILE_WARPS, K = scan_tuning.cluster_vectors;
-    static constexpr uint64_t tile_items = (uint64_t)W * WarpPart<Types, Op, K>::items;
+    static constexpr uint64_t tile_items = (uint64_t)W * StripedPart<Types, Op, K>::items;
     static constexpr uint64_t items_max = tile_items * cluster_blocks_max;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A warp's part of a tile in runs: for operators that cost more than a trip
- * through shared memory. */
+/* A warp's part of a tile in blocked arrangement: for operators that cost more than a trip through
+ * shared memory. */
 #pragma once
 
 #include "scan/scan_params.cuh"
@@ -10,11 +10,11 @@ namespace GPI_SPACE
 
 /*
  * One warp's vectors of a tile: each lane has K that lie side by side, so that one tree over the
- * lanes serves them all, where WarpPart takes one for each. Outputs go through shared memory to
+ * lanes serves them all, where StripedPart takes one for each. Outputs go through shared memory to
  * where neighbouring lanes store neighbouring vectors. An odd K keeps the lanes' vectors in
  * different banks.
  */
-template <class Types, class Op, int K> struct RunPart {
+template <class Types, class Op, int K> struct BlockedPart {
     using A = typename Types::A;
     using In = typename Types::In;
     using Out = typename Types::Out;
@@ -23,7 +23,7 @@ template <class Types, class Op, int K> struct RunPart {
     static_assert(K % 2 == 1 && Types::bytes_in >= 16, "lanes would share banks");
 
     typename Types::RawIn raw[K];
-    A before; /* fold of the items of the lanes before; of no account in lane 0 */
+    A before; /* fold of the items of the lanes before; not used by lane 0 */
 
     /* Whole part; p in shared memory, readable up to the next 16-byte boundaries. */
     GPI_DEVICE void load(const char *p)

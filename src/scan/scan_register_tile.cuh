@@ -11,7 +11,7 @@ namespace GPI_SPACE
 /* One block's tile, in the registers of W warps. */
 template <class Types, class Op, int W, int K> struct RegisterTile {
     using A = typename Types::A;
-    using Part = WarpPart<Types, Op, K>;
+    using Part = StripedPart<Types, Op, K>;
     static constexpr int items = W * Part::items;
     static constexpr int bytes = items * (int)sizeof(typename Types::In);
 

@@ -10,11 +10,11 @@ namespace GPI_SPACE
 {
 
 template <class Types, class Op, int K, bool BACKWARD, bool RUNS> struct PartOf {
-    using type = WarpPart<Types, Op, K, BACKWARD>;
+    using type = StripedPart<Types, Op, K, BACKWARD>;
     static constexpr int scratch_bytes = 16;
 };
 template <class Types, class Op, int K> struct PartOf<Types, Op, K, false, true> {
-    using type = RunPart<Types, Op, K>;
+    using type = BlockedPart<Types, Op, K>;
     static constexpr int scratch_bytes = type::scratch_bytes;
 };
 

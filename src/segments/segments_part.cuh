@@ -116,9 +116,9 @@ template <class Types, class Op, int K> struct SegmentPart {
     using Params = SegmentParams<A, Op>;
     static constexpr int per_vector = Types::per_vector, items = 32 * K * per_vector;
 
-    WarpPart<Types, Op, K> in; /* its vectors; before[]: of the segment that goes on there */
-    uint32_t heads[K];         /* of each vector */
-    uint32_t open;             /* bit k: no head in the part before vector k */
+    StripedPart<Types, Op, K> in; /* its vectors; before[]: of the segment that goes on there */
+    uint32_t heads[K];            /* of each vector */
+    uint32_t open;                /* bit k: no head in the part before vector k */
 
     /* heads: of the part's items, in shared memory. */
     GPI_DEVICE void load_heads(const uint32_t *bits)
