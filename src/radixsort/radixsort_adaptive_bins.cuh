@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Units of words of equal ranges, and the bins that they are joined in:
- * the digits of the splits of radixsort_adaptive_k.cuh.
+ * the digits of the passes of radixsort_adaptive_k.cuh.
  */
 #pragma once
 
@@ -51,15 +51,15 @@ template <class K> struct DigitOfUnit {
 };
 
 /* Tiles of segments. For one group. */
-template <class K, class G, int ITEMS> struct SplitByUnits {
+template <class K, class G, int ITEMS> struct PartitionByCells {
     using Digit = DigitOfUnit<K>;
     static constexpr bool enters = true;
     struct Shared {
         uint32_t tile, segment;
-        gpi_radix_segment description; /* of the tile drawn last; without items: none */
+        gpi_radix_segment description; /* of the tile claimed last; without items: none */
         alignas(16) uint8_t bins[GPI_RADIX_UNITS];
     };
-    struct Draw {
+    struct TileClaim {
         uint32_t tile, segment;
         Span span;
         uint32_t first_tile;
@@ -80,7 +80,7 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
                 0, job.begin,      8 * (int)sizeof(K) - job.end};
     }
 
-    GPI_DEVICE uint32_t draw() const
+    GPI_DEVICE uint32_t claim() const
     {
         return atomicAdd(&job.plan->spread_ticket, 1u);
     }
@@ -93,7 +93,7 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
     /* By one thread; segments of equal keys are passed over. */
     GPI_DEVICE void set(uint32_t tile) const
     {
-        for (;; tile = draw()) {
+        for (;; tile = claim()) {
             s.tile = tile;
             if (tile >= tiles || tile - s.description.tile < tiles_of(s.description))
                 return;
@@ -108,12 +108,12 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
         }
     }
 
-    GPI_DEVICE bool asks_early() const
+    GPI_DEVICE bool prefetches() const
     {
         return false;
     }
 
-    GPI_DEVICE Span soon(const Draw &) const
+    GPI_DEVICE Span prefetch_candidate(const TileClaim &) const
     {
         return {0, 0};
     }
@@ -124,20 +124,20 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
         return !first_bins && G::thread() < GPI_RADIX_UNITS / 4;
     }
 
-    GPI_DEVICE Draw drawn() const
+    GPI_DEVICE TileClaim claimed() const
     {
         const gpi_radix_segment &d = s.description;
-        Draw draw = {s.tile, s.segment, {0, 0}, d.tile, (K)d.base, (int)d.shift, 0};
-        if (draw.tile >= tiles)
-            return draw;
-        const uint32_t before = (draw.tile - d.tile) * ITEMS, left = d.count - before;
-        draw.span = {d.first + before, left < ITEMS ? (int)left : ITEMS};
+        TileClaim claim = {s.tile, s.segment, {0, 0}, d.tile, (K)d.base, (int)d.shift, 0};
+        if (claim.tile >= tiles)
+            return claim;
+        const uint32_t before = (claim.tile - d.tile) * ITEMS, left = d.count - before;
+        claim.span = {d.first + before, left < ITEMS ? (int)left : ITEMS};
         if (carries())
-            draw.bins = SegmentTable(job.spread, draw.segment).bins()[G::thread()];
-        return draw;
+            claim.bins = SegmentTable(job.spread, claim.segment).bins()[G::thread()];
+        return claim;
     }
 
-    GPI_DEVICE void enter(const Draw &d, Digit &digit) const
+    GPI_DEVICE void enter(const TileClaim &d, Digit &digit) const
     {
         digit.base = d.base;
         digit.shift = d.shift;
@@ -145,18 +145,18 @@ template <class K, class G, int ITEMS> struct SplitByUnits {
             ((uint32_t *)s.bins)[G::thread()] = d.bins;
     }
 
-    GPI_DEVICE uint64_t start(const Draw &d, uint32_t digit) const
+    GPI_DEVICE uint64_t start(const TileClaim &d, uint32_t digit) const
     {
         return SegmentTable(job.spread, d.segment).starts()[digit];
     }
 
-    GPI_DEVICE uint32_t first_tile(const Draw &d) const
+    GPI_DEVICE uint32_t first_tile(const TileClaim &d) const
     {
         return d.first_tile;
     }
 
     /* Of keys alone. */
-    GPI_DEVICE uint32_t *cursor(const Draw &d, uint32_t digit) const
+    GPI_DEVICE uint32_t *cursor(const TileClaim &d, uint32_t digit) const
     {
         return SegmentTable(job.spread, d.segment).starts() + digit;
     }
@@ -335,7 +335,7 @@ template <int T> struct SpreadPlan {
             s.unit[bin.y] = segment.units;
             s.start[bin.y] = segment.count;
             if (run.apart)
-                add_copies(segment.first, segment.count, to); /* the split leaves it in order */
+                add_copies(segment.first, segment.count, to); /* the pass leaves it in order */
         }
         __syncthreads();
         if (threadIdx.x < bin.y) {

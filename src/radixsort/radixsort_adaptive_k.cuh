@@ -5,10 +5,10 @@
  *
  * A segment (at first the whole array) is divided into units of equal ranges of words, up to 2^15
  * or 2^10, and their items are counted. Neighbouring units are joined in up to 255 bins of about as
- * many items each, a unit with many items gets a bin for itself, and one split brings the items
+ * many items each, a unit with many items gets a bin for itself, and one pass brings the items
  * into their bins, stably unless keys are alone: the digit of a word is looked up by its unit. Bins
  * that a block can sort are left to radixsort_bucket_k.cuh as entries of a list, the others are the
- * segments of the next level. A segment of equal keys is done. So a level costs a read and a split
+ * segments of the next level. A segment of equal keys is done. So a level costs a read and a pass
  * of what is still too large, and narrows its range by 2^10 or its size by about 15.
  *
  * Choosing splitters by counts is what sample sorts do by samples (Frazer and McKellar 1970).
@@ -27,12 +27,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
     static constexpr int tile_items = T / groups * I;
     static constexpr int first_units = 1 << radix_tuning.bucket_bits;
     using G = Group<T / groups>;
-    using Way = SplitByUnits<K, G, tile_items>;
-    using Splits = Splitter<K, FLOAT, VB, false, T, I, Way>;
+    using Policy = PartitionByCells<K, G, tile_items>;
+    using Partitions = Partitioner<K, FLOAT, VB, false, T, I, Policy>;
     using Plan = SpreadPlan<T>;
     struct Shared {
-        typename Splits::Tile::OfGroup tile[groups];
-        typename Way::Shared way[groups];
+        typename Partitions::Tile::OfGroup tile[groups];
+        typename Policy::Shared policy[groups];
         alignas(16) uint8_t first_bins[first_units];
     };
     static constexpr int tile_bytes = sizeof(Shared), plan_bytes = sizeof(typename Plan::Shared);
@@ -102,7 +102,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         }
     }
 
-    /* Most often what can be done is done by one split or by three, which should end in the output.
+    /* Most often what can be done is done by one pass or by three, which should end in the output.
      * A unit with most of the items has other words than one, which takes two. */
     GPI_DEVICE uint32_t first_place() const
     {
@@ -192,7 +192,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         }
     }
 
-    GPI_DEVICE void split() const
+    GPI_DEVICE void partition() const
     {
         Shared &shared = *(Shared *)memory;
         auto &tile = shared.tile[G::number()];
@@ -201,17 +201,17 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
                 ((uint32_t *)shared.first_bins)[i] = ((const uint32_t *)list().first_bins)[i];
         G::sync();
         if (G::thread() == 0) {
-            tile.split = {};
-            tile.split.from = from;
-            tile.split.to = to;
-            tile.split.bits = radix_bits;
-            tile.split.states = job.states[0];
-            shared.way[G::number()].description.count = 0;
+            tile.pass = {};
+            tile.pass.from = from;
+            tile.pass.to = to;
+            tile.pass.bits = radix_bits;
+            tile.pass.states = job.states[0];
+            shared.policy[G::number()].description.count = 0;
         }
         G::sync();
-        const Way way = {job, segment(0), shared.way[G::number()],
-                         level == 0 ? shared.first_bins : nullptr, job.plan->tiles};
-        Splits(job, tile, way).run();
+        const Policy policy = {job, segment(0), shared.policy[G::number()],
+                               level == 0 ? shared.first_bins : nullptr, job.plan->tiles};
+        Partitions(job, tile, policy).run();
     }
 
     GPI_DEVICE void run()
@@ -233,7 +233,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
             if (VB > 0)
                 job.template clear_states<T>(job.plan->tiles);
             barrier.wait();
-            split();
+            partition();
             barrier.wait();
             segments = job.plan->segments[(level + 1) % 2];
             from = to;
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(T, 1)
         return;
     using Work = Spread<K, FLOAT, VB, T, I>;
     Work spread = {job, memory, {&job.plan->spread_arrived, 0}};
-    Work::Splits::init();
+    Work::Partitions::init();
     spread.run();
 }
 

@@ -68,11 +68,11 @@ template <class X> struct Piece {
     }
 };
 
-/* What the threads of a group wait for until a tile has landed, of all splits of a kernel:
+/* What the threads of a group wait for until a tile has landed, of all passes of a kernel:
  * racecheck takes barriers that are made anew for ones that nobody has waited for. */
 struct Landing {
     uint64_t keys, values;
-    uint32_t parity; /* of the tiles that have landed, between splits */
+    uint32_t parity; /* of the tiles that have landed, between passes */
 };
 
 /* The keys and values of a group's tile; keys come first, as they are needed first. */
@@ -97,7 +97,7 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
         landing().parity = 0;
     }
 
-    /* Before a split, whose tiles others have written, and whose stage was used for something else;
+    /* Before a pass, whose tiles others have written, and whose stage was used for something else;
      * returns the parity of the next to land. */
     static GPI_DEVICE uint32_t begin()
     {
@@ -105,7 +105,7 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
         return landing().parity;
     }
 
-    /* By one thread, after a split. */
+    /* By one thread, after a pass. */
     static GPI_DEVICE void end(uint32_t parity)
     {
         landing().parity = parity;

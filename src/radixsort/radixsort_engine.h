@@ -10,7 +10,7 @@
 #include "core/context.h"
 #include "radixsort/radixsort_order.h"
 
-/* Sorting from the top digit: buckets are found by two splits of up to 8 bits. */
+/* Sorting from the top digit: buckets are found by two partition passes of up to 8 bits. */
 enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 
 /* Sorting from the top digit when buckets of equal ranges would be too large, by levels: units that
@@ -72,7 +72,7 @@ struct gpi_radix_plan {
     uint32_t crowded;     /* as far as a sample tells: neither buckets nor units fit */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
-    uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second split */
+    uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
     /* By units: */
     uint32_t spread_arrived, spread_ticket;
     uint32_t segments[2], others, tiles, entries, large;

@@ -118,7 +118,8 @@ gp_status add_passes(gp_context *ctx, const char *function,
                      const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY((add_sweep<has_floats, VB, Shapes<FLOAT, VB>::small>(ctx, function, job, list)));
+        GPI_TRY(
+            (add_partition<has_floats, VB, Shapes<FLOAT, VB>::small>(ctx, function, job, list)));
     else
         GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
     return job.bucket_bits ? add_local<FLOAT, VB>(ctx, function, job, list) : GP_OK;
@@ -130,7 +131,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     using Shape = Shapes<FLOAT, VB>;
     RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args);
     LaunchList list;
-    const bool buckets = VB > 0 || args->exact; /* the first split of keys alone is not stable */
+    const bool buckets = VB > 0 || args->exact; /* the first pass of keys alone is not stable */
     if (buckets && args->n <= Shape::bucket_most) {
         GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
         return list.queue(ctx, function);

@@ -289,7 +289,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
 }
 
 /*
- * By one block: counts become starts; the route, and the tiles of the second split. Each warp sums
+ * By one block: counts become starts; the route, and the tiles of the second pass. Each warp sums
  * a run of counts, 32 at a time.
  */
 template <int T, class K>
@@ -354,7 +354,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     starts_of_run<1>(counts, job.cursors, next, end, at);
     if (bits <= radix_bits)
         return;
-    /* Segments of the second split: buckets with the same first digit. */
+    /* Segments of the second pass: buckets with the same first digit. */
     __syncthreads();
     const int second = bits / 2, segments = 1 << (bits - second);
     uint32_t tiles = 0;

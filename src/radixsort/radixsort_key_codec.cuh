@@ -172,7 +172,7 @@ template <class K> struct RadixKeys {
     uint64_t *starts;    /* where each bin of a pass starts: [pass][bin] */
     uint32_t *buckets;   /* counts, then where each bucket starts; 2^bucket_bits + 1 */
     uint32_t *recount;   /* the same for a narrower range of bits */
-    uint32_t *cursors;   /* of the bins of a split whose items may come in any order */
+    uint32_t *cursors;   /* of the bins of a pass whose items may come in any order */
     void *states[2];     /* of the tiles of even and odd passes: [tile][bin] */
     bool by_units;       /* the route if buckets do not fit, */
     uint32_t units_even; /* and no unit holds one item in so many */

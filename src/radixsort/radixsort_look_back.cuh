@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many items of a bin come before a tile of a stable split (Adinets and Merrill 2022,
+ * How many items of a bin come before a tile of a stable pass (Adinets and Merrill 2022,
  * "Onesweep"): each tile says how many it has, looks back at the tiles before until one says how
- * many there are up to it, and then says so too. Whoever draws a tile is waited for by all later
- * ones, so tiles are drawn in rising order, and late.
+ * many there are up to it, and then says so too. Whoever claims a tile is waited for by all later
+ * ones, so tiles are claimed in rising order, and late.
  */
 #pragma once
 
@@ -77,39 +77,39 @@ GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile,
     return before;
 }
 
-/* What the threads of a group with a bin each do for their tile, if the split is stable. */
-template <class K, class Way, int BYTES> struct StablePlaces {
-    using Draw = typename Way::Draw;
+/* What the threads of a group with a bin each do for their tile, if the pass is stable. */
+template <class K, class Policy, int BYTES> struct StablePlaces {
+    using TileClaim = typename Policy::TileClaim;
 
     const RadixKeys<K> &job;
-    const Split &split;
-    const Way &way;
+    const PartitionPass &pass;
+    const Policy &policy;
     int d; /* the thread's bin */
 
-    template <class W> GPI_DEVICE void publish_as(const Draw &draw, uint32_t count) const
+    template <class W> GPI_DEVICE void publish_as(const TileClaim &claim, uint32_t count) const
     {
-        DigitState<W>::write((W *)split.states + (uint64_t)draw.tile * radix_bins + d,
+        DigitState<W>::write((W *)pass.states + (uint64_t)claim.tile * radix_bins + d,
                              DigitState<W>::own | count);
-        for (uint64_t row = draw.tile; row < split.clear_rows; row += way.tiles)
-            ((W *)split.clear)[row * radix_bins + d] = 0;
+        for (uint64_t row = claim.tile; row < pass.clear_rows; row += policy.tiles)
+            ((W *)pass.clear)[row * radix_bins + d] = 0;
     }
 
-    GPI_DEVICE void publish(const Draw &draw, uint32_t count) const
+    GPI_DEVICE void publish(const TileClaim &claim, uint32_t count) const
     {
         if (job.narrow_states())
-            publish_as<uint32_t>(draw, count);
+            publish_as<uint32_t>(claim, count);
         else
-            publish_as<uint64_t>(draw, count);
+            publish_as<uint64_t>(claim, count);
     }
 
     /* Where the count items of the bin go. */
-    GPI_DEVICE uint64_t find(const Draw &draw, uint32_t count) const
+    GPI_DEVICE uint64_t find(const TileClaim &claim, uint32_t count) const
     {
-        const uint32_t first = way.first_tile(draw);
-        return way.start(draw, d) +
+        const uint32_t first = policy.first_tile(claim);
+        return policy.start(claim, d) +
                (job.narrow_states()
-                    ? look_back<BYTES>((uint32_t *)split.states, d, first, draw.tile, count)
-                    : look_back<BYTES>((uint64_t *)split.states, d, first, draw.tile, count));
+                    ? look_back<BYTES>((uint32_t *)pass.states, d, first, claim.tile, count)
+                    : look_back<BYTES>((uint64_t *)pass.states, d, first, claim.tile, count));
     }
 };
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The splits of a sort, all in one cooperative launch: count, plan, split. What route the keys take
- * is found out on the device:
+ * The partition passes of a sort, all in one cooperative launch: count, plan, partition. What route
+ * the keys take is found out on the device:
  *
  * From the top digit. One read counts up to 2^15 buckets by the highest bits that vary; one or two
- * splits bring every key into its bucket, and radixsort_bucket_k.cuh sorts the buckets, each inside
- * one multiprocessor. The number of trips through memory does not grow with the width of the key.
+ * partition passes bring every key into its bucket, and radixsort_bucket_k.cuh sorts the buckets,
+ * each inside one multiprocessor. The number of trips through memory does not grow with the width
+ * of the key.
  *
  * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are
  * too large for that; a few such buckets are for radixsort_bucket_global.cuh. A digit that is the
  * same in all keys needs no pass.
  *
  * By units, if nearly all keys are in a few buckets or many are only somewhat too large: the counts
- * are left to radixsort_adaptive_k.cuh, and nothing is split here.
+ * are left to radixsort_adaptive_k.cuh, and nothing is partitioned here.
  */
 #pragma once
 
@@ -23,18 +24,19 @@
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
+template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
     using V = typename Payload<VB>::type;
     static constexpr int groups = radix_tile_groups(sizeof(K), VB);
     static constexpr int tile_items = T / groups * I;
     using G = Group<T / groups>;
     template <bool STABLE, int ITEMS>
-    using Splits = Splitter<K, FLOAT, VB, STABLE, T, ITEMS, SplitByBits<K, G, T / groups * ITEMS>>;
-    using Passes = Splits<true, I>;
-    using Buckets = Splits<false, radix_split_items(sizeof(K), VB, I)>;
-    template <class Splits> struct Shared {
-        typename Splits::Tile::OfGroup tile[groups];
-        typename Splits::Way::Shared way[groups];
+    using Partitions =
+        Partitioner<K, FLOAT, VB, STABLE, T, ITEMS, PartitionByBits<K, G, T / groups * ITEMS>>;
+    using Passes = Partitions<true, I>;
+    using Buckets = Partitions<false, radix_partition_items(sizeof(K), VB, I)>;
+    template <class Partitions> struct Shared {
+        typename Partitions::Tile::OfGroup tile[groups];
+        typename Partitions::Policy::Shared policy[groups];
     };
     static constexpr int shared_bytes = sizeof(Shared<Passes>);
     static_assert(sizeof(Shared<Buckets>) <= sizeof(Shared<Passes>), "they share it");
@@ -127,56 +129,56 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
         return job.plan->route == gpi_radix_by_buckets;
     }
 
-    /* The step-th of the splits into buckets. */
-    GPI_DEVICE Split bucket_split(int step) const
+    /* Partition pass number step of those into buckets. */
+    GPI_DEVICE PartitionPass bucket_pass(int step) const
     {
         const int shift = job.plan->shift, bits = job.plan->bits;
         const int second = bits > radix_bits ? bits / 2 : 0, first = bits - second;
-        Split split = {};
-        split.ticket = &job.plan->tickets[step];
-        split.segment_starts = job.bucket_starts();
-        split.states = job.states[step];
+        PartitionPass pass = {};
+        pass.ticket = &job.plan->tickets[step];
+        pass.segment_starts = job.bucket_starts();
+        pass.states = job.states[step];
         if (step == 0) {
-            split.to = gpi_radix_tmp;
-            split.shift = shift + second;
-            split.bits = first;
-            split.below = second;
-            split.cursors = second ? job.cursors + (1 << bits) : job.cursors;
-            split.clear = job.states[1];
-            split.clear_rows = second && VB > 0 ? tiles() + GPI_RADIX_SEGMENTS : 0;
+            pass.to = gpi_radix_tmp;
+            pass.shift = shift + second;
+            pass.bits = first;
+            pass.below = second;
+            pass.cursors = second ? job.cursors + (1 << bits) : job.cursors;
+            pass.clear = job.states[1];
+            pass.clear_rows = second && VB > 0 ? tiles() + GPI_RADIX_SEGMENTS : 0;
         } else {
-            split.from = gpi_radix_tmp;
-            split.to = gpi_radix_out;
-            split.shift = shift;
-            split.bits = second;
-            split.segmented = true;
-            split.cursors = job.cursors;
+            pass.from = gpi_radix_tmp;
+            pass.to = gpi_radix_out;
+            pass.shift = shift;
+            pass.bits = second;
+            pass.segmented = true;
+            pass.cursors = job.cursors;
         }
-        return split;
+        return pass;
     }
 
     /* Pass p of sorting from the lowest digit. */
-    GPI_DEVICE Split pass_split(int p) const
+    GPI_DEVICE PartitionPass digit_pass(int p) const
     {
         const gpi_radix_pass now = job.plan->pass[p];
-        Split split = {};
-        split.from = now.from;
-        split.to = now.to;
-        split.shift = now.shift;
-        split.bits = now.bits;
-        split.ticket = &job.plan->tickets[2 + p];
-        split.leave_keys = now.last && !job.keys_wanted;
-        split.starts = job.starts + p * radix_bins;
-        split.states = job.states[now.number % 2];
-        split.clear = job.states[(now.number + 1) % 2];
-        split.clear_rows = tiles();
-        return split;
+        PartitionPass pass = {};
+        pass.from = now.from;
+        pass.to = now.to;
+        pass.shift = now.shift;
+        pass.bits = now.bits;
+        pass.ticket = &job.plan->tickets[2 + p];
+        pass.leave_keys = now.last && !job.keys_wanted;
+        pass.starts = job.starts + p * radix_bins;
+        pass.states = job.states[now.number % 2];
+        pass.clear = job.states[(now.number + 1) % 2];
+        pass.clear_rows = tiles();
+        return pass;
     }
 
-    /* All splits of a route. */
-    template <class Splits> GPI_DEVICE void splits(bool buckets)
+    /* All passes of a route. */
+    template <class Partitions> GPI_DEVICE void partitions(bool buckets)
     {
-        auto &shared = *(Shared<Splits> *)memory;
+        auto &shared = *(Shared<Partitions> *)memory;
         auto &tile = shared.tile[G::number()];
         const int steps = !buckets                      ? (job.end - job.begin + 7) / 8
                           : job.plan->bits > radix_bits ? 2
@@ -186,11 +188,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
                 continue;
             G::sync();
             if (G::thread() == 0)
-                tile.split = buckets ? bucket_split(i) : pass_split(i);
+                tile.pass = buckets ? bucket_pass(i) : digit_pass(i);
             G::sync();
-            const typename Splits::Way way(job, tile.split, shared.way[G::number()]);
-            Splits(job, tile, way).run();
-            /* Nothing follows the last split into buckets; of pairs, to know costs registers. */
+            const typename Partitions::Policy policy(job, tile.pass, shared.policy[G::number()]);
+            Partitions(job, tile, policy).run();
+            /* Nothing follows the last pass into buckets; of pairs, to know costs registers. */
             if (VB > 0 || !buckets || i + 1 < steps)
                 barrier.wait();
         }
@@ -246,29 +248,29 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Sweep {
  * array, or the buckets and route gpi_radix_by_buckets. */
 template <class K, bool FLOAT, int VB, int T, int I>
 __global__ void __launch_bounds__(T, 1)
-    radix_sweep_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_partition_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
     extern __shared__ __align__(16) char memory[];
-    using Work = Sweep<K, FLOAT, VB, T, I>;
-    Work sweep = {job, memory, {&job.plan->arrived, 0}};
+    using Work = PartitionKernel<K, FLOAT, VB, T, I>;
+    Work kernel = {job, memory, {&job.plan->arrived, 0}};
     Work::Passes::init();
     bool buckets = false;
     if constexpr (radix_has_buckets<K>) {
         if (job.bucket_bits) {
             if (VB > 0)
-                job.template clear_states<T>(sweep.tiles());
-            buckets = sweep.count_buckets_of_top();
+                job.template clear_states<T>(kernel.tiles());
+            buckets = kernel.count_buckets_of_top();
         }
         if (job.plan->route == gpi_radix_by_units)
             return;
         if (buckets)
-            sweep.template splits<typename Work::Buckets>(true);
+            kernel.template partitions<typename Work::Buckets>(true);
     }
     if (buckets)
         return;
-    sweep.count_passes();
-    sweep.template splits<typename Work::Passes>(false);
-    sweep.finish();
+    kernel.count_passes();
+    kernel.template partitions<typename Work::Passes>(false);
+    kernel.finish();
 }
 
 } // namespace GPI_SPACE

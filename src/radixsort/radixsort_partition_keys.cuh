@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A split of a tile of keys by a digit inside a block, stable or in any order within a digit. Keys
- * are held in registers and go into digit order in shared memory.
+ * A partition of a tile of keys by a digit inside a block, stable or in any order within a digit.
+ * Keys are held in registers and go into digit order in shared memory.
  *
  * Hardware serves the lanes of one shared-memory addition in lane order, but nobody promises
  * that, so each stable tile checks it: a key carries its position, and where two neighbours in
@@ -30,7 +30,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     static_assert(items <= 1 << 16, "places in a tile are held in halves of words");
 
     struct OfGroup {
-        Split split;          /* registers are for keys */
+        PartitionPass pass;   /* registers are for keys */
         K keys[items];        /* in digit order */
         K *place[radix_bins]; /* where position 0 of the tile would go, by digit */
         TileCounts<G, STABLE ? radix_bins : radix_bins + 4> counts;
@@ -51,7 +51,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return G::thread() / 32 * I * 32 + lane_id();
     }
 
-    /* Whether row i of the thread's items is in the tile. Past its end there are pads. If the split
+    /* Whether row i of the thread's items is in the tile. Past its end there are pads. If the pass
      * is stable they are items of the highest digit, which come last in digit order and are not
      * written; otherwise they have a digit of their own, and go nowhere. */
     static GPI_DEVICE bool has(const Span &span, int i)
@@ -82,7 +82,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
 
     GPI_DEVICE void load(const Span &span, K (&key)[I]) const
     {
-        const K *from = job.keys[s.split.from] + span.first + first_item();
+        const K *from = job.keys[s.pass.from] + span.first + first_item();
         asm volatile("" : "+l"(from)); /* one address, not one per row */
         if (span.count == items) {
 #pragma unroll
@@ -163,7 +163,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     /* Position 0 of the tile, were all its items of the thread's digit. */
     GPI_DEVICE void set_place(uint64_t item)
     {
-        s.place[G::thread()] = job.keys[s.split.to] + item;
+        s.place[G::thread()] = job.keys[s.pass.to] + item;
     }
 
     /* Global, as the compiler cannot know. */
@@ -230,7 +230,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     static __device__ __noinline__ void repair(KeyTile t, Span span)
     {
         uint32_t *counts = t.s.counts.own();
-        const K *from = t.job.keys[t.s.split.from] + span.first;
+        const K *from = t.job.keys[t.s.pass.from] + span.first;
         const int begin = first_item(), end = begin + 32 * I;
         auto digit_at = [&](int i) {
             return i < span.count ? t.digit_of(t.order().hold(from[i])) : t.digit_of.mask;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stable split of a tile of pairs by a digit inside a block.
+ * A stable partition of a tile of pairs by a digit inside a block.
  *
  * Items are ranked with returned shared-memory additions: a warp's counters grow row by row. Keys
  * and values stay where they landed; what goes into digit order are the places that items came
@@ -28,7 +28,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     static_assert(items <= 1 << 16, "places in a tile are held in halves of words");
 
     struct OfGroup {
-        Split split; /* registers are for ranks */
+        PartitionPass pass; /* registers are for ranks */
         TileStage<G, K, V, items> stage;
         uint64_t place[radix_bins]; /* the item that position 0 of the tile would be, by digit */
         TileCounts<G, radix_bins> counts;
@@ -83,29 +83,29 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
 
     GPI_DEVICE const K *keys(const Span &span) const
     {
-        return s.stage.keys.first(job.keys[s.split.from] + span.first);
+        return s.stage.keys.first(job.keys[s.pass.from] + span.first);
     }
 
     GPI_DEVICE bool has_values() const
     {
-        return job.values[s.split.from];
+        return job.values[s.pass.from];
     }
 
     GPI_DEVICE const V *values_of(const Span &span) const
     {
-        return has_values() ? job.values[s.split.from] + span.first : nullptr;
+        return has_values() ? job.values[s.pass.from] + span.first : nullptr;
     }
 
     /* By one thread: what some group will load. */
     GPI_DEVICE void prefetch(const Span &span) const
     {
-        s.stage.prefetch(job.keys[s.split.from] + span.first, values_of(span), span.count);
+        s.stage.prefetch(job.keys[s.pass.from] + span.first, values_of(span), span.count);
     }
 
     /* Every thread calls; none reads the tile before any more. */
     GPI_DEVICE void load(const Span &span) const
     {
-        s.stage.load(job.keys[s.split.from] + span.first, values_of(span), span.count);
+        s.stage.load(job.keys[s.pass.from] + span.first, values_of(span), span.count);
     }
 
     /* Rows are read and written in batches: the compiler does not know that shared memory that is
@@ -179,9 +179,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     GPI_DEVICE void store(const uint64_t (&at)[ROWS], const K (&key)[ROWS],
                           const V (&v)[ROWS]) const
     {
-        K *keys = job.keys[s.split.to];
-        V *values = job.values[s.split.to];
-        if (!s.split.leave_keys)
+        K *keys = job.keys[s.pass.to];
+        V *values = job.values[s.pass.to];
+        if (!s.pass.leave_keys)
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
                 keys[at[i]] = key[i];
@@ -239,7 +239,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         const K *keys = this->keys(span);
         const V *values = nullptr;
         if constexpr (VALUES)
-            values = s.stage.values.first(job.values[s.split.from] + span.first);
+            values = s.stage.values.first(job.values[s.pass.from] + span.first);
         uint32_t p = first_item(), wrap = 0;
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
         bool ordered = true;

@@ -154,7 +154,7 @@ static uint64_t spread_rows(uint64_t n, size_t value_bytes)
     return spread_tiles(n, value_bytes) + all_segments_of(n, value_bytes);
 }
 
-/* Where such a sort has its tables, others have the states of every second split. */
+/* Where such a sort has its tables, others have the states of every second pass. */
 static uint64_t spread_tables_bytes(uint64_t n, size_t value_bytes)
 {
     return all_segments_of(n, value_bytes) * GPI_RADIX_UNITS * sizeof(uint32_t);

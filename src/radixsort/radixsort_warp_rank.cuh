@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a split by a digit is told, and the groups of threads that do it. */
+/* The parameters of a partition pass, the groups of threads that run it, and ranks in a warp. */
 #pragma once
 
 #include "radixsort/radixsort_key_codec.cuh"
@@ -243,8 +243,8 @@ template <int ROWS> GPI_DEVICE bool rising(const uint32_t (&mine)[ROWS], bool va
     return ordered;
 }
 
-/* What one split does. */
-struct Split {
+/* One partition pass. */
+struct PartitionPass {
     uint32_t from, to; /* enum gpi_radix_place */
     int shift, bits;   /* its digit */
     uint32_t *ticket;
@@ -254,7 +254,7 @@ struct Split {
     const uint32_t *segment_starts; /* or of the buckets, 2^below to a bin */
     int below;
     uint32_t *cursors;    /* if not stable */
-    void *states, *clear; /* if stable; what the next split needs cleared */
+    void *states, *clear; /* if stable; what the next pass needs cleared */
     uint64_t clear_rows;
 };
 

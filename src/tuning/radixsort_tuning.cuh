@@ -140,7 +140,7 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
 
 /* The same for a split into buckets, in which keys alone may come in any order: with more of them
  * registers do not suffice. H200, 2026-11-22: sort-22 and sort-23 in docs/tuning. */
-constexpr int radix_split_items(int key_bytes, int value_bytes, int items)
+constexpr int radix_partition_items(int key_bytes, int value_bytes, int items)
 {
     const int most = key_bytes == 8 ? 20 : 40;
     return value_bytes || items < most ? items : most;
@@ -150,7 +150,7 @@ constexpr int radix_split_items(int key_bytes, int value_bytes, int items)
 constexpr int radix_spread_items_of(int key_bytes, int value_bytes)
 {
     int fit = radix_tile_fit(key_bytes, value_bytes, (1 << radix_tuning.bucket_bits) + 4 * 1024);
-    int most = value_bytes ? 48 : radix_split_items(key_bytes, 0, 48);
+    int most = value_bytes ? 48 : radix_partition_items(key_bytes, 0, 48);
     return (fit < most ? fit : most) / 4 * 4;
 }
 
