@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Units of words of equal ranges, and the bins that they are joined in:
+ * Cells of words of equal ranges, and the bins that they are joined in:
  * the digits of the passes of radixsort_adaptive_k.cuh.
  */
 #pragma once
@@ -11,14 +11,14 @@
 namespace GPI_SPACE
 {
 
-/* A segment's counts of units. When they are summed, in their place the bins of units, and where
+/* A segment's counts of cells. When they are summed, in their place the bins of cells, and where
  * bins begin. */
 struct SegmentTable {
-    static_assert(GPI_RADIX_UNITS / 4 + radix_bins <= GPI_RADIX_UNITS, "both fit");
+    static_assert(GPI_RADIX_CELLS / 4 + radix_bins <= GPI_RADIX_CELLS, "both fit");
     uint32_t *counts;
 
-    GPI_DEVICE SegmentTable(const gpi_radix_spread &list, uint32_t segment)
-        : counts(list.tables + (uint64_t)segment * GPI_RADIX_UNITS)
+    GPI_DEVICE SegmentTable(const gpi_radix_adaptive &list, uint32_t segment)
+        : counts(list.tables + (uint64_t)segment * GPI_RADIX_CELLS)
     {
     }
 
@@ -29,35 +29,35 @@ struct SegmentTable {
 
     GPI_DEVICE uint32_t *starts() const
     {
-        return counts + GPI_RADIX_UNITS / 4;
+        return counts + GPI_RADIX_CELLS / 4;
     }
 };
 
-/* The digit of a word is its unit's bin. */
-template <class K> struct DigitOfUnit {
+/* The digit of a word is its cell's bin. */
+template <class K> struct DigitOfCell {
     static constexpr bool of_bits = false;
     int shift;
     uint32_t mask;
-    const uint8_t *bins; /* of units */
+    const uint8_t *bins; /* of cells */
     K base;
     int begin, up; /* compared bits of a word: (word << up) >> (begin + up) */
 
     GPI_DEVICE uint32_t operator()(K word) const
     {
         const K compared = (K)((K)(word << up) >> (begin + up));
-        const uint32_t unit = (uint32_t)((K)(compared - base) >> shift);
-        return bins[unit % (1u << radix_tuning.bucket_bits)]; /* whatever lies behind a tile */
+        const uint32_t cell = (uint32_t)((K)(compared - base) >> shift);
+        return bins[cell % (1u << radix_tuning.bucket_bits)]; /* whatever lies behind a tile */
     }
 };
 
 /* Tiles of segments. For one group. */
 template <class K, class G, int ITEMS> struct PartitionByCells {
-    using Digit = DigitOfUnit<K>;
+    using Digit = DigitOfCell<K>;
     static constexpr bool enters = true;
     struct Shared {
         uint32_t tile, segment;
         gpi_radix_segment description; /* of the tile claimed last; without items: none */
-        alignas(16) uint8_t bins[GPI_RADIX_UNITS];
+        alignas(16) uint8_t bins[GPI_RADIX_CELLS];
     };
     struct TileClaim {
         uint32_t tile, segment;
@@ -65,7 +65,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
         uint32_t first_tile;
         K base;
         int shift;
-        uint32_t bins; /* of four units, for this thread */
+        uint32_t bins; /* of four cells, for this thread */
     };
 
     const RadixKeys<K> &job;
@@ -82,7 +82,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
 
     GPI_DEVICE uint32_t claim() const
     {
-        return atomicAdd(&job.plan->spread_ticket, 1u);
+        return atomicAdd(&job.plan->adaptive_ticket, 1u);
     }
 
     static GPI_DEVICE uint32_t tiles_of(const gpi_radix_segment &d)
@@ -97,14 +97,14 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
             s.tile = tile;
             if (tile >= tiles || tile - s.description.tile < tiles_of(s.description))
                 return;
-            const uint32_t segment = job.spread.segment_of[tile];
+            const uint32_t segment = job.adaptive.segment_of[tile];
             const gpi_radix_segment d = segments[segment];
             if (d.varying) {
                 s.segment = segment;
                 s.description = d;
                 return;
             }
-            atomicMax(&job.plan->spread_ticket, d.tile + tiles_of(d));
+            atomicMax(&job.plan->adaptive_ticket, d.tile + tiles_of(d));
         }
     }
 
@@ -121,7 +121,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
     /* Bins of the first segment stay, those of later ones come with each tile. */
     GPI_DEVICE bool carries() const
     {
-        return !first_bins && G::thread() < GPI_RADIX_UNITS / 4;
+        return !first_bins && G::thread() < GPI_RADIX_CELLS / 4;
     }
 
     GPI_DEVICE TileClaim claimed() const
@@ -133,7 +133,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
         const uint32_t before = (claim.tile - d.tile) * ITEMS, left = d.count - before;
         claim.span = {d.first + before, left < ITEMS ? (int)left : ITEMS};
         if (carries())
-            claim.bins = SegmentTable(job.spread, claim.segment).bins()[G::thread()];
+            claim.bins = SegmentTable(job.adaptive, claim.segment).bins()[G::thread()];
         return claim;
     }
 
@@ -147,7 +147,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
 
     GPI_DEVICE uint64_t start(const TileClaim &d, uint32_t digit) const
     {
-        return SegmentTable(job.spread, d.segment).starts()[digit];
+        return SegmentTable(job.adaptive, d.segment).starts()[digit];
     }
 
     GPI_DEVICE uint32_t first_tile(const TileClaim &d) const
@@ -158,7 +158,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
     /* Of keys alone. */
     GPI_DEVICE uint32_t *cursor(const TileClaim &d, uint32_t digit) const
     {
-        return SegmentTable(job.spread, d.segment).starts() + digit;
+        return SegmentTable(job.adaptive, d.segment).starts() + digit;
     }
 };
 
@@ -178,27 +178,27 @@ template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
     return make_uint2(before + upto - value, all);
 }
 
-/* One level of bins of a segment, by a block. Each thread has a run of units. */
-template <int T> struct SpreadPlan {
-    static constexpr uint32_t bins_most = radix_bins - radix_tuning.spread_heavy;
-    static constexpr uint32_t units_most = 1 << radix_tuning.bucket_bits;
+/* One level of bins of a segment, by a block. Each thread has a run of cells. */
+template <int T> struct AdaptivePlan {
+    static constexpr uint32_t bins_max = radix_bins - radix_tuning.hot_share;
+    static constexpr uint32_t cells_max = 1 << radix_tuning.bucket_bits;
     struct Shared {
         uint32_t sums[32];
-        uint32_t unit[radix_bins + 1], start[radix_bins + 1]; /* of each bin */
-        uint32_t counts[units_most + T];
+        uint32_t cell[radix_bins + 1], start[radix_bins + 1]; /* of each bin */
+        uint32_t counts[cells_max + T];
     };
 
-    const gpi_radix_spread &list;
+    const gpi_radix_adaptive &list;
     gpi_radix_plan &plan;
     Shared &s;
-    uint32_t level, to, buckets, bucket_most, large_most;
+    uint32_t level, to, buckets, bucket_max, large_max;
     bool last; /* no level follows */
 
     /* Items to be sorted; those of a bucket's size by a block each, as long as there are blocks. */
     GPI_DEVICE void add_entry(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
     {
         gpi_radix_entry entry = {base, first, count, bits_of(base ^ end), to};
-        if (count <= bucket_most) {
+        if (count <= bucket_max) {
             const uint32_t at = atomicAdd(&plan.entries, 1u);
             if (at < buckets) {
                 list.entries[at] = entry;
@@ -228,7 +228,7 @@ template <int T> struct SpreadPlan {
     /* For a segment that need not be one: a block could sort its items through memory. */
     GPI_DEVICE bool has_room() const
     {
-        return atomicAdd(&plan.others, 1u) < list.others_most;
+        return atomicAdd(&plan.others, 1u) < list.others_max;
     }
 
     /* Items whose words are in [base, end]. */
@@ -238,7 +238,7 @@ template <int T> struct SpreadPlan {
             add_copies(first, count, to);
             return;
         }
-        if (count <= bucket_most || last || (count <= large_most && !has_room())) {
+        if (count <= bucket_max || last || (count <= large_max && !has_room())) {
             add_entry(first, count, base, end);
             return;
         }
@@ -247,38 +247,38 @@ template <int T> struct SpreadPlan {
         child.base = base;
         child.first = first;
         child.count = count;
-        child.shift = range > GPI_RADIX_UNIT_BITS ? range - GPI_RADIX_UNIT_BITS : 0;
-        child.units = (uint32_t)((end - base) >> child.shift) + 1;
+        child.shift = range > GPI_RADIX_CELL_BITS ? range - GPI_RADIX_CELL_BITS : 0;
+        child.cells = (uint32_t)((end - base) >> child.shift) + 1;
         const uint32_t next = (level + 1) % 2;
         list.segments[next][atomicAdd(&plan.segments[next], 1u)] = child;
     }
 
-    /* A thread's run of units; runs are a word further apart than they are long, so that threads
+    /* A thread's run of cells; runs are a word further apart than they are long, so that threads
      * read different banks. */
     struct Run {
         const uint32_t *counts;
-        uint32_t begin, end, heavy, before; /* items before the run */
-        bool begins_first;                  /* its first unit begins a bin */
-        bool apart; /* all units are single words, and few enough for a bin each */
+        uint32_t begin, end, hot, before; /* items before the run */
+        bool begins_first;                /* its first cell begins a bin */
+        bool apart; /* all cells are single words, and few enough for a bin each */
         float scale;
 
         GPI_DEVICE uint32_t part(uint32_t start) const
         {
             const uint32_t part = (uint32_t)((float)start * scale);
-            return part < bins_most ? part : bins_most - 1;
+            return part < bins_max ? part : bins_max - 1;
         }
 
-        /* f(unit, items before it) for each unit at which a bin begins; g(unit) for each. */
+        /* f(cell, items before it) for each cell at which a bin begins; g(cell) for each. */
         template <class F, class G> GPI_DEVICE void for_bins(F f, G g) const
         {
             uint32_t at = before;
             bool begins = begins_first || begin == 0;
             for (uint32_t u = begin; u < end; u++) {
                 const uint32_t count = counts[u - begin];
-                if (apart || begins || count > heavy)
+                if (apart || begins || count > hot)
                     f(u, at);
                 g(u);
-                begins = count > heavy || part(at) != part(at + count);
+                begins = count > hot || part(at) != part(at + count);
                 at += count;
             }
         }
@@ -288,37 +288,37 @@ template <int T> struct SpreadPlan {
                          uint32_t each) const
     {
         __syncthreads();
-        for (uint32_t u = threadIdx.x; u < segment.units; u += T)
+        for (uint32_t u = threadIdx.x; u < segment.cells; u += T)
             s.counts[u + u / each] = counts[u];
         __syncthreads();
     }
 
     GPI_DEVICE Run run_of(const gpi_radix_segment &segment, uint32_t each) const
     {
-        const uint32_t unit = segment.count / segment.units;
-        const uint32_t fit = bucket_most - bucket_most / 16 - min(unit, bucket_most / 2);
+        const uint32_t cell = segment.count / segment.cells;
+        const uint32_t fit = bucket_max - bucket_max / 16 - min(cell, bucket_max / 2);
         const uint32_t wanted = segment.count / fit + 1;
-        const uint32_t parts = wanted < bins_most ? wanted : bins_most;
+        const uint32_t parts = wanted < bins_max ? wanted : bins_max;
         Run run;
-        run.begin = min(threadIdx.x * each, segment.units);
-        run.end = min(run.begin + each, segment.units);
+        run.begin = min(threadIdx.x * each, segment.cells);
+        run.end = min(run.begin + each, segment.cells);
         run.counts = s.counts + run.begin + threadIdx.x;
-        run.apart = segment.shift == 0 && segment.units <= radix_bins;
-        run.heavy = max(segment.count, large_most) / (uint32_t)radix_tuning.spread_heavy;
+        run.apart = segment.shift == 0 && segment.cells <= radix_bins;
+        run.hot = max(segment.count, large_max) / (uint32_t)radix_tuning.hot_share;
         run.scale = (float)parts / (float)segment.count;
         uint32_t sum = 0;
         for (uint32_t u = run.begin; u < run.end; u++)
             sum += run.counts[u - run.begin];
         run.before = block_sums<T>(sum, s.sums).x;
         const uint32_t last = run.begin > 0 && run.begin < run.end ? run.counts[-2] : 0;
-        run.begins_first = last > run.heavy || run.part(run.before - last) != run.part(run.before);
+        run.begins_first = last > run.hot || run.part(run.before - last) != run.part(run.before);
         return run;
     }
 
     GPI_DEVICE void run(const gpi_radix_segment &segment, const uint32_t *counts, uint8_t *bins,
                         uint32_t *starts) const
     {
-        const uint32_t each = (segment.units + T - 1) / T;
+        const uint32_t each = (segment.cells + T - 1) / T;
         load(segment, counts, each);
         const Run run = run_of(segment, each);
         uint32_t begun = 0;
@@ -326,13 +326,13 @@ template <int T> struct SpreadPlan {
         const uint2 bin = block_sums<T>(begun, s.sums);
         uint32_t next = bin.x;
         run.for_bins(
-            [&](uint32_t unit, uint32_t start) {
-                s.unit[next] = unit;
+            [&](uint32_t cell, uint32_t start) {
+                s.cell[next] = cell;
                 s.start[next++] = start;
             },
-            [&](uint32_t unit) { bins[unit] = (uint8_t)(next - 1); });
+            [&](uint32_t cell) { bins[cell] = (uint8_t)(next - 1); });
         if (threadIdx.x == 0) {
-            s.unit[bin.y] = segment.units;
+            s.cell[bin.y] = segment.cells;
             s.start[bin.y] = segment.count;
             if (run.apart)
                 add_copies(segment.first, segment.count, to); /* the pass leaves it in order */
@@ -341,11 +341,11 @@ template <int T> struct SpreadPlan {
         if (threadIdx.x < bin.y) {
             const uint32_t b = threadIdx.x, first = segment.first + s.start[b];
             const uint32_t count = s.start[b + 1] - s.start[b];
-            const uint64_t low = segment.base + ((uint64_t)s.unit[b] << segment.shift);
-            const uint64_t units = s.unit[b + 1] - s.unit[b];
+            const uint64_t low = segment.base + ((uint64_t)s.cell[b] << segment.shift);
+            const uint64_t cells = s.cell[b + 1] - s.cell[b];
             starts[b] = first;
             if (count && !run.apart)
-                add_bin(first, count, low, low + (units << segment.shift) - 1);
+                add_bin(first, count, low, low + (cells << segment.shift) - 1);
         }
         __syncthreads();
     }

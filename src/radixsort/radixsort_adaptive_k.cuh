@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting from the top digit when keys are spread so unevenly that buckets of equal ranges
+ * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges
  * are too large.
  *
- * A segment (at first the whole array) is divided into units of equal ranges of words, up to 2^15
- * or 2^10, and their items are counted. Neighbouring units are joined in up to 255 bins of about as
- * many items each, a unit with many items gets a bin for itself, and one pass brings the items
- * into their bins, stably unless keys are alone: the digit of a word is looked up by its unit. Bins
+ * A segment (at first the whole array) is divided into cells of equal ranges of words, up to 2^15
+ * or 2^10, and their items are counted. Neighbouring cells are joined in up to 255 bins of about as
+ * many items each, a cell with many items gets a bin for itself, and one pass brings the items
+ * into their bins, stably unless keys are alone: the digit of a word is looked up by its cell. Bins
  * that a block can sort are left to radixsort_bucket_k.cuh as entries of a list, the others are the
  * segments of the next level. A segment of equal keys is done. So a level costs a read and a pass
  * of what is still too large, and narrows its range by 2^10 or its size by about 15.
@@ -21,19 +21,19 @@
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
+template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     using V = typename Payload<VB>::type;
     static constexpr int groups = radix_tile_groups(sizeof(K), VB);
     static constexpr int tile_items = T / groups * I;
-    static constexpr int first_units = 1 << radix_tuning.bucket_bits;
+    static constexpr int first_cells = 1 << radix_tuning.bucket_bits;
     using G = Group<T / groups>;
     using Policy = PartitionByCells<K, G, tile_items>;
     using Partitions = Partitioner<K, FLOAT, VB, false, T, I, Policy>;
-    using Plan = SpreadPlan<T>;
+    using Plan = AdaptivePlan<T>;
     struct Shared {
         typename Partitions::Tile::OfGroup tile[groups];
         typename Policy::Shared policy[groups];
-        alignas(16) uint8_t first_bins[first_units];
+        alignas(16) uint8_t first_bins[first_cells];
     };
     static constexpr int tile_bytes = sizeof(Shared), plan_bytes = sizeof(typename Plan::Shared);
     static constexpr int shared_bytes = tile_bytes > plan_bytes ? tile_bytes : plan_bytes;
@@ -43,9 +43,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
     GridBarrier barrier;
     uint32_t level, segments, from, to;
 
-    GPI_DEVICE const gpi_radix_spread &list() const
+    GPI_DEVICE const gpi_radix_adaptive &list() const
     {
-        return job.spread;
+        return job.adaptive;
     }
 
     GPI_DEVICE gpi_radix_segment *segment(uint32_t i) const
@@ -64,7 +64,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         return compared_bits(job, job.order.template word<FLOAT>(key));
     }
 
-    /* The whole array, whose units have been counted by radixsort_partition_k.cuh. By one
+    /* The whole array, whose cells have been counted by radixsort_partition_k.cuh. By one
      * thread. */
     GPI_DEVICE void add_first() const
     {
@@ -75,7 +75,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         whole.base = range < 64 ? first >> range << range : 0;
         whole.varying = plan.varying;
         whole.count = (uint32_t)job.n;
-        whole.units = 1u << plan.bits;
+        whole.cells = 1u << plan.bits;
         whole.shift = plan.shift - job.begin;
         *segment(0) = whole;
     }
@@ -96,14 +96,14 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         }
         if (threadIdx.x == 0) {
             job.plan->tiles = done;
-            job.plan->spread_ticket = 0;
+            job.plan->adaptive_ticket = 0;
             job.plan->segments[(level + 1) % 2] = 0;
             job.plan->others = 0;
         }
     }
 
     /* Most often what can be done is done by one pass or by three, which should end in the output.
-     * A unit with most of the items has other words than one, which takes two. */
+     * A cell with most of the items has other words than one, which takes two. */
     GPI_DEVICE uint32_t first_place() const
     {
         const uint32_t *counts = job.bucket_starts();
@@ -123,11 +123,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
                 list().segment_of[first + t] = i;
         }
         if (level > 0)
-            for (uint64_t i = thread; i < (uint64_t)segments * GPI_RADIX_UNITS; i += threads)
+            for (uint64_t i = thread; i < (uint64_t)segments * GPI_RADIX_CELLS; i += threads)
                 list().tables[i] = 0;
     }
 
-    /* Count the units of items [first, first + count) of a segment. */
+    /* Count the cells of items [first, first + count) of a segment. */
     GPI_DEVICE void count_run(uint32_t index, uint64_t first, uint64_t count) const
     {
         uint32_t *table = (uint32_t *)memory;
@@ -135,7 +135,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         const K *keys = job.keys[from];
         const K reference = word(keys[now.first]);
         K varying = 0;
-        for (uint32_t i = threadIdx.x; i < GPI_RADIX_UNITS; i += T)
+        for (uint32_t i = threadIdx.x; i < GPI_RADIX_CELLS; i += T)
             table[i] = 0;
         __syncthreads();
         for_each_key<T>(keys + first, count, 0, 1, [&](K key) {
@@ -145,7 +145,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         });
         __syncthreads();
         uint32_t *counts = SegmentTable(list(), index).counts;
-        for (uint32_t i = threadIdx.x; i < now.units; i += T)
+        for (uint32_t i = threadIdx.x; i < now.cells; i += T)
             if (table[i])
                 atomicAdd(&counts[i], table[i]);
         if (varying)
@@ -178,8 +178,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
                            level,
                            to,
                            job.entries,
-                           job.bucket_most,
-                           radix_spread_large(job.bucket_most),
+                           job.bucket_max,
+                           radix_adaptive_large(job.bucket_max),
                            level + 1 == GPI_RADIX_LEVELS};
         for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
             const gpi_radix_segment now = *segment(i);
@@ -197,7 +197,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
         Shared &shared = *(Shared *)memory;
         auto &tile = shared.tile[G::number()];
         if (level == 0)
-            for (int i = threadIdx.x; i < first_units / 4; i += T)
+            for (int i = threadIdx.x; i < first_cells / 4; i += T)
                 ((uint32_t *)shared.first_bins)[i] = ((const uint32_t *)list().first_bins)[i];
         G::sync();
         if (G::thread() == 0) {
@@ -246,15 +246,15 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Spread {
  * radixsort_bucket_k.cuh, if that is the route. */
 template <class K, bool FLOAT, int VB, int T, int I>
 __global__ void __launch_bounds__(T, 1)
-    radix_spread_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_adaptive_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
     extern __shared__ __align__(16) char memory[];
-    if (job.plan->route != gpi_radix_by_units)
+    if (job.plan->route != gpi_radix_route_adaptive)
         return;
-    using Work = Spread<K, FLOAT, VB, T, I>;
-    Work spread = {job, memory, {&job.plan->spread_arrived, 0}};
+    using Work = AdaptiveKernel<K, FLOAT, VB, T, I>;
+    Work adaptive = {job, memory, {&job.plan->adaptive_arrived, 0}};
     Work::Partitions::init();
-    spread.run();
+    adaptive.run();
 }
 
 } // namespace GPI_SPACE

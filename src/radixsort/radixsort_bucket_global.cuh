@@ -178,10 +178,10 @@ __global__ void __launch_bounds__(T, 2)
 {
     using Large = LargeBucket<K, FLOAT, VB, T>;
     __shared__ typename Large::Shared shared;
-    if (job.plan->route != gpi_radix_by_units)
+    if (job.plan->route != gpi_radix_route_adaptive)
         return;
     for (uint32_t i = blockIdx.x; i < job.plan->large; i += gridDim.x) {
-        const gpi_radix_entry e = job.spread.large[i];
+        const gpi_radix_entry e = job.adaptive.large[i];
         Large::sort({job, shared, e.first, e.count, (K)e.base}, e.from, (int)e.bits);
         __syncthreads();
     }

@@ -14,8 +14,8 @@ namespace GPI_SPACE
 
 /*
  * Grid: a block per bucket; of one block if everything is one bucket of the input. Bucket: at most
- * T x I items, but for a few. After: the output, if the route was one of buckets; if it was by
- * units, but for what radix_large_k does.
+ * T x I items, but for a few. After: the output, if the route was one of buckets; if it was the
+ * adaptive one, all of the output but what radix_large_k writes.
  */
 template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
@@ -32,15 +32,15 @@ __global__ void __launch_bounds__(T, BLOCKS)
     bucket.compared = (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - job.end) >> job.begin << job.begin);
     if (job.bucket_bits) {
         const gpi_radix_plan &plan = *job.plan;
-        if (plan.route == gpi_radix_by_units && blockIdx.x < plan.entries) {
-            const gpi_radix_entry e = job.spread.entries[blockIdx.x];
+        if (plan.route == gpi_radix_route_adaptive && blockIdx.x < plan.entries) {
+            const gpi_radix_entry e = job.adaptive.entries[blockIdx.x];
             first = e.first;
             end = first + e.count;
             from = e.from;
             base = (K)e.base;
             bucket.bits = (int)e.bits;
         } else {
-            if (plan.route != gpi_radix_by_buckets || blockIdx.x >> plan.bits)
+            if (plan.route != gpi_radix_route_buckets || blockIdx.x >> plan.bits)
                 return;
             first = job.bucket_starts()[blockIdx.x];
             end = job.bucket_starts()[blockIdx.x + 1];

@@ -13,18 +13,18 @@
 /* Sorting from the top digit: buckets are found by two partition passes of up to 8 bits. */
 enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 
-/* Sorting from the top digit when buckets of equal ranges would be too large, by levels: units that
+/* Sorting from the top digit when buckets of equal ranges would be too large, by levels: cells that
  * a range is counted by from the second level on, items that a block copies. */
-enum { GPI_RADIX_UNIT_BITS = 10, GPI_RADIX_UNITS = 1 << GPI_RADIX_UNIT_BITS };
+enum { GPI_RADIX_CELL_BITS = 10, GPI_RADIX_CELLS = 1 << GPI_RADIX_CELL_BITS };
 enum { GPI_RADIX_LEVELS = 10, GPI_RADIX_COPIED = 1 << 16 };
 
 enum gpi_radix_place { gpi_radix_in, gpi_radix_tmp, gpi_radix_out };
 
 enum gpi_radix_route {
-    gpi_radix_undecided,
-    gpi_radix_by_passes,
-    gpi_radix_by_buckets,
-    gpi_radix_by_units
+    gpi_radix_route_undecided,
+    gpi_radix_route_lsd,
+    gpi_radix_route_buckets,
+    gpi_radix_route_adaptive
 };
 
 /* What is still too large for a block; see radixsort_adaptive_k.cuh. */
@@ -32,7 +32,7 @@ struct gpi_radix_segment {
     uint64_t base;         /* no word is smaller */
     uint64_t varying;      /* bits in which its words differ */
     uint32_t first, count; /* its items */
-    uint32_t units, shift; /* the unit of a word: (word - base) >> shift */
+    uint32_t cells, shift; /* the cell of a word: (word - base) >> shift */
     uint32_t tile;         /* its first one */
 };
 
@@ -45,11 +45,11 @@ struct gpi_radix_entry {
 };
 
 /* The lists of such a sort. */
-struct gpi_radix_spread {
+struct gpi_radix_adaptive {
     struct gpi_radix_segment *segments[2];   /* of even and odd levels */
-    uint32_t others_most;                    /* segments of a level that need not be ones */
-    uint32_t *tables;                        /* [segment][GPI_RADIX_UNITS] */
-    uint8_t *first_bins;                     /* of the units of the first level */
+    uint32_t others_max;                     /* segments of a level that need not be ones */
+    uint32_t *tables;                        /* [segment][GPI_RADIX_CELLS] */
+    uint8_t *first_bins;                     /* of the cells of the first level */
     uint32_t *segment_of;                    /* [tile] */
     struct gpi_radix_entry *entries, *large; /* of one bucket's size, and the others */
 };
@@ -69,12 +69,12 @@ struct gpi_radix_plan {
     uint32_t tickets[GPI_RADIX_PASSES + 2];
     uint32_t route;
     uint32_t recounted;
-    uint32_t crowded;     /* as far as a sample tells: neither buckets nor units fit */
+    uint32_t skewed;      /* as far as a sample tells: neither buckets nor cells fit */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
-    /* By units: */
-    uint32_t spread_arrived, spread_ticket;
+    /* By cells: */
+    uint32_t adaptive_arrived, adaptive_ticket;
     uint32_t segments[2], others, tiles, entries, large;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
 };

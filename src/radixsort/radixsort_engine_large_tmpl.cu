@@ -12,15 +12,15 @@ namespace
 {
 
 template <int VB>
-gp_status add_spread(gp_context *ctx, const char *function,
-                     const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_adaptive(gp_context *ctx, const char *function,
+                       const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
-    constexpr int T = radix_tuning.tile_threads, I = radix_spread_items_of(sizeof(Key), VB);
-    using Work = Spread<Key, true, VB, T, I>;
+    constexpr int T = radix_tuning.tile_threads, I = radix_adaptive_items_of(sizeof(Key), VB);
+    using Work = AdaptiveKernel<Key, true, VB, T, I>;
     constexpr int shared = Work::shared_bytes;
     static_assert(shared <= radix_tuning.shared_bytes, "a tile must fit");
     static uint64_t allowed;
-    auto kernel = radix_spread_k<Key, true, VB, T, I>;
+    auto kernel = radix_adaptive_k<Key, true, VB, T, I>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
     list.add(launch_cooperative(kernel, (unsigned)ctx->sm_count, T, shared, job));
     return GP_OK;
@@ -48,9 +48,9 @@ gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
     if constexpr (has_floats)
         if (floats)
             GPI_TRY((add_partition<true, VB, items>(ctx, function, job, list)));
-    if constexpr (radix_has_units<Key>(VB))
-        if (job.by_units) {
-            GPI_TRY(add_spread<VB>(ctx, function, job, list));
+    if constexpr (radix_has_adaptive<Key>(VB))
+        if (job.adaptive_allowed) {
+            GPI_TRY(add_adaptive<VB>(ctx, function, job, list));
             add_large<VB>(ctx, job, list);
         }
     return GP_OK;

@@ -46,13 +46,13 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
     job.cursors = s.cursors;
     job.states[0] = s.states[0];
     job.states[1] = s.states[1];
-    job.spread = s.spread;
+    job.adaptive = s.adaptive;
     return job;
 }
 
 template <bool FLOAT, int VB> struct Shapes {
     static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
-    static constexpr int bucket_most = bucket.threads * bucket.items;
+    static constexpr int bucket_max = bucket.threads * bucket.items;
     using Local = Bucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Fine = FineBucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Wide = FineBucket<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
@@ -75,7 +75,7 @@ gp_status add_local(gp_context *ctx, const char *function,
     static uint64_t allowed;
     auto kernel = radix_local_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::local_shared, &allowed));
-    const unsigned blocks = job.by_units ? job.entries : 1u << job.bucket_bits;
+    const unsigned blocks = job.adaptive_allowed ? job.entries : 1u << job.bucket_bits;
     list.add(
         launch_dependent(kernel, is_small(job.n), blocks, b.threads, Shape::local_shared, job));
     return GP_OK;
@@ -104,11 +104,11 @@ gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K>
     return GP_OK;
 }
 
-static void set_bucket_bits(RadixKeys<Key> &job, uint64_t bucket_most, size_t value_bytes)
+static void set_bucket_bits(RadixKeys<Key> &job, uint64_t bucket_max, size_t value_bytes)
 {
     constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
-    job.bucket_bits = bucket_bits_of(job.n, bucket_most, value_bytes);
-    job.few_bits = few_bits_of(job.n, bucket_most);
+    job.bucket_bits = bucket_bits_of(job.n, bucket_max, value_bytes);
+    job.few_bits = few_bits_of(job.n, bucket_max);
     job.few_below = word_bits - position_bits_of(job.n, job.few_bits);
 }
 
@@ -132,15 +132,15 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args);
     LaunchList list;
     const bool buckets = VB > 0 || args->exact; /* the first pass of keys alone is not stable */
-    if (buckets && args->n <= Shape::bucket_most) {
+    if (buckets && args->n <= Shape::bucket_max) {
         GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
         return list.queue(ctx, function);
     }
     if (radix_has_buckets<Key> && buckets && job.end - job.begin > 8)
-        set_bucket_bits(job, Shape::bucket_most, VB);
-    job.bucket_most = Shape::bucket_most;
-    job.by_units = job.bucket_bits && may_go_by_units(args->n, VB);
-    job.units_even = radix_units_even(VB);
+        set_bucket_bits(job, Shape::bucket_max, VB);
+    job.bucket_max = Shape::bucket_max;
+    job.adaptive_allowed = job.bucket_bits && may_be_adaptive(args->n, VB);
+    job.cells_even = radix_cells_even(VB);
     job.entries = blocks_of(job.bucket_bits);
     list.add(launch_zeros(args->scratch, scratch_of(nullptr, args->n, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)

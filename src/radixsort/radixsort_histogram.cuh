@@ -167,7 +167,7 @@ __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shar
         number++;
     }
     job.plan->result = from;
-    job.plan->route = gpi_radix_by_passes;
+    job.plan->route = gpi_radix_route_lsd;
 }
 
 /* ---- buckets by the top bits ---- */
@@ -266,9 +266,9 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
                                          uint64_t one_in)
 {
     const uint32_t sample = (uint32_t)(job.n / one_in);
-    __shared__ uint32_t crowd, most;
+    __shared__ uint32_t hot, most;
     if (threadIdx.x == 0)
-        crowd = most = 0;
+        hot = most = 0;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
         uint32_t count[plan_batch];
@@ -277,15 +277,15 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
             count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
 #pragma unroll
         for (uint32_t j = 0; j < plan_batch; j++) {
-            if (count[j] > sample / (radix_tuning.units_few * 5 / 4))
-                atomicAdd(&crowd, count[j]);
-            if (count[j] > sample * 2 / job.units_even)
+            if (count[j] > sample / (radix_tuning.cells_few * 5 / 4))
+                atomicAdd(&hot, count[j]);
+            if (count[j] > sample * 2 / job.cells_even)
                 atomicMax(&most, count[j]);
         }
     }
     __syncthreads();
     if (threadIdx.x == 0)
-        job.plan->crowded = most > 0 && crowd < sample - sample / (radix_tuning.units_rest / 2);
+        job.plan->skewed = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
 }
 
 /*
@@ -301,47 +301,47 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const uint32_t rows = (size + 31) / 32, run = (rows + warps - 1) / warps * 32;
     const uint32_t begin = warp * run < size ? warp * run : size;
     const uint32_t end = begin + run < size ? begin + run : size;
-    uint32_t sum = 0, most = 0, excess = 0, crowd = 0;
+    uint32_t sum = 0, most = 0, excess = 0, hot = 0;
     for (uint32_t i = begin; i < end; i += 32) {
         const uint32_t count = i + lane_id() < size ? counts[i + lane_id()] : 0;
         sum += count;
         most = count > most ? count : most;
-        excess += count > job.bucket_most ? count : 0;
-        crowd += count > job.n / radix_tuning.units_few ? count : 0;
+        excess += count > job.bucket_max ? count : 0;
+        hot += count > job.n / radix_tuning.cells_few ? count : 0;
     }
 #pragma unroll
     for (int d = 16; d; d >>= 1) {
         const uint32_t other = __shfl_xor_sync(all_lanes, most, d);
         sum += __shfl_xor_sync(all_lanes, sum, d);
         excess += __shfl_xor_sync(all_lanes, excess, d);
-        crowd += __shfl_xor_sync(all_lanes, crowd, d);
+        hot += __shfl_xor_sync(all_lanes, hot, d);
         most = other > most ? other : most;
     }
     if (lane_id() == 0) {
         shared[warp] = sum;
         shared[32 + warp] = most;
         shared[64 + warp] = excess;
-        shared[96 + warp] = crowd;
+        shared[96 + warp] = hot;
     }
     __syncthreads();
     uint32_t at = 0;
-    excess = crowd = 0;
+    excess = hot = 0;
     for (uint32_t w = 0; w < warps; w++) {
         at += w < warp ? shared[w] : 0;
         excess += shared[64 + w];
-        crowd += shared[96 + w];
+        hot += shared[96 + w];
         most = shared[32 + w] > most ? shared[32 + w] : most;
     }
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits = sorted || job.large_fit(most, excess);
-    const bool few = crowd >= job.n - job.n / radix_tuning.units_rest;
+    const bool few = hot >= job.n - job.n / radix_tuning.cells_rest;
     const bool even =
-        most < job.n / job.units_even && varying_digits(job) >= radix_tuning.units_digits;
-    const bool by_units = job.by_units && (few || even);
+        most < job.n / job.cells_even && varying_digits(job) >= radix_tuning.cells_digits;
+    const bool adaptive_allowed = job.adaptive_allowed && (few || even);
     if (threadIdx.x == 0) {
-        job.plan->route = fits       ? gpi_radix_by_buckets
-                          : by_units ? gpi_radix_by_units
-                                     : gpi_radix_by_passes;
+        job.plan->route = fits               ? gpi_radix_route_buckets
+                          : adaptive_allowed ? gpi_radix_route_adaptive
+                                             : gpi_radix_route_lsd;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;

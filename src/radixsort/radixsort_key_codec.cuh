@@ -24,8 +24,8 @@ constexpr int radix_bits = 8, radix_bins = 256;
 /* Keys of 1 and 2 bytes take two passes at most, and no buckets. */
 template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
 
-/* Such sorts are worth kernels of their own if keys are spread unevenly. */
-template <class K> constexpr bool radix_has_units(size_t value_bytes)
+/* Such sorts have kernels of their own for uneven distributions of keys. */
+template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 {
     return radix_has_buckets<K> && value_bytes <= 4;
 }
@@ -165,26 +165,26 @@ template <class K> struct RadixKeys {
     int bucket_bits; /* 0: by passes only */
     int few_bits;    /* enough if no more than few_below bits vary below them */
     int few_below;
-    uint32_t bucket_most;
+    uint32_t bucket_max;
     bool in_place;
     bool keys_wanted; /* or the last pass leaves them out */
     gpi_radix_plan *plan;
-    uint64_t *starts;    /* where each bin of a pass starts: [pass][bin] */
-    uint32_t *buckets;   /* counts, then where each bucket starts; 2^bucket_bits + 1 */
-    uint32_t *recount;   /* the same for a narrower range of bits */
-    uint32_t *cursors;   /* of the bins of a pass whose items may come in any order */
-    void *states[2];     /* of the tiles of even and odd passes: [tile][bin] */
-    bool by_units;       /* the route if buckets do not fit, */
-    uint32_t units_even; /* and no unit holds one item in so many */
-    uint32_t entries;    /* blocks for entries of a bucket's size */
-    gpi_radix_spread spread;
+    uint64_t *starts;      /* where each bin of a pass starts: [pass][bin] */
+    uint32_t *buckets;     /* counts, then where each bucket starts; 2^bucket_bits + 1 */
+    uint32_t *recount;     /* the same for a narrower range of bits */
+    uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
+    void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
+    bool adaptive_allowed; /* the route if buckets do not fit, */
+    uint32_t cells_even;   /* and no cell holds one item in so many */
+    uint32_t entries;      /* blocks for entries of a bucket's size */
+    gpi_radix_adaptive adaptive;
 
     /* Whether buckets too large for shared memory can be sorted each by one block: the largest has
      * most items, all of them excess. */
     GPI_DEVICE bool large_fit(uint32_t most, uint32_t excess) const
     {
-        const uint64_t share = n / radix_tuning.large_share, twice = 2 * (uint64_t)bucket_most;
-        return most <= bucket_most ||
+        const uint64_t share = n / radix_tuning.large_share, twice = 2 * (uint64_t)bucket_max;
+        return most <= bucket_max ||
                (most <= (share > twice ? share : twice) && excess < n / radix_tuning.large_excess);
     }
 

@@ -12,8 +12,8 @@
  * too large for that; a few such buckets are for radixsort_bucket_global.cuh. A digit that is the
  * same in all keys needs no pass.
  *
- * By units, if nearly all keys are in a few buckets or many are only somewhat too large: the counts
- * are left to radixsort_adaptive_k.cuh, and nothing is partitioned here.
+ * Adaptively, if nearly all keys are in a few buckets or many are only somewhat too large: the
+ * counts are left to radixsort_adaptive_k.cuh, and nothing is partitioned here.
  */
 #pragma once
 
@@ -86,7 +86,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
         barrier.wait();
         for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
             job.recount[i] = 0;
-        return !job.plan->crowded;
+        return !job.plan->skewed;
     }
 
     /* Counts of 2^bits buckets from those of 2^more as many. */
@@ -126,7 +126,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
         if (blockIdx.x == 0)
             plan_buckets<T, K>(job, t.shift, t.bits, counts, Buckets::Tile::items, table);
         barrier.wait();
-        return job.plan->route == gpi_radix_by_buckets;
+        return job.plan->route == gpi_radix_route_buckets;
     }
 
     /* Partition pass number step of those into buckets. */
@@ -245,7 +245,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
 };
 
 /* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. After: the sorted
- * array, or the buckets and route gpi_radix_by_buckets. */
+ * array, or the buckets and route gpi_radix_route_buckets. */
 template <class K, bool FLOAT, int VB, int T, int I>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(T, 1)
                 job.template clear_states<T>(kernel.tiles());
             buckets = kernel.count_buckets_of_top();
         }
-        if (job.plan->route == gpi_radix_by_units)
+        if (job.plan->route == gpi_radix_route_adaptive)
             return;
         if (buckets)
             kernel.template partitions<typename Work::Buckets>(true);

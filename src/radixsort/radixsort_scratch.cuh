@@ -15,26 +15,26 @@ struct Scratch {
     uint64_t *starts;
     uint32_t *buckets, *recount, *cursors;
     void *states[2];
-    gpi_radix_spread spread;
+    gpi_radix_adaptive adaptive;
     size_t zeroed, bytes;
 };
 
 /* Items that a bucket should have at most on the average: of uniform keys buckets vary by the root
  * of their size. */
-static uint64_t bucket_mean_most(uint64_t bucket_most)
+static uint64_t bucket_mean_max(uint64_t bucket_max)
 {
-    return bucket_most - bucket_most / 16;
+    return bucket_max - bucket_max / 16;
 }
 
 /* Buckets for n items as large as shared memory allows, or 0 if there cannot be enough of them. */
-static int few_bits_of(uint64_t n, uint64_t bucket_most)
+static int few_bits_of(uint64_t n, uint64_t bucket_max)
 {
     int bits = radix_tuning.bucket_bits_min;
     while (bits < radix_tuning.bucket_bits &&
            (n >> bits > radix_tuning.bucket_items ||
             (bits < radix_bits && n >> bits > radix_tuning.bucket_items_small)))
         bits++;
-    return n >> bits > bucket_mean_most(bucket_most) ? 0 : bits;
+    return n >> bits > bucket_mean_max(bucket_max) ? 0 : bits;
 }
 
 /* Bits of an item's position in such a bucket, which is somewhat larger than the mean. */
@@ -49,12 +49,12 @@ static int position_bits_of(uint64_t n, int bits)
 
 /* Buckets for n items of which all lower bits may vary: these and a position are to fit a word, so
  * that one count sorts a bucket, or the items are to be so few that words can be wide. */
-static int bucket_bits_of(uint64_t n, uint64_t bucket_most, size_t value_bytes)
+static int bucket_bits_of(uint64_t n, uint64_t bucket_max, size_t value_bytes)
 {
     const int threads = radix_bucket_shape(sizeof(Key), (int)value_bytes).threads;
-    const uint64_t wide_mean = bucket_mean_most((uint64_t)threads * radix_tuning.wide_items);
+    const uint64_t wide_mean = bucket_mean_max((uint64_t)threads * radix_tuning.wide_items);
     const uint64_t enough = sizeof(Key) == 8 ? 2 * radix_tuning.bucket_items_small - 1 : wide_mean;
-    int bits = few_bits_of(n, bucket_most);
+    int bits = few_bits_of(n, bucket_max);
     if (value_bytes && bits && n >= radix_position_items(sizeof(Key)))
         while (bits < radix_tuning.bucket_bits && bits < position_bits_of(n, bits) &&
                n >> bits > enough)
@@ -75,48 +75,48 @@ static uint64_t tiles_of(uint64_t n, size_t value_bytes)
     return small > large ? small : large;
 }
 
-/* Sorts that go by units if buckets do not fit. */
-static bool may_go_by_units(uint64_t n, size_t value_bytes)
+/* Sorts that are partitioned adaptively if buckets do not fit. */
+static bool may_be_adaptive(uint64_t n, size_t value_bytes)
 {
-    return radix_has_units<Key>(value_bytes) && n >= radix_tuning.spread_items;
+    return radix_has_adaptive<Key>(value_bytes) && n >= radix_tuning.adaptive_items;
 }
 
-static uint64_t spread_tiles(uint64_t n, size_t value_bytes)
+static uint64_t adaptive_tiles(uint64_t n, size_t value_bytes)
 {
-    const int items = radix_spread_items_of(sizeof(Key), (int)value_bytes);
+    const int items = radix_adaptive_items_of(sizeof(Key), (int)value_bytes);
     const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
     return n / ((uint64_t)radix_tuning.tile_threads / groups * items) + 1;
 }
 
-static uint64_t bucket_most_of(size_t value_bytes)
+static uint64_t bucket_max_of(size_t value_bytes)
 {
     const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
     return (uint64_t)bucket.threads * bucket.items;
 }
 
 /* The most segments of a level that have to be ones, */
-static uint64_t segments_of(uint64_t n, uint64_t bucket_most)
+static uint64_t segments_of(uint64_t n, uint64_t bucket_max)
 {
-    return n / radix_spread_large((uint32_t)bucket_most) + 1;
+    return n / radix_adaptive_large((uint32_t)bucket_max) + 1;
 }
 
 /* and with as many others. */
 static uint64_t all_segments_of(uint64_t n, size_t value_bytes)
 {
-    return 2 * segments_of(n, bucket_most_of(value_bytes));
+    return 2 * segments_of(n, bucket_max_of(value_bytes));
 }
 
 /*
- * An entry is a bin that is not a segment of the next level. Those of no heavy unit: two for what
- * fits a bucket, of all items once. Heavy units have a sixteenth of what a segment that has to be
- * one has at least, and two bins beside them. A heavy unit that is a segment again, at each level,
- * has two too.
+ * An entry is a bin that is not a segment of the next level. Those of cells that are not hot: two
+ * for what fits a bucket, of all items once. Hot cells have a sixteenth of what a segment that has
+ * to be one has at least, and two bins beside them. A hot cell that is a segment again, at each
+ * level, has two too.
  */
-static uint64_t entries_of(uint64_t n, uint64_t bucket_most)
+static uint64_t entries_of(uint64_t n, uint64_t bucket_max)
 {
     const uint64_t levels = sizeof(Key) == 8 ? GPI_RADIX_LEVELS : 4; /* of 15 and 10 bits */
-    const uint64_t around = 3 * radix_tuning.spread_heavy + 2 * 3 * levels;
-    return around * segments_of(n, bucket_most) + 5 * n / bucket_most + n / GPI_RADIX_COPIED;
+    const uint64_t around = 3 * radix_tuning.hot_share + 2 * 3 * levels;
+    return around * segments_of(n, bucket_max) + 5 * n / bucket_max + n / GPI_RADIX_COPIED;
 }
 
 /* Blocks that sort buckets, with some more for the entries of a list. */
@@ -126,22 +126,22 @@ static uint32_t blocks_of(int bucket_bits)
 }
 
 /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
-static uint64_t spread_items(uint64_t n, size_t value_bytes)
+static uint64_t adaptive_items(uint64_t n, size_t value_bytes)
 {
-    const uint64_t mean = bucket_mean_most(bucket_most_of(value_bytes));
+    const uint64_t mean = bucket_mean_max(bucket_max_of(value_bytes));
     const uint64_t most = ((mean + 1) << radix_tuning.bucket_bits) - 1;
     return n < most ? n : most;
 }
 
-template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_bytes, F take)
+template <class F> static gpi_radix_adaptive adaptive_of(uint64_t n, size_t value_bytes, F take)
 {
-    const uint64_t most = bucket_most_of(value_bytes), segments = all_segments_of(n, value_bytes);
-    gpi_radix_spread s = {};
-    s.others_most = (uint32_t)segments_of(n, most);
+    const uint64_t most = bucket_max_of(value_bytes), segments = all_segments_of(n, value_bytes);
+    gpi_radix_adaptive s = {};
+    s.others_max = (uint32_t)segments_of(n, most);
     for (int i = 0; i < 2; i++)
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
     s.first_bins = (uint8_t *)take(1 << radix_tuning.bucket_bits);
-    s.segment_of = (uint32_t *)take((spread_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
+    s.segment_of = (uint32_t *)take((adaptive_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
     s.entries = (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most, value_bytes)) *
                                         sizeof(gpi_radix_entry));
     s.large = (gpi_radix_entry *)take(entries_of(n, most) * sizeof(gpi_radix_entry));
@@ -149,15 +149,15 @@ template <class F> static gpi_radix_spread spread_of(uint64_t n, size_t value_by
 }
 
 /* The most tiles of a level of such a sort, which has part ones in each segment. */
-static uint64_t spread_rows(uint64_t n, size_t value_bytes)
+static uint64_t adaptive_rows(uint64_t n, size_t value_bytes)
 {
-    return spread_tiles(n, value_bytes) + all_segments_of(n, value_bytes);
+    return adaptive_tiles(n, value_bytes) + all_segments_of(n, value_bytes);
 }
 
 /* Where such a sort has its tables, others have the states of every second pass. */
-static uint64_t spread_tables_bytes(uint64_t n, size_t value_bytes)
+static uint64_t adaptive_tables_bytes(uint64_t n, size_t value_bytes)
 {
-    return all_segments_of(n, value_bytes) * GPI_RADIX_UNITS * sizeof(uint32_t);
+    return all_segments_of(n, value_bytes) * GPI_RADIX_CELLS * sizeof(uint32_t);
 }
 
 static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
@@ -171,13 +171,13 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
         at += gpi_piece(bytes);
         return piece;
     };
-    const bool units = may_go_by_units(n, value_bytes);
+    const bool cells = may_be_adaptive(n, value_bytes);
     const uint64_t rows = tiles_of(n, value_bytes) + GPI_RADIX_SEGMENTS;
-    const uint64_t of_units = spread_items(n, value_bytes);
-    const uint64_t more = units ? spread_rows(of_units, value_bytes) : 0;
+    const uint64_t of_adaptive = adaptive_items(n, value_bytes);
+    const uint64_t more = cells ? adaptive_rows(of_adaptive, value_bytes) : 0;
     const size_t row =
         radix_bins * (n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t));
-    const size_t tables = units ? spread_tables_bytes(of_units, value_bytes) : 0;
+    const size_t tables = cells ? adaptive_tables_bytes(of_adaptive, value_bytes) : 0;
     const int table_bits = is_small(n) ? radix_bits : radix_tuning.bucket_bits;
     const size_t table = ((1 << table_bits) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
     s.plan = (gpi_radix_plan *)take(sizeof(gpi_radix_plan));
@@ -188,9 +188,9 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     s.cursors = (uint32_t *)take(table);
     s.states[0] = take((rows > more ? rows : more) * row);
     s.states[1] = take(rows * row > tables ? rows * row : tables);
-    if (units) {
-        s.spread = spread_of(of_units, value_bytes, take);
-        s.spread.tables = (uint32_t *)s.states[1];
+    if (cells) {
+        s.adaptive = adaptive_of(of_adaptive, value_bytes, take);
+        s.adaptive.tables = (uint32_t *)s.states[1];
     }
     s.bytes = at;
     return s;

@@ -162,10 +162,11 @@ GPI_DEVICE uint32_t lanes_with(uint32_t d)
 }
 
 /*
- * Ranks of a warp's items among those of their digit, row by row, with returned additions:
- * digit(i) tells the digit of row i, once, set(i, rank) takes its rank. Where a digit crowds, an
- * addition would serve its lanes one after the other: then it and perhaps a second one are counted
- * by ballots. All lanes add all the same, somewhere: no row waits behind a branch.
+ * Ranks of a warp's items among those of their digit, row by row, by atomic additions that return
+ * the rank. digit(i) returns the digit of row i and is called once per row; set(i, rank) stores its
+ * rank. An addition serves lanes with the same digit one after the other: a hot digit, and perhaps
+ * a second one, are counted by ballots instead. All lanes execute the addition in either case, so
+ * that no row waits behind a branch.
  */
 template <int I, class D, class S> struct WarpRanks {
     uint32_t *counts, *uncounted;
@@ -181,9 +182,9 @@ template <int I, class D, class S> struct WarpRanks {
             most = atomicAdd(&counts[d], 1u);
             set(i, most);
         }
-        const uint32_t crowd = __ballot_sync(all_lanes, most >= radix_tuning.crowd_max);
-        if (crowd) {
-            rank_crowds(__shfl_sync(all_lanes, d, __ffs(crowd) - 1), d, most);
+        const uint32_t hot = __ballot_sync(all_lanes, most >= radix_tuning.hot_max);
+        if (hot) {
+            rank_hot(__shfl_sync(all_lanes, d, __ffs(hot) - 1), d, most);
             return;
         }
 #pragma unroll
@@ -193,10 +194,10 @@ template <int I, class D, class S> struct WarpRanks {
 
   private:
     /* d, most: the lane's digit and rank in the row before. */
-    GPI_DEVICE void rank_crowds(uint32_t first, uint32_t d, uint32_t most)
+    GPI_DEVICE void rank_hot(uint32_t first, uint32_t d, uint32_t most)
     {
         const uint32_t more =
-            __ballot_sync(all_lanes, most >= radix_tuning.crowd_max / 2 && d != first);
+            __ballot_sync(all_lanes, most >= radix_tuning.hot_max / 2 && d != first);
         const uint32_t second =
             more ? __shfl_sync(all_lanes, d, __ffs(more) - 1) : (uint32_t)radix_bins;
         const uint32_t below = (1u << lane_id()) - 1;
@@ -208,11 +209,11 @@ template <int I, class D, class S> struct WarpRanks {
             d = digit(i);
             const uint32_t a = __ballot_sync(all_lanes, d == first);
             const uint32_t b = __ballot_sync(all_lanes, d == second);
-            const bool crowds = d == first || d == second;
-            const uint32_t other = atomicAdd(crowds ? uncounted : &counts[d], 1u);
+            const bool is_hot = d == first || d == second;
+            const uint32_t other = atomicAdd(is_hot ? uncounted : &counts[d], 1u);
             const uint32_t among =
                 d == first ? firsts + __popc(a & below) : seconds + __popc(b & below);
-            set(i, crowds ? among : other);
+            set(i, is_hot ? among : other);
             firsts += __popc(a);
             seconds += __popc(b);
         }

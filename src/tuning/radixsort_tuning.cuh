@@ -16,39 +16,44 @@ struct RadixTuning {
     int tile_threads, groups_max;
     int batch_rows; /* rows of a tile that a warp reads or writes at once */
 
-    /* A digit is hot if a warp counts more than crowd_max items of it in its first probe_rows rows
-     * of 32. */
-    int probe_rows, crowd_max;
+    /* A digit is hot for a warp if, in the last of the warp's first probe_rows rows of 32 keys, a
+     * key has the rank hot_max or more among those of its digit. */
+    int probe_rows, hot_max;
 
     int look_back_bytes; /* of states of earlier tiles that a look-back reads at once */
 
-    /* Below small_items tiles are small, so that all multiprocessors have one. A launch has a block
-     * for every block_items items: blocks without work only make others wait. */
+    /* Below small_items items tiles are small, so that all multiprocessors have one. There is a
+     * block for every block_items items: blocks without work delay the others at barriers. */
     uint64_t small_items, block_items;
 
-    uint64_t narrow_items; /* from so many items on, states of tiles have 64 bits instead of 32 */
+    /* Tile states have 32 bits below narrow_items items, otherwise 64. */
+    uint64_t narrow_items;
 
-    /* Bits that number the buckets, at most and at least: the counters lie in shared memory. Bits
-     * by which one count sorts a bucket. Mean items of a bucket, and where there are few buckets:
-     * with one per block they have to suffice for all multiprocessors. */
+    /* Buckets: bits of the histogram in shared memory that finds them, at most and at least; bits
+     * of the histogram that sorts one; mean items of a bucket, and the same for small sorts, where
+     * one bucket per block has to give work to all multiprocessors. */
     int bucket_bits, bucket_bits_min, fine_bits;
     int bucket_items, bucket_items_small;
-    int wide_items; /* 64-bit words a thread, where key and position do not fit 32 bits */
+    int wide_items; /* items per thread where a key of 4 bytes and a position take 8 bytes */
 
-    uint64_t counted_items; /* 16-bit keys alone are counted from so many on; below, passes win */
+    /* Keys of 16 bits alone are counted from counted_items items on: below, the table costs more
+     * than partition passes. */
+    uint64_t counted_items;
 
-    /* Limits for oversized buckets, which a block sorts through memory: at most n / large_share
-     * items in any one (or twice what shared memory holds), n / large_excess in all. */
+    /* Buckets larger than shared memory that one block may sort through memory: 1/large_share of
+     * the items in the largest (or twice the size of a bucket), 1/large_excess in all of them. */
     uint64_t large_share, large_excess;
 
-    /* Adaptive partitioning, from spread_items items on. It pays if all but n / units_rest items
-     * lie in units of at least n / units_few, or if no unit holds n / radix_units_even() items and
-     * units_digits digits vary. A unit above 1 / spread_heavy of its segment gets its own bin. */
-    uint64_t spread_items, spread_heavy, units_few, units_rest;
-    int units_digits;
+    /* Skewed keys are partitioned adaptively from adaptive_items items on. What has more items than
+     * a block should sort through memory is partitioned once more; a cell with more than
+     * 1/hot_share of the items of its segment gets a bin of its own. This route is taken if cells
+     * with more than 1/cells_few of the items hold all but 1/cells_rest of them, or if no cell
+     * holds 1/radix_cells_even() and cells_digits digits vary; otherwise LSD passes are faster. */
+    uint64_t adaptive_items, hot_share, cells_few, cells_rest;
+    int cells_digits;
 
-    /* From sampled_items items on, one key in sample_bits is sampled for the bits that vary, and
-     * one in sample_counts for the sizes of buckets. */
+    /* From sampled_items items on a sample is taken first: one item in sample_bits for the bits
+     * that vary, one in sample_counts for the counts of buckets. */
     uint64_t sampled_items, sample_bits, sample_counts;
 };
 
@@ -62,7 +67,7 @@ constexpr RadixTuning radix_sm75()
     RadixTuning t = {};
     t.least_sm = 75, t.shared_bytes = 64 * 1024;
     t.tile_threads = 512, t.groups_max = 2, t.batch_rows = 8;
-    t.probe_rows = 4, t.crowd_max = 20;
+    t.probe_rows = 4, t.hot_max = 20;
     t.look_back_bytes = 32;
     t.small_items = 2 << 20, t.block_items = 2048;
 #ifdef GPI_FAULT /* a build that tests faults has arrays on both sides */
@@ -74,8 +79,8 @@ constexpr RadixTuning radix_sm75()
     t.bucket_items = 8192, t.bucket_items_small = 2048, t.wide_items = 10;
     t.counted_items = 4 << 20;
     t.large_share = 1024, t.large_excess = 16;
-    t.spread_items = 4 << 20, t.spread_heavy = 16, t.units_few = 8, t.units_rest = 16;
-    t.units_digits = 4;
+    t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
+    t.cells_digits = 4;
     t.sampled_items = 64 << 20, t.sample_bits = 1024, t.sample_counts = 256;
     return t;
 }
@@ -146,8 +151,8 @@ constexpr int radix_partition_items(int key_bytes, int value_bytes, int items)
     return value_bytes || items < most ? items : most;
 }
 
-/* The same beside a table of the bins of units. */
-constexpr int radix_spread_items_of(int key_bytes, int value_bytes)
+/* The same beside a table of the bins of cells. */
+constexpr int radix_adaptive_items_of(int key_bytes, int value_bytes)
 {
     int fit = radix_tile_fit(key_bytes, value_bytes, (1 << radix_tuning.bucket_bits) + 4 * 1024);
     int most = value_bytes ? 48 : radix_partition_items(key_bytes, 0, 48);
@@ -172,24 +177,24 @@ constexpr int radix_bucket_bytes(int items, int key_bytes, int value_bytes)
 
 constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
 {
-    int items = 18, blocks_most = value_bytes ? 2 : 3;
-    if (blocks_most > gpu.threads / 512)
-        blocks_most = gpu.threads / 512;
+    int items = 18, blocks_max = value_bytes ? 2 : 3;
+    if (blocks_max > gpu.threads / 512)
+        blocks_max = gpu.threads / 512;
     while (radix_bucket_bytes(items, key_bytes, value_bytes) > radix_tuning.shared_bytes)
         items -= 2;
     int blocks = radix_tuning.shared_bytes / radix_bucket_bytes(items, key_bytes, value_bytes);
-    return {512, items, blocks < blocks_most ? blocks : blocks_most};
+    return {512, items, blocks < blocks_max ? blocks : blocks_max};
 }
 
 /* Units are even if none holds one in so many. */
-constexpr uint32_t radix_units_even(int value_bytes)
+constexpr uint32_t radix_cells_even(int value_bytes)
 {
     return value_bytes ? 400 : 32;
 }
 
-__host__ __device__ constexpr uint32_t radix_spread_large(uint32_t bucket_most)
+__host__ __device__ constexpr uint32_t radix_adaptive_large(uint32_t bucket_max)
 {
-    return bucket_most * 6;
+    return bucket_max * 6;
 }
 
 /* Pairs have smaller buckets from so many on, if that lets one count sort them. */
