@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tile on its way from global to shared memory, without a stop in registers and without a
- * thread that waits for it.
+ * A tile that is copied asynchronously from global to shared memory: not through registers, and no
+ * thread waits for it before it needs the items.
  */
 #pragma once
 
@@ -24,13 +24,14 @@ template <class X, int ITEMS> struct Stage {
 
 #if GPI_SM >= 90
 
-/* Items that go to a stage: whole units of 16 bytes by a bulk copy, those before and after by the
- * lanes of a warp, so that nothing outside of the items is read. All in bytes of the stage. */
-template <class X> struct Piece {
+/* Items of an array on their way to a stage: whole 16-byte units by a bulk copy, the ends before
+ * and after them by the lanes of a warp, so that nothing outside of the items is read. Offsets are
+ * bytes in the stage. */
+template <class X> struct BulkSpan {
     const char *from;
     uint32_t first, begin, end, last;
 
-    GPI_DEVICE Piece(const X *items, int count)
+    GPI_DEVICE BulkSpan(const X *items, int count)
     {
         first = (uint32_t)((uintptr_t)items % 16);
         last = first + count * (uint32_t)sizeof(X);
@@ -61,28 +62,28 @@ template <class X> struct Piece {
             bulk_prefetch(from + begin, end - begin);
     }
 
-    GPI_DEVICE void copy_bulk(void *stage, uint64_t *landed) const
+    GPI_DEVICE void copy_bulk(void *stage, uint64_t *arrived) const
     {
         if (end > begin)
-            bulk_load((char *)stage + begin, from + begin, end - begin, landed);
+            bulk_load((char *)stage + begin, from + begin, end - begin, arrived);
     }
 };
 
-/* What the threads of a group wait for until a tile has landed, of all passes of a kernel:
- * racecheck takes barriers that are made anew for ones that nobody has waited for. */
-struct Landing {
+/* Barriers on which the threads of a group wait until a tile is in shared memory. They serve all
+ * passes of a kernel: racecheck reports barriers that are initialized again without a wait. */
+struct AsyncBarriers {
     uint64_t keys, values;
-    uint32_t parity; /* of the tiles that have landed, between passes */
+    uint32_t parity; /* of the tiles loaded so far, between passes */
 };
 
 /* The keys and values of a group's tile; keys come first, as they are needed first. */
-template <class G, class K, class V, int ITEMS> struct TileStage {
+template <class G, class K, class V, int ITEMS> struct AsyncTile {
     Stage<K, ITEMS> keys;
     Stage<V, ITEMS> values;
 
-    static GPI_DEVICE Landing &landing()
+    static GPI_DEVICE AsyncBarriers &barriers()
     {
-        __shared__ Landing of[radix_tuning.groups_max];
+        __shared__ AsyncBarriers of[radix_tuning.groups_max];
         return of[G::number()];
     }
 
@@ -91,32 +92,32 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
     {
         if (G::thread() > 0)
             return;
-        barrier_init(&landing().keys, 32); /* each lane, for what it copied itself */
-        barrier_init(&landing().values, 32);
+        barrier_init(&barriers().keys, 32); /* each lane, for what it copied itself */
+        barrier_init(&barriers().values, 32);
         barrier_init_done();
-        landing().parity = 0;
+        barriers().parity = 0;
     }
 
-    /* Before a pass, whose tiles others have written, and whose stage was used for something else;
-     * returns the parity of the next to land. */
+    /* Before a pass: other threads have written its tiles, and its stage had another use. Returns
+     * the parity of the next tile. */
     static GPI_DEVICE uint32_t begin()
     {
         bulk_follows();
-        return landing().parity;
+        return barriers().parity;
     }
 
     /* By one thread, after a pass. */
     static GPI_DEVICE void end(uint32_t parity)
     {
-        landing().parity = parity;
+        barriers().parity = parity;
     }
 
     /* By one thread: what will be loaded. */
     static GPI_DEVICE void prefetch(const K *key, const V *value, int count)
     {
-        Piece<K>(key, count).prefetch();
+        BulkSpan<K>(key, count).prefetch();
         if (value)
-            Piece<V>(value, count).prefetch();
+            BulkSpan<V>(value, count).prefetch();
     }
 
     /* Every thread of the group calls, none reads the stage any more. without values: NULL. */
@@ -124,39 +125,40 @@ template <class G, class K, class V, int ITEMS> struct TileStage {
     {
         if (G::thread() >= 32)
             return;
-        copy(Piece<K>(key, count), keys.item, &landing().keys);
-        copy(Piece<V>(value, value ? count : 0), values.item, &landing().values);
+        copy(BulkSpan<K>(key, count), keys.item, &barriers().keys);
+        copy(BulkSpan<V>(value, value ? count : 0), values.item, &barriers().values);
         __syncwarp();
     }
 
-    /* parity: whether an odd number of tiles has landed before. */
+    /* parity: whether an odd number of tiles was loaded before. */
     GPI_DEVICE void wait_keys(uint32_t parity)
     {
-        barrier_wait(&landing().keys, parity);
+        barrier_wait(&barriers().keys, parity);
     }
 
     GPI_DEVICE void wait_values(uint32_t parity)
     {
-        barrier_wait(&landing().values, parity);
+        barrier_wait(&barriers().values, parity);
     }
 
   private:
     /* By a warp. */
-    template <class X> static GPI_DEVICE void copy(const Piece<X> &piece, X *to, uint64_t *landed)
+    template <class X>
+    static GPI_DEVICE void copy(const BulkSpan<X> &span, X *to, uint64_t *arrived)
     {
         if (lane_id() == 0) {
-            barrier_expect(landed, piece.bulk_bytes());
-            piece.copy_bulk(to, landed);
+            barrier_expect(arrived, span.bulk_bytes());
+            span.copy_bulk(to, arrived);
         } else {
-            piece.copy_ends(to);
-            barrier_arrive(landed);
+            span.copy_ends(to);
+            barrier_arrive(arrived);
         }
     }
 };
 
 #else
 
-template <class G, class K, class V, int ITEMS> struct TileStage {
+template <class G, class K, class V, int ITEMS> struct AsyncTile {
     Stage<K, ITEMS> keys;
     Stage<V, ITEMS> values;
 

@@ -28,29 +28,30 @@ template <class K>
 using RadixWord = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
 
 /* The keys of a bucket in a block's registers. Bits [low, high) vary. */
-template <class Word, int I> struct FineKeys {
+template <class Word, int I> struct BucketKeys {
     Word word[I], same; /* same: the bits that do not vary */
     int low, high;
     bool of_words; /* this thread's keys can be made of their words */
 };
 
-template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> struct FineBucket {
+template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>>
+struct BucketSortBins {
     using V = typename Payload<VB>::type;
     using KeyWord = RadixWord<K>;
     static constexpr bool pairs = VB > 0;
-    static constexpr int warps = T / 32, most = T * I;
-    static constexpr int bin_bits = radix_tuning.fine_bits, bins = 1 << bin_bits;
+    static constexpr int warps = T / 32, items_max = T * I;
+    static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;
     static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
     static constexpr int largest_bin = 16;
     /* Values pass through shared memory where the counts were. */
     static constexpr bool staged = VB == 4;
     static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
-    static constexpr int value_bytes = most * VB;
+    static constexpr int value_bytes = items_max * VB;
     static constexpr int stage_bytes =
         staged && value_bytes > count_bytes ? value_bytes : count_bytes;
 
     struct Shared {
-        alignas(16) Word words[most];
+        alignas(16) Word words[items_max];
         alignas(16) char stage[stage_bytes];
         KeyWord varying[warps];
         uint32_t total[warps];
@@ -59,7 +60,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     };
     static_assert(I % 2 == 0, "a thread reads its items two at a time");
     static_assert(quads % 2 == 0 && warps <= 32, "two sums share a word");
-    static_assert(most < 1 << 16, "and are less than 2^16");
+    static_assert(items_max < 1 << 16, "and are less than 2^16");
 
     const RadixJob<K, V> &job;
     Shared &s;
@@ -67,7 +68,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     K compared;   /* bits of a key's word */
     KeyWord base; /* no word is smaller */
 
-    GPI_DEVICE Held<K, FLOAT, VB> order() const
+    GPI_DEVICE KeyCodec<K, FLOAT, VB> codec() const
     {
         return {job.order};
     }
@@ -113,9 +114,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     GPI_DEVICE KeyWord word_of(K key) const
     {
         if constexpr (pairs)
-            return (KeyWord)((order().word(key) & compared) >> job.begin) - base;
+            return (KeyWord)((codec().word(key) & compared) >> job.begin) - base;
         else
-            return (KeyWord)order().hold(key) - base;
+            return (KeyWord)codec().encode(key) - base;
     }
 
     /* Ask the L2 for the values, which are needed last. */
@@ -215,7 +216,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return sum;
     }
 
-    static GPI_DEVICE void rise(Word &a, Word &b)
+    static GPI_DEVICE void compare_exchange(Word &a, Word &b)
     {
         const Word low = a < b ? a : b;
         b = a < b ? b : a;
@@ -223,7 +224,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     }
 
     /* Put the items of each warp in order, in registers. */
-    GPI_DEVICE void settle() const
+    GPI_DEVICE void odd_even_transposition() const
     {
         struct alignas(2 * sizeof(Word)) Two {
             Word a, b;
@@ -246,16 +247,16 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for (uint32_t r = 0; r < rounds; r += 2) {
 #pragma unroll
             for (int i = 0; i < I; i += 2)
-                rise(word[i], word[i + 1]);
+                compare_exchange(word[i], word[i + 1]);
 #pragma unroll
             for (int i = 1; i + 1 < I; i += 2)
-                rise(word[i], word[i + 1]);
+                compare_exchange(word[i], word[i + 1]);
             Word next = __shfl_down_sync(all_lanes, word[0], 1);
             Word before = __shfl_up_sync(all_lanes, word[I - 1], 1);
             if (lane_id() < 31)
-                rise(word[I - 1], next);
+                compare_exchange(word[I - 1], next);
             if (lane_id() > 0)
-                rise(before, word[0]);
+                compare_exchange(before, word[0]);
         }
 #pragma unroll
         for (int i = 0; i < I; i += 2)
@@ -264,7 +265,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     }
 
     /* The bins that have items in two warps: a warp takes the items around its first one. */
-    GPI_DEVICE void settle_between() const
+    GPI_DEVICE void transposition_between_warps() const
     {
         const int border = (int)threadIdx.x / 32 * 32 * I, p = border - largest_bin + lane_id();
         if (border > 0 && border < count) {
@@ -276,9 +277,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
                 if (other < 0 || other > 31)
                     continue;
                 if (lane_id() < other)
-                    rise(mine, theirs);
+                    compare_exchange(mine, theirs);
                 else
-                    rise(theirs, mine);
+                    compare_exchange(theirs, mine);
             }
             s.words[p] = mine;
         }
@@ -321,7 +322,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
                 __stcs(to + item(i), job.order.template key<FLOAT>(
                                          (K)((same | word >> position_bits() << low) + base)));
             else
-                __stcs(to + item(i), order().key((K)(word + base)));
+                __stcs(to + item(i), codec().decode((K)(word + base)));
         });
     }
 
@@ -332,7 +333,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     }
 
     /* Read a bucket, and clear the counts. */
-    GPI_DEVICE void read(uint64_t first, uint32_t from, FineKeys<KeyWord, I> &keys) const
+    GPI_DEVICE void read(uint64_t first, uint32_t from, BucketKeys<KeyWord, I> &keys) const
     {
         const K *keys_in = job.keys[from] + first;
         K key[I];
@@ -355,14 +356,15 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     }
 
     /* Whether the bits that vary, and a position, fit a word, and the items shared memory. */
-    template <int N> GPI_DEVICE bool fits(const FineKeys<KeyWord, N> &keys) const
+    template <int N> GPI_DEVICE bool fits(const BucketKeys<KeyWord, N> &keys) const
     {
-        return count <= most && keys.high - keys.low + position_bits() <= 8 * (int)sizeof(Word);
+        return count <= items_max &&
+               keys.high - keys.low + position_bits() <= 8 * (int)sizeof(Word);
     }
 
     /* Sort the bucket; false if too many items are in one bin: nothing is written then. */
     template <int N>
-    GPI_DEVICE bool sort(uint64_t first, uint32_t from, const FineKeys<KeyWord, N> &keys) const
+    GPI_DEVICE bool sort(uint64_t first, uint32_t from, const BucketKeys<KeyWord, N> &keys) const
     {
         const K *keys_in = job.keys[from] + first;
         const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
@@ -388,8 +390,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             if (values_in)
                 stage(values_in);
         if (!exact && largest > 1) {
-            settle();
-            settle_between();
+            odd_even_transposition();
+            transposition_between_warps();
         }
         write(first, keys_in, values_in, keys.same, keys.low, keys.of_words);
         return true;

@@ -31,7 +31,7 @@ GPI_DEVICE void copy_items(const X *from, uint64_t first, uint64_t end, X *to)
         to[i] = from[i];
 }
 
-template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
+template <class K, bool FLOAT, int VB, int T> struct BucketSortGlobal {
     using V = typename Payload<VB>::type;
     static constexpr int warps = T / 32;
     static constexpr int batch = 8; /* rows whose loads are on their way at once */
@@ -55,8 +55,8 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
 
     GPI_DEVICE uint32_t digit(const DigitOf<K> &digit_of, K key) const
     {
-        const Held<K, FLOAT, VB> order = {job.order};
-        return digit_of((K)(compared_bits(job, order.word(order.hold(key))) - base));
+        const KeyCodec<K, FLOAT, VB> codec = {job.order};
+        return digit_of((K)(compared_bits(job, codec.word(codec.encode(key))) - base));
     }
 
     /* counts[w][d] becomes where warp w's items of digit d go. */
@@ -152,7 +152,7 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
     }
 
     /* By the lowest bits above the base, from one of the two arrays into the output. */
-    static __device__ __noinline__ void sort(LargeBucket bucket, uint32_t from, int bits)
+    static __device__ __noinline__ void sort(BucketSortGlobal bucket, uint32_t from, int bits)
     {
         const RadixJob<K, V> &job = bucket.job;
         for (int at = 0; at < bits; at += radix_bits) {
@@ -174,15 +174,15 @@ template <class K, bool FLOAT, int VB, int T> struct LargeBucket {
  * without bits only to be copied. */
 template <class K, bool FLOAT, int VB, int T>
 __global__ void __launch_bounds__(T, 2)
-    radix_large_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_bucket_global_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
-    using Large = LargeBucket<K, FLOAT, VB, T>;
-    __shared__ typename Large::Shared shared;
+    using Global = BucketSortGlobal<K, FLOAT, VB, T>;
+    __shared__ typename Global::Shared shared;
     if (job.plan->route != gpi_radix_route_adaptive)
         return;
     for (uint32_t i = blockIdx.x; i < job.plan->large; i += gridDim.x) {
         const gpi_radix_entry e = job.adaptive.large[i];
-        Large::sort({job, shared, e.first, e.count, (K)e.base}, e.from, (int)e.bits);
+        Global::sort({job, shared, e.first, e.count, (K)e.base}, e.from, (int)e.bits);
         __syncthreads();
     }
 }

@@ -15,16 +15,16 @@ namespace GPI_SPACE
 /*
  * Grid: a block per bucket; of one block if everything is one bucket of the input. Bucket: at most
  * T x I items, but for a few. After: the output, if the route was one of buckets; if it was the
- * adaptive one, all of the output but what radix_large_k writes.
+ * adaptive one, all of the output but what radix_bucket_global_k writes.
  */
 template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
-    radix_local_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_bucket_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
-    using Local = Bucket<K, FLOAT, VB, T, I>;
+    using Lsd = BucketSortLsd<K, FLOAT, VB, T, I>;
     extern __shared__ __align__(16) char memory[];
     grid_wait();
-    Local bucket = {job, *(typename Local::Shared *)memory};
+    Lsd bucket = {job, *(typename Lsd::Shared *)memory};
     uint64_t first = 0, end = job.n;
     uint32_t from = gpi_radix_in;
     K base = 0;
@@ -57,19 +57,20 @@ __global__ void __launch_bounds__(T, BLOCKS)
     }
     const int count = (int)(end - first);
     if constexpr (radix_has_buckets<K>) {
-        using Fine = FineBucket<K, FLOAT, VB, T, I>;
-        using Wide = FineBucket<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
-        using Large = LargeBucket<K, FLOAT, VB, T>;
-        if (end - first > Local::most) {
-            Large::sort({job, *(typename Large::Shared *)memory, first, end - first, base}, from,
-                        bucket.bits);
+        using Narrow = BucketSortBins<K, FLOAT, VB, T, I>;
+        using Wide = BucketSortBins<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
+        using Global = BucketSortGlobal<K, FLOAT, VB, T>;
+        if (end - first > Lsd::items_max) {
+            Global::sort({job, *(typename Global::Shared *)memory, first, end - first, base}, from,
+                         bucket.bits);
             return;
         }
-        const Fine fine = {job, *(typename Fine::Shared *)memory, count, bucket.compared, base};
-        FineKeys<RadixWord<K>, I> keys;
-        fine.read(first, from, keys);
-        if (fine.fits(keys)) {
-            if (fine.sort(first, from, keys))
+        const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, bucket.compared,
+                               base};
+        BucketKeys<RadixWord<K>, I> keys;
+        narrow.read(first, from, keys);
+        if (narrow.fits(keys)) {
+            if (narrow.sort(first, from, keys))
                 return;
         } else if constexpr (VB > 0 && sizeof(K) < 8) {
             const Wide wide = {job, *(typename Wide::Shared *)memory, count, bucket.compared, base};
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(T, BLOCKS)
         __syncthreads();
     }
     bucket.set_count(count);
-    Local::sort_by_passes(bucket, first, from);
+    Lsd::sort_by_passes(bucket, first, from);
 }
 
 } // namespace GPI_SPACE

@@ -20,21 +20,21 @@
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
+template <class K, bool FLOAT, int VB, int T, int I> struct BucketSortLsd {
     using V = typename Payload<VB>::type;
-    static constexpr int warps = T / 32, most = T * I;
+    static constexpr int warps = T / 32, items_max = T * I;
     /* A stable pass has counters per warp; the first pass over keys alone need not be stable, and
      * has one set of them. */
     static constexpr int digit_bits = VB > 0 ? 9 : 8, bins = 1 << digit_bits;
     static constexpr int first_bits = VB > 0 ? digit_bits : 10, first_bins = 1 << first_bits;
-    static constexpr int run_most = 16;
+    static constexpr int run_max = 16;
     static constexpr bool pairs = VB > 0;
 
     struct Shared {
-        K keys[most];
+        K keys[items_max];
         alignas(16) uint32_t counts[warps * bins];
         uint32_t warp_total[warps];
-        SharedArray<uint16_t, pairs ? most : 0> source;
+        SharedArray<uint16_t, pairs ? items_max : 0> source;
     };
 
     const RadixJob<K, V> &job;
@@ -44,15 +44,15 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
     K compared;     /* bits of a word; those above begin + bits are the same in all of them */
     int bits;       /* [begin, begin + bits) are to be sorted by */
 
-    GPI_DEVICE Held<K, FLOAT, VB> order() const
+    GPI_DEVICE KeyCodec<K, FLOAT, VB> codec() const
     {
         return {job.order};
     }
 
-    /* The word of a held key as far as it is compared. */
-    GPI_DEVICE K word(K held) const
+    /* The compared bits of the word of an encoded key. */
+    GPI_DEVICE K word(K encoded) const
     {
-        return (K)(order().word(held) & compared);
+        return (K)(codec().word(encoded) & compared);
     }
 
     GPI_DEVICE int first_item() const
@@ -93,12 +93,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
     }
 
     /* All loads are on their way before the first key is needed. */
-    GPI_DEVICE void hold(K (&key)[I]) const
+    GPI_DEVICE void encode(K (&key)[I]) const
     {
 #pragma unroll
         for (int i = 0; i < I; i++)
             if (i < mine)
-                key[i] = order().hold(key[i]);
+                key[i] = codec().encode(key[i]);
     }
 
     /* counts[w][d] becomes where warp w's items of digit d start. */
@@ -136,7 +136,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
 
     /* Ranks of a pass, for radixsort_fault.cuh; without values equal keys are the same. */
     template <int BITS> struct FaultItems {
-        const Bucket &bucket;
+        const BucketSortLsd &bucket;
         const K (&key)[I];
         uint32_t (&rank)[I];
 
@@ -251,7 +251,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
             (p > 0 && head(p - 1, lowest) == mine_head))
             return 0;
         int end = p + 2;
-        while (end < count && end - p <= run_most && head(end, lowest) == mine_head)
+        while (end < count && end - p <= run_max && head(end, lowest) == mine_head)
             end++;
         return end - p;
     }
@@ -260,7 +260,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
      * long, so that it is enough to look that far on both sides. */
     GPI_DEVICE bool falls_in_long_run(int p, int lowest) const
     {
-        constexpr int far = run_most / 2;
+        constexpr int far = run_max / 2;
         if (p + 1 == count || word(s.keys[p]) <= word(s.keys[p + 1]))
             return false;
         const K mine_head = head(p, lowest);
@@ -281,12 +281,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
     GPI_DEVICE bool sort_runs(int lowest)
     {
         uint8_t *runs = (uint8_t *)s.counts;
-        static_assert(sizeof s.counts >= most, "a length for each item");
+        static_assert(sizeof s.counts >= items_max, "a length for each item");
         bool too_long = false;
         for (int p = threadIdx.x; p < count; p += T) {
             const int run = run_at(p, lowest);
-            too_long = too_long || run > run_most;
-            runs[p] = (uint8_t)(run > run_most ? 0 : run);
+            too_long = too_long || run > run_max;
+            runs[p] = (uint8_t)(run > run_max ? 0 : run);
         }
         if (__syncthreads_or(too_long) && long_run_falls(lowest))
             return false;
@@ -326,7 +326,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
             return b < a;
     }
 
-    static __device__ __noinline__ void exchange_neighbours(Bucket b)
+    static __device__ __noinline__ void exchange_neighbours(BucketSortLsd b)
     {
         for (bool moved = true; __syncthreads_or(moved);) {
             moved = false;
@@ -349,7 +349,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
             const K key = s.keys[p], next = s.keys[p + 1 < count ? p + 1 : p];
             ordered = ordered && (p + 1 == count || !falls(p, key, next));
             if (keys)
-                __stcs(keys + p, order().key(key));
+                __stcs(keys + p, codec().decode(key));
         }
         return ordered;
     }
@@ -380,7 +380,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
     }
 
     /* Not inlined: its registers are not those of the kernel. */
-    static __device__ __noinline__ void sort_by_passes(Bucket b, uint64_t first, uint32_t from)
+    static __device__ __noinline__ void sort_by_passes(BucketSortLsd b, uint64_t first,
+                                                       uint32_t from)
     {
         b.sort(first, from);
     }
@@ -393,7 +394,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct Bucket {
         V *values = pairs ? job.values[gpi_radix_out] + first : nullptr;
         K key[I];
         load(keys_in, values_in, key);
-        hold(key);
+        encode(key);
         /* The highest bits first, if that leaves out at least a pass. */
         constexpr int two = first_bits + digit_bits;
         int lowest = bits > two + digit_bits ? bits - two : 0;

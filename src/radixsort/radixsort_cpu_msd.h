@@ -82,7 +82,7 @@ static int count_top(struct sort *s)
 
 static void sort_words(const struct gpi_radix_cpu_job *c);
 
-/* The buckets of a split; bucket b is items [starts[b], starts[b + 1]). */
+/* The buckets of a partition; bucket b is items [starts[b], starts[b + 1]). */
 struct buckets {
     const struct gpi_radix_cpu_job *c;
     const KEY *keys;
@@ -176,8 +176,9 @@ static void sort_buckets(struct buckets *b)
     gpi_parallel_for(c->threads, BINS, sort_bucket, b);
 }
 
-/* The buckets go where the passes that follow end in the outputs without a copy. */
-static void aim(struct sort *s, int passes_left)
+/* Buckets are written to the array from which the passes that follow end in the outputs without a
+ * copy. */
+static void choose_destination(struct sort *s, int passes_left)
 {
     const struct gpi_radix_cpu_job *c = s->c;
     bool to_out = passes_left % 2 == 0;
@@ -187,8 +188,8 @@ static void aim(struct sort *s, int passes_left)
     s->values_dst = to_out ? c->job.values_out : c->values_tmp;
 }
 
-/* What would be written over moves to the other array. */
-static void clear_the_way(struct sort *s)
+/* Inputs that the partition would overwrite are copied to the other array. */
+static void copy_overwritten(struct sort *s)
 {
     const struct gpi_radix_cpu_job *c = s->c;
     const struct gpi_radix_job *j = &c->job;
@@ -205,7 +206,7 @@ static void clear_the_way(struct sort *s)
     }
 }
 
-static void split(const struct gpi_radix_cpu_job *c)
+static void sort_msd(const struct gpi_radix_cpu_job *c)
 {
     struct sort s;
     struct buckets b = {.c = c};
@@ -216,8 +217,8 @@ static void split(const struct gpi_radix_cpu_job *c)
         return;
     }
     b.shift = s.digit.shift;
-    aim(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b.shift).passes);
-    clear_the_way(&s);
+    choose_destination(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b.shift).passes);
+    copy_overwritten(&s);
     find_places(&s);
     for (size_t k = 0; k < BINS; k++)
         b.starts[k] = (size_t)s.places[0][k];
@@ -247,5 +248,5 @@ static void sort_words(const struct gpi_radix_cpu_job *c)
     if (c->parts == 1 && bytes <= CACHED_BYTES)
         sort_one_part(c);
     else
-        split(c);
+        sort_msd(c);
 }

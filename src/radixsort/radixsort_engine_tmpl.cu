@@ -53,16 +53,16 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
 template <bool FLOAT, int VB> struct Shapes {
     static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
     static constexpr int bucket_max = bucket.threads * bucket.items;
-    using Local = Bucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
-    using Fine = FineBucket<Key, FLOAT, VB, bucket.threads, bucket.items>;
-    using Wide = FineBucket<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
-    static constexpr int local_shared = sizeof(typename Local::Shared) >
-                                                sizeof(typename Fine::Shared)
-                                            ? sizeof(typename Local::Shared)
-                                            : sizeof(typename Fine::Shared);
+    using Lsd = BucketSortLsd<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    using Narrow = BucketSortBins<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    using Wide = BucketSortBins<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
+    static constexpr int bucket_shared = sizeof(typename Lsd::Shared) >
+                                                 sizeof(typename Narrow::Shared)
+                                             ? sizeof(typename Lsd::Shared)
+                                             : sizeof(typename Narrow::Shared);
     static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
-    static_assert(local_shared <= radix_tuning.shared_bytes, "a bucket must fit");
-    static_assert(!VB || sizeof(Key) != 4 || sizeof(typename Wide::Shared) <= local_shared,
+    static_assert(bucket_shared <= radix_tuning.shared_bytes, "a bucket must fit");
+    static_assert(!VB || sizeof(Key) != 4 || sizeof(typename Wide::Shared) <= bucket_shared,
                   "also with wide words");
 };
 
@@ -73,11 +73,11 @@ gp_status add_local(gp_context *ctx, const char *function,
     using Shape = Shapes<FLOAT, VB>;
     constexpr RadixBucketShape b = Shape::bucket;
     static uint64_t allowed;
-    auto kernel = radix_local_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::local_shared, &allowed));
+    auto kernel = radix_bucket_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::bucket_shared, &allowed));
     const unsigned blocks = job.adaptive_allowed ? job.entries : 1u << job.bucket_bits;
     list.add(
-        launch_dependent(kernel, is_small(job.n), blocks, b.threads, Shape::local_shared, job));
+        launch_dependent(kernel, is_small(job.n), blocks, b.threads, Shape::bucket_shared, job));
     return GP_OK;
 }
 
@@ -108,8 +108,8 @@ static void set_bucket_bits(RadixKeys<Key> &job, uint64_t bucket_max, size_t val
 {
     constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
     job.bucket_bits = bucket_bits_of(job.n, bucket_max, value_bytes);
-    job.few_bits = few_bits_of(job.n, bucket_max);
-    job.few_below = word_bits - position_bits_of(job.n, job.few_bits);
+    job.bits_if_narrow = bits_if_narrow_of(job.n, bucket_max);
+    job.narrow_limit = word_bits - position_bits_of(job.n, job.bits_if_narrow);
 }
 
 /* The kernels of a sort that takes more than one block. */

@@ -51,10 +51,11 @@ GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t
 
 /* The same for one key in so many: 32 neighbours each, which lie evenly, as keys may be sorted. */
 template <int T, class K, class F>
-GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t one_in, F f)
+GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t sample_stride, F f)
 {
     constexpr int batch = 8;
-    const uint64_t apart = 32 * one_in, runs = n / apart, warps = (uint64_t)gridDim.x * (T / 32);
+    const uint64_t apart = 32 * sample_stride, runs = n / apart,
+                   warps = (uint64_t)gridDim.x * (T / 32);
     uint64_t run = (uint64_t)blockIdx.x * (T / 32) + threadIdx.x / 32;
     for (; run < runs; run += batch * warps) {
         K key[batch];
@@ -175,7 +176,8 @@ __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shar
 /* counts[bucket] += its keys, of all or of one in so many; the bits that vary in them. */
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
-                                           uint64_t one_in, uint32_t *counts, uint32_t *table)
+                                           uint64_t sample_stride, uint32_t *counts,
+                                           uint32_t *table)
 {
     const DigitOf<K> bucket = {shift, (1u << bits) - 1};
     for (int i = threadIdx.x; i < 1 << bits; i += T)
@@ -189,8 +191,8 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
         varying |= (K)(word ^ first);
         atomicAdd(&table[bucket(word)], 1u);
     };
-    if (one_in > 1)
-        for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.n, one_in, count);
+    if (sample_stride > 1)
+        for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.n, sample_stride, count);
     else
         for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, count);
     __syncthreads();
@@ -263,9 +265,9 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
  * for what a sample is wrong by. */
 template <int T, class K>
 __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
-                                         uint64_t one_in)
+                                         uint64_t sample_stride)
 {
-    const uint32_t sample = (uint32_t)(job.n / one_in);
+    const uint32_t sample = (uint32_t)(job.n / sample_stride);
     __shared__ uint32_t hot, most;
     if (threadIdx.x == 0)
         hot = most = 0;

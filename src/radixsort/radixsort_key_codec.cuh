@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernels of a sort share: the order of keys, and the plan that the device
- * makes for itself.
+ * What the kernels of a sort share: the order of keys, digits, and the arguments of a sort.
  *
  * The host queues the same kernels whatever the keys are. They count first; one block then writes
- * the plan; every later kernel reads its line of it and ends at once if it has nothing to do. So
- * digits that are the same in all keys cost nothing, without a word to the host.
+ * a plan of the passes (struct gpi_radix_plan); every later kernel reads its part of the plan and
+ * ends at once if it has nothing to do. So a digit that is the same in all keys costs no pass, and
+ * the host need not be asked.
  */
 #pragma once
 
@@ -31,15 +31,16 @@ template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 }
 
 /*
- * Unsigned words that compare as the keys do, without a branch: keys are inverted where they are
- * negative floats, get their sign where they are not, and all are turned so that NaNs come last.
- * Beside values, equal keys must have equal words, so zeros and NaNs are merged, and keys are held
- * as they are. Words of keys alone tell them apart, and can be turned back: a block holds those.
+ * Order words, unsigned words that compare as the keys do, without a branch: negative floats are
+ * inverted, positive ones get the sign bit, and a bias is subtracted so that all NaNs come last.
+ * Beside values, equal keys must have equal words: zeros and NaNs are merged, and blocks keep keys
+ * as they are. Words of keys alone are invertible: they tell zeros and NaNs apart, and blocks keep
+ * the words.
  */
 template <class K> struct KeyOrder {
     K sign, inf;          /* of floats; 0: integers */
     K positive, negative; /* what keys are xor'ed with */
-    K turn, flip;         /* then this is subtracted, and that xor'ed */
+    K bias, flip;         /* then bias is subtracted, and flip is xor'ed */
     bool merged;          /* floats: zeros, and NaNs, share a word */
 
     static KeyOrder of(const gpi_radix_order &order, bool exact)
@@ -65,7 +66,7 @@ template <class K> struct KeyOrder {
     {
         if constexpr (FLOAT) {
             x ^= is_negative(x) ? negative : positive;
-            x -= turn;
+            x -= bias;
         }
         return (K)(x ^ flip);
     }
@@ -81,7 +82,7 @@ template <class K> struct KeyOrder {
     {
         K x = (K)(word ^ flip);
         if constexpr (FLOAT) {
-            x += turn;
+            x += bias;
             x ^= is_negative(x) ? positive : negative;
         }
         return x;
@@ -106,23 +107,23 @@ template <class K> struct KeyOrder {
     }
 };
 
-/* What a block holds of a key: its word without values, the key beside them. */
-template <class K, bool FLOAT, int VB> struct Held {
+/* How a block stores a key: without values as its order word, beside values as the key. */
+template <class K, bool FLOAT, int VB> struct KeyCodec {
     const KeyOrder<K> &order;
 
-    GPI_DEVICE K hold(K key) const
+    GPI_DEVICE K encode(K key) const
     {
         return VB ? key : order.template word_alone<FLOAT>(key);
     }
 
-    GPI_DEVICE K word(K held) const
+    GPI_DEVICE K word(K encoded) const
     {
-        return VB ? order.template word<FLOAT>(held) : held;
+        return VB ? order.template word<FLOAT>(encoded) : encoded;
     }
 
-    GPI_DEVICE K key(K held) const
+    GPI_DEVICE K decode(K encoded) const
     {
-        return VB ? held : order.template key<FLOAT>(held);
+        return VB ? encoded : order.template key<FLOAT>(encoded);
     }
 };
 
@@ -161,10 +162,10 @@ template <class K> struct RadixKeys {
     K *keys[3]; /* by enum gpi_radix_place */
     uint64_t n;
     KeyOrder<K> order;
-    int begin, end;  /* bits compared */
-    int bucket_bits; /* 0: by passes only */
-    int few_bits;    /* enough if no more than few_below bits vary below them */
-    int few_below;
+    int begin, end;     /* bits compared */
+    int bucket_bits;    /* 0: by passes only */
+    int bits_if_narrow; /* enough if at most narrow_limit bits vary below them */
+    int narrow_limit;
     uint32_t bucket_max;
     bool in_place;
     bool keys_wanted; /* or the last pass leaves them out */

@@ -58,8 +58,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
 
     GPI_DEVICE Top top(BitRange vary) const
     {
-        const bool few = vary.end - job.few_bits - vary.begin <= job.few_below;
-        const int most = few ? job.few_bits : job.bucket_bits;
+        const bool few = vary.end - job.bits_if_narrow - vary.begin <= job.narrow_limit;
+        const int most = few ? job.bits_if_narrow : job.bucket_bits;
         const int bits = vary.end - job.begin < most ? vary.end - job.begin : most;
         return {vary.end - bits, bits};
     }

@@ -40,7 +40,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     const RadixKeys<K> &job;
     Digit digit_of;
 
-    GPI_DEVICE Held<K, FLOAT, 0> order() const
+    GPI_DEVICE KeyCodec<K, FLOAT, 0> codec() const
     {
         return {job.order};
     }
@@ -69,9 +69,9 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return job.order.template key<FLOAT>((K) ~(K)0);
     }
 
-    GPI_DEVICE uint32_t digit_in_row(const Span &span, int i, K held) const
+    GPI_DEVICE uint32_t digit_in_row(const Span &span, int i, K encoded) const
     {
-        return takes_part(span, i) ? digit_of(held) : (uint32_t)radix_bins;
+        return takes_part(span, i) ? digit_of(encoded) : (uint32_t)radix_bins;
     }
 
     /* The compiler is not to keep the digits of a thread's items: registers are for keys. */
@@ -110,7 +110,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     GPI_DEVICE void rank(const Span &span, K (&key)[I], uint32_t (&ranks)[I / 2])
     {
         auto digit = [&](int i) {
-            key[i] = order().hold(key[i]);
+            key[i] = codec().encode(key[i]);
             return digit_in_row(span, i, key[i]);
         };
         rank_rows<I>(s.counts, digit, [&](int i, uint32_t rank) { set(ranks, i, rank); });
@@ -173,7 +173,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         *to = key;
     }
 
-    GPI_DEVICE uint32_t rise(uint32_t p) const
+    GPI_DEVICE uint32_t compare_exchange(uint32_t p) const
     {
         if constexpr (STABLE)
             return digit_of(s.keys[p]) << 16 | s.source[p];
@@ -192,7 +192,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
             key[i] = s.keys[p + i * 32];
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
-            mine[i] = rise(p + i * 32);
+            mine[i] = compare_exchange(p + i * 32);
         const bool ordered = STABLE ? rising(mine, valid, wrap) : true;
         K *to[ROWS];
 #pragma unroll
@@ -201,7 +201,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             if (valid)
-                store(to[i], order().key(key[i]));
+                store(to[i], codec().decode(key[i]));
         return ordered;
     }
 
@@ -215,7 +215,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
         bool ordered = true;
         if (STABLE && lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
-            wrap = rise(p - 1);
+            wrap = compare_exchange(p - 1);
 #pragma unroll 1
         for (; p - lane_id() + batch * 32 <= most; p += batch * 32)
             ordered = write_rows<batch>(p, most, wrap) && ordered;
@@ -233,7 +233,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         const K *from = t.job.keys[t.s.pass.from] + span.first;
         const int begin = first_item(), end = begin + 32 * I;
         auto digit_at = [&](int i) {
-            return i < span.count ? t.digit_of(t.order().hold(from[i])) : t.digit_of.mask;
+            return i < span.count ? t.digit_of(t.codec().encode(from[i])) : t.digit_of.mask;
         };
         t.s.counts.clear();
         for (int i = begin; i < end; i += 32)
@@ -242,7 +242,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         t.s.counts.sum();
         G::sync();
         for (int i = begin; i < end; i += 32) {
-            const uint32_t d = digit_at(i), peers = lanes_with(d);
+            const uint32_t d = digit_at(i), peers = match_digit(d);
             const uint32_t at = counts[d] + __popc(peers & ((1u << lane_id()) - 1));
             __syncwarp();
             if (peers >> lane_id() == 1)

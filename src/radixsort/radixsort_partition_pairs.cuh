@@ -3,7 +3,7 @@
  * A stable partition of a tile of pairs by a digit inside a block.
  *
  * Items are ranked with returned shared-memory additions: a warp's counters grow row by row. Keys
- * and values stay where they landed; what goes into digit order are the places that items came
+ * and values stay where they were loaded; what goes into digit order are the places that items came
  * from, and items are fetched by them when the tile is written.
  *
  * Hardware serves the lanes of one addition in lane order, but nobody promises that, so each tile
@@ -29,7 +29,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
 
     struct OfGroup {
         PartitionPass pass; /* registers are for ranks */
-        TileStage<G, K, V, items> stage;
+        AsyncTile<G, K, V, items> stage;
         uint64_t place[radix_bins]; /* the item that position 0 of the tile would be, by digit */
         TileCounts<G, radix_bins> counts;
         uint16_t source[items]; /* in digit order: where in the tile an item came from */
@@ -197,7 +197,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     }
 
     /* What rises from item to item of a tile in digit order. */
-    GPI_DEVICE uint32_t rise(const K *keys, uint32_t p) const
+    GPI_DEVICE uint32_t compare_exchange(const K *keys, uint32_t p) const
     {
         const uint32_t source = s.source[p];
         return digit(keys[source]) << 16 | source;
@@ -244,7 +244,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
         bool ordered = true;
         if (lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
-            wrap = rise(keys, p - 1);
+            wrap = compare_exchange(keys, p - 1);
 #pragma unroll 1
         for (; p - lane_id() + batch * 32 <= most; p += batch * 32)
             ordered = write_rows<batch, VALUES>(span, keys, values, p, wrap) && ordered;
@@ -271,7 +271,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         for (int i = begin; i < end; i += 32) {
             const bool valid = i < span.count;
             const K key[1] = {valid ? keys[i] : (K)0};
-            const uint32_t d = valid ? t.digit(key[0]) : t.digit_of.mask, peers = lanes_with(d);
+            const uint32_t d = valid ? t.digit(key[0]) : t.digit_of.mask, peers = match_digit(d);
             const uint32_t at = counts[d] + __popc(peers & ((1u << lane_id()) - 1));
             __syncwarp();
             if (peers >> lane_id() == 1)

@@ -195,7 +195,7 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, T, I, Policy> {
     using typename Base::Tile;
     using typename Base::TileClaim;
 
-    uint32_t parity; /* of the tiles that have landed */
+    uint32_t parity; /* of the tiles loaded so far */
 
     using Base::Base;
 

@@ -27,7 +27,7 @@ static uint64_t bucket_mean_max(uint64_t bucket_max)
 }
 
 /* Buckets for n items as large as shared memory allows, or 0 if there cannot be enough of them. */
-static int few_bits_of(uint64_t n, uint64_t bucket_max)
+static int bits_if_narrow_of(uint64_t n, uint64_t bucket_max)
 {
     int bits = radix_tuning.bucket_bits_min;
     while (bits < radix_tuning.bucket_bits &&
@@ -54,7 +54,7 @@ static int bucket_bits_of(uint64_t n, uint64_t bucket_max, size_t value_bytes)
     const int threads = radix_bucket_shape(sizeof(Key), (int)value_bytes).threads;
     const uint64_t wide_mean = bucket_mean_max((uint64_t)threads * radix_tuning.wide_items);
     const uint64_t enough = sizeof(Key) == 8 ? 2 * radix_tuning.bucket_items_small - 1 : wide_mean;
-    int bits = few_bits_of(n, bucket_max);
+    int bits = bits_if_narrow_of(n, bucket_max);
     if (value_bytes && bits && n >= radix_position_items(sizeof(Key)))
         while (bits < radix_tuning.bucket_bits && bits < position_bits_of(n, bits) &&
                n >> bits > enough)
@@ -167,9 +167,9 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     Scratch s = {};
     size_t at = 0;
     auto take = [&](size_t bytes) {
-        char *piece = memory + at;
+        char *span = memory + at;
         at += gpi_piece(bytes);
-        return piece;
+        return span;
     };
     const bool cells = may_be_adaptive(n, value_bytes);
     const uint64_t rows = tiles_of(n, value_bytes) + GPI_RADIX_SEGMENTS;

@@ -122,7 +122,7 @@ template <class G, int ROW> struct TileCounts {
     /* of[w][d] becomes where warp w's items of digit d start in digit order. Returns the
      * count of the thread's digit and the position where it starts; tell(count) comes as soon
      * as it is known. */
-    template <class F> GPI_DEVICE uint2 sum(F tell)
+    template <class F> GPI_DEVICE uint2 sum(F publish)
     {
         const int d = G::thread();
         uint32_t count[warps], total = 0;
@@ -131,7 +131,7 @@ template <class G, int ROW> struct TileCounts {
             count[w] = d < radix_bins ? of[w][d] : 0;
             total += count[w];
         }
-        tell(total);
+        publish(total);
         const uint32_t begin = sum_before_bin<G>(total, warp_total);
         if (d < radix_bins) {
             uint32_t at = begin;
@@ -151,7 +151,7 @@ template <class G, int ROW> struct TileCounts {
 };
 
 /* The lanes that have the digit of this one. */
-GPI_DEVICE uint32_t lanes_with(uint32_t d)
+GPI_DEVICE uint32_t match_digit(uint32_t d)
 {
     uint32_t peers = all_lanes;
     for (int b = 0; b < radix_bits; b++) {

@@ -32,7 +32,7 @@ struct RadixTuning {
     /* Buckets: bits of the histogram in shared memory that finds them, at most and at least; bits
      * of the histogram that sorts one; mean items of a bucket, and the same for small sorts, where
      * one bucket per block has to give work to all multiprocessors. */
-    int bucket_bits, bucket_bits_min, fine_bits;
+    int bucket_bits, bucket_bits_min, bin_bits;
     int bucket_items, bucket_items_small;
     int wide_items; /* items per thread where a key of 4 bytes and a position take 8 bytes */
 
@@ -75,7 +75,7 @@ constexpr RadixTuning radix_sm75()
 #else
     t.narrow_items = 1 << 30;
 #endif
-    t.bucket_bits = 13, t.bucket_bits_min = 7, t.fine_bits = 12;
+    t.bucket_bits = 13, t.bucket_bits_min = 7, t.bin_bits = 12;
     t.bucket_items = 8192, t.bucket_items_small = 2048, t.wide_items = 10;
     t.counted_items = 4 << 20;
     t.large_share = 1024, t.large_excess = 16;
@@ -170,7 +170,7 @@ constexpr int radix_bucket_bytes(int items, int key_bytes, int value_bytes)
 {
     int threads = 512, most = items * threads;
     int by_passes = most * (key_bytes + (value_bytes ? 2 : 0)) + threads / 32 * 2048;
-    int counts = 4 << radix_tuning.fine_bits, stage = value_bytes == 4 ? most * 4 : 0;
+    int counts = 4 << radix_tuning.bin_bits, stage = value_bytes == 4 ? most * 4 : 0;
     int by_bins = most * (key_bytes == 8 ? 8 : 4) + (stage > counts ? stage : counts);
     return (by_passes > by_bins ? by_passes : by_bins) + 2048;
 }
