@@ -47,6 +47,23 @@ static inline bool gpi_dtype_is_signed(gp_dtype d)
     return d == GP_I8 || d == GP_I16 || d == GP_I32 || d == GP_I64;
 }
 
+/* The unsigned integers of as many bits; other dtypes as they are. */
+static inline gp_dtype gpi_dtype_unsigned(gp_dtype d)
+{
+    switch (d) {
+    case GP_I8:
+        return GP_U8;
+    case GP_I16:
+        return GP_U16;
+    case GP_I32:
+        return GP_U32;
+    case GP_I64:
+        return GP_U64;
+    default:
+        return d;
+    }
+}
+
 #ifdef __cplusplus
 }
 #endif

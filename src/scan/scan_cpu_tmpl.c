@@ -86,6 +86,14 @@ static inline bool chunk_store(const struct gpi_scan_stored *stored, const acc_t
 
 /* ---- operators: each loop is compiled for each of them --------------------------------------- */
 
+/* Of integers only the order depends on the sign: with other operators signed items go to the
+ * engine of unsigned ones. */
+#if GPI_SCALARS == 1 && OUT_KIND == 2
+#define EACH_OP GPI_ORDER_OPERATORS(GPI_OPERATOR_CASE)
+#else
+#define EACH_OP GPI_EACH_OPERATOR
+#endif
+
 /* Which operators are scanned in vectors, and how many items those take at a time. */
 #if GPI_SCALARS == 1
 #define IN_LANES(op) ((void)(op), true)
@@ -204,7 +212,7 @@ static acc_t block_reduce(gp_op op, const struct job *job, uint64_t first, size_
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
         return reduce(GP_##name, job, first, n);
-        GPI_EACH_OPERATOR
+        EACH_OP
 #undef CASE
     default:
         __builtin_unreachable();
@@ -217,7 +225,7 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
         return scan(GP_##name, in, n, carry, buffer);
-        GPI_EACH_OPERATOR
+        EACH_OP
 #undef CASE
     default:
         __builtin_unreachable();
@@ -345,20 +353,21 @@ static acc_t initial(const struct gpi_scan_args *args, const struct gpi_scan_sto
     return init;
 }
 
-static void total_store(acc_t value, void *total)
+/* sign_bits: of the output dtype, whose accumulator may be that of unsigned items. */
+static void total_store(acc_t value, int sign_bits, void *total)
 {
-#if GPI_SCALARS == 1
-#if ACC_IS_FLOAT
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT
     double wide = (double)value + 0.0; /* never -0 */
-#elif OUT_KIND == 2
-    int64_t wide = value;
-#else
-    uint64_t wide = value;
-#endif
+    (void)sign_bits;
+    memcpy(total, &wide, sizeof wide);
+#elif GPI_SCALARS == 1
+    const int unused = 64 - 8 * (int)sizeof value;
+    uint64_t wide = (uint64_t)value;
+    if (sign_bits)
+        wide = (uint64_t)((int64_t)(wide << unused) >> unused);
     memcpy(total, &wide, sizeof wide);
 #else
-    (void)value;
-    (void)total;
+    (void)value, (void)sign_bits, (void)total;
 #endif
 }
 
@@ -405,7 +414,7 @@ gp_status ENGINE(gp_context *ctx, const struct gpi_scan_args *args,
         job.overflow |= !chunk_store(stored, &job.carry, 1, false, job.out + n * stored->out_bytes);
     first_store(args, &job);
     if (args->total)
-        total_store(job.carry, args->total);
+        total_store(job.carry, args->sign_bits, args->total);
 #if GPI_SCALARS == 1
     if (job.overflow) {
         const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, args->out_dtype);

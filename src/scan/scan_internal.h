@@ -157,6 +157,9 @@ gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_
 /* Whether the engine of AUTO computes what the algorithm does. */
 bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm);
 
+/* Whether the operator depends on gp's order, and so of integers on their sign. */
+bool gpi_scan_is_order(gp_op op);
+
 /* What an item of an output dtype is computed in. */
 size_t gpi_scan_accumulator_bytes(gp_dtype out, gp_op op, bool wide);
 

@@ -35,6 +35,18 @@ struct entry {
 static const struct entry table[] = {GPI_SCAN_UNITS_SAME(ENTRY_SAME) GPI_SCAN_UNITS_SUM(ENTRY)
                                          GPI_SCAN_UNITS_WIDE(ENTRY)};
 
+bool gpi_scan_is_order(gp_op op)
+{
+    switch (op) {
+#define CASE(NAME, ...) case GP_##NAME:
+        GPI_ORDER_OPERATORS(CASE)
+#undef CASE
+        return true;
+    default:
+        return false;
+    }
+}
+
 static const struct entry *find(gp_dtype in, gp_dtype out, size_t scalars, bool wide)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -45,12 +57,16 @@ static const struct entry *find(gp_dtype in, gp_dtype out, size_t scalars, bool 
     return NULL;
 }
 
+/* On the CPU signed integers have units of their own for the operators that depend on the sign. */
 gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_op op, bool wide)
 {
+    const bool cuda = ctx->backend == GP_BACKEND_CUDA;
+    if (!cuda && in == out && !wide && !gpi_scan_is_order(op))
+        in = out = gpi_dtype_unsigned(in);
     const struct entry *e = find(in, out, gpi_op_scalars(op), wide);
     if (!e)
         return NULL;
-    return ctx->backend == GP_BACKEND_CUDA ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
+    return cuda ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
 }
 
 gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)

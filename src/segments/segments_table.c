@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The only list of segmented scans: [backend][unit][instruction set or GPU architecture]. */
 #include "core/dtype.h"
-#include "core/operators.h"
 #include "core/threads.h"
 #include "core/variants.h"
 #include "segments/segments_internal.h"
@@ -36,18 +35,6 @@ struct entry {
 
 static const struct entry table[] = {GPI_SEGMENT_UNITS(ENTRY)};
 
-static bool is_of_order(gp_op op)
-{
-    switch (op) {
-#define CASE(NAME, ...) case GP_##NAME:
-        GPI_ORDER_OPERATORS(CASE)
-#undef CASE
-        return true;
-    default:
-        return false;
-    }
-}
-
 gpi_segment_fn gpi_segment_find(const gp_context *ctx, gp_dtype dtype, gp_op op)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -56,7 +43,7 @@ gpi_segment_fn gpi_segment_find(const gp_context *ctx, gp_dtype dtype, gp_op op)
             continue;
         if (ctx->backend == GP_BACKEND_CUDA)
             return e->cuda[ctx->sm_row];
-        return (is_of_order(op) ? e->cpu : e->bits)[ctx->isa];
+        return (gpi_scan_is_order(op) ? e->cpu : e->bits)[ctx->isa];
     }
     return NULL;
 }

@@ -91,7 +91,7 @@ static void chunk_fan(gp_op op, acc_t prefix, acc_t *items, size_t n)
     case GP_##name:                                                                                \
         items_fan(GP_##name, prefix, items, n);                                                    \
         break;
-        GPI_EACH_OPERATOR
+        EACH_OP
 #undef CASE
     default:
         __builtin_unreachable();
