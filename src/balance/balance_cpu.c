@@ -29,7 +29,7 @@ static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
 static gpi_bound_fn *const bounds[] = {gpi_balance_bound_b1, gpi_balance_bound_b2,
                                        gpi_balance_bound_b4, gpi_balance_bound_b8};
 
-/* Steps of the path per task: enough to bury its two searches,
+/* Steps of the path per task: enough that its two searches cost little,
  * few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */

@@ -54,7 +54,7 @@ gp_status gpi_check_not_orphan(gp_context *ctx, const char *function);
  * that are public calls have written their own. */
 gp_status gpi_named(gp_context *ctx, const char *function, gp_status status);
 
-/* What the checks below do where a comparison or two do not tell that all is well. */
+/* The slow part of the checks below, where a comparison or two do not prove that all is well. */
 gp_status gpi_check_array_slow(gp_context *ctx, const char *function, const char *argument,
                                const void *memory, uint64_t bytes, size_t alignment);
 /* This build has no code for the GPU of ctx. */
@@ -164,11 +164,11 @@ struct gpi_array {
     uint64_t bytes; /* 0: not used, memory can be anything */
     size_t alignment;
     bool written, optional; /* optional: may be NULL */
-    int in_place; /* it may be the very array so many places before it in the list; 0: none */
+    int in_place;           /* how far before it in the list the array is that it may be; 0: none */
 };
 
 /* From name, memory, bytes and alignment: one that is read; one that is written; either, if it is
- * not NULL; one that is written and may be the array so many places before it. */
+ * not NULL; one that is written and may be the array in_place places before it. */
 #define GPI_READ(...) ((struct gpi_array){__VA_ARGS__, false, false, 0})
 #define GPI_WRITE(...) ((struct gpi_array){__VA_ARGS__, true, false, 0})
 #define GPI_READ_IF(...) ((struct gpi_array){__VA_ARGS__, false, true, 0})

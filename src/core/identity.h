@@ -32,7 +32,7 @@ static inline enum gpi_neutral gpi_neutral_of(gp_op op)
     }
 }
 
-/* Of integers of so many bits; the rest of the word is 0. */
+/* Of integers of `bits` bits; the rest of the word is 0. */
 static inline uint64_t gpi_integer_identity(gp_op op, int bits, bool is_signed)
 {
     const uint64_t ones = ~(uint64_t)0 >> (64 - bits), sign = is_signed ? ones ^ ones >> 1 : 0;

@@ -71,7 +71,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct text *t, const c
         t->at = length < t->end - t->at ? t->at + length : t->end - 1;
 }
 
-/* A whole number of so many bits. */
+/* An integer of `width` bits. */
 static void append_number(struct text *t, uint64_t bits, int width, bool is_signed)
 {
     const int unused = 64 - width;

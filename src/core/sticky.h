@@ -24,7 +24,7 @@ extern "C" {
  * The rules of contents: X(name, status, text). In a text @a is the argument, @i the index, @v and
  * @b are the value and the bound, items of the dtype, @n and @m the same as whole numbers of 64
  * bits with the sign of the dtype, @u the bound as one without sign, @t is the dtype's name. Of two
- * rules that one item breaks the first is told.
+ * rules that one item breaks the first is reported.
  */
 #define GPI_RULES(X)                                                                               \
     X(NEGATIVE, DATA, "@a[@i] is @v, negative")                                                    \
@@ -66,7 +66,7 @@ struct gpi_sticky {
     uint32_t rule;    /* enum gpi_rule */
     struct gpi_source source;
     uint64_t index, value, bound;
-    /* The total of a call that does not fit its dtype; tells OVERFLOW of the same call more. */
+    /* The total of a call that does not fit its dtype; says more than OVERFLOW of the same call. */
     uint32_t total_call;
     uint64_t total;
 };

@@ -221,7 +221,7 @@ static struct worker *worker_start(void)
     return NULL;
 }
 
-/* Up to so many workers, as a list. */
+/* Up to `count` workers, as a list. */
 static struct worker *borrow(int count)
 {
     struct worker *lent = NULL;

@@ -16,7 +16,7 @@ enum { GPI_THREADS_MAX = 4096 };
 /* Work of one thread, in nanoseconds, that pays for waking another one. */
 enum { GPI_THREAD_GRAIN_NS = 20000 };
 
-/* How many of threads the work deserves that takes one thread so many nanoseconds. Rooms estimate
+/* How many of the threads are worth waking for work that takes one thread work_ns. Rooms estimate
  * that from their arguments; half or twice as much does no harm. */
 static inline int gpi_threads_for(int threads, uint64_t work_ns)
 {
@@ -40,8 +40,8 @@ static inline void gpi_parallel_for(int threads, size_t count, void (*body)(void
             body(arg, i);
 }
 
-/* The first of n items that is in a part, of parts that are as long as each other, give or take one
- * item. */
+/* The first of n items that is in a part, of parts that are as long as each other, give or take
+ * one item. */
 static inline size_t gpi_part_begin(size_t n, size_t parts, size_t part)
 {
     size_t longer = n % parts;
@@ -51,7 +51,7 @@ static inline size_t gpi_part_begin(size_t n, size_t parts, size_t part)
 /* Wait until another thread that is running stores value into *word, with release. */
 void gpi_wait_for(const uint64_t *word, uint64_t value);
 
-/* A CPU context with so many threads begins to exist. false: out of memory. */
+/* A CPU context with this number of threads begins to exist. false: out of memory. */
 bool gpi_pool_enter(int threads);
 /* One ends; the last one ends the workers too. */
 void gpi_pool_leave(void);

@@ -142,7 +142,7 @@ static gp_status tell_column(const struct deep *d, const char *where, enum gpi_c
                     "%s: cols[%" PRIu64 "] is %" PRIu64 ", as the one before it", where, at, value);
 }
 
-static gp_status tell(const struct deep *d, uint64_t found)
+static gp_status report(const struct deep *d, uint64_t found)
 {
     const uint64_t row = found >> GPI_CSR_RULE_BITS;
     const enum gpi_csr_rule rule = rule_of(found);
@@ -168,7 +168,7 @@ static gp_status check_matrix(struct deep *d)
     d->word = gpi_frame_take(&frame, 3 * sizeof *d->word);
     d->one_row = d->word + 1;
     GPI_TRY(find(d, &d->a, &found));
-    return tell(d, found);
+    return report(d, found);
 }
 
 static gp_status check(gp_context *ctx, const char *f, bool by, const gp_csr_desc *given,
@@ -188,8 +188,9 @@ static gp_status check(gp_context *ctx, const char *f, bool by, const gp_csr_des
     };
     GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
     if (gpi_cuda_capturing(ctx))
-        return gpi_fail(ctx, GP_ERROR_WORKSPACE,
-                        "%s: waits for its answer, which a stream that is captured cannot give", f);
+        return gpi_fail(
+            ctx, GP_ERROR_WORKSPACE,
+            "%s: must wait for its result, which a stream being captured does not allow", f);
     GPI_ON_DEVICE(ctx);
     struct deep deep = {.ctx = ctx,
                         .function = f,

@@ -147,7 +147,7 @@ struct gpi_csr_ops {
     const struct gpi_csr_kernels *kernels; /* CUDA: of COO to CSR */
 };
 
-/* Those of a context for indices and offsets of so many bytes. */
+/* Those of a context for indices and offsets of these widths, in bytes. */
 const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes,
                                        size_t offset_bytes);
 
@@ -165,7 +165,7 @@ gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *args);
 gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *args,
                                  size_t *bytes);
 
-/* The row of each of nnz entries, in indices of so many bytes; the device is current. */
+/* The row of each of nnz entries, in indices of index_bytes bytes; the device is current. */
 gp_status gpi_csr_rows_of(gp_context *ctx, const char *function, const void *row_pointers,
                           size_t offset_bytes, uint64_t num_rows, uint64_t nnz, void *rows,
                           size_t index_bytes);
@@ -184,7 +184,7 @@ gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, bool by, uint64_t nn
 gp_status gpi_csr_take_desc(gp_context *ctx, const char *f, bool by, bool with_values,
                             const gp_csr_desc *given, gp_csr_desc *d);
 
-/* The unsigned dtype of indices or offsets of so many bytes. */
+/* The unsigned dtype of indices or offsets of this width, in bytes. */
 static inline gp_dtype gpi_csr_unsigned(size_t bytes)
 {
     return bytes == 8 ? GP_U64 : GP_U32;

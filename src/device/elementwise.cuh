@@ -28,7 +28,7 @@ GPI_DEVICE uint64_t grid_items()
     return (uint64_t)gridDim.x * elementwise_threads;
 }
 
-/* A thread per item, but no more blocks than so many per multiprocessor. */
+/* A thread per item, but at most blocks_per_sm blocks per multiprocessor. */
 inline unsigned elementwise_grid(const gp_context *ctx, uint64_t n, int blocks_per_sm)
 {
     const uint64_t blocks = (n + elementwise_threads - 1) / elementwise_threads;

@@ -23,7 +23,7 @@ template <uint64_t EACH, uint64_t MOST = GPI_MAX_N> uint32_t blocks_for(uint64_t
     return (uint32_t)((n + EACH - 1) / EACH);
 }
 
-/* f of an unsigned integer of so many bytes, whose type it asks for: of 1, 2, 4, otherwise 8. */
+/* f(x) with x of the unsigned type of 1, 2, 4 or, for any other number of bytes, 8 bytes. */
 template <class F> auto with_word(size_t bytes, F f)
 {
     switch (bytes) {

@@ -298,7 +298,7 @@ GPI_SCALAR_OPERATORS(OPERATOR)
 #define OF_2(NAME, Name, scalars, ...) +(scalars == 2)
 #define OF_4(NAME, Name, scalars, ...) +(scalars == 4)
 static_assert((0 GPI_PAIR_OPERATORS(OF_2)) == 1 && (0 GPI_PAIR_OPERATORS(OF_4)) == 1,
-              "which of two operators on items of so many scalars?");
+              "one operator each on items of two and of four scalars");
 #undef OF_2
 #undef OF_4
 

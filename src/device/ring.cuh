@@ -4,7 +4,7 @@
  *
  * Loader warps draw tiles and load them into the stages of the ring, others sum up a tile and
  * publish its sum, one finds what is before it (resolves it), others store it. All of them go round
- * the ring in the order in which tiles were drawn; barriers, S of each, tell how far a stage is:
+ * the ring in the order in which tiles were claimed; barriers, S of each, say how far a stage is:
  *
  *     loaded     the tile is in its stage
  *     summed     the sums of its parts are there, its own is published

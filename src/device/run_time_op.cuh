@@ -86,7 +86,7 @@ template <class T> struct RunTimeOp<Mat2<T>> {
 
 /* ---- on the host ---- */
 
-/* An operator on items of so many bits, which an integer accumulator A has below zeros. */
+/* An operator on items of `bits` bits; an integer accumulator A has zeros above them. */
 template <class A> RunTimeOp<A> host_op(gp_op op, int bits, bool is_signed)
 {
     const uint64_t sign = is_signed ? 1ull << (bits - 1) : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scans' kernels share: the types of a unit, and the steps on one warp's part of a tile. */
+/* What the scans' kernels share: the types of a unit, and the steps on one warp's part of
+ * a tile. */
 #pragma once
 
 #include <type_traits>
@@ -93,8 +94,9 @@ GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, 
 }
 
 /*
- * One warp's vectors of a tile in striped arrangement: K per lane, vector k * 32 + lane. Backward, vectors and the
- * items in them are counted from the end of the part; pointers are to its first byte either way.
+ * One warp's vectors of a tile in striped arrangement: K per lane, vector k * 32 + lane. Backward,
+ * vectors and the items in them are counted from the end of the part; pointers are to its first
+ * byte either way.
  */
 template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPart {
     using A = typename Types::A;

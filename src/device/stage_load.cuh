@@ -23,7 +23,7 @@ struct StageSpan {
     uint32_t begin, end;
 };
 
-/* By L loader warps. HINT: bulk copies tell the L2 what to do with the lines. */
+/* By L loader warps. HINT: bulk copies give the L2 a hint for the lines. */
 template <int L, bool HINT = false> struct StageLoader {
     static constexpr int threads = 32 * L;
     static_assert(L == 1 || GPI_SM < 90, "one lane starts bulk copies");

@@ -72,7 +72,7 @@ template <class Op, class A> GPI_DEVICE A warp_scan(A v)
 }
 
 /*
- * Exclusive scan of K rows of 32 values, row after row, of which each lane has one value each. In
+ * Exclusive scan of a K x 32 array in row-major order; each lane holds one value of every row. In
  * log2(K) steps the lanes of a pair exchange half of their rows and fold the others, so that each
  * has one row left, of K lanes; one scan over all lanes; and the same steps back: 2 K + 3 values
  * exchanged (K = 8: 19), where a scan of each row would take 7 K.

@@ -95,7 +95,7 @@ static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
     else if (options->accumulate || options->outside)
         what = options->accumulate ? "options->accumulate" : "options->outside";
     else if (c->n > INT_MAX / gpi_dtype_bytes(c->dtype) || c->bins > bins_max)
-        what = "so many bytes of input, or bins";
+        what = "an input or a number of bins of this size";
     else if (binning->kind == GPI_BINNING_SCALE && !cub_stays_in_bins(binning))
         what = "these limits: it would count past the last bin";
     else if (binning->kind != GPI_BINNING_SCALE && binning->last >= INT_MAX)

@@ -122,7 +122,7 @@ static uint64_t count_shared(const struct gpi_histogram_job *job, const uint32_t
 
 /* ---- workers ---- */
 
-/* The next chunk that nobody has; returns its items, 0: there is none. */
+/* Claims the next chunk; returns its items, 0: there is none. */
 static uint64_t draw(struct gpi_histogram_job *job, uint64_t *begin)
 {
     const uint64_t n = job->args->n;

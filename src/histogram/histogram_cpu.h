@@ -38,7 +38,7 @@ struct gpi_histogram_job {
     gpi_binning_fn bin;
     size_t item; /* bytes of a value */
     int threads;
-    uint64_t next;     /* the first item that nobody has drawn */
+    uint64_t next;     /* the first item that is not claimed */
     uint32_t *tables;  /* [worker][copy][stride] */
     uint64_t *counted; /* [worker]: items in its tables; 0: they were not even cleared */
     uint64_t outside;
@@ -68,7 +68,7 @@ void gpi_histogram_add_shared(const struct gpi_histogram_args *a, size_t begin, 
 
 /* ---- histogram_cpu_split.c ---- */
 
-/* Enough items for so many bins, and bins beyond the caches. */
+/* Enough items for the number of bins, and bins beyond the caches. */
 bool gpi_histogram_split_pays(uint64_t n, size_t bins);
 size_t gpi_histogram_split_bytes(uint64_t n, size_t bins, size_t workers);
 void gpi_histogram_split(struct gpi_histogram_job *job, struct gpi_frame *frame);

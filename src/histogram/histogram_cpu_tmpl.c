@@ -282,7 +282,7 @@ void NAME(gpi_edge_grid_)(struct gpi_binning *b, uint32_t cells, uint32_t *below
         below[c] = sum;
         sum += count;
     }
-    /* A search looks at so many edges from a cell's first one on, at most. */
+    /* The most edges that a search reads, from a cell's first one on. */
     for (uint32_t k = 1; k <= g->longest; k++)
         to[g->last + k] = to[g->last];
     g->below = below;

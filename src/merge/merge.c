@@ -9,7 +9,8 @@
 #include "merge/merge_internal.h"
 #include "validate/validate_internal.h"
 
-/* Outputs per task of the CPU: enough to bury the search, few enough to keep all threads busy. */
+/* Outputs per task of the CPU: enough that its search costs little beside them, few enough to keep
+ * all threads busy. */
 enum { SHARE_MIN = 1 << 14, SHARE_MAX = 1 << 20, SHARES_PER_THREAD = 8 };
 
 struct shares {
@@ -48,7 +49,7 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const struct gpi_merge
     return gpi_merge_launch_get(ctx->sm_row)(ctx, f, j, cuts);
 }
 
-/* What tells the calls apart. */
+/* The differences between the calls. */
 struct call {
     const char *function;
     bool by;    /* the caller filled in the descriptor */

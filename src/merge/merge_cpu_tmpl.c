@@ -66,7 +66,7 @@ static inline uint64_t sure_steps(const struct gpi_merge_job *j, const struct la
     return left < end - p->out ? left : end - p->out;
 }
 
-/* The same for every lane; the first ends at end, and each has so many outputs. */
+/* The same for every lane; the first ends at end, and all have the same number of outputs. */
 static inline uint64_t sure_steps_of_all(const struct gpi_merge_job *j, const struct lane *lane,
                                          uint64_t end, uint64_t length)
 {

@@ -64,8 +64,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         return compared_bits(job, job.order.template word<FLOAT>(key));
     }
 
-    /* The whole array, whose cells have been counted by radixsort_partition_k.cuh. By one
-     * thread. */
+    /* The whole array, whose cells have been counted by radixsort_partition_k.cuh. By
+     * one thread. */
     GPI_DEVICE void add_first() const
     {
         const gpi_radix_plan &plan = *job.plan;
@@ -102,8 +102,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         }
     }
 
-    /* Most often what can be done is done by one pass or by three, which should end in the output.
-     * A cell with most of the items has other words than one, which takes two. */
+    /* Usually one or three levels are needed, so the first writes to the output. If one cell holds
+     * most of the items, two are needed, and the first writes to the temporary array. */
     GPI_DEVICE uint32_t first_place() const
     {
         const uint32_t *counts = job.bucket_starts();

@@ -120,7 +120,7 @@ template <class G, class K, class V, int ITEMS> struct AsyncTile {
             BulkSpan<V>(value, count).prefetch();
     }
 
-    /* Every thread of the group calls, none reads the stage any more. without values: NULL. */
+    /* Called by the whole group once no thread reads the stage any more. value may be NULL. */
     GPI_DEVICE void load(const K *key, const V *value, int count)
     {
         if (G::thread() >= 32)

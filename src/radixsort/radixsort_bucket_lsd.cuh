@@ -7,9 +7,9 @@
  * sorts each short one by insertion. A bucket with a long run that is not in order is sorted by
  * all its bits.
  *
- * The order in which the lanes of a shared-memory addition are served is checked at the end, as in
- * radixsort_partition_keys.cuh: neighbours must rise. A bucket that fails is put in order by
- * exchanges.
+ * The order in which the lanes of a shared-memory addition are served is checked at the end,
+ * as in radixsort_partition_keys.cuh: neighbours must rise. A bucket that fails is put in
+ * order by exchanges.
  */
 #pragma once
 

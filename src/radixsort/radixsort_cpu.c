@@ -105,7 +105,8 @@ static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *
                    whole.values_out);
 }
 
-/* Keys that nobody wants lie to lines as their values do: then both can leave in whole lines. */
+/* Keys of an argsort are scratch: they are aligned like the values, so that both are written in
+ * whole cache lines. */
 static void *keys_beside(char *room, const struct gpi_radix_job *j)
 {
     return room + (uintptr_t)j->values_out % LINE / j->value_bytes * j->key_bytes;

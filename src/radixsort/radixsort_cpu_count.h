@@ -11,7 +11,7 @@ struct count {
     uint64_t *starts; /* [COUNT_BINS + 1]: where each rank begins in the output */
 };
 
-/* The key of a rank: the inverse of a word that tells all keys apart. */
+/* The key of a rank: the inverse of the invertible order word. */
 static KEY key_of_rank(const struct gpi_radix_order *o, size_t rank)
 {
     KEY word = (KEY)((KEY)rank ^ (KEY)o->flip), sign = (KEY)o->sign, inf = (KEY)o->inf;

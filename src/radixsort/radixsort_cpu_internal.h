@@ -161,7 +161,7 @@ static inline void store_lines(void *to, const void *from, size_t bytes, bool st
     memcpy(to, from, bytes);
 }
 
-/* Streamed lines must be visible before another thread is told that the part is done. */
+/* Streamed lines must be visible before another thread learns that the part is done. */
 static inline void store_fence(void)
 {
 #if defined(__SSE2__)

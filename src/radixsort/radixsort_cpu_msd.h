@@ -176,8 +176,8 @@ static void sort_buckets(struct buckets *b)
     gpi_parallel_for(c->threads, BINS, sort_bucket, b);
 }
 
-/* Buckets are written to the array from which the passes that follow end in the outputs without a
- * copy. */
+/* Buckets are written to the array from which the passes that follow end in the outputs without
+ * a copy. */
 static void choose_destination(struct sort *s, int passes_left)
 {
     const struct gpi_radix_cpu_job *c = s->c;

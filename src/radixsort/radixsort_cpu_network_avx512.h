@@ -135,7 +135,7 @@ static INLINE void halve_rows(lanes *v, int rows, int distance)
             exchange(&v[i], &v[i + distance]);
 }
 
-/* Merge runs of so many columns in pairs. */
+/* Merge runs of `columns` columns in pairs. */
 static INLINE void merge_columns(lanes *v, int rows, int columns)
 {
     const int turn = 2 * columns - 1;

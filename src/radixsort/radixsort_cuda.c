@@ -11,7 +11,7 @@
 /* What the engine moves, and the scratch around it; 0 bytes: not taken. */
 struct route {
     size_t moved_bytes; /* beside the keys: 0, or an engine's payload */
-    bool positions;     /* what is moved beside the keys are positions that nobody asked for */
+    bool positions;     /* positions are moved beside the keys, though the caller wants none */
     bool pick_values;   /* the engine moves positions, values are collected by them */
     size_t keys_tmp, keys_out, values_tmp, values_out, values_copy, engine;
 };
@@ -21,7 +21,7 @@ static bool value_is_direct(size_t bytes)
     return bytes == 0 || bytes == 4 || bytes == 8;
 }
 
-/* Words that tell everything apart: equal keys alone may come in any order if all bits count. */
+/* Invertible words: equal keys alone may then come in any order, if all bits are compared. */
 static bool wants_exact_words(const struct gpi_radix_job *j)
 {
     return j->value_bytes == 0 && j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;

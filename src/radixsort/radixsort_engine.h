@@ -69,7 +69,7 @@ struct gpi_radix_plan {
     uint32_t tickets[GPI_RADIX_PASSES + 2];
     uint32_t route;
     uint32_t recounted;
-    uint32_t skewed;      /* as far as a sample tells: neither buckets nor cells fit */
+    uint32_t skewed;      /* by the sample: neither buckets nor cells will fit */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
@@ -82,7 +82,7 @@ struct gpi_radix_plan {
 /* A sort of n > 0 items by at least one bit. */
 struct gpi_radix_engine_args {
     struct gpi_radix_order order;
-    bool exact; /* words that tell NaNs and zeros apart: items may come in any order otherwise */
+    bool exact; /* words distinguish NaNs and zeros: items may come in any order otherwise */
     int begin_bit, end_bit;
     uint64_t n;
     size_t value_bytes; /* 0, 4 or 8 */
@@ -97,7 +97,7 @@ struct gpi_radix_engine {
     gp_status (*sort)(gp_context *ctx, const char *function,
                       const struct gpi_radix_engine_args *args);
     size_t (*bytes)(uint64_t n, size_t value_bytes); /* of its scratch */
-    /* From so many on exact keys alone are counted, not moved: there is no array gpi_radix_tmp,
+    /* From this number on exact keys alone are counted, not moved: there is no array gpi_radix_tmp,
      * and the scratch of one item is enough. */
     uint64_t counted_from;
 #ifdef GPI_FAULT

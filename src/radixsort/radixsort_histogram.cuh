@@ -49,7 +49,8 @@ GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t
         f(keys[head + vectors * V + thread]);
 }
 
-/* The same for one key in so many: 32 neighbours each, which lie evenly, as keys may be sorted. */
+/* The same for one key in sample_stride: evenly spaced runs of 32 neighbours, so that sorted keys
+ * are sampled evenly. */
 template <int T, class K, class F>
 GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t sample_stride, F f)
 {
@@ -173,7 +174,7 @@ __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shar
 
 /* ---- buckets by the top bits ---- */
 
-/* counts[bucket] += its keys, of all or of one in so many; the bits that vary in them. */
+/* counts[bucket] += its keys, of all keys or of one in sample_stride; and the bits that vary. */
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
                                            uint64_t sample_stride, uint32_t *counts,
@@ -232,7 +233,7 @@ template <class K> GPI_DEVICE int varying_digits(const RadixKeys<K> &job)
     return digits;
 }
 
-/* One block plans while all others wait: so many of a thread's reads are on their way at once. */
+/* One block plans while all others wait: each thread issues plan_batch reads before it uses one. */
 constexpr uint32_t plan_batch = 8;
 
 /*
@@ -260,9 +261,9 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
     return at;
 }
 
-/* By one block: whether so many words of a sample are in few buckets, and not nearly all, that the
- * counts of all words could lead to passes only. The limits are those of plan_buckets(), with room
- * for what a sample is wrong by. */
+/* By one block: decides from the sample whether counting all keys is pointless because LSD
+ * passes would be chosen anyway. The limits are those of plan_buckets(), widened by the error of
+ * a sample. */
 template <int T, class K>
 __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
                                          uint64_t sample_stride)

@@ -17,7 +17,7 @@
  * CUDA: keys are moved as they are and compared by their order words (radixsort_order.h), which
  * kernels compute where they need a digit. radixsort_partition_k.cuh says which routes there are.
  * Equal words in any order would leave NaNs and zeros of different bits to chance, so keys alone
- * are compared by a word that forgets nothing. Values of sizes that have no kernel are picked by
+ * are compared by an invertible word. Values of sizes that have no kernel are picked by
  * position at the end. CUB, when asked for, sorts words that are turned back afterwards.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
@@ -113,7 +113,7 @@ size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job);
 
 /* Bytes of the indices that stand in for values or keys of an array. 2^32 itself counts as wide, so
- * that whoever sorts narrow ones has a count of 32 bits. */
+ * that counts of 32 bits are enough for narrow ones. */
 static inline size_t gpi_radix_index_bytes(uint64_t n)
 {
     return n >= (uint64_t)1 << 32 ? 8 : 4;

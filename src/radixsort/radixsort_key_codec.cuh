@@ -157,7 +157,7 @@ template <> struct Payload<8> {
     using type = uint64_t;
 };
 
-/* A sort as its kernels get it: what has nothing to do with values. */
+/* The arguments of a sort's kernels, without the values. */
 template <class K> struct RadixKeys {
     K *keys[3]; /* by enum gpi_radix_place */
     uint64_t n;
@@ -175,13 +175,13 @@ template <class K> struct RadixKeys {
     uint32_t *recount;     /* the same for a narrower range of bits */
     uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
-    bool adaptive_allowed; /* the route if buckets do not fit, */
-    uint32_t cells_even;   /* and no cell holds one item in so many */
+    bool adaptive_allowed; /* adaptive partitioning may be taken if buckets do not fit */
+    uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
     uint32_t entries;      /* blocks for entries of a bucket's size */
     gpi_radix_adaptive adaptive;
 
-    /* Whether buckets too large for shared memory can be sorted each by one block: the largest has
-     * most items, all of them excess. */
+    /* Whether single blocks may sort all buckets that are larger than shared memory. most: items of
+     * the largest; excess: items of all of them. */
     GPI_DEVICE bool large_fit(uint32_t most, uint32_t excess) const
     {
         const uint64_t share = n / radix_tuning.large_share, twice = 2 * (uint64_t)bucket_max;

@@ -48,7 +48,7 @@ constexpr bool is_small(uint64_t n)
 }
 
 static_assert(radix_tuning.small_items >> radix_bits <= radix_tuning.bucket_items,
-              "one digit tells the bucket");
+              "one digit is the number of the bucket");
 
 template <bool FLOAT, int VB, int I>
 gp_status add_partition(gp_context *ctx, const char *function,

@@ -12,7 +12,7 @@
 namespace GPI_SPACE
 {
 
-/* What a tile tells the later ones of a bin: a count, and what it stands for. */
+/* The state of a bin in a tile, which later tiles read: a count and its meaning. */
 template <class W> struct DigitState {
     static constexpr W own = (W)1 << (8 * sizeof(W) - 2); /* items of the tile */
     static constexpr W upto = own << 1;                   /* items of all tiles up to this one */

@@ -50,7 +50,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
         return (job.n + tile_items - 1) / tile_items;
     }
 
-    /* The bits [shift, shift + bits) of a word that tell its bucket,
+    /* Bits [shift, shift + bits) of a word are the number of its bucket,
      * the highest of those that vary. */
     struct Top {
         int shift, bits;
@@ -64,7 +64,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
         return {vary.end - bits, bits};
     }
 
-    /* The bits that vary, as far as a sample tells; false if there is no need to count all keys, as
+    /* The bits that vary in a sample; false if there is no need to count all keys, as
      * they will go by passes. */
     GPI_DEVICE bool sample(BitRange &vary)
     {

@@ -173,7 +173,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         *to = key;
     }
 
-    GPI_DEVICE uint32_t compare_exchange(uint32_t p) const
+    GPI_DEVICE uint32_t ascending_key(uint32_t p) const
     {
         if constexpr (STABLE)
             return digit_of(s.keys[p]) << 16 | s.source[p];
@@ -192,7 +192,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
             key[i] = s.keys[p + i * 32];
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
-            mine[i] = compare_exchange(p + i * 32);
+            mine[i] = ascending_key(p + i * 32);
         const bool ordered = STABLE ? rising(mine, valid, wrap) : true;
         K *to[ROWS];
 #pragma unroll
@@ -215,7 +215,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
         bool ordered = true;
         if (STABLE && lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
-            wrap = compare_exchange(p - 1);
+            wrap = ascending_key(p - 1);
 #pragma unroll 1
         for (; p - lane_id() + batch * 32 <= most; p += batch * 32)
             ordered = write_rows<batch>(p, most, wrap) && ordered;

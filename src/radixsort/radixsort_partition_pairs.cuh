@@ -196,8 +196,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         return values ? values[source] : (V)(span.first + source);
     }
 
-    /* What rises from item to item of a tile in digit order. */
-    GPI_DEVICE uint32_t compare_exchange(const K *keys, uint32_t p) const
+    /* (digit, source): ascends from item to item of a sorted tile. */
+    GPI_DEVICE uint32_t ascending_key(const K *keys, uint32_t p) const
     {
         const uint32_t source = s.source[p];
         return digit(keys[source]) << 16 | source;
@@ -244,7 +244,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
         bool ordered = true;
         if (lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
-            wrap = compare_exchange(keys, p - 1);
+            wrap = ascending_key(keys, p - 1);
 #pragma unroll 1
         for (; p - lane_id() + batch * 32 <= most; p += batch * 32)
             ordered = write_rows<batch, VALUES>(span, keys, values, p, wrap) && ordered;

@@ -51,7 +51,7 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
         return {pass.shift, (1u << pass.bits) - 1};
     }
 
-    /* By one thread: the next tile, */
+    /* By one thread: the number of the next tile. */
     GPI_DEVICE uint32_t claim() const
     {
         return atomicAdd(pass.ticket, 1u);
@@ -68,20 +68,20 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
         return segment;
     }
 
-    /* and what the group is to know of it. */
+    /* By the same thread: the tile and its segment for the group. */
     GPI_DEVICE void set(uint32_t tile) const
     {
         s.tile = tile;
         s.segment = segment_of(tile);
     }
 
-    /* Whether asking the L2 for a tile pays: writes of a pass into buckets need it all. */
+    /* Whether to prefetch a tile into the L2: the writes of a pass into buckets need all of it. */
     GPI_DEVICE bool prefetches() const
     {
         return !pass.segment_starts;
     }
 
-    /* What some group will claim soon: the tile that comes as many later as there are groups. */
+    /* The tile that some group will claim soon: one full wave of groups ahead. */
     GPI_DEVICE Span prefetch_candidate(const TileClaim &now) const
     {
         return at(now.tile + G::in_grid(), 0).span;
@@ -130,15 +130,15 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     }
 };
 
-/* Groups take tiles in rising order, so that no tile waits for one that nobody has. */
+/* Groups claim tiles in ascending order, so every tile before a claimed one is claimed too. */
 template <class G, class Policy> GPI_DEVICE void claim_tile(const Policy &policy)
 {
     if (G::thread() == 0)
         policy.set(policy.claim());
 }
 
-/* What passes over pairs and over keys share; look-backs read BYTES at a time, or the order is
- * any. */
+/* The shared part of passes over pairs and over keys. BYTES: read at a time by look-backs; 0: the
+ * order is any. */
 template <class K, class Tile_, class Policy_, int BYTES> struct GroupPass {
     using Tile = Tile_;
     using Policy = Policy_;
@@ -165,8 +165,8 @@ template <class K, class Tile_, class Policy_, int BYTES> struct GroupPass {
         return {t.job, t.s.pass, policy, G::thread()};
     }
 
-    /* Count, start in the tile of the thread's bin. If the pass is stable, others are told, and
-     * pads, which are at the end of the last bin, are not counted. */
+    /* Returns the count of the thread's digit and its offset in the tile. A stable pass publishes
+     * the count, without the padding at the end of the last digit. */
     GPI_DEVICE uint2 count(const TileClaim &claim) const
     {
         const uint32_t pads =
@@ -314,8 +314,8 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
             G::sync();
     }
 
-    /* Partition a tile whose keys are in registers; returns the next, with its keys on their
-     * way. */
+    /* Partition a tile whose keys are in registers; returns the next, with its keys on
+     * their way. */
     GPI_DEVICE TileClaim partition_tile(const TileClaim &now)
     {
         /* 1. Rank. */

@@ -94,23 +94,24 @@ static uint64_t bucket_max_of(size_t value_bytes)
     return (uint64_t)bucket.threads * bucket.items;
 }
 
-/* The most segments of a level that have to be ones, */
+/* Upper bound of the segments of a level that one block could not sort through memory. */
 static uint64_t segments_of(uint64_t n, uint64_t bucket_max)
 {
     return n / radix_adaptive_large((uint32_t)bucket_max) + 1;
 }
 
-/* and with as many others. */
+/* The same with the segments that a block could sort as well: at most as many again. */
 static uint64_t all_segments_of(uint64_t n, size_t value_bytes)
 {
     return 2 * segments_of(n, bucket_max_of(value_bytes));
 }
 
 /*
- * An entry is a bin that is not a segment of the next level. Those of cells that are not hot: two
- * for what fits a bucket, of all items once. Hot cells have a sixteenth of what a segment that has
- * to be one has at least, and two bins beside them. A hot cell that is a segment again, at each
- * level, has two too.
+ * Upper bound of the entries, the bins that are no segments of the next level:
+ *   5 n / bucket_max             bins without a hot cell
+ *   3 hot_share segments         hot cells, and the bins before and after each
+ *   2 * 3 levels segments        bins beside a hot cell that is a segment again, at every level
+ *   n / GPI_RADIX_COPIED         pieces of equal keys to copy
  */
 static uint64_t entries_of(uint64_t n, uint64_t bucket_max)
 {

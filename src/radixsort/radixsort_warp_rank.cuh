@@ -93,12 +93,12 @@ template <int T> struct Group {
     }
 };
 
-/* What is counted of a tile, by each warp for itself. ROW: radix_bins, or more for digits that are
- * not among those. */
+/* The digit counts of a tile, a row per warp. ROW: radix_bins, or more if there are digits
+ * beyond those. */
 template <class G, int ROW> struct TileCounts {
     static constexpr int warps = G::threads / 32;
     alignas(16) uint32_t of[warps][ROW];
-    uint32_t nothing[32]; /* what lanes add to that have nothing to count */
+    uint32_t nothing[32]; /* dummy counters: lanes without an item add here, without a branch */
     uint32_t warp_total[8];
 
     GPI_DEVICE uint32_t *uncounted()
@@ -119,9 +119,9 @@ template <class G, int ROW> struct TileCounts {
         __syncwarp();
     }
 
-    /* of[w][d] becomes where warp w's items of digit d start in digit order. Returns the
-     * count of the thread's digit and the position where it starts; tell(count) comes as soon
-     * as it is known. */
+    /* of[w][d] becomes the position at which warp w's items of digit d start in digit order.
+     * Returns the count of the thread's digit and its start; publish(count) is called as soon as
+     * the count is known. */
     template <class F> GPI_DEVICE uint2 sum(F publish)
     {
         const int d = G::thread();
@@ -230,7 +230,7 @@ template <int I, class C, class D, class S> GPI_DEVICE void rank_rows(C &counts,
     WarpRanks<I, D, S>{counts.own(), counts.uncounted(), digit, set}.rank();
 }
 
-/* Whether rows of a warp rise, item after item. wrap: the item before lane 0's first. */
+/* Whether the rows of a warp are in ascending order. wrap: the item before lane 0's first. */
 template <int ROWS> GPI_DEVICE bool rising(const uint32_t (&mine)[ROWS], bool valid, uint32_t &wrap)
 {
     bool ordered = true;

@@ -99,7 +99,7 @@ static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 
 #else
 
-/* Sums of so many items of 1 or 2 bytes fit 32 bits. */
+/* Sums of this number of items of 1 or 2 bytes fit 32 bits. */
 enum { SHORT = 32768 };
 
 static inline bool is_item(in_t x, acc_t acc)

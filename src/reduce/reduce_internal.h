@@ -8,7 +8,7 @@
  *      floats, pairs) the block publishes the tile's sum (device/tile_state.cuh); otherwise it
  *      folds all of its tiles first.
  *   2. When all tiles have been taken, warps fold groups of the published sums, and the block that
- *      drew the last number folds the groups. Who waits, waits for blocks that run.
+ *      claimed the last number folds the groups. A block only waits for blocks that already run.
  *   Argmin and argmax fold pairs of a value and the number of the 16-byte vector that has it; the
  *   item in the vector is found at the end.
  *

@@ -183,7 +183,7 @@ GPI_DEVICE void prefetch_round(const char *in, uint64_t n, uint64_t vector, uint
         prefetch_tile(in + first, bytes - first, 0, vectors * Items::bytes);
 }
 
-/* Tiles of so many vectors that n items take. */
+/* Tiles of a given number of vectors that n items take. */
 template <class Items> GPI_DEVICE uint32_t tiles_of_vectors(uint64_t n, uint64_t tile_vectors)
 {
     const uint64_t vectors = (n + Items::per_vector - 1) / Items::per_vector;
@@ -194,12 +194,12 @@ template <class Items> GPI_DEVICE uint32_t tiles_of_vectors(uint64_t n, uint64_t
 struct ReduceEnd {
     uint32_t number; /* of this block, by its last draw */
     uint32_t sums;   /* published ones */
-    bool all_drawn;  /* whoever publishes them is running, and not only for the last block */
+    bool all_drawn; /* the blocks that publish them run already; true not only for the last block */
 };
 
 /*
  * The fold of the published sums. Warps fold groups of them, and publish those in turn behind the
- * sums; the last block folds the groups. Who waits, waits for blocks that run.
+ * sums; the last block folds the groups. A block only waits for blocks that already run.
  */
 template <class Fold, int W>
 GPI_DEVICE void reduce_sums(const ReduceParams &p, const Fold &fold, uint64_t n,

@@ -11,7 +11,7 @@
 namespace GPI_SPACE
 {
 
-constexpr int cluster_blocks_max = 8; /* any device of sm_90 and newer runs so many */
+constexpr int cluster_blocks_max = 8; /* any device of sm_90 and newer runs clusters of 8 */
 
 /*
  * No tile states: the sums travel within the cluster, whose blocks all run at the same time.

@@ -10,7 +10,7 @@
 #include "gather/gather_internal.h"
 #include "radixsort/radixsort_cpu_internal.h"
 
-/* Steps of the merge path per task: enough to bury its two searches. */
+/* Steps of the merge path per task: enough that its two searches cost little beside them. */
 enum { SHARE_MIN = 4096, SHARES_PER_THREAD = 16 };
 
 /* The sizes of a frame's pieces; 0: not taken. */

@@ -20,7 +20,7 @@ static gp_dtype index_dtype_of(uint64_t n)
     return gpi_radix_index_bytes(n) == 4 ? GP_U32 : GP_U64;
 }
 
-/* The bits that tell the segments apart, and num_segments itself: what falls out of all. */
+/* Bits of a segment's number, and of num_segments, the number of items outside of all segments. */
 static gp_radix_sort_options by_segment(const struct gpi_segmented_job *s)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;

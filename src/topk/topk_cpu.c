@@ -44,7 +44,7 @@ static void count_chunk(void *arg, size_t chunk)
 static void tell_chunk(void *arg, size_t chunk)
 {
     const struct walk *w = arg;
-    w->loops->tell(w->job, chunk);
+    w->loops->publish(w->job, chunk);
 }
 
 static void collect_chunk(void *arg, size_t chunk)

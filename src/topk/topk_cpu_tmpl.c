@@ -28,7 +28,7 @@ static void count(const struct gpi_topk_job *j, int pass, uint64_t chunk, uint32
     }
 }
 
-static void tell(const struct gpi_topk_job *j, uint64_t chunk)
+static void publish(const struct gpi_topk_job *j, uint64_t chunk)
 {
     const KEY *keys = j->keys, mask = (KEY)j->state->mask, prefix = (KEY)j->state->prefix;
     uint64_t end = gpi_topk_chunk_begin(j, chunk + 1), below = 0, at = 0;
@@ -79,4 +79,4 @@ static void collect(const struct gpi_topk_job *j, uint64_t chunk)
 }
 
 extern const struct gpi_topk_loops LOOPS;
-const struct gpi_topk_loops LOOPS = {count, tell, collect};
+const struct gpi_topk_loops LOOPS = {count, publish, collect};

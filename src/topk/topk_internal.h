@@ -95,7 +95,7 @@ struct gpi_topk_loops {
     /* Add the digits of the words that agree with the state to bins. */
     void (*count)(const struct gpi_topk_job *j, int pass, uint64_t chunk, uint32_t *bins);
     /* counts[chunk] */
-    void (*tell)(const struct gpi_topk_job *j, uint64_t chunk);
+    void (*publish)(const struct gpi_topk_job *j, uint64_t chunk);
     void (*collect)(const struct gpi_topk_job *j, uint64_t chunk);
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The grid of kernels that treat items one by one. A row needs its provenance: GPU, date, measured
- * ratio. */
+/* The grid of kernels that treat items one by one. A row needs its provenance: GPU, date,
+ * measured ratio. */
 #pragma once
 
 #include "device/gpu.cuh"

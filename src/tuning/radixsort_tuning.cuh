@@ -113,8 +113,8 @@ constexpr RadixTuning radix_rows[] = {radix_sm75(), radix_sm80_99kb(), radix_sm8
 constexpr RadixTuning radix_tuning = row_for(radix_rows);
 
 /* Items per thread of a tile: as many as shared memory holds (a key, a value and a place each) and
- * registers (keys alone are in registers), few for small arrays. Values of 8 bytes, keys of 1, and
- * values of keys of 2 have one shape, between the two. */
+ * registers (keys alone are in registers), few for small arrays. Small and large arrays have the
+ * same shape if values have 8 bytes, if keys have 1 byte, and if keys have 2 bytes and values. */
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
 {
     return key_bytes == 8 || value_bytes == 8 ? 1 : 2;
@@ -186,7 +186,7 @@ constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
     return {512, items, blocks < blocks_max ? blocks : blocks_max};
 }
 
-/* Units are even if none holds one in so many. */
+/* Cells are even if none holds more than 1/radix_cells_even() of the items. */
 constexpr uint32_t radix_cells_even(int value_bytes)
 {
     return value_bytes ? 400 : 32;
@@ -197,7 +197,7 @@ __host__ __device__ constexpr uint32_t radix_adaptive_large(uint32_t bucket_max)
     return bucket_max * 6;
 }
 
-/* Pairs have smaller buckets from so many on, if that lets one count sort them. */
+/* From this number of pairs on buckets are smaller, if a single histogram can sort them then. */
 constexpr uint64_t radix_position_items(int key_bytes)
 {
     return key_bytes == 8 ? 8 << 20 : 4 << 20;

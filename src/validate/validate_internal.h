@@ -13,7 +13,7 @@
  * are queued, and what run() queues becomes the body of a conditional node (validate_gate.c) that
  * they close: nothing waits, nothing is written, and gp_context_synchronize() tells why. So no
  * kernel knows of it, and without validate nothing is slower. Where several rules are broken, the
- * smallest index is told on both backends, of one index the rule that comes first in GPI_RULES.
+ * smallest index is reported on both backends, of one index the rule that comes first in GPI_RULES.
  *
  * A call inside another call is not validated: its arguments are the library's own.
  */

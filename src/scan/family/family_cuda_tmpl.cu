@@ -20,7 +20,7 @@ constexpr uint64_t tile_items = Family<Acc>::tile;
 constexpr int acc_dtype = std::is_same_v<Acc, u32>   ? GP_U32
                           : std::is_same_v<Acc, u64> ? GP_U64
                           : std::is_same_v<Acc, f64> ? GP_F64
-                                                     : GP_F32; /* of pairs: of no account */
+                                                     : GP_F32; /* of pairs: not used */
 
 using Params = FamilyParams<Acc>;
 
