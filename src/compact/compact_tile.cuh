@@ -81,7 +81,7 @@ struct CompactTileShared {
     uint32_t kept[GPI_COMPACT_WARPS], next;
 };
 
-/* By one warp: publish the tile's count, add up those before it, draw the next tile. A lone block
+/* By one warp: publish the tile's count, add up those before it, claim the next tile. A lone block
  * needs no exchange. */
 GPI_DEVICE void compact_look_ahead(const CompactParams &p, CompactTileShared &s, CountAhead &ahead,
                                    const TileState<uint32_t> &state, uint32_t tile, uint32_t tiles)
@@ -103,7 +103,7 @@ GPI_DEVICE void compact_look_ahead(const CompactParams &p, CompactTileShared &s,
 
 /*
  * Grid: one block per tile, or fewer; 8 warps. Tile: 8 x groups x 32 items, groups at most GROUPS.
- * Blocks draw tiles in order (device/epoch.cuh). After: all outputs and the count.
+ * Blocks claim tiles in order (device/epoch.cuh). After: all outputs and the count.
  */
 template <int BYTES, bool COMPARE, bool INDICES, int GROUPS>
 __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)

@@ -61,7 +61,7 @@ __device__ void wide_count(const CompactParams &p, WideShared &s, CountAhead &ah
 
 /*
  * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most 1024, in dynamic shared
- * memory. Blocks draw tiles in order (device/epoch.cuh). After: all outputs and the count.
+ * memory. Blocks claim tiles in order (device/epoch.cuh). After: all outputs and the count.
  */
 template <class Word>
 __global__ void __launch_bounds__(threads)

@@ -6,7 +6,7 @@
  *   [ctrl: GPI_CTRL_BYTES][words8: slots x 8 bytes][words16: slots x 16 bytes]
  *
  * The block is zeroed once, when it is made (the counter starts at epoch 1, so tag 0 is never
- * current). Each launch draws its epoch from ctrl; a word counts only if its tag is that epoch, so
+ * current). Each launch claims its epoch from ctrl; a word counts only if its tag is that epoch, so
  * nothing has to be cleared between launches, and a captured graph can be replayed. Accumulators up
  * to 4 bytes use one 8-byte word {value, tag}, larger ones a 16-byte word {value, tag} per 8 bytes.
  * The two layouts never share memory, or a value could sit where another call expects a tag.

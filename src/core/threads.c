@@ -4,9 +4,9 @@
  *
  * A worker belongs to the pool while it is idle, and to one loop from when gpi_parallel_loop()
  * borrows it until that returns. The caller offers its loop to the workers it has borrowed and
- * works on it too; indices are drawn from one counter. When none is left the caller takes back the
- * offers that no worker has come to yet, so that it never waits for a thread that has not started,
- * and waits for the others to finish the index that they are at.
+ * works on it too; indices are claimed from one counter. When none is left the caller takes back
+ * the offers that no worker has come to yet, so that it never waits for a thread that has not
+ * started, and waits for the others to finish the index that they are at.
  *
  *     IDLE -> OFFERED (caller) -> WORKING (worker) -> IDLE (worker)
  *             OFFERED -> IDLE (caller takes it back)
@@ -68,7 +68,7 @@ void gpi_wait_for(const uint64_t *word, uint64_t value)
 /* ---- workers --------------------------------------------------------------------------------- */
 
 struct loop {
-    _Alignas(LINE) size_t next; /* index to be drawn */
+    _Alignas(LINE) size_t next; /* index to be claimed */
     _Alignas(LINE) size_t count;
     void (*body)(void *arg, size_t i);
     void *arg;

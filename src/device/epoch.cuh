@@ -2,14 +2,15 @@
 /*
  * How a launch learns its epoch, and how its blocks share the tiles.
  *
- * A captured graph freezes kernel arguments, so the epoch cannot come from the host: one counter
- * holds the epoch in its high half and the next tile in its low half. Every block draws numbers
- * from it until it gets one past the last tile; the last of these draws moves the counter on to the
- * next epoch. Nothing has to be reset between launches, and grids may differ from launch to launch.
+ * A captured graph freezes kernel arguments, so the epoch cannot come from the host: one
+ * counter holds the epoch in its high half and the next tile in its low half. Every block
+ * claims numbers from it until it gets one past the last tile; the last of these claims moves
+ * the counter on to the next epoch. Nothing has to be reset between launches, and grids may
+ * differ from launch to launch.
  *
  * That one counter gives out all numbers, in order, is also what makes waiting safe: when a block
- * holds a tile, every lower tile has been drawn by a block that is running (or finished), however
- * few of the launch's blocks have started. A block works on its tiles in the order it drew them.
+ * holds a tile, every lower tile has been claimed by a block that is running (or finished), however
+ * few of the launch's blocks have started. A block works on its tiles in the order it claimed them.
  */
 #pragma once
 
@@ -27,38 +28,38 @@ struct Launch {
     uint32_t tile; /* the first of this block; from `tiles` on: none */
 };
 
-/* Not more tiles than blocks: then each block draws once. */
-GPI_DEVICE bool launch_draws_once(uint32_t tiles)
+/* Not more tiles than blocks: then each block claims once. */
+GPI_DEVICE bool launch_claims_once(uint32_t tiles)
 {
     return tiles <= gridDim.x;
 }
 
-/* A draw in two steps, so that other work can hide the trip to the counter. */
-GPI_DEVICE uint64_t counter_draw(const gpi_state &s)
+/* A claim in two steps, so that other work can hide the trip to the counter. */
+GPI_DEVICE uint64_t counter_claim(const gpi_state &s)
 {
     return atomicAdd((unsigned long long *)&s.ctrl->counter, 1ull);
 }
 
-GPI_DEVICE Launch launch_drawn(const gpi_state &s, uint32_t tiles, uint64_t number)
+GPI_DEVICE Launch launch_claimed(const gpi_state &s, uint32_t tiles, uint64_t number)
 {
-    const uint32_t draws = launch_draws_once(tiles) ? gridDim.x : tiles + gridDim.x;
+    const uint32_t claims = launch_claims_once(tiles) ? gridDim.x : tiles + gridDim.x;
     const Launch l = {number >> 32, (uint32_t)number};
-    if (l.tile == draws - 1)
-        atomicAdd((unsigned long long *)&s.ctrl->counter, (1ull << 32) - draws);
-    if (l.tile >= draws)
+    if (l.tile == claims - 1)
+        atomicAdd((unsigned long long *)&s.ctrl->counter, (1ull << 32) - claims);
+    if (l.tile >= claims)
         atomicOr(&s.sticky->misuse, 1u); /* two launches at once on one state */
     return l;
 }
 
-GPI_DEVICE Launch launch_draw(const gpi_state &s, uint32_t tiles)
+GPI_DEVICE Launch launch_claim(const gpi_state &s, uint32_t tiles)
 {
-    return launch_drawn(s, tiles, counter_draw(s));
+    return launch_claimed(s, tiles, counter_claim(s));
 }
 
 /* By one thread of each block, once, before any use of tile states. */
 GPI_DEVICE Launch launch_begin(const gpi_state &s, uint32_t tiles)
 {
-    const Launch l = launch_draw(s, tiles);
+    const Launch l = launch_claim(s, tiles);
     stall(stall_start, l.epoch, l.tile);
     return l;
 }
@@ -66,9 +67,9 @@ GPI_DEVICE Launch launch_begin(const gpi_state &s, uint32_t tiles)
 /* The next tile of a block that holds one; from `tiles` on: no more. */
 GPI_DEVICE uint32_t tile_next(const gpi_state &s, uint32_t tiles)
 {
-    if (launch_draws_once(tiles))
+    if (launch_claims_once(tiles))
         return tiles;
-    const Launch l = launch_draw(s, tiles);
+    const Launch l = launch_claim(s, tiles);
     stall(stall_load, l.epoch, l.tile);
     return l.tile;
 }

@@ -2,7 +2,7 @@
 /*
  * A ring of tiles in shared memory, and warps by role around it.
  *
- * Loader warps draw tiles and load them into the stages of the ring, others sum up a tile and
+ * Loader warps claim tiles and load them into the stages of the ring, others sum up a tile and
  * publish its sum, one finds what is before it (resolves it), others store it. All of them go round
  * the ring in the order in which tiles were claimed; barriers, S of each, say how far a stage is:
  *
@@ -65,7 +65,7 @@ template <int L> GPI_DEVICE uint32_t ring_share(uint32_t value, int thread, int 
     }
 }
 
-/* L loader warps: they draw tiles, which roles.load_tile(tile, stage, more..) begins to bring;
+/* L loader warps: they claim tiles, which roles.load_tile(tile, stage, more..) begins to bring;
  * every warp arrives at their `loaded`. */
 template <int S, int L, class Roles, class... More>
 GPI_DEVICE void ring_load(Roles &roles, More... more)

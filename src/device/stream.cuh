@@ -3,7 +3,8 @@
  * The single pass over a large array at the rate of a copy: a persistent block per multiprocessor,
  * tiles in a ring of shared memory, warps by role.
  *
- *     loaders      draw tiles and bring them (device/stage_load.cuh), as many ahead as the ring has
+ *     loaders      claim tiles and bring them (device/stage_load.cuh), as many ahead as the ring
+ *     has
  *                  stages: one warp, or several where data comes through registers
  *     sum warps    sum up the parts of a tile and publish its sum, before anybody stores it
  *     look-ahead   finds the prefix of a tile, out of the sums of all before it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting on the CPU. Workers draw chunks of the input; each bins a block at a time into a buffer
+ * Counting on the CPU. Workers claim chunks of the input; each bins a block at a time into a buffer
  * of indices (histogram_cpu_tmpl.c) and counts those. Sums of integers do not depend on their
  * order, so neither does the result on threads or chunks.
  *
@@ -123,7 +123,7 @@ static uint64_t count_shared(const struct gpi_histogram_job *job, const uint32_t
 /* ---- workers ---- */
 
 /* Claims the next chunk; returns its items, 0: there is none. */
-static uint64_t draw(struct gpi_histogram_job *job, uint64_t *begin)
+static uint64_t claim(struct gpi_histogram_job *job, uint64_t *begin)
 {
     const uint64_t n = job->args->n;
     *begin = __atomic_fetch_add(&job->next, job->plan.chunk, __ATOMIC_RELAXED);
@@ -183,7 +183,7 @@ static void work_private(void *arg, size_t worker)
     uint32_t *tables = job->tables + worker * words;
     uint64_t begin, count, counted = 0;
     while (counted <= gpi_histogram_table_items - job->plan.chunk &&
-           (count = draw(job, &begin)) > 0) {
+           (count = claim(job, &begin)) > 0) {
         if (counted == 0)
             memset(tables, 0, words * sizeof *tables);
         counted += count;
@@ -209,7 +209,7 @@ static void work_in_place(void *arg, size_t worker)
     uint32_t index[BLOCK];
     uint64_t begin, count, outside = 0;
     (void)worker;
-    while ((count = draw(job, &begin)) > 0)
+    while ((count = claim(job, &begin)) > 0)
         for (uint64_t end = begin + count; begin < end; begin += count) {
             count = gpi_histogram_bin(job, begin, end, index);
             outside += job->plan.workers > 1 ? count_shared(job, index, count)

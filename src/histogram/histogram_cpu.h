@@ -20,7 +20,7 @@ struct gpi_histogram_plan {
     size_t copies;       /* tables of a worker, 1 to 4 */
     size_t stride;       /* counters of a table: the bins, one for "in no bin", rounded up */
     uint32_t edge_cells; /* of the grid of edges, 0: none */
-    uint64_t chunk;      /* items that a worker draws at a time */
+    uint64_t chunk;      /* items that a worker claims at a time */
 };
 
 /* More threads never need less memory. */

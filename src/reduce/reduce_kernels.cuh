@@ -174,7 +174,7 @@ GPI_DEVICE typename Fold::A reduce_block(const Fold &fold, typename Fold::A lane
 }
 
 /* Some block takes the tile of this block's number first: ask the L2 for its first round while the
- * numbers are drawn. All rounds of all blocks would be more than the L2 holds. */
+ * numbers are claimed. All rounds of all blocks would be more than the L2 holds. */
 template <class Items>
 GPI_DEVICE void prefetch_round(const char *in, uint64_t n, uint64_t vector, uint32_t vectors)
 {
@@ -190,11 +190,11 @@ template <class Items> GPI_DEVICE uint32_t tiles_of_vectors(uint64_t n, uint64_t
     return (uint32_t)((vectors + tile_vectors - 1) / tile_vectors);
 }
 
-/* How far a block has come when all tiles are drawn. */
+/* How far a block has come when all tiles are claimed. */
 struct ReduceEnd {
-    uint32_t number; /* of this block, by its last draw */
-    uint32_t sums;   /* published ones */
-    bool all_drawn; /* the blocks that publish them run already; true not only for the last block */
+    uint32_t number;  /* of this block, by its last claim */
+    uint32_t sums;    /* published ones */
+    bool all_claimed; /* the publishers run already: blocks other than the last may wait too */
 };
 
 /*
@@ -209,7 +209,7 @@ GPI_DEVICE void reduce_sums(const ReduceParams &p, const Fold &fold, uint64_t n,
     using Groups = WideLookahead<Fold, A, sizeof(A) <= 8 ? 8 : 2>;
     const bool last = end.number == gridDim.x - 1;
     const uint32_t warp = threadIdx.x / 32, groups = (end.sums + Groups::tiles - 1) / Groups::tiles;
-    const bool shared = end.all_drawn && groups > 1;
+    const bool shared = end.all_claimed && groups > 1;
     const uint32_t step = shared ? gridDim.x * W : W;
     if (last || shared)
         for (uint32_t g = shared ? end.number * W + warp : warp; g < groups; g += step) {
@@ -261,18 +261,18 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     __syncthreads();
 
     const TileState<A> state(p.state, launch.epoch);
-    const bool more = !alone && !launch_draws_once(tiles);
+    const bool more = !alone && !launch_claims_once(tiles);
     uint32_t tile = launch.tile;
     A sum = fold.identity();
     for (int turn = 0; tile < tiles; turn++) {
         /* 1. Fold each warp's part. Meanwhile the next tile's number comes. */
         uint64_t number = 0;
         if (threadIdx.x == 0 && more)
-            number = counter_draw(p.state);
+            number = counter_claim(p.state);
         const A lane =
             reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
         if (threadIdx.x == 0)
-            next[turn & 1] = more ? launch_drawn(p.state, tiles, number).tile : tiles;
+            next[turn & 1] = more ? launch_claimed(p.state, tiles, number).tile : tiles;
 
         /* 2. Keep the tile's fold, or publish it. */
         if constexpr (Fold::exact) {

@@ -57,7 +57,7 @@ struct ScanStream : StreamPolicy {
     }
 
     /* Some block takes the tile of this block's number first:
-     * fetch it while the numbers are drawn. */
+     * fetch it while the numbers are claimed. */
     GPI_DEVICE void prefetch() const
     {
         if constexpr (BACKWARD) {

@@ -12,7 +12,7 @@ namespace GPI_SPACE
 template <class A, int W>
 constexpr int tile_blocks_min = sizeof(A) <= 8 ? scan_tuning.tile_warps_per_sm / W : 1;
 
-/* Some block will draw the tile of this block's number: ask for it, and for its word. */
+/* Some block will claim the tile of this block's number: ask for it, and for its word. */
 template <class Types, int TILE_BYTES>
 GPI_DEVICE void prefetch_own(const ScanParams<typename Types::A> &p)
 {
@@ -21,7 +21,7 @@ GPI_DEVICE void prefetch_own(const ScanParams<typename Types::A> &p)
     prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, TILE_BYTES);
 }
 
-/* What is done once per launch, by the thread that drew tile 0. */
+/* What is done once per launch, by the thread that claimed tile 0. */
 template <class Types, class Op, class A>
 GPI_DEVICE void scan_tile_begin(const ScanParams<A> &p, const TileState<A> &state, uint64_t n,
                                 uint32_t tiles, bool alone)
@@ -34,7 +34,7 @@ GPI_DEVICE void scan_tile_begin(const ScanParams<A> &p, const TileState<A> &stat
 
 /*
  * Grid: one block per tile, or fewer; W warps. Tile: W x 32 x K vectors. Shared: W + 32
- * accumulators. Blocks draw tiles in order (device/epoch.cuh). After: all outputs, total, row
+ * accumulators. Blocks claim tiles in order (device/epoch.cuh). After: all outputs, total, row
  * pointer n.
  */
 template <class Types, class Op, int W, int K>
@@ -52,14 +52,14 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
     __shared__ typename Ahead::Shared groups;
     const bool leader = threadIdx.x == 0, alone = gridDim.x == 1;
 
-    /* 1. Draw; meanwhile ask for a tile. A lone block needs no exchange. */
-    const uint64_t number = leader && !alone ? counter_draw(p.state) : 0;
+    /* 1. Claim; meanwhile ask for a tile. A lone block needs no exchange. */
+    const uint64_t number = leader && !alone ? counter_claim(p.state) : 0;
     if (!alone)
         prefetch_own<Types, Tile::bytes>(p);
     Tile own(p, scan_n(p));
     const uint32_t tiles = tiles_of<Tile::items>(own.n);
     if (leader) {
-        s.launch = alone ? Launch{0, 0} : launch_drawn(p.state, tiles, number);
+        s.launch = alone ? Launch{0, 0} : launch_claimed(p.state, tiles, number);
         stall(stall_start, s.launch.epoch, s.launch.tile);
     }
     __syncthreads();
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
         /* 4. Store. */
         stall(stall_store, state.epoch, tile);
         own.store(Op::apply(prefix, before));
-        if (alone || launch_draws_once(tiles))
+        if (alone || launch_claims_once(tiles))
             break;
         __syncthreads(); /* next is there, the shared sums are free again */
         tile = s.next;

@@ -13,7 +13,7 @@ namespace GPI_SPACE
 /* The first tile of this block, by one thread. Some block takes the tile of this block's number
  * first: ask for it meanwhile. A lone block needs no exchange. */
 template <class In, int TILE_ITEMS, class A, class Op>
-GPI_DEVICE void draw_first(const SegmentParams<A, Op> &p, uint32_t tiles, Launch &launch)
+GPI_DEVICE void claim_first(const SegmentParams<A, Op> &p, uint32_t tiles, Launch &launch)
 {
     if (threadIdx.x == 0)
         launch = gridDim.x > 1 ? launch_begin(p.state, tiles) : Launch{0, 0};
@@ -48,8 +48,8 @@ GPI_DEVICE void load_items(const SegmentParams<typename Types::A, Op> &p, uint32
         part.in.load_partial(in, count, p.op);
 }
 
-/* By one warp. Publish the fold of a tile, draw the next one, look ahead: before is the fold of the
- * segment that goes on in this tile, over the tiles before. A lone block exchanges nothing. */
+/* By one warp. Publish the fold of a tile, claim the next one, look ahead: before is the fold of
+ * the segment that goes on in this tile, over the tiles before. A lone block exchanges nothing. */
 template <class Ahead, class State, class Fold, class A, class Params, int W>
 GPI_DEVICE void publish_and_look_ahead(const Params &p, const Fold &fold, const State &state,
                                        Ahead &ahead, uint32_t tile, uint32_t tiles,
@@ -67,7 +67,7 @@ GPI_DEVICE void publish_and_look_ahead(const Params &p, const Fold &fold, const 
 
 /*
  * Grid: one block per tile, or fewer; W warps. Tile: W x 32 x K vectors. Shared: a bit per item, W
- * folds. Blocks draw tiles in order (device/epoch.cuh). After: all outputs.
+ * folds. Blocks claim tiles in order (device/epoch.cuh). After: all outputs.
  */
 template <class Types, class Op, int W, int K>
 __global__ void __launch_bounds__(W * 32)
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(W * 32)
 
     /* 1. Which tile. */
     const uint32_t tiles = tiles_of<tile_items>(p.n);
-    draw_first<typename Types::In, tile_items>(p, tiles, s.launch);
+    claim_first<typename Types::In, tile_items>(p, tiles, s.launch);
     __syncthreads();
     const TileState<Folded<A>> state(p.state, s.launch.epoch);
     Lookahead<Fold, Folded<A>, 8> ahead(fold.identity(), fold);

@@ -19,7 +19,7 @@ struct CompactTuning {
     int64_t from_bytes; /* of items and flags read: below, the tile kernel is faster */
 
     /* Blocks of the tile kernels that share a multiprocessor; if there are more tiles, the blocks
-     * draw them one by one. */
+     * claim them one by one. */
     int tile_blocks_per_sm;
 };
 

@@ -33,7 +33,7 @@ struct ScanTuning {
     int cluster_vectors; /* per lane of the cluster kernel, for small arrays */
 
     /* The tile kernels: warps and blocks that share a multiprocessor; more tiles than that are
-     * drawn one by one. Warps of a block for sums of longer arrays of 8-byte items, and from how
+     * claimed one by one. Warps of a block for sums of longer arrays of 8-byte items, and from how
      * many bytes on. */
     int tile_warps_per_sm, tile_blocks_per_sm;
     int tile_warps_wide;

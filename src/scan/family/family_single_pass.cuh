@@ -74,7 +74,7 @@ GPI_DEVICE A look_back(const FamilyParams<A> &p, const TileState<A> &state, uint
     return prefix;
 }
 
-/* What is done once per launch, by the thread that drew tile 0. */
+/* What is done once per launch, by the thread that claimed tile 0. */
 template <class A>
 GPI_DEVICE void single_pass_begin(const FamilyParams<A> &p, const gpi_state &words,
                                   const TileState<A> &state, uint64_t n, uint32_t tiles, bool back)
@@ -85,8 +85,8 @@ GPI_DEVICE void single_pass_begin(const FamilyParams<A> &p, const gpi_state &wor
 }
 
 /*
- * Grid: any number of blocks up to max_grid; they draw tiles in order (device/epoch.cuh), so a tile
- * waits only for tiles of running blocks. Shared: a tile, and an accumulator per thread.
+ * Grid: any number of blocks up to max_grid; they claim tiles in order (device/epoch.cuh), so a
+ * tile waits only for tiles of running blocks. Shared: a tile, and an accumulator per thread.
  * After: all outputs, total, row pointer n.
  */
 template <class A>
