@@ -34,8 +34,7 @@ template <class Word, int I> struct BucketKeys {
     bool of_words; /* this thread's keys can be made of their words */
 };
 
-template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>>
-struct BucketSortBins {
+template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> struct BucketBins {
     using V = typename Payload<VB>::type;
     using KeyWord = RadixWord<K>;
     static constexpr bool pairs = VB > 0;

@@ -31,7 +31,7 @@ GPI_DEVICE void copy_items(const X *from, uint64_t first, uint64_t end, X *to)
         to[i] = from[i];
 }
 
-template <class K, bool FLOAT, int VB, int T> struct BucketSortGlobal {
+template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
     using V = typename Payload<VB>::type;
     static constexpr int warps = T / 32;
     static constexpr int batch = 8; /* rows whose loads are on their way at once */
@@ -152,7 +152,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketSortGlobal {
     }
 
     /* By the lowest bits above the base, from one of the two arrays into the output. */
-    static __device__ __noinline__ void sort(BucketSortGlobal bucket, uint32_t from, int bits)
+    static __device__ __noinline__ void sort(BucketGlobal bucket, uint32_t from, int bits)
     {
         const RadixJob<K, V> &job = bucket.job;
         for (int at = 0; at < bits; at += radix_bits) {
@@ -176,7 +176,7 @@ template <class K, bool FLOAT, int VB, int T>
 __global__ void __launch_bounds__(T, 2)
     radix_bucket_global_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
-    using Global = BucketSortGlobal<K, FLOAT, VB, T>;
+    using Global = BucketGlobal<K, FLOAT, VB, T>;
     __shared__ typename Global::Shared shared;
     if (job.plan->route != gpi_radix_route_adaptive)
         return;

@@ -2,6 +2,9 @@
 /*
  * Sorting buckets, each inside one block: by bins (radixsort_bucket_bins.cuh), or if those do not
  * suit it by passes (radixsort_bucket_lsd.cuh).
+ *
+ * The compiler orders functions that it does not inline by their mangled names, and allocates
+ * registers in that order: renaming BucketGlobal, BucketLsd or the kernel can change its code.
  */
 #pragma once
 
@@ -21,7 +24,7 @@ template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
     radix_bucket_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
-    using Lsd = BucketSortLsd<K, FLOAT, VB, T, I>;
+    using Lsd = BucketLsd<K, FLOAT, VB, T, I>;
     extern __shared__ __align__(16) char memory[];
     grid_wait();
     Lsd bucket = {job, *(typename Lsd::Shared *)memory};
@@ -57,9 +60,9 @@ __global__ void __launch_bounds__(T, BLOCKS)
     }
     const int count = (int)(end - first);
     if constexpr (radix_has_buckets<K>) {
-        using Narrow = BucketSortBins<K, FLOAT, VB, T, I>;
-        using Wide = BucketSortBins<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
-        using Global = BucketSortGlobal<K, FLOAT, VB, T>;
+        using Narrow = BucketBins<K, FLOAT, VB, T, I>;
+        using Wide = BucketBins<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
+        using Global = BucketGlobal<K, FLOAT, VB, T>;
         if (end - first > Lsd::items_max) {
             Global::sort({job, *(typename Global::Shared *)memory, first, end - first, base}, from,
                          bucket.bits);

@@ -20,7 +20,7 @@
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I> struct BucketSortLsd {
+template <class K, bool FLOAT, int VB, int T, int I> struct BucketLsd {
     using V = typename Payload<VB>::type;
     static constexpr int warps = T / 32, items_max = T * I;
     /* A stable pass has counters per warp; the first pass over keys alone need not be stable, and
@@ -136,7 +136,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketSortLsd {
 
     /* Ranks of a pass, for radixsort_fault.cuh; without values equal keys are the same. */
     template <int BITS> struct FaultItems {
-        const BucketSortLsd &bucket;
+        const BucketLsd &bucket;
         const K (&key)[I];
         uint32_t (&rank)[I];
 
@@ -326,7 +326,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketSortLsd {
             return b < a;
     }
 
-    static __device__ __noinline__ void exchange_neighbours(BucketSortLsd b)
+    static __device__ __noinline__ void exchange_neighbours(BucketLsd b)
     {
         for (bool moved = true; __syncthreads_or(moved);) {
             moved = false;
@@ -380,8 +380,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketSortLsd {
     }
 
     /* Not inlined: its registers are not those of the kernel. */
-    static __device__ __noinline__ void sort_by_passes(BucketSortLsd b, uint64_t first,
-                                                       uint32_t from)
+    static __device__ __noinline__ void sort_by_passes(BucketLsd b, uint64_t first, uint32_t from)
     {
         b.sort(first, from);
     }

@@ -53,9 +53,9 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
 template <bool FLOAT, int VB> struct Shapes {
     static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
     static constexpr int bucket_max = bucket.threads * bucket.items;
-    using Lsd = BucketSortLsd<Key, FLOAT, VB, bucket.threads, bucket.items>;
-    using Narrow = BucketSortBins<Key, FLOAT, VB, bucket.threads, bucket.items>;
-    using Wide = BucketSortBins<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
+    using Lsd = BucketLsd<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    using Narrow = BucketBins<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    using Wide = BucketBins<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
     static constexpr int bucket_shared = sizeof(typename Lsd::Shared) >
                                                  sizeof(typename Narrow::Shared)
                                              ? sizeof(typename Lsd::Shared)
