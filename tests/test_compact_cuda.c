@@ -27,7 +27,7 @@ START_TEST(test_compact_capture_and_replay)
         T_OK(gp_compact_by(t_ctx(), &split, in_d.data, keep_d.data, N, out2.data, count2.data));
         t_capture_end();
         for (int round = 0; round < 5; round++) {
-            uint8_t *keep = compact_flags(4 + round, N, &seed);
+            uint8_t *keep = compact_flags(KEEP_RUNS + round, N, &seed);
             n = round == 3 ? 0 : N - t_random_below(&seed, N / 2);
             t_fill_bits(GP_U32, in, N, &seed);
             t_put(&in_d, in, N * 4);
@@ -59,7 +59,7 @@ START_TEST(test_compact_cub_agrees)
     enum { N = 100003 };
     uint64_t seed = t_seed(), value = 0x4000000040004040;
     size_t width = compact_widths[_i];
-    uint8_t *keep = compact_flags(7, N, &seed);
+    uint8_t *keep = compact_flags(KEEP_50_PERCENT, N, &seed);
     char *in = compact_items(width, N);
     t_array in_d = t_new_from(in, N * width, 0), keep_d = t_new_from(keep, N, 0);
     t_array out = t_new(N * width, 0), count = t_new(8, 0);
@@ -95,7 +95,8 @@ START_TEST(test_compact_large)
     enum { CHUNK = 1 << 20 };
     const size_t n = ((size_t)1 << 32) + 3 * CHUNK + 12345;
     uint64_t seed = t_seed();
-    uint8_t *chunk = compact_flags(7, CHUNK, &seed), *kept = t_host(CHUNK), *actual = t_host(CHUNK);
+    uint8_t *chunk = compact_flags(KEEP_50_PERCENT, CHUNK, &seed), *kept = t_host(CHUNK),
+            *actual = t_host(CHUNK);
     gp_compact_desc d = compact_desc(GP_COMPACT_ITEMS, 1);
     void *in, *out, *count;
     uint64_t total;

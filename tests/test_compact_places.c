@@ -10,7 +10,7 @@ START_TEST(test_compact_every_size)
 {
     enum { N = 8193 };
     uint64_t seed = t_seed();
-    uint8_t *keep = compact_flags(7, N, &seed);
+    uint8_t *keep = compact_flags(KEEP_50_PERCENT, N, &seed);
     uint32_t in[N], expected[N], actual[N];
     t_fill_bits(GP_U32, in, N, &seed);
     t_array in_d = t_new_from(in, sizeof in, 0), keep_d = t_new_from(keep, N, 0);
@@ -36,7 +36,7 @@ START_TEST(test_compact_sizes)
 {
     size_t n = t_sizes[_i];
     uint64_t seed = t_seed() + n;
-    uint8_t *keep = compact_flags(7, n, &seed);
+    uint8_t *keep = compact_flags(KEEP_50_PERCENT, n, &seed);
     for (size_t w = 0; w < COMPACT_DIRECT_WIDTHS; w++) {
         /* The CPU's blocks are smaller than these sizes: one width tells it all. */
         if (n > 200000 && compact_widths[w] != 4 && !t_is_cuda())
@@ -56,7 +56,7 @@ START_TEST(test_compact_sizes_of_other_kinds)
     uint64_t seed = t_seed() + n;
     if (n > 300000 && !t_is_cuda())
         return;
-    uint8_t *keep = compact_flags(7, n, &seed);
+    uint8_t *keep = compact_flags(KEEP_50_PERCENT, n, &seed);
     char *in = compact_items(12, n);
     uint32_t value = 1u << 31;
     gp_compact_desc partition = compact_desc(GP_COMPACT_PARTITION, 4),
@@ -78,7 +78,7 @@ START_TEST(test_compact_offsets)
 {
     enum { N = 5000 };
     uint64_t seed = t_seed();
-    uint8_t *keep = compact_flags(7, N, &seed);
+    uint8_t *keep = compact_flags(KEEP_50_PERCENT, N, &seed);
     for (size_t w = 0; w < COMPACT_WIDTHS - 2; w++) {
         char *in = compact_items(compact_widths[w], N);
         gp_compact_desc items = compact_desc(GP_COMPACT_ITEMS, compact_widths[w]);
@@ -104,7 +104,7 @@ START_TEST(test_compact_long_arrays)
     uint64_t seed = t_seed();
     if (!t_is_cuda())
         return;
-    uint8_t *keep = compact_flags(4 + _i, n, &seed);
+    uint8_t *keep = compact_flags(KEEP_RUNS + _i, n, &seed);
     char *in = compact_items(width, n);
     uint64_t value = 0x4040404040404040;
     static const gp_dtype by_width[] = {GP_I8, GP_F16, GP_F32, GP_I64, (gp_dtype)0};
@@ -126,7 +126,7 @@ START_TEST(test_compact_long_arrays)
     gp_compact_desc indices = compact_desc(GP_COMPACT_INDICES, 0);
     free(keep);
     n = 9000001;
-    keep = compact_flags(7, n, &seed);
+    keep = compact_flags(KEEP_50_PERCENT, n, &seed);
     compact_check_at(&indices, NULL, keep, n, (struct compact_places){0, 7, 1, false});
     free(keep);
     free(in);
@@ -137,7 +137,7 @@ START_TEST(test_compact_threads_agree)
 {
     enum { N = 500001 };
     uint64_t seed = t_seed(), count = 0;
-    uint8_t *keep = compact_flags(4 + _i % 5, N, &seed);
+    uint8_t *keep = compact_flags(KEEP_RUNS + _i % 5, N, &seed);
     char *in = compact_items(8, N), *expected = t_host(N * 8), *actual = t_host(N * 8);
     gp_compact_desc d = compact_desc(_i & 1 ? GP_COMPACT_PARTITION : GP_COMPACT_ITEMS, 8);
     gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
@@ -183,7 +183,7 @@ START_TEST(test_compact_past_capacity_writes_what_fits)
 {
     enum { N = 30000 };
     static const uint64_t capacities[] = {1, 31, 32, 5000, 14999, 15000, 15001};
-    static const int patterns[] = {2, 1, 4};
+    static const enum compact_pattern patterns[] = {KEEP_EVERY_SECOND, KEEP_ALL, KEEP_RUNS};
     uint64_t seed = t_seed();
     size_t width = compact_widths[_i];
     char *in = compact_items(width, N), *expected = t_host(N * width);
@@ -212,7 +212,7 @@ START_TEST(test_compact_device_n)
     static const uint64_t values[] = {0, 1, 8191, 19999, 20000, 1ull << 40};
     uint64_t seed = t_seed(), n = values[_i];
     size_t real = n < N ? (size_t)n : N;
-    uint8_t *keep = compact_flags(7, N, &seed);
+    uint8_t *keep = compact_flags(KEEP_50_PERCENT, N, &seed);
     uint16_t in[N], expected[N], actual[N];
     t_fill_bits(GP_U16, in, N, &seed);
     t_array n_d = t_new_from(&n, 8, 0), count = t_new(8, 0);

@@ -19,7 +19,7 @@ static gp_order order_of(const struct merge *m)
 }
 
 /* The keys of a and then of b, each sorted; the stable order of all is the answer. */
-static char *keys_new(const struct merge *m, int pattern)
+static char *keys_new(const struct merge *m, enum pattern pattern)
 {
     size_t bytes = gp_dtype_bytes(m->dtype), n = m->num_a + m->num_b;
     char *keys = pattern_new(pattern, m->dtype, n);
@@ -33,7 +33,7 @@ static char *keys_new(const struct merge *m, int pattern)
     return keys;
 }
 
-static void check_merge(const struct merge *m, int pattern)
+static void check_merge(const struct merge *m, enum pattern pattern)
 {
     size_t key = gp_dtype_bytes(m->dtype), value = m->value_bytes, n = m->num_a + m->num_b;
     char *keys = keys_new(m, pattern), *values = values_new(n, value);
@@ -144,7 +144,7 @@ END_TEST
 START_TEST(test_merge_of_unsorted_keeps_to_its_arrays)
 {
     size_t num_a = 30001, num_b = 22222;
-    void *keys = pattern_new(0, GP_U32, num_a + num_b);
+    void *keys = pattern_new(PATTERN_BITS, GP_U32, num_a + num_b);
     t_array a = t_new_from(keys, num_a * 4, 4), b = t_new_from(keys, num_b * 4, 8);
     t_array out = t_new((num_a + num_b) * 4, 12);
     T_OK(gp_merge(t_ctx(), GP_U32, GP_ASCENDING, a.data, num_a, b.data, num_b, out.data));
@@ -167,7 +167,7 @@ START_TEST(test_merge_captured_and_replayed)
     if (t_capture_begin()) {
         T_OK(gp_merge(t_ctx(), m.dtype, GP_ASCENDING, a.data, m.num_a, b.data, m.num_b, out.data));
         t_capture_end();
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+        for (enum pattern pattern = 0; pattern < PATTERN_COUNT; pattern++) {
             char *keys = keys_new(&m, pattern), *host = t_host(n * 4);
             size_t *order = oracle_argsort(m.dtype, keys, n, false, 0, 0);
             char *expected = oracle_pick(keys, 4, order, n);
@@ -240,7 +240,7 @@ START_TEST(test_merge_by_is_merge)
         d.dtype = m.dtype;
         d.order = order_of(&m);
         d.value_bytes = m.value_bytes;
-        char *keys = keys_new(&m, 4), *values = values_new(n, 12);
+        char *keys = keys_new(&m, PATTERN_THREE_VALUES), *values = values_new(n, 12);
         char *b_keys = keys + m.num_a * key;
         size_t *order = oracle_argsort(m.dtype, keys, n, m.descending, 0, 0);
         char *ke = oracle_pick(keys, key, order, n), *ve = oracle_pick(values, 12, order, n);

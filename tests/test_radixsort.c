@@ -28,7 +28,7 @@ END_TEST
 START_TEST(test_radix_sort_every_size)
 {
     enum { MAX = 2 * 1024 + 1, TAIL = 32 };
-    uint32_t *keys = pattern_new(0, GP_U32, MAX), sorted[MAX + TAIL], before[MAX + TAIL];
+    uint32_t *keys = pattern_new(PATTERN_BITS, GP_U32, MAX), sorted[MAX + TAIL], before[MAX + TAIL];
     t_array in = t_new_from(keys, MAX * 4, 0), out = t_new((MAX + TAIL) * 4, 4);
     for (size_t n = 0; n <= MAX; n++) {
         size_t *order = oracle_argsort(GP_U32, keys, n, false, 0, 0);
@@ -53,7 +53,7 @@ START_TEST(test_radix_sort_sizes_and_dtypes)
     int step = t_sizes[_i] < 4096 ? 1 : 5; /* the big ones take turns */
     for (int d = step > 1 ? _i % step : 0; d < T_DTYPE_COUNT; d += step) {
         struct spec s = {.dtype = t_dtypes[d], .n = t_sizes[_i]};
-        void *keys = pattern_new(0, s.dtype, s.n);
+        void *keys = pattern_new(PATTERN_BITS, s.dtype, s.n);
         s.descending = d % 2;
         check_sort(&s, keys);
         s.descending = !s.descending;
@@ -71,7 +71,7 @@ START_TEST(test_radix_sort_patterns_both_orders)
         struct spec s = {.dtype = dtype, .n = k == 1 + 4 * (_i & 1) ? 33001 : 1999};
         s.value_bytes = k % 3 == 2 ? 8 : 0;
         s.descending = k >= 3;
-        void *keys = pattern_new(_i % PATTERN_COUNT, dtype, s.n);
+        void *keys = pattern_new((enum pattern)(_i % PATTERN_COUNT), dtype, s.n);
         check_sort(&s, keys);
         free(keys);
     }
@@ -82,9 +82,9 @@ START_TEST(test_radix_sort_in_place)
 {
     static const size_t sizes[] = {1, 1000, 33001};
     gp_dtype dtype = t_dtypes[_i];
-    for (size_t k = 0; k < 9; k++) { /* pattern 5: fewer passes, odd for 20 bits */
+    for (size_t k = 0; k < 9; k++) { /* PATTERN_NARROW: fewer passes, odd for 20 bits */
         struct spec s = {.dtype = dtype, .n = sizes[k % 3], .keys_in_place = true};
-        void *keys = pattern_new(k < 3 ? 0 : k < 6 ? 5 : 1, dtype, s.n);
+        void *keys = pattern_new(k < 3 ? 0 : k < 6 ? PATTERN_NARROW : PATTERN_CONSTANT, dtype, s.n);
         check_sort(&s, keys);
         s.value_bytes = 4;
         s.values_in_place = true;
@@ -98,7 +98,7 @@ START_TEST(test_radix_sort_alignment_offsets)
 {
     static const gp_dtype dtypes[] = {GP_U8, GP_U16, GP_U32, GP_U64};
     struct spec s = {.dtype = dtypes[_i % 4], .n = 33001, .offset = (size_t)_i / 4};
-    void *keys = pattern_new(0, s.dtype, s.n);
+    void *keys = pattern_new(PATTERN_BITS, s.dtype, s.n);
     check_sort(&s, keys);
     s.value_bytes = (size_t)1 << _i % 5;
     check_sort(&s, keys);
@@ -114,7 +114,7 @@ START_TEST(test_radix_sort_every_bit_range)
     gp_dtype dtype = dtypes[_i];
     int width = 8 * (int)gp_dtype_bytes(dtype);
     size_t n = 500;
-    void *keys = pattern_new(0, dtype, n);
+    void *keys = pattern_new(PATTERN_BITS, dtype, n);
     for (int begin = 0; begin <= width; begin++)
         for (int end = begin ? begin : 1; end <= width; end++) {
             struct spec s = {.dtype = dtype, .n = n, .begin = begin, .end = end};
@@ -141,7 +141,7 @@ START_TEST(test_radix_sort_bit_ranges_of_wide_keys)
             s.value_bytes = k & 2 ? 4 : 0;
             if (s.end > 8 * (int)gp_dtype_bytes(dtype))
                 continue;
-            void *keys = pattern_new(r & 1 ? 0 : 7, dtype, s.n);
+            void *keys = pattern_new(r & 1 ? PATTERN_BITS : PATTERN_SPECIAL, dtype, s.n);
             check_sort(&s, keys);
             free(keys);
         }
@@ -154,7 +154,7 @@ START_TEST(test_radix_sort_no_bits_copies)
     for (int k = 0; k < 4; k++) {
         struct spec s = {.dtype = GP_F32, .n = 1234, .begin = 32, .value_bytes = k & 1 ? 12 : 0};
         s.descending = k & 2;
-        void *keys = pattern_new(7, s.dtype, s.n);
+        void *keys = pattern_new(PATTERN_SPECIAL, s.dtype, s.n);
         gp_radix_sort_options o = options_of(&s);
         s.end = 32;
         check_sort(&s, keys);
@@ -182,7 +182,8 @@ START_TEST(test_radix_sort_same_bits_whatever_the_threads)
     static const int threads[] = {1, 2, 3, 8};
     gp_dtype dtype = t_dtypes[_i];
     size_t n = 300001, bytes = n * gp_dtype_bytes(dtype);
-    void *keys = pattern_new(0, dtype, n), *first = t_host(bytes), *again = t_host(bytes);
+    void *keys = pattern_new(PATTERN_BITS, dtype, n), *first = t_host(bytes),
+         *again = t_host(bytes);
     t_array in = t_new_from(keys, bytes, 0), out = t_new(bytes, 0);
     for (int k = 0; k < (t_is_cuda() ? 2 : 4); k++) {
         gp_context *ctx = context_new(t_is_cuda() ? 0 : threads[k]);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "radixsort_spread.h"
+#include "radixsort_distributions.h"
 
 /* Of such a build; see src/radixsort/radixsort_fault.cuh. */
 void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
@@ -31,7 +31,7 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 static uint64_t check_faults(gp_dtype dtype, enum kind kind, size_t n, bool pairs)
 {
     struct faults before = faults_now();
-    check_spread(dtype, kind, n, pairs, false);
+    check_distribution(dtype, kind, n, pairs, false);
     struct faults after = faults_now();
     ck_assert_uint_eq(after.made - before.made, after.repaired - before.repaired);
     return after.made - before.made;

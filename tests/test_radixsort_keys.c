@@ -33,7 +33,7 @@ START_TEST(test_radix_sort_keys_every_size)
 {
     enum { MAX = 560 };
     gp_dtype dtype = dtypes[_i];
-    void *keys = pattern_new(6, dtype, MAX);
+    void *keys = pattern_new(PATTERN_RANDOM, dtype, MAX);
     for (size_t n = 1; n <= MAX; n += t_is_cuda() ? 37 : 1)
         check(dtype, keys, n, n & 1, n & 2);
     free(keys);
@@ -46,7 +46,7 @@ START_TEST(test_radix_sort_keys_patterns)
                                    257, 272, 273, 383, 384, 511, 1000, 2048, 4099, 20011};
     gp_dtype dtype = dtypes[_i / PATTERN_COUNT];
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k += t_is_cuda() ? 4 : 1) {
-        void *keys = pattern_new(_i % PATTERN_COUNT, dtype, sizes[k]);
+        void *keys = pattern_new((enum pattern)(_i % PATTERN_COUNT), dtype, sizes[k]);
         check(dtype, keys, sizes[k], k & 1, k & 2);
         check(dtype, keys, sizes[k], !(k & 1), k & 2);
         free(keys);
@@ -61,7 +61,7 @@ START_TEST(test_radix_sort_keys_heaps)
     size_t key = gp_dtype_bytes(dtype), n = 3001;
     for (int heap = 0; heap < 6; heap++) {
         uint64_t state = t_seed() + (uint64_t)heap;
-        char *keys = pattern_new(0, dtype, n);
+        char *keys = pattern_new(PATTERN_BITS, dtype, n);
         double value = heap % 3 == 0 ? INFINITY : heap % 3 == 1 ? -INFINITY : 1;
         for (size_t i = 0; i < n; i++) {
             if (t_random_below(&state, heap < 3 ? 100 : 3) == 0)
@@ -83,7 +83,7 @@ START_TEST(test_radix_sort_keys_buckets)
 {
     gp_dtype dtype = dtypes[_i % DTYPES];
     size_t n = t_at_most(150001);
-    void *keys = pattern_new(_i / DTYPES ? 5 : 0, dtype, n);
+    void *keys = pattern_new(_i / DTYPES ? PATTERN_NARROW : PATTERN_BITS, dtype, n);
     check(dtype, keys, n, false, _i & 1);
     check(dtype, keys, n, true, !(_i & 1));
     free(keys);

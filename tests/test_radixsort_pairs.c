@@ -21,7 +21,7 @@ START_TEST(test_radix_sort_pairs_value_sizes_and_in_place)
             s.keys_in_place = k & 1;
             s.values_in_place = k & 2;
             s.descending = d & 1;
-            void *keys = pattern_new(k & 1 ? 0 : 7, s.dtype, s.n);
+            void *keys = pattern_new(k & 1 ? PATTERN_BITS : PATTERN_SPECIAL, s.dtype, s.n);
             check_sort(&s, keys);
             free(keys);
         }
@@ -33,7 +33,8 @@ END_TEST
 START_TEST(test_radix_sort_pairs_in_buckets)
 {
     static const gp_dtype dtypes[] = {GP_U32, GP_F16, GP_I64, GP_F32, GP_U64, GP_F64};
-    static const int patterns[] = {0, 7, 5, 5, 1};
+    static const enum pattern patterns[] = {PATTERN_BITS, PATTERN_SPECIAL, PATTERN_NARROW,
+                                            PATTERN_NARROW, PATTERN_CONSTANT};
     struct spec s = {.dtype = dtypes[_i % 6], .value_bytes = 16, .n = 250001};
     size_t key = gp_dtype_bytes(s.dtype);
     int kind = _i / 6;
@@ -56,7 +57,7 @@ END_TEST
 START_TEST(test_radix_sort_pairs_big)
 {
     size_t n = t_at_most(((size_t)3 << 20) + 7);
-    uint32_t *keys = pattern_new(0, GP_U32, n), *index = t_host(n * 4);
+    uint32_t *keys = pattern_new(PATTERN_BITS, GP_U32, n), *index = t_host(n * 4);
     for (size_t i = 0; i < n; i++)
         index[i] = (uint32_t)i;
     t_array k = t_new_from(keys, n * 4, 4), v = t_new_from(index, n * 4, 20);
@@ -92,7 +93,7 @@ START_TEST(test_argsort_dtypes_and_sizes)
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     for (size_t k = 0; k < 24; k++) {
         size_t n = sizes[k % 6];
-        void *keys = pattern_new(k / 6 % 2 ? 0 : 7, dtype, n);
+        void *keys = pattern_new(k / 6 % 2 ? PATTERN_BITS : PATTERN_SPECIAL, dtype, n);
         o.order = k < 12 ? GP_ASCENDING : GP_DESCENDING;
         check_argsort(dtype, keys, n, k % 2 ? GP_U32 : GP_U64, k < 6 ? NULL : &o);
         free(keys);
@@ -149,7 +150,7 @@ START_TEST(test_workspace_bytes_is_enough)
     size_t n = 33001, key = gp_dtype_bytes(dtype), value = values[_i % 4], bytes, index_bytes;
     struct counter c = {0, 1000};
     gp_context *ctx = context_new(&c, 2);
-    void *keys = pattern_new(0, dtype, n), *payload = values_new(n, value);
+    void *keys = pattern_new(PATTERN_BITS, dtype, n), *payload = values_new(n, value);
     t_array k = t_new_from(keys, n * key, 0), v = t_new_from(payload, n * value, 0);
     t_array indices = t_new(n * 8, 0);
     target.backend = _i & 1 ? gp_context_backend(ctx) : GP_BACKEND_AUTO;
@@ -205,7 +206,7 @@ START_TEST(test_radix_sort_without_memory_leaves_outputs)
     struct counter c = {0, 0};
     gp_context *ctx = context_new(&c, 2);
     size_t n = 70000;
-    void *keys = pattern_new(0, GP_U32, n);
+    void *keys = pattern_new(PATTERN_BITS, GP_U32, n);
     t_array in = t_new_from(keys, n * 4, 0), out = t_new(n * 4, 0), indices = t_new(n * 4, 0);
     ck_assert_int_eq(gp_radix_sort(ctx, GP_U32, in.data, n, out.data, NULL), GP_ERROR_MEMORY);
     ck_assert_int_eq(gp_argsort(ctx, GP_U32, in.data, n, GP_U32, indices.data, NULL),
@@ -228,7 +229,7 @@ START_TEST(test_radix_sort_captured_and_replayed)
     static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_I64, GP_F16};
     struct spec s = {.dtype = dtypes[_i / 2], .n = 50000, .value_bytes = _i % 2 ? 8 : 0};
     size_t bytes;
-    void *keys = pattern_new(0, s.dtype, s.n), *values = values_new(s.n, s.value_bytes);
+    void *keys = pattern_new(PATTERN_BITS, s.dtype, s.n), *values = values_new(s.n, s.value_bytes);
     struct arrays a = arrays_new(&s, keys, values);
     a.k = &a.ko;
     a.v = &a.vo;
@@ -237,7 +238,7 @@ START_TEST(test_radix_sort_captured_and_replayed)
     if (t_capture_begin()) {
         call_sort(&s, a.ki.data, a.vi.data, a.ko.data, a.vo.data);
         t_capture_end();
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+        for (enum pattern pattern = 0; pattern < PATTERN_COUNT; pattern++) {
             fill_pattern(pattern, s.dtype, keys, s.n);
             t_put(&a.ki, keys, s.n * gp_dtype_bytes(s.dtype));
             t_replay();

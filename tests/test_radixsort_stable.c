@@ -50,7 +50,7 @@ static uint64_t count_wrong(const uint32_t *before, const uint32_t *keys, const 
 }
 
 /* Positions that are moved, and positions that the sort makes. */
-static void check_spread(enum bench_spread spread, size_t n, const struct pairs *p)
+static void check_distribution(enum bench_spread spread, size_t n, const struct pairs *p)
 {
     const gp_dtype dtype = spread == BENCH_UNIT ? GP_F32 : GP_U32;
     t_order_fill(spread, n, p->keys_in, p->values_in);
@@ -69,7 +69,7 @@ START_TEST(test_radix_sort_pairs_are_stable)
     for (size_t k = 0; k < (t_is_cuda() ? 5 : 3); k++) {
         size_t n = t_at_most(sizes[k]);
         struct pairs p = pairs_new(n);
-        check_spread(spreads[_i], n, &p);
+        check_distribution(spreads[_i], n, &p);
         pairs_free(&p);
     }
 }
@@ -103,7 +103,7 @@ START_TEST(test_radix_sort_large_pairs_are_stable)
     struct pairs p = pairs_new(n);
     uint64_t items = 0;
     for (size_t d = 0; d < SPREADS; d++, items += n)
-        check_spread(spreads[d], n, &p);
+        check_distribution(spreads[d], n, &p);
     pairs_free(&p);
     printf("%" PRIu64 " items sorted stably as pairs, and as many as indices\n", items);
     ck_assert_uint_ge(items, wanted);

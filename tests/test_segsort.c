@@ -63,7 +63,7 @@ static void compare(const struct case_ *c, const struct t_segments *g, const str
     free(host), free(order), free(ke), free(ve);
 }
 
-static void check_case(struct case_ *c, const struct t_segments *g, int pattern)
+static void check_case(struct case_ *c, const struct t_segments *g, enum pattern pattern)
 {
     c->sort.n = g->items;
     void *keys = pattern_new(pattern, c->sort.dtype, g->items);
@@ -229,7 +229,7 @@ START_TEST(test_segmented_workspace_bytes_is_enough)
     struct t_segments g = t_segments_new(T_POWER_LAW, 500);
     size_t n = g.items, value = values[_i % 3], bytes;
     gp_dtype dtype = t_dtypes[_i / 3];
-    void *keys = pattern_new(0, dtype, n), *payload = values_new(n, value);
+    void *keys = pattern_new(PATTERN_BITS, dtype, n), *payload = values_new(n, value);
     t_array k = t_new_from(keys, n * gp_dtype_bytes(dtype), 0),
             v = t_new_from(payload, n * value, 0);
     t_array offsets = t_offsets_put(&g, GP_U32, 0, 0);
@@ -259,7 +259,7 @@ START_TEST(test_segmented_captured_and_replayed)
     struct case_ c = {.sort = {.dtype = GP_F32, .value_bytes = 4}, .offset_dtype = GP_U32};
     struct t_segments g = t_segments_new(T_RANDOM, 300);
     size_t bytes, n = c.sort.n = g.items;
-    void *keys = pattern_new(0, GP_F32, n), *values = values_new(n, 4);
+    void *keys = pattern_new(PATTERN_BITS, GP_F32, n), *values = values_new(n, 4);
     struct arrays a = arrays_new(&c.sort, keys, values);
     t_array offsets = t_offsets_put(&g, GP_U32, 0, 0);
     a.k = &a.ko;
@@ -269,7 +269,7 @@ START_TEST(test_segmented_captured_and_replayed)
     if (t_capture_begin()) {
         call(&c, &g, &a, &offsets);
         t_capture_end();
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+        for (enum pattern pattern = 0; pattern < PATTERN_COUNT; pattern++) {
             uint32_t moved[301];
             for (size_t s = 0; s <= g.count; s++) {
                 if (s && s < g.count && pattern)

@@ -58,7 +58,7 @@ START_TEST(test_top_k_every_k_of_small_arrays)
     gp_dtype dtype = t_dtypes[_i];
     for (size_t n = 0; n <= 12; n++)
         for (size_t k = 0; k <= n; k++) {
-            void *keys = pattern_new(n & 1 ? 4 : 7, dtype, n);
+            void *keys = pattern_new(n & 1 ? PATTERN_THREE_VALUES : PATTERN_SPECIAL, dtype, n);
             check_top_k(dtype, keys, n, k, k & 1, n & 2 ? GP_U32 : GP_U64);
             free(keys);
         }
@@ -69,7 +69,7 @@ START_TEST(test_top_k_patterns_and_dtypes)
 {
     static const size_t ks[] = {1, 2, 100, 2999, 5000, 9001};
     gp_dtype dtype = t_dtypes[_i / PATTERN_COUNT];
-    void *keys = pattern_new(_i % PATTERN_COUNT, dtype, 9001);
+    void *keys = pattern_new((enum pattern)(_i % PATTERN_COUNT), dtype, 9001);
     for (size_t k = 0; k < 6; k++)
         check_top_k(dtype, keys, 9001, ks[k], (k + (size_t)_i) & 1, k & 1 ? GP_U32 : GP_U64);
     free(keys);
@@ -87,7 +87,7 @@ START_TEST(test_top_k_many_chunks_and_ties)
     if (_i % 3 == 0)
         t_fill_small(dtype, keys, n, 5, &state);
     else
-        fill_pattern(_i % 3 == 1 ? 0 : 1, dtype, keys, n);
+        fill_pattern(_i % 3 == 1 ? PATTERN_BITS : PATTERN_CONSTANT, dtype, keys, n);
     check_top_k(dtype, keys, n, 37777, _i & 1, GP_U32);
     /* keys that end where the indices begin in the scratch: one too many shows */
     check_top_k(dtype, keys, n, 1024, !(_i & 1), GP_U64);
@@ -98,7 +98,8 @@ END_TEST
 START_TEST(test_top_k_same_whatever_the_threads)
 {
     size_t n = 200001, k = 50001, bytes = k * 8;
-    void *keys = pattern_new(4, GP_F64, n), *first = t_host(bytes), *again = t_host(bytes);
+    void *keys = pattern_new(PATTERN_THREE_VALUES, GP_F64, n), *first = t_host(bytes),
+         *again = t_host(bytes);
     t_array in = t_new_from(keys, n * 8, 0), out = t_new(bytes, 0);
     for (int t = 1; t <= 3; t++) {
         gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
@@ -126,7 +127,7 @@ START_TEST(test_top_k_workspace_bytes_is_enough)
     gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
     gp_dtype dtype = t_dtypes[_i];
     size_t n = 40000, bytes;
-    void *keys = pattern_new(0, dtype, n);
+    void *keys = pattern_new(PATTERN_BITS, dtype, n);
     t_array in = t_new_from(keys, n * gp_dtype_bytes(dtype), 0), out = t_new(n * 8, 0);
     o.backend = gp_context_backend(t_ctx());
     for (size_t k = 1; k <= n; k = k * 200 > n && k < n ? n : k * 200) {
@@ -153,7 +154,7 @@ START_TEST(test_top_k_captured_and_replayed)
     if (t_capture_begin()) {
         T_OK(gp_top_k(t_ctx(), GP_F32, GP_DESCENDING, in.data, n, k, ko.data, GP_U32, io.data));
         t_capture_end();
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+        for (enum pattern pattern = 0; pattern < PATTERN_COUNT; pattern++) {
             void *keys = pattern_new(pattern, GP_F32, n);
             size_t *order = oracle_argsort(GP_F32, keys, n, true, 0, 0);
             t_put(&in, keys, n * 4);

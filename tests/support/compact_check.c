@@ -142,7 +142,7 @@ void compact_check(const gp_compact_desc *d, const void *in, const uint8_t *keep
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-uint8_t *compact_flags(int pattern, size_t n, uint64_t *seed)
+uint8_t *compact_flags(enum compact_pattern pattern, size_t n, uint64_t *seed)
 {
     uint8_t *keep = t_host(n);
     size_t run = 0;
@@ -154,12 +154,12 @@ uint8_t *compact_flags(int pattern, size_t n, uint64_t *seed)
             run = (size_t)(r >> 40) % 300;
             value = !value;
         }
-        bool set = pattern == 0   ? false
-                   : pattern == 1 ? true
-                   : pattern == 2 ? i & 1
-                   : pattern == 3 ? i + 1 == n
-                   : pattern == 4 ? value /* runs of up to 300 */
-                                  : (r >> 8) % 100 < percent[pattern - 5];
+        bool set = pattern == KEEP_NONE           ? false
+                   : pattern == KEEP_ALL          ? true
+                   : pattern == KEEP_EVERY_SECOND ? i & 1
+                   : pattern == KEEP_LAST         ? i + 1 == n
+                   : pattern == KEEP_RUNS         ? value
+                                          : (r >> 8) % 100 < percent[pattern - KEEP_1_PERCENT];
         keep[i] = (uint8_t)(set ? 1 + (r >> 20) % 255 : 0);
     }
     return keep;

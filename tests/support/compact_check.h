@@ -32,9 +32,20 @@ void compact_check_at(const gp_compact_desc *d, const void *in, const uint8_t *k
 /* The same on aligned arrays, and in place where that is allowed. */
 void compact_check(const gp_compact_desc *d, const void *in, const uint8_t *keep, size_t n);
 
-/* Flags of a pattern: none, all, every second, the last, runs, 1, 10, 50 and 90 percent. */
-enum { COMPACT_PATTERNS = 9 };
-uint8_t *compact_flags(int pattern, size_t n, uint64_t *seed);
+/* The items that a test keeps. */
+enum compact_pattern {
+    KEEP_NONE,
+    KEEP_ALL,
+    KEEP_EVERY_SECOND,
+    KEEP_LAST,
+    KEEP_RUNS, /* of up to 300 items */
+    KEEP_1_PERCENT,
+    KEEP_10_PERCENT,
+    KEEP_50_PERCENT,
+    KEEP_90_PERCENT,
+    COMPACT_PATTERNS
+};
+uint8_t *compact_flags(enum compact_pattern pattern, size_t n, uint64_t *seed);
 
 /* Items whose bytes tell their position. */
 char *compact_items(size_t item_bytes, size_t n);

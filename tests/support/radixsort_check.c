@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One sort, called and checked: values, guards, inputs. And the keys to sort. */
-#ifndef GP_RADIXSORT_CHECK_H
-#define GP_RADIXSORT_CHECK_H
+/* Checked sorts, and keys to sort. */
+#include "radixsort_check.h"
 
-#include <gp/radixsort.h>
-
-#include "radixsort_oracle.h"
-
-/* ---- one checked call ------------------------------------------------------------------------ */
-
-struct spec {
-    gp_dtype dtype;
-    size_t n;
-    size_t value_bytes; /* 0: keys only */
-    bool descending;
-    int begin, end; /* 0, 0: all bits */
-    bool keys_in_place, values_in_place;
-    size_t offset; /* of every array from a 256-byte boundary, in elements */
-};
-
-static inline gp_radix_sort_options options_of(const struct spec *s)
+gp_radix_sort_options options_of(const struct spec *s)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.order = s->descending ? GP_DESCENDING : GP_ASCENDING;
@@ -28,8 +11,7 @@ static inline gp_radix_sort_options options_of(const struct spec *s)
     return o;
 }
 
-/* Bytes that differ from value to value. */
-static inline void *values_new(size_t n, size_t value_bytes)
+void *values_new(size_t n, size_t value_bytes)
 {
     unsigned char *values = t_host(n * value_bytes);
     uint64_t state = t_seed() + value_bytes;
@@ -38,9 +20,7 @@ static inline void *values_new(size_t n, size_t value_bytes)
     return values;
 }
 
-/* Run the call of a spec on arrays that are there. */
-static inline void call_sort(const struct spec *s, const void *ki, const void *vi, void *ko,
-                             void *vo)
+void call_sort(const struct spec *s, const void *ki, const void *vi, void *ko, void *vo)
 {
     gp_radix_sort_options o = options_of(s);
     if (s->value_bytes)
@@ -49,9 +29,7 @@ static inline void call_sort(const struct spec *s, const void *ki, const void *v
         T_OK(gp_radix_sort(t_ctx(), s->dtype, ki, s->n, ko, &o));
 }
 
-/* Keys alone may order equal floats as they like, but must be the same keys. */
-static inline void check_keys(const struct spec *s, const void *keys, const void *expected,
-                              const void *actual)
+void check_keys(const struct spec *s, const void *keys, const void *expected, const void *actual)
 {
     size_t bytes = s->n * gp_dtype_bytes(s->dtype);
     bool all_bits = s->begin == 0 && (s->end == 0 || s->end == 8 * (int)gp_dtype_bytes(s->dtype));
@@ -63,12 +41,7 @@ static inline void check_keys(const struct spec *s, const void *keys, const void
     }
 }
 
-/* Arrays of a spec: inputs, outputs, and the names under which the call gets the outputs. */
-struct arrays {
-    t_array ki, ko, vi, vo, *k, *v;
-};
-
-static inline struct arrays arrays_new(const struct spec *s, const void *keys, const void *values)
+struct arrays arrays_new(const struct spec *s, const void *keys, const void *values)
 {
     struct arrays a;
     size_t key = gp_dtype_bytes(s->dtype), value = s->value_bytes;
@@ -79,8 +52,7 @@ static inline struct arrays arrays_new(const struct spec *s, const void *keys, c
     return a;
 }
 
-static inline void arrays_check(const struct spec *s, struct arrays *a, const void *keys,
-                                const void *values)
+void arrays_check(const struct spec *s, struct arrays *a, const void *keys, const void *values)
 {
     size_t kb = s->n * gp_dtype_bytes(s->dtype), vb = s->n * s->value_bytes;
     void *host = t_host(kb > vb ? kb : vb);
@@ -107,7 +79,7 @@ static inline void arrays_check(const struct spec *s, struct arrays *a, const vo
     free(ve);
 }
 
-static inline void check_sort(const struct spec *wanted, const void *keys)
+void check_sort(const struct spec *wanted, const void *keys)
 {
     struct spec s = *wanted;
     s.n = t_at_most(s.n);
@@ -124,8 +96,8 @@ static inline void check_sort(const struct spec *wanted, const void *keys)
     free(values);
 }
 
-static inline void check_argsort(gp_dtype dtype, const void *keys, size_t n, gp_dtype index_dtype,
-                                 const gp_radix_sort_options *o)
+void check_argsort(gp_dtype dtype, const void *keys, size_t n, gp_dtype index_dtype,
+                   const gp_radix_sort_options *o)
 {
     size_t bytes = n * gp_dtype_bytes(index_dtype);
     t_array ki = t_new_from(keys, n * gp_dtype_bytes(dtype), gp_dtype_bytes(dtype));
@@ -149,47 +121,41 @@ static inline void check_argsort(gp_dtype dtype, const void *keys, size_t n, gp_
     free(actual);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
-
-enum { PATTERN_COUNT = 8 };
-
-static inline void fill_pattern(int pattern, gp_dtype dtype, void *keys, size_t n)
+void fill_pattern(enum pattern pattern, gp_dtype dtype, void *keys, size_t n)
 {
     static const double special[] = {0.0, -0.0, NAN, -INFINITY, INFINITY, 1.0, -1.0, 0.0};
     size_t bytes = gp_dtype_bytes(dtype);
     uint64_t state = t_seed() + (uint64_t)pattern;
     t_fill_bits(dtype, keys, n, &state);
-    if (pattern == 1) /* constant */
+    if (pattern == PATTERN_CONSTANT)
         for (size_t i = 1; i < n; i++)
             memcpy((char *)keys + i * bytes, keys, bytes);
-    if (pattern == 2 || pattern == 3) { /* sorted, reversed */
-        size_t *order = oracle_argsort(dtype, keys, n, pattern == 3, 0, 0);
+    if (pattern == PATTERN_SORTED || pattern == PATTERN_REVERSED) {
+        size_t *order = oracle_argsort(dtype, keys, n, pattern == PATTERN_REVERSED, 0, 0);
         void *sorted = oracle_pick(keys, bytes, order, n);
         memcpy(keys, sorted, n * bytes);
         free(sorted);
         free(order);
     }
-    if (pattern == 4)
+    if (pattern == PATTERN_THREE_VALUES)
         t_fill_small(dtype, keys, n, 3, &state);
-    if (pattern == 5)
+    if (pattern == PATTERN_NARROW)
         t_fill_small(dtype, keys, n, bytes == 1 ? 100 : bytes == 2 ? 2000 : 1 << 20, &state);
-    if (pattern == 6)
+    if (pattern == PATTERN_RANDOM)
         t_fill_random(dtype, keys, n, &state);
-    if (pattern == 7) /* floats: zeros of both signs, NaN with payloads, infinities */
+    if (pattern == PATTERN_SPECIAL)
         for (size_t i = 0; i < n; i++) {
             uint64_t pick = t_random_below(&state, 10);
             if (pick < 8 && t_is_float(dtype))
                 t_set(dtype, keys, i, special[pick]);
-            else if (!t_is_float(dtype)) /* extremes */
+            else if (!t_is_float(dtype))
                 memset((char *)keys + i * bytes, pick & 1 ? 0xff : 0, bytes);
         }
 }
 
-static inline void *pattern_new(int pattern, gp_dtype dtype, size_t n)
+void *pattern_new(enum pattern pattern, gp_dtype dtype, size_t n)
 {
     void *keys = t_host(n * gp_dtype_bytes(dtype));
     fill_pattern(pattern, dtype, keys, n);
     return keys;
 }
-
-#endif

@@ -1,35 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Keys spread in every way that decides how they are sorted: evenly, over few bits, over the
- * highest or the lowest ones, in one place with a few elsewhere. And a check in linear time: keys
- * rise, equal ones keep their order, none is lost.
- */
-#ifndef GP_RADIXSORT_SPREAD_H
-#define GP_RADIXSORT_SPREAD_H
+/* Keys of many distributions, and a check of their sorts in linear time. */
+#include "radixsort_distributions.h"
 
-#include <string.h>
-
-#include "gp_test.h"
-#include "radixsort_check.h"
-
-enum kind {
-    EVEN,
-    LOW_BITS,
-    HIGH_BITS,
-    EQUAL,
-    TWO_VALUES,
-    SORTED,
-    REVERSED,
-    MOST_EQUAL,
-    EQUAL_HEADS, /* many keys agree in all but their lowest bits */
-    FEW_VALUES,
-    ONE_LARGE,          /* even but for some 12000 keys that agree in their highest bits */
-    CLUSTERS,           /* of clusters, three deep */
-    SOMEWHAT_TOO_LARGE, /* 450 of 512 equal ranges have all keys */
-    KINDS
-};
-
-static inline uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t random)
+static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t random)
 {
     uint64_t top = (uint64_t)1 << (width - 1), all = top | (top - 1);
     switch (kind) {
@@ -62,7 +35,7 @@ static inline uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uin
     }
 }
 
-static inline void *keys_new(enum kind kind, size_t n, int width)
+void *keys_new(enum kind kind, size_t n, int width)
 {
     char *keys = t_host(n * (size_t)width / 8);
     uint64_t state = t_seed() + (uint64_t)kind;
@@ -73,7 +46,7 @@ static inline void *keys_new(enum kind kind, size_t n, int width)
     return keys;
 }
 
-static inline uint64_t key_at(const void *keys, size_t i, int width)
+static uint64_t key_at(const void *keys, size_t i, int width)
 {
     uint64_t key = 0;
     memcpy(&key, (const char *)keys + i * (size_t)width / 8, (size_t)width / 8);
@@ -81,7 +54,7 @@ static inline uint64_t key_at(const void *keys, size_t i, int width)
 }
 
 /* The order word; see gp/radixsort.h. NaNs and zeros share theirs. */
-static inline uint64_t word_of(gp_dtype dtype, uint64_t key, int width)
+static uint64_t word_of(gp_dtype dtype, uint64_t key, int width)
 {
     uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
     if (!t_is_float(dtype))
@@ -94,7 +67,7 @@ static inline uint64_t word_of(gp_dtype dtype, uint64_t key, int width)
     return key & sign ? ~key & all : key | sign;
 }
 
-static inline uint64_t mixed(uint64_t x)
+static uint64_t mixed(uint64_t x)
 {
     x = (x ^ x >> 31) * 0x7fb5d329728ea185;
     x = (x ^ x >> 27) * 0x81dadef4bc2dd44d;
@@ -102,7 +75,7 @@ static inline uint64_t mixed(uint64_t x)
 }
 
 /* Same keys, and rising. */
-static inline void check_keys_alone(gp_dtype dtype, const void *before, const void *after, size_t n)
+static void check_keys_alone(gp_dtype dtype, const void *before, const void *after, size_t n)
 {
     int width = 8 * (int)gp_dtype_bytes(dtype);
     uint64_t lost = 0, falls = 0, last = 0;
@@ -116,9 +89,8 @@ static inline void check_keys_alone(gp_dtype dtype, const void *before, const vo
     ck_assert_uint_eq(lost, 0);
 }
 
-/* Each index once, beside its key, rising within equal keys. */
-static inline void check_pairs(gp_dtype dtype, const void *before, const void *after,
-                               const uint32_t *index, size_t n)
+void check_pairs(gp_dtype dtype, const void *before, const void *after, const uint32_t *index,
+                 size_t n)
 {
     int width = 8 * (int)gp_dtype_bytes(dtype);
     uint64_t wrong = 0, last = 0;
@@ -131,8 +103,7 @@ static inline void check_pairs(gp_dtype dtype, const void *before, const void *a
     ck_assert_uint_eq(wrong, 0);
 }
 
-/* One sort, its values the positions. */
-static inline void check_spread(gp_dtype dtype, enum kind kind, size_t n, bool pairs, bool in_place)
+void check_distribution(gp_dtype dtype, enum kind kind, size_t n, bool pairs, bool in_place)
 {
     n = t_at_most(n);
     size_t key = gp_dtype_bytes(dtype), bytes = n * key;
@@ -158,5 +129,3 @@ static inline void check_spread(gp_dtype dtype, enum kind kind, size_t n, bool p
     t_free(&ki), t_free(&vi), t_free(&ko), t_free(&vo);
     free(keys), free(sorted), free(index);
 }
-
-#endif

@@ -2,7 +2,7 @@
 /*
  * Sorts of keys spread in every way, at sizes around which the route changes.
  */
-#include "radixsort_spread.h"
+#include "radixsort_distributions.h"
 
 static const gp_dtype dtypes[] = {GP_U32, GP_U64, GP_F32, GP_I64, GP_I32, GP_F64};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
@@ -13,8 +13,8 @@ START_TEST(test_radix_sort_spread)
     static const size_t sizes[] = {5000, 9216, 9217, 70001, 300007};
     for (int kind = 0; kind < KINDS; kind++) {
         size_t n = sizes[(_i + kind) % 5];
-        check_spread(dtypes[_i % DTYPES], (enum kind)kind, n, false, kind & 1);
-        check_spread(dtypes[_i % DTYPES], (enum kind)kind, n, true, kind & 2);
+        check_distribution(dtypes[_i % DTYPES], (enum kind)kind, n, false, kind & 1);
+        check_distribution(dtypes[_i % DTYPES], (enum kind)kind, n, true, kind & 2);
     }
 }
 END_TEST
@@ -23,8 +23,8 @@ END_TEST
 START_TEST(test_radix_sort_spread_big)
 {
     size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 18) + 12345;
-    check_spread(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, false, _i % 4 == 3);
-    check_spread(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, true, _i % 4 == 2);
+    check_distribution(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, false, _i % 4 == 3);
+    check_distribution(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, true, _i % 4 == 2);
 }
 END_TEST
 
@@ -33,8 +33,8 @@ START_TEST(test_radix_sort_spread_counted)
 {
     static const gp_dtype narrow[] = {GP_U8, GP_I8, GP_U16, GP_I16};
     size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 18) + 12345;
-    check_spread(narrow[_i], EVEN, n, false, _i & 1);
-    check_spread(narrow[_i], MOST_EQUAL, n, false, !(_i & 1));
+    check_distribution(narrow[_i], EVEN, n, false, _i & 1);
+    check_distribution(narrow[_i], MOST_EQUAL, n, false, !(_i & 1));
 }
 END_TEST
 
@@ -105,7 +105,7 @@ END_TEST
 
 static Suite *suite(void)
 {
-    Suite *s = suite_create("radixsort_spread");
+    Suite *s = suite_create("radixsort_distributions");
     TCase *c = t_case(s, "spread");
     tcase_add_loop_test(c, test_radix_sort_spread, 0, 2 * DTYPES);
     c = t_case(s, "big");

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sort must give: an order that follows from values, and the C library's qsort. */
-#ifndef GP_RADIXSORT_ORACLE_H
-#define GP_RADIXSORT_ORACLE_H
+/* The expected result of a sort. */
+#include "radixsort_oracle.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "gp_test.h"
-
-static inline int64_t oracle_signed(gp_dtype d, const void *keys, size_t i)
+static int64_t oracle_signed(gp_dtype d, const void *keys, size_t i)
 {
     return d == GP_I8    ? ((const int8_t *)keys)[i]
            : d == GP_I16 ? ((const int16_t *)keys)[i]
@@ -17,7 +10,7 @@ static inline int64_t oracle_signed(gp_dtype d, const void *keys, size_t i)
                          : ((const int64_t *)keys)[i];
 }
 
-static inline uint64_t oracle_bits(gp_dtype d, const void *keys, size_t i)
+static uint64_t oracle_bits(gp_dtype d, const void *keys, size_t i)
 {
     size_t bytes = gp_dtype_bytes(d);
     return bytes == 1   ? ((const uint8_t *)keys)[i]
@@ -26,7 +19,7 @@ static inline uint64_t oracle_bits(gp_dtype d, const void *keys, size_t i)
                         : ((const uint64_t *)keys)[i];
 }
 
-static inline int oracle_compare_values(gp_dtype d, const void *keys, size_t a, size_t b)
+int oracle_compare_values(gp_dtype d, const void *keys, size_t a, size_t b)
 {
     if (t_is_float(d)) {
         double x = t_value(d, keys, a), y = t_value(d, keys, b);
@@ -42,8 +35,7 @@ static inline int oracle_compare_values(gp_dtype d, const void *keys, size_t a, 
     return (x > y) - (x < y);
 }
 
-/* The order word as the header tells it, one key at a time. */
-static inline uint64_t oracle_word(gp_dtype d, const void *keys, size_t i)
+uint64_t oracle_word(gp_dtype d, const void *keys, size_t i)
 {
     int width = 8 * (int)gp_dtype_bytes(d);
     uint64_t all = UINT64_MAX >> (64 - width), half = (uint64_t)1 << (width - 1);
@@ -65,7 +57,7 @@ struct oracle_entry {
     size_t index;
 };
 
-static inline int oracle_compare_entries(const void *pa, const void *pb)
+static int oracle_compare_entries(const void *pa, const void *pb)
 {
     const struct oracle_entry *a = pa, *b = pb;
     if (a->word != b->word)
@@ -74,7 +66,7 @@ static inline int oracle_compare_entries(const void *pa, const void *pb)
 }
 
 /* Sort by words, then by index, and keep the indices, for free(). */
-static inline size_t *oracle_order(struct oracle_entry *entries, size_t n)
+static size_t *oracle_order(struct oracle_entry *entries, size_t n)
 {
     size_t *order = t_host(n * sizeof *order);
     qsort(entries, n, sizeof *entries, oracle_compare_entries);
@@ -84,9 +76,8 @@ static inline size_t *oracle_order(struct oracle_entry *entries, size_t n)
     return order;
 }
 
-/* The stable order of n keys as indices, for free(). begin 0 and end 0: all bits. */
-static inline size_t *oracle_argsort(gp_dtype dtype, const void *keys, size_t n, bool descending,
-                                     int begin, int end)
+size_t *oracle_argsort(gp_dtype dtype, const void *keys, size_t n, bool descending, int begin,
+                       int end)
 {
     struct oracle_entry *entries = t_host(n * sizeof *entries);
     int width = end > begin ? end - begin : begin == 0 && end == 0 ? 64 : 0;
@@ -98,8 +89,7 @@ static inline size_t *oracle_argsort(gp_dtype dtype, const void *keys, size_t n,
     return oracle_order(entries, n);
 }
 
-/* Items in an order. */
-static inline void *oracle_pick(const void *items, size_t item_bytes, const size_t *order, size_t n)
+void *oracle_pick(const void *items, size_t item_bytes, const size_t *order, size_t n)
 {
     char *out = t_host(n * item_bytes);
     for (size_t i = 0; i < n; i++)
@@ -107,7 +97,7 @@ static inline void *oracle_pick(const void *items, size_t item_bytes, const size
     return out;
 }
 
-static inline size_t *oracle_bits_order(gp_dtype dtype, const void *keys, size_t n)
+static size_t *oracle_bits_order(gp_dtype dtype, const void *keys, size_t n)
 {
     struct oracle_entry *entries = t_host(n * sizeof *entries);
     for (size_t i = 0; i < n; i++)
@@ -115,9 +105,7 @@ static inline size_t *oracle_bits_order(gp_dtype dtype, const void *keys, size_t
     return oracle_order(entries, n);
 }
 
-/* The same keys bit for bit, whatever their order. */
-static inline void oracle_check_permutation(gp_dtype dtype, const void *expected,
-                                            const void *actual, size_t n)
+void oracle_check_permutation(gp_dtype dtype, const void *expected, const void *actual, size_t n)
 {
     size_t bytes = gp_dtype_bytes(dtype);
     size_t *order_e = oracle_bits_order(dtype, expected, n);
@@ -128,5 +116,3 @@ static inline void oracle_check_permutation(gp_dtype dtype, const void *expected
     free(order_e), free(order_a);
     free(e), free(a);
 }
-
-#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys distributed in every way that decides how they are sorted: evenly, over few bits, over the
+ * highest or the lowest ones, in one place with a few elsewhere. And a check in linear time: keys
+ * rise, equal ones keep their order, none is lost.
+ */
+#ifndef GP_RADIXSORT_DISTRIBUTIONS_H
+#define GP_RADIXSORT_DISTRIBUTIONS_H
+
+#include <string.h>
+
+#include "gp_test.h"
+#include "radixsort_check.h"
+
+enum kind {
+    EVEN,
+    LOW_BITS,
+    HIGH_BITS,
+    EQUAL,
+    TWO_VALUES,
+    SORTED,
+    REVERSED,
+    MOST_EQUAL,
+    EQUAL_HEADS, /* many keys agree in all but their lowest bits */
+    FEW_VALUES,
+    ONE_LARGE,          /* even but for some 12000 keys that agree in their highest bits */
+    CLUSTERS,           /* of clusters, three deep */
+    SOMEWHAT_TOO_LARGE, /* 450 of 512 equal ranges have all keys */
+    KINDS
+};
+
+void *keys_new(enum kind kind, size_t n, int width);
+
+/* Each index once, beside its key, rising within equal keys. */
+void check_pairs(gp_dtype dtype, const void *before, const void *after, const uint32_t *index,
+                 size_t n);
+
+/* One sort, its values the positions. */
+void check_distribution(gp_dtype dtype, enum kind kind, size_t n, bool pairs, bool in_place);
+
+#endif
