@@ -21,7 +21,7 @@ void bench_write_header(struct bench *b)
         fprintf(b->csv, "%s\n", columns);
 }
 
-/* So that calls of some nanoseconds can be told apart. */
+/* So that calls of some nanoseconds can be distinguished. */
 static int micro_decimals(double microseconds)
 {
     return microseconds < 100 ? 3 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inclusive sums of i32 in segments, told in each of the ways that gp knows. Peers get keys. */
+/* Inclusive sums of i32 in segments, described in each of gp's ways. Peers get keys. */
 #include "bench.h"
 #include "bench_task.h"
 
@@ -61,7 +61,7 @@ static void even_segments(struct bench *b, struct bench_args *a, size_t length)
     a->offsets = fill.out;
 }
 
-/* Bytes that tell the segments, of those that the call reads. */
+/* Bytes of the description of the segments, of those that the call reads. */
 static double describe(struct bench *b, const struct segment_case *s, struct bench_args *a)
 {
     if (s->length == POWER_LAW) {

@@ -28,7 +28,7 @@ enum bench_spread {
     BENCH_SORTED,
     BENCH_REVERSED,
     BENCH_ZIPF,      /* the k-th smallest of 2^32 values with a frequency of about k^-1.1 */
-    BENCH_AND_3,     /* of so many random words: 0.544 bits of entropy in a bit */
+    BENCH_AND_3,     /* of 3 random words: 0.544 bits of entropy per bit */
     BENCH_AND_5,     /* 0.201 bits */
     BENCH_TILES,     /* the highest and the lowest byte count tiles of 2^14 keys */
     BENCH_TOP_BYTE,  /* the other bytes are zero */

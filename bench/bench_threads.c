@@ -50,7 +50,7 @@ static unsigned long wait_for_round(unsigned long seen, int i, bool *wanted)
     return seen;
 }
 
-/* Worker i takes share i + 1 of every round that wants so many. */
+/* Worker i takes share i + 1 of every round that has one. */
 static void *work(void *number)
 {
     const int i = (int)(intptr_t)number;

@@ -37,7 +37,7 @@ static const struct suite {
     {"balance", "search_16 search_powerlaw", bench_balance, false},
     {"sizes", "inclusive_sum at every power of two, with a verdict (only when named)",
      bench_scan_sizes, true},
-    {"distributions", "sorts of keys spread unevenly, with a table (only when named)",
+    {"distributions", "sorts of keys of uneven distributions, with a table (only when named)",
      bench_distributions, true},
     {"breadth",
      "every call over the arguments that users choose, the worst share of the ideal first "

@@ -47,7 +47,7 @@ static bool limit_tries(const struct limit *l, uint64_t value)
     return limit_allows(l, value) && (!l->too_many || value < l->too_many);
 }
 
-/* Items of the arrays of a call that is told of so many: calls that refuse the number read none. */
+/* Items of the arrays of a call that gets the number `value`: calls that refuse it read none. */
 static size_t limit_room(const struct limit *l, uint64_t value)
 {
     return limit_tries(l, value) ? (size_t)value : 8;

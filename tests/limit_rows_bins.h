@@ -8,7 +8,7 @@
 
 enum { BIN_ITEMS = 20000, BIN_ITEMS_OF_EDGES = 4000 };
 
-/* One call on room for so many bins, told of others if it should refuse them. */
+/* One call on room for few bins, with another number if it should refuse that. */
 static gp_status bins_refused(struct histogram_spec s)
 {
     const unsigned char none[64] = {0};

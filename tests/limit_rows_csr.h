@@ -6,7 +6,7 @@
 #include "csr_cases.h"
 #include "limit_rows.h"
 
-/* A matrix with these sizes and room for so many entries, which lie anywhere in it, corners and
+/* A matrix with these sizes and room for nnz entries, which lie anywhere in it, corners and
  * duplicates among them; the value of an entry is its place in the list. */
 static struct coo matrix_new(uint64_t num_rows, uint64_t num_cols, size_t nnz)
 {
@@ -44,7 +44,7 @@ static void pointers_check(const t_array *array, gp_dtype offset, const uint64_t
 struct coo_call {
     gp_dtype index, offset;
     gp_duplicates duplicates;
-    uint64_t num_rows, num_cols, nnz; /* as the call is told; the matrix says what there is */
+    uint64_t num_rows, num_cols, nnz; /* arguments of the call; the matrix has sizes of its own */
 };
 
 /* The entries in order, without the later ones of equal ones unless all are kept. */
@@ -112,7 +112,7 @@ static gp_status coo_try(const struct limit *l, bool there, uint64_t num_rows, u
     return s;
 }
 
-/* The largest size that takes so many bits, or the smallest. */
+/* The largest size that takes `bits` bits, or the smallest. */
 static uint64_t size_of_bits(int bits, bool largest)
 {
     return bits == 0 ? 1 : largest ? (uint64_t)1 << bits : ((uint64_t)1 << (bits - 1)) + 1;
@@ -205,7 +205,8 @@ static uint64_t *rows_ascending(size_t nnz, uint64_t num_rows)
     return rows;
 }
 
-/* From rows in order, from rows in any order, and back. num_rows and nnz: as the calls are told. */
+/* From rows in order, from rows in any order, and back. num_rows and nnz: the arguments of
+ * the calls. */
 static gp_status rows_try(const struct limit *l, uint64_t num_rows, size_t rows_there, uint64_t nnz,
                           size_t entries)
 {

@@ -11,7 +11,7 @@
 /* A prime, so that keys 37 i modulo it are the numbers below it, each once. */
 enum { MOVES = 53 };
 
-/* Items of so many bytes, of 8 if the call will refuse that, and where each goes. */
+/* Items of `bytes` bytes, of 8 if the call will refuse the number, and the place of each. */
 struct moves {
     size_t bytes;
     char *items, *expected;
@@ -66,7 +66,7 @@ static gp_status run_gather_bytes(const struct limit *l, uint64_t value)
     return moves_end(s, &m, MOVES);
 }
 
-/* Of MOVES items only so many are the input; 0: all, which the call is not told. */
+/* The input is the first `value` of MOVES items; 0: all, without a number for the call. */
 static gp_status run_gather_items(const struct limit *l, uint64_t value)
 {
     struct moves m = moves_new(l, 8); /* of 8 bytes each */

@@ -146,8 +146,8 @@ static gp_status run_compact_n(const struct limit *l, uint64_t value)
     return s;
 }
 
-/* with: the items, of which all are kept; what has no room is told by the next synchronize. Where
- * the room ends the other arrays begin. */
+/* with: the items, of which all are kept; items without room are reported by the next synchronize.
+ * Where the room ends the other arrays begin. */
 static gp_status run_compact_capacity(const struct limit *l, uint64_t value)
 {
     size_t n = l->with, room = value == 0 || value > n ? n : value,

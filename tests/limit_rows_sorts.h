@@ -12,7 +12,7 @@
  * of their words. */
 struct sort_case {
     gp_dtype dtype;
-    size_t n;       /* as the call is told */
+    size_t n;       /* the argument of the call */
     size_t room;    /* items that there are */
     size_t segment; /* length of a segment; the last ones may be shorter, or empty */
     size_t segments;
@@ -60,7 +60,7 @@ static void sort_check(const struct sort_case *c, const void *before, const void
     }
 }
 
-/* Keys alone: the order of equal floats is not told where all bits are compared. */
+/* Keys alone: the order of equal floats is not specified where all bits are compared. */
 static void sort_check_alone(const struct sort_case *c, const t_array *out, const void *expected)
 {
     size_t bytes = c->n * gp_dtype_bytes(c->dtype);

@@ -77,7 +77,7 @@ static uint64_t untouched_hash(const every *e)
     return hash;
 }
 
-/* Fails allocation k of one call with a new context; whether there were so many. */
+/* Fails allocation k of one call with a new context; whether there were k. */
 static bool fail_once(const every *e, int call, long k, uint64_t expected, uint64_t untouched)
 {
     struct meter m = {k, 0, 0};

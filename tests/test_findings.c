@@ -17,7 +17,7 @@ static void expect(gp_status expected, gp_status of_call, const char *text)
     ck_assert_msg(s == expected, "status %d (%s), expected %d: \"%s\"", (int)s,
                   gp_last_error(t_ctx()), (int)expected, text);
     ck_assert_str_eq(gp_last_error(t_ctx()), text);
-    T_OK(gp_context_synchronize(t_ctx())); /* told once */
+    T_OK(gp_context_synchronize(t_ctx())); /* reported once */
 }
 
 /* Numbers as an array of dtype in the context's memory. */
@@ -333,7 +333,7 @@ START_TEST(test_offsets_below_the_first)
 }
 END_TEST
 
-/* ---- who is told of ------------------------------------------------------------------------ */
+/* ---- which finding is reported --------------------------------------------------------------- */
 
 START_TEST(test_first_call_stays_and_is_told_once)
 {

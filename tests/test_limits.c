@@ -22,7 +22,7 @@
 /* The bytes of an item or a value. */
 #define BYTES_ROW(call, argument, run, with)                                                       \
     ROW(call, argument, run, GP_U32, with, 1, 65536, REFUSED, 0, 4, 8, 16, 32, 4096)
-/* A figure of workspace for so many items. */
+/* The workspace for `value` items. */
 #define BYTES_OF(call_, argument_, of, dtype_, with_, most_, ...)                                  \
     {                                                                                              \
         .call = call_, .argument = argument_, .run = run_bytes, .bytes = of, .dtype = dtype_,      \

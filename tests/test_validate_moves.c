@@ -349,7 +349,7 @@ START_TEST(test_merge_places_nan_last)
 }
 END_TEST
 
-/* The first array and place are told. */
+/* The first array and place are reported. */
 START_TEST(test_merge_tells_the_first_key)
 {
     struct merge m = merge_new(GP_I16, GP_ASCENDING, 100003);

@@ -404,7 +404,7 @@ START_TEST(test_spmv_of_what_would_lead_it_astray)
 }
 END_TEST
 
-/* Of two arrays that are wrong the smaller index is told. */
+/* Of two arrays that are wrong the smaller index is reported. */
 START_TEST(test_the_smallest_index_is_told)
 {
     uint64_t falling[] = {0, 1, 3, 2}, cols[] = {0, 9, 0}, wrong_late[] = {0, 0, 0, 0, 0, 9};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Steps that read and write every item once: tiles in one launch, each waiting for those before it.
- * A tile's state is one 64-bit word, kind and value together, so that whoever sees the kind has the
- * value too and no fence is needed.
+ * A tile's state is one 64-bit word, kind and value together, so that a thread that sees the kind
+ * has the value too and no fence is needed.
  */
 #include "tile.cuh"
 

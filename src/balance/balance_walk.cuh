@@ -82,7 +82,7 @@ GPI_DEVICE uint32_t head_place(uint32_t head)
 
 /*
  * Write the heads of the tile's segments. Only non-empty segments have one, so every place has one
- * writer. Whoever covers the start of a slice leaves its head as the carry of that slice.
+ * writer. The tile that covers the start of a slice stores its head as the carry of that slice.
  */
 template <class Offset>
 GPI_DEVICE void stage_heads(const segments<Offset> &g, const tile &t, stage &s)

@@ -130,7 +130,7 @@ static gp_status enroll(gp_context *ctx)
     return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: out of host memory", create);
 }
 
-/* Free a context that nobody else can find. */
+/* Free a context that no other thread can find. */
 static void dispose(gp_context *ctx)
 {
     if (!gpi_context_is_orphan(ctx)) {

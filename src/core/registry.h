@@ -33,7 +33,7 @@ struct gpi_entry;
 enum gpi_claim gpi_registry_claim(const gp_context *ctx, struct gpi_entry **entry);
 void gpi_registry_release(struct gpi_entry *entry);
 
-/* End a context that this thread has claimed: nobody finds it any more. */
+/* End a context that this thread has claimed: no thread finds it any more. */
 void gpi_registry_remove(struct gpi_entry *entry);
 
 bool gpi_registry_alive(const gp_context *ctx);

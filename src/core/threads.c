@@ -201,7 +201,7 @@ static void worker_close(struct worker *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-/* NULL if that cannot be; then nobody tries again before another context begins. */
+/* NULL if there can be none; the next attempt is made when another context begins. */
 static struct worker *worker_start(void)
 {
     struct worker *w = worker_new();

@@ -69,7 +69,7 @@ GPI_DEVICE void barrier_wait(uint64_t *b, uint32_t parity)
 /* Of a warp that arrives: one lane does for all. */
 constexpr uint32_t barrier_warp_arrivals = 1;
 
-/* The two words of a barrier. Nobody arrives in a phase before the last one has ended. */
+/* The two words of a barrier. No warp arrives in a phase before the last one has ended. */
 struct BarrierWords {
     uint32_t missing; /* arrivals; expected in the high half */
     uint32_t phase;   /* 0 or 1 */

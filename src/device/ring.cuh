@@ -59,7 +59,7 @@ template <int L> GPI_DEVICE uint32_t ring_share(uint32_t value, int thread, int 
     } else {
         __shared__ uint32_t shared[2];
         if (thread == 0)
-            shared[round & 1] = value; /* which nobody reads: all have been here since */
+            shared[round & 1] = value; /* no thread still reads it: all were here since */
         asm volatile("bar.sync 2, %0;" ::"n"(32 * L) : "memory");
         return shared[round & 1];
     }

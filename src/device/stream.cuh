@@ -6,12 +6,12 @@
  *     loaders      claim tiles and bring them (device/stage_load.cuh), as many ahead as the ring
  *     has
  *                  stages: one warp, or several where data comes through registers
- *     sum warps    sum up the parts of a tile and publish its sum, before anybody stores it
+ *     sum warps    sum up the parts of a tile and publish its sum, before any warp stores it
  *     look-ahead   finds the prefix of a tile, out of the sums of all before it
  *     store warps  one for each part: outputs, from the prefix and the part's items
  *
- * Sums are out long before other blocks wait for them, so nobody waits for long. What is summed up
- * and stored is the policy's: a struct, derived from StreamPolicy, whose first members are the
+ * Sums are published long before other blocks need them, so waits are short. The policy says what
+ * is summed up and stored: a struct, derived from StreamPolicy, whose first members are the
  * parameters (with a member state, which the launch fills), the block's shared memory, its stages
  * and the number of tiles that there are,
  *

@@ -68,8 +68,8 @@ static gp_status check_outputs(gp_context *ctx, const char *f, const struct call
 
 /*
  * CUB counts x in bin (int)((x - lo) * (bins / (hi - lo))), all in float, and compares it with
- * nothing: a scale that is infinite, or one rounded up, leads past the counters. Bins rise with x,
- * so the greatest x tells.
+ * nothing: a scale that is infinite, or one rounded up, leads past the counters. Bins ascend with
+ * x, so the greatest x decides.
  */
 static bool cub_stays_in_bins(const struct gpi_binning *b)
 {

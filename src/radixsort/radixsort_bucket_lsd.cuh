@@ -8,7 +8,7 @@
  * all its bits.
  *
  * The order in which the lanes of a shared-memory addition are served is checked at the end,
- * as in radixsort_partition_keys.cuh: neighbours must rise. A bucket that fails is put in
+ * as in radixsort_partition_keys.cuh: neighbours must ascend. A bucket that fails is put in
  * order by exchanges.
  */
 #pragma once

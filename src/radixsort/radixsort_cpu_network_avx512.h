@@ -187,8 +187,8 @@ static INLINE void interleave(lanes *v, int rows)
         v[i] = to[i];
 }
 
-/* Sort n <= rows * LANES words, of which the first so many rows are full; places that are left over
- * hold the largest word. */
+/* Sort n <= rows * LANES words, of which the first `full` rows are full; places without a word get
+ * the largest one. */
 static INLINE void sort_rows(KEY *words, size_t n, int rows, int full)
 {
     lanes v[ROWS_MAX];

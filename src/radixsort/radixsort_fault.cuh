@@ -50,9 +50,9 @@ GPI_DEVICE bool fault_twins(bool valid, uint32_t digit, uint64_t identity, int (
 }
 
 /*
- * Of tile or bucket number, by one of its warps: items.row(i) tells what this thread has in row i:
- * whether there is an item, its digit, its rank, and what it is. Items of one identity cannot be
- * told apart afterwards. items.set(i, rank) gives it another rank.
+ * Of tile or bucket number, by one of its warps: items.row(i) describes the item of this thread in
+ * row i: whether there is one, its digit, its rank and its identity. Items of one identity cannot
+ * be distinguished afterwards. items.set(i, rank) gives the item another rank.
  */
 template <int ROWS, class Items>
 GPI_DEVICE void fault_swap(uint32_t number, int warp, int warps, Items items)

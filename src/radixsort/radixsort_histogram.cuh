@@ -8,7 +8,7 @@
 namespace GPI_SPACE
 {
 
-/* f(key) for all keys, by the threads of so many blocks; 16 bytes at a time between the first and
+/* f(key) for all keys, by the threads of `blocks` blocks; 16 bytes at a time between the first and
  * the last boundary. */
 template <int T, class K, class F>
 GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t blocks, F f)
@@ -99,7 +99,8 @@ __device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *tab
     for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, [&](K key) {
         const K word = (K)((order.template word<FLOAT>(key) >> begin) & mask);
 #pragma unroll
-        for (int p = 0; p < Shape::passes; p++) { /* also of digits that nobody asks for: cheaper */
+        for (int p = 0; p < Shape::passes;
+             p++) { /* also of digits that are not compared: cheaper */
             const uint32_t digit = (uint32_t)(word >> 8 * p) & 255u;
             atomicAdd(column + p * radix_bins * Shape::columns + digit * Shape::columns, 1u);
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many items of a bin come before a tile of a stable pass (Adinets and Merrill 2022,
- * "Onesweep"): each tile says how many it has, looks back at the tiles before until one says how
- * many there are up to it, and then says so too. Whoever claims a tile is waited for by all later
- * ones, so tiles are claimed in rising order, and late.
+ * The number of items of a bin before a tile of a stable pass (Adinets and Merrill 2022,
+ * "Onesweep"): each tile publishes its count, looks back at the tiles before it until one has
+ * published a prefix, and then publishes its own prefix. The look-backs of all later tiles wait for
+ * a claimed tile, so tiles are claimed in ascending order, and late.
  */
 #pragma once
 

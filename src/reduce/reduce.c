@@ -153,7 +153,7 @@ static gp_status workspace(const char *f, const gp_target *t, uint64_t n, size_t
 {
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(gpi_check_figure(f, bytes));
-    size_t cuda = gpi_state_bytes(gpi_reduce_sums_most(n * item_bytes) * pieces + 32);
+    size_t cuda = gpi_state_bytes(gpi_reduce_sums_max(n * item_bytes) * pieces + 32);
     size_t cpu = gpi_reduce_cpu_bytes(n, item_bytes, (size_t)pieces * 8);
     *bytes = gpi_target_bytes(t, cpu, cuda);
     return GP_OK;

@@ -31,7 +31,7 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
                       {},
                       gpi_reporter_of(ctx, nullptr, args->out_dtype)};
     GPI_TRY(gpi_state_get(ctx, args->function,
-                          gpi_reduce_sums_most(bytes) * TileState<typename Fold::A>::pieces,
+                          gpi_reduce_sums_max(bytes) * TileState<typename Fold::A>::pieces,
                           &p.state));
     reduce_k<Fold, W, K, reduce_tuning.blocks_per_sm><<<grid, W * 32, 0, ctx->stream>>>(p, fold);
     return gpi_cuda_launched(ctx, args->function);

@@ -57,7 +57,7 @@ enum { GPI_REDUCE_WARPS = 8, GPI_REDUCE_VECTORS = 4 };
 
 /* The most sums that an array of at most that many bytes has: tiles, and groups of at least 64;
  * 32-byte items have vectors of 32. */
-static inline uint64_t gpi_reduce_sums_most(uint64_t bytes)
+static inline uint64_t gpi_reduce_sums_max(uint64_t bytes)
 {
     uint64_t tile = (uint64_t)GPI_REDUCE_ROUND_BYTES * GPI_REDUCE_ROUNDS(bytes);
     uint64_t tiles = bytes / tile + 1, before = GPI_REDUCE_LONG_BYTES / GPI_REDUCE_ROUND_BYTES;

@@ -24,9 +24,9 @@ struct ReduceParams {
  * A fold is an object that travels as a kernel argument:
  *
  *   Items                    how the input is stored
- *   X                        what a vector of items folds to
- *   Lane                     what a lane folds vectors to, in rising order
- *   A                        what lanes, warps and tiles fold to
+ *   X                        the fold of a vector of items
+ *   Lane                     the fold of a lane's vectors, in ascending order
+ *   A                        the folds of lanes, warps and tiles
  *   ordered                  the operator sees the items in their order: X, Lane and A are one type
  *   exact                    any order and grouping of the items gives the same bits
  *   warp_reduces             false: as the operators of ops.cuh
@@ -35,7 +35,7 @@ struct ReduceParams {
  *   lane(), add(lane, x, row)    a lane's fold, and vector number row of it
  *   leave(lane, v)           of a lane whose vectors are v, v + 32, .. of the array
  *   identity(), apply(l, r)  on A; identity() is neutral to the last bit
- *   start()                  what comes before the first item
+ *   start()                  the value before the first item
  *   finish(p, n, all)        stores the result; by one thread. n may be 0
  */
 

@@ -129,8 +129,8 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(u8_u32_wide, GP_U8, GP_U32, 1, true)                                                      \
     UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
     UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
-/* SAME units have kernels for backward scans that stream: of sums, pairs, and from so many bytes on
- * MIN and MAX. */
+/* SAME units have kernels for backward scans that stream: of sums, pairs, and, for items of this
+ * number of bytes or more, MIN and MAX. */
 enum { GPI_SCAN_BACKWARD_ORDERED = 4 };
 #define GPI_SCAN_UNITS(UNIT)                                                                       \
     GPI_SCAN_UNITS_SAME(UNIT)                                                                      \

@@ -28,7 +28,7 @@ static void *items(struct bits_run *r)
     return given(r, r->d->in, r->d->n * r->d->item);
 }
 
-/* The count in the last output: so many items has the first. */
+/* The count in the last output: the number of items in the first. */
 static void shorten(struct bits_run *r, size_t item)
 {
     uint64_t count;

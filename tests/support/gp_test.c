@@ -219,7 +219,7 @@ void t_refused(gp_context *ctx, gp_status of_call, const char *text)
     if (t_is_cuda())
         ck_assert_msg(gp_context_synchronize(ctx) == GP_ERROR_DATA, "not found: \"%s\"", text);
     ck_assert_str_eq(gp_last_error(ctx), text);
-    ck_assert_int_eq(gp_context_synchronize(ctx), GP_OK); /* told once */
+    ck_assert_int_eq(gp_context_synchronize(ctx), GP_OK); /* reported once */
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------- */

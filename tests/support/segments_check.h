@@ -12,7 +12,7 @@
 #include "oracle.h"
 #include "segments.h"
 
-/* How the segments are told. */
+/* How the segments are described. */
 enum description { OFFSETS_32, FLAGS, KEYS_32, OFFSETS_64, KEYS_8, KEYS_16, KEYS_64, DESCRIPTIONS };
 
 struct problem {
@@ -77,7 +77,7 @@ static inline size_t key_bytes(enum description d)
     return d == KEYS_8 ? 1 : d == KEYS_16 ? 2 : d == KEYS_32 ? 4 : 8;
 }
 
-/* The array that tells the segments; offsets start anywhere. */
+/* The array that describes the segments; offsets start anywhere. */
 static inline t_array description_put(const struct problem *p, const struct t_segments *g,
                                       enum description d, gp_dtype *offset_dtype)
 {
@@ -98,7 +98,7 @@ static inline void problem_check(const struct problem *p, const struct t_segment
     gp_dtype dtype = p->desc.in_dtype, offset_dtype;
     size_t scalar = gp_dtype_bytes(dtype), scalars = gp_op_scalars(p->desc.op);
     size_t bytes = p->n * scalar * scalars;
-    t_array told = description_put(p, g, d, &offset_dtype);
+    t_array description = description_put(p, g, d, &offset_dtype);
     t_array in = t_new_from(p->in, bytes, layout.in_items * scalar);
     t_array out = t_new(bytes, layout.out_items * scalar);
     void *to = layout.in_place ? in.data : out.data;
@@ -106,22 +106,22 @@ static inline void problem_check(const struct problem *p, const struct t_segment
     snprintf(name, sizeof name, "description %d, kind %d of %s, n %zu, offsets %zu %zu", (int)d,
              (int)p->desc.kind, gp_op_string(p->desc.op), p->n, layout.in_items, layout.out_items);
     if (d == FLAGS)
-        T_OK(gp_scan_flagged(t_ctx(), &p->desc, in.data, told.data, p->n, to));
+        T_OK(gp_scan_flagged(t_ctx(), &p->desc, in.data, description.data, p->n, to));
     else if (d == OFFSETS_32 || d == OFFSETS_64)
-        T_OK(gp_scan_segmented(t_ctx(), &p->desc, in.data, p->n, offset_dtype, told.data, g->count,
-                               to));
+        T_OK(gp_scan_segmented(t_ctx(), &p->desc, in.data, p->n, offset_dtype, description.data,
+                               g->count, to));
     else
-        T_OK(gp_scan_by_key(t_ctx(), &p->desc, key_bytes(d), told.data, in.data, p->n, to));
+        T_OK(gp_scan_by_key(t_ctx(), &p->desc, key_bytes(d), description.data, in.data, p->n, to));
     t_get(layout.in_place ? &in : &out, actual, bytes);
     t_same(name, dtype, p->expected, actual, p->n * scalars);
     t_check_guards(&in);
     t_check_guards(&out);
-    t_check_guards(&told);
+    t_check_guards(&description);
     if (!layout.in_place) {
         t_get(&in, actual, bytes);
         t_same_bytes("the input", p->in, actual, bytes);
     }
-    t_free(&told);
+    t_free(&description);
     t_free(&in);
     t_free(&out);
     free(actual);
