@@ -108,7 +108,7 @@ static int run_place(struct bench *b, const struct bench_args *a)
     return bench_status(b, find(b->ctx, a->dtype, a->in, a->n, a->out, a->count));
 }
 
-/* No item comes before the one that was found, and its value is told. */
+/* No item comes before the one that was found, and the value is that item. */
 static bool place_is_right(struct bench *b, const struct bench_case *c)
 {
     const size_t item = bench_dtype_bytes(c->args.dtype);

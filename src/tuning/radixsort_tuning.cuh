@@ -59,7 +59,7 @@ struct RadixTuning {
 
 /*
  * H200, 2026-11-21 and 22, entries of docs/tuning: tiles sort-11 and sort-14, keys alone sort-22 to
- * sort-24, digits that crowd sort-12, look-back sort-19, blocks sort-26, wide words sort-28, units
+ * sort-24, hot digits sort-12, look-back sort-19, blocks sort-26, wide words sort-28, units
  * skew-03 and skew-05.
  */
 constexpr RadixTuning radix_sm75()
