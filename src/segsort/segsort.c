@@ -8,7 +8,7 @@
 #include "core/cuda.h"
 #include "radixsort/radixsort_check_internal.h"
 
-static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
+static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segsort_job *s)
 {
     size_t bytes = gpi_dtype_bytes(s->offset_dtype);
     GPI_TRY(gpi_check_index_dtype(ctx, f, "offset_dtype", s->offset_dtype));
@@ -20,7 +20,7 @@ static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_
     return gpi_check_array(ctx, f, "offsets", s->offsets, (s->num_segments + 1) * bytes, bytes);
 }
 
-static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_segmented_job *s)
+static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_segsort_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
     const size_t bytes = gpi_dtype_bytes(s->offset_dtype);
@@ -33,7 +33,7 @@ static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_se
 }
 
 static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backend,
-                               const gp_radix_sort_options *options, struct gpi_segmented_job *s)
+                               const gp_radix_sort_options *options, struct gpi_segsort_job *s)
 {
     s->options = (gp_radix_sort_options)GP_RADIX_SORT_OPTIONS_INIT;
     if (options)
@@ -43,7 +43,7 @@ static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backen
 }
 
 /* Everything but value_bytes and values_in, which the caller has checked. */
-static gp_status sort(gp_context *ctx, const char *f, struct gpi_segmented_job *s,
+static gp_status sort(gp_context *ctx, const char *f, struct gpi_segsort_job *s,
                       const gp_radix_sort_options *options)
 {
     GPI_TRY(check_offsets(ctx, f, s));
@@ -51,13 +51,13 @@ static gp_status sort(gp_context *ctx, const char *f, struct gpi_segmented_job *
     GPI_TRY(check_apart(ctx, f, s));
     GPI_TRY(apply_options(ctx, f, ctx->backend, options, s));
     GPI_ON_DEVICE(ctx);
-    const struct gpi_content rule = gpi_segmented_rule(s);
+    const struct gpi_content rule = gpi_segsort_rule(s);
     if (ctx->backend == GP_BACKEND_CPU) {
         GPI_TRY(gpi_content_check(ctx, f, &rule));
-        return gpi_segmented_cpu(ctx, f, s);
+        return gpi_segsort_cpu(ctx, f, s);
     }
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
-    return gpi_validate_end(ctx, f, gpi_segmented_cuda(ctx, f, s));
+    return gpi_validate_end(ctx, f, gpi_segsort_cuda(ctx, f, s));
 }
 
 gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,
@@ -65,7 +65,7 @@ gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *k
                                   void *keys_out, const gp_radix_sort_options *options)
 {
     static const char f[] = "gp_radix_sort_segmented";
-    struct gpi_segmented_job s = {
+    struct gpi_segsort_job s = {
         .dtype = dtype,
         .offset_dtype = offset_dtype,
         .offsets = offsets,
@@ -84,17 +84,17 @@ gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const v
                                         const gp_radix_sort_options *options)
 {
     static const char f[] = "gp_radix_sort_segmented_pairs";
-    struct gpi_segmented_job s = {.dtype = dtype,
-                                  .offset_dtype = offset_dtype,
-                                  .offsets = offsets,
-                                  .num_segments = num_segments,
-                                  .job = {.key_bytes = gpi_dtype_bytes(dtype),
-                                          .value_bytes = value_bytes,
-                                          .n = n,
-                                          .keys_in = keys_in,
-                                          .values_in = values_in,
-                                          .keys_out = keys_out,
-                                          .values_out = values_out}};
+    struct gpi_segsort_job s = {.dtype = dtype,
+                                .offset_dtype = offset_dtype,
+                                .offsets = offsets,
+                                .num_segments = num_segments,
+                                .job = {.key_bytes = gpi_dtype_bytes(dtype),
+                                        .value_bytes = value_bytes,
+                                        .n = n,
+                                        .keys_in = keys_in,
+                                        .values_in = values_in,
+                                        .keys_out = keys_out,
+                                        .values_out = values_out}};
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_check_item_bytes(ctx, f, "value_bytes", value_bytes));
@@ -109,7 +109,7 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
                                                   size_t *bytes)
 {
     static const char f[] = "gp_radix_sort_segmented_workspace_bytes";
-    struct gpi_segmented_job s = {
+    struct gpi_segsort_job s = {
         .dtype = dtype,
         .num_segments = num_segments,
         .job = {.key_bytes = gpi_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n}};
@@ -124,7 +124,7 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
     GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
     GPI_TRY(apply_options(NULL, f, t.backend, options, &s));
     if (t.backend != GP_BACKEND_CPU)
-        GPI_TRY(gpi_segmented_cuda_bytes(t.sm_count, &s, &cuda));
-    *bytes = gpi_target_bytes(&t, gpi_segmented_cpu_bytes(t.threads, &s), cuda);
+        GPI_TRY(gpi_segsort_cuda_bytes(t.sm_count, &s, &cuda));
+    *bytes = gpi_target_bytes(&t, gpi_segsort_cpu_bytes(t.threads, &s), cuda);
     return GP_OK;
 }

@@ -41,7 +41,7 @@ static size_t pieces_bytes(const struct pieces *p)
            gpi_piece(p->values_copy) + gpi_piece(p->counts) + gpi_piece(p->rooms);
 }
 
-size_t gpi_segmented_cpu_bytes(int threads, const struct gpi_segmented_job *s)
+size_t gpi_segsort_cpu_bytes(int threads, const struct gpi_segsort_job *s)
 {
     struct pieces p = pieces_of(threads, &s->job, true);
     return pieces_bytes(&p);
@@ -54,7 +54,7 @@ struct segments {
     uint64_t base, count;
 };
 
-static struct segments segments_of(const struct gpi_segmented_job *s)
+static struct segments segments_of(const struct gpi_segsort_job *s)
 {
     const size_t bytes = gpi_dtype_bytes(s->offset_dtype);
     return (struct segments){s->offsets, bytes, gpi_offset_base(s->offsets, bytes),
@@ -150,8 +150,7 @@ static void sort_by_indices(const struct gpi_radix_job *whole, struct gpi_radix_
                    whole->values_out);
 }
 
-gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
-                            const struct gpi_segmented_job *s)
+gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gpi_segsort_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
     int threads = gpi_radixsort_threads(ctx, j->n);

@@ -21,7 +21,7 @@ static gp_dtype index_dtype_of(uint64_t n)
 }
 
 /* Bits of a segment's number, and of num_segments, the number of items outside of all segments. */
-static gp_radix_sort_options by_segment(const struct gpi_segmented_job *s)
+static gp_radix_sort_options by_segment(const struct gpi_segsort_job *s)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.algorithm = s->options.algorithm;
@@ -31,7 +31,7 @@ static gp_radix_sort_options by_segment(const struct gpi_segmented_job *s)
     return o;
 }
 
-static gp_status nested_bytes(int sm_count, const struct gpi_segmented_job *s, size_t *bytes)
+static gp_status nested_bytes(int sm_count, const struct gpi_segsort_job *s, size_t *bytes)
 {
     gp_target target = GP_TARGET_INIT;
     size_t n = s->job.n, order, move;
@@ -46,7 +46,7 @@ static gp_status nested_bytes(int sm_count, const struct gpi_segmented_job *s, s
     return GP_OK;
 }
 
-static gp_status pieces_of(int sm_count, const struct gpi_segmented_job *s, bool keys_in_place,
+static gp_status pieces_of(int sm_count, const struct gpi_segsort_job *s, bool keys_in_place,
                            bool values_in_place, struct pieces *p)
 {
     const struct gpi_radix_job *j = &s->job;
@@ -66,7 +66,7 @@ static size_t pieces_bytes(const struct pieces *p)
            gpi_piece(p->values_copy) + gpi_piece(p->nested);
 }
 
-gp_status gpi_segmented_cuda_bytes(int sm_count, const struct gpi_segmented_job *s, size_t *bytes)
+gp_status gpi_segsort_cuda_bytes(int sm_count, const struct gpi_segsort_job *s, size_t *bytes)
 {
     struct pieces p;
     GPI_TRY(pieces_of(sm_count, s, true, s->job.value_bytes != 0, &p));
@@ -87,7 +87,7 @@ static gp_status copy_aside(gp_context *ctx, struct gpi_frame *frame, size_t byt
 }
 
 /* The stable order of the items by segment and key, in the first of the two arrays of indices. */
-static gp_status find_order(gp_context *ctx, const struct gpi_segmented_job *s, void *indices[2],
+static gp_status find_order(gp_context *ctx, const struct gpi_segsort_job *s, void *indices[2],
                             void *segments[2])
 {
     const struct gpi_radix_job *j = &s->job;
@@ -102,7 +102,7 @@ static gp_status find_order(gp_context *ctx, const struct gpi_segmented_job *s, 
                                segments[0], indices[0], &o);
 }
 
-static gp_status queue(gp_context *ctx, const struct gpi_segmented_job *s, const struct pieces *p,
+static gp_status queue(gp_context *ctx, const struct gpi_segsort_job *s, const struct pieces *p,
                        struct gpi_frame *frame)
 {
     const struct gpi_radix_job *j = &s->job;
@@ -134,15 +134,14 @@ static gp_status copy_all(gp_context *ctx, const struct gpi_radix_job *j)
     return GP_OK;
 }
 
-gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
-                             const struct gpi_segmented_job *s)
+gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct gpi_segsort_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
     struct pieces p;
     struct gpi_frame frame;
     if (!gpi_radix_cuda_get(ctx))
         return gpi_fail_sm(ctx, function);
-    const struct gpi_content rule = gpi_segmented_rule(s);
+    const struct gpi_content rule = gpi_segsort_rule(s);
     if (j->n == 0 || j->begin_bit == j->end_bit) {
         GPI_TRY(gpi_content_report(ctx, function, &rule));
         return copy_all(ctx, j);

@@ -23,7 +23,7 @@
 #include "validate/validate_internal.h"
 
 /* A sort of segments, checked; the job has keys_out, and values_in with values. */
-struct gpi_segmented_job {
+struct gpi_segsort_job {
     struct gpi_radix_job job;
     gp_dtype dtype;
     gp_radix_sort_options options; /* of the sort by key */
@@ -33,19 +33,17 @@ struct gpi_segmented_job {
 };
 
 /* What the offsets must be. */
-static inline struct gpi_content gpi_segmented_rule(const struct gpi_segmented_job *s)
+static inline struct gpi_content gpi_segsort_rule(const struct gpi_segsort_job *s)
 {
     return (struct gpi_content)GPI_OFFSETS("offsets", s->offsets, s->num_segments, s->offset_dtype,
                                            s->job.n);
 }
 
-gp_status gpi_segmented_cpu(gp_context *ctx, const char *function,
-                            const struct gpi_segmented_job *s);
-gp_status gpi_segmented_cuda(gp_context *ctx, const char *function,
-                             const struct gpi_segmented_job *s);
+gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gpi_segsort_job *s);
+gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct gpi_segsort_job *s);
 
 /* Upper bounds of their frames, arrays in place included. */
-size_t gpi_segmented_cpu_bytes(int threads, const struct gpi_segmented_job *s);
-gp_status gpi_segmented_cuda_bytes(int sm_count, const struct gpi_segmented_job *s, size_t *bytes);
+size_t gpi_segsort_cpu_bytes(int threads, const struct gpi_segsort_job *s);
+gp_status gpi_segsort_cuda_bytes(int sm_count, const struct gpi_segsort_job *s, size_t *bytes);
 
 #endif
