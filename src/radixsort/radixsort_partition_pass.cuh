@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A partition pass: the array is read once and written once, in the order of one digit: a tile
- * counts its digits, learns where the items of each go, and writes them there in digit order. If
- * the pass is stable it looks back at the tiles before; where order does not matter it takes its
- * places from one cursor per bin.
+ * A partition pass: every item is read once and written once, and the array is in the order of one
+ * digit afterwards. A tile counts its digits, finds the places of its items, and writes them in
+ * digit order. A stable pass finds the places by looking back at the tiles before; where the order
+ * within a digit does not matter, they come from one cursor per bin.
  */
 #pragma once
 
