@@ -205,6 +205,9 @@ void bench_segment_lengths(struct bench *b, struct bench_args *a, bool powerlaw,
 void bench_memcpy(struct bench *b);
 void bench_scan(struct bench *b);
 void bench_segments(struct bench *b);
+void bench_gather(struct bench *b);
+void bench_segsort(struct bench *b);
+void bench_lexsort(struct bench *b);
 void bench_scan_sizes(struct bench *b);
 void bench_reduce(struct bench *b);
 void bench_compact(struct bench *b);

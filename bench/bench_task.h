@@ -34,6 +34,7 @@ enum bench_task_kind {
     BENCH_CSR_CANONICAL, /* row i of the output breaks a rule; also checks its ends */
     BENCH_COO_TAKE,      /* add entry i to its place in a; it has none */
     BENCH_COO_COMPARE,   /* output value i is not what was added up in a, or nothing was */
+    BENCH_GATHERED,      /* word i of the output is not the one of its item's place */
     BENCH_FOLLOWS, /* output i of a scan by the rule, of a, does not follow from the one before */
     BENCH_NOT_BEFORE, /* item i of a comes before the one whose place is args.bound */
     BENCH_TRANSPOSED, /* entries of output row i that are not those of input column i, in order */
@@ -228,6 +229,14 @@ BENCH_INLINE void bench_multiply(const struct bench_task *t, size_t row)
     bench_store_real(t->out, row, t->width, sum);
 }
 
+/* Items have limit words. */
+BENCH_INLINE void bench_gathered(const struct bench_task *t, size_t i)
+{
+    const uint64_t place = ((const uint32_t *)t->args.rows)[i / t->limit];
+    const uint32_t word = ((const uint32_t *)t->args.in)[place * t->limit + i % t->limit];
+    bench_add(t->bad, ((const uint32_t *)t->out)[i] != word);
+}
+
 /* Scalar i of affine maps x -> +-x + (-1, 0 or 1) or of 2x2 matrices that permute; negating ones
  * would make zeros whose sign depends on the order of the products. */
 BENCH_INLINE double bench_map_scalar(const struct bench_task *t, size_t i)
@@ -305,6 +314,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_COO_COMPARE:
         bench_coo_compare(t, i);
+        break;
+    case BENCH_GATHERED:
+        bench_gathered(t, i);
         break;
     case BENCH_FOLLOWS:
         bench_add(t->bad, !bench_follows(&t->rule, t->a, t->out, i, t->n));
