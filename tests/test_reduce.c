@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reduction of an array: sizes, dtypes, operators, alignment, determinism, graphs. See
- * test_reduce_desc.c for descriptors and errors, test_reduce_argmin.c for the places of extremes. */
+ * test_reduce_desc.c for descriptors and errors, test_reduce_argmin.c for places of extremes. */
 #include "reduce_check.h"
 
 #include <math.h>
