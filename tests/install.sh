@@ -91,8 +91,13 @@ by_cmake() {
     if [ "$has_cub" = no ]; then
         refused 'built without the component cub' "$version" COMPONENTS cub
     else
-        echo "find_package(gp $version REQUIRED CONFIG COMPONENTS cub)" >"$tree/find.cmake"
-        cmake -Dgp_DIR="$lib/cmake/gp" -P "$tree/find.cmake"
+        mkdir "$tree/cub"
+        printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' 'project(cub C)' \
+            "find_package(gp $version REQUIRED CONFIG COMPONENTS cub)" >"$tree/cub/CMakeLists.txt"
+        cmake -S "$tree/cub" -B "$tree/cub/build" -Dgp_DIR="$lib/cmake/gp" >"$tree/log" 2>&1 || {
+            cat "$tree/log"
+            exit 1
+        }
     fi
     major=${version%%.*}
     minor=${version#*.}
