@@ -369,7 +369,9 @@ ALWAYS_INLINE acc_t lanes_fold(gp_op op, const acc_t *in, size_t n)
  * with neutral ones in their place. */
 ALWAYS_INLINE vector moved_up(vector v, int bits, uint64_t neutrals)
 {
-    return (vector)((lanes64)v << bits | (neutrals & ((1ull << bits) - 1)));
+    const uint64_t below = ((uint64_t)1 << bits) - 1;
+    const lanes64 low = (lanes64){0} + (neutrals & below);
+    return (vector)((lanes64)v << bits | low);
 }
 
 ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
