@@ -23,7 +23,7 @@ struct Gpu {
     int threads;            /* that run at once */
 };
 
-constexpr int gpu_block_threads = 1024, gpu_registers = 64 * 1024;
+constexpr int gpu_block_threads = 1024; /* of every architecture */
 
 /* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
 constexpr Gpu gpus[] = {

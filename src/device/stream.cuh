@@ -4,8 +4,7 @@
  * tiles in a ring of shared memory, warps by role.
  *
  *     loaders      claim tiles and bring them (device/stage_load.cuh), as many ahead as the ring
- *     has
- *                  stages: one warp, or several where data comes through registers
+ *                  has stages: one warp, or several where data comes through registers
  *     sum warps    sum up the parts of a tile and publish its sum, before any warp stores it
  *     look-ahead   finds the prefix of a tile, out of the sums of all before it
  *     store warps  one for each part: outputs, from the prefix and the part's items
@@ -220,7 +219,7 @@ gp_status stream_add(gp_context *ctx, const char *function, typename Policy::Par
                      LaunchList &list)
 {
     constexpr int shared = stream_shared_bytes<Policy>;
-    static_assert(shared <= gpu.block_shared_bytes && stream_threads<Policy> <= 1024,
+    static_assert(shared <= gpu.block_shared_bytes && stream_threads<Policy> <= gpu_block_threads,
                   "the row of this room needs more than the GPU has");
     static uint64_t allowed;
     const uint64_t tiles = (n + Policy::tile_items - 1) / Policy::tile_items;

@@ -94,18 +94,16 @@ static inline bool chunk_store(const struct gpi_scan_stored *stored, const acc_t
 #define EACH_OP GPI_EACH_OPERATOR
 #endif
 
-/* Which operators are scanned in vectors, and how many items those take at a time. */
+/* Scalars are scanned in vectors, which take two groups at a time. */
 #if GPI_SCALARS == 1
-#define IN_LANES(op) ((void)(op), true)
 enum { STEP = 2 * GROUP };
 #else
-#define IN_LANES(op) ((void)(op), false)
 enum { STEP = 1 };
 #endif
 
-static inline size_t padded(gp_op op, size_t n)
+static inline size_t padded(size_t n)
 {
-    return IN_LANES(op) ? (n + STEP - 1) / STEP * STEP : n;
+    return (n + STEP - 1) / STEP * STEP;
 }
 
 /* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. */
@@ -164,7 +162,7 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     struct partial partial;
     partial_begin(GP_SUM, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(op, m);
+        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const acc_t *chunk = items_load(op, job, first + i, m, want, room);
         acc_t extreme;
         if (op == GP_SUM)
@@ -263,7 +261,7 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
     acc_t room[CHUNK];
     bool fits = true;
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(job->op, m);
+        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const acc_t *items = items_load(job->op, job, first + i, m, want, room);
         acc_t *to = chunk_room(job, first + i, m, want, buffer + FRONT);
         buffer[FRONT - 1] = carry;
