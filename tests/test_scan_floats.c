@@ -62,6 +62,49 @@ START_TEST(test_scan_min_max_follow_the_order_of_floats)
 }
 END_TEST
 
+/* What the result keeps shows: the first of equal zeros, and NaNs that are over before or begin
+ * within blocks without one. */
+enum tie { TIES_OF_ZEROS, NAN_FIRST, NANS_FIRST, NAN_LATE, TIES };
+
+static char *tie_input(gp_dtype dtype, gp_op op, enum tie tie, size_t n, uint64_t *state)
+{
+    char *in = t_host(n * gp_dtype_bytes(dtype));
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t choice = t_random_below(state, 3);
+        const bool nan = (tie == NAN_FIRST && i == 0) || (tie == NANS_FIRST && i < 40000) ||
+                         (tie == NAN_LATE && i == n - 5000);
+        const double worse = op == GP_MIN ? 1 : -1; /* than zeros, which are the result */
+        t_set(dtype, in, i, nan ? NAN : choice == 0 ? worse : choice == 1 ? -0.0 : 0.0);
+    }
+    return in;
+}
+
+START_TEST(test_scan_min_max_keep_the_first_of_ties)
+{
+    static const gp_dtype floats[] = {GP_F16, GP_BF16, GP_F32, GP_F64};
+    const gp_dtype dtype = floats[_i / 2];
+    const gp_op op = _i % 2 ? GP_MAX : GP_MIN;
+    const size_t n = 150001, bytes = n * gp_dtype_bytes(dtype);
+    uint64_t state = t_seed() + (uint64_t)_i;
+    for (int tie = 0; tie < TIES; tie++) {
+        gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, dtype, dtype, op);
+        char *in = tie_input(dtype, op, (enum tie)tie, n, &state);
+        char *actual = t_host(bytes), *expected = oracle_scan(&desc, in, n);
+        t_array source = t_new_from(in, bytes, 0), target = t_new(bytes, 0);
+        T_OK(gp_scan(t_ctx(), &desc, source.data, n, target.data));
+        t_get(&target, actual, bytes);
+        one_nan(dtype, actual, n);
+        one_nan(dtype, expected, n);
+        t_same_bytes("min or max", expected, actual, bytes);
+        t_free(&source);
+        t_free(&target);
+        free(in);
+        free(actual);
+        free(expected);
+    }
+}
+END_TEST
+
 START_TEST(test_scan_sums_pass_on_infinity_and_nan)
 {
     static const gp_dtype floats[] = {GP_F16, GP_BF16, GP_F32, GP_F64};
@@ -159,6 +202,7 @@ static Suite *suite(void)
     Suite *s = suite_create("scan_floats");
     TCase *c = t_case(s, "floats");
     tcase_add_loop_test(c, test_scan_min_max_follow_the_order_of_floats, 0, 8);
+    tcase_add_loop_test(c, test_scan_min_max_keep_the_first_of_ties, 0, 8);
     tcase_add_loop_test(c, test_scan_sums_pass_on_infinity_and_nan, 0, 4);
     tcase_add_loop_test(c, test_scan_float_sums_are_accurate, 0, 4);
     tcase_add_loop_test(c, test_scan_float_sums_are_the_same_bits, 0, 4);

@@ -44,23 +44,9 @@ static void call(const struct case_ *c, const struct t_segments *g, const struct
 static void compare(const struct case_ *c, const struct t_segments *g, const struct arrays *a,
                     const void *keys, const void *values)
 {
-    const struct spec *s = &c->sort;
-    size_t kb = s->n * gp_dtype_bytes(s->dtype), vb = s->n * s->value_bytes;
     size_t *order = oracle_segments(c, g, keys);
-    void *ke = oracle_pick(keys, gp_dtype_bytes(s->dtype), order, s->n);
-    void *ve = oracle_pick(values, s->value_bytes, order, s->n);
-    void *host = t_host(kb > vb ? kb : vb);
-    t_get(a->k, host, kb);
-    check_keys(s, keys, ke, host);
-    t_get(a->v, host, vb);
-    t_same_bytes("values", ve, host, vb);
-    if (!s->keys_in_place) {
-        t_get(&a->ki, host, kb);
-        t_same_bytes("input keys", keys, host, kb);
-    }
-    t_check_guards(a->k);
-    t_check_guards(a->v);
-    free(host), free(order), free(ke), free(ve);
+    arrays_check_order(&c->sort, a, keys, values, order);
+    free(order);
 }
 
 static void check_case(struct case_ *c, const struct t_segments *g, enum pattern pattern)

@@ -52,11 +52,11 @@ struct arrays arrays_new(const struct spec *s, const void *keys, const void *val
     return a;
 }
 
-void arrays_check(const struct spec *s, struct arrays *a, const void *keys, const void *values)
+void arrays_check_order(const struct spec *s, const struct arrays *a, const void *keys,
+                        const void *values, const size_t *order)
 {
     size_t kb = s->n * gp_dtype_bytes(s->dtype), vb = s->n * s->value_bytes;
     void *host = t_host(kb > vb ? kb : vb);
-    size_t *order = oracle_argsort(s->dtype, keys, s->n, s->descending, s->begin, s->end);
     void *ke = oracle_pick(keys, gp_dtype_bytes(s->dtype), order, s->n);
     void *ve = oracle_pick(values, s->value_bytes, order, s->n);
     t_get(a->k, host, kb);
@@ -74,9 +74,15 @@ void arrays_check(const struct spec *s, struct arrays *a, const void *keys, cons
     t_check_guards(a->k);
     t_check_guards(a->v);
     free(host);
-    free(order);
     free(ke);
     free(ve);
+}
+
+void arrays_check(const struct spec *s, struct arrays *a, const void *keys, const void *values)
+{
+    size_t *order = oracle_argsort(s->dtype, keys, s->n, s->descending, s->begin, s->end);
+    arrays_check_order(s, a, keys, values, order);
+    free(order);
 }
 
 void check_sort(const struct spec *wanted, const void *keys)

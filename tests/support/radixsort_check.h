@@ -38,6 +38,9 @@ struct arrays {
 struct arrays arrays_new(const struct spec *s, const void *keys, const void *values);
 
 void arrays_check(const struct spec *s, struct arrays *a, const void *keys, const void *values);
+/* The same by an order of the items. */
+void arrays_check_order(const struct spec *s, const struct arrays *a, const void *keys,
+                        const void *values, const size_t *order);
 
 void check_sort(const struct spec *wanted, const void *keys);
 
