@@ -75,7 +75,7 @@ constexpr RadixTuning radix_sm75()
 #else
     t.narrow_items = 1 << 30;
 #endif
-    t.bucket_bits = 13, t.bucket_bits_min = 7, t.bin_bits = 12;
+    t.bucket_bits = 12, t.bucket_bits_min = 7, t.bin_bits = 12;
     t.bucket_items = 8192, t.bucket_items_small = 2048, t.wide_items = 10;
     t.counted_items = 4 << 20;
     t.large_share = 1024, t.large_excess = 16;
