@@ -40,15 +40,20 @@ GPI_DEVICE uint64_t counter_claim(const gpi_state &s)
     return atomicAdd((unsigned long long *)&s.ctrl->counter, 1ull);
 }
 
-GPI_DEVICE Launch launch_claimed(const gpi_state &s, uint32_t tiles, uint64_t number)
+/* A number of a launch whose blocks make that number of claims in all. */
+GPI_DEVICE Launch launch_numbered(const gpi_state &s, uint32_t claims, uint64_t number)
 {
-    const uint32_t claims = launch_claims_once(tiles) ? gridDim.x : tiles + gridDim.x;
     const Launch l = {number >> 32, (uint32_t)number};
     if (l.tile == claims - 1)
         atomicAdd((unsigned long long *)&s.ctrl->counter, (1ull << 32) - claims);
     if (l.tile >= claims)
         atomicOr(&s.sticky->misuse, 1u); /* two launches at once on one state */
     return l;
+}
+
+GPI_DEVICE Launch launch_claimed(const gpi_state &s, uint32_t tiles, uint64_t number)
+{
+    return launch_numbered(s, launch_claims_once(tiles) ? gridDim.x : tiles + gridDim.x, number);
 }
 
 GPI_DEVICE Launch launch_claim(const gpi_state &s, uint32_t tiles)

@@ -173,22 +173,47 @@ GPI_DEVICE typename Fold::A reduce_block(const Fold &fold, typename Fold::A lane
     return reduce_warps(warp_sums, fold);
 }
 
-/* Some block takes the tile of this block's number first: ask the L2 for its first round while the
- * numbers are claimed. All rounds of all blocks would be more than the L2 holds. */
-template <class Items>
-GPI_DEVICE void prefetch_round(const char *in, uint64_t n, uint64_t vector, uint32_t vectors)
-{
-    const uint64_t bytes = n * sizeof(typename Items::In), first = vector * Items::bytes;
-    if (first < bytes)
-        prefetch_tile(in + first, bytes - first, 0, vectors * Items::bytes);
-}
-
 /* Tiles of a given number of vectors that n items take. */
 template <class Items> GPI_DEVICE uint32_t tiles_of_vectors(uint64_t n, uint64_t tile_vectors)
 {
     const uint64_t vectors = (n + Items::per_vector - 1) / Items::per_vector;
     return (uint32_t)((vectors + tile_vectors - 1) / tile_vectors);
 }
+
+/*
+ * Which tiles a block takes: of exact folds, and where there is a block for each, the first is that
+ * of the block's number, so that no load waits for a claim; the others are claimed. A claim also
+ * tells the epoch, so each block makes one. Folds whose blocks wait for each other, before the last
+ * one has started, claim every tile (device/epoch.cuh).
+ */
+struct ReduceTiles {
+    uint32_t tiles, claimed_from, claims;
+
+    GPI_DEVICE ReduceTiles(uint32_t tiles_, bool exact) : tiles(tiles_)
+    {
+        const bool own_first = exact || launch_claims_once(tiles);
+        claimed_from = own_first ? gridDim.x : 0;
+        claims = launch_claims_once(tiles) ? gridDim.x : own_first ? tiles : tiles + gridDim.x;
+    }
+
+    GPI_DEVICE bool own_first() const
+    {
+        return claimed_from != 0;
+    }
+
+    GPI_DEVICE Launch claimed(const gpi_state &s, uint64_t number) const
+    {
+        Launch l = launch_numbered(s, claims, number);
+        l.tile += claimed_from;
+        return l;
+    }
+
+    /* Of a block, by the tile number that was none: blocks in the order of their last claims. */
+    GPI_DEVICE uint32_t end_number(uint32_t tile) const
+    {
+        return tile - claimed_from - (claims - gridDim.x);
+    }
+};
 
 /* How far a block has come when all tiles are claimed. */
 struct ReduceEnd {
@@ -247,32 +272,33 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     __shared__ Launch launch;
     __shared__ uint32_t next[2];
     const int warp = threadIdx.x / 32;
-    const bool alone = gridDim.x == 1;
+    const bool leader = threadIdx.x == 0, alone = gridDim.x == 1;
     const uint64_t n = item_count(p);
     const ReduceArray<Items> array(p.in, n);
     const int rounds = GPI_REDUCE_ROUNDS(n * sizeof(typename Items::In));
     const uint64_t part = (uint64_t)rounds * K * 32;
     const uint32_t tiles = tiles_of_vectors<Items>(n, part * W);
+    const ReduceTiles share(tiles, Fold::exact);
 
-    if (threadIdx.x == 0)
-        launch = alone ? Launch{0, 0} : launch_begin(p.state, tiles);
-    if (!alone)
-        prefetch_round<Items>(p.in, n, blockIdx.x * (uint64_t)W * part, K * 32 * W);
-    __syncthreads();
-
-    const TileState<A> state(p.state, launch.epoch);
-    const bool more = !alone && !launch_claims_once(tiles);
-    uint32_t tile = launch.tile;
+    uint32_t tile = blockIdx.x;
+    if (!alone && (!share.own_first() || tile >= tiles)) {
+        if (leader) {
+            launch = share.claimed(p.state, counter_claim(p.state));
+            next[1] = launch.tile;
+        }
+        __syncthreads();
+        tile = next[1];
+    }
     A sum = fold.identity();
     for (int turn = 0; tile < tiles; turn++) {
         /* 1. Fold each warp's part. Meanwhile the next tile's number comes. */
-        uint64_t number = 0;
-        if (threadIdx.x == 0 && more)
-            number = counter_claim(p.state);
+        const uint64_t number = leader && !alone ? counter_claim(p.state) : 0;
         const A lane =
             reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
-        if (threadIdx.x == 0)
-            next[turn & 1] = more ? launch_claimed(p.state, tiles, number).tile : tiles;
+        if (leader) {
+            launch = alone ? Launch{0, tiles} : share.claimed(p.state, number);
+            next[turn & 1] = launch.tile;
+        }
 
         /* 2. Keep the tile's fold, or publish it. */
         if constexpr (Fold::exact) {
@@ -280,24 +306,26 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
             __syncthreads();
         } else {
             sum = reduce_block<Fold, W>(fold, lane, warp_sums[turn & 1]);
-            if (threadIdx.x == 0 && !alone)
-                state.publish(tile, sum);
+            if (leader && !alone)
+                TileState<A>(p.state, launch.epoch).publish(tile, sum);
         }
         tile = next[turn & 1];
     }
 
     /* 3. Fold what was published. */
-    if constexpr (Fold::exact) {
+    if constexpr (Fold::exact)
         sum = reduce_block<Fold, W>(fold, sum, warp_sums[0]);
-        if (threadIdx.x == 0 && !alone)
-            state.publish(blockIdx.x, sum);
+    if (alone) {
+        if (leader)
+            fold.finish(p, n, fold.apply(fold.start(), sum));
+        return;
     }
-    if (!alone)
-        reduce_sums<Fold, W>(p, fold, n, state,
-                             {more ? tile - tiles : launch.tile, Fold::exact ? gridDim.x : tiles,
-                              more && !Fold::exact});
-    else if (threadIdx.x == 0)
-        fold.finish(p, n, fold.apply(fold.start(), sum));
+    const TileState<A> state(p.state, launch.epoch);
+    if (Fold::exact && leader)
+        state.publish(blockIdx.x, sum);
+    reduce_sums<Fold, W>(
+        p, fold, n, state,
+        {share.end_number(tile), Fold::exact ? gridDim.x : tiles, !share.own_first()});
 }
 
 } // namespace GPI_SPACE
