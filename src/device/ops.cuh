@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <gp/core.h>
 
@@ -218,6 +219,14 @@ template <class A> struct WarpReduction<GP_MAX, A> {
     static GPI_DEVICE A reduce(A v)
     {
         return __reduce_max_sync(0xffffffffu, v);
+    }
+};
+
+template <class A> struct WarpReduction<GP_OR, A> {
+    static constexpr bool warp_reduces = GPI_SM >= 80 && std::is_same_v<A, uint32_t>;
+    static GPI_DEVICE A reduce(A v)
+    {
+        return __reduce_or_sync(0xffffffffu, v);
     }
 };
 

@@ -5,8 +5,7 @@
 
 #include <type_traits>
 
-#include "device/ops.cuh"
-#include "device/tile_io.cuh"
+#include "device/flip.cuh"
 #include "device/warp.cuh"
 
 namespace GPI_SPACE
@@ -80,17 +79,15 @@ GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, 
 {
     using A = typename Types::A;
     using In = typename Types::In;
-    using Out = typename Types::Out;
-    typename Types::RawOut out = {};
+    A out[Types::per_vector];
 #pragma unroll
     for (int i = 0; i < Types::per_vector; i++) {
-        A next = Op::apply(x, widen<A>(raw_get<In>(raw, i)));
-        A y = before ? x : next;
-        raw_set<Out>(out, i, narrow<Out>(y));
-        overflow = overflow || (i < count && lost<Types>(y));
+        const A next = Op::apply(x, widen<A>(raw_get<In>(raw, i)));
+        out[i] = before ? x : next;
+        overflow = overflow || (i < count && lost<Types>(out[i]));
         x = next;
     }
-    return out;
+    return raw_narrow<typename Types::Out>(out);
 }
 
 /*
@@ -108,7 +105,7 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
     A before[K]; /* fold of the warp's items before vector k of this lane */
 
     /* Whole part; p in shared or global memory, readable up to the next 16-byte boundaries. */
-    GPI_DEVICE void load(const char *p)
+    GPI_DEVICE void load(const char *p, const Flip &flip)
     {
         constexpr int bytes = Types::bytes_in, unit = bytes < 16 ? bytes : 16;
         const char *mine = p + first_vector() * bytes;
@@ -121,15 +118,16 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
             for (int k = 0; k < K; k++)
                 raw[k] = raw_load_shifted<bytes, Types::piece_in>(mine + k * step * bytes);
         }
-        if constexpr (BACKWARD) {
 #pragma unroll
-            for (int k = 0; k < K; k++)
+        for (int k = 0; k < K; k++) {
+            if constexpr (BACKWARD)
                 raw[k] = raw_reversed<In>(raw[k]);
+            raw[k] = raw_flipped<Op>(raw[k], flip);
         }
     }
 
     /* Only the first count items of the part exist; the others become identities. */
-    GPI_DEVICE void load_partial(const char *p, int count, const Op &op = Op())
+    GPI_DEVICE void load_partial(const char *p, int count, const Flip &flip)
     {
 #pragma unroll
         for (int k = 0; k < K; k++) {
@@ -137,11 +135,12 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
 #pragma unroll
             for (int i = 0; i < Types::per_vector; i++) {
                 int at = (k * 32 + lane_id()) * Types::per_vector + i;
-                In x = narrow<In>(op.identity());
+                In x = neutral_item<Op, In>(flip);
                 if (at < count)
                     x = item_load<In, Types::piece_in>(p + (int64_t)at * sizeof(In));
                 raw_set<In>(raw[k], i, x);
             }
+            raw[k] = raw_flipped<Op>(raw[k], flip);
         }
     }
 
@@ -167,7 +166,8 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
         }
     }
 
-    GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, bool &overflow) const
+    GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, const Flip &flip,
+                          bool &overflow) const
     {
         constexpr int bytes = Types::bytes_out;
         char *mine = p + first_vector() * bytes;
@@ -176,26 +176,28 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
             for (int k = 0; k < K; k++)
                 raw_store_aligned<bytes>(
                     mine + k * step * bytes,
-                    directed(outputs(k, prefix, shifted_by_one, all, overflow)));
+                    directed(outputs(k, prefix, shifted_by_one, all, flip, overflow)));
         } else if constexpr (BACKWARD) {
-            store_shifted_backward(p + lane_id() * bytes, prefix, shifted_by_one, overflow);
+            store_shifted_backward(p + lane_id() * bytes, prefix, shifted_by_one, flip, overflow);
         } else {
             ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
             for (int k = 0; k < K; k++)
-                run.put(mine + k * 32 * bytes, outputs(k, prefix, shifted_by_one, all, overflow),
-                        k == 0, k == K - 1);
+                run.put(mine + k * 32 * bytes,
+                        outputs(k, prefix, shifted_by_one, all, flip, overflow), k == 0,
+                        k == K - 1);
         }
     }
 
     /* Only the first count outputs of the part. */
     GPI_DEVICE void store_partial(char *p, A prefix, bool shifted_by_one, int count,
-                                  bool &overflow) const
+                                  const Flip &flip, bool &overflow) const
     {
 #pragma unroll
         for (int k = 0; k < K; k++) {
             int at = (k * 32 + lane_id()) * Types::per_vector;
-            typename Types::RawOut out = outputs(k, prefix, shifted_by_one, count - at, overflow);
+            typename Types::RawOut out =
+                outputs(k, prefix, shifted_by_one, count - at, flip, overflow);
 #pragma unroll
             for (int i = 0; i < Types::per_vector; i++)
                 if (at + i < count)
@@ -227,24 +229,25 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
 
     /* The run of vectors rises with the lanes: the last vectors first, each from the other lane. */
     GPI_DEVICE void store_shifted_backward(char *mine, A prefix, bool shifted_by_one,
-                                           bool &overflow) const
+                                           const Flip &flip, bool &overflow) const
     {
         constexpr int bytes = Types::bytes_out;
         ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
         for (int k = K - 1; k >= 0; k--) {
             typename Types::RawOut out =
-                directed(outputs(k, prefix, shifted_by_one, all, overflow));
+                directed(outputs(k, prefix, shifted_by_one, all, flip, overflow));
             run.put(mine + (K - 1 - k) * 32 * bytes, shuffle(out, 31 - lane_id()), k == K - 1,
                     k == 0);
         }
     }
 
     GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one, int count,
-                                              bool &overflow) const
+                                              const Flip &flip, bool &overflow) const
     {
-        return vector_scan<Types, Op>(raw[k], Op::apply(prefix, before[k]), shifted_by_one, count,
-                                      overflow);
+        return raw_flipped<Op>(vector_scan<Types, Op>(raw[k], Op::apply(prefix, before[k]),
+                                                      shifted_by_one, count, overflow),
+                               flip);
     }
 };
 

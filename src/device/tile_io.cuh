@@ -1,95 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moving items between memory and registers 16 bytes at a time, at any alignment.
- *
- * A lane holds vectors: BYTES consecutive bytes (16, 32 for 32-byte items, less where the output is
- * wider than the input) in 32-bit words. Pointers are aligned to the item's scalar only. A
+ * Moving items between memory and registers 16 bytes at a time, at any alignment: vectors
+ * (device/raw.cuh) of 16 bytes, of 32 for 32-byte items, of less where the output is wider than the
+ * input. Pointers are aligned to the item's scalar only. A
  * misaligned vector is read as the two aligned ones that contain it and shifted into place;
  * misaligned vectors are written as aligned ones whose front comes from the lane before, and the
  * two ends of a run piecewise.
  */
 #pragma once
 
-#include <cstdint>
-
+#include "device/raw.cuh"
 #include "device/warp.cuh"
 
 namespace GPI_SPACE
 {
-
-template <int BYTES> struct Raw {
-    static constexpr int words = (BYTES + 3) / 4;
-    uint32_t w[words];
-};
-
-/* Item i of a vector; i must be a constant after unrolling. */
-template <class T, int BYTES> GPI_DEVICE T raw_get(const Raw<BYTES> &r, int i)
-{
-    if constexpr (sizeof(T) == 1) {
-        uint8_t b = (uint8_t)(r.w[i / 4] >> (i % 4 * 8));
-        return (T)b;
-    } else if constexpr (sizeof(T) == 2) {
-        union {
-            uint16_t bits;
-            T value;
-        } u;
-        u.bits = (uint16_t)(r.w[i / 2] >> (i % 2 * 16));
-        return u.value;
-    } else {
-        union Image {
-            uint32_t w[sizeof(T) / 4];
-            T value;
-        } u;
-#pragma unroll
-        for (size_t j = 0; j < sizeof(T) / 4; j++)
-            u.w[j] = r.w[i * (sizeof(T) / 4) + j];
-        return u.value;
-    }
-}
-
-/* Words must start as zero for items below 4 bytes. */
-template <class T, int BYTES> GPI_DEVICE void raw_set(Raw<BYTES> &r, int i, T value)
-{
-    if constexpr (sizeof(T) == 1) {
-        r.w[i / 4] |= (uint32_t)(uint8_t)value << (i % 4 * 8);
-    } else if constexpr (sizeof(T) == 2) {
-        union {
-            T value;
-            uint16_t bits;
-        } u;
-        u.value = value;
-        r.w[i / 2] |= (uint32_t)u.bits << (i % 2 * 16);
-    } else {
-        union Image {
-            T value;
-            uint32_t w[sizeof(T) / 4];
-        } u;
-        u.value = value;
-#pragma unroll
-        for (size_t j = 0; j < sizeof(T) / 4; j++)
-            r.w[i * (sizeof(T) / 4) + j] = u.w[j];
-    }
-}
-
-/* The same items, last first. */
-template <class T, int BYTES> GPI_DEVICE Raw<BYTES> raw_reversed(const Raw<BYTES> &r)
-{
-    constexpr int words = Raw<BYTES>::words;
-    static_assert(BYTES % 4 == 0, "whole words");
-    Raw<BYTES> to;
-    if constexpr (sizeof(T) < 4) {
-        constexpr uint32_t order = sizeof(T) == 1 ? 0x0123 : 0x1032;
-#pragma unroll
-        for (int i = 0; i < words; i++)
-            to.w[i] = __byte_perm(r.w[words - 1 - i], 0, order);
-    } else {
-        constexpr int each = (int)sizeof(T) / 4;
-#pragma unroll
-        for (int i = 0; i < words; i++)
-            to.w[i] = r.w[words - each - i / each * each + i % each];
-    }
-    return to;
-}
 
 GPI_DEVICE uint32_t misalignment(const void *p)
 {

@@ -133,13 +133,13 @@ template <class Op, int K> struct WarpRows {
 };
 
 /* As warp_scan(), over the lane itself and the reach lanes before it. */
-template <class Op, class A> GPI_DEVICE A warp_scan_within(A v, int reach, const Op &op)
+template <class Op, class A> GPI_DEVICE A warp_scan_within(A v, int reach)
 {
 #pragma unroll
     for (int d = 1; d < 32; d <<= 1) {
         A left = shuffle_up(v, d);
         if (reach >= d)
-            v = op.apply(left, v);
+            v = Op::apply(left, v);
     }
     return v;
 }

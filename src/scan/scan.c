@@ -143,17 +143,13 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const struct gpi_s
     return gpi_check_apart(ctx, f, arrays, 0, 3); /* device_n may be in an output */
 }
 
-/* The engine; on CUDA the family makes what is named and what the engine has no kernel for. */
+/* The engine, or on CUDA the family's algorithm that was named. */
 static gp_status dispatch(gp_context *ctx, const struct gpi_scan_args *args)
 {
     const bool cuda = ctx->backend == GP_BACKEND_CUDA;
-    const bool named = cuda && !gpi_scan_is_default(ctx->backend, args->algorithm);
-    const bool backward = cuda && args->backward;
-    gpi_scan_fn scan =
-        backward ? gpi_scan_backward_find(ctx, args)
-                 : gpi_scan_find(ctx, args->in_dtype, args->out_dtype, args->op, args->wide);
-    if (named || (backward && !scan))
+    if (cuda && !gpi_scan_is_default(ctx->backend, args->algorithm))
         return gpi_scan_family(ctx, args);
+    gpi_scan_fn scan = gpi_scan_find(ctx, args);
     if (!scan)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED, "%s: no scan of %s to %s on this device",
                         args->function, gp_dtype_string(args->in_dtype),
@@ -217,17 +213,14 @@ size_t gpi_scan_accumulator_bytes(gp_dtype out, gp_op op, bool wide)
     return (wide || gpi_dtype_bytes(out) == 8 ? 8 : 4) * gpi_op_scalars(op);
 }
 
-/* Tile states of the engine; of the family, where it is asked and where it may be. */
+/* Tile states of the engine, or what an algorithm of the family takes. */
 static size_t cuda_bytes(const struct gpi_scan_args *args)
 {
-    const size_t family = gpi_scan_family_bytes(GP_BACKEND_CUDA, args);
     const size_t in = item_bytes(args->in_dtype, args->op);
     const size_t out = item_bytes(args->out_dtype, args->op), item = in > out ? in : out;
-    const size_t engine =
-        gpi_state_bytes(gpi_scan_tiles(args->n, item) * (item > 8 ? item / 8 : 1));
     if (!gpi_scan_is_default(GP_BACKEND_CUDA, args->algorithm))
-        return family;
-    return args->backward && family > engine ? family : engine;
+        return gpi_scan_family_bytes(GP_BACKEND_CUDA, args);
+    return gpi_state_bytes(gpi_scan_tiles(args->n, item) * (item > 8 ? item / 8 : 1));
 }
 
 gp_status gp_scan_workspace_bytes(const gp_target *target, const gp_scan_desc *desc, size_t n,

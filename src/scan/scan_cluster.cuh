@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(W * 32)
                                                 : Op::identity());
     prefix = Op::apply(scan_start<Op>(p), prefix);
     if (rank == gridDim.x - 1 && threadIdx.x == 0)
-        scan_finish<Types>(p, own.n, Op::apply(prefix, tile_sum[rank]));
+        scan_finish<Types, Op>(p, own.n, Op::apply(prefix, tile_sum[rank]));
     own.store(Op::apply(prefix, before));
     own.report();
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the scan kernels; compiled per group of units (GPI_GROUP: INT8, ..), and some groups
- * once more with GPI_BACKWARD. */
+/* Launchers of the scan kernels; compiled per group of units (GPI_GROUP: INT8, ..), and once more
+ * with GPI_BACKWARD. */
 #include <type_traits>
 
 #include "device/host.cuh"
 
 extern "C" {
+#include "core/dtype.h"
 #include "scan/scan_internal.h"
 }
 
@@ -40,18 +41,21 @@ DTYPE(GP_BF16, bf16_t)
 DTYPE(GP_F32, float)
 DTYPE(GP_F64, double)
 
-/* The accumulator of an output dtype: 32 or 64 bits, unsigned where results only have to wrap. */
+/* The accumulator of an output dtype: 32 or 64 bits; integers wrap. */
 template <class T> struct Accumulator {
     static constexpr bool narrow = sizeof(T) < 8;
     using real = std::conditional_t<narrow, float, double>;
-    using wide = std::conditional_t<narrow, uint32_t, uint64_t>;
-    using sorted = std::conditional_t<std::is_signed_v<T>, std::make_signed_t<wide>, wide>;
-    using wrapping = std::conditional_t<std::is_integral_v<T>, wide, real>;
-    using ordered = std::conditional_t<std::is_integral_v<T>, sorted, real>;
+    using word = std::conditional_t<narrow, uint32_t, uint64_t>;
+    using type = std::conditional_t<std::is_integral_v<T>, word, real>;
 };
 
-/* The dtype whose limits are the identities of min and max. */
-template <class A, class T> using Limit = std::conditional_t<std::is_integral_v<A>, T, A>;
+/* Integers are computed without a sign: what depends on it is computed on flipped items. */
+template <class T, bool INTEGER = std::is_integral_v<T>> struct Unsigned {
+    using type = T;
+};
+template <class T> struct Unsigned<T, true> {
+    using type = std::make_unsigned_t<T>;
+};
 
 /* ---- launches ---- */
 
@@ -123,7 +127,10 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
     /* an exclusive sum starts from +0, not from the -0 that is neutral to the last bit */
     p.has_init = args->has_init || (args->op == GP_SUM && args->kind != GP_SCAN_INCLUSIVE);
     if (args->has_init)
-        p.init = init_of<A>(args->init, args->out_dtype, args->sign_bits);
+        p.init = init_of<A>(args->init, args->out_dtype, flips<Op> ? 0 : args->sign_bits);
+    p.flip = flip_for(args->op, (int)gpi_dtype_bytes(args->in_dtype) * 8,
+                      gpi_dtype_is_signed(args->in_dtype));
+    p.init = item_flipped<Op, typename Types::In>(p.init, p.flip);
 #ifdef GPI_BACKWARD
     return launch_stream<Types, Op, true>(ctx, args->function, p);
 #else
@@ -147,18 +154,11 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 
 /* ---- operators of a unit ---- */
 
-template <class In, class Out, template <class, class> class Op>
-gp_status launch_wrapping(gp_context *ctx, const gpi_scan_args *args)
+template <class In, class Out, class Op>
+gp_status launch_scalar(gp_context *ctx, const gpi_scan_args *args)
 {
-    using A = typename Accumulator<Out>::wrapping;
-    return launch<ScanTypes<In, A, Out, sizeof(In), sizeof(Out), false>, Op<A, A>>(ctx, args);
-}
-
-template <class T, template <class, class> class Op>
-gp_status launch_ordered(gp_context *ctx, const gpi_scan_args *args)
-{
-    using A = typename Accumulator<T>::ordered;
-    return launch<ScanTypes<T, A, T, sizeof(T), sizeof(T), false>, Op<A, Limit<A, T>>>(ctx, args);
+    using A = typename Accumulator<Out>::type;
+    return launch<ScanTypes<In, A, Out, sizeof(In), sizeof(Out), false>, Op>(ctx, args);
 }
 
 template <class In, class Out> gp_status launch_wide(gp_context *ctx, const gpi_scan_args *args)
@@ -174,41 +174,33 @@ gp_status launch_pair(gp_context *ctx, const gpi_scan_args *args)
     return launch<ScanTypes<A, A, A, sizeof(T), sizeof(T), false>, Op<A>>(ctx, args);
 }
 
-/* Signed integers differ from unsigned ones only in their order. */
-template <class T, bool INTEGER = std::is_integral_v<T>> struct Wrapping {
-    using type = T;
-};
-template <class T> struct Wrapping<T, true> {
-    using type = std::make_unsigned_t<T>;
-};
-
-/* GPI_BACKWARD: the operators of gpi_scan_backward_find(). */
-template <class T> gp_status launch_ops(gp_context *ctx, const gpi_scan_args *args)
+template <class T> gp_status launch_op(gp_context *ctx, const gpi_scan_args *args)
 {
-    using U = typename Wrapping<T>::type;
-#define WRAPPING(NAME, Name, class_, neutral, result)                                              \
-    if (args->op == GP_##NAME)                                                                     \
-        return launch_wrapping<U, U, Name>(ctx, args);
-#define ORDERED(NAME, Name, class_, neutral, result)                                               \
-    if (args->op == GP_##NAME)                                                                     \
-        return launch_ordered<T, Name>(ctx, args);
-#ifdef GPI_BACKWARD
-    WRAPPING(SUM, Sum, , , )
-    constexpr bool ordered = sizeof(T) >= GPI_SCAN_BACKWARD_ORDERED;
-#else
-    GPI_ARITHMETIC_OPERATORS(WRAPPING)
+    using A = typename Accumulator<T>::type;
+    switch (args->op) {
+    case GP_SUM:
+        return launch_scalar<T, T, Sum<A>>(ctx, args);
+    case GP_PRODUCT:
+        return launch_scalar<T, T, Product<A>>(ctx, args);
+    default:
+        break;
+    }
     if constexpr (std::is_integral_v<T>) {
-        GPI_BITS_OPERATORS(WRAPPING)
+        switch (args->op) {
+        case GP_MIN:
+        case GP_MAX:
+            return launch_scalar<T, T, Highest<A>>(ctx, args);
+        case GP_AND:
+        case GP_OR:
+            return launch_scalar<T, T, Union<A>>(ctx, args);
+        default:
+            return launch_scalar<T, T, Xor<A>>(ctx, args);
+        }
+    } else {
+        if (args->op == GP_MIN)
+            return launch_scalar<T, T, Min<A>>(ctx, args);
+        return launch_scalar<T, T, Max<A>>(ctx, args);
     }
-    constexpr bool ordered = true;
-#endif
-    if constexpr (ordered) {
-        GPI_ORDER_OPERATORS(ORDERED)
-    }
-#undef WRAPPING
-#undef ORDERED
-    return gpi_fail(ctx, GP_ERROR_INTERNAL, "%s: no kernel for operator %s", args->function,
-                    gp_op_string(args->op));
 }
 
 template <class In, class Out, int SCALARS, bool WIDE>
@@ -221,9 +213,9 @@ gp_status launch_unit(gp_context *ctx, const gpi_scan_args *args)
     else if constexpr (SCALARS == 4)
         return launch_pair<In, Mat2, Multiply2x2>(ctx, args);
     else if constexpr (std::is_same_v<In, Out>)
-        return launch_ops<In>(ctx, args);
+        return launch_op<typename Unsigned<In>::type>(ctx, args);
     else
-        return launch_wrapping<In, Out, Sum>(ctx, args);
+        return launch_scalar<In, Out, Sum<typename Accumulator<Out>::type>>(ctx, args);
 }
 
 } // namespace

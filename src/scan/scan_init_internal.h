@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The initial value of a call as an accumulator, for launchers. */
+/* The identity of an operator and the initial value of a call as accumulators, for launchers. */
 #ifndef GPI_SCAN_INIT_INTERNAL_H
 #define GPI_SCAN_INIT_INTERNAL_H
 
@@ -9,6 +9,7 @@
 extern "C" {
 #include "core/dtype.h"
 #include "core/half.h"
+#include "core/identity.h"
 }
 
 #include "device/space.cuh"
@@ -40,6 +41,19 @@ template <class A> A init_of(const unsigned char *init, gp_dtype dtype, int sign
         memcpy(&value, init, sizeof value);
         return value;
     }
+}
+
+/* Of an operator on items of `bits` bits; an integer accumulator has zeros above them. */
+template <class A> A host_identity(gp_op op, int bits, bool is_signed)
+{
+    if constexpr (std::is_integral_v<A>)
+        return (A)gpi_integer_identity(op, bits, is_signed);
+    else if constexpr (std::is_floating_point_v<A>)
+        return (A)gpi_float_identity(op);
+    else if constexpr (sizeof(A) == 2 * sizeof(typename A::Scalar))
+        return {1, 0};
+    else
+        return {1, 0, 0, 1};
 }
 
 /* What every output is folded behind. An exclusive sum starts from +0, not from the -0 that is

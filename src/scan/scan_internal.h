@@ -129,16 +129,13 @@ typedef gp_status (*gpi_scan_fn)(gp_context *ctx, const struct gpi_scan_args *ar
     UNIT(u8_u32_wide, GP_U8, GP_U32, 1, true)                                                      \
     UNIT(i16_i32_wide, GP_I16, GP_I32, 1, true)                                                    \
     UNIT(u16_u32_wide, GP_U16, GP_U32, 1, true)
-/* SAME units have kernels for backward scans that stream: of sums, pairs, and, for items of this
- * number of bytes or more, MIN and MAX. */
-enum { GPI_SCAN_BACKWARD_ORDERED = 4 };
 #define GPI_SCAN_UNITS(UNIT)                                                                       \
     GPI_SCAN_UNITS_SAME(UNIT)                                                                      \
     GPI_SCAN_UNITS_SUM(UNIT)                                                                       \
     GPI_SCAN_UNITS_WIDE(UNIT)
 
 /* The implementation for a context, or NULL if there is none for these dtypes. */
-gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_op op, bool wide);
+gpi_scan_fn gpi_scan_find(const gp_context *ctx, const struct gpi_scan_args *args);
 
 /* Whether the pair (in, out) is allowed with op, and whether op has a meaning for in. */
 bool gpi_scan_pair_allowed(gp_dtype in, gp_dtype out, gp_op op);
@@ -150,9 +147,6 @@ gp_status gpi_scan_check_op(gp_context *ctx, const char *f, gp_dtype in, const c
 gp_status gpi_scan_check_types(gp_context *ctx, const char *f, gp_dtype in, gp_dtype out, gp_op op);
 /* The parameters dtype and op of a short form. */
 gp_status gpi_scan_check_short(gp_context *ctx, const char *f, gp_dtype dtype, gp_op op);
-
-/* CUDA, backward: the kernel that streams, or NULL. */
-gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args);
 
 /* Whether the engine of AUTO computes what the algorithm does. */
 bool gpi_scan_is_default(gp_backend backend, gp_algorithm algorithm);

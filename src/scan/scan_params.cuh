@@ -24,6 +24,7 @@ template <class A> struct ScanParams {
     bool has_init; /* or the first prefix starts from the identity */
     int kind;
     int sign_bits; /* of the total of a signed dtype; otherwise 0 */
+    Flip flip;
     gpi_reporter reporter;
 };
 
@@ -52,10 +53,11 @@ template <class Types, class A> GPI_DEVICE uint64_t total_bits(A total, int sign
 }
 
 /* The total in 64 bits, and the last of n + 1 row pointers. By one thread, once. */
-template <class Types, class A>
-GPI_DEVICE void scan_finish(const ScanParams<A> &p, uint64_t n, A total)
+template <class Types, class Op, class A>
+GPI_DEVICE void scan_finish(const ScanParams<A> &p, uint64_t n, A sum)
 {
     using Out = typename Types::Out;
+    const A total = item_flipped<Op, Out>(sum, p.flip);
     if (p.kind == row_pointers) {
         item_store<Out, Types::piece_out>(p.out + n * sizeof(Out), narrow<Out>(total));
         if (lost<Types>(total))

@@ -26,7 +26,7 @@ template <class Types, class Op, int K> struct BlockedPart {
     A before; /* fold of the items of the lanes before; not used by lane 0 */
 
     /* Whole part; p in shared memory, readable up to the next 16-byte boundaries. */
-    GPI_DEVICE void load(const char *p)
+    GPI_DEVICE void load(const char *p, const Flip &)
     {
         const char *mine = p + lane_id() * K * Types::bytes_in;
         const bool aligned = misalignment(p) == 0;

@@ -37,9 +37,9 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
         /* A shifted load reads up to 15 bytes past its ends: not at those of the array. */
         const bool inside = tile > 0 && (uint64_t)(tile + 1) * items + 16 <= n;
         if (whole && (inside || misalignment(p.in) == 0))
-            part.load(in);
+            part.load(in, p.flip);
         else
-            part.load_partial(in, count);
+            part.load_partial(in, count, p.flip);
         return part.scan();
     }
 
@@ -47,9 +47,9 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     {
         char *out = p.out + first * sizeof(typename Types::Out);
         if (whole)
-            part.store(out, prefix, p.kind != inclusive, overflow);
+            part.store(out, prefix, p.kind != inclusive, p.flip, overflow);
         else
-            part.store_partial(out, prefix, p.kind != inclusive, count, overflow);
+            part.store_partial(out, prefix, p.kind != inclusive, count, p.flip, overflow);
     }
 
     GPI_DEVICE void report() const

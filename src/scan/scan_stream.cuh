@@ -92,11 +92,11 @@ struct ScanStream : StreamPolicy {
 
     /* Identities in place of the items [first, end), which the last tile lacks, so that the other
      * warps need no special case. */
-    static GPI_DEVICE void pad(char *tile_start, int first, int end)
+    GPI_DEVICE void pad(char *tile_start, int first, int end) const
     {
         for (int i = first + Loader::thread(); i < end; i += Loader::threads)
             item_store<In, Types::piece_in>(tile_start + i * sizeof(In),
-                                            narrow<In>(Op::identity()));
+                                            neutral_item<Op, In>(p.flip));
     }
 
     GPI_DEVICE StageSpan span_forward(uint32_t tile, char *to, uint64_t rest, int count) const
@@ -143,7 +143,7 @@ struct ScanStream : StreamPolicy {
     GPI_DEVICE A part_sum(uint32_t, int stage_index, int w) const
     {
         Part part;
-        part.load(part_of(stage_index, w));
+        part.load(part_of(stage_index, w), p.flip);
         if constexpr (runs)
             return warp_reduce<Op>(part.total());
         A sum = vector_total<Types, Op>(part.raw[0]);
@@ -183,14 +183,14 @@ struct ScanStream : StreamPolicy {
 
     GPI_DEVICE void finish(A total) const
     {
-        scan_finish<Types>(p, s.n, total);
+        scan_finish<Types, Op>(p, s.n, total);
     }
 
     /* ---- store warps ---- */
 
     GPI_DEVICE void load_part(Part &part, uint32_t, int stage_index, int warp) const
     {
-        part.load(part_of(stage_index, warp));
+        part.load(part_of(stage_index, warp), p.flip);
         part.scan();
     }
 
@@ -211,9 +211,9 @@ struct ScanStream : StreamPolicy {
                 part.store_partial(out, prefix, before, count, s.own.scratch[warp]);
         } else {
             if (whole)
-                part.store(out, prefix, before, overflow);
+                part.store(out, prefix, before, p.flip, overflow);
             else
-                part.store_partial(out, prefix, before, count, overflow);
+                part.store_partial(out, prefix, before, count, p.flip, overflow);
         }
     }
 

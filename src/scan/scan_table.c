@@ -13,11 +13,12 @@
 #define CUDA_DECLARE(name, sm) DECLARE(name##_sm##sm)
 #define CUDA(name, sm) GPI_CUDA(gpi_scan_##name##_sm##sm),
 
+#define BACKWARD(name, sm) GPI_CUDA(gpi_scan_backward_##name##_sm##sm),
+
 #define DECLARE_UNIT(name, in, out, scalars, wide)                                                 \
-    GPI_ISAS_OF(CPU_DECLARE, name) GPI_SMS_OF(CUDA_DECLARE, name)
-#define DECLARE_BACKWARD(name, in, out, scalars, wide) GPI_SMS_OF(CUDA_DECLARE, backward_##name)
+    GPI_ISAS_OF(CPU_DECLARE, name)                                                                 \
+    GPI_SMS_OF(CUDA_DECLARE, name) GPI_SMS_OF(CUDA_DECLARE, backward_##name)
 GPI_SCAN_UNITS(DECLARE_UNIT)
-GPI_SCAN_UNITS_SAME(DECLARE_BACKWARD)
 
 struct entry {
     gp_dtype in, out;
@@ -27,13 +28,10 @@ struct entry {
     gpi_scan_fn cuda[GPI_SM_COUNT], backward[GPI_SM_COUNT];
 };
 
-#define BACKWARD(name, sm) GPI_CUDA(gpi_scan_backward_##name##_sm##sm),
-#define ENTRY(name, ...) {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {NULL}},
-#define ENTRY_SAME(name, ...)                                                                      \
+#define ENTRY(name, ...)                                                                           \
     {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {GPI_SMS_OF(BACKWARD, name)}},
 
-static const struct entry table[] = {GPI_SCAN_UNITS_SAME(ENTRY_SAME) GPI_SCAN_UNITS_SUM(ENTRY)
-                                         GPI_SCAN_UNITS_WIDE(ENTRY)};
+static const struct entry table[] = {GPI_SCAN_UNITS(ENTRY)};
 
 bool gpi_scan_is_order(gp_op op)
 {
@@ -58,26 +56,18 @@ static const struct entry *find(gp_dtype in, gp_dtype out, size_t scalars, bool 
 }
 
 /* On the CPU signed integers have units of their own for the operators that depend on the sign. */
-gpi_scan_fn gpi_scan_find(const gp_context *ctx, gp_dtype in, gp_dtype out, gp_op op, bool wide)
+gpi_scan_fn gpi_scan_find(const gp_context *ctx, const struct gpi_scan_args *args)
 {
     const bool cuda = ctx->backend == GP_BACKEND_CUDA;
-    if (!cuda && in == out && !wide && !gpi_scan_is_order(op))
+    gp_dtype in = args->in_dtype, out = args->out_dtype;
+    if (!cuda && in == out && !args->wide && !gpi_scan_is_order(args->op))
         in = out = gpi_dtype_unsigned(in);
-    const struct entry *e = find(in, out, gpi_op_scalars(op), wide);
+    const struct entry *e = find(in, out, gpi_op_scalars(args->op), args->wide);
     if (!e)
         return NULL;
-    return cuda ? e->cuda[ctx->sm_row] : e->cpu[ctx->isa];
-}
-
-gpi_scan_fn gpi_scan_backward_find(const gp_context *ctx, const struct gpi_scan_args *args)
-{
-    const size_t scalars = gpi_op_scalars(args->op);
-    const bool ordered = args->op == GP_MIN || args->op == GP_MAX;
-    const struct entry *e = find(args->in_dtype, args->out_dtype, scalars, args->wide);
-    if (!e || (ordered && gpi_dtype_bytes(args->in_dtype) < GPI_SCAN_BACKWARD_ORDERED) ||
-        (!ordered && scalars == 1 && args->op != GP_SUM))
-        return NULL;
-    return e->backward[ctx->sm_row];
+    if (!cuda)
+        return e->cpu[ctx->isa];
+    return args->backward ? e->backward[ctx->sm_row] : e->cuda[ctx->sm_row];
 }
 
 bool gpi_scan_op_allowed(gp_dtype dtype, gp_op op)

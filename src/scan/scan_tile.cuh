@@ -29,7 +29,7 @@ GPI_DEVICE void scan_tile_begin(const ScanParams<A> &p, const TileState<A> &stat
     if (!alone)
         state.retire_one(p.state, tiles);
     if (tiles == 0)
-        scan_finish<Types>(p, n, scan_start<Op>(p));
+        scan_finish<Types, Op>(p, n, scan_start<Op>(p));
 }
 
 /*
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
         const A before = reduce_warps_before<Op>(warp_sums);
         const A prefix = ahead.exclusive(state, tile, groups);
         if (leader && tile == tiles - 1)
-            scan_finish<Types>(p, own.n, Op::apply(prefix, fold_warps<Op>(warp_sums)));
+            scan_finish<Types, Op>(p, own.n, Op::apply(prefix, fold_warps<Op>(warp_sums)));
 
         /* 4. Store. */
         stall(stall_store, state.epoch, tile);

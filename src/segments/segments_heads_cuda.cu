@@ -164,7 +164,7 @@ template <class Word> GPI_DEVICE void heads_set_together(uint32_t *heads, Word w
     const uint32_t firsts = __ballot_sync(all_lanes, lane_id() == 0 || word != before);
     const uint32_t upto = firsts & 0xffffffffu >> 31 - lane_id();
     const int reach = lane_id() - (31 - __clz(upto));
-    bits = warp_scan_within(bits, reach, Or<uint32_t>());
+    bits = warp_scan_within<Or<uint32_t>>(bits, reach);
     if (bits && (lane_id() == 31 || firsts >> lane_id() + 1 & 1))
         atomicOr(heads + word, bits);
 }

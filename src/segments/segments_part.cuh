@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What both kernels of the segmented scan share: arguments, heads, the steps on one warp's part of
- * a tile.
+ * Arguments and heads of the segmented scan, and the steps on one warp's part of a tile.
  *
  * A head is the first item of a segment. A tile's heads lie in shared memory, a bit per item. A
  * range of items is folded from its last head on; with the note whether there was one, such folds
  * can be folded in turn (FoldSegments), so tiles exchange them as a plain scan exchanges sums.
  * Within a warp no notes are passed: a ballot tells each lane how far back its segment reaches.
+ *
+ * What does not depend on the prefix is done before it is known: each vector is scanned from its
+ * own beginning. Then only the items before the vector's first head take the prefix, all at once.
  */
 #pragma once
 
 #include "device/lookahead.cuh"
 #include "device/scan_part.cuh"
-#include "device/run_time_op.cuh"
 
 namespace GPI_SPACE
 {
 
-template <class A, class Op> struct SegmentParams {
+template <class A> struct SegmentParams {
     const char *in;
     char *out;
     uint64_t n;
@@ -28,7 +29,7 @@ template <class A, class Op> struct SegmentParams {
     bool exclusive;
     gpi_state state;
     A start; /* of every segment: the initial value, or what stands for it */
-    Op op;
+    Flip flip;
 };
 
 /* The fold of a range of items, from its last head on. */
@@ -40,32 +41,31 @@ template <class A> struct Folded {
 template <class A, class Op> struct FoldSegments {
     static constexpr bool commutes = false, warp_reduces = true;
     using F = Folded<A>;
-    Op op;
 
-    GPI_DEVICE F identity() const
+    static GPI_DEVICE F identity()
     {
-        return F{op.identity(), 0};
+        return F{Op::identity(), 0};
     }
 
-    GPI_DEVICE F apply(const F &l, const F &r) const
+    static GPI_DEVICE F apply(const F &l, const F &r)
     {
-        return F{r.head ? r.value : op.apply(l.value, r.value), l.head | r.head};
+        return F{r.head ? r.value : Op::apply(l.value, r.value), l.head | r.head};
     }
 
     /* Of a warp: the lanes before the last one with a head do not count. */
-    GPI_DEVICE F reduce(F v) const
+    static GPI_DEVICE F reduce(F v)
     {
         const uint32_t with_head = __ballot_sync(all_lanes, v.head != 0);
         if (lane_id() < 31 - __clz(with_head)) /* __clz(0) is 32 */
-            v.value = op.identity();
-        return F{warp_reduce<Op>(v.value, op), with_head != 0};
+            v.value = Op::identity();
+        return F{warp_reduce<Op>(v.value), with_head != 0};
     }
 };
 
 /* The heads of rows of equal length among items words of 32, from item first (a multiple of 32) on.
  * By one warp. */
-template <class A, class Op>
-GPI_DEVICE void row_heads(const SegmentParams<A, Op> &p, uint64_t first, int words, uint32_t *to)
+template <class A>
+GPI_DEVICE void row_heads(const SegmentParams<A> &p, uint64_t first, int words, uint32_t *to)
 {
     uint64_t place = (first + 32 * lane_id()) % p.row_length; /* in its row */
     for (int w = lane_id(); w < words; w += 32) {
@@ -77,35 +77,17 @@ GPI_DEVICE void row_heads(const SegmentParams<A, Op> &p, uint64_t first, int wor
     }
 }
 
-/* x folded with the items of a vector; a head begins anew. */
+/* The fold of a vector from its last head on. */
 template <class Types, class Op>
 GPI_DEVICE typename Types::A segment_fold(const typename Types::RawIn &raw, uint32_t heads,
-                                          typename Types::A x, typename Types::A start,
-                                          const Op &op)
+                                          typename Types::A start)
 {
-    using A = typename Types::A;
-#pragma unroll
-    for (int i = 0; i < Types::per_vector; i++)
-        x = op.apply(heads >> i & 1 ? start : x, widen<A>(raw_get<typename Types::In>(raw, i)));
-    return x;
-}
-
-/* The outputs of a vector before which its segment folds to x. */
-template <class Types, class Op>
-GPI_DEVICE typename Types::RawOut segment_outputs(const typename Types::RawIn &raw, uint32_t heads,
-                                                  typename Types::A x, typename Types::A start,
-                                                  bool exclusive, const Op &op)
-{
-    using A = typename Types::A;
-    using Out = typename Types::Out;
-    typename Types::RawOut out = {};
-#pragma unroll
-    for (int i = 0; i < Types::per_vector; i++) {
-        const A before = heads >> i & 1 ? start : x;
-        x = op.apply(before, widen<A>(raw_get<typename Types::In>(raw, i)));
-        raw_set<Out>(out, i, narrow<Out>(exclusive ? before : x));
-    }
-    return out;
+    using In = typename Types::In;
+    constexpr int bytes = Types::bytes_in;
+    const int last = heads ? 31 - __clz(heads) : 0;
+    const auto none = raw_filled<In, bytes>(narrow<In>(Op::identity()));
+    const typename Types::A sum = vector_total<Types, Op>(raw_joined<In>(none, raw, last));
+    return heads ? Op::apply(start, sum) : sum;
 }
 
 /* One warp's vectors of a tile: K of them per lane, vector k * 32 + lane. */
@@ -113,65 +95,60 @@ template <class Types, class Op, int K> struct SegmentPart {
     using A = typename Types::A;
     using In = typename Types::In;
     using Out = typename Types::Out;
-    using Params = SegmentParams<A, Op>;
+    using Params = SegmentParams<A>;
+    using Vectors = StripedPart<Types, Op, K>;
     static constexpr int per_vector = Types::per_vector, items = 32 * K * per_vector;
+    /* Halves are kept as computed: rounded twice they would be others. */
+    static constexpr bool rounds = !is_integer<A>::value && sizeof(In) < sizeof(A);
+    using Kept = std::conditional_t<rounds, A, Out>;
+    using RawKept = Raw<per_vector * sizeof(Kept)>;
 
-    StripedPart<Types, Op, K> in; /* its vectors; before[]: of the segment that goes on there */
-    uint32_t heads[K];            /* of each vector */
-    uint32_t open;                /* bit k: no head in the part before vector k */
+    RawKept upto[K];   /* fold of each item and those before it, from a head or the vector's
+                        * beginning on */
+    A before[K];       /* each vector, of the segment that goes on there */
+    uint32_t heads[K]; /* of each vector */
+    uint32_t open;     /* bit k: no head in the part before vector k */
 
-    /* heads: of the part's items, in shared memory. */
-    GPI_DEVICE void load_heads(const uint32_t *bits)
+    /* bits: heads of the part's items, in shared memory. */
+    static GPI_DEVICE uint32_t heads_of(const uint32_t *bits, int k)
     {
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            const int at = (k * 32 + lane_id()) * per_vector;
-            heads[k] = bits[at / 32] >> at % 32 & (1u << per_vector) - 1;
-        }
+        const int at = (k * 32 + lane_id()) * per_vector;
+        return bits[at / 32] >> at % 32 & (1u << per_vector) - 1;
     }
 
-    /* Fill before[] and open; returns the fold of the whole part. */
-    GPI_DEVICE Folded<A> scan(const Params &p)
+    /* items: of the part, in shared memory. Everything but the outputs. */
+    GPI_DEVICE void load(const char *items_, const uint32_t *bits, const Params &p)
     {
-        const uint32_t lanes_below = (1u << lane_id()) - 1;
-        Folded<A> run = {p.op.identity(), 0};
-        open = 0;
+        Vectors in;
+        in.load(items_, p.flip);
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            const uint32_t with_head = __ballot_sync(all_lanes, heads[k] != 0);
-            const uint32_t below = with_head & lanes_below;
-            const uint32_t upto_own = heads[k] ? below | lanes_below + 1 : below;
-            const int reach = upto_own ? lane_id() - (31 - __clz(upto_own)) : lane_id();
-            const A own = segment_fold<Types>(in.raw[k], heads[k], p.op.identity(), p.start, p.op);
-            const A upto = warp_scan_within(own, reach, p.op);
-            const A left = shuffle_up(upto, 1), last = shuffle(upto, 31);
-            const A left_or_none = lane_id() == 0 ? p.op.identity() : left;
-            in.before[k] = below ? left : p.op.apply(run.value, left_or_none);
-            if (!run.head && !below)
-                open |= 1u << k;
-            run.value = with_head ? last : p.op.apply(run.value, last);
-            run.head |= with_head != 0;
+            heads[k] = heads_of(bits, k);
+            before[k] = scan_vector(in.raw[k], heads[k], p.start, upto[k]);
         }
-        return run;
+        scan();
     }
 
-    /* The fold of the whole part alone. */
-    GPI_DEVICE Folded<A> reduce(const Params &p) const
+    /* The fold of a whole part alone. */
+    static GPI_DEVICE Folded<A> reduce(const char *items_, const uint32_t *bits, const Params &p)
     {
-        Folded<A> sum = {p.op.identity(), 0};
+        Folded<A> sum = {Op::identity(), 0};
+        Vectors in;
+        in.load(items_, p.flip);
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            const uint32_t with_head = __ballot_sync(all_lanes, heads[k] != 0);
-            A own = segment_fold<Types>(in.raw[k], heads[k], p.op.identity(), p.start, p.op);
+            const uint32_t own_heads = heads_of(bits, k);
+            const uint32_t with_head = __ballot_sync(all_lanes, own_heads != 0);
+            A own = segment_fold<Types, Op>(in.raw[k], own_heads, p.start);
             if (lane_id() < 31 - __clz(with_head)) /* __clz(0) is 32 */
-                own = p.op.identity();
+                own = Op::identity();
             if constexpr (!Op::commutes)
-                own = warp_reduce<Op>(own, p.op);
-            sum.value = with_head ? own : p.op.apply(sum.value, own);
+                own = warp_reduce<Op>(own);
+            sum.value = with_head ? own : Op::apply(sum.value, own);
             sum.head |= with_head != 0;
         }
         if constexpr (Op::commutes)
-            sum.value = warp_reduce<Op>(sum.value, p.op);
+            sum.value = warp_reduce<Op>(sum.value);
         return sum;
     }
 
@@ -185,7 +162,7 @@ template <class Types, class Op, int K> struct SegmentPart {
         ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            const typename Types::RawOut out = outputs(k, prefix, p);
+            const typename Types::RawOut out = raw_flipped<Op>(outputs(k, prefix, p), p.flip);
             if (whole && aligned)
                 raw_store_aligned<bytes>(mine + k * 32 * bytes, out);
             else if (whole)
@@ -196,6 +173,41 @@ template <class Types, class Op, int K> struct SegmentPart {
     }
 
   private:
+    /* Returns the last of upto. */
+    static GPI_DEVICE A scan_vector(const typename Types::RawIn &raw, uint32_t heads, A start,
+                                    RawKept &upto)
+    {
+        A y[per_vector], x = Op::identity();
+#pragma unroll
+        for (int i = 0; i < per_vector; i++)
+            x = y[i] = Op::apply(heads >> i & 1 ? start : x, widen<A>(raw_get<In>(raw, i)));
+        upto = raw_narrow<Kept>(y);
+        return x;
+    }
+
+    /* before[]: from the fold of each vector, its last head on, to that of what is before it. */
+    GPI_DEVICE void scan()
+    {
+        const uint32_t lanes_below = (1u << lane_id()) - 1;
+        Folded<A> run = {Op::identity(), 0};
+        open = 0;
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const uint32_t with_head = __ballot_sync(all_lanes, heads[k] != 0);
+            const uint32_t below = with_head & lanes_below;
+            const uint32_t upto_own = heads[k] ? below | lanes_below + 1 : below;
+            const int reach = upto_own ? lane_id() - (31 - __clz(upto_own)) : lane_id();
+            const A all = warp_scan_within<Op>(before[k], reach);
+            const A left = shuffle_up(all, 1), last = shuffle(all, 31);
+            const A left_or_none = lane_id() == 0 ? Op::identity() : left;
+            before[k] = below ? left : Op::apply(run.value, left_or_none);
+            if (!run.head && !below)
+                open |= 1u << k;
+            run.value = with_head ? last : Op::apply(run.value, last);
+            run.head |= with_head != 0;
+        }
+    }
+
     static GPI_DEVICE void store_items(char *to, const typename Types::RawOut &out, int count)
     {
 #pragma unroll
@@ -206,8 +218,25 @@ template <class Types, class Op, int K> struct SegmentPart {
 
     GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, const Params &p) const
     {
-        const A x = open >> k & 1 ? p.op.apply(prefix, in.before[k]) : in.before[k];
-        return segment_outputs<Types>(in.raw[k], heads[k], x, p.start, p.exclusive, p.op);
+        const A x = open >> k & 1 ? Op::apply(prefix, before[k]) : before[k];
+        const int first = heads[k] ? __ffs(heads[k]) - 1 : per_vector;
+        A y[per_vector];
+#pragma unroll
+        for (int i = 0; i < per_vector; i++)
+            y[i] = Op::apply(x, widen<A>(raw_get<Kept>(upto[k], i)));
+        auto out = raw_narrow<Out>(y);
+        if constexpr (rounds) {
+#pragma unroll
+            for (int i = 0; i < per_vector; i++)
+                y[i] = raw_get<Kept>(upto[k], i);
+            out = raw_joined<Out>(out, raw_narrow<Out>(y), first);
+        } else {
+            out = raw_joined<Out>(out, upto[k], first);
+        }
+        if (p.exclusive)
+            out = raw_replaced<Out>(raw_moved<Out>(out, narrow<Out>(x)), heads[k],
+                                    narrow<Out>(p.start));
+        return out;
     }
 };
 

@@ -16,7 +16,7 @@ template <class Types, class Op, int W, int R, int L, int K, int S>
 struct SegmentStream : StreamPolicy {
     using A = typename Types::A;
     using In = typename Types::In;
-    using Params = SegmentParams<A, Op>;
+    using Params = SegmentParams<A>;
     using Loader = StageLoader<L>;
     using Part = SegmentPart<Types, Op, K>;
     using Fold = FoldSegments<A, Op>;
@@ -72,7 +72,7 @@ struct SegmentStream : StreamPolicy {
     {
         for (int i = count + Loader::thread(); i < tile_items; i += Loader::threads)
             item_store<In, Types::piece_in>(tile_start + i * sizeof(In),
-                                            narrow<In>(p.op.identity()));
+                                            neutral_item<Op, In>(p.flip));
     }
 
     GPI_DEVICE void load_tile(uint32_t tile, int stage_index, const Loader &loader) const
@@ -96,25 +96,22 @@ struct SegmentStream : StreamPolicy {
 
     GPI_DEVICE Folded<A> part_sum(uint32_t, int stage_index, int w) const
     {
-        Part part;
-        part.in.load(items_of(stage_index, w));
-        part.load_heads(heads(stage_index, w));
-        return part.reduce(p);
+        return Part::reduce(items_of(stage_index, w), heads(stage_index, w), p);
     }
 
     GPI_DEVICE Folded<A> add(const Folded<A> &l, const Folded<A> &r) const
     {
-        return Fold{p.op}.apply(l, r);
+        return Fold::apply(l, r);
     }
 
     GPI_DEVICE A after(const A &prefix, const Folded<A> &sum) const
     {
-        return Fold{p.op}.apply({prefix, 0}, sum).value;
+        return Fold::apply({prefix, 0}, sum).value;
     }
 
     GPI_DEVICE A start() const
     {
-        return p.op.identity();
+        return Op::identity();
     }
 
     /* Prefixes of segments that go on. */
@@ -129,17 +126,14 @@ struct SegmentStream : StreamPolicy {
 
     GPI_DEVICE Ahead look_ahead() const
     {
-        const Fold fold = {p.op};
-        return {Lookahead<Fold, Folded<A>, 4, 16>(fold.identity(), fold)};
+        return {Lookahead<Fold, Folded<A>, 4, 16>(Fold::identity())};
     }
 
     /* ---- store warps ---- */
 
     GPI_DEVICE void load_part(Part &part, uint32_t, int stage_index, int warp) const
     {
-        part.in.load(items_of(stage_index, warp));
-        part.load_heads(heads(stage_index, warp));
-        part.scan(p);
+        part.load(items_of(stage_index, warp), heads(stage_index, warp), p);
     }
 
     GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp,

@@ -56,8 +56,6 @@ uint64_t gpi_scan_family_slots(const struct gpi_scan_args *args)
     const size_t acc = accumulator_bytes(args);
     const uint64_t slots = tiles_of(args->n, acc) * (acc > 8 ? acc / 8 : 1);
     switch (args->algorithm) {
-    case GP_ALGORITHM_AUTO:
-    case GP_ALGORITHM_LOOKAHEAD:
     case GP_ALGORITHM_CHAINED:
         return slots;
     case GP_ALGORITHM_LOOKBACK:

@@ -10,7 +10,7 @@
 #include "device/item_count.cuh"
 #include "device/report.cuh"
 #include "device/tile_io.cuh"
-#include "device/run_time_op.cuh"
+#include "scan/family/run_time_op.cuh"
 
 namespace GPI_SPACE
 {
@@ -32,7 +32,6 @@ template <class A> struct FamilyParams {
     A start; /* the initial value, or what stands for it */
     int kind, in_dtype, out_dtype, out_bits;
     bool out_signed, wide;
-    int step;          /* from an item to the next: 1, or -1 with in and out at the last item */
     int method;        /* gp_scan_tile */
     bool local;        /* every tile's prefix is the identity */
     A *sums;           /* of tiles or parts, or NULL */
@@ -111,25 +110,6 @@ template <class A> GPI_DEVICE int tile_count(uint64_t n, uint64_t first)
 
 /* ---- tiles ---- */
 
-/* Item i, in items from where the arrays' pointers are; modulo 2^64. */
-template <class A> GPI_DEVICE uint64_t place(const FamilyParams<A> &p, uint64_t i)
-{
-    return p.step < 0 ? -i : i;
-}
-
-/* The arguments of a scan of n items in its direction: backward, it begins at the last ones. */
-template <class A> GPI_DEVICE FamilyParams<A> directed(const FamilyParams<A> &p, uint64_t n)
-{
-    FamilyParams<A> q = p;
-    if (p.step < 0 && n > 0) {
-        with_stored<A>(p.in_dtype,
-                       [&](auto tag) { q.in += (n - 1) * sizeof(typename decltype(tag)::Type); });
-        with_stored<A>(p.out_dtype,
-                       [&](auto tag) { q.out += (n - 1) * sizeof(typename decltype(tag)::Type); });
-    }
-    return q;
-}
-
 /* Items of a tile into shared memory; identities after the last. By the block, then synchronise. */
 template <class A>
 GPI_DEVICE void tile_load(const FamilyParams<A> &p, A *s, uint64_t first, int count)
@@ -139,7 +119,7 @@ GPI_DEVICE void tile_load(const FamilyParams<A> &p, A *s, uint64_t first, int co
 #pragma unroll
         for (int k = 0; k < Family<A>::items; k++) {
             const int i = k * Family<A>::threads + threadIdx.x;
-            s[i] = i < count ? stored_load<A, S>(p.in, place(p, first + i)) : p.op.neutral;
+            s[i] = i < count ? stored_load<A, S>(p.in, first + i) : p.op.neutral;
         }
     });
 }
@@ -155,7 +135,7 @@ GPI_DEVICE void tile_store(const FamilyParams<A> &p, const A *s, uint64_t first,
         bool fits = true;
         for (int i = threadIdx.x; i < count; i += Family<A>::threads) {
             A y = i < shift ? prefix : p.op.apply(prefix, s[i - shift]);
-            fits = stored_save<A, S>(p.out, place(p, first + i), y) && fits;
+            fits = stored_save<A, S>(p.out, first + i, y) && fits;
         }
         if (p.wide && !fits)
             report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);

@@ -137,7 +137,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_scan_family_, GPI_ACC))(gp_conte
                                                                         const gpi_scan_args *args)
 {
     using namespace GPI_SPACE;
-    const gp_algorithm algorithm = args->algorithm ? args->algorithm : GP_ALGORITHM_LOOKAHEAD;
+    const gp_algorithm algorithm = args->algorithm;
     const Params p = family_params<Acc>(gpi_reporter_of(ctx, nullptr, args->out_dtype), args);
     const uint64_t slots = gpi_scan_family_slots(args);
     if (slots)

@@ -59,7 +59,6 @@ FamilyParams<A> family_params(const gpi_reporter &reporter, const gpi_scan_args 
     p.out_bits = (int)gpi_dtype_bytes(args->out_dtype) * 8;
     p.out_signed = args->sign_bits != 0;
     p.wide = args->wide;
-    p.step = args->backward ? -1 : 1;
     p.method = args->tile;
     return p;
 }

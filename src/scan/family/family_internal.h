@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scan algorithms of the literature, to compare the default one with, and for backward scans by
- * operators that have no kernel of their own.
+ * The scan algorithms of the literature, to compare the default one with.
  *
- * CUDA: chained, look-back, look-ahead (family_single_pass.cuh), reduce-then-scan, two passes,
- * scan-then-fan (family_multi_pass.cuh), a Fenwick tree (family_fenwick.cuh), and CUB
- * (family_cub.cu). They take the dtypes as stored and the operator at run time, so there is one
- * unit per accumulator. CPU: what scan_cpu_tmpl.c includes of family_cpu.h.
+ * CUDA: chained, look-back (family_single_pass.cuh), reduce-then-scan, two passes, scan-then-fan
+ * (family_multi_pass.cuh), a Fenwick tree (family_fenwick.cuh), and CUB (family_cub.cu). They take
+ * the dtypes as stored and the operator at run time, so there is one unit per accumulator.
+ * CPU: what scan_cpu_tmpl.c includes of family_cpu.h.
  *
  * The engine of the room asks this folder twice: scan.c for a call and for its workspace, and
  * scan_cpu_tmpl.c for a call.
@@ -16,7 +15,7 @@
 
 #include "scan/scan_internal.h"
 
-/* The call on CUDA, by args->algorithm; AUTO: by look-ahead with the operator at run time. */
+/* The call on CUDA, by args->algorithm, which is one of the family. */
 gp_status gpi_scan_family(gp_context *ctx, const struct gpi_scan_args *args);
 
 /* Its workspace on a backend: tile states or a frame (CUB: an estimate); 0: the engine's call. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Single-pass scans: chained, decoupled look-back, and, for backward scans that have no kernel of
- * their own, the look-ahead of the default engine. */
+/* Single-pass scans: chained and decoupled look-back. */
 #pragma once
 
-#include "device/lookahead.cuh"
+#include "device/tile_state.cuh"
 #include "scan/family/family_tile.cuh"
 
 namespace GPI_SPACE
@@ -91,7 +90,7 @@ GPI_DEVICE void single_pass_begin(const FamilyParams<A> &p, const gpi_state &wor
  */
 template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
-    family_single_pass_k(const __grid_constant__ FamilyParams<A> given,
+    family_single_pass_k(const __grid_constant__ FamilyParams<A> p,
                          const __grid_constant__ gpi_state words, const int algorithm)
 {
     constexpr int T = Family<A>::tile;
@@ -101,16 +100,14 @@ __global__ void __launch_bounds__(Family<A>::threads)
     __shared__ uint32_t next;
 
     if (threadIdx.x == 0) {
-        shared_n = item_count(given);
+        shared_n = item_count(p);
         launch = launch_begin(words, (uint32_t)((shared_n + T - 1) / T));
     }
     __syncthreads();
     const uint64_t n = shared_n;
-    const FamilyParams<A> p = directed(given, n);
     const uint32_t tiles = (uint32_t)((n + T - 1) / T);
     const bool back = algorithm == GP_ALGORITHM_LOOKBACK;
     const TileState<A> state(words, launch.epoch);
-    WideLookahead<RunTimeOp<A>, A, sizeof(A) <= 8 ? 8 : 2> ahead(p.op, p.start);
     if (threadIdx.x == 0 && launch.tile == 0)
         single_pass_begin(p, words, state, n, tiles, back);
     for (uint32_t tile = launch.tile; tile < tiles;) {
@@ -127,11 +124,7 @@ __global__ void __launch_bounds__(Family<A>::threads)
             A prefix = p.start;
             if (back)
                 prefix = look_back(p, state, tile, s[T - 1]);
-            else if (algorithm == GP_ALGORITHM_LOOKAHEAD) {
-                if (threadIdx.x == 0)
-                    state.publish(tile, s[T - 1]);
-                prefix = ahead.exclusive(state, tile);
-            } else if (threadIdx.x == 0)
+            else if (threadIdx.x == 0)
                 prefix = chain(p, state, tile, s[T - 1]);
             if (threadIdx.x == 0) {
                 shared_prefix = prefix;

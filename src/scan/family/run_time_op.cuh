@@ -4,8 +4,8 @@
 
 #include <type_traits>
 
-#include "core/identity.h"
 #include "device/ops.cuh"
+#include "scan/scan_init_internal.h"
 
 namespace GPI_SPACE
 {
@@ -89,15 +89,13 @@ template <class T> struct RunTimeOp<Mat2<T>> {
 /* An operator on items of `bits` bits; an integer accumulator A has zeros above them. */
 template <class A> RunTimeOp<A> host_op(gp_op op, int bits, bool is_signed)
 {
-    const uint64_t sign = is_signed ? 1ull << (bits - 1) : 0;
+    const A neutral = host_identity<A>(op, bits, is_signed);
     if constexpr (std::is_integral_v<A>)
-        return {(A)gpi_integer_identity(op, bits, is_signed), (A)sign, (int)op};
+        return {neutral, is_signed ? (A)((A)1 << (bits - 1)) : (A)0, (int)op};
     else if constexpr (std::is_floating_point_v<A>)
-        return {(A)gpi_float_identity(op), (A)0, (int)op};
-    else if constexpr (sizeof(A) == 2 * sizeof(typename A::Scalar))
-        return {{1, 0}};
+        return {neutral, (A)0, (int)op};
     else
-        return {{1, 0, 0, 1}};
+        return {neutral};
 }
 
 } // namespace GPI_SPACE
