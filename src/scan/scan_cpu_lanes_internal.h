@@ -15,15 +15,6 @@
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512BW__)
-#define VECTOR 64
-#elif defined(__AVX2__)
-#define VECTOR 32
-#else
-#define VECTOR 16
-#endif
-
-typedef uint64_t lanes64 __attribute__((vector_size(VECTOR)));
 typedef uint32_t lanes32 __attribute__((vector_size(VECTOR)));
 
 enum { GROUP = 64 / ACC_BYTES };
@@ -313,7 +304,7 @@ static inline lanes64 spread_tops(lanes64 v)
 
 /* out[i] = carry + in[0] + .. + in[i]; n is a multiple of GROUP. Returns the last one. Items inside
  * 8 bytes are added up by shifts, the 8-byte lanes by shuffles. */
-static acc_t lanes_sum(const acc_t *in, size_t n, acc_t carry, acc_t *out)
+static inline acc_t lanes_sum(const acc_t *in, size_t n, acc_t carry, acc_t *out)
 {
     const lanes64 nothing = {0};
     wrapping before = (wrapping){0} + (uacc_t)carry;

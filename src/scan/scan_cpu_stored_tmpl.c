@@ -9,10 +9,7 @@
 
 static void load(const void *in, size_t n, void *accumulators)
 {
-    const in_t *from = in;
-    acc_t *restrict to = accumulators;
-    for (size_t i = 0; i < n; i++)
-        to[i] = widen_in(from[i]);
+    widen_all(in, n, accumulators);
 }
 
 #if ACC_IS_FLOAT
@@ -43,16 +40,19 @@ static void load_out(const void *out, size_t n, void *accumulators)
 
 static bool store(const void *accumulators, size_t n, void *out)
 {
+#if GPI_WIDE
     const acc_t *from = accumulators;
     out_t *restrict to = out;
     acc_t lost = 0;
     for (size_t i = 0; i < n; i++) {
         to[i] = narrow(from[i]);
-#if GPI_WIDE
         lost |= from[i] ^ (acc_t)to[i];
-#endif
     }
     return lost == 0;
+#else
+    narrow_all(accumulators, n, out);
+    return true;
+#endif
 }
 #define LOAD_OUT load_out
 #define STORE store

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/half.h"
+#include "core/half_cpu.h"
 #include "core/order.h"
 #include "core/paste.h"
 #include "scan/scan_internal.h"
@@ -46,6 +46,17 @@
 #define OUT_IS_ACC (!GPI_WIDE && OUT_KIND <= 3)
 #define IN_IS_ACC (OUT_IS_ACC && SAME_DTYPE)
 
+/* Bytes of a vector, unless the user has chosen. */
+#if defined(VECTOR)
+#elif defined(__AVX512BW__)
+#define VECTOR 64
+#elif defined(__AVX2__)
+#define VECTOR 32
+#else
+#define VECTOR 16
+#endif
+typedef uint64_t lanes64 __attribute__((vector_size(VECTOR)));
+
 #if GPI_SCALARS > 1
 
 typedef struct {
@@ -69,6 +80,16 @@ static inline acc_t widen_out(out_t v)
 static inline out_t narrow(acc_t v)
 {
     return v;
+}
+
+static inline void widen_all(const in_t *from, size_t n, acc_t *to)
+{
+    memcpy(to, from, n * sizeof *to);
+}
+
+static inline void narrow_all(const acc_t *from, size_t n, out_t *to)
+{
+    memcpy(to, from, n * sizeof *to);
 }
 
 #else /* one scalar */
@@ -133,6 +154,31 @@ static inline out_t narrow(acc_t v)
     return (out_t)DTYPE(NARROW_OF, GPI_OUT)(v);
 }
 
+/* Arrays of them. */
+static inline void widen_all(const in_t *from, size_t n, acc_t *restrict to)
+{
+#if IN_KIND == 4
+    gpi_f16s_to_floats(from, n, to);
+#elif IN_KIND == 5
+    gpi_bf16s_to_floats(from, n, to);
+#else
+    for (size_t i = 0; i < n; i++)
+        to[i] = widen_in(from[i]);
+#endif
+}
+
+static inline void narrow_all(const acc_t *from, size_t n, out_t *restrict to)
+{
+#if OUT_KIND == 4
+    gpi_floats_to_f16s(from, n, to);
+#elif OUT_KIND == 5
+    gpi_floats_to_bf16s(from, n, to);
+#else
+    for (size_t i = 0; i < n; i++)
+        to[i] = narrow(from[i]);
+#endif
+}
+
 /* gp's order: NaN after everything. */
 static inline bool less(acc_t a, acc_t b)
 {
@@ -174,8 +220,7 @@ static inline const acc_t *chunk_load(gp_op op, const in_t *in, size_t n, size_t
     if (n == want)
         return in;
 #endif
-    for (size_t i = 0; i < n; i++)
-        room[i] = widen_in(in[i]);
+    widen_all(in, n, room);
     for (size_t i = n; i < want; i++)
         room[i] = identity(op);
     return room;
