@@ -12,6 +12,8 @@
 #include "scan/scan_cpu_types_internal.h"
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
 #include "scan/scan_cpu_lanes_internal.h"
+#elif GPI_SCALARS == 1
+#include "scan/scan_cpu_sum_internal.h"
 #endif
 
 #if ACC_IS_FLOAT
@@ -54,17 +56,23 @@ ALWAYS_INLINE acc_t fold(gp_op op, const in_t *in, size_t n)
 
 /* Products of neighbours, then of those: a product of items that lie far apart overflows where one
  * of neighbours does not. */
+static inline void products(const acc_t *restrict in, size_t pairs, acc_t *restrict out)
+{
+    for (size_t j = 0; j < pairs; j++)
+        out[j] = in[2 * j] * in[2 * j + 1];
+}
+
 static acc_t product(const in_t *in, size_t n)
 {
-    acc_t room[CHUNK], all = 1;
+    acc_t room[2][CHUNK], all = 1;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
-        for (size_t j = 0; j < CHUNK; j++)
-            room[j] = j < m ? widen_in(in[i + j]) : 1;
-        for (size_t half = CHUNK / 2; half > 0; half /= 2)
-            for (size_t j = 0; j < half; j++)
-                room[j] = room[2 * j] * room[2 * j + 1];
-        all *= room[0];
+        const acc_t *level = chunk_load(GP_PRODUCT, in + i, m, CHUNK, room[0]);
+        for (size_t half = CHUNK / 2, to = 1; half > 0; half /= 2, to ^= 1) {
+            products(level, half, room[to]);
+            level = room[to];
+        }
+        all *= level[0];
     }
     return all;
 }
@@ -99,8 +107,13 @@ static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 
 #else
 
-/* Sums of this number of items of 1 or 2 bytes fit 32 bits. */
-enum { SHORT = 32768 };
+/* Of integers only the order, and a sum in 64 bits, depend on the sign: other operators of signed
+ * items go to the unit of unsigned ones. */
+#if OUT_KIND == 2
+#define EACH_OP GPI_ORDER_OPERATORS(GPI_OPERATOR_CASE)
+#else
+#define EACH_OP GPI_EACH_OPERATOR
+#endif
 
 static inline bool is_item(in_t x, acc_t acc)
 {
@@ -115,28 +128,10 @@ ALWAYS_INLINE sum_t fold(gp_op op, const in_t *in, size_t n)
     return (sum_t)all;
 }
 
-static sum_t sum(const in_t *in, size_t n)
-{
-    sum_t all = 0;
-    if (sizeof(in_t) >= 4) {
-        for (size_t i = 0; i < n; i++)
-            all += (sum_t)in[i];
-        return all;
-    }
-    for (size_t begin = 0; begin < n; begin += SHORT) {
-        size_t end = n - begin < SHORT ? n : begin + SHORT;
-        uint32_t some = 0;
-        for (size_t i = begin; i < end; i++)
-            some += (uint32_t)in[i];
-        all += IN_KIND == 2 ? (sum_t)(int32_t)some : some;
-    }
-    return all;
-}
-
 static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
     if (op == GP_SUM)
-        return sum(in, n);
+        return sum_in_64(in, n);
     switch (op) {
 #define CASE(NAME)                                                                                 \
     case GP_##NAME:                                                                                \

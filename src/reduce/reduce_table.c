@@ -20,10 +20,13 @@ struct cpu_entry {
 #define ENTRY(name, in, out, scalars, wide) {in, out, scalars, {GPI_ISAS_OF(CPU_ENTRY, name)}},
 static const struct cpu_entry table[] = {GPI_REDUCE_CPU_UNITS(ENTRY)};
 
-/* Only of f32 does the output dtype matter: the others' accumulators serve any. */
+/* Only of f32 does the output dtype matter: the others' accumulators serve any. Only sums, in 64
+ * bits, and the order depend on the sign of integers. */
 const struct gpi_reduce_cpu *gpi_reduce_cpu_find(const gp_context *ctx, gp_dtype in, gp_dtype out,
                                                  gp_op op)
 {
+    if (op != GP_SUM && !gpi_scan_is_order(op))
+        in = out = gpi_dtype_unsigned(in);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const struct cpu_entry *e = &table[i];
         if (e->in == in && e->scalars == gpi_op_scalars(op) && (e->out == out || in != GP_F32))
