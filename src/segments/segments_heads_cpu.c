@@ -2,6 +2,10 @@
 /* The heads of a block of items as bits, on the CPU; and the check of offsets. */
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "core/check.h"
 #include "core/paste.h"
 #include "core/threads.h"
@@ -38,12 +42,20 @@ ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t fir
         else
             high = middle;
     }
+    /* Heads of a word are collected before they are stored, which would make each wait. */
+    uint64_t word = 0, place = 0;
     for (; low < g->count; low++) {
         uint64_t at = position(g->array, bytes, low) - first;
         if (at >= count)
             break;
-        set(words, at);
+        if (at / 64 != place) {
+            words[place] |= word;
+            word = 0;
+            place = at / 64;
+        }
+        word |= (uint64_t)1 << at % 64;
     }
+    words[place] |= word;
 }
 
 static void heads_of_offsets(const struct gpi_segments *g, uint64_t first, size_t count,
@@ -66,6 +78,16 @@ static void heads_of_rows(uint64_t row_length, uint64_t first, size_t count, uin
 static uint64_t bytes_set(const uint8_t *bytes, size_t count)
 {
     uint64_t word = 0;
+#if defined(__SSE2__)
+    if (count == 64) {
+        for (int j = 0; j < 64; j += 16) {
+            const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(bytes + j));
+            const __m128i zero = _mm_cmpeq_epi8(some, _mm_setzero_si128());
+            word |= (uint64_t)(uint16_t)~_mm_movemask_epi8(zero) << j;
+        }
+        return word;
+    }
+#endif
     for (size_t j = 0; j < count; j += 8) {
         uint64_t eight = 0, low = 0x7f7f7f7f7f7f7f7fu;
         memcpy(&eight, bytes + j, count - j < 8 ? count - j : 8);
