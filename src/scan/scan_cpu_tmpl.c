@@ -15,18 +15,16 @@
  */
 #include "core/check.h"
 #include "core/threads.h"
+#include "scan/scan_cpu_copy_internal.h"
 #include "scan/scan_cpu_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if GPI_SCALARS == 1
 #include "scan/scan_cpu_lanes_internal.h"
 #endif
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 /* The carry is the item before buffer[FRONT], where the chunk begins. Chunks lie on the stack,
  * which may be that of a thread with little of it. */
-enum { CHUNK = GPI_SCAN_CHUNK(sizeof(acc_t)), FRONT = 64, LINE = 64, STREAM_BYTES = 8 << 20 };
+enum { CHUNK = GPI_SCAN_CHUNK(sizeof(acc_t)), FRONT = 64 };
 
 struct job {
     const struct gpi_scan_stored *stored;
@@ -46,25 +44,6 @@ struct job {
 };
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
-
-static inline void copy_past_cache(const void *source, size_t bytes, void *destination)
-{
-#if defined(__SSE2__)
-    const char *s = source;
-    char *d = destination;
-    size_t head = -(uintptr_t)d % LINE;
-    if (head > bytes)
-        head = bytes;
-    memcpy(d, s, head);
-    for (d += head, s += head, bytes -= head; bytes >= LINE; bytes -= LINE, d += LINE, s += LINE)
-        for (int k = 0; k < LINE; k += 16)
-            _mm_stream_si128((__m128i *)(void *)(d + k),
-                             _mm_loadu_si128((const __m128i *)(const void *)(s + k)));
-    memcpy(d, s, bytes);
-#else
-    memcpy(destination, source, bytes);
-#endif
-}
 
 /* Store accumulators; whether they all fit. */
 static inline bool chunk_store(const struct gpi_scan_stored *stored, const acc_t *from, size_t n,
@@ -278,14 +257,6 @@ static size_t block_items(const struct job *job, uint64_t block)
 {
     uint64_t left = job->n - block * job->block;
     return left < job->block ? (size_t)left : job->block;
-}
-
-/* Stores past the cache are not ordered by the end of a parallel loop. */
-static void stores_done(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
 }
 
 static void pass_on(struct job *job, uint64_t block, acc_t carry)

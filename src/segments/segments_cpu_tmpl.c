@@ -3,16 +3,25 @@
  * Segmented scan on the CPU, compiled per unit and instruction set.
  *
  * The threads take blocks in order, as in the plain scan. Each makes the heads of its block and
- * folds what comes behind the last one, which is what goes into the next block; waits for its turn;
- * passes that on, behind the carry if the block has no head; and scans the block. So the
- * association of floats depends on the block size and the heads alone.
+ * scans it from its first head on, which leaves what goes into the next block; waits for its turn;
+ * passes that on; and scans the items before the first head behind the carry. A block without a
+ * head is folded first, as in the plain scan. So the association of floats depends on the block
+ * size and the heads alone.
  */
 #include "core/check.h"
 #include "core/threads.h"
+#if defined(__AVX2__)
+#define VECTOR 32
+#endif
+#include "scan/scan_cpu_copy_internal.h"
 #include "scan/scan_cpu_types_internal.h"
+#if GPI_SCALARS == 1
+#include "scan/scan_cpu_lanes_internal.h"
+#endif
 #include "segments/segments_internal.h"
 
-enum { BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t), WORDS = (BLOCK + 63) / 64, LINE = 64 };
+enum { BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t), WORDS = (BLOCK + 63) / 64 + 1 };
+enum { CHUNK = 512, FRONT = 64 };
 
 struct job {
     const in_t *in;
@@ -20,11 +29,19 @@ struct job {
     uint64_t n, blocks;
     gp_op op;
     bool exclusive;
+    bool stream; /* store past the cache */
     const struct gpi_segments *segments;
     acc_t start;                  /* of every segment */
     _Alignas(LINE) uint64_t next; /* block to be taken */
     _Alignas(LINE) uint64_t turn; /* block that may take the carry */
     acc_t carry;                  /* of everything before block turn, from its last head on */
+};
+
+/* A block, or a part of it. */
+struct part {
+    const in_t *in;
+    out_t *out;
+    const uint64_t *heads; /* of the block: of the item that is number 0 there, and so on */
 };
 
 /* ---- loops: compiled for every operator ---- */
@@ -37,65 +54,197 @@ struct job {
 #define EACH_OP GPI_EACH_OPERATOR
 #endif
 
-static inline acc_t fold(gp_op op, const in_t *in, size_t n, acc_t x)
+/* The heads of items i to i + 63; there is a word behind the last one. */
+static inline uint64_t heads_at(const uint64_t *heads, size_t i)
 {
-    for (size_t i = 0; i < n; i++)
-        x = apply(op, x, widen_in(in[i]));
-    return x;
+    const uint64_t *word = heads + i / 64;
+    return i % 64 ? word[0] >> i % 64 | word[1] << (64 - i % 64) : word[0];
 }
 
 /* Scan up to 64 items before which their segment folds to x; in may be out. */
-static inline acc_t scan_word(gp_op op, bool exclusive, const in_t *in, size_t n, uint64_t heads,
-                              acc_t start, acc_t x, out_t *out)
+static inline acc_t word_items_scan(gp_op op, const acc_t *in, size_t n, uint64_t heads,
+                                    acc_t start, acc_t x, acc_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         acc_t before = heads >> i & 1 ? start : x;
-        x = apply(op, before, widen_in(in[i]));
-        out[i] = narrow(exclusive ? before : x);
+        x = apply(op, before, in[i]);
+        out[i] = x;
     }
     return x;
+}
+
+/* Scan items whose first one is number `first` of its block. */
+static inline acc_t items_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
+                               size_t first, acc_t start, acc_t x, acc_t *out)
+{
+    for (size_t i = 0; i < n; i += 64) {
+        const size_t m = n - i < 64 ? n - i : 64;
+        const uint64_t word = heads_at(heads, first + i);
+        if (word)
+            x = word_items_scan(op, in + i, m, word, start, x, out + i);
+        else
+            x = word_items_scan(op, in + i, m, 0, start, x, out + i);
+    }
+    return x;
+}
+
+#if GPI_SCALARS == 1 && defined(__AVX2__)
+#include "segments/segments_cpu_lanes_internal.h"
+#endif
+
+static inline acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
+                               size_t first, acc_t start, acc_t x, acc_t *out)
+{
+    size_t done = 0;
+#if GPI_SCALARS == 1 && defined(__AVX2__)
+    const size_t whole = n / 64 * 64;
+    if (in_lanes(op, in, whole)) {
+        x = lanes_segments(op, in, whole, heads, first, start, x, out);
+        done = whole;
+    }
+#endif
+    return items_scan(op, in + done, n - done, heads, first + done, start, x, out + done);
+}
+
+static inline acc_t fold(gp_op op, const in_t *in, size_t n)
+{
+    acc_t room[CHUNK], x = identity(op);
+    for (size_t i = 0; i < n; i += CHUNK) {
+        const size_t m = n - i < CHUNK ? n - i : CHUNK;
+        const acc_t *items = chunk_load(op, in + i, m, m, room);
+        size_t done = 0;
+#if GPI_SCALARS == 1 && !ACC_IS_FLOAT
+        done = m / GROUP * GROUP;
+        x = apply(op, x, lanes_fold(op, items, done));
+#elif GPI_SCALARS == 1
+        acc_t extreme;
+        if ((op == GP_MIN || op == GP_MAX) && m % (2 * GROUP) == 0 &&
+            plain_extreme(op, items, m, &extreme)) {
+            x = apply(op, x, extreme);
+            done = m;
+        }
+#endif
+        for (size_t k = done; k < m; k++)
+            x = apply(op, x, items[k]);
+    }
+    return x;
+}
+
+static acc_t op_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads, size_t first,
+                     acc_t start, acc_t x, acc_t *out)
+{
+    switch (op) {
+#define CASE(name)                                                                                 \
+    case GP_##name:                                                                                \
+        return chunk_scan(GP_##name, in, n, heads, first, start, x, out);
+        EACH_OP
+#undef CASE
+    default:
+        __builtin_unreachable();
+    }
+}
+
+static acc_t block_fold(const struct job *job, const in_t *in, size_t n)
+{
+    switch (job->op) {
+#define CASE(name)                                                                                 \
+    case GP_##name:                                                                                \
+        return fold(GP_##name, in, n);
+        EACH_OP
+#undef CASE
+    default:
+        __builtin_unreachable();
+    }
+}
+
+static acc_t join(gp_op op, acc_t left, acc_t right)
+{
+    switch (op) {
+#define CASE(name)                                                                                 \
+    case GP_##name:                                                                                \
+        return apply(GP_##name, left, right);
+        EACH_OP
+#undef CASE
+    default:
+        __builtin_unreachable();
+    }
 }
 
 /* ---- blocks ---- */
 
-/* Place of the last head; n if there is none. */
-static size_t last_head(const uint64_t *heads, size_t n)
+/* The outputs before those of an inclusive scan: each is the one before it, and start at heads. */
+static void heads_start(const uint64_t *heads, size_t first, size_t n, acc_t start, acc_t *out)
 {
-    for (size_t w = (n + 63) / 64; w-- > 0;)
+    for (size_t i = 0; i < n; i += 64)
+        for (uint64_t word = heads_at(heads, first + i); word; word &= word - 1) {
+            const size_t at = i + (size_t)__builtin_ctzll(word);
+            if (at >= n)
+                return;
+            out[at] = start;
+        }
+}
+
+static void items_store(const struct job *job, const acc_t *from, size_t n, out_t *out)
+{
+#if IN_IS_ACC
+    const acc_t *narrowed = from;
+#else
+    out_t narrowed[CHUNK];
+    narrow_all(from, n, narrowed);
+#endif
+    if (job->stream)
+        copy_past_cache(narrowed, n * sizeof *out, out);
+    else
+        memcpy(out, narrowed, n * sizeof *out);
+}
+
+/* Scan items [begin, end) of a block before which their segment folds to x, and fold on. */
+static acc_t range_scan(const struct job *job, const struct part *part, size_t begin, size_t end,
+                        acc_t x)
+{
+    const bool direct = IN_IS_ACC && !job->exclusive && !job->stream;
+    _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
+    acc_t room[CHUNK];
+    for (size_t i = begin; i < end; i += CHUNK) {
+        const size_t m = end - i < CHUNK ? end - i : CHUNK;
+        const acc_t *items = chunk_load(job->op, part->in + i, m, m, room);
+        acc_t *to = direct ? (acc_t *)(void *)(part->out + i) : buffer + FRONT;
+        buffer[FRONT - 1] = x;
+        x = op_scan(job->op, items, m, part->heads, i, job->start, x, to);
+        if (job->exclusive)
+            heads_start(part->heads, i, m, job->start, --to);
+        if (!direct)
+            items_store(job, to, m, part->out + i);
+    }
+    return x;
+}
+
+/* Place of the first head; n if there is none. */
+static size_t first_head(const uint64_t *heads, size_t n)
+{
+    for (size_t w = 0; w < (n + 63) / 64; w++)
         if (heads[w])
-            return w * 64 + 63 - (size_t)__builtin_clzll(heads[w]);
+            return w * 64 + (size_t)__builtin_ctzll(heads[w]);
     return n;
 }
 
-static inline void block_scan(gp_op op, bool exclusive, const struct job *job, uint64_t first,
-                              size_t n, const uint64_t *heads, acc_t x)
-{
-    const in_t *in = job->in + first;
-    out_t *out = job->out + first;
-    for (size_t i = 0; i < n; i += 64) {
-        size_t m = n - i < 64 ? n - i : 64;
-        if (heads[i / 64])
-            x = scan_word(op, exclusive, in + i, m, heads[i / 64], job->start, x, out + i);
-        else
-            x = scan_word(op, exclusive, in + i, m, 0, job->start, x, out + i);
-    }
-}
-
-static inline void run_block(gp_op op, struct job *job, uint64_t block)
+/* Behind its first head a block does not depend on those before it. */
+static void run_block(struct job *job, uint64_t block)
 {
     uint64_t heads[WORDS], first = block * BLOCK, left = job->n - first;
-    size_t n = left < BLOCK ? (size_t)left : BLOCK;
+    const size_t n = left < BLOCK ? (size_t)left : BLOCK;
+    const struct part part = {job->in + first, job->out + first, heads};
     gpi_segment_heads_cpu(job->segments, first, n, heads);
-    size_t last = last_head(heads, n), from = last < n ? last : 0;
-    acc_t sum = fold(op, job->in + first + from, n - from, last < n ? job->start : identity(op));
+    heads[(n + 63) / 64] = 0;
+    const size_t head = first_head(heads, n);
+    const bool any = head < n;
+    const acc_t sum =
+        any ? range_scan(job, &part, head, n, job->start) : block_fold(job, part.in, n);
     gpi_wait_for(&job->turn, block);
-    acc_t carry = job->carry;
-    job->carry = last < n ? sum : apply(op, carry, sum);
+    const acc_t carry = job->carry;
+    job->carry = any ? sum : join(job->op, carry, sum);
     __atomic_store_n(&job->turn, block + 1, __ATOMIC_RELEASE);
-    if (job->exclusive)
-        block_scan(op, true, job, first, n, heads, carry);
-    else
-        block_scan(op, false, job, first, n, heads, carry);
+    range_scan(job, &part, 0, head, carry);
 }
 
 /* What one thread does: blocks, in order, until there are none. */
@@ -104,18 +253,9 @@ static void run(void *arg, size_t thread)
     struct job *job = arg;
     uint64_t block;
     (void)thread;
-    while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks) {
-        switch (job->op) {
-#define CASE(name)                                                                                 \
-    case GP_##name:                                                                                \
-        run_block(GP_##name, job, block);                                                          \
-        break;
-            EACH_OP
-#undef CASE
-        default:
-            __builtin_unreachable();
-        }
-    }
+    while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks)
+        run_block(job, block);
+    stores_done();
 }
 
 /* The initial value; or the identity, except that exclusive sums start from +0, not from the -0
@@ -144,6 +284,7 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args)
                       .blocks = (args->n + BLOCK - 1) / BLOCK,
                       .op = args->op,
                       .exclusive = args->exclusive,
+                      .stream = args->in != args->out && args->n >= STREAM_BYTES / sizeof(out_t),
                       .segments = &args->segments,
                       .start = start_of(args),
                       .carry = identity(args->op)};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Outputs of scans on the CPU that are stored past the cache, when they are too large for it. */
+#ifndef GPI_SCAN_CPU_COPY_INTERNAL_H
+#define GPI_SCAN_CPU_COPY_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { LINE = 64, STREAM_BYTES = 8 << 20 };
+
+static inline void copy_past_cache(const void *source, size_t bytes, void *destination)
+{
+#if defined(__SSE2__)
+    const char *s = source;
+    char *d = destination;
+    size_t head = -(uintptr_t)d % LINE;
+    if (head > bytes)
+        head = bytes;
+    memcpy(d, s, head);
+    for (d += head, s += head, bytes -= head; bytes >= LINE; bytes -= LINE, d += LINE, s += LINE)
+        for (int k = 0; k < LINE; k += 16)
+            _mm_stream_si128((__m128i *)(void *)(d + k),
+                             _mm_loadu_si128((const __m128i *)(const void *)(s + k)));
+    memcpy(d, s, bytes);
+#else
+    memcpy(destination, source, bytes);
+#endif
+}
+
+/* Stores past the cache are not ordered by the end of a parallel loop. */
+static inline void stores_done(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+#endif
