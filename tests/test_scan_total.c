@@ -166,6 +166,60 @@ START_TEST(test_scan_exclusive_total_past_the_limit_is_no_overflow)
 }
 END_TEST
 
+/* Two items of `value` at p and two of -value behind them: one output is twice the value. What
+ * synchronising reports; the total is exact in any case. */
+static gp_status status_of_excursion(gp_dtype dtype, const gp_scan_desc *kind, size_t n, size_t p,
+                                     int64_t value)
+{
+    const size_t bytes = gp_dtype_bytes(dtype);
+    char *in = t_host(n * bytes);
+    int64_t sum = 0;
+    memset(in, 0, n * bytes);
+    for (size_t k = 0; k < 4 && p + k < n; k++) {
+        const int64_t item = k < 2 ? value : -value;
+        sum += item;
+        memcpy(in + (kind->backward ? n - 1 - p - k : p + k) * bytes, &item, bytes);
+    }
+    t_array source = t_new_from(in, n * bytes, 0), target = t_new((n + 1) * bytes, 0);
+    t_array total = t_new(8, 0);
+    gp_scan_desc desc = *kind;
+    desc.total = total.data;
+    T_OK(gp_scan(t_ctx(), &desc, source.data, n, target.data));
+    gp_status s = gp_context_synchronize(t_ctx());
+    ck_assert_int_eq((int64_t)t_get_u64(&total), sum);
+    t_free(&source);
+    t_free(&target);
+    t_free(&total);
+    free(in);
+    return s;
+}
+
+/* Past the limit for one output, and back: within a vector, between chunks, between blocks, and at
+ * the end, where only the kind decides whether there is an output. */
+START_TEST(test_scan_sum_that_leaves_its_range_and_returns_overflows)
+{
+    static const struct {
+        gp_dtype dtype;
+        int64_t half; /* the largest value of which twice fits, as one of them, too */
+    } limits[] = {{GP_I8, 63}, {GP_I16, 16383}, {GP_I32, 1073741823}};
+    static const size_t places[] = {0, 5, 30, 63, 1022, 1023, 16382, 32767, 65534, 65535, 69998};
+    const size_t n = 70000;
+    for (int k = 0; k < 3 * 2 * 11; k++) {
+        const gp_dtype dtype = limits[_i].dtype;
+        const size_t p = places[k / 6];
+        const bool no_output = k % 3 == 1 && p + 2 == n;
+        gp_scan_desc desc = t_scan_desc(kinds[k % 3], dtype, dtype, GP_SUM);
+        desc.backward = k % 3 < 2 && k / 3 % 2;
+        ck_assert_int_eq(GP_OK, status_of_excursion(dtype, &desc, n, p, limits[_i].half));
+        ck_assert_int_eq(no_output ? GP_OK : GP_ERROR_OVERFLOW,
+                         status_of_excursion(dtype, &desc, n, p, limits[_i].half + 1));
+        ck_assert_int_eq(GP_OK, status_of_excursion(dtype, &desc, n, p, -limits[_i].half - 1));
+        ck_assert_int_eq(no_output ? GP_OK : GP_ERROR_OVERFLOW,
+                         status_of_excursion(dtype, &desc, n, p, -limits[_i].half - 2));
+    }
+}
+END_TEST
+
 START_TEST(test_scan_widened_sum_overflows_too)
 {
     size_t n = 70000;
@@ -198,6 +252,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_scan_total_of_other_operators, 0, 24);
     tcase_add_loop_test(c, test_scan_overflow_exactly_past_the_limit, 0, 6);
     tcase_add_test(c, test_scan_exclusive_total_past_the_limit_is_no_overflow);
+    tcase_add_loop_test(c, test_scan_sum_that_leaves_its_range_and_returns_overflows, 0, 3);
     tcase_add_test(c, test_scan_widened_sum_overflows_too);
     return s;
 }

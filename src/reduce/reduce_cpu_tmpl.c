@@ -131,7 +131,7 @@ ALWAYS_INLINE sum_t fold(gp_op op, const in_t *in, size_t n)
 static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
     if (op == GP_SUM)
-        return sum_in_64(in, n);
+        return sum_in_64(in, n, IN_KIND == 2 ? (sum_t)1 << (8 * sizeof(in_t) - 1) : 0);
     switch (op) {
 #define CASE(NAME)                                                                                 \
     case GP_##NAME:                                                                                \

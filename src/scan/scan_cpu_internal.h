@@ -11,8 +11,8 @@ struct gpi_scan_stored {
     size_t in_bytes, out_bytes;
     void (*load)(const void *in, size_t n, void *accumulators);
     void (*load_out)(const void *out, size_t n, void *accumulators); /* the initial value */
-    void (*sum)(const void *in, size_t n, void *accumulator);        /* of integers: added to it */
-    bool (*store)(const void *accumulators, size_t n, void *out);    /* whether all of them fit */
+    uint64_t (*sum)(const void *in, size_t n);                       /* of integers, in 64 bits */
+    void (*store)(const void *accumulators, size_t n, void *out);
 };
 
 /* Items of a chunk, which lies on the stack. */

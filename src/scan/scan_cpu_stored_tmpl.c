@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scans on the CPU of dtypes that are not stored as they are computed: conversions to and from the
- * accumulator, around its engine. Compiled per unit (input, output, wide) and instruction set, with
+ * accumulator, around its engine. Compiled per unit (input, output) and instruction set, with
  * GPI_ACC the engine.
  */
 #include "scan/scan_cpu_internal.h"
 #include "scan/scan_cpu_types_internal.h"
+#if !ACC_IS_FLOAT
+#include "scan/scan_cpu_sum_internal.h"
+#endif
 
 static void load(const void *in, size_t n, void *accumulators)
 {
@@ -15,13 +18,9 @@ static void load(const void *in, size_t n, void *accumulators)
 #if ACC_IS_FLOAT
 #define SUM NULL
 #else
-static void sum(const void *in, size_t n, void *accumulator)
+static uint64_t sum(const void *in, size_t n)
 {
-    const in_t *from = in;
-    math_t all = 0;
-    for (size_t i = 0; i < n; i++)
-        all += (math_t)widen_in(from[i]);
-    *(acc_t *)accumulator = (acc_t)((math_t) * (acc_t *)accumulator + all);
+    return sum_in_64(in, n, IN_KIND == 2 ? (uint64_t)1 << (8 * sizeof(in_t) - 1) : 0);
 }
 #define SUM sum
 #endif
@@ -38,21 +37,9 @@ static void load_out(const void *out, size_t n, void *accumulators)
         to[i] = widen_out(from[i]);
 }
 
-static bool store(const void *accumulators, size_t n, void *out)
+static void store(const void *accumulators, size_t n, void *out)
 {
-#if GPI_WIDE
-    const acc_t *from = accumulators;
-    out_t *restrict to = out;
-    acc_t lost = 0;
-    for (size_t i = 0; i < n; i++) {
-        to[i] = narrow(from[i]);
-        lost |= from[i] ^ (acc_t)to[i];
-    }
-    return lost == 0;
-#else
     narrow_all(accumulators, n, out);
-    return true;
-#endif
 }
 #define LOAD_OUT load_out
 #define STORE store

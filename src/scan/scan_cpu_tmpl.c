@@ -20,6 +20,9 @@
 #include "scan/scan_cpu_types_internal.h"
 #if GPI_SCALARS == 1
 #include "scan/scan_cpu_lanes_internal.h"
+#if OUT_KIND == 1
+#include "scan/scan_cpu_sum_internal.h"
+#endif
 #endif
 
 /* The carry is the item before buffer[FRONT], where the chunk begins. Chunks lie on the stack,
@@ -37,30 +40,31 @@ struct job {
     bool reduce;                  /* blocks are reduced before their turn */
     bool backward;                /* item i is the one n - 1 - i of the arrays */
     bool stream;                  /* store past the cache */
+    bool wide;                    /* of integer sums: the total in 64 bits, outputs are checked */
+    bool last_counts;             /* what comes behind the last item is an output */
+    uint64_t sign;                /* bit of the output dtype, or 0 */
     _Alignas(LINE) uint64_t next; /* block to be taken */
     _Alignas(LINE) uint64_t turn; /* block that may take the carry */
     acc_t carry;                  /* of everything before block turn */
+    uint64_t total;               /* of blocks, if wide */
     uint32_t overflow;
 };
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* Store accumulators; whether they all fit. */
-static inline bool chunk_store(const struct gpi_scan_stored *stored, const acc_t *from, size_t n,
+static inline void chunk_store(const struct gpi_scan_stored *stored, const acc_t *from, size_t n,
                                bool stream, char *out)
 {
     acc_t room[CHUNK];
     const void *items = from;
-    bool fits = true;
     if (stored->store) {
-        fits = stored->store(from, n, room);
+        stored->store(from, n, room);
         items = room;
     }
     if (stream)
         copy_past_cache(items, n * stored->out_bytes, out);
     else
         memcpy(out, items, n * stored->out_bytes);
-    return fits;
 }
 
 /* ---- operators: each loop is compiled for each of them --------------------------------------- */
@@ -159,10 +163,8 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
 {
     const acc_t *in = items_at(job, first, n);
     acc_t all = identity(op);
-    if (job->stored->sum) {
-        job->stored->sum(in, n, &all);
-        return all;
-    }
+    if (job->stored->sum)
+        return (acc_t)job->stored->sum(in, n);
     const size_t whole = n / GROUP * GROUP;
     all = lanes_fold(op, in, whole);
     for (size_t k = whole; k < n; k++)
@@ -183,7 +185,8 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
 }
 #endif
 
-static acc_t block_reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
+__attribute__((noinline)) static acc_t block_reduce(gp_op op, const struct job *job, uint64_t first,
+                                                    size_t n)
 {
     switch (op) {
 #define CASE(name)                                                                                 \
@@ -209,18 +212,21 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
     }
 }
 
+#include "scan/scan_cpu_wide_internal.h"
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Store the outputs of items first on; whether they all fit. */
-static inline bool outputs_store(const struct job *job, const acc_t *from, uint64_t first, size_t n)
+/* Store the outputs of items first on. */
+static inline void outputs_store(const struct job *job, const acc_t *from, uint64_t first, size_t n)
 {
     acc_t turned[CHUNK];
     const size_t bytes = job->stored->out_bytes;
-    if (!job->backward)
-        return chunk_store(job->stored, from, n, job->stream, job->out + first * bytes);
+    if (!job->backward) {
+        chunk_store(job->stored, from, n, job->stream, job->out + first * bytes);
+        return;
+    }
     turn_over(from, n, turned);
-    return chunk_store(job->stored, turned, n, job->stream,
-                       job->out + (job->n - first - n) * bytes);
+    chunk_store(job->stored, turned, n, job->stream, job->out + (job->n - first - n) * bytes);
 }
 
 /* Where a chunk of n items that takes want is scanned to: its outputs, if they are accumulators in
@@ -238,18 +244,19 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
     acc_t room[CHUNK];
-    bool fits = true;
+    if (job->wide)
+        block_total(job, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const acc_t *items = items_load(job->op, job, first + i, m, want, room);
         acc_t *to = chunk_room(job, first + i, m, want, buffer + FRONT);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, to);
+        if (job->wide)
+            steps_check(job, buffer[FRONT - 1], to, first + i, m);
         if (to == buffer + FRONT)
-            fits &= outputs_store(job, to - !job->inclusive, first + i, m);
+            outputs_store(job, to - !job->inclusive, first + i, m);
     }
-    if (!fits)
-        __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
     return carry;
 }
 
@@ -371,7 +378,11 @@ gp_status ENGINE(gp_context *ctx, const struct gpi_scan_args *args,
                       .inclusive = args->kind == GP_SCAN_INCLUSIVE,
                       .backward = args->backward,
                       .stream = args->in != args->out && n >= STREAM_BYTES / stored->out_bytes,
+                      .wide = args->wide,
+                      .last_counts = args->kind != GP_SCAN_EXCLUSIVE,
+                      .sign = args->sign_bits ? (uint64_t)1 << (args->sign_bits - 1) : 0,
                       .carry = initial(args, stored)};
+    total_store(job.carry, args->sign_bits, &job.total);
     if (args->algorithm == GP_ALGORITHM_SERIAL)
         serial_run(&job);
     else if (gpi_scan_is_default(GP_BACKEND_CPU, args->algorithm))
@@ -380,14 +391,16 @@ gp_status ENGINE(gp_context *ctx, const struct gpi_scan_args *args,
     else
         GPI_TRY(family_run(ctx, args, &job));
     if (args->kind == GP_SCAN_ROW_POINTERS)
-        job.overflow |= !chunk_store(stored, &job.carry, 1, false, job.out + n * stored->out_bytes);
+        chunk_store(stored, &job.carry, 1, false, job.out + n * stored->out_bytes);
     first_store(args, &job);
+    if (!args->wide)
+        total_store(job.carry, args->sign_bits, &job.total);
     if (args->total)
-        total_store(job.carry, args->sign_bits, args->total);
+        memcpy(args->total, &job.total, sizeof job.total);
 #if GPI_SCALARS == 1
     if (job.overflow) {
         const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, args->out_dtype);
-        gpi_report_overflow(&reporter, (uint64_t)job.carry);
+        gpi_report_overflow(&reporter, job.total);
     }
 #endif
     return GP_OK;

@@ -2,7 +2,7 @@
 /*
  * What one unit of scan_cpu_tmpl.c, segments_cpu_tmpl.c or reduce_cpu_tmpl.c computes on: in_t and
  * out_t as stored, acc_t as computed, conversions between them, and the operators.
- * From GPI_IN, GPI_OUT, GPI_SCALARS, GPI_WIDE as in scan_internal.h.
+ * From GPI_IN, GPI_OUT, GPI_SCALARS as in scan_internal.h.
  */
 #ifndef GPI_SCAN_CPU_TYPES_INTERNAL_H
 #define GPI_SCAN_CPU_TYPES_INTERNAL_H
@@ -43,7 +43,7 @@
 #define SAME_DTYPE (IN_KIND == OUT_KIND && IN_BYTES == OUT_BYTES)
 #define ACC_IS_FLOAT (OUT_KIND >= 3)
 /* Stored as computed: no conversion. */
-#define OUT_IS_ACC (!GPI_WIDE && OUT_KIND <= 3)
+#define OUT_IS_ACC (OUT_KIND <= 3)
 #define IN_IS_ACC (OUT_IS_ACC && SAME_DTYPE)
 
 /* Bytes of a vector, unless the user has chosen. */
@@ -110,15 +110,6 @@ typedef float acc_t;
 typedef acc_t uacc_t;
 typedef acc_t math_t;
 #else
-#if GPI_WIDE
-#define ACC_BYTES 8
-typedef uint64_t uacc_t;
-#if OUT_KIND == 2
-typedef int64_t acc_t;
-#else
-typedef uint64_t acc_t;
-#endif
-#else
 #define ACC_BYTES OUT_BYTES
 typedef out_t acc_t;
 #if ACC_BYTES == 1
@@ -129,7 +120,6 @@ typedef uint16_t uacc_t;
 typedef uint32_t uacc_t;
 #else
 typedef uint64_t uacc_t;
-#endif
 #endif
 /* Integers wrap: computed unsigned, in at least 32 bits so that nothing is promoted to int. */
 #if ACC_BYTES == 8

@@ -16,9 +16,12 @@
 #define BACKWARD(name, sm) GPI_CUDA(gpi_scan_backward_##name##_sm##sm),
 
 #define DECLARE_UNIT(name, in, out, scalars, wide)                                                 \
-    GPI_ISAS_OF(CPU_DECLARE, name)                                                                 \
+    GPI_ISAS_OF(CPU_DECLARE, name) DECLARE_WIDE(name, in, out, scalars, wide)
+#define DECLARE_WIDE(name, in, out, scalars, wide)                                                 \
     GPI_SMS_OF(CUDA_DECLARE, name) GPI_SMS_OF(CUDA_DECLARE, backward_##name)
-GPI_SCAN_UNITS(DECLARE_UNIT)
+GPI_SCAN_UNITS_SAME(DECLARE_UNIT)
+GPI_SCAN_UNITS_SUM(DECLARE_UNIT)
+GPI_SCAN_UNITS_WIDE(DECLARE_WIDE)
 
 struct entry {
     gp_dtype in, out;
@@ -30,8 +33,11 @@ struct entry {
 
 #define ENTRY(name, ...)                                                                           \
     {__VA_ARGS__, {GPI_ISAS_OF(CPU, name)}, {GPI_SMS_OF(CUDA, name)}, {GPI_SMS_OF(BACKWARD, name)}},
+#define ENTRY_WIDE(name, ...)                                                                      \
+    {__VA_ARGS__, {NULL}, {GPI_SMS_OF(CUDA, name)}, {GPI_SMS_OF(BACKWARD, name)}},
 
-static const struct entry table[] = {GPI_SCAN_UNITS(ENTRY)};
+static const struct entry table[] = {GPI_SCAN_UNITS_SAME(ENTRY) GPI_SCAN_UNITS_SUM(ENTRY)
+                                         GPI_SCAN_UNITS_WIDE(ENTRY_WIDE)};
 
 bool gpi_scan_is_order(gp_op op)
 {
@@ -55,14 +61,15 @@ static const struct entry *find(gp_dtype in, gp_dtype out, size_t scalars, bool 
     return NULL;
 }
 
-/* On the CPU signed integers have units of their own for the operators that depend on the sign. */
+/* On the CPU signed integers have units of their own for the operators that depend on the sign, and
+ * each unit scans with totals in 64 bits too. */
 gpi_scan_fn gpi_scan_find(const gp_context *ctx, const struct gpi_scan_args *args)
 {
     const bool cuda = ctx->backend == GP_BACKEND_CUDA;
     gp_dtype in = args->in_dtype, out = args->out_dtype;
-    if (!cuda && in == out && !args->wide && !gpi_scan_is_order(args->op))
+    if (!cuda && in == out && !gpi_scan_is_order(args->op))
         in = out = gpi_dtype_unsigned(in);
-    const struct entry *e = find(in, out, gpi_op_scalars(args->op), args->wide);
+    const struct entry *e = find(in, out, gpi_op_scalars(args->op), args->wide && cuda);
     if (!e)
         return NULL;
     if (!cuda)

@@ -64,6 +64,8 @@ static void block_scan_alone(void *arg, size_t b)
     uint64_t first = b * job->block;
     size_t n = block_items(job, b);
     acc_t carry = identity(job->op);
+    if (job->wide)
+        block_total(job, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const acc_t *items = items_load(job->op, job, first + i, m, want, room);
@@ -98,13 +100,32 @@ static void chunk_fan(gp_op op, acc_t prefix, acc_t *items, size_t n)
     }
 }
 
+/* m outputs from item i of block b on; of exclusive scans the last step of a block leads to the
+ * first output of the next. */
+static void fan_check(struct family *f, size_t b, size_t i, acc_t before, const acc_t *outputs,
+                      size_t m)
+{
+    struct job *job = f->job;
+    const uint64_t first = b * job->block + i;
+    const acc_t behind = b + 1 < f->parts ? f->sums[b + 1] : job->carry;
+    if (job->inclusive) {
+        steps_check(job, before, outputs, first, m);
+        return;
+    }
+    if (i > 0)
+        steps_check(job, before, outputs, first - 1, 1);
+    steps_check(job, outputs[0], outputs + 1, first, m - 1);
+    if (i + m == block_items(job, b))
+        steps_check(job, outputs[m - 1], &behind, first + m - 1, 1);
+}
+
 static void block_fan(void *arg, size_t b)
 {
     acc_t room[CHUNK];
     struct family *f = arg;
     struct job *job = f->job;
+    acc_t before = f->sums[b];
     size_t n = block_items(job, b);
-    bool fits = true;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
         uint64_t first = b * job->block + i;
@@ -113,12 +134,12 @@ static void block_fan(void *arg, size_t b)
         else /* as computed, or there would be a keep */
             memcpy(room, job->out + first * sizeof *room, m * sizeof *room);
         chunk_fan(job->op, f->sums[b], room, m);
-        fits &= chunk_store(job->stored, room, m, job->stream,
-                            job->out + first * job->stored->out_bytes);
+        if (job->wide)
+            fan_check(f, b, i, before, room, m);
+        before = room[m - 1];
+        chunk_store(job->stored, room, m, job->stream, job->out + first * job->stored->out_bytes);
     }
     stores_done();
-    if (!fits)
-        __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
 }
 
 /* The sums become the prefixes of their parts; the carry moves behind them all. */

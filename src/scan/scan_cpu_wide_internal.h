@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums of integers whose total is in 64 bits and whose outputs are checked, for scan_cpu_tmpl.c,
+ * which includes this file.
+ *
+ * They are scanned in the bits of the output, which wrap. As long as outputs fit they are right,
+ * and one does not fit where the step to it, or an earlier one, overflows. An item is the
+ * difference of two outputs, so the check needs no more than these. The total is the sum of the
+ * blocks' items.
+ */
+#ifndef GPI_SCAN_CPU_WIDE_INTERNAL_H
+#define GPI_SCAN_CPU_WIDE_INTERNAL_H
+
+/* Of signed items, too, in the engine of unsigned ones. */
+#if GPI_SCALARS == 1 && OUT_KIND == 1 && OUT_BYTES < 8
+
+static uint64_t block_sum(const struct job *job, uint64_t first, size_t n)
+{
+    const void *in = items_at(job, first, n);
+    return job->stored->sum ? job->stored->sum(in, n) : sum_in_64(in, n, job->sign);
+}
+
+/* The highest bit: whether the step between two outputs overflows. */
+static inline uacc_t step_overflow(bool is_signed, uacc_t from, uacc_t sum)
+{
+    const uacc_t item = (uacc_t)(sum - from);
+    return is_signed ? (uacc_t)((from ^ sum) & (item ^ sum))
+                     : (uacc_t)((from & item) | ((from | item) & ~sum));
+}
+
+static inline bool steps_overflow(bool is_signed, uacc_t before, const acc_t *to, size_t n)
+{
+    uacc_t found = n ? step_overflow(is_signed, before, (uacc_t)to[0]) : 0;
+    for (size_t i = 1; i < n; i++)
+        found |= step_overflow(is_signed, (uacc_t)to[i - 1], (uacc_t)to[i]);
+    return found >> (8 * sizeof found - 1);
+}
+
+/* n steps of the scan from item first on. */
+__attribute__((noinline)) static void steps_check(struct job *job, acc_t before, const acc_t *to,
+                                                  uint64_t first, size_t n)
+{
+    const size_t counted = first + n == job->n && !job->last_counts ? n - 1 : n;
+    if (job->sign ? steps_overflow(true, (uacc_t)before, to, counted)
+                  : steps_overflow(false, (uacc_t)before, to, counted))
+        __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
+}
+
+#else
+
+/* Not called. */
+static uint64_t block_sum(const struct job *job, uint64_t first, size_t n)
+{
+    (void)job, (void)first, (void)n;
+    return 0;
+}
+
+static void steps_check(struct job *job, acc_t before, const acc_t *to, uint64_t first, size_t n)
+{
+    (void)job, (void)before, (void)to, (void)first, (void)n;
+}
+
+#endif
+
+static void block_total(struct job *job, uint64_t first, size_t n)
+{
+    __atomic_fetch_add(&job->total, block_sum(job, first, n), __ATOMIC_RELAXED);
+}
+
+#endif
