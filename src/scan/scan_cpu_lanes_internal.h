@@ -95,8 +95,22 @@ ALWAYS_INLINE vector vector_of(acc_t value)
 
 typedef __typeof__((vector){0} < (vector){0}) mask;
 
+#if ACC_BYTES == 1
+/* There is no multiplication of bytes: two of 16 bits, of which one leaves its bytes in place. */
+ALWAYS_INLINE vector bytes_product(vector left, vector right)
+{
+    typedef uint16_t pairs __attribute__((vector_size(VECTOR)));
+    const pairs l = (pairs)left, r = (pairs)right, low = (pairs){0} + (uint16_t)0x00ff;
+    return (vector)((l * r & low) | (l >> 8) * (r & ~low));
+}
+#endif
+
 ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 {
+#if ACC_BYTES == 1
+    if (op == GP_PRODUCT)
+        return bytes_product(left, right);
+#endif
 #if ACC_IS_FLOAT
 #define GPI_LESS GPI_FLOAT_LESS
 #else
