@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <gp/scan.h>
+#include <gp/segments.h>
 
 #include "oracle.h"
 
@@ -121,6 +122,36 @@ START_TEST(test_scan_sums_pass_on_infinity_and_nan)
 }
 END_TEST
 
+/* Every half alone, and with a neighbour whose sum is rounded: conversions, in vectors and beside
+ * them, keep zeros, subnormals and infinities, round to even, and make every NaN 0x7fff. */
+START_TEST(test_scan_halves_of_every_value_are_converted)
+{
+    enum { ALL = 1 << 16 };
+    const gp_dtype dtype = _i ? GP_BF16 : GP_F16;
+    uint16_t *in = t_host(2 * ALL * sizeof *in), *expected = t_host(2 * ALL * sizeof *in);
+    for (size_t row = 1; row <= 2; row++) {
+        const size_t n = row * ALL;
+        gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, dtype, dtype, GP_SUM);
+        for (size_t i = 0; i < n; i++) {
+            in[i] = (uint16_t)(i % row ? i * 40503u >> 3 : i / row);
+            const float item = (float)t_value(dtype, in, i);
+            const float sum = i % row ? (float)t_value(dtype, in, i - 1) + item : item;
+            t_set(dtype, expected, i, (double)sum);
+            if (isnan(sum))
+                expected[i] = 0x7fff;
+        }
+        t_array source = t_new_from(in, n * sizeof *in, 0), target = t_new(n * sizeof *in, 0);
+        T_OK(gp_scan_rows(t_ctx(), &desc, source.data, ALL, row, target.data));
+        t_get(&target, in, n * sizeof *in);
+        t_same("halves", GP_U16, expected, in, n);
+        t_free(&source);
+        t_free(&target);
+    }
+    free(in);
+    free(expected);
+}
+END_TEST
+
 /* Random floats: the error is bounded by the sum of the terms' absolute values. */
 START_TEST(test_scan_float_sums_are_accurate)
 {
@@ -204,6 +235,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_scan_min_max_follow_the_order_of_floats, 0, 8);
     tcase_add_loop_test(c, test_scan_min_max_keep_the_first_of_ties, 0, 8);
     tcase_add_loop_test(c, test_scan_sums_pass_on_infinity_and_nan, 0, 4);
+    tcase_add_loop_test(c, test_scan_halves_of_every_value_are_converted, 0, 2);
     tcase_add_loop_test(c, test_scan_float_sums_are_accurate, 0, 4);
     tcase_add_loop_test(c, test_scan_float_sums_are_the_same_bits, 0, 4);
     return s;
