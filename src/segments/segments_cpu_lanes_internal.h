@@ -123,8 +123,8 @@ ALWAYS_INLINE bool in_lanes(gp_op op, const acc_t *in, size_t n)
 #if ACC_IS_FLOAT
     return (op == GP_MIN || op == GP_MAX) && !has_nan(in, n);
 #else
-    (void)op, (void)in, (void)n;
-    return true;
+    (void)in, (void)n;
+    return !(ACC_BYTES == 8 && op == GP_PRODUCT); /* for which there is no instruction */
 #endif
 }
 

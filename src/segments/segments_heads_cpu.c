@@ -24,9 +24,9 @@ ALWAYS_INLINE uint64_t offset_at(const void *offsets, size_t bytes, uint64_t s)
     return bytes == 4 ? ((const uint32_t *)offsets)[s] : ((const uint64_t *)offsets)[s];
 }
 
-ALWAYS_INLINE uint64_t position(const void *offsets, size_t bytes, uint64_t s)
+ALWAYS_INLINE uint64_t position(const void *offsets, size_t bytes, uint64_t origin, uint64_t s)
 {
-    uint64_t distance = offset_at(offsets, bytes, s) - offset_at(offsets, bytes, 0);
+    uint64_t distance = offset_at(offsets, bytes, s) - origin;
     return bytes == 4 ? (uint32_t)distance : distance;
 }
 
@@ -34,18 +34,20 @@ ALWAYS_INLINE uint64_t position(const void *offsets, size_t bytes, uint64_t s)
 ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t first, size_t count,
                         uint64_t *words)
 {
-    uint64_t low = 0, high = g->count;
+    const uint64_t origin = offset_at(g->array, bytes, 0), end = g->count;
+    const void *offsets = g->array;
+    uint64_t low = 0, high = end;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (position(g->array, bytes, middle) < first)
+        if (position(offsets, bytes, origin, middle) < first)
             low = middle + 1;
         else
             high = middle;
     }
     /* Heads of a word are collected before they are stored, which would make each wait. */
     uint64_t word = 0, place = 0;
-    for (; low < g->count; low++) {
-        uint64_t at = position(g->array, bytes, low) - first;
+    for (; low < end; low++) {
+        uint64_t at = position(offsets, bytes, origin, low) - first;
         if (at >= count)
             break;
         if (at / 64 != place) {
