@@ -70,7 +70,6 @@ static inline void gpi_floats_to_f16s(const float *from, size_t n, uint16_t *to)
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
     for (; i + GPI_HALVES_AT_ONCE <= n; i += GPI_HALVES_AT_ONCE) {
-        const int nearest = _MM_FROUND_TO_NEAREST_INT;
         __m256 v[4];
         for (int k = 0; k < 4; k++)
             v[k] = _mm256_loadu_ps(from + i + 8 * k);
@@ -79,7 +78,7 @@ static inline void gpi_floats_to_f16s(const float *from, size_t n, uint16_t *to)
                 to[k] = gpi_float_to_f16(from[k]);
         else
             for (int k = 0; k < 4; k++)
-                gpi_halves_store(to + i + 8 * k, _mm256_cvtps_ph(v[k], nearest));
+                gpi_halves_store(to + i + 8 * k, _mm256_cvtps_ph(v[k], _MM_FROUND_TO_NEAREST_INT));
     }
 #endif
     for (; i < n; i++)
