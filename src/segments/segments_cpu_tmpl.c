@@ -3,10 +3,10 @@
  * Segmented scan on the CPU, compiled per unit and instruction set.
  *
  * The threads take blocks in order, as in the plain scan. Each makes the heads of its block and
- * scans it from its first head on, which leaves what goes into the next block; waits for its turn;
- * passes that on; and scans the items before the first head behind the carry. A block without a
- * head is folded first, as in the plain scan. So the association of floats depends on the block
- * size and the heads alone.
+ * folds what comes behind the last one, which is what goes into the next block; waits for its turn;
+ * passes that on, behind the carry if the block has no head; and scans the block. So the
+ * association of floats depends on the block size and the heads alone, and a thread that is
+ * interrupted while it scans keeps no other waiting.
  */
 #include "core/check.h"
 #include "core/threads.h"
@@ -29,7 +29,7 @@ struct job {
     uint64_t n, blocks;
     gp_op op;
     bool exclusive;
-    bool stream; /* store past the cache */
+    bool stream; /* store past the cache; not worth while where items wait for each other */
     const struct gpi_segments *segments;
     acc_t start;                  /* of every segment */
     _Alignas(LINE) uint64_t next; /* block to be taken */
@@ -37,7 +37,7 @@ struct job {
     acc_t carry;                  /* of everything before block turn, from its last head on */
 };
 
-/* A block, or a part of it. */
+/* A block. */
 struct part {
     const in_t *in;
     out_t *out;
@@ -106,9 +106,9 @@ static inline acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64
     return items_scan(op, in + done, n - done, heads, first + done, start, x, out + done);
 }
 
-static inline acc_t fold(gp_op op, const in_t *in, size_t n)
+static inline acc_t fold(gp_op op, const in_t *in, size_t n, acc_t x)
 {
-    acc_t room[CHUNK], x = identity(op);
+    acc_t room[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
         const acc_t *items = chunk_load(op, in + i, m, m, room);
@@ -144,12 +144,12 @@ static acc_t op_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
     }
 }
 
-static acc_t block_fold(const struct job *job, const in_t *in, size_t n)
+static acc_t block_fold(const struct job *job, const in_t *in, size_t n, acc_t x)
 {
     switch (job->op) {
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
-        return fold(GP_##name, in, n);
+        return fold(GP_##name, in, n, x);
         EACH_OP
 #undef CASE
     default:
@@ -198,15 +198,14 @@ static void items_store(const struct job *job, const acc_t *from, size_t n, out_
         memcpy(out, narrowed, n * sizeof *out);
 }
 
-/* Scan items [begin, end) of a block before which their segment folds to x, and fold on. */
-static acc_t range_scan(const struct job *job, const struct part *part, size_t begin, size_t end,
-                        acc_t x)
+/* Scan a block of n items before which their segment folds to x. */
+static void block_scan(const struct job *job, const struct part *part, size_t n, acc_t x)
 {
     const bool direct = IN_IS_ACC && !job->exclusive && !job->stream;
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
     acc_t room[CHUNK];
-    for (size_t i = begin; i < end; i += CHUNK) {
-        const size_t m = end - i < CHUNK ? end - i : CHUNK;
+    for (size_t i = 0; i < n; i += CHUNK) {
+        const size_t m = n - i < CHUNK ? n - i : CHUNK;
         const acc_t *items = chunk_load(job->op, part->in + i, m, m, room);
         acc_t *to = direct ? (acc_t *)(void *)(part->out + i) : buffer + FRONT;
         buffer[FRONT - 1] = x;
@@ -216,19 +215,17 @@ static acc_t range_scan(const struct job *job, const struct part *part, size_t b
         if (!direct)
             items_store(job, to, m, part->out + i);
     }
-    return x;
 }
 
-/* Place of the first head; n if there is none. */
-static size_t first_head(const uint64_t *heads, size_t n)
+/* Place of the last head; n if there is none. */
+static size_t last_head(const uint64_t *heads, size_t n)
 {
-    for (size_t w = 0; w < (n + 63) / 64; w++)
+    for (size_t w = (n + 63) / 64; w-- > 0;)
         if (heads[w])
-            return w * 64 + (size_t)__builtin_ctzll(heads[w]);
+            return w * 64 + 63 - (size_t)__builtin_clzll(heads[w]);
     return n;
 }
 
-/* Behind its first head a block does not depend on those before it. */
 static void run_block(struct job *job, uint64_t block)
 {
     uint64_t heads[WORDS], first = block * BLOCK, left = job->n - first;
@@ -236,15 +233,14 @@ static void run_block(struct job *job, uint64_t block)
     const struct part part = {job->in + first, job->out + first, heads};
     gpi_segment_heads_cpu(job->segments, first, n, heads);
     heads[(n + 63) / 64] = 0;
-    const size_t head = first_head(heads, n);
-    const bool any = head < n;
-    const acc_t sum =
-        any ? range_scan(job, &part, head, n, job->start) : block_fold(job, part.in, n);
+    const size_t last = last_head(heads, n), from = last < n ? last : 0;
+    const acc_t start = last < n ? job->start : identity(job->op);
+    const acc_t sum = block_fold(job, part.in + from, n - from, start);
     gpi_wait_for(&job->turn, block);
     const acc_t carry = job->carry;
-    job->carry = any ? sum : join(job->op, carry, sum);
+    job->carry = last < n ? sum : join(job->op, carry, sum);
     __atomic_store_n(&job->turn, block + 1, __ATOMIC_RELEASE);
-    range_scan(job, &part, 0, head, carry);
+    block_scan(job, &part, n, carry);
 }
 
 /* What one thread does: blocks, in order, until there are none. */
@@ -284,7 +280,8 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args)
                       .blocks = (args->n + BLOCK - 1) / BLOCK,
                       .op = args->op,
                       .exclusive = args->exclusive,
-                      .stream = args->in != args->out && args->n >= STREAM_BYTES / sizeof(out_t),
+                      .stream = args->in != args->out && args->n >= STREAM_BYTES / sizeof(out_t) &&
+                                (!ACC_IS_FLOAT || gpi_scan_is_order(args->op)),
                       .segments = &args->segments,
                       .start = start_of(args),
                       .carry = identity(args->op)};
