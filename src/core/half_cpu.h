@@ -45,7 +45,10 @@ static inline __m256i gpi_bf16_words(__m256 v)
 
 #endif
 
-static inline void gpi_f16s_to_floats(const uint16_t *from, size_t n, float *to)
+/* Once per unit: they are long, and called for chunks. */
+#define GPI_HALVES_LOOP __attribute__((noinline, unused)) static void
+
+GPI_HALVES_LOOP gpi_f16s_to_floats(const uint16_t *from, size_t n, float *to)
 {
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
@@ -65,7 +68,7 @@ static inline void gpi_f16s_to_floats(const uint16_t *from, size_t n, float *to)
         to[i] = gpi_f16_to_float(from[i]);
 }
 
-static inline void gpi_floats_to_f16s(const float *from, size_t n, uint16_t *to)
+GPI_HALVES_LOOP gpi_floats_to_f16s(const float *from, size_t n, uint16_t *to)
 {
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
@@ -85,7 +88,7 @@ static inline void gpi_floats_to_f16s(const float *from, size_t n, uint16_t *to)
         to[i] = gpi_float_to_f16(from[i]);
 }
 
-static inline void gpi_bf16s_to_floats(const uint16_t *from, size_t n, float *to)
+GPI_HALVES_LOOP gpi_bf16s_to_floats(const uint16_t *from, size_t n, float *to)
 {
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
@@ -100,7 +103,7 @@ static inline void gpi_bf16s_to_floats(const uint16_t *from, size_t n, float *to
         to[i] = gpi_bf16_to_float(from[i]);
 }
 
-static inline void gpi_floats_to_bf16s(const float *from, size_t n, uint16_t *to)
+GPI_HALVES_LOOP gpi_floats_to_bf16s(const float *from, size_t n, uint16_t *to)
 {
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
