@@ -235,23 +235,24 @@ inline double __fma_rn(double a, double b, double c)
 {
     return fma(a, b, c);
 }
-inline float __fadd_rn(float a, float b)
+/* Rounded by themselves: a compiler that fuses multiplications and additions leaves these alone. */
+__noinline__ inline float __fadd_rn(float a, float b)
 {
     return a + b;
 }
-inline float __fmul_rn(float a, float b)
+__noinline__ inline float __fmul_rn(float a, float b)
 {
     return a * b;
 }
-inline double __dsub_rn(double a, double b)
+__noinline__ inline double __dsub_rn(double a, double b)
 {
     return a - b;
 }
-inline double __dadd_rn(double a, double b)
+__noinline__ inline double __dadd_rn(double a, double b)
 {
     return a + b;
 }
-inline double __dmul_rn(double a, double b)
+__noinline__ inline double __dmul_rn(double a, double b)
 {
     return a * b;
 }
