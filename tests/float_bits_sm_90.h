@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Printed by GP_PRINT_BITS=1 test_float_bits cuda, on a GPU of compute capability 9.0; those of
- * backward products, of backward sums of f32 to f64 and of segments by the emulator (tools-08 in
- * docs/tuning). */
+ * backward products, of backward sums of f32 to f64 and of segments by the emulator (tools-08). */
 /* clang-format off */
 {"inclusive", GP_F16, GP_F16, GP_SUM,
  {0x89669623a220ea9c, 0xbdc507a7823e092b, 0x1655ed00d5a8439e}},
