@@ -98,4 +98,28 @@ inline Flip flip_for(gp_op op, int bits, bool is_signed)
     return {{(uint32_t)all, (uint32_t)(all >> 32)}};
 }
 
+#define ONE(...) +1
+static_assert((0 GPI_ARITHMETIC_OPERATORS(ONE)) == 2 && (0 GPI_ORDER_OPERATORS(ONE)) == 2 &&
+                  (0 GPI_BITS_OPERATORS(ONE)) == 3,
+              "with_operator() chooses among these");
+#undef ONE
+
+/* f(Op()) of what computes op on scalars in accumulators A; integers are unsigned. */
+template <class A, class F> gp_status with_operator(gp_op op, const F &f)
+{
+    if (op == GP_SUM)
+        return f(Sum<A>());
+    if (op == GP_PRODUCT)
+        return f(Product<A>());
+    if constexpr (std::is_integral_v<A>) {
+        if (op == GP_MIN || op == GP_MAX)
+            return f(Highest<A>());
+        if (op == GP_AND || op == GP_OR)
+            return f(Union<A>());
+        return f(Xor<A>());
+    } else {
+        return op == GP_MIN ? f(Min<A>()) : f(Max<A>());
+    }
+}
+
 } // namespace GPI_SPACE

@@ -176,31 +176,8 @@ gp_status launch_pair(gp_context *ctx, const gpi_scan_args *args)
 
 template <class T> gp_status launch_op(gp_context *ctx, const gpi_scan_args *args)
 {
-    using A = typename Accumulator<T>::type;
-    switch (args->op) {
-    case GP_SUM:
-        return launch_scalar<T, T, Sum<A>>(ctx, args);
-    case GP_PRODUCT:
-        return launch_scalar<T, T, Product<A>>(ctx, args);
-    default:
-        break;
-    }
-    if constexpr (std::is_integral_v<T>) {
-        switch (args->op) {
-        case GP_MIN:
-        case GP_MAX:
-            return launch_scalar<T, T, Highest<A>>(ctx, args);
-        case GP_AND:
-        case GP_OR:
-            return launch_scalar<T, T, Union<A>>(ctx, args);
-        default:
-            return launch_scalar<T, T, Xor<A>>(ctx, args);
-        }
-    } else {
-        if (args->op == GP_MIN)
-            return launch_scalar<T, T, Min<A>>(ctx, args);
-        return launch_scalar<T, T, Max<A>>(ctx, args);
-    }
+    return with_operator<typename Accumulator<T>::type>(
+        args->op, [=](auto op) { return launch_scalar<T, T, decltype(op)>(ctx, args); });
 }
 
 template <class In, class Out, int SCALARS, bool WIDE>

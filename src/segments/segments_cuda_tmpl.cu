@@ -87,23 +87,12 @@ template <class Op> gp_status launch(gp_context *ctx, const gpi_segment_args *ar
 
 template <class A> gp_status launch_op(gp_context *ctx, const gpi_segment_args *args)
 {
-    if constexpr (!Types::scalar) {
-        return launch<std::conditional_t<GPI_SCALARS == 2, Compose<A>, Multiply2x2<A>>>(ctx, args);
-    } else {
-        if (args->op == GP_SUM)
-            return launch<Sum<A>>(ctx, args);
-        if (args->op == GP_PRODUCT)
-            return launch<Product<A>>(ctx, args);
-    }
-    if constexpr (integer) {
-        if (args->op == GP_MIN || args->op == GP_MAX)
-            return launch<Highest<A>>(ctx, args);
-        if (args->op == GP_AND || args->op == GP_OR)
-            return launch<Union<A>>(ctx, args);
-        return launch<Xor<A>>(ctx, args);
-    } else if constexpr (Types::scalar) {
-        return args->op == GP_MIN ? launch<Min<A>>(ctx, args) : launch<Max<A>>(ctx, args);
-    }
+    if constexpr (GPI_SCALARS == 2)
+        return launch<Compose<A>>(ctx, args);
+    else if constexpr (GPI_SCALARS == 4)
+        return launch<Multiply2x2<A>>(ctx, args);
+    else
+        return with_operator<A>(args->op, [=](auto op) { return launch<decltype(op)>(ctx, args); });
 }
 
 } // namespace

@@ -10,7 +10,7 @@
  *      length need none: the scan works their heads out.
  *   2. A scan in one launch as the plain one (scan_internal.h), with the bits of a tile beside its
  *      items. What tiles exchange is a fold from the tile's last head on, and whether there is one
- *      (segments_part.cuh, segments_stream.cuh, segments_tile.cuh).
+ *      (segments_part.cuh, segments_stream.cuh).
  *
  * CPU: blocks of fixed size, chained as in the plain scan; the bits are made block by block.
  *

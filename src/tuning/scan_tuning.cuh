@@ -19,7 +19,7 @@ struct StreamShape {
                                 * below 8 bytes, and from 8 on; powers of two in plain scans */
     int vectors_pairs;         /* of the pair operators: odd in plain scans, and half of it too */
     int stages_max;
-    int64_t from_bytes; /* of the larger array: below, the tile kernel is faster */
+    int64_t from_bytes; /* of the larger array: below, the tile kernel is faster; plain scans */
 };
 
 struct ScanTuning {
@@ -54,7 +54,7 @@ constexpr ScanTuning scan_sm75()
     t.scan.vectors = 4, t.scan.vectors_wide = 4, t.scan.vectors_pairs = 3;
     t.scan.stages_max = 3, t.scan.from_bytes = (8 << 20) + 1;
     t.segments = t.scan;
-    t.segments.vectors_pairs = 4, t.segments.from_bytes = 8 << 20;
+    t.segments.vectors_pairs = 4;
     t.keep_bytes = 64 << 20;
     t.cluster_vectors = 2;
     t.tile_warps_per_sm = 32, t.tile_blocks_per_sm = 4;
