@@ -109,7 +109,10 @@ gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typena
     constexpr int vectors = !Types::scalar    ? shape.vectors_pairs
                             : Types::item < 8 ? shape.vectors
                                               : shape.vectors_wide;
-    constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
+    /* Fewer items in a lane, where each takes 64 bits; the workspace has no smaller tiles. */
+    constexpr int K = Types::bytes_out > 16            ? vectors / 2
+                      : Types::wide && Types::item < 4 ? (int)GPI_SCAN_TILE_VECTORS
+                                                       : vectors;
     using One = ScanStream<Types, Op, W, R, L, K, 1, BACKWARD>;
     constexpr int fit = (scan_tuning.shared_bytes - W * One::scratch_bytes) / One::stage_bytes;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
