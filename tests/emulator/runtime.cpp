@@ -163,10 +163,11 @@ cudaError_t cudaSetDevice(int d)
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    *value = attribute == cudaDevAttrComputeCapabilityMajor   ? GPI_SM / 10
-             : attribute == cudaDevAttrComputeCapabilityMinor ? GPI_SM % 10
-             : attribute == cudaDevAttrMultiProcessorCount    ? 3
-                                                              : 0;
+    *value = attribute == cudaDevAttrComputeCapabilityMajor         ? GPI_SM / 10
+             : attribute == cudaDevAttrComputeCapabilityMinor       ? GPI_SM % 10
+             : attribute == cudaDevAttrMultiProcessorCount          ? 3
+             : attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? SHARED
+                                                                    : 0;
     return cudaSuccess;
 }
 #undef cudaGetDeviceProperties
