@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three operators for six on integers of any sign: what is greatest of flipped items is the minimum
- * or maximum of signed or unsigned ones, and OR of flipped items is AND. Bits are flipped in the
- * words of a vector, several items at once, as it is loaded and before it is stored; in between,
- * and in what tiles exchange, 0 is neutral to both.
+ * Two operators for six on integers: the greatest of flipped items is the minimum or the maximum of
+ * signed or unsigned ones, and the OR of flipped items is AND or OR. Bits are flipped in the words
+ * of a vector, several items at once, as it is loaded and before it is stored; in between, and in
+ * what tiles exchange, 0 is neutral to both.
  */
 #pragma once
 
