@@ -34,6 +34,25 @@ static void one_nan(gp_dtype dtype, void *array, size_t n)
             t_set(dtype, array, i, NAN);
 }
 
+/* The inclusive scan of in, which is freed; signs of zeros count, and which items are NaNs. */
+static void check_extremes(gp_dtype dtype, gp_op op, char *in, size_t n)
+{
+    const size_t bytes = n * gp_dtype_bytes(dtype);
+    gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, dtype, dtype, op);
+    char *actual = t_host(bytes), *expected = oracle_scan(&desc, in, n);
+    t_array source = t_new_from(in, bytes, 0), target = t_new(bytes, 0);
+    T_OK(gp_scan(t_ctx(), &desc, source.data, n, target.data));
+    t_get(&target, actual, bytes);
+    one_nan(dtype, actual, n);
+    one_nan(dtype, expected, n);
+    t_same_bytes("min or max", expected, actual, bytes);
+    t_free(&source);
+    t_free(&target);
+    free(in);
+    free(actual);
+    free(expected);
+}
+
 START_TEST(test_scan_min_max_follow_the_order_of_floats)
 {
     static const gp_dtype floats[] = {GP_F16, GP_BF16, GP_F32, GP_F64};
@@ -42,23 +61,11 @@ START_TEST(test_scan_min_max_follow_the_order_of_floats)
     uint64_t state = t_seed() + (uint64_t)_i;
     size_t sizes[] = {1, 2, 40, 700, 5000, 30000};
     for (size_t s = 0; s < 12; s++) {
-        size_t n = sizes[s / 2], bytes = n * gp_dtype_bytes(dtype);
-        gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, dtype, dtype, op);
-        char *in = special_input(dtype, n, &state, s % 2), *actual = t_host(bytes);
+        const size_t n = sizes[s / 2];
+        char *in = special_input(dtype, n, &state, s % 2);
         if (s % 2)
             t_set(dtype, in, 0, NAN);
-        char *expected = oracle_scan(&desc, in, n);
-        t_array source = t_new_from(in, bytes, 0), target = t_new(bytes, 0);
-        T_OK(gp_scan(t_ctx(), &desc, source.data, n, target.data));
-        t_get(&target, actual, bytes);
-        one_nan(dtype, actual, n);
-        one_nan(dtype, expected, n);
-        t_same_bytes("min or max", expected, actual, bytes);
-        t_free(&source);
-        t_free(&target);
-        free(in);
-        free(actual);
-        free(expected);
+        check_extremes(dtype, op, in, n);
     }
 }
 END_TEST
@@ -85,24 +92,10 @@ START_TEST(test_scan_min_max_keep_the_first_of_ties)
     static const gp_dtype floats[] = {GP_F16, GP_BF16, GP_F32, GP_F64};
     const gp_dtype dtype = floats[_i / 2];
     const gp_op op = _i % 2 ? GP_MAX : GP_MIN;
-    const size_t n = 150001, bytes = n * gp_dtype_bytes(dtype);
+    const size_t n = 150001;
     uint64_t state = t_seed() + (uint64_t)_i;
-    for (int tie = 0; tie < TIES; tie++) {
-        gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, dtype, dtype, op);
-        char *in = tie_input(dtype, op, (enum tie)tie, n, &state);
-        char *actual = t_host(bytes), *expected = oracle_scan(&desc, in, n);
-        t_array source = t_new_from(in, bytes, 0), target = t_new(bytes, 0);
-        T_OK(gp_scan(t_ctx(), &desc, source.data, n, target.data));
-        t_get(&target, actual, bytes);
-        one_nan(dtype, actual, n);
-        one_nan(dtype, expected, n);
-        t_same_bytes("min or max", expected, actual, bytes);
-        t_free(&source);
-        t_free(&target);
-        free(in);
-        free(actual);
-        free(expected);
-    }
+    for (int tie = 0; tie < TIES; tie++)
+        check_extremes(dtype, op, tie_input(dtype, op, (enum tie)tie, n, &state), n);
 }
 END_TEST
 
