@@ -8,44 +8,30 @@ import os
 import re
 import sys
 
-OPENING, CLOSING = "([{<", ")]}>"
+def nested(text, start=0):
+    """Places and characters of text outside strings, and the depth in parentheses behind each."""
+    depth, at = 0, start
+    while at < len(text):
+        c = text[at]
+        if c == '"':
+            at = re.compile(r'"(?:\\.|[^"\\])*"').match(text, at).end()
+            continue
+        depth += (c in "([{") - (c in ")]}")
+        yield at, c, depth
+        at += 1
 
 
 def matching(text, start):
     """Where the parenthesis at start is closed."""
-    depth, at = 0, start
-    while True:
-        c = text[at]
-        if c == '"':
-            at = re.compile(r'"(?:\\.|[^"\\])*"').match(text, at).end() - 1
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-            if depth == 0:
-                return at
-        at += 1
+    return next(at for at, c, depth in nested(text, start) if depth == 0 and c in ")]}")
 
 
 def split(text, separator):
-    """At the separators that are in no parentheses or strings."""
-    parts, depth, begin, at = [], 0, 0, 0
-    while at < len(text):
-        c = text[at]
-        if c == '"':
-            at = re.compile(r'"(?:\\.|[^"\\])*"').match(text, at).end() - 1
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-        elif c == separator and depth == 0:
-            if separator == ":" and text[at : at + 2] == "::" and (text[at - 1].isalnum() or text[at + 2].isalnum()):
-                at += 1  # a name in a namespace
-            else:
-                parts.append(text[begin:at])
-                begin = at + 1
-        at += 1
-    return parts + [text[begin:]]
+    """At the separators that are in no parentheses or strings; a colon of a name in a namespace is none."""
+    ends = [at for at, c, depth in nested(text) if c == separator and depth == 0]
+    name = re.compile(r"\w::|::\w")
+    ends = [at for at in ends if separator != ":" or not any(name.match(text, at - k) for k in (0, 1, 2) if at >= k)]
+    return [text[a:b] for a, b in zip([0] + [at + 1 for at in ends], ends + [len(text)])]
 
 
 def ptx_name(template):
