@@ -44,6 +44,8 @@ have_package() {
     libsubunit-dev) have pkg-config && pkg-config --exists libsubunit ;;
     libtbb-dev) have pkg-config && pkg-config --exists tbb ;;
     abigail-tools) have abidw && have abidiff ;;
+    gcc-aarch64-linux-gnu) have aarch64-linux-gnu-gcc ;;
+    qemu-user) have qemu-aarch64 ;;
     libboost-context-dev) echo '#include <boost/context/detail/fcontext.hpp>' | c++ -E -x c++ - >/dev/null 2>&1 ;;
     *) have "$1" ;;
     esac
