@@ -5,6 +5,7 @@
  */
 #include "bench.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "bench_task.h"
@@ -188,8 +189,10 @@ static void draw(struct bench *b)
     for (int i = 0; i < times.num_lines; i++)
         for (int k = 0; k < times.lines[i].count; k++)
             panels[1].lines[i].y[k] = 8e-3 * times.lines[i].x[k] / times.lines[i].y[k];
+    errno = 0;
     if (!plot_write(&p, b->options.svg))
-        bench_die("cannot write %s", b->options.svg);
+        bench_die("cannot write %s: %s", b->options.svg,
+                  errno ? strerror(errno) : "no row to draw");
 }
 
 void bench_ladder(struct bench *b)

@@ -11,6 +11,7 @@ static const char columns[] =
     "memcpy_ratio,best_peer,peer_ratio";
 
 enum { NUM_COLUMNS = 15, LINE_BYTES = 1024, KEY_COLUMNS_FIRST = 3, KEY_COLUMNS_LAST = 7 };
+enum { ROWS_MAX = 1 << 18 }; /* of a file to compare: far more than any run writes */
 enum { COLUMN_IMPL = 5, COLUMN_MEDIAN = 8, COLUMN_MEMCPY_RATIO = 12, COLUMN_PEER_RATIO = 14 };
 
 void bench_write_header(struct bench *b)
@@ -83,26 +84,41 @@ static bool split(struct line *l)
     return false;
 }
 
+static void append(struct file *f, const char *name, size_t row, const char *text)
+{
+    if (f->count == ROWS_MAX)
+        bench_die("%s: more than %d rows", name, (int)ROWS_MAX);
+    if ((f->count & (f->count - 1)) == 0) { /* at powers of two */
+        f->lines = realloc(f->lines, (f->count ? 2 * f->count : 1) * sizeof *f->lines);
+        if (!f->lines)
+            bench_die("%s: out of memory for row %zu", name, row);
+    }
+    snprintf(f->lines[f->count++].text, LINE_BYTES, "%s", text);
+}
+
+/* The row is asked for its columns when it is read, so that a file of another kind ends here. */
 static struct file load(const char *name)
 {
     struct file f = {0};
-    char text[LINE_BYTES];
+    struct line line;
     FILE *in = fopen(name, "r");
     if (!in)
-        bench_die("cannot read %s", name);
-    while (fgets(text, sizeof text, in)) {
-        if (strncmp(text, "machine,", 8) == 0)
-            continue;
-        f.lines = realloc(f.lines, (f.count + 1) * sizeof *f.lines);
-        if (!f.lines)
-            bench_die("out of memory");
-        memcpy(f.lines[f.count].text, text, sizeof text);
-        f.count++;
+        bench_die("cannot read %s: %s", name, strerror(errno));
+    for (size_t row = 1; fgets(line.text, sizeof line.text, in); row++) {
+        char text[LINE_BYTES];
+        memcpy(text, line.text, sizeof text);
+        if (!split(&line))
+            bench_die("%s: row %zu does not have %d columns", name, row, (int)NUM_COLUMNS);
+        if (strncmp(text, "machine,", 8) != 0)
+            append(&f, name, row, text);
     }
+    if (ferror(in))
+        bench_die("cannot read %s: %s", name, strerror(errno));
     fclose(in);
+    if (f.count == 0)
+        bench_die("%s: no rows", name);
     for (size_t i = 0; i < f.count; i++) /* after the last realloc: columns point into lines */
-        if (!split(&f.lines[i]))
-            bench_die("%s: row %zu has not %d columns", name, i + 1, (int)NUM_COLUMNS);
+        split(&f.lines[i]);
     return f;
 }
 

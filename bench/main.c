@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "calls/calls.h"
+#include "cli.h"
 #include "gp_bench_commit.h"
 
 static const struct suite {
@@ -70,20 +70,38 @@ static const char usage[] =
     "  --svg FILE               draw the ladder into FILE\n"
     "  --quick                  main sizes only, fewer runs\n"
     "  --list                   the suites and their cases\n"
-    "  --help                   this text\n";
+    "  --help                   this text\n"
+    "  --version                the version of gp\n"
+    "\n"
+    "exit status: 0 done, 1 a wrong result, an error, or output that could not be written, 2 bad\n"
+    "options\n";
 
-static void usage_error(const char *what, const char *value)
-{
-    fprintf(stderr, "gp-bench: %s %s\n%s", what, value, usage);
-    exit(2);
-}
+enum { BACKEND = 1, SIZES, CASE, DTYPE, RUNS, THREADS, CSV, SVG, QUICK, LIST, COMPARE, FIRST_CALL };
+
+static const struct option options[] = {
+    CLI_OPTIONS,
+    {"backend", required_argument, NULL, BACKEND},
+    {"n", required_argument, NULL, SIZES},
+    {"case", required_argument, NULL, CASE},
+    {"dtype", required_argument, NULL, DTYPE},
+    {"runs", required_argument, NULL, RUNS},
+    {"threads", required_argument, NULL, THREADS},
+    {"csv", required_argument, NULL, CSV},
+    {"svg", required_argument, NULL, SVG},
+    {"quick", no_argument, NULL, QUICK},
+    {"list", no_argument, NULL, LIST},
+    {"compare", no_argument, NULL, COMPARE},
+    {"first-call", required_argument, NULL, FIRST_CALL}, /* of the suite calls, for itself */
+    {0}};
+
+static const struct cli cli = {"gp-bench", usage, options};
 
 static int number(const char *text, const char *option, int low, int high)
 {
     char *end;
     long v = strtol(text, &end, 10);
     if (end == text || *end || v < low || v > high)
-        usage_error(option, "has a value that is not allowed");
+        cli_wrong(&cli, "%s is \"%s\", expected %d to %d", option, text, low, high);
     return (int)v;
 }
 
@@ -91,7 +109,7 @@ static void parse_exponents(struct bench_options *o, char *list)
 {
     for (char *p = strtok(list, ","); p; p = strtok(NULL, ",")) {
         if (o->num_exponents == BENCH_SIZES)
-            usage_error("--n", "has too many sizes");
+            cli_wrong(&cli, "--n has more than %d sizes", (int)BENCH_SIZES);
         int i = o->num_exponents++;
         int e = number(p, "--n", 8, 31);
         for (; i > 0 && o->exponents[i - 1] < e; i--) /* largest first: buffers are made once */
@@ -100,24 +118,31 @@ static void parse_exponents(struct bench_options *o, char *list)
     }
 }
 
-static void parse_backend(struct bench_options *o, const char *name)
+static gp_backend parse_backend(const char *name)
 {
     if (strcmp(name, "cpu") == 0)
-        o->backend = GP_BACKEND_CPU;
-    else if (strcmp(name, "cuda") == 0)
-        o->backend = GP_BACKEND_CUDA;
-    else if (strcmp(name, "auto") != 0)
-        usage_error("unknown backend", name);
+        return GP_BACKEND_CPU;
+    if (strcmp(name, "cuda") == 0)
+        return GP_BACKEND_CUDA;
+    if (strcmp(name, "auto") != 0)
+        cli_wrong(&cli, "--backend is \"%s\", expected cpu, cuda or auto", name);
+    return GP_BACKEND_AUTO;
 }
 
 static void parse_suite(struct bench_options *o, const char *name)
 {
-    for (int i = 0; i < NUM_SUITES; i++)
+    const char *names[NUM_SUITES + 1] = {NULL};
+    for (int i = 0; i < NUM_SUITES; i++) {
+        names[i] = suites[i].name;
         if (strcmp(suites[i].name, name) == 0 && o->num_suites < NUM_SUITES) {
             o->suites[o->num_suites++] = suites[i].name;
             return;
         }
-    usage_error("unknown suite or option", name);
+    }
+    const char *nearest = cli_nearest(name, names);
+    if (nearest)
+        fprintf(stderr, "gp-bench: did you mean %s?\n", nearest);
+    cli_wrong(&cli, "there is no suite \"%s\"; --list has their names", name);
 }
 
 static int list_suites(void)
@@ -127,43 +152,45 @@ static int list_suites(void)
     return 0;
 }
 
-/* Options that take no value; true if it was one. */
-static bool parse_plain(struct bench_options *o, const char *option)
+static bool parse_option(struct bench_options *o, int option, char *value)
 {
-    if (strcmp(option, "--help") == 0)
-        exit(fputs(usage, stdout) < 0);
-    if (strcmp(option, "--list") == 0)
-        exit(list_suites());
-    if (strcmp(option, "--quick") != 0)
-        return false;
-    o->quick = true;
-    return true;
-}
-
-static void parse_valued(struct bench_options *o, const char *option, char *value)
-{
-    if (!value)
-        usage_error("no value after, or unknown option", option);
-    if (strcmp(option, "--backend") == 0)
-        parse_backend(o, value);
-    else if (strcmp(option, "--n") == 0)
+    switch (option) {
+    case BACKEND:
+        o->backend = parse_backend(value);
+        break;
+    case SIZES:
         parse_exponents(o, value);
-    else if (strcmp(option, "--case") == 0)
+        break;
+    case CASE:
         o->case_name = value;
-    else if (strcmp(option, "--first-call") == 0) /* of the suite calls, for itself */
-        o->first_call = value;
-    else if (strcmp(option, "--dtype") == 0)
+        break;
+    case DTYPE:
         o->dtype = value;
-    else if (strcmp(option, "--csv") == 0)
+        break;
+    case RUNS:
+        o->runs = number(value, "--runs", 1, BENCH_RUNS);
+        break;
+    case THREADS:
+        o->threads = number(value, "--threads", 1, INT_MAX);
+        break;
+    case CSV:
         o->csv = value;
-    else if (strcmp(option, "--svg") == 0)
+        break;
+    case SVG:
         o->svg = value;
-    else if (strcmp(option, "--runs") == 0)
-        o->runs = number(value, option, 1, BENCH_RUNS);
-    else if (strcmp(option, "--threads") == 0)
-        o->threads = number(value, option, 1, INT_MAX);
-    else
-        usage_error("unknown option", option);
+        break;
+    case QUICK:
+        o->quick = true;
+        break;
+    case LIST:
+        exit(list_suites());
+    case FIRST_CALL:
+        o->first_call = value;
+        break;
+    default:
+        return false;
+    }
+    return true;
 }
 
 static bool named(const struct bench_options *o, const char *suite)
@@ -176,18 +203,18 @@ static bool named(const struct bench_options *o, const char *suite)
 
 static void parse(struct bench_options *o, int argc, char **argv)
 {
-    if (argc == 4 && strcmp(argv[1], "--compare") == 0)
-        exit(bench_compare(argv[2], argv[3]));
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] != '-')
-            parse_suite(o, argv[i]);
-        else if (!parse_plain(o, argv[i])) {
-            parse_valued(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-            i++;
-        }
-    }
+    bool comparing = false;
+    for (int option; (option = cli_next(&cli, argc, argv)) != -1;)
+        if (!parse_option(o, option, optarg))
+            comparing = true;
+    if (comparing && argc - optind != 2)
+        cli_wrong(&cli, "--compare takes two files");
+    if (comparing)
+        exit(bench_compare(argv[optind], argv[optind + 1]));
+    for (int i = optind; i < argc; i++)
+        parse_suite(o, argv[i]);
     if (o->svg && !named(o, "ladder"))
-        usage_error("--svg is for the suite", "ladder, which is not named");
+        cli_wrong(&cli, "--svg is for the suite ladder, which is not named");
     if (!o->runs)
         o->runs = o->quick ? 7 : 15;
 }
@@ -239,23 +266,10 @@ static int finish(struct bench *b)
     return b->failures ? 1 : 0;
 }
 
-/* Results that could not be written are lost: the last thing that the program looks at. */
-static void close_output(void)
-{
-    const bool lost = ferror(stdout) != 0;
-    errno = 0;
-    if (fclose(stdout) == 0 && !lost)
-        return;
-    fprintf(stderr, "gp-bench: cannot write the output: %s\n",
-            errno ? strerror(errno) : "an earlier write failed");
-    _exit(1);
-}
-
 int main(int argc, char **argv)
 {
     static struct bench b;
-    if (atexit(close_output) != 0)
-        bench_die("atexit failed");
+    cli_begin(&cli);
     parse(&b.options, argc, argv);
     if (b.options.first_call)
         return call_first_child(&b.options);
