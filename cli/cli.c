@@ -24,7 +24,7 @@ bool cli_flush(const char *name)
     return false;
 }
 
-/* The last thing that a program does. Some file systems report a lost write when a file is closed. */
+/* The last thing that a program does. Some file systems report a lost write on closing. */
 static void close_output(void)
 {
     if (!cli_flush(program))

@@ -2,16 +2,15 @@
 #include "mmio.h"
 
 #include "decimal.h"
+#include "text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { REPORT_EVERY = 1 << 16, FIRST_BUFFER = 1 << 16, WORD_SHOWN = 24 };
+enum { REPORT_EVERY = 1 << 16, WORD_SHOWN = 24 };
 /* Indices are uint32_t and 0-based, and num_rows + 1 must fit too. */
 static const uint64_t size_max = UINT32_MAX - 1;
 
@@ -53,7 +52,7 @@ static bool fail(struct reader *r, const char *format, ...)
 {
     va_list list;
     char name[MM_NAME_BYTES];
-    mm_printable(r->path, name);
+    mm_printable(text_name(r->path), name);
     int used = r->line ? snprintf(r->message, MM_MESSAGE_BYTES, "%s:%zu: ", name, r->line)
                        : snprintf(r->message, MM_MESSAGE_BYTES, "%s: ", name);
     va_start(list, format);
@@ -181,18 +180,18 @@ static bool read_value(struct reader *r, double *value)
 
 /* ---- the parts of a file --------------------------------------------------------------------- */
 
-/* Whether what there is of the text may be a Matrix Market file: this is asked of the first buffer,
+/* Whether what there is of the text may be a Matrix Market file: this is asked of the first piece,
  * before the rest is read, which may be long and no text. An empty file is for read_header(). */
-static bool begins_well(const struct reader *r, size_t used)
+static bool begins_well(const char *text, size_t bytes)
 {
     static const char banner[] = "%%matrixmarket";
     size_t i = 0;
-    while (i < used && is_blank(r->text[i]))
+    while (i < bytes && is_blank(text[i]))
         i++;
     for (size_t k = 0; k < sizeof banner - 1; k++) {
-        const char c = i + k < used ? r->text[i + k] : 0;
+        const char c = i + k < bytes ? text[i + k] : 0;
         if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != banner[k])
-            return used == 0;
+            return bytes == 0;
     }
     return true;
 }
@@ -203,59 +202,22 @@ static bool not_matrix_market(struct reader *r)
     return fail(r, "not a Matrix Market file: it does not begin with %%%%MatrixMarket");
 }
 
-/* Make the buffer twice as large. */
-static bool grow(struct reader *r, size_t *room)
-{
-    char *larger = realloc(r->text, 2 * *room + 1);
-    if (!larger)
-        return fail(r, "out of memory for the file");
-    r->text = larger;
-    *room *= 2;
-    return true;
-}
-
-/* Read all of f, at most limit bytes of it. */
-static bool read_all(struct reader *r, FILE *f, size_t limit, size_t *used)
-{
-    size_t room = FIRST_BUFFER, got = 1;
-    r->text = malloc(room + 1);
-    if (!r->text)
-        return fail(r, "out of memory for the file");
-    while (got) {
-        const bool first = *used == 0;
-        got = fread(r->text + *used, 1, room - *used, f);
-        *used += got;
-        if (ferror(f))
-            return fail(r, "%s", strerror(errno));
-        if (first && !begins_well(r, *used))
-            return not_matrix_market(r);
-        if (*used > limit)
-            return fail(r, "more than the %zu bytes that are taken from a stream", limit);
-        if (*used == room && !grow(r, &room))
-            return false;
-    }
-    return true;
-}
-
 static bool load(struct reader *r, size_t stream_bytes, size_t *bytes)
 {
-    struct stat info;
-    size_t used = 0;
-    FILE *f = fopen(r->path, "rb");
-    if (!f)
-        return fail(r, "%s", strerror(errno));
-    /* Not those of /proc, which have no size. */
-    const bool sized = fstat(fileno(f), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
-    const size_t limit =
-        sized && (size_t)info.st_size > stream_bytes ? (size_t)info.st_size : stream_bytes;
-    const bool good = read_all(r, f, limit, &used);
-    fclose(f);
-    if (!good)
-        return false;
-    r->text[used] = 0;
+    char reason[TEXT_REASON_BYTES];
+    struct text t;
+    switch (text_read(r->path, stream_bytes, begins_well, &t, reason)) {
+    case TEXT_OTHER:
+        return not_matrix_market(r);
+    case TEXT_FAILED:
+        return fail(r, "%s", reason);
+    case TEXT_GOOD:
+        break;
+    }
+    r->text = t.data;
     r->at = r->text;
-    r->end = r->text + used;
-    *bytes = used;
+    r->end = r->text + t.bytes;
+    *bytes = t.bytes;
     return true;
 }
 

@@ -15,14 +15,15 @@
 enum { MM_MESSAGE_BYTES = 512, MM_NAME_BYTES = 300 };
 
 struct mm_file {
-    size_t bytes;     /* of the file */
+    size_t bytes;     /* of the text */
     char kind[64];    /* such as "coordinate real symmetric" */
     size_t announced; /* entries by the size line; m->nnz counts mirror images too */
 };
 
 /*
- * False: message holds "file:line: reason", and m holds nothing. Of a pipe or a device at most
- * stream_bytes are read; a regular file is read whole.
+ * False: message holds "file:line: reason", and m holds nothing. "-" is the standard input. Text that
+ * gzip has compressed is decompressed on the way. Of that, of a pipe and of a device at most
+ * stream_bytes of text are read; a regular file is read whole.
  */
 bool mm_read(const char *path, size_t stream_bytes, struct coo *m, struct mm_file *file,
              char message[MM_MESSAGE_BYTES], coo_progress *progress, void *arg);

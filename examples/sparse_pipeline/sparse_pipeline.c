@@ -4,9 +4,11 @@
  * on the GPU or the CPU, timed stage by stage and compared with serial loops.
  * sparse_pipeline --help says how.
  */
+#include "cli.h"
 #include "mmio.h"
 #include "rmat.h"
 #include "stages.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,7 +25,6 @@ struct options {
     uint64_t max_memory; /* bytes; 0: by the size of the file */
     gp_backend backend;
     double tolerance;
-    bool help;
 };
 
 /* Limits without --max-memory. Files of short lines stay several times below that of their bytes,
@@ -33,11 +34,11 @@ static const uint64_t matrix_limit = UINT64_C(1) << 30; /* or, if it is more: */
 static const uint64_t matrix_limit_per_byte = 512;      /* of the file */
 
 static const char usage[] =
-    "usage: sparse_pipeline [options] FILE.mtx\n"
+    "usage: sparse_pipeline [options] FILE\n"
     "       sparse_pipeline [options] --rmat SCALE\n"
     "\n"
     "Reads a Matrix Market file (coordinate or array; real, integer or pattern; general, symmetric\n"
-    "or skew-symmetric) or generates an R-MAT graph, builds its CSR form, multiplies it with a\n"
+    "or skew-symmetric; FILE.mtx.gz too, and - for the standard input) or generates an R-MAT graph, builds its CSR form, multiplies it with a\n"
     "vector, computes PageRank if it is square, and compares everything with a serial oracle.\n"
     "Entries of the same place are added up. Times are the median of up to 5 runs.\n"
     "\n"
@@ -50,6 +51,7 @@ static const char usage[] =
     "  --max-memory SIZE    refuse a matrix that takes more, such as 500M or 16G (1G or 512 times\n"
     "                       the file, whichever is more), and a stream that is longer (2G)\n"
     "  --help               this text\n"
+    "  --version            the version of gp\n"
     "\n"
     "PageRank takes |a| with each column scaled to sum 1 as the links and 0.85 as damping.\n"
     "\n"
@@ -58,23 +60,33 @@ static const char usage[] =
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static bool option_count(const char *name, const char *text, uint64_t low, uint64_t high,
-                         uint64_t *value)
+enum { RMAT = 1, EDGE_FACTOR, SEED, BACKEND, THREADS, TOLERANCE, MAX_MEMORY };
+
+static const struct option options[] = {CLI_OPTIONS,
+                                        {"rmat", required_argument, NULL, RMAT},
+                                        {"edge-factor", required_argument, NULL, EDGE_FACTOR},
+                                        {"seed", required_argument, NULL, SEED},
+                                        {"backend", required_argument, NULL, BACKEND},
+                                        {"threads", required_argument, NULL, THREADS},
+                                        {"tolerance", required_argument, NULL, TOLERANCE},
+                                        {"max-memory", required_argument, NULL, MAX_MEMORY},
+                                        {0}};
+
+static const struct cli cli = {"sparse_pipeline", usage, options};
+
+static uint64_t option_count(const char *name, const char *text, uint64_t low, uint64_t high)
 {
     char *end;
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
-    if (isdigit((unsigned char)*text) && !*end && !errno && v >= low && v <= high) {
-        *value = v;
-        return true;
-    }
-    fprintf(stderr, "sparse_pipeline: %s is \"%s\", expected %llu to %llu\n", name, text,
-            (unsigned long long)low, (unsigned long long)high);
-    return false;
+    if (!isdigit((unsigned char)*text) || *end || errno || v < low || v > high)
+        cli_wrong(&cli, "%s is \"%s\", expected %llu to %llu", name, text, (unsigned long long)low,
+                  (unsigned long long)high);
+    return v;
 }
 
 /* A number of bytes, or with K, M, G or T of the powers of 1024. */
-static bool option_size(const char *name, const char *text, uint64_t *value)
+static uint64_t option_size(const char *name, const char *text)
 {
     static const char units[] = "KMGT";
     char *end;
@@ -83,104 +95,70 @@ static bool option_size(const char *name, const char *text, uint64_t *value)
     const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
     const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
     const bool ends = unit ? !end[1] : !*end;
-    if (isdigit((unsigned char)*text) && ends && !errno && v > 0 && v <= UINT64_MAX >> shift) {
-        *value = v << shift;
-        return true;
-    }
-    fprintf(stderr, "sparse_pipeline: %s is \"%s\", expected a size such as 500M or 16G\n", name,
-            text);
-    return false;
+    if (!isdigit((unsigned char)*text) || !ends || errno || v == 0 || v > UINT64_MAX >> shift)
+        cli_wrong(&cli, "%s is \"%s\", expected a size such as 500M or 16G", name, text);
+    return v << shift;
 }
 
-static bool option_backend(const char *text, gp_backend *backend)
+static gp_backend option_backend(const char *text)
 {
     static const char *const names[] = {"auto", "cpu", "cuda"};
     static const gp_backend backends[] = {GP_BACKEND_AUTO, GP_BACKEND_CPU, GP_BACKEND_CUDA};
     for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *backend = backends[i];
-            return true;
-        }
-    fprintf(stderr, "sparse_pipeline: --backend is \"%s\", expected cpu, cuda or auto\n", text);
-    return false;
+        if (strcmp(text, names[i]) == 0)
+            return backends[i];
+    cli_wrong(&cli, "--backend is \"%s\", expected cpu, cuda or auto", text);
 }
 
-static bool option_tolerance(const char *text, double *value)
+static double option_tolerance(const char *text)
 {
     char *end;
-    *value = strtod(text, &end);
-    if (end != text && !*end && *value >= 1e-14 && *value <= 0.1)
-        return true;
-    fprintf(stderr, "sparse_pipeline: --tolerance is \"%s\", expected 1e-14 to 0.1\n", text);
-    return false;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 1e-14 && value <= 0.1))
+        cli_wrong(&cli, "--tolerance is \"%s\", expected 1e-14 to 0.1", text);
+    return value;
 }
 
-static bool option_set(struct options *o, const char *name, const char *value)
+static void option_set(struct options *o, int option, const char *value)
 {
-    if (strcmp(name, "--rmat") == 0)
-        return option_count(name, value, 1, 28, &o->scale);
-    if (strcmp(name, "--edge-factor") == 0)
-        return option_count(name, value, 1, 1 << 20, &o->edge_factor);
-    if (strcmp(name, "--seed") == 0)
-        return option_count(name, value, 0, UINT64_MAX, &o->seed);
-    if (strcmp(name, "--threads") == 0)
-        return option_count(name, value, 1, 4096, &o->threads);
-    if (strcmp(name, "--backend") == 0)
-        return option_backend(value, &o->backend);
-    if (strcmp(name, "--max-memory") == 0)
-        return option_size(name, value, &o->max_memory);
-    return option_tolerance(value, &o->tolerance);
-}
-
-/* Take the option at argv[*i], and its value from behind '=' or from the next argument. */
-static bool option_read(struct options *o, int argc, char **argv, int *i)
-{
-    static const char *const names[] = {"--rmat",    "--edge-factor", "--seed",      "--backend",
-                                        "--threads", "--tolerance",   "--max-memory"};
-    const char *arg = argv[*i];
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        size_t length = strlen(names[k]);
-        if (strncmp(arg, names[k], length) != 0 || (arg[length] && arg[length] != '='))
-            continue;
-        if (arg[length] == '=')
-            return option_set(o, names[k], arg + length + 1);
-        if (*i + 1 < argc)
-            return option_set(o, names[k], argv[++*i]);
-        fprintf(stderr, "sparse_pipeline: %s needs a value\n", names[k]);
-        return false;
+    switch (option) {
+    case RMAT:
+        o->scale = option_count("--rmat", value, 1, 28);
+        break;
+    case EDGE_FACTOR:
+        o->edge_factor = option_count("--edge-factor", value, 1, 1 << 20);
+        break;
+    case SEED:
+        o->seed = option_count("--seed", value, 0, UINT64_MAX);
+        break;
+    case BACKEND:
+        o->backend = option_backend(value);
+        break;
+    case THREADS:
+        o->threads = option_count("--threads", value, 1, 4096);
+        break;
+    case TOLERANCE:
+        o->tolerance = option_tolerance(value);
+        break;
+    default:
+        o->max_memory = option_size("--max-memory", value);
+        break;
     }
-    fprintf(stderr, "sparse_pipeline: unknown option %s\n", arg);
-    return false;
 }
 
-static bool options_read(struct options *o, int argc, char **argv)
+static void options_read(struct options *o, int argc, char **argv)
 {
     char first[MM_NAME_BYTES], second[MM_NAME_BYTES];
-    bool only_files = false;
     *o = (struct options){.edge_factor = 16, .seed = 1, .tolerance = 1e-6};
-    for (int i = 1; i < argc; i++) {
-        if (!only_files && strcmp(argv[i], "--") == 0) {
-            only_files = true;
-        } else if (!only_files && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
-            o->help = true;
-            return true;
-        } else if (!only_files && argv[i][0] == '-') {
-            if (!option_read(o, argc, argv, &i))
-                return false;
-        } else if (o->file) {
-            fprintf(stderr, "sparse_pipeline: more than one file: %s, %s\n",
-                    mm_printable(o->file, first), mm_printable(argv[i], second));
-            return false;
-        } else {
-            o->file = argv[i];
-        }
-    }
-    if (!o->file == !o->scale) {
-        fprintf(stderr, "sparse_pipeline: expected %s\n",
-                o->file ? "either a file or --rmat, not both" : "a file or --rmat SCALE");
-        return false;
-    }
-    return true;
+    for (int option; (option = cli_next(&cli, argc, argv)) != -1;)
+        option_set(o, option, optarg);
+    if (optind + 1 < argc)
+        cli_wrong(&cli, "more than one file: %s, %s", mm_printable(argv[optind], first),
+                  mm_printable(argv[optind + 1], second));
+    o->file = argv[optind]; /* NULL behind the last */
+    if (!o->file == !o->scale)
+        cli_wrong(&cli, "expected %s",
+                  o->file ? "either a file or --rmat, not both" : "a file or --rmat SCALE");
 }
 
 /* ---- input ----------------------------------------------------------------------------------- */
@@ -205,7 +183,7 @@ static bool file_allowed(const struct pipeline *p, const struct options *o, size
     double limit = (double)matrix_limit_per_byte * (double)file_bytes;
     limit = fmax(limit, (double)matrix_limit);
     limit = o->max_memory ? (double)o->max_memory : limit;
-    return memory_allowed(mm_printable(o->file, name), p->m.num_rows, p->m.num_cols,
+    return memory_allowed(mm_printable(text_name(o->file), name), p->m.num_rows, p->m.num_cols,
                           (double)p->m.nnz, limit);
 }
 
@@ -262,7 +240,7 @@ static int input(struct pipeline *p, const struct options *o)
     gp_context_describe(p->ctx, context, sizeof context);
     printf("context  %s\n", context);
     if (o->file)
-        printf("matrix   %s: %s", mm_printable(o->file, name), file.kind);
+        printf("matrix   %s: %s", mm_printable(text_name(o->file), name), file.kind);
     else
         printf("matrix   R-MAT scale %d, edge factor %llu, seed %llu", (int)o->scale,
                (unsigned long long)o->edge_factor, (unsigned long long)o->seed);
@@ -291,30 +269,13 @@ static int run(struct pipeline *p, const struct options *o)
     return e == EXIT_GOOD ? stages_check(p) : e;
 }
 
-/* What could not be written is an error, whatever the results: the last thing that the program
- * looks at. */
-static void close_output(void)
-{
-    const bool lost = ferror(stdout) != 0;
-    errno = 0;
-    if (fclose(stdout) == 0 && !lost)
-        return;
-    fprintf(stderr, "sparse_pipeline: cannot write the output: %s\n",
-            errno ? strerror(errno) : "an earlier write failed");
-    _exit(EXIT_ERROR);
-}
-
 int main(int argc, char **argv)
 {
     struct options o;
     struct pipeline p = {0};
     gp_context_options c = GP_CONTEXT_OPTIONS_INIT;
-    if (atexit(close_output) != 0)
-        return stages_no_memory();
-    if (!options_read(&o, argc, argv))
-        return fputs("sparse_pipeline: --help lists the options\n", stderr), EXIT_OPTIONS;
-    if (o.help)
-        return fputs(usage, stdout), EXIT_GOOD;
+    cli_begin(&cli);
+    options_read(&o, argc, argv);
     c.backend = o.backend;
     c.threads = (int)o.threads;
     if (gp_context_create(&p.ctx, &c) != GP_OK)

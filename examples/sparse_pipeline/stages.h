@@ -9,7 +9,7 @@
 #include "oracle.h"
 #include "report.h"
 
-enum { EXIT_GOOD = 0, EXIT_ERROR = 1, EXIT_OPTIONS = 2, EXIT_DIFFERENT = 3 };
+enum { EXIT_GOOD = 0, EXIT_ERROR = 1, EXIT_DIFFERENT = 3 }; /* 2: bad options */
 
 /* Arrays in the context's memory. */
 struct device_arrays {

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # sparse_pipeline as its user sees it: good files, malformed files, options.
 #
-#     pipeline.sh PROGRAM BACKEND DATA_DIR
+#     pipeline.sh PROGRAM BACKEND DATA_DIR zlib|no-zlib
 #
 # Every *.mtx of DATA_DIR and of $GP_TEST_DATA must pass the check against the oracle (of the latter, complex
 # ones must be refused). The last line counts as Check's does.
 set -euo pipefail
 
-program=$1 backend=$2 data=$3
+program=$1 backend=$2 data=$3 zlib=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ran=0 failed=0
@@ -168,10 +168,51 @@ limits() {
     prints 'a graph, limit' 0 'check passed' --max-memory 1G --rmat 6
     ran=$((ran + 1)) code=0
     { printf '%b' "$h" && yes '% endless'; } 2>/dev/null |
-        "$program" --backend cpu --max-memory 3M /dev/stdin >"$work/out" 2>"$work/err" || code=$?
+        "$program" --backend cpu --max-memory 3M - >"$work/out" 2>"$work/err" || code=$?
     if [[ $code != 1 || $(cat "$work/err") != *'more than the 3145728 bytes'* ]]; then
         wrong 'an endless stream' "exit code $code, expected 1 and a limit"
     fi
+}
+
+# from_input NAME CODE FRAGMENT COMMAND..: the standard input is what the command writes.
+from_input() {
+    local name=$1 expected=$2 fragment=$3
+    shift 3
+    ran=$((ran + 1)) code=0
+    { "$@" 2>/dev/null || true; } | "$program" --backend cpu - >"$work/out" 2>"$work/err" || code=$?
+    if [[ $code != "$expected" || $(cat "$work/out" "$work/err") != *"$fragment"* ]]; then
+        wrong "$name" "exit code $code, expected $expected and ...$fragment..."
+    fi
+}
+
+standard_input() {
+    from_input 'standard input' 0 'check passed' cat "$data/general.mtx"
+    from_input 'standard input, wrong' 1 'standard input:4: the file ends after 1 of 3' \
+        printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n'
+    from_input 'standard input, empty' 1 'standard input:1: the file is empty' true
+    from_input 'standard input, endless' 1 'standard input:1: not a Matrix Market file' yes
+}
+
+compressed() {
+    local h='%%MatrixMarket matrix coordinate real general\n'
+    gzip -c "$data/general.mtx" >"$work/general.mtx.gz"
+    if [ "$zlib" != zlib ]; then
+        refused 'compressed' "$work/general.mtx.gz" - 'which this build cannot read'
+        return 0
+    fi
+    good 'compressed' "$work/general.mtx.gz"
+    from_input 'standard input, compressed' 0 'check passed' cat "$work/general.mtx.gz"
+    { printf '%b' "$h" && seq 100000; } | gzip -c >"$work/numbers.gz"
+    refused 'compressed, wrong' "$work/numbers.gz" 2 'the line ends where the number of columns'
+    head -c 100000 "$work/numbers.gz" >"$work/cut.gz"
+    refused 'compressed, cut' "$work/cut.gz" - 'the compressed data ends too early'
+    { head -c 90000 "$work/numbers.gz" && printf 'broken' && tail -c +90007 "$work/numbers.gz"; } >"$work/broken.gz"
+    call --backend cpu "$work/broken.gz"
+    [[ $code == 1 && $(cat "$work/err") == *"$work/broken.gz"* ]] || wrong 'compressed, broken' "exit code $code"
+    { printf '%b' "$h" && head -c 10000000 /dev/zero | tr '\0' ' '; } | gzip -c >"$work/large.gz"
+    prints 'compressed, much larger' 1 'more than the 3145728 bytes' --max-memory 3M "$work/large.gz"
+    gzip -c "$0" >"$work/other.gz"
+    refused 'compressed, no matrix' "$work/other.gz" 1 'not a Matrix Market file'
 }
 
 # Lost output is an error; names cannot do anything to a terminal.
@@ -196,8 +237,9 @@ options() {
     bad_option 'expected a file or --rmat SCALE'
     bad_option 'not both' --rmat 4 file.mtx
     bad_option 'more than one file' a.mtx b.mtx
-    bad_option 'unknown option --frobnicate' --frobnicate
-    bad_option '--rmat needs a value' --rmat
+    bad_option "unrecognized option '--frobnicate'" --frobnicate
+    bad_option 'did you mean --threads?' --thraeds 2
+    bad_option "option '--rmat' requires an argument" --rmat
     bad_option '--rmat is "29"' --rmat 29
     bad_option '--threads is "two"' --threads two --rmat 4
     bad_option '--threads is "-1"' --threads=-1 --rmat 4
@@ -211,6 +253,7 @@ options() {
     if [ "$code" != 0 ] || ! grep -q -- '--edge-factor F' "$work/out"; then
         wrong help 'expected the usage text'
     fi
+    prints version 0 'sparse_pipeline (gp) ' --version
 }
 
 if [ "$backend" = cuda ]; then
@@ -229,6 +272,8 @@ else
     malformed_entries
     not_finite
     limits
+    standard_input
+    compressed
     output
     options
 fi
