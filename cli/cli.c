@@ -148,10 +148,12 @@ int cli_next(const struct cli *c, int argc, char **argv)
     return option;
 }
 
-void cli_alone(const char *name, const char *usage, int argc, char **argv)
+void cli_alone(const char *name, const char *what, int argc, char **argv)
 {
     static const struct option options[] = {CLI_OPTIONS, {0}};
+    static char usage[256];
     const struct cli c = {name, usage, options};
+    snprintf(usage, sizeof usage, "usage: %s [--help | --version]\n\n%s\n", name, what);
     cli_begin(&c);
     cli_next(&c, argc, argv);
     if (optind < argc)

@@ -9,6 +9,10 @@
 #include <getopt.h>
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { CLI_HELP = 1000, CLI_VERSION };
 
 /* Rows of every program's table of options. */
@@ -40,13 +44,17 @@ int cli_next(const struct cli *c, int argc, char **argv);
 void cli_wrong(const struct cli *c, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
-/* cli_begin() and all options of a program that has only those two, and takes no operands. */
-void cli_alone(const char *name, const char *usage, int argc, char **argv);
+/* cli_begin() and all options of a program that has only those two; what: a sentence for --help. */
+void cli_alone(const char *name, const char *what, int argc, char **argv);
 
 /* The one of the names, which end with NULL, that word may have been meant to be; NULL if none. */
 const char *cli_nearest(const char *word, const char *const *names);
 
 /* Write what waits in stdout. False: it could not be written, and the reason is on stderr. */
 bool cli_flush(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,6 +2,8 @@
 /* Keep the temperatures above freezing, on the GPU if there is one. */
 #include <gp/gp.h>
 
+#include "cli.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,13 +18,14 @@ static void need(gp_context *ctx, gp_status status)
     exit(1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static float celsius[N], warm[N];
     const float freezing = 0.0f;
     uint64_t count, expected = 0;
     gp_context *ctx = NULL;
     void *in, *out, *out_count;
+    cli_alone("compact", "Keeps the temperatures above freezing, checked.", argc, argv);
 
     for (int i = 0; i < N; i++) {
         celsius[i] = (float)(i * 37 % 61) - 30.0f;

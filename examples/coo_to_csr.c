@@ -2,6 +2,8 @@
 /* A sparse matrix from (row, column, value) triples in any order, with a duplicate, and y = A x. */
 #include <gp/gp.h>
 
+#include "cli.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +29,7 @@ static void *device(size_t bytes, const void *host)
     return memory;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     /* | 1 0 2 |   the 2 comes in two parts; row 1 is empty
      * | 0 0 0 |
@@ -37,6 +39,9 @@ int main(void)
     double y[ROWS];
     uint64_t nnz;
     gp_coo_desc desc = GP_COO_DESC_INIT;
+    cli_alone("coo_to_csr",
+              "A sparse matrix from its entries, and its product with a vector, checked.", argc,
+              argv);
     desc.value_dtype = GP_F64;
 
     need(gp_context_create(&ctx, NULL));

@@ -6,6 +6,7 @@
  *   equalise IN.pgm OUT.pgm    binary PGM, up to 256 greys
  *   equalise                   a dull test image, checked
  */
+#include "cli.h"
 #include "host_scan.h"
 #include "pgm.h"
 
@@ -75,25 +76,39 @@ static int check(gp_context *ctx)
 
 static int say(const char *file, const char *error)
 {
-    fprintf(stderr, "equalise: %s %s\n", file, error);
+    fprintf(stderr, "equalise: %s: %s\n", file, error);
     return 1;
 }
+
+static const char usage[] =
+    "usage: equalise [IN.pgm OUT.pgm]\n"
+    "\n"
+    "Spreads the greys of an image, a binary PGM file of up to 256 greys. Without files: a\n"
+    "test image, checked.\n"
+    "\n"
+    "  --help      this text\n"
+    "  --version   the version of gp\n";
+static const struct option options[] = {CLI_OPTIONS, {0}};
+static const struct cli cli = {"equalise", usage, options};
 
 int main(int argc, char **argv)
 {
     struct pgm image = {0};
     gp_context *ctx = NULL;
-    const char *error = argc == 3 ? pgm_read(argv[1], &image) : NULL;
-    if (argc != 1 && argc != 3)
-        return say("takes", "two file names, or none");
+    cli_begin(&cli);
+    cli_next(&cli, argc, argv);
+    const char *in = argv[optind], *out = in ? argv[optind + 1] : NULL;
+    if (argc - optind != 0 && argc - optind != 2)
+        cli_wrong(&cli, "takes two file names, or none");
+    const char *error = in ? pgm_read(in, &image) : NULL;
     if (error)
-        return say(argv[1], error);
+        return say(in, error);
     need(NULL, gp_context_create(&ctx, NULL));
-    int failed = argc == 1 && check(ctx);
-    if (argc == 3)
+    int failed = !in && check(ctx);
+    if (in)
         equalise(ctx, &image);
-    error = argc == 3 ? pgm_write(argv[2], &image) : NULL;
+    error = in ? pgm_write(out, &image) : NULL;
     gp_context_destroy(ctx);
     free(image.pixels);
-    return error ? say(argv[2], error) : failed;
+    return error ? say(out, error) : failed;
 }

@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <gp/gp.h>
 
+#include "cli.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +28,7 @@ static void need_cuda(cudaError_t error)
     exit(1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static int32_t host[N];
     int32_t last;
@@ -37,6 +39,8 @@ int main(void)
     gp_context_options options = GP_CONTEXT_OPTIONS_INIT;
     gp_scan_desc desc = GP_SCAN_DESC_INIT;
     size_t workspace;
+    cli_alone("graph_capture", "A call in a CUDA graph, replayed with other data, checked.", argc,
+              argv);
 
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
         return puts("graph_capture: no GPU"), 77;

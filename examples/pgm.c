@@ -2,23 +2,31 @@
 #include "pgm.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SIDE_MAX = 1 << 20 };
+enum { SIDE_MAX = 1 << 15, BLANKS_MAX = 1 << 16, FIRST_PIXELS = 1 << 16 };
+
+/* The first byte after blanks and comments; more than BLANKS_MAX bytes of them are an error. */
+static int skip_blanks(FILE *in)
+{
+    int byte = getc(in);
+    bool comment = byte == '#';
+    for (int i = 0; (isspace(byte) || comment) && i < BLANKS_MAX; i++) {
+        byte = getc(in);
+        comment = comment ? byte != '\n' && byte != EOF : byte == '#';
+    }
+    return comment ? EOF : byte;
+}
 
 /* The next number of the header, at most limit, and the one byte after it; 0 if there is none. */
 static unsigned header_number(FILE *in, unsigned limit)
 {
     unsigned value = 0;
-    int byte = getc(in);
-    while (isspace(byte) || byte == '#') {
-        if (byte == '#') /* a comment, to the end of its line */
-            while (byte != '\n' && byte != EOF)
-                byte = getc(in);
-        else
-            byte = getc(in);
-    }
+    int byte = skip_blanks(in);
     for (; isdigit(byte); byte = getc(in)) {
         value = value * 10 + (unsigned)(byte - '0');
         if (value > limit)
@@ -29,12 +37,20 @@ static unsigned header_number(FILE *in, unsigned limit)
 
 static const char *read_pixels(FILE *in, struct pgm *image)
 {
-    size_t pixels = image->width * image->height;
-    image->pixels = malloc(pixels);
-    if (!image->pixels)
-        return "too large for the memory";
-    if (fread(image->pixels, 1, pixels, in) != pixels)
-        return "ends before its last pixel";
+    size_t pixels = image->width * image->height, room = 0, used = 0;
+    while (used < pixels) { /* no more memory than twice what the file has, whatever its header */
+        room = room == 0 ? FIRST_PIXELS : 2 * room;
+        room = room < pixels ? room : pixels;
+        uint8_t *larger = realloc(image->pixels, room);
+        if (!larger)
+            return "is too large for the memory";
+        image->pixels = larger;
+        used += fread(image->pixels + used, 1, room - used, in);
+        if (ferror(in))
+            return strerror(errno);
+        if (used < room)
+            return "ends before its last pixel";
+    }
     for (size_t i = 0; i < pixels; i++)
         if (image->pixels[i] > image->white)
             return "has a pixel brighter than its header allows";
@@ -58,8 +74,10 @@ const char *pgm_read(const char *file, struct pgm *image)
     FILE *in = fopen(file, "rb");
     *image = (struct pgm){0};
     if (!in)
-        return "cannot be opened";
+        return strerror(errno);
     const char *error = read_image(in, image);
+    if (error && ferror(in))
+        error = strerror(errno);
     fclose(in);
     if (error) {
         free(image->pixels);
@@ -73,8 +91,8 @@ const char *pgm_write(const char *file, const struct pgm *image)
     size_t pixels = image->width * image->height;
     FILE *out = fopen(file, "wb");
     if (!out)
-        return "cannot be written";
+        return strerror(errno);
     fprintf(out, "P5\n%zu %zu\n%u\n", image->width, image->height, image->white);
-    size_t written = fwrite(image->pixels, 1, pixels, out);
-    return fclose(out) == 0 && written == pixels ? NULL : "could not be written to its end";
+    const bool good = fwrite(image->pixels, 1, pixels, out) == pixels;
+    return fclose(out) == 0 && good ? NULL : strerror(errno);
 }

@@ -6,6 +6,7 @@
  * y -> a[i] y + b[i]. Both apply affine maps in turn, and maps can be composed before any y is
  * known, in any grouping: that is what a scan needs. Kogge and Stone 1973.
  */
+#include "cli.h"
 #include "host_scan.h"
 
 #include <math.h>
@@ -77,9 +78,11 @@ static int check_recurrence(gp_context *ctx)
     return !(worst < 1e-12);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     gp_context *ctx = NULL;
+    cli_alone("polynomial",
+              "A polynomial and a linear recurrence by scans of affine maps, checked.", argc, argv);
     need(NULL, gp_context_create(&ctx, NULL));
     int failed = check_polynomial(ctx);
     failed |= check_recurrence(ctx);

@@ -4,6 +4,7 @@
  * scans flags of a byte each into positions, and the host moves the items. gp_compact() does all of
  * it in one pass.
  */
+#include "cli.h"
 #include "host_scan.h"
 
 #include <stdio.h>
@@ -28,12 +29,14 @@ static size_t compact(gp_context *ctx, const float *in, const uint8_t *keep, siz
     return count;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static float in[N], out[N];
     static uint8_t keep[N];
     gp_context *ctx = NULL;
     size_t expected = 0, wrong = 0;
+    cli_alone("scan_compact", "Compaction of an array by a scan of its flags, checked.", argc,
+              argv);
     for (size_t i = 0; i < N; i++) {
         in[i] = (float)(noise(i) * 60.0 - 30.0);
         keep[i] = in[i] > 0.0f;

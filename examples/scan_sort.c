@@ -30,6 +30,10 @@ int main(void)
 
     for (int i = 0; i < 5; i++)
         printf("%u %u\n", sums[i], sorted[i]); /* 5 1, 6 1, 10 3, 11 4, 14 5 */
+    if (fflush(stdout) != 0) {
+        perror("scan_sort"); /* such as a full disk */
+        return 1;
+    }
     gp_free(ctx, in);
     gp_free(ctx, out);
     gp_context_destroy(ctx);

@@ -5,6 +5,7 @@
  * scans, the host moves the keys. gp_radix_sort() takes eight bits at a time. Blelloch 1990,
  * section 1.3.
  */
+#include "cli.h"
 #include "host_scan.h"
 
 #include <stdio.h>
@@ -35,10 +36,12 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static uint32_t keys[N], other[N], expected[N];
     gp_context *ctx = NULL;
+    cli_alone("scan_split_sort", "A sort of split passes, which are made of scans, checked.", argc,
+              argv);
     for (size_t i = 0; i < N; i++)
         keys[i] = expected[i] = (uint32_t)(noise(i) * (1 << BITS));
     need(NULL, gp_context_create(&ctx, NULL));

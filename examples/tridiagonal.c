@@ -10,6 +10,7 @@
  * There is no pivoting: the diagonal must dominate. Products of n matrices shrink by a constant
  * factor each, which bounds n to some thousands in double precision.
  */
+#include "cli.h"
 #include "host_scan.h"
 
 #include <math.h>
@@ -65,10 +66,11 @@ static void solve(gp_context *ctx)
         x[i] = maps[N - 1 - i].b;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     gp_context *ctx = NULL;
     double worst = 0.0;
+    cli_alone("tridiagonal", "A tridiagonal system by three scans, checked.", argc, argv);
     for (size_t i = 0; i < N; i++) {
         l[i] = i ? noise(4 * i) - 0.5 : 0.0;
         u[i] = i + 1 < N ? noise(4 * i + 1) - 0.5 : 0.0;

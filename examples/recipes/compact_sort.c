@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Keep the samples above a limit, then sort what is left. */
+#include "cli.h"
 #include "recipe.h"
 
 enum { N = 100000 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     static int32_t samples[N];
     const int32_t limit = 0;
     uint64_t count, expected = 0;
+    cli_alone("compact_sort", "Keeps the samples above a limit, then sorts what is left; checked.",
+              argc, argv);
     for (int i = 0; i < N; i++) {
         samples[i] = (int32_t)((uint32_t)i * 2654435761u);
         expected += samples[i] > limit;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Count how often each word occurs: sort hashes of the words, then measure runs of equal ones. */
+#include "cli.h"
 #include "recipe.h"
 
 #include <string.h>
@@ -47,11 +48,12 @@ static size_t find_runs(const void *keys, uint32_t *starts)
     return (size_t)runs;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     uint64_t hashes[N];
     uint32_t order[N], starts[N + 1], total = 0;
     int wrong = 0;
+    cli_alone("count_words", "Counts how often each word occurs, checked.", argc, argv);
     for (uint32_t i = 0; i < N; i++)
         hashes[i] = hash_of(words[i]);
     need(gp_context_create(&ctx, NULL));

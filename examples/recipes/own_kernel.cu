@@ -2,6 +2,7 @@
 /* A kernel of one's own, a call of gp, and a kernel again on one stream. Exit code 77: no GPU. */
 #include <cuda_runtime.h>
 
+#include "cli.h"
 #include "recipe.h"
 
 constexpr int n = 1 << 20;
@@ -29,9 +30,11 @@ __global__ void check_k(const int *x, int step, unsigned *wrong)
             atomicAdd(wrong, 1u);
 }
 
-int main()
+int main(int argc, char **argv)
 {
     int devices = 0;
+    cli_alone("own_kernel", "A kernel, a call of gp, and a kernel again on one stream, checked.",
+              argc, argv);
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
         return puts("own_kernel: no GPU"), 77;
     cudaStream_t stream; /* the program's, which gp is to use */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sort records by a float; records with equal floats stay in order. */
+#include "cli.h"
 #include "recipe.h"
 
 enum { N = 1000 };
@@ -10,10 +11,11 @@ struct record {
     double amount;
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     static struct record records[N], sorted[N];
     static float price[N];
+    cli_alone("sort_records", "Sorts records by a float, ties in order; checked.", argc, argv);
     for (uint32_t i = 0; i < N; i++) {
         records[i] = (struct record){.id = i, .name = "record", .amount = i * 0.5};
         price[i] = (float)(i * 7 % 50); /* many ties */

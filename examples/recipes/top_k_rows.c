@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The K best documents of each query: sort every row of scores, take the front of each. */
+#include "cli.h"
 #include "recipe.h"
 
 enum { QUERIES = 100, DOCUMENTS = 300, N = QUERIES * DOCUMENTS, K = 5 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     static float scores[N];
     static uint32_t documents[N], rows[QUERIES + 1], front[QUERIES][K], best[QUERIES][K];
+    cli_alone("top_k_rows", "The best documents of each query, checked.", argc, argv);
     for (uint32_t i = 0; i < N; i++) {
         scores[i] = (float)(i * 2654435761u >> 8);
         documents[i] = i % DOCUMENTS;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Drop duplicate edges of a graph; what is left comes as CSR, and as a list sorted by source. */
+#include "cli.h"
 #include "recipe.h"
 
 enum { NODES = 5, EDGES = 8 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     const uint32_t from[EDGES] = {3, 0, 3, 1, 0, 4, 3, 0}, to[EDGES] = {1, 2, 1, 4, 2, 0, 0, 1};
     const uint32_t expected[][2] = {{0, 1}, {0, 2}, {1, 4}, {3, 0}, {3, 1}, {4, 0}};
     uint32_t rows[EDGES], cols[EDGES];
     uint64_t left;
     gp_coo_desc desc = GP_COO_DESC_INIT;
+    cli_alone("unique_edges", "Drops duplicate edges of a graph, checked.", argc, argv);
     desc.value_dtype = (gp_dtype)0; /* a pattern: no values */
     desc.duplicates = GP_DUPLICATES_FIRST;
 

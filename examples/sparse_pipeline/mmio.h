@@ -21,7 +21,7 @@ struct mm_file {
 };
 
 /*
- * False: message holds "file:line: reason", and m holds nothing. "-" is the standard input. Text that
+ * False: message holds "file:line: reason", and m holds nothing. "-" is the standard input. What
  * gzip has compressed is decompressed on the way. Of that, of a pipe and of a device at most
  * stream_bytes of text are read; a regular file is read whole.
  */
