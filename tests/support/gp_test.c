@@ -2,6 +2,8 @@
 /* Running, statuses and arrays. */
 #include "gp_test.h"
 
+#include "cli.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,15 +149,38 @@ static int run(Suite *suite, const char *wanted)
     return failed ? 1 : 0;
 }
 
+static const struct option options[] = {CLI_OPTIONS, {0}};
+
+/* Wrong arguments end the program. */
+static void parse(int argc, char **argv, const char **backend, const char **part)
+{
+    static char usage[512];
+    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+    const struct cli cli = {name, usage, options};
+    snprintf(
+        usage, sizeof usage,
+        "usage: %s [cpu|cuda [PART]]\n\n"
+        "Runs the test cases on a backend (cpu), or those alone that have PART in their names.\n"
+        "Exit status 77: there is no GPU.\n\n"
+        "  --help      this text\n"
+        "  --version   the version of gp\n",
+        name);
+    cli_begin(&cli);
+    cli_next(&cli, argc, argv);
+    *backend = optind < argc ? argv[optind++] : "cpu";
+    *part = optind < argc ? argv[optind++] : NULL;
+    if (strcmp(*backend, "cpu") != 0 && strcmp(*backend, "cuda") != 0)
+        cli_wrong(&cli, "the backend is \"%s\", expected cpu or cuda", *backend);
+    if (optind < argc)
+        cli_wrong(&cli, "unexpected argument \"%s\"", argv[optind]);
+}
+
 int t_main(int argc, char **argv, Suite *suite)
 {
     char wanted[TAGS_MAX];
-    const char *backend = argc > 1 ? argv[1] : "cpu", *part = argc > 2 ? argv[2] : NULL;
+    const char *backend, *part;
     int code = 0;
-    if (strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0) {
-        fprintf(stderr, "usage: %s [cpu|cuda [part of a test-case name]]\n", argv[0]);
-        return 2;
-    }
+    parse(argc, argv, &backend, &part);
     if (part && !tags_matching(part, wanted)) {
         fprintf(stderr, "%s: no test case has \"%s\" in its name\n", argv[0], part);
         return 2;
