@@ -12,6 +12,9 @@ Prints FILE:LINE: and what is wrong; the exit code is 1 if anything is. Wrong ar
 import re
 import sys
 
+sys.dont_write_bytecode = True
+import tool  # noqa: E402: beside this file
+
 COLUMNS = 100
 BANNER = re.compile(r"\s*/\* -{3,}")
 STRING = re.compile(r'\s*"')  # one that is a line of output, as it is
@@ -66,14 +69,14 @@ def broken(lines):
 
 def main():
     wrong = 0
-    for name in sys.argv[1:]:
-        with open(name, encoding="utf-8") as f:
-            lines = f.read().splitlines()
-        for i, what in broken(lines):
+    parser = tool.parser(__doc__)
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    for name in parser.parse_args().files:
+        for i, what in broken(tool.read(name).splitlines()):
             print(f"{name}:{i + 1}: {what}")
             wrong += 1
     sys.exit(wrong > 0)
 
 
 if __name__ == "__main__":
-    main()
+    tool.run(main)

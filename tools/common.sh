@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What quickstart and check share: step lines, logs, packages, a build.
+# What the shell programs of tools/ share: --version, step lines, logs, packages, a build.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/logs
@@ -14,6 +14,16 @@ step() {
 die() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2
     exit 1
+}
+
+# help FIRST LAST: these lines of the program's own comment, for --help.
+help() {
+    sed -n "$1,$2s/^# \{0,1\}//p" "$0" || die "cannot write the output"
+}
+
+# The line of --version.
+version() {
+    printf '%s (gp) %s\n' "${0##*/}" "$(sed -n "s/^  version: '\([^']*\)'.*/\1/p" "$root/meson.build")"
 }
 
 # quiet NAME COMMAND..: run it with its output in a file; if it fails, show the end and say where the rest is.
@@ -83,13 +93,17 @@ install_packages() {
     [ -z "$missing" ] || die "still missing after the installation: $missing"
 }
 
-# build NAME OPTION..: configure build/NAME, once, and compile it.
-build() {
+# configure NAME OPTION..: configure build/NAME, once.
+configure() {
     local name=$1 dir=$root/build/$1
     shift
-    if [ ! -f "$dir/build.ninja" ]; then
-        rm -rf "$dir" # what a failed setup left behind
-        quiet "$name-setup" meson setup "$dir" "$root" "$@" || return 1
-    fi
-    quiet "$name-build" ninja -C "$dir" -j "$jobs"
+    [ ! -f "$dir/build.ninja" ] || return 0
+    rm -rf "$dir" # what a failed setup left behind
+    quiet "$name-setup" meson setup "$dir" "$root" "$@"
+}
+
+# build NAME OPTION..: configure build/NAME, once, and compile it.
+build() {
+    configure "$@" || return 1
+    quiet "$1-build" ninja -C "$root/build/$1" -j "$jobs"
 }

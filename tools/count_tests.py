@@ -9,6 +9,9 @@ import json
 import re
 import sys
 
+sys.dont_write_bytecode = True
+import tool  # noqa: E402: beside this file
+
 SUMMARY = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
 
 
@@ -26,9 +29,14 @@ def base_name(name):
     return re.sub(r"^gp:", "", name)
 
 
-def main(path):
-    with open(path, encoding="utf-8") as log:
-        tests = [json.loads(line) for line in log if line.strip()]
+def main():
+    parser = tool.parser(__doc__)
+    parser.add_argument("log", metavar="TESTLOG.json")
+    path = parser.parse_args().log
+    try:
+        tests = [json.loads(line) for line in tool.lines(path) if line.strip()]
+    except json.JSONDecodeError as error:
+        sys.exit(f"count_tests.py: {path}: {error}")
     ran_by_name = {base_name(test["name"]): cases(test)[0] for test in tests}
     passed = failed = skipped = 0
     for test in tests:
@@ -46,4 +54,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    tool.run(main)
