@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the C++ peers from the module beside the program, so that the program runs where
- * TBB is not. */
+/* Loads the C++ peers from a module, so that the program runs where TBB is not: from beside the
+ * program, or from where it was installed. */
 #include "../bench.h"
 
 #include <dlfcn.h>
@@ -20,6 +20,8 @@ const struct bench_peer *bench_parallel_peers(int threads)
     char *slash = strrchr(path, '/');
     memcpy(slash ? slash + 1 : path, module, sizeof module);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        library = dlopen(BENCH_MODULE_DIR "/gp_bench_parallel.so", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         printf("no std and tbb peers: %s\n", dlerror());
         return NULL;
