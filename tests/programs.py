@@ -54,7 +54,7 @@ ROWS = {
     "tools/count_tests.py": Row(reads=[["FILE"]]),
     "tools/machine_code": Row(reads=[["--compare", "FILE", "FILE"]]),
     **{"tools/" + name: Row(run=[]) for name in ("layers", "figures", "man")},
-    **{"tools/" + name: Row() for name in ("abi", "architectures", "check", "docs", "emulate", "model-check",
+    **{"tools/" + name: Row() for name in ("abi", "architectures", "check", "debian", "docs", "emulate", "model-check",
                                            "quickstart", "sizes", "terms")},
 }
 
