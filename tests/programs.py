@@ -54,8 +54,8 @@ ROWS = {
     "tools/count_tests.py": Row(reads=[["FILE"]]),
     "tools/machine_code": Row(reads=[["--compare", "FILE", "FILE"]]),
     **{"tools/" + name: Row(run=[]) for name in ("layers", "figures", "man")},
-    **{"tools/" + name: Row() for name in ("abi", "architectures", "check", "debian", "docs", "emulate", "model-check",
-                                           "quickstart", "sizes", "terms")},
+    **{"tools/" + name: Row() for name in ("aarch64", "abi", "architectures", "check", "debian", "docs", "emulate",
+                                           "model-check", "quickstart", "sizes", "terms")},
 }
 
 checks = failures = 0
