@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* What moves items: compaction, gather, expansion; searches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "gp_test.h"
+
+/* ---- compaction ------------------------------------------------------------------------------ */
+
+struct compaction {
+    gp_compact_desc d;
+    size_t n, counted, item, room; /* of an output item, and for how many of them */
+    fuzz_array *in, *keep, *out, *count;
+};
+
+static bool compares(gp_compare compare, int order)
+{
+    const bool below = order < 0, same = order == 0;
+    return compare == GP_EQ   ? same
+           : compare == GP_NE ? !same
+           : compare == GP_LT ? below
+           : compare == GP_LE ? below || same
+           : compare == GP_GT ? !below && !same
+                              : !below;
+}
+
+static bool is_kept(const struct compaction *c, size_t i)
+{
+    if (!c->d.compare)
+        return c->keep->before[i] != 0;
+    const size_t item = gp_dtype_bytes(c->d.dtype);
+    return compares(c->d.compare, fuzz_order(c->d.dtype, c->in->before + i * item, c->d.value));
+}
+
+/* Item or index i as the output at place. */
+static void expect_output(const struct compaction *c, size_t i, size_t place, char *expected)
+{
+    const uint64_t index = i;
+    if (place >= c->room)
+        return;
+    memcpy(expected + place * c->item,
+           c->d.kind == GP_COMPACT_INDICES ? (const char *)&index : c->in->before + i * c->item,
+           c->item);
+}
+
+static void compare_compaction(const struct compaction *c)
+{
+    char *expected = t_host(c->room * c->item);
+    uint64_t kept = 0, at, count;
+    for (size_t i = 0; i < c->counted; i++)
+        if (is_kept(c, i))
+            expect_output(c, i, kept++, expected);
+    at = kept;
+    for (size_t i = 0; c->d.kind == GP_COMPACT_PARTITION && i < c->counted; i++)
+        if (!is_kept(c, i))
+            expect_output(c, i, at++, expected);
+    memcpy(&count, c->count->contents, 8);
+    FUZZ_CHECK(count == kept, "count %llu, not %llu", (unsigned long long)count,
+               (unsigned long long)kept);
+    fuzz_same_bytes("compaction", expected, c->out->contents,
+                    (at < c->room ? at : c->room) * c->item);
+    free(expected);
+}
+
+/* Flags, or a comparison with a value; then the size of an item is the dtype's. */
+static void choose_items(fuzz *f, struct compaction *c)
+{
+    if (fuzz_flip(f)) {
+        c->d.item_bytes = c->item = fuzz_item_bytes(f);
+        if (c->d.kind == GP_COMPACT_INDICES) /* not used */
+            f->may |= FUZZ_BIT(GP_OK);
+        return;
+    }
+    c->d.compare = (gp_compare)fuzz_enum(f, GP_EQ, GP_GE, GP_ERROR_ARGUMENT);
+    if (!c->d.compare) /* by flags */
+        c->d.compare = (gp_compare)(GP_GE + 1);
+    c->d.dtype = fuzz_dtype(f, FUZZ_ALL);
+    c->item = gp_dtype_bytes(c->d.dtype);
+    c->d.item_bytes = fuzz_flip(f) ? c->item : 0;
+    if (c->item)
+        c->d.value = fuzz_host(f, c->d.dtype, 1);
+    else
+        c->d.value = c;
+}
+
+static void choose_arrays(fuzz *f, struct compaction *c)
+{
+    const gp_compact_desc *d = &c->d;
+    const bool indices = d->kind == GP_COMPACT_INDICES, by_flags = !d->compare;
+    const size_t item = c->item ? c->item : 1;
+    c->in = indices && by_flags ? fuzz_none(f)
+            : by_flags          ? fuzz_bytes(f, fuzz_product(c->n, item), fuzz_alignment(item))
+                                : fuzz_input(f, d->dtype, c->n);
+    c->keep = by_flags ? fuzz_bytes(f, c->n, 1) : fuzz_none(f);
+    c->item = indices ? gp_dtype_bytes(d->index_dtype) : item;
+    c->room = d->capacity && d->kind != GP_COMPACT_PARTITION ? d->capacity : c->n;
+    const size_t bytes = fuzz_product(c->room, c->item), alignment = fuzz_alignment(c->item);
+    c->out = d->kind == GP_COMPACT_ITEMS && c->room == c->n
+                 ? fuzz_output_over(f, bytes, alignment ? alignment : 1, c->in)
+                 : fuzz_output(f, bytes, alignment ? alignment : 1);
+    c->count = fuzz_output(f, 8, 8);
+}
+
+static void compact(fuzz *f)
+{
+    size_t bytes;
+    struct compaction c = {.d = GP_COMPACT_DESC_INIT};
+    c.d.size = fuzz_struct(f, sizeof c.d);
+    c.d.kind =
+        (gp_compact_kind)fuzz_enum(f, GP_COMPACT_ITEMS, GP_COMPACT_PARTITION, GP_ERROR_ARGUMENT);
+    choose_items(f, &c);
+    c.d.index_dtype = c.d.kind == GP_COMPACT_INDICES ? fuzz_dtype(f, FUZZ_UNSIGNED) : (gp_dtype)0;
+    c.n = c.counted = fuzz_count(f, c.item > 8 ? c.item : 8);
+    c.d.device_n = fuzz_device_n(f, &c.counted);
+    if (fuzz_below(f, 4) == 0 && c.n && c.d.kind != GP_COMPACT_PARTITION) {
+        c.d.capacity = 1 + fuzz_below(f, 256) % c.n;
+        f->sticky |= FUZZ_BIT(GP_ERROR_CAPACITY);
+    }
+    choose_arrays(f, &c);
+    fuzz_reserve(f, gp_compact_workspace_bytes(NULL, &c.d, c.n, &bytes), &bytes);
+    FUZZ_CALL(
+        f, gp_compact_by(f->ctx, &c.d, c.in->data, c.keep->data, c.n, c.out->data, c.count->data));
+    compare_compaction(&c);
+}
+
+/* The short forms. */
+static void compact_short(fuzz *f)
+{
+    struct compaction c = {.d = GP_COMPACT_DESC_INIT};
+    const uint64_t kind = fuzz_below(f, 4);
+    c.d.kind = kind == 2 ? GP_COMPACT_INDICES : kind == 3 ? GP_COMPACT_PARTITION : GP_COMPACT_ITEMS;
+    if (kind == 1) {
+        c.d.compare = (gp_compare)fuzz_enum(f, GP_EQ, GP_GE, GP_ERROR_ARGUMENT);
+        c.d.dtype = fuzz_dtype(f, FUZZ_ALL);
+        c.item = gp_dtype_bytes(c.d.dtype);
+        c.d.value = c.item ? fuzz_host(f, c.d.dtype, 1) : &c;
+        f->must |= c.d.compare ? 0 : FUZZ_BIT(GP_ERROR_ARGUMENT);
+    } else if (kind == 2) {
+        c.d.index_dtype = fuzz_dtype(f, FUZZ_UNSIGNED);
+    } else {
+        c.item = c.d.item_bytes = fuzz_item_bytes(f);
+    }
+    c.n = c.counted = fuzz_count(f, c.item > 8 ? c.item : 8);
+    choose_arrays(f, &c);
+    gp_context *ctx = f->ctx;
+    void *out = c.out->data, *count = c.count->data, *in = c.in->data, *keep = c.keep->data;
+    if (kind == 0)
+        FUZZ_CALL(f, gp_compact(ctx, c.d.item_bytes, in, keep, c.n, out, count));
+    else if (kind == 1)
+        FUZZ_CALL(f, gp_compact_if(ctx, c.d.dtype, c.d.compare, c.d.value, in, c.n, out, count));
+    else if (kind == 2)
+        FUZZ_CALL(f, gp_compact_indices(ctx, c.d.index_dtype, keep, c.n, out, count));
+    else
+        FUZZ_CALL(f, gp_partition(ctx, c.d.item_bytes, in, keep, c.n, out, count));
+    compare_compaction(&c);
+}
+
+/* ---- gather ---------------------------------------------------------------------------------- */
+
+static void gather(fuzz *f)
+{
+    gp_gather_desc d = {fuzz_struct(f, sizeof d), fuzz_item_bytes(f), 0,
+                        fuzz_dtype(f, FUZZ_UNSIGNED), fuzz_unused(f)};
+    const size_t item = d.item_bytes > 65536 || !d.item_bytes ? 1 : d.item_bytes;
+    const size_t items = 1 + fuzz_below(f, 256) % ((1 << 18) / item), n = fuzz_count(f, item);
+    const size_t alignment = fuzz_alignment(item);
+    fuzz_array *in = fuzz_bytes(f, items * item, alignment);
+    fuzz_array *indices = fuzz_indices(f, d.index_dtype, n, items);
+    fuzz_array *out = fuzz_output_beside(f, fuzz_product(n, item), alignment, indices);
+    const bool good = fuzz_all_below(d.index_dtype, indices, n, items);
+    d.in_items = items;
+    if (!good && !f->validates && !f->must)
+        return; /* it would read what is not there */
+    if (n)      /* of what is not gathered nothing is asked */
+        fuzz_rule(f, good);
+    else
+        f->may |= FUZZ_BIT(GP_OK);
+    if (f->must || f->validates || fuzz_flip(f))
+        FUZZ_CALL(f, gp_gather_by(f->ctx, &d, in->data, indices->data, n, out->data));
+    else
+        FUZZ_CALL(f, gp_gather(f->ctx, d.item_bytes, in->data, d.index_dtype, indices->data, n,
+                               out->data));
+    for (size_t i = 0; i < n; i++)
+        fuzz_same_bytes("gather", in->before + fuzz_index(d.index_dtype, indices->before, i) * item,
+                        out->contents + i * item, item);
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+struct pieces {
+    gp_balance_desc d;
+    size_t n, count;
+    fuzz_array *offsets;
+};
+
+/* Segments of few items; index_dtype may be narrower than their numbers. */
+static struct pieces pieces_of(fuzz *f, bool repeats, bool indexes)
+{
+    struct pieces p = {.d = GP_BALANCE_DESC_INIT};
+    p.d.size = fuzz_struct(f, sizeof p.d);
+    p.d.item_bytes = repeats ? fuzz_item_bytes(f) : (size_t)fuzz_unused(f);
+    p.d.offset_dtype = fuzz_dtype(f, FUZZ_INDICES);
+    p.d.index_dtype = indexes ? fuzz_dtype(f, FUZZ_INDICES) : (gp_dtype)0;
+    p.d.reserved = fuzz_unused(f);
+    p.n = fuzz_count(f, repeats && p.d.item_bytes > 8 ? p.d.item_bytes : 8);
+    p.count = fuzz_below(f, repeats && p.d.item_bytes > 256 ? 4 : 2048);
+    p.offsets = fuzz_offsets(f, p.d.offset_dtype, p.count, p.n, false);
+    const bool good = fuzz_offsets_good(p.d.offset_dtype, p.offsets, p.count, p.n, false);
+    fuzz_rule(f, good);
+    if (!good)
+        f->sticky |= FUZZ_BIT(GP_ERROR_DATA);
+    return p;
+}
+
+/* The segment of item i, for offsets that are good. */
+static size_t segment_of(const struct pieces *p, size_t i, size_t from)
+{
+    const uint64_t first = fuzz_index(p->d.offset_dtype, p->offsets->before, 0);
+    while (fuzz_index(p->d.offset_dtype, p->offsets->before, from + 1) - first <= i)
+        from++;
+    return from;
+}
+
+static void balance_search(fuzz *f)
+{
+    const struct pieces p = pieces_of(f, false, true);
+    const gp_dtype dtype = p.d.index_dtype;
+    const size_t item = gp_dtype_bytes(dtype), bytes = fuzz_product(p.n, item);
+    fuzz_array *segments = fuzz_output_beside(f, bytes, item ? item : 1, p.offsets);
+    fuzz_array *ranks = fuzz_output_if(f, bytes, item ? item : 1);
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f, gp_balance_search_by(f->ctx, &p.d, p.offsets->data, p.count, p.n,
+                                          segments->data, ranks->data));
+    else
+        FUZZ_CALL(f, gp_balance_search(f->ctx, p.d.offset_dtype, p.offsets->data, p.count, p.n,
+                                       dtype, segments->data, ranks->data));
+    const uint64_t first = fuzz_index(p.d.offset_dtype, p.offsets->before, 0);
+    for (size_t i = 0, s = 0; i < p.n; i++) {
+        s = segment_of(&p, i, s);
+        FUZZ_CHECK(fuzz_index(dtype, segments->contents, i) == s, "the segment of item %zu", i);
+        const uint64_t rank = first + i - fuzz_index(p.d.offset_dtype, p.offsets->before, s);
+        FUZZ_CHECK(!ranks->data || fuzz_index(dtype, ranks->contents, i) == rank,
+                   "the rank of item %zu", i);
+    }
+}
+
+static void expand(fuzz *f)
+{
+    const struct pieces p = pieces_of(f, true, false);
+    const size_t item = p.d.item_bytes > 65536 ? 0 : p.d.item_bytes;
+    fuzz_array *in = fuzz_bytes(f, p.count * item, 1);
+    fuzz_array *out = fuzz_output_beside(f, fuzz_product(p.n, item), 1, in);
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f,
+                  gp_expand_by(f->ctx, &p.d, in->data, p.offsets->data, p.count, p.n, out->data));
+    else
+        FUZZ_CALL(f, gp_expand(f->ctx, item, in->data, p.d.offset_dtype, p.offsets->data, p.count,
+                               p.n, out->data));
+    for (size_t i = 0, s = 0; i < p.n; i++) {
+        s = segment_of(&p, i, s);
+        fuzz_same_bytes("expand", in->before + s * item, out->contents + i * item, item);
+    }
+}
+
+static void expand_counts(fuzz *f)
+{
+    size_t bytes;
+    gp_balance_desc d = GP_BALANCE_DESC_INIT;
+    d.size = fuzz_struct(f, sizeof d);
+    d.item_bytes = fuzz_item_bytes(f);
+    d.count_dtype = fuzz_dtype(f, FUZZ_UNSIGNED);
+    d.reserved = fuzz_unused(f);
+    const size_t item = d.item_bytes > 65536 ? 0 : d.item_bytes, room = fuzz_count(f, item);
+    const size_t n = fuzz_below(f, item > 256 ? 4 : 1024);
+    fuzz_array *in = fuzz_bytes(f, n * item, 1);
+    fuzz_array *counts = fuzz_indices(f, d.count_dtype, n, 1 + fuzz_below(f, 8));
+    fuzz_array *out = fuzz_output_beside(f, fuzz_product(room, item), 1, in);
+    fuzz_array *count = fuzz_output_beside(f, 8, 8, counts);
+    uint64_t at = 0, sum;
+    f->sticky |= FUZZ_BIT(GP_ERROR_CAPACITY);
+    for (size_t i = 0; i < n && gp_dtype_bytes(d.count_dtype); i++) /* the sum is below 2^64 */
+        if (d.count_dtype == GP_U64 && fuzz_index(GP_U64, counts->contents, i) >> 52)
+            return;
+    fuzz_reserve(f, gp_expand_counts_workspace_bytes(NULL, d.count_dtype, n, &bytes), &bytes);
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f, gp_expand_counts_by(f->ctx, &d, in->data, counts->data, n, room, out->data,
+                                         count->data));
+    else
+        FUZZ_CALL(f, gp_expand_counts(f->ctx, item, in->data, d.count_dtype, counts->data, n, room,
+                                      out->data, count->data));
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t k = fuzz_index(d.count_dtype, counts->before, i); k > 0; k--, at++)
+            fuzz_same_bytes("expand", in->before + i * item, out->contents + at * item, item);
+    memcpy(&sum, count->contents, 8);
+    FUZZ_CHECK(sum == at, "the sum");
+}
+
+static void merge_path(fuzz *f)
+{
+    const struct pieces p = pieces_of(f, false, false);
+    const gp_dtype dtype = p.d.offset_dtype;
+    const size_t item = gp_dtype_bytes(dtype) ? gp_dtype_bytes(dtype) : 1;
+    const size_t few = 1 + fuzz_below(f, 300), bytes = (few + 1) * item;
+    const size_t parts = fuzz_fault(f, GP_ERROR_ARGUMENT) ? fuzz_below(f, 2) << 50 : few;
+    fuzz_array *rows = fuzz_output_beside(f, bytes, item, p.offsets);
+    fuzz_array *entries = fuzz_output_beside(f, bytes, item, p.offsets);
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f, gp_merge_path_partition_by(f->ctx, &p.d, p.offsets->data, p.count, p.n, parts,
+                                                rows->data, entries->data));
+    else
+        FUZZ_CALL(f, gp_merge_path_partition(f->ctx, dtype, p.offsets->data, p.count, p.n, parts,
+                                             rows->data, entries->data));
+    const size_t all = p.count + p.n, share = (all + parts - 1) / parts;
+    const uint64_t first = fuzz_index(dtype, p.offsets->before, 0);
+    for (size_t k = 0, row = 0; k <= parts; k++) {
+        const size_t step = k * share < all ? k * share : all;
+        while (row < p.count && fuzz_index(dtype, p.offsets->before, row + 1) - first + row < step)
+            row++;
+        FUZZ_CHECK(fuzz_index(dtype, rows->contents, k) == row &&
+                       fuzz_index(dtype, entries->contents, k) == step - row,
+                   "share %zu", k);
+    }
+}
+
+static void check_offsets(fuzz *f)
+{
+    const struct pieces p = pieces_of(f, false, false);
+    fuzz_strict_rule(f, !f->vague); /* that is the call's own question */
+    f->vague = false;
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f, gp_check_offsets_by(f->ctx, &p.d, p.offsets->data, p.count, p.n));
+    else
+        FUZZ_CALL(f, gp_check_offsets(f->ctx, p.d.offset_dtype, p.offsets->data, p.count, p.n));
+}
+
+static void bound(fuzz *f)
+{
+    gp_bound_desc d = {fuzz_struct(f, sizeof d), fuzz_dtype(f, FUZZ_ALL),
+                       fuzz_dtype(f, FUZZ_INDICES)};
+    const size_t item = gp_dtype_bytes(d.dtype), n = fuzz_below(f, 512), m = fuzz_count(f, 64);
+    const size_t out_item = gp_dtype_bytes(d.index_dtype) ? gp_dtype_bytes(d.index_dtype) : 1;
+    const bool upper = fuzz_flip(f);
+    fuzz_array *sorted = fuzz_input(f, d.dtype, n), *needles = fuzz_input(f, d.dtype, m);
+    fuzz_array *out = item == out_item
+                          ? fuzz_output_over(f, fuzz_product(m, out_item), out_item, needles)
+                          : fuzz_output_beside(f, fuzz_product(m, out_item), out_item, needles);
+    if (m)
+        fuzz_rule(f, fuzz_ascends(d.dtype, sorted, n, GP_ASCENDING));
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f, (upper ? gp_upper_bound_by : gp_lower_bound_by)(f->ctx, &d, sorted->data, n,
+                                                                     needles->data, m, out->data));
+    else
+        FUZZ_CALL(f, (upper ? gp_upper_bound : gp_lower_bound)(f->ctx, d.dtype, sorted->data, n,
+                                                               needles->data, m, d.index_dtype,
+                                                               out->data));
+    for (size_t k = 0; k < m && k < 500; k++) {
+        size_t place = 0;
+        for (size_t i = 0; i < n; i++) {
+            const int c =
+                fuzz_order(d.dtype, sorted->before + i * item, needles->before + k * item);
+            place += upper ? c <= 0 : c < 0;
+        }
+        FUZZ_CHECK(fuzz_index(d.index_dtype, out->contents, k) == place, "the place of needle %zu",
+                   k);
+    }
+}
+
+fuzz_call *const fuzz_moves[] = {compact, compact_short, gather,     balance_search,
+                                 expand,  expand_counts, merge_path, check_offsets,
+                                 bound,   NULL};

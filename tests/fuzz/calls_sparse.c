@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices by rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "gp_test.h"
+
+/* Numbers of a matrix, its dtypes, and the sizes of their elements (1 for no dtype). */
+struct matrix {
+    gp_csr_desc d;
+    size_t rows, cols, nnz, index, offset;
+};
+
+static size_t bytes_or_one(gp_dtype dtype)
+{
+    const size_t bytes = gp_dtype_bytes(dtype);
+    return bytes ? bytes : 1;
+}
+
+/* The offset dtype is not narrower than the index dtype. */
+static struct matrix matrix_of(fuzz *f, gp_dtype value)
+{
+    struct matrix m = {.d = GP_CSR_DESC_INIT};
+    m.d.size = fuzz_struct(f, sizeof m.d);
+    m.d.index_dtype = fuzz_dtype(f, FUZZ_INDICES);
+    m.d.offset_dtype = fuzz_dtype(f, FUZZ_INDICES);
+    m.d.value_dtype = value;
+    m.d.reserved = fuzz_unused(f);
+    m.index = bytes_or_one(m.d.index_dtype);
+    m.offset = bytes_or_one(m.d.offset_dtype);
+    if (m.offset < m.index)
+        f->must |= FUZZ_BIT(GP_ERROR_DTYPE);
+    m.nnz = fuzz_count(f, 16);
+    m.rows = fuzz_flip(f) ? fuzz_below(f, 16) : fuzz_below(f, 2048);
+    m.cols = fuzz_flip(f) ? fuzz_below(f, 16) : fuzz_below(f, 2048);
+    if (!m.rows || !m.cols) /* has no entries */
+        m.nnz = m.nnz > (size_t)1 << 40 ? m.nnz : 0;
+    return m;
+}
+
+static fuzz_array *pointers_of(fuzz *f, const struct matrix *m)
+{
+    return fuzz_offsets(f, m->d.offset_dtype, m->rows, m->nnz, true);
+}
+
+static bool pointers_good(const struct matrix *m, const fuzz_array *pointers)
+{
+    return fuzz_offsets_good(m->d.offset_dtype, pointers, m->rows, m->nnz, true);
+}
+
+static fuzz_array *pointers_out(fuzz *f, const struct matrix *m, size_t rows, fuzz_array *input)
+{
+    return fuzz_output_beside(f, (rows + 1) * m->offset, m->offset, input);
+}
+
+/* Row pointers of the indices that there are. */
+static void compare_pointers(const struct matrix *m, const fuzz_array *rows, size_t count,
+                             const fuzz_array *out)
+{
+    uint64_t *before = t_host((count + 2) * sizeof *before), sum = 0;
+    memset(before, 0, (count + 2) * sizeof *before);
+    for (size_t i = 0; i < m->nnz; i++)
+        before[fuzz_index(m->d.index_dtype, rows->before, i) + 1]++;
+    for (size_t r = 0; r <= count; r++) {
+        sum += before[r];
+        FUZZ_CHECK(fuzz_index(m->d.offset_dtype, out->contents, r) == sum, "row pointer %zu", r);
+    }
+    free(before);
+}
+
+static void row_pointers(fuzz *f)
+{
+    size_t bytes;
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    const bool sorted = fuzz_flip(f), by = f->must || fuzz_flip(f);
+    fuzz_array *rows = fuzz_indices(f, m.d.index_dtype, m.nnz, m.rows);
+    fuzz_array *out = pointers_out(f, &m, m.rows, rows);
+    const gp_dtype index = m.d.index_dtype, offset = m.d.offset_dtype;
+    fuzz_rule(f, fuzz_all_below(index, rows, m.nnz, m.rows) &&
+                     (!sorted || fuzz_ascends(index, rows, m.nnz, GP_ASCENDING)));
+    if (!sorted)
+        fuzz_reserve(f,
+                     gp_csr_row_pointers_unsorted_workspace_bytes(NULL, index, m.nnz, m.rows,
+                                                                  offset, &bytes),
+                     &bytes);
+    if (by || f->must)
+        FUZZ_CALL(f, (sorted ? gp_csr_row_pointers_by : gp_csr_row_pointers_unsorted_by)(
+                         f->ctx, &m.d, rows->data, m.nnz, m.rows, out->data));
+    else
+        FUZZ_CALL(f, (sorted ? gp_csr_row_pointers : gp_csr_row_pointers_unsorted)(
+                         f->ctx, index, rows->data, m.nnz, m.rows, offset, out->data));
+    compare_pointers(&m, rows, m.rows, out);
+}
+
+static gp_coo_desc coo_of(fuzz *f, const struct matrix *m)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    const unsigned known = f->must;
+    d.size = fuzz_struct(f, sizeof d);
+    d.index_dtype = m->d.index_dtype;
+    d.offset_dtype = m->d.offset_dtype;
+    d.value_dtype = fuzz_dtype(f, FUZZ_ALL);
+    if (!d.value_dtype) /* a pattern */
+        f->must = known;
+    d.duplicates = GP_DUPLICATES_KEEP;
+    return d;
+}
+
+/* The entries of a canonical result ascend; there are as many as different places. */
+static void compare_places(const struct matrix *m, const fuzz_array *pointers,
+                           const fuzz_array *cols, uint64_t nnz, bool strictly)
+{
+    const gp_dtype index = m->d.index_dtype, offset = m->d.offset_dtype;
+    FUZZ_CHECK(fuzz_index(offset, pointers->contents, m->rows) == nnz, "the last row pointer");
+    for (size_t r = 0; r < m->rows; r++) {
+        const uint64_t end = fuzz_index(offset, pointers->contents, r + 1);
+        for (uint64_t i = fuzz_index(offset, pointers->contents, r) + 1; i < end; i++) {
+            const uint64_t left = fuzz_index(index, cols->contents, i - 1);
+            const uint64_t right = fuzz_index(index, cols->contents, i);
+            FUZZ_CHECK(left < right + !strictly && right < m->cols, "column %llu",
+                       (unsigned long long)i);
+        }
+    }
+}
+
+static void from_coo(fuzz *f)
+{
+    size_t bytes;
+    uint64_t nnz;
+    struct matrix m = matrix_of(f, (gp_dtype)0);
+    gp_coo_desc d = coo_of(f, &m);
+    d.duplicates =
+        (gp_duplicates)fuzz_enum(f, GP_DUPLICATES_SUM, GP_DUPLICATES_ERROR, GP_ERROR_ARGUMENT);
+    const gp_dtype index = m.d.index_dtype;
+    const size_t value = bytes_or_one(d.value_dtype), room = fuzz_product(m.nnz, m.index);
+    fuzz_array *rows = fuzz_indices(f, index, m.nnz, m.rows);
+    fuzz_array *cols = fuzz_indices(f, index, m.nnz, m.cols);
+    fuzz_array *values = d.value_dtype ? fuzz_input(f, d.value_dtype, m.nnz) : fuzz_none(f);
+    fuzz_array *pointers = pointers_out(f, &m, m.rows, rows);
+    fuzz_array *out_cols = fuzz_output_beside(f, room, m.index, cols);
+    fuzz_array *out_values =
+        d.value_dtype ? fuzz_output(f, fuzz_product(m.nnz, value), value) : fuzz_none(f);
+    fuzz_array *count = fuzz_output(f, 8, 8);
+    if (m.d.size != sizeof m.d || m.d.reserved) /* they are not passed */
+        return;
+    fuzz_rule(f, fuzz_all_below(index, rows, m.nnz, m.rows) &&
+                     fuzz_all_below(index, cols, m.nnz, m.cols));
+    f->sticky |= d.duplicates == GP_DUPLICATES_ERROR ? FUZZ_BIT(GP_ERROR_DATA) : 0;
+    fuzz_reserve(f, gp_csr_from_coo_workspace_bytes(NULL, &d, m.rows, m.cols, m.nnz, &bytes),
+                 &bytes);
+    FUZZ_CALL(f, gp_csr_from_coo(f->ctx, &d, m.rows, m.cols, rows->data, cols->data, values->data,
+                                 m.nnz, pointers->data, out_cols->data, out_values->data,
+                                 count->data));
+    memcpy(&nnz, count->contents, 8);
+    FUZZ_CHECK(nnz <= m.nnz, "too many entries");
+    compare_places(&m, pointers, out_cols, nnz, d.duplicates != GP_DUPLICATES_KEEP);
+    if (d.duplicates == GP_DUPLICATES_KEEP)
+        compare_pointers(&m, rows, m.rows, pointers);
+}
+
+static void to_coo(fuzz *f)
+{
+    size_t bytes;
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    const gp_dtype index = m.d.index_dtype, offset = m.d.offset_dtype;
+    fuzz_array *pointers = pointers_of(f, &m);
+    fuzz_array *out = fuzz_output_beside(f, fuzz_product(m.nnz, m.index), m.index, pointers);
+    fuzz_rule(f, pointers_good(&m, pointers));
+    fuzz_reserve(f, gp_csr_to_coo_workspace_bytes(NULL, offset, m.rows, m.nnz, index, &bytes),
+                 &bytes);
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f, gp_csr_to_coo_by(f->ctx, &m.d, pointers->data, m.rows, m.nnz, out->data));
+    else
+        FUZZ_CALL(f,
+                  gp_csr_to_coo(f->ctx, offset, pointers->data, m.rows, m.nnz, index, out->data));
+    for (size_t r = 0; r < m.rows; r++)
+        for (uint64_t i = fuzz_index(offset, pointers->before, r);
+             i < fuzz_index(offset, pointers->before, r + 1); i++)
+            FUZZ_CHECK(fuzz_index(index, out->contents, i) == r, "the row of entry %llu",
+                       (unsigned long long)i);
+}
+
+static void transpose(fuzz *f)
+{
+    size_t bytes;
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    const gp_coo_desc d = coo_of(f, &m);
+    const size_t value = bytes_or_one(d.value_dtype);
+    fuzz_array *pointers = pointers_of(f, &m);
+    fuzz_array *cols = fuzz_indices(f, m.d.index_dtype, m.nnz, m.cols);
+    fuzz_array *values = d.value_dtype ? fuzz_input(f, d.value_dtype, m.nnz) : fuzz_none(f);
+    fuzz_array *out_pointers = pointers_out(f, &m, m.cols, cols);
+    fuzz_array *out_cols = fuzz_output_beside(f, fuzz_product(m.nnz, m.index), m.index, cols);
+    fuzz_array *out_values =
+        d.value_dtype ? fuzz_output(f, fuzz_product(m.nnz, value), value) : fuzz_none(f);
+    if (m.d.size != sizeof m.d || m.d.reserved)
+        return;
+    fuzz_rule(f,
+              pointers_good(&m, pointers) && fuzz_all_below(m.d.index_dtype, cols, m.nnz, m.cols));
+    fuzz_reserve(f, gp_csr_transpose_workspace_bytes(NULL, &d, m.rows, m.cols, m.nnz, &bytes),
+                 &bytes);
+    FUZZ_CALL(f,
+              gp_csr_transpose(f->ctx, &d, m.rows, m.cols, m.nnz, pointers->data, cols->data,
+                               values->data, out_pointers->data, out_cols->data, out_values->data));
+    compare_pointers(&m, cols, m.cols, out_pointers);
+}
+
+/* Strictly ascending columns in good rows. */
+static bool canonical(const struct matrix *m, const fuzz_array *pointers, const fuzz_array *cols)
+{
+    const gp_dtype index = m->d.index_dtype, offset = m->d.offset_dtype;
+    if (!pointers_good(m, pointers) || !fuzz_all_below(index, cols, m->nnz, m->cols))
+        return false;
+    for (size_t r = 0; r < m->rows; r++)
+        for (uint64_t i = fuzz_index(offset, pointers->contents, r) + 1;
+             i < fuzz_index(offset, pointers->contents, r + 1); i++)
+            if (fuzz_index(index, cols->contents, i - 1) >= fuzz_index(index, cols->contents, i))
+                return false;
+    return true;
+}
+
+static void check_csr(fuzz *f)
+{
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    fuzz_array *pointers = pointers_of(f, &m);
+    fuzz_array *cols = fuzz_indices(f, m.d.index_dtype, m.nnz, m.cols);
+    if (!f->must)
+        fuzz_strict_rule(f, canonical(&m, pointers, cols));
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f,
+                  gp_check_csr_by(f->ctx, &m.d, m.rows, m.cols, m.nnz, pointers->data, cols->data));
+    else
+        FUZZ_CALL(f, gp_check_csr(f->ctx, m.d.index_dtype, m.d.offset_dtype, m.rows, m.cols, m.nnz,
+                                  pointers->data, cols->data));
+}
+
+/* Small whole numbers, whose sums are exact; or nothing is expected. */
+static bool is_small(gp_dtype dtype, const void *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double v = t_value(dtype, values, i);
+        if (!(v >= 0 && v < 64 && v == (double)(int)v))
+            return false;
+    }
+    return n < 2000;
+}
+
+static void compare_product(const struct matrix *m, const fuzz_array *pointers,
+                            const fuzz_array *cols, const fuzz_array *values, const fuzz_array *x,
+                            const fuzz_array *y)
+{
+    const gp_dtype dtype = m->d.value_dtype;
+    if (!is_small(dtype, values->before, m->nnz) || !is_small(dtype, x->before, m->cols))
+        return;
+    for (size_t r = 0; r < m->rows; r++) {
+        double sum = 0;
+        for (uint64_t i = fuzz_index(m->d.offset_dtype, pointers->before, r);
+             i < fuzz_index(m->d.offset_dtype, pointers->before, r + 1); i++)
+            sum += t_value(dtype, values->before, i) *
+                   t_value(dtype, x->before, fuzz_index(m->d.index_dtype, cols->before, i));
+        FUZZ_CHECK(t_value(dtype, y->contents, r) == sum, "row %zu of the product", r);
+    }
+}
+
+static void spmv(fuzz *f)
+{
+    size_t bytes;
+    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_REALS));
+    const gp_dtype index = m.d.index_dtype, offset = m.d.offset_dtype, dtype = m.d.value_dtype;
+    fuzz_array *pointers = pointers_of(f, &m);
+    fuzz_array *cols = fuzz_indices(f, index, m.nnz, m.cols);
+    fuzz_array *values = fuzz_input(f, dtype, m.nnz), *x = fuzz_input(f, dtype, m.cols);
+    fuzz_array *y = fuzz_output_beside(f, m.rows * bytes_or_one(dtype), bytes_or_one(dtype), x);
+    const bool scaled = gp_dtype_bytes(dtype) && fuzz_below(f, 4) == 0;
+    const void *alpha = scaled ? fuzz_host(f, dtype, 1) : NULL;
+    const void *beta = scaled ? fuzz_host(f, dtype, 1) : NULL;
+    const bool good = pointers_good(&m, pointers) && fuzz_all_below(index, cols, m.nnz, m.cols);
+    if (!good && !f->validates && !f->must)
+        return; /* it would leave its arrays */
+    fuzz_rule(f, good);
+    f->may |= m.rows ? 0 : FUZZ_BIT(GP_OK); /* nothing is read */
+    fuzz_reserve(f,
+                 gp_spmv_workspace_bytes(NULL, index, offset, dtype, m.rows, m.cols, m.nnz, &bytes),
+                 &bytes);
+    if (f->must || fuzz_flip(f))
+        FUZZ_CALL(f, gp_spmv_by(f->ctx, &m.d, m.rows, m.cols, m.nnz, pointers->data, cols->data,
+                                values->data, alpha, x->data, beta, y->data));
+    else
+        FUZZ_CALL(f, gp_spmv(f->ctx, index, offset, dtype, m.rows, m.cols, m.nnz, pointers->data,
+                             cols->data, values->data, alpha, x->data, beta, y->data));
+    if (!scaled)
+        compare_product(&m, pointers, cols, values, x, y);
+}
+
+fuzz_call *const fuzz_sparse[] = {row_pointers, from_coo, to_coo, transpose, check_csr, spmv, NULL};
