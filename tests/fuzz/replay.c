@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "fuzz.h"
 
@@ -35,22 +34,18 @@ static int replay_file(const char *path)
 
 static int replay(const char *path)
 {
-    struct stat info;
-    struct dirent **entries;
+    char inside[4096];
     int failed = 0;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+    DIR *folder = opendir(path);
+    if (!folder)
         return replay_file(path);
-    const int count = scandir(path, &entries, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        char inside[4096];
-        snprintf(inside, sizeof inside, "%s/%s", path, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.')
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        snprintf(inside, sizeof inside, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] != '.')
             failed |= replay_file(inside);
-        free(entries[i]);
     }
-    if (count >= 0)
-        free(entries);
-    return failed || count < 0;
+    closedir(folder);
+    return failed;
 }
 
 int main(int argc, char **argv)
