@@ -158,7 +158,7 @@ struct segments {
     char *expected; /* or NULL: nothing exact to compare with */
 };
 
-/* For so many items that rows of that length have them. */
+/* The items fill rows of that length. */
 static struct segments segments_of(fuzz *f, size_t length)
 {
     struct segments s = {0};
