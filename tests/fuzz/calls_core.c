@@ -78,6 +78,28 @@ static void create(fuzz *f)
         gp_context_destroy(ctx);
 }
 
+/* Machines that there may be, and others. */
+static void target(fuzz *f)
+{
+    gp_target t = GP_TARGET_INIT;
+    size_t bytes, *to = &bytes;
+    f->must = 0; /* this call takes no context */
+    f->ctx = NULL;
+    t.size = fuzz_struct(f, sizeof t);
+    t.backend = (gp_backend)fuzz_enum(f, GP_BACKEND_AUTO, GP_BACKEND_CUDA, GP_ERROR_ARGUMENT);
+    t.sm = fuzz_fault(f, GP_ERROR_ARGUMENT) ? -1 : (int)fuzz_take(f, 2);
+    t.sm_count = fuzz_fault(f, GP_ERROR_ARGUMENT) ? -1 : (int)fuzz_take(f, 2);
+    t.threads = fuzz_fault(f, GP_ERROR_ARGUMENT) ? -1 : (int)fuzz_take(f, 2);
+    const gp_dtype dtype = fuzz_dtype(f, FUZZ_ALL);
+    const size_t n = fuzz_count(f, 1);
+    if (fuzz_fault(f, GP_ERROR_POINTER))
+        to = NULL;
+    if (fuzz_flip(f))
+        FUZZ_CALL(f, gp_merge_workspace_bytes(&t, dtype, n, to));
+    else
+        FUZZ_CALL(f, gp_argmin_workspace_bytes(&t, dtype, n, to));
+}
+
 /* Every number has a name, and known ones have a size. */
 static void names(fuzz *f)
 {
@@ -94,4 +116,5 @@ static void names(fuzz *f)
     FUZZ_CALL(f, gp_context_set_stream(f->ctx, NULL));
 }
 
-fuzz_call *const fuzz_core[] = {memory, copy, reserve, reset, describe, create, names, NULL};
+fuzz_call *const fuzz_core[] = {memory, copy,   reserve, reset, describe,
+                                create, target, names,   NULL};

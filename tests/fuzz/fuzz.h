@@ -85,7 +85,7 @@ size_t fuzz_item_bytes(fuzz *f);
 size_t fuzz_struct(fuzz *f, size_t bytes);
 /* A member that has to be 0. */
 int fuzz_unused(fuzz *f);
-/* NULL, or a machine, which may be wrong. Not what the call sees: its status says what is so. */
+/* NULL, or a CPU like that of the context. */
 const gp_target *fuzz_target(fuzz *f, gp_target *target);
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
@@ -170,9 +170,12 @@ void fuzz_same_bytes(const char *what, const void *expected, const void *actual,
 
 typedef void fuzz_call(fuzz *f);
 
-/* Ends with NULL. */
-extern fuzz_call *const fuzz_scans[],
-    *const fuzz_moves[], *const fuzz_sorts[], *const fuzz_histograms[], *const fuzz_sparse[],
-                                                                            *const fuzz_core[];
+/* Each ends with NULL. */
+extern fuzz_call *const fuzz_scans[];
+extern fuzz_call *const fuzz_moves[];
+extern fuzz_call *const fuzz_sorts[];
+extern fuzz_call *const fuzz_histograms[];
+extern fuzz_call *const fuzz_sparse[];
+extern fuzz_call *const fuzz_core[];
 
 #endif
