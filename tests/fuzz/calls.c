@@ -10,11 +10,11 @@ enum { CALLS = 4, RESERVE_MAX = 1 << 26, FAULTS = 24 };
 
 /* ---- instruction sets ------------------------------------------------------------------------ */
 
+#if FUZZ_HAVE_ISA
+
 /* What a context takes, in the order of src/core/threads.h: the newest that this processor has, or
  * one that is not newer. Linked in place of the library's function of that name. */
 static int chosen;
-
-#if FUZZ_HAVE_ISA
 int __real_gpi_isa_detect(void);
 int __wrap_gpi_isa_detect(void);
 
@@ -25,18 +25,21 @@ int __wrap_gpi_isa_detect(void)
 }
 
 /* FUZZ_ISA=0 to 2 means this one alone; 77, skipped, if the processor does not have it. */
-static int isa_of(uint64_t any)
+static void choose_isa(uint64_t any)
 {
     const char *one = getenv("FUZZ_ISA");
-    if (one && atoi(one) > __real_gpi_isa_detect())
+    chosen = one ? atoi(one) : 2 - (int)(any % 3);
+    if (one && chosen > __real_gpi_isa_detect())
         exit(77);
-    return one ? atoi(one) : 2 - (int)(any % 3);
 }
+
 #else
-static int isa_of(uint64_t any)
+
+static void choose_isa(uint64_t any)
 {
-    return (int)(any & chosen);
+    (void)any;
 }
+
 #endif
 
 /* ---- context --------------------------------------------------------------------------------- */
@@ -63,7 +66,7 @@ static void begin(fuzz *f)
     options.threads = 1 + (int)(kind & 3);
     options.validate = kind >> 2 & 1;
     options.allocator = (gp_allocator){f, allocate, release};
-    chosen = isa_of(kind >> 3);
+    choose_isa(kind >> 3);
     f->validates = options.validate;
     f->random = fuzz_take(f, 2) + 1;
     const gp_status s = gp_context_create(&f->context, &options);
