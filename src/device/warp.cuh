@@ -72,10 +72,11 @@ template <class Op, class A> GPI_DEVICE A warp_scan(A v)
 }
 
 /*
- * Exclusive scan of a K x 32 array in row-major order; each lane holds one value of every row. In
- * log2(K) steps the lanes of a pair exchange half of their rows and fold the others, so that each
- * has one row left, of K lanes; one scan over all lanes; and the same steps back: 2 K + 3 values
- * exchanged (K = 8: 19), where a scan of each row would take 7 K.
+ * Exclusive scan, or fold, of a K x 32 array in row-major order; each lane holds one value of every
+ * row. In log2(K) steps the lanes of a pair exchange half of their rows and fold the others, so
+ * that each has one row left, of K lanes; one scan over all lanes; and the same steps back: 2 K + 3
+ * values exchanged (K = 8: 19), where a scan of each row would take 7 K. A fold needs no way back:
+ * K + 4 values.
  */
 template <class Op, int K> struct WarpRows {
     static_assert((K & (K - 1)) == 0 && K <= 32, "rows are halved");
@@ -108,7 +109,41 @@ template <class Op, int K> struct WarpRows {
         }
     }
 
+    /* The fold of all, in every lane. */
+    template <int N, class A> static GPI_DEVICE A reduce(const A (&x)[N], const Op &op = Op())
+    {
+        if constexpr (N == 1) {
+            A total = x[0];
+#pragma unroll
+            for (int bit = K; bit < 32; bit *= 2)
+                total = joined(total, bit, op);
+#pragma unroll
+            for (int bit = K / 2; bit > 0; bit /= 2)
+                total = joined(total, bit, op);
+            return total;
+        } else {
+            constexpr int half = N / 2, bit = K / N;
+            const bool upper = lane_id() & bit;
+            A sum[half];
+#pragma unroll
+            for (int i = 0; i < half; i++) {
+                const A own = pick(upper, x[i + half], x[i]);
+                const A got = shuffle_xor(pick(upper, x[i], x[i + half]), bit);
+                sum[i] = op.apply(pick(upper, got, own), pick(upper, own, got));
+            }
+            return reduce(sum, op);
+        }
+    }
+
   private:
+    /* With that of the lane whose bit is the other one, in their order. */
+    template <class A> static GPI_DEVICE A joined(A own, int bit, const Op &op)
+    {
+        const bool upper = lane_id() & bit;
+        const A other = shuffle_xor(own, bit);
+        return op.apply(pick(upper, other, own), pick(upper, own, other));
+    }
+
     /* In the order of places in a row, which are the lane's bits from K on, and then of rows. */
     template <class A> static GPI_DEVICE A scan_lanes(A &x)
     {

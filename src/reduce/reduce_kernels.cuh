@@ -146,13 +146,16 @@ GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
         bool safe[K];
         const uint64_t row = first + r * K * 32;
         array.template load<K>(raw, safe, row);
+        typename Fold::X x[K];
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            typename Fold::X x =
-                safe[k] ? fold.vector(raw[k]) : array.slowly(fold, row + lane_id() + 32 * k);
-            if constexpr (Fold::ordered)
-                x = warp_reduce(x, fold);
-            fold.add(lane, x, r * K + k);
+        for (int k = 0; k < K; k++)
+            x[k] = safe[k] ? fold.vector(raw[k]) : array.slowly(fold, row + lane_id() + 32 * k);
+        if constexpr (Fold::ordered) {
+            fold.add(lane, WarpRows<Fold, K>::reduce(x, fold), r);
+        } else {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                fold.add(lane, x[k], r * K + k);
         }
     }
     return fold.leave(lane, first + lane_id());
