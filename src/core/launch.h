@@ -26,7 +26,7 @@ struct gpi_launch {
     unsigned blocks, threads;
     size_t bytes; /* of dynamic shared memory */
     bool cooperative;
-    bool overlap; /* the kernel begins with grid_wait(): it may start while the one before ends */
+    bool overlap; /* the kernel has grid_wait(): it may start while the one before ends */
 };
 
 /* Queue them, in order. */

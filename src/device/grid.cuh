@@ -32,12 +32,20 @@ struct GridBarrier {
     }
 };
 
-/* First in a kernel of launch_dependent() (device/host.cuh): until the kernel before has ended and
- * what it wrote is there. */
+/* In a kernel of launch_dependent() (device/host.cuh), before the first use of what the kernel
+ * before wrote: until that one has ended. */
 GPI_DEVICE void grid_wait()
 {
 #if GPI_SM >= 90
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* By all blocks: the kernel after may take places now, if it is one of launch_dependent(). */
+GPI_DEVICE void grid_release()
+{
+#if GPI_SM >= 90
+    asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 

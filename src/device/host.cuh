@@ -80,7 +80,7 @@ gpi_launch launch_cooperative(Kernel kernel, unsigned blocks, unsigned threads, 
     return l;
 }
 
-/* One that begins with grid_wait() (device/grid.cuh). If early, its blocks take their places as
+/* One that has grid_wait() (device/grid.cuh). If early, its blocks take their places as
  * soon as those of the kernel before leave them, not when that one has ended. */
 template <class Kernel, class... Arguments>
 gpi_launch launch_dependent(Kernel kernel, bool early, unsigned blocks, unsigned threads,

@@ -45,14 +45,14 @@ GPI_DEVICE void poll_tiles(const TileState<A> &state, uint32_t first, uint32_t e
     } while (!__all_sync(all_lanes, ready));
 }
 
-template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
-    static constexpr int batch = sizeof(A) <= BATCH_BYTES ? BATCH : 1; /* groups polled at once */
+/* BATCH groups are polled at once. */
+template <class Op, class A, int BATCH> struct Lookahead {
+    static constexpr uint32_t prefix_tiles = 0; /* no prefixes are published */
 
-    Op op;
     A folded;       /* initial value, then groups [0, group) */
     uint32_t group; /* full groups folded */
 
-    GPI_DEVICE explicit Lookahead(A init, const Op &op_ = Op()) : op(op_), folded(init), group(0)
+    GPI_DEVICE Lookahead(A init, uint32_t) : folded(init), group(0)
     {
     }
 
@@ -62,20 +62,20 @@ template <class Op, class A, int BATCH, int BATCH_BYTES = 8> struct Lookahead {
         A prefix = folded;
         stall(stall_resolve, state.epoch, tile);
         while (group * 32 < tile) {
-            A v[batch];
-            poll_tiles<striped>(state, group * 32, tile, op, v);
+            A v[BATCH];
+            poll_tiles<striped>(state, group * 32, tile, Op(), v);
             if ((group + 1) * 32 >= tile) {
-                v[0] = warp_reduce<Op>(v[0], op);
+                v[0] = warp_reduce<Op>(v[0]);
             } else {
 #pragma unroll
-                for (int b = 0; b < batch; b++) /* all, so that their latencies overlap */
-                    v[b] = warp_reduce<Op>(v[b], op);
+                for (int b = 0; b < BATCH; b++) /* all, so that their latencies overlap */
+                    v[b] = warp_reduce<Op>(v[b]);
             }
 #pragma unroll
-            for (int b = 0; b < batch; b++) {
+            for (int b = 0; b < BATCH; b++) {
                 if (group * 32 >= tile)
                     break;
-                prefix = op.apply(folded, v[b]);
+                prefix = Op::apply(folded, v[b]);
                 if ((group + 1) * 32 > tile)
                     return prefix;
                 folded = prefix;
@@ -182,5 +182,58 @@ template <class Op, class A, int EACH> struct WideLookahead {
         return folded;
     }
 };
+
+/*
+ * The same for values of many words, which take long to read and to fold: the prefix of a group of
+ * 32 x EACH tiles is published as well, by the warp that resolves the group's last tile, so that of
+ * the tiles before only those of the same group are read. A chain, but of a link for many tiles.
+ */
+template <class Op, class A, int EACH> struct GroupLookahead {
+    static constexpr uint32_t prefix_tiles = 32 * EACH; /* of a group */
+
+    A init;
+    uint32_t prefixes; /* the word of that of the first group: behind those of all tiles */
+
+    GPI_DEVICE GroupLookahead(A init_, uint32_t tiles) : init(init_), prefixes(tiles)
+    {
+    }
+
+    static GPI_DEVICE A fold(const A (&v)[EACH])
+    {
+        A sum = v[0];
+#pragma unroll
+        for (int i = 1; i < EACH; i++)
+            sum = Op::apply(sum, v[i]);
+        return warp_reduce<Op>(sum);
+    }
+
+    /* init op (sums of all tiles before tile); the same value in every lane. */
+    GPI_DEVICE A exclusive(const TileState<A> &state, uint32_t tile)
+    {
+        const uint32_t group = tile / prefix_tiles;
+        const bool last = tile % prefix_tiles == prefix_tiles - 1;
+        A before = init, v[EACH];
+        stall(stall_resolve, state.epoch, tile);
+        bool known = group == 0 || state.read(prefixes + group - 1, before);
+        poll_tiles<blocked>(state, group * prefix_tiles, last ? tile + 1 : tile, Op(), v);
+        A sum = fold(v);
+        while (!known)
+            known = state.read(prefixes + group - 1, before);
+        __syncwarp();
+        if (last) {
+            if (lane_id() == 0)
+                state.publish(prefixes + group, Op::apply(before, sum));
+            if (lane_id() == 31)
+                v[EACH - 1] = Op::identity();
+            sum = fold(v);
+        }
+        return Op::apply(before, sum);
+    }
+};
+
+/* That of a stream, from the initial value and the number of tiles. */
+template <class Op, class A, int BATCH>
+using StreamLookahead =
+    std::conditional_t<(sizeof(A) > 16), GroupLookahead<Op, A, 2>, Lookahead<Op, A, BATCH>>;
 
 } // namespace GPI_SPACE

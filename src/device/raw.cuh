@@ -103,22 +103,26 @@ GPI_DEVICE uint32_t narrow_two(bf16_t, float low, float high)
 }
 #endif
 
-/* The vector of these items; of integers below 4 bytes by moving bytes, without a mask for each. */
-template <class T, class A, int N> GPI_DEVICE Raw<N * sizeof(T)> raw_narrow(const A (&x)[N])
+/* The vector of these items; of integers below 4 bytes by moving bytes, without a mask for each.
+ * HIGH: they are in the high bits. */
+template <class T, bool HIGH = false, class A, int N>
+GPI_DEVICE Raw<N * sizeof(T)> raw_narrow(const A (&x)[N])
 {
     constexpr bool half = std::is_same_v<T, f16_t> || std::is_same_v<T, bf16_t>;
     Raw<N * sizeof(T)> to = {};
     if constexpr (sizeof(T) == 1 && N % 4 == 0) {
+        constexpr uint32_t bytes = HIGH ? 0x0073 : 0x0040;
 #pragma unroll
         for (int i = 0; i < N; i += 4) {
-            const uint32_t low = __byte_perm((uint32_t)x[i], (uint32_t)x[i + 1], 0x0040);
-            const uint32_t high = __byte_perm((uint32_t)x[i + 2], (uint32_t)x[i + 3], 0x0040);
+            const uint32_t low = __byte_perm((uint32_t)x[i], (uint32_t)x[i + 1], bytes);
+            const uint32_t high = __byte_perm((uint32_t)x[i + 2], (uint32_t)x[i + 3], bytes);
             to.w[i / 4] = __byte_perm(low, high, 0x5410);
         }
     } else if constexpr (sizeof(T) == 2 && !half && N % 2 == 0) {
+        constexpr uint32_t bytes = HIGH ? 0x7632 : 0x5410;
 #pragma unroll
         for (int i = 0; i < N; i += 2)
-            to.w[i / 2] = __byte_perm((uint32_t)x[i], (uint32_t)x[i + 1], 0x5410);
+            to.w[i / 2] = __byte_perm((uint32_t)x[i], (uint32_t)x[i + 1], bytes);
 #if GPI_SM >= 80
     } else if constexpr (half && N % 2 == 0) {
 #pragma unroll
@@ -126,9 +130,13 @@ template <class T, class A, int N> GPI_DEVICE Raw<N * sizeof(T)> raw_narrow(cons
             to.w[i / 2] = narrow_two(T(), x[i], x[i + 1]);
 #endif
     } else {
+        constexpr int up = HIGH ? 32 - (int)sizeof(T) * 8 : 0;
 #pragma unroll
         for (int i = 0; i < N; i++)
-            raw_set<T>(to, i, narrow<T>(x[i]));
+            if constexpr (HIGH)
+                raw_set<T>(to, i, narrow<T>(x[i] >> up));
+            else
+                raw_set<T>(to, i, narrow<T>(x[i]));
     }
     return to;
 }
@@ -176,7 +184,7 @@ template <class T, int BYTES> GPI_DEVICE Raw<BYTES> raw_moved(const Raw<BYTES> &
     Raw<BYTES> first = {}, to;
     raw_set<T>(first, 0, x);
 #pragma unroll
-    for (int i = Raw<BYTES>::words - 1; i >= 0; i--) {
+    for (int i = 0; i < Raw<BYTES>::words; i++) {
         if constexpr (bits < 32)
             to.w[i] = __funnelshift_l(i > 0 ? r.w[i - 1] : first.w[0] << (32 - bits), r.w[i], bits);
         else
@@ -190,26 +198,35 @@ template <class T> GPI_DEVICE uint32_t items_mask(uint32_t set)
 {
     if constexpr (sizeof(T) == 1)
         return ((set & 15) * 0x00204081u & 0x01010101u) * 255u;
-    else if constexpr (sizeof(T) == 2)
-        return (set & 1) * 0xffffu | (set >> 1 & 1) * 0xffff0000u;
     else
-        return 0u - (set & 1);
+        return (set & 1) * 0xffffu | (set >> 1 & 1) * 0xffff0000u;
 }
 
-/* Item i becomes x where bit i is set. */
+/* Item i of a where bit i is set, of b elsewhere. */
 template <class T, int BYTES>
-GPI_DEVICE Raw<BYTES> raw_replaced(const Raw<BYTES> &r, uint32_t set, T x)
+GPI_DEVICE Raw<BYTES> raw_chosen(uint32_t set, const Raw<BYTES> &a, const Raw<BYTES> &b)
 {
     constexpr int per_word = sizeof(T) < 4 ? 4 / (int)sizeof(T) : 1;
     constexpr int words_each = sizeof(T) < 4 ? 1 : (int)sizeof(T) / 4;
-    const Raw<BYTES> other = raw_filled<T, BYTES>(x);
     Raw<BYTES> to;
 #pragma unroll
     for (int i = 0; i < Raw<BYTES>::words; i++) {
-        const uint32_t mask = items_mask<T>(set >> i / words_each * per_word);
-        to.w[i] = (other.w[i] & mask) | (r.w[i] & ~mask);
+        const uint32_t bits = set >> i / words_each * per_word;
+        if constexpr (sizeof(T) < 4) {
+            const uint32_t mask = items_mask<T>(bits);
+            to.w[i] = (a.w[i] & mask) | (b.w[i] & ~mask);
+        } else {
+            to.w[i] = bits & 1 ? a.w[i] : b.w[i];
+        }
     }
     return to;
+}
+
+/* Item i becomes 0; none if there is no item i. */
+template <class T, int BYTES> GPI_DEVICE Raw<BYTES> raw_dropped(const Raw<BYTES> &r, int i)
+{
+    const bool inside = (uint32_t)i < BYTES / sizeof(T);
+    return raw_chosen<T>(inside ? 1u << i : 0, Raw<BYTES>{}, r);
 }
 
 } // namespace GPI_SPACE

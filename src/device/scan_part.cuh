@@ -1,93 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scans' kernels share: the types of a unit, and the steps on one warp's part of
- * a tile. */
+/* What the scans' kernels share: the steps on one warp's part of a tile. */
 #pragma once
 
-#include <type_traits>
-
-#include "device/flip.cuh"
+#include "device/vector.cuh"
 #include "device/warp.cuh"
 
 namespace GPI_SPACE
 {
-
-/* One dtype unit: how items are stored, what they are added up in, at which alignment. */
-template <class In_, class A_, class Out_, int PIECE_IN_, int PIECE_OUT_, bool WIDE_>
-struct ScanTypes {
-    using In = In_;
-    using A = A_;
-    using Out = Out_;
-    static constexpr int piece_in = PIECE_IN_, piece_out = PIECE_OUT_; /* bytes of a scalar */
-    static constexpr bool wide = WIDE_;                                /* check that outputs fit */
-    static constexpr bool scalar = sizeof(Out) == PIECE_OUT_;
-    static constexpr int item = sizeof(In) > sizeof(Out) ? sizeof(In) : sizeof(Out);
-    static constexpr int per_vector = item < 16 ? 16 / item : 1;
-    static constexpr int bytes_in = per_vector * sizeof(In);
-    static constexpr int bytes_out = per_vector * sizeof(Out);
-    using RawIn = Raw<bytes_in>;
-    using RawOut = Raw<bytes_out>;
-};
 
 template <int ITEMS> GPI_DEVICE uint32_t tiles_of(uint64_t n)
 {
     return (uint32_t)((n + ITEMS - 1) / ITEMS);
 }
 
-/* Four bytes in one instruction. */
-template <class Types> GPI_DEVICE uint32_t bytes_total(const typename Types::RawIn &raw)
+/* The fold of a part in striped arrangement: vector k * 32 + lane. */
+template <class Types, class Op, int K>
+GPI_DEVICE typename Types::A striped_total(const typename Types::RawIn (&raw)[K])
 {
-    uint32_t t = 0;
+    typename Types::A sum = vector_total<Types, Op>(raw[0]);
+    if constexpr (!Op::commutes)
+        sum = warp_reduce<Op>(sum);
 #pragma unroll
-    for (int i = 0; i < Types::RawIn::words; i++) {
-        if constexpr (Limits<typename Types::In>::is_signed)
-            t = (uint32_t)__dp4a((int)raw.w[i], 0x01010101, (int)t);
-        else
-            t = __dp4a(raw.w[i], 0x01010101u, t);
+    for (int k = 1; k < K; k++) {
+        const typename Types::A next = vector_total<Types, Op>(raw[k]);
+        sum = Op::apply(sum, Op::commutes ? next : warp_reduce<Op>(next));
     }
-    return t;
+    return Op::commutes ? warp_reduce<Op>(sum) : sum;
 }
 
-/* Fold of the items of a vector, left to right. */
-template <class Types, class Op>
-GPI_DEVICE typename Types::A vector_total(const typename Types::RawIn &raw)
+/* What a part adds to the total: a sum of integers modulo 2^32 has not left its range. */
+template <class Types> GPI_DEVICE typename Types::Total total_of(typename Types::A sum)
 {
-    using A = typename Types::A;
-    if constexpr (sizeof(typename Types::In) == 1 && std::is_same_v<Op, Sum<uint32_t>>) {
-        return bytes_total<Types>(raw);
-    } else {
-        A t = widen<A>(raw_get<typename Types::In>(raw, 0));
-#pragma unroll
-        for (int i = 1; i < Types::per_vector; i++)
-            t = Op::apply(t, widen<A>(raw_get<typename Types::In>(raw, i)));
-        return t;
-    }
+    if constexpr (Types::wide && std::is_signed_v<typename Types::In>)
+        return (int32_t)sum;
+    else
+        return sum;
 }
 
-/* A narrow result read back is another value. */
-template <class Types> GPI_DEVICE bool lost(typename Types::A x)
+/* A total that is another value in the type of the outputs. */
+template <class Types> GPI_DEVICE bool lost(typename Types::Total x)
 {
     if constexpr (Types::wide)
-        return (typename Types::A)(typename Types::Out)x != x;
+        return (typename Types::Total)(typename Types::Out)x != x;
     else
         return false;
-}
-
-/* The outputs of a vector whose prefix is x; the first count of them will be stored. */
-template <class Types, class Op>
-GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw, typename Types::A x,
-                                              bool before, int count, bool &overflow)
-{
-    using A = typename Types::A;
-    using In = typename Types::In;
-    A out[Types::per_vector];
-#pragma unroll
-    for (int i = 0; i < Types::per_vector; i++) {
-        const A next = Op::apply(x, widen<A>(raw_get<In>(raw, i)));
-        out[i] = before ? x : next;
-        overflow = overflow || (i < count && lost<Types>(out[i]));
-        x = next;
-    }
-    return raw_narrow<typename Types::Out>(out);
 }
 
 /*
@@ -144,6 +100,14 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
         }
     }
 
+    /* Item i becomes 0. */
+    GPI_DEVICE void drop(int i)
+    {
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            raw[k] = raw_dropped<In>(raw[k], i - (k * 32 + lane_id()) * Types::per_vector);
+    }
+
     /* Fill before[]; returns the fold of the whole part. Where a value takes two shuffles, fewer of
      * them are worth the longer way. */
     GPI_DEVICE A scan()
@@ -167,37 +131,34 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
     }
 
     GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, const Flip &flip,
-                          bool &overflow) const
+                          uint32_t &lost) const
     {
         constexpr int bytes = Types::bytes_out;
         char *mine = p + first_vector() * bytes;
         if (misalignment(p) == 0) {
 #pragma unroll
             for (int k = 0; k < K; k++)
-                raw_store_aligned<bytes>(
-                    mine + k * step * bytes,
-                    directed(outputs(k, prefix, shifted_by_one, all, flip, overflow)));
+                raw_store_aligned<bytes>(mine + k * step * bytes,
+                                         directed(outputs(k, prefix, shifted_by_one, flip, lost)));
         } else if constexpr (BACKWARD) {
-            store_shifted_backward(p + lane_id() * bytes, prefix, shifted_by_one, flip, overflow);
+            store_shifted_backward(p + lane_id() * bytes, prefix, shifted_by_one, flip, lost);
         } else {
             ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
             for (int k = 0; k < K; k++)
-                run.put(mine + k * 32 * bytes,
-                        outputs(k, prefix, shifted_by_one, all, flip, overflow), k == 0,
-                        k == K - 1);
+                run.put(mine + k * 32 * bytes, outputs(k, prefix, shifted_by_one, flip, lost),
+                        k == 0, k == K - 1);
         }
     }
 
     /* Only the first count outputs of the part. */
     GPI_DEVICE void store_partial(char *p, A prefix, bool shifted_by_one, int count,
-                                  const Flip &flip, bool &overflow) const
+                                  const Flip &flip, uint32_t &lost) const
     {
 #pragma unroll
         for (int k = 0; k < K; k++) {
             int at = (k * 32 + lane_id()) * Types::per_vector;
-            typename Types::RawOut out =
-                outputs(k, prefix, shifted_by_one, count - at, flip, overflow);
+            typename Types::RawOut out = outputs(k, prefix, shifted_by_one, flip, lost);
 #pragma unroll
             for (int i = 0; i < Types::per_vector; i++)
                 if (at + i < count)
@@ -207,7 +168,6 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
     }
 
   private:
-    static constexpr int all = Types::per_vector;
     static constexpr int step = BACKWARD ? -32 : 32; /* from a lane's vector to its next */
 
     /* Where this lane's vector 0, and where item i, lies in the part. */
@@ -229,25 +189,23 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
 
     /* The run of vectors rises with the lanes: the last vectors first, each from the other lane. */
     GPI_DEVICE void store_shifted_backward(char *mine, A prefix, bool shifted_by_one,
-                                           const Flip &flip, bool &overflow) const
+                                           const Flip &flip, uint32_t &lost) const
     {
         constexpr int bytes = Types::bytes_out;
         ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
         for (int k = K - 1; k >= 0; k--) {
-            typename Types::RawOut out =
-                directed(outputs(k, prefix, shifted_by_one, all, flip, overflow));
+            typename Types::RawOut out = directed(outputs(k, prefix, shifted_by_one, flip, lost));
             run.put(mine + (K - 1 - k) * 32 * bytes, shuffle(out, 31 - lane_id()), k == K - 1,
                     k == 0);
         }
     }
 
-    GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one, int count,
-                                              const Flip &flip, bool &overflow) const
+    GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one,
+                                              const Flip &flip, uint32_t &lost) const
     {
-        return raw_flipped<Op>(vector_scan<Types, Op>(raw[k], Op::apply(prefix, before[k]),
-                                                      shifted_by_one, count, overflow),
-                               flip);
+        A x = Op::apply(prefix, before[k]);
+        return raw_flipped<Op>(vector_scan<Types, Op>(raw[k], x, shifted_by_one, lost), flip);
     }
 };
 

@@ -29,8 +29,8 @@
  *     add(Sum, Sum), after(Prefix, Sum)
  *     start()                 the prefix of the first tile
  *     look_ahead()            the object that finds the others: exclusive(state, tile)
- *     load_part(part, tile, stage, w)  by store warps, when the tile has landed: what part_sum()
- *                             leaves in Own may not be there yet
+ *     load_part(part, tile, stage, w)  by store warps, when the tile has landed
+ *     join_part(part, stage, w)        when its sum is there, too, and so is what part_sum() left
  *     store_part(part, tile, stage, w, prefix)
  *
  * The last tile may be short: load_tile() fills it up, or the others ask how many items there are;
@@ -51,6 +51,8 @@ namespace GPI_SPACE
 struct StreamPolicy {
     struct Own { /* shared memory */
     };
+    /* Of a group whose prefix look_ahead() publishes, behind the sums; 0: none. */
+    static constexpr uint32_t prefix_tiles = 0;
     GPI_DEVICE void begin() const /* first of all, by one thread */
     {
     }
@@ -64,6 +66,9 @@ struct StreamPolicy {
     {
     }
     template <class Prefix> GPI_DEVICE void finish(const Prefix &) const /* by one thread, once */
+    {
+    }
+    template <class Part> GPI_DEVICE void join_part(Part &, int, int) const
     {
     }
     GPI_DEVICE void end() const /* of a store warp */
@@ -92,6 +97,15 @@ constexpr int stream_shared_bytes = Policy::stages *Policy::stage_bytes +
 template <class Policy> GPI_DEVICE uint32_t stream_tiles(uint64_t n)
 {
     return (uint32_t)((n + Policy::tile_items - 1) / Policy::tile_items);
+}
+
+/* What these tiles publish. */
+template <class Policy> __host__ __device__ __forceinline__ uint64_t stream_words(uint64_t tiles)
+{
+    if constexpr (Policy::prefix_tiles == 0)
+        return tiles;
+    else
+        return tiles + tiles / Policy::prefix_tiles + 1;
 }
 
 template <class Policy>
@@ -162,6 +176,7 @@ template <class Policy> GPI_DEVICE void stream_store(Policy &policy, int warp)
         typename Policy::Part part;
         policy.load_part(part, tile, turn.stage, warp);
         barrier_wait(&s.summed[turn.stage], turn.parity);
+        policy.join_part(part, turn.stage, warp);
         barrier_wait(&s.resolved[turn.stage], turn.parity);
         typename Policy::Prefix prefix = s.prefix[turn.stage];
         for (int w = 0; w < warp; w++)
@@ -198,7 +213,7 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
     policy.tiles = stream_tiles<Policy>(s.n);
     const TileState<typename Policy::Sum> state(p.state, s.launch.epoch);
     if (threadIdx.x == 0 && s.launch.tile == 0) {
-        state.retire_one(p.state, policy.tiles);
+        state.retire_one(p.state, (uint32_t)stream_words<Policy>(policy.tiles));
         if (policy.tiles == 0)
             policy.finish(policy.start());
     }
@@ -213,10 +228,11 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
         stream_look_ahead(policy, state);
 }
 
-/* The kernel for n items; p gets its tile states and stays where it is. */
+/* The kernel for n items; p gets its tile states and stays where it is. Dependent: its loaders wait
+ * for the kernel before (grid_wait()). */
 template <class Policy>
 gp_status stream_add(gp_context *ctx, const char *function, typename Policy::Params &p, uint64_t n,
-                     LaunchList &list)
+                     LaunchList &list, bool dependent = false)
 {
     constexpr int shared = stream_shared_bytes<Policy>;
     static_assert(shared <= gpu.block_shared_bytes && stream_threads<Policy> <= gpu_block_threads,
@@ -226,9 +242,11 @@ gp_status stream_add(gp_context *ctx, const char *function, typename Policy::Par
     const uint64_t most = (uint64_t)ctx->sm_count;
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
     GPI_TRY(shared_memory_allow(ctx, function, stream_k<Policy>, shared, &allowed));
-    GPI_TRY(
-        gpi_state_get(ctx, function, tiles * TileState<typename Policy::Sum>::pieces, &p.state));
-    list.add(launch_of(stream_k<Policy>, grid, stream_threads<Policy>, shared, p));
+    GPI_TRY(gpi_state_get(ctx, function,
+                          stream_words<Policy>(tiles) * TileState<typename Policy::Sum>::pieces,
+                          &p.state));
+    list.add(
+        launch_dependent(stream_k<Policy>, dependent, grid, stream_threads<Policy>, shared, p));
     return GP_OK;
 }
 

@@ -204,7 +204,8 @@ gp_status gp_scan_exclusive(gp_context *ctx, gp_dtype dtype, gp_op op, const voi
 uint64_t gpi_scan_tiles(uint64_t n, size_t item_bytes)
 {
     size_t per_vector = item_bytes < 16 ? 16 / item_bytes : 1;
-    uint64_t tile = (uint64_t)GPI_SCAN_TILE_WARPS * 32 * GPI_SCAN_TILE_VECTORS * per_vector;
+    const int vectors = item_bytes <= 16 ? GPI_SCAN_TILE_VECTORS : 1;
+    uint64_t tile = (uint64_t)GPI_SCAN_TILE_WARPS * 32 * vectors * per_vector;
     return (n + tile - 1) / tile + 1;
 }
 

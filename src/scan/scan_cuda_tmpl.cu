@@ -60,14 +60,15 @@ template <class T> struct Unsigned<T, true> {
 /* ---- launches ---- */
 
 template <class Types, class Op, int W = GPI_SCAN_TILE_WARPS>
-gp_status launch_tile(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
+gp_status launch_tile(gp_context *ctx, const char *function, ScanParams<typename Types::Total> &p)
 {
     constexpr int K = GPI_SCAN_TILE_VECTORS;
     constexpr uint64_t tile_items = (uint64_t)W * StripedPart<Types, Op, K>::items;
     const uint64_t tiles = (p.n + tile_items - 1) / tile_items;
     const uint64_t most = (uint64_t)ctx->sm_count * (scan_tuning.tile_warps_per_sm / W);
     const uint32_t grid = (uint32_t)(tiles < 1 ? 1 : tiles < most ? tiles : most);
-    GPI_TRY(gpi_state_get(ctx, function, tiles * TileState<typename Types::A>::pieces, &p.state));
+    GPI_TRY(
+        gpi_state_get(ctx, function, tiles * TileState<typename Types::Total>::pieces, &p.state));
     scan_tile_k<Types, Op, W, K><<<grid, W * 32, 0, ctx->stream>>>(p);
     return gpi_cuda_launched(ctx, function);
 }
@@ -80,10 +81,11 @@ template <class Types, class Op> struct ClusterLaunch {
 };
 
 template <class Types, class Op>
-gp_status launch_cluster(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
+gp_status launch_cluster(gp_context *ctx, const char *function,
+                         ScanParams<typename Types::Total> &p)
 {
     using Shape = ClusterLaunch<Types, Op>;
-    const ScanParams<typename Types::A> &args = p;
+    const ScanParams<typename Types::Total> &args = p;
     const unsigned tiles = (unsigned)((p.n + Shape::tile_items - 1) / Shape::tile_items);
     cudaLaunchAttribute cluster = {};
     cluster.id = cudaLaunchAttributeClusterDimension;
@@ -102,17 +104,14 @@ gp_status launch_cluster(gp_context *ctx, const char *function, ScanParams<typen
 #endif
 
 template <class Types, class Op, bool BACKWARD>
-gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typename Types::A> &p)
+gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typename Types::Total> &p)
 {
-    constexpr StreamShape shape = scan_tuning.scan;
+    constexpr StreamShape shape =
+        shape_of<Types>(in_runs<Types> ? scan_tuning.runs : scan_tuning.scan);
     constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
-    constexpr int vectors = !Types::scalar    ? shape.vectors_pairs
-                            : Types::item < 8 ? shape.vectors
-                                              : shape.vectors_wide;
-    /* Fewer items in a lane, where each takes 64 bits; the workspace has no smaller tiles. */
-    constexpr int K = Types::bytes_out > 16            ? vectors / 2
-                      : Types::wide && Types::item < 4 ? (int)GPI_SCAN_TILE_VECTORS
-                                                       : vectors;
+    constexpr int K = shape.vectors;
+    constexpr int least = Types::bytes_out <= 16 ? GPI_SCAN_TILE_VECTORS : 1;
+    static_assert(W * K >= GPI_SCAN_TILE_WARPS * least, "more tiles than gpi_scan_tiles() counts");
     using One = ScanStream<Types, Op, W, R, L, K, 1, BACKWARD>;
     constexpr int fit = (scan_tuning.shared_bytes - W * One::scratch_bytes) / One::stage_bytes;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
@@ -121,7 +120,7 @@ gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typena
 
 template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_scan_args *args)
 {
-    using A = typename Types::A;
+    using A = typename Types::Total;
     ScanParams<A> p = {(const char *)args->in, (char *)args->out, args->n, args->device_n,
                        (uint64_t *)args->total};
     p.kind = args->kind;
@@ -145,7 +144,7 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
         if (args->n <= ClusterLaunch<Types, Op>::items_max)
             return launch_cluster<Types, Op>(ctx, args->function, p);
 #endif
-    if (Types::wide || bytes >= (uint64_t)scan_tuning.scan.from_bytes)
+    if (Types::wide || bytes >= (uint64_t)scan_tuning.stream_from_bytes)
         return launch_stream<Types, Op, false>(ctx, args->function, p);
     if constexpr (plain_sum && Types::item == 8)
         if (bytes >= scan_tuning.tile_wide_from_bytes)
@@ -166,8 +165,8 @@ gp_status launch_scalar(gp_context *ctx, const gpi_scan_args *args)
 
 template <class In, class Out> gp_status launch_wide(gp_context *ctx, const gpi_scan_args *args)
 {
-    using A = std::conditional_t<std::is_signed_v<In>, int64_t, uint64_t>;
-    return launch<ScanTypes<In, A, Out, sizeof(In), sizeof(Out), true>, Sum<A>>(ctx, args);
+    using Types = ScanTypes<In, uint32_t, Out, sizeof(In), sizeof(Out), true>;
+    return launch<Types, Sum<uint32_t>>(ctx, args);
 }
 
 template <class T, template <class> class Item, template <class> class Op>

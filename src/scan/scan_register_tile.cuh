@@ -21,9 +21,7 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     int count;      /* items of this warp that exist */
     bool whole;     /* the tile */
     Part part;
-    bool overflow;
-
-    GPI_DEVICE RegisterTile(const ScanParams<A> &p_, uint64_t n_) : p(p_), n(n_), overflow(false)
+    GPI_DEVICE RegisterTile(const ScanParams<A> &p_, uint64_t n_) : p(p_), n(n_)
     {
     }
 
@@ -46,16 +44,11 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     GPI_DEVICE void store(A prefix)
     {
         char *out = p.out + first * sizeof(typename Types::Out);
+        uint32_t lost = 0; /* sums are as long as outputs */
         if (whole)
-            part.store(out, prefix, p.kind != inclusive, p.flip, overflow);
+            part.store(out, prefix, p.kind != inclusive, p.flip, lost);
         else
-            part.store_partial(out, prefix, p.kind != inclusive, count, p.flip, overflow);
-    }
-
-    GPI_DEVICE void report() const
-    {
-        if (Types::wide && overflow)
-            GPI_SPACE::report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
+            part.store_partial(out, prefix, p.kind != inclusive, count, p.flip, lost);
     }
 };
 

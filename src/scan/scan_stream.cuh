@@ -9,34 +9,44 @@
 namespace GPI_SPACE
 {
 
+/* Parts whose lanes have their vectors side by side. */
+template <class Types>
+constexpr bool in_runs = Types::bytes_in >= 16 &&
+                         (!Types::scalar || sizeof(typename Types::Out) < 4);
+
 template <class Types, class Op, int K, bool BACKWARD, bool RUNS> struct PartOf {
     using type = StripedPart<Types, Op, K, BACKWARD>;
-    static constexpr int scratch_bytes = 16;
+    static constexpr int scratch_bytes = 16, upto_bytes = 0;
 };
-template <class Types, class Op, int K> struct PartOf<Types, Op, K, false, true> {
-    using type = BlockedPart<Types, Op, K>;
+template <class Types, class Op, int K, bool BACKWARD> struct PartOf<Types, Op, K, BACKWARD, true> {
+    using type = BlockedPart<Types, Op, K, BACKWARD>;
     static constexpr int scratch_bytes = type::scratch_bytes;
+    static constexpr int upto_bytes = 32 * (int)sizeof(typename Types::A);
 };
 
 /*
  * A stage holds one tile as it lies in memory, from the 16-byte boundary at or before its first
  * byte, so that bulk copies fit at any alignment. Backward, tiles and the warps' parts of them are
- * counted from the end, and the last tile may begin before the array. Tile: W x 32 x K vectors.
+ * counted from the end, and the last tile may begin before the array. Behind it lies what the sum
+ * warps leave of each part. Tile: W x 32 x K vectors.
  */
 template <class Types, class Op, int W, int R, int L, int K, int S, bool BACKWARD = false>
 struct ScanStream : StreamPolicy {
     using A = typename Types::A;
     using In = typename Types::In;
-    using Params = ScanParams<A>;
-    using Sum = A;
-    using Prefix = A;
-    static constexpr bool runs = !Types::scalar && !BACKWARD;
-    using Part = typename PartOf<Types, Op, K, BACKWARD, runs>::type;
-    static constexpr int scratch_bytes = PartOf<Types, Op, K, BACKWARD, runs>::scratch_bytes;
+    using Total = typename Types::Total;
+    using Params = ScanParams<Total>;
+    using Sum = Total;
+    using Prefix = Total;
+    static constexpr bool runs = in_runs<Types>;
+    using ItsPart = PartOf<Types, Op, K, BACKWARD, runs>;
+    using Part = typename ItsPart::type;
+    static constexpr int scratch_bytes = ItsPart::scratch_bytes;
     static constexpr int store_warps = W, sum_warps = R, load_warps = L, stages = S;
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
-    static constexpr int stage_bytes = tile_bytes + 128;
+    static constexpr int items_bytes = tile_bytes + 128;
+    static constexpr int stage_bytes = items_bytes + W * ItsPart::upto_bytes;
     static constexpr int groups_at_once = Types::scalar && sizeof(A) == 8 ? 5 : 4; /* looked at */
     static constexpr bool part_is_copy = true;
 
@@ -45,11 +55,13 @@ struct ScanStream : StreamPolicy {
         char scratch[W][scratch_bytes]; /* of a warp that stores runs */
     };
 
+    using TotalOp = std::conditional_t<Types::wide, GPI_SPACE::Sum<Total>, Op>;
+
     const Params &p;
     StreamShared<ScanStream> &s;
     char *ring;
     uint32_t tiles;
-    bool overflow = false; /* of an output of this warp */
+    uint32_t lost = 0; /* of this warp's outputs: see Steps */
 
     GPI_DEVICE uint64_t items() const
     {
@@ -81,6 +93,11 @@ struct ScanStream : StreamPolicy {
         const char *from = BACKWARD ? p.in + s.n * sizeof(In) : p.in;
         const int place = BACKWARD ? W - 1 - warp : warp;
         return stage(stage_index) + misalignment(from) + place * Part::items * sizeof(In);
+    }
+
+    GPI_DEVICE A *upto(int stage_index, int warp) const
+    {
+        return (A *)(stage(stage_index) + items_bytes + warp * ItsPart::upto_bytes);
     }
 
     /* ---- loaders ---- */
@@ -140,62 +157,70 @@ struct ScanStream : StreamPolicy {
 
     /* ---- sums ---- */
 
-    GPI_DEVICE A part_sum(uint32_t, int stage_index, int w) const
+    GPI_DEVICE Total part_sum(uint32_t, int stage_index, int w) const
     {
         Part part;
         part.load(part_of(stage_index, w), p.flip);
         if constexpr (runs)
-            return warp_reduce<Op>(part.total());
-        A sum = vector_total<Types, Op>(part.raw[0]);
-        if constexpr (Op::commutes) {
-#pragma unroll
-            for (int k = 1; k < K; k++)
-                sum = Op::apply(sum, vector_total<Types, Op>(part.raw[k]));
-            return warp_reduce<Op>(sum);
-        } else {
-            sum = warp_reduce<Op>(sum);
-#pragma unroll
-            for (int k = 1; k < K; k++)
-                sum = Op::apply(sum, warp_reduce<Op>(vector_total<Types, Op>(part.raw[k])));
-            return sum;
-        }
+            return total_of<Types>(part.sum(upto(stage_index, w)));
+        else if constexpr (Types::wide && sizeof(In) == 4)
+            return striped_total<typename Types::Wider, TotalOp>(part.raw);
+        else
+            return total_of<Types>(striped_total<Types, Op>(part.raw));
     }
 
-    GPI_DEVICE A add(A l, A r) const
+    GPI_DEVICE Total add(Total l, Total r) const
     {
-        return Op::apply(l, r);
+        return TotalOp::apply(l, r);
     }
 
-    GPI_DEVICE A after(A prefix, A sum) const
+    GPI_DEVICE Total after(Total prefix, Total sum) const
     {
-        return Op::apply(prefix, sum);
+        return TotalOp::apply(prefix, sum);
     }
 
-    GPI_DEVICE A start() const
+    GPI_DEVICE Total start() const
     {
-        return scan_start<Op>(p);
+        return scan_start<TotalOp>(p);
     }
 
-    GPI_DEVICE Lookahead<Op, A, groups_at_once, 16> look_ahead() const
+    using Ahead = StreamLookahead<TotalOp, Total, groups_at_once>;
+    static constexpr uint32_t prefix_tiles = Ahead::prefix_tiles;
+
+    GPI_DEVICE Ahead look_ahead() const
     {
-        return Lookahead<Op, A, groups_at_once, 16>(start());
+        return Ahead(start(), tiles);
     }
 
-    GPI_DEVICE void finish(A total) const
+    GPI_DEVICE void finish(Total total) const
     {
         scan_finish<Types, Op>(p, s.n, total);
     }
 
     /* ---- store warps ---- */
 
-    GPI_DEVICE void load_part(Part &part, uint32_t, int stage_index, int warp) const
+    GPI_DEVICE void load_part(Part &part, uint32_t tile, int stage_index, int warp) const
     {
         part.load(part_of(stage_index, warp), p.flip);
-        part.scan();
+        if constexpr (Types::wide) { /* an exclusive scan has no output behind the last item */
+            const uint64_t last =
+                s.n - 1 - (uint64_t)tile * tile_items - (uint64_t)warp * Part::items;
+            if (p.kind != inclusive && last < Part::items)
+                part.drop((int)last);
+        }
+        if constexpr (!runs)
+            part.scan();
     }
 
-    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp, A prefix)
+    GPI_DEVICE void join_part(Part &part, int stage_index, int warp) const
     {
+        if constexpr (runs)
+            part.join(upto(stage_index, warp));
+    }
+
+    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp, Total before_part)
+    {
+        const A prefix = (A)before_part;
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         const bool before = p.kind != inclusive;
         const uint64_t place = BACKWARD ? s.n - first - Part::items : first; /* modulo 2^64 */
@@ -204,22 +229,17 @@ struct ScanStream : StreamPolicy {
         if (!whole && first >= s.n)
             return;
         const int count = whole || s.n - first >= Part::items ? Part::items : (int)(s.n - first);
-        if constexpr (runs) {
-            if (whole)
-                part.store(out, prefix, before, s.own.scratch[warp]);
-            else
-                part.store_partial(out, prefix, before, count, s.own.scratch[warp]);
-        } else {
-            if (whole)
-                part.store(out, prefix, before, p.flip, overflow);
-            else
-                part.store_partial(out, prefix, before, count, p.flip, overflow);
-        }
+        if constexpr (runs)
+            part.store(out, prefix, before, count, p.flip, lost, s.own.scratch[warp]);
+        else if (whole)
+            part.store(out, prefix, before, p.flip, lost);
+        else
+            part.store_partial(out, prefix, before, count, p.flip, lost);
     }
 
     GPI_DEVICE void end() const
     {
-        if (Types::wide && overflow)
+        if (Types::wide && Steps<Types>::any_lost(lost))
             report(p.reporter, GPI_RULE_OVERFLOW, GPI_NO_INDEX, 0, 0);
     }
 };

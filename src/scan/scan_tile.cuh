@@ -92,7 +92,6 @@ __global__ void __launch_bounds__(W * 32, tile_blocks_min<typename Types::A, W>)
         __syncthreads(); /* next is there, the shared sums are free again */
         tile = s.next;
     }
-    own.report();
 }
 
 } // namespace GPI_SPACE

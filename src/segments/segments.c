@@ -82,15 +82,17 @@ static gp_status workspace_bytes(const gp_target *target, const char *f, const g
 
 static gp_status run_cuda(gp_context *ctx, struct gpi_segment_args *args, gpi_segment_fn scan)
 {
-    gpi_segment_heads_fn find_heads = gpi_segment_heads_find(ctx);
-    if (args->segments.source == GPI_SEGMENT_ROWS)
+    const struct gpi_segments *g = &args->segments;
+    if (g->source == GPI_SEGMENT_ROWS)
         return scan(ctx, args);
     GPI_FRAME(frame, ctx, args->function, heads_bytes(args->n));
-    uint32_t *heads = gpi_frame_take(&frame, heads_bytes(args->n));
-    if (args->segments.source == GPI_SEGMENT_OFFSETS)
-        GPI_TRY(gpi_cuda_fill(ctx, heads, 0, (size_t)(args->n / 32 + 1) * sizeof *heads));
-    GPI_TRY(find_heads(ctx, args, heads));
-    args->heads = heads;
+    args->marks =
+        (struct gpi_segment_marks){.array = g->array,
+                                   .count = g->count,
+                                   .n = args->n,
+                                   .heads = gpi_frame_take(&frame, heads_bytes(args->n)),
+                                   .reporter = gpi_reporter_of(ctx, "offsets", g->offset_dtype)};
+    gpi_segment_heads_find(ctx)(ctx, args);
     return scan(ctx, args);
 }
 

@@ -54,12 +54,12 @@ template <class Op> SegmentParams<Acc> params(const gpi_segment_args *args)
     p.in = (const char *)args->in;
     p.out = (char *)args->out;
     p.n = args->n;
-    p.heads = args->heads;
+    p.heads = args->marks.heads;
     p.exclusive = args->exclusive;
     p.flip = flip_for(args->op, bits, is_signed);
     p.start = start_of(args, args->dtype, 0, args->exclusive, neutral);
     p.start = item_flipped<Op, Item>(p.start, p.flip);
-    if (!args->heads) {
+    if (!p.heads) {
         p.row_length = length;
         p.row_step = 1024 % length;
         for (uint64_t i = 0; i < 32; i += length)
@@ -72,17 +72,21 @@ template <class Op> SegmentParams<Acc> params(const gpi_segment_args *args)
 
 template <class Op> gp_status launch(gp_context *ctx, const gpi_segment_args *args)
 {
-    constexpr StreamShape shape = scan_tuning.segments;
+    constexpr StreamShape shape = shape_of<Types>(scan_tuning.segments);
     constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
-    constexpr int vectors = Types::item < 8 ? shape.vectors : shape.vectors_wide;
-    constexpr int K = Types::bytes_out > 16 ? vectors / 2 : vectors;
-    constexpr int stage = SegmentStream<Types, Op, W, R, L, K, 1>::stage_bytes;
-    constexpr int fit = scan_tuning.shared_bytes / stage;
+    constexpr int K = shape.vectors;
+    using One = SegmentStream<Types, Op, W, R, L, K, 1>;
+    constexpr int fit =
+        (scan_tuning.shared_bytes - (int)sizeof(typename One::Own)) / One::stage_bytes;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     using Kernel = SegmentStream<Types, Op, W, R, L, K, S>;
     static_assert(Kernel::tile_items <= GPI_SEGMENT_TILE_MAX, "the bits have no room");
     SegmentParams<Acc> p = params<Op>(args);
-    return stream_launch<Kernel>(ctx, args->function, p, p.n);
+    LaunchList list;
+    for (int i = 0; i < args->launch_count; i++)
+        list.add(args->launches[i]);
+    GPI_TRY(stream_add<Kernel>(ctx, args->function, p, p.n, list, args->launch_count > 0));
+    return list.queue(ctx, args->function);
 }
 
 template <class A> gp_status launch_op(gp_context *ctx, const gpi_segment_args *args)

@@ -9,6 +9,7 @@
 extern "C" {
 #include "segments/segments_internal.h"
 }
+#include "device/grid.cuh"
 #include "device/host.cuh"
 #include "device/report.cuh"
 #include "device/ops.cuh"
@@ -26,110 +27,142 @@ constexpr int rounds = scan_tuning.heads_loads;
 
 /* ---- flags and keys: an item per bit ---- */
 
-struct Flags {
-    using Value = uint32_t;
-    const uint8_t *flags;
-    GPI_DEVICE uint32_t load(uint64_t i) const
-    {
-        return __ldg(flags + i);
+/* Bit j: item j of those in a word is not 0. */
+template <class Item> GPI_DEVICE uint32_t items_set(uint32_t word)
+{
+    if constexpr (sizeof(Item) == 1) {
+        const uint32_t high = ((word & 0x7f7f7f7fu) + 0x7f7f7f7fu | word) & 0x80808080u;
+        return (high >> 7) * 0x10204080u >> 28;
+    } else {
+        return (word & 0xffff ? 1 : 0) | (word >> 16 ? 2 : 0);
     }
-    static GPI_DEVICE bool head(uint32_t own, uint32_t)
+}
+
+struct Flags {
+    using Item = uint8_t;
+    using Value = uint32_t;
+    const Item *array;
+    GPI_DEVICE Value load(uint64_t i) const
+    {
+        return __ldg(array + i);
+    }
+    static GPI_DEVICE bool head(Value own, Value)
     {
         return own != 0;
+    }
+    /* Of the items of a word. */
+    static GPI_DEVICE uint32_t heads(uint32_t word, uint32_t)
+    {
+        return items_set<Item>(word);
     }
 };
 
 template <class Key> struct Keys {
+    using Item = Key;
     using Value = std::conditional_t<sizeof(Key) < 4, uint32_t, Key>;
-    const Key *keys;
+    const Key *array;
     GPI_DEVICE Value load(uint64_t i) const
     {
-        return __ldg(keys + i);
+        return __ldg(array + i);
     }
     static GPI_DEVICE bool head(Value own, Value before)
     {
         return own != before;
     }
+    static GPI_DEVICE uint32_t heads(uint32_t word, uint32_t before)
+    {
+        return items_set<Key>(word ^ __funnelshift_l(before, word, 8 * sizeof(Key)));
+    }
 };
 
-/* Grid: any; 256 threads. A warp makes 32 words at a time, a ballot for each; the value
- * before an item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits
- * from n on are 0. */
+/* Grid: any; 256 threads. A warp makes a few words at a time, a ballot for each; the value before an
+ * item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits from n on are
+ * 0. */
 template <class Marks>
 __global__ void __launch_bounds__(threads)
-    segment_marks_k(const Marks marks, uint64_t n, uint32_t *heads)
+    segment_marks_k(const __grid_constant__ gpi_segment_marks m)
 {
+    const Marks marks = {(decltype(Marks::array))m.array};
+    const uint64_t n = m.n;
+    uint32_t *heads = m.heads;
+    grid_release();
     using Value = typename Marks::Value;
     const uint64_t words = (n + 31) / 32, warps = (uint64_t)gridDim.x * (threads / 32);
     const uint64_t warp = ((uint64_t)blockIdx.x * threads + threadIdx.x) / 32;
-    for (uint64_t w0 = warp * 32; w0 < words; w0 += warps * 32) {
+    for (uint64_t w0 = warp * rounds; w0 < words; w0 += warps * rounds) {
+        const uint64_t first = w0 * 32 + lane_id();
         uint32_t mine = 0;
-        Value last = w0 ? marks.load(w0 * 32 - 1) : 0; /* before the first item */
-        for (int r0 = 0; r0 < 32; r0 += rounds) {
-            const uint64_t first = (w0 + r0) * 32 + lane_id();
-            Value own[rounds];
+        Value own[rounds], last = w0 ? marks.load(w0 * 32 - 1) : 0; /* before the first item */
 #pragma unroll
-            for (int r = 0; r < rounds; r++)
-                own[r] = first + r * 32 < n ? marks.load(first + r * 32) : 0;
+        for (int r = 0; r < rounds; r++)
+            own[r] = first + r * 32 < n ? marks.load(first + r * 32) : 0;
 #pragma unroll
-            for (int r = 0; r < rounds; r++) {
-                const Value left = shuffle_up(own[r], 1);
-                const bool head = Marks::head(own[r], lane_id() == 0 ? last : left);
-                const uint32_t word = __ballot_sync(all_lanes, head && first + r * 32 < n);
-                if (lane_id() == r0 + r)
-                    mine = word;
-                last = shuffle(own[r], 31);
-            }
+        for (int r = 0; r < rounds; r++) {
+            const Value left = shuffle_up(own[r], 1);
+            const bool head = Marks::head(own[r], lane_id() == 0 ? last : left);
+            const uint32_t word = __ballot_sync(all_lanes, head && first + r * 32 < n);
+            if (lane_id() == r)
+                mine = word;
+            last = shuffle(own[r], 31);
         }
         if (w0 == 0 && lane_id() == 0)
             mine |= 1;
-        if (w0 + lane_id() < words)
+        if (lane_id() < rounds && w0 + lane_id() < words)
             heads[w0 + lane_id()] = mine;
     }
 }
 
-/* Bit j: byte j of four is not 0. */
-GPI_DEVICE uint32_t bytes_set(uint32_t four)
-{
-    const uint32_t high = ((four & 0x7f7f7f7fu) + 0x7f7f7f7fu | four) & 0x80808080u;
-    return (high >> 7) * 0x10204080u >> 28;
-}
-
 /*
- * Flags at a 16-byte boundary: 16 of them per lane and load. Grid: any; 256 threads. After:
- * the bits of the first n / 16 groups of 16 items; the last, partial word by the last thread.
+ * Items of 1 or 2 bytes at a 16-byte boundary: a vector of them per lane and load. Grid: any; 256
+ * threads. After: the bits of the items in whole vectors; of the others by the last thread.
  */
+template <class Marks>
 __global__ void __launch_bounds__(threads)
-    segment_flags_k(const uint8_t *flags, uint64_t n, uint32_t *heads)
+    segment_short_marks_k(const __grid_constant__ gpi_segment_marks m)
 {
-    const uint64_t groups = n / 16, all = (uint64_t)gridDim.x * threads;
+    using Item = typename Marks::Item;
+    constexpr int each = 16 / sizeof(Item), per_word = each / 4, loads = 4;
+    using Bits = std::conditional_t<each == 16, uint16_t, uint8_t>;
+    const Marks marks = {(const Item *)m.array};
+    const uint64_t n = m.n;
+    Bits *to = (Bits *)m.heads;
+    grid_release();
+    const uint64_t vectors = n / each, all = (uint64_t)gridDim.x * threads;
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
-    uint16_t *to = (uint16_t *)heads;
-    for (uint64_t g0 = thread; g0 < groups; g0 += 4 * all) {
-        uint4 v[4];
+    for (uint64_t v0 = thread - lane_id(); v0 < vectors; v0 += loads * all) {
+        uint4 own[loads];
+        uint32_t before[loads]; /* the word, of lane 0 */
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (g0 + j * all < groups)
-                v[j] = __ldcs((const uint4 *)flags + g0 + j * all);
+        for (int j = 0; j < loads; j++) {
+            const uint64_t v = v0 + lane_id() + j * all;
+            const uint4 *from = (const uint4 *)m.array + v;
+            own[j] = v < vectors ? __ldcs(from) : uint4();
+            before[j] = lane_id() == 0 && v > 0 && v < vectors ? ((const uint32_t *)from)[-1] : 0;
+        }
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const uint64_t g = g0 + j * all;
-            if (g < groups)
-                to[g] = (uint16_t)(bytes_set(v[j].x) | bytes_set(v[j].y) << 4 |
-                                   bytes_set(v[j].z) << 8 | bytes_set(v[j].w) << 12 | (g == 0));
+        for (int j = 0; j < loads; j++) {
+            const uint64_t v = v0 + lane_id() + j * all;
+            const uint32_t left = shuffle_up(own[j].w, 1);
+            uint32_t bits = Marks::heads(own[j].x, lane_id() == 0 ? before[j] : left);
+            bits |= Marks::heads(own[j].y, own[j].x) << per_word;
+            bits |= Marks::heads(own[j].z, own[j].y) << 2 * per_word;
+            bits |= Marks::heads(own[j].w, own[j].z) << 3 * per_word;
+            if (v < vectors)
+                to[v] = (Bits)(bits | (v == 0));
         }
     }
-    if (thread == all - 1 && n % 16) {
-        uint32_t rest = groups == 0;
-        for (uint64_t i = groups * 16; i < n; i++)
-            rest |= (uint32_t)(flags[i] != 0) << i % 16;
-        to[groups] = (uint16_t)rest;
+    if (thread == all - 1 && n % each) {
+        uint32_t rest = vectors == 0;
+        for (uint64_t i = vectors * each + (vectors == 0); i < n; i++)
+            rest |= (uint32_t)Marks::head(marks.load(i), marks.load(i - 1)) << i % each;
+        to[vectors] = (Bits)rest;
     }
 }
 
 /* ---- offsets: a segment per bit ---- */
 
 constexpr int side_by_side = scan_tuning.heads_offsets;
+constexpr int span_vectors = scan_tuning.heads_span / 4;
 
 /* The lane's offsets from s on; what stands behind the array is past_end. By a whole warp, whose
  * first offset is s0. */
@@ -157,63 +190,72 @@ GPI_DEVICE void load_offsets(const Offset *offsets, uint64_t num_segments, uint6
     }
 }
 
-/* Set bits in a word that neighbouring lanes have too: the last of these lanes does, for all. */
-template <class Word> GPI_DEVICE void heads_set_together(uint32_t *heads, Word word, uint32_t bits)
+/* Write words that a warp has made, the first of which is to[0], at a 16-byte boundary. Those at
+ * begin and last may be other warps' as well. */
+GPI_DEVICE void heads_write(uint32_t *to, const uint4 *span, int vectors, int begin, int last)
 {
-    const Word before = shuffle_up(word, 1);
-    const uint32_t firsts = __ballot_sync(all_lanes, lane_id() == 0 || word != before);
-    const uint32_t upto = firsts & 0xffffffffu >> 31 - lane_id();
-    const int reach = lane_id() - (31 - __clz(upto));
-    bits = warp_scan_within<Or<uint32_t>>(bits, reach);
-    if (bits && (lane_id() == 31 || firsts >> lane_id() + 1 & 1))
-        atomicOr(heads + word, bits);
+    for (int v = 1 + lane_id(); v < vectors - 1; v += 32)
+        ((uint4 *)to)[v] = span[v];
+    const int word = lane_id() < 4 ? lane_id() : (vectors - 2) * 4 + lane_id();
+    if (lane_id() >= (vectors > 1 ? 8 : vectors * 4))
+        return;
+    const uint32_t own = ((const uint32_t *)span)[word];
+    if (own && (word == begin || word == last))
+        atomicOr(to + word, own);
+    else if (own)
+        to[word] = own;
 }
 
-/* Set bits in each lane's words: with offsets that ascend, a word that neither lane beside has is
- * this lane's alone. */
-template <class Word>
-GPI_DEVICE void heads_set(uint32_t *heads, const Word (&word)[side_by_side],
-                          uint32_t (&bits)[side_by_side])
+/*
+ * The heads of a warp's offsets, relative to the first; those from n on are left out. Returns
+ * whether they fall; after: the offset behind the lane's. Where a warp's words lie near each other
+ * they are made in span, shared memory of its own, and written side by side. Those of offsets that
+ * fall may be left out.
+ */
+template <class Offset>
+GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offset after, Offset n,
+                         uint4 *span)
 {
     constexpr int V = side_by_side;
-    const Word before = shuffle_up(word[V - 1], 1), after = shuffle_down(word[0], 1);
+    const Offset begin = shuffle(at[0], 0) / 32, end = shuffle(at[V - 1], 31) / 32;
+    const Offset first = begin & ~(Offset)3, last = end < n / 32 ? end : n / 32;
+    const bool fits = first <= last && last - first < span_vectors * 4;
+    const int vectors = fits ? (int)(last - first) / 4 + 1 : 0;
+    for (int v = lane_id(); v < vectors; v += 32)
+        span[v] = {};
+    __syncwarp();
+    bool falls = false;
+    if (__all_sync(all_lanes, fits && at[V - 1] - at[0] < 32)) { /* two words of each lane */
+        uint32_t window = 0;
 #pragma unroll
-    for (int j = 0; j < V; j++) {
-        if (j + 1 < V && word[j] == word[j + 1]) {
-            bits[j + 1] |= bits[j];
-        } else if (bits[j]) {
-            const bool first = word[j] == word[0] && (lane_id() == 0 || word[j] == before);
-            const bool last = word[j] == word[V - 1] && (lane_id() == 31 || word[j] == after);
-            if (first || last)
-                atomicOr(heads + word[j], bits[j]);
-            else
-                heads[word[j]] = bits[j];
+        for (int j = 0; j < V; j++) {
+            const Offset next = j + 1 < V ? at[j + 1] : after;
+            falls = falls || at[j] > next;
+            window |= at[j] != next ? shifted_left(1, (int)(at[j] - at[0])) : 0;
+        }
+        const int place = (int)(at[0] / 32 - first), shift = (int)(at[0] % 32);
+        const uint32_t low = window << shift, high = __funnelshift_l(window, 0, shift);
+        uint32_t *words = (uint32_t *)span;
+        if (low && (uint32_t)place < vectors * 4)
+            atomicOr(words + place, low);
+        if (high && (uint32_t)place + 1 < vectors * 4)
+            atomicOr(words + place + 1, high);
+    } else {
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+            const Offset next = j + 1 < V ? at[j + 1] : after, place = at[j] / 32 - first;
+            falls = falls || at[j] > next;
+            if (at[j] >= n || at[j] == next)
+                continue;
+            if (!fits)
+                atomicOr(heads + at[j] / 32, 1u << at[j] % 32);
+            else if (place < vectors * 4)
+                atomicOr((uint32_t *)span + place, 1u << at[j] % 32);
         }
     }
-}
-
-/* The heads of a warp's offsets, relative to the first; those from n on are left out. Returns
- * whether they fall; after: the offset behind the lane's. */
-template <class Offset>
-GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offset after, Offset n)
-{
-    constexpr int V = side_by_side;
-    Offset word[V];
-    uint32_t bits[V], together = 0;
-    bool falls = false, one_word = true;
-#pragma unroll
-    for (int j = 0; j < V; j++) {
-        const Offset next = j + 1 < V ? at[j + 1] : after;
-        falls = falls || at[j] > next;
-        word[j] = at[j] / 32;
-        one_word = one_word && word[j] == word[0];
-        bits[j] = at[j] < n && at[j] != next ? 1u << at[j] % 32 : 0;
-        together |= bits[j];
-    }
-    if (__all_sync(all_lanes, one_word))
-        heads_set_together(heads, word[0], together);
-    else
-        heads_set(heads, word, bits);
+    __syncwarp();
+    heads_write(heads + first, span, vectors, (int)(begin - first), (int)(last - first));
+    __syncwarp();
     return falls;
 }
 
@@ -252,29 +294,46 @@ __device__ __noinline__ void report_offsets(const Offset *offsets, uint64_t num_
         }
 }
 
+/* Grid: any; 256 threads. After: no bits, up to the multiple of 128 after item n. */
+__global__ void __launch_bounds__(threads)
+    segment_no_heads_k(const __grid_constant__ gpi_segment_marks m)
+{
+    uint4 *to = (uint4 *)m.heads;
+    const uint64_t vectors = m.n / 128 + 1, all = (uint64_t)gridDim.x * threads;
+    grid_release();
+    for (uint64_t v = (uint64_t)blockIdx.x * threads + threadIdx.x; v < vectors; v += all)
+        to[v] = {};
+}
+
 /*
- * Grid: any; 256 threads; heads are zeroed before. After: a bit where a segment starts, and at 0.
+ * Grid: any; 256 threads; after segment_no_heads_k. After: a bit where a segment starts, and at 0.
  * Nothing outside the array is written whatever the offsets hold. Reports where they fall or that
  * they do not end at n.
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads)
-    segment_offsets_k(const Offset *__restrict__ offsets, uint64_t num_segments, Offset n,
-                      uint32_t *heads, const gpi_reporter reporter)
+    segment_offsets_k(const __grid_constant__ gpi_segment_marks m)
 {
+    const Offset *__restrict__ offsets = (const Offset *)m.array;
+    const uint64_t num_segments = m.count;
+    const Offset n = (Offset)m.n;
+    uint32_t *heads = m.heads;
+    grid_release();
     constexpr int V = side_by_side;
+    __shared__ uint4 spans[threads / 32][span_vectors];
     const Offset base = __ldg(offsets), past_end = base + n;
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
     const uint64_t step = (uint64_t)gridDim.x * threads * V;
     bool bad = false;
-    if (thread == 0) {
-        bad = __ldg(offsets + num_segments) != past_end || (base & sign_bit<Offset>(reporter));
-        atomicOr(heads, 1u);
-    }
+    if (thread == 0)
+        bad = __ldg(offsets + num_segments) != past_end || (base & sign_bit<Offset>(m.reporter));
     uint64_t s0 = (thread - lane_id()) * V;
     Offset at[V], ahead[V]; /* one round is read while the one before is worked on */
     if (s0 < num_segments)
         load_offsets(offsets, num_segments, s0, past_end, ahead);
+    grid_wait(); /* for the zeros */
+    if (thread == 0)
+        atomicOr(heads, 1u);
     for (; s0 < num_segments; s0 += step) {
 #pragma unroll
         for (int j = 0; j < V; j++)
@@ -286,10 +345,10 @@ __global__ void __launch_bounds__(threads)
             load_offsets(offsets, num_segments, s0 + step, past_end, ahead);
         const Offset of_next_lane = shuffle_down(at[0], 1);
         after = lane_id() == 31 ? (Offset)(after - base) : of_next_lane;
-        bad = heads_of(heads, at, after, n) || bad;
+        bad = heads_of(heads, at, after, n, spans[threadIdx.x / 32]) || bad;
     }
     if (bad)
-        report_offsets(offsets, num_segments, past_end, thread, step, reporter);
+        report_offsets(offsets, num_segments, past_end, thread, step, m.reporter);
 }
 
 /* ---- launches ---- */
@@ -302,55 +361,48 @@ uint32_t grid_of(const gp_context *ctx, uint64_t pieces)
     return (uint32_t)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
-template <class Marks>
-void launch_marks(gp_context *ctx, const Marks &marks, uint64_t n, uint32_t *heads)
+using Kernel = void (*)(gpi_segment_marks);
+
+/* pieces: of work. Dependent: the kernel has grid_wait(). */
+void add(const gp_context *ctx, gpi_segment_args *args, Kernel kernel, uint64_t pieces,
+         bool dependent = false)
 {
-    segment_marks_k<<<grid_of(ctx, (n + 31) / 32), threads, 0, ctx->stream>>>(marks, n, heads);
+    args->launches[args->launch_count++] =
+        launch_dependent(kernel, dependent, grid_of(ctx, pieces), threads, 0, args->marks);
 }
 
-void launch_flags(gp_context *ctx, const uint8_t *flags, uint64_t n, uint32_t *heads)
+template <class Marks> void add_marks(const gp_context *ctx, gpi_segment_args *args)
 {
-    if ((uintptr_t)flags % 16)
-        launch_marks(ctx, Flags{flags}, n, heads);
-    else
-        segment_flags_k<<<grid_of(ctx, n / 64), threads, 0, ctx->stream>>>(flags, n, heads);
+    if constexpr (sizeof(typename Marks::Item) <= 2)
+        if ((uintptr_t)args->marks.array % 16 == 0)
+            return add(ctx, args, segment_short_marks_k<Marks>, args->n / 64);
+    add(ctx, args, segment_marks_k<Marks>, args->n / rounds);
 }
 
-void launch_keys(gp_context *ctx, const gpi_segments *g, uint64_t n, uint32_t *heads)
+void add_keys(const gp_context *ctx, gpi_segment_args *args)
 {
-    if (g->item_bytes == 1)
-        launch_marks(ctx, Keys<uint8_t>{(const uint8_t *)g->array}, n, heads);
-    else if (g->item_bytes == 2)
-        launch_marks(ctx, Keys<uint16_t>{(const uint16_t *)g->array}, n, heads);
-    else if (g->item_bytes == 4)
-        launch_marks(ctx, Keys<uint32_t>{(const uint32_t *)g->array}, n, heads);
-    else
-        launch_marks(ctx, Keys<uint64_t>{(const uint64_t *)g->array}, n, heads);
+    with_word(args->segments.item_bytes,
+              [=](auto key) { add_marks<Keys<decltype(key)>>(ctx, args); });
 }
 
-template <class Offset>
-void launch_offsets(gp_context *ctx, const gpi_segments *g, uint64_t n, uint32_t *heads)
+void add_offsets(const gp_context *ctx, gpi_segment_args *args)
 {
-    segment_offsets_k<<<grid_of(ctx, g->count / 8), threads, 0, ctx->stream>>>(
-        (const Offset *)g->array, g->count, (Offset)n, heads,
-        gpi_reporter_of(ctx, "offsets", g->offset_dtype));
+    const Kernel kernel =
+        args->segments.item_bytes == 4 ? segment_offsets_k<uint32_t> : segment_offsets_k<uint64_t>;
+    add(ctx, args, segment_no_heads_k, args->n / 512);
+    add(ctx, args, kernel, args->segments.count / 8, true);
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
-extern "C" gp_status GPI_LAUNCHER(gpi_segment_heads)(gp_context *ctx, const gpi_segment_args *args,
-                                                     uint32_t *heads)
+extern "C" void GPI_LAUNCHER(gpi_segment_heads)(const gp_context *ctx, gpi_segment_args *args)
 {
     using namespace GPI_SPACE;
-    const gpi_segments *g = &args->segments;
-    if (g->source == GPI_SEGMENT_FLAGS)
-        launch_flags(ctx, (const uint8_t *)g->array, args->n, heads);
-    else if (g->source == GPI_SEGMENT_KEYS)
-        launch_keys(ctx, g, args->n, heads);
-    else if (g->item_bytes == 4)
-        launch_offsets<uint32_t>(ctx, g, args->n, heads);
+    if (args->segments.source == GPI_SEGMENT_FLAGS)
+        add_marks<Flags>(ctx, args);
+    else if (args->segments.source == GPI_SEGMENT_KEYS)
+        add_keys(ctx, args);
     else
-        launch_offsets<uint64_t>(ctx, g, args->n, heads);
-    return gpi_cuda_launched(ctx, args->function);
+        add_offsets(ctx, args);
 }

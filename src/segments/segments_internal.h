@@ -26,6 +26,8 @@
 
 #include <gp/segments.h>
 
+#include "core/launch.h"
+#include "core/sticky.h"
 #include "scan/scan_internal.h"
 
 enum gpi_segment_source {
@@ -44,6 +46,17 @@ struct gpi_segments {
     uint64_t row_length;
 };
 
+/* CUDA: what the kernels of heads are given. */
+struct gpi_segment_marks {
+    const void *array; /* offsets, flags or keys */
+    uint64_t count;    /* segments, if there are offsets */
+    uint64_t n;
+    uint32_t *heads; /* the bits, for whole tiles */
+    struct gpi_reporter reporter;
+};
+
+enum { GPI_SEGMENT_LAUNCHES_MAX = 2 };
+
 struct gpi_segment_args {
     const char *function;
     const void *in;
@@ -54,14 +67,16 @@ struct gpi_segment_args {
     bool exclusive, has_init;
     unsigned char init[GPI_SCAN_ITEM_BYTES_MAX];
     struct gpi_segments segments;
-    const uint32_t *heads; /* CUDA: the bits, for whole tiles; NULL: rows */
+    struct gpi_segment_marks marks; /* CUDA; heads is NULL if there are rows */
+    struct gpi_launch launches[GPI_SEGMENT_LAUNCHES_MAX]; /* CUDA: before that of the scan */
+    int launch_count;
 };
 
 /* All checks are done; ctx's device is current. Implementations are named
  * gpi_segment_cpu_<unit>_<instruction set> and gpi_segment_<CUDA unit>_sm<architecture>. */
 typedef gp_status (*gpi_segment_fn)(gp_context *ctx, const struct gpi_segment_args *args);
-typedef gp_status (*gpi_segment_heads_fn)(gp_context *ctx, const struct gpi_segment_args *args,
-                                          uint32_t *heads);
+/* Adds the launches of args. */
+typedef void (*gpi_segment_heads_fn)(const gp_context *ctx, struct gpi_segment_args *args);
 
 /* Units of the CPU: UNIT(name, dtype, scalars, unit of the same bits without a sign). CUDA has the
  * latter alone, and the CPU takes it for operators to which a sign makes no difference. */

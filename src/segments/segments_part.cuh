@@ -8,12 +8,13 @@
  * Within a warp no notes are passed: a ballot tells each lane how far back its segment reaches.
  *
  * What does not depend on the prefix is done before it is known: each vector is scanned from its
- * own beginning. Then only the items before the vector's first head take the prefix, all at once.
+ * own beginning. Then only the items before the vector's first head take what is before it, all at
+ * once, and the last of them is before the lane's next vector.
  */
 #pragma once
 
 #include "device/lookahead.cuh"
-#include "device/scan_part.cuh"
+#include "device/lane_run.cuh"
 
 namespace GPI_SPACE
 {
@@ -77,166 +78,135 @@ GPI_DEVICE void row_heads(const SegmentParams<A> &p, uint64_t first, int words, 
     }
 }
 
-/* The fold of a vector from its last head on. */
-template <class Types, class Op>
-GPI_DEVICE typename Types::A segment_fold(const typename Types::RawIn &raw, uint32_t heads,
-                                          typename Types::A start)
-{
-    using In = typename Types::In;
-    constexpr int bytes = Types::bytes_in;
-    const int last = heads ? 31 - __clz(heads) : 0;
-    const auto none = raw_filled<In, bytes>(narrow<In>(Op::identity()));
-    const typename Types::A sum = vector_total<Types, Op>(raw_joined<In>(none, raw, last));
-    return heads ? Op::apply(start, sum) : sum;
-}
-
-/* One warp's vectors of a tile: K of them per lane, vector k * 32 + lane. */
+/* One warp's part of a tile: K vectors of each lane, side by side. The sum warps leave the fold of
+ * every lane's segment that goes on, so the store warps go over the items only once. */
 template <class Types, class Op, int K> struct SegmentPart {
     using A = typename Types::A;
     using In = typename Types::In;
     using Out = typename Types::Out;
     using Params = SegmentParams<A>;
-    using Vectors = StripedPart<Types, Op, K>;
-    static constexpr int per_vector = Types::per_vector, items = 32 * K * per_vector;
-    /* Halves are kept as computed: rounded twice they would be others. */
-    static constexpr bool rounds = !is_integer<A>::value && sizeof(In) < sizeof(A);
-    using Kept = std::conditional_t<rounds, A, Out>;
-    using RawKept = Raw<per_vector * sizeof(Kept)>;
+    using Run = LaneRun<Types, K>;
+    using RawIn = typename Types::RawIn;
+    using RawOut = typename Types::RawOut;
+    static constexpr int per_vector = Types::per_vector, per_lane = K * per_vector;
+    static constexpr int items = Run::items, scratch_bytes = Run::scratch_bytes;
 
-    RawKept upto[K];   /* fold of each item and those before it, from a head or the vector's
-                        * beginning on */
-    A before[K];       /* each vector, of the segment that goes on there */
-    uint32_t heads[K]; /* of each vector */
-    uint32_t open;     /* bit k: no head in the part before vector k */
+    /* The heads of a lane's items. */
+    struct Heads {
+        static constexpr int words = (per_lane + 31) / 32;
+        uint32_t word[words];
 
-    /* bits: heads of the part's items, in shared memory. */
-    static GPI_DEVICE uint32_t heads_of(const uint32_t *bits, int k)
-    {
-        const int at = (k * 32 + lane_id()) * per_vector;
-        return bits[at / 32] >> at % 32 & (1u << per_vector) - 1;
-    }
+        /* bits: of the part's items, in shared memory. */
+        GPI_DEVICE void load(const uint32_t *bits)
+        {
+            const int first = lane_id() * per_lane, last_word = items / 32 - 1;
+#pragma unroll
+            for (int i = 0; i < words; i++) {
+                const int at = first / 32 + i;
+                word[i] = __funnelshift_r(bits[at < last_word ? at : last_word],
+                                          bits[at < last_word ? at + 1 : last_word],
+                                          (uint32_t)first % 32);
+            }
+            if constexpr (per_lane % 32 != 0)
+                word[words - 1] &= (1u << per_lane % 32) - 1;
+        }
 
-    /* items: of the part, in shared memory. Everything but the outputs. */
+        GPI_DEVICE uint32_t of_vector(int k) const
+        {
+            return word[k * per_vector / 32] >> k * per_vector % 32 & (1u << per_vector) - 1;
+        }
+
+        /* The last one; 0 if there is none. */
+        GPI_DEVICE int last() const
+        {
+            int at = 0;
+#pragma unroll
+            for (int i = 0; i < words; i++)
+                at = word[i] ? 32 * i + 31 - __clz(word[i]) : at;
+            return at;
+        }
+
+        GPI_DEVICE bool any() const
+        {
+            uint32_t all = 0;
+#pragma unroll
+            for (int i = 0; i < words; i++)
+                all |= word[i];
+            return all != 0;
+        }
+    };
+
+    RawIn raw[K];
+    Heads heads;
+    uint32_t lanes; /* with heads */
+    A before;       /* fold of the segment that goes on from the lanes before */
+
+    /* items: of the part, in shared memory. */
     GPI_DEVICE void load(const char *items_, const uint32_t *bits, const Params &p)
     {
-        Vectors in;
-        in.load(items_, p.flip);
+        Run::load(raw, items_);
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            heads[k] = heads_of(bits, k);
-            before[k] = scan_vector(in.raw[k], heads[k], p.start, upto[k]);
-        }
-        scan();
+        for (int k = 0; k < K; k++)
+            raw[k] = raw_flipped<Op>(raw[k], p.flip);
+        heads.load(bits);
+        lanes = __ballot_sync(all_lanes, heads.any());
     }
 
-    /* The fold of a whole part alone. */
-    static GPI_DEVICE Folded<A> reduce(const char *items_, const uint32_t *bits, const Params &p)
+    /* The fold of the part; upto: one of each lane, of its last segment. */
+    GPI_DEVICE Folded<A> sum(A *upto, const Params &p) const
     {
-        Folded<A> sum = {Op::identity(), 0};
-        Vectors in;
-        in.load(items_, p.flip);
+        const auto none =
+            raw_filled<In, Types::bytes_in>(narrow<In>(Op::identity())); /* before the last head */
+        const int last = heads.last();
+        A own = vector_total<Types, Op>(raw_joined<In>(none, raw[0], last));
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const uint32_t own_heads = heads_of(bits, k);
-            const uint32_t with_head = __ballot_sync(all_lanes, own_heads != 0);
-            A own = segment_fold<Types, Op>(in.raw[k], own_heads, p.start);
-            if (lane_id() < 31 - __clz(with_head)) /* __clz(0) is 32 */
-                own = Op::identity();
-            if constexpr (!Op::commutes)
-                own = warp_reduce<Op>(own);
-            sum.value = with_head ? own : Op::apply(sum.value, own);
-            sum.head |= with_head != 0;
-        }
-        if constexpr (Op::commutes)
-            sum.value = warp_reduce<Op>(sum.value);
-        return sum;
+        for (int k = 1; k < K; k++)
+            own = Op::apply(
+                own, vector_total<Types, Op>(raw_joined<In>(none, raw[k], last - k * per_vector)));
+        if (heads.any())
+            own = Op::apply(p.start, own);
+        const uint32_t reached = lanes & (2u << lane_id()) - 1;
+        const int reach = reached ? lane_id() - (31 - __clz(reached)) : lane_id();
+        own = warp_scan_within<Op>(own, reach);
+        upto[lane_id()] = own;
+        return {shuffle(own, 31), lanes};
+    }
+
+    GPI_DEVICE void join(const A *upto)
+    {
+        before = lane_id() == 0 ? Op::identity() : upto[lane_id() - 1];
     }
 
     /* The first count outputs of the part; prefix: of the segment that goes on from the items
-     * before it. One loop for all cases: the outputs are most of its code. */
-    GPI_DEVICE void store(char *to, A prefix, int count, const Params &p) const
+     * before it; scratch: scratch_bytes of shared memory that are this warp's own. */
+    GPI_DEVICE void store(char *to, A prefix, int count, char *scratch, const Params &p) const
     {
-        constexpr int bytes = Types::bytes_out;
-        const bool whole = count >= items, aligned = misalignment(to) == 0;
-        char *mine = to + lane_id() * bytes;
-        ShiftedRun<bytes, Types::piece_out> run = {};
+        const uint32_t lanes_before = lanes & (1u << lane_id()) - 1;
+        A x = lanes_before ? before : Op::apply(prefix, before);
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const typename Types::RawOut out = raw_flipped<Op>(outputs(k, prefix, p), p.flip);
-            if (whole && aligned)
-                raw_store_aligned<bytes>(mine + k * 32 * bytes, out);
-            else if (whole)
-                run.put(mine + k * 32 * bytes, out, k == 0, k == K - 1);
-            else
-                store_items(mine + k * 32 * bytes, out, count - (k * 32 + lane_id()) * per_vector);
-        }
+        for (int k = 0; k < K; k++)
+            Run::leave(scratch, k, raw_flipped<Op>(outputs(k, x, p), p.flip));
+        Run::store(to, scratch, count);
     }
 
   private:
-    /* Returns the last of upto. */
-    static GPI_DEVICE A scan_vector(const typename Types::RawIn &raw, uint32_t heads, A start,
-                                    RawKept &upto)
+    /* x: the fold of the segment that goes on into vector k, and then of the one out of it. */
+    GPI_DEVICE RawOut outputs(int k, A &x, const Params &p) const
     {
-        A y[per_vector], x = Op::identity();
+        using Its = ItemPlace<Types, Op>;
+        const uint32_t own_heads = heads.of_vector(k);
+        const A start = Its::placed(p.start);
+        A before[per_vector], upto[per_vector];
+        x = Its::placed(x);
 #pragma unroll
-        for (int i = 0; i < per_vector; i++)
-            x = y[i] = Op::apply(heads >> i & 1 ? start : x, widen<A>(raw_get<In>(raw, i)));
-        upto = raw_narrow<Kept>(y);
-        return x;
-    }
-
-    /* before[]: from the fold of each vector, its last head on, to that of what is before it. */
-    GPI_DEVICE void scan()
-    {
-        const uint32_t lanes_below = (1u << lane_id()) - 1;
-        Folded<A> run = {Op::identity(), 0};
-        open = 0;
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            const uint32_t with_head = __ballot_sync(all_lanes, heads[k] != 0);
-            const uint32_t below = with_head & lanes_below;
-            const uint32_t upto_own = heads[k] ? below | lanes_below + 1 : below;
-            const int reach = upto_own ? lane_id() - (31 - __clz(upto_own)) : lane_id();
-            const A all = warp_scan_within<Op>(before[k], reach);
-            const A left = shuffle_up(all, 1), last = shuffle(all, 31);
-            const A left_or_none = lane_id() == 0 ? Op::identity() : left;
-            before[k] = below ? left : Op::apply(run.value, left_or_none);
-            if (!run.head && !below)
-                open |= 1u << k;
-            run.value = with_head ? last : Op::apply(run.value, last);
-            run.head |= with_head != 0;
+        for (int i = 0; i < per_vector; i++) {
+            before[i] = own_heads >> i & 1 ? start : x;
+            x = upto[i] = Op::apply(before[i], Its::item(raw[k], i));
         }
-    }
-
-    static GPI_DEVICE void store_items(char *to, const typename Types::RawOut &out, int count)
-    {
-#pragma unroll
-        for (int i = 0; i < per_vector; i++)
-            if (i < count)
-                item_store<Out, Types::piece_out>(to + i * sizeof(Out), raw_get<Out>(out, i));
-    }
-
-    GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, const Params &p) const
-    {
-        const A x = open >> k & 1 ? Op::apply(prefix, before[k]) : before[k];
-        const int first = heads[k] ? __ffs(heads[k]) - 1 : per_vector;
-        A y[per_vector];
-#pragma unroll
-        for (int i = 0; i < per_vector; i++)
-            y[i] = Op::apply(x, widen<A>(raw_get<Kept>(upto[k], i)));
-        auto out = raw_narrow<Out>(y);
-        if constexpr (rounds) {
-#pragma unroll
-            for (int i = 0; i < per_vector; i++)
-                y[i] = raw_get<Kept>(upto[k], i);
-            out = raw_joined<Out>(out, raw_narrow<Out>(y), first);
-        } else {
-            out = raw_joined<Out>(out, upto[k], first);
-        }
+        x = Its::back(x);
         if (p.exclusive)
-            out = raw_replaced<Out>(raw_moved<Out>(out, narrow<Out>(x)), heads[k],
-                                    narrow<Out>(p.start));
-        return out;
+            return Its::narrowed(before);
+        return Its::narrowed(upto);
     }
 };
 

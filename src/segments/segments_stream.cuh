@@ -2,6 +2,7 @@
 /* Segmented scan of large arrays: the policy of the stream (device/stream.cuh). */
 #pragma once
 
+#include "device/grid.cuh"
 #include "device/stream.cuh"
 #include "segments/segments_part.cuh"
 
@@ -10,7 +11,8 @@ namespace GPI_SPACE
 
 /*
  * As the plain scan (scan_stream.cuh), with heads in every stage: behind the items, which lie as in
- * memory from the 16-byte boundary at or before the first, a bit for each of them.
+ * memory from the 16-byte boundary at or before the first, a bit for each of them. Last comes what
+ * the sum warps leave of each part.
  */
 template <class Types, class Op, int W, int R, int L, int K, int S>
 struct SegmentStream : StreamPolicy {
@@ -26,8 +28,13 @@ struct SegmentStream : StreamPolicy {
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int items_bytes = tile_bytes + 128, heads_bytes = tile_items / 8;
-    static constexpr int stage_bytes = items_bytes + heads_bytes;
+    static constexpr int upto_bytes = 32 * (int)sizeof(A); /* of a part */
+    static constexpr int stage_bytes =
+        (items_bytes + heads_bytes + W * upto_bytes + 127) / 128 * 128;
     static constexpr bool part_is_copy = true;
+    struct Own {
+        char scratch[W][Part::scratch_bytes];
+    };
     static_assert(heads_bytes % 16 == 0, "copies take 16 bytes at a time");
 
     const Params &p;
@@ -60,10 +67,16 @@ struct SegmentStream : StreamPolicy {
         return (uint32_t *)(stage(stage_index) + items_bytes) + warp * (Part::items / 32);
     }
 
+    GPI_DEVICE A *upto(int stage_index, int warp) const
+    {
+        return (A *)(stage(stage_index) + items_bytes + heads_bytes + warp * upto_bytes);
+    }
+
     /* ---- loaders ---- */
 
     static GPI_DEVICE Loader loader()
     {
+        grid_wait(); /* for the heads */
         return {};
     }
 
@@ -96,7 +109,9 @@ struct SegmentStream : StreamPolicy {
 
     GPI_DEVICE Folded<A> part_sum(uint32_t, int stage_index, int w) const
     {
-        return Part::reduce(items_of(stage_index, w), heads(stage_index, w), p);
+        Part part;
+        part.load(items_of(stage_index, w), heads(stage_index, w), p);
+        return part.sum(upto(stage_index, w), p);
     }
 
     GPI_DEVICE Folded<A> add(const Folded<A> &l, const Folded<A> &r) const
@@ -115,8 +130,10 @@ struct SegmentStream : StreamPolicy {
     }
 
     /* Prefixes of segments that go on. */
+    using Folds = StreamLookahead<Fold, Folded<A>, 4>;
+    static constexpr uint32_t prefix_tiles = Folds::prefix_tiles;
     struct Ahead {
-        Lookahead<Fold, Folded<A>, 4, 16> folds;
+        Folds folds;
 
         GPI_DEVICE A exclusive(const TileState<Folded<A>> &state, uint32_t tile)
         {
@@ -126,7 +143,7 @@ struct SegmentStream : StreamPolicy {
 
     GPI_DEVICE Ahead look_ahead() const
     {
-        return {Lookahead<Fold, Folded<A>, 4, 16>(Fold::identity())};
+        return {Folds(Fold::identity(), tiles)};
     }
 
     /* ---- store warps ---- */
@@ -136,13 +153,19 @@ struct SegmentStream : StreamPolicy {
         part.load(items_of(stage_index, warp), heads(stage_index, warp), p);
     }
 
+    GPI_DEVICE void join_part(Part &part, int stage_index, int warp) const
+    {
+        part.join(upto(stage_index, warp));
+    }
+
     GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp,
                                const A &prefix) const
     {
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         if (first < p.n)
             part.store(p.out + first * sizeof(typename Types::Out), prefix,
-                       p.n - first < Part::items ? (int)(p.n - first) : Part::items, p);
+                       p.n - first < Part::items ? (int)(p.n - first) : Part::items,
+                       s.own.scratch[warp], p);
     }
 };
 

@@ -52,8 +52,7 @@ gpi_segment_fn gpi_segment_find(const gp_context *ctx, gp_dtype dtype, gp_op op)
 }
 
 #define HEADS_DECLARE(sm)                                                                          \
-    gp_status gpi_segment_heads_sm##sm(gp_context *ctx, const struct gpi_segment_args *args,       \
-                                       uint32_t *heads);
+    void gpi_segment_heads_sm##sm(const gp_context *ctx, struct gpi_segment_args *args);
 #define HEADS_ENTRY(sm) GPI_CUDA(gpi_segment_heads_sm##sm),
 GPI_SMS(HEADS_DECLARE)
 

@@ -15,16 +15,18 @@ namespace GPI_SPACE
 /* The streaming kernel: one block per multiprocessor. */
 struct StreamShape {
     int store_warps, sum_warps, load_warps;
-    int vectors, vectors_wide; /* of 16 bytes of the larger item, per lane of a store warp: items
-                                * below 8 bytes, and from 8 on; powers of two in plain scans */
-    int vectors_pairs;         /* of the pair operators: odd in plain scans, and half of it too */
+    int vectors; /* of 16 bytes of the larger item, per lane of a store warp */
     int stages_max;
-    int64_t from_bytes; /* of the larger array: below, the tile kernel is faster; plain scans */
 };
 
 struct ScanTuning {
     int least_sm, shared_bytes; /* for the stages; what else a block has takes up to 4 KB more */
-    StreamShape scan, segments; /* stages of segmented scans hold head bits, too */
+
+    /* Plain scans of scalars of 4 and 8 bytes: vectors a power of two. Of pairs and of shorter
+     * items, segmented scans, and both of items of 32 bytes (a vector is an item), whose lanes have
+     * their vectors side by side: an odd number. */
+    StreamShape scan, runs, segments, large;
+    int64_t stream_from_bytes; /* of the larger array: below, the tile kernel is faster */
 
     /* Bytes of input from which on the L2 is asked to keep lines that were read, so that it gives
      * up those that were written. */
@@ -40,8 +42,9 @@ struct ScanTuning {
     uint64_t tile_wide_from_bytes;
 
     /* The kernels that find the heads of segments: threads of a block and blocks of a
-     * multiprocessor, flags or keys of a lane in flight, and offsets of a lane. */
-    int heads_threads, heads_blocks_per_sm, heads_loads, heads_offsets;
+     * multiprocessor, flags or keys of a lane in flight, offsets of a lane, and words of bits that
+     * a warp makes at once. */
+    int heads_threads, heads_blocks_per_sm, heads_loads, heads_offsets, heads_span;
 };
 
 /* Turing: 64 KB, 1024 threads on a multiprocessor. By count, and not measured: eight loader warps
@@ -50,16 +53,16 @@ constexpr ScanTuning scan_sm75()
 {
     ScanTuning t = {};
     t.least_sm = 75, t.shared_bytes = 58 * 1024;
-    t.scan.store_warps = 8, t.scan.sum_warps = 4, t.scan.load_warps = 8;
-    t.scan.vectors = 4, t.scan.vectors_wide = 4, t.scan.vectors_pairs = 3;
-    t.scan.stages_max = 3, t.scan.from_bytes = (8 << 20) + 1;
-    t.segments = t.scan;
-    t.segments.vectors_pairs = 4;
+    t.scan = {8, 4, 8, 4, 3};
+    t.runs = t.segments = {12, 6, 8, 3, 3};
+    t.large = {8, 8, 8, 1, 3};
+    t.stream_from_bytes = (8 << 20) + 1;
     t.keep_bytes = 64 << 20;
     t.cluster_vectors = 2;
     t.tile_warps_per_sm = 32, t.tile_blocks_per_sm = 4;
     t.tile_warps_wide = 16, t.tile_wide_from_bytes = 4 << 20;
     t.heads_threads = 256, t.heads_blocks_per_sm = 32, t.heads_loads = t.heads_offsets = 8;
+    t.heads_span = 768;
     return t;
 }
 
@@ -68,18 +71,19 @@ constexpr ScanTuning scan_sm80_99kb()
 {
     ScanTuning t = scan_sm75();
     t.least_sm = 80, t.shared_bytes = 95 * 1024;
-    t.scan.load_warps = t.segments.load_warps = 1;
-    t.scan.stages_max = t.segments.stages_max = 12;
+    t.scan = {8, 4, 1, 4, 12};
+    t.runs = t.segments = {12, 6, 1, 3, 12};
+    t.large = {8, 8, 1, 3, 12};
     return t;
 }
 
-/* 163 KB: A100. By count, and not measured: four stages of 32 KB; segmented, six of 24 KB. */
+/* 163 KB: A100. By count, and not measured: four stages of 32 KB, scanned in runs of 30 KB. */
 constexpr ScanTuning scan_sm80()
 {
     ScanTuning t = scan_sm80_99kb();
     t.shared_bytes = 158 * 1024;
-    t.scan.vectors = t.scan.vectors_wide = 8, t.scan.vectors_pairs = 7;
-    t.segments.vectors = t.segments.vectors_wide = t.segments.vectors_pairs = 6;
+    t.scan.vectors = 8;
+    t.runs.vectors = t.segments.vectors = 5;
     return t;
 }
 
@@ -106,11 +110,19 @@ constexpr ScanTuning scan_sm90()
 {
     ScanTuning t = scan_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
-    t.segments.vectors_wide = t.segments.vectors_pairs = 8;
+    t.runs = {12, 12, 1, 5, 12};
+    t.segments = {8, 8, 1, 7, 12};
+    t.large = {8, 8, 1, 5, 12};
     return t;
 }
 
 constexpr ScanTuning scan_rows[] = {scan_sm75(), scan_sm80_99kb(), scan_sm80(), scan_sm90()};
 constexpr ScanTuning scan_tuning = row_for(scan_rows);
+
+/* That of a unit. */
+template <class Types> constexpr StreamShape shape_of(const StreamShape &shape)
+{
+    return Types::bytes_out <= 16 ? shape : scan_tuning.large;
+}
 
 } // namespace GPI_SPACE

@@ -184,6 +184,13 @@ inline uint32_t __vcmpne4(uint32_t a, uint32_t b)
         to |= ((a ^ b) >> i & 255 ? 255u : 0u) << i;
     return to;
 }
+/* Of each half. */
+inline uint32_t __vimax3_u16x2(uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t low = std::max({a & 0xffff, b & 0xffff, c & 0xffff});
+    return std::max({a >> 16, b >> 16, c >> 16}) << 16 | low;
+}
+
 inline int __dp4a(int a, int b, int c)
 {
     for (int i = 0; i < 32; i += 8)

@@ -25,6 +25,10 @@ inline void ptx_fence_proxy_async()
 inline void ptx_griddepcontrol_wait()
 {
 }
+
+inline void ptx_griddepcontrol_launch_dependents()
+{
+}
 inline void ptx_cp_async_wait_all()
 {
 }

@@ -54,7 +54,9 @@ constexpr tuning_row tile(const char *name, int key_bytes, int value_bytes)
 
 const tuning_row rows[] = {
     stream("scan", scan_tuning, scan_tuning.scan),
+    stream("scan in runs", scan_tuning, scan_tuning.runs),
     stream("segments", scan_tuning, scan_tuning.segments),
+    stream("scan of large items", scan_tuning, scan_tuning.large),
     {"scan tile", scan_tuning.least_sm, 0, 32 * GPI_SCAN_TILE_WARPS,
      scan_tuning.tile_warps_per_sm / GPI_SCAN_TILE_WARPS, 1},
     {"scan tile of wide items", scan_tuning.least_sm, 0, 32 * scan_tuning.tile_warps_wide, 1, 1},

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* The types of a scan's unit, and the fold and the scan of one lane's vector. */
+#pragma once
+
+#include <type_traits>
+
+#include "device/flip.cuh"
+
+namespace GPI_SPACE
+{
+
+/* What tiles are added up in. */
+template <bool WIDE, class In, class A> struct TotalOf {
+    using type = A;
+};
+template <class In, class A> struct TotalOf<true, In, A> {
+    using type = std::conditional_t<std::is_signed_v<In>, int64_t, uint64_t>;
+};
+
+/* One dtype unit: how items are stored, what they are added up in, at which alignment. */
+template <class In_, class A_, class Out_, int PIECE_IN_, int PIECE_OUT_, bool WIDE_>
+struct ScanTypes {
+    using In = In_;
+    using A = A_;
+    using Out = Out_;
+    static constexpr int piece_in = PIECE_IN_, piece_out = PIECE_OUT_; /* bytes of a scalar */
+    static constexpr bool wide = WIDE_; /* tiles are added up in 64 bits, steps are checked */
+    static constexpr bool scalar = sizeof(Out) == PIECE_OUT_;
+    static constexpr int item = sizeof(In) > sizeof(Out) ? sizeof(In) : sizeof(Out);
+    static constexpr int per_vector = item < 16 ? 16 / item : 1;
+    static constexpr int bytes_in = per_vector * sizeof(In);
+    static constexpr int bytes_out = per_vector * sizeof(Out);
+    using Total = typename TotalOf<WIDE_, In, A>::type;
+    using Wider =
+        ScanTypes<In, Total, Out, PIECE_IN_, PIECE_OUT_, WIDE_>; /* where A is too short */
+    using RawIn = Raw<bytes_in>;
+    using RawOut = Raw<bytes_out>;
+};
+
+/*
+ * Where an item of less than 32 bits lies in its accumulator. Where neither the result nor what is
+ * exchanged is wider than the item, bits that do not belong to it may be left where they are: below
+ * it, if an operator carries nothing up, otherwise above it. So an item takes a shift, or nothing,
+ * and no mask; a shift to the left takes turns with multiplications, one to the right with all else.
+ */
+template <class Types, class Op> struct ItemPlace {
+    using A = typename Types::A;
+    using In = typename Types::In;
+    using Out = typename Types::Out;
+    static constexpr bool loose =
+        std::is_integral_v<In> && sizeof(In) < 4 && std::is_same_v<In, Out> && !Types::wide;
+    static constexpr bool bitwise = std::is_same_v<Op, Union<A>> || std::is_same_v<Op, Xor<A>>;
+    static constexpr bool high = loose && (bitwise || std::is_same_v<Op, Highest<A>>);
+    static constexpr int bits = (int)sizeof(In) * 8, up = high ? 32 - bits : 0;
+
+    /* From and to an accumulator that holds the item alone. */
+    static GPI_DEVICE A placed(A x)
+    {
+        if constexpr (high)
+            return x << up;
+        else
+            return x;
+    }
+    static GPI_DEVICE A back(A x)
+    {
+        if constexpr (high)
+            return x >> up;
+        else
+            return x;
+    }
+
+    static GPI_DEVICE A item(const typename Types::RawIn &raw, int i)
+    {
+        if constexpr (loose) {
+            const int at = i * bits % 32;
+            const uint32_t word = raw.w[i * bits / 32];
+            return high ? word << (up - at) : word >> at;
+        } else {
+            return widen<A>(raw_get<In>(raw, i));
+        }
+    }
+
+    static GPI_DEVICE typename Types::RawOut narrowed(const A (&x)[Types::per_vector])
+    {
+        return raw_narrow<Out, high>(x);
+    }
+};
+
+/* Four bytes in one instruction. */
+template <class Types> GPI_DEVICE uint32_t bytes_total(const typename Types::RawIn &raw)
+{
+    uint32_t t = 0;
+#pragma unroll
+    for (int i = 0; i < Types::RawIn::words; i++) {
+        if constexpr (Limits<typename Types::In>::is_signed)
+            t = (uint32_t)__dp4a((int)raw.w[i], 0x01010101, (int)t);
+        else
+            t = __dp4a(raw.w[i], 0x01010101u, t);
+    }
+    return t;
+}
+
+/* The fold of short items, in the high bits: all of a word's at a time. */
+template <class Op, int BITS, int BYTES> GPI_DEVICE uint32_t bitwise_total(const Raw<BYTES> &raw)
+{
+    static_assert(BYTES % 4 == 0, "whole words");
+    uint32_t t = raw.w[0];
+#pragma unroll
+    for (int i = 1; i < Raw<BYTES>::words; i++)
+        t = Op::apply(t, raw.w[i]);
+#pragma unroll
+    for (int bits = 16; bits >= BITS; bits /= 2)
+        t = Op::apply(t, t << bits);
+    return t;
+}
+
+/* The greatest of items of 1 or 2 bytes, in the high bits: two or four at a time. */
+template <int BYTES_EACH, int BYTES> GPI_DEVICE uint32_t highest_total(const Raw<BYTES> &raw)
+{
+    uint32_t t = 0;
+#pragma unroll
+    for (int i = 0; i < Raw<BYTES>::words; i++)
+        t = __vimax3_u16x2(t, raw.w[i], BYTES_EACH == 1 ? raw.w[i] << 8 : raw.w[i]);
+    const uint32_t low = t << 16;
+    return t > low ? t : low;
+}
+
+/* Fold of the items of a vector, left to right. */
+template <class Types, class Op>
+GPI_DEVICE typename Types::A vector_total(const typename Types::RawIn &raw)
+{
+    using A = typename Types::A;
+    using Its = ItemPlace<Types, Op>;
+    if constexpr (sizeof(typename Types::In) == 1 && std::is_same_v<Op, Sum<uint32_t>>) {
+        return bytes_total<Types>(raw);
+    } else if constexpr (Its::loose && Its::bitwise) {
+        return Its::back(bitwise_total<Op, Its::bits>(raw));
+    } else if constexpr (GPI_SM >= 90 && Its::high) {
+        return Its::back(highest_total<sizeof(typename Types::In)>(raw));
+    } else {
+        A t = Its::item(raw, 0);
+#pragma unroll
+        for (int i = 1; i < Types::per_vector; i++)
+            t = Op::apply(t, Its::item(raw, i));
+        return Its::back(t);
+    }
+}
+
+/*
+ * Sums modulo 2^32 whose outputs are to be in their range. If no output before was lost, a sum is
+ * right, and a step is too short to come back into the range, so it is enough to look at the ends
+ * of steps: at bits that stay 0, one look for all of them (any_lost()). Sums of shorter types are
+ * shifted by `bias`, to where the range begins at 0.
+ */
+template <class Types> struct Steps {
+    using Out = typename Types::Out;
+    static constexpr bool is_signed = std::is_signed_v<Out>;
+    static constexpr int bits = (int)sizeof(Out) * 8;
+    static constexpr uint32_t bias = Types::wide && is_signed && bits < 32 ? 1u << (bits - 1) : 0;
+
+    /* From x by an item to next. */
+    static GPI_DEVICE uint32_t lost(uint32_t x, uint32_t item, uint32_t next)
+    {
+        if constexpr (bits < 32)
+            return next;
+        else if constexpr (is_signed)
+            return (x ^ next) & (item ^ next);
+        else
+            return (x & item) | ((x | item) & ~next);
+    }
+    static GPI_DEVICE bool any_lost(uint32_t lost)
+    {
+        return bits < 32 ? lost >> bits % 32 != 0 : lost >> 31 != 0;
+    }
+};
+
+/* The outputs of a vector whose prefix is x, which becomes that of the next one; lost: see Steps,
+ * of all its steps, the one behind the last output too. */
+template <class Types, class Op>
+GPI_DEVICE typename Types::RawOut vector_scan(const typename Types::RawIn &raw,
+                                              typename Types::A &x, bool before, uint32_t &lost)
+{
+    using A = typename Types::A;
+    using Out = typename Types::Out;
+    using Its = ItemPlace<Types, Op>;
+    using Checked = Steps<Types>;
+    constexpr bool small = sizeof(Out) < 4; /* several in a word, which are moved at once */
+    const A first = x;
+    A out[Types::per_vector];
+    x = Its::placed(x);
+    if constexpr (Checked::bias != 0)
+        x += Checked::bias;
+#pragma unroll
+    for (int i = 0; i < Types::per_vector; i++) {
+        const A item = Its::item(raw, i), next = Op::apply(x, item);
+        out[i] = before && !small ? x : next;
+        if constexpr (Types::wide)
+            lost |= Checked::lost(x, item, next);
+        x = next;
+    }
+    x = Its::back(x);
+    auto outputs = Its::narrowed(out);
+    if constexpr (Checked::bias != 0) {
+        x -= Checked::bias;
+        constexpr uint32_t biases = Checked::bits == 8 ? 0x80808080u : 0x80008000u;
+#pragma unroll
+        for (int i = 0; i < Types::RawOut::words; i++)
+            outputs.w[i] ^= biases;
+    }
+    if constexpr (small)
+        if (before)
+            return raw_moved<Out>(outputs, narrow<Out>(first));
+    return outputs;
+}
+
+} // namespace GPI_SPACE
