@@ -42,22 +42,23 @@ static inline acc_t identity(gp_op op)
     }
 }
 
+/* The body of a function of (gp_op op, T l, T r), whose scalars, or vectors of them, are l.v[i]. */
+#define GPI_L(i) l.v[i]
+#define GPI_R(i) r.v[i]
+#define GPI_DOT(a, b, c, d) ((a) * (b) + (c) * (d))
+#define GPI_RETURN_PAIR_RESULT(T)                                                                  \
+    typedef T result_type;                                                                         \
+    switch (op) {                                                                                  \
+        GPI_PAIR_OPERATORS(GPI_PAIR_RESULT_CASE)                                                   \
+    default:                                                                                       \
+        __builtin_unreachable();                                                                   \
+    }
+#define GPI_PAIR_RESULT_CASE(NAME, Name, scalars, neutral, ...)                                    \
+    GPI_SCALARS_ARE_##scalars(case GP_##NAME : return (result_type){{__VA_ARGS__}};)
+
 static inline acc_t apply(gp_op op, acc_t l, acc_t r)
 {
-#define GPI_L(i) l.v[i]
-#define GPI_DOT(a, b, c, d) ((a) * (b) + (c) * (d))
-#define GPI_R(i) r.v[i]
-    switch (op) {
-#define RESULT(NAME, Name, scalars, neutral, ...)                                                  \
-    GPI_SCALARS_ARE_##scalars(case GP_##NAME : return (acc_t){{__VA_ARGS__}};)
-        GPI_PAIR_OPERATORS(RESULT)
-#undef RESULT
-    default:
-        __builtin_unreachable();
-    }
-#undef GPI_L
-#undef GPI_DOT
-#undef GPI_R
+    GPI_RETURN_PAIR_RESULT(acc_t)
 }
 
 #else

@@ -10,8 +10,8 @@
  */
 #include "reduce/reduce_internal.h"
 #include "scan/scan_cpu_types_internal.h"
-#if ACC_IS_FLOAT && GPI_SCALARS == 1
-#include "scan/scan_cpu_lanes_internal.h"
+#if ACC_IS_FLOAT
+#include "scan/scan_cpu_groups_internal.h"
 #elif GPI_SCALARS == 1
 #include "scan/scan_cpu_sum_internal.h"
 #endif
@@ -26,8 +26,10 @@ typedef uint64_t sum_t; /* extended by the sign */
 
 static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
-    acc_t all = in[0];
-    for (size_t i = 1; i < n; i++)
+    const size_t whole = n / GROUP * GROUP;
+    acc_t all = identity(op);
+    all = groups_scan(op, in, whole, NULL, all, all, NULL);
+    for (size_t i = whole; i < n; i++)
         all = apply(op, all, in[i]);
     return all;
 }

@@ -8,10 +8,23 @@
 #include <string.h>
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 enum { LINE = 64, STREAM_BYTES = 8 << 20 };
+
+#if defined(__SSE2__)
+static inline void line_past_cache(const char *s, char *d)
+{
+#if defined(__AVX512F__)
+    _mm512_stream_si512((__m512i *)(void *)d, _mm512_loadu_si512(s));
+#else
+    for (int k = 0; k < LINE; k += 16)
+        _mm_stream_si128((__m128i *)(void *)(d + k),
+                         _mm_loadu_si128((const __m128i *)(const void *)(s + k)));
+#endif
+}
+#endif
 
 static inline void copy_past_cache(const void *source, size_t bytes, void *destination)
 {
@@ -23,9 +36,7 @@ static inline void copy_past_cache(const void *source, size_t bytes, void *desti
         head = bytes;
     memcpy(d, s, head);
     for (d += head, s += head, bytes -= head; bytes >= LINE; bytes -= LINE, d += LINE, s += LINE)
-        for (int k = 0; k < LINE; k += 16)
-            _mm_stream_si128((__m128i *)(void *)(d + k),
-                             _mm_loadu_si128((const __m128i *)(const void *)(s + k)));
+        line_past_cache(s, d);
     memcpy(d, s, bytes);
 #else
     memcpy(destination, source, bytes);

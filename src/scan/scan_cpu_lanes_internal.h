@@ -11,89 +11,15 @@
 #ifndef GPI_SCAN_CPU_LANES_INTERNAL_H
 #define GPI_SCAN_CPU_LANES_INTERNAL_H
 
-#if ACC_IS_FLOAT && defined(__SSE2__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
-typedef uint32_t lanes32 __attribute__((vector_size(VECTOR)));
+#include "scan/scan_cpu_vectors_internal.h"
 
-enum { GROUP = 64 / ACC_BYTES };
-
-#if defined(__clang__) || __GNUC__ >= 12
-#define SHUFFLE(mask_type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define SHUFFLE(mask_type, a, b, ...) __builtin_shuffle(a, b, (mask_type){__VA_ARGS__})
-#endif
-
-/* STEPd(v, zero): lanes whose number has bit d get the last lane below their half, others a lane of
- * zero. UP(v, zero): a lane gets the one before it, the first of zero. LAST(v): the last lane
- * everywhere. By the number of lanes. */
-#define UP_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
-#define UP_4(m, v, z) SHUFFLE(m, v, z, 4, 0, 1, 2)
-#define UP_8(m, v, z) SHUFFLE(m, v, z, 8, 0, 1, 2, 3, 4, 5, 6)
-
-#define STEP1_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
-#define LAST_2(m, v) SHUFFLE(m, v, v, 1, 1)
-
-#define STEP1_4(m, v, z) SHUFFLE(m, v, z, 4, 0, 4, 2)
-#define STEP2_4(m, v, z) SHUFFLE(m, v, z, 4, 4, 1, 1)
-#define LAST_4(m, v) SHUFFLE(m, v, v, 3, 3, 3, 3)
-
-#define STEP1_8(m, v, z) SHUFFLE(m, v, z, 8, 0, 8, 2, 8, 4, 8, 6)
-#define STEP2_8(m, v, z) SHUFFLE(m, v, z, 8, 8, 1, 1, 8, 8, 5, 5)
-#define STEP4_8(m, v, z) SHUFFLE(m, v, z, 8, 8, 8, 8, 3, 3, 3, 3)
-#define LAST_8(m, v) SHUFFLE(m, v, v, 7, 7, 7, 7, 7, 7, 7, 7)
-
-#define STEP1_16(m, v, z)                                                                          \
-    SHUFFLE(m, v, z, 16, 0, 16, 2, 16, 4, 16, 6, 16, 8, 16, 10, 16, 12, 16, 14)
-#define STEP2_16(m, v, z) SHUFFLE(m, v, z, 16, 16, 1, 1, 16, 16, 5, 5, 16, 16, 9, 9, 16, 16, 13, 13)
-#define STEP4_16(m, v, z)                                                                          \
-    SHUFFLE(m, v, z, 16, 16, 16, 16, 3, 3, 3, 3, 16, 16, 16, 16, 11, 11, 11, 11)
-#define STEP8_16(m, v, z) SHUFFLE(m, v, z, 16, 16, 16, 16, 16, 16, 16, 16, 7, 7, 7, 7, 7, 7, 7, 7)
-#define LAST_16(m, v)                                                                              \
-    SHUFFLE(m, v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
-
-#if VECTOR == 64
-#define WITH_LANES64(name, ...) name##_8(lanes64, __VA_ARGS__)
-#define WITH_LANES32(name, ...) name##_16(lanes32, __VA_ARGS__)
-#elif VECTOR == 32
-#define WITH_LANES64(name, ...) name##_4(lanes64, __VA_ARGS__)
-#define WITH_LANES32(name, ...) name##_8(lanes32, __VA_ARGS__)
-#else
-#define WITH_LANES64(name, ...) name##_2(lanes64, __VA_ARGS__)
-#define WITH_LANES32(name, ...) name##_4(lanes32, __VA_ARGS__)
-#endif
-
-/* ---- operators on vectors -------------------------------------------------------------------- */
-
-#if ACC_BYTES == 4
-#define WITH_LANES WITH_LANES32
-typedef lanes32 lanes;
-#else
-#define WITH_LANES WITH_LANES64
-typedef lanes64 lanes;
-#endif
-typedef acc_t vector __attribute__((vector_size(VECTOR)));
 typedef uacc_t uvector __attribute__((vector_size(VECTOR))); /* integers wrap */
 
-enum { GROUP_VECTORS = 64 / VECTOR, LANES = VECTOR / ACC_BYTES, SUM_VECTORS = 128 / VECTOR };
-
-ALWAYS_INLINE vector vector_load(const acc_t *p)
-{
-    vector v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-ALWAYS_INLINE vector vector_of(acc_t value)
-{
-    vector v;
-    for (int k = 0; k < LANES; k++)
-        v[k] = value;
-    return v;
-}
-
-typedef __typeof__((vector){0} < (vector){0}) mask;
+/* ---- operators on vectors -------------------------------------------------------------------- */
 
 #if ACC_BYTES == 1
 /* There is no multiplication of bytes: two of 16 bits, of which one leaves its bytes in place. */
@@ -105,11 +31,65 @@ ALWAYS_INLINE vector bytes_product(vector left, vector right)
 }
 #endif
 
+/* Minimum and maximum in one instruction: of floats without NaNs; of integers where there is one. It
+ * keeps its second operand if the first is not better, as gp's order keeps the left one. */
+#if VECTOR == 64
+#define PLAIN_SIZE 512
+#elif VECTOR == 32
+#define PLAIN_SIZE 256
+#else
+#define PLAIN_SIZE
+#endif
+#if ACC_IS_FLOAT && ACC_BYTES == 8
+#define PLAIN_KIND pd
+#elif ACC_IS_FLOAT
+#define PLAIN_KIND ps
+#elif OUT_KIND == 1
+#define PLAIN_KIND PASTE(epu, PLAIN_BITS)
+#else
+#define PLAIN_KIND PASTE(epi, PLAIN_BITS)
+#endif
+#if ACC_BYTES == 1
+#define PLAIN_BITS 8
+#elif ACC_BYTES == 2
+#define PLAIN_BITS 16
+#elif ACC_BYTES == 4
+#define PLAIN_BITS 32
+#else
+#define PLAIN_BITS 64
+#endif
+#if ACC_IS_FLOAT ? defined(__SSE2__) : VECTOR == 64 || (VECTOR == 32 && ACC_BYTES < 8)
+#define HAVE_PLAIN 1
+#define PLAIN_(size, name, kind) _mm##size##_##name##_##kind
+#define PLAIN(size, name, kind) PLAIN_(size, name, kind)
+#if ACC_IS_FLOAT
+#define PLAIN_OPERAND(v) (v)
+#elif VECTOR == 64
+#define PLAIN_OPERAND(v) ((__m512i)(v))
+#else
+#define PLAIN_OPERAND(v) ((__m256i)(v))
+#endif
+ALWAYS_INLINE vector combine_plain(gp_op op, vector left, vector right)
+{
+    return op == GP_MIN ? (vector)PLAIN(PLAIN_SIZE, min, PLAIN_KIND)(PLAIN_OPERAND(right),
+                                                                     PLAIN_OPERAND(left))
+                        : (vector)PLAIN(PLAIN_SIZE, max, PLAIN_KIND)(PLAIN_OPERAND(right),
+                                                                     PLAIN_OPERAND(left));
+}
+#else
+#define HAVE_PLAIN 0
+#define combine_plain combine
+#endif
+
 ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 {
 #if ACC_BYTES == 1
     if (op == GP_PRODUCT)
         return bytes_product(left, right);
+#endif
+#if HAVE_PLAIN && !ACC_IS_FLOAT
+    if (op == GP_MIN || op == GP_MAX)
+        return combine_plain(op, left, right);
 #endif
 #if ACC_IS_FLOAT
 #define GPI_LESS GPI_FLOAT_LESS
@@ -125,80 +105,13 @@ ALWAYS_INLINE vector combine(gp_op op, vector left, vector right)
 #undef GPI_CHOOSE
 }
 
-/* Without NaNs, minimum and maximum of floats are one instruction. It keeps its second operand if
- * the first is not better, as gp's order keeps the left one. */
-#if ACC_IS_FLOAT && defined(__SSE2__)
-#define PLAIN_(size, name, kind) _mm##size##_##name##_##kind
-#define PLAIN(size, name, kind) PLAIN_(size, name, kind)
-#if VECTOR == 64
-#define PLAIN_SIZE 512
-#elif VECTOR == 32
-#define PLAIN_SIZE 256
-#else
-#define PLAIN_SIZE
-#endif
-#if ACC_BYTES == 8
-#define PLAIN_KIND pd
-#else
-#define PLAIN_KIND ps
-#endif
-ALWAYS_INLINE vector combine_plain(gp_op op, vector left, vector right)
-{
-    return op == GP_MIN ? (vector)PLAIN(PLAIN_SIZE, min, PLAIN_KIND)(right, left)
-                        : (vector)PLAIN(PLAIN_SIZE, max, PLAIN_KIND)(right, left);
-}
-#else
-#define combine_plain combine
-#endif
-
 /* plain: op is MIN or MAX of floats, none of them a NaN but, of MAX, the carry. */
 ALWAYS_INLINE vector combine_as(bool plain, gp_op op, vector left, vector right)
 {
     return plain ? combine_plain(op, left, right) : combine(op, left, right);
 }
 
-/* ---- any operator, for accumulators of 4 and 8 bytes ----------------------------------------- */
-
-#if ACC_BYTES >= 4
-
-ALWAYS_INLINE vector vector_scan(bool plain, gp_op op, vector v, vector neutral)
-{
-    v = combine_as(plain, op, WITH_LANES(STEP1, v, neutral), v);
-#if VECTOR / ACC_BYTES >= 4
-    v = combine_as(plain, op, WITH_LANES(STEP2, v, neutral), v);
-#endif
-#if VECTOR / ACC_BYTES >= 8
-    v = combine_as(plain, op, WITH_LANES(STEP4, v, neutral), v);
-#endif
-#if VECTOR / ACC_BYTES >= 16
-    v = combine_as(plain, op, WITH_LANES(STEP8, v, neutral), v);
-#endif
-    return v;
-}
-
-/* out[i] = carry op in[0] op .. op in[i]; n is a multiple of GROUP. Returns the last one. */
-ALWAYS_INLINE acc_t lanes_scan_as(bool plain, gp_op op, const acc_t *in, size_t n, acc_t carry,
-                                  acc_t neutral, acc_t *out)
-{
-    const vector neutrals = vector_of(neutral);
-    vector before = vector_of(carry);
-    for (size_t i = 0; i < n; i += GROUP) {
-        vector v[GROUP_VECTORS];
-        for (int k = 0; k < GROUP_VECTORS; k++)
-            v[k] = vector_scan(plain, op, vector_load(in + i + k * LANES), neutrals);
-        for (int d = 1; d < GROUP_VECTORS; d *= 2)
-            for (int k = 0; k < GROUP_VECTORS; k++)
-                if (k & d)
-                    v[k] = combine_as(plain, op, WITH_LANES(LAST, v[(k & ~(d - 1)) - 1]), v[k]);
-        vector all = WITH_LANES(LAST, v[GROUP_VECTORS - 1]);
-        for (int k = 0; k < GROUP_VECTORS; k++) {
-            v[k] = combine_as(plain, op, before, v[k]);
-            memcpy(out + i + k * LANES, &v[k], sizeof v[k]);
-        }
-        before = combine_as(plain, op, before, all);
-    }
-    return before[0];
-}
+/* ---- minimum and maximum of floats ------------------------------------------------------------ */
 
 #if ACC_IS_FLOAT
 
@@ -220,21 +133,6 @@ ALWAYS_INLINE bool has_nan(const acc_t *in, size_t n)
 ALWAYS_INLINE acc_t plain_neutral(gp_op op)
 {
     return op == GP_MIN ? (acc_t)__builtin_inf() : -(acc_t)__builtin_inf();
-}
-
-#endif
-
-ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
-{
-#if ACC_IS_FLOAT
-    if ((op == GP_MIN || op == GP_MAX) && !has_nan(in, n)) {
-        const acc_t neutral = plain_neutral(op);
-        if (op == GP_MIN && carry != carry)
-            carry = neutral;
-        return lanes_scan_as(true, op, in, n, carry, neutral, out);
-    }
-#endif
-    return lanes_scan_as(false, op, in, n, carry, identity(op), out);
 }
 
 #endif

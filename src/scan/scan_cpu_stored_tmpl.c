@@ -45,6 +45,16 @@ static void store(const void *accumulators, size_t n, void *out)
 #define STORE store
 #endif
 
+/* Segmented scans take it too. */
+#define STORED PASTE4(gpi_scan_stored_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+extern const struct gpi_scan_stored STORED;
+const struct gpi_scan_stored STORED = {.in_bytes = sizeof(in_t),
+                                       .out_bytes = sizeof(out_t),
+                                       .load = load,
+                                       .load_out = LOAD_OUT,
+                                       .sum = SUM,
+                                       .store = STORE};
+
 #define ENGINE PASTE4(gpi_scan_engine_, GPI_ACC, _, GPI_ISA_SUFFIX)
 #define FUNCTION PASTE4(gpi_scan_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 gpi_scan_engine_fn ENGINE;
@@ -52,11 +62,5 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args);
 
 gp_status FUNCTION(gp_context *ctx, const struct gpi_scan_args *args)
 {
-    static const struct gpi_scan_stored stored = {.in_bytes = sizeof(in_t),
-                                                  .out_bytes = sizeof(out_t),
-                                                  .load = load,
-                                                  .load_out = LOAD_OUT,
-                                                  .sum = SUM,
-                                                  .store = STORE};
-    return ENGINE(ctx, args, &stored);
+    return ENGINE(ctx, args, &STORED);
 }

@@ -18,11 +18,13 @@
 #include "scan/scan_cpu_copy_internal.h"
 #include "scan/scan_cpu_internal.h"
 #include "scan/scan_cpu_types_internal.h"
-#if GPI_SCALARS == 1
+#if ACC_BYTES >= 4
+#include "scan/scan_cpu_groups_internal.h"
+#else
 #include "scan/scan_cpu_lanes_internal.h"
-#if OUT_KIND == 1
-#include "scan/scan_cpu_sum_internal.h"
 #endif
+#if GPI_SCALARS == 1 && OUT_KIND == 1
+#include "scan/scan_cpu_sum_internal.h"
 #endif
 
 /* The carry is the item before buffer[FRONT], where the chunk begins. Chunks lie on the stack,
@@ -77,31 +79,25 @@ static inline void chunk_store(const struct gpi_scan_stored *stored, const acc_t
 #define EACH_OP GPI_EACH_OPERATOR
 #endif
 
-/* Scalars are scanned in vectors, which take two groups at a time. */
-#if GPI_SCALARS == 1
+/* Items are scanned in vectors, which take two groups at a time. */
 enum { STEP = 2 * GROUP };
-#else
-enum { STEP = 1 };
-#endif
 
 static inline size_t padded(size_t n)
 {
     return (n + STEP - 1) / STEP * STEP;
 }
 
-/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. */
+/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. buffer may be NULL, of floats. */
 static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
 {
 #if GPI_SCALARS == 1 && !ACC_IS_FLOAT
     if (op == GP_SUM)
         return lanes_sum(in, n, carry, buffer);
 #endif
-#if GPI_SCALARS == 1
-    return lanes_scan(op, in, n, carry, buffer);
+#if ACC_BYTES >= 4
+    return groups_scan(op, in, n, NULL, identity(op), carry, buffer);
 #else
-    for (size_t i = 0; i < n; i++)
-        buffer[i] = carry = apply(op, carry, in[i]);
-    return carry;
+    return lanes_scan(op, in, n, carry, buffer);
 #endif
 }
 
@@ -141,7 +137,7 @@ static inline const acc_t *items_load(gp_op op, const struct job *job, uint64_t 
  * minima), as a scan whose last item is kept. */
 ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
-    acc_t room[CHUNK], dropped[CHUNK], carry = identity(op);
+    acc_t room[CHUNK], carry = identity(op);
     struct partial partial;
     partial_begin(GP_SUM, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
@@ -153,7 +149,7 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
         else if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, chunk, want, &extreme))
             carry = apply(op, carry, extreme);
         else
-            carry = scan(op, chunk, want, carry, dropped);
+            carry = scan(op, chunk, want, carry, NULL);
     }
     return op == GP_SUM ? partial_end(GP_SUM, &partial) : carry;
 }
@@ -174,14 +170,12 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
 #else
 static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
-    acc_t room[CHUNK], all = identity(op);
+    acc_t room[CHUNK], carry = identity(op);
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const acc_t *in = items_load(op, job, first + i, m, m, room);
-        for (size_t k = 0; k < m; k++)
-            all = apply(op, all, in[k]);
+        const size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
+        carry = scan(op, items_load(op, job, first + i, m, want, room), want, carry, NULL);
     }
-    return all;
+    return carry;
 }
 #endif
 

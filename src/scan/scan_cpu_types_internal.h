@@ -59,8 +59,10 @@ typedef uint64_t lanes64 __attribute__((vector_size(VECTOR)));
 
 #if GPI_SCALARS > 1
 
+#define ACC_BYTES OUT_BYTES
+typedef DTYPE(TYPE_OF, GPI_OUT) scalar_t;
 typedef struct {
-    DTYPE(TYPE_OF, GPI_OUT) v[GPI_SCALARS];
+    scalar_t v[GPI_SCALARS];
 } acc_t;
 typedef acc_t in_t;
 typedef acc_t out_t;
@@ -128,6 +130,8 @@ typedef uint64_t math_t;
 typedef uint32_t math_t;
 #endif
 #endif
+
+typedef acc_t scalar_t;
 
 static inline acc_t widen_in(in_t v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segmented scan in vectors of 32 bytes, for operators whose association does not show: all on
- * integers, minimum and maximum of floats that are no NaNs.
+ * Segmented scan of integers of 1 and 2 bytes in vectors of 32 or 64 bytes; wider ones and floats
+ * are in scan_cpu_groups_internal.h.
  *
  * Every lane is folded with the lane 1, 2, 4, .. places before it, unless a head lies between the
  * two; a mask of the lanes behind a head moves along with the items (Hillis and Steele 1986 on
@@ -12,145 +12,183 @@
 
 #include <immintrin.h>
 
-/* Items and masks, which have all bits of a lane, are moved alike. */
-typedef __m256i bits256;
-
-/* v moved up by 1 to 16 bytes; the last ones of fill's lower half move in. */
-#define MOVED_UP(v, fill, bytes)                                                                   \
-    _mm256_alignr_epi8((bits256)(v), HALF_UP(v, fill), (16 - (bytes)) % 16)
-#define HALF_UP(v, fill) _mm256_permute2x128_si256((bits256)(v), (bits256)(fill), 0x02)
-
 #define ALL_LANES (~(uint64_t)0 >> (64 - LANES))
 
-ALWAYS_INLINE vector choose(bits256 where, vector a, vector b)
+/*
+ * bits        a vector as the instructions take it
+ * behind_t    lanes that have a head before them, or are one
+ * moved_bits  v moved up by 1 to 32 bytes; the last ones of fill move in
+ * behind_up   the same of the lanes behind heads, none of which moves in
+ */
+#if VECTOR == 64
+
+typedef __m512i bits;
+typedef uint64_t behind_t;
+
+ALWAYS_INLINE bits moved_bits(bits v, bits fill, int bytes)
 {
-    return (vector)_mm256_blendv_epi8((bits256)b, (bits256)a, where);
+    switch (bytes) {
+    case 1:
+        return _mm512_alignr_epi8(v, _mm512_alignr_epi64(v, fill, 6), 15);
+    case 2:
+        return _mm512_alignr_epi8(v, _mm512_alignr_epi64(v, fill, 6), 14);
+    case 4:
+        return _mm512_alignr_epi32(v, fill, 15);
+    case 8:
+        return _mm512_alignr_epi64(v, fill, 7);
+    case 16:
+        return _mm512_alignr_epi64(v, fill, 6);
+    default:
+        return _mm512_alignr_epi64(v, fill, 4);
+    }
+}
+
+ALWAYS_INLINE behind_t behind_up(behind_t behind, int bytes)
+{
+    return behind << bytes / ACC_BYTES;
+}
+
+ALWAYS_INLINE behind_t behind_of(uint64_t heads)
+{
+    return heads & ALL_LANES;
+}
+
+ALWAYS_INLINE behind_t last_behind(behind_t behind)
+{
+    return 0 - (behind >> (LANES - 1) & 1);
+}
+
+ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
+{
+#if ACC_BYTES == 1
+    return (vector)_mm512_mask_mov_epi8((bits)b, where, (bits)a);
+#else
+    return (vector)_mm512_mask_mov_epi16((bits)b, (__mmask32)where, (bits)a);
+#endif
 }
 
 /* The last lane everywhere. */
-ALWAYS_INLINE bits256 last_lane(bits256 v)
+ALWAYS_INLINE bits last_bits(bits v)
 {
-#if ACC_BYTES == 4
-    return _mm256_permutevar8x32_epi32(v, _mm256_set1_epi32(7));
+    v = _mm512_permutexvar_epi16(_mm512_set1_epi16(31), v);
+    return ACC_BYTES == 1 ? _mm512_shuffle_epi8(v, _mm512_set1_epi8(1)) : v;
+}
+
 #else
-    v = _mm256_permute4x64_epi64(v, 0xff);
-#if ACC_BYTES == 2
-    v = _mm256_shuffle_epi8(v, _mm256_set1_epi16(0x0706));
-#elif ACC_BYTES == 1
-    v = _mm256_shuffle_epi8(v, _mm256_set1_epi8(7));
-#endif
-    return v;
-#endif
+
+/* Masks have all bits of a lane, and are moved as items are. */
+typedef __m256i bits;
+typedef bits behind_t;
+
+ALWAYS_INLINE bits moved_bits(bits v, bits fill, int bytes)
+{
+    const bits half = _mm256_permute2x128_si256(v, fill, 0x02);
+    switch (bytes) {
+    case 1:
+        return _mm256_alignr_epi8(v, half, 15);
+    case 2:
+        return _mm256_alignr_epi8(v, half, 14);
+    case 4:
+        return _mm256_alignr_epi8(v, half, 12);
+    case 8:
+        return _mm256_alignr_epi8(v, half, 8);
+    default:
+        return half;
+    }
+}
+
+ALWAYS_INLINE behind_t behind_up(behind_t behind, int bytes)
+{
+    return moved_bits(behind, _mm256_setzero_si256(), bytes);
 }
 
 /* A lane for each of the lowest bits. */
-ALWAYS_INLINE bits256 lanes_of_bits(uint64_t bits)
+ALWAYS_INLINE behind_t behind_of(uint64_t heads)
 {
 #if ACC_BYTES == 1
-    const bits256 byte =
+    const bits byte =
         _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-    const bits256 bit = _mm256_set1_epi64x((long long)0x8040201008040201u);
-    const bits256 all = _mm256_shuffle_epi8(_mm256_set1_epi32((int)(uint32_t)bits), byte);
+    const bits bit = _mm256_set1_epi64x((long long)0x8040201008040201u);
+    const bits all = _mm256_shuffle_epi8(_mm256_set1_epi32((int)(uint32_t)heads), byte);
     return _mm256_cmpeq_epi8(_mm256_and_si256(all, bit), bit);
-#elif ACC_BYTES == 2
-    const bits256 bit = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096,
-                                          8192, 16384, -32768);
-    return _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16((short)(uint16_t)bits), bit), bit);
-#elif ACC_BYTES == 4
-    const bits256 bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(uint32_t)bits), bit), bit);
 #else
-    const bits256 bit = _mm256_setr_epi64x(1, 2, 4, 8);
-    return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x((long long)bits), bit), bit);
+    const bits bit = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096,
+                                       8192, 16384, -32768);
+    return _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16((short)(uint16_t)heads), bit),
+                              bit);
 #endif
 }
 
+ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
+{
+    return (vector)_mm256_blendv_epi8((bits)b, (bits)a, where);
+}
+
+ALWAYS_INLINE bits last_bits(bits v)
+{
+    v = _mm256_permute4x64_epi64(v, 0xff);
+    return _mm256_shuffle_epi8(v, ACC_BYTES == 1 ? _mm256_set1_epi8(7) : _mm256_set1_epi16(0x0706));
+}
+
+ALWAYS_INLINE behind_t last_behind(behind_t behind)
+{
+    return last_bits(behind);
+}
+
+#endif
+
 /* One step, from the items that are moved up by as many places; behind says which have a head
  * between the two. */
-ALWAYS_INLINE vector step_fold(bool plain, gp_op op, bool any, bits256 behind, bits256 up, vector v)
+ALWAYS_INLINE vector step_fold(gp_op op, bool any, behind_t behind, vector up, vector v)
 {
-    const vector folded = combine_as(plain, op, (vector)up, v);
+    const vector folded = combine(op, up, v);
     return any ? choose(behind, v, folded) : folded;
 }
 
 /* The scan of a vector's own items. any: there are heads; *behind becomes the lanes that have one
  * before them, or are one. */
-ALWAYS_INLINE vector segments_scan(bool plain, gp_op op, bool any, vector neutral, bits256 *behind,
-                                   vector v)
+ALWAYS_INLINE vector segments_scan(gp_op op, bool any, vector neutral, behind_t *behind, vector v)
 {
-    const bits256 none = _mm256_setzero_si256();
-    bits256 b = *behind;
-#if ACC_BYTES <= 1
-    v = step_fold(plain, op, any, b, MOVED_UP(v, neutral, 1), v);
-    b |= MOVED_UP(b, none, 1);
-#endif
-#if ACC_BYTES <= 2
-    v = step_fold(plain, op, any, b, MOVED_UP(v, neutral, 2), v);
-    b |= MOVED_UP(b, none, 2);
-#endif
-#if ACC_BYTES <= 4
-    v = step_fold(plain, op, any, b, MOVED_UP(v, neutral, 4), v);
-    b |= MOVED_UP(b, none, 4);
-#endif
-    v = step_fold(plain, op, any, b, MOVED_UP(v, neutral, 8), v);
-    b |= MOVED_UP(b, none, 8);
-    v = step_fold(plain, op, any, b, HALF_UP(v, neutral), v);
-    b |= HALF_UP(b, none);
+    behind_t b = *behind;
+#pragma GCC unroll 8
+    for (int bytes = ACC_BYTES; bytes < VECTOR; bytes *= 2) {
+        v = step_fold(op, any, b, (vector)moved_bits((bits)v, (bits)neutral, bytes), v);
+        b |= behind_up(b, bytes);
+    }
     *behind = b;
     return v;
 }
 
 /* One vector, behind before; returns what comes behind it. any: there are heads. */
-ALWAYS_INLINE vector lanes_scan_segments(bool plain, gp_op op, bool any, const acc_t *in,
-                                         uint64_t heads, vector neutral, vector start,
-                                         vector before, acc_t *out)
+ALWAYS_INLINE vector lanes_scan_segments(gp_op op, bool any, const acc_t *in, uint64_t heads,
+                                         vector neutral, vector start, vector before, acc_t *out)
 {
-    const bits256 own = any ? lanes_of_bits(heads) : _mm256_setzero_si256();
-    bits256 behind = own;
+    const behind_t own = behind_of(any ? heads : 0);
+    behind_t behind = own;
     vector v = vector_load(in), last;
     if (any)
-        v = choose(own, combine_as(plain, op, start, v), v);
-    v = segments_scan(plain, op, any, neutral, &behind, v);
-    last = (vector)last_lane((bits256)v);
-    v = step_fold(plain, op, any, behind, (bits256)before, v);
+        v = choose(own, combine(op, start, v), v);
+    v = segments_scan(op, any, neutral, &behind, v);
+    last = (vector)last_bits((bits)v);
+    v = step_fold(op, any, behind, before, v);
     memcpy(out, &v, sizeof v);
-    return step_fold(plain, op, any, last_lane(behind), (bits256)before, last);
+    return step_fold(op, any, last_behind(behind), before, last);
 }
 
-/* Whether the operator's association does not show in these items, a multiple of 64. */
-ALWAYS_INLINE bool in_lanes(gp_op op, const acc_t *in, size_t n)
-{
-#if ACC_IS_FLOAT
-    return (op == GP_MIN || op == GP_MAX) && !has_nan(in, n);
-#else
-    (void)in, (void)n;
-    return !(ACC_BYTES == 8 && op == GP_PRODUCT); /* for which there is no instruction */
-#endif
-}
-
-/* As items_scan(), of items that are in_lanes(). */
+/* As items_scan(), of a multiple of 64 items. */
 ALWAYS_INLINE acc_t lanes_segments(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
-                                   size_t first, acc_t start, acc_t x, acc_t *out)
+                                   acc_t start, acc_t x, acc_t *out)
 {
-#if ACC_IS_FLOAT
-    const bool plain = true;
-    const vector neutral = vector_of(plain_neutral(op));
-    const vector starts = vector_of(op == GP_MIN && start != start ? plain_neutral(op) : start);
-    vector before = vector_of(op == GP_MIN && x != x ? plain_neutral(op) : x);
-#else
-    const bool plain = false;
     const vector neutral = vector_of(identity(op)), starts = vector_of(start);
     vector before = vector_of(x);
-#endif
     for (size_t i = 0; i < n; i += 64) {
-        uint64_t w = heads_at(heads, first + i);
-        for (size_t k = i; k < i + 64; k += LANES, w >>= LANES)
+        uint64_t w = heads[i / 64];
+        for (size_t k = i; k < i + 64; k += LANES, w >>= LANES % 64)
             if (w & ALL_LANES)
-                before = lanes_scan_segments(plain, op, true, in + k, w, neutral, starts, before,
-                                             out + k);
+                before = lanes_scan_segments(op, true, in + k, w, neutral, starts, before, out + k);
             else
-                before = lanes_scan_segments(plain, op, false, in + k, 0, neutral, starts, before,
-                                             out + k);
+                before =
+                    lanes_scan_segments(op, false, in + k, 0, neutral, starts, before, out + k);
     }
     return n ? before[0] : x;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segmented scan on the CPU, compiled per unit and instruction set.
+ * Segmented scan on the CPU, compiled per accumulator and instruction set. Halves are converted a
+ * chunk at a time, by the functions of scan_cpu_stored_tmpl.c, and scanned by the unit of f32.
  *
  * The threads take blocks in order, as in the plain scan. Each makes the heads of its block and
  * folds what comes behind the last one, which is what goes into the next block; waits for its turn;
@@ -10,26 +11,29 @@
  */
 #include "core/check.h"
 #include "core/threads.h"
-#if defined(__AVX2__)
-#define VECTOR 32
-#endif
 #include "scan/scan_cpu_copy_internal.h"
 #include "scan/scan_cpu_types_internal.h"
-#if GPI_SCALARS == 1
+#if ACC_BYTES >= 4
+#include "scan/scan_cpu_groups_internal.h"
+#else
 #include "scan/scan_cpu_lanes_internal.h"
 #endif
-#include "segments/segments_internal.h"
+#include "segments/segments_cpu_internal.h"
 
-enum { BLOCK = GPI_SCAN_BLOCK_BYTES / sizeof(in_t), WORDS = (BLOCK + 63) / 64 + 1 };
-enum { CHUNK = 512, FRONT = 64 };
+/* Items of a block have at least ITEM_BYTES. */
+enum { ITEM_BYTES = ACC_IS_FLOAT && GPI_SCALARS == 1 ? ACC_BYTES / 2 : sizeof(acc_t) };
+enum { WORDS = GPI_SCAN_BLOCK_BYTES / ITEM_BYTES / 64 + 1, FRONT = 64 };
+enum { CHUNK = sizeof(acc_t) <= 8 ? 512 : 4096 / sizeof(acc_t) };
 
 struct job {
-    const in_t *in;
-    out_t *out;
+    const struct gpi_scan_stored *stored;
+    const char *in;
+    char *out;
     uint64_t n, blocks;
+    size_t block; /* items of one */
     gp_op op;
     bool exclusive;
-    bool stream; /* store past the cache; not worth while where items wait for each other */
+    bool stream; /* store past the cache */
     const struct gpi_segments *segments;
     acc_t start;                  /* of every segment */
     _Alignas(LINE) uint64_t next; /* block to be taken */
@@ -39,8 +43,8 @@ struct job {
 
 /* A block. */
 struct part {
-    const in_t *in;
-    out_t *out;
+    const char *in;
+    char *out;
     const uint64_t *heads; /* of the block: of the item that is number 0 there, and so on */
 };
 
@@ -54,79 +58,111 @@ struct part {
 #define EACH_OP GPI_EACH_OPERATOR
 #endif
 
-/* The heads of items i to i + 63; there is a word behind the last one. */
-static inline uint64_t heads_at(const uint64_t *heads, size_t i)
-{
-    const uint64_t *word = heads + i / 64;
-    return i % 64 ? word[0] >> i % 64 | word[1] << (64 - i % 64) : word[0];
-}
-
-/* Scan up to 64 items before which their segment folds to x; in may be out. */
-static inline acc_t word_items_scan(gp_op op, const acc_t *in, size_t n, uint64_t heads,
-                                    acc_t start, acc_t x, acc_t *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        acc_t before = heads >> i & 1 ? start : x;
-        x = apply(op, before, in[i]);
-        out[i] = x;
-    }
-    return x;
-}
-
-/* Scan items whose first one is number `first` of its block. */
-static inline acc_t items_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
-                               size_t first, acc_t start, acc_t x, acc_t *out)
-{
-    for (size_t i = 0; i < n; i += 64) {
-        const size_t m = n - i < 64 ? n - i : 64;
-        const uint64_t word = heads_at(heads, first + i);
-        if (word)
-            x = word_items_scan(op, in + i, m, word, start, x, out + i);
-        else
-            x = word_items_scan(op, in + i, m, 0, start, x, out + i);
-    }
-    return x;
-}
-
-#if GPI_SCALARS == 1 && defined(__AVX2__)
+/* Which items are scanned in vectors: those for which the instruction set has what it takes. */
+#if ACC_BYTES >= 4 && (ACC_IS_FLOAT || defined(__AVX2__))
+#define lanes_segments groups_scan
+#define IN_LANES 1
+#elif defined(__AVX2__)
 #include "segments/segments_cpu_lanes_internal.h"
+#define IN_LANES 1
+#else
+#define IN_LANES 0
 #endif
 
+/* Scan items whose first one is number `first` of its block; in may be out. Beside vectors it has
+ * little to do, and is compiled once for all operators. */
+#if IN_LANES
+__attribute__((noinline))
+#endif
+static acc_t
+items_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads, size_t first, acc_t start,
+           acc_t x, acc_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const acc_t before = heads[(first + i) / 64] >> (first + i) % 64 & 1 ? start : x;
+        out[i] = x = apply(op, before, in[i]);
+    }
+    return x;
+}
+
+#if IN_LANES
+/* Which NaN is the result depends on the order of NaNs. */
+ALWAYS_INLINE bool in_lanes(gp_op op, const acc_t *in, size_t n)
+{
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT
+    return (op != GP_MIN && op != GP_MAX) || !has_nan(in, n);
+#else
+    (void)op, (void)in, (void)n;
+    return true;
+#endif
+}
+#endif
+
+/* first is a multiple of 64. */
 static inline acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
                                size_t first, acc_t start, acc_t x, acc_t *out)
 {
     size_t done = 0;
-#if GPI_SCALARS == 1 && defined(__AVX2__)
+#if IN_LANES
     const size_t whole = n / 64 * 64;
     if (in_lanes(op, in, whole)) {
-        x = lanes_segments(op, in, whole, heads, first, start, x, out);
+        x = lanes_segments(op, in, whole, heads + first / 64, start, x, out);
         done = whole;
     }
 #endif
     return items_scan(op, in + done, n - done, heads, first + done, start, x, out + done);
 }
 
-static inline acc_t fold(gp_op op, const in_t *in, size_t n, acc_t x)
+/* A chunk as accumulators: where it is if that is possible, otherwise in room. */
+static inline const acc_t *items_load(const struct job *job, const char *in, size_t n, acc_t *room)
+{
+    if (!job->stored->load)
+        return (const acc_t *)(const void *)in;
+    job->stored->load(in, n, room);
+    return room;
+}
+
+/* x op in[0] op .. op in[n - 1] of a few items. */
+__attribute__((noinline)) static acc_t rest_fold(gp_op op, const acc_t *in, size_t n, acc_t x)
+{
+    for (size_t i = 0; i < n; i++)
+        x = apply(op, x, in[i]);
+    return x;
+}
+
+/* x op the n items. */
+static inline acc_t fold(gp_op op, const struct job *job, const char *in, size_t n, acc_t x)
 {
     acc_t room[CHUNK];
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT
+    struct partial partial;
+    partial_begin(GP_SUM, &partial);
+#endif
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const acc_t *items = chunk_load(op, in + i, m, m, room);
-        size_t done = 0;
+        const acc_t *items = items_load(job, in + i * job->stored->in_bytes, m, room);
+        size_t done = m / (2 * GROUP) * (2 * GROUP);
 #if GPI_SCALARS == 1 && !ACC_IS_FLOAT
-        done = m / GROUP * GROUP;
         x = apply(op, x, lanes_fold(op, items, done));
 #elif GPI_SCALARS == 1
         acc_t extreme;
-        if ((op == GP_MIN || op == GP_MAX) && m % (2 * GROUP) == 0 &&
-            plain_extreme(op, items, m, &extreme)) {
+        if (op == GP_SUM)
+            partial_add(op, &partial, items, done);
+        else if (op == GP_PRODUCT)
+            x = groups_scan(op, items, done, NULL, x, x, NULL);
+        else if (done && plain_extreme(op, items, done, &extreme))
             x = apply(op, x, extreme);
-            done = m;
-        }
+        else
+            done = 0;
+#else
+        x = groups_scan(op, items, done, NULL, x, x, NULL);
 #endif
-        for (size_t k = done; k < m; k++)
-            x = apply(op, x, items[k]);
+        x = rest_fold(op, items + done, m - done, x);
     }
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT
+    if (op == GP_SUM)
+        x = apply(op, partial_end(op, &partial), x);
+#endif
     return x;
 }
 
@@ -144,12 +180,12 @@ static acc_t op_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
     }
 }
 
-static acc_t block_fold(const struct job *job, const in_t *in, size_t n, acc_t x)
+static acc_t block_fold(const struct job *job, const char *in, size_t n, acc_t x)
 {
     switch (job->op) {
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
-        return fold(GP_##name, in, n, x);
+        return fold(GP_##name, job, in, n, x);
         EACH_OP
 #undef CASE
     default:
@@ -176,7 +212,7 @@ static acc_t join(gp_op op, acc_t left, acc_t right)
 static void heads_start(const uint64_t *heads, size_t first, size_t n, acc_t start, acc_t *out)
 {
     for (size_t i = 0; i < n; i += 64)
-        for (uint64_t word = heads_at(heads, first + i); word; word &= word - 1) {
+        for (uint64_t word = heads[(first + i) / 64]; word; word &= word - 1) {
             const size_t at = i + (size_t)__builtin_ctzll(word);
             if (at >= n)
                 return;
@@ -184,36 +220,39 @@ static void heads_start(const uint64_t *heads, size_t first, size_t n, acc_t sta
         }
 }
 
-static void items_store(const struct job *job, const acc_t *from, size_t n, out_t *out)
+static void items_store(const struct job *job, const acc_t *from, size_t n, char *out)
 {
-#if IN_IS_ACC
-    const acc_t *narrowed = from;
-#else
-    out_t narrowed[CHUNK];
-    narrow_all(from, n, narrowed);
-#endif
+    acc_t room[CHUNK];
+    const size_t bytes = n * job->stored->out_bytes;
+    const void *items = from;
+    if (job->stored->store) {
+        job->stored->store(from, n, room);
+        items = room;
+    }
     if (job->stream)
-        copy_past_cache(narrowed, n * sizeof *out, out);
+        copy_past_cache(items, bytes, out);
     else
-        memcpy(out, narrowed, n * sizeof *out);
+        memcpy(out, items, bytes);
 }
 
 /* Scan a block of n items before which their segment folds to x. */
 static void block_scan(const struct job *job, const struct part *part, size_t n, acc_t x)
 {
-    const bool direct = IN_IS_ACC && !job->exclusive && !job->stream;
+    const struct gpi_scan_stored *stored = job->stored;
+    const bool direct = !stored->store && !job->exclusive && !job->stream;
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
     acc_t room[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const acc_t *items = chunk_load(job->op, part->in + i, m, m, room);
-        acc_t *to = direct ? (acc_t *)(void *)(part->out + i) : buffer + FRONT;
+        const acc_t *items = items_load(job, part->in + i * stored->in_bytes, m, room);
+        char *out = part->out + i * stored->out_bytes;
+        acc_t *to = direct ? (acc_t *)(void *)out : buffer + FRONT;
         buffer[FRONT - 1] = x;
         x = op_scan(job->op, items, m, part->heads, i, job->start, x, to);
         if (job->exclusive)
             heads_start(part->heads, i, m, job->start, --to);
         if (!direct)
-            items_store(job, to, m, part->out + i);
+            items_store(job, to, m, out);
     }
 }
 
@@ -228,14 +267,16 @@ static size_t last_head(const uint64_t *heads, size_t n)
 
 static void run_block(struct job *job, uint64_t block)
 {
-    uint64_t heads[WORDS], first = block * BLOCK, left = job->n - first;
-    const size_t n = left < BLOCK ? (size_t)left : BLOCK;
-    const struct part part = {job->in + first, job->out + first, heads};
+    const struct gpi_scan_stored *stored = job->stored;
+    uint64_t heads[WORDS], first = block * job->block, left = job->n - first;
+    const size_t n = left < job->block ? (size_t)left : job->block;
+    const struct part part = {job->in + first * stored->in_bytes,
+                              job->out + first * stored->out_bytes, heads};
     gpi_segment_heads_cpu(job->segments, first, n, heads);
     heads[(n + 63) / 64] = 0;
     const size_t last = last_head(heads, n), from = last < n ? last : 0;
     const acc_t start = last < n ? job->start : identity(job->op);
-    const acc_t sum = block_fold(job, part.in + from, n - from, start);
+    const acc_t sum = block_fold(job, part.in + from * stored->in_bytes, n - from, start);
     gpi_wait_for(&job->turn, block);
     const acc_t carry = job->carry;
     job->carry = last < n ? sum : join(job->op, carry, sum);
@@ -256,36 +297,54 @@ static void run(void *arg, size_t thread)
 
 /* The initial value; or the identity, except that exclusive sums start from +0, not from the -0
  * that is neutral to the last bit. */
-static acc_t start_of(const struct gpi_segment_args *args)
+static acc_t start_of(const struct gpi_segment_args *args, const struct gpi_scan_stored *stored)
 {
-    out_t init;
+    acc_t init;
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
     if (!args->has_init && args->op == GP_SUM && args->exclusive)
         return 0;
 #endif
     if (!args->has_init)
         return identity(args->op);
-    memcpy(&init, args->init, sizeof init);
-    return widen_out(init);
+    if (stored->load_out)
+        stored->load_out(args->init, 1, &init);
+    else
+        memcpy(&init, args->init, sizeof init);
+    return init;
 }
 
+#define ENGINE PASTE4(gpi_segment_engine_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gpi_segment_engine_fn ENGINE;
+
+gp_status ENGINE(gp_context *ctx, const struct gpi_segment_args *args,
+                 const struct gpi_scan_stored *stored)
+{
+    const size_t block = GPI_SCAN_BLOCK_BYTES / stored->in_bytes;
+    struct job job = {.stored = stored,
+                      .in = args->in,
+                      .out = args->out,
+                      .n = args->n,
+                      .blocks = (args->n + block - 1) / block,
+                      .block = block,
+                      .op = args->op,
+                      .exclusive = args->exclusive,
+                      .stream =
+                          args->in != args->out && args->n >= STREAM_BYTES / stored->out_bytes,
+                      .segments = &args->segments,
+                      .start = start_of(args, stored),
+                      .carry = identity(args->op)};
+    int threads = gpi_threads_for(ctx->threads, args->n);
+    gpi_parallel_for(threads, (size_t)threads, run, &job);
+    return GP_OK;
+}
+
+/* The unit whose items are stored as they are computed. */
 #define FUNCTION PASTE4(gpi_segment_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args);
 
 gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args)
 {
-    struct job job = {.in = args->in,
-                      .out = args->out,
-                      .n = args->n,
-                      .blocks = (args->n + BLOCK - 1) / BLOCK,
-                      .op = args->op,
-                      .exclusive = args->exclusive,
-                      .stream = args->in != args->out && args->n >= STREAM_BYTES / sizeof(out_t) &&
-                                (!ACC_IS_FLOAT || gpi_scan_is_order(args->op)),
-                      .segments = &args->segments,
-                      .start = start_of(args),
-                      .carry = identity(args->op)};
-    int threads = gpi_threads_for(ctx->threads, args->n);
-    gpi_parallel_for(threads, (size_t)threads, run, &job);
-    return GP_OK;
+    static const struct gpi_scan_stored as_computed = {.in_bytes = sizeof(acc_t),
+                                                       .out_bytes = sizeof(acc_t)};
+    return ENGINE(ctx, args, &as_computed);
 }

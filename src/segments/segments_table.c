@@ -9,10 +9,7 @@
     gp_status gpi_segment_##name(gp_context *ctx, const struct gpi_segment_args *args);
 
 #define CPU_DECLARE(name, isa) DECLARE(cpu_##name##_##isa)
-#define CPU_ENTRY(name, isa) CPU_ENTRY_##isa(name)
-#define CPU_ENTRY_base(name) gpi_segment_cpu_##name##_base,
-#define CPU_ENTRY_avx2(name) gpi_segment_cpu_##name##_avx2,
-#define CPU_ENTRY_avx512(name) CPU_ENTRY_avx2(name) /* its vectors are those of AVX2 */
+#define CPU_ENTRY(name, isa) gpi_segment_cpu_##name##_##isa,
 #define CUDA_DECLARE(name, sm) DECLARE(name##_sm##sm)
 #define CUDA_ENTRY(name, sm) GPI_CUDA(gpi_segment_##name##_sm##sm),
 

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scan of scalars of 4 and 8 bytes, and of items of several of them, in vectors; plain, or of
+ * segments. Of several scalars a vector has one of each item.
+ *
+ * A group is as many items as there are scalars in 64 bytes. Pairs are folded, then pairs of pairs
+ * (Sklansky's scan), then the group goes behind the carry: so every instruction set gives the same
+ * bits. A left operand always precedes the right one, as min and max of floats and pair operators
+ * ask for. Of segments a mask of the lanes behind a head moves along with the items (Blelloch's
+ * pairs of value and flag), and such lanes keep what they have.
+ */
+#ifndef GPI_SCAN_CPU_GROUPS_INTERNAL_H
+#define GPI_SCAN_CPU_GROUPS_INTERNAL_H
+
+#include "scan/scan_cpu_vectors_internal.h"
+#if GPI_SCALARS == 1
+#include "scan/scan_cpu_lanes_internal.h"
+#endif
+
+/* An item in every lane. */
+struct items {
+    vector v[GPI_SCALARS];
+};
+
+/* A vector's items, and the lanes that have a head before them in what was folded, or are one. */
+struct span {
+    struct items items;
+    lanes behind;
+};
+
+ALWAYS_INLINE struct items items_all(acc_t value)
+{
+    scalar_t scalars[GPI_SCALARS];
+    struct items all;
+    memcpy(scalars, &value, sizeof scalars);
+    for (int s = 0; s < GPI_SCALARS; s++)
+        all.v[s] = vector_of(scalars[s]);
+    return all;
+}
+
+ALWAYS_INLINE acc_t first_item(const struct items *items)
+{
+    scalar_t scalars[GPI_SCALARS];
+    acc_t value;
+    for (int s = 0; s < GPI_SCALARS; s++)
+        scalars[s] = items->v[s][0];
+    memcpy(&value, scalars, sizeof value);
+    return value;
+}
+
+ALWAYS_INLINE struct items items_fold(bool plain, gp_op op, struct items l, struct items r)
+{
+#if GPI_SCALARS == 1
+    return (struct items){{combine_as(plain, op, l.v[0], r.v[0])}};
+#else
+    (void)plain;
+    GPI_RETURN_PAIR_RESULT(struct items)
+#endif
+}
+
+ALWAYS_INLINE struct items items_choose(lanes where, struct items a, struct items b)
+{
+    for (int s = 0; s < GPI_SCALARS; s++)
+        a.v[s] = (vector)(((lanes)a.v[s] & where) | ((lanes)b.v[s] & ~where));
+    return a;
+}
+
+/* ---- items in memory: scalars of an item are neighbours -------------------------------------- */
+
+/* Every second lane goes to the lower half of the vectors, the others to the upper one. */
+ALWAYS_INLINE void halves_part(struct items *items)
+{
+    const struct items from = *items;
+    for (int s = 0; s + 1 < GPI_SCALARS; s += 2) {
+        items->v[s / 2] = (vector)WITH_LANES(EVEN, from.v[s], from.v[s + 1]);
+        items->v[(s + GPI_SCALARS) / 2] = (vector)WITH_LANES(ODD, from.v[s], from.v[s + 1]);
+    }
+}
+
+ALWAYS_INLINE void halves_join(struct items *items)
+{
+    const struct items from = *items;
+    for (int s = 0; s + 1 < GPI_SCALARS; s += 2) {
+        const vector low = from.v[s / 2], high = from.v[(s + GPI_SCALARS) / 2];
+        items->v[s] = (vector)WITH_LANES(LOW, low, high);
+        items->v[s + 1] = (vector)WITH_LANES(HIGH, low, high);
+    }
+}
+
+ALWAYS_INLINE struct items items_get(const acc_t *in)
+{
+    struct items items;
+#pragma GCC unroll 4 /* not copied as a whole, through memory */
+    for (int s = 0; s < GPI_SCALARS; s++)
+        items.v[s] = vector_load((const scalar_t *)(const void *)in + s * LANES);
+    for (int s = 1; s < GPI_SCALARS; s *= 2)
+        halves_part(&items);
+    return items;
+}
+
+ALWAYS_INLINE void items_put(struct items items, acc_t *out)
+{
+    for (int s = 1; s < GPI_SCALARS; s *= 2)
+        halves_join(&items);
+#pragma GCC unroll 4
+    for (int s = 0; s < GPI_SCALARS; s++)
+        memcpy((char *)out + s * VECTOR, &items.v[s], VECTOR);
+}
+
+/* A lane for each of the lowest bits. */
+ALWAYS_INLINE lanes lanes_of_bits(uint64_t bits)
+{
+    lanes bit = {0};
+    for (int k = 0; k < LANES; k++)
+        bit[k] = (__typeof__(bit[0]))1 << k;
+    return (lanes)((((lanes){0} + (__typeof__(bit[0]))bits) & bit) == bit);
+}
+
+/* ---- one group ------------------------------------------------------------------------------- */
+
+/* lower: the items before, behind a head or not. apart: lanes that have none. */
+ALWAYS_INLINE void span_fold(bool plain, gp_op op, bool any, struct items lower, lanes lower_behind,
+                             lanes apart, struct span *span)
+{
+    const struct items folded = items_fold(plain, op, lower, span->items);
+    if (any)
+        span->items = items_choose(span->behind | apart, span->items, folded);
+    else
+        span->items = GPI_SCALARS > 1 ? items_choose(apart, span->items, folded) : folded;
+    if (any)
+        span->behind |= lower_behind;
+}
+
+/* Lanes whose number has the bit of the step are folded with the last one below their half; those
+ * of a single scalar without it with what is neutral. Of several scalars nothing is: what is
+ * infinite would become a NaN. */
+#define STEP_FUNCTION(step)                                                                        \
+    ALWAYS_INLINE void span_##step(bool plain, gp_op op, bool any, vector neutral,                 \
+                                   struct span *span)                                              \
+    {                                                                                              \
+        const lanes none = {0}, apart = WITH_LANES(step, none, ~none);                             \
+        struct items lower;                                                                        \
+        for (int s = 0; s < GPI_SCALARS; s++)                                                      \
+            lower.v[s] = (vector)WITH_LANES(step, span->items.v[s], neutral);                      \
+        span_fold(plain, op, any, lower, WITH_LANES(step, span->behind, none),                     \
+                  GPI_SCALARS > 1 ? apart : none, span);                                           \
+    }
+STEP_FUNCTION(STEP1)
+#if VECTOR / ACC_BYTES >= 4
+STEP_FUNCTION(STEP2)
+#endif
+#if VECTOR / ACC_BYTES >= 8
+STEP_FUNCTION(STEP4)
+#endif
+#if VECTOR / ACC_BYTES >= 16
+STEP_FUNCTION(STEP8)
+#endif
+
+ALWAYS_INLINE void span_scan(bool plain, gp_op op, bool any, vector neutral, struct span *span)
+{
+    span_STEP1(plain, op, any, neutral, span);
+#if VECTOR / ACC_BYTES >= 4
+    span_STEP2(plain, op, any, neutral, span);
+#endif
+#if VECTOR / ACC_BYTES >= 8
+    span_STEP4(plain, op, any, neutral, span);
+#endif
+#if VECTOR / ACC_BYTES >= 16
+    span_STEP8(plain, op, any, neutral, span);
+#endif
+}
+
+/* The last item of a span in all lanes, and whether it is behind a head. */
+ALWAYS_INLINE struct span last_of(const struct span *span)
+{
+    struct span last;
+    for (int s = 0; s < GPI_SCALARS; s++)
+        last.items.v[s] = (vector)WITH_LANES(LAST, span->items.v[s]);
+    last.behind = WITH_LANES(LAST, span->behind);
+    return last;
+}
+
+ALWAYS_INLINE void group_scan(bool plain, gp_op op, bool any, vector neutral,
+                              struct span p[GROUP_VECTORS])
+{
+    const lanes none = {0};
+    for (int k = 0; k < GROUP_VECTORS; k++)
+        span_scan(plain, op, any, neutral, &p[k]);
+    for (int d = 1; d < GROUP_VECTORS; d *= 2)
+        for (int k = 0; k < GROUP_VECTORS; k++)
+            if (k & d) {
+                const struct span last = last_of(&p[(k & ~(d - 1)) - 1]);
+                span_fold(plain, op, any, last.items, last.behind, none, &p[k]);
+            }
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* What does not change on the way. */
+struct way {
+    bool plain; /* see combine_as() */
+    gp_op op;
+    acc_t start; /* of every segment */
+    vector neutral;
+};
+
+/* A group behind before, which becomes what comes behind it. heads: of its items; any: there are
+ * some. out: NULL if only what comes behind it is wanted. */
+ALWAYS_INLINE void group_take(struct way way, bool any, uint64_t heads, const acc_t *in,
+                              struct items *before, acc_t *out)
+{
+    const lanes none = {0};
+    struct span p[GROUP_VECTORS], last;
+    for (int k = 0; k < GROUP_VECTORS; k++) {
+        const lanes own = any ? lanes_of_bits(heads >> k * LANES) : none;
+        p[k] = (struct span){items_get(in + k * LANES), own};
+        if (any) {
+            const struct items started =
+                items_fold(way.plain, way.op, items_all(way.start), p[k].items);
+            p[k].items = items_choose(own, started, p[k].items);
+        }
+    }
+    group_scan(way.plain, way.op, any, way.neutral, p);
+    last = last_of(&p[GROUP_VECTORS - 1]);
+    for (int k = 0; out && k < GROUP_VECTORS; k++) {
+        span_fold(way.plain, way.op, any, *before, none, none, &p[k]);
+        items_put(p[k].items, out + k * LANES);
+    }
+    span_fold(way.plain, way.op, any, *before, none, none, &last);
+    *before = last.items;
+}
+
+/* out[i] = carry op in[0] op .. op in[i], or from the last head on; n is a multiple of GROUP.
+ * heads: bits of the items, or NULL. Returns the last one. out may be NULL. */
+ALWAYS_INLINE acc_t groups_take(struct way way, const acc_t *in, size_t n, const uint64_t *heads,
+                                acc_t carry, acc_t *out)
+{
+    struct items before = items_all(carry);
+    for (size_t i = 0; i < n; i += GROUP) {
+        const uint64_t bits = heads ? heads[i / 64] >> i % 64 & (((uint64_t)1 << GROUP) - 1) : 0;
+        if (bits)
+            group_take(way, true, bits, in + i, &before, out ? out + i : NULL);
+        else
+            group_take(way, false, 0, in + i, &before, out ? out + i : NULL);
+    }
+    return first_item(&before);
+}
+
+/* The same of any items but, of segments, minima and maxima of floats that are NaNs. */
+ALWAYS_INLINE acc_t groups_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
+                                acc_t start, acc_t carry, acc_t *out)
+{
+    struct way way = {.plain = false, .op = op, .start = start};
+#if GPI_SCALARS == 1
+    way.neutral = vector_of(identity(op));
+#else
+    way.neutral = (vector){0}; /* is not used */
+#endif
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT
+    if ((op == GP_MIN || op == GP_MAX) && (heads || !has_nan(in, n))) {
+        const acc_t neutral = plain_neutral(op);
+        way.plain = true;
+        way.neutral = vector_of(neutral);
+        way.start = op == GP_MIN && start != start ? neutral : start;
+        return groups_take(way, in, n, heads, op == GP_MIN && carry != carry ? neutral : carry,
+                           out);
+    }
+#endif
+    return groups_take(way, in, n, heads, carry, out);
+}
+
+#endif

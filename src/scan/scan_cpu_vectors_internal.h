@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vectors of scalars and how their lanes are moved, for units of scan_cpu_types_internal.h.
+ *
+ * A vector is what the instruction set has, 16, 32 or 64 bytes. Items are associated in groups of
+ * as many as there are scalars in 64 bytes, whatever the vector is, so every instruction set gives
+ * the same bits.
+ */
+#ifndef GPI_SCAN_CPU_VECTORS_INTERNAL_H
+#define GPI_SCAN_CPU_VECTORS_INTERNAL_H
+
+#include "scan/scan_cpu_types_internal.h"
+
+typedef uint32_t lanes32 __attribute__((vector_size(VECTOR)));
+
+enum { GROUP = 64 / ACC_BYTES };
+
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(mask_type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(mask_type, a, b, ...) __builtin_shuffle(a, b, (mask_type){__VA_ARGS__})
+#endif
+
+/* STEPd(v, zero): lanes whose number has bit d get the last lane below their half, others a lane of
+ * zero. UP(v, zero): a lane gets the one before it, the first of zero. LAST(v): the last lane
+ * everywhere. By the number of lanes. */
+#define UP_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
+#define UP_4(m, v, z) SHUFFLE(m, v, z, 4, 0, 1, 2)
+#define UP_8(m, v, z) SHUFFLE(m, v, z, 8, 0, 1, 2, 3, 4, 5, 6)
+
+#define STEP1_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
+#define LAST_2(m, v) SHUFFLE(m, v, v, 1, 1)
+
+#define STEP1_4(m, v, z) SHUFFLE(m, v, z, 4, 0, 4, 2)
+#define STEP2_4(m, v, z) SHUFFLE(m, v, z, 4, 4, 1, 1)
+#define LAST_4(m, v) SHUFFLE(m, v, v, 3, 3, 3, 3)
+
+#define STEP1_8(m, v, z) SHUFFLE(m, v, z, 8, 0, 8, 2, 8, 4, 8, 6)
+#define STEP2_8(m, v, z) SHUFFLE(m, v, z, 8, 8, 1, 1, 8, 8, 5, 5)
+#define STEP4_8(m, v, z) SHUFFLE(m, v, z, 8, 8, 8, 8, 3, 3, 3, 3)
+#define LAST_8(m, v) SHUFFLE(m, v, v, 7, 7, 7, 7, 7, 7, 7, 7)
+
+#define STEP1_16(m, v, z)                                                                          \
+    SHUFFLE(m, v, z, 16, 0, 16, 2, 16, 4, 16, 6, 16, 8, 16, 10, 16, 12, 16, 14)
+#define STEP2_16(m, v, z) SHUFFLE(m, v, z, 16, 16, 1, 1, 16, 16, 5, 5, 16, 16, 9, 9, 16, 16, 13, 13)
+#define STEP4_16(m, v, z)                                                                          \
+    SHUFFLE(m, v, z, 16, 16, 16, 16, 3, 3, 3, 3, 16, 16, 16, 16, 11, 11, 11, 11)
+#define STEP8_16(m, v, z) SHUFFLE(m, v, z, 16, 16, 16, 16, 16, 16, 16, 16, 7, 7, 7, 7, 7, 7, 7, 7)
+#define LAST_16(m, v)                                                                              \
+    SHUFFLE(m, v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
+
+/* EVEN(a, b), ODD(a, b): every second lane of both. LOW(a, b), HIGH(a, b): the reverse, lanes in turn
+ * from the lower or the upper halves. */
+#define EVEN_2(m, a, b) SHUFFLE(m, a, b, 0, 2)
+#define ODD_2(m, a, b) SHUFFLE(m, a, b, 1, 3)
+#define LOW_2 EVEN_2
+#define HIGH_2 ODD_2
+#define EVEN_4(m, a, b) SHUFFLE(m, a, b, 0, 2, 4, 6)
+#define ODD_4(m, a, b) SHUFFLE(m, a, b, 1, 3, 5, 7)
+#define LOW_4(m, a, b) SHUFFLE(m, a, b, 0, 4, 1, 5)
+#define HIGH_4(m, a, b) SHUFFLE(m, a, b, 2, 6, 3, 7)
+#define EVEN_8(m, a, b) SHUFFLE(m, a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define ODD_8(m, a, b) SHUFFLE(m, a, b, 1, 3, 5, 7, 9, 11, 13, 15)
+#define LOW_8(m, a, b) SHUFFLE(m, a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH_8(m, a, b) SHUFFLE(m, a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define EVEN_16(m, a, b) SHUFFLE(m, a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define ODD_16(m, a, b) SHUFFLE(m, a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
+#define LOW_16(m, a, b) SHUFFLE(m, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define HIGH_16(m, a, b)                                                                           \
+    SHUFFLE(m, a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+
+#if VECTOR == 64
+#define WITH_LANES64(name, ...) name##_8(lanes64, __VA_ARGS__)
+#define WITH_LANES32(name, ...) name##_16(lanes32, __VA_ARGS__)
+#elif VECTOR == 32
+#define WITH_LANES64(name, ...) name##_4(lanes64, __VA_ARGS__)
+#define WITH_LANES32(name, ...) name##_8(lanes32, __VA_ARGS__)
+#else
+#define WITH_LANES64(name, ...) name##_2(lanes64, __VA_ARGS__)
+#define WITH_LANES32(name, ...) name##_4(lanes32, __VA_ARGS__)
+#endif
+
+#if ACC_BYTES == 4
+#define WITH_LANES WITH_LANES32
+typedef lanes32 lanes;
+#else
+#define WITH_LANES WITH_LANES64
+typedef lanes64 lanes;
+#endif
+typedef scalar_t vector __attribute__((vector_size(VECTOR)));
+
+enum { GROUP_VECTORS = 64 / VECTOR, LANES = VECTOR / ACC_BYTES, SUM_VECTORS = 128 / VECTOR };
+
+ALWAYS_INLINE vector vector_load(const scalar_t *p)
+{
+    vector v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+ALWAYS_INLINE vector vector_of(scalar_t value)
+{
+    vector v = {0};
+    for (int k = 0; k < LANES; k++)
+        v[k] = value;
+    return v;
+}
+
+typedef __typeof__((vector){0} < (vector){0}) mask;
+
+#endif

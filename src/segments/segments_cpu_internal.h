@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The border between the engine of CPU segmented scans, compiled per accumulator
+ * (segments_cpu_tmpl.c), and the units of halves (segments_cpu_stored_tmpl.c). */
+#ifndef GPI_SEGMENTS_CPU_INTERNAL_H
+#define GPI_SEGMENTS_CPU_INTERNAL_H
+
+#include "scan/scan_cpu_internal.h"
+#include "segments/segments_internal.h"
+
+/* Named gpi_segment_engine_<accumulator>_<instruction set>. */
+typedef gp_status gpi_segment_engine_fn(gp_context *ctx, const struct gpi_segment_args *args,
+                                        const struct gpi_scan_stored *stored);
+
+#endif
