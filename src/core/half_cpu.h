@@ -25,14 +25,81 @@ static inline void gpi_halves_store(uint16_t *to, __m128i halves)
     _mm_storeu_si128((__m128i *)(void *)to, halves);
 }
 
-/* Whether there is a NaN among 32 floats. */
-static inline int gpi_nans(const __m256 v[4])
+/* 32 floats, and whether there is a NaN among them. */
+#if defined(__AVX512F__)
+#define gpi_floats_load _mm512_loadu_ps
+#define gpi_floats_store _mm512_storeu_ps
+struct gpi_floats {
+    __m512 v[2];
+};
+
+static inline int gpi_nans(const struct gpi_floats *f)
 {
-    const __m256 low = _mm256_cmp_ps(v[0], v[1], _CMP_UNORD_Q);
-    const __m256 high = _mm256_cmp_ps(v[2], v[3], _CMP_UNORD_Q);
+    return _mm512_cmp_ps_mask(f->v[0], f->v[1], _CMP_UNORD_Q);
+}
+
+static inline __m512 gpi_f16s_widened(const uint16_t *from)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from));
+}
+
+static inline __m512 gpi_bf16s_widened(const uint16_t *from)
+{
+    const __m256i halves = _mm256_loadu_si256((const __m256i *)(const void *)from);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+static inline void gpi_f16s_narrowed(uint16_t *to, __m512 v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+#else
+#define gpi_floats_load _mm256_loadu_ps
+#define gpi_floats_store _mm256_storeu_ps
+struct gpi_floats {
+    __m256 v[4];
+};
+
+static inline int gpi_nans(const struct gpi_floats *f)
+{
+    const __m256 low = _mm256_cmp_ps(f->v[0], f->v[1], _CMP_UNORD_Q);
+    const __m256 high = _mm256_cmp_ps(f->v[2], f->v[3], _CMP_UNORD_Q);
     return _mm256_movemask_ps(_mm256_or_ps(low, high));
 }
 
+static inline __m256 gpi_f16s_widened(const uint16_t *from)
+{
+    return _mm256_cvtph_ps(gpi_halves_load(from));
+}
+
+static inline __m256 gpi_bf16s_widened(const uint16_t *from)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(gpi_halves_load(from)), 16));
+}
+
+static inline void gpi_f16s_narrowed(uint16_t *to, __m256 v)
+{
+    gpi_halves_store(to, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+#endif
+enum {
+    GPI_FLOAT_VECTORS = sizeof(struct gpi_floats) / sizeof(((struct gpi_floats *)0)->v[0]),
+    GPI_FLOAT_LANES = GPI_HALVES_AT_ONCE / GPI_FLOAT_VECTORS
+};
+
+/* 16 floats as bf16s. */
+#if defined(__AVX512F__)
+static inline void gpi_bf16s_narrowed(uint16_t *to, const float *from)
+{
+    const __m512 v = _mm512_loadu_ps(from);
+    const __m512i below_half = _mm512_set1_epi32(0x7fff), u = _mm512_castps_si512(v);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
+    const __m512i up = _mm512_add_epi32(u, _mm512_add_epi32(below_half, odd));
+    const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    const __m512i words = _mm512_mask_mov_epi32(_mm512_srli_epi32(up, 16), nan, below_half);
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi32_epi16(words));
+}
+#else
 /* Eight floats as bf16s, in the low halves of words. */
 static inline __m256i gpi_bf16_words(__m256 v)
 {
@@ -42,6 +109,15 @@ static inline __m256i gpi_bf16_words(__m256 v)
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
     return _mm256_blendv_epi8(_mm256_srli_epi32(up, 16), below_half, nan);
 }
+
+static inline void gpi_bf16s_narrowed(uint16_t *to, const float *from)
+{
+    const __m256i low = gpi_bf16_words(_mm256_loadu_ps(from));
+    const __m256i high = gpi_bf16_words(_mm256_loadu_ps(from + 8));
+    const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8);
+    _mm256_storeu_si256((__m256i *)(void *)to, words);
+}
+#endif
 
 #endif
 
@@ -53,15 +129,15 @@ GPI_HALVES_LOOP gpi_f16s_to_floats(const uint16_t *from, size_t n, float *to)
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
     for (; i + GPI_HALVES_AT_ONCE <= n; i += GPI_HALVES_AT_ONCE) {
-        __m256 v[4];
-        for (int k = 0; k < 4; k++)
-            v[k] = _mm256_cvtph_ps(gpi_halves_load(from + i + 8 * k));
-        if (gpi_nans(v)) /* the instruction makes signalling ones quiet */
+        struct gpi_floats f;
+        for (int k = 0; k < GPI_FLOAT_VECTORS; k++)
+            f.v[k] = gpi_f16s_widened(from + i + k * GPI_FLOAT_LANES);
+        if (gpi_nans(&f)) /* the instruction makes signalling ones quiet */
             for (size_t k = i; k < i + GPI_HALVES_AT_ONCE; k++)
                 to[k] = gpi_f16_to_float(from[k]);
         else
-            for (int k = 0; k < 4; k++)
-                _mm256_storeu_ps(to + i + 8 * k, v[k]);
+            for (int k = 0; k < GPI_FLOAT_VECTORS; k++)
+                gpi_floats_store(to + i + k * GPI_FLOAT_LANES, f.v[k]);
     }
 #endif
     for (; i < n; i++)
@@ -73,15 +149,15 @@ GPI_HALVES_LOOP gpi_floats_to_f16s(const float *from, size_t n, uint16_t *to)
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
     for (; i + GPI_HALVES_AT_ONCE <= n; i += GPI_HALVES_AT_ONCE) {
-        __m256 v[4];
-        for (int k = 0; k < 4; k++)
-            v[k] = _mm256_loadu_ps(from + i + 8 * k);
-        if (gpi_nans(v)) /* the instruction keeps their payload */
+        struct gpi_floats f;
+        for (int k = 0; k < GPI_FLOAT_VECTORS; k++)
+            f.v[k] = gpi_floats_load(from + i + k * GPI_FLOAT_LANES);
+        if (gpi_nans(&f)) /* the instruction keeps their payload */
             for (size_t k = i; k < i + GPI_HALVES_AT_ONCE; k++)
                 to[k] = gpi_float_to_f16(from[k]);
         else
-            for (int k = 0; k < 4; k++)
-                gpi_halves_store(to + i + 8 * k, _mm256_cvtps_ph(v[k], _MM_FROUND_TO_NEAREST_INT));
+            for (int k = 0; k < GPI_FLOAT_VECTORS; k++)
+                gpi_f16s_narrowed(to + i + k * GPI_FLOAT_LANES, f.v[k]);
     }
 #endif
     for (; i < n; i++)
@@ -92,12 +168,8 @@ GPI_HALVES_LOOP gpi_bf16s_to_floats(const uint16_t *from, size_t n, float *to)
 {
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
-    for (; i + GPI_HALVES_AT_ONCE <= n; i += GPI_HALVES_AT_ONCE) {
-        for (int k = 0; k < 4; k++) {
-            const __m256i words = _mm256_cvtepu16_epi32(gpi_halves_load(from + i + 8 * k));
-            _mm256_storeu_ps(to + i + 8 * k, _mm256_castsi256_ps(_mm256_slli_epi32(words, 16)));
-        }
-    }
+    for (; i + GPI_FLOAT_LANES <= n; i += GPI_FLOAT_LANES)
+        gpi_floats_store(to + i, gpi_bf16s_widened(from + i));
 #endif
     for (; i < n; i++)
         to[i] = gpi_bf16_to_float(from[i]);
@@ -107,12 +179,8 @@ GPI_HALVES_LOOP gpi_floats_to_bf16s(const float *from, size_t n, uint16_t *to)
 {
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
-    for (; i + 16 <= n; i += 16) {
-        const __m256i low = gpi_bf16_words(_mm256_loadu_ps(from + i));
-        const __m256i high = gpi_bf16_words(_mm256_loadu_ps(from + i + 8));
-        const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8);
-        _mm256_storeu_si256((__m256i *)(void *)(to + i), words);
-    }
+    for (; i + 16 <= n; i += 16)
+        gpi_bf16s_narrowed(to + i, from + i);
 #endif
     for (; i < n; i++)
         to[i] = gpi_float_to_bf16(from[i]);

@@ -110,9 +110,10 @@ ALWAYS_INLINE void items_put(struct items items, acc_t *out)
 /* A lane for each of the lowest bits. */
 ALWAYS_INLINE lanes lanes_of_bits(uint64_t bits)
 {
-    lanes bit = {0};
-    for (int k = 0; k < LANES; k++)
-        bit[k] = (__typeof__(bit[0]))1 << k;
+    static const __typeof__(((lanes){0})[0]) powers[] = {
+        1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    lanes bit;
+    memcpy(&bit, powers, sizeof bit);
     return (lanes)((((lanes){0} + (__typeof__(bit[0]))bits) & bit) == bit);
 }
 

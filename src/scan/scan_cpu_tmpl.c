@@ -57,7 +57,7 @@ struct job {
 static inline void chunk_store(const struct gpi_scan_stored *stored, const acc_t *from, size_t n,
                                bool stream, char *out)
 {
-    acc_t room[CHUNK];
+    _Alignas(LINE) acc_t room[CHUNK];
     const void *items = from;
     if (stored->store) {
         stored->store(from, n, room);
@@ -114,19 +114,30 @@ static inline void turn_over(const acc_t *from, size_t n, acc_t *to)
         to[i] = from[n - 1 - i];
 }
 
-/* Items of the scan, in its order, as accumulators: where they are if that is possible, otherwise
- * in room, filled up to want items with what adds nothing. */
-static inline const acc_t *items_load(gp_op op, const struct job *job, uint64_t first, size_t n,
-                                      size_t want, acc_t *room)
+/* Ask for the chunk that comes next, as backward the processor does not by itself, and forward not
+ * from page to page. */
+static inline void chunk_prefetch(const char *in, size_t bytes, bool backward)
 {
-    acc_t turned[CHUNK];
-    const void *in = items_at(job, first, n);
-    if (!job->stored->load && !job->backward)
-        return chunk_load(op, in, n, want, room);
+    const uintptr_t next = (uintptr_t)in + (backward ? 0 - bytes : bytes);
+    for (size_t k = 0; k < bytes; k += LINE)
+        __builtin_prefetch((const void *)(next + k));
+}
+
+/* Items of the scan, in its order or that of memory, as accumulators: where they are if that is
+ * possible, otherwise in room, filled up to want items with what adds nothing. */
+ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_order,
+                                      uint64_t first, size_t n, size_t want, acc_t *room)
+{
+    const bool turn = in_order && job->backward;
+    _Alignas(LINE) acc_t turned[CHUNK];
+    const char *in = items_at(job, first, n);
+    chunk_prefetch(in, n * job->stored->in_bytes, job->backward);
+    if (!job->stored->load && !turn)
+        return chunk_load(op, (const acc_t *)(const void *)in, n, want, room);
     if (job->stored->load)
-        job->stored->load(in, n, job->backward ? turned : room);
-    if (job->backward)
-        turn_over(job->stored->load ? turned : in, n, room);
+        job->stored->load(in, n, turn ? turned : room);
+    if (turn)
+        turn_over(job->stored->load ? turned : (const acc_t *)(const void *)in, n, room);
     for (size_t i = n; i < want; i++)
         room[i] = identity(op);
     return room;
@@ -137,12 +148,12 @@ static inline const acc_t *items_load(gp_op op, const struct job *job, uint64_t 
  * minima), as a scan whose last item is kept. */
 ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
-    acc_t room[CHUNK], carry = identity(op);
+    _Alignas(LINE) acc_t room[CHUNK], carry = identity(op);
     struct partial partial;
     partial_begin(GP_SUM, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *chunk = items_load(op, job, first + i, m, want, room);
+        const acc_t *chunk = items_load(op, job, op != GP_SUM, first + i, m, want, room);
         acc_t extreme;
         if (op == GP_SUM)
             partial_add(GP_SUM, &partial, chunk, want);
@@ -170,10 +181,10 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
 #else
 static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
-    acc_t room[CHUNK], carry = identity(op);
+    _Alignas(LINE) acc_t room[CHUNK], carry = identity(op);
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        carry = scan(op, items_load(op, job, first + i, m, want, room), want, carry, NULL);
+        carry = scan(op, items_load(op, job, true, first + i, m, want, room), want, carry, NULL);
     }
     return carry;
 }
@@ -213,7 +224,7 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
 /* Store the outputs of items first on. */
 static inline void outputs_store(const struct job *job, const acc_t *from, uint64_t first, size_t n)
 {
-    acc_t turned[CHUNK];
+    _Alignas(LINE) acc_t turned[CHUNK];
     const size_t bytes = job->stored->out_bytes;
     if (!job->backward) {
         chunk_store(job->stored, from, n, job->stream, job->out + first * bytes);
@@ -237,12 +248,12 @@ static inline acc_t *chunk_room(const struct job *job, uint64_t first, size_t n,
 static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
-    acc_t room[CHUNK];
+    _Alignas(LINE) acc_t room[CHUNK];
     if (job->wide)
         block_total(job, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *items = items_load(job->op, job, first + i, m, want, room);
+        const acc_t *items = items_load(job->op, job, true, first + i, m, want, room);
         acc_t *to = chunk_room(job, first + i, m, want, buffer + FRONT);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, to);

@@ -98,12 +98,16 @@ ALWAYS_INLINE vector vector_load(const scalar_t *p)
     return v;
 }
 
+/* By its bits, as floats would be computed with. */
 ALWAYS_INLINE vector vector_of(scalar_t value)
 {
-    vector v = {0};
-    for (int k = 0; k < LANES; k++)
-        v[k] = value;
-    return v;
+#if ACC_IS_FLOAT
+    __typeof__(((lanes){0})[0]) bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (vector)((lanes){0} + bits);
+#else
+    return (vector){0} + value;
+#endif
 }
 
 typedef __typeof__((vector){0} < (vector){0}) mask;

@@ -133,7 +133,7 @@ __attribute__((noinline)) static acc_t rest_fold(gp_op op, const acc_t *in, size
 /* x op the n items. */
 static inline acc_t fold(gp_op op, const struct job *job, const char *in, size_t n, acc_t x)
 {
-    acc_t room[CHUNK];
+    _Alignas(LINE) acc_t room[CHUNK];
 #if GPI_SCALARS == 1 && ACC_IS_FLOAT
     struct partial partial;
     partial_begin(GP_SUM, &partial);
@@ -222,7 +222,7 @@ static void heads_start(const uint64_t *heads, size_t first, size_t n, acc_t sta
 
 static void items_store(const struct job *job, const acc_t *from, size_t n, char *out)
 {
-    acc_t room[CHUNK];
+    _Alignas(LINE) acc_t room[CHUNK];
     const size_t bytes = n * job->stored->out_bytes;
     const void *items = from;
     if (job->stored->store) {
@@ -241,7 +241,7 @@ static void block_scan(const struct job *job, const struct part *part, size_t n,
     const struct gpi_scan_stored *stored = job->stored;
     const bool direct = !stored->store && !job->exclusive && !job->stream;
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
-    acc_t room[CHUNK];
+    _Alignas(LINE) acc_t room[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
         const acc_t *items = items_load(job, part->in + i * stored->in_bytes, m, room);

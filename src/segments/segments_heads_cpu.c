@@ -44,20 +44,30 @@ ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t fir
         else
             high = middle;
     }
-    /* Heads of a word are collected before they are stored, which would make each wait. */
-    uint64_t word = 0, place = 0;
-    for (; low < end; low++) {
-        uint64_t at = position(offsets, bytes, origin, low) - first;
-        if (at >= count)
+    /* Heads of a word are collected before they are stored, which would make each wait; four at once
+     * where they lie in one word. */
+    uint64_t word = 0, base = 0;
+    while (low < end) {
+        uint64_t at[4] = {position(offsets, bytes, origin, low) - first};
+        if (at[0] >= count)
             break;
-        if (at / 64 != place) {
-            words[place] |= word;
+        if (at[0] - base >= 64) {
+            words[base / 64] |= word;
             word = 0;
-            place = at / 64;
+            base = at[0] / 64 * 64;
         }
-        word |= (uint64_t)1 << at % 64;
+        word |= (uint64_t)1 << at[0] % 64;
+        low++;
+        if (end - low < 3)
+            continue;
+        for (int k = 1; k < 4; k++)
+            at[k] = position(offsets, bytes, origin, low + (uint64_t)k - 1) - first - base;
+        if ((at[1] | at[2] | at[3]) >= 64)
+            continue;
+        word |= (uint64_t)1 << at[1] | (uint64_t)1 << at[2] | (uint64_t)1 << at[3];
+        low += 3;
     }
-    words[place] |= word;
+    words[base / 64] |= word;
 }
 
 static void heads_of_offsets(const struct gpi_segments *g, uint64_t first, size_t count,
