@@ -108,7 +108,7 @@ static inline const void *items_at(const struct job *job, uint64_t first, size_t
     return job->in + place * job->stored->in_bytes;
 }
 
-static inline void turn_over(const acc_t *from, size_t n, acc_t *to)
+static inline void turn_over(const acc_t *from, size_t n, acc_t *restrict to)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = from[n - 1 - i];
@@ -226,12 +226,16 @@ static inline void outputs_store(const struct job *job, const acc_t *from, uint6
 {
     _Alignas(LINE) acc_t turned[CHUNK];
     const size_t bytes = job->stored->out_bytes;
-    if (!job->backward) {
-        chunk_store(job->stored, from, n, job->stream, job->out + first * bytes);
+    char *out = job->out + (job->backward ? job->n - first - n : first) * bytes;
+    if (job->backward && !job->stream)
+        chunk_prefetch(out, n * bytes, true);
+    if (job->backward && !job->stream && !job->stored->store) {
+        turn_over(from, n, (acc_t *)(void *)out);
         return;
     }
-    turn_over(from, n, turned);
-    chunk_store(job->stored, turned, n, job->stream, job->out + (job->n - first - n) * bytes);
+    if (job->backward)
+        turn_over(from, n, turned);
+    chunk_store(job->stored, job->backward ? turned : from, n, job->stream, out);
 }
 
 /* Where a chunk of n items that takes want is scanned to: its outputs, if they are accumulators in
