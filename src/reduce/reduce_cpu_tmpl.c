@@ -5,8 +5,8 @@
  *
  * Integers wrap, so the compiler may fold them in any order and does so in vectors. Floats are
  * folded in 128 bytes of lanes, lane j the items j, j + lanes, .. of the block, whatever the vector
- * of the instruction set is; products of floats as trees. Pair operators keep the
- * order of the items.
+ * of the instruction set is; products of floats as trees. Pair operators keep the order of the
+ * items, in the groups of the scan.
  */
 #include "reduce/reduce_internal.h"
 #include "scan/scan_cpu_types_internal.h"

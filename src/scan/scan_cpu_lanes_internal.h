@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scan and reduction in vector registers, for scan_cpu_tmpl.c and the folds of floats of
- * reduce_cpu_tmpl.c; types are those of scan_cpu_types_internal.h.
+ * Operators on vectors of single scalars, folds of floats, sums of integers of any size, and the
+ * scan of those of 1 and 2 bytes; that of wider ones is in scan_cpu_groups_internal.h.
  *
- * A vector is what the instruction set has, 16, 32 or 64 bytes. Items are associated in groups of
- * 64 bytes whatever the vector is: pairs, then pairs of pairs (Sklansky's scan), so every
- * instruction set gives the same bits. A left operand always precedes the right one, as min and max
- * of floats ask for.
+ * A left operand always precedes the right one, as min and max of floats ask for.
  */
 #ifndef GPI_SCAN_CPU_LANES_INTERNAL_H
 #define GPI_SCAN_CPU_LANES_INTERNAL_H
