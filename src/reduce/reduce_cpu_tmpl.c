@@ -130,8 +130,34 @@ ALWAYS_INLINE sum_t fold(gp_op op, const in_t *in, size_t n)
     return (sum_t)all;
 }
 
+#if IN_BYTES == 1
+/* Two bytes in 16 bits, where the low byte of a product depends on low bytes alone. */
+static sum_t product(const in_t *in, size_t n)
+{
+    typedef uint16_t pairs __attribute__((vector_size(VECTOR)));
+    const size_t whole = n / VECTOR * VECTOR;
+    pairs low = (pairs){0} + 1, high = low, v;
+    acc_t all = 1;
+    for (size_t i = 0; i < whole; i += VECTOR) {
+        memcpy(&v, in + i, sizeof v);
+        low *= v;
+        high *= v >> 8;
+    }
+    low *= high;
+    for (int k = 0; k < VECTOR / 2; k++)
+        all = apply(GP_PRODUCT, all, (acc_t)low[k]);
+    for (size_t i = whole; i < n; i++)
+        all = apply(GP_PRODUCT, all, in[i]);
+    return (sum_t)all;
+}
+#endif
+
 static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
+#if IN_BYTES == 1
+    if (op == GP_PRODUCT)
+        return product(in, n);
+#endif
     if (op == GP_SUM)
         return sum_in_64(in, n, IN_KIND == 2 ? (sum_t)1 << (8 * sizeof(in_t) - 1) : 0);
     switch (op) {
