@@ -114,15 +114,6 @@ static inline void turn_over(const acc_t *from, size_t n, acc_t *restrict to)
         to[i] = from[n - 1 - i];
 }
 
-/* Ask for the chunk that comes next, as backward the processor does not by itself, and forward not
- * from page to page. */
-static inline void chunk_prefetch(const char *in, size_t bytes, bool backward)
-{
-    const uintptr_t next = (uintptr_t)in + (backward ? 0 - bytes : bytes);
-    for (size_t k = 0; k < bytes; k += LINE)
-        __builtin_prefetch((const void *)(next + k));
-}
-
 /* Items of the scan, in its order or that of memory, as accumulators: where they are if that is
  * possible, otherwise in room, filled up to want items with what adds nothing. */
 ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_order,
@@ -131,7 +122,6 @@ ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_o
     const bool turn = in_order && job->backward;
     _Alignas(LINE) acc_t turned[CHUNK];
     const char *in = items_at(job, first, n);
-    chunk_prefetch(in, n * job->stored->in_bytes, job->backward);
     if (!job->stored->load && !turn)
         return chunk_load(op, (const acc_t *)(const void *)in, n, want, room);
     if (job->stored->load)
@@ -227,8 +217,6 @@ static inline void outputs_store(const struct job *job, const acc_t *from, uint6
     _Alignas(LINE) acc_t turned[CHUNK];
     const size_t bytes = job->stored->out_bytes;
     char *out = job->out + (job->backward ? job->n - first - n : first) * bytes;
-    if (job->backward && !job->stream)
-        chunk_prefetch(out, n * bytes, true);
     if (job->backward && !job->stream && !job->stored->store) {
         turn_over(from, n, (acc_t *)(void *)out);
         return;
