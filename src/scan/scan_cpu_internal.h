@@ -15,8 +15,8 @@ struct gpi_scan_stored {
     void (*store)(const void *accumulators, size_t n, void *out);
 };
 
-/* Items of a chunk, which lies on the stack. */
-#define GPI_SCAN_CHUNK(acc_bytes) ((acc_bytes) <= 8 ? 1024 : 8192 / (acc_bytes))
+/* Items of a chunk, which lies on the stack: all of its copies fit the first-level cache. */
+#define GPI_SCAN_CHUNK(acc_bytes) (4096 / (acc_bytes))
 
 /* Named gpi_scan_engine_<accumulator>_<instruction set>. */
 typedef gp_status gpi_scan_engine_fn(gp_context *ctx, const struct gpi_scan_args *args,

@@ -134,8 +134,8 @@ ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_o
 }
 
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
-/* Sums in lanes; the others, for which the order of items can show (overflow, which of equal
- * minima), as a scan whose last item is kept. */
+/* Sums in lanes, in the order of memory; the others, for which the order of items can show
+ * (overflow, which of equal minima), as a scan whose last item is kept. */
 ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
     _Alignas(LINE) acc_t room[CHUNK], carry = identity(op);
@@ -143,7 +143,8 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     partial_begin(GP_SUM, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *chunk = items_load(op, job, op != GP_SUM, first + i, m, want, room);
+        const uint64_t at = first + (op == GP_SUM && job->backward ? n - i - m : i);
+        const acc_t *chunk = items_load(op, job, op != GP_SUM, at, m, want, room);
         acc_t extreme;
         if (op == GP_SUM)
             partial_add(GP_SUM, &partial, chunk, want);
