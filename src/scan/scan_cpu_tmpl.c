@@ -243,14 +243,14 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
     _Alignas(LINE) acc_t room[CHUNK];
     if (job->wide)
-        block_total(job, first, n);
+        block_check(job, carry, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const acc_t *items = items_load(job->op, job, true, first + i, m, want, room);
         acc_t *to = chunk_room(job, first + i, m, want, buffer + FRONT);
         buffer[FRONT - 1] = carry;
         carry = chunk_scan(job->op, items, want, carry, to);
-        if (job->wide)
+        if (job->wide && job->sign)
             steps_check(job, buffer[FRONT - 1], to, first + i, m);
         if (to == buffer + FRONT)
             outputs_store(job, to - !job->inclusive, first + i, m);

@@ -3,10 +3,11 @@
  * Sums of integers whose total is in 64 bits and whose outputs are checked, for scan_cpu_tmpl.c,
  * which includes this file.
  *
- * They are scanned in the bits of the output, which wrap. As long as outputs fit they are right,
- * and one does not fit where the step to it, or an earlier one, overflows. An item is the
- * difference of two outputs, so the check needs no more than these. The total is the sum of the
- * blocks' items.
+ * They are scanned in the bits of the output, which wrap. As long as outputs fit they are right.
+ * Unsigned outputs rise, so the last one of a block, the carry and the sum of the block's items,
+ * decides for all. A signed one does not fit where the step to it, or an earlier one, overflows; an
+ * item is the difference of two outputs, so the check needs no more than these. The total is the
+ * sum of the blocks' items.
  */
 #ifndef GPI_SCAN_CPU_WIDE_INTERNAL_H
 #define GPI_SCAN_CPU_WIDE_INTERNAL_H
@@ -20,29 +21,36 @@ static uint64_t block_sum(const struct job *job, uint64_t first, size_t n)
     return job->stored->sum ? job->stored->sum(in, n) : sum_in_64(in, n, job->sign);
 }
 
-/* The highest bit: whether the step between two outputs overflows. */
-static inline uacc_t step_overflow(bool is_signed, uacc_t from, uacc_t sum)
+/* A block of unsigned items behind carry, and their sum. */
+static void rise_check(struct job *job, acc_t carry, uint64_t first, size_t n, uint64_t sum)
 {
-    const uacc_t item = (uacc_t)(sum - from);
-    return is_signed ? (uacc_t)((from ^ sum) & (item ^ sum))
-                     : (uacc_t)((from & item) | ((from | item) & ~sum));
+    if (first + n == job->n && !job->last_counts)
+        sum -= block_sum(job, first + n - 1, 1);
+    if (sum > (uint64_t)((acc_t)-1 - carry))
+        __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
 }
 
-static inline bool steps_overflow(bool is_signed, uacc_t before, const acc_t *to, size_t n)
+/* The highest bit: whether the step between two outputs overflows. */
+static inline uacc_t step_overflow(uacc_t from, uacc_t sum)
 {
-    uacc_t found = n ? step_overflow(is_signed, before, (uacc_t)to[0]) : 0;
+    const uacc_t item = (uacc_t)(sum - from);
+    return (uacc_t)((from ^ sum) & (item ^ sum));
+}
+
+static inline bool steps_overflow(uacc_t before, const acc_t *to, size_t n)
+{
+    uacc_t found = n ? step_overflow(before, (uacc_t)to[0]) : 0;
     for (size_t i = 1; i < n; i++)
-        found |= step_overflow(is_signed, (uacc_t)to[i - 1], (uacc_t)to[i]);
+        found |= step_overflow((uacc_t)to[i - 1], (uacc_t)to[i]);
     return found >> (8 * sizeof found - 1);
 }
 
-/* n steps of the scan from item first on. */
+/* n steps of the scan of signed items from item first on. */
 __attribute__((noinline)) static void steps_check(struct job *job, acc_t before, const acc_t *to,
                                                   uint64_t first, size_t n)
 {
     const size_t counted = first + n == job->n && !job->last_counts ? n - 1 : n;
-    if (job->sign ? steps_overflow(true, (uacc_t)before, to, counted)
-                  : steps_overflow(false, (uacc_t)before, to, counted))
+    if (steps_overflow((uacc_t)before, to, counted))
         __atomic_store_n(&job->overflow, 1, __ATOMIC_RELAXED);
 }
 
@@ -55,6 +63,11 @@ static uint64_t block_sum(const struct job *job, uint64_t first, size_t n)
     return 0;
 }
 
+static void rise_check(struct job *job, acc_t carry, uint64_t first, size_t n, uint64_t sum)
+{
+    (void)job, (void)carry, (void)first, (void)n, (void)sum;
+}
+
 static void steps_check(struct job *job, acc_t before, const acc_t *to, uint64_t first, size_t n)
 {
     (void)job, (void)before, (void)to, (void)first, (void)n;
@@ -62,9 +75,19 @@ static void steps_check(struct job *job, acc_t before, const acc_t *to, uint64_t
 
 #endif
 
-static void block_total(struct job *job, uint64_t first, size_t n)
+static uint64_t block_total(struct job *job, uint64_t first, size_t n)
 {
-    __atomic_fetch_add(&job->total, block_sum(job, first, n), __ATOMIC_RELAXED);
+    const uint64_t sum = block_sum(job, first, n);
+    __atomic_fetch_add(&job->total, sum, __ATOMIC_RELAXED);
+    return sum;
+}
+
+/* The total of a block whose carry is known, and whether its outputs fit, of unsigned ones. */
+static void block_check(struct job *job, acc_t carry, uint64_t first, size_t n)
+{
+    const uint64_t sum = block_total(job, first, n);
+    if (!job->sign)
+        rise_check(job, carry, first, n, sum);
 }
 
 #endif

@@ -126,6 +126,8 @@ static void block_fan(void *arg, size_t b)
     struct job *job = f->job;
     acc_t before = f->sums[b];
     size_t n = block_items(job, b);
+    if (job->wide && !job->sign)
+        rise_check(job, before, b * job->block, n, block_sum(job, b * job->block, n));
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
         uint64_t first = b * job->block + i;
@@ -134,7 +136,7 @@ static void block_fan(void *arg, size_t b)
         else /* as computed, or there would be a keep */
             memcpy(room, job->out + first * sizeof *room, m * sizeof *room);
         chunk_fan(job->op, f->sums[b], room, m);
-        if (job->wide)
+        if (job->wide && job->sign)
             fan_check(f, b, i, before, room, m);
         before = room[m - 1];
         chunk_store(job->stored, room, m, job->stream, job->out + first * job->stored->out_bytes);
