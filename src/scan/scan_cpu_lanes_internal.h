@@ -108,6 +108,30 @@ ALWAYS_INLINE vector combine_as(bool plain, gp_op op, vector left, vector right)
     return plain ? combine_plain(op, left, right) : combine(op, left, right);
 }
 
+/* The fold of a vector's items, whose order does not matter, as it does not of integers. */
+ALWAYS_INLINE acc_t lanes_joined(bool plain, gp_op op, vector v)
+{
+    const lanes none = {0}; /* goes where the result is not */
+    v = combine_as(plain, op, (vector)WITH_LANES(STEP1, (lanes)v, none), v);
+#if VECTOR / MOVED_BYTES >= 4
+    v = combine_as(plain, op, (vector)WITH_LANES(STEP2, (lanes)v, none), v);
+#endif
+#if VECTOR / MOVED_BYTES >= 8
+    v = combine_as(plain, op, (vector)WITH_LANES(STEP4, (lanes)v, none), v);
+#endif
+#if VECTOR / MOVED_BYTES >= 16
+    v = combine_as(plain, op, (vector)WITH_LANES(STEP8, (lanes)v, none), v);
+#endif
+#if ACC_BYTES < 4
+    v = combine_as(plain, op, v, (vector)((lanes)v >> 32));
+    v = combine_as(plain, op, v, (vector)((lanes)v >> 16));
+#if ACC_BYTES == 1
+    v = combine_as(plain, op, v, (vector)((lanes)v >> 8));
+#endif
+#endif
+    return v[LANES - MOVED_BYTES / ACC_BYTES];
+}
+
 /* ---- minimum and maximum of floats ------------------------------------------------------------ */
 
 #if ACC_IS_FLOAT
@@ -181,9 +205,9 @@ ALWAYS_INLINE bool plain_extreme(gp_op op, const acc_t *in, size_t n, acc_t *res
     for (size_t i = 0; i < n; i += 2 * GROUP)
         for (int k = 0; k < SUM_VECTORS; k++)
             best[k] = combine_plain(op, best[k], vector_load(in + i + k * LANES));
-    *result = best[0][0];
-    for (int k = 0; k < SUM_VECTORS * LANES; k++)
-        *result = apply(op, *result, best[k / LANES][k % LANES]);
+    for (int k = 1; k < SUM_VECTORS; k++)
+        best[0] = combine_plain(op, best[0], best[k]);
+    *result = lanes_joined(true, op, best[0]);
     return *result != 0;
 }
 
@@ -253,10 +277,9 @@ ALWAYS_INLINE acc_t lanes_fold(gp_op op, const acc_t *in, size_t n)
     for (size_t i = 0; i < n; i += GROUP)
         for (int k = 0; k < GROUP_VECTORS; k++)
             all[k] = combine(op, all[k], vector_load(in + i + k * LANES));
-    acc_t result = identity(op);
-    for (int k = 0; k < GROUP_VECTORS * LANES; k++)
-        result = apply(op, result, all[k / LANES][k % LANES]);
-    return result;
+    for (int k = 1; k < GROUP_VECTORS; k++)
+        all[0] = combine(op, all[0], all[k]);
+    return lanes_joined(false, op, all[0]);
 }
 
 #endif

@@ -80,10 +80,13 @@ enum { GROUP = 64 / ACC_BYTES };
 #define WITH_LANES32(name, ...) name##_4(lanes32, __VA_ARGS__)
 #endif
 
+/* Items of less than 4 bytes are moved 8 bytes at a time. */
 #if ACC_BYTES == 4
+#define MOVED_BYTES 4
 #define WITH_LANES WITH_LANES32
 typedef lanes32 lanes;
 #else
+#define MOVED_BYTES 8
 #define WITH_LANES WITH_LANES64
 typedef lanes64 lanes;
 #endif

@@ -183,6 +183,7 @@ ALWAYS_INLINE acc_t lanes_segments(gp_op op, const acc_t *in, size_t n, const ui
     vector before = vector_of(x);
     for (size_t i = 0; i < n; i += 64) {
         uint64_t w = heads[i / 64];
+#pragma GCC unroll 1 /* each turn has two versions, for six operators */
         for (size_t k = i; k < i + 64; k += LANES, w >>= LANES % 64)
             if (w & ALL_LANES)
                 before = lanes_scan_segments(op, true, in + k, w, neutral, starts, before, out + k);

@@ -114,7 +114,8 @@ static inline acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64
 }
 
 /* A chunk as accumulators: where it is if that is possible, otherwise in room. */
-static inline const acc_t *items_load(const struct job *job, const char *in, size_t n, acc_t *room)
+__attribute__((noinline)) static const acc_t *items_load(const struct job *job, const char *in,
+                                                         size_t n, acc_t *room)
 {
     if (!job->stored->load)
         return (const acc_t *)(const void *)in;
@@ -166,8 +167,10 @@ static inline acc_t fold(gp_op op, const struct job *job, const char *in, size_t
     return x;
 }
 
-static acc_t op_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads, size_t first,
-                     acc_t start, acc_t x, acc_t *out)
+/* Not inlined, or the loop of its caller is compiled for every operator. */
+__attribute__((noinline)) static acc_t op_scan(gp_op op, const acc_t *in, size_t n,
+                                               const uint64_t *heads, size_t first, acc_t start,
+                                               acc_t x, acc_t *out)
 {
     switch (op) {
 #define CASE(name)                                                                                 \
