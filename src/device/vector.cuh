@@ -41,7 +41,8 @@ struct ScanTypes {
  * Where an item of less than 32 bits lies in its accumulator. Where neither the result nor what is
  * exchanged is wider than the item, bits that do not belong to it may be left where they are: below
  * it, if an operator carries nothing up, otherwise above it. So an item takes a shift, or nothing,
- * and no mask; a shift to the left takes turns with multiplications, one to the right with all else.
+ * and no mask. Shifts to the left are multiplications, for which there is a unit beside that of
+ * shifts to the right and nearly all else.
  */
 template <class Types, class Op> struct ItemPlace {
     using A = typename Types::A;

@@ -28,8 +28,8 @@ ALWAYS_INLINE vector bytes_product(vector left, vector right)
 }
 #endif
 
-/* Minimum and maximum in one instruction: of floats without NaNs; of integers where there is one. It
- * keeps its second operand if the first is not better, as gp's order keeps the left one. */
+/* Minimum and maximum in one instruction: of floats without NaNs; of integers where there is one.
+ * It keeps its second operand if the first is not better, as gp's order keeps the left one. */
 #if VECTOR == 64
 #define PLAIN_SIZE 512
 #elif VECTOR == 32
@@ -132,7 +132,7 @@ ALWAYS_INLINE acc_t lanes_joined(bool plain, gp_op op, vector v)
     return v[LANES - MOVED_BYTES / ACC_BYTES];
 }
 
-/* ---- minimum and maximum of floats ------------------------------------------------------------ */
+/* ---- minimum and maximum of floats ----------------------------------------------------------- */
 
 #if ACC_IS_FLOAT
 

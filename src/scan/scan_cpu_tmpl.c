@@ -87,7 +87,7 @@ static inline size_t padded(size_t n)
     return (n + STEP - 1) / STEP * STEP;
 }
 
-/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. buffer may be NULL, of floats. */
+/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. Of floats buffer may be NULL. */
 static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
 {
 #if GPI_SCALARS == 1 && !ACC_IS_FLOAT

@@ -49,8 +49,8 @@ enum { GROUP = 64 / ACC_BYTES };
 #define LAST_16(m, v)                                                                              \
     SHUFFLE(m, v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
 
-/* EVEN(a, b), ODD(a, b): every second lane of both. LOW(a, b), HIGH(a, b): the reverse, lanes in turn
- * from the lower or the upper halves. */
+/* EVEN(a, b), ODD(a, b): every second lane of both. LOW(a, b), HIGH(a, b): the reverse, lanes in
+ * turn from the lower or the upper halves. */
 #define EVEN_2(m, a, b) SHUFFLE(m, a, b, 0, 2)
 #define ODD_2(m, a, b) SHUFFLE(m, a, b, 1, 3)
 #define LOW_2 EVEN_2

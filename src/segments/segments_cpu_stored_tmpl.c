@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Segmented scans on the CPU of dtypes that are not stored as they are computed: the engine of the
- * accumulator, GPI_ACC, with the conversions of the scan's unit. Compiled per dtype and instruction
- * set.
+ * accumulator, GPI_ACC, with the conversions of the scan's unit. Compiled once per dtype and per
+ * instruction set.
  */
 #include "core/paste.h"
 #include "segments/segments_cpu_internal.h"

@@ -44,8 +44,8 @@ ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t fir
         else
             high = middle;
     }
-    /* Heads of a word are collected before they are stored, which would make each wait; four at once
-     * where they lie in one word. */
+    /* Heads of a word are collected before they are stored, which would make each wait; four at
+     * once where they lie in one word. */
     uint64_t word = 0, base = 0;
     while (low < end) {
         uint64_t at[4] = {position(offsets, bytes, origin, low) - first};

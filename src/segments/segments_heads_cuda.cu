@@ -75,9 +75,9 @@ template <class Key> struct Keys {
     }
 };
 
-/* Grid: any; 256 threads. A warp makes a few words at a time, a ballot for each; the value before an
- * item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits from n on are
- * 0. */
+/* Grid: any; 256 threads. A warp makes a few words at a time, a ballot for each; the value before
+ * an item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits from n on
+ * are 0. */
 template <class Marks>
 __global__ void __launch_bounds__(threads)
     segment_marks_k(const __grid_constant__ gpi_segment_marks m)
