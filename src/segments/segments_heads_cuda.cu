@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heads of segments as bits: one kernel, before that of the scan. The bits are a 64th of the
- * traffic of a scan of 4-byte items, and what a segment's description costs does not meet the scan:
- * millions of empty segments are a few more loads here, spread over all blocks.
+ * The heads of segments as bits, before the scan: one kernel, and for offsets another that clears
+ * the bits. They are a 64th of the traffic of a scan of 4-byte items, and what a segment's
+ * description costs does not meet the scan: millions of empty segments are a few more loads here,
+ * spread over all blocks.
  */
 #include <type_traits>
 
