@@ -43,6 +43,19 @@ template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_aligned(const char *p)
     return r;
 }
 
+/* The same, BYTES a multiple of 16, of global memory that the kernel does not write; the L1 does
+ * not keep it. */
+template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_passing(const char *p)
+{
+    Raw<BYTES> r;
+#pragma unroll
+    for (int i = 0; i < BYTES / 4; i += 4)
+        asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(r.w[i]), "=r"(r.w[i + 1]), "=r"(r.w[i + 2]), "=r"(r.w[i + 3])
+                     : "l"(p + 4 * i));
+    return r;
+}
+
 /* Ask the L2 for a tile of an array of bytes; by the whole block. */
 GPI_DEVICE void prefetch_tile(const char *array, uint64_t bytes, uint32_t tile, uint32_t tile_bytes)
 {

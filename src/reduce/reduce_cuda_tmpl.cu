@@ -9,7 +9,6 @@ extern "C" {
 
 #include "reduce/reduce_folds.cuh"
 #include "scan/scan_init_internal.h"
-#include "tuning/reduce_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -57,11 +56,6 @@ template <class T, class A> gp_status launch_sum(gp_context *ctx, const gpi_redu
     return launch(ctx, args, SumFold<T, A>(result_of<Stored<A>>(args)));
 }
 
-template <class T, class A> gp_status launch_any(gp_context *ctx, const gpi_reduce_args *args)
-{
-    return launch(ctx, args, AnyFold<T, A>(result_of<Stored<A>>(args), (int)args->op));
-}
-
 template <class T, class V> gp_status launch_place(gp_context *ctx, const gpi_reduce_args *args)
 {
     PlaceFold<T, V> fold = {(char *)args->out, args->index, args->op == GP_MAX};
@@ -71,18 +65,24 @@ template <class T, class V> gp_status launch_place(gp_context *ctx, const gpi_re
     return launch(ctx, args, fold);
 }
 
-/* T with its 32- or 64-bit accumulator A; U: T, or what it is without its sign. */
-template <class T, class A, class U, class B>
-gp_status launch_integer(gp_context *ctx, const gpi_reduce_args *args)
+/* V: 32 or 64 bits with the sign of T. */
+template <class T, class V> gp_status launch_integer(gp_context *ctx, const gpi_reduce_args *args)
 {
-    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    using U = std::make_unsigned_t<T>;
+    using A = std::make_unsigned_t<V>;
+    constexpr bool is_signed = std::is_signed_v<T>;
     if (args->index)
-        return launch_place<T, A>(ctx, args);
-    if (args->op == GP_SUM)
-        return launch_sum<T, Wide>(ctx, args);
-    if (args->op == GP_MIN || args->op == GP_MAX)
-        return launch_any<T, A>(ctx, args);
-    return launch_any<U, B>(ctx, args);
+        return launch_place<T, V>(ctx, args);
+    return with_operator<A>(args->op, [&](auto op) {
+        using Op = decltype(op);
+        if constexpr (std::is_same_v<Op, Sum<A>>)
+            return launch_sum<T, std::conditional_t<is_signed, int64_t, uint64_t>>(ctx, args);
+        else
+            return launch(ctx, args,
+                          IntegerFold<U, A, Op>(result_of<uint64_t>(args),
+                                                flip_for(args->op, 8 * sizeof(T), is_signed),
+                                                is_signed));
+    });
 }
 
 template <class T, class A> gp_status launch_float(gp_context *ctx, const gpi_reduce_args *args)
@@ -91,7 +91,7 @@ template <class T, class A> gp_status launch_float(gp_context *ctx, const gpi_re
         return launch_place<T, A>(ctx, args);
     if (args->op == GP_SUM)
         return launch_sum<T, A>(ctx, args);
-    return launch_any<T, A>(ctx, args);
+    return launch(ctx, args, ProductFold<T, A>(result_of<A>(args)));
 }
 
 template <class T> gp_status launch_pair(gp_context *ctx, const gpi_reduce_args *args)
@@ -115,22 +115,22 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_reduce_, GPI_UNIT))(gp_context *
     switch (args->in_dtype) {
 #if defined(GPI_UNIT_IS_small)
     case GP_I8:
-        return launch_integer<int8_t, int32_t, uint8_t, uint32_t>(ctx, args);
+        return launch_integer<int8_t, int32_t>(ctx, args);
     case GP_U8:
-        return launch_integer<uint8_t, uint32_t, uint8_t, uint32_t>(ctx, args);
+        return launch_integer<uint8_t, uint32_t>(ctx, args);
     case GP_I16:
-        return launch_integer<int16_t, int32_t, uint16_t, uint32_t>(ctx, args);
+        return launch_integer<int16_t, int32_t>(ctx, args);
     case GP_U16:
-        return launch_integer<uint16_t, uint32_t, uint16_t, uint32_t>(ctx, args);
+        return launch_integer<uint16_t, uint32_t>(ctx, args);
 #elif defined(GPI_UNIT_IS_large)
     case GP_I32:
-        return launch_integer<int32_t, int32_t, uint32_t, uint32_t>(ctx, args);
+        return launch_integer<int32_t, int32_t>(ctx, args);
     case GP_U32:
-        return launch_integer<uint32_t, uint32_t, uint32_t, uint32_t>(ctx, args);
+        return launch_integer<uint32_t, uint32_t>(ctx, args);
     case GP_I64:
-        return launch_integer<int64_t, int64_t, uint64_t, uint64_t>(ctx, args);
+        return launch_integer<int64_t, int64_t>(ctx, args);
     case GP_U64:
-        return launch_integer<uint64_t, uint64_t, uint64_t, uint64_t>(ctx, args);
+        return launch_integer<uint64_t, uint64_t>(ctx, args);
 #elif defined(GPI_UNIT_IS_real)
     case GP_F16:
         return launch_float<f16_t, float>(ctx, args);

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "device/flip.cuh"
 #include "reduce/reduce_kernels.cuh"
 
 namespace GPI_SPACE
@@ -167,68 +168,77 @@ template <class T, class A> struct SumFold : OneType<SumFold<T, A>, A, T> {
     }
 };
 
-/* ---- the other operators, as an argument of the kernel ---- */
+/* ---- the other operators on integers ---- */
 
-/* A: 32 bits for items up to 4 bytes. Signed integers differ from unsigned ones only in their
- * order, so they have MIN and MAX alone. Floats have PRODUCT, which is ordered: a product of items
- * that lie far apart overflows where one of neighbours does not. */
-template <class T, class A> struct AnyFold : OneType<AnyFold<T, A>, A, T> {
-    using Items = ReduceItems<T>;
-    static constexpr bool ordered = !is_integer<A>::value, exact = !ordered;
-    ResultOf<A> result;
-    int op;
+/* T: what the items are without their sign, in a 32- or 64-bit accumulator. Minimum and maximum of
+ * both signs are one kernel, and so are AND and OR (device/flip.cuh). */
+template <class T, class A, class Op> struct IntegerFold : OneType<IntegerFold<T, A, Op>, A, T> {
+    using Base = OneType<IntegerFold, A, T>;
+    using Items = typename Base::Items;
+    static constexpr bool ordered = false, exact = true, warp_reduces = Op::warp_reduces;
+    ReduceResult<uint64_t> result;
+    Flip flip;
+    bool is_signed; /* the items */
 
-    AnyFold(const ResultOf<A> &r, int o) : result(r), op(o)
+    IntegerFold(const ReduceResult<uint64_t> &r, const Flip &f, bool s)
+        : result(r), flip(f), is_signed(s)
     {
     }
 
-    /* f(an operator of ops.cuh); one of them is what is left. Sums have another fold. */
-    template <class F> GPI_DEVICE A with(F f) const
-    {
-        constexpr gp_op rest = ordered ? GP_PRODUCT : GP_MAX;
-        constexpr bool wraps = !ordered && !Limits<A>::is_signed;
-#define CASE(NAME, Name, class_, neutral, result)                                                  \
-    if constexpr (GP_##NAME != GP_SUM && GP_##NAME != rest)                                        \
-        if (op == GP_##NAME)                                                                       \
-            return f(Name<A, T>());
-#define REST(NAME, Name, class_, neutral, result)                                                  \
-    if constexpr (GP_##NAME == rest)                                                               \
-        return f(Name<A, T>());
-        if constexpr (!ordered) {
-            GPI_ORDER_OPERATORS(CASE)
-        }
-        if constexpr (ordered || wraps) {
-            GPI_ARITHMETIC_OPERATORS(CASE)
-        }
-        if constexpr (wraps) {
-            GPI_BITS_OPERATORS(CASE)
-        }
-        GPI_FLOAT_OPERATORS(REST)
-#undef CASE
-#undef REST
-        __builtin_unreachable();
-    }
     GPI_DEVICE A identity() const
     {
-        return with([](auto o) { return decltype(o)::identity(); });
+        return Op::identity();
     }
     GPI_DEVICE A apply(A l, A r) const
     {
-        return with([=](auto o) { return decltype(o)::apply(l, r); });
+        return Op::apply(l, r);
+    }
+    static GPI_DEVICE A reduce(A v) /* by a warp */
+    {
+        return Op::reduce(v);
+    }
+    GPI_DEVICE A item(const char *p) const
+    {
+        return item_flipped<Op, T>((A)item_load<T, Items::piece>(p), flip);
     }
     GPI_DEVICE A vector(const typename Items::RawIn &raw) const
     {
-        return with([&](auto o) {
-            A t = widen<A>(raw_get<T>(raw, 0));
-#pragma unroll
-            for (int i = 1; i < Items::per_vector; i++)
-                t = decltype(o)::apply(t, widen<A>(raw_get<T>(raw, i)));
-            return t;
-        });
+        return Base::vector(raw_flipped<Op>(raw, flip));
+    }
+    GPI_DEVICE A start() const
+    {
+        return result.has_init ? item_flipped<Op, T>((A)(T)result.init, flip) : identity();
     }
     GPI_DEVICE void finish(const ReduceParams &p, uint64_t, A all) const
     {
-        scalar_store<A>(p, result, all);
+        const T bits = (T)item_flipped<Op, T>(all, flip);
+        integer_store(p, result,
+                      is_signed ? (uint64_t)(int64_t)(std::make_signed_t<T>)bits : (uint64_t)bits);
+    }
+};
+
+/* ---- products of floats ---- */
+
+/* Ordered: a product of items that lie far apart overflows where one of neighbours does not. */
+template <class T, class A> struct ProductFold : OneType<ProductFold<T, A>, A, T> {
+    static constexpr bool ordered = true, exact = false;
+    ReduceResult<A> result;
+
+    explicit ProductFold(const ReduceResult<A> &r) : result(r)
+    {
+    }
+
+    GPI_DEVICE A identity() const
+    {
+        return Product<A>::identity();
+    }
+    GPI_DEVICE A apply(A l, A r) const
+    {
+        return Product<A>::apply(l, r);
+    }
+    GPI_DEVICE void finish(const ReduceParams &, uint64_t, A all) const
+    {
+        float_store(result, all);
     }
 };
 
@@ -362,23 +372,56 @@ template <class T, class V> struct PlaceFold {
 
     GPI_DEVICE void finish(const ReduceParams &p, uint64_t n, A all) const
     {
-        uint64_t i = all.vector * Items::per_vector;
-        T x = n > 0 ? item_load<T, Items::piece>(p.in + i * sizeof(T)) : nothing();
-        while (n > 0 && before(all.value, load(x))) /* the vector has one that is not worse */
-            x = item_load<T, Items::piece>(p.in + ++i * sizeof(T));
-        if (index) {
-            *index = n > 0 ? i : ~0ull;
-            if (value)
-                item_store<T, Items::piece>(value, x);
-        } else if constexpr (!integer) {
-            const bool started = result.has_init && !before(widen<V>(x), (V)result.init);
-            scalar_store<V>(p, result, started ? (V)result.init : widen<V>(x));
-            /* as it is stored: of halves narrow() makes all NaNs one */
-            item_store<T, Items::piece>(result.out, started ? init : x);
-        }
+        if (index)
+            finish_place(p, n, all);
+        else if constexpr (!integer)
+            finish_value(p, n, all);
     }
 
   private:
+    /* The first item of the array that has the value: it is in that vector. */
+    GPI_DEVICE T first_of(const ReduceParams &p, uint64_t n, A all, uint64_t &i) const
+    {
+        const uint64_t first = all.vector * Items::per_vector;
+        T x[Items::per_vector] = {};
+#pragma unroll
+        for (int j = 0; j < Items::per_vector; j++) /* all on the way together */
+            if (first + j < n)
+                x[j] = item_load<T, Items::piece>(p.in + (first + j) * sizeof(T));
+        T found = x[0];
+#pragma unroll
+        for (int j = Items::per_vector - 1; j >= 0; j--)
+            if (first + j < n &&
+                !before(all.value, load(x[j]))) { /* not worse, and before others */
+                found = x[j];
+                i = first + j;
+            }
+        return found;
+    }
+
+    GPI_DEVICE void finish_place(const ReduceParams &p, uint64_t n, A all) const
+    {
+        uint64_t i = ~0ull;
+        const T x = n > 0 ? first_of(p, n, all, i) : nothing();
+        *index = i;
+        if (value)
+            item_store<T, Items::piece>(value, x);
+    }
+
+    /* The value is the first item that has it, to the last bit; but not of NaNs, which are equal to
+     * none() and may lose bits when they are widened. */
+    GPI_DEVICE void finish_value(const ReduceParams &p, uint64_t n, A all) const
+    {
+        uint64_t i;
+        T x = n > 0 ? narrow<T>(all.value) : nothing();
+        if (n > 0 && all.value != all.value)
+            x = first_of(p, n, all, i);
+        const bool started = result.has_init && !before(widen<V>(x), (V)result.init);
+        scalar_store<V>(p, result, started ? (V)result.init : widen<V>(x));
+        /* as it is stored: of halves narrow() makes all NaNs one */
+        item_store<T, Items::piece>(result.out, started ? init : x);
+    }
+
     /* The identity of MIN or MAX. */
     GPI_DEVICE T nothing() const
     {

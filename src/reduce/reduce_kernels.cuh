@@ -8,6 +8,7 @@
 #include "device/ops.cuh"
 #include "device/report.cuh"
 #include "device/tile_io.cuh"
+#include "tuning/reduce_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -66,8 +67,9 @@ template <class Items> struct ReduceArray {
         return misalignment(in) == 0;
     }
 
-    /* Vectors first + lane, + 32, ..; those that are not safe are left alone. */
-    template <int K>
+    /* Vectors first + lane, + 32, ..; those that are not safe are left alone. MAY_PASS: the L1 need
+     * not keep them. */
+    template <int K, bool MAY_PASS>
     GPI_DEVICE void load(typename Items::RawIn (&raw)[K], bool (&safe)[K], uint64_t first) const
     {
         const char *p = in + first * Items::bytes;
@@ -78,7 +80,15 @@ template <class Items> struct ReduceArray {
 #pragma unroll
         for (int k = 0; k < K; k++)
             safe[k] = lane_id() + 32 * k >= begin && lane_id() + 32 * k < end;
-        if (aligned()) {
+        const bool passes =
+            MAY_PASS && n < reduce_tuning.pass_below_bytes / sizeof(typename Items::In);
+        if (aligned() && passes) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                if (safe[k])
+                    raw[k] =
+                        raw_load_passing<Items::bytes>(p + (lane_id() + k * 32) * Items::bytes);
+        } else if (aligned()) {
 #pragma unroll
             for (int k = 0; k < K; k++)
                 if (safe[k])
@@ -145,7 +155,7 @@ GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
         typename Fold::Items::RawIn raw[K];
         bool safe[K];
         const uint64_t row = first + r * K * 32;
-        array.template load<K>(raw, safe, row);
+        array.template load<K, Fold::exact>(raw, safe, row);
         typename Fold::X x[K];
 #pragma unroll
         for (int k = 0; k < K; k++)
@@ -217,6 +227,29 @@ struct ReduceTiles {
         return tile - claimed_from - (claims - gridDim.x);
     }
 };
+
+/*
+ * The fold of a sum of each block, in any order, by the block that has claimed last: all others run
+ * already. shared: W accumulators.
+ */
+template <class Fold, int W>
+GPI_DEVICE void reduce_block_sums(const ReduceParams &p, const Fold &fold, uint64_t n,
+                                  const TileState<typename Fold::A> &state,
+                                  typename Fold::A (&shared)[W])
+{
+    typename Fold::A sum = fold.identity(), of_block;
+    for (uint32_t b = threadIdx.x; b < gridDim.x; b += W * 32) {
+        while (!state.read(b, of_block))
+            ;
+        sum = fold.apply(sum, of_block);
+    }
+    __syncwarp();
+    sum = reduce_block<Fold, W>(fold, sum, shared);
+    if (threadIdx.x != 0)
+        return;
+    fold.finish(p, n, fold.apply(fold.start(), sum));
+    state.retire_one(p.state, gridDim.x);
+}
 
 /* How far a block has come when all tiles are claimed. */
 struct ReduceEnd {
@@ -324,11 +357,15 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
         return;
     }
     const TileState<A> state(p.state, launch.epoch);
-    if (Fold::exact && leader)
-        state.publish(blockIdx.x, sum);
-    reduce_sums<Fold, W>(
-        p, fold, n, state,
-        {share.end_number(tile), Fold::exact ? gridDim.x : tiles, !share.own_first()});
+    const uint32_t number = share.end_number(tile);
+    if constexpr (Fold::exact) {
+        if (leader)
+            state.publish(blockIdx.x, sum);
+        if (number == gridDim.x - 1)
+            reduce_block_sums<Fold, W>(p, fold, n, state, warp_sums[1]);
+    } else {
+        reduce_sums<Fold, W>(p, fold, n, state, {number, tiles, !share.own_first()});
+    }
 }
 
 } // namespace GPI_SPACE

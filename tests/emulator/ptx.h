@@ -22,6 +22,9 @@ inline void ptx_fence_mbarrier_init_release_cluster()
 inline void ptx_fence_proxy_async()
 {
 }
+inline void ptx_fence_proxy_async_shared_cta()
+{
+}
 inline void ptx_griddepcontrol_wait()
 {
 }
@@ -43,6 +46,14 @@ inline void ptx_createpolicy_fractional_L2_evict_normal_b64(uint64_t &to)
 inline void ptx_mov_u32_then_shr_u32_then_or_b32(uint32_t &to, uint32_t value)
 {
     to = value;
+}
+
+template <class P>
+void ptx_ld_global_nc_L1_no_allocate_v4_u32(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
+                                            P *from)
+{
+    const uint32_t *words = (const uint32_t *)from;
+    a = words[0], b = words[1], c = words[2], d = words[3];
 }
 
 /* ---- words that other threads read ---- */
@@ -102,6 +113,10 @@ inline void ptx_bar_sync_1(int threads)
 inline void ptx_bar_sync_2(int threads)
 {
     meet(2, threads, 0, false);
+}
+inline void ptx_bar_sync_3(int threads)
+{
+    meet(3, threads, 0, false);
 }
 inline void ptx_setp_ne_u32_then_bar_red_or_pred_then_selp_u32(uint32_t &some, uint32_t mine,
                                                                int barrier, int threads)
