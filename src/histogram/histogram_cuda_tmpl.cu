@@ -20,7 +20,8 @@ constexpr uint64_t block_items_max = (uint64_t)1 << 31;
 static uint32_t grid_of(const gp_context *ctx, uint64_t n)
 {
     constexpr uint64_t per_block = (uint64_t)histogram_tuning.threads * 16 / sizeof(Stored);
-    if (n <= per_block * histogram_tuning.vectors)
+    constexpr uint64_t counts = (uint64_t)histogram_tuning.threads * 16; /* of short items */
+    if (n <= per_block * histogram_tuning.vectors && n <= counts)
         return 1;
     uint64_t blocks = (n + per_block - 1) / per_block;
     return (uint32_t)(blocks < (uint64_t)ctx->sm_count ? blocks : (uint64_t)ctx->sm_count);
