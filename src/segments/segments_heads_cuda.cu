@@ -77,8 +77,8 @@ template <class Key> struct Keys {
 };
 
 /* Grid: any; 256 threads. A warp makes a few words at a time, a ballot for each; the value before
- * an item comes from the lane before. After: heads[w] for all w < ceil(n / 32); bits from n on
- * are 0. */
+ * an item comes from the lane before. It writes 32 words side by side where there are as many for
+ * each warp. After: heads[w] for all w < ceil(n / 32); bits from n on are 0. */
 template <class Marks>
 __global__ void __launch_bounds__(threads)
     segment_marks_k(const __grid_constant__ gpi_segment_marks m)
@@ -90,25 +90,27 @@ __global__ void __launch_bounds__(threads)
     using Value = typename Marks::Value;
     const uint64_t words = (n + 31) / 32, warps = (uint64_t)gridDim.x * (threads / 32);
     const uint64_t warp = ((uint64_t)blockIdx.x * threads + threadIdx.x) / 32;
-    for (uint64_t w0 = warp * rounds; w0 < words; w0 += warps * rounds) {
-        const uint64_t first = w0 * 32 + lane_id();
-        uint32_t mine = 0;
-        Value own[rounds], last = w0 ? marks.load(w0 * 32 - 1) : 0; /* before the first item */
+    const int chunk = words >= warps * 32 ? 32 : rounds;
+    for (uint64_t w0 = warp * chunk; w0 < words; w0 += warps * chunk) {
+        uint32_t mine = w0 == 0 && lane_id() == 0;
+        Value last = w0 ? marks.load(w0 * 32 - 1) : 0; /* before the first item */
+        for (int at = 0; at < chunk; at += rounds) {
+            const uint64_t first = (w0 + at) * 32 + lane_id();
+            Value own[rounds];
 #pragma unroll
-        for (int r = 0; r < rounds; r++)
-            own[r] = first + r * 32 < n ? marks.load(first + r * 32) : 0;
+            for (int r = 0; r < rounds; r++)
+                own[r] = first + r * 32 < n ? marks.load(first + r * 32) : 0;
 #pragma unroll
-        for (int r = 0; r < rounds; r++) {
-            const Value left = shuffle_up(own[r], 1);
-            const bool head = Marks::head(own[r], lane_id() == 0 ? last : left);
-            const uint32_t word = __ballot_sync(all_lanes, head && first + r * 32 < n);
-            if (lane_id() == r)
-                mine = word;
-            last = shuffle(own[r], 31);
+            for (int r = 0; r < rounds; r++) {
+                const Value left = shuffle_up(own[r], 1);
+                const bool head = Marks::head(own[r], lane_id() == 0 ? last : left);
+                const uint32_t word = __ballot_sync(all_lanes, head && first + r * 32 < n);
+                if (lane_id() == at + r)
+                    mine |= word;
+                last = shuffle(own[r], 31);
+            }
         }
-        if (w0 == 0 && lane_id() == 0)
-            mine |= 1;
-        if (lane_id() < rounds && w0 + lane_id() < words)
+        if (lane_id() < chunk && w0 + lane_id() < words)
             heads[w0 + lane_id()] = mine;
     }
 }
