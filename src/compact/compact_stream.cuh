@@ -69,6 +69,15 @@ struct CompactStream : StreamPolicy {
 
     /* ---- loaders ---- */
 
+    GPI_DEVICE void prefetch(uint64_t tile, uint32_t thread, uint32_t threads) const
+    {
+        if constexpr (has_items)
+            prefetch_tile((const char *)p.a.in, p.a.n * BYTES, tile, tile_items * BYTES, thread,
+                          threads);
+        if constexpr (has_flags)
+            prefetch_tile((const char *)p.a.keep, p.a.n, tile, tile_items, thread, threads);
+    }
+
     static GPI_DEVICE Loader loader()
     {
         return {};

@@ -22,6 +22,13 @@ GPI_DEVICE uint32_t shared_address(const void *p)
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+/* Before another look at a barrier that does not put a thread to sleep itself: other warps need the
+ * way to shared memory too. */
+GPI_DEVICE void barrier_pause()
+{
+    __nanosleep(32);
+}
+
 #if GPI_SM >= 80
 
 /* Of a warp that arrives: each of its lanes does. */
@@ -53,14 +60,16 @@ GPI_DEVICE void barrier_wait(uint64_t *b, uint32_t parity)
                  : "memory");
 #else
     uint32_t done;
-    do
+    for (;; barrier_pause()) {
         asm volatile("{\n.reg .pred done;\n"
                      "mbarrier.test_wait.parity.shared.b64 done, [%1], %2;\n"
                      "selp.u32 %0, 1, 0, done;\n}"
                      : "=r"(done)
                      : "r"(shared_address(b)), "r"(parity)
                      : "memory");
-    while (!done);
+        if (done)
+            return;
+    }
 #endif
 }
 
@@ -110,12 +119,14 @@ GPI_DEVICE void barrier_arrive(uint64_t *b)
 GPI_DEVICE void barrier_wait(uint64_t *b, uint32_t parity)
 {
     uint32_t phase;
-    do
+    for (;; barrier_pause()) {
         asm volatile("ld.acquire.cta.shared.u32 %0, [%1 + 4];"
                      : "=r"(phase)
                      : "r"(shared_address(b))
                      : "memory");
-    while (phase == parity);
+        if (phase != parity)
+            return;
+    }
 }
 
 #endif

@@ -51,6 +51,12 @@ GPI_DEVICE void bulk_follows()
     asm volatile("fence.proxy.async;" ::: "memory");
 }
 
+/* The same of what was in shared memory alone. */
+GPI_DEVICE void bulk_follows_shared()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /* Ask the L2 for what will be loaded. */
 GPI_DEVICE void bulk_prefetch(const void *from_global, uint32_t bytes)
 {

@@ -86,4 +86,17 @@ template <class Types, int K, bool BACKWARD = false> struct LaneRun {
     }
 };
 
+/* Whether outputs pass through the stage, where the warp's items were. They do not where they are
+ * longer, or short: a vector of many items takes long to make, and the stage would wait for it. */
+template <class Types>
+constexpr bool outputs_in_stage = sizeof(typename Types::In) >= 4 &&
+                                  sizeof(typename Types::Out) <= sizeof(typename Types::In);
+
+/* Otherwise they have shared memory of their own for each of W store warps. */
+template <class Part, bool SEPARATE, int W> struct RunScratch {
+};
+template <class Part, int W> struct RunScratch<Part, true, W> {
+    alignas(16) char scratch[W][Part::scratch_bytes];
+};
+
 } // namespace GPI_SPACE

@@ -82,6 +82,8 @@ GPI_DEVICE void ring_load(Roles &roles, More... more)
             break;
         if (thread == 0)
             next = tile_next(roles.p.state, roles.tiles);
+        if constexpr (Roles::prefetches_all)
+            roles.prefetch((uint64_t)tile + gridDim.x, thread, 32 * L);
         roles.load_tile(tile, turn.stage, more...);
         tile = ring_share<L>(next, thread, round);
     }

@@ -40,6 +40,14 @@ template <int L, bool HINT = false> struct StageLoader {
 #endif
     }
 
+    /* The stage that is loaded next was written by other warps, before a barrier. */
+    static GPI_DEVICE void follows_writes()
+    {
+#if GPI_SM >= 90
+        bulk_follows_shared();
+#endif
+    }
+
     static GPI_DEVICE int thread()
     {
         return (int)(threadIdx.x % threads);
@@ -83,10 +91,12 @@ template <int L, bool HINT = false> struct StageLoader {
         }
         __syncwarp();
 #else
-        (bring(spans), ...);
 #if GPI_SM >= 80
+        (bring(spans), ...);
         asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(shared_address(loaded))
                      : "memory"); /* the phase waits for the copies, and for the arrival */
+#else
+        bring(spans...);
 #endif
         barrier_arrive(loaded);
 #endif
@@ -114,21 +124,43 @@ template <int L, bool HINT = false> struct StageLoader {
                          : "memory");
     }
 #else
-    static constexpr int in_flight = 8; /* copies of a thread */
+    static constexpr int in_flight = 8, beside = 2; /* copies of a thread */
+
+    template <int N> static GPI_DEVICE void copy_in(const StageSpan &s, uint32_t at, uint4 (&v)[N])
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            if (at + 16 * threads * i < s.end)
+                v[i] = __ldcs((const uint4 *)(s.from + at + 16 * threads * i));
+    }
+
+    template <int N>
+    static GPI_DEVICE void copy_out(const StageSpan &s, uint32_t at, const uint4 (&v)[N])
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            if (at + 16 * threads * i < s.end)
+                *(uint4 *)(s.to + at + 16 * threads * i) = v[i];
+    }
 
     static GPI_DEVICE void bring(const StageSpan &s)
     {
         for (uint32_t at = s.begin + 16 * thread(); at < s.end; at += 16 * threads * in_flight) {
             uint4 v[in_flight];
-#pragma unroll
-            for (int i = 0; i < in_flight; i++)
-                if (at + 16 * threads * i < s.end)
-                    v[i] = __ldcs((const uint4 *)(s.from + at + 16 * threads * i));
-#pragma unroll
-            for (int i = 0; i < in_flight; i++)
-                if (at + 16 * threads * i < s.end)
-                    *(uint4 *)(s.to + at + 16 * threads * i) = v[i];
+            copy_in(s, at, v);
+            copy_out(s, at, v);
         }
+    }
+
+    /* The second is short: its copies are on the way together with the first one's. */
+    static GPI_DEVICE void bring(const StageSpan &s, const StageSpan &other)
+    {
+        const uint32_t at = other.begin + 16 * thread(), next = other.begin + 16 * threads * beside;
+        uint4 v[beside];
+        copy_in(other, at, v);
+        bring(s);
+        copy_out(other, at, v);
+        bring(StageSpan{other.to, other.from, next, other.end});
     }
 #endif
 };

@@ -56,9 +56,13 @@ struct StreamPolicy {
     GPI_DEVICE void begin() const /* first of all, by one thread */
     {
     }
-    GPI_DEVICE void prefetch() const /* the tile that this block may get first, by all threads */
+    /* Ask the L2 for a tile, if there is one of that number, by so many threads. */
+    GPI_DEVICE void prefetch(uint64_t, uint32_t, uint32_t) const
     {
     }
+    /* Ask for every tile when the one a grid before it is loaded, whichever block takes it: for
+     * where few loads are in flight. */
+    static constexpr bool prefetches_all = GPI_SM < 80;
     GPI_DEVICE void reads_done() const /* before the sum of a tile is published */
     {
     }
@@ -168,6 +172,16 @@ GPI_DEVICE void stream_look_ahead(Policy &policy, const TileState<typename Polic
         policy.finish(policy.after(prefix, stream_tile_sum(policy, turn.stage)));
 }
 
+/* All lanes have what they take from the stage before outputs pass through it; of all W store
+ * warps, if an output's place may be another warp's. */
+template <int W> GPI_DEVICE void stage_taken(bool by_all)
+{
+    if (by_all)
+        asm volatile("bar.sync 3, %0;" ::"n"(W * 32) : "memory");
+    else
+        __syncwarp();
+}
+
 template <class Policy> GPI_DEVICE void stream_store(Policy &policy, int warp)
 {
     auto &s = policy.s;
@@ -208,7 +222,7 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
     } else if (threadIdx.x == 32) {
         ring_init<S>(s, L, R, W);
     }
-    policy.prefetch();
+    policy.prefetch(blockIdx.x, threadIdx.x, blockDim.x); /* some block takes it first */
     __syncthreads();
     policy.tiles = stream_tiles<Policy>(s.n);
     const TileState<typename Policy::Sum> state(p.state, s.launch.epoch);

@@ -57,11 +57,12 @@ template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_passing(const char *p)
 }
 
 /* Ask the L2 for a tile of an array of bytes; by the whole block. */
-GPI_DEVICE void prefetch_tile(const char *array, uint64_t bytes, uint32_t tile, uint32_t tile_bytes)
+GPI_DEVICE void prefetch_tile(const char *array, uint64_t bytes, uint64_t tile, uint32_t tile_bytes,
+                              uint32_t thread, uint32_t threads)
 {
-    const uint64_t begin = (uint64_t)tile * tile_bytes;
-    for (uint64_t at = begin + threadIdx.x * 128; at < begin + tile_bytes && at < bytes;
-         at += blockDim.x * 128)
+    const uint64_t begin = tile * tile_bytes;
+    for (uint64_t at = begin + thread * 128; at < begin + tile_bytes && at < bytes;
+         at += threads * 128)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(array + at));
 }
 

@@ -59,10 +59,10 @@ template <class T> struct Unsigned<T, true> {
 
 /* ---- launches ---- */
 
-template <class Types, class Op, int W = GPI_SCAN_TILE_WARPS>
+template <class Types, class Op>
 gp_status launch_tile(gp_context *ctx, const char *function, ScanParams<typename Types::Total> &p)
 {
-    constexpr int K = GPI_SCAN_TILE_VECTORS;
+    constexpr int W = GPI_SCAN_TILE_WARPS, K = GPI_SCAN_TILE_VECTORS;
     constexpr uint64_t tile_items = (uint64_t)W * StripedPart<Types, Op, K>::items;
     const uint64_t tiles = (p.n + tile_items - 1) / tile_items;
     const uint64_t most = (uint64_t)ctx->sm_count * (scan_tuning.tile_warps_per_sm / W);
@@ -113,7 +113,8 @@ gp_status launch_stream(gp_context *ctx, const char *function, ScanParams<typena
     constexpr int least = Types::bytes_out <= 16 ? GPI_SCAN_TILE_VECTORS : 1;
     static_assert(W * K >= GPI_SCAN_TILE_WARPS * least, "more tiles than gpi_scan_tiles() counts");
     using One = ScanStream<Types, Op, W, R, L, K, 1, BACKWARD>;
-    constexpr int fit = (scan_tuning.shared_bytes - W * One::scratch_bytes) / One::stage_bytes;
+    constexpr int fit =
+        (scan_tuning.shared_bytes - (int)sizeof(typename One::Own)) / One::stage_bytes;
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     return stream_launch<ScanStream<Types, Op, W, R, L, K, S, BACKWARD>>(ctx, function, p, p.n);
 }
@@ -146,9 +147,6 @@ template <class Types, class Op> gp_status launch(gp_context *ctx, const gpi_sca
 #endif
     if (Types::wide || bytes >= (uint64_t)scan_tuning.stream_from_bytes)
         return launch_stream<Types, Op, false>(ctx, args->function, p);
-    if constexpr (plain_sum && Types::item == 8)
-        if (bytes >= scan_tuning.tile_wide_from_bytes)
-            return launch_tile<Types, Op, scan_tuning.tile_warps_wide>(ctx, args->function, p);
     if constexpr (!Types::wide)
         return launch_tile<Types, Op>(ctx, args->function, p);
 #endif

@@ -16,11 +16,10 @@ constexpr bool in_runs = Types::bytes_in >= 16 &&
 
 template <class Types, class Op, int K, bool BACKWARD, bool RUNS> struct PartOf {
     using type = StripedPart<Types, Op, K, BACKWARD>;
-    static constexpr int scratch_bytes = 16, upto_bytes = 0;
+    static constexpr int upto_bytes = 0;
 };
 template <class Types, class Op, int K, bool BACKWARD> struct PartOf<Types, Op, K, BACKWARD, true> {
     using type = BlockedPart<Types, Op, K, BACKWARD>;
-    static constexpr int scratch_bytes = type::scratch_bytes;
     static constexpr int upto_bytes = 32 * (int)sizeof(typename Types::A);
 };
 
@@ -41,19 +40,18 @@ struct ScanStream : StreamPolicy {
     static constexpr bool runs = in_runs<Types>;
     using ItsPart = PartOf<Types, Op, K, BACKWARD, runs>;
     using Part = typename ItsPart::type;
-    static constexpr int scratch_bytes = ItsPart::scratch_bytes;
+    static constexpr bool in_stage = runs && outputs_in_stage<Types>;
     static constexpr int store_warps = W, sum_warps = R, load_warps = L, stages = S;
     static constexpr int tile_items = W * Part::items;
     static constexpr int tile_bytes = tile_items * (int)sizeof(In);
     static constexpr int items_bytes = tile_bytes + 128;
     static constexpr int stage_bytes = items_bytes + W * ItsPart::upto_bytes;
     static constexpr int groups_at_once = Types::scalar && sizeof(A) == 8 ? 5 : 4; /* looked at */
-    static constexpr bool part_is_copy = true;
+    static constexpr bool part_is_copy = !in_stage;
+    static constexpr bool prefetches_all = GPI_SM < 80 || sizeof(In) >= 16;
 
     using Loader = StageLoader<L, true>;
-    struct Own {
-        char scratch[W][scratch_bytes]; /* of a warp that stores runs */
-    };
+    using Own = RunScratch<Part, runs && !in_stage, W>;
 
     using TotalOp = std::conditional_t<Types::wide, GPI_SPACE::Sum<Total>, Op>;
 
@@ -68,17 +66,15 @@ struct ScanStream : StreamPolicy {
         return scan_n(p);
     }
 
-    /* Some block takes the tile of this block's number first:
-     * fetch it while the numbers are claimed. */
-    GPI_DEVICE void prefetch() const
+    GPI_DEVICE void prefetch(uint64_t tile, uint32_t thread, uint32_t threads) const
     {
+        const uint64_t bytes = p.n * sizeof(In);
         if constexpr (BACKWARD) {
-            const uint64_t bytes = p.n * sizeof(In);
-            const uint64_t behind = (uint64_t)(blockIdx.x + 1) * tile_bytes;
+            const uint64_t behind = (tile + 1) * tile_bytes;
             if (behind <= bytes)
-                prefetch_tile(p.in + (bytes - behind), tile_bytes, 0, tile_bytes);
+                prefetch_tile(p.in + (bytes - behind), tile_bytes, 0, tile_bytes, thread, threads);
         } else {
-            prefetch_tile(p.in, p.n * sizeof(In), blockIdx.x, tile_bytes);
+            prefetch_tile(p.in, bytes, tile, tile_bytes, thread, threads);
         }
     }
 
@@ -87,12 +83,17 @@ struct ScanStream : StreamPolicy {
         return ring + i * stage_bytes;
     }
 
-    /* Where a warp's part of a tile lies in a stage. */
-    GPI_DEVICE const char *part_of(int stage_index, int warp) const
+    /* Of a tile's items from the 16-byte boundary before. */
+    GPI_DEVICE uint32_t shift() const
     {
-        const char *from = BACKWARD ? p.in + s.n * sizeof(In) : p.in;
+        return misalignment(BACKWARD ? p.in + s.n * sizeof(In) : p.in);
+    }
+
+    /* Where a warp's part of a tile lies in a stage; without the shift, where its outputs may. */
+    GPI_DEVICE char *part_of(int stage_index, int warp, uint32_t shifted_by) const
+    {
         const int place = BACKWARD ? W - 1 - warp : warp;
-        return stage(stage_index) + misalignment(from) + place * Part::items * sizeof(In);
+        return stage(stage_index) + shifted_by + place * Part::items * (int)sizeof(In);
     }
 
     GPI_DEVICE A *upto(int stage_index, int warp) const
@@ -151,6 +152,8 @@ struct ScanStream : StreamPolicy {
         const uint64_t rest = s.n - (uint64_t)tile * tile_items;
         const int count = rest < tile_items ? (int)rest : tile_items;
         char *to = stage(stage_index);
+        if constexpr (in_stage)
+            Loader::follows_writes();
         loader.load(&s.loaded[stage_index], BACKWARD ? span_backward(tile, to, rest, count)
                                                      : span_forward(tile, to, rest, count));
     }
@@ -160,7 +163,7 @@ struct ScanStream : StreamPolicy {
     GPI_DEVICE Total part_sum(uint32_t, int stage_index, int w) const
     {
         Part part;
-        part.load(part_of(stage_index, w), p.flip);
+        part.load(part_of(stage_index, w, shift()), p.flip);
         if constexpr (runs)
             return total_of<Types>(part.sum(upto(stage_index, w)));
         else if constexpr (Types::wide && sizeof(In) == 4)
@@ -201,7 +204,7 @@ struct ScanStream : StreamPolicy {
 
     GPI_DEVICE void load_part(Part &part, uint32_t tile, int stage_index, int warp) const
     {
-        part.load(part_of(stage_index, warp), p.flip);
+        part.load(part_of(stage_index, warp, shift()), p.flip);
         if constexpr (Types::wide) { /* an exclusive scan has no output behind the last item */
             const uint64_t last =
                 s.n - 1 - (uint64_t)tile * tile_items - (uint64_t)warp * Part::items;
@@ -216,9 +219,12 @@ struct ScanStream : StreamPolicy {
     {
         if constexpr (runs)
             part.join(upto(stage_index, warp));
+        if constexpr (in_stage)
+            stage_taken<W>(shift() != 0);
     }
 
-    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp, Total before_part)
+    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int stage_index, int warp,
+                               Total before_part)
     {
         const A prefix = (A)before_part;
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
@@ -229,7 +235,9 @@ struct ScanStream : StreamPolicy {
         if (!whole && first >= s.n)
             return;
         const int count = whole || s.n - first >= Part::items ? Part::items : (int)(s.n - first);
-        if constexpr (runs)
+        if constexpr (in_stage)
+            part.store(out, prefix, before, count, p.flip, lost, part_of(stage_index, warp, 0));
+        else if constexpr (runs)
             part.store(out, prefix, before, count, p.flip, lost, s.own.scratch[warp]);
         else if (whole)
             part.store(out, prefix, before, p.flip, lost);

@@ -18,7 +18,8 @@ GPI_DEVICE void prefetch_own(const ScanParams<typename Types::A> &p)
 {
     if (threadIdx.x == 32)
         TileState<typename Types::A>(p.state, 0).prefetch(blockIdx.x);
-    prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, TILE_BYTES);
+    prefetch_tile(p.in, p.n * sizeof(typename Types::In), blockIdx.x, TILE_BYTES, threadIdx.x,
+                  blockDim.x);
 }
 
 /* What is done once per launch, by the thread that claimed tile 0. */

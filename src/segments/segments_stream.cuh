@@ -31,10 +31,10 @@ struct SegmentStream : StreamPolicy {
     static constexpr int upto_bytes = 32 * (int)sizeof(A); /* of a part */
     static constexpr int stage_bytes =
         (items_bytes + heads_bytes + W * upto_bytes + 127) / 128 * 128;
-    static constexpr bool part_is_copy = true;
-    struct Own {
-        char scratch[W][Part::scratch_bytes];
-    };
+    static constexpr bool in_stage = outputs_in_stage<Types>;
+    static constexpr bool part_is_copy = !in_stage;
+    static constexpr bool prefetches_all = GPI_SM < 80 || sizeof(In) >= 16;
+    using Own = RunScratch<Part, !in_stage, W>;
     static_assert(heads_bytes % 16 == 0, "copies take 16 bytes at a time");
 
     const Params &p;
@@ -47,9 +47,9 @@ struct SegmentStream : StreamPolicy {
         return p.n;
     }
 
-    GPI_DEVICE void prefetch() const
+    GPI_DEVICE void prefetch(uint64_t tile, uint32_t thread, uint32_t threads) const
     {
-        prefetch_tile(p.in, p.n * sizeof(In), blockIdx.x, tile_bytes);
+        prefetch_tile(p.in, p.n * sizeof(In), tile, tile_bytes, thread, threads);
     }
 
     GPI_DEVICE char *stage(int i) const
@@ -57,9 +57,10 @@ struct SegmentStream : StreamPolicy {
         return ring + i * stage_bytes;
     }
 
-    GPI_DEVICE const char *items_of(int stage_index, int warp) const
+    /* A warp's items; without the shift, where its outputs may be. */
+    GPI_DEVICE char *items_of(int stage_index, int warp, uint32_t shifted_by) const
     {
-        return stage(stage_index) + misalignment(p.in) + warp * Part::items * sizeof(In);
+        return stage(stage_index) + shifted_by + warp * Part::items * (int)sizeof(In);
     }
 
     GPI_DEVICE uint32_t *heads(int stage_index, int warp = 0) const
@@ -102,6 +103,8 @@ struct SegmentStream : StreamPolicy {
             row_heads(p, first, tile_items / 32, heads(stage_index));
         const StageSpan bits = {(char *)heads(stage_index), (const char *)(p.heads + first / 32), 0,
                                 p.heads ? (uint32_t)heads_bytes : 0};
+        if constexpr (in_stage)
+            Loader::follows_writes();
         loader.load(&s.loaded[stage_index], in, bits);
     }
 
@@ -110,7 +113,7 @@ struct SegmentStream : StreamPolicy {
     GPI_DEVICE Folded<A> part_sum(uint32_t, int stage_index, int w) const
     {
         Part part;
-        part.load(items_of(stage_index, w), heads(stage_index, w), p);
+        part.load(items_of(stage_index, w, misalignment(p.in)), heads(stage_index, w), p);
         return part.sum(upto(stage_index, w), p);
     }
 
@@ -150,22 +153,32 @@ struct SegmentStream : StreamPolicy {
 
     GPI_DEVICE void load_part(Part &part, uint32_t, int stage_index, int warp) const
     {
-        part.load(items_of(stage_index, warp), heads(stage_index, warp), p);
+        part.load(items_of(stage_index, warp, misalignment(p.in)), heads(stage_index, warp), p);
     }
 
     GPI_DEVICE void join_part(Part &part, int stage_index, int warp) const
     {
         part.join(upto(stage_index, warp));
+        if constexpr (in_stage)
+            stage_taken<W>(misalignment(p.in) != 0);
     }
 
-    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int warp,
+    GPI_DEVICE char *scratch(int stage_index, int warp) const
+    {
+        if constexpr (in_stage)
+            return items_of(stage_index, warp, 0);
+        else
+            return s.own.scratch[warp];
+    }
+
+    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int stage_index, int warp,
                                const A &prefix) const
     {
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
         if (first < p.n)
             part.store(p.out + first * sizeof(typename Types::Out), prefix,
                        p.n - first < Part::items ? (int)(p.n - first) : Part::items,
-                       s.own.scratch[warp], p);
+                       scratch(stage_index, warp), p);
     }
 };
 

@@ -23,27 +23,31 @@ struct CompactTuning {
     int tile_blocks_per_sm;
 };
 
-/* Turing: 64 KB, 1024 threads on a multiprocessor. By count, and not measured. */
+/* Turing: 64 KB, 1024 threads on a multiprocessor. Measured on an H200 (docs/tuning, arch-05). */
 constexpr CompactTuning compact_sm75()
 {
     CompactTuning t = {};
     t.least_sm = 75, t.shared_bytes = 62 * 1024;
     t.store_warps = 8, t.sum_warps = 8, t.load_warps = 8;
-    t.tile_bytes = 12 << 10, t.stages_max = 12, t.from_bytes = 8 << 20;
+    t.tile_bytes = 12 << 10, t.stages_max = 12, t.from_bytes = 256 << 10;
     t.tile_blocks_per_sm = 4;
     return t;
 }
 
-/* 99 KB: sm_86, 89, 120. By count, and not measured. */
+/* 99 KB: sm_86, 89, 120. By count; loader warps as for 163 KB. */
 constexpr CompactTuning compact_sm80_99kb()
 {
     CompactTuning t = compact_sm75();
     t.least_sm = 80, t.shared_bytes = 97 * 1024;
-    t.load_warps = 1, t.tile_bytes = 16 << 10;
+    t.load_warps = 4, t.tile_bytes = 16 << 10;
     return t;
 }
 
-/* 163 KB: A100. By count, and not measured. */
+/*
+ * 163 KB: A100. On an H200, 2026-11-23, u32 at 2^28, 10, 50, 90% kept by flags and 50% by
+ * comparison, us, by loader warps: 1 737 786 847 696, 2 584 635 704 565, 4 535 571 648 526, 8 562
+ * 579 633 546 (CUB 761 828 932 623); 4 and tiles of 16 KB 1006 1022 1028 1023.
+ */
 constexpr CompactTuning compact_sm80()
 {
     CompactTuning t = compact_sm80_99kb();
@@ -57,11 +61,13 @@ constexpr CompactTuning compact_sm80()
  * ideal: 8 + 8 warps and 24 KB tiles 0.740 0.851 0.870 0.575 (this row); 8 + 4 and 32 KB 0.606
  * 0.688 0.751 0.350; 8 + 8 and 32 KB 0.626 0.702 0.759 0.594; 8 + 16 and 24 KB 0.732 0.856 0.864
  * 0.568; 16 KB 0.378 0.481 0.586 0.406; 12 + 8 and 36 KB 0.635 0.723 0.786 0.468.
+ * From 256 KB on, 2026-11-23, us: 50% by flags, 2^20 12.4 9.8, 2^18 10.0 7.4, 2^16 7.8 6.8.
  */
 constexpr CompactTuning compact_sm90()
 {
     CompactTuning t = compact_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
+    t.load_warps = 1;
     return t;
 }
 

@@ -35,11 +35,8 @@ struct ScanTuning {
     int cluster_vectors; /* per lane of the cluster kernel, for small arrays */
 
     /* The tile kernels: warps and blocks that share a multiprocessor; more tiles than that are
-     * claimed one by one. Warps of a block for sums of longer arrays of 8-byte items, and from how
-     * many bytes on. */
+     * claimed one by one. */
     int tile_warps_per_sm, tile_blocks_per_sm;
-    int tile_warps_wide;
-    uint64_t tile_wide_from_bytes;
 
     /* The kernels that find the heads of segments: threads of a block and blocks of a
      * multiprocessor, flags or keys of a lane in flight, offsets of a lane, and words of bits that
@@ -47,8 +44,8 @@ struct ScanTuning {
     int heads_threads, heads_blocks_per_sm, heads_loads, heads_offsets, heads_span;
 };
 
-/* Turing: 64 KB, 1024 threads on a multiprocessor. By count, and not measured: eight loader warps
- * of four vectors a lane have a tile of 16 KB in flight. */
+/* Turing: 64 KB, 1024 threads on a multiprocessor. Eight loader warps of four vectors a lane have a
+ * tile of 16 KB in flight. Measured on an H200 alone: arch-05 in docs/tuning. */
 constexpr ScanTuning scan_sm75()
 {
     ScanTuning t = {};
@@ -56,28 +53,31 @@ constexpr ScanTuning scan_sm75()
     t.scan = {8, 4, 8, 4, 3};
     t.runs = t.segments = {12, 6, 8, 3, 3};
     t.large = {8, 8, 8, 1, 3};
-    t.stream_from_bytes = (8 << 20) + 1;
+    t.stream_from_bytes = (4 << 20) + 1;
     t.keep_bytes = 64 << 20;
     t.cluster_vectors = 2;
     t.tile_warps_per_sm = 32, t.tile_blocks_per_sm = 4;
-    t.tile_warps_wide = 16, t.tile_wide_from_bytes = 4 << 20;
     t.heads_threads = 256, t.heads_blocks_per_sm = 32, t.heads_loads = t.heads_offsets = 8;
     t.heads_span = 768;
     return t;
 }
 
-/* 99 KB: sm_86, 89, 120. By count, and not measured: five stages of 16 KB, loaded by one warp. */
+/* 99 KB: sm_86, 89, 120. Five stages of 16 KB, by count; loader warps as for 163 KB. */
 constexpr ScanTuning scan_sm80_99kb()
 {
     ScanTuning t = scan_sm75();
     t.least_sm = 80, t.shared_bytes = 95 * 1024;
-    t.scan = {8, 4, 1, 4, 12};
-    t.runs = t.segments = {12, 6, 1, 3, 12};
-    t.large = {8, 8, 1, 3, 12};
+    t.scan = {8, 4, 8, 4, 12};
+    t.runs = t.segments = {12, 6, 4, 3, 12};
+    t.large = {8, 8, 4, 3, 12};
     return t;
 }
 
-/* 163 KB: A100. By count, and not measured: four stages of 32 KB, scanned in runs of 30 KB. */
+/*
+ * 163 KB: A100. Four stages of 32 KB, scanned in runs of 30 KB. On an H200, 2026-11-23, inclusive
+ * sum at 2^28 with 1, 2, 4, 8 loader warps, us: i32 691 584 557 544 (CUB 769), i64 1365 1159 1109
+ * 1092 (1272); with 4 and 16 KB tiles 636, 1278.
+ */
 constexpr ScanTuning scan_sm80()
 {
     ScanTuning t = scan_sm80_99kb();
@@ -95,21 +95,21 @@ constexpr ScanTuning scan_sm80()
  * 24 KB against 32 KB, us: i32 2^20 9.4 8.6, 2^22 15.5 14.9, 2^28 527.6 528.1; f32 2^21 11.7 10.4,
  * 2^24 41.9 39.1, 2^28 525.7 527.0. Two look-ahead warps: f32 2^22 15.8 15.6, 2^28 527.0 529.6.
  * Two sum warps instead of four: i32 0.962, but f32 0.938, i64 0.910, f64 0.880, i8 0.669.
- * 8 MB by the tile kernel, whose blocks look ahead with all warps: i64 2^20 11.2 to 11.0 us.
  *
  * Lines that the L2 keeps, 2026-11-22, us, after and before: i64 2^24 69.5 71.4, 2^23 38.6 39.4,
  * 2^28 1005 1046; f32 2^26 131.9 136.5; no difference at f32 2^24, also 64 MB.
  *
+ * Streaming from 4 MB on instead of 8 MB, 2026-11-23, us: i32 2^21 10.6 9.9, i64 2^20 10.1 9.8;
+ * from 2 MB on i64 2^19 7.7 8.1.
+ *
  * Cluster kernel, 2026-11-21, inclusive sum of 8 to 64 KB against the tile kernel: 0.6 to 0.8 us
  * less, of 5.3 to 5.9; 4 vectors gain as much but for the smallest arrays.
- *
- * Tile kernel of 16 warps against 8, 2026-11-21, us: i64 2^20 10.1 10.7, f64 2^20 10.2 10.7, i64
- * 2^19 8.0 8.1, 2^17 6.2 5.9, 2^15 6.0 5.6.
  */
 constexpr ScanTuning scan_sm90()
 {
     ScanTuning t = scan_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
+    t.scan.load_warps = 1;
     t.runs = {12, 12, 1, 5, 12};
     t.segments = {8, 8, 1, 7, 12};
     t.large = {8, 8, 1, 5, 12};

@@ -59,7 +59,6 @@ const tuning_row rows[] = {
     stream("scan of large items", scan_tuning, scan_tuning.large),
     {"scan tile", scan_tuning.least_sm, 0, 32 * GPI_SCAN_TILE_WARPS,
      scan_tuning.tile_warps_per_sm / GPI_SCAN_TILE_WARPS, 1},
-    {"scan tile of wide items", scan_tuning.least_sm, 0, 32 * scan_tuning.tile_warps_wide, 1, 1},
     {"heads of segments", scan_tuning.least_sm, 0, scan_tuning.heads_threads, 1,
      scan_tuning.heads_loads},
     row_of("compact", compact_tuning,
