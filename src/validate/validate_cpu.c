@@ -4,12 +4,14 @@
 #include "validate/validate_cpu.h"
 
 #include "core/threads.h"
+#include "core/variants.h"
 #include "core/words.h"
 
 enum { BLOCK = 1 << 16 };
 
 struct job {
     const struct gpi_content_rule *rule;
+    gpi_rule_any_bad_fn *any_bad;
     uint64_t first_bad; /* the least index found so far */
 };
 
@@ -18,35 +20,9 @@ static inline uint64_t item(const struct gpi_content_rule *r, uint64_t i)
     return gpi_word_at(r->items, (size_t)(64 - r->unused) / 8, i);
 }
 
-/* Whole numbers of 4 and 8 bytes, in loops for vectors: whether something is wrong in [begin, end),
- * begin > 0. The ends of offsets are looked at elsewhere. */
-#define DEFINE_ANY_BAD(T)                                                                          \
-    static bool any_bad_##T(const struct gpi_content_rule *r, uint64_t begin, uint64_t end)        \
-    {                                                                                              \
-        const T *x = r->items, flip = (T)(r->order.flip >> r->unused);                             \
-        const T largest = (T)(r->is_signed ? (T)-1 >> 1 : (T)-1);                                  \
-        const T most = r->bound > largest ? largest : (T)(r->bound - 1);                           \
-        T bad = r->kind == GPI_CONTENT_BELOW && r->bound == 0;                                     \
-        if (r->kind == GPI_CONTENT_BELOW)                                                          \
-            for (uint64_t i = begin; i < end; i++)                                                 \
-                bad |= x[i] > most;                                                                \
-        else                                                                                       \
-            for (uint64_t i = begin; i < end; i++)                                                 \
-                bad |= (x[i - 1] ^ flip) > (x[i] ^ flip);                                          \
-        return bad;                                                                                \
-    }
-
-DEFINE_ANY_BAD(uint32_t)
-DEFINE_ANY_BAD(uint64_t)
-
-static bool is_clean(const struct gpi_content_rule *r, uint64_t begin, uint64_t end)
-{
-    if (r->order.inf)
-        return false;
-    return r->unused == 0    ? !any_bad_uint64_t(r, begin, end)
-           : r->unused == 32 ? !any_bad_uint32_t(r, begin, end)
-                             : false;
-}
+#define DECLARE(isa) gpi_rule_any_bad_fn gpi_rule_any_bad_##isa;
+#define ENTRY(isa) gpi_rule_any_bad_##isa,
+GPI_ISAS(DECLARE)
 
 static struct gpi_verdict judge(const struct gpi_content_rule *r, uint64_t i)
 {
@@ -61,7 +37,8 @@ static void check_block(void *arg, size_t block)
     const uint64_t end = i + BLOCK < r->n ? i + BLOCK : r->n;
     /* The ends by themselves, and what lies between in vectors. */
     const uint64_t inner = i + (i == 0), inner_end = end - (end == r->n);
-    if (inner < inner_end && judge(r, i).rule == GPI_RULE_NONE && is_clean(r, inner, inner_end))
+    if (inner < inner_end && judge(r, i).rule == GPI_RULE_NONE &&
+        !job->any_bad(r, inner, inner_end))
         i = inner_end;
     while (i < end && judge(r, i).rule == GPI_RULE_NONE)
         i++;
@@ -74,7 +51,8 @@ static void check_block(void *arg, size_t block)
 
 struct gpi_offence gpi_rule_first_offence(const gp_context *ctx, struct gpi_content_rule *r)
 {
-    struct job job = {r, UINT64_MAX};
+    static gpi_rule_any_bad_fn *const any_bad[] = {GPI_ISAS(ENTRY)};
+    struct job job = {r, any_bad[ctx->isa], UINT64_MAX};
     struct gpi_offence o = {{GPI_RULE_NONE, 0}, 0, 0};
     if (r->n == 0)
         return o;
