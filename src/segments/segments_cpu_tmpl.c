@@ -268,6 +268,9 @@ static size_t last_head(const uint64_t *heads, size_t n)
     return n;
 }
 
+#define HEADS PASTE(gpi_segment_heads_cpu_, GPI_ISA_SUFFIX)
+gpi_segment_heads_cpu_fn HEADS;
+
 static void run_block(struct job *job, uint64_t block)
 {
     const struct gpi_scan_stored *stored = job->stored;
@@ -275,7 +278,7 @@ static void run_block(struct job *job, uint64_t block)
     const size_t n = left < job->block ? (size_t)left : job->block;
     const struct part part = {job->in + first * stored->in_bytes,
                               job->out + first * stored->out_bytes, heads};
-    gpi_segment_heads_cpu(job->segments, first, n, heads);
+    HEADS(job->segments, first, n, heads);
     heads[(n + 63) / 64] = 0;
     const size_t last = last_head(heads, n), from = last < n ? last : 0;
     const acc_t start = last < n ? job->start : identity(job->op);

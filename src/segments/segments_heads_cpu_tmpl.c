@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The heads of a block of items as bits, on the CPU; and the check of offsets. */
+/* The heads of a block of items as bits, on the CPU, compiled per instruction set. */
 #include <string.h>
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 #include "core/check.h"
@@ -16,81 +16,18 @@ static void set(uint64_t *words, uint64_t i)
     words[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* ---- offsets: positions are relative to the first, in their own width ---- */
-
-/* Inlined with a constant width, as all that takes one. */
-ALWAYS_INLINE uint64_t offset_at(const void *offsets, size_t bytes, uint64_t s)
-{
-    return bytes == 4 ? ((const uint32_t *)offsets)[s] : ((const uint64_t *)offsets)[s];
-}
-
-ALWAYS_INLINE uint64_t position(const void *offsets, size_t bytes, uint64_t origin, uint64_t s)
-{
-    uint64_t distance = offset_at(offsets, bytes, s) - origin;
-    return bytes == 4 ? (uint32_t)distance : distance;
-}
-
-/* The first segment that does not start before item first is searched, the others are walked. */
-ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t first, size_t count,
-                        uint64_t *words)
-{
-    const uint64_t origin = offset_at(g->array, bytes, 0), end = g->count;
-    const void *offsets = g->array;
-    uint64_t low = 0, high = end;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (position(offsets, bytes, origin, middle) < first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* Heads of a word are collected before they are stored, which would make each wait; four at
-     * once where they lie in one word. */
-    uint64_t word = 0, base = 0;
-    while (low < end) {
-        uint64_t at[4] = {position(offsets, bytes, origin, low) - first};
-        if (at[0] >= count)
-            break;
-        if (at[0] - base >= 64) {
-            words[base / 64] |= word;
-            word = 0;
-            base = at[0] / 64 * 64;
-        }
-        word |= (uint64_t)1 << at[0] % 64;
-        low++;
-        if (end - low < 3)
-            continue;
-        for (int k = 1; k < 4; k++)
-            at[k] = position(offsets, bytes, origin, low + (uint64_t)k - 1) - first - base;
-        if ((at[1] | at[2] | at[3]) >= 64)
-            continue;
-        word |= (uint64_t)1 << at[1] | (uint64_t)1 << at[2] | (uint64_t)1 << at[3];
-        low += 3;
-    }
-    words[base / 64] |= word;
-}
-
-static void heads_of_offsets(const struct gpi_segments *g, uint64_t first, size_t count,
-                             uint64_t *words)
-{
-    if (g->item_bytes == 4)
-        walk(g, 4, first, count, words);
-    else
-        walk(g, 8, first, count, words);
-}
-
-static void heads_of_rows(uint64_t row_length, uint64_t first, size_t count, uint64_t *words)
-{
-    uint64_t place = first % row_length;
-    for (uint64_t i = place ? row_length - place : 0; i < count; i += row_length)
-        set(words, i);
-}
+enum { MARKED = 2048 };
 
 /* Bit j: byte j of up to 64 in memory is not 0. */
 static uint64_t bytes_set(const uint8_t *bytes, size_t count)
 {
     uint64_t word = 0;
-#if defined(__SSE2__)
+#if defined(__AVX512BW__)
+    if (count == 64) {
+        const __m512i all = _mm512_loadu_si512(bytes);
+        return _mm512_test_epi8_mask(all, all);
+    }
+#elif defined(__SSE2__)
     if (count == 64) {
         for (int j = 0; j < 64; j += 16) {
             const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(bytes + j));
@@ -112,6 +49,111 @@ static uint64_t bytes_set(const uint8_t *bytes, size_t count)
     return word;
 }
 
+/* ---- offsets: positions are relative to the first, in their own width ---- */
+
+/* Inlined with a constant width, as all that takes one. */
+ALWAYS_INLINE uint64_t offset_at(const void *offsets, size_t bytes, uint64_t s)
+{
+    return bytes == 4 ? ((const uint32_t *)offsets)[s] : ((const uint64_t *)offsets)[s];
+}
+
+ALWAYS_INLINE uint64_t position(const void *offsets, size_t bytes, uint64_t origin, uint64_t s)
+{
+    uint64_t distance = offset_at(offsets, bytes, s) - origin;
+    return bytes == 4 ? (uint32_t)distance : distance;
+}
+
+/* The first segment from low on that does not start before item first. */
+ALWAYS_INLINE uint64_t first_from(const struct gpi_segments *g, size_t bytes, uint64_t origin,
+                                  uint64_t first)
+{
+    uint64_t low = 0, high = g->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (position(g->array, bytes, origin, middle) < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The heads of items [first, first + count) by the segments from low on; returns the first segment
+ * behind. Heads of a word are collected before they are stored, which would make each wait. */
+ALWAYS_INLINE uint64_t walk_few(const struct gpi_segments *g, size_t bytes, uint64_t origin,
+                                uint64_t low, uint64_t first, size_t count, uint64_t *words)
+{
+    uint64_t word = 0, base = 0;
+    for (; low < g->count; low++) {
+        const uint64_t at = position(g->array, bytes, origin, low) - first;
+        if (at >= count)
+            break;
+        if (at - base >= 64) {
+            words[base / 64] |= word;
+            word = 0;
+            base = at / 64 * 64;
+        }
+        word |= (uint64_t)1 << at % 64;
+    }
+    words[base / 64] |= word;
+    return low;
+}
+
+/* The same where heads are many: a byte for each item, so that no segment waits for the one before
+ * it, and nothing depends on where it starts. */
+ALWAYS_INLINE uint64_t walk_many(const struct gpi_segments *g, size_t bytes, uint64_t origin,
+                                 uint64_t low, uint64_t first, size_t count, uint64_t *words)
+{
+    enum { AT_ONCE = 8 };
+    _Alignas(64) uint8_t marks[MARKED];
+    const void *offsets = g->array;
+    const uint64_t end = g->count, behind = first + count;
+    memset(marks, 0, sizeof marks);
+    while (end - low >= AT_ONCE && position(offsets, bytes, origin, low + AT_ONCE - 1) < behind) {
+#pragma GCC unroll 8
+        for (uint64_t k = 0; k < AT_ONCE; k++)
+            marks[position(offsets, bytes, origin, low + k) - first] = 1;
+        low += AT_ONCE;
+    }
+    for (; low < end && position(offsets, bytes, origin, low) < behind; low++)
+        marks[position(offsets, bytes, origin, low) - first] = 1;
+    for (size_t i = 0; i < count; i += 64)
+        words[i / 64] = bytes_set(marks + i, 64);
+    return low;
+}
+
+/* Of MARKED items many are one in 16. */
+ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t first, size_t count,
+                        uint64_t *words)
+{
+    const uint64_t origin = offset_at(g->array, bytes, 0);
+    uint64_t low = first_from(g, bytes, origin, first);
+    for (size_t i = 0; i < count; i += MARKED) {
+        const size_t m = count - i < MARKED ? count - i : MARKED;
+        const uint64_t some = low + m / 16, from = first + i;
+        if (some < g->count && position(g->array, bytes, origin, some) < from + m)
+            low = walk_many(g, bytes, origin, low, from, m, words + i / 64);
+        else
+            low = walk_few(g, bytes, origin, low, from, m, words + i / 64);
+    }
+}
+
+static void heads_of_offsets(const struct gpi_segments *g, uint64_t first, size_t count,
+                             uint64_t *words)
+{
+    if (g->item_bytes == 4)
+        walk(g, 4, first, count, words);
+    else
+        walk(g, 8, first, count, words);
+}
+
+static void heads_of_rows(uint64_t row_length, uint64_t first, size_t count, uint64_t *words)
+{
+    uint64_t place = first % row_length;
+    for (uint64_t i = place ? row_length - place : 0; i < count; i += row_length)
+        set(words, i);
+}
+
 static void heads_of_flags(const uint8_t *flags, size_t count, uint64_t *words)
 {
     for (size_t i = 0; i < count; i += 64)
@@ -131,16 +173,40 @@ ALWAYS_INLINE bool is_other(const void *keys, size_t bytes, uint64_t i)
                         : k8[i] != k8[i - 1];
 }
 
+/* The same of 64 keys from key i > 0 on, as bits. */
+ALWAYS_INLINE uint64_t others(const void *keys, size_t bytes, uint64_t i)
+{
+#if defined(__AVX512BW__)
+    const char *own = (const char *)keys + i * bytes, *before = own - bytes;
+    uint64_t word = 0;
+    for (size_t j = 0; j < bytes; j++) {
+        const __m512i a = _mm512_loadu_si512(own + 64 * j), b = _mm512_loadu_si512(before + 64 * j);
+        const uint64_t some = bytes == 1   ? _mm512_cmpneq_epi8_mask(a, b)
+                              : bytes == 2 ? _mm512_cmpneq_epi16_mask(a, b)
+                              : bytes == 4 ? _mm512_cmpneq_epi32_mask(a, b)
+                                           : _mm512_cmpneq_epi64_mask(a, b);
+        word |= some << 64 / bytes * j;
+    }
+    return word;
+#else
+    uint8_t marks[64];
+    for (size_t j = 0; j < 64; j++)
+        marks[j] = is_other(keys, bytes, i + j);
+    return bytes_set(marks, 64);
+#endif
+}
+
 ALWAYS_INLINE void mark_keys(const void *keys, size_t bytes, uint64_t first, size_t count,
                              uint64_t *words)
 {
     for (size_t i = 0; i < count; i += 64) {
-        size_t end = count - i < 64 ? count - i : 64;
-        uint8_t marks[64];
-        marks[0] = first + i == 0 || is_other(keys, bytes, first + i);
-        for (size_t j = 1; j < end; j++)
-            marks[j] = is_other(keys, bytes, first + i + j);
-        words[i / 64] = bytes_set(marks, end);
+        const size_t end = count - i < 64 ? count - i : 64;
+        if (first + i > 0 && end == 64) {
+            words[i / 64] = others(keys, bytes, first + i);
+            continue;
+        }
+        for (size_t j = first + i == 0; j < end; j++)
+            words[i / 64] |= (uint64_t)is_other(keys, bytes, first + i + j) << j;
     }
 }
 
@@ -157,8 +223,10 @@ static void heads_of_keys(const struct gpi_segments *g, uint64_t first, size_t c
         mark_keys(g->array, 8, first, count, words);
 }
 
-void gpi_segment_heads_cpu(const struct gpi_segments *g, uint64_t first, size_t count,
-                           uint64_t *words)
+#define FUNCTION PASTE(gpi_segment_heads_cpu_, GPI_ISA_SUFFIX)
+gpi_segment_heads_cpu_fn FUNCTION;
+
+void FUNCTION(const struct gpi_segments *g, uint64_t first, size_t count, uint64_t *words)
 {
     memset(words, 0, (count + 63) / 64 * sizeof *words);
     switch (g->source) {
@@ -178,5 +246,3 @@ void gpi_segment_heads_cpu(const struct gpi_segments *g, uint64_t first, size_t 
     if (first == 0)
         set(words, 0);
 }
-
-/* ---- check of offsets ----------------------------------------------------------------------- */

@@ -119,8 +119,9 @@ enum { GPI_SEGMENT_TILE_MAX = 1 << 16 };
 
 /* ---- CPU ---- */
 
-/* Set bit i of words if item first + i is a head, for all i < count; the other bits become 0. */
-void gpi_segment_heads_cpu(const struct gpi_segments *g, uint64_t first, size_t count,
-                           uint64_t *words);
+/* Set bit i of words if item first + i is a head, for all i < count; the other bits become 0. Named
+ * gpi_segment_heads_cpu_<instruction set>. */
+typedef void gpi_segment_heads_cpu_fn(const struct gpi_segments *g, uint64_t first, size_t count,
+                                      uint64_t *words);
 
 #endif
