@@ -87,20 +87,33 @@ enum {
     GPI_FLOAT_LANES = GPI_HALVES_AT_ONCE / GPI_FLOAT_VECTORS
 };
 
-/* 16 floats as bf16s. */
+/* GPI_BF16S_AT_ONCE floats as bf16s. */
 #if defined(__AVX512F__)
-static inline void gpi_bf16s_narrowed(uint16_t *to, const float *from)
+enum { GPI_BF16S_AT_ONCE = 32 };
+
+/* In the upper halves of words. */
+static inline __m512i gpi_bf16_words(__m512 v)
 {
-    const __m512 v = _mm512_loadu_ps(from);
     const __m512i below_half = _mm512_set1_epi32(0x7fff), u = _mm512_castps_si512(v);
     const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
     const __m512i up = _mm512_add_epi32(u, _mm512_add_epi32(below_half, odd));
     const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
-    const __m512i words = _mm512_mask_mov_epi32(_mm512_srli_epi32(up, 16), nan, below_half);
-    _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi32_epi16(words));
+    return _mm512_mask_mov_epi32(up, nan, _mm512_set1_epi32(0x7fff0000));
+}
+
+static inline void gpi_bf16s_narrowed(uint16_t *to, const float *from)
+{
+    static const uint16_t upper[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                       23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                       45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+    const __m512i low = gpi_bf16_words(_mm512_loadu_ps(from));
+    const __m512i high = gpi_bf16_words(_mm512_loadu_ps(from + 16));
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi16(low, _mm512_loadu_si512(upper), high));
 }
 #else
-/* Eight floats as bf16s, in the low halves of words. */
+enum { GPI_BF16S_AT_ONCE = 16 };
+
+/* Eight floats, in the low halves of words. */
 static inline __m256i gpi_bf16_words(__m256 v)
 {
     const __m256i below_half = _mm256_set1_epi32(0x7fff), u = _mm256_castps_si256(v);
@@ -179,7 +192,7 @@ GPI_HALVES_LOOP gpi_floats_to_bf16s(const float *from, size_t n, uint16_t *to)
 {
     size_t i = 0;
 #ifdef GPI_HALVES_AT_ONCE
-    for (; i + 16 <= n; i += 16)
+    for (; i + GPI_BF16S_AT_ONCE <= n; i += GPI_BF16S_AT_ONCE)
         gpi_bf16s_narrowed(to + i, from + i);
 #endif
     for (; i < n; i++)

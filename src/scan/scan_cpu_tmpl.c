@@ -59,6 +59,10 @@ static inline void chunk_store(const struct gpi_scan_stored *stored, const acc_t
 {
     _Alignas(LINE) acc_t room[CHUNK];
     const void *items = from;
+    if (stored->store && !stream) {
+        stored->store(from, n, out);
+        return;
+    }
     if (stored->store) {
         stored->store(from, n, room);
         items = room;

@@ -228,6 +228,10 @@ static void items_store(const struct job *job, const acc_t *from, size_t n, char
     _Alignas(LINE) acc_t room[CHUNK];
     const size_t bytes = n * job->stored->out_bytes;
     const void *items = from;
+    if (job->stored->store && !job->stream) {
+        job->stored->store(from, n, out);
+        return;
+    }
     if (job->stored->store) {
         job->stored->store(from, n, room);
         items = room;
