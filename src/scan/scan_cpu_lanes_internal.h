@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators on vectors of single scalars, folds of floats, sums of integers of any size, and the
- * scan of those of 1 and 2 bytes; that of wider ones is in scan_cpu_groups_internal.h.
+ * Operators on vectors of single scalars, folds, and the scan of integers of 1 and 2 bytes; that of
+ * wider scalars is in scan_cpu_groups_internal.h.
  *
  * A left operand always precedes the right one, as min and max of floats ask for.
  */
 #ifndef GPI_SCAN_CPU_LANES_INTERNAL_H
 #define GPI_SCAN_CPU_LANES_INTERNAL_H
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
 #include "scan/scan_cpu_vectors_internal.h"
 
@@ -213,60 +209,9 @@ ALWAYS_INLINE bool plain_extreme(gp_op op, const acc_t *in, size_t n, acc_t *res
 
 #endif
 
-/* ---- sums of integers of any size ------------------------------------------------------------ */
+/* ---- folds of integers ----------------------------------------------------------------------- */
 
 #if !ACC_IS_FLOAT
-
-typedef uacc_t wrapping __attribute__((vector_size(VECTOR)));
-
-/* The last item of every 8 bytes, in all their items. */
-static inline lanes64 spread_tops(lanes64 v)
-{
-    v >>= 64 - 8 * ACC_BYTES;
-#if ACC_BYTES == 1
-    v |= v << 8;
-#endif
-#if ACC_BYTES <= 2
-    v |= v << 16;
-#endif
-#if ACC_BYTES <= 4
-    v |= v << 32;
-#endif
-    return v;
-}
-
-/* out[i] = carry + in[0] + .. + in[i]; n is a multiple of GROUP. Returns the last one. Items inside
- * 8 bytes are added up by shifts, the 8-byte lanes by shuffles. */
-static inline acc_t lanes_sum(const acc_t *in, size_t n, acc_t carry, acc_t *out)
-{
-    const lanes64 nothing = {0};
-    wrapping before = (wrapping){0} + (uacc_t)carry;
-    for (size_t i = 0; i < n; i += VECTOR / ACC_BYTES) {
-        wrapping v, tops, all;
-        memcpy(&v, in + i, sizeof v);
-#if ACC_BYTES == 1
-        v += (wrapping)((lanes64)v << 8);
-#endif
-#if ACC_BYTES <= 2
-        v += (wrapping)((lanes64)v << 16);
-#endif
-#if ACC_BYTES <= 4
-        v += (wrapping)((lanes64)v << 32);
-#endif
-        tops = (wrapping)spread_tops((lanes64)v);
-        all = tops + (wrapping)WITH_LANES64(STEP1, (lanes64)tops, nothing);
-#if VECTOR >= 32
-        all += (wrapping)WITH_LANES64(STEP2, (lanes64)all, nothing);
-#endif
-#if VECTOR >= 64
-        all += (wrapping)WITH_LANES64(STEP4, (lanes64)all, nothing);
-#endif
-        v += all - tops + before;
-        before += (wrapping)WITH_LANES64(LAST, (lanes64)all);
-        memcpy(out + i, &v, sizeof v);
-    }
-    return (acc_t)before[0];
-}
 
 /* in[0] op .. op in[n - 1]; n is a multiple of GROUP. */
 ALWAYS_INLINE acc_t lanes_fold(gp_op op, const acc_t *in, size_t n)
@@ -284,41 +229,101 @@ ALWAYS_INLINE acc_t lanes_fold(gp_op op, const acc_t *in, size_t n)
 
 #endif
 
-/* ---- any operator, for integers of 1 and 2 bytes --------------------------------------------- */
+/* ---- scans of integers of 1 and 2 bytes ------------------------------------------------------ */
 
 #if ACC_BYTES < 4
 
-/* As lanes_sum(), for operators without an inverse: a vector of the items moved up inside 8 bytes,
- * with neutral ones in their place. */
-ALWAYS_INLINE vector moved_up(vector v, int bits, uint64_t neutrals)
+/*
+ * PART        bytes inside which items move up at once
+ * moved_up    a vector of the items moved up inside these, with neutral ones in their place
+ * part_tops   the last item of each part in all of its items
+ * parts_up    each part's items in the one behind it
+ */
+#if VECTOR >= 32
+
+enum { PART = 16 };
+
+#if VECTOR == 64
+#define PARTS(name, ...) (vector) _mm512_##name(__VA_ARGS__)
+typedef __m512i packed;
+#else
+#define PARTS(name, ...) (vector) _mm256_##name(__VA_ARGS__)
+typedef __m256i packed;
+#endif
+
+ALWAYS_INLINE vector moved_up(vector v, vector neutral, int bytes)
 {
-    const uint64_t below = ((uint64_t)1 << bits) - 1;
-    const lanes64 low = (lanes64){0} + (neutrals & below);
-    return (vector)((lanes64)v << bits | low);
+    switch (bytes) {
+    case 1:
+        return PARTS(alignr_epi8, (packed)v, (packed)neutral, 15);
+    case 2:
+        return PARTS(alignr_epi8, (packed)v, (packed)neutral, 14);
+    case 4:
+        return PARTS(alignr_epi8, (packed)v, (packed)neutral, 12);
+    default:
+        return PARTS(alignr_epi8, (packed)v, (packed)neutral, 8);
+    }
 }
 
+ALWAYS_INLINE vector part_tops(vector v)
+{
+    const lanes64 last =
+        (lanes64){0} + (ACC_BYTES == 1 ? 0x0f0f0f0f0f0f0f0fu : 0x0f0e0f0e0f0e0f0eu);
+    return PARTS(shuffle_epi8, (packed)v, (packed)last);
+}
+
+ALWAYS_INLINE vector parts_up(vector v, vector neutral)
+{
+    return (vector)WITH_LANES64(UP2, (lanes64)v, (lanes64)neutral);
+}
+
+#else
+
+enum { PART = 8 };
+
+ALWAYS_INLINE vector moved_up(vector v, vector neutral, int bytes)
+{
+    const uint64_t below = ((uint64_t)1 << 8 * bytes) - 1;
+    return (vector)((lanes64)v << 8 * bytes | ((lanes64)neutral & below));
+}
+
+ALWAYS_INLINE vector part_tops(vector top)
+{
+    lanes64 v = (lanes64)top >> (64 - 8 * ACC_BYTES);
+#if ACC_BYTES == 1
+    v |= v << 8;
+#endif
+    v |= v << 16;
+    return (vector)(v | v << 32);
+}
+
+ALWAYS_INLINE vector parts_up(vector v, vector neutral)
+{
+    return (vector)WITH_LANES64(UP, (lanes64)v, (lanes64)neutral);
+}
+
+#endif
+
+/* out[i] = carry op in[0] op .. op in[i]; n is a multiple of GROUP. Returns the last one. */
 ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
 {
     const vector neutral = vector_of(identity(op));
-    const uint64_t neutrals = ((lanes64)neutral)[0];
     vector before = vector_of(carry);
     for (size_t i = 0; i < n; i += LANES) {
-        vector v = vector_load(in + i), all, up;
-#if ACC_BYTES == 1
-        v = combine(op, moved_up(v, 8, neutrals), v);
-#endif
-        v = combine(op, moved_up(v, 16, neutrals), v);
-        v = combine(op, moved_up(v, 32, neutrals), v);
-        all = (vector)spread_tops((lanes64)v);
+        vector v = vector_load(in + i), all;
+#pragma GCC unroll 4
+        for (int bytes = ACC_BYTES; bytes < PART; bytes *= 2)
+            v = combine(op, moved_up(v, neutral, bytes), v);
+        all = part_tops(v);
+#if VECTOR == 16
         all = combine(op, (vector)WITH_LANES64(STEP1, (lanes64)all, (lanes64)neutral), all);
-#if VECTOR >= 32
+#else
         all = combine(op, (vector)WITH_LANES64(STEP2, (lanes64)all, (lanes64)neutral), all);
 #endif
 #if VECTOR >= 64
         all = combine(op, (vector)WITH_LANES64(STEP4, (lanes64)all, (lanes64)neutral), all);
 #endif
-        up = (vector)WITH_LANES64(UP, (lanes64)all, (lanes64)neutral);
-        v = combine(op, combine(op, before, up), v);
+        v = combine(op, combine(op, before, parts_up(all, neutral)), v);
         before = combine(op, before, (vector)WITH_LANES64(LAST, (lanes64)all));
         memcpy(out + i, &v, sizeof v);
     }

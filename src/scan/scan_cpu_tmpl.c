@@ -94,10 +94,6 @@ static inline size_t padded(size_t n)
 /* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. Of floats buffer may be NULL. */
 static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
 {
-#if GPI_SCALARS == 1 && !ACC_IS_FLOAT
-    if (op == GP_SUM)
-        return lanes_sum(in, n, carry, buffer);
-#endif
 #if ACC_BYTES >= 4
     return groups_scan(op, in, n, NULL, identity(op), carry, buffer);
 #else
@@ -110,12 +106,6 @@ static inline const void *items_at(const struct job *job, uint64_t first, size_t
 {
     const uint64_t place = job->backward ? job->n - first - n : first;
     return job->in + place * job->stored->in_bytes;
-}
-
-static inline void turn_over(const acc_t *from, size_t n, acc_t *restrict to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = from[n - 1 - i];
 }
 
 /* Items of the scan, in its order or that of memory, as accumulators: where they are if that is

@@ -9,6 +9,10 @@
 #ifndef GPI_SCAN_CPU_VECTORS_INTERNAL_H
 #define GPI_SCAN_CPU_VECTORS_INTERNAL_H
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "scan/scan_cpu_types_internal.h"
 
 typedef uint32_t lanes32 __attribute__((vector_size(VECTOR)));
@@ -22,11 +26,11 @@ enum { GROUP = 64 / ACC_BYTES };
 #endif
 
 /* STEPd(v, zero): lanes whose number has bit d get the last lane below their half, others a lane of
- * zero. UP(v, zero): a lane gets the one before it, the first of zero. LAST(v): the last lane
- * everywhere. By the number of lanes. */
+ * zero. UP(v, zero), UP2(v, zero): a lane gets the one before it, or two before it, the first of
+ * zero. LAST(v): the last lane everywhere. By the number of lanes. */
 #define UP_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
-#define UP_4(m, v, z) SHUFFLE(m, v, z, 4, 0, 1, 2)
-#define UP_8(m, v, z) SHUFFLE(m, v, z, 8, 0, 1, 2, 3, 4, 5, 6)
+#define UP2_4(m, v, z) SHUFFLE(m, v, z, 4, 4, 0, 1)
+#define UP2_8(m, v, z) SHUFFLE(m, v, z, 8, 8, 0, 1, 2, 3, 4, 5)
 
 #define STEP1_2(m, v, z) SHUFFLE(m, v, z, 2, 0)
 #define LAST_2(m, v) SHUFFLE(m, v, v, 1, 1)
@@ -48,6 +52,14 @@ enum { GROUP = 64 / ACC_BYTES };
 #define STEP8_16(m, v, z) SHUFFLE(m, v, z, 16, 16, 16, 16, 16, 16, 16, 16, 7, 7, 7, 7, 7, 7, 7, 7)
 #define LAST_16(m, v)                                                                              \
     SHUFFLE(m, v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
+
+/* REVERSE(v): the lanes in the other order. REVERSE2(v): pairs of them. */
+#define REVERSE_2(m, v) SHUFFLE(m, v, v, 1, 0)
+#define REVERSE_4(m, v) SHUFFLE(m, v, v, 3, 2, 1, 0)
+#define REVERSE_8(m, v) SHUFFLE(m, v, v, 7, 6, 5, 4, 3, 2, 1, 0)
+#define REVERSE_16(m, v) SHUFFLE(m, v, v, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define REVERSE2_4(m, v) SHUFFLE(m, v, v, 2, 3, 0, 1)
+#define REVERSE2_8(m, v) SHUFFLE(m, v, v, 6, 7, 4, 5, 2, 3, 0, 1)
 
 /* EVEN(a, b), ODD(a, b): every second lane of both. LOW(a, b), HIGH(a, b): the reverse, lanes in
  * turn from the lower or the upper halves. */
@@ -114,5 +126,45 @@ ALWAYS_INLINE vector vector_of(scalar_t value)
 }
 
 typedef __typeof__((vector){0} < (vector){0}) mask;
+
+/* ---- the other order ------------------------------------------------------------------------- */
+
+#if GPI_SCALARS == 1 && (ACC_BYTES >= 4 || VECTOR >= 32)
+#define HAVE_TURNED 1
+
+ALWAYS_INLINE vector turned(vector v)
+{
+#if ACC_BYTES >= 4
+    return (vector)WITH_LANES(REVERSE, (lanes)v);
+#else
+    const uint64_t low = ACC_BYTES == 1 ? 0x08090a0b0c0d0e0fu : 0x09080b0a0d0c0f0eu;
+    const uint64_t high = ACC_BYTES == 1 ? 0x0001020304050607u : 0x0100030205040706u;
+    const lanes64 v2 = WITH_LANES64(REVERSE2, (lanes64)v);
+#if VECTOR == 64
+    return (vector)_mm512_shuffle_epi8(
+        (__m512i)v2, (__m512i)(lanes64){low, high, low, high, low, high, low, high});
+#else
+    return (vector)_mm256_shuffle_epi8((__m256i)v2, (__m256i)(lanes64){low, high, low, high});
+#endif
+#endif
+}
+#else
+#define HAVE_TURNED 0
+#endif
+
+/* to[i] = from[n - 1 - i] */
+__attribute__((noinline, unused)) static void turn_over(const acc_t *from, size_t n,
+                                                        acc_t *restrict to)
+{
+    size_t i = 0;
+#if HAVE_TURNED
+    for (; i + LANES <= n; i += LANES) {
+        const vector v = turned(vector_load(from + n - i - LANES));
+        memcpy(to + i, &v, sizeof v);
+    }
+#endif
+    for (; i < n; i++)
+        to[i] = from[n - 1 - i];
+}
 
 #endif
