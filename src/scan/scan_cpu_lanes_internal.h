@@ -132,18 +132,34 @@ ALWAYS_INLINE acc_t lanes_joined(bool plain, gp_op op, vector v)
 
 #if ACC_IS_FLOAT
 
+/* Whether an item of either is a NaN: some bit is set. */
+#if VECTOR == 64
+typedef uint32_t nans_t;
+#define NANS(a, b) PLAIN(PLAIN_SIZE, cmp, PASTE(PLAIN_KIND, _mask))(a, b, _CMP_UNORD_Q)
+#define ANY_NAN(nans) ((nans) != 0)
+#elif VECTOR == 32
+typedef lanes nans_t;
+#define NANS(a, b) (lanes) PLAIN(PLAIN_SIZE, cmp, PLAIN_KIND)(a, b, _CMP_UNORD_Q)
+#define ANY_NAN(nans) (!_mm256_testz_si256((__m256i)(nans), (__m256i)(nans)))
+#else
+typedef lanes nans_t;
+#define NANS(a, b) ((lanes)((a) != (a)) | (lanes)((b) != (b)))
+#define ANY_NAN(nans) (((lanes64)(nans))[0] | ((lanes64)(nans))[1])
+#endif
+
 /* n is a multiple of GROUP. */
 ALWAYS_INLINE bool has_nan(const acc_t *in, size_t n)
 {
-    lanes found = {0};
-    for (size_t i = 0; i < n; i += LANES) {
-        const vector v = vector_load(in + i);
-        found |= (lanes)(v != v);
+    nans_t found[2] = {0};
+    size_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        found[0] |= NANS(vector_load(in + i), vector_load(in + i + LANES));
+        found[1] |= NANS(vector_load(in + i + 2 * LANES), vector_load(in + i + 3 * LANES));
     }
-    for (int k = 0; k < LANES; k++)
-        if (found[k])
-            return true;
-    return false;
+    for (; i < n; i += LANES)
+        found[0] |= NANS(vector_load(in + i), vector_load(in + i));
+    found[0] |= found[1];
+    return ANY_NAN(found[0]);
 }
 
 /* What changes nothing among floats that are no NaNs. */
