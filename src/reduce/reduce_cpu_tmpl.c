@@ -28,7 +28,7 @@ static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
     const size_t whole = n / GROUP * GROUP;
     acc_t all = identity(op);
-    all = groups_scan(op, in, whole, NULL, all, all, NULL);
+    all = groups_scan(op, false, in, whole, NULL, all, all, NULL);
     for (size_t i = whole; i < n; i++)
         all = apply(op, all, in[i]);
     return all;

@@ -107,6 +107,15 @@ ALWAYS_INLINE void items_put(struct items items, acc_t *out)
         memcpy((char *)out + s * VECTOR, &items.v[s], VECTOR);
 }
 
+/* In the other order. A branch, not a choice between two results, which forward scans would pay. */
+ALWAYS_INLINE struct items items_turned(struct items items)
+{
+    __asm__ volatile("");
+    for (int s = 0; s < GPI_SCALARS; s++)
+        items.v[s] = turned(items.v[s]);
+    return items;
+}
+
 /* A lane for each of the lowest bits. */
 ALWAYS_INLINE lanes lanes_of_bits(uint64_t bits)
 {
@@ -200,6 +209,7 @@ ALWAYS_INLINE void group_scan(bool plain, gp_op op, bool any, vector neutral,
 /* What does not change on the way. */
 struct way {
     bool plain; /* see combine_as() */
+    bool turn;  /* from the last item in memory to the first */
     gp_op op;
     acc_t start; /* of every segment */
     vector neutral;
@@ -214,7 +224,10 @@ ALWAYS_INLINE void group_take(struct way way, bool any, uint64_t heads, const ac
     struct span p[GROUP_VECTORS], last;
     for (int k = 0; k < GROUP_VECTORS; k++) {
         const lanes own = any ? lanes_of_bits(heads >> k * LANES) : none;
-        p[k] = (struct span){items_get(in + k * LANES), own};
+        const int at = way.turn ? GROUP_VECTORS - 1 - k : k;
+        p[k] = (struct span){items_get(in + at * LANES), own};
+        if (way.turn)
+            p[k].items = items_turned(p[k].items);
         if (any) {
             const struct items started =
                 items_fold(way.plain, way.op, items_all(way.start), p[k].items);
@@ -224,8 +237,9 @@ ALWAYS_INLINE void group_take(struct way way, bool any, uint64_t heads, const ac
     group_scan(way.plain, way.op, any, way.neutral, p);
     last = last_of(&p[GROUP_VECTORS - 1]);
     for (int k = 0; out && k < GROUP_VECTORS; k++) {
+        const int at = way.turn ? GROUP_VECTORS - 1 - k : k;
         span_fold(way.plain, way.op, any, *before, none, none, &p[k]);
-        items_put(p[k].items, out + k * LANES);
+        items_put(way.turn ? items_turned(p[k].items) : p[k].items, out + at * LANES);
     }
     span_fold(way.plain, way.op, any, *before, none, none, &last);
     *before = last.items;
@@ -239,19 +253,21 @@ ALWAYS_INLINE acc_t groups_take(struct way way, const acc_t *in, size_t n, const
     struct items before = items_all(carry);
     for (size_t i = 0; i < n; i += GROUP) {
         const uint64_t bits = heads ? heads[i / 64] >> i % 64 & (((uint64_t)1 << GROUP) - 1) : 0;
+        const size_t at = way.turn ? n - GROUP - i : i;
         if (bits)
-            group_take(way, true, bits, in + i, &before, out ? out + i : NULL);
+            group_take(way, true, bits, in + at, &before, out ? out + at : NULL);
         else
-            group_take(way, false, 0, in + i, &before, out ? out + i : NULL);
+            group_take(way, false, 0, in + at, &before, out ? out + at : NULL);
     }
     return first_item(&before);
 }
 
-/* The same of any items but, of segments, minima and maxima of floats that are NaNs. */
-ALWAYS_INLINE acc_t groups_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
-                                acc_t start, acc_t carry, acc_t *out)
+/* The same of any items but, of segments, minima and maxima of floats that are NaNs. turn: in the
+ * other order, from item n - 1 on. */
+ALWAYS_INLINE acc_t groups_scan(gp_op op, bool turn, const acc_t *in, size_t n,
+                                const uint64_t *heads, acc_t start, acc_t carry, acc_t *out)
 {
-    struct way way = {.plain = false, .op = op, .start = start};
+    struct way way = {.plain = false, .turn = turn, .op = op, .start = start};
 #if GPI_SCALARS == 1
     way.neutral = vector_of(identity(op));
 #else

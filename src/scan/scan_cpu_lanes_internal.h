@@ -320,13 +320,18 @@ ALWAYS_INLINE vector parts_up(vector v, vector neutral)
 
 #endif
 
-/* out[i] = carry op in[0] op .. op in[i]; n is a multiple of GROUP. Returns the last one. */
-ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *out)
+/* out[i] = carry op in[0] op .. op in[i]; n is a multiple of GROUP. Returns the last one. turn: in
+ * the other order, from item n - 1 on. */
+ALWAYS_INLINE acc_t lanes_scan(gp_op op, bool turn, const acc_t *in, size_t n, acc_t carry,
+                               acc_t *out)
 {
     const vector neutral = vector_of(identity(op));
     vector before = vector_of(carry);
     for (size_t i = 0; i < n; i += LANES) {
-        vector v = vector_load(in + i), all;
+        const size_t at = turn ? n - LANES - i : i;
+        vector v = vector_load(in + at), all;
+        if (turn)
+            v = turned(v);
 #pragma GCC unroll 4
         for (int bytes = ACC_BYTES; bytes < PART; bytes *= 2)
             v = combine(op, moved_up(v, neutral, bytes), v);
@@ -341,7 +346,9 @@ ALWAYS_INLINE acc_t lanes_scan(gp_op op, const acc_t *in, size_t n, acc_t carry,
 #endif
         v = combine(op, combine(op, before, parts_up(all, neutral)), v);
         before = combine(op, before, (vector)WITH_LANES64(LAST, (lanes64)all));
-        memcpy(out + i, &v, sizeof v);
+        if (turn)
+            v = turned(v);
+        memcpy(out + at, &v, sizeof v);
     }
     return before[0];
 }

@@ -91,13 +91,14 @@ static inline size_t padded(size_t n)
     return (n + STEP - 1) / STEP * STEP;
 }
 
-/* buffer[i] = carry op in[0] op .. op in[i]; returns the last one. Of floats buffer may be NULL. */
-static inline acc_t scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
+/* buffer[i] = carry op in[0] op .. op in[i], or in the other order, from item n - 1 on; returns the
+ * last one. Of floats buffer may be NULL. */
+static inline acc_t scan(gp_op op, bool turn, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
 {
 #if ACC_BYTES >= 4
-    return groups_scan(op, in, n, NULL, identity(op), carry, buffer);
+    return groups_scan(op, turn, in, n, NULL, identity(op), carry, buffer);
 #else
-    return lanes_scan(op, in, n, carry, buffer);
+    return lanes_scan(op, turn, in, n, carry, buffer);
 #endif
 }
 
@@ -108,22 +109,21 @@ static inline const void *items_at(const struct job *job, uint64_t first, size_t
     return job->in + place * job->stored->in_bytes;
 }
 
-/* Items of the scan, in its order or that of memory, as accumulators: where they are if that is
- * possible, otherwise in room, filled up to want items with what adds nothing. */
-ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_order,
+/* Items of the scan as accumulators, in the order of memory: where they are if that is possible,
+ * otherwise in room, filled up to want items with what adds nothing, in front of them or behind. */
+ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_front,
                                       uint64_t first, size_t n, size_t want, acc_t *room)
 {
-    const bool turn = in_order && job->backward;
-    _Alignas(LINE) acc_t turned[CHUNK];
-    const char *in = items_at(job, first, n);
-    if (!job->stored->load && !turn)
-        return chunk_load(op, (const acc_t *)(const void *)in, n, want, room);
+    const void *in = items_at(job, first, n);
+    const size_t from = in_front ? want - n : 0;
+    if (!job->stored->load && n == want)
+        return in;
     if (job->stored->load)
-        job->stored->load(in, n, turn ? turned : room);
-    if (turn)
-        turn_over(job->stored->load ? turned : (const acc_t *)(const void *)in, n, room);
+        job->stored->load(in, n, room + from);
+    else
+        memcpy(room + from, in, n * sizeof *room);
     for (size_t i = n; i < want; i++)
-        room[i] = identity(op);
+        room[in_front ? i - n : i] = identity(op);
     return room;
 }
 
@@ -137,15 +137,16 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     partial_begin(GP_SUM, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
+        const bool turn = op != GP_SUM && job->backward;
         const uint64_t at = first + (op == GP_SUM && job->backward ? n - i - m : i);
-        const acc_t *chunk = items_load(op, job, op != GP_SUM, at, m, want, room);
+        const acc_t *chunk = items_load(op, job, turn, at, m, want, room);
         acc_t extreme;
         if (op == GP_SUM)
             partial_add(GP_SUM, &partial, chunk, want);
         else if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, chunk, want, &extreme))
             carry = apply(op, carry, extreme);
         else
-            carry = scan(op, chunk, want, carry, NULL);
+            carry = scan(op, turn, chunk, want, carry, NULL);
     }
     return op == GP_SUM ? partial_end(GP_SUM, &partial) : carry;
 }
@@ -169,7 +170,8 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     _Alignas(LINE) acc_t room[CHUNK], carry = identity(op);
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        carry = scan(op, items_load(op, job, true, first + i, m, want, room), want, carry, NULL);
+        const acc_t *chunk = items_load(op, job, job->backward, first + i, m, want, room);
+        carry = scan(op, job->backward, chunk, want, carry, NULL);
     }
     return carry;
 }
@@ -189,12 +191,15 @@ __attribute__((noinline)) static acc_t block_reduce(gp_op op, const struct job *
     }
 }
 
-static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
+/* Of single scalars each order has a loop of its own; of several the choice does not show. */
+static acc_t chunk_scan(gp_op op, bool turn, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
 {
     switch (op) {
 #define CASE(name)                                                                                 \
     case GP_##name:                                                                                \
-        return scan(GP_##name, in, n, carry, buffer);
+        if (GPI_SCALARS == 1 && !turn)                                                             \
+            return scan(GP_##name, false, in, n, carry, buffer);                                   \
+        return scan(GP_##name, turn, in, n, carry, buffer);
         EACH_OP
 #undef CASE
     default:
@@ -206,48 +211,65 @@ static acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, acc_t carry, acc_t 
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Store the outputs of items first on. */
-static inline void outputs_store(const struct job *job, const acc_t *from, uint64_t first, size_t n)
+/* Where a chunk of n items that takes want is scanned to: its outputs, if they are accumulators, or
+ * a buffer, from which they are stored. Exclusive outputs lie one item further on; behind the last
+ * chunk of a block that is another block's, or none. */
+static inline acc_t *chunk_room(const struct job *job, uint64_t first, size_t n, size_t want,
+                                bool last, acc_t *buffer)
 {
-    _Alignas(LINE) acc_t turned[CHUNK];
-    const size_t bytes = job->stored->out_bytes;
-    char *out = job->out + (job->backward ? job->n - first - n : first) * bytes;
-    if (job->backward && !job->stream && !job->stored->store) {
-        turn_over(from, n, (acc_t *)(void *)out);
-        return;
-    }
-    if (job->backward)
-        turn_over(from, n, turned);
-    chunk_store(job->stored, job->backward ? turned : from, n, job->stream, out);
+    acc_t *out = (acc_t *)(void *)job->out + (job->backward ? job->n - first - n : first);
+    if (job->stored->store || job->stream || n != want)
+        return buffer;
+    if (job->inclusive)
+        return out;
+    if (last || job->in == job->out)
+        return buffer;
+    return job->backward ? out - 1 : out + 1;
 }
 
-/* Where a chunk of n items that takes want is scanned to: its outputs, if they are accumulators in
- * their order, otherwise a buffer, from which they are stored. */
-static inline acc_t *chunk_room(const struct job *job, uint64_t first, size_t n, size_t want,
-                                acc_t *buffer)
+/* The outputs of items first on, scanned to the buffer. */
+static inline void outputs_store(const struct job *job, const acc_t *scanned, uint64_t first,
+                                 size_t n, size_t want)
 {
-    if (!job->stored->store && job->inclusive && n == want && !job->backward && !job->stream)
-        return (acc_t *)(void *)job->out + first;
-    return buffer;
+    const uint64_t place = job->backward ? job->n - first - n : first;
+    const acc_t *from =
+        job->backward ? scanned + (want - n) + !job->inclusive : scanned - !job->inclusive;
+    chunk_store(job->stored, from, n, job->stream, job->out + place * job->stored->out_bytes);
+}
+
+/* Signed sums, which lie as they were scanned to. */
+static inline void sums_check(struct job *job, acc_t carry, const acc_t *to, uint64_t first,
+                              size_t n, size_t want)
+{
+    acc_t room[CHUNK];
+    if (!job->backward) {
+        steps_check(job, carry, to, first, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        room[i] = to[want - 1 - i];
+    steps_check(job, carry, room, first, n);
 }
 
 /* Scan one block behind carry; returns the carry behind the block. */
 static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
-    _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
+    _Alignas(LINE) acc_t buffer[FRONT + CHUNK + 1];
     _Alignas(LINE) acc_t room[CHUNK];
     if (job->wide)
         block_check(job, carry, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *items = items_load(job->op, job, true, first + i, m, want, room);
-        acc_t *to = chunk_room(job, first + i, m, want, buffer + FRONT);
-        buffer[FRONT - 1] = carry;
-        carry = chunk_scan(job->op, items, want, carry, to);
+        const size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
+        const acc_t *items = items_load(job->op, job, job->backward, first + i, m, want, room);
+        acc_t *to = chunk_room(job, first + i, m, want, i + m == n, buffer + FRONT);
+        const acc_t before = carry;
+        if (!job->inclusive)
+            to[job->backward ? (ptrdiff_t)want : -1] = before;
+        carry = chunk_scan(job->op, job->backward, items, want, carry, to);
         if (job->wide && job->sign)
-            steps_check(job, buffer[FRONT - 1], to, first + i, m);
+            sums_check(job, before, to, first + i, m, want);
         if (to == buffer + FRONT)
-            outputs_store(job, to - !job->inclusive, first + i, m);
+            outputs_store(job, to, first + i, m, want);
     }
     return carry;
 }

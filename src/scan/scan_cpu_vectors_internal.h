@@ -127,44 +127,41 @@ ALWAYS_INLINE vector vector_of(scalar_t value)
 
 typedef __typeof__((vector){0} < (vector){0}) mask;
 
-/* ---- the other order ------------------------------------------------------------------------- */
-
-#if GPI_SCALARS == 1 && (ACC_BYTES >= 4 || VECTOR >= 32)
-#define HAVE_TURNED 1
+/* The scalars of a vector in the other order. */
+#if ACC_BYTES >= 4
 
 ALWAYS_INLINE vector turned(vector v)
 {
-#if ACC_BYTES >= 4
     return (vector)WITH_LANES(REVERSE, (lanes)v);
-#else
+}
+
+#elif VECTOR >= 32
+
+ALWAYS_INLINE vector turned(vector v)
+{
     const uint64_t low = ACC_BYTES == 1 ? 0x08090a0b0c0d0e0fu : 0x09080b0a0d0c0f0eu;
     const uint64_t high = ACC_BYTES == 1 ? 0x0001020304050607u : 0x0100030205040706u;
-    const lanes64 v2 = WITH_LANES64(REVERSE2, (lanes64)v);
+    const lanes64 pairs = WITH_LANES64(REVERSE2, (lanes64)v);
 #if VECTOR == 64
-    return (vector)_mm512_shuffle_epi8(
-        (__m512i)v2, (__m512i)(lanes64){low, high, low, high, low, high, low, high});
+    const lanes64 order = {low, high, low, high, low, high, low, high};
+    return (vector)_mm512_shuffle_epi8((__m512i)pairs, (__m512i)order);
 #else
-    return (vector)_mm256_shuffle_epi8((__m256i)v2, (__m256i)(lanes64){low, high, low, high});
-#endif
+    const lanes64 order = {low, high, low, high};
+    return (vector)_mm256_shuffle_epi8((__m256i)pairs, (__m256i)order);
 #endif
 }
-#else
-#define HAVE_TURNED 0
-#endif
 
-/* to[i] = from[n - 1 - i] */
-__attribute__((noinline, unused)) static void turn_over(const acc_t *from, size_t n,
-                                                        acc_t *restrict to)
+#else
+
+ALWAYS_INLINE vector turned(vector v)
 {
-    size_t i = 0;
-#if HAVE_TURNED
-    for (; i + LANES <= n; i += LANES) {
-        const vector v = turned(vector_load(from + n - i - LANES));
-        memcpy(to + i, &v, sizeof v);
-    }
-#endif
-    for (; i < n; i++)
-        to[i] = from[n - 1 - i];
+    typedef uint16_t shorts __attribute__((vector_size(VECTOR)));
+    shorts of = (shorts)v;
+    if (ACC_BYTES == 1)
+        of = of >> 8 | of << 8;
+    return (vector)REVERSE_8(shorts, of);
 }
+
+#endif
 
 #endif

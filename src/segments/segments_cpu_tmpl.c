@@ -60,7 +60,7 @@ struct part {
 
 /* Which items are scanned in vectors: those for which the instruction set has what it takes. */
 #if ACC_BYTES >= 4 && (ACC_IS_FLOAT || defined(__AVX2__))
-#define lanes_segments groups_scan
+#define lanes_segments(op, ...) groups_scan(op, false, __VA_ARGS__)
 #define IN_LANES 1
 #elif defined(__AVX2__)
 #include "segments/segments_cpu_lanes_internal.h"
@@ -150,13 +150,13 @@ static inline acc_t fold(gp_op op, const struct job *job, const char *in, size_t
         if (op == GP_SUM)
             partial_add(op, &partial, items, done);
         else if (op == GP_PRODUCT)
-            x = groups_scan(op, items, done, NULL, x, x, NULL);
+            x = groups_scan(op, false, items, done, NULL, x, x, NULL);
         else if (done && plain_extreme(op, items, done, &extreme))
             x = apply(op, x, extreme);
         else
             done = 0;
 #else
-        x = groups_scan(op, items, done, NULL, x, x, NULL);
+        x = groups_scan(op, false, items, done, NULL, x, x, NULL);
 #endif
         x = rest_fold(op, items + done, m - done, x);
     }

@@ -68,9 +68,9 @@ static void block_scan_alone(void *arg, size_t b)
         block_total(job, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *items = items_load(job->op, job, true, first + i, m, want, room);
+        const acc_t *items = items_load(job->op, job, false, first + i, m, want, room);
         buffer[FRONT - 1] = carry;
-        carry = chunk_scan(job->op, items, want, carry, buffer + FRONT);
+        carry = chunk_scan(job->op, false, items, want, carry, buffer + FRONT);
         const acc_t *scanned = buffer + FRONT - !job->inclusive;
         if (f->keep)
             memcpy(f->keep + first + i, scanned, m * sizeof *scanned);
