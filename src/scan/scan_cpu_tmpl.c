@@ -128,16 +128,27 @@ ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_f
 }
 
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
+/* Conversions and checks take chunks in falling order, but each of them in rising order, where
+ * processors fetch nothing ahead. So the lines are asked for in rising order. */
+__attribute__((noinline)) static void block_touch(const struct job *job, uint64_t first, size_t n)
+{
+    const volatile char *in = items_at(job, first, n);
+    for (size_t i = 0; i < n * job->stored->in_bytes; i += LINE)
+        (void)in[i];
+}
+
 /* Sums in lanes, in the order of memory; the others, for which the order of items can show
  * (overflow, which of equal minima), as a scan whose last item is kept. */
 ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
     _Alignas(LINE) acc_t room[CHUNK], carry = identity(op);
+    const bool turn = op != GP_SUM && job->backward;
     struct partial partial;
     partial_begin(GP_SUM, &partial);
+    if (turn && (job->stored->load || op != GP_PRODUCT))
+        block_touch(job, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const bool turn = op != GP_SUM && job->backward;
         const uint64_t at = first + (op == GP_SUM && job->backward ? n - i - m : i);
         const acc_t *chunk = items_load(op, job, turn, at, m, want, room);
         acc_t extreme;
