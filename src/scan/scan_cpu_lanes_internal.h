@@ -281,6 +281,12 @@ ALWAYS_INLINE vector moved_up(vector v, vector neutral, int bytes)
     }
 }
 
+/* Of vectors of pairs of bytes, the last pair. */
+ALWAYS_INLINE vector part_pairs(vector v)
+{
+    return PARTS(shuffle_epi8, (packed)v, (packed)((lanes64){0} + 0x0f0e0f0e0f0e0f0eu));
+}
+
 ALWAYS_INLINE vector part_tops(vector v)
 {
     const lanes64 last =
@@ -352,6 +358,42 @@ ALWAYS_INLINE acc_t lanes_scan(gp_op op, bool turn, const acc_t *in, size_t n, a
     }
     return before[0];
 }
+
+/*
+ * The same of products of bytes. There is no multiplication of bytes; in 16 bits the low byte of a
+ * product depends on low bytes alone. So neighbours are multiplied, the products scanned in 16 bits,
+ * and the first byte of each pair follows from what is before the pair.
+ */
+#if ACC_BYTES == 1 && VECTOR >= 32
+#define HAVE_PRODUCTS 1
+ALWAYS_INLINE acc_t products_scan(bool turn, const acc_t *in, size_t n, acc_t carry, acc_t *out)
+{
+    typedef uint16_t pairs __attribute__((vector_size(VECTOR)));
+    const pairs ones = (pairs){0} + 1, low = (pairs){0} + (uint16_t)0x00ff;
+    pairs before = (pairs){0} + (uacc_t)carry;
+    for (size_t i = 0; i < n; i += LANES) {
+        const size_t at = turn ? n - LANES - i : i;
+        const vector v = turn ? turned(vector_load(in + at)) : vector_load(in + at);
+        pairs p = (pairs)v * ((pairs)v >> 8), all, first;
+        for (int bytes = 2; bytes < PART; bytes *= 2)
+            p *= (pairs)moved_up((vector)p, (vector)ones, bytes);
+        all = (pairs)part_pairs((vector)p);
+        all *= (pairs)WITH_LANES64(STEP2, (lanes64)all, (lanes64)ones);
+#if VECTOR == 64
+        all *= (pairs)WITH_LANES64(STEP4, (lanes64)all, (lanes64)ones);
+#endif
+        const pairs prefix = before * (pairs)parts_up((vector)all, (vector)ones);
+        first = prefix * (pairs)moved_up((vector)p, (vector)ones, 2) * (pairs)v;
+        vector done = (vector)((first & low) | prefix * p << 8);
+        before *= (pairs)WITH_LANES64(LAST, (lanes64)all);
+        done = turn ? turned(done) : done;
+        memcpy(out + at, &done, sizeof done);
+    }
+    return (acc_t)before[0];
+}
+#else
+#define HAVE_PRODUCTS 0
+#endif
 
 #endif
 

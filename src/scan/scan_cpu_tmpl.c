@@ -98,6 +98,10 @@ static inline acc_t scan(gp_op op, bool turn, const acc_t *in, size_t n, acc_t c
 #if ACC_BYTES >= 4
     return groups_scan(op, turn, in, n, NULL, identity(op), carry, buffer);
 #else
+#if HAVE_PRODUCTS
+    if (op == GP_PRODUCT)
+        return products_scan(turn, in, n, carry, buffer);
+#endif
     return lanes_scan(op, turn, in, n, carry, buffer);
 #endif
 }
