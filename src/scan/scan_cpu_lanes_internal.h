@@ -361,8 +361,8 @@ ALWAYS_INLINE acc_t lanes_scan(gp_op op, bool turn, const acc_t *in, size_t n, a
 
 /*
  * The same of products of bytes. There is no multiplication of bytes; in 16 bits the low byte of a
- * product depends on low bytes alone. So neighbours are multiplied, the products scanned in 16 bits,
- * and the first byte of each pair follows from what is before the pair.
+ * product depends on low bytes alone. So neighbours are multiplied, the products scanned in 16
+ * bits, and the first byte of each pair follows from what is before the pair.
  */
 #if ACC_BYTES == 1 && VECTOR >= 32
 #define HAVE_PRODUCTS 1

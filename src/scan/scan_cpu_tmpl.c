@@ -8,8 +8,9 @@
  * the block size alone.
  *
  * Inside a block: chunks that stay in the first-level cache are converted to the accumulator,
- * scanned into a buffer that begins with the carry (read from there an exclusive scan is the
- * inclusive one, one item earlier), and stored, past the cache when the output is too large for it.
+ * scanned to their outputs or into a buffer that begins with the carry (read from there an
+ * exclusive scan is the inclusive one, one item earlier), and stored, past the cache when the
+ * output is too large for it. Backward, chunks lie as in memory; vectors are turned in registers.
  * Items that are not stored as accumulators are converted by functions of scan_cpu_stored_tmpl.c, a
  * chunk at a time, so that one engine serves all dtypes that are computed alike.
  */
@@ -27,8 +28,8 @@
 #include "scan/scan_cpu_sum_internal.h"
 #endif
 
-/* The carry is the item before buffer[FRONT], where the chunk begins. Chunks lie on the stack,
- * which may be that of a thread with little of it. */
+/* The carry is the item before buffer[FRONT], where the chunk begins; backward, the one behind the
+ * chunk. Chunks lie on the stack, which may be that of a thread with little of it. */
 enum { CHUNK = GPI_SCAN_CHUNK(sizeof(acc_t)), FRONT = 64 };
 
 struct job {
