@@ -186,11 +186,12 @@ GPI_DEVICE typename Fold::A reduce_block(const Fold &fold, typename Fold::A lane
     return reduce_warps(warp_sums, fold);
 }
 
-/* Tiles of a given number of vectors that n items take. */
-template <class Items> GPI_DEVICE uint32_t tiles_of_vectors(uint64_t n, uint64_t tile_vectors)
+/* Tiles of 1 or 2 rounds that n items take. */
+template <class Items, int ROUND_VECTORS> GPI_DEVICE uint32_t tiles_of(uint64_t n, int rounds)
 {
     const uint64_t vectors = (n + Items::per_vector - 1) / Items::per_vector;
-    return (uint32_t)((vectors + tile_vectors - 1) / tile_vectors);
+    const uint64_t all_rounds = (vectors + ROUND_VECTORS - 1) / ROUND_VECTORS;
+    return (uint32_t)(rounds == 1 ? all_rounds : (all_rounds + 1) / 2); /* no division */
 }
 
 /*
@@ -313,7 +314,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     const ReduceArray<Items> array(p.in, n);
     const int rounds = GPI_REDUCE_ROUNDS(n * sizeof(typename Items::In));
     const uint64_t part = (uint64_t)rounds * K * 32;
-    const uint32_t tiles = tiles_of_vectors<Items>(n, part * W);
+    const uint32_t tiles = tiles_of<Items, W * K * 32>(n, rounds);
     const ReduceTiles share(tiles, Fold::exact);
 
     uint32_t tile = blockIdx.x;
