@@ -46,6 +46,12 @@ constexpr Gpu gpu_of(int sm)
 /* Of the architecture that is compiled for. */
 constexpr Gpu gpu = gpu_of(GPI_SM);
 
+/* Warps that load stages: one where there are bulk copies, which one lane starts. */
+constexpr int loader_warps(int without_bulk_copies)
+{
+    return GPI_SM >= 90 ? 1 : without_bulk_copies;
+}
+
 template <class Row> constexpr bool row_fits(const Row &row, const Gpu &g)
 {
     return row.least_sm <= g.sm && row.shared_bytes <= g.block_shared_bytes;

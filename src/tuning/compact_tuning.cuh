@@ -39,7 +39,7 @@ constexpr CompactTuning compact_sm80_99kb()
 {
     CompactTuning t = compact_sm75();
     t.least_sm = 80, t.shared_bytes = 97 * 1024;
-    t.load_warps = 4, t.tile_bytes = 16 << 10;
+    t.load_warps = loader_warps(4), t.tile_bytes = 16 << 10;
     return t;
 }
 
@@ -67,7 +67,6 @@ constexpr CompactTuning compact_sm90()
 {
     CompactTuning t = compact_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
-    t.load_warps = 1;
     return t;
 }
 

@@ -67,9 +67,9 @@ constexpr ScanTuning scan_sm80_99kb()
 {
     ScanTuning t = scan_sm75();
     t.least_sm = 80, t.shared_bytes = 95 * 1024;
-    t.scan = {8, 4, 8, 4, 12};
-    t.runs = t.segments = {12, 6, 4, 3, 12};
-    t.large = {8, 8, 4, 3, 12};
+    t.scan = {8, 4, loader_warps(8), 4, 12};
+    t.runs = t.segments = {12, 6, loader_warps(4), 3, 12};
+    t.large = {8, 8, loader_warps(4), 3, 12};
     return t;
 }
 
@@ -109,7 +109,6 @@ constexpr ScanTuning scan_sm90()
 {
     ScanTuning t = scan_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
-    t.scan.load_warps = 1;
     t.runs = {12, 12, 1, 5, 12};
     t.segments = {8, 8, 1, 7, 12};
     t.large = {8, 8, 1, 5, 12};
