@@ -55,6 +55,7 @@ have_package() {
     libtbb-dev) have pkg-config && pkg-config --exists tbb ;;
     abigail-tools) have abidw && have abidiff ;;
     gcc-aarch64-linux-gnu) have aarch64-linux-gnu-gcc ;;
+    libc6-dev-arm64-cross) [ -e /usr/aarch64-linux-gnu/lib/crt1.o ] ;;
     qemu-user) have qemu-aarch64 ;;
     libclang-rt-dev) echo 'int main(void) { return 0; }' | clang -fsanitize=memory -x c - -o /dev/null >/dev/null 2>&1 ;;
     libboost-context-dev) echo '#include <boost/context/detail/fcontext.hpp>' | c++ -E -x c++ - >/dev/null 2>&1 ;;
