@@ -56,7 +56,7 @@ struct StreamPolicy {
     GPI_DEVICE void begin() const /* first of all, by one thread */
     {
     }
-    /* Ask the L2 for the tile of that number, if there is one; by thread number .. of several. */
+    /* (tile, thread, threads): ask the L2 for a tile, if there is one of that number. */
     GPI_DEVICE void prefetch(uint64_t, uint32_t, uint32_t) const
     {
     }

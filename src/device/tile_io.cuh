@@ -56,7 +56,7 @@ template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_passing(const char *p)
     return r;
 }
 
-/* Ask the L2 for a tile of an array of bytes; by the whole block. */
+/* Ask the L2 for a tile of an array of bytes, if there is one; by thread `thread` of `threads`. */
 GPI_DEVICE void prefetch_tile(const char *array, uint64_t bytes, uint64_t tile, uint32_t tile_bytes,
                               uint32_t thread, uint32_t threads)
 {

@@ -7,8 +7,9 @@
  *      part, the block its warps. Where the order of operations shows in the result (sums of
  *      floats, pairs) the block publishes the tile's sum (device/tile_state.cuh); otherwise it
  *      folds all of its tiles first.
- *   2. When all tiles have been taken, warps fold groups of the published sums, and the block that
- *      claimed the last number folds the groups. A block only waits for blocks that already run.
+ *   2. When all tiles have been taken, the block that claimed the last number folds the sums of the
+ *      blocks. Sums of tiles are folded in groups by warps of all blocks first, and it folds the
+ *      groups. A block only waits for blocks that already run.
  *   Argmin and argmax fold pairs of a value and the number of the 16-byte vector that has it; the
  *   item in the vector is found at the end.
  *
