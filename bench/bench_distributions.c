@@ -1,47 +1,94 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts of keys spread in every way that decides how they are sorted. */
+/* Sorts of keys spread in every way that decides how they are sorted: keys alone, beside values of
+ * 4 bytes, and argsorts, of 32 and of 64 bits. */
 #include "bench.h"
 #include "bench_task.h"
 
-enum { CASES = 13 };
-
+/* Each of its types runs. */
 static const struct distribution {
-    const char *keys, *pairs;
+    const char *name;
     enum bench_spread spread;
-    gp_dtype dtype;
-} distributions[CASES] = {
-    {"keys_uniform", "pairs_uniform", BENCH_UNIFORM, GP_U32},
-    {"keys_constant", "pairs_constant", BENCH_CONSTANT, GP_U32},
-    {"keys_two_values", "pairs_two_values", BENCH_TWO_VALUES, GP_U32},
-    {"keys_sorted", "pairs_sorted", BENCH_SORTED, GP_U32},
-    {"keys_reversed", "pairs_reversed", BENCH_REVERSED, GP_U32},
-    {"keys_zipf", "pairs_zipf", BENCH_ZIPF, GP_U32},
-    {"keys_entropy_0.544", "pairs_entropy_0.544", BENCH_AND_3, GP_U32},
-    {"keys_entropy_0.201", "pairs_entropy_0.201", BENCH_AND_5, GP_U32},
-    {"keys_tiles", "pairs_tiles", BENCH_TILES, GP_U32},
-    {"keys_top_byte", "pairs_top_byte", BENCH_TOP_BYTE, GP_U32},
-    {"keys_low_20_bits", "pairs_low_20_bits", BENCH_LOW_20, GP_U32},
-    {"keys_most_equal", "pairs_most_equal", BENCH_MOST_EQUAL, GP_U32},
-    {"keys_unit", "pairs_unit", BENCH_UNIT, GP_F32},
+    gp_dtype narrow, wide; /* of 32 and of 64 bits; 0: none */
+} distributions[] = {
+    {"uniform", BENCH_UNIFORM, GP_U32, GP_U64},
+    {"constant", BENCH_CONSTANT, GP_U32, GP_U64},
+    {"two_values", BENCH_TWO_VALUES, GP_U32, GP_U64},
+    {"few_values", BENCH_FEW_VALUES, GP_U32, GP_U64},
+    {"many_equal", BENCH_MANY_EQUAL, GP_U32, GP_U64},
+    {"most_equal", BENCH_MOST_EQUAL, GP_U32, GP_U64},
+    {"sorted", BENCH_SORTED, GP_U32, GP_U64},
+    {"reversed", BENCH_REVERSED, GP_U32, GP_U64},
+    {"almost_sorted", BENCH_ALMOST_SORTED, GP_U32, GP_U64},
+    {"runs", BENCH_SORTED_RUNS, GP_U32, GP_U64},
+    {"sawtooth", BENCH_SAWTOOTH, GP_U32, GP_U64},
+    {"organ_pipe", BENCH_ORGAN_PIPE, GP_U32, GP_U64},
+    {"entropy_0.544", BENCH_AND_3, GP_U32, GP_U64},
+    {"entropy_0.201", BENCH_AND_5, GP_U32, GP_U64},
+    {"tiles", BENCH_TILES, GP_U32, GP_U64},
+    {"top_byte", BENCH_TOP_BYTE, GP_U32, GP_U64},
+    {"low_20_bits", BENCH_LOW_20, GP_U32, GP_U64},
+    {"far_clusters", BENCH_FAR_CLUSTERS, GP_U32, GP_U64},
+    {"ids", BENCH_IDS, GP_U32, GP_U64},
+    {"zipf", BENCH_ZIPF, GP_U32, GP_U64},
+    {"hashed_ids", BENCH_HASHED_IDS, GP_U32, GP_U64},
+    {"normal_1e3", BENCH_NORMAL_THOUSAND, GP_I32, GP_I64},
+    {"normal_1e6", BENCH_NORMAL_MILLION, GP_I32, GP_I64},
+    {"normal_wide", BENCH_NORMAL_WIDE, GP_I32, GP_I64},
+    {"log_normal", BENCH_LOG_NORMAL, GP_I32, GP_I64},
+    {"timestamps", BENCH_TIMESTAMPS, (gp_dtype)0, GP_I64},
+    {"edges", BENCH_EDGES, (gp_dtype)0, GP_I64},
+    {"grid", BENCH_GRID, (gp_dtype)0, GP_I64},
+    {"pointers", BENCH_POINTERS, (gp_dtype)0, GP_U64},
+    {"kmers", BENCH_KMERS, (gp_dtype)0, GP_U64},
+    {"words", BENCH_WORDS, (gp_dtype)0, GP_U64},
+    {"unit", BENCH_UNIT, GP_F32, GP_F64},
+    {"normal", BENCH_NORMAL, GP_F32, GP_F64},
+    {"exponential", BENCH_EXPONENTIAL, GP_F32, GP_F64},
+    {"log_normal", BENCH_LOG_NORMAL, GP_F32, GP_F64},
+    {"prices", BENCH_PRICES, GP_F32, GP_F64},
 };
 
-/* Ratios to the best peer, for the table. */
-static double ratios[2][CASES];
+enum { CASES = sizeof distributions / sizeof *distributions, NAME_BYTES = 32 };
 
-static int run(struct bench *b, const struct bench_args *a)
+static int run_keys(struct bench *b, const struct bench_args *a)
 {
-    if (!a->values)
-        return bench_status(b, gp_radix_sort(b->ctx, a->dtype, a->in, a->n, a->out, NULL));
+    return bench_status(b, gp_radix_sort(b->ctx, a->dtype, a->in, a->n, a->out, NULL));
+}
+
+static int run_pairs(struct bench *b, const struct bench_args *a)
+{
     return bench_status(b, gp_radix_sort_pairs(b->ctx, a->dtype, a->in, a->value_bytes, a->values,
                                                a->n, a->out, a->out_values, NULL));
 }
 
-static void keep_ratio(const struct bench_case *c, const struct bench_row *row)
+static int run_argsort(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, gp_argsort(b->ctx, a->dtype, a->in, a->n, GP_U32, a->out_values, NULL));
+}
+
+enum { CALLS = 3 };
+
+static const struct call {
+    const char *name;
+    bench_run run;
+    unsigned moved; /* arrays of values read and written */
+} calls[CALLS] = {{"keys", run_keys, 0}, {"pairs", run_pairs, 2}, {"argsort", run_argsort, 1}};
+
+/* Of a distribution by a call and a width: times, and ratios to the best peer. */
+static struct {
+    char name[NAME_BYTES];
+    double seconds, ratio;
+} results[CASES][CALLS][2];
+
+static void keep(const struct bench_case *c, const struct bench_row *row)
 {
     for (int d = 0; d < CASES; d++)
-        if (row->best_peer[0] != '\0' &&
-            (c->name == distributions[d].keys || c->name == distributions[d].pairs))
-            ratios[c->name == distributions[d].pairs][d] = row->peer_ratio;
+        for (int call = 0; call < CALLS; call++)
+            for (int wide = 0; wide < 2; wide++)
+                if (c->name == results[d][call][wide].name && row->best_peer[0] != '\0') {
+                    results[d][call][wide].seconds = row->median;
+                    results[d][call][wide].ratio = row->peer_ratio;
+                }
 }
 
 /* The payload is the position: a sort of pairs that is not stable is found out. */
@@ -57,40 +104,56 @@ static void add_values(struct bench *b, struct bench_case *c)
     c->outputs[1] = (struct bench_output){c->args.out_values, bytes};
 }
 
-static void measure(struct bench *b, const struct distribution *d, bool pairs, size_t n)
+static void measure(struct bench *b, const struct distribution *d, const struct call *call,
+                    gp_dtype dtype, const char *name, size_t n)
 {
+    const unsigned width = (unsigned)gp_dtype_bytes(dtype);
+    const bool argsort = call->run == run_argsort;
     struct bench_case c = {.suite = "distributions",
-                           .name = pairs ? d->pairs : d->keys,
-                           .run = run,
-                           .seen = keep_ratio,
-                           .bytes = (double)n * (pairs ? 16 : 8)};
-    struct bench_task fill = {
-        .kind = BENCH_FILL_SPREAD, .n = n, .width = 4, .seed = 1, .limit = d->spread};
-    if (!bench_wanted(b, c.name, d->dtype))
-        return;
-    c.args = (struct bench_args){.dtype = d->dtype, .n = n};
-    fill.out = bench_buffer(b, BENCH_SLOT_0, n * 4);
+                           .name = name,
+                           .run = call->run,
+                           .seen = keep,
+                           .bytes = (double)n * ((argsort ? 1 : 2) * width + 4 * call->moved)};
+    struct bench_task fill = {.kind = BENCH_FILL_SPREAD,
+                              .n = n,
+                              .width = width,
+                              .seed = 1,
+                              .limit = d->spread,
+                              .args = {.dtype = dtype}};
+    c.args = (struct bench_args){.dtype = dtype, .n = n};
+    fill.out = bench_buffer(b, BENCH_SLOT_0, n * width);
     b->backend->task(b, &fill);
     c.args.in = fill.out;
-    c.args.out = bench_buffer(b, BENCH_SLOT_2, n * 4);
-    c.outputs[0] = (struct bench_output){c.args.out, n * 4};
-    if (pairs)
+    c.args.out = bench_buffer(b, BENCH_SLOT_2, n * width);
+    c.outputs[0] = (struct bench_output){c.args.out, argsort ? 0 : n * width};
+    if (call->moved)
         add_values(b, &c);
     bench_measure(b, &c);
 }
 
-/* Under each size: how many times as fast as the best peer, and how many cases are slower. */
-static void print_ratios(size_t n)
+/* Under each size: how many times the time of uniform keys, and the best peer's time over ours. */
+static void print_results(size_t n)
 {
     int slower = 0;
-    printf("\n%-14s%10s%10s   (best peer's time over ours, n=%zu)\n", "", "keys", "pairs", n);
+    printf(
+        "\nn=%zu, 32 and 64 bits: times as long as uniform keys, best peer's time over ours\n%-14s",
+        n, "");
+    for (int call = 0; call < CALLS; call++)
+        printf("%19s         ", calls[call].name);
     for (int d = 0; d < CASES; d++) {
-        printf("%-14s%9.2fx%9.2fx\n", distributions[d].keys + sizeof "keys", ratios[0][d],
-               ratios[1][d]);
-        for (int pairs = 0; pairs < 2; pairs++)
-            slower += ratios[pairs][d] > 0 && ratios[pairs][d] < 1;
+        printf("\n%-14s", distributions[d].name);
+        for (int call = 0; call < CALLS; call++)
+            for (int wide = 0; wide < 2; wide++) {
+                const double seconds = results[d][call][wide].seconds;
+                if (seconds > 0)
+                    printf("  %5.2f %5.2f", seconds / results[0][call][wide].seconds,
+                           results[d][call][wide].ratio);
+                else
+                    printf("  %11s", "");
+                slower += seconds > 0 && results[d][call][wide].ratio < 1;
+            }
     }
-    printf("%d slower\n", slower);
+    printf("\n%d slower than a peer\n", slower);
 }
 
 void bench_distributions(struct bench *b)
@@ -100,10 +163,15 @@ void bench_distributions(struct bench *b)
     for (int i = 0; i < count; i++) {
         size_t n = (size_t)1 << exponents[i];
         for (int d = 0; d < CASES; d++)
-            for (int pairs = 0; pairs < 2; pairs++) {
-                ratios[pairs][d] = 0;
-                measure(b, &distributions[d], pairs, n);
-            }
-        print_ratios(n);
+            for (int call = 0; call < CALLS; call++)
+                for (int wide = 0; wide < 2; wide++) {
+                    const gp_dtype dtype = wide ? distributions[d].wide : distributions[d].narrow;
+                    char *name = results[d][call][wide].name;
+                    results[d][call][wide].seconds = 0;
+                    snprintf(name, NAME_BYTES, "%s_%s", calls[call].name, distributions[d].name);
+                    if (dtype && bench_wanted(b, name, dtype))
+                        measure(b, &distributions[d], &calls[call], dtype, name, n);
+                }
+        print_results(n);
     }
 }

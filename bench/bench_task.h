@@ -20,7 +20,7 @@ enum bench_task_kind {
     BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */
     BENCH_FILL_MAPS,        /* scalars of maps, limit of them each, whose products are exact */
     BENCH_FILL_FINITE,      /* float keys: any bits but NaN, infinity and -0 */
-    BENCH_FILL_SPREAD,      /* keys of 32 bits, spread by limit, an enum bench_spread */
+    BENCH_FILL_SPREAD,      /* keys of args.dtype, spread by limit, an enum bench_spread */
     BENCH_FILL_FLAGS,       /* bytes: 1 for limit items of 65536, otherwise 0 */
     BENCH_FILL_HEADS,       /* bytes: 1 for every limit-th item, otherwise 0 */
     BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
@@ -274,7 +274,10 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         bench_store(t->out, i, t->width, bench_finite(hash, t->width));
         break;
     case BENCH_FILL_SPREAD:
-        bench_store(t->out, i, 4, bench_spread_bits((enum bench_spread)t->limit, i, t->n, hash));
+        bench_store(t->out, i, t->width,
+                    bench_spread_bits((enum bench_spread)t->limit,
+                                      t->args.dtype == GP_F32 || t->args.dtype == GP_F64, t->width,
+                                      i, t->n, hash));
         break;
     case BENCH_FILL_FLAGS:
         bench_store(t->out, i, 1, hash >> 48 < t->limit);

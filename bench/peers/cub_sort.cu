@@ -44,6 +44,10 @@ extern "C" const struct bench_peer bench_cub_sort_peers[] = {
     {cub_version.text, "sort", "pairs_u64", GP_U32, nullptr, pairs<uint32_t, uint64_t>, false},
     {cub_version.text, "sort", "pairs_u32", GP_U64, nullptr, pairs<uint64_t, uint32_t>, false},
     {cub_version.text, "distributions", nullptr, GP_U32, nullptr, either<uint32_t>, false},
+    {cub_version.text, "distributions", nullptr, GP_I32, nullptr, either<int32_t>, false},
     {cub_version.text, "distributions", nullptr, GP_F32, nullptr, either<float>, false},
+    {cub_version.text, "distributions", nullptr, GP_U64, nullptr, either<uint64_t>, false},
+    {cub_version.text, "distributions", nullptr, GP_I64, nullptr, either<int64_t>, false},
+    {cub_version.text, "distributions", nullptr, GP_F64, nullptr, either<double>, false},
     {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
 };

@@ -10,7 +10,8 @@ void t_order_fill(enum bench_spread spread, uint64_t n, uint32_t *keys, uint32_t
         return;
     }
     for (uint64_t i = 0; i < n; i++) {
-        keys[i] = bench_spread_bits(spread, i, n, bench_hash(t_seed(), i));
+        keys[i] = (uint32_t)bench_spread_bits(spread, spread == BENCH_UNIT, 4, i, n,
+                                              bench_hash(t_seed(), i));
         if (positions)
             positions[i] = (uint32_t)i;
     }

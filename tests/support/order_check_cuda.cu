@@ -18,7 +18,8 @@ static __global__ void fill_k(bench_spread spread, uint64_t seed, uint64_t n, ui
 {
     const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
-        keys[i] = bench_spread_bits(spread, i, n, bench_hash(seed, i));
+        keys[i] =
+            (uint32_t)bench_spread_bits(spread, spread == BENCH_UNIT, 4, i, n, bench_hash(seed, i));
         if (positions)
             positions[i] = (uint32_t)i;
     }
