@@ -27,11 +27,72 @@ namespace GPI_SPACE
 template <class K>
 using RadixWord = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
 
+/* Bits of words that do not vary, between others that do, as above a column that shares its key with
+ * a row. Without them the highest bits are those that vary. Narrow words have no holes. */
+template <class Word> struct BitHole {
+    int at, bits;
+
+    /* The longest one above a bit, and what it has below that bit. */
+    static GPI_DEVICE BitHole of(Word varying, int begin, int end)
+    {
+        BitHole hole = {0, 0};
+        if constexpr (sizeof(Word) == 8) {
+            for (int p = begin; p < end;) {
+                const int change = __ffsll((long long)~(varying >> p)); /* 0: ones to the end */
+                p += change ? change - 1 : 64;
+                const int zeros = p < end ? __ffsll((long long)(varying >> p)) - 1 : 0;
+                if (zeros > hole.bits)
+                    hole = {p, zeros};
+                p += zeros;
+            }
+            const int under = 64 - __clzll((long long)(varying & (((Word)1 << begin) - 1)));
+            if (hole.bits && hole.at == begin)
+                hole = {under, hole.bits + begin - under};
+        }
+        return hole;
+    }
+
+    GPI_DEVICE Word below() const
+    {
+        return ((Word)1 << at) - 1;
+    }
+
+    /* A word without the hole, in which it has no bits, */
+    GPI_DEVICE Word close(Word word) const
+    {
+        return (word & below()) | (word >> bits & ~below());
+    }
+
+    /* and with it. */
+    GPI_DEVICE Word open(Word word) const
+    {
+        return (word & below()) | (word & ~below()) << bits;
+    }
+};
+
 /* The keys of a bucket in a block's registers. Bits [low, high) vary. */
 template <class Word, int I> struct BucketKeys {
     Word word[I], same; /* same: the bits that do not vary */
     int low, high;
-    bool of_words; /* this thread's keys can be made of their words */
+    BitHole<Word> hole; /* if there is one, words are closed and have none of the bits of same */
+    bool of_words;      /* this thread's keys can be made of their words */
+
+    GPI_DEVICE bool has_hole() const
+    {
+        return sizeof(Word) == 8 && hole.bits;
+    }
+
+    /* That vary. */
+    GPI_DEVICE int bits() const
+    {
+        return has_hole() ? high - low - hole.bits : high - low;
+    }
+
+    /* What is the same in all words, but what they have lost with the hole. */
+    GPI_DEVICE Word still_same() const
+    {
+        return has_hole() ? (Word)0 : same;
+    }
 };
 
 template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> struct BucketBins {
@@ -313,16 +374,27 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for_rows([&](int i) { __stcs(to + item(i), value[i]); });
     }
 
-    GPI_DEVICE void write_keys(K *to, KeyWord same, int low) const
+    /* open: the bits of a key, of those of its word. */
+    template <int N, class F>
+    GPI_DEVICE void write_opened(K *to, const BucketKeys<KeyWord, N> &keys, F open) const
     {
         for_rows([&](int i) {
             const Word word = s.words[item(i)];
-            if constexpr (pairs)
-                __stcs(to + item(i), job.order.template key<FLOAT>(
-                                         (K)((same | word >> position_bits() << low) + base)));
-            else
-                __stcs(to + item(i), codec().decode((K)(word + base)));
+            if constexpr (pairs) {
+                const KeyWord bits = open((KeyWord)(word >> position_bits() << keys.low));
+                __stcs(to + item(i), job.order.template key<FLOAT>((K)((keys.same | bits) + base)));
+            } else {
+                __stcs(to + item(i), codec().decode((K)(open((KeyWord)word) + base)));
+            }
         });
+    }
+
+    template <int N> GPI_DEVICE void write_keys(K *to, const BucketKeys<KeyWord, N> &keys) const
+    {
+        if (keys.has_hole())
+            write_opened(to, keys, [&](KeyWord w) { return keys.hole.open(w) | keys.same; });
+        else
+            write_opened(to, keys, [](KeyWord w) { return w; });
     }
 
     /* The lowest bits. */
@@ -352,13 +424,17 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         keys.high = 64 - __clzll(varying);
         keys.low = varying ? __ffsll(varying) - 1 : 0;
         keys.same = first_word & (KeyWord) ~((KeyWord)lowest(keys.high) ^ lowest(keys.low));
+        keys.hole = BitHole<KeyWord>::of(varying, max(keys.low, keys.high - bin_bits), keys.high);
+        if (!keys.has_hole())
+            return;
+        keys.same = first_word & (KeyWord)~varying;
+        for_rows([&](int i) { keys.word[i] = keys.hole.close(keys.word[i] ^ keys.same); });
     }
 
     /* Whether the bits that vary, and a position, fit a word, and the items shared memory. */
     template <int N> GPI_DEVICE bool fits(const BucketKeys<KeyWord, N> &keys) const
     {
-        return count <= items_max &&
-               keys.high - keys.low + position_bits() <= 8 * (int)sizeof(Word);
+        return count <= items_max && keys.bits() + position_bits() <= 8 * (int)sizeof(Word);
     }
 
     /* Sort the bucket; false if too many items are in one bin: nothing is written then. */
@@ -367,14 +443,15 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     {
         const K *keys_in = job.keys[from] + first;
         const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
-        const int all = keys.high - keys.low + position_bits();
+        const int all = keys.bits() + position_bits();
         const bool exact = all <= bin_bits; /* what is in a bin is equal */
         const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + keys.low;
+        const KeyWord same = keys.still_same();
         Word word[I];
         for_rows([&](int i) {
             if constexpr (pairs)
-                word[i] = (Word)((keys.word[i] ^ keys.same) >> keys.low) << position_bits() |
-                          (Word)item(i);
+                word[i] =
+                    (Word)((keys.word[i] ^ same) >> keys.low) << position_bits() | (Word)item(i);
             else
                 word[i] = keys.word[i];
             atomicAdd(bin(word[i], shift), 1u);
@@ -392,12 +469,13 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             odd_even_transposition();
             transposition_between_warps();
         }
-        write(first, keys_in, values_in, keys.same, keys.low, keys.of_words);
+        write(first, keys_in, values_in, keys);
         return true;
     }
 
-    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in, KeyWord same,
-                          int low, bool of_words) const
+    template <int N>
+    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in,
+                          const BucketKeys<KeyWord, N> &from) const
     {
         K *keys = job.keys[gpi_radix_out] + first;
         if constexpr (pairs) {
@@ -411,12 +489,12 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             if (!job.keys_wanted)
                 return;
             const bool whole = job.begin == 0 && job.end == 8 * (int)sizeof(K);
-            if (!whole || (FLOAT && !__syncthreads_and(of_words))) {
+            if (!whole || (FLOAT && !__syncthreads_and(from.of_words))) {
                 write_picked(keys, keys_in);
                 return;
             }
         }
-        write_keys(keys, same, low);
+        write_keys(keys, from);
     }
 };
 
