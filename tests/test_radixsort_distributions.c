@@ -28,6 +28,36 @@ START_TEST(test_radix_sort_spread_big)
 }
 END_TEST
 
+/* By some of the bits, the others being zero: what is compared does not begin at bit 0. */
+START_TEST(test_radix_sort_spread_some_bits)
+{
+    const gp_dtype dtype = _i % 2 ? GP_U64 : GP_U32;
+    const size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 16) + 4711;
+    const size_t key = gp_dtype_bytes(dtype), bytes = n * key;
+    const int width = 8 * (int)key, begin = 5, end = width - 3;
+    gp_radix_sort_options options = GP_RADIX_SORT_OPTIONS_INIT;
+    options.begin_bit = begin;
+    options.end_bit = end;
+    char *keys = keys_new((enum kind)(_i / 2), n, width);
+    uint32_t *index = t_host(n * 4);
+    void *sorted = t_host(bytes);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word = 0;
+        memcpy(&word, keys + i * key, key);
+        word = word >> begin << begin & (((uint64_t)1 << end) - 1);
+        memcpy(keys + i * key, &word, key);
+        index[i] = (uint32_t)i;
+    }
+    t_array k = t_new_from(keys, bytes, 0), v = t_new_from(index, n * 4, 0);
+    T_OK(gp_radix_sort_pairs(t_ctx(), dtype, k.data, 4, v.data, n, k.data, v.data, &options));
+    t_get(&k, sorted, bytes);
+    t_get(&v, index, n * 4);
+    check_pairs(dtype, keys, sorted, index, n);
+    t_free(&k), t_free(&v);
+    free(keys), free(sorted), free(index);
+}
+END_TEST
+
 /* Keys of 1 and 2 bytes alone are counted, many of the latter. */
 START_TEST(test_radix_sort_spread_counted)
 {
@@ -110,6 +140,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread, 0, 2 * DTYPES);
     c = t_case(s, "big");
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
+    tcase_add_loop_test(c, test_radix_sort_spread_some_bits, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_counted, 0, 4);
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);

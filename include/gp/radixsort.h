@@ -76,7 +76,7 @@ typedef struct gp_radix_sort_options {
  * sorted by vectorized partitioning.
  *
  * Workspace on CUDA:
- *  - from 2^24 keys on: the size of the keys plus at most 12% (8.6% for 2^28 keys of 4 bytes, 4.5%
+ *  - from 2^24 keys on: the size of the keys plus at most 12% (9.5% for 2^28 keys of 4 bytes, 6.3%
  *    for 8 bytes); below: plus 4 MiB;
  *  - keys of 1 and 2 bytes compared by all bits: at most 12 MiB for any n; compared by some of the
  *    bits: their size plus at most 50%;
@@ -115,7 +115,7 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
  *
  * Workspace: gp_radix_sort_workspace_bytes() with this value_bytes. For values of 4 and 8 bytes it
- * is the size of the input plus at most 12% from 2^24 pairs on (4.6% for 2^28 pairs of 4 and 4
+ * is the size of the input plus at most 12% from 2^24 pairs on (5.1% for 2^28 pairs of 4 and 4
  * bytes), and plus 4 MiB below. Values of other sizes are moved by position: the workspace is the
  * size of the keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the
  * values if they are sorted in place; up to 2.7 times the input for keys of 4 bytes and values of 1

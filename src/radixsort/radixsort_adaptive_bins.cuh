@@ -7,6 +7,7 @@
 
 #include "radixsort/radixsort_histogram.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
+#include "radixsort/radixsort_zoom.cuh"
 
 namespace GPI_SPACE
 {
@@ -39,14 +40,12 @@ template <class K> struct DigitOfCell {
     int shift;
     uint32_t mask;
     const uint8_t *bins; /* of cells */
-    K base;
-    int begin, up; /* compared bits of a word: (word << up) >> (begin + up) */
+    Zoom<K> zoom;
+    K compared; /* bits of a word */
 
     GPI_DEVICE uint32_t operator()(K word) const
     {
-        const K compared = (K)((K)(word << up) >> (begin + up));
-        const uint32_t cell = (uint32_t)((K)(compared - base) >> shift);
-        return bins[cell % (1u << radix_tuning.bucket_bits)]; /* whatever lies behind a tile */
+        return bins[zoom((K)(word & compared))];
     }
 };
 
@@ -63,8 +62,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
         uint32_t tile, segment;
         Span span;
         uint32_t first_tile;
-        K base;
-        int shift;
+        Zoom<K> zoom;
         uint32_t bins; /* of four cells, for this thread */
     };
 
@@ -76,8 +74,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
 
     GPI_DEVICE Digit digit() const
     {
-        return {0, radix_bins - 1, first_bins ? first_bins : s.bins,
-                0, job.begin,      8 * (int)sizeof(K) - job.end};
+        return {0, radix_bins - 1, first_bins ? first_bins : s.bins, {}, job.compared()};
     }
 
     GPI_DEVICE uint32_t claim() const
@@ -90,7 +87,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
         return (d.count + ITEMS - 1) / ITEMS;
     }
 
-    /* By one thread; segments of equal keys are passed over. */
+    /* By one thread; segments without cells are passed over. */
     GPI_DEVICE void set(uint32_t tile) const
     {
         for (;; tile = claim()) {
@@ -99,7 +96,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
                 return;
             const uint32_t segment = job.adaptive.segment_of[tile];
             const gpi_radix_segment d = segments[segment];
-            if (d.varying) {
+            if (d.cells) {
                 s.segment = segment;
                 s.description = d;
                 return;
@@ -127,7 +124,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
     GPI_DEVICE TileClaim claimed() const
     {
         const gpi_radix_segment &d = s.description;
-        TileClaim claim = {s.tile, s.segment, {0, 0}, d.tile, (K)d.base, (int)d.shift, 0};
+        TileClaim claim = {s.tile, s.segment, {0, 0}, d.tile, Zoom<K>::of(d), 0};
         if (claim.tile >= tiles)
             return claim;
         const uint32_t before = (claim.tile - d.tile) * ITEMS, left = d.count - before;
@@ -139,8 +136,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
 
     GPI_DEVICE void enter(const TileClaim &d, Digit &digit) const
     {
-        digit.base = d.base;
-        digit.shift = d.shift;
+        digit.zoom = d.zoom;
         if (carries())
             ((uint32_t *)s.bins)[G::thread()] = d.bins;
     }
@@ -179,7 +175,7 @@ template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
 }
 
 /* One level of bins of a segment, by a block. Each thread has a run of cells. */
-template <int T> struct AdaptivePlan {
+template <class K, int T> struct AdaptivePlan {
     static constexpr uint32_t bins_max = radix_bins - radix_tuning.hot_share;
     static constexpr uint32_t cells_max = 1 << radix_tuning.bucket_bits;
     struct Shared {
@@ -193,11 +189,12 @@ template <int T> struct AdaptivePlan {
     Shared &s;
     uint32_t level, to, buckets, bucket_max, large_max;
     bool last; /* no level follows */
+    int begin; /* the lowest bit that is compared */
 
     /* Items to be sorted; those of a bucket's size by a block each, as long as there are blocks. */
     GPI_DEVICE void add_entry(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
     {
-        gpi_radix_entry entry = {base, first, count, bits_of(base ^ end), to};
+        gpi_radix_entry entry = {base >> begin, first, count, bits_of((base ^ end) >> begin), to};
         if (count <= bucket_max) {
             const uint32_t at = atomicAdd(&plan.entries, 1u);
             if (at < buckets) {
@@ -205,7 +202,7 @@ template <int T> struct AdaptivePlan {
                 return;
             }
         }
-        entry.bits = bits_of(end - base);
+        entry.bits = bits_of((end >> begin) - (base >> begin));
         list.large[atomicAdd(&plan.large, 1u)] = entry;
     }
 
@@ -231,10 +228,16 @@ template <int T> struct AdaptivePlan {
         return atomicAdd(&plan.others, 1u) < list.others_max;
     }
 
+    /* One word at most is in [base, end] and has no bits that are not compared. */
+    GPI_DEVICE bool is_one(uint64_t base, uint64_t end) const
+    {
+        return end >> begin <= (base + ((1ull << begin) - 1)) >> begin;
+    }
+
     /* Items whose words are in [base, end]. */
     GPI_DEVICE void add_bin(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
     {
-        if (base == end) {
+        if (is_one(base, end)) {
             add_copies(first, count, to);
             return;
         }
@@ -242,13 +245,11 @@ template <int T> struct AdaptivePlan {
             add_entry(first, count, base, end);
             return;
         }
-        const uint32_t range = bits_of(end - base);
         gpi_radix_segment child = {};
         child.base = base;
+        child.end = end;
         child.first = first;
         child.count = count;
-        child.shift = range > GPI_RADIX_CELL_BITS ? range - GPI_RADIX_CELL_BITS : 0;
-        child.cells = (uint32_t)((end - base) >> child.shift) + 1;
         const uint32_t next = (level + 1) % 2;
         list.segments[next][atomicAdd(&plan.segments[next], 1u)] = child;
     }
@@ -293,6 +294,30 @@ template <int T> struct AdaptivePlan {
         __syncthreads();
     }
 
+    /* A cell has one word. */
+    GPI_DEVICE bool is_word(const gpi_radix_segment &segment, uint32_t cell) const
+    {
+        return is_one(Zoom<K>::lowest(segment, cell), Zoom<K>::highest(segment, cell));
+    }
+
+    /* All cells with items are single words, and few enough for a bin each. */
+    GPI_DEVICE bool are_apart(const gpi_radix_segment &segment, uint32_t each) const
+    {
+        const uint32_t last_cell = segment.cells - 1;
+        return segment.shift == 0 && segment.cells <= radix_bins &&
+               (s.counts[0] == 0 || is_word(segment, 0)) &&
+               (s.counts[last_cell + last_cell / each] == 0 || is_word(segment, last_cell));
+    }
+
+    /* All items are in one cell of one word. */
+    GPI_DEVICE bool are_equal(const gpi_radix_segment &segment, uint32_t each) const
+    {
+        bool all = false;
+        for (uint32_t u = threadIdx.x; u < segment.cells; u += T)
+            all = all || (s.counts[u + u / each] == segment.count && is_word(segment, u));
+        return __syncthreads_or(all);
+    }
+
     GPI_DEVICE Run run_of(const gpi_radix_segment &segment, uint32_t each) const
     {
         const uint32_t cell = segment.count / segment.cells;
@@ -303,7 +328,7 @@ template <int T> struct AdaptivePlan {
         run.begin = min(threadIdx.x * each, segment.cells);
         run.end = min(run.begin + each, segment.cells);
         run.counts = s.counts + run.begin + threadIdx.x;
-        run.apart = segment.shift == 0 && segment.cells <= radix_bins;
+        run.apart = are_apart(segment, each);
         run.hot = max(segment.count, large_max) / (uint32_t)radix_tuning.hot_share;
         run.scale = (float)parts / (float)segment.count;
         uint32_t sum = 0;
@@ -315,9 +340,11 @@ template <int T> struct AdaptivePlan {
         return run;
     }
 
-    GPI_DEVICE void run(const gpi_radix_segment &segment, const uint32_t *counts, uint8_t *bins,
-                        uint32_t *starts) const
+    /* from: where the items are. */
+    GPI_DEVICE void run(gpi_radix_segment &listed, const uint32_t *counts, uint32_t from,
+                        uint8_t *bins, uint32_t *starts) const
     {
+        const gpi_radix_segment segment = listed;
         const uint32_t each = (segment.cells + T - 1) / T;
         load(segment, counts, each);
         const Run run = run_of(segment, each);
@@ -331,21 +358,25 @@ template <int T> struct AdaptivePlan {
                 s.start[next++] = start;
             },
             [&](uint32_t cell) { bins[cell] = (uint8_t)(next - 1); });
+        const bool equal = are_equal(segment, each);
         if (threadIdx.x == 0) {
             s.cell[bin.y] = segment.cells;
             s.start[bin.y] = segment.count;
-            if (run.apart)
+            if (equal) {
+                listed.cells = 0;
+                add_copies(segment.first, segment.count, from);
+            } else if (run.apart) {
                 add_copies(segment.first, segment.count, to); /* the pass leaves it in order */
+            }
         }
         __syncthreads();
         if (threadIdx.x < bin.y) {
             const uint32_t b = threadIdx.x, first = segment.first + s.start[b];
             const uint32_t count = s.start[b + 1] - s.start[b];
-            const uint64_t low = segment.base + ((uint64_t)s.cell[b] << segment.shift);
-            const uint64_t cells = s.cell[b + 1] - s.cell[b];
             starts[b] = first;
-            if (count && !run.apart)
-                add_bin(first, count, low, low + (cells << segment.shift) - 1);
+            if (count && !run.apart && !equal)
+                add_bin(first, count, Zoom<K>::lowest(segment, s.cell[b]),
+                        Zoom<K>::highest(segment, s.cell[b + 1] - 1));
         }
         __syncthreads();
     }

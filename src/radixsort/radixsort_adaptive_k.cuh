@@ -4,7 +4,8 @@
  * are too large.
  *
  * A segment (at first the whole array) is divided into cells of equal ranges of words, up to 2^15
- * or 2^10, and their items are counted. Neighbouring cells are joined in up to 255 bins of about as
+ * or 2^10, between the lowest and the highest one of a sample (radixsort_zoom.cuh), and their items
+ * are counted. Neighbouring cells are joined in up to 255 bins of about as
  * many items each, a cell with many items gets a bin for itself, and one pass brings the items
  * into their bins, stably unless keys are alone: the digit of a word is looked up by its cell. Bins
  * that a block can sort are left to radixsort_bucket_k.cuh as entries of a list, the others are the
@@ -29,14 +30,16 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     using G = Group<T / groups>;
     using Policy = PartitionByCells<K, G, tile_items>;
     using Partitions = Partitioner<K, FLOAT, VB, false, T, I, Policy>;
-    using Plan = AdaptivePlan<T>;
+    using Plan = AdaptivePlan<K, T>;
     struct Shared {
         typename Partitions::Tile::OfGroup tile[groups];
         typename Policy::Shared policy[groups];
         alignas(16) uint8_t first_bins[first_cells];
     };
     static constexpr int tile_bytes = sizeof(Shared), plan_bytes = sizeof(typename Plan::Shared);
-    static constexpr int shared_bytes = tile_bytes > plan_bytes ? tile_bytes : plan_bytes;
+    static constexpr int count_bytes = first_cells * (int)sizeof(uint32_t);
+    static constexpr int most_bytes = tile_bytes > plan_bytes ? tile_bytes : plan_bytes;
+    static constexpr int shared_bytes = most_bytes > count_bytes ? most_bytes : count_bytes;
 
     const RadixJob<K, V> &job;
     char *memory;
@@ -58,10 +61,10 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         return (count + tile_items - 1) / tile_items;
     }
 
-    /* Compared bits of a key. */
+    /* The compared bits of a key, where they are. */
     GPI_DEVICE K word(K key) const
     {
-        return compared_bits(job, job.order.template word<FLOAT>(key));
+        return (K)(job.order.template word<FLOAT>(key) & job.compared());
     }
 
     /* The whole array, whose cells have been counted by radixsort_partition_k.cuh. By
@@ -69,14 +72,15 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     GPI_DEVICE void add_first() const
     {
         const gpi_radix_plan &plan = *job.plan;
-        const int range = (int)(plan.shift + plan.bits) - job.begin;
+        const int range = (int)(plan.shift + plan.bits);
         const uint64_t first = (uint64_t)word(job.keys[gpi_radix_in][0]);
         gpi_radix_segment whole = {};
         whole.base = range < 64 ? first >> range << range : 0;
-        whole.varying = plan.varying;
+        whole.end = whole.base + (range < 64 ? (1ull << range) - 1 : ~0ull);
+        whole.low = whole.base;
         whole.count = (uint32_t)job.n;
         whole.cells = 1u << plan.bits;
-        whole.shift = plan.shift - job.begin;
+        whole.shift = plan.shift;
         *segment(0) = whole;
     }
 
@@ -125,6 +129,35 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         if (level > 0)
             for (uint64_t i = thread; i < (uint64_t)segments * GPI_RADIX_CELLS; i += threads)
                 list().tables[i] = 0;
+        for (uint64_t i = thread / 32; i < segments; i += threads / 32)
+            zoom(*segment(i));
+    }
+
+    /* By a warp: cells for a segment; of the first level only if they are much narrower than those
+     * that are counted. */
+    GPI_DEVICE void zoom(gpi_radix_segment &to) const
+    {
+        const gpi_radix_segment now = to;
+        const K *keys = job.keys[from] + now.first;
+        K low, high;
+        learn_range([&](int at) { return word(keys[(uint64_t)at * now.count / zoom_sample]); }, low,
+                    high);
+        gpi_radix_segment next = now;
+        set_cells(next, low, high, level > 0 ? GPI_RADIX_CELLS : now.cells);
+        if (lane_id() > 0 || (level == 0 && next.shift + 4 >= now.shift))
+            return;
+        to.low = next.low;
+        to.shift = next.shift;
+        to.cells = next.cells;
+        if (level == 0)
+            job.plan->zoomed = 1;
+    }
+
+    /* Counts of the first level's cells; if they are zoomed, in the array that is not in use. */
+    GPI_DEVICE uint32_t *first_counts() const
+    {
+        const bool second = job.plan->recounted != job.plan->zoomed;
+        return second ? job.recount : job.buckets;
     }
 
     /* Count the cells of items [first, first + count) of a segment. */
@@ -132,24 +165,17 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     {
         uint32_t *table = (uint32_t *)memory;
         const gpi_radix_segment now = *segment(index);
-        const K *keys = job.keys[from];
-        const K reference = word(keys[now.first]);
-        K varying = 0;
-        for (uint32_t i = threadIdx.x; i < GPI_RADIX_CELLS; i += T)
+        const Zoom<K> zoom = Zoom<K>::of(now);
+        for (uint32_t i = threadIdx.x; i < now.cells; i += T)
             table[i] = 0;
         __syncthreads();
-        for_each_key<T>(keys + first, count, 0, 1, [&](K key) {
-            const K w = word(key);
-            varying |= (K)(w ^ reference);
-            atomicAdd(&table[(uint32_t)((K)(w - (K)now.base) >> now.shift)], 1u);
-        });
+        for_each_key<T>(job.keys[from] + first, count, 0, 1,
+                        [&](K key) { atomicAdd(&table[zoom(word(key))], 1u); });
         __syncthreads();
-        uint32_t *counts = SegmentTable(list(), index).counts;
+        uint32_t *counts = level ? SegmentTable(list(), index).counts : first_counts();
         for (uint32_t i = threadIdx.x; i < now.cells; i += T)
             if (table[i])
                 atomicAdd(&counts[i], table[i]);
-        if (varying)
-            atomicOr((unsigned long long *)&segment(index)->varying, (unsigned long long)varying);
         __syncthreads();
     }
 
@@ -180,16 +206,21 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
                            job.entries,
                            job.bucket_max,
                            radix_adaptive_large(job.bucket_max),
-                           level + 1 == GPI_RADIX_LEVELS};
+                           level + 1 == GPI_RADIX_LEVELS,
+                           job.begin};
         for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
-            const gpi_radix_segment now = *segment(i);
             const SegmentTable table(list(), i);
-            if (now.varying)
-                plan.run(now, level ? table.counts : job.bucket_starts(),
-                         level ? (uint8_t *)table.bins() : list().first_bins, table.starts());
-            else if (threadIdx.x == 0)
-                plan.add_copies(now.first, now.count, from); /* equal keys */
+            plan.run(*segment(i), level ? table.counts : first_counts(), from,
+                     level ? (uint8_t *)table.bins() : list().first_bins, table.starts());
         }
+    }
+
+    /* The zoomed cells of the first level have no counts yet. */
+    GPI_DEVICE void clear_first_counts() const
+    {
+        uint32_t *counts = first_counts();
+        for (uint32_t i = blockIdx.x * T + threadIdx.x; i < first_cells; i += gridDim.x * T)
+            counts[i] = 0;
     }
 
     GPI_DEVICE void partition() const
@@ -225,7 +256,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
             barrier.wait();
             prepare();
             barrier.wait();
-            if (level > 0) {
+            if (level == 0 && job.plan->zoomed) {
+                clear_first_counts();
+                barrier.wait();
+            }
+            if (level > 0 || job.plan->zoomed) {
                 count();
                 barrier.wait();
             }

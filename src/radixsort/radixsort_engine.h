@@ -29,11 +29,12 @@ enum gpi_radix_route {
 
 /* What is still too large for a block; see radixsort_adaptive_k.cuh. */
 struct gpi_radix_segment {
-    uint64_t base;         /* no word is smaller */
-    uint64_t varying;      /* bits in which its words differ */
+    uint64_t base, end;    /* no word is smaller, or larger */
+    uint64_t low;          /* the cells of its words: see radixsort_zoom.cuh */
+    uint32_t shift, cells; /* the same; 0 cells: no pass is needed any more */
     uint32_t first, count; /* its items */
-    uint32_t cells, shift; /* the cell of a word: (word - base) >> shift */
     uint32_t tile;         /* its first one */
+    uint32_t unused;
 };
 
 /* Items that a block is to sort by the lowest bits of their words, less the base if they are more
@@ -74,7 +75,7 @@ struct gpi_radix_plan {
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
     /* By cells: */
-    uint32_t adaptive_arrived, adaptive_ticket;
+    uint32_t adaptive_arrived, adaptive_ticket, zoomed;
     uint32_t segments[2], others, tiles, entries, large;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
 };

@@ -283,7 +283,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
         for (uint32_t j = 0; j < plan_batch; j++) {
             if (count[j] > sample / (radix_tuning.cells_few * 5 / 4))
                 atomicAdd(&hot, count[j]);
-            if (count[j] > sample * 2 / job.cells_even)
+            if (count[j] > sample * 2 / job.cells_wide)
                 atomicMax(&most, count[j]);
         }
     }
@@ -339,8 +339,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits = sorted || job.large_fit(most, excess);
     const bool few = hot >= job.n - job.n / radix_tuning.cells_rest;
-    const bool even =
-        most < job.n / job.cells_even && varying_digits(job) >= radix_tuning.cells_digits;
+    const int digits = varying_digits(job);
+    const bool even = (most < job.n / job.cells_even && digits >= radix_tuning.cells_digits) ||
+                      (most < job.n / job.cells_wide && digits >= radix_digits_wide);
     const bool adaptive_allowed = job.adaptive_allowed && (few || even);
     if (threadIdx.x == 0) {
         job.plan->route = fits               ? gpi_radix_route_buckets

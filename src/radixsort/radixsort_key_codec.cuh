@@ -27,7 +27,7 @@ template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
 /* Such sorts have kernels of their own for uneven distributions of keys. */
 template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 {
-    return radix_has_buckets<K> && value_bytes <= 4;
+    return radix_has_buckets<K> && value_bytes <= 8;
 }
 
 /*
@@ -176,7 +176,8 @@ template <class K> struct RadixKeys {
     uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
     bool adaptive_allowed; /* adaptive partitioning may be taken if buckets do not fit */
-    uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
+    uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items, */
+    uint32_t cells_wide;   /* or n / cells_wide if nearly all digits vary */
     uint32_t entries;      /* blocks for entries of a bucket's size */
     gpi_radix_adaptive adaptive;
 
@@ -187,6 +188,12 @@ template <class K> struct RadixKeys {
         const uint64_t share = n / radix_tuning.large_share, twice = 2 * (uint64_t)bucket_max;
         return most <= bucket_max ||
                (most <= (share > twice ? share : twice) && excess < n / radix_tuning.large_excess);
+    }
+
+    /* The bits of a word that are compared. */
+    GPI_DEVICE K compared() const
+    {
+        return (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - end) >> begin << begin);
     }
 
     /* Words of states, which are counts with two bits more. */

@@ -100,30 +100,40 @@ static uint64_t segments_of(uint64_t n, uint64_t bucket_max)
     return n / radix_adaptive_large((uint32_t)bucket_max) + 1;
 }
 
-/* The same with the segments that a block could sort as well: at most as many again. */
+/* Upper bound of those that a block could sort as well, and all of them if they are few. There the
+ * passes of a block over wide keys are many. */
+static uint64_t others_of(uint64_t n, uint64_t bucket_max)
+{
+    const uint64_t all = n / bucket_max + 1, few = all < 512 ? all : 512;
+    const uint64_t most = (sizeof(Key) == 8 ? 2 : 1) * segments_of(n, bucket_max);
+    return most > few ? most : few;
+}
+
 static uint64_t all_segments_of(uint64_t n, size_t value_bytes)
 {
-    return 2 * segments_of(n, bucket_max_of(value_bytes));
+    const uint64_t bucket_max = bucket_max_of(value_bytes);
+    return segments_of(n, bucket_max) + others_of(n, bucket_max);
 }
 
 /*
  * Upper bound of the entries, the bins that are no segments of the next level:
  *   5 n / bucket_max             bins without a hot cell
- *   3 hot_share segments         hot cells, and the bins before and after each
+ *   3 hot_share segments         hot cells of large segments, and the bins before and after each
  *   2 * 3 levels segments        bins beside a hot cell that is a segment again, at every level
  *   n / GPI_RADIX_COPIED         pieces of equal keys to copy
  */
-static uint64_t entries_of(uint64_t n, uint64_t bucket_max)
+static uint64_t entries_of(uint64_t n, size_t value_bytes)
 {
-    const uint64_t levels = sizeof(Key) == 8 ? GPI_RADIX_LEVELS : 4; /* of 15 and 10 bits */
-    const uint64_t around = 3 * radix_tuning.hot_share + 2 * 3 * levels;
-    return around * segments_of(n, bucket_max) + 5 * n / bucket_max + n / GPI_RADIX_COPIED;
+    const uint64_t levels = GPI_RADIX_LEVELS, bucket_max = bucket_max_of(value_bytes);
+    return 3 * radix_tuning.hot_share * segments_of(n, bucket_max) +
+           2 * 3 * levels * all_segments_of(n, value_bytes) + 5 * n / bucket_max +
+           n / GPI_RADIX_COPIED;
 }
 
 /* Blocks that sort buckets, with some more for the entries of a list. */
 static uint32_t blocks_of(int bucket_bits)
 {
-    return (1u << bucket_bits) + (1u << bucket_bits) / 8;
+    return (1u << bucket_bits) + (1u << bucket_bits) / 4;
 }
 
 /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
@@ -138,14 +148,14 @@ template <class F> static gpi_radix_adaptive adaptive_of(uint64_t n, size_t valu
 {
     const uint64_t most = bucket_max_of(value_bytes), segments = all_segments_of(n, value_bytes);
     gpi_radix_adaptive s = {};
-    s.others_max = (uint32_t)segments_of(n, most);
+    s.others_max = (uint32_t)others_of(n, most);
     for (int i = 0; i < 2; i++)
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
     s.first_bins = (uint8_t *)take(1 << radix_tuning.bucket_bits);
     s.segment_of = (uint32_t *)take((adaptive_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
     s.entries = (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most, value_bytes)) *
                                         sizeof(gpi_radix_entry));
-    s.large = (gpi_radix_entry *)take(entries_of(n, most) * sizeof(gpi_radix_entry));
+    s.large = (gpi_radix_entry *)take(entries_of(n, value_bytes) * sizeof(gpi_radix_entry));
     return s;
 }
 

@@ -186,11 +186,14 @@ constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
     return {512, items, blocks < blocks_max ? blocks : blocks_max};
 }
 
-/* Cells are even if none holds more than 1/radix_cells_even() of the items. */
+/* Cells are even if none holds more than 1/radix_cells_even() of the items; less even ones will do
+ * for wide keys alone in which as many digits vary that LSD passes would take longer. */
 constexpr uint32_t radix_cells_even(int value_bytes)
 {
     return value_bytes ? 400 : 32;
 }
+constexpr uint32_t radix_cells_wide = 20;
+constexpr int radix_digits_wide = 7;
 
 __host__ __device__ constexpr uint32_t radix_adaptive_large(uint32_t bucket_max)
 {

@@ -2,6 +2,15 @@
 /* Keys of many distributions, and a check of their sorts in linear time. */
 #include "radixsort_distributions.h"
 
+/* The sum of four numbers, less its mean; below twice the limit, or as far below zero. */
+static uint64_t bell(uint64_t random, uint64_t limit)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += (random >> 16 * i & 0xffff) * (limit / 0x10000 + 1);
+    return sum - 2 * 0x10000 * (limit / 0x10000 + 1);
+}
+
 static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t random)
 {
     uint64_t top = (uint64_t)1 << (width - 1), all = top | (top - 1);
@@ -30,6 +39,12 @@ static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t r
         return ((random % 450) << (width - 9) ^ (random >> 32) % ((top >> 8) | 1)) & all;
     case ONE_LARGE:
         return random % (n / 12000 + 1) ? random & all : (all / 3 ^ (random >> 32) % 0xfffff) & all;
+    case BELL:
+        return (top + bell(random, top >> 20 | 0x3ff)) & all;
+    case NUMBER_PAIRS:
+        return (random % 300 * (random >> 32 & 0xff) << width / 2 | (random >> 40 & 0xfff)) & all;
+    case FAR_APART:
+        return ((random % 8) * (all / 11) + (random >> 32) % 5000) & all;
     default:
         return random & all;
     }
