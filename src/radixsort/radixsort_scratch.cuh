@@ -104,7 +104,7 @@ static uint64_t segments_of(uint64_t n, uint64_t bucket_max)
  * passes of a block over wide keys are many. */
 static uint64_t others_of(uint64_t n, uint64_t bucket_max)
 {
-    const uint64_t all = n / bucket_max + 1, few = all < 512 ? all : 512;
+    const uint64_t all = n / bucket_max + 1, few = all < 384 ? all : 384;
     const uint64_t most = (sizeof(Key) == 8 ? 2 : 1) * segments_of(n, bucket_max);
     return most > few ? most : few;
 }
