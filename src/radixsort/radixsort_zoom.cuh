@@ -82,7 +82,7 @@ template <class K, class F> GPI_DEVICE void learn_range(F word, K &low, K &high)
     high += high < (K) ~(K)0;
 }
 
-/* At most so many cells, each of 2^shift words. */
+/* Cells of 2^shift words each; most: of them. */
 template <class K> GPI_DEVICE void set_cells(gpi_radix_segment &to, K low, K high, uint32_t most)
 {
     const K range = (K)(high - low);
