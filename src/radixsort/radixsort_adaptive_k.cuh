@@ -5,12 +5,12 @@
  *
  * A segment (at first the whole array) is divided into cells of equal ranges of words, up to 2^15
  * or 2^10, between the lowest and the highest one of a sample (radixsort_zoom.cuh), and their items
- * are counted. Neighbouring cells are joined in up to 255 bins of about as
- * many items each, a cell with many items gets a bin for itself, and one pass brings the items
- * into their bins, stably unless keys are alone: the digit of a word is looked up by its cell. Bins
- * that a block can sort are left to radixsort_bucket_k.cuh as entries of a list, the others are the
- * segments of the next level. A segment of equal keys is done. So a level costs a read and a pass
- * of what is still too large, and narrows its range by 2^10 or its size by about 15.
+ * are counted. Neighbouring cells are joined in up to 255 bins of about as many items each, a cell
+ * with many items gets a bin for itself, and one pass brings the items into their bins, stably
+ * unless keys are alone: the digit of a word is looked up by its cell. Bins that a block can sort
+ * are left to radixsort_bucket_k.cuh as entries of a list, the others are the segments of the next
+ * level. A segment of equal keys is done. So a level costs a read and a pass of what is still too
+ * large, and narrows its range by 2^10 or its size by about 15.
  *
  * Choosing splitters by counts is what sample sorts do by samples (Frazer and McKellar 1970).
  */
