@@ -27,7 +27,7 @@ template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
 /* Such sorts have kernels of their own for uneven distributions of keys. */
 template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 {
-    return radix_has_buckets<K> && value_bytes <= 8;
+    return radix_has_buckets<K> && value_bytes <= 4;
 }
 
 /*
