@@ -14,8 +14,8 @@ namespace GPI_SPACE
 template <class K>
 using RadixWord = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
 
-/* Bits of words that do not vary, between others that do, as above a column that shares its key
- * with a row. Without them the highest bits are those that vary. Narrow words have no holes. */
+/* Bits of words that do not vary, between others that do, as between a high and a low number that
+ * share a key. Without them the highest bits are those that vary. Narrow words have no holes. */
 template <class Word> struct BitHole {
     int at, bits;
 

@@ -15,7 +15,7 @@ enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 
 /* Sorting from the top digit when buckets of equal ranges would be too large, by levels: cells that
  * a range is counted by from the second level on, items that a block copies. */
-enum { GPI_RADIX_CELL_BITS = 10, GPI_RADIX_CELLS = 1 << GPI_RADIX_CELL_BITS };
+enum { GPI_RADIX_CELLS = 1024 };
 enum { GPI_RADIX_LEVELS = 10, GPI_RADIX_COPIED = 1 << 16 };
 
 enum gpi_radix_place { gpi_radix_in, gpi_radix_tmp, gpi_radix_out };

@@ -100,8 +100,8 @@ static uint64_t segments_of(uint64_t n, uint64_t bucket_max)
     return n / radix_adaptive_large((uint32_t)bucket_max) + 1;
 }
 
-/* Upper bound of those that a block could sort as well, and all of them if they are few. There the
- * passes of a block over wide keys are many. */
+/* Upper bound of those that a block could sort as well, and all of them if they are few; more of
+ * wide keys, which a block sorts in more passes. */
 static uint64_t others_of(uint64_t n, uint64_t bucket_max)
 {
     const uint64_t all = n / bucket_max + 1, few = all < 384 ? all : 384;
