@@ -59,7 +59,9 @@ template <bool COMPARE, bool INDICES>
 gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr int read_bytes = (COMPARE || !INDICES ? item_bytes : 0) + !COMPARE;
-    if (p.a.n * read_bytes >= (uint64_t)compact_tuning.from_bytes)
+    constexpr int64_t to_bytes = read_bytes > 4 ? compact_tuning.wide_to_bytes : INT64_MAX;
+    const uint64_t bytes = p.a.n * read_bytes;
+    if (bytes >= (uint64_t)compact_tuning.from_bytes && bytes <= (uint64_t)to_bytes)
         return launch_stream<COMPARE, INDICES>(ctx, function, p);
     return launch_tile<COMPARE, INDICES>(ctx, function, p);
 }
