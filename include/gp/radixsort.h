@@ -77,7 +77,8 @@ typedef struct gp_radix_sort_options {
  *
  * Workspace on CUDA:
  *  - from 2^24 keys on: the size of the keys plus at most 12% (9.5% for 2^28 keys of 4 bytes, 6.3%
- *    for 8 bytes); below: plus 4 MiB;
+ *    for 8 bytes); below: plus 4 MiB. With a library that has code for GPUs before sm_80, whose
+ *    tiles are small, 51% in place of 12%, also for pairs and positions;
  *  - keys of 1 and 2 bytes compared by all bits: at most 12 MiB for any n; compared by some of the
  *    bits: their size plus at most 50%;
  *  - floats compared by some of the bits: two positions per key besides, 8 bytes (16 from 2^32 keys
