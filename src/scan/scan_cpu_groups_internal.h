@@ -22,10 +22,81 @@ struct items {
     vector v[GPI_SCALARS];
 };
 
-/* A vector's items, and the lanes that have a head before them in what was folded, or are one. */
+/*
+ * behind_t      lanes that have a head before them in what was folded, or are one: a bit for each
+ *               where instructions take such masks, otherwise all bits of a lane
+ * BEHIND_UP     STEPd of them
+ * APART         lanes without bit d
+ */
+#if VECTOR == 64
+
+typedef uint32_t behind_t;
+
+/* In general registers, where shifts are fast. Lanes from one bit below their half's end on. */
+#define BEHIND_UP(step, d, behind)                                                                 \
+    ((((behind)&PASTE(LAST_BELOW_, d)) << 1) * (uint32_t)((1 << (d)) - 1))
+#define LAST_BELOW_1 0x5555u
+#define LAST_BELOW_2 0x2222u
+#define LAST_BELOW_4 0x0808u
+#define LAST_BELOW_8 0x0080u
+#define APART(step, d) (~((PASTE(LAST_BELOW_, d) << 1) * (uint32_t)((1 << (d)) - 1)))
+
+ALWAYS_INLINE behind_t behind_of(uint64_t heads)
+{
+    behind_t behind = (behind_t)heads & ((1u << LANES) - 1);
+    __asm__("" : "+r"(behind));
+    return behind;
+}
+
+ALWAYS_INLINE behind_t behind_last(behind_t behind)
+{
+    return 0 - (behind >> (LANES - 1) & 1);
+}
+
+ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
+{
+#if ACC_IS_FLOAT && ACC_BYTES == 8
+    return (vector)_mm512_mask_mov_pd((__m512d)b, (__mmask8)where, (__m512d)a);
+#elif ACC_IS_FLOAT
+    return (vector)_mm512_mask_mov_ps((__m512)b, (__mmask16)where, (__m512)a);
+#elif ACC_BYTES == 8
+    return (vector)_mm512_mask_mov_epi64((__m512i)b, (__mmask8)where, (__m512i)a);
+#else
+    return (vector)_mm512_mask_mov_epi32((__m512i)b, (__mmask16)where, (__m512i)a);
+#endif
+}
+
+#else
+
+typedef lanes behind_t;
+#define BEHIND_UP(step, d, behind) WITH_LANES(step, behind, (lanes){0})
+#define APART(step, d) WITH_LANES(step, (lanes){0}, ~(lanes){0})
+
+/* A lane for each of the lowest bits. */
+ALWAYS_INLINE behind_t behind_of(uint64_t heads)
+{
+    static const __typeof__(((lanes){0})[0]) powers[] = {1, 2, 4, 8, 16, 32, 64, 128};
+    lanes bit;
+    memcpy(&bit, powers, sizeof bit);
+    return (lanes)((((lanes){0} + (__typeof__(bit[0]))heads) & bit) == bit);
+}
+
+ALWAYS_INLINE behind_t behind_last(behind_t behind)
+{
+    return WITH_LANES(LAST, behind);
+}
+
+ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
+{
+    return (vector)(((lanes)a & where) | ((lanes)b & ~where));
+}
+
+#endif
+
+/* A vector's items, and which are behind heads. */
 struct span {
     struct items items;
-    lanes behind;
+    behind_t behind;
 };
 
 ALWAYS_INLINE struct items items_all(acc_t value)
@@ -58,10 +129,10 @@ ALWAYS_INLINE struct items items_fold(bool plain, gp_op op, struct items l, stru
 #endif
 }
 
-ALWAYS_INLINE struct items items_choose(lanes where, struct items a, struct items b)
+ALWAYS_INLINE struct items items_choose(behind_t where, struct items a, struct items b)
 {
     for (int s = 0; s < GPI_SCALARS; s++)
-        a.v[s] = (vector)(((lanes)a.v[s] & where) | ((lanes)b.v[s] & ~where));
+        a.v[s] = choose(where, a.v[s], b.v[s]);
     return a;
 }
 
@@ -116,21 +187,11 @@ ALWAYS_INLINE struct items items_turned(struct items items)
     return items;
 }
 
-/* A lane for each of the lowest bits. */
-ALWAYS_INLINE lanes lanes_of_bits(uint64_t bits)
-{
-    static const __typeof__(((lanes){0})[0]) powers[] = {
-        1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
-    lanes bit;
-    memcpy(&bit, powers, sizeof bit);
-    return (lanes)((((lanes){0} + (__typeof__(bit[0]))bits) & bit) == bit);
-}
-
 /* ---- one group ------------------------------------------------------------------------------- */
 
 /* lower: the items before, behind a head or not. apart: lanes that have none. */
-ALWAYS_INLINE void span_fold(bool plain, gp_op op, bool any, struct items lower, lanes lower_behind,
-                             lanes apart, struct span *span)
+ALWAYS_INLINE void span_fold(bool plain, gp_op op, bool any, struct items lower,
+                             behind_t lower_behind, behind_t apart, struct span *span)
 {
     const struct items folded = items_fold(plain, op, lower, span->items);
     if (any)
@@ -144,26 +205,26 @@ ALWAYS_INLINE void span_fold(bool plain, gp_op op, bool any, struct items lower,
 /* Lanes whose number has the bit of the step are folded with the last one below their half; those
  * of a single scalar without it with what is neutral. Of several scalars nothing is: what is
  * infinite would become a NaN. */
-#define STEP_FUNCTION(step)                                                                        \
+#define STEP_FUNCTION(step, d)                                                                     \
     ALWAYS_INLINE void span_##step(bool plain, gp_op op, bool any, vector neutral,                 \
                                    struct span *span)                                              \
     {                                                                                              \
-        const lanes none = {0}, apart = WITH_LANES(step, none, ~none);                             \
+        const behind_t none = {0};                                                                 \
         struct items lower;                                                                        \
         for (int s = 0; s < GPI_SCALARS; s++)                                                      \
             lower.v[s] = (vector)WITH_LANES(step, span->items.v[s], neutral);                      \
-        span_fold(plain, op, any, lower, WITH_LANES(step, span->behind, none),                     \
-                  GPI_SCALARS > 1 ? apart : none, span);                                           \
+        span_fold(plain, op, any, lower, BEHIND_UP(step, d, span->behind),                         \
+                  GPI_SCALARS > 1 ? APART(step, d) : none, span);                                  \
     }
-STEP_FUNCTION(STEP1)
+STEP_FUNCTION(STEP1, 1)
 #if VECTOR / ACC_BYTES >= 4
-STEP_FUNCTION(STEP2)
+STEP_FUNCTION(STEP2, 2)
 #endif
 #if VECTOR / ACC_BYTES >= 8
-STEP_FUNCTION(STEP4)
+STEP_FUNCTION(STEP4, 4)
 #endif
 #if VECTOR / ACC_BYTES >= 16
-STEP_FUNCTION(STEP8)
+STEP_FUNCTION(STEP8, 8)
 #endif
 
 ALWAYS_INLINE void span_scan(bool plain, gp_op op, bool any, vector neutral, struct span *span)
@@ -186,14 +247,14 @@ ALWAYS_INLINE struct span last_of(const struct span *span)
     struct span last;
     for (int s = 0; s < GPI_SCALARS; s++)
         last.items.v[s] = (vector)WITH_LANES(LAST, span->items.v[s]);
-    last.behind = WITH_LANES(LAST, span->behind);
+    last.behind = behind_last(span->behind);
     return last;
 }
 
 ALWAYS_INLINE void group_scan(bool plain, gp_op op, bool any, vector neutral,
                               struct span p[GROUP_VECTORS])
 {
-    const lanes none = {0};
+    const behind_t none = {0};
     for (int k = 0; k < GROUP_VECTORS; k++)
         span_scan(plain, op, any, neutral, &p[k]);
     for (int d = 1; d < GROUP_VECTORS; d *= 2)
@@ -220,10 +281,10 @@ struct way {
 ALWAYS_INLINE void group_take(struct way way, bool any, uint64_t heads, const acc_t *in,
                               struct items *before, acc_t *out)
 {
-    const lanes none = {0};
+    const behind_t none = {0};
     struct span p[GROUP_VECTORS], last;
     for (int k = 0; k < GROUP_VECTORS; k++) {
-        const lanes own = any ? lanes_of_bits(heads >> k * LANES) : none;
+        const behind_t own = any ? behind_of(heads >> k * LANES) : none;
         const int at = way.turn ? GROUP_VECTORS - 1 - k : k;
         p[k] = (struct span){items_get(in + at * LANES), own};
         if (way.turn)

@@ -19,6 +19,7 @@
  * behind_t    lanes that have a head before them, or are one
  * moved_bits  v moved up by 1 to 32 bytes; the last ones of fill move in
  * behind_up   the same of the lanes behind heads, none of which moves in
+ * all_behind  all but the first eight lanes are, and these have nothing eight places before them
  */
 #if VECTOR == 64
 
@@ -58,6 +59,11 @@ ALWAYS_INLINE behind_t behind_of(uint64_t heads)
 ALWAYS_INLINE behind_t last_behind(behind_t behind)
 {
     return 0 - (behind >> (LANES - 1) & 1);
+}
+
+ALWAYS_INLINE bool all_behind(behind_t behind)
+{
+    return (behind | 0xff) == ALL_LANES;
 }
 
 ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
@@ -121,6 +127,11 @@ ALWAYS_INLINE behind_t behind_of(uint64_t heads)
 #endif
 }
 
+ALWAYS_INLINE bool all_behind(behind_t behind)
+{
+    return (_mm256_movemask_epi8(behind) | ((1 << 8 * ACC_BYTES) - 1)) == -1;
+}
+
 ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
 {
     return (vector)_mm256_blendv_epi8((bits)b, (bits)a, where);
@@ -154,6 +165,8 @@ ALWAYS_INLINE vector segments_scan(gp_op op, bool any, vector neutral, behind_t 
     behind_t b = *behind;
 #pragma GCC unroll 8
     for (int bytes = ACC_BYTES; bytes < VECTOR; bytes *= 2) {
+        if (any && bytes == 8 * ACC_BYTES && all_behind(b))
+            break;
         v = step_fold(op, any, b, (vector)moved_bits((bits)v, (bits)neutral, bytes), v);
         b |= behind_up(b, bytes);
     }
