@@ -46,13 +46,19 @@ static inline bool is_item(in_t x, acc_t acc)
 
 ALWAYS_INLINE acc_t fold(gp_op op, const in_t *in, size_t n)
 {
-    acc_t room[CHUNK];
+    acc_t room[CHUNK], all = identity(op), extreme;
     struct partial partial;
     partial_begin(op, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, whole = (m + STEP - 1) / STEP * STEP;
-        partial_add(op, &partial, chunk_load(op, in + i, m, whole, room), whole);
+        const acc_t *chunk = chunk_load(op, in + i, m, whole, room);
+        if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, chunk, whole, &extreme))
+            all = apply(op, all, extreme);
+        else
+            partial_add(op, &partial, chunk, whole);
     }
+    if (op == GP_MIN || op == GP_MAX)
+        return apply(op, all, partial_end(op, &partial));
     return partial_end(op, &partial);
 }
 

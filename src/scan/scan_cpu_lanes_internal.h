@@ -147,12 +147,15 @@ typedef lanes nans_t;
 #define ANY_NAN(nans) (((lanes64)(nans))[0] | ((lanes64)(nans))[1])
 #endif
 
-/* n is a multiple of GROUP. */
+/* n is a multiple of GROUP. This is so short that it would wait for memory: as many items behind
+ * are asked for. */
 ALWAYS_INLINE bool has_nan(const acc_t *in, size_t n)
 {
     nans_t found[2] = {0};
     size_t i = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        for (int k = 0; k < 4 * VECTOR; k += 64)
+            __builtin_prefetch((const char *)(in + n + i) + k);
         found[0] |= NANS(vector_load(in + i), vector_load(in + i + LANES));
         found[1] |= NANS(vector_load(in + i + 2 * LANES), vector_load(in + i + 3 * LANES));
     }
