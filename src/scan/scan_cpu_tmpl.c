@@ -46,6 +46,7 @@ struct job {
     bool wide;                    /* of integer sums: the total in 64 bits, outputs are checked */
     bool last_counts;             /* what comes behind the last item is an output */
     uint64_t sign;                /* bit of the output dtype, or 0 */
+    int joined;                   /* threads that are there */
     _Alignas(LINE) uint64_t next; /* block to be taken */
     _Alignas(LINE) uint64_t turn; /* block that may take the carry */
     acc_t carry;                  /* of everything before block turn */
@@ -253,20 +254,6 @@ static inline void outputs_store(const struct job *job, const acc_t *scanned, ui
     chunk_store(job->stored, from, n, job->stream, job->out + place * job->stored->out_bytes);
 }
 
-/* Signed sums, which lie as they were scanned to. */
-static inline void sums_check(struct job *job, acc_t carry, const acc_t *to, uint64_t first,
-                              size_t n, size_t want)
-{
-    acc_t room[CHUNK];
-    if (!job->backward) {
-        steps_check(job, carry, to, first, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        room[i] = to[want - 1 - i];
-    steps_check(job, carry, room, first, n);
-}
-
 /* Scan one block behind carry; returns the carry behind the block. */
 static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
@@ -302,17 +289,26 @@ static void pass_on(struct job *job, uint64_t block, acc_t carry)
     __atomic_store_n(&job->turn, block + 1, __ATOMIC_RELEASE);
 }
 
-/* What one thread does: blocks, in order, until there are none.
- * The last block needs no sum before it. */
+/* Whether a block is reduced before its turn. The last block needs no sum before it; nor does any
+ * while no other thread has come, but for floats, whose bits depend on it. */
+static bool reduces(const struct job *job, uint64_t block)
+{
+    if (!job->reduce || block + 1 == job->blocks)
+        return false;
+    return ACC_IS_FLOAT || __atomic_load_n(&job->joined, __ATOMIC_RELAXED) > 1;
+}
+
+/* What one thread does: blocks, in order, until there are none. */
 static void run(void *arg, size_t thread)
 {
     struct job *job = arg;
     uint64_t block;
     (void)thread;
+    __atomic_fetch_add(&job->joined, 1, __ATOMIC_RELAXED);
     while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks) {
         uint64_t first = block * job->block;
         size_t n = block_items(job, block);
-        bool reduce = job->reduce && block + 1 < job->blocks;
+        bool reduce = reduces(job, block);
         acc_t sum = reduce ? block_reduce(job->op, job, first, n) : identity(job->op);
         gpi_wait_for(&job->turn, block);
         acc_t carry = job->carry;

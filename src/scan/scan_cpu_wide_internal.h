@@ -90,4 +90,18 @@ static void block_check(struct job *job, acc_t carry, uint64_t first, size_t n)
         rise_check(job, carry, first, n, sum);
 }
 
+/* Signed sums, which lie as they were scanned to. */
+static inline void sums_check(struct job *job, acc_t carry, const acc_t *to, uint64_t first,
+                              size_t n, size_t want)
+{
+    acc_t room[CHUNK];
+    if (!job->backward) {
+        steps_check(job, carry, to, first, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        room[i] = to[want - 1 - i];
+    steps_check(job, carry, room, first, n);
+}
+
 #endif
