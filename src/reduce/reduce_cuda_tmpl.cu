@@ -16,6 +16,11 @@ namespace
 {
 
 template <class Fold>
+constexpr L1Use l1_use = Fold::exact     ? L1Use::by_size
+                         : Fold::ordered ? L1Use::kept
+                                         : L1Use::passed;
+
+template <class Fold>
 gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
 {
     constexpr int W = GPI_REDUCE_WARPS, K = GPI_REDUCE_VECTORS * 16 / Fold::Items::bytes;
@@ -32,7 +37,11 @@ gp_status launch(gp_context *ctx, const gpi_reduce_args *args, const Fold &fold)
     GPI_TRY(gpi_state_get(ctx, args->function,
                           gpi_reduce_sums_max(bytes) * TileState<typename Fold::A>::pieces,
                           &p.state));
-    reduce_k<Fold, W, K, reduce_tuning.blocks_per_sm><<<grid, W * 32, 0, ctx->stream>>>(p, fold);
+    constexpr int blocks = reduce_tuning.blocks_per_sm;
+    constexpr L1Use use = l1_use<Fold>, otherwise = use == L1Use::passed ? L1Use::kept : use;
+    const auto kernel = sums_pass_l1(bytes) ? reduce_k<Fold, W, K, blocks, use>
+                                            : reduce_k<Fold, W, K, blocks, otherwise>;
+    kernel<<<grid, W * 32, 0, ctx->stream>>>(p, fold);
     return gpi_cuda_launched(ctx, args->function);
 }
 

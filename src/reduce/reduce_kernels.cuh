@@ -40,6 +40,20 @@ struct ReduceParams {
  *   finish(p, n, all)        stores the result; by one thread. n may be 0
  */
 
+/* Whether the L1 keeps what is read; by_size: unless passes_l1(). A kernel of float sums has one
+ * kind of loads: with both it is slower. */
+enum class L1Use { kept, passed, by_size };
+
+__host__ __device__ __forceinline__ bool passes_l1(uint64_t bytes)
+{
+    return bytes < reduce_tuning.pass_below_bytes;
+}
+
+inline bool sums_pass_l1(uint64_t bytes)
+{
+    return bytes >= reduce_tuning.sums_pass_from_bytes && passes_l1(bytes);
+}
+
 /* One input dtype; PIECE: bytes of a scalar. */
 template <class T, int PIECE = (int)sizeof(T)> struct ReduceItems {
     using In = T;
@@ -67,9 +81,8 @@ template <class Items> struct ReduceArray {
         return misalignment(in) == 0;
     }
 
-    /* Vectors first + lane, + 32, ..; those that are not safe are left alone. MAY_PASS: the L1 need
-     * not keep them. */
-    template <int K, bool MAY_PASS>
+    /* Vectors first + lane, + 32, ..; those that are not safe are left alone. */
+    template <int K, L1Use L1>
     GPI_DEVICE void load(typename Items::RawIn (&raw)[K], bool (&safe)[K], uint64_t first) const
     {
         const char *p = in + first * Items::bytes;
@@ -81,7 +94,7 @@ template <class Items> struct ReduceArray {
         for (int k = 0; k < K; k++)
             safe[k] = lane_id() + 32 * k >= begin && lane_id() + 32 * k < end;
         const bool passes =
-            MAY_PASS && n < reduce_tuning.pass_below_bytes / sizeof(typename Items::In);
+            L1 == L1Use::by_size ? passes_l1(n * sizeof(typename Items::In)) : L1 == L1Use::passed;
         if (aligned() && passes) {
 #pragma unroll
             for (int k = 0; k < K; k++)
@@ -145,7 +158,7 @@ template <class Items> struct ReduceArray {
 };
 
 /* What a lane folds of one warp's part of a tile, rounds x K x 32 vectors from first on. */
-template <class Fold, int K>
+template <class Fold, int K, L1Use L1>
 GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
                                         const ReduceArray<typename Fold::Items> &array,
                                         uint64_t first, int rounds)
@@ -155,7 +168,7 @@ GPI_DEVICE typename Fold::A reduce_part(const Fold &fold,
         typename Fold::Items::RawIn raw[K];
         bool safe[K];
         const uint64_t row = first + r * K * 32;
-        array.template load<K, Fold::exact>(raw, safe, row);
+        array.template load<K, L1>(raw, safe, row);
         typename Fold::X x[K];
 #pragma unroll
         for (int k = 0; k < K; k++)
@@ -299,7 +312,7 @@ GPI_DEVICE void reduce_sums(const ReduceParams &p, const Fold &fold, uint64_t n,
  * Shared: W accumulators, twice. Exact folds publish a sum per block, others one per tile.
  * After: what the fold's finish() stores.
  */
-template <class Fold, int W, int K, int BLOCKS>
+template <class Fold, int W, int K, int BLOCKS, L1Use L1>
 __global__ void __launch_bounds__(W * 32, BLOCKS)
     reduce_k(const __grid_constant__ ReduceParams p, const __grid_constant__ Fold fold)
 {
@@ -331,7 +344,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
         /* 1. Fold each warp's part. Meanwhile the next tile's number comes. */
         const uint64_t number = leader && !alone ? counter_claim(p.state) : 0;
         const A lane =
-            reduce_part<Fold, K>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
+            reduce_part<Fold, K, L1>(fold, array, (tile * (uint64_t)W + warp) * part, rounds);
         if (leader) {
             launch = alone ? Launch{0, tiles} : share.claimed(p.state, number);
             next[turn & 1] = launch.tile;
