@@ -220,6 +220,11 @@ void bench_ladder(struct bench *b);
 void bench_calls(struct bench *b);
 void bench_breadth(struct bench *b);
 
+/* The calls of the suites that sort. */
+int bench_run_sort(struct bench *b, const struct bench_args *a);
+int bench_run_sort_pairs(struct bench *b, const struct bench_args *a);
+int bench_run_argsort(struct bench *b, const struct bench_args *a);
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* One measurement; ratios of 0 and an empty best_peer are left out. */

@@ -50,29 +50,15 @@ static const struct distribution {
 
 enum { CASES = sizeof distributions / sizeof *distributions, NAME_BYTES = 32 };
 
-static int run_keys(struct bench *b, const struct bench_args *a)
-{
-    return bench_status(b, gp_radix_sort(b->ctx, a->dtype, a->in, a->n, a->out, NULL));
-}
-
-static int run_pairs(struct bench *b, const struct bench_args *a)
-{
-    return bench_status(b, gp_radix_sort_pairs(b->ctx, a->dtype, a->in, a->value_bytes, a->values,
-                                               a->n, a->out, a->out_values, NULL));
-}
-
-static int run_argsort(struct bench *b, const struct bench_args *a)
-{
-    return bench_status(b, gp_argsort(b->ctx, a->dtype, a->in, a->n, GP_U32, a->out_values, NULL));
-}
-
 enum { CALLS = 3 };
 
 static const struct call {
     const char *name;
     bench_run run;
     unsigned moved; /* arrays of values read and written */
-} calls[CALLS] = {{"keys", run_keys, 0}, {"pairs", run_pairs, 2}, {"argsort", run_argsort, 1}};
+} calls[CALLS] = {{"keys", bench_run_sort, 0},
+                  {"pairs", bench_run_sort_pairs, 2},
+                  {"argsort", bench_run_argsort, 1}};
 
 /* Of a distribution by a call and a width: times, and ratios to the best peer. */
 static struct {
@@ -108,7 +94,7 @@ static void measure(struct bench *b, const struct distribution *d, const struct 
                     gp_dtype dtype, const char *name, size_t n)
 {
     const unsigned width = (unsigned)gp_dtype_bytes(dtype);
-    const bool argsort = call->run == run_argsort;
+    const bool argsort = call->run == bench_run_argsort;
     struct bench_case c = {.suite = "distributions",
                            .name = name,
                            .run = call->run,

@@ -2,18 +2,18 @@
 #include "bench.h"
 #include "bench_task.h"
 
-static int run_keys(struct bench *b, const struct bench_args *a)
+int bench_run_sort(struct bench *b, const struct bench_args *a)
 {
     return bench_status(b, gp_radix_sort(b->ctx, a->dtype, a->in, a->n, a->out, NULL));
 }
 
-static int run_pairs(struct bench *b, const struct bench_args *a)
+int bench_run_sort_pairs(struct bench *b, const struct bench_args *a)
 {
     return bench_status(b, gp_radix_sort_pairs(b->ctx, a->dtype, a->in, a->value_bytes, a->values,
                                                a->n, a->out, a->out_values, NULL));
 }
 
-static int run_argsort(struct bench *b, const struct bench_args *a)
+int bench_run_argsort(struct bench *b, const struct bench_args *a)
 {
     return bench_status(b, gp_argsort(b->ctx, a->dtype, a->in, a->n, GP_U32, a->out_values, NULL));
 }
@@ -55,7 +55,7 @@ static void sort_case(struct bench *b, const struct sort_case *s, int exponent)
     if (!bench_wanted(b, s->name, s->dtype))
         return;
     struct bench_case c = {.suite = "sort", .name = s->name, .run = s->run};
-    bool argsort = s->run == run_argsort;
+    bool argsort = s->run == bench_run_argsort;
     c.args = (struct bench_args){.dtype = s->dtype, .n = n, .value_bytes = s->value_bytes};
     fill_keys(b, &c.args, s->key_bits);
     c.args.out = bench_buffer(b, BENCH_SLOT_2, n * width);
@@ -76,11 +76,16 @@ static void sort_case(struct bench *b, const struct sort_case *s, int exponent)
 void bench_sort(struct bench *b)
 {
     static const struct sort_case cases[] = {
-        {"keys", GP_U32, 0, 0, run_keys},       {"pairs_u32", GP_U32, 4, 0, run_pairs},
-        {"argsort", GP_U32, 4, 0, run_argsort}, {"keys", GP_U64, 0, 0, run_keys},
-        {"pairs_u32", GP_U64, 4, 0, run_pairs}, {"pairs_u64", GP_U32, 8, 0, run_pairs},
-        {"keys", GP_F32, 0, 0, run_keys},       {"keys", GP_U16, 0, 0, run_keys},
-        {"keys", GP_U8, 0, 0, run_keys},        {"pairs_20_bits", GP_U32, 4, 20, run_pairs},
+        {"keys", GP_U32, 0, 0, bench_run_sort},
+        {"pairs_u32", GP_U32, 4, 0, bench_run_sort_pairs},
+        {"argsort", GP_U32, 4, 0, bench_run_argsort},
+        {"keys", GP_U64, 0, 0, bench_run_sort},
+        {"pairs_u32", GP_U64, 4, 0, bench_run_sort_pairs},
+        {"pairs_u64", GP_U32, 8, 0, bench_run_sort_pairs},
+        {"keys", GP_F32, 0, 0, bench_run_sort},
+        {"keys", GP_U16, 0, 0, bench_run_sort},
+        {"keys", GP_U8, 0, 0, bench_run_sort},
+        {"pairs_20_bits", GP_U32, 4, 20, bench_run_sort_pairs},
     };
     int exponents[BENCH_SIZES], main_exponent = b->backend == &bench_cpu ? 24 : 28;
     int count = bench_sizes(b, main_exponent, true, exponents);
