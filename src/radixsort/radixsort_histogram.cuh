@@ -341,7 +341,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool few = hot >= job.n - job.n / radix_tuning.cells_rest;
     const int digits = varying_digits(job);
     const bool even = (most < job.n / job.cells_even && digits >= radix_tuning.cells_digits) ||
-                      (most < job.n / job.cells_wide && digits >= radix_digits_wide);
+                      (most < job.n / job.cells_wide && digits >= radix_tuning.digits_wide);
     const bool adaptive_allowed = job.adaptive_allowed && (few || even);
     if (threadIdx.x == 0) {
         job.plan->route = fits               ? gpi_radix_route_buckets

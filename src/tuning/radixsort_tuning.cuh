@@ -47,10 +47,12 @@ struct RadixTuning {
     /* Skewed keys are partitioned adaptively from adaptive_items items on. What has more items than
      * a block should sort through memory is partitioned once more; a cell with more than
      * 1/hot_share of the items of its segment gets a bin of its own. This route is taken if cells
-     * with more than 1/cells_few of the items hold all but 1/cells_rest of them, or if no cell
-     * holds 1/radix_cells_even() and cells_digits digits vary; otherwise LSD passes are faster. */
+     * with more than 1/cells_few of the items hold all but 1/cells_rest of them; or if no cell
+     * holds 1/cells_even (of keys alone 1/cells_even_keys) and cells_digits digits vary; or, of
+     * 8-byte keys alone, none 1/cells_wide and digits_wide vary; otherwise LSD passes are faster. */
     uint64_t adaptive_items, hot_share, cells_few, cells_rest;
-    int cells_digits;
+    uint32_t cells_even, cells_even_keys, cells_wide;
+    int cells_digits, digits_wide;
 
     /* From sampled_items items on a sample is taken first: one item in sample_bits for the bits
      * that vary, one in sample_counts for the counts of buckets. */
@@ -80,7 +82,8 @@ constexpr RadixTuning radix_sm75()
     t.counted_items = 4 << 20;
     t.large_share = 1024, t.large_excess = 16;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
-    t.cells_digits = 4;
+    t.cells_even = 400, t.cells_even_keys = 32, t.cells_wide = 20;
+    t.cells_digits = 4, t.digits_wide = 7;
     t.sampled_items = 64 << 20, t.sample_bits = 1024, t.sample_counts = 256;
     return t;
 }
@@ -185,15 +188,6 @@ constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
     int blocks = radix_tuning.shared_bytes / radix_bucket_bytes(items, key_bytes, value_bytes);
     return {512, items, blocks < blocks_max ? blocks : blocks_max};
 }
-
-/* Cells are even if none holds more than 1/radix_cells_even() of the items; less even ones will do
- * for wide keys alone in which as many digits vary that LSD passes would take longer. */
-constexpr uint32_t radix_cells_even(int value_bytes)
-{
-    return value_bytes ? 400 : 32;
-}
-constexpr uint32_t radix_cells_wide = 20;
-constexpr int radix_digits_wide = 7;
 
 __host__ __device__ constexpr uint32_t radix_adaptive_large(uint32_t bucket_max)
 {
