@@ -172,8 +172,8 @@ START_TEST(test_workspace_bytes_is_enough)
 END_TEST
 
 /* As documented: the arrays and 12% from 2^24 items on, on the GPU (51% with code for GPUs before
- * sm_80); the arrays on the CPU; and some MB for any n. Keys of 1 and 2 bytes alone are counted and take less. More items never
- * take less memory. */
+ * sm_80); the arrays on the CPU; and some MB for any n. Keys of 1 and 2 bytes alone are counted
+ * and take less. More items never take less memory. */
 START_TEST(test_workspace_bytes_are_as_documented)
 {
     static const size_t values[] = {0, 4, 8};

@@ -27,8 +27,8 @@ struct CompactTuning {
 
 /*
  * Turing: 64 KB, 1024 threads on a multiprocessor. On an H200, 2026-11-24, u32, 10, 50, 90% kept by
- * flags and 50% by comparison, us: the streaming kernel at 2^28 1150 1180 1213 890, at 2^24 79 82 83
- * 63, at 2^20 11.8 11.9 11.9 10.8; the tile kernel 890 915 948 932, 71 72 74 71, 12.6 12.6 12.6
+ * flags and 50% by comparison, us: the streaming kernel at 2^28 1150 1180 1213 890, at 2^24 79 82
+ * 83 63, at 2^20 11.8 11.9 11.9 10.8; the tile kernel 890 915 948 932, 71 72 74 71, 12.6 12.6 12.6
  * 12.1 (CUB 861 945 1074 828, 64 68 76 59, 12.6 12.7 13.0 11.9). 2^27 items of 1, 2, 8, 16 bytes
  * and positions, 50% by flags: 289 356 1009 1983 459 and 413 472 634 1085 547.
  */

@@ -49,7 +49,7 @@ struct RadixTuning {
      * 1/hot_share of the items of its segment gets a bin of its own. This route is taken if cells
      * with more than 1/cells_few of the items hold all but 1/cells_rest of them; or if no cell
      * holds 1/cells_even (of keys alone 1/cells_even_keys) and cells_digits digits vary; or, of
-     * 8-byte keys alone, none 1/cells_wide and digits_wide vary; otherwise LSD passes are faster. */
+     * 8-byte keys alone, none 1/cells_wide and digits_wide vary; else LSD passes are faster. */
     uint64_t adaptive_items, hot_share, cells_few, cells_rest;
     uint32_t cells_even, cells_even_keys, cells_wide;
     int cells_digits, digits_wide;
