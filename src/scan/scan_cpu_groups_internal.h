@@ -27,6 +27,8 @@ struct items {
  *               where instructions take such masks, otherwise all bits of a lane
  * BEHIND_UP     STEPd of them
  * APART         lanes without bit d
+ * LOWER         STEPd of items
+ * KEPT_APART    lanes without bit d keep what they have; otherwise LOWER has what is neutral there
  */
 #if VECTOR == 64
 
@@ -40,6 +42,8 @@ typedef uint32_t behind_t;
 #define LAST_BELOW_4 0x0808u
 #define LAST_BELOW_8 0x0080u
 #define APART(step, d) (~((PASTE(LAST_BELOW_, d) << 1) * (uint32_t)((1 << (d)) - 1)))
+#define LOWER(step, d, v, neutral) WITH_LANES(DUP_##step, v)
+#define KEPT_APART 1
 
 ALWAYS_INLINE behind_t behind_of(uint64_t heads)
 {
@@ -55,6 +59,8 @@ ALWAYS_INLINE behind_t behind_last(behind_t behind)
 
 ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
 {
+    if (__builtin_constant_p(where) && where == 0)
+        return b;
 #if ACC_IS_FLOAT && ACC_BYTES == 8
     return (vector)_mm512_mask_mov_pd((__m512d)b, (__mmask8)where, (__m512d)a);
 #elif ACC_IS_FLOAT
@@ -66,11 +72,61 @@ ALWAYS_INLINE vector choose(behind_t where, vector a, vector b)
 #endif
 }
 
+#if GPI_SCALARS == 1
+#if ACC_IS_FLOAT
+#define WORD_KIND PLAIN_KIND
+#define HAS_MASK(op, plain) ((op) == GP_SUM || (op) == GP_PRODUCT || (plain))
+#else
+#define WORD_KIND PASTE(epi, PLAIN_BITS)
+#define HAS_MASK(op, plain) true
+#endif
+#if ACC_BYTES == 8
+typedef __mmask8 lane_mask;
+#else
+typedef __mmask16 lane_mask;
+#endif
+#define WHERE(name, kind, a, b)                                                                    \
+    (vector) PLAIN(512, mask_##name, kind)(PLAIN_OPERAND(right), where, PLAIN_OPERAND(a),          \
+                                           PLAIN_OPERAND(b))
+
+/* left op right, where the mask does not say that a lane keeps right: in one instruction, of which
+ * compilers make two. */
+ALWAYS_INLINE vector combine_but(bool plain, gp_op op, behind_t kept, vector left, vector right)
+{
+    const lane_mask where = (lane_mask)~kept;
+    if ((__builtin_constant_p(kept) && kept == 0) || !HAS_MASK(op, plain))
+        return choose(kept, right, combine_as(plain, op, left, right));
+    switch (op) {
+    case GP_SUM:
+        return WHERE(add, WORD_KIND, left, right);
+    case GP_MIN:
+        return WHERE(min, PLAIN_KIND, right, left);
+    case GP_MAX:
+        return WHERE(max, PLAIN_KIND, right, left);
+#if ACC_IS_FLOAT
+    default:
+        return WHERE(mul, PLAIN_KIND, left, right);
+#else
+    case GP_AND:
+        return WHERE(and, WORD_KIND, left, right);
+    case GP_OR:
+        return WHERE(or, WORD_KIND, left, right);
+    case GP_XOR:
+        return WHERE(xor, WORD_KIND, left, right);
+    default:
+        return WHERE(mullo, WORD_KIND, left, right);
+#endif
+    }
+}
+#endif
+
 #else
 
 typedef lanes behind_t;
 #define BEHIND_UP(step, d, behind) WITH_LANES(step, behind, (lanes){0})
 #define APART(step, d) WITH_LANES(step, (lanes){0}, ~(lanes){0})
+#define LOWER(step, d, v, neutral) WITH_LANES(step, v, neutral)
+#define KEPT_APART (GPI_SCALARS > 1)
 
 /* A lane for each of the lowest bits. */
 ALWAYS_INLINE behind_t behind_of(uint64_t heads)
@@ -193,28 +249,34 @@ ALWAYS_INLINE struct items items_turned(struct items items)
 ALWAYS_INLINE void span_fold(bool plain, gp_op op, bool any, struct items lower,
                              behind_t lower_behind, behind_t apart, struct span *span)
 {
+#if VECTOR == 64 && GPI_SCALARS == 1
+    const behind_t kept = any ? span->behind | apart : apart;
+    span->items.v[0] = combine_but(plain, op, kept, lower.v[0], span->items.v[0]);
+#else
     const struct items folded = items_fold(plain, op, lower, span->items);
     if (any)
         span->items = items_choose(span->behind | apart, span->items, folded);
     else
-        span->items = GPI_SCALARS > 1 ? items_choose(apart, span->items, folded) : folded;
+        span->items = KEPT_APART ? items_choose(apart, span->items, folded) : folded;
+#endif
     if (any)
         span->behind |= lower_behind;
 }
 
-/* Lanes whose number has the bit of the step are folded with the last one below their half; those
- * of a single scalar without it with what is neutral. Of several scalars nothing is: what is
- * infinite would become a NaN. */
+/* Lanes whose number has the bit of the step are folded with the last one below their half; the
+ * others keep what they have, or are folded with what is neutral. Of several scalars nothing is:
+ * what is infinite would become a NaN. */
 #define STEP_FUNCTION(step, d)                                                                     \
     ALWAYS_INLINE void span_##step(bool plain, gp_op op, bool any, vector neutral,                 \
                                    struct span *span)                                              \
     {                                                                                              \
         const behind_t none = {0};                                                                 \
         struct items lower;                                                                        \
+        (void)neutral;                                                                             \
         for (int s = 0; s < GPI_SCALARS; s++)                                                      \
-            lower.v[s] = (vector)WITH_LANES(step, span->items.v[s], neutral);                      \
+            lower.v[s] = (vector)LOWER(step, d, span->items.v[s], neutral);                        \
         span_fold(plain, op, any, lower, BEHIND_UP(step, d, span->behind),                         \
-                  GPI_SCALARS > 1 ? APART(step, d) : none, span);                                  \
+                  KEPT_APART ? APART(step, d) : none, span);                                       \
     }
 STEP_FUNCTION(STEP1, 1)
 #if VECTOR / ACC_BYTES >= 4

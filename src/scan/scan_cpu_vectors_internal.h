@@ -53,6 +53,15 @@ enum { GROUP = 64 / ACC_BYTES };
 #define LAST_16(m, v)                                                                              \
     SHUFFLE(m, v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
 
+/* DUP_STEPd(v): STEPd where lanes without bit d may get anything; inside 16 bytes where it can be. */
+#define DUP_STEP1_8(m, v) SHUFFLE(m, v, v, 0, 0, 2, 2, 4, 4, 6, 6)
+#define DUP_STEP2_8(m, v) SHUFFLE(m, v, v, 1, 1, 1, 1, 5, 5, 5, 5)
+#define DUP_STEP4_8(m, v) SHUFFLE(m, v, v, 3, 3, 3, 3, 3, 3, 3, 3)
+#define DUP_STEP1_16(m, v) SHUFFLE(m, v, v, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14)
+#define DUP_STEP2_16(m, v) SHUFFLE(m, v, v, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13)
+#define DUP_STEP4_16(m, v) SHUFFLE(m, v, v, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11)
+#define DUP_STEP8_16(m, v) SHUFFLE(m, v, v, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)
+
 /* REVERSE(v): the lanes in the other order. REVERSE2(v): pairs of them. */
 #define REVERSE_2(m, v) SHUFFLE(m, v, v, 1, 0)
 #define REVERSE_4(m, v) SHUFFLE(m, v, v, 3, 2, 1, 0)

@@ -99,7 +99,7 @@ ALWAYS_INLINE bool in_lanes(gp_op op, const acc_t *in, size_t n)
 #endif
 
 /* first is a multiple of 64. */
-static inline acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
+ALWAYS_INLINE acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
                                size_t first, acc_t start, acc_t x, acc_t *out)
 {
     size_t done = 0;
