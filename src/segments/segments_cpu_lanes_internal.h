@@ -190,10 +190,74 @@ ALWAYS_INLINE vector lanes_scan_segments(gp_op op, bool any, const acc_t *in, ui
     return step_fold(op, any, last_behind(behind), before, last);
 }
 
+/*
+ * Products of bytes, of which there is no multiplication: as in products_scan(), neighbours are
+ * multiplied in 16 bits, where low bytes depend on low bytes alone, and the pairs scanned. A pair
+ * with a head at its second item is that item. The second item of a pair is the scan of the pairs,
+ * and the first one follows from the pair before.
+ */
+#if ACC_BYTES == 1 && VECTOR == 64
+
+/* a * b where there is no head between the two, otherwise b. */
+ALWAYS_INLINE bits pairs_product(bool any, uint32_t heads, bits a, bits b)
+{
+    return any ? _mm512_mask_mullo_epi16(b, ~heads, a, b) : _mm512_mullo_epi16(a, b);
+}
+
+/* One vector; returns what comes behind it, in all pairs. first, second: pairs whose items are
+ * heads. */
+ALWAYS_INLINE bits products_take(bool any, const acc_t *in, uint32_t first, uint32_t second,
+                                 vector start, bits before, acc_t *out)
+{
+    const bits one = _mm512_set1_epi16(1), low = _mm512_set1_epi16(0xff);
+    uint32_t behind = first | second;
+    vector v = vector_load(in);
+    if (any && start[0] != 1)
+        v = choose(_pdep_u64(first, 0x5555555555555555u) | _pdep_u64(second, 0xaaaaaaaaaaaaaaaau),
+                   bytes_product(start, v), v);
+    bits p = pairs_product(any, second, (bits)v, _mm512_srli_epi16((bits)v, 8));
+#pragma GCC unroll 8
+    for (int bytes = 2; bytes < VECTOR; bytes *= 2) {
+        if (any && bytes == 8 && (behind | 0xf) == UINT32_MAX) /* nothing goes on */
+            break;
+        p = pairs_product(any, behind, moved_bits(p, one, bytes), p);
+        behind |= any ? behind << bytes / 2 : 0;
+    }
+    const bits last = _mm512_permutexvar_epi16(_mm512_set1_epi16(31), p);
+    p = pairs_product(any, behind, before, p);
+    const bits items = pairs_product(any, first, moved_bits(p, before, 2), (bits)v);
+    const bits done = _mm512_or_si512(_mm512_and_si512(items, low), _mm512_slli_epi16(p, 8));
+    _mm512_storeu_si512(out, done);
+    return pairs_product(any, 0 - (behind >> 31), before, last);
+}
+
+ALWAYS_INLINE acc_t products_segments(const acc_t *in, size_t n, const uint64_t *heads, acc_t start,
+                                      acc_t x, acc_t *out)
+{
+    const vector starts = vector_of(start);
+    bits before = _mm512_set1_epi16((short)x);
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t w = heads[i / 64];
+        if (w)
+            before =
+                products_take(true, in + i, (uint32_t)_pext_u64(w, 0x5555555555555555u),
+                              (uint32_t)_pext_u64(w, 0xaaaaaaaaaaaaaaaau), starts, before, out + i);
+        else
+            before = products_take(false, in + i, 0, 0, starts, before, out + i);
+    }
+    return (acc_t)((vector)before)[0];
+}
+
+#endif
+
 /* As items_scan(), of a multiple of 64 items. */
 ALWAYS_INLINE acc_t lanes_segments(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
                                    acc_t start, acc_t x, acc_t *out)
 {
+#if ACC_BYTES == 1 && VECTOR == 64
+    if (op == GP_PRODUCT)
+        return products_segments(in, n, heads, start, x, out);
+#endif
     const vector neutral = vector_of(identity(op)), starts = vector_of(start);
     vector before = vector_of(x);
     for (size_t i = 0; i < n; i += 64) {
