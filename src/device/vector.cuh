@@ -42,7 +42,7 @@ struct ScanTypes {
  * exchanged is wider than the item, bits that do not belong to it may be left where they are: below
  * it, if an operator carries nothing up, otherwise above it. So an item takes a shift, or nothing,
  * and no mask. Shifts to the left are multiplications, for which there is a unit beside that of
- * shifts to the right and nearly all else.
+ * shifts to the right and nearly all else; a byte to the right of others takes a dot product there.
  */
 template <class Types, class Op> struct ItemPlace {
     using A = typename Types::A;
@@ -75,10 +75,24 @@ template <class Types, class Op> struct ItemPlace {
         if constexpr (loose) {
             const int at = i * bits % 32;
             const uint32_t word = raw.w[i * bits / 32];
-            return high ? word << (up - at) : word >> at;
+            if constexpr (high)
+                return word << (up - at);
+            else if constexpr (sizeof(In) == 1)
+                return at ? __dp4a(word, 1u << at, 0u) : word;
+            else
+                return word >> at;
         } else {
             return widen<A>(raw_get<In>(raw, i));
         }
+    }
+
+    /* x op the item; a sum of bytes is one dot product. */
+    static GPI_DEVICE A with_item(A x, const typename Types::RawIn &raw, int i)
+    {
+        if constexpr (loose && sizeof(In) == 1 && std::is_same_v<Op, Sum<A>>)
+            return __dp4a(raw.w[i / 4], 1u << i % 4 * 8, x);
+        else
+            return Op::apply(x, item(raw, i));
     }
 
     static GPI_DEVICE typename Types::RawOut narrowed(const A (&x)[Types::per_vector])

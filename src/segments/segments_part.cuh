@@ -201,7 +201,7 @@ template <class Types, class Op, int K> struct SegmentPart {
 #pragma unroll
         for (int i = 0; i < per_vector; i++) {
             before[i] = own_heads >> i & 1 ? start : x;
-            x = upto[i] = Op::apply(before[i], Its::item(raw[k], i));
+            x = upto[i] = Its::with_item(before[i], raw[k], i);
         }
         x = Its::back(x);
         if (p.exclusive)
