@@ -73,7 +73,7 @@ template <class Op> SegmentParams<Acc> params(const gpi_segment_args *args)
 template <class Op> gp_status launch(gp_context *ctx, const gpi_segment_args *args)
 {
     constexpr StreamShape shape =
-        shape_of<Types>(sizeof(Item) >= 8 ? scan_tuning.wide_segments : scan_tuning.segments);
+        shape_of<Types>(sizeof(Item) == 16 ? scan_tuning.wide_segments : scan_tuning.segments);
     constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
     constexpr int K = shape.vectors;
     using One = SegmentStream<Types, Op, W, R, L, K, 1>;

@@ -234,7 +234,7 @@ GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offs
         for (int j = 0; j < V; j++) {
             const Offset next = j + 1 < V ? at[j + 1] : after;
             falls = falls || at[j] > next;
-            window |= at[j] != next ? shifted_left(1, (int)(at[j] - at[0])) : 0;
+            window |= __funnelshift_lc(0, 1, (uint32_t)(at[j] - at[0])); /* 0 from 32 on */
         }
         const int place = (int)(at[0] / 32 - first), shift = (int)(at[0] % 32);
         const uint32_t low = window << shift, high = __funnelshift_l(window, 0, shift);
