@@ -53,7 +53,7 @@ enum { GROUP = 64 / ACC_BYTES };
 #define LAST_16(m, v)                                                                              \
     SHUFFLE(m, v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
 
-/* DUP_STEPd(v): STEPd where lanes without bit d may get anything; inside 16 bytes where it can be. */
+/* DUP_STEPd(v): STEPd where lanes without bit d may get anything; inside 16 bytes if it can be. */
 #define DUP_STEP1_8(m, v) SHUFFLE(m, v, v, 0, 0, 2, 2, 4, 4, 6, 6)
 #define DUP_STEP2_8(m, v) SHUFFLE(m, v, v, 1, 1, 1, 1, 5, 5, 5, 5)
 #define DUP_STEP4_8(m, v) SHUFFLE(m, v, v, 3, 3, 3, 3, 3, 3, 3, 3)

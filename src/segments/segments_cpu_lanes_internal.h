@@ -204,8 +204,8 @@ ALWAYS_INLINE bits pairs_product(bool any, uint32_t heads, bits a, bits b)
     return any ? _mm512_mask_mullo_epi16(b, ~heads, a, b) : _mm512_mullo_epi16(a, b);
 }
 
-/* One vector; returns what comes behind it, in all pairs. first, second: pairs whose items are
- * heads. */
+/* One vector; returns what comes behind it, in all pairs. first, second: the pairs of which that
+ * item is a head. */
 ALWAYS_INLINE bits products_take(bool any, const acc_t *in, uint32_t first, uint32_t second,
                                  vector start, bits before, acc_t *out)
 {

@@ -23,8 +23,8 @@ struct ScanTuning {
     int least_sm, shared_bytes; /* for the stages; what else a block has takes up to 4 KB more */
 
     /* Plain scans of scalars of 4 and 8 bytes: vectors a power of two. Of pairs and of shorter
-     * items, segmented scans (of items of 16 bytes wide_segments), and both of items of 32
-     * bytes (a vector is an item), whose lanes have their vectors side by side: an odd number. */
+     * items, segmented scans (of items of 16 bytes wide_segments), and both of items of 32 bytes (a
+     * vector is an item), whose lanes have their vectors side by side: an odd number. */
     StreamShape scan, runs, segments, wide_segments, large;
     int64_t stream_from_bytes; /* of the larger array: below, the tile kernel is faster */
 
@@ -102,8 +102,8 @@ constexpr ScanTuning scan_sm80()
  * Streaming from 4 MB on instead of 8 MB, 2026-11-23, us: i32 2^21 10.6 9.9, i64 2^20 10.1 9.8;
  * from 2 MB on i64 2^19 7.7 8.1.
  *
- * Segmented scans of wide items, 2026-11-24, {8, 8, 1, 7} and {12, 8, 1, 5}, 512 MB, us: affine maps
- * of doubles 335 325 (64 a segment), 330 320 (10000); sums of u64 277 286, f32 and bytes lose, too.
+ * Segmented scans of wide items, 2026-11-24, {8, 8, 1, 7} and {12, 8, 1, 5}, 512 MB, us: affine
+ * maps of doubles 335 325 (64 a segment), 330 320 (10000); sums of u64 277 286, f32 and bytes lose.
  *
  * Cluster kernel, 2026-11-21, inclusive sum of 8 to 64 KB against the tile kernel: 0.6 to 0.8 us
  * less, of 5.3 to 5.9; 4 vectors gain as much but for the smallest arrays.
