@@ -210,10 +210,10 @@ GPI_DEVICE void heads_write(uint32_t *to, const uint4 *span, int vectors, int be
 }
 
 /*
- * The heads of a warp's offsets, relative to the first; those from n on are left out. Returns
- * whether they fall; after: the offset behind the lane's. Where a warp's words lie near each other
- * they are made in span, shared memory of its own, and written side by side. Those of offsets that
- * fall may be left out.
+ * The heads of a warp's offsets, relative to the first; those from n on are left out, but for one
+ * at n, which stands behind all items. Returns whether they fall; after: the offset behind the
+ * lane's. Where a warp's words lie near each other they are made in span, shared memory of its own,
+ * and written side by side. Those of offsets that fall may be left out.
  */
 template <class Offset>
 GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offset after, Offset n,
