@@ -52,6 +52,34 @@ START_TEST(test_segments_every_operator)
 }
 END_TEST
 
+/* Again and again a segment of 1 to 23 items, then 70 items in segments of one or two: a vector in
+ * which some lanes have a head just before them, and the first of them none. */
+START_TEST(test_segments_short_behind_long)
+{
+    gp_op op = t_ops[_i / T_DTYPE_COUNT];
+    gp_dtype dtype = t_dtypes[_i % T_DTYPE_COUNT];
+    uint64_t state = t_seed() + (uint64_t)_i;
+    if (!t_op_allowed(dtype, op))
+        return;
+    struct t_segments g = {t_host(9000 * sizeof(uint64_t)), 0, 0};
+    for (size_t k = 0; g.items < 8000; k++) {
+        size_t lengths[71] = {1 + k * 7 % 23}, items = 0;
+        for (int i = 1; items < 70; items += lengths[i++])
+            lengths[i] = k % 3 == 1 && i % 2 && items < 69 ? 2 : 1;
+        for (int i = 0; i < 71 && lengths[i]; i++) {
+            g.offsets[g.count++] = g.items;
+            g.items += lengths[i];
+        }
+    }
+    g.offsets[g.count] = g.items;
+    gp_scan_desc desc = t_scan_desc(GP_SCAN_INCLUSIVE, dtype, dtype, op);
+    struct problem p = problem_new(&desc, &g, &state);
+    problem_check(&p, &g, (enum description)(_i % DESCRIPTIONS), (struct scan_layout){0, 0, false});
+    problem_free(&p);
+    free(g.offsets);
+}
+END_TEST
+
 /* Sizes for the kernel that streams; on the CPU, where one path serves all, less will do. */
 static size_t large(size_t n)
 {
@@ -380,6 +408,7 @@ static Suite *suite(void)
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_segments_of_every_shape, 0, T_LAYOUT_COUNT);
     tcase_add_loop_test(c, test_segments_every_operator, 0, T_OP_COUNT * T_DTYPE_COUNT);
+    tcase_add_loop_test(c, test_segments_short_behind_long, 0, T_OP_COUNT * T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_segments_signs_of_zero, 0, 1);
     c = t_case(s, "streams");
     tcase_add_loop_test(c, test_segments_every_operator_streams, 0, T_OP_COUNT * T_DTYPE_COUNT);
