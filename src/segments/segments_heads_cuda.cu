@@ -167,99 +167,160 @@ __global__ void __launch_bounds__(threads)
 constexpr int side_by_side = scan_tuning.heads_offsets;
 constexpr int span_vectors = scan_tuning.heads_span / 4;
 
-/* The lane's offsets from s on; what stands behind the array is past_end. By a whole warp, whose
- * first offset is s0. */
-template <class Offset>
-GPI_DEVICE void load_offsets(const Offset *offsets, uint64_t num_segments, uint64_t s0,
-                             Offset past_end, Offset (&to)[side_by_side])
-{
-    constexpr int V = side_by_side;
-    const uint64_t s = s0 + lane_id() * V;
-    if ((uintptr_t)offsets % 16 == 0 && s0 + 32 * V <= num_segments) {
-        union {
-            uint4 vector[V * sizeof(Offset) / 16];
-            Offset at[V];
-        } u;
+/* A lane's offsets, side by side, and the one behind them. */
+template <class Offset> struct Offsets {
+    Offset at[side_by_side];
+    Offset after; /* of the last lane */
+
+    /* By a whole warp, whose first offset is s0; what stands behind the array is past_end. */
+    GPI_DEVICE void load(const Offset *offsets, uint64_t num_segments, uint64_t s0, Offset past_end)
+    {
+        constexpr int V = side_by_side;
+        const uint64_t s = s0 + lane_id() * V;
+        const bool whole = s0 + 32 * V <= num_segments;
+        after = past_end;
+        if (whole && lane_id() == 31)
+            after = __ldg(offsets + s + V);
+        if ((uintptr_t)offsets % 16 == 0 && whole) {
+            union {
+                uint4 vector[V * sizeof(Offset) / 16];
+                Offset at[V];
+            } u;
 #pragma unroll
-        for (size_t j = 0; j < V * sizeof(Offset) / 16; j++)
-            u.vector[j] = __ldcs((const uint4 *)(offsets + s) + j);
+            for (size_t j = 0; j < V * sizeof(Offset) / 16; j++)
+                u.vector[j] = __ldcs((const uint4 *)(offsets + s) + j);
 #pragma unroll
-        for (int j = 0; j < V; j++)
-            to[j] = u.at[j];
-    } else {
+            for (int j = 0; j < V; j++)
+                at[j] = u.at[j];
+        } else {
 #pragma unroll
-        for (int j = 0; j < V; j++)
-            to[j] = s + j <= num_segments ? __ldg(offsets + s + j) : past_end;
+            for (int j = 0; j < V; j++)
+                at[j] = s + j <= num_segments ? __ldg(offsets + s + j) : past_end;
+        }
     }
+
+    /* The one behind it; after rebase(). */
+    GPI_DEVICE Offset next(int j) const
+    {
+        return j + 1 < side_by_side ? at[j + 1] : after;
+    }
+
+    /* Relative to base; after: of every lane. */
+    GPI_DEVICE void rebase(Offset base)
+    {
+#pragma unroll
+        for (int j = 0; j < side_by_side; j++)
+            at[j] -= base;
+        const Offset of_next_lane = shuffle_down(at[0], 1);
+        after = lane_id() == 31 ? (Offset)(after - base) : of_next_lane;
+    }
+};
+
+/* The words that a warp's heads are in, which it makes in shared memory of its own: vectors of them
+ * from word `first` on, at a 16-byte boundary; 0 where they lie too far apart. Those at begin and
+ * last (from first) may be other warps' as well. */
+template <class Offset> struct Span {
+    uint32_t *words;
+    Offset first;
+    int vectors, begin, last;
+    static_assert(span_vectors % 8 == 0, "vectors change places among 8");
+
+    /* No heads, in the words between those of two offsets. */
+    GPI_DEVICE Span(uint32_t *words_, Offset from, Offset to) : words(words_), first(from / 128 * 4)
+    {
+        const Offset end = to / 32;
+        vectors = first <= end && end - first < span_vectors * 4 ? (int)(end - first) / 4 + 1 : 0;
+        begin = (int)(from / 32 - first);
+        last = (int)(end - first);
+#pragma unroll 1
+        for (int v = lane_id(); v < (vectors + 7) / 8 * 8; v += 32)
+            ((uint4 *)words)[v] = {};
+        __syncwarp();
+    }
+
+    /* SPREAD: the heads of segments of one length would meet in a few banks. */
+    template <bool SPREAD> GPI_DEVICE uint32_t *at(int word) const
+    {
+        return words + (SPREAD ? word ^ (word >> 3 & 0x1c) : word);
+    }
+
+    template <bool SPREAD> GPI_DEVICE void mark(int word, uint32_t bits) const
+    {
+        if (bits && (uint32_t)word < vectors * 4)
+            atomicOr(at<SPREAD>(word), bits);
+    }
+
+    template <bool SPREAD> GPI_DEVICE void write(uint32_t *heads) const
+    {
+        uint32_t *to = heads + first;
+        __syncwarp();
+#pragma unroll 2
+        for (int v = 1 + lane_id(); v < vectors - 1; v += 32)
+            ((uint4 *)to)[v] = *(const uint4 *)at<SPREAD>(4 * v);
+        const int word = lane_id() < 4 ? lane_id() : (vectors - 2) * 4 + lane_id();
+        if (lane_id() < (vectors > 1 ? 8 : vectors * 4)) {
+            const uint32_t own = *at<SPREAD>(word);
+            if (own && (word == begin || word == last))
+                atomicOr(to + word, own);
+            else if (own)
+                to[word] = own;
+        }
+        __syncwarp();
+    }
+};
+
+/* The heads of a warp whose lanes have theirs in two words each. */
+template <class Offset>
+GPI_DEVICE bool near_heads(uint32_t *heads, const Offsets<Offset> &own, const Span<Offset> &span)
+{
+    const Offset base = own.at[0];
+    uint32_t window = 0;
+    bool falls = false;
+#pragma unroll
+    for (int j = 0; j < side_by_side; j++) {
+        falls = falls || own.at[j] > own.next(j);
+        window |= __funnelshift_lc(0, 1, (uint32_t)(own.at[j] - base)); /* 0 from 32 on */
+    }
+    const int place = (int)(base / 32 - span.first), shift = (int)(base % 32);
+    span.template mark<false>(place, window << shift);
+    span.template mark<false>(place + 1, __funnelshift_l(window, 0, shift));
+    span.template write<false>(heads);
+    return falls;
 }
 
-/* Write words that a warp has made, the first of which is to[0], at a 16-byte boundary. Those at
- * begin and last may be other warps' as well. */
-GPI_DEVICE void heads_write(uint32_t *to, const uint4 *span, int vectors, int begin, int last)
+template <class Offset>
+GPI_DEVICE bool far_heads(uint32_t *heads, const Offsets<Offset> &own, Offset n,
+                          const Span<Offset> &span)
 {
-    for (int v = 1 + lane_id(); v < vectors - 1; v += 32)
-        ((uint4 *)to)[v] = span[v];
-    const int word = lane_id() < 4 ? lane_id() : (vectors - 2) * 4 + lane_id();
-    if (lane_id() >= (vectors > 1 ? 8 : vectors * 4))
-        return;
-    const uint32_t own = ((const uint32_t *)span)[word];
-    if (own && (word == begin || word == last))
-        atomicOr(to + word, own);
-    else if (own)
-        to[word] = own;
+    bool falls = false;
+#pragma unroll
+    for (int j = 0; j < side_by_side; j++) {
+        const Offset at = own.at[j], next = own.next(j), place = at / 32 - span.first;
+        falls = falls || at > next;
+        if (at >= n || at == next)
+            continue;
+        if (span.vectors == 0)
+            atomicOr(heads + at / 32, 1u << at % 32);
+        else if (place < span_vectors * 4)
+            span.template mark<true>((int)place, 1u << at % 32);
+    }
+    span.template write<true>(heads);
+    return falls;
 }
 
 /*
  * The heads of a warp's offsets, relative to the first; those from n on are left out, but for one
- * at n, which stands behind all items. Returns whether they fall; after: the offset behind the
- * lane's. Where a warp's words lie near each other they are made in span, shared memory of its own,
- * and written side by side. Those of offsets that fall may be left out.
+ * at n, which stands behind all items. Those of offsets that fall may be left out. Returns whether
+ * they fall.
  */
 template <class Offset>
-GPI_DEVICE bool heads_of(uint32_t *heads, const Offset (&at)[side_by_side], Offset after, Offset n,
-                         uint4 *span)
+GPI_DEVICE bool heads_of(uint32_t *heads, const Offsets<Offset> &own, Offset n, uint32_t *words)
 {
-    constexpr int V = side_by_side;
-    const Offset begin = shuffle(at[0], 0) / 32, end = shuffle(at[V - 1], 31) / 32;
-    const Offset first = begin & ~(Offset)3, last = end < n / 32 ? end : n / 32;
-    const bool fits = first <= last && last - first < span_vectors * 4;
-    const int vectors = fits ? (int)(last - first) / 4 + 1 : 0;
-    for (int v = lane_id(); v < vectors; v += 32)
-        span[v] = {};
-    __syncwarp();
-    bool falls = false;
-    if (__all_sync(all_lanes, fits && at[V - 1] - at[0] < 32)) { /* two words of each lane */
-        uint32_t window = 0;
-#pragma unroll
-        for (int j = 0; j < V; j++) {
-            const Offset next = j + 1 < V ? at[j + 1] : after;
-            falls = falls || at[j] > next;
-            window |= __funnelshift_lc(0, 1, (uint32_t)(at[j] - at[0])); /* 0 from 32 on */
-        }
-        const int place = (int)(at[0] / 32 - first), shift = (int)(at[0] % 32);
-        const uint32_t low = window << shift, high = __funnelshift_l(window, 0, shift);
-        uint32_t *words = (uint32_t *)span;
-        if (low && (uint32_t)place < vectors * 4)
-            atomicOr(words + place, low);
-        if (high && (uint32_t)place + 1 < vectors * 4)
-            atomicOr(words + place + 1, high);
-    } else {
-#pragma unroll
-        for (int j = 0; j < V; j++) {
-            const Offset next = j + 1 < V ? at[j + 1] : after, place = at[j] / 32 - first;
-            falls = falls || at[j] > next;
-            if (at[j] >= n || at[j] == next)
-                continue;
-            if (!fits)
-                atomicOr(heads + at[j] / 32, 1u << at[j] % 32);
-            else if (place < vectors * 4)
-                atomicOr((uint32_t *)span + place, 1u << at[j] % 32);
-        }
-    }
-    __syncwarp();
-    heads_write(heads + first, span, vectors, (int)(begin - first), (int)(last - first));
-    __syncwarp();
-    return falls;
+    const Offset end = shuffle(own.at[side_by_side - 1], 31);
+    const Span<Offset> span(words, shuffle(own.at[0], 0), end < n ? end : n);
+    const bool near = own.at[side_by_side - 1] - own.at[0] < 32;
+    return __all_sync(all_lanes, span.vectors > 0 && near) ? near_heads(heads, own, span)
+                                                           : far_heads(heads, own, n, span);
 }
 
 template <class Offset> GPI_DEVICE Offset sign_bit(const gpi_reporter &reporter)
@@ -314,7 +375,7 @@ __global__ void __launch_bounds__(threads)
  * they do not end at n.
  */
 template <class Offset>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, sizeof(Offset) == 4 ? scan_tuning.heads_resident : 4)
     segment_offsets_k(const __grid_constant__ gpi_segment_marks m)
 {
     const Offset *__restrict__ offsets = (const Offset *)m.array;
@@ -322,33 +383,26 @@ __global__ void __launch_bounds__(threads)
     const Offset n = (Offset)m.n;
     uint32_t *heads = m.heads;
     grid_release();
-    constexpr int V = side_by_side;
-    __shared__ uint4 spans[threads / 32][span_vectors];
+    __shared__ alignas(16) uint32_t spans[threads / 32][span_vectors * 4];
     const Offset base = __ldg(offsets), past_end = base + n;
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
-    const uint64_t step = (uint64_t)gridDim.x * threads * V;
+    const uint64_t step = (uint64_t)gridDim.x * threads * side_by_side;
     bool bad = false;
     if (thread == 0)
         bad = __ldg(offsets + num_segments) != past_end || (base & sign_bit<Offset>(m.reporter));
-    uint64_t s0 = (thread - lane_id()) * V;
-    Offset at[V], ahead[V]; /* one round is read while the one before is worked on */
+    uint64_t s0 = (thread - lane_id()) * side_by_side;
+    Offsets<Offset> own, ahead; /* one round is read while the one before is worked on */
     if (s0 < num_segments)
-        load_offsets(offsets, num_segments, s0, past_end, ahead);
+        ahead.load(offsets, num_segments, s0, past_end);
     grid_wait(); /* for the zeros */
     if (thread == 0)
         atomicOr(heads, 1u);
     for (; s0 < num_segments; s0 += step) {
-#pragma unroll
-        for (int j = 0; j < V; j++)
-            at[j] = ahead[j] - base;
-        Offset after = past_end;
-        if (lane_id() == 31 && s0 + 32 * V <= num_segments)
-            after = __ldg(offsets + s0 + 32 * V);
+        own = ahead;
+        own.rebase(base);
         if (s0 + step < num_segments)
-            load_offsets(offsets, num_segments, s0 + step, past_end, ahead);
-        const Offset of_next_lane = shuffle_down(at[0], 1);
-        after = lane_id() == 31 ? (Offset)(after - base) : of_next_lane;
-        bad = heads_of(heads, at, after, n, spans[threadIdx.x / 32]) || bad;
+            ahead.load(offsets, num_segments, s0 + step, past_end);
+        bad = heads_of(heads, own, n, spans[threadIdx.x / 32]) || bad;
     }
     if (bad)
         report_offsets(offsets, num_segments, past_end, thread, step, m.reporter);

@@ -38,10 +38,10 @@ struct ScanTuning {
      * claimed one by one. */
     int tile_warps_per_sm, tile_blocks_per_sm;
 
-    /* The kernels that find the heads of segments: threads of a block and blocks of a
-     * multiprocessor, flags or keys of a lane in flight, offsets of a lane, and words of bits that
-     * a warp makes at once. */
-    int heads_threads, heads_blocks_per_sm, heads_loads, heads_offsets, heads_span;
+    /* The kernels that find the heads of segments: threads of a block, blocks of a multiprocessor,
+     * and those of 4-byte offsets that it is to hold at once, flags or keys of a lane in flight,
+     * offsets of a lane, and words of bits that a warp makes at once. */
+    int heads_threads, heads_blocks_per_sm, heads_resident, heads_loads, heads_offsets, heads_span;
 };
 
 /* Turing: 64 KB, 1024 threads on a multiprocessor. Eight loader warps of four vectors a lane have a
@@ -57,8 +57,8 @@ constexpr ScanTuning scan_sm75()
     t.keep_bytes = 64 << 20;
     t.cluster_vectors = 2;
     t.tile_warps_per_sm = 32, t.tile_blocks_per_sm = 4;
-    t.heads_threads = 256, t.heads_blocks_per_sm = 32, t.heads_loads = t.heads_offsets = 8;
-    t.heads_span = 768;
+    t.heads_threads = 256, t.heads_blocks_per_sm = 32, t.heads_resident = 4;
+    t.heads_loads = t.heads_offsets = 8, t.heads_span = 768;
     return t;
 }
 
@@ -70,6 +70,7 @@ constexpr ScanTuning scan_sm80_99kb()
     t.scan = {8, 4, loader_warps(8), 4, 12};
     t.runs = t.segments = t.wide_segments = {12, 6, loader_warps(4), 3, 12};
     t.large = {8, 8, loader_warps(4), 3, 12};
+    t.heads_resident = 6;
     return t;
 }
 
