@@ -230,6 +230,14 @@ template <class A> struct WarpReduction<GP_OR, A> {
     }
 };
 
+template <class A> struct WarpReduction<GP_XOR, A> {
+    static constexpr bool warp_reduces = GPI_SM >= 80 && std::is_same_v<A, uint32_t>;
+    static GPI_DEVICE A reduce(A v)
+    {
+        return __reduce_xor_sync(0xffffffffu, v);
+    }
+};
+
 /* A value that ptxas cannot see to be constant: no lane has 31 lanes and itself before it. */
 GPI_DEVICE uint32_t unseen(uint32_t value)
 {

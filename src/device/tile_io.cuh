@@ -43,6 +43,14 @@ template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_aligned(const char *p)
     return r;
 }
 
+/* A word at any alignment, of memory that is readable for a word behind it. */
+GPI_DEVICE Raw<4> raw_word_at(const char *p)
+{
+    const uint32_t shift = (uint32_t)(uintptr_t)p & 3u;
+    const uint32_t *words = (const uint32_t *)(p - shift);
+    return {{__funnelshift_r(words[0], words[1], shift * 8)}};
+}
+
 /* The same, BYTES a multiple of 16, of global memory that the kernel does not write; the L1 does
  * not keep it. */
 template <int BYTES> GPI_DEVICE Raw<BYTES> raw_load_passing(const char *p)

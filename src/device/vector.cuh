@@ -37,6 +37,33 @@ struct ScanTypes {
     using RawOut = Raw<bytes_out>;
 };
 
+/* right if alone, otherwise left op right: an instruction that does not run where it need not.
+ * Compilers choose between two results instead. */
+template <class Op> GPI_DEVICE uint32_t unless(uint32_t alone, uint32_t left, uint32_t right)
+{
+    if constexpr (std::is_same_v<Op, Highest<uint32_t>>)
+        asm("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @!p max.u32 %0, %1, %0;\n}"
+            : "+r"(right)
+            : "r"(left), "r"(alone));
+    else if constexpr (std::is_same_v<Op, Union<uint32_t>>)
+        asm("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @!p or.b32 %0, %1, %0;\n}"
+            : "+r"(right)
+            : "r"(left), "r"(alone));
+    else if constexpr (std::is_same_v<Op, Xor<uint32_t>>)
+        asm("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @!p xor.b32 %0, %1, %0;\n}"
+            : "+r"(right)
+            : "r"(left), "r"(alone));
+    else if constexpr (std::is_same_v<Op, Product<uint32_t>>)
+        asm("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @!p mul.lo.u32 %0, %1, %0;\n}"
+            : "+r"(right)
+            : "r"(left), "r"(alone));
+    else
+        asm("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @!p add.u32 %0, %1, %0;\n}"
+            : "+r"(right)
+            : "r"(left), "r"(alone));
+    return right;
+}
+
 /*
  * Where an item of less than 32 bits lies in its accumulator. Where neither the result nor what is
  * exchanged is wider than the item, bits that do not belong to it may be left where they are: below
@@ -52,6 +79,7 @@ template <class Types, class Op> struct ItemPlace {
         std::is_integral_v<In> && sizeof(In) < 4 && std::is_same_v<In, Out> && !Types::wide;
     static constexpr bool bitwise = std::is_same_v<Op, Union<A>> || std::is_same_v<Op, Xor<A>>;
     static constexpr bool high = loose && (bitwise || std::is_same_v<Op, Highest<A>>);
+    static constexpr bool dots = loose && sizeof(In) == 1 && std::is_same_v<Op, Sum<A>>;
     static constexpr int bits = (int)sizeof(In) * 8, up = high ? 32 - bits : 0;
 
     /* From and to an accumulator that holds the item alone. */
@@ -70,26 +98,36 @@ template <class Types, class Op> struct ItemPlace {
             return x;
     }
 
+    /* Item i of a word. */
+    static GPI_DEVICE A in_word(uint32_t word, int i)
+    {
+        const int at = i * bits;
+        if constexpr (high)
+            return word << (up - at);
+        else if constexpr (sizeof(In) == 1)
+            return at ? __dp4a(word, 1u << at, 0u) : word;
+        else
+            return word >> at;
+    }
+
     static GPI_DEVICE A item(const typename Types::RawIn &raw, int i)
     {
-        if constexpr (loose) {
-            const int at = i * bits % 32;
-            const uint32_t word = raw.w[i * bits / 32];
-            if constexpr (high)
-                return word << (up - at);
-            else if constexpr (sizeof(In) == 1)
-                return at ? __dp4a(word, 1u << at, 0u) : word;
-            else
-                return word >> at;
-        } else {
+        if constexpr (loose)
+            return in_word(raw.w[i * bits / 32], i % (32 / bits));
+        else
             return widen<A>(raw_get<In>(raw, i));
-        }
+    }
+
+    /* x op the item, or the item alone if it is a head. */
+    static GPI_DEVICE A behind(A x, uint32_t head, const typename Types::RawIn &raw, int i)
+    {
+        return unless<Op>(head, x, item(raw, i));
     }
 
     /* x op the item; a sum of bytes is one dot product. */
     static GPI_DEVICE A with_item(A x, const typename Types::RawIn &raw, int i)
     {
-        if constexpr (loose && sizeof(In) == 1 && std::is_same_v<Op, Sum<A>>)
+        if constexpr (dots)
             return __dp4a(raw.w[i / 4], 1u << i % 4 * 8, x);
         else
             return Op::apply(x, item(raw, i));
@@ -101,44 +139,53 @@ template <class Types, class Op> struct ItemPlace {
     }
 };
 
-/* Four bytes in one instruction. */
-template <class Types> GPI_DEVICE uint32_t bytes_total(const typename Types::RawIn &raw)
-{
-    uint32_t t = 0;
+/* The fold of short integers a word at a time: begin, behind which add() puts the items of those
+ * words that it is to take; end() is the fold itself. none: a word of what is neutral. */
+template <class Types, class Op> struct WordFold {
+    using In = typename Types::In;
+    using A = typename Types::A;
+    using Its = ItemPlace<Types, Op>;
+    static constexpr bool sum = sizeof(In) == 1 && std::is_same_v<Op, Sum<uint32_t>>;
+    static constexpr bool bitwise = Its::loose && Its::bitwise;
+    static constexpr bool highest = Its::high && !bitwise && GPI_SM >= 90;
+    static constexpr bool product = Its::loose && std::is_same_v<Op, Product<A>>;
+    static constexpr bool exists = sum || bitwise || highest || product;
+    static constexpr uint32_t begin = product ? 1 : 0;
+    static constexpr uint32_t none = product ? ~0u / ((1u << (Its::bits % 32)) - 1) : 0;
+
+    static GPI_DEVICE uint32_t add(uint32_t t, uint32_t word, bool take = true)
+    {
+        if constexpr (product) {
+            uint32_t own = Its::in_word(word, 0);
 #pragma unroll
-    for (int i = 0; i < Types::RawIn::words; i++) {
-        if constexpr (Limits<typename Types::In>::is_signed)
-            t = (uint32_t)__dp4a((int)raw.w[i], 0x01010101, (int)t);
-        else
-            t = __dp4a(raw.w[i], 0x01010101u, t);
+            for (int i = 1; i < 32 / Its::bits; i++)
+                own *= Its::in_word(word, i);
+            return unless<Op>(!take, own, t);
+        } else if (!take) {
+            return t;
+        } else if constexpr (sum && Limits<In>::is_signed) {
+            return (uint32_t)__dp4a((int)word, 0x01010101, (int)t);
+        } else if constexpr (sum) {
+            return __dp4a(word, 0x01010101u, t);
+        } else if constexpr (bitwise) {
+            return Op::apply(t, word);
+        } else {
+            return __vimax3_u16x2(t, word, sizeof(In) == 1 ? word << 8 : word);
+        }
     }
-    return t;
-}
 
-/* The fold of short items, in the high bits: all of a word's at a time. */
-template <class Op, int BITS, int BYTES> GPI_DEVICE uint32_t bitwise_total(const Raw<BYTES> &raw)
-{
-    static_assert(BYTES % 4 == 0, "whole words");
-    uint32_t t = raw.w[0];
+    static GPI_DEVICE A end(uint32_t t)
+    {
+        if constexpr (bitwise) {
 #pragma unroll
-    for (int i = 1; i < Raw<BYTES>::words; i++)
-        t = Op::apply(t, raw.w[i]);
-#pragma unroll
-    for (int bits = 16; bits >= BITS; bits /= 2)
-        t = Op::apply(t, t << bits);
-    return t;
-}
-
-/* The greatest of items of 1 or 2 bytes, in the high bits: two or four at a time. */
-template <int BYTES_EACH, int BYTES> GPI_DEVICE uint32_t highest_total(const Raw<BYTES> &raw)
-{
-    uint32_t t = 0;
-#pragma unroll
-    for (int i = 0; i < Raw<BYTES>::words; i++)
-        t = __vimax3_u16x2(t, raw.w[i], BYTES_EACH == 1 ? raw.w[i] << 8 : raw.w[i]);
-    const uint32_t low = t << 16;
-    return t > low ? t : low;
-}
+            for (int bits = 16; bits >= Its::bits; bits /= 2)
+                t = Op::apply(t, t << bits);
+        } else if constexpr (highest) {
+            t = Op::apply(t, t << 16);
+        }
+        return Its::back(t);
+    }
+};
 
 /* Fold of the items of a vector, left to right. */
 template <class Types, class Op>
@@ -146,12 +193,13 @@ GPI_DEVICE typename Types::A vector_total(const typename Types::RawIn &raw)
 {
     using A = typename Types::A;
     using Its = ItemPlace<Types, Op>;
-    if constexpr (sizeof(typename Types::In) == 1 && std::is_same_v<Op, Sum<uint32_t>>) {
-        return bytes_total<Types>(raw);
-    } else if constexpr (Its::loose && Its::bitwise) {
-        return Its::back(bitwise_total<Op, Its::bits>(raw));
-    } else if constexpr (GPI_SM >= 90 && Its::high) {
-        return Its::back(highest_total<sizeof(typename Types::In)>(raw));
+    using Words = WordFold<Types, Op>;
+    if constexpr (Words::exists) {
+        uint32_t t = Words::begin;
+#pragma unroll
+        for (int i = 0; i < Types::RawIn::words; i++)
+            t = Words::add(t, raw.w[i]);
+        return Words::end(t);
     } else {
         A t = Its::item(raw, 0);
 #pragma unroll

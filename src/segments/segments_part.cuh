@@ -7,9 +7,8 @@
  * can be folded in turn (FoldSegments), so tiles exchange them as a plain scan exchanges sums.
  * Within a warp no notes are passed: a ballot tells each lane how far back its segment reaches.
  *
- * What does not depend on the prefix is done before it is known: each vector is scanned from its
- * own beginning. Then only the items before the vector's first head take what is before it, all at
- * once, and the last of them is before the lane's next vector.
+ * The sum warps leave what goes on behind each lane; the store warps scan each lane's items, one
+ * behind the other, as soon as the prefix is known.
  */
 #pragma once
 
@@ -152,18 +151,12 @@ template <class Types, class Op, int K> struct SegmentPart {
         lanes = __ballot_sync(all_lanes, heads.any());
     }
 
-    /* The fold of the part; upto: one of each lane, of its last segment. */
-    GPI_DEVICE Folded<A> sum(A *upto, const Params &p) const
+    /* The fold of the part; items: it, in shared memory; upto: one of each lane, of its last
+     * segment. */
+    GPI_DEVICE Folded<A> sum(const char *items_, A *upto, const Params &p) const
     {
-        const auto none =
-            raw_filled<In, Types::bytes_in>(narrow<In>(Op::identity())); /* before the last head */
-        const int last = heads.last();
-        A own = vector_total<Types, Op>(raw_joined<In>(none, raw[0], last));
-#pragma unroll
-        for (int k = 1; k < K; k++)
-            own = Op::apply(
-                own, vector_total<Types, Op>(raw_joined<In>(none, raw[k], last - k * per_vector)));
-        if (heads.any())
+        A own = from_last(items_, p);
+        if (!start_last && heads.any())
             own = Op::apply(p.start, own);
         const uint32_t reached = lanes & (2u << lane_id()) - 1;
         const int reach = reached ? lane_id() - (31 - __clz(reached)) : lane_id();
@@ -190,23 +183,73 @@ template <class Types, class Op, int K> struct SegmentPart {
     }
 
   private:
+    using Its = ItemPlace<Types, Op>;
+    using Words = WordFold<Types, Op>;
+
+    /* The order of integers does not matter: what segments start from is folded into outputs, and
+     * into nothing that is passed on. So an item of 1 or 2 bytes is one instruction where they
+     * start from the identity; sums of bytes gain nothing, whose dot product takes either. */
+    static constexpr bool start_last = Its::loose && !Its::dots;
+    static GPI_DEVICE bool starts_last(const Params &p)
+    {
+        if constexpr (start_last)
+            return Its::placed(p.start) != Op::identity();
+        else
+            return false;
+    }
+
+    /* The fold of the lane's items from its last head on. */
+    GPI_DEVICE A from_last(const char *items_, const Params &p) const
+    {
+        const uint32_t last = heads.last();
+        if constexpr (start_last && Words::exists) {
+            constexpr uint32_t words = RawIn::words, per_word = 4 / sizeof(In);
+            static_assert(K * words < 32, "a bit for each");
+            const uint32_t word = last / per_word, later = ~1u << word;
+            const char *at = items_ + lane_id() * (per_lane * sizeof(In)) + word * 4;
+            const uint32_t own = ~0u << last % per_word * Its::bits;
+            uint32_t t = raw_flipped<Op>(raw_word_at(at), p.flip).w[0];
+            t = Words::add(Words::begin, (t & own) | (Words::none & ~own));
+#pragma unroll
+            for (uint32_t i = 0; i < K * words; i++)
+                t = Words::add(t, raw[i / words].w[i % words], later >> i & 1);
+            return Words::end(t);
+        } else {
+            const auto none = raw_filled<In, Types::bytes_in>(narrow<In>(Op::identity()));
+            A own = vector_total<Types, Op>(raw_joined<In>(none, raw[0], (int)last));
+#pragma unroll
+            for (int k = 1; k < K; k++)
+                own = Op::apply(own, vector_total<Types, Op>(
+                                         raw_joined<In>(none, raw[k], (int)last - k * per_vector)));
+            return own;
+        }
+    }
+
     /* x: the fold of the segment that goes on into vector k, and then of the one out of it. */
     GPI_DEVICE RawOut outputs(int k, A &x, const Params &p) const
     {
-        using Its = ItemPlace<Types, Op>;
         const uint32_t own_heads = heads.of_vector(k);
-        const A start = Its::placed(p.start);
-        A before[per_vector], upto[per_vector];
+        const A start = Its::placed(p.start), first = start_last ? Op::apply(p.start, x) : x;
+        A upto[per_vector];
         x = Its::placed(x);
 #pragma unroll
-        for (int i = 0; i < per_vector; i++) {
-            before[i] = own_heads >> i & 1 ? start : x;
-            x = upto[i] = Its::with_item(before[i], raw[k], i);
-        }
+        for (int i = 0; i < per_vector; i++)
+            if constexpr (start_last)
+                x = upto[i] = Its::behind(x, own_heads & 1u << i, raw[k], i);
+            else
+                x = upto[i] = Its::with_item(own_heads & 1u << i ? start : x, raw[k], i);
         x = Its::back(x);
-        if (p.exclusive)
-            return Its::narrowed(before);
-        return Its::narrowed(upto);
+        if (!p.exclusive && !starts_last(p))
+            return Its::narrowed(upto);
+        if constexpr (start_last)
+#pragma unroll
+            for (int i = 0; i < per_vector; i++)
+                upto[i] = Op::apply(start, upto[i]);
+        const RawOut inclusive = Its::narrowed(upto);
+        if (!p.exclusive)
+            return inclusive;
+        const auto starts = raw_filled<Out, Types::bytes_out>(narrow<Out>(p.start));
+        return raw_chosen<Out>(own_heads, starts, raw_moved<Out>(inclusive, narrow<Out>(first)));
     }
 };
 

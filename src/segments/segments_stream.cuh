@@ -113,8 +113,9 @@ struct SegmentStream : StreamPolicy {
     GPI_DEVICE Folded<A> part_sum(uint32_t, int stage_index, int w) const
     {
         Part part;
-        part.load(items_of(stage_index, w, misalignment(p.in)), heads(stage_index, w), p);
-        return part.sum(upto(stage_index, w), p);
+        const char *from = items_of(stage_index, w, misalignment(p.in));
+        part.load(from, heads(stage_index, w), p);
+        return part.sum(from, upto(stage_index, w), p);
     }
 
     GPI_DEVICE Folded<A> add(const Folded<A> &l, const Folded<A> &r) const

@@ -64,6 +64,10 @@ template <class T> T __reduce_or_sync(uint32_t mask, T v)
 {
     return (T)emulator::fold_lanes(mask, (uint32_t)v, [](uint32_t a, uint32_t b) { return a | b; });
 }
+template <class T> T __reduce_xor_sync(uint32_t mask, T v)
+{
+    return (T)emulator::fold_lanes(mask, (uint32_t)v, [](uint32_t a, uint32_t b) { return a ^ b; });
+}
 template <class T> T __reduce_and_sync(uint32_t mask, T v)
 {
     return (T)emulator::fold_lanes(mask, (uint32_t)v, [](uint32_t a, uint32_t b) { return a & b; });

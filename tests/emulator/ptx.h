@@ -48,6 +48,18 @@ inline void ptx_mov_u32_then_shr_u32_then_or_b32(uint32_t &to, uint32_t value)
     to = value;
 }
 
+#define UNLESS(instruction, result)                                                                \
+    inline void ptx_setp_ne_u32_then_##instruction(uint32_t &right, uint32_t left, uint32_t alone) \
+    {                                                                                              \
+        right = alone ? right : (result);                                                          \
+    }
+UNLESS(max_u32, left > right ? left : right)
+UNLESS(or_b32, left | right)
+UNLESS(xor_b32, left ^ right)
+UNLESS(mul_lo_u32, left *right)
+UNLESS(add_u32, left + right)
+#undef UNLESS
+
 template <class P>
 void ptx_ld_global_nc_L1_no_allocate_v4_u32(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
                                             P *from)
