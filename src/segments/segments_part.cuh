@@ -151,8 +151,7 @@ template <class Types, class Op, int K> struct SegmentPart {
         lanes = __ballot_sync(all_lanes, heads.any());
     }
 
-    /* The fold of the part; items: it, in shared memory; upto: one of each lane, of its last
-     * segment. */
+    /* The fold of the part, from shared memory; upto: one of each lane, of its last segment. */
     GPI_DEVICE Folded<A> sum(const char *items_, A *upto, const Params &p) const
     {
         A own = from_last(items_, p);
