@@ -11,6 +11,8 @@
  * Beside values a word holds the varying bits of a key and below them its position. So no two words
  * are the same, their order is the stable one, and the value is found by the position. Words are as
  * wide as keys, or if both do not fit one, and the bucket has room for that, twice as wide.
+ * Otherwise the lowest bits are left out; few words agree in the others then, and these are put in
+ * order by their keys.
  */
 #pragma once
 
@@ -361,24 +363,77 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     /* Whether the bits that vary, and a position, fit a word, and the items shared memory. */
     template <int N> GPI_DEVICE bool fits(const BucketKeys<KeyWord, N> &keys) const
     {
-        return count <= items_max && keys.bits() + position_bits() <= 8 * (int)sizeof(Word);
+        return count <= items_max && left_out(keys) == 0;
     }
 
-    /* Sort the bucket; false if too many items are in one bin: nothing is written then. */
+    /* The lowest bits that vary, of which a word has none. */
+    template <int N> GPI_DEVICE int left_out(const BucketKeys<KeyWord, N> &keys) const
+    {
+        return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
+    }
+
+    GPI_DEVICE KeyWord key_at(const K *keys_in, int p) const
+    {
+        return word_of(keys_in[position(p)]);
+    }
+
+    GPI_DEVICE void insertion(const K *keys_in, int begin, int end) const
+    {
+        for (int i = begin + 1; i < end; i++)
+            for (int j = i; j > begin && key_at(keys_in, j) < key_at(keys_in, j - 1); j--) {
+                const Word word = s.words[j];
+                s.words[j] = s.words[j - 1];
+                s.words[j - 1] = word;
+            }
+    }
+
+    /* How many words from the first one on agree but for their positions, largest_bin + 1 at most;
+     * 0 if it is not the first. */
+    GPI_DEVICE int run_at(int p) const
+    {
+        const int positions = position_bits();
+        const Word own = s.words[p] >> positions;
+        int end = p + 1;
+        if (p > 0 && s.words[p - 1] >> positions == own)
+            return 0;
+        while (end < count && end - p <= largest_bin && s.words[end] >> positions == own)
+            end++;
+        return end - p;
+    }
+
+    /* Put such words in the order of their keys; false if too many agree. */
+    GPI_DEVICE bool order_by_keys(const K *keys_in) const
+    {
+        int run[I], longest = 0;
+        for_rows([&](int i) {
+            run[i] = run_at(item(i));
+            longest = max(longest, run[i]);
+        });
+        if (!__syncthreads_or(longest > 1))
+            return true;
+        if (__syncthreads_or(longest > largest_bin))
+            return false;
+        for_rows([&](int i) { insertion(keys_in, item(i), item(i) + run[i]); });
+        __syncthreads();
+        return true;
+    }
+
+    /* Sort the bucket; false if too many items are in one bin, or agree in what words have of them:
+     * nothing is written then. */
     template <int N>
     GPI_DEVICE bool sort(uint64_t first, uint32_t from, const BucketKeys<KeyWord, N> &keys) const
     {
         const K *keys_in = job.keys[from] + first;
         const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
-        const int all = keys.bits() + position_bits();
+        const int gone = left_out(keys), low = keys.low + gone;
+        const int all = keys.bits() - gone + position_bits();
         const bool exact = all <= bin_bits; /* what is in a bin is equal */
-        const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + keys.low;
+        const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
         const KeyWord same = keys.still_same();
         Word word[I];
         for_rows([&](int i) {
             if constexpr (pairs)
-                word[i] =
-                    (Word)((keys.word[i] ^ same) >> keys.low) << position_bits() | (Word)item(i);
+                word[i] = (Word)((keys.word[i] ^ same) >> low) << position_bits() | (Word)item(i);
             else
                 word[i] = keys.word[i];
             atomicAdd(bin(word[i], shift), 1u);
@@ -395,6 +450,10 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         if (!exact && largest > 1) {
             odd_even_transposition();
             transposition_between_warps();
+        }
+        if (pairs && gone && !order_by_keys(keys_in)) {
+            copy_async_wait();
+            return false;
         }
         write(first, keys_in, values_in, keys);
         return true;
@@ -416,7 +475,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             if (!job.keys_wanted)
                 return;
             const bool whole = job.begin == 0 && job.end == 8 * (int)sizeof(K);
-            if (!whole || (FLOAT && !__syncthreads_and(from.of_words))) {
+            if (!whole || left_out(from) || (FLOAT && !__syncthreads_and(from.of_words))) {
                 write_picked(keys, keys_in);
                 return;
             }

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorting buckets, each inside one block: by bins (radixsort_bucket_bins.cuh), or if those do not
- * suit it by passes (radixsort_bucket_lsd.cuh).
+ * suit it by merging (radixsort_bucket_merge.cuh).
  *
  * The compiler orders functions that it does not inline by their mangled names, and allocates
- * registers in that order: renaming BucketGlobal, BucketLsd or the kernel can change its code.
+ * registers in that order: renaming BucketGlobal, BucketMerge or the kernel can change its code.
  */
 #pragma once
 
 #include "device/grid.cuh"
-#include "radixsort/radixsort_bucket_lsd.cuh"
 #include "radixsort/radixsort_bucket_bins.cuh"
+#include "radixsort/radixsort_bucket_merge.cuh"
 
 namespace GPI_SPACE
 {
+
+/* A bucket of equal keys, which may be of any size. */
+template <int T, class K, class V>
+GPI_DEVICE void copy_bucket(const RadixJob<K, V> &job, uint64_t first, uint64_t end)
+{
+    if (job.keys_wanted)
+        copy_items<T>(job.keys[gpi_radix_tmp], first, end, job.keys[gpi_radix_out]);
+    if constexpr (sizeof(V) > 1)
+        copy_items<T>(job.values[gpi_radix_tmp], first, end, job.values[gpi_radix_out]);
+}
 
 /*
  * Grid: a block per bucket; of one block if everything is one bucket of the input. Bucket: at most
@@ -24,15 +34,14 @@ template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
     radix_bucket_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
-    using Lsd = BucketLsd<K, FLOAT, VB, T, I>;
+    using Merge = BucketMerge<K, FLOAT, VB, T, I>;
     extern __shared__ __align__(16) char memory[];
     grid_wait();
-    Lsd bucket = {job, *(typename Lsd::Shared *)memory};
     uint64_t first = 0, end = job.n;
     uint32_t from = gpi_radix_in;
     K base = 0;
-    bucket.bits = job.end - job.begin;
-    bucket.compared = (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - job.end) >> job.begin << job.begin);
+    int bits = job.end - job.begin; /* that may vary in the bucket, from job.begin on */
+    const K compared = job.compared();
     if (job.bucket_bits) {
         const gpi_radix_plan &plan = *job.plan;
         if (plan.route == gpi_radix_route_adaptive && blockIdx.x < plan.entries) {
@@ -41,21 +50,21 @@ __global__ void __launch_bounds__(T, BLOCKS)
             end = first + e.count;
             from = e.from;
             base = (K)e.base;
-            bucket.bits = (int)e.bits;
+            bits = (int)e.bits;
         } else {
             if (plan.route != gpi_radix_route_buckets || blockIdx.x >> plan.bits)
                 return;
             first = job.bucket_starts()[blockIdx.x];
             end = job.bucket_starts()[blockIdx.x + 1];
             from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
-            bucket.bits = (int)plan.shift - job.begin;
+            bits = (int)plan.shift - job.begin;
         }
     }
     if (first == end)
         return;
-    if (bucket.bits == 0) {
+    if (bits == 0) {
         if (from == gpi_radix_tmp)
-            bucket.copy(first, end);
+            copy_bucket<T>(job, first, end);
         return;
     }
     const int count = (int)(end - first);
@@ -63,34 +72,31 @@ __global__ void __launch_bounds__(T, BLOCKS)
         using Narrow = BucketBins<K, FLOAT, VB, T, I>;
         using Wide = BucketBins<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
         using Global = BucketGlobal<K, FLOAT, VB, T>;
-        if (end - first > Lsd::items_max) {
+        if (end - first > Merge::items_max) {
             Global::sort({job, *(typename Global::Shared *)memory, first, end - first, base}, from,
-                         bucket.bits);
+                         bits);
             return;
         }
-        const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, bucket.compared,
-                               base};
+        const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, compared, base};
         BucketKeys<RadixWord<K>, I> keys;
         narrow.read(first, from, keys);
-        if (narrow.fits(keys)) {
-            if (narrow.sort(first, from, keys))
-                return;
-        } else if constexpr (VB > 0 && sizeof(K) < 8) {
-            const Wide wide = {job, *(typename Wide::Shared *)memory, count, bucket.compared, base};
-            if (wide.fits(keys)) {
+        if constexpr (VB > 0 && sizeof(K) < 8) {
+            const Wide wide = {job, *(typename Wide::Shared *)memory, count, compared, base};
+            if (!narrow.fits(keys) && wide.fits(keys)) {
                 __syncthreads();
                 wide.clear_counts();
                 __syncthreads();
                 if (wide.sort(first, from, keys))
                     return;
+                __syncthreads();
+                return Merge::sort({job, memory, count, compared}, first, from);
             }
         }
-        if (base == 0)
-            bucket.bits = keys.high;
+        if (narrow.sort(first, from, keys))
+            return;
         __syncthreads();
     }
-    bucket.set_count(count);
-    Lsd::sort_by_passes(bucket, first, from);
+    Merge::sort({job, memory, count, compared}, first, from);
 }
 
 } // namespace GPI_SPACE

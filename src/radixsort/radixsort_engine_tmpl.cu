@@ -50,20 +50,24 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
     return job;
 }
 
+constexpr int most_of(size_t a, size_t b, size_t c)
+{
+    const size_t most = a > b ? a : b;
+    return (int)(most > c ? most : c);
+}
+
 template <bool FLOAT, int VB> struct Shapes {
     static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
     static constexpr int bucket_max = bucket.threads * bucket.items;
-    using Lsd = BucketLsd<Key, FLOAT, VB, bucket.threads, bucket.items>;
+    using Merge = BucketMerge<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Narrow = BucketBins<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Wide = BucketBins<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
-    static constexpr int bucket_shared = sizeof(typename Lsd::Shared) >
-                                                 sizeof(typename Narrow::Shared)
-                                             ? sizeof(typename Lsd::Shared)
-                                             : sizeof(typename Narrow::Shared);
+    static constexpr bool has_wide = VB && sizeof(Key) == 4;
+    static constexpr int bucket_shared =
+        most_of(sizeof(typename Merge::Shared), sizeof(typename Narrow::Shared),
+                has_wide ? sizeof(typename Wide::Shared) : 0);
     static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
     static_assert(bucket_shared <= radix_tuning.shared_bytes, "a bucket must fit");
-    static_assert(!VB || sizeof(Key) != 4 || sizeof(typename Wide::Shared) <= bucket_shared,
-                  "also with wide words");
 };
 
 template <bool FLOAT, int VB>

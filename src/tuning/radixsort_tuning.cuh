@@ -172,15 +172,15 @@ struct RadixBucketShape {
 constexpr int radix_bucket_bytes(int items, int key_bytes, int value_bytes)
 {
     int threads = 512, most = items * threads;
-    int by_passes = most * (key_bytes + (value_bytes ? 2 : 0)) + threads / 32 * 2048;
+    int by_merging = most * (key_bytes + (value_bytes ? 2 : 0));
     int counts = 4 << radix_tuning.bin_bits, stage = value_bytes == 4 ? most * 4 : 0;
     int by_bins = most * (key_bytes == 8 ? 8 : 4) + (stage > counts ? stage : counts);
-    return (by_passes > by_bins ? by_passes : by_bins) + 2048;
+    return (by_merging > by_bins ? by_merging : by_bins) + 2048;
 }
 
 constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
 {
-    int items = 18, blocks_max = value_bytes ? 2 : 3;
+    int items = 18, blocks_max = !value_bytes ? 3 : key_bytes == 8 ? 1 : 2;
     if (blocks_max > gpu.threads / 512)
         blocks_max = gpu.threads / 512;
     while (radix_bucket_bytes(items, key_bytes, value_bytes) > radix_tuning.shared_bytes)
