@@ -44,9 +44,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
     Shared &s;
     int count;
     K compared; /* bits of a word */
-    int each;   /* items of a thread, */
-    int first;  /* the first of which is here, */
-    int mine;   /* if it has so many */
+    int each;   /* items of a thread */
+    int first;  /* of this thread's */
+    int mine;   /* how many these are */
 
     GPI_DEVICE BucketMerge(const RadixJob<K, V> &job_, char *memory, int count_, K compared_)
         : job(job_), s(*(Shared *)memory), count(count_), compared(compared_)
