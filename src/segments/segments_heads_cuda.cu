@@ -383,7 +383,7 @@ __global__ void __launch_bounds__(threads, sizeof(Offset) == 4 ? scan_tuning.hea
     const Offset n = (Offset)m.n;
     uint32_t *heads = m.heads;
     grid_release();
-    __shared__ alignas(16) uint32_t spans[threads / 32][span_vectors * 4];
+    alignas(16) __shared__ uint32_t spans[threads / 32][span_vectors * 4];
     const Offset base = __ldg(offsets), past_end = base + n;
     const uint64_t thread = (uint64_t)blockIdx.x * threads + threadIdx.x;
     const uint64_t step = (uint64_t)gridDim.x * threads * side_by_side;
