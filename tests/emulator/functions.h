@@ -238,9 +238,14 @@ inline double __hiloint2double(int high, int low)
 {
     return __longlong_as_double((long long)((uint64_t)(uint32_t)high << 32 | (uint32_t)low));
 }
+/* All NaNs that a GPU computes in 32 bits are one. */
+inline float one_nan(float x)
+{
+    return x == x ? x : __uint_as_float(0x7fffffff);
+}
 inline float __fmaf_rn(float a, float b, float c)
 {
-    return fmaf(a, b, c);
+    return one_nan(fmaf(a, b, c));
 }
 inline double __fma_rn(double a, double b, double c)
 {
@@ -249,11 +254,11 @@ inline double __fma_rn(double a, double b, double c)
 /* Rounded by themselves: a compiler that fuses multiplications and additions leaves these alone. */
 __noinline__ inline float __fadd_rn(float a, float b)
 {
-    return a + b;
+    return one_nan(a + b);
 }
 __noinline__ inline float __fmul_rn(float a, float b)
 {
-    return a * b;
+    return one_nan(a * b);
 }
 __noinline__ inline double __dsub_rn(double a, double b)
 {
