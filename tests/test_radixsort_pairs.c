@@ -53,6 +53,33 @@ START_TEST(test_radix_sort_pairs_in_buckets)
 }
 END_TEST
 
+/* Keys of one block whose bits leave no room for a position beside them; groups of up to 300 agree in
+ * all but the lowest 13, which fall from one to the next. */
+START_TEST(test_radix_sort_pairs_that_agree_in_high_bits)
+{
+    static const gp_dtype dtypes[] = {GP_U32, GP_U64, GP_I64, GP_F32, GP_F64};
+    static const size_t members[] = {1, 2, 15, 16, 17, 18, 300};
+    const size_t groups_of = members[_i];
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (int k = 0; k < 4; k++) {
+            struct spec s = {.dtype = dtypes[d], .value_bytes = k & 1 ? 8 : 4};
+            const size_t bytes = gp_dtype_bytes(s.dtype);
+            s.n = k & 2 ? 9216 : 5300;
+            s.keys_in_place = s.values_in_place = k == 3;
+            s.descending = k == 2;
+            char *keys = t_host(s.n * bytes);
+            for (size_t i = 0; i < s.n; i++) {
+                const uint64_t group = i % ((s.n + groups_of - 1) / groups_of) + 1;
+                uint64_t key = group * 0x9e3779b97f4a7c15u >> (64 - 8 * bytes);
+                key = (key & ~(uint64_t)0x1fff) | ((s.n - i) & 0x1fff);
+                memcpy(keys + i * bytes, &key, bytes);
+            }
+            check_sort(&s, keys);
+            free(keys);
+        }
+}
+END_TEST
+
 /* Big enough for several parts and for stores past the caches. */
 START_TEST(test_radix_sort_pairs_big)
 {
@@ -340,6 +367,7 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_radix_sort_pairs_value_sizes_and_in_place, 0, VALUE_SIZE_COUNT);
     tcase_add_loop_test(c, test_radix_sort_pairs_big, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_pairs_in_buckets, 0, 6 * 5);
+    tcase_add_loop_test(c, test_radix_sort_pairs_that_agree_in_high_bits, 0, 7);
     tcase_add_loop_test(c, test_argsort_dtypes_and_sizes, 0, T_DTYPE_COUNT);
     c = t_case(s, "workspace");
     tcase_add_loop_test(c, test_workspace_bytes_is_enough, 0, T_DTYPE_COUNT * 4);
