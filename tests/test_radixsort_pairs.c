@@ -53,8 +53,8 @@ START_TEST(test_radix_sort_pairs_in_buckets)
 }
 END_TEST
 
-/* Keys of one block whose bits leave no room for a position beside them; groups of up to 300 agree in
- * all but the lowest 13, which fall from one to the next. */
+/* Keys of one block whose bits leave no room for a position beside them; groups of up to 300 agree
+ * in all but the lowest 13, which fall from one to the next. */
 START_TEST(test_radix_sort_pairs_that_agree_in_high_bits)
 {
     static const gp_dtype dtypes[] = {GP_U32, GP_U64, GP_I64, GP_F32, GP_F64};
