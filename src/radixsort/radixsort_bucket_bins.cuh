@@ -18,6 +18,7 @@
 
 #include "device/warp.cuh"
 #include "radixsort/radixsort_bucket_keys.cuh"
+#include "radixsort/radixsort_bucket_ties.cuh"
 #include "radixsort/radixsort_warp_rank.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
@@ -28,7 +29,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     using V = typename Payload<VB>::type;
     using KeyWord = RadixWord<K>;
     static constexpr bool pairs = VB > 0;
-    static constexpr int warps = T / 32, items_max = T * I;
+    static constexpr int warps = T / 32, items_of_thread = I, items_max = T * I;
     static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;
     static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
     static constexpr int largest_bin = 16;
@@ -372,52 +373,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
     }
 
-    GPI_DEVICE KeyWord key_at(const K *keys_in, int p) const
-    {
-        return word_of(keys_in[position(p)]);
-    }
-
-    GPI_DEVICE void insertion(const K *keys_in, int begin, int end) const
-    {
-        for (int i = begin + 1; i < end; i++)
-            for (int j = i; j > begin && key_at(keys_in, j) < key_at(keys_in, j - 1); j--) {
-                const Word word = s.words[j];
-                s.words[j] = s.words[j - 1];
-                s.words[j - 1] = word;
-            }
-    }
-
-    /* How many words from the first one on agree but for their positions, largest_bin + 1 at most;
-     * 0 if it is not the first. */
-    GPI_DEVICE int run_at(int p) const
-    {
-        const int positions = position_bits();
-        const Word own = s.words[p] >> positions;
-        int end = p + 1;
-        if (p > 0 && s.words[p - 1] >> positions == own)
-            return 0;
-        while (end < count && end - p <= largest_bin && s.words[end] >> positions == own)
-            end++;
-        return end - p;
-    }
-
-    /* Put such words in the order of their keys; false if too many agree. */
-    GPI_DEVICE bool order_by_keys(const K *keys_in) const
-    {
-        int run[I], longest = 0;
-        for_rows([&](int i) {
-            run[i] = run_at(item(i));
-            longest = max(longest, run[i]);
-        });
-        if (!__syncthreads_or(longest > 1))
-            return true;
-        if (__syncthreads_or(longest > largest_bin))
-            return false;
-        for_rows([&](int i) { insertion(keys_in, item(i), item(i) + run[i]); });
-        __syncthreads();
-        return true;
-    }
-
     /* Sort the bucket; false if too many items are in one bin, or agree in what words have of them:
      * nothing is written then. */
     template <int N>
@@ -451,7 +406,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             odd_even_transposition();
             transposition_between_warps();
         }
-        if (pairs && gone && !order_by_keys(keys_in)) {
+        if (pairs && gone && !order_ties(*this, keys_in)) {
             copy_async_wait();
             return false;
         }

@@ -164,7 +164,7 @@ constexpr int radix_adaptive_items_of(int key_bytes, int value_bytes)
 
 /* A bucket that is sorted inside a block. H200, 2026-11-21, u32 keys and u64 keys at 2^28: 12 bits,
  * 3 blocks for 4-byte keys 3107 and 5459 us; 13 bits 3199 and 5629; two passes instead of bins 3521
- * and 6314. */
+ * and 6314. Pairs of 8-byte keys: of two blocks a thread's registers do not suffice (sort-39). */
 struct RadixBucketShape {
     int threads, items, blocks; /* blocks that share a multiprocessor */
 };
