@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Segmented scan: everything that is refused, and offsets that break their rule. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,25 @@ START_TEST(test_segmented_offsets_that_fall_or_do_not_end_at_n)
 }
 END_TEST
 
+/* One fall: inside what a vector, a lane or a warp reads at once, and between two of these. */
+START_TEST(test_segmented_offsets_fall_once)
+{
+    enum { SEGMENTS = 3000, ITEMS = 2 * SEGMENTS };
+    static const size_t places[] = {2, 3, 4, 7, 8, 16, 255, 256, 512, 2047, 2048, 2999, SEGMENTS};
+    uint64_t *offsets = t_host((SEGMENTS + 1) * sizeof *offsets);
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+        const size_t p = places[k];
+        char word[64];
+        for (size_t s = 0; s <= SEGMENTS; s++)
+            offsets[s] = 2 * s;
+        offsets[p - 1] = 2 * p + 1;
+        snprintf(word, sizeof word, "offsets[%zu] is %zu", p, 2 * p);
+        refuse_offsets(offsets, SEGMENTS, t_index_dtypes[_i], ITEMS, word);
+    }
+    free(offsets);
+}
+END_TEST
+
 /* One wrong offset among many, and offsets of any bits. */
 START_TEST(test_segmented_offsets_of_garbage)
 {
@@ -250,6 +270,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_flags_keys_and_rows_refuse_arguments);
     tcase_add_test(c, test_segments_workspace);
     tcase_add_loop_test(c, test_segmented_offsets_that_fall_or_do_not_end_at_n, 0, 4);
+    tcase_add_loop_test(c, test_segmented_offsets_fall_once, 0, 4);
     tcase_add_test(c, test_segmented_offsets_of_garbage);
     return s;
 }
