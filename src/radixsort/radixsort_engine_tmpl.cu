@@ -3,6 +3,8 @@
  * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8. A unit is
  * what the first sort of a process has to load.
  */
+#include <algorithm>
+
 #include <cuda_runtime.h>
 
 #include "radixsort/radixsort_counting.cuh"
@@ -50,12 +52,6 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
     return job;
 }
 
-constexpr int most_of(size_t a, size_t b, size_t c)
-{
-    const size_t most = a > b ? a : b;
-    return (int)(most > c ? most : c);
-}
-
 template <bool FLOAT, int VB> struct Shapes {
     static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
     static constexpr int bucket_max = bucket.threads * bucket.items;
@@ -64,8 +60,8 @@ template <bool FLOAT, int VB> struct Shapes {
     using Wide = BucketBins<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
     static constexpr bool has_wide = VB && sizeof(Key) == 4;
     static constexpr int bucket_shared =
-        most_of(sizeof(typename Merge::Shared), sizeof(typename Narrow::Shared),
-                has_wide ? sizeof(typename Wide::Shared) : 0);
+        std::max({sizeof(typename Merge::Shared), sizeof(typename Narrow::Shared),
+                  has_wide ? sizeof(typename Wide::Shared) : 0});
     static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
     static_assert(bucket_shared <= radix_tuning.shared_bytes, "a bucket must fit");
 };
