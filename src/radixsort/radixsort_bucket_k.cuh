@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorting buckets, each inside one block: by bins (radixsort_bucket_bins.cuh), or if those do not
- * suit it by merging (radixsort_bucket_merge.cuh).
+ * suit it by merging (radixsort_bucket_merge.cuh). Keys of 1 and 2 bytes take one or two passes
+ * (radixsort_bucket_lsd.cuh).
  *
  * The compiler orders functions that it does not inline by their mangled names, and allocates
  * registers in that order: renaming BucketGlobal, BucketMerge or the kernel can change its code.
@@ -10,6 +11,7 @@
 
 #include "device/grid.cuh"
 #include "radixsort/radixsort_bucket_bins.cuh"
+#include "radixsort/radixsort_bucket_lsd.cuh"
 #include "radixsort/radixsort_bucket_merge.cuh"
 
 namespace GPI_SPACE
@@ -95,8 +97,15 @@ __global__ void __launch_bounds__(T, BLOCKS)
         if (narrow.sort(first, from, keys))
             return;
         __syncthreads();
+        Merge::sort({job, memory, count, compared}, first, from);
+    } else {
+        using Lsd = BucketLsd<K, FLOAT, VB, T, I>;
+        Lsd bucket = {job, *(typename Lsd::Shared *)memory};
+        bucket.bits = bits;
+        bucket.compared = compared;
+        bucket.set_count(count);
+        Lsd::sort_by_passes(bucket, first, from);
     }
-    Merge::sort({job, memory, count, compared}, first, from);
 }
 
 } // namespace GPI_SPACE
