@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorting buckets, each inside one block: by bins (radixsort_bucket_bins.cuh), or if those do not
- * suit it by merging (radixsort_bucket_merge.cuh). Keys of 1 and 2 bytes take one or two passes
- * (radixsort_bucket_lsd.cuh).
+ * suit it by merging (radixsort_bucket_merge.cuh). Keys of 1 and 2 bytes take one or two passes, as
+ * in radixsort_bucket_lsd.cuh, and no bins.
  *
  * The compiler orders functions that it does not inline by their mangled names, and allocates
  * registers in that order: renaming BucketGlobal, BucketMerge or the kernel can change its code.
