@@ -58,6 +58,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     K compared;   /* bits of a key's word */
     KeyWord base; /* no word is smaller */
 
+    /* Whether a key and a position may have more bits than a word. */
+    static constexpr bool words_may_tie = pairs && sizeof(Word) <= sizeof(KeyWord);
+
     GPI_DEVICE KeyCodec<K, FLOAT, VB> codec() const
     {
         return {job.order};
@@ -406,9 +409,12 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             odd_even_transposition();
             transposition_between_warps();
         }
-        if (pairs && gone && !order_ties(*this, keys_in)) {
-            copy_async_wait();
-            return false;
+        if constexpr (words_may_tie && sizeof(Word) == 8) {
+            if (gone)
+                order_ties(*this, keys_in);
+        } else if constexpr (words_may_tie) {
+            if (gone)
+                call_order_ties(*this, keys_in);
         }
         write(first, keys_in, values_in, keys);
         return true;

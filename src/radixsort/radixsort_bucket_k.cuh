@@ -82,19 +82,20 @@ __global__ void __launch_bounds__(T, BLOCKS)
         const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, compared, base};
         BucketKeys<RadixWord<K>, I> keys;
         narrow.read(first, from, keys);
+        bool sorted = false, by_wide = false;
         if constexpr (VB > 0 && sizeof(K) < 8) {
             const Wide wide = {job, *(typename Wide::Shared *)memory, count, compared, base};
-            if (!narrow.fits(keys) && wide.fits(keys)) {
+            by_wide = !narrow.fits(keys) && wide.fits(keys);
+            if (by_wide) {
                 __syncthreads();
                 wide.clear_counts();
                 __syncthreads();
-                if (wide.sort(first, from, keys))
-                    return;
-                __syncthreads();
-                return Merge::sort({job, memory, count, compared}, first, from);
+                sorted = wide.sort(first, from, keys);
             }
         }
-        if (narrow.sort(first, from, keys))
+        if (!by_wide)
+            sorted = narrow.sort(first, from, keys);
+        if (sorted)
             return;
         __syncthreads();
         Merge::sort({job, memory, count, compared}, first, from);

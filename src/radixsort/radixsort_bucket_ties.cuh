@@ -10,7 +10,7 @@
 namespace GPI_SPACE
 {
 
-/* How many words from p on agree, largest_bin + 1 at most; 0 if p is not the first of them. */
+/* How many words from p on agree; 0 if p is not the first of them. */
 template <class Bins> GPI_DEVICE int ties_at(const Bins &b, int p)
 {
     const int positions = b.position_bits();
@@ -18,7 +18,7 @@ template <class Bins> GPI_DEVICE int ties_at(const Bins &b, int p)
     int end = p + 1;
     if (p > 0 && b.s.words[p - 1] >> positions == own)
         return 0;
-    while (end < b.count && end - p <= Bins::largest_bin && b.s.words[end] >> positions == own)
+    while (end < b.count && b.s.words[end] >> positions == own)
         end++;
     return end - p;
 }
@@ -35,8 +35,8 @@ GPI_DEVICE void insertion(const Bins &b, const K *keys_in, int begin, int end)
         }
 }
 
-/* By a whole block; false if too many agree. */
-template <class Bins, class K> GPI_DEVICE bool order_ties(const Bins &b, const K *keys_in)
+/* By a whole block. They share a bin, so they are few. */
+template <class Bins, class K> GPI_DEVICE void order_ties(const Bins &b, const K *keys_in)
 {
     int ties[Bins::items_of_thread], most = 0;
     b.for_rows([&](int i) {
@@ -44,12 +44,16 @@ template <class Bins, class K> GPI_DEVICE bool order_ties(const Bins &b, const K
         most = max(most, ties[i]);
     });
     if (!__syncthreads_or(most > 1))
-        return true;
-    if (__syncthreads_or(most > Bins::largest_bin))
-        return false;
+        return;
     b.for_rows([&](int i) { insertion(b, keys_in, Bins::item(i), Bins::item(i) + ties[i]); });
     __syncthreads();
-    return true;
+}
+
+/* As a call, which leaves words of 4 bytes the registers for their other ways. */
+template <class Bins, class K>
+__device__ __noinline__ void call_order_ties(const Bins &b, const K *keys_in)
+{
+    order_ties(b, keys_in);
 }
 
 } // namespace GPI_SPACE
