@@ -22,6 +22,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -38,8 +39,9 @@
 
 enum {
     STACK_BYTES = SANITIZED ? 2 << 20 : 128 << 10,
-    SPINS = 128,    /* a few microseconds */
-    NAP_NS = 50000, /* of a thread that waits for one that the system has put to sleep */
+    SPINS = 128,      /* a few microseconds */
+    AWAKE_NS = 50000, /* about as long as a thread that sleeps takes to come */
+    NAP_NS = 50000,   /* of a thread that waits for one that the system has put to sleep */
     LINE = 64
 };
 
@@ -94,14 +96,31 @@ static void loop_run(struct loop *l)
         l->body(l->arg, i);
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Look for another state for some time, in which other threads may run. */
+static void state_watch(const struct worker *w, enum state state)
+{
+    const int64_t end = now_ns() + AWAKE_NS;
+    do {
+        for (int i = 0; i < SPINS; i++) {
+            if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != state)
+                return;
+            relax();
+        }
+        sched_yield();
+    } while (now_ns() < end);
+}
+
 /* Wait until the state is another one; there is one thread that waits for each condition. */
 static void state_leave(struct worker *w, enum state state, pthread_cond_t *condition)
 {
-    for (int i = 0; i < SPINS; i++) {
-        if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != state)
-            break;
-        relax();
-    }
+    state_watch(w, state);
     pthread_mutex_lock(&w->lock);
     while (w->state == state)
         pthread_cond_wait(condition, &w->lock);
