@@ -70,9 +70,9 @@ START_TEST(test_scan_min_max_follow_the_order_of_floats)
 }
 END_TEST
 
-/* What the result keeps shows: the first of equal zeros, and NaNs that are over before or begin
- * within blocks without one. */
-enum tie { TIES_OF_ZEROS, NAN_FIRST, NANS_FIRST, NAN_LATE, TIES };
+/* What the result keeps shows: the first of equal zeros, of which the one that is kept may be far
+ * before the others, and NaNs that are over before or begin within blocks without one. */
+enum tie { TIES_OF_ZEROS, ZERO_FIRST, NAN_FIRST, NANS_FIRST, NAN_LATE, TIES };
 
 static char *tie_input(gp_dtype dtype, gp_op op, enum tie tie, size_t n, uint64_t *state)
 {
@@ -82,7 +82,8 @@ static char *tie_input(gp_dtype dtype, gp_op op, enum tie tie, size_t n, uint64_
         const bool nan = (tie == NAN_FIRST && i == 0) || (tie == NANS_FIRST && i < 40000) ||
                          (tie == NAN_LATE && i == n - 5000);
         const double worse = op == GP_MIN ? 1 : -1; /* than zeros, which are the result */
-        t_set(dtype, in, i, nan ? NAN : choice == 0 ? worse : choice == 1 ? -0.0 : 0.0);
+        const double zero = (tie == ZERO_FIRST ? i == 0 : choice == 1) ? -0.0 : 0.0;
+        t_set(dtype, in, i, nan ? NAN : choice == 0 && i > 0 ? worse : zero);
     }
     return in;
 }

@@ -51,11 +51,16 @@ ALWAYS_INLINE acc_t fold(gp_op op, const in_t *in, size_t n)
     partial_begin(op, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, whole = (m + STEP - 1) / STEP * STEP;
-        const acc_t *chunk = chunk_load(op, in + i, m, whole, room);
-        if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, chunk, whole, &extreme))
+        const char *chunk = (const char *)(in + i);
+        enum gpi_scan_form form = FORM(IN_KIND);
+        if (m != whole || !as_stored(op, false, form, chunk, m, all)) {
+            chunk = (const char *)chunk_load(op, in + i, m, whole, room);
+            form = GPI_AS_COMPUTED;
+        }
+        if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, form, chunk, whole, &extreme))
             all = apply(op, all, extreme);
         else
-            partial_add(op, &partial, chunk, whole);
+            partial = partial_add(op, partial, form, chunk, whole);
     }
     if (op == GP_MIN || op == GP_MAX)
         return apply(op, all, partial_end(op, &partial));

@@ -27,7 +27,8 @@ struct items {
  *               where instructions take such masks, otherwise all bits of a lane
  * BEHIND_UP     STEPd of them
  * APART         lanes without bit d
- * LOWER         STEPd of items, where lanes without bit d may get anything
+ * BACK_APART    the others
+ * LOWER         STEPd of items, where lanes without bit d may get anything; HIGHER: BACK_STEPd
  * KEPT_APART    these lanes keep what they have; otherwise they are folded with what is neutral,
  *               which integers do in less time if there are no heads
  */
@@ -42,8 +43,10 @@ typedef uint32_t behind_t;
 #define LAST_BELOW_2 0x2222u
 #define LAST_BELOW_4 0x0808u
 #define LAST_BELOW_8 0x0080u
-#define APART(step, d) (~((PASTE(LAST_BELOW_, d) << 1) * (uint32_t)((1 << (d)) - 1)))
+#define BACK_APART(step, d) ((PASTE(LAST_BELOW_, d) << 1) * (uint32_t)((1 << (d)) - 1))
+#define APART(step, d) (~BACK_APART(step, d))
 #define LOWER(step, v) WITH_LANES(DUP_##step, v)
+#define HIGHER(step, v) WITH_LANES(DUP_BACK_##step, v)
 #define KEPT_APART(op, any)                                                                        \
     (GPI_SCALARS > 1 || ACC_IS_FLOAT || (any) || (op) == GP_PRODUCT || (op) == GP_MIN ||           \
      (op) == GP_MAX)
@@ -128,7 +131,9 @@ ALWAYS_INLINE vector combine_but(bool plain, gp_op op, behind_t kept, vector lef
 typedef lanes behind_t;
 #define BEHIND_UP(step, d, behind) WITH_LANES(step, behind, (lanes){0})
 #define APART(step, d) WITH_LANES(step, (lanes){0}, ~(lanes){0})
+#define BACK_APART(step, d) (~APART(step, d))
 #define LOWER(step, v) WITH_LANES(step, v, v)
+#define HIGHER(step, v) WITH_LANES(BACK_##step, v, v)
 #define KEPT_APART(op, any) (GPI_SCALARS > 1)
 
 /* A lane for each of the lowest bits. */
@@ -237,15 +242,6 @@ ALWAYS_INLINE void items_put(struct items items, acc_t *out)
         memcpy((char *)out + s * VECTOR, &items.v[s], VECTOR);
 }
 
-/* In the other order. A branch, not a choice between two results, which forward scans would pay. */
-ALWAYS_INLINE struct items items_turned(struct items items)
-{
-    __asm__ volatile("");
-    for (int s = 0; s < GPI_SCALARS; s++)
-        items.v[s] = turned(items.v[s]);
-    return items;
-}
-
 /* ---- one group ------------------------------------------------------------------------------- */
 
 /* lower: the items before, behind a head or not. apart: lanes that have none. */
@@ -268,21 +264,26 @@ ALWAYS_INLINE void span_fold(bool plain, gp_op op, bool any, struct items lower,
         span->behind |= lower_behind;
 }
 
-/* Lanes whose number has the bit of the step are folded with the last one below their half; the
- * others keep what they have, or are folded with what is neutral. Of several scalars nothing is:
- * what is infinite would become a NaN. */
+/* Lanes whose number has the bit of the step are folded with the last one below their half; if it
+ * turns, the others with the first one above it. What is left keeps what it has, or is folded with
+ * what is neutral. Of several scalars nothing is: what is infinite would become a NaN. */
 #define STEP_FUNCTION(step, d)                                                                     \
-    ALWAYS_INLINE void span_##step(bool plain, gp_op op, bool any, vector neutral,                 \
+    ALWAYS_INLINE void span_##step(bool plain, gp_op op, bool turn, bool any, vector neutral,      \
                                    struct span *span)                                              \
     {                                                                                              \
         const bool kept = KEPT_APART(op, any);                                                     \
-        const behind_t none = {0};                                                                 \
+        const behind_t none = {0}, apart = turn ? BACK_APART(step, d) : APART(step, d);            \
         struct items lower;                                                                        \
-        for (int s = 0; s < GPI_SCALARS; s++)                                                      \
-            lower.v[s] = kept ? (vector)LOWER(step, span->items.v[s])                              \
-                              : (vector)WITH_LANES(step, span->items.v[s], neutral);               \
-        span_fold(plain, op, any, lower, BEHIND_UP(step, d, span->behind),                         \
-                  kept ? APART(step, d) : none, kept, span);                                       \
+        for (int s = 0; s < GPI_SCALARS; s++) {                                                    \
+            const vector v = span->items.v[s];                                                     \
+            if (kept)                                                                              \
+                lower.v[s] = (vector)(turn ? HIGHER(step, v) : LOWER(step, v));                    \
+            else                                                                                   \
+                lower.v[s] = (vector)(turn ? WITH_LANES(BACK_##step, v, neutral)                   \
+                                           : WITH_LANES(step, v, neutral));                        \
+        }                                                                                          \
+        span_fold(plain, op, any, lower, BEHIND_UP(step, d, span->behind), kept ? apart : none,    \
+                  kept, span);                                                                     \
     }
 STEP_FUNCTION(STEP1, 1)
 #if VECTOR / ACC_BYTES >= 4
@@ -295,40 +296,42 @@ STEP_FUNCTION(STEP4, 4)
 STEP_FUNCTION(STEP8, 8)
 #endif
 
-ALWAYS_INLINE void span_scan(bool plain, gp_op op, bool any, vector neutral, struct span *span)
+ALWAYS_INLINE void span_scan(bool plain, gp_op op, bool turn, bool any, vector neutral,
+                             struct span *span)
 {
-    span_STEP1(plain, op, any, neutral, span);
+    span_STEP1(plain, op, turn, any, neutral, span);
 #if VECTOR / ACC_BYTES >= 4
-    span_STEP2(plain, op, any, neutral, span);
+    span_STEP2(plain, op, turn, any, neutral, span);
 #endif
 #if VECTOR / ACC_BYTES >= 8
-    span_STEP4(plain, op, any, neutral, span);
+    span_STEP4(plain, op, turn, any, neutral, span);
 #endif
 #if VECTOR / ACC_BYTES >= 16
-    span_STEP8(plain, op, any, neutral, span);
+    span_STEP8(plain, op, turn, any, neutral, span);
 #endif
 }
 
-/* The last item of a span in all lanes, and whether it is behind a head. */
-ALWAYS_INLINE struct span last_of(const struct span *span)
+/* The item of a span that the scan takes last in all lanes, and whether it is behind a head. */
+ALWAYS_INLINE struct span last_of(bool turn, const struct span *span)
 {
     struct span last;
     for (int s = 0; s < GPI_SCALARS; s++)
-        last.items.v[s] = (vector)WITH_LANES(LAST, span->items.v[s]);
+        last.items.v[s] = (vector)(turn ? WITH_LANES(FIRST, span->items.v[s])
+                                        : WITH_LANES(LAST, span->items.v[s]));
     last.behind = behind_last(span->behind);
     return last;
 }
 
-ALWAYS_INLINE void group_scan(bool plain, gp_op op, bool any, vector neutral,
+ALWAYS_INLINE void group_scan(bool plain, gp_op op, bool turn, bool any, vector neutral,
                               struct span p[GROUP_VECTORS])
 {
     const behind_t none = {0};
     for (int k = 0; k < GROUP_VECTORS; k++)
-        span_scan(plain, op, any, neutral, &p[k]);
+        span_scan(plain, op, turn, any, neutral, &p[k]);
     for (int d = 1; d < GROUP_VECTORS; d *= 2)
         for (int k = 0; k < GROUP_VECTORS; k++)
             if (k & d) {
-                const struct span last = last_of(&p[(k & ~(d - 1)) - 1]);
+                const struct span last = last_of(turn, &p[(k & ~(d - 1)) - 1]);
                 span_fold(plain, op, any, last.items, last.behind, none, false, &p[k]);
             }
 }
@@ -355,20 +358,18 @@ ALWAYS_INLINE void group_take(struct way way, bool any, uint64_t heads, const ac
         const behind_t own = any ? behind_of(heads >> k * LANES) : none;
         const int at = way.turn ? GROUP_VECTORS - 1 - k : k;
         p[k] = (struct span){items_get(in + at * LANES), own};
-        if (way.turn)
-            p[k].items = items_turned(p[k].items);
         if (any) {
             const struct items started =
                 items_fold(way.plain, way.op, items_all(way.start), p[k].items);
             p[k].items = items_choose(own, started, p[k].items);
         }
     }
-    group_scan(way.plain, way.op, any, way.neutral, p);
-    last = last_of(&p[GROUP_VECTORS - 1]);
+    group_scan(way.plain, way.op, way.turn, any, way.neutral, p);
+    last = last_of(way.turn, &p[GROUP_VECTORS - 1]);
     for (int k = 0; out && k < GROUP_VECTORS; k++) {
         const int at = way.turn ? GROUP_VECTORS - 1 - k : k;
         span_fold(way.plain, way.op, any, *before, none, none, false, &p[k]);
-        items_put(way.turn ? items_turned(p[k].items) : p[k].items, out + at * LANES);
+        items_put(p[k].items, out + at * LANES);
     }
     span_fold(way.plain, way.op, any, *before, none, none, false, &last);
     *before = last.items;
@@ -414,5 +415,50 @@ ALWAYS_INLINE acc_t groups_scan(gp_op op, bool turn, const acc_t *in, size_t n,
 #endif
     return groups_take(way, in, n, heads, carry, out);
 }
+
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT
+
+/* The products of as many vectors as each has lanes: pairs of neighbours, then of those. */
+ALWAYS_INLINE vector products_of(enum gpi_scan_form form, const char *in)
+{
+    vector v[LANES];
+    for (int k = 0; k < LANES; k++)
+        v[k] = form_load(form, in + form_bytes(form, k * LANES));
+    for (int m = LANES / 2; m > 0; m /= 2)
+        for (int k = 0; k < m; k++)
+            v[k] = (vector)WITH_LANES(EVEN, v[2 * k], v[2 * k + 1]) *
+                   (vector)WITH_LANES(ODD, v[2 * k], v[2 * k + 1]);
+    return v[0];
+}
+
+/* carry times the product of the items, in the association of the scan, which is in the other order
+ * if it turns. Halves are a multiple of PRODUCTS items. */
+__attribute__((noinline, unused)) static acc_t groups_product(bool turn, enum gpi_scan_form form,
+                                                              const char *in, size_t n, acc_t carry)
+{
+    const size_t rest = n % PRODUCTS, whole = n - rest;
+    const acc_t *last = (const acc_t *)(const void *)in + whole;
+    acc_t of[LANES];
+    vector parts;
+    if (rest && turn)
+        carry = groups_scan(GP_PRODUCT, true, last, rest, NULL, 1, carry, NULL);
+    for (size_t i = 0; i < whole; i += PRODUCTS) {
+        const size_t at = turn ? whole - PRODUCTS - i : i;
+#define CALL(as) (parts = products_of(as, in + form_bytes(as, at)))
+        DO_BY_FORM(form, CALL);
+#undef CALL
+        memcpy(of, &parts, sizeof of);
+        for (int d = 1; d < GROUP_VECTORS; d *= 2)
+            for (int j = 0; j < LANES; j += 2 * d)
+                of[j] *= of[j + d];
+        for (int j = 0; j < LANES; j += GROUP_VECTORS)
+            carry *= of[turn ? LANES - GROUP_VECTORS - j : j];
+    }
+    if (rest && !turn)
+        carry = groups_scan(GP_PRODUCT, false, last, rest, NULL, 1, carry, NULL);
+    return carry;
+}
+
+#endif
 
 #endif

@@ -6,9 +6,25 @@
 
 #include "scan/scan_internal.h"
 
-/* How items are stored. NULL: as accumulators. n is at most a chunk, but for sum. */
+/* What vector loops find in memory: accumulators, or halves of floats, which folds convert in
+ * registers and minima and maxima need not convert, where instructions allow that. */
+enum gpi_scan_form { GPI_AS_COMPUTED, GPI_AS_F16, GPI_AS_BF16 };
+
+/* Minimum and maximum of halves by their bits, named gpi_halves_order_<instruction set>. n is a
+ * multiple of 32 items. */
+struct gpi_halves_order {
+    /* No item is a NaN or -0, which the others do not take, but for a carry that is 0x7fff. */
+    bool (*plain)(int16_t infinity, const int16_t *in, size_t n);
+    int16_t (*fold)(gp_op op, const int16_t *in, size_t n);
+    /* out[i] = carry op in[0] op .. op in[i]; turn: in the other order. Returns the last one. */
+    int16_t (*scan)(gp_op op, bool turn, const int16_t *in, size_t n, int16_t carry, int16_t *out);
+};
+
+/* How items are stored. NULL: as accumulators. n is at most a chunk, but for sum. The functions are
+ * for items that the vector loops do not take as they are. */
 struct gpi_scan_stored {
     size_t in_bytes, out_bytes;
+    enum gpi_scan_form form;
     void (*load)(const void *in, size_t n, void *accumulators);
     void (*load_out)(const void *out, size_t n, void *accumulators); /* the initial value */
     uint64_t (*sum)(const void *in, size_t n);                       /* of integers, in 64 bits */

@@ -189,13 +189,24 @@ ALWAYS_INLINE void partial_begin(gp_op op, struct partial *partial)
 }
 
 /* n is a multiple of 2 * GROUP. */
-ALWAYS_INLINE void partial_add(gp_op op, struct partial *partial, const acc_t *in, size_t n)
+ALWAYS_INLINE struct partial partial_take(gp_op op, struct partial p, enum gpi_scan_form form,
+                                          const char *in, size_t n)
 {
-    struct partial p = *partial;
     for (size_t i = 0; i < n; i += 2 * GROUP)
         for (int k = 0; k < SUM_VECTORS; k++)
-            p.lanes[k] = combine(op, p.lanes[k], vector_load(in + i + k * LANES));
-    *partial = p;
+            p.lanes[k] =
+                combine(op, p.lanes[k], form_load(form, in + form_bytes(form, i + k * LANES)));
+    return p;
+}
+
+/* p with n items, a multiple of 2 * GROUP. */
+ALWAYS_INLINE struct partial partial_add(gp_op op, struct partial p, enum gpi_scan_form form,
+                                         const char *in, size_t n)
+{
+#define CALL(as) (p = partial_take(op, p, as, in, n))
+    DO_BY_FORM(form, CALL);
+#undef CALL
+    return p;
 }
 
 ALWAYS_INLINE acc_t partial_end(gp_op op, const struct partial *partial)
@@ -208,13 +219,10 @@ ALWAYS_INLINE acc_t partial_end(gp_op op, const struct partial *partial)
     return all[0];
 }
 
-/* The smallest or largest of floats. False if the result depends on their order: there are NaNs, or
- * it is a zero, which has two signs. n is a multiple of 2 * GROUP. */
-ALWAYS_INLINE bool plain_extreme(gp_op op, const acc_t *in, size_t n, acc_t *result)
+/* The smallest or largest of floats that are no NaNs. n is a multiple of 2 * GROUP. */
+ALWAYS_INLINE acc_t extreme(gp_op op, const acc_t *in, size_t n)
 {
     vector best[SUM_VECTORS];
-    if (has_nan(in, n))
-        return false;
     for (int k = 0; k < SUM_VECTORS; k++)
         best[k] = vector_of(plain_neutral(op));
     for (size_t i = 0; i < n; i += 2 * GROUP)
@@ -222,7 +230,25 @@ ALWAYS_INLINE bool plain_extreme(gp_op op, const acc_t *in, size_t n, acc_t *res
             best[k] = combine_plain(op, best[k], vector_load(in + i + k * LANES));
     for (int k = 1; k < SUM_VECTORS; k++)
         best[0] = combine_plain(op, best[0], best[k]);
-    *result = lanes_joined(true, op, best[0]);
+    return lanes_joined(true, op, best[0]);
+}
+
+/* False if the result depends on the order of items: there are NaNs, or it is a zero, which has two
+ * signs. Halves are as_stored(). */
+ALWAYS_INLINE bool plain_extreme(gp_op op, enum gpi_scan_form form, const char *in, size_t n,
+                                 acc_t *result)
+{
+    const acc_t *items = (const acc_t *)(const void *)in;
+    (void)form;
+#if HAVE_HALVES
+    if (form) {
+        *result = halves_fold(op, form, in, n);
+        return true;
+    }
+#endif
+    if (has_nan(items, n))
+        return false;
+    *result = extreme(op, items, n);
     return *result != 0;
 }
 
@@ -329,6 +355,21 @@ ALWAYS_INLINE vector parts_up(vector v, vector neutral)
 
 #endif
 
+/* What of items is compared: see scan_cpu_halves_tmpl.c. */
+#ifdef GPI_HALVES
+ALWAYS_INLINE vector as_key(vector v)
+{
+    return v ^ (v >> 15 & INT16_MAX);
+}
+
+static inline int16_t half_key(int16_t half)
+{
+    return (int16_t)(half < 0 ? half ^ INT16_MAX : half);
+}
+#else
+#define as_key(v) (v)
+#endif
+
 /* out[i] = carry op in[0] op .. op in[i]; n is a multiple of GROUP. Returns the last one. turn: in
  * the other order, from item n - 1 on. */
 ALWAYS_INLINE acc_t lanes_scan(gp_op op, bool turn, const acc_t *in, size_t n, acc_t carry,
@@ -338,7 +379,7 @@ ALWAYS_INLINE acc_t lanes_scan(gp_op op, bool turn, const acc_t *in, size_t n, a
     vector before = vector_of(carry);
     for (size_t i = 0; i < n; i += LANES) {
         const size_t at = turn ? n - LANES - i : i;
-        vector v = vector_load(in + at), all;
+        vector v = as_key(vector_load(in + at)), all;
         if (turn)
             v = turned(v);
 #pragma GCC unroll 4
@@ -355,8 +396,7 @@ ALWAYS_INLINE acc_t lanes_scan(gp_op op, bool turn, const acc_t *in, size_t n, a
 #endif
         v = combine(op, combine(op, before, parts_up(all, neutral)), v);
         before = combine(op, before, (vector)WITH_LANES64(LAST, (lanes64)all));
-        if (turn)
-            v = turned(v);
+        v = turn ? turned(as_key(v)) : as_key(v);
         memcpy(out + at, &v, sizeof v);
     }
     return before[0];

@@ -50,6 +50,7 @@ static void store(const void *accumulators, size_t n, void *out)
 extern const struct gpi_scan_stored STORED;
 const struct gpi_scan_stored STORED = {.in_bytes = sizeof(in_t),
                                        .out_bytes = sizeof(out_t),
+                                       .form = SAME_DTYPE ? FORM(IN_KIND) : GPI_AS_COMPUTED,
                                        .load = load,
                                        .load_out = LOAD_OUT,
                                        .sum = SUM,

@@ -12,7 +12,8 @@
  * exclusive scan is the inclusive one, one item earlier), and stored, past the cache when the
  * output is too large for it. Backward, chunks lie as in memory; vectors are turned in registers.
  * Items that are not stored as accumulators are converted by functions of scan_cpu_stored_tmpl.c, a
- * chunk at a time, so that one engine serves all dtypes that are computed alike.
+ * chunk at a time, so that one engine serves all dtypes that are computed alike. Folds, and minima
+ * and maxima of halves, take them as they are stored (gpi_scan_form).
  */
 #include "core/check.h"
 #include "core/threads.h"
@@ -56,23 +57,25 @@ struct job {
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
+static inline void bytes_store(const void *from, size_t bytes, bool stream, char *out)
+{
+    if (stream)
+        copy_past_cache(from, bytes, out);
+    else
+        memcpy(out, from, bytes);
+}
+
 static inline void chunk_store(const struct gpi_scan_stored *stored, const acc_t *from, size_t n,
                                bool stream, char *out)
 {
     _Alignas(LINE) acc_t room[CHUNK];
     const void *items = from;
-    if (stored->store && !stream) {
-        stored->store(from, n, out);
-        return;
-    }
     if (stored->store) {
-        stored->store(from, n, room);
+        stored->store(from, n, stream ? (void *)room : out);
         items = room;
     }
-    if (stream)
-        copy_past_cache(items, n * stored->out_bytes, out);
-    else
-        memcpy(out, items, n * stored->out_bytes);
+    if (stream || !stored->store)
+        bytes_store(items, n * stored->out_bytes, stream, out);
 }
 
 /* ---- operators: each loop is compiled for each of them --------------------------------------- */
@@ -85,6 +88,12 @@ static inline void chunk_store(const struct gpi_scan_stored *stored, const acc_t
 #define EACH_OP GPI_EACH_OPERATOR
 #endif
 
+/* Items of the scan in the order of memory. */
+struct chunk {
+    const char *items;
+    enum gpi_scan_form form;
+};
+
 /* Items are scanned in vectors, which take two groups at a time. */
 enum { STEP = 2 * GROUP };
 
@@ -93,19 +102,43 @@ static inline size_t padded(size_t n)
     return (n + STEP - 1) / STEP * STEP;
 }
 
-/* buffer[i] = carry op in[0] op .. op in[i], or in the other order, from item n - 1 on; returns the
- * last one. Of floats buffer may be NULL. */
-static inline acc_t scan(gp_op op, bool turn, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
+/* out[i] = carry op in[0] op .. op in[i], or in the other order, from item n - 1 on; returns the
+ * last one. Of floats out may be NULL. */
+ALWAYS_INLINE acc_t scan(gp_op op, bool turn, struct chunk in, size_t n, acc_t carry, char *out)
 {
+#if HAVE_HALVES
+    if (in.form)
+        return halves_scan(op, turn, in.form, in.items, n, carry, out);
+#endif
 #if ACC_BYTES >= 4
-    return groups_scan(op, turn, in, n, NULL, identity(op), carry, buffer);
+    return groups_scan(op, turn, (const acc_t *)(const void *)in.items, n, NULL, identity(op),
+                       carry, (acc_t *)(void *)out);
 #else
+    const acc_t *items = (const acc_t *)(const void *)in.items;
+    acc_t *to = (acc_t *)(void *)out;
 #if HAVE_PRODUCTS
     if (op == GP_PRODUCT)
-        return products_scan(turn, in, n, carry, buffer);
+        return products_scan(turn, items, n, carry, to);
 #endif
-    return lanes_scan(op, turn, in, n, carry, buffer);
+    return lanes_scan(op, turn, items, n, carry, to);
 #endif
+}
+
+/* Of single scalars each order has a loop of its own; of several the choice does not show. */
+__attribute__((noinline)) static acc_t chunk_scan(gp_op op, bool turn, struct chunk in, size_t n,
+                                                  acc_t carry, char *out)
+{
+    switch (op) {
+#define CASE(name)                                                                                 \
+    case GP_##name:                                                                                \
+        if (GPI_SCALARS == 1 && !turn)                                                             \
+            return scan(GP_##name, false, in, n, carry, out);                                      \
+        return scan(GP_##name, turn, in, n, carry, out);
+        EACH_OP
+#undef CASE
+    default:
+        __builtin_unreachable();
+    }
 }
 
 /* Where items [first, first + n) of the scan lie, backward in the other order. */
@@ -115,22 +148,24 @@ static inline const void *items_at(const struct job *job, uint64_t first, size_t
     return job->in + place * job->stored->in_bytes;
 }
 
-/* Items of the scan as accumulators, in the order of memory: where they are if that is possible,
- * otherwise in room, filled up to want items with what adds nothing, in front of them or behind. */
-ALWAYS_INLINE const acc_t *items_load(gp_op op, const struct job *job, bool in_front,
-                                      uint64_t first, size_t n, size_t want, acc_t *room)
+/* Items to be scanned or folded behind carry where they are, if that can be; otherwise as
+ * accumulators in room, filled up to want items, in front or behind, with what adds nothing. */
+ALWAYS_INLINE struct chunk items_load(gp_op op, bool scanned, const struct job *job, bool in_front,
+                                      uint64_t first, size_t n, size_t want, acc_t carry,
+                                      acc_t *room)
 {
-    const void *in = items_at(job, first, n);
+    const char *in = items_at(job, first, n);
     const size_t from = in_front ? want - n : 0;
-    if (!job->stored->load && n == want)
-        return in;
+    const enum gpi_scan_form form = job->stored->form;
+    if (n == want && (!job->stored->load || as_stored(op, scanned, form, in, n, carry)))
+        return (struct chunk){in, form};
     if (job->stored->load)
         job->stored->load(in, n, room + from);
     else
         memcpy(room + from, in, n * sizeof *room);
     for (size_t i = n; i < want; i++)
         room[in_front ? i - n : i] = identity(op);
-    return room;
+    return (struct chunk){(const char *)room, GPI_AS_COMPUTED};
 }
 
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
@@ -156,14 +191,16 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const uint64_t at = first + (op == GP_SUM && job->backward ? n - i - m : i);
-        const acc_t *chunk = items_load(op, job, turn, at, m, want, room);
+        const struct chunk chunk = items_load(op, false, job, turn, at, m, want, carry, room);
         acc_t extreme;
         if (op == GP_SUM)
-            partial_add(GP_SUM, &partial, chunk, want);
-        else if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, chunk, want, &extreme))
+            partial = partial_add(GP_SUM, partial, chunk.form, chunk.items, want);
+        else if ((op == GP_MIN || op == GP_MAX) &&
+                 plain_extreme(op, chunk.form, chunk.items, want, &extreme))
             carry = apply(op, carry, extreme);
         else
-            carry = scan(op, turn, chunk, want, carry, NULL);
+            carry = op == GP_PRODUCT ? groups_product(turn, chunk.form, chunk.items, want, carry)
+                                     : chunk_scan(op, turn, chunk, want, carry, NULL);
     }
     return op == GP_SUM ? partial_end(GP_SUM, &partial) : carry;
 }
@@ -187,8 +224,9 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     _Alignas(LINE) acc_t room[CHUNK], carry = identity(op);
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *chunk = items_load(op, job, job->backward, first + i, m, want, room);
-        carry = scan(op, job->backward, chunk, want, carry, NULL);
+        const struct chunk chunk =
+            items_load(op, false, job, job->backward, first + i, m, want, carry, room);
+        carry = chunk_scan(op, job->backward, chunk, want, carry, NULL);
     }
     return carry;
 }
@@ -208,50 +246,51 @@ __attribute__((noinline)) static acc_t block_reduce(gp_op op, const struct job *
     }
 }
 
-/* Of single scalars each order has a loop of its own; of several the choice does not show. */
-static acc_t chunk_scan(gp_op op, bool turn, const acc_t *in, size_t n, acc_t carry, acc_t *buffer)
-{
-    switch (op) {
-#define CASE(name)                                                                                 \
-    case GP_##name:                                                                                \
-        if (GPI_SCALARS == 1 && !turn)                                                             \
-            return scan(GP_##name, false, in, n, carry, buffer);                                   \
-        return scan(GP_##name, turn, in, n, carry, buffer);
-        EACH_OP
-#undef CASE
-    default:
-        __builtin_unreachable();
-    }
-}
-
 #include "scan/scan_cpu_wide_internal.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Where a chunk of n items that takes want is scanned to: its outputs, if they are accumulators, or
- * a buffer, from which they are stored. Exclusive outputs lie one item further on; behind the last
- * chunk of a block that is another block's, or none. */
-static inline acc_t *chunk_room(const struct job *job, uint64_t first, size_t n, size_t want,
-                                bool last, acc_t *buffer)
+/* Where a chunk of n items that takes want is scanned to: its outputs, if the loops can put them
+ * there, or a buffer, from which they are stored. Exclusive outputs lie one item further on; behind
+ * the last chunk of a block that is another block's, or none. */
+static inline char *chunk_room(const struct job *job, enum gpi_scan_form form, uint64_t first,
+                               size_t n, size_t want, bool last, char *buffer)
 {
-    acc_t *out = (acc_t *)(void *)job->out + (job->backward ? job->n - first - n : first);
-    if (job->stored->store || job->stream || n != want)
+    const size_t bytes = job->stored->out_bytes;
+    char *out = job->out + (job->backward ? job->n - first - n : first) * bytes;
+    if ((job->stored->store && !form) || job->stream || n != want)
         return buffer;
     if (job->inclusive)
         return out;
     if (last || job->in == job->out)
         return buffer;
-    return job->backward ? out - 1 : out + 1;
+    return job->backward ? out - bytes : out + bytes;
 }
 
-/* The outputs of items first on, scanned to the buffer. */
-static inline void outputs_store(const struct job *job, const acc_t *scanned, uint64_t first,
-                                 size_t n, size_t want)
+/* The outputs of items first on, scanned to the buffer in a form. */
+static inline void outputs_store(const struct job *job, enum gpi_scan_form form,
+                                 const char *scanned, uint64_t first, size_t n, size_t want)
 {
-    const uint64_t place = job->backward ? job->n - first - n : first;
-    const acc_t *from =
-        job->backward ? scanned + (want - n) + !job->inclusive : scanned - !job->inclusive;
-    chunk_store(job->stored, from, n, job->stream, job->out + place * job->stored->out_bytes);
+    const struct gpi_scan_stored *stored = job->stored;
+    const size_t shift = form_bytes(form, !job->inclusive);
+    const char *from =
+        job->backward ? scanned + form_bytes(form, want - n) + shift : scanned - shift;
+    char *out = job->out + (job->backward ? job->n - first - n : first) * stored->out_bytes;
+    if (form)
+        bytes_store(from, n * stored->out_bytes, job->stream, out);
+    else
+        chunk_store(stored, (const acc_t *)(const void *)from, n, job->stream, out);
+}
+
+/* What an exclusive chunk begins with, in front of the n outputs or behind them. */
+static inline void before_store(const struct job *job, enum gpi_scan_form form, acc_t before,
+                                char *to, size_t n)
+{
+    char *out = job->backward ? to + form_bytes(form, n) : to - form_bytes(form, 1);
+    if (form)
+        job->stored->store(&before, 1, out);
+    else
+        memcpy(out, &before, sizeof before);
 }
 
 /* Scan one block behind carry; returns the carry behind the block. */
@@ -259,20 +298,22 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK + 1];
     _Alignas(LINE) acc_t room[CHUNK];
+    char *scanned = (char *)(buffer + FRONT);
     if (job->wide)
         block_check(job, carry, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *items = items_load(job->op, job, job->backward, first + i, m, want, room);
-        acc_t *to = chunk_room(job, first + i, m, want, i + m == n, buffer + FRONT);
+        const struct chunk chunk =
+            items_load(job->op, true, job, job->backward, first + i, m, want, carry, room);
+        char *to = chunk_room(job, chunk.form, first + i, m, want, i + m == n, scanned);
         const acc_t before = carry;
         if (!job->inclusive)
-            to[job->backward ? (ptrdiff_t)want : -1] = before;
-        carry = chunk_scan(job->op, job->backward, items, want, carry, to);
+            before_store(job, chunk.form, before, to, want);
+        carry = chunk_scan(job->op, job->backward, chunk, want, carry, to);
         if (job->wide && job->sign)
-            sums_check(job, before, to, first + i, m, want);
-        if (to == buffer + FRONT)
-            outputs_store(job, to, first + i, m, want);
+            sums_check(job, before, (const acc_t *)(const void *)to, first + i, m, want);
+        if (to == scanned)
+            outputs_store(job, chunk.form, scanned, first + i, m, want);
     }
     return carry;
 }
@@ -290,12 +331,13 @@ static void pass_on(struct job *job, uint64_t block, acc_t carry)
 }
 
 /* Whether a block is reduced before its turn. The last block needs no sum before it; nor does any
- * while no other thread has come, but for floats, whose bits depend on it. */
+ * while no other thread has come, but for sums and products of floats, whose bits depend on it. */
 static bool reduces(const struct job *job, uint64_t block)
 {
     if (!job->reduce || block + 1 == job->blocks)
         return false;
-    return ACC_IS_FLOAT || __atomic_load_n(&job->joined, __ATOMIC_RELAXED) > 1;
+    const bool order = GPI_SCALARS == 1 && (job->op == GP_MIN || job->op == GP_MAX);
+    return (ACC_IS_FLOAT && !order) || __atomic_load_n(&job->joined, __ATOMIC_RELAXED) > 1;
 }
 
 /* What one thread does: blocks, in order, until there are none. */

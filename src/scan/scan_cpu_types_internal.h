@@ -12,6 +12,7 @@
 #include "core/half_cpu.h"
 #include "core/order.h"
 #include "core/paste.h"
+#include "scan/scan_cpu_internal.h"
 #include "scan/scan_internal.h"
 
 /* Per dtype: its kind (1 unsigned, 2 signed, 3 float, 4 f16, 5 bf16), its bytes, its type as
@@ -205,6 +206,15 @@ static inline acc_t apply(gp_op op, acc_t left, acc_t right)
 }
 
 #endif /* one scalar */
+
+/* Of gpi_scan_form, of the unit's items. */
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT && ACC_BYTES == 4 && defined(GPI_HAVE_HALVES)
+#define HAVE_HALVES 1
+#define FORM(kind) ((kind) == 4 ? GPI_AS_F16 : (kind) == 5 ? GPI_AS_BF16 : GPI_AS_COMPUTED)
+#else
+#define HAVE_HALVES 0
+#define FORM(kind) GPI_AS_COMPUTED
+#endif
 
 /* The chunk as accumulators: in itself where that is possible, otherwise in room, filled up to a
  * want items with what adds nothing. */

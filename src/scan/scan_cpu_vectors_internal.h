@@ -62,6 +62,41 @@ enum { GROUP = 64 / ACC_BYTES };
 #define DUP_STEP4_16(m, v) SHUFFLE(m, v, v, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11)
 #define DUP_STEP8_16(m, v) SHUFFLE(m, v, v, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)
 
+/* BACK_STEPd(v, zero): lanes whose number does not have bit d get the first lane above their half,
+ * others a lane of zero. DUP_BACK_STEPd(v): the same where those may get anything. FIRST(v): the
+ * first lane everywhere. */
+#define BACK_STEP1_2(m, v, z) SHUFFLE(m, v, z, 1, 2)
+#define FIRST_2(m, v) SHUFFLE(m, v, v, 0, 0)
+
+#define BACK_STEP1_4(m, v, z) SHUFFLE(m, v, z, 1, 4, 3, 4)
+#define BACK_STEP2_4(m, v, z) SHUFFLE(m, v, z, 2, 2, 4, 4)
+#define FIRST_4(m, v) SHUFFLE(m, v, v, 0, 0, 0, 0)
+
+#define BACK_STEP1_8(m, v, z) SHUFFLE(m, v, z, 1, 8, 3, 8, 5, 8, 7, 8)
+#define BACK_STEP2_8(m, v, z) SHUFFLE(m, v, z, 2, 2, 8, 8, 6, 6, 8, 8)
+#define BACK_STEP4_8(m, v, z) SHUFFLE(m, v, z, 4, 4, 4, 4, 8, 8, 8, 8)
+#define DUP_BACK_STEP1_8(m, v) SHUFFLE(m, v, v, 1, 1, 3, 3, 5, 5, 7, 7)
+#define DUP_BACK_STEP2_8(m, v) SHUFFLE(m, v, v, 2, 2, 2, 2, 6, 6, 6, 6)
+#define DUP_BACK_STEP4_8(m, v) SHUFFLE(m, v, v, 4, 4, 4, 4, 4, 4, 4, 4)
+#define FIRST_8(m, v) SHUFFLE(m, v, v, 0, 0, 0, 0, 0, 0, 0, 0)
+
+#define BACK_STEP1_16(m, v, z)                                                                     \
+    SHUFFLE(m, v, z, 1, 16, 3, 16, 5, 16, 7, 16, 9, 16, 11, 16, 13, 16, 15, 16)
+#define BACK_STEP2_16(m, v, z)                                                                     \
+    SHUFFLE(m, v, z, 2, 2, 16, 16, 6, 6, 16, 16, 10, 10, 16, 16, 14, 14, 16, 16)
+#define BACK_STEP4_16(m, v, z)                                                                     \
+    SHUFFLE(m, v, z, 4, 4, 4, 4, 16, 16, 16, 16, 12, 12, 12, 12, 16, 16, 16, 16)
+#define BACK_STEP8_16(m, v, z)                                                                     \
+    SHUFFLE(m, v, z, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 16, 16, 16, 16)
+#define DUP_BACK_STEP1_16(m, v)                                                                    \
+    SHUFFLE(m, v, v, 1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 11, 11, 13, 13, 15, 15)
+#define DUP_BACK_STEP2_16(m, v)                                                                    \
+    SHUFFLE(m, v, v, 2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14)
+#define DUP_BACK_STEP4_16(m, v)                                                                    \
+    SHUFFLE(m, v, v, 4, 4, 4, 4, 4, 4, 4, 4, 12, 12, 12, 12, 12, 12, 12, 12)
+#define DUP_BACK_STEP8_16(m, v) SHUFFLE(m, v, v, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)
+#define FIRST_16(m, v) SHUFFLE(m, v, v, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
 /* REVERSE(v): the lanes in the other order. REVERSE2(v): pairs of them. */
 #define REVERSE_2(m, v) SHUFFLE(m, v, v, 1, 0)
 #define REVERSE_4(m, v) SHUFFLE(m, v, v, 3, 2, 1, 0)
@@ -135,6 +170,8 @@ ALWAYS_INLINE vector vector_of(scalar_t value)
 }
 
 typedef __typeof__((vector){0} < (vector){0}) mask;
+
+#include "scan/scan_cpu_forms_internal.h"
 
 /* The scalars of a vector in the other order. */
 #if ACC_BYTES >= 4

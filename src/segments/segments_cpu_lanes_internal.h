@@ -180,12 +180,12 @@ ALWAYS_INLINE vector lanes_scan_segments(gp_op op, bool any, const acc_t *in, ui
 {
     const behind_t own = behind_of(any ? heads : 0);
     behind_t behind = own;
-    vector v = vector_load(in), last;
+    vector v = as_key(vector_load(in)), last;
     if (any)
         v = choose(own, combine(op, start, v), v);
     v = segments_scan(op, any, neutral, &behind, v);
     last = (vector)last_bits((bits)v);
-    v = step_fold(op, any, behind, before, v);
+    v = as_key(step_fold(op, any, behind, before, v));
     memcpy(out, &v, sizeof v);
     return step_fold(op, any, last_behind(behind), before, last);
 }

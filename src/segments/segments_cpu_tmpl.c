@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segmented scan on the CPU, compiled per accumulator and instruction set. Halves are converted a
- * chunk at a time, by the functions of scan_cpu_stored_tmpl.c, and scanned by the unit of f32.
+ * Segmented scan on the CPU, compiled per accumulator and instruction set. Halves are scanned by
+ * the unit of f32, a chunk at a time: minima and maxima by their bits (segments_cpu_halves_tmpl.c),
+ * if these tell; otherwise converted by the functions of scan_cpu_stored_tmpl.c.
  *
  * The threads take blocks in order, as in the plain scan. Each makes the heads of its block and
  * folds what comes behind the last one, which is what goes into the next block; waits for its turn;
@@ -36,6 +37,7 @@ struct job {
     bool stream; /* store past the cache */
     const struct gpi_segments *segments;
     acc_t start;                  /* of every segment */
+    uint16_t start_half;          /* as it is stored, of halves */
     _Alignas(LINE) uint64_t next; /* block to be taken */
     _Alignas(LINE) uint64_t turn; /* block that may take the carry */
     acc_t carry;                  /* of everything before block turn, from its last head on */
@@ -60,7 +62,8 @@ struct part {
 
 /* Which items are scanned in vectors: those for which the instruction set has what it takes. */
 #if ACC_BYTES >= 4 && (ACC_IS_FLOAT || defined(__AVX2__))
-#define lanes_segments(op, ...) groups_scan(op, false, __VA_ARGS__)
+#define lanes_segments(op, in, n, heads, start, x, out)                                            \
+    groups_scan(op, false, in, n, heads, start, x, out)
 #define IN_LANES 1
 #elif defined(__AVX2__)
 #include "segments/segments_cpu_lanes_internal.h"
@@ -98,11 +101,31 @@ ALWAYS_INLINE bool in_lanes(gp_op op, const acc_t *in, size_t n)
 }
 #endif
 
-/* first is a multiple of 64. */
-ALWAYS_INLINE acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64_t *heads,
-                               size_t first, acc_t start, acc_t x, acc_t *out)
+#if HAVE_HALVES
+#define HALVES_SEGMENTS PASTE(gpi_halves_segments_, GPI_ISA_SUFFIX)
+gpi_halves_segments_fn HALVES_SEGMENTS;
+#endif
+
+/* Items as they lie in memory. */
+struct chunk {
+    const char *items;
+    enum gpi_scan_form form;
+};
+
+/* first is a multiple of 64; so is n, if the items are not accumulators. */
+ALWAYS_INLINE acc_t chunk_scan(gp_op op, struct chunk chunk, size_t n, const uint64_t *heads,
+                               size_t first, acc_t start, acc_t x, char *to)
 {
+    const acc_t *in = (const acc_t *)(const void *)chunk.items;
+    acc_t *out = (acc_t *)(void *)to;
     size_t done = 0;
+#if HAVE_HALVES
+    if (chunk.form)
+        return half_widened(chunk.form,
+                            HALVES_SEGMENTS(op, (const int16_t *)(const void *)chunk.items, n,
+                                            heads + first / 64, half_narrowed(chunk.form, start),
+                                            half_narrowed(chunk.form, x), (int16_t *)(void *)to));
+#endif
 #if IN_LANES
     const size_t whole = n / 64 * 64;
     if (in_lanes(op, in, whole)) {
@@ -113,14 +136,18 @@ ALWAYS_INLINE acc_t chunk_scan(gp_op op, const acc_t *in, size_t n, const uint64
     return items_scan(op, in + done, n - done, heads, first + done, start, x, out + done);
 }
 
-/* A chunk as accumulators: where it is if that is possible, otherwise in room. */
-__attribute__((noinline)) static const acc_t *items_load(const struct job *job, const char *in,
-                                                         size_t n, acc_t *room)
+/* A chunk of items to be scanned or folded behind x: where it is, if that can be, otherwise as
+ * accumulators in room. */
+__attribute__((noinline)) static struct chunk items_load(const struct job *job, gp_op op,
+                                                         bool scanned, const char *in, size_t n,
+                                                         acc_t x, acc_t *room)
 {
-    if (!job->stored->load)
-        return (const acc_t *)(const void *)in;
+    const enum gpi_scan_form form = job->stored->form;
+    if (!job->stored->load || (n % 64 == 0 && as_stored(op, scanned, form, in, n, x) &&
+                               as_stored(op, scanned, form, in, 0, job->start)))
+        return (struct chunk){in, form};
     job->stored->load(in, n, room);
-    return room;
+    return (struct chunk){(const char *)room, GPI_AS_COMPUTED};
 }
 
 /* x op in[0] op .. op in[n - 1] of a few items. */
@@ -141,17 +168,19 @@ static inline acc_t fold(gp_op op, const struct job *job, const char *in, size_t
 #endif
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const acc_t *items = items_load(job, in + i * job->stored->in_bytes, m, room);
+        const struct chunk chunk =
+            items_load(job, op, false, in + i * job->stored->in_bytes, m, x, room);
+        const acc_t *items = (const acc_t *)(const void *)chunk.items;
         size_t done = m / (2 * GROUP) * (2 * GROUP);
 #if GPI_SCALARS == 1 && !ACC_IS_FLOAT
         x = apply(op, x, lanes_fold(op, items, done));
 #elif GPI_SCALARS == 1
         acc_t extreme;
         if (op == GP_SUM)
-            partial_add(op, &partial, items, done);
+            partial = partial_add(op, partial, chunk.form, chunk.items, done);
         else if (op == GP_PRODUCT)
-            x = groups_scan(op, false, items, done, NULL, x, x, NULL);
-        else if (done && plain_extreme(op, items, done, &extreme))
+            x = groups_product(false, chunk.form, chunk.items, done, x);
+        else if (done && plain_extreme(op, chunk.form, chunk.items, done, &extreme))
             x = apply(op, x, extreme);
         else
             done = 0;
@@ -168,9 +197,9 @@ static inline acc_t fold(gp_op op, const struct job *job, const char *in, size_t
 }
 
 /* Not inlined, or the loop of its caller is compiled for every operator. */
-__attribute__((noinline)) static acc_t op_scan(gp_op op, const acc_t *in, size_t n,
+__attribute__((noinline)) static acc_t op_scan(gp_op op, struct chunk in, size_t n,
                                                const uint64_t *heads, size_t first, acc_t start,
-                                               acc_t x, acc_t *out)
+                                               acc_t x, char *out)
 {
     switch (op) {
 #define CASE(name)                                                                                 \
@@ -212,33 +241,34 @@ static acc_t join(gp_op op, acc_t left, acc_t right)
 /* ---- blocks ---- */
 
 /* The outputs before those of an inclusive scan: each is the one before it, and start at heads. */
-static void heads_start(const uint64_t *heads, size_t first, size_t n, acc_t start, acc_t *out)
+static void heads_start(const struct job *job, enum gpi_scan_form form, const uint64_t *heads,
+                        size_t first, size_t n, char *out)
 {
     for (size_t i = 0; i < n; i += 64)
         for (uint64_t word = heads[(first + i) / 64]; word; word &= word - 1) {
             const size_t at = i + (size_t)__builtin_ctzll(word);
             if (at >= n)
                 return;
-            out[at] = start;
+            if (form)
+                ((uint16_t *)(void *)out)[at] = job->start_half;
+            else
+                ((acc_t *)(void *)out)[at] = job->start;
         }
 }
 
-static void items_store(const struct job *job, const acc_t *from, size_t n, char *out)
+static void items_store(const struct job *job, struct chunk from, size_t n, char *out)
 {
     _Alignas(LINE) acc_t room[CHUNK];
     const size_t bytes = n * job->stored->out_bytes;
-    const void *items = from;
-    if (job->stored->store && !job->stream) {
-        job->stored->store(from, n, out);
-        return;
-    }
-    if (job->stored->store) {
-        job->stored->store(from, n, room);
+    const bool convert = job->stored->store && !from.form;
+    const void *items = from.items;
+    if (convert) {
+        job->stored->store(items, n, job->stream ? (void *)room : out);
         items = room;
     }
     if (job->stream)
         copy_past_cache(items, bytes, out);
-    else
+    else if (!convert)
         memcpy(out, items, bytes);
 }
 
@@ -246,20 +276,25 @@ static void items_store(const struct job *job, const acc_t *from, size_t n, char
 static void block_scan(const struct job *job, const struct part *part, size_t n, acc_t x)
 {
     const struct gpi_scan_stored *stored = job->stored;
-    const bool direct = !stored->store && !job->exclusive && !job->stream;
+    const bool direct = !job->exclusive && !job->stream;
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
     _Alignas(LINE) acc_t room[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const acc_t *items = items_load(job, part->in + i * stored->in_bytes, m, room);
-        char *out = part->out + i * stored->out_bytes;
-        acc_t *to = direct ? (acc_t *)(void *)out : buffer + FRONT;
-        buffer[FRONT - 1] = x;
-        x = op_scan(job->op, items, m, part->heads, i, job->start, x, to);
+        const struct chunk chunk =
+            items_load(job, job->op, true, part->in + i * stored->in_bytes, m, x, room);
+        char *out = part->out + i * stored->out_bytes, *scanned = (char *)(buffer + FRONT);
+        char *before = scanned - form_bytes(chunk.form, 1);
+        const bool there = direct && (chunk.form || !stored->store);
+        if (chunk.form)
+            stored->store(&x, 1, before);
+        else
+            memcpy(before, &x, sizeof x);
+        x = op_scan(job->op, chunk, m, part->heads, i, job->start, x, there ? out : scanned);
         if (job->exclusive)
-            heads_start(part->heads, i, m, job->start, --to);
-        if (!direct)
-            items_store(job, to, m, out);
+            heads_start(job, chunk.form, part->heads, i, m, before);
+        if (!there)
+            items_store(job, (struct chunk){job->exclusive ? before : scanned, chunk.form}, m, out);
     }
 }
 
@@ -344,6 +379,8 @@ gp_status ENGINE(gp_context *ctx, const struct gpi_segment_args *args,
                       .start = start_of(args, stored),
                       .carry = identity(args->op)};
     int threads = gpi_threads_for(ctx->threads, args->n);
+    if (stored->form)
+        stored->store(&job.start, 1, &job.start_half);
     gpi_parallel_for(threads, (size_t)threads, run, &job);
     return GP_OK;
 }

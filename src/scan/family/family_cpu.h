@@ -68,9 +68,10 @@ static void block_scan_alone(void *arg, size_t b)
         block_total(job, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
-        const acc_t *items = items_load(job->op, job, false, first + i, m, want, room);
+        const struct chunk chunk =
+            items_load(job->op, true, job, false, first + i, m, want, carry, room);
         buffer[FRONT - 1] = carry;
-        carry = chunk_scan(job->op, false, items, want, carry, buffer + FRONT);
+        carry = chunk_scan(job->op, false, chunk, want, carry, (char *)(buffer + FRONT));
         const acc_t *scanned = buffer + FRONT - !job->inclusive;
         if (f->keep)
             memcpy(f->keep + first + i, scanned, m * sizeof *scanned);
@@ -177,6 +178,10 @@ static gp_status family_run(gp_context *ctx, const struct gpi_scan_args *args, s
     f.sums = gpi_frame_take(&frame, (size_t)f.parts * sizeof *f.sums);
     f.keep = gpi_scan_family_keeps(args) ? gpi_frame_take(&frame, (size_t)job->n * sizeof *f.keep)
                                          : NULL;
+    struct gpi_scan_stored computed = *job->stored;
+    computed.form = GPI_AS_COMPUTED;
+    if (args->algorithm == GP_ALGORITHM_SCAN_THEN_FAN) /* keeps what it computes */
+        job->stored = &computed;
     family_phases(ctx, args->algorithm, &f);
     return GP_OK;
 }
