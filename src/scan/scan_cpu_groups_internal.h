@@ -416,7 +416,10 @@ ALWAYS_INLINE acc_t groups_scan(gp_op op, bool turn, const acc_t *in, size_t n,
     return groups_take(way, in, n, heads, carry, out);
 }
 
-#if GPI_SCALARS == 1 && ACC_IS_FLOAT
+/* As many vectors as each has lanes are a group or more. */
+#define LANES_HOLD_GROUP (VECTOR / ACC_BYTES >= 64 / VECTOR)
+
+#if GPI_SCALARS == 1 && ACC_IS_FLOAT && LANES_HOLD_GROUP
 
 /* The products of as many vectors as each has lanes: pairs of neighbours, then of those. */
 ALWAYS_INLINE vector products_of(enum gpi_scan_form form, const char *in)
@@ -459,6 +462,9 @@ __attribute__((noinline, unused)) static acc_t groups_product(bool turn, enum gp
     return carry;
 }
 
+#elif GPI_SCALARS == 1 && ACC_IS_FLOAT
+#define groups_product(turn, form, in, n, carry)                                                   \
+    groups_scan(GP_PRODUCT, turn, (const acc_t *)(const void *)(in), n, NULL, 1, carry, NULL)
 #endif
 
 #endif
