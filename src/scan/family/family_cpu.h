@@ -178,11 +178,13 @@ static gp_status family_run(gp_context *ctx, const struct gpi_scan_args *args, s
     f.sums = gpi_frame_take(&frame, (size_t)f.parts * sizeof *f.sums);
     f.keep = gpi_scan_family_keeps(args) ? gpi_frame_take(&frame, (size_t)job->n * sizeof *f.keep)
                                          : NULL;
-    struct gpi_scan_stored computed = *job->stored;
+    const struct gpi_scan_stored *stored = job->stored;
+    struct gpi_scan_stored computed = *stored;
     computed.form = GPI_AS_COMPUTED;
     if (args->algorithm == GP_ALGORITHM_SCAN_THEN_FAN) /* keeps what it computes */
         job->stored = &computed;
     family_phases(ctx, args->algorithm, &f);
+    job->stored = stored;
     return GP_OK;
 }
 
