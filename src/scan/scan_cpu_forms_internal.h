@@ -4,7 +4,7 @@
 #ifndef GPI_SCAN_CPU_FORMS_INTERNAL_H
 #define GPI_SCAN_CPU_FORMS_INTERNAL_H
 
-/* Bytes of n items; a vector of items, and one put there. */
+/* Bytes of n items. */
 ALWAYS_INLINE size_t form_bytes(enum gpi_scan_form form, size_t n)
 {
     return n * (HAVE_HALVES && form ? sizeof(uint16_t) : sizeof(acc_t));

@@ -21,7 +21,7 @@
 #include "scan/scan_cpu_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if ACC_BYTES >= 4
-#include "scan/scan_cpu_groups_internal.h"
+#include "scan/scan_cpu_products_internal.h"
 #else
 #include "scan/scan_cpu_lanes_internal.h"
 #endif

@@ -98,10 +98,7 @@ enum { GROUP = 64 / ACC_BYTES };
 #define FIRST_16(m, v) SHUFFLE(m, v, v, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 /* REVERSE(v): the lanes in the other order. REVERSE2(v): pairs of them. */
-#define REVERSE_2(m, v) SHUFFLE(m, v, v, 1, 0)
-#define REVERSE_4(m, v) SHUFFLE(m, v, v, 3, 2, 1, 0)
 #define REVERSE_8(m, v) SHUFFLE(m, v, v, 7, 6, 5, 4, 3, 2, 1, 0)
-#define REVERSE_16(m, v) SHUFFLE(m, v, v, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define REVERSE2_4(m, v) SHUFFLE(m, v, v, 2, 3, 0, 1)
 #define REVERSE2_8(m, v) SHUFFLE(m, v, v, 6, 7, 4, 5, 2, 3, 0, 1)
 
@@ -174,12 +171,7 @@ typedef __typeof__((vector){0} < (vector){0}) mask;
 #include "scan/scan_cpu_forms_internal.h"
 
 /* The scalars of a vector in the other order. */
-#if ACC_BYTES >= 4
-
-ALWAYS_INLINE vector turned(vector v)
-{
-    return (vector)WITH_LANES(REVERSE, (lanes)v);
-}
+#if ACC_BYTES >= 4 /* their steps go the other way instead */
 
 #elif VECTOR >= 32
 

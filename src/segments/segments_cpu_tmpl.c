@@ -15,7 +15,7 @@
 #include "scan/scan_cpu_copy_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if ACC_BYTES >= 4
-#include "scan/scan_cpu_groups_internal.h"
+#include "scan/scan_cpu_products_internal.h"
 #else
 #include "scan/scan_cpu_lanes_internal.h"
 #endif
@@ -62,8 +62,7 @@ struct part {
 
 /* Which items are scanned in vectors: those for which the instruction set has what it takes. */
 #if ACC_BYTES >= 4 && (ACC_IS_FLOAT || defined(__AVX2__))
-#define lanes_segments(op, in, n, heads, start, x, out)                                            \
-    groups_scan(op, false, in, n, heads, start, x, out)
+#define lanes_segments(op, ...) groups_scan(op, false, __VA_ARGS__)
 #define IN_LANES 1
 #elif defined(__AVX2__)
 #include "segments/segments_cpu_lanes_internal.h"
