@@ -344,34 +344,38 @@ struct way {
     bool turn;  /* from the last item in memory to the first */
     gp_op op;
     acc_t start; /* of every segment */
+    bool starts; /* it is not neutral */
     vector neutral;
 };
 
 /* A group behind before, which becomes what comes behind it. heads: of its items; any: there are
- * some. out: NULL if only what comes behind it is wanted. */
+ * some. out: NULL if only what comes behind it is wanted, and there are none. */
 ALWAYS_INLINE void group_take(struct way way, bool any, uint64_t heads, const acc_t *in,
                               struct items *before, acc_t *out)
 {
     const behind_t none = {0};
-    struct span p[GROUP_VECTORS], last;
+    struct span p[GROUP_VECTORS], *end = &p[GROUP_VECTORS - 1];
     for (int k = 0; k < GROUP_VECTORS; k++) {
         const behind_t own = any ? behind_of(heads >> k * LANES) : none;
         const int at = way.turn ? GROUP_VECTORS - 1 - k : k;
         p[k] = (struct span){items_get(in + at * LANES), own};
-        if (any) {
+        if (any && way.starts) {
             const struct items started =
                 items_fold(way.plain, way.op, items_all(way.start), p[k].items);
             p[k].items = items_choose(own, started, p[k].items);
         }
     }
     group_scan(way.plain, way.op, way.turn, any, way.neutral, p);
-    last = last_of(way.turn, &p[GROUP_VECTORS - 1]);
+    struct span last = last_of(way.turn, end);
     for (int k = 0; out && k < GROUP_VECTORS; k++) {
         const int at = way.turn ? GROUP_VECTORS - 1 - k : k;
         span_fold(way.plain, way.op, any, *before, none, none, false, &p[k]);
         items_put(p[k].items, out + at * LANES);
     }
-    span_fold(way.plain, way.op, any, *before, none, none, false, &last);
+    if (any) /* takes longer, but a mask less */
+        last = last_of(way.turn, end);
+    else
+        span_fold(way.plain, way.op, false, *before, none, none, false, &last);
     *before = last.items;
 }
 
@@ -398,6 +402,8 @@ ALWAYS_INLINE acc_t groups_scan(gp_op op, bool turn, const acc_t *in, size_t n,
                                 const uint64_t *heads, acc_t start, acc_t carry, acc_t *out)
 {
     struct way way = {.plain = false, .turn = turn, .op = op, .start = start};
+    const acc_t own = identity(op);
+    way.starts = memcmp(&start, &own, sizeof start) != 0;
 #if GPI_SCALARS == 1
     way.neutral = vector_of(identity(op));
 #else

@@ -175,13 +175,14 @@ ALWAYS_INLINE vector segments_scan(gp_op op, bool any, vector neutral, behind_t 
 }
 
 /* One vector, behind before; returns what comes behind it. any: there are heads. */
-ALWAYS_INLINE vector lanes_scan_segments(gp_op op, bool any, const acc_t *in, uint64_t heads,
-                                         vector neutral, vector start, vector before, acc_t *out)
+ALWAYS_INLINE vector lanes_scan_segments(gp_op op, bool any, bool starts, const acc_t *in,
+                                         uint64_t heads, vector neutral, vector start,
+                                         vector before, acc_t *out)
 {
     const behind_t own = behind_of(any ? heads : 0);
     behind_t behind = own;
     vector v = as_key(vector_load(in)), last;
-    if (any)
+    if (any && starts)
         v = choose(own, combine(op, start, v), v);
     v = segments_scan(op, any, neutral, &behind, v);
     last = (vector)last_bits((bits)v);
@@ -259,16 +260,18 @@ ALWAYS_INLINE acc_t lanes_segments(gp_op op, const acc_t *in, size_t n, const ui
         return products_segments(in, n, heads, start, x, out);
 #endif
     const vector neutral = vector_of(identity(op)), starts = vector_of(start);
+    const bool changes = start != identity(op);
     vector before = vector_of(x);
     for (size_t i = 0; i < n; i += 64) {
         uint64_t w = heads[i / 64];
 #pragma GCC unroll 1 /* each turn has two versions, for six operators */
         for (size_t k = i; k < i + 64; k += LANES, w >>= LANES % 64)
             if (w & ALL_LANES)
-                before = lanes_scan_segments(op, true, in + k, w, neutral, starts, before, out + k);
+                before = lanes_scan_segments(op, true, changes, in + k, w, neutral, starts, before,
+                                             out + k);
             else
-                before =
-                    lanes_scan_segments(op, false, in + k, 0, neutral, starts, before, out + k);
+                before = lanes_scan_segments(op, false, false, in + k, 0, neutral, starts, before,
+                                             out + k);
     }
     return n ? before[0] : x;
 }
