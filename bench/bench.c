@@ -123,7 +123,7 @@ struct bench_rate bench_rate(struct bench *b, enum bench_ideal ideal, double byt
     size_t n = ((size_t)side + 15) / 16 * 16;
     struct impl impl = {0};
     struct bench_args a = {0};
-    for (int i = 0; i < b->num_rates; i++)
+    for (int i = 0; i < b->num_rates && !b->cold; i++)
         if (b->rates[i].ideal == ideal && b->rates[i].bytes == bytes)
             return b->rates[i];
     a.n = n ? n : 16;
@@ -141,7 +141,7 @@ struct bench_rate bench_rate(struct bench *b, enum bench_ideal ideal, double byt
     summarize(&impl, b->options.runs);
     double scale = bytes / ((double)a.n * (ideal == BENCH_COPY ? 2 : 1));
     struct bench_rate r = {ideal, bytes, impl.median * scale, impl.min * scale};
-    if (b->num_rates < BENCH_RATES)
+    if (!b->cold && b->num_rates < BENCH_RATES)
         b->rates[b->num_rates++] = r;
     return r;
 }

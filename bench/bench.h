@@ -133,6 +133,7 @@ enum bench_slot {
     BENCH_SLOT_BAD,     /* counters of the checks */
     BENCH_SLOT_RATE_IN, /* of the memcpy rows */
     BENCH_SLOT_RATE_OUT,
+    BENCH_SLOT_FLUSH,     /* what is read so that caches hold nothing else */
     BENCH_SLOT_REFERENCE, /* one per output */
     BENCH_SLOTS = BENCH_SLOT_REFERENCE + BENCH_OUTPUTS
 };
@@ -154,6 +155,9 @@ struct bench {
     const struct bench_peer *peers[BENCH_PEER_TABLES];
     int num_peers;
     int failures;
+    /* Of the CPU: every run finds its threads awake and nothing of its arrays in a cache, and the
+     * memory's rates are measured again for each case. */
+    bool cold;
 };
 
 /* ---- for suites ------------------------------------------------------------------------------ */
@@ -192,7 +196,7 @@ void bench_synchronize(struct bench *b);
 /* Run a task and return how often it found something wrong. */
 uint64_t bench_count_bad(struct bench *b, const struct bench_task *task);
 
-/* Seconds to move bytes in the way of ideal (median, min), measured once per size. */
+/* Seconds to move bytes in the way of ideal (median, min), measured once per size or case. */
 struct bench_rate bench_rate(struct bench *b, enum bench_ideal ideal, double bytes);
 
 /* Print and end the program. */

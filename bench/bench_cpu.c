@@ -52,6 +52,9 @@ static void cpu_close(struct bench *b)
 /* Smaller loops take less time than waking a thread. */
 static const size_t shared_from = 65536;
 
+/* Several times what caches hold. */
+static const size_t flush_bytes = (size_t)128 << 20;
+
 /* A share of a loop over n: [begin, end). */
 typedef void (*share_function)(void *arg, size_t begin, size_t end);
 
@@ -152,18 +155,28 @@ double bench_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static bool is_rate(const struct bench *b, bench_run run)
+{
+    return run == b->backend->rates[BENCH_COPY] || run == b->backend->rates[BENCH_READ] ||
+           run == b->backend->rates[BENCH_WRITE];
+}
+
 static void nothing(void *arg, int index)
 {
     (void)arg;
     (void)index;
 }
 
-/* The rates are those of threads that are awake. */
-static void wake_for_rate(const struct bench *b, bench_run run)
+/* Read more than caches hold, with the threads of the run that comes: they stay awake for it. */
+static int flush(struct bench *b, bool rate)
 {
-    for (int i = 0; i < 3; i++)
-        if (b->backend->rates[i] == run)
-            bench_parallel(threads(b), nothing, NULL);
+    uint32_t max;
+    struct bench_args a = {.n = flush_bytes};
+    if (!b->slots[BENCH_SLOT_FLUSH].bytes)
+        cpu_fill_bytes(b, bench_buffer(b, BENCH_SLOT_FLUSH, flush_bytes), 1, flush_bytes);
+    a.in = a.out = b->slots[BENCH_SLOT_FLUSH].memory; /* the readers leave a sum in each share */
+    return rate ? read_only(b, &a)
+                : bench_status(b, gp_reduce(b->ctx, GP_U32, GP_MAX, a.in, a.n / 4, &max));
 }
 
 static int cpu_time(struct bench *b, bench_run run, const struct bench_args *a, double *seconds)
@@ -171,10 +184,16 @@ static int cpu_time(struct bench *b, bench_run run, const struct bench_args *a, 
     /* Threads of the run before spin for some milliseconds before they sleep,
      * on cores that a peer wants. */
     const struct timespec pause = {0, 5000000};
+    int result = BENCH_OK;
     nanosleep(&pause, NULL);
-    wake_for_rate(b, run);
+    if (b->cold)
+        result = flush(b, is_rate(b, run));
+    else if (is_rate(b, run)) /* the rates are those of threads that are awake */
+        bench_parallel(threads(b), nothing, NULL);
+    if (result != BENCH_OK)
+        return result;
     double start = bench_now();
-    int result = run(b, a);
+    result = run(b, a);
     *seconds = bench_now() - start;
     return result;
 }

@@ -138,8 +138,10 @@ static void print_results(void)
 
 void bench_breadth(struct bench *b)
 {
+    b->cold = b->backend == &bench_cpu;
     breadth_scans(b);
     breadth_reductions(b);
     breadth_segments(b);
     print_results();
+    b->cold = false;
 }
