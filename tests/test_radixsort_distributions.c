@@ -133,6 +133,47 @@ START_TEST(test_radix_sort_spread_replay_skips_other_digits)
 }
 END_TEST
 
+/* Key i of an array whose buckets of bits are uneven: heavy words, the lowest and the highest among
+ * them; all magnitudes alike; sums around the middle; nearly all the highest word; two words. */
+static uint64_t uneven_key(int kind, uint64_t random, int bits)
+{
+    const uint64_t most = UINT64_MAX >> (64 - bits), tail = random >> 8, middle = most / 2;
+    const uint64_t heavy[] = {0, most, middle, middle + 1};
+    switch (kind) {
+    case 0:
+        return random % 16 ? heavy[random / 16 % 4] : tail & most;
+    case 1:
+        return (tail & most) >> random % (unsigned)bits;
+    case 2:
+        return middle + tail % 1000 * (tail / 1000 % 1000) - tail / 1000000 % 250000;
+    case 3:
+        return random % 32 ? most : most - tail % 7;
+    default:
+        return random % 3 ? middle : most;
+    }
+}
+
+START_TEST(test_radix_sort_spread_replay_splitters)
+{
+    enum { COUNT = 5 };
+    static const gp_dtype dtypes_of[] = {GP_U32, GP_U64, GP_I32, GP_F64, GP_F32};
+    static const size_t sizes[] = {9217, 40001, 524288, 1000003, 1179000};
+    const gp_dtype dtype = dtypes_of[_i % 5];
+    const size_t key = gp_dtype_bytes(dtype), n = t_at_most(sizes[_i / 5]);
+    void *inputs[COUNT];
+    uint64_t state = t_seed();
+    for (int r = 0; r < COUNT; r++) {
+        char *keys = t_host(n * key);
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t word = uneven_key(r, t_random(&state), 8 * (int)key);
+            memcpy(keys + i * key, &word, key);
+        }
+        inputs[r] = keys;
+    }
+    check_replays(dtype, n, inputs, COUNT);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("radixsort_distributions");
@@ -145,6 +186,7 @@ static Suite *suite(void)
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
+    tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 25);
     return s;
 }
 

@@ -36,7 +36,7 @@ struct SegmentTable {
 
 /* The digit of a word is its cell's bin. */
 template <class K> struct DigitOfCell {
-    static constexpr bool of_bits = false;
+    static constexpr bool kept = false;
     int shift;
     uint32_t mask;
     const uint8_t *bins; /* of cells */
@@ -155,6 +155,11 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
     GPI_DEVICE uint32_t *cursor(const TileClaim &d, uint32_t digit) const
     {
         return SegmentTable(job.adaptive, d.segment).starts() + digit;
+    }
+
+    static GPI_DEVICE uint64_t cursor_start(const TileClaim &, uint32_t)
+    {
+        return 0;
     }
 };
 

@@ -13,6 +13,9 @@
 /* Sorting from the top digit: buckets are found by two partition passes of up to 8 bits. */
 enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 
+/* Bytes of a sample and its splitters; entries follow them, in the place of an array of states. */
+enum { GPI_RADIX_LEARNED = 64 << 10 };
+
 /* Sorting from the top digit when buckets of equal ranges would be too large, by levels: cells that
  * a range is counted by from the second level on, items that a block copies. */
 enum { GPI_RADIX_CELLS = 1024 };
@@ -24,6 +27,7 @@ enum gpi_radix_route {
     gpi_radix_route_undecided,
     gpi_radix_route_lsd,
     gpi_radix_route_buckets,
+    gpi_radix_route_splitters,
     gpi_radix_route_adaptive
 };
 
@@ -74,6 +78,8 @@ struct gpi_radix_plan {
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
+    /* By splitters: items of each bucket, and how many of them have their place. */
+    uint32_t split_counts[GPI_RADIX_SEGMENTS], split_placed[GPI_RADIX_SEGMENTS];
     /* By cells: */
     uint32_t adaptive_arrived, adaptive_ticket, zoomed;
     uint32_t segments[2], others, tiles, entries, large;

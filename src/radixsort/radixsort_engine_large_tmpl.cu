@@ -44,10 +44,10 @@ gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
     constexpr int items = radix_tile_items(sizeof(Key), VB, false);
     if constexpr (has_integers<VB>)
         if (!floats)
-            GPI_TRY((add_partition<false, VB, items>(ctx, function, job, list)));
+            GPI_TRY((add_partition<false, VB, items, false>(ctx, function, job, list)));
     if constexpr (has_floats)
         if (floats)
-            GPI_TRY((add_partition<true, VB, items>(ctx, function, job, list)));
+            GPI_TRY((add_partition<true, VB, items, false>(ctx, function, job, list)));
     if constexpr (radix_has_adaptive<Key>(VB))
         if (job.adaptive_allowed) {
             GPI_TRY(add_adaptive<VB>(ctx, function, job, list));

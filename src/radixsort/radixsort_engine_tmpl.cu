@@ -120,8 +120,8 @@ gp_status add_passes(gp_context *ctx, const char *function,
                      const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY(
-            (add_partition<has_floats, VB, Shapes<FLOAT, VB>::small>(ctx, function, job, list)));
+        GPI_TRY((add_partition<has_floats, VB, Shapes<FLOAT, VB>::small, radix_has_buckets<Key>>(
+            ctx, function, job, list)));
     else
         GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
     return job.bucket_bits ? add_local<FLOAT, VB>(ctx, function, job, list) : GP_OK;
@@ -141,6 +141,9 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     if (radix_has_buckets<Key> && buckets && job.end - job.begin > 8)
         set_bucket_bits(job, Shape::bucket_max, VB);
     job.bucket_max = Shape::bucket_max;
+    job.splits_allowed =
+        job.bucket_bits && is_small(args->n) &&
+        args->n >> job.bucket_bits <= radix_split_mean(sizeof(Key), Shape::bucket_max);
     job.adaptive_allowed = job.bucket_bits && may_be_adaptive(args->n, VB);
     job.cells_even = VB ? radix_tuning.cells_even : radix_tuning.cells_even_keys;
     job.cells_wide = sizeof(Key) == 8 && !VB ? radix_tuning.cells_wide : job.cells_even;

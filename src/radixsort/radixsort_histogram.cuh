@@ -337,16 +337,18 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         most = shared[32 + w] > most ? shared[32 + w] : most;
     }
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
-    const bool fits = sorted || job.large_fit(most, excess);
+    const bool fits =
+        job.splits_allowed ? most <= job.bucket_max : sorted || job.large_fit(most, excess);
     const bool few = hot >= job.n - job.n / radix_tuning.cells_rest;
     const int digits = varying_digits(job);
     const bool even = (most < job.n / job.cells_even && digits >= radix_tuning.cells_digits) ||
                       (most < job.n / job.cells_wide && digits >= radix_tuning.digits_wide);
     const bool adaptive_allowed = job.adaptive_allowed && (few || even);
     if (threadIdx.x == 0) {
-        job.plan->route = fits               ? gpi_radix_route_buckets
-                          : adaptive_allowed ? gpi_radix_route_adaptive
-                                             : gpi_radix_route_lsd;
+        job.plan->route = fits                 ? gpi_radix_route_buckets
+                          : job.splits_allowed ? gpi_radix_route_splitters
+                          : adaptive_allowed   ? gpi_radix_route_adaptive
+                                               : gpi_radix_route_lsd;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;

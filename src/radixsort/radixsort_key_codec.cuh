@@ -129,7 +129,7 @@ template <class K, bool FLOAT, int VB> struct KeyCodec {
 
 /* bits [shift, shift + log2(mask + 1)) of a word. */
 template <class K> struct DigitOf {
-    static constexpr bool of_bits = true;
+    static constexpr bool kept = false; /* it costs less to find it again than to keep it */
     int shift;
     uint32_t mask;
 
@@ -175,6 +175,7 @@ template <class K> struct RadixKeys {
     uint32_t *recount;     /* the same for a narrower range of bits */
     uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
+    bool splits_allowed;   /* buckets are between splitters if those of bits do not fit */
     bool adaptive_allowed; /* adaptive partitioning may be taken if buckets do not fit */
     uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items, */
     uint32_t cells_wide;   /* or n / cells_wide if nearly all digits vary */
@@ -209,6 +210,12 @@ template <class K> struct RadixKeys {
         const uint64_t words = rows * radix_bins * (narrow_states() ? 1 : 2);
         for (uint64_t i = thread; i < words; i += (uint64_t)gridDim.x * T)
             ((uint32_t *)states[0])[i] = 0;
+    }
+
+    /* Of the buckets between splitters. */
+    GPI_DEVICE uint32_t *split_starts() const
+    {
+        return plan->segment_tile;
     }
 
     GPI_DEVICE const uint32_t *bucket_starts() const

@@ -50,19 +50,19 @@ constexpr bool is_small(uint64_t n)
 static_assert(radix_tuning.small_items >> radix_bits <= radix_tuning.bucket_items,
               "one digit is the number of the bucket");
 
-template <bool FLOAT, int VB, int I>
+template <bool FLOAT, int VB, int I, bool SPLITS>
 gp_status add_partition(gp_context *ctx, const char *function,
                         const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     constexpr int T = radix_tuning.tile_threads;
-    constexpr int tile = PartitionKernel<Key, FLOAT, VB, T, I>::shared_bytes;
+    constexpr int tile = PartitionKernel<Key, FLOAT, VB, T, I, SPLITS>::shared_bytes;
     constexpr int counts = DigitCounts<Key>::shared_bytes;
     constexpr int buckets = (1 << radix_tuning.bucket_bits) * sizeof(uint32_t);
     constexpr int table = counts > buckets ? counts : buckets;
     constexpr int shared = tile > table ? tile : table;
     static_assert(tile <= radix_tuning.shared_bytes, "a tile must fit");
     static uint64_t allowed;
-    auto kernel = radix_partition_k<Key, FLOAT, VB, T, I>;
+    auto kernel = radix_partition_k<Key, FLOAT, VB, T, I, SPLITS>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
     const uint64_t most = job.n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
     list.add(launch_cooperative(kernel, (unsigned)(most < sms ? most : sms), T, shared, job));

@@ -24,7 +24,7 @@
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
+template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct PartitionKernel {
     using V = typename Payload<VB>::type;
     static constexpr int groups = radix_tile_groups(sizeof(K), VB);
     static constexpr int tile_items = T / groups * I;
@@ -34,11 +34,15 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
         Partitioner<K, FLOAT, VB, STABLE, T, ITEMS, PartitionByBits<K, G, T / groups * ITEMS>>;
     using Passes = Partitions<true, I>;
     using Buckets = Partitions<false, radix_partition_items(sizeof(K), VB, I)>;
+    using Splits =
+        Partitioner<K, FLOAT, VB, false, T, I, PartitionBySplitters<K, G, T / groups * I>>;
     template <class Partitions> struct Shared {
         typename Partitions::Tile::OfGroup tile[groups];
         typename Partitions::Policy::Shared policy[groups];
     };
-    static constexpr int shared_bytes = sizeof(Shared<Passes>);
+    static constexpr int shared_bytes = SPLITS && sizeof(Shared<Splits>) > sizeof(Shared<Passes>)
+                                            ? sizeof(Shared<Splits>)
+                                            : sizeof(Shared<Passes>);
     static_assert(sizeof(Shared<Buckets>) <= sizeof(Shared<Passes>), "they share it");
 
     const RadixJob<K, V> &job;
@@ -100,6 +104,18 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
         }
     }
 
+    /* True if the buckets between splitters are small enough. */
+    GPI_DEVICE bool split()
+    {
+        take_sample<T, FLOAT>(job);
+        barrier.wait();
+        rank_sample<T>(job);
+        barrier.wait();
+        count_by_splitters<T, FLOAT>(job);
+        barrier.wait();
+        return place_by_splitters(job);
+    }
+
     /* True if the buckets are small enough: their starts are there then. */
     GPI_DEVICE bool count_buckets_of_top()
     {
@@ -127,6 +143,19 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
             plan_buckets<T, K>(job, t.shift, t.bits, counts, Buckets::Tile::items, table);
         barrier.wait();
         return job.plan->route == gpi_radix_route_buckets;
+    }
+
+    /* The one into buckets between splitters. */
+    GPI_DEVICE PartitionPass split_pass() const
+    {
+        PartitionPass pass = {};
+        pass.to = gpi_radix_tmp;
+        pass.bits = job.bucket_bits;
+        pass.ticket = &job.plan->tickets[0];
+        pass.segment_starts = job.split_starts();
+        pass.states = job.states[0];
+        pass.cursors = job.plan->split_placed;
+        return pass;
     }
 
     /* Partition pass number step of those into buckets. */
@@ -198,6 +227,20 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
         }
     }
 
+    /* A call: between the lines of other sorts its code would cost them microseconds. */
+    __device__ __noinline__ void partition_by_splitters()
+    {
+        extern __shared__ __align__(16) char memory[]; /* or the compiler forgets what it is, */
+        const RadixJob<K, V> job = this->job;          /* and reads this again after every store */
+        auto &shared = *(Shared<Splits> *)memory;
+        auto &tile = shared.tile[G::number()];
+        if (G::thread() == 0)
+            tile.pass = split_pass();
+        G::sync();
+        const typename Splits::Policy policy(job, tile.pass, shared.policy[G::number()]);
+        Splits(job, tile, policy).run();
+    }
+
     GPI_DEVICE void count_passes()
     {
         job.template clear_states<T>(tiles());
@@ -246,12 +289,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct PartitionKernel {
 
 /* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. After: the sorted
  * array, or the buckets and route gpi_radix_route_buckets. */
-template <class K, bool FLOAT, int VB, int T, int I>
+template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
     extern __shared__ __align__(16) char memory[];
-    using Work = PartitionKernel<K, FLOAT, VB, T, I>;
+    using Work = PartitionKernel<K, FLOAT, VB, T, I, SPLITS>;
     Work kernel = {job, memory, {&job.plan->arrived, 0}};
     Work::Passes::init();
     bool buckets = false;
@@ -260,6 +303,11 @@ __global__ void __launch_bounds__(T, 1)
             if (VB > 0)
                 job.template clear_states<T>(kernel.tiles());
             buckets = kernel.count_buckets_of_top();
+            if constexpr (SPLITS)
+                if (job.plan->route == gpi_radix_route_splitters && kernel.split()) {
+                    kernel.partition_by_splitters();
+                    return;
+                }
         }
         if (job.plan->route == gpi_radix_route_adaptive)
             return;

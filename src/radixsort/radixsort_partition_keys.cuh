@@ -35,6 +35,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         K *place[radix_bins]; /* where position 0 of the tile would go, by digit */
         TileCounts<G, STABLE ? radix_bins : radix_bins + 4> counts;
         SharedArray<uint16_t, STABLE ? items : 0> source;
+        SharedArray<uint8_t, Digit::kept ? items : 0> digits; /* in digit order */
     };
     OfGroup &s;
     const RadixKeys<K> &job;
@@ -74,6 +75,34 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return takes_part(span, i) ? digit_of(encoded) : (uint32_t)radix_bins;
     }
 
+    template <class Digits>
+    GPI_DEVICE uint32_t digit_in_row(const Span &span, int i, K encoded, const Digits &digits) const
+    {
+        if constexpr (Digit::kept)
+            return takes_part(span, i) ? digits[i] : (uint32_t)radix_bins;
+        else
+            return digit_in_row(span, i, encoded);
+    }
+
+    /* Keys become words. */
+    template <class Digits> GPI_DEVICE void find_digits(K (&key)[I], Digits &digits) const
+    {
+        constexpr int batch = I % 8 == 0 ? 8 : 4;
+        static_assert(I % batch == 0, "whole batches");
+#pragma unroll
+        for (int i = 0; i < I; i += batch) {
+            K word[batch];
+            uint32_t digit[batch];
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                word[j] = key[i + j] = codec().encode(key[i + j]);
+            digit_of.all(word, digit);
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                digits.set(i + j, digit[j]);
+        }
+    }
+
     /* The compiler is not to keep the digits of a thread's items: registers are for keys. */
     GPI_DEVICE void forget_digits()
     {
@@ -107,11 +136,15 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     }
 
     /* ranks: among the warp's items of the digit. Keys become words. */
-    GPI_DEVICE void rank(const Span &span, K (&key)[I], uint32_t (&ranks)[I / 2])
+    template <class Digits>
+    GPI_DEVICE void rank(const Span &span, K (&key)[I], uint32_t (&ranks)[I / 2], Digits &digits)
     {
+        if constexpr (Digit::kept)
+            find_digits(key, digits);
         auto digit = [&](int i) {
-            key[i] = codec().encode(key[i]);
-            return digit_in_row(span, i, key[i]);
+            if constexpr (!Digit::kept)
+                key[i] = codec().encode(key[i]);
+            return digit_in_row(span, i, key[i], digits);
         };
         rank_rows<I>(s.counts, digit, [&](int i, uint32_t rank) { set(ranks, i, rank); });
     }
@@ -138,7 +171,9 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
 
     /* Keys into digit order; in batches, as the compiler does not know that shared memory that is
      * written is not what is read next. */
-    GPI_DEVICE void exchange(const Span &span, const K (&key)[I], const uint32_t (&ranks)[I / 2])
+    template <class Digits>
+    GPI_DEVICE void exchange(const Span &span, const K (&key)[I], const uint32_t (&ranks)[I / 2],
+                             const Digits &digits)
     {
         const uint32_t *counts = s.counts.own();
         constexpr int batch = 4;
@@ -149,13 +184,16 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
             uint32_t at[batch];
 #pragma unroll
             for (int j = 0; j < batch; j++)
-                at[j] = counts[digit_in_row(span, i + j, key[i + j])] + get(ranks, i + j);
+                at[j] = counts[digit_in_row(span, i + j, key[i + j], digits)] + get(ranks, i + j);
 #pragma unroll
             for (int j = 0; j < batch; j++) {
                 if (takes_part(span, i + j))
                     s.keys[at[j]] = key[i + j];
                 if constexpr (STABLE)
                     s.source[at[j]] = (uint16_t)(first_item() + (i + j) * 32);
+                if constexpr (Digit::kept)
+                    if (takes_part(span, i + j))
+                        s.digits[at[j]] = (uint8_t)digits[i + j];
             }
         }
     }
@@ -175,10 +213,15 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
 
     GPI_DEVICE uint32_t ascending_key(uint32_t p) const
     {
-        if constexpr (STABLE)
-            return digit_of(s.keys[p]) << 16 | s.source[p];
+        uint32_t digit;
+        if constexpr (Digit::kept)
+            digit = s.digits[p];
         else
-            return digit_of(s.keys[p]) << 16;
+            digit = digit_of(s.keys[p]);
+        if constexpr (STABLE)
+            return digit << 16 | s.source[p];
+        else
+            return digit << 16;
     }
 
     /* Rows of places p, p + 32, .., loads of all of them before stores of any. */

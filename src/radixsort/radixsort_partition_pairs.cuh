@@ -33,6 +33,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         uint64_t place[radix_bins]; /* the item that position 0 of the tile would be, by digit */
         TileCounts<G, radix_bins> counts;
         uint16_t source[items]; /* in digit order: where in the tile an item came from */
+        SharedArray<uint8_t, Digit::kept ? items : 0> digits; /* where items are */
     };
     OfGroup &s;
     const RadixJob<K, V> &job;
@@ -66,6 +67,15 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     GPI_DEVICE uint32_t digit(K key) const
     {
         return digit_of(job.order.template word<FLOAT>(key));
+    }
+
+    /* Of an item of the tile. */
+    GPI_DEVICE uint32_t digit(K key, uint32_t source) const
+    {
+        if constexpr (Digit::kept)
+            return s.digits[source];
+        else
+            return digit(key);
     }
 
     /* Rows of 32 items; a warp's rows lie one after the other. */
@@ -113,6 +123,21 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     static constexpr int batch =
         sizeof(K) == 8 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
 
+    /* Of rows i, i + 1, .., all at once. */
+    GPI_DEVICE void set_digits(const Span &span, int i, K (&key)[batch], Ranks &r) const
+    {
+        uint32_t d[batch];
+#pragma unroll
+        for (int j = 0; j < batch; j++)
+            key[j] = job.order.template word<FLOAT>(key[j]);
+        digit_of.all(key, d);
+#pragma unroll
+        for (int j = 0; j < batch && i + j < I; j++) {
+            r.set_digit(i + j, has(span, i + j) ? d[j] : digit_of.mask);
+            s.digits[first_item() + (i + j) * 32] = (uint8_t)d[j];
+        }
+    }
+
     GPI_DEVICE void read_digits(const Span &span, Ranks &r) const
     {
         const K *key = keys(span) + first_item();
@@ -123,9 +148,13 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
 #pragma unroll
             for (int j = 0; j < batch && i + j < I; j++)
                 k[j] = key[(i + j) * 32];
+            if constexpr (Digit::kept) {
+                set_digits(span, i, k, r);
+            } else {
 #pragma unroll
-            for (int j = 0; j < batch && i + j < I; j++)
-                r.set_digit(i + j, whole || has(span, i + j) ? digit(k[j]) : digit_of.mask);
+                for (int j = 0; j < batch && i + j < I; j++)
+                    r.set_digit(i + j, whole || has(span, i + j) ? digit(k[j]) : digit_of.mask);
+            }
         }
     }
 
@@ -200,7 +229,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     GPI_DEVICE uint32_t ascending_key(const K *keys, uint32_t p) const
     {
         const uint32_t source = s.source[p];
-        return digit(keys[source]) << 16 | source;
+        return digit(keys[source], source) << 16 | source;
     }
 
     /* Rows of places p, p + 32, .., loads of all of them before stores of any. */
@@ -220,7 +249,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         for (int i = 0; i < ROWS; i++) {
             key[i] = keys[mine[i]];
             v[i] = value(span, VALUES ? values : nullptr, mine[i]);
-            const uint32_t d = digit(key[i]);
+            const uint32_t d = digit(key[i], mine[i]);
             at[i] = s.place[d];
             mine[i] |= d << 16;
         }

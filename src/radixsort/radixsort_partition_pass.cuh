@@ -10,6 +10,7 @@
 #include "radixsort/radixsort_look_back.cuh"
 #include "radixsort/radixsort_partition_pairs.cuh"
 #include "radixsort/radixsort_partition_keys.cuh"
+#include "radixsort/radixsort_splitters.cuh"
 
 namespace GPI_SPACE
 {
@@ -127,6 +128,43 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     GPI_DEVICE uint32_t *cursor(const TileClaim &d, uint32_t digit) const
     {
         return pass.cursors + ((d.segment << pass.bits) + digit);
+    }
+
+    /* What it counts from. */
+    static GPI_DEVICE uint64_t cursor_start(const TileClaim &, uint32_t)
+    {
+        return 0;
+    }
+};
+
+/* The same by splitters. Cursors count the items that have their place. */
+template <class K, class G, int ITEMS> struct PartitionBySplitters : PartitionByBits<K, G, ITEMS> {
+    using Base = PartitionByBits<K, G, ITEMS>;
+    using Digit = DigitOfSplit<K>;
+    using typename Base::TileClaim;
+    struct Shared : Base::Shared {
+        K splitters[radix_bins];
+    };
+
+    GPI_DEVICE PartitionBySplitters(const RadixKeys<K> &job, const PartitionPass &pass, Shared &s)
+        : Base(job, pass, s)
+    {
+        Splitters<K>{job}.load(s.splitters, G::thread(), G::threads);
+    }
+
+    GPI_DEVICE Digit digit() const
+    {
+        const uint32_t mask = (1u << this->pass.bits) - 1;
+        return {0, mask, ((const Shared &)this->s).splitters, this->job.compared()};
+    }
+
+    GPI_DEVICE void enter(const TileClaim &, Digit &) const
+    {
+    }
+
+    GPI_DEVICE uint64_t cursor_start(const TileClaim &d, uint32_t digit) const
+    {
+        return this->start(d, digit);
     }
 };
 
@@ -286,6 +324,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
 
     K key[I];
     uint32_t ranks[I / 2];
+    TileDigits<Policy::Digit::kept ? I : 0> digits;
 
     using Base::Base;
 
@@ -295,8 +334,8 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
         if constexpr (STABLE) {
             t.set_place(places().find(now, bin.x) - bin.y);
         } else {
-            const uint32_t start = bin.x ? atomicAdd(policy.cursor(now, G::thread()), bin.x) : 0;
-            t.set_place((uint64_t)start - bin.y);
+            const uint32_t place = bin.x ? atomicAdd(policy.cursor(now, G::thread()), bin.x) : 0;
+            t.set_place((uint64_t)place + policy.cursor_start(now, G::thread()) - bin.y);
         }
     }
 
@@ -324,7 +363,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
             G::sync();
         claim_tile<G>(policy);
         __syncwarp(); /* ranks rely on warps that are together */
-        t.rank(now.span, key, ranks);
+        t.rank(now.span, key, ranks, digits);
         if constexpr (STABLE)
             fault_swap<I>(now.tile, G::thread() / 32, Tile::warps,
                           typename Tile::FaultItems{t, now.span, key, ranks});
@@ -333,7 +372,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
 
         /* 2. Go into digit order. */
         const uint2 bin = count(now);
-        t.exchange(now.span, key, ranks);
+        t.exchange(now.span, key, ranks, digits);
 
         /* 3. Find the places. */
         t.load(next.span, key);

@@ -202,6 +202,8 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     if (cells) {
         s.adaptive = adaptive_of(of_adaptive, value_bytes, take);
         s.adaptive.tables = (uint32_t *)s.states[1];
+    } else {
+        s.adaptive.entries = (gpi_radix_entry *)((char *)s.states[1] + GPI_RADIX_LEARNED);
     }
     s.bytes = at;
     return s;

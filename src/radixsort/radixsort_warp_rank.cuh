@@ -150,6 +150,23 @@ template <class G, int ROW> struct TileCounts {
     }
 };
 
+/* Digits of a thread's items, if they are kept. */
+template <int I> struct TileDigits {
+    uint32_t of[I / 4];
+
+    GPI_DEVICE uint32_t operator[](int i) const
+    {
+        return of[i / 4] >> i % 4 * 8 & 0xff;
+    }
+
+    GPI_DEVICE void set(int i, uint32_t to)
+    {
+        of[i / 4] = i % 4 ? of[i / 4] | to << i % 4 * 8 : to;
+    }
+};
+template <> struct TileDigits<0> {
+};
+
 /* The lanes that have the digit of this one. */
 GPI_DEVICE uint32_t match_digit(uint32_t d)
 {

@@ -44,6 +44,10 @@ struct RadixTuning {
      * the items in the largest (or twice the size of a bucket), 1/large_excess in all of them. */
     uint64_t large_share, large_excess;
 
+    /* Where such buckets do not fit, small sorts take split_sample words for each of theirs, and
+     * twice as many if those have more than split_mean items on the average. */
+    uint64_t split_mean, split_sample;
+
     /* Skewed keys are partitioned adaptively from adaptive_items items on. What has more items than
      * a block should sort through memory is partitioned once more; a cell with more than
      * 1/hot_share of the items of its segment gets a bin of its own. This route is taken if cells
@@ -80,6 +84,7 @@ constexpr RadixTuning radix_sm75()
     t.bucket_bits = 12, t.bucket_bits_min = 7, t.bin_bits = 12;
     t.bucket_items = 8192, t.bucket_items_small = 2048, t.wide_items = 10;
     t.counted_items = 4 << 20;
+    t.split_mean = 3072, t.split_sample = 8;
     t.large_share = 1024, t.large_excess = 16;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_wide = 20;
@@ -189,6 +194,14 @@ constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
         items -= 2;
     int blocks = radix_tuning.shared_bytes / radix_bucket_bytes(items, key_bytes, value_bytes);
     return {512, items, blocks < blocks_max ? blocks : blocks_max};
+}
+
+/* Items of a bucket between splitters, on the average at most: the largest of a sample's buckets is
+ * to fit a block. Keys of 4 bytes have few passes, which are as fast from 2^20 items on. H200,
+ * 2026-11-25: skew-13. */
+constexpr uint64_t radix_split_mean(int key_bytes, uint64_t bucket_max)
+{
+    return key_bytes == 8 ? bucket_max / 2 : bucket_max / 4;
 }
 
 __host__ __device__ constexpr uint32_t radix_adaptive_large(uint32_t bucket_max)
