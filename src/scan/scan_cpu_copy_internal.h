@@ -51,4 +51,12 @@ static inline void stores_done(void)
 #endif
 }
 
+static inline void bytes_store(const void *from, size_t bytes, bool stream, char *out)
+{
+    if (stream)
+        copy_past_cache(from, bytes, out);
+    else
+        memcpy(out, from, bytes);
+}
+
 #endif

@@ -265,10 +265,8 @@ static void items_store(const struct job *job, struct chunk from, size_t n, char
         job->stored->store(items, n, job->stream ? (void *)room : out);
         items = room;
     }
-    if (job->stream)
-        copy_past_cache(items, bytes, out);
-    else if (!convert)
-        memcpy(out, items, bytes);
+    if (job->stream || !convert)
+        bytes_store(items, bytes, job->stream, out);
 }
 
 /* Scan a block of n items before which their segment folds to x. */
