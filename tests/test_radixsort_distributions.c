@@ -174,6 +174,25 @@ START_TEST(test_radix_sort_spread_replay_splitters)
 }
 END_TEST
 
+/* Keys of which the sample of radixsort_splitters.cuh, from these places, says nothing: all others
+ * lie between two of its words. */
+START_TEST(test_radix_sort_spread_replay_bad_sample)
+{
+    enum { SAMPLE = 4096, SAMPLE_BITS = 12, COUNT = 2 };
+    const size_t n = t_at_most(1000003);
+    uint64_t *keys = t_host(n * 8), state = t_seed();
+    void *inputs[COUNT] = {keys, keys_new(EVEN, n, 64)};
+    for (size_t i = 0; i < n; i++)
+        keys[i] = ((uint64_t)1 << 40) + t_random_below(&state, 1 << 20);
+    for (uint64_t i = 0; i < SAMPLE; i++) {
+        const uint64_t first = n * i >> SAMPLE_BITS, end = n * (i + 1) >> SAMPLE_BITS;
+        const uint64_t jitter = (uint32_t)i * 0x9e3779b1u;
+        keys[first + (jitter * (end - first) >> 32)] = i << (i % 2 ? 20 : 50);
+    }
+    check_replays(GP_U64, n, inputs, COUNT);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("radixsort_distributions");
@@ -187,6 +206,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 25);
+    tcase_add_test(c, test_radix_sort_spread_replay_bad_sample);
     return s;
 }
 

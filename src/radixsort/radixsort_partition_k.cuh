@@ -8,8 +8,11 @@
  * each inside one multiprocessor. The number of trips through memory does not grow with the width
  * of the key.
  *
+ * The same with buckets between the splitters of a sample (radixsort_splitters.cuh), if those of
+ * bits are too large and the array is small.
+ *
  * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are
- * too large for that; a few such buckets are for radixsort_bucket_global.cuh. A digit that is the
+ * too large otherwise; a few such buckets are for radixsort_bucket_global.cuh. A digit that is the
  * same in all keys needs no pass.
  *
  * Adaptively, if nearly all keys are in a few buckets or many are only somewhat too large: the
@@ -287,8 +290,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     }
 };
 
-/* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. After: the sorted
- * array, or the buckets and route gpi_radix_route_buckets. */
+/* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. SPLITS: with what sorts
+ * by splitters. After: the sorted array; or buckets and route gpi_radix_route_buckets; or their
+ * entries, or what radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive. */
 template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)

@@ -51,6 +51,20 @@ template <class K> struct Splitters {
         return b > 1 && raw()[b - 1] == word && word != highest() ? (K)(word + 1) : word;
     }
 
+    /* The first splitter that is not below a word; as many as there are buckets, if all are. */
+    GPI_DEVICE uint32_t first_from(K word) const
+    {
+        uint32_t begin = 1, end = buckets();
+        while (begin < end) {
+            const uint32_t middle = (begin + end) / 2;
+            if (raw()[middle] < word)
+                begin = middle + 1;
+            else
+                end = middle;
+        }
+        return begin;
+    }
+
     /* To shared memory, with words that no bucket follows; by as many threads. */
     GPI_DEVICE void load(K (&to)[radix_bins], uint32_t thread, uint32_t threads) const
     {
@@ -212,11 +226,8 @@ GPI_DEVICE gpi_radix_entry split_entry(const RadixKeys<K> &job, uint32_t b, cons
     const Splitters<K> splitters = {job};
     const uint32_t buckets = splitters.buckets();
     const K *raw = splitters.raw(), word = b > 0 ? raw[b] : (K)0;
-    uint32_t begin = b, end = b + 1;
-    while (begin > 1 && raw[begin - 1] == word)
-        begin--;
-    while (b > 0 && end < buckets && raw[end] == word)
-        end++;
+    const uint32_t begin = b == 0 ? 0 : splitters.first_from(word);
+    const uint32_t end = word == Splitters<K>::highest() ? buckets : splitters.first_from(word + 1);
     const uint32_t share = b == 0 ? 0 : end - begin - (word != Splitters<K>::highest());
     if (b - begin < share) {
         const uint64_t first = starts[begin], count = starts[begin + share] - starts[begin];
@@ -231,8 +242,9 @@ GPI_DEVICE gpi_radix_entry split_entry(const RadixKeys<K> &job, uint32_t b, cons
     return {base, starts[b], starts[b + 1] - starts[b], bits, gpi_radix_tmp};
 }
 
-/* By every block, with the same result: where buckets start; and by one of them the entries of
- * radixsort_bucket_k.cuh. False if a bucket is too large all the same, and passes are to sort. */
+/* By every block, with the same result: where buckets start; and by one of them the list of entries
+ * that radixsort_bucket_k.cuh gets from adaptive partitioning too, with its route. False if a bucket
+ * is too large all the same, and passes are to sort. */
 template <class K> __device__ __noinline__ bool place_by_splitters(const RadixKeys<K> &job)
 {
     __shared__ uint32_t warp_total[8];
