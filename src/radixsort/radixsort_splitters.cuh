@@ -242,9 +242,9 @@ GPI_DEVICE gpi_radix_entry split_entry(const RadixKeys<K> &job, uint32_t b, cons
     return {base, starts[b], starts[b + 1] - starts[b], bits, gpi_radix_tmp};
 }
 
-/* By every block, with the same result: where buckets start; and by one of them the list of entries
- * that radixsort_bucket_k.cuh gets from adaptive partitioning too, with its route. False if a bucket
- * is too large all the same, and passes are to sort. */
+/* By every block, with the same result: where buckets start; and by one of them the list of
+ * entries that radixsort_bucket_k.cuh gets from adaptive partitioning too, with its route. False
+ * if a bucket is too large all the same, and passes are to sort. */
 template <class K> __device__ __noinline__ bool place_by_splitters(const RadixKeys<K> &job)
 {
     __shared__ uint32_t warp_total[8];
