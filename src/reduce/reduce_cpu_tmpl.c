@@ -3,16 +3,18 @@
  * Reduction of a block on the CPU, compiled per unit and instruction set: GPI_UNIT, and what
  * scan_cpu_types_internal.h takes.
  *
- * Integers wrap, so the compiler may fold them in any order and does so in vectors. Floats are
- * folded in 128 bytes of lanes, lane j the items j, j + lanes, .. of the block, whatever the vector
- * of the instruction set is; products of floats as trees. Pair operators keep the order of the
- * items, in the groups of the scan.
+ * Folds are those of the scan's blocks. Integers wrap and are folded in any order. Floats are folded
+ * in 128 bytes of lanes, lane j the items j, j + lanes, .. of the block, whatever the vector of the
+ * instruction set is. Products of floats, where one of items that lie far apart overflows and one of
+ * neighbours does not, and operators on several scalars keep the order of the items, in trees.
  */
+#include "core/ahead.h"
 #include "reduce/reduce_internal.h"
 #include "scan/scan_cpu_types_internal.h"
-#if ACC_IS_FLOAT
-#include "scan/scan_cpu_groups_internal.h"
-#elif GPI_SCALARS == 1
+#if GPI_SCALARS > 1 || ACC_IS_FLOAT
+#include "scan/scan_cpu_trees_internal.h"
+#else
+#include "scan/scan_cpu_lanes_internal.h"
 #include "scan/scan_cpu_sum_internal.h"
 #endif
 
@@ -22,13 +24,25 @@ typedef acc_t sum_t;
 typedef uint64_t sum_t; /* extended by the sign */
 #endif
 
+enum { CHUNK = 4096 / sizeof(acc_t) };
+
+static inline size_t chunk_items(const in_t *in, size_t i, size_t n)
+{
+    const size_t m = n - i < CHUNK ? n - i : CHUNK;
+    gpi_ahead(in + i, m * sizeof *in, GPI_AHEAD_BYTES);
+    return m;
+}
+
 #if GPI_SCALARS > 1
 
 static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
     const size_t whole = n / GROUP * GROUP;
     acc_t all = identity(op);
-    all = groups_scan(op, false, in, whole, NULL, all, all, NULL);
+    for (size_t i = 0; i < whole; i += CHUNK) {
+        const size_t m = chunk_items(in, i, whole);
+        all = trees_fold(op, false, GPI_AS_COMPUTED, (const char *)(in + i), m, all);
+    }
     for (size_t i = whole; i < n; i++)
         all = apply(op, all, in[i]);
     return all;
@@ -36,7 +50,7 @@ static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 
 #elif ACC_IS_FLOAT
 
-enum { CHUNK = 1024, STEP = 2 * GROUP };
+enum { STEP = 2 * GROUP };
 
 /* Equal in gp's order. */
 static inline bool is_item(in_t x, acc_t acc)
@@ -50,44 +64,21 @@ ALWAYS_INLINE acc_t fold(gp_op op, const in_t *in, size_t n)
     struct partial partial;
     partial_begin(op, &partial);
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK, whole = (m + STEP - 1) / STEP * STEP;
+        const size_t m = chunk_items(in, i, n), whole = (m + STEP - 1) / STEP * STEP;
         const char *chunk = (const char *)(in + i);
         enum gpi_scan_form form = FORM(IN_KIND);
         if (m != whole || !as_stored(op, false, form, chunk, m, all)) {
             chunk = (const char *)chunk_load(op, in + i, m, whole, room);
             form = GPI_AS_COMPUTED;
         }
-        if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, form, chunk, whole, &extreme))
+        if (op == GP_PRODUCT)
+            all = trees_fold(op, false, form, chunk, whole, all);
+        else if ((op == GP_MIN || op == GP_MAX) && plain_extreme(op, form, chunk, whole, &extreme))
             all = apply(op, all, extreme);
         else
             partial = partial_add(op, partial, form, chunk, whole);
     }
-    if (op == GP_MIN || op == GP_MAX)
-        return apply(op, all, partial_end(op, &partial));
-    return partial_end(op, &partial);
-}
-
-/* Products of neighbours, then of those: a product of items that lie far apart overflows where one
- * of neighbours does not. */
-static inline void products(const acc_t *restrict in, size_t pairs, acc_t *restrict out)
-{
-    for (size_t j = 0; j < pairs; j++)
-        out[j] = in[2 * j] * in[2 * j + 1];
-}
-
-static acc_t product(const in_t *in, size_t n)
-{
-    acc_t room[2][CHUNK], all = 1;
-    for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const acc_t *level = chunk_load(GP_PRODUCT, in + i, m, CHUNK, room[0]);
-        for (size_t half = CHUNK / 2, to = 1; half > 0; half /= 2, to ^= 1) {
-            products(level, half, room[to]);
-            level = room[to];
-        }
-        all *= level[0];
-    }
-    return all;
+    return op == GP_PRODUCT ? all : apply(op, all, partial_end(op, &partial));
 }
 
 /* The value is known; of several equal ones the first shows: which zero, which NaN. */
@@ -103,8 +94,6 @@ static acc_t first_of(const in_t *in, size_t n, acc_t value)
 
 static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
-    if (op == GP_PRODUCT)
-        return product(in, n);
     switch (op) {
 #define FOLD_ARITHMETIC(NAME) fold(GP_##NAME, in, n)
 #define FOLD_ORDER(NAME) first_of(in, n, fold(GP_##NAME, in, n))
@@ -136,46 +125,29 @@ static inline bool is_item(in_t x, acc_t acc)
 ALWAYS_INLINE sum_t fold(gp_op op, const in_t *in, size_t n)
 {
     acc_t all = identity(op);
-    for (size_t i = 0; i < n; i++)
-        all = apply(op, all, in[i]);
+    for (size_t i = 0; i < n; i += CHUNK)
+        all = apply(op, all, integers_fold(op, in + i, chunk_items(in, i, n)));
     return (sum_t)all;
 }
 
-#if IN_BYTES == 1
-/* Two bytes in 16 bits, where the low byte of a product depends on low bytes alone. */
-static sum_t product(const in_t *in, size_t n)
+static sum_t sum(const in_t *in, size_t n)
 {
-    typedef uint16_t pairs __attribute__((vector_size(VECTOR)));
-    const size_t whole = n / VECTOR * VECTOR;
-    pairs low = (pairs){0} + 1, high = low, v;
-    acc_t all = 1;
-    for (size_t i = 0; i < whole; i += VECTOR) {
-        memcpy(&v, in + i, sizeof v);
-        low *= v;
-        high *= v >> 8;
-    }
-    low *= high;
-    for (int k = 0; k < VECTOR / 2; k++)
-        all = apply(GP_PRODUCT, all, (acc_t)low[k]);
-    for (size_t i = whole; i < n; i++)
-        all = apply(GP_PRODUCT, all, in[i]);
-    return (sum_t)all;
+    const sum_t sign = IN_KIND == 2 ? (sum_t)1 << (8 * sizeof(in_t) - 1) : 0;
+    sum_t all = 0;
+    for (size_t i = 0; i < n; i += CHUNK)
+        all += sum_in_64(in + i, chunk_items(in, i, n), sign);
+    return all;
 }
-#endif
 
 static sum_t block_fold(gp_op op, const in_t *in, size_t n)
 {
-#if IN_BYTES == 1
-    if (op == GP_PRODUCT)
-        return product(in, n);
-#endif
     if (op == GP_SUM)
-        return sum_in_64(in, n, IN_KIND == 2 ? (sum_t)1 << (8 * sizeof(in_t) - 1) : 0);
+        return sum(in, n);
     switch (op) {
 #define CASE(NAME)                                                                                 \
     case GP_##NAME:                                                                                \
         return fold(GP_##NAME, in, n);
-        GPI_EACH_OPERATOR
+        EACH_OP
 #undef CASE
     default:
         __builtin_unreachable();

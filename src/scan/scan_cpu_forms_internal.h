@@ -69,8 +69,8 @@ ALWAYS_INLINE acc_t halves_scan(gp_op op, bool turn, enum gpi_scan_form form, co
 
 #endif
 
-/* Products are taken of as many vectors at a time as each has lanes. */
-enum { PRODUCTS = LANES * LANES };
+/* Items of a tree (scan_cpu_trees_internal.h): as many vectors as each has lanes. */
+enum { TREE = LANES * LANES };
 
 /* Whether items behind carry are folded, or scanned, as they are stored; n of them, a multiple of
  * 2 * GROUP. */
@@ -82,7 +82,7 @@ ALWAYS_INLINE bool as_stored(gp_op op, bool scanned, enum gpi_scan_form form, co
         return !(carry == 0 && signbit(carry)) &&
                HALVES_ORDER.plain(form == GPI_AS_F16 ? 0x7c00 : 0x7f80,
                                   (const int16_t *)(const void *)in, n);
-    return form && !scanned && (op == GP_SUM || n % PRODUCTS == 0);
+    return form && !scanned && (op == GP_SUM || n % TREE == 0);
 #else
     (void)op, (void)scanned, (void)form, (void)in, (void)n, (void)carry;
     return false;

@@ -31,6 +31,13 @@ struct gpi_scan_stored {
     void (*store)(const void *accumulators, size_t n, void *out);
 };
 
+/* Items of a block, whose inputs and outputs take at most GPI_SCAN_BLOCK_BYTES each. */
+static inline size_t gpi_scan_block_items(const struct gpi_scan_stored *stored)
+{
+    const size_t in = stored->in_bytes, out = stored->out_bytes;
+    return GPI_SCAN_BLOCK_BYTES / (in > out ? in : out);
+}
+
 /* Items of a chunk, which lies on the stack: all of its copies fit the first-level cache. */
 #define GPI_SCAN_CHUNK(acc_bytes) (4096 / (acc_bytes))
 

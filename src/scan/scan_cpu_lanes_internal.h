@@ -258,18 +258,22 @@ ALWAYS_INLINE bool plain_extreme(gp_op op, enum gpi_scan_form form, const char *
 
 #if !ACC_IS_FLOAT
 
-/* in[0] op .. op in[n - 1]; n is a multiple of GROUP. */
-ALWAYS_INLINE acc_t lanes_fold(gp_op op, const acc_t *in, size_t n)
+/* in[0] op .. op in[n - 1], in two lines of lanes. */
+ALWAYS_INLINE acc_t integers_fold(gp_op op, const acc_t *in, size_t n)
 {
-    vector all[GROUP_VECTORS];
-    for (int k = 0; k < GROUP_VECTORS; k++)
-        all[k] = vector_of(identity(op));
-    for (size_t i = 0; i < n; i += GROUP)
-        for (int k = 0; k < GROUP_VECTORS; k++)
-            all[k] = combine(op, all[k], vector_load(in + i + k * LANES));
-    for (int k = 1; k < GROUP_VECTORS; k++)
-        all[0] = combine(op, all[0], all[k]);
-    return lanes_joined(false, op, all[0]);
+    const size_t step = 2 * GROUP, whole = n / step * step;
+    vector some[SUM_VECTORS];
+    for (int k = 0; k < SUM_VECTORS; k++)
+        some[k] = vector_of(identity(op));
+    for (size_t i = 0; i < whole; i += step)
+        for (int k = 0; k < SUM_VECTORS; k++)
+            some[k] = combine(op, some[k], vector_load(in + i + k * LANES));
+    for (int k = 1; k < SUM_VECTORS; k++)
+        some[0] = combine(op, some[0], some[k]);
+    acc_t all = lanes_joined(false, op, some[0]);
+    for (size_t i = whole; i < n; i++)
+        all = apply(op, all, in[i]);
+    return all;
 }
 
 #endif

@@ -15,13 +15,14 @@
  * chunk at a time, so that one engine serves all dtypes that are computed alike. Folds, and minima
  * and maxima of halves, take them as they are stored (gpi_scan_form).
  */
+#include "core/ahead.h"
 #include "core/check.h"
 #include "core/threads.h"
 #include "scan/scan_cpu_copy_internal.h"
 #include "scan/scan_cpu_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if ACC_BYTES >= 4
-#include "scan/scan_cpu_products_internal.h"
+#include "scan/scan_cpu_trees_internal.h"
 #else
 #include "scan/scan_cpu_lanes_internal.h"
 #endif
@@ -148,15 +149,6 @@ ALWAYS_INLINE struct chunk items_load(gp_op op, bool scanned, const struct job *
 }
 
 #if ACC_IS_FLOAT && GPI_SCALARS == 1
-/* Conversions and checks take chunks in falling order, but each of them in rising order, where
- * processors fetch nothing ahead. So the lines are asked for in rising order. */
-__attribute__((noinline)) static void block_touch(const struct job *job, uint64_t first, size_t n)
-{
-    const volatile char *in = items_at(job, first, n);
-    for (size_t i = 0; i < n * job->stored->in_bytes; i += LINE)
-        (void)in[i];
-}
-
 /* Sums in lanes, in the order of memory; the others, for which the order of items can show
  * (overflow, which of equal minima), as a scan whose last item is kept. */
 ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
@@ -165,8 +157,6 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
     const bool turn = op != GP_SUM && job->backward;
     struct partial partial;
     partial_begin(GP_SUM, &partial);
-    if (turn && (job->stored->load || op != GP_PRODUCT))
-        block_touch(job, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const uint64_t at = first + (op == GP_SUM && job->backward ? n - i - m : i);
@@ -178,7 +168,7 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
                  plain_extreme(op, chunk.form, chunk.items, want, &extreme))
             carry = apply(op, carry, extreme);
         else
-            carry = op == GP_PRODUCT ? groups_product(turn, chunk.form, chunk.items, want, carry)
+            carry = op == GP_PRODUCT ? trees_fold(op, turn, chunk.form, chunk.items, want, carry)
                                      : chunk_scan(op, turn, chunk, want, carry, NULL);
     }
     return op == GP_SUM ? partial_end(GP_SUM, &partial) : carry;
@@ -187,15 +177,8 @@ ALWAYS_INLINE acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
 /* Of integers the order does not matter, and only sums have items stored as something else. */
 static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
 {
-    const acc_t *in = items_at(job, first, n);
-    acc_t all = identity(op);
-    if (job->stored->sum)
-        return (acc_t)job->stored->sum(in, n);
-    const size_t whole = n / GROUP * GROUP;
-    all = lanes_fold(op, in, whole);
-    for (size_t k = whole; k < n; k++)
-        all = apply(op, all, in[k]);
-    return all;
+    const void *in = items_at(job, first, n);
+    return job->stored->sum ? (acc_t)job->stored->sum(in, n) : integers_fold(op, in, n);
 }
 #else
 static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size_t n)
@@ -205,7 +188,7 @@ static inline acc_t reduce(gp_op op, const struct job *job, uint64_t first, size
         const size_t m = n - i < CHUNK ? n - i : CHUNK, want = padded(m);
         const struct chunk chunk =
             items_load(op, false, job, job->backward, first + i, m, want, carry, room);
-        carry = chunk_scan(op, job->backward, chunk, want, carry, NULL);
+        carry = trees_fold(op, job->backward, chunk.form, chunk.items, want, carry);
     }
     return carry;
 }
@@ -229,12 +212,21 @@ __attribute__((noinline)) static acc_t block_reduce(gp_op op, const struct job *
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Scan one block behind carry; returns the carry behind the block. */
+/* Bytes from a block to the one that its thread takes next, most likely. */
+static int64_t block_after(const struct job *job)
+{
+    const int blocks = __atomic_load_n(&job->joined, __ATOMIC_RELAXED);
+    const int64_t bytes = (int64_t)(job->block * job->stored->in_bytes) * blocks;
+    return job->backward ? -bytes : bytes;
+}
+
+/* Scan one block behind carry while the next one comes; returns the carry behind the block. */
 static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
 {
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK + 1];
     _Alignas(LINE) acc_t room[CHUNK];
     char *scanned = (char *)(buffer + FRONT);
+    const int64_t next = block_after(job);
     if (job->wide)
         block_check(job, carry, first, n);
     for (size_t i = 0; i < n; i += CHUNK) {
@@ -242,6 +234,7 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
         const struct chunk chunk =
             items_load(job->op, true, job, job->backward, first + i, m, want, carry, room);
         char *to = chunk_room(job, chunk.form, first + i, m, want, i + m == n, scanned);
+        gpi_ahead(items_at(job, first + i, m), m * job->stored->in_bytes, next);
         const acc_t before = carry;
         if (!job->inclusive)
             before_store(job, chunk.form, before, to, want);
@@ -371,7 +364,7 @@ gp_status ENGINE(gp_context *ctx, const struct gpi_scan_args *args,
                  const struct gpi_scan_stored *stored)
 {
     const uint64_t n = items_of(args);
-    const size_t block = GPI_SCAN_BLOCK_BYTES / stored->in_bytes;
+    const size_t block = gpi_scan_block_items(stored);
     struct job job = {.stored = stored,
                       .in = args->in,
                       .out = args->out,

@@ -10,12 +10,13 @@
  * association of floats depends on the block size and the heads alone, and a thread that is
  * interrupted while it scans keeps no other waiting.
  */
+#include "core/ahead.h"
 #include "core/check.h"
 #include "core/threads.h"
 #include "scan/scan_cpu_copy_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if ACC_BYTES >= 4
-#include "scan/scan_cpu_products_internal.h"
+#include "scan/scan_cpu_trees_internal.h"
 #else
 #include "scan/scan_cpu_lanes_internal.h"
 #endif
@@ -36,6 +37,7 @@ struct job {
     bool exclusive;
     bool stream; /* store past the cache */
     const struct gpi_segments *segments;
+    int joined;                   /* threads that are there */
     acc_t start;                  /* of every segment */
     uint16_t start_half;          /* as it is stored, of halves */
     _Alignas(LINE) uint64_t next; /* block to be taken */
@@ -170,21 +172,23 @@ static inline acc_t fold(gp_op op, const struct job *job, const char *in, size_t
         const struct chunk chunk =
             items_load(job, op, false, in + i * job->stored->in_bytes, m, x, room);
         const acc_t *items = (const acc_t *)(const void *)chunk.items;
-        size_t done = m / (2 * GROUP) * (2 * GROUP);
 #if GPI_SCALARS == 1 && !ACC_IS_FLOAT
-        x = apply(op, x, lanes_fold(op, items, done));
+        const size_t done = m;
+        x = apply(op, x, integers_fold(op, items, m));
 #elif GPI_SCALARS == 1
+        size_t done = m / (2 * GROUP) * (2 * GROUP);
         acc_t extreme;
         if (op == GP_SUM)
             partial = partial_add(op, partial, chunk.form, chunk.items, done);
         else if (op == GP_PRODUCT)
-            x = groups_product(false, chunk.form, chunk.items, done, x);
+            x = trees_fold(op, false, chunk.form, chunk.items, done, x);
         else if (done && plain_extreme(op, chunk.form, chunk.items, done, &extreme))
             x = apply(op, x, extreme);
         else
             done = 0;
 #else
-        x = groups_scan(op, false, items, done, NULL, x, x, NULL);
+        const size_t done = m / (2 * GROUP) * (2 * GROUP);
+        x = trees_fold(op, false, chunk.form, chunk.items, done, x);
 #endif
         x = rest_fold(op, items + done, m - done, x);
     }
@@ -269,17 +273,21 @@ static void items_store(const struct job *job, struct chunk from, size_t n, char
         bytes_store(items, bytes, job->stream, out);
 }
 
-/* Scan a block of n items before which their segment folds to x. */
+/* Scan a block of n items before which their segment folds to x. The block that this thread takes
+ * next, most likely, comes in the meantime. */
 static void block_scan(const struct job *job, const struct part *part, size_t n, acc_t x)
 {
     const struct gpi_scan_stored *stored = job->stored;
     const bool direct = !job->exclusive && !job->stream;
+    const int64_t next =
+        (int64_t)(job->block * stored->in_bytes) * __atomic_load_n(&job->joined, __ATOMIC_RELAXED);
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK];
     _Alignas(LINE) acc_t room[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
         const struct chunk chunk =
             items_load(job, job->op, true, part->in + i * stored->in_bytes, m, x, room);
+        gpi_ahead(part->in + i * stored->in_bytes, m * stored->in_bytes, next);
         char *out = part->out + i * stored->out_bytes, *scanned = (char *)(buffer + FRONT);
         char *before = scanned - form_bytes(chunk.form, 1);
         const bool there = direct && (chunk.form || !stored->store);
@@ -332,6 +340,7 @@ static void run(void *arg, size_t thread)
     struct job *job = arg;
     uint64_t block;
     (void)thread;
+    __atomic_fetch_add(&job->joined, 1, __ATOMIC_RELAXED);
     while ((block = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->blocks)
         run_block(job, block);
     stores_done();
@@ -361,7 +370,7 @@ gpi_segment_engine_fn ENGINE;
 gp_status ENGINE(gp_context *ctx, const struct gpi_segment_args *args,
                  const struct gpi_scan_stored *stored)
 {
-    const size_t block = GPI_SCAN_BLOCK_BYTES / stored->in_bytes;
+    const size_t block = gpi_scan_block_items(stored);
     struct job job = {.stored = stored,
                       .in = args->in,
                       .out = args->out,

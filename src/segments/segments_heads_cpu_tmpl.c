@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/ahead.h"
 #include "core/check.h"
 #include "core/paste.h"
 #include "core/threads.h"
@@ -130,11 +131,12 @@ ALWAYS_INLINE void walk(const struct gpi_segments *g, size_t bytes, uint64_t fir
     uint64_t low = first_from(g, bytes, origin, first);
     for (size_t i = 0; i < count; i += MARKED) {
         const size_t m = count - i < MARKED ? count - i : MARKED;
-        const uint64_t some = low + m / 16, from = first + i;
+        const uint64_t some = low + m / 16, from = first + i, before = low;
         if (some < g->count && position(g->array, bytes, origin, some) < from + m)
             low = walk_many(g, bytes, origin, low, from, m, words + i / 64);
         else
             low = walk_few(g, bytes, origin, low, from, m, words + i / 64);
+        gpi_ahead((const char *)g->array + low * bytes, (low - before) * bytes, GPI_AHEAD_BYTES);
     }
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines that a loop of the CPU backend reads soon. A processor looks a few hundred instructions
+ * ahead; a loop that takes many for each line computes and waits for memory in turn.
+ */
+#ifndef GPI_AHEAD_H
+#define GPI_AHEAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How far a loop over one long array looks. */
+enum { GPI_AHEAD_BYTES = 4096 };
+
+/* Asks for as many bytes as are read now, a distance behind them; they need not exist. They come
+ * into the second level: the first one has few places for lines on their way. */
+static inline void gpi_ahead(const void *now, size_t bytes, int64_t distance)
+{
+    const uintptr_t from = (uintptr_t)now + (uintptr_t)distance;
+    for (uintptr_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)(from + i), 0, 2);
+}
+
+#endif
