@@ -12,7 +12,8 @@ static int run_gather(struct bench *b, const struct bench_args *a)
 static bool words_are_right(struct bench *b, const struct bench_case *c)
 {
     const size_t words = c->args.value_bytes / 4;
-    struct bench_task equal = {.kind = BENCH_GATHERED, .n = c->args.n * words, .limit = words};
+    struct bench_task equal = {
+        .kind = BENCH_GATHERED, .n = c->args.n * words, .width = 4, .limit = words};
     equal.args = c->args;
     equal.out = c->args.out;
     return bench_count_bad(b, &equal) == 0;
@@ -27,7 +28,7 @@ static void measure(struct bench *b, const char *name, size_t bytes, size_t n)
         .kind = BENCH_FILL_BELOW, .n = n, .width = 4, .seed = 2, .limit = n};
     if (!bench_wanted(b, name, GP_U32))
         return;
-    c.args = (struct bench_args){.dtype = GP_U32, .n = n, .value_bytes = bytes};
+    c.args = (struct bench_args){.dtype = GP_U32, .n = n, .value_bytes = bytes, .key_bytes = 4};
     c.args.in = items.out = bench_buffer(b, BENCH_SLOT_0, n * bytes);
     c.args.rows = places.out = bench_buffer(b, BENCH_SLOT_1, n * 4);
     c.args.out = bench_buffer(b, BENCH_SLOT_2, n * bytes);

@@ -15,7 +15,7 @@ enum bench_task_kind {
     /* Input: out[i], of width bytes. */
     BENCH_FILL_BITS,        /* random bits, shifted right by limit */
     BENCH_FILL_BELOW,       /* random integers below limit */
-    BENCH_FILL_IOTA,        /* i * limit */
+    BENCH_FILL_IOTA,        /* seed + i * limit */
     BENCH_FILL_STEPS,       /* -1, 0 or 1 as float or double: sums stay exact */
     BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */
     BENCH_FILL_MAPS,        /* scalars of maps, limit of them each, whose products are exact */
@@ -23,6 +23,10 @@ enum bench_task_kind {
     BENCH_FILL_SPREAD,      /* keys of args.dtype, spread by limit, an enum bench_spread */
     BENCH_FILL_FLAGS,       /* bytes: 1 for limit items of 65536, otherwise 0 */
     BENCH_FILL_HEADS,       /* bytes: 1 for every limit-th item, otherwise 0 */
+    BENCH_FILL_CLUSTERS,    /* bytes: 0 or 1 for limit items at a time */
+    BENCH_FILL_CHOICES,     /* items of args.dtype, below a bound where args.flags are set */
+    BENCH_FILL_NEIGHBOURS,  /* the numbers below n, moved inside limit, a power of two */
+    BENCH_OTHER_FLAGS,      /* bytes: 1 where a has 0, otherwise 0 */
     BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
     BENCH_FILL_EXACT,       /* items for a scan by the rule, which is exact */
@@ -35,6 +39,7 @@ enum bench_task_kind {
     BENCH_COO_TAKE,      /* add entry i to its place in a; it has none */
     BENCH_COO_COMPARE,   /* output value i is not what was added up in a, or nothing was */
     BENCH_GATHERED,      /* word i of the output is not the one of its item's place */
+    BENCH_SELECTED,      /* index i is not of a set flag, or not above the one before */
     BENCH_FOLLOWS, /* output i of a scan by the rule, of a, does not follow from the one before */
     BENCH_NOT_BEFORE, /* item i of a comes before the one whose place is args.bound */
     BENCH_TRANSPOSED, /* entries of output row i that are not those of input column i, in order */
@@ -229,12 +234,41 @@ BENCH_INLINE void bench_multiply(const struct bench_task *t, size_t row)
     bench_store_real(t->out, row, t->width, sum);
 }
 
-/* Items have limit words. */
+/* Items have limit words of width bytes, places key_bytes. */
 BENCH_INLINE void bench_gathered(const struct bench_task *t, size_t i)
 {
-    const uint64_t place = ((const uint32_t *)t->args.rows)[i / t->limit];
-    const uint32_t word = ((const uint32_t *)t->args.in)[place * t->limit + i % t->limit];
-    bench_add(t->bad, ((const uint32_t *)t->out)[i] != word);
+    const uint64_t place = bench_load(t->args.rows, i / t->limit, (unsigned)t->args.key_bytes);
+    const uint64_t word = bench_load(t->args.in, place * t->limit + i % t->limit, t->width);
+    bench_add(t->bad, bench_load(t->out, i, t->width) != word);
+}
+
+BENCH_INLINE void bench_selected(const struct bench_task *t, size_t i)
+{
+    const uint64_t at = bench_load(t->out, i, t->width);
+    bench_add(t->bad, at >= t->args.n || !((const uint8_t *)t->args.flags)[at] ||
+                          (i > 0 && bench_load(t->out, i - 1, t->width) >= at));
+}
+
+/* Chosen items are below this word, the others not; the order of floats is that of their bits. */
+BENCH_INLINE uint64_t bench_choice_bound(gp_dtype dtype)
+{
+    return dtype == GP_F16    ? 0x3c00
+           : dtype == GP_BF16 ? 0x3f80
+           : dtype == GP_F32  ? 0x3f800000
+           : dtype == GP_F64  ? 0x3ff0000000000000
+                              : 64;
+}
+
+BENCH_INLINE uint64_t bench_choice(gp_dtype dtype, bool chosen, uint64_t hash)
+{
+    const uint64_t bound = bench_choice_bound(dtype), some = hash % 64;
+    return chosen ? bound - 1 - some : bound + some;
+}
+
+BENCH_INLINE uint64_t bench_neighbour(size_t i, size_t n, uint64_t limit)
+{
+    const uint64_t first = i / limit * limit;
+    return first + limit > n ? i : first + (i * 37 + 11) % limit;
 }
 
 /* Scalar i of affine maps x -> +-x + (-1, 0 or 1) or of 2x2 matrices that permute; negating ones
@@ -259,7 +293,7 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         bench_store(t->out, i, t->width, bench_below(hash, t->limit));
         break;
     case BENCH_FILL_IOTA:
-        bench_store(t->out, i, t->width, i * t->limit);
+        bench_store(t->out, i, t->width, t->seed + i * t->limit);
         break;
     case BENCH_FILL_STEPS:
         bench_store_real(t->out, i, t->width, (double)bench_below(hash, 3) - 1);
@@ -284,6 +318,19 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_HEADS:
         bench_store(t->out, i, 1, i % t->limit == 0);
+        break;
+    case BENCH_FILL_CLUSTERS:
+        bench_store(t->out, i, 1, bench_hash(t->seed, i / t->limit) >> 63);
+        break;
+    case BENCH_FILL_CHOICES:
+        bench_store(t->out, i, t->width,
+                    bench_choice(t->args.dtype, ((const uint8_t *)t->args.flags)[i], hash));
+        break;
+    case BENCH_FILL_NEIGHBOURS:
+        bench_store(t->out, i, t->width, bench_neighbour(i, t->n, t->limit));
+        break;
+    case BENCH_OTHER_FLAGS:
+        bench_store(t->out, i, 1, ((const uint8_t *)t->a)[i] == 0);
         break;
     case BENCH_FILL_COORDINATES:
         if (i % 16 ==
@@ -320,6 +367,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_GATHERED:
         bench_gathered(t, i);
+        break;
+    case BENCH_SELECTED:
+        bench_selected(t, i);
         break;
     case BENCH_FOLLOWS:
         bench_add(t->bad, !bench_follows(&t->rule, t->a, t->out, i, t->n));

@@ -54,9 +54,10 @@ struct result {
 static struct result *results;
 static size_t num_results;
 
-static void keep(const struct bench_case *c, const struct bench_row *row)
+void breadth_keep(const struct bench_case *c, const struct bench_row *row)
 {
     const struct bench_rule *rule = c->args.rule;
+    const gp_dtype in = rule ? rule->in_dtype : c->args.dtype, out = rule ? rule->out_dtype : in;
     struct result *r = realloc(results, (num_results + 1) * sizeof *results);
     if (!r)
         bench_die("out of memory");
@@ -64,9 +65,8 @@ static void keep(const struct bench_case *c, const struct bench_row *row)
     r += num_results++;
     *r = (struct result){.n = row->n, .share = row->memcpy_ratio};
     snprintf(r->name, sizeof r->name, "%s", row->name);
-    snprintf(r->dtypes, sizeof r->dtypes, "%s%s%s", gp_dtype_string(rule->in_dtype),
-             rule->out_dtype == rule->in_dtype ? "" : " ",
-             rule->out_dtype == rule->in_dtype ? "" : gp_dtype_string(rule->out_dtype));
+    snprintf(r->dtypes, sizeof r->dtypes, "%s%s%s", gp_dtype_string(in), out == in ? "" : " ",
+             out == in ? "" : gp_dtype_string(out));
 }
 
 static void measure_at(struct bench *b, const struct breadth_call *call, size_t n)
@@ -77,7 +77,7 @@ static void measure_at(struct bench *b, const struct breadth_call *call, size_t 
     struct bench_rule rule = call->rule;
     struct bench_case c = {
         .suite = "breadth", .name = call->name, .run = call->run, .check = call->check};
-    c.seen = keep;
+    c.seen = breadth_keep;
     c.ideal = call->reads_only ? BENCH_READ : BENCH_COPY;
     c.args = (struct bench_args){.dtype = rule.in_dtype, .n = n, .op = rule.op, .kind = rule.kind};
     c.args.key_bytes = call->key_bytes;
@@ -93,13 +93,18 @@ static void measure_at(struct bench *b, const struct breadth_call *call, size_t 
     bench_measure(b, &c);
 }
 
+size_t breadth_bytes(const struct bench *b)
+{
+    return (size_t)1 << (b->backend == &bench_cpu ? 26 : 29);
+}
+
 void breadth_measure(struct bench *b, const struct breadth_call *call)
 {
     const size_t bytes = bench_scalars(call->rule.op) * bench_dtype_bytes(call->rule.in_dtype);
     if (!bench_wanted(b, call->name, call->rule.in_dtype))
         return;
     if (b->options.num_exponents == 0) {
-        measure_at(b, call, ((size_t)1 << (b->backend == &bench_cpu ? 26 : 29)) / bytes);
+        measure_at(b, call, breadth_bytes(b) / bytes);
         if (!b->options.quick)
             measure_at(b, call, (size_t)1 << 20);
     }
@@ -142,6 +147,7 @@ void bench_breadth(struct bench *b)
     breadth_scans(b);
     breadth_reductions(b);
     breadth_segments(b);
+    breadth_filters(b);
     print_results();
     b->cold = false;
 }

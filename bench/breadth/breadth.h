@@ -27,6 +27,13 @@ void breadth_measure(struct bench *b, const struct breadth_call *call);
 void breadth_scans(struct bench *b);
 void breadth_reductions(struct bench *b);
 void breadth_segments(struct bench *b);
+void breadth_filters(struct bench *b);
+
+/* For the table at the end. */
+void breadth_keep(const struct bench_case *c, const struct bench_row *row);
+
+/* Of the larger of a call's arrays, unless --n says something else. */
+size_t breadth_bytes(const struct bench *b);
 
 /* Whether every output of a scan follows from the one before. */
 bool breadth_scan_is_right(struct bench *b, const struct bench_case *c);
