@@ -262,7 +262,7 @@ static int run_bounds(struct bench *b, const struct bench_args *a)
                                           index_dtype(a->key_bytes), a->out));
 }
 
-/* Among the words w, w + 2, .. the needle w - 1 + j is found at j / 2. As floats they ascend too. */
+/* Among the words w, w + 2, .. the needle w - 1 + j is at j / 2. They ascend as floats too. */
 static bool bounds_are_right(struct bench *b, const struct bench_case *c)
 {
     const size_t n = c->args.n, width = c->args.key_bytes;

@@ -3,10 +3,10 @@
  * Reduction of a block on the CPU, compiled per unit and instruction set: GPI_UNIT, and what
  * scan_cpu_types_internal.h takes.
  *
- * Folds are those of the scan's blocks. Integers wrap and are folded in any order. Floats are folded
- * in 128 bytes of lanes, lane j the items j, j + lanes, .. of the block, whatever the vector of the
- * instruction set is. Products of floats, where one of items that lie far apart overflows and one of
- * neighbours does not, and operators on several scalars keep the order of the items, in trees.
+ * Folds are those of the scan's blocks. Integers wrap and are folded in any order. Floats are
+ * folded in 128 bytes of lanes, lane j the items j, j + lanes, .. of the block, whatever the vector
+ * of the instruction set is. Operators on several scalars keep the order of the items, in trees;
+ * so do products of floats: one of items far apart overflows where one of neighbours does not.
  */
 #include "core/ahead.h"
 #include "reduce/reduce_internal.h"
