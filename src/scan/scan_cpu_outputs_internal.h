@@ -4,7 +4,7 @@
 #ifndef GPI_SCAN_CPU_OUTPUTS_INTERNAL_H
 #define GPI_SCAN_CPU_OUTPUTS_INTERNAL_H
 
-#include "scan/scan_cpu_copy_internal.h"
+#include "core/past_cache.h"
 #include "scan/scan_cpu_forms_internal.h"
 
 static inline void chunk_store(const struct gpi_scan_stored *stored, const acc_t *from, size_t n,

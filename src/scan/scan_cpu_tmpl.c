@@ -4,8 +4,8 @@
  *
  * The threads take blocks in order. Each reduces its block, which also brings it into the
  * cache, waits for its turn, adds the block's sum to the carry that goes from block to block,
- * and then scans the block. So memory is read once, and the association of floats depends on
- * the block size alone.
+ * and then scans the block, while that which it most likely takes next is on its way. So memory
+ * is read once, and the association of floats depends on the block size alone.
  *
  * Inside a block: chunks that stay in the first-level cache are converted to the accumulator,
  * scanned to their outputs or into a buffer that begins with the carry (read from there an
@@ -18,7 +18,7 @@
 #include "core/ahead.h"
 #include "core/check.h"
 #include "core/threads.h"
-#include "scan/scan_cpu_copy_internal.h"
+#include "core/past_cache.h"
 #include "scan/scan_cpu_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if ACC_BYTES >= 4
@@ -226,6 +226,7 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
     _Alignas(LINE) acc_t buffer[FRONT + CHUNK + 1];
     _Alignas(LINE) acc_t room[CHUNK];
     char *scanned = (char *)(buffer + FRONT);
+    const char *block = items_at(job, first, n);
     const int64_t next = block_after(job);
     if (job->wide)
         block_check(job, carry, first, n);
@@ -234,7 +235,7 @@ static acc_t block_scan(struct job *job, uint64_t first, size_t n, acc_t carry)
         const struct chunk chunk =
             items_load(job->op, true, job, job->backward, first + i, m, want, carry, room);
         char *to = chunk_room(job, chunk.form, first + i, m, want, i + m == n, scanned);
-        gpi_ahead(items_at(job, first + i, m), m * job->stored->in_bytes, next);
+        gpi_ahead(block + i * job->stored->in_bytes, m * job->stored->in_bytes, next);
         const acc_t before = carry;
         if (!job->inclusive)
             before_store(job, chunk.form, before, to, want);

@@ -13,7 +13,7 @@
 #include "core/ahead.h"
 #include "core/check.h"
 #include "core/threads.h"
-#include "scan/scan_cpu_copy_internal.h"
+#include "core/past_cache.h"
 #include "scan/scan_cpu_types_internal.h"
 #if ACC_BYTES >= 4
 #include "scan/scan_cpu_trees_internal.h"

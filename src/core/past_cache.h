@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Outputs of scans on the CPU that are stored past the cache, when they are too large for it. */
-#ifndef GPI_SCAN_CPU_COPY_INTERNAL_H
-#define GPI_SCAN_CPU_COPY_INTERNAL_H
+/* Outputs on the CPU that are stored past the cache, when they are too large for it. */
+#ifndef GPI_PAST_CACHE_H
+#define GPI_PAST_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
