@@ -136,7 +136,7 @@ static gp_status run_cuda(gp_context *ctx, const char *f, const gp_compact_desc 
         return run_cub(ctx, f, a);
     int width = gpi_compact_width(a->item_bytes);
     gpi_compact_launch *launch = a->item_bytes == 0 ? cuda->index
-                                 : width < 0        ? cuda->wide
+                                 : width < 0        ? cuda->list
                                                     : cuda->by_width[width];
     return launch(ctx, f, a);
 }

@@ -83,7 +83,7 @@ typedef gp_status gpi_compact_launch(gp_context *ctx, const char *function,
 
 /* One architecture's launchers. */
 struct gpi_compact_cuda {
-    gpi_compact_launch *index, *wide; /* positions of flags; items of other sizes */
+    gpi_compact_launch *index, *list; /* positions of flags; items of other sizes */
     gpi_compact_launch
         *by_width[5]; /* items of 1, 2, 4, 8, 16 bytes, and positions by comparison */
 };
@@ -92,8 +92,8 @@ const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
 
 enum {
     GPI_COMPACT_WARPS = 8,               /* of a tile's block */
-    GPI_COMPACT_WIDE_TILE_BYTES = 32768, /* of staged items, unless one item is larger */
-    GPI_COMPACT_WIDE_TILE_MAX = 1024     /* items: 32 words of bits */
+    GPI_COMPACT_LIST_TILE_BYTES = 32768, /* of staged items, unless one item is larger */
+    GPI_COMPACT_LIST_TILE_MAX = 4096     /* items: 128 words of bits */
 };
 
 /* 0..4 for 1, 2, 4, 8, 16; -1 for other sizes. */
@@ -115,14 +115,15 @@ static inline uint32_t gpi_compact_groups_max(uint32_t item_bytes)
  * so that all SMs work. */
 static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, int sm_count)
 {
+    const uint32_t least = 32 * GPI_COMPACT_WARPS;
+    uint32_t t = least * gpi_compact_groups_max(a->item_bytes);
     if (!a->index_bytes && gpi_compact_width(a->item_bytes) < 0) {
-        uint32_t t = GPI_COMPACT_WIDE_TILE_BYTES / a->item_bytes;
-        return t < 1 ? 1 : t > GPI_COMPACT_WIDE_TILE_MAX ? GPI_COMPACT_WIDE_TILE_MAX : t;
+        t = GPI_COMPACT_LIST_TILE_BYTES / a->item_bytes;
+        t = t < 1 ? 1 : t > GPI_COMPACT_LIST_TILE_MAX ? GPI_COMPACT_LIST_TILE_MAX : t;
     }
-    uint32_t groups = gpi_compact_groups_max(a->item_bytes);
-    while (groups > 1 && a->n < (uint64_t)sm_count * 2 * 32 * GPI_COMPACT_WARPS * groups)
-        groups /= 2;
-    return 32 * GPI_COMPACT_WARPS * groups;
+    while (t > least && a->n < (uint64_t)sm_count * 2 * t)
+        t /= 2;
+    return t;
 }
 
 static inline uint64_t gpi_compact_tiles(const struct gpi_compact_args *a, int sm_count)

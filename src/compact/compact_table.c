@@ -6,12 +6,12 @@
 #define DECLARE_CPU(isa) extern const struct gpi_compact_loops gpi_compact_loops_##isa;
 #define ROW_CPU(isa) &gpi_compact_loops_##isa,
 #define DECLARE_CUDA(sm)                                                                           \
-    gpi_compact_launch gpi_compact_index_sm##sm, gpi_compact_wide_sm##sm, gpi_compact_b1_sm##sm,   \
+    gpi_compact_launch gpi_compact_index_sm##sm, gpi_compact_list_sm##sm, gpi_compact_b1_sm##sm,   \
         gpi_compact_b2_sm##sm, gpi_compact_b4_sm##sm, gpi_compact_b8_sm##sm,                       \
         gpi_compact_b16_sm##sm;
 #define ROW_CUDA(sm)                                                                               \
     {GPI_CUDA(gpi_compact_index_sm##sm),                                                           \
-     GPI_CUDA(gpi_compact_wide_sm##sm),                                                            \
+     GPI_CUDA(gpi_compact_list_sm##sm),                                                            \
      {GPI_CUDA(gpi_compact_b1_sm##sm), GPI_CUDA(gpi_compact_b2_sm##sm),                            \
       GPI_CUDA(gpi_compact_b4_sm##sm), GPI_CUDA(gpi_compact_b8_sm##sm),                            \
       GPI_CUDA(gpi_compact_b16_sm##sm)}},

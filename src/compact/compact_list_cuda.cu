@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compaction by flags of items of any size. A tile's items wait in shared memory; a list names
+ * those that are kept in their order, behind them the others. So the output is written word by
+ * word, whatever the size of an item: word w is one of item list[w / words].
+ */
+#include "compact/compact_kernels.cuh"
+#include "device/block.cuh"
+#include "tuning/compact_tuning.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+constexpr int warps = GPI_COMPACT_WARPS, threads = 32 * warps;
+constexpr int groups_max = GPI_COMPACT_LIST_TILE_MAX / 32;
+constexpr int blocks_max = 5;             /* on a multiprocessor; three and four are slower */
+constexpr int shared_unasked = 48 * 1024; /* bytes that every kernel may have */
+static_assert(groups_max <= threads, "a thread per group of 32 items");
+
+struct ListShared {
+    Launch launch;
+    uint64_t n, total, prefix;
+    uint32_t bits[groups_max], before[groups_max]; /* by group: which are kept, kept ones before */
+    uint32_t kept[warps], next;
+};
+
+/* Words of an item, and what divides by their number without a division: places in a tile have 16
+ * bits, so the quotient is exact. */
+struct Words {
+    uint32_t count, reciprocal;
+
+    GPI_DEVICE explicit Words(uint32_t count)
+        : count(count), reciprocal((uint32_t)(0x100000000u / count + 1))
+    {
+    }
+
+    GPI_DEVICE uint32_t item_of(uint32_t word) const
+    {
+        return count == 1 ? word : __umulhi(word, reciprocal);
+    }
+};
+
+/* A tile's bytes in 16 at a time between the boundaries of memory; returns where they begin. */
+GPI_DEVICE const char *list_load(const char *in, uint32_t bytes, char *stage)
+{
+    constexpr int batch = 4;
+    const uint32_t skip = (uintptr_t)in & 15, end = skip + bytes;
+    const uint32_t first = (skip + 15) / 16, last = end / 16;
+    const char *from = in - skip;
+    for (uint32_t v = first + threadIdx.x; v < last; v += batch * threads) {
+        uint4 got[batch];
+#pragma unroll
+        for (int k = 0; k < batch; k++)
+            if (v + k * threads < last)
+                got[k] = ((const uint4 *)from)[v + k * threads];
+#pragma unroll
+        for (int k = 0; k < batch; k++)
+            if (v + k * threads < last)
+                ((uint4 *)stage)[v + k * threads] = got[k];
+    }
+    const uint32_t head = first * 16 < end ? first * 16 : end,
+                   tail = last < first ? end : last * 16;
+    if (skip + threadIdx.x < head)
+        stage[skip + threadIdx.x] = from[skip + threadIdx.x];
+    if (tail + threadIdx.x < end)
+        stage[tail + threadIdx.x] = from[tail + threadIdx.x];
+    return stage + skip;
+}
+
+/* One bit per item. */
+GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared &s)
+{
+    constexpr int batch = 4;
+    for (uint32_t g = threadIdx.x / 32; g < groups_max; g += batch * warps) {
+        bool kept[batch];
+#pragma unroll
+        for (int k = 0; k < batch; k++) {
+            const uint32_t i = 32 * (g + k * warps) + lane_id();
+            kept[k] = i < count && keep[i];
+        }
+#pragma unroll
+        for (int k = 0; k < batch; k++) {
+            const uint32_t bits = __ballot_sync(all_lanes, kept[k]);
+            if (lane_id() == 0)
+                s.bits[g + k * warps] = bits;
+        }
+    }
+}
+
+/* Kept items before each group, but for those of the warps before. */
+GPI_DEVICE void list_count(ListShared &s)
+{
+    const uint32_t kept = threadIdx.x < groups_max ? __popc(s.bits[threadIdx.x]) : 0;
+    const uint32_t before = warp_exclusive(kept);
+    if (threadIdx.x < groups_max)
+        s.before[threadIdx.x] = before;
+    share_warp_sum(s.kept, threadIdx.x / 32, before + kept, 31);
+}
+
+/* Kept items of the tile in their order, then the others. */
+GPI_DEVICE void list_make(const ListShared &s, uint32_t count, uint32_t tile_kept, bool partition,
+                          uint16_t *list)
+{
+    for (uint32_t g = threadIdx.x / 32; 32 * g < count; g += warps) {
+        const uint32_t i = 32 * g + lane_id(), bits = s.bits[g];
+        uint32_t left = s.before[g] + __popc(bits & ((1u << lane_id()) - 1));
+        fold_warps_before<Sum<uint32_t>>(left, s.kept, g / 32);
+        if (bits >> lane_id() & 1)
+            list[left] = (uint16_t)i;
+        else if (partition && i < count)
+            list[tile_kept + i - left] = (uint16_t)i;
+    }
+}
+
+/* The items of the list, `items` of them, to out. */
+template <class Word>
+GPI_DEVICE void list_store(const Word *stage, const uint16_t *list, uint32_t items,
+                           const Words &words, Word *out)
+{
+    for (uint32_t w = threadIdx.x; w < items * words.count; w += threads) {
+        const uint32_t j = words.item_of(w);
+        out[w] = stage[list[j] * words.count + w - j * words.count];
+    }
+}
+
+/* By one warp: the tile's count and what is before it. */
+GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhead &ahead,
+                                const TileState<uint32_t> &state, uint32_t tile, uint32_t tiles,
+                                uint32_t tile_kept)
+{
+    if (lane_id() == 0) {
+        order_in_place(p);
+        state.publish(tile, tile_kept);
+    }
+    const uint64_t prefix = ahead.exclusive(state, tile);
+    order_in_place(p);
+    if (lane_id() == 0) {
+        s.prefix = prefix;
+        if (tile == tiles - 1)
+            compact_finish(p, prefix + tile_kept);
+        s.next = tile_next(p.state, tiles);
+    }
+}
+
+/*
+ * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most GPI_COMPACT_LIST_TILE_MAX,
+ * in dynamic shared memory, where the list begins at list_at. Blocks claim tiles in order
+ * (device/epoch.cuh). After: all outputs and the count.
+ */
+template <class Word>
+__global__ void __launch_bounds__(threads)
+    compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at)
+{
+    extern __shared__ __align__(16) char memory[];
+    __shared__ ListShared s;
+    const Words words(p.a.item_bytes / sizeof(Word));
+    uint16_t *list = (uint16_t *)(memory + list_at);
+
+    /* 1. Which tile. */
+    if (threadIdx.x == 0) {
+        s.n = item_count(p.a);
+        s.launch = launch_begin(p.state, (uint32_t)((s.n + tile_items - 1) / tile_items));
+        s.total = p.a.partition ? *p.a.out_count : 0;
+    }
+    __syncthreads();
+    const uint64_t n = s.n;
+    const uint32_t tiles = (uint32_t)((n + tile_items - 1) / tile_items);
+    const TileState<uint32_t> state(p.state, s.launch.epoch);
+    CountAhead ahead;
+    if (threadIdx.x == 0 && s.launch.tile == 0) {
+        state.retire_one(p.state, tiles);
+        if (tiles == 0)
+            compact_finish(p, 0);
+    }
+
+    for (uint32_t tile = s.launch.tile; tile < tiles; tile = s.next) {
+        const uint64_t first = (uint64_t)tile * tile_items;
+        const uint32_t count = n - first < tile_items ? (uint32_t)(n - first) : tile_items;
+
+        /* 2. One bit per item; the items to the stage. */
+        list_mark(p.a.keep + first, count, s);
+        const Word *stage = (const Word *)list_load((const char *)p.a.in + first * p.a.item_bytes,
+                                                    count * p.a.item_bytes, memory);
+        __syncthreads();
+        list_count(s);
+        __syncthreads();
+
+        /* 3. Publish the tile's count; add up those before it. */
+        const uint32_t tile_kept = fold_warps<Sum<uint32_t>>(s.kept);
+        if (threadIdx.x < 32)
+            list_look_ahead(p, s, ahead, state, tile, tiles, tile_kept);
+        list_make(s, count, tile_kept, p.a.partition, list);
+        __syncthreads();
+
+        /* 4. Store. */
+        stall(stall_store, s.launch.epoch, tile);
+        const uint64_t left = s.prefix < p.a.capacity ? p.a.capacity - s.prefix : 0;
+        list_store(stage, list, left < tile_kept ? (uint32_t)left : tile_kept, words,
+                   (Word *)p.a.out + s.prefix * words.count);
+        if (p.a.partition)
+            list_store(stage, list + tile_kept, count - tile_kept, words,
+                       (Word *)p.a.out + (s.total + first - s.prefix) * words.count);
+        __syncthreads();
+    }
+}
+
+template <class Word> gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
+{
+    const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
+    const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
+    if (tiles > UINT32_MAX) /* 2^47 bytes of items, at least */
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: more items of %u bytes than tiles have numbers", function,
+                        p.a.item_bytes);
+    auto kernel = compact_list_k<Word>;
+    /* Items begin at their place in 16 bytes of memory. */
+    const uint32_t list_at = (tile_items * p.a.item_bytes + 31) / 16 * 16;
+    const int shared = (int)(list_at + tile_items * sizeof(uint16_t));
+    const int fit = compact_tuning.shared_bytes / (shared + (int)sizeof(ListShared));
+    const uint64_t most = (uint64_t)ctx->sm_count * (fit < 1            ? 1
+                                                     : fit < blocks_max ? fit
+                                                                        : blocks_max);
+    uint64_t allowed = 0; /* every time: only items of 48 KB and more ask for it */
+    if (shared > shared_unasked)
+        GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
+    GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
+    LaunchList list;
+    compact_count<0>(ctx, p, list);
+    list.add(launch_of(kernel, (uint32_t)(tiles < most ? tiles : most), threads, shared, p,
+                       tile_items, list_at));
+    return list.queue(ctx, function);
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" gp_status GPI_LAUNCHER(gpi_compact_list)(gp_context *ctx, const char *function,
+                                                    const gpi_compact_args *a)
+{
+    using namespace GPI_SPACE;
+    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
+    return a->item_bytes % 16 == 0  ? launch<uint4>(ctx, function, p)
+           : a->item_bytes % 8 == 0 ? launch<uint64_t>(ctx, function, p)
+           : a->item_bytes % 4 == 0 ? launch<uint32_t>(ctx, function, p)
+           : a->item_bytes % 2 == 0 ? launch<uint16_t>(ctx, function, p)
+                                    : launch<uint8_t>(ctx, function, p);
+}
