@@ -107,8 +107,7 @@ void gpi_balance_search_cpu(gp_context *ctx, const struct gpi_balance_args *a)
     walk(ctx, &w, a->index_bytes);
 }
 
-/* Any item size and alignment. */
-static void expand_bytes(const struct gpi_balance_share *h)
+ALWAYS_INLINE void expand_pieces(const struct gpi_balance_share *h, size_t piece)
 {
     const size_t bytes = h->args->item_bytes;
     const char *in = h->args->in;
@@ -116,9 +115,16 @@ static void expand_bytes(const struct gpi_balance_share *h)
     uint64_t i = h->i0;
     for (uint64_t s = h->s0; i < h->i1 && s < h->args->num_segments; s++) {
         uint64_t end = s < h->s1 ? gpi_share_end(h, h->args->offset_bytes, s, i) : h->i1;
-        for (; i < end; i++)
-            memcpy(out + i * bytes, in + s * bytes, bytes);
+        if (i < end)
+            gpi_item_repeat(out + i * bytes, in + s * bytes, bytes, piece, end - i);
+        i = end;
     }
+}
+
+/* Any item size and alignment. */
+static void expand_bytes(const struct gpi_balance_share *h)
+{
+    WITH_PIECE(piece, gpi_item_piece(h->args->item_bytes), expand_pieces(h, piece));
 }
 
 static gpi_share_fn *expand_fn(const gp_context *ctx, const struct gpi_balance_args *a)

@@ -9,7 +9,9 @@
 
 #include "compact/compact_internal.h"
 #include "core/check.h"
+#include "core/past_cache.h"
 #include "core/threads.h"
+#include "core/words.h"
 #include "core/workspace.h"
 
 enum {
@@ -19,6 +21,11 @@ enum {
     ROUND_BLOCKS_MAX = 64, /* per thread */
     THREADS_MAX = 4096
 };
+
+static size_t out_bytes(const struct gpi_compact_args *a)
+{
+    return a->index_bytes ? a->index_bytes : a->item_bytes;
+}
 
 struct plan {
     size_t block_items; /* a multiple of 64, so that blocks share no word of bits */
@@ -36,6 +43,7 @@ struct job {
     uint64_t *count; /* per block of the round; after adding up: kept before the block */
     uint64_t *bits;
     char *stage;
+    bool stream; /* outputs are stored past the cache */
 };
 
 static struct plan plan_of(const struct gpi_compact_args *a, int threads)
@@ -99,17 +107,17 @@ static void move_block(void *arg, size_t block)
 {
     struct job *j = arg;
     const struct gpi_compact_args *a = j->a;
-    size_t items = block_items(j, block),
-           out_bytes = a->index_bytes ? a->index_bytes : a->item_bytes;
+    size_t items = block_items(j, block), bytes = out_bytes(a);
     uint64_t first = j->first + (uint64_t)block * j->plan.block_items;
     const uint64_t *bits = j->bits + block * j->plan.block_items / 64;
     uint64_t kept = kept_in(j, block), place = j->count[block];
     char *to =
-        a->in_place ? j->stage + block * j->plan.block_bytes : (char *)a->out + place * out_bytes;
-    j->loops->move(a, first, items, bits, 0, to, a->in_place ? kept : room(j, place, kept));
+        a->in_place ? j->stage + block * j->plan.block_bytes : (char *)a->out + place * bytes;
+    j->loops->move(a, first, items, bits, 0, j->stream, to,
+                   a->in_place ? kept : room(j, place, kept));
     if (a->partition) {
-        to = (char *)a->out + (j->total + first - place) * out_bytes;
-        j->loops->move(a, first, items, bits, ~(uint64_t)0, to, items - kept);
+        to = (char *)a->out + (j->total + first - place) * bytes;
+        j->loops->move(a, first, items, bits, ~(uint64_t)0, j->stream, to, items - kept);
     }
 }
 
@@ -165,6 +173,9 @@ gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gp
     j.count = gpi_frame_take(&frame, (j.plan.round_blocks + 1) * sizeof(uint64_t));
     j.bits = gpi_frame_take(&frame, j.plan.round_blocks * j.plan.block_items / 8);
     j.stage = gpi_frame_take(&frame, stage_bytes(a, &j.plan));
+    /* Moving smaller outputs takes longer than memory does. */
+    j.stream = !a->in_place && out_bytes(a) >= 4 &&
+               gpi_min(a->capacity, j.n) * out_bytes(a) >= STREAM_BYTES;
     uint64_t kept = run_rounds(&j, threads);
     *a->out_count = kept;
     const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, (gp_dtype)0);

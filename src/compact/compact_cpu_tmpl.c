@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend's inner loops, compiled once per instruction set. */
+#include "core/past_cache.h"
 #include "core/words.h"
 #include "compact/compact_internal.h"
 #include "compact/compact_move.h"
@@ -44,6 +45,42 @@ IN_RANGE(uint16_t)
 IN_RANGE(uint32_t)
 IN_RANGE(uint64_t)
 
+#if defined(__AVX512BW__)
+
+/* Lane k of a vector: whether its item is in the range, before the inversion. */
+#define RANGE_MASK(BITS)                                                                           \
+    ALWAYS_INLINE uint64_t range_mask_##BITS(__m512i x, const struct gpi_compact_range *r)         \
+    {                                                                                              \
+        const __m512i low = _mm512_set1_epi##BITS((int##BITS##_t)r->low);                          \
+        const __m512i span = _mm512_set1_epi##BITS((int##BITS##_t)r->span);                        \
+        if (r->flip) /* of floats */                                                               \
+            x = _mm512_xor_si512(x, _mm512_maskz_set1_epi##BITS(_mm512_movepi##BITS##_mask(x),     \
+                                                                (int##BITS##_t)r->flip));          \
+        return _mm512_cmple_epu##BITS##_mask(_mm512_sub_epi##BITS(x, low), span);                  \
+    }
+RANGE_MASK(8)
+RANGE_MASK(16)
+RANGE_MASK(32)
+RANGE_MASK(64)
+
+ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_range *range,
+                                     int width)
+{
+    const struct gpi_compact_range r = *range; /* in registers */
+    uint64_t bits = 0;
+    for (int k = 0; k < width; k++) {
+        const __m512i x = _mm512_loadu_si512(in + 64 * k);
+        const uint64_t some = width == 1   ? range_mask_8(x, &r)
+                              : width == 2 ? range_mask_16(x, &r)
+                              : width == 4 ? range_mask_32(x, &r)
+                                           : range_mask_64(x, &r);
+        bits |= some << 64 / width * k;
+    }
+    return bits ^ (0 - (uint64_t)r.invert);
+}
+
+#else
+
 /* Bit k: whether item k of 64 is selected by the range. width is a constant where
  * this is inlined. */
 ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_range *range,
@@ -52,12 +89,14 @@ ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_ra
     const struct gpi_compact_range r = *range; /* in registers */
     uint8_t flags[64];
     for (int k = 0; k < 64; k++)
-        flags[k] = width == 1   ? in_range_uint8_t(((const uint8_t *)in)[k], &r)
+        flags[k] = width == 1 ? in_range_uint8_t(((const uint8_t *)in)[k], &r)
                    : width == 2 ? in_range_uint16_t(((const uint16_t *)(const void *)in)[k], &r)
                    : width == 4 ? in_range_uint32_t(((const uint32_t *)(const void *)in)[k], &r)
                                 : in_range_uint64_t(((const uint64_t *)(const void *)in)[k], &r);
     return bits_of_flags(flags) ^ (0 - (uint64_t)r.invert);
 }
+
+#endif
 
 /* width 0: in holds flags. */
 ALWAYS_INLINE uint64_t bits_of_group(const struct gpi_compact_args *a, const char *in, int width)
@@ -109,7 +148,12 @@ ALWAYS_INLINE uint64_t group_exact(const char *in, uint64_t bits, char *out, uin
     return written;
 }
 
-enum { FEW = 4 };
+/* Bits that are taken one by one; a group of 64 indices without compression is 64 steps. */
+#if defined(__AVX512F__)
+enum { FEW = 4, FEW_INDICES = 4 };
+#else
+enum { FEW = 4, FEW_INDICES = 16 };
+#endif
 
 /* The set bits differ from skip. Past the items they are not valid, but room ends before them. */
 ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
@@ -129,18 +173,46 @@ ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits
     }
 }
 
-/* Indices have no source to load; the branch-free form is the same. */
+/* The 64 numbers from base on whose bits are set; room for all of them. */
+ALWAYS_INLINE void index_group(uint64_t base, uint64_t bits, char *out, size_t bytes)
+{
+#if defined(__AVX512F__)
+    const int lanes = 64 / (int)bytes;
+    const __m512i first =
+        bytes == 4 ? _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+                   : _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    for (int k = 0; k < 64; k += lanes, bits >>= lanes) {
+        const uint64_t here = bits & (((uint64_t)1 << lanes) - 1);
+        const uint64_t from = base + (uint64_t)k;
+        if (bytes == 4)
+            _mm512_storeu_si512(
+                out, _mm512_maskz_compress_epi32(
+                         (__mmask16)here,
+                         _mm512_add_epi32(first, _mm512_set1_epi32((int)(uint32_t)from))));
+        else
+            _mm512_storeu_si512(
+                out,
+                _mm512_maskz_compress_epi64(
+                    (__mmask8)here, _mm512_add_epi64(first, _mm512_set1_epi64((int64_t)from))));
+        out += bytes * (size_t)__builtin_popcountll(here);
+    }
+#else
+    for (unsigned k = 0, done = 0; k < 64; k++) {
+        gpi_word_put(out, bytes, done, base + k);
+        done += bits >> k & 1;
+    }
+#endif
+}
+
 ALWAYS_INLINE void move_indices(uint64_t first, const uint64_t *bits, char *out, uint64_t room,
                                 size_t bytes)
 {
     uint64_t done = 0;
     for (size_t g = 0; done < room; g++) {
         uint64_t b = bits[g], base = first + 64 * (uint64_t)g;
-        if (__builtin_popcountll(b) > 4 * FEW && room - done >= 64) {
-            for (unsigned k = 0; k < 64; k++) {
-                gpi_word_put(out, bytes, done, base + k);
-                done += b >> k & 1;
-            }
+        if (__builtin_popcountll(b) > FEW_INDICES && room - done >= 64) {
+            index_group(base, b, out + done * bytes, bytes);
+            done += (uint64_t)__builtin_popcountll(b);
             continue;
         }
         for (; b && done < room; b &= b - 1)
@@ -148,23 +220,25 @@ ALWAYS_INLINE void move_indices(uint64_t first, const uint64_t *bits, char *out,
     }
 }
 
-/* Any size: runs of items that go together are one copy. */
-static void move_wide(const char *in, size_t items, const uint64_t *bits, uint64_t skip, char *out,
-                      uint64_t room, size_t width)
+/* Any size. Past the items bits are not valid, but room ends before them. */
+ALWAYS_INLINE void move_wide(const char *in, const uint64_t *bits, uint64_t skip, char *out,
+                             uint64_t room, size_t width, size_t piece)
 {
-    uint64_t done = 0;
-    for (size_t i = 0; i < items && done < room;) {
-        size_t begin = i;
-        while (i < items && i - begin < room - done && ((bits[i / 64] ^ skip) >> i % 64 & 1))
-            i++;
-        memcpy(out + done * width, in + begin * width, (i - begin) * width);
-        done += i - begin;
-        i += i == begin;
+    const char *const end = out + room * width;
+    for (; out < end; in += 64 * width) {
+        uint64_t b = *bits++ ^ skip;
+        if (b == ~(uint64_t)0 && (size_t)(end - out) >= 64 * width) {
+            memcpy(out, in, 64 * width);
+            out += 64 * width;
+            continue;
+        }
+        for (; b && out < end; b &= b - 1, out += width)
+            gpi_item_move(out, in + (size_t)__builtin_ctzll(b) * width, width, piece);
     }
 }
 
-static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
-                 const uint64_t *bits, uint64_t skip, void *out, uint64_t room)
+static void move_any(const struct gpi_compact_args *a, uint64_t first, size_t items,
+                     const uint64_t *bits, uint64_t skip, void *out, uint64_t room)
 {
     if (a->index_bytes) {
         WITH_INDEX_BYTES(bytes, a->index_bytes, move_indices(first, bits, out, room, bytes));
@@ -172,11 +246,38 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
     }
     const char *in = (const char *)a->in + first * a->item_bytes;
     if (gpi_compact_width(a->item_bytes) < 0)
-        move_wide(in, items, bits, skip, out, room, a->item_bytes);
+        WITH_PIECE(piece, gpi_item_piece(a->item_bytes),
+                   move_wide(in, bits, skip, out, room, a->item_bytes, piece));
     else if (a->item_bytes == 16)
         move_width(in, items, bits, skip, out, room, 16);
     else
         WITH_BYTES(bytes, a->item_bytes, move_width(in, items, bits, skip, out, room, bytes));
+}
+
+enum { SLICE_BYTES = 8192 };
+
+static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
+                 const uint64_t *bits, uint64_t skip, bool stream, void *out, uint64_t room)
+{
+    _Alignas(LINE) char slice[SLICE_BYTES];
+    const size_t bytes = a->index_bytes ? a->index_bytes : a->item_bytes;
+    const size_t at_once = SLICE_BYTES / bytes / 64 * 64;
+    char *to = out;
+    if (!stream || at_once == 0) {
+        move_any(a, first, items, bits, skip, out, room);
+        return;
+    }
+    for (size_t i = 0; i < items && room > 0; i += at_once) {
+        uint64_t kept = 0;
+        for (size_t g = i / 64; g * 64 < gpi_min(items, i + at_once); g++)
+            kept += (uint64_t)__builtin_popcountll(bits[g] ^ skip);
+        kept = gpi_min(kept, room);
+        move_any(a, first + i, gpi_min(items - i, at_once), bits + i / 64, skip, slice, kept);
+        copy_past_cache(slice, kept * bytes, to);
+        to += kept * bytes;
+        room -= kept;
+    }
+    stores_done();
 }
 
 extern const struct gpi_compact_loops PASTE(gpi_compact_loops_, GPI_ISA_SUFFIX);

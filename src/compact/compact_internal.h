@@ -65,9 +65,10 @@ struct gpi_compact_loops {
     /* Bits of the items [first, first + items); returns how many are set. */
     uint64_t (*mark)(const struct gpi_compact_args *a, uint64_t first, size_t items,
                      uint64_t *bits);
-    /* The first room outputs whose bit differs from the low bit of skip, to out. */
+    /* The first room outputs whose bit differs from the low bit of skip, to out; past the cache,
+     * if they stream. */
     void (*move)(const struct gpi_compact_args *a, uint64_t first, size_t items,
-                 const uint64_t *bits, uint64_t skip, void *out, uint64_t room);
+                 const uint64_t *bits, uint64_t skip, bool stream, void *out, uint64_t room);
 };
 
 const struct gpi_compact_loops *gpi_compact_loops_for(int isa);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/threads.h"
+#include "core/words.h"
 
 /* Fewer items are not worth a second thread. */
 enum { PART_MIN = 16384 };
@@ -16,19 +17,15 @@ struct gather {
     char *out;
 };
 
-/* Inlined with a constant item size where there is one, so that memcpy becomes a move. */
-static inline void gather_range(const struct gather *g, size_t begin, size_t end, size_t item_bytes)
+ALWAYS_INLINE void gather_range(const struct gather *g, size_t begin, size_t end,
+                                size_t index_bytes, size_t piece)
 {
-    const uint32_t *narrow = g->indices;
-    const uint64_t *wide = g->indices;
+    const size_t bytes = g->item_bytes;
     const char *in = g->in;
     char *restrict out = g->out;
-    if (g->index_bytes == 4)
-        for (size_t i = begin; i < end; i++)
-            memcpy(out + i * item_bytes, in + narrow[i] * item_bytes, item_bytes);
-    else
-        for (size_t i = begin; i < end; i++)
-            memcpy(out + i * item_bytes, in + (size_t)wide[i] * item_bytes, item_bytes);
+    for (size_t i = begin; i < end; i++)
+        gpi_item_move(out + i * bytes, in + gpi_word_at(g->indices, index_bytes, i) * bytes, bytes,
+                      piece);
 }
 
 static void gather_part(void *arg, size_t part)
@@ -36,25 +33,9 @@ static void gather_part(void *arg, size_t part)
     const struct gather *g = arg;
     size_t begin = gpi_part_begin(g->n, g->parts, part);
     size_t end = gpi_part_begin(g->n, g->parts, part + 1);
-    switch (g->item_bytes) {
-    case 1:
-        gather_range(g, begin, end, 1);
-        break;
-    case 2:
-        gather_range(g, begin, end, 2);
-        break;
-    case 4:
-        gather_range(g, begin, end, 4);
-        break;
-    case 8:
-        gather_range(g, begin, end, 8);
-        break;
-    case 16:
-        gather_range(g, begin, end, 16);
-        break;
-    default:
-        gather_range(g, begin, end, g->item_bytes);
-    }
+    WITH_INDEX_BYTES(width, g->index_bytes,
+                     WITH_PIECE(piece, gpi_item_piece(g->item_bytes),
+                                gather_range(g, begin, end, width, piece)));
 }
 
 void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index_bytes,
