@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend's inner loops, compiled once per instruction set. */
+#include "core/ahead.h"
 #include "core/past_cache.h"
 #include "core/words.h"
 #include "compact/compact_internal.h"
@@ -110,6 +111,7 @@ ALWAYS_INLINE uint64_t mark_width(const struct gpi_compact_args *a, const char *
     uint64_t count = 0;
     size_t bytes = width ? (size_t)width : 1, rest = items % 64;
     for (size_t g = 0; g < items / 64; g++) {
+        gpi_ahead(in + g * 64 * bytes, 64 * bytes, GPI_AHEAD_BYTES);
         bits[g] = bits_of_group(a, in + g * 64 * bytes, width);
         count += (uint64_t)__builtin_popcountll(bits[g]);
     }

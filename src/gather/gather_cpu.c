@@ -17,15 +17,25 @@ struct gather {
     char *out;
 };
 
-ALWAYS_INLINE void gather_range(const struct gather *g, size_t begin, size_t end,
-                                size_t index_bytes, size_t piece)
+ALWAYS_INLINE void gather_items(const struct gather *g, size_t begin, size_t end,
+                                size_t index_bytes, size_t bytes, size_t piece)
 {
-    const size_t bytes = g->item_bytes;
+    const void *indices = g->indices; /* here, as out might be g */
     const char *in = g->in;
     char *restrict out = g->out;
     for (size_t i = begin; i < end; i++)
-        gpi_item_move(out + i * bytes, in + gpi_word_at(g->indices, index_bytes, i) * bytes, bytes,
+        gpi_item_move(out + i * bytes, in + gpi_word_at(indices, index_bytes, i) * bytes, bytes,
                       piece);
+}
+
+/* Places of items of a constant size take no multiplication. */
+ALWAYS_INLINE void gather_range(const struct gather *g, size_t begin, size_t end,
+                                size_t index_bytes, size_t piece)
+{
+    if (g->item_bytes == piece)
+        gather_items(g, begin, end, index_bytes, piece, piece);
+    else
+        gather_items(g, begin, end, index_bytes, g->item_bytes, piece);
 }
 
 static void gather_part(void *arg, size_t part)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules of whole numbers of 4 and 8 bytes in loops for vectors, compiled per instruction set. */
+#include "core/ahead.h"
 #include "core/paste.h"
 #include "validate/validate_cpu.h"
 
@@ -8,6 +9,7 @@
     static bool any_bad_##T(const struct gpi_content_rule *r, uint64_t begin, uint64_t end)        \
     {                                                                                              \
         const T *x = r->items, flip = (T)(r->order.flip >> r->unused);                             \
+        gpi_ahead(x + begin, (end - begin) * sizeof *x, GPI_AHEAD_BYTES);                          \
         const T largest = (T)(r->is_signed ? (T)-1 >> 1 : (T)-1);                                  \
         const T most = r->bound > largest ? largest : (T)(r->bound - 1);                           \
         T bad = r->kind == GPI_CONTENT_BELOW && r->bound == 0;                                     \
@@ -28,9 +30,11 @@ gpi_rule_any_bad_fn FUNCTION;
 
 bool FUNCTION(const struct gpi_content_rule *r, uint64_t begin, uint64_t end)
 {
-    if (r->order.inf)
-        return true;
-    return r->unused == 0    ? any_bad_uint64_t(r, begin, end)
-           : r->unused == 32 ? any_bad_uint32_t(r, begin, end)
-                             : true;
+    enum { PIECE = 512 };
+    bool bad = r->order.inf || (r->unused != 0 && r->unused != 32);
+    for (uint64_t i = begin; i < end && !bad; i += PIECE) {
+        const uint64_t next = end - i < PIECE ? end : i + PIECE;
+        bad = r->unused ? any_bad_uint32_t(r, i, next) : any_bad_uint64_t(r, i, next);
+    }
+    return bad;
 }
