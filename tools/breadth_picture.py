@@ -16,6 +16,13 @@ KINDS = [
     ("segments by flags", "flagged"),
     ("segments by keys", "by_key"),
     ("rows", "rows"),
+    ("compaction by comparison", "compact_if"),
+    ("compaction by flags", "compact_of"),
+    ("positions of flags", "indices"),
+    ("partition", "partition"),
+    ("gather of neighbours", "gather"),
+    ("expand", "expand"),
+    ("bounds of sorted needles", "lower_bound"),
 ]
 
 
@@ -37,7 +44,7 @@ def text(x, y, anchor, colour, what, size=12):
 def dots(rows, y, out):
     """A dot for each choice, those of large arrays above those of 2^20 items."""
     for r in sorted(rows, key=lambda r: float(r["memcpy_ratio"])):
-        large = int(r["n"]) > 1 << 20
+        large = int(r["n"]) != 1 << 20  # records may be fewer
         out.append(f'<circle cx="{x_of(float(r["memcpy_ratio"])):.1f}" cy="{y - 5 if large else y + 5}" r="2.6" '
                    f'fill="{LARGE if large else SMALL}" fill-opacity="0.45"/>')
 

@@ -305,7 +305,7 @@ GP_API gp_status gp_merge_path_partition_by(gp_context *ctx, const gp_balance_de
  *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
  *
  * Cost: log2(n) dependent reads per needle; the caches serve them for neighbouring needles of
- * similar value.
+ * similar value. On the CPU needles that ascend, and lie close, are merged with the array.
  * @since 0.1
  */
 GP_API gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
