@@ -112,6 +112,52 @@ START_TEST(test_bound_many_needles)
 }
 END_TEST
 
+/* Needles that ascend: so close that they are merged with the items, farther apart, all alike. */
+static void ascending_case(gp_dtype dtype, size_t n, size_t m, bool alike, gp_dtype index_dtype)
+{
+    uint64_t state = t_seed() + n;
+    const size_t bytes = gp_dtype_bytes(dtype);
+    char *sorted = t_host(n * bytes), *needles = t_host(m * bytes);
+    t_fill_bits(dtype, sorted, n, &state);
+    t_fill_bits(dtype, needles, m, &state);
+    for (size_t j = 0; j < m; j += alike ? 1 : 3)
+        memcpy(needles + j * bytes, sorted + (alike ? n / 2 : j % n) * bytes, bytes);
+    sort_dtype = dtype;
+    qsort(sorted, n, bytes, compare);
+    qsort(needles, m, bytes, compare);
+    bound_check(dtype, sorted, n, needles, m, index_dtype, 1);
+    free(sorted);
+    free(needles);
+}
+
+START_TEST(test_bound_ascending_needles)
+{
+    const gp_dtype dtype = t_dtypes[_i];
+    ascending_case(dtype, 3000, 2500, false, GP_U32);
+    ascending_case(dtype, 700, 4096, false, GP_U64);
+    ascending_case(dtype, 12000, 2048, false, GP_I64);
+    ascending_case(dtype, 1000, 2049, true, GP_I32);
+}
+END_TEST
+
+START_TEST(test_bound_ascending_in_place)
+{
+    enum { N = 6000 };
+    uint32_t numbers[N], expected[N], got[N];
+    for (uint32_t i = 0; i < N; i++) {
+        numbers[i] = 3 * i;
+        expected[i] = i;
+    }
+    t_array d = t_new_from(numbers, sizeof numbers, 0),
+            out = t_new_from(numbers, sizeof numbers, 0);
+    T_OK(gp_lower_bound(t_ctx(), GP_U32, d.data, N, out.data, N, GP_U32, out.data));
+    t_get(&out, got, sizeof got);
+    t_same("lower bound", GP_U32, expected, got, N);
+    t_free(&d);
+    t_free(&out);
+}
+END_TEST
+
 /* -inf, -1, -0, +0, 1, inf, NaN of both signs: zeros are equal, so are NaN. */
 START_TEST(test_bound_order_of_floats)
 {
@@ -410,6 +456,8 @@ static Suite *suite(void)
     TCase *c = t_case(s, "bound");
     tcase_add_loop_test(c, test_bound_dtypes, 0, T_DTYPE_COUNT);
     tcase_add_test(c, test_bound_many_needles);
+    tcase_add_loop_test(c, test_bound_ascending_needles, 0, T_DTYPE_COUNT);
+    tcase_add_test(c, test_bound_ascending_in_place);
     tcase_add_test(c, test_bound_order_of_floats);
     tcase_add_test(c, test_bound_in_place);
     c = t_case(s, "check");

@@ -12,6 +12,7 @@
 #include "reduce/reduce_internal.h"
 #include "scan/scan_cpu_types_internal.h"
 #if GPI_SCALARS > 1 || ACC_IS_FLOAT
+#define GPI_OWN_FORM
 #include "scan/scan_cpu_trees_internal.h"
 #else
 #include "scan/scan_cpu_lanes_internal.h"

@@ -10,8 +10,16 @@ ALWAYS_INLINE size_t form_bytes(enum gpi_scan_form form, size_t n)
     return n * (HAVE_HALVES && form ? sizeof(uint16_t) : sizeof(acc_t));
 }
 
-/* call is compiled for each form. */
-#if HAVE_HALVES
+/* call is compiled for each form; GPI_OWN_FORM: items are of the unit's dtype, or computed. */
+#if HAVE_HALVES && defined(GPI_OWN_FORM)
+#define DO_BY_FORM(form, call)                                                                     \
+    do {                                                                                           \
+        if (FORM(IN_KIND) && (form))                                                               \
+            call(FORM(IN_KIND));                                                                   \
+        else                                                                                       \
+            call(GPI_AS_COMPUTED);                                                                 \
+    } while (0)
+#elif HAVE_HALVES
 #define DO_BY_FORM(form, call)                                                                     \
     do {                                                                                           \
         if ((form) == GPI_AS_F16)                                                                  \

@@ -258,6 +258,15 @@ ALWAYS_INLINE bool plain_extreme(gp_op op, enum gpi_scan_form form, const char *
 
 #if !ACC_IS_FLOAT
 
+/* x op the few items behind the lanes: once for all operators, each of which it would double. */
+__attribute__((noinline, unused)) static acc_t integers_rest(gp_op op, const acc_t *in, size_t n,
+                                                             acc_t x)
+{
+    for (size_t i = 0; i < n; i++)
+        x = apply(op, x, in[i]);
+    return x;
+}
+
 /* in[0] op .. op in[n - 1], in two lines of lanes. */
 ALWAYS_INLINE acc_t integers_fold(gp_op op, const acc_t *in, size_t n)
 {
@@ -270,10 +279,9 @@ ALWAYS_INLINE acc_t integers_fold(gp_op op, const acc_t *in, size_t n)
             some[k] = combine(op, some[k], vector_load(in + i + k * LANES));
     for (int k = 1; k < SUM_VECTORS; k++)
         some[0] = combine(op, some[0], some[k]);
-    acc_t all = lanes_joined(false, op, some[0]);
-    for (size_t i = whole; i < n; i++)
-        all = apply(op, all, in[i]);
-    return all;
+    gp_op any = op;
+    __asm__("" : "+r"(any)); /* no constant, of which compilers would make copies */
+    return integers_rest(any, in + whole, n - whole, lanes_joined(false, op, some[0]));
 }
 
 #endif
