@@ -199,7 +199,8 @@ ALWAYS_INLINE void index_group(uint64_t base, uint64_t bits, char *out, size_t b
         out += bytes * (size_t)__builtin_popcountll(here);
     }
 #else
-    for (unsigned k = 0, done = 0; k < 64; k++) {
+    uint64_t done = 0;
+    for (unsigned k = 0; k < 64; k++) {
         gpi_word_put(out, bytes, done, base + k);
         done += bits >> k & 1;
     }
