@@ -34,18 +34,6 @@ ALWAYS_INLINE uint64_t bits_of_flags(const uint8_t *flags)
 #endif
 }
 
-/* Whether x is in the range, before the inversion; one per width, so that 64 of them vectorise. */
-#define IN_RANGE(T)                                                                                \
-    ALWAYS_INLINE bool in_range_##T(T x, const struct gpi_compact_range *r)                        \
-    {                                                                                              \
-        T negative = (T)(0 - (x >> (8 * sizeof(T) - 1)));                                          \
-        return (T)((x ^ (negative & (T)r->flip)) - (T)r->low) <= (T)r->span;                       \
-    }
-IN_RANGE(uint8_t)
-IN_RANGE(uint16_t)
-IN_RANGE(uint32_t)
-IN_RANGE(uint64_t)
-
 #if defined(__AVX512BW__)
 
 /* Lane k of a vector: whether its item is in the range, before the inversion. */
@@ -81,6 +69,18 @@ ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_ra
 }
 
 #else
+
+/* Whether x is in the range, before the inversion; one per width, so that 64 of them vectorise. */
+#define IN_RANGE(T)                                                                                \
+    ALWAYS_INLINE bool in_range_##T(T x, const struct gpi_compact_range *r)                        \
+    {                                                                                              \
+        T negative = (T)(0 - (x >> (8 * sizeof(T) - 1)));                                          \
+        return (T)((x ^ (negative & (T)r->flip)) - (T)r->low) <= (T)r->span;                       \
+    }
+IN_RANGE(uint8_t)
+IN_RANGE(uint16_t)
+IN_RANGE(uint32_t)
+IN_RANGE(uint64_t)
 
 /* Bit k: whether item k of 64 is selected by the range. width is a constant where
  * this is inlined. */
