@@ -40,6 +40,31 @@ START_TEST(test_compact_indices_of_flags)
 }
 END_TEST
 
+/* Outputs that are too large for caches: the CPU stores them past these, a part at a time. */
+START_TEST(test_compact_large_outputs)
+{
+    static const size_t widths[] = {4, 12, 100, 1000};
+    enum { BYTES = 10 << 20, N = BYTES / 4 + 3 };
+    uint64_t seed = t_seed();
+    uint8_t *keep = t_host(N);
+    gp_compact_desc indices = compact_desc(GP_COMPACT_INDICES, 0);
+    for (size_t i = 0; i < N; i++)
+        keep[i] = t_random_below(&seed, 2) != 0;
+    indices.index_dtype = GP_U64;
+    compact_check(&indices, NULL, keep, N);
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+        const size_t n = BYTES / widths[k] + 3;
+        char *in = compact_items(widths[k], n);
+        gp_compact_desc items = compact_desc(GP_COMPACT_ITEMS, widths[k]);
+        gp_compact_desc partition = compact_desc(GP_COMPACT_PARTITION, widths[k]);
+        compact_check(&items, in, keep, n);
+        compact_check(&partition, in, keep, n);
+        free(in);
+    }
+    free(keep);
+}
+END_TEST
+
 enum { FLOAT_SPECIALS = 12, SPECIALS = 18 };
 
 /* The bits of +infinity. */
@@ -153,6 +178,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_compact_simple_calls);
     tcase_add_loop_test(c, test_compact_flag_patterns, 0, COMPACT_WIDTHS);
     tcase_add_test(c, test_compact_indices_of_flags);
+    tcase_add_test(c, test_compact_large_outputs);
     tcase_add_loop_test(c, test_compact_comparisons_of_special_values, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_compact_comparisons_of_many, 0, T_DTYPE_COUNT);
     return s;
