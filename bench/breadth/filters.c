@@ -319,27 +319,34 @@ static void measure(struct bench *b, const struct choice *m)
         measure_at(b, m, (size_t)1 << b->options.exponents[i]);
 }
 
+/* A call that takes whole items, and no indices. */
+static void by_items(struct bench *b, const char *what, size_t bytes, struct choice m)
+{
+    m.dtype = GP_U8;
+    m.item_bytes = bytes;
+    snprintf(m.name, sizeof m.name, "%s_of_%zu%s", what, bytes, spread_names[m.spread]);
+    measure(b, &m);
+}
+
 static void by_flags(struct bench *b, size_t bytes, enum spread spread)
 {
-    struct choice m = {.dtype = GP_U8,
-                       .item_bytes = bytes,
-                       .spread = spread,
-                       .run = run_flags,
-                       .check = compact_is_right,
-                       .fill = fill_compact};
-    snprintf(m.name, sizeof m.name, "compact_of_%zu%s", bytes, spread_names[spread]);
-    measure(b, &m);
+    by_items(
+        b, "compact", bytes,
+        (struct choice){
+            .spread = spread, .run = run_flags, .check = compact_is_right, .fill = fill_compact});
 }
 
 static void by_partition(struct bench *b, size_t bytes)
 {
-    struct choice m = {.dtype = GP_U8,
-                       .item_bytes = bytes,
-                       .run = run_partition,
-                       .check = partition_is_right,
-                       .fill = fill_compact};
-    snprintf(m.name, sizeof m.name, "partition_of_%zu", bytes);
-    measure(b, &m);
+    by_items(
+        b, "partition", bytes,
+        (struct choice){.run = run_partition, .check = partition_is_right, .fill = fill_compact});
+}
+
+static void by_expand(struct bench *b, size_t bytes)
+{
+    by_items(b, "expand", bytes,
+             (struct choice){.run = run_expand, .check = expand_is_right, .fill = fill_expand});
 }
 
 static void by_gather(struct bench *b, size_t bytes, size_t index_bytes)
@@ -351,17 +358,6 @@ static void by_gather(struct bench *b, size_t bytes, size_t index_bytes)
                        .check = gather_is_right,
                        .fill = fill_gather};
     snprintf(m.name, sizeof m.name, "gather_of_%zu", bytes);
-    measure(b, &m);
-}
-
-static void by_expand(struct bench *b, size_t bytes)
-{
-    struct choice m = {.dtype = GP_U8,
-                       .item_bytes = bytes,
-                       .run = run_expand,
-                       .check = expand_is_right,
-                       .fill = fill_expand};
-    snprintf(m.name, sizeof m.name, "expand_of_%zu", bytes);
     measure(b, &m);
 }
 
