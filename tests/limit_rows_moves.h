@@ -50,6 +50,43 @@ static gp_status moves_end(gp_status s, struct moves *m, size_t count)
     return s;
 }
 
+/* with: 0 for gp_scatter(), 1 for gp_scatter_by(). */
+static gp_status run_scatter_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    gp_scatter_desc d = GP_SCATTER_DESC_INIT;
+    d.item_bytes = value;
+    d.out_items = MOVES;
+    d.index_dtype = GP_U32;
+    for (size_t i = 0; i < MOVES; i++)
+        moves_expect(&m, m.keys[i], i);
+    gp_status s =
+        l->with ? gp_scatter_by(t_ctx(), &d, m.in.data, m.keys_in.data, MOVES, m.out.data)
+                : gp_scatter(t_ctx(), value, m.in.data, GP_U32, m.keys_in.data, MOVES, m.out.data);
+    return moves_end(s, &m, MOVES);
+}
+
+/* Items of 8 bytes that lie this far apart; 0: packed. */
+static gp_status run_gather_stride(const struct limit *l, uint64_t value)
+{
+    const size_t stride = value ? limit_room(l, value) : 8;
+    struct moves m = moves_new(l, 8);
+    char *records = t_host((MOVES - 1) * stride + 8);
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = 8;
+    d.in_stride = value;
+    memset(records, 0, (MOVES - 1) * stride + 8);
+    for (size_t i = 0; i < MOVES; i++) {
+        memcpy(records + i * stride, m.items + i * 8, 8);
+        moves_expect(&m, i, i);
+    }
+    t_array in = t_new_from(records, (MOVES - 1) * stride + 8, 0);
+    gp_status s = gp_gather_by(t_ctx(), &d, in.data, NULL, MOVES, m.out.data);
+    t_free(&in);
+    free(records);
+    return moves_end(s, &m, MOVES);
+}
+
 /* with: 0 for gp_gather(), 1 for gp_gather_by(). */
 static gp_status run_gather_bytes(const struct limit *l, uint64_t value)
 {

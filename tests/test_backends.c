@@ -88,6 +88,7 @@ static const struct row {
     {"bounds", bits_call_bounds, bits_bounds, 0, 1, any, false, false, false},
     {"lexsort", bits_call_lexsort, bits_lexsort, 0, 0, index_dtype, false, false, false},
     {"gather", bits_call_gather, bits_gather, 0, 0, any, false, false, false},
+    {"scatter", bits_call_scatter, bits_scatter, 0, 0, any, false, false, false},
     {"expand", bits_call_expand, bits_expand, 0, 0, any, false, false, false},
     {"even histogram", bits_call_histogram_even, bits_histogram_even, 0, 0, any, true, false,
      false},

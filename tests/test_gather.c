@@ -104,7 +104,7 @@ START_TEST(test_gather_by_names_members)
                 "gp_gather_by: desc is NULL");
     d.size = 24;
     expect_text(GP_ERROR_ARGUMENT, gp_gather_by(t_ctx(), &d, in, idx, 8, out),
-                "gp_gather_by: desc->size is 24, expected 32: start from its initializer macro");
+                "gp_gather_by: desc->size is 24, expected 56: start from its initializer macro");
     d.size = sizeof d;
     expect_text(GP_ERROR_ARGUMENT, gp_gather_by(t_ctx(), &d, NULL, idx, 8, out),
                 "gp_gather_by: desc->item_bytes is 0, expected 1 to 65536");

@@ -166,6 +166,8 @@ static const struct limit limits[] = {
     /* Bytes of an item or a value. */
     BYTES_ROW("gp_gather", "item_bytes", run_gather_bytes, 0),
     BYTES_ROW("gp_gather_by", "desc->item_bytes", run_gather_bytes, 1),
+    BYTES_ROW("gp_scatter", "item_bytes", run_scatter_bytes, 0),
+    BYTES_ROW("gp_scatter_by", "desc->item_bytes", run_scatter_bytes, 1),
     BYTES_ROW("gp_radix_sort_pairs", "value_bytes", run_sort_bytes, 0),
     BYTES_ROW("gp_radix_sort_segmented_pairs", "value_bytes", run_segsort_bytes, 0),
     ROW("gp_lexsort_pairs", "value_bytes", run_lexsort_bytes, GP_U32, 16, 0, 65536, REFUSED, 0, 2,
@@ -211,6 +213,8 @@ static const struct limit limits[] = {
         3840, 4864, 16384, 65536),
     ROW("gp_gather_by", "desc->in_items", run_gather_items, GP_U32, 0, 0, N_MOST, REFUSED,
         MOVES + 1, 2, MOVES),
+    ROW("gp_gather_by", "desc->in_stride", run_gather_stride, GP_U32, 0, 8, POWER(23), REFUSED, 40,
+        16, 4096, 65536),
     ROW("gp_lower_bound", "n", run_bound, GP_I32, 3000, 0, POWER(31) - 1, REFUSED, 70000, 128,
         65536),
     ROW("gp_lower_bound", "n", run_bound, GP_U32, 10, 0, POWER(32) - 1, REFUSED, 300, 256),

@@ -47,6 +47,8 @@ KIND(sort, gp_radix_sort_options, 0, GP_RADIX_SORT_OPTIONS_INIT, "options", d.or
      d.end_bit = 13)
 KIND(gather, gp_gather_desc, 0, GP_GATHER_DESC_INIT, "desc", d.item_bytes = 4;
      d.in_items = N / EVERY_SEGMENT * EVERY_SEGMENT; d.index_dtype = GP_U32)
+KIND(scatter, gp_scatter_desc, 0, GP_SCATTER_DESC_INIT, "desc", d.item_bytes = 4;
+     d.index_dtype = GP_U32)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
 KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(merge_pairs, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32; d.value_bytes = 4)
@@ -95,6 +97,8 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_radix_sort_segmented_pairs(ctx, GP_U32, e->keys, 4, e->floats, e->n, GP_U32, e->offsets,  \
                                     e->segments, e->out[0], e->out[1], given))                     \
     X(gather, gather, true, gp_gather_by(ctx, given, e->floats, e->rows, e->n, e->out[0]))         \
+    X(scatter, scatter, true,                                                                      \
+      gp_scatter_by(ctx, given, e->floats, e->offsets, e->segments, e->out[0]))                    \
     X(lexsort, lexsort, true,                                                                      \
       gp_lexsort(ctx, GP_U32, e->rows, e->cols, e->n, GP_U32, e->out[0], given))                   \
     X(lex_pairs, lexsort, true,                                                                    \

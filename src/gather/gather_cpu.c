@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gp_gather() on the CPU. */
+/* Moves by index on the CPU. */
 #include "gather/gather_internal.h"
 
 #include <string.h>
@@ -7,53 +7,73 @@
 #include "core/threads.h"
 #include "core/words.h"
 
-/* Fewer items are not worth a second thread. */
-enum { PART_MIN = 16384 };
+/* Less work, in nanoseconds, is not worth a part. */
+enum { PART_NS = 16384 };
 
-struct gather {
-    size_t item_bytes, index_bytes, n, parts;
-    const char *in;
-    const void *indices;
-    char *out;
+struct move {
+    struct gpi_gather_args a;
+    size_t parts;
 };
 
-ALWAYS_INLINE void gather_items(const struct gather *g, size_t begin, size_t end,
-                                size_t index_bytes, size_t bytes, size_t piece)
+ALWAYS_INLINE void move_items(const struct gpi_gather_args *a, size_t begin, size_t end,
+                              size_t index_bytes, bool scatter, size_t bytes, size_t piece,
+                              size_t in_stride, size_t out_stride)
 {
-    const void *indices = g->indices; /* here, as out might be g */
-    const char *in = g->in;
-    char *restrict out = g->out;
-    for (size_t i = begin; i < end; i++)
-        gpi_item_move(out + i * bytes, in + gpi_word_at(indices, index_bytes, i) * bytes, bytes,
-                      piece);
+    const void *indices = a->indices; /* here, as out might be a */
+    const char *in = a->in;
+    char *restrict out = a->out;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = index_bytes ? gpi_word_at(indices, index_bytes, i) : i;
+        gpi_item_move(out + (scatter ? at : i) * out_stride, in + (scatter ? i : at) * in_stride,
+                      bytes, piece);
+    }
 }
 
-/* Places of items of a constant size take no multiplication. */
-ALWAYS_INLINE void gather_range(const struct gather *g, size_t begin, size_t end,
-                                size_t index_bytes, size_t piece)
+/* Places of packed items of a constant size take no multiplication. */
+ALWAYS_INLINE void move_pieces(const struct gpi_gather_args *a, size_t begin, size_t end,
+                               size_t index_bytes, bool scatter, size_t piece)
 {
-    if (g->item_bytes == piece)
-        gather_items(g, begin, end, index_bytes, piece, piece);
+    if (a->in_stride == piece && a->out_stride == piece)
+        move_items(a, begin, end, index_bytes, scatter, piece, piece, piece, piece);
     else
-        gather_items(g, begin, end, index_bytes, g->item_bytes, piece);
+        move_items(a, begin, end, index_bytes, scatter, a->item_bytes, piece, a->in_stride,
+                   a->out_stride);
 }
 
-static void gather_part(void *arg, size_t part)
+static void move_range(const struct gpi_gather_args *a, size_t begin, size_t end)
 {
-    const struct gather *g = arg;
-    size_t begin = gpi_part_begin(g->n, g->parts, part);
-    size_t end = gpi_part_begin(g->n, g->parts, part + 1);
-    WITH_INDEX_BYTES(width, g->index_bytes,
-                     WITH_PIECE(piece, gpi_item_piece(g->item_bytes),
-                                gather_range(g, begin, end, width, piece)));
+    const size_t piece_bytes = gpi_item_piece(a->item_bytes);
+    if (a->index_bytes == 0)
+        WITH_PIECE(piece, piece_bytes, move_pieces(a, begin, end, 0, false, piece));
+    else if (a->scatter)
+        WITH_INDEX_BYTES(
+            width, a->index_bytes,
+            WITH_PIECE(piece, piece_bytes, move_pieces(a, begin, end, width, true, piece)));
+    else
+        WITH_INDEX_BYTES(
+            width, a->index_bytes,
+            WITH_PIECE(piece, piece_bytes, move_pieces(a, begin, end, width, false, piece)));
 }
 
-void gpi_gather_cpu(int threads, size_t item_bytes, const void *in, size_t index_bytes,
-                    const void *indices, size_t n, void *out)
+static void move_part(void *arg, size_t part)
 {
-    struct gather g = {item_bytes, index_bytes, n, 1, in, indices, out};
-    size_t parts = n / PART_MIN;
-    threads = gpi_threads_for(threads, n + n * item_bytes / 16);
-    g.parts = parts > (size_t)threads * 4 ? (size_t)threads * 4 : parts ? parts : 1;
-    gpi_parallel_for(threads, g.parts, gather_part, &g);
+    const struct move *m = arg;
+    const struct gpi_gather_args *a = &m->a;
+    move_range(a, gpi_part_begin(a->n, m->parts, part), gpi_part_begin(a->n, m->parts, part + 1));
+}
+
+void gpi_gather_cpu(int threads, const struct gpi_gather_args *args)
+{
+    struct move m = {.a = *args};
+    struct gpi_gather_args *a = &m.a;
+    if (a->device_n && *a->device_n < a->n)
+        a->n = *a->device_n;
+    if (a->index_bytes == 0) /* both are the same then */
+        a->scatter = false;
+    const uint64_t work_ns = a->n + a->n * a->item_bytes / 16;
+    threads = gpi_threads_for(threads, work_ns);
+    m.parts = gpi_min(gpi_min(work_ns / PART_NS, a->n), (uint64_t)threads * 4);
+    if (m.parts == 0)
+        m.parts = 1;
+    gpi_parallel_for(threads, m.parts, move_part, &m);
 }

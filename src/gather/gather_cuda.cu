@@ -1,64 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of the gather kernels, for every size of item. */
+/* Launcher of the gather kernel, for every size of item. */
 #include <cuda_runtime.h>
 
 #include "device/host.cuh"
 #include "gather/gather_kernels.cuh"
 #include "tuning/elementwise_tuning.cuh"
 
-extern "C" {
-#include "gather/gather_internal.h"
-}
-
 namespace GPI_SPACE
 {
 namespace
 {
 
-template <class Unit, class Index>
-void launch_gather(gp_context *ctx, size_t item_bytes, const void *in, const void *indices,
-                   uint64_t n, void *out)
-{
-    const Unit *from = static_cast<const Unit *>(in);
-    const Index *at = static_cast<const Index *>(indices);
-    Unit *to = static_cast<Unit *>(out);
-    const uint32_t units = (uint32_t)(item_bytes / sizeof(Unit));
-    const unsigned grid = elementwise_grid(ctx, n * units, elementwise_tuning.blocks_per_sm);
-    if (units == 1)
-        gather_k<<<grid, elementwise_threads, 0, ctx->stream>>>(from, at, n, to);
-    else
-        gather_wide_k<<<grid, elementwise_threads, 0, ctx->stream>>>(from, at, n, units, to);
-}
+constexpr uint32_t move_tile_units = 2048;
 
-/* The unit is the largest power of two that divides the item, to which arrays are aligned. */
-template <class Index>
-void gather_by(gp_context *ctx, size_t item_bytes, const void *in, const void *indices, uint64_t n,
-               void *out)
+template <class Unit> void launch_move(gp_context *ctx, const gpi_gather_args &a)
 {
-    if (item_bytes % 16 == 0)
-        launch_gather<uint4, Index>(ctx, item_bytes, in, indices, n, out);
-    else if (item_bytes % 8 == 0)
-        launch_gather<uint2, Index>(ctx, item_bytes, in, indices, n, out);
-    else if (item_bytes % 4 == 0)
-        launch_gather<uint32_t, Index>(ctx, item_bytes, in, indices, n, out);
-    else if (item_bytes % 2 == 0)
-        launch_gather<uint16_t, Index>(ctx, item_bytes, in, indices, n, out);
+    MoveShape shape = {};
+    shape.units = (uint32_t)(a.item_bytes / sizeof(Unit));
+    shape.reciprocal = (uint32_t)(0x100000000u / shape.units + 1);
+    shape.tile_items = shape.units < move_tile_units ? move_tile_units / shape.units : 1;
+    shape.in_stride = a.in_stride / sizeof(Unit);
+    shape.out_stride = a.out_stride / sizeof(Unit);
+    const uint64_t tiles = (a.n + shape.tile_items - 1) / shape.tile_items;
+    const unsigned grid =
+        elementwise_grid(ctx, tiles * elementwise_threads, elementwise_tuning.blocks_per_sm);
+    if (a.index_bytes == 8)
+        move_k<Unit, uint64_t><<<grid, elementwise_threads, 0, ctx->stream>>>(a, shape);
     else
-        launch_gather<uint8_t, Index>(ctx, item_bytes, in, indices, n, out);
+        move_k<Unit, uint32_t><<<grid, elementwise_threads, 0, ctx->stream>>>(a, shape);
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
 extern "C" gp_status GPI_LAUNCHER(gpi_gather_launch)(gp_context *ctx, const char *function,
-                                                     size_t item_bytes, const void *in,
-                                                     size_t index_bytes, const void *indices,
-                                                     size_t n, void *out)
+                                                     const gpi_gather_args *args)
 {
     using namespace GPI_SPACE;
-    if (index_bytes == 4)
-        gather_by<uint32_t>(ctx, item_bytes, in, indices, n, out);
+    gpi_gather_args a = *args;
+    if (a.index_bytes == 0) {
+        a.indices = nullptr;
+        a.scatter = false;
+    }
+    const uint64_t bits =
+        a.item_bytes | a.in_stride | a.out_stride | (uintptr_t)a.in | (uintptr_t)a.out;
+    if (bits % 16 == 0)
+        launch_move<uint4>(ctx, a);
+    else if (bits % 8 == 0)
+        launch_move<uint2>(ctx, a);
+    else if (bits % 4 == 0)
+        launch_move<uint32_t>(ctx, a);
+    else if (bits % 2 == 0)
+        launch_move<uint16_t>(ctx, a);
     else
-        gather_by<uint64_t>(ctx, item_bytes, in, indices, n, out);
+        launch_move<uint8_t>(ctx, a);
     return gpi_cuda_launched(ctx, function);
 }

@@ -101,8 +101,9 @@ static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *
     c->job.values_in = NULL;
     c->job.values_out = indices;
     gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(whole.key_bytes))(c);
-    gpi_gather_cpu(c->threads, whole.value_bytes, values, index_bytes, indices, whole.n,
-                   whole.values_out);
+    const struct gpi_gather_args moved =
+        gpi_gather_of(whole.value_bytes, values, index_bytes, indices, whole.n, whole.values_out);
+    gpi_gather_cpu(c->threads, &moved);
 }
 
 /* Keys of an argsort are scratch: they are aligned like the values, so that both are written in

@@ -136,14 +136,16 @@ static gp_status queue(gp_context *ctx, const char *function,
         a->values_out = gpi_frame_take(frame, p->indices_out);
     call->temporary = gpi_frame_take(frame, p->temporary);
     GPI_TRY(gpi_cuda_check(ctx, function, sort(call, a)));
+    const struct gpi_gather_args keys =
+        gpi_gather_of(j.key_bytes, j.keys_in, r->moved_bytes, a->values_out, j.n, j.keys_out);
+    const struct gpi_gather_args values =
+        gpi_gather_of(j.value_bytes, j.values_in, r->moved_bytes, a->values_out, j.n, j.values_out);
     if (r->pick_keys)
-        GPI_TRY(gpi_gather_cuda(ctx, function, j.key_bytes, j.keys_in, r->moved_bytes,
-                                a->values_out, j.n, j.keys_out));
+        GPI_TRY(gpi_gather_cuda(ctx, function, &keys));
     else if (!r->identity && j.keys_out)
         k->from_words(ctx, &j.order, j.key_bytes, j.keys_out, j.n);
     if (r->pick_values)
-        return gpi_gather_cuda(ctx, function, j.value_bytes, j.values_in, r->moved_bytes,
-                               a->values_out, j.n, j.values_out);
+        return gpi_gather_cuda(ctx, function, &values);
     return gpi_cuda_launched(ctx, function);
 }
 

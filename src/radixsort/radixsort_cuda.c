@@ -121,9 +121,10 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
     }
     a.scratch = gpi_frame_take(frame, r->engine);
     GPI_TRY(engine->sort(ctx, function, &a));
+    const struct gpi_gather_args moved = gpi_gather_of(
+        j->value_bytes, values, r->moved_bytes, a.values[gpi_radix_out], j->n, j->values_out);
     if (r->pick_values)
-        return gpi_gather_cuda(ctx, function, j->value_bytes, values, r->moved_bytes,
-                               a.values[gpi_radix_out], j->n, j->values_out);
+        return gpi_gather_cuda(ctx, function, &moved);
     return gpi_cuda_launched(ctx, function);
 }
 

@@ -146,8 +146,9 @@ static void sort_by_indices(const struct gpi_radix_job *whole, struct gpi_radix_
     c->job.values_in = c->job.values_out = indices;
     gpi_radixsort_copy(c, indices, NULL, index_bytes);
     sort_segments(r);
-    gpi_gather_cpu(c->threads, whole->value_bytes, values, index_bytes, indices, whole->n,
-                   whole->values_out);
+    const struct gpi_gather_args moved = gpi_gather_of(whole->value_bytes, values, index_bytes,
+                                                       indices, whole->n, whole->values_out);
+    gpi_gather_cpu(c->threads, &moved);
 }
 
 gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gpi_segsort_job *s)

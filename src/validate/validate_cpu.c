@@ -24,9 +24,19 @@ static inline uint64_t item(const struct gpi_content_rule *r, uint64_t i)
 #define ENTRY(isa) gpi_rule_any_bad_##isa,
 GPI_ISAS(DECLARE)
 
+/* What an item is judged by: the one before it, or the length of its range. */
+static uint64_t before(const struct gpi_content_rule *r, uint64_t i)
+{
+    struct gpi_content_rule o = *r;
+    if (r->kind != GPI_CONTENT_RANGES)
+        return i > 0 ? item(r, i - 1) : 0;
+    o.items = r->offsets;
+    return (item(&o, i + 1) - item(&o, i)) << r->unused >> r->unused;
+}
+
 static struct gpi_verdict judge(const struct gpi_content_rule *r, uint64_t i)
 {
-    return gpi_rule_judge(r, i, item(r, i), i > 0 ? item(r, i - 1) : 0);
+    return gpi_rule_judge(r, i, item(r, i), before(r, i));
 }
 
 static void check_block(void *arg, size_t block)
@@ -54,6 +64,7 @@ struct gpi_offence gpi_rule_first_offence(const gp_context *ctx, struct gpi_cont
     static gpi_rule_any_bad_fn *const any_bad[] = {GPI_ISAS(ENTRY)};
     struct job job = {r, any_bad[ctx->isa], UINT64_MAX};
     struct gpi_offence o = {{GPI_RULE_NONE, 0}, 0, 0};
+    r->n = gpi_rule_count(r);
     if (r->n == 0)
         return o;
     r->first = item(r, 0);

@@ -31,7 +31,7 @@ gpi_rule_any_bad_fn FUNCTION;
 bool FUNCTION(const struct gpi_content_rule *r, uint64_t begin, uint64_t end)
 {
     enum { PIECE = 512 };
-    bool bad = r->order.inf || (r->unused != 0 && r->unused != 32);
+    bool bad = r->order.inf || (r->unused != 0 && r->unused != 32) || r->kind == GPI_CONTENT_RANGES;
     for (uint64_t i = begin; i < end && !bad; i += PIECE) {
         const uint64_t next = end - i < PIECE ? end : i + PIECE;
         bad = r->unused ? any_bad_uint32_t(r, i, next) : any_bad_uint64_t(r, i, next);

@@ -13,6 +13,15 @@ namespace
 
 constexpr int check_threads = validate_tuning.threads;
 
+/* What an item is judged by: the one before it, or the length of its range. */
+template <class T> GPI_DEVICE uint64_t before(const gpi_content_rule &rule, uint64_t i)
+{
+    const T *items = (const T *)rule.items, *offsets = (const T *)rule.offsets;
+    if (rule.kind == GPI_CONTENT_RANGES)
+        return (T)(offsets[i + 1] - offsets[i]);
+    return i > 0 ? items[i - 1] : 0;
+}
+
 /* Grid: any; check_threads threads. */
 template <class T>
 __global__ void __launch_bounds__(check_threads)
@@ -22,9 +31,10 @@ __global__ void __launch_bounds__(check_threads)
     const uint64_t step = (uint64_t)gridDim.x * check_threads;
     uint64_t i = (uint64_t)blockIdx.x * check_threads + threadIdx.x;
     gpi_verdict verdict = {GPI_RULE_NONE, 0};
+    rule.n = gpi_rule_count(&rule);
     rule.first = items[0];
     while (i < rule.n) {
-        verdict = gpi_rule_judge(&rule, i, items[i], i > 0 ? items[i - 1] : 0);
+        verdict = gpi_rule_judge(&rule, i, items[i], before<T>(rule, i));
         if (verdict.rule != GPI_RULE_NONE)
             break;
         i += step;

@@ -32,6 +32,7 @@ extern "C" {
 
 enum gpi_content_kind {
     GPI_CONTENT_BELOW,       /* every item is 0 or more and below bound */
+    GPI_CONTENT_RANGES,      /* ranges as long as segments begin at the items, and end at bound */
     GPI_CONTENT_SORTED,      /* ascending or descending in gp's order of keys */
     GPI_CONTENT_EDGES,       /* ascending numbers, no NaN */
     GPI_CONTENT_OFFSETS,     /* ascending, none negative, the last is the first + bound */
@@ -46,28 +47,34 @@ struct gpi_content {
     enum gpi_content_kind kind;
     uint64_t bound;
     gp_order order;
+    const void *offsets;      /* RANGES: n + 1, of the same dtype; empty ranges lie anywhere */
+    const uint64_t *device_n; /* NULL, or n is its bound */
 };
 
 #define GPI_BELOW(name, items, n, dtype, bound)                                                    \
     {                                                                                              \
-        name, items, n, dtype, GPI_CONTENT_BELOW, bound, GP_ASCENDING                              \
+        name, items, n, dtype, GPI_CONTENT_BELOW, bound, GP_ASCENDING, NULL, NULL                  \
+    }
+#define GPI_RANGES(name, items, segments, dtype, bound, offsets)                                   \
+    {                                                                                              \
+        name, items, segments, dtype, GPI_CONTENT_RANGES, bound, GP_ASCENDING, offsets, NULL       \
     }
 #define GPI_SORTED(name, items, n, dtype, order)                                                   \
     {                                                                                              \
-        name, items, n, dtype, GPI_CONTENT_SORTED, 0, order                                        \
+        name, items, n, dtype, GPI_CONTENT_SORTED, 0, order, NULL, NULL                            \
     }
 #define GPI_EDGES(name, items, n, dtype)                                                           \
     {                                                                                              \
-        name, items, n, dtype, GPI_CONTENT_EDGES, 0, GP_ASCENDING                                  \
+        name, items, n, dtype, GPI_CONTENT_EDGES, 0, GP_ASCENDING, NULL, NULL                      \
     }
 /* One more offset than segments. */
 #define GPI_OFFSETS(name, items, segments, dtype, bound)                                           \
     {                                                                                              \
-        name, items, (segments) + 1, dtype, GPI_CONTENT_OFFSETS, bound, GP_ASCENDING               \
+        name, items, (segments) + 1, dtype, GPI_CONTENT_OFFSETS, bound, GP_ASCENDING, NULL, NULL   \
     }
 #define GPI_ROW_POINTERS(name, items, rows, dtype, nnz)                                            \
     {                                                                                              \
-        name, items, (rows) + 1, dtype, GPI_CONTENT_ROW_POINTERS, nnz, GP_ASCENDING                \
+        name, items, (rows) + 1, dtype, GPI_CONTENT_ROW_POINTERS, nnz, GP_ASCENDING, NULL, NULL    \
     }
 
 gp_status gpi_validate_begin(gp_context *ctx, const char *function, const struct gpi_content *rules,

@@ -13,7 +13,8 @@
 #endif
 
 struct gpi_content_rule {
-    const void *items;
+    const void *items, *offsets;
+    const uint64_t *device_n;
     uint64_t n, bound, first; /* first: the item 0 */
     enum gpi_content_kind kind;
     int unused; /* bits of a word above those of an item */
@@ -30,6 +31,8 @@ struct gpi_verdict {
 static inline struct gpi_content_rule gpi_content_rule_of(const struct gpi_content *c)
 {
     struct gpi_content_rule r = {.items = c->items, .n = c->n, .bound = c->bound, .kind = c->kind};
+    r.offsets = c->offsets;
+    r.device_n = c->device_n;
     r.unused = 64 - 8 * (int)gpi_dtype_bytes(c->dtype);
     r.is_signed = gpi_dtype_is_signed(c->dtype);
     r.descending = c->order == GP_DESCENDING;
@@ -58,7 +61,26 @@ GPI_RULE_FUNCTION bool gpi_rule_is_nan(const struct gpi_content_rule *r, uint64_
     return r->order.inf && (x << r->unused & ~r->order.sign) > r->order.inf;
 }
 
-/* Item i is x; before is the one before it (item 0 has none). */
+/* How many items there are, where the number in device memory can be read. */
+GPI_RULE_FUNCTION uint64_t gpi_rule_count(const struct gpi_content_rule *r)
+{
+    return r->device_n && *r->device_n < r->n ? *r->device_n : r->n;
+}
+
+/* A range of that length from x on. */
+GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge_range(const struct gpi_content_rule *r,
+                                                          uint64_t x, uint64_t length)
+{
+    const uint64_t begin = gpi_rule_number(r, x), most = length > r->bound ? 0 : r->bound - length;
+    struct gpi_verdict v = {GPI_RULE_NONE, 0};
+    if (length != 0 && (length > r->bound || begin > most)) {
+        v.rule = GPI_RULE_BELOW;
+        v.bound = length > r->bound ? 0 : most + 1;
+    }
+    return v;
+}
+
+/* Item i is x; before is the one before it (item 0 has none), or the length of its range. */
 GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge(const struct gpi_content_rule *r, uint64_t i,
                                                     uint64_t x, uint64_t before)
 {
@@ -67,6 +89,8 @@ GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge(const struct gpi_content_rul
         const struct gpi_verdict below = {GPI_RULE_BELOW, r->bound};
         return gpi_rule_number(r, x) < r->bound ? fine : below;
     }
+    if (r->kind == GPI_CONTENT_RANGES)
+        return gpi_rule_judge_range(r, x, before);
     if (i > 0 && gpi_rule_word(r, before) > gpi_rule_word(r, x)) {
         const struct gpi_verdict falls = {r->descending ? GPI_RULE_RISES : GPI_RULE_FALLS, before};
         return falls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What moves items: compaction, gather, expansion; searches. */
+/* What moves items of segments and chosen items: compaction, expansion; searches. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,36 +154,6 @@ static void compact_short(fuzz *f)
     else
         FUZZ_CALL(f, gp_partition(ctx, c.d.item_bytes, in, keep, c.n, out, count));
     compare_compaction(&c);
-}
-
-/* ---- gather ---------------------------------------------------------------------------------- */
-
-static void gather(fuzz *f)
-{
-    gp_gather_desc d = {fuzz_struct(f, sizeof d), fuzz_item_bytes(f), 0,
-                        fuzz_dtype(f, FUZZ_UNSIGNED), fuzz_unused(f)};
-    const size_t item = d.item_bytes > 65536 || !d.item_bytes ? 1 : d.item_bytes;
-    const size_t items = 1 + fuzz_below(f, 256) % ((1 << 18) / item), n = fuzz_count(f, item);
-    const size_t alignment = fuzz_alignment(item);
-    fuzz_array *in = fuzz_bytes(f, items * item, alignment);
-    fuzz_array *indices = fuzz_indices(f, d.index_dtype, n, items);
-    fuzz_array *out = fuzz_output_beside(f, fuzz_product(n, item), alignment, indices);
-    const bool good = fuzz_all_below(d.index_dtype, indices, n, items);
-    d.in_items = items;
-    if (!good && !f->validates && !f->must)
-        return; /* it would read what is not there */
-    if (n)      /* of what is not gathered nothing is asked */
-        fuzz_rule(f, good);
-    else
-        f->may |= FUZZ_BIT(GP_OK);
-    if (f->must || f->validates || fuzz_flip(f))
-        FUZZ_CALL(f, gp_gather_by(f->ctx, &d, in->data, indices->data, n, out->data));
-    else
-        FUZZ_CALL(f, gp_gather(f->ctx, d.item_bytes, in->data, d.index_dtype, indices->data, n,
-                               out->data));
-    for (size_t i = 0; i < n; i++)
-        fuzz_same_bytes("gather", in->before + fuzz_index(d.index_dtype, indices->before, i) * item,
-                        out->contents + i * item, item);
 }
 
 /* ---- segments -------------------------------------------------------------------------------- */
@@ -366,6 +336,5 @@ static void bound(fuzz *f)
     }
 }
 
-fuzz_call *const fuzz_moves[] = {compact, compact_short, gather,     balance_search,
-                                 expand,  expand_counts, merge_path, check_offsets,
-                                 bound,   NULL};
+fuzz_call *const fuzz_moves[] = {compact,    compact_short, balance_search, expand, expand_counts,
+                                 merge_path, check_offsets, bound,          NULL};

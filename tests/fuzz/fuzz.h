@@ -173,6 +173,7 @@ typedef void fuzz_call(fuzz *f);
 /* Each ends with NULL. */
 extern fuzz_call *const fuzz_scans[];
 extern fuzz_call *const fuzz_moves[];
+extern fuzz_call *const fuzz_places[];
 extern fuzz_call *const fuzz_sorts[];
 extern fuzz_call *const fuzz_histograms[];
 extern fuzz_call *const fuzz_sparse[];

@@ -204,6 +204,18 @@ void bits_call_gather(struct bits_run *r)
     free(index);
 }
 
+/* Every index occurs once. */
+void bits_call_scatter(struct bits_run *r)
+{
+    uint32_t *index = t_host(D->n * 4);
+    for (size_t i = 0; i < D->n; i++)
+        index[i] = (uint32_t)(D->n - 1 - i);
+    void *indices = given(r, index, D->n * 4), *out = result(r, D->n * D->item);
+    T_OK(gp_scatter(r->ctx, D->item, items(r), GP_U32, indices, D->n, out));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(index);
+}
+
 void bits_call_expand(struct bits_run *r)
 {
     void *counts = given(r, D->counts, D->n * 4), *out = result(r, 3 * D->n * D->item);

@@ -195,6 +195,16 @@ void bits_gather(const struct bits_input *d, int which, struct bits_output *out)
     free(index);
 }
 
+void bits_scatter(const struct bits_input *d, int which, struct bits_output *out)
+{
+    size_t *index = t_host(d->n * sizeof *index);
+    (void)which;
+    for (size_t i = 0; i < d->n; i++)
+        index[i] = d->n - 1 - i;
+    bits_put_picked(d->in, d->item, index, d->n, out);
+    free(index);
+}
+
 void bits_expand(const struct bits_input *d, int which, struct bits_output *out)
 {
     uint64_t total = 0;

@@ -218,6 +218,12 @@ CALL(gather)
     return gp_gather(ctx, 4, e->floats, GP_U32, e->rows, e->n, e->out[0]);
 }
 
+/* No index occurs twice. */
+CALL(scatter)
+{
+    return gp_scatter(ctx, 4, e->floats, GP_U32, e->offsets, e->segments, e->out[0]);
+}
+
 CALL(merge)
 {
     return gp_merge(ctx, GP_U32, GP_ASCENDING, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
@@ -328,6 +334,9 @@ static const struct {
     NAMED(lexsort_pairs),
     NAMED(gather),
     NAMED(gather_by),
+    NAMED(gather_field),
+    NAMED(scatter),
+    NAMED(scatter_by),
     NAMED(merge),
     NAMED(merge_pairs),
     NAMED(merge_by),

@@ -25,6 +25,24 @@ CALL(gather_by)
     return gp_gather_by(ctx, &d, e->floats, e->rows, e->n, e->out[0]);
 }
 
+/* The upper halves of words. */
+CALL(gather_field)
+{
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = 2;
+    d.in_stride = 4;
+    return gp_gather_by(ctx, &d, (const char *)e->floats + 2, NULL, e->n, e->out[0]);
+}
+
+CALL(scatter_by)
+{
+    gp_scatter_desc d = GP_SCATTER_DESC_INIT;
+    d.item_bytes = 4;
+    d.out_items = e->n;
+    d.index_dtype = GP_U32;
+    return gp_scatter_by(ctx, &d, e->floats, e->offsets, e->segments, e->out[0]);
+}
+
 CALL(merge_by)
 {
     gp_merge_desc d = GP_MERGE_DESC_INIT;
