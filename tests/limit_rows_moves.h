@@ -66,6 +66,33 @@ static gp_status run_scatter_bytes(const struct limit *l, uint64_t value)
     return moves_end(s, &m, MOVES);
 }
 
+/* with: 0 for gp_fill(), 1 for gp_fill_by(). */
+static gp_status run_fill_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    gp_fill_desc d = GP_FILL_DESC_INIT;
+    d.item_bytes = value;
+    d.item = m.items + m.bytes;
+    for (size_t i = 0; i < MOVES; i++)
+        moves_expect(&m, i, 1);
+    gp_status s = l->with ? gp_fill_by(t_ctx(), &d, MOVES, m.out.data)
+                          : gp_fill(t_ctx(), value, d.item, MOVES, m.out.data);
+    return moves_end(s, &m, MOVES);
+}
+
+static gp_status run_iota_n(const struct limit *l, uint64_t value)
+{
+    const size_t n = limit_room(l, value);
+    uint64_t *expected = t_host(n * 8);
+    t_array out = t_new(n * 8, 0);
+    for (size_t i = 0; i < n; i++)
+        expected[i] = i;
+    gp_status s = gp_iota(t_ctx(), GP_U64, NULL, NULL, value, out.data);
+    limit_output(s, &out, expected, n * 8);
+    free(expected);
+    return s;
+}
+
 /* Items of 8 bytes that lie this far apart; 0: packed. */
 static gp_status run_gather_stride(const struct limit *l, uint64_t value)
 {

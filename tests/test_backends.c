@@ -89,6 +89,8 @@ static const struct row {
     {"lexsort", bits_call_lexsort, bits_lexsort, 0, 0, index_dtype, false, false, false},
     {"gather", bits_call_gather, bits_gather, 0, 0, any, false, false, false},
     {"scatter", bits_call_scatter, bits_scatter, 0, 0, any, false, false, false},
+    {"fill", bits_call_fill, bits_fill, 0, 0, any, true, false, false},
+    {"iota", bits_call_iota, bits_iota, 0, 0, any, true, false, false},
     {"expand", bits_call_expand, bits_expand, 0, 0, any, false, false, false},
     {"even histogram", bits_call_histogram_even, bits_histogram_even, 0, 0, any, true, false,
      false},

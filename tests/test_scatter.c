@@ -191,7 +191,7 @@ START_TEST(test_moves_device_n)
 }
 END_TEST
 
-/* Indices behind *device_n are nobody's. */
+/* What is behind *device_n is not looked at. */
 START_TEST(test_moves_that_validate_look_at_indices)
 {
     gp_context *checked = t_validating();

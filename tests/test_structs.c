@@ -49,6 +49,8 @@ KIND(gather, gp_gather_desc, 0, GP_GATHER_DESC_INIT, "desc", d.item_bytes = 4;
      d.in_items = N / EVERY_SEGMENT * EVERY_SEGMENT; d.index_dtype = GP_U32)
 KIND(scatter, gp_scatter_desc, 0, GP_SCATTER_DESC_INIT, "desc", d.item_bytes = 4;
      d.index_dtype = GP_U32)
+KIND(fill, gp_fill_desc, 0, GP_FILL_DESC_INIT, "desc", d.item_bytes = 3; d.item = "abc")
+KIND(iota, gp_iota_desc, 0, GP_IOTA_DESC_INIT, "desc", d.dtype = GP_F16)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
 KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(merge_pairs, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32; d.value_bytes = 4)
@@ -99,6 +101,8 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(gather, gather, true, gp_gather_by(ctx, given, e->floats, e->rows, e->n, e->out[0]))         \
     X(scatter, scatter, true,                                                                      \
       gp_scatter_by(ctx, given, e->floats, e->offsets, e->segments, e->out[0]))                    \
+    X(fill, fill, true, gp_fill_by(ctx, given, e->n, e->out[0]))                                   \
+    X(iota, iota, true, gp_iota_by(ctx, given, e->n, e->out[0]))                                   \
     X(lexsort, lexsort, true,                                                                      \
       gp_lexsort(ctx, GP_U32, e->rows, e->cols, e->n, GP_U32, e->out[0], given))                   \
     X(lex_pairs, lexsort, true,                                                                    \

@@ -7,6 +7,7 @@
 #include <gp/compact.h>
 #include <gp/core.h>
 #include <gp/csr.h>
+#include <gp/fill.h>
 #include <gp/gather.h>
 #include <gp/histogram.h>
 #include <gp/lexsort.h>

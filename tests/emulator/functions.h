@@ -273,6 +273,16 @@ __noinline__ inline double __dmul_rn(double a, double b)
     return a * b;
 }
 /* Out of range: the nearest. */
+inline float __double2float_rn(double x)
+{
+    return (float)x;
+}
+/* Towards 0. */
+inline float __double2float_rz(double x)
+{
+    const float nearest = (float)x;
+    return std::fabs((double)nearest) > std::fabs(x) ? std::nextafterf(nearest, 0.0f) : nearest;
+}
 inline unsigned __double2uint_rz(double x)
 {
     return x > 4294967295.0 ? 0xffffffffu : x > 0 ? (unsigned)x : 0;

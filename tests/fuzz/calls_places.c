@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What moves items to places that are given: gather and scatter. */
+/* What moves items to places that are given: gather and scatter; and what fills arrays. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,4 +114,72 @@ static void scatter(fuzz *f)
     run_move(f, &m);
 }
 
-fuzz_call *const fuzz_places[] = {gather, scatter, NULL};
+/* ---- fill ------------------------------------------------------------------------------------ */
+
+static void fill(fuzz *f)
+{
+    gp_fill_desc d = GP_FILL_DESC_INIT;
+    d.size = fuzz_struct(f, sizeof d);
+    d.item_bytes = fuzz_item_bytes(f);
+    const size_t item = d.item_bytes > 65536 || !d.item_bytes ? 1 : d.item_bytes;
+    const size_t n = fuzz_count(f, item);
+    size_t set = n;
+    d.item = fuzz_host(f, GP_U8, item);
+    d.device_n = fuzz_device_n(f, &set);
+    if (n && fuzz_fault(f, GP_ERROR_POINTER))
+        d.item = NULL;
+    if (n == 0)
+        f->may |= FUZZ_BIT(GP_OK);
+    fuzz_array *out = fuzz_output(f, fuzz_product(n, item), 1);
+    if (f->must || d.device_n || fuzz_flip(f))
+        FUZZ_CALL(f, gp_fill_by(f->ctx, &d, n, out->data));
+    else
+        FUZZ_CALL(f, gp_fill(f->ctx, item, d.item, n, out->data));
+    for (size_t i = 0; i < n; i++)
+        fuzz_same_bytes("fill", i < set ? d.item : out->before + i * item, out->contents + i * item,
+                        item);
+}
+
+/* Halves are left to the tests. */
+static void compare_iota(const gp_iota_desc *d, size_t i, const fuzz_array *out)
+{
+    const size_t bytes = gp_dtype_bytes(d->dtype);
+    uint64_t x = 0, step = 1;
+    if (t_is_float(d->dtype)) {
+        const double first = d->first ? t_value(d->dtype, d->first, 0) : 0;
+        const double product = (double)i * (d->step ? t_value(d->dtype, d->step, 0) : 1);
+        t_set(d->dtype, &x, 0, first + product);
+    } else {
+        memcpy(&x, d->first ? d->first : &x, bytes);
+        memcpy(&step, d->step ? d->step : &step, bytes);
+        x += i * step;
+    }
+    if (d->dtype != GP_F16 && d->dtype != GP_BF16)
+        fuzz_same("iota", d->dtype, &x, out->contents + i * bytes, 1);
+}
+
+static void iota(fuzz *f)
+{
+    gp_iota_desc d = GP_IOTA_DESC_INIT;
+    d.size = fuzz_struct(f, sizeof d);
+    d.dtype = fuzz_dtype(f, FUZZ_ALL);
+    d.reserved = fuzz_unused(f);
+    const size_t bytes = gp_dtype_bytes(d.dtype), n = fuzz_count(f, 8);
+    size_t set = n;
+    d.first = bytes && fuzz_flip(f) ? fuzz_host(f, d.dtype, 1) : NULL;
+    d.step = bytes && fuzz_flip(f) ? fuzz_host(f, d.dtype, 1) : NULL;
+    d.device_n = fuzz_device_n(f, &set);
+    if (n == 0)
+        f->may |= FUZZ_BIT(GP_OK);
+    fuzz_array *out = fuzz_output(f, fuzz_product(n, bytes), bytes ? bytes : 1);
+    if (f->must || d.device_n || fuzz_flip(f))
+        FUZZ_CALL(f, gp_iota_by(f->ctx, &d, n, out->data));
+    else
+        FUZZ_CALL(f, gp_iota(f->ctx, d.dtype, d.first, d.step, n, out->data));
+    for (size_t i = 0; i < set; i++)
+        compare_iota(&d, i, out);
+    fuzz_same_bytes("iota", out->before + set * bytes, out->contents + set * bytes,
+                    (n - set) * bytes);
+}
+
+fuzz_call *const fuzz_places[] = {gather, scatter, fill, iota, NULL};

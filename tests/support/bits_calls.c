@@ -216,6 +216,18 @@ void bits_call_scatter(struct bits_run *r)
     free(index);
 }
 
+void bits_call_fill(struct bits_run *r)
+{
+    T_OK(gp_fill(r->ctx, D->item, D->init, D->n, result(r, D->n * D->item)));
+}
+
+void bits_call_iota(struct bits_run *r)
+{
+    uint64_t first = 0, step = 0;
+    bits_sequence(D->dtype, &first, &step);
+    T_OK(gp_iota(r->ctx, D->dtype, &first, &step, D->n, result(r, D->n * D->item)));
+}
+
 void bits_call_expand(struct bits_run *r)
 {
     void *counts = given(r, D->counts, D->n * 4), *out = result(r, 3 * D->n * D->item);

@@ -205,6 +205,32 @@ void bits_scatter(const struct bits_input *d, int which, struct bits_output *out
     free(index);
 }
 
+void bits_fill(const struct bits_input *d, int which, struct bits_output *out)
+{
+    (void)which;
+    for (size_t i = 0; i < d->n; i++)
+        bits_put(out, d->init, d->item);
+}
+
+void bits_sequence(gp_dtype dtype, void *first, void *step)
+{
+    t_set(dtype, first, 0, t_is_float(dtype) ? -1.5 : 100);
+    t_set(dtype, step, 0, t_is_float(dtype) ? 0.375 : 7);
+}
+
+void bits_iota(const struct bits_input *d, int which, struct bits_output *out)
+{
+    uint64_t first = 0, step = 0;
+    (void)which;
+    bits_sequence(d->dtype, &first, &step);
+    for (uint64_t i = 0, x = first; i < d->n; i++, x += step) {
+        uint64_t item = x;
+        if (t_is_float(d->dtype))
+            t_set(d->dtype, &item, 0, -1.5 + 0.375 * (double)i);
+        bits_put(out, &item, d->item);
+    }
+}
+
 void bits_expand(const struct bits_input *d, int which, struct bits_output *out)
 {
     uint64_t total = 0;

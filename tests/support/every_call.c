@@ -224,6 +224,17 @@ CALL(scatter)
     return gp_scatter(ctx, 4, e->floats, GP_U32, e->offsets, e->segments, e->out[0]);
 }
 
+CALL(fill)
+{
+    const char item[12] = "eleven chars";
+    return gp_fill(ctx, 12, item, e->n / 3, e->out[0]);
+}
+
+CALL(iota)
+{
+    return gp_iota(ctx, GP_F32, NULL, NULL, e->n, e->out[0]);
+}
+
 CALL(merge)
 {
     return gp_merge(ctx, GP_U32, GP_ASCENDING, e->sorted, e->n, e->sorted, e->n / 2, e->out[0]);
@@ -337,6 +348,10 @@ static const struct {
     NAMED(gather_field),
     NAMED(scatter),
     NAMED(scatter_by),
+    NAMED(fill),
+    NAMED(fill_by),
+    NAMED(iota),
+    NAMED(iota_by),
     NAMED(merge),
     NAMED(merge_pairs),
     NAMED(merge_by),

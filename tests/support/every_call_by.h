@@ -43,6 +43,22 @@ CALL(scatter_by)
     return gp_scatter_by(ctx, &d, e->floats, e->offsets, e->segments, e->out[0]);
 }
 
+CALL(fill_by)
+{
+    const char item[12] = "eleven chars";
+    gp_fill_desc d = GP_FILL_DESC_INIT;
+    d.item_bytes = sizeof item;
+    d.item = item;
+    return gp_fill_by(ctx, &d, e->n / 3, e->out[0]);
+}
+
+CALL(iota_by)
+{
+    gp_iota_desc d = GP_IOTA_DESC_INIT;
+    d.dtype = GP_F32;
+    return gp_iota_by(ctx, &d, e->n, e->out[0]);
+}
+
 CALL(merge_by)
 {
     gp_merge_desc d = GP_MERGE_DESC_INIT;
