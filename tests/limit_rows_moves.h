@@ -258,4 +258,27 @@ static gp_status run_expand_bytes(const struct limit *l, uint64_t value)
     return moves_end(s, &m, end);
 }
 
+/* Intervals of 0, 1, 2, 3, 0, 1, .. items; where they begin falls. */
+static gp_status run_interval_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    uint64_t offsets[MOVES + 1], starts[MOVES], end = 0;
+    gp_interval_desc d = GP_INTERVAL_DESC_INIT;
+    for (size_t s = 0; s < MOVES; s++) {
+        offsets[s] = end;
+        starts[s] = MOVES - 4 - s % 40;
+        for (uint64_t k = 0; k < s % 4; k++)
+            moves_expect(&m, end++, starts[s] + k);
+    }
+    offsets[MOVES] = end;
+    t_array o = limit_array(offsets, MOVES + 1, 4), from = limit_array(starts, MOVES, 4);
+    d.item_bytes = value;
+    d.in_items = MOVES;
+    d.offset_dtype = GP_U32;
+    gp_status s =
+        gp_copy_intervals(t_ctx(), &d, m.in.data, from.data, o.data, MOVES, end, NULL, m.out.data);
+    t_free(&o), t_free(&from);
+    return moves_end(s, &m, end);
+}
+
 #endif

@@ -89,6 +89,7 @@ static const struct row {
     {"lexsort", bits_call_lexsort, bits_lexsort, 0, 0, index_dtype, false, false, false},
     {"gather", bits_call_gather, bits_gather, 0, 0, any, false, false, false},
     {"scatter", bits_call_scatter, bits_scatter, 0, 0, any, false, false, false},
+    {"intervals", bits_call_intervals, bits_intervals, 0, 0, any, true, false, false},
     {"fill", bits_call_fill, bits_fill, 0, 0, any, true, false, false},
     {"iota", bits_call_iota, bits_iota, 0, 0, any, true, false, false},
     {"expand", bits_call_expand, bits_expand, 0, 0, any, false, false, false},

@@ -182,6 +182,7 @@ static const struct limit limits[] = {
     BYTES_ROW("gp_partition", "item_bytes", run_compact_bytes, 1),
     BYTES_ROW("gp_expand", "item_bytes", run_expand_bytes, 0),
     BYTES_ROW("gp_expand_counts", "item_bytes", run_expand_bytes, 1),
+    BYTES_ROW("gp_copy_intervals", "desc->item_bytes", run_interval_bytes, 0),
 
     /* Numbers of items, segments and shares. */
     ROW("gp_scan_inclusive", "n", run_scan_n, GP_U32, SCAN_PLAIN, 0, N_MOST, REFUSED, 140000, 1024,

@@ -63,6 +63,8 @@ KIND(expand, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.item_bytes = 3;
      d.offset_dtype = GP_U32)
 KIND(counts, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.item_bytes = 3;
      d.count_dtype = GP_U32)
+KIND(intervals, gp_interval_desc, 0, GP_INTERVAL_DESC_INIT, "desc", d.item_bytes = 4;
+     d.offset_dtype = GP_U32)
 KIND(bound, gp_bound_desc, 0, GP_BOUND_DESC_INIT, "desc", d.dtype = GP_U32; d.index_dtype = GP_I64)
 KIND(csr, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32)
 KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32;
@@ -125,6 +127,9 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_expand_by(ctx, given, e->keys, e->offsets, e->segments, e->n, e->out[0]))                 \
     X(counts_by, counts, true,                                                                     \
       gp_expand_counts_by(ctx, given, e->keys, e->counts, e->n, e->n, e->out[0], e->count))        \
+    X(intervals, intervals, true,                                                                  \
+      gp_copy_intervals(ctx, given, e->keys, NULL, e->offsets, e->segments, e->n, e->offsets,      \
+                        e->out[0]))                                                                \
     X(partition_by, offsets, true,                                                                 \
       gp_merge_path_partition_by(ctx, given, e->offsets, e->segments, e->n, 9, e->out[0],          \
                                  e->out[1]))                                                       \

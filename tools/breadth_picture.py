@@ -21,6 +21,11 @@ KINDS = [
     ("positions of flags", "indices"),
     ("partition", "partition"),
     ("gather of neighbours", "gather"),
+    ("scatter to neighbours", "scatter"),
+    ("fields of records", "field"),
+    ("fill", "fill"),
+    ("sequences", "iota"),
+    ("intervals", "intervals"),
     ("expand", "expand"),
     ("bounds of sorted needles", "lower_bound"),
 ]

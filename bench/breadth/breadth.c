@@ -148,6 +148,7 @@ void bench_breadth(struct bench *b)
     breadth_reductions(b);
     breadth_segments(b);
     breadth_filters(b);
+    breadth_moves(b);
     print_results();
     b->cold = false;
 }

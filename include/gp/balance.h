@@ -2,7 +2,7 @@
 /**
  * @file balance.h
  * Load balancing, that is dividing work of uneven size into equal shares: the segment of each item,
- * expanding by counts, merge-path partitions, and bulk binary search.
+ * expanding by counts, copying intervals, merge-path partitions, and bulk binary search.
  *
  * Segments are described by offsets: num_segments + 1 ascending numbers; segment s has the
  * positions offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets. The
@@ -11,16 +11,18 @@
  * position offsets[0] + i.
  *
  * The calls do not check that offsets ascend (gp_check_offsets() does). If they do not, outputs are
- * unspecified, but nothing outside the arrays is read or written. A context with the option
- * validate checks three rules: offsets (row pointers) ascend and the first is not negative; the
- * last is num_items (nnz) above the first; the array that gp_lower_bound() or gp_upper_bound()
- * searches is sorted, if there are needles. If a rule is broken, nothing is written, and the call
- * on the CPU, or gp_context_synchronize() on CUDA, returns GP_ERROR_DATA with a text that names the
- * index. The counts of gp_expand_counts() are not checked.
+ * unspecified, but nothing outside the arrays is read or written, except by gp_copy_intervals(). A
+ * context with the option validate checks these rules: offsets (row pointers) ascend and the first
+ * is not negative; the last is num_items (nnz) above the first; intervals lie in their array; the
+ * array that gp_lower_bound() or gp_upper_bound() searches is sorted, if there are needles. If a
+ * rule is broken, nothing is written, and the call on the CPU, or gp_context_synchronize() on CUDA,
+ * returns GP_ERROR_DATA with a text that names the index. The counts of gp_expand_counts() are not
+ * checked.
  *
- * Each call has a form with a descriptor, whose name ends in _by. Element types and sizes of items
- * are members of the descriptor instead of parameters; later releases add members there. All else
- * is as in the short form: memory, aliasing, order of work, determinism, errors and cost.
+ * Each call but gp_copy_intervals(), which has a descriptor anyway, has a form with one, whose name
+ * ends in _by. Element types and sizes of items are members of the descriptor instead of parameters;
+ * later releases add members there. All else is as in the short form: memory, aliasing, order of
+ * work, determinism, errors and cost.
  */
 #ifndef GP_BALANCE_H
 #define GP_BALANCE_H
@@ -48,6 +50,22 @@ typedef struct gp_balance_desc {
 #define GP_BALANCE_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gp_balance_desc), 0, (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0                       \
+    }
+
+/** Element types and sizes of gp_copy_intervals(); start from GP_INTERVAL_DESC_INIT. */
+typedef struct gp_interval_desc {
+    size_t size;           /**< sizeof(gp_interval_desc) */
+    size_t item_bytes;     /**< 1 to 65536 */
+    size_t in_items;       /**< items of the input, at most 2^40; 0: unknown */
+    size_t out_items;      /**< items that the output has room for, at most 2^40; 0: unknown */
+    gp_dtype offset_dtype; /**< of offsets and starts: GP_U32, GP_I32, GP_U64 or GP_I64 */
+    int reserved;          /**< 0 */
+} gp_interval_desc;
+
+/** Initializer of gp_interval_desc: its size, and defaults. */
+#define GP_INTERVAL_DESC_INIT                                                                      \
+    {                                                                                              \
+        sizeof(gp_interval_desc), 0, 0, 0, (gp_dtype)0, 0                                          \
     }
 
 /** Element types of the searches in sorted arrays; start from GP_BOUND_DESC_INIT. */
@@ -227,6 +245,39 @@ GP_API gp_status gp_expand_counts_by(gp_context *ctx, const gp_balance_desc *des
  */
 GP_API gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dtype count_dtype,
                                                   size_t num_segments, size_t *bytes);
+
+/**
+ * Copy many intervals at once: interval s has as many items as segment s.
+ *
+ * out[out_starts[s] + k] = in[in_starts[s] + k] for all k < offsets[s + 1] - offsets[s]. On a side
+ * without starts the intervals lie one behind the other: interval s starts at
+ * offsets[s] - offsets[0].
+ *
+ * @param[in]  ctx          decides where all pointers below live
+ * @param[in]  desc         see gp_interval_desc
+ * @param[in]  in           items, of any alignment; NULL if num_items == 0
+ * @param[in]  in_starts    num_segments starts in in (gather, move); NULL: none
+ * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
+ * @param[in]  num_segments at most 2^40; 0 is allowed
+ * @param[in]  num_items    offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
+ * @param[in]  out_starts   num_segments starts in out (scatter, move); NULL: none
+ * @param[out] out          items, of any alignment; NULL if num_items == 0; overlaps no input (as
+ *                          many items of in and out as are known are checked). Intervals must not
+ *                          overlap in out; what is between them is untouched
+ *
+ * Starts of empty intervals are not used. A context that validates checks the others against
+ * desc->in_items and desc->out_items, unless these are 0. Without starts such a member is 0 or at
+ * least num_items. Queueing, workspace and num_items as gp_expand().
+ *
+ * @return as gp_expand_by(), GP_ERROR_ARGUMENT also desc->in_items and desc->out_items
+ *
+ * Cost: one pass; reads the offsets and starts, and reads and writes the items once. Intervals of
+ * 256 bytes and more go at the rate of a copy.
+ * @since 0.1
+ */
+GP_API gp_status gp_copy_intervals(gp_context *ctx, const gp_interval_desc *desc, const void *in,
+                                   const void *in_starts, const void *offsets, size_t num_segments,
+                                   size_t num_items, const void *out_starts, void *out);
 
 /**
  * Split rows and non-zeros together into shares of equal size (merge path).

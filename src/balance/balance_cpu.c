@@ -145,6 +145,14 @@ void gpi_balance_expand_cpu(gp_context *ctx, const struct gpi_balance_args *a)
     walk(ctx, &w, a->item_bytes);
 }
 
+void gpi_balance_intervals_cpu(gp_context *ctx, const struct gpi_balance_args *a)
+{
+    struct walk w = {.args = a, .share_fn = gpi_balance_copy_share};
+    w.base = gpi_offset_base(a->offsets, a->offset_bytes);
+    w.num_items = gpi_min(settle_count(ctx, a, w.base), a->limit);
+    walk(ctx, &w, a->item_bytes);
+}
+
 static void partition_chunk(void *arg, size_t chunk)
 {
     const struct gpi_partition_args *a = arg;

@@ -2,7 +2,7 @@
 /* Launchers for offsets of GPI_OFFSET_BITS (32 or 64): grids, launches. */
 #include "device/host.cuh"
 
-#include "balance/balance_kernels.cuh"
+#include "balance/balance_intervals.cuh"
 #include "core/words.h"
 
 using namespace GPI_SPACE::balance;
@@ -63,13 +63,25 @@ template <class Item> static void expand(gp_context *ctx, const gpi_balance_args
         gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
+/* Steps of a tile of items of any size. */
+static uint32_t units_of(const gpi_balance_args *a)
+{
+    const uint64_t fit = balance_tuning.expand_tile_bytes / a->item_bytes;
+    return (uint32_t)(fit < balance_tuning.expand_units_min ? balance_tuning.expand_units_min
+                      : fit < tile_units                    ? fit
+                                                            : tile_units);
+}
+
+/* The largest word that divides the item and both addresses. */
+static uint32_t word_bytes_of(const gpi_balance_args *a)
+{
+    const uintptr_t bits = a->item_bytes | (uintptr_t)a->in | (uintptr_t)a->out | 16;
+    return (uint32_t)(bits & (0 - bits));
+}
+
 static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
 {
-    uint64_t fit = balance_tuning.expand_tile_bytes / a->item_bytes;
-    uint32_t units =
-        (uint32_t)(fit < balance_tuning.expand_units_min ? balance_tuning.expand_units_min
-                   : fit < tile_units                    ? fit
-                                                         : tile_units);
+    const uint32_t units = units_of(a);
     tiling t = tiling_of(ctx, a, units);
     expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, units, t.tiles_per_block,
@@ -79,8 +91,7 @@ static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t wo
 
 extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_args *a)
 {
-    uintptr_t bits = a->item_bytes | (uintptr_t)a->in | (uintptr_t)a->out | 16;
-    uint32_t word_bytes = (uint32_t)(bits & (0 - bits));
+    const uint32_t word_bytes = word_bytes_of(a);
     if (word_bytes != a->item_bytes)
         expand_bytes(ctx, a, word_bytes);
     else if (word_bytes == 16)
@@ -93,6 +104,18 @@ extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_ar
         expand<uint16_t>(ctx, a);
     else
         expand<uint8_t>(ctx, a);
+}
+
+extern "C" void NAME(gpi_balance_intervals_o)(gp_context *ctx, const gpi_balance_args *a)
+{
+    const uint32_t units = units_of(a);
+    const tiling t = tiling_of(ctx, a, units);
+    const intervals<offset> v = {(const offset *)a->in_starts, (const offset *)a->out_starts,
+                                 (const char *)a->in,          (char *)a->out,
+                                 (uint32_t)a->item_bytes,      word_bytes_of(a)};
+    intervals_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
+        (const offset *)a->offsets, a->num_segments, a->limit, units, t.tiles_per_block, v,
+        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_partition_o)(gp_context *ctx, const gpi_partition_args *a)

@@ -7,7 +7,8 @@
  *
  *   1. cut the path into equal shares; empty segments take steps like items, so no share is long;
  *   2. find where a share starts by a binary search on the diagonal (item + segment = step);
- *   3. walk the share: an item step writes the number (or the value) of the current segment.
+ *   3. walk the share: an item step writes the number (or the value) of the current segment, or
+ *      moves an item of the current interval.
  *
  * On the CPU a share is one task, walked a segment at a time with block-wise fills. On CUDA it is a
  * tile of one block: see balance_walk.cuh. Shares only cut the work, so no result depends on them.
@@ -39,6 +40,8 @@ struct gpi_balance_args {
     size_t item_bytes;
     const void *in;
     void *out;
+    /* gp_copy_intervals, which has the above, too */
+    const void *in_starts, *out_starts; /* as wide as offsets; NULL: one behind the other */
 };
 
 struct gpi_partition_args {
@@ -77,6 +80,7 @@ struct gpi_balance_table {
     gpi_balance_fn *search, *expand;
     gpi_partition_fn *partition;
     gpi_bound_all_fn *bound;
+    gpi_balance_fn *intervals;
 };
 
 /* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes. */
@@ -136,7 +140,7 @@ static inline uint64_t gpi_merge_path_search(const void *offsets, size_t offset_
 
 /* ---- CPU backend, in balance_cpu.c ----------------------------------------------------------- */
 
-gpi_balance_fn gpi_balance_search_cpu, gpi_balance_expand_cpu;
+gpi_balance_fn gpi_balance_search_cpu, gpi_balance_expand_cpu, gpi_balance_intervals_cpu;
 gpi_partition_fn gpi_balance_partition_cpu;
 gpi_bound_all_fn gpi_balance_bound_cpu;
 
@@ -150,6 +154,7 @@ struct gpi_balance_share {
 };
 
 typedef void gpi_share_fn(const struct gpi_balance_share *share);
+gpi_share_fn gpi_balance_copy_share; /* balance_intervals_cpu.c; for items of any size */
 /* Needles begin to end - 1. */
 typedef void gpi_bound_fn(const struct gpi_bound_args *args, uint64_t begin, uint64_t end);
 

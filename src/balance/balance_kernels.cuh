@@ -190,6 +190,23 @@ __global__ void __launch_bounds__(threads)
         });
 }
 
+/* Every item's distance in place of the heads: a lane overwrites what it alone has read. */
+GPI_DEVICE void stage_distances(const tile &t, stage &s)
+{
+    constexpr int V = 8;
+    emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
+        numbers<V> filled;
+        uint32_t distance = head;
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+            distance = n.at[j] ? n.at[j] : distance;
+            filled.at[j] = (uint16_t)distance;
+        }
+        *reinterpret_cast<numbers<V> *>(&s.heads[place]) = filled;
+    });
+    workers_sync();
+}
+
 /* Copy the items of a tile word by word, the stage holding the segment's distance
  * for every item. */
 template <class Word>
@@ -219,7 +236,6 @@ __global__ void __launch_bounds__(threads)
                    uint32_t word_bytes, const char *__restrict__ in, char *__restrict__ out,
                    uint64_t *out_count, gpi_reporter reporter)
 {
-    constexpr int V = 8;
     __shared__ stage s;
     segments<Offset> g(offsets, num_segments);
     g.num_items = min(limit, g.total());
@@ -227,19 +243,8 @@ __global__ void __launch_bounds__(threads)
     walk_tiles(
         g, units, tiles_per_block, s, [](uint64_t) { return 0u; },
         [&](const tile &t) {
-            /* 1. Every item's distance in place of the heads:
-             * a lane overwrites what it alone has read. */
-            emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
-                numbers<V> filled;
-                uint32_t distance = head;
-#pragma unroll
-                for (int j = 0; j < V; j++) {
-                    distance = n.at[j] ? n.at[j] : distance;
-                    filled.at[j] = (uint16_t)distance;
-                }
-                *reinterpret_cast<numbers<V> *>(&s.heads[place]) = filled;
-            });
-            workers_sync();
+            /* 1. Whose each item is. */
+            stage_distances(t, s);
             /* 2. The words. */
             const sources source = sources_of(t, num_segments);
             if (word_bytes == 16)

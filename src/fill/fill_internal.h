@@ -29,7 +29,7 @@ struct gpi_fill_args {
     void *out;
 };
 
-/* What items are computed as: integers of so many bytes, without sign, or floats. */
+/* What items are computed as: integers of 8 to 64 bits, without sign, or floats. */
 enum gpi_iota_kind {
     GPI_IOTA_8,
     GPI_IOTA_16,

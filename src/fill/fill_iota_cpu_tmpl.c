@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arithmetic sequences in loops for vectors, compiled per instruction set. */
-#include "core/half.h"
+#include "core/half_cpu.h"
 #include "core/paste.h"
 #include "fill/fill_internal.h"
 
@@ -8,16 +8,18 @@
 gpi_iota_fn FUNCTION;
 
 /*
- * The float next to x towards 0, or x itself, with the last bit set if it is not x: rounded to
- * fewer bits it becomes what x does. Two roundings to the nearest would not.
+ * A double with as many bits as a float has, the last of them set if others were lost. Rounded to
+ * fewer bits it becomes what x does, where two roundings to the nearest would not. That it may be
+ * too small for all bits of a float does not matter: sums of halves have no bits below a half's.
  */
 static inline float odd_float(double x)
 {
-    const float nearest = (float)x;
-    const uint32_t away =
-        (double)gpi_float_of_bits(gpi_bits_of_float(nearest) & 0x7fffffffu) > (x < 0 ? -x : x);
-    const float toward = gpi_float_of_bits(gpi_bits_of_float(nearest) - away);
-    return gpi_float_of_bits(gpi_bits_of_float(toward) | (uint32_t)((double)toward != x));
+    const uint64_t below = (1 << 29) - 1;
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    u = (u & ~below) | (((u & below) + below) & (below + 1));
+    memcpy(&x, &u, sizeof x);
+    return (float)x;
 }
 
 /* W: what integers are computed in, without sign, so that they wrap. */
@@ -38,8 +40,19 @@ static inline float odd_float(double x)
             to[k] = ROUNDED(first + (base + (double)(int32_t)k) * step);                           \
     }
 
-#define F16(x) gpi_float_to_f16(odd_float(x))
-#define BF16(x) gpi_float_to_bf16(odd_float(x))
+#define DEFINE_HALVES(name, round_all)                                                             \
+    static void name(const struct gpi_iota_args *a, uint64_t begin, size_t count, uint16_t *to)    \
+    {                                                                                              \
+        float block[PIECE];                                                                        \
+        for (size_t k = 0; k < count; k += PIECE) {                                                \
+            const size_t items = count - k < PIECE ? count - k : PIECE;                            \
+            odd_floats(a, begin + k, items, block);                                                \
+            round_all(block, items, to + k);                                                       \
+        }                                                                                          \
+    }
+
+enum { PIECE = 256 };
+
 #define F32(x) ((float)(x))
 #define F64(x) (x)
 
@@ -47,8 +60,9 @@ DEFINE_INTEGERS(bytes, uint8_t, uint32_t)
 DEFINE_INTEGERS(shorts, uint16_t, uint32_t)
 DEFINE_INTEGERS(words, uint32_t, uint32_t)
 DEFINE_INTEGERS(longs, uint64_t, uint64_t)
-DEFINE_FLOATS(f16s, uint16_t, F16)
-DEFINE_FLOATS(bf16s, uint16_t, BF16)
+DEFINE_FLOATS(odd_floats, float, odd_float)
+DEFINE_HALVES(f16s, gpi_floats_to_f16s)
+DEFINE_HALVES(bf16s, gpi_floats_to_bf16s)
 DEFINE_FLOATS(floats, float, F32)
 DEFINE_FLOATS(doubles, double, F64)
 

@@ -233,6 +233,81 @@ static void expand(fuzz *f)
     }
 }
 
+/* Starts of intervals that lie one behind the other with gaps, or none. items: on their side. */
+static fuzz_array *starts_of(fuzz *f, const struct pieces *p, size_t *items)
+{
+    const size_t bytes = gp_dtype_bytes(p->d.offset_dtype);
+    const unsigned known = f->must;
+    fuzz_array *a = fuzz_flip(f) ? fuzz_indices(f, p->d.offset_dtype, p->count, 1) : NULL;
+    *items = p->n;
+    if (a && !a->data) { /* as good as none */
+        f->must = known;
+        return NULL;
+    }
+    if (!a || f->must || f->vague)
+        return a;
+    *items = 0;
+    for (size_t s = 0; s < p->count; s++) {
+        *items += fuzz_below(f, 3);
+        const uint64_t start = *items;
+        memcpy(a->contents + s * bytes, &start, bytes);
+        *items += fuzz_index(p->d.offset_dtype, p->offsets->contents, s + 1) -
+                  fuzz_index(p->d.offset_dtype, p->offsets->contents, s);
+    }
+    return a;
+}
+
+/* One start may be too large by one, which a context that validates sees. */
+static void spoil_start(fuzz *f, const struct pieces *p, fuzz_array *starts, size_t items)
+{
+    const size_t bytes = gp_dtype_bytes(p->d.offset_dtype), s = p->count / 2;
+    if (!starts || !p->count || !items || !f->validates || f->must || f->vague || fuzz_below(f, 8))
+        return;
+    const uint64_t length = fuzz_index(p->d.offset_dtype, p->offsets->contents, s + 1) -
+                            fuzz_index(p->d.offset_dtype, p->offsets->contents, s);
+    const uint64_t start = items - length + 1;
+    memcpy(starts->contents + s * bytes, &start, bytes);
+    fuzz_rule(f, length == 0);
+}
+
+static char *item_at(const struct pieces *p, const fuzz_array *starts, size_t s, size_t i,
+                     char *items)
+{
+    const uint64_t first = fuzz_index(p->d.offset_dtype, p->offsets->before, 0);
+    const uint64_t begin = fuzz_index(p->d.offset_dtype, p->offsets->before, s) - first;
+    const uint64_t at = starts ? fuzz_index(p->d.offset_dtype, starts->before, s) + i - begin : i;
+    return items + at * p->d.item_bytes;
+}
+
+static void intervals(fuzz *f)
+{
+    const struct pieces p = pieces_of(f, true, false);
+    const size_t item = p.d.item_bytes > 65536 ? 0 : p.d.item_bytes;
+    gp_interval_desc d = {p.d.size == sizeof p.d ? sizeof d : 7,
+                          p.d.item_bytes,
+                          0,
+                          0,
+                          p.d.offset_dtype,
+                          p.d.reserved};
+    if (f->vague && !f->validates)
+        return; /* it would read and write what is not there */
+    fuzz_array *from = starts_of(f, &p, &d.in_items), *to = starts_of(f, &p, &d.out_items);
+    fuzz_array *in = fuzz_bytes(f, fuzz_product(d.in_items, item), 1);
+    fuzz_array *out = fuzz_output_beside(f, fuzz_product(d.out_items, item), 1, in);
+    spoil_start(f, &p, from, d.in_items);
+    spoil_start(f, &p, to, d.out_items);
+    FUZZ_CALL(f, gp_copy_intervals(f->ctx, &d, in->data, from ? from->data : NULL, p.offsets->data,
+                                   p.count, p.n, to ? to->data : NULL, out->data));
+    char *expected = t_host(out->bytes);
+    memcpy(expected, out->before, out->bytes);
+    for (size_t i = 0, s = 0; i < p.n; i++) {
+        s = segment_of(&p, i, s);
+        memcpy(item_at(&p, to, s, i, expected), item_at(&p, from, s, i, in->before), item);
+    }
+    fuzz_same_bytes("intervals", expected, out->contents, out->bytes);
+    free(expected);
+}
+
 static void expand_counts(fuzz *f)
 {
     size_t bytes;
@@ -336,5 +411,6 @@ static void bound(fuzz *f)
     }
 }
 
-fuzz_call *const fuzz_moves[] = {compact,    compact_short, balance_search, expand, expand_counts,
-                                 merge_path, check_offsets, bound,          NULL};
+fuzz_call *const fuzz_moves[] = {compact,       compact_short, balance_search, expand,
+                                 expand_counts, merge_path,    check_offsets,  bound,
+                                 intervals,     NULL};

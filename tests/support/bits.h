@@ -63,7 +63,7 @@ bits_expect bits_compact_if;                                               /* th
 bits_expect bits_sort, bits_sort_pairs, bits_order_of, bits_sort_segments; /* the gp_order */
 bits_expect bits_merge;
 bits_expect bits_top_k; /* the gp_order */
-bits_expect bits_gather, bits_scatter, bits_expand, bits_fill, bits_iota;
+bits_expect bits_gather, bits_scatter, bits_expand, bits_fill, bits_iota, bits_intervals;
 bits_expect bits_bounds; /* 0: lower, 1: upper */
 bits_expect bits_histogram_even, bits_histogram_edges, bits_bincount;
 bits_expect bits_from_coo; /* the gp_duplicates */
@@ -94,8 +94,8 @@ bits_call bits_call_scan_inclusive, bits_call_scan_exclusive, bits_call_scan_bac
     bits_call_compact, bits_call_partition, bits_call_compact_indices, bits_call_compact_if,
     bits_call_sort, bits_call_sort_pairs, bits_call_argsort, bits_call_sort_segments,
     bits_call_merge, bits_call_top_k, bits_call_bounds, bits_call_lexsort, bits_call_gather,
-    bits_call_scatter, bits_call_expand, bits_call_fill, bits_call_iota, bits_call_histogram_even,
-    bits_call_histogram_edges, bits_call_bincount, bits_call_from_coo, bits_call_transpose,
-    bits_call_spmv;
+    bits_call_scatter, bits_call_expand, bits_call_fill, bits_call_iota, bits_call_intervals,
+    bits_call_histogram_even, bits_call_histogram_edges, bits_call_bincount, bits_call_from_coo,
+    bits_call_transpose, bits_call_spmv;
 
 #endif

@@ -236,6 +236,22 @@ void bits_call_expand(struct bits_run *r)
     shorten(r, D->item);
 }
 
+/* Segments in reverse. */
+void bits_call_intervals(struct bits_run *r)
+{
+    gp_interval_desc desc = GP_INTERVAL_DESC_INIT;
+    uint32_t *starts = t_host(D->segments * 4);
+    desc.item_bytes = D->item;
+    desc.offset_dtype = GP_U32;
+    for (size_t s = 0; s < D->segments; s++)
+        starts[s] = (uint32_t)D->n - D->offsets[s + 1];
+    void *offsets = given(r, D->offsets, (D->segments + 1) * 4);
+    void *to = given(r, starts, D->segments * 4), *out = result(r, D->n * D->item);
+    T_OK(gp_copy_intervals(r->ctx, &desc, items(r), NULL, offsets, D->segments, D->n, to, out));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(starts);
+}
+
 void bits_call_histogram_even(struct bits_run *r)
 {
     char lo[8], hi[8];

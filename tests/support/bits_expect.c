@@ -205,6 +205,14 @@ void bits_scatter(const struct bits_input *d, int which, struct bits_output *out
     free(index);
 }
 
+void bits_intervals(const struct bits_input *d, int which, struct bits_output *out)
+{
+    (void)which;
+    for (size_t s = d->segments; s-- > 0;)
+        bits_put(out, d->in + d->offsets[s] * d->item,
+                 (d->offsets[s + 1] - d->offsets[s]) * d->item);
+}
+
 void bits_fill(const struct bits_input *d, int which, struct bits_output *out)
 {
     (void)which;

@@ -154,6 +154,16 @@ CALL(expand)
     return gp_expand(ctx, 4, e->keys, GP_U32, e->offsets, e->segments, e->n, e->out[0]);
 }
 
+/* The starts are those that intervals have anyway. */
+CALL(copy_intervals)
+{
+    gp_interval_desc d = GP_INTERVAL_DESC_INIT;
+    d.item_bytes = 4;
+    d.offset_dtype = GP_U32;
+    return gp_copy_intervals(ctx, &d, e->keys, e->offsets, e->offsets, e->segments, e->n, NULL,
+                             e->out[0]);
+}
+
 CALL(expand_counts)
 {
     return gp_expand_counts(ctx, 4, e->keys, GP_U32, e->counts, e->n, e->n, e->out[0], e->count);
@@ -332,6 +342,7 @@ static const struct {
     NAMED(bincount),
     NAMED(balance_search),
     NAMED(expand),
+    NAMED(copy_intervals),
     NAMED(expand_counts),
     NAMED(merge_path_partition),
     NAMED(lower_bound),
