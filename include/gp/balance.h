@@ -16,13 +16,12 @@
  * is not negative; the last is num_items (nnz) above the first; intervals lie in their array; the
  * array that gp_lower_bound() or gp_upper_bound() searches is sorted, if there are needles. If a
  * rule is broken, nothing is written, and the call on the CPU, or gp_context_synchronize() on CUDA,
- * returns GP_ERROR_DATA with a text that names the index. The counts of gp_expand_counts() are not
- * checked.
+ * returns GP_ERROR_DATA with a text that names the index. Counts are not checked.
  *
- * Each call but gp_copy_intervals(), which has a descriptor anyway, has a form with one, whose name
- * ends in _by. Element types and sizes of items are members of the descriptor instead of parameters;
- * later releases add members there. All else is as in the short form: memory, aliasing, order of
- * work, determinism, errors and cost.
+ * gp_copy_intervals() has a descriptor. The others have a form with one, whose name ends in _by:
+ * element types and sizes of items are members of it instead of parameters; later releases add
+ * members there. All else is as in the short form: memory, aliasing, order of work, determinism,
+ * errors and cost.
  */
 #ifndef GP_BALANCE_H
 #define GP_BALANCE_H

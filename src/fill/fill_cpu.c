@@ -84,14 +84,16 @@ static void iota_task(void *arg, size_t task)
         stores_done();
 }
 
-#define DECLARE(isa) gpi_iota_fn gpi_iota_items_##isa;
-#define ENTRY(isa) gpi_iota_items_##isa,
+#define DECLARE(isa) gpi_iota_fn gpi_iota_halves_##isa;
+#define ENTRY(isa) gpi_iota_halves_##isa,
 GPI_ISAS(DECLARE)
 
 void gpi_iota_cpu(const gp_context *ctx, const struct gpi_iota_args *a)
 {
-    static gpi_iota_fn *const fns[] = {GPI_ISAS(ENTRY)};
-    struct iota j = {a, fns[ctx->isa], a->device_n ? gpi_min(*a->device_n, a->n) : a->n, false};
+    static gpi_iota_fn *const halves[] = {GPI_ISAS(ENTRY)};
+    const bool is_half = a->kind == GPI_IOTA_F16 || a->kind == GPI_IOTA_BF16;
+    struct iota j = {.a = a, .fn = is_half ? halves[ctx->isa] : gpi_iota_items};
+    j.n = a->device_n ? gpi_min(*a->device_n, a->n) : a->n;
     const uint64_t bytes = j.n * a->item_bytes;
     j.stream = bytes >= STREAM_BYTES;
     gpi_parallel_for(threads_for(ctx->threads, bytes), gpi_ceil_div(bytes, TASK_BYTES), iota_task,

@@ -54,8 +54,9 @@ struct gpi_iota_args {
 void gpi_fill_cpu(int threads, const struct gpi_fill_args *a);
 void gpi_iota_cpu(const gp_context *ctx, const struct gpi_iota_args *a);
 
-/* Items begin to begin + count - 1, to where the first goes; compiled per instruction set. */
+/* Items begin to begin + count - 1, to where the first goes. */
 typedef void gpi_iota_fn(const struct gpi_iota_args *a, uint64_t begin, size_t count, void *to);
+gpi_iota_fn gpi_iota_items; /* but halves, which have a function per instruction set */
 
 /* CUDA, queued; n is not 0. fill_table.c; NULL: this build has no code for the GPU. */
 struct gpi_fill_launchers {
