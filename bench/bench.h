@@ -22,7 +22,7 @@ enum {
     BENCH_IMPLS = 24,
     BENCH_RUNS = 101,
     BENCH_RATES = 96,
-    BENCH_PEER_TABLES = 12
+    BENCH_PEER_TABLES = 13
 };
 
 struct bench;
@@ -215,6 +215,7 @@ void bench_lexsort(struct bench *b);
 void bench_scan_sizes(struct bench *b);
 void bench_reduce(struct bench *b);
 void bench_compact(struct bench *b);
+void bench_group(struct bench *b);
 void bench_sort(struct bench *b);
 void bench_distributions(struct bench *b);
 void bench_histogram(struct bench *b);
@@ -278,6 +279,7 @@ extern const struct bench_peer bench_ladder_peers[]; /* its steps, from the firs
 extern const struct bench_peer bench_cub_scan_peers[];
 extern const struct bench_peer bench_cub_reduce_peers[];
 extern const struct bench_peer bench_cub_select_peers[];
+extern const struct bench_peer bench_cub_group_peers[];
 extern const struct bench_peer bench_cub_sort_peers[];
 extern const struct bench_peer bench_cub_histogram_peers[];
 /* The peers of cuSPARSE, loaded now; NULL, and a line printed, if it is not there. */

@@ -29,6 +29,10 @@ static const struct suite {
      bench_segments, false},
     {"reduce", "reduce_sum unaligned_sum reduce_max argmin backward_sum", bench_reduce, false},
     {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact, false},
+    {"group",
+     "unique_1 unique_2 unique_16 unique_1000 unique_1000000 unique_powerlaw unique_one lengths_.. "
+     "sums_.. (of the same runs) group_by_1048576",
+     bench_group, false},
     {"gather", "random_4 random_8 random_12", bench_gather, false},
     {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort, false},
     {"segsort", "segments_16 segments_256 segments_1024 segments_65536 segments_powerlaw",

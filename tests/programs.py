@@ -43,8 +43,9 @@ ROWS = {
                            endless=(("", "y\n"), (HEADER, "% comment\n"), (HEADER + "9 9 999999999\n", "1 1 1\n"))),
     "equalise": Row(run=[], reads=[["FILE", "/dev/null"]], stdin=["/dev/stdin", "/dev/null"],
                     writes=[["IMAGE", "/dev/full"]], endless=(("", "y\n"), ("P5\n#", "y"), ("P5\n1 ", " "))),
+    "words": Row(reads=[["FILE"]], stdin=["-"]),
     "scan_sort": Row(run=[], options=False),  # the program of the README stands by itself
-    **{name: ALONE for name in ("compact", "coo_to_csr", "polynomial", "scan_compact", "scan_split_sort", "tridiagonal",
+    **{name: ALONE for name in ("compact", "coo_to_csr", "group_by", "polynomial", "scan_compact", "scan_split_sort", "tridiagonal",
                                 "compact_sort", "count_words", "sort_records", "top_k_rows", "unique_edges")},
     **{name: Row() for name in ("graph_capture", "own_kernel")},  # need a GPU
     "test_core": Row(run=["cpu"]),

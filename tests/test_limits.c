@@ -3,6 +3,7 @@
  * one row per argument, see limit_rows.h. */
 #include "limit_rows_bins.h"
 #include "limit_rows_csr.h"
+#include "limit_rows_groups.h"
 #include "limit_rows_moves.h"
 #include "limit_rows_sizes.h"
 #include "limit_rows_sorts.h"
@@ -180,6 +181,9 @@ static const struct limit limits[] = {
     BYTES_ROW("gp_merge_pairs_by", "desc->value_bytes", run_merge_bytes, 1),
     BYTES_ROW("gp_compact", "item_bytes", run_compact_bytes, 0),
     BYTES_ROW("gp_partition", "item_bytes", run_compact_bytes, 1),
+    BYTES_ROW("gp_unique_by", "desc->key_bytes", run_unique_bytes, 0),
+    ROW("gp_unique_by", "desc->value_bytes", run_unique_bytes, GP_U32, 1, 1, 65536, GP_OK, 0, 4, 8,
+        16, 32, 4096),
     BYTES_ROW("gp_expand", "item_bytes", run_expand_bytes, 0),
     BYTES_ROW("gp_expand_counts", "item_bytes", run_expand_bytes, 1),
     BYTES_ROW("gp_copy_intervals", "desc->item_bytes", run_interval_bytes, 0),
@@ -212,6 +216,13 @@ static const struct limit limits[] = {
     ROW("gp_compact_indices", "n", run_compact_n, GP_U8, 8, 0, N_MOST, REFUSED, 70000, 64, 16384),
     ROW("gp_compact_by", "capacity", run_compact_capacity, GP_U32, 20000, 0, UINT64_MAX, GP_OK, 0,
         64, 16384, 20000, POWER(32), N_MOST),
+    ROW("gp_run_length_encode", "n", run_lengths_n, GP_U32, 4, 0, POWER(32) - 1, REFUSED, 140000,
+        32, 64, 6144, 8192, 16384, 131072),
+    ROW("gp_run_length_encode", "n", run_lengths_n, GP_U32, 8, 0, N_MOST, REFUSED, 70000, 64, 16384,
+        65536),
+    ROW("gp_reduce_by_key", "n", run_group_n, GP_U32, 0, 0, N_MOST, REFUSED, 140000, 32, 64, 736,
+        2816, 6144, 16384, 131072),
+    ROW("gp_group_by", "n", run_group_n, GP_U32, 1, 0, N_MOST, REFUSED, 140000, 64, 16384, 131072),
     ROW("gp_merge", "num_a", run_merge_n, GP_U32, 10, 0, N_MOST - 10, REFUSED, 70000, 10, 2816,
         3840, 4864, 16384, 65536),
     ROW("gp_gather_by", "desc->in_items", run_gather_items, GP_U32, 0, 0, N_MOST, REFUSED,
@@ -274,6 +285,14 @@ static const struct limit limits[] = {
     BYTES_OF("gp_argmin_workspace_bytes", "n", bytes_reduce, GP_U64, 1, N_MOST, POWER(32)),
     BYTES_OF("gp_compact_workspace_bytes", "n", bytes_compact, GP_U8, 1, N_MOST, 16384, POWER(32)),
     BYTES_OF("gp_compact_workspace_bytes", "n", bytes_compact, GP_U8, 65536, N_MOST, POWER(32)),
+    BYTES_OF("gp_unique_workspace_bytes", "n", bytes_group, GP_U8, BYTES_UNIQUE, N_MOST, 1024,
+             POWER(32)),
+    BYTES_OF("gp_run_length_encode_workspace_bytes", "n", bytes_group, GP_U8, BYTES_LENGTHS, N_MOST,
+             16384, POWER(32)),
+    BYTES_OF("gp_reduce_by_key_workspace_bytes", "n", bytes_group, GP_F64, BYTES_REDUCE, N_MOST,
+             16384, POWER(32)),
+    BYTES_OF("gp_group_by_workspace_bytes", "n", bytes_group, GP_U32, BYTES_GROUP, N_MOST, 16384,
+             POWER(32)),
     BYTES_OF("gp_expand_counts_workspace_bytes", "n", bytes_expand, GP_U32, 0, N_MOST, POWER(32)),
     BYTES_OF("gp_csr_from_coo_workspace_bytes", "num_rows", bytes_csr, GP_U32, COO_ROWS, POWER(32),
              1024),

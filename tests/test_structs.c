@@ -42,6 +42,14 @@ KIND(scan, gp_scan_desc, 0, GP_SCAN_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op
 KIND(reduce, gp_reduce_desc, 0, GP_REDUCE_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op = GP_MAX)
 KIND(arg, gp_arg_desc, 0, GP_ARG_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(compact, gp_compact_desc, 0, GP_COMPACT_DESC_INIT, "desc", d.item_bytes = 4; d.capacity = N)
+KIND(unique, gp_unique_desc, 0, GP_UNIQUE_DESC_INIT, "desc", d.key_dtype = GP_U32)
+KIND(run_length, gp_run_length_desc, 0, GP_RUN_LENGTH_DESC_INIT, "desc",
+     d.key_dtype = d.index_dtype = GP_U32)
+KIND(reduce_by_key, gp_reduce_by_key_desc, 0, GP_REDUCE_BY_KEY_DESC_INIT, "desc",
+     d.key_dtype = d.in_dtype = GP_U32)
+KIND(group_by, gp_group_by_desc, 0, GP_GROUP_BY_DESC_INIT, "desc", d.key_dtype = GP_U32)
+KIND(aggregate, gp_aggregate, 0, GP_AGGREGATE_INIT, "desc->aggregates", d.kind = GP_AGGREGATE_COUNT;
+     d.out_dtype = GP_U32)
 KIND(histogram, gp_histogram_options, 0, GP_HISTOGRAM_OPTIONS_INIT, "options", d.accumulate = 1)
 KIND(sort, gp_radix_sort_options, 0, GP_RADIX_SORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING;
      d.end_bit = 13)
@@ -84,6 +92,15 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(argmax, arg, true, gp_argmax_by(ctx, given, e->keys, e->n, NULL, e->count))                  \
     X(compact, compact, true,                                                                      \
       gp_compact_by(ctx, given, e->keys, e->flags, e->n, e->out[0], e->count))                     \
+    X(unique_by, unique, true,                                                                     \
+      gp_unique_by(ctx, given, e->sorted, NULL, e->n, e->out[0], NULL, NULL, e->count))            \
+    X(run_length_by, run_length, true,                                                             \
+      gp_run_length_encode_by(ctx, given, e->sorted, e->n, e->out[0], e->out[1], e->out[2],        \
+                              e->count))                                                           \
+    X(reduce_by_key, reduce_by_key, true,                                                          \
+      gp_reduce_by_key(ctx, given, e->sorted, e->keys, e->n, e->out[0], e->out[1], e->count))      \
+    X(group_by, group_by, true, gp_group_by(ctx, given, e->keys, e->n, e->out[0], e->count))       \
+    X(aggregate, aggregate, true, count_groups(ctx, e, given))                                     \
     X(even, histogram, true,                                                                       \
       gp_histogram_even(ctx, GP_F32, e->floats, e->n, &lo, &hi, 9, GP_U32, e->out[0], given))      \
     X(edges, histogram, true,                                                                      \
@@ -153,6 +170,12 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(rows_bytes, scan, false, gp_scan_rows_workspace_bytes(NULL, given, 10, N, figure))           \
     X(reduce_bytes, reduce, false, gp_reduce_workspace_bytes(NULL, given, N, figure))              \
     X(compact_bytes, compact, false, gp_compact_workspace_bytes(NULL, given, N, figure))           \
+    X(unique_bytes, unique, false, gp_unique_workspace_bytes(NULL, given, N, figure))              \
+    X(run_length_bytes, run_length, false,                                                         \
+      gp_run_length_encode_workspace_bytes(NULL, given, N, figure))                                \
+    X(by_key_bytes, reduce_by_key, false,                                                          \
+      gp_reduce_by_key_workspace_bytes(NULL, given, N, figure))                                    \
+    X(group_by_bytes, group_by, false, gp_group_by_workspace_bytes(NULL, given, N, figure))        \
     X(histogram_bytes, histogram, false,                                                           \
       gp_histogram_workspace_bytes(NULL, GP_U32, N, 9, GP_U32, given, figure))                     \
     X(sort_bytes, sort, false, gp_radix_sort_workspace_bytes(NULL, GP_U32, 4, N, given, figure))   \
@@ -174,6 +197,19 @@ static gp_status create_and_destroy(const gp_context_options *given)
     gp_status s = gp_context_create(&ctx, given);
     gp_context_destroy(ctx);
     return s;
+}
+
+/* One aggregate, of which the struct is given. */
+static gp_status count_groups(gp_context *ctx, E e, const void *given)
+{
+    gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
+    const size_t out = offsetof(gp_aggregate, out);
+    _Alignas(16) char copy[sizeof(gp_aggregate) + TAIL];
+    memcpy(copy, given, sizeof copy);
+    memcpy(copy + out, &e->out[1], sizeof e->out[1]);
+    d.key_dtype = GP_U32, d.num_aggregates = 1;
+    d.aggregates = (const gp_aggregate *)(const void *)copy;
+    return gp_group_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
 }
 
 static const float lo = -1, hi = 1;

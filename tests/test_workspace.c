@@ -254,6 +254,38 @@ FIGURE(gp_scan_rows, scan_desc(), 10, 100)
 FIGURE(gp_reduce, reduce_desc(), 1000)
 FIGURE(gp_argmin, GP_U32, 1000)
 FIGURE(gp_compact, compact_desc(), 1000)
+static const gp_unique_desc *unique_desc(void)
+{
+    static gp_unique_desc d = GP_UNIQUE_DESC_INIT;
+    d.key_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_run_length_desc *run_length_desc(void)
+{
+    static gp_run_length_desc d = GP_RUN_LENGTH_DESC_INIT;
+    d.key_dtype = d.index_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_reduce_by_key_desc *by_key_desc(void)
+{
+    static gp_reduce_by_key_desc d = GP_REDUCE_BY_KEY_DESC_INIT;
+    d.key_dtype = d.in_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_group_by_desc *group_desc(void)
+{
+    static gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
+    d.key_dtype = GP_U32;
+    return &d;
+}
+
+FIGURE(gp_unique, unique_desc(), 1000)
+FIGURE(gp_run_length_encode, run_length_desc(), 1000)
+FIGURE(gp_reduce_by_key, by_key_desc(), 1000)
+FIGURE(gp_group_by, group_desc(), 1000)
 FIGURE(gp_histogram, GP_U32, 1000, 10, GP_U32, NULL)
 FIGURE(gp_expand_counts, GP_U32, 1000)
 FIGURE(gp_radix_sort, GP_U32, 4, 1000, NULL)
@@ -284,6 +316,10 @@ static const struct {
     ROW(gp_reduce),
     ROW(gp_argmin),
     ROW(gp_compact),
+    ROW(gp_unique),
+    ROW(gp_run_length_encode),
+    ROW(gp_reduce_by_key),
+    ROW(gp_group_by),
     ROW(gp_histogram),
     ROW(gp_expand_counts),
     ROW(gp_radix_sort),

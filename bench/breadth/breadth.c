@@ -149,6 +149,7 @@ void bench_breadth(struct bench *b)
     breadth_segments(b);
     breadth_filters(b);
     breadth_moves(b);
+    breadth_runs(b);
     print_results();
     b->cold = false;
 }

@@ -29,6 +29,7 @@ void breadth_reductions(struct bench *b);
 void breadth_segments(struct bench *b);
 void breadth_filters(struct bench *b);
 void breadth_moves(struct bench *b);
+void breadth_runs(struct bench *b);
 
 /* For the table at the end. */
 void breadth_keep(const struct bench_case *c, const struct bench_row *row);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Count how often each word occurs: sort hashes of the words, then measure runs of equal ones. */
+/* Count how often each word occurs: group hashes of the words, with the count and the first place
+ * of each group. */
 #include "cli.h"
 #include "recipe.h"
 
@@ -18,64 +19,45 @@ static uint64_t hash_of(const char *word) /* FNV-1a */
     return hash;
 }
 
-/* starts[r]: where run r of equal keys begins; returns how many runs there are. */
-static size_t find_runs(const void *keys, uint32_t *starts)
-{
-    const uint32_t one = 1;
-    uint32_t ones[N];
-    uint64_t runs;
-    for (int i = 0; i < N; i++)
-        ones[i] = 1;
-    void *ranks = device(sizeof ones, ones), *heads = device(sizeof ones, NULL);
-    void *count = device(sizeof runs, NULL);
-    gp_scan_desc scan = GP_SCAN_DESC_INIT;
-    scan.in_dtype = GP_U32;
-    /* 1 at the head of each run, then 2, 3, .. */
-    need(gp_scan_by_key(ctx, &scan, sizeof(uint64_t), keys, ranks, N, ranks));
-
-    gp_compact_desc compact = GP_COMPACT_DESC_INIT;
-    compact.kind = GP_COMPACT_INDICES;
-    compact.compare = GP_EQ;
-    compact.dtype = GP_U32;
-    compact.value = &one;
-    compact.index_dtype = GP_U32;
-    need(gp_compact_by(ctx, &compact, ranks, NULL, N, heads, count));
-    need(gp_copy(ctx, count, sizeof runs, &runs));
-    fetch(heads, N * sizeof *starts, starts);
-    gp_free(ctx, ranks);
-    gp_free(ctx, heads);
-    gp_free(ctx, count);
-    return (size_t)runs;
-}
-
 int main(int argc, char **argv)
 {
-    uint64_t hashes[N];
-    uint32_t order[N], starts[N + 1], total = 0;
+    uint64_t hashes[N], groups;
+    uint32_t places[N], firsts[N], counts[N], total = 0;
     int wrong = 0;
     cli_alone("count_words", "Counts how often each word occurs, checked.", argc, argv);
-    for (uint32_t i = 0; i < N; i++)
+    for (uint32_t i = 0; i < N; i++) {
         hashes[i] = hash_of(words[i]);
+        places[i] = i;
+    }
     need(gp_context_create(&ctx, NULL));
-    for (uint32_t i = 0; i < N; i++)
-        order[i] = i;
-    void *keys = device(sizeof hashes, hashes), *values = device(sizeof order, order);
-    need(gp_radix_sort_pairs(ctx, GP_U64, keys, sizeof *order, values, N, keys, values, NULL));
-    size_t runs = find_runs(keys, starts);
-    fetch(values, sizeof order, order);
+    void *keys = device(sizeof hashes, hashes), *values = device(sizeof places, places);
+    void *count = device(sizeof counts, NULL), *first = device(sizeof firsts, NULL);
+    void *num_groups = device(sizeof groups, NULL);
 
-    starts[runs] = N;
-    for (size_t r = 0; r < runs; r++) {
-        const char *word = words[order[starts[r]]]; /* stable: the first occurrence */
-        uint32_t count = starts[r + 1] - starts[r], expected = 0;
+    gp_aggregate of[2] = {GP_AGGREGATE_INIT, GP_AGGREGATE_INIT};
+    of[0].kind = GP_AGGREGATE_COUNT, of[0].out_dtype = GP_U32, of[0].out = count;
+    of[1].kind = GP_AGGREGATE_FIRST, of[1].value_bytes = sizeof *places;
+    of[1].values = values, of[1].out = first;
+    gp_group_by_desc desc = GP_GROUP_BY_DESC_INIT;
+    desc.key_dtype = GP_U64, desc.num_aggregates = 2, desc.aggregates = of;
+    need(gp_group_by(ctx, &desc, keys, N, NULL, num_groups));
+    need(gp_copy(ctx, num_groups, sizeof groups, &groups));
+    need(gp_copy(ctx, count, sizeof counts, counts));
+    fetch(first, sizeof firsts, firsts);
+
+    for (uint64_t g = 0; g < groups; g++) {
+        uint32_t expected = 0;
         for (int i = 0; i < N; i++)
-            expected += !strcmp(words[i], word);
-        printf("%2u %s\n", count, word);
-        wrong |= count != expected;
-        total += count;
+            expected += !strcmp(words[i], words[firsts[g]]);
+        printf("%2u %s\n", counts[g], words[firsts[g]]);
+        wrong |= counts[g] != expected;
+        total += counts[g];
     }
     gp_free(ctx, keys);
     gp_free(ctx, values);
+    gp_free(ctx, count);
+    gp_free(ctx, first);
+    gp_free(ctx, num_groups);
     gp_context_destroy(ctx);
-    return wrong || runs != 6 || total != N;
+    return wrong || groups != 6 || total != N;
 }

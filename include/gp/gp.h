@@ -9,6 +9,7 @@
 #include <gp/csr.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
+#include <gp/group.h>
 #include <gp/histogram.h>
 #include <gp/lexsort.h>
 #include <gp/merge.h>

@@ -178,5 +178,6 @@ extern fuzz_call *const fuzz_sorts[];
 extern fuzz_call *const fuzz_histograms[];
 extern fuzz_call *const fuzz_sparse[];
 extern fuzz_call *const fuzz_core[];
+extern fuzz_call *const fuzz_groups[];
 
 #endif

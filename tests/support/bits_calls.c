@@ -127,6 +127,54 @@ static gp_radix_sort_options sort_options(const struct bits_run *r)
     return o;
 }
 
+/* Items that have been sorted, and others in any order, are runs. */
+void bits_call_unique(struct bits_run *r)
+{
+    gp_unique_desc desc = GP_UNIQUE_DESC_INIT;
+    void *out = result(r, D->n * D->item), *values = given(r, D->positions, D->n * 4);
+    void *first = result(r, D->n * 4), *heads = result(r, D->n * 4), *count = result(r, 8);
+    uint64_t runs;
+    desc.key_dtype = D->dtype, desc.value_bytes = 4, desc.index_dtype = GP_U32;
+    T_OK(gp_unique_by(r->ctx, &desc, items(r), values, D->n, out, first, heads, count));
+    shorten(r, D->item);
+    runs = r->out_bytes[0] / D->item;
+    r->out_bytes[1] = r->out_bytes[2] = runs * 4;
+}
+
+void bits_call_run_lengths(struct bits_run *r)
+{
+    void *out = result(r, D->n * D->item), *lengths = result(r, D->n * 8), *count = result(r, 8);
+    T_OK(gp_run_length_encode(r->ctx, D->dtype, items(r), D->n, GP_U64, out, lengths, count));
+    shorten(r, D->item);
+    r->out_bytes[1] = r->out_bytes[0] / D->item * 8;
+}
+
+void bits_call_reduce_by_key(struct bits_run *r)
+{
+    gp_reduce_by_key_desc desc = GP_REDUCE_BY_KEY_DESC_INIT;
+    void *keys = given(r, D->keys, D->n * 4), *out = result(r, D->n * D->item);
+    void *count = result(r, 8);
+    desc.key_dtype = GP_U32, desc.in_dtype = D->dtype, desc.op = (gp_op)r->which;
+    T_OK(gp_reduce_by_key(r->ctx, &desc, keys, items(r), D->n, NULL, out, count));
+    shorten(r, D->item);
+}
+
+void bits_call_group_by(struct bits_run *r)
+{
+    gp_group_by_desc desc = GP_GROUP_BY_DESC_INIT;
+    gp_aggregate of[2] = {GP_AGGREGATE_INIT, GP_AGGREGATE_INIT};
+    void *out = result(r, D->n * D->item), *count;
+    of[0].kind = GP_AGGREGATE_LAST, of[0].value_bytes = 4;
+    of[0].values = given(r, D->positions, D->n * 4), of[0].out = result(r, D->n * 4);
+    of[1].op = GP_MAX, of[1].in_dtype = GP_U32;
+    of[1].values = of[0].values, of[1].out = result(r, D->n * 4);
+    count = result(r, 8);
+    desc.key_dtype = D->dtype, desc.num_aggregates = 2, desc.aggregates = of;
+    T_OK(gp_group_by(r->ctx, &desc, items(r), D->n, out, count));
+    shorten(r, D->item);
+    r->out_bytes[1] = r->out_bytes[2] = r->out_bytes[0] / D->item * 4;
+}
+
 void bits_call_sort(struct bits_run *r)
 {
     gp_radix_sort_options o = sort_options(r);

@@ -182,6 +182,75 @@ void bits_compact_if(const struct bits_input *d, int which, struct bits_output *
     free(keep);
 }
 
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Where runs of equal items begin, their number, and n behind the last. */
+static size_t *heads_of(const struct bits_input *d, const char *items, size_t *count)
+{
+    size_t *heads = t_host((d->n + 1) * sizeof *heads);
+    *count = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (i == 0 || bits_order(d->dtype, items + i * d->item, items + (i - 1) * d->item) != 0)
+            heads[(*count)++] = i;
+    heads[*count] = d->n;
+    return heads;
+}
+
+void bits_unique(const struct bits_input *d, int which, struct bits_output *out)
+{
+    size_t count, *heads = heads_of(d, d->in, &count);
+    (void)which;
+    bits_put_picked(d->in, d->item, heads, count, out);
+    bits_put_picked(d->positions, 4, heads, count, out);
+    bits_put_picked(d->positions, 4, heads, count, out);
+    put_count(out, count);
+    free(heads);
+}
+
+void bits_run_lengths(const struct bits_input *d, int which, struct bits_output *out)
+{
+    size_t count, *heads = heads_of(d, d->in, &count);
+    (void)which;
+    bits_put_picked(d->in, d->item, heads, count, out);
+    for (size_t j = 0; j < count; j++)
+        put_count(out, heads[j + 1] - heads[j]);
+    put_count(out, count);
+    free(heads);
+}
+
+void bits_reduce_by_key(const struct bits_input *d, int which, struct bits_output *out)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < d->n;) {
+        char carry[8], computed[8];
+        memcpy(carry, d->in + i * d->item, d->item);
+        for (i++; i < d->n && d->keys[i] == d->keys[i - 1]; i++)
+            fold(d->dtype, which, carry, d->in + i * d->item);
+        put_computed(d, carry, computed);
+        bits_put(out, computed, d->item);
+        count++;
+    }
+    put_count(out, count);
+}
+
+/* Keys by their first bits; positions rise, so that the last one is the largest. */
+void bits_group_by(const struct bits_input *d, int which, struct bits_output *out)
+{
+    size_t count, *order = bits_argsort(d->dtype, d->in, d->n, GP_ASCENDING);
+    char *sorted = t_host(d->n * d->item);
+    (void)which;
+    for (size_t i = 0; i < d->n; i++)
+        memcpy(sorted + i * d->item, d->in + order[i] * d->item, d->item);
+    size_t *heads = heads_of(d, sorted, &count), *last = t_host(count * sizeof *last);
+    bits_put_picked(sorted, d->item, heads, count, out);
+    for (size_t j = 0; j < count; j++)
+        last[j] = order[heads[j + 1] - 1];
+    bits_put_picked(d->positions, 4, last, count, out);
+    bits_put_picked(d->positions, 4, last, count, out);
+    put_count(out, count);
+    free(order), free(sorted), free(heads), free(last);
+}
+
 /* ---- moved, counted -------------------------------------------------------------------------- */
 
 /* By the rows: indices below BITS_SIDE, or below n. */

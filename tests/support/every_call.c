@@ -125,6 +125,53 @@ CALL(compact_in_place)
     return s ? s : gp_compact(ctx, 4, e->out[0], e->flags, e->n, e->out[0], e->count);
 }
 
+CALL(unique)
+{
+    return gp_unique(ctx, GP_F32, e->floats, e->n, e->out[0], e->count);
+}
+
+CALL(unique_by)
+{
+    gp_unique_desc d = GP_UNIQUE_DESC_INIT;
+    d.key_bytes = 12, d.value_bytes = 4, d.index_dtype = GP_U32;
+    return gp_unique_by(ctx, &d, e->sorted, e->keys, e->n / 3, e->out[0], e->out[1], e->out[2],
+                        e->count);
+}
+
+CALL(run_length_encode)
+{
+    return gp_run_length_encode(ctx, GP_U32, e->sorted, e->n, GP_U64, e->out[0], e->out[1],
+                                e->count);
+}
+
+CALL(run_length_encode_by)
+{
+    gp_run_length_desc d = GP_RUN_LENGTH_DESC_INIT;
+    d.key_dtype = GP_U8, d.index_dtype = GP_U32, d.longer = 1;
+    return gp_run_length_encode_by(ctx, &d, e->flags, e->n, e->out[0], e->out[1], e->out[2],
+                                   e->count);
+}
+
+CALL(reduce_by_key)
+{
+    gp_reduce_by_key_desc d = GP_REDUCE_BY_KEY_DESC_INIT;
+    d.key_dtype = GP_U32, d.in_dtype = GP_F32, d.out_dtype = GP_F64;
+    return gp_reduce_by_key(ctx, &d, e->sorted, e->floats, e->n, e->out[0], e->out[1], e->count);
+}
+
+CALL(group_by)
+{
+    gp_aggregate g[3] = {GP_AGGREGATE_INIT, GP_AGGREGATE_INIT, GP_AGGREGATE_INIT};
+    gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
+    g[0].in_dtype = GP_F32, g[0].values = e->floats, g[0].out = e->out[1];
+    g[1].kind = GP_AGGREGATE_LAST, g[1].value_bytes = 1;
+    g[1].values = e->flags, g[1].out = e->out[2];
+    g[2].kind = GP_AGGREGATE_COUNT, g[2].out_dtype = GP_U32;
+    g[2].out = e->out[2] + (e->n + 4) / 4 * 4;
+    d.key_dtype = GP_U32, d.num_aggregates = 3, d.aggregates = g;
+    return gp_group_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
+}
+
 CALL(histogram_even)
 {
     const float lo = -1, hi = 1;
@@ -337,6 +384,12 @@ static const struct {
     NAMED(compact_indices),
     NAMED(partition),
     NAMED(compact_in_place),
+    NAMED(unique),
+    NAMED(unique_by),
+    NAMED(run_length_encode),
+    NAMED(run_length_encode_by),
+    NAMED(reduce_by_key),
+    NAMED(group_by),
     NAMED(histogram_even),
     NAMED(histogram_edges),
     NAMED(bincount),

@@ -11,6 +11,7 @@ extern "C" {
 #include "tuning/compact_tuning.cuh"
 #include "tuning/csr_tuning.cuh"
 #include "tuning/elementwise_tuning.cuh"
+#include "tuning/group_tuning.cuh"
 #include "tuning/histogram_tuning.cuh"
 #include "tuning/merge_tuning.cuh"
 #include "tuning/radixsort_tuning.cuh"
@@ -64,6 +65,9 @@ const tuning_row rows[] = {
     row_of("compact", compact_tuning,
            32 * (compact_tuning.store_warps + compact_tuning.sum_warps + compact_tuning.load_warps +
                  1),
+           1, 1),
+    row_of("group", group_tuning,
+           32 * (group_tuning.store_warps + group_tuning.sum_warps + group_tuning.load_warps + 1),
            1, 1),
     row_of("reduce", reduce_tuning, 32 * GPI_REDUCE_WARPS, reduce_tuning.blocks_per_sm, 1),
     row_of("histogram", histogram_tuning, histogram_tuning.threads, 1, histogram_tuning.vectors),

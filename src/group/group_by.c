@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups of keys in any order: a stable sort, then the runs. One array of values is sorted with the
+ * keys. Several are gathered one by one by positions that were sorted with the keys, each into the
+ * same scratch, and each goes through the runs by itself, which costs little beside the gather.
+ *
+ * Scratch: [keys n][values n, of the widest array][positions n][the sort's, or the runs'].
+ */
+#include <stdio.h>
+
+#include <gp/gather.h>
+
+#include "core/check.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "group/group_internal.h"
+#include "radixsort/radixsort_check_internal.h"
+
+enum { MAX = GP_AGGREGATES_MAX };
+
+struct call {
+    gp_dtype key_dtype;
+    const void *keys;
+    size_t n;
+    uint64_t capacity;
+    int count;
+    gp_aggregate of[MAX];
+    /* How they are taken. */
+    const void *values; /* of all aggregates that have some, if they share them */
+    size_t widest;      /* bytes of the widest of those values; 0: there are none */
+    bool several;       /* arrays of values */
+};
+
+static size_t value_bytes(const gp_aggregate *g)
+{
+    if (g->kind == GP_AGGREGATE_REDUCE)
+        return gpi_dtype_bytes(g->in_dtype) * gpi_op_scalars(g->op);
+    return g->kind == GP_AGGREGATE_COUNT ? 0 : g->value_bytes;
+}
+
+static size_t out_bytes(const gp_aggregate *g)
+{
+    if (g->kind == GP_AGGREGATE_REDUCE)
+        return gpi_dtype_bytes(g->out_dtype) * gpi_op_scalars(g->op);
+    return g->kind == GP_AGGREGATE_COUNT ? gpi_dtype_bytes(g->out_dtype) : g->value_bytes;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static gp_status check_reduction(gp_context *ctx, const char *f, int i, gp_aggregate *g)
+{
+    if (gpi_dtype_bytes(g->in_dtype) == 0)
+        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: in_dtype of aggregate %d is %d, not a gp_dtype",
+                        f, i, (int)g->in_dtype);
+    if (gpi_op_scalars(g->op) == 0)
+        return gpi_fail(ctx, GP_ERROR_OP, "%s: op of aggregate %d is %d, not a gp_op", f, i,
+                        (int)g->op);
+    if (!gpi_scan_op_allowed(g->in_dtype, g->op))
+        return gpi_fail(ctx, GP_ERROR_OP,
+                        "%s: op of aggregate %d is %s, which has no meaning for %s", f, i,
+                        gp_op_string(g->op), gp_dtype_string(g->in_dtype));
+    if (g->out_dtype == 0)
+        g->out_dtype = g->in_dtype;
+    if (!gpi_scan_pair_allowed(g->in_dtype, g->out_dtype, g->op))
+        return gpi_fail(
+            ctx, GP_ERROR_DTYPE, "%s: out_dtype of aggregate %d is %s, not allowed for %s of %s", f,
+            i, gp_dtype_string(g->out_dtype), gp_op_string(g->op), gp_dtype_string(g->in_dtype));
+    return GP_OK;
+}
+
+static gp_status check_aggregate(gp_context *ctx, const char *f, int i, size_t n, gp_aggregate *g)
+{
+    char name[40];
+    switch (g->kind) {
+    case GP_AGGREGATE_COUNT:
+        snprintf(name, sizeof name, "out_dtype of aggregate %d", i);
+        GPI_TRY(gpi_check_unsigned_index(ctx, f, name, g->out_dtype));
+        return gpi_check_index_range(ctx, f, n, name, g->out_dtype);
+    case GP_AGGREGATE_REDUCE:
+        return check_reduction(ctx, f, i, g);
+    case GP_AGGREGATE_FIRST:
+    case GP_AGGREGATE_LAST:
+        snprintf(name, sizeof name, "value_bytes of aggregate %d", i);
+        return gpi_check_item_bytes(ctx, f, name, g->value_bytes);
+    default:
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: kind of aggregate %d is %d, not a gp_aggregate_kind", f, i,
+                        (int)g->kind);
+    }
+}
+
+/* The aggregates of a caller, whose structs may have another size than here. */
+static gp_status take_aggregates(gp_context *ctx, const char *f, const gp_group_by_desc *d,
+                                 struct call *c)
+{
+    if (d->num_aggregates > MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->num_aggregates is %zu, expected at most %d", f,
+                        d->num_aggregates, (int)MAX);
+    if (d->num_aggregates && !d->aggregates)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: desc->aggregates is NULL", f);
+    c->count = (int)d->num_aggregates;
+    for (int i = 0; i < c->count; i++) {
+        const char *given = (const char *)d->aggregates + (size_t)i * d->aggregates->size;
+        gp_aggregate *g = &c->of[i];
+        GPI_TRY(gpi_take_struct(ctx, f, "desc->aggregates", given, g, GPI_FORM(gp_aggregate)));
+        GPI_TRY(check_aggregate(ctx, f, i, c->n, g));
+        const size_t bytes = value_bytes(g);
+        if (bytes == 0)
+            continue;
+        c->several = c->several || (c->widest && (g->values != c->values || bytes != c->widest));
+        c->values = g->values;
+        c->widest = bytes > c->widest ? bytes : c->widest;
+    }
+    return GP_OK;
+}
+
+static gp_status take(gp_context *ctx, const char *f, const gp_group_by_desc *given, size_t n,
+                      struct call *c)
+{
+    gp_group_by_desc d;
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, &d, GPI_FORM(gp_group_by_desc)));
+    GPI_TRY(gpi_check_dtype(ctx, f, "desc->key_dtype", d.key_dtype));
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d.reserved));
+    *c = (struct call){.key_dtype = d.key_dtype,
+                       .n = n,
+                       .capacity = d.capacity && d.capacity < n ? d.capacity : n};
+    GPI_TRY(take_aggregates(ctx, f, &d, c));
+    return gpi_check_n(ctx, f, "n", n);
+}
+
+/* keys, keys_out, the count, then values and outputs. */
+static gp_status check_arrays(gp_context *ctx, const char *f, const struct call *c, void *keys_out,
+                              uint64_t *out_count)
+{
+    const size_t key = gpi_dtype_bytes(c->key_dtype);
+    char names[2 * MAX][28];
+    struct gpi_array arrays[3 + 2 * MAX] = {
+        GPI_READ("keys", c->keys, c->n * key, key),
+        GPI_WRITE_IF("keys_out", keys_out, c->capacity * key, key),
+        GPI_WRITE("out_count", out_count, sizeof *out_count, 8),
+    };
+    for (int i = 0; i < c->count; i++) {
+        const gp_aggregate *g = &c->of[i];
+        const size_t in = value_bytes(g), out = out_bytes(g);
+        const bool scalar = g->kind == GP_AGGREGATE_REDUCE;
+        snprintf(names[2 * i], sizeof names[0], "values of aggregate %d", i);
+        snprintf(names[2 * i + 1], sizeof names[0], "out of aggregate %d", i);
+        arrays[3 + 2 * i] =
+            GPI_READ(names[2 * i], g->values, c->n * in,
+                     scalar ? gpi_dtype_bytes(g->in_dtype) : gpi_item_alignment(in ? in : 1));
+        arrays[4 + 2 * i] =
+            GPI_WRITE(names[2 * i + 1], g->out, c->capacity * out,
+                      scalar ? gpi_dtype_bytes(g->out_dtype) : gpi_item_alignment(out));
+    }
+    return gpi_check_arrays(ctx, f, arrays, 3 + 2 * c->count);
+}
+
+/* ---- workspace ------------------------------------------------------------------------------- */
+
+/* What is sorted with the keys: values, or their positions; 0: nothing. Equal floats may have other
+ * bits, of which those of the first are wanted, so these keys never come alone. */
+static size_t beside_bytes(const struct call *c, bool several)
+{
+    if (several || (c->widest == 0 && gpi_dtype_is_float(c->key_dtype)))
+        return gpi_radix_index_bytes(c->n);
+    return c->widest;
+}
+
+static struct gpi_radix_job sort_of(const struct call *c, bool several)
+{
+    return (struct gpi_radix_job){.key_bytes = gpi_dtype_bytes(c->key_dtype),
+                                  .value_bytes = beside_bytes(c, several),
+                                  .n = c->n,
+                                  .keys_in = c->keys,
+                                  .values_in = several || c->widest == 0 ? NULL : c->values};
+}
+
+/* The runs of sorted keys, with the most that they are asked for at once. */
+static struct gpi_group_args runs_of(const struct call *c)
+{
+    struct gpi_group_args a = {.n = c->n, .capacity = c->capacity, .index_bytes = 8};
+    gpi_group_keys(&a, c->key_dtype, 0);
+    return a;
+}
+
+static gp_status sort_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
+{
+    const size_t beside = beside_bytes(c, several);
+    size_t sort, order = 0;
+    GPI_TRY(gp_radix_sort_workspace_bytes(t, c->key_dtype, beside, c->n, NULL, &sort));
+    if (beside && beside == gpi_radix_index_bytes(c->n))
+        GPI_TRY(gp_argsort_workspace_bytes(t, c->key_dtype, c->n, beside == 4 ? GP_U32 : GP_U64,
+                                           NULL, &order));
+    *bytes = sort > order ? sort : order;
+    return GP_OK;
+}
+
+static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
+{
+    struct gpi_group_fold folds[MAX];
+    struct gpi_group_move moves[MAX];
+    struct gpi_group_args a = runs_of(c);
+    size_t sort, pieces = gpi_piece(c->n * gpi_dtype_bytes(c->key_dtype));
+    for (int i = 0; i < c->count; i++)
+        if (c->of[i].kind == GP_AGGREGATE_REDUCE)
+            folds[a.fold_count++] = (struct gpi_group_fold){NULL, NULL, c->of[i].in_dtype,
+                                                            c->of[i].out_dtype, c->of[i].op};
+        else
+            a.move_count++;
+    a.folds = folds, a.moves = moves;
+    GPI_TRY(sort_bytes(t, c, several, &sort));
+    pieces += gpi_piece(c->n * c->widest) + gpi_piece(c->n * beside_bytes(c, several));
+    const size_t runs = gpi_group_bytes(t, &a);
+    *bytes = c->n ? pieces + (sort > runs ? sort : runs) : 0;
+    return GP_OK;
+}
+
+gp_status gp_group_by_workspace_bytes(const gp_target *target, const gp_group_by_desc *desc,
+                                      size_t n, size_t *bytes)
+{
+    static const char f[] = "gp_group_by_workspace_bytes";
+    gp_target t;
+    struct call c;
+    size_t one, several;
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(take(NULL, f, desc, n, &c));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(frame_bytes(&t, &c, false, &one));
+    GPI_TRY(frame_bytes(&t, &c, true, &several));
+    *bytes = one > several ? one : several;
+    return GP_OK;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+/* The aggregates of one array of values (NULL: those that have none), which lie sorted. */
+struct group {
+    struct gpi_group_args a;
+    struct gpi_group_fold folds[MAX];
+    struct gpi_group_move moves[MAX];
+};
+
+static void group_add(struct group *g, const gp_aggregate *of, const void *sorted)
+{
+    if (of->kind == GP_AGGREGATE_REDUCE)
+        g->folds[g->a.fold_count++] =
+            (struct gpi_group_fold){sorted, of->out, of->in_dtype, of->out_dtype, of->op};
+    else
+        g->moves[g->a.move_count++] = (struct gpi_group_move){
+            sorted, of->out, (uint32_t)of->value_bytes, of->kind == GP_AGGREGATE_LAST};
+}
+
+static gp_status run_group(gp_context *ctx, const char *f, struct group *g)
+{
+    g->a.folds = g->folds, g->a.moves = g->moves;
+    const gp_status s = gpi_group_run(ctx, f, &g->a);
+    g->a.keys_out = g->a.lengths = NULL;
+    g->a.fold_count = g->a.move_count = 0;
+    return s;
+}
+
+/* Groups and counts: a run has one array of lengths. */
+static gp_status run_counts(gp_context *ctx, const char *f, const struct call *c, struct group *g)
+{
+    for (int i = 0; i < c->count; i++) {
+        if (c->of[i].kind != GP_AGGREGATE_COUNT)
+            continue;
+        if (g->a.lengths)
+            GPI_TRY(run_group(ctx, f, g));
+        g->a.lengths = c->of[i].out;
+        g->a.index_bytes = (uint32_t)gpi_dtype_bytes(c->of[i].out_dtype);
+    }
+    return GP_OK;
+}
+
+/* One after the other: the aggregates of each array of values, and of each size of them. */
+static gp_status run_gathered(gp_context *ctx, const char *f, const struct call *c,
+                              const void *positions, size_t position_bytes, void *sorted,
+                              struct group *g)
+{
+    const gp_dtype index = position_bytes == 4 ? GP_U32 : GP_U64;
+    bool done[MAX] = {false};
+    for (int i = 0; i < c->count; i++) {
+        const size_t bytes = value_bytes(&c->of[i]);
+        if (done[i] || bytes == 0)
+            continue;
+        GPI_TRY(gp_gather(ctx, bytes, c->of[i].values, index, positions, c->n, sorted));
+        for (int j = i; j < c->count; j++)
+            if (c->of[j].values == c->of[i].values && value_bytes(&c->of[j]) == bytes) {
+                group_add(g, &c->of[j], sorted);
+                done[j] = true;
+            }
+        GPI_TRY(run_group(ctx, f, g));
+    }
+    return GP_OK;
+}
+
+static gp_status sort(gp_context *ctx, const char *f, const struct call *c, void *keys,
+                      void *beside)
+{
+    struct gpi_radix_job job = sort_of(c, c->several);
+    job.keys_out = keys, job.values_out = beside;
+    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, c->key_dtype, NULL, &job));
+    return ctx->backend == GP_BACKEND_CUDA ? gpi_radixsort_cuda(ctx, f, &job)
+                                           : gpi_radixsort_cpu(ctx, f, &job);
+}
+
+static gp_status group(gp_context *ctx, const char *f, const struct call *c, void *keys_out,
+                       uint64_t *out_count)
+{
+    const gp_target target = gpi_target_of(ctx);
+    const size_t key = gpi_dtype_bytes(c->key_dtype), beside = beside_bytes(c, c->several);
+    struct group g = {.a = runs_of(c)};
+    size_t need;
+    GPI_TRY(frame_bytes(&target, c, c->several, &need));
+    GPI_FRAME(frame, ctx, f, need);
+    void *sorted = gpi_frame_take(&frame, c->n * key);
+    void *values = c->widest ? gpi_frame_take(&frame, c->n * c->widest) : NULL;
+    void *positions = beside ? values : NULL;
+    if (c->several || c->widest == 0)
+        positions = beside ? gpi_frame_take(&frame, c->n * beside) : NULL;
+    GPI_TRY(sort(ctx, f, c, sorted, positions));
+    g.a.keys = sorted, g.a.keys_out = keys_out, g.a.out_count = out_count;
+    GPI_TRY(run_counts(ctx, f, c, &g));
+    if (c->several)
+        return run_gathered(ctx, f, c, positions, beside, values, &g);
+    for (int i = 0; i < c->count; i++)
+        if (value_bytes(&c->of[i]))
+            group_add(&g, &c->of[i], values);
+    return run_group(ctx, f, &g);
+}
+
+static gp_status no_groups(gp_context *ctx, uint64_t *out_count)
+{
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return gpi_cuda_fill(ctx, out_count, 0, sizeof *out_count);
+    *out_count = 0;
+    return GP_OK;
+}
+
+gp_status gp_group_by(gp_context *ctx, const gp_group_by_desc *desc, const void *keys, size_t n,
+                      void *keys_out, uint64_t *out_count)
+{
+    static const char f[] = "gp_group_by";
+    struct call c;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take(ctx, f, desc, n, &c));
+    c.keys = keys;
+    GPI_TRY(check_arrays(ctx, f, &c, keys_out, out_count));
+    GPI_ON_DEVICE(ctx);
+    if (n == 0)
+        return no_groups(ctx, out_count);
+    return gpi_named(ctx, f, group(ctx, f, &c, keys_out, out_count));
+}

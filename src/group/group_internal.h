@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs of equal keys, and groups.
+ *
+ *   1. every item gets one bit: whether its key differs from the one before, so that a run begins
+ *      there (its head); the last item of a run is the one before the next head, or of the array;
+ *   2. heads of all tiles before a tile are counted, and the last of them is remembered;
+ *   3. a head's key, position and value go to (heads before it); the length of a run, its last
+ *      value and its fold to (heads up to its last item) - 1.
+ *
+ * CUDA: all of that but the folds in a single pass, as compaction (compact_internal.h), with the
+ * count and the last head as what tiles exchange (group_stream.cuh). Keys of sizes that have no
+ * kernel become bits first, item by item (group_wide_kernels.cuh); the same pass then reads the
+ * bits. A fold is a single pass of its own, over bits that the first one leaves and the values
+ * (group_fold_stream.cuh): so it depends on the type of values alone, the other on the width of
+ * keys. What tiles exchange is the fold from the last head on, as in the segmented scan.
+ * CPU: rounds that fit the caches, as compaction, whose loops move keys and values.
+ *
+ * Group-by: a stable sort of the keys with the values, or with positions by which each array of
+ * values is gathered; then the runs.
+ *
+ * The association of floats depends on where runs begin in tiles or blocks, and on nothing else.
+ *
+ * Scratch: CUDA [a bit per item, for folds, for several moves and for keys without a kernel] and
+ * the tile states. CPU [counts, places][bits of a round] and two folds for each block of a round.
+ */
+#ifndef GPI_GROUP_INTERNAL_H
+#define GPI_GROUP_INTERNAL_H
+
+#include <stdbool.h>
+
+#include <gp/group.h>
+
+#include "core/context.h"
+#include "reduce/reduce_internal.h"
+
+enum { GPI_GROUP_ACC_MAX = 32 }; /* bytes of an accumulator */
+
+/* Items that are taken from the first or the last place of each run. */
+struct gpi_group_move {
+    const void *from;
+    void *to;
+    uint32_t bytes; /* of an item */
+    bool last;
+};
+
+/* The fold of each run's values. */
+struct gpi_group_fold {
+    const void *values;
+    void *out;
+    gp_dtype in_dtype, out_dtype;
+    gp_op op;
+};
+
+/* A call that has been checked. */
+struct gpi_group_args {
+    const void *keys;
+    uint64_t sign, inf; /* of float keys, in their width (core/order.h); inf 0: compare bits */
+    uint64_t n;
+    const uint64_t *device_n; /* or NULL */
+    void *keys_out;           /* or NULL */
+    void *heads, *lengths;    /* or NULL */
+    uint64_t *out_count;
+    uint64_t capacity; /* runs that may be written; not above n */
+    uint32_t key_bytes;
+    uint32_t index_bytes; /* of heads and lengths: 4 or 8 */
+    bool longer;          /* runs of one item do not count; there are no folds then */
+    int move_count, fold_count;
+    const struct gpi_group_move *moves;
+    const struct gpi_group_fold *folds;
+};
+
+/* 0..3 for keys of 1, 2, 4, 8 bytes, which have code of their own; -1 for other sizes. */
+static inline int gpi_group_width(uint32_t key_bytes)
+{
+    for (int i = 0; i < 4; i++)
+        if (key_bytes == 1u << i)
+            return i;
+    return -1;
+}
+
+/* Keys of a dtype, or of that many bytes. */
+void gpi_group_keys(struct gpi_group_args *a, gp_dtype dtype, size_t key_bytes);
+
+gp_status gpi_group_run(gp_context *ctx, const char *function, const struct gpi_group_args *a);
+/* Upper bound of what it takes; pointers in *a only say what there is. */
+size_t gpi_group_bytes(const gp_target *target, const struct gpi_group_args *a);
+
+/* ---- CPU ---- */
+
+/* Bits of a block, one per item, 64 to a word, zero past the end: where runs begin and end. */
+struct gpi_group_marks {
+    uint64_t *starts, *ends;
+};
+
+/* One instruction set's inner loops. */
+struct gpi_group_loops {
+    /* Bit i: whether the key of item first + i differs from the one before, for i < count, which is
+     * not 0; the first item of all differs. */
+    void (*heads)(const struct gpi_group_args *a, uint64_t first, size_t count, uint64_t *bits);
+};
+const struct gpi_group_loops *gpi_group_loops_for(int isa);
+
+/* What a unit adds to the reduction's accumulators (reduce_internal.h). */
+struct gpi_group_fold_cpu {
+    /* Output `place` from an accumulator. */
+    void (*store)(const void *acc, void *out, uint64_t place);
+    /* Of the runs that begin and end in the items, the first `room` of them, to out. */
+    void (*runs)(gp_op op, const struct gpi_reduce_cpu *reduce, const void *values,
+                 const struct gpi_group_marks *marks, size_t items, void *out, uint64_t room);
+    size_t in_bytes, out_bytes;
+};
+const struct gpi_group_fold_cpu *gpi_group_fold_cpu_for(gp_dtype in, gp_dtype out, gp_op op);
+/* The fold of n > 0 values. */
+void gpi_group_piece(const struct gpi_reduce_cpu *reduce, gp_op op, const void *values, size_t n,
+                     void *acc);
+
+gp_status gpi_group_cpu(gp_context *ctx, const char *function, const struct gpi_group_args *a);
+size_t gpi_group_cpu_bytes(const struct gpi_group_args *a, int threads);
+
+/* ---- CUDA: gpi_group_<unit>_sm<architecture> ---- */
+
+/* One launch of the first pass, or of a fold. */
+struct gpi_group_pass {
+    const struct gpi_group_args *a;
+    const char *function;
+    uint32_t *bits;                    /* of heads, for whole tiles; NULL: not wanted */
+    const struct gpi_group_move *move; /* or NULL */
+    const struct gpi_group_fold *fold; /* of a fold */
+    bool again; /* keys, positions and the count are there already: only the move */
+};
+typedef gp_status gpi_group_launch(gp_context *ctx, const struct gpi_group_pass *pass);
+
+/* One architecture's launchers. */
+struct gpi_group_cuda {
+    gpi_group_launch *wide;        /* bits of keys without a kernel */
+    gpi_group_launch *by_width[5]; /* keys of 1, 2, 4, 8 bytes; by bits */
+    gpi_group_launch *u32, *u64, *f32, *f64, *pair;
+};
+const struct gpi_group_cuda *gpi_group_cuda_for(int sm_row);
+
+/* Items of the smallest and largest tiles: they bound the tile states and what the bits need past
+ * the last item. */
+enum { GPI_GROUP_TILE_MIN = 1024, GPI_GROUP_PAIR_TILE_MIN = 256, GPI_GROUP_TILE_MAX = 1 << 16 };
+
+gp_status gpi_group_cuda(gp_context *ctx, const char *function, const struct gpi_group_args *a);
+size_t gpi_group_cuda_bytes(const struct gpi_group_args *a);
+
+#endif
