@@ -214,6 +214,7 @@ void bench_segsort(struct bench *b);
 void bench_lexsort(struct bench *b);
 void bench_scan_sizes(struct bench *b);
 void bench_reduce(struct bench *b);
+void bench_segreduce(struct bench *b);
 void bench_compact(struct bench *b);
 void bench_group(struct bench *b);
 void bench_sort(struct bench *b);
@@ -278,6 +279,7 @@ void bench_cuda_start(double *runtime, double *stream);
 extern const struct bench_peer bench_ladder_peers[]; /* its steps, from the first */
 extern const struct bench_peer bench_cub_scan_peers[];
 extern const struct bench_peer bench_cub_reduce_peers[];
+extern const struct bench_peer bench_cub_segreduce_peers[];
 extern const struct bench_peer bench_cub_select_peers[];
 extern const struct bench_peer bench_cub_group_peers[];
 extern const struct bench_peer bench_cub_sort_peers[];

@@ -31,6 +31,7 @@ enum bench_task_kind {
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
     BENCH_FILL_EXACT,       /* items for a scan by the rule, which is exact */
     BENCH_FILL_BLOCKS,      /* i / limit */
+    BENCH_FILL_TENS,        /* i rounded up to a multiple of ten, at most limit */
     BENCH_EXPAND,           /* the segment of item i */
     /* Checks: count in *bad. */
     BENCH_COUNT_BELOW,   /* out[i] < limit */
@@ -41,7 +42,8 @@ enum bench_task_kind {
     BENCH_GATHERED,      /* word i of the output is not the one of its item's place */
     BENCH_SELECTED,      /* index i is not of a set flag, or not above the one before */
     BENCH_FOLLOWS, /* output i of a scan by the rule, of a, does not follow from the one before */
-    BENCH_NOT_BEFORE, /* item i of a comes before the one whose place is args.bound */
+    BENCH_NOT_BEFORE,    /* item i of a comes before the one whose place is args.bound */
+    BENCH_SEGMENT_LASTS, /* result i is not the last output, in a, of segment i's scan */
     BENCH_TRANSPOSED, /* entries of output row i that are not those of input column i, in order */
     /* References. */
     BENCH_COUNT,   /* a histogram with a bin per number */
@@ -223,6 +225,23 @@ BENCH_INLINE void bench_transposed(const struct bench_task *t, size_t col)
     bench_add(t->bad, bad);
 }
 
+/* Of width bytes; a segment without items has any result. limit: results are places in it. */
+BENCH_INLINE bool bench_is_last(const struct bench_task *t, size_t segment)
+{
+    const unsigned width = t->args.key_bytes == 8 ? 8 : 4;
+    const size_t begin = (size_t)bench_load(t->args.offsets, segment, width);
+    const size_t end = (size_t)bench_load(t->args.offsets, segment + 1, width);
+    const char *scan = (const char *)t->a + (end - 1) * t->width;
+    const char *result = (const char *)t->out + segment * t->width;
+    if (t->limit && begin < end)
+        result =
+            (const char *)t->args.in + (begin + ((const uint64_t *)t->out)[segment]) * t->width;
+    for (unsigned i = 0; begin < end && i < t->width; i++)
+        if (scan[i] != result[i])
+            return false;
+    return true;
+}
+
 BENCH_INLINE void bench_multiply(const struct bench_task *t, size_t row)
 {
     const uint32_t *offsets = (const uint32_t *)t->args.offsets;
@@ -347,6 +366,10 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
     case BENCH_FILL_BLOCKS:
         bench_store(t->out, i, t->width, i / t->limit);
         break;
+    case BENCH_FILL_TENS:
+        bench_store(t->out, i, t->width,
+                    (i + 9) / 10 * 10 < t->limit ? (i + 9) / 10 * 10 : t->limit);
+        break;
     case BENCH_EXPAND:
         bench_store(t->out, i, t->width, bench_segment(&t->args, i));
         break;
@@ -376,6 +399,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_NOT_BEFORE:
         bench_add(t->bad, !bench_not_before(&t->rule, t->a, i, t->args.bound));
+        break;
+    case BENCH_SEGMENT_LASTS:
+        bench_add(t->bad, !bench_is_last(t, i));
         break;
     case BENCH_TRANSPOSED:
         bench_transposed(t, i);

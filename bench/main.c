@@ -28,6 +28,9 @@ static const struct suite {
      "by_key_16 rows_1000",
      bench_segments, false},
     {"reduce", "reduce_sum unaligned_sum reduce_max argmin backward_sum", bench_reduce, false},
+    {"segreduce",
+     "segments_1 segments_16 segments_1000 segments_powerlaw segments_one segments_tenth",
+     bench_segreduce, false},
     {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact, false},
     {"group",
      "unique_1 unique_2 unique_16 unique_1000 unique_1000000 unique_powerlaw unique_one lengths_.. "

@@ -84,6 +84,49 @@ static gp_status run_key_bytes(const struct limit *l, uint64_t value)
     return scan_try(SCAN_BY_KEY, 5000, 5000, value);
 }
 
+/* Differences of the numbers up to n, which are all one. */
+static gp_status run_difference(const struct limit *l, uint64_t value)
+{
+    const size_t n = limit_room(l, value);
+    uint64_t *numbers = limit_positions(n + 1);
+    t_array in = t_new_from(numbers, n * 8, 0), out = t_new(n * 8, 0);
+    gp_status s = gp_adjacent_difference(t_ctx(), GP_U64, in.data, value, out.data);
+    for (size_t i = n; i-- > 1;)
+        numbers[i] -= numbers[i - 1];
+    limit_output(s, &out, numbers, n * 8);
+    t_free(&in);
+    free(numbers);
+    return s;
+}
+
+/* Sums of n ones in rows, or segments, of SUMS_SEGMENT. with: rows; the value is their number. */
+enum { SUMS_SEGMENT = 100 };
+
+static gp_status run_sums(const struct limit *l, uint64_t value)
+{
+    const bool rows = l->with;
+    const size_t room = limit_room(l, value), n = rows ? room * SUMS_SEGMENT : room;
+    const size_t segments = rows ? room : room / SUMS_SEGMENT + 1;
+    gp_reduce_segmented_desc d = GP_REDUCE_SEGMENTED_DESC_INIT;
+    uint64_t *about = limit_positions(segments + 1);
+    uint32_t *expected = t_host(segments * 4 + 4);
+    for (size_t s = 0; s <= segments; s++) {
+        about[s] = s * SUMS_SEGMENT < n ? s * SUMS_SEGMENT : n;
+        if (s)
+            expected[s - 1] = (uint32_t)(about[s] - about[s - 1]);
+    }
+    t_array in = ones_new(n), a = limit_array(about, segments + 1, 8), out = t_new(segments * 4, 0);
+    d.in_dtype = GP_U32;
+    d.offset_dtype = rows ? (gp_dtype)0 : GP_U64;
+    gp_status s =
+        rows ? gp_reduce_rows(t_ctx(), &d, in.data, value, SUMS_SEGMENT, out.data)
+             : gp_reduce_segmented(t_ctx(), &d, in.data, value, a.data, segments, out.data);
+    limit_output(s, &out, expected, segments * 4);
+    t_free(&in), t_free(&a);
+    free(about), free(expected);
+    return s;
+}
+
 /* with: the rows. */
 static gp_status run_row_length(const struct limit *l, uint64_t value)
 {
@@ -398,6 +441,16 @@ static gp_status bytes_reduce(const struct limit *l, uint64_t value, size_t *byt
     d.in_dtype = d.out_dtype = l->dtype;
     return l->with ? gp_argmin_workspace_bytes(NULL, l->dtype, value, bytes)
                    : gp_reduce_workspace_bytes(NULL, &d, value, bytes);
+}
+
+/* with: rows. */
+static gp_status bytes_segreduce(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_reduce_segmented_desc d = GP_REDUCE_SEGMENTED_DESC_INIT;
+    d.in_dtype = l->dtype;
+    d.offset_dtype = l->with ? (gp_dtype)0 : GP_U64;
+    return l->with ? gp_reduce_rows_workspace_bytes(NULL, &d, value, 1, bytes)
+                   : gp_reduce_segmented_workspace_bytes(NULL, &d, value, value, bytes);
 }
 
 static gp_status bytes_compact(const struct limit *l, uint64_t value, size_t *bytes)

@@ -261,7 +261,7 @@ START_TEST(test_offsets_of_balance)
 }
 END_TEST
 
-/* The offsets of a segmented scan, a segmented sort, and gp_check_offsets(). */
+/* The offsets of a segmented scan, reduction and sort, and gp_check_offsets(). */
 static void expect_offsets(gp_dtype dtype, const t_array *offsets, size_t segments, size_t n,
                            const char *what)
 {
@@ -273,6 +273,12 @@ static void expect_offsets(gp_dtype dtype, const t_array *offsets, size_t segmen
     expect(GP_ERROR_DATA,
            gp_scan_segmented(t_ctx(), &d, in.data, n, dtype, offsets->data, segments, out.data),
            text);
+    gp_reduce_segmented_desc r = GP_REDUCE_SEGMENTED_DESC_INIT;
+    r.in_dtype = GP_U32;
+    r.offset_dtype = dtype;
+    snprintf(text, sizeof text, "gp_reduce_segmented: %s", what);
+    expect(GP_ERROR_DATA,
+           gp_reduce_segmented(t_ctx(), &r, in.data, n, offsets->data, segments, out.data), text);
     snprintf(text, sizeof text, "gp_radix_sort_segmented: %s", what);
     expect(GP_ERROR_DATA,
            gp_radix_sort_segmented(t_ctx(), GP_U32, in.data, n, dtype, offsets->data, segments,

@@ -40,6 +40,10 @@ KIND(context, gp_context_options, offsetof(gp_context_options, validate), GP_CON
 KIND(target, gp_target, 0, GP_TARGET_INIT, "target", d.threads = 3)
 KIND(scan, gp_scan_desc, 0, GP_SCAN_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op = GP_MAX)
 KIND(reduce, gp_reduce_desc, 0, GP_REDUCE_DESC_INIT, "desc", d.in_dtype = GP_U32; d.op = GP_MAX)
+KIND(by_segment, gp_reduce_segmented_desc, 0, GP_REDUCE_SEGMENTED_DESC_INIT, "desc",
+     d.in_dtype = d.offset_dtype = GP_U32)
+KIND(by_row, gp_reduce_segmented_desc, 0, GP_REDUCE_SEGMENTED_DESC_INIT, "desc",
+     d.in_dtype = GP_U32)
 KIND(arg, gp_arg_desc, 0, GP_ARG_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(compact, gp_compact_desc, 0, GP_COMPACT_DESC_INIT, "desc", d.item_bytes = 4; d.capacity = N)
 KIND(unique, gp_unique_desc, 0, GP_UNIQUE_DESC_INIT, "desc", d.key_dtype = GP_U32)
@@ -88,6 +92,11 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(by_key, scan, true, gp_scan_by_key(ctx, given, 4, e->sorted, e->keys, e->n, e->out[0]))      \
     X(rows, scan, true, gp_scan_rows(ctx, given, e->keys, 10, e->n / 10, e->out[0]))               \
     X(reduce, reduce, true, gp_reduce_by(ctx, given, e->keys, e->n, e->out[0]))                    \
+    X(sums, by_segment, true,                                                                      \
+      gp_reduce_segmented(ctx, given, e->keys, e->n, e->offsets, e->segments, e->out[0]))          \
+    X(row_sums, by_row, true, gp_reduce_rows(ctx, given, e->keys, 10, e->n / 10, e->out[0]))       \
+    X(places, by_segment, true,                                                                    \
+      gp_argmin_segmented(ctx, given, e->keys, e->n, e->offsets, e->segments, NULL, e->count))     \
     X(argmin, arg, true, gp_argmin_by(ctx, given, e->keys, e->n, e->out[0], e->count))             \
     X(argmax, arg, true, gp_argmax_by(ctx, given, e->keys, e->n, NULL, e->count))                  \
     X(compact, compact, true,                                                                      \
@@ -168,6 +177,9 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(scan_bytes, scan, false, gp_scan_workspace_bytes(NULL, given, N, figure))                    \
     X(segmented_bytes, scan, false, gp_scan_segmented_workspace_bytes(NULL, given, N, figure))     \
     X(rows_bytes, scan, false, gp_scan_rows_workspace_bytes(NULL, given, 10, N, figure))           \
+    X(sums_bytes, by_segment, false,                                                               \
+      gp_reduce_segmented_workspace_bytes(NULL, given, N, 9, figure))                              \
+    X(row_sums_bytes, by_row, false, gp_reduce_rows_workspace_bytes(NULL, given, 10, N, figure))   \
     X(reduce_bytes, reduce, false, gp_reduce_workspace_bytes(NULL, given, N, figure))              \
     X(compact_bytes, compact, false, gp_compact_workspace_bytes(NULL, given, N, figure))           \
     X(unique_bytes, unique, false, gp_unique_workspace_bytes(NULL, given, N, figure))              \

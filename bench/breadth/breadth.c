@@ -78,7 +78,7 @@ static void measure_at(struct bench *b, const struct breadth_call *call, size_t 
     struct bench_case c = {
         .suite = "breadth", .name = call->name, .run = call->run, .check = call->check};
     c.seen = breadth_keep;
-    c.ideal = call->reads_only ? BENCH_READ : BENCH_COPY;
+    c.ideal = call->reads_only && !call->describe ? BENCH_READ : BENCH_COPY;
     c.args = (struct bench_args){.dtype = rule.in_dtype, .n = n, .op = rule.op, .kind = rule.kind};
     c.args.key_bytes = call->key_bytes;
     c.args.in = bench_buffer(b, BENCH_SLOT_0, n * in);
@@ -147,6 +147,7 @@ void bench_breadth(struct bench *b)
     breadth_scans(b);
     breadth_reductions(b);
     breadth_segments(b);
+    breadth_segreduce(b);
     breadth_filters(b);
     breadth_moves(b);
     breadth_runs(b);

@@ -27,6 +27,7 @@ void breadth_measure(struct bench *b, const struct breadth_call *call);
 void breadth_scans(struct bench *b);
 void breadth_reductions(struct bench *b);
 void breadth_segments(struct bench *b);
+void breadth_segreduce(struct bench *b);
 void breadth_filters(struct bench *b);
 void breadth_moves(struct bench *b);
 void breadth_runs(struct bench *b);

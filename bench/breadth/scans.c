@@ -65,6 +65,34 @@ void breadth_scans(struct bench *b)
     }
 }
 
+/* ---- differences ----------------------------------------------------------------------------- */
+
+static int run_difference(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, gp_adjacent_difference(b->ctx, a->dtype, a->in, a->n, a->out));
+}
+
+/* The input is the scan of the output. */
+static bool difference_is_right(struct bench *b, const struct bench_case *c)
+{
+    struct bench_task follows = {.kind = BENCH_FOLLOWS, .n = c->args.n, .rule = *c->args.rule};
+    follows.a = c->args.out;
+    follows.out = (void *)c->args.in;
+    return bench_count_bad(b, &follows) == 0;
+}
+
+static void differences(struct bench *b)
+{
+    for (int i = 0; i < BREADTH_DTYPES; i++) {
+        struct breadth_call call = {
+            .name = "adjacent_difference",
+            .rule = rule_of(breadth_dtypes[i], breadth_dtypes[i], GP_SUM, GP_SCAN_INCLUSIVE),
+            .run = run_difference,
+            .check = difference_is_right};
+        breadth_measure(b, &call);
+    }
+}
+
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 static int run_reduce(struct bench *b, const struct bench_args *a)
@@ -126,6 +154,7 @@ static bool place_is_right(struct bench *b, const struct bench_case *c)
 void breadth_reductions(struct bench *b)
 {
     static const gp_dtype real[] = {GP_F32, GP_F64};
+    differences(b);
     for (int i = 0; i < BREADTH_DTYPES; i++) {
         const gp_dtype d = breadth_dtypes[i];
         struct breadth_call place = {.run = run_place, .check = place_is_right, .reads_only = true};

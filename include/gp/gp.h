@@ -7,6 +7,7 @@
 #include <gp/compact.h>
 #include <gp/core.h>
 #include <gp/csr.h>
+#include <gp/difference.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
 #include <gp/group.h>
@@ -17,6 +18,7 @@
 #include <gp/reduce.h>
 #include <gp/scan.h>
 #include <gp/segments.h>
+#include <gp/segreduce.h>
 #include <gp/segsort.h>
 #include <gp/topk.h>
 

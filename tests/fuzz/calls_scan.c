@@ -149,6 +149,23 @@ static void scan_short(fuzz *f)
     expect_scan(&d, in, n, out->contents);
 }
 
+static void difference(fuzz *f)
+{
+    const gp_dtype dtype = fuzz_dtype(f, FUZZ_ALL);
+    const size_t item = gp_dtype_bytes(dtype), n = fuzz_count(f, item);
+    fuzz_array *in = fuzz_input(f, dtype, n);
+    fuzz_array *out = fuzz_output_beside(f, fuzz_product(n, item), scalar(dtype), in);
+    FUZZ_CALL(f, gp_adjacent_difference(f->ctx, dtype, in->data, n, out->data));
+    for (size_t i = 0; i < n && !t_is_float(dtype); i++) {
+        uint64_t x = 0, before = 0;
+        memcpy(&x, in->before + i * item, item);
+        if (i > 0)
+            memcpy(&before, in->before + (i - 1) * item, item);
+        x -= before;
+        fuzz_same_bytes("difference", &x, out->contents + i * item, item);
+    }
+}
+
 /* ---- segments -------------------------------------------------------------------------------- */
 
 struct segments {
@@ -313,6 +330,8 @@ static void reduce(fuzz *f)
     expect_reduction(&same, in, counted, out);
 }
 
+#include "calls_sums.h"
+
 static void arg(fuzz *f)
 {
     size_t bytes;
@@ -340,4 +359,6 @@ static void arg(fuzz *f)
 }
 
 fuzz_call *const fuzz_scans[] = {
-    scan, scan_short, scan_segmented, scan_flagged, scan_by_key, scan_rows, reduce, arg, NULL};
+    scan,   scan_short,       scan_segmented, scan_flagged,  scan_by_key, scan_rows,
+    reduce, reduce_segmented, reduce_rows,    arg_segmented, arg,         difference,
+    NULL};

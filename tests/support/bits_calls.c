@@ -86,6 +86,33 @@ void bits_call_reduce(struct bits_run *r)
     T_OK(gp_reduce(r->ctx, D->dtype, (gp_op)r->which, items(r), D->n, out));
 }
 
+void bits_call_difference(struct bits_run *r)
+{
+    T_OK(gp_adjacent_difference(r->ctx, D->dtype, items(r), D->n, result(r, D->n * D->item)));
+}
+
+void bits_call_reduce_segments(struct bits_run *r)
+{
+    gp_reduce_segmented_desc desc = GP_REDUCE_SEGMENTED_DESC_INIT;
+    void *offsets = given(r, D->offsets, (D->segments + 1) * 4);
+    desc.in_dtype = D->dtype;
+    desc.op = (gp_op)r->which;
+    desc.offset_dtype = GP_U32;
+    T_OK(gp_reduce_segmented(r->ctx, &desc, items(r), D->n, offsets, D->segments,
+                             result(r, D->segments * D->item)));
+}
+
+void bits_call_arg_segments(struct bits_run *r)
+{
+    gp_reduce_segmented_desc desc = GP_REDUCE_SEGMENTED_DESC_INIT;
+    void *offsets = given(r, D->offsets, (D->segments + 1) * 4);
+    void *values = result(r, D->segments * D->item), *indices = result(r, D->segments * 8);
+    desc.in_dtype = D->dtype;
+    desc.offset_dtype = GP_U32;
+    T_OK((r->which ? gp_argmax_segmented : gp_argmin_segmented)(
+        r->ctx, &desc, items(r), D->n, offsets, D->segments, values, indices));
+}
+
 void bits_call_arg(struct bits_run *r)
 {
     void *value = result(r, D->item), *index = result(r, 8);

@@ -108,6 +108,61 @@ void bits_arg(const struct bits_input *d, int which, struct bits_output *out)
     bits_put(out, &best, sizeof best);
 }
 
+void bits_difference(const struct bits_input *d, int which, struct bits_output *out)
+{
+    char *all = t_host(d->n * d->item);
+    (void)which;
+    for (size_t i = 0; i < d->n; i++) {
+        uint64_t x = 0, before = 0;
+        memcpy(&x, d->in + i * d->item, d->item);
+        if (i > 0)
+            memcpy(&before, d->in + (i - 1) * d->item, d->item);
+        x -= before;
+        memcpy(all + i * d->item, &x, d->item); /* little-endian */
+    }
+    bits_put(out, all, d->n * d->item);
+    free(all);
+}
+
+/* Of segments without items the identity, and UINT64_MAX. */
+static void put_segments(const struct bits_input *d, int which, bool places,
+                         struct bits_output *out)
+{
+    char *values = t_host(d->segments * d->item), *value = values;
+    uint64_t *indices = t_host(d->segments * 8);
+    for (size_t s = 0; s < d->segments; s++, value += d->item) {
+        const size_t begin = d->offsets[s], end = d->offsets[s + 1];
+        const gp_op op = places ? which ? GP_MAX : GP_MIN : (gp_op)which;
+        size_t best = begin;
+        char nothing[8];
+        oracle_identity(op, d->dtype, nothing);
+        put_computed(d, nothing, value);
+        if (end > begin)
+            memcpy(value, d->in + begin * d->item, d->item);
+        for (size_t i = begin + 1; i < end; i++) {
+            const int order = bits_order(d->dtype, d->in + i * d->item, d->in + best * d->item);
+            best = (op == GP_MAX ? order > 0 : order < 0) ? i : best;
+            fold(d->dtype, op, value, d->in + i * d->item);
+        }
+        indices[s] = end > begin ? best - begin : UINT64_MAX;
+    }
+    bits_put(out, values, d->segments * d->item);
+    if (places)
+        bits_put(out, indices, d->segments * 8);
+    free(values);
+    free(indices);
+}
+
+void bits_reduce_segments(const struct bits_input *d, int which, struct bits_output *out)
+{
+    put_segments(d, which, false, out);
+}
+
+void bits_arg_segments(const struct bits_input *d, int which, struct bits_output *out)
+{
+    put_segments(d, which, true, out);
+}
+
 /* ---- selection ------------------------------------------------------------------------------- */
 
 static void put_count(struct bits_output *out, uint64_t count)

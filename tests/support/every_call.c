@@ -65,6 +65,46 @@ CALL(scan_segmented)
     return gp_scan_segmented(ctx, &d, e->floats, e->n, GP_U32, e->offsets, e->segments, e->out[0]);
 }
 
+static gp_reduce_segmented_desc segmented_of(gp_dtype dtype, gp_op op, gp_dtype offset_dtype)
+{
+    gp_reduce_segmented_desc d = GP_REDUCE_SEGMENTED_DESC_INIT;
+    d.in_dtype = dtype;
+    d.op = op;
+    d.offset_dtype = offset_dtype;
+    return d;
+}
+
+CALL(reduce_segmented)
+{
+    gp_reduce_segmented_desc d = segmented_of(GP_F32, GP_SUM, GP_U32);
+    return gp_reduce_segmented(ctx, &d, e->floats, e->n, e->offsets, e->segments, e->out[0]);
+}
+
+CALL(reduce_rows)
+{
+    gp_reduce_segmented_desc d = segmented_of(GP_U32, GP_MAX, (gp_dtype)0);
+    return gp_reduce_rows(ctx, &d, e->keys, e->segments, EVERY_SEGMENT, e->out[0]);
+}
+
+CALL(argmin_segmented)
+{
+    gp_reduce_segmented_desc d = segmented_of(GP_F32, GP_SUM, GP_U32);
+    return gp_argmin_segmented(ctx, &d, e->floats, e->n, e->offsets, e->segments, e->out[0],
+                               (uint64_t *)(void *)e->out[1]);
+}
+
+CALL(argmax_segmented)
+{
+    gp_reduce_segmented_desc d = segmented_of(GP_U32, GP_SUM, GP_U32);
+    return gp_argmax_segmented(ctx, &d, e->keys, e->n, e->offsets, e->segments, NULL,
+                               (uint64_t *)(void *)e->out[1]);
+}
+
+CALL(adjacent_difference)
+{
+    return gp_adjacent_difference(ctx, GP_F32, e->floats, e->n, e->out[0]);
+}
+
 CALL(scan_flagged)
 {
     gp_scan_desc d = scan_of(GP_U8, GP_SUM);
@@ -374,7 +414,12 @@ static const struct {
     NAMED(scan_flagged),
     NAMED(scan_by_key),
     NAMED(scan_rows),
+    NAMED(adjacent_difference),
     NAMED(reduce),
+    NAMED(reduce_segmented),
+    NAMED(reduce_rows),
+    NAMED(argmin_segmented),
+    NAMED(argmax_segmented),
     NAMED(argmin),
     NAMED(argmax),
     NAMED(argmin_by),

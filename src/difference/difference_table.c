@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The only list of implementations: [instruction set] or [GPU architecture]. */
+#include "core/threads.h"
+#include "core/variants.h"
+#include "difference/difference_internal.h"
+
+#define DECLARE(name)                                                                              \
+    gp_status gpi_difference_##name(gp_context *ctx, const char *function, gp_dtype dtype,         \
+                                    const void *in, uint64_t n, void *out);
+#define CUDA_DECLARE(number) DECLARE(sm##number)
+#define CUDA_ENTRY(number) GPI_CUDA(gpi_difference_sm##number),
+
+DECLARE(cpu_base)
+#if GPI_ISA_VARIANTS
+DECLARE(cpu_avx512)
+#endif
+GPI_SMS(CUDA_DECLARE)
+
+gpi_difference_fn gpi_difference_find(const gp_context *ctx)
+{
+    static const gpi_difference_fn cuda[] = {GPI_SMS(CUDA_ENTRY)};
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return cuda[ctx->sm_row];
+#if GPI_ISA_VARIANTS
+    if (ctx->isa == GPI_ISA_AVX512)
+        return gpi_difference_cpu_avx512;
+#endif
+    return gpi_difference_cpu_base;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Segmented reduction on the CPU: shares by threads, what goes on from one to the next in order. */
+#include <math.h>
+#include <string.h>
+
+#include "core/ahead.h"
+#include "core/check.h"
+#include "core/half.h"
+#include "core/past_cache.h"
+#include "core/threads.h"
+#include "core/words.h"
+#include "core/workspace.h"
+#include "segreduce/segreduce_cpu.h"
+
+union acc {
+    uint64_t bits;
+    float f;
+    double d;
+    char item[GPI_SCAN_ITEM_BYTES_MAX];
+};
+
+/* The fold of items, or where the first of the least of them is. */
+struct part {
+    union acc value;
+    uint64_t index; /* of places */
+    bool some;      /* there are items */
+};
+
+/* What a share leaves: the first segment that ends in it, without what came before the share, and
+ * what goes on behind the last one. */
+struct left {
+    struct part head, tail;
+    uint64_t first; /* segment that ends */
+    bool ended;
+};
+
+struct job {
+    const struct gpi_segreduce_args *args;
+    const struct gpi_reduce_cpu *folds;
+    const struct gpi_segreduce_cpu *unit;
+    struct left *left;
+    uint64_t base, weight; /* the first offset; of all items and ends */
+    uint32_t item_bytes, end_weight, out_bytes, acc_bytes;
+    bool stream; /* results go past the cache */
+    bool wide;   /* sums have more bits than the items */
+    union acc init, empty;
+};
+
+static uint64_t shares_of(uint64_t weight)
+{
+    return (weight + GPI_SEGREDUCE_SHARE_CPU - 1) / GPI_SEGREDUCE_SHARE_CPU;
+}
+
+size_t gpi_segreduce_cpu_bytes(uint64_t weight)
+{
+    return gpi_piece(shares_of(weight) * sizeof(struct left));
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* The first item of segment s. */
+static uint64_t begin_of(const struct job *job, uint64_t s)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    return a->offsets ? gpi_word_at(a->offsets, gpi_dtype_bytes(a->offset_dtype), s) - job->base
+                      : s * a->row_length;
+}
+
+/* How many segments end in the first `weight` of the merged items and ends. */
+static uint64_t ends_before(const struct job *job, uint64_t weight)
+{
+    uint64_t low = 0, high = job->args->count + 1; /* low end before, high do not */
+    if (weight >= job->weight)
+        return job->args->count;
+    while (high - low > 1) {
+        const uint64_t s = low + (high - low) / 2;
+        if (begin_of(job, s) * job->item_bytes + s * job->end_weight <= weight)
+            low = s;
+        else
+            high = s;
+    }
+    return low;
+}
+
+/* And the first item that is behind them. */
+static uint64_t item_at(const struct job *job, uint64_t weight, uint64_t ends)
+{
+    const uint64_t i = (weight - ends * job->end_weight) / job->item_bytes;
+    const uint64_t end = ends < job->args->count ? begin_of(job, ends + 1) : job->args->n;
+    return i < end ? i : end;
+}
+
+/* Ends of segments [s, s + count), counted from item `from`. */
+static void ends_load(const struct job *job, uint64_t s, uint32_t count, uint64_t from,
+                      uint32_t *restrict to)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    const uint64_t less = job->base + from;
+    if (!a->offsets) {
+        const uint64_t first = (s + 1) * a->row_length - from;
+        for (uint32_t j = 0; j < count; j++)
+            to[j] = (uint32_t)(first + j * a->row_length);
+    } else if (gpi_dtype_bytes(a->offset_dtype) == 4) {
+        const uint32_t *offsets = (const uint32_t *)a->offsets + s + 1;
+        gpi_ahead(offsets, count * sizeof *offsets, GPI_AHEAD_BYTES);
+        for (uint32_t j = 0; j < count; j++)
+            to[j] = offsets[j] - (uint32_t)less;
+    } else {
+        const uint64_t *offsets = (const uint64_t *)a->offsets + s + 1;
+        gpi_ahead(offsets, count * sizeof *offsets, GPI_AHEAD_BYTES);
+        for (uint32_t j = 0; j < count; j++)
+            to[j] = (uint32_t)(offsets[j] - less);
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* The half that f was widened from, NaNs too. */
+static uint16_t selected_half(gp_dtype dtype, float f)
+{
+    uint32_t u = gpi_bits_of_float(f);
+    if (dtype == GP_BF16)
+        return (uint16_t)(u >> 16);
+    return isnan(f) ? (uint16_t)((u >> 16 & 0x8000u) | 0x7c00u | (u >> 13 & 0x3ffu))
+                    : gpi_float_to_f16(f);
+}
+
+static void halves_store(const struct job *job, const float *from, uint32_t count, uint16_t *to)
+{
+    const gp_dtype dtype = job->args->out_dtype;
+    if (gpi_scan_is_order(job->args->op))
+        for (uint32_t j = 0; j < count; j++)
+            to[j] = selected_half(dtype, from[j]);
+    else if (dtype == GP_F16)
+        for (uint32_t j = 0; j < count; j++)
+            to[j] = gpi_float_to_f16(from[j]);
+    else
+        for (uint32_t j = 0; j < count; j++)
+            to[j] = gpi_float_to_bf16(from[j]);
+}
+
+/* The low bytes of integers. */
+static void integers_store(const uint64_t *from, uint32_t count, size_t bytes, char *to)
+{
+    if (bytes == 1)
+        for (uint32_t j = 0; j < count; j++)
+            ((uint8_t *)to)[j] = (uint8_t)from[j];
+    else if (bytes == 2)
+        for (uint32_t j = 0; j < count; j++)
+            ((uint16_t *)(void *)to)[j] = (uint16_t)from[j];
+    else
+        for (uint32_t j = 0; j < count; j++)
+            ((uint32_t *)(void *)to)[j] = (uint32_t)from[j];
+}
+
+/* Accumulators become the results of segments from s on. */
+static void results_store(const struct job *job, const void *acc, uint32_t count, uint64_t s)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    char *out = (char *)a->out + s * job->out_bytes;
+    const char *from = acc;
+    char narrowed[GPI_SEGREDUCE_PIECE * 4];
+    if (a->out_dtype == GP_F16 || a->out_dtype == GP_BF16) {
+        halves_store(job, acc, count, (uint16_t *)(void *)narrowed);
+        from = narrowed;
+    } else if (!gpi_dtype_is_float(a->out_dtype) && job->out_bytes < 8) {
+        integers_store(acc, count, job->out_bytes, narrowed);
+        from = narrowed;
+    }
+    bytes_store(from, (size_t)count * job->out_bytes, job->stream, out);
+}
+
+/* The initial value comes before what a segment has. */
+static void results_start(const struct job *job, const struct gpi_segreduce_piece *p, char *acc)
+{
+    for (uint32_t j = 0; j < p->count; j++, acc += job->acc_bytes) {
+        union acc all = job->init;
+        if (p->ends[j] != p->ends[(int32_t)j - 1])
+            job->folds->join(p->op, &all, acc);
+        memcpy(acc, &all, job->acc_bytes);
+    }
+}
+
+/* Places of segments from s on, whose first items p->in and p->ends tell. */
+static void places_store(const struct job *job, const struct gpi_segreduce_piece *p,
+                         const uint64_t *places, uint64_t s)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    const size_t bytes = job->item_bytes;
+    memcpy(a->indices + s, places, p->count * sizeof *places);
+    if (!a->out)
+        return;
+    char *to = (char *)a->out + s * bytes;
+    for (uint32_t j = 0; j < p->count; j++, to += bytes) {
+        const uint32_t begin = p->ends[(int32_t)j - 1];
+        if (places[j] == UINT64_MAX)
+            results_store(job, &job->empty, 1, s + j);
+        else
+            memcpy(to, (const char *)p->in + (begin + places[j]) * bytes, bytes);
+    }
+}
+
+static void piece_store(const struct job *job, const struct gpi_segreduce_piece *p, uint64_t s)
+{
+    union {
+        uint64_t places[GPI_SEGREDUCE_PIECE];
+        union acc align;
+        char acc[GPI_SEGREDUCE_PIECE * 8];
+    } room;
+    if (job->args->places) {
+        job->unit->places(p, room.places);
+        places_store(job, p, room.places, s);
+        return;
+    }
+    job->unit->fold(p, &room);
+    if (job->args->has_init)
+        results_start(job, p, room.acc);
+    results_store(job, &room, p->count, s);
+}
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+/* The fold of items [begin, end), which are in a share. */
+static void part_fold(const struct job *job, uint64_t begin, uint64_t end, struct part *part)
+{
+    const uint32_t ends[2] = {0, (uint32_t)(end - begin)};
+    const struct gpi_segreduce_piece p = {
+        job->args->op, job->folds, (const char *)job->args->in + begin * job->item_bytes,
+        ends + 1,      1,          &job->empty,
+        true};
+    part->some = end > begin;
+    if (!part->some)
+        return;
+    job->unit->fold(&p, &part->value);
+    if (job->args->places) {
+        job->unit->places(&p, &part->index);
+        part->index += begin;
+    }
+}
+
+static void share_reduce(void *arg, size_t share)
+{
+    const struct job *job = arg;
+    const uint64_t from = share * (uint64_t)GPI_SEGREDUCE_SHARE_CPU;
+    const uint64_t to = from + GPI_SEGREDUCE_SHARE_CPU;
+    const uint64_t s0 = ends_before(job, from), s1 = ends_before(job, to);
+    const uint64_t i1 = to < job->weight ? item_at(job, to, s1) : job->args->n;
+    const uint32_t most =
+        job->acc_bytes > 8 ? GPI_SEGREDUCE_PIECE * 8 / job->acc_bytes : GPI_SEGREDUCE_PIECE;
+    uint64_t i = from ? item_at(job, from, s0) : 0;
+    struct left *left = &job->left[share];
+    uint32_t ends[1 + GPI_SEGREDUCE_PIECE];
+    left->ended = s1 > s0;
+    left->first = s0;
+    if (left->ended) {
+        const uint64_t end = begin_of(job, s0 + 1);
+        part_fold(job, i, end, &left->head);
+        i = end;
+    }
+    for (uint64_t s = s0 + left->ended; s < s1;) {
+        const uint32_t count = s1 - s < most ? (uint32_t)(s1 - s) : most;
+        ends[0] = 0;
+        ends_load(job, s, count, i, ends + 1);
+        const char *in = (const char *)job->args->in + i * job->item_bytes;
+        gpi_ahead(in, ends[count] * job->item_bytes, GPI_AHEAD_BYTES);
+        const struct gpi_segreduce_piece p = {job->args->op, job->folds,  in,       ends + 1,
+                                              count,         &job->empty, job->wide};
+        piece_store(job, &p, s);
+        i += ends[count];
+        s += count;
+    }
+    part_fold(job, i, i1, &left->tail);
+    if (job->stream)
+        stores_done();
+}
+
+/* ---- what goes on ---------------------------------------------------------------------------- */
+
+/* *l = *l op *r */
+static void part_join(const struct job *job, struct part *l, const struct part *r)
+{
+    const union acc before = l->value;
+    if (!r->some)
+        return;
+    if (!l->some) {
+        *l = *r;
+        return;
+    }
+    job->folds->join(job->args->op, &l->value, &r->value);
+    if (job->args->places && memcmp(&before, &l->value, job->acc_bytes) != 0)
+        l->index = r->index;
+}
+
+/* The first segment that ends in a share; it may be all that has ended. */
+static void head_store(const struct job *job, uint64_t s, const struct part *head)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    union acc all = head->some ? head->value : job->empty;
+    if (a->places) {
+        a->indices[s] = head->some ? head->index - begin_of(job, s) : UINT64_MAX;
+        if (a->out && head->some)
+            memcpy((char *)a->out + s * job->item_bytes,
+                   (const char *)a->in + head->index * job->item_bytes, job->item_bytes);
+        if (!a->out || head->some)
+            return;
+    } else if (a->has_init) {
+        all = job->init;
+        if (head->some)
+            job->folds->join(a->op, &all, &head->value);
+    }
+    results_store(job, &all, 1, s);
+}
+
+static void heads_store(const struct job *job)
+{
+    struct part open = {.some = false};
+    for (uint64_t share = 0; share < shares_of(job->weight); share++) {
+        const struct left *left = &job->left[share];
+        if (left->ended) {
+            part_join(job, &open, &left->head);
+            head_store(job, left->first, &open);
+            open.some = false;
+        }
+        part_join(job, &open, &left->tail);
+    }
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+/* The initial value as an accumulator. */
+static void init_load(const struct gpi_segreduce_args *args, union acc *acc)
+{
+    const int bits = 8 * (int)gpi_dtype_bytes(args->out_dtype);
+    uint16_t half;
+    memcpy(&half, args->init, sizeof half);
+    memset(acc, 0, sizeof *acc);
+    memcpy(acc, args->init, gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op));
+    if (args->out_dtype == GP_F16)
+        acc->f = gpi_f16_to_float(half);
+    else if (args->out_dtype == GP_BF16)
+        acc->f = gpi_bf16_to_float(half);
+    else if (gpi_dtype_is_signed(args->out_dtype))
+        acc->bits = (uint64_t)((int64_t)(acc->bits << (64 - bits)) >> (64 - bits));
+}
+
+/* Of a sum +0, not the neutral -0; of the minimum of halves the NaN that they narrow one to. */
+static void empty_load(struct job *job)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    if (a->has_init)
+        job->empty = job->init;
+    else if (a->op == GP_MIN && a->in_dtype == GP_F16)
+        job->empty.f = gpi_f16_to_float(0x7fff);
+    else if (a->op == GP_MIN && a->in_dtype == GP_BF16)
+        job->empty.f = gpi_bf16_to_float(0x7fff);
+    else if (a->op != GP_SUM)
+        job->folds->identity(a->op, &job->empty);
+}
+
+gp_status gpi_segreduce_cpu(gp_context *ctx, const struct gpi_segreduce_args *args)
+{
+    const size_t offset = args->offsets ? gpi_dtype_bytes(args->offset_dtype) : 0;
+    struct job job = {
+        .args = args,
+        .folds = gpi_reduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
+        .unit = gpi_segreduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
+        .base = args->offsets ? gpi_word_at(args->offsets, offset, 0) : 0,
+        .out_bytes = (uint32_t)(gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op))};
+    job.item_bytes = (uint32_t)job.folds->item_bytes;
+    job.acc_bytes = (uint32_t)job.folds->acc_bytes;
+    job.end_weight = gpi_segreduce_end_weight(!args->offsets, offset, job.out_bytes, args->places);
+    job.weight = args->n * job.item_bytes + args->count * job.end_weight;
+    job.wide = job.out_bytes > job.item_bytes;
+    job.stream = args->count * job.out_bytes >= STREAM_BYTES;
+    init_load(args, &job.init);
+    empty_load(&job);
+    const size_t bytes = gpi_segreduce_cpu_bytes(job.weight);
+    GPI_FRAME(frame, ctx, args->function, bytes);
+    job.left = gpi_frame_take(&frame, bytes);
+    gpi_parallel_for(gpi_threads_for(ctx->threads, job.weight / 8), (size_t)shares_of(job.weight),
+                     share_reduce, &job);
+    heads_store(&job);
+    return GP_OK;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Launcher of the segmented reduction. One unit: the kernels have so much in common that they take
+ * half the bytes where they are compressed together (segreduce-03 in docs/tuning). */
+#include "device/host.cuh"
+
+extern "C" {
+#include "core/dtype.h"
+#include "segreduce/segreduce_internal.h"
+}
+
+#include "scan/scan_init_internal.h"
+#include "segreduce/segreduce_kernels.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+constexpr int log2_of(size_t bytes)
+{
+    return bytes <= 1 ? 0 : 1 + log2_of(bytes / 2);
+}
+
+/* A kernel with its fold; p is the first of its arguments. */
+struct Call {
+    gpi_launch launch;
+    SegreduceParams *p;
+    uint32_t item_bytes, pieces; /* of an item; of what shares exchange */
+    uint64_t *allowed;           /* devices that let the kernel have its shared memory */
+};
+
+gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
+{
+    const size_t offset_bytes = args->offsets ? gpi_dtype_bytes(args->offset_dtype) : 8;
+    const size_t out = args->out ? gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op) : 0;
+    SegreduceParams &p = *call.p;
+    p.in = (const char *)args->in;
+    p.out = (char *)args->out;
+    p.indices = args->indices;
+    p.offsets = args->offsets;
+    p.n = args->n;
+    p.count = args->count;
+    p.row_length = args->row_length;
+    p.device_n = args->device_n;
+    p.device_count = args->device_count;
+    p.item_shift = log2_of(call.item_bytes);
+    p.end_weight =
+        gpi_segreduce_end_weight(!args->offsets, offset_bytes, out, args->indices != nullptr);
+    p.offset_bytes = (uint32_t)offset_bytes;
+    p.reporter = gpi_reporter_of(ctx, "offsets", args->offset_dtype);
+    const uint64_t weight = (args->n << p.item_shift) + args->count * p.end_weight;
+    p.share = gpi_segreduce_share(weight);
+    const uint64_t shares = (weight + p.share - 1) / p.share;
+    const uint64_t most = (uint64_t)ctx->sm_count * segreduce_tuning.blocks_per_sm;
+    GPI_TRY(gpi_state_get(ctx, args->function, shares * call.pieces, &p.state));
+    GPI_TRY(shared_memory_allow(ctx, args->function, call.launch.kernel, (int)call.launch.bytes,
+                                call.allowed));
+    call.launch.blocks = (uint32_t)(shares < most ? shares : most);
+    return gpi_launch_all(ctx, args->function, &call.launch, 1);
+}
+
+template <class Fold>
+gp_status launch(gp_context *ctx, const gpi_segreduce_args *args, const Fold &fold)
+{
+    using Shared = SegreduceShared<Fold>;
+    static uint64_t allowed;
+    static_assert(sizeof(Shared) <= (size_t)gpu.block_shared_bytes, "more than the GPU has");
+    SegreduceParams p = {};
+    Call call = {launch_of(segreduce_k<Fold>, 1, segreduce_threads, sizeof(Shared), p, fold), &p,
+                 sizeof(typename Fold::T), TileState<Carried<typename Fold::A>>::pieces, &allowed};
+    return queue(ctx, args, call);
+}
+
+/* The initial value as an accumulator, or the identity. */
+template <class A> A init_or(const gpi_segreduce_args *args, A identity)
+{
+    return args->has_init ? init_of<A>(args->init, args->out_dtype, 0) : identity;
+}
+
+/* ---- integers ---- */
+
+template <class T> gp_status launch_wide(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    const bool is_signed = gpi_dtype_is_signed(args->in_dtype);
+    WideSum<T> fold = {};
+    fold.init = init_or<uint64_t>(args, 0);
+    fold.flip = flip_for(is_signed ? GP_MAX : GP_SUM, 8 * sizeof(T), true);
+    fold.larger = is_signed ? 1ull << (8 * sizeof(T) - 1) : 0;
+    return launch(ctx, args, fold);
+}
+
+template <class T> gp_status launch_integer(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    using A = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    const gp_op op = args->op;
+    const int bits = 8 * sizeof(T);
+    const bool is_signed = gpi_dtype_is_signed(args->in_dtype);
+    const bool wider = gpi_dtype_bytes(args->out_dtype) > sizeof(T);
+    const A all = ~(A)0;
+    IntegerFold<T, A> fold = {};
+    fold.kind = op == GP_SUM                   ? integer_sum
+                : op == GP_MIN || op == GP_MAX ? integer_highest
+                                               : integer_other;
+    fold.product = op == GP_PRODUCT;
+    fold.both = op == GP_XOR ? 0 : all;
+    fold.either = op == GP_AND ? 0 : all;
+    fold.none = op == GP_AND ? all : fold.product ? 1 : 0;
+    fold.out_bytes = (int)gpi_dtype_bytes(args->out_dtype);
+    if (fold.kind == integer_highest)
+        fold.flip = fold.flip_out = flip_for(op, bits, is_signed);
+    if (fold.kind == integer_sum && wider && is_signed) {
+        fold.flip = flip_for(GP_MAX, bits, true);
+        fold.larger = (A)1 << (bits - 1);
+    }
+    fold.neutral = fold.kind == integer_highest ? flip_of<T>(fold.flip) : (T)fold.none;
+    fold.init = args->has_init ? init_or<A>(args, 0) : fold.none;
+    if (fold.kind == integer_highest && args->has_init)
+        fold.init = (T)fold.init ^ flip_of<T>(fold.flip);
+    if constexpr (sizeof(T) < 8)
+        if (gpi_dtype_bytes(args->out_dtype) == 8)
+            return launch_wide<T>(ctx, args);
+    return launch(ctx, args, fold);
+}
+
+/* ---- floats ---- */
+
+template <class T, class A> gp_status launch_real(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    RealFold<T, A> fold = {};
+    fold.product = args->op == GP_PRODUCT;
+    fold.none = fold.product ? (A)1 : (A)-0.0;
+    fold.items.bf16 = args->in_dtype == GP_BF16;
+    if constexpr (sizeof(T) == 2)
+        fold.neutral = !fold.product ? 0x8000 : fold.items.bf16 ? 0x3f80 : 0x3c00;
+    else
+        fold.neutral = (T)fold.none;
+    fold.has_init = args->has_init;
+    fold.init = init_or<A>(args, fold.none);
+    fold.wide = args->out_dtype != args->in_dtype;
+    return launch(ctx, args, fold);
+}
+
+/* ---- pair operators ---- */
+
+template <class Item, class Op>
+gp_status launch_pairs(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    PairsFold<Item, Op> fold = {};
+    fold.neutral = host_identity<Item>(args->op, 0, false);
+    fold.has_init = args->has_init;
+    fold.init = init_or<Item>(args, fold.neutral);
+    return launch(ctx, args, fold);
+}
+
+template <class S> gp_status launch_pair(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    return args->op == GP_AFFINE ? launch_pairs<Affine<S>, Compose<Affine<S>>>(ctx, args)
+                                 : launch_pairs<Mat2<S>, Multiply2x2<Mat2<S>>>(ctx, args);
+}
+
+/* ---- places ---- */
+
+/* Above these are NaNs. */
+uint64_t infinity_of(gp_dtype dtype)
+{
+    return dtype == GP_F16    ? 0x7c00
+           : dtype == GP_BF16 ? 0x7f80
+           : dtype == GP_F32  ? 0x7f800000
+                              : 0x7ff0000000000000;
+}
+
+/* The identity of MIN. */
+uint64_t nan_of(gp_dtype dtype)
+{
+    return dtype == GP_F32 ? 0x7fc00000 : dtype == GP_F64 ? 0x7ff8000000000000 : 0x7fff;
+}
+
+template <class T> gp_status launch_place(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    using V = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    const bool is_signed = gpi_dtype_is_signed(args->in_dtype), largest = args->op == GP_MAX;
+    PlacesFold<T, V> fold = {};
+    fold.largest = largest;
+    fold.has_init = args->has_init;
+    fold.init = (T)init_or<V>(args, 0);
+    if (gpi_dtype_is_float(args->in_dtype)) {
+        fold.infinity = (T)infinity_of(args->in_dtype);
+        const T sign = (T)((T)1 << (8 * sizeof(T) - 1));
+        fold.nothing = largest ? (T)(fold.infinity | sign) : (T)nan_of(args->in_dtype);
+    } else {
+        const T sign = is_signed ? (T)((T)1 << (8 * sizeof(T) - 1)) : (T)0;
+        fold.flip = largest ? (T)~sign : sign;
+        fold.nothing = (T)(~(T)0 ^ fold.flip);
+    }
+    return launch(ctx, args, fold);
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+/* Minimum and maximum of floats are places, too: which of several equal items is the first, which
+ * zero, which NaN, is a matter of place. */
+extern "C" gp_status GPI_LAUNCHER(gpi_segreduce)(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    using namespace GPI_SPACE;
+    const size_t bytes = gpi_dtype_bytes(args->in_dtype);
+    const bool real = gpi_dtype_is_float(args->in_dtype);
+    if (args->places || (real && gpi_scan_is_order(args->op)))
+        return bytes == 1   ? launch_place<uint8_t>(ctx, args)
+               : bytes == 2 ? launch_place<uint16_t>(ctx, args)
+               : bytes == 4 ? launch_place<uint32_t>(ctx, args)
+                            : launch_place<uint64_t>(ctx, args);
+    if (gpi_op_scalars(args->op) > 1)
+        return bytes == 4 ? launch_pair<float>(ctx, args) : launch_pair<double>(ctx, args);
+    if (!real)
+        return bytes == 1   ? launch_integer<uint8_t>(ctx, args)
+               : bytes == 2 ? launch_integer<uint16_t>(ctx, args)
+               : bytes == 4 ? launch_integer<uint32_t>(ctx, args)
+                            : launch_integer<uint64_t>(ctx, args);
+    if (bytes == 2)
+        return launch_real<uint16_t, float>(ctx, args);
+    if (bytes == 8)
+        return launch_real<double, double>(ctx, args);
+    return args->out_dtype == GP_F64 ? launch_real<float, double>(ctx, args)
+                                     : launch_real<float, float>(ctx, args);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel of segreduce_kernels.cuh folds: sums, the other operators, pairs, places. */
+#pragma once
+
+#include <type_traits>
+
+#include "device/flip.cuh"
+#include "device/report.cuh"
+
+namespace GPI_SPACE
+{
+
+struct SegreduceParams {
+    const char *in;
+    char *out;           /* or NULL, of places */
+    uint64_t *indices;   /* or NULL */
+    const void *offsets; /* NULL: rows */
+    uint64_t n, count;   /* items and segments, or their bounds */
+    uint64_t row_length;
+    const uint64_t *device_n, *device_count; /* or NULL */
+    uint64_t share;                          /* weight of a share, see segreduce_share.cuh */
+    uint32_t item_shift, end_weight;         /* an item weighs 1 << item_shift */
+    uint32_t offset_bytes;
+    gpi_state state;
+    gpi_reporter reporter;
+};
+
+GPI_DEVICE uint64_t offset_at(const SegreduceParams &p, uint64_t s)
+{
+    return p.offset_bytes == 4 ? __ldg((const uint32_t *)p.offsets + s)
+                               : __ldg((const uint64_t *)p.offsets + s);
+}
+
+/* x - base, of offsets as wide as they are. */
+GPI_DEVICE uint64_t offset_from(const SegreduceParams &p, uint64_t x, uint64_t base)
+{
+    return p.offset_bytes == 4 ? (uint32_t)x - (uint32_t)base : x - base;
+}
+
+/* The first item of segment s; of the number of segments: n. */
+GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
+{
+    return p.offsets ? offset_from(p, offset_at(p, s), offset_at(p, 0)) : s * p.row_length;
+}
+
+/*
+ * A fold is an object that travels as a kernel argument. The operator may be known at run time
+ * alone, so that few kernels serve all of them:
+ *
+ *   T                  an item as stored, of PIECE-byte scalars; integers without their sign
+ *   A                  the folds of items
+ *   places             items are known by their index; others are replaced by neutral ones where a
+ *                      vector has items that do not count
+ *   neutral            an item that adds nothing
+ *   any_order()        of the items of a lane
+ *   prepare(raw)       a vector, before the calls below
+ *   item(raw, i, at)   item i of a vector; at: its index
+ *   vector(op, all, raw, at)  all op the items of a vector
+ *   identity(), apply(l, r)   on A
+ *   with_op(f)         f(op) of an object whose op(l, r) is that of apply(), without a choice
+ *   store(p, s, all, empty)   the result of segment s, by one thread
+ */
+template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct SegmentFold {
+    using T = T_;
+    using A = A_;
+    static constexpr int piece = PIECE_, vector_bytes = sizeof(T) < 16 ? 16 : (int)sizeof(T);
+    static constexpr int vectors = 64 / vector_bytes, per_vector = vector_bytes / (int)sizeof(T);
+    static constexpr int per_lane = vectors * per_vector;
+    static constexpr bool places = false;
+    using RawIn = Raw<vector_bytes>;
+
+    T neutral;
+    bool has_init;
+
+    GPI_DEVICE const Fold &self() const
+    {
+        return *static_cast<const Fold *>(this);
+    }
+    GPI_DEVICE bool any_order() const
+    {
+        return false;
+    }
+    GPI_DEVICE void prepare(RawIn &) const
+    {
+    }
+    template <class F> GPI_DEVICE void with_op(F f) const
+    {
+        f([this](const A &l, const A &r) { return self().apply(l, r); });
+    }
+    template <class Op> GPI_DEVICE A vector(Op op, A all, const RawIn &raw, uint64_t at) const
+    {
+#pragma unroll
+        for (int i = 0; i < per_vector; i++)
+            all = op(all, self().item(raw, i, at + i));
+        return all;
+    }
+};
+
+/* ---- integers ---- */
+
+GPI_DEVICE void segment_integer_store(char *out, int bytes, uint64_t s, uint64_t x)
+{
+    if (bytes == 1)
+        ((uint8_t *)out)[s] = (uint8_t)x;
+    else if (bytes == 2)
+        ((uint16_t *)out)[s] = (uint16_t)x;
+    else if (bytes == 4)
+        ((uint32_t *)out)[s] = (uint32_t)x;
+    else
+        ((uint64_t *)out)[s] = x;
+}
+
+/* Sums in more bits than the items have. Signed items are flipped to unsigned ones, which are that
+ * much larger. */
+template <class T> struct WideSum : SegmentFold<WideSum<T>, T, uint64_t> {
+    using Base = SegmentFold<WideSum, T, uint64_t>;
+    using typename Base::RawIn;
+    uint64_t init, larger;
+    Flip flip;
+
+    GPI_DEVICE bool any_order() const
+    {
+        return true;
+    }
+    GPI_DEVICE uint64_t identity() const
+    {
+        return 0;
+    }
+    GPI_DEVICE uint64_t apply(uint64_t l, uint64_t r) const
+    {
+        return l + r;
+    }
+    GPI_DEVICE void prepare(RawIn &raw) const
+    {
+#pragma unroll
+        for (int i = 0; i < RawIn::words; i++)
+            raw.w[i] ^= flip.word[0];
+    }
+    GPI_DEVICE uint64_t item(const RawIn &raw, int i, uint64_t) const
+    {
+        return raw_get<T>(raw, i) - larger;
+    }
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, uint64_t all, bool) const
+    {
+        ((uint64_t *)p.out)[s] = init + all;
+    }
+};
+
+enum IntegerKind { integer_sum, integer_highest, integer_other };
+
+/* All operators on integers, computed in A: sums; minimum and maximum as the greatest of flipped
+ * items (device/flip.cuh); products and bits. */
+template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, T, A> {
+    using Base = SegmentFold<IntegerFold, T, A>;
+    using typename Base::RawIn;
+    IntegerKind kind;
+    A init, none;   /* flipped, as items are */
+    A both, either; /* which bits of an AND and of an XOR make the result */
+    A larger;       /* than signed items, where sums are wider */
+    bool product;
+    int out_bytes;
+    Flip flip, flip_out;
+
+    GPI_DEVICE bool any_order() const
+    {
+        return true;
+    }
+    GPI_DEVICE A identity() const
+    {
+        return none;
+    }
+    GPI_DEVICE A other(A l, A r) const
+    {
+        const A bits = ((l & r) & both) | ((l ^ r) & either), times = l * r;
+        return product ? times : bits;
+    }
+    GPI_DEVICE A apply(A l, A r) const
+    {
+        if (kind == integer_sum)
+            return l + r;
+        if (kind == integer_highest)
+            return l < r ? r : l;
+        return other(l, r);
+    }
+    template <class F> GPI_DEVICE void with_op(F f) const
+    {
+        if (kind == integer_sum)
+            f([](A l, A r) { return l + r; });
+        else if (kind == integer_highest)
+            f([](A l, A r) { return l < r ? r : l; });
+        else
+            f([this](A l, A r) { return other(l, r); });
+    }
+    GPI_DEVICE void prepare(RawIn &raw) const
+    {
+#pragma unroll
+        for (int i = 0; i < RawIn::words; i++)
+            raw.w[i] ^= flip.word[i & 1];
+    }
+    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t) const
+    {
+        return raw_get<T>(raw, i) - larger;
+    }
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, bool) const
+    {
+        segment_integer_store(p.out, out_bytes, s, apply(init, all) ^ flip_of<T>(flip_out));
+    }
+};
+
+/* ---- floats ---- */
+
+/* Half precision, which of the two is known at run time; float and double. */
+template <class T, class A> struct RealItems {
+    bool bf16;
+
+    template <int BYTES> GPI_DEVICE A get(const Raw<BYTES> &raw, int i) const
+    {
+        if constexpr (sizeof(T) == 2) {
+            const uint16_t bits = raw_get<uint16_t>(raw, i);
+            const float f16 = widen<float>(f16_t{bits});
+            return bf16 ? widen<float>(bf16_t{bits}) : f16;
+        } else {
+            return (A)raw_get<T>(raw, i);
+        }
+    }
+
+    GPI_DEVICE void put(char *out, uint64_t s, A x, bool wide) const
+    {
+        if constexpr (sizeof(T) == 2) {
+            if (wide)
+                ((float *)out)[s] = x;
+            else if (bf16)
+                ((bf16_t *)out)[s] = narrow<bf16_t>(x);
+            else
+                ((f16_t *)out)[s] = narrow<f16_t>(x);
+        } else {
+            ((A *)out)[s] = x;
+        }
+    }
+};
+
+/* Products in the order of the items, as one of items that lie far apart may overflow. */
+template <class T, class A> struct RealFold : SegmentFold<RealFold<T, A>, T, A> {
+    using Base = SegmentFold<RealFold, T, A>;
+    using typename Base::RawIn;
+    RealItems<T, A> items;
+    A init, none;
+    bool product;
+    bool wide; /* the output has the dtype of the accumulator */
+
+    GPI_DEVICE bool any_order() const
+    {
+        return !product;
+    }
+    GPI_DEVICE A identity() const
+    {
+        return none;
+    }
+    GPI_DEVICE A apply(A l, A r) const
+    {
+        return product ? l * r : l + r;
+    }
+    template <class F> GPI_DEVICE void with_op(F f) const
+    {
+        if (product)
+            f([](A l, A r) { return l * r; });
+        else
+            f([](A l, A r) { return l + r; });
+    }
+    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t) const
+    {
+        return items.get(raw, i);
+    }
+    /* The sum of nothing is +0, not the -0 that is neutral. */
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, bool empty) const
+    {
+        const A x = apply(init, all);
+        items.put(p.out, s, !product && empty && !this->has_init ? (A)0 : x, wide);
+    }
+};
+
+/* ---- pair operators ---- */
+
+template <class Item, class Op>
+struct PairsFold
+    : SegmentFold<PairsFold<Item, Op>, Item, Item, (int)sizeof(typename Item::Scalar)> {
+    using Base = SegmentFold<PairsFold, Item, Item, (int)sizeof(typename Item::Scalar)>;
+    using typename Base::RawIn;
+    Item init; /* or the identity */
+
+    GPI_DEVICE Item identity() const
+    {
+        return Op::identity();
+    }
+    GPI_DEVICE Item apply(Item l, Item r) const
+    {
+        return Op::apply(l, r);
+    }
+    GPI_DEVICE Item item(const RawIn &raw, int i, uint64_t) const
+    {
+        return raw_get<Item>(raw, i);
+    }
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, Item all, bool) const
+    {
+        item_store<Item, Base::piece>(p.out + s * sizeof(Item),
+                                      this->has_init ? Op::apply(init, all) : all);
+    }
+};
+
+/* ---- places of extremes ---- */
+
+template <class V> struct alignas(16) KeyPlace {
+    uint64_t index;
+    V key;
+};
+
+/*
+ * Where the first of the smallest keys is, and its item; also minimum and maximum of floats, where
+ * the item that is chosen keeps its bits. Keys are unsigned numbers in gp's order, or against it;
+ * floats that are equal in that order have one key: zeros of both signs, and all NaNs.
+ */
+template <class T, class V> struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, KeyPlace<V>> {
+    using Base = SegmentFold<PlacesFold, T, KeyPlace<V>>;
+    using typename Base::RawIn;
+    using A = KeyPlace<V>;
+    static constexpr bool places = true;
+    T infinity; /* of floats; above it are NaNs. 0: integers */
+    T flip;     /* of integers, all bits of their keys */
+    bool largest;
+    T init, nothing;
+
+    GPI_DEVICE V key(T x) const
+    {
+        constexpr T sign = (T)((T)1 << (8 * sizeof(T) - 1));
+        T k = x ^ flip;
+        if (infinity) {
+            const T magnitude = x & (T)~sign;
+            const T number = magnitude == 0 ? sign : x & sign ? (T)~x : (T)(x | sign);
+            k = magnitude > infinity ? (T) ~(T)0 : number;
+            k = largest ? (T)~k : k;
+        }
+        return k;
+    }
+    GPI_DEVICE A identity() const
+    {
+        return {~0ull, (V) ~(V)0};
+    }
+    GPI_DEVICE A apply(const A &l, const A &r) const
+    {
+        const bool take = r.key < l.key || (r.key == l.key && r.index < l.index);
+        return {take ? r.index : l.index, take ? r.key : l.key};
+    }
+    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t at) const
+    {
+        return {at, key(raw_get<T>(raw, i))};
+    }
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, const A &all, bool empty) const
+    {
+        const bool known = !empty && all.index < p.n; /* always, if offsets ascend */
+        const bool started = this->has_init && !(known && all.key < key(init));
+        if (p.out)
+            ((T *)p.out)[s] = started ? init : known ? ((const T *)p.in)[all.index] : nothing;
+        if (p.indices)
+            p.indices[s] = known ? all.index - segment_begin(p, s) : ~0ull;
+    }
+};
+
+} // namespace GPI_SPACE
