@@ -2,7 +2,6 @@
 /* Compaction, indices and partition against a serial loop: flags, comparisons, special values. */
 #include "compact_check.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,48 +64,19 @@ START_TEST(test_compact_large_outputs)
 }
 END_TEST
 
-enum { FLOAT_SPECIALS = 12, SPECIALS = 18 };
-
-/* The bits of +infinity. */
-static uint64_t infinity_of(gp_dtype dtype)
-{
-    uint64_t bits = 0;
-    t_set(dtype, &bits, 0, INFINITY);
-    return bits;
-}
-
-/* Values where comparisons turn: extremes, zeros, infinities,
- * the first and last NaN of each sign. */
-static void specials_fill(gp_dtype dtype, void *out)
-{
-    static const double floats[FLOAT_SPECIALS] = {
-        0.0, -0.0, 1, -1, INFINITY, -INFINITY, 65504.0, -65504.0, 1e-7, -1e-7, 0.5, 2};
-    const size_t bytes = gp_dtype_bytes(dtype);
-    const uint64_t top = (uint64_t)1 << (8 * bytes - 1);
-    const uint64_t nan = t_is_float(dtype) ? infinity_of(dtype) + 1 : 3;
-    const uint64_t words[SPECIALS] = {0,       1,       2,     5,     top / 2,   ~top / 3,
-                                      top + 1, top - 2, 0x7f,  0x80,  0x7fff,    0x8000,
-                                      nan,     top,     ~0ull, ~1ull, top + nan, top - 1};
-    for (size_t i = 0; i < SPECIALS; i++) {
-        memcpy((char *)out + i * bytes, &words[i], bytes);
-        if (t_is_float(dtype) && i < FLOAT_SPECIALS)
-            t_set(dtype, out, i, floats[i]);
-    }
-}
-
 START_TEST(test_compact_comparisons_of_special_values)
 {
     enum { N = 700 };
     gp_dtype dtype = t_dtypes[_i];
     size_t bytes = gp_dtype_bytes(dtype);
     uint64_t seed = t_seed();
-    uint64_t specials[SPECIALS];
+    uint64_t specials[COMPACT_SPECIALS];
     char in[N * sizeof(uint64_t)];
-    specials_fill(dtype, specials);
+    compact_specials(dtype, specials);
     t_fill_bits(dtype, in, N, &seed);
     for (size_t i = 0; i < N; i += 2)
-        memcpy(in + i * bytes, (char *)specials + i / 2 % SPECIALS * bytes, bytes);
-    for (size_t v = 0; v < SPECIALS; v++)
+        memcpy(in + i * bytes, (char *)specials + i / 2 % COMPACT_SPECIALS * bytes, bytes);
+    for (size_t v = 0; v < COMPACT_SPECIALS; v++)
         for (int c = GP_EQ; c <= GP_GE; c++) {
             gp_compact_desc d = compact_desc(GP_COMPACT_ITEMS, 0);
             d.dtype = dtype;

@@ -50,11 +50,11 @@ START_TEST(test_compact_errors_of_descriptors)
     } while (0)
     REFUSED(GP_ERROR_ARGUMENT, c.desc.size--);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.kind = (gp_compact_kind)0);
-    REFUSED(GP_ERROR_ARGUMENT, c.desc.kind = (gp_compact_kind)4);
+    REFUSED(GP_ERROR_ARGUMENT, c.desc.kind = (gp_compact_kind)5);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.item_bytes = 0);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.item_bytes = 65537);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.compare = (gp_compare)-1);
-    REFUSED(GP_ERROR_ARGUMENT, c.desc.compare = (gp_compare)7);
+    REFUSED(GP_ERROR_ARGUMENT, c.desc.compare = (gp_compare)9);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.algorithm = (gp_algorithm)-1);
     REFUSED(GP_ERROR_ARGUMENT, c.desc.algorithm = (gp_algorithm)(GP_ALGORITHM_SERIAL + 1));
     REFUSED(GP_ERROR_ARGUMENT, (c.desc.kind = GP_COMPACT_PARTITION, c.desc.capacity = 15));
@@ -107,6 +107,8 @@ START_TEST(test_compact_errors_of_arrays)
              gp_compact_indices(ctx, GP_U32, flags, ((size_t)1 << 32) + 1, out, count));
     T_STATUS(GP_ERROR_ARGUMENT,
              gp_compact_if(ctx, GP_U32, (gp_compare)0, &c.value, in, 16, out, count));
+    T_STATUS(GP_ERROR_ARGUMENT,
+             gp_compact_if(ctx, GP_U32, GP_BETWEEN, &c.value, in, 16, out, count));
     T_STATUS(GP_ERROR_DTYPE, gp_compact_if(ctx, (gp_dtype)0, GP_EQ, &c.value, in, 16, out, count));
     T_STATUS(GP_ERROR_POINTER, gp_compact_if(ctx, GP_U32, GP_EQ, NULL, in, 16, out, count));
     T_STATUS(GP_ERROR_OVERLAP, gp_compact(ctx, 4, in, flags, 15, in + 4, count));

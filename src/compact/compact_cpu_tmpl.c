@@ -99,25 +99,29 @@ ALWAYS_INLINE uint64_t bits_of_range(const char *in, const struct gpi_compact_ra
 
 #endif
 
-/* width 0: in holds flags. */
+/* width 0: in holds flags, -1: bits. */
 ALWAYS_INLINE uint64_t bits_of_group(const struct gpi_compact_args *a, const char *in, int width)
 {
-    return width ? bits_of_range(in, &a->range, width) : bits_of_flags((const uint8_t *)in);
+    return width > 0    ? bits_of_range(in, &a->range, width)
+           : width == 0 ? bits_of_flags((const uint8_t *)in)
+                        : gpi_word_at(in, 8, 0);
 }
 
 ALWAYS_INLINE uint64_t mark_width(const struct gpi_compact_args *a, const char *in, size_t items,
                                   uint64_t *bits, int width)
 {
     uint64_t count = 0;
-    size_t bytes = width ? (size_t)width : 1, rest = items % 64;
+    const size_t bytes = width > 0 ? 64 * (size_t)width : width == 0 ? 64 : 8, rest = items % 64;
     for (size_t g = 0; g < items / 64; g++) {
-        gpi_ahead(in + g * 64 * bytes, 64 * bytes, GPI_AHEAD_BYTES);
-        bits[g] = bits_of_group(a, in + g * 64 * bytes, width);
+        gpi_ahead(in + g * bytes, bytes, GPI_AHEAD_BYTES);
+        bits[g] = bits_of_group(a, in + g * bytes, width);
         count += (uint64_t)__builtin_popcountll(bits[g]);
     }
     if (rest) {
         _Alignas(uint64_t) char last[64 * sizeof(uint64_t)] = {0};
-        memcpy(last, in + (items - rest) * bytes, rest * bytes);
+        const size_t here =
+            width > 0 ? rest * (size_t)width : gpi_compact_flag_bytes(width < 0, rest);
+        memcpy(last, in + items / 64 * bytes, here);
         uint64_t b = bits_of_group(a, last, width) & (((uint64_t)1 << rest) - 1);
         bits[items / 64] = b;
         count += (uint64_t)__builtin_popcountll(b);
@@ -127,12 +131,33 @@ ALWAYS_INLINE uint64_t mark_width(const struct gpi_compact_args *a, const char *
 
 static uint64_t mark(const struct gpi_compact_args *a, uint64_t first, size_t items, uint64_t *bits)
 {
-    if (a->keep)
-        return mark_width(a, (const char *)a->keep + first, items, bits, 0);
+    const char *keep = a->keep;
+    if (keep)
+        return a->bits ? mark_width(a, keep + first / 8, items, bits, -1)
+                       : mark_width(a, keep + first, items, bits, 0);
     const char *in = (const char *)a->in + first * a->item_bytes;
     uint64_t count = 0;
     WITH_BYTES(bytes, a->item_bytes, count = mark_width(a, in, items, bits, bytes));
     return count;
+}
+
+static void spread(const uint64_t *bits, size_t items, uint8_t *out)
+{
+    for (size_t i = 0; i < items; i += 64) {
+        _Alignas(LINE) uint8_t flags[64];
+#if defined(__AVX512BW__)
+        _mm512_store_si512(flags, _mm512_maskz_set1_epi8(bits[i / 64], 1));
+#else
+        for (unsigned k = 0; k < 8; k++) {
+            /* bit i to byte i: the product has it at 8 i, and no two bits at one place */
+            const uint64_t b = bits[i / 64] >> (8 * k) & 0xff;
+            const uint64_t some =
+                ((b & 0x7f) * 0x0002040810204081 & 0x0101010101010101) | (b >> 7) << 56;
+            gpi_word_put(flags, 8, k, some);
+        }
+#endif
+        memcpy(out + i, flags, items - i < 64 ? items - i : 64);
+    }
 }
 
 /* ---- moving ---- */
@@ -241,10 +266,11 @@ ALWAYS_INLINE void move_wide(const char *in, const uint64_t *bits, uint64_t skip
 }
 
 static void move_any(const struct gpi_compact_args *a, uint64_t first, size_t items,
-                     const uint64_t *bits, uint64_t skip, void *out, uint64_t room)
+                     const uint64_t *bits, uint64_t skip, size_t index_bytes, void *out,
+                     uint64_t room)
 {
-    if (a->index_bytes) {
-        WITH_INDEX_BYTES(bytes, a->index_bytes, move_indices(first, bits, out, room, bytes));
+    if (index_bytes) {
+        WITH_INDEX_BYTES(bytes, index_bytes, move_indices(first, bits, out, room, bytes));
         return;
     }
     const char *in = (const char *)a->in + first * a->item_bytes;
@@ -260,14 +286,15 @@ static void move_any(const struct gpi_compact_args *a, uint64_t first, size_t it
 enum { SLICE_BYTES = 8192 };
 
 static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
-                 const uint64_t *bits, uint64_t skip, bool stream, void *out, uint64_t room)
+                 const uint64_t *bits, uint64_t skip, size_t index_bytes, bool stream, void *out,
+                 uint64_t room)
 {
     _Alignas(LINE) char slice[SLICE_BYTES];
-    const size_t bytes = a->index_bytes ? a->index_bytes : a->item_bytes;
+    const size_t bytes = index_bytes ? index_bytes : a->item_bytes;
     const size_t at_once = SLICE_BYTES / bytes / 64 * 64;
     char *to = out;
     if (!stream || at_once == 0) {
-        move_any(a, first, items, bits, skip, out, room);
+        move_any(a, first, items, bits, skip, index_bytes, out, room);
         return;
     }
     for (size_t i = 0; i < items && room > 0; i += at_once) {
@@ -275,7 +302,8 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
         for (size_t g = i / 64; g * 64 < gpi_min(items, i + at_once); g++)
             kept += (uint64_t)__builtin_popcountll(bits[g] ^ skip);
         kept = gpi_min(kept, room);
-        move_any(a, first + i, gpi_min(items - i, at_once), bits + i / 64, skip, slice, kept);
+        move_any(a, first + i, gpi_min(items - i, at_once), bits + i / 64, skip, index_bytes, slice,
+                 kept);
         copy_past_cache(slice, kept * bytes, to);
         to += kept * bytes;
         room -= kept;
@@ -284,4 +312,4 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
 }
 
 extern const struct gpi_compact_loops PASTE(gpi_compact_loops_, GPI_ISA_SUFFIX);
-const struct gpi_compact_loops PASTE(gpi_compact_loops_, GPI_ISA_SUFFIX) = {mark, move};
+const struct gpi_compact_loops PASTE(gpi_compact_loops_, GPI_ISA_SUFFIX) = {mark, move, spread};

@@ -12,8 +12,9 @@ namespace
 
 template <class Item> cudaError_t by_flags(gpi_cub_call *call, const gpi_compact_args *a)
 {
-    return cub::DeviceSelect::Flagged(call->temporary, call->bytes, (const Item *)a->in, a->keep,
-                                      (Item *)a->out, a->out_count, (int64_t)a->n, call->stream);
+    return cub::DeviceSelect::Flagged(call->temporary, call->bytes, (const Item *)a->in,
+                                      (const uint8_t *)a->keep, (Item *)a->out, a->out_count,
+                                      (int64_t)a->n, call->stream);
 }
 
 template <class Item> cudaError_t by_range(gpi_cub_call *call, const gpi_compact_args *a)

@@ -11,14 +11,14 @@ namespace
 
 constexpr int item_bytes = GPI_ITEM_BYTES;
 
-template <bool COMPARE, bool INDICES>
+template <bool COMPARE>
 void count_first(const gp_context *ctx, const CompactParams &p, LaunchList &list)
 {
-    if constexpr (!INDICES) /* positions are not partitioned */
+    if constexpr (item_bytes > 0) /* positions are not partitioned */
         compact_count<COMPARE ? item_bytes : 0>(ctx, p, list);
 }
 
-template <bool COMPARE, bool INDICES>
+template <bool COMPARE, bool THREE>
 gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr int groups_max = item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
@@ -29,42 +29,58 @@ gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
     const uint32_t groups = tile_items / (32 * GPI_COMPACT_WARPS);
     LaunchList list;
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
-    count_first<COMPARE, INDICES>(ctx, p, list);
-    list.add(launch_of(compact_tile_k<item_bytes, COMPARE, INDICES, groups_max>, grid,
+    count_first<COMPARE>(ctx, p, list);
+    list.add(launch_of(compact_tile_k<item_bytes, COMPARE, THREE, groups_max>, grid,
                        32 * GPI_COMPACT_WARPS, 0, p, groups));
     return list.queue(ctx, function);
 }
 
-template <bool COMPARE, bool INDICES>
+template <bool COMPARE, bool THREE>
 gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr CompactTuning shape = compact_tuning;
     constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
-    constexpr int bytes = item_bytes && (COMPARE || !INDICES) ? item_bytes : 1;
+    constexpr int bytes = item_bytes ? item_bytes : 1;
     constexpr int fit_groups = shape.tile_bytes / (W * 32 * bytes);
     constexpr int groups = fit_groups < 32 ? fit_groups : 32;
     constexpr int fit =
         shape.shared_bytes /
-        (CompactStream<item_bytes, COMPARE, INDICES, W, R, L, groups, 1>::stage_bytes +
-         W * 33 * (int)sizeof(uint32_t));
+        (CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, 1>::stage_bytes +
+         W * (THREE ? 65 : 33) * (int)sizeof(uint32_t));
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
-    using Kernel = CompactStream<item_bytes, COMPARE, INDICES, W, R, L, groups, S>;
+    using Kernel = CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, S>;
     LaunchList list;
-    count_first<COMPARE, INDICES>(ctx, p, list);
+    count_first<COMPARE>(ctx, p, list);
     GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list));
     return list.queue(ctx, function);
 }
 
-template <bool COMPARE, bool INDICES>
+template <bool COMPARE, bool THREE>
 gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
 {
-    constexpr int read_bytes = (COMPARE || !INDICES ? item_bytes : 0) + !COMPARE;
+    constexpr int read_bytes = item_bytes + !COMPARE;
     constexpr int64_t to_bytes = read_bytes > 4 ? compact_tuning.wide_to_bytes : INT64_MAX;
     const uint64_t bytes = p.a.n * read_bytes;
     if (bytes >= (uint64_t)compact_tuning.from_bytes && bytes <= (uint64_t)to_bytes)
-        return launch_stream<COMPARE, INDICES>(ctx, function, p);
-    return launch_tile<COMPARE, INDICES>(ctx, function, p);
+        return launch_stream<COMPARE, THREE>(ctx, function, p);
+    return launch_tile<COMPARE, THREE>(ctx, function, p);
 }
+
+#if GPI_ITEM_BYTES > 0 && GPI_ITEM_BYTES <= 8 /* comparisons have dtypes, the widest 8 bytes */
+gp_status launch_flags(gp_context *ctx, const char *function, const CompactParams &p)
+{
+    LaunchList list;
+    compact_count<item_bytes>(ctx, p, list);
+    return list.queue(ctx, function);
+}
+
+gp_status launch_compared(gp_context *ctx, const char *function, CompactParams &p)
+{
+    return p.a.flags        ? launch_flags(ctx, function, p)
+           : p.a.sides == 2 ? launch<true, true>(ctx, function, p)
+                            : launch<true, false>(ctx, function, p);
+}
+#endif
 
 } // namespace
 } // namespace GPI_SPACE
@@ -75,14 +91,9 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_compact_, GPI_UNIT))(gp_context 
 {
     using namespace GPI_SPACE;
     CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
-#if GPI_ITEM_BYTES == 0
-    return launch<false, true>(ctx, function, p);
-#else
-#if GPI_ITEM_BYTES <= 8 /* comparisons have dtypes, the widest 8 bytes */
+#if GPI_ITEM_BYTES > 0 && GPI_ITEM_BYTES <= 8
     if (!a->keep)
-        return a->index_bytes ? launch<true, true>(ctx, function, p)
-                              : launch<true, false>(ctx, function, p);
+        return launch_compared(ctx, function, p);
 #endif
     return launch<false, false>(ctx, function, p);
-#endif
 }

@@ -6,14 +6,17 @@
  *   2. the set bits of each tile are counted, and the counts of all tiles before it added up;
  *   3. each kept item goes to (count of the tiles before) + (set bits before it in its tile).
  *
+ * The others of a partition are the items whose bit is not set, and as many of them come before a
+ * place as the kept ones leave. A partition in three has two bits, inside and below.
+ *
  * The CPU does this in rounds that fit the caches: count a round's blocks, add up, move a round's
  * blocks. CUDA does it in one pass: a tile publishes its count, adds up the counts of its
  * predecessors as they appear (Merrill and Garland 2016 without the chain of inclusive prefixes),
- * and moves. Partition needs the total before the first item that is not kept finds its place: the
- * CPU has one round over everything, CUDA counts in a launch of its own.
+ * and moves. A partition in one array needs the total before the first item that is not kept finds
+ * its place: the CPU has one round over everything, CUDA counts in a launch of its own.
  *
- * Scratch: CPU [counts of a round's blocks][bits of the round][stage of the round, in place only];
- * CUDA none but the tile states (CUB: its own).
+ * Scratch: CPU [counts of a round's blocks][bits of the round][the same of those below, in three
+ * only][stage of the round, in place only]; CUDA none but the tile states (CUB: its own).
  */
 #ifndef GPI_COMPACT_INTERNAL_H
 #define GPI_COMPACT_INTERNAL_H
@@ -30,45 +33,69 @@ enum { GPI_COMPACT_ITEM_MAX = 65536 };
  * A comparison with a constant as a range of words: with w = x ^ (flip where x is negative), an
  * item is kept if (w - low <= span) != invert, all unsigned and in the item's width. The flip
  * turns the order of float bits into the order of integers; low also rotates the negative NaNs
- * above the others.
+ * above the others. An item is less than all that equal the value if w - least < first.
  */
 struct gpi_compact_range {
-    uint64_t flip, low, span;
+    uint64_t flip, low, span, least, first;
     uint32_t invert;
+};
+
+/* An output beside the kept items. */
+struct gpi_compact_side {
+    void *out;
+    uint64_t capacity; /* items that may be written; not above n */
 };
 
 /* A call that has been checked. */
 struct gpi_compact_args {
     const void *in;
-    const uint8_t *keep; /* NULL: by range */
+    const void *keep; /* NULL: by range */
     struct gpi_compact_range range;
     uint64_t n;
     const uint64_t *device_n; /* or NULL */
-    void *out;
+    void *out;                /* of kept items, or NULL; or of flags */
+    void *indices;            /* of their positions, or NULL */
     uint64_t *out_count;
-    uint64_t capacity;    /* outputs that may be written; not above n */
-    uint32_t item_bytes;  /* of in; 0 when only flags are read */
-    uint32_t index_bytes; /* 4 or 8: write indices; 0: write items */
-    bool partition;
+    uint64_t capacity;               /* of kept ones that may be written; not above n */
+    struct gpi_compact_side side[2]; /* of a partition: the others, and then those above */
+    uint32_t sides;                  /* how many of them */
+    uint32_t counts;                 /* numbers at out_count */
+    bool follows;                    /* the others have no array: they follow the kept items */
+    uint32_t item_bytes;             /* of in; 0 when only flags are read */
+    uint32_t index_bytes;            /* 4 or 8, with indices */
+    bool bits;                       /* flags are bits */
+    bool flags;                      /* out gets flags */
     bool in_place;
 };
 
-/* The range that holds the items x with (x compare *value) in gp's order of dtype. */
-struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare,
-                                              const void *value);
+/* Bytes of n flags. */
+static inline uint64_t gpi_compact_flag_bytes(bool bits, uint64_t n)
+{
+    return bits ? (n + 31) / 32 * 4 : n;
+}
+
+/* The range of the items x with (x compare *value), or with *upper too, in gp's order of dtype. */
+struct gpi_compact_range gpi_compact_range_of(gp_dtype dtype, gp_compare compare, const void *value,
+                                              const void *upper);
+
+/* The items below a range, too. */
+struct gpi_compact_range gpi_compact_range_below(const struct gpi_compact_range *range);
 
 /* ---- CPU ---- */
 
 /* One instruction set's inner loops. bits holds one bit per item, 64 to a word,
  * zero past the end. */
 struct gpi_compact_loops {
-    /* Bits of the items [first, first + items); returns how many are set. */
+    /* Bits of the items [first, first + items), a multiple of 64; returns how many are set. */
     uint64_t (*mark)(const struct gpi_compact_args *a, uint64_t first, size_t items,
                      uint64_t *bits);
-    /* The first room outputs whose bit differs from the low bit of skip, to out; past the cache,
-     * if they stream. */
+    /* The first room outputs whose bit differs from the low bit of skip, to out: items, or
+     * positions of index_bytes; past the cache, if they stream. */
     void (*move)(const struct gpi_compact_args *a, uint64_t first, size_t items,
-                 const uint64_t *bits, uint64_t skip, bool stream, void *out, uint64_t room);
+                 const uint64_t *bits, uint64_t skip, size_t index_bytes, bool stream, void *out,
+                 uint64_t room);
+    /* The bits as bytes. */
+    void (*spread)(const uint64_t *bits, size_t items, uint8_t *out);
 };
 
 const struct gpi_compact_loops *gpi_compact_loops_for(int isa);
@@ -85,8 +112,7 @@ typedef gp_status gpi_compact_launch(gp_context *ctx, const char *function,
 /* One architecture's launchers. */
 struct gpi_compact_cuda {
     gpi_compact_launch *index, *list; /* positions of flags; items of other sizes */
-    gpi_compact_launch
-        *by_width[5]; /* items of 1, 2, 4, 8, 16 bytes, and positions by comparison */
+    gpi_compact_launch *by_width[5];  /* items of 1, 2, 4, 8, 16 bytes, and all by comparison */
 };
 
 const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
@@ -118,7 +144,7 @@ static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, 
 {
     const uint32_t least = 32 * GPI_COMPACT_WARPS;
     uint32_t t = least * gpi_compact_groups_max(a->item_bytes);
-    if (!a->index_bytes && gpi_compact_width(a->item_bytes) < 0) {
+    if (a->item_bytes && gpi_compact_width(a->item_bytes) < 0) {
         t = GPI_COMPACT_LIST_TILE_BYTES / a->item_bytes;
         t = t < 1 ? 1 : t > GPI_COMPACT_LIST_TILE_MAX ? GPI_COMPACT_LIST_TILE_MAX : t;
     }

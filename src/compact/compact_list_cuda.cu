@@ -6,6 +6,7 @@
  */
 #include "compact/compact_kernels.cuh"
 #include "device/block.cuh"
+#include "device/item_stage.cuh"
 #include "tuning/compact_tuning.cuh"
 
 namespace GPI_SPACE
@@ -15,59 +16,19 @@ namespace
 
 constexpr int warps = GPI_COMPACT_WARPS, threads = 32 * warps;
 constexpr int groups_max = GPI_COMPACT_LIST_TILE_MAX / 32;
-constexpr int blocks_max = 5;             /* on a multiprocessor; three and four are slower */
+constexpr int blocks_max = 5; /* on a multiprocessor; three and four are slower */
+constexpr int blocks_resident =
+    gpu.threads / threads < blocks_max ? gpu.threads / threads : blocks_max;
 constexpr int shared_unasked = 48 * 1024; /* bytes that every kernel may have */
 static_assert(groups_max <= threads, "a thread per group of 32 items");
 
 struct ListShared {
     Launch launch;
-    uint64_t n, total, prefix;
+    uint64_t n, prefix;
+    char *others;                                  /* of a partition: where they begin */
     uint32_t bits[groups_max], before[groups_max]; /* by group: which are kept, kept ones before */
     uint32_t kept[warps], next;
 };
-
-/* Words of an item, and what divides by their number without a division: places in a tile have 16
- * bits, so the quotient is exact. */
-struct Words {
-    uint32_t count, reciprocal;
-
-    GPI_DEVICE explicit Words(uint32_t count)
-        : count(count), reciprocal((uint32_t)(0x100000000u / count + 1))
-    {
-    }
-
-    GPI_DEVICE uint32_t item_of(uint32_t word) const
-    {
-        return count == 1 ? word : __umulhi(word, reciprocal);
-    }
-};
-
-/* A tile's bytes in 16 at a time between the boundaries of memory; returns where they begin. */
-GPI_DEVICE const char *list_load(const char *in, uint32_t bytes, char *stage)
-{
-    constexpr int batch = 4;
-    const uint32_t skip = (uintptr_t)in & 15, end = skip + bytes;
-    const uint32_t first = (skip + 15) / 16, last = end / 16;
-    const char *from = in - skip;
-    for (uint32_t v = first + threadIdx.x; v < last; v += batch * threads) {
-        uint4 got[batch];
-#pragma unroll
-        for (int k = 0; k < batch; k++)
-            if (v + k * threads < last)
-                got[k] = ((const uint4 *)from)[v + k * threads];
-#pragma unroll
-        for (int k = 0; k < batch; k++)
-            if (v + k * threads < last)
-                ((uint4 *)stage)[v + k * threads] = got[k];
-    }
-    const uint32_t head = first * 16 < end ? first * 16 : end,
-                   tail = last < first ? end : last * 16;
-    if (skip + threadIdx.x < head)
-        stage[skip + threadIdx.x] = from[skip + threadIdx.x];
-    if (tail + threadIdx.x < end)
-        stage[tail + threadIdx.x] = from[tail + threadIdx.x];
-    return stage + skip;
-}
 
 /* One bit per item. */
 GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared &s)
@@ -87,6 +48,18 @@ GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared &s)
                 s.bits[g + k * warps] = bits;
         }
     }
+}
+
+/* The same where flags are bits; a tile may begin inside a word. */
+GPI_DEVICE void list_mark_bits(const uint32_t *words, uint64_t first, uint32_t count, ListShared &s)
+{
+    const uint32_t before = 32 * threadIdx.x, left = count <= before ? 0 : count - before;
+    const uint32_t shift = first % 32;
+    const uint32_t *word = words + (first + before) / 32;
+    if (threadIdx.x >= groups_max)
+        return;
+    const uint32_t low = left ? word[0] : 0, high = left > 32 - shift ? word[1] : 0;
+    s.bits[threadIdx.x] = __funnelshift_r(low, high, shift) & low_bits(left);
 }
 
 /* Kept items before each group, but for those of the warps before. */
@@ -117,7 +90,7 @@ GPI_DEVICE void list_make(const ListShared &s, uint32_t count, uint32_t tile_kep
 /* The items of the list, `items` of them, to out. */
 template <class Word>
 GPI_DEVICE void list_store(const Word *stage, const uint16_t *list, uint32_t items,
-                           const Words &words, Word *out)
+                           const ItemWords &words, Word *out)
 {
     for (uint32_t w = threadIdx.x; w < items * words.count; w += threads) {
         const uint32_t j = words.item_of(w);
@@ -125,8 +98,24 @@ GPI_DEVICE void list_store(const Word *stage, const uint16_t *list, uint32_t ite
     }
 }
 
+/* The positions of the first `items` of the list, whose tile begins at `first`. */
+GPI_DEVICE void list_store_indices(const gpi_compact_args &a, const uint16_t *list, uint32_t items,
+                                   uint64_t first, uint64_t place)
+{
+#pragma unroll 1 /* or all loops of the kernel lack registers */
+    for (uint32_t j = threadIdx.x; j < items; j += threads)
+        store_index(a, place + j, first + list[j]);
+}
+
+/* Outputs from a place on that fit below a capacity. */
+GPI_DEVICE uint32_t list_room(uint64_t capacity, uint64_t place, uint32_t items)
+{
+    const uint64_t left = place < capacity ? capacity - place : 0;
+    return left < items ? (uint32_t)left : items;
+}
+
 /* By one warp: the tile's count and what is before it. */
-GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhead &ahead,
+GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhead<false> &ahead,
                                 const TileState<uint32_t> &state, uint32_t tile, uint32_t tiles,
                                 uint32_t tile_kept)
 {
@@ -134,12 +123,12 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhea
         order_in_place(p);
         state.publish(tile, tile_kept);
     }
-    const uint64_t prefix = ahead.exclusive(state, tile);
+    const Before<false> prefix = ahead.exclusive(state, tile);
     order_in_place(p);
     if (lane_id() == 0) {
-        s.prefix = prefix;
+        s.prefix = prefix.kept;
         if (tile == tiles - 1)
-            compact_finish(p, prefix + tile_kept);
+            compact_finish(p, prefix.after(tile_kept));
         s.next = tile_next(p.state, tiles);
     }
 }
@@ -150,29 +139,29 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhea
  * (device/epoch.cuh). After: all outputs and the count.
  */
 template <class Word>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, blocks_resident)
     compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at)
 {
     extern __shared__ __align__(16) char memory[];
     __shared__ ListShared s;
-    const Words words(p.a.item_bytes / sizeof(Word));
+    const ItemWords words(p.a.item_bytes / sizeof(Word));
     uint16_t *list = (uint16_t *)(memory + list_at);
 
     /* 1. Which tile. */
     if (threadIdx.x == 0) {
         s.n = item_count(p.a);
         s.launch = launch_begin(p.state, (uint32_t)((s.n + tile_items - 1) / tile_items));
-        s.total = p.a.partition ? *p.a.out_count : 0;
+        s.others = p.a.sides ? others_begin(p.a) : NULL;
     }
     __syncthreads();
     const uint64_t n = s.n;
     const uint32_t tiles = (uint32_t)((n + tile_items - 1) / tile_items);
     const TileState<uint32_t> state(p.state, s.launch.epoch);
-    CountAhead ahead;
+    CountAhead<false> ahead;
     if (threadIdx.x == 0 && s.launch.tile == 0) {
         state.retire_one(p.state, tiles);
         if (tiles == 0)
-            compact_finish(p, 0);
+            compact_finish<false>(p, {0, 0});
     }
 
     for (uint32_t tile = s.launch.tile; tile < tiles; tile = s.next) {
@@ -180,9 +169,12 @@ __global__ void __launch_bounds__(threads)
         const uint32_t count = n - first < tile_items ? (uint32_t)(n - first) : tile_items;
 
         /* 2. One bit per item; the items to the stage. */
-        list_mark(p.a.keep + first, count, s);
-        const Word *stage = (const Word *)list_load((const char *)p.a.in + first * p.a.item_bytes,
-                                                    count * p.a.item_bytes, memory);
+        if (p.a.bits)
+            list_mark_bits((const uint32_t *)p.a.keep, first, count, s);
+        else
+            list_mark((const uint8_t *)p.a.keep + first, count, s);
+        const Word *stage = (const Word *)stage_items<threads>(
+            (const char *)p.a.in + first * p.a.item_bytes, count * p.a.item_bytes, memory);
         __syncthreads();
         list_count(s);
         __syncthreads();
@@ -191,17 +183,21 @@ __global__ void __launch_bounds__(threads)
         const uint32_t tile_kept = fold_warps<Sum<uint32_t>>(s.kept);
         if (threadIdx.x < 32)
             list_look_ahead(p, s, ahead, state, tile, tiles, tile_kept);
-        list_make(s, count, tile_kept, p.a.partition, list);
+        list_make(s, count, tile_kept, p.a.sides > 0, list);
         __syncthreads();
 
         /* 4. Store. */
         stall(stall_store, s.launch.epoch, tile);
-        const uint64_t left = s.prefix < p.a.capacity ? p.a.capacity - s.prefix : 0;
-        list_store(stage, list, left < tile_kept ? (uint32_t)left : tile_kept, words,
-                   (Word *)p.a.out + s.prefix * words.count);
-        if (p.a.partition)
-            list_store(stage, list + tile_kept, count - tile_kept, words,
-                       (Word *)p.a.out + (s.total + first - s.prefix) * words.count);
+        const uint32_t room = list_room(p.a.capacity, s.prefix, tile_kept);
+        list_store(stage, list, room, words, (Word *)p.a.out + s.prefix * words.count);
+        if (p.a.indices)
+            list_store_indices(p.a, list, room, first, s.prefix);
+        if (p.a.sides) {
+            const uint64_t place = first - s.prefix;
+            list_store(stage, list + tile_kept,
+                       list_room(p.a.side[0].capacity, place, count - tile_kept), words,
+                       (Word *)s.others + place * words.count);
+        }
         __syncthreads();
     }
 }

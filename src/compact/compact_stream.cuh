@@ -11,13 +11,15 @@ namespace GPI_SPACE
 /*
  * Sums are counts of items that are kept; a part is the bits that tell which. A stage holds a
  * tile's items and flags as they lie in memory, each from the 16-byte boundary at or before its
- * first byte. BYTES 0: flags only. Tile: W x 32 x GROUPS items.
+ * first byte. BYTES 0: flags only, whose positions are stored. THREE: a partition in three, with
+ * counts and bits of those below, too. Tile: W x 32 x GROUPS items.
  */
-template <int BYTES, bool COMPARE, bool INDICES, int W, int R, int L, int GROUPS, int S>
+template <int BYTES, bool COMPARE, bool THREE, int W, int R, int L, int GROUPS, int S>
 struct CompactStream : StreamPolicy {
     using Item = ItemOf<BYTES>;
-    static constexpr bool has_items = COMPARE || !INDICES, has_flags = !COMPARE;
-    static constexpr int tile_items = W * 32 * GROUPS;
+    static constexpr bool has_items = BYTES > 0, has_flags = !COMPARE;
+    static constexpr int sorts = THREE ? 2 : 1; /* of bits: kept, below */
+    static constexpr int part_items = 32 * GROUPS, tile_items = W * part_items;
     static constexpr int items_bytes = has_items ? tile_items * BYTES + 16 : 0;
     static constexpr int flags_bytes = has_flags ? tile_items + 16 : 0;
     static constexpr int stage_bytes = (items_bytes + flags_bytes + 127) / 128 * 128;
@@ -28,12 +30,12 @@ struct CompactStream : StreamPolicy {
     using Params = CompactParams;
     using Loader = StageLoader<L>;
     using Sum = uint32_t;
-    using Prefix = uint64_t;
+    using Prefix = Before<THREE>;
     struct Part {
     };
     struct Own {
-        uint32_t bits[S][W][32];
-        uint64_t total; /* of a partition, which was counted before */
+        alignas(16) uint32_t bits[S][W][sorts][32];
+        char *others; /* of a partition: where they begin */
     };
 
     const CompactParams &p;
@@ -48,7 +50,7 @@ struct CompactStream : StreamPolicy {
 
     GPI_DEVICE void begin() const
     {
-        s.own.total = p.a.partition ? *p.a.out_count : 0;
+        s.own.others = p.a.sides ? others_begin(p.a) : NULL;
     }
 
     GPI_DEVICE const Item *items_in(int stage) const
@@ -59,6 +61,11 @@ struct CompactStream : StreamPolicy {
     GPI_DEVICE const uint8_t *flags(int stage) const
     {
         return (const uint8_t *)ring + stage * stage_bytes + items_bytes + misalignment(p.a.keep);
+    }
+
+    GPI_DEVICE uint64_t flag_bytes(uint64_t count) const
+    {
+        return p.a.bits ? (count + 31) / 32 * 4 : count;
     }
 
     GPI_DEVICE uint32_t items_of(uint32_t tile) const
@@ -75,7 +82,8 @@ struct CompactStream : StreamPolicy {
             prefetch_tile((const char *)p.a.in, p.a.n * BYTES, tile, tile_items * BYTES, thread,
                           threads);
         if constexpr (has_flags)
-            prefetch_tile((const char *)p.a.keep, p.a.n, tile, tile_items, thread, threads);
+            prefetch_tile((const char *)p.a.keep, flag_bytes(p.a.n), tile,
+                          (uint32_t)flag_bytes(tile_items), thread, threads);
     }
 
     static GPI_DEVICE Loader loader()
@@ -93,42 +101,65 @@ struct CompactStream : StreamPolicy {
             item = Loader::span(to, (const char *)p.a.in + first * BYTES, count * BYTES, tile == 0,
                                 rest * BYTES);
         if constexpr (has_flags)
-            flag = Loader::span(to + items_bytes, (const char *)p.a.keep + first, count, tile == 0,
-                                rest);
+            flag = Loader::span(to + items_bytes, (const char *)p.a.keep + flag_bytes(first),
+                                (uint32_t)flag_bytes(count), tile == 0, flag_bytes(rest));
         loader.load(&s.loaded[stage], item, flag);
     }
 
     /* ---- counts ---- */
 
+    struct Bits {
+        uint32_t kept, below;
+    };
+
     /* Bits of the groups that store warp w will move: lane k gets those of group k. WHOLE: the tile
      * has all its items. */
-    template <bool WHOLE> GPI_DEVICE uint32_t mark(int stage, int w, uint32_t count) const
+    template <bool WHOLE> GPI_DEVICE Bits mark(int stage, int w, uint32_t count) const
     {
         const Range<Item> range(p.a.range);
         const uint32_t start = w * GROUPS * 32 + lane_id();
         const Item *in = items_in(stage) + start;
         const uint8_t *keep = flags(stage) + start;
-        uint32_t bits = 0;
+        Bits bits = {0, 0};
 #pragma unroll 8
         for (int k = 0; k < GROUPS; k++) {
-            bool kept = WHOLE || start + 32 * k < count;
+            const bool there = WHOLE || start + 32 * k < count;
+            bool kept;
             if constexpr (COMPARE)
-                kept = kept && range(in[32 * k]);
+                kept = there && range(in[32 * k]);
             else
-                kept = kept && keep[32 * k];
+                kept = there && keep[32 * k];
             const uint32_t group = __ballot_sync(all_lanes, kept);
-            bits = lane_id() == k ? group : bits;
+            bits.kept = lane_id() == k ? group : bits.kept;
+            if constexpr (THREE) {
+                const uint32_t below = __ballot_sync(all_lanes, there && range.below(in[32 * k]));
+                bits.below = lane_id() == k ? below : bits.below;
+            }
         }
         return bits;
+    }
+
+    /* The same where flags are bits. */
+    GPI_DEVICE uint32_t mark_bits(int stage, int w, uint32_t count) const
+    {
+        const uint32_t start = (w * GROUPS + lane_id()) * 32;
+        if (lane_id() >= GROUPS || start >= count)
+            return 0;
+        return flag_word((const uint32_t *)flags(stage), start, count - start);
     }
 
     GPI_DEVICE uint32_t part_sum(uint32_t tile, int stage, int w) const
     {
         const uint32_t count = items_of(tile);
-        const uint32_t bits =
-            count == tile_items ? mark<true>(stage, w, count) : mark<false>(stage, w, count);
-        s.own.bits[stage][w][lane_id()] = bits;
-        return warp_sum(__popc(bits));
+        Bits bits;
+        if (has_flags && p.a.bits)
+            bits = {mark_bits(stage, w, count), 0};
+        else
+            bits = count == tile_items ? mark<true>(stage, w, count) : mark<false>(stage, w, count);
+        s.own.bits[stage][w][0][lane_id()] = bits.kept;
+        if constexpr (THREE)
+            s.own.bits[stage][w][1][lane_id()] = bits.below;
+        return warp_sum(tile_counts<THREE>(__popc(bits.kept), __popc(bits.below)));
     }
 
     GPI_DEVICE uint32_t add(uint32_t l, uint32_t r) const
@@ -136,17 +167,17 @@ struct CompactStream : StreamPolicy {
         return l + r;
     }
 
-    GPI_DEVICE uint64_t after(uint64_t prefix, uint32_t sum) const
+    GPI_DEVICE Prefix after(const Prefix &prefix, uint32_t sum) const
     {
-        return prefix + sum;
+        return prefix.after(sum);
     }
 
-    GPI_DEVICE uint64_t start() const
+    GPI_DEVICE Prefix start() const
     {
-        return 0;
+        return {0, 0};
     }
 
-    GPI_DEVICE CountAhead look_ahead() const
+    GPI_DEVICE CountAhead<THREE> look_ahead() const
     {
         return {};
     }
@@ -161,41 +192,54 @@ struct CompactStream : StreamPolicy {
         order_in_place(p);
     }
 
-    GPI_DEVICE void finish(uint64_t kept) const
+    GPI_DEVICE void finish(const Prefix &all) const
     {
-        compact_finish(p, kept);
+        compact_finish<THREE>(p, all);
     }
 
     /* ---- store warps ---- */
 
-    /* The kept ones of a warp's groups to out, as far as room goes. */
-    GPI_DEVICE void store_kept(const Item *from, uint64_t index, uint32_t bits, uint32_t before,
-                               uint64_t base, uint32_t room) const
+    static constexpr int batch = GROUPS % 4 == 0 ? 4 : GROUPS % 2 == 0 ? 2 : 1; /* of groups */
+
+    /* Bits of a batch of groups. */
+    struct alignas(4 * batch) Words {
+        uint32_t of[batch];
+    };
+
+    GPI_DEVICE Words words(int stage, int warp, int sort, int group) const
     {
-#pragma unroll 8
-        for (int k = 0; k < GROUPS; k++) {
-            const uint32_t group = __shfl_sync(all_lanes, bits, k);
-            const uint32_t place =
-                __shfl_sync(all_lanes, before, k) + __popc(group & ((1u << lane_id()) - 1));
-            if (!(group >> lane_id() & 1) || place >= room)
-                continue;
-            if constexpr (INDICES)
-                store_index(p.a, base + place, index + 32 * k + lane_id());
-            else
-                ((Item *)p.a.out + base)[place] = from[32 * k + lane_id()];
-        }
+        return *(const Words *)&s.own.bits[stage][warp][sort][group];
     }
 
-    /* The others of a warp's first `count` items, from place `base` on. */
-    GPI_DEVICE void store_others(const Item *from, uint32_t count, uint32_t bits, uint32_t before,
-                                 uint64_t base) const
+    static GPI_DEVICE uint32_t room_of(uint64_t capacity, uint64_t base)
     {
-        for (int k = 0; k < GROUPS; k++) {
-            const uint32_t group = __shfl_sync(all_lanes, bits, k), i = 32 * k + lane_id();
-            const uint32_t left =
-                __shfl_sync(all_lanes, before, k) + __popc(group & ((1u << lane_id()) - 1));
-            if (i < count && !(group >> lane_id() & 1))
-                ((Item *)p.a.out + base)[i - left] = from[i];
+        const uint64_t room = capacity - base;
+        return room < part_items ? (uint32_t)room : part_items;
+    }
+
+    /* store(place, value(i)) for the kept items i of a warp, as far as room goes. Values are asked
+     * for before any of their batch is stored, for which the compiler would have to know that they
+     * lie elsewhere. */
+    template <class Value, class Store>
+    GPI_DEVICE void each_kept(int stage, int warp, uint32_t room, const Value &value,
+                              const Store &store) const
+    {
+        const uint32_t mine = 1u << lane_id();
+        uint32_t before = 0;
+#pragma unroll 2
+        for (int k = 0; k < GROUPS; k += batch) {
+            const Words group = words(stage, warp, 0, k);
+            decltype(value(0u)) v[batch];
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                v[b] = value(32 * (k + b) + lane_id());
+#pragma unroll
+            for (int b = 0; b < batch; b++) {
+                const uint32_t place = before + __popc(group.of[b] & (mine - 1));
+                if ((group.of[b] & mine) && place < room)
+                    store(place, v[b]);
+                before += __popc(group.of[b]);
+            }
         }
     }
 
@@ -203,26 +247,92 @@ struct CompactStream : StreamPolicy {
     {
     }
 
-    /* base: items kept before the part. */
+    /* base: items before the part. */
     GPI_DEVICE void store_part(const Part &, uint32_t tile, int stage, int warp,
-                               uint64_t base) const
+                               const Prefix &base) const
     {
-        constexpr int part_items = GROUPS * 32;
-        const uint32_t bits = s.own.bits[stage][warp][lane_id()];
-        const uint32_t before = warp_exclusive(__popc(bits));
         const uint64_t index = (uint64_t)tile * tile_items + warp * part_items;
         const Item *from = has_items ? items_in(stage) + warp * part_items : NULL;
-        if (base < p.a.capacity) {
-            const uint64_t room = p.a.capacity - base;
-            store_kept(from, index, bits, before, base,
-                       room < part_items ? (uint32_t)room : part_items);
+        if (has_items && p.a.sides) {
+            if (index < s.n)
+                split(from, index, stage, warp, base);
+            return;
         }
-        if constexpr (!INDICES)
-            if (p.a.partition && index < s.n) {
-                const uint64_t rest = s.n - index;
-                store_others(from, rest < part_items ? (uint32_t)rest : part_items, bits, before,
-                             s.own.total + index - base);
+        if (base.kept >= p.a.capacity)
+            return;
+        const uint32_t room = room_of(p.a.capacity, base.kept);
+        if (has_items && (!COMPARE || p.a.out)) {
+            Item *to = (Item *)p.a.out + base.kept;
+            each_kept(
+                stage, warp, room, [=](uint32_t i) { return from[i]; },
+                [=](uint32_t place, const Item &item) { to[place] = item; });
+        }
+        if (p.a.indices)
+            store_indices(index, stage, warp, room, base.kept);
+    }
+
+    GPI_DEVICE void store_indices(uint64_t index, int stage, int warp, uint32_t room,
+                                  uint64_t base) const
+    {
+        if (p.a.index_bytes == 4) {
+            uint32_t *to = (uint32_t *)p.a.indices + base;
+            each_kept(
+                stage, warp, room, [=](uint32_t i) { return (uint32_t)index + i; },
+                [=](uint32_t place, uint32_t i) { to[place] = i; });
+        } else {
+            uint64_t *to = (uint64_t *)p.a.indices + base;
+            each_kept(
+                stage, warp, room, [=](uint32_t i) { return i; },
+                [=](uint32_t place, uint32_t i) { to[place] = index + i; });
+        }
+    }
+
+    /* Where a side's items of this part go. */
+    struct To {
+        Item *out;
+        uint32_t room;
+
+        GPI_DEVICE To(void *out, uint64_t capacity, uint64_t base)
+            : out((Item *)out + base), room(base < capacity ? room_of(capacity, base) : 0)
+        {
+        }
+    };
+
+    /* A partition: every item goes to one of the sides. */
+    GPI_DEVICE void split(const Item *from, uint64_t index, int stage, int warp,
+                          const Prefix &base) const
+    {
+        const uint64_t left = s.n - index;
+        const uint32_t count = left < part_items ? (uint32_t)left : part_items;
+        const To front(p.a.out, p.a.capacity, base.kept),
+            less(s.own.others, p.a.side[0].capacity, base.below),
+            rest(THREE ? p.a.side[1].out : s.own.others, p.a.side[THREE].capacity,
+                 index - base.kept - base.below);
+        const uint32_t mine = 1u << lane_id();
+        uint32_t before = 0, before_less = 0;
+#pragma unroll 2
+        for (int k = 0; k < GROUPS; k += batch) {
+            const Words group = words(stage, warp, 0, k);
+            const Words lower = words(stage, warp, sorts - 1, k);
+            Item item[batch];
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                item[b] = from[32 * (k + b) + lane_id()];
+#pragma unroll
+            for (int b = 0; b < batch; b++) {
+                const uint32_t i = 32 * (k + b) + lane_id();
+                const uint32_t kept = before + __popc(group.of[b] & (mine - 1));
+                const uint32_t below = THREE ? before_less + __popc(lower.of[b] & (mine - 1)) : 0;
+                const bool is_kept = group.of[b] & mine, is_less = THREE && (lower.of[b] & mine);
+                const uint32_t place = is_kept ? kept : is_less ? below : i - kept - below;
+                const uint32_t room = is_kept ? front.room : is_less ? less.room : rest.room;
+                Item *to = is_kept ? front.out : is_less ? less.out : rest.out;
+                if (i < count && place < room)
+                    to[place] = item[b];
+                before += __popc(group.of[b]);
+                before_less += THREE ? __popc(lower.of[b]) : 0;
             }
+        }
     }
 };
 

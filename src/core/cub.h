@@ -47,7 +47,7 @@ struct gpi_cub {
 };
 
 /* Raised whenever anything that crosses the border changes. */
-enum { GPI_CUB_BORDER = 1 };
+enum { GPI_CUB_BORDER = 2 };
 
 struct gpi_cub_table {
     uint32_t border;  /* GPI_CUB_BORDER */

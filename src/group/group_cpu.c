@@ -182,11 +182,10 @@ static void move_bits(const struct job *j, size_t block, const void *from, size_
     const size_t items = block_items(j, block), bytes = index_bytes ? index_bytes : item_bytes;
     const uint64_t place = last ? b->ends : b->starts;
     const uint64_t outputs = (last ? b[1].ends : b[1].starts) - place;
-    const struct gpi_compact_args c = {
-        .in = from, .item_bytes = (uint32_t)item_bytes, .index_bytes = (uint32_t)index_bytes};
+    const struct gpi_compact_args c = {.in = from, .item_bytes = (uint32_t)item_bytes};
     const bool stream = bytes >= 4 && outputs >= items / 2 && j->n * bytes >= STREAM_BYTES;
-    j->compact->move(&c, block_first(j, block), items, last ? m.ends : m.starts, 0, stream,
-                     (char *)to + place * bytes, room(j, place, outputs));
+    j->compact->move(&c, block_first(j, block), items, last ? m.ends : m.starts, 0, index_bytes,
+                     stream, (char *)to + place * bytes, room(j, place, outputs));
 }
 
 ALWAYS_INLINE void lengths(const struct job *j, size_t block, size_t index_bytes)

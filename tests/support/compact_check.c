@@ -41,6 +41,10 @@ bool compact_selected(const gp_compact_desc *d, const void *in, const uint8_t *k
         return order(d->dtype, in, i, d->value) <= 0;
     case GP_GT:
         return order(d->dtype, in, i, d->value) > 0;
+    case GP_BETWEEN:
+        return order(d->dtype, in, i, d->value) >= 0 && order(d->dtype, in, i, d->upper) <= 0;
+    case GP_OUTSIDE:
+        return order(d->dtype, in, i, d->value) < 0 || order(d->dtype, in, i, d->upper) > 0;
     default:
         return order(d->dtype, in, i, d->value) >= 0;
     }
@@ -172,6 +176,33 @@ char *compact_items(size_t item_bytes, size_t n)
     for (size_t i = 0; i < n * item_bytes; i++)
         in[i] = (char)((i * 0x9e3779b1u >> 13) ^ (i / item_bytes));
     return in;
+}
+
+enum { FLOAT_SPECIALS = 12 };
+
+/* The bits of +infinity. */
+static uint64_t infinity_of(gp_dtype dtype)
+{
+    uint64_t bits = 0;
+    t_set(dtype, &bits, 0, INFINITY);
+    return bits;
+}
+
+void compact_specials(gp_dtype dtype, void *out)
+{
+    static const double floats[FLOAT_SPECIALS] = {
+        0.0, -0.0, 1, -1, INFINITY, -INFINITY, 65504.0, -65504.0, 1e-7, -1e-7, 0.5, 2};
+    const size_t bytes = gp_dtype_bytes(dtype);
+    const uint64_t top = (uint64_t)1 << (8 * bytes - 1);
+    const uint64_t nan = t_is_float(dtype) ? infinity_of(dtype) + 1 : 3;
+    const uint64_t words[COMPACT_SPECIALS] = {0,       1,       2,     5,     top / 2,   ~top / 3,
+                                              top + 1, top - 2, 0x7f,  0x80,  0x7fff,    0x8000,
+                                              nan,     top,     ~0ull, ~1ull, top + nan, top - 1};
+    for (size_t i = 0; i < COMPACT_SPECIALS; i++) {
+        memcpy((char *)out + i * bytes, &words[i], bytes);
+        if (t_is_float(dtype) && i < FLOAT_SPECIALS)
+            t_set(dtype, out, i, floats[i]);
+    }
 }
 
 const size_t compact_widths[COMPACT_WIDTHS] = {1, 2, 4, 8, 16, 12, 24, 40, 3, 7, 1000, 65536};

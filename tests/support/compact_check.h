@@ -50,6 +50,11 @@ uint8_t *compact_flags(enum compact_pattern pattern, size_t n, uint64_t *seed);
 /* Items whose bytes tell their position. */
 char *compact_items(size_t item_bytes, size_t n);
 
+/* Values where comparisons turn: extremes, zeros, infinities,
+ * the first and last NaN of each sign. */
+enum { COMPACT_SPECIALS = 18 };
+void compact_specials(gp_dtype dtype, void *out);
+
 /* Bytes of an item; those that kernels move directly come first. */
 enum { COMPACT_WIDTHS = 12, COMPACT_DIRECT_WIDTHS = 5 };
 extern const size_t compact_widths[COMPACT_WIDTHS];
