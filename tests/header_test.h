@@ -18,6 +18,10 @@ int header_test(void)
     gp_scan_desc scan = GP_SCAN_DESC_INIT;
     sizes += scan.size == sizeof scan;
 #endif
+#ifdef GP_MULTISPLIT_DESC_INIT
+    gp_multisplit_desc split = GP_MULTISPLIT_DESC_INIT;
+    sizes += split.size == sizeof split;
+#endif
 #ifdef GP_COMPACT_DESC_INIT
     gp_compact_desc compact = GP_COMPACT_DESC_INIT;
     sizes += compact.size == sizeof compact;

@@ -217,6 +217,46 @@ static gp_status run_merge_bytes(const struct limit *l, uint64_t value)
     return moves_end(s, &m, 2 * MOVES);
 }
 
+/* The one whose key is 0 goes behind room for all. */
+static gp_status run_partition_into_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    uint64_t front = 0, counts[2] = {MOVES - 1, 1};
+    t_array keep = limit_array(m.keys, MOVES, 1), out_counts = t_new(16, 0);
+    for (size_t i = 0; i < MOVES; i++)
+        if (m.keys[i])
+            moves_expect(&m, front++, i);
+    memset(m.expected + front * m.bytes, T_POISON, m.bytes);
+    moves_expect(&m, MOVES, 0);
+    gp_status s = gp_partition_into(t_ctx(), value, m.in.data, keep.data, MOVES, m.out.data,
+                                    (char *)m.out.data + MOVES * m.bytes, out_counts.data);
+    limit_output(s, &out_counts, counts, 16);
+    t_free(&keep);
+    return moves_end(s, &m, MOVES + 1);
+}
+
+/* The item whose number is 0 to the first bucket. */
+static gp_status run_multisplit_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    uint64_t offsets[3] = {0, 1, MOVES}, numbers[MOVES];
+    t_array out_offsets = t_new(sizeof offsets, 0);
+    for (size_t i = 0; i < MOVES; i++)
+        numbers[i] = m.keys[i] ? 1 : 0;
+    for (size_t i = 0; i < MOVES; i++)
+        if (!m.keys[i])
+            moves_expect(&m, 0, i);
+    for (size_t i = 0, to = 1; i < MOVES; i++)
+        if (m.keys[i])
+            moves_expect(&m, to++, i);
+    t_array keep = limit_array(numbers, MOVES, 1);
+    gp_status s =
+        gp_multisplit(t_ctx(), value, m.in.data, keep.data, MOVES, 2, m.out.data, out_offsets.data);
+    limit_output(s, &out_offsets, offsets, sizeof offsets);
+    t_free(&keep), t_free(&out_offsets);
+    return moves_end(s, &m, MOVES);
+}
+
 /* with: 0 for gp_compact(), 1 for gp_partition(). */
 static gp_status run_compact_bytes(const struct limit *l, uint64_t value)
 {

@@ -460,6 +460,15 @@ static gp_status bytes_compact(const struct limit *l, uint64_t value, size_t *by
     return gp_compact_workspace_bytes(NULL, &d, value, bytes);
 }
 
+/* with: the buckets. */
+static gp_status bytes_multisplit(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_multisplit_desc d = GP_MULTISPLIT_DESC_INIT;
+    d.item_bytes = 4;
+    d.num_buckets = l->with;
+    return gp_multisplit_workspace_bytes(NULL, &d, value, bytes);
+}
+
 static gp_status bytes_expand(const struct limit *l, uint64_t value, size_t *bytes)
 {
     return gp_expand_counts_workspace_bytes(NULL, l->dtype, value, bytes);

@@ -54,6 +54,8 @@ KIND(reduce_by_key, gp_reduce_by_key_desc, 0, GP_REDUCE_BY_KEY_DESC_INIT, "desc"
 KIND(group_by, gp_group_by_desc, 0, GP_GROUP_BY_DESC_INIT, "desc", d.key_dtype = GP_U32)
 KIND(aggregate, gp_aggregate, 0, GP_AGGREGATE_INIT, "desc->aggregates", d.kind = GP_AGGREGATE_COUNT;
      d.out_dtype = GP_U32)
+KIND(multisplit, gp_multisplit_desc, 0, GP_MULTISPLIT_DESC_INIT, "desc", d.item_bytes = 4;
+     d.num_buckets = 2)
 KIND(histogram, gp_histogram_options, 0, GP_HISTOGRAM_OPTIONS_INIT, "options", d.accumulate = 1)
 KIND(sort, gp_radix_sort_options, 0, GP_RADIX_SORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING;
      d.end_bit = 13)
@@ -110,6 +112,9 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_reduce_by_key(ctx, given, e->sorted, e->keys, e->n, e->out[0], e->out[1], e->count))      \
     X(group_by, group_by, true, gp_group_by(ctx, given, e->keys, e->n, e->out[0], e->count))       \
     X(aggregate, aggregate, true, count_groups(ctx, e, given))                                     \
+    X(multisplit, multisplit, true,                                                                \
+      gp_multisplit_by(ctx, given, e->keys, e->flags, e->n, e->out[0],                             \
+                       (uint64_t *)(void *)e->out[1]))                                             \
     X(even, histogram, true,                                                                       \
       gp_histogram_even(ctx, GP_F32, e->floats, e->n, &lo, &hi, 9, GP_U32, e->out[0], given))      \
     X(edges, histogram, true,                                                                      \
@@ -188,6 +193,7 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(by_key_bytes, reduce_by_key, false,                                                          \
       gp_reduce_by_key_workspace_bytes(NULL, given, N, figure))                                    \
     X(group_by_bytes, group_by, false, gp_group_by_workspace_bytes(NULL, given, N, figure))        \
+    X(multisplit_bytes, multisplit, false, gp_multisplit_workspace_bytes(NULL, given, N, figure))  \
     X(histogram_bytes, histogram, false,                                                           \
       gp_histogram_workspace_bytes(NULL, GP_U32, N, 9, GP_U32, given, figure))                     \
     X(sort_bytes, sort, false, gp_radix_sort_workspace_bytes(NULL, GP_U32, 4, N, given, figure))   \

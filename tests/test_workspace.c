@@ -246,6 +246,14 @@ static const gp_compact_desc *compact_desc(void)
     return &d;
 }
 
+static const gp_multisplit_desc *multisplit_desc(void)
+{
+    static gp_multisplit_desc d = GP_MULTISPLIT_DESC_INIT;
+    d.item_bytes = 4;
+    d.num_buckets = 9;
+    return &d;
+}
+
 FIGURE(gp_scan, scan_desc(), 1000)
 FIGURE(gp_scan_segmented, scan_desc(), 1000)
 FIGURE(gp_scan_flagged, scan_desc(), 1000)
@@ -254,6 +262,7 @@ FIGURE(gp_scan_rows, scan_desc(), 10, 100)
 FIGURE(gp_reduce, reduce_desc(), 1000)
 FIGURE(gp_argmin, GP_U32, 1000)
 FIGURE(gp_compact, compact_desc(), 1000)
+FIGURE(gp_multisplit, multisplit_desc(), 1000)
 static const gp_unique_desc *unique_desc(void)
 {
     static gp_unique_desc d = GP_UNIQUE_DESC_INIT;
@@ -316,6 +325,7 @@ static const struct {
     ROW(gp_reduce),
     ROW(gp_argmin),
     ROW(gp_compact),
+    ROW(gp_multisplit),
     ROW(gp_unique),
     ROW(gp_run_length_encode),
     ROW(gp_reduce_by_key),

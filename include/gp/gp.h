@@ -14,6 +14,7 @@
 #include <gp/histogram.h>
 #include <gp/lexsort.h>
 #include <gp/merge.h>
+#include <gp/multisplit.h>
 #include <gp/radixsort.h>
 #include <gp/reduce.h>
 #include <gp/scan.h>

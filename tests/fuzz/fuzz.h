@@ -179,5 +179,6 @@ extern fuzz_call *const fuzz_histograms[];
 extern fuzz_call *const fuzz_sparse[];
 extern fuzz_call *const fuzz_core[];
 extern fuzz_call *const fuzz_groups[];
+extern fuzz_call *const fuzz_splits[];
 
 #endif

@@ -62,7 +62,9 @@ bits_expect bits_arg, bits_arg_segments; /* 0: argmin, 1: argmax */
 bits_expect bits_compact, bits_partition, bits_compact_indices;
 bits_expect bits_compact_if; /* the gp_compare */
 bits_expect bits_unique, bits_run_lengths, bits_group_by;
-bits_expect bits_reduce_by_key;                                            /* the gp_op */
+bits_expect bits_reduce_by_key; /* the gp_op */
+bits_expect bits_partition_into, bits_partition_range;
+bits_expect bits_multisplit;                                               /* 0: flags, 1: rows */
 bits_expect bits_sort, bits_sort_pairs, bits_order_of, bits_sort_segments; /* the gp_order */
 bits_expect bits_merge;
 bits_expect bits_top_k; /* the gp_order */
@@ -94,13 +96,13 @@ struct bits_run {
 typedef void bits_call(struct bits_run *r);
 bits_call bits_call_scan_inclusive, bits_call_scan_exclusive, bits_call_scan_backward,
     bits_call_scan_by_key, bits_call_scan_flagged, bits_call_reduce, bits_call_arg,
-    bits_call_difference, bits_call_reduce_segments, bits_call_arg_segments, bits_call_compact,
-    bits_call_partition, bits_call_compact_indices, bits_call_compact_if, bits_call_unique,
-    bits_call_run_lengths, bits_call_reduce_by_key, bits_call_group_by, bits_call_sort,
-    bits_call_sort_pairs, bits_call_argsort, bits_call_sort_segments, bits_call_merge,
-    bits_call_top_k, bits_call_bounds, bits_call_lexsort, bits_call_gather, bits_call_scatter,
-    bits_call_expand, bits_call_fill, bits_call_iota, bits_call_intervals, bits_call_histogram_even,
-    bits_call_histogram_edges, bits_call_bincount, bits_call_from_coo, bits_call_transpose,
-    bits_call_spmv;
+    bits_call_partition_into, bits_call_partition_range, bits_call_multisplit, bits_call_difference,
+    bits_call_reduce_segments, bits_call_arg_segments, bits_call_compact, bits_call_partition,
+    bits_call_compact_indices, bits_call_compact_if, bits_call_unique, bits_call_run_lengths,
+    bits_call_reduce_by_key, bits_call_group_by, bits_call_sort, bits_call_sort_pairs,
+    bits_call_argsort, bits_call_sort_segments, bits_call_merge, bits_call_top_k, bits_call_bounds,
+    bits_call_lexsort, bits_call_gather, bits_call_scatter, bits_call_expand, bits_call_fill,
+    bits_call_iota, bits_call_intervals, bits_call_histogram_even, bits_call_histogram_edges,
+    bits_call_bincount, bits_call_from_coo, bits_call_transpose, bits_call_spmv;
 
 #endif

@@ -132,6 +132,42 @@ void bits_call_partition(struct bits_run *r)
     T_OK(gp_partition(r->ctx, D->item, items(r), keep, D->n, out, result(r, 8)));
 }
 
+void bits_call_partition_into(struct bits_run *r)
+{
+    void *keep = given(r, D->keep, D->n);
+    void *front = result(r, D->n * D->item), *back = result(r, D->n * D->item);
+    uint64_t *counts = result(r, 16), host[2];
+    T_OK(gp_partition_into(r->ctx, D->item, items(r), keep, D->n, front, back, counts));
+    T_OK(gp_copy(r->ctx, counts, sizeof host, host));
+    T_OK(gp_context_synchronize(r->ctx));
+    r->out_bytes[0] = host[0] * D->item;
+    r->out_bytes[1] = host[1] * D->item;
+}
+
+/* From the initial value on to the first item. */
+void bits_call_partition_range(struct bits_run *r)
+{
+    void *out[3];
+    for (int k = 0; k < 3; k++)
+        out[k] = result(r, D->n * D->item);
+    uint64_t *counts = result(r, 24), host[3];
+    T_OK(gp_partition_range(r->ctx, D->dtype, D->init, D->in, items(r), D->n, out[0], out[1],
+                            out[2], counts));
+    T_OK(gp_copy(r->ctx, counts, sizeof host, host));
+    T_OK(gp_context_synchronize(r->ctx));
+    for (int k = 0; k < 3; k++)
+        r->out_bytes[k] = host[k] * D->item;
+}
+
+/* By the flags, or by the rows. */
+void bits_call_multisplit(struct bits_run *r)
+{
+    const size_t buckets = r->which ? BITS_SIDE + 257 : 256;
+    void *numbers = r->which ? given(r, D->rows, D->n * 4) : given(r, D->keep, D->n);
+    void *out = result(r, D->n * D->item), *offsets = result(r, (buckets + 1) * 8);
+    T_OK(gp_multisplit(r->ctx, D->item, items(r), numbers, D->n, buckets, out, offsets));
+}
+
 void bits_call_compact_indices(struct bits_run *r)
 {
     void *keep = given(r, D->keep, D->n), *out = result(r, D->n * 4);

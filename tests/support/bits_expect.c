@@ -198,6 +198,52 @@ void bits_partition(const struct bits_input *d, int which, struct bits_output *o
     put_count(out, count);
 }
 
+void bits_partition_into(const struct bits_input *d, int which, struct bits_output *out)
+{
+    (void)which;
+    uint64_t front = put_flagged(d, d->keep, false, out);
+    uint64_t back = put_flagged(d, d->keep, true, out);
+    put_count(out, front);
+    put_count(out, back);
+}
+
+/* From the initial value on to the first item: inside, below, above. */
+void bits_partition_range(const struct bits_input *d, int which, struct bits_output *out)
+{
+    uint8_t *keep = t_host(d->n);
+    uint64_t counts[3];
+    (void)which;
+    for (int side = 0; side < 3; side++) {
+        for (size_t i = 0; i < d->n; i++) {
+            const char *item = d->in + i * d->item;
+            const bool below = bits_order(d->dtype, item, d->init) < 0;
+            const bool inside = !below && bits_order(d->dtype, item, d->in) <= 0;
+            keep[i] = side == (inside ? 0 : below ? 1 : 2);
+        }
+        counts[side] = put_flagged(d, keep, false, out);
+    }
+    bits_put(out, counts, sizeof counts);
+    free(keep);
+}
+
+/* 0: by the flags, 1: by the rows. */
+void bits_multisplit(const struct bits_input *d, int which, struct bits_output *out)
+{
+    const size_t buckets = which ? BITS_SIDE + 257 : 256;
+    uint64_t *offsets = t_host((buckets + 1) * 8), at = 0;
+    char *all = t_host(d->n * d->item);
+    for (size_t b = 0; b < buckets; b++) {
+        offsets[b] = at;
+        for (size_t i = 0; i < d->n; i++)
+            if ((which ? d->rows[i] : d->keep[i]) == b)
+                memcpy(all + at++ * d->item, d->in + i * d->item, d->item);
+    }
+    offsets[buckets] = at;
+    bits_put(out, all, d->n * d->item);
+    bits_put(out, offsets, (buckets + 1) * 8);
+    free(offsets), free(all);
+}
+
 void bits_compact_indices(const struct bits_input *d, int which, struct bits_output *out)
 {
     (void)which;

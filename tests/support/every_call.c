@@ -159,6 +159,25 @@ CALL(partition)
     return gp_partition(ctx, 4, e->keys, e->flags, e->n, e->out[0], e->count);
 }
 
+CALL(partition_into)
+{
+    return gp_partition_into(ctx, 3, e->keys, e->flags, e->n, e->out[0], e->out[1],
+                             (uint64_t *)(void *)e->out[2]);
+}
+
+CALL(partition_range)
+{
+    const uint32_t value = 200, upper = 700;
+    return gp_partition_range(ctx, GP_U32, &value, &upper, e->keys, e->n, e->out[0], e->out[1],
+                              e->out[2], (uint64_t *)(void *)(e->out[2] + 4 * e->n));
+}
+
+CALL(multisplit)
+{
+    return gp_multisplit(ctx, 4, e->keys, e->flags, e->n, 2, e->out[0],
+                         (uint64_t *)(void *)e->out[1]);
+}
+
 CALL(compact_in_place)
 {
     gp_status s = gp_copy(ctx, e->keys, e->n * 4, e->out[0]);
@@ -428,6 +447,10 @@ static const struct {
     NAMED(compact_if),
     NAMED(compact_indices),
     NAMED(partition),
+    NAMED(partition_into),
+    NAMED(partition_range),
+    NAMED(multisplit),
+    NAMED(multisplit_by),
     NAMED(compact_in_place),
     NAMED(unique),
     NAMED(unique_by),

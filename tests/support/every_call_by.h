@@ -59,6 +59,16 @@ CALL(iota_by)
     return gp_iota_by(ctx, &d, e->n, e->out[0]);
 }
 
+/* Numbers of 32 bits, as many buckets as items. */
+CALL(multisplit_by)
+{
+    gp_multisplit_desc d = GP_MULTISPLIT_DESC_INIT;
+    d.item_bytes = 12;
+    d.num_buckets = e->n;
+    return gp_multisplit_by(ctx, &d, e->keys, e->rows, e->n / 3, e->out[0],
+                            (uint64_t *)(void *)e->out[1]);
+}
+
 CALL(merge_by)
 {
     gp_merge_desc d = GP_MERGE_DESC_INIT;

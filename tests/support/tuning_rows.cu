@@ -14,6 +14,7 @@ extern "C" {
 #include "tuning/group_tuning.cuh"
 #include "tuning/histogram_tuning.cuh"
 #include "tuning/merge_tuning.cuh"
+#include "tuning/multisplit_tuning.cuh"
 #include "tuning/radixsort_tuning.cuh"
 #include "tuning/reduce_tuning.cuh"
 #include "tuning/scan_tuning.cuh"
@@ -73,6 +74,7 @@ const tuning_row rows[] = {
     row_of("histogram", histogram_tuning, histogram_tuning.threads, 1, histogram_tuning.vectors),
     row_of("balance", balance::balance_tuning, balance::balance_tuning.workers + 32, 1, 1),
     row_of("merge", merge_tuning, merge_tuning.threads, 1, merge_tuning.items_8),
+    row_of("multisplit", multisplit_tuning, 256, 4, 1),
     row_of("topk", topk_tuning, topk_tuning.threads, topk_tuning.blocks_per_sm, topk_tuning.items),
     row_of("elementwise", elementwise_tuning, 256, 1, 1),
     row_of("csr", csr_tuning, csr_tuning.threads, 1, csr_tuning.items),

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Launchers of multisplit, and the small kernels around a sort of wider numbers. */
+#include "multisplit/multisplit_kernels.cuh"
+
+#include "device/elementwise.cuh"
+#include "device/host.cuh"
+#include "tuning/elementwise_tuning.cuh"
+#include "tuning/multisplit_tuning.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+/* ---- numbers of 8 bits ----------------------------------------------------------------------- */
+
+gp_status count(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
+                uint32_t blocks, uint64_t *counts)
+{
+    const auto kernel = a->num_buckets <= split_few ? split_count_k<true> : split_count_k<false>;
+    kernel<<<blocks, count_threads, 0, ctx->stream>>>(*a, gpi_multisplit_tile_items(a->item_bytes),
+                                                      counts);
+    return gpi_cuda_launched(ctx, function);
+}
+
+/* Where the list begins: behind a tile's items, at their place in 16 bytes of memory. */
+uint32_t list_begin(const gpi_multisplit_args &a)
+{
+    const uint32_t bytes = gpi_multisplit_tile_items(a.item_bytes) * a.item_bytes;
+    return a.item_bytes > GPI_MULTISPLIT_STAGED ? 0 : (bytes + 31) / 16 * 16;
+}
+
+int dynamic_bytes(const gpi_multisplit_args &a)
+{
+    return (int)(list_begin(a) + gpi_multisplit_tile_items(a.item_bytes) * sizeof(uint32_t));
+}
+
+int resident(const gpi_multisplit_args *a)
+{
+    constexpr int reserved = 1024; /* of every block */
+    const int fit =
+        multisplit_tuning.shared_bytes / (dynamic_bytes(*a) + (int)sizeof(SplitShared) + reserved);
+    return fit < 1 ? 1 : fit < split_resident ? fit : split_resident;
+}
+
+template <class Word>
+gp_status launch_move(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
+                      uint32_t blocks, const uint64_t *counts)
+{
+    static uint64_t allowed;
+    /* Of bytes: no other tile has more. */
+    constexpr int most =
+        GPI_MULTISPLIT_TILE_BYTES + 32 + GPI_MULTISPLIT_TILE_MAX * (int)sizeof(uint32_t);
+    const uint32_t tile_items = gpi_multisplit_tile_items(a->item_bytes);
+    const uint32_t list_at = list_begin(*a);
+    GPI_TRY(shared_memory_allow(ctx, function, split_move_k<Word>, most, &allowed));
+    split_move_k<Word><<<blocks, split_threads, dynamic_bytes(*a), ctx->stream>>>(*a, tile_items,
+                                                                                  list_at, counts);
+    return gpi_cuda_launched(ctx, function);
+}
+
+gp_status move(gp_context *ctx, const char *function, const gpi_multisplit_args *a, uint32_t blocks,
+               const uint64_t *counts)
+{
+    return a->item_bytes % 16 == 0  ? launch_move<uint4>(ctx, function, a, blocks, counts)
+           : a->item_bytes % 8 == 0 ? launch_move<uint64_t>(ctx, function, a, blocks, counts)
+           : a->item_bytes % 4 == 0 ? launch_move<uint32_t>(ctx, function, a, blocks, counts)
+           : a->item_bytes % 2 == 0 ? launch_move<uint16_t>(ctx, function, a, blocks, counts)
+                                    : launch_move<uint8_t>(ctx, function, a, blocks, counts);
+}
+
+/* ---- numbers of 32 bits ---------------------------------------------------------------------- */
+
+unsigned grid_for(const gp_context *ctx, uint64_t n)
+{
+    return elementwise_grid(ctx, n, elementwise_tuning.blocks_per_sm);
+}
+
+/* Any grid of elementwise_threads threads, here and below. */
+__global__ void __launch_bounds__(elementwise_threads)
+    split_mark_k(const gpi_multisplit_args a, uint32_t *words)
+{
+    const uint64_t n = item_count(a);
+    for (uint64_t i = grid_item(); i < a.n; i += grid_items())
+        words[i] =
+            i < n ? split_bucket(((const uint32_t *)a.numbers)[i], a.num_buckets) : a.num_buckets;
+}
+
+gp_status mark(gp_context *ctx, const char *function, const gpi_multisplit_args *a, uint32_t *words)
+{
+    split_mark_k<<<grid_for(ctx, a->n), elementwise_threads, 0, ctx->stream>>>(*a, words);
+    return gpi_cuda_launched(ctx, function);
+}
+
+/* A thread per word of the output. */
+template <class Word>
+__global__ void __launch_bounds__(elementwise_threads)
+    split_pick_k(const gpi_multisplit_args a, const void *positions, const bool wide)
+{
+    const uint32_t words = a.item_bytes / sizeof(Word);
+    const uint64_t n = item_count(a) * words;
+    for (uint64_t w = grid_item(); w < n; w += grid_items()) {
+        const uint64_t j = w / words;
+        const uint64_t from =
+            wide ? ((const uint64_t *)positions)[j] : ((const uint32_t *)positions)[j];
+        ((Word *)a.out)[w] = ((const Word *)a.in)[from * words + (w - j * words)];
+    }
+}
+
+gp_status collect(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
+                  const void *positions, size_t position_bytes)
+{
+    const bool by_four = a->item_bytes % 4 == 0, wide = position_bytes == 8;
+    const unsigned grid = grid_for(ctx, a->n * (by_four ? a->item_bytes / 4 : a->item_bytes));
+    const auto kernel = by_four ? split_pick_k<uint32_t> : split_pick_k<uint8_t>;
+    kernel<<<grid, elementwise_threads, 0, ctx->stream>>>(*a, positions, wide);
+    return gpi_cuda_launched(ctx, function);
+}
+
+/* A thread per offset. */
+__global__ void __launch_bounds__(elementwise_threads)
+    split_search_k(const gpi_multisplit_args a, const uint32_t *sorted)
+{
+    const uint64_t n = item_count(a);
+    for (uint64_t b = grid_item(); b <= a.num_buckets; b += grid_items()) {
+        uint64_t low = 0, high = n;
+        while (low < high && b < a.num_buckets) {
+            const uint64_t middle = low + (high - low) / 2;
+            if (sorted[middle] < b)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        a.offsets[b] = b < a.num_buckets ? low : n;
+    }
+}
+
+gp_status search(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
+                 const uint32_t *sorted)
+{
+    split_search_k<<<grid_for(ctx, (uint64_t)a->num_buckets + 1), elementwise_threads, 0,
+                     ctx->stream>>>(*a, sorted);
+    return gpi_cuda_launched(ctx, function);
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" {
+extern const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda);
+const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda) = {
+    GPI_SPACE::resident, GPI_SPACE::count,   GPI_SPACE::move,
+    GPI_SPACE::mark,     GPI_SPACE::collect, GPI_SPACE::search};
+}

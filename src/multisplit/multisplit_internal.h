@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Multisplit: a stable sort by small numbers of which only the result's order is wanted.
+ *
+ * CUDA, numbers of 8 bits. Every block has one range of the items:
+ *   1. it counts the items of each bucket in its range;
+ *   2. an exclusive sum over (bucket, block) gives it a place in each bucket;
+ *   3. it goes through its range once more, tile by tile: an item's rank in its tile comes from
+ *      ballots over the bits of the numbers; a list in the order of buckets names the items of the
+ *      tile, which wait in shared memory, and the output is written word by word along the list.
+ * A block's places follow each other from tile to tile, so the ends of its pieces meet in the L2.
+ *
+ * The CPU does the same with a range per thread, whose items go straight to their places.
+ *
+ * Numbers of 32 bits: a radix sort of pairs, and offsets by searching the sorted numbers. The sort
+ * does not know of a length on the device: items from there on get a number that is larger than all
+ * others, positions are sorted, and those of the other items collected.
+ *
+ * Scratch: up to 256 buckets [counts: buckets x blocks or threads of uint64_t][of the sum: CUDA];
+ * otherwise [sorted numbers][numbers, positions: with device_n on CUDA][of the sort].
+ */
+#ifndef GPI_MULTISPLIT_INTERNAL_H
+#define GPI_MULTISPLIT_INTERNAL_H
+
+#include <gp/multisplit.h>
+
+#include "core/context.h"
+
+enum {
+    GPI_MULTISPLIT_BYTE_BUCKETS = 256, /* numbers have 8 bits up to here */
+    GPI_MULTISPLIT_BLOCKS = 4          /* per multiprocessor, at most */
+};
+
+/* A call that has been checked. */
+struct gpi_multisplit_args {
+    const void *in;
+    const void *numbers;
+    uint64_t n;
+    const uint64_t *device_n; /* or NULL */
+    void *out;
+    uint64_t *offsets;
+    uint32_t item_bytes, num_buckets;
+};
+
+/* Numbers of 8 bits on the CPU. The scratch that any call takes; 0 threads: any number. */
+size_t gpi_multisplit_cpu_bytes(int threads);
+void gpi_multisplit_cpu(int threads, const struct gpi_multisplit_args *a, void *scratch);
+
+/* Numbers of 8 bits on CUDA. Blocks that have a range each, `each` per multiprocessor at most. */
+uint32_t gpi_multisplit_blocks(const struct gpi_multisplit_args *a, int sm_count, int each);
+
+/* One architecture's kernels; those of numbers of 8 bits take `blocks` blocks, counts by bucket. */
+struct gpi_multisplit_cuda {
+    /* That run at once on a multiprocessor, at most GPI_MULTISPLIT_BLOCKS. */
+    int (*resident)(const struct gpi_multisplit_args *a);
+    gp_status (*count)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
+                       uint32_t blocks, uint64_t *counts);
+    /* counts: those before. Writes items and offsets. */
+    gp_status (*move)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
+                      uint32_t blocks, const uint64_t *counts);
+    /* Numbers of 32 bits to words, num_buckets from *device_n on. */
+    gp_status (*mark)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
+                      uint32_t *words);
+    /* Items by sorted positions. */
+    gp_status (*collect)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
+                         const void *positions, size_t position_bytes);
+    /* Offsets from sorted numbers. */
+    gp_status (*search)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
+                        const uint32_t *sorted);
+};
+
+/* NULL: this build has no code for the GPU. */
+const struct gpi_multisplit_cuda *gpi_multisplit_cuda_get(int sm_row);
+
+enum {
+    GPI_MULTISPLIT_TILE_BYTES = 32768, /* of items, at most, unless one item is larger */
+    GPI_MULTISPLIT_TILE_MAX = 4096,    /* items */
+    GPI_MULTISPLIT_STAGED = 4096       /* bytes of items that wait in shared memory; larger ones are
+                                        * read where they lie, with the same number of accesses */
+};
+
+static inline uint32_t gpi_multisplit_tile_items(uint32_t item_bytes)
+{
+    const uint32_t fit = GPI_MULTISPLIT_TILE_BYTES / item_bytes;
+    return fit < 1 ? 1 : fit > GPI_MULTISPLIT_TILE_MAX ? GPI_MULTISPLIT_TILE_MAX : fit;
+}
+
+/* The highest bit of the numbers below count, from 1. */
+static inline int gpi_multisplit_bits(uint64_t count)
+{
+    int bits = 1;
+    while (((uint64_t)1 << bits) < count)
+        bits++;
+    return bits;
+}
+
+#endif
