@@ -151,6 +151,8 @@ void bench_breadth(struct bench *b)
     breadth_filters(b);
     breadth_moves(b);
     breadth_runs(b);
+    breadth_selects(b);
+    breadth_splits(b);
     print_results();
     b->cold = false;
 }

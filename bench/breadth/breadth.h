@@ -31,6 +31,8 @@ void breadth_segreduce(struct bench *b);
 void breadth_filters(struct bench *b);
 void breadth_moves(struct bench *b);
 void breadth_runs(struct bench *b);
+void breadth_selects(struct bench *b);
+void breadth_splits(struct bench *b);
 
 /* For the table at the end. */
 void breadth_keep(const struct bench_case *c, const struct bench_row *row);
