@@ -35,23 +35,26 @@ __global__ void __launch_bounds__(elementwise_threads)
         to[b] = piece.at[b];
 }
 
-/* Where the words of an output are, and what is at its ends. */
+constexpr uint32_t fill_line = 128; /* bytes that are better not stored in two parts */
+
+/* Where the words of an output are, from the first line on, and what is at its ends. */
 struct FillSpan {
     uint8_t *begin, *end, *first; /* first: the first word */
     uint64_t words;
 
     GPI_DEVICE FillSpan(uint8_t *begin, uint8_t *end)
-        : begin(begin), end(end), first(begin + (0 - (uintptr_t)begin) % 16)
+        : begin(begin), end(end), first(begin + (0 - (uintptr_t)begin) % fill_line)
     {
         first = first < end ? first : end;
         words = (uint64_t)(end - first) / 16;
     }
 
-    /* The thread's byte before the first word or behind the last one, or NULL: of 32 threads. */
+    /* The thread's byte before the first word or behind the last one, or NULL: of 144 threads. */
     GPI_DEVICE uint8_t *edge(uint64_t thread) const
     {
-        uint8_t *byte = thread < 16 ? begin + thread : first + 16 * words + (thread - 16);
-        return thread < 32 && byte < (thread < 16 ? first : end) ? byte : nullptr;
+        const bool front = thread < fill_line;
+        uint8_t *byte = front ? begin + thread : first + 16 * words + (thread - fill_line);
+        return thread < fill_line + 16 && byte < (front ? first : end) ? byte : nullptr;
     }
 };
 
@@ -71,8 +74,16 @@ GPI_DEVICE uint4 fill_word(const uint8_t *item, uint32_t item_bytes, uint32_t ph
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+/* Words from one of a thread to its next: those of whole lines, if there are enough threads. */
+GPI_DEVICE uint64_t fill_step(uint32_t period)
+{
+    const uint64_t threads = grid_items(), lines = (uint64_t)period * (fill_line / 16);
+    const uint64_t whole = threads / lines * lines, steps = threads / period * period;
+    return whole ? whole : steps ? steps : threads;
+}
+
 /*
- * Every item, or, if item is NULL, every one but the first, which is there and is repeated.
+ * Every item, or, if none is given, every one but the first, which is there and is repeated.
  * Grid: at least `period` threads, or as many as there are words; 256 threads. period: of words
  * after which they repeat.
  */
@@ -82,8 +93,7 @@ __global__ void __launch_bounds__(elementwise_threads)
 {
     __shared__ uint8_t small[fill_small];
     const uint32_t item_bytes = (uint32_t)a.item_bytes;
-    const uint64_t n = item_count(a), threads = grid_items(), steps = threads / period * period;
-    const uint64_t step = steps ? steps : threads;
+    const uint64_t n = item_count(a), step = fill_step(period);
     uint8_t *const out = static_cast<uint8_t *>(a.out);
     if (is_given && threadIdx.x < fill_small)
         small[threadIdx.x] = given.at[threadIdx.x];
