@@ -3,18 +3,22 @@
 #include "device/host.cuh"
 
 #include "balance/balance_bound_kernels.cuh"
+#include "core/words.h"
 #include "tuning/balance_tuning.cuh"
 
 using namespace GPI_SPACE::balance;
 
 template <class Key> static void bound(gp_context *ctx, const gpi_bound_args *a)
 {
-    uint64_t blocks = (a->m + balance_tuning.bound_threads - 1) / balance_tuning.bound_threads;
-    uint64_t most = (uint64_t)ctx->sm_count * balance_tuning.blocks_per_sm;
-    bound_k<Key><<<(unsigned)(blocks < most ? blocks : most), balance_tuning.bound_threads, 0,
-                   ctx->stream>>>((const Key *)a->sorted, a->n, (const Key *)a->needles, a->m,
-                                  a->order, (Key)a->infinity, a->upper, a->index_bytes == 8,
-                                  a->out);
+    /* A tile's needles take half as much memory as its part of the array may; few needles take as
+     * many blocks as there are. */
+    const uint64_t most = (uint64_t)ctx->sm_count * balance_tuning.blocks_per_sm;
+    const int many = sizeof(Key) == 8 ? 4 : 8;
+    const int rounds = a->m / ((uint64_t)many * bound_threads) >= ctx->sm_count * 4u ? many : 1;
+    const uint64_t blocks = gpi_ceil_div(a->m, (uint64_t)rounds * bound_threads);
+    bound_k<Key><<<(unsigned)gpi_min(blocks, most), bound_threads, 0, ctx->stream>>>(
+        (const Key *)a->sorted, a->n, (const Key *)a->needles, a->m, rounds, a->order,
+        (Key)a->infinity, a->upper, a->index_bytes == 8, a->out);
 }
 
 extern "C" void GPI_LAUNCHER(gpi_balance_bound)(gp_context *ctx, const gpi_bound_args *a)

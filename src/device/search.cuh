@@ -87,18 +87,31 @@ GPI_DEVICE uint64_t merge_path_search_warp(const Offset *offsets, Offset base, u
     return low;
 }
 
-/* First of n sorted keys for which below(key) is false; below is true, then false,
- * along the array. */
-template <class Key, class Below>
-GPI_DEVICE uint64_t partition_point(const Key *sorted, uint64_t n, Below below)
+/* The first of n places for which below(place) is false; below is true, then false, along them. */
+template <class Place, class Below> GPI_DEVICE Place partition_point(Place n, Below below)
 {
-    uint64_t low = 0, high = n;
+    Place low = 0, high = n;
     while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (below(__ldg(sorted + middle)))
+        const Place middle = low + (high - low) / 2;
+        if (below(middle))
             low = middle + 1;
         else
             high = middle;
+    }
+    return low;
+}
+
+/* The first of n sorted keys for which below(key) is false, by a whole warp, as
+ * merge_path_search_warp(). Every lane gets the result. */
+template <class Key, class Below>
+GPI_DEVICE uint64_t partition_point_warp(const Key *sorted, uint64_t n, Below below)
+{
+    uint64_t low = 0, high = n;
+    while (low < high) {
+        const uint64_t step = (high - low + 31) / 32, probe = low + (lane_id() + 1) * step - 1;
+        const bool passed = probe < high && below(__ldg(sorted + probe));
+        low += __popc(__ballot_sync(all_lanes, passed)) * step;
+        high = min(high, low + step - 1);
     }
     return low;
 }
