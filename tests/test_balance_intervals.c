@@ -245,6 +245,53 @@ START_TEST(test_copy_intervals_reports_num_items)
 }
 END_TEST
 
+/* Segments behind *device_num_segments are not looked at. */
+START_TEST(test_copy_intervals_device_num_segments)
+{
+    enum { SEGMENTS = 900, LENGTH = 7, N = SEGMENTS * LENGTH };
+    static const uint64_t counts[] = {0, 1, 500, 899, 900, 1ull << 40};
+    const uint64_t count = counts[_i % 6], used = count < SEGMENTS ? count : SEGMENTS;
+    uint32_t offsets[SEGMENTS + 1], starts[SEGMENTS], in[N], expected[N], actual[N];
+    gp_context *ctx = _i < 6 ? t_ctx() : t_validating();
+    gp_interval_desc d = GP_INTERVAL_DESC_INIT;
+    memset(expected, 0x5a, sizeof expected);
+    for (uint32_t i = 0; i < N; i++)
+        in[i] = i * 2654435761u;
+    for (uint32_t s = 0; s <= SEGMENTS; s++)
+        offsets[s] = s * LENGTH + 3;
+    for (uint32_t s = 0; s < SEGMENTS; s++) {
+        starts[s] = s < used ? (SEGMENTS - 1 - s) * LENGTH : 5000;
+        if (s < used)
+            memcpy(expected + s * LENGTH, in + starts[s], LENGTH * 4);
+        else if (s > used)
+            offsets[s] = 0; /* those behind the last end */
+    }
+    t_array in_d = t_new_from(in, sizeof in, 0), out_d = t_new(sizeof in, 0);
+    t_array offsets_d = t_new_from(offsets, sizeof offsets, 0);
+    t_array starts_d = t_new_from(starts, sizeof starts, 0), count_d = t_new_from(&count, 8, 0);
+    memset(actual, 0x5a, sizeof actual);
+    t_put(&out_d, actual, sizeof actual);
+    d.item_bytes = 4;
+    d.in_items = N;
+    d.offset_dtype = GP_U32;
+    d.device_num_segments = count_d.data;
+    T_OK(gp_copy_intervals(ctx, &d, in_d.data, starts_d.data, offsets_d.data, SEGMENTS, N, NULL,
+                           out_d.data));
+    ck_assert_msg(gp_context_synchronize(ctx) == GP_OK, "%s", gp_last_error(ctx));
+    t_get(&out_d, actual, sizeof actual);
+    t_same_bytes("output", expected, actual, sizeof actual);
+    t_check_guards(&out_d);
+    if (used > 1) { /* more than there is room for */
+        T_OK(gp_copy_intervals(t_ctx(), &d, in_d.data, starts_d.data, offsets_d.data, SEGMENTS, 6,
+                               NULL, out_d.data));
+        ck_assert_int_eq(gp_context_synchronize(t_ctx()), GP_ERROR_DATA);
+    }
+    t_free(&in_d), t_free(&out_d), t_free(&offsets_d), t_free(&starts_d), t_free(&count_d);
+    if (_i >= 6)
+        gp_context_destroy(ctx);
+}
+END_TEST
+
 static void expect_text(gp_status expected, gp_status actual, const char *text)
 {
     ck_assert_int_eq(actual, expected);
@@ -321,6 +368,11 @@ START_TEST(test_copy_intervals_errors)
     T_STATUS(GP_ERROR_POINTER, RUN(in, NULL, NULL, 2, 8, NULL, out));
     T_STATUS(GP_ERROR_POINTER, RUN(in, NULL, offsets, 2, 8, starts + 2, out));
     T_STATUS(GP_ERROR_POINTER, RUN(in, NULL, offsets, 2, 8, NULL, NULL));
+    d.device_num_segments = (const uint64_t *)(void *)(in + 4);
+    T_STATUS(GP_ERROR_POINTER, RUN(in, NULL, offsets, 2, 8, NULL, out));
+    d.device_num_segments = (const uint64_t *)(void *)(out + 24);
+    T_STATUS(GP_ERROR_OVERLAP, RUN(in, NULL, offsets, 2, 8, NULL, out));
+    d.device_num_segments = NULL;
     T_STATUS(GP_ERROR_OVERLAP, RUN(in, NULL, offsets, 2, 8, NULL, in + 31));
     T_STATUS(GP_ERROR_OVERLAP, RUN(in, NULL, offsets, 2, 8, NULL, offsets + 11));
     T_STATUS(GP_ERROR_OVERLAP, RUN(in, starts, offsets, 2, 8, NULL, starts + 7));
@@ -339,6 +391,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_copy_intervals_of_items_of_any_size, 0, ITEM_SIZES);
     tcase_add_loop_test(c, test_copy_intervals_of_any_alignment, 0, 17);
     tcase_add_loop_test(c, test_copy_intervals_of_large_outputs, 0, 4);
+    c = t_case(s, "counts");
+    tcase_add_loop_test(c, test_copy_intervals_device_num_segments, 0, 12);
     c = t_case(s, "errors");
     tcase_add_test(c, test_copy_intervals_reports_num_items);
     tcase_add_loop_test(c, test_copy_intervals_that_validate_look_at_starts, 0, 4);

@@ -59,12 +59,15 @@ typedef struct gp_interval_desc {
     size_t out_items;      /**< items that the output has room for, at most 2^40; 0: unknown */
     gp_dtype offset_dtype; /**< of offsets and starts: GP_U32, GP_I32, GP_U64 or GP_I64 */
     int reserved;          /**< 0 */
+    /** One uint64_t in the context's memory that replaces num_segments, which is then its upper
+     * bound, as num_items is that of the items; NULL: num_segments. */
+    const uint64_t *device_num_segments;
 } gp_interval_desc;
 
 /** Initializer of gp_interval_desc: its size, and defaults. */
 #define GP_INTERVAL_DESC_INIT                                                                      \
     {                                                                                              \
-        sizeof(gp_interval_desc), 0, 0, 0, (gp_dtype)0, 0                                          \
+        sizeof(gp_interval_desc), 0, 0, 0, (gp_dtype)0, 0, NULL                                    \
     }
 
 /** Element types of the searches in sorted arrays; start from GP_BOUND_DESC_INIT. */
@@ -268,7 +271,8 @@ GP_API gp_status gp_expand_counts_workspace_bytes(const gp_target *target, gp_dt
  * desc->in_items and desc->out_items, unless these are 0. Without starts such a member is 0 or at
  * least num_items. Queueing, workspace and num_items as gp_expand().
  *
- * @return as gp_expand_by(), GP_ERROR_ARGUMENT also desc->in_items and desc->out_items
+ * @return as gp_expand_by(), GP_ERROR_ARGUMENT also desc->in_items and desc->out_items,
+ *         GP_ERROR_POINTER and GP_ERROR_OVERLAP also desc->device_num_segments
  *
  * Cost: one pass; reads the offsets and starts, and reads and writes the items once. Intervals of
  * 256 bytes and more go at the rate of a copy.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bulk binary search, a thread per needle, a tile of them per block at a time. Where all places of a
- * tile lie close to each other, as those of needles in order do, that part of the array is read once
- * and searched in shared memory.
+ * Bulk binary search, a thread per needle, a tile of them per block at a time. Where all places of
+ * a tile lie close to each other, as those of needles in order do, that part of the array is read
+ * once and searched in shared memory.
  */
 #pragma once
 

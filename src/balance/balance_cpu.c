@@ -74,7 +74,7 @@ static uint64_t settle_count(gp_context *ctx, const struct gpi_balance_args *a, 
     const struct gpi_reporter reporter = gpi_reporter_of(ctx, a->name, (gp_dtype)0);
     if (a->capped && total > a->limit)
         gpi_report(&reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, total, a->limit);
-    if (!a->capped && total != a->limit)
+    if (!a->capped && (a->device_num_segments ? total > a->limit : total != a->limit))
         gpi_report(&reporter, GPI_RULE_SPAN, a->num_segments, total, a->limit);
     if (a->out_count)
         *a->out_count = total;
@@ -145,12 +145,15 @@ void gpi_balance_expand_cpu(gp_context *ctx, const struct gpi_balance_args *a)
     walk(ctx, &w, a->item_bytes);
 }
 
-void gpi_balance_intervals_cpu(gp_context *ctx, const struct gpi_balance_args *a)
+void gpi_balance_intervals_cpu(gp_context *ctx, const struct gpi_balance_args *given)
 {
-    struct walk w = {.args = a, .share_fn = gpi_balance_copy_share};
-    w.base = gpi_offset_base(a->offsets, a->offset_bytes);
-    w.num_items = gpi_min(settle_count(ctx, a, w.base), a->limit);
-    walk(ctx, &w, a->item_bytes);
+    struct gpi_balance_args a = *given;
+    struct walk w = {.args = &a, .share_fn = gpi_balance_copy_share};
+    if (a.device_num_segments)
+        a.num_segments = gpi_min(*a.device_num_segments, a.num_segments);
+    w.base = gpi_offset_base(a.offsets, a.offset_bytes);
+    w.num_items = gpi_min(settle_count(ctx, &a, w.base), a.limit);
+    walk(ctx, &w, a.item_bytes);
 }
 
 static void partition_chunk(void *arg, size_t chunk)

@@ -63,13 +63,11 @@ template <class Item> static void expand(gp_context *ctx, const gpi_balance_args
         gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
-/* Steps of a tile of items of any size. */
-static uint32_t units_of(const gpi_balance_args *a)
+/* Steps of a tile of items of any size, by the bytes of a tile. */
+static uint64_t units_of(const gpi_balance_args *a, uint64_t tile_bytes)
 {
-    const uint64_t fit = balance_tuning.expand_tile_bytes / a->item_bytes;
-    return (uint32_t)(fit < balance_tuning.expand_units_min ? balance_tuning.expand_units_min
-                      : fit < tile_units                    ? fit
-                                                            : tile_units);
+    const uint64_t fit = tile_bytes / a->item_bytes, least = balance_tuning.expand_units_min;
+    return fit < least ? least : fit;
 }
 
 /* The largest word that divides the item and both addresses. */
@@ -81,7 +79,8 @@ static uint32_t word_bytes_of(const gpi_balance_args *a)
 
 static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
 {
-    const uint32_t units = units_of(a);
+    const uint32_t units =
+        (uint32_t)gpi_min(units_of(a, balance_tuning.expand_tile_bytes), tile_units);
     tiling t = tiling_of(ctx, a, units);
     expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, a->capped, units, t.tiles_per_block,
@@ -108,14 +107,19 @@ extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_ar
 
 extern "C" void NAME(gpi_balance_intervals_o)(gp_context *ctx, const gpi_balance_args *a)
 {
-    const uint32_t units = units_of(a);
-    const tiling t = tiling_of(ctx, a, units);
     const intervals<offset> v = {(const offset *)a->in_starts, (const offset *)a->out_starts,
                                  (const char *)a->in,          (char *)a->out,
                                  (uint32_t)a->item_bytes,      word_bytes_of(a)};
-    intervals_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
+    const uint64_t words = v.item_bytes / v.word_bytes;
+    const bool are_long = a->limit * words / balance_tuning.interval_long_words >= a->num_segments;
+    const uint64_t short_units = gpi_min(units_of(a, balance_tuning.expand_tile_bytes), tile_units);
+    const uint32_t units = (uint32_t)(are_long ? units_of(a, balance_tuning.interval_tile_bytes)
+                                               : gpi_min(short_units, 0xffff / words));
+    const auto kernel = are_long ? long_intervals_k<offset> : short_intervals_k<offset>;
+    const tiling t = tiling_of(ctx, a, units);
+    kernel<<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, a->num_segments, a->limit, units, t.tiles_per_block, v,
-        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+        a->device_num_segments, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_partition_o)(gp_context *ctx, const gpi_partition_args *a)

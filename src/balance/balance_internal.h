@@ -41,7 +41,8 @@ struct gpi_balance_args {
     const void *in;
     void *out;
     /* gp_copy_intervals, which has the above, too */
-    const void *in_starts, *out_starts; /* as wide as offsets; NULL: one behind the other */
+    const void *in_starts, *out_starts;  /* as wide as offsets; NULL: one behind the other */
+    const uint64_t *device_num_segments; /* NULL, or num_segments and limit are bounds */
 };
 
 struct gpi_partition_args {

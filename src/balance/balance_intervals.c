@@ -42,6 +42,7 @@ static gp_status check_args(gp_context *ctx, const char *f, const gp_interval_de
         GPI_READ("in", a->in, known_bytes(a, d->in_items, a->in_starts), 1),
         GPI_READ_IF("in_starts", a->in_starts, a->num_segments * width, width),
         GPI_READ("offsets", a->offsets, (a->num_segments + 1) * width, width),
+        GPI_READ_IF("desc->device_num_segments", a->device_num_segments, 8, 8),
         GPI_READ_IF("out_starts", a->out_starts, a->num_segments * width, width),
         GPI_WRITE("out", a->out, known_bytes(a, d->out_items, a->out_starts), 1),
     };
@@ -50,8 +51,8 @@ static gp_status check_args(gp_context *ctx, const char *f, const gp_interval_de
                                   d->offset_dtype));
     GPI_TRY(check_room(ctx, f, "desc->in_items", d->in_items, a->in_starts, a->limit));
     GPI_TRY(check_room(ctx, f, "desc->out_items", d->out_items, a->out_starts, a->limit));
-    GPI_TRY(gpi_check_memory(ctx, f, arrays, 5));
-    return gpi_check_apart(ctx, f, arrays, 4, 5);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 6));
+    return gpi_check_apart(ctx, f, arrays, 5, 6);
 }
 
 gp_status gp_copy_intervals(gp_context *ctx, const gp_interval_desc *desc, const void *in,
@@ -71,16 +72,19 @@ gp_status gp_copy_intervals(gp_context *ctx, const gp_interval_desc *desc, const
                                        .in = in,
                                        .out = out,
                                        .in_starts = in_starts,
-                                       .out_starts = out_starts};
+                                       .out_starts = out_starts,
+                                       .device_num_segments = d.device_num_segments};
     GPI_TRY(check_desc(ctx, f, &d));
     GPI_TRY(check_args(ctx, f, &d, &a));
-    const struct gpi_content rules[] = {
+    struct gpi_content rules[] = {
         GPI_OFFSETS("offsets", offsets, num_segments, d.offset_dtype, num_items),
         GPI_RANGES("in_starts", in_starts, in_starts && d.in_items ? num_segments : 0,
                    d.offset_dtype, d.in_items, offsets),
         GPI_RANGES("out_starts", out_starts, out_starts && d.out_items ? num_segments : 0,
                    d.offset_dtype, d.out_items, offsets),
     };
+    for (int r = 0; r < 3; r++)
+        rules[r].device_n = d.device_num_segments;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, rules, 3));
     gpi_balance_table(ctx, a.offset_bytes)->intervals(ctx, &a);

@@ -2,10 +2,10 @@
 /*
  * Copies of intervals, by walks along the merge path of their lengths (balance_walk.cuh).
  *
- * Where the intervals of a tile are long, a warp takes a part of the tile and copies its pieces one
+ * Where intervals are long, on average, a warp takes a part of a tile and copies its pieces one
  * after another, in words of 16 bytes of the output, whatever the alignment of the input. Where
- * they are short, neighbouring threads take neighbouring words of the items, as large as sizes and
- * addresses allow.
+ * they are short, the segment of each item is staged, and neighbouring threads take neighbouring
+ * words of the items, as large as sizes and addresses allow.
  */
 #pragma once
 
@@ -14,18 +14,12 @@
 namespace GPI_SPACE::balance
 {
 
-constexpr uint32_t long_bytes = 256;    /* of the pieces of a tile, on average */
-constexpr uint32_t part_bytes = 1024;   /* what a warp takes at once, or an item */
-constexpr uint32_t shifts_cached = 512; /* intervals of a tile whose shifts are in shared memory */
+constexpr uint32_t part_bytes = 2048; /* what a warp takes at once, or an item */
+constexpr uint32_t shifts_max = 512;  /* intervals of which shared memory holds where they lie */
 
 /* By how many items an interval lies behind where it would without starts, modulo 2^64. */
 struct shift {
     uint64_t in, out;
-};
-
-struct interval_stage {
-    stage walk;
-    shift shifts[shifts_cached];
 };
 
 /* What intervals are copied by, and between. */
@@ -43,7 +37,24 @@ template <class Offset> struct intervals {
     }
 };
 
-/* 16 bytes from any address, of which the last four words of memory that they touch are read. */
+/* The segments that there are, and what they cover. */
+template <class Offset>
+GPI_DEVICE segments<Offset> settle_segments(const Offset *offsets, uint64_t num_segments,
+                                            uint64_t limit, const uint64_t *device_num_segments,
+                                            gpi_reporter reporter)
+{
+    if (device_num_segments)
+        num_segments = min(num_segments, *device_num_segments);
+    segments<Offset> g(offsets, num_segments);
+    const uint64_t total = g.total();
+    g.num_items = min(limit, total);
+    settle_count(g, device_num_segments ? g.num_items : limit, false, nullptr, reporter);
+    return g;
+}
+
+/* ---- long ones ---- */
+
+/* 16 bytes from any address. Reads whole words of memory, up to 3 bytes more at either end. */
 GPI_DEVICE uint4 load_unaligned(const char *from)
 {
     const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
@@ -62,124 +73,177 @@ GPI_DEVICE void copy_by_warp(const char *from, char *to, uint32_t bytes)
 {
     const uint32_t lane = lane_id(), head = min((uint32_t)(0 - (uintptr_t)to) & 15, bytes);
     const bool aligned = (((uintptr_t)from ^ (uintptr_t)to) & 15) == 0;
-    /* A word that is put together from five must not reach behind the input. */
-    const uint32_t spare = aligned ? 0 : 3;
-    const uint32_t words = bytes - head >= spare ? (bytes - head - spare) / 16 : 0;
-    const uint32_t tail = head + 16 * words;
+    /* Of the last word that is put together nothing is read behind the input. */
+    const uint32_t spare = aligned ? 0 : 3, left = bytes - head;
+    const uint32_t words = left >= spare ? (left - spare) / 16 : 0, tail = head + 16 * words;
     if (lane < head)
         to[lane] = from[lane];
     if (tail + lane < bytes)
         to[tail + lane] = from[tail + lane];
-#pragma unroll 2
-    for (uint32_t w = lane; w < words; w += 32) {
-        const char *at = from + head + 16 * w;
-        *reinterpret_cast<uint4 *>(to + head + 16 * w) =
-            aligned ? *reinterpret_cast<const uint4 *>(at) : load_unaligned(at);
-    }
-}
-
-/* A tile of long pieces; shift_at(distance) gives the shift of a segment. */
-template <class Offset, class ShiftAt>
-GPI_DEVICE void copy_pieces(const segments<Offset> &g, const intervals<Offset> &v, const tile &t,
-                            const stage &s, const sources &source, ShiftAt shift_at)
-{
-    const uint32_t count = (uint32_t)(t.i1 - t.i0);
-    const uint32_t part = v.item_bytes < part_bytes ? part_bytes / v.item_bytes : 1;
-    for (uint32_t first = threadIdx.x / 32 * part; first < count; first += warps * part) {
-        const uint32_t last = min(first + part, count);
-        for (uint32_t i = first; i < last;) {
-            const uint32_t distance = min((uint32_t)s.heads[i], source.last);
-            const uint64_t segment_end = g.at(source.first + distance + 1) - t.i0;
-            /* Forward, whatever the offsets are. */
-            const uint32_t end =
-                segment_end > i && segment_end < last ? (uint32_t)segment_end : last;
-            const shift by = shift_at(distance);
-            copy_by_warp(v.in + (t.i0 + i + by.in) * v.item_bytes,
-                         v.out + (t.i0 + i + by.out) * v.item_bytes, (end - i) * v.item_bytes);
-            i = end;
-        }
-    }
-}
-
-/* A tile word by word. */
-template <class Word, class Offset, class ShiftAt>
-GPI_DEVICE void copy_items(const intervals<Offset> &v, const tile &t, const stage &s,
-                           const sources &source, ShiftAt shift_at)
-{
-    constexpr int batch = sizeof(Word) == 16 ? 2 : 4; /* on their way at once */
-    const uint32_t words = v.item_bytes / sizeof(Word);
-    const uint32_t count = (uint32_t)(t.i1 - t.i0) * words;
-    const Word *in = reinterpret_cast<const Word *>(v.in);
-    Word *out = reinterpret_cast<Word *>(v.out);
-    for (uint32_t k = threadIdx.x; k < count; k += batch * workers) {
-        Word value[batch];
-        uint64_t to[batch];
-#pragma unroll
-        for (int j = 0; j < batch; j++) {
-            const uint32_t place = k + j * workers;
-            if (place >= count)
-                break;
-            const uint32_t item = words == 1 ? place : place / words;
-            const uint32_t part = place - item * words;
-            const shift by = shift_at(min((uint32_t)s.heads[item], source.last));
-            value[j] = in[(t.i0 + item + by.in) * words + part];
-            to[j] = (t.i0 + item + by.out) * words + part;
-        }
-#pragma unroll
-        for (int j = 0; j < batch; j++)
-            if (k + j * workers < count)
-                out[to[j]] = value[j];
-    }
-}
-
-template <class Offset, class ShiftAt>
-GPI_DEVICE void copy_tile(const segments<Offset> &g, const intervals<Offset> &v, const tile &t,
-                          const stage &s, const sources &source, ShiftAt shift_at)
-{
-    const uint64_t bytes = (t.i1 - t.i0) * v.item_bytes;
-    if ((t.s1 - t.s0 + 1) * long_bytes <= bytes)
-        copy_pieces(g, v, t, s, source, shift_at);
-    else if (v.word_bytes == 16)
-        copy_items<uint4>(v, t, s, source, shift_at);
-    else if (v.word_bytes == 8)
-        copy_items<uint64_t>(v, t, s, source, shift_at);
-    else if (v.word_bytes == 4)
-        copy_items<uint32_t>(v, t, s, source, shift_at);
-    else if (v.word_bytes == 2)
-        copy_items<uint16_t>(v, t, s, source, shift_at);
+    from += head;
+    to += head;
+    if (aligned)
+#pragma unroll 4
+        for (uint32_t w = lane; w < words; w += 32)
+            reinterpret_cast<uint4 *>(to)[w] = reinterpret_cast<const uint4 *>(from)[w];
     else
-        copy_items<uint8_t>(v, t, s, source, shift_at);
+#pragma unroll 2
+        for (uint32_t w = lane; w < words; w += 32)
+            reinterpret_cast<uint4 *>(to)[w] = load_unaligned(from + 16 * w);
+}
+
+/* Segments of a tile, some at a time: where they begin in it, and their shifts. */
+struct piece_stage {
+    path_ends path;
+    uint32_t begins[shifts_max + 1];
+    shift shifts[shifts_max];
+};
+
+/* Segments first to first + count - 1 of the tile that has the items i0 to i1 - 1. */
+template <class Offset>
+GPI_DEVICE void stage_pieces(const segments<Offset> &g, const intervals<Offset> &v, uint64_t first,
+                             uint32_t count, uint64_t i0, uint64_t i1, piece_stage &s)
+{
+    for (uint32_t d = threadIdx.x; d <= count; d += workers) {
+        const uint64_t begin = g.at(first + d);
+        s.begins[d] = (uint32_t)(min(max(begin, i0), i1) - i0);
+        if (d < count)
+            s.shifts[d] = v.shift_of(g, first + d);
+    }
+}
+
+/* Copy the items [i, end) of a tile by a warp; item 0 of it is item i0. */
+template <class Offset>
+GPI_DEVICE void copy_part(const intervals<Offset> &v, const piece_stage &s, uint32_t count,
+                          uint64_t i0, uint32_t i, uint32_t end)
+{
+    uint32_t d = 0, above = count;
+    while (above - d > 1) {
+        const uint32_t middle = (d + above) / 2;
+        if (s.begins[middle] <= i)
+            d = middle;
+        else
+            above = middle;
+    }
+    for (; i < end && d < count; d++) {
+        const uint32_t next = min(s.begins[d + 1], end);
+        if (next <= i)
+            continue;
+        copy_by_warp(v.in + (i0 + i + s.shifts[d].in) * v.item_bytes,
+                     v.out + (i0 + i + s.shifts[d].out) * v.item_bytes, (next - i) * v.item_bytes);
+        i = next;
+    }
 }
 
 /*
- * Copy intervals of items of any size and alignment; word_bytes as in expand_bytes_k.
- * Grid as search_k, 24.1 KiB of shared memory, with units steps per tile: at most 2^32 words.
+ * Copy intervals of items of any size and alignment, which are long on average.
+ * Grid as search_k, 10.2 KiB of shared memory, with units steps per tile: less than 2^32 bytes.
  * After: the items of all intervals, up to limit of them.
  */
 template <class Offset>
-__global__ void __launch_bounds__(threads, 4)
-    intervals_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
-                uint32_t units, uint64_t tiles_per_block, const intervals<Offset> v,
-                gpi_reporter reporter)
+__global__ void __launch_bounds__(threads, 5)
+    long_intervals_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
+                     uint32_t units, uint64_t tiles_per_block, const intervals<Offset> v,
+                     const uint64_t *device_num_segments, gpi_reporter reporter)
+{
+    __shared__ piece_stage s;
+    const uint32_t part = v.item_bytes < part_bytes ? part_bytes / v.item_bytes : 1;
+    const segments<Offset> g =
+        settle_segments(offsets, num_segments, limit, device_num_segments, reporter);
+    walk_path(g, units, tiles_per_block, s.path,
+              [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
+                  const uint64_t i0 = d0 - s0, i1 = d1 - s1;
+                  const uint64_t end = min(s1 + 1, g.num_segments);
+                  for (uint64_t first = s0; first < end && i0 < i1; first += shifts_max) {
+                      const uint32_t count = (uint32_t)min(end - first, (uint64_t)shifts_max);
+                      stage_pieces(g, v, first, count, i0, i1, s);
+                      workers_sync();
+                      const uint32_t last = s.begins[count];
+                      for (uint32_t i = s.begins[0] + threadIdx.x / 32 * part; i < last;
+                           i += warps * part)
+                          copy_part(v, s, count, i0, i, min(i + part, last));
+                      workers_sync();
+                  }
+              });
+}
+
+/* ---- short ones ---- */
+
+/* Words of an item, and what divides by their number without a division: places in a tile have 16
+ * bits, so the quotient is exact. */
+struct item_words {
+    uint32_t count, reciprocal;
+
+    GPI_DEVICE explicit item_words(uint32_t count)
+        : count(count), reciprocal((uint32_t)(0x100000000u / count + 1))
+    {
+    }
+
+    GPI_DEVICE uint32_t item_of(uint32_t place) const
+    {
+        return count == 1 ? place : __umulhi(place, reciprocal);
+    }
+};
+
+/* The items of a tile, of which item 0 is item i0, word by word: one at a time, as more take
+ * registers, and blocks on the multiprocessor are worth more. */
+template <class Word, class Offset, class ShiftAt>
+GPI_DEVICE void copy_items(const intervals<Offset> &v, uint64_t i0, uint32_t items,
+                           ShiftAt shift_at)
+{
+    const item_words words(v.item_bytes / sizeof(Word));
+    const Word *in = reinterpret_cast<const Word *>(v.in) + i0 * words.count;
+    Word *out = reinterpret_cast<Word *>(v.out) + i0 * words.count;
+    for (uint32_t place = threadIdx.x; place < items * words.count; place += workers) {
+        const shift by = shift_at(words.item_of(place));
+        out[by.out * words.count + place] = in[by.in * words.count + place];
+    }
+}
+
+struct interval_stage {
+    stage walk;
+    shift shifts[shifts_max];
+};
+
+/*
+ * The same, for intervals that are short on average; word_bytes as in expand_bytes_k.
+ * Grid as search_k, 24.1 KiB of shared memory, with units steps per tile: less than 2^16 words.
+ */
+template <class Offset>
+__global__ void __launch_bounds__(threads, 5)
+    short_intervals_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
+                      uint32_t units, uint64_t tiles_per_block, const intervals<Offset> v,
+                      const uint64_t *device_num_segments, gpi_reporter reporter)
 {
     __shared__ interval_stage s;
-    segments<Offset> g(offsets, num_segments);
-    g.num_items = min(limit, g.total());
-    settle_count(g, limit, false, nullptr, reporter);
+    const segments<Offset> g =
+        settle_segments(offsets, num_segments, limit, device_num_segments, reporter);
     walk_tiles(
         g, units, tiles_per_block, s.walk, [](uint64_t) { return 0u; },
         [&](const tile &t) {
-            const sources source = sources_of(t, num_segments);
-            const bool cached = t.s1 - t.s0 < shifts_cached;
+            const sources source = sources_of(t, g.num_segments);
+            const bool cached = t.s1 - t.s0 < shifts_max;
+            const auto shift_at = [&](uint32_t i) {
+                const uint32_t distance = min((uint32_t)s.walk.heads[i], source.last);
+                return cached ? s.shifts[distance] : v.shift_of(g, source.first + distance);
+            };
             /* 1. Whose each item is, and where its interval lies. */
             const uint32_t most = (uint32_t)min((uint64_t)source.last, t.s1 - t.s0);
             for (uint32_t d = threadIdx.x; cached && d <= most; d += workers)
                 s.shifts[d] = v.shift_of(g, source.first + d);
             stage_distances(t, s.walk);
             /* 2. The items. */
-            copy_tile(g, v, t, s.walk, source, [&](uint32_t distance) {
-                return cached ? s.shifts[distance] : v.shift_of(g, source.first + distance);
-            });
+            const uint32_t items = (uint32_t)(t.i1 - t.i0);
+            if (v.word_bytes == 16)
+                copy_items<uint4>(v, t.i0, items, shift_at);
+            else if (v.word_bytes == 8)
+                copy_items<uint64_t>(v, t.i0, items, shift_at);
+            else if (v.word_bytes == 4)
+                copy_items<uint32_t>(v, t.i0, items, shift_at);
+            else if (v.word_bytes == 2)
+                copy_items<uint16_t>(v, t.i0, items, shift_at);
+            else
+                copy_items<uint8_t>(v, t.i0, items, shift_at);
         });
 }
 

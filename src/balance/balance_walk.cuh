@@ -50,11 +50,16 @@ template <class Offset> struct segments {
     }
 };
 
+/* What the scout finds. */
+struct path_ends {
+    uint64_t first;   /* segment where the block's first tile begins */
+    uint64_t ends[2]; /* segments where tiles end, in turn */
+};
+
 struct stage {
     alignas(32) uint16_t heads[balance_tuning.stage_items];
     uint32_t carry[warps]; /* the head before each slice */
-    uint64_t first;        /* segment where the block's first tile begins */
-    uint64_t ends[2];      /* segments where tiles end, in turn */
+    path_ends path;
 };
 
 /* From segment s0 and item i0 up to segment s1 and item i1. */
@@ -134,7 +139,7 @@ GPI_DEVICE void prefetch_offsets(const segments<Offset> &g, uint64_t s0, uint64_
 
 /* Find where the first tile of the block begins and ends, by one warp. */
 template <class Offset>
-GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1, stage &s)
+GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1, path_ends &s)
 {
     const uint64_t first =
         merge_path_search_warp(g.offsets, g.base, merge_path_low(g.num_items, d0),
@@ -162,12 +167,13 @@ GPI_DEVICE void work_on_tile(const segments<Offset> &g, const tile &t, stage &s,
 }
 
 /*
- * Take this block's tiles, one after another. pad_of(i) is where item i belongs in the stage when a
- * tile begins with it. While the workers are at a tile, the scout finds where the next one ends.
+ * Take this block's tiles, one after another: work(s0, s1, d0, d1), from segment s0 and step d0 of
+ * the path up to s1 and d1, is the part of the workers. While they are at a tile, the scout finds
+ * where the next one ends.
  */
-template <class Offset, class PadOf, class Work>
-GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
-                           stage &s, PadOf pad_of, Work work)
+template <class Offset, class Work>
+GPI_DEVICE void walk_path(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
+                          path_ends &s, Work work)
 {
     const uint64_t steps = g.num_segments + g.num_items;
     const bool scout = threadIdx.x >= workers;
@@ -183,7 +189,7 @@ GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t t
         const bool more = n + 1 < tiles_per_block && d1 < steps;
         const uint64_t d2 = min(d1 + units, steps);
         if (!scout) {
-            work_on_tile(g, tile{s0, s1, d0 - s0, d1 - s1, pad_of(d0 - s0)}, s, work);
+            work(s0, s1, d0, d1);
         } else if (more) {
             const uint64_t s2 = tile_end(g, s1, d1, d2);
             s.ends[n & 1] = s2;
@@ -199,6 +205,18 @@ GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t t
         d0 = d1;
         d1 = d2;
     }
+}
+
+/* The same with staged tiles. pad_of(i) is where item i belongs in the stage when a tile begins
+ * with it. */
+template <class Offset, class PadOf, class Work>
+GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
+                           stage &s, PadOf pad_of, Work work)
+{
+    walk_path(g, units, tiles_per_block, s.path,
+              [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
+                  work_on_tile(g, tile{s0, s1, d0 - s0, d1 - s1, pad_of(d0 - s0)}, s, work);
+              });
 }
 
 } // namespace GPI_SPACE::balance

@@ -22,11 +22,15 @@ struct BalanceTuning {
     uint32_t expand_tile_bytes, expand_units_min;
 
     int bound_threads; /* of a block that searches bounds */
+
+    /* Intervals: words of items that make them long, on average, and bytes of a tile of such. */
+    uint32_t interval_long_words, interval_tile_bytes;
 };
 
 /* By count and not by measurement: 16 KiB of stage and 288 threads put seven blocks on a
  * multiprocessor of sm_80 and newer, enough to hide the reads at the start of a tile. */
-constexpr BalanceTuning balance_rows[] = {{75, 16 * 1024, 256, 8192, 64, 1 << 17, 8, 256}};
+constexpr BalanceTuning balance_rows[] = {
+    {75, 25 * 1024, 256, 8192, 64, 1 << 17, 8, 256, 32, 1 << 16}};
 constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance

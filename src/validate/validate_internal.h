@@ -47,8 +47,9 @@ struct gpi_content {
     enum gpi_content_kind kind;
     uint64_t bound;
     gp_order order;
-    const void *offsets;      /* RANGES: n + 1, of the same dtype; empty ranges lie anywhere */
-    const uint64_t *device_n; /* NULL, or n is its bound */
+    const void *offsets; /* RANGES: n + 1, of the same dtype; empty ranges lie anywhere */
+    /* NULL, or n is its bound; of offsets, the bound of the segments, which may cover less. */
+    const uint64_t *device_n;
 };
 
 #define GPI_BELOW(name, items, n, dtype, bound)                                                    \

@@ -61,10 +61,12 @@ GPI_RULE_FUNCTION bool gpi_rule_is_nan(const struct gpi_content_rule *r, uint64_
     return r->order.inf && (x << r->unused & ~r->order.sign) > r->order.inf;
 }
 
-/* How many items there are, where the number in device memory can be read. */
+/* How many items there are, where the number in device memory can be read: of segments, if the
+ * items are offsets. */
 GPI_RULE_FUNCTION uint64_t gpi_rule_count(const struct gpi_content_rule *r)
 {
-    return r->device_n && *r->device_n < r->n ? *r->device_n : r->n;
+    const uint64_t ends = r->kind >= GPI_CONTENT_OFFSETS;
+    return r->device_n && *r->device_n < r->n - ends ? *r->device_n + ends : r->n;
 }
 
 /* A range of that length from x on. */
@@ -109,7 +111,7 @@ GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge(const struct gpi_content_rul
         const struct gpi_verdict first = {GPI_RULE_FIRST, 0};
         return first;
     }
-    if (i + 1 == r->n && x - r->first != r->bound) {
+    if (i + 1 == r->n && (r->device_n ? x - r->first > r->bound : x - r->first != r->bound)) {
         const struct gpi_verdict last = {GPI_RULE_LAST, r->first + r->bound};
         return last;
     }

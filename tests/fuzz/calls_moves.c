@@ -353,7 +353,8 @@ static void intervals(fuzz *f)
                           0,
                           0,
                           p.d.offset_dtype,
-                          p.d.reserved};
+                          p.d.reserved,
+                          NULL};
     if (f->vague && !f->validates)
         return; /* it would read and write what is not there */
     fuzz_array *from = starts_of(f, &p, &d.in_items), *to = starts_of(f, &p, &d.out_items);
