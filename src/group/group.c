@@ -124,7 +124,7 @@ static gp_status unique(gp_context *ctx, const char *f, const gp_unique_desc *gi
         count_out(&a),
         device_n(&a),
     };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, sizeof arrays / sizeof arrays[0]));
+    GPI_TRY(gpi_group_check_arrays(ctx, f, arrays, sizeof arrays / sizeof arrays[0]));
     return run(ctx, f, &a);
 }
 
@@ -194,7 +194,7 @@ static gp_status run_lengths(gp_context *ctx, const char *f, bool by,
         count_out(&a),
         device_n(&a),
     };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, sizeof arrays / sizeof arrays[0]));
+    GPI_TRY(gpi_group_check_arrays(ctx, f, arrays, sizeof arrays / sizeof arrays[0]));
     return run(ctx, f, &a);
 }
 
@@ -266,7 +266,7 @@ gp_status gp_reduce_by_key(gp_context *ctx, const gp_reduce_by_key_desc *desc, c
         count_out(&a),
         device_n(&a),
     };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, sizeof arrays / sizeof arrays[0]));
+    GPI_TRY(gpi_group_check_arrays(ctx, f, arrays, sizeof arrays / sizeof arrays[0]));
     return run(ctx, f, &a);
 }
 

@@ -153,7 +153,7 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const struct call 
             GPI_WRITE(names[2 * i + 1], g->out, c->capacity * out,
                       scalar ? gpi_dtype_bytes(g->out_dtype) : gpi_item_alignment(out));
     }
-    return gpi_check_arrays(ctx, f, arrays, 3 + 2 * c->count);
+    return gpi_group_check_arrays(ctx, f, arrays, 3 + 2 * c->count);
 }
 
 /* ---- workspace ------------------------------------------------------------------------------- */

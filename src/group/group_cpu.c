@@ -188,6 +188,30 @@ static void move_bits(const struct job *j, size_t block, const void *from, size_
                      stream, (char *)to + place * bytes, room(j, place, outputs));
 }
 
+/* The lengths of the runs that end in 64 items from `base` on, `most` of them. last: where the run
+ * before the first start began. */
+ALWAYS_INLINE void word_lengths(uint64_t starts, uint64_t ends, uint64_t base, uint64_t last,
+                                uint64_t most, char *out, size_t index_bytes)
+{
+    enum { DENSE = 24 };
+    uint64_t place = 0;
+    if (__builtin_popcountll(ends) <= DENSE || most < 64) {
+        for (; ends && place < most; ends &= ends - 1) {
+            const uint64_t own = starts & (ends ^ (ends - 1));
+            const uint64_t begin = own ? base + 63 - (uint64_t)__builtin_clzll(own) : last;
+            gpi_word_put(out, index_bytes, place++,
+                         base + (uint64_t)__builtin_ctzll(ends) + 1 - begin);
+        }
+        return;
+    }
+    const int end = 64 - __builtin_clzll(ends); /* every item is stored, and few do not count */
+    for (int k = 0; k < end; k++) {
+        last = starts >> k & 1 ? base + (uint64_t)k : last;
+        gpi_word_put(out, index_bytes, place, base + (uint64_t)k + 1 - last);
+        place += ends >> k & 1;
+    }
+}
+
 ALWAYS_INLINE void lengths(const struct job *j, size_t block, size_t index_bytes)
 {
     const struct gpi_group_marks m = marks_of(j, block);
@@ -195,12 +219,9 @@ ALWAYS_INLINE void lengths(const struct job *j, size_t block, size_t index_bytes
     const uint64_t end = place + room(j, place, j->block[block + 1].ends - place);
     for (size_t w = 0; place < end; w++) {
         const uint64_t starts = m.starts[w], base = block_first(j, block) + w * 64;
-        for (uint64_t ends = m.ends[w]; ends && place < end; ends &= ends - 1) {
-            const uint64_t own = starts & (ends ^ (ends - 1));
-            const uint64_t begin = own ? base + 63 - (uint64_t)__builtin_clzll(own) : last;
-            gpi_word_put(j->a->lengths, index_bytes, place++,
-                         base + (uint64_t)__builtin_ctzll(ends) + 1 - begin);
-        }
+        word_lengths(starts, m.ends[w], base, last, end - place,
+                     (char *)j->a->lengths + place * index_bytes, index_bytes);
+        place += (uint64_t)__builtin_popcountll(m.ends[w]);
         last = starts ? base + 63 - (uint64_t)__builtin_clzll(starts) : last;
     }
 }

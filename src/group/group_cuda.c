@@ -66,12 +66,13 @@ static gp_status run_passes(gp_context *ctx, const struct gpi_group_cuda *cuda,
         pass->fold = &a->folds[i];
         GPI_TRY(fold_of(cuda, pass->fold)(ctx, pass));
     }
-    return GP_OK;
+    return cuda->flush(ctx, pass->function, pass->queue);
 }
 
 gp_status gpi_group_cuda(gp_context *ctx, const char *function, const struct gpi_group_args *a)
 {
     const struct gpi_group_cuda *cuda = gpi_group_cuda_for(ctx->sm_row);
+    struct gpi_group_queue queue;
     struct gpi_state state;
     if (!cuda->wide)
         return gpi_fail_sm(ctx, function);
@@ -79,7 +80,8 @@ gp_status gpi_group_cuda(gp_context *ctx, const char *function, const struct gpi
         return gpi_cuda_fill(ctx, a->out_count, 0, sizeof *a->out_count);
     GPI_TRY(gpi_state_get(ctx, function, state_slots(a), &state));
     GPI_FRAME(frame, ctx, function, bits_bytes(a));
-    struct gpi_group_pass pass = {.a = a, .function = function};
+    struct gpi_group_pass pass = {.a = a, .function = function, .queue = &queue};
+    queue.count = 0;
     if (needs_bits(a))
         pass.bits = gpi_frame_take(&frame, bits_bytes(a));
     return run_passes(ctx, cuda, &pass);

@@ -50,6 +50,6 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_group_, GPI_UNIT))(gp_context *c
     constexpr int beside = (int)sizeof(StreamShared<One>); /* of a stage, at most */
     constexpr int fit = shape.shared_bytes / (One::stage_bytes + beside);
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
-    RunsParams p = params_of(ctx, pass);
-    return stream_launch<RunsStream<key_bytes, W, R, L, groups, S>>(ctx, pass->function, p, p.n);
+    const RunsParams p = params_of(ctx, pass);
+    return queue_stream<RunsStream<key_bytes, W, R, L, groups, S>>(ctx, pass, p, p.n);
 }

@@ -15,7 +15,8 @@ typedef acc_t sum_t;
 typedef uint64_t sum_t; /* as the reduction has them */
 #endif
 
-enum { SHORT = 32 };
+/* Of 64 items in which more than DENSE runs end none is longer than SHORT. */
+enum { DENSE = 24, SHORT = 64 - DENSE };
 
 static void store(const void *acc, void *out, uint64_t place)
 {
@@ -30,6 +31,9 @@ static void store(const void *acc, void *out, uint64_t place)
 ALWAYS_INLINE out_t short_run(gp_op op, const in_t *in, size_t n)
 {
     acc_t x = widen_in(in[0]);
+#if ACC_BYTES >= 4 && !defined(GPI_SUMS) /* where it is worth its bytes */
+#pragma GCC unroll 4
+#endif
     for (size_t i = 1; i < n; i++)
         x = apply(op, x, widen_in(in[i]));
     return narrow(x);
@@ -43,29 +47,65 @@ static void long_run(gp_op op, const struct gpi_reduce_cpu *reduce, const in_t *
     store(&sum, out, 0);
 }
 
-ALWAYS_INLINE void runs(gp_op op, const struct gpi_reduce_cpu *reduce, const in_t *in,
-                        const struct gpi_group_marks *marks, size_t items, out_t *out,
-                        uint64_t room)
+/* The runs of items [k, end) of 64, the first of which begins one and the last of which ends one:
+ * every item is stored as the fold so far, and counts if it is the last of its run. */
+ALWAYS_INLINE out_t *dense_runs(gp_op op, const in_t *in, uint64_t starts, uint64_t ends, int k,
+                                int end, out_t *out)
 {
-    size_t begun = SIZE_MAX; /* where the last run began; none of those here */
-    for (size_t w = 0; w * 64 < items && room > 0; w++) {
-        const uint64_t starts = marks->starts[w];
-        for (uint64_t ends = marks->ends[w]; ends; ends &= ends - 1) {
-            const uint64_t upto = ends ^ (ends - 1), own = starts & upto;
-            const size_t end = w * 64 + (size_t)__builtin_ctzll(ends) + 1;
-            const size_t begin = own ? w * 64 + 63 - (size_t)__builtin_clzll(own) : begun;
-            if (begin == SIZE_MAX)
-                continue;
-            if (end - begin <= SHORT)
-                *out = short_run(op, in + begin, end - begin);
-            else
-                long_run(op, reduce, in + begin, end - begin, out);
-            out++;
-            if (--room == 0)
-                return;
+    acc_t x = identity(op);
+    for (; k < end; k++) {
+        const acc_t v = widen_in(in[k]), sum = apply(op, x, v);
+        x = starts >> k & 1 ? v : sum;
+        *out = narrow(x);
+        out += ends >> k & 1;
+    }
+    return out;
+}
+
+/* Runs of all items. */
+struct runs {
+    const struct gpi_reduce_cpu *reduce;
+    const in_t *in;
+    out_t *out;
+    uint64_t room;
+    size_t begun; /* where the last run began; SIZE_MAX: none of those here */
+};
+
+/* The runs that end at these items of word w. */
+ALWAYS_INLINE void some_runs(gp_op op, struct runs *r, size_t w, uint64_t starts, uint64_t ends)
+{
+    for (; ends && r->room > 0; ends &= ends - 1) {
+        const uint64_t own = starts & (ends ^ (ends - 1));
+        const size_t end = w * 64 + (size_t)__builtin_ctzll(ends) + 1;
+        const size_t begin = own ? w * 64 + 63 - (size_t)__builtin_clzll(own) : r->begun;
+        if (begin == SIZE_MAX)
+            continue;
+        if (end - begin <= SHORT)
+            *r->out = short_run(op, r->in + begin, end - begin);
+        else
+            long_run(op, r->reduce, r->in + begin, end - begin, r->out);
+        r->out++;
+        r->room--;
+    }
+}
+
+ALWAYS_INLINE void runs(gp_op op, struct runs *r, const struct gpi_group_marks *marks, size_t items)
+{
+    for (size_t w = 0; w * 64 < items && r->room > 0; w++) {
+        const uint64_t starts = marks->starts[w], ends = marks->ends[w];
+        const int count = __builtin_popcountll(ends);
+        const bool dense = count > DENSE && r->room >= (uint64_t)count;
+        const int first = starts ? __builtin_ctzll(starts) : 0;
+        /* The first run of dense ones may have begun before. */
+        some_runs(op, r, w, starts, dense ? ends & (((uint64_t)1 << first) - 1) : ends);
+        if (dense) {
+            const int end = 64 - __builtin_clzll(ends);
+            out_t *out = dense_runs(op, r->in + w * 64, starts, ends, first, end, r->out);
+            r->room -= (uint64_t)(out - r->out);
+            r->out = out;
         }
         if (starts)
-            begun = w * 64 + 63 - (size_t)__builtin_clzll(starts);
+            r->begun = w * 64 + 63 - (size_t)__builtin_clzll(starts);
     }
 }
 
@@ -81,10 +121,11 @@ ALWAYS_INLINE void runs(gp_op op, const struct gpi_reduce_cpu *reduce, const in_
 static void fold_runs(gp_op op, const struct gpi_reduce_cpu *reduce, const void *values,
                       const struct gpi_group_marks *marks, size_t items, void *out, uint64_t room)
 {
+    struct runs r = {reduce, values, out, room, SIZE_MAX};
     switch (op) {
 #define CASE(NAME)                                                                                 \
     case GP_##NAME:                                                                                \
-        runs(GP_##NAME, reduce, values, marks, items, out, room);                                  \
+        runs(GP_##NAME, &r, marks, items);                                                         \
         break;
         EACH_OP
 #undef CASE

@@ -65,7 +65,7 @@ template <class A, class Op> gp_status launch(gp_context *ctx, const gpi_group_p
             p.sign.word[0] = 1u << (8 * p.in_bytes - 1);
         p.flip = flip_for(fold->op, 8 * sizeof(A), is_signed);
     }
-    return stream_launch<FoldStream<A, Op, W, R, L, K, S>>(ctx, pass->function, p, p.n);
+    return queue_stream<FoldStream<A, Op, W, R, L, K, S>>(ctx, pass, p, p.n);
 }
 
 } // namespace

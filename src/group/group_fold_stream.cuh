@@ -3,8 +3,6 @@
 #pragma once
 
 #include "device/flip.cuh"
-#include "device/grid.cuh"
-#include "device/stream.cuh"
 #include "group/group_runs.cuh"
 
 namespace GPI_SPACE
@@ -200,6 +198,7 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
 
     GPI_DEVICE uint64_t items() const
     {
+        grid_wait(); /* see queue_stream() */
         return item_count(p);
     }
 

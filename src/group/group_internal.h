@@ -32,6 +32,7 @@
 #include <gp/group.h>
 
 #include "core/context.h"
+#include "core/launch.h"
 #include "reduce/reduce_internal.h"
 
 enum { GPI_GROUP_ACC_MAX = 32 }; /* bytes of an accumulator */
@@ -82,6 +83,11 @@ static inline int gpi_group_width(uint32_t key_bytes)
 /* Keys of a dtype, or of that many bytes. */
 void gpi_group_keys(struct gpi_group_args *a, gp_dtype dtype, size_t key_bytes);
 
+/* gpi_check_arrays(). */
+struct gpi_array;
+gp_status gpi_group_check_arrays(gp_context *ctx, const char *function,
+                                 const struct gpi_array *arrays, int count);
+
 gp_status gpi_group_run(gp_context *ctx, const char *function, const struct gpi_group_args *a);
 /* Upper bound of what it takes; pointers in *a only say what there is. */
 size_t gpi_group_bytes(const gp_target *target, const struct gpi_group_args *a);
@@ -120,10 +126,21 @@ size_t gpi_group_cpu_bytes(const struct gpi_group_args *a, int threads);
 
 /* ---- CUDA: gpi_group_<unit>_sm<architecture> ---- */
 
+/* The kernels of a call, queued together; their parameters lie here until then. */
+enum { GPI_GROUP_PARAMS_BYTES = 320 };
+struct gpi_group_queue {
+    struct gpi_launch launches[GPI_LAUNCHES_MAX];
+    uint64_t params[GPI_LAUNCHES_MAX][GPI_GROUP_PARAMS_BYTES / 8];
+    int count;
+};
+typedef gp_status gpi_group_flush(gp_context *ctx, const char *function,
+                                  struct gpi_group_queue *queue);
+
 /* One launch of the first pass, or of a fold. */
 struct gpi_group_pass {
     const struct gpi_group_args *a;
     const char *function;
+    struct gpi_group_queue *queue;
     uint32_t *bits;                    /* of heads, for whole tiles; NULL: not wanted */
     const struct gpi_group_move *move; /* or NULL */
     const struct gpi_group_fold *fold; /* of a fold */
@@ -136,6 +153,7 @@ struct gpi_group_cuda {
     gpi_group_launch *wide;        /* bits of keys without a kernel */
     gpi_group_launch *by_width[5]; /* keys of 1, 2, 4, 8 bytes; by bits */
     gpi_group_launch *u32, *u64, *f32, *f64, *pair;
+    gpi_group_flush *flush; /* queues the kernels that there are */
 };
 const struct gpi_group_cuda *gpi_group_cuda_for(int sm_row);
 

@@ -2,11 +2,15 @@
 /* What the kernels of runs share: what tiles exchange, keys, parameters. */
 #pragma once
 
+#include <new>
+
+#include "device/grid.cuh"
 #include "device/host.cuh"
 #include "device/item_count.cuh"
 #include "device/lookahead.cuh"
 #include "device/ops.cuh"
 #include "device/report.cuh"
+#include "device/stream.cuh"
 #include "device/warp.cuh"
 
 extern "C" {
@@ -121,6 +125,41 @@ template <class Key> struct KeyDiffers {
 GPI_DEVICE uint32_t bits_before(uint32_t count, uint32_t first)
 {
     return count >= first + 32 ? ~0u : count > first ? (1u << (count - first)) - 1 : 0;
+}
+
+inline gp_status queue_flush(gp_context *ctx, const char *function, gpi_group_queue *queue)
+{
+    const int count = queue->count;
+    queue->count = 0;
+    return count ? gpi_launch_all(ctx, function, queue->launches, count) : GP_OK;
+}
+
+/* A place for the next kernel and its parameters; which may overlap the end of the one before. */
+template <class Params>
+gp_status queue_place(gp_context *ctx, const gpi_group_pass *pass, const Params &params,
+                      Params **placed)
+{
+    gpi_group_queue *queue = pass->queue;
+    static_assert(sizeof(Params) <= GPI_GROUP_PARAMS_BYTES && alignof(Params) <= 8,
+                  "the queue has no room");
+    if (queue->count == GPI_LAUNCHES_MAX)
+        GPI_TRY(queue_flush(ctx, pass->function, queue));
+    *placed = new (queue->params[queue->count]) Params(params);
+    return GP_OK;
+}
+
+/* The kernel of a policy, which has grid_wait() before it takes an epoch: tiles of two kernels must
+ * not be claimed at the same time. */
+template <class Policy>
+gp_status queue_stream(gp_context *ctx, const gpi_group_pass *pass,
+                       const typename Policy::Params &params, uint64_t n)
+{
+    typename Policy::Params *p;
+    LaunchList list;
+    GPI_TRY(queue_place(ctx, pass, params, &p));
+    GPI_TRY(stream_add<Policy>(ctx, pass->function, *p, n, list, pass->queue->count > 0));
+    pass->queue->launches[pass->queue->count++] = list.launches[0];
+    return GP_OK;
 }
 
 struct RunsParams {

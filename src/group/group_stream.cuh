@@ -2,8 +2,6 @@
 /* Where runs begin and end: the policy of the stream (device/stream.cuh). */
 #pragma once
 
-#include "device/grid.cuh"
-#include "device/stream.cuh"
 #include "group/group_runs.cuh"
 
 namespace GPI_SPACE
@@ -55,6 +53,7 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct RunsStream :
 
     GPI_DEVICE uint64_t items() const
     {
+        grid_wait(); /* see queue_stream() */
         return item_count(p);
     }
 
@@ -382,16 +381,16 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct RunsStream :
     {
         const uint32_t upto = (2u << lane_id()) - 1;
         Index *out = (Index *)p.lengths + count;
-        int64_t last = -(int64_t)before;
+        Index last = (Index)(0 - before); /* of the part; lengths are right modulo their width */
         int32_t place = -1;
 #pragma unroll 4
         for (int k = 0; k < GROUPS; k++) {
             const uint32_t start = starts[k], own = start & upto;
-            const int64_t begin = own ? 32 * k + 31 - __clz(own) : last;
+            const Index begin = own ? (Index)(32 * k + 31 - __clz(own)) : last;
             const int32_t at = place + __popc(own);
             if (ends[k] >> lane_id() & 1 && at < room)
-                out[at] = (Index)(32 * k + lane_id() + 1 - begin);
-            last = start ? 32 * k + 31 - __clz(start) : last;
+                out[at] = (Index)(32 * k + lane_id() + 1) - begin;
+            last = start ? (Index)(32 * k + 31 - __clz(start)) : last;
             place += __popc(start);
         }
     }

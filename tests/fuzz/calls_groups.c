@@ -245,6 +245,8 @@ static void group_by(fuzz *f)
     g[0].kind = GP_AGGREGATE_COUNT, g[0].out_dtype = GP_U64;
     g[1].kind =
         (gp_aggregate_kind)fuzz_enum(f, GP_AGGREGATE_FIRST, GP_AGGREGATE_LAST, GP_ERROR_ARGUMENT);
+    if (g[1].kind == GP_AGGREGATE_COUNT || g[1].kind == GP_AGGREGATE_REDUCE) /* of no dtype */
+        f->may |= FUZZ_BIT(GP_ERROR_DTYPE);
     g[1].value_bytes = fuzz_item_bytes(f);
     const size_t value = g[1].value_bytes && g[1].value_bytes < 65537 ? g[1].value_bytes : 1;
     const size_t key = gp_dtype_bytes(d.key_dtype) ? gp_dtype_bytes(d.key_dtype) : 1;
