@@ -66,7 +66,7 @@ END_TEST
 START_TEST(test_fill_of_large_outputs)
 {
     static const size_t sizes[] = {1, 3, 8, 60, 100, 4099, 65535};
-    const size_t n = t_at_most(((size_t)33 << 20) / sizes[_i] + 1);
+    const size_t n = t_at_most(((size_t)18 << 20) / sizes[_i] + 1);
     check_fill(sizes[_i], n, n, 0, NULL);
     check_fill(sizes[_i], n, n, 1, NULL);
 }
