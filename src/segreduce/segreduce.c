@@ -90,9 +90,9 @@ static uint64_t state_slots(const struct gpi_segreduce_args *a, uint64_t weight)
 {
     const size_t scalar = gpi_dtype_bytes(a->in_dtype), item = scalar * gpi_op_scalars(a->op);
     const bool place = a->places || (gpi_dtype_is_float(a->in_dtype) && gpi_scan_is_order(a->op));
-    const size_t acc = place                                  ? 16
-                       : item > gpi_dtype_bytes(a->out_dtype) ? item
-                                                              : gpi_dtype_bytes(a->out_dtype);
+    const size_t out = gpi_dtype_bytes(a->out_dtype), larger = item > out ? item : out;
+    const bool long_sum = a->op == GP_SUM && !gpi_dtype_is_float(a->in_dtype);
+    const size_t acc = place ? 16 : long_sum ? sizeof(uint64_t) : larger;
     const uint64_t pieces = acc <= 4 ? 1 : acc <= 8 ? 2 : acc / 8 + 2;
     const uint64_t share = gpi_segreduce_share(weight);
     return (weight + share - 1) / share * pieces;

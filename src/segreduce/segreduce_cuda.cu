@@ -79,13 +79,15 @@ template <class A> A init_or(const gpi_segreduce_args *args, A identity)
 
 /* ---- integers ---- */
 
-template <class T> gp_status launch_wide(gp_context *ctx, const gpi_segreduce_args *args)
+template <class T> gp_status launch_sum(gp_context *ctx, const gpi_segreduce_args *args)
 {
-    const bool is_signed = gpi_dtype_is_signed(args->in_dtype);
-    WideSum<T> fold = {};
+    const bool wider = gpi_dtype_bytes(args->out_dtype) > sizeof(T);
+    const bool flips = wider && gpi_dtype_is_signed(args->in_dtype);
+    IntegerSum<T> fold = {};
     fold.init = init_or<uint64_t>(args, 0);
-    fold.flip = flip_for(is_signed ? GP_MAX : GP_SUM, 8 * sizeof(T), true);
-    fold.larger = is_signed ? 1ull << (8 * sizeof(T) - 1) : 0;
+    fold.out_bytes = (int)gpi_dtype_bytes(args->out_dtype);
+    fold.flip = flip_for(flips ? GP_MAX : GP_SUM, 8 * sizeof(T), true);
+    fold.larger = flips ? 1ull << (8 * sizeof(T) - 1) : 0;
     return launch(ctx, args, fold);
 }
 
@@ -93,32 +95,21 @@ template <class T> gp_status launch_integer(gp_context *ctx, const gpi_segreduce
 {
     using A = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     const gp_op op = args->op;
-    const int bits = 8 * sizeof(T);
-    const bool is_signed = gpi_dtype_is_signed(args->in_dtype);
-    const bool wider = gpi_dtype_bytes(args->out_dtype) > sizeof(T);
     const A all = ~(A)0;
+    if (op == GP_SUM)
+        return launch_sum<T>(ctx, args);
     IntegerFold<T, A> fold = {};
-    fold.kind = op == GP_SUM                   ? integer_sum
-                : op == GP_MIN || op == GP_MAX ? integer_highest
-                                               : integer_other;
+    fold.highest = op == GP_MIN || op == GP_MAX;
     fold.product = op == GP_PRODUCT;
     fold.both = op == GP_XOR ? 0 : all;
     fold.either = op == GP_AND ? 0 : all;
     fold.none = op == GP_AND ? all : fold.product ? 1 : 0;
-    fold.out_bytes = (int)gpi_dtype_bytes(args->out_dtype);
-    if (fold.kind == integer_highest)
-        fold.flip = fold.flip_out = flip_for(op, bits, is_signed);
-    if (fold.kind == integer_sum && wider && is_signed) {
-        fold.flip = flip_for(GP_MAX, bits, true);
-        fold.larger = (A)1 << (bits - 1);
-    }
-    fold.neutral = fold.kind == integer_highest ? flip_of<T>(fold.flip) : (T)fold.none;
-    fold.init = args->has_init ? init_or<A>(args, 0) : fold.none;
-    if (fold.kind == integer_highest && args->has_init)
-        fold.init = (T)fold.init ^ flip_of<T>(fold.flip);
-    if constexpr (sizeof(T) < 8)
-        if (gpi_dtype_bytes(args->out_dtype) == 8)
-            return launch_wide<T>(ctx, args);
+    if (fold.highest)
+        fold.flip = flip_for(op, 8 * sizeof(T), gpi_dtype_is_signed(args->in_dtype));
+    fold.neutral = (T)fold.none ^ flip_of<T>(fold.flip);
+    fold.init = fold.none;
+    if (args->has_init)
+        fold.init = (T)init_or<A>(args, 0) ^ flip_of<T>(fold.flip);
     return launch(ctx, args, fold);
 }
 

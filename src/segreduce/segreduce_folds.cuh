@@ -110,12 +110,13 @@ GPI_DEVICE void segment_integer_store(char *out, int bytes, uint64_t s, uint64_t
         ((uint64_t *)out)[s] = x;
 }
 
-/* Sums in more bits than the items have. Signed items are flipped to unsigned ones, which are that
- * much larger. */
-template <class T> struct WideSum : SegmentFold<WideSum<T>, T, uint64_t> {
-    using Base = SegmentFold<WideSum, T, uint64_t>;
+/* Sums of every width in 64 bits: a second instruction for an item costs less than a choice of the
+ * operator. Signed items that are widened are flipped to unsigned ones, which are that much larger. */
+template <class T> struct IntegerSum : SegmentFold<IntegerSum<T>, T, uint64_t> {
+    using Base = SegmentFold<IntegerSum, T, uint64_t>;
     using typename Base::RawIn;
     uint64_t init, larger;
+    int out_bytes;
     Flip flip;
 
     GPI_DEVICE bool any_order() const
@@ -142,24 +143,19 @@ template <class T> struct WideSum : SegmentFold<WideSum<T>, T, uint64_t> {
     }
     GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, uint64_t all, bool) const
     {
-        ((uint64_t *)p.out)[s] = init + all;
+        segment_integer_store(p.out, out_bytes, s, init + all);
     }
 };
 
-enum IntegerKind { integer_sum, integer_highest, integer_other };
-
-/* All operators on integers, computed in A: sums; minimum and maximum as the greatest of flipped
- * items (device/flip.cuh); products and bits. */
+/* The other operators on integers, computed in A: minimum and maximum as the greatest of flipped
+ * items (device/flip.cuh), products and bits. */
 template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, T, A> {
     using Base = SegmentFold<IntegerFold, T, A>;
     using typename Base::RawIn;
-    IntegerKind kind;
+    bool highest, product;
     A init, none;   /* flipped, as items are */
     A both, either; /* which bits of an AND and of an XOR make the result */
-    A larger;       /* than signed items, where sums are wider */
-    bool product;
-    int out_bytes;
-    Flip flip, flip_out;
+    Flip flip;
 
     GPI_DEVICE bool any_order() const
     {
@@ -176,17 +172,13 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
     }
     GPI_DEVICE A apply(A l, A r) const
     {
-        if (kind == integer_sum)
-            return l + r;
-        if (kind == integer_highest)
+        if (highest)
             return l < r ? r : l;
         return other(l, r);
     }
     template <class F> GPI_DEVICE void with_op(F f) const
     {
-        if (kind == integer_sum)
-            f([](A l, A r) { return l + r; });
-        else if (kind == integer_highest)
+        if (highest)
             f([](A l, A r) { return l < r ? r : l; });
         else
             f([this](A l, A r) { return other(l, r); });
@@ -199,11 +191,11 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
     }
     GPI_DEVICE A item(const RawIn &raw, int i, uint64_t) const
     {
-        return raw_get<T>(raw, i) - larger;
+        return raw_get<T>(raw, i);
     }
     GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, bool) const
     {
-        segment_integer_store(p.out, out_bytes, s, apply(init, all) ^ flip_of<T>(flip_out));
+        ((T *)p.out)[s] = (T)apply(init, all) ^ flip_of<T>(flip);
     }
 };
 
