@@ -26,7 +26,8 @@ struct Call {
     gpi_launch launch;
     SegreduceParams *p;
     uint32_t item_bytes, pieces; /* of an item; of what shares exchange */
-    uint64_t *allowed;           /* devices that let the kernel have its shared memory */
+    int blocks_per_sm;
+    uint64_t *allowed; /* devices that let the kernel have its shared memory */
 };
 
 gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
@@ -51,7 +52,7 @@ gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
     const uint64_t weight = (args->n << p.item_shift) + args->count * p.end_weight;
     p.share = gpi_segreduce_share(weight);
     const uint64_t shares = (weight + p.share - 1) / p.share;
-    const uint64_t most = (uint64_t)ctx->sm_count * segreduce_tuning.blocks_per_sm;
+    const uint64_t most = (uint64_t)ctx->sm_count * call.blocks_per_sm;
     GPI_TRY(gpi_state_get(ctx, args->function, shares * call.pieces, &p.state));
     GPI_TRY(shared_memory_allow(ctx, args->function, call.launch.kernel, (int)call.launch.bytes,
                                 call.allowed));
@@ -66,8 +67,12 @@ gp_status launch(gp_context *ctx, const gpi_segreduce_args *args, const Fold &fo
     static uint64_t allowed;
     static_assert(sizeof(Shared) <= (size_t)gpu.block_shared_bytes, "more than the GPU has");
     SegreduceParams p = {};
-    Call call = {launch_of(segreduce_k<Fold>, 1, segreduce_threads, sizeof(Shared), p, fold), &p,
-                 sizeof(typename Fold::T), TileState<Carried<typename Fold::A>>::pieces, &allowed};
+    Call call = {launch_of(segreduce_k<Fold>, 1, Shared::threads, sizeof(Shared), p, fold),
+                 &p,
+                 sizeof(typename Fold::T),
+                 TileState<Carried<typename Fold::A>>::pieces,
+                 segreduce_shape<Fold>.blocks_per_sm,
+                 &allowed};
     return queue(ctx, args, call);
 }
 

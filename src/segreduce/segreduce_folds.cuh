@@ -110,8 +110,8 @@ GPI_DEVICE void segment_integer_store(char *out, int bytes, uint64_t s, uint64_t
         ((uint64_t *)out)[s] = x;
 }
 
-/* Sums of every width in 64 bits: a second instruction for an item costs less than a choice of the
- * operator. Signed items that are widened are flipped to unsigned ones, which are that much larger. */
+/* Sums of every width in 64 bits, which wider outputs need. Signed items that are widened are
+ * flipped to unsigned ones, which are that much larger. */
 template <class T> struct IntegerSum : SegmentFold<IntegerSum<T>, T, uint64_t> {
     using Base = SegmentFold<IntegerSum, T, uint64_t>;
     using typename Base::RawIn;

@@ -16,20 +16,31 @@
 namespace GPI_SPACE
 {
 
-template <class Fold> struct SegreduceShared : SegreduceRings {
+template <class Fold>
+constexpr SegreduceShape segreduce_shape = sizeof(typename Fold::A) <= 4 ? segreduce_tuning.narrow
+                                                                         : segreduce_tuning.wide;
+
+template <class Fold>
+using FoldRings = SegreduceRings<segreduce_shape<Fold>.warps, segreduce_shape<Fold>.item_stages>;
+
+template <class Fold> struct SegreduceShared : FoldRings<Fold> {
+    using Rings = FoldRings<Fold>;
+    using Rings::folders;
+    using Rings::W;
+    static constexpr int threads = folders + 3 * 32;
     using A = typename Fold::A;
-    static constexpr int chunk_items = segreduce_chunk_bytes / (int)sizeof(typename Fold::T);
+    static constexpr int chunk_items = Rings::chunk_bytes / (int)sizeof(typename Fold::T);
     static constexpr int offsets_max = segreduce_tuning.offset_bytes / 4;
     static constexpr int results = chunk_items < offsets_max ? chunk_items : offsets_max;
-    using Bytes = EndBytes<Fold, segreduce_folders>;
+    using Bytes = EndBytes<Fold, folders>;
 
     alignas(16) uint8_t ends[chunk_items];
     A result[results]; /* of the segments that end in a step */
-    typename Bytes::Bits part_ends[segreduce_folders];
-    uint32_t part_rank[segreduce_folders];
-    Carried<A> warp_fold[2][segreduce_warps]; /* of this step, and of the one before */
-    alignas(16) uint32_t taken[segreduce_warps];
-    alignas(16) uint32_t ended[segreduce_warps];
+    typename Bytes::Bits part_ends[folders];
+    uint32_t part_rank[folders];
+    Carried<A> warp_fold[2][W]; /* of this step, and of the one before */
+    alignas(16) uint32_t taken[W];
+    alignas(16) uint32_t ended[W];
     uint16_t end[2][offsets_max + 1]; /* where segments end, from where the step begins; as above */
     A head[SEGREDUCE_SHARES]; /* of the share's first segment, without what came into the share */
 };
@@ -104,9 +115,9 @@ GPI_DEVICE void scout(const SegreduceParams &p, const Fold &fold, SegreduceShare
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-GPI_DEVICE void folders_meet()
+template <int FOLDERS> GPI_DEVICE void folders_meet()
 {
-    asm volatile("bar.sync 1, %0;" ::"n"(segreduce_folders) : "memory");
+    asm volatile("bar.sync 1, %0;" ::"n"(FOLDERS) : "memory");
 }
 
 /* The sum of the lanes before, of numbers up to MOST: by a ballot for each bit, none of which waits
@@ -127,14 +138,14 @@ template <class Fold> struct Folders {
     using Shared = SegreduceShared<Fold>;
     using Bytes = typename Shared::Bytes;
     using Bits = typename Bytes::Bits;
-    static constexpr int per_lane = Fold::per_lane;
+    static constexpr int per_lane = Fold::per_lane, W = Shared::W, folders = Shared::folders;
 
     const SegreduceParams &p;
     const Fold &fold;
     Shared &s;
     const SegreduceSizes &sizes;
-    RingTurn<segreduce_tuning.item_stages> items_turn;
-    RingTurn<segreduce_tuning.offset_stages> offsets_turn;
+    RingTurn<Shared::S> items_turn;
+    RingTurn<Shared::O> offsets_turn;
     A carry;
     uint32_t round;  /* steps with items so far */
     uint32_t marked; /* and those with ends */
@@ -196,7 +207,7 @@ template <class Fold> struct Folders {
         if (threadIdx.x == 0)
             to[0] = 0;
 #pragma unroll 2
-        for (uint32_t i = threadIdx.x;; i += segreduce_folders) {
+        for (uint32_t i = threadIdx.x;; i += folders) {
             bool ok = false;
             if (step.segment + i < step.segments) {
                 const uint32_t end = end_of(step.segment + i);
@@ -212,10 +223,10 @@ template <class Fold> struct Folders {
         }
         if (lane_id() == 0)
             s.taken[threadIdx.x / 32] = taken;
-        folders_meet();
+        folders_meet<folders>();
         taken = 0;
 #pragma unroll
-        for (int v = 0; v < segreduce_warps; v++)
+        for (int v = 0; v < W; v++)
             taken += s.taken[v];
         return taken;
     }
@@ -237,9 +248,9 @@ template <class Fold> struct Folders {
             const uint32_t own = bits_set(ends), before = counts_before<per_lane>(own);
             if (lane_id() == 31)
                 s.ended[warp] = before + own;
-            folders_meet();
+            folders_meet<folders>();
 #pragma unroll
-            for (int w = 0; w < segreduce_warps; w++) {
+            for (int w = 0; w < W; w++) {
                 rank += w < warp ? s.ended[w] : 0;
                 results += s.ended[w];
             }
@@ -287,10 +298,10 @@ template <class Fold> struct Folders {
         }
         if (lane == 0)
             s.warp_fold[round & 1][warp] = {total, with_ends != 0};
-        folders_meet();
+        folders_meet<folders>();
         A into = carry;
 #pragma unroll
-        for (int w = 0; w < segreduce_warps; w++) {
+        for (int w = 0; w < W; w++) {
             if (w == warp && with_ends && lane == __ffs(with_ends) - 1)
                 s.result[rank] = fold.apply(into, s.result[rank]);
             const Carried<A> of = s.warp_fold[round & 1][w];
@@ -317,7 +328,7 @@ template <class Fold> struct Folders {
     GPI_DEVICE void store(uint64_t first, A &head, const Step &step, uint32_t results, int place)
     {
 #pragma unroll 2
-        for (uint32_t i = threadIdx.x; i < step.taken; i += segreduce_folders) {
+        for (uint32_t i = threadIdx.x; i < step.taken; i += folders) {
             bool some = true;
             A all = fold.identity();
             if (results == step.taken) /* all have items */
@@ -334,7 +345,7 @@ template <class Fold> struct Folders {
     GPI_DEVICE void share(const ShareSlot &slot, A &head)
     {
         const ShareSpan span = slot.span;
-        const ItemChunks chunks(p, span);
+        const ItemChunks<typename Shared::Rings> chunks(p, span);
         const OffsetChunks offset_chunks(p, span);
         uint32_t c = 0, chunk = 0; /* the chunk of items; the first segment of that of offsets */
         carry = fold.identity();
@@ -364,7 +375,7 @@ template <class Fold> struct Folders {
             if (step.end > step.begin)
                 results = fold_items(stage, span, step, place);
             if (step.taken) {
-                folders_meet();
+                folders_meet<folders>();
                 store(span.segment, head, step, results, place);
             }
             if (some && step.end == step.items_end) {
@@ -403,26 +414,27 @@ template <class Fold> struct Folders {
 
 /* Grid: any number of blocks. Shared: a SegreduceShared. After: all results. */
 template <class Fold>
-__global__ void __launch_bounds__(segreduce_threads, segreduce_tuning.blocks_per_sm)
+__global__ void __launch_bounds__(SegreduceShared<Fold>::threads,
+                                  segreduce_shape<Fold>.blocks_per_sm)
     segreduce_k(const __grid_constant__ SegreduceParams p, const __grid_constant__ Fold fold)
 {
     extern __shared__ __align__(128) char memory[];
     using Shared = SegreduceShared<Fold>;
     Shared &s = *(Shared *)memory;
-    const int warp = threadIdx.x / 32 - segreduce_warps;
+    const int warp = threadIdx.x / 32 - Shared::W;
     const SegreduceSizes sizes(p);
     if (threadIdx.x == 0)
-        rings_init(s);
+        rings_init<typename Shared::Rings>(s);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < Shared::chunk_items / 16; i += segreduce_threads)
+    for (int i = threadIdx.x; i < Shared::chunk_items / 16; i += Shared::threads)
         ((uint4 *)s.ends)[i] = {};
     __syncthreads();
     if (warp < 0)
         Folders<Fold>{p, fold, s, sizes, {}, {}, fold.identity(), 0, 0}.all_shares();
     else if (warp == 0)
-        load_items(p, s, sizes.n);
+        load_items<typename Shared::Rings>(p, s, sizes.n);
     else if (warp == 1)
-        load_offsets(p, s, sizes.count);
+        load_offsets<typename Shared::Rings>(p, s, sizes.count);
     else
         scout(p, fold, s, sizes);
 }

@@ -11,10 +11,6 @@
 namespace GPI_SPACE
 {
 
-constexpr int segreduce_warps = segreduce_tuning.warps;
-constexpr int segreduce_folders = segreduce_warps * 32;
-constexpr int segreduce_threads = segreduce_folders + 3 * 32;
-constexpr int segreduce_chunk_bytes = segreduce_folders * 64;
 enum { SEGREDUCE_SHARES = 2 }; /* that a block knows of at once */
 
 /* What folders and loaders know of a share. */
@@ -26,9 +22,10 @@ struct ShareSlot {
 constexpr uint32_t no_share = ~0u;
 
 /* What does not depend on the fold, and whose code all folds of a unit have in common. */
-struct SegreduceRings {
-    static constexpr int S = segreduce_tuning.item_stages, O = segreduce_tuning.offset_stages;
-    alignas(128) char items[S][segreduce_chunk_bytes + 128];
+template <int WARPS, int STAGES> struct SegreduceRings {
+    static constexpr int W = WARPS, S = STAGES, O = segreduce_tuning.offset_stages;
+    static constexpr int folders = W * 32, chunk_bytes = folders * 64;
+    alignas(128) char items[S][chunk_bytes + 128];
     alignas(128) char offsets[O][segreduce_tuning.offset_bytes + 128];
     ShareSlot share[SEGREDUCE_SHARES];
     uint64_t share_known[SEGREDUCE_SHARES], share_done[SEGREDUCE_SHARES];
@@ -37,18 +34,18 @@ struct SegreduceRings {
 
 /* How chunks of a share lie in their stages: chunks of items begin at boundaries of 16 bytes where
  * items do not straddle them, so the first one may be shorter. */
-struct ItemChunks {
+template <class Rings> struct ItemChunks {
     uint32_t each, items, skip, shift, count;
 
     GPI_DEVICE ItemChunks(const SegreduceParams &p, const ShareSpan &span)
     {
         const uint32_t off = misalignment(p.in + (span.item << p.item_shift));
         const uint32_t places = off >> p.item_shift;
-        each = segreduce_chunk_bytes >> p.item_shift;
+        each = Rings::chunk_bytes >> p.item_shift;
         items = span.items;
         skip = places << p.item_shift == off ? places : 0;
         shift = off - (skip << p.item_shift);
-        count = items ? ((items + skip - 1) << p.item_shift) / segreduce_chunk_bytes + 1 : 0;
+        count = items ? ((items + skip - 1) << p.item_shift) / Rings::chunk_bytes + 1 : 0;
     }
     /* The number of items that end with chunk c. */
     GPI_DEVICE uint32_t end(uint32_t c) const
@@ -77,7 +74,8 @@ struct OffsetChunks {
 using SegreduceLoader = StageLoader<1>;
 
 /* The next share of a loader; false: there are no more. */
-GPI_DEVICE bool share_next(SegreduceRings &s, RingTurn<SEGREDUCE_SHARES> &turn, ShareSpan &span)
+template <class Rings>
+GPI_DEVICE bool share_next(Rings &s, RingTurn<SEGREDUCE_SHARES> &turn, ShareSpan &span)
 {
     barrier_wait(&s.share_known[turn.stage], turn.parity);
     const bool some = s.share[turn.stage].number != no_share;
@@ -87,23 +85,23 @@ GPI_DEVICE bool share_next(SegreduceRings &s, RingTurn<SEGREDUCE_SHARES> &turn, 
     return some;
 }
 
-static __device__ __noinline__ void load_items(const SegreduceParams &p, SegreduceRings &s,
-                                               uint64_t n)
+template <class Rings>
+__device__ __noinline__ void load_items(const SegreduceParams &p, Rings &s, uint64_t n)
 {
     const SegreduceLoader loader;
     RingTurn<SEGREDUCE_SHARES> turn;
-    RingTurn<SegreduceRings::S> ring;
+    RingTurn<Rings::S> ring;
     ShareSpan span;
     bool again = false;
     while (share_next(s, turn, span)) {
-        const ItemChunks chunks(p, span);
+        const ItemChunks<Rings> chunks(p, span);
 #pragma unroll 1
         for (uint32_t c = 0; c < chunks.count; c++, ring.next()) {
             const uint32_t first = c ? chunks.end(c - 1) : 0;
             const uint64_t at = span.item + first;
             if (again)
                 barrier_wait(&s.items_freed[ring.stage], ring.parity ^ 1);
-            again = again || ring.stage == SegreduceRings::S - 1;
+            again = again || ring.stage == Rings::S - 1;
             SegreduceLoader::follows_writes();
             loader.load(&s.items_loaded[ring.stage],
                         SegreduceLoader::span(s.items[ring.stage], p.in + (at << p.item_shift),
@@ -113,12 +111,12 @@ static __device__ __noinline__ void load_items(const SegreduceParams &p, Segredu
     }
 }
 
-static __device__ __noinline__ void load_offsets(const SegreduceParams &p, SegreduceRings &s,
-                                                 uint64_t count)
+template <class Rings>
+__device__ __noinline__ void load_offsets(const SegreduceParams &p, Rings &s, uint64_t count)
 {
     const SegreduceLoader loader;
     RingTurn<SEGREDUCE_SHARES> turn;
-    RingTurn<SegreduceRings::O> ring;
+    RingTurn<Rings::O> ring;
     ShareSpan span;
     bool again = false;
     while (share_next(s, turn, span)) {
@@ -130,7 +128,7 @@ static __device__ __noinline__ void load_offsets(const SegreduceParams &p, Segre
             const uint64_t at = span.segment + first;
             if (again)
                 barrier_wait(&s.offsets_freed[ring.stage], ring.parity ^ 1);
-            again = again || ring.stage == SegreduceRings::O - 1;
+            again = again || ring.stage == Rings::O - 1;
             SegreduceLoader::follows_writes();
             loader.load(&s.offsets_loaded[ring.stage],
                         SegreduceLoader::span(s.offsets[ring.stage],
@@ -141,19 +139,19 @@ static __device__ __noinline__ void load_offsets(const SegreduceParams &p, Segre
     }
 }
 
-static __device__ __noinline__ void rings_init(SegreduceRings &s)
+template <class Rings> __device__ __noinline__ void rings_init(Rings &s)
 {
     for (int i = 0; i < SEGREDUCE_SHARES; i++) {
         barrier_init(&s.share_known[i], barrier_warp_arrivals);
-        barrier_init(&s.share_done[i], (segreduce_warps + 2) * barrier_warp_arrivals);
+        barrier_init(&s.share_done[i], (Rings::W + 2) * barrier_warp_arrivals);
     }
-    for (int i = 0; i < SegreduceRings::S; i++) {
+    for (int i = 0; i < Rings::S; i++) {
         barrier_init(&s.items_loaded[i], barrier_warp_arrivals);
-        barrier_init(&s.items_freed[i], segreduce_warps * barrier_warp_arrivals);
+        barrier_init(&s.items_freed[i], Rings::W * barrier_warp_arrivals);
     }
-    for (int i = 0; i < SegreduceRings::O; i++) {
+    for (int i = 0; i < Rings::O; i++) {
         barrier_init(&s.offsets_loaded[i], barrier_warp_arrivals);
-        barrier_init(&s.offsets_freed[i], segreduce_warps * barrier_warp_arrivals);
+        barrier_init(&s.offsets_freed[i], Rings::W * barrier_warp_arrivals);
     }
     barrier_init_done();
 }
