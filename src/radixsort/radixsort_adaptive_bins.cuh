@@ -7,6 +7,7 @@
 
 #include "radixsort/radixsort_histogram.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
+#include "radixsort/radixsort_segment_parts.cuh"
 #include "radixsort/radixsort_zoom.cuh"
 
 namespace GPI_SPACE
@@ -163,22 +164,6 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
     }
 };
 
-/* Exclusive sum over a block of T threads; returns it and the sum of all. */
-template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
-{
-    const uint32_t upto = warp_running_sum(value);
-    __syncthreads();
-    if (lane_id() == 31)
-        shared[threadIdx.x / 32] = upto;
-    __syncthreads();
-    uint32_t before = 0, all = 0;
-    for (uint32_t w = 0; w < T / 32; w++) {
-        before += w < threadIdx.x / 32 ? shared[w] : 0;
-        all += shared[w];
-    }
-    return make_uint2(before + upto - value, all);
-}
-
 /* One level of bins of a segment, by a block. Each thread has a run of cells. */
 template <class K, int T> struct AdaptivePlan {
     static constexpr uint32_t bins_max = radix_bins - radix_tuning.hot_share;
@@ -189,75 +174,8 @@ template <class K, int T> struct AdaptivePlan {
         uint32_t counts[cells_max + T];
     };
 
-    const gpi_radix_adaptive &list;
-    gpi_radix_plan &plan;
+    SegmentParts parts;
     Shared &s;
-    uint32_t level, to, buckets, bucket_max, large_max;
-    bool last; /* no level follows */
-    int begin; /* the lowest bit that is compared */
-
-    /* Items to be sorted; those of a bucket's size by a block each, as long as there are blocks. */
-    GPI_DEVICE void add_entry(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
-    {
-        gpi_radix_entry entry = {base >> begin, first, count, bits_of((base ^ end) >> begin), to};
-        if (count <= bucket_max) {
-            const uint32_t at = atomicAdd(&plan.entries, 1u);
-            if (at < buckets) {
-                list.entries[at] = entry;
-                return;
-            }
-        }
-        entry.bits = bits_of((end >> begin) - (base >> begin));
-        list.large[atomicAdd(&plan.large, 1u)] = entry;
-    }
-
-    static GPI_DEVICE uint32_t bits_of(uint64_t x)
-    {
-        return 64 - __clzll((long long)x);
-    }
-
-    /* Items that are in order in a place go to the output, in pieces for many blocks. */
-    GPI_DEVICE void add_copies(uint32_t first, uint32_t count, uint32_t place) const
-    {
-        if (place == gpi_radix_out)
-            return;
-        const uint32_t pieces = (count + GPI_RADIX_COPIED - 1) / GPI_RADIX_COPIED;
-        gpi_radix_entry *entry = list.large + atomicAdd(&plan.large, pieces);
-        for (uint32_t at = 0; at < count; at += GPI_RADIX_COPIED)
-            *entry++ = {0, first + at, min(count - at, (uint32_t)GPI_RADIX_COPIED), 0, place};
-    }
-
-    /* For a segment that need not be one: a block could sort its items through memory. */
-    GPI_DEVICE bool has_room() const
-    {
-        return atomicAdd(&plan.others, 1u) < list.others_max;
-    }
-
-    /* One word at most is in [base, end] and has no bits that are not compared. */
-    GPI_DEVICE bool is_one(uint64_t base, uint64_t end) const
-    {
-        return end >> begin <= (base + ((1ull << begin) - 1)) >> begin;
-    }
-
-    /* Items whose words are in [base, end]. */
-    GPI_DEVICE void add_bin(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
-    {
-        if (is_one(base, end)) {
-            add_copies(first, count, to);
-            return;
-        }
-        if (count <= bucket_max || last || (count <= large_max && !has_room())) {
-            add_entry(first, count, base, end);
-            return;
-        }
-        gpi_radix_segment child = {};
-        child.base = base;
-        child.end = end;
-        child.first = first;
-        child.count = count;
-        const uint32_t next = (level + 1) % 2;
-        list.segments[next][atomicAdd(&plan.segments[next], 1u)] = child;
-    }
 
     /* A thread's run of cells; runs are a word further apart than they are long, so that threads
      * read different banks. */
@@ -302,7 +220,7 @@ template <class K, int T> struct AdaptivePlan {
     /* A cell has one word. */
     GPI_DEVICE bool is_word(const gpi_radix_segment &segment, uint32_t cell) const
     {
-        return is_one(Zoom<K>::lowest(segment, cell), Zoom<K>::highest(segment, cell));
+        return parts.is_one(Zoom<K>::lowest(segment, cell), Zoom<K>::highest(segment, cell));
     }
 
     /* All cells with items are single words, and few enough for a bin each. */
@@ -325,17 +243,17 @@ template <class K, int T> struct AdaptivePlan {
 
     GPI_DEVICE Run run_of(const gpi_radix_segment &segment, uint32_t each) const
     {
-        const uint32_t cell = segment.count / segment.cells;
+        const uint32_t cell = segment.count / segment.cells, bucket_max = parts.bucket_max;
         const uint32_t fit = bucket_max - bucket_max / 16 - min(cell, bucket_max / 2);
         const uint32_t wanted = segment.count / fit + 1;
-        const uint32_t parts = wanted < bins_max ? wanted : bins_max;
+        const uint32_t joined = wanted < bins_max ? wanted : bins_max;
         Run run;
         run.begin = min(threadIdx.x * each, segment.cells);
         run.end = min(run.begin + each, segment.cells);
         run.counts = s.counts + run.begin + threadIdx.x;
         run.apart = are_apart(segment, each);
-        run.hot = max(segment.count, large_max) / (uint32_t)radix_tuning.hot_share;
-        run.scale = (float)parts / (float)segment.count;
+        run.hot = max(segment.count, parts.large_max()) / (uint32_t)radix_tuning.hot_share;
+        run.scale = (float)joined / (float)segment.count;
         uint32_t sum = 0;
         for (uint32_t u = run.begin; u < run.end; u++)
             sum += run.counts[u - run.begin];
@@ -369,9 +287,10 @@ template <class K, int T> struct AdaptivePlan {
             s.start[bin.y] = segment.count;
             if (equal) {
                 listed.cells = 0;
-                add_copies(segment.first, segment.count, from);
+                parts.add_copies(segment.first, segment.count, from);
             } else if (run.apart) {
-                add_copies(segment.first, segment.count, to); /* the pass leaves it in order */
+                /* the pass leaves it in order */
+                parts.add_copies(segment.first, segment.count, parts.to);
             }
         }
         __syncthreads();
@@ -380,8 +299,8 @@ template <class K, int T> struct AdaptivePlan {
             const uint32_t count = s.start[b + 1] - s.start[b];
             starts[b] = first;
             if (count && !run.apart && !equal)
-                add_bin(first, count, Zoom<K>::lowest(segment, s.cell[b]),
-                        Zoom<K>::highest(segment, s.cell[b + 1] - 1));
+                parts.add(first, count, Zoom<K>::lowest(segment, s.cell[b]),
+                          Zoom<K>::highest(segment, s.cell[b + 1] - 1));
         }
         __syncthreads();
     }

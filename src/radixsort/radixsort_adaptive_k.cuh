@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges
- * are too large.
+ * Sorting keys of 4 bytes from the top digit when they are distributed so unevenly that buckets of
+ * equal ranges are too large; keys of 8 bytes are split by radixsort_levels_k.cuh.
  *
  * A segment (at first the whole array) is divided into cells of equal ranges of words, up to 2^15
  * or 2^10, between the lowest and the highest one of a sample (radixsort_zoom.cuh), and their items
@@ -198,16 +198,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
 
     GPI_DEVICE void plan_bins() const
     {
-        const Plan plan = {list(),
-                           *job.plan,
-                           *(typename Plan::Shared *)memory,
-                           level,
-                           to,
-                           job.entries,
-                           job.bucket_max,
-                           radix_adaptive_large(job.bucket_max),
-                           level + 1 == GPI_RADIX_LEVELS,
-                           job.begin};
+        const Plan plan = {{list(), *job.plan, level, to, job.entries, job.bucket_max, job.begin},
+                           *(typename Plan::Shared *)memory};
         for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
             const SegmentTable table(list(), i);
             plan.run(*segment(i), level ? table.counts : first_counts(), from,

@@ -5,8 +5,10 @@
  * As many bins as there are keys or so are counted by the highest bits that vary in the bucket, and
  * every item goes into its bin, in any order. A bin has a few items then: each thread takes a run
  * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
- * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). A bucket with a larger bin than
- * that is worth is left to radixsort_bucket_k.cuh.
+ * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). Where bins are larger than that is
+ * worth each item is compared with all of its bin; or if that were too many, their items may be
+ * equal: after some rounds it is looked whether all are in order. A bucket in which they are not is
+ * left to radixsort_bucket_k.cuh.
  *
  * Beside values a word holds the varying bits of a key and below them its position. So no two words
  * are the same, their order is the stable one, and the value is found by the position. Words are as
@@ -17,7 +19,9 @@
 #pragma once
 
 #include "device/warp.cuh"
+#include "radixsort/radixsort_bucket_exchange.cuh"
 #include "radixsort/radixsort_bucket_keys.cuh"
+#include "radixsort/radixsort_bucket_ranks.cuh"
 #include "radixsort/radixsort_bucket_ties.cuh"
 #include "radixsort/radixsort_warp_rank.cuh"
 #include "tuning/radixsort_tuning.cuh"
@@ -28,11 +32,15 @@ namespace GPI_SPACE
 template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> struct BucketBins {
     using V = typename Payload<VB>::type;
     using KeyWord = RadixWord<K>;
+    using BinWord = Word;
     static constexpr bool pairs = VB > 0;
     static constexpr int warps = T / 32, items_of_thread = I, items_max = T * I;
     static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;
     static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
     static constexpr int largest_bin = 16;
+    /* Comparisons of an item on the average, of many buckets and of one, in which nothing hides how
+     * long a read takes. */
+    static constexpr uint32_t rank_work = 64, rank_work_alone = 24;
     /* Values pass through shared memory where the counts were. */
     static constexpr bool staged = VB == 4;
     static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
@@ -57,6 +65,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     int count;
     K compared;   /* bits of a key's word */
     KeyWord base; /* no word is smaller */
+
+    /* Wide words leave large bins alone, for registers. */
+    static constexpr bool may_be_large = sizeof(Word) == sizeof(KeyWord);
 
     /* Whether a key and a position may have more bits than a word. */
     static constexpr bool words_may_tie = pairs && sizeof(Word) <= sizeof(KeyWord);
@@ -147,7 +158,16 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
      */
     GPI_DEVICE uint32_t *bin(Word word, int shift) const
     {
-        const uint32_t b = DigitOf<Word>{shift, bins - 1}(word);
+        return count_of(number_of(word, shift));
+    }
+
+    static GPI_DEVICE uint32_t number_of(Word word, int shift)
+    {
+        return DigitOf<Word>{shift, bins - 1}(word);
+    }
+
+    GPI_DEVICE uint32_t *count_of(uint32_t b) const
+    {
         return counts() + (pairs ? b ^ (b >> 5 & 28) : b);
     }
 
@@ -207,76 +227,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         most = max(max(most, max(c.x, c.y)), max(c.z, c.w));
         c = make_uint4(0, c.x, upto2, upto3);
         return sum;
-    }
-
-    static GPI_DEVICE void compare_exchange(Word &a, Word &b)
-    {
-        const Word low = a < b ? a : b;
-        b = a < b ? b : a;
-        a = low;
-    }
-
-    /* Put the items of each warp in order, in registers. */
-    GPI_DEVICE void odd_even_transposition() const
-    {
-        struct alignas(2 * sizeof(Word)) Two {
-            Word a, b;
-        };
-        const int first = (int)threadIdx.x * I, end = ((int)threadIdx.x / 32 + 1) * 32 * I;
-        const uint32_t rounds = s.largest[threadIdx.x / 32];
-        Two *mine = (Two *)(s.words + first);
-        Word word[I];
-#pragma unroll
-        for (int i = 0; i < I; i += 2) {
-            const Two two = mine[i / 2];
-            word[i] = two.a;
-            word[i + 1] = two.b;
-        }
-        if (end > count)
-#pragma unroll
-            for (int i = 0; i < I; i++)
-                word[i] = first + i < count ? word[i] : (Word) ~(Word)0;
-#pragma unroll 1
-        for (uint32_t r = 0; r < rounds; r += 2) {
-#pragma unroll
-            for (int i = 0; i < I; i += 2)
-                compare_exchange(word[i], word[i + 1]);
-#pragma unroll
-            for (int i = 1; i + 1 < I; i += 2)
-                compare_exchange(word[i], word[i + 1]);
-            Word next = __shfl_down_sync(all_lanes, word[0], 1);
-            Word before = __shfl_up_sync(all_lanes, word[I - 1], 1);
-            if (lane_id() < 31)
-                compare_exchange(word[I - 1], next);
-            if (lane_id() > 0)
-                compare_exchange(before, word[0]);
-        }
-#pragma unroll
-        for (int i = 0; i < I; i += 2)
-            mine[i / 2] = {word[i], word[i + 1]};
-        __syncthreads();
-    }
-
-    /* The bins that have items in two warps: a warp takes the items around its first one. */
-    GPI_DEVICE void transposition_between_warps() const
-    {
-        const int border = (int)threadIdx.x / 32 * 32 * I, p = border - largest_bin + lane_id();
-        if (border > 0 && border < count) {
-            const uint32_t rounds = s.largest[threadIdx.x / 32];
-            Word mine = s.words[p];
-            for (uint32_t r = 0; r < rounds; r++) {
-                const int other = (int)((lane_id() + r % 2) ^ 1) - (int)(r % 2);
-                Word theirs = __shfl_sync(all_lanes, mine, other & 31);
-                if (other < 0 || other > 31)
-                    continue;
-                if (lane_id() < other)
-                    compare_exchange(mine, theirs);
-                else
-                    compare_exchange(theirs, mine);
-            }
-            s.words[p] = mine;
-        }
-        __syncthreads();
     }
 
     template <class X> GPI_DEVICE void stage(const X *from) const
@@ -398,16 +348,32 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         });
         __syncthreads();
         const uint32_t largest = sum_bins();
-        if (!exact && largest > largest_bin)
+        const bool large = !exact && largest > largest_bin;
+        if (large && (gone || !may_be_large))
             return false;
+        const uint32_t work = job.bucket_bits ? rank_work : rank_work_alone;
+        const bool by_rank =
+            may_be_large && large && work_of_ranks(*this) <= work * (uint32_t)count;
         for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
         __syncthreads();
+        if (by_rank) {
+            if constexpr (!pairs)
+                call_rank_in_bins(*this, shift);
+            else if constexpr (may_be_large)
+                rank_in_bins(*this, shift);
+        }
+        if (large && !by_rank && descents(*this) > (uint32_t)count / 8)
+            return false;
         if constexpr (staged)
             if (values_in)
                 stage(values_in);
-        if (!exact && largest > 1) {
-            odd_even_transposition();
-            transposition_between_warps();
+        if (!exact && largest > 1 && !by_rank) {
+            odd_even_transposition(*this);
+            transposition_between_warps(*this);
+            if (large && descents(*this)) {
+                copy_async_wait();
+                return false;
+            }
         }
         if constexpr (words_may_tie && sizeof(Word) == 8) {
             if (gone)

@@ -3,7 +3,7 @@
  * A bucket that is too large for shared memory, sorted by one block through memory: stable passes
  * from the lowest digit, to and fro between the output and the temporary array. Where a few buckets
  * are too large, the others need not be sorted by passes for that. The same for the bins that
- * radixsort_adaptive_k.cuh has made, and copies of those that are in order.
+ * levels have made, and copies of those that are in order.
  */
 #pragma once
 
@@ -170,7 +170,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
     }
 };
 
-/* Grid: any; blocks take the larger entries that radixsort_adaptive_k.cuh has left in turn, those
+/* Grid: any; blocks take the larger entries that levels have left in turn, those
  * without bits only to be copied. */
 template <class K, bool FLOAT, int VB, int T>
 __global__ void __launch_bounds__(T, 2)

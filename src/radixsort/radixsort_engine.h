@@ -17,7 +17,7 @@ enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 enum { GPI_RADIX_LEARNED = 64 << 10 };
 
 /* Sorting from the top digit when buckets of equal ranges would be too large, by levels: cells that
- * a range is counted by from the second level on, items that a block copies. */
+ * a range of keys of 4 bytes is counted by from the second level on, items that a block copies. */
 enum { GPI_RADIX_CELLS = 1024 };
 enum { GPI_RADIX_LEVELS = 10, GPI_RADIX_COPIED = 1 << 16 };
 
@@ -31,14 +31,15 @@ enum gpi_radix_route {
     gpi_radix_route_adaptive
 };
 
-/* What is still too large for a block; see radixsort_adaptive_k.cuh. */
+/* What is still too large for a block; see radixsort_adaptive_k.cuh and radixsort_levels_k.cuh. */
 struct gpi_radix_segment {
     uint64_t base, end;    /* no word is smaller, or larger */
     uint64_t low;          /* the cells of its words: see radixsort_zoom.cuh */
     uint32_t shift, cells; /* the same; 0 cells: no pass is needed any more */
     uint32_t first, count; /* its items */
     uint32_t tile;         /* its first one */
-    uint32_t unused;
+    /* Between splitters: buckets, and steps of a search from the first one of a cell. */
+    uint32_t buckets, steps, unused;
 };
 
 /* Items that a block is to sort by the lowest bits of their words, less the base if they are more
@@ -53,7 +54,7 @@ struct gpi_radix_entry {
 struct gpi_radix_adaptive {
     struct gpi_radix_segment *segments[2];   /* of even and odd levels */
     uint32_t others_max;                     /* segments of a level that need not be ones */
-    uint32_t *tables;                        /* [segment][GPI_RADIX_CELLS] */
+    uint32_t *tables;                        /* [segment]: SegmentTable or SplitTable */
     uint8_t *first_bins;                     /* of the cells of the first level */
     uint32_t *segment_of;                    /* [tile] */
     struct gpi_radix_entry *entries, *large; /* of one bucket's size, and the others */
@@ -74,13 +75,13 @@ struct gpi_radix_plan {
     uint32_t tickets[GPI_RADIX_PASSES + 2];
     uint32_t route;
     uint32_t recounted;
-    uint32_t skewed;      /* by the sample: neither buckets nor cells will fit */
+    uint32_t skewed;      /* by the sample: there is no need to count all keys */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
     /* By splitters: items of each bucket, and how many of them have their place. */
     uint32_t split_counts[GPI_RADIX_SEGMENTS], split_placed[GPI_RADIX_SEGMENTS];
-    /* By cells: */
+    /* By levels: */
     uint32_t adaptive_arrived, adaptive_ticket, zoomed;
     uint32_t segments[2], others, tiles, entries, large;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];

@@ -5,6 +5,7 @@
 #include "radixsort/radixsort_launch.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
 #include "radixsort/radixsort_adaptive_k.cuh"
+#include "radixsort/radixsort_levels_k.cuh"
 
 namespace GPI_SPACE
 {
@@ -16,11 +17,17 @@ gp_status add_adaptive(gp_context *ctx, const char *function,
                        const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     constexpr int T = radix_tuning.tile_threads, I = radix_adaptive_items_of(sizeof(Key), VB);
-    using Work = AdaptiveKernel<Key, true, VB, T, I>;
+    using Work = std::conditional_t<radix_by_splitters<Key>, LevelsKernel<Key, true, VB, T, I>,
+                                    AdaptiveKernel<Key, true, VB, T, I>>;
     constexpr int shared = Work::shared_bytes;
     static_assert(shared <= radix_tuning.shared_bytes, "a tile must fit");
     static uint64_t allowed;
-    auto kernel = radix_adaptive_k<Key, true, VB, T, I>;
+    auto kernel = [] {
+        if constexpr (radix_by_splitters<Key>)
+            return radix_levels_k<Key, true, VB, T, I>;
+        else
+            return radix_adaptive_k<Key, true, VB, T, I>;
+    }();
     GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
     list.add(launch_cooperative(kernel, (unsigned)ctx->sm_count, T, shared, job));
     return GP_OK;

@@ -146,7 +146,6 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
         args->n >> job.bucket_bits <= radix_split_mean(sizeof(Key), Shape::bucket_max);
     job.adaptive_allowed = job.bucket_bits && may_be_adaptive(args->n, VB);
     job.cells_even = VB ? radix_tuning.cells_even : radix_tuning.cells_even_keys;
-    job.cells_wide = sizeof(Key) == 8 && !VB ? radix_tuning.cells_wide : job.cells_even;
     job.entries = blocks_of(job.bucket_bits);
     list.add(launch_zeros(args->scratch, scratch_of(nullptr, args->n, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)

@@ -49,8 +49,8 @@ GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t
         f(keys[head + vectors * V + thread]);
 }
 
-/* The same for one key in sample_stride: evenly spaced runs of 32 neighbours, so that sorted keys
- * are sampled evenly. */
+/* The same for one key in sample_stride: runs of 32 neighbours, one from each of as many equal
+ * pieces of the array, so that sorted keys are sampled evenly, and those in runs too. */
 template <int T, class K, class F>
 GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t sample_stride, F f)
 {
@@ -58,12 +58,15 @@ GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t sampl
     const uint64_t apart = 32 * sample_stride, runs = n / apart,
                    warps = (uint64_t)gridDim.x * (T / 32);
     uint64_t run = (uint64_t)blockIdx.x * (T / 32) + threadIdx.x / 32;
+    auto run_of = [=](uint64_t r) {
+        return r * apart + __umulhi((uint32_t)r * 0x9e3779b1u, (uint32_t)apart - 31);
+    };
     for (; run < runs; run += batch * warps) {
         K key[batch];
 #pragma unroll
         for (int i = 0; i < batch; i++)
             if (run + i * warps < runs)
-                key[i] = keys[(run + i * warps) * apart + lane_id()];
+                key[i] = keys[run_of(run + i * warps) + lane_id()];
 #pragma unroll
         for (int i = 0; i < batch; i++)
             if (run + i * warps < runs)
@@ -234,6 +237,13 @@ template <class K> GPI_DEVICE int varying_digits(const RadixKeys<K> &job)
     return digits;
 }
 
+/* Whether levels of splitters are faster than passes, if buckets do not fit. */
+template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job)
+{
+    return radix_by_splitters<K> && job.adaptive_allowed &&
+           varying_digits(job) > radix_tuning.digits_few;
+}
+
 /* One block plans while all others wait: each thread issues plan_batch reads before it uses one. */
 constexpr uint32_t plan_batch = 8;
 
@@ -263,16 +273,17 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
 }
 
 /* By one block: decides from the sample whether counting all keys is pointless because LSD
- * passes would be chosen anyway. The limits are those of plan_buckets(), widened by the error of
- * a sample. */
+ * passes would be chosen anyway; the limits are those of plan_buckets(), widened by the error of
+ * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. */
 template <int T, class K>
 __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
                                          uint64_t sample_stride)
 {
     const uint32_t sample = (uint32_t)(job.n / sample_stride);
-    __shared__ uint32_t hot, most;
+    const uint32_t full = radix_tuning.sample_full * (sample >> bits);
+    __shared__ uint32_t hot, most, excess;
     if (threadIdx.x == 0)
-        hot = most = 0;
+        hot = most = excess = 0;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
         uint32_t count[plan_batch];
@@ -283,12 +294,19 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
         for (uint32_t j = 0; j < plan_batch; j++) {
             if (count[j] > sample / (radix_tuning.cells_few * 5 / 4))
                 atomicAdd(&hot, count[j]);
-            if (count[j] > sample * 2 / job.cells_wide)
+            if (count[j] > sample * 2 / job.cells_even)
                 atomicMax(&most, count[j]);
+            if (radix_by_splitters<K> && count[j] > full)
+                atomicAdd(&excess, count[j]);
         }
     }
     __syncthreads();
-    if (threadIdx.x == 0)
+    if (threadIdx.x > 0)
+        return;
+    if (splits_by_levels(job)) {
+        job.plan->skewed = excess > sample / radix_tuning.sample_excess;
+        job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
+    } else
         job.plan->skewed = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
 }
 
@@ -341,14 +359,13 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         job.splits_allowed ? most <= job.bucket_max : sorted || job.large_fit(most, excess);
     const bool few = hot >= job.n - job.n / radix_tuning.cells_rest;
     const int digits = varying_digits(job);
-    const bool even = (most < job.n / job.cells_even && digits >= radix_tuning.cells_digits) ||
-                      (most < job.n / job.cells_wide && digits >= radix_tuning.digits_wide);
-    const bool adaptive_allowed = job.adaptive_allowed && (few || even);
+    const bool even = most < job.n / job.cells_even && digits >= radix_tuning.cells_digits;
+    const bool by_cells = !radix_by_splitters<K> && job.adaptive_allowed && (few || even);
     if (threadIdx.x == 0) {
-        job.plan->route = fits                 ? gpi_radix_route_buckets
-                          : job.splits_allowed ? gpi_radix_route_splitters
-                          : adaptive_allowed   ? gpi_radix_route_adaptive
-                                               : gpi_radix_route_lsd;
+        job.plan->route = fits                                ? gpi_radix_route_buckets
+                          : job.splits_allowed                ? gpi_radix_route_splitters
+                          : by_cells || splits_by_levels(job) ? gpi_radix_route_adaptive
+                                                              : gpi_radix_route_lsd;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;

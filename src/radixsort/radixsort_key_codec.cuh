@@ -24,11 +24,14 @@ constexpr int radix_bits = 8, radix_bins = 256;
 /* Keys of 1 and 2 bytes take two passes at most, and no buckets. */
 template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
 
-/* Such sorts have kernels of their own for uneven distributions of keys. */
+/* Such sorts have kernels of their own for uneven distributions of keys, */
 template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 {
     return radix_has_buckets<K> && value_bytes <= 4;
 }
+
+/* by splitters where there would be many passes, otherwise by cells. */
+template <class K> constexpr bool radix_by_splitters = sizeof(K) == 8;
 
 /*
  * Order words, unsigned words that compare as the keys do, without a branch: negative floats are
@@ -176,9 +179,8 @@ template <class K> struct RadixKeys {
     uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
     bool splits_allowed;   /* buckets are between splitters if those of bits do not fit */
-    bool adaptive_allowed; /* adaptive partitioning may be taken if buckets do not fit */
-    uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items, */
-    uint32_t cells_wide;   /* or n / cells_wide if nearly all digits vary */
+    bool adaptive_allowed; /* levels may be taken if buckets do not fit */
+    uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
     uint32_t entries;      /* blocks for entries of a bucket's size */
     gpi_radix_adaptive adaptive;
 
@@ -247,6 +249,22 @@ struct WholeBlock {
         __syncthreads();
     }
 };
+
+/* Exclusive sum over a block of T threads; returns it and the sum of all. */
+template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
+{
+    const uint32_t upto = warp_running_sum(value);
+    __syncthreads();
+    if (lane_id() == 31)
+        shared[threadIdx.x / 32] = upto;
+    __syncthreads();
+    uint32_t before = 0, all = 0;
+    for (uint32_t w = 0; w < T / 32; w++) {
+        before += w < threadIdx.x / 32 ? shared[w] : 0;
+        all += shared[w];
+    }
+    return make_uint2(before + upto - value, all);
+}
 
 /* Exclusive sum over the first 256 threads of a group; every thread calls. */
 template <class G> GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (&warp_total)[8])

@@ -15,8 +15,10 @@
  * too large otherwise; a few such buckets are for radixsort_bucket_global.cuh. A digit that is the
  * same in all keys needs no pass.
  *
- * Adaptively, if nearly all keys are in a few buckets or many are only somewhat too large: the
- * counts are left to radixsort_adaptive_k.cuh, and nothing is partitioned here.
+ * By levels, if large arrays have such keys: those of 8 bytes between splitters
+ * (radixsort_levels_k.cuh); those of 4 bytes by cells, if nearly all are in a few buckets or many
+ * are only somewhat too large: the counts are left to radixsort_adaptive_k.cuh. Nothing is
+ * partitioned here then.
  */
 #pragma once
 

@@ -154,8 +154,9 @@ template <class K, class G, int ITEMS> struct PartitionBySplitters : PartitionBy
 
     GPI_DEVICE Digit digit() const
     {
-        const uint32_t mask = (1u << this->pass.bits) - 1;
-        return {0, mask, ((const Shared &)this->s).splitters, this->job.compared()};
+        const int bits = this->pass.bits;
+        return {0, (1u << bits) - 1, ((const Shared &)this->s).splitters, this->job.compared(),
+                bits};
     }
 
     GPI_DEVICE void enter(const TileClaim &, Digit &) const

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "radixsort/radixsort_launch.cuh"
+#include "radixsort/radixsort_split_levels.cuh"
 
 namespace GPI_SPACE
 {
@@ -78,7 +79,8 @@ static uint64_t tiles_of(uint64_t n, size_t value_bytes)
 /* Sorts that are partitioned adaptively if buckets do not fit. */
 static bool may_be_adaptive(uint64_t n, size_t value_bytes)
 {
-    return radix_has_adaptive<Key>(value_bytes) && n >= radix_tuning.adaptive_items;
+    return radix_has_adaptive<Key>(value_bytes) &&
+           n >= (radix_by_splitters<Key> ? radix_tuning.small_items : radix_tuning.adaptive_items);
 }
 
 static uint64_t adaptive_tiles(uint64_t n, size_t value_bytes)
@@ -116,7 +118,8 @@ static uint64_t all_segments_of(uint64_t n, size_t value_bytes)
 }
 
 /*
- * Upper bound of the entries, the bins that are no segments of the next level:
+ * Upper bound of the entries, the bins that are no segments of the next level. Between splitters a
+ * segment has 16 buckets, or one more than its items are worth. By cells:
  *   5 n / bucket_max             bins without a hot cell
  *   3 hot_share segments         hot cells of large segments, and the bins before and after each
  *   2 * 3 levels segments        bins beside a hot cell that is a segment again, at every level
@@ -125,6 +128,10 @@ static uint64_t all_segments_of(uint64_t n, size_t value_bytes)
 static uint64_t entries_of(uint64_t n, size_t value_bytes)
 {
     const uint64_t levels = GPI_RADIX_LEVELS, bucket_max = bucket_max_of(value_bytes);
+    if (radix_by_splitters<Key>)
+        return levels * (n / level_mean((uint32_t)bucket_max) +
+                         level_buckets_min * all_segments_of(n, value_bytes)) +
+               n / GPI_RADIX_COPIED;
     return 3 * radix_tuning.hot_share * segments_of(n, bucket_max) +
            2 * 3 * levels * all_segments_of(n, value_bytes) + 5 * n / bucket_max +
            n / GPI_RADIX_COPIED;
@@ -133,7 +140,7 @@ static uint64_t entries_of(uint64_t n, size_t value_bytes)
 /* Blocks that sort buckets, with some more for the entries of a list. */
 static uint32_t blocks_of(int bucket_bits)
 {
-    return (1u << bucket_bits) + (1u << bucket_bits) / 4;
+    return (1u << bucket_bits) + (1u << bucket_bits) / (radix_by_splitters<Key> ? 2 : 4);
 }
 
 /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
@@ -168,7 +175,9 @@ static uint64_t adaptive_rows(uint64_t n, size_t value_bytes)
 /* Where such a sort has its tables, others have the states of every second pass. */
 static uint64_t adaptive_tables_bytes(uint64_t n, size_t value_bytes)
 {
-    return all_segments_of(n, value_bytes) * GPI_RADIX_CELLS * sizeof(uint32_t);
+    const size_t each =
+        radix_by_splitters<Key> ? SplitTable<Key>::bytes : GPI_RADIX_CELLS * sizeof(uint32_t);
+    return all_segments_of(n, value_bytes) * each;
 }
 
 static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)

@@ -12,6 +12,35 @@
 namespace GPI_SPACE
 {
 
+/* Shared memory by addresses of 32 bits, which cost an instruction less to compute. */
+template <class X> GPI_DEVICE uint32_t shared_address(const X *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+template <class K> GPI_DEVICE K shared_word(uint32_t address)
+{
+    K word;
+    if constexpr (sizeof(K) == 4)
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+    else
+        asm volatile("ld.shared.u64 %0, [%1];" : "=l"(word) : "r"(address) : "memory");
+    return word;
+}
+
+GPI_DEVICE uint32_t shared_byte(uint32_t address)
+{
+    uint32_t byte;
+    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(byte) : "r"(address) : "memory");
+    return byte;
+}
+
+/* Levels of a search tree for a number of buckets. */
+GPI_DEVICE int levels_of(uint32_t buckets)
+{
+    return 32 - __clz((int)(buckets - 1));
+}
+
 /* As in the sorted sample, equal ones among them; number 0 is not one. */
 template <class K> struct Splitters {
     const RadixKeys<K> &job;
@@ -48,7 +77,13 @@ template <class K> struct Splitters {
     GPI_DEVICE K least(uint32_t b) const
     {
         const K word = raw()[b];
-        return b > 1 && raw()[b - 1] == word && word != highest() ? (K)(word + 1) : word;
+        return after(word, b > 1 && raw()[b - 1] == word);
+    }
+
+    /* What a splitter becomes where the one before it is equal. */
+    static GPI_DEVICE K after(K word, bool again)
+    {
+        return again && word != highest() ? (K)(word + 1) : word;
     }
 
     /* The first splitter that is not below a word; as many as there are buckets, if all are. */
@@ -65,36 +100,57 @@ template <class K> struct Splitters {
         return begin;
     }
 
-    /* To shared memory, with words that no bucket follows; by as many threads. */
-    GPI_DEVICE void load(K (&to)[radix_bins], uint32_t thread, uint32_t threads) const
+    /* To shared memory as a search tree; by as many threads. */
+    GPI_DEVICE void load(K (&tree)[radix_bins], uint32_t thread, uint32_t threads) const
     {
-        for (uint32_t b = thread; b < radix_bins; b += threads)
-            to[b] = b == 0 ? (K)0 : b < buckets() ? least(b) : highest();
+        for (uint32_t node = 1 + thread; node < buckets(); node += threads)
+            tree[node] = least(in_order(node, job.bucket_bits));
+    }
+
+    /* The number in ascending order of a node of a tree of 2^levels - 1. */
+    static GPI_DEVICE uint32_t in_order(uint32_t node, int levels)
+    {
+        const int level = 31 - __clz((int)node);
+        return (2 * node + 1 - (2u << level)) << (levels - 1 - level);
     }
 };
 
-/* The bucket of a word: how many splitters are not above it. */
+/* The bucket of a word: how many splitters are not above it. They are the nodes of a search tree,
+ * the children of node i at 2 i and 2 i + 1: words of a level lie together, so that lanes that
+ * search for different words meet in few banks (in an ascending array the first steps of all are to
+ * one bank). */
 template <class K> struct DigitOfSplit {
     static constexpr bool kept = true;
     int shift;
     uint32_t mask;
-    const K *splitters; /* in shared memory */
+    const K *tree; /* in shared memory */
     K compared;
+    int levels;
 
-    /* Of several words: a step of all searches before the next one of any. */
+    /* Of several words: a step of all searches before the next one of any. Nodes are addresses, so
+     * that a step is a load, a comparison, a choice and an addition with a shift. */
     template <int N> GPI_DEVICE void all(const K (&word)[N], uint32_t (&digit)[N]) const
     {
+        constexpr uint32_t bytes = sizeof(K);
+        const uint32_t base = shared_address(tree);
+        uint32_t left = 0u - base, right = bytes - base;
+        asm("" : "+r"(left), "+r"(right)); /* or the compiler adds twice */
 #pragma unroll
         for (int i = 0; i < N; i++)
-            digit[i] = 0;
-#pragma unroll
-        for (uint32_t step = radix_bins / 2; step; step /= 2)
+            digit[i] = base + bytes;
+#pragma unroll 1
+        for (int level = 0; level < levels; level++) {
+            K node[N];
 #pragma unroll
             for (int i = 0; i < N; i++)
-                digit[i] += splitters[digit[i] + step] <= (K)(word[i] & compared) ? step : 0;
+                node[i] = shared_word<K>(digit[i]);
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                digit[i] = (digit[i] << 1) + (node[i] <= (K)(word[i] & compared) ? right : left);
+        }
 #pragma unroll
         for (int i = 0; i < N; i++)
-            digit[i] = digit[i] < mask ? digit[i] : mask;
+            digit[i] = min((digit[i] - base) / bytes - (1u << levels), mask);
     }
 
     GPI_DEVICE uint32_t operator()(K word) const
@@ -194,7 +250,7 @@ __device__ __noinline__ void count_by_splitters(const RadixKeys<K> &job)
     __syncthreads();
     constexpr int batch = 8;
     const uint32_t last = Splitters<K>{job}.buckets() - 1;
-    const DigitOfSplit<K> bucket = {0, last, words, job.compared()};
+    const DigitOfSplit<K> bucket = {0, last, words, job.compared(), job.bucket_bits};
     const K *keys = job.keys[gpi_radix_in];
     const uint64_t threads = (uint64_t)gridDim.x * T;
     for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < job.n; i += batch * threads) {

@@ -48,19 +48,22 @@ struct RadixTuning {
      * twice as many if those have more than split_mean items on the average. */
     uint64_t split_mean, split_sample;
 
-    /* Skewed keys are partitioned adaptively from adaptive_items items on. What has more items than
-     * a block should sort through memory is partitioned once more; a cell with more than
-     * 1/hot_share of the items of its segment gets a bin of its own. This route is taken if cells
-     * with more than 1/cells_few of the items hold all but 1/cells_rest of them; or if no cell
-     * holds 1/cells_even (of keys alone 1/cells_even_keys) and cells_digits digits vary; or, of
-     * 8-byte keys alone, none 1/cells_wide and digits_wide vary; else LSD passes are faster. */
+    /* Skewed keys of 8 bytes are split by levels, unless words differ in digits_few digits at most,
+     * which are as few passes. Those of 4 bytes are partitioned adaptively from adaptive_items
+     * items on. What has more items than a block should sort through memory is partitioned once
+     * more; a cell with more than 1/hot_share of the items of its segment gets a bin of its own.
+     * This route is taken if cells with more than 1/cells_few of the items hold all but
+     * 1/cells_rest of them; or if no cell holds 1/cells_even (of keys alone 1/cells_even_keys) and
+     * cells_digits digits vary; else LSD passes are faster. */
     uint64_t adaptive_items, hot_share, cells_few, cells_rest;
-    uint32_t cells_even, cells_even_keys, cells_wide;
-    int cells_digits, digits_wide;
+    uint32_t cells_even, cells_even_keys;
+    int cells_digits, digits_few;
 
     /* From sampled_items items on a sample is taken first: one item in sample_bits for the bits
-     * that vary, one in sample_counts for the counts of buckets. */
-    uint64_t sampled_items, sample_bits, sample_counts;
+     * that vary, one in sample_counts for the counts of buckets. Those of 8-byte keys will
+     * not fit if 1/sample_excess of it is in buckets of sample_full times the mean. */
+    uint64_t sampled_items, sample_bits, sample_counts, sample_excess;
+    uint32_t sample_full;
 };
 
 /*
@@ -87,9 +90,9 @@ constexpr RadixTuning radix_sm75()
     t.split_mean = 3072, t.split_sample = 8;
     t.large_share = 1024, t.large_excess = 16;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
-    t.cells_even = 400, t.cells_even_keys = 32, t.cells_wide = 20;
-    t.cells_digits = 4, t.digits_wide = 7;
+    t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
     t.sampled_items = 64 << 20, t.sample_bits = 1024, t.sample_counts = 256;
+    t.sample_excess = 8, t.sample_full = 8;
     return t;
 }
 
@@ -128,10 +131,11 @@ constexpr int radix_tile_groups(int key_bytes, int value_bytes)
     return key_bytes == 8 || value_bytes == 8 ? 1 : 2;
 }
 
-/* Items per thread that fit beside 26 KiB of counters and else_bytes. */
-constexpr int radix_tile_fit(int key_bytes, int value_bytes, int else_bytes)
+/* Items per thread that fit beside 26 KiB of counters and else_bytes; with a byte for the digit of
+ * each if that is kept. */
+constexpr int radix_tile_fit(int key_bytes, int value_bytes, int else_bytes, bool kept = false)
 {
-    int per_item = key_bytes + value_bytes + 2;
+    int per_item = key_bytes + value_bytes + 2 + kept;
     return (radix_tuning.shared_bytes - 26 * 1024 - else_bytes) /
            (radix_tuning.tile_threads * per_item);
 }
@@ -159,11 +163,13 @@ constexpr int radix_partition_items(int key_bytes, int value_bytes, int items)
     return value_bytes || items < most ? items : most;
 }
 
-/* The same beside a table of the bins of cells. */
+/* The same by levels: beside the bins of cells, or for 8-byte keys the digits of items. */
 constexpr int radix_adaptive_items_of(int key_bytes, int value_bytes)
 {
-    int fit = radix_tile_fit(key_bytes, value_bytes, (1 << radix_tuning.bucket_bits) + 4 * 1024);
-    int most = value_bytes ? 48 : radix_partition_items(key_bytes, 0, 48);
+    const bool kept = key_bytes == 8;
+    const int cells = kept ? 6 * 1024 : (1 << radix_tuning.bucket_bits) + 4 * 1024;
+    int fit = radix_tile_fit(key_bytes, value_bytes, cells, kept);
+    int most = value_bytes ? 48 : kept ? 16 : radix_partition_items(key_bytes, 0, 48);
     return (fit < most ? fit : most) / 4 * 4;
 }
 

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges
+ * are too large: between splitters, by levels.
+ *
+ * A segment (at first the whole array) is split into up to 256 buckets between words of a sorted
+ * sample (radixsort_split_levels.cuh): its items are counted, and one pass brings them into their
+ * buckets, stably unless keys are alone. Buckets that a block can sort are left to
+ * radixsort_bucket_k.cuh as entries of a list, the others are the segments of the next level; a
+ * bucket of one word is done. So a level costs a read and a pass, and two are enough for any keys
+ * but for the few buckets of which the sample was wrong.
+ */
+#pragma once
+
+#include "device/grid.cuh"
+#include "radixsort/radixsort_split_levels.cuh"
+
+namespace GPI_SPACE
+{
+
+template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
+    using V = typename Payload<VB>::type;
+    static constexpr int groups = radix_tile_groups(sizeof(K), VB);
+    static constexpr int tile_items = T / groups * I;
+    using G = Group<T / groups>;
+    using Policy = PartitionOfSegments<K, G, tile_items>;
+    using Partitions = Partitioner<K, FLOAT, VB, false, T, I, Policy>;
+    struct Shared {
+        typename Partitions::Tile::OfGroup tile[groups];
+        typename Policy::Shared policy[groups];
+    };
+    struct Counting {
+        SplitSearch<K> search;
+        uint32_t counts[radix_bins];
+    };
+    using Learner = SplitLearner<K, T>;
+    using Learning = typename Learner::Shared;
+    static constexpr int shared_bytes =
+        (int)(sizeof(Shared) > sizeof(Learning) ? sizeof(Shared) : sizeof(Learning));
+    static_assert(sizeof(Counting) <= sizeof(Learning), "they share it");
+
+    const RadixJob<K, V> &job;
+    char *memory;
+    GridBarrier barrier;
+    uint32_t level, segments, from, to;
+
+    GPI_DEVICE const gpi_radix_adaptive &list() const
+    {
+        return job.adaptive;
+    }
+
+    GPI_DEVICE gpi_radix_segment *segment(uint32_t i) const
+    {
+        return list().segments[level % 2] + i;
+    }
+
+    GPI_DEVICE static uint32_t tiles_of(uint32_t count)
+    {
+        return (count + tile_items - 1) / tile_items;
+    }
+
+    /* The compared bits of a key, where they are. */
+    GPI_DEVICE K word(K key) const
+    {
+        return (K)(job.order.template word<FLOAT>(key) & job.compared());
+    }
+
+    /* By one block: where the tiles of each segment begin. */
+    GPI_DEVICE void lay_tiles() const
+    {
+        uint32_t *sums = (uint32_t *)memory, done = 0;
+        if (level == 0 && threadIdx.x == 0) {
+            gpi_radix_segment whole = {};
+            whole.end = (uint64_t)job.compared();
+            whole.count = (uint32_t)job.n;
+            *segment(0) = whole;
+        }
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i - threadIdx.x < segments; i += T) {
+            const uint32_t tiles = i < segments ? tiles_of(segment(i)->count) : 0;
+            const uint2 sum = block_sums<T>(tiles, sums);
+            if (i < segments)
+                segment(i)->tile = done + sum.x;
+            done += sum.y;
+        }
+        if (threadIdx.x == 0) {
+            job.plan->tiles = done;
+            job.plan->adaptive_ticket = 0;
+            job.plan->segments[(level + 1) % 2] = 0;
+            job.plan->others = 0;
+        }
+    }
+
+    /* By one block for a segment: its splitters, and which tiles are its. */
+    GPI_DEVICE void prepare() const
+    {
+        for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
+            const gpi_radix_segment now = *segment(i);
+            const K *keys = job.keys[from] + now.first;
+            for (uint32_t t = threadIdx.x; t < tiles_of(now.count); t += T)
+                list().segment_of[now.tile + t] = i;
+            const Learner learner = {*(Learning *)memory};
+            learner.run(*segment(i), level_mean(job.bucket_max), SplitTable<K>(list(), i),
+                        [&](uint32_t at) { return word(keys[at]); });
+        }
+    }
+
+    /* Count the buckets of items [first, first + count) of a segment. */
+    GPI_DEVICE void count_run(uint32_t index, uint64_t first, uint32_t count) const
+    {
+        constexpr int batch = 64 / sizeof(K);
+        Counting &s = *(Counting *)memory;
+        const SplitTable<K> table(list(), index);
+        const DigitInSegment<K> digit = {0, segment(index)->buckets - 1, job.compared(), &s.search};
+        for (int i = threadIdx.x; i < radix_bins; i += T) {
+            s.search.set(i, table.search[i], table.cells()[i]);
+            s.counts[i] = 0;
+        }
+        if (threadIdx.x == 0)
+            s.search.set(*segment(index));
+        __syncthreads();
+        const K *keys = job.keys[from] + first;
+        K next[batch];
+        auto load = [&](uint32_t i) {
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                next[j] = i + j * T < count ? __ldcs(keys + i + j * T) : (K)0;
+        };
+        load(threadIdx.x);
+        for (uint32_t i = threadIdx.x; i < count; i += batch * T) {
+            K words[batch];
+            uint32_t digits[batch];
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                words[j] = job.order.template word<FLOAT>(next[j]);
+            load(i + batch * T);
+            digit.all(words, digits);
+#pragma unroll
+            for (int j = 0; j < batch; j++)
+                if (i + j * T < count)
+                    atomicAdd(&s.counts[digits[j]], 1u);
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < radix_bins; i += T)
+            if (s.counts[i])
+                atomicAdd(&table.counts()[i], s.counts[i]);
+        __syncthreads();
+    }
+
+    /* Each block has neighbouring tiles. */
+    GPI_DEVICE void count() const
+    {
+        const uint32_t tiles = job.plan->tiles, each = (tiles + gridDim.x - 1) / gridDim.x;
+        uint32_t tile = min(blockIdx.x * each, tiles);
+        const uint32_t end = min(tile + each, tiles);
+        while (tile < end) {
+            const uint32_t index = list().segment_of[tile];
+            const gpi_radix_segment now = *segment(index);
+            const uint32_t after = min(now.tile + tiles_of(now.count), end);
+            const uint32_t from_item = (tile - now.tile) * tile_items;
+            const uint32_t to_item = min((after - now.tile) * tile_items, now.count);
+            count_run(index, (uint64_t)now.first + from_item, to_item - from_item);
+            tile = after;
+        }
+    }
+
+    GPI_DEVICE void plan_buckets() const
+    {
+        const SegmentParts parts = {list(),      *job.plan,      level,    to,
+                                    job.entries, job.bucket_max, job.begin};
+        for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x)
+            place_buckets<T>(parts, *segment(i), SplitTable<K>(list(), i), (uint32_t *)memory);
+    }
+
+    GPI_DEVICE void partition() const
+    {
+        Shared &shared = *(Shared *)memory;
+        auto &tile = shared.tile[G::number()];
+        G::sync();
+        if (G::thread() == 0) {
+            tile.pass = {};
+            tile.pass.from = from;
+            tile.pass.to = to;
+            tile.pass.bits = radix_bits;
+            tile.pass.states = job.states[0];
+            shared.policy[G::number()].description.count = 0;
+        }
+        G::sync();
+        const Policy policy = {job, segment(0), shared.policy[G::number()], job.plan->tiles};
+        Partitions(job, tile, policy).run();
+    }
+
+    /* The first level writes to the output: buckets of one word are there, and those of the second
+     * level come back to it while they are sorted. */
+    GPI_DEVICE void run()
+    {
+        from = gpi_radix_in;
+        to = job.in_place ? gpi_radix_tmp : gpi_radix_out;
+        segments = 1;
+        for (level = 0; segments > 0; level++) {
+            if (blockIdx.x == 0)
+                lay_tiles();
+            barrier.wait();
+            prepare();
+            barrier.wait();
+            count();
+            barrier.wait();
+            plan_buckets();
+            if (VB > 0)
+                job.template clear_states<T>(job.plan->tiles);
+            barrier.wait();
+            partition();
+            barrier.wait();
+            segments = job.plan->segments[(level + 1) % 2];
+            from = to;
+            to = from == gpi_radix_tmp ? gpi_radix_out : gpi_radix_tmp;
+        }
+    }
+};
+
+/* Grid: cooperative, a block per multiprocessor. Tile: T x I items. After: entries for
+ * radixsort_bucket_k.cuh, if that is the route. */
+template <class K, bool FLOAT, int VB, int T, int I>
+__global__ void __launch_bounds__(T, 1)
+    radix_levels_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+{
+    extern __shared__ __align__(16) char memory[];
+    if (job.plan->route != gpi_radix_route_adaptive)
+        return;
+    using Work = LevelsKernel<K, FLOAT, VB, T, I>;
+    Work adaptive = {job, memory, {&job.plan->adaptive_arrived, 0}};
+    Work::Partitions::init();
+    adaptive.run();
+}
+
+} // namespace GPI_SPACE
