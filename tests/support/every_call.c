@@ -189,7 +189,7 @@ CALL(unique)
     return gp_unique(ctx, GP_F32, e->floats, e->n, e->out[0], e->count);
 }
 
-CALL(unique_by)
+CALL(unique_of_records)
 {
     gp_unique_desc d = GP_UNIQUE_DESC_INIT;
     d.key_bytes = 12, d.value_bytes = 4, d.index_dtype = GP_U32;
@@ -450,10 +450,10 @@ static const struct {
     NAMED(partition_into),
     NAMED(partition_range),
     NAMED(multisplit),
-    NAMED(multisplit_by),
+    NAMED(multisplit_of_rows),
     NAMED(compact_in_place),
     NAMED(unique),
-    NAMED(unique_by),
+    NAMED(unique_of_records),
     NAMED(run_length_encode),
     NAMED(run_length_encode_by),
     NAMED(reduce_by_key),

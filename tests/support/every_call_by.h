@@ -60,7 +60,7 @@ CALL(iota_by)
 }
 
 /* Numbers of 32 bits, as many buckets as items. */
-CALL(multisplit_by)
+CALL(multisplit_of_rows)
 {
     gp_multisplit_desc d = GP_MULTISPLIT_DESC_INIT;
     d.item_bytes = 12;
