@@ -288,9 +288,13 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
             return {Op::identity(), 0};
         }
 
+        /* Lanes without a value come last: of two NaNs a minimum is the left one, and its identity
+         * is a NaN. */
         static GPI_DEVICE A value_of(uint32_t, A own, uint32_t with)
         {
-            return warp_reduce<Op>(lane_id() < 31 - __clz(with) ? Op::identity() : own);
+            const int first = with ? 31 - __clz(with) : 0;
+            const A value = shuffle(own, ((int)lane_id() + first) % 32);
+            return warp_reduce<Op>((int)lane_id() + first < 32 ? value : Op::identity());
         }
 
         GPI_DEVICE Prefix exclusive(const TileState<TileRuns<A>> &state, uint32_t tile)
