@@ -205,6 +205,18 @@ inline void ptx_ld_acquire_cta_shared_u32(uint32_t &to, uint32_t word)
     give_way();
     to = ((volatile uint32_t *)shared_at(word))[1]; /* the one place that reads has an offset */
 }
+inline void ptx_ld_shared_u8(uint32_t &to, uint32_t byte)
+{
+    to = *(const uint8_t *)shared_at(byte);
+}
+inline void ptx_ld_shared_u32(uint32_t &to, uint32_t word)
+{
+    to = *(const uint32_t *)shared_at(word);
+}
+inline void ptx_ld_shared_u64(uint64_t &to, uint32_t word)
+{
+    to = *(const uint64_t *)shared_at(word);
+}
 
 /* ---- copies into shared memory ---- */
 

@@ -203,7 +203,7 @@ CALL(run_length_encode)
                                 e->count);
 }
 
-CALL(run_length_encode_by)
+CALL(run_length_encode_longer)
 {
     gp_run_length_desc d = GP_RUN_LENGTH_DESC_INIT;
     d.key_dtype = GP_U8, d.index_dtype = GP_U32, d.longer = 1;
@@ -455,7 +455,7 @@ static const struct {
     NAMED(unique),
     NAMED(unique_of_records),
     NAMED(run_length_encode),
-    NAMED(run_length_encode_by),
+    NAMED(run_length_encode_longer),
     NAMED(reduce_by_key),
     NAMED(group_by),
     NAMED(histogram_even),
