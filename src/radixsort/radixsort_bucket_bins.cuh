@@ -357,7 +357,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
         __syncthreads();
         if (by_rank) {
-            if constexpr (!pairs)
+            if constexpr (!pairs || sizeof(K) == 8)
                 call_rank_in_bins(*this, shift);
             else if constexpr (may_be_large)
                 rank_in_bins(*this, shift);

@@ -24,8 +24,8 @@ template <class Bins> GPI_DEVICE uint32_t block_sum(const Bins &b, uint32_t valu
     return value;
 }
 
-/* How many items are less than the one before. */
-template <class Bins> GPI_DEVICE uint32_t descents(const Bins &b)
+/* How many items are less than the one before. As a call, as it is rare. */
+template <class Bins> __device__ __noinline__ uint32_t descents(const Bins b)
 {
     uint32_t falls = 0;
 #pragma unroll 4
@@ -35,7 +35,7 @@ template <class Bins> GPI_DEVICE uint32_t descents(const Bins &b)
 }
 
 /* The comparisons that ranks in bins take. */
-template <class Bins> GPI_DEVICE uint32_t work_of_ranks(const Bins &b)
+template <class Bins> __device__ __noinline__ uint32_t work_of_ranks(const Bins b)
 {
     uint32_t work = 0;
     for (uint32_t i = threadIdx.x; i < Bins::bins; i += Bins::warps * 32) {
@@ -73,7 +73,7 @@ template <class Bins> GPI_DEVICE void rank_in_bins(const Bins &b, int shift)
     __syncthreads();
 }
 
-/* As a call, which leaves keys alone their registers; of pairs it would take them. */
+/* As a call, which leaves exchanges their registers; of pairs of 4 bytes it would take them. */
 template <class Bins> __device__ __noinline__ void call_rank_in_bins(const Bins b, int shift)
 {
     rank_in_bins(b, shift);
