@@ -71,7 +71,7 @@ typedef struct gp_reduce_segmented_desc {
  * the text names the index, and out is untouched. A GPU finds the error after the call has returned
  * and sets the sticky GP_ERROR_DATA that gp_context_synchronize() returns, with the same text; out
  * is unspecified, and nothing outside the arrays is read or written. If the context validates, out
- * is untouched.
+ * is untouched; but not if a count is in a GPU's memory, as offsets are not checked in front then.
  *
  * Deterministic: the same bits in every run, on the CPU with any number of threads and any
  * instruction set. The association of float operations depends on n, num_segments, the dtypes, the
