@@ -98,7 +98,8 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_reduce_segmented(ctx, given, e->keys, e->n, e->offsets, e->segments, e->out[0]))          \
     X(row_sums, by_row, true, gp_reduce_rows(ctx, given, e->keys, 10, e->n / 10, e->out[0]))       \
     X(places, by_segment, true,                                                                    \
-      gp_argmin_segmented(ctx, given, e->keys, e->n, e->offsets, e->segments, NULL, e->count))     \
+      gp_argmin_segmented(ctx, given, e->keys, e->n, e->offsets, e->segments, NULL,                \
+                          (uint64_t *)(void *)e->out[0]))                                          \
     X(argmin, arg, true, gp_argmin_by(ctx, given, e->keys, e->n, e->out[0], e->count))             \
     X(argmax, arg, true, gp_argmax_by(ctx, given, e->keys, e->n, NULL, e->count))                  \
     X(compact, compact, true,                                                                      \
