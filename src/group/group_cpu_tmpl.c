@@ -140,7 +140,8 @@ static void heads_wide(const char *in, size_t bytes, size_t first, size_t count,
 {
     memset(bits, 0, (count + 63) / 64 * sizeof *bits);
     for (size_t i = first; i < count; i++) {
-        const uint64_t head = memcmp(in + i * bytes, in + (i - 1) * bytes, bytes) != 0;
+        const char *key = in + i * bytes;
+        const uint64_t head = memcmp(key, key - bytes, bytes) != 0;
         bits[i / 64] |= head << i % 64;
     }
 }

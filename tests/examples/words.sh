@@ -31,7 +31,8 @@ printf '1, 2; 3.' | "$words" 2> "$folder/error" && fail "words where there are n
 grep -q "no words" "$folder/error" || fail "no reason"
 "$words" /dev/null 2> "$folder/error" && fail "words in an empty file"
 "$words" "$folder/none" 2> "$folder/error"
-[ $? -eq 1 ] && grep -q "none: No such file" "$folder/error" || fail "a file that is not there"
+[ $? -eq 1 ] || fail "a file that is not there"
+grep -q "none: No such file" "$folder/error" || fail "no name of a file that is not there"
 "$words" a b 2> "$folder/error"
 [ $? -eq 2 ] || fail "two files"
 exit 0
