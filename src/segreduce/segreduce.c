@@ -248,9 +248,10 @@ gp_status gp_reduce_segmented(gp_context *ctx, const gp_reduce_segmented_desc *d
                      &arrays);
 }
 
-gp_status gp_argmin_segmented(gp_context *ctx, const gp_reduce_segmented_desc *desc, const void *in,
-                              size_t n, const void *offsets, size_t num_segments, void *values,
-                              uint64_t *indices)
+/* Places of the extremes that op finds. */
+static gp_status places(gp_context *ctx, const char *f, gp_op op,
+                        const gp_reduce_segmented_desc *desc, const void *in, size_t n,
+                        const void *offsets, size_t num_segments, void *values, uint64_t *indices)
 {
     const struct gpi_segreduce_args arrays = {.in = in,
                                               .n = n,
@@ -258,20 +259,23 @@ gp_status gp_argmin_segmented(gp_context *ctx, const gp_reduce_segmented_desc *d
                                               .count = num_segments,
                                               .out = values,
                                               .indices = indices};
-    return segmented(ctx, "gp_argmin_segmented", (struct form){false, true}, desc, GP_MIN, &arrays);
+    return segmented(ctx, f, (struct form){false, true}, desc, op, &arrays);
+}
+
+gp_status gp_argmin_segmented(gp_context *ctx, const gp_reduce_segmented_desc *desc, const void *in,
+                              size_t n, const void *offsets, size_t num_segments, void *values,
+                              uint64_t *indices)
+{
+    return places(ctx, "gp_argmin_segmented", GP_MIN, desc, in, n, offsets, num_segments, values,
+                  indices);
 }
 
 gp_status gp_argmax_segmented(gp_context *ctx, const gp_reduce_segmented_desc *desc, const void *in,
                               size_t n, const void *offsets, size_t num_segments, void *values,
                               uint64_t *indices)
 {
-    const struct gpi_segreduce_args arrays = {.in = in,
-                                              .n = n,
-                                              .offsets = offsets,
-                                              .count = num_segments,
-                                              .out = values,
-                                              .indices = indices};
-    return segmented(ctx, "gp_argmax_segmented", (struct form){false, true}, desc, GP_MAX, &arrays);
+    return places(ctx, "gp_argmax_segmented", GP_MAX, desc, in, n, offsets, num_segments, values,
+                  indices);
 }
 
 gp_status gp_reduce_rows(gp_context *ctx, const gp_reduce_segmented_desc *desc, const void *in,
