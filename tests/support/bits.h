@@ -40,6 +40,9 @@ struct bits_output {
 };
 
 void bits_put(struct bits_output *out, const void *array, size_t bytes);
+void bits_put_count(struct bits_output *out, uint64_t count);
+/* *carry = carry op item; a tie keeps the carry, and what is selected its bits. */
+void bits_fold(gp_dtype dtype, int op, char *carry, const char *item);
 /* items[index[0]], items[index[1]], .. */
 void bits_put_picked(const void *items, size_t item, const size_t *index, size_t n,
                      struct bits_output *out);
