@@ -294,7 +294,7 @@ START_TEST(test_merge_by_names_members)
     gp_context *c = t_ctx();
     gp_merge_desc d = GP_MERGE_DESC_INIT;
     d.size = 16;
-    refuse_desc(GP_ERROR_ARGUMENT, d, "size is 16, expected 24: start from its initializer macro");
+    refuse_desc(GP_ERROR_ARGUMENT, d, "size is 16, expected 40: start from its initializer macro");
     d.size = sizeof d;
     refuse_desc(GP_ERROR_DTYPE, d, "dtype is 0, expected a gp_dtype");
     d.dtype = GP_U32;

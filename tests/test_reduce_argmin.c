@@ -278,7 +278,7 @@ START_TEST(test_argmin_by_names_members)
     ck_assert_str_eq(gp_last_error(t_ctx()), "gp_argmax_by: desc is NULL");
     d.size = 8;
     T_STATUS(GP_ERROR_ARGUMENT, gp_argmax_by(t_ctx(), &d, in.data, 8, value.data, index.data));
-    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_argmax_by: desc->size is 8, expected 16: start "
+    ck_assert_str_eq(gp_last_error(t_ctx()), "gp_argmax_by: desc->size is 8, expected 24: start "
                                              "from its initializer macro");
     t_check_untouched(&value);
     t_check_untouched(&index);

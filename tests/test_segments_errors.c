@@ -82,8 +82,6 @@ START_TEST(test_segments_refuse_descriptors)
     refuse_desc(GP_ERROR_ARGUMENT, &d, true);
     d = good, d.backward = 1;
     refuse_desc(GP_ERROR_ARGUMENT, &d, true);
-    d = good, d.device_n = &word;
-    refuse_desc(GP_ERROR_ARGUMENT, &d, true);
     d = good, d.tile = GP_SCAN_TILE_KOGGE_STONE;
     refuse_desc(GP_ERROR_UNSUPPORTED, &d, true);
     d = good, d.algorithm = (gp_algorithm)99;
@@ -120,6 +118,30 @@ START_TEST(test_segmented_refuses_arguments)
     T_STATUS(GP_ERROR_OVERLAP, SEGMENTED(in, N, GP_U32, out, 2, out));
     T_OK(SEGMENTED(NULL, 0, GP_U32, offsets, 2, NULL));
     t_check_untouched(&f.out);
+}
+END_TEST
+
+/* Rows have no number of items, flags and keys none of segments; what lies in out is refused. */
+START_TEST(test_segments_refuse_numbers_in_memory)
+{
+    gp_context *ctx = t_ctx();
+    t_array number = t_new(8, 0);
+    gp_scan_desc items = f.desc, segments = f.desc;
+    items.device_n = segments.device_num_segments = number.data;
+    T_STATUS(GP_ERROR_ARGUMENT, gp_scan_rows(ctx, &items, f.in.data, 8, 8, f.out.data));
+    T_STATUS(GP_ERROR_ARGUMENT,
+             gp_scan_flagged(ctx, &segments, f.in.data, f.heads.data, N, f.out.data));
+    T_STATUS(GP_ERROR_ARGUMENT,
+             gp_scan_by_key(ctx, &segments, 4, f.keys.data, f.in.data, N, f.out.data));
+    T_STATUS(GP_ERROR_ARGUMENT, gp_scan(ctx, &segments, f.in.data, N, f.out.data));
+    items.device_n = f.out.data;
+    T_STATUS(GP_ERROR_OVERLAP,
+             gp_scan_flagged(ctx, &items, f.in.data, f.heads.data, N, f.out.data));
+    items.device_n = (const uint64_t *)(const void *)((const char *)number.data + 4);
+    T_STATUS(GP_ERROR_POINTER,
+             gp_scan_flagged(ctx, &items, f.in.data, f.heads.data, N, f.out.data));
+    t_check_untouched(&f.out);
+    t_free(&number);
 }
 END_TEST
 
@@ -267,6 +289,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, test_segments_refuse_descriptors);
     tcase_add_test(c, test_segmented_refuses_arguments);
+    tcase_add_test(c, test_segments_refuse_numbers_in_memory);
     tcase_add_test(c, test_flags_keys_and_rows_refuse_arguments);
     tcase_add_test(c, test_segments_workspace);
     tcase_add_loop_test(c, test_segmented_offsets_that_fall_or_do_not_end_at_n, 0, 4);

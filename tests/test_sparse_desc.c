@@ -91,7 +91,8 @@ BOUND_CALLS(RUN_BOUND)
 #define BALANCE_ROW(name, offset, count, index, item, ...)                                         \
     {#name,                                                                                        \
      run_##name,                                                                                   \
-     {sizeof(gp_balance_desc), item, (gp_dtype)offset, (gp_dtype)count, (gp_dtype)index, 0}},
+     {sizeof(gp_balance_desc), item, (gp_dtype)offset, (gp_dtype)count, (gp_dtype)index, 0, NULL,  \
+      NULL}},
 static struct {
     const char *name;
     gp_status (*run)(E e, const gp_balance_desc *d);
@@ -99,14 +100,14 @@ static struct {
 } balance_rows[] = {BALANCE_CALLS(BALANCE_ROW)};
 
 #define CSR_ROW(name, value, ...)                                                                  \
-    {#name, run_##name, {sizeof(gp_csr_desc), GP_U32, GP_U32, (gp_dtype)value, 0}},
+    {#name, run_##name, {sizeof(gp_csr_desc), GP_U32, GP_U32, (gp_dtype)value, 0, NULL, NULL}},
 static struct {
     const char *name;
     gp_status (*run)(E e, const gp_csr_desc *d);
     gp_csr_desc good;
 } csr_rows[] = {CSR_CALLS(CSR_ROW)};
 
-#define BOUND_ROW(name) {#name, run_##name, {sizeof(gp_bound_desc), GP_U32, GP_U32}},
+#define BOUND_ROW(name) {#name, run_##name, {sizeof(gp_bound_desc), GP_U32, GP_U32, NULL, NULL}},
 static struct {
     const char *name;
     gp_status (*run)(E e, const gp_bound_desc *d);

@@ -251,7 +251,7 @@ START_TEST(test_top_k_by_names_members)
                 "gp_top_k_by: desc is NULL");
     d.size = 8;
     expect_text(GP_ERROR_ARGUMENT, gp_top_k_by(c, &d, in, 8, 3, ko, io),
-                "gp_top_k_by: desc->size is 8, expected 24: start from its initializer macro");
+                "gp_top_k_by: desc->size is 8, expected 40: start from its initializer macro");
     d.size = sizeof d;
     expect_text(GP_ERROR_DTYPE, gp_top_k_by(c, &d, NULL, 8, 3, ko, io),
                 "gp_top_k_by: desc->dtype is 0, expected a gp_dtype");

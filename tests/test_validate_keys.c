@@ -184,7 +184,7 @@ END_TEST
 static gp_status bound(gp_context *c, bool upper, bool by, gp_dtype dtype, const t_array *sorted,
                        size_t n, const t_array *needles, size_t m, t_array *out)
 {
-    const gp_bound_desc d = {sizeof d, dtype, GP_U64};
+    const gp_bound_desc d = {sizeof d, dtype, GP_U64, NULL, NULL};
     if (by)
         return (upper ? gp_upper_bound_by : gp_lower_bound_by)(c, &d, sorted->data, n,
                                                                needles->data, m, out->data);

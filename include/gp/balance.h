@@ -43,12 +43,17 @@ typedef struct gp_balance_desc {
     gp_dtype count_dtype;  /**< of counts: GP_U32 or GP_U64 */
     gp_dtype index_dtype;  /**< of indices that are written: GP_U32, GP_I32, GP_U64 or GP_I64 */
     int reserved;          /**< 0 */
+    /** One uint64_t in the context's memory that replaces num_segments (or num_rows), which is then
+     * its upper bound; not in an output; NULL: num_segments. Without device_num_items, num_items
+     * (or nnz) is then a bound, too, and the offsets say how many items there are. */
+    const uint64_t *device_num_segments;
+    const uint64_t *device_num_items; /**< The same of num_items (or nnz), which offsets cover. */
 } gp_balance_desc;
 
 /** Initializer of gp_balance_desc: its size, and defaults. */
 #define GP_BALANCE_DESC_INIT                                                                       \
     {                                                                                              \
-        sizeof(gp_balance_desc), 0, (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0                       \
+        sizeof(gp_balance_desc), 0, (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0, NULL, NULL           \
     }
 
 /** Element types and sizes of gp_copy_intervals(); start from GP_INTERVAL_DESC_INIT. */
@@ -75,12 +80,16 @@ typedef struct gp_bound_desc {
     size_t size;          /**< sizeof(gp_bound_desc) */
     gp_dtype dtype;       /**< of the sorted array and the needles: any gp_dtype */
     gp_dtype index_dtype; /**< of the result: GP_U32, GP_I32, GP_U64 or GP_I64 */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; not in
+     * the output; NULL: n. */
+    const uint64_t *device_n;
+    const uint64_t *device_m; /**< the same of m, the number of needles */
 } gp_bound_desc;
 
 /** Initializer of gp_bound_desc: its size, and defaults. */
 #define GP_BOUND_DESC_INIT                                                                         \
     {                                                                                              \
-        sizeof(gp_bound_desc), (gp_dtype)0, (gp_dtype)0                                            \
+        sizeof(gp_bound_desc), (gp_dtype)0, (gp_dtype)0, NULL, NULL                                \
     }
 
 /**

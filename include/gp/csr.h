@@ -28,6 +28,10 @@
  * Without the option a matrix that breaks these rules can lead gp_spmv() outside its arrays.
  * gp_spmv() does not read a matrix without rows.
  *
+ * nnz and num_rows can be in the context's memory: device_nnz and device_num_rows of a descriptor.
+ * The arguments are then upper bounds; row pointers end with the number that is in memory, and what
+ * lies behind the results in the outputs is untouched.
+ *
  * Each call that takes dtypes as parameters has a form with a descriptor, whose name ends in _by
  * and which takes a gp_csr_desc in their place; later releases add members there. All else is as in
  * the short form. It also returns GP_ERROR_POINTER if desc is NULL, GP_ERROR_ARGUMENT if desc->size
@@ -67,12 +71,18 @@ typedef struct gp_coo_desc {
     gp_dtype value_dtype;     /**< any gp_dtype; 0: a pattern, value arrays are ignored */
     gp_duplicates duplicates; /**< ignored by gp_csr_transpose() */
     gp_algorithm algorithm;   /**< of the sort inside: GP_ALGORITHM_AUTO or GP_ALGORITHM_CUB */
+    int reserved;             /**< ignored: formerly padding */
+    /** One uint64_t in the context's memory that replaces nnz, which is then its upper bound (a
+     * larger value counts as nnz); not in an output; NULL: nnz. Not with GP_ALGORITHM_CUB. */
+    const uint64_t *device_nnz;
+    const uint64_t *device_num_rows; /**< the same of num_rows */
 } gp_coo_desc;
 
 /** Initializer of gp_coo_desc: its size, and defaults. */
 #define GP_COO_DESC_INIT                                                                           \
     {                                                                                              \
-        sizeof(gp_coo_desc), GP_U32, GP_U32, GP_F32, GP_DUPLICATES_SUM, GP_ALGORITHM_AUTO          \
+        sizeof(gp_coo_desc), GP_U32, GP_U32, GP_F32, GP_DUPLICATES_SUM, GP_ALGORITHM_AUTO, 0,      \
+            NULL, NULL                                                                             \
     }
 
 /** Element types of a matrix, for the calls ending in _by; start from GP_CSR_DESC_INIT. */
@@ -82,12 +92,16 @@ typedef struct gp_csr_desc {
     gp_dtype offset_dtype; /**< of row pointers */
     gp_dtype value_dtype;  /**< of gp_spmv_by(): GP_F32 or GP_F64; 0 in all other calls */
     int reserved;          /**< 0 */
+    /** One uint64_t in the context's memory that replaces nnz, which is then its upper bound (a
+     * larger value counts as nnz); not in an output; NULL: nnz. NULL for gp_check_csr_by(). */
+    const uint64_t *device_nnz;
+    const uint64_t *device_num_rows; /**< the same of num_rows */
 } gp_csr_desc;
 
 /** Initializer of gp_csr_desc: its size, and defaults. */
 #define GP_CSR_DESC_INIT                                                                           \
     {                                                                                              \
-        sizeof(gp_csr_desc), (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0                              \
+        sizeof(gp_csr_desc), (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0, NULL, NULL                  \
     }
 
 /**

@@ -26,12 +26,15 @@ typedef struct gp_histogram_options {
     int accumulate;         /**< not 0: add to counts and *outside; 0: overwrite them */
     /** One uint64_t in the context's memory: the number of values in no bin; NULL: not wanted. */
     uint64_t *outside;
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound (more
+     * counts as n); not in an output; NULL: n. GP_ALGORITHM_CUB does not support it. */
+    const uint64_t *device_n;
 } gp_histogram_options;
 
 /** Initializer of gp_histogram_options: its size, and defaults. */
 #define GP_HISTOGRAM_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(gp_histogram_options), GP_ALGORITHM_AUTO, 0, NULL                                   \
+        sizeof(gp_histogram_options), GP_ALGORITHM_AUTO, 0, NULL, NULL                             \
     }
 
 /**
@@ -47,7 +50,7 @@ typedef struct gp_histogram_options {
  * @param[in]     ctx           decides where all data pointers live
  * @param[in]     dtype         of the values
  * @param[in]     in            n values, aligned to their size; NULL if n == 0
- * @param[in]     n             values; 0 is allowed
+ * @param[in]     n             values, or the bound of *options->device_n; 0 is allowed
  * @param[in]     lo            host pointer to one value of dtype, for GP_F16 and GP_BF16 to a
  *                              float; read during the call
  * @param[in]     hi            the same; lo < hi, both finite; floats: hi - lo and

@@ -23,12 +23,16 @@ typedef struct gp_lexsort_options {
     gp_order order; /**< of rows and columns alike */
     int row_bits;   /**< rows are below 2^row_bits; 0: any */
     int col_bits;   /**< columns are below 2^col_bits; 0: any */
+    int reserved;   /**< ignored: formerly padding */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound (more
+     * counts as n); not in an output; NULL: n. */
+    const uint64_t *device_n;
 } gp_lexsort_options;
 
 /** Initializer of gp_lexsort_options: its size, and defaults. */
 #define GP_LEXSORT_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(gp_lexsort_options), GP_ASCENDING, 0, 0                                             \
+        sizeof(gp_lexsort_options), GP_ASCENDING, 0, 0, 0, NULL                                    \
     }
 
 /**
@@ -42,8 +46,8 @@ typedef struct gp_lexsort_options {
  * @param[in]  pair_dtype  of rows and columns: GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  rows        n row indices; NULL if n == 0
  * @param[in]  cols        n column indices
- * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40,
- *                         and less than 2^32 with GP_U32 indices
+ * @param[in]  n           pairs, or the bound of *options->device_n; 0 is allowed and does nothing;
+ *                         at most 2^40, and less than 2^32 with GP_U32 indices
  * @param[in]  index_dtype GP_U32 or GP_U64
  * @param[out] indices_out n indices; overlaps neither input
  * @param[in]  options     NULL: ascending, all bits
@@ -74,7 +78,8 @@ GP_API gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *ro
  * @param[in]  value_bytes 0 to 65536; 0: no values, values_in and values_out are ignored
  * @param[in]  values_in   n values, aligned to the largest power of two, up to 16,
  *                         that divides value_bytes
- * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40
+ * @param[in]  n           pairs, or the bound of *options->device_n; 0 is allowed and does nothing;
+ *                         at most 2^40
  * @param[out] rows_out    n row indices; may equal rows_in
  * @param[out] cols_out    n column indices; may equal cols_in
  * @param[out] values_out  n values; may equal values_in. No output may overlap any other array

@@ -24,12 +24,16 @@ typedef struct gp_merge_desc {
     gp_dtype dtype;     /**< of the keys */
     gp_order order;     /**< in which the keys are sorted */
     size_t value_bytes; /**< of pairs: 1 to 65536; 0 for gp_merge_by() */
+    /** One uint64_t in the context's memory that replaces num_a, which is then its upper bound (a
+     * larger value counts as num_a); not in an output; NULL: num_a. */
+    const uint64_t *device_num_a;
+    const uint64_t *device_num_b; /**< the same of num_b */
 } gp_merge_desc;
 
 /** Initializer of gp_merge_desc: its size, and defaults. */
 #define GP_MERGE_DESC_INIT                                                                         \
     {                                                                                              \
-        sizeof(gp_merge_desc), (gp_dtype)0, GP_ASCENDING, 0                                        \
+        sizeof(gp_merge_desc), (gp_dtype)0, GP_ASCENDING, 0, NULL, NULL                            \
     }
 
 /**

@@ -29,12 +29,17 @@ typedef struct gp_radix_sort_options {
     int begin_bit;          /**< lowest bit of the order word that is compared */
     int end_bit;            /**< one past the highest; 0: the key's width */
     gp_algorithm algorithm; /**< GP_ALGORITHM_AUTO, or to compare, on CUDA, GP_ALGORITHM_CUB */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound (more
+     * counts as n); not in an output; NULL: n. GP_ALGORITHM_CUB does not support it. */
+    const uint64_t *device_n;
+    /** The same of num_segments, in the calls of segsort.h; NULL in those of this header. */
+    const uint64_t *device_num_segments;
 } gp_radix_sort_options;
 
 /** Initializer of gp_radix_sort_options: its size, and defaults. */
 #define GP_RADIX_SORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, GP_ALGORITHM_AUTO                       \
+        sizeof(gp_radix_sort_options), GP_ASCENDING, 0, 0, GP_ALGORITHM_AUTO, NULL, NULL           \
     }
 
 /**
@@ -47,7 +52,8 @@ typedef struct gp_radix_sort_options {
  * @param[in]  dtype    of the keys, any gp_dtype
  * @param[in]  keys_in  n keys, aligned to the key; NULL if n == 0;
  *                      left as it is unless it is keys_out
- * @param[in]  n        keys; 0 is allowed and does nothing; at most 2^40
+ * @param[in]  n        keys, or the bound of *options->device_n; 0 is allowed and does nothing; at
+ *                      most 2^40
  * @param[out] keys_out n keys; may equal keys_in, which can cost a copy,
  *                      and must not overlap it otherwise
  * @param[in]  options  NULL: ascending, all bits. begin_bit <= end_bit <= width of the key, where
@@ -59,10 +65,11 @@ typedef struct gp_radix_sort_options {
  * the order among -0 and +0, and among NaNs, is not specified, but the same in each run.
  *
  * @return GP_OK queued; GP_ERROR_POINTER ctx, keys_in or keys_out NULL, misaligned or in the wrong
- *         memory; GP_ERROR_DTYPE; GP_ERROR_ARGUMENT n, or options->size, order, begin_bit, end_bit
- *         or algorithm; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not one of the sort
- *         or not available here; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these);
- *         GP_ERROR_CUDA keys_out unspecified.
+ *         memory, or options->device_n misaligned or in the wrong memory; GP_ERROR_DTYPE;
+ *         GP_ERROR_ARGUMENT n, or options->size, order, begin_bit, end_bit or algorithm, or
+ *         options->device_num_segments is not NULL; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the
+ *         algorithm is not one of the sort or not available here; GP_ERROR_MEMORY,
+ *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA keys_out unspecified.
  *
  * Cost on CUDA, in passes (a pass reads and writes every item):
  *  - keys of 4 and 8 bytes, evenly distributed over the bits that they use, n >= 2^21: one read and
@@ -74,6 +81,9 @@ typedef struct gp_radix_sort_options {
  * Cost on the CPU: passes over the digits that differ between keys; keys of 1 and 2 bytes without
  * values are counted. With AVX-512, keys of 4 and 8 bytes without values that fit the caches are
  * sorted by vectorized partitioning.
+ *
+ * With options->device_n the workspace, and on CUDA the kernels and the size of buckets, are those
+ * of the bound; the passes cost what that many items cost.
  *
  * Workspace on CUDA:
  *  - from 2^24 keys on: the size of the keys plus at most 12% (9.5% for 2^28 keys of 4 bytes, 6.3%

@@ -44,12 +44,15 @@ typedef struct gp_arg_desc {
     size_t size;    /**< sizeof(gp_arg_desc) */
     gp_dtype dtype; /**< of the items */
     int reserved;   /**< 0 */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound (more
+     * counts as n); not in an output; NULL: n. */
+    const uint64_t *device_n;
 } gp_arg_desc;
 
 /** Initializer of gp_arg_desc: its size, and defaults. */
 #define GP_ARG_DESC_INIT                                                                           \
     {                                                                                              \
-        sizeof(gp_arg_desc), (gp_dtype)0, 0                                                        \
+        sizeof(gp_arg_desc), (gp_dtype)0, 0, NULL                                                  \
     }
 
 /**
@@ -145,7 +148,7 @@ GP_API gp_status gp_argmax(gp_context *ctx, gp_dtype dtype, const void *in, size
  * @param[in]  ctx   decides where all data pointers live
  * @param[in]  desc  see gp_arg_desc
  * @param[in]  in    n items, aligned to their size; NULL if n == 0
- * @param[in]  n     items; 0 is allowed; at most 2^40
+ * @param[in]  n     items, or the bound of *desc->device_n; 0 is allowed; at most 2^40
  * @param[out] value room for one item, or NULL
  * @param[out] index one uint64_t. Neither it nor value may overlap in or the other
  *

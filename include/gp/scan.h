@@ -74,13 +74,17 @@ typedef struct gp_scan_desc {
      * on take no part.
      */
     int backward;
+    /** Of segmented scans (segments.h): one uint64_t in the context's memory that replaces
+     * num_segments or num_rows, which is then its upper bound; NULL: that number. In other scans
+     * NULL. */
+    const uint64_t *device_num_segments;
 } gp_scan_desc;
 
 /** Initializer of gp_scan_desc: its size, and defaults. */
 #define GP_SCAN_DESC_INIT                                                                          \
     {                                                                                              \
         sizeof(gp_scan_desc), GP_SCAN_INCLUSIVE, (gp_dtype)0, (gp_dtype)0, GP_SUM,                 \
-            GP_ALGORITHM_AUTO, NULL, NULL, NULL, GP_SCAN_TILE_AUTO, 0                              \
+            GP_ALGORITHM_AUTO, NULL, NULL, NULL, GP_SCAN_TILE_AUTO, 0, NULL                        \
     }
 
 /**

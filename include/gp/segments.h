@@ -10,9 +10,11 @@
  *
  * Each call takes a gp_scan_desc. It uses the members kind (GP_SCAN_INCLUSIVE or
  * GP_SCAN_EXCLUSIVE), in_dtype, op and init; out_dtype is 0 or in_dtype, algorithm
- * GP_ALGORITHM_AUTO or GP_ALGORITHM_LOOKAHEAD, and total, device_n, backward and tile have the
- * values of GP_SCAN_DESC_INIT. Every segment is a scan of its own: it starts from *init, or from
- * the identity of op.
+ * GP_ALGORITHM_AUTO or GP_ALGORITHM_LOOKAHEAD, and total, backward and tile have the values of
+ * GP_SCAN_DESC_INIT. device_n, but of gp_scan_rows(), and device_num_segments, of
+ * gp_scan_segmented() and gp_scan_rows(), replace n and the number of segments or rows, which are
+ * then their upper bounds (larger values count as the bounds); they do not lie in out. Every
+ * segment is a scan of its own: it starts from *init, or from the identity of op.
  */
 #ifndef GP_SEGMENTS_H
 #define GP_SEGMENTS_H

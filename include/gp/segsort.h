@@ -8,6 +8,9 @@
  * offsets. Segments may be empty, millions of them may be tiny, and one may have all items.
  * offsets[0] may be above 0: item i of a call is position offsets[0] + i.
  * Keys compare as in radixsort.h.
+ *
+ * Both numbers can be in the context's memory: options->device_n and options->device_num_segments.
+ * Then n and num_segments are upper bounds, and larger values count as the bounds.
  */
 #ifndef GP_SEGSORT_H
 #define GP_SEGSORT_H

@@ -19,12 +19,18 @@ typedef struct gp_top_k_desc {
     gp_order order;       /**< GP_ASCENDING: the smallest; GP_DESCENDING: the largest */
     gp_dtype index_dtype; /**< GP_U32 or GP_U64; ignored if indices are not wanted */
     int reserved;         /**< 0 */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper bound (more
+     * counts as n); not in an output; NULL: n. Of fewer than k keys all are written, and what lies
+     * behind them in the outputs is untouched. */
+    const uint64_t *device_n;
+    /** The same of k; NULL: k. */
+    const uint64_t *device_k;
 } gp_top_k_desc;
 
 /** Initializer of gp_top_k_desc: its size, and defaults. */
 #define GP_TOP_K_DESC_INIT                                                                         \
     {                                                                                              \
-        sizeof(gp_top_k_desc), (gp_dtype)0, GP_ASCENDING, (gp_dtype)0, 0                           \
+        sizeof(gp_top_k_desc), (gp_dtype)0, GP_ASCENDING, (gp_dtype)0, 0, NULL, NULL               \
     }
 
 /**
@@ -67,13 +73,15 @@ GP_API gp_status gp_top_k(gp_context *ctx, gp_dtype dtype, gp_order order, const
 /**
  * Find the first k keys of the stable order of an array, as the descriptor says.
  *
- * As gp_top_k(), with a descriptor in place of its dtype, order and index_dtype.
+ * As gp_top_k(), with a descriptor in place of its dtype, order and index_dtype, by which either
+ * number may be in the context's memory.
  *
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  desc        see gp_top_k_desc
  * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
- * @param[in]  n           at most 2^40, and less than 2^32 with indices in GP_U32
- * @param[in]  k           0 to n; 0 does nothing
+ * @param[in]  n           at most 2^40, and less than 2^32 with indices in GP_U32; or the bound of
+ *                         *desc->device_n
+ * @param[in]  k           0 to n, or the bound of *desc->device_k; 0 does nothing
  * @param[out] keys_out    k keys, or NULL: not wanted
  * @param[out] indices_out k indices, or NULL: not wanted. No two arrays may overlap
  *

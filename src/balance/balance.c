@@ -6,6 +6,7 @@
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "validate/validate_internal.h"
 
@@ -30,6 +31,8 @@ static gp_status search_check(gp_context *ctx, const char *f, bool by, const gp_
     const uint64_t out_bytes = a->limit * a->index_bytes;
     const struct gpi_array arrays[] = {
         GPI_READ("offsets", a->offsets, offsets_bytes, a->offset_bytes),
+        GPI_COUNT("desc->device_num_segments", a->device_num_segments),
+        GPI_COUNT("desc->device_num_items", a->device_limit),
         GPI_WRITE("segments_out", a->segments, out_bytes, a->index_bytes),
         GPI_WRITE_IF("ranks_out", a->ranks, out_bytes, a->index_bytes),
     };
@@ -39,7 +42,8 @@ static gp_status search_check(gp_context *ctx, const char *f, bool by, const gp_
     GPI_TRY(gpi_check_index_value(ctx, f, "num_segments", a->num_segments, index_dtype,
                                   d->index_dtype));
     GPI_TRY(gpi_check_index_value(ctx, f, "num_items", a->limit, index_dtype, d->index_dtype));
-    return gpi_check_outputs(ctx, f, arrays, 1, 3);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 2));
+    return gpi_check_outputs(ctx, f, arrays, 3, 5);
 }
 
 gp_status gpi_balance_search(gp_context *ctx, const char *f, const struct gpi_balance_args *a)
@@ -54,18 +58,20 @@ static gp_status search(gp_context *ctx, const char *f, bool by, const gp_balanc
 {
     gp_balance_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE | GPI_INDEX_DTYPE, given, &d));
-    const struct gpi_balance_args a = {.name = "offsets",
-                                       .offsets = offsets,
-                                       .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
-                                       .num_segments = num_segments,
-                                       .limit = num_items,
-                                       .index_bytes = gpi_dtype_bytes(d.index_dtype),
-                                       .segments = segments_out,
-                                       .ranks = ranks_out};
-    const struct gpi_content rule =
-        GPI_OFFSETS("offsets", offsets, num_segments, d.offset_dtype, num_items);
+    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE | GPI_INDEX_DTYPE | GPI_DEVICE_ITEMS,
+                                  given, &d));
+    struct gpi_balance_args a = {.name = "offsets",
+                                 .offsets = offsets,
+                                 .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
+                                 .num_segments = num_segments,
+                                 .limit = num_items,
+                                 .device_num_segments = d.device_num_segments,
+                                 .device_limit = d.device_num_items,
+                                 .index_bytes = gpi_dtype_bytes(d.index_dtype),
+                                 .segments = segments_out,
+                                 .ranks = ranks_out};
     GPI_TRY(search_check(ctx, f, by, &d, &a));
+    const struct gpi_content rule = gpi_balance_take_counts(ctx, &a, d.offset_dtype);
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     return gpi_validate_end(ctx, f, gpi_balance_search(ctx, f, &a));
@@ -98,6 +104,8 @@ static gp_status expand_check(gp_context *ctx, const char *f, bool by, const gp_
     const struct gpi_array arrays[] = {
         GPI_READ("in", a->in, a->num_segments * a->item_bytes, 1),
         GPI_READ("offsets", a->offsets, (a->num_segments + 1) * a->offset_bytes, a->offset_bytes),
+        GPI_COUNT("desc->device_num_segments", a->device_num_segments),
+        GPI_COUNT("desc->device_num_items", a->device_limit),
         GPI_WRITE("out", a->out, a->limit * a->item_bytes, 1),
     };
     GPI_TRY(gpi_check_item_bytes(ctx, f, GPI_MEMBER(by, "item_bytes"), a->item_bytes));
@@ -105,7 +113,8 @@ static gp_status expand_check(gp_context *ctx, const char *f, bool by, const gp_
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
     GPI_TRY(gpi_check_index_dtype(ctx, f, GPI_MEMBER(by, "offset_dtype"), d->offset_dtype));
     GPI_TRY(check_segments(ctx, f, by, d->offset_dtype, a->offsets, a->num_segments, a->limit));
-    return gpi_check_outputs(ctx, f, arrays, 2, 3);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 2));
+    return gpi_check_outputs(ctx, f, arrays, 4, 5);
 }
 
 static gp_status expand(gp_context *ctx, const char *f, bool by, const gp_balance_desc *given,
@@ -114,18 +123,20 @@ static gp_status expand(gp_context *ctx, const char *f, bool by, const gp_balanc
 {
     gp_balance_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_ITEM_BYTES | GPI_OFFSET_DTYPE, given, &d));
-    const struct gpi_balance_args a = {.name = "offsets",
-                                       .offsets = offsets,
-                                       .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
-                                       .num_segments = num_segments,
-                                       .limit = num_items,
-                                       .item_bytes = d.item_bytes,
-                                       .in = in,
-                                       .out = out};
-    const struct gpi_content rule =
-        GPI_OFFSETS("offsets", offsets, num_segments, d.offset_dtype, num_items);
+    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_ITEM_BYTES | GPI_OFFSET_DTYPE | GPI_DEVICE_ITEMS,
+                                  given, &d));
+    struct gpi_balance_args a = {.name = "offsets",
+                                 .offsets = offsets,
+                                 .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
+                                 .num_segments = num_segments,
+                                 .limit = num_items,
+                                 .device_num_segments = d.device_num_segments,
+                                 .device_limit = d.device_num_items,
+                                 .item_bytes = d.item_bytes,
+                                 .in = in,
+                                 .out = out};
     GPI_TRY(expand_check(ctx, f, by, &d, &a));
+    const struct gpi_content rule = gpi_balance_take_counts(ctx, &a, d.offset_dtype);
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     gpi_balance_table(ctx, a.offset_bytes)->expand(ctx, &a);
@@ -156,6 +167,8 @@ static gp_status partition_check(gp_context *ctx, const char *f, bool by, gp_dty
     const size_t bytes = a->offset_bytes;
     const uint64_t out_bytes = (a->parts + 1) * bytes;
     const struct gpi_array arrays[] = {
+        GPI_COUNT("desc->device_num_segments", a->device_num_rows),
+        GPI_COUNT("desc->device_num_items", a->device_nnz),
         GPI_READ("row_pointers", a->offsets, (a->num_rows + 1) * bytes, bytes),
         GPI_WRITE("row_starts", a->row_starts, out_bytes, bytes),
         GPI_WRITE("nnz_starts", a->nnz_starts, out_bytes, bytes),
@@ -166,7 +179,7 @@ static gp_status partition_check(gp_context *ctx, const char *f, bool by, gp_dty
     if (a->parts == 0)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: parts is 0, expected 1 or more", f);
     GPI_TRY(gpi_check_n(ctx, f, "parts", a->parts));
-    return gpi_check_outputs(ctx, f, arrays, 0, 3);
+    return gpi_check_arrays(ctx, f, arrays, 5);
 }
 
 static gp_status partition(gp_context *ctx, const char *f, bool by, const gp_balance_desc *given,
@@ -175,18 +188,25 @@ static gp_status partition(gp_context *ctx, const char *f, bool by, const gp_bal
 {
     gp_balance_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE, given, &d));
+    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE | GPI_DEVICE_ITEMS, given, &d));
     struct gpi_partition_args a = {.offsets = row_pointers,
                                    .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
                                    .num_rows = num_rows,
                                    .nnz = nnz,
+                                   .device_num_rows = d.device_num_segments,
+                                   .device_nnz = d.device_num_items,
+                                   .may_cover_less = d.device_num_segments && !d.device_num_items,
                                    .parts = parts,
                                    .row_starts = row_starts,
                                    .nnz_starts = nnz_starts};
-    const struct gpi_content rule =
-        GPI_OFFSETS("row_pointers", row_pointers, num_rows, d.offset_dtype, nnz);
     GPI_TRY(partition_check(ctx, f, by, d.offset_dtype, &a));
-    a.share = (a.num_rows + a.nnz) / parts + ((a.num_rows + a.nnz) % parts != 0);
+    a.num_rows = gpi_count_now(ctx, &a.device_num_rows, num_rows);
+    a.nnz = gpi_count_now(ctx, &a.device_nnz, nnz);
+    struct gpi_content rule =
+        GPI_OFFSETS("row_pointers", row_pointers, a.num_rows, d.offset_dtype, a.nnz);
+    rule.device_n = a.device_num_rows;
+    rule.device_bound = a.device_nnz;
+    rule.may_cover_less = a.may_cover_less;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     gpi_balance_table(ctx, a.offset_bytes)->partition(ctx, &a);

@@ -4,6 +4,7 @@
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/order.h"
 #include "validate/validate_internal.h"
@@ -15,8 +16,10 @@ static gp_status bound_check(gp_context *ctx, const char *f, bool by, const gp_b
     const struct gpi_array arrays[] = {
         GPI_READ("sorted", a->sorted, a->n * a->item_bytes, a->item_bytes),
         GPI_READ("needles", a->needles, a->m * a->item_bytes, a->item_bytes),
-        GPI_WRITE_OVER(a->item_bytes == a->index_bytes, "out", a->out, a->m * a->index_bytes,
-                       a->index_bytes),
+        GPI_COUNT("desc->device_n", a->device_n),
+        GPI_COUNT("desc->device_m", a->device_m),
+        GPI_WRITE_OVER(a->item_bytes == a->index_bytes ? 3 : 0, "out", a->out,
+                       a->m * a->index_bytes, a->index_bytes),
     };
     GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(by, "dtype"), d->dtype));
     GPI_TRY(gpi_check_n(ctx, f, "n", a->n));
@@ -25,7 +28,8 @@ static gp_status bound_check(gp_context *ctx, const char *f, bool by, const gp_b
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 1));
     GPI_TRY(gpi_check_index_dtype(ctx, f, index_dtype, d->index_dtype));
     GPI_TRY(gpi_check_index_value(ctx, f, "n", a->n, index_dtype, d->index_dtype));
-    return gpi_check_outputs(ctx, f, arrays, 2, 3);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 2));
+    return gpi_check_outputs(ctx, f, arrays, 4, 5);
 }
 
 /* *d becomes the full struct; the members of a caller's (by) are checked. */
@@ -53,15 +57,20 @@ static gp_status bound(gp_context *ctx, const char *f, bool by, bool upper,
                                .n = n,
                                .needles = needles,
                                .m = m,
+                               .device_n = d.device_n,
+                               .device_m = d.device_m,
                                .index_bytes = gpi_dtype_bytes(d.index_dtype),
                                .out = out};
     a.order = gpi_dtype_is_float(d.dtype)    ? GPI_ORDER_FLOAT
               : gpi_dtype_is_signed(d.dtype) ? GPI_ORDER_SIGNED
                                              : GPI_ORDER_UNSIGNED;
-    const struct gpi_content rule = GPI_SORTED("sorted", sorted, n, d.dtype, GP_ASCENDING);
     GPI_TRY(bound_check(ctx, f, by, &d, &a));
-    if (m == 0)
+    a.n = gpi_count_now(ctx, &a.device_n, n);
+    a.m = gpi_count_now(ctx, &a.device_m, m);
+    if (a.m == 0)
         return GP_OK;
+    struct gpi_content rule = GPI_SORTED("sorted", sorted, a.n, d.dtype, GP_ASCENDING);
+    rule.device_n = a.device_n;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     gpi_balance_table(ctx, 0)->bound(ctx, &a);

@@ -17,8 +17,9 @@ template <class Key> static void bound(gp_context *ctx, const gpi_bound_args *a)
     const int rounds = a->m / ((uint64_t)many * bound_threads) >= ctx->sm_count * 4u ? many : 1;
     const uint64_t blocks = gpi_ceil_div(a->m, (uint64_t)rounds * bound_threads);
     bound_k<Key><<<(unsigned)gpi_min(blocks, most), bound_threads, 0, ctx->stream>>>(
-        (const Key *)a->sorted, a->n, (const Key *)a->needles, a->m, rounds, a->order,
-        (Key)a->infinity, a->upper, a->index_bytes == 8, a->out);
+        (const Key *)a->sorted, GPI_SPACE::ItemCount{a->n, a->device_n}, (const Key *)a->needles,
+        GPI_SPACE::ItemCount{a->m, a->device_m}, rounds, a->order, (Key)a->infinity, a->upper,
+        a->index_bytes == 8, a->out);
 }
 
 extern "C" void GPI_LAUNCHER(gpi_balance_bound)(gp_context *ctx, const gpi_bound_args *a)

@@ -11,6 +11,7 @@
 extern "C" {
 #include "balance/balance_internal.h"
 }
+#include "device/item_count.cuh"
 #include "device/search.cuh"
 #include "device/warp.cuh"
 #include "tuning/balance_tuning.cuh"
@@ -109,10 +110,14 @@ GPI_DEVICE void bound_ends(const Key *sorted, uint64_t n, const Key *needles, ui
  */
 template <class Key>
 __global__ void __launch_bounds__(bound_threads)
-    bound_k(const Key *__restrict__ sorted, uint64_t n, const Key *needles, uint64_t m, int rounds,
-            int order, Key infinity, bool upper, bool wide, void *out)
+    bound_k(const Key *__restrict__ sorted, ItemCount array, const Key *needles, ItemCount many,
+            int rounds, int order, Key infinity, bool upper, bool wide, void *out)
 {
     __shared__ bound_stage<Key> s;
+    const uint64_t n = item_count(array), m = item_count(many);
+    /* Fewer needles than the host could know of go to more blocks. */
+    if (many.device_n && m / ((uint64_t)rounds * bound_threads) < gridDim.x / 2)
+        rounds = 1;
     const uint64_t tile = (uint64_t)rounds * bound_threads;
     const auto key_at = [=](Key x) { return key_of(x, order, infinity); };
     for (uint64_t first = blockIdx.x * tile; first < m; first += gridDim.x * tile) {

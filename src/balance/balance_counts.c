@@ -6,6 +6,7 @@
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 
@@ -42,6 +43,7 @@ static gp_status counts_check(gp_context *ctx, const char *f, bool by,
     const struct gpi_array arrays[] = {
         GPI_READ("in", a->in, a->num_segments * a->item_bytes, 1),
         GPI_READ("counts", counts, a->num_segments * count_bytes, count_bytes),
+        GPI_COUNT("desc->device_num_segments", a->device_num_segments),
         GPI_WRITE("out", a->out, a->limit * a->item_bytes, 1),
         GPI_WRITE("out_count", a->out_count, 8, 8),
     };
@@ -49,16 +51,17 @@ static gp_status counts_check(gp_context *ctx, const char *f, bool by,
     GPI_TRY(gpi_check_n(ctx, f, "num_segments", a->num_segments));
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
     GPI_TRY(gpi_balance_check_counts(ctx, f, GPI_MEMBER(by, "count_dtype"), count_dtype));
-    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 1));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 2));
     GPI_TRY(gpi_check_n(ctx, f, "capacity", a->limit));
-    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 2));
-    return gpi_check_apart(ctx, f, arrays, 2, 4);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 3, 2));
+    return gpi_check_apart(ctx, f, arrays, 3, 5);
 }
 
 static gp_status scan_and_expand(gp_context *ctx, const char *f, struct gpi_balance_args *a,
                                  gp_dtype count_dtype, const void *counts)
 {
     gp_scan_desc desc = counts_to_offsets(count_dtype);
+    desc.device_n = a->device_num_segments;
     const gp_target target = gpi_target_of(ctx);
     size_t need = 0;
     GPI_TRY(gp_expand_counts_workspace_bytes(&target, count_dtype, a->num_segments, &need));
@@ -80,6 +83,7 @@ static gp_status expand_counts(gp_context *ctx, const char *f, bool by,
     struct gpi_balance_args a = {.name = "counts",
                                  .offset_bytes = sizeof(uint64_t),
                                  .num_segments = num_segments,
+                                 .device_num_segments = d.device_num_segments,
                                  .limit = capacity,
                                  .capped = true,
                                  .out_count = out_count,
@@ -87,6 +91,7 @@ static gp_status expand_counts(gp_context *ctx, const char *f, bool by,
                                  .in = in,
                                  .out = out};
     GPI_TRY(counts_check(ctx, f, by, &a, d.count_dtype, counts));
+    a.num_segments = gpi_count_now(ctx, &a.device_num_segments, num_segments);
     GPI_ON_DEVICE(ctx);
     return scan_and_expand(ctx, f, &a, d.count_dtype, counts);
 }

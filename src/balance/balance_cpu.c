@@ -74,7 +74,7 @@ static uint64_t settle_count(gp_context *ctx, const struct gpi_balance_args *a, 
     const struct gpi_reporter reporter = gpi_reporter_of(ctx, a->name, (gp_dtype)0);
     if (a->capped && total > a->limit)
         gpi_report(&reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, total, a->limit);
-    if (!a->capped && (a->device_num_segments ? total > a->limit : total != a->limit))
+    if (!a->capped && (a->may_cover_less ? total > a->limit : total != a->limit))
         gpi_report(&reporter, GPI_RULE_SPAN, a->num_segments, total, a->limit);
     if (a->out_count)
         *a->out_count = total;
@@ -103,7 +103,9 @@ void gpi_balance_search_cpu(gp_context *ctx, const struct gpi_balance_args *a)
     struct walk w = {.args = a, .num_items = a->limit};
     w.base = gpi_offset_base(a->offsets, a->offset_bytes);
     w.share_fn = loops[ctx->isa].search[log2_of(a->index_bytes)];
-    settle_count(ctx, a, w.base);
+    const uint64_t total = settle_count(ctx, a, w.base);
+    if (a->may_cover_less)
+        w.num_items = gpi_min(total, a->limit);
     walk(ctx, &w, a->index_bytes);
 }
 
@@ -145,25 +147,23 @@ void gpi_balance_expand_cpu(gp_context *ctx, const struct gpi_balance_args *a)
     walk(ctx, &w, a->item_bytes);
 }
 
-void gpi_balance_intervals_cpu(gp_context *ctx, const struct gpi_balance_args *given)
+void gpi_balance_intervals_cpu(gp_context *ctx, const struct gpi_balance_args *a)
 {
-    struct gpi_balance_args a = *given;
-    struct walk w = {.args = &a, .share_fn = gpi_balance_copy_share};
-    if (a.device_num_segments)
-        a.num_segments = gpi_min(*a.device_num_segments, a.num_segments);
-    w.base = gpi_offset_base(a.offsets, a.offset_bytes);
-    w.num_items = gpi_min(settle_count(ctx, &a, w.base), a.limit);
-    walk(ctx, &w, a.item_bytes);
+    struct walk w = {.args = a, .share_fn = gpi_balance_copy_share};
+    w.base = gpi_offset_base(a->offsets, a->offset_bytes);
+    w.num_items = gpi_min(settle_count(ctx, a, w.base), a->limit);
+    walk(ctx, &w, a->item_bytes);
 }
 
 static void partition_chunk(void *arg, size_t chunk)
 {
     const struct gpi_partition_args *a = arg;
     uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
-    uint64_t steps = a->num_rows + a->nnz, begin = (uint64_t)chunk * PARTITION_CHUNK;
+    uint64_t steps = a->num_rows + a->nnz, share = gpi_ceil_div(steps, a->parts),
+             begin = (uint64_t)chunk * PARTITION_CHUNK;
     uint64_t end = gpi_min(begin + PARTITION_CHUNK, a->parts + 1);
     for (uint64_t p = begin; p < end; p++) {
-        uint64_t d = gpi_min(p * a->share, steps);
+        uint64_t d = gpi_min(p * share, steps);
         uint64_t row =
             gpi_merge_path_search(a->offsets, a->offset_bytes, base, a->num_rows, a->nnz, d);
         gpi_word_put(a->row_starts, a->offset_bytes, p, row);
@@ -177,8 +177,10 @@ void gpi_balance_partition_cpu(gp_context *ctx, const struct gpi_partition_args 
     uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
     const uint64_t span = gpi_offset_at(a->offsets, a->offset_bytes, base, a->num_rows);
     const struct gpi_reporter reporter = gpi_reporter_of(ctx, "row_pointers", (gp_dtype)0);
-    if (span != a->nnz)
+    if (a->may_cover_less ? span > a->nnz : span != a->nnz)
         gpi_report(&reporter, GPI_RULE_SPAN, a->num_rows, span, a->nnz);
+    if (a->may_cover_less)
+        copy.nnz = gpi_min(span, a->nnz);
     gpi_parallel_for(gpi_threads_for(ctx->threads, a->parts * SEARCH_NS),
                      gpi_ceil_div(a->parts + 1, PARTITION_CHUNK), partition_chunk, &copy);
 }

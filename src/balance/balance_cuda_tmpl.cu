@@ -25,6 +25,12 @@ static tiling tiling_of(const gp_context *ctx, const gpi_balance_args *a, uint32
     return {per_block, (unsigned)gpi_ceil_div(tiles, per_block)};
 }
 
+static walk_size size_of(const gpi_balance_args *a, const tiling &t)
+{
+    return {a->num_segments, a->limit,          a->device_num_segments,
+            a->device_limit, a->may_cover_less, t.tiles_per_block};
+}
+
 /* Blocks of a loop over n with a thread each. */
 static unsigned loop_blocks(const gp_context *ctx, uint64_t n)
 {
@@ -38,8 +44,8 @@ static void search(gp_context *ctx, const gpi_balance_args *a)
 {
     tiling t = tiling_of(ctx, a, tile_units);
     search_k<offset, Index, with_ranks><<<t.blocks, threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, a->num_segments, a->limit, t.tiles_per_block,
-        (Index *)a->segments, (Index *)a->ranks, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+        (const offset *)a->offsets, size_of(a, t), (Index *)a->segments, (Index *)a->ranks,
+        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_args *a)
@@ -58,9 +64,8 @@ template <class Item> static void expand(gp_context *ctx, const gpi_balance_args
 {
     tiling t = tiling_of(ctx, a, tile_units);
     expand_k<offset, Item><<<t.blocks, threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, a->num_segments, a->limit, a->capped, t.tiles_per_block,
-        (const Item *)a->in, (Item *)a->out, a->out_count,
-        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+        (const offset *)a->offsets, size_of(a, t), a->capped, (const Item *)a->in, (Item *)a->out,
+        a->out_count, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 /* Steps of a tile of items of any size, by the bytes of a tile. */
@@ -83,8 +88,8 @@ static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t wo
         (uint32_t)gpi_min(units_of(a, balance_tuning.expand_tile_bytes), tile_units);
     tiling t = tiling_of(ctx, a, units);
     expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, a->num_segments, a->limit, a->capped, units, t.tiles_per_block,
-        (uint32_t)a->item_bytes, word_bytes, (const char *)a->in, (char *)a->out, a->out_count,
+        (const offset *)a->offsets, size_of(a, t), a->capped, units, (uint32_t)a->item_bytes,
+        word_bytes, (const char *)a->in, (char *)a->out, a->out_count,
         gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
@@ -117,15 +122,15 @@ extern "C" void NAME(gpi_balance_intervals_o)(gp_context *ctx, const gpi_balance
                                                : gpi_min(short_units, 0xffff / words));
     const auto kernel = are_long ? long_intervals_k<offset> : short_intervals_k<offset>;
     const tiling t = tiling_of(ctx, a, units);
-    kernel<<<t.blocks, threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, a->num_segments, a->limit, units, t.tiles_per_block, v,
-        a->device_num_segments, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+    kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size_of(a, t), units,
+                                                  v, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_partition_o)(gp_context *ctx, const gpi_partition_args *a)
 {
     partition_k<offset><<<loop_blocks(ctx, a->parts + 1), threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, a->num_rows, a->nnz, a->parts, a->share,
-        (offset *)a->row_starts, (offset *)a->nnz_starts,
+        (const offset *)a->offsets,
+        walk_size{a->num_rows, a->nnz, a->device_num_rows, a->device_nnz, a->may_cover_less, 0},
+        a->parts, (offset *)a->row_starts, (offset *)a->nnz_starts,
         gpi_reporter_of(ctx, "row_pointers", (gp_dtype)0));
 }

@@ -2,6 +2,7 @@
 /* What a gp_balance_desc says. */
 #include "balance/balance_internal.h"
 #include "core/check.h"
+#include "core/count.h"
 
 gp_status gpi_balance_check_counts(gp_context *ctx, const char *f, const char *argument,
                                    gp_dtype dtype)
@@ -27,6 +28,20 @@ static gp_status check_dtypes(gp_context *ctx, const char *f, unsigned members,
     return gpi_check_unused_dtype(ctx, f, "desc->index_dtype", d->index_dtype);
 }
 
+struct gpi_content gpi_balance_take_counts(const gp_context *ctx, struct gpi_balance_args *a,
+                                           gp_dtype offset_dtype)
+{
+    a->may_cover_less = a->device_num_segments && !a->device_limit;
+    a->num_segments = gpi_count_now(ctx, &a->device_num_segments, a->num_segments);
+    a->limit = gpi_count_now(ctx, &a->device_limit, a->limit);
+    struct gpi_content rule =
+        GPI_OFFSETS("offsets", a->offsets, a->num_segments, offset_dtype, a->limit);
+    rule.device_n = a->device_num_segments;
+    rule.device_bound = a->device_limit;
+    rule.may_cover_less = a->may_cover_less;
+    return rule;
+}
+
 gp_status gpi_balance_take_desc(gp_context *ctx, const char *f, bool by, unsigned members,
                                 const gp_balance_desc *given, gp_balance_desc *d)
 {
@@ -38,5 +53,9 @@ gp_status gpi_balance_take_desc(gp_context *ctx, const char *f, bool by, unsigne
     else
         GPI_TRY(gpi_check_unused(ctx, f, "desc->item_bytes", d->item_bytes));
     GPI_TRY(check_dtypes(ctx, f, members, d));
-    return gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved);
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved));
+    if (!(members & GPI_DEVICE_ITEMS) && d->device_num_items)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->device_num_items is set, expected NULL",
+                        f);
+    return GP_OK;
 }

@@ -22,6 +22,7 @@
 #include <gp/balance.h>
 
 #include "core/context.h"
+#include "validate/validate_internal.h"
 
 /* A walk along the segments that writes its items. */
 struct gpi_balance_args {
@@ -31,6 +32,8 @@ struct gpi_balance_args {
     uint64_t num_segments;
     uint64_t limit;      /* items that the outputs have room for */
     bool capped;         /* more than limit is GP_ERROR_CAPACITY; otherwise a mismatch is DATA */
+    bool may_cover_less; /* otherwise: fewer than limit are none */
+    const uint64_t *device_num_segments, *device_limit; /* NULL, or those are bounds, on CUDA */
     uint64_t *out_count; /* NULL, or where the number of items goes */
     /* gp_balance_search */
     size_t index_bytes; /* 4 or 8 */
@@ -41,8 +44,7 @@ struct gpi_balance_args {
     const void *in;
     void *out;
     /* gp_copy_intervals, which has the above, too */
-    const void *in_starts, *out_starts;  /* as wide as offsets; NULL: one behind the other */
-    const uint64_t *device_num_segments; /* NULL, or num_segments and limit are bounds */
+    const void *in_starts, *out_starts; /* as wide as offsets; NULL: one behind the other */
 };
 
 struct gpi_partition_args {
@@ -50,8 +52,9 @@ struct gpi_partition_args {
     size_t offset_bytes;
     uint64_t num_rows;
     uint64_t nnz;
+    const uint64_t *device_num_rows, *device_nnz; /* NULL, or those are bounds, on CUDA */
+    bool may_cover_less;                          /* nnz is what the offsets cover, or more */
     uint64_t parts;
-    uint64_t share; /* steps of the path per part */
     void *row_starts;
     void *nnz_starts;
 };
@@ -68,7 +71,8 @@ struct gpi_bound_args {
     uint64_t n;
     const void *needles;
     uint64_t m;
-    size_t index_bytes; /* 4 or 8 */
+    const uint64_t *device_n, *device_m; /* NULL, or n and m are bounds, on CUDA */
+    size_t index_bytes;                  /* 4 or 8 */
     void *out;
 };
 
@@ -88,7 +92,13 @@ struct gpi_balance_table {
 const struct gpi_balance_table *gpi_balance_table(const gp_context *ctx, size_t offset_bytes);
 
 /* The members of a gp_balance_desc that a call has. */
-enum { GPI_ITEM_BYTES = 1, GPI_OFFSET_DTYPE = 2, GPI_COUNT_DTYPE = 4, GPI_INDEX_DTYPE = 8 };
+enum {
+    GPI_ITEM_BYTES = 1,
+    GPI_OFFSET_DTYPE = 2,
+    GPI_COUNT_DTYPE = 4,
+    GPI_INDEX_DTYPE = 8,
+    GPI_DEVICE_ITEMS = 16
+};
 
 /* *d becomes the full struct. Of a caller's (by) those members are checked, and that the others are
  * 0; what the short form of a call makes is checked as its parameters, in their order. */
@@ -96,6 +106,10 @@ gp_status gpi_balance_take_desc(gp_context *ctx, const char *function, bool by, 
                                 const gp_balance_desc *given, gp_balance_desc *d);
 gp_status gpi_balance_check_counts(gp_context *ctx, const char *function, const char *argument,
                                    gp_dtype dtype);
+
+/* The offsets of a walk as a rule, and on the CPU the counts as they are now. */
+struct gpi_content gpi_balance_take_counts(const gp_context *ctx, struct gpi_balance_args *a,
+                                           gp_dtype offset_dtype);
 
 /* gp_balance_search() as part of another call, which has checked what it passes and has made its
  * device current. */

@@ -6,6 +6,7 @@
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "validate/validate_internal.h"
 
@@ -42,7 +43,7 @@ static gp_status check_args(gp_context *ctx, const char *f, const gp_interval_de
         GPI_READ("in", a->in, known_bytes(a, d->in_items, a->in_starts), 1),
         GPI_READ_IF("in_starts", a->in_starts, a->num_segments * width, width),
         GPI_READ("offsets", a->offsets, (a->num_segments + 1) * width, width),
-        GPI_READ_IF("desc->device_num_segments", a->device_num_segments, 8, 8),
+        GPI_COUNT("desc->device_num_segments", a->device_num_segments),
         GPI_READ_IF("out_starts", a->out_starts, a->num_segments * width, width),
         GPI_WRITE("out", a->out, known_bytes(a, d->out_items, a->out_starts), 1),
     };
@@ -63,28 +64,28 @@ gp_status gp_copy_intervals(gp_context *ctx, const gp_interval_desc *desc, const
     gp_interval_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_take_struct(ctx, f, "desc", desc, &d, GPI_FORM(gp_interval_desc)));
-    const struct gpi_balance_args a = {.name = "offsets",
-                                       .offsets = offsets,
-                                       .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
-                                       .num_segments = num_segments,
-                                       .limit = num_items,
-                                       .item_bytes = d.item_bytes,
-                                       .in = in,
-                                       .out = out,
-                                       .in_starts = in_starts,
-                                       .out_starts = out_starts,
-                                       .device_num_segments = d.device_num_segments};
+    struct gpi_balance_args a = {.name = "offsets",
+                                 .offsets = offsets,
+                                 .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
+                                 .num_segments = num_segments,
+                                 .limit = num_items,
+                                 .item_bytes = d.item_bytes,
+                                 .in = in,
+                                 .out = out,
+                                 .in_starts = in_starts,
+                                 .out_starts = out_starts,
+                                 .device_num_segments = d.device_num_segments};
     GPI_TRY(check_desc(ctx, f, &d));
     GPI_TRY(check_args(ctx, f, &d, &a));
+    const struct gpi_content covered = gpi_balance_take_counts(ctx, &a, d.offset_dtype);
     struct gpi_content rules[] = {
-        GPI_OFFSETS("offsets", offsets, num_segments, d.offset_dtype, num_items),
-        GPI_RANGES("in_starts", in_starts, in_starts && d.in_items ? num_segments : 0,
+        covered,
+        GPI_RANGES("in_starts", in_starts, in_starts && d.in_items ? a.num_segments : 0,
                    d.offset_dtype, d.in_items, offsets),
-        GPI_RANGES("out_starts", out_starts, out_starts && d.out_items ? num_segments : 0,
+        GPI_RANGES("out_starts", out_starts, out_starts && d.out_items ? a.num_segments : 0,
                    d.offset_dtype, d.out_items, offsets),
     };
-    for (int r = 0; r < 3; r++)
-        rules[r].device_n = d.device_num_segments;
+    rules[1].device_n = rules[2].device_n = a.device_num_segments;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, rules, 3));
     gpi_balance_table(ctx, a.offset_bytes)->intervals(ctx, &a);

@@ -37,21 +37,6 @@ template <class Offset> struct intervals {
     }
 };
 
-/* The segments that there are, and what they cover. */
-template <class Offset>
-GPI_DEVICE segments<Offset> settle_segments(const Offset *offsets, uint64_t num_segments,
-                                            uint64_t limit, const uint64_t *device_num_segments,
-                                            gpi_reporter reporter)
-{
-    if (device_num_segments)
-        num_segments = min(num_segments, *device_num_segments);
-    segments<Offset> g(offsets, num_segments);
-    const uint64_t total = g.total();
-    g.num_items = min(limit, total);
-    settle_count(g, device_num_segments ? g.num_items : limit, false, nullptr, reporter);
-    return g;
-}
-
 /* ---- long ones ---- */
 
 /* 16 bytes from any address. Reads whole words of memory, up to 3 bytes more at either end. */
@@ -142,15 +127,13 @@ GPI_DEVICE void copy_part(const intervals<Offset> &v, const piece_stage &s, uint
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads, 5)
-    long_intervals_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
-                     uint32_t units, uint64_t tiles_per_block, const intervals<Offset> v,
-                     const uint64_t *device_num_segments, gpi_reporter reporter)
+    long_intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
+                     const intervals<Offset> v, gpi_reporter reporter)
 {
     __shared__ piece_stage s;
     const uint32_t part = v.item_bytes < part_bytes ? part_bytes / v.item_bytes : 1;
-    const segments<Offset> g =
-        settle_segments(offsets, num_segments, limit, device_num_segments, reporter);
-    walk_path(g, units, tiles_per_block, s.path,
+    const segments<Offset> g = settle_segments(offsets, size, units, false, nullptr, reporter);
+    walk_path(g, units, size.tiles_per_block, s.path,
               [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
                   const uint64_t i0 = d0 - s0, i1 = d1 - s1;
                   const uint64_t end = min(s1 + 1, g.num_segments);
@@ -211,15 +194,13 @@ struct interval_stage {
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads, 5)
-    short_intervals_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
-                      uint32_t units, uint64_t tiles_per_block, const intervals<Offset> v,
-                      const uint64_t *device_num_segments, gpi_reporter reporter)
+    short_intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
+                      const intervals<Offset> v, gpi_reporter reporter)
 {
     __shared__ interval_stage s;
-    const segments<Offset> g =
-        settle_segments(offsets, num_segments, limit, device_num_segments, reporter);
+    const segments<Offset> g = settle_segments(offsets, size, units, false, nullptr, reporter);
     walk_tiles(
-        g, units, tiles_per_block, s.walk, [](uint64_t) { return 0u; },
+        g, units, size.tiles_per_block, s.walk, [](uint64_t) { return 0u; },
         [&](const tile &t) {
             const sources source = sources_of(t, g.num_segments);
             const bool cached = t.s1 - t.s0 < shifts_max;

@@ -14,17 +14,31 @@ namespace GPI_SPACE::balance
 
 /* The count, and whether it is what was said, by one thread of the launch. */
 template <class Offset>
-GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool capped,
-                             uint64_t *out_count, gpi_reporter reporter)
+GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool may_cover_less,
+                             bool capped, uint64_t *out_count, gpi_reporter reporter)
 {
     if (blockIdx.x != 0 || threadIdx.x != 0)
         return;
     uint64_t total = g.total();
-    if (capped ? total > limit : total != limit)
+    if (capped || may_cover_less ? total > limit : total != limit)
         report_alone(reporter, capped ? GPI_RULE_CAPACITY : GPI_RULE_SPAN,
                      capped ? GPI_NO_INDEX : g.num_segments, total, limit);
     if (out_count)
         *out_count = total;
+}
+
+/* The segments that there are, up to the limit of their items; size becomes that of this call. */
+template <class Offset>
+GPI_DEVICE segments<Offset> settle_segments(const Offset *offsets, walk_size &size, uint32_t units,
+                                            bool capped, uint64_t *out_count, gpi_reporter reporter)
+{
+    size.take_counts();
+    segments<Offset> g(offsets, size.num_segments);
+    g.num_items = min(size.limit, g.total());
+    settle_count(g, size.limit, size.may_cover_less, capped, out_count, reporter);
+    if (size.is_counted())
+        size.cut(g.num_segments + g.num_items, units);
+    return g;
 }
 
 template <bool places> GPI_DEVICE uint32_t head_of(uint32_t distance, uint32_t place)
@@ -107,22 +121,25 @@ template <class Item> GPI_DEVICE uint32_t misalignment(const Item *out, uint64_t
 /*
  * Segment, and with ranks place in it, of every item.
  * Grid: blocks that take tiles_per_block tiles each; 288 threads; 16.1 KiB of shared memory.
- * After: segments_out[i], and with ranks ranks_out[i], for all i < limit.
+ * After: segments_out[i], and with ranks ranks_out[i], for all i < limit (or, if the offsets may
+ * cover less, for all that they cover).
  */
 template <class Offset, class Index, bool with_ranks>
 __global__ void __launch_bounds__(threads)
-    search_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
-             uint64_t tiles_per_block, Index *__restrict__ segments_out,
+    search_k(const Offset *__restrict__ offsets, walk_size size, Index *__restrict__ segments_out,
              Index *__restrict__ ranks_out, gpi_reporter reporter)
 {
     constexpr int V = 16 / sizeof(Index);
     __shared__ stage s;
-    segments<Offset> g(offsets, num_segments);
-    g.num_items = limit;
-    settle_count(g, limit, false, nullptr, reporter);
+    size.take_counts();
+    segments<Offset> g(offsets, size.num_segments);
+    g.num_items = size.may_cover_less ? min(size.limit, g.total()) : size.limit;
+    settle_count(g, size.limit, size.may_cover_less, false, nullptr, reporter);
+    if (size.is_counted())
+        size.cut(g.num_segments + g.num_items, tile_units);
     const bool ranks_aligned = misalignment(segments_out, 0) == misalignment(ranks_out, 0);
     walk_tiles(
-        g, tile_units, tiles_per_block, s,
+        g, tile_units, size.tiles_per_block, s,
         [=](uint64_t i) { return misalignment(segments_out, i); },
         [&](const tile &t) {
             /* Rank of place 0 of the stage, if segment s0 reaches there. */
@@ -161,19 +178,18 @@ GPI_DEVICE sources sources_of(const tile &t, uint64_t num_segments)
  */
 template <class Offset, class Item>
 __global__ void __launch_bounds__(threads)
-    expand_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit, bool capped,
-             uint64_t tiles_per_block, const Item *__restrict__ in, Item *__restrict__ out,
-             uint64_t *out_count, gpi_reporter reporter)
+    expand_k(const Offset *__restrict__ offsets, walk_size size, bool capped,
+             const Item *__restrict__ in, Item *__restrict__ out, uint64_t *out_count,
+             gpi_reporter reporter)
 {
     constexpr int V = 16 / sizeof(Item);
     __shared__ stage s;
-    segments<Offset> g(offsets, num_segments);
-    g.num_items = min(limit, g.total());
-    settle_count(g, limit, capped, out_count, reporter);
+    const segments<Offset> g =
+        settle_segments(offsets, size, tile_units, capped, out_count, reporter);
     walk_tiles(
-        g, tile_units, tiles_per_block, s, [=](uint64_t i) { return misalignment(out, i); },
+        g, tile_units, size.tiles_per_block, s, [=](uint64_t i) { return misalignment(out, i); },
         [&](const tile &t) {
-            const sources source = sources_of(t, num_segments);
+            const sources source = sources_of(t, g.num_segments);
             const Item *from = in + source.first;
             const uint32_t last = source.last;
             emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
@@ -231,22 +247,19 @@ GPI_DEVICE void copy_words(const tile &t, const stage &s, uint32_t item_bytes,
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads)
-    expand_bytes_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t limit,
-                   bool capped, uint32_t units, uint64_t tiles_per_block, uint32_t item_bytes,
-                   uint32_t word_bytes, const char *__restrict__ in, char *__restrict__ out,
-                   uint64_t *out_count, gpi_reporter reporter)
+    expand_bytes_k(const Offset *__restrict__ offsets, walk_size size, bool capped, uint32_t units,
+                   uint32_t item_bytes, uint32_t word_bytes, const char *__restrict__ in,
+                   char *__restrict__ out, uint64_t *out_count, gpi_reporter reporter)
 {
     __shared__ stage s;
-    segments<Offset> g(offsets, num_segments);
-    g.num_items = min(limit, g.total());
-    settle_count(g, limit, capped, out_count, reporter);
+    const segments<Offset> g = settle_segments(offsets, size, units, capped, out_count, reporter);
     walk_tiles(
-        g, units, tiles_per_block, s, [](uint64_t) { return 0u; },
+        g, units, size.tiles_per_block, s, [](uint64_t) { return 0u; },
         [&](const tile &t) {
             /* 1. Whose each item is. */
             stage_distances(t, s);
             /* 2. The words. */
-            const sources source = sources_of(t, num_segments);
+            const sources source = sources_of(t, g.num_segments);
             if (word_bytes == 16)
                 copy_words<uint4>(t, s, item_bytes, source, in, out);
             else if (word_bytes == 8)
@@ -266,12 +279,16 @@ __global__ void __launch_bounds__(threads)
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads)
-    partition_k(const Offset *__restrict__ offsets, uint64_t num_rows, uint64_t nnz, uint64_t parts,
-                uint64_t share, Offset *__restrict__ row_starts, Offset *__restrict__ nnz_starts,
+    partition_k(const Offset *__restrict__ offsets, walk_size size, uint64_t parts,
+                Offset *__restrict__ row_starts, Offset *__restrict__ nnz_starts,
                 gpi_reporter reporter)
 {
-    segments<Offset> g(offsets, num_rows);
-    settle_count(g, nnz, false, nullptr, reporter);
+    size.take_counts();
+    const segments<Offset> g(offsets, size.num_segments);
+    settle_count(g, size.limit, size.may_cover_less, false, nullptr, reporter);
+    const uint64_t num_rows = g.num_segments;
+    const uint64_t nnz = size.may_cover_less ? min(size.limit, g.total()) : size.limit;
+    const uint64_t share = (num_rows + nnz + parts - 1) / parts;
     for (uint64_t p = (uint64_t)blockIdx.x * threads + threadIdx.x; p <= parts;
          p += (uint64_t)gridDim.x * threads) {
         uint64_t d = min(p * share, num_rows + nnz);

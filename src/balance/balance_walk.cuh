@@ -12,6 +12,7 @@
 extern "C" {
 #include "balance/balance_internal.h"
 }
+#include "device/item_count.cuh"
 #include "device/search.cuh"
 #include "device/warp.cuh"
 #include "device/report.cuh"
@@ -47,6 +48,33 @@ template <class Offset> struct segments {
     GPI_DEVICE uint64_t total() const
     {
         return at(num_segments);
+    }
+};
+
+/* How much a launch has to walk. */
+struct walk_size {
+    uint64_t num_segments, limit;
+    const uint64_t *device_num_segments, *device_limit; /* NULL, or those are bounds */
+    bool may_cover_less;                                /* no error: fewer than limit items */
+    uint64_t tiles_per_block;
+
+    /* Whether the host could not know it. */
+    GPI_DEVICE bool is_counted() const
+    {
+        return device_num_segments || device_limit;
+    }
+
+    GPI_DEVICE void take_counts()
+    {
+        num_segments = item_count(ItemCount{num_segments, device_num_segments});
+        limit = item_count(ItemCount{limit, device_limit});
+    }
+
+    /* The tiles of as many steps, for as many blocks as there are. */
+    GPI_DEVICE void cut(uint64_t steps, uint32_t units)
+    {
+        const uint64_t tiles = (steps + units - 1) / units;
+        tiles_per_block = (tiles + gridDim.x - 1) / gridDim.x;
     }
 };
 

@@ -4,6 +4,7 @@
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
+#include "core/count.h"
 #include "core/threads.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
@@ -37,14 +38,30 @@ static gp_status take_row_call(gp_context *ctx, const char *f, bool by, const gp
     GPI_TRY(gpi_csr_take_desc(ctx, f, by, false, given, &d));
     *c = (struct row_call){d.index_dtype, d.offset_dtype, *args};
     c->args.index_dtype = d.index_dtype;
+    c->args.device_nnz = d.device_nnz;
+    c->args.device_num_rows = d.device_num_rows;
     GPI_TRY(check_row_sizes(ctx, f, by, c));
     size_t index_bytes = gpi_dtype_bytes(c->index), offset_bytes = gpi_dtype_bytes(c->offset);
     const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&c->args),
         GPI_READ("rows", c->args.rows, c->args.nnz * index_bytes, index_bytes),
         GPI_WRITE("row_pointers", c->args.row_pointers, (c->args.num_rows + 1) * offset_bytes,
                   offset_bytes),
     };
-    return gpi_check_arrays(ctx, f, arrays, 2);
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 4));
+    c->args.nnz = gpi_count_now(ctx, &c->args.device_nnz, c->args.nnz);
+    c->args.num_rows = gpi_count_now(ctx, &c->args.device_num_rows, c->args.num_rows);
+    return GP_OK;
+}
+
+/* The rows are in range. */
+static struct gpi_content rows_rule(const struct row_call *c)
+{
+    struct gpi_content rule =
+        GPI_BELOW("rows", c->args.rows, c->args.nnz, c->index, c->args.num_rows);
+    rule.device_n = c->args.device_nnz;
+    rule.device_bound = c->args.device_num_rows;
+    return rule;
 }
 
 static gp_csr_desc desc_of(gp_dtype index_dtype, gp_dtype offset_dtype)
@@ -61,9 +78,9 @@ static gp_status row_pointers_of(gp_context *ctx, const char *f, bool by, const 
     struct row_call c;
     GPI_CALL(ctx, f);
     GPI_TRY(take_row_call(ctx, f, by, desc, args, &c));
-    const struct gpi_content rules[] = {
-        GPI_SORTED("rows", args->rows, args->nnz, c.index, GP_ASCENDING),
-        GPI_BELOW("rows", args->rows, args->nnz, c.index, args->num_rows)};
+    struct gpi_content rules[] = {GPI_SORTED("rows", args->rows, c.args.nnz, c.index, GP_ASCENDING),
+                                  rows_rule(&c)};
+    rules[0].device_n = c.args.device_nnz;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
     gp_status s = ops_of(ctx, c.index, c.offset)->row_pointers(ctx, &c.args);
@@ -123,6 +140,7 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
 {
     gp_scan_desc scan = pointer_scan(c->offset);
     size_t n = (size_t)c->args.num_rows;
+    scan.device_n = c->args.device_num_rows;
     c->args.parts = counter_parts(ctx, c->args.nnz, n);
     if (c->args.parts)
         c->args.counters = gpi_frame_take(frame, c->args.parts * n * gpi_dtype_bytes(c->offset));
@@ -157,8 +175,7 @@ static gp_status row_pointers_of_unsorted(gp_context *ctx, const char *f, bool b
     struct row_call c;
     GPI_CALL(ctx, f);
     GPI_TRY(take_row_call(ctx, f, by, desc, args, &c));
-    const struct gpi_content rule =
-        GPI_BELOW("rows", args->rows, args->nnz, c.index, args->num_rows);
+    const struct gpi_content rule = rows_rule(&c);
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     return gpi_validate_end(ctx, f, count_rows(ctx, f, &c));
@@ -191,7 +208,7 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
     static const char f[] = "gp_csr_row_pointers_unsorted_workspace_bytes";
     gp_target t;
     struct row_call c = {
-        index_dtype, offset_dtype, {index_dtype, NULL, nnz, num_rows, NULL, NULL, 0}};
+        index_dtype, offset_dtype, {.index_dtype = index_dtype, .nnz = nnz, .num_rows = num_rows}};
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_row_sizes(NULL, f, false, &c));
@@ -199,20 +216,6 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
 }
 
 /* ---- row indices ---- */
-
-gp_status gpi_csr_rows_of(gp_context *ctx, const char *f, const void *row_pointers,
-                          size_t offset_bytes, uint64_t num_rows, uint64_t nnz, void *rows,
-                          size_t index_bytes)
-{
-    const struct gpi_balance_args a = {.name = "row_pointers",
-                                       .offsets = row_pointers,
-                                       .offset_bytes = offset_bytes,
-                                       .num_segments = num_rows,
-                                       .limit = nnz,
-                                       .index_bytes = index_bytes,
-                                       .segments = rows};
-    return gpi_balance_search(ctx, f, &a);
-}
 
 static gp_status check_to_coo(gp_context *ctx, const char *f, bool by, const gp_csr_desc *d,
                               size_t num_rows, size_t nnz)
@@ -232,17 +235,27 @@ static gp_status to_coo(gp_context *ctx, const char *f, bool by, const gp_csr_de
     const size_t index_bytes = gpi_dtype_bytes(d.index_dtype);
     const size_t offset_bytes = gpi_dtype_bytes(d.offset_dtype);
     const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&d),
         GPI_READ("row_pointers", row_pointers, (num_rows + 1) * offset_bytes, offset_bytes),
         GPI_WRITE("rows_out", rows_out, nnz * index_bytes, index_bytes),
     };
-    const struct gpi_content rule =
-        GPI_ROW_POINTERS("row_pointers", row_pointers, num_rows, d.offset_dtype, nnz);
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
+    struct gpi_balance_args a = {.name = "row_pointers",
+                                 .offsets = row_pointers,
+                                 .offset_bytes = offset_bytes,
+                                 .device_num_segments = d.device_num_rows,
+                                 .device_limit = d.device_nnz,
+                                 .index_bytes = index_bytes,
+                                 .segments = rows_out};
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 4));
+    a.num_segments = gpi_count_now(ctx, &a.device_num_segments, num_rows);
+    a.limit = gpi_count_now(ctx, &a.device_limit, nnz);
+    struct gpi_content rule =
+        GPI_ROW_POINTERS("row_pointers", row_pointers, a.num_segments, d.offset_dtype, a.limit);
+    rule.device_n = a.device_num_segments;
+    rule.device_bound = a.device_limit;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
-    gp_status s =
-        gpi_csr_rows_of(ctx, f, row_pointers, offset_bytes, num_rows, nnz, rows_out, index_bytes);
-    return gpi_validate_end(ctx, f, s);
+    return gpi_validate_end(ctx, f, gpi_balance_search(ctx, f, &a));
 }
 
 gp_status gp_csr_to_coo_by(gp_context *ctx, const gp_csr_desc *desc, const void *row_pointers,

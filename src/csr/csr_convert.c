@@ -2,7 +2,11 @@
 /* Front doors: COO to CSR and transpose. */
 #include <string.h>
 
+#include <gp/fill.h>
+
+#include "balance/balance_internal.h"
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
@@ -42,7 +46,14 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, b
         .value_bytes = gpi_dtype_bytes(d->value_dtype),
         .value_dtype = d->value_dtype,
         .duplicates = is_transpose ? GP_DUPLICATES_KEEP : d->duplicates,
-        .algorithm = d->algorithm};
+        .algorithm = d->algorithm,
+        .device_nnz = d->device_nnz,
+        .device_num_rows = d->device_num_rows};
+    if (d->algorithm == GP_ALGORITHM_CUB && d->device_nnz)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: desc->algorithm is GP_ALGORITHM_CUB, which does not support "
+                        "desc->device_nnz here",
+                        f);
     c->row_bits = gpi_csr_bits(c->num_rows);
     c->col_bits = gpi_csr_bits(c->num_cols);
     c->sort_bit = is_transpose ? c->col_bits : 0;
@@ -68,18 +79,32 @@ static gp_status fill(gp_context *ctx, void *memory, size_t bytes)
     return GP_OK;
 }
 
+/* Row pointers that are all 0: as many as rows, and one more. */
+static gp_status fill_pointers(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    const size_t bytes = c->offset_bytes;
+    const uint64_t zero = 0;
+    gp_fill_desc d = GP_FILL_DESC_INIT;
+    if (!c->device_num_rows)
+        return fill(ctx, c->row_pointers, (size_t)(c->num_rows + 1) * bytes);
+    GPI_TRY(fill(ctx, c->row_pointers, bytes));
+    d.item_bytes = bytes;
+    d.item = &zero;
+    d.device_n = c->device_num_rows;
+    return gp_fill_by(ctx, &d, c->num_rows, (char *)c->row_pointers + bytes);
+}
+
 /* No entry can be in range, or there is none. */
 static gp_status convert_nothing(gp_context *ctx, const struct gpi_csr_coo *c)
 {
-    const struct gpi_content rows =
-        GPI_BELOW(c->names[0], c->rows, c->nnz, c->index_dtype, c->num_rows);
-    const struct gpi_content cols =
-        GPI_BELOW(c->names[1], c->cols, c->nnz, c->index_dtype, c->num_cols);
+    struct gpi_content rows = GPI_BELOW(c->names[0], c->rows, c->nnz, c->index_dtype, c->num_rows);
+    struct gpi_content cols = GPI_BELOW(c->names[1], c->cols, c->nnz, c->index_dtype, c->num_cols);
+    rows.device_n = cols.device_n = c->device_nnz;
     if (c->names[0])
         GPI_TRY(gpi_content_report(ctx, c->function, &rows));
     if (c->names[1])
         GPI_TRY(gpi_content_report(ctx, c->function, &cols));
-    GPI_TRY(fill(ctx, c->row_pointers, (size_t)(c->num_rows + 1) * c->offset_bytes));
+    GPI_TRY(fill_pointers(ctx, c));
     return c->out_nnz ? fill(ctx, c->out_nnz, sizeof *c->out_nnz) : GP_OK;
 }
 
@@ -101,6 +126,7 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     GPI_TRY(take_call(ctx, f, ctx->backend, false, desc, num_rows, num_cols, nnz, &c));
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&c),
         GPI_READ("rows", rows, nnz * ib, ib),
         GPI_READ("cols", cols, nnz * ib, ib),
         GPI_READ("values", values, nnz * vb, align),
@@ -109,7 +135,9 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
         GPI_WRITE("out_values", out_values, nnz * vb, align),
         GPI_WRITE("out_nnz", out_nnz, 8, 8),
     };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 7));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 9));
+    c.nnz = gpi_count_now(ctx, &c.device_nnz, nnz);
+    c.num_rows = gpi_count_now(ctx, &c.device_num_rows, num_rows);
     c.rows = rows;
     c.cols = cols;
     c.values = values;
@@ -117,8 +145,10 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     c.out_cols = out_cols;
     c.out_values = out_values;
     c.out_nnz = out_nnz;
-    const struct gpi_content rules[] = {GPI_BELOW("rows", rows, nnz, c.index_dtype, num_rows),
-                                        GPI_BELOW("cols", cols, nnz, c.index_dtype, num_cols)};
+    struct gpi_content rules[] = {GPI_BELOW("rows", rows, c.nnz, c.index_dtype, c.num_rows),
+                                  GPI_BELOW("cols", cols, c.nnz, c.index_dtype, num_cols)};
+    rules[0].device_n = rules[1].device_n = c.device_nnz;
+    rules[0].device_bound = c.device_num_rows;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
     return gpi_validate_end(ctx, f, gpi_named(ctx, f, convert(ctx, &c)));
@@ -138,7 +168,7 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
 }
 
 /* The row of every entry goes to scratch; from there on it is a conversion. */
-static gp_status transpose(gp_context *ctx, struct gpi_csr_coo *c, const void *row_pointers)
+static gp_status transpose(gp_context *ctx, struct gpi_csr_coo *c, struct gpi_balance_args *rows_of)
 {
     gp_target target = gpi_target_of(ctx);
     size_t need;
@@ -148,9 +178,8 @@ static gp_status transpose(gp_context *ctx, struct gpi_csr_coo *c, const void *r
     size_t rows_bytes = (size_t)c->nnz * c->index_bytes;
     GPI_FRAME(frame, ctx, c->function, need + gpi_piece(rows_bytes));
     void *rows = gpi_frame_take(&frame, rows_bytes);
-    c->cols = rows;
-    GPI_TRY(gpi_csr_rows_of(ctx, c->function, row_pointers, c->offset_bytes, c->num_cols, c->nnz,
-                            rows, c->index_bytes));
+    c->cols = rows_of->segments = rows;
+    GPI_TRY(gpi_balance_search(ctx, c->function, rows_of));
     return convert(ctx, c);
 }
 
@@ -165,6 +194,7 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     GPI_TRY(take_call(ctx, f, ctx->backend, true, desc, num_rows, num_cols, nnz, &c));
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&c),
         GPI_READ("row_pointers", row_pointers, (num_rows + 1) * ob, ob),
         GPI_READ("cols", cols, nnz * ib, ib),
         GPI_READ("values", values, nnz * vb, align),
@@ -172,18 +202,31 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
         GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
         GPI_WRITE("out_values", out_values, nnz * vb, align),
     };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 6));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 8));
     c.rows = cols;
     c.values = values;
     c.row_pointers = out_row_pointers;
     c.out_cols = out_cols;
     c.out_values = out_values;
-    const struct gpi_content rules[] = {
-        GPI_ROW_POINTERS("row_pointers", row_pointers, num_rows, c.offset_dtype, nnz),
-        GPI_BELOW("cols", cols, nnz, c.index_dtype, num_cols)};
+    struct gpi_balance_args rows_of = {.name = "row_pointers",
+                                       .offsets = row_pointers,
+                                       .offset_bytes = ob,
+                                       .device_num_segments = c.device_num_rows,
+                                       .device_limit = c.device_nnz,
+                                       .index_bytes = ib};
+    c.device_num_rows = NULL; /* of the result there are as many columns */
+    rows_of.num_segments = gpi_count_now(ctx, &rows_of.device_num_segments, num_rows);
+    rows_of.limit = gpi_count_now(ctx, &rows_of.device_limit, nnz);
+    c.nnz = rows_of.limit;
+    c.device_nnz = rows_of.device_limit;
+    struct gpi_content rules[] = {
+        GPI_ROW_POINTERS("row_pointers", row_pointers, rows_of.num_segments, c.offset_dtype, c.nnz),
+        GPI_BELOW("cols", cols, c.nnz, c.index_dtype, num_cols)};
+    rules[0].device_n = rows_of.device_num_segments;
+    rules[0].device_bound = rules[1].device_n = c.device_nnz;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
-    return gpi_validate_end(ctx, f, gpi_named(ctx, f, transpose(ctx, &c, row_pointers)));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, transpose(ctx, &c, &rows_of)));
 }
 
 gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,

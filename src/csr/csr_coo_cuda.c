@@ -14,6 +14,7 @@ static gp_radix_sort_options options_of(const struct gpi_csr_coo *c, unsigned be
     o.begin_bit = (int)begin;
     o.end_bit = (int)end;
     o.algorithm = c->algorithm;
+    o.device_n = c->device_nnz;
     return o;
 }
 
@@ -24,6 +25,7 @@ static gp_scan_desc scan_of(const struct gpi_csr_coo *c)
     d.in_dtype = GP_U8;
     d.out_dtype = c->nnz >> 32 ? GP_U64 : GP_U32;
     d.total = c->out_nnz;
+    d.device_n = c->device_nnz;
     return d;
 }
 
@@ -108,13 +110,25 @@ static gp_status sort_packed(gp_context *ctx, const struct gpi_csr_coo *c, uint6
 /* Keys that are not packed are checked as they came. */
 static gp_status check_wide(gp_context *ctx, const struct gpi_csr_coo *c)
 {
-    const struct gpi_content rules[] = {
+    struct gpi_content rules[] = {
         GPI_BELOW(c->names[0], c->rows, c->nnz, c->index_dtype, c->num_rows),
         GPI_BELOW(c->names[1], c->cols, c->nnz, c->index_dtype, c->num_cols)};
+    rules[0].device_n = rules[1].device_n = c->device_nnz;
+    rules[0].device_bound = c->device_num_rows;
     for (int i = 0; i < 2; i++)
         if (c->names[i])
             GPI_TRY(gpi_content_report(ctx, c->function, &rules[i]));
     return GP_OK;
+}
+
+static gp_status gather(gp_context *ctx, const struct gpi_csr_coo *c, size_t item_bytes,
+                        const void *in, const uint64_t *indices, void *out)
+{
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.index_dtype = GP_U64;
+    d.device_n = c->device_nnz;
+    return gp_gather_by(ctx, &d, in, indices, (size_t)c->nnz, out);
 }
 
 /* The order of the entries in words[3], their sorted rows in words[2]. */
@@ -125,25 +139,24 @@ static gp_status order_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64
     gp_radix_sort_options by_col = options_of(c, 0, c->col_bits);
     if (c->sort_bit) {
         GPI_TRY(gp_argsort(ctx, GP_U64, c->rows, n, GP_U64, words[3], &by_row));
-        return gp_gather(ctx, 8, c->rows, GP_U64, words[3], n, words[2]);
+        return gather(ctx, c, 8, c->rows, words[3], words[2]);
     }
     GPI_TRY(gp_argsort(ctx, GP_U64, c->cols, n, GP_U64, words[0], &by_col));
-    GPI_TRY(gp_gather(ctx, 8, c->rows, GP_U64, words[0], n, words[1]));
+    GPI_TRY(gather(ctx, c, 8, c->rows, words[0], words[1]));
     return gp_radix_sort_pairs(ctx, GP_U64, words[1], 8, words[0], n, words[2], words[3], &by_row);
 }
 
 static gp_status sort_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[],
                            void *values, struct gpi_csr_sorted *sorted)
 {
-    size_t n = (size_t)c->nnz;
     sorted->rows = words[2];
     sorted->cols = words[4];
     GPI_TRY(check_wide(ctx, c));
     GPI_TRY(order_wide(ctx, c, words));
-    GPI_TRY(gp_gather(ctx, 8, c->cols, GP_U64, words[3], n, words[4]));
+    GPI_TRY(gather(ctx, c, 8, c->cols, words[3], words[4]));
     if (c->value_bytes == 0)
         return GP_OK;
-    return gp_gather(ctx, c->value_bytes, c->values, GP_U64, words[3], n, values);
+    return gather(ctx, c, c->value_bytes, c->values, words[3], values);
 }
 
 /* ---- merge and write ---- */

@@ -10,6 +10,13 @@ namespace GPI_SPACE
 struct Shape {
     uint64_t n, num_rows, num_cols;
     uint32_t col_bits;
+    const uint64_t *device_n, *device_num_rows; /* NULL, or those are bounds */
+
+    GPI_DEVICE void take_counts()
+    {
+        n = item_count(*this);
+        num_rows = item_count(ItemCount{num_rows, device_num_rows});
+    }
 };
 
 /* Report the first entry of this thread that is out of range. */
@@ -36,6 +43,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, 
                                                                  gpi_reporter of_cols)
 {
     bool bad = false;
+    shape.take_counts();
 #pragma unroll
     for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
@@ -70,6 +78,7 @@ static __global__ __launch_bounds__(csr_tuning.threads) void csr_heads_k(SortedK
                                                                          uint8_t *flags,
                                                                          gpi_reporter reporter)
 {
+    shape.take_counts();
 #pragma unroll
     for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
@@ -90,6 +99,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_cols_k(SortedKeys in, 
                                                                  Positions positions, I *out_cols,
                                                                  uint64_t *out_nnz)
 {
+    shape.take_counts();
 #pragma unroll
     for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);

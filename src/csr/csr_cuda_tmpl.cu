@@ -9,6 +9,7 @@
 #include "device/host.cuh"
 
 extern "C" {
+#include "fill/fill_internal.h"
 gp_status GPI_LAUNCHER(gpi_csr_merge_integers)(gp_context *, const gpi_csr_sorted *);
 gp_status GPI_LAUNCHER(gpi_csr_merge_reals)(gp_context *, const gpi_csr_sorted *);
 }
@@ -21,32 +22,49 @@ namespace
 using I = GPI_INDEX;
 using O = GPI_OFFSET;
 
-template <class Rows>
-gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, uint64_t n,
-                          uint64_t num_rows, void *out, const gpi_reporter &reporter)
+/* Of struct gpi_csr_rows or gpi_csr_coo. */
+template <class Args> ItemCount entries_of(const Args *a)
 {
-    const uint32_t entry_blocks = blocks_for<csr_tile, GPI_MAX_N + 1>(n + 1);
+    return {a->nnz, a->device_nnz};
+}
+
+template <class Args> ItemCount rows_of(const Args *a)
+{
+    return {a->num_rows, a->device_num_rows};
+}
+
+template <class Rows>
+gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, const ItemCount &entries,
+                          const ItemCount &rows, void *out, const gpi_reporter &reporter)
+{
+    const uint32_t entry_blocks = blocks_for<csr_tile, GPI_MAX_N + 1>(entries.n + 1);
     const uint32_t fill_blocks = blocks_for<csr_tuning.threads / 32, GPI_MAX_N / pointer_block + 1>(
-        (num_rows + 1) / pointer_block);
+        (rows.n + 1) / pointer_block);
     csr_pointers_k<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
-        in, n, num_rows, (O *)out, entry_blocks, reporter);
+        in, entries, rows, (O *)out, entry_blocks, reporter);
     return gpi_cuda_launched(ctx, f);
 }
 
 gp_status row_pointers(gp_context *ctx, const gpi_csr_rows *args)
 {
     PlainRows<I> in = {(const I *)args->rows};
-    return launch_pointers(ctx, "gp_csr_row_pointers", in, args->nnz, args->num_rows,
+    return launch_pointers(ctx, "gp_csr_row_pointers", in, entries_of(args), rows_of(args),
                            args->row_pointers, gpi_reporter_of(ctx, "rows", args->index_dtype));
 }
 
 gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
 {
     static const char f[] = "gp_csr_row_pointers_unsorted";
-    GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
+    const O zero = 0;
+    const gpi_fill_args zeros = {sizeof zero, &zero, args->num_rows, args->device_num_rows,
+                                 args->row_pointers};
+    if (!args->device_num_rows)
+        GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
+    else if (args->num_rows)
+        GPI_TRY(gpi_fill_launchers_get(ctx->sm_row)->fill(ctx, f, &zeros));
     if (args->nnz)
         csr_count_k<<<blocks_for<csr_tile>(args->nnz), csr_tuning.threads, 0, ctx->stream>>>(
-            (const I *)args->rows, args->nnz, args->num_rows, (O *)args->row_pointers,
+            (const I *)args->rows, entries_of(args), rows_of(args), (O *)args->row_pointers,
             gpi_reporter_of(ctx, "rows", args->index_dtype));
     return gpi_cuda_launched(ctx, f);
 }
@@ -68,15 +86,14 @@ template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
     const O *pointers = (const O *)s->a.row_pointers;
     constexpr uint64_t most = 2 * GPI_MAX_N / GPI_CSR_SPMV_TILE_CUDA + 2; /* of rows and entries */
     const uint32_t tile_blocks = blocks_for<spmv_threads, most>(s->tiles + 1);
-    Spmv<V> a = {
-        s->a.num_rows, s->a.nnz,   (const V *)s->values, (const V *)s->x, (V *)s->y,
-        (V)s->alpha,   (V)s->beta, s->tile_rows,         s->carry_rows,   (V *)s->carry_values};
-    spmv_partition_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(pointers, a.num_rows, a.nnz,
-                                                                    s->tiles, s->tile_rows);
+    Spmv<V> a = {s->a.num_rows,        s->a.nnz,        s->device_num_rows, s->device_nnz,
+                 (const V *)s->values, (const V *)s->x, (V *)s->y,          (V)s->alpha,
+                 (V)s->beta,           s->tile_rows,    s->carry_rows,      (V *)s->carry_values};
+    spmv_partition_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(pointers, a, s->tiles,
+                                                                    s->tile_rows);
     spmv_tile_k<<<(uint32_t)s->tiles, spmv_threads, 0, ctx->stream>>>(pointers + 1,
                                                                       (const I *)s->a.cols, a);
-    spmv_carries_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(s->carry_rows, a.carry_values,
-                                                                  s->tiles, a.y);
+    spmv_carries_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(a);
     return gpi_cuda_launched(ctx, "gp_spmv");
 }
 
@@ -84,7 +101,7 @@ template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 
 Shape shape_of(const gpi_csr_coo *c)
 {
-    return Shape{c->nnz, c->num_rows, c->num_cols, c->col_bits};
+    return Shape{c->nnz, c->num_rows, c->num_cols, c->col_bits, c->device_nnz, c->device_num_rows};
 }
 
 gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
@@ -121,8 +138,8 @@ gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
 gp_status pointers(gp_context *ctx, const gpi_csr_sorted *s)
 {
     SortedRows in = {s->keys, s->rows, s->c->col_bits, positions_of(s), s->c->out_nnz};
-    return launch_pointers(ctx, s->c->function, in, s->c->nnz, s->c->num_rows, s->c->row_pointers,
-                           gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
+    return launch_pointers(ctx, s->c->function, in, entries_of(s->c), rows_of(s->c),
+                           s->c->row_pointers, gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
 }
 
 gp_status read_word(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value)

@@ -177,6 +177,9 @@ static gp_status check(gp_context *ctx, const char *f, bool by, const gp_csr_des
     gp_csr_desc d;
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_csr_take_desc(ctx, f, by, false, given, &d));
+    if (d.device_nnz || d.device_num_rows)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->%s is set, expected NULL", f,
+                        d.device_nnz ? "device_nnz" : "device_num_rows");
     GPI_TRY(gpi_csr_check_pair(ctx, f, by, d.index_dtype, d.offset_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, by, "num_rows", a->num_rows, d.index_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, by, "num_cols", a->num_cols, d.index_dtype));

@@ -36,6 +36,7 @@ struct gpi_csr_rows {
     gp_dtype index_dtype;
     const void *rows;
     uint64_t nnz, num_rows;
+    const uint64_t *device_nnz, *device_num_rows; /* NULL, or those are bounds, on CUDA */
     void *row_pointers;
     void *counters; /* CPU: parts x num_rows offsets of scratch */
     size_t parts;   /* 0: count in row_pointers with atomic additions */
@@ -60,6 +61,7 @@ enum gpi_csr_rule {
 
 struct gpi_csr_spmv {
     struct gpi_csr_matrix a;
+    const uint64_t *device_nnz, *device_num_rows; /* NULL, or those of a are bounds, on CUDA */
     const void *values, *x;
     void *y;
     double alpha, beta; /* exact for f32 too; beta 0: y is not read */
@@ -81,6 +83,7 @@ struct gpi_csr_coo {
     gp_dtype index_dtype, offset_dtype;
     const void *rows, *cols, *values;
     uint64_t nnz, num_rows, num_cols;
+    const uint64_t *device_nnz, *device_num_rows; /* NULL, or those are bounds, on CUDA */
     unsigned row_bits, col_bits, sort_bit;
     size_t index_bytes, offset_bytes, value_bytes; /* value_bytes 0: no values */
     gp_dtype value_dtype;
@@ -165,10 +168,10 @@ gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *args);
 gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *args,
                                  size_t *bytes);
 
-/* The row of each of nnz entries, in indices of index_bytes bytes; the device is current. */
-gp_status gpi_csr_rows_of(gp_context *ctx, const char *function, const void *row_pointers,
-                          size_t offset_bytes, uint64_t num_rows, uint64_t nnz, void *rows,
-                          size_t index_bytes);
+/* What the descriptor says of counts in memory, which are arrays of the call. */
+#define GPI_CSR_COUNTS(source)                                                                     \
+    GPI_COUNT("desc->device_nnz", (source)->device_nnz),                                           \
+        GPI_COUNT("desc->device_num_rows", (source)->device_num_rows)
 
 /* Checks shared by the front doors of the room; ctx NULL in workspace calls. by: the dtypes are
  * members of a descriptor. */

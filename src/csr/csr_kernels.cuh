@@ -4,6 +4,7 @@
 
 #include "csr/csr_internal.h"
 #include "device/epoch.cuh"
+#include "device/item_count.cuh"
 #include "device/warp.cuh"
 #include "device/report.cuh"
 #include "tuning/csr_tuning.cuh"
@@ -153,16 +154,19 @@ GPI_DEVICE void fill_gap(const Rows &in, uint64_t block, uint64_t n, uint64_t nu
  * otherwise pointers are unspecified, and nothing outside them is written.
  */
 template <class O, class Rows>
-__global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, uint64_t n,
-                                                                     uint64_t num_rows, O *out,
+__global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, ItemCount entries,
+                                                                     ItemCount rows, O *out,
                                                                      uint64_t entry_blocks,
                                                                      gpi_reporter reporter)
 {
+    const uint64_t n = item_count(entries), num_rows = item_count(rows);
     if (blockIdx.x >= entry_blocks) {
         uint64_t warp = (blockIdx.x - entry_blocks) * (csr_tuning.threads / 32) + threadIdx.x / 32;
         fill_gap(in, warp, n, num_rows, out);
         return;
     }
+    if ((uint64_t)blockIdx.x * csr_tile > n)
+        return;
     bool bad = false;
 #pragma unroll
     for (int k = 0; k < csr_tuning.items; k++)
@@ -183,10 +187,11 @@ GPI_DEVICE void count_one(uint64_t *count)
 
 /* counts[rows[i]]++; counts start at 0. */
 template <class I, class O>
-__global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(const I *rows, uint64_t n,
-                                                                  uint64_t num_rows, O *counts,
+__global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(const I *rows, ItemCount entries,
+                                                                  ItemCount all_rows, O *counts,
                                                                   gpi_reporter reporter)
 {
+    const uint64_t n = item_count(entries), num_rows = item_count(all_rows);
 #pragma unroll
     for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);

@@ -10,6 +10,7 @@ namespace GPI_SPACE
 
 struct Runs {
     uint64_t n;
+    const uint64_t *device_n; /* NULL, or n is its bound */
     const uint8_t *flags;
     Positions positions;
 
@@ -111,6 +112,9 @@ template <class Op, class A, class S>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *values, Runs runs,
                                                                   S *out)
 {
+    runs.n = item_count(runs);
+    if ((uint64_t)blockIdx.x * csr_tile >= runs.n)
+        return;
     for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k), end = i;
         bool head = i < runs.n && runs.flags[i];
@@ -135,6 +139,7 @@ template <class S>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_pick_k(const S *values, Runs runs,
                                                                  bool last, S *out)
 {
+    runs.n = item_count(runs);
     for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(k);
         if (i >= runs.n)

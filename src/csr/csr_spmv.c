@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Front door: SpMV. */
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
@@ -28,13 +29,14 @@ static gp_status check_call(gp_context *ctx, const char *f, bool by, const struc
     size_t ib = gpi_dtype_bytes(c->index), ob = gpi_dtype_bytes(c->offset);
     size_t vb = gpi_dtype_bytes(c->args.dtype);
     const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&c->args),
         GPI_READ("row_pointers", a->row_pointers, (a->num_rows + 1) * ob, ob),
         GPI_READ("cols", a->cols, a->nnz * ib, ib),
         GPI_READ("values", c->args.values, a->nnz * vb, vb),
         GPI_READ("x", c->args.x, a->nnz ? a->num_cols * vb : 0, vb),
         GPI_WRITE("y", c->args.y, a->num_rows * vb, vb),
     };
-    return gpi_check_arrays(ctx, f, arrays, 5);
+    return gpi_check_arrays(ctx, f, arrays, 7);
 }
 
 static uint64_t tile_count(const struct gpi_csr_matrix *a, gp_backend backend)
@@ -80,11 +82,17 @@ static gp_status spmv(gp_context *ctx, const char *f, bool by, const gp_csr_desc
     GPI_TRY(gpi_csr_take_desc(ctx, f, by, true, given, &d));
     struct call c = {d.index_dtype, d.offset_dtype, *args};
     c.args.dtype = d.value_dtype;
+    c.args.device_nnz = d.device_nnz;
+    c.args.device_num_rows = d.device_num_rows;
     GPI_TRY(check_call(ctx, f, by, &c));
-    const struct gpi_csr_matrix *a = &c.args.a;
-    const struct gpi_content rules[] = {
+    struct gpi_csr_matrix *const a = &c.args.a;
+    a->nnz = gpi_count_now(ctx, &c.args.device_nnz, a->nnz);
+    a->num_rows = gpi_count_now(ctx, &c.args.device_num_rows, a->num_rows);
+    struct gpi_content rules[] = {
         GPI_ROW_POINTERS("row_pointers", a->row_pointers, a->num_rows, c.offset, a->nnz),
         GPI_BELOW("cols", a->cols, a->nnz, c.index, a->num_cols)};
+    rules[0].device_n = c.args.device_num_rows;
+    rules[0].device_bound = rules[1].device_n = c.args.device_nnz;
     if (a->num_rows == 0)
         return GP_OK;
     c.args.alpha = scalar(d.value_dtype, alpha, 1);

@@ -12,19 +12,6 @@ namespace GPI_SPACE
 constexpr int spmv_threads = csr_tuning.spmv_threads,
               spmv_items = GPI_CSR_SPMV_TILE_CUDA / spmv_threads;
 
-/* tile_rows[t] = row ends before tile t; one thread per tile, tiles + 1 of them. */
-template <class O>
-__global__ __launch_bounds__(spmv_threads) void spmv_partition_k(const O *pointers,
-                                                                 uint64_t num_rows, uint64_t nnz,
-                                                                 uint64_t tiles,
-                                                                 uint64_t *tile_rows)
-{
-    uint64_t t = (uint64_t)blockIdx.x * spmv_threads + threadIdx.x;
-    uint64_t d = t * GPI_CSR_SPMV_TILE_CUDA, units = num_rows + nnz;
-    if (t <= tiles)
-        tile_rows[t] = merge_path_search(pointers, (O)0, num_rows, nnz, d < units ? d : units);
-}
-
 /* Row ends before unit d of a tile, whose row ends are in shared memory. */
 GPI_DEVICE uint32_t path_in_tile(const uint32_t *s_ends, uint32_t rows, uint32_t entries,
                                  uint32_t d)
@@ -42,6 +29,7 @@ GPI_DEVICE uint32_t path_in_tile(const uint32_t *s_ends, uint32_t rows, uint32_t
 
 template <class V> struct Spmv {
     uint64_t num_rows, nnz;
+    const uint64_t *device_num_rows, *device_nnz; /* NULL, or those are bounds */
     const V *values, *x;
     V *y;
     V alpha, beta;
@@ -49,12 +37,31 @@ template <class V> struct Spmv {
     uint64_t *carry_rows;
     V *carry_values;
 
+    GPI_DEVICE void take_counts()
+    {
+        num_rows = item_count(ItemCount{num_rows, device_num_rows});
+        nnz = num_rows ? item_count(ItemCount{nnz, device_nnz}) : 0;
+    }
+
     GPI_DEVICE void store(uint64_t row, V sum) const
     {
         V v = alpha * sum;
         y[row] = beta != 0 ? v + beta * y[row] : v;
     }
 };
+
+/* tile_rows[t] = row ends before tile t; one thread per tile, tiles + 1 of them. */
+template <class O, class V>
+__global__ __launch_bounds__(spmv_threads) void spmv_partition_k(const O *pointers, Spmv<V> a,
+                                                                 uint64_t tiles,
+                                                                 uint64_t *tile_rows)
+{
+    a.take_counts();
+    uint64_t t = (uint64_t)blockIdx.x * spmv_threads + threadIdx.x;
+    uint64_t d = t * GPI_CSR_SPMV_TILE_CUDA, units = a.num_rows + a.nnz;
+    if (t <= tiles)
+        tile_rows[t] = merge_path_search(pointers, (O)0, a.num_rows, a.nnz, d < units ? d : units);
+}
 
 /* Sum since the last row end, and whether there was one. */
 template <class V> struct Carry {
@@ -116,8 +123,11 @@ __global__ __launch_bounds__(spmv_threads) void spmv_tile_k(const O *ends, const
     __shared__ V s_products[GPI_CSR_SPMV_TILE_CUDA];
     __shared__ uint32_t s_ends[GPI_CSR_SPMV_TILE_CUDA];
     __shared__ Carry<V> s_warps[spmv_threads / 32];
+    a.take_counts();
     const uint64_t tile = blockIdx.x, units = a.num_rows + a.nnz;
     const uint64_t begin = tile * GPI_CSR_SPMV_TILE_CUDA;
+    if (begin >= units)
+        return;
     const uint64_t end =
         begin + GPI_CSR_SPMV_TILE_CUDA < units ? begin + GPI_CSR_SPMV_TILE_CUDA : units;
     const uint64_t row = a.tile_rows[tile], row_end = a.tile_rows[tile + 1];
@@ -168,11 +178,14 @@ __global__ __launch_bounds__(spmv_threads) void spmv_tile_k(const O *ends, const
  * Add the carries of each row, in tile order, to it. A thread per tile; the one of a row's first
  * carry adds up to 32 of them, its warp the rest.
  */
-template <class V>
-__global__ __launch_bounds__(spmv_threads) void spmv_carries_k(const uint64_t *rows,
-                                                               const V *values, uint64_t tiles,
-                                                               V *y)
+template <class V> __global__ __launch_bounds__(spmv_threads) void spmv_carries_k(Spmv<V> a)
 {
+    a.take_counts();
+    const uint64_t *const rows = a.carry_rows;
+    const V *const values = a.carry_values;
+    const uint64_t tiles =
+        (a.num_rows + a.nnz + GPI_CSR_SPMV_TILE_CUDA - 1) / GPI_CSR_SPMV_TILE_CUDA;
+    V *const y = a.y;
     const uint64_t t = (uint64_t)blockIdx.x * spmv_threads + threadIdx.x;
     const uint64_t row = t < tiles ? rows[t] : UINT64_MAX;
     const bool head = row != UINT64_MAX && (t == 0 || rows[t - 1] != row);

@@ -9,6 +9,12 @@
 namespace GPI_SPACE
 {
 
+/* What a kernel gets that has no other struct. */
+struct ItemCount {
+    uint64_t n;
+    const uint64_t *device_n; /* NULL, or n is its bound */
+};
+
 /* n of a call's arguments, or *device_n if that is less: a larger value there counts as n. */
 template <class Call> GPI_DEVICE uint64_t item_count(const Call &call)
 {

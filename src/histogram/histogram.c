@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cub.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
@@ -53,17 +54,19 @@ static gp_status check_input(gp_context *ctx, const char *f, const struct call *
 
 /* The arrays of a call; in and edges have been checked by themselves. */
 static gp_status check_outputs(gp_context *ctx, const char *f, const struct call *c,
-                               uint64_t *outside)
+                               const gp_histogram_options *options)
 {
     const size_t item = gpi_dtype_bytes(c->dtype), counter = gpi_dtype_bytes(c->counter_dtype);
     const struct gpi_array arrays[] = {
         GPI_READ("in", c->in, (uint64_t)c->n * item, item),
         GPI_READ("edges", c->edges, ((uint64_t)c->bins + 1) * item, item),
+        GPI_COUNT("options->device_n", options->device_n),
         GPI_WRITE("counts", c->counts, (uint64_t)c->bins * counter, counter),
-        GPI_WRITE_IF("options->outside", outside, 8, 8),
+        GPI_WRITE_IF("options->outside", options->outside, 8, 8),
     };
-    GPI_TRY(gpi_check_memory(ctx, f, arrays + 3, 1));
-    return gpi_check_apart(ctx, f, arrays, 2, 4);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 4, 1));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 1));
+    return gpi_check_apart(ctx, f, arrays, 3, 5);
 }
 
 /*
@@ -94,6 +97,8 @@ static gp_status check_cub(gp_context *ctx, const char *f, const struct call *c,
         what = "u64 counters";
     else if (options->accumulate || options->outside)
         what = options->accumulate ? "options->accumulate" : "options->outside";
+    else if (options->device_n)
+        what = "options->device_n";
     else if (c->n > INT_MAX / gpi_dtype_bytes(c->dtype) || c->bins > bins_max)
         what = "an input or a number of bins of this size";
     else if (binning->kind == GPI_BINNING_SCALE && !cub_stays_in_bins(binning))
@@ -141,17 +146,19 @@ static gp_status run(gp_context *ctx, const char *f, const struct call *c,
     size_t counter = gpi_dtype_bytes(c->counter_dtype);
     GPI_TRY(gpi_check_array(ctx, f, "counts", c->counts, (uint64_t)c->bins * counter, counter));
     GPI_TRY(check_options(ctx, f, ctx->backend, c->options, &options));
-    GPI_TRY(check_outputs(ctx, f, c, options.outside));
+    GPI_TRY(check_outputs(ctx, f, c, &options));
     GPI_TRY(check_cub(ctx, f, c, &options, binning));
     struct gpi_histogram_args args = {.binning = *binning,
                                       .dtype = c->dtype,
                                       .in = c->in,
                                       .n = c->n,
+                                      .device_n = options.device_n,
                                       .wide_counters = c->counter_dtype == GP_U64,
                                       .accumulate = options.accumulate != 0,
                                       .counts = c->counts,
                                       .outside = options.outside};
-    if (c->n == 0 && args.accumulate)
+    args.n = gpi_count_now(ctx, &args.device_n, c->n);
+    if (args.n == 0 && args.accumulate)
         return GP_OK;
     const struct gpi_content rule = GPI_EDGES("edges", c->edges, c->bins + 1, c->dtype);
     GPI_ON_DEVICE(ctx);

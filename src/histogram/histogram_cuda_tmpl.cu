@@ -74,6 +74,7 @@ static HistogramOut out_of(const gpi_histogram_args *a)
     out.counts = a->counts;
     out.outside = reinterpret_cast<unsigned long long *>(a->outside);
     out.n = a->n;
+    out.device_n = a->device_n;
     out.bins = a->binning.bins;
     out.wide = a->wide_counters;
     return out;
@@ -96,6 +97,7 @@ static void launch_shared(const gp_context *ctx, const gpi_histogram_args *a, Bi
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     for (uint64_t done = 0; done < a->n; done += slice) {
         out.n = a->n - done < slice ? a->n - done : slice;
+        out.begin = done;
         kernel<<<grid, histogram_tuning.threads, bytes, ctx->stream>>>(bin, in + done, shape, out);
     }
 }

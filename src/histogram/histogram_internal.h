@@ -103,7 +103,8 @@ struct gpi_histogram_args {
     gp_dtype dtype;
     const void *in;
     uint64_t n;
-    bool wide_counters; /* uint64_t, otherwise uint32_t */
+    const uint64_t *device_n; /* NULL, or n is its bound, on CUDA */
+    bool wide_counters;       /* uint64_t, otherwise uint32_t */
     bool accumulate;
     void *counts;
     uint64_t *outside; /* or NULL */

@@ -183,11 +183,22 @@ template <class S, class F> GPI_DEVICE void for_each_item(const S *in, uint64_t 
 struct HistogramOut {
     void *counts;
     unsigned long long *outside; /* or nullptr */
-    uint64_t n;
+    uint64_t n;                  /* items of this launch */
+    const uint64_t *device_n;    /* of all launches; NULL, or n is a bound */
+    uint64_t begin;              /* items of the launches before */
     uint32_t bins;
     bool wide;  /* uint64_t counters */
     bool store; /* one block alone, into memory that holds nothing: write instead of adding */
 };
+
+/* What the count on the device leaves for a launch. */
+GPI_DEVICE void take_count(HistogramOut &out)
+{
+    if (out.device_n) {
+        const uint64_t all = *out.device_n;
+        out.n = all > out.begin ? min(out.n, all - out.begin) : 0;
+    }
+}
 
 GPI_DEVICE void add_count(const HistogramOut &out, uint32_t bin, uint32_t count)
 {
@@ -285,6 +296,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads, 1)
     extern __shared__ __align__(16) uint32_t s_memory[];
     const SharedTable table(s_memory, shape.column_bits);
     const uint32_t column = threadIdx.x & ((1u << shape.column_bits) - 1);
+    take_count(out);
 
     /* 1. Clear the table. */
     for (uint32_t i = threadIdx.x; i < shape.table_words; i += blockDim.x)
@@ -337,6 +349,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads, 1)
 {
     uint32_t open = no_bin, run = 0;
     uint64_t inside = 0;
+    take_count(out);
 
     /* 1. Count, one atomic per run. */
     for_each_item(in, out.n, [&](typename Bin::Stored x) {

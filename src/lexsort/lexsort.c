@@ -5,6 +5,7 @@
 #include <gp/lexsort.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "radixsort/radixsort_check_internal.h"
@@ -25,6 +26,7 @@ static gp_radix_sort_options options_of(const struct gpi_lex_job *j, int bits)
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.order = j->order;
     o.end_bit = bits;
+    o.device_n = j->device_n;
     return o;
 }
 
@@ -97,6 +99,17 @@ static gp_status sort_words(gp_context *ctx, const struct gpi_lex_job *j, struct
     return GP_OK;
 }
 
+/* out[i] = in[indices[i]]; with index 0 out[i] = in[i]. */
+static gp_status gather(gp_context *ctx, const struct gpi_lex_job *j, size_t item_bytes,
+                        const void *in, gp_dtype index, const void *indices, void *out)
+{
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.index_dtype = index;
+    d.device_n = j->device_n;
+    return gp_gather_by(ctx, &d, in, indices, j->n, out);
+}
+
 /* The order in indices; sorted rows in rows_sorted. */
 static gp_status order_wide(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame,
                             gp_dtype index, void *rows_sorted, void *indices)
@@ -107,21 +120,25 @@ static gp_status order_wide(gp_context *ctx, const struct gpi_lex_job *j, struct
     void *first = gpi_frame_take(frame, j->n * 8);
     void *rows = gpi_frame_take(frame, j->n * j->pair_bytes);
     GPI_TRY(gp_argsort(ctx, pair, j->cols, j->n, index, first, &by_col));
-    GPI_TRY(gp_gather(ctx, j->pair_bytes, j->rows, index, first, j->n, rows));
+    GPI_TRY(gather(ctx, j, j->pair_bytes, j->rows, index, first, rows));
     return gp_radix_sort_pairs(ctx, pair, rows, gpi_dtype_bytes(index), first, j->n, rows_sorted,
                                indices, &by_row);
 }
 
 /* out[i] = in[indices[i]], where in may be out. */
-static gp_status collect(gp_context *ctx, struct gpi_frame *frame, size_t item_bytes,
-                         const void *in, gp_dtype index, const void *indices, size_t n, void *out)
+static gp_status collect(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame,
+                         size_t item_bytes, const void *in, gp_dtype index, const void *indices,
+                         void *out)
 {
     if (in == out) {
-        void *copy = gpi_frame_take(frame, n * item_bytes);
-        GPI_TRY(gp_copy(ctx, in, n * item_bytes, copy));
+        void *copy = gpi_frame_take(frame, j->n * item_bytes);
+        if (j->device_n)
+            GPI_TRY(gather(ctx, j, item_bytes, in, (gp_dtype)0, NULL, copy));
+        else
+            GPI_TRY(gp_copy(ctx, in, j->n * item_bytes, copy));
         in = copy;
     }
-    return gp_gather(ctx, item_bytes, in, index, indices, n, out);
+    return gather(ctx, j, item_bytes, in, index, indices, out);
 }
 
 static gp_status sort_wide(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame)
@@ -133,10 +150,10 @@ static gp_status sort_wide(gp_context *ctx, const struct gpi_lex_job *j, struct 
     const gp_dtype index = dtype_of(gpi_radix_index_bytes(j->n));
     void *indices = gpi_frame_take(frame, j->n * 8);
     GPI_TRY(order_wide(ctx, j, frame, index, j->rows_out, indices));
-    GPI_TRY(collect(ctx, frame, j->pair_bytes, j->cols, index, indices, j->n, j->cols_out));
+    GPI_TRY(collect(ctx, j, frame, j->pair_bytes, j->cols, index, indices, j->cols_out));
     if (j->value_bytes == 0)
         return GP_OK;
-    return collect(ctx, frame, j->value_bytes, j->values, index, indices, j->n, j->values_out);
+    return collect(ctx, j, frame, j->value_bytes, j->values, index, indices, j->values_out);
 }
 
 /* ---- front door ------------------------------------------------------------------------------ */
@@ -162,7 +179,25 @@ static gp_status apply_options(gp_context *ctx, const char *f, const gp_lexsort_
     j->order = o.order;
     j->row_bits = o.row_bits ? o.row_bits : width;
     j->col_bits = o.col_bits ? o.col_bits : width;
+    j->device_n = o.device_n;
     return GP_OK;
+}
+
+/* The count on the device, over which no output lies. */
+static gp_status check_count(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
+{
+    const uint64_t pairs = (uint64_t)j->n * j->pair_bytes;
+    const struct gpi_array arrays[] = {
+        GPI_COUNT("options->device_n", j->device_n),
+        GPI_WRITE("indices_out", j->indices_out, j->n * gpi_dtype_bytes(j->index_dtype), 1),
+        GPI_WRITE("rows_out", j->rows_out, j->rows_out ? pairs : 0, 1),
+        GPI_WRITE("cols_out", j->cols_out, j->cols_out ? pairs : 0, 1),
+        GPI_WRITE("values_out", j->values_out, (uint64_t)j->n * j->value_bytes, 1),
+    };
+    if (!j->device_n)
+        return GP_OK;
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 1));
+    return gpi_check_apart(ctx, f, arrays, 1, 5);
 }
 
 /* The first two arrays of a call are rows and columns. */
@@ -193,17 +228,20 @@ static gp_status sort(gp_context *ctx, const char *f, const struct gpi_lex_job *
 }
 
 /* names: of the arguments rows and cols. */
-static gp_status run(gp_context *ctx, const char *f, const struct gpi_lex_job *j,
-                     gp_dtype pair_dtype, const char *const names[2])
+static gp_status run(gp_context *ctx, const char *f, struct gpi_lex_job *j, gp_dtype pair_dtype,
+                     const char *const names[2])
 {
     const gp_target target = gpi_target_of(ctx);
-    const struct gpi_content rules[] = {
+    size_t bytes;
+    GPI_TRY(check_count(ctx, f, j));
+    j->n = gpi_count_now(ctx, &j->device_n, j->n);
+    if (j->n == 0)
+        return GP_OK;
+    struct gpi_content rules[] = {
         rule_of(names[0], j->rows, j->n, pair_dtype, j->row_bits),
         rule_of(names[1], j->cols, j->n, pair_dtype, j->col_bits),
     };
-    size_t bytes;
-    if (j->n == 0)
-        return GP_OK;
+    rules[0].device_n = rules[1].device_n = j->device_n;
     if (!kernels_of(ctx))
         return gpi_fail_sm(ctx, f);
     GPI_TRY(frame_bytes(&target, j, &bytes));

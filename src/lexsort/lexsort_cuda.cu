@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "device/elementwise.cuh"
+#include "device/item_count.cuh"
 #include "tuning/elementwise_tuning.cuh"
 
 extern "C" {
@@ -17,8 +18,9 @@ namespace
 /* words[i] = rows[i] << col_bits | cols[i]. Any grid of 256 threads. */
 template <class Pair, class Word>
 __global__ void __launch_bounds__(elementwise_threads)
-    lex_pack_k(const Pair *rows, const Pair *cols, int col_bits, uint64_t n, Word *words)
+    lex_pack_k(const Pair *rows, const Pair *cols, int col_bits, ItemCount count, Word *words)
 {
+    const uint64_t n = item_count(count);
     for (uint64_t i = grid_item(); i < n; i += grid_items())
         words[i] = (Word)((uint64_t)rows[i] << col_bits | (uint64_t)cols[i]);
 }
@@ -26,8 +28,9 @@ __global__ void __launch_bounds__(elementwise_threads)
 /* The inverse of lex_pack_k. Any grid of 256 threads. */
 template <class Pair, class Word>
 __global__ void __launch_bounds__(elementwise_threads)
-    lex_unpack_k(const Word *words, int col_bits, uint64_t n, Pair *rows, Pair *cols)
+    lex_unpack_k(const Word *words, int col_bits, ItemCount count, Pair *rows, Pair *cols)
 {
+    const uint64_t n = item_count(count);
     const uint64_t mask = ((uint64_t)1 << col_bits) - 1;
     for (uint64_t i = grid_item(); i < n; i += grid_items()) {
         const uint64_t w = words[i];
@@ -45,14 +48,16 @@ template <class Pair, class Word>
 void launch_pack(gp_context *ctx, const gpi_lex_job *j, void *words)
 {
     lex_pack_k<<<grid_for(ctx, j->n), elementwise_threads, 0, ctx->stream>>>(
-        (const Pair *)j->rows, (const Pair *)j->cols, j->col_bits, j->n, (Word *)words);
+        (const Pair *)j->rows, (const Pair *)j->cols, j->col_bits, ItemCount{j->n, j->device_n},
+        (Word *)words);
 }
 
 template <class Pair, class Word>
 void launch_unpack(gp_context *ctx, const gpi_lex_job *j, const void *words)
 {
     lex_unpack_k<<<grid_for(ctx, j->n), elementwise_threads, 0, ctx->stream>>>(
-        (const Word *)words, j->col_bits, j->n, (Pair *)j->rows_out, (Pair *)j->cols_out);
+        (const Word *)words, j->col_bits, ItemCount{j->n, j->device_n}, (Pair *)j->rows_out,
+        (Pair *)j->cols_out);
 }
 
 void pack(gp_context *ctx, const gpi_lex_job *j, void *words)

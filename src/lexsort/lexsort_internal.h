@@ -21,6 +21,7 @@ struct gpi_lex_job {
     int row_bits, col_bits; /* resolved: 1 to the width */
     size_t value_bytes;     /* 0: none */
     size_t n;
+    const uint64_t *device_n; /* NULL, or n is its bound, on CUDA */
     const void *rows, *cols, *values;
     void *rows_out, *cols_out, *values_out; /* rows_out NULL: indices are wanted */
     gp_dtype index_dtype;

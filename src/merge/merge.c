@@ -3,6 +3,7 @@
 #include <gp/merge.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/threads.h"
 #include "core/workspace.h"
@@ -82,6 +83,8 @@ static gp_status check_arrays(gp_context *ctx, const struct call *c, const struc
     const size_t item = j->key_bytes, value = j->value_bytes, alignment = gpi_item_alignment(value);
     const uint64_t n = j->num_a + j->num_b;
     const struct gpi_array arrays[] = {
+        GPI_COUNT("desc->device_num_a", j->device_num_a),
+        GPI_COUNT("desc->device_num_b", j->device_num_b),
         GPI_READ(names[0], j->keys_a, j->num_a * item, item),
         GPI_READ("values_a", j->values_a, j->num_a * value, alignment),
         GPI_READ(names[1], j->keys_b, j->num_b * item, item),
@@ -89,22 +92,27 @@ static gp_status check_arrays(gp_context *ctx, const struct call *c, const struc
         GPI_WRITE(names[2], j->keys_out, n * item, item),
         GPI_WRITE("values_out", j->values_out, n * value, alignment),
     };
-    GPI_TRY(gpi_check_n(ctx, f, "num_a", j->num_a));
     GPI_TRY(gpi_check_memory(ctx, f, arrays, 2));
-    GPI_TRY(gpi_check_n(ctx, f, "num_b", j->num_b));
+    GPI_TRY(gpi_check_n(ctx, f, "num_a", j->num_a));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 2));
-    GPI_TRY(gpi_check_n(ctx, f, "num_a + num_b", n));
+    GPI_TRY(gpi_check_n(ctx, f, "num_b", j->num_b));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 4, 2));
-    return gpi_check_apart(ctx, f, arrays, 4, 6);
+    GPI_TRY(gpi_check_n(ctx, f, "num_a + num_b", n));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 6, 2));
+    return gpi_check_apart(ctx, f, arrays, 6, 8);
 }
 
 static gp_status run(gp_context *ctx, const struct call *c, const gp_merge_desc *d,
-                     const struct gpi_merge_job *j)
+                     struct gpi_merge_job *j)
 {
-    const struct gpi_content rules[] = {
+    j->num_a = gpi_count_now(ctx, &j->device_num_a, j->num_a);
+    j->num_b = gpi_count_now(ctx, &j->device_num_b, j->num_b);
+    struct gpi_content rules[] = {
         GPI_SORTED(c->names[0], j->keys_a, j->num_a, d->dtype, d->order),
         GPI_SORTED(c->names[1], j->keys_b, j->num_b, d->dtype, d->order),
     };
+    rules[0].device_n = j->device_num_a;
+    rules[1].device_n = j->device_num_b;
     const char *const f = c->function;
     const bool cuda = ctx->backend == GP_BACKEND_CUDA;
     if (j->num_a + j->num_b == 0)
@@ -124,6 +132,8 @@ static gp_status merge(gp_context *ctx, struct call c, const gp_merge_desc *give
     j.key_bytes = gpi_dtype_bytes(d.dtype);
     j.value_bytes = d.value_bytes;
     j.order = gpi_radix_order_of(d.dtype, d.order);
+    j.device_num_a = d.device_num_a;
+    j.device_num_b = d.device_num_b;
     GPI_TRY(check_arrays(ctx, &c, &j));
     return run(ctx, &c, &d, &j);
 }

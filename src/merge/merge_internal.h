@@ -27,6 +27,7 @@ struct gpi_merge_job {
     uint64_t num_a;
     const void *keys_b, *values_b;
     uint64_t num_b;
+    const uint64_t *device_num_a, *device_num_b; /* NULL, or the numbers are bounds, on CUDA */
     void *keys_out, *values_out;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "device/item_count.cuh"
 #include "device/key_order.cuh"
 #include "merge/merge_internal.h"
 #include "tuning/merge_tuning.cuh"
@@ -22,6 +23,13 @@ template <class Key> GPI_DEVICE bool first_goes(const KeyOrder<Key> &order, Key 
 template <class Key> struct MergeInput {
     const Key *a, *b;
     uint64_t num_a, num_b;
+    const uint64_t *device_num_a, *device_num_b; /* NULL, or the numbers are bounds */
+
+    GPI_DEVICE void take_counts()
+    {
+        num_a = item_count(ItemCount{num_a, device_num_a});
+        num_b = item_count(ItemCount{num_b, device_num_b});
+    }
 };
 
 /* How many of the first d outputs come from a; stays within the arrays whatever they hold. */
@@ -47,6 +55,7 @@ __global__ void __launch_bounds__(merge_tuning.threads)
     merge_cut_k(KeyOrder<Key> order, MergeInput<Key> in, uint64_t tiles, uint64_t *cuts)
 {
     const uint64_t t = (uint64_t)blockIdx.x * merge_tuning.threads + threadIdx.x;
+    in.take_counts();
     const uint64_t n = in.num_a + in.num_b, d = t * MergeShape<Key>::tile;
     if (t <= tiles)
         cuts[t] = merge_items_of_a(order, in.a, in.num_a, in.b, in.num_b, d < n ? d : n);
@@ -145,6 +154,9 @@ __global__ void __launch_bounds__(merge_tuning.threads)
     constexpr int tile = MergeShape<Key>::tile;
     __shared__ Key s_keys[tile];
     __shared__ uint16_t s_from[Pairs ? tile : 1];
+    in.take_counts();
+    if ((uint64_t)blockIdx.x * tile >= in.num_a + in.num_b)
+        return;
     const MergeTile t = merge_tile_of(in, cuts);
     /* 1. Load both parts. */
     for (int i = threadIdx.x; i < t.count; i += merge_tuning.threads) {

@@ -7,6 +7,7 @@
 #include <gp/scan.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/words.h"
 #include "core/workspace.h"
@@ -103,10 +104,11 @@ static gp_status run_counted_cuda(gp_context *ctx, const char *f,
 
 /* ---- numbers of 32 bits: by a radix sort ----------------------------------------------------- */
 
-static gp_radix_sort_options options_of(const struct gpi_multisplit_args *a, bool marked)
+static gp_radix_sort_options options_of(const struct gpi_multisplit_args *a)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
-    o.end_bit = gpi_multisplit_bits((uint64_t)a->num_buckets + marked);
+    o.end_bit = gpi_multisplit_bits(a->num_buckets);
+    o.device_n = a->device_n;
     return o;
 }
 
@@ -115,40 +117,12 @@ static size_t sorted_bytes(const struct gpi_multisplit_args *a)
     return a->n * sizeof(uint32_t);
 }
 
-/* marked: the length is on a device. */
-static gp_status sort_bytes(const gp_target *t, const struct gpi_multisplit_args *a, bool marked,
-                            size_t *bytes)
+static gp_status sort_bytes(const gp_target *t, const struct gpi_multisplit_args *a, size_t *bytes)
 {
-    const gp_radix_sort_options o = options_of(a, marked);
-    const size_t position = gpi_radix_index_bytes(a->n);
-    GPI_TRY(gp_radix_sort_workspace_bytes(t, GP_U32, marked ? position : a->item_bytes, a->n, &o,
-                                          bytes));
+    const gp_radix_sort_options o = options_of(a);
+    GPI_TRY(gp_radix_sort_workspace_bytes(t, GP_U32, a->item_bytes, a->n, &o, bytes));
     *bytes += gpi_piece(sorted_bytes(a));
-    if (marked)
-        *bytes += gpi_piece(sorted_bytes(a)) + gpi_piece(a->n * position);
     return GP_OK;
-}
-
-/* Sorted positions of numbers that end on the device. */
-static gp_status sort_marked(gp_context *ctx, const char *f, const struct gpi_multisplit_args *a,
-                             struct gpi_frame *frame, uint32_t *sorted)
-{
-    const struct gpi_multisplit_cuda *cuda = gpi_multisplit_cuda_get(ctx->sm_row);
-    const size_t position = gpi_radix_index_bytes(a->n);
-    uint32_t *words = gpi_frame_take(frame, sorted_bytes(a));
-    void *positions = gpi_frame_take(frame, a->n * position);
-    const struct gpi_radix_job job = {.order = gpi_radix_order_of(GP_U32, GP_ASCENDING),
-                                      .key_bytes = sizeof *words,
-                                      .value_bytes = position,
-                                      .n = a->n,
-                                      .end_bit = options_of(a, true).end_bit,
-                                      .algorithm = GP_ALGORITHM_AUTO,
-                                      .keys_in = words,
-                                      .keys_out = sorted,
-                                      .values_out = positions};
-    GPI_TRY(cuda->mark(ctx, f, a, words));
-    GPI_TRY(gpi_radixsort_cuda(ctx, f, &job));
-    return cuda->collect(ctx, f, a, positions, position);
 }
 
 /* The first place from `from` on whose number is not below bucket, in steps that double. */
@@ -177,23 +151,18 @@ static void search_cpu(const struct gpi_multisplit_args *a, const uint32_t *sort
     a->offsets[a->num_buckets] = a->n;
 }
 
-/* a->n is what device_n says, unless that is on the device. */
 static gp_status run_sorted(gp_context *ctx, const char *f, const struct gpi_multisplit_args *a)
 {
-    const bool cuda = ctx->backend == GP_BACKEND_CUDA, marked = cuda && a->device_n;
     const gp_target t = gpi_target_of(ctx);
-    const gp_radix_sort_options o = options_of(a, false);
+    const gp_radix_sort_options o = options_of(a);
     size_t need;
-    GPI_TRY(sort_bytes(&t, a, marked, &need));
+    GPI_TRY(sort_bytes(&t, a, &need));
     GPI_FRAME(frame, ctx, f, need);
     uint32_t *sorted = gpi_frame_take(&frame, sorted_bytes(a));
-    if (marked)
-        GPI_TRY(sort_marked(ctx, f, a, &frame, sorted));
-    else
-        GPI_TRY(gpi_named(ctx, f,
-                          gp_radix_sort_pairs(ctx, GP_U32, a->numbers, a->item_bytes, a->in, a->n,
-                                              sorted, a->out, &o)));
-    if (cuda)
+    GPI_TRY(gpi_named(ctx, f,
+                      gp_radix_sort_pairs(ctx, GP_U32, a->numbers, a->item_bytes, a->in, a->n,
+                                          sorted, a->out, &o)));
+    if (ctx->backend == GP_BACKEND_CUDA)
         return gpi_multisplit_cuda_get(ctx->sm_row)->search(ctx, f, a, sorted);
     search_cpu(a, sorted);
     return GP_OK;
@@ -235,11 +204,10 @@ static gp_status multisplit(gp_context *ctx, const char *f, bool by,
                                     (uint32_t)d.num_buckets};
     GPI_ON_DEVICE(ctx);
     GPI_TRY(check_arrays(ctx, f, &a));
-    if (ctx->backend == GP_BACKEND_CPU && a.device_n)
-        a.n = gpi_min(a.n, *a.device_n);
+    a.n = gpi_count_now(ctx, &a.device_n, a.n);
     struct gpi_content rule =
         GPI_BELOW("numbers", numbers, a.n, number_dtype(a.num_buckets), a.num_buckets);
-    rule.device_n = ctx->backend == GP_BACKEND_CUDA ? a.device_n : NULL;
+    rule.device_n = a.device_n;
     GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
     return gpi_validate_end(ctx, f, run(ctx, f, &a));
 }
@@ -265,7 +233,7 @@ gp_status gp_multisplit_workspace_bytes(const gp_target *target, const gp_multis
     static const char f[] = "gp_multisplit_workspace_bytes";
     gp_target t;
     gp_multisplit_desc d;
-    size_t cpu = 0, cuda = 0, marked = 0;
+    size_t cpu = 0, cuda = 0;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_desc(NULL, f, desc, true, n, &d));
     GPI_TRY(gpi_check_figure(f, bytes));
@@ -278,10 +246,8 @@ gp_status gp_multisplit_workspace_bytes(const gp_target *target, const gp_multis
         cpu = gpi_multisplit_cpu_bytes(t.threads);
         GPI_TRY(counted_bytes(&on_cuda, &a, &cuda));
     } else if (n) {
-        GPI_TRY(sort_bytes(&on_cpu, &a, false, &cpu));
-        GPI_TRY(sort_bytes(&on_cuda, &a, false, &cuda));
-        GPI_TRY(sort_bytes(&on_cuda, &a, true, &marked));
-        cuda = cuda > marked ? cuda : marked;
+        GPI_TRY(sort_bytes(&on_cpu, &a, &cpu));
+        GPI_TRY(sort_bytes(&on_cuda, &a, &cuda));
     }
     *bytes = gpi_target_bytes(&t, cpu, cuda);
     return GP_OK;

@@ -76,48 +76,7 @@ unsigned grid_for(const gp_context *ctx, uint64_t n)
     return elementwise_grid(ctx, n, elementwise_tuning.blocks_per_sm);
 }
 
-/* Any grid of elementwise_threads threads, here and below. */
-__global__ void __launch_bounds__(elementwise_threads)
-    split_mark_k(const gpi_multisplit_args a, uint32_t *words)
-{
-    const uint64_t n = item_count(a);
-    for (uint64_t i = grid_item(); i < a.n; i += grid_items())
-        words[i] =
-            i < n ? split_bucket(((const uint32_t *)a.numbers)[i], a.num_buckets) : a.num_buckets;
-}
-
-gp_status mark(gp_context *ctx, const char *function, const gpi_multisplit_args *a, uint32_t *words)
-{
-    split_mark_k<<<grid_for(ctx, a->n), elementwise_threads, 0, ctx->stream>>>(*a, words);
-    return gpi_cuda_launched(ctx, function);
-}
-
-/* A thread per word of the output. */
-template <class Word>
-__global__ void __launch_bounds__(elementwise_threads)
-    split_pick_k(const gpi_multisplit_args a, const void *positions, const bool wide)
-{
-    const uint32_t words = a.item_bytes / sizeof(Word);
-    const uint64_t n = item_count(a) * words;
-    for (uint64_t w = grid_item(); w < n; w += grid_items()) {
-        const uint64_t j = w / words;
-        const uint64_t from =
-            wide ? ((const uint64_t *)positions)[j] : ((const uint32_t *)positions)[j];
-        ((Word *)a.out)[w] = ((const Word *)a.in)[from * words + (w - j * words)];
-    }
-}
-
-gp_status collect(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
-                  const void *positions, size_t position_bytes)
-{
-    const bool by_four = a->item_bytes % 4 == 0, wide = position_bytes == 8;
-    const unsigned grid = grid_for(ctx, a->n * (by_four ? a->item_bytes / 4 : a->item_bytes));
-    const auto kernel = by_four ? split_pick_k<uint32_t> : split_pick_k<uint8_t>;
-    kernel<<<grid, elementwise_threads, 0, ctx->stream>>>(*a, positions, wide);
-    return gpi_cuda_launched(ctx, function);
-}
-
-/* A thread per offset. */
+/* A thread per offset; any grid. */
 __global__ void __launch_bounds__(elementwise_threads)
     split_search_k(const gpi_multisplit_args a, const uint32_t *sorted)
 {
@@ -149,6 +108,5 @@ gp_status search(gp_context *ctx, const char *function, const gpi_multisplit_arg
 extern "C" {
 extern const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda);
 const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda) = {
-    GPI_SPACE::resident, GPI_SPACE::count,   GPI_SPACE::move,
-    GPI_SPACE::mark,     GPI_SPACE::collect, GPI_SPACE::search};
+    GPI_SPACE::resident, GPI_SPACE::count, GPI_SPACE::move, GPI_SPACE::search};
 }

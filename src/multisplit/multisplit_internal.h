@@ -12,12 +12,10 @@
  *
  * The CPU does the same with a range per thread, whose items go straight to their places.
  *
- * Numbers of 32 bits: a radix sort of pairs, and offsets by searching the sorted numbers. The sort
- * does not know of a length on the device: items from there on get a number that is larger than all
- * others, positions are sorted, and those of the other items collected.
+ * Numbers of 32 bits: a radix sort of pairs, and offsets by searching the sorted numbers.
  *
  * Scratch: up to 256 buckets [counts: buckets x blocks or threads of uint64_t][of the sum: CUDA];
- * otherwise [sorted numbers][numbers, positions: with device_n on CUDA][of the sort].
+ * otherwise [sorted numbers][of the sort].
  */
 #ifndef GPI_MULTISPLIT_INTERNAL_H
 #define GPI_MULTISPLIT_INTERNAL_H
@@ -58,12 +56,6 @@ struct gpi_multisplit_cuda {
     /* counts: those before. Writes items and offsets. */
     gp_status (*move)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
                       uint32_t blocks, const uint64_t *counts);
-    /* Numbers of 32 bits to words, num_buckets from *device_n on. */
-    gp_status (*mark)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
-                      uint32_t *words);
-    /* Items by sorted positions. */
-    gp_status (*collect)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
-                         const void *positions, size_t position_bytes);
     /* Offsets from sorted numbers. */
     gp_status (*search)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
                         const uint32_t *sorted);

@@ -3,6 +3,7 @@
 #include "radixsort/radixsort_check_internal.h"
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/order.h"
 
@@ -37,7 +38,27 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
     job->begin_bit = o.begin_bit;
     job->end_bit = o.end_bit ? o.end_bit : width;
     job->algorithm = o.algorithm;
+    job->device_n = o.device_n;
+    job->device_num_segments = o.device_num_segments;
+    if (o.device_n && o.algorithm == GP_ALGORITHM_CUB)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: options->algorithm is GP_ALGORITHM_CUB, which does not support "
+                        "options->device_n here",
+                        function);
     return GP_OK;
+}
+
+gp_status gpi_radix_check_counts(gp_context *ctx, const char *function,
+                                 const struct gpi_radix_job *job)
+{
+    const struct gpi_array arrays[] = {
+        GPI_COUNT("options->device_n", job->device_n),
+        GPI_COUNT("options->device_num_segments", job->device_num_segments),
+        GPI_WRITE("keys_out", job->keys_out, (uint64_t)job->n * job->key_bytes, 1),
+        GPI_WRITE("values_out", job->values_out, (uint64_t)job->n * job->value_bytes, 1),
+    };
+    GPI_TRY(gpi_check_memory(ctx, function, arrays, 2));
+    return gpi_check_apart(ctx, function, arrays, 2, 4);
 }
 
 gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
@@ -56,8 +77,17 @@ gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
     return gpi_check_apart(ctx, function, arrays, 2, 4);
 }
 
-static gp_status run(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
+/* The options, what they say of counts, and the sort. */
+static gp_status run(gp_context *ctx, const char *function, gp_dtype dtype,
+                     const gp_radix_sort_options *options, struct gpi_radix_job *job)
 {
+    GPI_TRY(gpi_radix_apply_options(ctx, function, ctx->backend, dtype, options, job));
+    if (job->device_num_segments)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: options->device_num_segments is set, expected NULL", function);
+    if (job->device_n)
+        GPI_TRY(gpi_radix_check_counts(ctx, function, job));
+    job->n = gpi_count_now(ctx, &job->device_n, job->n);
     if (job->n == 0)
         return GP_OK;
     GPI_ON_DEVICE(ctx);
@@ -74,8 +104,7 @@ gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys_in, si
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_check_keys(ctx, f, dtype, keys_in, n));
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &job));
-    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
-    return run(ctx, f, &job);
+    return run(ctx, f, dtype, options, &job);
 }
 
 gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
@@ -96,8 +125,7 @@ gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_
     GPI_TRY(gpi_check_array(ctx, f, "values_in", values_in, (uint64_t)n * value_bytes,
                             gpi_item_alignment(value_bytes)));
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &job));
-    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
-    return run(ctx, f, &job);
+    return run(ctx, f, dtype, options, &job);
 }
 
 gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,
@@ -118,8 +146,7 @@ gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_
     GPI_TRY(gpi_check_unsigned_index(ctx, f, "index_dtype", index_dtype));
     GPI_TRY(gpi_check_index_range(ctx, f, n, "index_dtype", index_dtype));
     GPI_TRY(gpi_check_outputs(ctx, f, arrays, 1, 2));
-    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, dtype, options, &job));
-    return run(ctx, f, &job);
+    return run(ctx, f, dtype, options, &job);
 }
 
 /* The bound for a job whose sizes are set. */

@@ -78,7 +78,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         whole.base = range < 64 ? first >> range << range : 0;
         whole.end = whole.base + (range < 64 ? (1ull << range) - 1 : ~0ull);
         whole.low = whole.base;
-        whole.count = (uint32_t)job.n;
+        whole.count = (uint32_t)job.items();
         whole.cells = 1u << plan.bits;
         whole.shift = plan.shift;
         *segment(0) = whole;
@@ -113,7 +113,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         const uint32_t *counts = job.bucket_starts();
         bool most = false;
         for (uint32_t u = threadIdx.x; u < 1u << job.plan->bits; u += T)
-            most = most || counts[u] > job.n / 4 * 3;
+            most = most || counts[u] > job.items() / 4 * 3;
         return __syncthreads_or(most) || job.in_place ? gpi_radix_tmp : gpi_radix_out;
     }
 

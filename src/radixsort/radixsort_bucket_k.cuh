@@ -28,9 +28,9 @@ GPI_DEVICE void copy_bucket(const RadixJob<K, V> &job, uint64_t first, uint64_t 
 }
 
 /*
- * Grid: a block per bucket; of one block if everything is one bucket of the input. Bucket: at most
- * T x I items, but for a few. After: the output, if the route was one of buckets; if it was the
- * adaptive one, all of the output but what radix_bucket_global_k writes.
+ * Grid: a block per bucket; everything may be one bucket of the input, for the first block. Bucket:
+ * at most T x I items, but for a few. After: the output, if the route was one of buckets; if it was
+ * the adaptive one, all of the output but what radix_bucket_global_k writes.
  */
 template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
@@ -39,12 +39,15 @@ __global__ void __launch_bounds__(T, BLOCKS)
     using Merge = BucketMerge<K, FLOAT, VB, T, I>;
     extern __shared__ __align__(16) char memory[];
     grid_wait();
-    uint64_t first = 0, end = job.n;
+    uint64_t first = 0, end = job.items();
     uint32_t from = gpi_radix_in;
     K base = 0;
     int bits = job.end - job.begin; /* that may vary in the bucket, from job.begin on */
     const K compared = job.compared();
-    if (job.bucket_bits) {
+    if (job.is_one_bucket()) {
+        if (blockIdx.x > 0)
+            return;
+    } else if (job.bucket_bits) {
         const gpi_radix_plan &plan = *job.plan;
         if (plan.route == gpi_radix_route_adaptive && blockIdx.x < plan.entries) {
             const gpi_radix_entry e = job.adaptive.entries[blockIdx.x];

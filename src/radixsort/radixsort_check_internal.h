@@ -14,4 +14,8 @@ gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_back
                                   gp_dtype dtype, const gp_radix_sort_options *options,
                                   struct gpi_radix_job *job);
 
+/* Counts in memory that the options name, and that no output lies over them. */
+gp_status gpi_radix_check_counts(gp_context *ctx, const char *function,
+                                 const struct gpi_radix_job *job);
+
 #endif

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(Counting<K>::threads)
         for (uint32_t i = threadIdx.x; i < size; i += T)
             table[i] = 0;
         __syncthreads();
-        for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x / parts, gridDim.x / parts,
+        for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x / parts, gridDim.x / parts,
                         [&](K key) {
                             const uint32_t word = order.template word_alone<FLOAT>(key);
                             if (word / size == part)
@@ -54,10 +54,12 @@ __global__ void __launch_bounds__(Counting<K>::threads)
     }
 }
 
-/* Grid: one block. After: starts[value] is where its keys start, starts[VALUES] is n. */
-template <int VALUES>
-__global__ void __launch_bounds__(1024) radix_starts_k(uint64_t n, uint64_t *starts)
+/* Grid: one block. After: starts[value] is where its keys start, starts[VALUES] their number. */
+template <class K>
+__global__ void __launch_bounds__(1024) radix_starts_k(const __grid_constant__ RadixKeys<K> job)
 {
+    constexpr int VALUES = Counting<K>::values;
+    uint64_t *const starts = job.starts;
     __shared__ uint64_t warp_total[32];
     constexpr int run = VALUES < 1024 ? 32 : VALUES / 32;
     const int begin = (int)threadIdx.x / 32 * run,
@@ -83,7 +85,7 @@ __global__ void __launch_bounds__(1024) radix_starts_k(uint64_t n, uint64_t *sta
         at += __shfl_sync(all_lanes, upto, 31);
     }
     if (threadIdx.x == 0)
-        starts[VALUES] = n;
+        starts[VALUES] = job.items();
 }
 
 /* The value whose keys include item i, by a warp, each round with 32 probes. */
@@ -122,9 +124,9 @@ __global__ void __launch_bounds__(256)
 {
     constexpr uint32_t values = Counting<K>::values, V = 16 / sizeof(K);
     K *out = job.keys[gpi_radix_out];
-    const uint64_t before = (16 - (uintptr_t)out % 16) % 16 / sizeof(K);
-    const uint64_t head = before < job.n ? before : job.n;
-    const uint64_t vectors = (job.n - head) / V, tail = head + vectors * V;
+    const uint64_t n = job.items(), before = (16 - (uintptr_t)out % 16) % 16 / sizeof(K);
+    const uint64_t head = before < n ? before : n;
+    const uint64_t vectors = (n - head) / V, tail = head + vectors * V;
     const uint64_t thread = (uint64_t)blockIdx.x * 256 + threadIdx.x;
     for (uint64_t warp = thread - lane_id(); warp < vectors; warp += (uint64_t)gridDim.x * 256) {
         uint32_t v = value_at(job.starts, values, head + warp * V);
@@ -151,7 +153,7 @@ __global__ void __launch_bounds__(256)
     }
     if (thread < head)
         out[thread] = job.order.template key<FLOAT>((K)value_from(job.starts, values, 0, thread));
-    if (tail + thread < job.n)
+    if (tail + thread < n)
         out[tail + thread] =
             job.order.template key<FLOAT>((K)value_from(job.starts, values, 0, tail + thread));
 }

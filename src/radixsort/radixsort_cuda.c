@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
+#include "fill/fill_internal.h"
 #include "gather/gather_internal.h"
 #include "radixsort/radixsort_engine.h"
 
@@ -83,17 +84,38 @@ size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
     return route_bytes(&r);
 }
 
+/* As many items as there are. */
+static gp_status copy(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
+                      size_t item_bytes, const void *from, void *to)
+{
+    struct gpi_gather_args items = gpi_gather_of(item_bytes, from, 0, NULL, j->n, to);
+    if (!j->device_n)
+        return gpi_cuda_copy(ctx, from, j->n * item_bytes, to);
+    items.device_n = j->device_n;
+    return gpi_gather_cuda(ctx, function, &items);
+}
+
+static gp_status put_indices(gp_context *ctx, const char *function, const struct gpi_radix_job *j)
+{
+    const struct gpi_iota_args a = {.kind = j->value_bytes == 4 ? GPI_IOTA_32 : GPI_IOTA_64,
+                                    .item_bytes = j->value_bytes,
+                                    .step = 1,
+                                    .n = j->n,
+                                    .device_n = j->device_n,
+                                    .out = j->values_out};
+    return gpi_fill_launchers_get(ctx->sm_row)->iota(ctx, function, &a);
+}
+
 /* No bits compared: copies, and indices in order. */
 static gp_status copy_all(gp_context *ctx, const char *function, const struct gpi_radix_job *j)
 {
-    const struct gpi_radix_cuda_kernels *k = gpi_radix_cuda_get(ctx)->kernels;
     if (j->keys_out && j->keys_out != j->keys_in)
-        GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, j->n * j->key_bytes, j->keys_out));
+        GPI_TRY(copy(ctx, function, j, j->key_bytes, j->keys_in, j->keys_out));
     if (j->value_bytes && !j->values_in)
-        k->iota(ctx, j->value_bytes, j->n, j->values_out);
-    else if (j->value_bytes && j->values_out != j->values_in)
-        GPI_TRY(gpi_cuda_copy(ctx, j->values_in, j->n * j->value_bytes, j->values_out));
-    return gpi_cuda_launched(ctx, function);
+        return put_indices(ctx, function, j);
+    if (j->value_bytes && j->values_out != j->values_in)
+        return copy(ctx, function, j, j->value_bytes, j->values_in, j->values_out);
+    return GP_OK;
 }
 
 static gp_status queue(gp_context *ctx, const char *function, const struct gpi_radix_engine *engine,
@@ -105,6 +127,7 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
                                       .begin_bit = j->begin_bit,
                                       .end_bit = j->end_bit,
                                       .n = j->n,
+                                      .device_n = j->device_n,
                                       .value_bytes = r->moved_bytes,
                                       .keys_wanted = j->keys_out != NULL};
     const void *values = j->values_in;
@@ -115,14 +138,15 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
     a.values[gpi_radix_tmp] = r->values_tmp ? gpi_frame_take(frame, r->values_tmp) : NULL;
     a.values[gpi_radix_out] = r->values_out ? gpi_frame_take(frame, r->values_out) : j->values_out;
     if (r->values_copy) {
-        void *copy = gpi_frame_take(frame, r->values_copy);
-        GPI_TRY(gpi_cuda_copy(ctx, values, r->values_copy, copy));
-        values = copy;
+        void *aside = gpi_frame_take(frame, r->values_copy);
+        GPI_TRY(copy(ctx, function, j, j->value_bytes, values, aside));
+        values = aside;
     }
     a.scratch = gpi_frame_take(frame, r->engine);
     GPI_TRY(engine->sort(ctx, function, &a));
-    const struct gpi_gather_args moved = gpi_gather_of(
-        j->value_bytes, values, r->moved_bytes, a.values[gpi_radix_out], j->n, j->values_out);
+    struct gpi_gather_args moved = gpi_gather_of(j->value_bytes, values, r->moved_bytes,
+                                                 a.values[gpi_radix_out], j->n, j->values_out);
+    moved.device_n = j->device_n;
     if (r->pick_values)
         return gpi_gather_cuda(ctx, function, &moved);
     return gpi_cuda_launched(ctx, function);

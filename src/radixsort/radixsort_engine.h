@@ -87,15 +87,16 @@ struct gpi_radix_plan {
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
 };
 
-/* A sort of n > 0 items by at least one bit. */
+/* A sort of n > 0 items, or of any number up to n that is on the device, by at least one bit. */
 struct gpi_radix_engine_args {
     struct gpi_radix_order order;
     bool exact; /* words distinguish NaNs and zeros: items may come in any order otherwise */
     int begin_bit, end_bit;
     uint64_t n;
-    size_t value_bytes; /* 0, 4 or 8 */
-    void *keys[3];      /* by place; all three exist unless counted, in may equal out */
-    void *values[3];    /* in NULL: the positions */
+    const uint64_t *device_n; /* or NULL */
+    size_t value_bytes;       /* 0, 4 or 8 */
+    void *keys[3];            /* by place; all three exist unless counted, in may equal out */
+    void *values[3];          /* in NULL: the positions */
     bool keys_wanted;
     void *scratch;
 };

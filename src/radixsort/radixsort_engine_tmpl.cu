@@ -35,6 +35,7 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
         job.values[i] = (V *)args->values[i];
     }
     job.n = args->n;
+    job.device_n = args->device_n;
     job.order = KeyOrder<Key>::of(args->order, args->exact);
     job.begin = args->begin_bit;
     job.end = args->end_bit;
@@ -101,7 +102,7 @@ gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K>
     auto count = radix_count_values_k<K, FLOAT>;
     GPI_TRY(shared_memory_allow(ctx, function, count, Count::shared_bytes, &allowed));
     list.add(launch_of(count, grid, Count::threads, Count::shared_bytes, job));
-    list.add(launch_of(radix_starts_k<Count::values>, 1, 1024, 0, job.n, job.starts));
+    list.add(launch_of(radix_starts_k<K>, 1, 1024, 0, job));
     list.add(launch_of(radix_write_values_k<K, FLOAT>, sms * 8, 256, 0, job));
     return GP_OK;
 }

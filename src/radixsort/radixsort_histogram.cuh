@@ -99,7 +99,7 @@ __device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *tab
     uint32_t *column = table + lane_id() % Shape::columns;
     const KeyOrder<K> order = job.order;
     const int begin = job.begin;
-    for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, [&](K key) {
+    for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x, gridDim.x, [&](K key) {
         const K word = (K)((order.template word<FLOAT>(key) >> begin) & mask);
 #pragma unroll
         for (int p = 0; p < Shape::passes;
@@ -147,7 +147,7 @@ __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shar
     const int bits = job.end - job.begin, passes = (bits + 7) / 8;
     uint32_t active = 0;
     for (int p = 0; p < passes; p++) {
-        const bool same = starts_of_pass(job.starts + p * radix_bins, job.n, shared);
+        const bool same = starts_of_pass(job.starts + p * radix_bins, job.items(), shared);
         active |= (same ? 0u : 1u) << p;
     }
     if (threadIdx.x != 0)
@@ -197,9 +197,9 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
         atomicAdd(&table[bucket(word)], 1u);
     };
     if (sample_stride > 1)
-        for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.n, sample_stride, count);
+        for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.items(), sample_stride, count);
     else
-        for_each_key<T>(job.keys[gpi_radix_in], job.n, blockIdx.x, gridDim.x, count);
+        for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x, gridDim.x, count);
     __syncthreads();
     for (int i = threadIdx.x; i < 1 << bits; i += T)
         if (table[i])
@@ -279,7 +279,7 @@ template <int T, class K>
 __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
                                          uint64_t sample_stride)
 {
-    const uint32_t sample = (uint32_t)(job.n / sample_stride);
+    const uint32_t sample = (uint32_t)(job.items() / sample_stride);
     const uint32_t full = radix_tuning.sample_full * (sample >> bits);
     __shared__ uint32_t hot, most, excess;
     if (threadIdx.x == 0)
@@ -319,6 +319,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
                                           uint32_t *counts, uint32_t tile_items, uint32_t *shared)
 {
     constexpr uint32_t warps = T / 32;
+    const uint64_t n = job.items();
     const uint32_t size = 1u << bits, warp = threadIdx.x / 32;
     const uint32_t rows = (size + 31) / 32, run = (rows + warps - 1) / warps * 32;
     const uint32_t begin = warp * run < size ? warp * run : size;
@@ -329,7 +330,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         sum += count;
         most = count > most ? count : most;
         excess += count > job.bucket_max ? count : 0;
-        hot += count > job.n / radix_tuning.cells_few ? count : 0;
+        hot += count > n / radix_tuning.cells_few ? count : 0;
     }
 #pragma unroll
     for (int d = 16; d; d >>= 1) {
@@ -357,9 +358,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits =
         job.splits_allowed ? most <= job.bucket_max : sorted || job.large_fit(most, excess);
-    const bool few = hot >= job.n - job.n / radix_tuning.cells_rest;
+    const bool few = hot >= n - n / radix_tuning.cells_rest;
     const int digits = varying_digits(job);
-    const bool even = most < job.n / job.cells_even && digits >= radix_tuning.cells_digits;
+    const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
     const bool by_cells = !radix_by_splitters<K> && job.adaptive_allowed && (few || even);
     if (threadIdx.x == 0) {
         job.plan->route = fits                                ? gpi_radix_route_buckets
@@ -369,7 +370,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;
-        counts[size] = (uint32_t)job.n;
+        counts[size] = (uint32_t)n;
     }
     if (!fits)
         return;

@@ -44,7 +44,9 @@ struct gpi_radix_job {
     size_t key_bytes;
     size_t value_bytes; /* 0: keys only */
     size_t n;
-    int begin_bit, end_bit; /* begin_bit == end_bit: copy */
+    const uint64_t *device_n;            /* NULL, or n is its bound, on CUDA */
+    const uint64_t *device_num_segments; /* the same, of a sort of segments */
+    int begin_bit, end_bit;              /* begin_bit == end_bit: copy */
     gp_algorithm algorithm;
     const void *keys_in;
     const void *values_in; /* NULL with value_bytes 4 or 8: the indices 0 .. n - 1 */

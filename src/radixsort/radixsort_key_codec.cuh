@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "device/item_count.cuh"
 #include "device/warp.cuh"
 #include "radixsort/radixsort_engine.h"
 #include "radixsort/radixsort_order.h"
@@ -164,6 +165,7 @@ template <> struct Payload<8> {
 template <class K> struct RadixKeys {
     K *keys[3]; /* by enum gpi_radix_place */
     uint64_t n;
+    const uint64_t *device_n; /* or NULL */
     KeyOrder<K> order;
     int begin, end;     /* bits compared */
     int bucket_bits;    /* 0: by passes only */
@@ -184,11 +186,24 @@ template <class K> struct RadixKeys {
     uint32_t entries;      /* blocks for entries of a bucket's size */
     gpi_radix_adaptive adaptive;
 
+    GPI_DEVICE uint64_t items() const
+    {
+        return item_count(*this);
+    }
+
+    /* Whether the passes have nothing to do, if the host could not know it: there are no items, or
+     * they are one bucket of the input. */
+    GPI_DEVICE bool is_one_bucket() const
+    {
+        return items() <= (bucket_bits ? bucket_max : 0);
+    }
+
     /* Whether single blocks may sort all buckets that are larger than shared memory. most: items of
      * the largest; excess: items of all of them. */
     GPI_DEVICE bool large_fit(uint32_t most, uint32_t excess) const
     {
-        const uint64_t share = n / radix_tuning.large_share, twice = 2 * (uint64_t)bucket_max;
+        const uint64_t n = items(), share = n / radix_tuning.large_share,
+                       twice = 2 * (uint64_t)bucket_max;
         return most <= bucket_max ||
                (most <= (share > twice ? share : twice) && excess < n / radix_tuning.large_excess);
     }
@@ -202,7 +217,7 @@ template <class K> struct RadixKeys {
     /* Words of states, which are counts with two bits more. */
     GPI_DEVICE bool narrow_states() const
     {
-        return n < radix_tuning.narrow_items;
+        return items() < radix_tuning.narrow_items;
     }
 
     /* By all threads of a launch of blocks of T. */

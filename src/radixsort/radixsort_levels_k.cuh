@@ -72,7 +72,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         if (level == 0 && threadIdx.x == 0) {
             gpi_radix_segment whole = {};
             whole.end = (uint64_t)job.compared();
-            whole.count = (uint32_t)job.n;
+            whole.count = (uint32_t)job.items();
             *segment(0) = whole;
         }
         __syncthreads();

@@ -56,7 +56,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
 
     GPI_DEVICE uint64_t tiles() const
     {
-        return (job.n + tile_items - 1) / tile_items;
+        return (job.items() + tile_items - 1) / tile_items;
     }
 
     /* Bits [shift, shift + bits) of a word are the number of its bucket,
@@ -126,7 +126,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     {
         uint32_t *counts = job.buckets, *table = (uint32_t *)memory;
         BitRange vary = {job.begin, job.end};
-        if (job.n >= radix_tuning.sampled_items && !sample(vary))
+        if (job.items() >= radix_tuning.sampled_items && !sample(vary))
             return false;
         Top t = top(vary);
         count_buckets<T, FLOAT, K>(job, t.shift, t.bits, 1, counts, table);
@@ -260,10 +260,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     template <class X> GPI_DEVICE void copy(const X *from, X *to) const
     {
         constexpr int batch = 8;
-        const uint64_t threads = (uint64_t)gridDim.x * T;
+        const uint64_t n = job.items(), threads = (uint64_t)gridDim.x * T;
         uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x;
         auto item = [=](uint64_t at) { return from ? __ldcs(from + at) : (X)at; };
-        for (; i + (batch - 1) * threads < job.n; i += batch * threads) {
+        for (; i + (batch - 1) * threads < n; i += batch * threads) {
             X x[batch];
 #pragma unroll
             for (int j = 0; j < batch; j++)
@@ -272,7 +272,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
             for (int j = 0; j < batch; j++)
                 __stcs(to + i + j * threads, x[j]);
         }
-        for (; i < job.n; i += threads)
+        for (; i < n; i += threads)
             to[i] = item(i);
     }
 
@@ -301,6 +301,8 @@ __global__ void __launch_bounds__(T, 1)
 {
     extern __shared__ __align__(16) char memory[];
     using Work = PartitionKernel<K, FLOAT, VB, T, I, SPLITS>;
+    if (job.is_one_bucket())
+        return;
     Work kernel = {job, memory, {&job.plan->arrived, 0}};
     Work::Passes::init();
     bool buckets = false;

@@ -39,7 +39,7 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     GPI_DEVICE PartitionByBits(const RadixKeys<K> &job_, const PartitionPass &pass_, Shared &s_)
         : job(job_), pass(pass_), s(s_)
     {
-        tiles = (uint32_t)((job.n + ITEMS - 1) / ITEMS);
+        tiles = (uint32_t)((job.items() + ITEMS - 1) / ITEMS);
         if (!pass.segmented)
             return;
         for (int i = G::thread(); i <= GPI_RADIX_SEGMENTS; i += G::threads)
@@ -97,7 +97,7 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     {
         if (tile >= tiles)
             return {tile, segment, {0, 0}};
-        uint64_t first = (uint64_t)tile * ITEMS, end = job.n;
+        uint64_t first = (uint64_t)tile * ITEMS, end = job.items();
         if (pass.segmented) {
             first = pass.segment_starts[segment << pass.bits] +
                     (uint64_t)(tile - s.segment_tile[segment]) * ITEMS;

@@ -58,7 +58,7 @@ template <class K> struct Splitters {
     /* Of words: twice as many to a bucket where one that is too large would not fit a block. */
     GPI_DEVICE uint32_t sample_items() const
     {
-        const bool large = job.n >> job.bucket_bits > radix_tuning.split_mean;
+        const bool large = job.items() >> job.bucket_bits > radix_tuning.split_mean;
         return buckets() *
                (uint32_t)(large ? 2 * radix_tuning.split_sample : radix_tuning.split_sample);
     }
@@ -170,7 +170,7 @@ __device__ __noinline__ void take_sample(const RadixKeys<K> &job)
 {
     const Splitters<K> splitters = {job};
     const uint32_t items = splitters.sample_items(), bits = 31 - __clz((int)items);
-    const uint32_t n = (uint32_t)job.n;
+    const uint32_t n = (uint32_t)job.items();
     for (uint32_t i = blockIdx.x * T + threadIdx.x; i < items; i += gridDim.x * T) {
         const uint32_t first = (uint32_t)((uint64_t)n * i >> bits);
         const uint32_t end = (uint32_t)((uint64_t)n * (i + 1) >> bits);
@@ -252,20 +252,20 @@ __device__ __noinline__ void count_by_splitters(const RadixKeys<K> &job)
     const uint32_t last = Splitters<K>{job}.buckets() - 1;
     const DigitOfSplit<K> bucket = {0, last, words, job.compared(), job.bucket_bits};
     const K *keys = job.keys[gpi_radix_in];
-    const uint64_t threads = (uint64_t)gridDim.x * T;
-    for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < job.n; i += batch * threads) {
+    const uint64_t n = job.items(), threads = (uint64_t)gridDim.x * T;
+    for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < n; i += batch * threads) {
         K word[batch];
         uint32_t digit[batch];
 #pragma unroll
         for (int j = 0; j < batch; j++)
-            word[j] = i + j * threads < job.n ? keys[i + j * threads] : (K)0;
+            word[j] = i + j * threads < n ? keys[i + j * threads] : (K)0;
 #pragma unroll
         for (int j = 0; j < batch; j++)
             word[j] = job.order.template word<FLOAT>(word[j]);
         bucket.all(word, digit);
 #pragma unroll
         for (int j = 0; j < batch; j++)
-            if (i + j * threads < job.n)
+            if (i + j * threads < n)
                 atomicAdd(&table[digit[j]], 1u);
     }
     __syncthreads();
@@ -309,7 +309,7 @@ template <class K> __device__ __noinline__ bool place_by_splitters(const RadixKe
     const uint32_t count = b < buckets ? job.plan->split_counts[b] : 0;
     const uint32_t before = sum_before_bin<WholeBlock>(count, warp_total);
     if (b <= buckets)
-        job.split_starts()[b] = b < buckets ? before : (uint32_t)job.n;
+        job.split_starts()[b] = b < buckets ? before : (uint32_t)job.items();
     __syncthreads();
     gpi_radix_entry entry = {};
     if (b < buckets)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "reduce/reduce_internal.h"
@@ -100,17 +101,19 @@ static gp_status arg(gp_context *ctx, const char *f, bool by, const gp_arg_desc 
     GPI_TRY(gpi_check_dtype(ctx, f, GPI_MEMBER(by, "dtype"), d.dtype));
     const size_t bytes = gpi_dtype_bytes(d.dtype);
     const struct gpi_array arrays[] = {
+        GPI_COUNT("desc->device_n", d.device_n),
         GPI_READ("in", in, n * bytes, bytes),
         GPI_WRITE_IF("value", value, bytes, bytes),
         GPI_WRITE("index", index, sizeof *index, sizeof *index),
     };
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 3));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 4));
     struct gpi_reduce_args args = {.function = f,
                                    .in = in,
                                    .out = value,
                                    .index = index,
                                    .n = n,
+                                   .device_n = d.device_n,
                                    .op = op,
                                    .in_dtype = d.dtype,
                                    .out_dtype = d.dtype};

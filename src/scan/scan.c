@@ -90,6 +90,9 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: desc->algorithm is %d, expected GP_ALGORITHM_AUTO with desc->backward",
                         f, (int)d->algorithm);
+    if (d->device_num_segments)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->device_num_segments is set, expected NULL", f);
     if (d->total && gpi_op_scalars(d->op) > 1)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, but not for %s", f,
                         gp_op_string(d->op));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "segments/segments_internal.h"
@@ -34,8 +35,6 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_scan_desc *
     GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", GP_BACKEND_AUTO, d->algorithm, set));
     if (d->total)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->total is set, expected NULL", f);
-    if (d->device_n)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->device_n is set, expected NULL", f);
     if (d->backward)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->backward is %d, expected 0", f,
                         d->backward);
@@ -90,6 +89,8 @@ static gp_status run_cuda(gp_context *ctx, struct gpi_segment_args *args, gpi_se
         (struct gpi_segment_marks){.array = g->array,
                                    .count = g->count,
                                    .n = args->n,
+                                   .device_count = g->device_count,
+                                   .device_n = args->device_n,
                                    .heads = gpi_frame_take(&frame, heads_bytes(args->n)),
                                    .reporter = gpi_reporter_of(ctx, "offsets", g->offset_dtype)};
     gpi_segment_heads_find(ctx)(ctx, args);
@@ -116,6 +117,31 @@ static gp_status run(gp_context *ctx, const gp_scan_desc *d, struct gpi_segment_
     return scan(ctx, args);
 }
 
+/* Segments have a number if there are offsets or rows; the items of rows follow from it. */
+static gp_status check_counts(gp_context *ctx, const char *f, const gp_scan_desc *d,
+                              enum gpi_segment_source source)
+{
+    const char *const member =
+        source == GPI_SEGMENT_ROWS && d->device_n ? "device_n"
+        : (source == GPI_SEGMENT_FLAGS || source == GPI_SEGMENT_KEYS) && d->device_num_segments
+            ? "device_num_segments"
+            : NULL;
+    if (member)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->%s is set, expected NULL", f, member);
+    return GP_OK;
+}
+
+/* Counts on the device: as they are now on the CPU, bounds on CUDA. */
+static void take_counts(const gp_context *ctx, const gp_scan_desc *d, struct gpi_segment_args *args)
+{
+    struct gpi_segments *const g = &args->segments;
+    g->device_count = d->device_num_segments;
+    g->count = gpi_count_now(ctx, &g->device_count, g->count);
+    args->n = gpi_count_now(ctx, &args->device_n, args->n);
+    if (g->source == GPI_SEGMENT_ROWS)
+        args->n = g->count * g->row_length;
+}
+
 /* of: the array that describes the segments, if one does. */
 static gp_status scan_segments(gp_context *ctx, const char *f, const gp_scan_desc *d,
                                const struct gpi_segments *segments, struct gpi_array of,
@@ -123,27 +149,37 @@ static gp_status scan_segments(gp_context *ctx, const char *f, const gp_scan_des
 {
     const uint64_t bytes = n * item_bytes(d);
     const size_t scalar = gpi_dtype_bytes(d->in_dtype);
-    const struct gpi_array arrays[] = {GPI_READ("in", in, bytes, scalar), of,
-                                       GPI_WRITE_OVER(2, "out", out, bytes, scalar)};
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 3));
+    const struct gpi_array arrays[] = {
+        GPI_COUNT("desc->device_n", d->device_n),
+        GPI_COUNT("desc->device_num_segments", d->device_num_segments),
+        GPI_READ("in", in, bytes, scalar),
+        of,
+        GPI_WRITE_OVER(2, "out", out, bytes, scalar),
+    };
+    GPI_TRY(check_counts(ctx, f, d, segments->source));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 5));
     struct gpi_segment_args args = {.function = f,
                                     .in = in,
                                     .out = out,
                                     .n = n,
+                                    .device_n = d->device_n,
                                     .op = d->op,
                                     .dtype = d->in_dtype,
                                     .exclusive = d->kind == GP_SCAN_EXCLUSIVE,
                                     .has_init = d->init != NULL,
                                     .segments = *segments};
-    if (n == 0)
+    take_counts(ctx, d, &args);
+    if (args.n == 0)
         return GP_OK;
     if (d->init)
         memcpy(args.init, d->init, item_bytes(d));
     GPI_ON_DEVICE(ctx);
     if (segments->source != GPI_SEGMENT_OFFSETS)
         return run(ctx, d, &args);
-    const struct gpi_content rule =
-        GPI_OFFSETS("offsets", segments->array, segments->count, segments->offset_dtype, n);
+    struct gpi_content rule = GPI_OFFSETS("offsets", args.segments.array, args.segments.count,
+                                          args.segments.offset_dtype, args.n);
+    rule.device_n = args.segments.device_count;
+    rule.device_bound = args.device_n;
     if (ctx->backend == GP_BACKEND_CPU)
         GPI_TRY(gpi_content_check(ctx, f, &rule));
     else
@@ -229,7 +265,8 @@ gp_status gp_scan_rows(gp_context *ctx, const gp_scan_desc *desc, const void *in
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(check_rows(ctx, f, num_rows, row_length, &n));
-    struct gpi_segments segments = {.source = GPI_SEGMENT_ROWS, .row_length = row_length};
+    struct gpi_segments segments = {
+        .source = GPI_SEGMENT_ROWS, .count = num_rows, .row_length = row_length};
     return scan_segments(ctx, f, &d, &segments, of, in, n, out);
 }
 

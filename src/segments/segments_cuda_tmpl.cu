@@ -54,12 +54,18 @@ template <class Op> SegmentParams<Acc> params(const gpi_segment_args *args)
     p.in = (const char *)args->in;
     p.out = (char *)args->out;
     p.n = args->n;
+    p.device_count = args->device_n;
+    p.count_max = args->n;
+    p.count_items = 1;
     p.heads = args->marks.heads;
     p.exclusive = args->exclusive;
     p.flip = flip_for(args->op, bits, is_signed);
     p.start = start_of(args, args->dtype, 0, args->exclusive, neutral);
     p.start = item_flipped<Op, Item>(p.start, p.flip);
     if (!p.heads) {
+        p.device_count = args->segments.device_count;
+        p.count_max = args->segments.count;
+        p.count_items = length;
         p.row_length = length;
         p.row_step = 1024 % length;
         for (uint64_t i = 0; i < 32; i += length)

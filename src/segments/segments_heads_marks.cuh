@@ -8,6 +8,7 @@ extern "C" {
 #include "segments/segments_internal.h"
 }
 #include "device/grid.cuh"
+#include "device/item_count.cuh"
 #include "device/warp.cuh"
 #include "tuning/scan_tuning.cuh"
 
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(scan_tuning.heads_threads)
 {
     constexpr int threads = scan_tuning.heads_threads;
     const Marks marks = {(decltype(Marks::array))m.array};
-    const uint64_t n = m.n;
+    const uint64_t n = item_count(m);
     uint32_t *heads = m.heads;
     grid_release();
     using Value = typename Marks::Value;
@@ -117,7 +118,7 @@ __global__ void __launch_bounds__(scan_tuning.heads_threads)
     constexpr int each = 16 / sizeof(Item), per_word = each / 4, loads = 4;
     using Bits = std::conditional_t<each == 16, uint16_t, uint8_t>;
     const Marks marks = {(const Item *)m.array};
-    const uint64_t n = m.n;
+    const uint64_t n = item_count(m);
     Bits *to = (Bits *)m.heads;
     grid_release();
     const uint64_t vectors = n / each, all = (uint64_t)gridDim.x * threads;

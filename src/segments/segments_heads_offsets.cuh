@@ -9,6 +9,7 @@ extern "C" {
 #include "segments/segments_internal.h"
 }
 #include "device/grid.cuh"
+#include "device/item_count.cuh"
 #include "device/report.cuh"
 #include "device/warp.cuh"
 #include "tuning/scan_tuning.cuh"
@@ -216,7 +217,7 @@ __global__ void __launch_bounds__(scan_tuning.heads_threads)
 {
     constexpr int threads = scan_tuning.heads_threads;
     uint4 *to = (uint4 *)m.heads;
-    const uint64_t vectors = m.n / 128 + 1, all = (uint64_t)gridDim.x * threads;
+    const uint64_t vectors = item_count(m) / 128 + 1, all = (uint64_t)gridDim.x * threads;
     grid_release();
     for (uint64_t v = (uint64_t)blockIdx.x * threads + threadIdx.x; v < vectors; v += all)
         to[v] = {};
@@ -234,8 +235,8 @@ __global__ void __launch_bounds__(scan_tuning.heads_threads,
 {
     constexpr int threads = scan_tuning.heads_threads;
     const Offset *__restrict__ offsets = (const Offset *)m.array;
-    const uint64_t num_segments = m.count;
-    const Offset n = (Offset)m.n;
+    const uint64_t num_segments = item_count(ItemCount{m.count, m.device_count});
+    const Offset n = (Offset)item_count(m);
     uint32_t *heads = m.heads;
     grid_release();
     alignas(16) __shared__ uint32_t spans[threads / 32][span_vectors * 4];

@@ -42,7 +42,8 @@ struct gpi_segments {
     const void *array; /* offsets, flags or keys */
     size_t item_bytes; /* of an offset or key */
     gp_dtype offset_dtype;
-    uint64_t count; /* segments, if there are offsets */
+    uint64_t count;               /* segments, if there are offsets, or rows */
+    const uint64_t *device_count; /* NULL, or count is its bound, on CUDA */
     uint64_t row_length;
 };
 
@@ -51,7 +52,8 @@ struct gpi_segment_marks {
     const void *array; /* offsets, flags or keys */
     uint64_t count;    /* segments, if there are offsets */
     uint64_t n;
-    uint32_t *heads; /* the bits, for whole tiles */
+    const uint64_t *device_count, *device_n; /* NULL, or those are bounds */
+    uint32_t *heads;                         /* the bits, for whole tiles */
     struct gpi_reporter reporter;
 };
 
@@ -61,7 +63,8 @@ struct gpi_segment_args {
     const char *function;
     const void *in;
     void *out;
-    uint64_t n; /* not 0 */
+    uint64_t n;               /* not 0 */
+    const uint64_t *device_n; /* NULL, or n is its bound, on CUDA; not of rows */
     gp_op op;
     gp_dtype dtype;
     bool exclusive, has_init;

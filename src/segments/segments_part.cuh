@@ -22,6 +22,8 @@ template <class A> struct SegmentParams {
     const char *in;
     char *out;
     uint64_t n;
+    const uint64_t *device_count; /* NULL, or counts up to count_max units of count_items items */
+    uint64_t count_max, count_items;
     const uint32_t *heads; /* bit i: item i is a head; room for whole tiles. NULL: rows */
     uint64_t row_length;
     uint64_t row_step;    /* 1024 mod row_length */
@@ -30,6 +32,14 @@ template <class A> struct SegmentParams {
     gpi_state state;
     A start; /* of every segment: the initial value, or what stands for it */
     Flip flip;
+
+    GPI_DEVICE uint64_t items() const
+    {
+        if (!device_count)
+            return n;
+        const uint64_t count = *device_count;
+        return count < count_max ? count * count_items : n;
+    }
 };
 
 /* The fold of a range of items, from its last head on. */

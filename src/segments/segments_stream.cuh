@@ -44,7 +44,7 @@ struct SegmentStream : StreamPolicy {
 
     GPI_DEVICE uint64_t items() const
     {
-        return p.n;
+        return p.items();
     }
 
     GPI_DEVICE void prefetch(uint64_t tile, uint32_t thread, uint32_t threads) const
@@ -92,7 +92,7 @@ struct SegmentStream : StreamPolicy {
     GPI_DEVICE void load_tile(uint32_t tile, int stage_index, const Loader &loader) const
     {
         const char *from = p.in + (uint64_t)tile * tile_bytes;
-        const uint64_t first = (uint64_t)tile * tile_items, rest = p.n - first;
+        const uint64_t first = (uint64_t)tile * tile_items, rest = s.n - first;
         const int count = rest < tile_items ? (int)rest : tile_items;
         char *to = stage(stage_index);
         const StageSpan in =
@@ -176,9 +176,9 @@ struct SegmentStream : StreamPolicy {
                                const A &prefix) const
     {
         const uint64_t first = (uint64_t)tile * tile_items + (uint64_t)warp * Part::items;
-        if (first < p.n)
+        if (first < s.n)
             part.store(p.out + first * sizeof(typename Types::Out), prefix,
-                       p.n - first < Part::items ? (int)(p.n - first) : Part::items,
+                       s.n - first < Part::items ? (int)(s.n - first) : Part::items,
                        scratch(stage_index, warp), p);
     }
 };

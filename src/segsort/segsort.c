@@ -5,6 +5,7 @@
 #include <gp/segsort.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "radixsort/radixsort_check_internal.h"
 
@@ -39,7 +40,9 @@ static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backen
     if (options)
         GPI_TRY(gpi_take_struct(ctx, f, "options", options, &s->options,
                                 GPI_FORM(gp_radix_sort_options)));
-    return gpi_radix_apply_options(ctx, f, backend, s->dtype, &s->options, &s->job);
+    GPI_TRY(gpi_radix_apply_options(ctx, f, backend, s->dtype, &s->options, &s->job));
+    s->options.device_num_segments = NULL;
+    return GP_OK;
 }
 
 /* Everything but value_bytes and values_in, which the caller has checked. */
@@ -50,6 +53,9 @@ static gp_status sort(gp_context *ctx, const char *f, struct gpi_segsort_job *s,
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &s->job));
     GPI_TRY(check_apart(ctx, f, s));
     GPI_TRY(apply_options(ctx, f, ctx->backend, options, s));
+    GPI_TRY(gpi_radix_check_counts(ctx, f, &s->job));
+    s->job.n = gpi_count_now(ctx, &s->job.device_n, s->job.n);
+    s->num_segments = gpi_count_now(ctx, &s->job.device_num_segments, s->num_segments);
     GPI_ON_DEVICE(ctx);
     const struct gpi_content rule = gpi_segsort_rule(s);
     if (ctx->backend == GP_BACKEND_CPU) {

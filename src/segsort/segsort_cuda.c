@@ -2,8 +2,9 @@
 /* Segmented sorts on CUDA, out of the sort, the search of segments, and gather. */
 #include "segsort/segsort_internal.h"
 
-#include <gp/balance.h>
+#include <gp/gather.h>
 
+#include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
@@ -25,6 +26,7 @@ static gp_radix_sort_options by_segment(const struct gpi_segsort_job *s)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.algorithm = s->options.algorithm;
+    o.device_n = s->job.device_n;
     o.end_bit = 1;
     while (s->num_segments >> o.end_bit)
         o.end_bit++;
@@ -74,63 +76,97 @@ gp_status gpi_segsort_cuda_bytes(int sm_count, const struct gpi_segsort_job *s, 
     return GP_OK;
 }
 
-/* An array that is also the output is read from a copy. */
-static gp_status copy_aside(gp_context *ctx, struct gpi_frame *frame, size_t bytes,
-                            const void **array)
+/* out[i] = in[indices[i]], or in[i] without indices. */
+static gp_status gather(gp_context *ctx, const struct gpi_segsort_job *s, size_t item_bytes,
+                        const void *in, const void *indices, void *out)
 {
-    if (bytes == 0)
-        return GP_OK;
-    void *copy = gpi_frame_take(frame, bytes);
-    GPI_TRY(gpi_cuda_copy(ctx, *array, bytes, copy));
-    *array = copy;
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.index_dtype = indices ? index_dtype_of(s->job.n) : (gp_dtype)0;
+    d.device_n = s->job.device_n;
+    return gp_gather_by(ctx, &d, in, indices, s->job.n, out);
+}
+
+static gp_status copy(gp_context *ctx, const struct gpi_segsort_job *s, size_t item_bytes,
+                      const void *from, void *to)
+{
+    if (s->job.device_n)
+        return gather(ctx, s, item_bytes, from, NULL, to);
+    return gpi_cuda_copy(ctx, from, s->job.n * item_bytes, to);
+}
+
+/* An array that is also the output is read from a copy. */
+static gp_status copy_aside(gp_context *ctx, const struct gpi_segsort_job *s,
+                            struct gpi_frame *frame, size_t item_bytes, const void **array)
+{
+    void *aside = gpi_frame_take(frame, s->job.n * item_bytes);
+    GPI_TRY(copy(ctx, s, item_bytes, *array, aside));
+    *array = aside;
     return GP_OK;
 }
 
+/* The segment of every item. */
+static gp_status find_segments(gp_context *ctx, const char *function,
+                               const struct gpi_segsort_job *s, void *segments)
+{
+    const struct gpi_balance_args a = {.name = "offsets",
+                                       .offsets = s->offsets,
+                                       .offset_bytes = gpi_dtype_bytes(s->offset_dtype),
+                                       .num_segments = s->num_segments,
+                                       .limit = s->job.n,
+                                       .index_bytes =
+                                           gpi_dtype_bytes(index_dtype_of(s->num_segments)),
+                                       .segments = segments,
+                                       .device_num_segments = s->job.device_num_segments,
+                                       .device_limit = s->job.device_n};
+    return gpi_balance_search(ctx, function, &a);
+}
+
 /* The stable order of the items by segment and key, in the first of the two arrays of indices. */
-static gp_status find_order(gp_context *ctx, const struct gpi_segsort_job *s, void *indices[2],
-                            void *segments[2])
+static gp_status find_order(gp_context *ctx, const char *function, const struct gpi_segsort_job *s,
+                            void *indices[2], void *segments[2])
 {
     const struct gpi_radix_job *j = &s->job;
     gp_dtype index = index_dtype_of(j->n), segment = index_dtype_of(s->num_segments);
     gp_radix_sort_options o = by_segment(s);
     GPI_TRY(gp_argsort(ctx, s->dtype, j->keys_in, j->n, index, indices[1], &s->options));
-    GPI_TRY(gp_balance_search(ctx, s->offset_dtype, s->offsets, s->num_segments, j->n, segment,
-                              segments[0], NULL));
-    GPI_TRY(gp_gather(ctx, gpi_dtype_bytes(segment), segments[0], index, indices[1], j->n,
-                      segments[1]));
+    GPI_TRY(find_segments(ctx, function, s, segments[0]));
+    GPI_TRY(gather(ctx, s, gpi_dtype_bytes(segment), segments[0], indices[1], segments[1]));
     return gp_radix_sort_pairs(ctx, segment, segments[1], gpi_dtype_bytes(index), indices[1], j->n,
                                segments[0], indices[0], &o);
 }
 
-static gp_status queue(gp_context *ctx, const struct gpi_segsort_job *s, const struct pieces *p,
-                       struct gpi_frame *frame)
+static gp_status queue(gp_context *ctx, const char *function, const struct gpi_segsort_job *s,
+                       const struct pieces *p, struct gpi_frame *frame)
 {
     const struct gpi_radix_job *j = &s->job;
     const void *keys = j->keys_in, *values = j->values_in;
     void *indices[2], *segments[2];
-    gp_dtype index = index_dtype_of(j->n);
     for (int i = 0; i < 2; i++)
         indices[i] = gpi_frame_take(frame, p->indices);
     for (int i = 0; i < 2; i++)
         segments[i] = gpi_frame_take(frame, p->segments);
-    GPI_TRY(find_order(ctx, s, indices, segments));
-    GPI_TRY(copy_aside(ctx, frame, p->keys_copy, &keys));
-    GPI_TRY(copy_aside(ctx, frame, p->values_copy, &values));
-    GPI_TRY(gp_gather(ctx, j->key_bytes, keys, index, indices[0], j->n, j->keys_out));
+    GPI_TRY(find_order(ctx, function, s, indices, segments));
+    if (p->keys_copy)
+        GPI_TRY(copy_aside(ctx, s, frame, j->key_bytes, &keys));
+    if (p->values_copy)
+        GPI_TRY(copy_aside(ctx, s, frame, j->value_bytes, &values));
+    GPI_TRY(gather(ctx, s, j->key_bytes, keys, indices[0], j->keys_out));
     if (j->value_bytes == 0)
         return GP_OK;
-    return gp_gather(ctx, j->value_bytes, values, index, indices[0], j->n, j->values_out);
+    return gather(ctx, s, j->value_bytes, values, indices[0], j->values_out);
 }
 
 /* No items, or no bits compared. */
-static gp_status copy_all(gp_context *ctx, const struct gpi_radix_job *j)
+static gp_status copy_all(gp_context *ctx, const struct gpi_segsort_job *s)
 {
+    const struct gpi_radix_job *j = &s->job;
     if (j->n == 0)
         return GP_OK;
     if (j->keys_out != j->keys_in)
-        GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, j->n * j->key_bytes, j->keys_out));
+        GPI_TRY(copy(ctx, s, j->key_bytes, j->keys_in, j->keys_out));
     if (j->value_bytes && j->values_out != j->values_in)
-        GPI_TRY(gpi_cuda_copy(ctx, j->values_in, j->n * j->value_bytes, j->values_out));
+        GPI_TRY(copy(ctx, s, j->value_bytes, j->values_in, j->values_out));
     return GP_OK;
 }
 
@@ -144,14 +180,14 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
     const struct gpi_content rule = gpi_segsort_rule(s);
     if (j->n == 0 || j->begin_bit == j->end_bit) {
         GPI_TRY(gpi_content_report(ctx, function, &rule));
-        return copy_all(ctx, j);
+        return gpi_named(ctx, function, copy_all(ctx, s));
     }
     GPI_TRY(pieces_of(ctx->sm_count, s, j->keys_in == j->keys_out,
                       j->value_bytes && j->values_in == j->values_out, &p));
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
     gp_status status = gpi_content_report(ctx, function, &rule);
     if (status == GP_OK)
-        status = gpi_named(ctx, function, queue(ctx, s, &p, &frame));
+        status = gpi_named(ctx, function, queue(ctx, function, s, &p, &frame));
     gpi_frame_close(&frame);
     return status;
 }

@@ -26,7 +26,7 @@
 struct gpi_segsort_job {
     struct gpi_radix_job job;
     gp_dtype dtype;
-    gp_radix_sort_options options; /* of the sort by key */
+    gp_radix_sort_options options; /* of the sort by key: without a number of segments */
     gp_dtype offset_dtype;
     const void *offsets;
     uint64_t num_segments;
@@ -35,8 +35,11 @@ struct gpi_segsort_job {
 /* What the offsets must be. */
 static inline struct gpi_content gpi_segsort_rule(const struct gpi_segsort_job *s)
 {
-    return (struct gpi_content)GPI_OFFSETS("offsets", s->offsets, s->num_segments, s->offset_dtype,
-                                           s->job.n);
+    struct gpi_content rule =
+        GPI_OFFSETS("offsets", s->offsets, s->num_segments, s->offset_dtype, s->job.n);
+    rule.device_n = s->job.device_num_segments;
+    rule.device_bound = s->job.device_n;
+    return rule;
 }
 
 gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gpi_segsort_job *s);

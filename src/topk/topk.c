@@ -7,18 +7,10 @@
 #include <inttypes.h>
 
 #include "core/check.h"
+#include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "topk/topk_internal.h"
-
-/* Fewer, longer chunks than there could be: their counts are added up by one block. */
-enum { CUDA_CHUNK_MIN = 4096, CUDA_CHUNKS_MAX = 4096 };
-
-uint64_t gpi_topk_cuda_chunks(uint64_t n)
-{
-    uint64_t chunks = (n + CUDA_CHUNK_MIN - 1) / CUDA_CHUNK_MIN;
-    return chunks < CUDA_CHUNKS_MAX ? chunks : CUDA_CHUNKS_MAX;
-}
 
 struct call {
     gp_dtype dtype, index_dtype;
@@ -56,6 +48,8 @@ static gp_status select_and_sort(gp_context *ctx, const char *f, struct call *c,
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.order = c->order;
     j->state = gpi_frame_take(frame, p->state);
+    if (j->device_n || j->device_k)
+        o.device_n = &j->state->wanted;
     j->bins = (uint64_t *)(j->state + 1);
     j->counts = gpi_frame_take(frame, p->counts);
     j->top_keys = gpi_frame_take(frame, p->keys);
@@ -75,6 +69,10 @@ static gp_status run(gp_context *ctx, const char *f, struct call *c)
     struct pieces p;
     const gp_target target = gpi_target_of(ctx);
     bool cuda = ctx->backend == GP_BACKEND_CUDA;
+    c->job.n = gpi_count_now(ctx, &c->job.device_n, c->job.n);
+    c->job.k = gpi_count_now(ctx, &c->job.device_k, c->job.k);
+    if (c->job.k > c->job.n)
+        c->job.k = c->job.n;
     if (c->job.k == 0)
         return GP_OK;
     c->job.chunks = cuda ? gpi_topk_cuda_chunks(c->job.n) : gpi_topk_cpu_chunks(c->job.n);
@@ -95,13 +93,15 @@ static gp_status check_outputs(gp_context *ctx, const char *f, const struct call
 {
     const struct gpi_topk_job *j = &c->job;
     const struct gpi_array arrays[] = {
+        GPI_COUNT("desc->device_n", j->device_n),
+        GPI_COUNT("desc->device_k", j->device_k),
         GPI_READ("keys_in", j->keys, j->n * j->key_bytes, j->key_bytes),
         GPI_WRITE_IF("keys_out", c->keys_out, j->k * j->key_bytes, j->key_bytes),
         GPI_WRITE_IF("indices_out", c->indices_out, j->k * j->index_bytes, j->index_bytes),
     };
     if (!c->keys_out && !c->indices_out && j->k)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: keys_out and indices_out are both NULL", f);
-    return gpi_check_arrays(ctx, f, arrays, 3);
+    return gpi_check_arrays(ctx, f, arrays, 5);
 }
 
 /* *d becomes the full struct. In the short form index_dtype is a parameter behind the input. */
@@ -138,6 +138,8 @@ static gp_status top_k(gp_context *ctx, const char *f, bool by, const gp_top_k_d
     j->key_bytes = gpi_dtype_bytes(d.dtype);
     j->index_bytes = gpi_dtype_bytes(c.index_dtype);
     j->order = gpi_radix_order_of(d.dtype, d.order);
+    j->device_n = d.device_n;
+    j->device_k = d.device_k;
     GPI_TRY(check_outputs(ctx, f, &c));
     return run(ctx, f, &c);
 }

@@ -18,9 +18,12 @@ template <class Key> gp_status run(gp_context *ctx, const char *function, const 
                         (const Key *)j->keys,
                         j->n,
                         j->k,
+                        j->device_n,
+                        j->device_k,
                         j->chunks,
                         {j->n, (j->n + j->chunks - 1) / j->chunks},
                         (uint32_t *)j->state,
+                        &j->state->wanted,
                         j->bins,
                         j->counts,
                         {(Key *)j->top_keys, j->top_indices, j->index_bytes == 8}};

@@ -44,8 +44,10 @@ struct gpi_topk_job {
     size_t key_bytes, index_bytes;
     const void *keys;
     uint64_t n, k;
+    const uint64_t *device_n, *device_k; /* NULL, or n and k are their bounds, on CUDA */
     /* scratch */
-    struct gpi_topk_state *state;   /* on CUDA the words of a barrier */
+    /* On CUDA the words of a barrier; wanted: how many were found, if n or k is on the device. */
+    struct gpi_topk_state *state;
     uint64_t *bins;                 /* behind it, GPI_TOPK_BINS for every pass; the CPU has one */
     struct gpi_topk_counts *counts; /* chunks + 1 */
     uint64_t chunks;
@@ -110,8 +112,16 @@ gpi_topk_launch_fn *gpi_topk_launch_get(int sm_row);
 /* Steps 1 to 3 on the CPU. */
 void gpi_topk_cpu(gp_context *ctx, const struct gpi_topk_job *job);
 
-/* Chunks of an input. */
+/* Chunks of an input. On CUDA fewer, longer ones than there could be: their counts are added up by
+ * one block. */
 uint64_t gpi_topk_cpu_chunks(uint64_t n);
-uint64_t gpi_topk_cuda_chunks(uint64_t n);
+
+enum { GPI_TOPK_CHUNK_MIN = 4096, GPI_TOPK_CHUNKS_MAX = 4096 };
+
+GPI_TOPK_INLINE uint64_t gpi_topk_cuda_chunks(uint64_t n)
+{
+    const uint64_t chunks = (n + GPI_TOPK_CHUNK_MIN - 1) / GPI_TOPK_CHUNK_MIN;
+    return chunks < GPI_TOPK_CHUNKS_MAX ? chunks : GPI_TOPK_CHUNKS_MAX;
+}
 
 #endif

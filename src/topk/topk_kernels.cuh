@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device/grid.cuh"
+#include "device/item_count.cuh"
 #include "device/key_order.cuh"
 #include "device/tile_io.cuh"
 #include "device/warp.cuh"
@@ -46,9 +47,12 @@ template <class Key> struct TopkOut {
 template <class Key> struct TopkJob {
     KeyOrder<Key> order;
     const Key *keys;
-    uint64_t n, k, num_chunks;
+    uint64_t n, k;
+    const uint64_t *device_n, *device_k; /* NULL, or n and k are bounds */
+    uint64_t num_chunks;
     TopkChunks chunks;
     uint32_t *arrived; /* 0 */
+    uint64_t *found;   /* 0; how many keys there are, if their number is on the device */
     uint64_t *bins;    /* GPI_TOPK_BINS of every pass, 0 */
     gpi_topk_counts *counts;
     TopkOut<Key> out;
@@ -286,6 +290,21 @@ GPI_DEVICE void topk_collect(const TopkJob<Key> &job, TopkShared &s, uint64_t ch
     }
 }
 
+/* What the counts on the device make of a job; the chunks are those that the host would cut. */
+template <class Key> GPI_DEVICE void topk_take_counts(TopkJob<Key> &job)
+{
+    job.n = item_count(job);
+    if (job.device_k)
+        job.k = min(job.k, *job.device_k);
+    job.k = min(job.k, job.n);
+    if (job.device_n) {
+        job.num_chunks = gpi_topk_cuda_chunks(job.n);
+        job.chunks = {job.n, job.n ? (job.n + job.num_chunks - 1) / job.num_chunks : 0};
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *job.found = job.k;
+}
+
 /*
  * The k first keys and their indices, in input order among those below the last and among
  * those equal to it. A cooperative launch of any grid; 256 threads, of which 4 blocks fit
@@ -302,6 +321,11 @@ __global__ void __launch_bounds__(topk_tuning.threads, topk_tuning.blocks_per_sm
 {
     __shared__ TopkShared s;
     GridBarrier barrier = {job.arrived, 0};
+    if (job.device_n || job.device_k) {
+        topk_take_counts(job);
+        if (job.k == 0)
+            return;
+    }
     if (threadIdx.x == 0)
         s.state = gpi_topk_state{0, 0, job.k, 0};
     __syncthreads();

@@ -65,6 +65,7 @@ struct gpi_offence gpi_rule_first_offence(const gp_context *ctx, struct gpi_cont
     struct job job = {r, any_bad[ctx->isa], UINT64_MAX};
     struct gpi_offence o = {{GPI_RULE_NONE, 0}, 0, 0};
     r->n = gpi_rule_count(r);
+    r->bound = gpi_rule_bound(r);
     if (r->n == 0)
         return o;
     r->first = item(r, 0);

@@ -32,6 +32,7 @@ __global__ void __launch_bounds__(check_threads)
     uint64_t i = (uint64_t)blockIdx.x * check_threads + threadIdx.x;
     gpi_verdict verdict = {GPI_RULE_NONE, 0};
     rule.n = gpi_rule_count(&rule);
+    rule.bound = gpi_rule_bound(&rule);
     rule.first = items[0];
     while (i < rule.n) {
         verdict = gpi_rule_judge(&rule, i, items[i], before<T>(rule, i));

@@ -48,34 +48,39 @@ struct gpi_content {
     uint64_t bound;
     gp_order order;
     const void *offsets; /* RANGES: n + 1, of the same dtype; empty ranges lie anywhere */
-    /* NULL, or n is its bound; of offsets, the bound of the segments, which may cover less. */
+    /* NULL, or n is its bound; of offsets, the bound of the segments. */
     const uint64_t *device_n;
+    const uint64_t *device_bound; /* NULL, or bound is its bound */
+    bool may_cover_less;          /* of offsets: the last is at most the first + bound */
 };
 
 #define GPI_BELOW(name, items, n, dtype, bound)                                                    \
     {                                                                                              \
-        name, items, n, dtype, GPI_CONTENT_BELOW, bound, GP_ASCENDING, NULL, NULL                  \
+        name, items, n, dtype, GPI_CONTENT_BELOW, bound, GP_ASCENDING, NULL, NULL, NULL, false     \
     }
 #define GPI_RANGES(name, items, segments, dtype, bound, offsets)                                   \
     {                                                                                              \
-        name, items, segments, dtype, GPI_CONTENT_RANGES, bound, GP_ASCENDING, offsets, NULL       \
+        name, items, segments, dtype, GPI_CONTENT_RANGES, bound, GP_ASCENDING, offsets, NULL,      \
+            NULL, false                                                                            \
     }
 #define GPI_SORTED(name, items, n, dtype, order)                                                   \
     {                                                                                              \
-        name, items, n, dtype, GPI_CONTENT_SORTED, 0, order, NULL, NULL                            \
+        name, items, n, dtype, GPI_CONTENT_SORTED, 0, order, NULL, NULL, NULL, false               \
     }
 #define GPI_EDGES(name, items, n, dtype)                                                           \
     {                                                                                              \
-        name, items, n, dtype, GPI_CONTENT_EDGES, 0, GP_ASCENDING, NULL, NULL                      \
+        name, items, n, dtype, GPI_CONTENT_EDGES, 0, GP_ASCENDING, NULL, NULL, NULL, false         \
     }
 /* One more offset than segments. */
 #define GPI_OFFSETS(name, items, segments, dtype, bound)                                           \
     {                                                                                              \
-        name, items, (segments) + 1, dtype, GPI_CONTENT_OFFSETS, bound, GP_ASCENDING, NULL, NULL   \
+        name, items, (segments) + 1, dtype, GPI_CONTENT_OFFSETS, bound, GP_ASCENDING, NULL, NULL,  \
+            NULL, false                                                                            \
     }
 #define GPI_ROW_POINTERS(name, items, rows, dtype, nnz)                                            \
     {                                                                                              \
-        name, items, (rows) + 1, dtype, GPI_CONTENT_ROW_POINTERS, nnz, GP_ASCENDING, NULL, NULL    \
+        name, items, (rows) + 1, dtype, GPI_CONTENT_ROW_POINTERS, nnz, GP_ASCENDING, NULL, NULL,   \
+            NULL, false                                                                            \
     }
 
 gp_status gpi_validate_begin(gp_context *ctx, const char *function, const struct gpi_content *rules,

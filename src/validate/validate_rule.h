@@ -14,11 +14,11 @@
 
 struct gpi_content_rule {
     const void *items, *offsets;
-    const uint64_t *device_n;
+    const uint64_t *device_n, *device_bound;
     uint64_t n, bound, first; /* first: the item 0 */
     enum gpi_content_kind kind;
     int unused; /* bits of a word above those of an item */
-    bool is_signed, descending;
+    bool is_signed, descending, may_cover_less;
     struct gpi_radix_order order; /* of words shifted to the top */
 };
 
@@ -33,6 +33,8 @@ static inline struct gpi_content_rule gpi_content_rule_of(const struct gpi_conte
     struct gpi_content_rule r = {.items = c->items, .n = c->n, .bound = c->bound, .kind = c->kind};
     r.offsets = c->offsets;
     r.device_n = c->device_n;
+    r.device_bound = c->device_bound;
+    r.may_cover_less = c->may_cover_less;
     r.unused = 64 - 8 * (int)gpi_dtype_bytes(c->dtype);
     r.is_signed = gpi_dtype_is_signed(c->dtype);
     r.descending = c->order == GP_DESCENDING;
@@ -67,6 +69,12 @@ GPI_RULE_FUNCTION uint64_t gpi_rule_count(const struct gpi_content_rule *r)
 {
     const uint64_t ends = r->kind >= GPI_CONTENT_OFFSETS;
     return r->device_n && *r->device_n < r->n - ends ? *r->device_n + ends : r->n;
+}
+
+/* The same of the bound. */
+GPI_RULE_FUNCTION uint64_t gpi_rule_bound(const struct gpi_content_rule *r)
+{
+    return r->device_bound && *r->device_bound < r->bound ? *r->device_bound : r->bound;
 }
 
 /* A range of that length from x on. */
@@ -111,7 +119,7 @@ GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge(const struct gpi_content_rul
         const struct gpi_verdict first = {GPI_RULE_FIRST, 0};
         return first;
     }
-    if (i + 1 == r->n && (r->device_n ? x - r->first > r->bound : x - r->first != r->bound)) {
+    if (i + 1 == r->n && (r->may_cover_less ? x - r->first > r->bound : x - r->first != r->bound)) {
         const struct gpi_verdict last = {GPI_RULE_LAST, r->first + r->bound};
         return last;
     }

@@ -9,7 +9,7 @@
 struct histogram {
     gp_histogram_options options;
     gp_dtype dtype, counter;
-    size_t n, bins, item;
+    size_t n, counted, bins, item;
     fuzz_array *in, *counts;
 };
 
@@ -20,7 +20,7 @@ static struct histogram histogram_of(fuzz *f, unsigned dtypes)
     h.options.accumulate = (int)fuzz_below(f, 2);
     h.dtype = fuzz_dtype(f, dtypes);
     h.item = gp_dtype_bytes(h.dtype);
-    h.n = fuzz_count(f, 8);
+    h.n = h.counted = fuzz_count(f, 8);
     h.bins = fuzz_flip(f) ? 1 + fuzz_below(f, 300) : 1 + fuzz_take(f, 2);
     if (fuzz_fault(f, GP_ERROR_ARGUMENT))
         h.bins = fuzz_flip(f) ? 0 : GP_HISTOGRAM_BINS_MAX + 1;
@@ -49,7 +49,7 @@ static void compare_counts(const struct histogram *h, const void *rule, bin_of *
     uint64_t *expected = t_host((h->bins + 1) * sizeof *expected);
     for (size_t b = 0; b < h->bins; b++)
         expected[b] = h->options.accumulate ? fuzz_index(h->counter, h->counts->before, b) : 0;
-    for (size_t i = 0; i < h->n; i++)
+    for (size_t i = 0; i < h->counted; i++)
         expected[bin(h, rule, i)]++;
     for (size_t b = 0; b < h->bins; b++)
         FUZZ_CHECK(fuzz_index(h->counter, h->counts->contents, b) ==
@@ -89,11 +89,12 @@ static bool good_limits(const struct histogram *h, gp_dtype limit, const void *l
 
 static void histogram_even(fuzz *f)
 {
-    const struct histogram h = histogram_of(f, FUZZ_ALL);
+    struct histogram h = histogram_of(f, FUZZ_ALL);
     const bool half = h.dtype == GP_F16 || h.dtype == GP_BF16;
     const gp_dtype limit = half ? GP_F32 : h.dtype;
     const size_t item = gp_dtype_bytes(limit);
     const char *limits = fuzz_host(f, item ? limit : GP_F64, 2);
+    h.options.device_n = fuzz_device_n(f, &h.counted);
     reserve_histogram(f, &h);
     if (item && !good_limits(&h, limit, limits))
         f->must |= FUZZ_BIT(GP_ERROR_ARGUMENT);
@@ -148,7 +149,8 @@ static size_t own_bin(const struct histogram *h, const void *rule, size_t i)
 
 static void bincount(fuzz *f)
 {
-    const struct histogram h = histogram_of(f, FUZZ_INTEGERS);
+    struct histogram h = histogram_of(f, FUZZ_INTEGERS);
+    h.options.device_n = fuzz_device_n(f, &h.counted);
     reserve_histogram(f, &h);
     FUZZ_CALL(f, gp_bincount(f->ctx, h.dtype, h.in->data, h.n, h.bins, h.counter, h.counts->data,
                              &h.options));

@@ -448,26 +448,29 @@ static void check_offsets(fuzz *f)
 static void bound(fuzz *f)
 {
     gp_bound_desc d = {fuzz_struct(f, sizeof d), fuzz_dtype(f, FUZZ_ALL),
-                       fuzz_dtype(f, FUZZ_INDICES)};
+                       fuzz_dtype(f, FUZZ_INDICES), NULL, NULL};
     const size_t item = gp_dtype_bytes(d.dtype), n = fuzz_below(f, 512), m = fuzz_count(f, 64);
     const size_t out_item = gp_dtype_bytes(d.index_dtype) ? gp_dtype_bytes(d.index_dtype) : 1;
     const bool upper = fuzz_flip(f);
     fuzz_array *sorted = fuzz_input(f, d.dtype, n), *needles = fuzz_input(f, d.dtype, m);
+    size_t counted = n, searched = m;
+    d.device_n = fuzz_device_n(f, &counted);
+    d.device_m = fuzz_device_n(f, &searched);
     fuzz_array *out = item == out_item
                           ? fuzz_output_over(f, fuzz_product(m, out_item), out_item, needles)
                           : fuzz_output_beside(f, fuzz_product(m, out_item), out_item, needles);
-    if (m)
-        fuzz_rule(f, fuzz_ascends(d.dtype, sorted, n, GP_ASCENDING));
-    if (f->must || fuzz_flip(f))
+    if (searched)
+        fuzz_rule(f, fuzz_ascends(d.dtype, sorted, counted, GP_ASCENDING));
+    if (d.device_n || d.device_m || f->must || fuzz_flip(f))
         FUZZ_CALL(f, (upper ? gp_upper_bound_by : gp_lower_bound_by)(f->ctx, &d, sorted->data, n,
                                                                      needles->data, m, out->data));
     else
         FUZZ_CALL(f, (upper ? gp_upper_bound : gp_lower_bound)(f->ctx, d.dtype, sorted->data, n,
                                                                needles->data, m, d.index_dtype,
                                                                out->data));
-    for (size_t k = 0; k < m && k < 500; k++) {
+    for (size_t k = 0; k < searched && k < 500; k++) {
         size_t place = 0;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < counted; i++) {
             const int c =
                 fuzz_order(d.dtype, sorted->before + i * item, needles->before + k * item);
             place += upper ? c <= 0 : c < 0;

@@ -335,26 +335,28 @@ static void reduce(fuzz *f)
 static void arg(fuzz *f)
 {
     size_t bytes;
-    gp_arg_desc d = {fuzz_struct(f, sizeof d), fuzz_dtype(f, FUZZ_ALL), fuzz_unused(f)};
+    gp_arg_desc d = {fuzz_struct(f, sizeof d), fuzz_dtype(f, FUZZ_ALL), fuzz_unused(f), NULL};
     const size_t item = gp_dtype_bytes(d.dtype), n = fuzz_count(f, item);
     const bool largest = fuzz_flip(f);
     fuzz_array *in = fuzz_input(f, d.dtype, n);
+    size_t counted = n;
+    d.device_n = fuzz_device_n(f, &counted);
     fuzz_array *value = fuzz_output_if(f, item, scalar(d.dtype));
     fuzz_array *index = fuzz_output_beside(f, 8, 8, in);
-    uint64_t best = n ? 0 : UINT64_MAX;
+    uint64_t best = counted ? 0 : UINT64_MAX;
     fuzz_reserve(f, gp_argmin_workspace_bytes(NULL, d.dtype, n, &bytes), &bytes);
-    if (f->must || fuzz_flip(f))
+    if (d.device_n || f->must || fuzz_flip(f))
         FUZZ_CALL(f, (largest ? gp_argmax_by : gp_argmin_by)(f->ctx, &d, in->data, n, value->data,
                                                              index->data));
     else
         FUZZ_CALL(f, (largest ? gp_argmax : gp_argmin)(f->ctx, d.dtype, in->data, n, value->data,
                                                        index->data));
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < counted; i++) {
         const int order = fuzz_order(d.dtype, in->before + i * item, in->before + best * item);
         best = (largest ? order > 0 : order < 0) ? i : best;
     }
     fuzz_same_bytes("index", &best, index->contents, 8);
-    if (value->data && n)
+    if (value->data && counted)
         fuzz_same_bytes("value", in->before + best * item, value->contents, item);
 }
 

@@ -66,11 +66,20 @@ static struct sort sort_of(fuzz *f, bool pairs)
     return s;
 }
 
+/* How many items there are, perhaps by a number in memory. */
+static size_t counted_of(fuzz *f, struct sort *s)
+{
+    size_t n = s->n;
+    s->options.device_n = fuzz_device_n(f, &n);
+    return n;
+}
+
 static void sort(fuzz *f)
 {
     size_t bytes;
     gp_target target;
     struct sort s = sort_of(f, false);
+    const size_t counted = counted_of(f, &s);
     const bool usual = !f->must && fuzz_flip(f); /* no options */
     const gp_radix_sort_options standard = GP_RADIX_SORT_OPTIONS_INIT,
                                 *o = usual ? NULL : &s.options;
@@ -79,20 +88,21 @@ static void sort(fuzz *f)
                  gp_radix_sort_workspace_bytes(fuzz_target(f, &target), s.dtype, 0, s.n, o, &bytes),
                  &bytes);
     FUZZ_CALL(f, gp_radix_sort(f->ctx, s.dtype, s.keys->data, s.n, s.keys_out->data, o));
-    compare_segment(&s, 0, s.n);
+    compare_segment(&s, 0, usual ? s.n : counted);
 }
 
 static void sort_pairs(fuzz *f)
 {
     size_t bytes;
     struct sort s = sort_of(f, true);
+    const size_t counted = counted_of(f, &s);
     if (s.value) /* 0 is another call's */
         fuzz_reserve(f,
                      gp_radix_sort_workspace_bytes(NULL, s.dtype, s.value, s.n, &s.options, &bytes),
                      &bytes);
     FUZZ_CALL(f, gp_radix_sort_pairs(f->ctx, s.dtype, s.keys->data, s.value, s.values->data, s.n,
                                      s.keys_out->data, s.values_out->data, &s.options));
-    compare_segment(&s, 0, s.n);
+    compare_segment(&s, 0, counted);
 }
 
 static void argsort(fuzz *f)
@@ -105,13 +115,15 @@ static void argsort(fuzz *f)
     const gp_dtype dtype = fuzz_dtype(f, FUZZ_UNSIGNED);
     const size_t item = gp_dtype_bytes(dtype) ? gp_dtype_bytes(dtype) : 1;
     s.keys = fuzz_input(f, s.dtype, s.n);
+    const size_t counted = counted_of(f, &s);
     fuzz_array *indices = fuzz_output_beside(f, fuzz_product(s.n, item), item, s.keys);
     fuzz_reserve(f, gp_argsort_workspace_bytes(NULL, s.dtype, s.n, dtype, &s.options, &bytes),
                  &bytes);
     FUZZ_CALL(f, gp_argsort(f->ctx, s.dtype, s.keys->data, s.n, dtype, indices->data, &s.options));
-    size_t *order = oracle_argsort(s.dtype, s.keys->before, s.n, s.options.order == GP_DESCENDING,
-                                   s.options.begin_bit, s.options.end_bit);
-    for (size_t i = 0; i < s.n; i++)
+    size_t *order =
+        oracle_argsort(s.dtype, s.keys->before, counted, s.options.order == GP_DESCENDING,
+                       s.options.begin_bit, s.options.end_bit);
+    for (size_t i = 0; i < counted; i++)
         FUZZ_CHECK(fuzz_index(dtype, indices->contents, i) == order[i], "index %zu", i);
     free(order);
 }
@@ -345,14 +357,22 @@ static void merge_pairs(fuzz *f)
 static void top_k(fuzz *f)
 {
     size_t bytes;
-    gp_top_k_desc d = {fuzz_struct(f, sizeof d), fuzz_dtype(f, FUZZ_ALL),
+    gp_top_k_desc d = {fuzz_struct(f, sizeof d),
+                       fuzz_dtype(f, FUZZ_ALL),
                        (gp_order)fuzz_enum(f, GP_ASCENDING, GP_DESCENDING, GP_ERROR_ARGUMENT),
-                       fuzz_dtype(f, FUZZ_UNSIGNED), fuzz_unused(f)};
+                       fuzz_dtype(f, FUZZ_UNSIGNED),
+                       fuzz_unused(f),
+                       NULL,
+                       NULL};
     const size_t item = gp_dtype_bytes(d.dtype), key = item ? item : 1, n = fuzz_count(f, 16);
     const size_t index = gp_dtype_bytes(d.index_dtype) ? gp_dtype_bytes(d.index_dtype) : 1;
     const size_t some = n ? fuzz_take(f, 2) % (n < 65536 ? n + 1 : 65536) : 0;
     const size_t k = fuzz_fault(f, GP_ERROR_ARGUMENT) && n < SIZE_MAX ? n + 1 : some;
     fuzz_array *keys = fuzz_input(f, d.dtype, n);
+    size_t counted = n, found = k;
+    d.device_n = fuzz_device_n(f, &counted);
+    d.device_k = fuzz_device_n(f, &found);
+    found = found < counted ? found : counted;
     fuzz_array *keys_out = fuzz_output_if(f, fuzz_product(k, item), key);
     fuzz_array *indices = keys_out->data
                               ? fuzz_output_if(f, fuzz_product(k, index), index)
@@ -360,18 +380,18 @@ static void top_k(fuzz *f)
     if (!indices->data || !k) /* then its dtype does not matter */
         f->may |= f->must | FUZZ_BIT(GP_OK);
     fuzz_reserve(f, gp_top_k_workspace_bytes(NULL, d.dtype, n, k, &bytes), &bytes);
-    if (f->must || fuzz_flip(f))
+    if (d.device_n || d.device_k || f->must || fuzz_flip(f))
         FUZZ_CALL(f, gp_top_k_by(f->ctx, &d, keys->data, n, k, keys_out->data, indices->data));
     else
         FUZZ_CALL(f, gp_top_k(f->ctx, d.dtype, d.order, keys->data, n, k, keys_out->data,
                               d.index_dtype, indices->data));
     if (!item || n > 1 << 20)
         return;
-    size_t *order = oracle_argsort(d.dtype, keys->before, n, d.order == GP_DESCENDING, 0, 0);
-    for (size_t i = 0; i < k && indices->data; i++)
+    size_t *order = oracle_argsort(d.dtype, keys->before, counted, d.order == GP_DESCENDING, 0, 0);
+    for (size_t i = 0; i < found && indices->data; i++)
         FUZZ_CHECK(fuzz_index(d.index_dtype, indices->contents, i) == order[i], "index %zu", i);
     if (keys_out->data)
-        compare_picked("keys", keys, item, order, k, keys_out);
+        compare_picked("keys", keys, item, order, found, keys_out);
     free(order);
 }
 

@@ -138,13 +138,13 @@ CALL(check_offsets_by)
 
 CALL(lower_bound_by)
 {
-    const gp_bound_desc d = {sizeof d, GP_U32, GP_U32};
+    const gp_bound_desc d = {sizeof d, GP_U32, GP_U32, NULL, NULL};
     return gp_lower_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
 }
 
 CALL(upper_bound_by)
 {
-    const gp_bound_desc d = {sizeof d, GP_U32, GP_U64};
+    const gp_bound_desc d = {sizeof d, GP_U32, GP_U64, NULL, NULL};
     return gp_upper_bound_by(ctx, &d, e->sorted, e->n, e->keys, e->n, e->out[0]);
 }
 
