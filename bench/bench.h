@@ -22,7 +22,7 @@ enum {
     BENCH_IMPLS = 24,
     BENCH_RUNS = 101,
     BENCH_RATES = 96,
-    BENCH_PEER_TABLES = 13
+    BENCH_PEER_TABLES = 14
 };
 
 struct bench;
@@ -225,6 +225,7 @@ void bench_balance(struct bench *b);
 void bench_ladder(struct bench *b);
 void bench_calls(struct bench *b);
 void bench_breadth(struct bench *b);
+void bench_counts(struct bench *b);
 
 /* The calls of the suites that sort. */
 int bench_run_sort(struct bench *b, const struct bench_args *a);

@@ -54,6 +54,10 @@ static const struct suite {
      "every call over the arguments that users choose, the worst share of the ideal first "
      "(only when named)",
      bench_breadth, true},
+    {"counts",
+     "every call with its numbers in device memory beside the same with numbers of the host: a few "
+     "items of many, and all (only when named)",
+     bench_counts, true},
     {"ladder", "inclusive_sum, step by step (only when named)", bench_ladder, true},
     {"calls",
      "host cost, first call, one thread and two; cases are functions without gp_, such as "
