@@ -119,6 +119,46 @@ START_TEST(test_difference_undoes_an_inclusive_sum)
 }
 END_TEST
 
+/* Behind a count in memory nothing is written. */
+START_TEST(test_difference_device_n)
+{
+    enum { N = 9001 };
+    const gp_dtype dtype = t_dtypes[_i];
+    const size_t item = gp_dtype_bytes(dtype);
+    const uint64_t given[] = {0, 1, 2, 37, 4096, N - 1, N, UINT64_MAX};
+    uint64_t state = t_seed() + (uint64_t)_i;
+    char *in = t_host(N * item), *expected = t_host(N * item), *actual = t_host(N * item);
+    t_fill_bits(t_is_float(dtype) ? GP_U8 : dtype, in, t_is_float(dtype) ? 0 : N, &state);
+    for (size_t i = 0; i < N && t_is_float(dtype); i++)
+        t_set(dtype, in, i, (double)(i % 50));
+    for (size_t i = 0; i < N; i++)
+        oracle_difference(dtype, in, i, expected);
+    t_array source = t_new_from(in, N * item, 0);
+    gp_difference_desc d = GP_DIFFERENCE_DESC_INIT;
+    d.dtype = dtype;
+    for (size_t k = 0; k < sizeof given / sizeof given[0]; k++) {
+        const size_t n = given[k] < N ? (size_t)given[k] : N;
+        t_array number = t_new_from(&given[k], 8, 0), out = t_new(n * item, k % 3 * item);
+        t_array all = t_new(N * item, 0);
+        d.device_n = number.data;
+        T_OK(gp_adjacent_difference_by(t_ctx(), &d, source.data, N, all.data));
+        t_get(&all, actual, N * item);
+        t_same("differences", dtype, expected, actual, n);
+        if (n == N) {
+            T_OK(gp_adjacent_difference_by(t_ctx(), &d, source.data, N, out.data));
+            t_get(&out, actual, N * item);
+            t_same("differences", dtype, expected, actual, n);
+        } else if (n == 0) {
+            t_check_untouched(&all);
+        }
+        t_check_guards(&all);
+        t_free(&number), t_free(&out), t_free(&all);
+    }
+    t_free(&source);
+    free(in), free(expected), free(actual);
+}
+END_TEST
+
 START_TEST(test_difference_refuses_arguments)
 {
     t_array a = t_new(64, 0), b = t_new(64, 0);
@@ -136,6 +176,20 @@ START_TEST(test_difference_refuses_arguments)
     T_STATUS(GP_ERROR_OVERLAP, gp_adjacent_difference(ctx, GP_I32, in, 8, in));
     T_STATUS(GP_ERROR_OVERLAP, gp_adjacent_difference(ctx, GP_I32, in, 8, in + 4));
     T_OK(gp_adjacent_difference(ctx, GP_I32, NULL, 0, NULL));
+    gp_difference_desc d = GP_DIFFERENCE_DESC_INIT;
+    T_STATUS(GP_ERROR_POINTER, gp_adjacent_difference_by(ctx, NULL, in, 8, out));
+    T_STATUS(GP_ERROR_DTYPE, gp_adjacent_difference_by(ctx, &d, in, 8, out));
+    ck_assert_ptr_nonnull(strstr(gp_last_error(ctx), "desc->dtype is 0"));
+    d.dtype = GP_I32, d.reserved = 1;
+    T_STATUS(GP_ERROR_ARGUMENT, gp_adjacent_difference_by(ctx, &d, in, 8, out));
+    d.reserved = 0, d.size = 1;
+    T_STATUS(GP_ERROR_ARGUMENT, gp_adjacent_difference_by(ctx, &d, in, 8, out));
+    d.size = sizeof d, d.device_n = (const uint64_t *)(const void *)(in + 4);
+    T_STATUS(GP_ERROR_POINTER, gp_adjacent_difference_by(ctx, &d, in, 8, out));
+    d.device_n = (const uint64_t *)(const void *)out;
+    T_STATUS(GP_ERROR_OVERLAP, gp_adjacent_difference_by(ctx, &d, in, 8, out));
+    d.device_n = NULL;
+    T_OK(gp_adjacent_difference_by(ctx, &d, NULL, 0, NULL));
     t_check_untouched(&b);
     t_free(&a);
     t_free(&b);
@@ -150,6 +204,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_difference_at_every_alignment, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_difference_of_large_arrays, 0, 4);
     tcase_add_loop_test(c, test_difference_undoes_an_inclusive_sum, 0, 4);
+    tcase_add_loop_test(c, test_difference_device_n, 0, T_DTYPE_COUNT);
     c = t_case(s, "errors");
     tcase_add_test(c, test_difference_refuses_arguments);
     return s;

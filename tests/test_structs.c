@@ -64,6 +64,7 @@ KIND(gather, gp_gather_desc, 0, GP_GATHER_DESC_INIT, "desc", d.item_bytes = 4;
 KIND(scatter, gp_scatter_desc, 0, GP_SCATTER_DESC_INIT, "desc", d.item_bytes = 4;
      d.index_dtype = GP_U32)
 KIND(fill, gp_fill_desc, 0, GP_FILL_DESC_INIT, "desc", d.item_bytes = 3; d.item = "abc")
+KIND(difference, gp_difference_desc, 0, GP_DIFFERENCE_DESC_INIT, "desc", d.dtype = GP_F32)
 KIND(iota, gp_iota_desc, 0, GP_IOTA_DESC_INIT, "desc", d.dtype = GP_F16)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
 KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
@@ -136,6 +137,8 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(scatter, scatter, true,                                                                      \
       gp_scatter_by(ctx, given, e->floats, e->offsets, e->segments, e->out[0]))                    \
     X(fill, fill, true, gp_fill_by(ctx, given, e->n, e->out[0]))                                   \
+    X(difference, difference, true,                                                                \
+      gp_adjacent_difference_by(ctx, given, e->floats, e->n, e->out[0]))                           \
     X(iota, iota, true, gp_iota_by(ctx, given, e->n, e->out[0]))                                   \
     X(lexsort, lexsort, true,                                                                      \
       gp_lexsort(ctx, GP_U32, e->rows, e->cols, e->n, GP_U32, e->out[0], given))                   \

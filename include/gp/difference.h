@@ -12,6 +12,22 @@
 extern "C" {
 #endif
 
+/** The full form of a difference; start from GP_DIFFERENCE_DESC_INIT. */
+typedef struct gp_difference_desc {
+    size_t size;    /**< sizeof(gp_difference_desc) */
+    gp_dtype dtype; /**< of the items and of the differences */
+    int reserved;   /**< 0 */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper
+     * bound; NULL: n. */
+    const uint64_t *device_n;
+} gp_difference_desc;
+
+/** Initializer of gp_difference_desc: its size, and defaults. */
+#define GP_DIFFERENCE_DESC_INIT                                                                    \
+    {                                                                                              \
+        sizeof(gp_difference_desc), (gp_dtype)0, 0, NULL                                           \
+    }
+
 /**
  * Subtract from each item the one before it: out[0] = in[0], out[i] = in[i] - in[i - 1].
  *
@@ -40,6 +56,22 @@ extern "C" {
  */
 GP_API gp_status gp_adjacent_difference(gp_context *ctx, gp_dtype dtype, const void *in, size_t n,
                                         void *out);
+
+/**
+ * Subtract from each item the one before it, of a number of items that a device may have.
+ *
+ * As gp_adjacent_difference(), but for:
+ * @param[in]  desc see gp_difference_desc
+ * @param[in]  n    items, or the bound of *desc->device_n (a larger value there counts as n)
+ * @param[out] out  n items; overlaps neither in nor desc->device_n. Behind a smaller number of
+ *                  items on the device nothing is written
+ *
+ * @return as gp_adjacent_difference(); GP_ERROR_POINTER also desc is NULL, or desc->device_n
+ *         misaligned or in the wrong memory; GP_ERROR_ARGUMENT also desc->size or reserved
+ * @since 0.1
+ */
+GP_API gp_status gp_adjacent_difference_by(gp_context *ctx, const gp_difference_desc *desc,
+                                           const void *in, size_t n, void *out);
 
 #ifdef __cplusplus
 }

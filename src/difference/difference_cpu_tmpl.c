@@ -90,15 +90,15 @@ static void block(void *arg, size_t b)
 }
 
 #define FUNCTION PASTE(gpi_difference_cpu_, GPI_ISA_SUFFIX)
-gp_status FUNCTION(gp_context *ctx, const char *function, gp_dtype dtype, const void *in,
-                   uint64_t n, void *out);
+gp_status FUNCTION(gp_context *ctx, const struct gpi_difference_args *a);
 
-gp_status FUNCTION(gp_context *ctx, const char *function, gp_dtype dtype, const void *in,
-                   uint64_t n, void *out)
+gp_status FUNCTION(gp_context *ctx, const struct gpi_difference_args *a)
 {
-    const size_t item = gpi_dtype_bytes(dtype);
-    struct job job = {dtype, in, out, n * item, item, n * item >= STREAM_BYTES};
-    (void)function;
+    const size_t item = gpi_dtype_bytes(a->dtype);
+    const uint64_t n = a->device_n && *a->device_n < a->n ? *a->device_n : a->n;
+    struct job job = {a->dtype, a->in, a->out, n * item, item, n * item >= STREAM_BYTES};
+    if (n == 0)
+        return GP_OK;
     gpi_parallel_for(gpi_threads_for(ctx->threads, job.bytes / 8),
                      (size_t)((job.bytes + BLOCK_BYTES - 1) / BLOCK_BYTES), block, &job);
     return GP_OK;

@@ -17,37 +17,33 @@ namespace GPI_SPACE
 namespace
 {
 
-template <class T>
-gp_status launch(gp_context *ctx, const char *function, const void *in, uint64_t n, void *out)
+template <class T> gp_status launch(gp_context *ctx, const gpi_difference_args *a)
 {
     constexpr int each = 4;
-    const uint64_t threads = n * sizeof(T) / (16 * each) + elementwise_threads;
+    const uint64_t threads = a->n * sizeof(T) / (16 * each) + elementwise_threads;
     const unsigned grid = elementwise_grid(ctx, threads, elementwise_tuning.blocks_per_sm);
-    difference_k<T, each>
-        <<<grid, elementwise_threads, 0, ctx->stream>>>((const T *)in, n, (T *)out);
-    return gpi_cuda_launched(ctx, function);
+    difference_k<T, each><<<grid, elementwise_threads, 0, ctx->stream>>>((const T *)a->in, a->n,
+                                                                         a->device_n, (T *)a->out);
+    return gpi_cuda_launched(ctx, a->function);
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
-extern "C" gp_status GPI_LAUNCHER(gpi_difference)(gp_context *ctx, const char *function,
-                                                  gp_dtype dtype, const void *in, uint64_t n,
-                                                  void *out)
+extern "C" gp_status GPI_LAUNCHER(gpi_difference)(gp_context *ctx, const gpi_difference_args *args)
 {
     using namespace GPI_SPACE;
-    switch (dtype) {
+    switch (args->dtype) {
     case GP_F16:
-        return launch<f16_t>(ctx, function, in, n, out);
+        return launch<f16_t>(ctx, args);
     case GP_BF16:
-        return launch<bf16_t>(ctx, function, in, n, out);
+        return launch<bf16_t>(ctx, args);
     case GP_F32:
-        return launch<float>(ctx, function, in, n, out);
+        return launch<float>(ctx, args);
     case GP_F64:
-        return launch<double>(ctx, function, in, n, out);
+        return launch<double>(ctx, args);
     default:
-        return with_word(gpi_dtype_bytes(dtype), [=](auto word) {
-            return launch<decltype(word)>(ctx, function, in, n, out);
-        });
+        return with_word(gpi_dtype_bytes(args->dtype),
+                         [=](auto word) { return launch<decltype(word)>(ctx, args); });
     }
 }

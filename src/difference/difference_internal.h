@@ -14,10 +14,18 @@
 
 #include "core/context.h"
 
-/* CUDA: gpi_difference_sm<architecture>. CPU: gpi_difference_cpu_<instruction set>. All checks are
- * done; n is not 0. */
-typedef gp_status (*gpi_difference_fn)(gp_context *ctx, const char *function, gp_dtype dtype,
-                                       const void *in, uint64_t n, void *out);
+/* A call that has been checked; n is not 0. */
+struct gpi_difference_args {
+    const char *function;
+    gp_dtype dtype;
+    const void *in;
+    uint64_t n;
+    const uint64_t *device_n; /* or NULL */
+    void *out;
+};
+
+/* CUDA: gpi_difference_sm<architecture>. CPU: gpi_difference_cpu_<instruction set>. */
+typedef gp_status (*gpi_difference_fn)(gp_context *ctx, const struct gpi_difference_args *args);
 
 /* NULL if there is none. */
 gpi_difference_fn gpi_difference_find(const gp_context *ctx);

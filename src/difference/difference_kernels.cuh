@@ -30,8 +30,11 @@ GPI_DEVICE void differences_slowly(const T *in, uint64_t begin, uint64_t end, T 
 /* Grid: any; 256 threads. After: all differences. K vectors of a thread are on the way at once. */
 template <class T, int K>
 __global__ void __launch_bounds__(elementwise_threads)
-    difference_k(const T *__restrict__ in, uint64_t n, T *__restrict__ out)
+    difference_k(const T *__restrict__ in, uint64_t n, const uint64_t *device_n,
+                 T *__restrict__ out)
 {
+    if (device_n)
+        n = *device_n < n ? *device_n : n;
     constexpr int per_vector = 16 / (int)sizeof(T);
     const uint32_t off = misalignment(in);
     if (off != misalignment(out))

@@ -5,8 +5,7 @@
 #include "difference/difference_internal.h"
 
 #define DECLARE(name)                                                                              \
-    gp_status gpi_difference_##name(gp_context *ctx, const char *function, gp_dtype dtype,         \
-                                    const void *in, uint64_t n, void *out);
+    gp_status gpi_difference_##name(gp_context *ctx, const struct gpi_difference_args *args);
 #define CUDA_DECLARE(number) DECLARE(sm##number)
 #define CUDA_ENTRY(number) GPI_CUDA(gpi_difference_sm##number),
 

@@ -151,12 +151,24 @@ static void scan_short(fuzz *f)
 
 static void difference(fuzz *f)
 {
-    const gp_dtype dtype = fuzz_dtype(f, FUZZ_ALL);
+    gp_difference_desc d = GP_DIFFERENCE_DESC_INIT;
+    const bool by = fuzz_flip(f);
+    if (by) {
+        d.size = fuzz_struct(f, sizeof d);
+        d.reserved = fuzz_unused(f);
+    }
+    const gp_dtype dtype = d.dtype = fuzz_dtype(f, FUZZ_ALL);
     const size_t item = gp_dtype_bytes(dtype), n = fuzz_count(f, item);
     fuzz_array *in = fuzz_input(f, dtype, n);
     fuzz_array *out = fuzz_output_beside(f, fuzz_product(n, item), scalar(dtype), in);
-    FUZZ_CALL(f, gp_adjacent_difference(f->ctx, dtype, in->data, n, out->data));
-    for (size_t i = 0; i < n && !t_is_float(dtype); i++) {
+    size_t counted = n;
+    if (by) {
+        d.device_n = fuzz_device_n(f, &counted);
+        FUZZ_CALL(f, gp_adjacent_difference_by(f->ctx, &d, in->data, n, out->data));
+    } else {
+        FUZZ_CALL(f, gp_adjacent_difference(f->ctx, dtype, in->data, n, out->data));
+    }
+    for (size_t i = 0; i < counted && !t_is_float(dtype); i++) {
         uint64_t x = 0, before = 0;
         memcpy(&x, in->before + i * item, item);
         if (i > 0)

@@ -365,6 +365,7 @@ static const struct {
     NAMED(fill),
     NAMED(fill_by),
     NAMED(iota),
+    NAMED(adjacent_difference_by),
     NAMED(iota_by),
     NAMED(merge),
     NAMED(merge_pairs),

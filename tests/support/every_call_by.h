@@ -52,6 +52,13 @@ CALL(fill_by)
     return gp_fill_by(ctx, &d, e->n / 3, e->out[0]);
 }
 
+CALL(adjacent_difference_by)
+{
+    gp_difference_desc d = GP_DIFFERENCE_DESC_INIT;
+    d.dtype = GP_F32;
+    return gp_adjacent_difference_by(ctx, &d, e->floats, e->n, e->out[0]);
+}
+
 CALL(iota_by)
 {
     gp_iota_desc d = GP_IOTA_DESC_INIT;
