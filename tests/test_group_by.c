@@ -9,6 +9,9 @@
 #include "group_check.h"
 #include "oracle.h"
 
+/* Items behind those that count, for calls whose number of items is in memory. */
+enum { BEHIND = 700 };
+
 /* Keys in any order, arrays of values beside them, and the same sorted. */
 struct table {
     gp_dtype dtype;
@@ -29,7 +32,8 @@ static struct table table_new(gp_dtype dtype, size_t n, size_t groups, uint64_t 
     t.order = bits_argsort(dtype, t.keys, n, GP_ASCENDING);
     char *sorted = group_picked(t.keys, t.key, t.order, n);
     t.sorted = group_keys_of(dtype, 0, sorted, n);
-    t.keys_d = t_new_from(t.keys, n * t.key, 0);
+    t.keys_d = t_new((n + BEHIND) * t.key, 0);
+    t_put(&t.keys_d, t.keys, n * t.key);
     free(sorted);
     return t;
 }
@@ -96,7 +100,8 @@ static struct column column_new(const struct table *t, gp_aggregate of, const st
     char *sorted = group_picked(c.values, c.bytes, t->order, t->n);
     c.expected = expected_of(t, &of, sorted);
     free(sorted);
-    c.values_d = t_new_from(c.values, values ? 0 : t->n * c.bytes, 0);
+    c.values_d = t_new(values ? 0 : (t->n + BEHIND) * c.bytes, 0);
+    t_put(&c.values_d, c.values, values ? 0 : t->n * c.bytes);
     c.out = t_new(t->sorted.count * c.out_bytes, 0);
     c.of.values = counts ? NULL : values ? values->values_d.data : c.values_d.data;
     c.of.out = c.out.data;
@@ -118,9 +123,13 @@ static void column_check(struct column *c, size_t groups, int number)
     free(actual), free(c->values), free(c->expected);
 }
 
-/* The call, and all that it writes. */
+/* The call, and all that it writes; in turns with the number of items in memory. */
 static void group_by(struct table *t, struct column *columns, int count)
 {
+    static int turn;
+    const size_t bound = turn++ % 2 ? t->n + BEHIND : t->n;
+    const uint64_t items = t->n;
+    t_array number = t_new_from(&items, sizeof items, 0);
     gp_aggregate aggregates[GP_AGGREGATES_MAX];
     gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
     t_array out = t_new(t->sorted.count * t->key, 0), groups = t_new(8, 0);
@@ -128,8 +137,10 @@ static void group_by(struct table *t, struct column *columns, int count)
         aggregates[i] = columns[i].of;
     d.key_dtype = t->dtype, d.num_aggregates = (size_t)count, d.aggregates = aggregates;
     d.capacity = t->sorted.count;
-    T_OK(gp_group_by(t_ctx(), &d, t->keys_d.data, t->n, out.data, groups.data));
+    d.device_n = bound > t->n ? number.data : NULL;
+    T_OK(gp_group_by(t_ctx(), &d, t->keys_d.data, bound, out.data, groups.data));
     ck_assert_uint_eq(t_get_u64(&groups), t->sorted.count);
+    t_free(&number);
     char *actual = t_host(out.bytes);
     void *expected = group_picked(t->sorted.items, t->key, t->sorted.heads, t->sorted.count);
     t_get(&out, actual, out.bytes);
@@ -262,6 +273,40 @@ START_TEST(test_group_by_capacity_keeps_the_first_groups)
 }
 END_TEST
 
+/* Counts of none, and of more than there are. */
+START_TEST(test_group_by_device_n)
+{
+    enum { N = 300 };
+    static const uint64_t given[] = {0, 1, N - 1, N, N + 1, UINT64_MAX};
+    uint32_t keys[N], got[N];
+    gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
+    for (uint32_t i = 0; i < N; i++)
+        keys[i] = i % 3 ? UINT32_MAX - i : 7;
+    t_array in = t_new_from(keys, sizeof keys, 0);
+    d.key_dtype = GP_U32;
+    for (int i = 0; i < 6; i++) {
+        const uint32_t n = given[i] < N ? (uint32_t)given[i] : N;
+        t_array number = t_new_from(&given[i], 8, 0), out = t_new(sizeof keys, 0),
+                groups = t_new(8, 0);
+        d.device_n = number.data;
+        T_OK(gp_group_by(t_ctx(), &d, in.data, N, out.data, groups.data));
+        const uint64_t some = n > 0, others = n - (n + 2) / 3;
+        ck_assert_uint_eq(t_get_u64(&groups), some + others);
+        t_get(&out, got, sizeof got);
+        if (some)
+            ck_assert_uint_eq(got[0], 7);
+        for (uint32_t last = UINT32_MAX, j = 0, k = 1; j < n; j++)
+            if (j % 3 && k <= others) {
+                last = got[others + 1 - k++];
+                ck_assert_uint_eq(last, UINT32_MAX - j);
+            }
+        t_check_guards(&out);
+        t_free(&number), t_free(&out), t_free(&groups);
+    }
+    t_free(&in);
+}
+END_TEST
+
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 START_TEST(test_group_by_errors)
@@ -332,6 +377,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_group_by_several_arrays_of_values, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_group_by_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_test(c, test_group_by_capacity_keeps_the_first_groups);
+    tcase_add_test(c, test_group_by_device_n);
     c = t_case(s, "errors");
     tcase_add_test(c, test_group_by_errors);
     return s;

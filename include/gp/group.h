@@ -120,12 +120,15 @@ typedef struct gp_group_by_desc {
     size_t num_aggregates;          /**< at most GP_AGGREGATES_MAX; may be 0 */
     const gp_aggregate *aggregates; /**< host memory, read during the call */
     uint64_t capacity;              /**< room of each output in groups; 0: n */
+    /** One uint64_t in the context's memory that replaces n, which is then its upper
+     * bound; NULL: n. */
+    const uint64_t *device_n;
 } gp_group_by_desc;
 
 /** Initializer of gp_group_by_desc: its size, and defaults. */
 #define GP_GROUP_BY_DESC_INIT                                                                      \
     {                                                                                              \
-        sizeof(gp_group_by_desc), (gp_dtype)0, 0, 0, NULL, 0                                       \
+        sizeof(gp_group_by_desc), (gp_dtype)0, 0, 0, NULL, 0, NULL                                 \
     }
 
 /**
@@ -281,7 +284,8 @@ GP_API gp_status gp_reduce_by_key(gp_context *ctx, const gp_reduce_by_key_desc *
  *                       to their scalar, others and their outputs to the largest power of two up to
  *                       16 that divides their size
  * @param[in]  keys      n keys, aligned to the key; NULL if n == 0
- * @param[in]  n         items; 0 is allowed and writes *out_count = 0; at most 2^40
+ * @param[in]  n         items, or the bound of *desc->device_n (a larger value there counts as n);
+ *                       0 is allowed and writes *out_count = 0; at most 2^40
  * @param[out] keys_out  room for desc->capacity keys, or NULL
  * @param[out] out_count one uint64_t
  *
@@ -299,7 +303,8 @@ GP_API gp_status gp_reduce_by_key(gp_context *ctx, const gp_reduce_by_key_desc *
  *         outputs unspecified.
  *
  * Cost: a stable sort and gp_reduce_by_key(). With one array of values they are sorted with the
- * keys; with several, positions are, and each array is gathered by them.
+ * keys; with several, positions are, and each array is gathered by them. With desc->device_n on a
+ * GPU all n items are sorted, copies of the keys, which are the greatest ones behind the count.
  * @since 0.1
  */
 GP_API gp_status gp_group_by(gp_context *ctx, const gp_group_by_desc *desc, const void *keys,

@@ -4,7 +4,11 @@
  * keys. Several are gathered one by one by positions that were sorted with the keys, each into the
  * same scratch, and each goes through the runs by itself, which costs little beside the gather.
  *
- * Scratch: [keys n][values n, of the widest array][positions n][the sort's, or the runs'].
+ * A count on a GPU: keys behind it are made the greatest ones, in a copy. The sort is stable, so it
+ * leaves them where they are, and the runs end before them.
+ *
+ * Scratch: [keys n][values n, of the widest array][positions n][with a count on CUDA: keys n]
+ * [the sort's, or the runs'].
  */
 #include <stdio.h>
 
@@ -22,6 +26,7 @@ struct call {
     gp_dtype key_dtype;
     const void *keys;
     size_t n;
+    const uint64_t *device_n; /* or NULL */
     uint64_t capacity;
     int count;
     gp_aggregate of[MAX];
@@ -124,18 +129,19 @@ static gp_status take(gp_context *ctx, const char *f, const gp_group_by_desc *gi
     GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d.reserved));
     *c = (struct call){.key_dtype = d.key_dtype,
                        .n = n,
+                       .device_n = d.device_n,
                        .capacity = d.capacity && d.capacity < n ? d.capacity : n};
     GPI_TRY(take_aggregates(ctx, f, &d, c));
     return gpi_check_n(ctx, f, "n", n);
 }
 
-/* keys, keys_out, the count, then values and outputs. */
+/* keys, keys_out, the count, then values and outputs, and the number of items. */
 static gp_status check_arrays(gp_context *ctx, const char *f, const struct call *c, void *keys_out,
                               uint64_t *out_count)
 {
     const size_t key = gpi_dtype_bytes(c->key_dtype);
     char names[2 * MAX][28];
-    struct gpi_array arrays[3 + 2 * MAX] = {
+    struct gpi_array arrays[4 + 2 * MAX] = {
         GPI_READ("keys", c->keys, c->n * key, key),
         GPI_WRITE_IF("keys_out", keys_out, c->capacity * key, key),
         GPI_WRITE("out_count", out_count, sizeof *out_count, 8),
@@ -153,7 +159,8 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const struct call 
             GPI_WRITE(names[2 * i + 1], g->out, c->capacity * out,
                       scalar ? gpi_dtype_bytes(g->out_dtype) : gpi_item_alignment(out));
     }
-    return gpi_group_check_arrays(ctx, f, arrays, 3 + 2 * c->count);
+    arrays[3 + 2 * c->count] = GPI_READ_IF("desc->device_n", c->device_n, sizeof *c->device_n, 8);
+    return gpi_group_check_arrays(ctx, f, arrays, 4 + 2 * c->count);
 }
 
 /* ---- workspace ------------------------------------------------------------------------------- */
@@ -179,7 +186,8 @@ static struct gpi_radix_job sort_of(const struct call *c, bool several)
 /* The runs of sorted keys, with the most that they are asked for at once. */
 static struct gpi_group_args runs_of(const struct call *c)
 {
-    struct gpi_group_args a = {.n = c->n, .capacity = c->capacity, .index_bytes = 8};
+    struct gpi_group_args a = {
+        .n = c->n, .device_n = c->device_n, .capacity = c->capacity, .index_bytes = 8};
     gpi_group_keys(&a, c->key_dtype, 0);
     return a;
 }
@@ -196,12 +204,15 @@ static gp_status sort_bytes(const gp_target *t, const struct call *c, bool sever
     return GP_OK;
 }
 
-static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
+/* counted: a device has the number of items. */
+static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, bool counted,
+                             size_t *bytes)
 {
     struct gpi_group_fold folds[MAX];
     struct gpi_group_move moves[MAX];
     struct gpi_group_args a = runs_of(c);
-    size_t sort, pieces = gpi_piece(c->n * gpi_dtype_bytes(c->key_dtype));
+    const size_t keys = gpi_piece(c->n * gpi_dtype_bytes(c->key_dtype));
+    size_t sort, pieces = keys + (counted ? keys : 0);
     for (int i = 0; i < c->count; i++)
         if (c->of[i].kind == GP_AGGREGATE_REDUCE)
             folds[a.fold_count++] = (struct gpi_group_fold){NULL, NULL, c->of[i].in_dtype,
@@ -226,8 +237,9 @@ gp_status gp_group_by_workspace_bytes(const gp_target *target, const gp_group_by
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(take(NULL, f, desc, n, &c));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(frame_bytes(&t, &c, false, &one));
-    GPI_TRY(frame_bytes(&t, &c, true, &several));
+    const bool counted = t.backend != GP_BACKEND_CPU;
+    GPI_TRY(frame_bytes(&t, &c, false, counted, &one));
+    GPI_TRY(frame_bytes(&t, &c, true, counted, &several));
     *bytes = one > several ? one : several;
     return GP_OK;
 }
@@ -274,6 +286,16 @@ static gp_status run_counts(gp_context *ctx, const char *f, const struct call *c
     return GP_OK;
 }
 
+static gp_status gather(gp_context *ctx, size_t item_bytes, const struct call *c,
+                        const void *values, gp_dtype index, const void *positions, void *sorted)
+{
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.index_dtype = index;
+    d.device_n = c->device_n;
+    return gp_gather_by(ctx, &d, values, positions, c->n, sorted);
+}
+
 /* One after the other: the aggregates of each array of values, and of each size of them. */
 static gp_status run_gathered(gp_context *ctx, const char *f, const struct call *c,
                               const void *positions, size_t position_bytes, void *sorted,
@@ -285,7 +307,7 @@ static gp_status run_gathered(gp_context *ctx, const char *f, const struct call 
         const size_t bytes = value_bytes(&c->of[i]);
         if (done[i] || bytes == 0)
             continue;
-        GPI_TRY(gp_gather(ctx, bytes, c->of[i].values, index, positions, c->n, sorted));
+        GPI_TRY(gather(ctx, bytes, c, c->of[i].values, index, positions, sorted));
         for (int j = i; j < c->count; j++)
             if (c->of[j].values == c->of[i].values && value_bytes(&c->of[j]) == bytes) {
                 group_add(g, &c->of[j], sorted);
@@ -296,10 +318,15 @@ static gp_status run_gathered(gp_context *ctx, const char *f, const struct call 
     return GP_OK;
 }
 
-static gp_status sort(gp_context *ctx, const char *f, const struct call *c, void *keys,
-                      void *beside)
+/* padded: for a copy of the keys if a GPU has their number, otherwise NULL. */
+static gp_status sort(gp_context *ctx, const char *f, const struct call *c, void *padded,
+                      void *keys, void *beside)
 {
     struct gpi_radix_job job = sort_of(c, c->several);
+    if (padded) {
+        GPI_TRY(gpi_group_pad(ctx, f, c->key_dtype, c->keys, c->n, c->device_n, padded));
+        job.keys_in = padded;
+    }
     job.keys_out = keys, job.values_out = beside;
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, c->key_dtype, NULL, &job));
     return ctx->backend == GP_BACKEND_CUDA ? gpi_radixsort_cuda(ctx, f, &job)
@@ -313,14 +340,16 @@ static gp_status group(gp_context *ctx, const char *f, const struct call *c, voi
     const size_t key = gpi_dtype_bytes(c->key_dtype), beside = beside_bytes(c, c->several);
     struct group g = {.a = runs_of(c)};
     size_t need;
-    GPI_TRY(frame_bytes(&target, c, c->several, &need));
+    const bool counted = c->device_n != NULL;
+    GPI_TRY(frame_bytes(&target, c, c->several, counted, &need));
     GPI_FRAME(frame, ctx, f, need);
     void *sorted = gpi_frame_take(&frame, c->n * key);
     void *values = c->widest ? gpi_frame_take(&frame, c->n * c->widest) : NULL;
     void *positions = beside ? values : NULL;
     if (c->several || c->widest == 0)
         positions = beside ? gpi_frame_take(&frame, c->n * beside) : NULL;
-    GPI_TRY(sort(ctx, f, c, sorted, positions));
+    void *padded = counted ? gpi_frame_take(&frame, c->n * key) : NULL;
+    GPI_TRY(sort(ctx, f, c, padded, sorted, positions));
     g.a.keys = sorted, g.a.keys_out = keys_out, g.a.out_count = out_count;
     GPI_TRY(run_counts(ctx, f, c, &g));
     if (c->several)
@@ -349,7 +378,11 @@ gp_status gp_group_by(gp_context *ctx, const gp_group_by_desc *desc, const void 
     c.keys = keys;
     GPI_TRY(check_arrays(ctx, f, &c, keys_out, out_count));
     GPI_ON_DEVICE(ctx);
-    if (n == 0)
+    if (ctx->backend == GP_BACKEND_CPU && c.device_n) {
+        c.n = *c.device_n < c.n ? *c.device_n : c.n;
+        c.device_n = NULL;
+    }
+    if (c.n == 0)
         return no_groups(ctx, out_count);
     return gpi_named(ctx, f, group(ctx, f, &c, keys_out, out_count));
 }

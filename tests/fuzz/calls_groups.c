@@ -258,13 +258,15 @@ static void group_by(fuzz *f)
     fuzz_array *counts = fuzz_output(f, fuzz_product(n, 8), 8);
     fuzz_array *picked = fuzz_output(f, fuzz_product(n, value), fuzz_alignment(value));
     fuzz_array *count = fuzz_output(f, 8, 8);
+    size_t counted = n;
+    d.device_n = fuzz_device_n(f, &counted);
     g[0].out = counts->data, g[1].values = values->data, g[1].out = picked->data;
     if (d.num_aggregates == 1) /* what is wrong with the other one does not matter */
         f->may |= FUZZ_BIT(GP_OK);
     fuzz_reserve(f, gp_group_by_workspace_bytes(NULL, &d, n, &bytes), &bytes);
     FUZZ_CALL(f, gp_group_by(f->ctx, &d, keys->data, n, keys_out_of->data, count->data));
     if (n <= CHECKED)
-        same_groups(keys, d.key_dtype, n, count, counts);
+        same_groups(keys, d.key_dtype, counted, count, counts);
 }
 
 fuzz_call *const fuzz_groups[] = {unique, run_lengths, reduce_by_key, group_by, NULL};
