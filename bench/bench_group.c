@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of u32 keys and groups: unique keys, lengths, sums of f32 values, which are exact. */
+/* Runs of u32 keys: unique keys, lengths, sums of f32 values; groups of u32 and of u64 keys: sums
+ * of f32 and of f64 values. All sums are exact. */
 #include "bench.h"
 
 #include <string.h>
@@ -32,10 +33,10 @@ static int run_group_by(struct bench *b, const struct bench_args *a)
 {
     gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
     gp_aggregate sum = GP_AGGREGATE_INIT;
-    sum.in_dtype = GP_F32;
+    sum.in_dtype = a->dtype == GP_U64 ? GP_F64 : GP_F32;
     sum.values = a->values;
     sum.out = a->out_values;
-    d.key_dtype = GP_U32;
+    d.key_dtype = a->dtype;
     d.num_aggregates = 1;
     d.aggregates = &sum;
     return bench_status(b, gp_group_by(b->ctx, &d, a->in, a->n, a->out, a->count));
@@ -84,21 +85,22 @@ static int serial_sums(struct bench *b, const struct bench_args *a)
 /* Into a table by key, of which there are num_rows. */
 static int serial_group_by(struct bench *b, const struct bench_args *a)
 {
+    const unsigned width = a->dtype == GP_U64 ? 8 : 4;
     struct entry {
-        float sum;
+        double sum;
         bool is_there;
     } *table = bench_temp(b, a->num_rows * sizeof *table);
     size_t groups = 0;
     memset(table, 0, a->num_rows * sizeof *table);
     for (size_t i = 0; i < a->n; i++) {
-        struct entry *e = &table[((const uint32_t *)a->in)[i]];
-        e->sum += ((const float *)a->values)[i];
+        struct entry *e = &table[bench_load(a->in, i, width)];
+        e->sum += bench_load_real(a->values, i, width);
         e->is_there = true;
     }
     for (size_t key = 0; key < a->num_rows; key++)
         if (table[key].is_there) {
-            ((uint32_t *)a->out)[groups] = (uint32_t)key;
-            ((float *)a->out_values)[groups++] = table[key].sum;
+            bench_store(a->out, groups, width, key);
+            bench_store_real(a->out_values, groups++, width, table[key].sum);
         }
     *a->count = groups;
     return BENCH_OK;
@@ -133,57 +135,91 @@ static void fill_runs(struct bench *b, struct bench_args *a, void *keys, int len
     b->backend->task(b, &fill);
 }
 
-/* length: of runs; groups: of a group-by, otherwise 0. */
-static void measure(struct bench *b, const struct kind *k, int length, size_t groups, int exponent)
+/* Arrays for keys and values of that width, and what a case has beside them. */
+static void prepare(struct bench *b, struct bench_case *c, const struct kind *k, size_t width)
+{
+    const size_t bytes = c->args.n * width;
+    c->suite = "group", c->run = k->run;
+    c->args.in = bench_buffer(b, BENCH_SLOT_0, bytes);
+    c->args.values = bench_buffer(b, BENCH_SLOT_1, bytes);
+    c->args.out = bench_buffer(b, BENCH_SLOT_2, bytes);
+    c->args.out_values = bench_buffer(b, BENCH_SLOT_3, bytes);
+    c->args.count = bench_buffer(b, BENCH_SLOT_5, sizeof(uint64_t));
+    c->outputs[0] = (struct bench_output){c->args.out, bytes};
+    c->outputs[1] = (struct bench_output){c->args.out_values, k == &unique ? 0 : bytes};
+    c->outputs[2] = (struct bench_output){c->args.count, sizeof(uint64_t)};
+    c->reference = b->backend == &bench_cpu ? k->reference : NULL;
+    struct bench_task values = {.kind = BENCH_FILL_STEPS,
+                                .n = c->args.n,
+                                .width = (unsigned)width,
+                                .seed = 2,
+                                .out = (void *)c->args.values};
+    b->backend->task(b, &values);
+}
+
+/* The bytes follow from how many runs there are. */
+static void measure(struct bench *b, struct bench_case *c, const struct kind *k, size_t width)
+{
+    uint64_t runs = 0;
+    if (k->run(b, &c->args) == BENCH_OK)
+        bench_copy(b, c->args.count, sizeof runs, &runs);
+    c->bytes =
+        ((double)c->args.n * (double)(4 + k->value_bytes) + (double)runs * (double)k->run_bytes) *
+        (double)(width / 4);
+    bench_measure(b, c);
+}
+
+static void measure_runs(struct bench *b, const struct kind *k, int length, int exponent)
 {
     char name[32];
-    const size_t n = (size_t)1 << exponent;
     snprintf(name, sizeof name,
              length > 0      ? "%s_%d"
              : length == ONE ? "%s_one"
                              : "%s_powerlaw",
              k->name, length);
-    if (groups)
-        snprintf(name, sizeof name, "%s_%zu", k->name, groups);
     if (!bench_wanted(b, name, GP_U32))
         return;
-    struct bench_case c = {.suite = "group", .name = name, .run = k->run};
-    struct bench_task values = {.kind = BENCH_FILL_STEPS, .n = n, .width = 4, .seed = 2};
-    struct bench_task keys = {
-        .kind = BENCH_FILL_BELOW, .n = n, .width = 4, .seed = 1, .limit = groups};
-    c.args = (struct bench_args){.dtype = GP_U32, .n = n, .num_rows = groups};
-    keys.out = bench_buffer(b, BENCH_SLOT_0, n * 4);
-    values.out = bench_buffer(b, BENCH_SLOT_1, n * 4);
-    if (groups)
-        b->backend->task(b, &keys);
-    else
-        fill_runs(b, &c.args, keys.out, length);
-    b->backend->task(b, &values);
-    c.args.in = keys.out, c.args.values = values.out;
-    c.args.out = bench_buffer(b, BENCH_SLOT_2, n * 4);
-    c.args.out_values = bench_buffer(b, BENCH_SLOT_3, n * 4);
-    c.args.count = bench_buffer(b, BENCH_SLOT_5, sizeof(uint64_t));
-    c.outputs[0] = (struct bench_output){c.args.out, n * 4};
-    c.outputs[1] = (struct bench_output){c.args.out_values, k == &unique ? 0 : n * 4};
-    c.outputs[2] = (struct bench_output){c.args.count, sizeof(uint64_t)};
-    c.reference = b->backend == &bench_cpu ? k->reference : NULL;
-    uint64_t runs = 0;
-    if (k->run(b, &c.args) == BENCH_OK)
-        bench_copy(b, c.args.count, sizeof runs, &runs);
-    c.bytes = (double)n * (double)(4 + k->value_bytes) + (double)runs * (double)k->run_bytes;
-    bench_measure(b, &c);
+    struct bench_case c = {.name = name};
+    c.args = (struct bench_args){.dtype = GP_U32, .n = (size_t)1 << exponent};
+    prepare(b, &c, k, 4);
+    fill_runs(b, &c.args, (void *)c.args.in, length);
+    measure(b, &c, k, 4);
+}
+
+/* Keys below `groups`, evenly or as Zipf's. */
+static void measure_groups(struct bench *b, size_t groups, bool zipf, gp_dtype dtype, int exponent)
+{
+    char name[32];
+    const size_t n = (size_t)1 << exponent, width = dtype == GP_U64 ? 8 : 4;
+    snprintf(name, sizeof name, zipf ? "group_by_zipf_%zu" : "group_by_%zu", groups);
+    if (!bench_wanted(b, name, dtype) || (b->backend == &bench_cpu && groups > n))
+        return;
+    struct bench_case c = {.name = name};
+    c.args = (struct bench_args){.dtype = dtype, .n = n, .num_rows = groups};
+    prepare(b, &c, &grouped, width);
+    struct bench_task keys = {.kind = zipf ? BENCH_FILL_ZIPF : BENCH_FILL_BELOW,
+                              .n = n,
+                              .width = (unsigned)width,
+                              .seed = 1,
+                              .limit = groups,
+                              .out = (void *)c.args.in};
+    b->backend->task(b, &keys);
+    measure(b, &c, &grouped, width);
 }
 
 void bench_group(struct bench *b)
 {
     static const int run_lengths_of[] = {1, 2, 16, 1000, 1000000, POWERLAW, ONE};
     static const struct kind *const kinds[] = {&unique, &lengths, &sums};
+    static const size_t groups[] = {(size_t)1 << 10, (size_t)1 << 20, (size_t)1 << 27};
     int exponents[BENCH_SIZES];
     const int count = bench_sizes(b, b->backend == &bench_cpu ? 24 : 28, false, exponents);
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < 3; k++)
             for (int l = 0; l < 7; l++)
-                measure(b, kinds[k], run_lengths_of[l], 0, exponents[i]);
-        measure(b, &grouped, 0, (size_t)1 << 20, exponents[i]);
+                measure_runs(b, kinds[k], run_lengths_of[l], exponents[i]);
+        for (int g = 0; g < 3; g++)
+            for (int k = 0; k < 4; k++)
+                measure_groups(b, groups[g], k & 1, k & 2 ? GP_U64 : GP_U32, exponents[i]);
     }
 }

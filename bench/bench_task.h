@@ -15,6 +15,7 @@ enum bench_task_kind {
     /* Input: out[i], of width bytes. */
     BENCH_FILL_BITS,        /* random bits, shifted right by limit */
     BENCH_FILL_BELOW,       /* random integers below limit */
+    BENCH_FILL_ZIPF,        /* Zipf's ranks (bench_zipf) modulo limit */
     BENCH_FILL_IOTA,        /* seed + i * limit */
     BENCH_FILL_STEPS,       /* -1, 0 or 1 as float or double: sums stay exact */
     BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */
@@ -310,6 +311,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_BELOW:
         bench_store(t->out, i, t->width, bench_below(hash, t->limit));
+        break;
+    case BENCH_FILL_ZIPF:
+        bench_store(t->out, i, t->width, bench_zipf(hash) % t->limit);
         break;
     case BENCH_FILL_IOTA:
         bench_store(t->out, i, t->width, t->seed + i * t->limit);
