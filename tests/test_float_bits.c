@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include <gp/csr.h>
+#include <gp/group.h>
 #include <gp/reduce.h>
 #include <gp/scan.h>
 #include <gp/segments.h>
+#include <gp/segreduce.h>
 
 #include "gp_test.h"
 
@@ -79,7 +81,9 @@ struct job {
     const uint32_t *offsets; /* device */
     size_t num_rows;
     const void *cols, *x;
-    void *out; /* n + 1 items */
+    const uint32_t *keys; /* the row of each item */
+    void *out;            /* n + 1 items */
+    uint64_t *count;
 };
 
 static gp_scan_desc desc_of(const struct job *j, gp_scan_kind kind)
@@ -135,12 +139,33 @@ static void call_spmv(const struct job *j)
                  j->in, alpha, j->x, NULL, j->out));
 }
 
+static void call_reduce_segmented(const struct job *j)
+{
+    gp_reduce_segmented_desc d = GP_REDUCE_SEGMENTED_DESC_INIT;
+    d.in_dtype = j->row->in;
+    d.out_dtype = j->row->out;
+    d.op = j->row->op;
+    d.offset_dtype = GP_U32;
+    T_OK(gp_reduce_segmented(t_ctx(), &d, j->in, j->n, j->offsets, j->num_rows, j->out));
+}
+
+static void call_reduce_by_key(const struct job *j)
+{
+    gp_reduce_by_key_desc d = GP_REDUCE_BY_KEY_DESC_INIT;
+    d.key_dtype = GP_U32;
+    d.in_dtype = j->row->in;
+    d.out_dtype = j->row->out;
+    d.op = j->row->op;
+    T_OK(gp_reduce_by_key(t_ctx(), &d, j->keys, j->in, j->n, NULL, j->out, j->count));
+}
+
 static const struct call {
     const char *name;
     void (*run)(const struct job *j);
 } calls[] = {{"inclusive", call_inclusive}, {"exclusive", call_exclusive},
              {"backward", call_backward},   {"segmented", call_segmented},
-             {"reduce", call_reduce},       {"spmv", call_spmv}};
+             {"reduce", call_reduce},       {"reduce_segmented", call_reduce_segmented},
+             {"spmv", call_spmv},           {"reduce_by_key", call_reduce_by_key}};
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
@@ -168,19 +193,24 @@ static uint64_t result_hash(const struct row *row, const struct call *call, size
     uint32_t *offsets = rows_of(n, &num_rows, &state), *cols = t_host(n * sizeof *cols);
     for (size_t i = 0; i < n; i++)
         cols[i] = (uint32_t)t_random_below(&state, n);
+    uint32_t *keys = t_host(n * sizeof *keys);
+    for (size_t r = 0; r < num_rows; r++)
+        for (size_t i = offsets[r]; i < offsets[r + 1]; i++)
+            keys[i] = (uint32_t)r;
     memset(out, 0, out_bytes);
     t_array a_in = t_new_from(in, n * item, 0), a_x = t_new_from(x, n * item, 0);
     t_array a_offsets = t_new_from(offsets, (num_rows + 1) * sizeof *offsets, 0);
     t_array a_cols = t_new_from(cols, n * sizeof *cols, 0), a_out = t_new_from(out, out_bytes, 0);
-    struct job job = {row,      n,           a_in.data, a_offsets.data,
-                      num_rows, a_cols.data, a_x.data,  a_out.data};
+    t_array a_keys = t_new_from(keys, n * sizeof *keys, 0), a_count = t_new(sizeof(uint64_t), 0);
+    struct job job = {row,         n,        a_in.data,   a_offsets.data, num_rows,
+                      a_cols.data, a_x.data, a_keys.data, a_out.data,     a_count.data};
     call->run(&job);
     t_get(&a_out, out, out_bytes);
     uint64_t hash = hash_of(out, out_bytes);
-    t_array *arrays[] = {&a_in, &a_x, &a_offsets, &a_cols, &a_out};
+    t_array *arrays[] = {&a_in, &a_x, &a_offsets, &a_cols, &a_out, &a_keys, &a_count};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         t_free(arrays[i]);
-    free(in), free(x), free(out), free(offsets), free(cols);
+    free(in), free(x), free(out), free(offsets), free(cols), free(keys);
     return hash;
 }
 
