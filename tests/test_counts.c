@@ -29,9 +29,8 @@ static const struct {
      "gp_scatter gp_fill gp_iota gp_unique gp_run_length_encode gp_balance_search gp_expand "
      "gp_expand_counts gp_merge_path_partition gp_lower_bound gp_upper_bound gp_merge "
      "gp_merge_pairs gp_top_k gp_csr_row_pointers gp_csr_row_pointers_unsorted gp_csr_to_coo "
-     "gp_spmv",
+     "gp_spmv gp_adjacent_difference",
      "short forms of others"},
-    {"gp_adjacent_difference gp_group_by", "have the number of the host alone"},
 };
 
 /* Whether a list of names, parted by blanks, has one of that length. */

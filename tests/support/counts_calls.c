@@ -270,6 +270,40 @@ CALL(reduce_by_key)
     return gp_reduce_by_key(ctx, &d, c->sorted, c->keys, c->n, c->out[0], c->out[1], COUNT(c, 2));
 }
 
+CALL(difference)
+{
+    gp_difference_desc d = GP_DIFFERENCE_DESC_INIT;
+    d.dtype = GP_U32;
+    d.device_n = c->device_n;
+    return gp_adjacent_difference_by(ctx, &d, c->bits, c->n, c->out[0]);
+}
+
+static gp_status grouped(gp_context *ctx, C c, const void *first)
+{
+    gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
+    gp_aggregate a[3] = {GP_AGGREGATE_INIT, GP_AGGREGATE_INIT, GP_AGGREGATE_INIT};
+    a[0].in_dtype = GP_U32, a[0].values = c->bits, a[0].out = c->out[1];
+    a[1].kind = GP_AGGREGATE_COUNT, a[1].out_dtype = GP_U32, a[1].out = c->out[2];
+    a[2].kind = GP_AGGREGATE_FIRST, a[2].value_bytes = 4, a[2].values = first;
+    a[2].out = c->out[2] + 4 * c->items;
+    d.key_dtype = GP_U32;
+    d.num_aggregates = 3;
+    d.aggregates = a;
+    d.device_n = c->device_n;
+    return gp_group_by(ctx, &d, c->keys, c->n, c->out[0], COUNT(c, 3));
+}
+
+CALL(group_by)
+{
+    return grouped(ctx, c, c->bits);
+}
+
+/* Positions are sorted with the keys. */
+CALL(group_by_two)
+{
+    return grouped(ctx, c, c->floats);
+}
+
 /* ---- histograms ------------------------------------------------------------------------------ */
 
 static gp_histogram_options histogram_of(C c)
@@ -348,6 +382,9 @@ const counts_row counts_rows[] = {
     ROW(unique, "gp_unique_by", COUNTS_ITEMS),
     ROW(run_length, "gp_run_length_encode_by", COUNTS_ITEMS),
     ROW(reduce_by_key, "gp_reduce_by_key", COUNTS_ITEMS),
+    ROW(difference, "gp_adjacent_difference_by", COUNTS_ITEMS),
+    ROW(group_by, "gp_group_by", COUNTS_ITEMS),
+    ROW(group_by_two, "gp_group_by", COUNTS_ITEMS),
     ROW(histogram_even, "gp_histogram_even", COUNTS_ITEMS),
     ROW(histogram_of_bytes, "gp_histogram_even", COUNTS_ITEMS),
     ROW(histogram_edges, "gp_histogram_edges", COUNTS_ITEMS),
