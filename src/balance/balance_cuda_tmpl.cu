@@ -43,9 +43,12 @@ template <class Index, bool with_ranks>
 static void search(gp_context *ctx, const gpi_balance_args *a)
 {
     tiling t = tiling_of(ctx, a, tile_units);
-    search_k<offset, Index, with_ranks><<<t.blocks, threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, size_of(a, t), (Index *)a->segments, (Index *)a->ranks,
-        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+    const walk_size size = size_of(a, t);
+    const auto kernel = size.is_counted() ? search_k<true, offset, Index, with_ranks>
+                                          : search_k<false, offset, Index, with_ranks>;
+    kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size,
+                                                  (Index *)a->segments, (Index *)a->ranks,
+                                                  gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_args *a)
@@ -63,9 +66,12 @@ extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_ar
 template <class Item> static void expand(gp_context *ctx, const gpi_balance_args *a)
 {
     tiling t = tiling_of(ctx, a, tile_units);
-    expand_k<offset, Item><<<t.blocks, threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, size_of(a, t), a->capped, (const Item *)a->in, (Item *)a->out,
-        a->out_count, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+    const walk_size size = size_of(a, t);
+    const auto kernel =
+        size.is_counted() ? expand_k<true, offset, Item> : expand_k<false, offset, Item>;
+    kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size, a->capped,
+                                                  (const Item *)a->in, (Item *)a->out, a->out_count,
+                                                  gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 /* Steps of a tile of items of any size, by the bytes of a tile. */
@@ -87,10 +93,13 @@ static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t wo
     const uint32_t units =
         (uint32_t)gpi_min(units_of(a, balance_tuning.expand_tile_bytes), tile_units);
     tiling t = tiling_of(ctx, a, units);
-    expand_bytes_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
-        (const offset *)a->offsets, size_of(a, t), a->capped, units, (uint32_t)a->item_bytes,
-        word_bytes, (const char *)a->in, (char *)a->out, a->out_count,
-        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+    const walk_size size = size_of(a, t);
+    const auto kernel =
+        size.is_counted() ? expand_bytes_k<true, offset> : expand_bytes_k<false, offset>;
+    kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size, a->capped,
+                                                  units, (uint32_t)a->item_bytes, word_bytes,
+                                                  (const char *)a->in, (char *)a->out, a->out_count,
+                                                  gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_args *a)
@@ -120,8 +129,8 @@ extern "C" void NAME(gpi_balance_intervals_o)(gp_context *ctx, const gpi_balance
     const uint64_t short_units = gpi_min(units_of(a, balance_tuning.expand_tile_bytes), tile_units);
     const uint32_t units = (uint32_t)(are_long ? units_of(a, balance_tuning.interval_tile_bytes)
                                                : gpi_min(short_units, 0xffff / words));
-    const auto kernel = are_long ? long_intervals_k<offset> : short_intervals_k<offset>;
     const tiling t = tiling_of(ctx, a, units);
+    const auto kernel = are_long ? long_intervals_k<offset> : short_intervals_k<offset>;
     kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size_of(a, t), units,
                                                   v, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }

@@ -132,7 +132,8 @@ __global__ void __launch_bounds__(threads, 5)
 {
     __shared__ piece_stage s;
     const uint32_t part = v.item_bytes < part_bytes ? part_bytes / v.item_bytes : 1;
-    const segments<Offset> g = settle_segments(offsets, size, units, false, nullptr, reporter);
+    const segments<Offset> g =
+        settle_segments<true>(offsets, size, units, false, nullptr, reporter);
     walk_path(g, units, size.tiles_per_block, s.path,
               [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
                   const uint64_t i0 = d0 - s0, i1 = d1 - s1;
@@ -198,7 +199,8 @@ __global__ void __launch_bounds__(threads, 5)
                       const intervals<Offset> v, gpi_reporter reporter)
 {
     __shared__ interval_stage s;
-    const segments<Offset> g = settle_segments(offsets, size, units, false, nullptr, reporter);
+    const segments<Offset> g =
+        settle_segments<true>(offsets, size, units, false, nullptr, reporter);
     walk_tiles(
         g, units, size.tiles_per_block, s.walk, [](uint64_t) { return 0u; },
         [&](const tile &t) {

@@ -28,15 +28,16 @@ GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool may
 }
 
 /* The segments that there are, up to the limit of their items; size becomes that of this call. */
-template <class Offset>
+template <bool COUNTED, class Offset>
 GPI_DEVICE segments<Offset> settle_segments(const Offset *offsets, walk_size &size, uint32_t units,
                                             bool capped, uint64_t *out_count, gpi_reporter reporter)
 {
-    size.take_counts();
+    if constexpr (COUNTED)
+        size.take_counts();
     segments<Offset> g(offsets, size.num_segments);
     g.num_items = min(size.limit, g.total());
-    settle_count(g, size.limit, size.may_cover_less, capped, out_count, reporter);
-    if (size.is_counted())
+    settle_count(g, size.limit, COUNTED && size.may_cover_less, capped, out_count, reporter);
+    if (COUNTED && size.is_counted())
         size.cut(g.num_segments + g.num_items, units);
     return g;
 }
@@ -124,18 +125,19 @@ template <class Item> GPI_DEVICE uint32_t misalignment(const Item *out, uint64_t
  * After: segments_out[i], and with ranks ranks_out[i], for all i < limit (or, if the offsets may
  * cover less, for all that they cover).
  */
-template <class Offset, class Index, bool with_ranks>
+template <bool COUNTED, class Offset, class Index, bool with_ranks>
 __global__ void __launch_bounds__(threads)
     search_k(const Offset *__restrict__ offsets, walk_size size, Index *__restrict__ segments_out,
              Index *__restrict__ ranks_out, gpi_reporter reporter)
 {
     constexpr int V = 16 / sizeof(Index);
     __shared__ stage s;
-    size.take_counts();
+    if constexpr (COUNTED)
+        size.take_counts();
     segments<Offset> g(offsets, size.num_segments);
-    g.num_items = size.may_cover_less ? min(size.limit, g.total()) : size.limit;
-    settle_count(g, size.limit, size.may_cover_less, false, nullptr, reporter);
-    if (size.is_counted())
+    g.num_items = COUNTED && size.may_cover_less ? min(size.limit, g.total()) : size.limit;
+    settle_count(g, size.limit, COUNTED && size.may_cover_less, false, nullptr, reporter);
+    if constexpr (COUNTED)
         size.cut(g.num_segments + g.num_items, tile_units);
     const bool ranks_aligned = misalignment(segments_out, 0) == misalignment(ranks_out, 0);
     walk_tiles(
@@ -176,7 +178,7 @@ GPI_DEVICE sources sources_of(const tile &t, uint64_t num_segments)
  * Repeat items of 1, 2, 4, 8 or 16 bytes, in and out aligned to them.
  * Grid and shared memory as search_k. After: out[i] for all i < min(limit, what the offsets cover).
  */
-template <class Offset, class Item>
+template <bool COUNTED, class Offset, class Item>
 __global__ void __launch_bounds__(threads)
     expand_k(const Offset *__restrict__ offsets, walk_size size, bool capped,
              const Item *__restrict__ in, Item *__restrict__ out, uint64_t *out_count,
@@ -185,7 +187,7 @@ __global__ void __launch_bounds__(threads)
     constexpr int V = 16 / sizeof(Item);
     __shared__ stage s;
     const segments<Offset> g =
-        settle_segments(offsets, size, tile_units, capped, out_count, reporter);
+        settle_segments<COUNTED>(offsets, size, tile_units, capped, out_count, reporter);
     walk_tiles(
         g, tile_units, size.tiles_per_block, s, [=](uint64_t i) { return misalignment(out, i); },
         [&](const tile &t) {
@@ -245,14 +247,15 @@ GPI_DEVICE void copy_words(const tile &t, const stage &s, uint32_t item_bytes,
  * addresses. Grid and shared memory as search_k, with units steps per tile: at most 2^32 words of
  * output. After: as expand_k.
  */
-template <class Offset>
+template <bool COUNTED, class Offset>
 __global__ void __launch_bounds__(threads)
     expand_bytes_k(const Offset *__restrict__ offsets, walk_size size, bool capped, uint32_t units,
                    uint32_t item_bytes, uint32_t word_bytes, const char *__restrict__ in,
                    char *__restrict__ out, uint64_t *out_count, gpi_reporter reporter)
 {
     __shared__ stage s;
-    const segments<Offset> g = settle_segments(offsets, size, units, capped, out_count, reporter);
+    const segments<Offset> g =
+        settle_segments<COUNTED>(offsets, size, units, capped, out_count, reporter);
     walk_tiles(
         g, units, size.tiles_per_block, s, [](uint64_t) { return 0u; },
         [&](const tile &t) {

@@ -51,7 +51,8 @@ template <class Offset> struct segments {
     }
 };
 
-/* How much a launch has to walk. */
+/* How much a launch has to walk. Kernels have two forms: with COUNTED a number is in memory. Without,
+ * sizes stay arguments, which take no registers. */
 struct walk_size {
     uint64_t num_segments, limit;
     const uint64_t *device_num_segments, *device_limit; /* NULL, or those are bounds */
@@ -59,7 +60,7 @@ struct walk_size {
     uint64_t tiles_per_block;
 
     /* Whether the host could not know it. */
-    GPI_DEVICE bool is_counted() const
+    __host__ __device__ bool is_counted() const
     {
         return device_num_segments || device_limit;
     }

@@ -21,11 +21,11 @@ struct Shape {
 
 /* Report the first entry of this thread that is out of range. */
 template <class I>
-GPI_DEVICE void report_entry(const I *rows, const I *cols, const Shape &shape,
+GPI_DEVICE void report_entry(const I *rows, const I *cols, uint64_t tile, const Shape &shape,
                              const gpi_reporter &of_rows, const gpi_reporter &of_cols)
 {
     for (int k = 0; k < csr_tuning.items; k++) {
-        const uint64_t i = csr_entry(k);
+        const uint64_t i = csr_entry(tile, k);
         if (i >= shape.n)
             return;
         if (rows[i] >= shape.num_rows)
@@ -36,26 +36,29 @@ GPI_DEVICE void report_entry(const I *rows, const I *cols, const Shape &shape,
 }
 
 /* keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and reported. */
-template <class I>
+template <bool COUNTED, class I>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *cols,
                                                                  Shape shape, uint64_t *keys,
                                                                  gpi_reporter of_rows,
                                                                  gpi_reporter of_cols)
 {
-    bool bad = false;
-    shape.take_counts();
+    if constexpr (COUNTED)
+        shape.take_counts();
+    csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
+        bool bad = false;
 #pragma unroll
-    for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(k);
-        if (i >= shape.n)
-            break;
-        uint64_t row = rows[i], col = cols[i];
-        bool out = row >= shape.num_rows || col >= shape.num_cols;
-        bad |= out;
-        keys[i] = out ? 0 : row << shape.col_bits | col;
-    }
-    if (bad)
-        report_entry(rows, cols, shape, of_rows, of_cols);
+        for (int k = 0; k < csr_tuning.items; k++) {
+            uint64_t i = csr_entry(tile, k);
+            if (i >= shape.n)
+                break;
+            uint64_t row = rows[i], col = cols[i];
+            bool out = row >= shape.num_rows || col >= shape.num_cols;
+            bad |= out;
+            keys[i] = out ? 0 : row << shape.col_bits | col;
+        }
+        if (bad)
+            report_entry(rows, cols, tile, shape, of_rows, of_cols);
+    });
 }
 
 struct SortedKeys {
@@ -73,44 +76,51 @@ struct SortedKeys {
 };
 
 /* flags[i] = whether entry i is the first of its run. */
-static __global__ __launch_bounds__(csr_tuning.threads) void csr_heads_k(SortedKeys in, Shape shape,
-                                                                         bool duplicates_are_errors,
-                                                                         uint8_t *flags,
-                                                                         gpi_reporter reporter)
+template <bool COUNTED>
+__global__ __launch_bounds__(csr_tuning.threads) void csr_heads_k(SortedKeys in, Shape shape,
+                                                                  bool duplicates_are_errors,
+                                                                  uint8_t *flags,
+                                                                  gpi_reporter reporter)
 {
-    shape.take_counts();
+    if constexpr (COUNTED)
+        shape.take_counts();
+    csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
 #pragma unroll
-    for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(k);
-        if (i >= shape.n)
-            break;
-        bool head = i == 0 || !in.same(i, i - 1);
-        if (duplicates_are_errors && !head)
-            report(reporter, GPI_RULE_DUPLICATE, GPI_CSR_DUPLICATE_AT(i),
-                   in.keys ? in.keys[i] >> shape.col_bits : in.rows[i], in.col(i, shape));
-        flags[i] = head;
-    }
+        for (int k = 0; k < csr_tuning.items; k++) {
+            uint64_t i = csr_entry(tile, k);
+            if (i >= shape.n)
+                break;
+            bool head = i == 0 || !in.same(i, i - 1);
+            if (duplicates_are_errors && !head)
+                report(reporter, GPI_RULE_DUPLICATE, GPI_CSR_DUPLICATE_AT(i),
+                       in.keys ? in.keys[i] >> shape.col_bits : in.rows[i], in.col(i, shape));
+            flags[i] = head;
+        }
+    });
 }
 
 /* The column of every first entry goes to its place; without flags every entry is one. */
-template <class I>
+template <bool COUNTED, class I>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_cols_k(SortedKeys in, Shape shape,
                                                                  const uint8_t *flags,
                                                                  Positions positions, I *out_cols,
                                                                  uint64_t *out_nnz)
 {
-    shape.take_counts();
+    if constexpr (COUNTED)
+        shape.take_counts();
+    csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
 #pragma unroll
-    for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(k);
-        if (i >= shape.n)
-            break;
-        const I col = (I)in.col(i, shape);
-        if (!flags)
-            out_cols[i] = col;
-        else if (flags[i])
-            out_cols[positions[i]] = col;
-    }
+        for (int k = 0; k < csr_tuning.items; k++) {
+            uint64_t i = csr_entry(tile, k);
+            if (i >= shape.n)
+                break;
+            const I col = (I)in.col(i, shape);
+            if (!flags)
+                out_cols[i] = col;
+            else if (flags[i])
+                out_cols[positions[i]] = col;
+        }
+    });
     if (!flags && out_nnz && blockIdx.x == 0 && threadIdx.x == 0)
         *out_nnz = shape.n;
 }

@@ -33,14 +33,30 @@ template <class Args> ItemCount rows_of(const Args *a)
     return {a->num_rows, a->device_num_rows};
 }
 
+/* Whether a number is in memory. */
+template <class Args> bool is_counted(const Args *a)
+{
+    return a->device_nnz || a->device_num_rows;
+}
+
+uint32_t entry_blocks_of(const gp_context *ctx, const gpi_csr_coo *c)
+{
+    return csr_blocks(ctx, c->device_nnz, blocks_for<csr_tile>(c->nnz));
+}
+
 template <class Rows>
 gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, const ItemCount &entries,
                           const ItemCount &rows, void *out, const gpi_reporter &reporter)
 {
-    const uint32_t entry_blocks = blocks_for<csr_tile, GPI_MAX_N + 1>(entries.n + 1);
-    const uint32_t fill_blocks = blocks_for<csr_tuning.threads / 32, GPI_MAX_N / pointer_block + 1>(
-        (rows.n + 1) / pointer_block);
-    csr_pointers_k<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
+    const uint32_t entry_blocks =
+        csr_blocks(ctx, entries.device_n, blocks_for<csr_tile, GPI_MAX_N + 1>(entries.n + 1));
+    const uint32_t fill_blocks =
+        csr_blocks(ctx, rows.device_n,
+                   blocks_for<csr_tuning.threads / 32, GPI_MAX_N / pointer_block + 1>(
+                       (rows.n + 1) / pointer_block));
+    const auto kernel = entries.device_n || rows.device_n ? csr_pointers_k<true, O, Rows>
+                                                          : csr_pointers_k<false, O, Rows>;
+    kernel<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
         in, entries, rows, (O *)out, entry_blocks, reporter);
     return gpi_cuda_launched(ctx, f);
 }
@@ -62,8 +78,10 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
         GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
     else if (args->num_rows)
         GPI_TRY(gpi_fill_launchers_get(ctx->sm_row)->fill(ctx, f, &zeros));
+    const auto kernel = is_counted(args) ? csr_count_k<true, I, O> : csr_count_k<false, I, O>;
     if (args->nnz)
-        csr_count_k<<<blocks_for<csr_tile>(args->nnz), csr_tuning.threads, 0, ctx->stream>>>(
+        kernel<<<csr_blocks(ctx, args->device_nnz, blocks_for<csr_tile>(args->nnz)),
+                 csr_tuning.threads, 0, ctx->stream>>>(
             (const I *)args->rows, entries_of(args), rows_of(args), (O *)args->row_pointers,
             gpi_reporter_of(ctx, "rows", args->index_dtype));
     return gpi_cuda_launched(ctx, f);
@@ -91,8 +109,9 @@ template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
                  (V)s->beta,           s->tile_rows,    s->carry_rows,      (V *)s->carry_values};
     spmv_partition_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(pointers, a, s->tiles,
                                                                     s->tile_rows);
-    spmv_tile_k<<<(uint32_t)s->tiles, spmv_threads, 0, ctx->stream>>>(pointers + 1,
-                                                                      (const I *)s->a.cols, a);
+    const auto kernel = is_counted(s) ? spmv_tile_k<true, I, O, V> : spmv_tile_k<false, I, O, V>;
+    kernel<<<(uint32_t)s->tiles, spmv_threads, 0, ctx->stream>>>(pointers + 1, (const I *)s->a.cols,
+                                                                 a);
     spmv_carries_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(a);
     return gpi_cuda_launched(ctx, "gp_spmv");
 }
@@ -106,7 +125,8 @@ Shape shape_of(const gpi_csr_coo *c)
 
 gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
 {
-    csr_pack_k<<<blocks_for<csr_tile>(c->nnz), csr_tuning.threads, 0, ctx->stream>>>(
+    const auto kernel = is_counted(c) ? csr_pack_k<true, I> : csr_pack_k<false, I>;
+    kernel<<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
         (const I *)c->rows, (const I *)c->cols, shape_of(c), keys,
         gpi_reporter_of(ctx, c->names[0], c->index_dtype),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype));
@@ -116,7 +136,8 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
 gp_status heads(gp_context *ctx, const gpi_csr_sorted *s, uint8_t *flags)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
-    csr_heads_k<<<blocks_for<csr_tile>(s->c->nnz), csr_tuning.threads, 0, ctx->stream>>>(
+    const auto kernel = is_counted(s->c) ? csr_heads_k<true> : csr_heads_k<false>;
+    kernel<<<entry_blocks_of(ctx, s->c), csr_tuning.threads, 0, ctx->stream>>>(
         in, shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags,
         gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
     return gpi_cuda_launched(ctx, s->c->function);
@@ -130,7 +151,8 @@ Positions positions_of(const gpi_csr_sorted *s)
 gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
 {
     SortedKeys in = {s->keys, s->rows, s->cols};
-    csr_cols_k<<<blocks_for<csr_tile>(s->c->nnz), csr_tuning.threads, 0, ctx->stream>>>(
+    const auto kernel = is_counted(s->c) ? csr_cols_k<true, I> : csr_cols_k<false, I>;
+    kernel<<<entry_blocks_of(ctx, s->c), csr_tuning.threads, 0, ctx->stream>>>(
         in, shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz);
     return gpi_cuda_launched(ctx, s->c->function);
 }

@@ -15,9 +15,30 @@ namespace GPI_SPACE
 /* Most kernels of this room: blocks of 256 threads, a tile of 4 entries per thread, striped. */
 constexpr int csr_tile = csr_tuning.threads * csr_tuning.items;
 
-GPI_DEVICE uint64_t csr_entry(int k)
+GPI_DEVICE uint64_t csr_entry(uint64_t tile, int k)
 {
-    return (uint64_t)blockIdx.x * csr_tile + (uint64_t)k * csr_tuning.threads + threadIdx.x;
+    return tile * csr_tile + (uint64_t)k * csr_tuning.threads + threadIdx.x;
+}
+
+/* Blocks where there is one for each tile, unless the number of tiles is on the device. */
+inline uint32_t csr_blocks(const gp_context *ctx, const uint64_t *device_n, uint32_t tiles)
+{
+    const uint32_t most = (uint32_t)ctx->sm_count * csr_tuning.blocks_counted;
+    return device_n && tiles > most ? most : tiles;
+}
+
+/*
+ * Call f(tile) for the tiles of n entries that are this block's: one, or if their number is in memory
+ * (COUNTED) several, as thousands of blocks without a tile would take longer than a few with one.
+ * Kernels have both forms, since a number that is an argument takes no registers.
+ */
+template <bool COUNTED, class F> GPI_DEVICE void csr_tiles(uint64_t n, F f)
+{
+    if constexpr (COUNTED)
+        for (uint64_t tile = blockIdx.x; tile * csr_tile < n; tile += gridDim.x)
+            f(tile);
+    else
+        f(blockIdx.x);
 }
 
 /* ---- row pointers ---- */
@@ -38,10 +59,11 @@ template <class I> struct PlainRows {
         return i;
     }
     /* By a thread one of whose entries is out of range, or below the one before it. */
-    GPI_DEVICE void report_first(uint64_t n, uint64_t num_rows, const gpi_reporter &reporter) const
+    GPI_DEVICE void report_first(uint64_t tile, uint64_t n, uint64_t num_rows,
+                                 const gpi_reporter &reporter) const
     {
         for (int k = 0; k < csr_tuning.items; k++) {
-            const uint64_t i = csr_entry(k);
+            const uint64_t i = csr_entry(tile, k);
             if (i < n && i > 0 && rows[i] < rows[i - 1])
                 return report(reporter, GPI_RULE_FALLS, i, rows[i], rows[i - 1]);
             if (i < n && rows[i] >= num_rows)
@@ -77,7 +99,7 @@ struct SortedRows {
     {
         return !positions.at ? i : i < n ? positions[i] : *out_nnz;
     }
-    GPI_DEVICE void report_first(uint64_t, uint64_t, const gpi_reporter &) const
+    GPI_DEVICE void report_first(uint64_t, uint64_t, uint64_t, const gpi_reporter &) const
     {
     }
 };
@@ -153,26 +175,37 @@ GPI_DEVICE void fill_gap(const Rows &in, uint64_t block, uint64_t n, uint64_t nu
  * pointers per warp. Every pointer has one writer as long as rows ascend and are in range;
  * otherwise pointers are unspecified, and nothing outside them is written.
  */
-template <class O, class Rows>
+template <bool COUNTED, class O, class Rows>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, ItemCount entries,
                                                                      ItemCount rows, O *out,
                                                                      uint64_t entry_blocks,
                                                                      gpi_reporter reporter)
 {
-    const uint64_t n = item_count(entries), num_rows = item_count(rows);
+    const uint64_t n = COUNTED ? item_count(entries) : entries.n;
+    const uint64_t num_rows = COUNTED ? item_count(rows) : rows.n;
     if (blockIdx.x >= entry_blocks) {
-        uint64_t warp = (blockIdx.x - entry_blocks) * (csr_tuning.threads / 32) + threadIdx.x / 32;
-        fill_gap(in, warp, n, num_rows, out);
+        constexpr uint64_t warps = csr_tuning.threads / 32;
+        uint64_t block = (blockIdx.x - entry_blocks) * warps + threadIdx.x / 32;
+        if constexpr (COUNTED)
+            for (; block * pointer_block <= num_rows; block += (gridDim.x - entry_blocks) * warps)
+                fill_gap(in, block, n, num_rows, out);
+        else
+            fill_gap(in, block, n, num_rows, out);
         return;
     }
-    if ((uint64_t)blockIdx.x * csr_tile > n)
-        return;
-    bool bad = false;
+    const auto pointers_of_tile = [&](uint64_t tile) {
+        bool bad = false;
 #pragma unroll
-    for (int k = 0; k < csr_tuning.items; k++)
-        bad |= pointers_of_entry(in, csr_entry(k), n, num_rows, out);
-    if (bad)
-        in.report_first(n, num_rows, reporter);
+        for (int k = 0; k < csr_tuning.items; k++)
+            bad |= pointers_of_entry(in, csr_entry(tile, k), n, num_rows, out);
+        if (bad)
+            in.report_first(tile, n, num_rows, reporter);
+    };
+    if constexpr (COUNTED)
+        for (uint64_t tile = blockIdx.x; tile * csr_tile <= n; tile += entry_blocks)
+            pointers_of_tile(tile);
+    else
+        pointers_of_tile(blockIdx.x);
 }
 
 GPI_DEVICE void count_one(uint32_t *count)
@@ -186,23 +219,26 @@ GPI_DEVICE void count_one(uint64_t *count)
 }
 
 /* counts[rows[i]]++; counts start at 0. */
-template <class I, class O>
+template <bool COUNTED, class I, class O>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(const I *rows, ItemCount entries,
                                                                   ItemCount all_rows, O *counts,
                                                                   gpi_reporter reporter)
 {
-    const uint64_t n = item_count(entries), num_rows = item_count(all_rows);
+    const uint64_t n = COUNTED ? item_count(entries) : entries.n;
+    const uint64_t num_rows = COUNTED ? item_count(all_rows) : all_rows.n;
+    csr_tiles<COUNTED>(n, [&](uint64_t tile) {
 #pragma unroll
-    for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(k);
-        if (i >= n)
-            break;
-        uint64_t row = rows[i];
-        if (row < num_rows)
-            count_one(counts + row);
-        else
-            report(reporter, GPI_RULE_BELOW, i, row, num_rows);
-    }
+        for (int k = 0; k < csr_tuning.items; k++) {
+            uint64_t i = csr_entry(tile, k);
+            if (i >= n)
+                break;
+            uint64_t row = rows[i];
+            if (row < num_rows)
+                count_one(counts + row);
+            else
+                report(reporter, GPI_RULE_BELOW, i, row, num_rows);
+        }
+    });
 }
 
 /* ---- deep check ---- */

@@ -116,7 +116,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *value
     if ((uint64_t)blockIdx.x * csr_tile >= runs.n)
         return;
     for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(k), end = i;
+        uint64_t i = csr_entry(blockIdx.x, k), end = i;
         bool head = i < runs.n && runs.flags[i];
         A a = A();
         if (head)
@@ -141,7 +141,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pick_k(const S *values
 {
     runs.n = item_count(runs);
     for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(k);
+        uint64_t i = csr_entry(blockIdx.x, k);
         if (i >= runs.n)
             return;
         uint8_t head = runs.flags[i];

@@ -117,16 +117,17 @@ GPI_DEVICE Carry<V> scan_carries(Carry<V> mine, Carry<V> *s_warps, Carry<V> *tot
  * After it, y has every row that ends in a tile, without what earlier tiles hold of it; that is
  * in the carries.
  */
-template <class I, class O, class V>
+template <bool COUNTED, class I, class O, class V>
 __global__ __launch_bounds__(spmv_threads) void spmv_tile_k(const O *ends, const I *cols, Spmv<V> a)
 {
     __shared__ V s_products[GPI_CSR_SPMV_TILE_CUDA];
     __shared__ uint32_t s_ends[GPI_CSR_SPMV_TILE_CUDA];
     __shared__ Carry<V> s_warps[spmv_threads / 32];
-    a.take_counts();
+    if constexpr (COUNTED)
+        a.take_counts();
     const uint64_t tile = blockIdx.x, units = a.num_rows + a.nnz;
     const uint64_t begin = tile * GPI_CSR_SPMV_TILE_CUDA;
-    if (begin >= units)
+    if (COUNTED && begin >= units)
         return;
     const uint64_t end =
         begin + GPI_CSR_SPMV_TILE_CUDA < units ? begin + GPI_CSR_SPMV_TILE_CUDA : units;

@@ -11,13 +11,14 @@ namespace GPI_SPACE
 
 struct CsrTuning {
     int least_sm, shared_bytes;
-    int threads, items;     /* of a tile of entries, per thread */
-    uint64_t pointer_block; /* row pointers of a row without entries that a warp fills */
-    int spmv_threads;       /* its tile is in csr_internal.h: float sums depend on it */
+    int threads, items;      /* of a tile of entries, per thread */
+    uint64_t pointer_block;  /* row pointers of a row without entries that a warp fills */
+    int spmv_threads;        /* its tile is in csr_internal.h: float sums depend on it */
+    uint32_t blocks_counted; /* per multiprocessor, where the number of tiles is on the device */
 };
 
 /* By count and not by measurement. */
-constexpr CsrTuning csr_rows[] = {{75, 0, 256, 4, 1024, 256}};
+constexpr CsrTuning csr_rows[] = {{75, 0, 256, 4, 1024, 256, 32}};
 constexpr CsrTuning csr_tuning = row_for(csr_rows);
 
 } // namespace GPI_SPACE
