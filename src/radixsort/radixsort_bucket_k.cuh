@@ -47,7 +47,9 @@ __global__ void __launch_bounds__(T, BLOCKS)
     if (job.is_one_bucket()) {
         if (blockIdx.x > 0)
             return;
-    } else if (job.bucket_bits) {
+    } else {
+        if (!job.bucket_bits)
+            return;
         const gpi_radix_plan &plan = *job.plan;
         if (plan.route == gpi_radix_route_adaptive && blockIdx.x < plan.entries) {
             const gpi_radix_entry e = job.adaptive.entries[blockIdx.x];

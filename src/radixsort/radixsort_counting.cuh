@@ -31,6 +31,8 @@ __global__ void __launch_bounds__(Counting<K>::threads)
 {
     constexpr int T = Counting<K>::threads, parts = Counting<K>::parts;
     extern __shared__ uint32_t table[];
+    if (job.is_one_bucket())
+        return;
     if constexpr (parts == 1) {
         count_digits<T, FLOAT, K>(job, table);
     } else {
@@ -60,6 +62,8 @@ __global__ void __launch_bounds__(1024) radix_starts_k(const __grid_constant__ R
 {
     constexpr int VALUES = Counting<K>::values;
     uint64_t *const starts = job.starts;
+    if (job.is_one_bucket())
+        return;
     __shared__ uint64_t warp_total[32];
     constexpr int run = VALUES < 1024 ? 32 : VALUES / 32;
     const int begin = (int)threadIdx.x / 32 * run,
@@ -124,6 +128,8 @@ __global__ void __launch_bounds__(256)
 {
     constexpr uint32_t values = Counting<K>::values, V = 16 / sizeof(K);
     K *out = job.keys[gpi_radix_out];
+    if (job.is_one_bucket())
+        return;
     const uint64_t n = job.items(), before = (16 - (uintptr_t)out % 16) % 16 / sizeof(K);
     const uint64_t head = before < n ? before : n;
     const uint64_t vectors = (n - head) / V, tail = head + vectors * V;

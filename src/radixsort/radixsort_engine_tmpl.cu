@@ -78,9 +78,9 @@ gp_status add_local(gp_context *ctx, const char *function,
     static uint64_t allowed;
     auto kernel = radix_bucket_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::bucket_shared, &allowed));
-    const unsigned blocks = job.adaptive_allowed ? job.entries : 1u << job.bucket_bits;
+    const unsigned buckets = job.adaptive_allowed ? job.entries : 1u << job.bucket_bits;
     list.add(
-        launch_dependent(kernel, is_small(job.n), blocks, b.threads, Shape::bucket_shared, job));
+        launch_dependent(kernel, is_small(job.n), buckets, b.threads, Shape::bucket_shared, job));
     return GP_OK;
 }
 
@@ -125,7 +125,8 @@ gp_status add_passes(gp_context *ctx, const char *function,
             ctx, function, job, list)));
     else
         GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
-    return job.bucket_bits ? add_local<FLOAT, VB>(ctx, function, job, list) : GP_OK;
+    return job.bucket_bits || job.one_bucket_max ? add_local<FLOAT, VB>(ctx, function, job, list)
+                                                 : GP_OK;
 }
 
 template <bool FLOAT, int VB>
@@ -135,7 +136,9 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args);
     LaunchList list;
     const bool buckets = VB > 0 || args->exact; /* the first pass of keys alone is not stable */
-    if (buckets && args->n <= Shape::bucket_max) {
+    const bool one = args->n <= Shape::bucket_max;
+    job.one_bucket_max = buckets && (one || args->device_n) ? Shape::bucket_max : 0;
+    if (buckets && one) {
         GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
         return list.queue(ctx, function);
     }
@@ -152,6 +155,8 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     if constexpr (VB == 0 && sizeof(Key) <= 2)
         if (args->exact && args->n >= counted_from) {
             GPI_TRY((add_counting<FLOAT, Key>(ctx, function, job, list)));
+            if (job.one_bucket_max)
+                GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
             return list.queue(ctx, function);
         }
     GPI_TRY((add_passes<FLOAT, VB>(ctx, function, job, list)));

@@ -172,6 +172,7 @@ template <class K> struct RadixKeys {
     int bits_if_narrow; /* enough if at most narrow_limit bits vary below them */
     int narrow_limit;
     uint32_t bucket_max;
+    uint32_t one_bucket_max; /* so many items are one bucket of the input, or none; see below */
     bool in_place;
     bool keys_wanted; /* or the last pass leaves them out */
     gpi_radix_plan *plan;
@@ -191,11 +192,11 @@ template <class K> struct RadixKeys {
         return item_count(*this);
     }
 
-    /* Whether the passes have nothing to do, if the host could not know it: there are no items, or
-     * they are one bucket of the input. */
+    /* Whether the passes have nothing to do: there are no items, or they are one bucket of the input,
+     * for the first block of radixsort_bucket_k.cuh. Of a number on the device no one knows before. */
     GPI_DEVICE bool is_one_bucket() const
     {
-        return items() <= (bucket_bits ? bucket_max : 0);
+        return items() <= one_bucket_max;
     }
 
     /* Whether single blocks may sort all buckets that are larger than shared memory. most: items of
