@@ -16,9 +16,15 @@ struct GridBarrier {
 
     GPI_DEVICE void wait()
     {
+        wait(gridDim.x);
+    }
+
+    /* The same where that many blocks are left. */
+    GPI_DEVICE void wait(uint32_t blocks)
+    {
         __syncthreads();
         if (threadIdx.x == 0) {
-            expected += gridDim.x;
+            expected += blocks;
             asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
             uint32_t seen;
             do

@@ -14,12 +14,14 @@ template <class Key> gp_status run(gp_context *ctx, const char *function, const 
 {
     const uint64_t tiles = (j->n + topk_tile - 1) / topk_tile;
     const uint64_t most = (uint64_t)ctx->sm_count * topk_tuning.blocks_per_sm;
+    const unsigned blocks = (unsigned)(tiles < most ? tiles : most);
     TopkJob<Key> job = {KeyOrder<Key>(j->order),
                         (const Key *)j->keys,
                         j->n,
                         j->k,
                         j->device_n,
                         j->device_k,
+                        blocks,
                         j->chunks,
                         {j->n, (j->n + j->chunks - 1) / j->chunks},
                         (uint32_t *)j->state,
@@ -29,8 +31,7 @@ template <class Key> gp_status run(gp_context *ctx, const char *function, const 
                         {(Key *)j->top_keys, j->top_indices, j->index_bytes == 8}};
     LaunchList list;
     list.add(launch_zeros(j->state, gpi_topk_state_bytes(j->key_bytes)));
-    list.add(launch_cooperative(topk_k<Key>, (unsigned)(tiles < most ? tiles : most),
-                                topk_tuning.threads, 0, job));
+    list.add(launch_cooperative(topk_k<Key>, blocks, topk_tuning.threads, 0, job));
     return list.queue(ctx, function);
 }
 

@@ -49,6 +49,7 @@ template <class Key> struct TopkJob {
     const Key *keys;
     uint64_t n, k;
     const uint64_t *device_n, *device_k; /* NULL, or n and k are bounds */
+    uint32_t blocks;                     /* that work; the first ones of the grid */
     uint64_t num_chunks;
     TopkChunks chunks;
     uint32_t *arrived; /* 0 */
@@ -125,7 +126,7 @@ GPI_DEVICE void topk_count(const TopkJob<Key> &job, TopkShared &s, int shift, Ke
     for (int b = threadIdx.x; b < GPI_TOPK_BINS; b += topk_tuning.threads)
         s.bins[b] = 0;
     __syncthreads();
-    for (uint64_t first = blockIdx.x * tile; first < job.n; first += gridDim.x * tile)
+    for (uint64_t first = blockIdx.x * tile; first < job.n; first += job.blocks * tile)
         if (aligned && job.n - first >= tile)
             topk_count_vectors(job, first, digits);
         else
@@ -301,6 +302,7 @@ template <class Key> GPI_DEVICE void topk_take_counts(TopkJob<Key> &job)
         job.num_chunks = gpi_topk_cuda_chunks(job.n);
         job.chunks = {job.n, job.n ? (job.n + job.num_chunks - 1) / job.num_chunks : 0};
     }
+    job.blocks = (uint32_t)min((uint64_t)job.blocks, (job.n + topk_tile - 1) / topk_tile);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *job.found = job.k;
 }
@@ -323,7 +325,7 @@ __global__ void __launch_bounds__(topk_tuning.threads, topk_tuning.blocks_per_sm
     GridBarrier barrier = {job.arrived, 0};
     if (job.device_n || job.device_k) {
         topk_take_counts(job);
-        if (job.k == 0)
+        if (job.k == 0 || blockIdx.x >= job.blocks)
             return;
     }
     if (threadIdx.x == 0)
@@ -334,16 +336,16 @@ __global__ void __launch_bounds__(topk_tuning.threads, topk_tuning.blocks_per_sm
         const int width = gpi_topk_width(sizeof(Key), pass);
         uint64_t *bins = job.bins + pass * GPI_TOPK_BINS;
         topk_count(job, s, shift, (Key)(((uint64_t)1 << width) - 1), bins);
-        barrier.wait();
+        barrier.wait(job.blocks);
         topk_choose(s, shift, width, bins);
     }
-    for (uint64_t chunk = blockIdx.x; chunk < job.num_chunks; chunk += gridDim.x)
+    for (uint64_t chunk = blockIdx.x; chunk < job.num_chunks; chunk += job.blocks)
         topk_tell(job, s, chunk);
-    barrier.wait();
+    barrier.wait(job.blocks);
     if (blockIdx.x == 0)
         topk_add(s, job.num_chunks, job.counts);
-    barrier.wait();
-    for (uint64_t chunk = blockIdx.x; chunk < job.num_chunks; chunk += gridDim.x)
+    barrier.wait(job.blocks);
+    for (uint64_t chunk = blockIdx.x; chunk < job.num_chunks; chunk += job.blocks)
         topk_collect(job, s, chunk);
 }
 
