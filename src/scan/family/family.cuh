@@ -38,6 +38,13 @@ template <class A> struct FamilyParams {
     const A *prefixes; /* of tiles, or NULL */
 };
 
+/* By all threads of a block: whether its tile, which is not the first, has no items, because fewer
+ * of them are there than the host knew. */
+template <class A> GPI_DEVICE bool is_behind(uint64_t n, uint64_t first)
+{
+    return first >= n && blockIdx.x > 0;
+}
+
 /* ---- items as stored and as computed ---- */
 
 template <class S> struct Tag {

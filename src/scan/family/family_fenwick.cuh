@@ -35,8 +35,13 @@ __global__ void __launch_bounds__(Family<A>::threads)
 {
     constexpr int T = Family<A>::tile;
     __shared__ A s[T];
-    const uint64_t first = (uint64_t)blockIdx.x * T;
-    tile_load(p, s, first, tile_count<A>(item_count(p), first));
+    const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * T;
+    if (is_behind<A>(n, first)) {
+        if (threadIdx.x == 0)
+            p.sums[blockIdx.x] = p.op.neutral;
+        return;
+    }
+    tile_load(p, s, first, tile_count<A>(n, first));
     __syncthreads();
     tree_up(p.op, s);
     if (threadIdx.x == 0)
@@ -86,6 +91,8 @@ __global__ void __launch_bounds__(Family<A>::threads)
     __shared__ A s[T], sums[Family<A>::threads], shared_prefix;
     const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * T;
     const int count = tile_count<A>(n, first);
+    if (is_behind<A>(n, first))
+        return;
     if (threadIdx.x == 0)
         shared_prefix = blockIdx.x == 0
                             ? p.start

@@ -32,10 +32,13 @@ __global__ void __launch_bounds__(Family<A>::threads)
     family_reduce_k(const __grid_constant__ FamilyParams<A> p)
 {
     __shared__ A s[Family<A>::tile], part[Family<A>::warps];
-    const uint64_t first = (uint64_t)blockIdx.x * Family<A>::tile;
-    tile_load(p, s, first, tile_count<A>(item_count(p), first));
-    __syncthreads();
-    A sum = tile_reduce(p.op, s, part);
+    const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
+    A sum = p.op.neutral;
+    if (!is_behind<A>(n, first)) {
+        tile_load(p, s, first, tile_count<A>(n, first));
+        __syncthreads();
+        sum = tile_reduce(p.op, s, part);
+    }
     if (threadIdx.x == 0)
         p.sums[blockIdx.x] = sum;
 }
@@ -51,6 +54,11 @@ __global__ void __launch_bounds__(Family<A>::threads)
     __shared__ A s[T], sums[Family<A>::threads];
     const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * T;
     const int count = tile_count<A>(n, first);
+    if (is_behind<A>(n, first)) {
+        if (p.sums && threadIdx.x == 0)
+            p.sums[blockIdx.x] = p.op.neutral;
+        return;
+    }
     const A prefix = p.local ? p.op.neutral : p.prefixes ? p.prefixes[blockIdx.x] : p.start;
     tile_load(p, s, first, count);
     __syncthreads();
@@ -72,6 +80,8 @@ __global__ void __launch_bounds__(Family<A>::threads)
 {
     const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
     const int count = tile_count<A>(n, first);
+    if (is_behind<A>(n, first))
+        return;
     const A prefix = p.prefixes[blockIdx.x];
     with_stored<A>(p.in_dtype, [&](auto tag_in) {
         with_stored<A>(p.out_dtype, [&](auto tag_out) {
