@@ -28,6 +28,17 @@ START_TEST(test_radix_sort_spread_big)
 }
 END_TEST
 
+/* Levels of words on both sides of zero. */
+START_TEST(test_radix_sort_spread_levels)
+{
+    static const gp_dtype signs[] = {GP_F64, GP_I64, GP_F32, GP_I32};
+    static const enum kind kinds[] = {BELL, FEW_VALUES, FAR_APART, NUMBER_PAIRS};
+    const size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 18) + 4713;
+    check_distribution(signs[_i % 4], kinds[_i / 4], n, false, _i % 3 == 0);
+    check_distribution(signs[_i % 4], kinds[_i / 4], n, true, _i % 3 == 1);
+}
+END_TEST
+
 /* By some of the bits, the others being zero: what is compared does not begin at bit 0. */
 START_TEST(test_radix_sort_spread_some_bits)
 {
@@ -153,11 +164,12 @@ static uint64_t uneven_key(int kind, uint64_t random, int bits)
     }
 }
 
+/* Splitters of everything, and levels. */
 START_TEST(test_radix_sort_spread_replay_splitters)
 {
     enum { COUNT = 5 };
     static const gp_dtype dtypes_of[] = {GP_U32, GP_U64, GP_I32, GP_F64, GP_F32};
-    static const size_t sizes[] = {9217, 40001, 524288, 1000003, 1179000};
+    static const size_t sizes[] = {9217, 40001, 524288, 1000003, 1179000, 2621441};
     const gp_dtype dtype = dtypes_of[_i % 5];
     const size_t key = gp_dtype_bytes(dtype), n = t_at_most(sizes[_i / 5]);
     void *inputs[COUNT];
@@ -200,12 +212,13 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread, 0, 2 * DTYPES);
     c = t_case(s, "big");
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
+    tcase_add_loop_test(c, test_radix_sort_spread_levels, 0, 16);
     tcase_add_loop_test(c, test_radix_sort_spread_some_bits, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_counted, 0, 4);
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
-    tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 25);
+    tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 30);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_sample);
     return s;
 }

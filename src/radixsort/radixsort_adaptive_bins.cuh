@@ -71,7 +71,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
     const gpi_radix_segment *segments;
     Shared &s;
     const uint8_t *first_bins; /* in shared memory; NULL: not the first level */
-    uint32_t tiles;
+    uint32_t tiles, *ticket;
 
     GPI_DEVICE Digit digit() const
     {
@@ -80,7 +80,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
 
     GPI_DEVICE uint32_t claim() const
     {
-        return atomicAdd(&job.plan->adaptive_ticket, 1u);
+        return atomicAdd(ticket, 1u);
     }
 
     static GPI_DEVICE uint32_t tiles_of(const gpi_radix_segment &d)
@@ -102,7 +102,7 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
                 s.description = d;
                 return;
             }
-            atomicMax(&job.plan->adaptive_ticket, d.tile + tiles_of(d));
+            atomicMax(ticket, d.tile + tiles_of(d));
         }
     }
 

@@ -44,7 +44,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     const RadixJob<K, V> &job;
     char *memory;
     GridBarrier barrier;
-    uint32_t level, segments, from, to;
+    uint32_t level, segments, tiles, from, to;
 
     GPI_DEVICE const gpi_radix_adaptive &list() const
     {
@@ -84,26 +84,25 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         *segment(0) = whole;
     }
 
-    /* By one block: where the tiles of each segment begin. */
-    GPI_DEVICE void lay_tiles() const
+    /* By one block: where the tiles of each segment of a level begin. Changes nothing that the
+     * partition of the level before uses. */
+    GPI_DEVICE void lay_tiles(uint32_t at, uint32_t count) const
     {
         uint32_t *sums = ((typename Plan::Shared *)memory)->sums, done = 0;
-        if (level == 0 && threadIdx.x == 0)
-            add_first();
-        __syncthreads();
-        for (uint32_t i = threadIdx.x; i - threadIdx.x < segments; i += T) {
-            const uint32_t tiles = i < segments ? tiles_of(segment(i)->count) : 0;
-            const uint2 sum = block_sums<T>(tiles, sums);
-            if (i < segments)
-                segment(i)->tile = done + sum.x;
+        gpi_radix_segment *of_level = list().segments[at % 2];
+        for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += T) {
+            const uint2 sum = block_sums<T>(i < count ? tiles_of(of_level[i].count) : 0, sums);
+            if (i < count)
+                of_level[i].tile = done + sum.x;
             done += sum.y;
         }
         if (threadIdx.x == 0) {
             job.plan->tiles = done;
-            job.plan->adaptive_ticket = 0;
-            job.plan->segments[(level + 1) % 2] = 0;
+            job.plan->adaptive_tickets[at % 2] = 0;
+            job.plan->segments[(at + 1) % 2] = 0;
             job.plan->others = 0;
         }
+        __syncthreads();
     }
 
     /* Usually one or three levels are needed, so the first writes to the output. If one cell holds
@@ -182,7 +181,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     /* Each block has neighbouring tiles. */
     GPI_DEVICE void count() const
     {
-        const uint32_t tiles = job.plan->tiles, each = (tiles + gridDim.x - 1) / gridDim.x;
+        const uint32_t each = (tiles + gridDim.x - 1) / gridDim.x;
         uint32_t tile = min(blockIdx.x * each, tiles);
         const uint32_t end = min(tile + each, tiles);
         while (tile < end) {
@@ -232,8 +231,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
             shared.policy[G::number()].description.count = 0;
         }
         G::sync();
-        const Policy policy = {job, segment(0), shared.policy[G::number()],
-                               level == 0 ? shared.first_bins : nullptr, job.plan->tiles};
+        const Policy policy = {job,
+                               segment(0),
+                               shared.policy[G::number()],
+                               level == 0 ? shared.first_bins : nullptr,
+                               tiles,
+                               &job.plan->adaptive_tickets[level % 2]};
         Partitions(job, tile, policy).run();
     }
 
@@ -242,12 +245,17 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         from = gpi_radix_in;
         to = first_place();
         segments = 1;
-        for (level = 0; segments > 0; level++) {
-            if (blockIdx.x == 0)
-                lay_tiles();
-            barrier.wait();
+        level = 0;
+        if (blockIdx.x == 0) { /* which prepares it, too */
+            if (threadIdx.x == 0)
+                add_first();
+            __syncthreads();
+            lay_tiles(0, 1);
+        }
+        for (;; level++) {
             prepare();
             barrier.wait();
+            tiles = job.plan->tiles;
             if (level == 0 && job.plan->zoomed) {
                 clear_first_counts();
                 barrier.wait();
@@ -258,11 +266,15 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
             }
             plan_bins();
             if (VB > 0)
-                job.template clear_states<T>(job.plan->tiles);
-            barrier.wait();
-            partition();
+                job.template clear_states<T>(tiles);
             barrier.wait();
             segments = job.plan->segments[(level + 1) % 2];
+            if (blockIdx.x == 0 && segments > 0)
+                lay_tiles(level + 1, segments);
+            partition();
+            if (segments == 0)
+                return;
+            barrier.wait();
             from = to;
             to = from == gpi_radix_tmp ? gpi_radix_out : gpi_radix_tmp;
         }

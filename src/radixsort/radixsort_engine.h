@@ -38,8 +38,10 @@ struct gpi_radix_segment {
     uint32_t shift, cells; /* the same; 0 cells: no pass is needed any more */
     uint32_t first, count; /* its items */
     uint32_t tile;         /* its first one */
-    /* Between splitters: buckets, and steps of a search from the first one of a cell. */
+    /* Between splitters: buckets, and steps of a search from the first one of a cell; low and shift
+     * are those of CellsOf, with the rest of it. */
     uint32_t buckets, steps, unused;
+    uint64_t gap, beyond;
 };
 
 /* Items that a block is to sort by the lowest bits of their words, less the base if they are more
@@ -82,7 +84,7 @@ struct gpi_radix_plan {
     /* By splitters: items of each bucket, and how many of them have their place. */
     uint32_t split_counts[GPI_RADIX_SEGMENTS], split_placed[GPI_RADIX_SEGMENTS];
     /* By levels: */
-    uint32_t adaptive_arrived, adaptive_ticket, zoomed;
+    uint32_t adaptive_arrived, adaptive_tickets[2], zoomed;
     uint32_t segments[2], others, tiles, entries, large;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
 };

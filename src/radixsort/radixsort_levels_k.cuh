@@ -4,7 +4,7 @@
  * are too large: between splitters, by levels.
  *
  * A segment (at first the whole array) is split into up to 256 buckets between words of a sorted
- * sample (radixsort_split_levels.cuh): its items are counted, and one pass brings them into their
+ * sample (radixsort_split_learn.cuh): its items are counted, and one pass brings them into their
  * buckets, stably unless keys are alone. Buckets that a block can sort are left to
  * radixsort_bucket_k.cuh as entries of a list, the others are the segments of the next level; a
  * bucket of one word is done. So a level costs a read and a pass, and two are enough for any keys
@@ -42,7 +42,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     const RadixJob<K, V> &job;
     char *memory;
     GridBarrier barrier;
-    uint32_t level, segments, from, to;
+    uint32_t level, segments, tiles, from, to;
 
     GPI_DEVICE const gpi_radix_adaptive &list() const
     {
@@ -65,30 +65,33 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         return (K)(job.order.template word<FLOAT>(key) & job.compared());
     }
 
-    /* By one block: where the tiles of each segment begin. */
-    GPI_DEVICE void lay_tiles() const
+    GPI_DEVICE void add_first() const
+    {
+        gpi_radix_segment whole = {};
+        whole.end = (uint64_t)job.compared();
+        whole.count = (uint32_t)job.items();
+        *segment(0) = whole;
+    }
+
+    /* By one block: where the tiles of each segment of a level begin. Changes nothing that the
+     * partition of the level before uses. */
+    GPI_DEVICE void lay_tiles(uint32_t at, uint32_t count) const
     {
         uint32_t *sums = (uint32_t *)memory, done = 0;
-        if (level == 0 && threadIdx.x == 0) {
-            gpi_radix_segment whole = {};
-            whole.end = (uint64_t)job.compared();
-            whole.count = (uint32_t)job.items();
-            *segment(0) = whole;
-        }
-        __syncthreads();
-        for (uint32_t i = threadIdx.x; i - threadIdx.x < segments; i += T) {
-            const uint32_t tiles = i < segments ? tiles_of(segment(i)->count) : 0;
-            const uint2 sum = block_sums<T>(tiles, sums);
-            if (i < segments)
-                segment(i)->tile = done + sum.x;
+        gpi_radix_segment *of_level = list().segments[at % 2];
+        for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += T) {
+            const uint2 sum = block_sums<T>(i < count ? tiles_of(of_level[i].count) : 0, sums);
+            if (i < count)
+                of_level[i].tile = done + sum.x;
             done += sum.y;
         }
         if (threadIdx.x == 0) {
             job.plan->tiles = done;
-            job.plan->adaptive_ticket = 0;
-            job.plan->segments[(level + 1) % 2] = 0;
+            job.plan->adaptive_tickets[at % 2] = 0;
+            job.plan->segments[(at + 1) % 2] = 0;
             job.plan->others = 0;
         }
+        __syncthreads();
     }
 
     /* By one block for a segment: its splitters, and which tiles are its. */
@@ -100,7 +103,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
             for (uint32_t t = threadIdx.x; t < tiles_of(now.count); t += T)
                 list().segment_of[now.tile + t] = i;
             const Learner learner = {*(Learning *)memory};
-            learner.run(*segment(i), level_mean(job.bucket_max), SplitTable<K>(list(), i),
+            learner.run(*segment(i), level_mean(job.bucket_max, job.n), SplitTable<K>(list(), i),
                         [&](uint32_t at) { return word(keys[at]); });
         }
     }
@@ -150,7 +153,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     /* Each block has neighbouring tiles. */
     GPI_DEVICE void count() const
     {
-        const uint32_t tiles = job.plan->tiles, each = (tiles + gridDim.x - 1) / gridDim.x;
+        const uint32_t each = (tiles + gridDim.x - 1) / gridDim.x;
         uint32_t tile = min(blockIdx.x * each, tiles);
         const uint32_t end = min(tile + each, tiles);
         while (tile < end) {
@@ -186,7 +189,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
             shared.policy[G::number()].description.count = 0;
         }
         G::sync();
-        const Policy policy = {job, segment(0), shared.policy[G::number()], job.plan->tiles};
+        const Policy policy = {job, segment(0), shared.policy[G::number()], tiles,
+                               &job.plan->adaptive_tickets[level % 2]};
         Partitions(job, tile, policy).run();
     }
 
@@ -197,21 +201,30 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         from = gpi_radix_in;
         to = job.in_place ? gpi_radix_tmp : gpi_radix_out;
         segments = 1;
-        for (level = 0; segments > 0; level++) {
-            if (blockIdx.x == 0)
-                lay_tiles();
-            barrier.wait();
+        level = 0;
+        if (blockIdx.x == 0) { /* which prepares it, too */
+            if (threadIdx.x == 0)
+                add_first();
+            __syncthreads();
+            lay_tiles(0, 1);
+        }
+        for (;; level++) {
             prepare();
             barrier.wait();
+            tiles = job.plan->tiles;
             count();
             barrier.wait();
             plan_buckets();
             if (VB > 0)
-                job.template clear_states<T>(job.plan->tiles);
-            barrier.wait();
-            partition();
+                job.template clear_states<T>(tiles);
             barrier.wait();
             segments = job.plan->segments[(level + 1) % 2];
+            if (blockIdx.x == 0 && segments > 0)
+                lay_tiles(level + 1, segments);
+            partition();
+            if (segments == 0)
+                return;
+            barrier.wait();
             from = to;
             to = from == gpi_radix_tmp ? gpi_radix_out : gpi_radix_tmp;
         }

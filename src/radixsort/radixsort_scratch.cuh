@@ -129,7 +129,7 @@ static uint64_t entries_of(uint64_t n, size_t value_bytes)
 {
     const uint64_t levels = GPI_RADIX_LEVELS, bucket_max = bucket_max_of(value_bytes);
     if (radix_by_splitters<Key>)
-        return levels * (n / level_mean((uint32_t)bucket_max) +
+        return levels * (n / level_mean((uint32_t)bucket_max, 0) +
                          level_buckets_min * all_segments_of(n, value_bytes)) +
                n / GPI_RADIX_COPIED;
     return 3 * radix_tuning.hot_share * segments_of(n, bucket_max) +
@@ -137,10 +137,11 @@ static uint64_t entries_of(uint64_t n, size_t value_bytes)
            n / GPI_RADIX_COPIED;
 }
 
-/* Blocks that sort buckets, with some more for the entries of a list. */
+/* Blocks that sort buckets, with some more for the entries of a list: what is left without a block
+ * is sorted through memory, which takes as long as all others. Those of levels are smaller. */
 static uint32_t blocks_of(int bucket_bits)
 {
-    return (1u << bucket_bits) + (1u << bucket_bits) / (radix_by_splitters<Key> ? 2 : 4);
+    return (1u << bucket_bits) + (1u << bucket_bits) / 4 * (radix_by_splitters<Key> ? 3 : 1);
 }
 
 /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
