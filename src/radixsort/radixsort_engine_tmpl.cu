@@ -147,7 +147,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     job.bucket_max = Shape::bucket_max;
     job.splits_allowed =
         job.bucket_bits && is_small(args->n) &&
-        args->n >> job.bucket_bits <= radix_split_mean(sizeof(Key), Shape::bucket_max);
+        args->n >> job.bucket_bits <= radix_split_mean(sizeof(Key), VB, Shape::bucket_max);
     job.adaptive_allowed = job.bucket_bits && may_be_adaptive(args->n, VB);
     job.cells_even = VB ? radix_tuning.cells_even : radix_tuning.cells_even_keys;
     job.entries = blocks_of(job.bucket_bits);

@@ -203,11 +203,11 @@ constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
 }
 
 /* Items of a bucket between splitters, on the average at most: the largest of a sample's buckets is
- * to fit a block. Keys of 4 bytes have few passes, which are as fast from 2^20 items on. H200,
- * 2026-11-25: skew-13. */
-constexpr uint64_t radix_split_mean(int key_bytes, uint64_t bucket_max)
+ * to fit a block, or where keys of 4 bytes have values, its wide words; more of these are sorted as
+ * fast by their few passes. H200 and H100, 2026-11-25: skew-13, skew-17. */
+constexpr uint64_t radix_split_mean(int key_bytes, int value_bytes, uint64_t bucket_max)
 {
-    return key_bytes == 8 ? bucket_max / 2 : bucket_max / 4;
+    return key_bytes == 8 || !value_bytes ? bucket_max / 2 : bucket_max / 4;
 }
 
 __host__ __device__ constexpr uint32_t radix_adaptive_large(uint32_t bucket_max)
