@@ -172,7 +172,7 @@ template <class K> struct RadixKeys {
     int bits_if_narrow; /* enough if at most narrow_limit bits vary below them */
     int narrow_limit;
     uint32_t bucket_max;
-    uint32_t one_bucket_max; /* so many items are one bucket of the input, or none; see below */
+    uint32_t one_bucket_max; /* items that are one bucket of the input; 0: see is_one_bucket() */
     bool in_place;
     bool keys_wanted; /* or the last pass leaves them out */
     gpi_radix_plan *plan;
@@ -192,8 +192,8 @@ template <class K> struct RadixKeys {
         return item_count(*this);
     }
 
-    /* Whether the passes have nothing to do: there are no items, or they are one bucket of the input,
-     * for the first block of radixsort_bucket_k.cuh. Of a number on the device no one knows before. */
+    /* Whether the passes have nothing to do: there are no items, or they are one bucket of the
+     * input, which the first block of radixsort_bucket_k.cuh sorts. */
     GPI_DEVICE bool is_one_bucket() const
     {
         return items() <= one_bucket_max;
