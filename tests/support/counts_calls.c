@@ -20,6 +20,7 @@ static gp_scan_desc scan_of(C c, gp_scan_kind kind)
 CALL(scan)
 {
     gp_scan_desc d = scan_of(c, GP_SCAN_EXCLUSIVE);
+    d.out_dtype = GP_U64;
     d.total = c->out[1];
     return gp_scan(ctx, &d, c->keys, c->n, c->out[0]);
 }
