@@ -43,6 +43,26 @@ static gpi_group_launch *fold_of(const struct gpi_group_cuda *cuda,
     return gpi_dtype_bytes(fold->out_dtype) == 8 ? cuda->u64 : cuda->u32;
 }
 
+static bool is_short(const struct gpi_group_args *a)
+{
+    return a->n <= GPI_GROUP_SHORT && gpi_group_width(a->key_bytes) >= 0 && a->fold_count > 0 &&
+           a->move_count == 0 && !a->heads && !a->lengths;
+}
+
+static gp_status run_short(gp_context *ctx, const struct gpi_group_cuda *cuda,
+                           struct gpi_group_pass *pass)
+{
+    const struct gpi_group_args *a = pass->a;
+    pass->only_bits = true;
+    GPI_TRY(cuda->by_width[gpi_group_width(a->key_bytes)](ctx, pass));
+    for (int i = 0; i < a->fold_count; i++) {
+        pass->fold = &a->folds[i];
+        pass->with_keys = i == 0;
+        GPI_TRY(fold_of(cuda, pass->fold)(ctx, pass));
+    }
+    return cuda->flush(ctx, pass->function, pass->queue);
+}
+
 static gp_status run_passes(gp_context *ctx, const struct gpi_group_cuda *cuda,
                             struct gpi_group_pass *pass)
 {
@@ -84,7 +104,7 @@ gp_status gpi_group_cuda(gp_context *ctx, const char *function, const struct gpi
     queue.count = 0;
     if (needs_bits(a))
         pass.bits = gpi_frame_take(&frame, bits_bytes(a));
-    return run_passes(ctx, cuda, &pass);
+    return is_short(a) ? run_short(ctx, cuda, &pass) : run_passes(ctx, cuda, &pass);
 }
 
 gp_status gpi_group_pad(gp_context *ctx, const char *function, gp_dtype dtype, const void *keys,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launcher of the first pass for keys of one width (GPI_KEY_BYTES, GPI_UNIT); 0: by bits. */
+#include "group/group_heads_k.cuh"
 #include "group/group_stream.cuh"
 #include "tuning/group_tuning.cuh"
 
@@ -33,6 +34,19 @@ RunsParams params_of(const gp_context *ctx, const gpi_group_pass *pass)
     return p;
 }
 
+/* The bits of heads alone, of whole words; behind the last key they are 0. */
+template <class Key>
+gp_status queue_heads(gp_context *ctx, const gpi_group_pass *pass, const RunsParams &params)
+{
+    const uint64_t blocks = (params.n + heads_items - 1) / heads_items;
+    const uint64_t most = (uint64_t)ctx->sm_count * 16;
+    RunsParams *p;
+    GPI_TRY(queue_place(ctx, pass, params, &p));
+    pass->queue->launches[pass->queue->count++] = launch_of(
+        group_heads_k<Key>, (uint32_t)(blocks < most ? blocks : most), heads_threads, 0, *p);
+    return GP_OK;
+}
+
 } // namespace
 } // namespace GPI_SPACE
 
@@ -51,5 +65,8 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_group_, GPI_UNIT))(gp_context *c
     constexpr int fit = shape.shared_bytes / (One::stage_bytes + beside);
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     const RunsParams p = params_of(ctx, pass);
+    if constexpr (key_bytes > 0)
+        if (pass->only_bits)
+            return queue_heads<KeyOf<key_bytes>>(ctx, pass, p);
     return queue_stream<RunsStream<key_bytes, W, R, L, groups, S>>(ctx, pass, p, p.n);
 }

@@ -57,6 +57,11 @@ template <class A, class Op> gp_status launch(gp_context *ctx, const gpi_group_p
     p.bits = pass->bits;
     p.n = a->n, p.device_n = a->device_n, p.capacity = a->capacity;
     p.in_bytes = (uint32_t)gpi_dtype_bytes(fold->in_dtype) * scalars;
+    if (pass->with_keys) {
+        p.keys = a->keys, p.keys_out = a->keys_out, p.key_bytes = a->key_bytes;
+        p.out_count = a->out_count;
+        p.reporter = gpi_reporter_of(ctx, nullptr, (gp_dtype)0);
+    }
     p.from = form_of(fold->in_dtype);
     p.to = form_of(fold->out_dtype);
     if constexpr (std::is_integral_v<A>) {

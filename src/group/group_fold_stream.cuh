@@ -22,6 +22,12 @@ template <class A> struct FoldParams {
     uint32_t in_bytes;
     Flip flip;
     Flip sign; /* of signed integers that are narrower than A: their sign bit */
+    /* Of short arrays; otherwise NULL, as another kernel has stored keys and count. */
+    const void *keys;
+    void *keys_out;
+    uint32_t key_bytes;
+    uint64_t *out_count;
+    gpi_reporter reporter;
     gpi_state state;
 };
 
@@ -171,7 +177,12 @@ template <class A, class Op, int K> struct FoldPart {
  * as they lie in memory from the 16-byte boundary at or before the first, their bits, and what the
  * sum warps leave of each part. Tile: W x 32 x K values.
  */
-template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStream : StreamPolicy {
+template <class A, class Op, int W, int R, int L, int K, int S>
+struct FoldStream : RunTiles<W * 32 * K> {
+    using Tiles = RunTiles<W * 32 * K>;
+    using Tiles::first_of;
+    using Tiles::items_of;
+    using Tiles::tile_items;
     using Params = FoldParams<A>;
     using Loader = StageLoader<L>;
     using Part = FoldPart<A, Op, K>;
@@ -179,7 +190,7 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
     static constexpr bool wide = sizeof(A) > 8; /* values that take long to read and to fold */
     using Sum = std::conditional_t<wide, Runs<A>, TileRuns<A>>;
     using Prefix = Runs<A>;
-    static constexpr int part_items = 32 * K, tile_items = W * part_items;
+    static constexpr int part_items = 32 * K;
     static constexpr int held_bytes = tile_items * (int)sizeof(A) + 16;
     static constexpr int bits_bytes = tile_items / 8 + 16;
     static constexpr int upto_bytes = W * 32 * (int)sizeof(A);
@@ -202,17 +213,6 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
         return item_count(p);
     }
 
-    GPI_DEVICE uint64_t first_of(uint32_t tile) const
-    {
-        return (uint64_t)tile * tile_items;
-    }
-
-    GPI_DEVICE uint32_t items_of(uint32_t tile) const
-    {
-        const uint64_t rest = s.n - first_of(tile);
-        return rest < tile_items ? (uint32_t)rest : tile_items;
-    }
-
     GPI_DEVICE char *upto_of(int stage) const
     {
         return ring + stage * stage_bytes + held_bytes;
@@ -230,7 +230,7 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
 
     GPI_DEVICE void load(Part &part, uint32_t tile, int stage, int w) const
     {
-        const uint32_t begin = w * part_items, count = items_of(tile);
+        const uint32_t begin = w * part_items, count = items_of(tile, s.n);
         part.load(p, ring + stage * stage_bytes + misalignment(p.values) + begin * p.in_bytes,
                   (const uint32_t *)bits_of(stage) + w * K, count > begin ? count - begin : 0);
     }
@@ -253,7 +253,7 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
         const uint64_t rest = s.n - first_of(tile);
         const StageSpan values =
             Loader::span(ring + stage * stage_bytes, p.values + first_of(tile) * p.in_bytes,
-                         items_of(tile) * p.in_bytes, tile == 0, rest * p.in_bytes);
+                         items_of(tile, s.n) * p.in_bytes, tile == 0, rest * p.in_bytes);
         const char *from = (const char *)p.bits + first_of(tile) / 8;
         loader.load(&s.loaded[stage], values, StageSpan{bits_of(stage), from, 0, tile_items / 8});
     }
@@ -323,6 +323,11 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
     /* The last run ends with the array. */
     GPI_DEVICE void finish(const Prefix &all) const
     {
+        if (p.out_count) {
+            *p.out_count = all.count;
+            if (all.count > p.capacity)
+                report(p.reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, all.count, p.capacity);
+        }
         if (all.count > 0)
             store(all.count - 1, all.value);
     }
@@ -341,7 +346,8 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
 
     /* Run number before.count - 1 is the one that goes on into the part; there is none before the
      * first item of all. */
-    GPI_DEVICE void store_part(const Part &part, uint32_t, int, int w, const Prefix &before) const
+    GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int w,
+                               const Prefix &before) const
     {
         A *scratch = s.own.scratch[w];
         const uint32_t count = part.leave(before.value, scratch);
@@ -349,6 +355,51 @@ template <class A, class Op, int W, int R, int L, int K, int S> struct FoldStrea
             if (before.count + j > 0)
                 store(before.count + j - 1, scratch[j]);
         __syncwarp();
+        if (p.keys_out)
+            store_keys(part.heads, first_of(tile) + w * part_items, before.count,
+                       (uint16_t *)scratch);
+    }
+
+    /* The first keys of the runs that begin in a part; list: of their places. */
+    GPI_DEVICE void store_keys(uint32_t heads, uint64_t first, uint64_t count, uint16_t *list) const
+    {
+        uint32_t at = warp_exclusive(__popc(heads));
+        for (; heads; heads &= heads - 1)
+            list[at++] = (uint16_t)(lane_id() * K + __ffs(heads) - 1);
+        at = shuffle(at, 31);
+        const uint32_t some = count + at <= p.capacity ? at
+                              : count < p.capacity     ? (uint32_t)(p.capacity - count)
+                                                       : 0;
+        __syncwarp();
+        if (p.key_bytes == 4)
+            move_keys<uint32_t>(list, some, first, count);
+        else if (p.key_bytes == 8)
+            move_keys<uint64_t>(list, some, first, count);
+        else if (p.key_bytes == 2)
+            move_keys<uint16_t>(list, some, first, count);
+        else
+            move_keys<uint8_t>(list, some, first, count);
+        __syncwarp();
+    }
+
+    template <class Key>
+    GPI_DEVICE void move_keys(const uint16_t *list, uint32_t some, uint64_t first,
+                              uint64_t count) const
+    {
+        constexpr int each = 4; /* on their way at once: more take longer (group-09) */
+        const Key *from = (const Key *)p.keys + first;
+        Key *to = (Key *)p.keys_out + count;
+        for (uint32_t j = lane_id(); j < some; j += 32 * each) {
+            Key key[each];
+#pragma unroll
+            for (int i = 0; i < each; i++)
+                if (j + 32 * i < some)
+                    key[i] = __ldg(from + list[j + 32 * i]);
+#pragma unroll
+            for (int i = 0; i < each; i++)
+                if (j + 32 * i < some)
+                    to[j + 32 * i] = key[i];
+        }
     }
 };
 

@@ -10,10 +10,12 @@
  *
  * CUDA: all of that but the folds in a single pass, as compaction (compact_internal.h), with the
  * count and the last head as what tiles exchange (group_stream.cuh). Keys of sizes that have no
- * kernel become bits first, item by item (group_wide_kernels.cuh); the same pass then reads the
- * bits. A fold is a single pass of its own, over bits that the first one leaves and the values
+ * kernel become bits first, item by item (group_wide_cuda.cu); the same pass then reads the bits. A
+ * fold is a single pass of its own, over bits that the first one leaves and the values
  * (group_fold_stream.cuh): so it depends on the type of values alone, the other on the width of
- * keys. What tiles exchange is the fold from the last head on, as in the segmented scan.
+ * keys. What tiles exchange is the fold from the last head on, as in the segmented scan. Of short
+ * arrays the bits come from a kernel that needs no order of tiles (group_heads_k.cuh), and the fold
+ * moves the keys, which the cache still has.
  * CPU: rounds that fit the caches, as compaction, whose loops move keys and values.
  *
  * Group-by: a stable sort of the keys with the values, or with positions by which each array of
@@ -145,6 +147,8 @@ struct gpi_group_pass {
     const struct gpi_group_move *move; /* or NULL */
     const struct gpi_group_fold *fold; /* of a fold */
     bool again; /* keys, positions and the count are there already: only the move */
+    bool only_bits;
+    bool with_keys; /* the fold moves the keys, too, and counts */
 };
 typedef gp_status gpi_group_launch(gp_context *ctx, const struct gpi_group_pass *pass);
 
@@ -162,6 +166,10 @@ struct gpi_group_cuda {
     gpi_group_pad_launch *pad;
 };
 const struct gpi_group_cuda *gpi_group_cuda_for(int sm_row);
+
+/* Up to this number of items a reduction makes bits first, without a prefix, and one single pass
+ * over the values moves the keys, which are in the cache. */
+enum { GPI_GROUP_SHORT = 1 << 20 };
 
 /* Items of the smallest and largest tiles: they bound the tile states and what the bits need past
  * the last item. */

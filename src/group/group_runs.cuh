@@ -20,6 +20,23 @@ extern "C" {
 namespace GPI_SPACE
 {
 
+/* The tiles of both streams. */
+template <int ITEMS> struct RunTiles : StreamPolicy {
+    static constexpr int tile_items = ITEMS;
+
+    static GPI_DEVICE uint64_t first_of(uint32_t tile)
+    {
+        return (uint64_t)tile * ITEMS;
+    }
+
+    /* n: of the array. */
+    static GPI_DEVICE uint32_t items_of(uint32_t tile, uint64_t n)
+    {
+        const uint64_t rest = n - first_of(tile);
+        return rest < ITEMS ? (uint32_t)rest : ITEMS;
+    }
+};
+
 /* Of a range of items: how many heads it has, and a value from the last one on, if there is one,
  * otherwise of the whole range. */
 template <class A> struct Runs {

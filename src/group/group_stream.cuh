@@ -18,10 +18,15 @@ using KeyOf = std::conditional_t<
  * before the first; BYTES 0: the bits of its heads, and 16 bytes behind them. Tile: W x 32 x GROUPS
  * items; lane k of a warp has the bits of its group k.
  */
-template <int BYTES, int W, int R, int L, int GROUPS, int S> struct RunsStream : StreamPolicy {
+template <int BYTES, int W, int R, int L, int GROUPS, int S>
+struct RunsStream : RunTiles<W * 32 * GROUPS> {
+    using Tiles = RunTiles<W * 32 * GROUPS>;
+    using Tiles::first_of;
+    using Tiles::items_of;
+    using Tiles::tile_items;
     using Key = KeyOf<BYTES>;
     static constexpr bool has_keys = BYTES > 0;
-    static constexpr int part_items = 32 * GROUPS, tile_items = W * part_items;
+    static constexpr int part_items = 32 * GROUPS;
     static constexpr int front = has_keys ? 16 : 0; /* room before the first item of all */
     static constexpr int held_bytes =
         has_keys ? front + (tile_items + 2) * BYTES + 32 : tile_items / 8 + 16;
@@ -55,17 +60,6 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct RunsStream :
     {
         grid_wait(); /* see queue_stream() */
         return item_count(p);
-    }
-
-    GPI_DEVICE uint64_t first_of(uint32_t tile) const
-    {
-        return (uint64_t)tile * tile_items;
-    }
-
-    GPI_DEVICE uint32_t items_of(uint32_t tile) const
-    {
-        const uint64_t rest = s.n - first_of(tile);
-        return rest < tile_items ? (uint32_t)rest : tile_items;
     }
 
     /* The first key of the tile; the one before is there if the tile is not the first. */
@@ -178,7 +172,7 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct RunsStream :
     /* Bits behind the array are not heads of it, but the first of them ends its last run. */
     GPI_DEVICE Sum part_sum(uint32_t tile, int stage, int w) const
     {
-        const uint32_t count = items_of(tile), group = w * GROUPS + lane_id();
+        const uint32_t count = items_of(tile, s.n), group = w * GROUPS + lane_id();
         const uint32_t heads = heads_of(tile, stage, w, count);
         const uint32_t behind = head_behind(tile, stage, w, count);
         uint32_t next = heads;
