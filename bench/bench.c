@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ void bench_add_peers(struct bench *b, const struct bench_peer *table)
 bool bench_wanted(const struct bench *b, const char *name, gp_dtype dtype)
 {
     const struct bench_options *o = &b->options;
-    return (!o->case_name || strcmp(o->case_name, name) == 0) &&
+    return (!o->case_name || fnmatch(o->case_name, name, 0) == 0) &&
            (!o->dtype || strcmp(o->dtype, gp_dtype_string(dtype)) == 0);
 }
 

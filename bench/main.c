@@ -73,7 +73,7 @@ static const char usage[] =
     "\n"
     "  --backend cpu|cuda|auto  where to compute (auto)\n"
     "  --n EXP[,EXP...]         sizes 2^EXP (8 to 31) instead of each suite's own\n"
-    "  --case NAME              only this case\n"
+    "  --case NAME              only this case, or those that a pattern has ('gather*')\n"
     "  --dtype T                only this element type, such as i32\n"
     "  --runs N                 timed runs of each implementation (15, at most 101)\n"
     "  --threads N              CPU threads (all)\n"
