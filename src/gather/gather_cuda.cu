@@ -19,8 +19,8 @@ template <class Unit> void launch_move(gp_context *ctx, const gpi_gather_args &a
     shape.units = (uint32_t)(a.item_bytes / sizeof(Unit));
     shape.reciprocal = (uint32_t)(0x100000000u / shape.units + 1);
     shape.tile_items = shape.units < move_tile_units ? move_tile_units / shape.units : 1;
-    shape.in_stride = a.in_stride / sizeof(Unit);
-    shape.out_stride = a.out_stride / sizeof(Unit);
+    shape.in_stride = (uint32_t)(a.in_stride / sizeof(Unit));
+    shape.out_stride = (uint32_t)(a.out_stride / sizeof(Unit));
     const uint64_t tiles = (a.n + shape.tile_items - 1) / shape.tile_items;
     const unsigned grid =
         elementwise_grid(ctx, tiles * elementwise_threads, elementwise_tuning.blocks_per_sm);

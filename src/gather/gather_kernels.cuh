@@ -6,6 +6,7 @@
 
 #include "device/elementwise.cuh"
 #include "device/item_count.cuh"
+#include "device/warp.cuh"
 
 extern "C" {
 #include "gather/gather_internal.h"
@@ -16,13 +17,65 @@ namespace GPI_SPACE
 namespace
 {
 
-constexpr int move_batch = 4; /* units that a thread has on their way at once */
+constexpr int move_batch = 8; /* units that a thread has on their way at once */
 
 /* A tile is a list of items of `units` units each, in which places have 16 bits. */
 struct MoveShape {
     uint32_t units, reciprocal; /* of an item; what divides by them without a division */
     uint32_t tile_items;
-    uint64_t in_stride, out_stride; /* in units */
+    uint32_t in_stride, out_stride; /* in units */
+};
+
+/*
+ * Units of a thread: what is done with one is done with all of them before the next step, so that
+ * they wait together. A warp's are neighbours, so that parts of a sector are written one right
+ * after the other. Those behind the end of the tile are its last one again, and not stored.
+ */
+template <class Unit, class Index> struct MoveBatch {
+    uint32_t item[move_batch], part[move_batch];
+    Index at[move_batch];
+    Unit unit[move_batch];
+
+    GPI_DEVICE void find(const MoveShape &shape, uint32_t first, uint32_t tile_units)
+    {
+#pragma unroll
+        for (int k = 0; k < move_batch; k++) {
+            const uint32_t place = min(first + 32 * k, tile_units - 1);
+            item[k] = shape.units == 1 ? place : __umulhi(place, shape.reciprocal);
+            part[k] = place - item[k] * shape.units;
+        }
+    }
+
+    /* indices: those of the tile, or NULL. */
+    GPI_DEVICE void read_indices(const Index *indices)
+    {
+#pragma unroll
+        for (int k = 0; k < move_batch; k++)
+            at[k] = indices ? indices[item[k]] : (Index)0;
+    }
+
+    /* Where unit k lies, on the side of the indices or on the other, of which the tile's items are
+     * those from `first` on. */
+    GPI_DEVICE uint64_t place(int k, bool indexed, uint64_t first, uint32_t stride) const
+    {
+        return (indexed ? (uint64_t)at[k] : first + item[k]) * stride + part[k];
+    }
+
+    GPI_DEVICE void load(const Unit *in, bool indexed, uint64_t first, uint32_t stride)
+    {
+#pragma unroll
+        for (int k = 0; k < move_batch; k++)
+            unit[k] = in[place(k, indexed, first, stride)];
+    }
+
+    GPI_DEVICE void store(Unit *out, bool indexed, uint64_t first, uint32_t stride, uint32_t begin,
+                          uint32_t tile_units) const
+    {
+#pragma unroll
+        for (int k = 0; k < move_batch; k++)
+            if (begin + 32 * k < tile_units)
+                out[place(k, indexed, first, stride)] = unit[k];
+    }
 };
 
 /*
@@ -37,30 +90,19 @@ __global__ void __launch_bounds__(elementwise_threads)
     const Index *indices = static_cast<const Index *>(a.indices);
     Unit *out = static_cast<Unit *>(a.out);
     const uint64_t n = item_count(a);
-    const uint32_t units = shape.units;
+    const bool gather = indices && !a.scatter, scatter = indices && a.scatter;
     for (uint64_t first = (uint64_t)blockIdx.x * shape.tile_items; first < n;
          first += (uint64_t)gridDim.x * shape.tile_items) {
         const uint64_t left = n - first;
         const uint32_t tile_units =
-            (left < shape.tile_items ? (uint32_t)left : shape.tile_items) * units;
-        for (uint32_t w = threadIdx.x; w < tile_units; w += move_batch * elementwise_threads) {
-            uint64_t to[move_batch];
-            Unit unit[move_batch];
-#pragma unroll
-            for (int k = 0; k < move_batch; k++) {
-                const uint32_t place = w + k * elementwise_threads;
-                if (place >= tile_units)
-                    break;
-                const uint32_t j = units == 1 ? place : __umulhi(place, shape.reciprocal);
-                const uint32_t part = place - j * units;
-                const uint64_t i = first + j, at = indices ? indices[i] : i;
-                to[k] = (a.scatter ? at : i) * shape.out_stride + part;
-                unit[k] = in[(a.scatter ? i : at) * shape.in_stride + part];
-            }
-#pragma unroll
-            for (int k = 0; k < move_batch; k++)
-                if (w + k * elementwise_threads < tile_units)
-                    out[to[k]] = unit[k];
+            (left < shape.tile_items ? (uint32_t)left : shape.tile_items) * shape.units;
+        for (uint32_t w = threadIdx.x / 32 * 32 * move_batch + lane_id(); w < tile_units;
+             w += move_batch * elementwise_threads) {
+            MoveBatch<Unit, Index> batch;
+            batch.find(shape, w, tile_units);
+            batch.read_indices(indices ? indices + first : nullptr);
+            batch.load(in, gather, first, shape.in_stride);
+            batch.store(out, scatter, first, shape.out_stride, w, tile_units);
         }
     }
 }
