@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launcher of the kernels of one item size (GPI_ITEM_BYTES, GPI_UNIT); 0: positions of flags. */
+#include "compact/compact_count.cuh"
 #include "compact/compact_stream.cuh"
 #include "compact/compact_tile.cuh"
 #include "tuning/compact_tuning.cuh"
@@ -39,12 +40,14 @@ template <bool COMPARE, bool THREE>
 gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr CompactTuning shape = compact_tuning;
-    constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
+    constexpr int W = item_bytes <= 1 ? shape.byte_store_warps : shape.store_warps;
+    constexpr int R = shape.sum_warps, L = shape.load_warps;
     constexpr int bytes = item_bytes ? item_bytes : 1;
     constexpr int fit_groups = shape.tile_bytes / (W * 32 * bytes);
     constexpr int groups = fit_groups < 32 ? fit_groups : 32;
+    constexpr int packed = item_bytes == 1 ? W * (int)sizeof(PackedBytes) : 0;
     constexpr int fit =
-        shape.shared_bytes /
+        (shape.shared_bytes - packed) /
         (CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, 1>::stage_bytes +
          W * (THREE ? 65 : 33) * (int)sizeof(uint32_t));
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;

@@ -120,8 +120,15 @@ const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
 enum {
     GPI_COMPACT_WARPS = 8,               /* of a tile's block */
     GPI_COMPACT_LIST_TILE_BYTES = 32768, /* of staged items, unless one item is larger */
-    GPI_COMPACT_LIST_TILE_MAX = 4096     /* items: 128 words of bits */
+    GPI_COMPACT_LIST_TILE_MAX = 4096,    /* items: 128 words of bits */
+    GPI_COMPACT_PACKED_MAX = 64          /* bytes of items of odd sizes that a thread moves */
 };
+
+/* Items of odd sizes, whose words are bytes, leave by way of shared memory. */
+static inline bool gpi_compact_is_packed(uint32_t item_bytes)
+{
+    return item_bytes % 2 && item_bytes <= GPI_COMPACT_PACKED_MAX;
+}
 
 /* 0..4 for 1, 2, 4, 8, 16; -1 for other sizes. */
 static inline int gpi_compact_width(uint32_t item_bytes)
@@ -145,7 +152,9 @@ static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, 
     const uint32_t least = 32 * GPI_COMPACT_WARPS;
     uint32_t t = least * gpi_compact_groups_max(a->item_bytes);
     if (a->item_bytes && gpi_compact_width(a->item_bytes) < 0) {
-        t = GPI_COMPACT_LIST_TILE_BYTES / a->item_bytes;
+        t = (gpi_compact_is_packed(a->item_bytes) ? GPI_COMPACT_LIST_TILE_BYTES / 2
+                                                  : GPI_COMPACT_LIST_TILE_BYTES) /
+            a->item_bytes;
         t = t < 1 ? 1 : t > GPI_COMPACT_LIST_TILE_MAX ? GPI_COMPACT_LIST_TILE_MAX : t;
     }
     while (t > least && a->n < (uint64_t)sm_count * 2 * t)

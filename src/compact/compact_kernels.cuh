@@ -111,7 +111,8 @@ template <bool THREE> GPI_DEVICE void compact_finish(const CompactParams &p, Bef
  * and asks for tiles in rising order.
  */
 template <bool THREE> struct CountAhead {
-    static constexpr uint32_t batch = 4; /* words that a lane reads at once */
+    static constexpr uint32_t batch = 5; /* words that a lane reads at once: 160 tiles, more than
+                                          * multiprocessors, take one trip */
     Before<THREE> before = {0, 0};       /* in the tiles [0, next) */
     uint32_t next = 0;
 
@@ -120,7 +121,10 @@ template <bool THREE> struct CountAhead {
         while (next < tile) {
             uint32_t v[batch];
             poll_tiles<striped>(state, next, tile, Sum<uint32_t>(), v);
-            const uint32_t sum = v[0] + v[1] + v[2] + v[3];
+            uint32_t sum = 0;
+#pragma unroll
+            for (int k = 0; k < (int)batch; k++)
+                sum += v[k];
             before.kept += warp_sum(THREE ? sum & 0xffff : sum);
             if constexpr (THREE)
                 before.below += warp_sum(sum >> 16);
@@ -199,133 +203,6 @@ GPI_DEVICE void store_index(const gpi_compact_args &a, uint64_t place, uint64_t 
         ((uint32_t *)a.indices)[place] = (uint32_t)index;
     else
         ((uint64_t *)a.indices)[place] = index;
-}
-
-/* ---- counting, and flags as outputs ---- */
-
-/* Of this thread, 16 bytes at a time between the first and the last 16-byte boundary. */
-template <class Item, class OfVector, class OfItem>
-GPI_DEVICE uint64_t count_items(const Item *items, uint64_t n, uint64_t start, uint64_t stride,
-                                const OfVector &of_vector, const OfItem &of_item)
-{
-    uint64_t head = ((0 - (uintptr_t)items) & 15) / sizeof(Item), count = 0;
-    head = head < n ? head : n;
-    constexpr int each = 16 / sizeof(Item);
-    const uint64_t vectors = (n - head) / each, tail = head + each * vectors;
-    const uint4 *in = (const uint4 *)(items + head);
-    for (uint64_t i = start; i < vectors; i += stride)
-        count += of_vector(in[i]);
-    if (start < head)
-        count += of_item(items[start]);
-    if (start < n - tail)
-        count += of_item(items[tail + start]);
-    return count;
-}
-
-GPI_DEVICE uint64_t count_flags(const uint8_t *keep, uint64_t n, uint64_t start, uint64_t stride)
-{
-    return count_items(
-        keep, n, start, stride,
-        [](const uint4 &f) -> uint32_t {
-            return (__popc(__vcmpne4(f.x, 0)) + __popc(__vcmpne4(f.y, 0)) +
-                    __popc(__vcmpne4(f.z, 0)) + __popc(__vcmpne4(f.w, 0))) /
-                   8;
-        },
-        [](uint8_t flag) -> uint32_t { return flag != 0; });
-}
-
-template <class Item>
-GPI_DEVICE uint64_t count_range(const gpi_compact_args &a, uint64_t n, uint64_t start,
-                                uint64_t stride)
-{
-    const Range<Item> range(a.range);
-    const auto one = [=](Item x) -> uint32_t { return range(x); };
-    return count_items((const Item *)a.in, n, start, stride,
-                       [=](const uint4 &v) {
-                           union {
-                               uint4 whole;
-                               Item item[16 / sizeof(Item)];
-                           } u = {v};
-                           uint32_t count = 0;
-#pragma unroll
-                           for (int k = 0; k < 16 / (int)sizeof(Item); k++)
-                               count += one(u.item[k]);
-                           return count;
-                       },
-                       one);
-}
-
-/* The same of bits. */
-GPI_DEVICE uint64_t count_bits(const uint32_t *words, uint64_t n, uint64_t start, uint64_t stride)
-{
-    uint64_t count = 0;
-    for (uint64_t w = start; 32 * w < n; w += stride)
-        count += __popc(flag_word(words, 32 * w, n - 32 * w < 32 ? (uint32_t)(n - 32 * w) : 32));
-    return count;
-}
-
-/* By comparison, and the flags to out. */
-template <class Item>
-GPI_DEVICE uint64_t write_flags(const gpi_compact_args &a, uint64_t n, uint64_t start,
-                                uint64_t stride)
-{
-    constexpr int batch = 8; /* groups of 32 items that a warp loads at once */
-    const Range<Item> range(a.range);
-    uint64_t count = 0;
-    for (uint64_t first = start / 32 * 32 * batch; first < n; first += stride * batch) {
-        Item item[batch];
-        uint32_t bits = 0;
-#pragma unroll
-        for (int k = 0; k < batch; k++)
-            if (first + 32 * k + lane_id() < n)
-                item[k] = ((const Item *)a.in)[first + 32 * k + lane_id()];
-#pragma unroll
-        for (int k = 0; k < batch; k++) {
-            const uint64_t i = first + 32 * k + lane_id();
-            const bool kept = i < n && range(item[k]);
-            const uint32_t group = __ballot_sync(all_lanes, kept);
-            bits = lane_id() == k ? group : bits;
-            if (!a.bits && i < n)
-                ((uint8_t *)a.out)[i] = kept;
-        }
-        if (a.bits && lane_id() < batch && first + 32 * lane_id() < n)
-            ((uint32_t *)a.out)[first / 32 + lane_id()] = bits;
-        count += __popc(bits);
-    }
-    return count;
-}
-
-/*
- * Grid: as many blocks as run at once; 256 threads. After: *out_count, zero before, has grown by
- * the number of selected items; with a.flags, out has all flags. BYTES 0: by flags.
- */
-template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(const CompactParams p)
-{
-    const uint64_t n = item_count(p.a), stride = (uint64_t)gridDim.x * blockDim.x;
-    const uint64_t start = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    uint64_t count;
-    if constexpr (BYTES == 0)
-        count = p.a.bits ? count_bits((const uint32_t *)p.a.keep, n, start, stride)
-                         : count_flags((const uint8_t *)p.a.keep, n, start, stride);
-    else
-        count = p.a.flags ? write_flags<ItemOf<BYTES>>(p.a, n, start, stride)
-                          : count_range<ItemOf<BYTES>>(p.a, n, start, stride);
-    count = warp_fold(count, [](uint64_t a, uint64_t b) { return a + b; });
-    if (lane_id() == 0 && count)
-        atomicAdd((unsigned long long *)p.a.out_count, (unsigned long long)count);
-}
-
-/* The number of selected items, and flags; and before a partition in one array, so that its first
- * item that is not kept can find its place. */
-template <int BYTES>
-void compact_count(const gp_context *ctx, const CompactParams &p, LaunchList &list)
-{
-    const uint64_t blocks = (p.a.n + 4095) / 4096, most = (uint64_t)ctx->sm_count * 8;
-    if (!p.a.follows && !p.a.flags)
-        return;
-    list.add(launch_zeros(p.a.out_count, sizeof *p.a.out_count));
-    list.add(
-        launch_of(compact_count_k<BYTES>, (uint32_t)(blocks < most ? blocks : most), 256, 0, p));
 }
 
 } // namespace GPI_SPACE

@@ -4,9 +4,10 @@
  * those that are kept in their order, behind them the others. So the output is written word by
  * word, whatever the size of an item: word w is one of item list[w / words].
  */
-#include "compact/compact_kernels.cuh"
+#include "compact/compact_count.cuh"
 #include "device/block.cuh"
 #include "device/item_stage.cuh"
+#include "device/tile_io.cuh"
 #include "tuning/compact_tuning.cuh"
 
 namespace GPI_SPACE
@@ -27,7 +28,7 @@ struct ListShared {
     uint64_t n, prefix;
     char *others;                                  /* of a partition: where they begin */
     uint32_t bits[groups_max], before[groups_max]; /* by group: which are kept, kept ones before */
-    uint32_t kept[warps], next;
+    uint32_t tile_kept, next;
 };
 
 /* One bit per item. */
@@ -62,28 +63,35 @@ GPI_DEVICE void list_mark_bits(const uint32_t *words, uint64_t first, uint32_t c
     s.bits[threadIdx.x] = __funnelshift_r(low, high, shift) & low_bits(left);
 }
 
-/* Kept items before each group, but for those of the warps before. */
-GPI_DEVICE void list_count(ListShared &s)
+/* Kept items before each group, by one warp; returns those of the tile. */
+GPI_DEVICE uint32_t list_count(ListShared &s)
 {
-    const uint32_t kept = threadIdx.x < groups_max ? __popc(s.bits[threadIdx.x]) : 0;
-    const uint32_t before = warp_exclusive(kept);
-    if (threadIdx.x < groups_max)
-        s.before[threadIdx.x] = before;
-    share_warp_sum(s.kept, threadIdx.x / 32, before + kept, 31);
+    constexpr int each = groups_max / 32;
+    uint32_t before[each], sum = 0;
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        before[k] = sum;
+        sum += __popc(s.bits[each * lane_id() + k]);
+    }
+    const uint32_t lanes_before = warp_exclusive(sum);
+#pragma unroll
+    for (int k = 0; k < each; k++)
+        s.before[each * lane_id() + k] = lanes_before + before[k];
+    return __shfl_sync(all_lanes, lanes_before + sum, 31);
 }
 
-/* Kept items of the tile in their order, then the others. */
-GPI_DEVICE void list_make(const ListShared &s, uint32_t count, uint32_t tile_kept, bool partition,
-                          uint16_t *list)
+/* put(i, place) for the items of a tile, with the place in its order: kept ones, then, of a
+ * partition, the others. */
+template <class Put>
+GPI_DEVICE void list_each(const ListShared &s, uint32_t count, bool partition, const Put &put)
 {
     for (uint32_t g = threadIdx.x / 32; 32 * g < count; g += warps) {
         const uint32_t i = 32 * g + lane_id(), bits = s.bits[g];
-        uint32_t left = s.before[g] + __popc(bits & ((1u << lane_id()) - 1));
-        fold_warps_before<Sum<uint32_t>>(left, s.kept, g / 32);
+        const uint32_t left = s.before[g] + __popc(bits & ((1u << lane_id()) - 1));
         if (bits >> lane_id() & 1)
-            list[left] = (uint16_t)i;
+            put(i, left);
         else if (partition && i < count)
-            list[tile_kept + i - left] = (uint16_t)i;
+            put(i, s.tile_kept + i - left);
     }
 }
 
@@ -96,6 +104,32 @@ GPI_DEVICE void list_store(const Word *stage, const uint16_t *list, uint32_t ite
         const uint32_t j = words.item_of(w);
         out[w] = stage[list[j] * words.count + w - j * words.count];
     }
+}
+
+/* Bytes [from, from + bytes) of shared memory to out, 16 at a time between its boundaries. */
+GPI_DEVICE void list_store_packed(const char *from, uint32_t bytes, char *out)
+{
+    const uint32_t begin = misalignment(out), end = begin + bytes;
+    const uint32_t first = (begin + 15) / 16, last = end / 16;
+    const uint32_t head = first * 16 < end ? first * 16 : end;
+    const uint32_t tail = last < first ? end : last * 16;
+    char *base = out - begin;
+    from -= begin; /* of vector v: from + 16 v */
+    const uint32_t shift = (uintptr_t)from % 4 * 8;
+    for (uint32_t v = first + threadIdx.x; v < last; v += threads) {
+        const uint32_t *words = (const uint32_t *)(from - shift / 8) + 4 * v;
+        uint32_t w[5];
+#pragma unroll
+        for (int k = 0; k < 5; k++)
+            w[k] = words[k];
+        ((uint4 *)base)[v] =
+            make_uint4(__funnelshift_r(w[0], w[1], shift), __funnelshift_r(w[1], w[2], shift),
+                       __funnelshift_r(w[2], w[3], shift), __funnelshift_r(w[3], w[4], shift));
+    }
+    if (begin + threadIdx.x < head)
+        base[begin + threadIdx.x] = from[begin + threadIdx.x];
+    if (tail + threadIdx.x < end)
+        base[tail + threadIdx.x] = from[tail + threadIdx.x];
 }
 
 /* The positions of the first `items` of the list, whose tile begins at `first`. */
@@ -135,17 +169,20 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhea
 
 /*
  * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most GPI_COMPACT_LIST_TILE_MAX,
- * in dynamic shared memory, where the list begins at list_at. Blocks claim tiles in order
- * (device/epoch.cuh). After: all outputs and the count.
+ * in dynamic shared memory, where the list begins at list_at. PACK: items go to packed_at in their
+ * order, and leave from there as whole words of 16 bytes; the list is for indices. Blocks claim
+ * tiles in order (device/epoch.cuh). After: all outputs and the count.
  */
-template <class Word>
+template <class Word, bool PACK>
 __global__ void __launch_bounds__(threads, blocks_resident)
-    compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at)
+    compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at,
+                   const uint32_t packed_at)
 {
     extern __shared__ __align__(16) char memory[];
     __shared__ ListShared s;
     const ItemWords words(p.a.item_bytes / sizeof(Word));
     uint16_t *list = (uint16_t *)(memory + list_at);
+    Word *packed = (Word *)(memory + packed_at);
 
     /* 1. Which tile. */
     if (threadIdx.x == 0) {
@@ -176,33 +213,52 @@ __global__ void __launch_bounds__(threads, blocks_resident)
         const Word *stage = (const Word *)stage_items<threads>(
             (const char *)p.a.in + first * p.a.item_bytes, count * p.a.item_bytes, memory);
         __syncthreads();
-        list_count(s);
-        __syncthreads();
 
-        /* 3. Publish the tile's count; add up those before it. */
-        const uint32_t tile_kept = fold_warps<Sum<uint32_t>>(s.kept);
+        /* 3. The tile's count, and where its items are in its order; those of the tiles before. */
+        if (threadIdx.x < 32) {
+            const uint32_t kept = list_count(s);
+            if (lane_id() == 0)
+                s.tile_kept = kept;
+        }
+        __syncthreads();
+        const uint32_t tile_kept = s.tile_kept;
         if (threadIdx.x < 32)
             list_look_ahead(p, s, ahead, state, tile, tiles, tile_kept);
-        list_make(s, count, tile_kept, p.a.sides > 0, list);
+        if constexpr (PACK)
+            list_each(s, count, p.a.sides > 0, [&](uint32_t i, uint32_t place) {
+                for (uint32_t w = 0; w < words.count; w++)
+                    packed[place * words.count + w] = stage[i * words.count + w];
+            });
+        if (!PACK || p.a.indices)
+            list_each(s, count, p.a.sides > 0,
+                      [&](uint32_t i, uint32_t place) { list[place] = (uint16_t)i; });
         __syncthreads();
 
         /* 4. Store. */
         stall(stall_store, s.launch.epoch, tile);
         const uint32_t room = list_room(p.a.capacity, s.prefix, tile_kept);
-        list_store(stage, list, room, words, (Word *)p.a.out + s.prefix * words.count);
+        const auto store = [&](uint32_t from, uint32_t items, char *out, uint64_t place) {
+            Word *to = (Word *)out + place * words.count;
+            if constexpr (PACK)
+                list_store_packed((const char *)(packed + from * words.count),
+                                  items * p.a.item_bytes, (char *)to);
+            else
+                list_store(stage, list + from, items, words, to);
+        };
+        store(0, room, (char *)p.a.out, s.prefix);
         if (p.a.indices)
             list_store_indices(p.a, list, room, first, s.prefix);
         if (p.a.sides) {
             const uint64_t place = first - s.prefix;
-            list_store(stage, list + tile_kept,
-                       list_room(p.a.side[0].capacity, place, count - tile_kept), words,
-                       (Word *)s.others + place * words.count);
+            store(tile_kept, list_room(p.a.side[0].capacity, place, count - tile_kept), s.others,
+                  place);
         }
         __syncthreads();
     }
 }
 
-template <class Word> gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
+template <class Word, bool PACK>
+gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
 {
     const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
@@ -210,10 +266,11 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: more items of %u bytes than tiles have numbers", function,
                         p.a.item_bytes);
-    auto kernel = compact_list_k<Word>;
-    /* Items begin at their place in 16 bytes of memory. */
-    const uint32_t list_at = (tile_items * p.a.item_bytes + 31) / 16 * 16;
-    const int shared = (int)(list_at + tile_items * sizeof(uint16_t));
+    auto kernel = compact_list_k<Word, PACK>;
+    /* Items begin at their place in 16 bytes of memory. Of packed ones whole words are read. */
+    const uint32_t bytes = (tile_items * p.a.item_bytes + 31) / 16 * 16;
+    const uint32_t packed_at = bytes, list_at = PACK ? 2 * bytes : bytes;
+    const int shared = (int)(list_at + (!PACK || p.a.indices ? tile_items * sizeof(uint16_t) : 0));
     const int fit = compact_tuning.shared_bytes / (shared + (int)sizeof(ListShared));
     const uint64_t most = (uint64_t)ctx->sm_count * (fit < 1            ? 1
                                                      : fit < blocks_max ? fit
@@ -225,7 +282,7 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
     LaunchList list;
     compact_count<0>(ctx, p, list);
     list.add(launch_of(kernel, (uint32_t)(tiles < most ? tiles : most), threads, shared, p,
-                       tile_items, list_at));
+                       tile_items, list_at, packed_at));
     return list.queue(ctx, function);
 }
 
@@ -237,9 +294,11 @@ extern "C" gp_status GPI_LAUNCHER(gpi_compact_list)(gp_context *ctx, const char 
 {
     using namespace GPI_SPACE;
     CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
-    return a->item_bytes % 16 == 0  ? launch<uint4>(ctx, function, p)
-           : a->item_bytes % 8 == 0 ? launch<uint64_t>(ctx, function, p)
-           : a->item_bytes % 4 == 0 ? launch<uint32_t>(ctx, function, p)
-           : a->item_bytes % 2 == 0 ? launch<uint16_t>(ctx, function, p)
-                                    : launch<uint8_t>(ctx, function, p);
+    if (gpi_compact_is_packed(a->item_bytes))
+        return launch<uint8_t, true>(ctx, function, p);
+    return a->item_bytes % 16 == 0  ? launch<uint4, false>(ctx, function, p)
+           : a->item_bytes % 8 == 0 ? launch<uint64_t, false>(ctx, function, p)
+           : a->item_bytes % 4 == 0 ? launch<uint32_t, false>(ctx, function, p)
+           : a->item_bytes % 2 == 0 ? launch<uint16_t, false>(ctx, function, p)
+                                    : launch<uint8_t, false>(ctx, function, p);
 }

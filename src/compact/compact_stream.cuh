@@ -2,7 +2,7 @@
 /* Compaction of large arrays: the policy of the stream (device/stream.cuh). */
 #pragma once
 
-#include "compact/compact_kernels.cuh"
+#include "compact/compact_bytes.cuh"
 #include "device/stream.cuh"
 
 namespace GPI_SPACE
@@ -18,6 +18,7 @@ template <int BYTES, bool COMPARE, bool THREE, int W, int R, int L, int GROUPS, 
 struct CompactStream : StreamPolicy {
     using Item = ItemOf<BYTES>;
     static constexpr bool has_items = BYTES > 0, has_flags = !COMPARE;
+    static constexpr bool packs = BYTES == 1;   /* items leave by way of shared memory */
     static constexpr int sorts = THREE ? 2 : 1; /* of bits: kept, below */
     static constexpr int part_items = 32 * GROUPS, tile_items = W * part_items;
     static constexpr int items_bytes = has_items ? tile_items * BYTES + 16 : 0;
@@ -33,8 +34,15 @@ struct CompactStream : StreamPolicy {
     using Prefix = Before<THREE>;
     struct Part {
     };
+    struct Packed {
+        PackedBytes of[packs ? W : 1];
+        PackTable table;
+    };
+    struct Nothing {
+    };
     struct Own {
         alignas(16) uint32_t bits[S][W][sorts][32];
+        std::conditional_t<packs, Packed, Nothing> packed;
         char *others; /* of a partition: where they begin */
     };
 
@@ -51,6 +59,8 @@ struct CompactStream : StreamPolicy {
     GPI_DEVICE void begin() const
     {
         s.own.others = p.a.sides ? others_begin(p.a) : NULL;
+        if constexpr (packs)
+            s.own.packed.table.fill();
     }
 
     GPI_DEVICE const Item *items_in(int stage) const
@@ -148,12 +158,41 @@ struct CompactStream : StreamPolicy {
         return flag_word((const uint32_t *)flags(stage), start, count - start);
     }
 
+    /* The same where they are bytes, four of them an instruction. */
+    GPI_DEVICE uint32_t mark_bytes(int stage, int w, uint32_t count) const
+    {
+        const uint32_t start = (w * GROUPS + lane_id()) * 32;
+        if (lane_id() >= GROUPS || start >= count)
+            return 0;
+        return bits_of_words(run_load(flags(stage) + start, p.a.keep).w, bytes_set) &
+               low_bits(count - start);
+    }
+
+    /* Bits of items of one byte. */
+    GPI_DEVICE Bits mark_run(int stage, int w, uint32_t count) const
+    {
+        const uint32_t start = (w * GROUPS + lane_id()) * 32;
+        if (lane_id() >= GROUPS || start >= count)
+            return {0, 0};
+        const RangeOfBytes range(p.a.range);
+        const Raw<32> run = run_load(items_in(stage) + start, p.a.in);
+        Bits bits = {bits_of_words(run.w, range) & low_bits(count - start), 0};
+        if constexpr (THREE)
+            bits.below = bits_of_words(run.w, [&](uint32_t x) { return range.below(x); }) &
+                         low_bits(count - start);
+        return bits;
+    }
+
     GPI_DEVICE uint32_t part_sum(uint32_t tile, int stage, int w) const
     {
         const uint32_t count = items_of(tile);
         Bits bits;
         if (has_flags && p.a.bits)
             bits = {mark_bits(stage, w, count), 0};
+        else if constexpr (has_flags && GROUPS > 8) /* or few lanes have a run */
+            bits = {mark_bytes(stage, w, count), 0};
+        else if constexpr (packs)
+            bits = mark_run(stage, w, count);
         else
             bits = count == tile_items ? mark<true>(stage, w, count) : mark<false>(stage, w, count);
         s.own.bits[stage][w][0][lane_id()] = bits.kept;
@@ -226,6 +265,10 @@ struct CompactStream : StreamPolicy {
     {
         const uint32_t mine = 1u << lane_id();
         uint32_t before = 0;
+        if (BYTES <= 1 && (s.part_sum[stage][warp] & 0xffff) <= GROUPS) {
+            each_of_few(stage, warp, room, value, store);
+            return;
+        }
 #pragma unroll 2
         for (int k = 0; k < GROUPS; k += batch) {
             const Words group = words(stage, warp, 0, k);
@@ -243,6 +286,18 @@ struct CompactStream : StreamPolicy {
         }
     }
 
+    /* The same where most groups have none or one: each lane goes through the bits of its group. */
+    template <class Value, class Store>
+    GPI_DEVICE void each_of_few(int stage, int warp, uint32_t room, const Value &value,
+                                const Store &store) const
+    {
+        uint32_t bits = s.own.bits[stage][warp][0][lane_id()];
+        uint32_t place = warp_exclusive(__popc(bits));
+        for (; bits && place < room; bits &= bits - 1, place++)
+            store(place, value(32 * lane_id() + __ffs(bits) - 1));
+        __syncwarp();
+    }
+
     GPI_DEVICE void load_part(Part &, uint32_t, int, int) const
     {
     }
@@ -252,6 +307,11 @@ struct CompactStream : StreamPolicy {
                                const Prefix &base) const
     {
         const uint64_t index = (uint64_t)tile * tile_items + warp * part_items;
+        if constexpr (packs) {
+            if (index < s.n)
+                store_packed(index, stage, warp, base);
+            return;
+        }
         const Item *from = has_items ? items_in(stage) + warp * part_items : NULL;
         if (has_items && p.a.sides) {
             if (index < s.n)
@@ -269,6 +329,41 @@ struct CompactStream : StreamPolicy {
         }
         if (p.a.indices)
             store_indices(index, stage, warp, room, base.kept);
+    }
+
+    /* Items of one byte to all outputs. */
+    GPI_DEVICE void store_packed(uint64_t index, int stage, int warp, const Prefix &base) const
+    {
+        const uint64_t left = s.n - index;
+        const uint32_t count = left < part_items ? (uint32_t)left : part_items;
+        const uint32_t lane = lane_id() < GROUPS ? lane_id() : GROUPS - 1;
+        const Raw<32> run = run_load(items_in(stage) + warp * part_items + 32 * lane, p.a.in);
+        const uint32_t kept = s.own.bits[stage][warp][0][lane_id()];
+        const uint32_t below = THREE ? s.own.bits[stage][warp][sorts - 1][lane_id()] : 0;
+#pragma unroll 1
+        for (uint32_t side = 0; side <= p.a.sides; side++) {
+            const Outlet o =
+                outlet_of<THREE>(p.a, side, s.own.others, kept, below, base, index, count);
+            if (o.out && o.base < o.capacity)
+                pack(run, o, warp);
+        }
+        if (p.a.indices && base.kept < p.a.capacity)
+            store_indices(index, stage, warp, room_of(p.a.capacity, base.kept), base.kept);
+    }
+
+    GPI_DEVICE void pack(const Raw<32> &run, const Outlet &o, int warp) const
+    {
+        PackedBytes &packed = s.own.packed.of[warp];
+        const uint32_t own = __popc(o.bits), before = warp_exclusive(own);
+        const uint32_t all = __shfl_sync(all_lanes, before + own, 31);
+        const uint32_t room = room_of(o.capacity, o.base);
+        char *to = (char *)o.out + o.base;
+        packed.clear();
+        __syncwarp();
+        packed.pack(s.own.packed.table, run, o.bits, misalignment(to) + before);
+        __syncwarp();
+        packed.store(to, all < room ? all : room);
+        __syncwarp();
     }
 
     GPI_DEVICE void store_indices(uint64_t index, int stage, int warp, uint32_t room,

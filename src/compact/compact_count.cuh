@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* How many items are selected, and flags as outputs: loops over the array, without tiles. */
+#pragma once
+
+#include "compact/compact_bytes.cuh"
+
+namespace GPI_SPACE
+{
+
+/* Of this thread, 16 bytes at a time between the first and the last 16-byte boundary. */
+template <class Item, class OfVector, class OfItem>
+GPI_DEVICE uint64_t count_items(const Item *items, uint64_t n, uint64_t start, uint64_t stride,
+                                const OfVector &of_vector, const OfItem &of_item)
+{
+    uint64_t head = ((0 - (uintptr_t)items) & 15) / sizeof(Item), count = 0;
+    head = head < n ? head : n;
+    constexpr int each = 16 / sizeof(Item);
+    const uint64_t vectors = (n - head) / each, tail = head + each * vectors;
+    const uint4 *in = (const uint4 *)(items + head);
+    for (uint64_t i = start; i < vectors; i += stride)
+        count += of_vector(in[i]);
+    if (start < head)
+        count += of_item(items[start]);
+    if (start < n - tail)
+        count += of_item(items[tail + start]);
+    return count;
+}
+
+GPI_DEVICE uint64_t count_flags(const uint8_t *keep, uint64_t n, uint64_t start, uint64_t stride)
+{
+    return count_items(
+        keep, n, start, stride,
+        [](const uint4 &f) -> uint32_t {
+            return __popc(bytes_set(f.x)) + __popc(bytes_set(f.y)) + __popc(bytes_set(f.z)) +
+                   __popc(bytes_set(f.w));
+        },
+        [](uint8_t flag) -> uint32_t { return flag != 0; });
+}
+
+/* The same of bits. */
+GPI_DEVICE uint64_t count_bits(const uint32_t *words, uint64_t n, uint64_t start, uint64_t stride)
+{
+    uint64_t count = 0;
+    for (uint64_t w = start; 32 * w < n; w += stride)
+        count += __popc(flag_word(words, 32 * w, n - 32 * w < 32 ? (uint32_t)(n - 32 * w) : 32));
+    return count;
+}
+
+/* Which items of a vector a range has, a bit each. */
+template <class Item> struct RangeOfVector {
+    Range<Item> range;
+
+    GPI_DEVICE explicit RangeOfVector(const gpi_compact_range &r) : range(r)
+    {
+    }
+
+    GPI_DEVICE uint32_t operator()(const uint4 &v) const
+    {
+        union {
+            uint4 whole;
+            Item item[16 / sizeof(Item)];
+        } u = {v};
+        uint32_t bits = 0;
+#pragma unroll
+        for (int k = 0; k < 16 / (int)sizeof(Item); k++)
+            bits |= (uint32_t)range(u.item[k]) << k;
+        return bits;
+    }
+};
+template <> struct RangeOfVector<uint8_t> {
+    RangeOfBytes range;
+
+    GPI_DEVICE explicit RangeOfVector(const gpi_compact_range &r) : range(r)
+    {
+    }
+
+    GPI_DEVICE uint32_t operator()(const uint4 &v) const
+    {
+        const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+        return bits_of_words(words, range);
+    }
+};
+
+template <class Item>
+GPI_DEVICE uint64_t count_range(const gpi_compact_args &a, uint64_t n, uint64_t start,
+                                uint64_t stride)
+{
+    const Range<Item> range(a.range);
+    const RangeOfVector<Item> of_vector(a.range);
+    return count_items((const Item *)a.in, n, start, stride,
+                       [=](const uint4 &v) -> uint32_t { return __popc(of_vector(v)); },
+                       [=](Item x) -> uint32_t { return range(x); });
+}
+
+/* A byte per bit, of ITEMS. */
+template <int ITEMS> GPI_DEVICE void store_flags(uint8_t *out, uint32_t bits)
+{
+    uint32_t w[ITEMS < 4 ? 1 : ITEMS / 4];
+#pragma unroll
+    for (int k = 0; 4 * k < ITEMS; k++)
+        w[k] = (bits >> 4 * k & 15) * 0x00204081 & 0x01010101;
+    if constexpr (ITEMS == 16)
+        *(uint4 *)out = make_uint4(w[0], w[1], w[2], w[3]);
+    else if constexpr (ITEMS == 8)
+        *(uint2 *)out = make_uint2(w[0], w[1]);
+    else if constexpr (ITEMS == 4)
+        *(uint32_t *)out = w[0];
+    else
+        *(uint16_t *)out = (uint16_t)w[0];
+}
+
+/* Flags of the items from number `begin` on, a multiple of 32, by comparison to out. */
+template <class Item>
+GPI_DEVICE uint64_t write_flags_one_by_one(const gpi_compact_args &a, uint64_t begin, uint64_t n,
+                                           uint64_t start, uint64_t stride)
+{
+    const Range<Item> range(a.range);
+    uint64_t count = 0;
+    for (uint64_t first = begin + start / 32 * 32; first < n; first += stride) {
+        const uint64_t i = first + lane_id();
+        const bool kept = i < n && range(((const Item *)a.in)[i]);
+        const uint32_t group = __ballot_sync(all_lanes, kept);
+        if (!a.bits && i < n)
+            ((uint8_t *)a.out)[i] = kept;
+        if (a.bits && lane_id() == 0)
+            ((uint32_t *)a.out)[first / 32] = group;
+        count += kept;
+    }
+    return count;
+}
+
+/* The same of all, 16 bytes at a time as far as they go and boundaries of memory allow. Lanes that
+ * have the bits of one word join them. */
+template <class Item>
+GPI_DEVICE uint64_t write_flags(const gpi_compact_args &a, uint64_t n, uint64_t start,
+                                uint64_t stride)
+{
+    constexpr int each = 16 / sizeof(Item), lanes = 32 / each, warp_items = 32 * each;
+    constexpr int batch = 4; /* vectors of a thread at once */
+    const RangeOfVector<Item> range(a.range);
+    const bool aligned = (uintptr_t)a.in % 16 == 0 && (a.bits || (uintptr_t)a.out % each == 0);
+    const uint64_t end = aligned ? n / (batch * warp_items) * (batch * warp_items) : 0;
+    uint64_t count = 0;
+    for (uint64_t first = start / 32 * (batch * warp_items); first < end;
+         first += stride / 32 * (batch * warp_items)) {
+        const uint64_t own = first / each + lane_id(); /* vector */
+        uint4 v[batch];
+#pragma unroll
+        for (int k = 0; k < batch; k++)
+            v[k] = ((const uint4 *)a.in)[own + 32 * k];
+#pragma unroll
+        for (int k = 0; k < batch; k++) {
+            uint32_t bits = range(v[k]);
+            count += __popc(bits);
+            if (!a.bits) {
+                store_flags<each>((uint8_t *)a.out + (own + 32 * k) * each, bits);
+                continue;
+            }
+            bits <<= lane_id() % lanes * each;
+#pragma unroll
+            for (int by = 1; by < lanes; by *= 2)
+                bits |= __shfl_xor_sync(all_lanes, bits, by);
+            if (lane_id() % lanes == 0)
+                ((uint32_t *)a.out)[(own + 32 * k) / lanes] = bits;
+        }
+    }
+    return count + write_flags_one_by_one<Item>(a, end, n, start, stride);
+}
+
+/*
+ * Grid: as many blocks as run at once; 256 threads. After: *out_count, zero before, has grown by
+ * the number of selected items; with a.flags, out has all flags. BYTES 0: by flags.
+ */
+template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(const CompactParams p)
+{
+    const uint64_t n = item_count(p.a), stride = (uint64_t)gridDim.x * blockDim.x;
+    const uint64_t start = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    uint64_t count;
+    if constexpr (BYTES == 0)
+        count = p.a.bits ? count_bits((const uint32_t *)p.a.keep, n, start, stride)
+                         : count_flags((const uint8_t *)p.a.keep, n, start, stride);
+    else
+        count = p.a.flags ? write_flags<ItemOf<BYTES>>(p.a, n, start, stride)
+                          : count_range<ItemOf<BYTES>>(p.a, n, start, stride);
+    count = warp_fold(count, [](uint64_t a, uint64_t b) { return a + b; });
+    if (lane_id() == 0 && count)
+        atomicAdd((unsigned long long *)p.a.out_count, (unsigned long long)count);
+}
+
+/* The number of selected items, and flags; and before a partition in one array, so that its first
+ * item that is not kept can find its place. */
+template <int BYTES>
+void compact_count(const gp_context *ctx, const CompactParams &p, LaunchList &list)
+{
+    const uint64_t blocks = (p.a.n + 4095) / 4096, most = (uint64_t)ctx->sm_count * 8;
+    if (!p.a.follows && !p.a.flags)
+        return;
+    list.add(launch_zeros(p.a.out_count, sizeof *p.a.out_count));
+    list.add(
+        launch_of(compact_count_k<BYTES>, (uint32_t)(blocks < most ? blocks : most), 256, 0, p));
+}
+
+} // namespace GPI_SPACE
