@@ -58,7 +58,7 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const struct gpi_m
 
 static uint64_t counts_of(const struct gpi_multisplit_args *a, uint32_t blocks)
 {
-    return (uint64_t)a->num_buckets * blocks;
+    return (uint64_t)a->num_buckets * blocks * GPI_MULTISPLIT_COUNTERS;
 }
 
 static gp_status counted_bytes(const gp_target *t, const struct gpi_multisplit_args *a,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of multisplit, and the small kernels around a sort of wider numbers. */
 #include "multisplit/multisplit_kernels.cuh"
+#include "multisplit/multisplit_words.cuh"
 
 #include "device/elementwise.cuh"
 #include "device/host.cuh"
@@ -18,8 +19,8 @@ gp_status count(gp_context *ctx, const char *function, const gpi_multisplit_args
                 uint32_t blocks, uint64_t *counts)
 {
     const auto kernel = a->num_buckets <= split_few ? split_count_k<true> : split_count_k<false>;
-    kernel<<<blocks, count_threads, 0, ctx->stream>>>(*a, gpi_multisplit_tile_items(a->item_bytes),
-                                                      counts);
+    kernel<<<blocks * GPI_MULTISPLIT_COUNTERS, count_threads, 0, ctx->stream>>>(
+        *a, gpi_multisplit_tile_items(a->item_bytes), counts);
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -30,17 +31,40 @@ uint32_t list_begin(const gpi_multisplit_args &a)
     return a.item_bytes > GPI_MULTISPLIT_STAGED ? 0 : (bytes + 31) / 16 * 16;
 }
 
+/* Of items that are one word. */
+int words_bytes(uint32_t item_bytes)
+{
+    return item_bytes == 16  ? (int)sizeof(SplitWordsShared<uint4>)
+           : item_bytes == 8 ? (int)sizeof(SplitWordsShared<uint64_t>)
+                             : (int)sizeof(SplitWordsShared<uint32_t>);
+}
+
 int dynamic_bytes(const gpi_multisplit_args &a)
 {
+    if (gpi_multisplit_is_word(a.item_bytes))
+        return words_bytes(a.item_bytes);
     return (int)(list_begin(a) + gpi_multisplit_tile_items(a.item_bytes) * sizeof(uint32_t));
 }
 
 int resident(const gpi_multisplit_args *a)
 {
     constexpr int reserved = 1024; /* of every block */
-    const int fit =
-        multisplit_tuning.shared_bytes / (dynamic_bytes(*a) + (int)sizeof(SplitShared) + reserved);
-    return fit < 1 ? 1 : fit < split_resident ? fit : split_resident;
+    const bool word = gpi_multisplit_is_word(a->item_bytes);
+    const int own = word ? 0 : (int)sizeof(SplitShared),
+              most = word ? split_words_resident : split_resident;
+    const int fit = multisplit_tuning.shared_bytes / (dynamic_bytes(*a) + own + reserved);
+    return fit < 1 ? 1 : fit < most ? fit : most;
+}
+
+template <class Word>
+gp_status launch_words(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
+                       uint32_t blocks, const uint64_t *counts)
+{
+    constexpr int bytes = (int)sizeof(SplitWordsShared<Word>);
+    static uint64_t allowed;
+    GPI_TRY(shared_memory_allow(ctx, function, split_words_k<Word>, bytes, &allowed));
+    split_words_k<Word><<<blocks, split_threads, bytes, ctx->stream>>>(*a, counts);
+    return gpi_cuda_launched(ctx, function);
 }
 
 template <class Word>
@@ -62,6 +86,10 @@ gp_status launch_move(gp_context *ctx, const char *function, const gpi_multispli
 gp_status move(gp_context *ctx, const char *function, const gpi_multisplit_args *a, uint32_t blocks,
                const uint64_t *counts)
 {
+    if (gpi_multisplit_is_word(a->item_bytes))
+        return a->item_bytes == 16  ? launch_words<uint4>(ctx, function, a, blocks, counts)
+               : a->item_bytes == 8 ? launch_words<uint64_t>(ctx, function, a, blocks, counts)
+                                    : launch_words<uint32_t>(ctx, function, a, blocks, counts);
     return a->item_bytes % 16 == 0  ? launch_move<uint4>(ctx, function, a, blocks, counts)
            : a->item_bytes % 8 == 0 ? launch_move<uint64_t>(ctx, function, a, blocks, counts)
            : a->item_bytes % 4 == 0 ? launch_move<uint32_t>(ctx, function, a, blocks, counts)

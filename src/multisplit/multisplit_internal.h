@@ -20,13 +20,16 @@
 #ifndef GPI_MULTISPLIT_INTERNAL_H
 #define GPI_MULTISPLIT_INTERNAL_H
 
+#include <stdbool.h>
+
 #include <gp/multisplit.h>
 
 #include "core/context.h"
 
 enum {
     GPI_MULTISPLIT_BYTE_BUCKETS = 256, /* numbers have 8 bits up to here */
-    GPI_MULTISPLIT_BLOCKS = 4          /* per multiprocessor, at most */
+    GPI_MULTISPLIT_BLOCKS = 4,         /* per multiprocessor, at most */
+    GPI_MULTISPLIT_COUNTERS = 2        /* blocks that count for one that moves */
 };
 
 /* A call that has been checked. */
@@ -65,15 +68,24 @@ struct gpi_multisplit_cuda {
 const struct gpi_multisplit_cuda *gpi_multisplit_cuda_get(int sm_row);
 
 enum {
-    GPI_MULTISPLIT_TILE_BYTES = 32768, /* of items, at most, unless one item is larger */
-    GPI_MULTISPLIT_TILE_MAX = 4096,    /* items */
-    GPI_MULTISPLIT_STAGED = 4096       /* bytes of items that wait in shared memory; larger ones are
+    GPI_MULTISPLIT_TILE_BYTES = 32768,      /* of items, at most, unless one item is larger */
+    GPI_MULTISPLIT_TILE_MAX = 4096,         /* items */
+    GPI_MULTISPLIT_WORD_TILE_BYTES = 16384, /* of items that are one word */
+    GPI_MULTISPLIT_STAGED = 4096 /* bytes of items that wait in shared memory; larger ones are
                                         * read where they lie, with the same number of accesses */
 };
 
+/* Items that are one word. */
+static inline bool gpi_multisplit_is_word(uint32_t item_bytes)
+{
+    return item_bytes <= 16 && (item_bytes & (item_bytes - 1)) == 0;
+}
+
 static inline uint32_t gpi_multisplit_tile_items(uint32_t item_bytes)
 {
-    const uint32_t fit = GPI_MULTISPLIT_TILE_BYTES / item_bytes;
+    const uint32_t fit = (gpi_multisplit_is_word(item_bytes) ? GPI_MULTISPLIT_WORD_TILE_BYTES
+                                                             : GPI_MULTISPLIT_TILE_BYTES) /
+                         item_bytes;
     return fit < 1 ? 1 : fit > GPI_MULTISPLIT_TILE_MAX ? GPI_MULTISPLIT_TILE_MAX : fit;
 }
 

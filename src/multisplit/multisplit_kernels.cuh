@@ -24,18 +24,27 @@ struct SplitRange {
     uint64_t begin, end;
 };
 
-GPI_DEVICE SplitRange split_range(const gpi_multisplit_args &a, uint32_t tile_items)
+/* Of one of `blocks` blocks. */
+GPI_DEVICE SplitRange split_range(const gpi_multisplit_args &a, uint32_t tile_items, uint32_t block,
+                                  uint32_t blocks)
 {
     const uint64_t n = item_count(a), tiles = (n + tile_items - 1) / tile_items;
-    const uint64_t each = (tiles + gridDim.x - 1) / gridDim.x * tile_items;
-    const uint64_t begin = blockIdx.x * each < n ? blockIdx.x * each : n;
+    const uint64_t each = (tiles + blocks - 1) / blocks * tile_items;
+    const uint64_t begin = block * each < n ? block * each : n;
     return {begin, n - begin < each ? n : begin + each};
+}
+
+/* The count of a bucket for the block that calls, which moves, or its sum. */
+GPI_DEVICE const uint64_t *split_count_of(const uint64_t *counts, uint32_t bucket,
+                                          uint32_t block = blockIdx.x)
+{
+    return counts + ((uint64_t)bucket * gridDim.x + block) * GPI_MULTISPLIT_COUNTERS;
 }
 
 /* A number that is too large counts as the last bucket. */
 GPI_DEVICE uint32_t split_bucket(uint32_t number, uint32_t num_buckets)
 {
-    return number < num_buckets ? number : num_buckets - 1;
+    return min(number, num_buckets - 1);
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -57,7 +66,7 @@ GPI_DEVICE void split_each(const uint8_t *numbers, uint64_t n, uint32_t num_buck
         const uint32_t words[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
         for (int k = 0; k < 16; k++)
-            count(split_bucket(words[k / 4] >> 8 * (k % 4) & 255, num_buckets));
+            count(split_bucket(__byte_perm(words[k / 4], 0, 0x4440 + k % 4), num_buckets));
     }
     if (threadIdx.x < head)
         count(split_bucket(numbers[threadIdx.x], num_buckets));
@@ -66,8 +75,9 @@ GPI_DEVICE void split_each(const uint8_t *numbers, uint64_t n, uint32_t num_buck
 }
 
 /*
- * Grid: any; count_threads threads. After: counts[bucket * blocks + block]. FEW: num_buckets is at
- * most split_few, and a thread counts in its own column; otherwise a warp in its own row.
+ * Grid: GPI_MULTISPLIT_COUNTERS blocks for each block that moves, which share its range;
+ * count_threads threads. After: counts[bucket * blocks + block]. FEW: num_buckets is at most
+ * split_few, and a thread counts in its own column; otherwise a warp in its own row.
  */
 template <bool FEW>
 __global__ void __launch_bounds__(count_threads)
@@ -76,7 +86,12 @@ __global__ void __launch_bounds__(count_threads)
     constexpr int columns = FEW ? count_threads : count_warps;
     __shared__ uint32_t count[(FEW ? split_few : split_buckets) * columns];
     const int column = FEW ? threadIdx.x : threadIdx.x / 32;
-    const SplitRange range = split_range(a, tile_items);
+    constexpr uint32_t counters = GPI_MULTISPLIT_COUNTERS;
+    SplitRange range = split_range(a, tile_items, blockIdx.x / counters, gridDim.x / counters);
+    const uint64_t each = (range.end - range.begin + counters - 1) / counters;
+    const uint64_t skipped = blockIdx.x % counters * each, items = range.end - range.begin;
+    range.begin += skipped < items ? skipped : items;
+    range.end = range.end - range.begin < each ? range.end : range.begin + each;
     for (uint32_t i = threadIdx.x; i < a.num_buckets * columns; i += count_threads)
         count[i] = 0;
     __syncthreads();
@@ -198,15 +213,15 @@ GPI_DEVICE void split_store(const SplitShared &s, const Word *stage, const uint3
 GPI_DEVICE void split_write_offsets(const gpi_multisplit_args &a, const uint64_t *counts)
 {
     if (threadIdx.x < a.num_buckets)
-        a.offsets[threadIdx.x] = counts[(uint64_t)threadIdx.x * gridDim.x];
+        a.offsets[threadIdx.x] = *split_count_of(counts, threadIdx.x, 0);
     if (threadIdx.x == 0)
         a.offsets[a.num_buckets] = item_count(a);
 }
 
 /*
- * Grid: as for split_count_k; split_threads threads. counts[bucket * blocks + block]: items before
- * them. Dynamic shared memory: a tile's items, and from list_at on a list of them; list_at 0: the
- * list alone. After: items and offsets.
+ * Grid: any; split_threads threads. counts: as split_count_k leaves them, but items before them.
+ * Dynamic shared memory: a tile's items, and from list_at on a list of them; list_at 0: the list
+ * alone. After: items and offsets.
  */
 template <class Word>
 __global__ void __launch_bounds__(split_threads, split_resident)
@@ -215,13 +230,13 @@ __global__ void __launch_bounds__(split_threads, split_resident)
 {
     extern __shared__ __align__(16) char memory[];
     __shared__ SplitShared s;
-    const SplitRange range = split_range(a, tile_items);
+    const SplitRange range = split_range(a, tile_items, blockIdx.x, gridDim.x);
     const ItemWords words(a.item_bytes / sizeof(Word));
     uint32_t *list = (uint32_t *)(memory + list_at);
     const int warp = threadIdx.x / 32;
     uint64_t place = 0;
     if (threadIdx.x < a.num_buckets)
-        place = counts[(uint64_t)threadIdx.x * gridDim.x + blockIdx.x];
+        place = *split_count_of(counts, threadIdx.x);
     if (blockIdx.x == 0)
         split_write_offsets(a, counts);
 
