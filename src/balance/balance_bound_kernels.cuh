@@ -69,21 +69,19 @@ template <class Key> GPI_DEVICE void warp_extremes(Key &least, Key &most)
     most = (Key)high;
 }
 
-/* Where the places of a tile's needles, rounds of them per thread from first on, begin and end. */
-template <class Key, class KeyOf>
-GPI_DEVICE void bound_ends(const Key *sorted, uint64_t n, const Key *needles, uint64_t first,
-                           uint64_t m, int rounds, bool upper, KeyOf key_at, bound_stage<Key> &s)
+/* Where the places of a tile's needles, with those keys, begin and end. */
+template <class Key, int ROUNDS, class KeyOf>
+GPI_DEVICE void bound_ends(const Key *sorted, uint64_t n, const Key (&key)[ROUNDS], uint32_t count,
+                           bool upper, KeyOf key_at, bound_stage<Key> &s)
 {
     const uint32_t warp = threadIdx.x / 32;
     Key least = (Key) ~(Key)0, most = 0;
-    for (int r = 0; r < rounds; r++) {
-        const uint64_t j = first + (uint32_t)r * bound_threads + threadIdx.x;
-        if (j < m) {
-            const Key key = key_at(needles[j]);
-            least = min(least, key);
-            most = max(most, key);
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++)
+        if (r * bound_threads + threadIdx.x < count) {
+            least = min(least, key[r]);
+            most = max(most, key[r]);
         }
-    }
     warp_extremes(least, most);
     if (lane_id() == 0) {
         s.least[warp] = least;
@@ -103,47 +101,80 @@ GPI_DEVICE void bound_ends(const Key *sorted, uint64_t n, const Key *needles, ui
     __syncthreads();
 }
 
+/* The places of keys among `items` in shared memory, step by step for all of them, as each step of
+ * one waits for the last. */
+template <class Key, int ROUNDS>
+GPI_DEVICE void bound_places(const Key *part, uint32_t items, const Key (&key)[ROUNDS], bool upper,
+                             uint32_t (&place)[ROUNDS])
+{
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++)
+        place[r] = 0;
+    uint32_t left = items;
+    while (left > 1) {
+        const uint32_t half = left / 2;
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            if (bound_below<Key>{key[r], upper}(part[place[r] + half - 1]))
+                place[r] += half;
+        left -= half;
+    }
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++)
+        if (left && bound_below<Key>{key[r], upper}(part[place[r]]))
+            place[r]++;
+}
+
 /*
- * Items of sorted below needles[j], or with upper not above it. out may be needles: a thread
+ * Items of sorted below needles[j], or with upper not above it. out may be needles: a block
  * reads its needles before it writes. Grid: any; 256 threads; 16.1 KiB of shared memory. Tile:
- * rounds needles of each thread. After: out[j] for all j < m.
+ * ROUNDS needles of each thread. After: out[j] for all j < m.
  */
-template <class Key>
+template <class Key, int ROUNDS>
 __global__ void __launch_bounds__(bound_threads)
     bound_k(const Key *__restrict__ sorted, ItemCount array, const Key *needles, ItemCount many,
-            int rounds, int order, Key infinity, bool upper, bool wide, void *out)
+            int order, Key infinity, bool upper, bool wide, void *out)
 {
     __shared__ bound_stage<Key> s;
     const uint64_t n = item_count(array), m = item_count(many);
-    /* Fewer needles than the host could know of go to more blocks. */
-    if (many.device_n && m / ((uint64_t)rounds * bound_threads) < gridDim.x / 2)
-        rounds = 1;
-    const uint64_t tile = (uint64_t)rounds * bound_threads;
+    constexpr uint32_t tile = ROUNDS * bound_threads;
     const auto key_at = [=](Key x) { return key_of(x, order, infinity); };
-    for (uint64_t first = blockIdx.x * tile; first < m; first += gridDim.x * tile) {
-        /* 1. The part of the array, to shared memory if it fits. */
-        bound_ends(sorted, n, needles, first, m, rounds, upper, key_at, s);
+    for (uint64_t first = (uint64_t)blockIdx.x * tile; first < m;
+         first += (uint64_t)gridDim.x * tile) {
+        const uint32_t count = m - first < tile ? (uint32_t)(m - first) : tile;
+        Key key[ROUNDS];
+        uint32_t place[ROUNDS];
+        /* 1. The needles; the part of the array, to shared memory if it fits. */
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            key[r] = needles[first + min(r * bound_threads + threadIdx.x, count - 1)];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            key[r] = key_at(key[r]);
+        bound_ends(sorted, n, key, count, upper, key_at, s);
         const uint64_t begin = s.ends[0], items = max(s.ends[1], begin) - begin;
         const bool fits = items <= sizeof s.part / sizeof(Key);
+#pragma unroll 4
         for (uint32_t i = threadIdx.x; fits && i < items; i += bound_threads)
             s.part[i] = key_at(__ldg(sorted + begin + i));
         __syncthreads();
         /* 2. The places. */
-        for (int r = 0; r < rounds; r++) {
-            const uint64_t j = first + (uint32_t)r * bound_threads + threadIdx.x;
-            if (j >= m)
+        if (fits)
+            bound_places(s.part, (uint32_t)items, key, upper, place);
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const uint32_t j = r * bound_threads + threadIdx.x;
+            const bound_below<Key> below{key[r], upper};
+            if (j >= count)
                 break;
-            const bound_below<Key> below{key_at(needles[j]), upper};
             const uint64_t found =
-                begin + (fits ? partition_point((uint32_t)items,
-                                                [&](uint32_t i) { return below(s.part[i]); })
-                              : partition_point(items, [&](uint64_t i) {
-                                    return below(key_at(__ldg(sorted + begin + i)));
-                                }));
+                begin + (fits ? place[r] : partition_point(items, [&](uint64_t i) {
+                    return below(key_at(__ldg(sorted + begin + i)));
+                }));
             if (wide)
-                static_cast<uint64_t *>(out)[j] = found;
+                static_cast<uint64_t *>(out)[first + j] = found;
             else
-                static_cast<uint32_t *>(out)[j] = (uint32_t)found;
+                static_cast<uint32_t *>(out)[first + j] = (uint32_t)found;
         }
         __syncthreads();
     }

@@ -90,12 +90,18 @@ static uint32_t word_bytes_of(const gpi_balance_args *a)
 
 static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
 {
-    const uint32_t units =
-        (uint32_t)gpi_min(units_of(a, balance_tuning.expand_tile_bytes), tile_units);
+    const bool pack = a->item_bytes <= balance_tuning.pack_item_bytes;
+    const uint64_t least = balance_tuning.pack_tile_bytes;
+    const uint64_t even =
+        a->limit * a->item_bytes / ((uint64_t)ctx->sm_count * balance_tuning.expand_tiles_per_sm);
+    const uint64_t bytes =
+        pack || even < least ? least : gpi_min(even, balance_tuning.expand_tile_bytes);
+    const uint32_t units = (uint32_t)gpi_min(units_of(a, bytes), tile_units);
     tiling t = tiling_of(ctx, a, units);
     const walk_size size = size_of(a, t);
-    const auto kernel =
-        size.is_counted() ? expand_bytes_k<true, offset> : expand_bytes_k<false, offset>;
+    const auto kernel = pack                ? expand_bytes_k<true, true, offset>
+                        : size.is_counted() ? expand_bytes_k<true, false, offset>
+                                            : expand_bytes_k<false, false, offset>;
     kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size, a->capped,
                                                   units, (uint32_t)a->item_bytes, word_bytes,
                                                   (const char *)a->in, (char *)a->out, a->out_count,

@@ -15,6 +15,7 @@ namespace GPI_SPACE::balance
 {
 
 constexpr uint32_t part_bytes = 2048; /* what a warp takes at once, or an item */
+constexpr int interval_batch = 2;     /* words of a thread at once */
 constexpr uint32_t shifts_max = 512;  /* intervals of which shared memory holds where they lie */
 
 /* By how many items an interval lies behind where it would without starts, modulo 2^64. */
@@ -126,7 +127,7 @@ GPI_DEVICE void copy_part(const intervals<Offset> &v, const piece_stage &s, uint
  * After: the items of all intervals, up to limit of them.
  */
 template <class Offset>
-__global__ void __launch_bounds__(threads, 5)
+__global__ void __launch_bounds__(threads, resident(5))
     long_intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
                      const intervals<Offset> v, gpi_reporter reporter)
 {
@@ -169,18 +170,34 @@ struct item_words {
     }
 };
 
-/* The items of a tile, of which item 0 is item i0, word by word: one at a time, as more take
- * registers, and blocks on the multiprocessor are worth more. */
-template <class Word, class Offset, class ShiftAt>
+/* The items of a tile, of which item 0 is item i0, word by word. shifts_at(items, shifts): by how
+ * much items of the tile are moved. Of several words of a thread all are read before any is
+ * written, and all that a step needs before the next step waits for it. */
+template <class Word, class Offset, class ShiftsAt>
 GPI_DEVICE void copy_items(const intervals<Offset> &v, uint64_t i0, uint32_t items,
-                           ShiftAt shift_at)
+                           ShiftsAt shifts_at)
 {
     const item_words words(v.item_bytes / sizeof(Word));
     const Word *in = reinterpret_cast<const Word *>(v.in) + i0 * words.count;
     Word *out = reinterpret_cast<Word *>(v.out) + i0 * words.count;
-    for (uint32_t place = threadIdx.x; place < items * words.count; place += workers) {
-        const shift by = shift_at(words.item_of(place));
-        out[by.out * words.count + place] = in[by.in * words.count + place];
+    const uint32_t count = items * words.count;
+    for (uint32_t first = threadIdx.x; first < count; first += interval_batch * workers) {
+        uint32_t place[interval_batch], item[interval_batch];
+        shift by[interval_batch];
+        Word word[interval_batch];
+#pragma unroll
+        for (int b = 0; b < interval_batch; b++) {
+            place[b] = min(first + b * workers, count - 1);
+            item[b] = words.item_of(place[b]);
+        }
+        shifts_at(item, by);
+#pragma unroll
+        for (int b = 0; b < interval_batch; b++)
+            word[b] = in[by[b].in * words.count + place[b]];
+#pragma unroll
+        for (int b = 0; b < interval_batch; b++)
+            if (first + b * workers < count)
+                out[by[b].out * words.count + place[b]] = word[b];
     }
 }
 
@@ -194,7 +211,7 @@ struct interval_stage {
  * Grid as search_k, 24.1 KiB of shared memory, with units steps per tile: less than 2^16 words.
  */
 template <class Offset>
-__global__ void __launch_bounds__(threads, 5)
+__global__ void __launch_bounds__(threads, resident(4))
     short_intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
                       const intervals<Offset> v, gpi_reporter reporter)
 {
@@ -206,9 +223,20 @@ __global__ void __launch_bounds__(threads, 5)
         [&](const tile &t) {
             const sources source = sources_of(t, g.num_segments);
             const bool cached = t.s1 - t.s0 < shifts_max;
-            const auto shift_at = [&](uint32_t i) {
-                const uint32_t distance = min((uint32_t)s.walk.heads[i], source.last);
-                return cached ? s.shifts[distance] : v.shift_of(g, source.first + distance);
+            const auto shifts_at = [&](const uint32_t(&item)[interval_batch],
+                                       shift(&by)[interval_batch]) {
+                uint32_t distance[interval_batch];
+#pragma unroll
+                for (int b = 0; b < interval_batch; b++)
+                    distance[b] = min((uint32_t)s.walk.heads[item[b]], source.last);
+                if (cached)
+#pragma unroll
+                    for (int b = 0; b < interval_batch; b++)
+                        by[b] = s.shifts[distance[b]];
+                else
+#pragma unroll
+                    for (int b = 0; b < interval_batch; b++)
+                        by[b] = v.shift_of(g, source.first + distance[b]);
             };
             /* 1. Whose each item is, and where its interval lies. */
             const uint32_t most = (uint32_t)min((uint64_t)source.last, t.s1 - t.s0);
@@ -217,16 +245,9 @@ __global__ void __launch_bounds__(threads, 5)
             stage_distances(t, s.walk);
             /* 2. The items. */
             const uint32_t items = (uint32_t)(t.i1 - t.i0);
-            if (v.word_bytes == 16)
-                copy_items<uint4>(v, t.i0, items, shift_at);
-            else if (v.word_bytes == 8)
-                copy_items<uint64_t>(v, t.i0, items, shift_at);
-            else if (v.word_bytes == 4)
-                copy_items<uint32_t>(v, t.i0, items, shift_at);
-            else if (v.word_bytes == 2)
-                copy_items<uint16_t>(v, t.i0, items, shift_at);
-            else
-                copy_items<uint8_t>(v, t.i0, items, shift_at);
+            with_item_word(v.word_bytes, [&](auto word) {
+                copy_items<decltype(word)>(v, t.i0, items, shifts_at);
+            });
         });
 }
 

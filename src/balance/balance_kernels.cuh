@@ -12,6 +12,14 @@
 namespace GPI_SPACE::balance
 {
 
+constexpr uint32_t pack_tile_bytes = balance_tuning.pack_tile_bytes;
+
+/* Blocks on a multiprocessor for which the compiler saves registers. */
+constexpr int resident(int blocks)
+{
+    return blocks * threads <= gpu.threads ? blocks : gpu.threads / threads;
+}
+
 /* The count, and whether it is what was said, by one thread of the launch. */
 template <class Offset>
 GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool may_cover_less,
@@ -179,7 +187,7 @@ GPI_DEVICE sources sources_of(const tile &t, uint64_t num_segments)
  * Grid and shared memory as search_k. After: out[i] for all i < min(limit, what the offsets cover).
  */
 template <bool COUNTED, class Offset, class Item>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, resident(sizeof(Item) <= 4 ? 4 : 5))
     expand_k(const Offset *__restrict__ offsets, walk_size size, bool capped,
              const Item *__restrict__ in, Item *__restrict__ out, uint64_t *out_count,
              gpi_reporter reporter)
@@ -195,14 +203,17 @@ __global__ void __launch_bounds__(threads)
             const Item *from = in + source.first;
             const uint32_t last = source.last;
             emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
-                /* Reading only at heads keeps it to one read per lane and one per segment. */
-                Item values[V], value = from[min(head, last)];
+                /* All reads are on their way together; those of a segment are one for the cache. */
+                uint32_t distance[V];
+                Item values[V];
 #pragma unroll
                 for (int j = 0; j < V; j++) {
-                    if (n.at[j])
-                        value = from[min((uint32_t)n.at[j], last)];
-                    values[j] = value;
+                    head = n.at[j] ? n.at[j] : head;
+                    distance[j] = min(head, last);
                 }
+#pragma unroll
+                for (int j = 0; j < V; j++)
+                    values[j] = from[distance[j]];
                 store_values<V>(t, place, values, out, true);
             });
         });
@@ -242,18 +253,79 @@ GPI_DEVICE void copy_words(const tile &t, const stage &s, uint32_t item_bytes,
     }
 }
 
+/* The items of a tile to shared memory, a thread an item. */
+template <class Word>
+GPI_DEVICE void pack_words(const tile &t, const stage &s, uint32_t item_bytes,
+                           const sources &source, const char *in, char *packed)
+{
+    constexpr int batch = 4;
+    const uint32_t words = item_bytes / sizeof(Word), items = (uint32_t)(t.i1 - t.i0);
+    const Word *from = reinterpret_cast<const Word *>(in + source.first * item_bytes);
+    Word *to = reinterpret_cast<Word *>(packed);
+    for (uint32_t first = threadIdx.x; first < items; first += batch * workers) {
+        uint32_t at[batch];
+#pragma unroll
+        for (int b = 0; b < batch; b++)
+            at[b] =
+                min((uint32_t)s.heads[min(first + b * workers, items - 1)], source.last) * words;
+        for (uint32_t w = 0; w < words; w++) {
+            Word word[batch];
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                word[b] = from[at[b] + w];
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                if (first + b * workers < items)
+                    to[(first + b * workers) * words + w] = word[b];
+        }
+    }
+}
+
+/* What pack_words() left, 16 bytes at a time between the boundaries of memory. */
+GPI_DEVICE void store_packed(const char *packed, char *out, uint32_t bytes)
+{
+    const uint32_t begin = (uint32_t)((uintptr_t)out & 15), end = begin + bytes;
+    const uint32_t first = (begin + 15) / 16, last = end / 16;
+    char *base = out - begin;
+#pragma unroll 4
+    for (uint32_t v = first + threadIdx.x; v < last; v += workers)
+        reinterpret_cast<uint4 *>(base)[v] = reinterpret_cast<const uint4 *>(packed)[v];
+    const uint32_t head = min(first * 16, end), tail = last < first ? end : last * 16;
+    if (begin + threadIdx.x < head)
+        base[begin + threadIdx.x] = packed[begin + threadIdx.x];
+    if (tail + threadIdx.x < end)
+        base[tail + threadIdx.x] = packed[tail + threadIdx.x];
+}
+
+/* f of the word that items are moved by. */
+template <class F> GPI_DEVICE void with_item_word(uint32_t word_bytes, F f)
+{
+    if (word_bytes == 16)
+        f(uint4());
+    else if (word_bytes == 8)
+        f(uint64_t());
+    else if (word_bytes == 4)
+        f(uint32_t());
+    else if (word_bytes == 2)
+        f(uint16_t());
+    else
+        f(uint8_t());
+}
+
 /*
  * Repeat items of any size and alignment; word_bytes (1, 2, 4, 8 or 16) divides item_bytes and both
  * addresses. Grid and shared memory as search_k, with units steps per tile: at most 2^32 words of
- * output. After: as expand_k.
+ * output. PACK: less than pack_tile_bytes of output, which take as much shared memory more, and
+ * leave as whole words of 16 bytes. After: as expand_k.
  */
-template <bool COUNTED, class Offset>
-__global__ void __launch_bounds__(threads)
+template <bool COUNTED, bool PACK, class Offset>
+__global__ void __launch_bounds__(threads, resident(PACK ? 4 : 5))
     expand_bytes_k(const Offset *__restrict__ offsets, walk_size size, bool capped, uint32_t units,
                    uint32_t item_bytes, uint32_t word_bytes, const char *__restrict__ in,
                    char *__restrict__ out, uint64_t *out_count, gpi_reporter reporter)
 {
     __shared__ stage s;
+    __shared__ uint4 packed[PACK ? pack_tile_bytes / 16 + 1 : 1];
     const segments<Offset> g =
         settle_segments<COUNTED>(offsets, size, units, capped, out_count, reporter);
     walk_tiles(
@@ -263,16 +335,17 @@ __global__ void __launch_bounds__(threads)
             stage_distances(t, s);
             /* 2. The words. */
             const sources source = sources_of(t, g.num_segments);
-            if (word_bytes == 16)
-                copy_words<uint4>(t, s, item_bytes, source, in, out);
-            else if (word_bytes == 8)
-                copy_words<uint64_t>(t, s, item_bytes, source, in, out);
-            else if (word_bytes == 4)
-                copy_words<uint32_t>(t, s, item_bytes, source, in, out);
-            else if (word_bytes == 2)
-                copy_words<uint16_t>(t, s, item_bytes, source, in, out);
-            else
-                copy_words<uint8_t>(t, s, item_bytes, source, in, out);
+            char *to = out + t.i0 * item_bytes, *staged = (char *)packed + ((uintptr_t)to & 15);
+            with_item_word(word_bytes, [&](auto word) {
+                if constexpr (PACK)
+                    pack_words<decltype(word)>(t, s, item_bytes, source, in, staged);
+                else
+                    copy_words<decltype(word)>(t, s, item_bytes, source, in, out);
+            });
+            if constexpr (PACK) {
+                workers_sync();
+                store_packed((const char *)packed, to, (uint32_t)(t.i1 - t.i0) * item_bytes);
+            }
         });
 }
 

@@ -20,6 +20,9 @@ struct BalanceTuning {
 
     /* Items of any size: output bytes per tile, and the fewest steps that are worth a tile. */
     uint32_t expand_tile_bytes, expand_units_min;
+    uint32_t expand_tiles_per_sm; /* smaller tiles, if there would be fewer */
+    /* Of items that pass through shared memory, which have pack_item_bytes at most. */
+    uint32_t pack_tile_bytes, pack_item_bytes;
 
     int bound_threads; /* of a block that searches bounds */
 
@@ -30,7 +33,7 @@ struct BalanceTuning {
 /* By count and not by measurement: 16 KiB of stage and 288 threads put seven blocks on a
  * multiprocessor of sm_80 and newer, enough to hide the reads at the start of a tile. */
 constexpr BalanceTuning balance_rows[] = {
-    {75, 25 * 1024, 256, 8192, 64, 1 << 17, 8, 256, 32, 1 << 16}};
+    {75, 33 * 1024, 256, 8192, 64, 1 << 17, 8, 7, 1 << 14, 8, 256, 32, 1 << 16}};
 constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance
