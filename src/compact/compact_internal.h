@@ -15,6 +15,10 @@
  * and moves. A partition in one array needs the total before the first item that is not kept finds
  * its place: the CPU has one round over everything, CUDA counts in a launch of its own.
  *
+ * On CUDA items of 2, 4, 8 and 16 bytes, and positions, go straight to their places; bytes are
+ * packed in shared memory first (compact_bytes.cuh). For items of other sizes a tile has a list
+ * (compact_list_cuda.cu). Counts and flags as outputs take loops without tiles (compact_count.cuh).
+ *
  * Scratch: CPU [counts of a round's blocks][bits of the round][the same of those below, in three
  * only][stage of the round, in place only]; CUDA none but the tile states (CUB: its own).
  */

@@ -3,19 +3,20 @@
  * Multisplit: a stable sort by small numbers of which only the result's order is wanted.
  *
  * CUDA, numbers of 8 bits. Every block has one range of the items:
- *   1. it counts the items of each bucket in its range;
+ *   1. two blocks count the items of each bucket in its range;
  *   2. an exclusive sum over (bucket, block) gives it a place in each bucket;
  *   3. it goes through its range once more, tile by tile: an item's rank in its tile comes from
  *      ballots over the bits of the numbers; a list in the order of buckets names the items of the
  *      tile, which wait in shared memory, and the output is written word by word along the list.
+ *      Items that are one word need no list (multisplit_words.cuh).
  * A block's places follow each other from tile to tile, so the ends of its pieces meet in the L2.
  *
  * The CPU does the same with a range per thread, whose items go straight to their places.
  *
  * Numbers of 32 bits: a radix sort of pairs, and offsets by searching the sorted numbers.
  *
- * Scratch: up to 256 buckets [counts: buckets x blocks or threads of uint64_t][of the sum: CUDA];
- * otherwise [sorted numbers][of the sort].
+ * Scratch: up to 256 buckets [counts: buckets x blocks that count, or threads, of uint64_t]
+ * [of the sum: CUDA]; otherwise [sorted numbers][of the sort].
  */
 #ifndef GPI_MULTISPLIT_INTERNAL_H
 #define GPI_MULTISPLIT_INTERNAL_H
