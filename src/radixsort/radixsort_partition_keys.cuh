@@ -225,7 +225,8 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     }
 
     /* Rows of places p, p + 32, .., loads of all of them before stores of any. */
-    template <int ROWS> GPI_DEVICE bool write_rows(uint32_t p, uint32_t end, uint32_t &wrap) const
+    template <int ROWS>
+    GPI_DEVICE bool write_rows(const Span &span, uint32_t p, uint32_t end, uint32_t &wrap) const
     {
         K key[ROWS];
         uint32_t mine[ROWS];
@@ -236,7 +237,8 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             mine[i] = ascending_key(p + i * 32);
-        const bool ordered = STABLE ? rising(mine, valid, wrap) : true;
+        const bool pad = STABLE && ROWS == 1 && valid && (mine[0] & 0xffff) >= (uint32_t)span.count;
+        const bool ordered = STABLE ? rising(mine, valid, wrap) && !pad : true;
         K *to[ROWS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
@@ -249,22 +251,25 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
     }
 
     /* Write the warp's stretch of the tile in digit order: batches of rows, then rows that reach
-     * over the end of the tile. False if it is not in order. */
+     * over the end of the tile, or where lanes out of order may have put a pad before items of its
+     * row. False if it is not in order. */
     GPI_DEVICE bool write(const Span &span) const
     {
         constexpr int batch =
             sizeof(K) == 8 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
         uint32_t p = first_item(), wrap = 0;
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
+        const bool whole = !STABLE || span.count == items;
+        const uint32_t sure = whole ? most : min(end, (uint32_t)max(span.count, 32) - 32);
         bool ordered = true;
         if (STABLE && lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
             wrap = ascending_key(p - 1);
 #pragma unroll 1
-        for (; p - lane_id() + batch * 32 <= most; p += batch * 32)
-            ordered = write_rows<batch>(p, most, wrap) && ordered;
+        for (; p - lane_id() + batch * 32 <= sure; p += batch * 32)
+            ordered = write_rows<batch>(span, p, most, wrap) && ordered;
 #pragma unroll 1
         for (; p - lane_id() < most; p += 32)
-            ordered = write_rows<1>(p, most, wrap) && ordered;
+            ordered = write_rows<1>(span, p, most, wrap) && ordered;
         return ordered;
     }
 

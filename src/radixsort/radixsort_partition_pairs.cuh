@@ -245,6 +245,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             mine[i] = s.source[p + i * 32];
+        const bool pad = ROWS == 1 && valid && mine[0] >= (uint32_t)span.count;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             key[i] = keys[mine[i]];
@@ -253,16 +254,17 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             at[i] = s.place[d];
             mine[i] |= d << 16;
         }
-        const bool ordered = rising(mine, valid, wrap);
+        const bool ordered = rising(mine, valid, wrap) && !pad;
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             at[i] += p + i * 32;
-        if (valid)
+        if (valid && !pad)
             store(at, key, v);
         return ordered;
     }
 
-    /* Write the warp's stretch of the tile in digit order; false if it is not in order. */
+    /* Write the warp's stretch of the tile in digit order; false if it is not in order. Lanes out
+     * of order may put a pad before items of its row: so near to the end rows go one by one. */
     template <bool VALUES> GPI_DEVICE bool write(const Span &span) const
     {
         const K *keys = this->keys(span);
@@ -271,11 +273,13 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             values = s.stage.values.first(job.values[s.pass.from] + span.first);
         uint32_t p = first_item(), wrap = 0;
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
+        const uint32_t sure =
+            span.count == items ? most : min(end, (uint32_t)max(span.count, 32) - 32);
         bool ordered = true;
         if (lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
             wrap = ascending_key(keys, p - 1);
 #pragma unroll 1
-        for (; p - lane_id() + batch * 32 <= most; p += batch * 32)
+        for (; p - lane_id() + batch * 32 <= sure; p += batch * 32)
             ordered = write_rows<batch, VALUES>(span, keys, values, p, wrap) && ordered;
 #pragma unroll 1
         for (; p - lane_id() < most; p += 32)
