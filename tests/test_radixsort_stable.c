@@ -12,9 +12,35 @@
 #include "gp_test.h"
 #include "order_check.h"
 
-static const enum bench_spread spreads[] = {
-    BENCH_UNIFORM, BENCH_CONSTANT, BENCH_TWO_VALUES, BENCH_SORTED,   BENCH_REVERSED, BENCH_ZIPF,
-    BENCH_AND_3,   BENCH_AND_5,    BENCH_TILES,      BENCH_TOP_BYTE, BENCH_UNIT,     BENCH_LOW_20};
+static const enum bench_spread spreads[] = {BENCH_UNIFORM,
+                                            BENCH_CONSTANT,
+                                            BENCH_TWO_VALUES,
+                                            BENCH_SORTED,
+                                            BENCH_REVERSED,
+                                            BENCH_ZIPF,
+                                            BENCH_AND_3,
+                                            BENCH_AND_5,
+                                            BENCH_TILES,
+                                            BENCH_TOP_BYTE,
+                                            BENCH_UNIT,
+                                            BENCH_LOW_20,
+                                            BENCH_MOST_EQUAL,
+                                            BENCH_FEW_VALUES,
+                                            BENCH_MANY_EQUAL,
+                                            BENCH_ALMOST_SORTED,
+                                            BENCH_SORTED_RUNS,
+                                            BENCH_SAWTOOTH,
+                                            BENCH_ORGAN_PIPE,
+                                            BENCH_FAR_CLUSTERS,
+                                            BENCH_IDS,
+                                            BENCH_HASHED_IDS,
+                                            BENCH_NORMAL_THOUSAND,
+                                            BENCH_NORMAL_MILLION,
+                                            BENCH_NORMAL_WIDE,
+                                            BENCH_LOG_NORMAL,
+                                            BENCH_NORMAL,
+                                            BENCH_EXPONENTIAL,
+                                            BENCH_PRICES};
 enum { SPREADS = sizeof spreads / sizeof *spreads };
 
 /* Input and output of a sort, in the context's memory. */
@@ -52,7 +78,7 @@ static uint64_t count_wrong(const uint32_t *before, const uint32_t *keys, const 
 /* Positions that are moved, and positions that the sort makes. */
 static void check_distribution(enum bench_spread spread, size_t n, const struct pairs *p)
 {
-    const gp_dtype dtype = spread == BENCH_UNIT ? GP_F32 : GP_U32;
+    const gp_dtype dtype = spread == BENCH_UNIT ? GP_F32 : GP_U32; /* bits of what has a sign */
     t_order_fill(spread, n, p->keys_in, p->values_in);
     T_OK(gp_radix_sort_pairs(t_ctx(), dtype, p->keys_in, 4, p->values_in, n, p->keys_out,
                              p->values_out, NULL));
@@ -99,7 +125,7 @@ END_TEST
 START_TEST(test_radix_sort_large_pairs_are_stable)
 {
     const uint64_t wanted = 1000000000;
-    const size_t n = ((size_t)5 << 24) + 4711; /* times 12 is enough */
+    const size_t n = ((size_t)9 << 22) + 4711; /* times 29 is enough */
     struct pairs p = pairs_new(n);
     uint64_t items = 0;
     for (size_t d = 0; d < SPREADS; d++, items += n)
