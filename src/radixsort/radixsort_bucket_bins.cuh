@@ -6,7 +6,7 @@
  * every item goes into its bin, in any order. A bin has a few items then: each thread takes a run
  * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
  * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). Where bins are larger than that is
- * worth each item is compared with all of its bin; or if that were too many, their items may be
+ * worth, items of 8 bytes are compared with all of their bin; or if that were too many, they may be
  * equal: after some rounds it is looked whether all are in order. A bucket in which they are not is
  * left to radixsort_bucket_k.cuh.
  *
@@ -37,7 +37,10 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     static constexpr int warps = T / 32, items_of_thread = I, items_max = T * I;
     static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;
     static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
-    static constexpr int largest_bin = 16;
+    /* Rounds of exchanges for a bin that may lie around the border of two warps, and at most, in
+     * windows that overlap by half. */
+    static constexpr int largest_bin = 16, most_rounds = sizeof(Word) == 4 ? 128 : 40;
+    static_assert(most_rounds <= 16 * I, "a bin is in one of them");
     /* Comparisons of an item on the average, of many buckets and of one, in which nothing hides how
      * long a read takes. */
     static constexpr uint32_t rank_work = 64, rank_work_alone = 24;
@@ -53,8 +56,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         alignas(16) char stage[stage_bytes];
         KeyWord varying[warps];
         uint32_t total[warps];
-        uint32_t fullest[warps]; /* items in a bin that this warp has summed */
-        uint32_t largest[warps]; /* in a bin that this warp has items of after the exchange */
+        uint32_t fullest[warps];  /* items in a bin that this warp has summed */
+        uint32_t largest[warps];  /* in a bin that this warp has items of after the exchange */
+        uint32_t crossing[warps]; /* in a large one that reaches into them from the warp before */
     };
     static_assert(I % 2 == 0, "a thread reads its items two at a time");
     static_assert(quads % 2 == 0 && warps <= 32, "two sums share a word");
@@ -66,11 +70,14 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     K compared;   /* bits of a key's word */
     KeyWord base; /* no word is smaller */
 
-    /* Wide words leave large bins alone, for registers. */
-    static constexpr bool may_be_large = sizeof(Word) == sizeof(KeyWord);
+    /* Wide words leave large bins alone, for registers; those of short keys are merged. */
+    static constexpr bool may_be_large = sizeof(K) >= 4 && sizeof(Word) == sizeof(KeyWord);
+    /* For the other ones exchanges do, without the code of ranks in the way. */
+    static constexpr bool ranks = sizeof(K) == 8;
 
     /* Whether a key and a position may have more bits than a word. */
-    static constexpr bool words_may_tie = pairs && sizeof(Word) <= sizeof(KeyWord);
+    static constexpr bool words_may_tie =
+        pairs && sizeof(K) >= 4 && sizeof(Word) <= sizeof(KeyWord);
 
     GPI_DEVICE KeyCodec<K, FLOAT, VB> codec() const
     {
@@ -138,7 +145,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for (int i = threadIdx.x; i < bins / 4; i += T)
             ((uint4 *)s.stage)[i] = make_uint4(0, 0, 0, 0);
         if (lane_id() == 0)
-            s.largest[threadIdx.x / 32] = 0;
+            s.largest[threadIdx.x / 32] = s.crossing[threadIdx.x / 32] = 0;
     }
 
     /* Which bits of the words vary in the whole bucket. */
@@ -314,6 +321,11 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for_rows([&](int i) { keys.word[i] = keys.hole.close(keys.word[i] ^ keys.same); });
     }
 
+    GPI_DEVICE uint32_t most_rank_work() const
+    {
+        return job.bucket_bits ? rank_work : rank_work_alone;
+    }
+
     /* Whether the bits that vary, and a position, fit a word, and the items shared memory. */
     template <int N> GPI_DEVICE bool fits(const BucketKeys<KeyWord, N> &keys) const
     {
@@ -335,7 +347,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
         const int gone = left_out(keys), low = keys.low + gone;
         const int all = keys.bits() - gone + position_bits();
-        const bool exact = all <= bin_bits; /* what is in a bin is equal */
+        /* What is in a bin is equal. */
+        const bool exact = (!pairs && sizeof(K) == 1) || all <= bin_bits;
         const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
         const KeyWord same = keys.still_same();
         Word word[I];
@@ -348,28 +361,30 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         });
         __syncthreads();
         const uint32_t largest = sum_bins();
-        const bool large = !exact && largest > largest_bin;
+        /* Of words that agree there are to be few. */
+        const uint32_t most = gone ? largest_bin : most_rounds;
+        const bool large = !exact && largest > most;
         if (large && (gone || !may_be_large))
             return false;
-        const uint32_t work = job.bucket_bits ? rank_work : rank_work_alone;
-        const bool by_rank =
-            may_be_large && large && work_of_ranks(*this) <= work * (uint32_t)count;
+        bool by_rank = false;
+        if constexpr (ranks)
+            by_rank = !exact && largest > largest_bin &&
+                      work_of_ranks(*this) <= most_rank_work() * (uint32_t)count;
+        const bool overlap = !exact && !large && !by_rank && largest > largest_bin;
         for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
         __syncthreads();
-        if (by_rank) {
-            if constexpr (!pairs || sizeof(K) == 8)
-                call_rank_in_bins(*this, shift);
-            else if constexpr (may_be_large)
+        if constexpr (ranks)
+            if (by_rank)
                 rank_in_bins(*this, shift);
-        }
         if (large && !by_rank && descents(*this) > (uint32_t)count / 8)
             return false;
+        if (overlap)
+            find_crossing(*this);
         if constexpr (staged)
             if (values_in)
                 stage(values_in);
         if (!exact && largest > 1 && !by_rank) {
-            odd_even_transposition(*this);
-            transposition_between_warps(*this);
+            exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
             if (large && descents(*this)) {
                 copy_async_wait();
                 return false;

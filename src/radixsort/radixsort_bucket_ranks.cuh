@@ -46,8 +46,9 @@ template <class Bins> __device__ __noinline__ uint32_t work_of_ranks(const Bins 
     return block_sum(b, work);
 }
 
-/* Each item goes behind those of its bin that are less. */
-template <class Bins> GPI_DEVICE void rank_in_bins(const Bins &b, int shift)
+/* Each item goes behind those of its bin that are less. As a call, which leaves exchanges their
+ * registers. */
+template <class Bins> __device__ __noinline__ void rank_in_bins(const Bins b, int shift)
 {
     constexpr int items = Bins::items_of_thread;
     typename Bins::BinWord word[items];
@@ -71,12 +72,6 @@ template <class Bins> GPI_DEVICE void rank_in_bins(const Bins &b, int shift)
     __syncthreads();
     b.for_rows([&](int i) { b.s.words[to[i]] = word[i]; });
     __syncthreads();
-}
-
-/* As a call, which leaves exchanges their registers; of pairs of 4 bytes it would take them. */
-template <class Bins> __device__ __noinline__ void call_rank_in_bins(const Bins b, int shift)
-{
-    rank_in_bins(b, shift);
 }
 
 } // namespace GPI_SPACE
