@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorting buckets, each inside one block: by bins (radixsort_bucket_bins.cuh), or if those do not
- * suit it by merging (radixsort_bucket_merge.cuh). Keys of 1 and 2 bytes take one or two passes, as
- * in radixsort_bucket_lsd.cuh, and no bins.
+ * suit it by merging (radixsort_bucket_merge.cuh).
  *
  * The compiler orders functions that it does not inline by their mangled names, and allocates
  * registers in that order: renaming BucketGlobal, BucketMerge or the kernel can change its code.
@@ -11,7 +10,6 @@
 
 #include "device/grid.cuh"
 #include "radixsort/radixsort_bucket_bins.cuh"
-#include "radixsort/radixsort_bucket_lsd.cuh"
 #include "radixsort/radixsort_bucket_merge.cuh"
 
 namespace GPI_SPACE
@@ -75,42 +73,37 @@ __global__ void __launch_bounds__(T, BLOCKS)
         return;
     }
     const int count = (int)(end - first);
+    using Narrow = BucketBins<K, FLOAT, VB, T, I>;
     if constexpr (radix_has_buckets<K>) {
-        using Narrow = BucketBins<K, FLOAT, VB, T, I>;
-        using Wide = BucketBins<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
         using Global = BucketGlobal<K, FLOAT, VB, T>;
         if (end - first > Merge::items_max) {
             Global::sort({job, *(typename Global::Shared *)memory, first, end - first, base}, from,
                          bits);
             return;
         }
-        const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, compared, base};
-        BucketKeys<RadixWord<K>, I> keys;
-        narrow.read(first, from, keys);
-        bool sorted = false, by_wide = false;
-        if constexpr (VB > 0 && sizeof(K) < 8) {
-            const Wide wide = {job, *(typename Wide::Shared *)memory, count, compared, base};
-            by_wide = !narrow.fits(keys) && wide.fits(keys);
-            if (by_wide) {
-                __syncthreads();
-                wide.clear_counts();
-                __syncthreads();
-                sorted = wide.sort(first, from, keys);
-            }
+    }
+    const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, compared, base};
+    BucketKeys<RadixWord<K>, I> keys;
+    narrow.read(first, from, keys);
+    bool sorted = false, by_wide = false;
+    if constexpr (VB > 0 && sizeof(K) == 4) {
+        using Wide = BucketBins<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
+        const Wide wide = {job, *(typename Wide::Shared *)memory, count, compared, base};
+        by_wide = !narrow.fits(keys) && wide.fits(keys);
+        if (by_wide) {
+            __syncthreads();
+            wide.clear_counts();
+            __syncthreads();
+            sorted = wide.sort(first, from, keys);
         }
-        if (!by_wide)
-            sorted = narrow.sort(first, from, keys);
+    }
+    if (!by_wide)
+        sorted = narrow.sort(first, from, keys);
+    if constexpr (VB > 0 || sizeof(K) > 1) { /* bins of bytes alone are always in order */
         if (sorted)
             return;
         __syncthreads();
         Merge::sort({job, memory, count, compared}, first, from);
-    } else {
-        using Lsd = BucketLsd<K, FLOAT, VB, T, I>;
-        Lsd bucket = {job, *(typename Lsd::Shared *)memory};
-        bucket.bits = bits;
-        bucket.compared = compared;
-        bucket.set_count(count);
-        Lsd::sort_by_passes(bucket, first, from);
     }
 }
 

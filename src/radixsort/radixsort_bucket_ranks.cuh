@@ -46,8 +46,7 @@ template <class Bins> __device__ __noinline__ uint32_t work_of_ranks(const Bins 
     return block_sum(b, work);
 }
 
-/* Each item goes behind those of its bin that are less. As a call, which leaves exchanges their
- * registers. */
+/* Each item goes behind those of its bin that are less. A call leaves exchanges their registers. */
 template <class Bins> __device__ __noinline__ void rank_in_bins(const Bins b, int shift)
 {
     constexpr int items = Bins::items_of_thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults, for test builds (option fault_injection): in one of seven tiles and buckets two items of
+ * Faults, for test builds (option fault_injection): in one of seven tiles two items of
  * one digit and one row swap ranks, as if the lanes of a shared-memory addition had been served out
  * of order. What is made and what is repaired is counted. Otherwise empty.
  */
@@ -50,7 +50,7 @@ GPI_DEVICE bool fault_twins(bool valid, uint32_t digit, uint64_t identity, int (
 }
 
 /*
- * Of tile or bucket number, by one of its warps: items.row(i) describes the item of this thread in
+ * Of a tile, by its number, by one of its warps: items.row(i) describes the item of this thread in
  * row i: whether there is one, its digit, its rank and its identity. Items of one identity cannot
  * be distinguished afterwards. items.set(i, rank) gives the item another rank.
  */

@@ -184,11 +184,9 @@ constexpr int radix_bucket_bytes(int items, int key_bytes, int value_bytes)
 {
     int threads = 512, most = items * threads;
     int by_merging = most * (key_bytes + (value_bytes ? 2 : 0));
-    int by_passes = by_merging + threads / 32 * 2048,
-        otherwise = key_bytes < 4 ? by_passes : by_merging;
     int counts = 4 << radix_tuning.bin_bits, stage = value_bytes == 4 ? most * 4 : 0;
     int by_bins = most * (key_bytes == 8 ? 8 : 4) + (stage > counts ? stage : counts);
-    return (otherwise > by_bins ? otherwise : by_bins) + 2048;
+    return (by_merging > by_bins ? by_merging : by_bins) + 2048;
 }
 
 constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
