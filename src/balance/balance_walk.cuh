@@ -51,8 +51,8 @@ template <class Offset> struct segments {
     }
 };
 
-/* How much a launch has to walk. Kernels have two forms: with COUNTED a number is in memory. Without,
- * sizes stay arguments, which take no registers. */
+/* How much a launch has to walk. Kernels have two forms: with COUNTED a number is in memory.
+ * Without, sizes stay arguments, which take no registers. */
 struct walk_size {
     uint64_t num_segments, limit;
     const uint64_t *device_num_segments, *device_limit; /* NULL, or those are bounds */

@@ -28,8 +28,8 @@ inline uint32_t csr_blocks(const gp_context *ctx, const uint64_t *device_n, uint
 }
 
 /*
- * Call f(tile) for the tiles of n entries that are this block's: one, or if their number is in memory
- * (COUNTED) several, as thousands of blocks without a tile would take longer than a few with one.
+ * Call f(tile) for the tiles of n entries that are this block's: one, or if their number is in
+ * memory (COUNTED) several, as thousands of blocks without a tile would take longer than a few.
  * Kernels have both forms, since a number that is an argument takes no registers.
  */
 template <bool COUNTED, class F> GPI_DEVICE void csr_tiles(uint64_t n, F f)
