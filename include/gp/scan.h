@@ -74,9 +74,8 @@ typedef struct gp_scan_desc {
      * on take no part.
      */
     int backward;
-    /** Of segmented scans (segments.h): one uint64_t in the context's memory that replaces
-     * num_segments or num_rows, which is then its upper bound; NULL: that number. In other scans
-     * NULL. */
+    /** Of segmented scans (segments.h), NULL in others: one uint64_t in the context's memory that
+     * replaces num_segments or num_rows, which is then its upper bound; NULL: that number. */
     const uint64_t *device_num_segments;
 } gp_scan_desc;
 
