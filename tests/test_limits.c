@@ -2,6 +2,7 @@
 /* The bit and size arguments of all calls, at their limits and where the code takes another way:
  * one row per argument, see limit_rows.h. */
 #include "limit_rows_bins.h"
+#include "limit_rows_bytes.h"
 #include "limit_rows_csr.h"
 #include "limit_rows_groups.h"
 #include "limit_rows_moves.h"

@@ -172,6 +172,7 @@ typedef void fuzz_call(fuzz *f);
 
 /* Each ends with NULL. */
 extern fuzz_call *const fuzz_scans[];
+extern fuzz_call *const fuzz_compactions[];
 extern fuzz_call *const fuzz_moves[];
 extern fuzz_call *const fuzz_places[];
 extern fuzz_call *const fuzz_sorts[];
