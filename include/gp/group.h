@@ -303,8 +303,7 @@ GP_API gp_status gp_reduce_by_key(gp_context *ctx, const gp_reduce_by_key_desc *
  *         outputs unspecified.
  *
  * Cost: a stable sort and gp_reduce_by_key(). With one array of values they are sorted with the
- * keys; with several, positions are, and each array is gathered by them. With desc->device_n on a
- * GPU all n items are sorted, copies of the keys, which are the greatest ones behind the count.
+ * keys; with several, positions are, and each array is gathered by them.
  * @since 0.1
  */
 GP_API gp_status gp_group_by(gp_context *ctx, const gp_group_by_desc *desc, const void *keys,

@@ -4,11 +4,7 @@
  * keys. Several are gathered one by one by positions that were sorted with the keys, each into the
  * same scratch, and each goes through the runs by itself, which costs little beside the gather.
  *
- * A count on a GPU: keys behind it are made the greatest ones, in a copy. The sort is stable, so it
- * leaves them where they are, and the runs end before them.
- *
- * Scratch: [keys n][values n, of the widest array][positions n][with a count on CUDA: keys n]
- * [the sort's, or the runs'].
+ * Scratch: [keys n][values n, of the widest array][positions n][the sort's, or the runs'].
  */
 #include <stdio.h>
 
@@ -204,15 +200,12 @@ static gp_status sort_bytes(const gp_target *t, const struct call *c, bool sever
     return GP_OK;
 }
 
-/* counted: a device has the number of items. */
-static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, bool counted,
-                             size_t *bytes)
+static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
 {
     struct gpi_group_fold folds[MAX];
     struct gpi_group_move moves[MAX];
     struct gpi_group_args a = runs_of(c);
-    const size_t keys = gpi_piece(c->n * gpi_dtype_bytes(c->key_dtype));
-    size_t sort, pieces = keys + (counted ? keys : 0);
+    size_t sort, pieces = gpi_piece(c->n * gpi_dtype_bytes(c->key_dtype));
     for (int i = 0; i < c->count; i++)
         if (c->of[i].kind == GP_AGGREGATE_REDUCE)
             folds[a.fold_count++] = (struct gpi_group_fold){NULL, NULL, c->of[i].in_dtype,
@@ -237,9 +230,8 @@ gp_status gp_group_by_workspace_bytes(const gp_target *target, const gp_group_by
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(take(NULL, f, desc, n, &c));
     GPI_TRY(gpi_check_figure(f, bytes));
-    const bool counted = t.backend != GP_BACKEND_CPU;
-    GPI_TRY(frame_bytes(&t, &c, false, counted, &one));
-    GPI_TRY(frame_bytes(&t, &c, true, counted, &several));
+    GPI_TRY(frame_bytes(&t, &c, false, &one));
+    GPI_TRY(frame_bytes(&t, &c, true, &several));
     *bytes = one > several ? one : several;
     return GP_OK;
 }
@@ -318,17 +310,13 @@ static gp_status run_gathered(gp_context *ctx, const char *f, const struct call 
     return GP_OK;
 }
 
-/* padded: for a copy of the keys if a GPU has their number, otherwise NULL. */
-static gp_status sort(gp_context *ctx, const char *f, const struct call *c, void *padded,
-                      void *keys, void *beside)
+static gp_status sort(gp_context *ctx, const char *f, const struct call *c, void *keys,
+                      void *beside)
 {
     struct gpi_radix_job job = sort_of(c, c->several);
-    if (padded) {
-        GPI_TRY(gpi_group_pad(ctx, f, c->key_dtype, c->keys, c->n, c->device_n, padded));
-        job.keys_in = padded;
-    }
     job.keys_out = keys, job.values_out = beside;
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, c->key_dtype, NULL, &job));
+    job.device_n = c->device_n;
     return ctx->backend == GP_BACKEND_CUDA ? gpi_radixsort_cuda(ctx, f, &job)
                                            : gpi_radixsort_cpu(ctx, f, &job);
 }
@@ -340,16 +328,14 @@ static gp_status group(gp_context *ctx, const char *f, const struct call *c, voi
     const size_t key = gpi_dtype_bytes(c->key_dtype), beside = beside_bytes(c, c->several);
     struct group g = {.a = runs_of(c)};
     size_t need;
-    const bool counted = c->device_n != NULL;
-    GPI_TRY(frame_bytes(&target, c, c->several, counted, &need));
+    GPI_TRY(frame_bytes(&target, c, c->several, &need));
     GPI_FRAME(frame, ctx, f, need);
     void *sorted = gpi_frame_take(&frame, c->n * key);
     void *values = c->widest ? gpi_frame_take(&frame, c->n * c->widest) : NULL;
     void *positions = beside ? values : NULL;
     if (c->several || c->widest == 0)
         positions = beside ? gpi_frame_take(&frame, c->n * beside) : NULL;
-    void *padded = counted ? gpi_frame_take(&frame, c->n * key) : NULL;
-    GPI_TRY(sort(ctx, f, c, padded, sorted, positions));
+    GPI_TRY(sort(ctx, f, c, sorted, positions));
     g.a.keys = sorted, g.a.keys_out = keys_out, g.a.out_count = out_count;
     GPI_TRY(run_counts(ctx, f, c, &g));
     if (c->several)

@@ -106,15 +106,3 @@ gp_status gpi_group_cuda(gp_context *ctx, const char *function, const struct gpi
         pass.bits = gpi_frame_take(&frame, bits_bytes(a));
     return is_short(a) ? run_short(ctx, cuda, &pass) : run_passes(ctx, cuda, &pass);
 }
-
-gp_status gpi_group_pad(gp_context *ctx, const char *function, gp_dtype dtype, const void *keys,
-                        uint64_t n, const uint64_t *device_n, void *out)
-{
-    const struct gpi_group_cuda *cuda = gpi_group_cuda_for(ctx->sm_row);
-    const size_t bytes = gpi_dtype_bytes(dtype);
-    const uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
-    const bool top = gpi_dtype_is_float(dtype) || gpi_dtype_is_signed(dtype);
-    if (!cuda->pad)
-        return gpi_fail_sm(ctx, function);
-    return cuda->pad(ctx, function, keys, bytes, n, device_n, top ? ones >> 1 : ones, out);
-}

@@ -152,18 +152,12 @@ struct gpi_group_pass {
 };
 typedef gp_status gpi_group_launch(gp_context *ctx, const struct gpi_group_pass *pass);
 
-/* Keys of that many bytes to out, and `pad` from *device_n on. */
-typedef gp_status gpi_group_pad_launch(gp_context *ctx, const char *function, const void *keys,
-                                       size_t key_bytes, uint64_t n, const uint64_t *device_n,
-                                       uint64_t pad, void *out);
-
 /* One architecture's launchers. */
 struct gpi_group_cuda {
     gpi_group_launch *wide;        /* bits of keys without a kernel */
     gpi_group_launch *by_width[5]; /* keys of 1, 2, 4, 8 bytes; by bits */
     gpi_group_launch *u32, *u64, *f32, *f64, *pair;
     gpi_group_flush *flush; /* queues the kernels that there are */
-    gpi_group_pad_launch *pad;
 };
 const struct gpi_group_cuda *gpi_group_cuda_for(int sm_row);
 
@@ -177,9 +171,5 @@ enum { GPI_GROUP_TILE_MIN = 1024, GPI_GROUP_PAIR_TILE_MIN = 256, GPI_GROUP_TILE_
 
 gp_status gpi_group_cuda(gp_context *ctx, const char *function, const struct gpi_group_args *a);
 size_t gpi_group_cuda_bytes(const struct gpi_group_args *a);
-
-/* A copy of n keys, in which those from *device_n on are the greatest of their dtype. */
-gp_status gpi_group_pad(gp_context *ctx, const char *function, gp_dtype dtype, const void *keys,
-                        uint64_t n, const uint64_t *device_n, void *out);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The heads of keys that have no kernel of their own, one bit per item; keys behind a count; and
- * what queues kernels. */
+/* The heads of keys that have no kernel of their own, one bit per item; the queue of kernels. */
 #include "group/group_runs.cuh"
 
 namespace GPI_SPACE
@@ -51,18 +50,6 @@ template <class Word> gp_status queue(gp_context *ctx, const gpi_group_pass *pas
     return GP_OK;
 }
 
-/* Grid: any; 256 threads. After: out, as padded keys. */
-template <class Key>
-__global__ void __launch_bounds__(threads)
-    group_pad_k(const Key *__restrict__ keys, uint64_t n, const uint64_t *device_n, Key pad,
-                Key *__restrict__ out)
-{
-    const uint64_t count = *device_n, stride = (uint64_t)gridDim.x * threads;
-#pragma unroll 4
-    for (uint64_t i = (uint64_t)blockIdx.x * threads + threadIdx.x; i < n; i += stride)
-        out[i] = i < count ? keys[i] : pad;
-}
-
 } // namespace
 } // namespace GPI_SPACE
 
@@ -80,18 +67,4 @@ extern "C" gp_status GPI_LAUNCHER(gpi_group_flush)(gp_context *ctx, const char *
                                                    gpi_group_queue *queue)
 {
     return GPI_SPACE::queue_flush(ctx, function, queue);
-}
-
-extern "C" gp_status GPI_LAUNCHER(gpi_group_pad)(gp_context *ctx, const char *function,
-                                                 const void *keys, size_t key_bytes, uint64_t n,
-                                                 const uint64_t *device_n, uint64_t pad, void *out)
-{
-    using namespace GPI_SPACE;
-    const uint64_t blocks = (n + threads - 1) / threads, most = (uint64_t)ctx->sm_count * 32;
-    return with_word(key_bytes, [=](auto word) {
-        using Key = decltype(word);
-        group_pad_k<<<(uint32_t)(blocks < most ? blocks : most), threads, 0, ctx->stream>>>(
-            (const Key *)keys, n, device_n, (Key)pad, (Key *)out);
-        return gpi_cuda_launched(ctx, function);
-    });
 }
