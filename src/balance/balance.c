@@ -52,6 +52,19 @@ gp_status gpi_balance_search(gp_context *ctx, const char *f, const struct gpi_ba
     return gpi_launched(ctx, f);
 }
 
+/* What search and expand have in common. */
+static struct gpi_balance_args args_of(const gp_balance_desc *d, const void *offsets,
+                                       size_t num_segments, size_t num_items)
+{
+    return (struct gpi_balance_args){.name = "offsets",
+                                     .offsets = offsets,
+                                     .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
+                                     .num_segments = num_segments,
+                                     .limit = num_items,
+                                     .device_num_segments = d->device_num_segments,
+                                     .device_limit = d->device_num_items};
+}
+
 static gp_status search(gp_context *ctx, const char *f, bool by, const gp_balance_desc *given,
                         const void *offsets, size_t num_segments, size_t num_items,
                         void *segments_out, void *ranks_out)
@@ -60,16 +73,9 @@ static gp_status search(gp_context *ctx, const char *f, bool by, const gp_balanc
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE | GPI_INDEX_DTYPE | GPI_DEVICE_ITEMS,
                                   given, &d));
-    struct gpi_balance_args a = {.name = "offsets",
-                                 .offsets = offsets,
-                                 .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
-                                 .num_segments = num_segments,
-                                 .limit = num_items,
-                                 .device_num_segments = d.device_num_segments,
-                                 .device_limit = d.device_num_items,
-                                 .index_bytes = gpi_dtype_bytes(d.index_dtype),
-                                 .segments = segments_out,
-                                 .ranks = ranks_out};
+    struct gpi_balance_args a = args_of(&d, offsets, num_segments, num_items);
+    a.index_bytes = gpi_dtype_bytes(d.index_dtype);
+    a.segments = segments_out, a.ranks = ranks_out;
     GPI_TRY(search_check(ctx, f, by, &d, &a));
     const struct gpi_content rule = gpi_balance_take_counts(ctx, &a, d.offset_dtype);
     GPI_ON_DEVICE(ctx);
@@ -125,16 +131,8 @@ static gp_status expand(gp_context *ctx, const char *f, bool by, const gp_balanc
     GPI_CALL(ctx, f);
     GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_ITEM_BYTES | GPI_OFFSET_DTYPE | GPI_DEVICE_ITEMS,
                                   given, &d));
-    struct gpi_balance_args a = {.name = "offsets",
-                                 .offsets = offsets,
-                                 .offset_bytes = gpi_dtype_bytes(d.offset_dtype),
-                                 .num_segments = num_segments,
-                                 .limit = num_items,
-                                 .device_num_segments = d.device_num_segments,
-                                 .device_limit = d.device_num_items,
-                                 .item_bytes = d.item_bytes,
-                                 .in = in,
-                                 .out = out};
+    struct gpi_balance_args a = args_of(&d, offsets, num_segments, num_items);
+    a.item_bytes = d.item_bytes, a.in = in, a.out = out;
     GPI_TRY(expand_check(ctx, f, by, &d, &a));
     const struct gpi_content rule = gpi_balance_take_counts(ctx, &a, d.offset_dtype);
     GPI_ON_DEVICE(ctx);

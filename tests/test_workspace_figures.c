@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Every gp_<primitive>_workspace_bytes(): targets that are wrong are named; no device is touched. */
+#include <string.h>
+
+#include <gp/gp.h>
+
+#include "gp_test.h"
+
+/* A call of every gp_<primitive>_workspace_bytes(), right but for its target. */
+#define FIGURE(name, ...)                                                                          \
+    static gp_status name##_figure(const gp_target *target, size_t *bytes)                         \
+    {                                                                                              \
+        return name##_workspace_bytes(target, __VA_ARGS__, bytes);                                 \
+    }
+
+static const gp_coo_desc coo = GP_COO_DESC_INIT;
+
+/* The initializers leave the types open. */
+static const gp_scan_desc *scan_desc(void)
+{
+    static gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.in_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_reduce_desc *reduce_desc(void)
+{
+    static gp_reduce_desc d = GP_REDUCE_DESC_INIT;
+    d.in_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_compact_desc *compact_desc(void)
+{
+    static gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    d.item_bytes = 4;
+    return &d;
+}
+
+static const gp_multisplit_desc *multisplit_desc(void)
+{
+    static gp_multisplit_desc d = GP_MULTISPLIT_DESC_INIT;
+    d.item_bytes = 4;
+    d.num_buckets = 9;
+    return &d;
+}
+
+FIGURE(gp_scan, scan_desc(), 1000)
+FIGURE(gp_scan_segmented, scan_desc(), 1000)
+FIGURE(gp_scan_flagged, scan_desc(), 1000)
+FIGURE(gp_scan_by_key, scan_desc(), 1000)
+FIGURE(gp_scan_rows, scan_desc(), 10, 100)
+FIGURE(gp_reduce, reduce_desc(), 1000)
+FIGURE(gp_argmin, GP_U32, 1000)
+FIGURE(gp_compact, compact_desc(), 1000)
+FIGURE(gp_multisplit, multisplit_desc(), 1000)
+static const gp_unique_desc *unique_desc(void)
+{
+    static gp_unique_desc d = GP_UNIQUE_DESC_INIT;
+    d.key_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_run_length_desc *run_length_desc(void)
+{
+    static gp_run_length_desc d = GP_RUN_LENGTH_DESC_INIT;
+    d.key_dtype = d.index_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_reduce_by_key_desc *by_key_desc(void)
+{
+    static gp_reduce_by_key_desc d = GP_REDUCE_BY_KEY_DESC_INIT;
+    d.key_dtype = d.in_dtype = GP_U32;
+    return &d;
+}
+
+static const gp_group_by_desc *group_desc(void)
+{
+    static gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
+    d.key_dtype = GP_U32;
+    return &d;
+}
+
+FIGURE(gp_unique, unique_desc(), 1000)
+FIGURE(gp_run_length_encode, run_length_desc(), 1000)
+FIGURE(gp_reduce_by_key, by_key_desc(), 1000)
+FIGURE(gp_group_by, group_desc(), 1000)
+FIGURE(gp_histogram, GP_U32, 1000, 10, GP_U32, NULL)
+FIGURE(gp_expand_counts, GP_U32, 1000)
+FIGURE(gp_radix_sort, GP_U32, 4, 1000, NULL)
+FIGURE(gp_argsort, GP_U32, 1000, GP_U32, NULL)
+FIGURE(gp_radix_sort_segmented, GP_U32, 4, 1000, 10, NULL)
+FIGURE(gp_lexsort, GP_U32, 4, 1000, NULL)
+FIGURE(gp_merge, GP_U32, 1000)
+FIGURE(gp_top_k, GP_U32, 1000, 10)
+FIGURE(gp_csr_row_pointers_unsorted, GP_U32, 1000, 100, GP_U32)
+FIGURE(gp_csr_from_coo, &coo, 100, 100, 1000)
+FIGURE(gp_csr_to_coo, GP_U32, 100, 1000, GP_U32)
+FIGURE(gp_csr_transpose, &coo, 100, 100, 1000)
+FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, 1000)
+
+static const struct {
+    const char *name;
+    gp_status (*figure)(const gp_target *target, size_t *bytes);
+} figures[] = {
+#define ROW(name)                                                                                  \
+    {                                                                                              \
+#name "_workspace_bytes", name##_figure                                                    \
+    }
+    ROW(gp_scan),
+    ROW(gp_scan_segmented),
+    ROW(gp_scan_flagged),
+    ROW(gp_scan_by_key),
+    ROW(gp_scan_rows),
+    ROW(gp_reduce),
+    ROW(gp_argmin),
+    ROW(gp_compact),
+    ROW(gp_multisplit),
+    ROW(gp_unique),
+    ROW(gp_run_length_encode),
+    ROW(gp_reduce_by_key),
+    ROW(gp_group_by),
+    ROW(gp_histogram),
+    ROW(gp_expand_counts),
+    ROW(gp_radix_sort),
+    ROW(gp_argsort),
+    ROW(gp_radix_sort_segmented),
+    ROW(gp_lexsort),
+    ROW(gp_merge),
+    ROW(gp_top_k),
+    ROW(gp_csr_row_pointers_unsorted),
+    ROW(gp_csr_from_coo),
+    ROW(gp_csr_to_coo),
+    ROW(gp_csr_transpose),
+    ROW(gp_spmv),
+};
+enum { FIGURES = sizeof figures / sizeof figures[0] };
+
+/* The call is refused with a text that names the function, the member and its value. */
+static void refused(int which, gp_target target, const char *member, const char *value)
+{
+    size_t bytes = 12345;
+    T_STATUS(GP_ERROR_ARGUMENT, figures[which].figure(&target, &bytes));
+    const char *text = gp_last_error(NULL);
+    ck_assert_msg(strstr(text, figures[which].name) == text, "\"%s\" does not begin with %s", text,
+                  figures[which].name);
+    ck_assert_msg(strstr(text, member) && strstr(text, value), "\"%s\" does not name %s %s", text,
+                  member, value);
+    ck_assert_uint_eq(bytes, 12345);
+}
+
+START_TEST(test_workspace_bytes_wrong_target_is_named)
+{
+    const gp_target good = GP_TARGET_INIT;
+    size_t bytes, any;
+    gp_target t = good;
+    T_OK(figures[_i].figure(NULL, &any));
+    T_OK(figures[_i].figure(&good, &bytes));
+    ck_assert_uint_eq(bytes, any);
+    for (int backend = GP_BACKEND_CPU; backend <= GP_BACKEND_CUDA; backend++) {
+        t = (gp_target){sizeof t, (gp_backend)backend, 90, 132, 8};
+        T_OK(figures[_i].figure(&t, &bytes));
+        ck_assert_uint_le(bytes, any);
+    }
+    t = good, t.size = 7;
+    refused(_i, t, "target->size", "7");
+    t = good, t.backend = (gp_backend)99;
+    refused(_i, t, "target->backend", "99");
+    t = good, t.backend = (gp_backend)-1;
+    refused(_i, t, "target->backend", "-1");
+    t = good, t.sm = -90;
+    refused(_i, t, "target->sm", "-90");
+    t = good, t.sm_count = -132;
+    refused(_i, t, "target->sm_count", "-132");
+    t = good, t.threads = -8;
+    refused(_i, t, "target->threads", "-8");
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("workspace_figures");
+    TCase *c = t_case(s, "targets");
+    tcase_add_loop_test(c, test_workspace_bytes_wrong_target_is_named, 0, FIGURES);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
