@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every gp_<primitive>_workspace_bytes(): targets that are wrong are named; no device is touched. */
+/* Every gp_<primitive>_workspace_bytes(): wrong targets are named; no device is touched. */
 #include <string.h>
 
 #include <gp/gp.h>
