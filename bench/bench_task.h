@@ -30,6 +30,8 @@ enum bench_task_kind {
     BENCH_OTHER_FLAGS,      /* bytes: 1 where a has 0, otherwise 0 */
     BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
+    BENCH_FILL_NEAR,        /* columns around the row, or of a cube of limit^3 points around it */
+    BENCH_FILL_RMAT,        /* rows (a is NULL) or columns of edges, below limit, a power of two */
     BENCH_FILL_EXACT,       /* items for a scan by the rule, which is exact */
     BENCH_FILL_BLOCKS,      /* i / limit */
     BENCH_FILL_TENS,        /* i rounded up to a multiple of ten, at most limit */
@@ -91,9 +93,23 @@ BENCH_INLINE uint64_t bench_load(const void *in, size_t i, unsigned width)
     return width == 4 ? ((const uint32_t *)in)[i] : ((const uint64_t *)in)[i];
 }
 
+/* -4 .. 4 as f16. */
+BENCH_INLINE uint16_t bench_half(int value)
+{
+    const int size = value < 0 ? -value : value;
+    const unsigned bits = size == 0   ? 0
+                          : size == 1 ? 0x3c00
+                          : size == 2 ? 0x4000
+                          : size == 3 ? 0x4200
+                                      : 0x4400;
+    return (uint16_t)(bits | (value < 0 ? 0x8000u : 0));
+}
+
 BENCH_INLINE void bench_store_real(void *out, size_t i, unsigned width, double value)
 {
-    if (width == 4)
+    if (width == 2)
+        ((uint16_t *)out)[i] = bench_half((int)value);
+    else if (width == 4)
         ((float *)out)[i] = (float)value;
     else
         ((double *)out)[i] = value;
@@ -172,6 +188,30 @@ BENCH_INLINE void bench_fill_column(const struct bench_task *t, size_t i, uint64
     uint64_t length = offsets[row + 1] - offsets[row], j = i - offsets[row];
     uint64_t low = j * t->args.num_cols / length, high = (j + 1) * t->args.num_cols / length;
     ((uint32_t *)t->out)[i] = (uint32_t)(low + (high > low ? bench_below(hash, high - low) : 0));
+}
+
+/* Columns around the diagonal, one after another, or of the 27 neighbours in a cube; both wrap. */
+BENCH_INLINE void bench_near_column(const struct bench_task *t, size_t i)
+{
+    const uint32_t *offsets = (const uint32_t *)t->args.offsets;
+    const size_t row = bench_segment(&t->args, i), j = i - offsets[row], n = t->args.num_cols;
+    const size_t length = offsets[row + 1] - offsets[row], side = t->limit;
+    const size_t near = row + n - length / 2 + j;
+    const size_t cubic = row + 2 * n + j % 3 + j / 3 % 3 * side + j / 9 * side * side;
+    const size_t corner = 1 + side + side * side;
+    ((uint32_t *)t->out)[i] = (uint32_t)((side ? cubic - corner : near) % n);
+}
+
+/* One of four quarters at each level, with 0.57, 0.19, 0.19 and 0.05. */
+BENCH_INLINE uint64_t bench_rmat(uint64_t seed, size_t i, uint64_t limit, bool column)
+{
+    uint64_t at = 0;
+    for (uint64_t half = limit / 2, level = 1; half; half /= 2, level++) {
+        const uint64_t dice = bench_below(bench_hash(seed + level, i), 100);
+        const bool right = (dice >= 57 && dice < 76) || dice >= 95, below = dice >= 76;
+        at += (column ? right : below) ? half : 0;
+    }
+    return at;
 }
 
 BENCH_INLINE void bench_csr_canonical(const struct bench_task *t, size_t row)
@@ -363,6 +403,12 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_COLUMNS:
         bench_fill_column(t, i, hash);
+        break;
+    case BENCH_FILL_NEAR:
+        bench_near_column(t, i);
+        break;
+    case BENCH_FILL_RMAT:
+        bench_store(t->out, i, t->width, bench_rmat(t->seed, i, t->limit, t->a != NULL));
         break;
     case BENCH_FILL_EXACT:
         bench_exact_store(&t->rule, t->out, i, t->n, hash);

@@ -29,7 +29,16 @@
     X(cusparseCreateDnVec)                                                                         \
     X(cusparseDestroyDnVec)                                                                        \
     X(cusparseSpMV_bufferSize)                                                                     \
+    X(cusparseSpMV_preprocess)                                                                     \
     X(cusparseSpMV)
+
+struct spmv {
+    cusparseSpMatDescr_t matrix;
+    cusparseDnVecDescr_t x, y;
+    cusparseSpMVAlg_t algorithm;
+    void *temp;
+    size_t bytes;
+};
 
 /* The functions under their own names, and what lives as long as the program. */
 static struct {
@@ -37,10 +46,8 @@ static struct {
     FUNCTIONS(POINTER)
 #undef POINTER
     cusparseHandle_t handle;
-    cusparseSpMatDescr_t matrix;
-    cusparseDnVecDescr_t x, y;
-    size_t spmv_bytes;
-    char name[32];
+    struct spmv spmv[3]; /* by algorithm: all peers of a case are prepared before the first runs */
+    char name[32], names[2][48]; /* of the library, and of its algorithms for SpMV */
 } lib;
 
 enum { ALIGN = 256 };
@@ -125,19 +132,23 @@ static int transpose(struct bench *b, const struct bench_args *a)
 static const float one_f32 = 1, zero_f32 = 0;
 static const double one_f64 = 1, zero_f64 = 0;
 
-/* spmv(NULL) asks for the size of the scratch. */
-static cusparseStatus_t spmv_call(const struct bench_args *a, void *temp)
+enum spmv_step { SPMV_SIZE, SPMV_PREPROCESS, SPMV_MULTIPLY };
+
+static cusparseStatus_t spmv_call(const struct bench_args *a, struct spmv *v, enum spmv_step step)
 {
-    bool f32 = a->dtype == GP_F32;
-    const void *one = f32 ? (const void *)&one_f32 : (const void *)&one_f64;
-    const void *zero = f32 ? (const void *)&zero_f32 : (const void *)&zero_f64;
-    cudaDataType type = f32 ? CUDA_R_32F : CUDA_R_64F;
-    if (!temp)
-        return lib.cusparseSpMV_bufferSize(lib.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, one,
-                                           lib.matrix, lib.x, zero, lib.y, type,
-                                           CUSPARSE_SPMV_ALG_DEFAULT, &lib.spmv_bytes);
-    return lib.cusparseSpMV(lib.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, one, lib.matrix, lib.x,
-                            zero, lib.y, type, CUSPARSE_SPMV_ALG_DEFAULT, temp);
+    bool f64 = a->dtype == GP_F64;
+    const void *one = f64 ? (const void *)&one_f64 : (const void *)&one_f32;
+    const void *zero = f64 ? (const void *)&zero_f64 : (const void *)&zero_f32;
+    cudaDataType type = f64 ? CUDA_R_64F : CUDA_R_32F; /* of the sums */
+    const cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    if (step == SPMV_SIZE)
+        return lib.cusparseSpMV_bufferSize(lib.handle, op, one, v->matrix, v->x, zero, v->y, type,
+                                           v->algorithm, &v->bytes);
+    if (step == SPMV_PREPROCESS)
+        return lib.cusparseSpMV_preprocess(lib.handle, op, one, v->matrix, v->x, zero, v->y, type,
+                                           v->algorithm, v->temp);
+    return lib.cusparseSpMV(lib.handle, op, one, v->matrix, v->x, zero, v->y, type, v->algorithm,
+                            v->temp);
 }
 
 /* cuSPARSE's descriptors take what they do not write without const. */
@@ -148,34 +159,86 @@ static void *mutable_pointer(const void *p)
     return q;
 }
 
-static int spmv_prepare(struct bench *b, const struct bench_args *a)
+static void spmv_drop(struct bench *b, struct spmv *v)
 {
-    cudaDataType type = a->dtype == GP_F32 ? CUDA_R_32F : CUDA_R_64F;
+    if (v->matrix)
+        lib.cusparseDestroySpMat(v->matrix);
+    if (v->x)
+        lib.cusparseDestroyDnVec(v->x);
+    if (v->y)
+        lib.cusparseDestroyDnVec(v->y);
+    gp_free(b->ctx, v->temp);
+    *v = (struct spmv){0};
+}
+
+static int prepare_algorithm(struct bench *b, const struct bench_args *a, struct spmv *v,
+                             cusparseSpMVAlg_t algorithm)
+{
+    cudaDataType type = a->dtype == GP_F64   ? CUDA_R_64F
+                        : a->dtype == GP_F32 ? CUDA_R_32F
+                                             : CUDA_R_16F;
     int r = prepare(b, a);
     if (r)
         return r;
-    if (lib.matrix) {
-        lib.cusparseDestroySpMat(lib.matrix);
-        lib.cusparseDestroyDnVec(lib.x);
-        lib.cusparseDestroyDnVec(lib.y);
-        lib.matrix = NULL;
-    }
+    spmv_drop(b, v);
+    v->algorithm = algorithm;
     cusparseStatus_t s = lib.cusparseCreateCsr(
-        &lib.matrix, (int64_t)a->num_rows, (int64_t)a->num_cols, (int64_t)a->n,
+        &v->matrix, (int64_t)a->num_rows, (int64_t)a->num_cols, (int64_t)a->n,
         mutable_pointer(a->offsets), mutable_pointer(a->cols), mutable_pointer(a->values),
         CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type);
     if (s == CUSPARSE_STATUS_SUCCESS)
-        s = lib.cusparseCreateDnVec(&lib.x, (int64_t)a->num_cols, mutable_pointer(a->x), type);
+        s = lib.cusparseCreateDnVec(&v->x, (int64_t)a->num_cols, mutable_pointer(a->x), type);
     if (s == CUSPARSE_STATUS_SUCCESS)
-        s = lib.cusparseCreateDnVec(&lib.y, (int64_t)a->num_rows, a->out, type);
+        s = lib.cusparseCreateDnVec(&v->y, (int64_t)a->num_rows, a->out, type);
     if (s == CUSPARSE_STATUS_SUCCESS)
-        s = spmv_call(a, NULL);
-    return result(s, "cusparseSpMV_bufferSize");
+        s = spmv_call(a, v, SPMV_SIZE);
+    r = result(s, "cusparseSpMV_bufferSize");
+    return r ? r : bench_status(b, gp_malloc(b->ctx, v->bytes + 1, &v->temp));
+}
+
+static int spmv_prepare(struct bench *b, const struct bench_args *a)
+{
+    return prepare_algorithm(b, a, &lib.spmv[0], CUSPARSE_SPMV_ALG_DEFAULT);
+}
+
+static int preprocess(struct bench *b, const struct bench_args *a, struct spmv *v,
+                      cusparseSpMVAlg_t algorithm)
+{
+    int r = prepare_algorithm(b, a, v, algorithm);
+    return r ? r : result(spmv_call(a, v, SPMV_PREPROCESS), "cusparseSpMV_preprocess");
+}
+
+static int spmv_prepare_1(struct bench *b, const struct bench_args *a)
+{
+    return preprocess(b, a, &lib.spmv[1], CUSPARSE_SPMV_CSR_ALG1);
+}
+
+static int spmv_prepare_2(struct bench *b, const struct bench_args *a)
+{
+    return preprocess(b, a, &lib.spmv[2], CUSPARSE_SPMV_CSR_ALG2);
+}
+
+static int spmv_run(const struct bench_args *a, struct spmv *v)
+{
+    return result(spmv_call(a, v, SPMV_MULTIPLY), "cusparseSpMV");
 }
 
 static int spmv(struct bench *b, const struct bench_args *a)
 {
-    return result(spmv_call(a, bench_temp(b, lib.spmv_bytes)), "cusparseSpMV");
+    (void)b;
+    return spmv_run(a, &lib.spmv[0]);
+}
+
+static int spmv_1(struct bench *b, const struct bench_args *a)
+{
+    (void)b;
+    return spmv_run(a, &lib.spmv[1]);
+}
+
+static int spmv_2(struct bench *b, const struct bench_args *a)
+{
+    (void)b;
+    return spmv_run(a, &lib.spmv[2]);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -187,6 +250,8 @@ static const struct bench_peer peers[] = {
     {lib.name, "csr", "transpose", GP_F32, prepare, transpose, false},
     {lib.name, "csr", "spmv_even", (gp_dtype)0, spmv_prepare, spmv, false},
     {lib.name, "csr", "spmv_powerlaw", (gp_dtype)0, spmv_prepare, spmv, false},
+    {lib.names[0], "spmv", NULL, (gp_dtype)0, spmv_prepare_1, spmv_1, false},
+    {lib.names[1], "spmv", NULL, (gp_dtype)0, spmv_prepare_2, spmv_2, false},
     {NULL, NULL, NULL, (gp_dtype)0, NULL, NULL, false},
 };
 
@@ -224,5 +289,7 @@ const struct bench_peer *bench_cusparse_peers(void)
         return NULL;
     snprintf(lib.name, sizeof lib.name, "cusparse-%d.%d.%d", version / 1000, version / 100 % 10,
              version % 100);
+    for (int k = 0; k < 2; k++)
+        snprintf(lib.names[k], sizeof lib.names[k], "%s-alg%d", lib.name, k + 1);
     return peers;
 }

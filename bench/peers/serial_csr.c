@@ -138,5 +138,7 @@ const struct bench_peer bench_serial_csr_peers[] = {
     {"serial", "csr", "spmv_even", GP_F64, NULL, spmv_f64, false},
     {"serial", "csr", "spmv_powerlaw", GP_F32, NULL, spmv_f32, false},
     {"serial", "csr", "spmv_powerlaw", GP_F64, NULL, spmv_f64, false},
+    {"serial", "spmv", NULL, GP_F32, NULL, spmv_f32, false},
+    {"serial", "spmv", NULL, GP_F64, NULL, spmv_f64, false},
     {NULL, NULL, NULL, (gp_dtype)0, NULL, NULL, false},
 };

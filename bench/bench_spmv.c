@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* y = A x for matrices of several kinds, with u32 indices and row pointers. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "bench_task.h"
+
+enum kind { RANDOM, BANDED, STENCIL, RMAT, DENSE_ROW, TENTH };
+
+static const char *const names[] = {"random", "banded", "stencil_27", "rmat", "dense_row", "tenth"};
+
+static void *filled(struct bench *b, int slot, struct bench_task t)
+{
+    t.out = bench_buffer(b, slot, t.n * t.width);
+    b->backend->task(b, &t);
+    return t.out;
+}
+
+/* How long row r is. */
+static size_t length_of(enum kind kind, const struct bench_args *a, size_t r)
+{
+    switch (kind) {
+    case STENCIL:
+        return 27;
+    case DENSE_ROW:
+        return r == a->num_rows / 2 ? a->num_cols : 15;
+    case TENTH:
+        return r % 10 == 3 ? 16 : 0;
+    default:
+        return 16;
+    }
+}
+
+/* Row pointers of rows whose lengths are known; n becomes their sum. */
+static void make_offsets(struct bench *b, enum kind kind, struct bench_args *a)
+{
+    uint32_t *host = malloc((a->num_rows + 1) * sizeof *host);
+    size_t sum = 0;
+    if (!host)
+        bench_die("out of host memory");
+    for (size_t r = 0; r < a->num_rows; r++) {
+        host[r] = (uint32_t)sum;
+        sum += length_of(kind, a, r);
+    }
+    host[a->num_rows] = (uint32_t)sum;
+    a->n = sum;
+    a->offsets = bench_buffer(b, BENCH_SLOT_0, (a->num_rows + 1) * 4);
+    bench_copy(b, host, (a->num_rows + 1) * 4, (void *)(uintptr_t)a->offsets);
+    free(host);
+}
+
+/* Edges of a recursive matrix (Chakrabarti, Zhan, Faloutsos 2004), some of them several times. */
+static void make_rmat(struct bench *b, struct bench_args *a)
+{
+    struct bench_task t = {
+        .kind = BENCH_FILL_RMAT, .n = a->n, .width = 4, .seed = 7, .limit = a->num_rows};
+    const void *rows = filled(b, BENCH_SLOT_5, t);
+    t.a = b; /* not NULL: the columns */
+    const void *cols = filled(b, BENCH_SLOT_6, t);
+    gp_coo_desc desc = GP_COO_DESC_INIT;
+    desc.value_dtype = (gp_dtype)0;
+    desc.duplicates = GP_DUPLICATES_KEEP;
+    void *offsets = bench_buffer(b, BENCH_SLOT_0, (a->num_rows + 1) * 4);
+    void *out = bench_buffer(b, BENCH_SLOT_1, a->n * 4);
+    if (bench_status(b, gp_csr_from_coo(b->ctx, &desc, a->num_rows, a->num_cols, rows, cols, NULL,
+                                        a->n, offsets, out, NULL,
+                                        bench_buffer(b, BENCH_SLOT_7, sizeof(uint64_t)))))
+        bench_die("no matrix");
+    a->offsets = offsets;
+    a->cols = out;
+}
+
+/* Row pointers and columns, in slots 0 and 1. */
+static void make_matrix(struct bench *b, enum kind kind, struct bench_args *a, size_t n)
+{
+    const size_t side = kind == STENCIL ? (size_t)cbrt((double)n / 27) : 0;
+    a->n = n;
+    a->num_rows = a->num_cols = kind == STENCIL ? side * side * side : n / 16;
+    if (kind == TENTH)
+        a->num_rows *= 10;
+    if (kind == RMAT) {
+        make_rmat(b, a);
+        return;
+    }
+    make_offsets(b, kind, a);
+    struct bench_task t = {.kind = kind == BANDED || kind == STENCIL ? BENCH_FILL_NEAR
+                                                                     : BENCH_FILL_COLUMNS,
+                           .n = a->n,
+                           .width = 4,
+                           .seed = 3,
+                           .limit = side,
+                           .args = *a};
+    a->cols = filled(b, BENCH_SLOT_1, t);
+}
+
+static int run_spmv(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, gp_spmv(b->ctx, GP_U32, GP_U32, a->dtype, a->num_rows, a->num_cols, a->n,
+                                   a->offsets, a->cols, a->values, NULL, a->x, NULL, a->out));
+}
+
+static int row_by_row(struct bench *b, const struct bench_args *a)
+{
+    struct bench_task t = {.kind = BENCH_MULTIPLY,
+                           .n = a->num_rows,
+                           .width = (unsigned)gp_dtype_bytes(a->dtype),
+                           .out = a->out,
+                           .args = *a};
+    b->backend->task(b, &t);
+    return BENCH_OK;
+}
+
+static void spmv_case(struct bench *b, enum kind kind, gp_dtype dtype, int exponent)
+{
+    size_t width = gp_dtype_bytes(dtype);
+    if (!bench_wanted(b, names[kind], dtype))
+        return;
+    /* f16: of the first peer */
+    struct bench_case c = {.suite = "spmv",
+                           .name = names[kind],
+                           .run = run_spmv,
+                           .reference = dtype == GP_F16 ? NULL : row_by_row,
+                           .ideal = BENCH_READ};
+    struct bench_args *a = &c.args;
+    a->dtype = dtype;
+    make_matrix(b, kind, a, (size_t)1 << exponent);
+    struct bench_task t = {
+        .kind = BENCH_FILL_STEPS, .n = a->n, .width = (unsigned)width, .seed = 4};
+    a->values = filled(b, BENCH_SLOT_2, t);
+    t.kind = BENCH_FILL_SMALL;
+    t.n = a->num_cols;
+    t.seed = 5;
+    a->x = filled(b, BENCH_SLOT_3, t);
+    a->out = bench_buffer(b, BENCH_SLOT_4, a->num_rows * width);
+    c.outputs[0] = (struct bench_output){a->out, a->num_rows * width};
+    c.bytes =
+        (double)(a->n * (4 + width) + (a->num_rows + 1) * 4 + (a->num_rows + a->num_cols) * width);
+    bench_measure(b, &c);
+}
+
+void bench_spmv(struct bench *b)
+{
+    static const gp_dtype dtypes[] = {GP_F32, GP_F64, GP_F16};
+    int exponents[BENCH_SIZES];
+    int count = bench_sizes(b, b->backend == &bench_cpu ? 24 : 26, false, exponents);
+    for (int i = 0; i < count; i++)
+        for (int kind = 0; kind <= TENTH; kind++)
+            for (int d = 0; d < (b->options.quick ? 1 : 3); d++)
+                if (dtypes[d] != GP_F16 || b->backend != &bench_cpu)
+                    spmv_case(b, (enum kind)kind, dtypes[d], exponents[i]);
+}
