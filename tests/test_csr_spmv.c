@@ -36,6 +36,12 @@ static void device_free(struct device_csr *d)
     t_free(&d->values);
 }
 
+/* Of alpha and beta, and of the sums. */
+static gp_dtype sum_dtype(gp_dtype value)
+{
+    return value == GP_F64 ? GP_F64 : GP_F32;
+}
+
 static gp_status multiply(gp_context *ctx, const struct device_csr *d, const void *alpha,
                           const t_array *x, const void *beta, const t_array *y)
 {
@@ -50,7 +56,7 @@ static void spmv_oracle(const struct csr *a, double alpha, const void *x, double
     for (uint64_t r = 0; r < a->num_rows; r++) {
         double old = beta != 0 ? beta * t_value(a->dtype, y, r) : 0;
         result[r] = old;
-        magnitude[r] = fabs(old);
+        magnitude[r] = fabs(old) + (a->dtype == GP_F16 ? 0x1p-14 : 0); /* subnormal numbers */
         for (uint64_t i = a->pointers[r]; i < a->pointers[r + 1]; i++) {
             double term =
                 alpha * t_value(a->dtype, a->values, i) * t_value(a->dtype, x, a->cols[i]);
@@ -60,29 +66,50 @@ static void spmv_oracle(const struct csr *a, double alpha, const void *x, double
     }
 }
 
-/* alpha and beta: 0 stands for NULL. */
-static void spmv_case(const struct csr *a, const gp_dtype pair[2], double alpha, double beta)
+/* The same with the scalars in memory. */
+static gp_status multiply_there(const struct device_csr *d, const t_array *scalars, bool alpha,
+                                bool beta, const t_array *x, const t_array *y)
 {
-    size_t vb = gp_dtype_bytes(a->dtype);
+    gp_csr_desc desc = GP_CSR_DESC_INIT;
+    const char *at = scalars->data;
+    desc.index_dtype = d->index;
+    desc.offset_dtype = d->offset;
+    desc.value_dtype = d->value;
+    desc.device_alpha = desc.device_beta = 1;
+    return gp_spmv_by(t_ctx(), &desc, d->num_rows, d->num_cols, d->nnz, d->pointers.data,
+                      d->cols.data, d->values.data, alpha ? at : NULL, x->data,
+                      beta ? at + gp_dtype_bytes(sum_dtype(d->value)) : NULL, y->data);
+}
+
+/* alpha and beta: 0 stands for NULL. */
+static void spmv_case_at(const struct csr *a, const gp_dtype pair[2], double alpha, double beta,
+                         bool there)
+{
+    size_t vb = gp_dtype_bytes(a->dtype), sb = gp_dtype_bytes(sum_dtype(a->dtype));
     uint64_t seed = t_seed();
     void *x = t_host(a->num_cols * vb), *y = t_host(a->num_rows * vb);
     double *want = t_host(a->num_rows * 8), *magnitude = t_host(a->num_rows * 8);
-    char scalars[2][8];
+    char scalars[16];
     t_fill_random(a->dtype, x, a->num_cols, &seed);
     t_fill_random(a->dtype, y, a->num_rows, &seed);
-    t_set(a->dtype, scalars[0], 0, alpha);
-    t_set(a->dtype, scalars[1], 0, beta);
+    t_set(sum_dtype(a->dtype), scalars, 0, alpha);
+    t_set(sum_dtype(a->dtype), scalars, 1, beta);
     spmv_oracle(a, alpha != 0 ? alpha : 1, x, beta, y, want, magnitude);
     for (uint64_t r = 0; beta == 0 && r < a->num_rows; r++)
         t_set(a->dtype, y, r, NAN); /* must not be read */
     struct device_csr d = upload(a, pair);
     t_array dx = t_new_from(x, a->num_cols * vb, vb), dy = t_new_from(y, a->num_rows * vb, vb);
-    T_OK(multiply(t_ctx(), &d, alpha != 0 ? scalars[0] : NULL, &dx, beta != 0 ? scalars[1] : NULL,
-                  &dy));
+    t_array ds = t_new_from(scalars, 2 * sb, sb);
+    if (there)
+        T_OK(multiply_there(&d, &ds, alpha != 0, beta != 0, &dx, &dy));
+    else
+        T_OK(multiply(t_ctx(), &d, alpha != 0 ? scalars : NULL, &dx,
+                      beta != 0 ? scalars + sb : NULL, &dy));
     t_get(&dy, y, a->num_rows * vb);
     t_close_to("y", a->dtype, want, magnitude, y, a->num_rows,
-               t_epsilon(a->dtype) * ((double)a->nnz + 4));
+               t_epsilon(sum_dtype(a->dtype)) * ((double)a->nnz + 4) + t_epsilon(a->dtype));
     t_check_guards(&dy);
+    t_free(&ds);
     t_free(&dx);
     t_free(&dy);
     device_free(&d);
@@ -92,14 +119,20 @@ static void spmv_case(const struct csr *a, const gp_dtype pair[2], double alpha,
     free(magnitude);
 }
 
+static void spmv_case(const struct csr *a, const gp_dtype pair[2], double alpha, double beta)
+{
+    spmv_case_at(a, pair, alpha, beta, false);
+}
+
 START_TEST(test_spmv_matrices_match_oracle)
 {
     static const double scalars[][2] = {{0, 0}, {2.5, 0}, {0, 0.5}, {-1.25, 2}};
-    gp_dtype value = _i % 2 ? GP_F64 : GP_F32;
+    static const gp_dtype values[] = {GP_F32, GP_F64, GP_F16, GP_F64, GP_BF16};
+    gp_dtype value = values[_i % 5];
     struct coo m = coo_make((enum matrix)(_i / PAIRS), 9000, value, t_seed());
     struct csr a = oracle_from_coo(&m, _i % 3 ? GP_DUPLICATES_SUM : GP_DUPLICATES_KEEP);
     for (int s = 0; s < 4; s++)
-        spmv_case(&a, pairs[_i % PAIRS], scalars[s][0], scalars[s][1]);
+        spmv_case_at(&a, pairs[_i % PAIRS], scalars[s][0], scalars[s][1], (_i + s) % 2);
     csr_free(&a);
     coo_free(&m);
 }
@@ -116,9 +149,10 @@ START_TEST(test_spmv_sizes)
 END_TEST
 
 /* Rows plus entries around the tiles of both backends. */
+static const uint64_t tiles[] = {256, 512, 768, 1024, 4096, 16384, 32768};
+
 START_TEST(test_spmv_around_tiles)
 {
-    static const uint64_t tiles[] = {2048, 4096, 16384, 32768};
     for (uint64_t n = tiles[_i] - 4; n < tiles[_i] + 4; n++) {
         struct coo m = coo_new(3, 11, n - 3, GP_F64);
         uint64_t seed = t_seed();
@@ -136,9 +170,96 @@ END_TEST
 /* A row of more tiles than a warp has lanes. */
 START_TEST(test_spmv_row_over_many_tiles)
 {
-    struct coo m = coo_make(_i ? SINGLE_ROW : HEAVY_ROW, 300000, GP_F32, t_seed());
+    static const gp_dtype values[] = {GP_F32, GP_F16, GP_F64};
+    struct coo m = coo_make(_i % 2 ? SINGLE_ROW : HEAVY_ROW, 300000, values[_i / 2], t_seed());
     struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
-    spmv_case(&a, pairs[0], 0, 0.5);
+    spmv_case(&a, pairs[_i / 2], 0, 0.5);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* Rows of these lengths in turn, from an empty one on: some that share a tile with others, and some
+ * that lie in 2, 3, 4, 64 and 65 tiles of CUDA, one behind another and with short ones between. */
+START_TEST(test_spmv_long_rows_side_by_side)
+{
+    static const uint64_t lengths[] = {0,   767, 768, 769,  1,   1023, 1024, 0,  0,     3000, 16383,
+                                       256, 255, 257, 9000, 767, 0,    1,    31, 16640, 5,    64};
+    const uint64_t rows = 3 * sizeof lengths / sizeof *lengths, first = (uint64_t)_i * 7;
+    uint64_t n = first, seed = t_seed();
+    for (uint64_t r = 0; r < rows; r++)
+        n += lengths[(r * (uint64_t)(_i % 3 + 1)) % (rows / 3)];
+    struct coo m = coo_new(rows + 1, 1000, n, GP_F64);
+    for (uint64_t i = 0; i < first; i++)
+        coo_add(&m, 0, i);
+    for (uint64_t r = 0; r < rows; r++)
+        for (uint64_t i = 0; i < lengths[(r * (uint64_t)(_i % 3 + 1)) % (rows / 3)]; i++)
+            coo_add(&m, r + 1, t_random_below(&seed, 1000));
+    t_fill_random(GP_F64, m.values, m.nnz, &seed);
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    spmv_case(&a, pairs[_i % PAIRS], 0.5, _i % 2);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* More rows than CUDA reads the pointers of twice. */
+START_TEST(test_spmv_many_rows)
+{
+    const uint64_t rows = ((uint64_t)1 << 21) + 3;
+    struct coo m = coo_new(rows, 64, 40000, GP_F32);
+    uint64_t seed = t_seed();
+    for (uint64_t i = 0; i < 40000; i++)
+        coo_add(&m, _i || i % 4 ? t_random_below(&seed, rows) : 77777, i % 64);
+    t_fill_random(GP_F32, m.values, m.nnz, &seed);
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    spmv_case(&a, pairs[_i], 0, 0);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* A beta of 0 in memory: y is not read. A pointer to the host's memory is refused on CUDA. */
+START_TEST(test_spmv_scalars_in_memory)
+{
+    struct coo m = coo_make(RANDOM, 3000, GP_F32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    struct device_csr d = upload(&a, pairs[0]);
+    const float scalars[2] = {1, 0}, nan = NAN;
+    t_array x = t_new_from(a.values, a.num_cols * 4, 0), y = t_new(a.num_rows * 4, 0);
+    t_array z = t_new(a.num_rows * 4, 0), s = t_new_from(scalars, sizeof scalars, 4);
+    float *got = t_host(a.num_rows * 4), *want = t_host(a.num_rows * 4);
+    for (uint64_t r = 0; r < a.num_rows; r++)
+        memcpy(got + r, &nan, sizeof nan);
+    t_array dirty = t_new_from(got, a.num_rows * 4, 0);
+    T_OK(multiply(t_ctx(), &d, NULL, &x, NULL, &y));
+    T_OK(multiply_there(&d, &s, true, true, &x, &dirty));
+    t_get(&y, want, a.num_rows * 4);
+    t_get(&dirty, got, a.num_rows * 4);
+    t_same_bytes("without y", want, got, a.num_rows * 4);
+    gp_csr_desc desc = GP_CSR_DESC_INIT;
+    desc.index_dtype = desc.offset_dtype = GP_U32;
+    desc.value_dtype = GP_F32;
+    for (int k = 0; k < 4; k++) {
+        desc.device_alpha = k == 1 ? 2 : k == 3;
+        desc.device_beta = k == 2 ? -1 : 0;
+        const bool ok = k == 0 || (k == 3 && !t_is_cuda());
+        T_STATUS(ok       ? GP_OK
+                 : k == 3 ? GP_ERROR_POINTER
+                          : GP_ERROR_ARGUMENT,
+                 gp_spmv_by(t_ctx(), &desc, d.num_rows, d.num_cols, d.nnz, d.pointers.data,
+                            d.cols.data, d.values.data, scalars, x.data, NULL, z.data));
+    }
+    desc.device_alpha = 1;
+    T_STATUS(GP_ERROR_OVERLAP,
+             gp_spmv_by(t_ctx(), &desc, d.num_rows, d.num_cols, d.nnz, d.pointers.data, d.cols.data,
+                        d.values.data, z.data, x.data, NULL, z.data));
+    t_array *all[] = {&x, &y, &z, &s, &dirty};
+    for (int i = 0; i < 5; i++)
+        t_free(all[i]);
+    device_free(&d);
+    free(got);
+    free(want);
     csr_free(&a);
     coo_free(&m);
 }
@@ -277,8 +398,11 @@ static Suite *suite(void)
     TCase *c = t_case(s, "spmv");
     tcase_add_loop_test(c, test_spmv_matrices_match_oracle, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_spmv_sizes, 0, T_SIZE_SMALL_COUNT);
-    tcase_add_loop_test(c, test_spmv_around_tiles, 0, 4);
-    tcase_add_loop_test(c, test_spmv_row_over_many_tiles, 0, 2);
+    tcase_add_loop_test(c, test_spmv_around_tiles, 0, sizeof tiles / sizeof *tiles);
+    tcase_add_loop_test(c, test_spmv_row_over_many_tiles, 0, 6);
+    tcase_add_loop_test(c, test_spmv_long_rows_side_by_side, 0, 16);
+    tcase_add_loop_test(c, test_spmv_many_rows, 0, 2);
+    tcase_add_test(c, test_spmv_scalars_in_memory);
     tcase_add_test(c, test_spmv_same_bits_in_every_run);
     if (getenv("GP_TEST_DATA"))
         find_files(getenv("GP_TEST_DATA"));

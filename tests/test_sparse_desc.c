@@ -100,7 +100,9 @@ static struct {
 } balance_rows[] = {BALANCE_CALLS(BALANCE_ROW)};
 
 #define CSR_ROW(name, value, ...)                                                                  \
-    {#name, run_##name, {sizeof(gp_csr_desc), GP_U32, GP_U32, (gp_dtype)value, 0, NULL, NULL}},
+    {#name,                                                                                        \
+     run_##name,                                                                                   \
+     {sizeof(gp_csr_desc), GP_U32, GP_U32, (gp_dtype)value, 0, NULL, NULL, 0, 0}},
 static struct {
     const char *name;
     gp_status (*run)(E e, const gp_csr_desc *d);
@@ -184,9 +186,13 @@ START_TEST(test_csr_errors_name_members)
             csr_rows[i], index_dtype, GP_I64, GP_ERROR_DTYPE,
             "desc->offset_dtype is u32, expected one as wide as desc->index_dtype i64 or wider");
         REFUSED(csr_rows[i], value_dtype, GP_I8, GP_ERROR_DTYPE,
-                values ? "desc->value_dtype is i8, expected f32 or f64"
+                values ? "desc->value_dtype is i8, expected f16, bf16, f32 or f64"
                        : "desc->value_dtype is i8, expected 0");
         REFUSED(csr_rows[i], reserved, 5, GP_ERROR_ARGUMENT, "desc->reserved is 5, expected 0");
+        REFUSED(csr_rows[i], device_alpha, 2, GP_ERROR_ARGUMENT,
+                "desc->device_alpha is 2, expected 0");
+        REFUSED(csr_rows[i], device_beta, -1, GP_ERROR_ARGUMENT,
+                "desc->device_beta is -1, expected 0");
     }
     every_free(t_ctx(), &e);
 }

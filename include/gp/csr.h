@@ -90,18 +90,20 @@ typedef struct gp_csr_desc {
     size_t size;           /**< sizeof(gp_csr_desc) */
     gp_dtype index_dtype;  /**< of rows and columns */
     gp_dtype offset_dtype; /**< of row pointers */
-    gp_dtype value_dtype;  /**< of gp_spmv_by(): GP_F32 or GP_F64; 0 in all other calls */
+    gp_dtype value_dtype;  /**< of gp_spmv_by(), see there; 0 in all other calls */
     int reserved;          /**< 0 */
     /** One uint64_t in the context's memory that replaces nnz, which is then its upper bound (a
      * larger value counts as nnz); not in an output; NULL: nnz. NULL for gp_check_csr_by(). */
     const uint64_t *device_nnz;
     const uint64_t *device_num_rows; /**< the same of num_rows */
+    int device_alpha; /**< gp_spmv_by(): 1: alpha points into the context's memory; 0: host */
+    int device_beta;  /**< the same of beta; both are 0 in all other calls */
 } gp_csr_desc;
 
 /** Initializer of gp_csr_desc: its size, and defaults. */
 #define GP_CSR_DESC_INIT                                                                           \
     {                                                                                              \
-        sizeof(gp_csr_desc), (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0, NULL, NULL                  \
+        sizeof(gp_csr_desc), (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0, NULL, NULL, 0, 0            \
     }
 
 /**
@@ -297,7 +299,8 @@ GP_API gp_status gp_check_csr_by(gp_context *ctx, const gp_csr_desc *desc, size_
 /**
  * Sparse matrix times vector: y = alpha A x + beta y.
  *
- * @param[in]     value_dtype  GP_F32 or GP_F64, of values, alpha, x, beta and y
+ * @param[in]     value_dtype  of values, x and y: GP_F16, GP_BF16, GP_F32 or GP_F64; alpha, beta
+ *                             and the sums are GP_F64 for GP_F64, otherwise GP_F32
  * @param[in]     num_rows     rows of A
  * @param[in]     num_cols     columns of A
  * @param[in]     nnz          entries of A; 0 is allowed
@@ -312,13 +315,14 @@ GP_API gp_status gp_check_csr_by(gp_context *ctx, const gp_csr_desc *desc, size_
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
  * gp_spmv_workspace_bytes(); capturable. The matrix must be valid; gp_check_csr() checks that.
- * Deterministic: the association depends on the matrix and the kind of device alone, and on the CPU
- * not on the number of threads.
+ * Deterministic: the association depends on the row pointers, the bounds of counts in memory and
+ * the kind of device alone, and on the CPU not on the number of threads.
  *
  * @return GP_OK queued, or a status of the list in the file comment.
  *
- * Work is divided by rows plus entries, so one long row or many empty rows cost no more than even
- * rows. Source: Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication.
+ * Reads the entries once. Work is divided by rows plus entries, so one long row or many empty rows
+ * cost no more than even rows. Source: Merrill and Garland 2016, merge-based parallel sparse
+ * matrix-vector multiplication.
  * @since 0.1
  */
 GP_API gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
@@ -329,12 +333,14 @@ GP_API gp_status gp_spmv(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_
 /**
  * Sparse matrix times vector: gp_spmv() with a descriptor.
  *
- * @param[in] desc  index_dtype, of cols, offset_dtype, of row_pointers, and value_dtype, of values,
- *                  alpha, x, beta and y
- * @param[in] alpha host pointer to one value, read during the call; NULL: 1
- * @param[in] beta  host pointer to one value, read during the call; NULL: 0
+ * @param[in] desc  index_dtype, of cols, offset_dtype, of row_pointers, value_dtype as in
+ *                  gp_spmv(), and where alpha and beta are
+ * @param[in] alpha one value; NULL: 1. Host pointer, read during the call; with desc->device_alpha
+ *                  in the context's memory, read when the call's work runs, and not in y
+ * @param[in] beta  the same; NULL: 0. Where it is 0, y is not read
  *
- * @return as gp_spmv(), or a status of the file comment about desc.
+ * @return as gp_spmv(), or a status of the file comment about desc; GP_ERROR_ARGUMENT also
+ *         desc->device_alpha or desc->device_beta is neither 0 nor 1.
  * @since 0.1
  */
 GP_API gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows,

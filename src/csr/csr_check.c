@@ -21,8 +21,9 @@ gp_status gpi_csr_check_pair(gp_context *ctx, const char *f, bool by, gp_dtype i
 
 gp_status gpi_csr_check_value_dtype(gp_context *ctx, const char *f, bool by, gp_dtype dtype)
 {
-    if (dtype != GP_F32 && dtype != GP_F64)
-        return gpi_fail_dtype(ctx, f, GPI_MEMBER(by, "value_dtype"), dtype, "f32 or f64");
+    if (!gpi_dtype_is_float(dtype))
+        return gpi_fail_dtype(ctx, f, GPI_MEMBER(by, "value_dtype"), dtype,
+                              "f16, bf16, f32 or f64");
     return GP_OK;
 }
 
@@ -49,6 +50,17 @@ gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, bool by, uint64_t nn
     return GP_OK;
 }
 
+/* Whether a scalar is in memory; 0 where the call has none. */
+static gp_status check_place(gp_context *ctx, const char *f, bool has_scalars, const char *member,
+                             int flag)
+{
+    if (!has_scalars)
+        return gpi_check_unused(ctx, f, member, (uint64_t)flag);
+    if (flag != 0 && flag != 1)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %d, expected 0 or 1", f, member, flag);
+    return GP_OK;
+}
+
 gp_status gpi_csr_take_desc(gp_context *ctx, const char *f, bool by, bool with_values,
                             const gp_csr_desc *given, gp_csr_desc *d)
 {
@@ -60,5 +72,7 @@ gp_status gpi_csr_take_desc(gp_context *ctx, const char *f, bool by, bool with_v
         GPI_TRY(gpi_csr_check_value_dtype(ctx, f, by, d->value_dtype));
     else
         GPI_TRY(gpi_check_unused_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
-    return gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved);
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved));
+    GPI_TRY(check_place(ctx, f, with_values, "desc->device_alpha", d->device_alpha));
+    return check_place(ctx, f, with_values, "desc->device_beta", d->device_beta);
 }

@@ -5,7 +5,6 @@
 
 #include "csr/csr_coo_kernels.cuh"
 #include "csr/csr_kernels.cuh"
-#include "csr/csr_spmv_kernels.cuh"
 #include "device/host.cuh"
 
 extern "C" {
@@ -99,23 +98,6 @@ gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
     return gpi_cuda_launched(ctx, "gp_check_csr");
 }
 
-template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
-{
-    const O *pointers = (const O *)s->a.row_pointers;
-    constexpr uint64_t most = 2 * GPI_MAX_N / GPI_CSR_SPMV_TILE_CUDA + 2; /* of rows and entries */
-    const uint32_t tile_blocks = blocks_for<spmv_threads, most>(s->tiles + 1);
-    Spmv<V> a = {s->a.num_rows,        s->a.nnz,        s->device_num_rows, s->device_nnz,
-                 (const V *)s->values, (const V *)s->x, (V *)s->y,          (V)s->alpha,
-                 (V)s->beta,           s->tile_rows,    s->carry_rows,      (V *)s->carry_values};
-    spmv_partition_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(pointers, a, s->tiles,
-                                                                    s->tile_rows);
-    const auto kernel = is_counted(s) ? spmv_tile_k<true, I, O, V> : spmv_tile_k<false, I, O, V>;
-    kernel<<<(uint32_t)s->tiles, spmv_threads, 0, ctx->stream>>>(pointers + 1, (const I *)s->a.cols,
-                                                                 a);
-    spmv_carries_k<<<tile_blocks, spmv_threads, 0, ctx->stream>>>(a);
-    return gpi_cuda_launched(ctx, "gp_spmv");
-}
-
 /* ---- COO to CSR ---- */
 
 Shape shape_of(const gpi_csr_coo *c)
@@ -192,9 +174,6 @@ extern const gpi_csr_ops OPS;
 static const gpi_csr_kernels kernels = {GPI_SPACE::pack,  GPI_SPACE::heads,
                                         GPI_SPACE::cols,  GPI_SPACE::pointers,
                                         GPI_SPACE::merge, GPI_SPACE::read_word};
-const gpi_csr_ops OPS = {GPI_SPACE::row_pointers,
-                         GPI_SPACE::count_rows,
-                         GPI_SPACE::check,
-                         {GPI_SPACE::spmv<float>, GPI_SPACE::spmv<double>},
+const gpi_csr_ops OPS = {GPI_SPACE::row_pointers, GPI_SPACE::count_rows, GPI_SPACE::check,
                          &kernels};
 }

@@ -20,9 +20,14 @@
  * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
  *   row bits of the key alone, and nothing merged.
  *
- * SpMV: merge path: row ends and entries are one list that is cut into equal tiles; the part of a
- *   row that a tile cannot finish is carried to a second pass that adds the carries in tile order.
- *   Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication.
+ * SpMV: row ends and entries are one list that is cut into equal tiles. CPU: the parts of rows that
+ *   lie in several tiles are left to a second pass, which adds them in tile order. CUDA: a warp per
+ *   tile (csr_spmv_kernels.cuh); a row belongs to the tile where it ends, unless it fills several,
+ *   whose sums the last of them adds. Where products are summed from row end to row end, a byte for
+ *   each says whether a row ends: a segmented scan of lanes, whatever the lengths of the rows are.
+ *   Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication; Sengupta,
+ *   Harris, Zhang and Owens 2007 for the segmented scan. Workspace: where the tiles begin, and two
+ *   sums for each.
  */
 #ifndef GPI_CSR_INTERNAL_H
 #define GPI_CSR_INTERNAL_H
@@ -59,21 +64,56 @@ enum gpi_csr_rule {
 };
 #define GPI_CSR_VALID UINT64_MAX
 
+/* CUDA: where a tile of SpMV begins: its first entry, and the row ends before it. */
+struct gpi_csr_start {
+    uint64_t entry, row;
+};
+
 struct gpi_csr_spmv {
     struct gpi_csr_matrix a;
     const uint64_t *device_nnz, *device_num_rows; /* NULL, or those of a are bounds, on CUDA */
     const void *values, *x;
     void *y;
-    double alpha, beta; /* exact for f32 too; beta 0: y is not read */
+    double alpha, beta;                     /* exact for f32 too; beta 0: y is not read */
+    const void *device_alpha, *device_beta; /* CUDA: NULL, or where they are */
     gp_dtype dtype;
     uint64_t tiles;
-    uint64_t *tile_rows;  /* tiles + 1, CUDA */
-    uint64_t *carry_rows; /* tiles */
-    void *carry_values;   /* tiles of dtype */
+    /* CUDA: a tile has 2^tile_log units, and these arrays one item each, pieces two */
+    int tile_log;
+    struct gpi_csr_start *starts;
+    uint32_t *left;
+    void *pieces; /* sums */
+    /* CPU */
+    uint64_t *came_in; /* per tile: the row that ends in it and began before, or UINT64_MAX */
+    void *parts;       /* two sums per tile: of that row, and of the one that goes on */
 };
 
-/* Tile of the merge of row ends and entries. */
-enum { GPI_CSR_SPMV_TILE_CPU = 16384, GPI_CSR_SPMV_TILE_CUDA = 2048 };
+/* Tile of the merge of row ends and entries. On CUDA a row of that many tiles is shared by them. */
+enum {
+    GPI_CSR_SPMV_TILE_CPU = 16384,
+    GPI_CSR_TILE_LOG_MIN = 8,
+    GPI_CSR_TILE_LOG_MAX = 10,
+    GPI_CSR_LONG_TILES = 3
+};
+
+/* CUDA: large tiles, as long as there is one for each of the warps that run at once. */
+static inline int gpi_csr_tile_log(uint64_t units)
+{
+    int log = GPI_CSR_TILE_LOG_MIN;
+    while (log < GPI_CSR_TILE_LOG_MAX && units >> log > 8192)
+        log++;
+    return log;
+}
+
+/* The dtypes of values, in the order of gp_dtype, and of the sums of their products. */
+enum { GPI_CSR_VALUES = 4 };
+
+static inline gp_dtype gpi_csr_sum_dtype(gp_dtype value)
+{
+    return value == GP_F64 ? GP_F64 : GP_F32;
+}
+
+typedef gp_status (*gpi_csr_spmv_fn)(gp_context *ctx, const struct gpi_csr_spmv *args);
 
 /* One conversion. Keys are row << col_bits | col; an entry is sorted by the bits
  * from sort_bit on. */
@@ -146,13 +186,16 @@ struct gpi_csr_ops {
     gp_status (*count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
     /* *found, in the context's memory, becomes the packed first offence */
     gp_status (*check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
-    gp_status (*spmv[2])(gp_context *ctx, const struct gpi_csr_spmv *args); /* f32, f64 */
     const struct gpi_csr_kernels *kernels; /* CUDA: of COO to CSR */
 };
 
 /* Those of a context for indices and offsets of these widths, in bytes. */
 const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes,
                                        size_t offset_bytes);
+
+/* SpMV of these widths and values. */
+gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, size_t offset_bytes,
+                                  gp_dtype value_dtype);
 
 /* The kernels of a CUDA context. */
 static inline const struct gpi_csr_kernels *gpi_csr_kernels_of(const gp_context *ctx,

@@ -22,36 +22,51 @@ static gp_status check_sizes(gp_context *ctx, const char *f, bool by, const stru
     return gpi_csr_check_nnz(ctx, f, by, a->nnz, c->offset);
 }
 
+/* Scalars in memory are arrays of the call. */
 static gp_status check_call(gp_context *ctx, const char *f, bool by, const struct call *c)
 {
-    const struct gpi_csr_matrix *a = &c->args.a;
+    const struct gpi_csr_spmv *s = &c->args;
+    const struct gpi_csr_matrix *a = &s->a;
     GPI_TRY(check_sizes(ctx, f, by, c));
     size_t ib = gpi_dtype_bytes(c->index), ob = gpi_dtype_bytes(c->offset);
-    size_t vb = gpi_dtype_bytes(c->args.dtype);
+    size_t vb = gpi_dtype_bytes(s->dtype), sb = gpi_dtype_bytes(gpi_csr_sum_dtype(s->dtype));
     const struct gpi_array arrays[] = {
-        GPI_CSR_COUNTS(&c->args),
+        GPI_CSR_COUNTS(s),
         GPI_READ("row_pointers", a->row_pointers, (a->num_rows + 1) * ob, ob),
         GPI_READ("cols", a->cols, a->nnz * ib, ib),
-        GPI_READ("values", c->args.values, a->nnz * vb, vb),
-        GPI_READ("x", c->args.x, a->nnz ? a->num_cols * vb : 0, vb),
-        GPI_WRITE("y", c->args.y, a->num_rows * vb, vb),
+        GPI_READ("values", s->values, a->nnz * vb, vb),
+        GPI_READ_IF("alpha", s->device_alpha, sb, sb),
+        GPI_READ("x", s->x, a->nnz ? a->num_cols * vb : 0, vb),
+        GPI_READ_IF("beta", s->device_beta, sb, sb),
+        GPI_WRITE("y", s->y, a->num_rows * vb, vb),
     };
-    return gpi_check_arrays(ctx, f, arrays, 7);
+    return gpi_check_arrays(ctx, f, arrays, (int)(sizeof arrays / sizeof *arrays));
 }
 
-static uint64_t tile_count(const struct gpi_csr_matrix *a, gp_backend backend)
+static uint64_t tile_count(const struct gpi_csr_matrix *a, uint64_t tile)
 {
-    uint64_t tile = backend == GP_BACKEND_CUDA ? GPI_CSR_SPMV_TILE_CUDA : GPI_CSR_SPMV_TILE_CPU;
     return (a->num_rows + a->nnz + tile - 1) / tile;
 }
 
-/* The CUDA tile is the smaller one, so "any" is covered by it. */
-static size_t frame_bytes(const struct call *c, gp_backend backend)
+static size_t frame_bytes_cpu(const struct call *c)
 {
-    gp_backend most = backend == GP_BACKEND_AUTO ? GP_BACKEND_CUDA : backend;
-    size_t tiles = (size_t)tile_count(&c->args.a, most);
-    return gpi_piece((tiles + 1) * sizeof(uint64_t)) + gpi_piece(tiles * sizeof(uint64_t)) +
-           gpi_piece(tiles * gpi_dtype_bytes(c->args.dtype));
+    size_t tiles = (size_t)tile_count(&c->args.a, GPI_CSR_SPMV_TILE_CPU);
+    return gpi_piece(tiles * sizeof(uint64_t)) +
+           gpi_piece(2 * tiles * gpi_dtype_bytes(gpi_csr_sum_dtype(c->args.dtype)));
+}
+
+static uint64_t tiles_cuda(const struct gpi_csr_matrix *a, int *log)
+{
+    *log = gpi_csr_tile_log(a->num_rows + a->nnz);
+    return tile_count(a, (uint64_t)1 << *log);
+}
+
+static size_t frame_bytes_cuda(const struct call *c)
+{
+    int log;
+    size_t tiles = (size_t)tiles_cuda(&c->args.a, &log);
+    return gpi_piece(tiles * sizeof(struct gpi_csr_start)) + gpi_piece(tiles * sizeof(uint32_t)) +
+           gpi_piece(2 * tiles * gpi_dtype_bytes(gpi_csr_sum_dtype(c->args.dtype)));
 }
 
 static double scalar(gp_dtype dtype, const void *value, double missing)
@@ -64,13 +79,22 @@ static double scalar(gp_dtype dtype, const void *value, double missing)
 static gp_status multiply(gp_context *ctx, const char *f, struct call *c)
 {
     struct gpi_csr_spmv *s = &c->args;
-    GPI_FRAME(frame, ctx, f, frame_bytes(c, ctx->backend));
-    s->tiles = tile_count(&s->a, ctx->backend);
-    s->tile_rows = gpi_frame_take(&frame, (size_t)(s->tiles + 1) * sizeof(uint64_t));
-    s->carry_rows = gpi_frame_take(&frame, (size_t)s->tiles * sizeof(uint64_t));
-    s->carry_values = gpi_frame_take(&frame, (size_t)s->tiles * gpi_dtype_bytes(s->dtype));
-    return gpi_csr_find(ctx, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset))
-        ->spmv[s->dtype == GP_F64](ctx, s);
+    const bool cuda = ctx->backend == GP_BACKEND_CUDA;
+    const size_t sum = gpi_dtype_bytes(gpi_csr_sum_dtype(s->dtype));
+    GPI_FRAME(frame, ctx, f, cuda ? frame_bytes_cuda(c) : frame_bytes_cpu(c));
+    if (cuda) {
+        s->tiles = tiles_cuda(&s->a, &s->tile_log);
+        const size_t tiles = (size_t)s->tiles;
+        s->starts = gpi_frame_take(&frame, tiles * sizeof *s->starts);
+        s->left = gpi_frame_take(&frame, tiles * sizeof *s->left);
+        s->pieces = gpi_frame_take(&frame, 2 * tiles * sum);
+    } else {
+        s->tiles = tile_count(&s->a, GPI_CSR_SPMV_TILE_CPU);
+        s->came_in = gpi_frame_take(&frame, (size_t)s->tiles * sizeof *s->came_in);
+        s->parts = gpi_frame_take(&frame, 2 * (size_t)s->tiles * sum);
+    }
+    return gpi_csr_spmv_find(ctx, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset),
+                             s->dtype)(ctx, s);
 }
 
 /* args: what the caller gave; dtype, alpha and beta are filled in. */
@@ -84,6 +108,8 @@ static gp_status spmv(gp_context *ctx, const char *f, bool by, const gp_csr_desc
     c.args.dtype = d.value_dtype;
     c.args.device_nnz = d.device_nnz;
     c.args.device_num_rows = d.device_num_rows;
+    c.args.device_alpha = d.device_alpha ? alpha : NULL;
+    c.args.device_beta = d.device_beta ? beta : NULL;
     GPI_TRY(check_call(ctx, f, by, &c));
     struct gpi_csr_matrix *const a = &c.args.a;
     a->nnz = gpi_count_now(ctx, &c.args.device_nnz, a->nnz);
@@ -95,8 +121,9 @@ static gp_status spmv(gp_context *ctx, const char *f, bool by, const gp_csr_desc
     rules[0].device_bound = rules[1].device_n = c.args.device_nnz;
     if (a->num_rows == 0)
         return GP_OK;
-    c.args.alpha = scalar(d.value_dtype, alpha, 1);
-    c.args.beta = scalar(d.value_dtype, beta, 0);
+    const bool here = ctx->backend == GP_BACKEND_CPU; /* all memory is */
+    c.args.alpha = scalar(d.value_dtype, d.device_alpha && !here ? NULL : alpha, 1);
+    c.args.beta = scalar(d.value_dtype, d.device_beta && !here ? NULL : beta, 0);
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
     return gpi_validate_end(ctx, f, gpi_named(ctx, f, multiply(ctx, f, &c)));
@@ -137,6 +164,6 @@ gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_sizes(NULL, f, false, &c));
-    *bytes = frame_bytes(&c, t.backend);
+    *bytes = gpi_target_bytes(&t, frame_bytes_cpu(&c), frame_bytes_cuda(&c));
     return GP_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU: SpMV. One unit per pair of widths, value type and instruction set: GPI_UNIT names it,
- * GPI_INDEX, GPI_OFFSET and GPI_VALUE are its types. */
+ * GPI_INDEX, GPI_OFFSET, GPI_VALUE and GPI_SUM are its types. */
 #include "balance/balance_internal.h"
+#include "core/half.h"
 #include "core/threads.h"
 #include "core/words.h"
 #include "csr/csr_internal.h"
@@ -11,6 +12,18 @@
 typedef GPI_INDEX index_t;
 typedef GPI_OFFSET offset_t;
 typedef GPI_VALUE value_t;
+typedef GPI_SUM sum_t;
+
+#if defined(GPI_VALUE_IS_f16)
+#define WIDEN gpi_f16_to_float
+#define NARROW gpi_float_to_f16
+#elif defined(GPI_VALUE_IS_bf16)
+#define WIDEN gpi_bf16_to_float
+#define NARROW gpi_float_to_bf16
+#else
+#define WIDEN
+#define NARROW
+#endif
 
 gp_status NAME(spmv)(gp_context *ctx, const struct gpi_csr_spmv *args);
 
@@ -22,53 +35,70 @@ static uint64_t rows_before(const struct gpi_csr_matrix *a, uint64_t d)
 
 /* Sum of entries [i, end). Long runs have eight partial sums, so that additions overlap; which
  * entry goes to which depends on its distance from i alone. */
-static value_t dot(const struct gpi_csr_spmv *s, uint64_t i, uint64_t end)
+static sum_t dot(const struct gpi_csr_spmv *s, uint64_t i, uint64_t end)
 {
     enum { LANES = 8 };
     const index_t *cols = s->a.cols;
     const value_t *values = s->values, *x = s->x;
-    value_t sum = 0;
+    sum_t sum = 0;
     if (end - i >= 2 * LANES) {
-        value_t part[LANES] = {0};
+        sum_t part[LANES] = {0};
         for (; i + LANES <= end; i += LANES)
             for (int l = 0; l < LANES; l++)
-                part[l] += values[i + l] * x[cols[i + l]];
+                part[l] += WIDEN(values[i + l]) * WIDEN(x[cols[i + l]]);
         sum = ((part[0] + part[1]) + (part[2] + part[3])) +
               ((part[4] + part[5]) + (part[6] + part[7]));
     }
     for (; i < end; i++)
-        sum += values[i] * x[cols[i]];
+        sum += WIDEN(values[i]) * WIDEN(x[cols[i]]);
     return sum;
 }
 
+static void store(const struct gpi_csr_spmv *s, uint64_t row, sum_t sum)
+{
+    const sum_t alpha = (sum_t)s->alpha, beta = (sum_t)s->beta;
+    value_t *y = s->y;
+    sum *= alpha;
+    y[row] = NARROW(beta != 0 ? sum + beta * WIDEN(y[row]) : sum);
+}
+
+/* Rows that lie in one tile are stored; of others parts are left for add_parts(). */
 static void tile(void *arg, size_t t)
 {
     const struct gpi_csr_spmv *s = arg;
     const struct gpi_csr_matrix *a = &s->a;
     const offset_t *ends = (const offset_t *)a->row_pointers + 1;
-    value_t *y = s->y, *carries = s->carry_values;
-    value_t alpha = (value_t)s->alpha, beta = (value_t)s->beta;
+    sum_t *parts = (sum_t *)s->parts + 2 * t;
     uint64_t begin = (uint64_t)t * GPI_CSR_SPMV_TILE_CPU;
     uint64_t end = gpi_min(begin + GPI_CSR_SPMV_TILE_CPU, a->num_rows + a->nnz);
     uint64_t row = rows_before(a, begin), row_end = rows_before(a, end);
     uint64_t i = begin - row, i_end = end - row_end;
+    s->came_in[t] = UINT64_MAX;
+    if (row < row_end && i > ends[(int64_t)row - 1]) {
+        s->came_in[t] = row;
+        parts[0] = dot(s, i, ends[row]);
+        i = ends[row++];
+    }
     for (; row < row_end; row++) {
-        value_t sum = alpha * dot(s, i, ends[row]);
-        y[row] = beta != 0 ? sum + beta * y[row] : sum;
+        store(s, row, dot(s, i, ends[row]));
         i = ends[row];
     }
-    s->carry_rows[t] = i < i_end ? row_end : UINT64_MAX;
-    carries[t] = i < i_end ? alpha * dot(s, i, i_end) : 0;
+    parts[1] = dot(s, i, i_end);
 }
 
-/* Few: one carry per tile. */
-static void add_carries(const struct gpi_csr_spmv *s)
+/* Few: two parts per tile. */
+static void add_parts(const struct gpi_csr_spmv *s)
 {
-    const value_t *carries = s->carry_values;
-    value_t *y = s->y;
-    for (uint64_t t = 0; t < s->tiles; t++)
-        if (s->carry_rows[t] != UINT64_MAX)
-            y[s->carry_rows[t]] += carries[t];
+    const sum_t *parts = s->parts;
+    sum_t sum = 0;
+    for (uint64_t t = 0; t < s->tiles; t++) {
+        const uint64_t row = s->came_in[t];
+        if (row != UINT64_MAX) {
+            store(s, row, sum + parts[2 * t]);
+            sum = 0;
+        }
+        sum += parts[2 * t + 1];
+    }
 }
 
 gp_status NAME(spmv)(gp_context *ctx, const struct gpi_csr_spmv *args)
@@ -76,6 +106,6 @@ gp_status NAME(spmv)(gp_context *ctx, const struct gpi_csr_spmv *args)
     struct gpi_csr_spmv s = *args;
     gpi_parallel_for(gpi_threads_for(ctx->threads, s.a.nnz + s.a.num_rows), (size_t)s.tiles, tile,
                      &s);
-    add_carries(&s);
+    add_parts(&s);
     return GP_OK;
 }

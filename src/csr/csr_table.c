@@ -11,15 +11,10 @@
     gp_status gpi_csr_row_pointers_##unit##_##suffix(gp_context *, const struct gpi_csr_rows *);   \
     gp_status gpi_csr_count_rows_##unit##_##suffix(gp_context *, const struct gpi_csr_rows *);     \
     gp_status gpi_csr_check_##unit##_##suffix(gp_context *, const struct gpi_csr_matrix *,         \
-                                              uint64_t *);                                         \
-    gp_status gpi_csr_spmv_##unit##_f32_##suffix(gp_context *, const struct gpi_csr_spmv *);       \
-    gp_status gpi_csr_spmv_##unit##_f64_##suffix(gp_context *, const struct gpi_csr_spmv *);
+                                              uint64_t *);
 #define PAIR_ENTRY(unit, suffix)                                                                   \
-    {gpi_csr_row_pointers_##unit##_##suffix,                                                       \
-     gpi_csr_count_rows_##unit##_##suffix,                                                         \
-     gpi_csr_check_##unit##_##suffix,                                                              \
-     {gpi_csr_spmv_##unit##_f32_##suffix, gpi_csr_spmv_##unit##_f64_##suffix},                     \
-     NULL},
+    {gpi_csr_row_pointers_##unit##_##suffix, gpi_csr_count_rows_##unit##_##suffix,                 \
+     gpi_csr_check_##unit##_##suffix, NULL},
 #define DECLARE_CUDA(unit, sm) extern const struct gpi_csr_ops gpi_csr_ops_##unit##_sm##sm;
 #define CUDA_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_ops_##unit##_sm##sm),
 
@@ -31,11 +26,42 @@ EACH_PAIR(DECLARE)
 static const struct gpi_csr_ops cpu[][GPI_ISA_COUNT] = {EACH_PAIR(CPU_ROW)};
 static const struct gpi_csr_ops *const cuda[][GPI_SM_COUNT] = {EACH_PAIR(CUDA_ROW)};
 
+static int pair_of(size_t index_bytes, size_t offset_bytes)
+{
+    return (index_bytes == 8) + (offset_bytes == 8); /* offsets are the wider ones */
+}
+
 const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes,
                                        size_t offset_bytes)
 {
-    const int pair = (index_bytes == 8) + (offset_bytes == 8); /* offsets are the wider ones */
+    const int pair = pair_of(index_bytes, offset_bytes);
     return ctx->backend == GP_BACKEND_CUDA ? cuda[pair][ctx->sm_row] : &cpu[pair][ctx->isa];
+}
+
+/* ---- SpMV ---- */
+
+#define DECLARE_SPMV(unit, isa)                                                                    \
+    gp_status gpi_csr_spmv_##unit##_##isa(gp_context *, const struct gpi_csr_spmv *);
+#define SPMV_ENTRY(unit, isa) gpi_csr_spmv_##unit##_##isa,
+#define EACH_VALUE(X, pair) X(pair##_f16) X(pair##_bf16) X(pair##_f32) X(pair##_f64)
+#define DECLARE_VALUE(unit) GPI_ISAS_OF(DECLARE_SPMV, unit)
+#define VALUE_ROW(unit) {GPI_ISAS_OF(SPMV_ENTRY, unit)},
+#define DECLARE_SPMV_CUDA(unit, sm)                                                                \
+    extern const gpi_csr_spmv_fn gpi_csr_spmv_##unit##_sm##sm[GPI_CSR_VALUES];
+#define SPMV_CUDA_ENTRY(unit, sm) GPI_CUDA(gpi_csr_spmv_##unit##_sm##sm),
+#define DECLARE_PAIR_SPMV(unit) EACH_VALUE(DECLARE_VALUE, unit) GPI_SMS_OF(DECLARE_SPMV_CUDA, unit)
+EACH_PAIR(DECLARE_PAIR_SPMV)
+
+gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, size_t offset_bytes,
+                                  gp_dtype value_dtype)
+{
+#define PAIR_ROWS(unit) {EACH_VALUE(VALUE_ROW, unit)},
+#define PAIR_CUDA_ROW(unit) {GPI_SMS_OF(SPMV_CUDA_ENTRY, unit)},
+    static const gpi_csr_spmv_fn on_cpu[][GPI_CSR_VALUES][GPI_ISA_COUNT] = {EACH_PAIR(PAIR_ROWS)};
+    static const gpi_csr_spmv_fn *const on_cuda[][GPI_SM_COUNT] = {EACH_PAIR(PAIR_CUDA_ROW)};
+    const int pair = pair_of(index_bytes, offset_bytes), value = (int)value_dtype - (int)GP_F16;
+    return ctx->backend == GP_BACKEND_CUDA ? on_cuda[pair][ctx->sm_row][value]
+                                           : on_cpu[pair][value][ctx->isa];
 }
 
 /* ---- the CPU's sort ---- */

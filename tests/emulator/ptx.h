@@ -68,6 +68,16 @@ void ptx_ld_global_nc_L1_no_allocate_v4_u32(uint32_t &a, uint32_t &b, uint32_t &
     a = words[0], b = words[1], c = words[2], d = words[3];
 }
 
+#define LOAD_PASSING(type, word)                                                                   \
+    template <class P> void ptx_ld_global_nc_L1_no_allocate_##type(word &to, P *from)              \
+    {                                                                                              \
+        to = *(const word *)from;                                                                  \
+    }
+LOAD_PASSING(u16, uint16_t)
+LOAD_PASSING(u32, uint32_t)
+LOAD_PASSING(u64, uint64_t)
+#undef LOAD_PASSING
+
 /* ---- words that other threads read ---- */
 
 template <class T, class P> void load(T &to, P *from)
