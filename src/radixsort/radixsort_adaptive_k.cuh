@@ -290,6 +290,7 @@ __global__ void __launch_bounds__(T, 1)
     extern __shared__ __align__(16) char memory[];
     if (job.plan->route != gpi_radix_route_adaptive)
         return;
+    job.take_items();
     using Work = AdaptiveKernel<K, FLOAT, VB, T, I>;
     Work adaptive = {job, memory, {&job.plan->adaptive_arrived, 0}};
     Work::Partitions::init();

@@ -70,6 +70,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     K compared;   /* bits of a key's word */
     KeyWord base; /* no word is smaller */
 
+    static constexpr bool in_loop = radix_buckets_loop<sizeof(K), VB>;
+
     /* Wide words leave large bins alone, for registers; those of short keys are merged. */
     static constexpr bool may_be_large = sizeof(K) >= 4 && sizeof(Word) == sizeof(KeyWord);
     /* For the other ones exchanges do, without the code of ranks in the way. */
@@ -259,6 +261,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     template <class X> GPI_DEVICE void write_picked(X *to, const X *from) const
     {
         X value[I];
+        leave_undefined<in_loop>(value);
         for_rows([&](int i) { value[i] = from[position(item(i))]; });
         __syncthreads();
         for_rows([&](int i) { __stcs(to + item(i), value[i]); });
@@ -298,6 +301,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     {
         const K *keys_in = job.keys[from] + first;
         K key[I];
+        leave_undefined<in_loop>(key);
+        leave_undefined<in_loop>(keys.word);
         for_rows([&](int i) { key[i] = __ldcs(keys_in + item(i)); });
         fetch_values(job.values[from] ? job.values[from] + first : nullptr);
         const KeyWord first_word = word_of(keys_in[0]);
@@ -352,6 +357,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
         const KeyWord same = keys.still_same();
         Word word[I];
+        leave_undefined<in_loop>(word);
         for_rows([&](int i) {
             if constexpr (pairs)
                 word[i] = (Word)((keys.word[i] ^ same) >> low) << position_bits() | (Word)item(i);

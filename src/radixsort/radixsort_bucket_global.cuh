@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
+#include "device/undefined.cuh"
 #include "radixsort/radixsort_key_codec.cuh"
 
 namespace GPI_SPACE
@@ -69,6 +71,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
         const uint64_t end = warp_begin(warp + 1);
         for (uint64_t i = warp_begin(warp) + lane_id(); i < end; i += batch * 32) {
             K key[batch];
+            leave_undefined<radix_buckets_loop<sizeof(K), VB>>(key);
 #pragma unroll
             for (int b = 0; b < batch; b++)
                 if (i + b * 32 < end)
@@ -126,6 +129,8 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
         for (; row < end; row += batch * 32) {
             K key[batch];
             V value[batch];
+            leave_undefined<radix_buckets_loop<sizeof(K), VB>>(key);
+            leave_undefined<radix_buckets_loop<sizeof(K), VB>>(value);
             const uint64_t mine = row + lane_id();
 #pragma unroll
             for (int b = 0; b < batch; b++)
@@ -178,6 +183,7 @@ __global__ void __launch_bounds__(T, 2)
 {
     using Global = BucketGlobal<K, FLOAT, VB, T>;
     __shared__ typename Global::Shared shared;
+    grid_wait();
     if (job.plan->route != gpi_radix_route_adaptive)
         return;
     for (uint32_t i = blockIdx.x; i < job.plan->large; i += gridDim.x) {

@@ -25,45 +25,46 @@ GPI_DEVICE void copy_bucket(const RadixJob<K, V> &job, uint64_t first, uint64_t 
         copy_items<T>(job.values[gpi_radix_tmp], first, end, job.values[gpi_radix_out]);
 }
 
-/*
- * Grid: a block per bucket; everything may be one bucket of the input, for the first block. Bucket:
- * at most T x I items, but for a few. After: the output, if the route was one of buckets; if it was
- * the adaptive one, all of the output but what radix_bucket_global_k writes.
- */
-template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
-__global__ void __launch_bounds__(T, BLOCKS)
-    radix_bucket_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+/* How many buckets there are. Everything may be one bucket of the input. */
+template <class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
+{
+    if (!job.bucket_bits) {
+        job.take_items();
+        return job.is_one_bucket();
+    }
+    const gpi_radix_plan &plan = *job.plan;
+    return plan.route == gpi_radix_route_one_bucket ? 1
+           : plan.route == gpi_radix_route_adaptive ? plan.entries
+           : plan.route == gpi_radix_route_buckets  ? 1u << plan.bits
+                                                    : 0;
+}
+
+/* A bucket, of at most T x I items but for a few, by a whole block. */
+template <class K, bool FLOAT, int VB, int T, int I>
+GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, char *memory,
+                            uint32_t number)
 {
     using Merge = BucketMerge<K, FLOAT, VB, T, I>;
-    extern __shared__ __align__(16) char memory[];
-    grid_wait();
-    uint64_t first = 0, end = job.items();
+    uint64_t first = 0, end = 0;
     uint32_t from = gpi_radix_in;
     K base = 0;
     int bits = job.end - job.begin; /* that may vary in the bucket, from job.begin on */
     const K compared = job.compared();
-    if (job.is_one_bucket()) {
-        if (blockIdx.x > 0)
-            return;
+    const gpi_radix_plan &plan = *job.plan;
+    if (!job.bucket_bits || plan.route == gpi_radix_route_one_bucket) {
+        end = item_count(job);
+    } else if (plan.route == gpi_radix_route_adaptive) {
+        const gpi_radix_entry e = job.adaptive.entries[number];
+        first = e.first;
+        end = first + e.count;
+        from = e.from;
+        base = (K)e.base;
+        bits = (int)e.bits;
     } else {
-        if (!job.bucket_bits)
-            return;
-        const gpi_radix_plan &plan = *job.plan;
-        if (plan.route == gpi_radix_route_adaptive && blockIdx.x < plan.entries) {
-            const gpi_radix_entry e = job.adaptive.entries[blockIdx.x];
-            first = e.first;
-            end = first + e.count;
-            from = e.from;
-            base = (K)e.base;
-            bits = (int)e.bits;
-        } else {
-            if (plan.route != gpi_radix_route_buckets || blockIdx.x >> plan.bits)
-                return;
-            first = job.bucket_starts()[blockIdx.x];
-            end = job.bucket_starts()[blockIdx.x + 1];
-            from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
-            bits = (int)plan.shift - job.begin;
-        }
+        first = job.bucket_starts()[number];
+        end = job.bucket_starts()[number + 1];
+        from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
+        bits = (int)plan.shift - job.begin;
     }
     if (first == end)
         return;
@@ -104,6 +105,37 @@ __global__ void __launch_bounds__(T, BLOCKS)
             return;
         __syncthreads();
         Merge::sort({job, memory, count, compared}, first, from);
+    }
+}
+
+/*
+ * Grid: a block per bucket, or, if they loop, fewer, which then claim others. After: the output, if
+ * the route was one of buckets, or everything is one; if it was the adaptive one, all of the output
+ * but what radix_bucket_global_k writes.
+ */
+template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
+__global__ void __launch_bounds__(T, BLOCKS)
+    radix_bucket_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+{
+    extern __shared__ __align__(16) char memory[];
+    grid_wait();
+    const uint32_t buckets = buckets_of(job);
+    uint32_t number = blockIdx.x;
+    if constexpr (radix_buckets_loop<sizeof(K), VB>) {
+        __shared__ uint32_t next;
+        while (number < buckets) {
+            uint32_t claimed = buckets; /* while the bucket is sorted */
+            if (threadIdx.x == 0 && buckets > gridDim.x)
+                claimed = gridDim.x + atomicAdd(&job.plan->buckets_claimed, 1u);
+            sort_bucket<K, FLOAT, VB, T, I>(job, memory, number);
+            __syncthreads();
+            if (threadIdx.x == 0)
+                next = claimed;
+            __syncthreads();
+            number = next;
+        }
+    } else if (number < buckets) {
+        sort_bucket<K, FLOAT, VB, T, I>(job, memory, number);
     }
 }
 

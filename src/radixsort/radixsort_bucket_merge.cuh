@@ -33,6 +33,13 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
     template <int M> struct Items {
         K word[M];
         uint16_t source[pairs ? M : 1];
+
+        GPI_DEVICE Items()
+        {
+            leave_undefined<radix_buckets_loop<sizeof(K), VB>>(word);
+            if constexpr (pairs)
+                leave_undefined<radix_buckets_loop<sizeof(K), VB>>(source);
+        }
     };
 
     /* A run in shared memory. */
@@ -97,6 +104,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
     GPI_DEVICE void write_picked(X *to, const X *from, uint64_t first_position) const
     {
         X item[I];
+        leave_undefined<radix_buckets_loop<sizeof(K), VB>>(item);
 #pragma unroll
         for (int i = 0; i < I; i++)
             if (const int p = i * T + (int)threadIdx.x; p < count)

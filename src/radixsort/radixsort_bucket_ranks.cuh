@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "device/undefined.cuh"
 #include "device/warp.cuh"
 #include "radixsort/radixsort_key_codec.cuh"
 
@@ -52,6 +53,8 @@ template <class Bins> __device__ __noinline__ void rank_in_bins(const Bins b, in
     constexpr int items = Bins::items_of_thread;
     typename Bins::BinWord word[items];
     uint16_t to[items];
+    leave_undefined<Bins::in_loop>(word);
+    leave_undefined<Bins::in_loop>(to);
 #pragma unroll
     for (int i = 0; i < items; i++) {
         const uint32_t p = (uint32_t)Bins::item(i);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "device/undefined.cuh"
 #include "device/warp.cuh"
 
 namespace GPI_SPACE
@@ -39,6 +40,7 @@ GPI_DEVICE void insertion(const Bins &b, const K *keys_in, int begin, int end)
 template <class Bins, class K> GPI_DEVICE void order_ties(const Bins &b, const K *keys_in)
 {
     int ties[Bins::items_of_thread], most = 0;
+    leave_undefined<Bins::in_loop>(ties);
     b.for_rows([&](int i) {
         ties[i] = ties_at(b, Bins::item(i));
         most = max(most, ties[i]);

@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(Counting<K>::threads)
 {
     constexpr int T = Counting<K>::threads, parts = Counting<K>::parts;
     extern __shared__ uint32_t table[];
-    if (job.is_one_bucket())
-        return;
+    job.begin_items();
     if constexpr (parts == 1) {
         count_digits<T, FLOAT, K>(job, table);
     } else {
@@ -42,6 +41,8 @@ __global__ void __launch_bounds__(Counting<K>::threads)
         for (uint32_t i = threadIdx.x; i < size; i += T)
             table[i] = 0;
         __syncthreads();
+        if (job.is_one_bucket())
+            return;
         for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x / parts, gridDim.x / parts,
                         [&](K key) {
                             const uint32_t word = order.template word_alone<FLOAT>(key);
@@ -62,9 +63,12 @@ __global__ void __launch_bounds__(1024) radix_starts_k(const __grid_constant__ R
 {
     constexpr int VALUES = Counting<K>::values;
     uint64_t *const starts = job.starts;
-    if (job.is_one_bucket())
-        return;
     __shared__ uint64_t warp_total[32];
+    if (Counting<K>::parts > 1) { /* counts of bytes are as many as a block sums up at once */
+        job.take_items();
+        if (job.is_one_bucket())
+            return;
+    }
     constexpr int run = VALUES < 1024 ? 32 : VALUES / 32;
     const int begin = (int)threadIdx.x / 32 * run,
               end = begin + run < VALUES ? begin + run : VALUES;
@@ -88,8 +92,8 @@ __global__ void __launch_bounds__(1024) radix_starts_k(const __grid_constant__ R
         starts[i + lane_id()] = at + upto - count;
         at += __shfl_sync(all_lanes, upto, 31);
     }
-    if (threadIdx.x == 0)
-        starts[VALUES] = job.items();
+    if (threadIdx.x == 1024 - 32) /* of the last warp */
+        starts[VALUES] = at;
 }
 
 /* The value whose keys include item i, by a warp, each round with 32 probes. */
@@ -128,9 +132,7 @@ __global__ void __launch_bounds__(256)
 {
     constexpr uint32_t values = Counting<K>::values, V = 16 / sizeof(K);
     K *out = job.keys[gpi_radix_out];
-    if (job.is_one_bucket())
-        return;
-    const uint64_t n = job.items(), before = (16 - (uintptr_t)out % 16) % 16 / sizeof(K);
+    const uint64_t n = job.starts[values], before = (16 - (uintptr_t)out % 16) % 16 / sizeof(K);
     const uint64_t head = before < n ? before : n;
     const uint64_t vectors = (n - head) / V, tail = head + vectors * V;
     const uint64_t thread = (uint64_t)blockIdx.x * 256 + threadIdx.x;

@@ -28,7 +28,8 @@ enum gpi_radix_route {
     gpi_radix_route_lsd,
     gpi_radix_route_buckets,
     gpi_radix_route_splitters,
-    gpi_radix_route_adaptive
+    gpi_radix_route_adaptive,
+    gpi_radix_route_one_bucket
 };
 
 /* What is still too large for a block; see radixsort_adaptive_k.cuh and radixsort_levels_k.cuh. */
@@ -87,6 +88,7 @@ struct gpi_radix_plan {
     uint32_t adaptive_arrived, adaptive_tickets[2], zoomed;
     uint32_t segments[2], others, tiles, entries, large;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
+    uint32_t buckets_claimed; /* by blocks that have sorted their first one */
 };
 
 /* A sort of n > 0 items, or of any number up to n that is on the device, by at least one bit. */

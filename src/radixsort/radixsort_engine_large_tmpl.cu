@@ -38,8 +38,8 @@ void add_large(const gp_context *ctx, const RadixJob<Key, typename Payload<VB>::
                LaunchList &list)
 {
     constexpr int T = radix_tuning.tile_threads, blocks_per_sm = 2;
-    list.add(launch_of(radix_bucket_global_k<Key, true, VB, T>,
-                       blocks_per_sm * (unsigned)ctx->sm_count, T, 0, job));
+    list.add(launch_dependent(radix_bucket_global_k<Key, true, VB, T>, job.device_n != nullptr,
+                              blocks_per_sm * (unsigned)ctx->sm_count, T, 0, job));
 }
 
 } // namespace

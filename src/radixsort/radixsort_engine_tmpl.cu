@@ -77,8 +77,11 @@ gp_status add_local(gp_context *ctx, const char *function,
     auto kernel = radix_bucket_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::bucket_shared, &allowed));
     const unsigned buckets = job.adaptive_allowed ? job.entries : 1u << job.bucket_bits;
-    list.add(
-        launch_dependent(kernel, is_small(job.n), buckets, b.threads, Shape::bucket_shared, job));
+    const unsigned full = (unsigned)ctx->sm_count * b.blocks;
+    const bool loop = radix_buckets_loop<sizeof(Key), VB> && buckets > full;
+    const bool early = is_small(job.n) || job.device_n; /* where little may be done */
+    list.add(launch_dependent(kernel, early, loop ? full : buckets, b.threads, Shape::bucket_shared,
+                              job));
     return GP_OK;
 }
 
@@ -152,6 +155,8 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     list.add(launch_zeros(args->scratch, scratch_of(nullptr, args->n, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
         if (args->exact && args->n >= counted_from) {
+            if (sizeof(Key) == 1) /* few are counted as fast */
+                job.one_bucket_max = 0;
             GPI_TRY((add_counting<FLOAT, Key>(ctx, function, job, list)));
             if (job.one_bucket_max)
                 GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));

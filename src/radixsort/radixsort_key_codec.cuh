@@ -187,9 +187,30 @@ template <class K> struct RadixKeys {
     uint32_t entries;      /* blocks for entries of a bucket's size */
     gpi_radix_adaptive adaptive;
 
+    /* By all threads of a block, before items(): a number in memory is read once, as barriers of a
+     * grid make multiprocessors forget what they have read. */
+    GPI_DEVICE void take_items() const
+    {
+        begin_items();
+        __syncthreads();
+    }
+
+    /* The same where the block synchronizes later. */
+    GPI_DEVICE void begin_items() const
+    {
+        if (threadIdx.x == 0)
+            there() = item_count(*this);
+    }
+
+    static GPI_DEVICE uint64_t &there()
+    {
+        __shared__ uint64_t items;
+        return items;
+    }
+
     GPI_DEVICE uint64_t items() const
     {
-        return item_count(*this);
+        return there();
     }
 
     /* Whether the passes have nothing to do: there are no items, or they are one bucket of the

@@ -60,7 +60,7 @@ gp_status add_partition(gp_context *ctx, const char *function,
     constexpr int buckets = (1 << radix_tuning.bucket_bits) * sizeof(uint32_t);
     constexpr int table = counts > buckets ? counts : buckets;
     constexpr int shared = tile > table ? tile : table;
-    static_assert(tile <= radix_tuning.shared_bytes, "a tile must fit");
+    static_assert(tile + 64 <= radix_tuning.shared_bytes, "a tile must fit beside a number");
     static uint64_t allowed;
     auto kernel = radix_partition_k<Key, FLOAT, VB, T, I, SPLITS>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));

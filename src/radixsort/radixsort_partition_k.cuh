@@ -294,15 +294,20 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
 
 /* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. SPLITS: with what sorts
  * by splitters. After: the sorted array; or buckets and route gpi_radix_route_buckets; or their
- * entries, or what radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive. */
+ * entries, or what radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive; or nothing but
+ * the route gpi_radix_route_one_bucket. */
 template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
     extern __shared__ __align__(16) char memory[];
     using Work = PartitionKernel<K, FLOAT, VB, T, I, SPLITS>;
-    if (job.is_one_bucket())
+    job.take_items();
+    if (job.is_one_bucket()) {
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            job.plan->route = gpi_radix_route_one_bucket;
         return;
+    }
     Work kernel = {job, memory, {&job.plan->arrived, 0}};
     Work::Passes::init();
     bool buckets = false;

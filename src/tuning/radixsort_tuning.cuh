@@ -200,6 +200,13 @@ constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)
     return {512, items, blocks < blocks_max ? blocks : blocks_max};
 }
 
+/* Whether as many blocks as fit take all buckets, one after the other. A block alone on its
+ * multiprocessor leaves that idle while the next one starts, 0.3 us; of others, which have fewer
+ * registers, a loop does not fit them. H100, 2026-11-26: calls-14. */
+template <int KEY_BYTES, int VALUE_BYTES>
+constexpr bool radix_buckets_loop = KEY_BYTES == 8 && VALUE_BYTES > 0 &&
+                                    radix_bucket_shape(KEY_BYTES, VALUE_BYTES).blocks == 1;
+
 /* Items of a bucket between splitters, on the average at most: the largest of a sample's buckets is
  * to fit a block, or where keys of 4 bytes have values, its wide words; more of these are sorted as
  * fast by their few passes. H200 and H100, 2026-11-25: skew-13, skew-17. */

@@ -48,6 +48,16 @@ inline void ptx_mov_u32_then_shr_u32_then_or_b32(uint32_t &to, uint32_t value)
     to = value;
 }
 
+/* Of a register that holds nothing. */
+template <class T> void ptx_mov_b32(T &to)
+{
+    to = (T)0xdeadbeef;
+}
+template <class T> void ptx_mov_b64(T &to)
+{
+    to = (T)0xdeadbeefdeadbeef;
+}
+
 #define UNLESS(instruction, result)                                                                \
     inline void ptx_setp_ne_u32_then_##instruction(uint32_t &right, uint32_t left, uint32_t alone) \
     {                                                                                              \
