@@ -26,6 +26,7 @@ template <class A> struct FamilyParams {
     char *out;
     uint64_t n; /* items of the array, or their bound */
     const uint64_t *device_n;
+    int level_bits; /* one item of this level stands for 2^level_bits of the call's */
     uint64_t *total;
     gpi_reporter reporter;
     RunTimeOp<A> op;
@@ -37,6 +38,27 @@ template <class A> struct FamilyParams {
     A *sums;           /* of tiles or parts, or NULL */
     const A *prefixes; /* of tiles, or NULL */
 };
+
+/* Items of a level: those of the call, or one for each tile of the level below. */
+template <class A> GPI_DEVICE uint64_t level_items(const FamilyParams<A> &p)
+{
+    if (!p.device_n)
+        return p.n;
+    const uint64_t n = *p.device_n, whole = n >> p.level_bits;
+    return min(p.n, whole + (whole << p.level_bits < n));
+}
+
+/* Whether a level stands for one tile, whose prefix is known. */
+template <class A> GPI_DEVICE bool is_unneeded(const FamilyParams<A> &p, uint64_t n)
+{
+    return p.level_bits > 0 && n <= 1;
+}
+
+/* Whether the sum of the only tile is not needed. */
+template <class A> GPI_DEVICE bool is_one_tile(uint64_t n)
+{
+    return n <= Family<A>::tile;
+}
 
 /* By all threads of a block: whether its tile, which is not the first, has no items, because fewer
  * of them are there than the host knew. */

@@ -58,7 +58,8 @@ Params next_level(const Params &p, uint64_t items, const Acc *sums, Acc *prefixe
     up.total = nullptr;
     up.wide = false;
     up.n = items;
-    up.device_n = nullptr;
+    while (1ull << (up.level_bits - p.level_bits) < tile_items)
+        up.level_bits++;
     return up;
 }
 
@@ -113,8 +114,8 @@ gp_status fenwick(gp_context *ctx, Params p, gpi_frame *frame)
         family_fenwick_sums_k<Acc><<<tiles, threads, 0, ctx->stream>>>(p);
     uint64_t stride = 1;
     for (uint64_t nodes = tiles; nodes > 1; nodes /= tile_items, stride *= tile_items)
-        family_fenwick_merge_k<Acc>
-            <<<tiles_of(nodes), threads, 0, ctx->stream>>>(p.op, p.sums, stride, nodes);
+        family_fenwick_merge_k<Acc><<<tiles_of(nodes), threads, 0, ctx->stream>>>(
+            p.op, ItemCount{p.n, p.device_n}, p.sums, stride, nodes);
     family_fenwick_query_k<Acc><<<tiles, threads, 0, ctx->stream>>>(p);
     return gpi_cuda_launched(ctx, function);
 }

@@ -28,7 +28,7 @@ template <class A> GPI_DEVICE A tree_query(const RunTimeOp<A> &op, const A *node
     return sum;
 }
 
-/* Grid: a block per tile. Shared: a tile. After: sums. */
+/* Grid: a block per tile. Shared: a tile. After: sums, if there are several tiles. */
 template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
     family_fenwick_sums_k(const __grid_constant__ FamilyParams<A> p)
@@ -36,6 +36,8 @@ __global__ void __launch_bounds__(Family<A>::threads)
     constexpr int T = Family<A>::tile;
     __shared__ A s[T];
     const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * T;
+    if (is_one_tile<A>(n))
+        return;
     if (is_behind<A>(n, first)) {
         if (threadIdx.x == 0)
             p.sums[blockIdx.x] = p.op.neutral;
@@ -52,10 +54,13 @@ __global__ void __launch_bounds__(Family<A>::threads)
  * nodes hold what they would in a tree of all. */
 template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
-    family_fenwick_merge_k(RunTimeOp<A> op, A *nodes, uint64_t stride, uint64_t count)
+    family_fenwick_merge_k(RunTimeOp<A> op, ItemCount items, A *nodes, uint64_t stride,
+                           uint64_t count)
 {
     constexpr int T = Family<A>::tile, P = Family<A>::threads;
     __shared__ A s[T];
+    if (is_one_tile<A>(item_count(items)))
+        return;
     const uint64_t first = (uint64_t)blockIdx.x * T;
     const int here = tile_count<A>(count, first);
     for (int i = (int)threadIdx.x; i < T; i += P)

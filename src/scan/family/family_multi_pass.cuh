@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scans of several kernels. A level of a recursion is an array: that of the caller, or the sums of
- * the tiles of the level below. Blocks of tiles past an n that only the device knows give the
- * identity as their sum.
+ * the tiles of the level below. Blocks of tiles past an n that only the device knows end at once.
+ * If all items are in one tile, so do all kernels but the last one.
  *
  * Reduce-then-scan: reduce_k writes a sum per tile; the sums are scanned the same way until they
  * fit one tile; scan_k scans each tile behind its prefix. Reads 2 n, writes n. Work n for the sums
@@ -26,19 +26,19 @@
 namespace GPI_SPACE
 {
 
-/* Grid: a block per tile. Shared: a tile, an accumulator per warp. After: sums. */
+/* Grid: a block per tile. Shared: a tile, an accumulator per warp. After: sums, if there are two
+ * tiles or more. */
 template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
     family_reduce_k(const __grid_constant__ FamilyParams<A> p)
 {
     __shared__ A s[Family<A>::tile], part[Family<A>::warps];
-    const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
-    A sum = p.op.neutral;
-    if (!is_behind<A>(n, first)) {
-        tile_load(p, s, first, tile_count<A>(n, first));
-        __syncthreads();
-        sum = tile_reduce(p.op, s, part);
-    }
+    const uint64_t n = level_items(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
+    if (is_one_tile<A>(n) || is_behind<A>(n, first))
+        return;
+    tile_load(p, s, first, tile_count<A>(n, first));
+    __syncthreads();
+    const A sum = tile_reduce(p.op, s, part);
     if (threadIdx.x == 0)
         p.sums[blockIdx.x] = sum;
 }
@@ -52,14 +52,11 @@ __global__ void __launch_bounds__(Family<A>::threads)
 {
     constexpr int T = Family<A>::tile;
     __shared__ A s[T], sums[Family<A>::threads];
-    const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * T;
+    const uint64_t n = level_items(p), first = (uint64_t)blockIdx.x * T;
     const int count = tile_count<A>(n, first);
-    if (is_behind<A>(n, first)) {
-        if (p.sums && threadIdx.x == 0)
-            p.sums[blockIdx.x] = p.op.neutral;
+    if (is_behind<A>(n, first) || is_unneeded(p, n))
         return;
-    }
-    const A prefix = p.local ? p.op.neutral : p.prefixes ? p.prefixes[blockIdx.x] : p.start;
+    const A prefix = p.local ? p.op.neutral : blockIdx.x > 0 ? p.prefixes[blockIdx.x] : p.start;
     tile_load(p, s, first, count);
     __syncthreads();
     tile_scan(p.op, p.method, s, sums);
@@ -78,11 +75,11 @@ template <class A>
 __global__ void __launch_bounds__(Family<A>::threads)
     family_fan_k(const __grid_constant__ FamilyParams<A> p)
 {
-    const uint64_t n = item_count(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
+    const uint64_t n = level_items(p), first = (uint64_t)blockIdx.x * Family<A>::tile;
     const int count = tile_count<A>(n, first);
-    if (is_behind<A>(n, first))
+    if (is_behind<A>(n, first) || is_unneeded(p, n))
         return;
-    const A prefix = p.prefixes[blockIdx.x];
+    const A prefix = blockIdx.x > 0 ? p.prefixes[blockIdx.x] : p.start;
     with_stored<A>(p.in_dtype, [&](auto tag_in) {
         with_stored<A>(p.out_dtype, [&](auto tag_out) {
             using In = typename decltype(tag_in)::Type;
