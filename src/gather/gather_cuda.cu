@@ -13,15 +13,23 @@ namespace
 
 constexpr uint32_t move_tile_units = 2048;
 
+/* In order, and side by side. */
+bool are_bytes(const gpi_gather_args &a)
+{
+    return !a.indices && a.in_stride == a.item_bytes && a.out_stride == a.item_bytes;
+}
+
 template <class Unit> void launch_move(gp_context *ctx, const gpi_gather_args &a)
 {
     MoveShape shape = {};
-    shape.units = (uint32_t)(a.item_bytes / sizeof(Unit));
+    shape.bytes = are_bytes(a);
+    shape.units = shape.bytes ? 1 : (uint32_t)(a.item_bytes / sizeof(Unit));
     shape.reciprocal = (uint32_t)(0x100000000u / shape.units + 1);
     shape.tile_items = shape.units < move_tile_units ? move_tile_units / shape.units : 1;
-    shape.in_stride = (uint32_t)(a.in_stride / sizeof(Unit));
-    shape.out_stride = (uint32_t)(a.out_stride / sizeof(Unit));
-    const uint64_t tiles = (a.n + shape.tile_items - 1) / shape.tile_items;
+    shape.in_stride = shape.bytes ? 1 : (uint32_t)(a.in_stride / sizeof(Unit));
+    shape.out_stride = shape.bytes ? 1 : (uint32_t)(a.out_stride / sizeof(Unit));
+    const uint64_t items = shape.bytes ? a.n * a.item_bytes / sizeof(Unit) : a.n;
+    const uint64_t tiles = items / shape.tile_items + 1;
     const unsigned grid =
         elementwise_grid(ctx, tiles * elementwise_threads, elementwise_tuning.blocks_per_sm);
     if (a.index_bytes == 8)
@@ -42,8 +50,8 @@ extern "C" gp_status GPI_LAUNCHER(gpi_gather_launch)(gp_context *ctx, const char
         a.indices = nullptr;
         a.scatter = false;
     }
-    const uint64_t bits =
-        a.item_bytes | a.in_stride | a.out_stride | (uintptr_t)a.in | (uintptr_t)a.out;
+    const uint64_t items = are_bytes(a) ? 0 : a.item_bytes | a.in_stride | a.out_stride;
+    const uint64_t bits = items | (uintptr_t)a.in | (uintptr_t)a.out;
     if (bits % 16 == 0)
         launch_move<uint4>(ctx, a);
     else if (bits % 8 == 0)

@@ -19,12 +19,27 @@ namespace
 
 constexpr int move_batch = 8; /* units that a thread has on their way at once */
 
-/* A tile is a list of items of `units` units each, in which places have 16 bits. */
+/* A tile is a list of items of `units` units each, in which places have 16 bits. Items that lie
+ * side by side in both arrays, in order, are bytes, and a unit is an item. */
 struct MoveShape {
     uint32_t units, reciprocal; /* of an item; what divides by them without a division */
     uint32_t tile_items;
     uint32_t in_stride, out_stride; /* in units */
+    bool bytes;
 };
+
+/* The items that there are. The bytes behind the last whole unit are moved here. */
+template <class Unit>
+GPI_DEVICE uint64_t move_items(const gpi_gather_args &a, const MoveShape &shape)
+{
+    const uint64_t n = item_count(a);
+    if (!shape.bytes)
+        return n;
+    const uint64_t all = n * a.item_bytes, at = all / sizeof(Unit) * sizeof(Unit) + threadIdx.x;
+    if (blockIdx.x == 0 && at < all)
+        static_cast<char *>(a.out)[at] = static_cast<const char *>(a.in)[at];
+    return all / sizeof(Unit);
+}
 
 /*
  * Units of a thread: what is done with one is done with all of them before the next step, so that
@@ -89,7 +104,7 @@ __global__ void __launch_bounds__(elementwise_threads)
     const Unit *in = static_cast<const Unit *>(a.in);
     const Index *indices = static_cast<const Index *>(a.indices);
     Unit *out = static_cast<Unit *>(a.out);
-    const uint64_t n = item_count(a);
+    const uint64_t n = move_items<Unit>(a, shape);
     const bool gather = indices && !a.scatter, scatter = indices && a.scatter;
     for (uint64_t first = (uint64_t)blockIdx.x * shape.tile_items; first < n;
          first += (uint64_t)gridDim.x * shape.tile_items) {

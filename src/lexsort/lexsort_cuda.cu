@@ -39,15 +39,17 @@ __global__ void __launch_bounds__(elementwise_threads)
     }
 }
 
-unsigned grid_for(const gp_context *ctx, uint64_t n)
+unsigned grid_for(const gp_context *ctx, const gpi_lex_job *j)
 {
-    return elementwise_grid(ctx, n, elementwise_tuning.blocks_per_sm);
+    return elementwise_grid(ctx, j->n,
+                            j->device_n ? elementwise_tuning.blocks_counted
+                                        : elementwise_tuning.blocks_per_sm);
 }
 
 template <class Pair, class Word>
 void launch_pack(gp_context *ctx, const gpi_lex_job *j, void *words)
 {
-    lex_pack_k<<<grid_for(ctx, j->n), elementwise_threads, 0, ctx->stream>>>(
+    lex_pack_k<<<grid_for(ctx, j), elementwise_threads, 0, ctx->stream>>>(
         (const Pair *)j->rows, (const Pair *)j->cols, j->col_bits, ItemCount{j->n, j->device_n},
         (Word *)words);
 }
@@ -55,7 +57,7 @@ void launch_pack(gp_context *ctx, const gpi_lex_job *j, void *words)
 template <class Pair, class Word>
 void launch_unpack(gp_context *ctx, const gpi_lex_job *j, const void *words)
 {
-    lex_unpack_k<<<grid_for(ctx, j->n), elementwise_threads, 0, ctx->stream>>>(
+    lex_unpack_k<<<grid_for(ctx, j), elementwise_threads, 0, ctx->stream>>>(
         (const Word *)words, j->col_bits, ItemCount{j->n, j->device_n}, (Pair *)j->rows_out,
         (Pair *)j->cols_out);
 }
