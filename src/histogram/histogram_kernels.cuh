@@ -191,13 +191,16 @@ struct HistogramOut {
     bool store; /* one block alone, into memory that holds nothing: write instead of adding */
 };
 
-/* What the count on the device leaves for a launch. */
-GPI_DEVICE void take_count(HistogramOut &out)
+/* The count on the device, if there is one, to be taken when it is needed: */
+GPI_DEVICE uint64_t ask_count(const HistogramOut &out)
 {
-    if (out.device_n) {
-        const uint64_t all = *out.device_n;
-        out.n = all > out.begin ? min(out.n, all - out.begin) : 0;
-    }
+    return out.device_n ? *out.device_n : ~(uint64_t)0;
+}
+
+/* what it leaves for a launch. */
+GPI_DEVICE void take_count(HistogramOut &out, uint64_t all)
+{
+    out.n = all > out.begin ? min(out.n, all - out.begin) : 0;
 }
 
 GPI_DEVICE void add_count(const HistogramOut &out, uint32_t bin, uint32_t count)
@@ -296,7 +299,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads, 1)
     extern __shared__ __align__(16) uint32_t s_memory[];
     const SharedTable table(s_memory, shape.column_bits);
     const uint32_t column = threadIdx.x & ((1u << shape.column_bits) - 1);
-    take_count(out);
+    const uint64_t asked = ask_count(out);
 
     /* 1. Clear the table. */
     for (uint32_t i = threadIdx.x; i < shape.table_words; i += blockDim.x)
@@ -304,6 +307,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads, 1)
     if (shape.edges)
         stage_edges(bin, s_memory + shape.table_words);
     __syncthreads();
+    take_count(out, asked);
 
     /* 2. Count. The hardware merges lanes that add to one address. */
     for_each_item(in, out.n, [&](typename Bin::Stored x) {
@@ -349,7 +353,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads, 1)
 {
     uint32_t open = no_bin, run = 0;
     uint64_t inside = 0;
-    take_count(out);
+    take_count(out, ask_count(out));
 
     /* 1. Count, one atomic per run. */
     for_each_item(in, out.n, [&](typename Bin::Stored x) {

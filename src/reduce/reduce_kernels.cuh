@@ -323,6 +323,11 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     __shared__ uint32_t next[2];
     const int warp = threadIdx.x / 32;
     const bool leader = threadIdx.x == 0, alone = gridDim.x == 1;
+    if (p.device_n) { /* beside a trip to the number of items */
+        const uint64_t most = p.n * sizeof(typename Items::In);
+        prefetch_tile(p.in, most, blockIdx.x, GPI_REDUCE_ROUNDS(most) * W * K * 512, threadIdx.x,
+                      W * 32);
+    }
     const uint64_t n = item_count(p);
     const ReduceArray<Items> array(p.in, n);
     const int rounds = GPI_REDUCE_ROUNDS(n * sizeof(typename Items::In));
