@@ -54,6 +54,7 @@ typedef struct counts {
     char *out[COUNTS_OUTPUTS]; /* room for 24 bytes per item, and COUNTS_ROOM */
     size_t n, m;
     const uint64_t *device_n, *device_m; /* NULL: n and m are the numbers; otherwise bounds */
+    bool any_algorithm; /* in place of one that the CPU may not have: the same results */
 } counts;
 
 typedef struct counts_row {

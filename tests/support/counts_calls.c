@@ -41,7 +41,7 @@ CALL(scan_backward)
 static gp_status scan_by_algorithm(gp_context *ctx, C c, gp_algorithm algorithm)
 {
     gp_scan_desc d = scan_of(c, GP_SCAN_INCLUSIVE);
-    d.algorithm = algorithm;
+    d.algorithm = c->any_algorithm ? GP_ALGORITHM_AUTO : algorithm;
     return gp_scan(ctx, &d, c->keys, c->n, c->out[0]);
 }
 
