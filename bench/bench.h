@@ -222,6 +222,7 @@ void bench_distributions(struct bench *b);
 void bench_histogram(struct bench *b);
 void bench_csr(struct bench *b);
 void bench_spmv(struct bench *b);
+void bench_vector(struct bench *b);
 void bench_balance(struct bench *b);
 void bench_ladder(struct bench *b);
 void bench_calls(struct bench *b);

@@ -98,6 +98,28 @@ static gp_status run_difference(const struct limit *l, uint64_t value)
     return s;
 }
 
+/* Doubles of the small numbers below n, or the sum of their squares (with: 1). */
+static gp_status run_vector(const struct limit *l, uint64_t value)
+{
+    const size_t n = limit_room(l, value);
+    gp_vector_desc d = GP_VECTOR_DESC_INIT;
+    d.dtype = GP_F64;
+    double *x = t_host((n + 1) * 8), two = 2, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (double)(i % 8);
+        squares += x[i] * x[i];
+    }
+    t_array in = t_new_from(x, n * 8, 0), out = t_new((l->with ? 1 : n) * 8, 0);
+    gp_status s = l->with ? gp_vector_dot(t_ctx(), &d, in.data, in.data, value, out.data)
+                          : gp_vector_scale(t_ctx(), &d, &two, in.data, value, out.data);
+    for (size_t i = 0; i < n; i++)
+        x[i] *= 2;
+    limit_output(s, &out, l->with ? &squares : x, (l->with ? 1 : n) * 8);
+    t_free(&in);
+    free(x);
+    return s;
+}
+
 /* Sums of n ones in rows, or segments, of SUMS_SEGMENT. with: rows; the value is their number. */
 enum { SUMS_SEGMENT = 100 };
 

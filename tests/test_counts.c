@@ -27,6 +27,9 @@ static const struct {
      "no number of items but that of bytes"},
     {"gp_check_offsets gp_check_offsets_by gp_check_csr gp_check_csr_by",
      "wait for their answer, as one would for the number"},
+    {"gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned", "a plan is of numbers that the host knows"},
+    {"gp_vector_dot gp_vector_norm gp_vector_divide",
+     "round, or have NaNs, in these inputs: test_vector counts them"},
     {"gp_scan_inclusive gp_scan_exclusive gp_reduce gp_argmin gp_argmax gp_compact gp_compact_if "
      "gp_compact_indices gp_partition gp_partition_into gp_partition_range gp_multisplit gp_gather "
      "gp_scatter gp_fill gp_iota gp_unique gp_run_length_encode gp_balance_search gp_expand "

@@ -216,6 +216,8 @@ static const struct limit limits[] = {
         16384, 131072),
     ROW("gp_adjacent_difference", "n", run_difference, GP_U64, 0, 0, N_MOST, REFUSED, 9000, 2,
         8192),
+    ROW("gp_vector_scale", "n", run_vector, GP_F64, 0, 0, N_MOST, REFUSED, 40000, 2, 8192, 16384),
+    ROW("gp_vector_dot", "n", run_vector, GP_F64, 1, 0, N_MOST, REFUSED, 40000, 2, 2048, 16384),
     ROW("gp_reduce_segmented", "n", run_sums, GP_U32, 0, 0, N_MOST, REFUSED, 140000, 16, 1024, 2048,
         16384, 131072),
     ROW("gp_reduce_rows", "num_rows", run_sums, GP_U32, 1, 0, N_MOST / 100, REFUSED, 2000, 16, 160,

@@ -65,6 +65,7 @@ KIND(scatter, gp_scatter_desc, 0, GP_SCATTER_DESC_INIT, "desc", d.item_bytes = 4
      d.index_dtype = GP_U32)
 KIND(fill, gp_fill_desc, 0, GP_FILL_DESC_INIT, "desc", d.item_bytes = 3; d.item = "abc")
 KIND(difference, gp_difference_desc, 0, GP_DIFFERENCE_DESC_INIT, "desc", d.dtype = GP_F32)
+KIND(vector, gp_vector_desc, 0, GP_VECTOR_DESC_INIT, "desc", d.dtype = GP_F32)
 KIND(iota, gp_iota_desc, 0, GP_IOTA_DESC_INIT, "desc", d.dtype = GP_F16)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
 KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
@@ -139,6 +140,14 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(fill, fill, true, gp_fill_by(ctx, given, e->n, e->out[0]))                                   \
     X(difference, difference, true,                                                                \
       gp_adjacent_difference_by(ctx, given, e->floats, e->n, e->out[0]))                           \
+    X(dot, vector, true, gp_vector_dot(ctx, given, e->floats, e->floats, e->n, e->out[0]))         \
+    X(dot_bytes, vector, false, gp_vector_dot_workspace_bytes(NULL, given, e->n, figure))          \
+    X(norm, vector, true, gp_vector_norm(ctx, given, e->floats, e->n, e->out[0]))                  \
+    X(axpby, vector, true, gp_vector_axpby(ctx, given, NULL, e->floats, &zero, e->out[0], e->n))   \
+    X(scale, vector, true, gp_vector_scale(ctx, given, NULL, e->floats, e->n, e->out[0]))          \
+    X(multiply, vector, true,                                                                      \
+      gp_vector_multiply(ctx, given, e->floats, e->floats, e->n, e->out[0]))                       \
+    X(divide, vector, true, gp_vector_divide(ctx, given, e->floats, e->floats, e->n, e->out[0]))   \
     X(iota, iota, true, gp_iota_by(ctx, given, e->n, e->out[0]))                                   \
     X(lexsort, lexsort, true,                                                                      \
       gp_lexsort(ctx, GP_U32, e->rows, e->cols, e->n, GP_U32, e->out[0], given))                   \
@@ -234,7 +243,7 @@ static gp_status count_groups(gp_context *ctx, E e, const void *given)
     return gp_group_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
 }
 
-static const float lo = -1, hi = 1;
+static const float lo = -1, hi = 1, zero = 0;
 
 #define CALL(name, kind, has_context, expression)                                                  \
     static gp_status call_##name(gp_context *ctx, E e, const void *given, size_t *figure)          \

@@ -45,6 +45,13 @@ static const gp_multisplit_desc *multisplit_desc(void)
     return &d;
 }
 
+static const gp_vector_desc *vector_desc(void)
+{
+    static gp_vector_desc d = GP_VECTOR_DESC_INIT;
+    d.dtype = GP_F32;
+    return &d;
+}
+
 FIGURE(gp_scan, scan_desc(), 1000)
 FIGURE(gp_scan_segmented, scan_desc(), 1000)
 FIGURE(gp_scan_flagged, scan_desc(), 1000)
@@ -98,6 +105,7 @@ FIGURE(gp_csr_row_pointers_unsorted, GP_U32, 1000, 100, GP_U32)
 FIGURE(gp_csr_from_coo, &coo, 100, 100, 1000)
 FIGURE(gp_csr_to_coo, GP_U32, 100, 1000, GP_U32)
 FIGURE(gp_csr_transpose, &coo, 100, 100, 1000)
+FIGURE(gp_vector_dot, vector_desc(), 1000)
 FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, 1000)
 
 static const struct {
@@ -134,6 +142,7 @@ static const struct {
     ROW(gp_csr_to_coo),
     ROW(gp_csr_transpose),
     ROW(gp_spmv),
+    ROW(gp_vector_dot),
 };
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 

@@ -22,5 +22,6 @@
 #include <gp/segreduce.h>
 #include <gp/segsort.h>
 #include <gp/topk.h>
+#include <gp/vector.h>
 
 #endif

@@ -178,6 +178,33 @@ static void difference(fuzz *f)
     }
 }
 
+/* Items times two, which is exact but for infinities and subnormal halves, or times themselves. */
+static void vector(fuzz *f)
+{
+    gp_vector_desc d = GP_VECTOR_DESC_INIT;
+    d.size = fuzz_struct(f, sizeof d);
+    d.reserved = fuzz_unused(f);
+    const gp_dtype dtype = d.dtype = fuzz_dtype(f, 1 << GP_F16 | 1 << GP_BF16 | FUZZ_REALS);
+    const size_t item = gp_dtype_bytes(dtype), n = fuzz_count(f, item);
+    fuzz_array *x = fuzz_input(f, dtype, n);
+    fuzz_array *out = fuzz_output_over(f, fuzz_product(n, item), scalar(dtype), x);
+    const bool doubled = fuzz_flip(f);
+    const float two = 2;
+    const double two_64 = 2;
+    const void *alpha = dtype == GP_F64 ? (const void *)&two_64 : &two;
+    size_t counted = n;
+    d.device_n = fuzz_device_n(f, &counted);
+    if (doubled)
+        FUZZ_CALL(f, gp_vector_scale(f->ctx, &d, alpha, x->data, n, out->data));
+    else
+        FUZZ_CALL(f, gp_vector_multiply(f->ctx, &d, x->data, x->data, n, out->data));
+    for (size_t i = 0; doubled && dtype == GP_F64 && i < counted; i++) {
+        const double want = 2 * t_value(dtype, x->before, i),
+                     got = t_value(dtype, out->contents, i);
+        FUZZ_CHECK(want == got || (want != want && got != got), "vector: item %zu", i);
+    }
+}
+
 /* ---- segments -------------------------------------------------------------------------------- */
 
 struct segments {
@@ -373,6 +400,6 @@ static void arg(fuzz *f)
 }
 
 fuzz_call *const fuzz_scans[] = {
-    scan,   scan_short,       scan_segmented, scan_flagged,  scan_by_key, scan_rows,
-    reduce, reduce_segmented, reduce_rows,    arg_segmented, arg,         difference,
-    NULL};
+    scan,      scan_short, scan_segmented,   scan_flagged, scan_by_key,
+    scan_rows, reduce,     reduce_segmented, reduce_rows,  arg_segmented,
+    arg,       difference, vector,           NULL};

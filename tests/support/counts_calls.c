@@ -279,6 +279,34 @@ CALL(difference)
     return gp_adjacent_difference_by(ctx, &d, c->bits, c->n, c->out[0]);
 }
 
+static gp_vector_desc vector_desc(C c)
+{
+    gp_vector_desc d = GP_VECTOR_DESC_INIT;
+    d.dtype = GP_F32;
+    d.device_n = c->device_n;
+    return d;
+}
+
+CALL(vector_axpby)
+{
+    const gp_vector_desc d = vector_desc(c);
+    const float two = 2, zero = 0;
+    return gp_vector_axpby(ctx, &d, &two, c->floats, &zero, c->out[0], c->n);
+}
+
+CALL(vector_scale)
+{
+    const gp_vector_desc d = vector_desc(c);
+    const float half = 0.5f;
+    return gp_vector_scale(ctx, &d, &half, c->floats, c->n, c->out[0]);
+}
+
+CALL(vector_multiply)
+{
+    const gp_vector_desc d = vector_desc(c);
+    return gp_vector_multiply(ctx, &d, c->floats, c->floats, c->n, c->out[0]);
+}
+
 static gp_status grouped(gp_context *ctx, C c, const void *first)
 {
     gp_group_by_desc d = GP_GROUP_BY_DESC_INIT;
@@ -384,6 +412,9 @@ const counts_row counts_rows[] = {
     ROW(run_length, "gp_run_length_encode_by", COUNTS_ITEMS),
     ROW(reduce_by_key, "gp_reduce_by_key", COUNTS_ITEMS),
     ROW(difference, "gp_adjacent_difference_by", COUNTS_ITEMS),
+    ROW(vector_axpby, "gp_vector_axpby", COUNTS_ITEMS),
+    ROW(vector_scale, "gp_vector_scale", COUNTS_ITEMS),
+    ROW(vector_multiply, "gp_vector_multiply", COUNTS_ITEMS),
     ROW(group_by, "gp_group_by", COUNTS_ITEMS),
     ROW(group_by_two, "gp_group_by", COUNTS_ITEMS),
     ROW(histogram_even, "gp_histogram_even", COUNTS_ITEMS),

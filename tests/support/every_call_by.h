@@ -59,6 +59,51 @@ CALL(adjacent_difference_by)
     return gp_adjacent_difference_by(ctx, &d, e->floats, e->n, e->out[0]);
 }
 
+static gp_vector_desc vector_desc(void)
+{
+    gp_vector_desc d = GP_VECTOR_DESC_INIT;
+    d.dtype = GP_F32;
+    return d;
+}
+
+CALL(vector_dot)
+{
+    const gp_vector_desc d = vector_desc();
+    return gp_vector_dot(ctx, &d, e->floats, e->floats, e->n, e->out[0]);
+}
+
+CALL(vector_norm)
+{
+    const gp_vector_desc d = vector_desc();
+    return gp_vector_norm(ctx, &d, e->floats, e->n, e->out[0]);
+}
+
+CALL(vector_axpby)
+{
+    const gp_vector_desc d = vector_desc();
+    const float two = 2, zero = 0;
+    return gp_vector_axpby(ctx, &d, &two, e->floats, &zero, e->out[0], e->n);
+}
+
+CALL(vector_scale)
+{
+    const gp_vector_desc d = vector_desc();
+    const float two = 2;
+    return gp_vector_scale(ctx, &d, &two, e->floats, e->n, e->out[0]);
+}
+
+CALL(vector_multiply)
+{
+    const gp_vector_desc d = vector_desc();
+    return gp_vector_multiply(ctx, &d, e->floats, e->floats, e->n, e->out[0]);
+}
+
+CALL(vector_divide)
+{
+    const gp_vector_desc d = vector_desc();
+    return gp_vector_divide(ctx, &d, e->floats, e->floats, e->n, e->out[0]);
+}
+
 CALL(iota_by)
 {
     gp_iota_desc d = GP_IOTA_DESC_INIT;
