@@ -33,25 +33,29 @@ static uint64_t rows_before(const struct gpi_csr_matrix *a, uint64_t d)
     return gpi_merge_path_search(a->row_pointers, sizeof(offset_t), 0, a->num_rows, a->nnz, d);
 }
 
-/* Sum of entries [i, end). Long runs have eight partial sums, so that additions overlap; which
- * entry goes to which depends on its distance from i alone. */
+/* Sum of entries [i, end): four partial sums, so that additions overlap; which entry goes to which
+ * depends on its distance from i alone. The unit is compiled without vectors, since the columns
+ * would have to be gathered into them (spmv-07 in docs/tuning). */
 static sum_t dot(const struct gpi_csr_spmv *s, uint64_t i, uint64_t end)
 {
-    enum { LANES = 8 };
     const index_t *cols = s->a.cols;
     const value_t *values = s->values, *x = s->x;
-    sum_t sum = 0;
-    if (end - i >= 2 * LANES) {
-        sum_t part[LANES] = {0};
-        for (; i + LANES <= end; i += LANES)
-            for (int l = 0; l < LANES; l++)
-                part[l] += WIDEN(values[i + l]) * WIDEN(x[cols[i + l]]);
-        sum = ((part[0] + part[1]) + (part[2] + part[3])) +
-              ((part[4] + part[5]) + (part[6] + part[7]));
+    sum_t a = 0, b = 0, c = 0, d = 0;
+#define PRODUCT(k) WIDEN(values[i + (k)]) * WIDEN(x[cols[i + (k)]])
+    for (; i + 4 <= end; i += 4) {
+        a += PRODUCT(0);
+        b += PRODUCT(1);
+        c += PRODUCT(2);
+        d += PRODUCT(3);
     }
-    for (; i < end; i++)
-        sum += WIDEN(values[i]) * WIDEN(x[cols[i]]);
-    return sum;
+    if (i < end)
+        a += PRODUCT(0);
+    if (i + 1 < end)
+        b += PRODUCT(1);
+    if (i + 2 < end)
+        c += PRODUCT(2);
+#undef PRODUCT
+    return (a + b) + (c + d);
 }
 
 static void store(const struct gpi_csr_spmv *s, uint64_t row, sum_t sum)
