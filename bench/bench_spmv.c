@@ -9,6 +9,8 @@
 enum kind { RANDOM, BANDED, STENCIL, RMAT, DENSE_ROW, TENTH };
 
 static const char *const names[] = {"random", "banded", "stencil_27", "rmat", "dense_row", "tenth"};
+static const char *const plan_names[] = {"random_plan", "banded_plan",    "stencil_27_plan",
+                                         "rmat_plan",   "dense_row_plan", "tenth_plan"};
 
 static void *filled(struct bench *b, int slot, struct bench_task t)
 {
@@ -100,6 +102,35 @@ static int run_spmv(struct bench *b, const struct bench_args *a)
                                    a->offsets, a->cols, a->values, NULL, a->x, NULL, a->out));
 }
 
+static gp_csr_desc desc_of(const struct bench_args *a)
+{
+    gp_csr_desc d = GP_CSR_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = a->dtype;
+    return d;
+}
+
+/* The plan is in out_values. */
+static int run_planned(struct bench *b, const struct bench_args *a)
+{
+    const gp_csr_desc d = desc_of(a);
+    return bench_status(b, gp_spmv_planned(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets,
+                                           a->cols, a->out_values, a->values, NULL, a->x, NULL,
+                                           a->out));
+}
+
+static void make_plan(struct bench *b, struct bench_args *a)
+{
+    const gp_csr_desc d = desc_of(a);
+    size_t bytes = 0;
+    if (bench_status(b, gp_spmv_plan_bytes(NULL, &d, a->num_rows, a->num_cols, a->n, &bytes)))
+        bench_die("no plan");
+    a->out_values = bench_buffer(b, BENCH_SLOT_7, bytes);
+    if (bench_status(b, gp_spmv_plan(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets,
+                                     a->cols, a->out_values)))
+        bench_die("no plan");
+}
+
 static int row_by_row(struct bench *b, const struct bench_args *a)
 {
     struct bench_task t = {.kind = BENCH_MULTIPLY,
@@ -111,15 +142,16 @@ static int row_by_row(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
-static void spmv_case(struct bench *b, enum kind kind, gp_dtype dtype, int exponent)
+static void spmv_case(struct bench *b, enum kind kind, bool planned, gp_dtype dtype, int exponent)
 {
-    size_t width = gp_dtype_bytes(dtype);
-    if (!bench_wanted(b, names[kind], dtype))
+    const size_t width = gp_dtype_bytes(dtype);
+    const char *const name = (planned ? plan_names : names)[kind];
+    if (!bench_wanted(b, name, dtype))
         return;
     /* f16: of the first peer */
     struct bench_case c = {.suite = "spmv",
-                           .name = names[kind],
-                           .run = run_spmv,
+                           .name = name,
+                           .run = planned ? run_planned : run_spmv,
                            .reference = dtype == GP_F16 ? NULL : row_by_row,
                            .ideal = BENCH_READ};
     struct bench_args *a = &c.args;
@@ -133,6 +165,8 @@ static void spmv_case(struct bench *b, enum kind kind, gp_dtype dtype, int expon
     t.seed = 5;
     a->x = filled(b, BENCH_SLOT_3, t);
     a->out = bench_buffer(b, BENCH_SLOT_4, a->num_rows * width);
+    if (planned)
+        make_plan(b, a);
     c.outputs[0] = (struct bench_output){a->out, a->num_rows * width};
     c.bytes =
         (double)(a->n * (4 + width) + (a->num_rows + 1) * 4 + (a->num_rows + a->num_cols) * width);
@@ -147,6 +181,7 @@ void bench_spmv(struct bench *b)
     for (int i = 0; i < count; i++)
         for (int kind = 0; kind <= TENTH; kind++)
             for (int d = 0; d < (b->options.quick ? 1 : 3); d++)
-                if (dtypes[d] != GP_F16 || b->backend != &bench_cpu)
-                    spmv_case(b, (enum kind)kind, dtypes[d], exponents[i]);
+                for (int plan = 0; plan < 2; plan++)
+                    if (b->backend != &bench_cpu || (dtypes[d] != GP_F16 && !plan))
+                        spmv_case(b, (enum kind)kind, plan, dtypes[d], exponents[i]);
 }

@@ -45,7 +45,7 @@ static const struct suite {
      bench_histogram, false},
     {"csr", "row_pointers row_pointers_powerlaw coo_to_csr transpose spmv_even spmv_powerlaw",
      bench_csr, false},
-    {"spmv", "random banded stencil_27 rmat dense_row tenth", bench_spmv, false},
+    {"spmv", "random banded stencil_27 rmat dense_row tenth, and with _plan", bench_spmv, false},
     {"vector", "dot norm axpby multiply", bench_vector, false},
     {"balance", "search_16 search_powerlaw", bench_balance, false},
     {"sizes", "inclusive_sum at every power of two, with a verdict (only when named)",

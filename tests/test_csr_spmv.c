@@ -81,6 +81,60 @@ static gp_status multiply_there(const struct device_csr *d, const t_array *scala
                       beta ? at + gp_dtype_bytes(sum_dtype(d->value)) : NULL, y->data);
 }
 
+static gp_csr_desc desc_of(const struct device_csr *d)
+{
+    gp_csr_desc desc = GP_CSR_DESC_INIT;
+    desc.index_dtype = d->index;
+    desc.offset_dtype = d->offset;
+    desc.value_dtype = d->value;
+    return desc;
+}
+
+/* Its bytes are those that the figure says, on any alignment that is allowed. */
+static t_array plan_new(gp_context *ctx, const struct device_csr *d)
+{
+    const gp_csr_desc desc = desc_of(d);
+    size_t bytes;
+    T_OK(gp_spmv_plan_bytes(NULL, &desc, d->num_rows, d->num_cols, d->nnz, &bytes));
+    t_array plan = t_new(bytes, 16);
+    T_OK(gp_spmv_plan(ctx, &desc, d->num_rows, d->num_cols, d->nnz, d->pointers.data, d->cols.data,
+                      plan.data));
+    return plan;
+}
+
+static gp_status multiply_planned(gp_context *ctx, const struct device_csr *d, const t_array *plan,
+                                  const void *alpha, const t_array *x, const void *beta,
+                                  const t_array *y)
+{
+    const gp_csr_desc desc = desc_of(d);
+    return gp_spmv_planned(ctx, &desc, d->num_rows, d->num_cols, d->nnz, d->pointers.data,
+                           d->cols.data, plan->data, d->values.data, alpha, x->data, beta, y->data);
+}
+
+/* The same result twice by a plan. */
+static void planned_case(const struct device_csr *d, const void *alpha, const t_array *x,
+                         const void *beta, const void *y, const double *want,
+                         const double *magnitude)
+{
+    const size_t bytes = d->num_rows * gp_dtype_bytes(d->value);
+    void *got[2] = {t_host(bytes), t_host(bytes)};
+    t_array plan = plan_new(t_ctx(), d);
+    for (int k = 0; k < 2; k++) {
+        t_array dy = t_new_from(y, bytes, 0);
+        T_OK(multiply_planned(t_ctx(), d, &plan, alpha, x, beta, &dy));
+        t_get(&dy, got[k], bytes);
+        t_check_guards(&dy);
+        t_free(&dy);
+    }
+    t_close_to("y by plan", d->value, want, magnitude, got[0], d->num_rows,
+               t_epsilon(sum_dtype(d->value)) * ((double)d->nnz + 4) + t_epsilon(d->value));
+    t_same_bytes("the second time", got[0], got[1], bytes);
+    t_check_guards(&plan);
+    t_free(&plan);
+    free(got[0]);
+    free(got[1]);
+}
+
 /* alpha and beta: 0 stands for NULL. */
 static void spmv_case_at(const struct csr *a, const gp_dtype pair[2], double alpha, double beta,
                          bool there)
@@ -100,6 +154,8 @@ static void spmv_case_at(const struct csr *a, const gp_dtype pair[2], double alp
     struct device_csr d = upload(a, pair);
     t_array dx = t_new_from(x, a->num_cols * vb, vb), dy = t_new_from(y, a->num_rows * vb, vb);
     t_array ds = t_new_from(scalars, 2 * sb, sb);
+    planned_case(&d, alpha != 0 ? scalars : NULL, &dx, beta != 0 ? scalars + sb : NULL, y, want,
+                 magnitude);
     if (there)
         T_OK(multiply_there(&d, &ds, alpha != 0, beta != 0, &dx, &dy));
     else
@@ -265,6 +321,107 @@ START_TEST(test_spmv_scalars_in_memory)
 }
 END_TEST
 
+/* ---- plans ---- */
+
+/* Columns that 16 bits hold everywhere, here and there, and nowhere. */
+START_TEST(test_spmv_plan_of_near_and_far_columns)
+{
+    const uint64_t n = 20000, wide = 1 << 20;
+    struct coo m = coo_new(n / 8, _i ? wide : 60000, n, GP_F32);
+    uint64_t seed = t_seed();
+    for (uint64_t i = 0; i < n; i++)
+        coo_add(&m, i / 8,
+                _i == 0               ? t_random_below(&seed, 60000)
+                : _i == 1 && i % 1000 ? i * 7 % 60000 + 500000
+                                      : t_random_below(&seed, wide));
+    t_fill_random(GP_F32, m.values, m.nnz, &seed);
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    for (int pair = 0; pair < PAIRS; pair++)
+        spmv_case(&a, pairs[pair], 0, 0);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* A context that validates refuses it: a column, a row pointer or a size is another. */
+START_TEST(test_spmv_plan_of_another_pattern)
+{
+    struct coo m = coo_make(RANDOM, 5000, GP_F32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx = NULL;
+    o.backend = gp_context_backend(t_ctx());
+    o.validate = 1;
+    T_OK(gp_context_create(&ctx, &o));
+    struct device_csr d = upload(&a, pairs[_i % 3]);
+    t_array x = t_new_from(a.values, a.num_cols * 4, 0), plan = plan_new(ctx, &d);
+    t_array y = t_new(a.num_rows * 4, 0), dirty = t_new(a.num_rows * 4, 0);
+    T_OK(multiply_planned(ctx, &d, &plan, NULL, &x, NULL, &dirty));
+    T_OK(gp_context_synchronize(ctx));
+    a.cols[a.nnz / 2] = (a.cols[a.nnz / 2] + 1) % a.num_cols;
+    struct device_csr other = upload(&a, pairs[_i % 3]);
+    gp_status s = multiply_planned(ctx, &other, &plan, NULL, &x, NULL, &y);
+    ck_assert_int_eq(s == GP_OK ? gp_context_synchronize(ctx) : s, GP_ERROR_DATA);
+    ck_assert_ptr_nonnull(strstr(gp_last_error(ctx), "gp_spmv_planned: plan"));
+    t_check_untouched(&y);
+    d.num_cols++;
+    t_array wider = t_new_from(a.values, d.num_cols * 4, 0);
+    s = multiply_planned(ctx, &d, &plan, NULL, &wider, NULL, &y);
+    ck_assert_int_eq(s == GP_OK ? gp_context_synchronize(ctx) : s, GP_ERROR_DATA);
+    t_check_untouched(&y);
+    t_array *all[] = {&x, &plan, &y, &dirty, &wider};
+    for (int i = 0; i < 5; i++)
+        t_free(all[i]);
+    device_free(&d);
+    device_free(&other);
+    gp_context_destroy(ctx);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+START_TEST(test_spmv_plan_errors)
+{
+    struct coo m = coo_make(RANDOM, 500, GP_F32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    struct device_csr d = upload(&a, pairs[0]);
+    gp_csr_desc desc = desc_of(&d);
+    size_t bytes;
+    T_OK(gp_spmv_plan_bytes(NULL, &desc, d.num_rows, d.num_cols, d.nnz, &bytes));
+    t_array plan = t_new(bytes, 0), count = t_new(8, 0);
+#define PLAN(rows, cols_, n, plan_)                                                                \
+    gp_spmv_plan(t_ctx(), &desc, rows, cols_, n, d.pointers.data, d.cols.data, plan_)
+    T_STATUS(GP_ERROR_POINTER, PLAN(d.num_rows, d.num_cols, d.nnz, NULL));
+    T_STATUS(GP_ERROR_POINTER, PLAN(d.num_rows, d.num_cols, d.nnz, (char *)plan.data + 8));
+    T_STATUS(GP_ERROR_ARGUMENT, PLAN(((size_t)1 << 32) + 1, d.num_cols, d.nnz, plan.data));
+    T_STATUS(GP_ERROR_OVERFLOW, PLAN(d.num_rows, d.num_cols, (size_t)1 << 32, plan.data));
+    T_STATUS(GP_ERROR_OVERLAP, PLAN(d.num_rows, d.num_cols, d.nnz, d.cols.data));
+    desc.device_nnz = count.data;
+    T_STATUS(GP_ERROR_ARGUMENT, PLAN(d.num_rows, d.num_cols, d.nnz, plan.data));
+    desc.device_nnz = NULL, desc.device_num_rows = count.data;
+    T_STATUS(GP_ERROR_ARGUMENT, PLAN(d.num_rows, d.num_cols, d.nnz, plan.data));
+    desc.device_num_rows = NULL, desc.index_dtype = GP_U64;
+    T_STATUS(GP_ERROR_DTYPE, PLAN(d.num_rows, d.num_cols, d.nnz, plan.data));
+    desc.index_dtype = GP_U32, desc.value_dtype = GP_I32;
+    T_STATUS(GP_ERROR_DTYPE, PLAN(d.num_rows, d.num_cols, d.nnz, plan.data));
+    T_STATUS(GP_ERROR_DTYPE, gp_spmv_plan_bytes(NULL, &desc, 5, 5, 5, &bytes));
+    desc.value_dtype = GP_F32;
+    T_STATUS(GP_ERROR_POINTER, gp_spmv_plan_bytes(NULL, NULL, 5, 5, 5, &bytes));
+    T_STATUS(GP_ERROR_POINTER, gp_spmv_plan_bytes(NULL, &desc, 5, 5, 5, NULL));
+    T_STATUS(GP_ERROR_POINTER,
+             gp_spmv_plan(t_ctx(), NULL, 5, 5, 5, d.pointers.data, d.cols.data, plan.data));
+    T_STATUS(GP_ERROR_POINTER, gp_spmv_planned(t_ctx(), &desc, d.num_rows, d.num_cols, d.nnz,
+                                               d.pointers.data, d.cols.data, NULL, d.values.data,
+                                               NULL, d.values.data, NULL, count.data));
+    t_check_untouched(&plan);
+    t_free(&plan);
+    t_free(&count);
+    device_free(&d);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
 /* ---- determinism ---- */
 
 static void same_after(gp_context *ctx, const struct device_csr *d, const t_array *x, t_array *y,
@@ -403,6 +560,9 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_spmv_long_rows_side_by_side, 0, 16);
     tcase_add_loop_test(c, test_spmv_many_rows, 0, 2);
     tcase_add_test(c, test_spmv_scalars_in_memory);
+    tcase_add_loop_test(c, test_spmv_plan_of_near_and_far_columns, 0, 3);
+    tcase_add_loop_test(c, test_spmv_plan_of_another_pattern, 0, 3);
+    tcase_add_test(c, test_spmv_plan_errors);
     tcase_add_test(c, test_spmv_same_bits_in_every_run);
     if (getenv("GP_TEST_DATA"))
         find_files(getenv("GP_TEST_DATA"));

@@ -189,6 +189,10 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(to_coo_by, csr, true,                                                                        \
       gp_csr_to_coo_by(ctx, given, e->offsets, e->segments, e->n, e->out[0]))                      \
     X(check_csr_by, csr, true, gp_check_csr_by(ctx, given, 0, e->n, 0, e->offsets, NULL))          \
+    X(spmv_plan, values, true,                                                                     \
+      gp_spmv_plan(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->out[0]))           \
+    X(spmv_plan_bytes, values, false,                                                              \
+      gp_spmv_plan_bytes(NULL, given, e->segments, e->n, e->n, figure))                            \
     X(spmv_by, values, true,                                                                       \
       gp_spmv_by(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,        \
                  e->floats, NULL, e->out[0]))                                                      \

@@ -349,6 +349,66 @@ GP_API gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num
                             void *y);
 
 /**
+ * Bytes of a plan for gp_spmv_planned().
+ *
+ * @param[in]  target NULL: any machine
+ * @param[in]  desc   as in gp_spmv_plan()
+ * @param[out] bytes  of the memory that gp_spmv_plan() fills: on CUDA about 2 per entry, and 16 to
+ *                    80 per 1024 rows and entries
+ *
+ * The other parameters are those of gp_spmv_plan().
+ * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; otherwise as gp_spmv_plan()
+ * @since 0.1
+ */
+GP_API gp_status gp_spmv_plan_bytes(const gp_target *target, const gp_csr_desc *desc,
+                                    size_t num_rows, size_t num_cols, size_t nnz, size_t *bytes);
+
+/**
+ * Prepare products with a matrix: what gp_spmv_by() finds out each time, and shorter columns.
+ *
+ * @param[in]  desc         as in gp_spmv_by(); device_nnz and device_num_rows are NULL. A plan does
+ *                          not depend on the value dtype
+ * @param[in]  num_rows     rows of A
+ * @param[in]  num_cols     columns of A
+ * @param[in]  nnz          entries of A; 0 is allowed
+ * @param[in]  row_pointers num_rows + 1, ascending from 0 to nnz
+ * @param[in]  cols         nnz column indices, each below num_cols
+ * @param[out] plan         gp_spmv_plan_bytes() bytes in the context's memory, aligned to 16; for
+ *                          contexts of the same device
+ *
+ * Queued on the context's stream; takes no workspace; capturable. Reads the pattern twice.
+ *
+ * @return as gp_spmv_by(); GP_ERROR_ARGUMENT also desc->device_nnz or desc->device_num_rows.
+ * @since 0.1
+ */
+GP_API gp_status gp_spmv_plan(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows,
+                              size_t num_cols, size_t nnz, const void *row_pointers,
+                              const void *cols, void *plan);
+
+/**
+ * Sparse matrix times vector by a plan: y = alpha A x + beta y.
+ *
+ * As gp_spmv_by(), of the pattern that gp_spmv_plan() saw, with any values. Parameters also:
+ *
+ * @param[in,out] plan what gp_spmv_plan() has filled. It is written to for a while: calls with one
+ *                     plan follow each other
+ *
+ * One kernel on CUDA. Where the columns of 32 entries lie within 65536 of each other, it reads 16
+ * bits of each; where most do not, the columns as they are. Deterministic; the last bits of sums
+ * may differ from those of gp_spmv_by(). Workspace: gp_spmv_workspace_bytes().
+ *
+ * With a plan of another pattern y is unspecified, and the matrix may be read outside its arrays. A
+ * context that validates finds that: GP_ERROR_DATA, nothing is written.
+ *
+ * @return as gp_spmv_by(); GP_ERROR_ARGUMENT also desc->device_nnz or desc->device_num_rows.
+ * @since 0.1
+ */
+GP_API gp_status gp_spmv_planned(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows,
+                                 size_t num_cols, size_t nnz, const void *row_pointers,
+                                 const void *cols, void *plan, const void *values,
+                                 const void *alpha, const void *x, const void *beta, void *y);
+
+/**
  * Upper bounds of the workspace that the calls above take, without touching a device.
  *
  * @param[in]  target NULL: any machine

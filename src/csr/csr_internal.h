@@ -69,6 +69,19 @@ struct gpi_csr_start {
     uint64_t entry, row;
 };
 
+/* Of a plan's arrays, in bytes; entries whose columns have a least one. */
+enum { GPI_CSR_PLAN_ALIGN = 16, GPI_CSR_NEAR = 32 };
+
+/*
+ * A plan of SpMV, in the caller's memory: this, and on CUDA behind it, each aligned, starts and
+ * left of the tiles, and of the columns the least of 32 and what they have above it.
+ */
+struct gpi_csr_plan {
+    uint64_t pattern; /* a hash of row pointers and columns */
+    uint64_t num_rows, num_cols, nnz, widths;
+    uint64_t blocks, far_blocks; /* of 32 entries, and those whose columns do not fit 16 bits */
+};
+
 struct gpi_csr_spmv {
     struct gpi_csr_matrix a;
     const uint64_t *device_nnz, *device_num_rows; /* NULL, or those of a are bounds, on CUDA */
@@ -83,6 +96,10 @@ struct gpi_csr_spmv {
     struct gpi_csr_start *starts;
     uint32_t *left;
     void *pieces; /* sums */
+    /* CUDA, of a plan; NULL: none */
+    struct gpi_csr_plan *plan;
+    void *least;
+    uint16_t *above;
     /* CPU */
     uint64_t *came_in; /* per tile: the row that ends in it and began before, or UINT64_MAX */
     void *parts;       /* two sums per tile: of that row, and of the one that goes on */
@@ -112,6 +129,17 @@ static inline gp_dtype gpi_csr_sum_dtype(gp_dtype value)
 {
     return value == GP_F64 ? GP_F64 : GP_F32;
 }
+
+/* CUDA: what a plan needs. */
+struct gpi_csr_plan_ops {
+    /* all but the pattern */
+    gp_status (*make)(gp_context *ctx, const struct gpi_csr_spmv *args,
+                      const struct gpi_csr_plan *given);
+    /* *sum = the pattern's hash */
+    gp_status (*pattern)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *sum);
+    gp_status (*differs)(gp_context *ctx, const struct gpi_csr_plan *plan, const uint64_t *sum,
+                         const struct gpi_csr_plan *want, uint32_t *differs);
+};
 
 typedef gp_status (*gpi_csr_spmv_fn)(gp_context *ctx, const struct gpi_csr_spmv *args);
 
@@ -192,6 +220,9 @@ struct gpi_csr_ops {
 /* Those of a context for indices and offsets of these widths, in bytes. */
 const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes,
                                        size_t offset_bytes);
+
+const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t index_bytes,
+                                                 size_t offset_bytes);
 
 /* SpMV of these widths and values. */
 gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, size_t offset_bytes,

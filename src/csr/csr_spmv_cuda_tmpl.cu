@@ -3,7 +3,7 @@
  * GPI_OFFSET are its types. */
 #include <cuda_runtime.h>
 
-#include "csr/csr_spmv_kernels.cuh"
+#include "csr/csr_plan_kernels.cuh"
 #include "device/host.cuh"
 
 namespace GPI_SPACE
@@ -30,6 +30,16 @@ SpmvTiles<O> tiles_of(const gpi_csr_spmv *s)
             s->tile_log};
 }
 
+gpi_launch starts_of(const gpi_csr_spmv *s, const SpmvTiles<O> &tiles)
+{
+    constexpr uint64_t most = 2 * GPI_MAX_N >> GPI_CSR_TILE_LOG_MAX; /* of rows and entries */
+    const bool few = s->a.num_rows <= few_rows;
+    const uint32_t blocks = few ? blocks_for<csr_tuning.threads, few_rows>(s->a.num_rows)
+                                : blocks_for<csr_tuning.threads, most>(s->tiles);
+    return launch_of(few ? spmv_scatter_k<O> : spmv_search_k<O>, blocks, csr_tuning.threads, 0,
+                     tiles);
+}
+
 template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 {
     using A = typename SpmvSum<V>::A;
@@ -43,23 +53,62 @@ template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
                               {(A)s->alpha, (const A *)s->device_alpha},
                               {(A)s->beta, (const A *)s->device_beta},
                               (A *)s->pieces};
-    const bool few = s->a.num_rows <= few_rows;
-    const uint32_t blocks = few ? blocks_for<csr_tuning.threads, few_rows>(s->a.num_rows)
-                                : blocks_for<csr_tuning.threads, most>(s->tiles);
+    const NearColumns<I> near = {(const I *)s->least, s->above, s->plan};
+    const uint32_t blocks = blocks_for<warps, most>(s->tiles);
     LaunchList list;
-    list.add(launch_of(few ? spmv_scatter_k<O> : spmv_search_k<O>, blocks, csr_tuning.threads, 0,
-                       tiles));
-    list.add(launch_dependent(spmv_tiles_k<I, O, V>, true, blocks_for<warps, most>(s->tiles),
-                              spmv_threads, 0, tiles, cols, v));
+    if (s->plan) {
+        list.add(
+            launch_of(spmv_tiles_k<true, I, O, V>, blocks, spmv_threads, 0, tiles, cols, near, v));
+    } else {
+        list.add(starts_of(s, tiles));
+        list.add(launch_dependent(spmv_tiles_k<false, I, O, V>, true, blocks, spmv_threads, 0,
+                                  tiles, cols, near, v));
+    }
     return list.queue(ctx, "gp_spmv");
+}
+
+/* ---- plans ---- */
+
+gp_status make_plan(gp_context *ctx, const gpi_csr_spmv *s, const gpi_csr_plan *given)
+{
+    const SpmvTiles<O> tiles = tiles_of(s);
+    spmv_header_k<<<1, 1, 0, ctx->stream>>>(s->plan, *given);
+    GPI_TRY(gpi_cuda_fill(ctx, s->left, 0, s->tiles * sizeof *s->left));
+    LaunchList list;
+    list.add(starts_of(s, tiles));
+    GPI_TRY(list.queue(ctx, "gp_spmv_plan"));
+    if (s->a.nnz)
+        spmv_near_k<<<plan_grid(ctx, s->a.nnz), csr_tuning.threads, 0, ctx->stream>>>(
+            (const I *)s->a.cols, s->a.nnz, (I *)s->least, s->above, s->plan);
+    return gpi_cuda_launched(ctx, "gp_spmv_plan");
+}
+
+gp_status pattern(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *sum)
+{
+    const uint64_t most = a->nnz > a->num_rows ? a->nnz : a->num_rows + 1;
+    GPI_TRY(gpi_cuda_fill(ctx, sum, 0, sizeof *sum));
+    spmv_pattern_k<<<plan_grid(ctx, most), csr_tuning.threads, 0, ctx->stream>>>(
+        (const O *)a->row_pointers, a->num_rows + 1, (const I *)a->cols, a->nnz, sum);
+    return gpi_cuda_launched(ctx, "gp_spmv_plan");
+}
+
+gp_status differs(gp_context *ctx, const gpi_csr_plan *plan, const uint64_t *sum,
+                  const gpi_csr_plan *want, uint32_t *is_other)
+{
+    spmv_differs_k<<<1, 1, 0, ctx->stream>>>(plan, sum, *want, is_other);
+    return gpi_cuda_launched(ctx, "gp_spmv_planned");
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
+#define PLAN GPI_LAUNCHER(GPI_PASTE(gpi_csr_plan_, GPI_UNIT))
 #define TABLE GPI_LAUNCHER(GPI_PASTE(gpi_csr_spmv_, GPI_UNIT))
 
 extern "C" {
+extern const gpi_csr_plan_ops PLAN;
+const gpi_csr_plan_ops PLAN = {GPI_SPACE::make_plan, GPI_SPACE::pattern, GPI_SPACE::differs};
+
 extern const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES];
 const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES] = {GPI_SPACE::spmv<GPI_SPACE::f16_t>,
                                                GPI_SPACE::spmv<GPI_SPACE::bf16_t>,

@@ -341,6 +341,8 @@ template <class O, class V> struct SpmvLongRow {
             __threadfence(); /* who counts all of them sees the sums */
             before = atomicAdd(counter, 1u);
             __threadfence();
+            if (before + 1 == all)
+                *counter = 0; /* for the next call of a plan */
         }
         return shuffle(before, 0) + 1 == all;
     }
@@ -373,9 +375,16 @@ template <class O, class V> struct SpmvLongRow {
     }
 };
 
+/* Columns as a plan has them: of 32 entries at a time the least, and 16 bits above it for each. */
+template <class I> struct NearColumns {
+    const I *least; /* all ones: one of the 32 is too far */
+    const uint16_t *above;
+    const gpi_csr_plan *plan; /* which says whether it is worth it */
+};
+
 /* A warp's tile: entries from `entry` on, of which the first `skip` are not of the tile, and `rows`
  * that end in it. */
-template <class I, class O, class V> struct SpmvTile {
+template <bool NEAR, class I, class O, class V> struct SpmvTile {
     using A = typename SpmvSum<V>::A;
     using Chunk = SpmvChunk<A>;
     static constexpr int K = Chunk::K;
@@ -383,9 +392,50 @@ template <class I, class O, class V> struct SpmvTile {
     const SpmvVectors<V> &v;
     Chunk &s;
     const I *cols;
+    const NearColumns<I> &near;
     uint64_t tile, row, entry;
     uint32_t rows, skip, entries;
     bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
+    bool near_worth;
+
+    /* Columns of n entries at `at` as the plan has them, on their way: nothing waits for anything
+     * yet. entry is a multiple of 32, and lane k gets the least of the k-th 32. */
+    GPI_DEVICE I load_near(uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
+    {
+        I least = 0;
+        if (lane_id() * 32 < n && lane_id() < K)
+            least = __ldg(near.least + (entry + at) / 32 + lane_id());
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const uint32_t i = k * 32 + lane_id();
+            if (i >= from && i < n)
+                col[k] = load_passing(near.above + entry + at + i);
+        }
+        return least;
+    }
+
+    /* They become columns. */
+    GPI_DEVICE void widen_near(I least, uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
+    {
+        const uint32_t far = __ballot_sync(all_lanes, least == (I) ~(I)0);
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const uint32_t i = k * 32 + lane_id();
+            col[k] += shuffle(least, k);
+            if (far >> k & 1 && i >= from && i < n)
+                col[k] = load_passing(cols + entry + at + i);
+        }
+    }
+
+    GPI_DEVICE void load_columns(uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
+    {
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const uint32_t i = k * 32 + lane_id();
+            if (i >= from && i < n)
+                col[k] = load_passing(cols + entry + at + i);
+        }
+    }
 
     GPI_DEVICE uint32_t end_of(uint32_t r) const
     {
@@ -431,20 +481,22 @@ template <class I, class O, class V> struct SpmvTile {
         for (uint32_t at = 0; at == 0 || at < entries; at += Chunk::items, from = 0) {
             const uint32_t n = min(entries - at, (uint32_t)Chunk::items);
             ((uint2 *)s.ends)[lane_id()] = make_uint2(0, 0);
-            const I *const c = cols + entry + at;
-            const V *const values = v.values + entry + at;
-            I col[K];
+            I col[K], least = 0;
             V value[K];
+            if (NEAR && near_worth)
+                least = load_near(at, from, n, col);
+            else
+                load_columns(at, from, n, col);
 #pragma unroll
             for (int k = 0; k < K; k++) {
                 const uint32_t i = k * 32 + lane_id();
-                if (i >= from && i < n) {
-                    col[k] = load_passing(c + i);
-                    value[k] = load_passing(values + i);
-                }
+                if (i >= from && i < n)
+                    value[k] = load_passing(v.values + entry + at + i);
             }
             __syncwarp();
             const uint32_t ended = mark(r, at, n);
+            if (NEAR && near_worth)
+                widen_near(least, at, from, n, col);
 #pragma unroll
             for (int k = 0; k < K; k++) {
                 const uint32_t i = k * 32 + lane_id();
@@ -466,11 +518,13 @@ template <class I, class O, class V> struct SpmvTile {
 };
 
 /*
- * A warp per tile. Shared: a SpmvChunk per warp. After: y, whatever the row pointers are.
+ * A warp per tile. Shared: a SpmvChunk per warp. After: y, whatever the row pointers are. NEAR:
+ * with the columns of a plan.
  */
-template <class I, class O, class V>
+template <bool NEAR, class I, class O, class V>
 __global__ __launch_bounds__(spmv_threads, csr_tuning.spmv_blocks) void spmv_tiles_k(
-    const __grid_constant__ SpmvTiles<O> a, const I *cols, const __grid_constant__ SpmvVectors<V> v)
+    const __grid_constant__ SpmvTiles<O> a, const I *cols,
+    const __grid_constant__ NearColumns<I> near, const __grid_constant__ SpmvVectors<V> v)
 {
     using A = typename SpmvSum<V>::A;
     __shared__ SpmvChunk<A> s_chunks[spmv_threads / 32];
@@ -485,22 +539,24 @@ __global__ __launch_bounds__(spmv_threads, csr_tuning.spmv_blocks) void spmv_til
         to = a.starts[tile + 1];
     uint32_t entries = (uint32_t)(to.entry - from.entry), skip = (uint32_t)from.entry % 32;
     constexpr uint32_t items = SpmvChunk<A>::items;
-    if ((entries + skip + items - 1) / items > (entries + items - 1) / items)
+    if (!NEAR && (entries + skip + items - 1) / items > (entries + items - 1) / items)
         skip = 0; /* an aligned beginning is not worth another chunk */
     const bool comes_in = to.row > from.row && from.entry > __ldg(a.pointers + from.row);
     const bool goes_on = to.entry > __ldg(a.pointers + to.row);
-    SpmvTile<I, O, V> t = {a,
-                           v,
-                           s_chunks[threadIdx.x / 32],
-                           cols,
-                           tile,
-                           from.row,
-                           from.entry - skip,
-                           (uint32_t)(to.row - from.row),
-                           skip,
-                           entries + skip,
-                           comes_in,
-                           goes_on};
+    SpmvTile<NEAR, I, O, V> t = {a,
+                                 v,
+                                 s_chunks[threadIdx.x / 32],
+                                 cols,
+                                 near,
+                                 tile,
+                                 from.row,
+                                 from.entry - skip,
+                                 (uint32_t)(to.row - from.row),
+                                 skip,
+                                 entries + skip,
+                                 comes_in,
+                                 goes_on,
+                                 NEAR && near.plan->far_blocks * 4 <= near.plan->blocks};
     if (t.rows || goes_on)
         t.all();
 }

@@ -52,6 +52,19 @@ const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes
 #define DECLARE_PAIR_SPMV(unit) EACH_VALUE(DECLARE_VALUE, unit) GPI_SMS_OF(DECLARE_SPMV_CUDA, unit)
 EACH_PAIR(DECLARE_PAIR_SPMV)
 
+#define DECLARE_PLAN(unit, sm) extern const struct gpi_csr_plan_ops gpi_csr_plan_##unit##_sm##sm;
+#define PLAN_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_plan_##unit##_sm##sm),
+#define DECLARE_PLANS(unit) GPI_SMS_OF(DECLARE_PLAN, unit)
+#define PLAN_ROW(unit) {GPI_SMS_OF(PLAN_ENTRY, unit)},
+EACH_PAIR(DECLARE_PLANS)
+
+const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t index_bytes,
+                                                 size_t offset_bytes)
+{
+    static const struct gpi_csr_plan_ops *const plans[][GPI_SM_COUNT] = {EACH_PAIR(PLAN_ROW)};
+    return plans[pair_of(index_bytes, offset_bytes)][ctx->sm_row];
+}
+
 gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, size_t offset_bytes,
                                   gp_dtype value_dtype)
 {

@@ -398,6 +398,7 @@ static const struct {
     NAMED(csr_to_coo_by),
     NAMED(check_csr_by),
     NAMED(spmv_by),
+    NAMED(spmv_plan),
 #undef NAMED
 };
 

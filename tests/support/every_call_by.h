@@ -233,6 +233,20 @@ CALL(check_csr_by)
     return gp_check_csr_by(ctx, &d, 0, e->n, 0, e->offsets, NULL);
 }
 
+static gp_csr_desc spmv_desc(void)
+{
+    gp_csr_desc d = GP_CSR_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = GP_F32;
+    return d;
+}
+
+CALL(spmv_plan)
+{
+    const gp_csr_desc d = spmv_desc();
+    return gp_spmv_plan(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->out[0]);
+}
+
 CALL(spmv_by)
 {
     const gp_csr_desc d = csr_of(GP_F32);
