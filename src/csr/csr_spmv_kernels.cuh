@@ -3,185 +3,23 @@
  * SpMV. The merge of row ends and entries (device/search.cuh) is cut into tiles of equal weight, a
  * warp each, and no warp waits for another:
  *
- *     spmv_starts_k    where the tiles begin
- *     spmv_tiles_k     the products of a tile, and their sums from row end to row end
+ *     spmv_scatter_k or spmv_search_k    where the tiles begin (csr_spmv_starts.cuh)
+ *     spmv_tiles_k                       the products of a tile, and their sums between row ends
  *
  * A row that does not fill several tiles belongs as a whole to the tile where it ends. Of a longer
  * one each of its tiles has a piece; the warp that is the last to leave a piece sums them.
  */
 #pragma once
 
-#include "csr/csr_internal.h"
-#include "device/grid.cuh"
-#include "device/item_count.cuh"
+#include "csr/csr_spmv_starts.cuh"
 #include "device/ops.cuh"
 #include "device/raw.cuh"
-#include "device/search.cuh"
 #include "device/tile_io.cuh"
-#include "tuning/csr_tuning.cuh"
 
 namespace GPI_SPACE
 {
 
 constexpr int spmv_threads = csr_tuning.spmv_threads;
-
-/* The matrix without its entries, and its tiles. */
-template <class O> struct SpmvTiles {
-    const O *pointers;
-    uint64_t num_rows, nnz;
-    const uint64_t *device_num_rows, *device_nnz; /* NULL, or those are bounds */
-    gpi_csr_start *starts;
-    uint32_t *left; /* of pieces, and later of groups of pieces */
-    uint32_t tiles;
-    int log; /* a tile has 2^log units */
-
-    /* As they are in memory: the end of the merge. */
-    GPI_DEVICE gpi_csr_start end() const
-    {
-        const uint64_t rows = item_count(ItemCount{num_rows, device_num_rows});
-        return {rows ? item_count(ItemCount{nnz, device_nnz}) : 0, rows};
-    }
-
-    GPI_DEVICE bool is_long(uint64_t entries) const
-    {
-        return entries >> log >= GPI_CSR_LONG_TILES;
-    }
-
-    /* Of a tile that begins with row, or in it. */
-    GPI_DEVICE gpi_csr_start start(uint64_t tile, uint64_t row, const gpi_csr_start &all) const
-    {
-        if (row == all.row)
-            return all;
-        const O begin = __ldg(pointers + row);
-        const bool shared = is_long((O)(__ldg(pointers + row + 1) - begin));
-        return {shared ? (tile << log) - row : (uint64_t)begin, row};
-    }
-};
-
-/* ---- where tiles begin ----------------------------------------------------------------------- */
-
-/*
- * Row ends before unit d, by one thread; high is at most d. Rounds of 8 probes that do not wait for
- * each other, the first around the place where it would be if all rows had the same length.
- */
-template <class O>
-GPI_DEVICE uint64_t spmv_search(const O *pointers, uint64_t low, uint64_t high, uint64_t d,
-                                uint64_t guess)
-{
-    constexpr int P = 8;
-    uint64_t step = (high - low) / 2048 + 1;
-    uint64_t base = guess > low + P / 2 * step ? guess - P / 2 * step : low;
-    while (low < high) {
-        uint32_t passed = 0;
-#pragma unroll
-        for (int j = 0; j < P; j++) {
-            const uint64_t probe = base + (j + 1) * step - 1;
-            passed += probe < high && passes_before(pointers, (O)0, probe, d);
-        }
-        if (passed)
-            low = base + passed * step;
-        if (passed < P)
-            high = min(high, base + (passed + 1) * step - 1);
-        base = low = min(low, high);
-        step = (high - low + P) / (P + 1);
-    }
-    return low;
-}
-
-/* The same by a warp, whose lanes probe one place each. */
-template <class O>
-GPI_DEVICE uint64_t spmv_search_warp(const O *pointers, uint64_t low, uint64_t high, uint64_t d,
-                                     uint64_t guess)
-{
-    uint64_t step = (high - low) / 8192 + 1;
-    uint64_t base = guess > low + 16 * step ? guess - 16 * step : low;
-    while (low < high) {
-        const uint64_t probe = base + (lane_id() + 1) * step - 1;
-        const bool pass = probe < high && passes_before(pointers, (O)0, probe, d);
-        const uint32_t passed = __popc(__ballot_sync(all_lanes, pass));
-        if (passed)
-            low = base + passed * step;
-        if (passed < 32)
-            high = min(high, base + (passed + 1) * step - 1);
-        base = low = min(low, high);
-        step = (high - low + 32) / 33;
-    }
-    return low;
-}
-
-/* Where unit d would lie among n rows of equal length. */
-GPI_DEVICE uint64_t spmv_guess(uint64_t n, uint64_t d, uint64_t units)
-{
-    return units ? (uint64_t)((double)n * ((double)d / (double)units)) : 0;
-}
-
-/*
- * starts and left of all tiles, by searches: a thread per tile. The block finds the rows of its
- * first and last tile before. Shared: two numbers.
- */
-template <class O>
-__global__ __launch_bounds__(csr_tuning.threads) void spmv_search_k(SpmvTiles<O> a)
-{
-    __shared__ uint64_t s_rows[2];
-    constexpr uint64_t T = csr_tuning.threads;
-    const gpi_csr_start all = a.end();
-    const uint64_t units = all.row + all.entry, tile = blockIdx.x * T + threadIdx.x;
-    const uint64_t first = min(blockIdx.x * T << a.log, units);
-    const uint64_t last = min((blockIdx.x + 1) * T << a.log, units);
-    if (threadIdx.x < 64) {
-        const uint64_t d = threadIdx.x < 32 ? first : last;
-        const uint64_t row =
-            spmv_search_warp(a.pointers, merge_path_low(all.entry, d), merge_path_high(all.row, d),
-                             d, spmv_guess(all.row, d, units));
-        if (lane_id() == 0)
-            s_rows[threadIdx.x / 32] = row;
-    }
-    __syncthreads();
-    if (tile < a.tiles) {
-        const uint64_t d = min(tile << a.log, units), low = s_rows[0], high = min(s_rows[1], d);
-        const uint64_t guess = low + spmv_guess(high - low, d - first, last - first);
-        a.starts[tile] = a.start(tile, spmv_search(a.pointers, low, high, d, guess), all);
-        a.left[tile] = 0;
-    }
-    grid_release();
-}
-
-/*
- * The same by a thread per row, which writes the starts of the tiles that begin in it; the block
- * those of its long rows. Faster where the row pointers are few: nothing waits for a search.
- */
-template <class O>
-__global__ __launch_bounds__(csr_tuning.threads) void spmv_scatter_k(SpmvTiles<O> a)
-{
-    __shared__ uint64_t s_long[csr_tuning.threads];
-    __shared__ uint32_t s_count;
-    const gpi_csr_start all = a.end();
-    if (threadIdx.x == 0)
-        s_count = 0;
-    __syncthreads();
-    const uint64_t row = (uint64_t)blockIdx.x * csr_tuning.threads + threadIdx.x;
-    if (row < all.row) {
-        const O begin = __ldg(a.pointers + row), end = __ldg(a.pointers + row + 1);
-        uint64_t tile = (begin + row + (((uint64_t)1 << a.log) - 1)) >> a.log;
-        if (a.is_long((O)(end - begin)))
-            s_long[atomicAdd(&s_count, 1u)] = row;
-        else
-            for (; tile << a.log <= end + row && tile < a.tiles; tile++)
-                a.starts[tile] = {begin, row};
-    }
-    __syncthreads();
-    for (uint32_t k = 0; k < s_count; k++) {
-        const uint64_t r = s_long[k], last = (__ldg(a.pointers + r + 1) + r) >> a.log;
-        uint64_t tile = (__ldg(a.pointers + r) + r + (((uint64_t)1 << a.log) - 1)) >> a.log;
-        for (tile += threadIdx.x; tile <= last && tile < a.tiles; tile += csr_tuning.threads) {
-            a.starts[tile] = {(tile << a.log) - r, r};
-            a.left[tile] = 0;
-        }
-    }
-    grid_release();
-}
-
-/* ---- products -------------------------------------------------------------------------------- */
 
 /* The type of sums. */
 template <class V> struct SpmvSum {
