@@ -2,6 +2,7 @@
 /* y = A x for matrices of several kinds, with u32 indices and row pointers. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 #include "bench_task.h"
@@ -9,8 +10,6 @@
 enum kind { RANDOM, BANDED, STENCIL, RMAT, DENSE_ROW, TENTH };
 
 static const char *const names[] = {"random", "banded", "stencil_27", "rmat", "dense_row", "tenth"};
-static const char *const plan_names[] = {"random_plan", "banded_plan",    "stencil_27_plan",
-                                         "rmat_plan",   "dense_row_plan", "tenth_plan"};
 
 static void *filled(struct bench *b, int slot, struct bench_task t)
 {
@@ -142,16 +141,47 @@ static int row_by_row(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
-static void spmv_case(struct bench *b, enum kind kind, bool planned, gp_dtype dtype, int exponent)
+/* ---- 64 bits --------------------------------------------------------------------------------- */
+
+/* Columns are in rows, row pointers in out_offsets. */
+static int run_wide(struct bench *b, const struct bench_args *a)
 {
-    const size_t width = gp_dtype_bytes(dtype);
-    const char *const name = (planned ? plan_names : names)[kind];
+    return bench_status(b, gp_spmv(b->ctx, GP_U64, GP_U64, a->dtype, a->num_rows, a->num_cols, a->n,
+                                   a->out_offsets, a->rows, a->values, NULL, a->x, NULL, a->out));
+}
+
+static void *widened(struct bench *b, int slot, const void *numbers, size_t n)
+{
+    void *from;
+    memcpy(&from, &numbers, sizeof from);
+    struct bench_task t = {.kind = BENCH_FILL_WIDE, .n = n, .width = 8, .a = from};
+    return filled(b, slot, t);
+}
+
+/* cuSPARSE's descriptors here are of 32 bits. */
+static bool only_ours(const struct bench_case *c, const char *impl)
+{
+    (void)c;
+    return strcmp(impl, "gp") == 0;
+}
+
+enum form { PLAIN, PLANNED, WIDE, FORMS };
+static const char *const suffixes[] = {"", "_plan", "_u64"};
+static const bench_run runs[] = {run_spmv, run_planned, run_wide};
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static void spmv_case(struct bench *b, enum kind kind, enum form form, gp_dtype dtype, int exponent)
+{
+    const size_t width = gp_dtype_bytes(dtype), index = form == WIDE ? 8 : 4;
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", names[kind], suffixes[form]);
     if (!bench_wanted(b, name, dtype))
         return;
     /* f16: of the first peer */
     struct bench_case c = {.suite = "spmv",
                            .name = name,
-                           .run = planned ? run_planned : run_spmv,
+                           .run = runs[form],
                            .reference = dtype == GP_F16 ? NULL : row_by_row,
                            .ideal = BENCH_READ};
     struct bench_args *a = &c.args;
@@ -165,11 +195,16 @@ static void spmv_case(struct bench *b, enum kind kind, bool planned, gp_dtype dt
     t.seed = 5;
     a->x = filled(b, BENCH_SLOT_3, t);
     a->out = bench_buffer(b, BENCH_SLOT_4, a->num_rows * width);
-    if (planned)
+    if (form == PLANNED)
         make_plan(b, a);
+    if (form == WIDE) {
+        a->rows = widened(b, BENCH_SLOT_5, a->cols, a->n);
+        a->out_offsets = widened(b, BENCH_SLOT_6, a->offsets, a->num_rows + 1);
+        c.wanted = only_ours;
+    }
     c.outputs[0] = (struct bench_output){a->out, a->num_rows * width};
-    c.bytes =
-        (double)(a->n * (4 + width) + (a->num_rows + 1) * 4 + (a->num_rows + a->num_cols) * width);
+    c.bytes = (double)(a->n * (index + width) + (a->num_rows + 1) * index +
+                       (a->num_rows + a->num_cols) * width);
     bench_measure(b, &c);
 }
 
@@ -181,7 +216,8 @@ void bench_spmv(struct bench *b)
     for (int i = 0; i < count; i++)
         for (int kind = 0; kind <= TENTH; kind++)
             for (int d = 0; d < (b->options.quick ? 1 : 3); d++)
-                for (int plan = 0; plan < 2; plan++)
-                    if (b->backend != &bench_cpu || (dtypes[d] != GP_F16 && !plan))
-                        spmv_case(b, (enum kind)kind, plan, dtypes[d], exponents[i]);
+                for (int form = 0; form < FORMS; form++)
+                    if ((b->backend != &bench_cpu || (dtypes[d] != GP_F16 && form == PLAIN)) &&
+                        (form != WIDE || kind <= BANDED))
+                        spmv_case(b, (enum kind)kind, (enum form)form, dtypes[d], exponents[i]);
 }

@@ -32,6 +32,7 @@ enum bench_task_kind {
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
     BENCH_FILL_NEAR,        /* columns around the row, or of a cube of limit^3 points around it */
     BENCH_FILL_RMAT,        /* rows (a is NULL) or columns of edges, below limit, a power of two */
+    BENCH_FILL_WIDE,        /* the numbers of a, u32, as u64 */
     BENCH_FILL_EXACT,       /* items for a scan by the rule, which is exact */
     BENCH_FILL_BLOCKS,      /* i / limit */
     BENCH_FILL_TENS,        /* i rounded up to a multiple of ten, at most limit */
@@ -409,6 +410,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_RMAT:
         bench_store(t->out, i, t->width, bench_rmat(t->seed, i, t->limit, t->a != NULL));
+        break;
+    case BENCH_FILL_WIDE:
+        ((uint64_t *)t->out)[i] = ((const uint32_t *)t->a)[i];
         break;
     case BENCH_FILL_EXACT:
         bench_exact_store(&t->rule, t->out, i, t->n, hash);

@@ -451,6 +451,16 @@ START_TEST(test_spmv_same_bits_in_every_run)
         same_after(ctx, &d, &x, &y, want, got);
         gp_context_destroy(ctx);
     }
+    for (int run = 0; run < 100; run++)
+        same_after(t_ctx(), &d, &x, &y, want, got);
+    for (int run = 0; run < 3; run++) {
+        t_array plan = plan_new(t_ctx(), &d);
+        T_OK(multiply_planned(t_ctx(), &d, &plan, NULL, &x, NULL, &y));
+        t_get(&y, run ? got : want, a.num_rows * 4);
+        if (run)
+            t_same_bytes("another plan", want, got, a.num_rows * 4);
+        t_free(&plan);
+    }
     t_free(&x);
     t_free(&y);
     device_free(&d);
