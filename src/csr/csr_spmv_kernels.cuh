@@ -21,6 +21,11 @@ namespace GPI_SPACE
 
 constexpr int spmv_threads = csr_tuning.spmv_threads;
 
+template <bool NEAR, class V>
+constexpr int spmv_blocks = sizeof(V) < 8 ? csr_tuning.spmv_blocks
+                            : NEAR        ? csr_tuning.spmv_f64_plan_blocks
+                                          : csr_tuning.spmv_f64_blocks;
+
 /* The type of sums. */
 template <class V> struct SpmvSum {
     using A = float;
@@ -360,7 +365,7 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
  * with the columns of a plan.
  */
 template <bool NEAR, class I, class O, class V>
-__global__ __launch_bounds__(spmv_threads, csr_tuning.spmv_blocks) void spmv_tiles_k(
+__global__ __launch_bounds__(spmv_threads, spmv_blocks<NEAR, V>) void spmv_tiles_k(
     const __grid_constant__ SpmvTiles<O> a, const I *cols,
     const __grid_constant__ NearColumns<I> near, const __grid_constant__ SpmvVectors<V> v)
 {
