@@ -3,6 +3,7 @@
 #include "device/host.cuh"
 
 #include "balance/balance_intervals.cuh"
+#include "balance/balance_search.cuh"
 #include "core/words.h"
 
 using namespace GPI_SPACE::balance;
@@ -42,13 +43,18 @@ static unsigned loop_blocks(const gp_context *ctx, uint64_t n)
 template <class Index, bool with_ranks>
 static void search(gp_context *ctx, const gpi_balance_args *a)
 {
-    tiling t = tiling_of(ctx, a, tile_units);
-    const walk_size size = size_of(a, t);
+    const walk_size size = size_of(a, {});
+    const uint64_t waves = (uint64_t)ctx->sm_count * balance_tuning.blocks_per_sm;
+    const uint64_t few = (uint64_t)ctx->sm_count * balance_tuning.search_few;
+    const uint64_t steps = a->num_segments + a->limit;
+    const uint32_t share =
+        steps < few ? balance_tuning.search_share_min : balance_tuning.search_share;
+    const uint64_t blocks = gpi_ceil_div(steps ? steps : 1, (uint64_t)search_warps * share);
     const auto kernel = size.is_counted() ? search_k<true, offset, Index, with_ranks>
                                           : search_k<false, offset, Index, with_ranks>;
-    kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size,
-                                                  (Index *)a->segments, (Index *)a->ranks,
-                                                  gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+    kernel<<<(unsigned)(size.is_counted() ? gpi_min(blocks, waves) : blocks), search_threads, 0,
+             ctx->stream>>>((const offset *)a->offsets, size, share, (Index *)a->segments,
+                            (Index *)a->ranks, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_args *a)

@@ -11,7 +11,8 @@
  *      moves an item of the current interval.
  *
  * On the CPU a share is one task, walked a segment at a time with block-wise fills. On CUDA it is a
- * tile of one block: see balance_walk.cuh. Shares only cut the work, so no result depends on them.
+ * tile of one block (balance_walk.cuh), or where segments of items are found some steps of a warp
+ * (balance_search.cuh). Shares only cut the work, so no result depends on them.
  *
  * No workspace, except gp_expand_counts():
  *   [offsets: num_segments + 1 of uint64_t][scan's workspace]

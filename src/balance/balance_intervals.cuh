@@ -123,7 +123,7 @@ GPI_DEVICE void copy_part(const intervals<Offset> &v, const piece_stage &s, uint
 
 /*
  * Copy intervals of items of any size and alignment, which are long on average.
- * Grid as search_k, 10.2 KiB of shared memory, with units steps per tile: less than 2^32 bytes.
+ * Grid as expand_k, 10.2 KiB of shared memory, with units steps per tile: less than 2^32 bytes.
  * After: the items of all intervals, up to limit of them.
  */
 template <class Offset>
@@ -208,7 +208,7 @@ struct interval_stage {
 
 /*
  * The same, for intervals that are short on average; word_bytes as in expand_bytes_k.
- * Grid as search_k, 24.1 KiB of shared memory, with units steps per tile: less than 2^16 words.
+ * Grid as expand_k, 24.1 KiB of shared memory, with units steps per tile: less than 2^16 words.
  */
 template <class Offset>
 __global__ void __launch_bounds__(threads, resident(4))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the walks along the merge path write: segments and ranks of items, repeated items, parts.
+ * What the walks along the merge path write: repeated items, parts. Segments and ranks of items are
+ * in balance_search.cuh.
  *
  * Items belong to the last non-zero number of the stage at or before them (see balance_walk.cuh);
  * as numbers rise with their places, one ballot and one shuffle per warp find it, without a scan.
@@ -97,8 +98,9 @@ GPI_DEVICE void emit(const tile &t, const stage &s, Write write)
     }
 }
 
-/* Store V values at a place of the tile: as one vector if all are items of the tile. */
-template <int V, class Item>
+/* Store V values at a place of the tile: as one vector if all are items of the tile. PASSING: ahead
+ * of others, the L2 gives them up. */
+template <int V, bool PASSING = false, class Item>
 GPI_DEVICE void store_values(const tile &t, uint32_t place, const Item (&values)[V], Item *out,
                              bool aligned)
 {
@@ -112,7 +114,10 @@ GPI_DEVICE void store_values(const tile &t, uint32_t place, const Item (&values)
 #pragma unroll
         for (int j = 0; j < V; j++)
             u.value[j] = values[j];
-        *reinterpret_cast<uint4 *>(to) = u.vector;
+        if constexpr (PASSING)
+            __stcs(reinterpret_cast<uint4 *>(to), u.vector);
+        else
+            *reinterpret_cast<uint4 *>(to) = u.vector;
         return;
     }
 #pragma unroll
@@ -125,48 +130,6 @@ GPI_DEVICE void store_values(const tile &t, uint32_t place, const Item (&values)
 template <class Item> GPI_DEVICE uint32_t misalignment(const Item *out, uint64_t i)
 {
     return (uint32_t)(((uintptr_t)out / sizeof(Item) + i) % (16 / sizeof(Item)));
-}
-
-/*
- * Segment, and with ranks place in it, of every item.
- * Grid: blocks that take tiles_per_block tiles each; 288 threads; 16.1 KiB of shared memory.
- * After: segments_out[i], and with ranks ranks_out[i], for all i < limit (or, if the offsets may
- * cover less, for all that they cover).
- */
-template <bool COUNTED, class Offset, class Index, bool with_ranks>
-__global__ void __launch_bounds__(threads)
-    search_k(const Offset *__restrict__ offsets, walk_size size, Index *__restrict__ segments_out,
-             Index *__restrict__ ranks_out, gpi_reporter reporter)
-{
-    constexpr int V = 16 / sizeof(Index);
-    __shared__ stage s;
-    if constexpr (COUNTED)
-        size.take_counts();
-    segments<Offset> g(offsets, size.num_segments);
-    g.num_items = COUNTED && size.may_cover_less ? min(size.limit, g.total()) : size.limit;
-    settle_count(g, size.limit, COUNTED && size.may_cover_less, false, nullptr, reporter);
-    if constexpr (COUNTED)
-        size.cut(g.num_segments + g.num_items, tile_units);
-    const bool ranks_aligned = misalignment(segments_out, 0) == misalignment(ranks_out, 0);
-    walk_tiles(
-        g, tile_units, size.tiles_per_block, s,
-        [=](uint64_t i) { return misalignment(segments_out, i); },
-        [&](const tile &t) {
-            /* Rank of place 0 of the stage, if segment s0 reaches there. */
-            const Index start = with_ranks ? (Index)(t.i0 - g.at(t.s0) - t.pad) : 0;
-            emit<V, with_ranks>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
-                Index values[V], ranks[V];
-#pragma unroll
-                for (int j = 0; j < V; j++) {
-                    head = n.at[j] ? head_of<with_ranks>(n.at[j], place + j) : head;
-                    values[j] = (Index)t.s0 + (with_ranks ? head_distance(head) : head);
-                    ranks[j] = place + j + (head ? (Index)0 - head_place(head) : start);
-                }
-                store_values<V>(t, place, values, segments_out, true);
-                if (with_ranks)
-                    store_values<V>(t, place, ranks, ranks_out, ranks_aligned);
-            });
-        });
 }
 
 /* Segments that a tile may read: first, and up to last more. Offsets that do not ascend end
@@ -184,7 +147,8 @@ GPI_DEVICE sources sources_of(const tile &t, uint64_t num_segments)
 
 /*
  * Repeat items of 1, 2, 4, 8 or 16 bytes, in and out aligned to them.
- * Grid and shared memory as search_k. After: out[i] for all i < min(limit, what the offsets cover).
+ * Grid: blocks that take tiles_per_block tiles each; 288 threads; 16.1 KiB of shared memory.
+ * After: out[i] for all i < min(limit, what the offsets cover).
  */
 template <bool COUNTED, class Offset, class Item>
 __global__ void __launch_bounds__(threads, resident(sizeof(Item) <= 4 ? 4 : 5))
@@ -314,7 +278,7 @@ template <class F> GPI_DEVICE void with_item_word(uint32_t word_bytes, F f)
 
 /*
  * Repeat items of any size and alignment; word_bytes (1, 2, 4, 8 or 16) divides item_bytes and both
- * addresses. Grid and shared memory as search_k, with units steps per tile: at most 2^32 words of
+ * addresses. Grid and shared memory as expand_k, with units steps per tile: at most 2^32 words of
  * output. PACK: less than pack_tile_bytes of output, which take as much shared memory more, and
  * leave as whole words of 16 bytes. After: as expand_k.
  */

@@ -26,14 +26,19 @@ struct BalanceTuning {
 
     int bound_threads; /* of a block that searches bounds */
 
+    /* Segments of items: warps of a block; steps of the path for a warp, and those for one if
+     * there are few for each multiprocessor. */
+    int search_warps;
+    uint32_t search_share, search_share_min, search_few;
+
     /* Intervals: words of items that make them long, on average, and bytes of a tile of such. */
     uint32_t interval_long_words, interval_tile_bytes;
 };
 
 /* By count and not by measurement: 16 KiB of stage and 288 threads put seven blocks on a
  * multiprocessor of sm_80 and newer, enough to hide the reads at the start of a tile. */
-constexpr BalanceTuning balance_rows[] = {
-    {75, 33 * 1024, 256, 8192, 64, 1 << 17, 8, 7, 1 << 14, 8, 256, 32, 1 << 16}};
+constexpr BalanceTuning balance_rows[] = {{75, 33 * 1024, 256, 8192, 64, 1 << 17, 8, 7, 1 << 14, 8,
+                                           256, 8, 2048, 1024, 1 << 16, 32, 1 << 16}};
 constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance
