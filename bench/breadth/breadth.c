@@ -153,6 +153,7 @@ void bench_breadth(struct bench *b)
     breadth_runs(b);
     breadth_selects(b);
     breadth_splits(b);
+    breadth_sparse(b);
     print_results();
     b->cold = false;
 }

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Row pointers, rows of entries, and which segment an item is of: over index widths, lengths of
+ * rows, and rows in order or not.
+ */
+#include "breadth.h"
+
+static const size_t lengths[] = {4, 16, 64, 10000};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+/* One choice; rows have `length` entries, 0: all are in one of n / 16. */
+struct choice {
+    const char *call;
+    size_t length;
+    bool shuffled; /* rows in any order, of `length` entries on average */
+    bench_run run;
+    bool (*check)(struct bench *b, const struct bench_case *c);
+    void (*fill)(struct bench *b, const struct choice *k, struct bench_case *c);
+};
+
+static unsigned width_of(const struct bench_args *a)
+{
+    return (unsigned)gp_dtype_bytes(a->dtype);
+}
+
+static void *made(struct bench *b, int slot, struct bench_task t)
+{
+    t.out = bench_buffer(b, slot, t.n * t.width);
+    b->backend->task(b, &t);
+    return t.out;
+}
+
+/* Row pointers of rows that are alike, the last one shorter. */
+static void *even_pointers(struct bench *b, const struct bench_args *a, int slot, size_t length)
+{
+    const uint64_t end = a->n;
+    char *pointers = made(
+        b, slot,
+        (struct bench_task){
+            .kind = BENCH_FILL_IOTA, .n = a->num_rows + 1, .width = width_of(a), .limit = length});
+    bench_copy(b, &end, width_of(a), pointers + a->num_rows * width_of(a));
+    return pointers;
+}
+
+static bool are_equal(struct bench *b, const struct bench_args *a, const void *x, const void *y,
+                      size_t n)
+{
+    struct bench_task equal = {
+        .kind = BENCH_EQUAL, .n = n, .width = width_of(a), .out = (void *)x, .a = (void *)y};
+    return bench_count_bad(b, &equal) == 0;
+}
+
+/* ---- row pointers ---------------------------------------------------------------------------- */
+
+static int run_pointers(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, gp_csr_row_pointers(b->ctx, a->dtype, a->rows, a->n, a->num_rows,
+                                               a->dtype, a->out_offsets));
+}
+
+static int run_unsorted(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, gp_csr_row_pointers_unsorted(b->ctx, a->dtype, a->rows, a->n,
+                                                        a->num_rows, a->dtype, a->out_offsets));
+}
+
+static void fill_rows(struct bench *b, const struct choice *k, struct bench_case *c)
+{
+    struct bench_args *a = &c->args;
+    struct bench_task rows = {.kind = k->shuffled ? BENCH_FILL_BELOW : BENCH_FILL_BLOCKS,
+                              .n = a->n,
+                              .width = width_of(a),
+                              .seed = 1,
+                              .limit = k->length ? k->length : a->n};
+    a->num_rows = k->length ? (a->n + k->length - 1) / k->length : a->n / 16;
+    if (k->shuffled)
+        rows.limit = a->num_rows;
+    a->rows = made(b, BENCH_SLOT_0, rows);
+    a->out_offsets = bench_buffer(b, BENCH_SLOT_1, (a->num_rows + 1) * width_of(a));
+    c->bytes = (double)((a->n + a->num_rows + 1) * width_of(a));
+}
+
+/* Those of the sorted rows, each found by a search. */
+static bool are_pointers(struct bench *b, const struct bench_case *c)
+{
+    const struct bench_args *a = &c->args;
+    void *sorted = bench_buffer(b, BENCH_SLOT_2, a->n * width_of(a));
+    void *numbers =
+        made(b, BENCH_SLOT_3,
+             (struct bench_task){
+                 .kind = BENCH_FILL_IOTA, .n = a->num_rows + 1, .width = width_of(a), .limit = 1});
+    void *expected = bench_buffer(b, BENCH_SLOT_4, (a->num_rows + 1) * width_of(a));
+    return !bench_status(b, gp_radix_sort(b->ctx, a->dtype, a->rows, a->n, sorted, NULL)) &&
+           !bench_status(b, gp_lower_bound(b->ctx, a->dtype, sorted, a->n, numbers, a->num_rows + 1,
+                                           a->dtype, expected)) &&
+           are_equal(b, a, expected, a->out_offsets, a->num_rows + 1);
+}
+
+/* ---- rows of entries, segments of items ------------------------------------------------------ */
+
+static int run_to_coo(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(
+        b, gp_csr_to_coo(b->ctx, a->dtype, a->offsets, a->num_rows, a->n, a->dtype, a->out));
+}
+
+static int run_search(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, gp_balance_search(b->ctx, a->dtype, a->offsets, a->num_rows, a->n,
+                                             GP_U32, a->out, a->out_values));
+}
+
+static void fill_pointers(struct bench *b, const struct choice *k, struct bench_case *c)
+{
+    struct bench_args *a = &c->args;
+    const unsigned out = k->run == run_search ? 4 : width_of(a);
+    const size_t length = k->length ? k->length : a->n;
+    a->num_rows = k->length ? (a->n + k->length - 1) / k->length : a->n / 16;
+    a->offsets = even_pointers(b, a, BENCH_SLOT_0, length);
+    a->out = bench_buffer(b, BENCH_SLOT_1, a->n * out);
+    a->out_values = bench_buffer(b, BENCH_SLOT_2, k->run == run_search ? a->n * out : 1);
+    c->bytes = (double)((a->num_rows + 1) * width_of(a)) +
+               (double)(a->n * out * (k->run == run_search ? 2 : 1));
+}
+
+static bool are_rows(struct bench *b, const struct bench_case *c)
+{
+    const struct bench_args *a = &c->args;
+    const unsigned out = c->run == run_search ? 4 : width_of(a);
+    struct bench_args as = *a;
+    as.dtype = out == 8 ? GP_I64 : GP_I32;
+    const size_t length = a->bins ? a->bins : a->n;
+    void *rows = made(
+        b, BENCH_SLOT_3,
+        (struct bench_task){.kind = BENCH_FILL_BLOCKS, .n = a->n, .width = out, .limit = length});
+    return are_equal(b, &as, rows, a->out, a->n);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void measure_at(struct bench *b, const struct choice *k, const char *name, gp_dtype dtype,
+                       size_t n)
+{
+    struct bench_case c = {
+        .suite = "breadth", .name = name, .run = k->run, .check = k->check, .seen = breadth_keep};
+    c.args = (struct bench_args){.dtype = dtype, .n = n, .bins = k->length};
+    k->fill(b, k, &c);
+    bench_measure(b, &c);
+}
+
+static void measure(struct bench *b, const struct choice *k, gp_dtype dtype)
+{
+    char name[BREADTH_NAME];
+    if (k->length)
+        snprintf(name, sizeof name, "%s_%zu%s", k->call, k->length, k->shuffled ? "_random" : "");
+    else
+        snprintf(name, sizeof name, "%s_one", k->call);
+    if (!bench_wanted(b, name, dtype))
+        return;
+    if (b->options.num_exponents == 0) {
+        measure_at(b, k, name, dtype, breadth_bytes(b) / gp_dtype_bytes(dtype));
+        if (!b->options.quick)
+            measure_at(b, k, name, dtype, (size_t)1 << 20);
+    }
+    for (int i = 0; i < b->options.num_exponents; i++)
+        measure_at(b, k, name, dtype, (size_t)1 << b->options.exponents[i]);
+}
+
+void breadth_sparse(struct bench *b)
+{
+    static const struct choice calls[] = {
+        {"row_pointers", 0, false, run_pointers, are_pointers, fill_rows},
+        {"row_pointers_unsorted", 0, false, run_unsorted, are_pointers, fill_rows},
+        {"row_pointers_unsorted", 0, true, run_unsorted, are_pointers, fill_rows},
+        {"csr_to_coo", 0, false, run_to_coo, are_rows, fill_pointers},
+        {"balance_ranks", 0, false, run_search, are_rows, fill_pointers},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (int d = 0; d < 2; d++) {
+            struct choice k = calls[i];
+            for (int l = 0; l < LENGTHS; l++) {
+                k.length = lengths[l];
+                measure(b, &k, d ? GP_I64 : GP_I32);
+            }
+            k.length = 0;
+            if (!k.shuffled && k.fill == fill_rows)
+                measure(b, &k, d ? GP_I64 : GP_I32);
+        }
+}
