@@ -81,6 +81,64 @@ START_TEST(test_row_pointers_gaps)
 }
 END_TEST
 
+/* Gaps around what a warp writes for its entries, alone or among dense rows. */
+START_TEST(test_row_pointers_gaps_that_others_fill)
+{
+    static const uint64_t gaps[] = {16383, 16384, 16385, 1, 32767, 32768, 32769, 0, 50000, 100000};
+    enum { N = 4000 };
+    uint64_t *rows = t_host(N * sizeof *rows), row = (uint64_t)_i * 9000;
+    for (uint64_t i = 0; i < N; i++) {
+        rows[i] = row;
+        row += i % (uint64_t)(37 + 300 * (_i % 3)) ? i % 3 / 2 : gaps[(i + (uint64_t)_i) % 10];
+    }
+    pointers_case(gp_csr_row_pointers, rows, N, row + 1 + gaps[_i], pairs[_i % PAIRS],
+                  (size_t)_i % 4);
+    pointers_case(gp_csr_row_pointers, rows, 1, row + 1, pairs[_i % PAIRS], 1);
+    free(rows);
+}
+END_TEST
+
+/* So many entries that order is looked for: rows that ascend, but for two, anywhere. */
+START_TEST(test_row_pointers_unsorted_with_order)
+{
+    enum { N = (1 << 21) + 777 };
+    static const uint64_t swapped[] = {0, 512, N - 2};
+    uint64_t *rows = t_host(N * sizeof *rows);
+    for (uint64_t i = 0; i < N; i++)
+        rows[i] = _i % 3 == 0 ? i / 5 : _i % 3 == 1 ? 77 + i / 20000 * 1000 : 4;
+    pointers_case(gp_csr_row_pointers_unsorted, rows, N, N / 4, pairs[_i % PAIRS], (size_t)_i % 4);
+    for (size_t k = 0; k < sizeof swapped / sizeof *swapped; k++) {
+        const uint64_t at = swapped[k], row = rows[at];
+        rows[at] = rows[at + 1] + 1;
+        pointers_case(gp_csr_row_pointers_unsorted, rows, N, N / 4, pairs[_i % PAIRS], k);
+        rows[at] = row;
+    }
+    free(rows);
+}
+END_TEST
+
+/* Rows out of range are not counted, whether they are in order or not, and the first is named. */
+START_TEST(test_row_pointers_unsorted_leaves_out_bad_rows)
+{
+    enum { N = 1 << 21, ROWS = 1000 };
+    uint64_t *rows = t_host(N * sizeof *rows), want[ROWS + 1];
+    const gp_dtype *pair = pairs[_i / 2];
+    const uint64_t first_bad = N - N / 8;
+    for (uint64_t i = 0; i < N; i++)
+        rows[i] = i < first_bad ? i * ROWS / first_bad : ROWS + i % 2 * (uint64_t)(_i % 2);
+    for (uint64_t r = 0; r <= ROWS; r++)
+        want[r] = (r * first_bad + ROWS - 1) / ROWS;
+    t_array in = index_array(rows, N, pair[0], 0), out = t_new(bytes_of(pair[1], ROWS + 1), 0);
+    T_OK(gp_csr_row_pointers_unsorted(t_ctx(), pair[0], in.data, N, ROWS, pair[1], out.data));
+    T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
+    ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "rows[1835008] is 100"));
+    check_indices("row pointers", &out, want, ROWS + 1, pair[1]);
+    t_free(&in);
+    t_free(&out);
+    free(rows);
+}
+END_TEST
+
 START_TEST(test_row_pointers_bad_rows_are_reported)
 {
     uint64_t rows[5000];
@@ -311,6 +369,9 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_row_pointers_every_small_size, 0, 9);
     tcase_add_loop_test(c, test_row_pointers_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_loop_test(c, test_row_pointers_gaps, 0, 16);
+    tcase_add_loop_test(c, test_row_pointers_gaps_that_others_fill, 0, 9);
+    tcase_add_loop_test(c, test_row_pointers_unsorted_with_order, 0, PAIRS);
+    tcase_add_loop_test(c, test_row_pointers_unsorted_leaves_out_bad_rows, 0, 2 * PAIRS);
     tcase_add_loop_test(c, test_row_pointers_bad_rows_are_reported, 0, PAIRS);
     tcase_add_loop_test(c, test_to_coo_inverts_row_pointers, 0, MATRIX_RUNS);
     c = t_case(s, "check");

@@ -167,6 +167,21 @@ START_TEST(test_from_coo_sizes)
 END_TEST
 
 /* Row and column take 65 bits together. */
+/* So many that order is looked for: entries that have it, or all but one. */
+START_TEST(test_from_coo_with_order_matches_oracle)
+{
+    enum { N = (1 << 18) + 99 };
+    static const enum matrix kinds[] = {BANDED, DUPLICATES, RANDOM, SINGLE_ROW};
+    static const gp_dtype values[] = {GP_U8, GP_F16, GP_F32, GP_U64};
+    static const uint64_t late[] = {N, 0, 1024, N - 2};
+    const gp_duplicates policy = (gp_duplicates)(GP_DUPLICATES_SUM + _i % 6);
+    struct coo m = coo_make(kinds[_i % 4], N, values[_i / 2 % 4], t_seed());
+    coo_sort(&m, late[_i / 4 % 4]);
+    from_coo_case(&m, pairs[_i % PAIRS], policy, (size_t)_i % 2);
+    coo_free(&m);
+}
+END_TEST
+
 START_TEST(test_from_coo_keys_past_64_bits)
 {
     uint64_t seed = t_seed(), n = 20000;
@@ -407,6 +422,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_from_coo_pattern_has_no_values, 0, PAIRS);
     tcase_add_loop_test(c, test_from_coo_every_small_size, 0, 5);
     tcase_add_loop_test(c, test_from_coo_sizes, 0, T_SIZE_SMALL_COUNT);
+    tcase_add_loop_test(c, test_from_coo_with_order_matches_oracle, 0, 24);
     tcase_add_test(c, test_from_coo_keys_past_64_bits);
     tcase_add_loop_test(c, test_from_coo_error_policy_reports_duplicates, 0, PAIRS);
     tcase_add_loop_test(c, test_from_coo_out_of_range_is_reported, 0, PAIRS);

@@ -135,6 +135,12 @@ static gp_status reserve_states(gp_context *ctx, const char *f, const gp_scan_de
     return gpi_state_get(ctx, f, bytes / GPI_SLOT_BYTES, &state);
 }
 
+/* Whether order is looked for: in two words. */
+static size_t order_bytes(gp_backend backend, uint64_t nnz)
+{
+    return backend != GP_BACKEND_CPU && nnz >= GPI_CSR_ORDER_ROWS ? 2 * sizeof(uint64_t) : 0;
+}
+
 static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call *c,
                                 struct gpi_frame *frame)
 {
@@ -144,12 +150,16 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
     c->args.parts = counter_parts(ctx, c->args.nnz, n);
     if (c->args.parts)
         c->args.counters = gpi_frame_take(frame, c->args.parts * n * gpi_dtype_bytes(c->offset));
+    if (order_bytes(ctx->backend, c->args.nnz)) {
+        c->args.unsorted = gpi_frame_take(frame, order_bytes(ctx->backend, c->args.nnz));
+        scan.device_n = c->args.unsorted + 1;
+    }
     GPI_TRY(reserve_states(ctx, f, &scan, n));
     GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));
     return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
 }
 
-/* CPU: at most nnz counters. */
+/* CPU: at most nnz counters. CUDA: what order is looked for with. */
 static gp_status unsorted_bytes(const gp_target *target, gp_dtype offset, size_t nnz,
                                 size_t num_rows, size_t *bytes)
 {
@@ -157,6 +167,7 @@ static gp_status unsorted_bytes(const gp_target *target, gp_dtype offset, size_t
     GPI_TRY(gp_scan_workspace_bytes(target, &scan, num_rows, bytes));
     if (target->backend != GP_BACKEND_CUDA)
         *bytes += gpi_piece(nnz * gpi_dtype_bytes(offset));
+    *bytes += gpi_piece(order_bytes(target->backend, nnz));
     return GP_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <gp/scan.h>
 
 #include "core/check.h"
+#include "core/cuda.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
 #include "validate/validate_internal.h"
@@ -30,6 +31,13 @@ static gp_scan_desc scan_of(const struct gpi_csr_coo *c)
 }
 
 /* ---- workspace ---- */
+
+/* Whether entries in order are left where they are. */
+static bool looks_for_order(const struct gpi_csr_coo *c)
+{
+    return c->nnz >= GPI_CSR_ORDER_ITEMS && !gpi_csr_is_wide(c) && !c->sort_bit &&
+           c->algorithm == GP_ALGORITHM_AUTO;
+}
 
 static size_t max_size(size_t a, size_t b)
 {
@@ -64,6 +72,7 @@ struct pieces {
     size_t words;  /* arrays of one uint64_t per entry */
     size_t values; /* bytes of the sorted values, 0 if they go straight to the output */
     size_t flags, positions;
+    size_t unsorted; /* one uint64_t, where order is looked for */
 };
 
 static struct pieces pieces_of(const struct gpi_csr_coo *c)
@@ -74,6 +83,7 @@ static struct pieces pieces_of(const struct gpi_csr_coo *c)
     p.values = keep ? 0 : n * c->value_bytes;
     p.flags = keep ? 0 : n;
     p.positions = keep ? 0 : n * (c->nnz >> 32 ? 8 : 4);
+    p.unsorted = looks_for_order(c) ? sizeof(uint64_t) : 0;
     return p;
 }
 
@@ -88,23 +98,31 @@ gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_c
     struct pieces p = pieces_of(c);
     GPI_TRY(nested_bytes(&cuda, c, bytes));
     *bytes += p.words * gpi_piece((size_t)c->nnz * sizeof(uint64_t)) + gpi_piece(p.values) +
-              gpi_piece(p.flags) + gpi_piece(p.positions);
+              gpi_piece(p.flags) + gpi_piece(p.positions) + gpi_piece(p.unsorted);
     return GP_OK;
 }
 
 /* ---- sort ---- */
 
 static gp_status sort_packed(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[],
-                             void *values, struct gpi_csr_sorted *sorted)
+                             void *values, uint64_t *unsorted, struct gpi_csr_sorted *sorted)
 {
     size_t n = (size_t)c->nnz;
     gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
     sorted->keys = words[1];
-    GPI_TRY(gpi_csr_kernels_of(ctx, c)->pack(ctx, c, words[0]));
+    if (unsorted) {
+        o.device_n = sorted->unsorted = unsorted;
+        sorted->given_keys = words[0];
+        sorted->given_values = c->values;
+        GPI_TRY(gpi_cuda_fill(ctx, unsorted, 0, sizeof *unsorted));
+    }
+    GPI_TRY(gpi_csr_kernels_of(ctx, c)->pack(ctx, c, words[0], unsorted));
     if (c->value_bytes == 0)
         return gp_radix_sort(ctx, GP_U64, words[0], n, words[1], &o);
-    return gp_radix_sort_pairs(ctx, GP_U64, words[0], c->value_bytes, c->values, n, words[1],
-                               values, &o);
+    GPI_TRY(gp_radix_sort_pairs(ctx, GP_U64, words[0], c->value_bytes, c->values, n, words[1],
+                                values, &o));
+    return unsorted && values == c->out_values ? gpi_csr_kernels_of(ctx, c)->copy(ctx, sorted)
+                                               : GP_OK;
 }
 
 /* Keys that are not packed are checked as they came. */
@@ -182,11 +200,12 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
     void *values = p.values ? gpi_frame_take(frame, p.values) : c->out_values;
     uint8_t *flags = p.flags ? gpi_frame_take(frame, p.flags) : NULL;
     void *positions = p.positions ? gpi_frame_take(frame, p.positions) : NULL;
+    uint64_t *unsorted = p.unsorted ? gpi_frame_take(frame, p.unsorted) : NULL;
     sorted.values = values;
     if (gpi_csr_is_wide(c))
         GPI_TRY(sort_wide(ctx, c, words, values, &sorted));
     else
-        GPI_TRY(sort_packed(ctx, c, words, values, &sorted));
+        GPI_TRY(sort_packed(ctx, c, words, values, unsorted, &sorted));
     if (flags)
         GPI_TRY(merge(ctx, c, flags, positions, &sorted));
     GPI_TRY(gpi_csr_kernels_of(ctx, c)->cols(ctx, &sorted));

@@ -2,7 +2,7 @@
 /* COO to CSR: pack keys, find runs, write columns. Merging is in csr_merge_kernels.cuh. */
 #pragma once
 
-#include "csr/csr_kernels.cuh"
+#include "csr/csr_rows_kernels.cuh"
 
 namespace GPI_SPACE
 {
@@ -35,34 +35,87 @@ GPI_DEVICE void report_entry(const I *rows, const I *cols, uint64_t tile, const 
     }
 }
 
-/* keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and reported. */
+/* Whether a lane's key is below that of the entry before, which is the lane's before; by a whole
+ * warp, whose first lane reads. */
+template <class I>
+GPI_DEVICE bool key_falls(const I *rows, const I *cols, const Shape &shape, uint64_t i,
+                          uint64_t key)
+{
+    uint64_t before = shuffle_up(key, 1);
+    if (lane_id() == 0 && i > 0 && i < shape.n)
+        before = (uint64_t)rows[i - 1] << shape.col_bits | cols[i - 1];
+    return i > 0 && i < shape.n && key < before;
+}
+
+/* keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and reported.
+ * *unsorted, if asked for, becomes n if keys fall. */
 template <bool COUNTED, class I>
-__global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *cols,
-                                                                 Shape shape, uint64_t *keys,
-                                                                 gpi_reporter of_rows,
-                                                                 gpi_reporter of_cols)
+__global__
+__launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *cols, Shape shape,
+                                                      uint64_t *keys, uint64_t *unsorted,
+                                                      gpi_reporter of_rows, gpi_reporter of_cols)
 {
     if constexpr (COUNTED)
         shape.take_counts();
     csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
-        bool bad = false;
+        bool bad = false, falls = false;
 #pragma unroll
         for (int k = 0; k < csr_tuning.items; k++) {
-            uint64_t i = csr_entry(tile, k);
-            if (i >= shape.n)
-                break;
-            uint64_t row = rows[i], col = cols[i];
-            bool out = row >= shape.num_rows || col >= shape.num_cols;
-            bad |= out;
-            keys[i] = out ? 0 : row << shape.col_bits | col;
+            const uint64_t i = csr_entry(tile, k);
+            uint64_t key = 0;
+            if (i < shape.n) {
+                uint64_t row = rows[i], col = cols[i];
+                bool out = row >= shape.num_rows || col >= shape.num_cols;
+                bad |= out;
+                keys[i] = key = out ? 0 : row << shape.col_bits | col;
+            }
+            if (unsorted)
+                falls |= key_falls(rows, cols, shape, i, key);
         }
+        /* Read first: all would write. */
+        if (unsorted && __any_sync(all_lanes, falls) && lane_id() == 0 && *unsorted == 0)
+            *unsorted = shape.n;
         if (bad)
             report_entry(rows, cols, tile, shape, of_rows, of_cols);
     });
 }
 
+/* out[i] = in[i], of value_bytes, unless the entries were sorted. */
+template <bool COUNTED>
+__global__ __launch_bounds__(csr_tuning.threads) void csr_copy_k(const char *in, Shape shape,
+                                                                 const uint64_t *unsorted,
+                                                                 uint32_t value_bytes, char *out)
+{
+    if (*unsorted)
+        return;
+    if constexpr (COUNTED)
+        shape.take_counts();
+    csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
+        for (int k = 0; k < csr_tuning.items; k++) {
+            const uint64_t i = csr_entry(tile, k);
+            if (i >= shape.n)
+                break;
+            if (value_bytes == 8)
+                ((uint64_t *)out)[i] = ((const uint64_t *)in)[i];
+            else if (value_bytes == 4)
+                ((uint32_t *)out)[i] = ((const uint32_t *)in)[i];
+            else if (value_bytes == 2)
+                ((uint16_t *)out)[i] = ((const uint16_t *)in)[i];
+            else
+                out[i] = in[i];
+        }
+    });
+}
+
 struct SortedKeys {
     const uint64_t *keys, *rows, *cols;
+    Unsorted unsorted;
+
+    /* First of all: keys that came in order were not moved. */
+    GPI_DEVICE void choose()
+    {
+        keys = unsorted.choose(keys);
+    }
 
     GPI_DEVICE bool same(uint64_t i, uint64_t j) const
     {
@@ -82,6 +135,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_heads_k(SortedKeys in,
                                                                   uint8_t *flags,
                                                                   gpi_reporter reporter)
 {
+    in.choose();
     if constexpr (COUNTED)
         shape.take_counts();
     csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
@@ -106,6 +160,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_cols_k(SortedKeys in, 
                                                                  Positions positions, I *out_cols,
                                                                  uint64_t *out_nnz)
 {
+    in.choose();
     if constexpr (COUNTED)
         shape.take_counts();
     csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {

@@ -3,8 +3,9 @@
  * and GPI_OFFSET are its types. */
 #include <cuda_runtime.h>
 
+#include "core/words.h"
 #include "csr/csr_coo_kernels.cuh"
-#include "csr/csr_kernels.cuh"
+#include "csr/csr_count_kernels.cuh"
 #include "device/host.cuh"
 
 extern "C" {
@@ -43,20 +44,26 @@ uint32_t entry_blocks_of(const gp_context *ctx, const gpi_csr_coo *c)
     return csr_blocks(ctx, c->device_nnz, blocks_for<csr_tile>(c->nnz));
 }
 
+/* Blocks for as many warps as there are chunks, or fewer. */
+uint32_t rows_blocks(uint64_t warps)
+{
+    return blocks_for<rows_warps, GPI_MAX_N / rows_chunk<uint64_t> + 2>(warps);
+}
+
 template <class Rows>
 gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, const ItemCount &entries,
-                          const ItemCount &rows, void *out, const gpi_reporter &reporter)
+                          const ItemCount &rows, void *out, uint64_t *unsorted,
+                          const gpi_reporter &reporter)
 {
+    constexpr uint64_t block = csr_tuning.pointer_block;
     const uint32_t entry_blocks =
-        csr_blocks(ctx, entries.device_n, blocks_for<csr_tile, GPI_MAX_N + 1>(entries.n + 1));
+        csr_blocks(ctx, entries.device_n, rows_blocks(rows_chunks(in.words, entries.n) + 1));
     const uint32_t fill_blocks =
-        csr_blocks(ctx, rows.device_n,
-                   blocks_for<csr_tuning.threads / 32, GPI_MAX_N / pointer_block + 1>(
-                       (rows.n + 1) / pointer_block));
+        rows.n < block ? 0 : csr_blocks(ctx, rows.device_n, blocks_for<block>(rows.n + 1));
     const auto kernel = entries.device_n || rows.device_n ? csr_pointers_k<true, O, Rows>
                                                           : csr_pointers_k<false, O, Rows>;
     kernel<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
-        in, entries, rows, (O *)out, entry_blocks, reporter);
+        in, entries, rows, (O *)out, fill_blocks, unsorted, reporter);
     return gpi_cuda_launched(ctx, f);
 }
 
@@ -64,25 +71,44 @@ gp_status row_pointers(gp_context *ctx, const gpi_csr_rows *args)
 {
     PlainRows<I> in = {(const I *)args->rows};
     return launch_pointers(ctx, "gp_csr_row_pointers", in, entries_of(args), rows_of(args),
-                           args->row_pointers, gpi_reporter_of(ctx, "rows", args->index_dtype));
+                           args->row_pointers, args->unsorted,
+                           gpi_reporter_of(ctx, "rows", args->index_dtype));
+}
+
+/* Warps count several chunks one behind the other where there are more than fill the GPU. */
+void launch_count(gp_context *ctx, const gpi_csr_rows *args)
+{
+    const PlainRows<I> in = {(const I *)args->rows};
+    const ItemCount entries = {args->nnz, args->unsorted ? args->unsorted : args->device_nnz};
+    const uint64_t chunks = rows_chunks(in.words, args->nnz);
+    const uint64_t warps = (uint64_t)ctx->sm_count * csr_tuning.blocks_counted * rows_warps;
+    const uint32_t each =
+        (uint32_t)(chunks < warps ? 1 : gpi_min(chunks / warps, csr_tuning.count_chunks));
+    const uint32_t blocks =
+        csr_blocks(ctx, entries.device_n, rows_blocks(gpi_ceil_div(chunks, each)));
+    const auto kernel = entries.device_n || args->device_num_rows ? csr_count_k<true, I, O>
+                                                                  : csr_count_k<false, I, O>;
+    kernel<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
+        in, entries, rows_of(args), each, (O *)args->row_pointers,
+        gpi_reporter_of(ctx, "rows", args->index_dtype));
 }
 
 gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
 {
     static const char f[] = "gp_csr_row_pointers_unsorted";
     const O zero = 0;
-    const gpi_fill_args zeros = {sizeof zero, &zero, args->num_rows, args->device_num_rows,
-                                 args->row_pointers};
-    if (!args->device_num_rows)
+    const uint64_t *counted = args->unsorted ? args->unsorted + 1 : args->device_num_rows;
+    const gpi_fill_args zeros = {sizeof zero, &zero, args->num_rows, counted, args->row_pointers};
+    if (args->unsorted) {
+        GPI_TRY(gpi_cuda_fill(ctx, args->unsorted, 0, 2 * sizeof *args->unsorted));
+        GPI_TRY(row_pointers(ctx, args));
+    }
+    if (!counted)
         GPI_TRY(gpi_cuda_fill(ctx, args->row_pointers, 0, args->num_rows * sizeof(O)));
     else if (args->num_rows)
         GPI_TRY(gpi_fill_launchers_get(ctx->sm_row)->fill(ctx, f, &zeros));
-    const auto kernel = is_counted(args) ? csr_count_k<true, I, O> : csr_count_k<false, I, O>;
     if (args->nnz)
-        kernel<<<csr_blocks(ctx, args->device_nnz, blocks_for<csr_tile>(args->nnz)),
-                 csr_tuning.threads, 0, ctx->stream>>>(
-            (const I *)args->rows, entries_of(args), rows_of(args), (O *)args->row_pointers,
-            gpi_reporter_of(ctx, "rows", args->index_dtype));
+        launch_count(ctx, args);
     return gpi_cuda_launched(ctx, f);
 }
 
@@ -105,22 +131,36 @@ Shape shape_of(const gpi_csr_coo *c)
     return Shape{c->nnz, c->num_rows, c->num_cols, c->col_bits, c->device_nnz, c->device_num_rows};
 }
 
-gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys)
+gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, uint64_t *unsorted)
 {
     const auto kernel = is_counted(c) ? csr_pack_k<true, I> : csr_pack_k<false, I>;
     kernel<<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
-        (const I *)c->rows, (const I *)c->cols, shape_of(c), keys,
+        (const I *)c->rows, (const I *)c->cols, shape_of(c), keys, unsorted,
         gpi_reporter_of(ctx, c->names[0], c->index_dtype),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype));
     return gpi_cuda_launched(ctx, c->function);
 }
 
+gp_status copy(gp_context *ctx, const gpi_csr_sorted *s)
+{
+    const gpi_csr_coo *c = s->c;
+    const auto kernel = is_counted(c) ? csr_copy_k<true> : csr_copy_k<false>;
+    kernel<<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
+        (const char *)c->values, shape_of(c), s->unsorted, (uint32_t)c->value_bytes,
+        (char *)c->out_values);
+    return gpi_cuda_launched(ctx, c->function);
+}
+
+SortedKeys keys_of(const gpi_csr_sorted *s)
+{
+    return {s->keys, s->rows, s->cols, {s->unsorted, s->given_keys}};
+}
+
 gp_status heads(gp_context *ctx, const gpi_csr_sorted *s, uint8_t *flags)
 {
-    SortedKeys in = {s->keys, s->rows, s->cols};
     const auto kernel = is_counted(s->c) ? csr_heads_k<true> : csr_heads_k<false>;
     kernel<<<entry_blocks_of(ctx, s->c), csr_tuning.threads, 0, ctx->stream>>>(
-        in, shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags,
+        keys_of(s), shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags,
         gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
     return gpi_cuda_launched(ctx, s->c->function);
 }
@@ -132,18 +172,21 @@ Positions positions_of(const gpi_csr_sorted *s)
 
 gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
 {
-    SortedKeys in = {s->keys, s->rows, s->cols};
     const auto kernel = is_counted(s->c) ? csr_cols_k<true, I> : csr_cols_k<false, I>;
     kernel<<<entry_blocks_of(ctx, s->c), csr_tuning.threads, 0, ctx->stream>>>(
-        in, shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz);
+        keys_of(s), shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz);
     return gpi_cuda_launched(ctx, s->c->function);
 }
 
 gp_status pointers(gp_context *ctx, const gpi_csr_sorted *s)
 {
-    SortedRows in = {s->keys, s->rows, s->c->col_bits, positions_of(s), s->c->out_nnz};
+    const SortedRows in = {s->keys ? s->keys : s->rows,
+                           s->keys ? s->c->col_bits : 0,
+                           positions_of(s),
+                           s->c->out_nnz,
+                           {s->unsorted, s->given_keys}};
     return launch_pointers(ctx, s->c->function, in, entries_of(s->c), rows_of(s->c),
-                           s->c->row_pointers, gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
+                           s->c->row_pointers, nullptr, gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
 }
 
 gp_status read_word(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value)
@@ -171,9 +214,9 @@ gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 extern "C" {
 extern const gpi_csr_ops OPS;
 
-static const gpi_csr_kernels kernels = {GPI_SPACE::pack,  GPI_SPACE::heads,
-                                        GPI_SPACE::cols,  GPI_SPACE::pointers,
-                                        GPI_SPACE::merge, GPI_SPACE::read_word};
+static const gpi_csr_kernels kernels = {GPI_SPACE::pack,     GPI_SPACE::copy,     GPI_SPACE::heads,
+                                        GPI_SPACE::cols,     GPI_SPACE::pointers, GPI_SPACE::merge,
+                                        GPI_SPACE::read_word};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers, GPI_SPACE::count_rows, GPI_SPACE::check,
                          &kernels};
 }

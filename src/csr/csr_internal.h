@@ -6,16 +6,21 @@
  * exists for three pairs of widths: (index, offset) = (32, 32), (32, 64), (64, 64).
  *
  * Row pointers: the merge of the sorted rows with the numbers 0 .. num_rows; pointer r is written
- *   where it falls among the rows. CPU: equal shares of that merge. CUDA: the thread of entry i
- *   writes the pointers in (rows[i - 1], rows[i]]; what lies deep inside a long gap is left to one
- *   warp per block of pointers, so a gap of any length is filled by many warps.
+ *   where it falls among the rows. CPU: equal shares of that merge. CUDA: the warp of entry i
+ *   writes the pointers in (rows[i - 1], rows[i]]; a warp that would have too many leaves them to
+ *   blocks which have a part of the pointers each, so a gap of any length is filled by many warps.
+ *   Rows in any order: those that turn out to ascend as these; others are counted, a run of equal
+ *   neighbours at a time, and the counts are scanned.
  *
  * COO to CSR: 1. pack (row, col) into one key, row in the high bits. 2. sort stably by key; values
  *   are the payload. 3. mark the first entry of every run of equal keys. 4. scan the marks: where a
  *   run goes. 5. merge the values of each run, unpack the keys, write the row pointers.
  *   CUDA: the radix sort and the scan of gp, and kernels for the rest; keys above 64 bits are
- *   sorted by column, then by row. CPU: scatter into buckets of neighbouring keys that fit the
- *   cache; sort, merge and write each bucket there (keys above 64 bits are 128 bits).
+ *   sorted by column, then by row. Whether packed keys come in order is found as they are packed:
+ *   the number of entries of the sort, which is in memory, is then 0, and the rest reads what was
+ *   packed.
+ *   CPU: scatter into buckets of neighbouring keys that fit the cache; sort, merge and write each
+ *   bucket there (keys above 64 bits are 128 bits).
  *
  * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
  *   row bits of the key alone, and nothing merged.
@@ -45,7 +50,14 @@ struct gpi_csr_rows {
     void *row_pointers;
     void *counters; /* CPU: parts x num_rows offsets of scratch */
     size_t parts;   /* 0: count in row_pointers with atomic additions */
+    /* CUDA, rows in any order: NULL, or two words of scratch that say whether they fall: 0, or nnz
+     * and num_rows. If not, they have their pointers at once, and what comes then does nothing. */
+    uint64_t *unsorted;
 };
+
+/* CUDA: from this number of entries on, order that they have already is looked for, before a sort
+ * and before rows are counted. Fewer take little more than their launches. */
+enum { GPI_CSR_ORDER_ITEMS = 1 << 18, GPI_CSR_ORDER_ROWS = 1 << 21 };
 
 struct gpi_csr_matrix {
     uint64_t num_rows, num_cols, nnz;
@@ -189,14 +201,23 @@ struct gpi_csr_sorted {
     const uint64_t *keys;        /* or NULL: */
     const uint64_t *rows, *cols; /* 64-bit indices */
     const void *values;
+    /* NULL, or entries came in order and were not moved if that is 0, which the GPU finds: then
+     * keys and values are these. */
+    const uint64_t *unsorted;
+    const uint64_t *given_keys;
+    const void *given_values;
     const uint8_t *flags;  /* 1: first of its run; NULL: every entry is */
     const void *positions; /* where a first entry goes: uint32_t, from 2^32 entries on uint64_t */
 };
 
 /* CUDA: the kernels of COO to CSR for one pair of widths; each call queues one. */
 struct gpi_csr_kernels {
-    /* keys[i] = packed entry i; checks the range */
-    gp_status (*pack)(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *keys);
+    /* keys[i] = packed entry i; checks the range; *unsorted, if not NULL, which is 0, becomes the
+     * number of entries if keys fall */
+    gp_status (*pack)(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *keys,
+                      uint64_t *unsorted);
+    /* out_values = values, if the entries came in order */
+    gp_status (*copy)(gp_context *ctx, const struct gpi_csr_sorted *s);
     /* flags; checks for duplicates where they are errors */
     gp_status (*heads)(gp_context *ctx, const struct gpi_csr_sorted *s, uint8_t *flags);
     /* out_cols; without flags also *out_nnz */

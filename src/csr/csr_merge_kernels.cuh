@@ -13,6 +13,7 @@ struct Runs {
     const uint64_t *device_n; /* NULL, or n is its bound */
     const uint8_t *flags;
     Positions positions;
+    Unsorted unsorted; /* the values */
 
     /* Whether i continues a run. */
     GPI_DEVICE bool inside(uint64_t i) const
@@ -113,6 +114,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *value
                                                                   S *out)
 {
     runs.n = item_count(runs);
+    values = runs.unsorted.choose(values);
     if ((uint64_t)blockIdx.x * csr_tile >= runs.n)
         return;
     for (int k = 0; k < csr_tuning.items; k++) {
@@ -140,6 +142,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pick_k(const S *values
                                                                  bool last, S *out)
 {
     runs.n = item_count(runs);
+    values = runs.unsorted.choose(values);
     for (int k = 0; k < csr_tuning.items; k++) {
         uint64_t i = csr_entry(blockIdx.x, k);
         if (i >= runs.n)

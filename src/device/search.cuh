@@ -101,19 +101,24 @@ template <class Place, class Below> GPI_DEVICE Place partition_point(Place n, Be
     return low;
 }
 
-/* The first of n sorted keys for which below(key) is false, by a whole warp, as
- * merge_path_search_warp(). Every lane gets the result. */
-template <class Key, class Below>
-GPI_DEVICE uint64_t partition_point_warp(const Key *sorted, uint64_t n, Below below)
+/* The same by a whole warp, as merge_path_search_warp(). Every lane gets the result. */
+template <class Below> GPI_DEVICE uint64_t partition_point_lanes(uint64_t n, Below below)
 {
     uint64_t low = 0, high = n;
     while (low < high) {
         const uint64_t step = (high - low + 31) / 32, probe = low + (lane_id() + 1) * step - 1;
-        const bool passed = probe < high && below(__ldg(sorted + probe));
+        const bool passed = probe < high && below(probe);
         low += __popc(__ballot_sync(all_lanes, passed)) * step;
         high = min(high, low + step - 1);
     }
     return low;
+}
+
+/* The first of n sorted keys for which below(key) is false, by a whole warp. */
+template <class Key, class Below>
+GPI_DEVICE uint64_t partition_point_warp(const Key *sorted, uint64_t n, Below below)
+{
+    return partition_point_lanes(n, [&](uint64_t i) { return below(__ldg(sorted + i)); });
 }
 
 } // namespace GPI_SPACE

@@ -166,6 +166,22 @@ static inline uint64_t *coo_order(const struct coo *m)
     return order;
 }
 
+/* The entries of m in the order of the result, but for the one at `late`, which comes last. */
+static inline void coo_sort(struct coo *m, uint64_t late)
+{
+    const size_t vb = gp_dtype_bytes(m->dtype);
+    uint64_t *order = coo_order(m);
+    struct coo sorted = coo_new(m->num_rows, m->num_cols, m->nnz, m->dtype);
+    for (uint64_t i = 0; i < m->nnz; i++) {
+        const uint64_t from = order[i < late ? i : i + 1 < m->nnz ? i + 1 : late];
+        coo_add(&sorted, m->rows[from], m->cols[from]);
+        memcpy((char *)sorted.values + i * vb, (char *)m->values + from * vb, vb);
+    }
+    free(order);
+    coo_free(m);
+    *m = sorted;
+}
+
 static inline uint64_t int_value(gp_dtype dtype, const void *values, uint64_t i)
 {
     switch (dtype) {
