@@ -72,6 +72,7 @@ KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(merge_pairs, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32; d.value_bytes = 4)
 KIND(top_k, gp_top_k_desc, 0, GP_TOP_K_DESC_INIT, "desc", d.dtype = GP_U32; d.index_dtype = GP_U32)
 KIND(coo, gp_coo_desc, 0, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES_LAST)
+KIND(filter, gp_csr_filter_desc, 0, GP_CSR_FILTER_DESC_INIT, "desc", d.entries = GP_ENTRIES_LOWER)
 KIND(offsets, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32)
 KIND(search, gp_balance_desc, 0, GP_BALANCE_DESC_INIT, "desc", d.offset_dtype = GP_U32;
      d.index_dtype = GP_I64)
@@ -165,6 +166,9 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(transpose, coo, true,                                                                        \
       gp_csr_transpose(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,        \
                        e->out[0], e->out[1], e->out[2]))                                           \
+    X(filter, filter, true,                                                                        \
+      gp_csr_filter(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,           \
+                    e->out[0], e->out[1], e->out[2], e->count))                                    \
     X(search_by, search, true,                                                                     \
       gp_balance_search_by(ctx, given, e->offsets, e->segments, e->n, e->out[0], e->out[1]))       \
     X(expand_by, expand, true,                                                                     \
@@ -222,6 +226,7 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_lexsort_workspace_bytes(NULL, GP_U32, 4, N, given, figure))                               \
     X(coo_bytes, coo, false, gp_csr_from_coo_workspace_bytes(NULL, given, N, N, N, figure))        \
     X(transpose_bytes, coo, false, gp_csr_transpose_workspace_bytes(NULL, given, N, N, N, figure)) \
+    X(filter_bytes, filter, false, gp_csr_filter_workspace_bytes(NULL, given, N, N, N, figure))    \
     X(target, target, false, gp_merge_workspace_bytes(given, GP_U32, N, figure))                   \
     X(target_of_sort, target, false,                                                               \
       gp_radix_sort_workspace_bytes(given, GP_U32, 4, N, NULL, figure))

@@ -89,6 +89,13 @@ static const gp_group_by_desc *group_desc(void)
     return &d;
 }
 
+static const gp_csr_filter_desc *filter_desc(void)
+{
+    static gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.entries = GP_ENTRIES_DIAGONAL;
+    return &d;
+}
+
 FIGURE(gp_unique, unique_desc(), 1000)
 FIGURE(gp_run_length_encode, run_length_desc(), 1000)
 FIGURE(gp_reduce_by_key, by_key_desc(), 1000)
@@ -106,6 +113,7 @@ FIGURE(gp_csr_from_coo, &coo, 100, 100, 1000)
 FIGURE(gp_csr_to_coo, GP_U32, 100, 1000, GP_U32)
 FIGURE(gp_csr_transpose, &coo, 100, 100, 1000)
 FIGURE(gp_vector_dot, vector_desc(), 1000)
+FIGURE(gp_csr_filter, filter_desc(), 100, 100, 1000)
 FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, 1000)
 
 static const struct {
@@ -141,6 +149,7 @@ static const struct {
     ROW(gp_csr_from_coo),
     ROW(gp_csr_to_coo),
     ROW(gp_csr_transpose),
+    ROW(gp_csr_filter),
     ROW(gp_spmv),
     ROW(gp_vector_dot),
 };

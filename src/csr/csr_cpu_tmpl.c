@@ -15,6 +15,7 @@ typedef GPI_OFFSET offset_t;
 gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args);
 gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
 gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
+gp_status NAME(mark)(gp_context *ctx, const struct gpi_csr_marks *m);
 
 /* ---- row pointers from sorted rows: equal shares of the merge of pointers and rows ---- */
 
@@ -174,6 +175,31 @@ gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args)
     gpi_parallel_for(threads, chunks, zero_chunk, &call);
     gpi_parallel_for(threads, (size_t)((args->nnz + COUNT_CHUNK - 1) / COUNT_CHUNK), count_chunk,
                      &call);
+    return GP_OK;
+}
+
+/* ---- marks of a filter ---- */
+
+enum { MARK_CHUNK = 64 * 1024 };
+
+static void mark_chunk(void *arg, size_t chunk)
+{
+    const struct gpi_csr_marks *m = arg;
+    const index_t *rows = m->rows, *cols = m->cols;
+    const uint64_t begin = (uint64_t)chunk * MARK_CHUNK, end = gpi_min(begin + MARK_CHUNK, m->nnz);
+    const int64_t low = m->low, high = m->high;
+    const uint8_t invert = m->invert;
+    for (uint64_t i = begin; i < end; i++) {
+        const int64_t distance = (int64_t)((uint64_t)cols[i] - (uint64_t)rows[i]);
+        m->flags[i] = (uint8_t)(distance >= low && distance <= high) ^ invert;
+    }
+}
+
+gp_status NAME(mark)(gp_context *ctx, const struct gpi_csr_marks *m)
+{
+    struct gpi_csr_marks marks = *m;
+    gpi_parallel_for(gpi_threads_for(ctx->threads, m->nnz),
+                     (size_t)((m->nnz + MARK_CHUNK - 1) / MARK_CHUNK), mark_chunk, &marks);
     return GP_OK;
 }
 

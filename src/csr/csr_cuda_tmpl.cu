@@ -124,6 +124,13 @@ gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
     return gpi_cuda_launched(ctx, "gp_check_csr");
 }
 
+gp_status mark(gp_context *ctx, const gpi_csr_marks *m)
+{
+    const uint32_t tiles = blocks_for<csr_tile>(m->nnz), most = csr_blocks(ctx, &m->nnz, tiles);
+    csr_mark_k<I><<<most, csr_tuning.threads, 0, ctx->stream>>>(*m);
+    return gpi_cuda_launched(ctx, "gp_csr_filter");
+}
+
 /* ---- COO to CSR ---- */
 
 Shape shape_of(const gpi_csr_coo *c)
@@ -218,5 +225,5 @@ static const gpi_csr_kernels kernels = {GPI_SPACE::pack,     GPI_SPACE::copy,   
                                         GPI_SPACE::cols,     GPI_SPACE::pointers, GPI_SPACE::merge,
                                         GPI_SPACE::read_word};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers, GPI_SPACE::count_rows, GPI_SPACE::check,
-                         &kernels};
+                         GPI_SPACE::mark, &kernels};
 }

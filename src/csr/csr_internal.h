@@ -25,6 +25,10 @@
  * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
  *   row bits of the key alone, and nothing merged.
  *
+ * Filter: a compaction of what decides, the values or by the diagonal the columns, that also gives
+ *   the places of what it keeps; the rest of the entries is gathered from there, and a row begins
+ *   at the first kept place that is not below its pointer.
+ *
  * SpMV: row ends and entries are one list that is cut into equal tiles. CPU: the parts of rows that
  *   lie in several tiles are left to a second pass, which adds them in tile order. CUDA: a warp per
  *   tile (csr_spmv_kernels.cuh); a row belongs to the tile where it ends, unless it fills several,
@@ -58,6 +62,17 @@ struct gpi_csr_rows {
 /* CUDA: from this number of entries on, order that they have already is looked for, before a sort
  * and before rows are counted. Fewer take little more than their launches. */
 enum { GPI_CSR_ORDER_ITEMS = 1 << 18, GPI_CSR_ORDER_ROWS = 1 << 21 };
+
+/* Entries by how far they are from the diagonal: flags[i] = whether low <= col - row <= high, or
+ * whether not, if invert. */
+struct gpi_csr_marks {
+    const void *rows, *cols;
+    uint64_t nnz;
+    const uint64_t *device_nnz; /* NULL, or nnz is its bound, on CUDA */
+    int64_t low, high;
+    bool invert;
+    uint8_t *flags;
+};
 
 struct gpi_csr_matrix {
     uint64_t num_rows, num_cols, nnz;
@@ -235,6 +250,7 @@ struct gpi_csr_ops {
     gp_status (*count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
     /* *found, in the context's memory, becomes the packed first offence */
     gp_status (*check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
+    gp_status (*mark)(gp_context *ctx, const struct gpi_csr_marks *m);
     const struct gpi_csr_kernels *kernels; /* CUDA: of COO to CSR */
 };
 

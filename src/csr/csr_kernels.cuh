@@ -63,6 +63,25 @@ struct Unsorted {
     }
 };
 
+/* ---- marks of a filter ---- */
+
+/* m.flags[i]; see struct gpi_csr_marks. */
+template <class I> __global__ __launch_bounds__(csr_tuning.threads) void csr_mark_k(gpi_csr_marks m)
+{
+    const uint64_t n = item_count(ItemCount{m.nnz, m.device_nnz});
+    const I *rows = (const I *)m.rows, *cols = (const I *)m.cols;
+    csr_tiles<true>(n, [&](uint64_t tile) {
+#pragma unroll
+        for (int k = 0; k < csr_tuning.items; k++) {
+            const uint64_t i = csr_entry(tile, k);
+            if (i >= n)
+                break;
+            const int64_t distance = (int64_t)((uint64_t)cols[i] - (uint64_t)rows[i]);
+            m.flags[i] = (distance >= m.low && distance <= m.high) != m.invert;
+        }
+    });
+}
+
 /* ---- deep check ---- */
 
 GPI_DEVICE uint64_t offence(uint64_t row, int rule)

@@ -206,6 +206,44 @@ static void transpose(fuzz *f)
     compare_pointers(&m, cols, m.cols, out_pointers);
 }
 
+static void filter(fuzz *f)
+{
+    size_t bytes;
+    uint64_t low = 0, high = 0, nnz;
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.index_dtype = m.d.index_dtype, d.offset_dtype = m.d.offset_dtype;
+    d.value_dtype = GP_I32;
+    d.entries = (gp_entries)(GP_ENTRIES_COMPARED + fuzz_below(f, 5));
+    low = fuzz_below(f, 1 << 30), high = fuzz_below(f, 1 << 30);
+    if (d.entries == GP_ENTRIES_COMPARED) {
+        d.compare = (gp_compare)(GP_EQ + fuzz_below(f, 8));
+        d.value = &low;
+        d.upper = d.compare >= GP_BETWEEN ? &high : NULL;
+    } else {
+        d.diagonal = (int64_t)fuzz_below(f, 64) - 32;
+    }
+    fuzz_array *pointers = pointers_of(f, &m);
+    fuzz_array *cols = fuzz_indices(f, m.d.index_dtype, m.nnz, m.cols);
+    fuzz_array *values = fuzz_input(f, GP_I32, m.nnz);
+    fuzz_array *out_pointers = pointers_out(f, &m, m.rows, pointers);
+    fuzz_array *out_cols = fuzz_output_beside(f, fuzz_product(m.nnz, m.index), m.index, cols);
+    fuzz_array *out_values = fuzz_output(f, fuzz_product(m.nnz, 4), 4);
+    fuzz_array *count = fuzz_output(f, 8, 8);
+    if (m.d.size != sizeof m.d || m.d.reserved)
+        return;
+    fuzz_rule(f,
+              pointers_good(&m, pointers) && fuzz_all_below(m.d.index_dtype, cols, m.nnz, m.cols));
+    fuzz_reserve(f, gp_csr_filter_workspace_bytes(NULL, &d, m.rows, m.cols, m.nnz, &bytes), &bytes);
+    FUZZ_CALL(f, gp_csr_filter(f->ctx, &d, m.rows, m.cols, m.nnz, pointers->data, cols->data,
+                               values->data, out_pointers->data, out_cols->data, out_values->data,
+                               count->data));
+    memcpy(&nnz, count->contents, 8);
+    FUZZ_CHECK(nnz <= m.nnz, "too many entries");
+    FUZZ_CHECK(fuzz_index(m.d.offset_dtype, out_pointers->contents, m.rows) == nnz,
+               "the last row pointer");
+}
+
 /* Strictly ascending columns in good rows. */
 static bool canonical(const struct matrix *m, const fuzz_array *pointers, const fuzz_array *cols)
 {
@@ -295,4 +333,5 @@ static void spmv(fuzz *f)
         compare_product(&m, pointers, cols, values, x, y);
 }
 
-fuzz_call *const fuzz_sparse[] = {row_pointers, from_coo, to_coo, transpose, check_csr, spmv, NULL};
+fuzz_call *const fuzz_sparse[] = {row_pointers, from_coo,  to_coo, transpose,
+                                  filter,       check_csr, spmv,   NULL};

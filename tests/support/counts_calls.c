@@ -439,6 +439,7 @@ const counts_row counts_rows[] = {
     ROW(from_coo_last, "gp_csr_from_coo", COUNTS_ROWS),
     ROW(to_coo, "gp_csr_to_coo_by", COUNTS_SEGMENTS_ITEMS),
     ROW(transpose, "gp_csr_transpose", COUNTS_SEGMENTS_ITEMS),
+    ROW(filter, "gp_csr_filter", COUNTS_SEGMENTS_ITEMS),
     ROW(spmv, "gp_spmv_by", COUNTS_SEGMENTS_ITEMS),
     COUNTS_SORTS,
 };

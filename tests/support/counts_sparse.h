@@ -173,6 +173,16 @@ CALL(transpose)
                             c->out[0], c->out[1], c->out[2]);
 }
 
+CALL(filter)
+{
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.entries = GP_ENTRIES_LOWER;
+    d.device_nnz = c->device_m;
+    d.device_num_rows = c->device_n;
+    return gp_csr_filter(ctx, &d, c->n, COUNTS_COLUMNS, c->m, c->offsets, c->cols, c->floats,
+                         c->out[0], c->out[1], c->out[2], COUNT(c, 3));
+}
+
 CALL(spmv)
 {
     gp_csr_desc d = csr_of(c->device_m, c->device_n);

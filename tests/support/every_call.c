@@ -282,6 +282,14 @@ CALL(csr_transpose)
                             e->out[0], e->out[1], e->out[2]);
 }
 
+CALL(csr_filter)
+{
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.entries = GP_ENTRIES_UPPER;
+    return gp_csr_filter(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,
+                         e->out[0], e->out[1], e->out[2], e->count);
+}
+
 CALL(check_offsets)
 {
     return gp_check_offsets(ctx, GP_U32, e->offsets, e->segments, e->n);
@@ -384,6 +392,7 @@ static const struct {
     NAMED(csr_from_coo),
     NAMED(csr_to_coo),
     NAMED(csr_transpose),
+    NAMED(csr_filter),
     NAMED(check_offsets),
     NAMED(spmv),
     NAMED(balance_search_by),

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Front door: entries of a matrix kept by value or by diagonal. The kept ones' places in the input
+ * say where the rows of the result begin. */
+#include <string.h>
+
+#include <gp/balance.h>
+#include <gp/fill.h>
+#include <gp/gather.h>
+
+#include "balance/balance_internal.h"
+#include "core/check.h"
+#include "core/count.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "csr/csr_internal.h"
+#include "validate/validate_internal.h"
+
+struct filter {
+    gp_csr_filter_desc d;
+    uint64_t num_rows, nnz;
+    size_t index_bytes, offset_bytes, value_bytes;
+    const void *row_pointers, *cols, *values;
+    void *out_row_pointers, *out_cols, *out_values;
+    uint64_t *out_nnz;
+};
+
+static bool by_value(const struct filter *x)
+{
+    return x->d.entries == GP_ENTRIES_COMPARED;
+}
+
+static bool has_upper(gp_compare compare)
+{
+    return compare == GP_BETWEEN || compare == GP_OUTSIDE;
+}
+
+/* ---- checks ---- */
+
+static gp_status check_compared(gp_context *ctx, const char *f, const gp_csr_filter_desc *d)
+{
+    if (!d->value_dtype)
+        return gpi_fail(ctx, GP_ERROR_DTYPE,
+                        "%s: desc->value_dtype is 0, but GP_ENTRIES_COMPARED needs values", f);
+    if ((int)d->compare < GP_EQ || d->compare > GP_OUTSIDE)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->compare is %d, expected a gp_compare", f,
+                        (int)d->compare);
+    return gpi_check_unused(ctx, f, "desc->diagonal", (uint64_t)d->diagonal);
+}
+
+static gp_status check_choice(gp_context *ctx, const char *f, const gp_csr_filter_desc *d)
+{
+    if ((int)d->entries < GP_ENTRIES_COMPARED || d->entries > GP_ENTRIES_OFF_DIAGONAL)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->entries is %d, expected a gp_entries", f,
+                        (int)d->entries);
+    if (d->entries == GP_ENTRIES_COMPARED)
+        return check_compared(ctx, f, d);
+    return gpi_check_unused(ctx, f, "desc->compare", (uint64_t)d->compare);
+}
+
+static gp_status take_desc(gp_context *ctx, const char *f, const gp_csr_filter_desc *given,
+                           size_t num_rows, size_t num_cols, size_t nnz, struct filter *x)
+{
+    gp_csr_filter_desc *const d = &x->d;
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_csr_filter_desc)));
+    GPI_TRY(gpi_csr_check_pair(ctx, f, true, d->index_dtype, d->offset_dtype));
+    if (d->value_dtype)
+        GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
+    GPI_TRY(check_choice(ctx, f, d));
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved));
+    GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_rows", num_rows, d->index_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_cols", num_cols, d->index_dtype));
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, true, nnz, d->offset_dtype));
+    x->num_rows = num_rows;
+    x->nnz = nnz;
+    x->index_bytes = gpi_dtype_bytes(d->index_dtype);
+    x->offset_bytes = gpi_dtype_bytes(d->offset_dtype);
+    x->value_bytes = gpi_dtype_bytes(d->value_dtype);
+    return GP_OK;
+}
+
+static gp_status check_constant(gp_context *ctx, const char *f, const char *argument,
+                                const void *value, bool needed)
+{
+    if (needed && !value)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is NULL", f, argument);
+    if (!needed && value)
+        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: %s is %p, expected NULL", f, argument, value);
+    return GP_OK;
+}
+
+/* What is compared with, which a figure does not need. */
+static gp_status check_constants(gp_context *ctx, const char *f, const gp_csr_filter_desc *d)
+{
+    const bool compared = d->entries == GP_ENTRIES_COMPARED;
+    GPI_TRY(check_constant(ctx, f, "desc->value", d->value, compared));
+    return check_constant(ctx, f, "desc->upper", d->upper, compared && has_upper(d->compare));
+}
+
+/* ---- the calls inside ---- */
+
+/* Keeps what decides, and the places of all that is kept. */
+static gp_compact_desc compaction_of(const struct filter *x, void *places)
+{
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    if (by_value(x)) {
+        d.compare = x->d.compare;
+        d.dtype = x->d.value_dtype;
+        d.value = x->d.value;
+        d.upper = x->d.upper;
+    } else {
+        d.item_bytes = x->index_bytes;
+    }
+    d.indices = places;
+    d.index_dtype = gpi_csr_unsigned(x->offset_bytes);
+    d.device_n = x->d.device_nnz;
+    return d;
+}
+
+static gp_status filter_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
+{
+    /* Figures depend on whether there is a place, not on where it is. */
+    gp_compact_desc d = compaction_of(x, (void *)x);
+    const size_t n = (size_t)x->nnz;
+    d.value = NULL, d.upper = NULL;
+    GPI_TRY(gp_compact_workspace_bytes(target, &d, n, bytes));
+    *bytes += gpi_piece(n * x->offset_bytes);
+    if (!by_value(x))
+        *bytes += gpi_piece(n * x->index_bytes) + gpi_piece(n);
+    return GP_OK;
+}
+
+/* Flags of the entries that are kept by their diagonal; the row of every entry goes to rows. */
+static gp_status mark(gp_context *ctx, const char *f, const struct filter *x, void *rows,
+                      uint8_t *flags)
+{
+    const gp_entries e = x->d.entries;
+    const struct gpi_balance_args rows_of = {.name = "row_pointers",
+                                             .offsets = x->row_pointers,
+                                             .offset_bytes = x->offset_bytes,
+                                             .num_segments = x->num_rows,
+                                             .limit = x->nnz,
+                                             .device_num_segments = x->d.device_num_rows,
+                                             .device_limit = x->d.device_nnz,
+                                             .index_bytes = x->index_bytes,
+                                             .segments = rows};
+    const struct gpi_csr_marks m = {
+        .rows = rows,
+        .cols = x->cols,
+        .nnz = x->nnz,
+        .device_nnz = x->d.device_nnz,
+        .low = e == GP_ENTRIES_LOWER ? INT64_MIN : x->d.diagonal,
+        .high = e == GP_ENTRIES_UPPER ? INT64_MAX : x->d.diagonal,
+        .invert = e == GP_ENTRIES_OFF_DIAGONAL,
+        .flags = flags,
+    };
+    if (x->nnz == 0)
+        return GP_OK;
+    GPI_TRY(gpi_balance_search(ctx, f, &rows_of));
+    return gpi_csr_find(ctx, x->index_bytes, x->offset_bytes)->mark(ctx, &m);
+}
+
+static gp_status gather_kept(gp_context *ctx, const struct filter *x, size_t item_bytes,
+                             const void *in, const void *places, void *out)
+{
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.index_dtype = gpi_csr_unsigned(x->offset_bytes);
+    d.in_items = (size_t)x->nnz;
+    d.device_n = x->out_nnz;
+    return item_bytes ? gp_gather_by(ctx, &d, in, places, (size_t)x->nnz, out) : GP_OK;
+}
+
+/* The first row pointer is 0; the others say how many kept places are below those of the input. */
+static gp_status point(gp_context *ctx, const struct filter *x, const void *places)
+{
+    const size_t bytes = x->offset_bytes;
+    const uint64_t zero = 0;
+    gp_bound_desc d = GP_BOUND_DESC_INIT;
+    d.dtype = d.index_dtype = gpi_csr_unsigned(bytes);
+    d.device_n = x->out_nnz;
+    d.device_m = x->d.device_num_rows;
+    GPI_TRY(gp_fill(ctx, bytes, &zero, 1, x->out_row_pointers));
+    return gp_lower_bound_by(ctx, &d, places, (size_t)x->nnz, (const char *)x->row_pointers + bytes,
+                             (size_t)x->num_rows, (char *)x->out_row_pointers + bytes);
+}
+
+static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
+{
+    const gp_target target = gpi_target_of(ctx);
+    const size_t n = (size_t)x->nnz;
+    size_t need;
+    GPI_TRY(filter_bytes(&target, x, &need));
+    GPI_FRAME(frame, ctx, f, need);
+    void *places = gpi_frame_take(&frame, n * x->offset_bytes);
+    const gp_compact_desc d = compaction_of(x, n ? places : NULL);
+    if (by_value(x)) {
+        GPI_TRY(gp_compact_by(ctx, &d, x->values, NULL, n, x->out_values, x->out_nnz));
+        GPI_TRY(gather_kept(ctx, x, x->index_bytes, x->cols, places, x->out_cols));
+        return point(ctx, x, places);
+    }
+    void *rows = gpi_frame_take(&frame, n * x->index_bytes);
+    uint8_t *flags = gpi_frame_take(&frame, n);
+    GPI_TRY(mark(ctx, f, x, rows, flags));
+    GPI_TRY(gp_compact_by(ctx, &d, x->cols, flags, n, x->out_cols, x->out_nnz));
+    GPI_TRY(gather_kept(ctx, x, x->value_bytes, x->values, places, x->out_values));
+    return point(ctx, x, places);
+}
+
+/* ---- the call ---- */
+
+gp_status gp_csr_filter(gp_context *ctx, const gp_csr_filter_desc *desc, size_t num_rows,
+                        size_t num_cols, size_t nnz, const void *row_pointers, const void *cols,
+                        const void *values, void *out_row_pointers, void *out_cols,
+                        void *out_values, uint64_t *out_nnz)
+{
+    static const char f[] = "gp_csr_filter";
+    struct filter x;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take_desc(ctx, f, desc, num_rows, num_cols, nnz, &x));
+    GPI_TRY(check_constants(ctx, f, &x.d));
+    const size_t ib = x.index_bytes, ob = x.offset_bytes, vb = x.value_bytes, align = vb ? vb : 1;
+    const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&x.d),
+        GPI_READ("row_pointers", row_pointers, (num_rows + 1) * ob, ob),
+        GPI_READ("cols", cols, nnz * ib, ib),
+        GPI_READ("values", values, nnz * vb, align),
+        GPI_WRITE("out_row_pointers", out_row_pointers, (num_rows + 1) * ob, ob),
+        GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
+        GPI_WRITE("out_values", out_values, nnz * vb, align),
+        GPI_WRITE("out_nnz", out_nnz, 8, 8),
+    };
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 9));
+    x.nnz = gpi_count_now(ctx, &x.d.device_nnz, nnz);
+    x.num_rows = gpi_count_now(ctx, &x.d.device_num_rows, num_rows);
+    x.row_pointers = row_pointers, x.cols = cols, x.values = values;
+    x.out_row_pointers = out_row_pointers, x.out_cols = out_cols, x.out_values = out_values;
+    x.out_nnz = out_nnz;
+    struct gpi_content rules[] = {
+        GPI_ROW_POINTERS("row_pointers", row_pointers, x.num_rows, x.d.offset_dtype, x.nnz),
+        GPI_BELOW("cols", cols, x.nnz, x.d.index_dtype, num_cols)};
+    rules[0].device_n = x.d.device_num_rows;
+    rules[0].device_bound = rules[1].device_n = x.d.device_nnz;
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, filter(ctx, f, &x)));
+}
+
+gp_status gp_csr_filter_workspace_bytes(const gp_target *target, const gp_csr_filter_desc *desc,
+                                        size_t num_rows, size_t num_cols, size_t nnz, size_t *bytes)
+{
+    static const char f[] = "gp_csr_filter_workspace_bytes";
+    gp_target t;
+    struct filter x;
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(take_desc(NULL, f, desc, num_rows, num_cols, nnz, &x));
+    return filter_bytes(&t, &x, bytes);
+}
