@@ -48,7 +48,7 @@ ROWS = {
     **{name: ALONE for name in ("compact", "coo_to_csr", "group_by", "polynomial", "scan_compact", "scan_split_sort", "tridiagonal",
                                 "compact_sort", "count_words", "sort_records", "top_k_rows", "unique_edges",
                                 "async_pipeline", "conjugate_gradients", "particles")},
-    **{name: Row() for name in ("graph_capture", "own_kernel")},  # need a GPU
+    **{name: Row() for name in ("frontier_edges", "graph_capture", "own_kernel")},  # need a GPU
     "test_core": Row(run=["cpu"]),
     "test_mmio": None, "unload": None, "cub_loader": None, "fuzz*": None,  # run by tests alone
     "test_*": Row(),  # as test_core, but longer
