@@ -56,7 +56,7 @@ ROWS = {
     "tools/count_tests.py": Row(reads=[["FILE"]]),
     "tools/machine_code": Row(reads=[["--compare", "FILE", "FILE"]]),
     **{"tools/" + name: Row(run=[]) for name in ("layers", "figures", "man")},
-    **{"tools/" + name: Row() for name in ("aarch64", "abi", "architectures", "check", "debian", "docs", "emulate",
+    **{"tools/" + name: Row() for name in ("aarch64", "abi", "architectures", "check", "debian", "docs", "emulate", "fetch-matrices",
                                            "model-check", "quickstart", "sizes", "terms")},
 }
 

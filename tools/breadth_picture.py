@@ -28,6 +28,10 @@ KINDS = [
     ("intervals", "intervals"),
     ("expand", "expand"),
     ("bounds of sorted needles", "lower_bound"),
+    ("row pointers of rows in any order", "row_pointers_unsorted"),
+    ("row pointers of rows in order", "row_pointers"),
+    ("rows of entries", "csr_to_coo"),
+    ("segments and places of items", "balance_ranks"),
 ]
 
 
