@@ -81,16 +81,15 @@ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *co
 }
 
 /* out[i] = in[i], of value_bytes, unless the entries were sorted. */
-template <bool COUNTED>
+template <class I> /* or it would be one kernel of several units */
 __global__ __launch_bounds__(csr_tuning.threads) void csr_copy_k(const char *in, Shape shape,
                                                                  const uint64_t *unsorted,
                                                                  uint32_t value_bytes, char *out)
 {
     if (*unsorted)
         return;
-    if constexpr (COUNTED)
-        shape.take_counts();
-    csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
+    shape.take_counts();
+    csr_tiles<true>(shape.n, [&](uint64_t tile) {
         for (int k = 0; k < csr_tuning.items; k++) {
             const uint64_t i = csr_entry(tile, k);
             if (i >= shape.n)

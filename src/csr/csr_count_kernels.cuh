@@ -98,14 +98,14 @@ template <class I, class O> struct RowCounts {
 };
 
 /* counts[row] += entries of the row; `each` chunks one behind the other for each warp. */
-template <bool COUNTED, class I, class O>
+template <class I, class O>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(PlainRows<I> in,
                                                                   ItemCount entries, ItemCount rows,
                                                                   uint32_t each, O *counts,
                                                                   gpi_reporter reporter)
 {
-    const uint64_t n = COUNTED ? item_count(entries) : entries.n;
-    const uint64_t num_rows = COUNTED ? item_count(rows) : rows.n;
+    const uint64_t n = item_count(entries);
+    const uint64_t num_rows = item_count(rows);
     const uint64_t chunks = rows_chunks(in.words, n);
     const uint64_t warp = (uint64_t)blockIdx.x * rows_warps + threadIdx.x / 32;
     const uint64_t step = (uint64_t)gridDim.x * rows_warps * each;

@@ -60,9 +60,7 @@ gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, const 
         csr_blocks(ctx, entries.device_n, rows_blocks(rows_chunks(in.words, entries.n) + 1));
     const uint32_t fill_blocks =
         rows.n < block ? 0 : csr_blocks(ctx, rows.device_n, blocks_for<block>(rows.n + 1));
-    const auto kernel = entries.device_n || rows.device_n ? csr_pointers_k<true, O, Rows>
-                                                          : csr_pointers_k<false, O, Rows>;
-    kernel<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
+    csr_pointers_k<O, Rows><<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
         in, entries, rows, (O *)out, fill_blocks, unsorted, reporter);
     return gpi_cuda_launched(ctx, f);
 }
@@ -86,9 +84,7 @@ void launch_count(gp_context *ctx, const gpi_csr_rows *args)
         (uint32_t)(chunks < warps ? 1 : gpi_min(chunks / warps, csr_tuning.count_chunks));
     const uint32_t blocks =
         csr_blocks(ctx, entries.device_n, rows_blocks(gpi_ceil_div(chunks, each)));
-    const auto kernel = entries.device_n || args->device_num_rows ? csr_count_k<true, I, O>
-                                                                  : csr_count_k<false, I, O>;
-    kernel<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
+    csr_count_k<I, O><<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
         in, entries, rows_of(args), each, (O *)args->row_pointers,
         gpi_reporter_of(ctx, "rows", args->index_dtype));
 }
@@ -151,8 +147,7 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, uint64_t *
 gp_status copy(gp_context *ctx, const gpi_csr_sorted *s)
 {
     const gpi_csr_coo *c = s->c;
-    const auto kernel = is_counted(c) ? csr_copy_k<true> : csr_copy_k<false>;
-    kernel<<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
+    csr_copy_k<I><<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
         (const char *)c->values, shape_of(c), s->unsorted, (uint32_t)c->value_bytes,
         (char *)c->out_values);
     return gpi_cuda_launched(ctx, c->function);

@@ -158,6 +158,7 @@ GPI_DEVICE void report_row(const PlainRows<I> &in, uint64_t chunk, uint64_t n, u
 {
     constexpr int V = rows_vector<I>;
     const I *rows = in.words;
+#pragma unroll 1
     for (int k = 0; k < rows_steps<I> * V; k++) {
         const int64_t place =
             (int64_t)(chunk * rows_chunk<I> + (k / V * 32 + lane_id()) * V + k % V) -
@@ -221,7 +222,7 @@ template <class O, class Rows> struct RowPointers {
         return chunk == 0 ? 0 : end_of(chunk - 1);
     }
 
-    static GPI_DEVICE bool is_heavy(uint64_t begin, uint64_t end)
+    static GPI_DEVICE bool is_long(uint64_t begin, uint64_t end)
     {
         return end > begin && end - begin > block;
     }
@@ -244,6 +245,7 @@ template <class O, class Rows> struct RowPointers {
         const uint64_t end = min((uint64_t)row[V - 1] + 1, high);
         const uint64_t length = end > first ? end - first : 0;
         if (length <= gap_short)
+#pragma unroll 1
             for (uint32_t t = 0; t < (uint32_t)length; t++)
                 out[first + t] = (O)in.place(rank(entry, row, first + t));
         for (uint32_t todo = __ballot_sync(all_lanes, length > gap_short); todo; todo &= todo - 1) {
@@ -254,6 +256,7 @@ template <class O, class Rows> struct RowPointers {
 #pragma unroll
             for (int j = 0; j < V; j++)
                 theirs[j] = shuffle(row[j], leader);
+#pragma unroll 1
             for (uint64_t p = from + lane_id(); p < to; p += 32)
                 out[p] = (O)in.place(rank(at, theirs, p));
         }
@@ -279,6 +282,7 @@ template <class O, class Rows> struct RowPointers {
     GPI_DEVICE void write_end(uint64_t low, uint64_t high) const
     {
         const O value = (O)in.end(n);
+#pragma unroll 1
         for (uint64_t p = low + lane_id(); p < high; p += 32)
             out[p] = value;
     }
@@ -296,32 +300,25 @@ template <class O, class Rows> struct RowPointers {
             report_row(in, chunk, n, num_rows, !unsorted, reporter);
     }
 
-    /* A chunk, or the end, by a warp. */
-    GPI_DEVICE void take(uint64_t chunk, uint64_t *unsorted, const gpi_reporter &reporter) const
+    /* The pointers of a chunk, or of the end, in [low, high), by a warp. left: only if the chunk
+     * leaves them to others; otherwise only if it does not, and faults are reported. */
+    GPI_DEVICE void take(uint64_t chunk, bool left, uint64_t low, uint64_t high, uint64_t *unsorted,
+                         const gpi_reporter &reporter) const
     {
-        const uint64_t pointers = num_rows + 1;
         if (chunk == chunks) {
             const uint64_t first = begin_of(chunk);
-            if (!is_heavy(first, pointers))
-                write_end(first, pointers);
+            if (is_long(first, num_rows + 1) == left)
+                write_end(max(first, low), high);
             return;
         }
+        if (left && !is_long(begin_of(chunk), end_of(chunk)))
+            return;
         const RowChunk<Rows> c(in, chunk, n);
         const Word before = shuffle(c.before[0], 0), last = shuffle(c.row[K - 1][V - 1], 31);
-        const bool heavy = is_heavy(chunk ? (uint64_t)before + 1 : 0, (uint64_t)last + 1);
-        tell(chunk, write_chunk(c, 0, heavy ? 0 : pointers), unsorted, reporter);
-    }
-
-    /* The part in [low, high) of a chunk's pointers, if that leaves them to others; by a warp. */
-    GPI_DEVICE void part_of_heavy(uint64_t chunk, uint64_t low, uint64_t high) const
-    {
-        const uint64_t first = begin_of(chunk);
-        if (chunk == chunks) {
-            if (is_heavy(first, num_rows + 1))
-                write_end(max(first, low), high);
-        } else if (is_heavy(first, end_of(chunk))) {
-            write_chunk(RowChunk<Rows>(in, chunk, n), low, high);
-        }
+        const bool mine = is_long(chunk ? (uint64_t)before + 1 : 0, (uint64_t)last + 1) == left;
+        const RowFaults faults = write_chunk(c, low, mine ? high : low);
+        if (!left)
+            tell(chunk, faults, unsorted, reporter);
     }
 
     /* The chunk that writes pointer p, by a warp. */
@@ -330,30 +327,23 @@ template <class O, class Rows> struct RowPointers {
         return partition_point_lanes(chunks, [&](uint64_t c) { return end_of(c) <= p; });
     }
 
-    /* What chunks have left of the pointers from `first` on, by a block. */
-    GPI_DEVICE void pointers_of_block(uint64_t first, uint64_t (&found)[2]) const
+    /* The chunks of the first and the last pointer of [first, end), by a block. */
+    GPI_DEVICE void find_chunks(uint64_t first, uint64_t end, uint64_t (&found)[2]) const
     {
-        const uint64_t end = min(first + block, num_rows + 1);
         const uint32_t warp = threadIdx.x / 32;
         if (warp < 2)
             found[warp] = chunk_of(warp ? end - 1 : first);
-        __syncthreads();
-        const uint64_t low = first + warp * (block / rows_warps);
-        const uint64_t high = min(low + block / rows_warps, end);
-        part_of_heavy(found[0], low, high);
-        if (found[1] != found[0])
-            part_of_heavy(found[1], low, high);
         __syncthreads();
     }
 };
 
 /*
- * Blocks below fill_blocks: blocks of pointers. The others: a chunk of entries per warp, and one
- * for the end. Every pointer has one writer as long as rows ascend and are in range; otherwise
- * pointers are unspecified, and nothing outside them is written. unsorted: see tell(); blocks that
- * begin when it is known do nothing.
+ * Blocks below fill_blocks: blocks of pointers, of which chunks have left some. The others: a chunk
+ * of entries per warp, and one for the end. Every pointer has one writer as long as rows ascend and
+ * are in range; otherwise pointers are unspecified, and nothing outside them is written. unsorted:
+ * see tell(); blocks that begin when it is known do nothing.
  */
-template <bool COUNTED, class O, class Rows>
+template <class O, class Rows>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, ItemCount entries,
                                                                      ItemCount rows, O *out,
                                                                      uint32_t fill_blocks,
@@ -364,22 +354,27 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, It
     if (unsorted && *unsorted)
         return;
     in.choose();
-    const uint64_t n = COUNTED ? item_count(entries) : entries.n;
-    const uint64_t num_rows = COUNTED ? item_count(rows) : rows.n;
-    const RowPointers<O, Rows> pointers(in, n, num_rows, out);
-    const uint64_t chunks = pointers.chunks;
+    const RowPointers<O, Rows> pointers(in, item_count(entries), item_count(rows), out);
     constexpr uint64_t block = RowPointers<O, Rows>::block;
-    if (blockIdx.x < fill_blocks) {
-        for (uint64_t b = blockIdx.x; b * block <= num_rows; b += fill_blocks)
-            pointers.pointers_of_block(b * block, found);
-        return;
+    const bool fills = blockIdx.x < fill_blocks;
+    const uint32_t warp = threadIdx.x / 32, entry_blocks = gridDim.x - fill_blocks;
+    const uint64_t all = pointers.num_rows + 1;
+    const uint64_t step = fills ? fill_blocks : (uint64_t)entry_blocks * rows_warps;
+    const uint64_t end = fills ? (all + block - 1) / block : pointers.chunks + 1;
+    uint64_t at = fills ? blockIdx.x : (uint64_t)(blockIdx.x - fill_blocks) * rows_warps + warp;
+    for (; at < end; at += step) {
+        uint64_t low = 0, high = all;
+        if (fills) {
+            __syncthreads(); /* those found before are read */
+            pointers.find_chunks(at * block, min((at + 1) * block, all), found);
+            low = at * block + warp * (block / rows_warps);
+            high = min(low + block / rows_warps, all);
+        }
+        const int chunks = fills && found[0] != found[1] ? 2 : 1;
+#pragma unroll 1 /* one copy of what the loop has */
+        for (int k = 0; k < chunks; k++)
+            pointers.take(fills ? found[k] : at, fills, low, high, unsorted, reporter);
     }
-    uint64_t chunk = (uint64_t)(blockIdx.x - fill_blocks) * rows_warps + threadIdx.x / 32;
-    if constexpr (COUNTED)
-        for (; chunk <= chunks; chunk += (uint64_t)(gridDim.x - fill_blocks) * rows_warps)
-            pointers.take(chunk, unsorted, reporter);
-    else if (chunk <= chunks)
-        pointers.take(chunk, unsorted, reporter);
 }
 
 } // namespace GPI_SPACE

@@ -87,6 +87,10 @@ LOAD_PASSING(u16, uint16_t)
 LOAD_PASSING(u32, uint32_t)
 LOAD_PASSING(u64, uint64_t)
 #undef LOAD_PASSING
+template <class P> void ptx_ld_global_nc_L1_evict_last_u64(uint64_t &to, P *from)
+{
+    to = *(const uint64_t *)from;
+}
 
 /* ---- words that other threads read ---- */
 
