@@ -77,13 +77,17 @@ typedef struct gp_coo_desc {
      * larger value counts as nnz); not in an output; NULL: nnz. Not with GP_ALGORITHM_CUB. */
     const uint64_t *device_nnz;
     const uint64_t *device_num_rows; /**< the same of num_rows */
+    /** NULL, or room for nnz indices as wide as offset_dtype, an output: which entry of the input
+     * each of the result is. gp_gather() with them puts new values into the same matrix. Not with
+     * duplicates that several entries make: SUM, MIN and MAX. */
+    void *permutation;
 } gp_coo_desc;
 
 /** Initializer of gp_coo_desc: its size, and defaults. */
 #define GP_COO_DESC_INIT                                                                           \
     {                                                                                              \
         sizeof(gp_coo_desc), GP_U32, GP_U32, GP_F32, GP_DUPLICATES_SUM, GP_ALGORITHM_AUTO, 0,      \
-            NULL, NULL                                                                             \
+            NULL, NULL, NULL                                                                       \
     }
 
 /** Element types of a matrix, for the calls ending in _by; start from GP_CSR_DESC_INIT. */
@@ -228,9 +232,9 @@ GP_API gp_status gp_csr_row_pointers_unsorted_by(gp_context *ctx, const gp_csr_d
  * count. An index out of range sets the sticky GP_ERROR_DATA: the outputs are then unspecified, and
  * nothing beyond them is written.
  *
- * @return GP_OK queued; GP_ERROR_ARGUMENT also desc->size, duplicates or algorithm;
- *         GP_ERROR_UNSUPPORTED the algorithm is not available here; otherwise a status of the list
- *         in the file comment.
+ * @return GP_OK queued; GP_ERROR_ARGUMENT also desc->size, duplicates or algorithm, or a
+ *         permutation with duplicates that several entries make; GP_ERROR_UNSUPPORTED the algorithm
+ *         is not available here; otherwise a status of the list in the file comment.
  *
  * On a GPU: a stable radix sort of the packed (row, column) keys over the bits that num_rows and
  * num_cols need, with a 4-byte payload (8 bytes from 2^32 entries on), then one gather, one scan of

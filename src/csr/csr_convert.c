@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <gp/fill.h>
+#include <gp/gather.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
@@ -11,6 +12,22 @@
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
 #include "validate/validate_internal.h"
+
+/* Members that do not go together. */
+static gp_status check_together(gp_context *ctx, const char *f, const gp_coo_desc *d,
+                                const struct gpi_csr_coo *c)
+{
+    if (d->permutation && c->duplicates < GP_DUPLICATES_FIRST)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->permutation is %p, expected NULL with desc->duplicates %d", f,
+                        d->permutation, (int)d->duplicates);
+    if (d->algorithm == GP_ALGORITHM_CUB && d->device_nnz)
+        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
+                        "%s: desc->algorithm is GP_ALGORITHM_CUB, which does not support "
+                        "desc->device_nnz here",
+                        f);
+    return GP_OK;
+}
 
 /* The parts of a conversion that follow from the descriptor and the sizes. A transpose exchanges
  * rows and columns, sorts the new rows only, and merges nothing. */
@@ -47,27 +64,39 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, b
         .value_dtype = d->value_dtype,
         .duplicates = is_transpose ? GP_DUPLICATES_KEEP : d->duplicates,
         .algorithm = d->algorithm,
+        .permutation = d->permutation,
         .device_nnz = d->device_nnz,
         .device_num_rows = d->device_num_rows};
-    if (d->algorithm == GP_ALGORITHM_CUB && d->device_nnz)
-        return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
-                        "%s: desc->algorithm is GP_ALGORITHM_CUB, which does not support "
-                        "desc->device_nnz here",
-                        f);
+    GPI_TRY(check_together(ctx, f, d, c));
     c->row_bits = gpi_csr_bits(c->num_rows);
     c->col_bits = gpi_csr_bits(c->num_cols);
     c->sort_bit = is_transpose ? c->col_bits : 0;
     return GP_OK;
 }
 
+/* The conversion of the entries' numbers in place of their values. */
+static struct gpi_csr_coo of_numbers(const struct gpi_csr_coo *c, const void *numbers)
+{
+    struct gpi_csr_coo by = *c;
+    by.permutation = NULL;
+    by.values = numbers;
+    by.out_values = c->permutation;
+    by.value_bytes = c->offset_bytes;
+    by.value_dtype = gpi_csr_unsigned(c->offset_bytes);
+    return by;
+}
+
 static gp_status conversion_bytes(const gp_target *target, const struct gpi_csr_coo *c,
                                   size_t *bytes)
 {
-    const size_t cpu = gpi_csr_coo_cpu_bytes(c);
+    const struct gpi_csr_coo by = c->permutation ? of_numbers(c, NULL) : *c;
+    const size_t cpu = gpi_csr_coo_cpu_bytes(&by);
     size_t cuda = 0;
     if (target->backend != GP_BACKEND_CPU)
-        GPI_TRY(gpi_csr_coo_cuda_bytes(target, c, &cuda));
+        GPI_TRY(gpi_csr_coo_cuda_bytes(target, &by, &cuda));
     *bytes = gpi_target_bytes(target, cpu, cuda);
+    if (c->permutation)
+        *bytes += gpi_piece((size_t)c->nnz * c->offset_bytes);
     return GP_OK;
 }
 
@@ -108,10 +137,37 @@ static gp_status convert_nothing(gp_context *ctx, const struct gpi_csr_coo *c)
     return c->out_nnz ? fill(ctx, c->out_nnz, sizeof *c->out_nnz) : GP_OK;
 }
 
+static gp_status convert(gp_context *ctx, const struct gpi_csr_coo *c);
+
+/* The numbers of the entries take the way of values; then the values follow. */
+static gp_status convert_numbers(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    const gp_target target = gpi_target_of(ctx);
+    const gp_dtype dtype = gpi_csr_unsigned(c->offset_bytes);
+    const uint64_t first = 0, step = 1;
+    const size_t n = (size_t)c->nnz;
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
+    size_t need;
+    GPI_TRY(conversion_bytes(&target, c, &need));
+    GPI_FRAME(frame, ctx, c->function, need);
+    void *numbers = gpi_frame_take(&frame, n * c->offset_bytes);
+    const struct gpi_csr_coo by = of_numbers(c, numbers);
+    GPI_TRY(gp_iota(ctx, dtype, &first, &step, n, numbers));
+    GPI_TRY(convert(ctx, &by));
+    d.item_bytes = c->value_bytes;
+    d.index_dtype = dtype;
+    d.in_items = n;
+    d.device_n = c->out_nnz ? c->out_nnz : c->device_nnz;
+    return c->value_bytes ? gp_gather_by(ctx, &d, c->values, c->permutation, n, c->out_values)
+                          : GP_OK;
+}
+
 static gp_status convert(gp_context *ctx, const struct gpi_csr_coo *c)
 {
     if (c->nnz == 0 || c->num_rows == 0 || c->num_cols == 0)
         return convert_nothing(ctx, c);
+    if (c->permutation)
+        return convert_numbers(ctx, c);
     return ctx->backend == GP_BACKEND_CUDA ? gpi_csr_coo_cuda(ctx, c) : gpi_csr_coo_cpu(ctx, c);
 }
 
@@ -134,8 +190,9 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
         GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
         GPI_WRITE("out_values", out_values, nnz * vb, align),
         GPI_WRITE("out_nnz", out_nnz, 8, 8),
+        GPI_WRITE_IF("desc->permutation", c.permutation, nnz * ob, ob),
     };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 9));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 10));
     c.nnz = gpi_count_now(ctx, &c.device_nnz, nnz);
     c.num_rows = gpi_count_now(ctx, &c.device_num_rows, num_rows);
     c.rows = rows;
@@ -201,8 +258,9 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
         GPI_WRITE("out_row_pointers", out_row_pointers, (num_cols + 1) * ob, ob),
         GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
         GPI_WRITE("out_values", out_values, nnz * vb, align),
+        GPI_WRITE_IF("desc->permutation", c.permutation, nnz * ob, ob),
     };
-    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 8));
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 9));
     c.rows = cols;
     c.values = values;
     c.row_pointers = out_row_pointers;

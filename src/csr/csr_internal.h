@@ -22,6 +22,9 @@
  *   CPU: scatter into buckets of neighbouring keys that fit the cache; sort, merge and write each
  *   bucket there (keys above 64 bits are 128 bits).
  *
+ *   With a permutation the numbers of the entries are sorted in place of their values, which are
+ *   gathered at the end.
+ *
  * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
  *   row bits of the key alone, and nothing merged.
  *
@@ -186,6 +189,7 @@ struct gpi_csr_coo {
     gp_algorithm algorithm;
     void *row_pointers, *out_cols, *out_values;
     uint64_t *out_nnz; /* NULL: duplicates is KEEP */
+    void *permutation; /* NULL, or as wide as offsets */
 };
 
 /* Duplicates are added in blocks of this many; part of the public promise. */

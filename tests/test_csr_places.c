@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Which entries of the input those of a conversion or of a transpose are. */
+#include "csr_cases.h"
+
+/* m with the number of each entry as its value: what a conversion selects are numbers. */
+static struct coo numbered(const struct coo *m)
+{
+    struct coo n = coo_new(m->num_rows, m->num_cols, m->nnz, GP_U64);
+    for (uint64_t i = 0; i < m->nnz; i++) {
+        coo_add(&n, m->rows[i], m->cols[i]);
+        ((uint64_t *)n.values)[i] = i;
+    }
+    return n;
+}
+
+static gp_coo_desc desc_of(const gp_dtype pair[2], gp_dtype value, gp_duplicates policy)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.index_dtype = pair[0];
+    d.offset_dtype = pair[1];
+    d.value_dtype = value;
+    d.duplicates = policy;
+    return d;
+}
+
+/* Other values by the permutation are those of a conversion of other values. */
+static void check_refill(const struct coo *m, const struct csr *places, const t_array *permutation,
+                         gp_dtype offset)
+{
+    const gp_dtype index = gp_dtype_bytes(offset) == 8 ? GP_U64 : GP_U32;
+    uint64_t *others = t_host(m->nnz * 8), *want = t_host(m->nnz * 8);
+    for (uint64_t i = 0; i < m->nnz; i++)
+        others[i] = i * i + 5;
+    for (uint64_t j = 0; j < places->nnz; j++)
+        want[j] = others[((uint64_t *)places->values)[j]];
+    t_array in = t_new_from(others, m->nnz * 8, 0), out = t_new(m->nnz * 8, 0);
+    T_OK(gp_gather(t_ctx(), 8, in.data, index, permutation->data, places->nnz, out.data));
+    check_indices("new values", &out, want, places->nnz, GP_U64);
+    t_free(&in);
+    t_free(&out);
+    free(others);
+    free(want);
+}
+
+static void places_case(const struct coo *m, const gp_dtype pair[2], gp_duplicates policy,
+                        bool pattern, size_t offset)
+{
+    const size_t ib = gp_dtype_bytes(pair[0]), ob = gp_dtype_bytes(pair[1]);
+    const size_t vb = gp_dtype_bytes(m->dtype);
+    struct coo n = numbered(m);
+    struct csr want = oracle_from_coo(m, policy), places = oracle_from_coo(&n, policy);
+    gp_coo_desc d = desc_of(pair, pattern ? (gp_dtype)0 : m->dtype, policy);
+    t_array rows = index_array(m->rows, m->nnz, pair[0], offset * ib);
+    t_array cols = index_array(m->cols, m->nnz, pair[0], offset * ib);
+    t_array values = t_new_from(m->values, m->nnz * vb, offset * vb), nnz = t_new(8, 0);
+    t_array pointers = t_new((m->num_rows + 1) * ob, 0), out_cols = t_new(m->nnz * ib, 0);
+    t_array out_values = t_new(m->nnz * vb, 0), permutation = t_new(m->nnz * ob, offset * ob);
+    d.permutation = permutation.data;
+    T_OK(gp_csr_from_coo(t_ctx(), &d, m->num_rows, m->num_cols, rows.data, cols.data, values.data,
+                         m->nnz, pointers.data, out_cols.data, out_values.data, nnz.data));
+    ck_assert_uint_eq(t_get_u64(&nnz), want.nnz);
+    check_indices("row pointers", &pointers, want.pointers, m->num_rows + 1, pair[1]);
+    check_indices("columns", &out_cols, want.cols, want.nnz, pair[0]);
+    check_indices("permutation", &permutation, places.values, want.nnz, pair[1]);
+    if (!pattern)
+        check_values(&out_values, &want);
+    check_refill(m, &places, &permutation, pair[1]);
+    t_array *all[] = {&rows, &cols, &values, &nnz, &pointers, &out_cols, &out_values, &permutation};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        t_free(all[i]);
+    csr_free(&want);
+    csr_free(&places);
+    coo_free(&n);
+}
+
+static const gp_dtype value_dtypes[] = {GP_F32, GP_F64, GP_U8, GP_I16};
+static const gp_duplicates policies[] = {GP_DUPLICATES_FIRST, GP_DUPLICATES_LAST,
+                                         GP_DUPLICATES_KEEP};
+
+START_TEST(test_permutation_matrices)
+{
+    for (int p = 0; p < 3; p++) {
+        struct coo m = coo_make((enum matrix)(_i / PAIRS), 2500, value_dtypes[_i % 4], t_seed());
+        places_case(&m, pairs[_i % PAIRS], policies[p], p == _i % 5, (size_t)p);
+        coo_free(&m);
+    }
+}
+END_TEST
+
+START_TEST(test_permutation_sizes)
+{
+    struct coo m = coo_make(DUPLICATES, t_sizes[_i], GP_F32, t_seed());
+    places_case(&m, pairs[_i % PAIRS], policies[_i % 3], false, 0);
+    coo_free(&m);
+}
+END_TEST
+
+/* So many that order is looked for: entries that have it, or all but one. */
+START_TEST(test_permutation_with_order)
+{
+    enum { N = (1 << 18) + 5 };
+    struct coo m = coo_make(_i % 2 ? BANDED : RANDOM, N, value_dtypes[_i % 4], t_seed());
+    coo_sort(&m, _i < 3 ? N : 1000);
+    places_case(&m, pairs[_i % PAIRS], policies[_i % 3], false, 1);
+    coo_free(&m);
+}
+END_TEST
+
+START_TEST(test_permutation_past_64_bits)
+{
+    const gp_dtype pair[2] = {GP_U64, GP_U64};
+    struct coo m = coo_make(RANDOM, 5000, GP_F64, t_seed());
+    m.num_cols = (uint64_t)1 << 40;
+    for (uint64_t i = 0; i < m.nnz; i++)
+        m.cols[i] <<= 28;
+    m.num_rows = 40000000;
+    places_case(&m, pair, GP_DUPLICATES_LAST, false, 0);
+    coo_free(&m);
+}
+END_TEST
+
+START_TEST(test_permutation_of_a_transpose)
+{
+    const gp_dtype *pair = pairs[_i % PAIRS];
+    struct coo m = coo_make((enum matrix)(_i / PAIRS), 3000, GP_F32, t_seed());
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    struct coo turned = oracle_exchange(&a), n = numbered(&turned);
+    struct csr want = oracle_from_coo(&turned, GP_DUPLICATES_KEEP);
+    struct csr places = oracle_from_coo(&n, GP_DUPLICATES_KEEP);
+    gp_coo_desc d = desc_of(pair, GP_F32, GP_DUPLICATES_SUM); /* ignored */
+    t_array pointers = index_array(a.pointers, a.num_rows + 1, pair[1], 0);
+    t_array cols = index_array(a.cols, a.nnz, pair[0], 0),
+            values = t_new_from(a.values, a.nnz * 4, 0);
+    t_array out[] = {t_new(bytes_of(pair[1], a.num_cols + 1), 0),
+                     t_new(bytes_of(pair[0], a.nnz), 0), t_new(a.nnz * 4, 0),
+                     t_new(bytes_of(pair[1], a.nnz), 0)};
+    d.permutation = out[3].data;
+    T_OK(gp_csr_transpose(t_ctx(), &d, a.num_rows, a.num_cols, a.nnz, pointers.data, cols.data,
+                          values.data, out[0].data, out[1].data, out[2].data));
+    check_indices("row pointers", &out[0], want.pointers, a.num_cols + 1, pair[1]);
+    check_indices("columns", &out[1], want.cols, a.nnz, pair[0]);
+    check_values(&out[2], &want);
+    check_indices("permutation", &out[3], places.values, a.nnz, pair[1]);
+    t_array *all[] = {&pointers, &cols, &values, &out[0], &out[1], &out[2], &out[3]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        t_free(all[i]);
+    csr_free(&a);
+    csr_free(&want);
+    csr_free(&places);
+    coo_free(&m);
+    coo_free(&turned);
+    coo_free(&n);
+}
+END_TEST
+
+START_TEST(test_permutation_of_sums_is_refused)
+{
+    const uint32_t some[4] = {0};
+    t_array in = t_new_from(some, sizeof some, 0), out[5];
+    for (int i = 0; i < 5; i++)
+        out[i] = t_new(64, 0);
+    for (int policy = GP_DUPLICATES_SUM; policy <= GP_DUPLICATES_MAX; policy++) {
+        gp_coo_desc d = desc_of(pairs[0], GP_F32, (gp_duplicates)policy);
+        d.permutation = out[4].data;
+        T_STATUS(GP_ERROR_ARGUMENT,
+                 gp_csr_from_coo(t_ctx(), &d, 3, 3, in.data, in.data, in.data, 4, out[0].data,
+                                 out[1].data, out[2].data, out[3].data));
+        ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "desc->permutation is "));
+    }
+    gp_coo_desc d = desc_of(pairs[0], GP_F32, GP_DUPLICATES_FIRST);
+    d.permutation = out[1].data;
+    T_STATUS(GP_ERROR_OVERLAP, gp_csr_from_coo(t_ctx(), &d, 3, 3, in.data, in.data, in.data, 4,
+                                               out[0].data, out[1].data, out[2].data, out[3].data));
+    d.permutation = (char *)out[4].data + 1;
+    T_STATUS(GP_ERROR_POINTER, gp_csr_from_coo(t_ctx(), &d, 3, 3, in.data, in.data, in.data, 4,
+                                               out[0].data, out[1].data, out[2].data, out[3].data));
+    for (int i = 0; i < 5; i++) {
+        t_check_untouched(&out[i]);
+        t_free(&out[i]);
+    }
+    t_free(&in);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("csr_places");
+    TCase *c = t_case(s, "permutation");
+    tcase_add_loop_test(c, test_permutation_matrices, 0, MATRIX_RUNS);
+    tcase_add_loop_test(c, test_permutation_sizes, 0, T_SIZE_SMALL_COUNT);
+    tcase_add_loop_test(c, test_permutation_with_order, 0, 6);
+    tcase_add_test(c, test_permutation_past_64_bits);
+    tcase_add_loop_test(c, test_permutation_of_a_transpose, 0, MATRIX_RUNS);
+    tcase_add_test(c, test_permutation_of_sums_is_refused);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
