@@ -31,6 +31,8 @@ KINDS = [
     ("row pointers of rows in any order", "row_pointers_unsorted"),
     ("row pointers of rows in order", "row_pointers"),
     ("rows of entries", "csr_to_coo"),
+    ("coordinates to CSR", "coo_to_csr"),
+    ("entries by value", "csr_filter"),
     ("segments and places of items", "balance_ranks"),
 ]
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Row pointers, rows of entries, and which segment an item is of: over index widths, lengths of
- * rows, and rows in order or not.
+ * rows, and rows in order or not. Coordinates to CSR over orders of the entries, and a filter.
  */
 #include "breadth.h"
 
@@ -136,6 +136,139 @@ static bool are_rows(struct bench *b, const struct bench_case *c)
     return are_equal(b, &as, rows, a->out, a->n);
 }
 
+/* ---- coordinates to CSR, and what is kept of it ---------------------------------------------- */
+
+/* How entries lie: in order, from last to first, anywhere, in one row, in few places. */
+enum order { SORTED, REVERSED, UNIFORM, ONE_ROW, FEW_PLACES, ORDERS };
+static const char *const orders[ORDERS] = {"sorted", "reversed", "uniform", "one_row",
+                                           "few_places"};
+
+static int run_coo(struct bench *b, const struct bench_args *a)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.index_dtype = d.offset_dtype = a->dtype;
+    return bench_status(b, gp_csr_from_coo(b->ctx, &d, a->num_rows, a->num_cols, a->rows, a->cols,
+                                           a->values, a->n, a->out_offsets, a->out, a->out_values,
+                                           a->count));
+}
+
+/* Half of the values are below 2.5. */
+static int run_filter(struct bench *b, const struct bench_args *a)
+{
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    const float bound = 2.5f;
+    d.index_dtype = d.offset_dtype = a->dtype;
+    d.entries = GP_ENTRIES_COMPARED;
+    d.compare = GP_LT;
+    d.value = &bound;
+    return bench_status(b, gp_csr_filter(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets,
+                                         a->cols, a->values, a->out_offsets, a->out, a->out_values,
+                                         a->count));
+}
+
+static bool is_canonical(struct bench *b, const struct bench_case *c)
+{
+    const struct bench_args *a = &c->args;
+    uint64_t nnz = 0;
+    bench_copy(b, a->count, sizeof nnz, &nnz);
+    return nnz && nnz <= a->n &&
+           !bench_status(b, gp_check_csr(b->ctx, a->dtype, a->dtype, a->num_rows, a->num_cols, nnz,
+                                         a->out_offsets, a->out));
+}
+
+static void make_outputs(struct bench *b, struct bench_case *c)
+{
+    struct bench_args *a = &c->args;
+    const unsigned width = width_of(a);
+    a->out_offsets = bench_buffer(b, BENCH_SLOT_3, (a->num_rows + 1) * width);
+    a->out = bench_buffer(b, BENCH_SLOT_4, a->n * width);
+    a->out_values = bench_buffer(b, BENCH_SLOT_5, a->n * 4);
+    a->count = bench_buffer(b, BENCH_SLOT_6, sizeof(uint64_t));
+    c->outputs[0] = (struct bench_output){a->out_offsets, (a->num_rows + 1) * width};
+}
+
+static void *indices_of(struct bench *b, const struct bench_args *a, int slot, int kind,
+                        uint64_t seed, uint64_t limit)
+{
+    return made(b, slot,
+                (struct bench_task){
+                    .kind = kind, .n = a->n, .width = width_of(a), .seed = seed, .limit = limit});
+}
+
+static void coo_at(struct bench *b, const char *name, enum order order, gp_dtype dtype, size_t n)
+{
+    struct bench_case c = {.suite = "breadth",
+                           .name = name,
+                           .run = run_coo,
+                           .check = is_canonical,
+                           .seen = breadth_keep};
+    struct bench_args *a = &c.args;
+    const bool any = order == UNIFORM || order == ONE_ROW;
+    *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = n, .num_cols = n};
+    a->num_rows = order == ONE_ROW ? 1 : order == REVERSED ? n : order == FEW_PLACES ? 100 : n / 16;
+    a->num_cols = order == FEW_PLACES ? 100 : n;
+    a->rows = order == SORTED ? indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_BLOCKS, 0, 16)
+              : order == REVERSED
+                  ? indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_IOTA, n - 1, UINT64_MAX)
+                  : indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_BELOW, 1, a->num_rows);
+    a->cols = any || order == FEW_PLACES
+                  ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_BELOW, 2, a->num_cols)
+                  : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
+    a->values =
+        made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
+    make_outputs(b, &c);
+    /* Few entries of any place are the same; of few places all that is written is. */
+    c.bytes = (double)(n * (2 * width_of(a) + 4) + (a->num_rows + 1) * width_of(a)) +
+              (order == FEW_PLACES ? 0 : (double)(n * (width_of(a) + 4)));
+    bench_measure(b, &c);
+}
+
+static void filter_at(struct bench *b, const char *name, enum order order, gp_dtype dtype, size_t n)
+{
+    struct bench_case c = {.suite = "breadth",
+                           .name = name,
+                           .run = run_filter,
+                           .check = is_canonical,
+                           .seen = breadth_keep};
+    struct bench_args *a = &c.args;
+    (void)order;
+    *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + 15) / 16, .num_cols = n};
+    a->offsets = even_pointers(b, a, BENCH_SLOT_0, 16);
+    a->cols = indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
+    a->values =
+        made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
+    make_outputs(b, &c);
+    c.bytes =
+        1.5 * (double)(n * (width_of(a) + 4)) + 2.0 * (double)((a->num_rows + 1) * width_of(a));
+    bench_measure(b, &c);
+}
+
+/* A conversion has several arrays, and scratch as large. */
+static void each_size(struct bench *b, const char *name, enum order order, gp_dtype dtype,
+                      void (*at)(struct bench *b, const char *name, enum order order,
+                                 gp_dtype dtype, size_t n))
+{
+    if (!bench_wanted(b, name, dtype))
+        return;
+    if (b->options.num_exponents == 0) {
+        at(b, name, order, dtype, breadth_bytes(b) / 4 / gp_dtype_bytes(dtype));
+        if (!b->options.quick)
+            at(b, name, order, dtype, (size_t)1 << 20);
+    }
+    for (int i = 0; i < b->options.num_exponents; i++)
+        at(b, name, order, dtype, (size_t)1 << b->options.exponents[i]);
+}
+
+static void conversions(struct bench *b, gp_dtype dtype)
+{
+    char name[BREADTH_NAME];
+    for (int order = 0; order < ORDERS; order++) {
+        snprintf(name, sizeof name, "coo_to_csr_%s", orders[order]);
+        each_size(b, name, (enum order)order, dtype, coo_at);
+    }
+    each_size(b, "csr_filter_half", SORTED, dtype, filter_at);
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static void measure_at(struct bench *b, const struct choice *k, const char *name, gp_dtype dtype,
@@ -186,4 +319,6 @@ void breadth_sparse(struct bench *b)
             if (!k.shuffled && k.fill == fill_rows)
                 measure(b, &k, d ? GP_I64 : GP_I32);
         }
+    conversions(b, GP_I32);
+    conversions(b, GP_I64);
 }
