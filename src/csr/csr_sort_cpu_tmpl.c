@@ -150,13 +150,22 @@ static bool digit_pass(const wkey_t *keys, const slot_t *slots, size_t n, unsign
     return true;
 }
 
+/* Whether there is nothing to sort; others end at the first key that falls. */
+static bool ascends(const wkey_t *keys, size_t n, unsigned low_bit)
+{
+    for (size_t i = 1; i < n; i++)
+        if (keys[i - 1] >> low_bit > keys[i] >> low_bit)
+            return false;
+    return true;
+}
+
 /* Sorts by the bits [sort_bit, bucket_shift) and returns which side holds the result. */
 static unsigned char sort_bucket(const struct gpi_csr_sort *s, uint64_t begin, size_t n)
 {
     wkey_t *keys[2] = {(wkey_t *)s->keys[0] + begin, (wkey_t *)s->keys[1] + begin};
     slot_t *slots[2] = {(slot_t *)s->slots[0] + begin, (slot_t *)s->slots[1] + begin};
     unsigned low = s->c->sort_bit, bits = s->bucket_shift - low, side = 0;
-    if (bits == 0)
+    if (bits == 0 || ascends(keys[0], n, low))
         return 0;
     if (n <= INSERTION_MAX) {
         insertion_sort(keys[0], slots[0], n, low);
