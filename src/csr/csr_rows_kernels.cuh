@@ -262,14 +262,19 @@ template <class O, class Rows> struct RowPointers {
         }
     }
 
-    /* The pointers of a chunk in [low, high). */
+    /* The pointers of a chunk in [low, high); none if rows descend there, as the gaps between such
+     * have any length. */
     GPI_DEVICE RowFaults write_chunk(const RowChunk<Rows> &c, uint64_t low, uint64_t high) const
     {
         RowFaults faults = {};
 #pragma unroll
+        for (int k = 0; k < K; k++)
+            faults.fall |= c.falls(k);
+        if (__any_sync(all_lanes, faults.fall))
+            high = low;
+#pragma unroll
         for (int k = 0; k < K; k++) {
             const bool differs = c.row[k][V - 1] != c.before[k] || c.entry(k) <= 0;
-            faults.fall |= c.falls(k);
             if (!__any_sync(all_lanes, differs))
                 continue;
             faults.range |= c.row[k][V - 1] >= num_rows;
@@ -300,25 +305,32 @@ template <class O, class Rows> struct RowPointers {
             report_row(in, chunk, n, num_rows, !unsorted, reporter);
     }
 
-    /* The pointers of a chunk, or of the end, in [low, high), by a warp. left: only if the chunk
-     * leaves them to others; otherwise only if it does not, and faults are reported. */
-    GPI_DEVICE void take(uint64_t chunk, bool left, uint64_t low, uint64_t high, uint64_t *unsorted,
-                         const gpi_reporter &reporter) const
+    /* A chunk, or the end, by a warp. */
+    GPI_DEVICE void take(uint64_t chunk, uint64_t *unsorted, const gpi_reporter &reporter) const
     {
+        const uint64_t pointers = num_rows + 1;
         if (chunk == chunks) {
             const uint64_t first = begin_of(chunk);
-            if (is_long(first, num_rows + 1) == left)
-                write_end(max(first, low), high);
+            if (!is_long(first, pointers))
+                write_end(first, pointers);
             return;
         }
-        if (left && !is_long(begin_of(chunk), end_of(chunk)))
-            return;
         const RowChunk<Rows> c(in, chunk, n);
         const Word before = shuffle(c.before[0], 0), last = shuffle(c.row[K - 1][V - 1], 31);
-        const bool mine = is_long(chunk ? (uint64_t)before + 1 : 0, (uint64_t)last + 1) == left;
-        const RowFaults faults = write_chunk(c, low, mine ? high : low);
-        if (!left)
-            tell(chunk, faults, unsorted, reporter);
+        const bool left = is_long(chunk ? (uint64_t)before + 1 : 0, (uint64_t)last + 1);
+        tell(chunk, write_chunk(c, 0, left ? 0 : pointers), unsorted, reporter);
+    }
+
+    /* The part in [low, high) of a chunk's pointers, if that leaves them to others; by a warp. */
+    GPI_DEVICE void take_left(uint64_t chunk, uint64_t low, uint64_t high) const
+    {
+        const uint64_t first = begin_of(chunk);
+        if (chunk == chunks) {
+            if (is_long(first, num_rows + 1))
+                write_end(max(first, low), high);
+        } else if (is_long(first, end_of(chunk))) {
+            write_chunk(RowChunk<Rows>(in, chunk, n), low, high);
+        }
     }
 
     /* The chunk that writes pointer p, by a warp. */
@@ -327,12 +339,20 @@ template <class O, class Rows> struct RowPointers {
         return partition_point_lanes(chunks, [&](uint64_t c) { return end_of(c) <= p; });
     }
 
-    /* The chunks of the first and the last pointer of [first, end), by a block. */
-    GPI_DEVICE void find_chunks(uint64_t first, uint64_t end, uint64_t (&found)[2]) const
+    /* What chunks have left of the pointers from `first` on, by a block. */
+    GPI_DEVICE void fill_block(uint64_t first, uint64_t (&found)[2]) const
     {
+        const uint64_t end = min(first + block, num_rows + 1);
         const uint32_t warp = threadIdx.x / 32;
         if (warp < 2)
             found[warp] = chunk_of(warp ? end - 1 : first);
+        __syncthreads();
+        const uint64_t low = first + warp * (block / rows_warps);
+        const uint64_t high = min(low + block / rows_warps, end);
+        const int count = found[0] == found[1] ? 1 : 2;
+#pragma unroll 1 /* one copy of what the loop has */
+        for (int k = 0; k < count; k++)
+            take_left(found[k], low, high);
         __syncthreads();
     }
 };
@@ -355,26 +375,16 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, It
         return;
     in.choose();
     const RowPointers<O, Rows> pointers(in, item_count(entries), item_count(rows), out);
+    const uint64_t chunks = pointers.chunks;
     constexpr uint64_t block = RowPointers<O, Rows>::block;
-    const bool fills = blockIdx.x < fill_blocks;
-    const uint32_t warp = threadIdx.x / 32, entry_blocks = gridDim.x - fill_blocks;
-    const uint64_t all = pointers.num_rows + 1;
-    const uint64_t step = fills ? fill_blocks : (uint64_t)entry_blocks * rows_warps;
-    const uint64_t end = fills ? (all + block - 1) / block : pointers.chunks + 1;
-    uint64_t at = fills ? blockIdx.x : (uint64_t)(blockIdx.x - fill_blocks) * rows_warps + warp;
-    for (; at < end; at += step) {
-        uint64_t low = 0, high = all;
-        if (fills) {
-            __syncthreads(); /* those found before are read */
-            pointers.find_chunks(at * block, min((at + 1) * block, all), found);
-            low = at * block + warp * (block / rows_warps);
-            high = min(low + block / rows_warps, all);
-        }
-        const int chunks = fills && found[0] != found[1] ? 2 : 1;
-#pragma unroll 1 /* one copy of what the loop has */
-        for (int k = 0; k < chunks; k++)
-            pointers.take(fills ? found[k] : at, fills, low, high, unsorted, reporter);
+    if (blockIdx.x < fill_blocks) {
+        for (uint64_t b = blockIdx.x; b * block <= pointers.num_rows; b += fill_blocks)
+            pointers.fill_block(b * block, found);
+        return;
     }
+    uint64_t chunk = (uint64_t)(blockIdx.x - fill_blocks) * rows_warps + threadIdx.x / 32;
+    for (; chunk <= chunks; chunk += (uint64_t)(gridDim.x - fill_blocks) * rows_warps)
+        pointers.take(chunk, unsorted, reporter);
 }
 
 } // namespace GPI_SPACE
