@@ -60,7 +60,9 @@ gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, const 
         csr_blocks(ctx, entries.device_n, rows_blocks(rows_chunks(in.words, entries.n) + 1));
     const uint32_t fill_blocks =
         rows.n < block ? 0 : csr_blocks(ctx, rows.device_n, blocks_for<block>(rows.n + 1));
-    csr_pointers_k<O, Rows><<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
+    const bool counted = entries.device_n || rows.device_n;
+    const auto kernel = counted ? csr_pointers_k<true, O, Rows> : csr_pointers_k<false, O, Rows>;
+    kernel<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
         in, entries, rows, (O *)out, fill_blocks, unsorted, reporter);
     return gpi_cuda_launched(ctx, f);
 }

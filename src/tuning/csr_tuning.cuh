@@ -21,17 +21,7 @@ struct CsrTuning {
     uint32_t blocks_counted; /* per multiprocessor, where the number of tiles is on the device */
 };
 
-    int threads, items;     /* of a tile of entries, per thread */
-    int row_steps;          /* of 16 bytes of rows of 4 bytes, per thread; half of rows of 8 */
-    uint64_t pointer_block; /* the most row pointers that a warp writes for its entries */
-    uint32_t count_chunks;  /* chunks of rows that a warp counts, at most */
-    int spmv_threads;       /* a warp per tile */
-    int spmv_blocks;        /* per multiprocessor, for which registers are to suffice; of f64: */
-    int spmv_f64_blocks, spmv_f64_plan_blocks;
-    uint32_t blocks_counted; /* per multiprocessor, where the number of tiles is on the device */
-};
-
-/* By count and not by measurement; row pointers: csr-04, SpMV: spmv-03 and spmv-09 in docs/tuning. */
+/* By count and not by measurement; row pointers: csr-04, SpMV: spmv-03, spmv-09 in docs/tuning. */
 constexpr CsrTuning csr_rows[] = {{75, 0, 256, 4, 4, 16384, 16, 128, 8, 6, 7, 32}};
 constexpr CsrTuning csr_tuning = row_for(csr_rows);
 
