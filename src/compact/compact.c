@@ -352,7 +352,7 @@ gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_d
     struct gpi_compact_args a = args_of(&form_by, &d, NULL, NULL, n, NULL, NULL);
     size_t cuda = 0;
     if (n) /* tiles are fewest items, so most tiles, on the largest device */
-        cuda = gpi_state_bytes(gpi_compact_tiles(&a, t.sm_count ? t.sm_count : 1024));
+        cuda = gpi_state_bytes(gpi_compact_slots(&a, t.sm_count ? t.sm_count : 1024));
     if (n && d.algorithm == GP_ALGORITHM_CUB)
         cuda += cub_bytes_bound(n);
     *bytes = gpi_target_bytes(&t, cpu_bytes(&a, &d, t.threads), cuda);

@@ -73,10 +73,7 @@ GPI_DEVICE Raw<32> run_load(const void *run, const void *array)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/*
- * By four bits: what __byte_perm brings the bytes that are set to the front with, zeros behind
- * them, and from bit 16 on how many bits they have.
- */
+/* By four bits: what __byte_perm brings the bytes that are set to the front with. */
 struct PackTable {
     uint32_t of[16];
 
@@ -90,76 +87,106 @@ struct PackTable {
             for (uint32_t i = 0; i < 4; i++)
                 if (bits >> i & 1)
                     order |= i << 4 * count++;
-#pragma unroll
-            for (uint32_t i = 0; i < 4; i++)
-                if (i >= count)
-                    order |= 4u << 4 * i;
-            of[bits] = order | count * 8 << 16;
+            of[bits] = order;
         }
     }
 };
 
-/* What a warp packs. */
+/*
+ * What a warp packs: 1024 items at most, those of each output together, where they lie in 16 bytes
+ * of it. A lane takes four neighbouring items at a time, of rows of 128 side by side; no lane waits
+ * for another.
+ */
 struct PackedBytes {
-    static constexpr uint32_t vectors = 32 * 32 / 16 + 1;
+    static constexpr uint32_t rows = 8, outputs = 3;
+    static constexpr uint32_t vectors = rows * 128 / 16 + 2 * outputs;
     uint4 vector[vectors];
 
-    GPI_DEVICE char *bytes()
+    /* Four items, of which those with a set bit go together, from byte `at` on. */
+    GPI_DEVICE void put_kept(const PackTable &table, uint32_t word, uint32_t bits, uint32_t at)
     {
-        return (char *)vector;
+        const uint32_t packed = __byte_perm(word, 0, table.of[bits]), count = __popc(bits);
+        uint8_t *to = (uint8_t *)vector + at;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++)
+            if (i < count)
+                to[i] = (uint8_t)(packed >> 8 * i);
     }
 
-    GPI_DEVICE void clear()
+    /* Four items, each of which goes to one of the outputs. */
+    template <bool THREE>
+    GPI_DEVICE void put_all(uint32_t word, uint32_t bits, uint32_t lower, uint32_t (&at)[outputs])
     {
+        uint8_t *to = (uint8_t *)vector;
 #pragma unroll
-        for (uint32_t v = lane_id(); v < vectors; v += 32)
-            vector[v] = make_uint4(0, 0, 0, 0);
+        for (uint32_t i = 0; i < 4; i++) {
+            const bool is_kept = bits >> i & 1, is_less = THREE && (lower >> i & 1);
+            to[is_kept ? at[0] : is_less ? at[1] : at[2]] = (uint8_t)(word >> 8 * i);
+            at[0] += is_kept;
+            at[1] += is_less;
+            at[2] += !is_kept && !is_less;
+        }
     }
 
-    /* Those of the lane's run with a set bit, from byte `at` on. The first word and the last one
-     * may have bytes of other lanes, too. */
-    GPI_DEVICE void pack(const PackTable &table, const Raw<32> &run, uint32_t bits, uint32_t at)
+    /* begin[k]: the byte where those of output k begin: the kept ones, the others, or those below
+     * and the others. kept, below: bits of items 32 lane on; before: tile_counts() before them. */
+    template <bool THREE, bool PARTITION>
+    GPI_DEVICE void put(const PackTable &table, const uint8_t *items, uint32_t kept, uint32_t below,
+                        uint32_t before, const uint32_t (&begin)[outputs])
     {
-        uint32_t *to = (uint32_t *)bytes() + at / 4;
-        uint32_t filled = at % 4 * 8, word = 0;
-        bool first = true;
+        constexpr uint32_t batch = 4;
+        const uint32_t shift = (uint32_t)(uintptr_t)items % 4 * 8, lane = lane_id();
+        const uint32_t *words = (const uint32_t *)(items - shift / 8);
+        const uint32_t lowest = lane % 8 * 4, under = (1u << lowest) - 1;
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            const uint32_t entry = table.of[bits >> 4 * i & 15];
-            const uint32_t some = __byte_perm(run.w[i], 0, entry);
-            const uint32_t more = __funnelshift_l(some, 0, filled);
-            word |= some << filled;
-            filled += entry >> 16;
-            if (filled >= 32) {
-                if (first)
-                    atomicOr(to, word);
+        for (uint32_t row = 0; row < rows; row += batch) {
+            uint32_t word[batch];
+#pragma unroll
+            for (uint32_t b = 0; b < batch; b++) {
+                const uint32_t w = 32 * (row + b) + lane;
+                word[b] = __funnelshift_r(words[w], shift ? words[w + 1] : 0, shift);
+            }
+#pragma unroll
+            for (uint32_t b = 0; b < batch; b++) {
+                const uint32_t group = 4 * (row + b) + lane / 8, first = 128 * (row + b) + 4 * lane;
+                const uint32_t bits = __shfl_sync(all_lanes, kept, group);
+                const uint32_t had = __shfl_sync(all_lanes, before, group);
+                const uint32_t lower = THREE ? __shfl_sync(all_lanes, below, group) : 0;
+                const uint32_t front = (THREE ? had & 0xffff : had) + __popc(bits & under);
+                const uint32_t less = THREE ? (had >> 16) + __popc(lower & under) : 0;
+                uint32_t at[outputs] = {begin[0] + front, begin[1] + less,
+                                        begin[1 + THREE] + first - front - less};
+                if constexpr (PARTITION)
+                    put_all<THREE>(word[b], bits >> lowest, lower >> lowest, at);
                 else
-                    *to = word;
-                first = false;
-                to++;
-                word = more;
-                filled -= 32;
+                    put_kept(table, word[b], bits >> lowest & 15, at[0]);
             }
         }
-        if (word)
-            atomicOr(to, word);
     }
 
-    /* Bytes from the misalignment of `to` on, `count` of them, to there. */
-    GPI_DEVICE void store(char *to, uint32_t count)
+    /* The kept ones where they are few: each lane goes through its own, which go from `at` on. */
+    GPI_DEVICE void put_few(const uint8_t *items, uint32_t kept, uint32_t at)
+    {
+        for (; kept; kept &= kept - 1)
+            ((uint8_t *)vector)[at++] = items[32 * lane_id() + __ffs(kept) - 1];
+    }
+
+    /* count bytes, which begin in vector v of these, to where their output is. */
+    GPI_DEVICE void store(uint32_t v, char *to, uint32_t count) const
     {
         const uint32_t begin = misalignment(to), end = begin + count;
         const uint32_t first = (begin + 15) / 16, last = end / 16;
+        const uint4 *from = vector + v;
         char *base = to - begin;
-        for (uint32_t v = first + lane_id(); v < last; v += 32)
-            ((uint4 *)base)[v] = vector[v];
+        for (uint32_t w = first + lane_id(); w < last; w += 32)
+            ((uint4 *)base)[w] = from[w];
         /* What is before the first whole vector, and behind the last one. */
         const bool behind = lane_id() >= 16;
         const uint32_t head = first * 16 < end ? first * 16 : end;
         const uint32_t tail = last < first ? end : last * 16;
         const uint32_t at = (behind ? tail : begin) + lane_id() % 16;
         if (at < (behind ? end : head))
-            base[at] = bytes()[at];
+            base[at] = ((const char *)from)[at];
     }
 };
 

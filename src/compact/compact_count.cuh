@@ -3,11 +3,13 @@
 #pragma once
 
 #include "compact/compact_bytes.cuh"
+#include "device/grid.cuh"
 
 namespace GPI_SPACE
 {
 
-/* Of this thread, 16 bytes at a time between the first and the last 16-byte boundary. */
+/* Of this thread, 16 bytes at a time between the first and the last 16-byte boundary. What lies
+ * first comes last: a kernel that moves the items afterwards finds it in the L2. */
 template <class Item, class OfVector, class OfItem>
 GPI_DEVICE uint64_t count_items(const Item *items, uint64_t n, uint64_t start, uint64_t stride,
                                 const OfVector &of_vector, const OfItem &of_item)
@@ -18,7 +20,7 @@ GPI_DEVICE uint64_t count_items(const Item *items, uint64_t n, uint64_t start, u
     const uint64_t vectors = (n - head) / each, tail = head + each * vectors;
     const uint4 *in = (const uint4 *)(items + head);
     for (uint64_t i = start; i < vectors; i += stride)
-        count += of_vector(in[i]);
+        count += of_vector(in[vectors - 1 - i]);
     if (start < head)
         count += of_item(items[start]);
     if (start < n - tail)
@@ -40,9 +42,12 @@ GPI_DEVICE uint64_t count_flags(const uint8_t *keep, uint64_t n, uint64_t start,
 /* The same of bits. */
 GPI_DEVICE uint64_t count_bits(const uint32_t *words, uint64_t n, uint64_t start, uint64_t stride)
 {
+    const uint64_t all = (n + 31) / 32;
     uint64_t count = 0;
-    for (uint64_t w = start; 32 * w < n; w += stride)
-        count += __popc(flag_word(words, 32 * w, n - 32 * w < 32 ? (uint32_t)(n - 32 * w) : 32));
+    for (uint64_t i = start; i < all; i += stride) {
+        const uint64_t first = 32 * (all - 1 - i);
+        count += __popc(flag_word(words, first, n - first < 32 ? (uint32_t)(n - first) : 32));
+    }
     return count;
 }
 
@@ -167,15 +172,50 @@ GPI_DEVICE uint64_t write_flags(const gpi_compact_args &a, uint64_t n, uint64_t 
     return count + write_flags_one_by_one<Item>(a, end, n, start, stride);
 }
 
-/*
- * Grid: as many blocks as run at once; 256 threads. After: *out_count, zero before, has grown by
- * the number of selected items; with a.flags, out has all flags. BYTES 0: by flags.
- */
-template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(const CompactParams p)
+/* The sum over all blocks of a launch to *total, by the one that began last: all others run, or
+ * have ended. Each block has a number and a state. */
+GPI_DEVICE void sum_blocks(const TileState<uint64_t> &state, uint32_t number, uint64_t own,
+                           uint64_t *total)
 {
-    const uint64_t n = item_count(p.a), stride = (uint64_t)gridDim.x * blockDim.x;
-    const uint64_t start = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    constexpr int batch = 4;
+    if (lane_id() == 0)
+        state.publish(number, own);
+    if (number != gridDim.x - 1)
+        return;
+    uint64_t sum = 0;
+    for (uint32_t first = 0; first < gridDim.x; first += 32 * batch) {
+        uint64_t v[batch];
+        poll_tiles<striped>(state, first, gridDim.x, Sum<uint64_t>(), v);
+#pragma unroll
+        for (int k = 0; k < batch; k++)
+            sum += v[k];
+    }
+    sum = warp_fold(sum, [](uint64_t a, uint64_t b) { return a + b; });
+    if (lane_id() == 0)
+        *total = sum;
+}
+
+constexpr int count_threads = 256;
+
+/*
+ * Grid: as many blocks as run at once; count_threads threads. After: *out_count; with a.flags, out
+ * has all flags. BYTES 0: by flags. Its states are released before the kernel after may begin.
+ */
+template <int BYTES>
+__global__ void __launch_bounds__(count_threads) compact_count_k(const CompactParams p)
+{
+    __shared__ Launch launch;
+    __shared__ uint64_t counts[count_threads / 32];
+    const uint64_t n = item_count(p.a), stride = (uint64_t)gridDim.x * count_threads;
+    const uint64_t start = (uint64_t)blockIdx.x * count_threads + threadIdx.x;
     uint64_t count;
+    if (threadIdx.x == 0) {
+        launch = launch_begin(p.state, gridDim.x);
+        if (launch.tile == 0)
+            TileState<uint64_t>(p.state, launch.epoch).retire_one(p.state, gridDim.x);
+        __threadfence();
+    }
+    grid_release();
     if constexpr (BYTES == 0)
         count = p.a.bits ? count_bits((const uint32_t *)p.a.keep, n, start, stride)
                          : count_flags((const uint8_t *)p.a.keep, n, start, stride);
@@ -183,21 +223,29 @@ template <int BYTES> __global__ void __launch_bounds__(256) compact_count_k(cons
         count = p.a.flags ? write_flags<ItemOf<BYTES>>(p.a, n, start, stride)
                           : count_range<ItemOf<BYTES>>(p.a, n, start, stride);
     count = warp_fold(count, [](uint64_t a, uint64_t b) { return a + b; });
-    if (lane_id() == 0 && count)
-        atomicAdd((unsigned long long *)p.a.out_count, (unsigned long long)count);
+    if (lane_id() == 0)
+        counts[threadIdx.x / 32] = count;
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        return;
+    count = 0;
+#pragma unroll
+    for (int w = 0; w < count_threads / 32; w++)
+        count += counts[w];
+    sum_blocks(TileState<uint64_t>(p.state, launch.epoch), launch.tile, count, p.a.out_count);
 }
 
 /* The number of selected items, and flags; and before a partition in one array, so that its first
- * item that is not kept can find its place. */
+ * item that is not kept can find its place. p gets its states, and those of the tiles behind it. */
 template <int BYTES>
-void compact_count(const gp_context *ctx, const CompactParams &p, LaunchList &list)
+gp_status compact_count(gp_context *ctx, const char *function, CompactParams &p, LaunchList &list)
 {
-    const uint64_t blocks = (p.a.n + 4095) / 4096, most = (uint64_t)ctx->sm_count * 8;
     if (!p.a.follows && !p.a.flags)
-        return;
-    list.add(launch_zeros(p.a.out_count, sizeof *p.a.out_count));
-    list.add(
-        launch_of(compact_count_k<BYTES>, (uint32_t)(blocks < most ? blocks : most), 256, 0, p));
+        return GP_OK;
+    GPI_TRY(gpi_state_get(ctx, function, gpi_compact_slots(&p.a, ctx->sm_count), &p.state));
+    list.add(launch_of(compact_count_k<BYTES>, gpi_compact_count_blocks(p.a.n, ctx->sm_count),
+                       count_threads, 0, p));
+    return GP_OK;
 }
 
 } // namespace GPI_SPACE

@@ -13,10 +13,12 @@ namespace
 constexpr int item_bytes = GPI_ITEM_BYTES;
 
 template <bool COMPARE>
-void count_first(const gp_context *ctx, const CompactParams &p, LaunchList &list)
+gp_status count_first(gp_context *ctx, const char *function, CompactParams &p, LaunchList &list)
 {
+    constexpr int compared = COMPARE ? item_bytes : 0;
     if constexpr (item_bytes > 0) /* positions are not partitioned */
-        compact_count<COMPARE ? item_bytes : 0>(ctx, p, list);
+        return compact_count<compared>(ctx, function, p, list);
+    return GP_OK;
 }
 
 template <bool COMPARE, bool THREE>
@@ -30,9 +32,9 @@ gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
     const uint32_t groups = tile_items / (32 * GPI_COMPACT_WARPS);
     LaunchList list;
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
-    count_first<COMPARE>(ctx, p, list);
-    list.add(launch_of(compact_tile_k<item_bytes, COMPARE, THREE, groups_max>, grid,
-                       32 * GPI_COMPACT_WARPS, 0, p, groups));
+    GPI_TRY(count_first<COMPARE>(ctx, function, p, list));
+    list.add(launch_dependent(compact_tile_k<item_bytes, COMPARE, THREE, groups_max>, p.a.follows,
+                              grid, 32 * GPI_COMPACT_WARPS, 0, p, groups));
     return list.queue(ctx, function);
 }
 
@@ -40,8 +42,11 @@ template <bool COMPARE, bool THREE>
 gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr CompactTuning shape = compact_tuning;
-    constexpr int W = item_bytes <= 1 ? shape.byte_store_warps : shape.store_warps;
-    constexpr int R = shape.sum_warps, L = shape.load_warps;
+    constexpr bool shorts = item_bytes == 2 && COMPARE;
+    constexpr int W = item_bytes <= 1 ? shape.byte_store_warps
+                      : shorts        ? shape.compare_warps
+                                      : shape.store_warps;
+    constexpr int R = shorts ? shape.compare_warps : shape.sum_warps, L = shape.load_warps;
     constexpr int bytes = item_bytes ? item_bytes : 1;
     constexpr int fit_groups = shape.tile_bytes / (W * 32 * bytes);
     constexpr int groups = fit_groups < 32 ? fit_groups : 32;
@@ -53,8 +58,8 @@ gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     using Kernel = CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, S>;
     LaunchList list;
-    count_first<COMPARE>(ctx, p, list);
-    GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list));
+    GPI_TRY(count_first<COMPARE>(ctx, function, p, list));
+    GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list, p.a.follows));
     return list.queue(ctx, function);
 }
 
@@ -70,10 +75,10 @@ gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
 }
 
 #if GPI_ITEM_BYTES > 0 && GPI_ITEM_BYTES <= 8 /* comparisons have dtypes, the widest 8 bytes */
-gp_status launch_flags(gp_context *ctx, const char *function, const CompactParams &p)
+gp_status launch_flags(gp_context *ctx, const char *function, CompactParams &p)
 {
     LaunchList list;
-    compact_count<item_bytes>(ctx, p, list);
+    GPI_TRY(compact_count<item_bytes>(ctx, function, p, list));
     return list.queue(ctx, function);
 }
 

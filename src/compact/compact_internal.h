@@ -122,10 +122,12 @@ struct gpi_compact_cuda {
 const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
 
 enum {
-    GPI_COMPACT_WARPS = 8,               /* of a tile's block */
-    GPI_COMPACT_LIST_TILE_BYTES = 32768, /* of staged items, unless one item is larger */
-    GPI_COMPACT_LIST_TILE_MAX = 4096,    /* items: 128 words of bits */
-    GPI_COMPACT_PACKED_MAX = 64          /* bytes of items of odd sizes that a thread moves */
+    GPI_COMPACT_WARPS = 8,                 /* of a tile's block */
+    GPI_COMPACT_LIST_TILE_BYTES = 32768,   /* of staged items, unless one item is larger */
+    GPI_COMPACT_LIST_TILE_MAX = 4096,      /* items: 128 words of bits */
+    GPI_COMPACT_PACKED_MAX = 64,           /* bytes of items of odd sizes that a thread moves */
+    GPI_COMPACT_PACKED_TILE_BYTES = 22528, /* and of a tile of them, which is there twice */
+    GPI_COMPACT_PACKED_TILE_MAX = 8192
 };
 
 /* Items of odd sizes, whose words are bytes, leave by way of shared memory. */
@@ -149,6 +151,12 @@ static inline uint32_t gpi_compact_groups_max(uint32_t item_bytes)
     return item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
 }
 
+/* Whole groups of 32, if there is one: the flags of all tiles then lie as those of the first do. */
+static inline uint32_t gpi_compact_whole_groups(uint32_t items)
+{
+    return items < 32 ? items : items / 32 * 32;
+}
+
 /* Items per tile: large ones when there are many items, small ones when few,
  * so that all SMs work. */
 static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, int sm_count)
@@ -156,13 +164,13 @@ static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, 
     const uint32_t least = 32 * GPI_COMPACT_WARPS;
     uint32_t t = least * gpi_compact_groups_max(a->item_bytes);
     if (a->item_bytes && gpi_compact_width(a->item_bytes) < 0) {
-        t = (gpi_compact_is_packed(a->item_bytes) ? GPI_COMPACT_LIST_TILE_BYTES / 2
-                                                  : GPI_COMPACT_LIST_TILE_BYTES) /
-            a->item_bytes;
-        t = t < 1 ? 1 : t > GPI_COMPACT_LIST_TILE_MAX ? GPI_COMPACT_LIST_TILE_MAX : t;
+        const bool packed = gpi_compact_is_packed(a->item_bytes);
+        const uint32_t most = packed ? GPI_COMPACT_PACKED_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX;
+        t = (packed ? GPI_COMPACT_PACKED_TILE_BYTES : GPI_COMPACT_LIST_TILE_BYTES) / a->item_bytes;
+        t = t < 1 ? 1 : gpi_compact_whole_groups(t > most ? most : t);
     }
     while (t > least && a->n < (uint64_t)sm_count * 2 * t)
-        t /= 2;
+        t = gpi_compact_whole_groups(t / 2);
     return t;
 }
 
@@ -170,6 +178,21 @@ static inline uint64_t gpi_compact_tiles(const struct gpi_compact_args *a, int s
 {
     uint32_t t = gpi_compact_tile_items(a, sm_count);
     return (a->n + t - 1) / t;
+}
+
+/* Blocks of the loops without tiles. */
+static inline uint32_t gpi_compact_count_blocks(uint64_t n, int sm_count)
+{
+    const uint64_t blocks = (n + 4095) / 4096, most = (uint64_t)sm_count * 8;
+    return (uint32_t)(blocks < most ? blocks : most);
+}
+
+/* States that a call takes: its tiles, or those blocks. */
+static inline uint64_t gpi_compact_slots(const struct gpi_compact_args *a, int sm_count)
+{
+    const uint64_t tiles = gpi_compact_tiles(a, sm_count);
+    const uint64_t blocks = gpi_compact_count_blocks(a->n, sm_count);
+    return tiles > blocks ? tiles : blocks;
 }
 
 #endif

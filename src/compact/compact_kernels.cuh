@@ -2,6 +2,7 @@
 /* What the compaction kernels share: parameters, the selection, counts before a tile. */
 #pragma once
 
+#include "device/grid.cuh"
 #include "device/host.cuh"
 #include "device/item_count.cuh"
 #include "device/lookahead.cuh"
@@ -170,10 +171,14 @@ GPI_DEVICE uint32_t low_bits(uint32_t count)
 
 /* ---- where outputs go ---- */
 
-/* Where the others of a partition begin, by one thread, once. */
+/* Where the others of a partition begin, by one thread, once. That they follow is known when the
+ * kernel before has ended, whose states this one may use again from there on. */
 GPI_DEVICE char *others_begin(const gpi_compact_args &a)
 {
-    return a.follows ? (char *)a.out + *a.out_count * a.item_bytes : (char *)a.side[0].out;
+    if (!a.follows)
+        return (char *)a.side[0].out;
+    grid_wait();
+    return (char *)a.out + *(volatile uint64_t *)a.out_count * a.item_bytes;
 }
 
 /* What a part of a tile sends to one output: the items with a set bit, to places from base on. */

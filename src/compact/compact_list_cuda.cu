@@ -16,26 +16,44 @@ namespace
 {
 
 constexpr int warps = GPI_COMPACT_WARPS, threads = 32 * warps;
-constexpr int groups_max = GPI_COMPACT_LIST_TILE_MAX / 32;
-constexpr int blocks_max = 5; /* on a multiprocessor; three and four are slower */
-constexpr int blocks_resident =
-    gpu.threads / threads < blocks_max ? gpu.threads / threads : blocks_max;
+/* Groups of 32 items of a tile; a warp counts them, so there are as many for each lane. */
+template <bool PACK>
+constexpr int groups_of = (PACK ? GPI_COMPACT_PACKED_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX) / 32;
+/* Blocks on a multiprocessor: as many as registers and shared memory allow. */
+constexpr int blocks_fit = gpu.threads / threads;
+template <bool PACK>
+constexpr int blocks_of = blocks_fit < (PACK ? 4 : 5) ? blocks_fit : (PACK ? 4 : 5);
 constexpr int shared_unasked = 48 * 1024; /* bytes that every kernel may have */
-static_assert(groups_max <= threads, "a thread per group of 32 items");
+static_assert(groups_of<true> <= threads, "a thread per group of 32 items");
 
-struct ListShared {
+template <int GROUPS> struct ListShared {
     Launch launch;
     uint64_t n, prefix;
-    char *others;                                  /* of a partition: where they begin */
-    uint32_t bits[groups_max], before[groups_max]; /* by group: which are kept, kept ones before */
+    char *others;                          /* of a partition: where they begin */
+    uint32_t bits[GROUPS], before[GROUPS]; /* by group: which are kept, kept ones before */
     uint32_t tile_kept, next;
 };
 
-/* One bit per item. */
-GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared &s)
+/* One bit per item: a thread has 32 of them if they lie on vectors, or a warp, in turn. */
+template <int GROUPS>
+GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared<GROUPS> &s)
 {
     constexpr int batch = 4;
-    for (uint32_t g = threadIdx.x / 32; g < groups_max; g += batch * warps) {
+    const uint32_t own = 32 * threadIdx.x;
+    if (misalignment(keep) == 0) {
+        uint32_t bits = 0;
+        if (threadIdx.x >= GROUPS)
+            return;
+        if (own + 32 <= count)
+            bits = bits_of_words(raw_load_aligned<32>((const char *)keep + own).w, bytes_set);
+        else
+#pragma unroll 1
+            for (uint32_t i = own; i < count; i++)
+                bits |= (uint32_t)(keep[i] != 0) << (i - own);
+        s.bits[threadIdx.x] = bits;
+        return;
+    }
+    for (uint32_t g = threadIdx.x / 32; g < GROUPS; g += batch * warps) {
         bool kept[batch];
 #pragma unroll
         for (int k = 0; k < batch; k++) {
@@ -52,21 +70,23 @@ GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared &s)
 }
 
 /* The same where flags are bits; a tile may begin inside a word. */
-GPI_DEVICE void list_mark_bits(const uint32_t *words, uint64_t first, uint32_t count, ListShared &s)
+template <int GROUPS>
+GPI_DEVICE void list_mark_bits(const uint32_t *words, uint64_t first, uint32_t count,
+                               ListShared<GROUPS> &s)
 {
     const uint32_t before = 32 * threadIdx.x, left = count <= before ? 0 : count - before;
     const uint32_t shift = first % 32;
     const uint32_t *word = words + (first + before) / 32;
-    if (threadIdx.x >= groups_max)
+    if (threadIdx.x >= GROUPS)
         return;
     const uint32_t low = left ? word[0] : 0, high = left > 32 - shift ? word[1] : 0;
     s.bits[threadIdx.x] = __funnelshift_r(low, high, shift) & low_bits(left);
 }
 
 /* Kept items before each group, by one warp; returns those of the tile. */
-GPI_DEVICE uint32_t list_count(ListShared &s)
+template <int GROUPS> GPI_DEVICE uint32_t list_count(ListShared<GROUPS> &s)
 {
-    constexpr int each = groups_max / 32;
+    constexpr int each = GROUPS / 32;
     uint32_t before[each], sum = 0;
 #pragma unroll
     for (int k = 0; k < each; k++) {
@@ -82,8 +102,9 @@ GPI_DEVICE uint32_t list_count(ListShared &s)
 
 /* put(i, place) for the items of a tile, with the place in its order: kept ones, then, of a
  * partition, the others. */
-template <class Put>
-GPI_DEVICE void list_each(const ListShared &s, uint32_t count, bool partition, const Put &put)
+template <class Put, int GROUPS>
+GPI_DEVICE void list_each(const ListShared<GROUPS> &s, uint32_t count, bool partition,
+                          const Put &put)
 {
     for (uint32_t g = threadIdx.x / 32; 32 * g < count; g += warps) {
         const uint32_t i = 32 * g + lane_id(), bits = s.bits[g];
@@ -92,6 +113,45 @@ GPI_DEVICE void list_each(const ListShared &s, uint32_t count, bool partition, c
             put(i, left);
         else if (partition && i < count)
             put(i, s.tile_kept + i - left);
+    }
+}
+
+/* The items themselves in that order, word by word, four items of a lane at once: where they come
+ * from memory is readable for a word behind them. */
+template <int GROUPS>
+GPI_DEVICE void list_pack(const ListShared<GROUPS> &s, uint32_t count, bool partition,
+                          uint32_t item_bytes, const char *stage, char *packed)
+{
+    constexpr uint32_t batch = 4;
+    const uint32_t under = (1u << lane_id()) - 1, warp = threadIdx.x / 32;
+    for (uint32_t g = warp; 32 * g < count; g += batch * warps) {
+        uint32_t from[batch], to[batch];
+        bool moves[batch];
+#pragma unroll
+        for (uint32_t k = 0; k < batch; k++) {
+            const uint32_t group = min(g + k * warps, (uint32_t)GROUPS - 1);
+            const uint32_t i = 32 * (g + k * warps) + lane_id(), bits = s.bits[group];
+            const uint32_t left = s.before[group] + __popc(bits & under);
+            const bool kept = bits >> lane_id() & 1;
+            from[k] = (i < count ? i : 0) * item_bytes;
+            to[k] = (kept ? left : s.tile_kept + i - left) * item_bytes;
+            moves[k] = (kept || partition) && i < count;
+        }
+        for (uint32_t at = 0; at < item_bytes; at += 4) {
+            uint32_t word[batch];
+#pragma unroll
+            for (uint32_t k = 0; k < batch; k++)
+                word[k] = raw_word_at(stage + from[k] + at).w[0];
+#pragma unroll
+            for (uint32_t b = 0; b < 4; b++) {
+                if (at + b >= item_bytes)
+                    break;
+#pragma unroll
+                for (uint32_t k = 0; k < batch; k++)
+                    if (moves[k])
+                        packed[to[k] + at + b] = (char)(word[k] >> 8 * b);
+            }
+        }
     }
 }
 
@@ -149,9 +209,10 @@ GPI_DEVICE uint32_t list_room(uint64_t capacity, uint64_t place, uint32_t items)
 }
 
 /* By one warp: the tile's count and what is before it. */
-GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhead<false> &ahead,
-                                const TileState<uint32_t> &state, uint32_t tile, uint32_t tiles,
-                                uint32_t tile_kept)
+template <int GROUPS>
+GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared<GROUPS> &s,
+                                CountAhead<false> &ahead, const TileState<uint32_t> &state,
+                                uint32_t tile, uint32_t tiles, uint32_t tile_kept)
 {
     if (lane_id() == 0) {
         order_in_place(p);
@@ -163,26 +224,25 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared &s, CountAhea
         s.prefix = prefix.kept;
         if (tile == tiles - 1)
             compact_finish(p, prefix.after(tile_kept));
-        s.next = tile_next(p.state, tiles);
     }
 }
 
 /*
- * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most GPI_COMPACT_LIST_TILE_MAX,
- * in dynamic shared memory, where the list begins at list_at. PACK: items go to packed_at in their
+ * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most 32 groups_of<PACK>, in
+ * dynamic shared memory, where the list begins at list_at. PACK: items go to packed_at in their
  * order, and leave from there as whole words of 16 bytes; the list is for indices. Blocks claim
  * tiles in order (device/epoch.cuh). After: all outputs and the count.
  */
 template <class Word, bool PACK>
-__global__ void __launch_bounds__(threads, blocks_resident)
+__global__ void __launch_bounds__(threads, blocks_of<PACK>)
     compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at,
                    const uint32_t packed_at)
 {
     extern __shared__ __align__(16) char memory[];
-    __shared__ ListShared s;
+    __shared__ ListShared<groups_of<PACK>> s;
     const ItemWords words(p.a.item_bytes / sizeof(Word));
     uint16_t *list = (uint16_t *)(memory + list_at);
-    Word *packed = (Word *)(memory + packed_at);
+    char *packed = memory + packed_at;
 
     /* 1. Which tile. */
     if (threadIdx.x == 0) {
@@ -225,10 +285,7 @@ __global__ void __launch_bounds__(threads, blocks_resident)
         if (threadIdx.x < 32)
             list_look_ahead(p, s, ahead, state, tile, tiles, tile_kept);
         if constexpr (PACK)
-            list_each(s, count, p.a.sides > 0, [&](uint32_t i, uint32_t place) {
-                for (uint32_t w = 0; w < words.count; w++)
-                    packed[place * words.count + w] = stage[i * words.count + w];
-            });
+            list_pack(s, count, p.a.sides > 0, p.a.item_bytes, (const char *)stage, packed);
         if (!PACK || p.a.indices)
             list_each(s, count, p.a.sides > 0,
                       [&](uint32_t i, uint32_t place) { list[place] = (uint16_t)i; });
@@ -240,8 +297,8 @@ __global__ void __launch_bounds__(threads, blocks_resident)
         const auto store = [&](uint32_t from, uint32_t items, char *out, uint64_t place) {
             Word *to = (Word *)out + place * words.count;
             if constexpr (PACK)
-                list_store_packed((const char *)(packed + from * words.count),
-                                  items * p.a.item_bytes, (char *)to);
+                list_store_packed(packed + from * p.a.item_bytes, items * p.a.item_bytes,
+                                  (char *)to);
             else
                 list_store(stage, list + from, items, words, to);
         };
@@ -253,6 +310,9 @@ __global__ void __launch_bounds__(threads, blocks_resident)
             store(tile_kept, list_room(p.a.side[0].capacity, place, count - tile_kept), s.others,
                   place);
         }
+        /* 5. The next tile: those behind it wait for its count from here on. */
+        if (threadIdx.x == 0)
+            s.next = tile_next(p.state, tiles);
         __syncthreads();
     }
 }
@@ -268,21 +328,22 @@ gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
                         p.a.item_bytes);
     auto kernel = compact_list_k<Word, PACK>;
     /* Items begin at their place in 16 bytes of memory. Of packed ones whole words are read. */
-    const uint32_t bytes = (tile_items * p.a.item_bytes + 31) / 16 * 16;
+    const uint32_t bytes = (tile_items * p.a.item_bytes + 47) / 16 * 16;
     const uint32_t packed_at = bytes, list_at = PACK ? 2 * bytes : bytes;
     const int shared = (int)(list_at + (!PACK || p.a.indices ? tile_items * sizeof(uint16_t) : 0));
-    const int fit = compact_tuning.shared_bytes / (shared + (int)sizeof(ListShared));
+    constexpr int own = (int)sizeof(ListShared<groups_of<PACK>>), blocks_max = blocks_of<PACK>;
+    const int fit = compact_tuning.shared_bytes / (shared + own);
     const uint64_t most = (uint64_t)ctx->sm_count * (fit < 1            ? 1
                                                      : fit < blocks_max ? fit
                                                                         : blocks_max);
-    uint64_t allowed = 0; /* every time: only items of 48 KB and more ask for it */
-    if (shared > shared_unasked)
+    uint64_t allowed = 0; /* every time: few calls ask for it */
+    if (shared + own > shared_unasked)
         GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
     LaunchList list;
-    compact_count<0>(ctx, p, list);
-    list.add(launch_of(kernel, (uint32_t)(tiles < most ? tiles : most), threads, shared, p,
-                       tile_items, list_at, packed_at));
+    GPI_TRY(compact_count<0>(ctx, function, p, list));
+    list.add(launch_dependent(kernel, p.a.follows, (uint32_t)(tiles < most ? tiles : most), threads,
+                              shared, p, tile_items, list_at, packed_at));
     return list.queue(ctx, function);
 }
 

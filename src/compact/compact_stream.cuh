@@ -25,7 +25,7 @@ struct CompactStream : StreamPolicy {
     static constexpr int flags_bytes = has_flags ? tile_items + 16 : 0;
     static constexpr int stage_bytes = (items_bytes + flags_bytes + 127) / 128 * 128;
     static constexpr int store_warps = W, sum_warps = R, load_warps = L, stages = S;
-    static constexpr bool part_is_copy = false;
+    static constexpr bool part_is_copy = false, sums_add = true;
     static_assert(GROUPS <= 32, "a lane holds the bits of a group");
 
     using Params = CompactParams;
@@ -38,12 +38,10 @@ struct CompactStream : StreamPolicy {
         PackedBytes of[packs ? W : 1];
         PackTable table;
     };
-    struct Nothing {
-    };
     struct Own {
         alignas(16) uint32_t bits[S][W][sorts][32];
-        std::conditional_t<packs, Packed, Nothing> packed;
-        char *others; /* of a partition: where they begin */
+        std::conditional_t<packs, Packed, Part> packed; /* or nothing */
+        char *others;                                   /* of a partition: where they begin */
     };
 
     const CompactParams &p;
@@ -334,35 +332,51 @@ struct CompactStream : StreamPolicy {
     /* Items of one byte to all outputs. */
     GPI_DEVICE void store_packed(uint64_t index, int stage, int warp, const Prefix &base) const
     {
-        const uint64_t left = s.n - index;
-        const uint32_t count = left < part_items ? (uint32_t)left : part_items;
-        const uint32_t lane = lane_id() < GROUPS ? lane_id() : GROUPS - 1;
-        const Raw<32> run = run_load(items_in(stage) + warp * part_items + 32 * lane, p.a.in);
-        const uint32_t kept = s.own.bits[stage][warp][0][lane_id()];
-        const uint32_t below = THREE ? s.own.bits[stage][warp][sorts - 1][lane_id()] : 0;
-#pragma unroll 1
-        for (uint32_t side = 0; side <= p.a.sides; side++) {
-            const Outlet o =
-                outlet_of<THREE>(p.a, side, s.own.others, kept, below, base, index, count);
-            if (o.out && o.base < o.capacity)
-                pack(run, o, warp);
-        }
+        if (p.a.out || p.a.sides)
+            pack(index, stage, warp, base);
         if (p.a.indices && base.kept < p.a.capacity)
             store_indices(index, stage, warp, room_of(p.a.capacity, base.kept), base.kept);
     }
 
-    GPI_DEVICE void pack(const Raw<32> &run, const Outlet &o, int warp) const
+    GPI_DEVICE void pack(uint64_t index, int stage, int warp, const Prefix &base) const
     {
+        constexpr uint32_t outputs = PackedBytes::outputs;
+        const uint64_t left = s.n - index;
+        const uint32_t items = left < part_items ? (uint32_t)left : part_items;
+        const uint32_t kept = s.own.bits[stage][warp][0][lane_id()];
+        const uint32_t below = THREE ? s.own.bits[stage][warp][sorts - 1][lane_id()] : 0;
+        const uint32_t own = tile_counts<THREE>(__popc(kept), __popc(below));
+        const uint32_t before = warp_exclusive(own);
+        const Prefix all = start().after(__shfl_sync(all_lanes, before + own, 31));
+        const uint32_t count[outputs] = {(uint32_t)all.kept,
+                                         THREE ? (uint32_t)all.below : items - (uint32_t)all.kept,
+                                         items - (uint32_t)all.kept - (uint32_t)all.below};
         PackedBytes &packed = s.own.packed.of[warp];
-        const uint32_t own = __popc(o.bits), before = warp_exclusive(own);
-        const uint32_t all = __shfl_sync(all_lanes, before + own, 31);
-        const uint32_t room = room_of(o.capacity, o.base);
-        char *to = (char *)o.out + o.base;
-        packed.clear();
+        const uint8_t *from = items_in(stage) + warp * part_items;
+        uint32_t begin[outputs] = {0, 0, 0}, room[outputs] = {0, 0, 0}, free = 0;
+        char *to[outputs] = {};
+#pragma unroll
+        for (uint32_t k = 0; k <= sorts; k++) {
+            if (k > p.a.sides)
+                break;
+            const Outlet o = outlet_of<THREE>(p.a, k, s.own.others, 0, 0, base, index, items);
+            to[k] = (char *)o.out + o.base;
+            begin[k] = 16 * free + misalignment(to[k]);
+            free = (begin[k] + count[k] + 15) / 16;
+            if (o.out && o.base < o.capacity)
+                room[k] = room_of(o.capacity, o.base);
+        }
+        if (!p.a.sides && count[0] <= 32)
+            packed.put_few(from, kept, begin[0] + before);
+        else if (THREE || p.a.sides)
+            packed.template put<THREE, true>(s.own.packed.table, from, kept, below, before, begin);
+        else
+            packed.template put<false, false>(s.own.packed.table, from, kept, 0, before, begin);
         __syncwarp();
-        packed.pack(s.own.packed.table, run, o.bits, misalignment(to) + before);
-        __syncwarp();
-        packed.store(to, all < room ? all : room);
+#pragma unroll
+        for (uint32_t k = 0; k <= sorts; k++)
+            if (room[k])
+                packed.store(begin[k] / 16, to[k], count[k] < room[k] ? count[k] : room[k]);
         __syncwarp();
     }
 

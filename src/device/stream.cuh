@@ -51,6 +51,7 @@ namespace GPI_SPACE
 struct StreamPolicy {
     struct Own { /* shared memory */
     };
+    static constexpr bool sums_add = false; /* a Sum is a uint32_t, and add() is + */
     /* Of a group whose prefix look_ahead() publishes, behind the sums; 0: none. */
     static constexpr uint32_t prefix_tiles = 0;
     GPI_DEVICE void begin() const /* first of all, by one thread */
@@ -193,8 +194,13 @@ template <class Policy> GPI_DEVICE void stream_store(Policy &policy, int warp)
         policy.join_part(part, turn.stage, warp);
         barrier_wait(&s.resolved[turn.stage], turn.parity);
         typename Policy::Prefix prefix = s.prefix[turn.stage];
-        for (int w = 0; w < warp; w++)
-            prefix = policy.after(prefix, s.part_sum[turn.stage][w]);
+        if constexpr (Policy::sums_add)
+            prefix = policy.after(
+                prefix,
+                warp_sum(lane_id() < (uint32_t)warp ? s.part_sum[turn.stage][lane_id()] : 0));
+        else
+            for (int w = 0; w < warp; w++)
+                prefix = policy.after(prefix, s.part_sum[turn.stage][w]);
         if constexpr (Policy::part_is_copy)
             barrier_arrive(&s.freed[turn.stage]);
         stall(stall_store, s.launch.epoch, tile * Policy::store_warps + warp);

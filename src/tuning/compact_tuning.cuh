@@ -15,6 +15,7 @@ struct CompactTuning {
     /* The streaming kernel: one block per multiprocessor. */
     int store_warps, sum_warps, load_warps;
     int byte_store_warps; /* where a tile has bytes, or flags alone; each takes 1024 at most */
+    int compare_warps;    /* that store and that sum up, by comparisons of items of two bytes */
     int tile_bytes;       /* of items, at most */
     int stages_max;
     /* Of items and flags read: below from_bytes the tile kernel is faster, and above wide_to_bytes
@@ -37,7 +38,8 @@ constexpr CompactTuning compact_sm75()
 {
     CompactTuning t = {};
     t.least_sm = 75, t.shared_bytes = 62 * 1024;
-    t.store_warps = 8, t.sum_warps = 8, t.load_warps = 8, t.byte_store_warps = 8;
+    t.store_warps = 8, t.sum_warps = 8, t.load_warps = 8, t.byte_store_warps = 8,
+    t.compare_warps = 8;
     t.tile_bytes = 12 << 10, t.stages_max = 12, t.from_bytes = 256 << 10;
     t.wide_to_bytes = 16 << 20;
     t.tile_blocks_per_sm = 4;
@@ -79,7 +81,7 @@ constexpr CompactTuning compact_sm90()
 {
     CompactTuning t = compact_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
-    t.byte_store_warps = 16;
+    t.byte_store_warps = 16, t.compare_warps = 12;
     return t;
 }
 
