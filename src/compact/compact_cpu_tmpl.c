@@ -184,7 +184,7 @@ enum { FEW = 4, FEW_INDICES = 16 };
 
 /* The set bits differ from skip. Past the items they are not valid, but room ends before them. */
 ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
-                              char *out, uint64_t room, size_t width)
+                              char *out, uint64_t room, size_t width, bool vbmi2)
 {
     uint64_t done = 0;
     for (size_t g = 0; done < room; g++, in += 64 * width) {
@@ -195,10 +195,22 @@ ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits
         else if (count <= FEW || room - done < 64 || g >= items / 64)
             count = (int)group_exact(in, b, out + done * width, room - done, width);
         else
-            group(in, b, out + done * width, width);
+            group(in, b, out + done * width, width, vbmi2);
         done += (uint64_t)count;
     }
 }
+
+/* Items of one or two bytes by instructions that not all processors of this set have. */
+#if defined(__AVX512F__)
+VBMI2 static void move_vbmi2(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
+                             char *out, uint64_t room, size_t width)
+{
+    if (width == 1)
+        move_width(in, items, bits, skip, out, room, 1, true);
+    else
+        move_width(in, items, bits, skip, out, room, 2, true);
+}
+#endif
 
 /* The 64 numbers from base on whose bits are set; room for all of them. */
 ALWAYS_INLINE void index_group(uint64_t base, uint64_t bits, char *out, size_t bytes)
@@ -278,9 +290,14 @@ static void move_any(const struct gpi_compact_args *a, uint64_t first, size_t it
         WITH_PIECE(piece, gpi_item_piece(a->item_bytes),
                    move_wide(in, bits, skip, out, room, a->item_bytes, piece));
     else if (a->item_bytes == 16)
-        move_width(in, items, bits, skip, out, room, 16);
+        move_width(in, items, bits, skip, out, room, 16, false);
+#if defined(__AVX512F__)
+    else if (a->item_bytes <= 2 && __builtin_cpu_supports("avx512vbmi2"))
+        move_vbmi2(in, items, bits, skip, out, room, a->item_bytes);
+#endif
     else
-        WITH_BYTES(bytes, a->item_bytes, move_width(in, items, bits, skip, out, room, bytes));
+        WITH_BYTES(bytes, a->item_bytes,
+                   move_width(in, items, bits, skip, out, room, bytes, false));
 }
 
 enum { SLICE_BYTES = 8192 };

@@ -2,7 +2,8 @@
 /*
  * Moving the items of 64 bits. Every width has a scalar form without branches on the bits: store
  * always, advance by the bit. Wider registers where the instruction set has them: compress
- * (AVX-512), permute by packed indices (AVX2, 4 bytes), extract bits (BMI2, 1 and 2 bytes).
+ * (AVX-512, of 1 and 2 bytes with VBMI2), permute by packed indices (AVX2, 4 bytes), extract bits
+ * (BMI2, 1 and 2 bytes).
  *
  * group() may write up to out + 64 items, also where fewer bits are set.
  */
@@ -62,6 +63,22 @@ static inline void group_8(const char *in, uint64_t bits, char *out)
     }
 }
 
+/* Of processors that have it, for functions that are compiled for it alone. */
+#define VBMI2 __attribute__((target("avx512vbmi2")))
+
+VBMI2 static inline void group_compress(const char *in, uint64_t bits, char *out, size_t width)
+{
+    if (width == 1) {
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512(in)));
+        return;
+    }
+    for (int k = 0; k < 2; k++) {
+        const __mmask32 m = (__mmask32)(bits >> (32 * k));
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(m, _mm512_loadu_si512(in + 64 * k)));
+        out += 2 * __builtin_popcount(m);
+    }
+}
+
 #elif defined(__AVX2__)
 
 static inline void group_4(const char *in, uint64_t bits, char *out)
@@ -78,9 +95,17 @@ static inline void group_4(const char *in, uint64_t bits, char *out)
 
 #endif
 
-/* width is a constant. */
-ALWAYS_INLINE void group(const char *in, uint64_t bits, char *out, size_t width)
+/* width and vbmi2 are constants. */
+ALWAYS_INLINE void group(const char *in, uint64_t bits, char *out, size_t width, bool vbmi2)
 {
+#if defined(__AVX512F__)
+    if (width <= 2 && vbmi2) {
+        group_compress(in, bits, out, width);
+        return;
+    }
+#else
+    (void)vbmi2;
+#endif
 #if defined(__BMI2__)
     if (width <= 2) {
         group_extract(in, bits, out, width);
