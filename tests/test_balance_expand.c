@@ -41,7 +41,7 @@ static void expand_check(const struct t_segments *g, size_t bytes, gp_dtype offs
     free(expected);
 }
 
-static const size_t item_sizes[] = {1, 2, 4, 8, 16, 3, 6, 12, 17, 20, 24, 100, 1000};
+static const size_t item_sizes[] = {1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 17, 20, 24, 100, 1000};
 enum { ITEM_SIZES = sizeof item_sizes / sizeof item_sizes[0] };
 
 START_TEST(test_expand_layouts_every_item_size)
@@ -67,6 +67,16 @@ START_TEST(test_expand_alignments)
             expand_check(&g, bytes, GP_U32, 0, shift);
             expand_check(&g, bytes, GP_U64, 16 - shift, shift);
         }
+    free(g.offsets);
+}
+END_TEST
+
+/* Tiles of all their steps, on the largest GPU too, with more segments than threads keep. */
+START_TEST(test_expand_long_arrays)
+{
+    static const size_t sizes[] = {1, 3, 8};
+    struct t_segments g = t_segments_new(_i % 2 ? T_RANDOM : T_SINGLE, _i % 2 ? 1000000 : 3000000);
+    expand_check(&g, sizes[_i / 2], _i % 2 ? GP_U64 : GP_U32, 0, 0);
     free(g.offsets);
 }
 END_TEST
@@ -231,6 +241,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_expand_layouts_every_item_size, 0, ITEM_SIZES);
     tcase_add_loop_test(c, test_expand_alignments, 0, ITEM_SIZES);
     tcase_add_test(c, test_expand_largest_item);
+    tcase_add_loop_test(c, test_expand_long_arrays, 0, 6);
     tcase_add_loop_test(c, test_expand_wrong_num_items_is_a_data_error, 0, 2);
     c = t_case(s, "counts");
     tcase_add_loop_test(c, test_expand_counts_layouts_and_capacities, 0, T_LAYOUT_COUNT);

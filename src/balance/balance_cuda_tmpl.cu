@@ -2,6 +2,7 @@
 /* Launchers for offsets of GPI_OFFSET_BITS (32 or 64): grids, launches. */
 #include "device/host.cuh"
 
+#include "balance/balance_expand.cuh"
 #include "balance/balance_intervals.cuh"
 #include "balance/balance_search.cuh"
 #include "core/words.h"
@@ -69,17 +70,6 @@ extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_ar
         search<uint32_t, false>(ctx, a);
 }
 
-template <class Item> static void expand(gp_context *ctx, const gpi_balance_args *a)
-{
-    tiling t = tiling_of(ctx, a, tile_units);
-    const walk_size size = size_of(a, t);
-    const auto kernel =
-        size.is_counted() ? expand_k<true, offset, Item> : expand_k<false, offset, Item>;
-    kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size, a->capped,
-                                                  (const Item *)a->in, (Item *)a->out, a->out_count,
-                                                  gpi_reporter_of(ctx, a->name, (gp_dtype)0));
-}
-
 /* Steps of a tile of items of any size, by the bytes of a tile. */
 static uint64_t units_of(const gpi_balance_args *a, uint64_t tile_bytes)
 {
@@ -94,41 +84,71 @@ static uint32_t word_bytes_of(const gpi_balance_args *a)
     return (uint32_t)(bits & (0 - bits));
 }
 
-static void expand_bytes(gp_context *ctx, const gpi_balance_args *a, uint32_t word_bytes)
+/* Of all, where each multiprocessor gets that number of tiles. */
+static uint64_t even_share(const gp_context *ctx, uint64_t all, uint32_t tiles)
 {
-    const bool pack = a->item_bytes <= balance_tuning.pack_item_bytes;
-    const uint64_t least = balance_tuning.pack_tile_bytes;
+    return all / ((uint64_t)ctx->sm_count * tiles) + 1;
+}
+
+static void expand_bytes(gp_context *ctx, const gpi_balance_args *a)
+{
     const uint64_t even =
-        a->limit * a->item_bytes / ((uint64_t)ctx->sm_count * balance_tuning.expand_tiles_per_sm);
-    const uint64_t bytes =
-        pack || even < least ? least : gpi_min(even, balance_tuning.expand_tile_bytes);
+        even_share(ctx, a->limit * a->item_bytes, balance_tuning.expand_tiles_per_sm);
+    const uint64_t least = balance_tuning.expand_tile_bytes_min;
+    const uint64_t bytes = even < least ? least : gpi_min(even, balance_tuning.expand_tile_bytes);
     const uint32_t units = (uint32_t)gpi_min(units_of(a, bytes), tile_units);
     tiling t = tiling_of(ctx, a, units);
     const walk_size size = size_of(a, t);
-    const auto kernel = pack                ? expand_bytes_k<true, true, offset>
-                        : size.is_counted() ? expand_bytes_k<true, false, offset>
-                                            : expand_bytes_k<false, false, offset>;
+    const auto kernel =
+        size.is_counted() ? expand_bytes_k<true, offset> : expand_bytes_k<false, offset>;
     kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size, a->capped,
-                                                  units, (uint32_t)a->item_bytes, word_bytes,
+                                                  units, (uint32_t)a->item_bytes, word_bytes_of(a),
                                                   (const char *)a->in, (char *)a->out, a->out_count,
                                                   gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
+/* Items of BYTES, if they are aligned. */
+template <int BYTES> static void expand(gp_context *ctx, const gpi_balance_args *a)
+{
+    if (word_bytes_of(a) != expand_shape<BYTES>::factor)
+        return expand_bytes(ctx, a);
+    const uint64_t steps = a->limit + a->num_segments;
+    const uint64_t even = even_share(ctx, steps, balance_tuning.expand_resident);
+    const uint64_t least = balance_tuning.expand_steps_min;
+    const uint32_t units =
+        (uint32_t)gpi_min(even < least ? least : even, expand_shape<BYTES>::units);
+    const tiling t = tiling_of(ctx, a, units);
+    expand_k<BYTES><<<t.blocks, threads, 0, ctx->stream>>>(
+        (const offset *)a->offsets, size_of(a, t), a->capped, units, (const char *)a->in,
+        (char *)a->out, a->out_count, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+}
+
 extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_args *a)
 {
-    const uint32_t word_bytes = word_bytes_of(a);
-    if (word_bytes != a->item_bytes)
-        expand_bytes(ctx, a, word_bytes);
-    else if (word_bytes == 16)
-        expand<uint4>(ctx, a);
-    else if (word_bytes == 8)
-        expand<uint64_t>(ctx, a);
-    else if (word_bytes == 4)
-        expand<uint32_t>(ctx, a);
-    else if (word_bytes == 2)
-        expand<uint16_t>(ctx, a);
-    else
-        expand<uint8_t>(ctx, a);
+    switch (a->item_bytes) {
+    case 1:
+        return expand<1>(ctx, a);
+    case 2:
+        return expand<2>(ctx, a);
+    case 3:
+        return expand<3>(ctx, a);
+    case 4:
+        return expand<4>(ctx, a);
+    case 5:
+        return expand<5>(ctx, a);
+    case 6:
+        return expand<6>(ctx, a);
+    case 7:
+        return expand<7>(ctx, a);
+    case 8:
+        return expand<8>(ctx, a);
+    case 12:
+        return expand<12>(ctx, a);
+    case 16:
+        return expand<16>(ctx, a);
+    default:
+        return expand_bytes(ctx, a);
+    }
 }
 
 extern "C" void NAME(gpi_balance_intervals_o)(gp_context *ctx, const gpi_balance_args *a)

@@ -135,21 +135,22 @@ __global__ void __launch_bounds__(threads, resident(5))
     const uint32_t part = v.item_bytes < part_bytes ? part_bytes / v.item_bytes : 1;
     const segments<Offset> g =
         settle_segments<true>(offsets, size, units, false, nullptr, reporter);
-    walk_path(g, units, size.tiles_per_block, s.path,
-              [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
-                  const uint64_t i0 = d0 - s0, i1 = d1 - s1;
-                  const uint64_t end = min(s1 + 1, g.num_segments);
-                  for (uint64_t first = s0; first < end && i0 < i1; first += shifts_max) {
-                      const uint32_t count = (uint32_t)min(end - first, (uint64_t)shifts_max);
-                      stage_pieces(g, v, first, count, i0, i1, s);
-                      workers_sync();
-                      const uint32_t last = s.begins[count];
-                      for (uint32_t i = s.begins[0] + threadIdx.x / 32 * part; i < last;
-                           i += warps * part)
-                          copy_part(v, s, count, i0, i, min(i + part, last));
-                      workers_sync();
-                  }
-              });
+    walk_path<1>(
+        g, units, size.tiles_per_block, s.path, [](uint64_t, uint64_t) {},
+        [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
+            const uint64_t i0 = d0 - s0, i1 = d1 - s1;
+            const uint64_t end = min(s1 + 1, g.num_segments);
+            for (uint64_t first = s0; first < end && i0 < i1; first += shifts_max) {
+                const uint32_t count = (uint32_t)min(end - first, (uint64_t)shifts_max);
+                stage_pieces(g, v, first, count, i0, i1, s);
+                workers_sync();
+                const uint32_t last = s.begins[count];
+                for (uint32_t i = s.begins[0] + threadIdx.x / 32 * part; i < last;
+                     i += warps * part)
+                    copy_part(v, s, count, i0, i, min(i + part, last));
+                workers_sync();
+            }
+        });
 }
 
 /* ---- short ones ---- */

@@ -13,8 +13,6 @@
 namespace GPI_SPACE::balance
 {
 
-constexpr uint32_t pack_tile_bytes = balance_tuning.pack_tile_bytes;
-
 /* Blocks on a multiprocessor for which the compiler saves registers. */
 constexpr int resident(int blocks)
 {
@@ -145,44 +143,6 @@ GPI_DEVICE sources sources_of(const tile &t, uint64_t num_segments)
     return {first, (uint32_t)min(num_segments - 1 - first, (uint64_t)balance_tuning.stage_items)};
 }
 
-/*
- * Repeat items of 1, 2, 4, 8 or 16 bytes, in and out aligned to them.
- * Grid: blocks that take tiles_per_block tiles each; 288 threads; 16.1 KiB of shared memory.
- * After: out[i] for all i < min(limit, what the offsets cover).
- */
-template <bool COUNTED, class Offset, class Item>
-__global__ void __launch_bounds__(threads, resident(sizeof(Item) <= 4 ? 4 : 5))
-    expand_k(const Offset *__restrict__ offsets, walk_size size, bool capped,
-             const Item *__restrict__ in, Item *__restrict__ out, uint64_t *out_count,
-             gpi_reporter reporter)
-{
-    constexpr int V = 16 / sizeof(Item);
-    __shared__ stage s;
-    const segments<Offset> g =
-        settle_segments<COUNTED>(offsets, size, tile_units, capped, out_count, reporter);
-    walk_tiles(
-        g, tile_units, size.tiles_per_block, s, [=](uint64_t i) { return misalignment(out, i); },
-        [&](const tile &t) {
-            const sources source = sources_of(t, g.num_segments);
-            const Item *from = in + source.first;
-            const uint32_t last = source.last;
-            emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
-                /* All reads are on their way together; those of a segment are one for the cache. */
-                uint32_t distance[V];
-                Item values[V];
-#pragma unroll
-                for (int j = 0; j < V; j++) {
-                    head = n.at[j] ? n.at[j] : head;
-                    distance[j] = min(head, last);
-                }
-#pragma unroll
-                for (int j = 0; j < V; j++)
-                    values[j] = from[distance[j]];
-                store_values<V>(t, place, values, out, true);
-            });
-        });
-}
-
 /* Every item's distance in place of the heads: a lane overwrites what it alone has read. */
 GPI_DEVICE void stage_distances(const tile &t, stage &s)
 {
@@ -217,50 +177,6 @@ GPI_DEVICE void copy_words(const tile &t, const stage &s, uint32_t item_bytes,
     }
 }
 
-/* The items of a tile to shared memory, a thread an item. */
-template <class Word>
-GPI_DEVICE void pack_words(const tile &t, const stage &s, uint32_t item_bytes,
-                           const sources &source, const char *in, char *packed)
-{
-    constexpr int batch = 4;
-    const uint32_t words = item_bytes / sizeof(Word), items = (uint32_t)(t.i1 - t.i0);
-    const Word *from = reinterpret_cast<const Word *>(in + source.first * item_bytes);
-    Word *to = reinterpret_cast<Word *>(packed);
-    for (uint32_t first = threadIdx.x; first < items; first += batch * workers) {
-        uint32_t at[batch];
-#pragma unroll
-        for (int b = 0; b < batch; b++)
-            at[b] =
-                min((uint32_t)s.heads[min(first + b * workers, items - 1)], source.last) * words;
-        for (uint32_t w = 0; w < words; w++) {
-            Word word[batch];
-#pragma unroll
-            for (int b = 0; b < batch; b++)
-                word[b] = from[at[b] + w];
-#pragma unroll
-            for (int b = 0; b < batch; b++)
-                if (first + b * workers < items)
-                    to[(first + b * workers) * words + w] = word[b];
-        }
-    }
-}
-
-/* What pack_words() left, 16 bytes at a time between the boundaries of memory. */
-GPI_DEVICE void store_packed(const char *packed, char *out, uint32_t bytes)
-{
-    const uint32_t begin = (uint32_t)((uintptr_t)out & 15), end = begin + bytes;
-    const uint32_t first = (begin + 15) / 16, last = end / 16;
-    char *base = out - begin;
-#pragma unroll 4
-    for (uint32_t v = first + threadIdx.x; v < last; v += workers)
-        reinterpret_cast<uint4 *>(base)[v] = reinterpret_cast<const uint4 *>(packed)[v];
-    const uint32_t head = min(first * 16, end), tail = last < first ? end : last * 16;
-    if (begin + threadIdx.x < head)
-        base[begin + threadIdx.x] = packed[begin + threadIdx.x];
-    if (tail + threadIdx.x < end)
-        base[tail + threadIdx.x] = packed[tail + threadIdx.x];
-}
-
 /* f of the word that items are moved by. */
 template <class F> GPI_DEVICE void with_item_word(uint32_t word_bytes, F f)
 {
@@ -278,18 +194,16 @@ template <class F> GPI_DEVICE void with_item_word(uint32_t word_bytes, F f)
 
 /*
  * Repeat items of any size and alignment; word_bytes (1, 2, 4, 8 or 16) divides item_bytes and both
- * addresses. Grid and shared memory as expand_k, with units steps per tile: at most 2^32 words of
- * output. PACK: less than pack_tile_bytes of output, which take as much shared memory more, and
- * leave as whole words of 16 bytes. After: as expand_k.
+ * addresses. Grid as expand_k, 16.1 KiB of shared memory, with units steps per tile: at most 2^32
+ * words of output. After: out[i] for all i < min(limit, what the offsets cover).
  */
-template <bool COUNTED, bool PACK, class Offset>
-__global__ void __launch_bounds__(threads, resident(PACK ? 4 : 5))
+template <bool COUNTED, class Offset>
+__global__ void __launch_bounds__(threads, resident(5))
     expand_bytes_k(const Offset *__restrict__ offsets, walk_size size, bool capped, uint32_t units,
                    uint32_t item_bytes, uint32_t word_bytes, const char *__restrict__ in,
                    char *__restrict__ out, uint64_t *out_count, gpi_reporter reporter)
 {
     __shared__ stage s;
-    __shared__ uint4 packed[PACK ? pack_tile_bytes / 16 + 1 : 1];
     const segments<Offset> g =
         settle_segments<COUNTED>(offsets, size, units, capped, out_count, reporter);
     walk_tiles(
@@ -299,17 +213,9 @@ __global__ void __launch_bounds__(threads, resident(PACK ? 4 : 5))
             stage_distances(t, s);
             /* 2. The words. */
             const sources source = sources_of(t, g.num_segments);
-            char *to = out + t.i0 * item_bytes, *staged = (char *)packed + ((uintptr_t)to & 15);
             with_item_word(word_bytes, [&](auto word) {
-                if constexpr (PACK)
-                    pack_words<decltype(word)>(t, s, item_bytes, source, in, staged);
-                else
-                    copy_words<decltype(word)>(t, s, item_bytes, source, in, out);
+                copy_words<decltype(word)>(t, s, item_bytes, source, in, out);
             });
-            if constexpr (PACK) {
-                workers_sync();
-                store_packed((const char *)packed, to, (uint32_t)(t.i1 - t.i0) * item_bytes);
-            }
         });
 }
 

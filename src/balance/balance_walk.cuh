@@ -145,16 +145,41 @@ GPI_DEVICE void workers_sync()
     asm volatile("bar.sync 1, %0;" ::"n"(workers) : "memory");
 }
 
+/* Segments passed before step d within [low, high], high at most d, by a whole warp, as
+ * merge_path_search_warp(), with PROBES neighbouring ones of a lane: with 4 of them two rounds find
+ * where a tile ends. */
+template <int PROBES, class Offset>
+GPI_DEVICE uint64_t path_search(const segments<Offset> &g, uint64_t low, uint64_t high, uint64_t d)
+{
+    constexpr uint32_t each = PROBES;
+    while (low < high) {
+        const uint64_t step = (high - low + 32 * each - 1) / (32 * each);
+        const uint64_t first = low + (lane_id() * each + 1) * step - 1;
+        uint64_t ends[each];
+        uint32_t passed = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++)
+            ends[k] = g.at(min(first + k * step, high - 1) + 1);
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++)
+            passed += first + k * step < high && ends[k] < d - (first + k * step);
+        low += warp_sum(passed) * step;
+        /* The next probe did not pass, or there was none. */
+        high = min(high, low + step - 1);
+    }
+    return low;
+}
+
 /*
  * Where a tile of up to units steps ends that begins at segment s0 and step d0. The range keeps the
  * tile within units items and units segments even if the offsets do not ascend.
  */
-template <class Offset>
+template <int PROBES, class Offset>
 GPI_DEVICE uint64_t tile_end(const segments<Offset> &g, uint64_t s0, uint64_t d0, uint64_t d1)
 {
     const uint64_t high = min(g.num_segments, s0 + (d1 - d0));
     const uint64_t low = max(s0, merge_path_low(g.num_items, d1));
-    return merge_path_search_warp(g.offsets, g.base, low, high, d1);
+    return path_search<PROBES>(g, low, high, d1);
 }
 
 /* Fetch into the L2 cache what stage_heads() will read of segments s0 to s1, by one warp. */
@@ -167,14 +192,13 @@ GPI_DEVICE void prefetch_offsets(const segments<Offset> &g, uint64_t s0, uint64_
 }
 
 /* Find where the first tile of the block begins and ends, by one warp. */
-template <class Offset>
+template <int PROBES, class Offset>
 GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1, path_ends &s)
 {
-    const uint64_t first =
-        merge_path_search_warp(g.offsets, g.base, merge_path_low(g.num_items, d0),
-                               merge_path_high(g.num_segments, d0), d0);
+    const uint64_t first = path_search<PROBES>(g, merge_path_low(g.num_items, d0),
+                                               merge_path_high(g.num_segments, d0), d0);
     s.first = first;
-    s.ends[1] = tile_end(g, first, d0, d1);
+    s.ends[1] = tile_end<PROBES>(g, first, d0, d1);
 }
 
 /* Stage a tile, then call work(tile): the part of the workers. */
@@ -198,11 +222,11 @@ GPI_DEVICE void work_on_tile(const segments<Offset> &g, const tile &t, stage &s,
 /*
  * Take this block's tiles, one after another: work(s0, s1, d0, d1), from segment s0 and step d0 of
  * the path up to s1 and d1, is the part of the workers. While they are at a tile, the scout finds
- * where the next one ends.
+ * where the next one ends, and calls ahead(s1, s2) for its segments.
  */
-template <class Offset, class Work>
+template <int PROBES, class Offset, class Ahead, class Work>
 GPI_DEVICE void walk_path(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
-                          path_ends &s, Work work)
+                          path_ends &s, Ahead ahead, Work work)
 {
     const uint64_t steps = g.num_segments + g.num_items;
     const bool scout = threadIdx.x >= workers;
@@ -211,7 +235,7 @@ GPI_DEVICE void walk_path(const segments<Offset> &g, uint32_t units, uint64_t ti
         return;
     uint64_t d1 = min(d0 + units, steps);
     if (scout)
-        scout_first(g, d0, d1, s);
+        scout_first<PROBES>(g, d0, d1, s);
     __syncthreads();
     uint64_t s0 = s.first, s1 = s.ends[1];
     for (uint64_t n = 0;; n++) {
@@ -220,9 +244,10 @@ GPI_DEVICE void walk_path(const segments<Offset> &g, uint32_t units, uint64_t ti
         if (!scout) {
             work(s0, s1, d0, d1);
         } else if (more) {
-            const uint64_t s2 = tile_end(g, s1, d1, d2);
+            const uint64_t s2 = tile_end<PROBES>(g, s1, d1, d2);
             s.ends[n & 1] = s2;
             prefetch_offsets(g, s1, s2);
+            ahead(s1, s2);
         }
         if (!more)
             return;
@@ -242,10 +267,11 @@ template <class Offset, class PadOf, class Work>
 GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
                            stage &s, PadOf pad_of, Work work)
 {
-    walk_path(g, units, tiles_per_block, s.path,
-              [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
-                  work_on_tile(g, tile{s0, s1, d0 - s0, d1 - s1, pad_of(d0 - s0)}, s, work);
-              });
+    walk_path<1>(
+        g, units, tiles_per_block, s.path, [](uint64_t, uint64_t) {},
+        [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
+            work_on_tile(g, tile{s0, s1, d0 - s0, d1 - s1, pad_of(d0 - s0)}, s, work);
+        });
 }
 
 } // namespace GPI_SPACE::balance

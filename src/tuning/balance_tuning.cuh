@@ -20,9 +20,10 @@ struct BalanceTuning {
 
     /* Items of any size: output bytes per tile, and the fewest steps that are worth a tile. */
     uint32_t expand_tile_bytes, expand_units_min;
-    uint32_t expand_tiles_per_sm; /* smaller tiles, if there would be fewer */
-    /* Of items that pass through shared memory, which have pack_item_bytes at most. */
-    uint32_t pack_tile_bytes, pack_item_bytes;
+    uint32_t expand_tiles_per_sm; /* smaller tiles, if there would be fewer, */
+    uint32_t expand_tile_bytes_min;
+    /* Items whose values wait in shared memory: their bytes, and the fewest steps of a tile. */
+    uint32_t expand_stage_bytes, expand_steps_min, expand_resident; /* blocks */
 
     int bound_threads; /* of a block that searches bounds */
 
@@ -37,8 +38,9 @@ struct BalanceTuning {
 
 /* By count and not by measurement: 16 KiB of stage and 288 threads put seven blocks on a
  * multiprocessor of sm_80 and newer, enough to hide the reads at the start of a tile. */
-constexpr BalanceTuning balance_rows[] = {{75, 33 * 1024, 256, 8192, 64, 1 << 17, 8, 7, 1 << 14, 8,
-                                           256, 8, 2048, 1024, 1 << 16, 32, 1 << 16}};
+constexpr BalanceTuning balance_rows[] = {{75, 33 * 1024, 256, 8192, 64, 1 << 17, 8, 7, 1 << 14,
+                                           1 << 14, 512, 5, 256, 8, 2048, 1024, 1 << 16, 32,
+                                           1 << 16}};
 constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance
