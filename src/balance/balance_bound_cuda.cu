@@ -18,14 +18,14 @@ template <class Key, int ROUNDS> static void bound(gp_context *ctx, const gpi_bo
         a->index_bytes == 8, a->out);
 }
 
-/* A tile's needles take half as much memory as its part of the array may. Few needles take as many
- * blocks as there are, but for bytes and shorts, of which there is one kernel. */
+/* A tile's needles take half as much memory as its part of the array may, or, of 4 bytes, a quarter
+ * where tiles of that size would leave multiprocessors room for more blocks. */
 template <class Key> static void bound(gp_context *ctx, const gpi_bound_args *a)
 {
     constexpr int many = sizeof(Key) == 8 ? 4 : 8;
-    if constexpr (sizeof(Key) >= 4)
-        if (a->m / ((uint64_t)many * bound_threads) < ctx->sm_count * 4u)
-            return bound<Key, 1>(ctx, a);
+    if constexpr (sizeof(Key) == 4)
+        if (a->m / ((uint64_t)many * bound_threads) < ctx->sm_count * 8u)
+            return bound<Key, many / 2>(ctx, a);
     bound<Key, many>(ctx, a);
 }
 

@@ -38,6 +38,10 @@ template <class Key> GPI_DEVICE Key key_of(Key x, int order, Key infinity)
 constexpr int bound_threads = balance_tuning.bound_threads, bound_warps = bound_threads / 32;
 constexpr uint32_t bound_part_bytes = 16 * 1024; /* of the array, in shared memory */
 
+/* Blocks on a multiprocessor for which the compiler saves registers; 0: as it finds best. */
+template <class Key>
+constexpr int bound_resident = sizeof(Key) == 4 ? gpu.threads / bound_threads : 0;
+
 /* Which items come before a needle's place. */
 template <class Key> struct bound_below {
     Key needle;
@@ -60,10 +64,16 @@ template <class Key> GPI_DEVICE void warp_extremes(Key &least, Key &most)
 {
     using Word = std::conditional_t<sizeof(Key) == 8, uint64_t, uint32_t>;
     Word low = least, high = most;
+    constexpr bool reduces = GPI_SM >= 80 && sizeof(Key) <= 4; /* in one instruction */
+    if constexpr (reduces) {
+        low = __reduce_min_sync(all_lanes, low);
+        high = __reduce_max_sync(all_lanes, high);
+    } else {
 #pragma unroll
-    for (int by = 16; by > 0; by /= 2) {
-        low = min(low, shuffle_xor(low, by));
-        high = max(high, shuffle_xor(high, by));
+        for (int by = 16; by > 0; by /= 2) {
+            low = min(low, shuffle_xor(low, by));
+            high = max(high, shuffle_xor(high, by));
+        }
     }
     least = (Key)low;
     most = (Key)high;
@@ -131,7 +141,7 @@ GPI_DEVICE void bound_places(const Key *part, uint32_t items, const Key (&key)[R
  * ROUNDS needles of each thread. After: out[j] for all j < m.
  */
 template <class Key, int ROUNDS>
-__global__ void __launch_bounds__(bound_threads)
+__global__ void __launch_bounds__(bound_threads, bound_resident<Key>)
     bound_k(const Key *__restrict__ sorted, ItemCount array, const Key *needles, ItemCount many,
             int order, Key infinity, bool upper, bool wide, void *out)
 {
