@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches in sorted arrays on the CPU, for items of GPI_BYTES (1, 2, 4 or 8). They wait for memory
- * and for comparisons: other instruction sets than the baseline make none faster. */
+/* Searches in sorted arrays on the CPU, for items of GPI_BYTES (1, 2, 4 or 8), compiled per
+ * instruction set. */
 #include "balance/balance_internal.h"
 #include "core/ahead.h"
 #include "core/order.h"
+#include "core/past_cache.h"
 #include "core/words.h"
 
-#define NAME PASTE(gpi_balance_bound_b, GPI_BYTES)
+#define NAME PASTE4(gpi_balance_bound_b, GPI_BYTES, _, GPI_ISA_SUFFIX)
 
 #if GPI_BYTES == 1
 typedef uint8_t item;
@@ -36,8 +37,8 @@ ALWAYS_INLINE item key_of(item x, int order, item infinity)
 
 /* out[j] = items of sorted before needle j, for GROUP needles; the steps depend on n alone. An
  * upper bound is the lower one of a key raised by one; before what is raised to 0 are all items. */
-ALWAYS_INLINE void bound_group(const struct gpi_bound_args *a, const item *needles, uint64_t *out,
-                               int order)
+ALWAYS_INLINE void group_of_order(const struct gpi_bound_args *a, const item *needles,
+                                  uint64_t *out, int order)
 {
     const item *sorted = a->sorted;
     const item infinity = (item)a->infinity, raised = a->upper;
@@ -58,98 +59,141 @@ ALWAYS_INLINE void bound_group(const struct gpi_bound_args *a, const item *needl
         out[j] = raised && key[j] == 0 ? a->n : out[j];
 }
 
-/* ---- needles that ascend ---- */
-
-/* Merges that run side by side, of RUN needles each; they pass at most PASSED items together. */
-enum { MERGES = 4, RUN = 512, MERGED = MERGES * RUN, PASSED = 4 * MERGED };
-
-/* Whether they do. key becomes their places in gp's order, raised for an upper bound. */
-ALWAYS_INLINE bool ascend(const struct gpi_bound_args *a, const item *needles, int order, item *key)
-{
-    const item infinity = (item)a->infinity, raised = a->upper;
-    item falls = 0;
-    key[0] = (item)(key_of(needles[0], order, infinity) + raised);
-    for (int j = 1; j < MERGED; j++) {
-        const item own = key_of(needles[j], order, infinity);
-        key[j] = (item)(own + raised);
-        falls |= own < key_of(needles[j - 1], order, infinity);
-    }
-    return !falls;
-}
-
-/* A step either finds the place of a needle or passes an item; no branch depends on which. */
-#define STEP(s)                                                                                    \
+/* Do a statement in which name is the constant that order is. */
+#define WITH_ORDER(name, order, statement)                                                         \
     do {                                                                                           \
-        const bool passed = key_of(sorted[place[s]], order, infinity) < key[needle[s]];            \
-        found[needle[s]] = (uint16_t)place[s];                                                     \
-        place[s] += passed;                                                                        \
-        needle[s] += !passed;                                                                      \
+        if ((order) == GPI_ORDER_UNSIGNED)                                                         \
+            WITH_ORDER_CASE(name, GPI_ORDER_UNSIGNED, statement);                                  \
+        else if ((order) == GPI_ORDER_SIGNED)                                                      \
+            WITH_ORDER_CASE(name, GPI_ORDER_SIGNED, statement);                                    \
+        else                                                                                       \
+            WITH_ORDER_CASE(name, GPI_ORDER_FLOAT, statement);                                     \
+    } while (0)
+#define WITH_ORDER_CASE(name, value, statement)                                                    \
+    do {                                                                                           \
+        enum { name = value };                                                                     \
+        statement;                                                                                 \
     } while (0)
 
-/* Places of needles among the items from sorted on. at: where each merge begins. */
-ALWAYS_INLINE void merge(const item *sorted, item infinity, const item *key, const uint64_t *at,
-                         int order, uint16_t *found)
+static void bound_group(const struct gpi_bound_args *a, const item *needles, uint64_t *out)
 {
-    uint64_t place[MERGES], needle[MERGES], least;
-    for (int s = 0; s < MERGES; s++) {
-        place[s] = at[s] - at[0];
-        needle[s] = (uint64_t)s * RUN;
+    WITH_ORDER(order, a->order, group_of_order(a, needles, out, order));
+}
+
+/* ---- needles that ascend ---- */
+
+#if GPI_BYTES == 8
+typedef int64_t wide;
+typedef int64_t narrow;
+#else
+typedef int32_t wide;
+#if GPI_BYTES == 1
+typedef int8_t narrow;
+#elif GPI_BYTES == 2
+typedef int16_t narrow;
+#else
+typedef int32_t narrow;
+#endif
+#endif
+#define WIDE_MAX ((wide)(~(uint64_t)0 >> (65 - 8 * sizeof(wide))))
+
+/* Needles that are counted together, as far as the items that their places lie among are few. A
+ * vector of them takes AT_ONCE items a step. */
+enum {
+    COUNTED = 4096 / sizeof(wide),
+    PASSED = 4 * COUNTED,
+    AT_ONCE = 4,
+    LANES = 64 / sizeof(wide)
+};
+typedef wide vector __attribute__((vector_size(64)));
+
+/* key_of() as a signed number, which vectors compare in fewer steps. */
+ALWAYS_INLINE wide wide_of(item x, int order, item infinity)
+{
+    const item sign = (item)((item)1 << (8 * GPI_BYTES - 1));
+    return (narrow)(key_of(x, order, infinity) ^ sign);
+}
+
+static void convert(const struct gpi_bound_args *a, const item *items, uint64_t n, wide *to)
+{
+    const item infinity = (item)a->infinity;
+    WITH_ORDER(order, a->order,
+               for (uint64_t i = 0; i < n; i++) to[i] = wide_of(items[i], order, infinity));
+}
+
+/* Whether keys ascend. They are raised for an upper bound, where none may wrap. */
+static bool ascend(wide *key, bool raised)
+{
+    int falls = 0;
+    for (int j = 1; j < COUNTED; j++)
+        falls |= key[j] < key[j - 1];
+    if (falls || (raised && key[COUNTED - 1] == WIDE_MAX))
+        return false;
+    for (int j = 0; j < COUNTED; j++)
+        key[j] += raised;
+    return true;
+}
+
+/* Items of part that are below each key. Behind them part has AT_ONCE of the largest number. Items
+ * that a step takes too many are below none of its keys. */
+static void count_below(const wide *part, const wide *key, uint16_t *found)
+{
+    uint64_t before = 0;
+    for (int j = 0; j < COUNTED; j += LANES) {
+        const wide last = key[j + LANES - 1];
+        vector keys, count = {0};
+        memcpy(&keys, key + j, sizeof keys);
+        for (const wide *x = part + before; *x < last; x += AT_ONCE)
+            for (int k = 0; k < AT_ONCE; k++)
+                count -= (vector)(keys > x[k]);
+        for (int k = 0; k < LANES; k++)
+            found[j + k] = (uint16_t)(before + (uint64_t)count[k]);
+        before += (uint64_t)count[LANES - 1];
     }
-    do {
-        least = RUN;
-        for (int s = 0; s < MERGES; s++)
-            least = gpi_min(least, (uint64_t)(s + 1) * RUN - needle[s]);
-        for (uint64_t step = 0; step < least; step++) {
-            STEP(0);
-            STEP(1);
-            STEP(2);
-            STEP(3);
-        }
-    } while (least > 0);
-#pragma GCC unroll 1
-    for (int s = 0; s < MERGES; s++)
-        while (needle[s] < (uint64_t)(s + 1) * RUN)
-            STEP(s);
 }
-#undef STEP
 
-/* Once for all orders. */
-__attribute__((noinline)) static void places_put(const struct gpi_bound_args *a, uint64_t first,
-                                                 uint64_t base, const uint16_t *found)
+/* Large outputs go past the cache. */
+static void places_put(const struct gpi_bound_args *a, uint64_t first, uint64_t base,
+                       const uint16_t *found)
 {
-    WITH_INDEX_BYTES(bytes, a->index_bytes,
-                     for (uint64_t j = 0; j < MERGED; j++)
-                         gpi_word_put(a->out, bytes, first + j, base + found[j]));
+    char block[COUNTED * sizeof(uint64_t)];
+    const size_t width = a->index_bytes;
+    WITH_INDEX_BYTES(bytes, width,
+                     for (uint64_t j = 0; j < COUNTED; j++)
+                         gpi_word_put(block, bytes, j, base + found[j]));
+    bytes_store(block, COUNTED * width, a->m * width >= STREAM_BYTES,
+                (char *)a->out + first * width);
 }
 
-/* MERGED needles from first on, if they ascend and lie so close that a merge takes few steps. */
-ALWAYS_INLINE bool merged(const struct gpi_bound_args *a, uint64_t first, int order)
+/* COUNTED needles from first on, if they ascend and lie so close that few items are passed. */
+static bool counted(const struct gpi_bound_args *a, uint64_t first)
 {
     const item *needles = (const item *)a->needles + first;
-    item key[MERGED], ends[GROUP] = {0};
-    uint16_t found[MERGED];
+    const item ends[GROUP] = {needles[0], needles[COUNTED - 1]};
+    wide key[COUNTED], part[PASSED + AT_ONCE];
+    uint16_t found[COUNTED];
     uint64_t at[GROUP];
-    if (!ascend(a, needles, order, key))
+    convert(a, needles, COUNTED, key);
+    if (!ascend(key, a->upper))
         return false;
-    for (int s = 0; s < MERGES; s++)
-        ends[s] = needles[s * RUN];
-    ends[MERGES] = needles[MERGED - 1];
-    bound_group(a, ends, at, order);
-    if (at[MERGES] >= a->n || at[MERGES] - at[0] > PASSED)
+    bound_group(a, ends, at);
+    const uint64_t items = at[1] - at[0];
+    if (at[1] < at[0] || items > PASSED)
         return false;
     const item *sorted = (const item *)a->sorted + at[0];
-    const size_t bytes = (at[MERGES] - at[0]) * sizeof(item);
-    gpi_ahead(needles, sizeof key, sizeof key);
-    gpi_ahead(sorted, bytes, (int64_t)bytes);
-    merge(sorted, (item)a->infinity, key, at, order, found);
+    gpi_ahead(needles, COUNTED * sizeof(item), COUNTED * sizeof(item));
+    gpi_ahead(sorted, items * sizeof(item), (int64_t)(items * sizeof(item)));
+    convert(a, sorted, items, part);
+    for (uint64_t i = 0; i < AT_ONCE; i++)
+        part[items + i] = WIDE_MAX;
+    count_below(part, key, found);
     places_put(a, first, at[0], found);
     return true;
 }
 
 /* ---- all of them ---- */
 
-ALWAYS_INLINE void bound_range(const struct gpi_bound_args *a, uint64_t begin, uint64_t end,
-                               int order)
+static void bound_range(const struct gpi_bound_args *a, uint64_t begin, uint64_t end)
 {
     const item *needles = a->needles;
     for (uint64_t i = begin; i < end; i += GROUP) {
@@ -157,28 +201,19 @@ ALWAYS_INLINE void bound_range(const struct gpi_bound_args *a, uint64_t begin, u
         uint64_t result[GROUP];
         uint64_t size = gpi_min(end - i, GROUP);
         memcpy(group, needles + i, size * sizeof(item));
-        bound_group(a, group, result, order);
+        bound_group(a, group, result);
         for (uint64_t j = 0; j < size; j++)
             WITH_INDEX_BYTES(bytes, a->index_bytes, gpi_word_put(a->out, bytes, i + j, result[j]));
     }
 }
 
-ALWAYS_INLINE void bound_by(const struct gpi_bound_args *a, uint64_t begin, uint64_t end, int order)
-{
-    for (uint64_t i = begin, next; i < end; i = next) {
-        next = gpi_min(end, i + MERGED);
-        if (next - i == MERGED && merged(a, i, order))
-            continue;
-        bound_range(a, i, next, order);
-    }
-}
-
 void NAME(const struct gpi_bound_args *args, uint64_t begin, uint64_t end)
 {
-    if (args->order == GPI_ORDER_UNSIGNED)
-        bound_by(args, begin, end, GPI_ORDER_UNSIGNED);
-    else if (args->order == GPI_ORDER_SIGNED)
-        bound_by(args, begin, end, GPI_ORDER_SIGNED);
-    else
-        bound_by(args, begin, end, GPI_ORDER_FLOAT);
+    for (uint64_t i = begin, next; i < end; i = next) {
+        next = gpi_min(end, i + COUNTED);
+        /* Bytes have so few values that places lie far apart. */
+        if (GPI_BYTES == 1 || next - i < COUNTED || !counted(args, i))
+            bound_range(args, i, next);
+    }
+    stores_done();
 }

@@ -2,6 +2,7 @@
 /* CPU backend: cuts the merge path into shares and hands them to the threads. */
 #include "balance/balance_internal.h"
 
+#include "core/past_cache.h"
 #include "core/threads.h"
 #include "core/variants.h"
 #include "core/words.h"
@@ -11,29 +12,32 @@
 #define DECLARE(isa)                                                                               \
     gpi_share_fn gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa,                         \
         gpi_balance_expand_b4_##isa, gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa,    \
-        gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;
+        gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;                                  \
+    gpi_bound_fn gpi_balance_bound_b4_##isa, gpi_balance_bound_b8_##isa;
 GPI_ISAS(DECLARE)
-gpi_bound_fn gpi_balance_bound_b1, gpi_balance_bound_b2, gpi_balance_bound_b4, gpi_balance_bound_b8;
+gpi_bound_fn gpi_balance_bound_b1_base, gpi_balance_bound_b2_base;
 
 struct isa_loops {
     gpi_share_fn *expand[5]; /* by log2 of the item's bytes */
     gpi_share_fn *search[4]; /* 2 and 3 alone */
+    gpi_bound_fn *bound[4];
 };
 
 #define LOOPS(isa)                                                                                 \
     {{gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa, gpi_balance_expand_b4_##isa,       \
       gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa},                                  \
-     {NULL, NULL, gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa}},
+     {NULL, NULL, gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa},                       \
+     {gpi_balance_bound_b1_base, gpi_balance_bound_b2_base, gpi_balance_bound_b4_##isa,            \
+      gpi_balance_bound_b8_##isa}},
 
 static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
-static gpi_bound_fn *const bounds[] = {gpi_balance_bound_b1, gpi_balance_bound_b2,
-                                       gpi_balance_bound_b4, gpi_balance_bound_b8};
 
 /* Steps of the path per task: enough that its two searches cost little,
  * few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */
 enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64 };
+enum { SLICE_BYTES = 8192, SLICE_ITEM_MAX = 1024 }; /* of outputs that go past the cache */
 
 static int log2_of(size_t bytes)
 {
@@ -47,7 +51,36 @@ struct walk {
     const struct gpi_balance_args *args;
     gpi_share_fn *share_fn;
     uint64_t base, num_items, share;
+    bool past_cache; /* gpi_expand() alone */
 };
+
+/* A share by slices that stay in the first cache, from where they go past the others: a line that
+ * is written whole need not be read. */
+static void expand_past_cache(const struct gpi_balance_share *h, gpi_share_fn *fn)
+{
+    _Alignas(LINE) char slice[SLICE_BYTES];
+    struct gpi_balance_args args = *h->args;
+    const size_t bytes = args.item_bytes, at_once = SLICE_BYTES / bytes;
+    char *const out = args.out;
+    struct gpi_balance_share part = *h;
+    args.out = slice;
+    part.args = &args;
+    for (; part.i0 < h->i1; part.i0 = part.i1, part.s0 = part.s1) {
+        uint64_t high = h->s1;
+        part.i1 = gpi_min(h->i1, part.i0 + at_once);
+        for (part.s1 = part.s0; part.s1 < high;) {
+            const uint64_t middle = part.s1 + (high - part.s1) / 2;
+            if (gpi_offset_at(args.offsets, args.offset_bytes, h->base, middle + 1) <= part.i1)
+                part.s1 = middle + 1;
+            else
+                high = middle;
+        }
+        part.skip = part.i0;
+        fn(&part);
+        copy_past_cache(slice, (size_t)(part.i1 - part.i0) * bytes, out + part.i0 * bytes);
+    }
+    stores_done();
+}
 
 static void walk_share(void *arg, size_t p)
 {
@@ -64,7 +97,7 @@ static void walk_share(void *arg, size_t p)
     h.i0 = d0 - h.s0;
     h.i1 = d1 - h.s1;
     if (h.i0 < h.i1)
-        w->share_fn(&h);
+        w->past_cache ? expand_past_cache(&h, w->share_fn) : w->share_fn(&h);
 }
 
 /* Compare what the offsets cover with what the caller said; returns what they cover. */
@@ -118,7 +151,7 @@ ALWAYS_INLINE void expand_pieces(const struct gpi_balance_share *h, size_t piece
     for (uint64_t s = h->s0; i < h->i1 && s < h->args->num_segments; s++) {
         uint64_t end = s < h->s1 ? gpi_share_end(h, h->args->offset_bytes, s, i) : h->i1;
         if (i < end)
-            gpi_item_repeat(out + i * bytes, in + s * bytes, bytes, piece, end - i);
+            gpi_item_repeat(out + (i - h->skip) * bytes, in + s * bytes, bytes, piece, end - i);
         i = end;
     }
 }
@@ -144,6 +177,7 @@ void gpi_balance_expand_cpu(gp_context *ctx, const struct gpi_balance_args *a)
     struct walk w = {.args = a, .share_fn = expand_fn(ctx, a)};
     w.base = gpi_offset_base(a->offsets, a->offset_bytes);
     w.num_items = gpi_min(settle_count(ctx, a, w.base), a->limit);
+    w.past_cache = a->item_bytes <= SLICE_ITEM_MAX && w.num_items * a->item_bytes >= STREAM_BYTES;
     walk(ctx, &w, a->item_bytes);
 }
 
@@ -199,7 +233,7 @@ static void bound_chunk(void *arg, size_t chunk)
 
 void gpi_balance_bound_cpu(gp_context *ctx, const struct gpi_bound_args *a)
 {
-    struct bound_job job = {a, bounds[log2_of(a->item_bytes)]};
+    struct bound_job job = {a, loops[ctx->isa].bound[log2_of(a->item_bytes)]};
     gpi_parallel_for(gpi_threads_for(ctx->threads, a->m * SEARCH_NS),
                      gpi_ceil_div(a->m, BOUND_CHUNK), bound_chunk, &job);
 }

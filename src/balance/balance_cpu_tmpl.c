@@ -66,14 +66,15 @@ ALWAYS_INLINE void expand_share(const struct gpi_balance_share *h, size_t offset
 {
     const item *in = h->args->in;
     item *out = h->args->out;
+    const uint64_t skip = h->skip, room = h->i1 - skip;
     uint64_t i = h->i0;
     for (uint64_t s = h->s0; s < h->s1; s++) {
         uint64_t end = gpi_share_end(h, offset_bytes, s, i);
-        fill(out, i, end, h->i1, in[s]);
+        fill(out, i - skip, end - skip, room, in[s]);
         i = end;
     }
     if (i < h->i1 && h->s1 < h->args->num_segments)
-        fill(out, i, h->i1, h->i1, in[h->s1]);
+        fill(out, i - skip, room, room, in[h->s1]);
 }
 
 void NAME(gpi_balance_expand_b)(const struct gpi_balance_share *share)
