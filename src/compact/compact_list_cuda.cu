@@ -246,8 +246,9 @@ __global__ void __launch_bounds__(threads, blocks_of<PACK>)
 
     /* 1. Which tile. */
     if (threadIdx.x == 0) {
+        const uint64_t number = counter_claim(p.state); /* beside a trip to the number of items */
         s.n = item_count(p.a);
-        s.launch = launch_begin(p.state, (uint32_t)((s.n + tile_items - 1) / tile_items));
+        s.launch = launch_begin(p.state, (uint32_t)((s.n + tile_items - 1) / tile_items), number);
         s.others = p.a.sides ? others_begin(p.a) : NULL;
     }
     __syncthreads();

@@ -151,9 +151,11 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
 
     /* 1. Which tile: a lone block needs no exchange. */
     if (threadIdx.x == 0) {
+        const bool alone = gridDim.x == 1;
+        const uint64_t number = alone ? 0 : counter_claim(p.state);
         s.n = item_count(p.a);
         const uint32_t tiles = (uint32_t)((s.n + tile_items - 1) / tile_items);
-        s.launch = gridDim.x > 1 ? launch_begin(p.state, tiles) : Launch{0, 0};
+        s.launch = alone ? Launch{0, 0} : launch_begin(p.state, tiles, number);
         s.others = p.a.sides ? others_begin(p.a) : NULL;
     }
     __syncthreads();

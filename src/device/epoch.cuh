@@ -34,10 +34,14 @@ GPI_DEVICE bool launch_claims_once(uint32_t tiles)
     return tiles <= gridDim.x;
 }
 
-/* A claim in two steps, so that other work can hide the trip to the counter. */
+/* A claim in two steps, so that other work can hide the trip to the counter; by lane 0 of a warp.
+ * Where lanes add the same number the compiler makes one addition of theirs and hands out parts of
+ * its result, for which all wait at once: so this one's number differs from other lanes'. */
 GPI_DEVICE uint64_t counter_claim(const gpi_state &s)
 {
-    return atomicAdd((unsigned long long *)&s.ctrl->counter, 1ull);
+    uint32_t lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return atomicAdd((unsigned long long *)&s.ctrl->counter, 1ull + lane);
 }
 
 /* A number of a launch whose blocks make that number of claims in all. */
@@ -61,12 +65,17 @@ GPI_DEVICE Launch launch_claim(const gpi_state &s, uint32_t tiles)
     return launch_claimed(s, tiles, counter_claim(s));
 }
 
-/* By one thread of each block, once, before any use of tile states. */
-GPI_DEVICE Launch launch_begin(const gpi_state &s, uint32_t tiles)
+/* By one thread of each block, once, before any use of tile states; number: that of its claim. */
+GPI_DEVICE Launch launch_begin(const gpi_state &s, uint32_t tiles, uint64_t number)
 {
-    const Launch l = launch_claim(s, tiles);
+    const Launch l = launch_claimed(s, tiles, number);
     stall(stall_start, l.epoch, l.tile);
     return l;
+}
+
+GPI_DEVICE Launch launch_begin(const gpi_state &s, uint32_t tiles)
+{
+    return launch_begin(s, tiles, counter_claim(s));
 }
 
 /* The next tile of a block that holds one; from `tiles` on: no more. */

@@ -54,6 +54,9 @@ struct StreamPolicy {
     static constexpr bool sums_add = false; /* a Sum is a uint32_t, and add() is + */
     /* Of a group whose prefix look_ahead() publishes, behind the sums; 0: none. */
     static constexpr uint32_t prefix_tiles = 0;
+    GPI_DEVICE void wait() const /* before the first claim: for a kernel that claims tiles, too */
+    {
+    }
     GPI_DEVICE void begin() const /* first of all, by one thread */
     {
     }
@@ -222,8 +225,10 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
     auto &s = *(StreamShared<Policy> *)(memory + S * Policy::stage_bytes);
     Policy policy = {{}, p, s, memory, 0};
     if (threadIdx.x == 0) {
+        policy.wait();
+        const uint64_t number = counter_claim(p.state); /* beside a trip to the number of items */
         s.n = policy.items();
-        s.launch = launch_begin(p.state, stream_tiles<Policy>(s.n));
+        s.launch = launch_begin(p.state, stream_tiles<Policy>(s.n), number);
         policy.begin();
     } else if (threadIdx.x == 32) {
         ring_init<S>(s, L, R, W);

@@ -207,9 +207,13 @@ struct FoldStream : RunTiles<W * 32 * K> {
     char *ring;
     uint32_t tiles;
 
-    GPI_DEVICE uint64_t items() const
+    GPI_DEVICE void wait() const
     {
         grid_wait(); /* see queue_stream() */
+    }
+
+    GPI_DEVICE uint64_t items() const
+    {
         return item_count(p);
     }
 

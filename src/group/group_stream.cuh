@@ -56,9 +56,13 @@ struct RunsStream : RunTiles<W * 32 * GROUPS> {
     char *ring;
     uint32_t tiles;
 
-    GPI_DEVICE uint64_t items() const
+    GPI_DEVICE void wait() const
     {
         grid_wait(); /* see queue_stream() */
+    }
+
+    GPI_DEVICE uint64_t items() const
+    {
         return item_count(p);
     }
 

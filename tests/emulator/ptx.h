@@ -120,6 +120,11 @@ inline void ptx_red_release_gpu_global_add_u32(uint32_t *to)
 {
     __atomic_fetch_add(to, 1, __ATOMIC_SEQ_CST);
 }
+/* %laneid, where only lane 0 may ask. */
+inline void ptx_mov_u32(uint32_t &lane)
+{
+    lane = 0;
+}
 /* 16 bytes at once. */
 inline void ptx_mov_b128_then_st_relaxed_gpu_global_b128(uint64_t *to, uint64_t low, uint64_t high)
 {
