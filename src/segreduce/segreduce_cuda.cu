@@ -84,16 +84,24 @@ template <class A> A init_or(const gpi_segreduce_args *args, A identity)
 
 /* ---- integers ---- */
 
-template <class T> gp_status launch_sum(gp_context *ctx, const gpi_segreduce_args *args)
+template <class T, class A> gp_status launch_sum_in(gp_context *ctx, const gpi_segreduce_args *args)
 {
     const bool wider = gpi_dtype_bytes(args->out_dtype) > sizeof(T);
     const bool flips = wider && gpi_dtype_is_signed(args->in_dtype);
-    IntegerSum<T> fold = {};
-    fold.init = init_or<uint64_t>(args, 0);
+    IntegerSum<T, A> fold = {};
+    fold.init = init_or<A>(args, 0);
     fold.out_bytes = (int)gpi_dtype_bytes(args->out_dtype);
     fold.flip = flip_for(flips ? GP_MAX : GP_SUM, 8 * sizeof(T), true);
-    fold.larger = flips ? 1ull << (8 * sizeof(T) - 1) : 0;
+    fold.larger = flips ? (A)1 << (8 * sizeof(T) - 1) : 0;
     return launch(ctx, args, fold);
+}
+
+template <class T> gp_status launch_sum(gp_context *ctx, const gpi_segreduce_args *args)
+{
+    if constexpr (sizeof(T) < 8)
+        if (gpi_dtype_bytes(args->out_dtype) <= 4)
+            return launch_sum_in<T, uint32_t>(ctx, args);
+    return launch_sum_in<T, uint64_t>(ctx, args);
 }
 
 template <class T> gp_status launch_integer(gp_context *ctx, const gpi_segreduce_args *args)

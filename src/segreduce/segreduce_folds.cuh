@@ -110,12 +110,13 @@ GPI_DEVICE void segment_integer_store(char *out, int bytes, uint64_t s, uint64_t
         ((uint64_t *)out)[s] = x;
 }
 
-/* Sums of every width in 64 bits, which wider outputs need. Signed items that are widened are
- * flipped to unsigned ones, which are that much larger. */
-template <class T> struct IntegerSum : SegmentFold<IntegerSum<T>, T, uint64_t> {
-    using Base = SegmentFold<IntegerSum, T, uint64_t>;
+/* Sums in A, as wide as the outputs need. Signed items that are widened are flipped to unsigned
+ * ones, which are that much larger. */
+template <class T, class A_> struct IntegerSum : SegmentFold<IntegerSum<T, A_>, T, A_> {
+    using Base = SegmentFold<IntegerSum, T, A_>;
+    using A = A_;
     using typename Base::RawIn;
-    uint64_t init, larger;
+    A init, larger;
     int out_bytes;
     Flip flip;
 
@@ -123,11 +124,11 @@ template <class T> struct IntegerSum : SegmentFold<IntegerSum<T>, T, uint64_t> {
     {
         return true;
     }
-    GPI_DEVICE uint64_t identity() const
+    GPI_DEVICE A identity() const
     {
         return 0;
     }
-    GPI_DEVICE uint64_t apply(uint64_t l, uint64_t r) const
+    GPI_DEVICE A apply(A l, A r) const
     {
         return l + r;
     }
@@ -137,11 +138,11 @@ template <class T> struct IntegerSum : SegmentFold<IntegerSum<T>, T, uint64_t> {
         for (int i = 0; i < RawIn::words; i++)
             raw.w[i] ^= flip.word[0];
     }
-    GPI_DEVICE uint64_t item(const RawIn &raw, int i, uint64_t) const
+    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t) const
     {
         return raw_get<T>(raw, i) - larger;
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, uint64_t all, bool) const
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, bool) const
     {
         segment_integer_store(p.out, out_bytes, s, init + all);
     }
