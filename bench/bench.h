@@ -178,6 +178,8 @@ void bench_measure(struct bench *b, const struct bench_case *c);
 
 /* Turn a status into a bench_result, printing the text of an error. */
 int bench_status(struct bench *b, gp_status s);
+/* The reference of products with a matrix: y = A x, each row by one thread. */
+int bench_row_by_row(struct bench *b, const struct bench_args *a);
 
 /* Seconds of a clock that only goes forward. */
 double bench_now(void);

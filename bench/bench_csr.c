@@ -179,24 +179,14 @@ static int run_spmv(struct bench *b, const struct bench_args *a)
                                    a->offsets, a->cols, a->values, NULL, a->x, NULL, a->out));
 }
 
-static int row_by_row(struct bench *b, const struct bench_args *a)
-{
-    struct bench_task t = {.kind = BENCH_MULTIPLY,
-                           .n = a->num_rows,
-                           .width = (unsigned)gp_dtype_bytes(a->dtype),
-                           .out = a->out,
-                           .args = *a};
-    b->backend->task(b, &t);
-    return BENCH_OK;
-}
-
 static void spmv_case(struct bench *b, const char *name, bool powerlaw, gp_dtype dtype,
                       int exponent)
 {
     size_t n = (size_t)1 << exponent, width = gp_dtype_bytes(dtype);
     if (!bench_wanted(b, name, dtype))
         return;
-    struct bench_case c = {.suite = "csr", .name = name, .run = run_spmv, .reference = row_by_row};
+    struct bench_case c = {
+        .suite = "csr", .name = name, .run = run_spmv, .reference = bench_row_by_row};
     struct bench_args *a = &c.args;
     *a = matrix_args(dtype, n);
     make_matrix(b, a, powerlaw);

@@ -130,7 +130,7 @@ static void make_plan(struct bench *b, struct bench_args *a)
         bench_die("no plan");
 }
 
-static int row_by_row(struct bench *b, const struct bench_args *a)
+int bench_row_by_row(struct bench *b, const struct bench_args *a)
 {
     struct bench_task t = {.kind = BENCH_MULTIPLY,
                            .n = a->num_rows,
@@ -182,7 +182,7 @@ static void spmv_case(struct bench *b, enum kind kind, enum form form, gp_dtype 
     struct bench_case c = {.suite = "spmv",
                            .name = name,
                            .run = runs[form],
-                           .reference = dtype == GP_F16 ? NULL : row_by_row,
+                           .reference = dtype == GP_F16 ? NULL : bench_row_by_row,
                            .ideal = BENCH_READ};
     struct bench_args *a = &c.args;
     a->dtype = dtype;

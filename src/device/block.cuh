@@ -6,8 +6,8 @@
  * any operator.
  *
  * The order of operations decides the bits of float sums: a thread alone folds from left to right,
- * a warp as a balanced tree. Before the array is written again the block synchronizes. Top-k and
- * the sparse product have scans of their own, which are faster (code-03 in docs/tuning).
+ * a warp as a balanced tree. Before the array is written again the block synchronizes. Top-k has
+ * scans of its own, which are faster (code-03 in docs/tuning).
  */
 #pragma once
 
