@@ -49,6 +49,27 @@ static gp_status bytes_lexsort(const struct limit *l, uint64_t value, size_t *by
     return gp_lexsort_workspace_bytes(NULL, l->dtype, l->with, value, NULL, bytes);
 }
 
+/* with: the number of parts, whose stride it is, too. */
+static gp_status bytes_lexsort_by(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
+    d.index_dtype = GP_U64;
+    d.num_parts = (int)l->with;
+    for (int p = 0; p < d.num_parts; p++)
+        d.parts[p] = (gp_key_part){NULL, 8, l->dtype, GP_ASCENDING};
+    return gp_lexsort_by_workspace_bytes(NULL, &d, value, bytes);
+}
+
+/* with: the bytes of a record. */
+static gp_status bytes_records(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_record_sort_desc d = GP_RECORD_SORT_DESC_INIT;
+    d.record_bytes = l->with;
+    d.num_fields = 2;
+    d.fields[0].dtype = d.fields[1].dtype = l->dtype;
+    return gp_record_sort_workspace_bytes(NULL, &d, value, bytes);
+}
+
 static gp_status bytes_topk(const struct limit *l, uint64_t value, size_t *bytes)
 {
     return gp_top_k_workspace_bytes(NULL, l->dtype, value, l->with ? l->with : value, bytes);

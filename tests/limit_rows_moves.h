@@ -192,6 +192,47 @@ static gp_status run_lexsort_bytes(const struct limit *l, uint64_t value)
     return moves_end(s, &m, MOVES);
 }
 
+/* Records sorted by their last byte. */
+static gp_status run_record_bytes(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, value);
+    gp_record_sort_desc d = GP_RECORD_SORT_DESC_INIT;
+    d.record_bytes = value;
+    d.num_fields = 1;
+    d.fields[0] = (gp_record_field){m.bytes - 1, GP_U8, GP_ASCENDING};
+    for (size_t i = 0; i < MOVES; i++) {
+        m.items[(i + 1) * m.bytes - 1] = (char)m.keys[i];
+        moves_expect(&m, m.keys[i], i);
+    }
+    t_put(&m.in, m.items, MOVES * m.bytes);
+    gp_status s = gp_record_sort(t_ctx(), &d, m.in.data, MOVES, m.out.data);
+    return moves_end(s, &m, MOVES);
+}
+
+/* Numbers of 2 bytes that lie this far apart. */
+static gp_status run_part_stride(const struct limit *l, uint64_t value)
+{
+    struct moves m = moves_new(l, 4);
+    const size_t stride = limit_room(l, value) > 1 ? limit_room(l, value) : 2;
+    char *records = t_host(MOVES * stride);
+    gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
+    memset(records, 0, MOVES * stride);
+    for (size_t i = 0; i < MOVES; i++) {
+        const uint32_t index = (uint32_t)i;
+        records[i * stride] = (char)m.keys[i];
+        memcpy(m.items + i * 4, &index, 4);
+        moves_expect(&m, m.keys[i], i);
+    }
+    t_array in = t_new_from(records, (MOVES - 1) * stride + 2, 0);
+    d.index_dtype = GP_U32;
+    d.num_parts = 1;
+    d.parts[0] = (gp_key_part){in.data, value, GP_U16, GP_ASCENDING};
+    gp_status s = gp_lexsort_by(t_ctx(), &d, MOVES, m.out.data);
+    t_free(&in);
+    free(records);
+    return moves_end(s, &m, MOVES);
+}
+
 /* The items beside even keys with those beside odd ones.
  * with: 0 for gp_merge_pairs(), 1 for gp_merge_pairs_by(). */
 static gp_status run_merge_bytes(const struct limit *l, uint64_t value)

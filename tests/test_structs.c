@@ -68,6 +68,10 @@ KIND(difference, gp_difference_desc, 0, GP_DIFFERENCE_DESC_INIT, "desc", d.dtype
 KIND(vector, gp_vector_desc, 0, GP_VECTOR_DESC_INIT, "desc", d.dtype = GP_F32)
 KIND(iota, gp_iota_desc, 0, GP_IOTA_DESC_INIT, "desc", d.dtype = GP_F16)
 KIND(lexsort, gp_lexsort_options, 0, GP_LEXSORT_OPTIONS_INIT, "options", d.order = GP_DESCENDING)
+KIND(lex_by, gp_lexsort_desc, 0, GP_LEXSORT_DESC_INIT, "desc", d.index_dtype = GP_U32;
+     d.num_parts = 1; d.parts[0] = (gp_key_part){NULL, 4, GP_U32, GP_DESCENDING})
+KIND(records, gp_record_sort_desc, 0, GP_RECORD_SORT_DESC_INIT, "desc", d.record_bytes = 8;
+     d.num_fields = 1; d.fields[0] = (gp_record_field){3, GP_F32, GP_DESCENDING})
 KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
 KIND(merge_pairs, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32; d.value_bytes = 4)
 KIND(top_k, gp_top_k_desc, 0, GP_TOP_K_DESC_INIT, "desc", d.dtype = GP_U32; d.index_dtype = GP_U32)
@@ -155,6 +159,8 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(lex_pairs, lexsort, true,                                                                    \
       gp_lexsort_pairs(ctx, GP_U32, e->rows, e->cols, 4, e->floats, e->n, e->out[0], e->out[1],    \
                        e->out[2], given))                                                          \
+    X(lexsort_by, lex_by, true, gp_lexsort_by(ctx, given, 0, e->out[0]))                           \
+    X(record_sort, records, true, gp_record_sort(ctx, given, e->keys, e->n / 2, e->out[0]))        \
     X(merge, merge, true, gp_merge_by(ctx, given, e->sorted, e->n, e->sorted, e->n, e->out[0]))    \
     X(merge_pairs, merge_pairs, true,                                                              \
       gp_merge_pairs_by(ctx, given, e->sorted, e->keys, e->n, e->sorted, e->floats, e->n,          \
@@ -224,6 +230,8 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_radix_sort_segmented_workspace_bytes(NULL, GP_U32, 4, N, 50, given, figure))              \
     X(lexsort_bytes, lexsort, false,                                                               \
       gp_lexsort_workspace_bytes(NULL, GP_U32, 4, N, given, figure))                               \
+    X(lexsort_by_bytes, lex_by, false, gp_lexsort_by_workspace_bytes(NULL, given, N, figure))      \
+    X(record_bytes, records, false, gp_record_sort_workspace_bytes(NULL, given, N, figure))        \
     X(coo_bytes, coo, false, gp_csr_from_coo_workspace_bytes(NULL, given, N, N, N, figure))        \
     X(transpose_bytes, coo, false, gp_csr_transpose_workspace_bytes(NULL, given, N, N, N, figure)) \
     X(filter_bytes, filter, false, gp_csr_filter_workspace_bytes(NULL, given, N, N, N, figure))    \

@@ -89,6 +89,24 @@ static const gp_group_by_desc *group_desc(void)
     return &d;
 }
 
+static const gp_lexsort_desc *parts_desc(void)
+{
+    static gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
+    d.index_dtype = GP_U32;
+    d.num_parts = 1;
+    d.parts[0] = (gp_key_part){NULL, 8, GP_U64, GP_ASCENDING};
+    return &d;
+}
+
+static const gp_record_sort_desc *records_desc(void)
+{
+    static gp_record_sort_desc d = GP_RECORD_SORT_DESC_INIT;
+    d.record_bytes = 4;
+    d.num_fields = 1;
+    d.fields[0].dtype = GP_U32;
+    return &d;
+}
+
 static const gp_csr_filter_desc *filter_desc(void)
 {
     static gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
@@ -106,6 +124,8 @@ FIGURE(gp_radix_sort, GP_U32, 4, 1000, NULL)
 FIGURE(gp_argsort, GP_U32, 1000, GP_U32, NULL)
 FIGURE(gp_radix_sort_segmented, GP_U32, 4, 1000, 10, NULL)
 FIGURE(gp_lexsort, GP_U32, 4, 1000, NULL)
+FIGURE(gp_lexsort_by, parts_desc(), 1000)
+FIGURE(gp_record_sort, records_desc(), 1000)
 FIGURE(gp_merge, GP_U32, 1000)
 FIGURE(gp_top_k, GP_U32, 1000, 10)
 FIGURE(gp_csr_row_pointers_unsorted, GP_U32, 1000, 100, GP_U32)
@@ -143,6 +163,8 @@ static const struct {
     ROW(gp_argsort),
     ROW(gp_radix_sort_segmented),
     ROW(gp_lexsort),
+    ROW(gp_lexsort_by),
+    ROW(gp_record_sort),
     ROW(gp_merge),
     ROW(gp_top_k),
     ROW(gp_csr_row_pointers_unsorted),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lexicographic sorts: front door, and the order of what happens on either backend. */
 #include "lexsort/lexsort_internal.h"
+#include "lexsort/lexsort_parts_internal.h"
 
 #include <gp/lexsort.h>
 
@@ -30,6 +31,15 @@ static gp_radix_sort_options options_of(const struct gpi_lex_job *j, int bits)
     return o;
 }
 
+/* Rows and columns as parts of a key. */
+static struct gpi_lex_parts parts_of(const struct gpi_lex_job *j)
+{
+    struct gpi_lex_parts parts = {.count = 0};
+    gpi_lex_add_part(&parts, j->rows, j->pair_bytes, dtype_of(j->pair_bytes), j->order);
+    gpi_lex_add_part(&parts, j->cols, j->pair_bytes, dtype_of(j->pair_bytes), j->order);
+    return parts;
+}
+
 /* ---- workspace ------------------------------------------------------------------------------- */
 
 static size_t larger(size_t a, size_t b)
@@ -37,24 +47,19 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What the sorts inside take at most. */
+/* What the sort of words takes at most. */
 static gp_status nested_bytes(const gp_target *t, const struct gpi_lex_job *j, size_t *bytes)
 {
-    const bool wide = is_wide(j);
-    const gp_dtype word = wide ? dtype_of(j->pair_bytes) : dtype_of(gpi_lex_word_bytes(j));
-    gp_radix_sort_options first = options_of(j, wide ? j->col_bits : j->row_bits + j->col_bits);
-    gp_radix_sort_options second = options_of(j, wide ? j->row_bits : first.end_bit);
+    const gp_dtype word = dtype_of(gpi_lex_word_bytes(j));
+    gp_radix_sort_options o = options_of(j, j->row_bits + j->col_bits);
     size_t order, narrow, move;
-    GPI_TRY(gp_argsort_workspace_bytes(t, word, j->n, GP_U64, &first, &order));
-    GPI_TRY(
-        gp_radix_sort_workspace_bytes(t, word, wide ? 8 : j->value_bytes, j->n, &second, &move));
+    GPI_TRY(gp_argsort_workspace_bytes(t, word, j->n, GP_U64, &o, &order));
+    GPI_TRY(gp_radix_sort_workspace_bytes(t, word, j->value_bytes, j->n, &o, &move));
     *bytes = larger(order, move);
     if (j->n > UINT32_MAX)
         return GP_OK;
-    GPI_TRY(gp_argsort_workspace_bytes(t, word, j->n, GP_U32, &first, &narrow));
+    GPI_TRY(gp_argsort_workspace_bytes(t, word, j->n, GP_U32, &o, &narrow));
     *bytes = larger(*bytes, narrow);
-    GPI_TRY(gp_radix_sort_workspace_bytes(t, word, 4, j->n, &second, &move));
-    *bytes = larger(*bytes, move);
     return GP_OK;
 }
 
@@ -63,12 +68,14 @@ static gp_status frame_bytes(const gp_target *t, const struct gpi_lex_job *j, si
     *bytes = 0;
     if (j->n == 0)
         return GP_OK;
+    if (is_wide(j)) {
+        const struct gpi_lex_parts parts = parts_of(j);
+        *bytes = gpi_lex_order_bytes(t, &parts, j->n, 8) + gpi_piece(j->n * 8) +
+                 gpi_piece(j->n * j->value_bytes);
+        return GP_OK;
+    }
     GPI_TRY(nested_bytes(t, j, bytes));
-    if (is_wide(j))
-        *bytes += 2 * gpi_piece(j->n * 8) + 3 * gpi_piece(j->n * j->pair_bytes) +
-                  gpi_piece(j->n * j->value_bytes);
-    else
-        *bytes += 2 * gpi_piece(j->n * gpi_lex_word_bytes(j));
+    *bytes += 2 * gpi_piece(j->n * gpi_lex_word_bytes(j));
     return GP_OK;
 }
 
@@ -110,50 +117,51 @@ static gp_status gather(gp_context *ctx, const struct gpi_lex_job *j, size_t ite
     return gp_gather_by(ctx, &d, in, indices, j->n, out);
 }
 
-/* The order in indices; sorted rows in rows_sorted. */
-static gp_status order_wide(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame,
-                            gp_dtype index, void *rows_sorted, void *indices)
-{
-    const gp_dtype pair = dtype_of(j->pair_bytes);
-    gp_radix_sort_options by_col = options_of(j, j->col_bits);
-    gp_radix_sort_options by_row = options_of(j, j->row_bits);
-    void *first = gpi_frame_take(frame, j->n * 8);
-    void *rows = gpi_frame_take(frame, j->n * j->pair_bytes);
-    GPI_TRY(gp_argsort(ctx, pair, j->cols, j->n, index, first, &by_col));
-    GPI_TRY(gather(ctx, j, j->pair_bytes, j->rows, index, first, rows));
-    return gp_radix_sort_pairs(ctx, pair, rows, gpi_dtype_bytes(index), first, j->n, rows_sorted,
-                               indices, &by_row);
-}
-
-/* out[i] = in[indices[i]], where in may be out. */
-static gp_status collect(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame,
+/* out[i] = in[indices[i]], where in may be out: then through a copy in room. */
+static gp_status collect(gp_context *ctx, const struct gpi_lex_job *j, void *room,
                          size_t item_bytes, const void *in, gp_dtype index, const void *indices,
                          void *out)
 {
     if (in == out) {
-        void *copy = gpi_frame_take(frame, j->n * item_bytes);
         if (j->device_n)
-            GPI_TRY(gather(ctx, j, item_bytes, in, (gp_dtype)0, NULL, copy));
+            GPI_TRY(gather(ctx, j, item_bytes, in, (gp_dtype)0, NULL, room));
         else
-            GPI_TRY(gp_copy(ctx, in, j->n * item_bytes, copy));
-        in = copy;
+            GPI_TRY(gp_copy(ctx, in, j->n * item_bytes, room));
+        in = room;
     }
     return gather(ctx, j, item_bytes, in, index, indices, out);
 }
 
-static gp_status sort_wide(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame)
+static gp_status sort_wide(gp_context *ctx, const char *f, const struct gpi_lex_job *j,
+                           struct gpi_frame *frame)
 {
-    if (!j->rows_out) {
-        void *rows = gpi_frame_take(frame, j->n * j->pair_bytes);
-        return order_wide(ctx, j, frame, j->index_dtype, rows, j->indices_out);
+    const bool moves = j->rows_out != NULL;
+    const gp_dtype index = moves ? dtype_of(gpi_radix_index_bytes(j->n)) : j->index_dtype;
+    void *const outs[] = {j->rows_out, j->cols_out};
+    struct gpi_lex_order o = {.parts = parts_of(j),
+                              .n = j->n,
+                              .device_n = j->device_n,
+                              .index_bytes = gpi_dtype_bytes(index),
+                              .indices = j->indices_out,
+                              .outs = moves ? outs : NULL};
+    struct gpi_lex_job pairs = *j;
+    if (moves)
+        o.indices = gpi_frame_take(frame, j->n * 8);
+    GPI_TRY(gpi_lex_order(ctx, f, &o, frame));
+    if (!moves)
+        return GP_OK;
+    pairs.device_n = o.collect_n;
+    pairs.n = gpi_count_now(ctx, &pairs.device_n, j->n);
+    if (pairs.n) {
+        GPI_TRY(collect(ctx, &pairs, o.rooms[0], j->pair_bytes, j->rows, index, o.indices,
+                        j->rows_out));
+        GPI_TRY(collect(ctx, &pairs, o.rooms[1], j->pair_bytes, j->cols, index, o.indices,
+                        j->cols_out));
     }
-    const gp_dtype index = dtype_of(gpi_radix_index_bytes(j->n));
-    void *indices = gpi_frame_take(frame, j->n * 8);
-    GPI_TRY(order_wide(ctx, j, frame, index, j->rows_out, indices));
-    GPI_TRY(collect(ctx, j, frame, j->pair_bytes, j->cols, index, indices, j->cols_out));
     if (j->value_bytes == 0)
         return GP_OK;
-    return collect(ctx, j, frame, j->value_bytes, j->values, index, indices, j->values_out);
+    void *room = j->values == j->values_out ? gpi_frame_take(frame, j->n * j->value_bytes) : NULL;
+    return collect(ctx, j, room, j->value_bytes, j->values, index, o.indices, j->values_out);
 }
 
 /* ---- front door ------------------------------------------------------------------------------ */
@@ -222,7 +230,7 @@ static struct gpi_content rule_of(const char *name, const void *indices, size_t 
 static gp_status sort(gp_context *ctx, const char *f, const struct gpi_lex_job *j, size_t bytes)
 {
     GPI_FRAME(frame, ctx, f, bytes);
-    gp_status s = is_wide(j) ? sort_wide(ctx, j, &frame) : sort_words(ctx, j, &frame);
+    gp_status s = is_wide(j) ? sort_wide(ctx, f, j, &frame) : sort_words(ctx, j, &frame);
     GPI_TRY(gpi_named(ctx, f, s));
     return gpi_launched(ctx, f);
 }

@@ -3,12 +3,12 @@
  * Lexicographic sort of (row, column).
  *
  * Up to 64 bits together: row and column become one word, row << col_bits | column, which is sorted
- * as unsigned and taken apart again. More: a stable sort by column, then one by row that moves the
- * indices of the first along (Knuth volume 3, 5.2.5: least significant first).
+ * as unsigned and taken apart again. More: they are the two parts of a key, see
+ * lexsort_parts_internal.h, which also serves the calls for other parts and records.
  *
  * Scratch, each piece 256-byte aligned:
  *   one word   [words n][words n][the sort's]
- *   two sorts  [indices n][indices n][rows n][rows n][copy of columns][copy of values][the sorts']
+ *   parts      [indices n][those of the order by parts][copy of values]
  */
 #ifndef GPI_LEXSORT_INTERNAL_H
 #define GPI_LEXSORT_INTERNAL_H

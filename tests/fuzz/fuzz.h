@@ -176,6 +176,7 @@ extern fuzz_call *const fuzz_compactions[];
 extern fuzz_call *const fuzz_moves[];
 extern fuzz_call *const fuzz_places[];
 extern fuzz_call *const fuzz_sorts[];
+extern fuzz_call *const fuzz_keys[];
 extern fuzz_call *const fuzz_histograms[];
 extern fuzz_call *const fuzz_sparse[];
 extern fuzz_call *const fuzz_core[];

@@ -76,6 +76,7 @@ bits_expect bits_bounds; /* 0: lower, 1: upper */
 bits_expect bits_histogram_even, bits_histogram_edges, bits_bincount;
 bits_expect bits_from_coo; /* the gp_duplicates */
 bits_expect bits_transpose, bits_lexsort, bits_spmv;
+bits_expect bits_lexsort_by, bits_record_sort; /* the gp_order of the first part */
 
 /* Numbers of a sequence: sums of them are exact as float, unless they wrap. */
 void bits_sequence(gp_dtype dtype, void *first, void *step);
@@ -104,8 +105,9 @@ bits_call bits_call_scan_inclusive, bits_call_scan_exclusive, bits_call_scan_bac
     bits_call_compact_indices, bits_call_compact_if, bits_call_unique, bits_call_run_lengths,
     bits_call_reduce_by_key, bits_call_group_by, bits_call_sort, bits_call_sort_pairs,
     bits_call_argsort, bits_call_sort_segments, bits_call_merge, bits_call_top_k, bits_call_bounds,
-    bits_call_lexsort, bits_call_gather, bits_call_scatter, bits_call_expand, bits_call_fill,
-    bits_call_iota, bits_call_intervals, bits_call_histogram_even, bits_call_histogram_edges,
-    bits_call_bincount, bits_call_from_coo, bits_call_transpose, bits_call_spmv;
+    bits_call_lexsort, bits_call_lexsort_by, bits_call_record_sort, bits_call_gather,
+    bits_call_scatter, bits_call_expand, bits_call_fill, bits_call_iota, bits_call_intervals,
+    bits_call_histogram_even, bits_call_histogram_edges, bits_call_bincount, bits_call_from_coo,
+    bits_call_transpose, bits_call_spmv;
 
 #endif

@@ -304,6 +304,37 @@ void bits_call_lexsort(struct bits_run *r)
                           values, NULL));
 }
 
+void bits_call_lexsort_by(struct bits_run *r)
+{
+    gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
+    void *other = given(r, D->other, D->n * D->item), *out = result(r, D->n * 4);
+    d.index_dtype = GP_U32;
+    d.num_parts = 2;
+    d.parts[0] = (gp_key_part){items(r), D->item, D->dtype, (gp_order)r->which};
+    d.parts[1] = (gp_key_part){other, D->item, D->dtype, GP_ASCENDING};
+    T_OK(gp_lexsort_by(r->ctx, &d, D->n, out));
+}
+
+void bits_call_record_sort(struct bits_run *r)
+{
+    const size_t bytes = 2 * D->item + 4;
+    gp_record_sort_desc d = GP_RECORD_SORT_DESC_INIT;
+    char *records = t_host(D->n * bytes);
+    for (size_t i = 0; i < D->n; i++) {
+        memcpy(records + i * bytes, D->in + i * D->item, D->item);
+        memcpy(records + i * bytes + D->item, D->positions + i, 4);
+        memcpy(records + i * bytes + D->item + 4, D->other + i * D->item, D->item);
+    }
+    d.record_bytes = bytes;
+    d.num_fields = 2;
+    d.fields[0] = (gp_record_field){0, D->dtype, (gp_order)r->which};
+    d.fields[1] = (gp_record_field){D->item + 4, D->dtype, GP_ASCENDING};
+    void *in = given(r, records, D->n * bytes), *out = result(r, D->n * bytes);
+    T_OK(gp_record_sort(r->ctx, &d, in, D->n, out));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(records);
+}
+
 void bits_call_gather(struct bits_run *r)
 {
     uint32_t *index = t_host(D->n * 4);

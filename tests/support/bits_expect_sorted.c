@@ -111,3 +111,37 @@ void bits_lexsort(const struct bits_input *d, int which, struct bits_output *out
     free(by_row);
     free(order);
 }
+
+/* By items, and among equal ones by the other items, ascending. */
+static size_t *order_by_two(const struct bits_input *d, int which)
+{
+    size_t *second = bits_argsort(d->dtype, d->other, d->n, GP_ASCENDING);
+    char *items = t_host(d->n * d->item);
+    for (size_t i = 0; i < d->n; i++)
+        memcpy(items + i * d->item, d->in + second[i] * d->item, d->item);
+    size_t *first = bits_argsort(d->dtype, items, d->n, which);
+    for (size_t i = 0; i < d->n; i++)
+        first[i] = second[first[i]];
+    free(second);
+    free(items);
+    return first;
+}
+
+void bits_lexsort_by(const struct bits_input *d, int which, struct bits_output *out)
+{
+    size_t *order = order_by_two(d, which);
+    bits_put_picked(d->positions, 4, order, d->n, out);
+    free(order);
+}
+
+/* Records are an item, the position, the other item. */
+void bits_record_sort(const struct bits_input *d, int which, struct bits_output *out)
+{
+    size_t *order = order_by_two(d, which);
+    for (size_t i = 0; i < d->n; i++) {
+        bits_put(out, d->in + order[i] * d->item, d->item);
+        bits_put(out, d->positions + order[i], 4);
+        bits_put(out, d->other + order[i] * d->item, d->item);
+    }
+    free(order);
+}

@@ -161,6 +161,27 @@ CALL(lexsort_pairs_wide)
                             c->out[2], &o);
 }
 
+CALL(lexsort_by)
+{
+    gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
+    d.index_dtype = GP_U64;
+    d.num_parts = 2;
+    d.parts[0] = (gp_key_part){c->keys, 4, GP_I32, GP_DESCENDING};
+    d.parts[1] = (gp_key_part){c->bits, 8, GP_U64, GP_ASCENDING};
+    d.device_n = c->device_n;
+    return gp_lexsort_by(ctx, &d, c->n, c->out[0]);
+}
+
+CALL(record_sort)
+{
+    gp_record_sort_desc d = GP_RECORD_SORT_DESC_INIT;
+    d.record_bytes = 8;
+    d.num_fields = 1;
+    d.fields[0] = (gp_record_field){5, GP_U16, GP_ASCENDING};
+    d.device_n = c->device_n;
+    return gp_record_sort(ctx, &d, c->bits, c->n, c->out[0]);
+}
+
 static gp_top_k_desc top_of(C c, gp_order order)
 {
     gp_top_k_desc d = GP_TOP_K_DESC_INIT;
@@ -204,4 +225,6 @@ CALL(top_100)
         ROW(lexsort, "gp_lexsort", COUNTS_ITEMS),                                                  \
         ROW(lexsort_pairs, "gp_lexsort_pairs", COUNTS_ITEMS),                                      \
         ROW(lexsort_pairs_wide, "gp_lexsort_pairs", COUNTS_ITEMS),                                 \
-        ROW(top_k, "gp_top_k_by", COUNTS_HALF), ROW(top_100, "gp_top_k_by", COUNTS_ITEMS)
+        ROW(lexsort_by, "gp_lexsort_by", COUNTS_ITEMS),                                            \
+        ROW(record_sort, "gp_record_sort", COUNTS_ITEMS), ROW(top_k, "gp_top_k_by", COUNTS_HALF),  \
+        ROW(top_100, "gp_top_k_by", COUNTS_ITEMS)

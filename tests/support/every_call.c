@@ -211,6 +211,26 @@ CALL(lexsort_pairs)
                             e->out[2], NULL);
 }
 
+CALL(lexsort_by)
+{
+    gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
+    d.index_dtype = GP_U32;
+    d.num_parts = 3;
+    d.parts[0] = (gp_key_part){e->flags, 1, GP_U8, GP_DESCENDING};
+    d.parts[1] = (gp_key_part){e->floats, 4, GP_F32, GP_ASCENDING};
+    d.parts[2] = (gp_key_part){e->keys, 4, GP_U32, GP_ASCENDING};
+    return gp_lexsort_by(ctx, &d, e->n, e->out[0]);
+}
+
+CALL(record_sort)
+{
+    gp_record_sort_desc d = GP_RECORD_SORT_DESC_INIT;
+    d.record_bytes = 12;
+    d.num_fields = 1;
+    d.fields[0] = (gp_record_field){4, GP_U32, GP_DESCENDING};
+    return gp_record_sort(ctx, &d, e->keys, e->n / 3, e->out[0]);
+}
+
 CALL(gather)
 {
     return gp_gather(ctx, 4, e->floats, GP_U32, e->rows, e->n, e->out[0]);
@@ -365,6 +385,8 @@ static const struct {
     NAMED(sort_segmented),
     NAMED(lexsort),
     NAMED(lexsort_pairs),
+    NAMED(lexsort_by),
+    NAMED(record_sort),
     NAMED(gather),
     NAMED(gather_by),
     NAMED(gather_field),

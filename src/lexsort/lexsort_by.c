@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* The front door of sorts by parts of a key, and of records by their fields. */
+#include "lexsort/lexsort_parts_internal.h"
+
+#include <stdio.h>
+
+#include "core/check.h"
+#include "core/count.h"
+#include "core/cuda.h"
+#include "core/workspace.h"
+#include "core/threads.h"
+#include "gather/gather_internal.h"
+#include "radixsort/radixsort_internal.h"
+
+/* The name of a member of a part, for an error text. */
+struct member {
+    char name[48];
+};
+
+static const char *member_of(struct member *m, const char *list, int i, const char *member)
+{
+    snprintf(m->name, sizeof m->name, "desc->%s[%d].%s", list, i, member);
+    return m->name;
+}
+
+static gp_status check_parts_number(gp_context *ctx, const char *f, const char *member, int number)
+{
+    if (number < 1 || number > GP_KEY_PARTS_MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->%s is %d, expected 1 to %d", f, member,
+                        number, GP_KEY_PARTS_MAX);
+    return GP_OK;
+}
+
+/* ---- by parts -------------------------------------------------------------------------------- */
+
+static uint64_t part_bytes(const gp_key_part *part, size_t n)
+{
+    return n ? (uint64_t)(n - 1) * part->stride + gpi_dtype_bytes(part->dtype) : 0;
+}
+
+/* Beyond this the bytes of a part would not fit 64 bits. */
+#define STRIDE_MAX ((size_t)1 << 20)
+
+static gp_status check_part(gp_context *ctx, const char *f, const gp_key_part *part, int i)
+{
+    struct member m;
+    GPI_TRY(gpi_check_dtype(ctx, f, member_of(&m, "parts", i, "dtype"), part->dtype));
+    if (part->stride < gpi_dtype_bytes(part->dtype) || part->stride > STRIDE_MAX)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %zu, expected %zu to %zu", f,
+                        member_of(&m, "parts", i, "stride"), part->stride,
+                        gpi_dtype_bytes(part->dtype), STRIDE_MAX);
+    return gpi_check_order(ctx, f, member_of(&m, "parts", i, "order"), part->order);
+}
+
+/* *d becomes the full struct. */
+static gp_status check_desc(gp_context *ctx, const char *f, const gp_lexsort_desc *given,
+                            gp_lexsort_desc *d)
+{
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_lexsort_desc)));
+    GPI_TRY(gpi_check_unsigned_index(ctx, f, "desc->index_dtype", d->index_dtype));
+    GPI_TRY(check_parts_number(ctx, f, "num_parts", d->num_parts));
+    for (int i = 0; i < d->num_parts; i++)
+        GPI_TRY(check_part(ctx, f, &d->parts[i], i));
+    return GP_OK;
+}
+
+static struct gpi_lex_parts parts_of(const gp_lexsort_desc *d)
+{
+    struct gpi_lex_parts parts = {.count = 0};
+    for (int i = 0; i < d->num_parts; i++)
+        gpi_lex_add_part(&parts, d->parts[i].data, d->parts[i].stride, d->parts[i].dtype,
+                         d->parts[i].order);
+    return parts;
+}
+
+static gp_status check_arrays(gp_context *ctx, const char *f, const gp_lexsort_desc *d, size_t n,
+                              void *indices_out)
+{
+    const size_t index = gpi_dtype_bytes(d->index_dtype);
+    const struct gpi_array count = GPI_COUNT("desc->device_n", d->device_n);
+    struct gpi_array pair[] = {count,
+                               GPI_WRITE("indices_out", indices_out, (uint64_t)n * index, index)};
+    struct member m;
+    for (int i = 0; i < d->num_parts; i++)
+        GPI_TRY(gpi_check_array(ctx, f, member_of(&m, "parts", i, "data"), d->parts[i].data,
+                                part_bytes(&d->parts[i], n), 1));
+    GPI_TRY(gpi_check_memory(ctx, f, &count, 1));
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    GPI_TRY(gpi_check_index_range(ctx, f, n, "desc->index_dtype", d->index_dtype));
+    GPI_TRY(gpi_check_memory(ctx, f, pair + 1, 1));
+    for (int i = 0; i < d->num_parts; i++) {
+        member_of(&m, "parts", i, "data");
+        pair[0] = GPI_READ(m.name, d->parts[i].data, part_bytes(&d->parts[i], n), 1);
+        GPI_TRY(gpi_check_apart(ctx, f, pair, 1, 2));
+    }
+    pair[0] = count;
+    return gpi_check_apart(ctx, f, pair, 1, 2);
+}
+
+gp_status gp_lexsort_by(gp_context *ctx, const gp_lexsort_desc *desc, size_t n, void *indices_out)
+{
+    static const char f[] = "gp_lexsort_by";
+    gp_lexsort_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(check_desc(ctx, f, desc, &d));
+    GPI_TRY(check_arrays(ctx, f, &d, n, indices_out));
+    struct gpi_lex_order o = {.parts = parts_of(&d),
+                              .device_n = d.device_n,
+                              .index_bytes = gpi_dtype_bytes(d.index_dtype),
+                              .indices = indices_out};
+    const gp_target target = gpi_target_of(ctx);
+    o.n = gpi_count_now(ctx, &o.device_n, n);
+    if (o.n == 0)
+        return GP_OK;
+    GPI_ON_DEVICE(ctx);
+    GPI_FRAME(frame, ctx, f, gpi_lex_order_bytes(&target, &o.parts, o.n, o.index_bytes));
+    GPI_TRY(gpi_lex_order(ctx, f, &o, &frame));
+    return gpi_launched(ctx, f);
+}
+
+gp_status gp_lexsort_by_workspace_bytes(const gp_target *target, const gp_lexsort_desc *desc,
+                                        size_t n, size_t *bytes)
+{
+    static const char f[] = "gp_lexsort_by_workspace_bytes";
+    gp_lexsort_desc d;
+    gp_target t;
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(check_desc(NULL, f, desc, &d));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    GPI_TRY(gpi_check_index_range(NULL, f, n, "desc->index_dtype", d.index_dtype));
+    const struct gpi_lex_parts parts = parts_of(&d);
+    *bytes = n ? gpi_lex_order_bytes(&t, &parts, n, gpi_dtype_bytes(d.index_dtype)) : 0;
+    return GP_OK;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static gp_status check_field(gp_context *ctx, const char *f, const gp_record_sort_desc *d, int i)
+{
+    const gp_record_field *field = &d->fields[i];
+    struct member m;
+    GPI_TRY(gpi_check_dtype(ctx, f, member_of(&m, "fields", i, "dtype"), field->dtype));
+    const size_t bytes = gpi_dtype_bytes(field->dtype);
+    if (bytes > d->record_bytes)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s takes %zu bytes, expected at most %zu, %s",
+                        f, member_of(&m, "fields", i, "dtype"), bytes, d->record_bytes,
+                        "desc->record_bytes");
+    if (field->offset > d->record_bytes - bytes)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %zu, expected 0 to %zu", f,
+                        member_of(&m, "fields", i, "offset"), field->offset,
+                        d->record_bytes - bytes);
+    return gpi_check_order(ctx, f, member_of(&m, "fields", i, "order"), field->order);
+}
+
+static gp_status check_records(gp_context *ctx, const char *f, const gp_record_sort_desc *given,
+                               gp_record_sort_desc *d)
+{
+    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_record_sort_desc)));
+    GPI_TRY(gpi_check_item_bytes(ctx, f, "desc->record_bytes", d->record_bytes));
+    GPI_TRY(check_parts_number(ctx, f, "num_fields", d->num_fields));
+    for (int i = 0; i < d->num_fields; i++)
+        GPI_TRY(check_field(ctx, f, d, i));
+    return gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved);
+}
+
+static struct gpi_lex_parts fields_of(const gp_record_sort_desc *d, const void *records)
+{
+    struct gpi_lex_parts parts = {.count = 0};
+    for (int i = 0; i < d->num_fields; i++)
+        gpi_lex_add_part(&parts, (const void *)((uintptr_t)records + d->fields[i].offset),
+                         d->record_bytes, d->fields[i].dtype, d->fields[i].order);
+    return parts;
+}
+
+static size_t records_bytes(const gp_target *t, const gp_record_sort_desc *d, uint64_t n,
+                            bool in_place)
+{
+    const struct gpi_lex_parts parts = fields_of(d, NULL);
+    const size_t index = gpi_radix_index_bytes(n);
+    return gpi_piece(n * index) + gpi_lex_order_bytes(t, &parts, n, index) +
+           (in_place ? gpi_piece(n * d->record_bytes) : 0);
+}
+
+static gp_status gather(gp_context *ctx, const char *f, const struct gpi_gather_args *a)
+{
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return gpi_gather_cuda(ctx, f, a);
+    gpi_gather_cpu(gpi_threads_for(ctx->threads, a->n * (4 + a->item_bytes / 8)), a);
+    return GP_OK;
+}
+
+static gp_status sort_records(gp_context *ctx, const char *f, const gp_record_sort_desc *d,
+                              const void *in, uint64_t n, const uint64_t *device_n, void *out)
+{
+    const gp_target target = gpi_target_of(ctx);
+    const size_t record = d->record_bytes, index = gpi_radix_index_bytes(n);
+    struct gpi_lex_order o = {
+        .parts = fields_of(d, in), .n = n, .device_n = device_n, .index_bytes = index};
+    GPI_FRAME(frame, ctx, f, records_bytes(&target, d, n, in == out));
+    o.indices = gpi_frame_take(&frame, n * index);
+    GPI_TRY(gpi_lex_order(ctx, f, &o, &frame));
+    if (in == out) {
+        void *copy = gpi_frame_take(&frame, n * record);
+        struct gpi_gather_args whole = gpi_gather_of(record, in, 0, NULL, n, copy);
+        whole.device_n = device_n;
+        GPI_TRY(gather(ctx, f, &whole));
+        in = copy;
+    }
+    struct gpi_gather_args moved = gpi_gather_of(record, in, index, o.indices, n, out);
+    moved.device_n = device_n;
+    GPI_TRY(gather(ctx, f, &moved));
+    return gpi_launched(ctx, f);
+}
+
+gp_status gp_record_sort(gp_context *ctx, const gp_record_sort_desc *desc, const void *records_in,
+                         size_t n, void *records_out)
+{
+    static const char f[] = "gp_record_sort";
+    gp_record_sort_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(check_records(ctx, f, desc, &d));
+    const uint64_t bytes = (uint64_t)n * d.record_bytes;
+    const size_t alignment = gpi_item_alignment(d.record_bytes);
+    const struct gpi_array arrays[] = {
+        GPI_COUNT("desc->device_n", d.device_n),
+        GPI_READ("records_in", records_in, bytes, alignment),
+        GPI_WRITE_OVER(1, "records_out", records_out, bytes, alignment),
+    };
+    GPI_TRY(gpi_check_memory(ctx, f, arrays, 2));
+    GPI_TRY(gpi_check_n(ctx, f, "n", n));
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 1));
+    GPI_TRY(gpi_check_apart(ctx, f, arrays, 2, 3));
+    const uint64_t *device_n = d.device_n;
+    const uint64_t now = gpi_count_now(ctx, &device_n, n);
+    if (now == 0)
+        return GP_OK;
+    GPI_ON_DEVICE(ctx);
+    return sort_records(ctx, f, &d, records_in, now, device_n, records_out);
+}
+
+gp_status gp_record_sort_workspace_bytes(const gp_target *target, const gp_record_sort_desc *desc,
+                                         size_t n, size_t *bytes)
+{
+    static const char f[] = "gp_record_sort_workspace_bytes";
+    gp_record_sort_desc d;
+    gp_target t;
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(check_records(NULL, f, desc, &d));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    *bytes = n ? records_bytes(&t, &d, n, true) : 0;
+    return GP_OK;
+}

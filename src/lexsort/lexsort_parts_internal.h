@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of items by keys of several parts.
+ *
+ * The order words of the parts (core/order.h) in a row are one long unsigned number. Up to 64 bits
+ * are packed and sorted as one word. More, from GPI_LEX_PLANNED_* items on:
+ *   1. one read finds which bits of each part vary; the highest to the lowest of them are the
+ *      part's bits in the key, and what is left may be one word after all;
+ *   2. otherwise a sample is asked whether items differ in the 64 highest bits. If so, they are
+ *      sorted by these, and the few runs that agree in them are put in order by comparing parts;
+ *   3. a run that is too long for that, or a sample with equal words, leaves stable sorts by 64
+ *      bits each, the lowest first (Knuth volume 3, 5.2.5).
+ * Fewer items take 3. at once, by all bits. On CUDA all steps are queued, and the number of items
+ * of each, all or none, is decided on the device (struct gpi_lex_state), so nothing waits.
+ *
+ * Scratch, each piece 256-byte aligned: [words n][words n][indices n][state][the sorts'].
+ */
+#ifndef GPI_LEXSORT_PARTS_INTERNAL_H
+#define GPI_LEXSORT_PARTS_INTERNAL_H
+
+#include <string.h>
+
+#include <gp/lexsort.h>
+
+#include "core/context.h"
+#include "core/order.h"
+
+#ifdef __CUDACC__
+#define GPI_LEX_BOTH static __host__ __device__ __forceinline__
+#else
+#define GPI_LEX_BOTH static inline
+#endif
+
+enum {
+    GPI_LEX_PLANNED_CPU = 1 << 12,
+    GPI_LEX_PLANNED_CUDA = 1 << 20, /* merge-03 */
+    GPI_LEX_SAMPLE = 4096,
+    GPI_LEX_TABLE = 2 * GPI_LEX_SAMPLE, /* slots for the sample's words, a power of two */
+    GPI_LEX_RUN = 32                    /* equal words that are put in order by comparing */
+};
+
+struct gpi_lex_part {
+    const unsigned char *data;
+    uint64_t stride;
+    struct gpi_radix_order order;
+    uint32_t bytes; /* of the number: 1, 2, 4 or 8 */
+    uint32_t unit;  /* bytes that are loaded at a time: data and stride are multiples */
+};
+
+struct gpi_lex_parts {
+    uint32_t count;
+    struct gpi_lex_part part[GP_KEY_PARTS_MAX];
+};
+
+/* Where the parts' words are in the key: bits [low, low + bits) of a word from bit at on. */
+struct gpi_lex_plan {
+    uint32_t low[GP_KEY_PARTS_MAX], bits[GP_KEY_PARTS_MAX], at[GP_KEY_PARTS_MAX];
+    uint32_t total;
+};
+
+/* What was found, and how many items each step has. Zeroed when a sort begins. */
+struct gpi_lex_state {
+    uint64_t varying[GP_KEY_PARTS_MAX]; /* bits in which some word differs from the first item's */
+    uint64_t first[GP_KEY_PARTS_MAX];   /* the words of the first item */
+    struct gpi_lex_plan plan;
+    uint64_t top;                    /* sorted by the highest 64 bits */
+    uint64_t tied;                   /* which leaves runs to be put in order */
+    uint64_t one;                    /* those were all bits: sorted parts are made from them */
+    uint64_t many;                   /* otherwise */
+    uint64_t slot[GP_KEY_PARTS_MAX]; /* sorted by 64 bits at a time; the last one by the highest */
+};
+
+/* One pass that makes words of items. */
+struct gpi_lex_pack {
+    struct gpi_lex_parts parts;
+    struct gpi_lex_plan plan;          /* of a sort that needs none, where state is NULL */
+    const struct gpi_lex_state *state; /* in the context's memory */
+    int slot, slots;                   /* 64 bits, the last slot the highest ones; -1: the top */
+    size_t word_bytes;                 /* 4 or 8 */
+    uint64_t n;
+    const uint64_t *device_n; /* the number of items of this step; NULL: n */
+    /* Of which items, NULL: in their order; the first slot in use writes that order here. */
+    void *indices;
+    size_t index_bytes; /* 4 or 8 */
+    void *words;
+};
+
+struct gpi_lex_part_kernels {
+    /* state->varying, first, plan and the numbers of items; the state is zero, words has room for
+     * GPI_LEX_TABLE of 32 bits. n and device_n: of the call. */
+    void (*plan)(gp_context *ctx, const struct gpi_lex_parts *parts, int slots, uint64_t n,
+                 const uint64_t *device_n, struct gpi_lex_state *state, void *words);
+    void (*pack)(gp_context *ctx, const struct gpi_lex_pack *pack);
+    /* Put runs of equal words in order; sets state->slot[] if one is too long. */
+    void (*repair)(gp_context *ctx, const struct gpi_lex_pack *pack, const void *sorted,
+                   struct gpi_lex_state *state, void *indices);
+    /* Parts of sorted words, outs[part] without gaps, by their keys' plan in the state. */
+    void (*unpack)(gp_context *ctx, const struct gpi_lex_pack *pack, const void *sorted,
+                   void *const *outs);
+};
+
+extern const struct gpi_lex_part_kernels gpi_lex_part_kernels_cpu;
+/* lexsort_table.c; NULL: this build has no code for the GPU. */
+const struct gpi_lex_part_kernels *gpi_lex_part_kernels_get(int sm_row);
+
+/* One order by parts. */
+struct gpi_lex_order {
+    struct gpi_lex_parts parts;
+    uint64_t n;
+    const uint64_t *device_n; /* NULL, or n is its bound, on CUDA */
+    size_t index_bytes;
+    void *indices;
+    void *const
+        *outs; /* sorted parts, without gaps, where they come for little; NULL: not wanted */
+    /* After: the number of items whose sorted parts have to be collected; rooms of 8 bytes per
+     * item that are free again. */
+    const uint64_t *collect_n;
+    void *rooms[2];
+};
+
+/* ---- lexsort_parts.c ---- */
+
+struct gpi_frame;
+
+size_t gpi_lex_order_bytes(const gp_target *target, const struct gpi_lex_parts *parts, uint64_t n,
+                           size_t index_bytes);
+/* The frame has that many bytes left; n is not 0. */
+gp_status gpi_lex_order(gp_context *ctx, const char *function, struct gpi_lex_order *order,
+                        struct gpi_frame *frame);
+void gpi_lex_add_part(struct gpi_lex_parts *parts, const void *data, size_t stride, gp_dtype dtype,
+                      gp_order order);
+
+/* ---- words, on both backends ---- */
+
+/* The bits of an item's number. */
+GPI_LEX_BOTH uint64_t gpi_lex_load(const struct gpi_lex_part *p, uint64_t item)
+{
+    const unsigned char *at = p->data + item * p->stride;
+    uint64_t x = 0;
+#ifdef __CUDA_ARCH__
+    for (uint32_t k = 0; k < p->bytes; k += p->unit) {
+        const uint64_t unit = p->unit == 8   ? *(const uint64_t *)(at + k)
+                              : p->unit == 4 ? *(const uint32_t *)(at + k)
+                              : p->unit == 2 ? *(const uint16_t *)(at + k)
+                                             : at[k];
+        x |= unit << 8 * k;
+    }
+#else
+    memcpy(&x, at, p->bytes);
+#endif
+    return x;
+}
+
+/* Their order word. */
+GPI_LEX_BOTH uint64_t gpi_lex_word_of(const struct gpi_lex_part *p, uint64_t x)
+{
+    const uint64_t mask = ~(uint64_t)0 >> (64 - 8 * p->bytes);
+    const uint64_t w = p->order.inf ? GPI_RADIX_FLOAT(uint64_t, x, p->order.sign, p->order.inf) : x;
+    return (w ^ p->order.flip) & mask;
+}
+
+/* The bits of a part's word in 64 bits of the key, from bit begin on. */
+GPI_LEX_BOTH uint64_t gpi_lex_share(const struct gpi_lex_plan *plan, uint32_t p, int begin,
+                                    uint64_t word)
+{
+    const int bits = (int)plan->bits[p], to = (int)plan->at[p] - begin;
+    if (bits == 0 || to >= 64 || to + bits <= 0)
+        return 0;
+    const uint64_t x = word >> plan->low[p] & ~(uint64_t)0 >> (64 - bits);
+    return to >= 0 ? x << to : x >> -to;
+}
+
+/* 64 bits of an item's key. */
+GPI_LEX_BOTH uint64_t gpi_lex_key(const struct gpi_lex_parts *parts,
+                                  const struct gpi_lex_plan *plan, int begin, uint64_t item)
+{
+    uint64_t key = 0;
+    for (uint32_t p = 0; p < parts->count; p++) {
+        const struct gpi_lex_part *part = &parts->part[p];
+        key |= gpi_lex_share(plan, p, begin, gpi_lex_word_of(part, gpi_lex_load(part, item)));
+    }
+    return key;
+}
+
+/* Whether item a goes before item b for its key. */
+GPI_LEX_BOTH bool gpi_lex_less(const struct gpi_lex_parts *parts, uint64_t a, uint64_t b)
+{
+    for (uint32_t p = 0; p < parts->count; p++) {
+        const struct gpi_lex_part *part = &parts->part[p];
+        const uint64_t x = gpi_lex_word_of(part, gpi_lex_load(part, a));
+        const uint64_t y = gpi_lex_word_of(part, gpi_lex_load(part, b));
+        if (x != y)
+            return x < y;
+    }
+    return false;
+}
+
+/* 64-bit words that a key of this length takes. */
+GPI_LEX_BOTH int gpi_lex_words(uint32_t total)
+{
+    return total <= 64 ? 1 : (int)(total + 63) / 64;
+}
+
+/* The first bit of a pass's words. */
+GPI_LEX_BOTH int gpi_lex_begin(const struct gpi_lex_pack *k, const struct gpi_lex_plan *plan)
+{
+    const int unused = k->state ? k->slots - gpi_lex_words(plan->total) : 0;
+    if (k->slot < 0)
+        return plan->total > 64 ? (int)plan->total - 64 : 0;
+    return 64 * (k->slot - unused);
+}
+
+/* Whether a pass is the first one whose order the next ones keep. */
+GPI_LEX_BOTH bool gpi_lex_is_first(const struct gpi_lex_pack *k, const struct gpi_lex_plan *plan)
+{
+    return k->state && k->slot == k->slots - gpi_lex_words(plan->total);
+}
+
+/* The last part has the lowest bits of the key. */
+GPI_LEX_BOTH void gpi_lex_plan_of(const uint64_t *varying, uint32_t count,
+                                  struct gpi_lex_plan *plan)
+{
+    uint32_t at = 0;
+    for (uint32_t p = count; p-- > 0;) {
+        uint32_t low = 0, high = 64;
+        while (high > 0 && !(varying[p] >> (high - 1) & 1))
+            high--;
+        while (low < high && !(varying[p] >> low & 1))
+            low++;
+        plan->low[p] = low;
+        plan->bits[p] = high - low;
+        plan->at[p] = at;
+        at += high - low;
+    }
+    plan->total = at;
+}
+
+/* How many items each step has, of n: repeats says that some of a sample agree in the top. */
+GPI_LEX_BOTH void gpi_lex_decide(struct gpi_lex_state *s, int slots, uint64_t n, bool repeats)
+{
+    const int words = gpi_lex_words(s->plan.total);
+    const bool by_slots = words > 1 && repeats;
+    s->one = words == 1 ? n : 0;
+    s->many = n - s->one;
+    s->top = by_slots ? 0 : n;
+    s->tied = words > 1 && !repeats ? n : 0;
+    for (int k = 0; k < slots; k++)
+        s->slot[k] = by_slots && k >= slots - words ? n : 0;
+}
+
+/* The same, once a run proves too long to be put in order. */
+GPI_LEX_BOTH void gpi_lex_give_up(struct gpi_lex_state *s, int slots, uint64_t n)
+{
+    for (int k = slots - gpi_lex_words(s->plan.total); k < slots; k++)
+        s->slot[k] = n;
+}
+
+/* Where a word of the sample is looked for first, and what stands for it there, never 0. */
+GPI_LEX_BOTH uint32_t gpi_lex_tag(uint64_t word)
+{
+    return (uint32_t)(word * 0x9e3779b97f4a7c15u >> 32) | 1;
+}
+
+#endif
