@@ -28,6 +28,11 @@ struct mm_file {
 bool mm_read(const char *path, size_t stream_bytes, struct coo *m, struct mm_file *file,
              char message[MM_MESSAGE_BYTES], coo_progress *progress, void *arg);
 
+/* The same with at most that many threads; 0: as many as there are processors. */
+bool mm_read_by(int threads, const char *path, size_t stream_bytes, struct coo *m,
+                struct mm_file *file, char message[MM_MESSAGE_BYTES], coo_progress *progress,
+                void *arg);
+
 /* A file name as a terminal may show it: control characters become '?', and it may be cut. */
 const char *mm_printable(const char *text, char shown[MM_NAME_BYTES]);
 

@@ -97,6 +97,47 @@ bool oracle_merge(const struct coo *sorted, struct csr *a)
     return true;
 }
 
+bool oracle_transpose(const struct csr *a, struct csr *t)
+{
+    struct coo m = {0}, sorted;
+    if (!coo_allocate(&m, a->num_cols, a->num_rows, a->nnz))
+        return false;
+    for (uint32_t r = 0; r < a->num_rows; r++)
+        for (uint32_t k = a->row_pointers[r]; k < a->row_pointers[r + 1]; k++) {
+            m.rows[k] = a->cols[k];
+            m.cols[k] = r;
+            m.values[k] = fabs(a->values[k]);
+        }
+    bool good = oracle_sort(&m, &sorted);
+    coo_free(&m);
+    if (good) {
+        good = oracle_merge(&sorted, t);
+        coo_free(&sorted);
+    }
+    return good;
+}
+
+bool oracle_degrees(const struct csr *a, struct oracle_degrees *d)
+{
+    *d = (struct oracle_degrees){.degree = malloc((size_t)a->num_rows * 4 + 1)};
+    if (!d->degree)
+        return false;
+    d->first_with_most = UINT32_MAX;
+    for (uint32_t r = 0; r < a->num_rows; r++) {
+        const uint32_t degree = a->row_pointers[r + 1] - a->row_pointers[r];
+        int bin = 0;
+        while (bin < 32 && degree >> bin)
+            bin++;
+        d->degree[r] = degree;
+        d->bins[bin]++;
+        if (r == 0 || degree > d->most) {
+            d->most = degree;
+            d->first_with_most = r;
+        }
+    }
+    return true;
+}
+
 void oracle_spmv(const struct csr *a, const double *x, double *y, double *size)
 {
     for (uint32_t r = 0; r < a->num_rows; r++) {
@@ -106,6 +147,21 @@ void oracle_spmv(const struct csr *a, const double *x, double *y, double *size)
             size[r] += fabs(a->values[k] * x[a->cols[k]]);
         }
     }
+}
+
+bool oracle_scale_columns(const struct csr *a, double *values)
+{
+    double *column = calloc((size_t)a->num_cols + 1, sizeof *column);
+    if (!column)
+        return false;
+    for (size_t k = 0; k < a->nnz; k++)
+        column[a->cols[k]] += fabs(a->values[k]);
+    for (size_t k = 0; k < a->nnz; k++) {
+        const double sum = column[a->cols[k]];
+        values[k] = sum > 0.0 ? fabs(a->values[k]) / sum : 0.0;
+    }
+    free(column);
+    return true;
 }
 
 /* One step of the power iteration; returns how much the ranks changed in all. */

@@ -27,7 +27,8 @@ void report_progress(void *report, double done, double total)
     if (!r->terminal || (now = report_now()) < r->shown + then_every)
         return;
     double percent = total > 0 ? 100.0 * done / total : 0.0;
-    printf("\r%-18s %3.0f%%  %.1f s", r->stage, percent < 100.0 ? percent : 100.0, now - r->begin);
+    printf("\r%-*s %3.0f%%  %.1f s", REPORT_NAME, r->stage, percent < 100.0 ? percent : 100.0,
+           now - r->begin);
     fflush(stdout);
     r->shown = now;
     r->progress_up = true;
@@ -41,31 +42,35 @@ void report_clear(struct report *r)
     r->progress_up = false;
 }
 
+const char *report_time(char text[16], double seconds)
+{
+    if (seconds < 1.0)
+        snprintf(text, 16, "%.*f ms", seconds < 0.01 ? 3 : seconds < 0.1 ? 2 : 1, 1e3 * seconds);
+    else
+        snprintf(text, 16, "%.*f s ", seconds < 100.0 ? 2 : 0, seconds);
+    return text;
+}
+
 void report_title(void)
 {
-    printf("\n%-18s %12s  %-22s %-5s %s\n", "stage", "time", "rate", "on", "by");
+    printf("%-*s %9s %7s %9s %6s  %s\n", REPORT_NAME, "stage", "time", "of copy", "serial",
+           "faster", "result");
 }
 
-/* Write value with the largest of the prefixes that leaves at least 1 before the point. */
-static void scaled(char text[32], double value, const char *unit)
+void report_line(struct report *r, const struct report_stage *stage, const char *result)
 {
-    static const char *const prefix[] = {"", "k", "M", "G", "T"};
-    int i = 0;
-    for (; value >= 1000.0 && i < 4; i++)
-        value /= 1000.0;
-    snprintf(text, 32, "%.*f %s%s/s", value < 10 ? 2 : value < 100 ? 1 : 0, value, prefix[i], unit);
-}
-
-void report_line(struct report *r, const struct stage_line *line)
-{
-    char time[32], rate[32] = "";
+    char time[16], serial[16] = "", share[16] = "", faster[16] = "";
+    const double ratio = stage->seconds > 0 ? stage->serial / stage->seconds : 0.0;
     report_clear(r);
-    if (line->seconds < 1.0)
-        snprintf(time, sizeof time, "%.3f ms", 1e3 * line->seconds);
-    else
-        snprintf(time, sizeof time, "%.2f s ", line->seconds);
-    if (line->unit && line->seconds > 0)
-        scaled(rate, line->amount / line->seconds, line->unit);
-    printf("%-18s %12s  %-22s %-5s %s\n", line->name, time, rate, line->where, line->note);
+    report_time(time, stage->seconds);
+    if (stage->bytes > 0 && stage->seconds > 0)
+        snprintf(share, sizeof share, "%.0f%%",
+                 100.0 * stage->bytes / stage->seconds / r->copy_rate);
+    if (stage->serial > 0) {
+        report_time(serial, stage->serial);
+        snprintf(faster, sizeof faster, "%.*fx", ratio < 10.0 ? 1 : 0, ratio);
+    }
+    printf("%-*s %9s %7s %9s %6s  %s\n", REPORT_NAME, stage->name, time, share, serial, faster,
+           result);
     fflush(stdout);
 }

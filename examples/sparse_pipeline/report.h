@@ -5,21 +5,22 @@
 
 #include <stdbool.h>
 
+enum { REPORT_NAME = 13, REPORT_RESULT_BYTES = 96 };
+
 struct report {
     bool terminal;     /* progress lines are wanted */
     bool progress_up;  /* one is on the screen */
     const char *stage; /* named by the progress line */
     double begin;      /* of that stage */
     double shown;      /* when the progress line was last written */
+    double copy_rate;  /* bytes per second that a copy in the context's memory reads and writes */
 };
 
-struct stage_line {
+struct report_stage {
     const char *name;
     double seconds;
-    double amount; /* the rate is amount / seconds */
-    const char *unit;
-    const char *where; /* "cpu", "cuda", "host" */
-    const char *note;
+    double bytes;  /* what the stage has to read and write in the context's memory; 0: nothing */
+    double serial; /* seconds of the oracle; 0: not compared */
 };
 
 /* Seconds of a clock that only goes forward. */
@@ -33,6 +34,9 @@ void report_progress(void *report, double done, double total);
 void report_clear(struct report *r);
 
 void report_title(void);
-void report_line(struct report *r, const struct stage_line *line);
+void report_line(struct report *r, const struct report_stage *stage, const char *result);
+
+/* Seconds in the unit that leaves three to five digits. */
+const char *report_time(char text[16], double seconds);
 
 #endif

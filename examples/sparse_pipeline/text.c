@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 
+#include "parallel.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +17,11 @@
 #include <zlib.h>
 #endif
 
-enum { FIRST_PIECE = 1 << 16, READ_MAX = 1 << 30 };
+enum { FIRST_PIECE = 1 << 16, READ_MAX = 1 << 30, SHARE = 4 << 20 };
 
 struct source {
-    int file;
+    int file, threads;
+    off_t begin; /* where in the file the text begins; -1: it cannot be read at any place */
 #if EXAMPLE_HAVE_ZLIB
     gzFile zip; /* passes what is not compressed through */
 #endif
@@ -148,14 +152,57 @@ static bool read_rest(struct source *s, struct text *t)
     return true;
 }
 
-/* A file's own size, if that is more than of a stream; those of /proc have none. */
-static size_t limit_of(struct source *s, size_t stream_bytes)
+/* ---- a regular file, by several threads ------------------------------------------------------ */
+
+struct shares {
+    int file;
+    off_t begin;
+    char *data;
+    size_t bytes;
+    atomic_bool failed;
+};
+
+static void read_share(void *arg, size_t i)
+{
+    struct shares *s = arg;
+    size_t at = i * SHARE;
+    const size_t end = s->bytes - at < SHARE ? s->bytes : at + SHARE;
+    while (at < end) {
+        const ssize_t n = pread(s->file, s->data + at, end - at, s->begin + (off_t)at);
+        if (n > 0)
+            at += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            break;
+    }
+    if (at < end)
+        atomic_store(&s->failed, true);
+}
+
+/* The text behind the first piece, of a size that is known. */
+static bool read_at_once(struct source *s, struct text *t, size_t bytes)
+{
+    char *larger = realloc(t->data, bytes + 1);
+    if (!larger)
+        return fail(s, "out of memory for the file");
+    t->data = larger;
+    struct shares rest = {.file = s->file,
+                          .begin = s->begin + FIRST_PIECE,
+                          .data = t->data + FIRST_PIECE,
+                          .bytes = bytes - FIRST_PIECE};
+    parallel(s->threads, (rest.bytes + SHARE - 1) / SHARE, read_share, &rest);
+    t->bytes = bytes;
+    return !atomic_load(&rest.failed) || fail(s, "the file became shorter, or cannot be read");
+}
+
+/* A file's own size, if it has one: those of /proc, pipes, devices and compressed ones do not. */
+static bool known_size(struct source *s, size_t *bytes)
 {
     struct stat info;
-    if (!direct(s) || fstat(s->file, &info) != 0 || !S_ISREG(info.st_mode) ||
-        (uint64_t)info.st_size < stream_bytes)
-        return stream_bytes;
-    return (size_t)info.st_size;
+    if (!direct(s) || s->begin < 0 || fstat(s->file, &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_size - s->begin <= FIRST_PIECE)
+        return false;
+    *bytes = (size_t)(info.st_size - s->begin);
+    return true;
 }
 
 static bool is_compressed(const struct text *t)
@@ -166,6 +213,7 @@ static bool is_compressed(const struct text *t)
 static enum text_result read_text(struct source *s, size_t stream_bytes,
                                   bool (*begins)(const char *text, size_t bytes), struct text *t)
 {
+    size_t bytes;
     if (!read_first(s, t))
         return TEXT_FAILED;
     if (!EXAMPLE_HAVE_ZLIB && is_compressed(t)) {
@@ -174,20 +222,22 @@ static enum text_result read_text(struct source *s, size_t stream_bytes,
     }
     if (!begins(t->data, t->bytes))
         return TEXT_OTHER;
-    s->limit = limit_of(s, stream_bytes);
-    if (!read_rest(s, t))
+    s->limit = stream_bytes;
+    const bool known = t->bytes == FIRST_PIECE && known_size(s, &bytes);
+    if (!(known ? read_at_once(s, t, bytes) : read_rest(s, t)))
         return TEXT_FAILED;
     t->data[t->bytes] = 0;
     return TEXT_GOOD;
 }
 
-enum text_result text_read(const char *path, size_t stream_bytes,
+enum text_result text_read(int threads, const char *path, size_t stream_bytes,
                            bool (*begins)(const char *text, size_t bytes), struct text *t,
                            char reason[TEXT_REASON_BYTES])
 {
-    struct source s = {.reason = reason};
+    struct source s = {.threads = threads, .reason = reason};
     *t = (struct text){0};
     s.file = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    s.begin = s.file < 0 ? -1 : lseek(s.file, 0, SEEK_CUR);
     if (s.file < 0 || !start(&s)) {
         if (s.file < 0)
             fail(&s, strerror(errno));

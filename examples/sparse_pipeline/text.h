@@ -17,10 +17,11 @@ struct text {
 
 /*
  * Read path; "-" is the standard input. begins() sees the first piece, at most 64 KiB, before the
- * rest is read; false gives TEXT_OTHER. Of a pipe, of a device and of compressed text
- * at most stream_bytes are read: more is TEXT_FAILED, as an error is, and reason holds why.
+ * rest is read; false gives TEXT_OTHER. Of a pipe, of a device and of compressed text at most
+ * stream_bytes are read: more is TEXT_FAILED, as an error is, and reason holds why. A regular file
+ * is read whole, by at most that many threads; 0: as many as there are processors.
  */
-enum text_result text_read(const char *path, size_t stream_bytes,
+enum text_result text_read(int threads, const char *path, size_t stream_bytes,
                            bool (*begins)(const char *text, size_t bytes), struct text *t,
                            char reason[TEXT_REASON_BYTES]);
 

@@ -12,6 +12,7 @@ program=$1 backend=$2 data=$3 zlib=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ran=0 failed=0
+everything=(--bfs --components --triangles --picture "$work/picture.svg")
 
 wrong() {
     failed=$((failed + 1))
@@ -80,18 +81,88 @@ bad_option() { # FRAGMENT ARGUMENT..
 good_files() {
     local file
     for file in "$data"/*.mtx; do
-        good "${file##*/}" "$file"
+        good "${file##*/}" "${everything[@]}" "$file"
+        svg "${file##*/}"
     done
-    good "R-MAT" --rmat 10 --edge-factor=8 --seed 7
-    good "R-MAT, one thread" --rmat 8 --threads 1 --tolerance 1e-12
+    good "R-MAT" "${everything[@]}" --rmat 10 --edge-factor=8 --seed 7
+    good "R-MAT, one thread" "${everything[@]}" --rmat 8 --threads 1 --tolerance 1e-12
+    good "R-MAT, few vertices" "${everything[@]}" --rmat 1 --edge-factor 40 --tolerance 0.1
+    good "R-MAT 18" --rmat 18 --bfs --components
+    [ "$(wc -l <"$work/out")" -le 22 ] || wrong "R-MAT 18" 'expected no more than 22 lines'
+    [ "$(awk '{ if (length > n) n = length } END { print n }' "$work/out")" -le 80 ] ||
+        wrong "R-MAT 18" 'expected no line of more than 80 characters'
     [ -d "${GP_TEST_DATA:-}" ] || return 0
     for file in "$GP_TEST_DATA"/*.mtx; do
         if head -n 1 "$file" | grep -qiE 'complex|hermitian'; then
             refused "${file##*/}" "$file" 1 "not supported"
         else
-            good "${file##*/}" "$file"
+            good "${file##*/}" "${everything[@]}" "$file"
+            svg "${file##*/}"
         fi
     done
+}
+
+# The picture is XML; without entries it has axes alone.
+svg() { # NAME
+    if ! python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$work/picture.svg" 2>"$work/err"; then
+        wrong "$1, picture" 'not well-formed'
+    fi
+    rm -f "$work/picture.svg"
+}
+
+# The binary form gives the same answers, and is what was written or is refused.
+binary_form() {
+    local file=$work/matrix.gp
+    good 'save' --bfs --save "$file" "$data/general.mtx"
+    good 'load' "${everything[@]}" --load "$file"
+    good 'save, R-MAT' --rmat 9 --tolerance 1e-9 --save "$file"
+    tail -n 7 "$work/out" >"$work/saved"
+    good 'load, R-MAT' --load "$file" --tolerance 1e-9
+    tail -n 7 "$work/out" | cmp -s - "$work/saved" || wrong 'load, R-MAT' 'other ranks'
+    good 'save again' --load "$file" --save "$work/again.gp"
+    cmp -s "$file" "$work/again.gp" || wrong 'save again' 'another file'
+    good 'save, no rows' --save "$file" "$data/no_rows.mtx"
+    good 'load, no rows' --load "$file"
+    good 'save, not finite' --save "$file" "$data/overflow_nan.mtx"
+    good 'load, not finite' --load "$file"
+}
+
+# damaged NAME FRAGMENT OFFSET BYTES: the file of 3 x 4 entries below with other bytes there, in escapes of printf
+damaged() {
+    cp "$work/small.gp" "$work/damaged.gp"
+    printf '%b' "$4" | dd of="$work/damaged.gp" bs=1 seek="$3" conv=notrunc 2>/dev/null
+    prints "$1" 1 "sparse_pipeline: $work/damaged.gp: $2" --load "$work/damaged.gp"
+}
+
+# Header: magic 8, form 4, order 4, rows 8, columns 8, entries 8, check 8; then pointers 0 2 2 3, columns 0 3 1.
+malformed_binary() {
+    printf '%%%%MatrixMarket matrix coordinate real general\n3 4 3\n1 1 1\n1 4 2\n3 2 5\n' >"$work/small.mtx"
+    good 'small' --save "$work/small.gp" "$work/small.mtx"
+    damaged 'another file' 'not a matrix that --save has written' 0 '%%Mat'
+    damaged 'another form' 'of form 2, expected 1' 8 '\0002'
+    damaged 'another order' 'written by a machine with another order' 12 '\0001\0002\0003\0004'
+    damaged 'rows' 'the header is damaged' 16 '\0004'
+    damaged 'check' 'the header is damaged' 40 '\0000\0001\0002\0003'
+    damaged 'first pointer' 'gp_check_csr: ' 48 '\0001'
+    damaged 'pointer too large' 'gp_check_csr: ' 52 '\0377\0377\0377\0377'
+    damaged 'pointer descends' 'gp_check_csr: ' 56 '\0001'
+    damaged 'last pointer' 'gp_check_csr: ' 60 '\0004'
+    damaged 'column too large' 'gp_check_csr: ' 68 '\0004'
+    damaged 'columns descend' 'gp_check_csr: ' 64 '\0003'
+    head -c 47 "$work/small.gp" >"$work/damaged.gp"
+    prints 'half a header' 1 'not a matrix that --save has written' --load "$work/damaged.gp"
+    head -c 90 "$work/small.gp" >"$work/damaged.gp"
+    prints 'cut' 1 '90 bytes, expected 104 by the header' --load "$work/damaged.gp"
+    { cat "$work/small.gp" && printf x; } >"$work/damaged.gp"
+    prints 'longer' 1 '105 bytes, expected 104 by the header' --load "$work/damaged.gp"
+    : >"$work/damaged.gp"
+    prints 'empty' 1 'not a matrix that --save has written' --load "$work/damaged.gp"
+    prints 'missing' 1 'No such file' --load "$work/none.gp"
+    prints 'a folder' 1 'not a regular file' --load "$work"
+    prints 'a limit' 1 '--max-memory 1G allows it' --max-memory 100 --load "$work/small.gp"
+    prints 'no folder' 1 'No such file' --rmat 4 --save "$work/none/matrix.gp"
+    prints 'no folder' 1 'No such file' --rmat 4 --picture "$work/none/picture.svg"
+    rm -f "$work"/*.gp
 }
 
 malformed_headers() {
@@ -149,7 +220,7 @@ malformed_entries() {
 }
 
 not_finite() {
-    prints 'a sum that overflows' 0 'PageRank           left out: the sum of column 1 is not finite' \
+    prints 'a sum that overflows' 0 'PageRank      left out: the sum of column 1 is not finite' \
         "$data/overflow_sum.mtx"
     prints 'an infinite row' 0 'not finite: 1 rows, as in the oracle' "$data/overflow_sum.mtx"
     prints 'a row with a NaN' 0 'not finite: 1 rows, as in the oracle' "$data/overflow_nan.mtx"
@@ -241,6 +312,13 @@ options() {
     bad_option 'did you mean --threads?' --thraeds 2
     bad_option "option '--rmat' requires an argument" --rmat
     bad_option '--rmat is "29"' --rmat 29
+    bad_option '--load without a file' --load a.gp b.mtx
+    bad_option '--load without a file' --load a.gp --rmat 4
+    bad_option '--bfs is "0"' --bfs=0 --rmat 4
+    bad_option '--bfs is "x"' --bfs=x --rmat 4
+    prints 'no such vertex' 0 'left out: there is no vertex 17' --bfs=17 --rmat 4
+    prints 'a vertex' 0 'from 16: ' --bfs=16 --rmat 4
+    prints 'no comparison' 0 'PageRank' --no-oracle --rmat 4
     bad_option '--threads is "two"' --threads two --rmat 4
     bad_option '--threads is "-1"' --threads=-1 --rmat 4
     bad_option '--backend is "gpu"' --backend gpu --rmat 4
@@ -265,8 +343,11 @@ if [ "$backend" = cuda ]; then
     fi
     ran=0
     good_files
+    binary_form
 else
     good_files
+    binary_form
+    malformed_binary
     malformed_headers
     malformed_sizes
     malformed_entries
