@@ -232,6 +232,9 @@ void stage_save(struct job *j)
     struct part parts[PARTS];
     const double bytes = (double)layout(&h, &j->a, parts), begin = report_now();
     char *beside = job_host_array(j, strlen(path) + 8, 1);
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        refuse(path, "not a regular file");
     memcpy(h.magic, magic, sizeof magic);
     h.check = check_of(&h);
     sprintf(beside, "%s.XXXXXX", path);
