@@ -2,8 +2,7 @@
 /*
  * Connected components: each vertex has a label, which is a vertex of its component, and becomes
  * the smallest. In a round each label that is in use becomes the smallest that its vertices have or
- * see at their neighbours (a group-by); then labels take their labels' labels until that changes
- * nothing.
+ * see at their neighbours (a group-by); then labels take labels' labels until none changes.
  */
 #include "compare.h"
 #include "stages.h"
