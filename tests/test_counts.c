@@ -27,6 +27,13 @@ static const struct {
      "no number of items but that of bytes"},
     {"gp_check_offsets gp_check_offsets_by gp_check_csr gp_check_csr_by",
      "wait for their answer, as one would for the number"},
+    {"gp_comm_create_local gp_comm_create gp_comm_destroy gp_comm_rank gp_comm_ranks "
+     "gp_comm_context "
+     "gp_comm_set_timeout gp_comm_synchronize gp_comm_abort gp_comm_group_begin gp_comm_group_end",
+     "no number of items"},
+    {"gp_dist_reduce gp_dist_scan gp_dist_sort gp_dist_sort_pairs gp_dist_argsort gp_dist_top_k "
+     "gp_dist_histogram gp_dist_compact gp_dist_rebalance gp_dist_exchange",
+     "every rank has to know the numbers of all"},
     {"gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned", "a plan is of numbers that the host knows"},
     {"gp_vector_dot gp_vector_norm gp_vector_divide",
      "round, or have NaNs, in these inputs: test_vector counts them"},

@@ -91,6 +91,8 @@ KIND(csr, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dty
 KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32;
      d.value_dtype = GP_F32)
 
+#include "struct_ranks.h"
+
 /* Of each call: name, kind, whether it has a context, what it is. */
 #define CALLS(X)                                                                                   \
     X(create, context, false, create_and_destroy(given))                                           \
@@ -166,6 +168,9 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_merge_pairs_by(ctx, given, e->sorted, e->keys, e->n, e->sorted, e->floats, e->n,          \
                         e->out[0], e->out[1]))                                                     \
     X(top_k, top_k, true, gp_top_k_by(ctx, given, e->keys, e->n, e->n / 7, e->out[0], e->out[1]))  \
+    X(rebalance, place, true, rebalance(ctx, e, given))                                            \
+    X(bins_of_ranks, bins, true, bins_of_ranks(ctx, e, given))                                     \
+    X(rank, ops, false, create_rank(t_ctx(), given))                                               \
     X(coo, coo, true,                                                                              \
       gp_csr_from_coo(ctx, given, e->n, e->n, e->rows, e->cols, e->floats, e->n, e->out[0],        \
                       e->out[1], e->out[2], e->count))                                             \

@@ -4,10 +4,12 @@
 #define GP_GP_H
 
 #include <gp/balance.h>
+#include <gp/comm.h>
 #include <gp/compact.h>
 #include <gp/core.h>
 #include <gp/csr.h>
 #include <gp/difference.h>
+#include <gp/dist.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
 #include <gp/group.h>

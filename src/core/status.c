@@ -2,6 +2,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <gp/comm.h>
+
 #include "core/context.h"
 #include "core/registry.h"
 
@@ -21,6 +23,11 @@ const char *gp_status_string(gp_status status)
         GP_STATUS_MAP(STATUS_CASE)
 #undef STATUS_CASE
     }
+#define STATUS_OF_RANKS(name, number, text)                                                        \
+    if ((int)status == (number))                                                                   \
+        return text;
+    GP_COMM_STATUS_MAP(STATUS_OF_RANKS)
+#undef STATUS_OF_RANKS
     return "not a gp status";
 }
 

@@ -322,6 +322,7 @@ CALL(spmv)
 }
 
 #include "every_call_by.h"
+#include "every_call_dist.h"
 
 #undef CALL
 
@@ -430,6 +431,14 @@ static const struct {
     NAMED(check_csr_by),
     NAMED(spmv_by),
     NAMED(spmv_plan),
+    NAMED(dist_reduce),
+    NAMED(dist_scan),
+    NAMED(dist_sort_pairs),
+    NAMED(dist_argsort),
+    NAMED(dist_top_k),
+    NAMED(dist_histogram),
+    NAMED(dist_compact),
+    NAMED(dist_rebalance),
 #undef NAMED
 };
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams, events and peer access, for ranks on GPUs. */
+#include <cuda_runtime_api.h>
+#include <time.h>
+
+#include "core/cuda.h"
+#include "dist/dist_internal.h"
+
+/* Seconds of asking without a pause: what a call waits for is mostly there within that. */
+#define EAGER 0.001
+
+/* Asking, not cudaStreamSynchronize(): what the stream waits for may never come, and another thread
+ * may abort. */
+gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *f, double seconds)
+{
+    const double begin = gpi_dist_now();
+    const struct timespec pause = {0, 20000};
+    cudaError_t e;
+    while ((e = cudaStreamQuery(comm->ctx->stream)) == cudaErrorNotReady) {
+        const double passed = gpi_dist_now() - begin;
+        if (gpi_dist_is_broken(comm))
+            return gpi_dist_break(comm, f, "aborted");
+        if (seconds >= 0 && passed > seconds)
+            return gpi_dist_break(comm, f, "the GPU was not done within %g seconds", seconds);
+        if (passed > EAGER)
+            nanosleep(&pause, NULL);
+    }
+    return gpi_cuda_check(comm->ctx, f, (int)e);
+}
+
+/* Contexts take their memory from the default pool, which other devices see only if they are
+ * allowed to; memory of cudaMalloc() they see by peer access. */
+void gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
+{
+    int can = 0;
+    cudaMemPool_t pool;
+    struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, b->device},
+                                       cudaMemAccessFlagsProtReadWrite};
+    if (a->device == b->device)
+        return;
+    if (cudaDeviceCanAccessPeer(&can, b->device, a->device) == cudaSuccess && can) {
+        cudaDeviceEnablePeerAccess(b->device, 0); /* a is current; an error says it was enabled */
+        if (cudaDeviceGetDefaultMemPool(&pool, a->device) == cudaSuccess)
+            cudaMemPoolSetAccess(pool, &access, 1);
+    }
+    cudaGetLastError();
+}
+
+void *gpi_dist_cuda_event(gp_context *ctx)
+{
+    cudaEvent_t event = NULL;
+    (void)ctx; /* is current */
+    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
+        cudaGetLastError();
+    return event;
+}
+
+void gpi_dist_cuda_event_free(gp_context *ctx, void *event)
+{
+    GPI_ON_DEVICE(ctx);
+    if (event)
+        cudaEventDestroy(event);
+    cudaGetLastError();
+}
+
+gp_status gpi_dist_cuda_record(gp_context *ctx, const char *f, void *event)
+{
+    return gpi_cuda_check(ctx, f, (int)cudaEventRecord(event, ctx->stream));
+}
+
+gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *f, void *event)
+{
+    return gpi_cuda_check(ctx, f, (int)cudaStreamWaitEvent(ctx->stream, event, 0));
+}

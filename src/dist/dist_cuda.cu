@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Small kernels of calls over ranks. They read little, so they find out about widths on the way. */
+#include <cuda_runtime.h>
+
+#include "device/elementwise.cuh"
+#include "device/host.cuh"
+#include "device/key_order.cuh"
+#include "dist/dist_internal.h"
+#include "tuning/elementwise_tuning.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+/* A grid of any size: out[i] = keys of a sorted array whose word is below words[i]. */
+template <class Key> __global__ void dist_probe_k(gpi_dist_kernel k, KeyOrder<Key> order)
+{
+    for (uint64_t i = grid_item(); i < (uint64_t)k.rows; i += grid_items()) {
+        uint64_t low = 0, high = k.n;
+        while (low < high) {
+            const uint64_t middle = low + (high - low) / 2;
+            if ((uint64_t)order.word(((const Key *)k.in)[middle]) < k.words[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ((uint64_t *)k.out)[i] = low;
+    }
+}
+
+GPI_DEVICE uint64_t integer_at(size_t bytes, const void *in, uint64_t i)
+{
+    return bytes == 8 ? ((const uint64_t *)in)[i] : ((const uint32_t *)in)[i];
+}
+
+/* A grid of any size: out[i] = the sum over rows of in[r * n + i], and offset. */
+__global__ void dist_add_k(gpi_dist_kernel k)
+{
+    for (uint64_t i = grid_item(); i < k.n; i += grid_items()) {
+        uint64_t sum = k.offset;
+        for (int r = 0; r < k.rows; r++)
+            sum += integer_at(k.in_bytes, k.in, (uint64_t)r * k.n + i);
+        if (k.out_bytes == 8)
+            ((uint64_t *)k.out)[i] = sum;
+        else
+            ((uint32_t *)k.out)[i] = (uint32_t)sum;
+    }
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *function,
+                                                   const gpi_dist_kernel *kernel)
+{
+    using namespace GPI_SPACE;
+    gpi_dist_kernel k = *kernel;
+    const uint64_t threads = k.task == GPI_DIST_PROBE ? (uint64_t)k.rows : k.n;
+    const unsigned grid = elementwise_grid(ctx, threads, elementwise_tuning.blocks_per_sm);
+    if (k.task == GPI_DIST_PROBE)
+        return with_word(k.in_bytes, [&](auto word) {
+            using Key = decltype(word);
+            dist_probe_k<Key>
+                <<<grid, elementwise_threads, 0, ctx->stream>>>(k, KeyOrder<Key>(k.order));
+            return gpi_cuda_launched(ctx, function);
+        });
+    if (k.task == GPI_DIST_SHIFT)
+        k.rows = 1;
+    dist_add_k<<<grid, elementwise_threads, 0, ctx->stream>>>(k);
+    return gpi_cuda_launched(ctx, function);
+}

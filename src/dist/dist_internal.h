@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls over several ranks, made of the calls of one rank and of two ways to move bytes, which each
+ * transport fills in (struct gpi_transport): collect a few from every rank in host memory, and send
+ * pieces of an array in the context's memory to every rank.
+ *
+ * A call is a list of stages, the same on every rank:
+ *   1. check the arguments; what is wrong becomes the status in this rank's note;
+ *   2. gpi_dist_meet(): every rank gets the notes of all, compares them, and decides alike;
+ *   3. plan from the notes' numbers of items (dist_place.c), without another message;
+ *   4. work of this rank; where it can fail and others would wait, gpi_dist_agree() follows;
+ *   5. exchanges, and the rest of the work.
+ *
+ * reduce, scan: each rank's part is reduced and travels in its note; every rank folds the parts in
+ *   rank order on the CPU (a context of its own), and a scan takes those before it as its init.
+ * sort: each rank sorts; the borders between ranks are found exactly (dist_select.c): every round
+ *   counts, for each border, how many keys of all ranks lie below 2^k - 1 words that divide the
+ *   interval it is known to lie in, until the interval is one word; equal keys are cut by rank and
+ *   place. Each rank then sends 1 interval to each other one and merges what came.
+ *   Counting buckets, splitting, and sorting what came moves keys as often (count, split, exchange,
+ *   sort against sort, exchange, merge), but leaves the borders inside buckets to be repaired.
+ * histogram: each rank adds up one part of the bins of all. top-k: of the first k of each.
+ * compaction, rebalance: intervals of the array of all ranks, cut where old and new borders lie.
+ *
+ * Scratch: a frame of the context, opened once the sizes are known. Host memory for notes and
+ * counts is allocated with the gp_comm: about ranks * (3 ranks + GPI_DIST_PROBES) words.
+ */
+#ifndef GPI_DIST_INTERNAL_H
+#define GPI_DIST_INTERNAL_H
+
+#include <gp/dist.h>
+
+#include "core/check.h"
+#include "core/order.h"
+
+/* Pieces of arrays in the context's memory: send_bytes[r] from send + send_at[r] go to rank r, and
+ * recv_bytes[r] of rank r to recv + recv_at[r]. */
+struct gpi_route {
+    const char *send;
+    const uint64_t *send_at, *send_bytes;
+    char *recv;
+    const uint64_t *recv_at, *recv_bytes;
+};
+
+/* What moves bytes. A function that fails has broken the gp_comm and written the text. */
+struct gpi_transport {
+    /* bytes of every rank, in host memory, in rank order to all. */
+    gp_status (*gather)(gp_comm *comm, const char *function, const void *mine, size_t bytes,
+                        void *all);
+    /* Behind the work queued so far; later work finds what came, and may overwrite what went. */
+    gp_status (*exchange)(gp_comm *comm, const char *function, const struct gpi_route *route);
+    void (*abort)(gp_comm *comm); /* from any thread: end all waits */
+    void (*destroy)(gp_comm *comm);
+};
+
+enum gpi_dist_function {
+    GPI_DIST_REDUCE = 1,
+    GPI_DIST_SCAN,
+    GPI_DIST_SORT,
+    GPI_DIST_SORT_PAIRS,
+    GPI_DIST_ARGSORT,
+    GPI_DIST_TOP_K,
+    GPI_DIST_HISTOGRAM,
+    GPI_DIST_COMPACT,
+    GPI_DIST_REBALANCE,
+    GPI_DIST_EXCHANGE,
+    GPI_DIST_FUNCTIONS
+};
+
+enum { GPI_NOTE_WORDS = 8 };
+
+/* What each rank tells all others at the beginning of a call, and when a stage has ended. */
+struct gpi_note {
+    uint32_t magic, function;
+    uint64_t sequence; /* of calls and stages */
+    uint32_t status;   /* not GP_OK: the call ends here on every rank */
+    uint32_t dtype, op, hash;
+    uint64_t item;        /* bytes */
+    uint64_t n, capacity; /* may differ */
+    uint64_t check;       /* over all else */
+    uint64_t words[GPI_NOTE_WORDS];
+};
+
+/* A call that waits for the end of its group. */
+struct gpi_dist_job;
+
+struct gp_comm {
+    gp_context *ctx;
+    int rank, ranks;
+    const struct gpi_transport *transport;
+    void *state; /* of the transport */
+    uint64_t sequence;
+    double seconds;                     /* to wait for others; negative: no limit */
+    int broken;                         /* atomic */
+    gp_context *fold;                   /* the CPU, for what every rank computes alike */
+    struct gpi_note *notes;             /* of all ranks, of the last meeting */
+    uint64_t *table, *mine;             /* counts of all ranks, and of this one */
+    uint64_t *have, *get;               /* items of each rank before and after a call */
+    uint64_t *route;                    /* 4 * ranks words */
+    uint64_t *cuts;                     /* ranks * ranks words, see gpi_dist_select() */
+    struct gpi_dist_job *first, **last; /* of the open group */
+    gp_comm *next_in_group;
+    void *stage; /* host memory that data of a GPU passes through */
+    size_t stage_bytes;
+};
+
+/* ---- dist_comm.c ---- */
+
+/* A public call: comm and its context, claimed. */
+struct gpi_dist_call {
+    struct gpi_entry *comm, *ctx;
+};
+
+gp_status gpi_dist_begin(struct gpi_dist_call *call, gp_comm *comm, const char *function);
+void gpi_dist_end(struct gpi_dist_call *call);
+
+#define GPI_DIST_CALL(comm, function)                                                              \
+    __attribute__((cleanup(gpi_dist_end))) struct gpi_dist_call gpi_call_ = {NULL, NULL};          \
+    GPI_TRY(gpi_dist_begin(&gpi_call_, comm, function))
+
+/* A new rank; the transport is still to be set. Its text is that of the thread. */
+gp_status gpi_dist_new(const char *function, gp_context *ctx, int rank, int ranks, gp_comm **comm);
+void gpi_dist_free(gp_comm *comm);
+/* GP_ERROR_MEMORY; the text is that of the thread and of ctx. */
+gp_status gpi_dist_no_memory(const char *function, gp_context *ctx);
+bool gpi_dist_is_broken(const gp_comm *comm);
+/* Break comm, and with it what waits for it; the text follows. */
+gp_status gpi_dist_break(gp_comm *comm, const char *function, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Break comm because of a status that others cannot see and would wait for; returns it. */
+gp_status gpi_dist_drop(gp_comm *comm, gp_status status);
+/* Host memory of at least that many bytes that lives with comm; NULL: there is none. */
+void *gpi_dist_stage(gp_comm *comm, size_t bytes);
+/* Seconds of a clock that only goes forward. */
+double gpi_dist_now(void);
+
+/* ---- dist_job.c ---- */
+
+/* What is common to the arguments of all calls. */
+struct gpi_dist_args {
+    const char *function;
+    enum gpi_dist_function number;
+    gp_status status; /* of what was checked so far */
+};
+
+/* Run a call, of which args begins with a struct gpi_dist_args, now or at the end of the group. */
+typedef gp_status gpi_dist_run_fn(gp_comm *comm, void *args);
+gp_status gpi_dist_submit(gp_comm *comm, gpi_dist_run_fn *run, void *args, size_t bytes);
+
+/* ---- dist_note.c ---- */
+
+/* Exchange notes, of which the caller has filled in status, dtype, op, hash, item, n, capacity and
+ * words. GP_OK: all ranks are in the same call and none has an error. */
+gp_status gpi_dist_meet(gp_comm *comm, const struct gpi_dist_args *a, struct gpi_note *note);
+/* The same at the end of a stage: the status of each, and words. */
+gp_status gpi_dist_agree(gp_comm *comm, const struct gpi_dist_args *a, gp_status status,
+                         const uint64_t *words, int count);
+uint32_t gpi_dist_hash(uint32_t seed, const void *memory, size_t bytes);
+/* The status of a call without context, whose text becomes that of ctx and names function. */
+gp_status gpi_dist_blame(gp_context *ctx, const char *function, gp_status status);
+
+/* ---- dist_place.c ---- */
+
+/* Copy and check a descriptor; NULL: the defaults. */
+gp_status gpi_dist_take(gp_comm *comm, const char *function, const char *argument,
+                        const gp_dist_desc *given, gp_dist_desc *full);
+uint32_t gpi_dist_desc_hash(const gp_comm *comm, const gp_dist_desc *desc);
+/* The room of this rank's outputs, which gave n items. */
+static inline uint64_t gpi_dist_room(const gp_comm *comm, const gp_dist_desc *desc, uint64_t n)
+{
+    if (desc->capacity)
+        return desc->capacity;
+    return desc->counts ? desc->counts[comm->rank] : n;
+}
+/* How many of total items each rank gets, to comm->get; as_it_falls: for FREE, NULL: EVEN. */
+gp_status gpi_dist_place(gp_comm *comm, const char *function, const gp_dist_desc *desc,
+                         uint64_t total, const uint64_t *as_it_falls);
+/* No rank gets more than its note says that it has room for. */
+gp_status gpi_dist_check_room(gp_comm *comm, const char *function);
+/* Items of an array of which each rank has comm->have become one of which each has comm->get. */
+gp_status gpi_dist_move(gp_comm *comm, const char *function, size_t item_bytes, const void *in,
+                        void *out);
+/* Tell the caller what this rank got; out_count may be NULL. */
+gp_status gpi_dist_tell(gp_comm *comm, const char *function, uint64_t *out_count);
+/* The notes' n: the items of each rank to comm->have, and of all. */
+uint64_t gpi_dist_total(gp_comm *comm);
+
+/* ---- dist_select.c ---- */
+
+enum { GPI_DIST_PROBES = 512 };
+
+/* Sorted keys of this rank. */
+struct gpi_dist_keys {
+    const void *keys;
+    uint64_t n;
+    size_t bytes;
+    struct gpi_radix_order order;
+    uint64_t *scratch; /* 2 * GPI_DIST_PROBES words in the context's memory */
+};
+
+/* Cut the sorted keys of every rank so that rank r gets counts[r]: cuts[s * (ranks - 1) + b] is
+ * where border b lies in the keys of rank s. together: equal keys stay together, and counts becomes
+ * what comes of it. least and most are words of all keys. */
+gp_status gpi_dist_select(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
+                          uint64_t least, uint64_t most, bool together, uint64_t *counts,
+                          uint64_t *cuts);
+
+/* ---- dist_work.c: what either backend does ---- */
+
+/* Between the context's memory and the host's; fetching waits for the work queued so far. */
+gp_status gpi_dist_fetch(gp_comm *comm, const char *function, const void *source, size_t bytes,
+                         void *host);
+gp_status gpi_dist_put(gp_comm *comm, const char *function, const void *host, size_t bytes,
+                       void *destination);
+/* counts[i] = keys whose word is below words[i], both in host memory. */
+gp_status gpi_dist_probe(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
+                         const uint64_t *words, int count, uint64_t *counts);
+/* The word of the key at place i of sorted keys. */
+gp_status gpi_dist_word(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
+                        uint64_t i, uint64_t *word);
+/* out[i] = in[i] + offset, of integers of 4 or 8 bytes. */
+gp_status gpi_dist_shift(gp_comm *comm, const char *function, size_t in_bytes, const void *in,
+                         uint64_t n, uint64_t offset, size_t out_bytes, void *out);
+/* out[i] = the sum of in[r * n + i] over rows. */
+gp_status gpi_dist_add_rows(gp_comm *comm, const char *function, size_t bytes, const void *in,
+                            int rows, uint64_t n, void *out);
+
+/* ---- CUDA: dist_table.c and dist_cuda.cu ---- */
+
+enum gpi_dist_task { GPI_DIST_PROBE, GPI_DIST_SHIFT, GPI_DIST_ADD_ROWS };
+
+struct gpi_dist_kernel {
+    enum gpi_dist_task task;
+    size_t in_bytes, out_bytes;
+    const void *in;
+    void *out;
+    uint64_t n;
+    uint64_t offset;              /* SHIFT */
+    int rows;                     /* ADD_ROWS */
+    const uint64_t *words;        /* PROBE: rows of them */
+    struct gpi_radix_order order; /* PROBE */
+};
+
+typedef gp_status gpi_dist_launch_fn(gp_context *ctx, const char *function,
+                                     const struct gpi_dist_kernel *kernel);
+gpi_dist_launch_fn *gpi_dist_launch_get(int sm_row);
+
+/* ---- dist_cuda.c: the runtime; dist_none.c in builds without ---- */
+
+/* Wait for the context's stream; comm breaks if that takes longer than seconds. */
+gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *function, double seconds);
+/* Let the devices of both contexts reach each other's memory, if they can. */
+void gpi_dist_cuda_introduce(gp_context *a, gp_context *b);
+/* Events: NULL if one cannot be made. */
+void *gpi_dist_cuda_event(gp_context *ctx);
+void gpi_dist_cuda_event_free(gp_context *ctx, void *event);
+gp_status gpi_dist_cuda_record(gp_context *ctx, const char *function, void *event);
+gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *function, void *event);
+
+#endif

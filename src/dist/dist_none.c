@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* dist_cuda.c in a build without CUDA: nothing that needs a GPU is reached. */
+#include "dist/dist_internal.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *function, double seconds)
+{
+    return GP_ERROR_INTERNAL;
+}
+
+void gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
+{
+}
+
+void *gpi_dist_cuda_event(gp_context *ctx)
+{
+    return NULL;
+}
+
+void gpi_dist_cuda_event_free(gp_context *ctx, void *event)
+{
+}
+
+gp_status gpi_dist_cuda_record(gp_context *ctx, const char *function, void *event)
+{
+    return GP_ERROR_INTERNAL;
+}
+
+gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *function, void *event)
+{
+    return GP_ERROR_INTERNAL;
+}

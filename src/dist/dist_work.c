@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Small work on arrays that no other room does, on either backend. */
+#include <string.h>
+
+#include "core/cuda.h"
+#include "core/threads.h"
+#include "dist/dist_internal.h"
+
+static gp_status launch(gp_comm *comm, const char *f, const struct gpi_dist_kernel *k)
+{
+    gpi_dist_launch_fn *fn = gpi_dist_launch_get(comm->ctx->sm_row);
+    return fn ? fn(comm->ctx, f, k) : gpi_fail_sm(comm->ctx, f);
+}
+
+static bool on_gpu(const gp_comm *comm)
+{
+    return comm->ctx->backend == GP_BACKEND_CUDA;
+}
+
+gp_status gpi_dist_fetch(gp_comm *comm, const char *f, const void *source, size_t bytes, void *host)
+{
+    if (!on_gpu(comm)) {
+        if (bytes)
+            memcpy(host, source, bytes);
+        return GP_OK;
+    }
+    if (bytes)
+        GPI_TRY(gpi_cuda_copy(comm->ctx, source, bytes, host));
+    return gpi_dist_cuda_wait(comm, f, comm->seconds);
+}
+
+gp_status gpi_dist_put(gp_comm *comm, const char *f, const void *host, size_t bytes,
+                       void *destination)
+{
+    if (!on_gpu(comm))
+        memcpy(destination, host, bytes);
+    else
+        return gpi_named(comm->ctx, f, gpi_cuda_copy(comm->ctx, host, bytes, destination));
+    return GP_OK;
+}
+
+/* ---- words of keys --------------------------------------------------------------------------- */
+
+/* Integers keep their bits but for flip; floats see core/order.h. */
+#define WORD_OF(bits)                                                                              \
+    static uint64_t word_of_##bits(const struct gpi_radix_order *o, uint##bits##_t x)              \
+    {                                                                                              \
+        const uint##bits##_t sign = (uint##bits##_t)o->sign, inf = (uint##bits##_t)o->inf;         \
+        const uint##bits##_t t = inf ? GPI_RADIX_FLOAT(uint##bits##_t, x, sign, inf) : x;          \
+        return (uint##bits##_t)(t ^ (uint##bits##_t)o->flip);                                      \
+    }
+
+WORD_OF(8)
+WORD_OF(16)
+WORD_OF(32)
+WORD_OF(64)
+
+static uint64_t word_at(const struct gpi_dist_keys *k, const void *keys, uint64_t i)
+{
+    switch (k->bytes) {
+    case 1:
+        return word_of_8(&k->order, ((const uint8_t *)keys)[i]);
+    case 2:
+        return word_of_16(&k->order, ((const uint16_t *)keys)[i]);
+    case 4:
+        return word_of_32(&k->order, ((const uint32_t *)keys)[i]);
+    default:
+        return word_of_64(&k->order, ((const uint64_t *)keys)[i]);
+    }
+}
+
+static uint64_t below(const struct gpi_dist_keys *k, uint64_t word)
+{
+    uint64_t low = 0, high = k->n;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (word_at(k, k->keys, middle) < word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+gp_status gpi_dist_word(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys, uint64_t i,
+                        uint64_t *word)
+{
+    uint64_t key = 0;
+    GPI_TRY(gpi_dist_fetch(comm, f, (const char *)keys->keys + i * keys->bytes, keys->bytes, &key));
+    *word = word_at(keys, &key, 0);
+    return GP_OK;
+}
+
+gp_status gpi_dist_probe(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys,
+                         const uint64_t *words, int count, uint64_t *counts)
+{
+    if (!on_gpu(comm) || keys->n == 0) {
+        for (int i = 0; i < count; i++)
+            counts[i] = below(keys, words[i]);
+        return GP_OK;
+    }
+    uint64_t *found = keys->scratch + GPI_DIST_PROBES;
+    const size_t bytes = (size_t)count * sizeof *words;
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_PROBE,
+                                      .in_bytes = keys->bytes,
+                                      .in = keys->keys,
+                                      .out = found,
+                                      .n = keys->n,
+                                      .rows = count,
+                                      .words = keys->scratch,
+                                      .order = keys->order};
+    GPI_TRY(gpi_dist_put(comm, f, words, bytes, keys->scratch));
+    GPI_TRY(launch(comm, f, &k));
+    return gpi_dist_fetch(comm, f, found, bytes, counts);
+}
+
+/* ---- integers -------------------------------------------------------------------------------- */
+
+static uint64_t integer_at(size_t bytes, const void *in, uint64_t i)
+{
+    return bytes == 8 ? ((const uint64_t *)in)[i] : ((const uint32_t *)in)[i];
+}
+
+static void integer_to(size_t bytes, void *out, uint64_t i, uint64_t x)
+{
+    if (bytes == 8)
+        ((uint64_t *)out)[i] = x;
+    else
+        ((uint32_t *)out)[i] = (uint32_t)x;
+}
+
+gp_status gpi_dist_shift(gp_comm *comm, const char *f, size_t in_bytes, const void *in, uint64_t n,
+                         uint64_t offset, size_t out_bytes, void *out)
+{
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_SHIFT,
+                                      .in_bytes = in_bytes,
+                                      .out_bytes = out_bytes,
+                                      .in = in,
+                                      .out = out,
+                                      .n = n,
+                                      .offset = offset};
+    if (n && on_gpu(comm))
+        return launch(comm, f, &k);
+    for (uint64_t i = 0; i < n; i++)
+        integer_to(out_bytes, out, i, integer_at(in_bytes, in, i) + offset);
+    return GP_OK;
+}
+
+gp_status gpi_dist_add_rows(gp_comm *comm, const char *f, size_t bytes, const void *in, int rows,
+                            uint64_t n, void *out)
+{
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_ADD_ROWS,
+                                      .in_bytes = bytes,
+                                      .out_bytes = bytes,
+                                      .in = in,
+                                      .out = out,
+                                      .n = n,
+                                      .rows = rows};
+    if (n && on_gpu(comm))
+        return launch(comm, f, &k);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t sum = 0;
+        for (int r = 0; r < rows; r++)
+            sum += integer_at(bytes, in, (uint64_t)r * n + i);
+        integer_to(bytes, out, i, sum);
+    }
+    return GP_OK;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "ranks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+struct ranks ranks_new(int count)
+{
+    struct ranks r = {.count = count};
+    for (int i = 0; i < count; i++) {
+        gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+        o.backend = gp_context_backend(t_ctx());
+        o.threads = 1 + i % 2;
+        o.multiprocessors = t_is_cuda() ? 4 : 0;
+        T_OK(gp_context_create(&r.ctx[i], &o));
+    }
+    T_OK(gp_comm_create_local(r.ctx, count, r.comm));
+    return r;
+}
+
+void ranks_free(struct ranks *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        gp_comm_destroy(r->comm[i]);
+        gp_context_destroy(r->ctx[i]);
+    }
+}
+
+struct thread {
+    pthread_t id;
+    rank_fn *fn;
+    void *arg;
+    int rank;
+    gp_comm *comm;
+    gp_status status;
+};
+
+static void *run(void *arg)
+{
+    struct thread *t = arg;
+    t->status = t->fn(t->arg, t->rank, t->comm);
+    return NULL;
+}
+
+void ranks_threads(gp_comm *const *comms, int count, rank_fn *fn, void *arg, gp_status *statuses)
+{
+    struct thread threads[RANKS_MAX];
+    for (int i = 0; i < count; i++) {
+        threads[i] = (struct thread){.fn = fn, .arg = arg, .rank = i, .comm = comms[i]};
+        ck_assert_int_eq(pthread_create(&threads[i].id, NULL, run, &threads[i]), 0);
+    }
+    for (int i = 0; i < count; i++) {
+        pthread_join(threads[i].id, NULL);
+        statuses[i] = threads[i].status;
+    }
+}
+
+static void run_group(struct ranks *r, rank_fn *fn, void *arg, gp_status *statuses)
+{
+    T_OK(gp_comm_group_begin());
+    for (int i = 0; i < r->count; i++)
+        T_OK(fn(arg, i, r->comm[i]));
+    const gp_status s = gp_comm_group_end();
+    for (int i = 0; i < r->count; i++)
+        statuses[i] = s;
+}
+
+void ranks_run(struct ranks *r, bool group, rank_fn *fn, void *arg, gp_status *statuses)
+{
+    T_OK(gp_context_synchronize(t_ctx())); /* inputs were made on its stream */
+    if (group)
+        run_group(r, fn, arg, statuses);
+    else
+        ranks_threads(r->comm, r->count, fn, arg, statuses);
+    for (int i = 0; i < r->count && t_is_cuda(); i++)
+        T_OK(gp_context_synchronize(r->ctx[i]));
+}
+
+void ranks_ok(struct ranks *r, bool group, rank_fn *fn, void *arg)
+{
+    gp_status statuses[RANKS_MAX];
+    ranks_run(r, group, fn, arg, statuses);
+    for (int i = 0; i < r->count; i++)
+        ck_assert_msg(statuses[i] == GP_OK, "rank %d of %d: %s: %s", i, r->count,
+                      gp_status_string(statuses[i]), gp_last_error(r->ctx[i]));
+}
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+static void line_up(struct shares *s, int ranks)
+{
+    size_t first = 0;
+    for (int i = 0; i < ranks; i++) {
+        s->first[i] = first;
+        first += s->n[i];
+    }
+}
+
+struct shares shares_of(enum spread spread, size_t n, int ranks, uint64_t *state)
+{
+    struct shares s = {{0}, {0}};
+    const int one = (int)t_random_below(state, (uint64_t)ranks);
+    size_t left = n;
+    for (int i = 0; i < ranks; i++) {
+        const size_t even = n / (size_t)ranks;
+        size_t want = spread == SPREAD_EVEN     ? even
+                      : spread == SPREAD_UNEVEN ? t_random_below(state, 2 * even + 1)
+                      : spread == SPREAD_HOLES  ? (i % 2 ? 2 * even : 0)
+                      : spread == SPREAD_ONE    ? (i == one ? n : 0)
+                                                : (i == 0 ? 0 : even);
+        s.n[i] = want < left ? want : left;
+        left -= s.n[i];
+    }
+    s.n[spread == SPREAD_ONE ? one : ranks - 1] += left;
+    line_up(&s, ranks);
+    return s;
+}
+
+struct shares shares_wanted(const gp_dist_desc *desc, const struct shares *given, size_t total,
+                            int ranks)
+{
+    struct shares s = {{0}, {0}};
+    size_t left = total, p = (size_t)ranks;
+    for (int i = 0; i < ranks; i++) {
+        const size_t even = total / p + ((size_t)i < total % p);
+        const size_t want = desc->result == GP_DIST_COUNTS ? desc->counts[i]
+                            : desc->result == GP_DIST_SAME ? given->n[i]
+                                                           : even;
+        s.n[i] = want < left ? want : left;
+        left -= s.n[i];
+    }
+    line_up(&s, ranks);
+    return s;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+struct parts parts_new(const size_t *n, size_t item_bytes, int ranks)
+{
+    struct parts p;
+    for (int i = 0; i < ranks; i++)
+        p.of[i] = t_new(n[i] * item_bytes, 0);
+    return p;
+}
+
+struct parts parts_from(const void *host, const struct shares *s, size_t item_bytes, int ranks)
+{
+    struct parts p;
+    for (int i = 0; i < ranks; i++)
+        p.of[i] =
+            t_new_from((const char *)host + s->first[i] * item_bytes, s->n[i] * item_bytes, 0);
+    return p;
+}
+
+void parts_free(struct parts *p, int ranks)
+{
+    for (int i = 0; i < ranks; i++)
+        t_free(&p->of[i]);
+}
+
+void *parts_join(const struct parts *p, const size_t *n, size_t item_bytes, int ranks)
+{
+    size_t total = 0;
+    for (int i = 0; i < ranks; i++)
+        total += n[i] * item_bytes;
+    char *all = t_host(total), *next = all;
+    for (int i = 0; i < ranks; next += n[i] * item_bytes, i++) {
+        t_get(&p->of[i], next, n[i] * item_bytes);
+        t_check_guards(&p->of[i]);
+    }
+    return all;
+}

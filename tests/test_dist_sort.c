@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorts over ranks: every number of ranks, spread, distribution, dtype and result, bit for bit as
+ * one rank sorts. */
+#include "radixsort_distributions.h"
+#include "ranks.h"
+
+static const int rank_counts[] = {1, 2, 3, 5, 8, 16, 64};
+enum { RANK_COUNTS = sizeof rank_counts / sizeof rank_counts[0] };
+
+/* One sort of all ranks. */
+struct sort {
+    gp_dist_desc desc;
+    gp_dtype dtype;
+    gp_order order;
+    size_t value_bytes; /* 0: keys alone */
+    bool indices;       /* a gp_dist_argsort() */
+    bool in_place;
+    struct shares given;
+    struct parts keys, values, keys_out, values_out, counts;
+};
+
+static gp_status sort_rank(void *arg, int r, gp_comm *comm)
+{
+    struct sort *s = arg;
+    gp_dist_desc d = s->desc;
+    void *keys = s->keys.of[r].data, *values = s->values.of[r].data;
+    void *keys_out = s->in_place ? keys : s->keys_out.of[r].data;
+    void *values_out = s->in_place ? values : s->values_out.of[r].data;
+    const size_t key = gp_dtype_bytes(s->dtype), n = s->given.n[r];
+    uint64_t *count = s->counts.of[r].data;
+    d.capacity = s->in_place  ? 0
+                 : s->indices ? s->values_out.of[r].bytes / s->value_bytes
+                              : s->keys_out.of[r].bytes / key;
+    if (s->indices)
+        return gp_dist_argsort(comm, &d, s->dtype, s->order, keys, n,
+                               s->value_bytes == 4 ? GP_U32 : GP_U64, values_out, count);
+    if (s->value_bytes)
+        return gp_dist_sort_pairs(comm, &d, s->dtype, s->order, keys, s->value_bytes, values, n,
+                                  keys_out, values_out, count);
+    return gp_dist_sort(comm, &d, s->dtype, s->order, keys, n, keys_out, count);
+}
+
+/* What each rank got: as the descriptor says; as it falls, evenly but for equal keys. */
+static void get_counts(const struct sort *s, const void *keys, size_t n, int ranks, size_t *got)
+{
+    const struct shares want = shares_wanted(&s->desc, &s->given, n, ranks);
+    size_t total = 0;
+    for (int r = 0; r < ranks; r++) {
+        got[r] = (size_t)t_get_u64(&s->counts.of[r]);
+        total += got[r];
+        if (s->desc.result != GP_DIST_FREE)
+            ck_assert_uint_eq(got[r], want.n[r]);
+        else if (total > 0 && total < n)
+            ck_assert(oracle_word(s->dtype, keys, total - 1) != oracle_word(s->dtype, keys, total));
+    }
+    ck_assert_uint_eq(total, n);
+}
+
+static void make(struct sort *s, const void *keys, const void *values, size_t n, int ranks)
+{
+    const size_t key = gp_dtype_bytes(s->dtype);
+    const bool wide = s->desc.result == GP_DIST_FREE;
+    const struct shares want = shares_wanted(&s->desc, &s->given, n, ranks);
+    size_t room[RANKS_MAX], one[RANKS_MAX];
+    for (int r = 0; r < ranks; r++) {
+        room[r] = wide ? n : want.n[r] ? want.n[r] : 1; /* a capacity of 0 is not none */
+        one[r] = 1;
+    }
+    s->keys = parts_from(keys, &s->given, key, ranks);
+    s->values = parts_from(values, &s->given, s->value_bytes, ranks);
+    s->keys_out = parts_new(room, key, ranks);
+    s->values_out = parts_new(room, s->value_bytes, ranks);
+    s->counts = parts_new(one, 8, ranks);
+}
+
+/* Values that tell where they came from; of an argsort they are that. */
+static void *made_values(const struct sort *s, size_t n)
+{
+    void *v = values_new(n, s->value_bytes);
+    for (size_t i = 0; i < n && s->indices; i++)
+        if (s->value_bytes == 4)
+            ((uint32_t *)v)[i] = (uint32_t)i;
+        else
+            ((uint64_t *)v)[i] = i;
+    return v;
+}
+
+static void check_ranks(struct ranks *group, struct sort *s, const void *keys, size_t n,
+                        bool together)
+{
+    const int ranks = group->count;
+    const size_t key = gp_dtype_bytes(s->dtype);
+    size_t got[RANKS_MAX];
+    void *values = made_values(s, n);
+    size_t *order = oracle_argsort(s->dtype, keys, n, s->order == GP_DESCENDING, 0, 0);
+    void *keys_sorted = oracle_pick(keys, key, order, n);
+    void *values_sorted = oracle_pick(values, s->value_bytes, order, n);
+    make(s, keys, values, n, ranks);
+    ranks_ok(group, together, sort_rank, s);
+    get_counts(s, keys_sorted, n, ranks, got);
+    if (!s->indices) {
+        void *all = parts_join(s->in_place ? &s->keys : &s->keys_out, got, key, ranks);
+        if (s->value_bytes || !t_is_float(s->dtype))
+            t_same_bytes("keys", keys_sorted, all, n * key);
+        else
+            t_same("keys", s->dtype, keys_sorted, all, n);
+        free(all);
+    }
+    if (s->value_bytes) {
+        void *all =
+            parts_join(s->in_place ? &s->values : &s->values_out, got, s->value_bytes, ranks);
+        t_same_bytes("values", values_sorted, all, n * s->value_bytes);
+        free(all);
+    }
+    parts_free(&s->keys, ranks), parts_free(&s->values, ranks), parts_free(&s->keys_out, ranks);
+    parts_free(&s->values_out, ranks), parts_free(&s->counts, ranks);
+    free(values), free(order), free(keys_sorted), free(values_sorted);
+}
+
+/* Keys of a distribution, or any bits at all. */
+static void *keys_of(enum kind kind, gp_dtype dtype, size_t n, uint64_t *state)
+{
+    const size_t bytes = gp_dtype_bytes(dtype);
+    if (bytes >= 4 && kind < KINDS)
+        return keys_new(kind, n, 8 * (int)bytes);
+    void *keys = t_host(n * bytes);
+    if (kind == EQUAL)
+        memset(keys, 3, n * bytes);
+    else if (kind == FEW_VALUES || kind == TWO_VALUES)
+        t_fill_small(dtype, keys, n, 3, state);
+    else if (kind == MOST_EQUAL)
+        t_fill_special(dtype, keys, n, state);
+    else
+        t_fill_bits(dtype, keys, n, state);
+    return keys;
+}
+
+static void any_sort(struct ranks *group, gp_dtype dtype, int round, uint64_t *state)
+{
+    static const size_t widths[] = {0, 4, 8, 0, 3, 16, 1};
+    const enum kind kind = (enum kind)t_random_below(state, KINDS);
+    const size_t n =
+        t_random_below(state, 9) ? t_random_below(state, 4000) : t_random_below(state, 7);
+    uint64_t counts[RANKS_MAX];
+    struct sort s = {.desc = GP_DIST_DESC_INIT, .dtype = dtype};
+    void *keys = keys_of(kind, dtype, n, state);
+    s.given = shares_of((enum spread)(round % SPREADS), n, group->count, state);
+    s.order = round & 1 ? GP_DESCENDING : GP_ASCENDING;
+    s.desc.result = (gp_dist_result)t_random_below(state, 4);
+    s.indices = t_random_below(state, 4) == 0;
+    s.value_bytes = s.indices ? 4 + 4 * t_random_below(state, 2) : widths[t_random_below(state, 7)];
+    s.in_place = s.desc.result == GP_DIST_SAME && !s.indices && t_random_below(state, 2);
+    if (s.desc.result == GP_DIST_COUNTS) {
+        const struct shares other = shares_of(SPREAD_UNEVEN, n, group->count, state);
+        for (int r = 0; r < group->count; r++)
+            counts[r] = other.n[r];
+        s.desc.counts = counts;
+    }
+    check_ranks(group, &s, keys, n, t_random_below(state, 2) == 0);
+    free(keys);
+}
+
+START_TEST(test_dist_sort_is_the_sort_of_one_rank)
+{
+    const int count = rank_counts[_i % RANK_COUNTS], rounds = count > 8 ? 4 : 14;
+    struct ranks group = ranks_new(count);
+    for (int d = 0; d < T_DTYPE_COUNT; d++) {
+        uint64_t state = t_seed() + 1000 * (uint64_t)_i + (uint64_t)d;
+        for (int round = 0; round < rounds; round++)
+            any_sort(&group, t_dtypes[d], round + d, &state);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+/* Longer than what one thread, one tile, or one part of a copy takes. */
+START_TEST(test_dist_sort_of_many_keys)
+{
+    const size_t n = t_at_most(1500000);
+    uint64_t state = t_seed();
+    struct ranks group = ranks_new(3);
+    for (int i = 0; i < 6; i++) {
+        const gp_dtype dtype = i % 3 == 0 ? GP_U32 : i % 3 == 1 ? GP_F64 : GP_U16;
+        struct sort s = {.desc = GP_DIST_DESC_INIT, .dtype = dtype, .value_bytes = i < 3 ? 4 : 0};
+        void *keys = keys_of(i % 2 ? BELL : EVEN, dtype, n, &state);
+        s.given = shares_of((enum spread)(i % SPREADS), n, 3, &state);
+        s.desc.result = (gp_dist_result)(i % 3);
+        check_ranks(&group, &s, keys, n, i & 1);
+        free(keys);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("dist_sort");
+    TCase *c = t_case(s, "values");
+    tcase_add_loop_test(c, test_dist_sort_is_the_sort_of_one_rank, 0, RANK_COUNTS);
+    tcase_add_test(c, test_dist_sort_of_many_keys);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
