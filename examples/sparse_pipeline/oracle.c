@@ -82,39 +82,51 @@ static void merge(const struct coo *sorted, struct csr *a)
         a->row_pointers[r + 1] += a->row_pointers[r];
 }
 
-bool oracle_merge(const struct coo *sorted, struct csr *a)
+static bool allocate(struct csr *a, uint32_t num_rows, uint32_t num_cols, size_t nnz)
 {
-    size_t room = sorted->nnz ? sorted->nnz : 1;
-    *a = (struct csr){.num_rows = sorted->num_rows, .num_cols = sorted->num_cols};
-    a->row_pointers = calloc((size_t)a->num_rows + 1, sizeof *a->row_pointers);
+    const size_t room = nnz ? nnz : 1;
+    *a = (struct csr){.num_rows = num_rows, .num_cols = num_cols};
+    a->row_pointers = calloc((size_t)num_rows + 1, sizeof *a->row_pointers);
     a->cols = malloc(room * sizeof *a->cols);
     a->values = malloc(room * sizeof *a->values);
-    if (!a->row_pointers || !a->cols || !a->values) {
-        csr_free(a);
+    if (a->row_pointers && a->cols && a->values)
+        return true;
+    csr_free(a);
+    return false;
+}
+
+bool oracle_merge(const struct coo *sorted, struct csr *a)
+{
+    if (!allocate(a, sorted->num_rows, sorted->num_cols, sorted->nnz))
         return false;
-    }
     merge(sorted, a);
     return true;
 }
 
+/* Row pointers begin where rows do, and are moved while entries come. */
 bool oracle_transpose(const struct csr *a, struct csr *t)
 {
-    struct coo m = {0}, sorted;
-    if (!coo_allocate(&m, a->num_cols, a->num_rows, a->nnz))
+    if (!allocate(t, a->num_cols, a->num_rows, a->nnz))
         return false;
+    uint32_t *next = t->row_pointers, sum = 0;
+    for (size_t k = 0; k < a->nnz; k++)
+        next[a->cols[k]]++;
+    for (uint32_t c = 0; c <= a->num_cols; c++) {
+        const uint32_t entries = next[c];
+        next[c] = sum;
+        sum += entries;
+    }
     for (uint32_t r = 0; r < a->num_rows; r++)
         for (uint32_t k = a->row_pointers[r]; k < a->row_pointers[r + 1]; k++) {
-            m.rows[k] = a->cols[k];
-            m.cols[k] = r;
-            m.values[k] = fabs(a->values[k]);
+            const uint32_t place = next[a->cols[k]]++;
+            t->cols[place] = r;
+            t->values[place] = fabs(a->values[k]);
         }
-    bool good = oracle_sort(&m, &sorted);
-    coo_free(&m);
-    if (good) {
-        good = oracle_merge(&sorted, t);
-        coo_free(&sorted);
-    }
-    return good;
+    for (uint32_t c = a->num_cols; c > 0; c--)
+        next[c] = next[c - 1];
+    next[0] = 0;
+    t->nnz = a->nnz;
+    return true;
 }
 
 bool oracle_degrees(const struct csr *a, struct oracle_degrees *d)

@@ -47,18 +47,13 @@ void rmat_group(unsigned scale, int group, struct rmat_group *g)
 
 /* ---- the serial generator -------------------------------------------------------------------- */
 
-/* The number of bounds that are not above the draw; the last path has none. */
+/* The number of bounds that are not above the draw; that of the last path does not count. */
 static size_t path_of(const struct rmat_group *g, uint64_t draw)
 {
-    size_t low = 0, high = g->paths - 1;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (g->bounds[middle] <= draw)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t path = 0;
+    for (size_t half = g->paths / 2; half > 0; half /= 2)
+        path += g->bounds[path + half - 1] <= draw ? half : 0;
+    return path;
 }
 
 struct numbered {

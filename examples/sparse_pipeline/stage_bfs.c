@@ -9,6 +9,12 @@
 
 #include <stdlib.h>
 
+enum { FEW = 16 }; /* links for so many vertices: a level is sorted */
+
+struct level_size {
+    uint64_t vertices, links;
+};
+
 struct search {
     uint32_t source;
     uint8_t *unseen, *fresh;    /* a flag per vertex; fresh: named by this level, and unseen */
@@ -18,16 +24,14 @@ struct search {
     uint32_t *frontier, *depth; /* the vertices of the level, and its number beside each */
     uint32_t *starts, *lengths, *offsets;
     uint32_t *named, *found; /* by the links of the level: all, and those that were unseen */
-    struct {
-        uint64_t vertices, links; /* of the level */
-    } * size;
+    struct level_size *size;
     uint64_t *num_found;
     uint32_t levels;
     uint64_t reached;
 };
 
-/* The vertices of the frontier get their level and are seen; how many links it has. size->vertices
- * is in memory, at most n. */
+/* The vertices of the frontier, size->vertices and at most n, get their level and are seen; how many
+ * links they have. */
 static void enter_level(struct job *j, const struct search *s, uint32_t level, size_t n)
 {
     static const uint8_t no = 0;
@@ -57,24 +61,41 @@ static void enter_level(struct job *j, const struct search *s, uint32_t level, s
     job_need(j, gp_scan(j->ctx, &sum, s->lengths, n, s->offsets));
 }
 
+/* The vertices that are in s->found once or more, ascending: of few, their sorted list without
+ * duplicates; of many, the flags of all vertices. */
+static void each_once(struct job *j, const struct search *s, size_t links)
+{
+    const size_t n = j->links.num_rows;
+    gp_radix_sort_options sort = GP_RADIX_SORT_OPTIONS_INIT;
+    gp_unique_desc unique = GP_UNIQUE_DESC_INIT;
+    gp_scatter_desc put = GP_SCATTER_DESC_INIT;
+    sort.device_n = unique.device_n = put.device_n = s->num_found;
+    if (links < n / FEW) {
+        unique.key_dtype = GP_U32;
+        job_need(j, gp_radix_sort(j->ctx, GP_U32, s->found, links, s->named, &sort));
+        job_need(j, gp_unique_by(j->ctx, &unique, s->named, NULL, links, s->frontier, NULL, NULL,
+                                 &s->size->vertices));
+        return;
+    }
+    put.item_bytes = 1;
+    put.index_dtype = GP_U32;
+    put.out_items = n;
+    job_need(j, gp_scatter_by(j->ctx, &put, s->set, s->found, links, s->fresh));
+    job_need(j, gp_compact_indices(j->ctx, GP_U32, s->fresh, n, s->frontier, &s->size->vertices));
+}
+
 /* The vertices that a frontier of that many vertices and links names first. */
 static void next_frontier(struct job *j, const struct search *s, size_t vertices, size_t links)
 {
-    const size_t n = j->links.num_rows;
     gp_interval_desc lists = GP_INTERVAL_DESC_INIT;
-    gp_scatter_desc put = GP_SCATTER_DESC_INIT;
     lists.item_bytes = 4;
     lists.in_items = j->links.nnz;
-    lists.offset_dtype = put.index_dtype = GP_U32;
-    put.item_bytes = 1;
-    put.out_items = n;
-    put.device_n = s->num_found;
+    lists.offset_dtype = GP_U32;
     job_need(j, gp_copy_intervals(j->ctx, &lists, j->links.cols, s->starts, s->offsets, vertices,
                                   links, NULL, s->named));
     job_need(j, gp_gather(j->ctx, 1, s->unseen, GP_U32, s->named, links, s->keep));
     job_need(j, gp_compact(j->ctx, 4, s->named, s->keep, links, s->found, s->num_found));
-    job_need(j, gp_scatter_by(j->ctx, &put, s->set, s->found, links, s->fresh));
-    job_need(j, gp_compact_indices(j->ctx, GP_U32, s->fresh, n, s->frontier, &s->size->vertices));
+    each_once(j, s, links);
 }
 
 static void search(struct job *j, void *state)
@@ -83,23 +104,25 @@ static void search(struct job *j, void *state)
     static const uint32_t never = UINT32_MAX;
     struct search *s = state;
     const size_t n = j->links.num_rows;
-    uint64_t size[2] = {1, 0};
+    struct level_size size = {1, 0};
+    size_t most = 1; /* vertices of the level */
     s->levels = 0;
     s->reached = 0;
     job_need(j, gp_fill(j->ctx, 1, &yes, n, s->unseen));
     job_need(j, gp_fill(j->ctx, 1, &no, n, s->fresh));
     job_need(j, gp_fill(j->ctx, 4, &never, n, s->level));
     job_need(j, gp_fill(j->ctx, 4, &s->source, 1, s->frontier));
-    job_need(j, gp_copy(j->ctx, size, sizeof size, s->size));
+    job_need(j, gp_copy(j->ctx, &size, sizeof size, s->size));
     for (;; s->levels++) {
-        enter_level(j, s, s->levels, s->levels ? n : 1);
-        job_fetch(j, s->size, sizeof size, size);
-        s->reached += size[0];
-        if (size[1] == 0)
+        enter_level(j, s, s->levels, most);
+        job_fetch(j, s->size, sizeof size, &size);
+        s->reached += size.vertices;
+        if (size.links == 0)
             break;
-        next_frontier(j, s, size[0], size[1]);
+        next_frontier(j, s, size.vertices, size.links);
+        most = size.links < n ? size.links : n;
     }
-    s->levels += size[0] != 0;
+    s->levels += size.vertices != 0;
 }
 
 static bool compare(struct job *j, const struct search *s, double *serial)

@@ -93,7 +93,7 @@ static void direct_edges(struct job *j, struct triangles *t)
     job_drop(j, count);
 }
 
-/* out[2 i + half] = in[i]: the lower (0) or upper (1) half of 8 bytes. */
+/* out[2 i + half] = in[i]: the lower (0) or upper (1) half of 8 bytes, as they lie in memory. */
 static void put_half(struct job *j, int half, const uint32_t *in, size_t n, uint64_t *out)
 {
     gp_gather_desc desc = GP_GATHER_DESC_INIT;
