@@ -47,7 +47,9 @@ void input_title(struct job *j, const char *what, size_t rows, size_t cols, size
     char context[256];
     report_clear(&j->report);
     gp_context_describe(j->ctx, context, sizeof context);
-    context[strcspn(context, "(")] = 0; /* what follows is longer than the line */
+    char *rest = strstr(context, " ("); /* what follows is longer than the line */
+    if (rest)
+        *rest = 0;
     snprintf(j->title, sizeof j->title, "%s", what);
     printf("%s, %zu x %zu, %zu entries\n", what, rows, cols, entries);
     printf("%.56s; copies %.0f GB/s\n", context, 1e-9 * j->report.copy_rate);

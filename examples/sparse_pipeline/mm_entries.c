@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 20 }; /* bytes */
+#ifndef MM_CHUNK
+#define MM_CHUNK (1 << 20) /* bytes of a chunk; the fuzzer's are short */
+#endif
 
 static void append(struct coo *m, uint64_t row, uint64_t col, double value)
 {
@@ -130,13 +132,13 @@ static bool cut(struct chunks *c, const struct mm_reader *r)
 {
     const size_t bytes = (size_t)(r->end - r->at);
     const char *begin = r->at;
-    c->chunk = calloc(bytes / CHUNK + 1, sizeof *c->chunk);
+    c->chunk = calloc(bytes / MM_CHUNK + 1, sizeof *c->chunk);
     if (!c->chunk)
         return false;
     while (begin < r->end || c->count == 0) {
         const char *end = r->end;
-        if (end - begin > CHUNK) {
-            const char *newline = memchr(begin + CHUNK, '\n', (size_t)(end - begin) - CHUNK);
+        if (end - begin > MM_CHUNK) {
+            const char *newline = memchr(begin + MM_CHUNK, '\n', (size_t)(end - begin) - MM_CHUNK);
             end = newline ? newline + 1 : end;
         }
         c->chunk[c->count++] = (struct chunk){.begin = begin, .end = end};

@@ -30,8 +30,8 @@ struct search {
     uint64_t reached;
 };
 
-/* The vertices of the frontier, size->vertices and at most n, get their level and are seen; how many
- * links they have. */
+/* The vertices of the frontier, size->vertices and at most n, get their level and are seen; where
+ * their links are, and how many. */
 static void enter_level(struct job *j, const struct search *s, uint32_t level, size_t n)
 {
     static const uint8_t no = 0;

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 
 struct components {
-    uint32_t *label;        /* of each vertex */
-    uint32_t *of_entries;   /* labels of the entries' other ends */
-    uint32_t *seen, *three; /* the smallest labels of neighbours; in rows, columns, and its own */
-    uint32_t *least;        /* the smallest of the three */
+    uint32_t *label;      /* of each vertex */
+    uint32_t *of_entries; /* labels of the entries' other ends */
+    uint32_t *seen;       /* the smallest label of the neighbours of each vertex */
+    uint32_t *three;      /* for each: that of its row, that of its column, and its own label */
+    uint32_t *least;      /* the smallest of the three */
     uint32_t *groups, *smallest; /* labels in use, and what each becomes */
     uint64_t *num_groups, *sums; /* of groups and smallest; of labels before and after a jump */
     uint32_t *sizes;             /* vertices of each group */
     uint32_t *largest;
     uint64_t found; /* components */
-    int rounds;
 };
 
 /* three[3 i + place] = labels[i] */
@@ -97,7 +97,7 @@ static void jump(struct job *j, struct components *c)
     } while (sums[0] != sums[1]);
 }
 
-static void connect(struct job *j, void *state)
+static void find(struct job *j, void *state)
 {
     struct components *c = state;
     const size_t n = j->a.num_rows;
@@ -107,9 +107,8 @@ static void connect(struct job *j, void *state)
     by_group.index_dtype = GP_U32;
     by_group.out_items = n;
     by_group.device_n = c->num_groups;
-    c->rounds = 0;
     job_need(j, gp_iota(j->ctx, GP_U32, NULL, NULL, n, c->label));
-    for (;; c->rounds++) {
+    for (;;) {
         group(j, c);
         job_fetch(j, c->sums, sizeof sums, sums);
         if (sums[0] == sums[1])
@@ -145,7 +144,7 @@ void stage_components(struct job *j)
     c.num_groups = job_array(j, 1, sizeof *c.num_groups);
     c.sums = job_array(j, 2, sizeof *c.sums);
     c.largest = job_array(j, 1, sizeof *c.largest);
-    line.seconds = job_time(j, line.name, connect, &c);
+    line.seconds = job_time(j, line.name, find, &c);
     line.bytes = 8.0 * (double)j->a.nnz + 12.0 * (double)n;
     job_fetch(j, c.largest, sizeof largest, &largest);
     const bool good = !j->options.oracle || compare(j, &c, &line.serial);
