@@ -146,13 +146,40 @@ static gp_status bytes_expand(const struct limit *l, uint64_t value, size_t *byt
 }
 
 /* with: which size the value is, of a matrix whose others are 1000; dtype: of all indices. */
-enum { COO_ROWS, COO_COLS, COO_NNZ, UNSORTED_ROWS, UNSORTED_NNZ, SPMV_ROWS, SPMV_NNZ, TO_COO_NNZ };
+enum {
+    COO_ROWS,
+    COO_COLS,
+    COO_NNZ,
+    UNSORTED_ROWS,
+    UNSORTED_NNZ,
+    SPMV_ROWS,
+    SPMV_NNZ,
+    SPMM_ROWS,
+    SPMM_NNZ,
+    PLAN_COLS,
+    TO_COO_NNZ
+};
+
+/* Of SpMM with one column, or of a plan that holds the transpose. */
+static gp_status bytes_products(const struct limit *l, uint64_t rows, uint64_t cols, uint64_t nnz,
+                                size_t *bytes)
+{
+    gp_spmm_desc d = GP_SPMM_DESC_INIT;
+    gp_csr_desc plan = GP_CSR_DESC_INIT;
+    d.index_dtype = d.offset_dtype = plan.index_dtype = plan.offset_dtype = l->dtype;
+    d.value_dtype = plan.value_dtype = GP_F64;
+    if (l->with == PLAN_COLS)
+        return gp_spmv_transposed_plan_bytes(NULL, &plan, rows, cols, nnz, bytes);
+    return gp_spmm_workspace_bytes(NULL, &d, rows, cols, nnz, bytes);
+}
 
 static gp_status bytes_csr(const struct limit *l, uint64_t value, size_t *bytes)
 {
-    const bool by_rows = l->with == COO_ROWS || l->with == UNSORTED_ROWS || l->with == SPMV_ROWS;
-    uint64_t rows = by_rows ? value : 1000, nnz = by_rows || l->with == COO_COLS ? 1000 : value;
-    uint64_t cols = l->with == COO_COLS ? value : 1000;
+    const bool by_rows = l->with == COO_ROWS || l->with == UNSORTED_ROWS || l->with == SPMV_ROWS ||
+                         l->with == SPMM_ROWS;
+    const bool by_cols = l->with == COO_COLS || l->with == PLAN_COLS;
+    uint64_t rows = by_rows ? value : 1000, nnz = by_rows || by_cols ? 1000 : value;
+    uint64_t cols = by_cols ? value : 1000;
     gp_coo_desc d = GP_COO_DESC_INIT;
     d.index_dtype = d.offset_dtype = l->dtype;
     if (l->with == UNSORTED_ROWS || l->with == UNSORTED_NNZ)
@@ -160,6 +187,8 @@ static gp_status bytes_csr(const struct limit *l, uint64_t value, size_t *bytes)
                                                             bytes);
     if (l->with == SPMV_ROWS || l->with == SPMV_NNZ)
         return gp_spmv_workspace_bytes(NULL, l->dtype, l->dtype, GP_F64, rows, cols, nnz, bytes);
+    if (l->with == SPMM_ROWS || l->with == SPMM_NNZ || l->with == PLAN_COLS)
+        return bytes_products(l, rows, cols, nnz, bytes);
     if (l->with == TO_COO_NNZ)
         return gp_csr_to_coo_workspace_bytes(NULL, l->dtype, rows, nnz, l->dtype, bytes);
     size_t transpose = 0;

@@ -3,6 +3,8 @@
 #ifndef GP_TEST_LIMITS_CSR_H
 #define GP_TEST_LIMITS_CSR_H
 
+#include <gp/spmm.h>
+
 #include "csr_cases.h"
 #include "limit_rows.h"
 
@@ -266,6 +268,38 @@ static gp_status run_matrix_rows(const struct limit *l, uint64_t value)
     limit_output(s, &out, y, n * 4);
     t_free(&pointers), t_free(&cols), t_free(&v), t_free(&in);
     free(p), free(c), free(ones), free(y);
+    return s;
+}
+
+/* Columns of X and Y, beside each other or (with) behind each other: an entry per row, of value 1,
+ * in column row % 7; x counts. */
+static gp_status run_spmm_columns(const struct limit *l, uint64_t value)
+{
+    const size_t rows = 600, k = limit_room(l, value);
+    const bool by_rows = !l->with;
+    uint64_t *p = limit_positions(rows + 1), *c = limit_positions(rows);
+    float *ones = t_host(rows * 4), *x = t_host(7 * k * 4), *y = t_host(rows * k * 4);
+    for (size_t i = 0; i < 7 * k; i++)
+        x[i] = (float)i;
+    for (size_t r = 0; r < rows; r++) {
+        c[r] = r % 7;
+        ones[r] = 1;
+        for (size_t j = 0; j < k; j++)
+            y[by_rows ? r * k + j : j * rows + r] = x[by_rows ? c[r] * k + j : j * 7 + c[r]];
+    }
+    t_array pointers = limit_array(p, rows + 1, 4), cols = limit_array(c, rows, 4);
+    t_array v = t_new_from(ones, rows * 4, 0), in = t_new_from(x, 7 * k * 4, 0);
+    t_array out = t_new(rows * k * 4, 0);
+    gp_spmm_desc d = GP_SPMM_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = GP_F32;
+    d.layout = by_rows ? GP_LAYOUT_ROWS : GP_LAYOUT_COLUMNS;
+    d.columns = (size_t)value;
+    gp_status s = gp_spmm(t_ctx(), &d, rows, 7, rows, pointers.data, cols.data, v.data, NULL,
+                          in.data, NULL, out.data);
+    limit_output(s, &out, y, rows * k * 4);
+    t_free(&pointers), t_free(&cols), t_free(&v), t_free(&in);
+    free(p), free(c), free(ones), free(x), free(y);
     return s;
 }
 

@@ -34,7 +34,9 @@ static const struct {
     {"gp_dist_reduce gp_dist_scan gp_dist_sort gp_dist_sort_pairs gp_dist_argsort gp_dist_top_k "
      "gp_dist_histogram gp_dist_compact gp_dist_rebalance gp_dist_exchange",
      "every rank has to know the numbers of all"},
-    {"gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned", "a plan is of numbers that the host knows"},
+    {"gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned gp_spmv_transposed_plan_bytes "
+     "gp_spmv_transposed_plan gp_spmv_transposed_values gp_spmv_transposed",
+     "a plan is of numbers that the host knows"},
     {"gp_vector_dot gp_vector_norm gp_vector_divide",
      "round, or have NaNs, in these inputs: test_vector counts them"},
     {"gp_scan_inclusive gp_scan_exclusive gp_reduce gp_argmin gp_argmax gp_compact gp_compact_if "

@@ -131,6 +131,8 @@ static const struct limit limits[] = {
     ROW("gp_spmv", "num_rows", run_matrix_rows, GP_U32, 0, 0, POWER(32), REFUSED, 40000, 16, 32,
         1024, 4096, 8192, 16384, 32768),
     ROW("gp_spmv", "num_rows", run_matrix_rows, GP_I64, 0, 0, N_MOST, REFUSED, 9000, 1024, 8192),
+    ROW("gp_spmm", "columns", run_spmm_columns, GP_F32, 0, 0, 32, REFUSED, 0, 8, 16),
+    ROW("gp_spmm", "columns", run_spmm_columns, GP_F32, 1, 0, 32, REFUSED, 0, 8, 16),
 
     /* Bins, with: enum histogram_kind; and the bits of the range, with: the bins. */
     ROW("gp_histogram_even", "bins", run_bins, GP_U32, HISTOGRAM_EVEN, 1, POWER(31), REFUSED,
@@ -336,6 +338,10 @@ static const struct limit limits[] = {
              N_MOST, POWER(32)),
     BYTES_OF("gp_spmv_workspace_bytes", "num_rows", bytes_csr, GP_U64, SPMV_ROWS, N_MOST, 16384),
     BYTES_OF("gp_spmv_workspace_bytes", "nnz", bytes_csr, GP_U64, SPMV_NNZ, N_MOST, POWER(32)),
+    BYTES_OF("gp_spmm_workspace_bytes", "num_rows", bytes_csr, GP_U64, SPMM_ROWS, N_MOST, 16384),
+    BYTES_OF("gp_spmm_workspace_bytes", "nnz", bytes_csr, GP_U64, SPMM_NNZ, N_MOST, POWER(32)),
+    BYTES_OF("gp_spmv_transposed_plan_bytes", "num_cols", bytes_csr, GP_U64, PLAN_COLS, N_MOST,
+             16384),
     BYTES_OF("gp_csr_to_coo_workspace_bytes", "nnz", bytes_csr, GP_U64, TO_COO_NNZ, N_MOST, 1024),
     ROW("gp_histogram_workspace_bytes", "bins", run_bytes_of_bins, GP_U32, 100000, 1, POWER(31),
         REFUSED, 0, 2048, 100000, POWER(18)),

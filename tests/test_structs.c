@@ -90,6 +90,8 @@ KIND(bound, gp_bound_desc, 0, GP_BOUND_DESC_INIT, "desc", d.dtype = GP_U32; d.in
 KIND(csr, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32)
 KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32;
      d.value_dtype = GP_F32)
+KIND(spmm, gp_spmm_desc, 0, GP_SPMM_DESC_INIT, "desc", d.index_dtype = d.offset_dtype = GP_U32;
+     d.value_dtype = GP_F32; d.columns = 3)
 
 #include "struct_ranks.h"
 
@@ -208,6 +210,20 @@ KIND(values, gp_csr_desc, 0, GP_CSR_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_spmv_plan(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->out[0]))           \
     X(spmv_plan_bytes, values, false,                                                              \
       gp_spmv_plan_bytes(NULL, given, e->segments, e->n, e->n, figure))                            \
+    X(spmv_planned, values, true, multiply_planned(ctx, e, given))                                 \
+    X(transposed_plan, values, true,                                                               \
+      gp_spmv_transposed_plan(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, \
+                              e->out[0]))                                                          \
+    X(transposed_bytes, values, false,                                                             \
+      gp_spmv_transposed_plan_bytes(NULL, given, e->segments, e->n, e->n, figure))                 \
+    X(transposed_work, values, false,                                                              \
+      gp_spmv_transposed_plan_workspace_bytes(NULL, given, e->segments, e->n, e->n, figure))       \
+    X(transposed, values, true, multiply_transposed(ctx, e, given))                                \
+    X(spmm, spmm, true,                                                                            \
+      gp_spmm(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,           \
+              e->out[1], NULL, e->out[0]))                                                         \
+    X(spmm_bytes, spmm, false,                                                                     \
+      gp_spmm_workspace_bytes(NULL, given, e->segments, e->n, e->n, figure))                       \
     X(spmv_by, values, true,                                                                       \
       gp_spmv_by(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,        \
                  e->floats, NULL, e->out[0]))                                                      \
@@ -263,6 +279,27 @@ static gp_status count_groups(gp_context *ctx, E e, const void *given)
     d.key_dtype = GP_U32, d.num_aggregates = 1;
     d.aggregates = (const gp_aggregate *)(const void *)copy;
     return gp_group_by(ctx, &d, e->keys, e->n, e->out[0], e->count);
+}
+
+/* By plans of which the struct is given, too. */
+static gp_status multiply_planned(gp_context *ctx, E e, const void *given)
+{
+    const gp_status s =
+        gp_spmv_plan(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->out[1]);
+    return s ? s
+             : gp_spmv_planned(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->out[1],
+                               e->floats, NULL, e->floats, NULL, e->out[0]);
+}
+
+static gp_status multiply_transposed(gp_context *ctx, E e, const void *given)
+{
+    gp_status s = gp_spmv_transposed_plan(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols,
+                                          e->floats, e->out[1]);
+    if (s == GP_OK)
+        s = gp_spmv_transposed_values(ctx, given, e->segments, e->n, e->n, e->floats, e->out[1]);
+    return s ? s
+             : gp_spmv_transposed(ctx, given, e->segments, e->n, e->n, e->out[1], NULL, e->floats,
+                                  NULL, e->out[0]);
 }
 
 static const float lo = -1, hi = 1, zero = 0;

@@ -107,6 +107,22 @@ static const gp_record_sort_desc *records_desc(void)
     return &d;
 }
 
+static const gp_csr_desc *csr_desc(void)
+{
+    static gp_csr_desc d = GP_CSR_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = GP_F32;
+    return &d;
+}
+
+static const gp_spmm_desc *spmm_desc(void)
+{
+    static gp_spmm_desc d = GP_SPMM_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = GP_F32;
+    return &d;
+}
+
 static const gp_csr_filter_desc *filter_desc(void)
 {
     static gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
@@ -134,6 +150,8 @@ FIGURE(gp_csr_to_coo, GP_U32, 100, 1000, GP_U32)
 FIGURE(gp_csr_transpose, &coo, 100, 100, 1000)
 FIGURE(gp_vector_dot, vector_desc(), 1000)
 FIGURE(gp_csr_filter, filter_desc(), 100, 100, 1000)
+FIGURE(gp_spmm, spmm_desc(), 100, 100, 1000)
+FIGURE(gp_spmv_transposed_plan, csr_desc(), 100, 100, 1000)
 FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, 1000)
 
 static const struct {
@@ -173,6 +191,8 @@ static const struct {
     ROW(gp_csr_transpose),
     ROW(gp_csr_filter),
     ROW(gp_spmv),
+    ROW(gp_spmm),
+    ROW(gp_spmv_transposed_plan),
     ROW(gp_vector_dot),
 };
 enum { FIGURES = sizeof figures / sizeof figures[0] };

@@ -23,6 +23,7 @@
 #include <gp/segments.h>
 #include <gp/segreduce.h>
 #include <gp/segsort.h>
+#include <gp/spmm.h>
 #include <gp/topk.h>
 #include <gp/vector.h>
 

@@ -40,6 +40,9 @@
  *   Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication; Sengupta,
  *   Harris, Zhang and Owens 2007 for the segmented scan. Workspace: where the tiles begin, and two
  *   sums for each.
+ *
+ * SpMM: the same tiles; on CUDA a lane has a column, and groups of lanes have shares of the tile
+ *   (csr_spmm_kernels.cuh).
  */
 #ifndef GPI_CSR_INTERNAL_H
 #define GPI_CSR_INTERNAL_H
@@ -112,8 +115,15 @@ struct gpi_csr_plan {
     uint64_t blocks, far_blocks; /* of 32 entries, and those whose columns do not fit 16 bits */
 };
 
+/* SpMM: item (r, c) of X or Y is item r * row + c * column. */
+struct gpi_csr_dense {
+    uint64_t row, column;
+};
+
 struct gpi_csr_spmv {
     struct gpi_csr_matrix a;
+    uint32_t columns; /* of X and Y; 0: vectors x and y */
+    struct gpi_csr_dense x_at, y_at;
     const uint64_t *device_nnz, *device_num_rows; /* NULL, or those of a are bounds, on CUDA */
     const void *values, *x;
     void *y;
@@ -134,6 +144,12 @@ struct gpi_csr_spmv {
     uint64_t *came_in; /* per tile: the row that ends in it and began before, or UINT64_MAX */
     void *parts;       /* two sums per tile: of that row, and of the one that goes on */
 };
+
+/* Sums that go on, or pieces, have this many numbers. */
+static inline size_t gpi_csr_sums(const struct gpi_csr_spmv *s)
+{
+    return s->columns ? s->columns : 1;
+}
 
 /* Tile of the merge of row ends and entries. On CUDA a row of that many tiles is shared by them. */
 enum {
@@ -265,9 +281,9 @@ const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes
 const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t index_bytes,
                                                  size_t offset_bytes);
 
-/* SpMV of these widths and values. */
+/* SpMV, or SpMM, of these widths and values. */
 gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, size_t offset_bytes,
-                                  gp_dtype value_dtype);
+                                  gp_dtype value_dtype, bool is_spmm);
 
 /* The kernels of a CUDA context. */
 static inline const struct gpi_csr_kernels *gpi_csr_kernels_of(const gp_context *ctx,

@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "csr/csr_plan_kernels.cuh"
-#include "device/host.cuh"
+#include "csr/csr_spmv_launch.cuh"
 
 namespace GPI_SPACE
 {
@@ -14,38 +14,10 @@ namespace
 using I = GPI_INDEX;
 using O = GPI_OFFSET;
 
-/* Rows whose pointers are read twice, rather than searched. */
-constexpr uint64_t few_rows = 1 << 21;
-
-SpmvTiles<O> tiles_of(const gpi_csr_spmv *s)
-{
-    return {(const O *)s->a.row_pointers,
-            s->a.num_rows,
-            s->a.nnz,
-            s->device_num_rows,
-            s->device_nnz,
-            s->starts,
-            s->left,
-            (uint32_t)s->tiles,
-            s->tile_log};
-}
-
-gpi_launch starts_of(const gpi_csr_spmv *s, const SpmvTiles<O> &tiles)
-{
-    constexpr uint64_t most = 2 * GPI_MAX_N >> GPI_CSR_TILE_LOG_MAX; /* of rows and entries */
-    const bool few = s->a.num_rows <= few_rows;
-    const uint32_t blocks = few ? blocks_for<csr_tuning.threads, few_rows>(s->a.num_rows)
-                                : blocks_for<csr_tuning.threads, most>(s->tiles);
-    return launch_of(few ? spmv_scatter_k<O> : spmv_search_k<O>, blocks, csr_tuning.threads, 0,
-                     tiles);
-}
-
 template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 {
     using A = typename SpmvSum<V>::A;
-    constexpr int warps = spmv_threads / 32;
-    constexpr uint64_t most = 2 * GPI_MAX_N >> GPI_CSR_TILE_LOG_MAX; /* of rows and entries */
-    const SpmvTiles<O> tiles = tiles_of(s);
+    const SpmvTiles<O> tiles = spmv_tiles_of<O>(s);
     const I *const cols = (const I *)s->a.cols;
     const SpmvVectors<V> v = {(const V *)s->values,
                               (const V *)s->x,
@@ -54,13 +26,13 @@ template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
                               {(A)s->beta, (const A *)s->device_beta},
                               (A *)s->pieces};
     const NearColumns<I> near = {(const I *)s->least, s->above, s->plan};
-    const uint32_t blocks = blocks_for<warps, most>(s->tiles);
+    const uint32_t blocks = spmv_blocks_of<spmv_threads / 32>(s);
     LaunchList list;
     if (s->plan) {
         list.add(
             launch_of(spmv_tiles_k<true, I, O, V>, blocks, spmv_threads, 0, tiles, cols, near, v));
     } else {
-        list.add(starts_of(s, tiles));
+        list.add(spmv_starts_of(s, tiles));
         list.add(launch_dependent(spmv_tiles_k<false, I, O, V>, true, blocks, spmv_threads, 0,
                                   tiles, cols, near, v));
     }
@@ -71,11 +43,11 @@ template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 
 gp_status make_plan(gp_context *ctx, const gpi_csr_spmv *s, const gpi_csr_plan *given)
 {
-    const SpmvTiles<O> tiles = tiles_of(s);
+    const SpmvTiles<O> tiles = spmv_tiles_of<O>(s);
     spmv_header_k<<<1, 1, 0, ctx->stream>>>(s->plan, *given);
     GPI_TRY(gpi_cuda_fill(ctx, s->left, 0, s->tiles * sizeof *s->left));
     LaunchList list;
-    list.add(starts_of(s, tiles));
+    list.add(spmv_starts_of(s, tiles));
     GPI_TRY(list.queue(ctx, "gp_spmv_plan"));
     if (s->a.nnz)
         spmv_near_k<<<plan_grid(ctx, s->a.nnz), csr_tuning.threads, 0, ctx->stream>>>(

@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "csr/csr_spmv_starts.cuh"
-#include "device/ops.cuh"
+#include "csr/csr_long_row.cuh"
+#include "csr/csr_vectors.cuh"
 #include "device/raw.cuh"
 #include "device/tile_io.cuh"
 
@@ -26,25 +26,6 @@ constexpr int spmv_blocks = sizeof(V) < 8 ? csr_tuning.spmv_blocks
                             : NEAR        ? csr_tuning.spmv_f64_plan_blocks
                                           : csr_tuning.spmv_f64_blocks;
 
-/* The type of sums. */
-template <class V> struct SpmvSum {
-    using A = float;
-};
-template <> struct SpmvSum<double> {
-    using A = double;
-};
-
-/* A scalar on the host or in memory. */
-template <class A> struct SpmvScalar {
-    A value;
-    const A *device; /* or NULL */
-
-    GPI_DEVICE A get() const
-    {
-        return device ? *device : value;
-    }
-};
-
 template <class V> struct SpmvVectors {
     using A = typename SpmvSum<V>::A;
     const V *values, *x;
@@ -52,50 +33,11 @@ template <class V> struct SpmvVectors {
     SpmvScalar<A> alpha, beta;
     A *pieces; /* two per tile: of the row that goes on behind it, of the one that ends in it */
 
-    GPI_DEVICE void store(uint64_t row, A sum) const
+    GPI_DEVICE void store(uint64_t row, uint32_t, A sum) const
     {
-        const A a = alpha.get(), b = beta.get();
-        A v = a * sum;
-        if (b != 0)
-            v += b * widen<A>(y[row]);
-        y[row] = narrow<V>(v);
+        spmv_store(y + row, alpha.get(), sum, beta.get());
     }
 };
-
-/* Of memory that the kernel does not write: used once, or again by others. */
-template <class T> GPI_DEVICE T load_passing(const T *p)
-{
-    union Image {
-        uint16_t half;
-        uint32_t word;
-        uint64_t two;
-        T value;
-        GPI_DEVICE Image() : two()
-        {
-        }
-    } u;
-    if constexpr (sizeof(T) == 2)
-        asm volatile("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(u.half) : "l"(p));
-    else if constexpr (sizeof(T) == 4)
-        asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(u.word) : "l"(p));
-    else
-        asm volatile("ld.global.nc.L1::no_allocate.u64 %0, [%1];" : "=l"(u.two) : "l"(p));
-    return u.value;
-}
-
-template <class T> GPI_DEVICE T load_kept(const T *p)
-{
-    if constexpr (sizeof(T) == 2) {
-        union {
-            uint16_t bits;
-            T value;
-        } u;
-        u.bits = __ldg((const uint16_t *)p);
-        return u.value;
-    } else {
-        return __ldg(p);
-    }
-}
 
 /* A chunk of a tile's products, and where rows end in it. A lane has K consecutive items; 16 bytes
  * between groups of 128 keep lanes that read theirs out of each other's banks. */
@@ -150,71 +92,6 @@ template <class A> struct SpmvChunk {
         }
         const A last = shuffle(upto, 31);
         carry = with ? last : carry + last;
-    }
-};
-
-/* The pieces of a long row, in groups of 64, and then the groups: the same order whichever warp is
- * the last one. */
-template <class O, class V> struct SpmvLongRow {
-    using A = typename SpmvSum<V>::A;
-    static constexpr uint64_t each = 64;
-    const SpmvTiles<O> &a;
-    const SpmvVectors<V> &v;
-    uint64_t row, first, last; /* tiles */
-
-    GPI_DEVICE SpmvLongRow(const SpmvTiles<O> &a_, const SpmvVectors<V> &v_, uint64_t row_)
-        : a(a_), v(v_), row(row_)
-    {
-        first = (__ldg(a.pointers + row) + row) >> a.log;
-        last = (__ldg(a.pointers + row + 1) + row) >> a.log;
-    }
-
-    /* A tile of this row alone, which has the counter and the sum of a group. */
-    GPI_DEVICE uint64_t tile_of(uint64_t g) const
-    {
-        return g ? first + g * each - 1 : first + 1;
-    }
-
-    /* Leave sum at slot and count: whether that was the last of `all`. By a warp. */
-    GPI_DEVICE bool leave(A *slot, A sum, uint32_t *counter, uint64_t all) const
-    {
-        uint32_t before = 0;
-        if (lane_id() == 0) {
-            *slot = sum;
-            __threadfence(); /* who counts all of them sees the sums */
-            before = atomicAdd(counter, 1u);
-            __threadfence();
-            if (before + 1 == all)
-                *counter = 0; /* for the next call of a plan */
-        }
-        return shuffle(before, 0) + 1 == all;
-    }
-
-    /* slot_of(0) + .. + slot_of(n - 1). */
-    template <class F> GPI_DEVICE A total(uint64_t n, F slot_of) const
-    {
-        A sum = 0;
-#pragma unroll 4
-        for (uint64_t k = lane_id(); k < n; k += 32)
-            sum += __ldcg(v.pieces + slot_of(k));
-        return warp_reduce<Sum<A>>(sum);
-    }
-
-    GPI_DEVICE void leave_piece(uint64_t tile, A sum) const
-    {
-        const uint64_t g = (tile - first) / each, from = first + g * each;
-        const uint64_t groups = (last - first) / each + 1;
-        const uint64_t pieces = last - from + 1 < each ? last - from + 1 : each;
-        if (!leave(v.pieces + 2 * tile + (tile == last), sum, a.left + tile_of(g), pieces))
-            return;
-        sum = total(pieces, [&](uint64_t k) { return 2 * (from + k) + (from + k == last); });
-        if (groups > 1) {
-            if (!leave(v.pieces + 2 * tile_of(g) + 1, sum, a.left + first + 2, groups))
-                return;
-            sum = total(groups, [&](uint64_t k) { return 2 * tile_of(k) + 1; });
-        }
-        if (lane_id() == 0)
-            v.store(row, sum);
     }
 };
 
@@ -301,18 +178,23 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
         return ended;
     }
 
+    GPI_DEVICE SpmvLongRow<O, SpmvVectors<V>, SpmvLanes> long_row(uint64_t of) const
+    {
+        return {a, v, SpmvLanes(), of};
+    }
+
     /* Rows r on, `ended` of them, have ended in the chunk. */
     GPI_DEVICE void store(uint32_t r, uint32_t ended, uint32_t at)
     {
         for (uint32_t i = r + lane_id(); i < r + ended; i += 32) {
             const O begin = __ldg(a.pointers + row + i), end = __ldg(a.pointers + row + i + 1);
             if (!comes_in || i)
-                v.store(row + i, end > begin ? s.at((uint32_t)(end - (O)entry) - at - 1) : 0);
+                v.store(row + i, 0, end > begin ? s.at((uint32_t)(end - (O)entry) - at - 1) : 0);
         }
         if (comes_in && r == 0 && ended) {
             const uint32_t end = end_of(0);
             const A sum = end > at ? s.at(end - at - 1) : 0;
-            SpmvLongRow<O, V>(a, v, row).leave_piece(tile, sum);
+            long_row(row).leave_piece(tile, sum);
         }
     }
 
@@ -356,7 +238,7 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
             __syncwarp();
         }
         if (goes_on)
-            SpmvLongRow<O, V>(a, v, row + rows).leave_piece(tile, carry);
+            long_row(row + rows).leave_piece(tile, carry);
     }
 };
 

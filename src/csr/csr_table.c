@@ -39,19 +39,25 @@ const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes
     return ctx->backend == GP_BACKEND_CUDA ? cuda[pair][ctx->sm_row] : &cpu[pair][ctx->isa];
 }
 
-/* ---- SpMV ---- */
+/* ---- SpMV and SpMM ---- */
 
-#define DECLARE_SPMV(unit, isa)                                                                    \
-    gp_status gpi_csr_spmv_##unit##_##isa(gp_context *, const struct gpi_csr_spmv *);
+#define DECLARE_PRODUCTS(unit, isa)                                                                \
+    gp_status gpi_csr_spmv_##unit##_##isa(gp_context *, const struct gpi_csr_spmv *);              \
+    gp_status gpi_csr_spmm_##unit##_##isa(gp_context *, const struct gpi_csr_spmv *);
 #define SPMV_ENTRY(unit, isa) gpi_csr_spmv_##unit##_##isa,
+#define SPMM_ENTRY(unit, isa) gpi_csr_spmm_##unit##_##isa,
 #define EACH_VALUE(X, pair) X(pair##_f16) X(pair##_bf16) X(pair##_f32) X(pair##_f64)
-#define DECLARE_VALUE(unit) GPI_ISAS_OF(DECLARE_SPMV, unit)
-#define VALUE_ROW(unit) {GPI_ISAS_OF(SPMV_ENTRY, unit)},
-#define DECLARE_SPMV_CUDA(unit, sm)                                                                \
-    extern const gpi_csr_spmv_fn gpi_csr_spmv_##unit##_sm##sm[GPI_CSR_VALUES];
+#define DECLARE_VALUE(unit) GPI_ISAS_OF(DECLARE_PRODUCTS, unit)
+#define SPMV_VALUE_ROW(unit) {GPI_ISAS_OF(SPMV_ENTRY, unit)},
+#define SPMM_VALUE_ROW(unit) {GPI_ISAS_OF(SPMM_ENTRY, unit)},
+#define DECLARE_PRODUCTS_CUDA(unit, sm)                                                            \
+    extern const gpi_csr_spmv_fn gpi_csr_spmv_##unit##_sm##sm[GPI_CSR_VALUES];                     \
+    extern const gpi_csr_spmv_fn gpi_csr_spmm_##unit##_sm##sm[GPI_CSR_VALUES];
 #define SPMV_CUDA_ENTRY(unit, sm) GPI_CUDA(gpi_csr_spmv_##unit##_sm##sm),
-#define DECLARE_PAIR_SPMV(unit) EACH_VALUE(DECLARE_VALUE, unit) GPI_SMS_OF(DECLARE_SPMV_CUDA, unit)
-EACH_PAIR(DECLARE_PAIR_SPMV)
+#define SPMM_CUDA_ENTRY(unit, sm) GPI_CUDA(gpi_csr_spmm_##unit##_sm##sm),
+#define DECLARE_PAIR_PRODUCTS(unit)                                                                \
+    EACH_VALUE(DECLARE_VALUE, unit) GPI_SMS_OF(DECLARE_PRODUCTS_CUDA, unit)
+EACH_PAIR(DECLARE_PAIR_PRODUCTS)
 
 #define DECLARE_PLAN(unit, sm) extern const struct gpi_csr_plan_ops gpi_csr_plan_##unit##_sm##sm;
 #define PLAN_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_plan_##unit##_sm##sm),
@@ -66,16 +72,22 @@ const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t i
     return plans[pair_of(index_bytes, offset_bytes)][ctx->sm_row];
 }
 
+typedef const gpi_csr_spmv_fn on_cpu[GPI_CSR_VALUES][GPI_ISA_COUNT];
+typedef const gpi_csr_spmv_fn *const on_cuda[GPI_SM_COUNT];
+
 gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, size_t offset_bytes,
-                                  gp_dtype value_dtype)
+                                  gp_dtype value_dtype, bool is_spmm)
 {
-#define PAIR_ROWS(unit) {EACH_VALUE(VALUE_ROW, unit)},
-#define PAIR_CUDA_ROW(unit) {GPI_SMS_OF(SPMV_CUDA_ENTRY, unit)},
-    static const gpi_csr_spmv_fn on_cpu[][GPI_CSR_VALUES][GPI_ISA_COUNT] = {EACH_PAIR(PAIR_ROWS)};
-    static const gpi_csr_spmv_fn *const on_cuda[][GPI_SM_COUNT] = {EACH_PAIR(PAIR_CUDA_ROW)};
+#define SPMV_CPU(unit) {EACH_VALUE(SPMV_VALUE_ROW, unit)},
+#define SPMM_CPU(unit) {EACH_VALUE(SPMM_VALUE_ROW, unit)},
+#define SPMV_CUDA(unit) {GPI_SMS_OF(SPMV_CUDA_ENTRY, unit)},
+#define SPMM_CUDA(unit) {GPI_SMS_OF(SPMM_CUDA_ENTRY, unit)},
+    static on_cpu spmv_cpu[] = {EACH_PAIR(SPMV_CPU)}, spmm_cpu[] = {EACH_PAIR(SPMM_CPU)};
+    static on_cuda spmv_cuda[] = {EACH_PAIR(SPMV_CUDA)}, spmm_cuda[] = {EACH_PAIR(SPMM_CUDA)};
     const int pair = pair_of(index_bytes, offset_bytes), value = (int)value_dtype - (int)GP_F16;
-    return ctx->backend == GP_BACKEND_CUDA ? on_cuda[pair][ctx->sm_row][value]
-                                           : on_cpu[pair][value][ctx->isa];
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return (is_spmm ? spmm_cuda : spmv_cuda)[pair][ctx->sm_row][value];
+    return (is_spmm ? spmm_cpu : spmv_cpu)[pair][value][ctx->isa];
 }
 
 /* ---- the CPU's sort ---- */

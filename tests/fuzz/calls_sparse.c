@@ -3,51 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
+#include "calls_matrix.h"
 #include "gp_test.h"
-
-/* Numbers of a matrix, its dtypes, and the sizes of their elements (1 for no dtype). */
-struct matrix {
-    gp_csr_desc d;
-    size_t rows, cols, nnz, index, offset;
-};
-
-static size_t bytes_or_one(gp_dtype dtype)
-{
-    const size_t bytes = gp_dtype_bytes(dtype);
-    return bytes ? bytes : 1;
-}
-
-/* The offset dtype is not narrower than the index dtype. */
-static struct matrix matrix_of(fuzz *f, gp_dtype value)
-{
-    struct matrix m = {.d = GP_CSR_DESC_INIT};
-    m.d.size = fuzz_struct(f, sizeof m.d);
-    m.d.index_dtype = fuzz_dtype(f, FUZZ_INDICES);
-    m.d.offset_dtype = fuzz_dtype(f, FUZZ_INDICES);
-    m.d.value_dtype = value;
-    m.d.reserved = fuzz_unused(f);
-    m.index = bytes_or_one(m.d.index_dtype);
-    m.offset = bytes_or_one(m.d.offset_dtype);
-    if (m.offset < m.index)
-        f->must |= FUZZ_BIT(GP_ERROR_DTYPE);
-    m.nnz = fuzz_count(f, 16);
-    m.rows = fuzz_flip(f) ? fuzz_below(f, 16) : fuzz_below(f, 2048);
-    m.cols = fuzz_flip(f) ? fuzz_below(f, 16) : fuzz_below(f, 2048);
-    if (!m.rows || !m.cols) /* has no entries */
-        m.nnz = m.nnz > (size_t)1 << 40 ? m.nnz : 0;
-    return m;
-}
-
-static fuzz_array *pointers_of(fuzz *f, const struct matrix *m)
-{
-    return fuzz_offsets(f, m->d.offset_dtype, m->rows, m->nnz, true);
-}
-
-static bool pointers_good(const struct matrix *m, const fuzz_array *pointers)
-{
-    return fuzz_offsets_good(m->d.offset_dtype, pointers, m->rows, m->nnz, true);
-}
 
 static fuzz_array *pointers_out(fuzz *f, const struct matrix *m, size_t rows, fuzz_array *input)
 {
@@ -273,65 +230,5 @@ static void check_csr(fuzz *f)
                                   pointers->data, cols->data));
 }
 
-/* Small whole numbers, whose sums are exact; or nothing is expected. */
-static bool is_small(gp_dtype dtype, const void *values, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double v = t_value(dtype, values, i);
-        if (!(v >= 0 && v < 64 && v == (double)(int)v))
-            return false;
-    }
-    return n < 2000;
-}
-
-static void compare_product(const struct matrix *m, const fuzz_array *pointers,
-                            const fuzz_array *cols, const fuzz_array *values, const fuzz_array *x,
-                            const fuzz_array *y)
-{
-    const gp_dtype dtype = m->d.value_dtype;
-    if (!is_small(dtype, values->before, m->nnz) ||
-        !is_small(dtype, x->before, m->nnz ? m->cols : 0))
-        return;
-    for (size_t r = 0; r < m->rows; r++) {
-        double sum = 0;
-        for (uint64_t i = fuzz_index(m->d.offset_dtype, pointers->before, r);
-             i < fuzz_index(m->d.offset_dtype, pointers->before, r + 1); i++)
-            sum += t_value(dtype, values->before, i) *
-                   t_value(dtype, x->before, fuzz_index(m->d.index_dtype, cols->before, i));
-        FUZZ_CHECK(t_value(dtype, y->contents, r) == sum, "row %zu of the product", r);
-    }
-}
-
-static void spmv(fuzz *f)
-{
-    size_t bytes;
-    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_REALS));
-    const gp_dtype index = m.d.index_dtype, offset = m.d.offset_dtype, dtype = m.d.value_dtype;
-    fuzz_array *pointers = pointers_of(f, &m);
-    fuzz_array *cols = fuzz_indices(f, index, m.nnz, m.cols);
-    fuzz_array *values = fuzz_input(f, dtype, m.nnz);
-    fuzz_array *x = fuzz_input(f, dtype, m.nnz ? m.cols : 0); /* not read without entries */
-    fuzz_array *y = fuzz_output_beside(f, m.rows * bytes_or_one(dtype), bytes_or_one(dtype), x);
-    const bool scaled = gp_dtype_bytes(dtype) && fuzz_below(f, 4) == 0;
-    const void *alpha = scaled ? fuzz_host(f, dtype, 1) : NULL;
-    const void *beta = scaled ? fuzz_host(f, dtype, 1) : NULL;
-    const bool good = pointers_good(&m, pointers) && fuzz_all_below(index, cols, m.nnz, m.cols);
-    if (!good && !f->validates && !f->must)
-        return; /* it would leave its arrays */
-    fuzz_rule(f, good);
-    f->may |= m.rows ? 0 : FUZZ_BIT(GP_OK); /* nothing is read */
-    fuzz_reserve(f,
-                 gp_spmv_workspace_bytes(NULL, index, offset, dtype, m.rows, m.cols, m.nnz, &bytes),
-                 &bytes);
-    if (f->must || fuzz_flip(f))
-        FUZZ_CALL(f, gp_spmv_by(f->ctx, &m.d, m.rows, m.cols, m.nnz, pointers->data, cols->data,
-                                values->data, alpha, x->data, beta, y->data));
-    else
-        FUZZ_CALL(f, gp_spmv(f->ctx, index, offset, dtype, m.rows, m.cols, m.nnz, pointers->data,
-                             cols->data, values->data, alpha, x->data, beta, y->data));
-    if (!scaled)
-        compare_product(&m, pointers, cols, values, x, y);
-}
-
 fuzz_call *const fuzz_sparse[] = {row_pointers, from_coo,  to_coo, transpose,
-                                  filter,       check_csr, spmv,   NULL};
+                                  filter,       check_csr, NULL};

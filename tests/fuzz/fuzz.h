@@ -179,6 +179,7 @@ extern fuzz_call *const fuzz_sorts[];
 extern fuzz_call *const fuzz_keys[];
 extern fuzz_call *const fuzz_histograms[];
 extern fuzz_call *const fuzz_sparse[];
+extern fuzz_call *const fuzz_products[];
 extern fuzz_call *const fuzz_core[];
 extern fuzz_call *const fuzz_groups[];
 extern fuzz_call *const fuzz_splits[];

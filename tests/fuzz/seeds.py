@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
-CALLS, FAULTS, ROUNDS = 64, 20, 6
+CALLS, FAULTS, ROUNDS = 68, 20, 6
 
 
 def calls():

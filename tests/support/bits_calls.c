@@ -459,16 +459,23 @@ void bits_call_transpose(struct bits_run *r)
     free(values);
 }
 
+/* r->which: 0: SpMV; 1: SpMM, of one column, which is that of the vector. */
 void bits_call_spmv(struct bits_run *r)
 {
     uint32_t *cols = t_host(D->n * 4);
     for (size_t i = 0; i < D->n; i++)
         cols[i] = (uint32_t)(D->cols[i] % D->n);
+    gp_spmm_desc d = GP_SPMM_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = D->dtype;
     void *pointers = given(r, D->offsets, (D->segments + 1) * 4), *c = given(r, cols, D->n * 4);
     void *values = given(r, D->small, D->n * D->item), *y = result(r, D->segments * D->item);
     void *x = given(r, D->indices, D->n * D->item);
-    T_OK(gp_spmv(r->ctx, GP_U32, GP_U32, D->dtype, D->segments, D->n, D->n, pointers, c, values,
-                 NULL, x, NULL, y));
+    if (r->which)
+        T_OK(gp_spmm(r->ctx, &d, D->segments, D->n, D->n, pointers, c, values, NULL, x, NULL, y));
+    else
+        T_OK(gp_spmv(r->ctx, GP_U32, GP_U32, D->dtype, D->segments, D->n, D->n, pointers, c, values,
+                     NULL, x, NULL, y));
     T_OK(gp_context_synchronize(r->ctx));
     free(cols);
 }

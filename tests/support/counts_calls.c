@@ -441,6 +441,7 @@ const counts_row counts_rows[] = {
     ROW(transpose, "gp_csr_transpose", COUNTS_SEGMENTS_ITEMS),
     ROW(filter, "gp_csr_filter", COUNTS_SEGMENTS_ITEMS),
     ROW(spmv, "gp_spmv_by", COUNTS_SEGMENTS_ITEMS),
+    ROW(spmm, "gp_spmm", COUNTS_SEGMENTS_ITEMS),
     COUNTS_SORTS,
 };
 const size_t counts_row_count = sizeof counts_rows / sizeof counts_rows[0];

@@ -190,3 +190,16 @@ CALL(spmv)
     return gp_spmv_by(ctx, &d, c->n, COUNTS_COLUMNS, c->m, c->offsets, c->cols, c->floats, NULL,
                       c->floats, NULL, c->out[0]);
 }
+
+/* Columns that are strides of X apart lie in each other: no more of it is there. */
+CALL(spmm)
+{
+    gp_spmm_desc d = GP_SPMM_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = GP_F32;
+    d.columns = 2;
+    d.device_nnz = c->device_m;
+    d.device_num_rows = c->device_n;
+    return gp_spmm(ctx, &d, c->n, COUNTS_COLUMNS, c->m, c->offsets, c->cols, c->floats, NULL,
+                   c->floats, NULL, c->out[0]);
+}

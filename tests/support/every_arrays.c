@@ -86,7 +86,7 @@ every every_new(gp_context *ctx, size_t n)
     e.edges = filled(ctx, EVERY_BINS + 1, make_edge);
     e.floats = filled(ctx, e.n, make_float);
     e.flags = filled(ctx, e.n, make_flags);
-    e.out_bytes = 8 * e.n + 8192;
+    e.out_bytes = 20 * e.n + 16384;
     for (int i = 0; i < 3; i++) {
         T_OK(gp_malloc(ctx, e.out_bytes, &memory));
         e.out[i] = memory;

@@ -439,6 +439,11 @@ static const struct {
     NAMED(dist_histogram),
     NAMED(dist_compact),
     NAMED(dist_rebalance),
+    NAMED(spmv_planned),
+    NAMED(spmv_transposed_plan),
+    NAMED(spmv_transposed_values),
+    NAMED(spmv_transposed),
+    NAMED(spmm),
 #undef NAMED
 };
 

@@ -247,6 +247,59 @@ CALL(spmv_plan)
     return gp_spmv_plan(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->out[0]);
 }
 
+/* The plan is in another output. The workspace of the product is there before it is written. */
+CALL(spmv_planned)
+{
+    size_t bytes;
+    const gp_csr_desc d = spmv_desc();
+    gp_status s =
+        gp_spmv_workspace_bytes(NULL, GP_U32, GP_U32, GP_F32, e->segments, e->n, e->n, &bytes);
+    if (s == GP_OK)
+        s = gp_context_reserve(ctx, bytes);
+    if (s == GP_OK)
+        s = gp_spmv_plan(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->out[1]);
+    return s ? s
+             : gp_spmv_planned(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->out[1],
+                               e->floats, NULL, e->floats, NULL, e->out[0]);
+}
+
+CALL(spmv_transposed_plan)
+{
+    const gp_csr_desc d = spmv_desc();
+    return gp_spmv_transposed_plan(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,
+                                   e->out[0]);
+}
+
+CALL(spmv_transposed_values)
+{
+    const gp_csr_desc d = spmv_desc();
+    const gp_status s = gp_spmv_transposed_plan(ctx, &d, e->segments, e->n, e->n, e->offsets,
+                                                e->cols, e->floats, e->out[0]);
+    return s ? s
+             : gp_spmv_transposed_values(ctx, &d, e->segments, e->n, e->n, e->floats, e->out[0]);
+}
+
+CALL(spmv_transposed)
+{
+    const gp_csr_desc d = spmv_desc();
+    const gp_status s = gp_spmv_transposed_plan(ctx, &d, e->segments, e->n, e->n, e->offsets,
+                                                e->cols, e->floats, e->out[1]);
+    return s ? s
+             : gp_spmv_transposed(ctx, &d, e->segments, e->n, e->n, e->out[1], NULL, e->floats,
+                                  NULL, e->out[0]);
+}
+
+/* X is an output that is not written. */
+CALL(spmm)
+{
+    gp_spmm_desc d = GP_SPMM_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = GP_F32;
+    d.columns = 3;
+    return gp_spmm(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats, NULL,
+                   e->out[1], NULL, e->out[0]);
+}
+
 CALL(spmv_by)
 {
     const gp_csr_desc d = csr_of(GP_F32);
