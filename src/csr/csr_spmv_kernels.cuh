@@ -21,10 +21,14 @@ namespace GPI_SPACE
 
 constexpr int spmv_threads = csr_tuning.spmv_threads;
 
-template <bool NEAR, class V>
-constexpr int spmv_blocks = sizeof(V) < 8 ? csr_tuning.spmv_blocks
-                            : NEAR        ? csr_tuning.spmv_f64_plan_blocks
-                                          : csr_tuning.spmv_f64_blocks;
+template <class V>
+constexpr int spmv_blocks = sizeof(V) < 8 ? csr_tuning.spmv_blocks : csr_tuning.spmv_f64_blocks;
+
+/* Of this warp. */
+GPI_DEVICE uint64_t spmv_tile()
+{
+    return (uint64_t)blockIdx.x * (spmv_threads / 32) + threadIdx.x / 32;
+}
 
 template <class V> struct SpmvVectors {
     using A = typename SpmvSum<V>::A;
@@ -51,6 +55,9 @@ template <class A> struct SpmvChunk {
     {
         return i + i / group * gap;
     }
+
+    /* Items k * 32 + lane lie this far apart, whatever k is. */
+    static constexpr int stride = 32 + 32 / group * gap;
 
     GPI_DEVICE A &at(uint32_t i)
     {
@@ -113,48 +120,90 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
     Chunk &s;
     const I *cols;
     const NearColumns<I> &near;
-    uint64_t tile, row, entry;
+    uint64_t row, entry;
     uint32_t rows, skip, entries;
     bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
     bool near_worth;
 
+    /* Whether entry k * 32 + lane of a chunk of n is of the tile; before `from`, which is below 32,
+     * none is. FULL: n is all. */
+    template <bool FULL> static GPI_DEVICE bool has(int k, uint32_t from, uint32_t n)
+    {
+        const uint32_t i = k * 32 + lane_id();
+        return (k || i >= from) && (FULL || i < n);
+    }
+
     /* Columns of n entries at `at` as the plan has them, on their way: nothing waits for anything
      * yet. entry is a multiple of 32, and lane k gets the least of the k-th 32. */
+    template <bool FULL>
     GPI_DEVICE I load_near(uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
     {
         I least = 0;
+        const uint16_t *const above = near.above + entry + at + lane_id();
         if (lane_id() * 32 < n && lane_id() < K)
             least = __ldg(near.least + (entry + at) / 32 + lane_id());
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const uint32_t i = k * 32 + lane_id();
-            if (i >= from && i < n)
-                col[k] = load_passing(near.above + entry + at + i);
-        }
+        for (int k = 0; k < K; k++)
+            if (has<FULL>(k, from, n))
+                col[k] = load_passing(above + k * 32);
         return least;
     }
 
     /* They become columns. */
+    template <bool FULL>
     GPI_DEVICE void widen_near(I least, uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
     {
         const uint32_t far = __ballot_sync(all_lanes, least == (I) ~(I)0);
+        const I *const p = cols + entry + at + lane_id();
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const uint32_t i = k * 32 + lane_id();
+        for (int k = 0; k < K; k++)
             col[k] += shuffle(least, k);
-            if (far >> k & 1 && i >= from && i < n)
-                col[k] = load_passing(cols + entry + at + i);
+        if (far) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                if (far >> k & 1 && has<FULL>(k, from, n))
+                    col[k] = load_passing(p + k * 32);
         }
     }
 
+    template <bool FULL>
     GPI_DEVICE void load_columns(uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
     {
+        const I *const p = cols + entry + at + lane_id();
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (has<FULL>(k, from, n))
+                col[k] = load_passing(p + k * 32);
+    }
+
+    /* The products of a chunk, to sums; how many of the rows from r on end in it. */
+    template <bool FULL>
+    GPI_DEVICE uint32_t multiply(uint32_t r, uint32_t at, uint32_t from, uint32_t n)
+    {
+        I col[K], least = 0;
+        V value[K];
+        const V *const p = v.values + entry + at + lane_id();
+        if (NEAR && near_worth)
+            least = load_near<FULL>(at, from, n, col);
+        else
+            load_columns<FULL>(at, from, n, col);
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (has<FULL>(k, from, n))
+                value[k] = load_passing(p + k * 32);
+        __syncwarp();
+        const uint32_t ended = mark(r, at, n);
+        if (NEAR && near_worth)
+            widen_near<FULL>(least, at, from, n, col);
+        A *const sums = &s.at(lane_id());
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            const uint32_t i = k * 32 + lane_id();
-            if (i >= from && i < n)
-                col[k] = load_passing(cols + entry + at + i);
+            A product = 0;
+            if (has<FULL>(k, from, n))
+                product = widen<A>(value[k]) * widen<A>(load_kept(v.x + col[k]));
+            sums[k * Chunk::stride] = product;
         }
+        return ended;
     }
 
     GPI_DEVICE uint32_t end_of(uint32_t r) const
@@ -191,54 +240,38 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
             if (!comes_in || i)
                 v.store(row + i, 0, end > begin ? s.at((uint32_t)(end - (O)entry) - at - 1) : 0);
         }
-        if (comes_in && r == 0 && ended) {
-            const uint32_t end = end_of(0);
-            const A sum = end > at ? s.at(end - at - 1) : 0;
-            long_row(row).leave_piece(tile, sum);
-        }
+    }
+
+    /* The part of the first row, which has ended in the chunk at `at`. */
+    GPI_DEVICE A first_row(uint32_t at)
+    {
+        const uint32_t end = end_of(0);
+        return end > at ? s.at(end - at - 1) : 0;
     }
 
     GPI_DEVICE void all()
     {
-        A carry = 0;
+        A carry = 0, head = 0;
         uint32_t r = 0, from = skip;
 #pragma unroll 1
         for (uint32_t at = 0; at == 0 || at < entries; at += Chunk::items, from = 0) {
             const uint32_t n = min(entries - at, (uint32_t)Chunk::items);
             ((uint2 *)s.ends)[lane_id()] = make_uint2(0, 0);
-            I col[K], least = 0;
-            V value[K];
-            if (NEAR && near_worth)
-                least = load_near(at, from, n, col);
-            else
-                load_columns(at, from, n, col);
-#pragma unroll
-            for (int k = 0; k < K; k++) {
-                const uint32_t i = k * 32 + lane_id();
-                if (i >= from && i < n)
-                    value[k] = load_passing(v.values + entry + at + i);
-            }
-            __syncwarp();
-            const uint32_t ended = mark(r, at, n);
-            if (NEAR && near_worth)
-                widen_near(least, at, from, n, col);
-#pragma unroll
-            for (int k = 0; k < K; k++) {
-                const uint32_t i = k * 32 + lane_id();
-                A product = 0;
-                if (i >= from && i < n)
-                    product = widen<A>(value[k]) * widen<A>(load_kept(v.x + col[k]));
-                s.at(i) = product;
-            }
+            const uint32_t ended = n == Chunk::items ? multiply<true>(r, at, from, n)
+                                                     : multiply<false>(r, at, from, n);
             __syncwarp();
             s.sum_rows(carry);
             __syncwarp();
             store(r, ended, at);
+            if (comes_in && r == 0 && ended)
+                head = first_row(at);
             r += ended;
             __syncwarp();
         }
-        if (goes_on)
-            long_row(row + rows).leave_piece(tile, carry);
+#pragma unroll 1
+        for (int k = 0; k < 2; k++)
+            if (k ? goes_on : comes_in)
+                long_row(k ? row + rows : row).leave_piece(spmv_tile(), k ? carry : head);
     }
 };
 
@@ -247,13 +280,13 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
  * with the columns of a plan.
  */
 template <bool NEAR, class I, class O, class V>
-__global__ __launch_bounds__(spmv_threads, spmv_blocks<NEAR, V>) void spmv_tiles_k(
+__global__ __launch_bounds__(spmv_threads, spmv_blocks<V>) void spmv_tiles_k(
     const __grid_constant__ SpmvTiles<O> a, const I *cols,
     const __grid_constant__ NearColumns<I> near, const __grid_constant__ SpmvVectors<V> v)
 {
     using A = typename SpmvSum<V>::A;
     __shared__ SpmvChunk<A> s_chunks[spmv_threads / 32];
-    const uint64_t tile = (uint64_t)blockIdx.x * (spmv_threads / 32) + threadIdx.x / 32;
+    const uint64_t tile = spmv_tile();
     gpi_csr_start to = a.end();
     const uint64_t units = to.row + to.entry;
     grid_wait();
@@ -273,7 +306,6 @@ __global__ __launch_bounds__(spmv_threads, spmv_blocks<NEAR, V>) void spmv_tiles
                                  s_chunks[threadIdx.x / 32],
                                  cols,
                                  near,
-                                 tile,
                                  from.row,
                                  from.entry - skip,
                                  (uint32_t)(to.row - from.row),

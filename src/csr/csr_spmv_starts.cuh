@@ -33,14 +33,32 @@ template <class O> struct SpmvTiles {
         return entries >> log >= GPI_CSR_LONG_TILES;
     }
 
+    /* The tiles that begin at these units or between. */
+    GPI_DEVICE uint64_t first(uint64_t unit) const
+    {
+        return (unit + (((uint64_t)1 << log) - 1)) >> log;
+    }
+    GPI_DEVICE uint64_t last(uint64_t unit) const
+    {
+        return min(unit >> log, (uint64_t)tiles - 1);
+    }
+
+    /* Where the part of a tile in a long row begins: behind the row's begin at a multiple of 32,
+     * as the chunks of a tile do. */
+    GPI_DEVICE uint64_t part(uint64_t tile, uint64_t row, uint64_t begin, uint64_t end) const
+    {
+        const uint64_t entry = (tile << log) - row;
+        return entry == begin ? begin : min((entry + 31) & ~(uint64_t)31, end);
+    }
+
     /* Of a tile that begins with row, or in it. */
     GPI_DEVICE gpi_csr_start start(uint64_t tile, uint64_t row, const gpi_csr_start &all) const
     {
         if (row == all.row)
             return all;
-        const O begin = __ldg(pointers + row);
-        const bool shared = is_long((O)(__ldg(pointers + row + 1) - begin));
-        return {shared ? (tile << log) - row : (uint64_t)begin, row};
+        const O begin = __ldg(pointers + row), end = __ldg(pointers + row + 1);
+        const bool shared = is_long((O)(end - begin));
+        return {shared ? part(tile, row, begin, end) : (uint64_t)begin, row};
     }
 };
 
@@ -108,6 +126,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void spmv_search_k(SpmvTiles<O>
 {
     __shared__ uint64_t s_rows[2];
     constexpr uint64_t T = csr_tuning.threads;
+    grid_release();
     const gpi_csr_start all = a.end();
     const uint64_t units = all.row + all.entry, tile = blockIdx.x * T + threadIdx.x;
     const uint64_t first = min(blockIdx.x * T << a.log, units);
@@ -127,42 +146,46 @@ __global__ __launch_bounds__(csr_tuning.threads) void spmv_search_k(SpmvTiles<O>
         a.starts[tile] = a.start(tile, spmv_search(a.pointers, low, high, d, guess), all);
         a.left[tile] = 0;
     }
-    grid_release();
 }
 
 /*
- * The same by a thread per row, which writes the starts of the tiles that begin in it; the block
- * those of its long rows. Faster where the row pointers are few: nothing waits for a search.
+ * The same by a thread per row, which writes the starts of the tiles that begin in it; those of a
+ * long row are left to a warp, or where the block has few to all of it. Faster where the row
+ * pointers are few: nothing waits for a search.
  */
 template <class O>
 __global__ __launch_bounds__(csr_tuning.threads) void spmv_scatter_k(SpmvTiles<O> a)
 {
-    __shared__ uint64_t s_long[csr_tuning.threads];
+    constexpr uint32_t T = csr_tuning.threads;
+    __shared__ struct {
+        uint64_t row, begin, end;
+    } s_long[T];
     __shared__ uint32_t s_count;
+    grid_release();
     const gpi_csr_start all = a.end();
     if (threadIdx.x == 0)
         s_count = 0;
     __syncthreads();
-    const uint64_t row = (uint64_t)blockIdx.x * csr_tuning.threads + threadIdx.x;
+    const uint64_t row = (uint64_t)blockIdx.x * T + threadIdx.x;
     if (row < all.row) {
         const O begin = __ldg(a.pointers + row), end = __ldg(a.pointers + row + 1);
-        uint64_t tile = (begin + row + (((uint64_t)1 << a.log) - 1)) >> a.log;
         if (a.is_long((O)(end - begin)))
-            s_long[atomicAdd(&s_count, 1u)] = row;
+            s_long[atomicAdd(&s_count, 1u)] = {row, begin, end};
         else
-            for (; tile << a.log <= end + row && tile < a.tiles; tile++)
+            for (uint64_t tile = a.first(begin + row); tile <= a.last(end + row); tile++)
                 a.starts[tile] = {begin, row};
     }
     __syncthreads();
-    for (uint32_t k = 0; k < s_count; k++) {
-        const uint64_t r = s_long[k], last = (__ldg(a.pointers + r + 1) + r) >> a.log;
-        uint64_t tile = (__ldg(a.pointers + r) + r + (((uint64_t)1 << a.log) - 1)) >> a.log;
-        for (tile += threadIdx.x; tile <= last && tile < a.tiles; tile += csr_tuning.threads) {
-            a.starts[tile] = {(tile << a.log) - r, r};
+    const bool few = s_count < T / 32;
+    const uint32_t thread = few ? threadIdx.x : lane_id(), threads = few ? T : 32;
+    for (uint32_t k = few ? 0 : threadIdx.x / 32; k < s_count; k += few ? 1 : T / 32) {
+        const uint64_t r = s_long[k].row, begin = s_long[k].begin, end = s_long[k].end;
+        for (uint64_t tile = a.first(begin + r) + thread; tile <= a.last(end + r);
+             tile += threads) {
+            a.starts[tile] = {a.part(tile, r, begin, end), r};
             a.left[tile] = 0;
         }
     }
-    grid_release();
 }
 
 } // namespace GPI_SPACE
