@@ -22,7 +22,7 @@ enum {
     BENCH_IMPLS = 24,
     BENCH_RUNS = 101,
     BENCH_RATES = 96,
-    BENCH_PEER_TABLES = 14
+    BENCH_PEER_TABLES = 16
 };
 
 struct bench;
@@ -39,9 +39,9 @@ struct bench_args {
     size_t value_bytes; /* sort: bytes of one payload item */
     void *out;          /* items, keys, counts, row ids, column ids or y */
     void *out_values;
-    uint64_t *count; /* compact, csr: how many were written */
-    uint64_t bound;  /* compact: keep items below it; histogram: samples are below it */
-    size_t bins;
+    uint64_t *count;         /* compact, csr: how many were written */
+    uint64_t bound;          /* compact: keep items below it; histogram: samples are below it */
+    size_t bins;             /* spmm: columns of X */
     const void *rows, *cols; /* csr, u32 */
     const void *offsets;     /* row pointers or segment starts, u32 */
     void *out_offsets;
@@ -224,6 +224,7 @@ void bench_distributions(struct bench *b);
 void bench_histogram(struct bench *b);
 void bench_csr(struct bench *b);
 void bench_spmv(struct bench *b);
+void bench_spmm(struct bench *b);
 void bench_vector(struct bench *b);
 void bench_balance(struct bench *b);
 void bench_ladder(struct bench *b);
@@ -291,6 +292,8 @@ extern const struct bench_peer bench_cub_sort_peers[];
 extern const struct bench_peer bench_cub_histogram_peers[];
 /* The peers of cuSPARSE, loaded now; NULL, and a line printed, if it is not there. */
 const struct bench_peer *bench_cusparse_peers(void);
+/* The same of cuBLAS. */
+const struct bench_peer *bench_cublas_peers(void);
 #endif
 
 #ifdef __cplusplus

@@ -184,6 +184,9 @@ void cuda_open(struct bench *b)
 #if BENCH_HAVE_CUSPARSE
     bench_add_peers(b, bench_cusparse_peers());
 #endif
+#if BENCH_HAVE_CUBLAS
+    bench_add_peers(b, bench_cublas_peers());
+#endif
 }
 
 void cuda_close(struct bench *)

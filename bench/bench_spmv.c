@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* y = A x for matrices of several kinds, with u32 indices and row pointers. */
+/* y = A x and Y = A X for matrices of several kinds, with u32 indices and row pointers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <gp/spmm.h>
 
 #include "bench.h"
 #include "bench_task.h"
@@ -130,6 +132,42 @@ static void make_plan(struct bench *b, struct bench_args *a)
         bench_die("no plan");
 }
 
+/* ---- by a plan that holds the transpose: the matrix of the arguments, and of the peers ---- */
+
+static int run_transposed(struct bench *b, const struct bench_args *a)
+{
+    const gp_csr_desc d = desc_of(a);
+    return bench_status(b, gp_spmv_transposed(b->ctx, &d, a->num_cols, a->num_rows, a->n,
+                                              a->out_values, NULL, a->x, NULL, a->out));
+}
+
+/* The plan of the matrix so far, and then that is exchanged for its transpose. */
+static void make_transposed(struct bench *b, struct bench_args *a)
+{
+    const gp_csr_desc d = desc_of(a);
+    gp_coo_desc coo = GP_COO_DESC_INIT;
+    coo.value_dtype = a->dtype;
+    size_t bytes = 0;
+    void *offsets = bench_buffer(b, BENCH_SLOT_5, (a->num_cols + 1) * 4);
+    void *cols = bench_buffer(b, BENCH_SLOT_6, a->n * 4);
+    void *values = bench_buffer(b, BENCH_SLOT_8, a->n * gp_dtype_bytes(a->dtype));
+    if (bench_status(
+            b, gp_spmv_transposed_plan_bytes(NULL, &d, a->num_rows, a->num_cols, a->n, &bytes)))
+        bench_die("no plan");
+    a->out_values = bench_buffer(b, BENCH_SLOT_7, bytes);
+    if (bench_status(b, gp_spmv_transposed_plan(b->ctx, &d, a->num_rows, a->num_cols, a->n,
+                                                a->offsets, a->cols, a->values, a->out_values)) ||
+        bench_status(b, gp_csr_transpose(b->ctx, &coo, a->num_rows, a->num_cols, a->n, a->offsets,
+                                         a->cols, a->values, offsets, cols, values)))
+        bench_die("no plan");
+    const size_t rows = a->num_rows;
+    a->num_rows = a->num_cols;
+    a->num_cols = rows;
+    a->offsets = offsets;
+    a->cols = cols;
+    a->values = values;
+}
+
 int bench_row_by_row(struct bench *b, const struct bench_args *a)
 {
     struct bench_task t = {.kind = BENCH_MULTIPLY,
@@ -165,11 +203,26 @@ static bool only_ours(const struct bench_case *c, const char *impl)
     return strcmp(impl, "gp") == 0;
 }
 
-enum form { PLAIN, PLANNED, WIDE, FORMS };
-static const char *const suffixes[] = {"", "_plan", "_u64"};
-static const bench_run runs[] = {run_spmv, run_planned, run_wide};
+enum form { PLAIN, PLANNED, WIDE, TRANSPOSED, FORMS };
+static const char *const suffixes[] = {"", "_plan", "_u64", "_transposed"};
+static const bench_run runs[] = {run_spmv, run_planned, run_wide, run_transposed};
 
 /* ---- cases ----------------------------------------------------------------------------------- */
+
+/* Values of the matrix, X and Y of that many columns. */
+static void fill_numbers(struct bench *b, struct bench_args *a, size_t columns)
+{
+    const size_t width = gp_dtype_bytes(a->dtype);
+    const size_t most = a->num_rows > a->num_cols ? a->num_rows : a->num_cols;
+    struct bench_task t = {
+        .kind = BENCH_FILL_STEPS, .n = a->n, .width = (unsigned)width, .seed = 4};
+    a->values = filled(b, BENCH_SLOT_2, t);
+    t.kind = BENCH_FILL_SMALL;
+    t.n = most * columns; /* of the transpose, too */
+    t.seed = 5;
+    a->x = filled(b, BENCH_SLOT_3, t);
+    a->out = bench_buffer(b, BENCH_SLOT_4, most * columns * width);
+}
 
 static void spmv_case(struct bench *b, enum kind kind, enum form form, gp_dtype dtype, int exponent)
 {
@@ -187,16 +240,11 @@ static void spmv_case(struct bench *b, enum kind kind, enum form form, gp_dtype 
     struct bench_args *a = &c.args;
     a->dtype = dtype;
     make_matrix(b, kind, a, (size_t)1 << exponent);
-    struct bench_task t = {
-        .kind = BENCH_FILL_STEPS, .n = a->n, .width = (unsigned)width, .seed = 4};
-    a->values = filled(b, BENCH_SLOT_2, t);
-    t.kind = BENCH_FILL_SMALL;
-    t.n = a->num_cols;
-    t.seed = 5;
-    a->x = filled(b, BENCH_SLOT_3, t);
-    a->out = bench_buffer(b, BENCH_SLOT_4, a->num_rows * width);
+    fill_numbers(b, a, 1);
     if (form == PLANNED)
         make_plan(b, a);
+    if (form == TRANSPOSED)
+        make_transposed(b, a);
     if (form == WIDE) {
         a->rows = widened(b, BENCH_SLOT_5, a->cols, a->n);
         a->out_offsets = widened(b, BENCH_SLOT_6, a->offsets, a->num_rows + 1);
@@ -218,6 +266,52 @@ void bench_spmv(struct bench *b)
             for (int d = 0; d < (b->options.quick ? 1 : 3); d++)
                 for (int form = 0; form < FORMS; form++)
                     if ((b->backend != &bench_cpu || (dtypes[d] != GP_F16 && form == PLAIN)) &&
-                        (form != WIDE || kind <= BANDED))
+                        (form != WIDE || kind <= BANDED) &&
+                        (form != TRANSPOSED || (dtypes[d] != GP_F16 && kind != TENTH)))
                         spmv_case(b, (enum kind)kind, (enum form)form, dtypes[d], exponents[i]);
+}
+
+/* ---- several columns ------------------------------------------------------------------------- */
+
+/* Rows of X and Y lie beside each other; bins is how many columns these have. */
+static int run_spmm(struct bench *b, const struct bench_args *a)
+{
+    gp_spmm_desc d = GP_SPMM_DESC_INIT;
+    d.index_dtype = d.offset_dtype = GP_U32;
+    d.value_dtype = a->dtype;
+    d.columns = a->bins;
+    return bench_status(b, gp_spmm(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets, a->cols,
+                                   a->values, NULL, a->x, NULL, a->out));
+}
+
+static void spmm_case(struct bench *b, enum kind kind, size_t columns, gp_dtype dtype, int exponent)
+{
+    const size_t width = gp_dtype_bytes(dtype);
+    char name[32];
+    snprintf(name, sizeof name, "%s_%zu", names[kind], columns);
+    if (!bench_wanted(b, name, dtype))
+        return;
+    struct bench_case c = {.suite = "spmm", .name = name, .run = run_spmm, .ideal = BENCH_READ};
+    struct bench_args *a = &c.args;
+    a->dtype = dtype;
+    a->bins = columns;
+    make_matrix(b, kind, a, (size_t)1 << exponent);
+    fill_numbers(b, a, columns);
+    c.outputs[0] = (struct bench_output){a->out, a->num_rows * columns * width};
+    c.bytes = (double)(a->n * (4 + width) + (a->num_rows + 1) * 4 +
+                       (a->num_rows + a->num_cols) * columns * width);
+    bench_measure(b, &c);
+}
+
+void bench_spmm(struct bench *b)
+{
+    static const gp_dtype dtypes[] = {GP_F32, GP_F64};
+    static const size_t columns[] = {8, 32};
+    int exponents[BENCH_SIZES];
+    int count = bench_sizes(b, b->backend == &bench_cpu ? 22 : 24, false, exponents);
+    for (int i = 0; i < count; i++)
+        for (int kind = 0; kind <= RMAT; kind++)
+            for (int d = 0; d < 2; d++)
+                for (int k = 0; k < 2; k++)
+                    spmm_case(b, (enum kind)kind, columns[k], dtypes[d], exponents[i]);
 }

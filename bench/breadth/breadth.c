@@ -154,6 +154,7 @@ void bench_breadth(struct bench *b)
     breadth_selects(b);
     breadth_splits(b);
     breadth_sparse(b);
+    breadth_products(b);
     print_results();
     b->cold = false;
 }

@@ -34,6 +34,7 @@ void breadth_runs(struct bench *b);
 void breadth_selects(struct bench *b);
 void breadth_splits(struct bench *b);
 void breadth_sparse(struct bench *b);
+void breadth_products(struct bench *b);
 
 /* For the table at the end. */
 void breadth_keep(const struct bench_case *c, const struct bench_row *row);

@@ -30,7 +30,12 @@
     X(cusparseDestroyDnVec)                                                                        \
     X(cusparseSpMV_bufferSize)                                                                     \
     X(cusparseSpMV_preprocess)                                                                     \
-    X(cusparseSpMV)
+    X(cusparseSpMV)                                                                                \
+    X(cusparseCreateDnMat)                                                                         \
+    X(cusparseDestroyDnMat)                                                                        \
+    X(cusparseSpMM_bufferSize)                                                                     \
+    X(cusparseSpMM_preprocess)                                                                     \
+    X(cusparseSpMM)
 
 struct spmv {
     cusparseSpMatDescr_t matrix;
@@ -40,6 +45,12 @@ struct spmv {
     size_t bytes;
 };
 
+struct spmm {
+    cusparseSpMatDescr_t matrix;
+    cusparseDnMatDescr_t x, y;
+    void *temp;
+};
+
 /* The functions under their own names, and what lives as long as the program. */
 static struct {
 #define POINTER(name) __typeof__(name) *name;
@@ -47,7 +58,9 @@ static struct {
 #undef POINTER
     cusparseHandle_t handle;
     struct spmv spmv[3]; /* by algorithm: all peers of a case are prepared before the first runs */
+    struct spmm spmm[2];
     char name[32], names[2][48]; /* of the library, and of its algorithms for SpMV */
+    char matrix_names[2][48];    /* of those for SpMM */
 } lib;
 
 enum { ALIGN = 256 };
@@ -241,6 +254,92 @@ static int spmv_2(struct bench *b, const struct bench_args *a)
     return spmv_run(a, &lib.spmv[2]);
 }
 
+/* ---- SpMM: rows of X and Y lie beside each other --------------------------------------------- */
+
+static const cusparseSpMMAlg_t spmm_algorithms[] = {CUSPARSE_SPMM_CSR_ALG2, CUSPARSE_SPMM_CSR_ALG3};
+
+static void spmm_drop(struct bench *b, struct spmm *m)
+{
+    if (m->matrix)
+        lib.cusparseDestroySpMat(m->matrix);
+    if (m->x)
+        lib.cusparseDestroyDnMat(m->x);
+    if (m->y)
+        lib.cusparseDestroyDnMat(m->y);
+    gp_free(b->ctx, m->temp);
+    *m = (struct spmm){0};
+}
+
+static cusparseStatus_t spmm_call(const struct bench_args *a, int which, enum spmv_step step,
+                                  size_t *bytes)
+{
+    struct spmm *m = &lib.spmm[which];
+    const bool f64 = a->dtype == GP_F64;
+    const void *one = f64 ? (const void *)&one_f64 : (const void *)&one_f32;
+    const void *zero = f64 ? (const void *)&zero_f64 : (const void *)&zero_f32;
+    const cudaDataType type = f64 ? CUDA_R_64F : CUDA_R_32F;
+    const cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    const cusparseSpMMAlg_t algorithm = spmm_algorithms[which];
+    if (step == SPMV_SIZE)
+        return lib.cusparseSpMM_bufferSize(lib.handle, op, op, one, m->matrix, m->x, zero, m->y,
+                                           type, algorithm, bytes);
+    if (step == SPMV_PREPROCESS)
+        return lib.cusparseSpMM_preprocess(lib.handle, op, op, one, m->matrix, m->x, zero, m->y,
+                                           type, algorithm, m->temp);
+    return lib.cusparseSpMM(lib.handle, op, op, one, m->matrix, m->x, zero, m->y, type, algorithm,
+                            m->temp);
+}
+
+static int spmm_prepare(struct bench *b, const struct bench_args *a, int which)
+{
+    struct spmm *m = &lib.spmm[which];
+    const cudaDataType type = a->dtype == GP_F64 ? CUDA_R_64F : CUDA_R_32F;
+    const int64_t columns = (int64_t)a->bins;
+    size_t bytes = 0;
+    int r = prepare(b, a);
+    if (r)
+        return r;
+    spmm_drop(b, m);
+    cusparseStatus_t s = lib.cusparseCreateCsr(
+        &m->matrix, (int64_t)a->num_rows, (int64_t)a->num_cols, (int64_t)a->n,
+        mutable_pointer(a->offsets), mutable_pointer(a->cols), mutable_pointer(a->values),
+        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type);
+    if (s == CUSPARSE_STATUS_SUCCESS)
+        s = lib.cusparseCreateDnMat(&m->x, (int64_t)a->num_cols, columns, columns,
+                                    mutable_pointer(a->x), type, CUSPARSE_ORDER_ROW);
+    if (s == CUSPARSE_STATUS_SUCCESS)
+        s = lib.cusparseCreateDnMat(&m->y, (int64_t)a->num_rows, columns, columns, a->out, type,
+                                    CUSPARSE_ORDER_ROW);
+    if (s == CUSPARSE_STATUS_SUCCESS)
+        s = spmm_call(a, which, SPMV_SIZE, &bytes);
+    r = result(s, "cusparseSpMM_bufferSize");
+    if (!r)
+        r = bench_status(b, gp_malloc(b->ctx, bytes + 1, &m->temp));
+    return r ? r : result(spmm_call(a, which, SPMV_PREPROCESS, NULL), "cusparseSpMM_preprocess");
+}
+
+static int spmm_prepare_2(struct bench *b, const struct bench_args *a)
+{
+    return spmm_prepare(b, a, 0);
+}
+
+static int spmm_prepare_3(struct bench *b, const struct bench_args *a)
+{
+    return spmm_prepare(b, a, 1);
+}
+
+static int spmm_2(struct bench *b, const struct bench_args *a)
+{
+    (void)b;
+    return result(spmm_call(a, 0, SPMV_MULTIPLY, NULL), "cusparseSpMM");
+}
+
+static int spmm_3(struct bench *b, const struct bench_args *a)
+{
+    (void)b;
+    return result(spmm_call(a, 1, SPMV_MULTIPLY, NULL), "cusparseSpMM");
+}
+
 /* ---- loading --------------------------------------------------------------------------------- */
 
 static const struct bench_peer peers[] = {
@@ -252,6 +351,8 @@ static const struct bench_peer peers[] = {
     {lib.name, "csr", "spmv_powerlaw", (gp_dtype)0, spmv_prepare, spmv, false},
     {lib.names[0], "spmv", NULL, (gp_dtype)0, spmv_prepare_1, spmv_1, false},
     {lib.names[1], "spmv", NULL, (gp_dtype)0, spmv_prepare_2, spmv_2, false},
+    {lib.matrix_names[0], "spmm", NULL, (gp_dtype)0, spmm_prepare_2, spmm_2, false},
+    {lib.matrix_names[1], "spmm", NULL, (gp_dtype)0, spmm_prepare_3, spmm_3, false},
     {NULL, NULL, NULL, (gp_dtype)0, NULL, NULL, false},
 };
 
@@ -291,5 +392,7 @@ const struct bench_peer *bench_cusparse_peers(void)
              version % 100);
     for (int k = 0; k < 2; k++)
         snprintf(lib.names[k], sizeof lib.names[k], "%s-alg%d", lib.name, k + 1);
+    for (int k = 0; k < 2; k++)
+        snprintf(lib.matrix_names[k], sizeof lib.matrix_names[k], "%s-alg%d", lib.name, k + 2);
     return peers;
 }
