@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flags and items of one byte, four an instruction. A lane has a run of 32 of them, whose bits make
- * one word.
+ * Flags and items of one byte, four an instruction: a lane has a run of 32 of them, whose bits make
+ * one word. Items of two bytes, of which a word has two. And both in the order of outputs.
  */
 #pragma once
 
@@ -44,11 +44,10 @@ GPI_DEVICE uint32_t bytes_reach(uint32_t x, uint32_t y)
 
 /* Range<uint8_t> for four items. No dtype of one byte is a float: nothing is flipped. */
 struct RangeOfBytes {
-    uint32_t low, span, least, first, invert;
+    uint32_t low, span, invert;
 
     GPI_DEVICE explicit RangeOfBytes(const gpi_compact_range &r)
         : low(0x01010101u * (uint8_t)r.low), span(0x01010101u * (uint8_t)r.span),
-          least(0x01010101u * (uint8_t)r.least), first(0x01010101u * (uint8_t)r.first),
           invert(r.invert ? byte_highs : 0)
     {
     }
@@ -57,12 +56,77 @@ struct RangeOfBytes {
     {
         return bytes_reach(span, bytes_minus(x, low)) ^ invert;
     }
+};
 
-    GPI_DEVICE uint32_t below(uint32_t x) const
+/* A range between two bounds, and what is below it: two comparisons make both. */
+struct BoundsOfBytes {
+    uint32_t least, first, last; /* bounds as they count from the least value, which is 0 or 128 */
+
+    GPI_DEVICE explicit BoundsOfBytes(const gpi_compact_range &r)
+        : least(0x01010101u * (uint8_t)r.least), first(0x01010101u * (uint8_t)r.first),
+          last(r.invert ? 0 : 0x01010101u * (uint8_t)(r.low - r.least + r.span))
     {
-        return bytes_reach(bytes_minus(x, least), first) ^ byte_highs;
+        /* inverted: an empty range, whose first value is not the least */
+    }
+
+    GPI_DEVICE void of(uint32_t x, uint32_t &kept, uint32_t &below) const
+    {
+        const uint32_t number = x ^ least, reach = bytes_reach(number, first);
+        kept = reach & bytes_reach(last, number);
+        below = reach ^ byte_highs;
     }
 };
+
+/* Range<uint16_t> of an item in the high half of a word; what is below it does not matter. */
+struct RangeOfHigh {
+    uint32_t flip, low, span, least, first;
+    bool invert, any;
+
+    GPI_DEVICE explicit RangeOfHigh(const gpi_compact_range &r)
+        : flip((uint32_t)r.flip << 16), low((uint32_t)r.low << 16),
+          span((uint32_t)r.span << 16 | 0xffff), least((uint32_t)r.least << 16),
+          first(((uint32_t)r.first << 16) - 1), invert(r.invert != 0), any((uint16_t)r.first != 0)
+    {
+    }
+
+    GPI_DEVICE uint32_t word(uint32_t x) const
+    {
+        return x ^ ((uint32_t)((int32_t)x >> 31) & flip);
+    }
+
+    GPI_DEVICE bool operator()(uint32_t word) const
+    {
+        return (word - low <= span) != invert;
+    }
+
+    GPI_DEVICE bool below(uint32_t word) const
+    {
+        return any && word - least <= first;
+    }
+};
+
+/* Bit i of 16 to bit 2 i. */
+GPI_DEVICE uint32_t bits_apart(uint32_t x)
+{
+    x = (x | x << 8) & 0x00ff00ff;
+    x = (x | x << 4) & 0x0f0f0f0f;
+    x = (x | x << 2) & 0x33333333;
+    return (x | x << 1) & 0x55555555;
+}
+
+/* bits_of_words() of both. */
+template <int N>
+GPI_DEVICE void bounds_of_words(const uint32_t (&words)[N], const BoundsOfBytes &bounds,
+                                uint32_t &kept, uint32_t &below)
+{
+#pragma unroll
+    for (int i = N - 1; i >= 0; i--) {
+        uint32_t k, b;
+        bounds.of(words[i], k, b);
+        kept = __funnelshift_l(k * 0x00204081, kept, 4);
+        below = __funnelshift_l(b * 0x00204081, below, 4);
+    }
+}
 
 /* A run whose array begins at a place of 16 bytes as `array` does. */
 GPI_DEVICE Raw<32> run_load(const void *run, const void *array)
@@ -73,73 +137,123 @@ GPI_DEVICE Raw<32> run_load(const void *run, const void *array)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* By four bits: what __byte_perm brings the bytes that are set to the front with. */
-struct PackTable {
-    uint32_t of[16];
+/*
+ * What brings four neighbouring items into the order of outputs: the kept ones, with THREE those
+ * below, and the others. By the bits of the kept ones, and with THREE four bits of those below.
+ */
+template <class Item, bool THREE> struct PackTable {
+    static constexpr uint32_t size = sizeof(Item), entries = THREE ? 256 : 16;
 
-    /* By one thread. */
-    GPI_DEVICE void fill()
-    {
-#pragma unroll
-        for (uint32_t bits = 0; bits < 16; bits++) {
-            uint32_t order = 0, count = 0;
-#pragma unroll
-            for (uint32_t i = 0; i < 4; i++)
-                if (bits >> i & 1)
-                    order |= i << 4 * count++;
-            of[bits] = order;
+    /* For __byte_perm, by word of the four items; in the highest bits of the first word the bytes
+     * of kept ones, and of those with the ones below. */
+    struct Entry {
+        uint32_t order[size];
+
+        GPI_DEVICE uint32_t kept() const
+        {
+            return THREE ? order[0] >> 16 & 255 : order[0] >> 16;
         }
+
+        GPI_DEVICE uint32_t kept_and_below() const
+        {
+            return order[0] >> 24;
+        }
+    };
+    alignas(4 * size) Entry of[entries];
+
+    /* By threads [first, threads) of a block. */
+    GPI_DEVICE void fill(uint32_t thread, uint32_t first, uint32_t threads)
+    {
+        if (thread >= first)
+            for (uint32_t i = thread - first; i < entries; i += threads - first)
+                of[i] = entry(i & 15, i >> 4);
+    }
+
+  private:
+    static GPI_DEVICE Entry entry(uint32_t kept, uint32_t below)
+    {
+        const uint32_t others = 15 & ~(kept | below);
+        const uint32_t first_below = __popc(kept), first_other = first_below + __popc(below);
+        Entry e = {};
+        e.order[0] = size * (first_below << 16 | (THREE ? first_other << 24 : 0));
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++) {
+            const uint32_t under = (1u << i) - 1;
+            const uint32_t place = kept >> i & 1    ? __popc(kept & under)
+                                   : below >> i & 1 ? first_below + __popc(below & under)
+                                                    : first_other + __popc(others & under);
+            const uint32_t bytes = size == 1 ? i : 0x10 + 0x22 * i;
+#pragma unroll
+            for (uint32_t k = 0; k < size; k++)
+                if (place * size / 4 == k)
+                    e.order[k] |= bytes << place * size % 4 * 4;
+        }
+        return e;
     }
 };
 
 /*
- * What a warp packs: 1024 items at most, those of each output together, where they lie in 16 bytes
- * of it. A lane takes four neighbouring items at a time, of rows of 128 side by side; no lane waits
- * for another.
+ * What a warp packs: 32 x GROUPS items of one or two bytes, those of each output together, where
+ * they lie in 16 bytes of it. A lane takes eight bytes at a time, of rows of 256 side by side, and
+ * orders four items by the table; no lane waits for another.
  */
-struct PackedBytes {
-    static constexpr uint32_t rows = 8, outputs = 3;
-    static constexpr uint32_t vectors = rows * 128 / 16 + 2 * outputs;
-    uint4 vector[vectors];
+template <class Item, bool THREE, int GROUPS> struct PackedItems {
+    using Table = PackTable<Item, THREE>;
+    static constexpr uint32_t size = sizeof(Item), outputs = 3;
+    static constexpr uint32_t each = 8 / size, fours = each / 4; /* items of a lane in a row */
+    static constexpr uint32_t rows = GROUPS / each;
+    static_assert(GROUPS % each == 0, "whole rows");
+    uint4 vector[GROUPS * 32 * size / 16 + 2 * outputs];
 
-    /* Four items, of which those with a set bit go together, from byte `at` on. */
-    GPI_DEVICE void put_kept(const PackTable &table, uint32_t word, uint32_t bits, uint32_t at)
+    /* Each item to its output. begin[k]: the byte where those of output k begin: the kept ones, the
+     * others, or those below and the others. kept, below: bits of items 32 lane on; before:
+     * tile_counts() before them. */
+    GPI_DEVICE void put_all(const Table &table, const Item *items, uint32_t kept, uint32_t below,
+                            uint32_t before, const uint32_t (&begin)[outputs])
     {
-        const uint32_t packed = __byte_perm(word, 0, table.of[bits]), count = __popc(bits);
-        uint8_t *to = (uint8_t *)vector + at;
+        constexpr uint32_t batch = rows % 4 == 0 ? 4 : rows % 3 == 0 ? 3 : 1;
+        const uint32_t lowest = lane_id() * each % 32, under = (1u << lowest) - 1;
 #pragma unroll
-        for (uint32_t i = 0; i < 4; i++)
-            if (i < count)
-                to[i] = (uint8_t)(packed >> 8 * i);
-    }
-
-    /* Four items, each of which goes to one of the outputs. */
-    template <bool THREE>
-    GPI_DEVICE void put_all(uint32_t word, uint32_t bits, uint32_t lower, uint32_t (&at)[outputs])
-    {
-        uint8_t *to = (uint8_t *)vector;
+        for (uint32_t first = 0; first < rows; first += batch) {
+            uint32_t words[batch][2], at[batch][outputs];
+            Four four[batch][fours];
+            load(items + first * 32 * each, words);
+            /* All that is read, and then all that is stored: nothing of it is the same memory. */
 #pragma unroll
-        for (uint32_t i = 0; i < 4; i++) {
-            const bool is_kept = bits >> i & 1, is_less = THREE && (lower >> i & 1);
-            to[is_kept ? at[0] : is_less ? at[1] : at[2]] = (uint8_t)(word >> 8 * i);
-            at[0] += is_kept;
-            at[1] += is_less;
-            at[2] += !is_kept && !is_less;
+            for (uint32_t b = 0; b < batch; b++) {
+                const uint32_t row = first + b, group = row * each + lane_id() * each / 32;
+                const uint32_t bits = __shfl_sync(all_lanes, kept, group);
+                const uint32_t had = __shfl_sync(all_lanes, before, group);
+                const uint32_t lower = THREE ? __shfl_sync(all_lanes, below, group) : 0;
+                const uint32_t front = (THREE ? had & 0xffff : had) + __popc(bits & under);
+                const uint32_t less = THREE ? (had >> 16) + __popc(lower & under) : 0;
+                const uint32_t item = (32 * row + lane_id()) * each;
+                at[b][0] = begin[0] + size * front;
+                at[b][1] = begin[1] + size * less;
+                at[b][2] = begin[1 + THREE] + size * (item - front - less);
+#pragma unroll
+                for (uint32_t k = 0; k < fours; k++)
+                    four[b][k] = Four(table, words[b] + k, bits >> (lowest + 4 * k) & 15,
+                                      lower >> (lowest + 4 * k) & 15);
+            }
+#pragma unroll
+            for (uint32_t b = 0; b < batch; b++)
+#pragma unroll
+                for (uint32_t k = 0; k < fours; k++)
+                    put_four(four[b][k], at[b]);
         }
     }
 
-    /* begin[k]: the byte where those of output k begin: the kept ones, the others, or those below
-     * and the others. kept, below: bits of items 32 lane on; before: tile_counts() before them. */
-    template <bool THREE, bool PARTITION>
-    GPI_DEVICE void put(const PackTable &table, const uint8_t *items, uint32_t kept, uint32_t below,
-                        uint32_t before, const uint32_t (&begin)[outputs])
+    /* The kept ones alone, of bytes, from byte `begin` on. */
+    GPI_DEVICE void put_kept(const Table &table, const Item *items, uint32_t kept, uint32_t before,
+                             uint32_t begin)
     {
-        constexpr uint32_t batch = 4;
+        constexpr uint32_t batch = 4; /* rows of 128 items */
         const uint32_t shift = (uint32_t)(uintptr_t)items % 4 * 8, lane = lane_id();
-        const uint32_t *words = (const uint32_t *)(items - shift / 8);
+        const uint32_t *words = (const uint32_t *)((const char *)items - shift / 8);
         const uint32_t lowest = lane % 8 * 4, under = (1u << lowest) - 1;
 #pragma unroll
-        for (uint32_t row = 0; row < rows; row += batch) {
+        for (uint32_t row = 0; row < GROUPS / 4; row += batch) {
             uint32_t word[batch];
 #pragma unroll
             for (uint32_t b = 0; b < batch; b++) {
@@ -148,27 +262,25 @@ struct PackedBytes {
             }
 #pragma unroll
             for (uint32_t b = 0; b < batch; b++) {
-                const uint32_t group = 4 * (row + b) + lane / 8, first = 128 * (row + b) + 4 * lane;
+                const uint32_t group = 4 * (row + b) + lane / 8;
                 const uint32_t bits = __shfl_sync(all_lanes, kept, group);
                 const uint32_t had = __shfl_sync(all_lanes, before, group);
-                const uint32_t lower = THREE ? __shfl_sync(all_lanes, below, group) : 0;
-                const uint32_t front = (THREE ? had & 0xffff : had) + __popc(bits & under);
-                const uint32_t less = THREE ? (had >> 16) + __popc(lower & under) : 0;
-                uint32_t at[outputs] = {begin[0] + front, begin[1] + less,
-                                        begin[1 + THREE] + first - front - less};
-                if constexpr (PARTITION)
-                    put_all<THREE>(word[b], bits >> lowest, lower >> lowest, at);
-                else
-                    put_kept(table, word[b], bits >> lowest & 15, at[0]);
+                const uint32_t own = bits >> lowest & 15, count = __popc(own);
+                const uint32_t packed = __byte_perm(word[b], 0, table.of[own].order[0]);
+                uint8_t *to = (uint8_t *)vector + begin + had + __popc(bits & under);
+#pragma unroll
+                for (uint32_t i = 0; i < 4; i++)
+                    if (i < count)
+                        to[i] = (uint8_t)(packed >> 8 * i);
             }
         }
     }
 
     /* The kept ones where they are few: each lane goes through its own, which go from `at` on. */
-    GPI_DEVICE void put_few(const uint8_t *items, uint32_t kept, uint32_t at)
+    GPI_DEVICE void put_few(const Item *items, uint32_t kept, uint32_t at)
     {
-        for (; kept; kept &= kept - 1)
-            ((uint8_t *)vector)[at++] = items[32 * lane_id() + __ffs(kept) - 1];
+        for (; kept; kept &= kept - 1, at += size)
+            *(Item *)((char *)vector + at) = items[32 * lane_id() + __ffs(kept) - 1];
     }
 
     /* count bytes, which begin in vector v of these, to where their output is. */
@@ -187,6 +299,67 @@ struct PackedBytes {
         const uint32_t at = (behind ? tail : begin) + lane_id() % 16;
         if (at < (behind ? end : head))
             base[at] = ((const char *)from)[at];
+    }
+
+  private:
+    /* Four items in the order of outputs. */
+    struct Four {
+        uint32_t w[size], kept, low; /* bytes of the kept ones, and of those with the ones below */
+
+        Four() = default;
+
+        GPI_DEVICE Four(const Table &table, const uint32_t *words, uint32_t bits, uint32_t lower)
+        {
+            const typename Table::Entry e = table.of[bits | lower << 4];
+#pragma unroll
+            for (uint32_t k = 0; k < size; k++)
+                w[k] = __byte_perm(words[0], words[size - 1], e.order[k]);
+            kept = e.kept();
+            low = THREE ? e.kept_and_below() : kept;
+        }
+    };
+
+    /* A lane's words of rows one after another. */
+    template <uint32_t ROWS>
+    static GPI_DEVICE void load(const Item *items, uint32_t (&words)[ROWS][2])
+    {
+        const char *from = (const char *)(items + lane_id() * each);
+        const uint32_t shift = (uint32_t)(uintptr_t)from % 4 * 8;
+        if ((uintptr_t)from % 8 == 0) {
+#pragma unroll
+            for (uint32_t b = 0; b < ROWS; b++)
+                *(uint2 *)words[b] = ((const uint2 *)from)[32 * b];
+            return;
+        }
+        const uint32_t *whole = (const uint32_t *)(from - shift / 8);
+#pragma unroll
+        for (uint32_t b = 0; b < ROWS; b++) {
+            const uint32_t middle = whole[64 * b + 1], last = shift ? whole[64 * b + 2] : 0;
+            words[b][0] = __funnelshift_r(whole[64 * b], middle, shift);
+            words[b][1] = __funnelshift_r(middle, last, shift);
+        }
+    }
+
+    GPI_DEVICE void put_four(const Four &four, uint32_t (&at)[outputs])
+    {
+        const uint32_t less = at[1] - four.kept, rest = at[2] - four.low;
+        char *to = (char *)vector;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++) {
+            const uint32_t own = i * size;
+            const Item item = (Item)(four.w[own / 4] >> own % 4 * 8);
+            if constexpr (THREE) {
+                const uint32_t place = own < four.kept ? at[0] : own < four.low ? less : rest;
+                *(Item *)(to + place + own) = item;
+            } else if (own < four.kept) { /* two stores take no choice of an address */
+                *(Item *)(to + at[0] + own) = item;
+            } else {
+                *(Item *)(to + rest + own) = item;
+            }
+        }
+        at[0] += four.kept;
+        at[1] = less + four.low;
+        at[2] = rest + 4 * size;
     }
 };
 

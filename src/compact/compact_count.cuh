@@ -235,12 +235,18 @@ __global__ void __launch_bounds__(count_threads) compact_count_k(const CompactPa
     sum_blocks(TileState<uint64_t>(p.state, launch.epoch), launch.tile, count, p.a.out_count);
 }
 
+/* Whether a partition in one array takes one launch: of its blocks `most` run at once. */
+inline bool compact_is_at_once(const CompactParams &p, uint64_t tiles, uint64_t most)
+{
+    return p.a.follows && tiles <= most;
+}
+
 /* The number of selected items, and flags; and before a partition in one array, so that its first
  * item that is not kept can find its place. p gets its states, and those of the tiles behind it. */
 template <int BYTES>
 gp_status compact_count(gp_context *ctx, const char *function, CompactParams &p, LaunchList &list)
 {
-    if (!p.a.follows && !p.a.flags)
+    if ((!p.a.follows || p.at_once) && !p.a.flags)
         return GP_OK;
     GPI_TRY(gpi_state_get(ctx, function, gpi_compact_slots(&p.a, ctx->sm_count), &p.state));
     list.add(launch_of(compact_count_k<BYTES>, gpi_compact_count_blocks(p.a.n, ctx->sm_count),

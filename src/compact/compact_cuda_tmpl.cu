@@ -21,20 +21,29 @@ gp_status count_first(gp_context *ctx, const char *function, CompactParams &p, L
     return GP_OK;
 }
 
+/* Blocks of tile kernels that run at once. */
+uint64_t tile_blocks(const gp_context *ctx)
+{
+    return (uint64_t)compact_tuning.tile_blocks_per_sm * ctx->sm_count;
+}
+
 template <bool COMPARE, bool THREE>
 gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
 {
     constexpr int groups_max = item_bytes <= 4 ? 16 : item_bytes == 8 ? 8 : 4;
     const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
-    const uint64_t most = (uint64_t)compact_tuning.tile_blocks_per_sm * ctx->sm_count;
+    const uint64_t most = tile_blocks(ctx);
     const uint32_t grid = (uint32_t)(tiles < most ? tiles : most);
     const uint32_t groups = tile_items / (32 * GPI_COMPACT_WARPS);
     LaunchList list;
+    const auto kernel = compact_tile_k<item_bytes, COMPARE, THREE, groups_max>;
+    p.at_once = compact_is_at_once(p, tiles, most);
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
     GPI_TRY(count_first<COMPARE>(ctx, function, p, list));
-    list.add(launch_dependent(compact_tile_k<item_bytes, COMPARE, THREE, groups_max>, p.a.follows,
-                              grid, 32 * GPI_COMPACT_WARPS, 0, p, groups));
+    list.add(p.at_once ? launch_cooperative(kernel, grid, 32 * GPI_COMPACT_WARPS, 0, p, groups)
+                       : launch_dependent(kernel, p.a.follows, grid, 32 * GPI_COMPACT_WARPS, 0, p,
+                                          groups));
     return list.queue(ctx, function);
 }
 
@@ -50,16 +59,18 @@ gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
     constexpr int bytes = item_bytes ? item_bytes : 1;
     constexpr int fit_groups = shape.tile_bytes / (W * 32 * bytes);
     constexpr int groups = fit_groups < 32 ? fit_groups : 32;
-    constexpr int packed = item_bytes == 1 ? W * (int)sizeof(PackedBytes) : 0;
-    constexpr int fit =
-        (shape.shared_bytes - packed) /
-        (CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, 1>::stage_bytes +
-         W * (THREE ? 65 : 33) * (int)sizeof(uint32_t));
+    using One = CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, 1>;
+    constexpr int packed = One::packs ? (int)sizeof(typename One::Packed) : 0;
+    constexpr int fit = (shape.shared_bytes - packed) /
+                        (One::stage_bytes + W * (THREE ? 65 : 33) * (int)sizeof(uint32_t));
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     using Kernel = CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, S>;
     LaunchList list;
+    const uint64_t tiles = (p.a.n + Kernel::tile_items - 1) / Kernel::tile_items;
+    p.at_once = Kernel::may_be_at_once && compact_is_at_once(p, tiles, ctx->sm_count);
     GPI_TRY(count_first<COMPARE>(ctx, function, p, list));
-    GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list, p.a.follows));
+    GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list, p.a.follows && !p.at_once));
+    list.launches[list.count - 1].cooperative = p.at_once;
     return list.queue(ctx, function);
 }
 
@@ -98,7 +109,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_compact_, GPI_UNIT))(gp_context 
                                                                      const gpi_compact_args *a)
 {
     using namespace GPI_SPACE;
-    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
+    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0), false};
 #if GPI_ITEM_BYTES > 0 && GPI_ITEM_BYTES <= 8
     if (!a->keep)
         return launch_compared(ctx, function, p);

@@ -13,11 +13,13 @@
  * blocks. CUDA does it in one pass: a tile publishes its count, adds up the counts of its
  * predecessors as they appear (Merrill and Garland 2016 without the chain of inclusive prefixes),
  * and moves. A partition in one array needs the total before the first item that is not kept finds
- * its place: the CPU has one round over everything, CUDA counts in a launch of its own.
+ * its place: the CPU has one round over everything, CUDA counts in a launch of its own, or, where a
+ * block has one tile and all blocks run at once, waits for the counts of all tiles.
  *
- * On CUDA items of 2, 4, 8 and 16 bytes, and positions, go straight to their places; bytes are
- * packed in shared memory first (compact_bytes.cuh). For items of other sizes a tile has a list
- * (compact_list_cuda.cu). Counts and flags as outputs take loops without tiles (compact_count.cuh).
+ * On CUDA items of 2, 4, 8 and 16 bytes, and positions, go straight to their places; bytes, and
+ * shorts of a partition by comparison, are packed in shared memory first (compact_bytes.cuh). For
+ * items of other sizes a tile has a list (compact_list_cuda.cu). Counts and flags as outputs take
+ * loops without tiles (compact_count.cuh).
  *
  * Scratch: CPU [counts of a round's blocks][bits of the round][the same of those below, in three
  * only][stage of the round, in place only]; CUDA none but the tile states (CUB: its own).
@@ -122,19 +124,12 @@ struct gpi_compact_cuda {
 const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
 
 enum {
-    GPI_COMPACT_WARPS = 8,                 /* of a tile's block */
-    GPI_COMPACT_LIST_TILE_BYTES = 32768,   /* of staged items, unless one item is larger */
-    GPI_COMPACT_LIST_TILE_MAX = 4096,      /* items: 128 words of bits */
-    GPI_COMPACT_PACKED_MAX = 64,           /* bytes of items of odd sizes that a thread moves */
-    GPI_COMPACT_PACKED_TILE_BYTES = 22528, /* and of a tile of them, which is there twice */
-    GPI_COMPACT_PACKED_TILE_MAX = 8192
+    GPI_COMPACT_WARPS = 8,                /* of a tile's block */
+    GPI_COMPACT_LIST_TILE_BYTES = 32768,  /* of staged items, unless one item is larger */
+    GPI_COMPACT_LIST_TILE_MAX = 4096,     /* items: 128 words of bits */
+    GPI_COMPACT_SPLIT_TILE_BYTES = 24576, /* the same of items of odd sizes */
+    GPI_COMPACT_SPLIT_TILE_MAX = 8192
 };
-
-/* Items of odd sizes, whose words are bytes, leave by way of shared memory. */
-static inline bool gpi_compact_is_packed(uint32_t item_bytes)
-{
-    return item_bytes % 2 && item_bytes <= GPI_COMPACT_PACKED_MAX;
-}
 
 /* 0..4 for 1, 2, 4, 8, 16; -1 for other sizes. */
 static inline int gpi_compact_width(uint32_t item_bytes)
@@ -164,9 +159,9 @@ static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, 
     const uint32_t least = 32 * GPI_COMPACT_WARPS;
     uint32_t t = least * gpi_compact_groups_max(a->item_bytes);
     if (a->item_bytes && gpi_compact_width(a->item_bytes) < 0) {
-        const bool packed = gpi_compact_is_packed(a->item_bytes);
-        const uint32_t most = packed ? GPI_COMPACT_PACKED_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX;
-        t = (packed ? GPI_COMPACT_PACKED_TILE_BYTES : GPI_COMPACT_LIST_TILE_BYTES) / a->item_bytes;
+        const bool split = a->item_bytes % 2 != 0;
+        const uint32_t most = split ? GPI_COMPACT_SPLIT_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX;
+        t = (split ? GPI_COMPACT_SPLIT_TILE_BYTES : GPI_COMPACT_LIST_TILE_BYTES) / a->item_bytes;
         t = t < 1 ? 1 : gpi_compact_whole_groups(t > most ? most : t);
     }
     while (t > least && a->n < (uint64_t)sm_count * 2 * t)

@@ -21,6 +21,9 @@ struct CompactParams {
     gpi_compact_args a;
     gpi_state state;
     gpi_reporter reporter;
+    /* A partition in one array whose blocks are all there at once, each with one tile: the counts
+     * of all tiles say where the others begin, and no launch before has to find that out. */
+    bool at_once;
 };
 
 /* Storage of one item; 0: no items are read. */
@@ -92,7 +95,7 @@ template <bool THREE> GPI_DEVICE void compact_finish(const CompactParams &p, Bef
 {
     const uint64_t others = item_count(p.a) - all.kept;
     const uint64_t counts[3] = {all.kept, THREE ? all.below : others, others - all.below};
-    if (!p.a.follows)
+    if (!p.a.follows || p.at_once)
         *p.a.out_count = all.kept;
     if (all.kept > p.a.capacity)
         report(p.reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, all.kept, p.a.capacity);
@@ -172,13 +175,23 @@ GPI_DEVICE uint32_t low_bits(uint32_t count)
 /* ---- where outputs go ---- */
 
 /* Where the others of a partition begin, by one thread, once. That they follow is known when the
- * kernel before has ended, whose states this one may use again from there on. */
-GPI_DEVICE char *others_begin(const gpi_compact_args &a)
+ * kernel before has ended, whose states this one may use again from there on; or later, if the
+ * launch is at once. */
+GPI_DEVICE char *others_begin(const CompactParams &p)
 {
-    if (!a.follows)
-        return (char *)a.side[0].out;
+    if (!p.a.follows || p.at_once)
+        return (char *)p.a.side[0].out;
     grid_wait();
-    return (char *)a.out + *(volatile uint64_t *)a.out_count * a.item_bytes;
+    return (char *)p.a.out + *(volatile uint64_t *)p.a.out_count * p.a.item_bytes;
+}
+
+/* The same of a launch at once, by one warp, from the counts of all its tiles; ahead has those up
+ * to its own. */
+template <bool THREE>
+GPI_DEVICE char *others_behind(const CompactParams &p, CountAhead<THREE> &ahead,
+                               const TileState<uint32_t> &state, uint32_t tiles)
+{
+    return (char *)p.a.out + ahead.exclusive(state, tiles).kept * p.a.item_bytes;
 }
 
 /* What a part of a tile sends to one output: the items with a set bit, to places from base on. */

@@ -2,7 +2,8 @@
 /*
  * Compaction by flags of items of any size. A tile's items wait in shared memory; a list names
  * those that are kept in their order, behind them the others. So the output is written word by
- * word, whatever the size of an item: word w is one of item list[w / words].
+ * word, whatever the size of an item. Of items that are whole words, word w is one of item list[w /
+ * words]. Of others, a word of the output has the end of one item and the beginning of the next.
  */
 #include "compact/compact_count.cuh"
 #include "device/block.cuh"
@@ -16,15 +17,21 @@ namespace
 {
 
 constexpr int warps = GPI_COMPACT_WARPS, threads = 32 * warps;
+/* Words of items of odd sizes: each has bytes of two items at most. */
+struct SplitWord {
+};
+template <class Word> constexpr bool splits = std::is_same_v<Word, SplitWord>;
+
 /* Groups of 32 items of a tile; a warp counts them, so there are as many for each lane. */
-template <bool PACK>
-constexpr int groups_of = (PACK ? GPI_COMPACT_PACKED_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX) / 32;
+template <class Word>
+constexpr int groups_of = (splits<Word> ? GPI_COMPACT_SPLIT_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX) /
+                          32;
 /* Blocks on a multiprocessor: as many as registers and shared memory allow. */
 constexpr int blocks_fit = gpu.threads / threads;
-template <bool PACK>
-constexpr int blocks_of = blocks_fit < (PACK ? 4 : 5) ? blocks_fit : (PACK ? 4 : 5);
+template <class Word>
+constexpr int blocks_of = blocks_fit < (splits<Word> ? 4 : 5) ? blocks_fit : (splits<Word> ? 4 : 5);
 constexpr int shared_unasked = 48 * 1024; /* bytes that every kernel may have */
-static_assert(groups_of<true> <= threads, "a thread per group of 32 items");
+static_assert(groups_of<SplitWord> <= threads, "a thread per group of 32 items");
 
 template <int GROUPS> struct ListShared {
     Launch launch;
@@ -100,96 +107,71 @@ template <int GROUPS> GPI_DEVICE uint32_t list_count(ListShared<GROUPS> &s)
     return __shfl_sync(all_lanes, lanes_before + sum, 31);
 }
 
-/* put(i, place) for the items of a tile, with the place in its order: kept ones, then, of a
- * partition, the others. */
-template <class Put, int GROUPS>
-GPI_DEVICE void list_each(const ListShared<GROUPS> &s, uint32_t count, bool partition,
-                          const Put &put)
-{
-    for (uint32_t g = threadIdx.x / 32; 32 * g < count; g += warps) {
-        const uint32_t i = 32 * g + lane_id(), bits = s.bits[g];
-        const uint32_t left = s.before[g] + __popc(bits & ((1u << lane_id()) - 1));
-        if (bits >> lane_id() & 1)
-            put(i, left);
-        else if (partition && i < count)
-            put(i, s.tile_kept + i - left);
-    }
-}
-
-/* The items themselves in that order, word by word, four items of a lane at once: where they come
- * from memory is readable for a word behind them. */
+/* The list of a tile: kept items, then, of a partition, the others. Groups of a warp at once, as
+ * what is read of one is not known to be other memory than what is stored of the last. */
 template <int GROUPS>
-GPI_DEVICE void list_pack(const ListShared<GROUPS> &s, uint32_t count, bool partition,
-                          uint32_t item_bytes, const char *stage, char *packed)
+GPI_DEVICE void list_make(const ListShared<GROUPS> &s, uint32_t count, bool partition,
+                          uint16_t *list)
 {
     constexpr uint32_t batch = 4;
-    const uint32_t under = (1u << lane_id()) - 1, warp = threadIdx.x / 32;
-    for (uint32_t g = warp; 32 * g < count; g += batch * warps) {
-        uint32_t from[batch], to[batch];
-        bool moves[batch];
+    const uint32_t mine = 1u << lane_id(), kept_of_tile = s.tile_kept;
+    for (uint32_t g = threadIdx.x / 32; 32 * g < count; g += batch * warps) {
+        uint32_t bits[batch], before[batch];
 #pragma unroll
         for (uint32_t k = 0; k < batch; k++) {
             const uint32_t group = min(g + k * warps, (uint32_t)GROUPS - 1);
-            const uint32_t i = 32 * (g + k * warps) + lane_id(), bits = s.bits[group];
-            const uint32_t left = s.before[group] + __popc(bits & under);
-            const bool kept = bits >> lane_id() & 1;
-            from[k] = (i < count ? i : 0) * item_bytes;
-            to[k] = (kept ? left : s.tile_kept + i - left) * item_bytes;
-            moves[k] = (kept || partition) && i < count;
+            bits[k] = s.bits[group];
+            before[k] = s.before[group];
         }
-        for (uint32_t at = 0; at < item_bytes; at += 4) {
-            uint32_t word[batch];
 #pragma unroll
-            for (uint32_t k = 0; k < batch; k++)
-                word[k] = raw_word_at(stage + from[k] + at).w[0];
-#pragma unroll
-            for (uint32_t b = 0; b < 4; b++) {
-                if (at + b >= item_bytes)
-                    break;
-#pragma unroll
-                for (uint32_t k = 0; k < batch; k++)
-                    if (moves[k])
-                        packed[to[k] + at + b] = (char)(word[k] >> 8 * b);
-            }
+        for (uint32_t k = 0; k < batch; k++) {
+            const uint32_t i = 32 * (g + k * warps) + lane_id();
+            const uint32_t left = before[k] + __popc(bits[k] & (mine - 1));
+            const bool kept = bits[k] & mine;
+            if ((kept || partition) && i < count)
+                list[kept ? left : kept_of_tile + i - left] = (uint16_t)i;
         }
     }
 }
 
 /* The items of the list, `items` of them, to out. */
 template <class Word>
-GPI_DEVICE void list_store(const Word *stage, const uint16_t *list, uint32_t items,
-                           const ItemWords &words, Word *out)
+GPI_DEVICE void list_store(const char *stage, const uint16_t *list, uint32_t items,
+                           const ItemWords &words, char *out)
 {
     for (uint32_t w = threadIdx.x; w < items * words.count; w += threads) {
         const uint32_t j = words.item_of(w);
-        out[w] = stage[list[j] * words.count + w - j * words.count];
+        ((Word *)out)[w] = ((const Word *)stage)[list[j] * words.count + w - j * words.count];
     }
 }
 
-/* Bytes [from, from + bytes) of shared memory to out, 16 at a time between its boundaries. */
-GPI_DEVICE void list_store_packed(const char *from, uint32_t bytes, char *out)
+/* 4 bytes from any address of shared memory; whole words are read. */
+GPI_DEVICE uint32_t list_word(const char *from)
 {
-    const uint32_t begin = misalignment(out), end = begin + bytes;
-    const uint32_t first = (begin + 15) / 16, last = end / 16;
-    const uint32_t head = first * 16 < end ? first * 16 : end;
-    const uint32_t tail = last < first ? end : last * 16;
-    char *base = out - begin;
-    from -= begin; /* of vector v: from + 16 v */
-    const uint32_t shift = (uintptr_t)from % 4 * 8;
-    for (uint32_t v = first + threadIdx.x; v < last; v += threads) {
-        const uint32_t *words = (const uint32_t *)(from - shift / 8) + 4 * v;
-        uint32_t w[5];
-#pragma unroll
-        for (int k = 0; k < 5; k++)
-            w[k] = words[k];
-        ((uint4 *)base)[v] =
-            make_uint4(__funnelshift_r(w[0], w[1], shift), __funnelshift_r(w[1], w[2], shift),
-                       __funnelshift_r(w[2], w[3], shift), __funnelshift_r(w[3], w[4], shift));
+    const uint32_t *words = (const uint32_t *)(from - ((uintptr_t)from & 3));
+    return __funnelshift_r(words[0], words[1], (uint32_t)(uintptr_t)from * 8);
+}
+
+/* The same of items of odd sizes, of bytes.count bytes. */
+GPI_DEVICE void list_store_split(const char *stage, const uint16_t *list, uint32_t items,
+                                 const ItemWords &bytes, char *out)
+{
+    const uint32_t end = items * bytes.count, pad = (0 - (uint32_t)(uintptr_t)out) & 3;
+    const uint32_t head = pad < end ? pad : end, tail = head + (end - head) / 4 * 4;
+#pragma unroll 2
+    for (uint32_t at = head + 4 * threadIdx.x; at < tail; at += 4 * threads) {
+        const uint32_t j = bytes.item_of(at), skip = at - j * bytes.count;
+        /* What item j has less than 4 bytes of comes from the next item. */
+        const uint32_t lacks = max((int)(skip + 4 - bytes.count), 0);
+        const uint32_t x = list_word(stage + list[j] * bytes.count + skip);
+        const uint32_t y = list_word(stage + list[j + (lacks > 0)] * bytes.count);
+        *(uint32_t *)(out + at) = __funnelshift_r(x << 8 * lacks, y, 8 * lacks);
     }
-    if (begin + threadIdx.x < head)
-        base[begin + threadIdx.x] = from[begin + threadIdx.x];
-    if (tail + threadIdx.x < end)
-        base[tail + threadIdx.x] = from[tail + threadIdx.x];
+    const uint32_t at = threadIdx.x < head ? threadIdx.x : tail + threadIdx.x - head;
+    if (at < end && threadIdx.x < head + end - tail) {
+        const uint32_t j = bytes.item_of(at);
+        out[at] = stage[list[j] * bytes.count + at - j * bytes.count];
+    }
 }
 
 /* The positions of the first `items` of the list, whose tile begins at `first`. */
@@ -209,7 +191,7 @@ GPI_DEVICE uint32_t list_room(uint64_t capacity, uint64_t place, uint32_t items)
 }
 
 /* By one warp: the tile's count and what is before it. */
-template <int GROUPS>
+template <bool AT_ONCE, int GROUPS>
 GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared<GROUPS> &s,
                                 CountAhead<false> &ahead, const TileState<uint32_t> &state,
                                 uint32_t tile, uint32_t tiles, uint32_t tile_kept)
@@ -220,6 +202,11 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared<GROUPS> &s,
     }
     const Before<false> prefix = ahead.exclusive(state, tile);
     order_in_place(p);
+    if constexpr (AT_ONCE) {
+        char *others = others_behind(p, ahead, state, tiles);
+        if (lane_id() == 0)
+            s.others = others;
+    }
     if (lane_id() == 0) {
         s.prefix = prefix.kept;
         if (tile == tiles - 1)
@@ -228,28 +215,26 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared<GROUPS> &s,
 }
 
 /*
- * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most 32 groups_of<PACK>, in
- * dynamic shared memory, where the list begins at list_at. PACK: items go to packed_at in their
- * order, and leave from there as whole words of 16 bytes; the list is for indices. Blocks claim
- * tiles in order (device/epoch.cuh). After: all outputs and the count.
+ * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most 32 groups_of<Word>, in
+ * dynamic shared memory, where the list begins at list_at. Blocks claim tiles in order
+ * (device/epoch.cuh). AT_ONCE: a cooperative launch with a block per tile. After: all outputs and
+ * the count.
  */
-template <class Word, bool PACK>
-__global__ void __launch_bounds__(threads, blocks_of<PACK>)
-    compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at,
-                   const uint32_t packed_at)
+template <class Word, bool AT_ONCE>
+__global__ void __launch_bounds__(threads, blocks_of<Word>)
+    compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at)
 {
     extern __shared__ __align__(16) char memory[];
-    __shared__ ListShared<groups_of<PACK>> s;
-    const ItemWords words(p.a.item_bytes / sizeof(Word));
+    __shared__ ListShared<groups_of<Word>> s;
+    const ItemWords words(splits<Word> ? p.a.item_bytes : p.a.item_bytes / sizeof(Word));
     uint16_t *list = (uint16_t *)(memory + list_at);
-    char *packed = memory + packed_at;
 
     /* 1. Which tile. */
     if (threadIdx.x == 0) {
         const uint64_t number = counter_claim(p.state); /* beside a trip to the number of items */
         s.n = item_count(p.a);
         s.launch = launch_begin(p.state, (uint32_t)((s.n + tile_items - 1) / tile_items), number);
-        s.others = p.a.sides ? others_begin(p.a) : NULL;
+        s.others = p.a.sides ? others_begin(p) : NULL;
     }
     __syncthreads();
     const uint64_t n = s.n;
@@ -271,8 +256,8 @@ __global__ void __launch_bounds__(threads, blocks_of<PACK>)
             list_mark_bits((const uint32_t *)p.a.keep, first, count, s);
         else
             list_mark((const uint8_t *)p.a.keep + first, count, s);
-        const Word *stage = (const Word *)stage_items<threads>(
-            (const char *)p.a.in + first * p.a.item_bytes, count * p.a.item_bytes, memory);
+        const char *stage = stage_items<threads>((const char *)p.a.in + first * p.a.item_bytes,
+                                                 count * p.a.item_bytes, memory);
         __syncthreads();
 
         /* 3. The tile's count, and where its items are in its order; those of the tiles before. */
@@ -284,24 +269,19 @@ __global__ void __launch_bounds__(threads, blocks_of<PACK>)
         __syncthreads();
         const uint32_t tile_kept = s.tile_kept;
         if (threadIdx.x < 32)
-            list_look_ahead(p, s, ahead, state, tile, tiles, tile_kept);
-        if constexpr (PACK)
-            list_pack(s, count, p.a.sides > 0, p.a.item_bytes, (const char *)stage, packed);
-        if (!PACK || p.a.indices)
-            list_each(s, count, p.a.sides > 0,
-                      [&](uint32_t i, uint32_t place) { list[place] = (uint16_t)i; });
+            list_look_ahead<AT_ONCE>(p, s, ahead, state, tile, tiles, tile_kept);
+        list_make(s, count, p.a.sides > 0, list);
         __syncthreads();
 
         /* 4. Store. */
         stall(stall_store, s.launch.epoch, tile);
         const uint32_t room = list_room(p.a.capacity, s.prefix, tile_kept);
         const auto store = [&](uint32_t from, uint32_t items, char *out, uint64_t place) {
-            Word *to = (Word *)out + place * words.count;
-            if constexpr (PACK)
-                list_store_packed(packed + from * p.a.item_bytes, items * p.a.item_bytes,
-                                  (char *)to);
+            char *to = out + place * p.a.item_bytes;
+            if constexpr (splits<Word>)
+                list_store_split(stage, list + from, items, words, to);
             else
-                list_store(stage, list + from, items, words, to);
+                list_store<Word>(stage, list + from, items, words, to);
         };
         store(0, room, (char *)p.a.out, s.prefix);
         if (p.a.indices)
@@ -318,8 +298,7 @@ __global__ void __launch_bounds__(threads, blocks_of<PACK>)
     }
 }
 
-template <class Word, bool PACK>
-gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
+template <class Word> gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
 {
     const uint32_t tile_items = gpi_compact_tile_items(&p.a, ctx->sm_count);
     const uint64_t tiles = gpi_compact_tiles(&p.a, ctx->sm_count);
@@ -327,24 +306,26 @@ gp_status launch(gp_context *ctx, const char *function, CompactParams &p)
         return gpi_fail(ctx, GP_ERROR_UNSUPPORTED,
                         "%s: more items of %u bytes than tiles have numbers", function,
                         p.a.item_bytes);
-    auto kernel = compact_list_k<Word, PACK>;
-    /* Items begin at their place in 16 bytes of memory. Of packed ones whole words are read. */
-    const uint32_t bytes = (tile_items * p.a.item_bytes + 47) / 16 * 16;
-    const uint32_t packed_at = bytes, list_at = PACK ? 2 * bytes : bytes;
-    const int shared = (int)(list_at + (!PACK || p.a.indices ? tile_items * sizeof(uint16_t) : 0));
-    constexpr int own = (int)sizeof(ListShared<groups_of<PACK>>), blocks_max = blocks_of<PACK>;
+    /* Items begin at their place in 16 bytes of memory, and whole words are read behind them. */
+    const uint32_t list_at = (tile_items * p.a.item_bytes + 47) / 16 * 16;
+    const int shared = (int)(list_at + tile_items * sizeof(uint16_t));
+    constexpr int own = (int)sizeof(ListShared<groups_of<Word>>), blocks_max = blocks_of<Word>;
     const int fit = compact_tuning.shared_bytes / (shared + own);
     const uint64_t most = (uint64_t)ctx->sm_count * (fit < 1            ? 1
                                                      : fit < blocks_max ? fit
                                                                         : blocks_max);
+    const uint32_t grid = (uint32_t)(tiles < most ? tiles : most);
+    p.at_once = compact_is_at_once(p, tiles, most);
+    const auto kernel = p.at_once ? compact_list_k<Word, true> : compact_list_k<Word, false>;
     uint64_t allowed = 0; /* every time: few calls ask for it */
     if (shared + own > shared_unasked)
         GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
     LaunchList list;
     GPI_TRY(compact_count<0>(ctx, function, p, list));
-    list.add(launch_dependent(kernel, p.a.follows, (uint32_t)(tiles < most ? tiles : most), threads,
-                              shared, p, tile_items, list_at, packed_at));
+    list.add(p.at_once ? launch_cooperative(kernel, grid, threads, shared, p, tile_items, list_at)
+                       : launch_dependent(kernel, p.a.follows, grid, threads, shared, p, tile_items,
+                                          list_at));
     return list.queue(ctx, function);
 }
 
@@ -355,12 +336,10 @@ extern "C" gp_status GPI_LAUNCHER(gpi_compact_list)(gp_context *ctx, const char 
                                                     const gpi_compact_args *a)
 {
     using namespace GPI_SPACE;
-    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
-    if (gpi_compact_is_packed(a->item_bytes))
-        return launch<uint8_t, true>(ctx, function, p);
-    return a->item_bytes % 16 == 0  ? launch<uint4, false>(ctx, function, p)
-           : a->item_bytes % 8 == 0 ? launch<uint64_t, false>(ctx, function, p)
-           : a->item_bytes % 4 == 0 ? launch<uint32_t, false>(ctx, function, p)
-           : a->item_bytes % 2 == 0 ? launch<uint16_t, false>(ctx, function, p)
-                                    : launch<uint8_t, false>(ctx, function, p);
+    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0), false};
+    return a->item_bytes % 16 == 0  ? launch<uint4>(ctx, function, p)
+           : a->item_bytes % 8 == 0 ? launch<uint64_t>(ctx, function, p)
+           : a->item_bytes % 4 == 0 ? launch<uint32_t>(ctx, function, p)
+           : a->item_bytes % 2 == 0 ? launch<uint16_t>(ctx, function, p)
+                                    : launch<SplitWord>(ctx, function, p);
 }

@@ -2,8 +2,9 @@
 /* Compaction of large arrays: the policy of the stream (device/stream.cuh). */
 #pragma once
 
-#include "compact/compact_bytes.cuh"
+#include "compact/compact_marks.cuh"
 #include "device/stream.cuh"
+#include "tuning/compact_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -18,8 +19,11 @@ template <int BYTES, bool COMPARE, bool THREE, int W, int R, int L, int GROUPS, 
 struct CompactStream : StreamPolicy {
     using Item = ItemOf<BYTES>;
     static constexpr bool has_items = BYTES > 0, has_flags = !COMPARE;
-    static constexpr bool packs = BYTES == 1;   /* items leave by way of shared memory */
-    static constexpr int sorts = THREE ? 2 : 1; /* of bits: kept, below */
+    /* Items leave by way of shared memory: bytes, and larger ones of partitions by comparison,
+     * whose kernels have store warps enough. */
+    static constexpr bool packs = has_items && BYTES <= (COMPARE ? compact_tuning.packed_bytes : 1);
+    static constexpr bool may_be_at_once = has_items && !THREE; /* a partition in one array */
+    static constexpr int sorts = THREE ? 2 : 1;                 /* of bits: kept, below */
     static constexpr int part_items = 32 * GROUPS, tile_items = W * part_items;
     static constexpr int items_bytes = has_items ? tile_items * BYTES + 16 : 0;
     static constexpr int flags_bytes = has_flags ? tile_items + 16 : 0;
@@ -34,9 +38,10 @@ struct CompactStream : StreamPolicy {
     using Prefix = Before<THREE>;
     struct Part {
     };
+    using Packer = PackedItems<std::conditional_t<packs, Item, uint8_t>, THREE, packs ? GROUPS : 8>;
     struct Packed {
-        PackedBytes of[packs ? W : 1];
-        PackTable table;
+        Packer of[packs ? W : 1];
+        typename Packer::Table table;
     };
     struct Own {
         alignas(16) uint32_t bits[S][W][sorts][32];
@@ -56,9 +61,7 @@ struct CompactStream : StreamPolicy {
 
     GPI_DEVICE void begin() const
     {
-        s.own.others = p.a.sides ? others_begin(p.a) : NULL;
-        if constexpr (packs)
-            s.own.packed.table.fill();
+        s.own.others = p.a.sides ? others_begin(p) : NULL;
     }
 
     GPI_DEVICE const Item *items_in(int stage) const
@@ -92,6 +95,10 @@ struct CompactStream : StreamPolicy {
         if constexpr (has_flags)
             prefetch_tile((const char *)p.a.keep, flag_bytes(p.a.n), tile,
                           (uint32_t)flag_bytes(tile_items), thread, threads);
+        /* The table at the start of the kernel, by warps that wait for the first one anyway. */
+        if constexpr (packs)
+            if (threads == blockDim.x)
+                s.own.packed.table.fill(thread, 64, threads);
     }
 
     static GPI_DEVICE Loader loader()
@@ -116,83 +123,13 @@ struct CompactStream : StreamPolicy {
 
     /* ---- counts ---- */
 
-    struct Bits {
-        uint32_t kept, below;
-    };
-
-    /* Bits of the groups that store warp w will move: lane k gets those of group k. WHOLE: the tile
-     * has all its items. */
-    template <bool WHOLE> GPI_DEVICE Bits mark(int stage, int w, uint32_t count) const
-    {
-        const Range<Item> range(p.a.range);
-        const uint32_t start = w * GROUPS * 32 + lane_id();
-        const Item *in = items_in(stage) + start;
-        const uint8_t *keep = flags(stage) + start;
-        Bits bits = {0, 0};
-#pragma unroll 8
-        for (int k = 0; k < GROUPS; k++) {
-            const bool there = WHOLE || start + 32 * k < count;
-            bool kept;
-            if constexpr (COMPARE)
-                kept = there && range(in[32 * k]);
-            else
-                kept = there && keep[32 * k];
-            const uint32_t group = __ballot_sync(all_lanes, kept);
-            bits.kept = lane_id() == k ? group : bits.kept;
-            if constexpr (THREE) {
-                const uint32_t below = __ballot_sync(all_lanes, there && range.below(in[32 * k]));
-                bits.below = lane_id() == k ? below : bits.below;
-            }
-        }
-        return bits;
-    }
-
-    /* The same where flags are bits. */
-    GPI_DEVICE uint32_t mark_bits(int stage, int w, uint32_t count) const
-    {
-        const uint32_t start = (w * GROUPS + lane_id()) * 32;
-        if (lane_id() >= GROUPS || start >= count)
-            return 0;
-        return flag_word((const uint32_t *)flags(stage), start, count - start);
-    }
-
-    /* The same where they are bytes, four of them an instruction. */
-    GPI_DEVICE uint32_t mark_bytes(int stage, int w, uint32_t count) const
-    {
-        const uint32_t start = (w * GROUPS + lane_id()) * 32;
-        if (lane_id() >= GROUPS || start >= count)
-            return 0;
-        return bits_of_words(run_load(flags(stage) + start, p.a.keep).w, bytes_set) &
-               low_bits(count - start);
-    }
-
-    /* Bits of items of one byte. */
-    GPI_DEVICE Bits mark_run(int stage, int w, uint32_t count) const
-    {
-        const uint32_t start = (w * GROUPS + lane_id()) * 32;
-        if (lane_id() >= GROUPS || start >= count)
-            return {0, 0};
-        const RangeOfBytes range(p.a.range);
-        const Raw<32> run = run_load(items_in(stage) + start, p.a.in);
-        Bits bits = {bits_of_words(run.w, range) & low_bits(count - start), 0};
-        if constexpr (THREE)
-            bits.below = bits_of_words(run.w, [&](uint32_t x) { return range.below(x); }) &
-                         low_bits(count - start);
-        return bits;
-    }
-
     GPI_DEVICE uint32_t part_sum(uint32_t tile, int stage, int w) const
     {
-        const uint32_t count = items_of(tile);
-        Bits bits;
-        if (has_flags && p.a.bits)
-            bits = {mark_bits(stage, w, count), 0};
-        else if constexpr (has_flags && GROUPS > 8) /* or few lanes have a run */
-            bits = {mark_bytes(stage, w, count), 0};
-        else if constexpr (packs)
-            bits = mark_run(stage, w, count);
-        else
-            bits = count == tile_items ? mark<true>(stage, w, count) : mark<false>(stage, w, count);
+        const uint32_t count = items_of(tile), start = w * part_items;
+        const CompactMarks<BYTES, COMPARE, THREE, GROUPS> marks = {
+            p.a, items_in(stage) + start, flags(stage) + flag_bytes(start),
+            count > start ? count - start : 0};
+        const PartBits bits = marks.bits();
         s.own.bits[stage][w][0][lane_id()] = bits.kept;
         if constexpr (THREE)
             s.own.bits[stage][w][1][lane_id()] = bits.below;
@@ -214,9 +151,25 @@ struct CompactStream : StreamPolicy {
         return {0, 0};
     }
 
-    GPI_DEVICE CountAhead<THREE> look_ahead() const
+    struct Ahead {
+        CompactStream &policy;
+        CountAhead<THREE> counts;
+
+        GPI_DEVICE Prefix exclusive(const TileState<uint32_t> &state, uint32_t tile)
+        {
+            const Prefix before = counts.exclusive(state, tile);
+            if (may_be_at_once && policy.p.at_once) {
+                char *others = others_behind(policy.p, counts, state, policy.tiles);
+                if (lane_id() == 0)
+                    policy.s.own.others = others;
+            }
+            return before;
+        }
+    };
+
+    GPI_DEVICE Ahead look_ahead()
     {
-        return {};
+        return {*this, {}};
     }
 
     GPI_DEVICE void reads_done() const
@@ -305,17 +258,19 @@ struct CompactStream : StreamPolicy {
                                const Prefix &base) const
     {
         const uint64_t index = (uint64_t)tile * tile_items + warp * part_items;
-        if constexpr (packs) {
-            if (index < s.n)
-                store_packed(index, stage, warp, base);
-            return;
-        }
+        if constexpr (packs)
+            if (BYTES == 1 || p.a.sides) {
+                if (index < s.n)
+                    store_packed(index, stage, warp, base);
+                return;
+            }
         const Item *from = has_items ? items_in(stage) + warp * part_items : NULL;
-        if (has_items && p.a.sides) {
-            if (index < s.n)
-                split(from, index, stage, warp, base);
-            return;
-        }
+        if constexpr (has_items && !packs)
+            if (p.a.sides) {
+                if (index < s.n)
+                    split(from, index, stage, warp, base);
+                return;
+            }
         if (base.kept >= p.a.capacity)
             return;
         const uint32_t room = room_of(p.a.capacity, base.kept);
@@ -329,7 +284,7 @@ struct CompactStream : StreamPolicy {
             store_indices(index, stage, warp, room, base.kept);
     }
 
-    /* Items of one byte to all outputs. */
+    /* Items that are packed to all outputs. */
     GPI_DEVICE void store_packed(uint64_t index, int stage, int warp, const Prefix &base) const
     {
         if (p.a.out || p.a.sides)
@@ -340,7 +295,7 @@ struct CompactStream : StreamPolicy {
 
     GPI_DEVICE void pack(uint64_t index, int stage, int warp, const Prefix &base) const
     {
-        constexpr uint32_t outputs = PackedBytes::outputs;
+        constexpr uint32_t outputs = Packer::outputs, size = sizeof(Item);
         const uint64_t left = s.n - index;
         const uint32_t items = left < part_items ? (uint32_t)left : part_items;
         const uint32_t kept = s.own.bits[stage][warp][0][lane_id()];
@@ -351,8 +306,9 @@ struct CompactStream : StreamPolicy {
         const uint32_t count[outputs] = {(uint32_t)all.kept,
                                          THREE ? (uint32_t)all.below : items - (uint32_t)all.kept,
                                          items - (uint32_t)all.kept - (uint32_t)all.below};
-        PackedBytes &packed = s.own.packed.of[warp];
-        const uint8_t *from = items_in(stage) + warp * part_items;
+        Packer &packed = s.own.packed.of[warp];
+        const auto &table = s.own.packed.table;
+        const Item *from = items_in(stage) + warp * part_items;
         uint32_t begin[outputs] = {0, 0, 0}, room[outputs] = {0, 0, 0}, free = 0;
         char *to[outputs] = {};
 #pragma unroll
@@ -360,23 +316,24 @@ struct CompactStream : StreamPolicy {
             if (k > p.a.sides)
                 break;
             const Outlet o = outlet_of<THREE>(p.a, k, s.own.others, 0, 0, base, index, items);
-            to[k] = (char *)o.out + o.base;
+            to[k] = (char *)o.out + o.base * size;
             begin[k] = 16 * free + misalignment(to[k]);
-            free = (begin[k] + count[k] + 15) / 16;
+            free = (begin[k] + count[k] * size + 15) / 16;
             if (o.out && o.base < o.capacity)
                 room[k] = room_of(o.capacity, o.base);
         }
         if (!p.a.sides && count[0] <= 32)
-            packed.put_few(from, kept, begin[0] + before);
-        else if (THREE || p.a.sides)
-            packed.template put<THREE, true>(s.own.packed.table, from, kept, below, before, begin);
-        else
-            packed.template put<false, false>(s.own.packed.table, from, kept, 0, before, begin);
+            packed.put_few(from, kept, begin[0] + before * size);
+        else if (THREE || BYTES > 1 || p.a.sides)
+            packed.put_all(table, from, kept, below, before, begin);
+        else if constexpr (BYTES == 1)
+            packed.put_kept(table, from, kept, before, begin[0]);
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k <= sorts; k++)
             if (room[k])
-                packed.store(begin[k] / 16, to[k], count[k] < room[k] ? count[k] : room[k]);
+                packed.store(begin[k] / 16, to[k],
+                             size * (count[k] < room[k] ? count[k] : room[k]));
         __syncwarp();
     }
 

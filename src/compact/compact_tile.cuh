@@ -4,6 +4,7 @@
 
 #include "compact/compact_kernels.cuh"
 #include "device/block.cuh"
+#include "tuning/compact_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -129,6 +130,12 @@ GPI_DEVICE void compact_look_ahead(const CompactParams &p, CompactTileShared<THR
     }
     const Before<THREE> prefix = ahead.exclusive(state, tile);
     order_in_place(p);
+    if (!THREE && p.at_once) { /* a partition in three has arrays of its own */
+        char *others = gridDim.x > 1 ? others_behind(p, ahead, state, tiles)
+                                     : (char *)p.a.out + (uint64_t)counts * p.a.item_bytes;
+        if (threadIdx.x == 0)
+            s.others = others;
+    }
     if (threadIdx.x == 0) {
         s.prefix = prefix;
         if (tile == tiles - 1)
@@ -142,7 +149,7 @@ GPI_DEVICE void compact_look_ahead(const CompactParams &p, CompactTileShared<THR
  * Blocks claim tiles in order (device/epoch.cuh). After: all outputs and the count.
  */
 template <int BYTES, bool COMPARE, bool THREE, int GROUPS>
-__global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
+__global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS, compact_tuning.tile_blocks_per_sm)
     compact_tile_k(const CompactParams p, const uint32_t groups)
 {
     __shared__ CompactTileShared<THREE> s;
@@ -156,7 +163,7 @@ __global__ void __launch_bounds__(32 * GPI_COMPACT_WARPS)
         s.n = item_count(p.a);
         const uint32_t tiles = (uint32_t)((s.n + tile_items - 1) / tile_items);
         s.launch = alone ? Launch{0, 0} : launch_begin(p.state, tiles, number);
-        s.others = p.a.sides ? others_begin(p.a) : NULL;
+        s.others = p.a.sides ? others_begin(p) : NULL;
     }
     __syncthreads();
     const uint64_t n = s.n;

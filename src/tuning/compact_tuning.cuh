@@ -14,6 +14,7 @@ struct CompactTuning {
 
     /* The streaming kernel: one block per multiprocessor. */
     int store_warps, sum_warps, load_warps;
+    int packed_bytes;     /* of an item: partitions of larger ones store item by item */
     int byte_store_warps; /* where a tile has bytes, or flags alone; each takes 1024 at most */
     int compare_warps;    /* that store and that sum up, by comparisons of items of two bytes */
     int tile_bytes;       /* of items, at most */
@@ -39,7 +40,7 @@ constexpr CompactTuning compact_sm75()
     CompactTuning t = {};
     t.least_sm = 75, t.shared_bytes = 62 * 1024;
     t.store_warps = 8, t.sum_warps = 8, t.load_warps = 8, t.byte_store_warps = 8,
-    t.compare_warps = 8;
+    t.compare_warps = 8, t.packed_bytes = 1;
     t.tile_bytes = 12 << 10, t.stages_max = 12, t.from_bytes = 256 << 10;
     t.wide_to_bytes = 16 << 20;
     t.tile_blocks_per_sm = 4;
@@ -52,6 +53,7 @@ constexpr CompactTuning compact_sm80_99kb()
     CompactTuning t = compact_sm75();
     t.least_sm = 80, t.shared_bytes = 97 * 1024;
     t.load_warps = loader_warps(4), t.tile_bytes = 16 << 10, t.wide_to_bytes = INT64_MAX;
+    t.packed_bytes = 2;
     return t;
 }
 
