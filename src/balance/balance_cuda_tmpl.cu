@@ -154,15 +154,16 @@ extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_ar
 extern "C" void NAME(gpi_balance_intervals_o)(gp_context *ctx, const gpi_balance_args *a)
 {
     const intervals<offset> v = {(const offset *)a->in_starts, (const offset *)a->out_starts,
-                                 (const char *)a->in,          (char *)a->out,
-                                 (uint32_t)a->item_bytes,      word_bytes_of(a)};
-    const uint64_t words = v.item_bytes / v.word_bytes;
-    const bool are_long = a->limit * words / balance_tuning.interval_long_words >= a->num_segments;
-    const uint64_t short_units = gpi_min(units_of(a, balance_tuning.expand_tile_bytes), tile_units);
-    const uint32_t units = (uint32_t)(are_long ? units_of(a, balance_tuning.interval_tile_bytes)
-                                               : gpi_min(short_units, 0xffff / words));
+                                 (const char *)a->in, (char *)a->out, (uint32_t)a->item_bytes};
+    const uint64_t all = a->limit * a->item_bytes;
+    const bool wide = all / balance_tuning.interval_wide_bytes >= a->num_segments;
+    const uint64_t most =
+        wide ? balance_tuning.interval_tile_bytes : balance_tuning.interval_tile_bytes / 4;
+    const uint64_t even = even_share(ctx, all, balance_tuning.interval_tiles_per_sm);
+    const uint64_t bytes = gpi_min(even < most / 8 ? most / 8 : even, most);
+    const uint32_t units = (uint32_t)units_of(a, bytes);
     const tiling t = tiling_of(ctx, a, units);
-    const auto kernel = are_long ? long_intervals_k<offset> : short_intervals_k<offset>;
+    const auto kernel = wide ? intervals_k<16, offset> : intervals_k<4, offset>;
     kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size_of(a, t), units,
                                                   v, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }

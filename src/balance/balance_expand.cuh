@@ -11,6 +11,7 @@
 
 #include "balance/balance_kernels.cuh"
 #include "device/block.cuh"
+#include "device/raw.cuh"
 
 namespace GPI_SPACE::balance
 {
@@ -134,13 +135,6 @@ template <class Offset> struct expand_input {
     }
 };
 
-/* Fetch into the L2 cache what lies between two places, by one warp. */
-GPI_DEVICE void prefetch_values(const char *in, uint64_t begin, uint64_t end)
-{
-    for (uint64_t at = begin + lane_id() * 128; at < end; at += 32 * 128)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(in + at));
-}
-
 /* Set bits before each word, by all workers. */
 template <int BYTES> GPI_DEVICE void count_marks(expand_stage<BYTES> &s)
 {
@@ -221,6 +215,29 @@ GPI_DEVICE void stage_values(const expand_input<Offset> &from, const tile &t,
     workers_sync();
 }
 
+/* Items of one run of bytes or shorts, where in none of the warp's runs many segments begin: the
+ * value before the run fills it, and each that begins all from its item on. slot: of the first
+ * value; bits: where others begin. */
+template <int BYTES, int WORDS>
+GPI_DEVICE void fill_run(const expand_stage<BYTES> &s, uint32_t slot, uint32_t bits,
+                         uint32_t (&words)[WORDS])
+{
+    constexpr uint32_t all_items = BYTES == 1 ? 0x01010101 : 0x00010001;
+    const uint32_t before = expand_value<BYTES>::get(s.values, slot).w[0] * all_items;
+#pragma unroll
+    for (int k = 0; k < WORDS; k++)
+        words[k] = before;
+    for (; __any_sync(all_lanes, bits != 0); bits &= bits - 1) {
+        const int first = __clz(__brev(bits)) * 8 * BYTES; /* behind the run, if there is none */
+        const uint32_t value = expand_value<BYTES>::get(s.values, ++slot).w[0] * all_items;
+#pragma unroll
+        for (int k = 0; k < WORDS; k++) {
+            const uint32_t later = shifted_left(~0u, first - 32 * k);
+            words[k] = (words[k] & ~later) | (value & later);
+        }
+    }
+}
+
 /* The items of one run. */
 template <int BYTES>
 GPI_DEVICE void make_run(const expand_stage<BYTES> &s, uint32_t run,
@@ -230,6 +247,14 @@ GPI_DEVICE void make_run(const expand_stage<BYTES> &s, uint32_t run,
     const uint32_t place = run * shape::run, word = s.bits[place / 32];
     const uint32_t first = s.before[place / 32] + __popc(word & ((1u << place % 32) - 1));
     const uint32_t bits = word >> place % 32;
+    if constexpr (BYTES <= 2) {
+        constexpr int many = BYTES == 1 ? 3 : 1; /* more of them take longer than item by item */
+        const uint32_t own = bits & ((1u << shape::run) - 1);
+        if (!__any_sync(all_lanes, __popc(own) > many)) {
+            fill_run<BYTES>(s, first, own, words);
+            return;
+        }
+    }
     expand_value<BYTES> value[shape::run];
 #pragma unroll
     for (int j = 0; j < shape::run; j++)

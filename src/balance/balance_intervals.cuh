@@ -2,253 +2,259 @@
 /*
  * Copies of intervals, by walks along the merge path of their lengths (balance_walk.cuh).
  *
- * Where intervals are long, on average, a warp takes a part of a tile and copies its pieces one
- * after another, in words of 16 bytes of the output, whatever the alignment of the input. Where
- * they are short, the segment of each item is staged, and neighbouring threads take neighbouring
- * words of the items, as large as sizes and addresses allow.
+ * A tile's intervals are pieces; each takes as many slots as its output has bytes in aligned words
+ * of memory, wherever it begins. Neighbouring threads take neighbouring slots, whatever the size of
+ * an item and the length of an interval: a bit tells where a piece's slots begin, and the set bits
+ * up to a slot number its piece. What lies in memory is read as whole words that have a byte of the
+ * piece, and shifted to its place in the output.
  */
 #pragma once
 
 #include "balance/balance_kernels.cuh"
+#include "device/block.cuh"
 
 namespace GPI_SPACE::balance
 {
 
-constexpr uint32_t part_bytes = 2048; /* what a warp takes at once, or an item */
-constexpr int interval_batch = 2;     /* words of a thread at once */
-constexpr uint32_t shifts_max = 512;  /* intervals of which shared memory holds where they lie */
-
-/* By how many items an interval lies behind where it would without starts, modulo 2^64. */
-struct shift {
-    uint64_t in, out;
-};
+constexpr uint32_t thread_pieces = 2, pieces_max = thread_pieces * workers; /* at a time */
+constexpr uint32_t slots_max = 4096;                                        /* at a time */
+static_assert(slots_max % 32 == 0 && slots_max / 32 <= workers, "a thread per word of bits");
 
 /* What intervals are copied by, and between. */
 template <class Offset> struct intervals {
     const Offset *in_starts, *out_starts; /* NULL: one behind the other */
     const char *in;
     char *out;
-    uint32_t item_bytes, word_bytes;
-
-    GPI_DEVICE shift shift_of(const segments<Offset> &g, uint64_t s) const
-    {
-        const uint64_t begin = g.at(s);
-        return {in_starts ? (uint64_t)__ldg(in_starts + s) - begin : 0,
-                out_starts ? (uint64_t)__ldg(out_starts + s) - begin : 0};
-    }
+    uint32_t item_bytes;
 };
 
-/* ---- long ones ---- */
+/* Of `bytes` bytes. Slot k has the word at `to` + WORD k; the piece begins in the low bits of `to`
+ * bytes behind the first one, and ends behind `end` bytes of it. */
+struct piece {
+    uint64_t to;     /* as if slot 0 were the first one */
+    uint64_t behind; /* how far from an output's byte its input is, modulo 2^64 */
+    uint32_t first, end;
+};
 
-/* 16 bytes from any address. Reads whole words of memory, up to 3 bytes more at either end. */
-GPI_DEVICE uint4 load_unaligned(const char *from)
-{
-    const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
-    const uint32_t *words = reinterpret_cast<const uint32_t *>(from - ((uintptr_t)from & 3));
-    uint32_t w[5];
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        w[j] = words[j];
-    w[4] = bits ? words[4] : 0;
-    return make_uint4(__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits),
-                      __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
-}
-
-/* Copy bytes by a warp: words of 16 bytes of the output, and single bytes at its ends. */
-GPI_DEVICE void copy_by_warp(const char *from, char *to, uint32_t bytes)
-{
-    const uint32_t lane = lane_id(), head = min((uint32_t)(0 - (uintptr_t)to) & 15, bytes);
-    const bool aligned = (((uintptr_t)from ^ (uintptr_t)to) & 15) == 0;
-    /* Of the last word that is put together nothing is read behind the input. */
-    const uint32_t spare = aligned ? 0 : 3, left = bytes - head;
-    const uint32_t words = left >= spare ? (left - spare) / 16 : 0, tail = head + 16 * words;
-    if (lane < head)
-        to[lane] = from[lane];
-    if (tail + lane < bytes)
-        to[tail + lane] = from[tail + lane];
-    from += head;
-    to += head;
-    if (aligned)
-#pragma unroll 4
-        for (uint32_t w = lane; w < words; w += 32)
-            reinterpret_cast<uint4 *>(to)[w] = reinterpret_cast<const uint4 *>(from)[w];
-    else
-#pragma unroll 2
-        for (uint32_t w = lane; w < words; w += 32)
-            reinterpret_cast<uint4 *>(to)[w] = load_unaligned(from + 16 * w);
-}
-
-/* Segments of a tile, some at a time: where they begin in it, and their shifts. */
 struct piece_stage {
     path_ends path;
-    uint32_t begins[shifts_max + 1];
-    shift shifts[shifts_max];
+    piece pieces[pieces_max]; /* those that have slots */
+    uint32_t bits[slots_max / 32], before[slots_max / 32];
+    uint64_t sums[warps];
+    uint32_t passed;
 };
 
-/* Segments first to first + count - 1 of the tile that has the items i0 to i1 - 1. */
-template <class Offset>
-GPI_DEVICE void stage_pieces(const segments<Offset> &g, const intervals<Offset> &v, uint64_t first,
-                             uint32_t count, uint64_t i0, uint64_t i1, piece_stage &s)
+/* Whether a piece has slots, in the high bits; and how many. */
+GPI_DEVICE uint64_t piece_counts(uint64_t slots)
 {
-    for (uint32_t d = threadIdx.x; d <= count; d += workers) {
-        const uint64_t begin = g.at(first + d);
-        s.begins[d] = (uint32_t)(min(max(begin, i0), i1) - i0);
-        if (d < count)
-            s.shifts[d] = v.shift_of(g, first + d);
-    }
+    return slots ? slots | 1ull << 48 : 0;
 }
 
-/* Copy the items [i, end) of a tile by a warp; item 0 of it is item i0. */
-template <class Offset>
-GPI_DEVICE void copy_part(const intervals<Offset> &v, const piece_stage &s, uint32_t count,
-                          uint64_t i0, uint32_t i, uint32_t end)
+/* The part of segment s that is between items i0 and i1: slots of it, and the piece. */
+template <uint32_t WORD, class Offset>
+GPI_DEVICE uint32_t piece_of(const segments<Offset> &g, const intervals<Offset> &v, uint64_t s,
+                             uint64_t i0, uint64_t i1, piece &p)
 {
-    uint32_t d = 0, above = count;
-    while (above - d > 1) {
-        const uint32_t middle = (d + above) / 2;
-        if (s.begins[middle] <= i)
-            d = middle;
-        else
-            above = middle;
+    const uint64_t begin = g.at(s), first = max(begin, i0), end = min(g.at(s + 1), i1);
+    if (first >= end)
+        return 0;
+    const uint64_t in = v.in_starts ? (uint64_t)__ldg(v.in_starts + s) + (first - begin) : first;
+    const uint64_t out = v.out_starts ? (uint64_t)__ldg(v.out_starts + s) + (first - begin) : first;
+    const uint64_t to = (uint64_t)(uintptr_t)v.out + out * v.item_bytes;
+    p.to = to;
+    p.behind = (uint64_t)(uintptr_t)v.in + in * v.item_bytes - to;
+    p.end = (uint32_t)(to % WORD + (end - first) * v.item_bytes);
+    return (p.end + WORD - 1) / WORD;
+}
+
+/* Fetch into the L2 cache where segments s0 to s1 lie, by one warp. */
+template <class Offset>
+GPI_DEVICE void prefetch_starts(const intervals<Offset> &v, uint64_t s0, uint64_t s1)
+{
+    if (v.in_starts)
+        prefetch_values((const char *)v.in_starts, s0 * sizeof(Offset), s1 * sizeof(Offset));
+    if (v.out_starts)
+        prefetch_values((const char *)v.out_starts, s0 * sizeof(Offset), s1 * sizeof(Offset));
+}
+
+/* The sum of all workers' values before a thread's own, and of all. */
+GPI_DEVICE uint64_t workers_exclusive(uint64_t own, uint64_t (&sums)[warps], uint64_t &all)
+{
+    uint64_t before = own;
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+        const uint64_t left = shuffle_up(before, d);
+        before += lane_id() >= d ? left : 0;
     }
-    for (; i < end && d < count; d++) {
-        const uint32_t next = min(s.begins[d + 1], end);
-        if (next <= i)
-            continue;
-        copy_by_warp(v.in + (i0 + i + s.shifts[d].in) * v.item_bytes,
-                     v.out + (i0 + i + s.shifts[d].out) * v.item_bytes, (next - i) * v.item_bytes);
-        i = next;
+    if (lane_id() == 31)
+        sums[threadIdx.x / 32] = before;
+    workers_sync();
+    before -= own;
+    all = 0;
+#pragma unroll
+    for (int w = 0; w < warps; w++) {
+        before += w < (int)threadIdx.x / 32 ? sums[w] : 0;
+        all += sums[w];
+    }
+    return before;
+}
+
+/* Bits of the slots from `from` on, where pieces begin. */
+GPI_DEVICE void stage_bits(const uint32_t (&first)[thread_pieces],
+                           const bool (&there)[thread_pieces], uint32_t from, piece_stage &s)
+{
+    if (threadIdx.x < slots_max / 32)
+        s.bits[threadIdx.x] = 0;
+    workers_sync();
+#pragma unroll
+    for (uint32_t k = 0; k < thread_pieces; k++)
+        if (there[k] && first[k] - from < slots_max)
+            atomicOr(&s.bits[(first[k] - from) / 32], 1u << first[k] % 32);
+    workers_sync();
+    if (threadIdx.x < 32) {
+        constexpr uint32_t each = slots_max / 32 / 32;
+        uint32_t own[each], sum = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++) {
+            own[k] = sum;
+            sum += __popc(s.bits[each * lane_id() + k]);
+        }
+        const uint32_t before = warp_exclusive(sum) + s.passed;
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++)
+            s.before[each * lane_id() + k] = before + own[k];
+        __syncwarp();
+        if (lane_id() == 31)
+            s.passed = before + sum;
+    }
+    workers_sync();
+}
+
+/* One word of the output: bytes [low, high) of it. */
+template <uint32_t WORD> struct slot {
+    static constexpr int words = WORD / 4;
+    char *to;
+    uint32_t low, high, shift, w[words + 1];
+
+    /* Slot k, and the words of memory that have its bytes. */
+    GPI_DEVICE void read(const piece_stage &s, uint32_t from, uint32_t k)
+    {
+        const uint32_t at = k - from, bits = s.bits[at / 32] & ((2u << at % 32) - 1);
+        const piece p = s.pieces[s.before[at / 32] + __popc(bits) - 1];
+        const uint32_t place = (k - p.first) * WORD, begin = (uint32_t)p.to % WORD;
+        const uint64_t word = p.to - begin + place, source = word + p.behind;
+        const uint32_t *in = (const uint32_t *)(uintptr_t)(source & ~(uint64_t)3);
+        to = (char *)(uintptr_t)word;
+        low = begin > place ? begin - place : 0;
+        high = min(p.end - place, WORD);
+        shift = (uint32_t)source % 4;
+        if (WORD == 16 && low == 0 && high == WORD && source % 16 == 0) {
+            const uint4 v = *(const uint4 *)in;
+            w[0] = v.x, w[words > 1 ? 1 : 0] = v.y, w[words > 2 ? 2 : 0] = v.z,
+            w[words > 3 ? 3 : 0] = v.w;
+            return;
+        }
+#pragma unroll
+        for (int j = 0; j <= words; j++)
+            w[j] = shift + low < 4 * (j + 1) && shift + high > 4 * j ? in[j] : 0;
+    }
+
+    GPI_DEVICE void write() const
+    {
+        uint32_t x[words];
+#pragma unroll
+        for (int j = 0; j < words; j++)
+            x[j] = __funnelshift_r(w[j], w[j + 1], shift * 8);
+        if (low == 0 && high == WORD) {
+            if constexpr (WORD == 16)
+                *(uint4 *)to = make_uint4(x[0], x[1], x[2], x[3]);
+            else
+                *(uint32_t *)to = x[0];
+            return;
+        }
+#pragma unroll
+        for (int j = 0; j < words; j++)
+            if (words > 1 && low <= 4 * j && high >= 4 * (j + 1))
+                ((uint32_t *)to)[j] = x[j];
+            else
+#pragma unroll
+                for (uint32_t b = 4 * j; b < 4 * (j + 1); b++)
+                    if (b >= low && b < high)
+                        to[b] = (char)(x[j] >> b % 4 * 8);
+    }
+};
+
+/* Slots [from, end) of those that have bits, by all workers: of several of a thread all are read
+ * before any is written. */
+template <uint32_t WORD>
+GPI_DEVICE void copy_slots(const piece_stage &s, uint32_t from, uint32_t end)
+{
+    constexpr uint32_t batch = WORD == 4 ? 4 : 2;
+    for (uint32_t first = from + threadIdx.x; first < end; first += batch * workers) {
+        slot<WORD> own[batch];
+#pragma unroll
+        for (uint32_t b = 0; b < batch; b++)
+            own[b].read(s, from, min(first + b * workers, end - 1));
+#pragma unroll
+        for (uint32_t b = 0; b < batch; b++)
+            if (first + b * workers < end)
+                own[b].write();
     }
 }
 
 /*
- * Copy intervals of items of any size and alignment, which are long on average.
- * Grid as expand_k, 10.2 KiB of shared memory, with units steps per tile: less than 2^32 bytes.
- * After: the items of all intervals, up to limit of them.
+ * Copy intervals of items of any size and alignment, in words of WORD bytes, 4 or 16. Grid as
+ * expand_k, with units steps per tile: less than 2^32 bytes. After: the items of all intervals, up
+ * to limit of them.
  */
-template <class Offset>
-__global__ void __launch_bounds__(threads, resident(5))
-    long_intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
-                     const intervals<Offset> v, gpi_reporter reporter)
+template <uint32_t WORD, class Offset>
+__global__ void __launch_bounds__(threads, resident(4))
+    intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
+                const intervals<Offset> v, gpi_reporter reporter)
 {
     __shared__ piece_stage s;
-    const uint32_t part = v.item_bytes < part_bytes ? part_bytes / v.item_bytes : 1;
     const segments<Offset> g =
         settle_segments<true>(offsets, size, units, false, nullptr, reporter);
     walk_path<1>(
-        g, units, size.tiles_per_block, s.path, [](uint64_t, uint64_t) {},
+        g, units, size.tiles_per_block, s.path,
+        [=](uint64_t s1, uint64_t s2) { prefetch_starts(v, s1, s2); },
         [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
             const uint64_t i0 = d0 - s0, i1 = d1 - s1;
             const uint64_t end = min(s1 + 1, g.num_segments);
-            for (uint64_t first = s0; first < end && i0 < i1; first += shifts_max) {
-                const uint32_t count = (uint32_t)min(end - first, (uint64_t)shifts_max);
-                stage_pieces(g, v, first, count, i0, i1, s);
-                workers_sync();
-                const uint32_t last = s.begins[count];
-                for (uint32_t i = s.begins[0] + threadIdx.x / 32 * part; i < last;
-                     i += warps * part)
-                    copy_part(v, s, count, i0, i, min(i + part, last));
-                workers_sync();
+            for (uint64_t begin = s0; begin < end && i0 < i1; begin += pieces_max) {
+                /* 1. The pieces of neighbouring segments of a thread, and their slots. */
+                piece own[thread_pieces];
+                uint32_t first[thread_pieces];
+                bool there[thread_pieces];
+                uint64_t sum = 0, all;
+#pragma unroll
+                for (uint32_t k = 0; k < thread_pieces; k++) {
+                    const uint64_t segment = begin + thread_pieces * threadIdx.x + k;
+                    first[k] = segment < end ? piece_of<WORD>(g, v, segment, i0, i1, own[k]) : 0;
+                    there[k] = first[k] > 0;
+                    sum += piece_counts(first[k]);
+                }
+                uint64_t before = workers_exclusive(sum, s.sums, all);
+#pragma unroll
+                for (uint32_t k = 0; k < thread_pieces; k++) {
+                    const uint64_t counts = piece_counts(first[k]);
+                    own[k].first = first[k] = (uint32_t)before;
+                    if (there[k])
+                        s.pieces[before >> 48] = own[k];
+                    before += counts;
+                }
+                if (threadIdx.x == 0)
+                    s.passed = 0;
+                /* 2. The slots, as many at a time as have bits. */
+                const uint32_t slots = (uint32_t)all;
+                for (uint32_t from = 0; from < slots; from += slots_max) {
+                    stage_bits(first, there, from, s);
+                    copy_slots<WORD>(s, from, min(from + slots_max, slots));
+                    workers_sync();
+                }
+                if (slots == 0) /* sums are free again */
+                    workers_sync();
             }
-        });
-}
-
-/* ---- short ones ---- */
-
-/* Words of an item, and what divides by their number without a division: places in a tile have 16
- * bits, so the quotient is exact. */
-struct item_words {
-    uint32_t count, reciprocal;
-
-    GPI_DEVICE explicit item_words(uint32_t count)
-        : count(count), reciprocal((uint32_t)(0x100000000u / count + 1))
-    {
-    }
-
-    GPI_DEVICE uint32_t item_of(uint32_t place) const
-    {
-        return count == 1 ? place : __umulhi(place, reciprocal);
-    }
-};
-
-/* The items of a tile, of which item 0 is item i0, word by word. shifts_at(items, shifts): by how
- * much items of the tile are moved. Of several words of a thread all are read before any is
- * written, and all that a step needs before the next step waits for it. */
-template <class Word, class Offset, class ShiftsAt>
-GPI_DEVICE void copy_items(const intervals<Offset> &v, uint64_t i0, uint32_t items,
-                           ShiftsAt shifts_at)
-{
-    const item_words words(v.item_bytes / sizeof(Word));
-    const Word *in = reinterpret_cast<const Word *>(v.in) + i0 * words.count;
-    Word *out = reinterpret_cast<Word *>(v.out) + i0 * words.count;
-    const uint32_t count = items * words.count;
-    for (uint32_t first = threadIdx.x; first < count; first += interval_batch * workers) {
-        uint32_t place[interval_batch], item[interval_batch];
-        shift by[interval_batch];
-        Word word[interval_batch];
-#pragma unroll
-        for (int b = 0; b < interval_batch; b++) {
-            place[b] = min(first + b * workers, count - 1);
-            item[b] = words.item_of(place[b]);
-        }
-        shifts_at(item, by);
-#pragma unroll
-        for (int b = 0; b < interval_batch; b++)
-            word[b] = in[by[b].in * words.count + place[b]];
-#pragma unroll
-        for (int b = 0; b < interval_batch; b++)
-            if (first + b * workers < count)
-                out[by[b].out * words.count + place[b]] = word[b];
-    }
-}
-
-struct interval_stage {
-    stage walk;
-    shift shifts[shifts_max];
-};
-
-/*
- * The same, for intervals that are short on average; word_bytes as in expand_bytes_k.
- * Grid as expand_k, 24.1 KiB of shared memory, with units steps per tile: less than 2^16 words.
- */
-template <class Offset>
-__global__ void __launch_bounds__(threads, resident(4))
-    short_intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
-                      const intervals<Offset> v, gpi_reporter reporter)
-{
-    __shared__ interval_stage s;
-    const segments<Offset> g =
-        settle_segments<true>(offsets, size, units, false, nullptr, reporter);
-    walk_tiles(
-        g, units, size.tiles_per_block, s.walk, [](uint64_t) { return 0u; },
-        [&](const tile &t) {
-            const sources source = sources_of(t, g.num_segments);
-            const bool cached = t.s1 - t.s0 < shifts_max;
-            const auto shifts_at = [&](const uint32_t(&item)[interval_batch],
-                                       shift(&by)[interval_batch]) {
-                uint32_t distance[interval_batch];
-#pragma unroll
-                for (int b = 0; b < interval_batch; b++)
-                    distance[b] = min((uint32_t)s.walk.heads[item[b]], source.last);
-                if (cached)
-#pragma unroll
-                    for (int b = 0; b < interval_batch; b++)
-                        by[b] = s.shifts[distance[b]];
-                else
-#pragma unroll
-                    for (int b = 0; b < interval_batch; b++)
-                        by[b] = v.shift_of(g, source.first + distance[b]);
-            };
-            /* 1. Whose each item is, and where its interval lies. */
-            const uint32_t most = (uint32_t)min((uint64_t)source.last, t.s1 - t.s0);
-            for (uint32_t d = threadIdx.x; cached && d <= most; d += workers)
-                s.shifts[d] = v.shift_of(g, source.first + d);
-            stage_distances(t, s.walk);
-            /* 2. The items. */
-            const uint32_t items = (uint32_t)(t.i1 - t.i0);
-            with_item_word(v.word_bytes, [&](auto word) {
-                copy_items<decltype(word)>(v, t.i0, items, shifts_at);
-            });
         });
 }
 

@@ -191,6 +191,13 @@ GPI_DEVICE void prefetch_offsets(const segments<Offset> &g, uint64_t s0, uint64_
         asm volatile("prefetch.global.L2 [%0];" ::"l"(g.offsets + s));
 }
 
+/* Fetch into the L2 cache what lies between two places, by one warp. */
+GPI_DEVICE void prefetch_values(const char *in, uint64_t begin, uint64_t end)
+{
+    for (uint64_t at = begin + lane_id() * 128; at < end; at += 32 * 128)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(in + at));
+}
+
 /* Find where the first tile of the block begins and ends, by one warp. */
 template <int PROBES, class Offset>
 GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1, path_ends &s)

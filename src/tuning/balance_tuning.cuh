@@ -32,15 +32,16 @@ struct BalanceTuning {
     int search_warps;
     uint32_t search_share, search_share_min, search_few;
 
-    /* Intervals: words of items that make them long, on average, and bytes of a tile of such. */
-    uint32_t interval_long_words, interval_tile_bytes;
+    /* Intervals: bytes of one, on average, from which it is copied in words of 16 bytes and not of
+     * 4; bytes of a tile of such, at most; tiles of few bytes on a multiprocessor. */
+    uint32_t interval_wide_bytes, interval_tile_bytes, interval_tiles_per_sm;
 };
 
 /* By count and not by measurement: 16 KiB of stage and 288 threads put seven blocks on a
  * multiprocessor of sm_80 and newer, enough to hide the reads at the start of a tile. */
-constexpr BalanceTuning balance_rows[] = {{75, 33 * 1024, 256, 8192, 64, 1 << 17, 8, 7, 1 << 14,
-                                           1 << 14, 512, 5, 256, 8, 2048, 1024, 1 << 16, 32,
-                                           1 << 16}};
+constexpr BalanceTuning balance_rows[] = {{75,   33 * 1024, 256,     8192, 64,      1 << 17, 8,
+                                           7,    1 << 14,   1 << 14, 512,  5,       256,     8,
+                                           2048, 1024,      1 << 16, 32,   1 << 15, 4}};
 constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance
