@@ -25,14 +25,15 @@ struct numbers {
 };
 
 struct pagerank {
-    double *rank;   /* n, and a 1 behind them */
-    double *next;   /* n */
-    double *spread; /* what rank[i] adds to every vertex: damping / n of columns without
-                        * entries, otherwise 0; of the 1 behind them, (1 - damping) / n */
+    double *rank; /* n, and a 1 behind them */
+    double *next; /* n */
+    /* The share of rank[i] that every vertex gets: damping / n of columns without entries, 0 of
+     * others; of the 1 behind them, (1 - damping) / n. */
+    double *spread;
     double *ones;   /* n */
     double *rising; /* differences above 0 */
     uint64_t *num_rising;
-    double *added;    /* to every vertex: the product of rank and spread */
+    double *added;    /* to every vertex: the sum of rank[i] spread[i] */
     double *up, *all; /* sums of the differences above 0, and of all */
     double *change;   /* 2 up - all, that is the sum of their magnitudes */
     double *steps;

@@ -26,7 +26,7 @@ static void find(struct job *j, void *state)
 static void print(const struct top *t)
 {
     for (int column = 0; column < 2; column++)
-        printf("%s%10s %10s %8s %8s", column ? "  " : "\n", "vertex", "rank", "in", "out");
+        printf("%s%10s %10s %8s %8s", column ? "  " : "", "vertex", "rank", "in", "out");
     for (size_t i = 0; i < TOP_LINES; i++)
         for (size_t k = i; k < TOP; k += TOP_LINES)
             if (k < t->count)
