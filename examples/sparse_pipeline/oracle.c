@@ -120,7 +120,7 @@ bool oracle_transpose(const struct csr *a, struct csr *t)
         for (uint32_t k = a->row_pointers[r]; k < a->row_pointers[r + 1]; k++) {
             const uint32_t place = next[a->cols[k]]++;
             t->cols[place] = r;
-            t->values[place] = fabs(a->values[k]);
+            t->values[place] = a->values[k] < 0.0 ? -a->values[k] : a->values[k];
         }
     for (uint32_t c = a->num_cols; c > 0; c--)
         next[c] = next[c - 1];

@@ -23,7 +23,7 @@ bool oracle_sort(const struct coo *m, struct coo *sorted);
  * blocks of 32, then the sums of the blocks. */
 bool oracle_merge(const struct coo *sorted, struct csr *a);
 
-/* CSR of the transposed matrix, with magnitudes for values. */
+/* CSR of the transposed matrix, with magnitudes for values (-0 stays). */
 bool oracle_transpose(const struct csr *a, struct csr *t);
 
 enum { ORACLE_DEGREE_BINS = 33 };

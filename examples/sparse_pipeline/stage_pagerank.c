@@ -21,7 +21,7 @@ enum { STEPS_MAX = 1000, STEPS_AT_ONCE = 8 };
 
 /* How many items the calls of a step have, in memory. */
 struct numbers {
-    uint64_t vertices, with_one, scalars; /* n, n + 1 and 1, or all 0 */
+    uint64_t vertices, with_one, entries, scalars; /* n, n + 1, of A, 1; or all 0 */
 };
 
 struct pagerank {
@@ -65,6 +65,7 @@ static void queue_next(struct job *j, const struct pagerank *p)
     matrix.index_dtype = matrix.offset_dtype = GP_U32;
     matrix.value_dtype = GP_F64;
     matrix.device_num_rows = &p->numbers->vertices;
+    matrix.device_nnz = &p->numbers->entries;
     job_need(j, gp_vector_dot(j->ctx, &with_one, p->rank, p->spread, n + 1, p->added));
     job_need(j, gp_vector_scale(j->ctx, &filled, p->added, p->ones, n, p->next));
     job_need(j, gp_spmv_by(j->ctx, &matrix, n, n, j->a.nnz, j->a.row_pointers, j->a.cols,
@@ -116,7 +117,7 @@ static void prepare(struct job *j, struct pagerank *p)
 {
     const size_t n = j->a.num_rows;
     const double one = 1.0, share = job_damping / (double)n, rest = (1.0 - job_damping) / (double)n;
-    const struct numbers choices[2] = {{0, 0, 0}, {n, n + 1, 1}};
+    const struct numbers choices[2] = {{0, 0, 0, 0}, {n, n + 1, j->a.nnz, 1}};
     gp_fill_desc fill = GP_FILL_DESC_INIT;
     gp_scatter_desc put = GP_SCATTER_DESC_INIT;
     double **const scalars[] = {&p->added, &p->up, &p->all, &p->change, &p->steps};

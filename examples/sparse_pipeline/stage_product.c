@@ -22,12 +22,15 @@ static void product(struct job *j, void *state)
 
 enum judgement { CLOSE, NOT_FINITE, ORDER_DECIDES, FAR };
 
-static bool products_finite(const struct csr *a, const double *x, uint32_t row)
+/* Whether the finite ones of a row's products may add up to an infinity. */
+static bool finite_overflow(const struct csr *a, const double *x, uint32_t row)
 {
-    for (uint32_t k = a->row_pointers[row]; k < a->row_pointers[row + 1]; k++)
-        if (!isfinite(a->values[k] * x[a->cols[k]]))
-            return false;
-    return true;
+    double size = 0.0;
+    for (uint32_t k = a->row_pointers[row]; k < a->row_pointers[row + 1]; k++) {
+        const double product = fabs(a->values[k] * x[a->cols[k]]);
+        size += isfinite(product) ? product : 0.0;
+    }
+    return !isfinite(size);
 }
 
 /*
@@ -43,13 +46,13 @@ static enum judgement judge_row(const struct csr *a, const double *x, uint32_t r
         return fabs(got - expected) <= (entries + 1) * DBL_EPSILON * size ? CLOSE : FAR;
     if (got == expected || (isnan(got) && isnan(expected)))
         return NOT_FINITE;
-    return products_finite(a, x, row) ? ORDER_DECIDES : FAR;
+    return finite_overflow(a, x, row) ? ORDER_DECIDES : FAR;
 }
 
 struct judgements {
     uint32_t rows[4];
-    uint32_t last; /* row in which the order decides */
-    double worst;  /* error */
+    uint32_t last[4]; /* row of each judgement */
+    double worst;     /* error */
 };
 
 static void judge(const struct csr *a, const double *x, const double *y, const double *size,
@@ -58,7 +61,7 @@ static void judge(const struct csr *a, const double *x, const double *y, const d
     for (uint32_t r = 0; r < a->num_rows; r++) {
         const enum judgement e = judge_row(a, x, r, y[r], size[r], got[r]);
         judged->rows[e]++;
-        judged->last = e == ORDER_DECIDES ? r : judged->last;
+        judged->last[e] = r;
         if (e == CLOSE && size[r] > 0.0)
             judged->worst = fmax(judged->worst, fabs(got[r] - y[r]) / size[r]);
     }
@@ -81,7 +84,11 @@ static void compare(struct job *j, const struct vectors *v, struct report_stage 
         job_note(j, "", "not finite: %u rows, as in the oracle", judged.rows[NOT_FINITE]);
     if (judged.rows[ORDER_DECIDES])
         job_note(j, "", "not finite: %u rows, by the order of adding, such as row %u: %g for %g",
-                 judged.rows[ORDER_DECIDES], judged.last + 1, got[judged.last], y[judged.last]);
+                 judged.rows[ORDER_DECIDES], judged.last[ORDER_DECIDES] + 1,
+                 got[judged.last[ORDER_DECIDES]], y[judged.last[ORDER_DECIDES]]);
+    if (judged.rows[FAR])
+        job_note(j, "", "row %u is %.17g, the oracle has %.17g", judged.last[FAR] + 1,
+                 got[judged.last[FAR]], y[judged.last[FAR]]);
     free(y);
     free(x);
 }

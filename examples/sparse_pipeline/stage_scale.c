@@ -98,7 +98,7 @@ bool stage_scale(struct job *j)
     const bool finite = job_fetch_count(j, c.num_infinite) == 0;
     if (finite) {
         const bool good = !j->options.oracle || compare(j, &line.serial);
-        job_line(j, &line, good, "%llu columns without entries",
+        job_line(j, &line, good, "%llu columns of sum 0",
                  (unsigned long long)job_fetch_count(j, j->num_empty));
     } else {
         job_fetch(j, c.infinite, sizeof first, &first);
