@@ -115,8 +115,9 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype
  * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
- * @param[in]  value_bytes 1 to 65536. 4 and 8, and on the CPU also 1, 2 and 16, are moved with the
- *                         keys; other sizes are moved once at the end, by sorted positions
+ * @param[in]  value_bytes 1 to 65536. 4 and 8, on the CPU also 1, 2 and 16, and on CUDA from 2^21
+ *                         pairs on 1 to 3, are moved with the keys; other sizes are moved once at
+ *                         the end, by sorted positions
  * @param[in]  values_in   n values, aligned to the largest power of two, up to 16,
  *                         that divides value_bytes
  * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40
@@ -129,9 +130,10 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * is the size of the input plus at most 12% from 2^24 pairs on (5.1% for 2^28 pairs of 4 and 4
  * bytes), and plus 4 MiB below. Values of other sizes are moved by position: the workspace is the
  * size of the keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the
- * values if they are sorted in place; up to 2.7 times the input for keys of 4 bytes and values of 1
- * byte, 1.4 times for values of 16 bytes. On the CPU it is the size of the input and little more,
- * or positions likewise.
+ * values if they are sorted in place; 1.4 times the input for keys of 4 bytes and values of 16. For
+ * values of 1 to 3 bytes it is at most the size of the keys and 12 bytes per pair, 3.3 times the
+ * input for keys of 4 bytes and values of 1 byte. On the CPU it is the size of the input and little
+ * more, or positions likewise.
  *
  * Queueing, statuses and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes,
  * GP_ERROR_POINTER also for values_in and values_out.

@@ -14,8 +14,17 @@ struct route {
     size_t moved_bytes; /* beside the keys: 0, or an engine's payload */
     bool positions;     /* positions are moved beside the keys, though the caller wants none */
     bool pick_values;   /* the engine moves positions, values are collected by them */
-    size_t keys_tmp, keys_out, values_tmp, values_out, values_copy, engine;
+    bool widen;         /* the engine moves values as words of 4 bytes, see radixsort_widen_k.cuh */
+    size_t keys_tmp, keys_out, values_in, values_tmp, values_out, values_copy, engine;
 };
+
+/* From here on the passes that widen and narrow cost less than a gather (sort-60). */
+#define WIDENED_FROM ((uint64_t)1 << 21)
+
+static bool value_is_widened(const struct gpi_radix_job *j)
+{
+    return j->value_bytes >= 1 && j->value_bytes <= 3 && j->n >= WIDENED_FROM;
+}
 
 static bool value_is_direct(size_t bytes)
 {
@@ -38,6 +47,8 @@ static bool needs_positions(const struct gpi_radix_job *j)
 static size_t moved_bytes_of(const struct gpi_radix_job *j)
 {
     bool direct = value_is_direct(j->value_bytes) && !needs_positions(j);
+    if (value_is_widened(j))
+        return 4;
     return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
 }
 
@@ -51,9 +62,11 @@ static struct route moved_route(const struct gpi_radix_job *j, bool values_in_pl
 {
     struct route r = {.moved_bytes = moved_bytes_of(j), .engine = engine};
     bool argsort = !j->keys_out;
-    r.pick_values = !value_is_direct(j->value_bytes);
+    r.widen = value_is_widened(j);
+    r.pick_values = !value_is_direct(j->value_bytes) && !r.widen;
     r.positions = r.pick_values || needs_positions(j);
-    r.values_out = r.positions ? j->n * r.moved_bytes : 0;
+    r.values_in = r.widen ? gpi_piece(j->n * 4) : 0;
+    r.values_out = r.widen ? r.values_in : r.positions ? j->n * r.moved_bytes : 0;
     r.values_copy = r.pick_values && values_in_place ? j->n * j->value_bytes : 0;
     r.keys_tmp = j->n * j->key_bytes;
     r.keys_out = argsort ? j->n * j->key_bytes : 0;
@@ -63,8 +76,9 @@ static struct route moved_route(const struct gpi_radix_job *j, bool values_in_pl
 
 static size_t route_bytes(const struct route *r)
 {
-    return gpi_piece(r->keys_tmp) + gpi_piece(r->keys_out) + gpi_piece(r->values_tmp) +
-           gpi_piece(r->values_out) + gpi_piece(r->values_copy) + gpi_piece(r->engine);
+    return gpi_piece(r->keys_tmp) + gpi_piece(r->keys_out) + r->values_in +
+           gpi_piece(r->values_tmp) + gpi_piece(r->values_out) + gpi_piece(r->values_copy) +
+           gpi_piece(r->engine);
 }
 
 /* The bound for n holds for any fewer, so for the most that are not counted. */
@@ -118,9 +132,10 @@ static gp_status copy_all(gp_context *ctx, const char *function, const struct gp
     return GP_OK;
 }
 
-static gp_status queue(gp_context *ctx, const char *function, const struct gpi_radix_engine *engine,
-                       struct gpi_frame *frame, const struct route *r,
-                       const struct gpi_radix_job *j)
+static gp_status queue(gp_context *ctx, const char *function,
+                       const struct gpi_radix_cuda_kernels *kernels,
+                       const struct gpi_radix_engine *engine, struct gpi_frame *frame,
+                       const struct route *r, const struct gpi_radix_job *j)
 {
     struct gpi_radix_engine_args a = {.order = j->order,
                                       .exact = wants_exact_words(j),
@@ -142,8 +157,15 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
         GPI_TRY(copy(ctx, function, j, j->value_bytes, values, aside));
         values = aside;
     }
+    if (r->widen) {
+        a.values[gpi_radix_in] = gpi_frame_take(frame, r->values_in);
+        kernels->widen(ctx, j->value_bytes, values, j->n, j->device_n, a.values[gpi_radix_in]);
+    }
     a.scratch = gpi_frame_take(frame, r->engine);
     GPI_TRY(engine->sort(ctx, function, &a));
+    if (r->widen)
+        kernels->narrow(ctx, j->value_bytes, a.values[gpi_radix_out], j->n, j->device_n,
+                        j->values_out);
     struct gpi_gather_args moved = gpi_gather_of(j->value_bytes, values, r->moved_bytes,
                                                  a.values[gpi_radix_out], j->n, j->values_out);
     moved.device_n = j->device_n;
@@ -169,7 +191,7 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
                              : moved_route(job, job->values_in && job->values_in == job->values_out,
                                            engine->bytes(job->n, moved_bytes_of(job)));
     GPI_TRY(gpi_frame_open(ctx, function, route_bytes(&r), &frame));
-    gp_status s = queue(ctx, function, engine, &frame, &r, job);
+    gp_status s = queue(ctx, function, cuda->kernels, engine, &frame, &r, job);
     gpi_frame_close(&frame);
     return s;
 }

@@ -17,13 +17,15 @@
  * CUDA: keys are moved as they are and compared by their order words (radixsort_order.h), which
  * kernels compute where they need a digit. radixsort_partition_k.cuh says which routes there are.
  * Equal words in any order would leave NaNs and zeros of different bits to chance, so keys alone
- * are compared by an invertible word. Values of sizes that have no kernel are picked by
- * position at the end. CUB, when asked for, sorts words that are turned back afterwards.
+ * are compared by an invertible word. Many values of 1 to 3 bytes are moved as words of 4; other
+ * sizes without a kernel are picked by position at the end. CUB, when asked for, sorts words that
+ * are turned back afterwards.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
  *   CPU    [keys n][keys n if not an output][values or indices n][indices n]
  *          [copy of values][counts]
- *   CUDA   [keys n][keys n if not an output][values or positions n][positions n]
+ *   CUDA   [keys n][keys n if not an output][values, words or positions n]
+ *          [words or positions n][words n]
  *          [copy of values][plan, counts, tile states: 1 to 7% of the arrays];
  *          the last alone where keys are counted
  *   CUB    [copy of keys][copy of values][words n][indices n][indices n][temporary of the sort]
@@ -89,6 +91,12 @@ struct gpi_radix_cuda_kernels {
     void (*from_words)(gp_context *ctx, const struct gpi_radix_order *order, size_t key_bytes,
                        void *words, uint64_t n);
     void (*iota)(gp_context *ctx, size_t index_bytes, uint64_t n, void *out);
+    /* Values of 1 to 3 bytes as words of 4, and back; words have room for a multiple of 4, and are
+     * aligned to 16 bytes. */
+    void (*widen)(gp_context *ctx, size_t value_bytes, const void *values, uint64_t n,
+                  const uint64_t *device_n, void *words);
+    void (*narrow)(gp_context *ctx, size_t value_bytes, const void *words, uint64_t n,
+                   const uint64_t *device_n, void *values);
 };
 
 /* The code for one architecture. Engines by log2 of the key's bytes and by value bytes 0, 4, 8. */
