@@ -121,6 +121,7 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
     struct gpi_radix_cpu_job c = {
         .job = *job, .threads = threads, .keys_alone = gpi_radixsort_keys_alone(job)};
     struct gpi_frame frame;
+    c.job.order = gpi_radixsort_exact(job);
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
     c.parts = gpi_radixsort_parts(threads, job->n);
     c.counts = gpi_frame_take(&frame, p.counts);

@@ -14,7 +14,8 @@ struct count {
 /* The key of a rank: the inverse of the invertible order word. */
 static KEY key_of_rank(const struct gpi_radix_order *o, size_t rank)
 {
-    KEY word = (KEY)((KEY)rank ^ (KEY)o->flip), sign = (KEY)o->sign, inf = (KEY)o->inf;
+    KEY word = (KEY)((KEY)rank ^ (KEY)o->flip), sign = (KEY)o->sign,
+        inf = (KEY)(o->inf & ~GPI_RADIX_EXACT_BIT);
     return inf ? GPI_RADIX_UNEXACT(KEY, word, sign, inf) : word;
 }
 

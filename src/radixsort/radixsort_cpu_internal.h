@@ -52,6 +52,18 @@ static inline bool gpi_radixsort_keys_alone(const struct gpi_radix_job *j)
     return j->value_bytes == 0 && j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;
 }
 
+/* Keys alone are compared by words that can be turned back, as on CUDA: equal ones may come in any
+ * order then. Of floats such an order has the lowest bit of inf set, which is 0 otherwise. */
+#define GPI_RADIX_EXACT_BIT ((uint64_t)1)
+
+static inline struct gpi_radix_order gpi_radixsort_exact(const struct gpi_radix_job *j)
+{
+    struct gpi_radix_order o = j->order;
+    if (o.inf && gpi_radixsort_keys_alone(j))
+        o.inf |= GPI_RADIX_EXACT_BIT;
+    return o;
+}
+
 /* Whether keys are counted instead of moved: enough of them to pay for the table. */
 static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)
 {

@@ -36,21 +36,24 @@ static KEY cached_mask(const struct cached_passes *c, int pass)
 }
 
 /* The digits of one pass; inlined with constants. */
-static inline void cached_count(const struct gpi_radix_order *o, bool is_float, const KEY *keys,
-                                size_t n, int shift, KEY mask, uint32_t *counts)
+static inline void cached_count(const struct gpi_radix_order *o, enum word_kind kind,
+                                const KEY *keys, size_t n, int shift, KEY mask, uint32_t *counts)
 {
     for (size_t i = 0; i < n; i++)
-        counts[(KEY)(word_of(o, is_float, keys[i]) >> shift) & mask]++;
+        counts[(KEY)(sort_word(o, kind, keys[i]) >> shift) & mask]++;
 }
 
 static void cached_count_pass(const struct gpi_radix_job *j, const KEY *keys, int shift, KEY mask,
                               uint32_t *counts)
 {
     memset(counts, 0, ((size_t)mask + 1) * sizeof *counts);
-    if (j->order.inf)
-        cached_count(&j->order, true, keys, j->n, shift, mask, counts);
+    const enum word_kind kind = kind_of(&j->order);
+    if (kind == WORD_INTEGER)
+        cached_count(&j->order, WORD_INTEGER, keys, j->n, shift, mask, counts);
+    else if (kind == WORD_FLOAT)
+        cached_count(&j->order, WORD_FLOAT, keys, j->n, shift, mask, counts);
     else
-        cached_count(&j->order, false, keys, j->n, shift, mask, counts);
+        cached_count(&j->order, WORD_EXACT, keys, j->n, shift, mask, counts);
 }
 
 /* Counts become places. False: all items are in one bin, and stay where they are. */
@@ -83,7 +86,7 @@ struct cached_move {
 typedef void cached_move_fn(const struct cached_move *m);
 
 #define CACHED_MOVE(bytes, VALUE)                                                                  \
-    static inline void cached_loop_v##bytes(const struct cached_move *m, bool is_float)            \
+    static inline void cached_loop_v##bytes(const struct cached_move *m, enum word_kind kind)      \
     {                                                                                              \
         const KEY *keys = m->keys_src, mask = m->mask;                                             \
         const VALUE *values = m->values_src;                                                       \
@@ -94,7 +97,7 @@ typedef void cached_move_fn(const struct cached_move *m);
         const int shift = m->shift;                                                                \
         for (size_t i = 0, n = m->n; i < n; i++) {                                                 \
             KEY x = keys[i];                                                                       \
-            uint32_t at = places[(KEY)(word_of(&order, is_float, x) >> shift) & mask]++;           \
+            uint32_t at = places[(KEY)(sort_word(&order, kind, x) >> shift) & mask]++;             \
             keys_dst[at] = x;                                                                      \
             if (bytes)                                                                             \
                 values_dst[at] = values[i];                                                        \
@@ -103,10 +106,13 @@ typedef void cached_move_fn(const struct cached_move *m);
                                                                                                    \
     static void cached_move_v##bytes(const struct cached_move *m)                                  \
     {                                                                                              \
-        if (m->order->inf)                                                                         \
-            cached_loop_v##bytes(m, true);                                                         \
+        const enum word_kind kind = kind_of(m->order);                                             \
+        if (kind == WORD_INTEGER)                                                                  \
+            cached_loop_v##bytes(m, WORD_INTEGER);                                                 \
+        else if (bytes || kind == WORD_FLOAT)                                                      \
+            cached_loop_v##bytes(m, WORD_FLOAT);                                                   \
         else                                                                                       \
-            cached_loop_v##bytes(m, false);                                                        \
+            cached_loop_v##bytes(m, WORD_EXACT);                                                   \
     }
 
 CACHED_MOVE(0, uint8_t)

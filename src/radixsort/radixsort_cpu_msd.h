@@ -6,17 +6,18 @@
  */
 enum {
     SAMPLE = 256,
+    FEW = 16,        /* a longer bucket than this part of all keys is cut by splitters */
     SHARERS_MAX = 32 /* with more threads a bucket that is longer than most is still one thread's */
 };
 
 /* The bits in which a sample of the keys differs: a guess at those in which all of them do. */
-static uint64_t sample_varying(const struct gpi_radix_job *j)
+static uint64_t sample_varying(const struct gpi_radix_job *j, KEY words[SAMPLE])
 {
-    KEY keys[SAMPLE], words[SAMPLE];
+    KEY keys[SAMPLE];
     KEY varying = 0;
     for (size_t i = 0; i < SAMPLE; i++)
         keys[i] = ((const KEY *)j->keys_in)[j->n / SAMPLE * i];
-    words_of(&j->order, keys, SAMPLE, words);
+    sort_words_of(&j->order, keys, SAMPLE, words);
     for (size_t i = 0; i < SAMPLE; i++)
         varying |= words[i] ^ words[0];
     return varying;
@@ -34,14 +35,18 @@ static void count_top_part(void *arg, size_t part)
     KEY words[BLOCK], first, varying = 0;
     uint8_t digits[BLOCK];
     memset(tables, 0, sizeof tables);
-    words_of(&j->order, s->keys_src, 1, &first);
+    sort_words_of(&j->order, s->keys_src, 1, &first);
     for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
         size_t n = end - i < BLOCK ? end - i : BLOCK;
-        words_of(&j->order, s->keys_src + i, n, words);
+        sort_words_of(&j->order, s->keys_src + i, n, words);
         for (size_t k = 0; k < n; k++) {
             varying |= words[k] ^ first;
             digits[k] = (uint8_t)((uint8_t)(words[k] >> g.shift) & g.mask);
         }
+#if QUICK
+        if (g.splitters)
+            split_digits(g.splitters, words, n, digits);
+#endif
         count_digits(digits, n, tables);
     }
     fold_tables(tables, s->counts[part]);
@@ -61,23 +66,114 @@ static int top_of(const struct gpi_radix_job *j, uint64_t varying)
 static struct digit digit_below(const struct gpi_radix_job *j, int top)
 {
     int shift = top - GPI_RADIX_BITS > j->begin_bit ? top - GPI_RADIX_BITS : j->begin_bit;
-    return (struct digit){shift, (uint8_t)((1u << (top - shift)) - 1)};
+    return (struct digit){shift, (uint8_t)((1u << (top - shift)) - 1), NULL};
 }
 
-/* Choose the digit to cut by, and count it. Returns one past its highest bit;
- * begin_bit: nothing varies. */
+/* Keys alone are sorted in place in the end. */
+static bool by_quick(const struct gpi_radix_cpu_job *c)
+{
+    return QUICK && c->keys_alone;
+}
+
+/* Whether all words of a bucket are the same: there is nothing to sort. */
+static bool holds_one_word(const KEY *splitters, size_t bucket)
+{
+    return splitters && bucket > 0 && bucket + 1 < SPLIT_BUCKETS &&
+           splitters[bucket] - splitters[bucket - 1] == 1;
+}
+
+/* Put the sample in order. False: there are no splitters. */
+static bool sort_sample(const struct gpi_radix_cpu_job *c, KEY words[SAMPLE])
+{
+#if QUICK
+    return by_quick(c) && quick_sort(words, SAMPLE, depth_of(SAMPLE));
+#else
+    (void)c, (void)words;
+    return false;
+#endif
+}
+
+/* Of a sorted sample, the most that one digit has. */
+static size_t sample_longest(const KEY words[SAMPLE], struct digit g)
+{
+    size_t most = 0;
+    for (size_t i = 0, begin = 0; i < SAMPLE; i++) {
+        if ((words[i] >> g.shift) != (words[begin] >> g.shift))
+            begin = i;
+        most = i + 1 - begin > most ? i + 1 - begin : most;
+    }
+    return most;
+}
+
+/* From a sorted sample. A word that is there more than once gets a bucket of its own: the next
+ * splitter is the word after it. */
+static void choose_splitters(KEY splitters[SPLIT_BUCKETS], const KEY words[SAMPLE])
+{
+    KEY before = 0;
+    for (size_t k = 0; k + 1 < SPLIT_BUCKETS; k++) {
+        const KEY word = words[(k + 1) * SAMPLE / SPLIT_BUCKETS];
+        const bool again = k > 0 && word == before && word != (KEY)-1;
+        splitters[k] = again ? word + 1 : word;
+        if (k > 0 && splitters[k] < splitters[k - 1])
+            splitters[k] = splitters[k - 1];
+        before = word;
+    }
+    splitters[SPLIT_BUCKETS - 1] = (KEY)-1;
+}
+
+static void count_by(struct sort *s, struct digit g)
+{
+    s->varying = 0;
+    s->digit = g;
+    gpi_parallel_for(s->c->threads, s->c->parts, count_top_part, s);
+}
+
+/* Items of the longest bucket that there is something to sort in. */
+static size_t longest_bucket(const struct sort *s)
+{
+    size_t most = 0;
+    for (size_t b = 0; b < BINS; b++) {
+        size_t items = 0;
+        for (size_t part = 0; part < s->c->parts; part++)
+            items += s->counts[part][b];
+        if (items > most && !holds_one_word(s->digit.splitters, b))
+            most = items;
+    }
+    return most;
+}
+
+/* Count by splitters. False: they leave nearly all keys together. */
+static bool count_between(struct sort *s, const KEY words[SAMPLE])
+{
+    choose_splitters(s->splitters, words);
+    count_by(s, (struct digit){0, 0, s->splitters});
+    return longest_bucket(s) <= s->c->job.n - s->c->job.n / 8;
+}
+
+/* Choose the digit to cut by, and count it; or splitters, where a digit would leave many keys
+ * together. Returns one past the highest bit that varies; begin_bit: nothing does. */
 static int count_top(struct sort *s)
 {
-    const struct gpi_radix_cpu_job *c = s->c;
-    int guess = top_of(&c->job, sample_varying(&c->job)), top = guess;
+    const struct gpi_radix_job *j = &s->c->job;
+    KEY words[SAMPLE];
+    int guess = top_of(j, sample_varying(j, words)), top = guess;
+    bool may_learn = sort_sample(s->c, words);
+    if (may_learn && sample_longest(words, digit_below(j, guess)) > SAMPLE / FEW) {
+        if (count_between(s, words))
+            return top_of(j, s->varying);
+        may_learn = false;
+    }
     do {
         guess = top;
-        s->varying = 0;
-        s->digit = digit_below(&c->job, guess);
-        gpi_parallel_for(c->threads, c->parts, count_top_part, s);
-        top = top_of(&c->job, s->varying);
+        count_by(s, digit_below(j, guess));
+        top = top_of(j, s->varying);
     } while (top > guess); /* the sample missed a bit; now it is known */
-    return top;
+    if (!may_learn || longest_bucket(s) <= j->n / FEW)
+        return top;
+    const struct digit g = s->digit;
+    if (!count_between(s, words))
+        count_by(s, g);
+    return top_of(j, s->varying);
 }
 
 static void sort_words(const struct gpi_radix_cpu_job *c);
@@ -87,8 +183,9 @@ struct buckets {
     const struct gpi_radix_cpu_job *c;
     const KEY *keys;
     const char *values;
-    int shift;           /* the bits below are still to be sorted */
-    size_t shared_items; /* longer buckets are sorted by all threads together */
+    int shift;            /* the bits below are still to be sorted */
+    const KEY *splitters; /* what cut them, or NULL */
+    size_t shared_items;  /* longer buckets are sorted by all threads together */
     size_t starts[BINS + 1];
 };
 
@@ -108,12 +205,6 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
         sub.values_tmp = (char *)sub.values_tmp + start * value_bytes;
     }
     return sub;
-}
-
-/* Keys alone are sorted in place in the end. */
-static bool by_quick(const struct gpi_radix_cpu_job *c)
-{
-    return QUICK && c->keys_alone;
 }
 
 #if !QUICK
@@ -155,8 +246,12 @@ static void sort_bucket(void *arg, size_t bucket)
 {
     const struct buckets *b = arg;
     struct gpi_radix_cpu_job sub = bucket_job(b, bucket);
-    if (sub.job.n && sub.job.n <= b->shared_items)
+    if (sub.job.n == 0 || sub.job.n > b->shared_items)
+        return;
+    if (!holds_one_word(b->splitters, bucket))
         sort_alone(&sub);
+    else if (sub.job.keys_in != sub.job.keys_out)
+        memcpy(sub.job.keys_out, sub.job.keys_in, sub.job.n * KEY_BYTES);
 }
 
 static void sort_buckets(struct buckets *b)
@@ -171,7 +266,10 @@ static void sort_buckets(struct buckets *b)
         if (sub.job.n <= b->shared_items)
             continue;
         sub.parts = gpi_radixsort_parts(c->threads, sub.job.n);
-        sort_words(&sub);
+        if (holds_one_word(b->splitters, k))
+            gpi_radixsort_copy(&sub, sub.job.keys_out, sub.job.keys_in, KEY_BYTES);
+        else
+            sort_words(&sub);
     }
     gpi_parallel_for(c->threads, BINS, sort_bucket, b);
 }
@@ -216,7 +314,8 @@ static void sort_msd(const struct gpi_radix_cpu_job *c)
         gpi_radixsort_copy_all(c);
         return;
     }
-    b.shift = s.digit.shift;
+    b.splitters = s.digit.splitters;
+    b.shift = b.splitters ? c->job.end_bit : s.digit.shift;
     choose_destination(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b.shift).passes);
     copy_overwritten(&s);
     find_places(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys alone inside the caches of one thread: partitions in vectors (Hoare 1962), then networks
- * in registers (AVX-512). Not stable, so only for keys whose order words tell them apart.
+ * in registers (AVX-512). Not stable: words are those that tell keys of different bits apart.
  * Included by radixsort_cpu_tmpl.c.
  */
 enum {
@@ -157,24 +157,13 @@ static int depth_of(size_t n)
     return depth;
 }
 
-/* Whether no two keys of an order word differ: zeros of one sign, no NaN. */
-static bool words_tell_apart(const struct gpi_radix_job *j)
-{
-    const KEY *keys = j->keys_in, sign = (KEY)j->order.sign, inf = (KEY)j->order.inf;
-    KEY found = 0;
-    if (inf == 0)
-        return true;
-    for (size_t i = 0; i < j->n; i++)
-        found |= (KEY)((keys[i] & (KEY)~sign) > inf) | (KEY)(keys[i] == sign);
-    return found == 0;
-}
-
 static void keys_to_words(const struct gpi_radix_job *j, KEY *words)
 {
-    const KEY *keys = j->keys_in, flip = (KEY)j->order.flip, sign = (KEY)j->order.sign;
-    if (j->order.inf)
+    const KEY *keys = j->keys_in, flip = (KEY)j->order.flip;
+    const struct gpi_radix_order order = j->order;
+    if (order.inf)
         for (size_t i = 0; i < j->n; i++)
-            words[i] = (KEY)(GPI_RADIX_TOTAL(KEY, keys[i], sign) ^ flip);
+            words[i] = exact_word(&order, keys[i]);
     else if (flip)
         for (size_t i = 0; i < j->n; i++)
             words[i] = keys[i] ^ flip;
@@ -185,10 +174,11 @@ static void keys_to_words(const struct gpi_radix_job *j, KEY *words)
 static void words_to_keys(const struct gpi_radix_job *j, KEY *words)
 {
     const KEY flip = (KEY)j->order.flip, sign = (KEY)j->order.sign;
-    if (j->order.inf)
+    const KEY inf = (KEY)(j->order.inf & ~GPI_RADIX_EXACT_BIT);
+    if (inf)
         for (size_t i = 0; i < j->n; i++) {
-            KEY word = words[i] ^ flip;
-            words[i] = GPI_RADIX_UNTOTAL(KEY, word, sign);
+            const KEY word = words[i] ^ flip;
+            words[i] = GPI_RADIX_UNEXACT(KEY, word, sign, inf);
         }
     else if (flip)
         for (size_t i = 0; i < j->n; i++)
@@ -200,8 +190,6 @@ static void words_to_keys(const struct gpi_radix_job *j, KEY *words)
 static bool sort_quick(struct gpi_radix_job *j)
 {
     KEY *words = j->keys_out;
-    if (!words_tell_apart(j))
-        return false;
     keys_to_words(j, words);
     bool sorted = quick_sort(words, j->n, depth_of(j->n));
     words_to_keys(j, words);

@@ -18,7 +18,7 @@ static void short_load(const struct gpi_radix_job *j, struct short_sort *s)
 {
     const int shift = j->begin_bit, bits = j->end_bit - shift; /* 1 at least */
     const KEY mask = (KEY)((KEY) ~(KEY)0 >> (GPI_KEY_BITS - bits));
-    words_of(&j->order, j->keys_in, j->n, s->words);
+    sort_words_of(&j->order, j->keys_in, j->n, s->words);
     for (size_t i = 0; i < j->n; i++) {
         s->words[i] = (KEY)(s->words[i] >> shift) & mask;
         s->from[i] = (uint8_t)i;

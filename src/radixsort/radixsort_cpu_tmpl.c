@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The CPU sort of one key width: compiled with GPI_KEY_BITS=8|16|32|64 and per instruction set.
- * Results do not depend on parts, threads or instruction set: every pass is stable.
+ * Results do not depend on parts, threads or instruction set: every pass is stable, or its words
+ * tell keys of different bits apart.
  */
 #include "radixsort/radixsort_cpu_internal.h"
 
@@ -32,6 +33,8 @@
 #define QUICK 0
 #endif
 
+#include "radixsort/radixsort_cpu_words.h"
+
 enum {
     KEY_BYTES = GPI_KEY_BITS / 8,
     BINS = GPI_RADIX_BINS,
@@ -46,16 +49,26 @@ enum {
 typedef uint32_t bins_u32[BINS];
 typedef void move_fn(void *sort, size_t part);
 
-/* A pass moves items by the digit (word >> shift) & mask. */
+#if QUICK
+#include "radixsort/radixsort_cpu_network_avx512.h"
+
+#include "radixsort/radixsort_cpu_split_avx512.h"
+#else
+enum { SPLIT_BUCKETS = 1 };
+#endif
+
+/* A pass moves items by the digit (word >> shift) & mask, or by the splitters around their word. */
 struct digit {
     int shift;
     uint8_t mask;
+    const KEY *splitters; /* NULL: by the digit */
 };
 
 struct sort {
     const struct gpi_radix_cpu_job *c;
     uint64_t varying; /* bits in which some words differ, see radixsort_cpu_msd.h */
     struct digit digit;
+    KEY splitters[SPLIT_BUCKETS];
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
     move_fn *move;
@@ -75,8 +88,15 @@ static void digits_of(const struct gpi_radix_order *o, const KEY *restrict keys,
                       struct digit g, uint8_t *restrict digits)
 {
     KEY words[BLOCK];
+#if QUICK
+    if (g.splitters) {
+        sort_words_of(o, keys, n, words);
+        split_digits(g.splitters, words, n, digits);
+        return;
+    }
+#endif
     if (o->inf) {
-        words_of(o, keys, n, words);
+        sort_words_of(o, keys, n, words);
         for (size_t i = 0; i < n; i++)
             digits[i] = (uint8_t)((uint8_t)(words[i] >> g.shift) & g.mask);
         return;
@@ -155,8 +175,6 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 #include "radixsort/radixsort_cpu_small.h"
 
 #if QUICK
-#include "radixsort/radixsort_cpu_network_avx512.h"
-
 #include "radixsort/radixsort_cpu_quicksort_avx512.h"
 #endif
 

@@ -12,11 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "radixsort/radixsort_internal.h"
+#include "radixsort/radixsort_cpu_internal.h"
+#include "radixsort/radixsort_cpu_words.h"
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-#define KEY PASTE(PASTE(uint, GPI_KEY_BITS), _t)
 enum { KEY_BYTES = GPI_KEY_BITS / 8, LINE = 64 };
 
 #include "radixsort/radixsort_cpu_network_avx512.h"
