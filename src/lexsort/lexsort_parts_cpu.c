@@ -94,7 +94,7 @@ static void pack_block(const struct chunks *c, uint64_t from, size_t n, bool by_
     memset(keys, 0, sizeof keys);
     for (uint32_t p = 0; p < k->parts.count; p++) {
         const int begin = gpi_lex_begin(k, c->plan), to = (int)c->plan->at[p] - begin;
-        if (gpi_lex_share(c->plan, p, begin, ~(uint64_t)0) == 0)
+        if (!gpi_lex_has_share(c->plan, p, begin))
             continue;
         words_of_block(k, &k->parts.part[p], from, n, by_index, words);
         const uint64_t mask = ~(uint64_t)0 >> (64 - c->plan->bits[p]);

@@ -16,34 +16,31 @@ namespace GPI_SPACE
 namespace
 {
 
-/* state->varying[p] |= bits in which words of part p differ from the first item's. Any grid. */
+constexpr int batch = 4; /* items of a thread that are read at a time */
+
+/* state->varying[p] |= bits in which words of part p differ from the first item's.
+ * Grid: any, by parts. */
 __global__ void __launch_bounds__(elementwise_threads)
     lex_vary_k(const __grid_constant__ gpi_lex_parts parts, ItemCount count, gpi_lex_state *state)
 {
-    const uint64_t n = item_count(count);
-    uint64_t first[GP_KEY_PARTS_MAX], varying[GP_KEY_PARTS_MAX];
+    const uint64_t n = item_count(count), step = grid_items();
+    const gpi_lex_part part = parts.part[blockIdx.y];
+    const uint64_t first = gpi_lex_load(&part, 0);
+    uint64_t varying = 0;
+    for (uint64_t i = grid_item(); i < n; i += batch * step) {
+        uint64_t x[batch];
 #pragma unroll
-    for (int p = 0; p < GP_KEY_PARTS_MAX; p++) {
-        const gpi_lex_part &part = parts.part[p];
-        first[p] = p < (int)parts.count ? gpi_lex_word_of(&part, gpi_lex_load(&part, 0)) : 0;
-        varying[p] = 0;
+        for (int k = 0; k < batch; k++)
+            x[k] = i + k * step < n ? gpi_lex_load(&part, i + k * step) : first;
+#pragma unroll
+        for (int k = 0; k < batch; k++)
+            varying |= gpi_lex_word_of(&part, x[k]) ^ gpi_lex_word_of(&part, first);
     }
-    for (uint64_t i = grid_item(); i < n; i += grid_items())
 #pragma unroll
-        for (int p = 0; p < GP_KEY_PARTS_MAX; p++)
-            if (p < (int)parts.count)
-                varying[p] |=
-                    gpi_lex_word_of(&parts.part[p], gpi_lex_load(&parts.part[p], i)) ^ first[p];
-#pragma unroll
-    for (int p = 0; p < GP_KEY_PARTS_MAX; p++) {
-        if (p >= (int)parts.count)
-            break;
-#pragma unroll
-        for (int d = 16; d; d >>= 1)
-            varying[p] |= __shfl_xor_sync(all_lanes, varying[p], d);
-        if (lane_id() == 0 && varying[p])
-            atomicOr((unsigned long long *)&state->varying[p], (unsigned long long)varying[p]);
-    }
+    for (int d = 16; d; d >>= 1)
+        varying |= __shfl_xor_sync(all_lanes, varying, d);
+    if (lane_id() == 0 && varying)
+        atomicOr((unsigned long long *)&state->varying[blockIdx.y], (unsigned long long)varying);
 }
 
 /* Whether two items of a sample agree in the highest bits, for all threads. Of one block. */
@@ -87,6 +84,25 @@ __global__ void __launch_bounds__(1024) lex_plan_k(const __grid_constant__ gpi_l
         gpi_lex_decide(state, slots, n, repeats);
 }
 
+/* The item whose word is word i. */
+GPI_DEVICE uint64_t item_of(const gpi_lex_pack &k, bool starts, uint64_t i)
+{
+    if (!k.indices)
+        return i;
+    if (k.index_bytes == 4) {
+        uint32_t *const at = (uint32_t *)k.indices + i;
+        if (!starts)
+            return *at;
+        *at = (uint32_t)i;
+    } else {
+        uint64_t *const at = (uint64_t *)k.indices + i;
+        if (!starts)
+            return *at;
+        *at = i;
+    }
+    return i;
+}
+
 /* words[i] = 64 bits of the key of item i, or of item indices[i]. Any grid. */
 template <class Word>
 __global__ void __launch_bounds__(elementwise_threads)
@@ -99,16 +115,31 @@ __global__ void __launch_bounds__(elementwise_threads)
     __syncthreads();
     const int begin = gpi_lex_begin(&k, &plan);
     const bool starts = gpi_lex_is_first(&k, &plan);
-    for (uint64_t i = grid_item(); i < n; i += grid_items()) {
-        uint64_t item = i;
-        if (k.indices && k.index_bytes == 4) {
-            uint32_t *at = (uint32_t *)k.indices + i;
-            starts ? (void)(*at = (uint32_t)i) : (void)(item = *at);
-        } else if (k.indices) {
-            uint64_t *at = (uint64_t *)k.indices + i;
-            starts ? (void)(*at = i) : (void)(item = *at);
+    const uint64_t step = grid_items();
+    for (uint64_t i = grid_item(); i < n; i += batch * step) {
+        uint64_t item[batch], key[batch];
+#pragma unroll
+        for (int b = 0; b < batch; b++) {
+            const uint64_t at = i + b * step;
+            item[b] = at < n ? item_of(k, starts, at) : 0;
+            key[b] = 0;
         }
-        ((Word *)k.words)[i] = (Word)gpi_lex_key(&k.parts, &plan, begin, item);
+        for (uint32_t p = 0; p < k.parts.count; p++) {
+            const gpi_lex_part &part = k.parts.part[p];
+            if (!gpi_lex_has_share(&plan, p, begin))
+                continue;
+            uint64_t x[batch];
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                x[b] = gpi_lex_load(&part, item[b]);
+#pragma unroll
+            for (int b = 0; b < batch; b++)
+                key[b] |= gpi_lex_share(&plan, p, begin, gpi_lex_word_of(&part, x[b]));
+        }
+#pragma unroll
+        for (int b = 0; b < batch; b++)
+            if (i + b * step < n)
+                ((Word *)k.words)[i + b * step] = (Word)key[b];
     }
 }
 
@@ -180,8 +211,8 @@ void plan(gp_context *ctx, const gpi_lex_parts *parts, int slots, uint64_t n,
     const ItemCount count = {n, device_n};
     (void)words;
     cudaMemsetAsync(state, 0, sizeof *state, ctx->stream);
-    lex_vary_k<<<elementwise_grid(ctx, n, elementwise_tuning.blocks_counted), elementwise_threads,
-                 0, ctx->stream>>>(*parts, count, state);
+    const dim3 grid(grid_for(ctx, n, true), parts->count);
+    lex_vary_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*parts, count, state);
     lex_plan_k<<<1, 1024, 0, ctx->stream>>>(*parts, count, slots, state);
 }
 

@@ -138,13 +138,14 @@ GPI_LEX_BOTH uint64_t gpi_lex_load(const struct gpi_lex_part *p, uint64_t item)
     const unsigned char *at = p->data + item * p->stride;
     uint64_t x = 0;
 #ifdef __CUDA_ARCH__
-    for (uint32_t k = 0; k < p->bytes; k += p->unit) {
-        const uint64_t unit = p->unit == 8   ? *(const uint64_t *)(at + k)
-                              : p->unit == 4 ? *(const uint32_t *)(at + k)
-                              : p->unit == 2 ? *(const uint16_t *)(at + k)
-                                             : at[k];
-        x |= unit << 8 * k;
-    }
+    if (p->unit == 8)
+        x = *(const uint64_t *)at;
+    else if (p->unit == 4)
+        x = p->bytes == 4 ? *(const uint32_t *)at
+                          : *(const uint32_t *)at | (uint64_t) * (const uint32_t *)(at + 4) << 32;
+    else
+        for (uint32_t k = 0; k < p->bytes; k += p->unit)
+            x |= (uint64_t)(p->unit == 2 ? *(const uint16_t *)(at + k) : at[k]) << 8 * k;
 #else
     memcpy(&x, at, p->bytes);
 #endif
@@ -159,14 +160,19 @@ GPI_LEX_BOTH uint64_t gpi_lex_word_of(const struct gpi_lex_part *p, uint64_t x)
     return (w ^ p->order.flip) & mask;
 }
 
-/* The bits of a part's word in 64 bits of the key, from bit begin on. */
+/* Whether a part has bits in 64 bits of the key, from bit begin on. */
+GPI_LEX_BOTH bool gpi_lex_has_share(const struct gpi_lex_plan *plan, uint32_t p, int begin)
+{
+    const int bits = (int)plan->bits[p], to = (int)plan->at[p] - begin;
+    return bits > 0 && to < 64 && to + bits > 0;
+}
+
+/* These bits, of the part's word. */
 GPI_LEX_BOTH uint64_t gpi_lex_share(const struct gpi_lex_plan *plan, uint32_t p, int begin,
                                     uint64_t word)
 {
-    const int bits = (int)plan->bits[p], to = (int)plan->at[p] - begin;
-    if (bits == 0 || to >= 64 || to + bits <= 0)
-        return 0;
-    const uint64_t x = word >> plan->low[p] & ~(uint64_t)0 >> (64 - bits);
+    const int to = (int)plan->at[p] - begin;
+    const uint64_t x = word >> plan->low[p] & ~(uint64_t)0 >> (64 - plan->bits[p]);
     return to >= 0 ? x << to : x >> -to;
 }
 
@@ -177,7 +183,8 @@ GPI_LEX_BOTH uint64_t gpi_lex_key(const struct gpi_lex_parts *parts,
     uint64_t key = 0;
     for (uint32_t p = 0; p < parts->count; p++) {
         const struct gpi_lex_part *part = &parts->part[p];
-        key |= gpi_lex_share(plan, p, begin, gpi_lex_word_of(part, gpi_lex_load(part, item)));
+        if (gpi_lex_has_share(plan, p, begin))
+            key |= gpi_lex_share(plan, p, begin, gpi_lex_word_of(part, gpi_lex_load(part, item)));
     }
     return key;
 }
