@@ -75,6 +75,15 @@ static gp_status bytes_topk(const struct limit *l, uint64_t value, size_t *bytes
     return gp_top_k_workspace_bytes(NULL, l->dtype, value, l->with ? l->with : value, bytes);
 }
 
+static gp_status bytes_merge_runs(const struct limit *l, uint64_t value, size_t *bytes)
+{
+    gp_merge_runs_desc d = GP_MERGE_RUNS_DESC_INIT;
+    d.dtype = l->dtype;
+    d.value_bytes = l->with;
+    d.offset_dtype = GP_U64;
+    return gp_merge_runs_workspace_bytes(NULL, &d, value, value, bytes);
+}
+
 static gp_status bytes_merge(const struct limit *l, uint64_t value, size_t *bytes)
 {
     return gp_merge_workspace_bytes(NULL, l->dtype, value, bytes);

@@ -192,6 +192,26 @@ static gp_status run_lexsort_bytes(const struct limit *l, uint64_t value)
     return moves_end(s, &m, MOVES);
 }
 
+/* Two runs of numbers that take turns. */
+static gp_status run_runs_bytes(const struct limit *l, uint64_t value)
+{
+    static const uint64_t ends[] = {0, MOVES / 2, MOVES};
+    struct moves m = moves_new(l, value);
+    gp_merge_runs_desc d = GP_MERGE_RUNS_DESC_INIT;
+    t_array offsets = limit_array(ends, 3, 4);
+    d.dtype = d.offset_dtype = GP_U32;
+    d.value_bytes = value;
+    for (size_t i = 0; i < MOVES; i++) {
+        m.keys[i] = i < MOVES / 2 ? 2 * i + 1 : 2 * (i - MOVES / 2);
+        moves_expect(&m, m.keys[i], i);
+    }
+    t_array keys = limit_array(m.keys, MOVES, 4);
+    gp_status s = gp_merge_runs(t_ctx(), &d, keys.data, m.in.data, MOVES, offsets.data, 2,
+                                m.keys_out.data, m.out.data);
+    t_free(&offsets), t_free(&keys);
+    return moves_end(s, &m, MOVES);
+}
+
 /* Records sorted by their last byte. */
 static gp_status run_record_bytes(const struct limit *l, uint64_t value)
 {

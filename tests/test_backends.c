@@ -99,6 +99,7 @@ static const struct row {
     {"segmented sort", bits_call_sort_segments, bits_sort_segments, GP_ASCENDING, GP_DESCENDING,
      any, false, false, false},
     {"merge", bits_call_merge, bits_merge, 0, 0, any, false, false, false},
+    {"merge of runs", bits_call_merge_runs, bits_merge_runs, 0, 1, any, false, false, false},
     {"top k", bits_call_top_k, bits_top_k, GP_ASCENDING, GP_DESCENDING, any, true, false, false},
     {"bounds", bits_call_bounds, bits_bounds, 0, 1, any, false, false, false},
     {"lexsort", bits_call_lexsort, bits_lexsort, 0, 0, index_dtype, false, false, false},

@@ -73,6 +73,9 @@ KIND(lex_by, gp_lexsort_desc, 0, GP_LEXSORT_DESC_INIT, "desc", d.index_dtype = G
 KIND(records, gp_record_sort_desc, 0, GP_RECORD_SORT_DESC_INIT, "desc", d.record_bytes = 8;
      d.num_fields = 1; d.fields[0] = (gp_record_field){3, GP_F32, GP_DESCENDING})
 KIND(merge, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32)
+KIND(merge_runs, gp_merge_runs_desc, 0, GP_MERGE_RUNS_DESC_INIT, "desc",
+     d.dtype = d.offset_dtype = GP_U32;
+     d.value_bytes = 4)
 KIND(merge_pairs, gp_merge_desc, 0, GP_MERGE_DESC_INIT, "desc", d.dtype = GP_U32; d.value_bytes = 4)
 KIND(top_k, gp_top_k_desc, 0, GP_TOP_K_DESC_INIT, "desc", d.dtype = GP_U32; d.index_dtype = GP_U32)
 KIND(coo, gp_coo_desc, 0, GP_COO_DESC_INIT, "desc", d.duplicates = GP_DUPLICATES_LAST)
@@ -169,6 +172,9 @@ KIND(spmm, gp_spmm_desc, 0, GP_SPMM_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(merge_pairs, merge_pairs, true,                                                              \
       gp_merge_pairs_by(ctx, given, e->sorted, e->keys, e->n, e->sorted, e->floats, e->n,          \
                         e->out[0], e->out[1]))                                                     \
+    X(merge_runs, merge_runs, true,                                                                \
+      gp_merge_runs(ctx, given, e->sorted, e->floats, e->n, e->offsets, e->segments, e->out[0],    \
+                    e->out[1]))                                                                    \
     X(top_k, top_k, true, gp_top_k_by(ctx, given, e->keys, e->n, e->n / 7, e->out[0], e->out[1]))  \
     X(rebalance, place, true, rebalance(ctx, e, given))                                            \
     X(bins_of_ranks, bins, true, bins_of_ranks(ctx, e, given))                                     \
@@ -253,6 +259,8 @@ KIND(spmm, gp_spmm_desc, 0, GP_SPMM_DESC_INIT, "desc", d.index_dtype = d.offset_
       gp_lexsort_workspace_bytes(NULL, GP_U32, 4, N, given, figure))                               \
     X(lexsort_by_bytes, lex_by, false, gp_lexsort_by_workspace_bytes(NULL, given, N, figure))      \
     X(record_bytes, records, false, gp_record_sort_workspace_bytes(NULL, given, N, figure))        \
+    X(merge_runs_bytes, merge_runs, false,                                                         \
+      gp_merge_runs_workspace_bytes(NULL, given, N, 9, figure))                                    \
     X(coo_bytes, coo, false, gp_csr_from_coo_workspace_bytes(NULL, given, N, N, N, figure))        \
     X(transpose_bytes, coo, false, gp_csr_transpose_workspace_bytes(NULL, given, N, N, N, figure)) \
     X(filter_bytes, filter, false, gp_csr_filter_workspace_bytes(NULL, given, N, N, N, figure))    \

@@ -123,6 +123,13 @@ static const gp_spmm_desc *spmm_desc(void)
     return &d;
 }
 
+static const gp_merge_runs_desc *runs_desc(void)
+{
+    static gp_merge_runs_desc d = GP_MERGE_RUNS_DESC_INIT;
+    d.dtype = d.offset_dtype = GP_U32;
+    return &d;
+}
+
 static const gp_csr_filter_desc *filter_desc(void)
 {
     static gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
@@ -143,6 +150,7 @@ FIGURE(gp_lexsort, GP_U32, 4, 1000, NULL)
 FIGURE(gp_lexsort_by, parts_desc(), 1000)
 FIGURE(gp_record_sort, records_desc(), 1000)
 FIGURE(gp_merge, GP_U32, 1000)
+FIGURE(gp_merge_runs, runs_desc(), 1000, 10)
 FIGURE(gp_top_k, GP_U32, 1000, 10)
 FIGURE(gp_csr_row_pointers_unsorted, GP_U32, 1000, 100, GP_U32)
 FIGURE(gp_csr_from_coo, &coo, 100, 100, 1000)
@@ -184,6 +192,7 @@ static const struct {
     ROW(gp_lexsort_by),
     ROW(gp_record_sort),
     ROW(gp_merge),
+    ROW(gp_merge_runs),
     ROW(gp_top_k),
     ROW(gp_csr_row_pointers_unsorted),
     ROW(gp_csr_from_coo),

@@ -19,6 +19,9 @@ struct gpi_content_rule {
     enum gpi_content_kind kind;
     int unused; /* bits of a word above those of an item */
     bool is_signed, descending, may_cover_less;
+    uint64_t num_runs;
+    const uint64_t *device_num_runs;
+    size_t offset_bytes;
     struct gpi_radix_order order; /* of words shifted to the top */
 };
 
@@ -35,6 +38,9 @@ static inline struct gpi_content_rule gpi_content_rule_of(const struct gpi_conte
     r.device_n = c->device_n;
     r.device_bound = c->device_bound;
     r.may_cover_less = c->may_cover_less;
+    r.num_runs = c->num_runs;
+    r.device_num_runs = c->device_num_runs;
+    r.offset_bytes = c->offset_bytes;
     r.unused = 64 - 8 * (int)gpi_dtype_bytes(c->dtype);
     r.is_signed = gpi_dtype_is_signed(c->dtype);
     r.descending = c->order == GP_DESCENDING;
@@ -90,6 +96,30 @@ GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge_range(const struct gpi_conte
     return v;
 }
 
+GPI_RULE_FUNCTION uint64_t gpi_rule_offset(const struct gpi_content_rule *r, uint64_t i)
+{
+    return r->offset_bytes == 4 ? ((const uint32_t *)r->offsets)[i]
+                                : ((const uint64_t *)r->offsets)[i];
+}
+
+/* Whether a run begins at item i. */
+GPI_RULE_FUNCTION bool gpi_rule_begins(const struct gpi_content_rule *r, uint64_t i)
+{
+    uint64_t low = 0, high = r->num_runs;
+    if (high == 0)
+        return false;
+    if (r->device_num_runs && *r->device_num_runs < high)
+        high = *r->device_num_runs;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (gpi_rule_offset(r, middle) - gpi_rule_offset(r, 0) < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return gpi_rule_offset(r, low) - gpi_rule_offset(r, 0) == i;
+}
+
 /* Item i is x; before is the one before it (item 0 has none), or the length of its range. */
 GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge(const struct gpi_content_rule *r, uint64_t i,
                                                     uint64_t x, uint64_t before)
@@ -101,7 +131,7 @@ GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge(const struct gpi_content_rul
     }
     if (r->kind == GPI_CONTENT_RANGES)
         return gpi_rule_judge_range(r, x, before);
-    if (i > 0 && gpi_rule_word(r, before) > gpi_rule_word(r, x)) {
+    if (i > 0 && gpi_rule_word(r, before) > gpi_rule_word(r, x) && !gpi_rule_begins(r, i)) {
         const struct gpi_verdict falls = {r->descending ? GPI_RULE_RISES : GPI_RULE_FALLS, before};
         return falls;
     }

@@ -354,6 +354,62 @@ static void merge_pairs(fuzz *f)
     compare_merge(&m);
 }
 
+/* Whether keys fall, or rise, between runs alone; the offsets are good. */
+static bool runs_ascend(const gp_merge_runs_desc *d, const fuzz_array *keys, size_t n,
+                        const fuzz_array *offsets, size_t count)
+{
+    const size_t item = gp_dtype_bytes(d->dtype);
+    const size_t offset = gp_dtype_bytes(d->offset_dtype);
+    if (item == 0 || offset == 0 || n > keys->bytes / item || count >= offsets->bytes / offset)
+        return true; /* the call refuses arrays that are shorter than announced */
+    const uint64_t first = fuzz_index(d->offset_dtype, offsets->contents, 0);
+    for (size_t i = 1, run = 0; i < n; i++) {
+        while (run < count && fuzz_index(d->offset_dtype, offsets->contents, run) - first < i)
+            run++;
+        const int order =
+            fuzz_order(d->dtype, keys->contents + (i - 1) * item, keys->contents + i * item);
+        if ((d->order == GP_ASCENDING ? order > 0 : order < 0) &&
+            fuzz_index(d->offset_dtype, offsets->contents, run) - first != i)
+            return false;
+    }
+    return true;
+}
+
+static void merge_runs(fuzz *f)
+{
+    size_t bytes;
+    gp_merge_runs_desc d = GP_MERGE_RUNS_DESC_INIT;
+    d.size = fuzz_struct(f, sizeof d);
+    d.dtype = fuzz_dtype(f, FUZZ_ALL);
+    d.order = (gp_order)fuzz_enum(f, GP_ASCENDING, GP_DESCENDING, GP_ERROR_ARGUMENT);
+    d.value_bytes = fuzz_flip(f) ? 0 : fuzz_item_bytes(f);
+    d.offset_dtype = fuzz_dtype(f, FUZZ_INDICES);
+    d.reserved = fuzz_unused(f);
+    const size_t item = gp_dtype_bytes(d.dtype) ? gp_dtype_bytes(d.dtype) : 1;
+    const size_t value = d.value_bytes <= 65536 ? d.value_bytes : 1;
+    const size_t alignment = value ? fuzz_alignment(value) : 1;
+    const size_t n = fuzz_count(f, value > 8 ? 2 * value : 16);
+    const size_t count = n ? 1 + fuzz_below(f, 40) : fuzz_below(f, 4);
+    fuzz_array *keys = fuzz_sorted(f, d.dtype, n, d.order);
+    fuzz_array *values = fuzz_bytes(f, fuzz_product(n, value), alignment);
+    fuzz_array *offsets = fuzz_offsets(f, d.offset_dtype, count, n, false);
+    fuzz_array *keys_out = fuzz_output_beside(f, fuzz_product(n, item), item, keys);
+    fuzz_array *values_out =
+        fuzz_output_beside(f, fuzz_product(n, value), alignment, value ? values : keys);
+    const bool good = fuzz_offsets_good(d.offset_dtype, offsets, count, n, false);
+    fuzz_strict_rule(f, good);
+    if (n && good)
+        fuzz_rule(f, fuzz_ascends(d.dtype, keys, n, d.order) ||
+                         runs_ascend(&d, keys, n, offsets, count));
+    fuzz_reserve(f, gp_merge_runs_workspace_bytes(NULL, &d, n, count, &bytes), &bytes);
+    FUZZ_CALL(f, gp_merge_runs(f->ctx, &d, keys->data, values->data, n, offsets->data, count,
+                               keys_out->data, values_out->data));
+    size_t *order = oracle_argsort(d.dtype, keys->before, n, d.order == GP_DESCENDING, 0, 0);
+    compare_picked("keys", keys, item, order, n, keys_out);
+    compare_picked("values", values, value, order, n, values_out);
+    free(order);
+}
+
 static void top_k(fuzz *f)
 {
     size_t bytes;
@@ -395,5 +451,6 @@ static void top_k(fuzz *f)
     free(order);
 }
 
-fuzz_call *const fuzz_sorts[] = {sort,          sort_pairs, argsort,     sort_segments, lexsort,
-                                 lexsort_pairs, merge,      merge_pairs, top_k,         NULL};
+fuzz_call *const fuzz_sorts[] = {sort,       sort_pairs,    argsort, sort_segments,
+                                 lexsort,    lexsort_pairs, merge,   merge_pairs,
+                                 merge_runs, top_k,         NULL};

@@ -51,6 +51,8 @@ void bits_put_picked(const void *items, size_t item, const size_t *index, size_t
 int bits_order(gp_dtype dtype, const void *a, const void *b);
 /* The stable order of n items; which 1: descending. */
 size_t *bits_argsort(gp_dtype dtype, const void *items, size_t n, int which);
+/* The items, ascending in each segment; for free(). */
+char *bits_runs(const struct bits_input *d);
 /* Zeros and NaNs of floats become one of each: where their order is not specified. */
 void bits_canonical(gp_dtype dtype, void *items, size_t n);
 /* The same for NaNs alone. */
@@ -70,7 +72,8 @@ bits_expect bits_partition_into, bits_partition_range;
 bits_expect bits_multisplit;                                               /* 0: flags, 1: rows */
 bits_expect bits_sort, bits_sort_pairs, bits_order_of, bits_sort_segments; /* the gp_order */
 bits_expect bits_merge;
-bits_expect bits_top_k; /* the gp_order */
+bits_expect bits_merge_runs; /* 0: keys, 1: with positions */
+bits_expect bits_top_k;      /* the gp_order */
 bits_expect bits_gather, bits_scatter, bits_expand, bits_fill, bits_iota, bits_intervals;
 bits_expect bits_bounds; /* 0: lower, 1: upper */
 bits_expect bits_histogram_even, bits_histogram_edges, bits_bincount;
@@ -104,10 +107,10 @@ bits_call bits_call_scan_inclusive, bits_call_scan_exclusive, bits_call_scan_bac
     bits_call_reduce_segments, bits_call_arg_segments, bits_call_compact, bits_call_partition,
     bits_call_compact_indices, bits_call_compact_if, bits_call_unique, bits_call_run_lengths,
     bits_call_reduce_by_key, bits_call_group_by, bits_call_sort, bits_call_sort_pairs,
-    bits_call_argsort, bits_call_sort_segments, bits_call_merge, bits_call_top_k, bits_call_bounds,
-    bits_call_lexsort, bits_call_lexsort_by, bits_call_record_sort, bits_call_gather,
-    bits_call_scatter, bits_call_expand, bits_call_fill, bits_call_iota, bits_call_intervals,
-    bits_call_histogram_even, bits_call_histogram_edges, bits_call_bincount, bits_call_from_coo,
-    bits_call_transpose, bits_call_spmv;
+    bits_call_argsort, bits_call_sort_segments, bits_call_merge, bits_call_merge_runs,
+    bits_call_top_k, bits_call_bounds, bits_call_lexsort, bits_call_lexsort_by,
+    bits_call_record_sort, bits_call_gather, bits_call_scatter, bits_call_expand, bits_call_fill,
+    bits_call_iota, bits_call_intervals, bits_call_histogram_even, bits_call_histogram_edges,
+    bits_call_bincount, bits_call_from_coo, bits_call_transpose, bits_call_spmv;
 
 #endif

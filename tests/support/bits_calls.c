@@ -278,6 +278,21 @@ void bits_call_merge(struct bits_run *r)
                         keys_out, values_out));
 }
 
+void bits_call_merge_runs(struct bits_run *r)
+{
+    gp_merge_runs_desc d = GP_MERGE_RUNS_DESC_INIT;
+    char *runs = bits_runs(D);
+    void *keys = given(r, runs, D->n * D->item), *values = given(r, D->positions, D->n * 4);
+    void *offsets = given(r, D->offsets, (D->segments + 1) * 4);
+    void *keys_out = result(r, D->n * D->item), *values_out = r->which ? result(r, D->n * 4) : NULL;
+    d.dtype = D->dtype;
+    d.offset_dtype = GP_U32;
+    d.value_bytes = r->which ? 4 : 0;
+    T_OK(gp_merge_runs(r->ctx, &d, keys, values, D->n, offsets, D->segments, keys_out, values_out));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(runs);
+}
+
 void bits_call_top_k(struct bits_run *r)
 {
     size_t k = D->n / 3 + 1;

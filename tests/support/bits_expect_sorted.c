@@ -37,6 +37,20 @@ void bits_order_of(const struct bits_input *d, int which, struct bits_output *ou
     free(index);
 }
 
+char *bits_runs(const struct bits_input *d)
+{
+    char *keys = t_host(d->n * d->item);
+    for (size_t s = 0; s < d->segments; s++) {
+        const size_t begin = d->offsets[s], n = d->offsets[s + 1] - begin;
+        const char *items = d->in + begin * d->item;
+        size_t *index = bits_argsort(d->dtype, items, n, GP_ASCENDING);
+        for (size_t i = 0; i < n; i++)
+            memcpy(keys + (begin + i) * d->item, items + index[i] * d->item, d->item);
+        free(index);
+    }
+    return keys;
+}
+
 void bits_sort_segments(const struct bits_input *d, int which, struct bits_output *out)
 {
     size_t *order = t_host(d->n * sizeof *order);
@@ -49,6 +63,18 @@ void bits_sort_segments(const struct bits_input *d, int which, struct bits_outpu
     }
     bits_put_picked(d->in, d->item, order, d->n, out);
     bits_put_picked(d->positions, 4, order, d->n, out);
+    free(order);
+}
+
+/* Runs are the segments, each sorted. */
+void bits_merge_runs(const struct bits_input *d, int which, struct bits_output *out)
+{
+    char *keys = bits_runs(d);
+    size_t *order = bits_argsort(d->dtype, keys, d->n, GP_ASCENDING);
+    bits_put_picked(keys, d->item, order, d->n, out);
+    if (which)
+        bits_put_picked(d->positions, 4, order, d->n, out);
+    free(keys);
     free(order);
 }
 

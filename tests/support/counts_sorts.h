@@ -133,6 +133,29 @@ CALL(sort_segmented_pairs)
                                          c->n, c->out[0], c->out[1], &o);
 }
 
+/* One run, and the items of all segments in turn. */
+static gp_merge_runs_desc runs_of(C c)
+{
+    gp_merge_runs_desc d = GP_MERGE_RUNS_DESC_INIT;
+    d.dtype = d.offset_dtype = GP_U32;
+    d.device_n = c->device_m;
+    d.device_num_runs = c->device_n;
+    return d;
+}
+
+CALL(merge_runs)
+{
+    gp_merge_runs_desc d = runs_of(c);
+    return gp_merge_runs(ctx, &d, c->bits, NULL, c->m, c->offsets, c->n, c->out[0], NULL);
+}
+
+CALL(merge_runs_pairs)
+{
+    gp_merge_runs_desc d = runs_of(c);
+    d.value_bytes = 2;
+    return gp_merge_runs(ctx, &d, c->keys, c->bits, c->m, c->offsets, c->n, c->out[0], c->out[1]);
+}
+
 static gp_lexsort_options lex_of(C c, int bits)
 {
     gp_lexsort_options o = GP_LEXSORT_OPTIONS_INIT;
@@ -222,6 +245,8 @@ CALL(top_100)
         ROW(argsort_by_no_bits, "gp_argsort", COUNTS_ITEMS),                                       \
         ROW(sort_segmented, "gp_radix_sort_segmented", COUNTS_SEGMENTS_ITEMS),                     \
         ROW(sort_segmented_pairs, "gp_radix_sort_segmented_pairs", COUNTS_SEGMENTS_ITEMS),         \
+        ROW(merge_runs, "gp_merge_runs", COUNTS_SEGMENTS_ITEMS),                                   \
+        ROW(merge_runs_pairs, "gp_merge_runs", COUNTS_SEGMENTS_ITEMS),                             \
         ROW(lexsort, "gp_lexsort", COUNTS_ITEMS),                                                  \
         ROW(lexsort_pairs, "gp_lexsort_pairs", COUNTS_ITEMS),                                      \
         ROW(lexsort_pairs_wide, "gp_lexsort_pairs", COUNTS_ITEMS),                                 \

@@ -321,6 +321,16 @@ CALL(spmv)
                    e->floats, NULL, e->floats, NULL, e->out[0]);
 }
 
+CALL(merge_runs)
+{
+    gp_merge_runs_desc d = GP_MERGE_RUNS_DESC_INIT;
+    d.dtype = GP_U32;
+    d.offset_dtype = GP_U32;
+    d.value_bytes = 4;
+    return gp_merge_runs(ctx, &d, e->sorted, e->floats, e->n, e->offsets, e->segments, e->out[0],
+                         e->out[1]);
+}
+
 #include "every_call_by.h"
 #include "every_call_dist.h"
 
@@ -408,6 +418,7 @@ static const struct {
     NAMED(merge_pairs),
     NAMED(merge_by),
     NAMED(merge_pairs_by),
+    NAMED(merge_runs),
     NAMED(top_k),
     NAMED(top_k_by),
     NAMED(row_pointers),
