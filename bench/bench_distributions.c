@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts of keys spread in every way that decides how they are sorted: keys alone, beside values of
- * 4 bytes, and argsorts, of 32 and of 64 bits. */
+ * 4 bytes, and argsorts, of 32 and of 64 bits; some beside values of 1, 2, 3 and 16 bytes. */
 #include "bench.h"
 #include "bench_task.h"
 
@@ -78,28 +78,31 @@ static void keep(const struct bench_case *c, const struct bench_row *row)
 }
 
 /* The payload is the position: a sort of pairs that is not stable is found out. */
-static void add_values(struct bench *b, struct bench_case *c)
+static void add_values(struct bench *b, struct bench_case *c, size_t value_bytes)
 {
-    struct bench_task fill = {.kind = BENCH_FILL_IOTA, .n = c->args.n, .width = 4, .limit = 1};
-    const size_t bytes = c->args.n * 4;
+    const size_t bytes = c->args.n * value_bytes;
+    struct bench_task fill = {.kind = BENCH_FILL_IOTA, .limit = 1};
+    fill.width = value_bytes < 8 ? (unsigned)value_bytes : 8;
+    fill.n = bytes / fill.width;
     fill.out = bench_buffer(b, BENCH_SLOT_1, bytes);
     b->backend->task(b, &fill);
     c->args.values = fill.out;
-    c->args.value_bytes = 4;
+    c->args.value_bytes = value_bytes;
     c->args.out_values = bench_buffer(b, BENCH_SLOT_3, bytes);
     c->outputs[1] = (struct bench_output){c->args.out_values, bytes};
 }
 
 static void measure(struct bench *b, const struct distribution *d, const struct call *call,
-                    gp_dtype dtype, const char *name, size_t n)
+                    size_t value_bytes, gp_dtype dtype, const char *name, size_t n)
 {
     const unsigned width = (unsigned)gp_dtype_bytes(dtype);
     const bool argsort = call->run == bench_run_argsort;
-    struct bench_case c = {.suite = "distributions",
-                           .name = name,
-                           .run = call->run,
-                           .seen = keep,
-                           .bytes = (double)n * ((argsort ? 1 : 2) * width + 4 * call->moved)};
+    struct bench_case c = {
+        .suite = "distributions",
+        .name = name,
+        .run = call->run,
+        .seen = keep,
+        .bytes = (double)n * (double)((argsort ? 1 : 2) * width + value_bytes * call->moved)};
     struct bench_task fill = {.kind = BENCH_FILL_SPREAD,
                               .n = n,
                               .width = width,
@@ -113,7 +116,7 @@ static void measure(struct bench *b, const struct distribution *d, const struct 
     c.args.out = bench_buffer(b, BENCH_SLOT_2, n * width);
     c.outputs[0] = (struct bench_output){c.args.out, argsort ? 0 : n * width};
     if (call->moved)
-        add_values(b, &c);
+        add_values(b, &c, value_bytes);
     bench_measure(b, &c);
 }
 
@@ -142,6 +145,22 @@ static void print_results(size_t n)
     printf("\n%d slower than a peer\n", slower);
 }
 
+/* Values of other sizes: beside the first spread, and beside one with hot keys. */
+static void measure_values(struct bench *b, size_t n)
+{
+    static const size_t sizes[] = {1, 2, 3, 16};
+    for (int d = 0; d < CASES; d++)
+        for (int k = 0; k < 4 * 2; k++) {
+            const gp_dtype dtype = k % 2 ? distributions[d].wide : distributions[d].narrow;
+            char name[NAME_BYTES];
+            snprintf(name, sizeof name, "pairs_%zu_%s", sizes[k / 2], distributions[d].name);
+            if ((distributions[d].spread == BENCH_UNIFORM ||
+                 distributions[d].spread == BENCH_ZIPF) &&
+                bench_wanted(b, name, dtype))
+                measure(b, &distributions[d], &calls[1], sizes[k / 2], dtype, name, n);
+        }
+}
+
 void bench_distributions(struct bench *b)
 {
     int exponents[BENCH_SIZES];
@@ -156,8 +175,9 @@ void bench_distributions(struct bench *b)
                     results[d][call][wide].seconds = 0;
                     snprintf(name, NAME_BYTES, "%s_%s", calls[call].name, distributions[d].name);
                     if (dtype && bench_wanted(b, name, dtype))
-                        measure(b, &distributions[d], &calls[call], dtype, name, n);
+                        measure(b, &distributions[d], &calls[call], 4, dtype, name, n);
                 }
+        measure_values(b, n);
         print_results(n);
     }
 }

@@ -24,9 +24,19 @@ template <class Key, class Value> int pairs(struct bench *b, const struct bench_
     });
 }
 
-// The suite distributions has cases with values and without.
+// The suite distributions has cases with values and without; of other sizes beside unsigned keys.
 template <class Key> int either(struct bench *b, const struct bench_args *a)
 {
+    if constexpr (std::is_unsigned_v<Key>) {
+        if (a->values && a->value_bytes == 1)
+            return pairs<Key, uint8_t>(b, a);
+        if (a->values && a->value_bytes == 2)
+            return pairs<Key, uint16_t>(b, a);
+        if (a->values && a->value_bytes == 3)
+            return pairs<Key, uchar3>(b, a);
+        if (a->values && a->value_bytes == 16)
+            return pairs<Key, uint4>(b, a);
+    }
     return a->values ? pairs<Key, uint32_t>(b, a) : keys<Key>(b, a);
 }
 } // namespace
