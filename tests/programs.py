@@ -38,6 +38,7 @@ BENCH = ["--backend", "cpu", "--n", "8", "--runs", "1"]
 ROWS = {
     "gp-bench": Row(run=["memcpy", *BENCH], reads=[["--compare", "FILE", "FILE"]],
                     writes=[["memcpy", *BENCH, "--csv", "/dev/full"], ["ladder", *BENCH, "--svg", "/dev/full"]]),
+    "gp-dist-bench": Row(run=["--log-items", "10", "--runs", "1"]),
     "sparse_pipeline": Row(run=["--backend", "cpu", "--rmat", "4"], reads=[["--backend", "cpu", "FILE"], ["--backend", "cpu", "--load", "FILE"]],
                            writes=[["--backend", "cpu", "--rmat", "4", "--picture", "/dev/full"]],
                            stdin=["--backend", "cpu", "--max-memory", "64M", "-"],
@@ -48,7 +49,7 @@ ROWS = {
     "scan_sort": Row(run=[], options=False),  # the program of the README stands by itself
     **{name: ALONE for name in ("compact", "coo_to_csr", "group_by", "polynomial", "scan_compact", "scan_split_sort", "tridiagonal",
                                 "compact_sort", "count_words", "sort_records", "top_k_rows", "unique_edges",
-                                "async_pipeline", "conjugate_gradients", "particles")},
+                                "async_pipeline", "conjugate_gradients", "particles", "dist_sort")},
     **{name: Row() for name in ("frontier_edges", "graph_capture", "own_kernel")},  # need a GPU
     "test_core": Row(run=["cpu"]),
     "test_mmio": None, "unload": None, "cub_loader": None, "fuzz*": None,  # run by tests alone

@@ -46,17 +46,19 @@ static inline int gp_comm_mpi_wait(struct gp_comm_mpi *m, int count, MPI_Request
     const double begin = MPI_Wtime();
     const struct timespec pause = {0, 20000};
     long asked = 0;
-    for (int done = 0; !done; asked++) {
-        const int e = MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < count;) {
+        int done;
+        const int e = MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
         if (e != MPI_SUCCESS)
             return e;
+        i += done != 0;
         if (done)
-            return 0;
+            continue;
         if (__atomic_load_n(&m->aborted, __ATOMIC_ACQUIRE))
             return GP_COMM_MPI_ABORTED;
         if (seconds >= 0 && MPI_Wtime() - begin > seconds)
             return GP_COMM_MPI_LATE;
-        if (asked > 200) /* processes may be more than processors */
+        if (++asked > 200) /* processes may be more than processors */
             nanosleep(&pause, NULL);
     }
     return 0;
