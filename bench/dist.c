@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls over ranks against the call of one rank with as many items: a thread for each rank, each
+ * with a GPU of its own where there are enough. The first row is the rate at which ranks exchange.
+ */
+#include <gp/gp.h>
+
+#include "cli.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RANKS_MAX = 16, RUNS_MAX = 64 };
+
+static struct settings {
+    gp_backend backend;
+    int ranks, runs, log_n;
+} set = {GP_BACKEND_CPU, 2, 5, 22};
+
+/* What a rank has: room for n words of 8 bytes in each array. */
+struct rank {
+    gp_context *ctx;
+    gp_comm *comm; /* NULL: the call of one rank */
+    size_t n;
+    void *in, *values, *out, *values_out;
+    uint64_t *counts; /* a place for one, and from the eighth on what goes to each rank */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void need(gp_context *ctx, gp_status s)
+{
+    if (s == GP_OK)
+        return;
+    fprintf(stderr, "gp-dist-bench: %s\n", gp_last_error(ctx));
+    exit(1);
+}
+
+/* ---- cases: each the call of one rank, or that over ranks ------------------------------------ */
+
+static gp_status sort_keys(struct rank *r, gp_dtype dtype)
+{
+    if (!r->comm)
+        return gp_radix_sort(r->ctx, dtype, r->in, r->n, r->out, NULL);
+    return gp_dist_sort(r->comm, NULL, dtype, GP_ASCENDING, r->in, r->n, r->out, NULL);
+}
+
+static gp_status sort_u32(struct rank *r)
+{
+    return sort_keys(r, GP_U32);
+}
+
+static gp_status sort_u64(struct rank *r)
+{
+    return sort_keys(r, GP_U64);
+}
+
+static gp_status sort_pairs(struct rank *r)
+{
+    if (!r->comm)
+        return gp_radix_sort_pairs(r->ctx, GP_U32, r->in, 4, r->values, r->n, r->out, r->values_out,
+                                   NULL);
+    return gp_dist_sort_pairs(r->comm, NULL, GP_U32, GP_ASCENDING, r->in, 4, r->values, r->n,
+                              r->out, r->values_out, NULL);
+}
+
+static gp_status scan_any(struct rank *r, const void *known)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.in_dtype = GP_I32;
+    return r->comm ? gp_dist_scan(r->comm, &d, known, r->in, r->n, r->out)
+                   : gp_scan(r->ctx, &d, r->in, r->n, r->out);
+}
+
+static gp_status scan(struct rank *r)
+{
+    return scan_any(r, NULL);
+}
+
+static gp_status scan_known(struct rank *r)
+{
+    return scan_any(r, r->counts); /* any number: only the time counts */
+}
+
+static gp_status reduce(struct rank *r)
+{
+    gp_reduce_desc d = GP_REDUCE_DESC_INIT;
+    d.in_dtype = GP_I32;
+    return r->comm ? gp_dist_reduce(r->comm, &d, r->in, r->n, r->out)
+                   : gp_reduce_by(r->ctx, &d, r->in, r->n, r->out);
+}
+
+static gp_status histogram(struct rank *r, size_t bins)
+{
+    const uint32_t lo = 0, hi = UINT32_MAX;
+    gp_dist_histogram_desc d = GP_DIST_HISTOGRAM_DESC_INIT;
+    d.dtype = GP_U32, d.lo = &lo, d.hi = &hi, d.bins = bins, d.counter_dtype = GP_U32;
+    return r->comm ? gp_dist_histogram(r->comm, &d, r->in, r->n, r->out)
+                   : gp_histogram_even(r->ctx, GP_U32, r->in, r->n, &lo, &hi, bins, GP_U32, r->out,
+                                       NULL);
+}
+
+static gp_status histogram_256(struct rank *r)
+{
+    return histogram(r, 256);
+}
+
+static gp_status histogram_large(struct rank *r)
+{
+    return histogram(r, (size_t)1 << 20);
+}
+
+/* Every second key stays. */
+static gp_status compact(struct rank *r, gp_dist_result result)
+{
+    const uint32_t limit = 1u << 31;
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    gp_dist_desc dist = GP_DIST_DESC_INIT;
+    dist.result = result;
+    d.compare = GP_LT, d.dtype = GP_U32, d.value = &limit;
+    return r->comm ? gp_dist_compact(r->comm, &dist, &d, r->in, NULL, r->n, r->out, r->counts)
+                   : gp_compact_by(r->ctx, &d, r->in, NULL, r->n, r->out, r->counts);
+}
+
+static gp_status compact_free(struct rank *r)
+{
+    return compact(r, GP_DIST_FREE);
+}
+
+static gp_status compact_even(struct rank *r)
+{
+    return compact(r, GP_DIST_EVEN);
+}
+
+/* All items go to the next rank. */
+static gp_status pass_on(struct rank *r)
+{
+    if (!r->comm)
+        return gp_copy(r->ctx, r->in, r->n * 4, r->out);
+    return gp_dist_exchange(r->comm, 4, r->in, r->n, r->counts + 8, r->out, r->n, NULL);
+}
+
+static const struct kind {
+    const char *name;
+    int shift; /* of the number of items, to the right */
+    size_t item_bytes;
+    gp_status (*run)(struct rank *r);
+} kinds[] = {
+    {"exchange with the next rank, or copy", 0, 4, pass_on},
+    {"sort u32", 0, 4, sort_u32},
+    {"sort u64", 1, 8, sort_u64},
+    {"sort u32 + u32", 1, 8, sort_pairs},
+    {"scan i32", 0, 4, scan},
+    {"scan i32, totals known", 0, 4, scan_known},
+    {"reduce i32", 0, 4, reduce},
+    {"histogram, 256 bins", 0, 4, histogram_256},
+    {"histogram, 2^20 bins", 0, 4, histogram_large},
+    {"compact, as it falls", 0, 4, compact_free},
+    {"compact, even", 0, 4, compact_even},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+struct worker {
+    pthread_t id;
+    struct rank rank;
+    const struct kind *kind;
+    pthread_barrier_t *barrier;
+    double times[RUNS_MAX];
+};
+
+/* Keys in no order: multiples of an odd number. */
+static void fill(struct rank *r, size_t first, bool wide)
+{
+    const uint64_t step8 = 0x9e3779b97f4a7c15, begin8 = step8 * first;
+    const uint32_t step4 = 0x9e3779b1, begin4 = (uint32_t)(step4 * first);
+    need(r->ctx, wide ? gp_iota(r->ctx, GP_U64, &begin8, &step8, r->n, r->in)
+                      : gp_iota(r->ctx, GP_U32, &begin4, &step4, r->n, r->in));
+}
+
+static void prepare(struct worker *w)
+{
+    struct rank *r = &w->rank;
+    const size_t bytes = r->n * w->kind->item_bytes + 256, large = (size_t)4 << 20;
+    const int ranks = r->comm ? gp_comm_ranks(r->comm) : 1;
+    const int rank = r->comm ? gp_comm_rank(r->comm) : 0;
+    uint64_t counts[8 + RANKS_MAX] = {0};
+    need(r->ctx, gp_malloc(r->ctx, bytes, &r->in));
+    need(r->ctx, gp_malloc(r->ctx, bytes > large ? bytes : large, &r->out));
+    need(r->ctx, gp_malloc(r->ctx, bytes, &r->values));
+    need(r->ctx, gp_malloc(r->ctx, bytes, &r->values_out));
+    need(r->ctx, gp_malloc(r->ctx, 8 * (8 + RANKS_MAX), (void **)&r->counts));
+    fill(r, r->n * (size_t)rank, w->kind->run == sort_u64);
+    counts[8 + (rank + 1) % ranks] = r->n;
+    need(r->ctx, gp_copy(r->ctx, counts, sizeof counts, r->counts));
+    need(r->ctx, gp_context_synchronize(r->ctx));
+}
+
+static void clear(struct rank *r)
+{
+    gp_free(r->ctx, r->in), gp_free(r->ctx, r->out), gp_free(r->ctx, r->values);
+    gp_free(r->ctx, r->values_out), gp_free(r->ctx, r->counts);
+    need(r->ctx, gp_context_synchronize(r->ctx));
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    prepare(w);
+    for (int i = -1; i < set.runs; i++) {
+        pthread_barrier_wait(w->barrier);
+        const double begin = now();
+        need(w->rank.ctx, w->kind->run(&w->rank));
+        need(w->rank.ctx, gp_context_synchronize(w->rank.ctx));
+        pthread_barrier_wait(w->barrier);
+        if (i >= 0)
+            w->times[i] = now() - begin;
+    }
+    clear(&w->rank);
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median time of a case with that many ranks, 0: the plain call. */
+static double measure(const struct kind *kind, gp_context **ctx, gp_comm **comm, int ranks)
+{
+    struct worker w[RANKS_MAX];
+    pthread_barrier_t barrier;
+    const int count = ranks ? ranks : 1;
+    const size_t total = ((size_t)1 << set.log_n) >> kind->shift;
+    pthread_barrier_init(&barrier, NULL, (unsigned)count);
+    for (int r = 0; r < count; r++) {
+        w[r] = (struct worker){.kind = kind, .barrier = &barrier};
+        w[r].rank = (struct rank){.ctx = ctx[r], .comm = ranks ? comm[r] : NULL};
+        w[r].rank.n = total / (size_t)count;
+        if (pthread_create(&w[r].id, NULL, work, &w[r]) != 0)
+            exit(1);
+    }
+    for (int r = 0; r < count; r++)
+        pthread_join(w[r].id, NULL);
+    pthread_barrier_destroy(&barrier);
+    qsort(w[0].times, (size_t)set.runs, sizeof w[0].times[0], compare);
+    return w[0].times[set.runs / 2];
+}
+
+static gp_context *context_of(int rank)
+{
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx;
+    o.backend = set.backend;
+    o.threads = set.backend == GP_BACKEND_CPU && set.ranks > 1 ? 1 : 0;
+    o.device = set.backend == GP_BACKEND_CUDA ? rank : -1;
+    gp_status s = gp_context_create(&ctx, &o);
+    if (s == GP_ERROR_DEVICE && rank > 0) {
+        o.device = 0;
+        s = gp_context_create(&ctx, &o);
+    }
+    need(NULL, s);
+    return ctx;
+}
+
+static void measure_all(void)
+{
+    gp_context *ctx[RANKS_MAX];
+    gp_comm *comm[RANKS_MAX];
+    char text[200];
+    for (int r = 0; r < set.ranks; r++)
+        ctx[r] = context_of(r);
+    need(NULL, gp_comm_create_local(ctx, set.ranks, comm));
+    for (int r = 0; r < set.ranks; r++) {
+        need(NULL, gp_context_describe(ctx[r], text, sizeof text));
+        printf("# rank %d: %s\n", r, text);
+    }
+    printf("case,items,ranks,one rank ms,all ranks ms,items per ns,times as fast as one\n");
+    for (size_t k = 0; k < KINDS; k++) {
+        const size_t total = ((size_t)1 << set.log_n) >> kinds[k].shift;
+        const double one = measure(&kinds[k], ctx, comm, 0);
+        const double all = measure(&kinds[k], ctx, comm, set.ranks);
+        printf("\"%s\",%zu,%d,%.4f,%.4f,%.3f,%.3f\n", kinds[k].name, total, set.ranks, 1e3 * one,
+               1e3 * all, 1e-9 * (double)total / all, one / all);
+        fflush(stdout);
+    }
+    for (int r = 0; r < set.ranks; r++) {
+        gp_comm_destroy(comm[r]);
+        gp_context_destroy(ctx[r]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
+                                            {"ranks", required_argument, NULL, 'r'},
+                                            {"log-items", required_argument, NULL, 'n'},
+                                            {"runs", required_argument, NULL, 't'},
+                                            CLI_OPTIONS,
+                                            {NULL, 0, NULL, 0}};
+    static const struct cli cli = {
+        "gp-dist-bench",
+        "usage: gp-dist-bench [OPTION..]\nCalls over ranks against the call of one rank.\n\n"
+        "  --backend cpu|cuda   (cpu)\n"
+        "  --ranks N            1 to 16 threads (2)\n"
+        "  --log-items N        2^N items of all ranks, 10 to 33 (22); of 8 bytes half as many\n"
+        "  --runs N             of which the median is told, 1 to 64 (5)\n"
+        "  --help, --version\n",
+        options};
+    int o;
+    cli_begin(&cli);
+    while ((o = cli_next(&cli, argc, argv)) != -1) {
+        const int number = o == 'b' ? 0 : atoi(optarg);
+        if (o == 'b' ? strcmp(optarg, "cpu") && strcmp(optarg, "cuda")
+                     : number < (o == 'n' ? 10 : 1) || number > (o == 'r'   ? RANKS_MAX
+                                                                 : o == 'n' ? 33
+                                                                            : RUNS_MAX))
+            cli_wrong(&cli, "%s is not allowed", optarg);
+        set.backend = o != 'b'                      ? set.backend
+                      : strcmp(optarg, "cuda") == 0 ? GP_BACKEND_CUDA
+                                                    : GP_BACKEND_CPU;
+        set.ranks = o == 'r' ? number : set.ranks;
+        set.runs = o == 't' ? number : set.runs;
+        set.log_n = o == 'n' ? number : set.log_n;
+    }
+    if (optind < argc)
+        cli_wrong(&cli, "%s: no operand is expected", argv[optind]);
+    measure_all();
+    return 0;
+}
