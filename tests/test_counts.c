@@ -27,9 +27,9 @@ static const struct {
      "no number of items but that of bytes"},
     {"gp_check_offsets gp_check_offsets_by gp_check_csr gp_check_csr_by",
      "wait for their answer, as one would for the number"},
-    {"gp_comm_create_local gp_comm_create gp_comm_destroy gp_comm_rank gp_comm_ranks "
-     "gp_comm_context "
-     "gp_comm_set_timeout gp_comm_synchronize gp_comm_abort gp_comm_group_begin gp_comm_group_end",
+    {"gp_comm_create_local gp_comm_create gp_comm_create_nccl gp_comm_destroy gp_comm_rank "
+     "gp_comm_ranks gp_comm_context gp_comm_set_timeout gp_comm_synchronize gp_comm_abort "
+     "gp_comm_group_begin gp_comm_group_end",
      "no number of items"},
     {"gp_dist_reduce gp_dist_scan gp_dist_sort gp_dist_sort_pairs gp_dist_argsort gp_dist_top_k "
      "gp_dist_histogram gp_dist_compact gp_dist_rebalance gp_dist_exchange",

@@ -113,6 +113,28 @@ typedef struct gp_comm_ops {
  */
 GP_API gp_status gp_comm_create(gp_context *ctx, const gp_comm_ops *ops, gp_comm **comm);
 
+/**
+ * Make a rank of an NCCL communicator of the caller.
+ *
+ * @param[in]  ctx       where this rank computes: on the communicator's GPU
+ * @param[in]  nccl_comm an ncclComm_t, which must live longer, and which no other thread uses while
+ *                       a call of gp does
+ * @param[out] comm      the rank; NULL on error
+ *
+ * gp is not linked with NCCL: it takes libnccl.so.2 of the process, or of the system. Once a call
+ * has returned GP_ERROR_COMM, and after gp_comm_abort(), nccl_comm was ended by ncclCommAbort() and
+ * is no longer the caller's to destroy. A communicator that does not block (blocking = 0 in its
+ * configuration) keeps timeouts in every call; with another one a rank that is missing when ranks
+ * connect for the first time can block NCCL itself, until another thread calls gp_comm_abort().
+ *
+ * @return GP_OK; GP_ERROR_POINTER ctx, nccl_comm or comm is NULL; GP_ERROR_ARGUMENT ctx computes on
+ *         the CPU or on another GPU, or there are more than GP_COMM_RANKS_MAX ranks;
+ *         GP_ERROR_UNSUPPORTED NCCL was not found, or this build has no CUDA; GP_ERROR_BUSY;
+ *         GP_ERROR_MEMORY. The text is gp_last_error(NULL).
+ * @since 0.1
+ */
+GP_API gp_status gp_comm_create_nccl(gp_context *ctx, void *nccl_comm, gp_comm **comm);
+
 /** Free a rank; NULL does nothing. Its context stays. One in use by another thread is left alone.
  * Other ranks that wait for this one get GP_ERROR_COMM. @since 0.1 */
 GP_API void gp_comm_destroy(gp_comm *comm);

@@ -82,7 +82,7 @@ gp_status gpi_dist_no_memory(const char *f, gp_context *ctx)
 
 gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_comm **out)
 {
-    const size_t p = (size_t)ranks, row = 2 * p > GPI_DIST_PROBES + 1 ? 2 * p : GPI_DIST_PROBES + 1;
+    const size_t p = (size_t)ranks, row = gpi_dist_row(ranks);
     gp_comm *c = calloc(1, sizeof *c);
     if (c) {
         c->ctx = ctx;

@@ -20,6 +20,8 @@ gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *f, double seconds)
         const double passed = gpi_dist_now() - begin;
         if (gpi_dist_is_broken(comm))
             return gpi_dist_break(comm, f, "aborted");
+        if (comm->transport->check)
+            GPI_TRY(comm->transport->check(comm, f));
         if (seconds >= 0 && passed > seconds)
             return gpi_dist_break(comm, f, "the GPU was not done within %g seconds", seconds);
         if (passed > EAGER)

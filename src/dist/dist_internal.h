@@ -51,6 +51,8 @@ struct gpi_transport {
     gp_status (*exchange)(gp_comm *comm, const char *function, const struct gpi_route *route);
     void (*abort)(gp_comm *comm); /* from any thread: end all waits */
     void (*destroy)(gp_comm *comm);
+    /* While the stream is waited for: an error that was found meanwhile; NULL: none can be. */
+    gp_status (*check)(gp_comm *comm, const char *function);
 };
 
 enum gpi_dist_function {
@@ -68,6 +70,9 @@ enum gpi_dist_function {
 };
 
 enum { GPI_NOTE_WORDS = 8 };
+
+/* The words that a round of a selection asks for, see dist_select.c. */
+enum { GPI_DIST_PROBES = 512 };
 
 /* What each rank tells all others at the beginning of a call, and when a stage has ended. */
 struct gpi_note {
@@ -117,6 +122,13 @@ void gpi_dist_end(struct gpi_dist_call *call);
 #define GPI_DIST_CALL(comm, function)                                                              \
     __attribute__((cleanup(gpi_dist_end))) struct gpi_dist_call gpi_call_ = {NULL, NULL};          \
     GPI_TRY(gpi_dist_begin(&gpi_call_, comm, function))
+
+/* Words of one rank in comm->table. */
+static inline size_t gpi_dist_row(int ranks)
+{
+    const size_t two = 2 * (size_t)ranks;
+    return two > GPI_DIST_PROBES + 1 ? two : GPI_DIST_PROBES + 1;
+}
 
 /* A new rank; the transport is still to be set. Its text is that of the thread. */
 gp_status gpi_dist_new(const char *function, gp_context *ctx, int rank, int ranks, gp_comm **comm);
@@ -186,8 +198,6 @@ gp_status gpi_dist_tell(gp_comm *comm, const char *function, uint64_t *out_count
 uint64_t gpi_dist_total(gp_comm *comm);
 
 /* ---- dist_select.c ---- */
-
-enum { GPI_DIST_PROBES = 512 };
 
 /* Sorted keys of this rank. */
 struct gpi_dist_keys {

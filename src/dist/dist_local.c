@@ -255,7 +255,7 @@ static void leave(gp_comm *comm)
         table_free(t);
 }
 
-static const struct gpi_transport local = {gather, exchange, abort_all, leave};
+static const struct gpi_transport local = {gather, exchange, abort_all, leave, NULL};
 
 static struct table *table_new(int ranks)
 {

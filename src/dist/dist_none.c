@@ -31,3 +31,11 @@ gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *function, void *
 {
     return GP_ERROR_INTERNAL;
 }
+
+gp_status gp_comm_create_nccl(gp_context *ctx, void *nccl_comm, gp_comm **comm)
+{
+    if (comm)
+        *comm = NULL;
+    return gpi_fail(NULL, GP_ERROR_UNSUPPORTED,
+                    "gp_comm_create_nccl: this build has no CUDA backend");
+}

@@ -89,7 +89,7 @@ static void destroy(gp_comm *comm)
     free(comm->state);
 }
 
-static const struct gpi_transport transport = {gather, exchange, abort_user, destroy};
+static const struct gpi_transport transport = {gather, exchange, abort_user, destroy, NULL};
 
 static gp_status check_ops(const char *f, const gp_comm_ops *o)
 {

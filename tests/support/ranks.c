@@ -15,6 +15,7 @@ struct ranks ranks_new(int count)
         o.backend = gp_context_backend(t_ctx());
         o.threads = 1 + i % 2;
         o.multiprocessors = t_is_cuda() ? 4 : 0;
+        o.device = t_is_cuda() ? i % t_device_count() : -1;
         T_OK(gp_context_create(&r.ctx[i], &o));
     }
     T_OK(gp_comm_create_local(r.ctx, count, r.comm));
