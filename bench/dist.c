@@ -7,6 +7,7 @@
 
 #include "cli.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ enum { RANKS_MAX = 16, RUNS_MAX = 64 };
 static struct settings {
     gp_backend backend;
     int ranks, runs, log_n;
-} set = {GP_BACKEND_CPU, 2, 5, 22};
+    bool nccl;
+} set = {GP_BACKEND_CPU, 2, 5, 22, false};
 
 /* What a rank has: room for n words of 8 bytes in each array. */
 struct rank {
@@ -179,13 +181,24 @@ struct worker {
     double times[RUNS_MAX];
 };
 
-/* Keys in no order: multiples of an odd number. */
-static void fill(struct rank *r, size_t first, bool wide)
+/* Random keys: sums of random words, which lie in the first part of the array and are repeated. */
+static void fill(struct rank *r, int rank, bool wide)
 {
-    const uint64_t step8 = 0x9e3779b97f4a7c15, begin8 = step8 * first;
-    const uint32_t step4 = 0x9e3779b1, begin4 = (uint32_t)(step4 * first);
-    need(r->ctx, wide ? gp_iota(r->ctx, GP_U64, &begin8, &step8, r->n, r->in)
-                      : gp_iota(r->ctx, GP_U32, &begin4, &step4, r->n, r->in));
+    enum { WORDS = 1 << 20 };
+    const size_t bytes = r->n * (wide ? 8 : 4), part = WORDS * sizeof(uint64_t);
+    uint64_t *words = malloc(part), state = (uint64_t)rank + 1;
+    if (!words)
+        exit(1);
+    for (size_t i = 0; i < WORDS; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        words[i] = (state >> 29 ^ state) * 0x9e3779b97f4a7c15u ^ state << 23;
+    }
+    for (size_t at = 0; at < bytes; at += part)
+        need(r->ctx,
+             gp_copy(r->ctx, words, bytes - at < part ? bytes - at : part, (char *)r->in + at));
+    need(r->ctx, gp_scan_inclusive(r->ctx, wide ? GP_U64 : GP_U32, GP_SUM, r->in, r->n, r->in));
+    need(r->ctx, gp_context_synchronize(r->ctx));
+    free(words);
 }
 
 static void prepare(struct worker *w)
@@ -200,7 +213,7 @@ static void prepare(struct worker *w)
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->values));
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->values_out));
     need(r->ctx, gp_malloc(r->ctx, 8 * (8 + RANKS_MAX), (void **)&r->counts));
-    fill(r, r->n * (size_t)rank, w->kind->run == sort_u64);
+    fill(r, rank, w->kind->run == sort_u64);
     counts[8 + (rank + 1) % ranks] = r->n;
     need(r->ctx, gp_copy(r->ctx, counts, sizeof counts, r->counts));
     need(r->ctx, gp_context_synchronize(r->ctx));
@@ -274,6 +287,23 @@ static gp_context *context_of(int rank)
     return ctx;
 }
 
+/* Ranks of NCCL, whose library is looked for here as gp does. */
+static void create_nccl(gp_context **ctx, gp_comm **comm)
+{
+    int (*init_all)(void **comms, int count, const int *devices), devices[RANKS_MAX];
+    void *nccl[RANKS_MAX], *library = dlopen("libnccl.so.2", RTLD_NOW);
+    void *symbol = library ? dlsym(library, "ncclCommInitAll") : NULL;
+    memcpy(&init_all, &symbol, sizeof symbol);
+    for (int r = 0; r < set.ranks; r++)
+        devices[r] = r;
+    if (!symbol || init_all(nccl, set.ranks, devices) != 0) {
+        fprintf(stderr, "gp-dist-bench: no libnccl.so.2, or it cannot connect the GPUs\n");
+        exit(1);
+    }
+    for (int r = 0; r < set.ranks; r++)
+        need(NULL, gp_comm_create_nccl(ctx[r], nccl[r], &comm[r]));
+}
+
 static void measure_all(void)
 {
     gp_context *ctx[RANKS_MAX];
@@ -281,7 +311,10 @@ static void measure_all(void)
     char text[200];
     for (int r = 0; r < set.ranks; r++)
         ctx[r] = context_of(r);
-    need(NULL, gp_comm_create_local(ctx, set.ranks, comm));
+    if (set.nccl)
+        create_nccl(ctx, comm);
+    else
+        need(NULL, gp_comm_create_local(ctx, set.ranks, comm));
     for (int r = 0; r < set.ranks; r++) {
         need(NULL, gp_context_describe(ctx[r], text, sizeof text));
         printf("# rank %d: %s\n", r, text);
@@ -307,6 +340,7 @@ int main(int argc, char **argv)
                                             {"ranks", required_argument, NULL, 'r'},
                                             {"log-items", required_argument, NULL, 'n'},
                                             {"runs", required_argument, NULL, 't'},
+                                            {"nccl", no_argument, NULL, 'c'},
                                             CLI_OPTIONS,
                                             {NULL, 0, NULL, 0}};
     static const struct cli cli = {
@@ -316,11 +350,16 @@ int main(int argc, char **argv)
         "  --ranks N            1 to 16 threads (2)\n"
         "  --log-items N        2^N items of all ranks, 10 to 33 (22); of 8 bytes half as many\n"
         "  --runs N             of which the median is told, 1 to 64 (5)\n"
+        "  --nccl               ranks of NCCL, with cuda and a GPU for each\n"
         "  --help, --version\n",
         options};
     int o;
     cli_begin(&cli);
     while ((o = cli_next(&cli, argc, argv)) != -1) {
+        if (o == 'c') {
+            set.nccl = true;
+            continue;
+        }
         const int number = o == 'b' ? 0 : atoi(optarg);
         if (o == 'b' ? strcmp(optarg, "cpu") && strcmp(optarg, "cuda")
                      : number < (o == 'n' ? 10 : 1) || number > (o == 'r'   ? RANKS_MAX

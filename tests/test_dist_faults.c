@@ -175,6 +175,21 @@ static void wired(struct ranks *group, struct wire *w, double seconds)
     }
 }
 
+static int compare_words(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The last call was a sort: what all ranks got is in order. */
+static void check_sorted(const struct data *d)
+{
+    void *expected = parts_join(&d->in, d->s.n, 4, P), *sorted = parts_join(&d->out, d->s.n, 4, P);
+    qsort(expected, N, 4, compare_words);
+    t_same_bytes("keys", expected, sorted, N * 4);
+    free(expected), free(sorted);
+}
+
 static gp_status worse(gp_status a, gp_status b)
 {
     return b == GP_OK ? a : b;
@@ -213,6 +228,8 @@ START_TEST(test_dist_faults_end_in_a_status_on_every_rank)
             else
                 ck_assert_msg(fault > FAULT_DELAY || statuses[r] == GP_OK, "rank %d: %s", r,
                               gp_last_error(group.ctx[r]));
+        if (fault <= FAULT_DELAY)
+            check_sorted(&d);
         data_free(&d);
         ranks_free(&group);
     }

@@ -93,12 +93,14 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->notes = calloc(p, sizeof *c->notes);
         c->table = malloc(p * row * sizeof *c->table);
         c->mine = malloc(row * sizeof *c->mine);
+        c->lent = malloc(2 * p * sizeof *c->lent);
         c->have = malloc((6 + p) * p * sizeof *c->have);
         c->get = c->have ? c->have + p : NULL;
         c->route = c->have ? c->get + p : NULL;
         c->cuts = c->have ? c->route + 4 * p : NULL;
     }
-    if (!c || !c->notes || !c->table || !c->mine || !c->have || make_fold(&c->fold) != GP_OK) {
+    if (!c || !c->notes || !c->table || !c->mine || !c->lent || !c->have ||
+        make_fold(&c->fold) != GP_OK) {
         gpi_dist_free(c);
         return gpi_dist_no_memory(f, ctx);
     }
@@ -118,6 +120,7 @@ void gpi_dist_free(gp_comm *c)
     free(c->notes);
     free(c->table);
     free(c->mine);
+    free(c->lent);
     free(c->have);
     free(c->stage);
     free(c);

@@ -48,6 +48,14 @@ void gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
     cudaGetLastError();
 }
 
+bool gpi_dist_cuda_sees(const gp_context *a, const gp_context *b)
+{
+    int can = a->device == b->device;
+    if (!can && cudaDeviceCanAccessPeer(&can, a->device, b->device) != cudaSuccess)
+        cudaGetLastError();
+    return can != 0;
+}
+
 void *gpi_dist_cuda_event(gp_context *ctx)
 {
     cudaEvent_t event = NULL;

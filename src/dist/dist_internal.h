@@ -16,7 +16,8 @@
  * sort: each rank sorts; the borders between ranks are found exactly (dist_select.c): every round
  *   counts, for each border, how many keys of all ranks lie below 2^k - 1 words that divide the
  *   interval it is known to lie in, until the interval is one word; equal keys are cut by rank and
- *   place. Each rank then sends 1 interval to each other one and merges what came.
+ *   place. Each rank then merges the intervals that belong to it: out of the others' memory where it
+ *   can be read (gp_comm_create_local()), otherwise out of its own, to which they were sent.
  *   Counting buckets, splitting, and sorting what came moves keys as often (count, split, exchange,
  *   sort against sort, exchange, merge), but leaves the borders inside buckets to be repaired.
  * histogram: each rank adds up one part of the bins of all. top-k: of the first k of each.
@@ -53,6 +54,12 @@ struct gpi_transport {
     void (*destroy)(gp_comm *comm);
     /* While the stream is waited for: an error that was found meanwhile; NULL: none can be. */
     gp_status (*check)(gp_comm *comm, const char *function);
+    /* Where ranks can read each other's memory, otherwise NULL: lend two arrays of the workspace to
+     * all, and get theirs: theirs[2 * r] and the next. They stay as they are until every rank has
+     * returned them, behind the work that it has queued by then. */
+    gp_status (*lend)(gp_comm *comm, const char *function, const void *const mine[2],
+                      const void **theirs);
+    gp_status (*give_back)(gp_comm *comm, const char *function);
 };
 
 enum gpi_dist_function {
@@ -102,6 +109,7 @@ struct gp_comm {
     uint64_t *table, *mine;             /* counts of all ranks, and of this one */
     uint64_t *have, *get;               /* items of each rank before and after a call */
     uint64_t *route;                    /* 4 * ranks words */
+    const void **lent;                  /* two arrays of each rank */
     uint64_t *cuts;                     /* ranks * ranks words, see gpi_dist_select() */
     struct gpi_dist_job *first, **last; /* of the open group */
     gp_comm *next_in_group;
@@ -261,6 +269,8 @@ gpi_dist_launch_fn *gpi_dist_launch_get(int sm_row);
 gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *function, double seconds);
 /* Let the devices of both contexts reach each other's memory, if they can. */
 void gpi_dist_cuda_introduce(gp_context *a, gp_context *b);
+/* Whether work of a can read memory of b, once they are introduced. */
+bool gpi_dist_cuda_sees(const gp_context *a, const gp_context *b);
 /* Events: NULL if one cannot be made. */
 void *gpi_dist_cuda_event(gp_context *ctx);
 void gpi_dist_cuda_event_free(gp_context *ctx, void *event);

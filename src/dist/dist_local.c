@@ -23,6 +23,7 @@ enum { SMALL = sizeof(struct gpi_note), SPINS = 2000 };
 struct seat {
     const void *data; /* of a gather */
     const struct gpi_route *route;
+    const void *lent[2];
     void *ready, *taken; /* events: what I send is there; what I get was copied */
     char bank[2][SMALL];
 };
@@ -224,6 +225,30 @@ static gp_status exchange(gp_comm *comm, const char *f, const struct gpi_route *
     return checked(comm, follow_others(comm, f, true));
 }
 
+/* ---- lending --------------------------------------------------------------------------------- */
+
+static gp_status lend(gp_comm *comm, const char *f, const void *const mine[2], const void **theirs)
+{
+    struct table *t = table_of(comm);
+    struct seat *seat = &t->seats[comm->rank];
+    seat->lent[0] = mine[0];
+    seat->lent[1] = mine[1];
+    GPI_TRY(checked(comm, record(comm, f, seat->ready)));
+    GPI_TRY(barrier(comm, f));
+    for (int r = 0; r < comm->ranks; r++) {
+        theirs[2 * r] = t->seats[r].lent[0];
+        theirs[2 * r + 1] = t->seats[r].lent[1];
+    }
+    return checked(comm, follow_others(comm, f, false));
+}
+
+static gp_status give_back(gp_comm *comm, const char *f)
+{
+    GPI_TRY(checked(comm, record(comm, f, table_of(comm)->seats[comm->rank].taken)));
+    GPI_TRY(barrier(comm, f));
+    return checked(comm, follow_others(comm, f, true));
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static void abort_all(gp_comm *comm)
@@ -255,7 +280,9 @@ static void leave(gp_comm *comm)
         table_free(t);
 }
 
-static const struct gpi_transport local = {gather, exchange, abort_all, leave, NULL};
+static const struct gpi_transport local = {gather, exchange, abort_all, leave, NULL, NULL, NULL};
+static const struct gpi_transport lending = {gather, exchange, abort_all, leave,
+                                             NULL,   lend,     give_back};
 
 static struct table *table_new(int ranks)
 {
@@ -305,6 +332,16 @@ static gp_status seat_fill(struct table *t, const char *f, gp_context *const *co
     return GP_OK;
 }
 
+/* All see each other's workspaces: memory of a caller's allocator may be hidden from other GPUs. */
+static bool can_lend(gp_context *const *contexts, int ranks)
+{
+    for (int r = 0; r < ranks && contexts[0]->backend == GP_BACKEND_CUDA; r++)
+        for (int s = 0; s < ranks; s++)
+            if (contexts[r]->allocator.allocate || !gpi_dist_cuda_sees(contexts[r], contexts[s]))
+                return false;
+    return true;
+}
+
 /* On an error those that were made take the table with them. */
 static gp_status make_all(const char *f, gp_context *const *contexts, struct table *t,
                           gp_comm **comms)
@@ -314,7 +351,7 @@ static gp_status make_all(const char *f, gp_context *const *contexts, struct tab
     for (; made < t->ranks && s == GP_OK; made += s == GP_OK) {
         s = gpi_dist_new(f, contexts[made], made, t->ranks, &comms[made]);
         if (s == GP_OK) {
-            comms[made]->transport = &local;
+            comms[made]->transport = can_lend(contexts, t->ranks) ? &lending : &local;
             comms[made]->state = t;
         }
     }

@@ -187,7 +187,8 @@ static void destroy(gp_comm *comm)
     state_free(comm->state);
 }
 
-static const struct gpi_transport transport = {gather, exchange, abort_once, destroy, check};
+static const struct gpi_transport transport = {gather, exchange, abort_once, destroy,
+                                               check,  NULL,     NULL};
 
 static struct state *state_new(nccl_rank comm, int ranks)
 {

@@ -13,6 +13,11 @@ void gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
 {
 }
 
+bool gpi_dist_cuda_sees(const gp_context *a, const gp_context *b)
+{
+    return false;
+}
+
 void *gpi_dist_cuda_event(gp_context *ctx)
 {
     return NULL;

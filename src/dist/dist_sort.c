@@ -5,66 +5,22 @@
 #include <gp/radixsort.h>
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "core/workspace.h"
-#include "dist/dist_internal.h"
-
-struct sort_args {
-    struct gpi_dist_args a;
-    gp_dist_desc desc;
-    gp_dtype dtype;
-    gp_order order;
-    size_t key_bytes, value_bytes; /* value_bytes: 0 without values */
-    bool indices;                  /* values are the places of keys */
-    const void *keys_in, *values_in;
-    size_t n;
-    void *keys_out, *values_out; /* keys_out: NULL, not wanted */
-    uint64_t *out_count;
-};
-
-/* Keys and their values, in order. */
-struct run {
-    char *keys, *values;
-    uint64_t n;
-};
-
-/* What a sort has while it runs. */
-struct sorting {
-    struct sort_args *s;
-    gp_comm *comm;
-    const char *f;
-    struct gpi_frame *frame;
-    uint64_t *scratch; /* of probes */
-    struct run here, came, out;
-};
-
-static struct run at(const struct sorting *x, struct run r, uint64_t first, uint64_t n)
-{
-    r.keys += first * x->s->key_bytes;
-    r.values = r.values ? r.values + first * x->s->value_bytes : NULL;
-    r.n = n;
-    return r;
-}
+#include "dist/dist_sort_internal.h"
 
 /* Memory for n keys and values out of the frame. */
-static struct run take(struct sorting *x, uint64_t n)
+struct gpi_run gpi_run_take(struct gpi_sorting *x, uint64_t n)
 {
-    struct run r = {gpi_frame_take(x->frame, n * x->s->key_bytes), NULL, n};
+    struct gpi_run r = {gpi_frame_take(x->frame, n * x->s->key_bytes), NULL, n};
     if (x->s->value_bytes)
         r.values = gpi_frame_take(x->frame, n * x->s->value_bytes);
     return r;
 }
 
-static uint64_t run_bytes(const struct sort_args *s, uint64_t n)
-{
-    return gpi_piece(n * s->key_bytes) + gpi_piece(n * s->value_bytes);
-}
-
 /* ---- the frame ------------------------------------------------------------------------------- */
 
 /* The most that this rank may get: a sort as it falls is bounded by its room. */
-static uint64_t most_here(const struct sorting *x, uint64_t total)
+static uint64_t most_here(const struct gpi_sorting *x, uint64_t total)
 {
     const uint64_t room = x->comm->notes[x->comm->rank].capacity;
     if (x->s->desc.result != GP_DIST_FREE)
@@ -73,9 +29,9 @@ static uint64_t most_here(const struct sorting *x, uint64_t total)
 }
 
 /* Sorted keys stay; the sort's own memory, and later what came with the merges', lie behind. */
-static gp_status bytes_needed(const struct sorting *x, uint64_t most, size_t *bytes)
+static gp_status bytes_needed(const struct gpi_sorting *x, uint64_t most, size_t *bytes)
 {
-    const struct sort_args *s = x->s;
+    const struct gpi_sort_args *s = x->s;
     const gp_target target = gpi_target_of(x->comm->ctx);
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     size_t sort = 0, merge = 0, after;
@@ -87,33 +43,37 @@ static gp_status bytes_needed(const struct sorting *x, uint64_t most, size_t *by
                            gp_merge_workspace_bytes(&target, s->dtype, most, &merge)));
     if (s->indices)
         sort += gpi_piece(s->n * s->value_bytes);
-    after = run_bytes(s, most) + merge;
+    after = gpi_run_bytes(s, most) + merge;
     if (!s->keys_out)
         after += gpi_piece(most * s->key_bytes);
-    *bytes = gpi_piece(2 * GPI_DIST_PROBES * sizeof(uint64_t)) + run_bytes(s, s->n) +
+    *bytes = gpi_piece(2 * GPI_DIST_PROBES * sizeof(uint64_t)) + gpi_run_bytes(s, s->n) +
              (sort > after ? sort : after);
     return GP_OK;
 }
 
 /* ---- here ------------------------------------------------------------------------------------ */
 
-/* Indices of this rank's keys begin behind those of the ranks before. */
-static gp_status number_keys(struct sorting *x, void *places)
+gp_status gpi_dist_number(struct gpi_sorting *x, uint64_t first, uint64_t n, void *places)
 {
-    const struct sort_args *s = x->s;
+    const uint32_t narrow = (uint32_t)first, narrow_one = 1;
+    const uint64_t one = 1;
+    if (x->s->value_bytes == 4)
+        return gp_iota(x->comm->ctx, GP_U32, &narrow, &narrow_one, n, places);
+    return gp_iota(x->comm->ctx, GP_U64, &first, &one, n, places);
+}
+
+/* Indices of this rank's keys begin behind those of the ranks before. */
+static gp_status number_keys(struct gpi_sorting *x, void *places)
+{
     uint64_t first = 0;
     for (int r = 0; r < x->comm->rank; r++)
         first += x->comm->have[r];
-    const uint32_t narrow = (uint32_t)first, narrow_one = 1;
-    const uint64_t one = 1;
-    if (s->value_bytes == 4)
-        return gp_iota(x->comm->ctx, GP_U32, &narrow, &narrow_one, s->n, places);
-    return gp_iota(x->comm->ctx, GP_U64, &first, &one, s->n, places);
+    return gpi_dist_number(x, first, x->s->n, places);
 }
 
-static gp_status sort_here(struct sorting *x)
+static gp_status sort_here(struct gpi_sorting *x)
 {
-    struct sort_args *s = x->s;
+    struct gpi_sort_args *s = x->s;
     gp_context *ctx = x->comm->ctx;
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.order = s->order;
@@ -132,7 +92,7 @@ static gp_status sort_here(struct sorting *x)
 }
 
 /* The words of the first and last key; of a rank without keys none. */
-static gp_status ends_here(struct sorting *x, const struct gpi_dist_keys *keys, uint64_t *ends)
+static gp_status ends_here(struct gpi_sorting *x, const struct gpi_dist_keys *keys, uint64_t *ends)
 {
     ends[0] = UINT64_MAX;
     ends[1] = 0;
@@ -143,9 +103,9 @@ static gp_status ends_here(struct sorting *x, const struct gpi_dist_keys *keys, 
 }
 
 /* Sort, agree that all ranks could, and find the borders. */
-static gp_status divide(struct sorting *x)
+static gp_status divide(struct gpi_sorting *x)
 {
-    struct sort_args *s = x->s;
+    struct gpi_sort_args *s = x->s;
     const struct gpi_dist_keys keys = {x->here.keys, s->n, s->key_bytes,
                                        gpi_radix_order_of(s->dtype, s->order), x->scratch};
     uint64_t ends[2] = {0, 0}, least = UINT64_MAX, most = 0;
@@ -163,150 +123,36 @@ static gp_status divide(struct sorting *x)
     return gpi_dist_check_room(x->comm, x->f);
 }
 
-/* ---- there ----------------------------------------------------------------------------------- */
-
-/* Where the interval for rank to begins in the keys of rank from. */
-static uint64_t cut_before(const struct sorting *x, int from, int to)
-{
-    const int borders = x->comm->ranks - 1;
-    if (to == 0)
-        return 0;
-    return to > borders ? x->comm->have[from]
-                        : x->comm->cuts[(size_t)from * (size_t)borders + (size_t)to - 1];
-}
-
-static uint64_t piece_of(const struct sorting *x, int from, int to)
-{
-    return cut_before(x, from, to + 1) - cut_before(x, from, to);
-}
-
-/* Send each rank its interval; what this rank keeps is merged from where it lies. */
-static gp_status exchange(struct sorting *x, size_t bytes, const char *from, char *to)
-{
-    const int me = x->comm->rank, ranks = x->comm->ranks;
-    const size_t p = (size_t)ranks;
-    uint64_t *send_at = x->comm->route, *send_bytes = send_at + p, *recv_at = send_bytes + p,
-             *recv_bytes = recv_at + p, place = 0;
-    for (int r = 0; r < ranks; r++) {
-        send_at[r] = cut_before(x, me, r) * bytes;
-        send_bytes[r] = r == me ? 0 : piece_of(x, me, r) * bytes;
-        recv_at[r] = place;
-        recv_bytes[r] = r == me ? 0 : piece_of(x, r, me) * bytes;
-        place += recv_bytes[r];
-    }
-    const struct gpi_route route = {from, send_at, send_bytes, to, recv_at, recv_bytes};
-    return x->comm->transport->exchange(x->comm, x->f, &route);
-}
-
-static gp_status merge(struct sorting *x, struct run a, struct run b, struct run out)
-{
-    const struct sort_args *s = x->s;
-    gp_context *ctx = x->comm->ctx;
-    if (!s->value_bytes)
-        return gp_merge(ctx, s->dtype, s->order, a.keys, a.n, b.keys, b.n, out.keys);
-    return gp_merge_pairs(ctx, s->dtype, s->order, s->value_bytes, a.keys, a.values, a.n, b.keys,
-                          b.values, b.n, out.keys, out.values);
-}
-
-static gp_status copy(struct sorting *x, struct run a, struct run out)
-{
-    GPI_TRY(gp_copy(x->comm->ctx, a.keys, a.n * x->s->key_bytes, out.keys));
-    return gp_copy(x->comm->ctx, a.values, a.n * x->s->value_bytes, out.values);
-}
-
-static int levels_of(int count)
-{
-    int levels = 0;
-    while (1 << levels < count)
-        levels++;
-    return levels;
-}
-
-/* Merge neighbours until one run is left; levels alternate between two arrays and end in out. */
-static gp_status merge_all(struct sorting *x, struct run *runs, int count, struct run other)
-{
-    if (count == 1)
-        return copy(x, runs[0], x->out);
-    for (int level = levels_of(count); level > 0; level--) {
-        const struct run to = level & 1 ? x->out : other;
-        uint64_t place = 0;
-        int i = 0;
-        for (; i + 1 < count; i += 2) {
-            const struct run merged = at(x, to, place, runs[i].n + runs[i + 1].n);
-            GPI_TRY(merge(x, runs[i], runs[i + 1], merged));
-            runs[i / 2] = merged;
-            place += merged.n;
-        }
-        if (i < count) {
-            const struct run last = at(x, to, place, runs[i].n);
-            GPI_TRY(copy(x, runs[i], last));
-            runs[i / 2] = last;
-        }
-        count = (count + 1) / 2;
-    }
-    return GP_OK;
-}
-
-/* What came lies where the first level does not write. */
-static struct run landing(const struct sorting *x, int count, struct run other)
-{
-    return levels_of(count) & 1 ? other : x->out;
-}
-
-static int list_runs(const struct sorting *x, struct run came, struct run *runs)
-{
-    const int me = x->comm->rank;
-    uint64_t place = 0;
-    int count = 0;
-    for (int r = 0; r < x->comm->ranks; r++) {
-        const uint64_t n = piece_of(x, r, me);
-        if (n)
-            runs[count++] =
-                r == me ? at(x, x->here, cut_before(x, me, me), n) : at(x, came, place, n);
-        place += r == me ? 0 : n;
-    }
-    return count;
-}
-
-static gp_status gather_up(struct sorting *x)
-{
-    struct run runs[GP_COMM_RANKS_MAX], other = take(x, x->comm->get[x->comm->rank]);
-    struct sort_args *s = x->s;
-    const int count = list_runs(x, other, runs);
-    x->out = (struct run){s->keys_out, s->values_out, other.n};
-    if (!s->keys_out)
-        x->out.keys = gpi_frame_take(x->frame, other.n * s->key_bytes);
-    const struct run came = landing(x, count, other);
-    list_runs(x, came, runs);
-    GPI_TRY(exchange(x, s->key_bytes, x->here.keys, came.keys));
-    if (s->value_bytes)
-        GPI_TRY(exchange(x, s->value_bytes, x->here.values, came.values));
-    if (count)
-        GPI_TRY(gpi_named(x->comm->ctx, x->f, merge_all(x, runs, count, other)));
-    return gpi_dist_tell(x->comm, x->f, s->out_count);
-}
-
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static gp_status meet(struct sorting *x)
+static gp_status meet(struct gpi_sorting *x)
 {
-    struct sort_args *s = x->s;
+    struct gpi_sort_args *s = x->s;
     struct gpi_note note = {.status = (uint32_t)s->a.status,
                             .dtype = (uint32_t)s->dtype,
                             .op = (uint32_t)s->order,
                             .item = s->value_bytes,
                             .n = s->n,
                             .capacity = gpi_dist_room(x->comm, &s->desc, s->n)};
+    note.words[0] = gpi_dist_small_limit(x->comm);
     if (s->a.status == GP_OK)
         note.hash = gpi_dist_desc_hash(x->comm, &s->desc);
     return gpi_dist_meet(x->comm, &s->a, &note);
 }
 
+static gp_status sort_large(struct gpi_sorting *x)
+{
+    x->scratch = gpi_frame_take(x->frame, 2 * GPI_DIST_PROBES * sizeof(uint64_t));
+    x->here = gpi_run_take(x, x->s->n);
+    GPI_TRY(divide(x));
+    return gpi_dist_gather_up(x);
+}
+
 static gp_status run_sort(gp_comm *comm, void *args)
 {
-    struct sort_args *s = args;
+    struct gpi_sort_args *s = args;
     struct gpi_frame frame = {NULL, 0, 0};
-    struct sorting x = {.s = s, .comm = comm, .f = s->a.function, .frame = &frame};
+    struct gpi_sorting x = {.s = s, .comm = comm, .f = s->a.function, .frame = &frame};
     size_t need = 0;
     GPI_TRY(meet(&x));
     const uint64_t total = gpi_dist_total(comm);
@@ -317,20 +163,19 @@ static gp_status run_sort(gp_comm *comm, void *args)
     GPI_TRY(gpi_dist_place(comm, x.f, &s->desc, total, NULL));
     if (s->desc.result != GP_DIST_FREE)
         GPI_TRY(gpi_dist_check_room(comm, x.f));
-    gp_status status = bytes_needed(&x, most_here(&x, total), &need);
+    const bool small = gpi_dist_is_small(&x, total);
+    gp_status status = small ? gpi_dist_small_bytes(&x, total, &need)
+                             : bytes_needed(&x, most_here(&x, total), &need);
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, x.f, need, &frame);
-    GPI_TRY(gpi_dist_agree(comm, &s->a, status, NULL, 0));
-    x.scratch = gpi_frame_take(&frame, 2 * GPI_DIST_PROBES * sizeof(uint64_t));
-    x.here = take(&x, s->n);
-    status = divide(&x);
+    status = gpi_dist_agree(comm, &s->a, status, NULL, 0);
     if (status == GP_OK)
-        status = gather_up(&x);
+        status = small ? gpi_dist_sort_small(&x, total) : sort_large(&x);
     gpi_frame_close(&frame);
     return status;
 }
 
-static gp_status check_sort(gp_comm *comm, const gp_dist_desc *desc, struct sort_args *s)
+static gp_status check_sort(gp_comm *comm, const gp_dist_desc *desc, struct gpi_sort_args *s)
 {
     const char *f = s->a.function;
     gp_context *ctx = comm->ctx;
@@ -343,7 +188,7 @@ static gp_status check_sort(gp_comm *comm, const gp_dist_desc *desc, struct sort
 }
 
 /* All arrays; those of a sort of indices are keys_in and values_out. */
-static gp_status check_sort_arrays(gp_comm *comm, const struct sort_args *s)
+static gp_status check_sort_arrays(gp_comm *comm, const struct gpi_sort_args *s)
 {
     const uint64_t room = gpi_dist_room(comm, &s->desc, s->n), n = s->n;
     const size_t unit = s->value_bytes ? gpi_item_alignment(s->value_bytes) : 1;
@@ -361,13 +206,13 @@ static gp_status check_sort_arrays(gp_comm *comm, const struct sort_args *s)
 gp_status gp_dist_sort(gp_comm *comm, const gp_dist_desc *desc, gp_dtype dtype, gp_order order,
                        const void *keys_in, size_t n, void *keys_out, uint64_t *out_count)
 {
-    struct sort_args s = {.a = {"gp_dist_sort", GPI_DIST_SORT, GP_OK},
-                          .dtype = dtype,
-                          .order = order,
-                          .keys_in = keys_in,
-                          .n = n,
-                          .keys_out = keys_out,
-                          .out_count = out_count};
+    struct gpi_sort_args s = {.a = {"gp_dist_sort", GPI_DIST_SORT, GP_OK},
+                              .dtype = dtype,
+                              .order = order,
+                              .keys_in = keys_in,
+                              .n = n,
+                              .keys_out = keys_out,
+                              .out_count = out_count};
     GPI_DIST_CALL(comm, s.a.function);
     s.a.status = check_sort(comm, desc, &s);
     if (s.a.status == GP_OK)
@@ -380,16 +225,16 @@ gp_status gp_dist_sort_pairs(gp_comm *comm, const gp_dist_desc *desc, gp_dtype d
                              const void *values_in, size_t n, void *keys_out, void *values_out,
                              uint64_t *out_count)
 {
-    struct sort_args s = {.a = {"gp_dist_sort_pairs", GPI_DIST_SORT_PAIRS, GP_OK},
-                          .dtype = dtype,
-                          .order = order,
-                          .value_bytes = value_bytes,
-                          .keys_in = keys_in,
-                          .values_in = values_in,
-                          .n = n,
-                          .keys_out = keys_out,
-                          .values_out = values_out,
-                          .out_count = out_count};
+    struct gpi_sort_args s = {.a = {"gp_dist_sort_pairs", GPI_DIST_SORT_PAIRS, GP_OK},
+                              .dtype = dtype,
+                              .order = order,
+                              .value_bytes = value_bytes,
+                              .keys_in = keys_in,
+                              .values_in = values_in,
+                              .n = n,
+                              .keys_out = keys_out,
+                              .values_out = values_out,
+                              .out_count = out_count};
     GPI_DIST_CALL(comm, s.a.function);
     s.a.status = check_sort(comm, desc, &s);
     if (s.a.status == GP_OK)
@@ -403,15 +248,15 @@ gp_status gp_dist_argsort(gp_comm *comm, const gp_dist_desc *desc, gp_dtype dtyp
                           const void *keys_in, size_t n, gp_dtype index_dtype, void *indices_out,
                           uint64_t *out_count)
 {
-    struct sort_args s = {.a = {"gp_dist_argsort", GPI_DIST_ARGSORT, GP_OK},
-                          .dtype = dtype,
-                          .order = order,
-                          .value_bytes = gpi_dtype_bytes(index_dtype),
-                          .indices = true,
-                          .keys_in = keys_in,
-                          .n = n,
-                          .values_out = indices_out,
-                          .out_count = out_count};
+    struct gpi_sort_args s = {.a = {"gp_dist_argsort", GPI_DIST_ARGSORT, GP_OK},
+                              .dtype = dtype,
+                              .order = order,
+                              .value_bytes = gpi_dtype_bytes(index_dtype),
+                              .indices = true,
+                              .keys_in = keys_in,
+                              .n = n,
+                              .values_out = indices_out,
+                              .out_count = out_count};
     GPI_DIST_CALL(comm, s.a.function);
     s.a.status = check_sort(comm, desc, &s);
     if (s.a.status == GP_OK)

@@ -183,5 +183,6 @@ extern fuzz_call *const fuzz_products[];
 extern fuzz_call *const fuzz_core[];
 extern fuzz_call *const fuzz_groups[];
 extern fuzz_call *const fuzz_splits[];
+extern fuzz_call *const fuzz_ranks[];
 
 #endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorts of few keys over ranks: finding borders would take longer than to sort all of them on every
+ * rank. They lie there in the order of the input, so the sort is the same. */
+#include <gp/radixsort.h>
+
+#include "dist/dist_sort_internal.h"
+
+/* Keys of all ranks up to which this is faster, by one rank's backend. */
+enum { SMALL_CUDA = 1 << 17, SMALL_CPU = 1 << 12 };
+
+uint64_t gpi_dist_small_limit(const gp_comm *comm)
+{
+    return comm->ctx->backend == GP_BACKEND_CUDA ? SMALL_CUDA : SMALL_CPU;
+}
+
+/* Alike on all ranks: by the least of their limits. Wide values would cost more to send. */
+bool gpi_dist_is_small(const struct gpi_sorting *x, uint64_t total)
+{
+    uint64_t limit = UINT64_MAX;
+    for (int r = 0; r < x->comm->ranks; r++)
+        limit = x->comm->notes[r].words[0] < limit ? x->comm->notes[r].words[0] : limit;
+    return x->s->desc.result != GP_DIST_FREE && total <= limit &&
+           total * x->s->value_bytes <= 16 * limit;
+}
+
+gp_status gpi_dist_small_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes)
+{
+    const struct gpi_sort_args *s = x->s;
+    const gp_target target = gpi_target_of(x->comm->ctx);
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.order = s->order;
+    GPI_TRY(gpi_dist_blame(
+        x->comm->ctx, x->f,
+        gp_radix_sort_workspace_bytes(&target, s->dtype, s->value_bytes, total, &o, bytes)));
+    *bytes += 2 * gpi_run_bytes(s, total);
+    return GP_OK;
+}
+
+/* Those of every rank to all. */
+static gp_status collect(struct gpi_sorting *x, const void *mine, size_t bytes, void *all)
+{
+    const size_t p = (size_t)x->comm->ranks;
+    uint64_t *send_at = x->comm->route, *send_bytes = send_at + p, *recv_at = send_bytes + p,
+             *recv_bytes = recv_at + p, place = 0;
+    for (size_t r = 0; r < p; r++) {
+        send_at[r] = 0;
+        send_bytes[r] = x->s->n * bytes;
+        recv_at[r] = place;
+        place += recv_bytes[r] = x->comm->have[r] * bytes;
+    }
+    const struct gpi_route route = {mine, send_at, send_bytes, all, recv_at, recv_bytes};
+    return x->comm->transport->exchange(x->comm, x->f, &route);
+}
+
+static gp_status sort_all(struct gpi_sorting *x, struct gpi_run all, struct gpi_run sorted)
+{
+    const struct gpi_sort_args *s = x->s;
+    gp_context *ctx = x->comm->ctx;
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.order = s->order;
+    if (s->indices)
+        GPI_TRY(gpi_dist_number(x, 0, all.n, all.values));
+    if (!s->value_bytes)
+        return gp_radix_sort(ctx, s->dtype, all.keys, all.n, sorted.keys, &o);
+    return gp_radix_sort_pairs(ctx, s->dtype, all.keys, s->value_bytes, all.values, all.n,
+                               sorted.keys, sorted.values, &o);
+}
+
+gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total)
+{
+    const struct gpi_sort_args *s = x->s;
+    gp_context *ctx = x->comm->ctx;
+    const struct gpi_run all = gpi_run_take(x, total), sorted = gpi_run_take(x, total);
+    uint64_t first = 0, n = x->comm->get[x->comm->rank];
+    GPI_TRY(collect(x, s->keys_in, s->key_bytes, all.keys));
+    if (s->value_bytes && !s->indices)
+        GPI_TRY(collect(x, s->values_in, s->value_bytes, all.values));
+    GPI_TRY(gpi_named(ctx, x->f, sort_all(x, all, sorted)));
+    for (int r = 0; r < x->comm->rank; r++)
+        first += x->comm->get[r];
+    const struct gpi_run mine = gpi_run_at(x, sorted, first, n);
+    if (s->keys_out)
+        GPI_TRY(gp_copy(ctx, mine.keys, n * s->key_bytes, s->keys_out));
+    GPI_TRY(gp_copy(ctx, mine.values, n * s->value_bytes, s->values_out));
+    return gpi_dist_tell(x->comm, x->f, s->out_count);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the sorts share. */
+#ifndef GPI_DIST_SORT_INTERNAL_H
+#define GPI_DIST_SORT_INTERNAL_H
+
+#include "core/workspace.h"
+#include "dist/dist_internal.h"
+
+struct gpi_sort_args {
+    struct gpi_dist_args a;
+    gp_dist_desc desc;
+    gp_dtype dtype;
+    gp_order order;
+    size_t key_bytes, value_bytes; /* value_bytes: 0 without values */
+    bool indices;                  /* values are the places of keys */
+    const void *keys_in, *values_in;
+    size_t n;
+    void *keys_out, *values_out; /* keys_out: NULL, not wanted */
+    uint64_t *out_count;
+};
+
+/* Keys and their values, in order. */
+struct gpi_run {
+    char *keys, *values;
+    uint64_t n;
+};
+
+/* What a sort has while it runs. */
+struct gpi_sorting {
+    struct gpi_sort_args *s;
+    gp_comm *comm;
+    const char *f;
+    struct gpi_frame *frame;
+    uint64_t *scratch; /* of probes */
+    struct gpi_run here, came, out;
+};
+
+static inline struct gpi_run gpi_run_at(const struct gpi_sorting *x, struct gpi_run r,
+                                        uint64_t first, uint64_t n)
+{
+    r.keys = r.keys ? r.keys + first * x->s->key_bytes : NULL;
+    r.values = r.values ? r.values + first * x->s->value_bytes : NULL;
+    r.n = n;
+    return r;
+}
+
+/* Memory for n keys and values out of the frame. */
+struct gpi_run gpi_run_take(struct gpi_sorting *x, uint64_t n);
+
+static inline uint64_t gpi_run_bytes(const struct gpi_sort_args *s, uint64_t n)
+{
+    return gpi_piece(n * s->key_bytes) + gpi_piece(n * s->value_bytes);
+}
+
+/* dist_merge.c: exchange or lend what is sorted here and cut, and merge what belongs to this rank. */
+gp_status gpi_dist_gather_up(struct gpi_sorting *x);
+
+/* dist_small.c: so few keys that every rank sorts all of them and takes its own. */
+uint64_t gpi_dist_small_limit(const gp_comm *comm);
+bool gpi_dist_is_small(const struct gpi_sorting *x, uint64_t total);
+gp_status gpi_dist_small_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes);
+gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total);
+
+/* The indices of n keys, of which the first has that one. */
+gp_status gpi_dist_number(struct gpi_sorting *x, uint64_t first, uint64_t n, void *places);
+
+#endif
