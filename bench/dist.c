@@ -349,7 +349,7 @@ int main(int argc, char **argv)
         "  --backend cpu|cuda   (cpu)\n"
         "  --ranks N            1 to 16 threads (2)\n"
         "  --log-items N        2^N items of all ranks, 10 to 33 (22); of 8 bytes half as many\n"
-        "  --runs N             of which the median is told, 1 to 64 (5)\n"
+        "  --runs N             1 to 64 (5); the time is their median\n"
         "  --nccl               ranks of NCCL, with cuda and a GPU for each\n"
         "  --help, --version\n",
         options};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Histogram and top-k over ranks: every number of ranks and spread, as one rank does it. */
+/* Histogram, top-k and group-by over ranks: every number of ranks and spread, as one rank does
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,12 +142,93 @@ START_TEST(test_dist_top_k_is_the_top_k_of_one_rank)
 }
 END_TEST
 
+/* ---- group-by -------------------------------------------------------------------------------- */
+
+struct grouping {
+    gp_reduce_by_key_desc desc;
+    struct shares s;
+    size_t room;
+    struct parts keys, values, keys_out, values_out, counts;
+};
+
+static gp_status group_rank(void *arg, int r, gp_comm *comm)
+{
+    struct grouping *g = arg;
+    gp_reduce_by_key_desc d = g->desc;
+    d.capacity = g->room;
+    return gp_dist_group_by(comm, &d, g->keys.of[r].data, g->values.of[r].data, g->s.n[r],
+                            g->keys_out.of[r].data, g->values_out.of[r].data,
+                            (uint64_t *)g->counts.of[r].data);
+}
+
+/* Sums or maxima of u32 by keys below bound, in u64 or u32. */
+static void check_groups(struct ranks *group, gp_dtype key_dtype, int round, uint64_t *state)
+{
+    const int p = group->count;
+    const uint64_t bound = 1 + t_random_below(state, round % 2 ? 5 : 120);
+    const size_t n = t_random_below(state, 4000), key = gp_dtype_bytes(key_dtype);
+    const bool sums = round & 1;
+    const size_t out = sums ? 8 : 4;
+    struct grouping g = {.desc = GP_REDUCE_BY_KEY_DESC_INIT, .room = bound};
+    char *keys = t_host(n * key);
+    uint32_t *values = t_host(n * 4);
+    uint64_t expected[128] = {0};
+    size_t rows[RANKS_MAX], ones[RANKS_MAX], got[RANKS_MAX], groups = 0;
+    bool there[128] = {false};
+    t_fill_small(key_dtype, keys, n, bound, state);
+    t_fill_random(GP_U32, values, n, state);
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = (size_t)t_value(key_dtype, keys, i);
+        expected[k] = sums                      ? expected[k] + values[i]
+                      : values[i] > expected[k] ? values[i]
+                                                : expected[k];
+        there[k] = true;
+    }
+    g.desc.key_dtype = key_dtype, g.desc.in_dtype = GP_U32, g.desc.op = sums ? GP_SUM : GP_MAX;
+    g.desc.out_dtype = sums ? GP_U64 : GP_U32;
+    g.s = shares_of((enum spread)(round % SPREADS), n, p, state);
+    for (int r = 0; r < p; r++)
+        rows[r] = bound, ones[r] = 1;
+    g.keys = parts_from(keys, &g.s, key, p), g.values = parts_from(values, &g.s, 4, p);
+    g.keys_out = parts_new(rows, key, p), g.values_out = parts_new(rows, out, p);
+    g.counts = parts_new(ones, 8, p);
+    ranks_ok(group, round & 2, group_rank, &g);
+    for (int r = 0; r < p; r++)
+        got[r] = (size_t)t_get_u64(&g.counts.of[r]);
+    char *k = parts_join(&g.keys_out, got, key, p), *v = parts_join(&g.values_out, got, out, p);
+    for (size_t i = 0; i < bound; i++) {
+        uint64_t value = 0;
+        if (!there[i])
+            continue;
+        ck_assert_uint_eq((size_t)t_value(key_dtype, k, groups), i);
+        memcpy(&value, v + groups++ * out, out);
+        ck_assert_uint_eq(value, expected[i]);
+    }
+    for (int r = 0; r < p; r++)
+        groups -= got[r];
+    ck_assert_uint_eq(groups, 0);
+    parts_free(&g.keys, p), parts_free(&g.values, p), parts_free(&g.keys_out, p);
+    parts_free(&g.values_out, p), parts_free(&g.counts, p);
+    free(keys), free(values), free(k), free(v);
+}
+
+START_TEST(test_dist_group_by_is_the_group_by_of_one_rank)
+{
+    struct ranks group = ranks_new(rank_counts[_i]);
+    uint64_t state = t_seed() + (uint64_t)_i;
+    for (int round = 0; round < 24; round++)
+        check_groups(&group, t_dtypes[round % T_DTYPE_COUNT], round, &state);
+    ranks_free(&group);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("dist_counts");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_dist_histogram_is_the_histogram_of_one_rank, 0, RANK_COUNTS);
     tcase_add_loop_test(c, test_dist_top_k_is_the_top_k_of_one_rank, 0, RANK_COUNTS);
+    tcase_add_loop_test(c, test_dist_group_by_is_the_group_by_of_one_rank, 0, RANK_COUNTS);
     return s;
 }
 

@@ -27,6 +27,7 @@
 
 #include <gp/comm.h>
 #include <gp/compact.h>
+#include <gp/group.h>
 #include <gp/reduce.h>
 #include <gp/scan.h>
 #include <gp/topk.h>
@@ -195,6 +196,37 @@ GP_API gp_status gp_dist_argsort(gp_comm *comm, const gp_dist_desc *desc, gp_dty
  */
 GP_API gp_status gp_dist_top_k(gp_comm *comm, const gp_top_k_desc *desc, const void *keys_in,
                                size_t n, size_t k, void *keys_out, void *indices_out);
+
+/**
+ * Group the items of all ranks by keys that are in any order, and reduce the values of each group.
+ *
+ * The outputs of all ranks, one after the other, have each key once, ascending in gp's order, and
+ * beside it the values of its items, reduced. Ranks get about as many groups each.
+ *
+ * @param[in]  comm       this rank
+ * @param[in]  desc       see gp_reduce_by_key_desc: with a key_dtype; device_n is NULL; capacity 0:
+ *                        as many as this rank gave items. It may differ between ranks
+ * @param[in]  keys       n keys of this rank
+ * @param[in]  values     n values
+ * @param[in]  n          any number, 0 too
+ * @param[out] keys_out   room for desc->capacity keys
+ * @param[out] values_out room for desc->capacity results
+ * @param[out] out_count  one uint64_t: the groups that this rank got
+ *
+ * A group's items are taken in the order of ranks and of items in each; what a rank has of a group
+ * is reduced first, which decides how floats are rounded, and rounds halves more than once. If
+ * several items have keys that are equal but differ in bits, keys_out has those of the first.
+ *
+ * Statuses as gp_reduce_by_key(); a rank with less room than it gets groups has the first ones, and
+ * gp_comm_synchronize() returns GP_ERROR_CAPACITY. No rank gets more groups than an even share of
+ * all items, and as many as there are ranks.
+ *
+ * Cost: gp_group_by() on each rank, and a sort of the groups over ranks.
+ * @since 0.1
+ */
+GP_API gp_status gp_dist_group_by(gp_comm *comm, const gp_reduce_by_key_desc *desc,
+                                  const void *keys, const void *values, size_t n, void *keys_out,
+                                  void *values_out, uint64_t *out_count);
 
 /** Which bins a histogram over ranks has. */
 typedef enum gp_dist_bins {

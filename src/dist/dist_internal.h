@@ -16,10 +16,12 @@
  * sort: each rank sorts; the borders between ranks are found exactly (dist_select.c): every round
  *   counts, for each border, how many keys of all ranks lie below 2^k - 1 words that divide the
  *   interval it is known to lie in, until the interval is one word; equal keys are cut by rank and
- *   place. Each rank then merges the intervals that belong to it: out of the others' memory where it
- *   can be read (gp_comm_create_local()), otherwise out of its own, to which they were sent.
+ *   place. Each rank then merges the intervals that belong to it: out of the memory of the others
+ *   where it can be read (gp_comm_create_local()), otherwise out of its own, where they were sent.
  *   Counting buckets, splitting, and sorting what came moves keys as often (count, split, exchange,
  *   sort against sort, exchange, merge), but leaves the borders inside buckets to be repaired.
+ * group-by: each rank groups its own; the groups, with what was reduced of each, are sorted, equal
+ *   keys to one rank, and those of equal keys are reduced. So a frequent key takes no memory.
  * histogram: each rank adds up one part of the bins of all. top-k: of the first k of each.
  * compaction, rebalance: intervals of the array of all ranks, cut where old and new borders lie.
  *
@@ -73,6 +75,7 @@ enum gpi_dist_function {
     GPI_DIST_COMPACT,
     GPI_DIST_REBALANCE,
     GPI_DIST_EXCHANGE,
+    GPI_DIST_GROUP_BY,
     GPI_DIST_FUNCTIONS
 };
 

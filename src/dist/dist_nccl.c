@@ -88,7 +88,7 @@ static gp_status check(gp_comm *comm, const char *f)
 }
 
 /* The result of a call; a communicator that does not block says that it is in progress. */
-static gp_status settle(gp_comm *comm, const char *f, const char *call, int e)
+static gp_status finish(gp_comm *comm, const char *f, const char *call, int e)
 {
     const double begin = gpi_dist_now();
     while (e == NCCL_IN_PROGRESS) {
@@ -119,7 +119,7 @@ static gp_status gather(gp_comm *comm, const char *f, const void *mine, size_t b
     gp_status status = copy(comm, f, s->host, bytes, s->device);
     if (status != GP_OK)
         return gpi_dist_drop(comm, status);
-    GPI_TRY(settle(comm, f, "AllGather",
+    GPI_TRY(finish(comm, f, "AllGather",
                    nccl.AllGather(s->device, s->device + s->row, bytes, NCCL_UINT8, s->comm,
                                   comm->ctx->stream)));
     status = copy(comm, f, s->device + s->row, total, s->host + s->row);
@@ -159,7 +159,7 @@ static gp_status exchange(gp_comm *comm, const char *f, const struct gpi_route *
         if (status != GP_OK)
             return gpi_dist_drop(comm, status);
     }
-    return settle(comm, f, "GroupEnd", exchange_group(comm, route));
+    return finish(comm, f, "GroupEnd", exchange_group(comm, route));
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -19,6 +19,7 @@ static const char *const names[GPI_DIST_FUNCTIONS] = {
     "gp_dist_compact",
     "gp_dist_rebalance",
     "gp_dist_exchange",
+    "gp_dist_group_by",
 };
 
 static const char *name_of(uint32_t function)

@@ -148,9 +148,8 @@ static gp_status sort_large(struct gpi_sorting *x)
     return gpi_dist_gather_up(x);
 }
 
-static gp_status run_sort(gp_comm *comm, void *args)
+gp_status gpi_dist_run_sort(gp_comm *comm, struct gpi_sort_args *s)
 {
-    struct gpi_sort_args *s = args;
     struct gpi_frame frame = {NULL, 0, 0};
     struct gpi_sorting x = {.s = s, .comm = comm, .f = s->a.function, .frame = &frame};
     size_t need = 0;
@@ -173,6 +172,24 @@ static gp_status run_sort(gp_comm *comm, void *args)
         status = small ? gpi_dist_sort_small(&x, total) : sort_large(&x);
     gpi_frame_close(&frame);
     return status;
+}
+
+gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint64_t most,
+                              uint64_t total, size_t *bytes)
+{
+    struct gpi_sort_args copy = *s;
+    const struct gpi_sorting x = {.s = &copy, .comm = comm, .f = s->a.function};
+    const uint64_t limit = gpi_dist_small_limit(comm);
+    size_t small = 0;
+    GPI_TRY(gpi_dist_small_bytes(&x, total < limit ? total : limit, &small));
+    GPI_TRY(bytes_needed(&x, most, bytes));
+    *bytes = small > *bytes ? small : *bytes;
+    return GP_OK;
+}
+
+static gp_status run_sort(gp_comm *comm, void *args)
+{
+    return gpi_dist_run_sort(comm, args);
 }
 
 static gp_status check_sort(gp_comm *comm, const gp_dist_desc *desc, struct gpi_sort_args *s)

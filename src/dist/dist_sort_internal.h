@@ -52,7 +52,13 @@ static inline uint64_t gpi_run_bytes(const struct gpi_sort_args *s, uint64_t n)
     return gpi_piece(n * s->key_bytes) + gpi_piece(n * s->value_bytes);
 }
 
-/* dist_merge.c: exchange or lend what is sorted here and cut, and merge what belongs to this rank. */
+/* dist_sort.c: a sort whose arguments are checked, in a frame of its own or of the call that it
+ * belongs to; and an upper bound of that: total keys of all ranks, of which this one gets most. */
+gp_status gpi_dist_run_sort(gp_comm *comm, struct gpi_sort_args *s);
+gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint64_t most,
+                              uint64_t total, size_t *bytes);
+
+/* dist_merge.c: exchange or lend what is sorted and cut, and merge what belongs to this rank. */
 gp_status gpi_dist_gather_up(struct gpi_sorting *x);
 
 /* dist_small.c: so few keys that every rank sorts all of them and takes its own. */

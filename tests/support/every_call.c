@@ -442,19 +442,12 @@ static const struct {
     NAMED(check_csr_by),
     NAMED(spmv_by),
     NAMED(spmv_plan),
-    NAMED(dist_reduce),
-    NAMED(dist_scan),
-    NAMED(dist_sort_pairs),
-    NAMED(dist_argsort),
-    NAMED(dist_top_k),
-    NAMED(dist_histogram),
-    NAMED(dist_compact),
-    NAMED(dist_rebalance),
     NAMED(spmv_planned),
     NAMED(spmv_transposed_plan),
     NAMED(spmv_transposed_values),
     NAMED(spmv_transposed),
     NAMED(spmm),
+    EVERY_CALLS_OF_RANKS(NAMED)
 #undef NAMED
 };
 

@@ -51,9 +51,21 @@ CALL(dist_compact)
     ONE_RANK(gp_dist_compact(comm, NULL, &d, NULL, e->flags, e->n, e->out[0], e->count))
 }
 
+CALL(dist_group_by)
+{
+    gp_reduce_by_key_desc d = GP_REDUCE_BY_KEY_DESC_INIT;
+    d.key_dtype = GP_U32, d.in_dtype = GP_F32, d.op = GP_MAX;
+    ONE_RANK(gp_dist_group_by(comm, &d, e->keys, e->floats, e->n, e->out[0], e->out[1], e->count))
+}
+
 CALL(dist_rebalance)
 {
     ONE_RANK(gp_dist_rebalance(comm, NULL, 4, e->keys, e->n, e->out[0], e->count))
 }
 
 #undef ONE_RANK
+
+/* Their rows. */
+#define EVERY_CALLS_OF_RANKS(ROW)                                                                  \
+    ROW(dist_reduce), ROW(dist_scan), ROW(dist_sort_pairs), ROW(dist_argsort), ROW(dist_top_k),    \
+        ROW(dist_histogram), ROW(dist_compact), ROW(dist_rebalance), ROW(dist_group_by),
