@@ -32,7 +32,8 @@ static const struct {
      "gp_comm_group_begin gp_comm_group_end",
      "no number of items"},
     {"gp_dist_reduce gp_dist_scan gp_dist_sort gp_dist_sort_pairs gp_dist_argsort gp_dist_top_k "
-     "gp_dist_histogram gp_dist_compact gp_dist_rebalance gp_dist_exchange gp_dist_group_by",
+     "gp_dist_histogram gp_dist_compact gp_dist_rebalance gp_dist_exchange gp_dist_group_by "
+     "gp_dist_csr_from_coo",
      "every rank has to know the numbers of all"},
     {"gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned gp_spmv_transposed_plan_bytes "
      "gp_spmv_transposed_plan gp_spmv_transposed_values gp_spmv_transposed",

@@ -27,6 +27,7 @@
 
 #include <gp/comm.h>
 #include <gp/compact.h>
+#include <gp/csr.h>
 #include <gp/group.h>
 #include <gp/reduce.h>
 #include <gp/scan.h>
@@ -227,6 +228,45 @@ GP_API gp_status gp_dist_top_k(gp_comm *comm, const gp_top_k_desc *desc, const v
 GP_API gp_status gp_dist_group_by(gp_comm *comm, const gp_reduce_by_key_desc *desc,
                                   const void *keys, const void *values, size_t n, void *keys_out,
                                   void *values_out, uint64_t *out_count);
+
+/**
+ * A sparse matrix by blocks of rows from a coordinate list over ranks, in any order.
+ *
+ * Rank r gets the rows from row_first[r] to row_first[r + 1] - 1 as CSR, its rows counted from
+ * row_first[r], columns as they are. Blocks have about as many entries each: none more than an even
+ * share of all, and one row. Rows without entries belong to the block before.
+ *
+ * @param[in]  comm         this rank
+ * @param[in]  desc         see gp_coo_desc; device_nnz, device_num_rows and permutation are NULL
+ * @param[in]  num_rows     rows of the matrix
+ * @param[in]  num_cols     columns of the matrix
+ * @param[in]  rows         nnz row indices of this rank's entries, each below num_rows
+ * @param[in]  cols         nnz column indices, each below num_cols
+ * @param[in]  values       nnz values of desc->value_dtype; ignored if that is 0
+ * @param[in]  nnz          entries of this rank's list; 0 is allowed
+ * @param[out] row_first    ranks + 1 uint64_t: where blocks begin, and num_rows
+ * @param[in]  row_room     of row_pointers, in rows
+ * @param[out] row_pointers room for row_room + 1
+ * @param[in]  room         of out_cols and out_values: for the entries before duplicates are merged
+ * @param[out] out_cols     room for that many; those from *out_nnz on are unspecified
+ * @param[out] out_values   the same; ignored if desc->value_dtype is 0
+ * @param[out] out_nnz      one uint64_t: entries of this rank's block
+ *
+ * The result is that of gp_csr_from_coo() of one rank on the list of all, cut between rows; of
+ * duplicates the first is that of the lowest rank. An index out of range is found as there.
+ *
+ * Statuses as gp_csr_from_coo(); GP_ERROR_ARGUMENT also what desc has and this call does not,
+ * row_room or room; GP_ERROR_CAPACITY a rank gets more rows or entries than it has room for: the
+ * outputs are then unspecified.
+ *
+ * Cost: a sort of the entries by row over ranks, and gp_csr_from_coo() of what each rank gets.
+ * @since 0.1
+ */
+GP_API gp_status gp_dist_csr_from_coo(gp_comm *comm, const gp_coo_desc *desc, size_t num_rows,
+                                      size_t num_cols, const void *rows, const void *cols,
+                                      const void *values, size_t nnz, uint64_t *row_first,
+                                      size_t row_room, void *row_pointers, size_t room,
+                                      void *out_cols, void *out_values, uint64_t *out_nnz);
 
 /** Which bins a histogram over ranks has. */
 typedef enum gp_dist_bins {

@@ -76,6 +76,7 @@ enum gpi_dist_function {
     GPI_DIST_REBALANCE,
     GPI_DIST_EXCHANGE,
     GPI_DIST_GROUP_BY,
+    GPI_DIST_CSR_FROM_COO,
     GPI_DIST_FUNCTIONS
 };
 

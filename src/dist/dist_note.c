@@ -20,6 +20,7 @@ static const char *const names[GPI_DIST_FUNCTIONS] = {
     "gp_dist_rebalance",
     "gp_dist_exchange",
     "gp_dist_group_by",
+    "gp_dist_csr_from_coo",
 };
 
 static const char *name_of(uint32_t function)

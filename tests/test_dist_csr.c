@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Sparse matrices by blocks of rows: every number of ranks and spread, against a serial list. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "radixsort_oracle.h"
+#include "ranks.h"
+
+static const int rank_counts[] = {1, 2, 3, 5, 8, 16, 64};
+enum { RANK_COUNTS = sizeof rank_counts / sizeof rank_counts[0] };
+
+struct coo {
+    gp_coo_desc desc;
+    size_t num_rows, num_cols, room;
+    struct shares s;
+    struct parts rows, cols, values, first, pointers, cols_out, values_out, counts;
+};
+
+static gp_status csr_rank(void *arg, int r, gp_comm *comm)
+{
+    struct coo *c = arg;
+    return gp_dist_csr_from_coo(comm, &c->desc, c->num_rows, c->num_cols, c->rows.of[r].data,
+                                c->cols.of[r].data, c->values.of[r].data, c->s.n[r],
+                                (uint64_t *)c->first.of[r].data, c->num_rows,
+                                c->pointers.of[r].data, c->room, c->cols_out.of[r].data,
+                                c->values_out.of[r].data, (uint64_t *)c->counts.of[r].data);
+}
+
+/* Entries in order, duplicates added up or kept: the number of those that are left. */
+static size_t serial(bool sum, size_t num_cols, uint32_t *rows, uint32_t *cols, uint32_t *values,
+                     size_t n)
+{
+    uint64_t *keys = t_host(n * 8);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (uint64_t)rows[i] * num_cols + cols[i];
+    size_t *order = oracle_argsort(GP_U64, keys, n, false, 0, 0);
+    uint32_t *r = oracle_pick(rows, 4, order, n), *c = oracle_pick(cols, 4, order, n),
+             *v = oracle_pick(values, 4, order, n);
+    for (size_t i = 0; i < n; i++) {
+        const bool again = sum && count && rows[count - 1] == r[i] && cols[count - 1] == c[i];
+        if (again) {
+            values[count - 1] += v[i];
+            continue;
+        }
+        rows[count] = r[i], cols[count] = c[i], values[count++] = v[i];
+    }
+    free(keys), free(order), free(r), free(c), free(v);
+    return count;
+}
+
+/* Of each rank: the block's rows, pointers, columns and values; a longest row above an even share. */
+static void check_blocks(const struct coo *c, int p, const uint32_t *rows, const uint32_t *cols,
+                         const uint32_t *values, size_t count)
+{
+    uint64_t first[RANKS_MAX + 1];
+    size_t at = 0;
+    for (int r = 0; r < p; r++) {
+        uint64_t mine[RANKS_MAX + 1];
+        const size_t n = (size_t)t_get_u64(&c->counts.of[r]);
+        uint32_t *pointers = t_host((c->num_rows + 1) * 4), *k = t_host(n * 4), *v = t_host(n * 4);
+        t_get(&c->first.of[r], r ? mine : first, ((size_t)p + 1) * 8);
+        if (r)
+            t_same("row_first", GP_U64, first, mine, (size_t)p + 1);
+        ck_assert_uint_le(first[r], first[r + 1]);
+        t_get(&c->pointers.of[r], pointers, (first[r + 1] - first[r] + 1) * 4);
+        t_get(&c->cols_out.of[r], k, n * 4);
+        t_get(&c->values_out.of[r], v, n * 4);
+        t_same("columns", GP_U32, cols + at, k, n);
+        if (c->desc.value_dtype)
+            t_same("values", GP_U32, values + at, v, n);
+        for (uint64_t row = first[r]; row < first[r + 1]; row++)
+            for (size_t i = pointers[row - first[r]]; i < pointers[row - first[r] + 1]; i++)
+                ck_assert_uint_eq(rows[at + i], row);
+        ck_assert_uint_eq(pointers[first[r + 1] - first[r]], n);
+        t_check_guards(&c->cols_out.of[r]);
+        at += n;
+        free(pointers), free(k), free(v);
+    }
+    ck_assert_uint_eq(at, count);
+    ck_assert_uint_eq(first[0], 0);
+    ck_assert_uint_eq(first[p], c->num_rows);
+}
+
+static void check_coo(struct ranks *group, int round, uint64_t *state)
+{
+    const int p = group->count;
+    const size_t n = t_random_below(state, round % 4 ? 3000 : 6);
+    struct coo c = {.desc = GP_COO_DESC_INIT,
+                    .num_rows = 1 + t_random_below(state, 300),
+                    .num_cols = 1 + t_random_below(state, 40),
+                    .room = n ? n : 1};
+    uint32_t *rows = t_host(n * 4), *cols = t_host(n * 4), *values = t_host(n * 4);
+    size_t firsts[RANKS_MAX], pointers[RANKS_MAX], room[RANKS_MAX], ones[RANKS_MAX];
+    t_fill_small(GP_U32, rows, n, round & 2 ? 1 + c.num_rows / 4 : c.num_rows, state);
+    t_fill_small(GP_U32, cols, n, c.num_cols, state);
+    t_fill_random(GP_U32, values, n, state);
+    c.desc.value_dtype = round % 5 == 4 ? (gp_dtype)0 : GP_U32;
+    c.desc.duplicates = round & 1 ? GP_DUPLICATES_KEEP : GP_DUPLICATES_SUM;
+    c.s = shares_of((enum spread)(round % SPREADS), n, p, state);
+    for (int r = 0; r < p; r++)
+        firsts[r] = (size_t)p + 1, pointers[r] = c.num_rows + 1, room[r] = c.room, ones[r] = 1;
+    c.rows = parts_from(rows, &c.s, 4, p), c.cols = parts_from(cols, &c.s, 4, p);
+    c.values = parts_from(values, &c.s, 4, p), c.first = parts_new(firsts, 8, p);
+    c.pointers = parts_new(pointers, 4, p), c.cols_out = parts_new(room, 4, p);
+    c.values_out = parts_new(room, 4, p), c.counts = parts_new(ones, 8, p);
+    ranks_ok(group, round & 4, csr_rank, &c);
+    const size_t count =
+        serial(c.desc.duplicates == GP_DUPLICATES_SUM, c.num_cols, rows, cols, values, n);
+    check_blocks(&c, p, rows, cols, values, count);
+    parts_free(&c.rows, p), parts_free(&c.cols, p), parts_free(&c.values, p);
+    parts_free(&c.first, p), parts_free(&c.pointers, p), parts_free(&c.cols_out, p);
+    parts_free(&c.values_out, p), parts_free(&c.counts, p);
+    free(rows), free(cols), free(values);
+}
+
+START_TEST(test_dist_csr_is_the_csr_of_one_rank)
+{
+    struct ranks group = ranks_new(rank_counts[_i]);
+    uint64_t state = t_seed() + (uint64_t)_i;
+    for (int round = 0; round < (group.count > 8 ? 10 : 30); round++)
+        check_coo(&group, round, &state);
+    ranks_free(&group);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("dist_csr");
+    TCase *c = t_case(s, "values");
+    tcase_add_loop_test(c, test_dist_csr_is_the_csr_of_one_rank, 0, RANK_COUNTS);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
