@@ -33,7 +33,7 @@ static const struct {
      "no number of items"},
     {"gp_dist_reduce gp_dist_scan gp_dist_sort gp_dist_sort_pairs gp_dist_argsort gp_dist_top_k "
      "gp_dist_histogram gp_dist_compact gp_dist_rebalance gp_dist_exchange gp_dist_group_by "
-     "gp_dist_csr_from_coo",
+     "gp_dist_csr_from_coo gp_dist_halo_create gp_dist_halo_destroy gp_dist_halo_items gp_dist_spmv",
      "every rank has to know the numbers of all"},
     {"gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned gp_spmv_transposed_plan_bytes "
      "gp_spmv_transposed_plan gp_spmv_transposed_values gp_spmv_transposed",

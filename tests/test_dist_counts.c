@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Histogram, top-k and group-by over ranks: every number of ranks and spread, as one rank does
- * them. */
+/* Histogram, top-k and group-by over ranks: every number of ranks and spread, as one rank. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -49,7 +49,7 @@ static size_t serial(bool sum, size_t num_cols, uint32_t *rows, uint32_t *cols, 
     return count;
 }
 
-/* Of each rank: the block's rows, pointers, columns and values; a longest row above an even share. */
+/* Of each rank: the rows of its block, pointers, columns and values. */
 static void check_blocks(const struct coo *c, int p, const uint32_t *rows, const uint32_t *cols,
                          const uint32_t *values, size_t count)
 {
@@ -124,11 +124,152 @@ START_TEST(test_dist_csr_is_the_csr_of_one_rank)
 }
 END_TEST
 
+/* ---- products -------------------------------------------------------------------------------- */
+
+/* A square matrix in blocks of rows, as gp_dist_csr_from_coo() would make it. */
+struct product {
+    gp_csr_desc desc;
+    struct shares s; /* of rows, and of x */
+    struct parts first, pointers, cols, values, x, y;
+    size_t nnz[RANKS_MAX];
+    gp_dist_halo *halo[RANKS_MAX];
+};
+
+static gp_status halo_rank(void *arg, int r, gp_comm *comm)
+{
+    struct product *m = arg;
+    return gp_dist_halo_create(comm, &m->desc, (const uint64_t *)m->first.of[r].data, m->s.n[r],
+                               m->nnz[r], m->pointers.of[r].data, m->cols.of[r].data, &m->halo[r]);
+}
+
+static gp_status product_rank(void *arg, int r, gp_comm *comm)
+{
+    static const double one = 1, zero = 0;
+    struct product *m = arg;
+    return comm ? gp_dist_spmv(m->halo[r], m->values.of[r].data, &one, m->x.of[r].data, &zero,
+                               m->y.of[r].data)
+                : GP_ERROR_POINTER;
+}
+
+/* Rows of up to 8 entries, near the diagonal or anywhere; small whole numbers, so sums are exact. */
+static void make_product(struct product *m, size_t n, int p, uint64_t *cols, double *values,
+                         uint64_t *pointers, bool near, uint64_t *state)
+{
+    uint64_t first[RANKS_MAX + 1];
+    size_t firsts[RANKS_MAX], rows[RANKS_MAX];
+    pointers[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = t_random_below(state, 9);
+        pointers[i + 1] = pointers[i] + k;
+        for (size_t j = pointers[i]; j < pointers[i + 1]; j++) {
+            const uint64_t any = t_random_below(state, n), by = t_random_below(state, 9);
+            cols[j] = near ? (i + by < n ? i + by : i) : any;
+            values[j] = (double)t_random_below(state, 7);
+        }
+    }
+    for (int r = 0; r < p; r++)
+        first[r] = m->s.first[r], firsts[r] = (size_t)p + 1, rows[r] = m->s.n[r] + 1;
+    first[p] = n;
+    m->first = parts_new(firsts, 8, p), m->pointers = parts_new(rows, 8, p);
+    for (int r = 0; r < p; r++) {
+        const size_t begin = m->s.first[r], at = pointers[begin], rows_here = m->s.n[r];
+        uint64_t *mine = t_host((rows_here + 1) * 8);
+        for (size_t i = 0; i <= rows_here; i++)
+            mine[i] = pointers[begin + i] - at;
+        m->nnz[r] = mine[rows_here];
+        t_put(&m->pointers.of[r], mine, (rows_here + 1) * 8);
+        t_put(&m->first.of[r], first, ((size_t)p + 1) * 8);
+        m->cols.of[r] = t_new_from(cols + at, m->nnz[r] * 8, 0);
+        m->values.of[r] = t_new_from(values + at, m->nnz[r] * 8, 0);
+        free(mine);
+    }
+}
+
+static void run_product(struct ranks *group, struct product *m, const double *x, bool together)
+{
+    const int p = group->count;
+    ranks_ok(group, together, halo_rank, m);
+    for (int r = 0; r < p; r++) {
+        const size_t halo = (size_t)gp_dist_halo_items(m->halo[r]);
+        m->x.of[r] = t_new((m->s.n[r] + halo) * 8, 0);
+        t_put(&m->x.of[r], x + m->s.first[r], m->s.n[r] * 8);
+    }
+    m->y = parts_new(m->s.n, 8, p);
+    for (int again = 0; again < 2; again++)
+        ranks_ok(group, !together, product_rank, m);
+    for (int r = 0; r < p; r++)
+        gp_dist_halo_destroy(m->halo[r]);
+}
+
+static void check_product(struct ranks *group, int round, uint64_t *state)
+{
+    const int p = group->count;
+    const size_t n = 1 + t_random_below(state, 500);
+    struct product m = {.desc = GP_CSR_DESC_INIT,
+                        .s = shares_of((enum spread)(round % SPREADS), n, p, state)};
+    uint64_t *cols = t_host(n * 64), *pointers = t_host((n + 1) * 8);
+    double *values = t_host(n * 64), *x = t_host(n * 8), *y = t_host(n * 8);
+    m.desc.index_dtype = m.desc.offset_dtype = round & 2 ? GP_U64 : GP_I64;
+    m.desc.value_dtype = GP_F64;
+    make_product(&m, n, p, cols, values, pointers, round & 1, state);
+    t_fill_small(GP_F64, x, n, 50, state);
+    for (size_t i = 0; i < n; i++) {
+        y[i] = 0;
+        for (uint64_t j = pointers[i]; j < pointers[i + 1]; j++)
+            y[i] += values[j] * x[cols[j]];
+    }
+    run_product(group, &m, x, round & 4);
+    void *all = parts_join(&m.y, m.s.n, 8, p);
+    t_same("y", GP_F64, y, all, n);
+    parts_free(&m.first, p), parts_free(&m.pointers, p), parts_free(&m.cols, p);
+    parts_free(&m.values, p), parts_free(&m.x, p), parts_free(&m.y, p);
+    free(cols), free(pointers), free(values), free(x), free(y), free(all);
+}
+
+START_TEST(test_dist_spmv_is_the_product_of_one_rank)
+{
+    struct ranks group = ranks_new(rank_counts[_i]);
+    uint64_t state = t_seed() + (uint64_t)_i;
+    for (int round = 0; round < (group.count > 8 ? 8 : 20); round++)
+        check_product(&group, round, &state);
+    ranks_free(&group);
+}
+END_TEST
+
+/* A column that no rank has is found by all. */
+START_TEST(test_dist_halo_refuses_columns_out_of_range)
+{
+    struct ranks group = ranks_new(2);
+    struct product m = {.desc = GP_CSR_DESC_INIT};
+    const uint64_t first[3] = {0, 1, 2}, pointers[2] = {0, 1}, col[2] = {1, 2};
+    gp_status statuses[2];
+    m.desc.index_dtype = m.desc.offset_dtype = GP_U64, m.desc.value_dtype = GP_F64;
+    for (int r = 0; r < 2; r++) {
+        m.s.n[r] = m.nnz[r] = 1;
+        m.first.of[r] = t_new_from(first, sizeof first, 0);
+        m.pointers.of[r] = t_new_from(pointers, sizeof pointers, 0);
+        m.cols.of[r] = t_new_from(&col[r], 8, 0);
+    }
+    ranks_run(&group, false, halo_rank, &m, statuses);
+    for (int r = 0; r < 2; r++) {
+        ck_assert_int_eq(statuses[r], GP_ERROR_DATA);
+        ck_assert_ptr_null(m.halo[r]);
+    }
+    T_STATUS(GP_ERROR_POINTER, gp_dist_spmv(NULL, NULL, NULL, NULL, NULL, NULL));
+    gp_dist_halo_destroy(NULL);
+    ck_assert_uint_eq(gp_dist_halo_items(NULL), 0);
+    parts_free(&m.first, 2), parts_free(&m.pointers, 2), parts_free(&m.cols, 2);
+    ranks_free(&group);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("dist_csr");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_dist_csr_is_the_csr_of_one_rank, 0, RANK_COUNTS);
+    tcase_add_loop_test(c, test_dist_spmv_is_the_product_of_one_rank, 0, RANK_COUNTS);
+    tcase_add_test(c, test_dist_halo_refuses_columns_out_of_range);
     return s;
 }
 

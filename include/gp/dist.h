@@ -268,6 +268,63 @@ GP_API gp_status gp_dist_csr_from_coo(gp_comm *comm, const gp_coo_desc *desc, si
                                       size_t row_room, void *row_pointers, size_t room,
                                       void *out_cols, void *out_values, uint64_t *out_nnz);
 
+/** The columns that a rank's rows need of other ranks, for products. */
+typedef struct gp_dist_halo gp_dist_halo;
+
+/**
+ * Prepare products of a matrix in blocks of rows with a vector that is divided among ranks.
+ *
+ * @param[in]  comm         this rank
+ * @param[in]  desc         dtypes, as for gp_spmv_by(); device_nnz and device_num_rows are NULL.
+ *                          device_alpha and device_beta are those of the products
+ * @param[in]  col_first    ranks + 1 uint64_t, the same on each rank, from 0 ascending: rank r has
+ *                          items col_first[r] to col_first[r + 1] - 1 of x. For square matrices
+ *                          what gp_dist_csr_from_coo() wrote to row_first
+ * @param[in]  num_rows     rows of this rank's block
+ * @param[in]  nnz          entries of the block
+ * @param[in]  row_pointers num_rows + 1; read by products as well
+ * @param[in]  cols         nnz columns of the whole matrix
+ * @param[out] halo         for gp_dist_halo_destroy(); NULL on error. In a group it is there after
+ *                          gp_comm_group_end()
+ *
+ * Takes memory of the context: nnz indices, and an index and a value for each item that is sent.
+ *
+ * Statuses as gp_spmv_by(); GP_ERROR_POINTER also halo; GP_ERROR_DATA col_first does not ascend
+ * from 0, or a column is not below its last number.
+ *
+ * Cost: a sort of the columns, and one exchange of those that are other ranks'.
+ * @since 0.1
+ */
+GP_API gp_status gp_dist_halo_create(gp_comm *comm, const gp_csr_desc *desc,
+                                     const uint64_t *col_first, size_t num_rows, size_t nnz,
+                                     const void *row_pointers, const void *cols,
+                                     gp_dist_halo **halo);
+
+/** Free a halo, before its gp_comm; NULL does nothing. @since 0.1 */
+GP_API void gp_dist_halo_destroy(gp_dist_halo *halo);
+
+/** Items of other ranks that products need: room for them lies behind x. 0 for NULL. @since 0.1 */
+GP_API uint64_t gp_dist_halo_items(const gp_dist_halo *halo);
+
+/**
+ * Sparse matrix times vector over ranks: y = alpha A x + beta y.
+ *
+ * @param[in]     halo   of gp_dist_halo_create(), of all ranks together
+ * @param[in]     values nnz values of the block
+ * @param[in]     alpha  as for gp_spmv_by()
+ * @param[in,out] x      this rank's items, and behind them room for gp_dist_halo_items() more,
+ *                       which the call fills
+ * @param[in]     beta   as for gp_spmv_by()
+ * @param[in,out] y      num_rows items; must not overlap x
+ *
+ * Deterministic as gp_spmv_by(). Statuses as gp_spmv_by(); GP_ERROR_POINTER also halo is NULL.
+ *
+ * Cost: gp_spmv_by() of the block, and one exchange of the items that other ranks need.
+ * @since 0.1
+ */
+GP_API gp_status gp_dist_spmv(gp_dist_halo *halo, const void *values, const void *alpha, void *x,
+                              const void *beta, void *y);
+
 /** Which bins a histogram over ranks has. */
 typedef enum gp_dist_bins {
     GP_DIST_BINS_EVEN = 1,  /**< gp_histogram_even() */

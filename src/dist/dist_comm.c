@@ -94,8 +94,8 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->table = malloc(p * row * sizeof *c->table);
         c->mine = malloc(row * sizeof *c->mine);
         c->lent = malloc(2 * p * sizeof *c->lent);
-        c->have = malloc((6 + p) * p * sizeof *c->have);
-        c->get = c->have ? c->have + p : NULL;
+        c->have = malloc(((6 + p) * p + 1) * sizeof *c->have);
+        c->get = c->have ? c->have + p + 1 : NULL;
         c->route = c->have ? c->get + p : NULL;
         c->cuts = c->have ? c->route + 4 * p : NULL;
     }

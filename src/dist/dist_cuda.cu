@@ -20,7 +20,7 @@ template <class Key> __global__ void dist_probe_k(gpi_dist_kernel k, KeyOrder<Ke
         uint64_t low = 0, high = k.n;
         while (low < high) {
             const uint64_t middle = low + (high - low) / 2;
-            if ((uint64_t)order.word(((const Key *)k.in)[middle]) < k.words[i])
+            if ((uint64_t)order.word(((const Key *)k.in)[middle]) < ((const uint64_t *)k.words)[i])
                 low = middle + 1;
             else
                 high = middle;
@@ -48,6 +48,25 @@ __global__ void dist_add_k(gpi_dist_kernel k)
     }
 }
 
+/* A grid of any size: columns as places of x, see gpi_dist_renumber(). */
+template <class Index> __global__ void dist_renumber_k(gpi_dist_kernel k)
+{
+    const Index *list = (const Index *)k.words;
+    for (uint64_t i = grid_item(); i < k.n; i += grid_items()) {
+        const uint64_t column = ((const Index *)k.in)[i];
+        uint64_t low = 0, high = column - k.offset < k.own ? 0 : k.count;
+        while (low < high) {
+            const uint64_t middle = low + (high - low) / 2;
+            if (list[middle] < column)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        const bool is_own = column - k.offset < k.own;
+        ((Index *)k.out)[i] = (Index)(is_own ? column - k.offset : k.own + low);
+    }
+}
+
 } // namespace
 } // namespace GPI_SPACE
 
@@ -65,6 +84,13 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
                 <<<grid, elementwise_threads, 0, ctx->stream>>>(k, KeyOrder<Key>(k.order));
             return gpi_cuda_launched(ctx, function);
         });
+    if (k.task == GPI_DIST_RENUMBER) {
+        if (k.in_bytes == 8)
+            dist_renumber_k<uint64_t><<<grid, elementwise_threads, 0, ctx->stream>>>(k);
+        else
+            dist_renumber_k<uint32_t><<<grid, elementwise_threads, 0, ctx->stream>>>(k);
+        return gpi_cuda_launched(ctx, function);
+    }
     if (k.task == GPI_DIST_SHIFT)
         k.rows = 1;
     dist_add_k<<<grid, elementwise_threads, 0, ctx->stream>>>(k);

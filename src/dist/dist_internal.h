@@ -77,6 +77,8 @@ enum gpi_dist_function {
     GPI_DIST_EXCHANGE,
     GPI_DIST_GROUP_BY,
     GPI_DIST_CSR_FROM_COO,
+    GPI_DIST_HALO,
+    GPI_DIST_SPMV,
     GPI_DIST_FUNCTIONS
 };
 
@@ -106,15 +108,15 @@ struct gp_comm {
     const struct gpi_transport *transport;
     void *state; /* of the transport */
     uint64_t sequence;
-    double seconds;                     /* to wait for others; negative: no limit */
-    int broken;                         /* atomic */
-    gp_context *fold;                   /* the CPU, for what every rank computes alike */
-    struct gpi_note *notes;             /* of all ranks, of the last meeting */
-    uint64_t *table, *mine;             /* counts of all ranks, and of this one */
-    uint64_t *have, *get;               /* items of each rank before and after a call */
-    uint64_t *route;                    /* 4 * ranks words */
-    const void **lent;                  /* two arrays of each rank */
-    uint64_t *cuts;                     /* ranks * ranks words, see gpi_dist_select() */
+    double seconds;         /* to wait for others; negative: no limit */
+    int broken;             /* atomic */
+    gp_context *fold;       /* the CPU, for what every rank computes alike */
+    struct gpi_note *notes; /* of all ranks, of the last meeting */
+    uint64_t *table, *mine; /* counts of all ranks, and of this one */
+    uint64_t *have, *get;   /* items of each rank before and after a call; have: and one more */
+    uint64_t *route;        /* 4 * ranks words */
+    const void **lent;      /* two arrays of each rank */
+    uint64_t *cuts;         /* ranks * ranks words, see gpi_dist_select() */
     struct gpi_dist_job *first, **last; /* of the open group */
     gp_comm *next_in_group;
     void *stage; /* host memory that data of a GPU passes through */
@@ -247,9 +249,15 @@ gp_status gpi_dist_shift(gp_comm *comm, const char *function, size_t in_bytes, c
 gp_status gpi_dist_add_rows(gp_comm *comm, const char *function, size_t bytes, const void *in,
                             int rows, uint64_t n, void *out);
 
+/* Columns of a matrix as places of x: the own of them from first on, and behind them those of a
+ * sorted list. */
+gp_status gpi_dist_renumber(gp_comm *comm, const char *function, size_t bytes, const void *cols,
+                            uint64_t n, uint64_t first, uint64_t own, const void *list,
+                            uint64_t count, void *out);
+
 /* ---- CUDA: dist_table.c and dist_cuda.cu ---- */
 
-enum gpi_dist_task { GPI_DIST_PROBE, GPI_DIST_SHIFT, GPI_DIST_ADD_ROWS };
+enum gpi_dist_task { GPI_DIST_PROBE, GPI_DIST_SHIFT, GPI_DIST_ADD_ROWS, GPI_DIST_RENUMBER };
 
 struct gpi_dist_kernel {
     enum gpi_dist_task task;
@@ -257,9 +265,10 @@ struct gpi_dist_kernel {
     const void *in;
     void *out;
     uint64_t n;
-    uint64_t offset;              /* SHIFT */
+    uint64_t offset;              /* SHIFT; RENUMBER: the first own column */
+    uint64_t own, count;          /* RENUMBER: own columns, and those of the list at words */
     int rows;                     /* ADD_ROWS */
-    const uint64_t *words;        /* PROBE: rows of them */
+    const void *words;            /* PROBE: rows of them; RENUMBER: the list */
     struct gpi_radix_order order; /* PROBE */
 };
 

@@ -21,6 +21,8 @@ static const char *const names[GPI_DIST_FUNCTIONS] = {
     "gp_dist_exchange",
     "gp_dist_group_by",
     "gp_dist_csr_from_coo",
+    "gp_dist_halo_create",
+    "gp_dist_spmv",
 };
 
 static const char *name_of(uint32_t function)

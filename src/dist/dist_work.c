@@ -166,3 +166,59 @@ gp_status gpi_dist_add_rows(gp_comm *comm, const char *f, size_t bytes, const vo
     }
     return GP_OK;
 }
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+struct renumbering {
+    size_t bytes;
+    const void *cols, *list;
+    uint64_t n, first, own, count;
+    void *out;
+};
+
+enum { RENUMBER_PART = 1 << 14 };
+
+static uint64_t place_of(const struct renumbering *x, uint64_t column)
+{
+    uint64_t low = 0, high = x->count;
+    if (column - x->first < x->own)
+        return column - x->first;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (integer_at(x->bytes, x->list, middle) < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return x->own + low;
+}
+
+static void renumber_part(void *arg, size_t part)
+{
+    const struct renumbering *x = arg;
+    const uint64_t begin = (uint64_t)part * RENUMBER_PART, rest = x->n - begin;
+    const uint64_t end = begin + (rest < RENUMBER_PART ? rest : RENUMBER_PART);
+    for (uint64_t i = begin; i < end; i++)
+        integer_to(x->bytes, x->out, i, place_of(x, integer_at(x->bytes, x->cols, i)));
+}
+
+gp_status gpi_dist_renumber(gp_comm *comm, const char *f, size_t bytes, const void *cols,
+                            uint64_t n, uint64_t first, uint64_t own, const void *list,
+                            uint64_t count, void *out)
+{
+    struct renumbering x = {bytes, cols, list, n, first, own, count, out};
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_RENUMBER,
+                                      .in_bytes = bytes,
+                                      .in = cols,
+                                      .out = out,
+                                      .n = n,
+                                      .offset = first,
+                                      .own = own,
+                                      .count = count,
+                                      .words = list};
+    if (n && on_gpu(comm))
+        return launch(comm, f, &k);
+    gpi_parallel_for(gpi_threads_for(comm->ctx->threads, 10 * n),
+                     (n + RENUMBER_PART - 1) / RENUMBER_PART, renumber_part, &x);
+    return GP_OK;
+}
