@@ -151,7 +151,7 @@ static gp_status product_rank(void *arg, int r, gp_comm *comm)
                 : GP_ERROR_POINTER;
 }
 
-/* Rows of up to 8 entries, near the diagonal or anywhere; small whole numbers, so sums are exact. */
+/* Rows of up to 8 entries, near the diagonal or anywhere. Small whole numbers: sums are exact. */
 static void make_product(struct product *m, size_t n, int p, uint64_t *cols, double *values,
                          uint64_t *pointers, bool near, uint64_t *state)
 {
