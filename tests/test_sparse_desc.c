@@ -92,7 +92,7 @@ BOUND_CALLS(RUN_BOUND)
     {#name,                                                                                        \
      run_##name,                                                                                   \
      {sizeof(gp_balance_desc), item, (gp_dtype)offset, (gp_dtype)count, (gp_dtype)index, 0, NULL,  \
-      NULL}},
+      NULL, NULL}},
 static struct {
     const char *name;
     gp_status (*run)(E e, const gp_balance_desc *d);

@@ -2,7 +2,7 @@
 /**
  * @file balance.h
  * Load balancing, that is dividing work of uneven size into equal shares: the segment of each item,
- * expanding by counts, copying intervals, merge-path partitions, and bulk binary search.
+ * expanding by counts, copying intervals, and merge-path partitions.
  *
  * Segments are described by offsets: num_segments + 1 ascending numbers; segment s has the
  * positions offsets[s] .. offsets[s + 1] - 1. Row pointers of a sparse matrix are such offsets. The
@@ -13,8 +13,7 @@
  * The calls do not check that offsets ascend (gp_check_offsets() does). If they do not, outputs are
  * unspecified, but nothing outside the arrays is read or written, except by gp_copy_intervals(). A
  * context with the option validate checks these rules: offsets (row pointers) ascend and the first
- * is not negative; the last is num_items (nnz) above the first; intervals lie in their array; the
- * array that gp_lower_bound() or gp_upper_bound() searches is sorted, if there are needles. If a
+ * is not negative; the last is num_items (nnz) above the first; intervals lie in their array. If a
  * rule is broken, nothing is written, and the call on the CPU, or gp_context_synchronize() on CUDA,
  * returns GP_ERROR_DATA with a text that names the index. Counts are not checked.
  *
@@ -26,6 +25,7 @@
 #ifndef GP_BALANCE_H
 #define GP_BALANCE_H
 
+#include <gp/bounds.h> /* what this header once held */
 #include <gp/core.h>
 
 #ifdef __cplusplus
@@ -48,12 +48,13 @@ typedef struct gp_balance_desc {
      * (or nnz) is then a bound, too, and the offsets say how many items there are. */
     const uint64_t *device_num_segments;
     const uint64_t *device_num_items; /**< The same of num_items (or nnz), which offsets cover. */
+    const void *plan; /**< of gp_balance_search_by(): NULL, or what gp_balance_plan() has filled */
 } gp_balance_desc;
 
 /** Initializer of gp_balance_desc: its size, and defaults. */
 #define GP_BALANCE_DESC_INIT                                                                       \
     {                                                                                              \
-        sizeof(gp_balance_desc), 0, (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0, NULL, NULL           \
+        sizeof(gp_balance_desc), 0, (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0, NULL, NULL, NULL     \
     }
 
 /** Element types and sizes of gp_copy_intervals(); start from GP_INTERVAL_DESC_INIT. */
@@ -73,23 +74,6 @@ typedef struct gp_interval_desc {
 #define GP_INTERVAL_DESC_INIT                                                                      \
     {                                                                                              \
         sizeof(gp_interval_desc), 0, 0, 0, (gp_dtype)0, 0, NULL                                    \
-    }
-
-/** Element types of the searches in sorted arrays; start from GP_BOUND_DESC_INIT. */
-typedef struct gp_bound_desc {
-    size_t size;          /**< sizeof(gp_bound_desc) */
-    gp_dtype dtype;       /**< of the sorted array and the needles: any gp_dtype */
-    gp_dtype index_dtype; /**< of the result: GP_U32, GP_I32, GP_U64 or GP_I64 */
-    /** One uint64_t in the context's memory that replaces n, which is then its upper bound; not in
-     * the output; NULL: n. */
-    const uint64_t *device_n;
-    const uint64_t *device_m; /**< the same of m, the number of needles */
-} gp_bound_desc;
-
-/** Initializer of gp_bound_desc: its size, and defaults. */
-#define GP_BOUND_DESC_INIT                                                                         \
-    {                                                                                              \
-        sizeof(gp_bound_desc), (gp_dtype)0, (gp_dtype)0, NULL, NULL                                \
     }
 
 /**
@@ -131,7 +115,7 @@ GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const
 /**
  * Find the segment of every item, and its place in it: gp_balance_search() with a descriptor.
  *
- * @param[in] desc offset_dtype and index_dtype
+ * @param[in] desc offset_dtype and index_dtype; plan
  *
  * All else as gp_balance_search().
  *
@@ -142,6 +126,45 @@ GP_API gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const
 GP_API gp_status gp_balance_search_by(gp_context *ctx, const gp_balance_desc *desc,
                                       const void *offsets, size_t num_segments, size_t num_items,
                                       void *segments_out, void *ranks_out);
+
+/**
+ * Bytes of a plan for gp_balance_search_by().
+ *
+ * @param[in]  target       NULL: any machine
+ * @param[in]  desc         as in gp_balance_plan()
+ * @param[in]  num_segments largest to come
+ * @param[in]  num_items    largest to come
+ * @param[out] bytes        of the memory that gp_balance_plan() fills: 8 per 1024 segments and
+ *                          items
+ * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; otherwise as gp_balance_plan()
+ * @since 0.1
+ */
+GP_API gp_status gp_balance_plan_bytes(const gp_target *target, const gp_balance_desc *desc,
+                                       size_t num_segments, size_t num_items, size_t *bytes);
+
+/**
+ * Prepare searches with the same offsets: where their work begins, which each finds out otherwise.
+ *
+ * @param[in]  desc         offset_dtype; all other members are 0
+ * @param[in]  offsets      num_segments + 1 ascending offsets, none negative; never NULL
+ * @param[in]  num_segments at most 2^40; 0 is allowed
+ * @param[in]  num_items    offsets[num_segments] - offsets[0], at most 2^40; 0 is allowed
+ * @param[out] plan         gp_balance_plan_bytes() bytes in the context's memory, aligned to 8; for
+ *                          contexts of the same backend
+ *
+ * Queued on the context's stream; takes no workspace; capturable. A plan never changes a result: a
+ * search checks each place that it takes from one, and finds those that are of other offsets, or
+ * of another number of segments or items, itself. The CPU makes no use of plans.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx, desc or an array is NULL, misaligned or in the wrong
+ *         memory; GP_ERROR_DTYPE, GP_ERROR_ARGUMENT a member of desc, num_segments or num_items;
+ *         GP_ERROR_OVERLAP (nothing queued in all these); GP_ERROR_CUDA plan is unspecified.
+ *
+ * Cost: one binary search for each 1024 segments and items.
+ * @since 0.1
+ */
+GP_API gp_status gp_balance_plan(gp_context *ctx, const gp_balance_desc *desc, const void *offsets,
+                                 size_t num_segments, size_t num_items, void *plan);
 
 /**
  * Repeat item s of the input as often as segment s is long.
@@ -343,68 +366,6 @@ GP_API gp_status gp_merge_path_partition(gp_context *ctx, gp_dtype offset_dtype,
 GP_API gp_status gp_merge_path_partition_by(gp_context *ctx, const gp_balance_desc *desc,
                                             const void *row_pointers, size_t num_rows, size_t nnz,
                                             size_t parts, void *row_starts, void *nnz_starts);
-
-/**
- * Find, for every needle, the first index in a sorted array whose item is not below the needle.
- *
- * out[j] = number of i with sorted[i] < needles[j].
- *
- * @param[in]  ctx         decides where all pointers below live
- * @param[in]  dtype       of sorted and needles: any gp_dtype
- * @param[in]  sorted      n items, ascending in gp's order: floats -inf .. -0 = +0 .. +inf < NaN,
- *                         all NaN equal; NULL if n == 0
- * @param[in]  n           at most 2^40; 0 is allowed and gives 0 for every needle
- * @param[in]  needles     m items in any order; NULL if m == 0
- * @param[in]  m           at most 2^40; 0 is allowed
- * @param[in]  index_dtype of out: GP_U32, GP_I32, GP_U64 or GP_I64
- * @param[out] out         m indices; may equal needles if the items have one size,
- *                         overlaps nothing otherwise
- *
- * Queued on the context's stream; takes no workspace, so it never allocates; capturable. Same
- * result in every run. If sorted does not ascend the results are unspecified numbers from 0 to n.
- *
- * @return GP_OK queued; GP_ERROR_DTYPE dtype or index_dtype; GP_ERROR_ARGUMENT n or m above 2^40,
- *         or n not a number of index_dtype; GP_ERROR_POINTER; GP_ERROR_OVERLAP;
- *         GP_ERROR_UNSUPPORTED (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
- *
- * Cost: log2(n) dependent reads per needle; the caches serve them for neighbouring needles of
- * similar value. On the CPU needles that ascend, and lie close, are merged with the array.
- * @since 0.1
- */
-GP_API gp_status gp_lower_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
-                                const void *needles, size_t m, gp_dtype index_dtype, void *out);
-
-/**
- * Find, for every needle, the first index in a sorted array whose item is above the needle.
- *
- * out[j] = number of i with sorted[i] <= needles[j]. All else as gp_lower_bound().
- * @since 0.1
- */
-GP_API gp_status gp_upper_bound(gp_context *ctx, gp_dtype dtype, const void *sorted, size_t n,
-                                const void *needles, size_t m, gp_dtype index_dtype, void *out);
-
-/**
- * Find the first index whose item is not below a needle: gp_lower_bound() with a descriptor.
- *
- * @param[in] desc dtype and index_dtype
- *
- * All else as gp_lower_bound().
- *
- * @return as gp_lower_bound(); GP_ERROR_POINTER also desc is NULL; GP_ERROR_ARGUMENT also
- *         desc->size
- * @since 0.1
- */
-GP_API gp_status gp_lower_bound_by(gp_context *ctx, const gp_bound_desc *desc, const void *sorted,
-                                   size_t n, const void *needles, size_t m, void *out);
-
-/**
- * Find the first index whose item is above a needle: gp_upper_bound() with a descriptor.
- *
- * All else as gp_lower_bound_by().
- * @since 0.1
- */
-GP_API gp_status gp_upper_bound_by(gp_context *ctx, const gp_bound_desc *desc, const void *sorted,
-                                   size_t n, const void *needles, size_t m, void *out);
 
 /**
  * Check that offsets ascend and end where they should, and wait for the answer.

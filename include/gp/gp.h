@@ -4,6 +4,7 @@
 #define GP_GP_H
 
 #include <gp/balance.h>
+#include <gp/bounds.h>
 #include <gp/comm.h>
 #include <gp/compact.h>
 #include <gp/core.h>

@@ -23,6 +23,11 @@ static gp_status check_segments(gp_context *ctx, const char *f, bool by, gp_dtyp
 
 /* ---- search -------------------------------------------------------------------------------- */
 
+static uint64_t plan_bytes(uint64_t num_segments, uint64_t num_items)
+{
+    return sizeof(struct gpi_balance_plan) + gpi_balance_plan_begins(num_segments, num_items) * 8;
+}
+
 static gp_status search_check(gp_context *ctx, const char *f, bool by, const gp_balance_desc *d,
                               const struct gpi_balance_args *a)
 {
@@ -33,6 +38,7 @@ static gp_status search_check(gp_context *ctx, const char *f, bool by, const gp_
         GPI_READ("offsets", a->offsets, offsets_bytes, a->offset_bytes),
         GPI_COUNT("desc->device_num_segments", a->device_num_segments),
         GPI_COUNT("desc->device_num_items", a->device_limit),
+        GPI_READ_IF("desc->plan", a->plan, plan_bytes(a->num_segments, a->limit), 8),
         GPI_WRITE("segments_out", a->segments, out_bytes, a->index_bytes),
         GPI_WRITE_IF("ranks_out", a->ranks, out_bytes, a->index_bytes),
     };
@@ -42,8 +48,8 @@ static gp_status search_check(gp_context *ctx, const char *f, bool by, const gp_
     GPI_TRY(gpi_check_index_value(ctx, f, "num_segments", a->num_segments, index_dtype,
                                   d->index_dtype));
     GPI_TRY(gpi_check_index_value(ctx, f, "num_items", a->limit, index_dtype, d->index_dtype));
-    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 2));
-    return gpi_check_outputs(ctx, f, arrays, 3, 5);
+    GPI_TRY(gpi_check_memory(ctx, f, arrays + 1, 3));
+    return gpi_check_outputs(ctx, f, arrays, 4, 6);
 }
 
 gp_status gpi_balance_search(gp_context *ctx, const char *f, const struct gpi_balance_args *a)
@@ -71,9 +77,10 @@ static gp_status search(gp_context *ctx, const char *f, bool by, const gp_balanc
 {
     gp_balance_desc d;
     GPI_CALL(ctx, f);
-    GPI_TRY(gpi_balance_take_desc(ctx, f, by, GPI_OFFSET_DTYPE | GPI_INDEX_DTYPE | GPI_DEVICE_ITEMS,
-                                  given, &d));
+    GPI_TRY(gpi_balance_take_desc(
+        ctx, f, by, GPI_OFFSET_DTYPE | GPI_INDEX_DTYPE | GPI_DEVICE_ITEMS | GPI_PLAN, given, &d));
     struct gpi_balance_args a = args_of(&d, offsets, num_segments, num_items);
+    a.plan = d.plan;
     a.index_bytes = gpi_dtype_bytes(d.index_dtype);
     a.segments = segments_out, a.ranks = ranks_out;
     GPI_TRY(search_check(ctx, f, by, &d, &a));
@@ -100,6 +107,50 @@ gp_status gp_balance_search(gp_context *ctx, gp_dtype offset_dtype, const void *
     desc.index_dtype = index_dtype;
     return search(ctx, "gp_balance_search", false, &desc, offsets, num_segments, num_items,
                   segments_out, ranks_out);
+}
+
+/* ---- plan ---------------------------------------------------------------------------------- */
+
+static gp_status take_plan(gp_context *ctx, const char *f, const gp_balance_desc *given,
+                           size_t num_segments, size_t num_items, gp_balance_desc *d)
+{
+    GPI_TRY(gpi_balance_take_desc(ctx, f, true, GPI_OFFSET_DTYPE | GPI_NO_COUNTS, given, d));
+    GPI_TRY(gpi_check_n(ctx, f, "num_segments", num_segments));
+    return gpi_check_index_value(ctx, f, "num_items", num_items, "desc->offset_dtype",
+                                 d->offset_dtype);
+}
+
+gp_status gp_balance_plan(gp_context *ctx, const gp_balance_desc *desc, const void *offsets,
+                          size_t num_segments, size_t num_items, void *plan)
+{
+    static const char f[] = "gp_balance_plan";
+    gp_balance_desc d;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take_plan(ctx, f, desc, num_segments, num_items, &d));
+    struct gpi_balance_args a = args_of(&d, offsets, num_segments, num_items);
+    const struct gpi_array arrays[] = {
+        GPI_READ("offsets", offsets, (num_segments + 1) * a.offset_bytes, a.offset_bytes),
+        GPI_WRITE("plan", plan, plan_bytes(num_segments, num_items), 8),
+    };
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
+    const struct gpi_content rule = gpi_balance_take_counts(ctx, &a, d.offset_dtype);
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, &rule, 1));
+    gpi_balance_table(ctx, a.offset_bytes)->plan(ctx, &a, plan);
+    return gpi_validate_end(ctx, f, gpi_launched(ctx, f));
+}
+
+gp_status gp_balance_plan_bytes(const gp_target *target, const gp_balance_desc *desc,
+                                size_t num_segments, size_t num_items, size_t *bytes)
+{
+    static const char f[] = "gp_balance_plan_bytes";
+    gp_target t;
+    gp_balance_desc d;
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(take_plan(NULL, f, desc, num_segments, num_items, &d));
+    *bytes = (size_t)plan_bytes(num_segments, num_items);
+    return GP_OK;
 }
 
 /* ---- expand -------------------------------------------------------------------------------- */

@@ -131,6 +131,19 @@ static void walk(gp_context *ctx, struct walk *w, size_t item_bytes)
         gpi_parallel_for(threads, gpi_ceil_div(steps, w->share), walk_share, w);
 }
 
+/* Shares of a search are found in little time: a plan is for the GPU. */
+void gpi_balance_plan_cpu(gp_context *ctx, const struct gpi_balance_args *a,
+                          struct gpi_balance_plan *plan)
+{
+    const uint64_t begins = gpi_balance_plan_begins(a->num_segments, a->limit);
+    const uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
+    (void)ctx;
+    *plan = (struct gpi_balance_plan){a->num_segments, a->limit};
+    for (uint64_t k = 0; k < begins; k++)
+        plan->begins[k] = gpi_merge_path_search(a->offsets, a->offset_bytes, base, a->num_segments,
+                                                a->limit, k * GPI_BALANCE_PLAN_STEPS);
+}
+
 void gpi_balance_search_cpu(gp_context *ctx, const struct gpi_balance_args *a)
 {
     struct walk w = {.args = a, .num_items = a->limit};

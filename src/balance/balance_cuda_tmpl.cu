@@ -54,7 +54,7 @@ static void search(gp_context *ctx, const gpi_balance_args *a)
     const auto kernel = size.is_counted() ? search_k<true, offset, Index, with_ranks>
                                           : search_k<false, offset, Index, with_ranks>;
     kernel<<<(unsigned)(size.is_counted() ? gpi_min(blocks, waves) : blocks), search_threads, 0,
-             ctx->stream>>>((const offset *)a->offsets, size, share, (Index *)a->segments,
+             ctx->stream>>>((const offset *)a->offsets, size, share, a->plan, (Index *)a->segments,
                             (Index *)a->ranks, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
@@ -175,4 +175,12 @@ extern "C" void NAME(gpi_balance_partition_o)(gp_context *ctx, const gpi_partiti
         walk_size{a->num_rows, a->nnz, a->device_num_rows, a->device_nnz, a->may_cover_less, 0},
         a->parts, (offset *)a->row_starts, (offset *)a->nnz_starts,
         gpi_reporter_of(ctx, "row_pointers", (gp_dtype)0));
+}
+
+extern "C" void NAME(gpi_balance_plan_o)(gp_context *ctx, const gpi_balance_args *a,
+                                         gpi_balance_plan *plan)
+{
+    const uint64_t begins = gpi_balance_plan_begins(a->num_segments, a->limit);
+    plan_k<offset><<<loop_blocks(ctx, begins), threads, 0, ctx->stream>>>(
+        (const offset *)a->offsets, a->num_segments, a->limit, plan);
 }

@@ -57,5 +57,10 @@ gp_status gpi_balance_take_desc(gp_context *ctx, const char *f, bool by, unsigne
     if (!(members & GPI_DEVICE_ITEMS) && d->device_num_items)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->device_num_items is set, expected NULL",
                         f);
+    if (members & GPI_NO_COUNTS && d->device_num_segments)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
+                        "%s: desc->device_num_segments is set, expected NULL", f);
+    if (!(members & GPI_PLAN) && d->plan)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: desc->plan is %p, expected NULL", f, d->plan);
     return GP_OK;
 }

@@ -25,6 +25,20 @@
 #include "core/context.h"
 #include "validate/validate_internal.h"
 
+/* A plan, in the caller's memory: the segments that the path has passed before each step that is a
+ * multiple of GPI_BALANCE_PLAN_STEPS. A search with other numbers does not use it, and of other
+ * offsets not those begins that turn out to be wrong. */
+enum { GPI_BALANCE_PLAN_STEPS = 1024 };
+struct gpi_balance_plan {
+    uint64_t num_segments, num_items;
+    uint64_t begins[];
+};
+
+static inline uint64_t gpi_balance_plan_begins(uint64_t num_segments, uint64_t num_items)
+{
+    return (num_segments + num_items) / GPI_BALANCE_PLAN_STEPS + 1;
+}
+
 /* A walk along the segments that writes its items. */
 struct gpi_balance_args {
     const char *name;    /* of the argument that the offsets are, for what is found in them */
@@ -39,7 +53,8 @@ struct gpi_balance_args {
     /* gp_balance_search */
     size_t index_bytes; /* 4 or 8 */
     void *segments;
-    void *ranks; /* may be NULL */
+    void *ranks;                         /* may be NULL */
+    const struct gpi_balance_plan *plan; /* NULL, or one that may be of these offsets; CUDA */
     /* gp_expand */
     size_t item_bytes;
     const void *in;
@@ -79,6 +94,9 @@ struct gpi_bound_args {
 
 typedef void gpi_balance_fn(gp_context *ctx, const struct gpi_balance_args *a);
 typedef void gpi_partition_fn(gp_context *ctx, const struct gpi_partition_args *a);
+/* The offsets of args to a plan. */
+typedef void gpi_plan_fn(gp_context *ctx, const struct gpi_balance_args *a,
+                         struct gpi_balance_plan *plan);
 typedef void gpi_bound_all_fn(gp_context *ctx, const struct gpi_bound_args *a);
 
 /* One backend, and on CUDA one width of offsets; launches are checked by the caller. */
@@ -87,6 +105,7 @@ struct gpi_balance_table {
     gpi_partition_fn *partition;
     gpi_bound_all_fn *bound;
     gpi_balance_fn *intervals;
+    gpi_plan_fn *plan;
 };
 
 /* The backend of ctx, for 4 or 8 (or, without offsets, any) bytes. */
@@ -98,7 +117,9 @@ enum {
     GPI_OFFSET_DTYPE = 2,
     GPI_COUNT_DTYPE = 4,
     GPI_INDEX_DTYPE = 8,
-    GPI_DEVICE_ITEMS = 16
+    GPI_DEVICE_ITEMS = 16,
+    GPI_PLAN = 32,
+    GPI_NO_COUNTS = 64 /* not even device_num_segments */
 };
 
 /* *d becomes the full struct. Of a caller's (by) those members are checked, and that the others are
@@ -158,6 +179,7 @@ static inline uint64_t gpi_merge_path_search(const void *offsets, size_t offset_
 
 gpi_balance_fn gpi_balance_search_cpu, gpi_balance_expand_cpu, gpi_balance_intervals_cpu;
 gpi_partition_fn gpi_balance_partition_cpu;
+gpi_plan_fn gpi_balance_plan_cpu;
 gpi_bound_all_fn gpi_balance_bound_cpu;
 
 /* ---- CPU: inner loops, compiled per item width and instruction set --------------------------- */

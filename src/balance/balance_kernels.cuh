@@ -244,4 +244,22 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/* Grid: any. */
+template <class Offset>
+__global__ void __launch_bounds__(threads)
+    plan_k(const Offset *__restrict__ offsets, uint64_t num_segments, uint64_t num_items,
+           gpi_balance_plan *plan)
+{
+    const uint64_t begins = (num_segments + num_items) / GPI_BALANCE_PLAN_STEPS + 1;
+    const Offset base = offsets[0];
+    for (uint64_t k = (uint64_t)blockIdx.x * threads + threadIdx.x; k < begins;
+         k += (uint64_t)gridDim.x * threads)
+        plan->begins[k] =
+            merge_path_search(offsets, base, num_segments, num_items, k * GPI_BALANCE_PLAN_STEPS);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        plan->num_segments = num_segments;
+        plan->num_items = num_items;
+    }
+}
+
 } // namespace GPI_SPACE::balance

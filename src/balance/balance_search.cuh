@@ -231,6 +231,29 @@ GPI_DEVICE void find_shares(const segments<Offset> &g, uint64_t first, uint32_t 
     __syncthreads();
 }
 
+/* The same out of a plan: whether it has them all. */
+template <class Offset>
+GPI_DEVICE bool take_shares(const segments<Offset> &g, uint64_t first, uint32_t share,
+                            const gpi_balance_plan &plan, uint64_t *begins)
+{
+    bool right = plan.num_segments == g.num_segments && plan.num_items == g.num_items;
+    if (right && threadIdx.x <= search_warps) {
+        const uint64_t steps = g.num_segments + g.num_items;
+        const uint64_t step = min(first + threadIdx.x * share, steps);
+        uint64_t s = g.num_segments;
+        if (step < steps) {
+            s = plan.begins[step / GPI_BALANCE_PLAN_STEPS];
+            right = s >= merge_path_low(g.num_items, step) &&
+                    s <= merge_path_high(g.num_segments, step);
+            /* The path has passed the segments below s, and not s. */
+            right = right && (s == 0 || passes_before(g.offsets, g.base, s - 1, step)) &&
+                    (s >= min(g.num_segments, step) || !passes_before(g.offsets, g.base, s, step));
+        }
+        begins[threadIdx.x] = s;
+    }
+    return __syncthreads_and(right);
+}
+
 /*
  * Grid: a block for each search_warps shares of the path, or fewer where the number of steps is in
  * memory; search_threads threads; search_warps stages of shared memory.
@@ -240,7 +263,8 @@ GPI_DEVICE void find_shares(const segments<Offset> &g, uint64_t first, uint32_t 
 template <bool COUNTED, class Offset, class Index, bool with_ranks>
 __global__ void __launch_bounds__(search_threads, with_ranks ? 4 : 5)
     search_k(const Offset *__restrict__ offsets, walk_size size, uint32_t share,
-             Index *__restrict__ segments_out, Index *__restrict__ ranks_out, gpi_reporter reporter)
+             const gpi_balance_plan *__restrict__ plan, Index *__restrict__ segments_out,
+             Index *__restrict__ ranks_out, gpi_reporter reporter)
 {
     __shared__ step_stage stages[search_warps];
     __shared__ uint64_t begins[search_warps + 1];
@@ -252,7 +276,8 @@ __global__ void __launch_bounds__(search_threads, with_ranks ? 4 : 5)
     const uint32_t warp = threadIdx.x / 32, part = search_warps * share;
     const uint64_t steps = g.num_segments + g.num_items;
     const auto take = [&](uint64_t first) {
-        find_shares(g, first, share, begins);
+        if (!plan || !take_shares(g, first, share, *plan, begins))
+            find_shares(g, first, share, begins);
         const uint64_t begin = min(first + warp * share, steps), stop = min(begin + share, steps);
         const uint64_t s = begins[warp], last = begins[warp + 1];
         search_walk<Offset, Index, with_ranks> walk = {g,
