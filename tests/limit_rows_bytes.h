@@ -200,9 +200,14 @@ static gp_status bytes_csr(const struct limit *l, uint64_t value, size_t *bytes)
         return bytes_products(l, rows, cols, nnz, bytes);
     if (l->with == TO_COO_NNZ)
         return gp_csr_to_coo_workspace_bytes(NULL, l->dtype, rows, nnz, l->dtype, bytes);
-    size_t transpose = 0;
+    size_t other = 0;
+    gp_csr_filter_desc filter = GP_CSR_FILTER_DESC_INIT;
+    filter.entries = GP_ENTRIES_DIAGONAL;
+    filter.index_dtype = filter.offset_dtype = l->dtype;
     gp_status s = gp_csr_from_coo_workspace_bytes(NULL, &d, rows, cols, nnz, bytes);
-    return limit_both(s, gp_csr_transpose_workspace_bytes(NULL, &d, rows, cols, nnz, &transpose));
+    s = limit_both(s, gp_csr_sort_columns_workspace_bytes(NULL, &d, rows, cols, nnz, &other));
+    s = limit_both(s, gp_csr_filter_workspace_bytes(NULL, &filter, rows, cols, nnz, &other));
+    return limit_both(s, gp_csr_transpose_workspace_bytes(NULL, &d, rows, cols, nnz, &other));
 }
 
 #endif

@@ -196,6 +196,51 @@ static gp_status run_transpose_cols(const struct limit *l, uint64_t value)
     return s;
 }
 
+/* ---- filters and sorted columns -------------------------------------------------------------- */
+
+/* A matrix with an entry in each of its first rows, of which those `with` and more to the right of
+ * the diagonal are kept; the value is the number of rows, or of columns if `by_cols`. */
+static gp_status filter_try(const struct limit *l, uint64_t value, bool by_cols)
+{
+    const uint64_t n = 300, rows = by_cols ? n : limit_room(l, value);
+    const size_t bytes = gp_dtype_bytes(l->dtype);
+    const uint64_t nnz = rows < n ? rows : n;
+    uint64_t *cols = t_host(n * 8), *pointers = t_host((rows + 1) * 8), *kept = t_host(n * 8);
+    uint64_t count = 0;
+    for (uint64_t r = 0; r <= rows; r++)
+        pointers[r] = r < nnz ? r : nnz;
+    for (uint64_t i = 0; i < nnz; i++) {
+        cols[i] = by_cols && value && limit_allows(l, value) ? value - 1 - i % value : i * 3 % n;
+        if ((int64_t)(cols[i] - i) >= (int64_t)l->with)
+            kept[count++] = cols[i];
+    }
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.index_dtype = d.offset_dtype = l->dtype;
+    d.value_dtype = (gp_dtype)0;
+    d.entries = GP_ENTRIES_UPPER;
+    d.diagonal = (int64_t)l->with;
+    t_array p = limit_array(pointers, rows + 1, bytes), c = limit_array(cols, nnz, bytes);
+    t_array po = t_new((rows + 1) * bytes, 0), co = t_new(nnz * bytes, 0), k = t_new(8, 0);
+    gp_status s = gp_csr_filter(t_ctx(), &d, by_cols ? rows : value, by_cols ? value : n, nnz,
+                                p.data, c.data, NULL, po.data, co.data, NULL, k.data);
+    void *narrow = limit_narrow(kept, count, bytes);
+    limit_output(s, &co, narrow, count * bytes);
+    limit_output(s, &k, &count, 8);
+    t_free(&p), t_free(&c), t_free(&po), t_free(&co), t_free(&k);
+    free(cols), free(pointers), free(kept), free(narrow);
+    return s;
+}
+
+static gp_status run_filter_rows(const struct limit *l, uint64_t value)
+{
+    return filter_try(l, value, false);
+}
+
+static gp_status run_filter_cols(const struct limit *l, uint64_t value)
+{
+    return filter_try(l, value, true);
+}
+
 /* ---- row pointers, rows, check, product ------------------------------------------------------ */
 
 /* Entries spread over rows, some of which are empty. */

@@ -121,6 +121,8 @@ static const struct row {
     {"CSR from COO", bits_call_from_coo, bits_from_coo, GP_DUPLICATES_SUM, GP_DUPLICATES_KEEP,
      exact_policy, false, false, false},
     {"transpose", bits_call_transpose, bits_transpose, 0, 0, any, false, false, false},
+    {"filter of CSR", bits_call_csr_filter, bits_csr_filter, GP_ENTRIES_LOWER,
+     GP_ENTRIES_OFF_DIAGONAL, any, false, false, false},
     {"SpMV, SpMM", bits_call_spmv, bits_spmv, 0, 1, single_or_double, false, false, false},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };

@@ -25,8 +25,9 @@ static const struct {
      "gp_context_set_stream gp_context_stream gp_context_backend gp_context_reserve "
      "gp_context_reset gp_context_describe gp_malloc gp_free gp_copy",
      "no number of items but that of bytes"},
-    {"gp_check_offsets gp_check_offsets_by gp_check_csr gp_check_csr_by",
+    {"gp_check_offsets gp_check_offsets_by gp_check_csr gp_check_csr_by gp_check_coo",
      "wait for their answer, as one would for the number"},
+    {"gp_csr_visit_edges", "of the CPU alone, where a number in memory is known"},
     {"gp_comm_create_local gp_comm_create gp_comm_create_nccl gp_comm_destroy gp_comm_rank "
      "gp_comm_ranks gp_comm_context gp_comm_set_timeout gp_comm_synchronize gp_comm_abort "
      "gp_comm_group_begin gp_comm_group_end",
@@ -35,8 +36,8 @@ static const struct {
      "gp_dist_histogram gp_dist_compact gp_dist_rebalance gp_dist_exchange gp_dist_group_by "
      "gp_dist_csr_from_coo gp_dist_halo_create gp_dist_halo_destroy gp_dist_halo_items gp_dist_spmv",
      "every rank has to know the numbers of all"},
-    {"gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned gp_spmv_transposed_plan_bytes "
-     "gp_spmv_transposed_plan gp_spmv_transposed_values gp_spmv_transposed",
+    {"gp_balance_plan_bytes gp_balance_plan gp_spmv_plan_bytes gp_spmv_plan gp_spmv_planned "
+     "gp_spmv_transposed_plan_bytes gp_spmv_transposed_plan gp_spmv_transposed_values gp_spmv_transposed",
      "a plan is of numbers that the host knows"},
     {"gp_vector_dot gp_vector_norm gp_vector_divide",
      "round, or have NaNs, in these inputs: test_vector counts them"},

@@ -54,7 +54,17 @@ static void valid_free(struct valid *v)
         t_free(all[i]);
 }
 
-enum call { POINTERS, UNSORTED, FROM_COO, TO_COO, TRANSPOSE, CHECK, SPMV, CALLS };
+enum call { POINTERS, UNSORTED, FROM_COO, TO_COO, TRANSPOSE, COLUMNS, FILTER, CHECK, SPMV, CALLS };
+
+static const gp_csr_filter_desc *filter_of(const struct valid *v)
+{
+    static gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.entries = GP_ENTRIES_LOWER;
+    d.index_dtype = v->d.index_dtype;
+    d.offset_dtype = v->d.offset_dtype;
+    d.value_dtype = v->d.value_dtype;
+    return &d;
+}
 
 static gp_status run_call(enum call which, gp_context *ctx, const struct valid *v)
 {
@@ -75,6 +85,13 @@ static gp_status run_call(enum call which, gp_context *ctx, const struct valid *
     case TRANSPOSE:
         return gp_csr_transpose(ctx, &v->d, v->rows, v->cols, v->nnz, v->p_pointers, v->p_cols,
                                 v->p_values, v->p_out_pointers, v->p_out_cols, v->p_out_values);
+    case COLUMNS:
+        return gp_csr_sort_columns(ctx, &v->d, v->rows, v->cols, v->nnz, v->p_pointers, v->p_cols,
+                                   v->p_values, v->p_out_cols, v->p_out_values);
+    case FILTER:
+        return gp_csr_filter(ctx, filter_of(v), v->rows, v->cols, v->nnz, v->p_pointers, v->p_cols,
+                             v->p_values, v->p_out_pointers, v->p_out_cols, v->p_out_values,
+                             v->p_out_nnz);
     case CHECK:
         return gp_check_csr(ctx, v->index, v->offset, v->rows, v->cols, v->nnz, v->p_pointers,
                             v->p_cols);
@@ -97,6 +114,10 @@ static gp_status run_bytes(enum call which, const gp_target *target, const struc
         return gp_csr_to_coo_workspace_bytes(target, v->offset, v->rows, v->nnz, v->index, bytes);
     case TRANSPOSE:
         return gp_csr_transpose_workspace_bytes(target, &v->d, v->rows, v->cols, v->nnz, bytes);
+    case COLUMNS:
+        return gp_csr_sort_columns_workspace_bytes(target, &v->d, v->rows, v->cols, v->nnz, bytes);
+    case FILTER:
+        return gp_csr_filter_workspace_bytes(target, filter_of(v), v->rows, v->cols, v->nnz, bytes);
     case SPMV:
         return gp_spmv_workspace_bytes(target, v->index, v->offset, v->value, v->rows, v->cols,
                                        v->nnz, bytes);
@@ -132,7 +153,7 @@ static void expect(enum call which, const struct valid *v, gp_status status, boo
 
 static bool uses_desc(enum call which)
 {
-    return which == FROM_COO || which == TRANSPOSE;
+    return which == FROM_COO || which == TRANSPOSE || which == COLUMNS || which == FILTER;
 }
 
 START_TEST(test_errors_of_types)
@@ -236,10 +257,14 @@ static const size_t arrays_of[CALLS][8] = {
     {MEMBER(p_pointers), MEMBER(p_out_cols)},
     {MEMBER(p_pointers), MEMBER(p_cols), MEMBER(p_values), MEMBER(p_out_pointers),
      MEMBER(p_out_cols), MEMBER(p_out_values)},
+    {MEMBER(p_pointers), MEMBER(p_cols), MEMBER(p_values), MEMBER(p_out_cols),
+     MEMBER(p_out_values)},
+    {MEMBER(p_pointers), MEMBER(p_cols), MEMBER(p_values), MEMBER(p_out_pointers),
+     MEMBER(p_out_cols), MEMBER(p_out_values), MEMBER(p_out_nnz)},
     {MEMBER(p_pointers), MEMBER(p_cols)},
     {MEMBER(p_pointers), MEMBER(p_cols), MEMBER(p_values), MEMBER(p_x), MEMBER(p_y)},
 };
-static const int outputs_of[CALLS] = {1, 1, 4, 1, 3, 0, 1};
+static const int outputs_of[CALLS] = {1, 1, 4, 1, 3, 2, 4, 0, 1};
 
 static void *get_pointer(const struct valid *v, size_t member)
 {

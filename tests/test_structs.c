@@ -188,8 +188,16 @@ KIND(spmm, gp_spmm_desc, 0, GP_SPMM_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(filter, filter, true,                                                                        \
       gp_csr_filter(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,           \
                     e->out[0], e->out[1], e->out[2], e->count))                                    \
+    X(sort_columns, coo, true,                                                                     \
+      gp_csr_sort_columns(ctx, given, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,     \
+                          e->out[0], e->out[1]))                                                   \
+    X(filter_list, filter, true,                                                                   \
+      gp_coo_filter(ctx, given, e->n, e->n, e->rows, e->cols, e->floats, e->n, e->out[0],          \
+                    e->out[1], e->out[2], e->count))                                               \
     X(search_by, search, true,                                                                     \
       gp_balance_search_by(ctx, given, e->offsets, e->segments, e->n, e->out[0], e->out[1]))       \
+    X(balance_plan, offsets, true,                                                                 \
+      gp_balance_plan(ctx, given, e->offsets, e->segments, e->n, e->out[0]))                       \
     X(expand_by, expand, true,                                                                     \
       gp_expand_by(ctx, given, e->keys, e->offsets, e->segments, e->n, e->out[0]))                 \
     X(counts_by, counts, true,                                                                     \
@@ -264,6 +272,9 @@ KIND(spmm, gp_spmm_desc, 0, GP_SPMM_DESC_INIT, "desc", d.index_dtype = d.offset_
     X(coo_bytes, coo, false, gp_csr_from_coo_workspace_bytes(NULL, given, N, N, N, figure))        \
     X(transpose_bytes, coo, false, gp_csr_transpose_workspace_bytes(NULL, given, N, N, N, figure)) \
     X(filter_bytes, filter, false, gp_csr_filter_workspace_bytes(NULL, given, N, N, N, figure))    \
+    X(list_bytes, filter, false, gp_coo_filter_workspace_bytes(NULL, given, N, N, N, figure))      \
+    X(columns_bytes, coo, false,                                                                   \
+      gp_csr_sort_columns_workspace_bytes(NULL, given, N, N, N, figure))                           \
     X(target, target, false, gp_merge_workspace_bytes(given, GP_U32, N, figure))                   \
     X(target_of_sort, target, false,                                                               \
       gp_radix_sort_workspace_bytes(given, GP_U32, 4, N, NULL, figure))

@@ -158,6 +158,9 @@ FIGURE(gp_csr_to_coo, GP_U32, 100, 1000, GP_U32)
 FIGURE(gp_csr_transpose, &coo, 100, 100, 1000)
 FIGURE(gp_vector_dot, vector_desc(), 1000)
 FIGURE(gp_csr_filter, filter_desc(), 100, 100, 1000)
+FIGURE(gp_coo_filter, filter_desc(), 100, 100, 1000)
+FIGURE(gp_csr_sort_columns, &coo, 100, 100, 1000)
+FIGURE(gp_csr_visit_edges, 1000)
 FIGURE(gp_spmm, spmm_desc(), 100, 100, 1000)
 FIGURE(gp_spmv_transposed_plan, csr_desc(), 100, 100, 1000)
 FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, 1000)
@@ -199,6 +202,9 @@ static const struct {
     ROW(gp_csr_to_coo),
     ROW(gp_csr_transpose),
     ROW(gp_csr_filter),
+    ROW(gp_coo_filter),
+    ROW(gp_csr_sort_columns),
+    ROW(gp_csr_visit_edges),
     ROW(gp_spmv),
     ROW(gp_spmm),
     ROW(gp_spmv_transposed_plan),

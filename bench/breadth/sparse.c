@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Row pointers, rows of entries, and which segment an item is of: over index widths, lengths of
- * rows, and rows in order or not. Coordinates to CSR over orders of the entries, and a filter.
+ * rows, and rows in order or not. Coordinates to CSR over orders of the entries, filters, and
+ * columns sorted within rows.
  */
 #include "breadth.h"
 
@@ -110,6 +111,28 @@ static int run_search(struct bench *b, const struct bench_args *a)
                                              GP_U32, a->out, a->out_values));
 }
 
+/* Segments alone, with a plan in a->values. */
+static int run_planned(struct bench *b, const struct bench_args *a)
+{
+    gp_balance_desc d = GP_BALANCE_DESC_INIT;
+    d.offset_dtype = d.index_dtype = a->dtype;
+    d.plan = a->values;
+    return bench_status(
+        b, gp_balance_search_by(b->ctx, &d, a->offsets, a->num_rows, a->n, a->out, NULL));
+}
+
+static void *plan_of(struct bench *b, const struct bench_args *a)
+{
+    gp_balance_desc d = GP_BALANCE_DESC_INIT;
+    size_t bytes = 0;
+    d.offset_dtype = a->dtype;
+    if (bench_status(b, gp_balance_plan_bytes(NULL, &d, a->num_rows, a->n, &bytes)))
+        return NULL;
+    void *plan = bench_buffer(b, BENCH_SLOT_4, bytes);
+    bench_status(b, gp_balance_plan(b->ctx, &d, a->offsets, a->num_rows, a->n, plan));
+    return plan;
+}
+
 static void fill_pointers(struct bench *b, const struct choice *k, struct bench_case *c)
 {
     struct bench_args *a = &c->args;
@@ -117,6 +140,7 @@ static void fill_pointers(struct bench *b, const struct choice *k, struct bench_
     const size_t length = k->length ? k->length : a->n;
     a->num_rows = k->length ? (a->n + k->length - 1) / k->length : a->n / 16;
     a->offsets = even_pointers(b, a, BENCH_SLOT_0, length);
+    a->values = k->run == run_planned ? plan_of(b, a) : NULL;
     a->out = bench_buffer(b, BENCH_SLOT_1, a->n * out);
     a->out_values = bench_buffer(b, BENCH_SLOT_2, k->run == run_search ? a->n * out : 1);
     c->bytes = (double)((a->num_rows + 1) * width_of(a)) +
@@ -164,6 +188,29 @@ static int run_filter(struct bench *b, const struct bench_args *a)
     return bench_status(b, gp_csr_filter(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets,
                                          a->cols, a->values, a->out_offsets, a->out, a->out_values,
                                          a->count));
+}
+
+/* The same of a list. */
+static int run_filter_list(struct bench *b, const struct bench_args *a)
+{
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    const float bound = 2.5f;
+    d.index_dtype = a->dtype;
+    d.entries = GP_ENTRIES_COMPARED;
+    d.compare = GP_LT;
+    d.value = &bound;
+    return bench_status(b, gp_coo_filter(b->ctx, &d, a->num_rows, a->num_cols, a->rows, a->cols,
+                                         a->values, a->n, a->out_offsets, a->out, a->out_values,
+                                         a->count));
+}
+
+static int run_sort_columns(struct bench *b, const struct bench_args *a)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.index_dtype = d.offset_dtype = a->dtype;
+    return bench_status(b,
+                        gp_csr_sort_columns(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets,
+                                            a->cols, a->values, a->out, a->out_values));
 }
 
 static bool is_canonical(struct bench *b, const struct bench_case *c)
@@ -243,6 +290,67 @@ static void filter_at(struct bench *b, const char *name, enum order order, gp_dt
     bench_measure(b, &c);
 }
 
+static bool is_list(struct bench *b, const struct bench_case *c)
+{
+    const struct bench_args *a = &c->args;
+    uint64_t nnz = 0;
+    bench_copy(b, a->count, sizeof nnz, &nnz);
+    return nnz && nnz < a->n &&
+           !bench_status(b, gp_check_coo(b->ctx, a->dtype, a->num_rows, a->num_cols, a->out_offsets,
+                                         a->out, nnz, GP_COO_CANONICAL));
+}
+
+static void filter_list_at(struct bench *b, const char *name, enum order order, gp_dtype dtype,
+                           size_t n)
+{
+    struct bench_case c = {.suite = "breadth",
+                           .name = name,
+                           .run = run_filter_list,
+                           .check = is_list,
+                           .seen = breadth_keep};
+    struct bench_args *a = &c.args;
+    (void)order;
+    *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + 15) / 16, .num_cols = n};
+    a->rows = indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_BLOCKS, 0, 16);
+    a->cols = indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
+    a->values =
+        made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
+    make_outputs(b, &c);
+    a->out_offsets = bench_buffer(b, BENCH_SLOT_3, n * width_of(a)); /* rows */
+    c.outputs[0] = (struct bench_output){a->out, n * width_of(a)};
+    c.bytes = 1.5 * (double)(n * (2 * width_of(a) + 4));
+    bench_measure(b, &c);
+}
+
+static bool is_sorted(struct bench *b, const struct bench_case *c)
+{
+    const struct bench_args *a = &c->args;
+    return !bench_status(b, gp_check_csr(b->ctx, a->dtype, a->dtype, a->num_rows, a->num_cols, a->n,
+                                         a->offsets, a->out));
+}
+
+/* Rows of 16 columns that descend. */
+static void columns_at(struct bench *b, const char *name, enum order order, gp_dtype dtype,
+                       size_t n)
+{
+    struct bench_case c = {.suite = "breadth",
+                           .name = name,
+                           .run = run_sort_columns,
+                           .check = is_sorted,
+                           .seen = breadth_keep};
+    struct bench_args *a = &c.args;
+    *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + 15) / 16, .num_cols = n};
+    a->offsets = even_pointers(b, a, BENCH_SLOT_0, 16);
+    a->cols = order == SORTED ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1)
+                              : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, n - 1, UINT64_MAX);
+    a->values =
+        made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
+    make_outputs(b, &c);
+    c.outputs[0] = (struct bench_output){a->out, n * width_of(a)};
+    c.bytes = 2.0 * (double)(n * (width_of(a) + 4)) + (double)((a->num_rows + 1) * width_of(a));
+    bench_measure(b, &c);
+}
+
 /* A conversion has several arrays, and scratch as large. */
 static void each_size(struct bench *b, const char *name, enum order order, gp_dtype dtype,
                       void (*at)(struct bench *b, const char *name, enum order order,
@@ -267,6 +375,9 @@ static void conversions(struct bench *b, gp_dtype dtype)
         each_size(b, name, (enum order)order, dtype, coo_at);
     }
     each_size(b, "csr_filter_half", SORTED, dtype, filter_at);
+    each_size(b, "coo_filter_half", SORTED, dtype, filter_list_at);
+    each_size(b, "sort_columns_reversed", REVERSED, dtype, columns_at);
+    each_size(b, "sort_columns_sorted", SORTED, dtype, columns_at);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -306,6 +417,7 @@ void breadth_sparse(struct bench *b)
         {"row_pointers_unsorted", 0, false, run_unsorted, are_pointers, fill_rows},
         {"row_pointers_unsorted", 0, true, run_unsorted, are_pointers, fill_rows},
         {"csr_to_coo", 0, false, run_to_coo, are_rows, fill_pointers},
+        {"csr_to_coo_planned", 0, false, run_planned, are_rows, fill_pointers},
         {"balance_ranks", 0, false, run_search, are_rows, fill_pointers},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

@@ -41,7 +41,6 @@
 #ifndef GP_CSR_H
 #define GP_CSR_H
 
-#include <gp/compact.h>
 #include <gp/core.h>
 
 #ifdef __cplusplus
@@ -111,42 +110,6 @@ typedef struct gp_csr_desc {
         sizeof(gp_csr_desc), (gp_dtype)0, (gp_dtype)0, (gp_dtype)0, 0, NULL, NULL, 0, 0            \
     }
 
-/** Which entries gp_csr_filter() keeps. */
-typedef enum gp_entries {
-    GP_ENTRIES_COMPARED = 1, /**< those whose value compares so with desc->value */
-    GP_ENTRIES_LOWER,        /**< col - row <= desc->diagonal: the lower triangle at 0 or -1 */
-    GP_ENTRIES_UPPER,        /**< col - row >= desc->diagonal */
-    GP_ENTRIES_DIAGONAL,     /**< col - row == desc->diagonal */
-    GP_ENTRIES_OFF_DIAGONAL  /**< col - row != desc->diagonal */
-} gp_entries;
-
-/** Element types and the choice of a filter; start from GP_CSR_FILTER_DESC_INIT. */
-typedef struct gp_csr_filter_desc {
-    size_t size;           /**< sizeof(gp_csr_filter_desc) */
-    gp_dtype index_dtype;  /**< of columns */
-    gp_dtype offset_dtype; /**< of row pointers */
-    gp_dtype value_dtype;  /**< any gp_dtype; 0: a pattern, value arrays are ignored */
-    gp_entries entries;    /**< which are kept */
-    /** of COMPARED: value compare *desc->value, in gp's order; GP_OUTSIDE with -x and x keeps what
-     * is larger than x in magnitude; otherwise 0 */
-    gp_compare compare;
-    int reserved;      /**< 0 */
-    const void *value; /**< of COMPARED: host pointer to one value_dtype, read during the call */
-    const void *upper; /**< of GP_BETWEEN and GP_OUTSIDE: likewise; otherwise NULL */
-    int64_t diagonal;  /**< not of COMPARED */
-    /** One uint64_t in the context's memory that replaces nnz, which is then its upper bound (a
-     * larger value counts as nnz); not in an output; NULL: nnz. */
-    const uint64_t *device_nnz;
-    const uint64_t *device_num_rows; /**< the same of num_rows */
-} gp_csr_filter_desc;
-
-/** Initializer of gp_csr_filter_desc: its size, and defaults. */
-#define GP_CSR_FILTER_DESC_INIT                                                                    \
-    {                                                                                              \
-        sizeof(gp_csr_filter_desc), GP_U32, GP_U32, GP_F32, (gp_entries)0, (gp_compare)0, 0, NULL, \
-            NULL, 0, NULL, NULL                                                                    \
-    }
-
 /**
  * Row pointers from ascending row indices.
  *
@@ -190,7 +153,8 @@ GP_API gp_status gp_csr_row_pointers_by(gp_context *ctx, const gp_csr_desc *desc
  * and sets the sticky GP_ERROR_DATA. Workspace: gp_csr_row_pointers_unsorted_workspace_bytes().
  *
  * On a GPU rows that do ascend, from 2^21 on, cost little more than there: that is found on the
- * way. Runs of equal neighbours are counted at once.
+ * way. Runs of equal neighbours are counted at once. Rows that do not ascend are sorted from 2^25
+ * on, unless they are of few rows, for which the workspace has room for them twice.
  * @since 0.1
  */
 GP_API gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype,
@@ -306,75 +270,6 @@ GP_API gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size
                                   size_t num_cols, size_t nnz, const void *row_pointers,
                                   const void *cols, const void *values, void *out_row_pointers,
                                   void *out_cols, void *out_values);
-
-/**
- * Keep some entries of a matrix, in their order: by value, or by distance from the diagonal.
- *
- * The j-th entry of the result is that of the j-th i in [0, nnz) that desc->entries selects;
- * out_row_pointers[r] = how many of those are in rows before r.
- *
- * @param[in]  desc             dtypes and what is kept
- * @param[in]  num_rows         rows of both matrices
- * @param[in]  num_cols         columns of both
- * @param[in]  nnz              entries of the input; 0 is allowed
- * @param[in]  row_pointers     num_rows + 1, ascending from 0 to nnz; gp_check_csr() checks that
- * @param[in]  cols             nnz column indices, in any order within a row
- * @param[in]  values           nnz; ignored if desc->value_dtype is 0
- * @param[out] out_row_pointers num_rows + 1
- * @param[out] out_cols         room for nnz; those from *out_nnz on are unspecified
- * @param[out] out_values       room for nnz, likewise; ignored if desc->value_dtype is 0
- * @param[out] out_nnz          one uint64_t in the context's memory: entries of the result
- *
- * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_csr_filter_workspace_bytes(); capturable. Deterministic. Columns out of range are columns like
- * others here; wrong row pointers give unspecified results within the outputs.
- *
- * @return GP_OK queued; GP_ERROR_ARGUMENT also desc->size, entries, compare, reserved, or a member
- *         that the choice does not have; GP_ERROR_DTYPE also COMPARED without values;
- *         otherwise a status of the list in the file comment.
- *
- * One compaction that also gives the places of what it keeps, a gather of the rest of each entry,
- * and a search of those places for each row pointer; by diagonals also the row of every entry.
- * @since 0.1
- */
-GP_API gp_status gp_csr_filter(gp_context *ctx, const gp_csr_filter_desc *desc, size_t num_rows,
-                               size_t num_cols, size_t nnz, const void *row_pointers,
-                               const void *cols, const void *values, void *out_row_pointers,
-                               void *out_cols, void *out_values, uint64_t *out_nnz);
-
-/**
- * Check that a matrix is canonical CSR.
- *
- * @param[in] row_pointers num_rows + 1: the first 0, ascending, the last nnz
- * @param[in] cols         nnz column indices, each below num_cols, strictly ascending in each row
- *
- * Deep and synchronous: reads everything and waits for the answer; not for use during capture.
- * Takes 256 bytes of workspace. The columns of a row are checked only if the row's pointers are in
- * order and in range.
- *
- * @return GP_OK canonical; GP_ERROR_DATA it is not, and gp_last_error() names the first row that
- *         breaks a rule, the index in row_pointers or cols, the value there and the expected value
- *         (in a row with columns out of range, of the first such column); GP_ERROR_WORKSPACE the
- *         stream is being captured; otherwise a status of the list in the file comment.
- * @since 0.1
- */
-GP_API gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dtype,
-                              size_t num_rows, size_t num_cols, size_t nnz,
-                              const void *row_pointers, const void *cols);
-
-/**
- * Check that a matrix is canonical CSR: gp_check_csr() with a descriptor.
- *
- * @param[in] desc index_dtype, of cols, and offset_dtype, of row_pointers
- *
- * Synchronous, not for use during capture.
- *
- * @return as gp_check_csr(), or a status of the file comment about desc.
- * @since 0.1
- */
-GP_API gp_status gp_check_csr_by(gp_context *ctx, const gp_csr_desc *desc, size_t num_rows,
-                                 size_t num_cols, size_t nnz, const void *row_pointers,
-                                 const void *cols);
 
 /**
  * Sparse matrix times vector: y = alpha A x + beta y.
@@ -517,10 +412,6 @@ GP_API gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const
                                                   size_t num_rows, size_t num_cols, size_t nnz,
                                                   size_t *bytes);
 /** See gp_csr_row_pointers_unsorted_workspace_bytes(). @since 0.1 */
-GP_API gp_status gp_csr_filter_workspace_bytes(const gp_target *target,
-                                               const gp_csr_filter_desc *desc, size_t num_rows,
-                                               size_t num_cols, size_t nnz, size_t *bytes);
-/** See gp_csr_row_pointers_unsorted_workspace_bytes(). @since 0.1 */
 GP_API gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index_dtype,
                                          gp_dtype offset_dtype, gp_dtype value_dtype,
                                          size_t num_rows, size_t num_cols, size_t nnz,
@@ -529,4 +420,7 @@ GP_API gp_status gp_spmv_workspace_bytes(const gp_target *target, gp_dtype index
 #ifdef __cplusplus
 }
 #endif
+
+#include <gp/entries.h> /* what this header once held */
+
 #endif

@@ -11,6 +11,7 @@
 #include <gp/csr.h>
 #include <gp/difference.h>
 #include <gp/dist.h>
+#include <gp/entries.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
 #include <gp/group.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Front doors: row pointers and their inverse. */
+#include <gp/fill.h>
+#include <gp/histogram.h>
+#include <gp/radixsort.h>
 #include <gp/scan.h>
 
 #include "balance/balance_internal.h"
@@ -141,6 +144,101 @@ static size_t order_bytes(gp_backend backend, uint64_t nnz)
     return backend != GP_BACKEND_CPU && nnz >= GPI_CSR_ORDER_ROWS ? 2 * sizeof(uint64_t) : 0;
 }
 
+/* CUDA, rows that do not ascend: few are counted in the shared memory of blocks, and many entries
+ * are sorted, of 8 bytes only if the L2 does not have the counters. */
+static bool counts_in_blocks(uint64_t nnz, uint64_t num_rows)
+{
+    return nnz >= GPI_CSR_ORDER_ROWS && num_rows > 0 && num_rows <= GPI_CSR_FEW_ROWS;
+}
+
+static bool sorts_rows(const struct row_call *c)
+{
+    const uint64_t counter_bytes = c->args.num_rows * gpi_dtype_bytes(c->offset);
+    return c->args.nnz >= GPI_CSR_SORT_ROWS && c->args.num_rows > GPI_CSR_FEW_ROWS &&
+           (gpi_dtype_bytes(c->index) == 4 || counter_bytes > GPI_CSR_NEAR_BYTES);
+}
+
+/* As many rows as did not ascend: none otherwise. */
+static gp_radix_sort_options sort_of(const struct row_call *c)
+{
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.device_n = c->args.unsorted;
+    return o;
+}
+
+static gp_histogram_options histogram_of(const struct row_call *c)
+{
+    gp_histogram_options o = GP_HISTOGRAM_OPTIONS_INIT;
+    o.accumulate = 1;
+    o.device_n = c->args.unsorted;
+    return o;
+}
+
+/* Scratch of these two, with what the calls inside take. */
+static gp_status others_bytes(const gp_target *target, const struct row_call *c, size_t *bytes)
+{
+    const size_t n = (size_t)c->args.nnz, num_rows = (size_t)c->args.num_rows;
+    const size_t index_bytes = gpi_dtype_bytes(c->index);
+    const gp_radix_sort_options sort = sort_of(c);
+    const gp_histogram_options histogram = histogram_of(c);
+    gp_target cuda = *target;
+    cuda.backend = GP_BACKEND_CUDA;
+    *bytes = 0;
+    if (target->backend == GP_BACKEND_CPU)
+        return GP_OK;
+    if (counts_in_blocks(n, num_rows))
+        return gp_histogram_workspace_bytes(&cuda, c->index, n, num_rows,
+                                            gpi_csr_unsigned(gpi_dtype_bytes(c->offset)),
+                                            &histogram, bytes);
+    if (!sorts_rows(c))
+        return GP_OK;
+    GPI_TRY(
+        gp_radix_sort_workspace_bytes(&cuda, gpi_csr_unsigned(index_bytes), 0, n, &sort, bytes));
+    *bytes += gpi_piece(n * index_bytes);
+    return GP_OK;
+}
+
+/* Rows that ascend get their pointers; others are checked. */
+static gp_status look_for_order(gp_context *ctx, const char *f, const struct row_call *c)
+{
+    struct gpi_content range = rows_rule(c);
+    range.device_n = c->args.unsorted;
+    GPI_TRY(gpi_cuda_fill(ctx, c->args.unsorted, 0, 2 * sizeof *c->args.unsorted));
+    GPI_TRY(ops_of(ctx, c->index, c->offset)->row_pointers(ctx, &c->args));
+    return gpi_content_report(ctx, f, &range);
+}
+
+static gp_status sort_rows(gp_context *ctx, const char *f, const struct row_call *c,
+                           struct gpi_frame *frame)
+{
+    const size_t n = (size_t)c->args.nnz, index_bytes = gpi_dtype_bytes(c->index);
+    const gp_radix_sort_options o = sort_of(c);
+    struct gpi_csr_rows sorted = c->args;
+    void *rows = gpi_frame_take(frame, n * index_bytes);
+    GPI_TRY(look_for_order(ctx, f, c));
+    GPI_TRY(gp_radix_sort(ctx, gpi_csr_unsigned(index_bytes), c->args.rows, n, rows, &o));
+    sorted.rows = rows;
+    sorted.device_nnz = c->args.unsorted;
+    sorted.device_num_rows = c->args.unsorted + 1;
+    sorted.unsorted = NULL;
+    return ops_of(ctx, c->index, c->offset)->row_pointers(ctx, &sorted);
+}
+
+static gp_status count_in_blocks(gp_context *ctx, const char *f, const struct row_call *c)
+{
+    const size_t num_rows = (size_t)c->args.num_rows;
+    const uint64_t zero = 0;
+    const gp_histogram_options o = histogram_of(c);
+    gp_fill_desc zeros = GP_FILL_DESC_INIT;
+    zeros.item_bytes = gpi_dtype_bytes(c->offset);
+    zeros.item = &zero;
+    zeros.device_n = c->args.unsorted + 1;
+    GPI_TRY(look_for_order(ctx, f, c));
+    GPI_TRY(gp_fill_by(ctx, &zeros, num_rows, c->args.row_pointers));
+    return gp_bincount(ctx, c->index, c->args.rows, (size_t)c->args.nnz, num_rows,
+                       gpi_csr_unsigned(zeros.item_bytes), c->args.row_pointers, &o);
+}
+
 static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call *c,
                                 struct gpi_frame *frame)
 {
@@ -155,19 +253,26 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
         scan.device_n = c->args.unsorted + 1;
     }
     GPI_TRY(reserve_states(ctx, f, &scan, n));
-    GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));
+    if (c->args.unsorted && sorts_rows(c))
+        return sort_rows(ctx, f, c, frame);
+    if (c->args.unsorted && counts_in_blocks(c->args.nnz, n))
+        GPI_TRY(count_in_blocks(ctx, f, c));
+    else
+        GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));
     return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
 }
 
-/* CPU: at most nnz counters. CUDA: what order is looked for with. */
-static gp_status unsorted_bytes(const gp_target *target, gp_dtype offset, size_t nnz,
-                                size_t num_rows, size_t *bytes)
+/* CPU: at most nnz counters. CUDA: what order is looked for with, and for rows without. */
+static gp_status unsorted_bytes(const gp_target *target, const struct row_call *c, size_t *bytes)
 {
-    gp_scan_desc scan = pointer_scan(offset);
-    GPI_TRY(gp_scan_workspace_bytes(target, &scan, num_rows, bytes));
+    const size_t nnz = (size_t)c->args.nnz;
+    gp_scan_desc scan = pointer_scan(c->offset);
+    size_t others;
+    GPI_TRY(gp_scan_workspace_bytes(target, &scan, (size_t)c->args.num_rows, bytes));
+    GPI_TRY(others_bytes(target, c, &others));
     if (target->backend != GP_BACKEND_CUDA)
-        *bytes += gpi_piece(nnz * gpi_dtype_bytes(offset));
-    *bytes += gpi_piece(order_bytes(target->backend, nnz));
+        *bytes += gpi_piece(nnz * gpi_dtype_bytes(c->offset));
+    *bytes += gpi_piece(order_bytes(target->backend, nnz)) + others;
     return GP_OK;
 }
 
@@ -175,7 +280,7 @@ static gp_status count_rows(gp_context *ctx, const char *f, struct row_call *c)
 {
     gp_target target = gpi_target_of(ctx);
     size_t need;
-    GPI_TRY(unsorted_bytes(&target, c->offset, c->args.nnz, c->args.num_rows, &need));
+    GPI_TRY(unsorted_bytes(&target, c, &need));
     GPI_FRAME(frame, ctx, f, need);
     return gpi_named(ctx, f, count_and_scan(ctx, f, c, &frame));
 }
@@ -223,7 +328,7 @@ gp_status gp_csr_row_pointers_unsorted_workspace_bytes(const gp_target *target,
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(check_row_sizes(NULL, f, false, &c));
-    return unsorted_bytes(&t, offset_dtype, nnz, num_rows, bytes);
+    return unsorted_bytes(&t, &c, bytes);
 }
 
 /* ---- row indices ---- */

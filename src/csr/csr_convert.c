@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Front doors: COO to CSR and transpose. */
+/* Front doors: COO to CSR, transpose, and columns sorted within rows. */
 #include <string.h>
 
+#include <gp/entries.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
 
@@ -29,44 +30,48 @@ static gp_status check_together(gp_context *ctx, const char *f, const gp_coo_des
     return GP_OK;
 }
 
+enum kind { FROM_COO, TRANSPOSE, SORT_COLUMNS };
+
 /* The parts of a conversion that follow from the descriptor and the sizes. A transpose exchanges
- * rows and columns, sorts the new rows only, and merges nothing. */
-static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, bool is_transpose,
+ * rows and columns and sorts the new rows only; from a list alone are entries merged. */
+static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, enum kind kind,
                            const gp_coo_desc *desc, size_t num_rows, size_t num_cols, size_t nnz,
                            struct gpi_csr_coo *c)
 {
     gp_coo_desc full, *const d = &full;
+    const bool is_transpose = kind == TRANSPOSE, keeps = kind != FROM_COO;
     const unsigned set = 1u << GP_ALGORITHM_AUTO | 1u << GP_ALGORITHM_CUB;
     GPI_TRY(gpi_take_struct(ctx, f, "desc", desc, d, GPI_FORM(gp_coo_desc)));
     GPI_TRY(gpi_csr_check_pair(ctx, f, true, d->index_dtype, d->offset_dtype));
     if (d->value_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
     GPI_TRY(gpi_check_algorithm(ctx, f, "desc->algorithm", backend, d->algorithm, set));
-    if (!is_transpose &&
-        ((int)d->duplicates < GP_DUPLICATES_SUM || d->duplicates > GP_DUPLICATES_ERROR))
+    if (!keeps && ((int)d->duplicates < GP_DUPLICATES_SUM || d->duplicates > GP_DUPLICATES_ERROR))
         return gpi_fail(ctx, GP_ERROR_ARGUMENT,
                         "%s: desc->duplicates is %d, expected a gp_duplicates", f,
                         (int)d->duplicates);
     GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_rows", num_rows, d->index_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_cols", num_cols, d->index_dtype));
     GPI_TRY(gpi_csr_check_nnz(ctx, f, true, nnz, d->offset_dtype));
-    *c = (struct gpi_csr_coo){
-        .function = f,
-        .names = {is_transpose ? "cols" : "rows", is_transpose ? NULL : "cols"},
-        .index_dtype = d->index_dtype,
-        .offset_dtype = d->offset_dtype,
-        .nnz = nnz,
-        .num_rows = is_transpose ? num_cols : num_rows,
-        .num_cols = is_transpose ? num_rows : num_cols,
-        .index_bytes = gpi_dtype_bytes(d->index_dtype),
-        .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
-        .value_bytes = gpi_dtype_bytes(d->value_dtype),
-        .value_dtype = d->value_dtype,
-        .duplicates = is_transpose ? GP_DUPLICATES_KEEP : d->duplicates,
-        .algorithm = d->algorithm,
-        .permutation = d->permutation,
-        .device_nnz = d->device_nnz,
-        .device_num_rows = d->device_num_rows};
+    *c = (struct gpi_csr_coo){.function = f,
+                              .names = {kind == FROM_COO ? "rows"
+                                        : is_transpose   ? "cols"
+                                                         : NULL,
+                                        is_transpose ? NULL : "cols"},
+                              .index_dtype = d->index_dtype,
+                              .offset_dtype = d->offset_dtype,
+                              .nnz = nnz,
+                              .num_rows = is_transpose ? num_cols : num_rows,
+                              .num_cols = is_transpose ? num_rows : num_cols,
+                              .index_bytes = gpi_dtype_bytes(d->index_dtype),
+                              .offset_bytes = gpi_dtype_bytes(d->offset_dtype),
+                              .value_bytes = gpi_dtype_bytes(d->value_dtype),
+                              .value_dtype = d->value_dtype,
+                              .duplicates = keeps ? GP_DUPLICATES_KEEP : d->duplicates,
+                              .algorithm = d->algorithm,
+                              .permutation = d->permutation,
+                              .device_nnz = d->device_nnz,
+                              .device_num_rows = d->device_num_rows};
     GPI_TRY(check_together(ctx, f, d, c));
     c->row_bits = gpi_csr_bits(c->num_rows);
     c->col_bits = gpi_csr_bits(c->num_cols);
@@ -133,7 +138,8 @@ static gp_status convert_nothing(gp_context *ctx, const struct gpi_csr_coo *c)
         GPI_TRY(gpi_content_report(ctx, c->function, &rows));
     if (c->names[1])
         GPI_TRY(gpi_content_report(ctx, c->function, &cols));
-    GPI_TRY(fill_pointers(ctx, c));
+    if (c->row_pointers)
+        GPI_TRY(fill_pointers(ctx, c));
     return c->out_nnz ? fill(ctx, c->out_nnz, sizeof *c->out_nnz) : GP_OK;
 }
 
@@ -179,7 +185,7 @@ gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_r
     static const char f[] = "gp_csr_from_coo";
     struct gpi_csr_coo c;
     GPI_CALL(ctx, f);
-    GPI_TRY(take_call(ctx, f, ctx->backend, false, desc, num_rows, num_cols, nnz, &c));
+    GPI_TRY(take_call(ctx, f, ctx->backend, FROM_COO, desc, num_rows, num_cols, nnz, &c));
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
         GPI_CSR_COUNTS(&c),
@@ -220,12 +226,14 @@ gp_status gp_csr_from_coo_workspace_bytes(const gp_target *target, const gp_coo_
     struct gpi_csr_coo c;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(take_call(NULL, f, t.backend, false, desc, num_rows, num_cols, nnz, &c));
+    GPI_TRY(take_call(NULL, f, t.backend, FROM_COO, desc, num_rows, num_cols, nnz, &c));
     return conversion_bytes(&t, &c, bytes);
 }
 
-/* The row of every entry goes to scratch; from there on it is a conversion. */
-static gp_status transpose(gp_context *ctx, struct gpi_csr_coo *c, struct gpi_balance_args *rows_of)
+/* The row of every entry goes to scratch, in place of those columns or rows of a list that c lacks;
+ * from there on it is a conversion. */
+static gp_status convert_matrix(gp_context *ctx, struct gpi_csr_coo *c,
+                                struct gpi_balance_args *rows_of)
 {
     gp_target target = gpi_target_of(ctx);
     size_t need;
@@ -235,7 +243,7 @@ static gp_status transpose(gp_context *ctx, struct gpi_csr_coo *c, struct gpi_ba
     size_t rows_bytes = (size_t)c->nnz * c->index_bytes;
     GPI_FRAME(frame, ctx, c->function, need + gpi_piece(rows_bytes));
     void *rows = gpi_frame_take(&frame, rows_bytes);
-    c->cols = rows_of->segments = rows;
+    *(c->cols ? &c->rows : &c->cols) = rows_of->segments = rows;
     GPI_TRY(gpi_balance_search(ctx, c->function, rows_of));
     return convert(ctx, c);
 }
@@ -248,7 +256,7 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     static const char f[] = "gp_csr_transpose";
     struct gpi_csr_coo c;
     GPI_CALL(ctx, f);
-    GPI_TRY(take_call(ctx, f, ctx->backend, true, desc, num_rows, num_cols, nnz, &c));
+    GPI_TRY(take_call(ctx, f, ctx->backend, TRANSPOSE, desc, num_rows, num_cols, nnz, &c));
     size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
         GPI_CSR_COUNTS(&c),
@@ -284,20 +292,79 @@ gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size_t num_
     rules[0].device_bound = rules[1].device_n = c.device_nnz;
     GPI_ON_DEVICE(ctx);
     GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
-    return gpi_validate_end(ctx, f, gpi_named(ctx, f, transpose(ctx, &c, &rows_of)));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, convert_matrix(ctx, &c, &rows_of)));
+}
+
+static gp_status matrix_bytes(const char *f, const gp_target *target, enum kind kind,
+                              const gp_coo_desc *desc, size_t num_rows, size_t num_cols, size_t nnz,
+                              size_t *bytes)
+{
+    gp_target t;
+    struct gpi_csr_coo c;
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(take_call(NULL, f, t.backend, kind, desc, num_rows, num_cols, nnz, &c));
+    GPI_TRY(conversion_bytes(&t, &c, bytes));
+    *bytes += gpi_piece(nnz * c.index_bytes);
+    return GP_OK;
 }
 
 gp_status gp_csr_transpose_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,
                                            size_t num_rows, size_t num_cols, size_t nnz,
                                            size_t *bytes)
 {
-    static const char f[] = "gp_csr_transpose_workspace_bytes";
-    gp_target t;
+    return matrix_bytes("gp_csr_transpose_workspace_bytes", target, TRANSPOSE, desc, num_rows,
+                        num_cols, nnz, bytes);
+}
+
+gp_status gp_csr_sort_columns(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,
+                              size_t num_cols, size_t nnz, const void *row_pointers,
+                              const void *cols, const void *values, void *out_cols,
+                              void *out_values)
+{
+    static const char f[] = "gp_csr_sort_columns";
     struct gpi_csr_coo c;
-    GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(take_call(NULL, f, t.backend, true, desc, num_rows, num_cols, nnz, &c));
-    GPI_TRY(conversion_bytes(&t, &c, bytes));
-    *bytes += gpi_piece(nnz * c.index_bytes);
-    return GP_OK;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take_call(ctx, f, ctx->backend, SORT_COLUMNS, desc, num_rows, num_cols, nnz, &c));
+    size_t ib = c.index_bytes, ob = c.offset_bytes, vb = c.value_bytes, align = vb ? vb : 1;
+    const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&c),
+        GPI_READ("row_pointers", row_pointers, (num_rows + 1) * ob, ob),
+        GPI_READ("cols", cols, nnz * ib, ib),
+        GPI_READ("values", values, nnz * vb, align),
+        GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
+        GPI_WRITE("out_values", out_values, nnz * vb, align),
+        GPI_WRITE_IF("desc->permutation", c.permutation, nnz * ob, ob),
+    };
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 8));
+    c.cols = cols;
+    c.values = values;
+    c.out_cols = out_cols;
+    c.out_values = out_values;
+    c.nnz = gpi_count_now(ctx, &c.device_nnz, nnz);
+    c.num_rows = gpi_count_now(ctx, &c.device_num_rows, num_rows);
+    struct gpi_balance_args rows_of = {.name = "row_pointers",
+                                       .offsets = row_pointers,
+                                       .offset_bytes = ob,
+                                       .num_segments = c.num_rows,
+                                       .limit = c.nnz,
+                                       .device_num_segments = c.device_num_rows,
+                                       .device_limit = c.device_nnz,
+                                       .index_bytes = ib};
+    struct gpi_content rules[] = {
+        GPI_ROW_POINTERS("row_pointers", row_pointers, c.num_rows, c.offset_dtype, c.nnz),
+        GPI_BELOW("cols", cols, c.nnz, c.index_dtype, num_cols)};
+    rules[0].device_n = c.device_num_rows;
+    rules[0].device_bound = rules[1].device_n = c.device_nnz;
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, convert_matrix(ctx, &c, &rows_of)));
+}
+
+gp_status gp_csr_sort_columns_workspace_bytes(const gp_target *target, const gp_coo_desc *desc,
+                                              size_t num_rows, size_t num_cols, size_t nnz,
+                                              size_t *bytes)
+{
+    return matrix_bytes("gp_csr_sort_columns_workspace_bytes", target, SORT_COLUMNS, desc, num_rows,
+                        num_cols, nnz, bytes);
 }

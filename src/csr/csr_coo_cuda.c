@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: COO to CSR out of the sort, the scan and the kernels of this room. */
+/* CUDA: COO to CSR out of the sort and the kernels of this room. */
 #include <gp/radixsort.h>
-#include <gp/scan.h>
 
 #include "core/check.h"
 #include "core/cuda.h"
+#include "core/state.h"
 #include "core/workspace.h"
 #include "csr/csr_internal.h"
 #include "validate/validate_internal.h"
@@ -17,17 +17,6 @@ static gp_radix_sort_options options_of(const struct gpi_csr_coo *c, unsigned be
     o.algorithm = c->algorithm;
     o.device_n = c->device_nnz;
     return o;
-}
-
-static gp_scan_desc scan_of(const struct gpi_csr_coo *c)
-{
-    gp_scan_desc d = GP_SCAN_DESC_INIT;
-    d.kind = GP_SCAN_EXCLUSIVE;
-    d.in_dtype = GP_U8;
-    d.out_dtype = c->nnz >> 32 ? GP_U64 : GP_U32;
-    d.total = c->out_nnz;
-    d.device_n = c->device_nnz;
-    return d;
 }
 
 /* ---- workspace ---- */
@@ -44,13 +33,16 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* Tiles of the pass behind the sort, whose states are the context's. */
+static uint64_t write_tiles(const struct gpi_csr_coo *c)
+{
+    return c->nnz / GPI_CSR_WRITE_TILE + 1;
+}
+
 /* What the calls inside take at most, one after the other. */
 static gp_status nested_bytes(const gp_target *target, const struct gpi_csr_coo *c, size_t *bytes)
 {
-    size_t n = (size_t)c->nnz, sort = 0, argsort = 0, scan = 0;
-    uint64_t total;
-    gp_scan_desc d = scan_of(c);
-    d.total = &total;
+    size_t n = (size_t)c->nnz, sort = 0, argsort = 0;
     if (gpi_csr_is_wide(c)) {
         gp_radix_sort_options by_row = options_of(c, 0, c->row_bits);
         GPI_TRY(gp_argsort_workspace_bytes(target, GP_U64, n, GP_U64, &by_row, &argsort));
@@ -62,17 +54,16 @@ static gp_status nested_bytes(const gp_target *target, const struct gpi_csr_coo 
         gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
         GPI_TRY(gp_radix_sort_workspace_bytes(target, GP_U64, c->value_bytes, n, &o, &sort));
     }
-    GPI_TRY(gp_scan_workspace_bytes(target, &d, n, &scan));
-    *bytes = max_size(max_size(sort, argsort), scan);
+    *bytes = max_size(max_size(sort, argsort), gpi_state_bytes(write_tiles(c)));
     return GP_OK;
 }
 
 /* Pieces of the frame of a conversion. */
 struct pieces {
-    size_t words;  /* arrays of one uint64_t per entry */
-    size_t values; /* bytes of the sorted values, 0 if they go straight to the output */
-    size_t flags, positions;
-    size_t unsorted; /* one uint64_t, where order is looked for */
+    size_t words;       /* arrays of one uint64_t per entry */
+    size_t values;      /* bytes of the sorted values, 0 if they go straight to the output */
+    size_t bits, ranks; /* of heads */
+    size_t unsorted;    /* one uint64_t, where order is looked for */
 };
 
 static struct pieces pieces_of(const struct gpi_csr_coo *c)
@@ -81,8 +72,8 @@ static struct pieces pieces_of(const struct gpi_csr_coo *c)
     bool keep = c->duplicates == GP_DUPLICATES_KEEP;
     struct pieces p = {.words = gpi_csr_is_wide(c) ? 5 : 2};
     p.values = keep ? 0 : n * c->value_bytes;
-    p.flags = keep ? 0 : n;
-    p.positions = keep ? 0 : n * (c->nnz >> 32 ? 8 : 4);
+    p.bits = keep ? 0 : gpi_csr_head_words(n) * 4;
+    p.ranks = keep ? 0 : gpi_csr_head_words(n) * (c->nnz >> 32 ? 8 : 4);
     p.unsorted = looks_for_order(c) ? sizeof(uint64_t) : 0;
     return p;
 }
@@ -98,31 +89,31 @@ gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_c
     struct pieces p = pieces_of(c);
     GPI_TRY(nested_bytes(&cuda, c, bytes));
     *bytes += p.words * gpi_piece((size_t)c->nnz * sizeof(uint64_t)) + gpi_piece(p.values) +
-              gpi_piece(p.flags) + gpi_piece(p.positions) + gpi_piece(p.unsorted);
+              gpi_piece(p.bits) + gpi_piece(p.ranks) + gpi_piece(p.unsorted);
     return GP_OK;
 }
 
 /* ---- sort ---- */
 
 static gp_status sort_packed(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[],
-                             void *values, uint64_t *unsorted, struct gpi_csr_sorted *sorted)
+                             void *values, struct gpi_csr_sorted *sorted)
 {
     size_t n = (size_t)c->nnz;
     gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
     sorted->keys = words[1];
-    if (unsorted) {
-        o.device_n = sorted->unsorted = unsorted;
-        sorted->given_keys = words[0];
-        sorted->given_values = c->values;
-        GPI_TRY(gpi_cuda_fill(ctx, unsorted, 0, sizeof *unsorted));
+    if (sorted->unsorted) {
+        o.device_n = sorted->unsorted;
+        GPI_TRY(gpi_cuda_fill(ctx, sorted->unsorted, 0, sizeof *sorted->unsorted));
+        GPI_TRY(gpi_csr_kernels_of(ctx, c)->write(ctx, sorted, true));
     }
-    GPI_TRY(gpi_csr_kernels_of(ctx, c)->pack(ctx, c, words[0], unsorted));
+    GPI_TRY(gpi_csr_kernels_of(ctx, c)->pack(ctx, c, words[0], sorted->unsorted));
     if (c->value_bytes == 0)
         return gp_radix_sort(ctx, GP_U64, words[0], n, words[1], &o);
     GPI_TRY(gp_radix_sort_pairs(ctx, GP_U64, words[0], c->value_bytes, c->values, n, words[1],
                                 values, &o));
-    return unsorted && values == c->out_values ? gpi_csr_kernels_of(ctx, c)->copy(ctx, sorted)
-                                               : GP_OK;
+    return sorted->unsorted && values == c->out_values
+               ? gpi_csr_kernels_of(ctx, c)->copy(ctx, sorted)
+               : GP_OK;
 }
 
 /* Keys that are not packed are checked as they came. */
@@ -177,18 +168,7 @@ static gp_status sort_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_
     return gather(ctx, c, c->value_bytes, c->values, words[3], values);
 }
 
-/* ---- merge and write ---- */
-
-static gp_status merge(gp_context *ctx, const struct gpi_csr_coo *c, uint8_t *flags,
-                       void *positions, struct gpi_csr_sorted *sorted)
-{
-    gp_scan_desc scan = scan_of(c);
-    GPI_TRY(gpi_csr_kernels_of(ctx, c)->heads(ctx, sorted, flags));
-    GPI_TRY(gp_scan(ctx, &scan, flags, (size_t)c->nnz, positions));
-    sorted->flags = flags;
-    sorted->positions = positions;
-    return c->value_bytes ? gpi_csr_kernels_of(ctx, c)->merge(ctx, sorted) : GP_OK;
-}
+/* ---- write ---- */
 
 static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_frame *frame)
 {
@@ -198,25 +178,27 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
     for (size_t i = 0; i < p.words; i++)
         words[i] = gpi_frame_take(frame, (size_t)c->nnz * sizeof(uint64_t));
     void *values = p.values ? gpi_frame_take(frame, p.values) : c->out_values;
-    uint8_t *flags = p.flags ? gpi_frame_take(frame, p.flags) : NULL;
-    void *positions = p.positions ? gpi_frame_take(frame, p.positions) : NULL;
-    uint64_t *unsorted = p.unsorted ? gpi_frame_take(frame, p.unsorted) : NULL;
+    sorted.heads.bits = p.bits ? gpi_frame_take(frame, p.bits) : NULL;
+    sorted.heads.ranks = p.ranks ? gpi_frame_take(frame, p.ranks) : NULL;
+    sorted.heads.wide = c->nnz >> 32 != 0;
+    sorted.unsorted = p.unsorted ? gpi_frame_take(frame, p.unsorted) : NULL;
     sorted.values = values;
     if (gpi_csr_is_wide(c))
         GPI_TRY(sort_wide(ctx, c, words, values, &sorted));
     else
-        GPI_TRY(sort_packed(ctx, c, words, values, unsorted, &sorted));
-    if (flags)
-        GPI_TRY(merge(ctx, c, flags, positions, &sorted));
-    GPI_TRY(gpi_csr_kernels_of(ctx, c)->cols(ctx, &sorted));
-    return gpi_csr_kernels_of(ctx, c)->pointers(ctx, &sorted);
+        GPI_TRY(sort_packed(ctx, c, words, values, &sorted));
+    GPI_TRY(gpi_csr_kernels_of(ctx, c)->write(ctx, &sorted, false));
+    return p.bits && c->value_bytes ? gpi_csr_kernels_of(ctx, c)->merge(ctx, &sorted) : GP_OK;
 }
 
 gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *c)
 {
     gp_target target = gpi_target_of(ctx);
+    struct gpi_state state;
     size_t need;
     GPI_TRY(gpi_csr_coo_cuda_bytes(&target, c, &need));
     GPI_FRAME(frame, ctx, c->function, need);
+    /* Now: were the states missing only behind the sort, outputs would have been written. */
+    GPI_TRY(gpi_state_get(ctx, c->function, write_tiles(c), &state));
     return run(ctx, c, &frame);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU: row pointers, counts, the deep check. One unit per pair of widths and instruction set:
+/* CPU: row pointers, counts, the deep checks. One unit per pair of widths and instruction set:
  * GPI_UNIT names it, GPI_INDEX and GPI_OFFSET are its types. */
 #include <string.h>
 
@@ -15,6 +15,7 @@ typedef GPI_OFFSET offset_t;
 gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args);
 gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
 gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
+gp_status NAME(check_list)(gp_context *ctx, const struct gpi_csr_list *l, uint64_t *found);
 gp_status NAME(mark)(gp_context *ctx, const struct gpi_csr_marks *m);
 
 /* ---- row pointers from sorted rows: equal shares of the merge of pointers and rows ---- */
@@ -267,5 +268,54 @@ gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t 
         *found = offence(a->num_rows, GPI_CSR_RULE_LAST);
     gpi_parallel_for(gpi_threads_for(ctx->threads, a->num_rows + a->nnz),
                      (size_t)((a->num_rows + CHECK_ROWS - 1) / CHECK_ROWS), check_rows, &call);
+    return GP_OK;
+}
+
+/* ---- deep check of a list ---- */
+
+enum { CHECK_ENTRIES = 64 * 1024 };
+
+struct list_call {
+    const struct gpi_csr_list *l;
+    uint64_t *found;
+};
+
+/* The first rule that entry i breaks, or -1. */
+static int list_rule(const struct gpi_csr_list *l, uint64_t i)
+{
+    const index_t *rows = l->rows, *cols = l->cols;
+    if (rows[i] >= l->num_rows)
+        return GPI_CSR_LIST_ROW;
+    if (cols[i] >= l->num_cols)
+        return GPI_CSR_LIST_COL;
+    if (i == 0 || l->order < GP_COO_ROWS || rows[i] > rows[i - 1])
+        return -1;
+    if (rows[i] < rows[i - 1])
+        return GPI_CSR_LIST_ROW_FALLS;
+    if (l->order >= GP_COO_SORTED && cols[i] < cols[i - 1])
+        return GPI_CSR_LIST_COL_FALLS;
+    return l->order >= GP_COO_CANONICAL && cols[i] == cols[i - 1] ? GPI_CSR_LIST_TWICE : -1;
+}
+
+static void check_entries(void *arg, size_t chunk)
+{
+    const struct list_call *call = arg;
+    const uint64_t begin = (uint64_t)chunk * CHECK_ENTRIES;
+    const uint64_t end = gpi_min(begin + CHECK_ENTRIES, call->l->nnz);
+    for (uint64_t i = begin; i < end; i++) {
+        const int rule = list_rule(call->l, i);
+        if (rule >= 0) {
+            found_min(call->found, i << GPI_CSR_RULE_BITS | (uint64_t)rule);
+            return;
+        }
+    }
+}
+
+gp_status NAME(check_list)(gp_context *ctx, const struct gpi_csr_list *l, uint64_t *found)
+{
+    struct list_call call = {l, found};
+    *found = GPI_CSR_VALID;
+    gpi_parallel_for(gpi_threads_for(ctx->threads, l->nnz),
+                     (size_t)((l->nnz + CHECK_ENTRIES - 1) / CHECK_ENTRIES), check_entries, &call);
     return GP_OK;
 }

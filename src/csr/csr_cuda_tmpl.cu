@@ -4,8 +4,8 @@
 #include <cuda_runtime.h>
 
 #include "core/words.h"
-#include "csr/csr_coo_kernels.cuh"
 #include "csr/csr_count_kernels.cuh"
+#include "csr/csr_write_kernels.cuh"
 #include "device/host.cuh"
 
 extern "C" {
@@ -34,9 +34,9 @@ template <class Args> ItemCount rows_of(const Args *a)
 }
 
 /* Whether a number is in memory. */
-template <class Args> bool is_counted(const Args *a)
+bool is_counted(const Shape *s)
 {
-    return a->device_nnz || a->device_num_rows;
+    return s->device_n || s->device_num_rows;
 }
 
 uint32_t entry_blocks_of(const gp_context *ctx, const gpi_csr_coo *c)
@@ -122,6 +122,14 @@ gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
     return gpi_cuda_launched(ctx, "gp_check_csr");
 }
 
+gp_status check_list(gp_context *ctx, const gpi_csr_list *l, uint64_t *found)
+{
+    const uint32_t blocks = csr_blocks(ctx, &l->nnz, blocks_for<csr_tile>(l->nnz));
+    GPI_TRY(gpi_cuda_fill(ctx, found, 0xff, sizeof *found));
+    csr_check_list_k<I><<<blocks, csr_tuning.threads, 0, ctx->stream>>>(*l, found);
+    return gpi_cuda_launched(ctx, "gp_check_coo");
+}
+
 gp_status mark(gp_context *ctx, const gpi_csr_marks *m)
 {
     const uint32_t tiles = blocks_for<csr_tile>(m->nnz), most = csr_blocks(ctx, &m->nnz, tiles);
@@ -136,11 +144,15 @@ Shape shape_of(const gpi_csr_coo *c)
     return Shape{c->nnz, c->num_rows, c->num_cols, c->col_bits, c->device_nnz, c->device_num_rows};
 }
 
-gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, uint64_t *unsorted)
+gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, const uint64_t *unsorted)
 {
-    const auto kernel = is_counted(c) ? csr_pack_k<true, I> : csr_pack_k<false, I>;
-    kernel<<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
-        (const I *)c->rows, (const I *)c->cols, shape_of(c), keys, unsorted,
+    Shape shape = shape_of(c);
+    if (unsorted)
+        shape.device_n = unsorted;
+    const auto kernel = is_counted(&shape) ? csr_pack_k<true, I> : csr_pack_k<false, I>;
+    const uint32_t blocks = csr_blocks(ctx, shape.device_n, blocks_for<csr_tile>(c->nnz));
+    kernel<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
+        (const I *)c->rows, (const I *)c->cols, shape, keys,
         gpi_reporter_of(ctx, c->names[0], c->index_dtype),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype));
     return gpi_cuda_launched(ctx, c->function);
@@ -155,42 +167,51 @@ gp_status copy(gp_context *ctx, const gpi_csr_sorted *s)
     return gpi_cuda_launched(ctx, c->function);
 }
 
-SortedKeys keys_of(const gpi_csr_sorted *s)
+template <class Source>
+gp_status write_from(gp_context *ctx, const Source &in, const WriteArgs<I, O> &args, const char *f)
 {
-    return {s->keys, s->rows, s->cols, {s->unsorted, s->given_keys}};
+    constexpr uint64_t block = csr_tuning.pointer_block;
+    const uint64_t tiles = args.shape.n / write_tile<I> + 1;
+    const uint64_t most = (uint64_t)ctx->sm_count * write_blocks<I>;
+    const uint32_t fill_blocks =
+        csr_blocks(ctx, args.shape.device_num_rows, blocks_for<block>(args.shape.num_rows + 1));
+    csr_write_k<<<(uint32_t)gpi_min(tiles, most), csr_tuning.threads, 0, ctx->stream>>>(in, args);
+    if (args.out_pointers && args.shape.num_rows >= block)
+        csr_fill_k<<<fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(in, args);
+    return gpi_cuda_launched(ctx, f);
 }
 
-gp_status heads(gp_context *ctx, const gpi_csr_sorted *s, uint8_t *flags)
+/* Keys of more than 64 bits are of indices of 8 bytes. */
+template <class Index>
+gp_status write_wide(gp_context *ctx, const gpi_csr_sorted *s, const WriteArgs<Index, O> &args)
 {
-    const auto kernel = is_counted(s->c) ? csr_heads_k<true> : csr_heads_k<false>;
-    kernel<<<entry_blocks_of(ctx, s->c), csr_tuning.threads, 0, ctx->stream>>>(
-        keys_of(s), shape_of(s->c), s->c->duplicates == GP_DUPLICATES_ERROR, flags,
-        gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
-    return gpi_cuda_launched(ctx, s->c->function);
+    if constexpr (sizeof(Index) == 8)
+        return write_from(ctx, WideEntries<Index>{{s->rows, s->cols}}, args, s->c->function);
+    return GP_ERROR_INTERNAL;
 }
 
-Positions positions_of(const gpi_csr_sorted *s)
+gp_status write(gp_context *ctx, const gpi_csr_sorted *s, bool given)
 {
-    return Positions{s->positions, s->c->nnz >> 32 != 0};
-}
-
-gp_status cols(gp_context *ctx, const gpi_csr_sorted *s)
-{
-    const auto kernel = is_counted(s->c) ? csr_cols_k<true, I> : csr_cols_k<false, I>;
-    kernel<<<entry_blocks_of(ctx, s->c), csr_tuning.threads, 0, ctx->stream>>>(
-        keys_of(s), shape_of(s->c), s->flags, positions_of(s), (I *)s->c->out_cols, s->c->out_nnz);
-    return gpi_cuda_launched(ctx, s->c->function);
-}
-
-gp_status pointers(gp_context *ctx, const gpi_csr_sorted *s)
-{
-    const SortedRows in = {s->keys ? s->keys : s->rows,
-                           s->keys ? s->c->col_bits : 0,
-                           positions_of(s),
-                           s->c->out_nnz,
-                           {s->unsorted, s->given_keys}};
-    return launch_pointers(ctx, s->c->function, in, entries_of(s->c), rows_of(s->c),
-                           s->c->row_pointers, nullptr, gpi_reporter_of(ctx, nullptr, (gp_dtype)0));
+    const gpi_csr_coo *c = s->c;
+    WriteArgs<I, O> args = {shape_of(c),
+                            s->heads,
+                            (I *)c->out_cols,
+                            (O *)c->row_pointers,
+                            c->out_nnz,
+                            s->unsorted,
+                            s->heads.bits != nullptr,
+                            c->duplicates == GP_DUPLICATES_ERROR,
+                            {},
+                            gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
+    GPI_TRY(gpi_state_get(ctx, c->function, c->nnz / write_tile<I> + 1, &args.state));
+    if (given)
+        return write_from(ctx, GivenEntries<I>{(const I *)c->rows, (const I *)c->cols}, args,
+                          c->function);
+    if (s->unsorted)
+        args.shape.device_n = s->unsorted;
+    if (s->keys)
+        return write_from(ctx, PackedEntries<I>{s->keys, c->col_bits}, args, c->function);
+    return write_wide<I>(ctx, s, args);
 }
 
 gp_status read_word(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value)
@@ -218,9 +239,8 @@ gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 extern "C" {
 extern const gpi_csr_ops OPS;
 
-static const gpi_csr_kernels kernels = {GPI_SPACE::pack,     GPI_SPACE::copy,     GPI_SPACE::heads,
-                                        GPI_SPACE::cols,     GPI_SPACE::pointers, GPI_SPACE::merge,
-                                        GPI_SPACE::read_word};
+static const gpi_csr_kernels kernels = {GPI_SPACE::pack, GPI_SPACE::copy, GPI_SPACE::write,
+                                        GPI_SPACE::merge, GPI_SPACE::read_word};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers, GPI_SPACE::count_rows, GPI_SPACE::check,
-                         GPI_SPACE::mark, &kernels};
+                         GPI_SPACE::check_list,   GPI_SPACE::mark,       &kernels};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Front door: gp_check_csr. The backend finds the first row that breaks a rule; where in it, and
- * what is there, is read afterwards. */
+/* Front doors: gp_check_csr, gp_check_coo. The backend finds the first row or entry that breaks a
+ * rule; where in the row, and what is there, is read afterwards. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -159,7 +159,52 @@ static gp_status report(const struct deep *d, uint64_t found)
                         rule == GPI_CSR_RULE_FIRST || rule == GPI_CSR_RULE_LAST ? row : row + 1);
 }
 
-/* ---- the call -------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static gp_status tell_entry(const struct deep *d, const struct gpi_csr_list *l, uint64_t at,
+                            enum gpi_csr_list_rule rule)
+{
+    const bool of_row = rule == GPI_CSR_LIST_ROW || rule == GPI_CSR_LIST_ROW_FALLS;
+    const char *name = of_row ? "rows" : "cols";
+    const void *items = of_row ? l->rows : l->cols;
+    uint64_t value, other;
+    GPI_TRY(read_item(d, d->index, items, at, &value));
+    if (rule == GPI_CSR_LIST_ROW || rule == GPI_CSR_LIST_COL)
+        return gpi_rule_fail(d->ctx, d->function, name, d->index, GPI_RULE_BELOW, at, value,
+                             of_row ? l->num_rows : l->num_cols);
+    if (rule == GPI_CSR_LIST_TWICE) {
+        GPI_TRY(read_item(d, d->index, l->rows, at, &other));
+        return gpi_fail(d->ctx, GP_ERROR_DATA,
+                        "%s: rows[%" PRIu64 "] is %" PRIu64 " and cols[%" PRIu64 "] is %" PRIu64
+                        ", as those before them",
+                        d->function, at, other, at, value);
+    }
+    GPI_TRY(read_item(d, d->index, items, at - 1, &other));
+    return gpi_rule_fail(d->ctx, d->function, name, d->index, GPI_RULE_FALLS, at, value, other);
+}
+
+static gp_status check_list(struct deep *d, const struct gpi_csr_list *l)
+{
+    uint64_t found;
+    GPI_FRAME(frame, d->ctx, d->function, GPI_ALIGN);
+    d->word = gpi_frame_take(&frame, sizeof *d->word);
+    GPI_TRY(d->ops->check_list(d->ctx, l, d->word));
+    GPI_TRY(read_word(d, &found));
+    if (found == GPI_CSR_VALID)
+        return GP_OK;
+    return tell_entry(d, l, found >> GPI_CSR_RULE_BITS, (enum gpi_csr_list_rule)rule_of(found));
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+static gp_status check_waits(gp_context *ctx, const char *f)
+{
+    if (!gpi_cuda_capturing(ctx))
+        return GP_OK;
+    return gpi_fail(ctx, GP_ERROR_WORKSPACE,
+                    "%s: must wait for its result, which a stream being captured does not allow",
+                    f);
+}
 
 static gp_status check_matrix(struct deep *d)
 {
@@ -190,10 +235,7 @@ static gp_status check(gp_context *ctx, const char *f, bool by, const gp_csr_des
         GPI_READ("cols", a->cols, a->nnz * ib, ib),
     };
     GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
-    if (gpi_cuda_capturing(ctx))
-        return gpi_fail(
-            ctx, GP_ERROR_WORKSPACE,
-            "%s: must wait for its result, which a stream being captured does not allow", f);
+    GPI_TRY(check_waits(ctx, f));
     GPI_ON_DEVICE(ctx);
     struct deep deep = {.ctx = ctx,
                         .function = f,
@@ -220,4 +262,32 @@ gp_status gp_check_csr(gp_context *ctx, gp_dtype index_dtype, gp_dtype offset_dt
     desc.index_dtype = index_dtype;
     desc.offset_dtype = offset_dtype;
     return check(ctx, "gp_check_csr", false, &desc, &a);
+}
+
+gp_status gp_check_coo(gp_context *ctx, gp_dtype index_dtype, size_t num_rows, size_t num_cols,
+                       const void *rows, const void *cols, size_t nnz, gp_coo_order order)
+{
+    static const char f[] = "gp_check_coo";
+    const struct gpi_csr_list l = {rows, cols, nnz, num_rows, num_cols, order};
+    GPI_CALL(ctx, f);
+    GPI_TRY(gpi_check_index_dtype(ctx, f, "index_dtype", index_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, false, "num_rows", num_rows, index_dtype));
+    GPI_TRY(gpi_csr_check_count(ctx, f, false, "num_cols", num_cols, index_dtype));
+    GPI_TRY(gpi_check_n(ctx, f, "nnz", nnz));
+    if ((int)order < GP_COO_ANY || order > GP_COO_CANONICAL)
+        return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: order is %d, expected a gp_coo_order", f,
+                        (int)order);
+    const size_t bytes = gpi_dtype_bytes(index_dtype);
+    const struct gpi_array arrays[] = {
+        GPI_READ("rows", rows, nnz * bytes, bytes),
+        GPI_READ("cols", cols, nnz * bytes, bytes),
+    };
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 2));
+    GPI_TRY(check_waits(ctx, f));
+    if (nnz == 0)
+        return GP_OK;
+    GPI_ON_DEVICE(ctx);
+    struct deep deep = {
+        .ctx = ctx, .function = f, .index = index_dtype, .ops = gpi_csr_find(ctx, bytes, 8)};
+    return gpi_named(ctx, f, check_list(&deep, &l));
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Front door: entries of a matrix kept by value or by diagonal. The kept ones' places in the input
- * say where the rows of the result begin. */
-#include <string.h>
-
+/* Front doors: entries of a matrix or a list kept by value or by diagonal. The kept ones' places in
+ * the input say what else of an entry follows, and where the rows of the result begin. */
 #include <gp/balance.h>
+#include <gp/entries.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
 
@@ -18,9 +17,10 @@
 struct filter {
     gp_csr_filter_desc d;
     uint64_t num_rows, nnz;
-    size_t index_bytes, offset_bytes, value_bytes;
-    const void *row_pointers, *cols, *values;
-    void *out_row_pointers, *out_cols, *out_values;
+    bool is_list;
+    size_t index_bytes, offset_bytes, value_bytes; /* of a list, offsets are places of entries */
+    const void *row_pointers, *rows, *cols, *values;
+    void *out_row_pointers, *out_rows, *out_cols, *out_values;
     uint64_t *out_nnz;
 };
 
@@ -57,19 +57,24 @@ static gp_status check_choice(gp_context *ctx, const char *f, const gp_csr_filte
     return gpi_check_unused(ctx, f, "desc->compare", (uint64_t)d->compare);
 }
 
-static gp_status take_desc(gp_context *ctx, const char *f, const gp_csr_filter_desc *given,
-                           size_t num_rows, size_t num_cols, size_t nnz, struct filter *x)
+static gp_status take_desc(gp_context *ctx, const char *f, bool is_list,
+                           const gp_csr_filter_desc *given, size_t num_rows, size_t num_cols,
+                           size_t nnz, struct filter *x)
 {
     gp_csr_filter_desc *const d = &x->d;
     GPI_TRY(gpi_take_struct(ctx, f, "desc", given, d, GPI_FORM(gp_csr_filter_desc)));
-    GPI_TRY(gpi_csr_check_pair(ctx, f, true, d->index_dtype, d->offset_dtype));
+    if (is_list)
+        d->offset_dtype = (uint64_t)nnz >> 32 ? GP_U64 : GP_U32;
+    GPI_TRY(is_list ? gpi_check_index_dtype(ctx, f, "desc->index_dtype", d->index_dtype)
+                    : gpi_csr_check_pair(ctx, f, true, d->index_dtype, d->offset_dtype));
     if (d->value_dtype)
         GPI_TRY(gpi_check_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
     GPI_TRY(check_choice(ctx, f, d));
     GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved));
     GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_rows", num_rows, d->index_dtype));
     GPI_TRY(gpi_csr_check_count(ctx, f, true, "num_cols", num_cols, d->index_dtype));
-    GPI_TRY(gpi_csr_check_nnz(ctx, f, true, nnz, d->offset_dtype));
+    GPI_TRY(gpi_csr_check_nnz(ctx, f, true, nnz, is_list ? GP_U64 : d->offset_dtype));
+    x->is_list = is_list;
     x->num_rows = num_rows;
     x->nnz = nnz;
     x->index_bytes = gpi_dtype_bytes(d->index_dtype);
@@ -125,15 +130,13 @@ static gp_status filter_bytes(const gp_target *target, const struct filter *x, s
     GPI_TRY(gp_compact_workspace_bytes(target, &d, n, bytes));
     *bytes += gpi_piece(n * x->offset_bytes);
     if (!by_value(x))
-        *bytes += gpi_piece(n * x->index_bytes) + gpi_piece(n);
+        *bytes += gpi_piece(n) + (x->is_list ? 0 : gpi_piece(n * x->index_bytes));
     return GP_OK;
 }
 
-/* Flags of the entries that are kept by their diagonal; the row of every entry goes to rows. */
-static gp_status mark(gp_context *ctx, const char *f, const struct filter *x, void *rows,
-                      uint8_t *flags)
+/* The row of every entry. */
+static gp_status find_rows(gp_context *ctx, const char *f, const struct filter *x, void *rows)
 {
-    const gp_entries e = x->d.entries;
     const struct gpi_balance_args rows_of = {.name = "row_pointers",
                                              .offsets = x->row_pointers,
                                              .offset_bytes = x->offset_bytes,
@@ -143,6 +146,14 @@ static gp_status mark(gp_context *ctx, const char *f, const struct filter *x, vo
                                              .device_limit = x->d.device_nnz,
                                              .index_bytes = x->index_bytes,
                                              .segments = rows};
+    return gpi_balance_search(ctx, f, &rows_of);
+}
+
+/* Flags of the entries that are kept by their diagonal. */
+static gp_status mark(gp_context *ctx, const struct filter *x, const void *rows, uint8_t *flags)
+{
+    const gp_entries e = x->d.entries;
+    const size_t offset_bytes = x->is_list ? 8 : x->offset_bytes; /* any that goes with indices */
     const struct gpi_csr_marks m = {
         .rows = rows,
         .cols = x->cols,
@@ -153,10 +164,7 @@ static gp_status mark(gp_context *ctx, const char *f, const struct filter *x, vo
         .invert = e == GP_ENTRIES_OFF_DIAGONAL,
         .flags = flags,
     };
-    if (x->nnz == 0)
-        return GP_OK;
-    GPI_TRY(gpi_balance_search(ctx, f, &rows_of));
-    return gpi_csr_find(ctx, x->index_bytes, x->offset_bytes)->mark(ctx, &m);
+    return gpi_csr_find(ctx, x->index_bytes, offset_bytes)->mark(ctx, &m);
 }
 
 static gp_status gather_kept(gp_context *ctx, const struct filter *x, size_t item_bytes,
@@ -184,29 +192,41 @@ static gp_status point(gp_context *ctx, const struct filter *x, const void *plac
                              (size_t)x->num_rows, (char *)x->out_row_pointers + bytes);
 }
 
+/* What decides by itself, and all places. */
+static gp_status keep(gp_context *ctx, const char *f, const struct filter *x,
+                      struct gpi_frame *frame, void *places)
+{
+    const size_t n = (size_t)x->nnz;
+    const gp_compact_desc d = compaction_of(x, n ? places : NULL);
+    if (by_value(x))
+        return gp_compact_by(ctx, &d, x->values, NULL, n, x->out_values, x->out_nnz);
+    void *found = x->is_list ? NULL : gpi_frame_take(frame, n * x->index_bytes);
+    uint8_t *flags = gpi_frame_take(frame, n);
+    if (n && !x->is_list)
+        GPI_TRY(find_rows(ctx, f, x, found));
+    if (n)
+        GPI_TRY(mark(ctx, x, x->is_list ? x->rows : found, flags));
+    return gp_compact_by(ctx, &d, x->cols, flags, n, x->out_cols, x->out_nnz);
+}
+
 static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
 {
     const gp_target target = gpi_target_of(ctx);
-    const size_t n = (size_t)x->nnz;
     size_t need;
     GPI_TRY(filter_bytes(&target, x, &need));
     GPI_FRAME(frame, ctx, f, need);
-    void *places = gpi_frame_take(&frame, n * x->offset_bytes);
-    const gp_compact_desc d = compaction_of(x, n ? places : NULL);
-    if (by_value(x)) {
-        GPI_TRY(gp_compact_by(ctx, &d, x->values, NULL, n, x->out_values, x->out_nnz));
+    void *places = gpi_frame_take(&frame, (size_t)x->nnz * x->offset_bytes);
+    GPI_TRY(keep(ctx, f, x, &frame, places));
+    if (by_value(x))
         GPI_TRY(gather_kept(ctx, x, x->index_bytes, x->cols, places, x->out_cols));
-        return point(ctx, x, places);
-    }
-    void *rows = gpi_frame_take(&frame, n * x->index_bytes);
-    uint8_t *flags = gpi_frame_take(&frame, n);
-    GPI_TRY(mark(ctx, f, x, rows, flags));
-    GPI_TRY(gp_compact_by(ctx, &d, x->cols, flags, n, x->out_cols, x->out_nnz));
-    GPI_TRY(gather_kept(ctx, x, x->value_bytes, x->values, places, x->out_values));
+    else
+        GPI_TRY(gather_kept(ctx, x, x->value_bytes, x->values, places, x->out_values));
+    if (x->is_list)
+        return gather_kept(ctx, x, x->index_bytes, x->rows, places, x->out_rows);
     return point(ctx, x, places);
 }
 
-/* ---- the call ---- */
+/* ---- the calls ---- */
 
 gp_status gp_csr_filter(gp_context *ctx, const gp_csr_filter_desc *desc, size_t num_rows,
                         size_t num_cols, size_t nnz, const void *row_pointers, const void *cols,
@@ -216,7 +236,7 @@ gp_status gp_csr_filter(gp_context *ctx, const gp_csr_filter_desc *desc, size_t 
     static const char f[] = "gp_csr_filter";
     struct filter x;
     GPI_CALL(ctx, f);
-    GPI_TRY(take_desc(ctx, f, desc, num_rows, num_cols, nnz, &x));
+    GPI_TRY(take_desc(ctx, f, false, desc, num_rows, num_cols, nnz, &x));
     GPI_TRY(check_constants(ctx, f, &x.d));
     const size_t ib = x.index_bytes, ob = x.offset_bytes, vb = x.value_bytes, align = vb ? vb : 1;
     const struct gpi_array arrays[] = {
@@ -253,6 +273,54 @@ gp_status gp_csr_filter_workspace_bytes(const gp_target *target, const gp_csr_fi
     struct filter x;
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_figure(f, bytes));
-    GPI_TRY(take_desc(NULL, f, desc, num_rows, num_cols, nnz, &x));
+    GPI_TRY(take_desc(NULL, f, false, desc, num_rows, num_cols, nnz, &x));
+    return filter_bytes(&t, &x, bytes);
+}
+
+gp_status gp_coo_filter(gp_context *ctx, const gp_csr_filter_desc *desc, size_t num_rows,
+                        size_t num_cols, const void *rows, const void *cols, const void *values,
+                        size_t nnz, void *out_rows, void *out_cols, void *out_values,
+                        uint64_t *out_nnz)
+{
+    static const char f[] = "gp_coo_filter";
+    struct filter x;
+    GPI_CALL(ctx, f);
+    GPI_TRY(take_desc(ctx, f, true, desc, num_rows, num_cols, nnz, &x));
+    GPI_TRY(check_constants(ctx, f, &x.d));
+    const size_t ib = x.index_bytes, vb = x.value_bytes, align = vb ? vb : 1;
+    const struct gpi_array arrays[] = {
+        GPI_CSR_COUNTS(&x.d),
+        GPI_READ("rows", rows, nnz * ib, ib),
+        GPI_READ("cols", cols, nnz * ib, ib),
+        GPI_READ("values", values, nnz * vb, align),
+        GPI_WRITE("out_rows", out_rows, nnz * ib, ib),
+        GPI_WRITE("out_cols", out_cols, nnz * ib, ib),
+        GPI_WRITE("out_values", out_values, nnz * vb, align),
+        GPI_WRITE("out_nnz", out_nnz, 8, 8),
+    };
+    GPI_TRY(gpi_check_arrays(ctx, f, arrays, 9));
+    x.nnz = gpi_count_now(ctx, &x.d.device_nnz, nnz);
+    x.num_rows = gpi_count_now(ctx, &x.d.device_num_rows, num_rows);
+    x.rows = rows, x.cols = cols, x.values = values;
+    x.out_rows = out_rows, x.out_cols = out_cols, x.out_values = out_values;
+    x.out_nnz = out_nnz;
+    struct gpi_content rules[] = {GPI_BELOW("rows", rows, x.nnz, x.d.index_dtype, x.num_rows),
+                                  GPI_BELOW("cols", cols, x.nnz, x.d.index_dtype, num_cols)};
+    rules[0].device_n = rules[1].device_n = x.d.device_nnz;
+    rules[0].device_bound = x.d.device_num_rows;
+    GPI_ON_DEVICE(ctx);
+    GPI_TRY(gpi_validate_begin(ctx, f, rules, 2));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, filter(ctx, f, &x)));
+}
+
+gp_status gp_coo_filter_workspace_bytes(const gp_target *target, const gp_csr_filter_desc *desc,
+                                        size_t num_rows, size_t num_cols, size_t nnz, size_t *bytes)
+{
+    static const char f[] = "gp_coo_filter_workspace_bytes";
+    gp_target t;
+    struct filter x;
+    GPI_TRY(gpi_check_target(f, target, &t));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(take_desc(NULL, f, true, desc, num_rows, num_cols, nnz, &x));
     return filter_bytes(&t, &x, bytes);
 }

@@ -10,15 +10,16 @@
  *   writes the pointers in (rows[i - 1], rows[i]]; a warp that would have too many leaves them to
  *   blocks which have a part of the pointers each, so a gap of any length is filled by many warps.
  *   Rows in any order: those that turn out to ascend as these; others are counted, a run of equal
- *   neighbours at a time, and the counts are scanned.
+ *   neighbours at a time or, of few rows, by the histogram, and the counts are scanned; or, where
+ *   they are many, sorted first.
  *
  * COO to CSR: 1. pack (row, col) into one key, row in the high bits. 2. sort stably by key; values
- *   are the payload. 3. mark the first entry of every run of equal keys. 4. scan the marks: where a
- *   run goes. 5. merge the values of each run, unpack the keys, write the row pointers.
- *   CUDA: the radix sort and the scan of gp, and kernels for the rest; keys above 64 bits are
- *   sorted by column, then by row. Whether packed keys come in order is found as they are packed:
- *   the number of entries of the sort, which is in memory, is then 0, and the rest reads what was
- *   packed.
+ *   are the payload. 3. in one pass, find the first entry of every run of equal keys and where the
+ *   run goes, and write columns and row pointers. 4. merge the values of each run.
+ *   CUDA: the radix sort of gp, and kernels for the rest; keys above 64 bits are sorted by column,
+ *   then by row. The pass first takes the entries as they are given. If they turn out not to be in
+ *   order, it ends, and their number is in memory for packing, sorting and the pass after that;
+ *   otherwise it is 0, and these do nothing.
  *   CPU: scatter into buckets of neighbouring keys that fit the cache; sort, merge and write each
  *   bucket there (keys above 64 bits are 128 bits).
  *
@@ -28,9 +29,15 @@
  * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
  *   row bits of the key alone, and nothing merged.
  *
+ * Columns sorted within rows: the row of every entry, then the same sorted by the whole key,
+ *   without row pointers.
+ *
+ * Edges of a frontier, on the CPU: the sums of the lengths of its rows are row pointers of a matrix
+ *   of these rows, whose merge path is cut into shares.
+ *
  * Filter: a compaction of what decides, the values or by the diagonal the columns, that also gives
  *   the places of what it keeps; the rest of the entries is gathered from there, and a row begins
- *   at the first kept place that is not below its pointer.
+ *   at the first kept place that is not below its pointer. Of a list likewise, without rows.
  *
  * SpMV: row ends and entries are one list that is cut into equal tiles. CPU: the parts of rows that
  *   lie in several tiles are left to a second pass, which adds them in tile order. CUDA: a warp per
@@ -47,7 +54,7 @@
 #ifndef GPI_CSR_INTERNAL_H
 #define GPI_CSR_INTERNAL_H
 
-#include <gp/csr.h>
+#include <gp/entries.h>
 
 #include "core/context.h"
 #include "core/dtype.h"
@@ -68,6 +75,9 @@ struct gpi_csr_rows {
 /* CUDA: from this number of entries on, order that they have already is looked for, before a sort
  * and before rows are counted. Fewer take little more than their launches. */
 enum { GPI_CSR_ORDER_ITEMS = 1 << 18, GPI_CSR_ORDER_ROWS = 1 << 21 };
+/* CUDA, rows that do not ascend: from this number on they are sorted; as many counters fit the
+ * shared memory of a block, and as many bytes the L2. */
+enum { GPI_CSR_SORT_ROWS = 1 << 25, GPI_CSR_FEW_ROWS = 1 << 14, GPI_CSR_NEAR_BYTES = 1 << 26 };
 
 /* Entries by how far they are from the diagonal: flags[i] = whether low <= col - row <= high, or
  * whether not, if invert. */
@@ -96,6 +106,22 @@ enum gpi_csr_rule {
     GPI_CSR_RULE_BITS = 3
 };
 #define GPI_CSR_VALID UINT64_MAX
+
+/* A coordinate list, and what is asked of its order. */
+struct gpi_csr_list {
+    const void *rows, *cols;
+    uint64_t nnz, num_rows, num_cols;
+    gp_coo_order order;
+};
+
+/* What gp_check_coo() finds: as above, with the number of an entry in place of a row's. */
+enum gpi_csr_list_rule {
+    GPI_CSR_LIST_ROW,       /* not below num_rows */
+    GPI_CSR_LIST_COL,       /* not below num_cols */
+    GPI_CSR_LIST_ROW_FALLS, /* below that of the entry before */
+    GPI_CSR_LIST_COL_FALLS, /* of one row, below that of the entry before */
+    GPI_CSR_LIST_TWICE      /* the entry before, once more */
+};
 
 /* CUDA: where a tile of SpMV begins: its first entry, and the row ends before it. */
 struct gpi_csr_start {
@@ -203,7 +229,8 @@ struct gpi_csr_coo {
     gp_dtype value_dtype;
     gp_duplicates duplicates;
     gp_algorithm algorithm;
-    void *row_pointers, *out_cols, *out_values;
+    void *row_pointers; /* NULL: not wanted; duplicates is KEEP */
+    void *out_cols, *out_values;
     uint64_t *out_nnz; /* NULL: duplicates is KEEP */
     void *permutation; /* NULL, or as wide as offsets */
 };
@@ -230,34 +257,46 @@ static inline bool gpi_csr_is_wide(const struct gpi_csr_coo *c)
     return c->row_bits + c->col_bits > 64;
 }
 
+/* Of entries in order, which begin a run of equal ones: a bit each, and for each 32 bits how many
+ * heads are before them. */
+struct gpi_csr_heads {
+    uint32_t *bits; /* NULL: nothing is merged */
+    void *ranks;    /* uint32_t, or if wide uint64_t */
+    bool wide;
+};
+
+/* Words of bits, and ranks, of n entries. */
+static inline size_t gpi_csr_head_words(uint64_t n)
+{
+    return (size_t)(n / 32 + 1);
+}
+
+/* CUDA: entries of a tile of the pass that makes a matrix of entries in order, at least. */
+enum { GPI_CSR_WRITE_TILE = 2048 };
+
 /* Entries sorted by key. Keys that fit 64 bits are packed; otherwise rows and cols are apart. */
 struct gpi_csr_sorted {
     const struct gpi_csr_coo *c;
     const uint64_t *keys;        /* or NULL: */
     const uint64_t *rows, *cols; /* 64-bit indices */
     const void *values;
-    /* NULL, or entries came in order and were not moved if that is 0, which the GPU finds: then
-     * keys and values are these. */
-    const uint64_t *unsorted;
-    const uint64_t *given_keys;
-    const void *given_values;
-    const uint8_t *flags;  /* 1: first of its run; NULL: every entry is */
-    const void *positions; /* where a first entry goes: uint32_t, from 2^32 entries on uint64_t */
+    /* NULL, or the number of entries that had to be sorted: if it is 0, which the GPU finds, they
+     * came in order, and a matrix has been made of what was given. */
+    uint64_t *unsorted;
+    struct gpi_csr_heads heads;
 };
 
 /* CUDA: the kernels of COO to CSR for one pair of widths; each call queues one. */
 struct gpi_csr_kernels {
-    /* keys[i] = packed entry i; checks the range; *unsorted, if not NULL, which is 0, becomes the
-     * number of entries if keys fall */
+    /* keys[i] = packed entry i; checks the range; unsorted, if not NULL: the number of entries */
     gp_status (*pack)(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *keys,
-                      uint64_t *unsorted);
+                      const uint64_t *unsorted);
     /* out_values = values, if the entries came in order */
     gp_status (*copy)(gp_context *ctx, const struct gpi_csr_sorted *s);
-    /* flags; checks for duplicates where they are errors */
-    gp_status (*heads)(gp_context *ctx, const struct gpi_csr_sorted *s, uint8_t *flags);
-    /* out_cols; without flags also *out_nnz */
-    gp_status (*cols)(gp_context *ctx, const struct gpi_csr_sorted *s);
-    gp_status (*pointers)(gp_context *ctx, const struct gpi_csr_sorted *s);
+    /* the columns and pointers of the result, *out_nnz, and heads; checks for duplicates where they
+     * are errors. given: of entries as they came, or, if they are not in order, *unsorted, which is
+     * 0, becomes their number */
+    gp_status (*write)(gp_context *ctx, const struct gpi_csr_sorted *s, bool given);
     /* out_values */
     gp_status (*merge)(gp_context *ctx, const struct gpi_csr_sorted *s);
     gp_status (*read_word)(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value);
@@ -270,6 +309,7 @@ struct gpi_csr_ops {
     gp_status (*count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
     /* *found, in the context's memory, becomes the packed first offence */
     gp_status (*check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
+    gp_status (*check_list)(gp_context *ctx, const struct gpi_csr_list *l, uint64_t *found);
     gp_status (*mark)(gp_context *ctx, const struct gpi_csr_marks *m);
     const struct gpi_csr_kernels *kernels; /* CUDA: of COO to CSR */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels of this room share, and the deep check. */
+/* What the kernels of this room share, and the deep checks. */
 #pragma once
 
 #include "csr/csr_internal.h"
@@ -41,16 +41,22 @@ template <bool COUNTED, class F> GPI_DEVICE void csr_tiles(uint64_t n, F f)
         f(blockIdx.x);
 }
 
-/* Where the first entry of a run goes. */
-struct Positions {
-    const void *at;
-    bool wide;
+GPI_DEVICE bool is_head(const gpi_csr_heads &h, uint64_t i)
+{
+    return h.bits[i / 32] >> i % 32 & 1;
+}
 
-    GPI_DEVICE uint64_t operator[](uint64_t i) const
-    {
-        return wide ? ((const uint64_t *)at)[i] : ((const uint32_t *)at)[i];
-    }
-};
+/* Heads before those of a word. */
+GPI_DEVICE uint64_t heads_rank(const gpi_csr_heads &h, uint64_t word)
+{
+    return h.wide ? ((const uint64_t *)h.ranks)[word] : ((const uint32_t *)h.ranks)[word];
+}
+
+/* Of entry i, a head: where its run goes. */
+GPI_DEVICE uint64_t heads_before(const gpi_csr_heads &h, uint64_t i)
+{
+    return heads_rank(h, i / 32) + __popc(h.bits[i / 32] & ((1u << i % 32) - 1));
+}
 
 /* Entries that may have come in order: if *count is 0, what was given was not moved. */
 struct Unsorted {
@@ -137,6 +143,44 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_check_k(const O *point
     if (warp == 0 && worst == GPI_CSR_VALID && pointers[num_rows] != nnz)
         worst = offence(num_rows, GPI_CSR_RULE_LAST);
     if (lane_id() == 0 && worst != GPI_CSR_VALID)
+        atomicMin((unsigned long long *)found, (unsigned long long)worst);
+}
+
+/* The first rule that entry i breaks, or -1. */
+template <class I>
+GPI_DEVICE int list_rule(const gpi_csr_list &l, const I *rows, const I *cols, uint64_t i)
+{
+    const I row = rows[i], col = cols[i];
+    if (row >= l.num_rows)
+        return GPI_CSR_LIST_ROW;
+    if (col >= l.num_cols)
+        return GPI_CSR_LIST_COL;
+    if (i == 0 || l.order < GP_COO_ROWS)
+        return -1;
+    const I row_before = rows[i - 1], col_before = cols[i - 1];
+    if (row != row_before)
+        return row < row_before ? GPI_CSR_LIST_ROW_FALLS : -1;
+    if (l.order >= GP_COO_SORTED && col < col_before)
+        return GPI_CSR_LIST_COL_FALLS;
+    return l.order >= GP_COO_CANONICAL && col == col_before ? GPI_CSR_LIST_TWICE : -1;
+}
+
+/* Grid: any. *found starts as GPI_CSR_VALID. */
+template <class I>
+__global__ __launch_bounds__(csr_tuning.threads) void csr_check_list_k(gpi_csr_list l,
+                                                                       uint64_t *found)
+{
+    uint64_t worst = GPI_CSR_VALID;
+    csr_tiles<true>(l.nnz, [&](uint64_t tile) {
+#pragma unroll
+        for (int k = 0; k < csr_tuning.items; k++) {
+            const uint64_t i = csr_entry(tile, k);
+            const int rule = i < l.nnz ? list_rule(l, (const I *)l.rows, (const I *)l.cols, i) : -1;
+            if (rule >= 0)
+                worst = min(worst, offence(i, rule));
+        }
+    });
+    if (worst != GPI_CSR_VALID)
         atomicMin((unsigned long long *)found, (unsigned long long)worst);
 }
 

@@ -78,8 +78,7 @@ extern "C" gp_status GPI_LAUNCHER(NAME)(gp_context *ctx, const gpi_csr_sorted *s
     using namespace GPI_SPACE;
     const uint64_t n = s->c->nnz;
     Call call = {ctx, s->c, s->values,
-                 Runs{n, s->c->device_nnz, s->flags, Positions{s->positions, n >> 32 != 0},
-                      Unsorted{s->unsorted, s->given_values}},
+                 Runs{n, s->c->device_nnz, s->heads, Unsorted{s->unsorted, s->c->values}},
                  blocks_for<csr_tile>(n)};
     switch (s->c->value_dtype) {
 #define MERGE_CASE(dtype, S, Summand, Ordered)                                                     \

@@ -11,14 +11,13 @@ namespace GPI_SPACE
 struct Runs {
     uint64_t n;
     const uint64_t *device_n; /* NULL, or n is its bound */
-    const uint8_t *flags;
-    Positions positions;
+    gpi_csr_heads heads;
     Unsorted unsorted; /* the values */
 
     /* Whether i continues a run. */
     GPI_DEVICE bool inside(uint64_t i) const
     {
-        return i < n && !flags[i];
+        return i < n && !is_head(heads, i);
     }
 };
 
@@ -107,32 +106,100 @@ GPI_DEVICE A fold_long(const S *values, const Runs &runs, uint64_t i, A a)
     }
 }
 
-/* The value of every run at its place. Lanes fold runs up to 32;
+/* Entries of a warp: as many steps as a thread has items, of 32 lanes. */
+GPI_DEVICE uint64_t merge_entry(int k)
+{
+    const uint64_t warp = (uint64_t)blockIdx.x * (csr_tuning.threads / 32) + threadIdx.x / 32;
+    return (warp * csr_tuning.items + k) * 32 + lane_id();
+}
+
+/* Of the steps of a warp: which entries begin a run, and which of these are alone in it; behind the
+ * last entry runs seem to begin. The same in all lanes. */
+struct MergeSteps {
+    static constexpr int steps = csr_tuning.items;
+    uint32_t heads[steps], alone[steps];
+    bool all; /* entries are there, and alone */
+
+    GPI_DEVICE explicit MergeSteps(const Runs &runs)
+    {
+        const uint64_t first = merge_entry(0) / 32;
+        uint32_t bits[steps + 1];
+#pragma unroll
+        for (int k = 0; k <= steps; k++) {
+            const uint64_t begin = (first + k) * 32;
+            bits[k] = begin < runs.n ? runs.heads.bits[first + k] : ~0u;
+            if (begin < runs.n && runs.n - begin < 32)
+                bits[k] |= ~0u << (uint32_t)(runs.n - begin);
+        }
+        all = (first + steps) * 32 <= runs.n;
+#pragma unroll
+        for (int k = 0; k < steps; k++) {
+            heads[k] = bits[k];
+            alone[k] = bits[k] & (bits[k] >> 1 | bits[k + 1] << 31);
+            all = all && alone[k] == ~0u;
+        }
+    }
+};
+
+/* The runs of a step that have several entries, by the lanes of their heads. Lanes fold up to 32;
  * longer ones are left to the warp. */
+template <class Op, class A, class S>
+GPI_DEVICE void merge_several(const S *values, const Runs &runs, uint64_t i, bool head, S *out)
+{
+    uint64_t end = i;
+    A a = A();
+    if (head)
+        a = fold_block<Op, A>(values, runs, i, &end);
+    uint32_t todo = __ballot_sync(all_lanes, head && end == i + sum_block && runs.inside(end));
+    while (todo) {
+        int leader = __ffs(todo) - 1;
+        A whole = fold_long<Op>(values, runs, shuffle(end, leader), shuffle(a, leader));
+        if (lane_id() == leader)
+            a = whole;
+        todo &= todo - 1;
+    }
+    if (head)
+        out[heads_before(runs.heads, i)] = narrow<S>(a);
+}
+
+/* The value of every run at its place. A single value keeps its bits. */
 template <class Op, class A, class S>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *values, Runs runs,
                                                                   S *out)
 {
+    constexpr int steps = MergeSteps::steps;
+    S value[steps];
     runs.n = item_count(runs);
     values = runs.unsorted.choose(values);
-    if ((uint64_t)blockIdx.x * csr_tile >= runs.n)
+    if (merge_entry(0) - lane_id() >= runs.n)
         return;
-    for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(blockIdx.x, k), end = i;
-        bool head = i < runs.n && runs.flags[i];
-        A a = A();
-        if (head)
-            a = fold_block<Op, A>(values, runs, i, &end);
-        uint32_t todo = __ballot_sync(all_lanes, head && end == i + sum_block && runs.inside(end));
-        while (todo) {
-            int leader = __ffs(todo) - 1;
-            A whole = fold_long<Op>(values, runs, shuffle(end, leader), shuffle(a, leader));
-            if (lane_id() == leader)
-                a = whole;
-            todo &= todo - 1;
-        }
-        if (head) /* a single value keeps its bits */
-            out[runs.positions[i]] = end == i + 1 ? values[i] : narrow<S>(a);
+#pragma unroll
+    for (int k = 0; k < steps; k++)
+        if (merge_entry(k) < runs.n)
+            value[k] = values[merge_entry(k)];
+    const MergeSteps step(runs);
+    const uint64_t first = heads_rank(runs.heads, merge_entry(0) / 32);
+    if (step.all) {
+#pragma unroll
+        for (int k = 0; k < steps; k++)
+            out[first + lane_id() + 32 * k] = value[k];
+        return;
+    }
+    uint64_t rank = first;
+    uint32_t several = 0; /* lane k: of step k */
+#pragma unroll
+    for (int k = 0; k < steps; k++) {
+        const uint32_t left = step.heads[k] & ((1u << lane_id()) - 1);
+        if ((step.alone[k] >> lane_id() & 1) && merge_entry(k) < runs.n)
+            out[rank + __popc(left)] = value[k];
+        rank += __popc(step.heads[k]);
+        several = lane_id() == k ? step.heads[k] & ~step.alone[k] : several;
+    }
+#pragma unroll 1
+    for (int k = 0; k < steps; k++) {
+        const uint32_t bits = shuffle(several, k);
+        if (bits)
+            merge_several<Op, A>(values, runs, merge_entry(k), bits >> lane_id() & 1, out);
     }
 }
 
@@ -144,12 +211,12 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pick_k(const S *values
     runs.n = item_count(runs);
     values = runs.unsorted.choose(values);
     for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = csr_entry(blockIdx.x, k);
+        uint64_t i = merge_entry(k);
         if (i >= runs.n)
             return;
-        uint8_t head = runs.flags[i];
+        const bool head = is_head(runs.heads, i);
         if (last ? !runs.inside(i + 1) : head)
-            out[runs.positions[i] + head - 1] = values[i];
+            out[heads_before(runs.heads, i) + head - 1] = values[i];
     }
 }
 

@@ -37,34 +37,6 @@ template <class I> struct PlainRows {
     }
 };
 
-/* Rows of sorted keys whose duplicates were merged. The first entry of a row is first
- * of its run. */
-struct SortedRows {
-    using Word = uint64_t;
-    const uint64_t *words;   /* keys, or rows */
-    uint32_t shift;          /* the column bits of keys */
-    Positions positions;     /* at NULL: nothing was merged */
-    const uint64_t *out_nnz; /* entries after merging */
-    Unsorted unsorted;
-
-    GPI_DEVICE void choose()
-    {
-        words = unsorted.choose(words);
-    }
-    GPI_DEVICE uint64_t row(uint64_t word) const
-    {
-        return word >> shift;
-    }
-    GPI_DEVICE uint64_t place(uint64_t i) const
-    {
-        return positions.at ? positions[i] : i;
-    }
-    GPI_DEVICE uint64_t end(uint64_t n) const
-    {
-        return positions.at ? *out_nnz : n;
-    }
-};
-
 /* Entries of a chunk, in steps of a warp: a vector of a lane each. */
 template <class Word> constexpr int rows_vector = 16 / sizeof(Word);
 template <class Word> constexpr int rows_steps = csr_tuning.row_steps / (sizeof(Word) / 4);
@@ -171,11 +143,6 @@ GPI_DEVICE void report_row(const PlainRows<I> &in, uint64_t chunk, uint64_t n, u
         if (rows[i] >= num_rows)
             return report(reporter, GPI_RULE_BELOW, i, rows[i], num_rows);
     }
-}
-
-GPI_DEVICE void report_row(const SortedRows &, uint64_t, uint64_t, uint64_t, bool,
-                           const gpi_reporter &)
-{
 }
 
 /* ---- row pointers ---------------------------------------------------------------------------- */

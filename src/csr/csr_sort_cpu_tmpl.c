@@ -288,7 +288,8 @@ static void write_bucket(void *arg, size_t b)
         return;
     const wkey_t *keys = (const wkey_t *)s->keys[s->side[b]] + begin;
     const slot_t *slots = (const slot_t *)s->slots[s->side[b]] + begin;
-    WITH_INDEX_BYTES(bytes, s->c->offset_bytes, pointers_with(s, b, keys, n, bytes));
+    if (s->c->row_pointers)
+        WITH_INDEX_BYTES(bytes, s->c->offset_bytes, pointers_with(s, b, keys, n, bytes));
     WITH_INDEX_BYTES(bytes, s->c->index_bytes, cols_with(s, place, keys, n, bytes));
     if (s->c->value_bytes)
         WITH_BYTES(bytes, s->c->value_bytes, values_with(s, place, slots, n, bytes));
@@ -304,8 +305,9 @@ void NAME(sort)(struct gpi_csr_sort *s)
     gpi_parallel_for(threads, s->buckets, finish_bucket, s);
     scan_places(s);
     gpi_parallel_for(threads, s->buckets, write_bucket, s);
-    fill_pointers(c->row_pointers, s->last_rows[s->buckets] + 1, c->num_rows + 1,
-                  s->places[s->buckets], c->offset_bytes);
+    if (c->row_pointers)
+        fill_pointers(c->row_pointers, s->last_rows[s->buckets] + 1, c->num_rows + 1,
+                      s->places[s->buckets], c->offset_bytes);
     if (c->out_nnz)
         *c->out_nnz = s->places[s->buckets];
 }

@@ -201,6 +201,85 @@ static void filter(fuzz *f)
                "the last row pointer");
 }
 
+static void sort_columns(fuzz *f)
+{
+    size_t bytes;
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    const gp_coo_desc d = coo_of(f, &m);
+    const size_t value = bytes_or_one(d.value_dtype), room = fuzz_product(m.nnz, m.index);
+    fuzz_array *pointers = pointers_of(f, &m);
+    fuzz_array *cols = fuzz_indices(f, m.d.index_dtype, m.nnz, m.cols);
+    fuzz_array *values = d.value_dtype ? fuzz_input(f, d.value_dtype, m.nnz) : fuzz_none(f);
+    fuzz_array *out_cols = fuzz_output_beside(f, room, m.index, cols);
+    fuzz_array *out_values =
+        d.value_dtype ? fuzz_output(f, fuzz_product(m.nnz, value), value) : fuzz_none(f);
+    if (m.d.size != sizeof m.d || m.d.reserved)
+        return;
+    fuzz_rule(f,
+              pointers_good(&m, pointers) && fuzz_all_below(m.d.index_dtype, cols, m.nnz, m.cols));
+    fuzz_reserve(f, gp_csr_sort_columns_workspace_bytes(NULL, &d, m.rows, m.cols, m.nnz, &bytes),
+                 &bytes);
+    FUZZ_CALL(f, gp_csr_sort_columns(f->ctx, &d, m.rows, m.cols, m.nnz, pointers->data, cols->data,
+                                     values->data, out_cols->data, out_values->data));
+    compare_places(&m, pointers, out_cols, m.nnz, false);
+}
+
+static void filter_list(fuzz *f)
+{
+    size_t bytes;
+    uint64_t low = 0, high = 0, nnz, expected = 0;
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    const gp_dtype index = m.d.index_dtype;
+    const size_t room = fuzz_product(m.nnz, m.index);
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.index_dtype = index;
+    d.value_dtype = GP_U32;
+    d.entries = fuzz_flip(f) ? GP_ENTRIES_COMPARED : GP_ENTRIES_LOWER;
+    low = fuzz_below(f, 1 << 30), high = fuzz_below(f, 1 << 30);
+    if (d.entries == GP_ENTRIES_COMPARED)
+        d.compare = GP_BETWEEN, d.value = &low, d.upper = &high;
+    fuzz_array *rows = fuzz_indices(f, index, m.nnz, m.rows);
+    fuzz_array *cols = fuzz_indices(f, index, m.nnz, m.cols);
+    fuzz_array *values = fuzz_input(f, GP_U32, m.nnz);
+    fuzz_array *out_rows = fuzz_output_beside(f, room, m.index, rows);
+    fuzz_array *out_cols = fuzz_output_beside(f, room, m.index, cols);
+    fuzz_array *out_values = fuzz_output(f, fuzz_product(m.nnz, 4), 4);
+    fuzz_array *count = fuzz_output(f, 8, 8);
+    if (m.d.size != sizeof m.d || m.d.reserved || m.offset < m.index)
+        return;
+    fuzz_rule(f, fuzz_all_below(index, rows, m.nnz, m.rows) &&
+                     fuzz_all_below(index, cols, m.nnz, m.cols));
+    fuzz_reserve(f, gp_coo_filter_workspace_bytes(NULL, &d, m.rows, m.cols, m.nnz, &bytes), &bytes);
+    FUZZ_CALL(f,
+              gp_coo_filter(f->ctx, &d, m.rows, m.cols, rows->data, cols->data, values->data, m.nnz,
+                            out_rows->data, out_cols->data, out_values->data, count->data));
+    memcpy(&nnz, count->contents, 8);
+    for (size_t i = 0; i < m.nnz; i++) {
+        const uint64_t v = fuzz_index(GP_U32, values->before, i);
+        expected += d.entries == GP_ENTRIES_COMPARED
+                        ? v >= low && v <= high
+                        : fuzz_index(index, cols->before, i) <= fuzz_index(index, rows->before, i);
+    }
+    FUZZ_CHECK(nnz == expected, "number of entries");
+}
+
+static void check_coo(fuzz *f)
+{
+    const struct matrix m = matrix_of(f, (gp_dtype)0);
+    const gp_dtype index = m.d.index_dtype;
+    const gp_coo_order order = (gp_coo_order)(fuzz_flip(f) ? GP_COO_ANY : GP_COO_ROWS);
+    fuzz_array *rows = fuzz_indices(f, index, m.nnz, m.rows);
+    fuzz_array *cols = fuzz_indices(f, index, m.nnz, m.cols);
+    if (m.d.size != sizeof m.d || m.d.reserved || m.offset < m.index)
+        return;
+    if (!f->must)
+        fuzz_strict_rule(
+            f, fuzz_all_below(index, rows, m.nnz, m.rows) &&
+                   fuzz_all_below(index, cols, m.nnz, m.cols) &&
+                   (order == GP_COO_ANY || fuzz_ascends(index, rows, m.nnz, GP_ASCENDING)));
+    FUZZ_CALL(f, gp_check_coo(f->ctx, index, m.rows, m.cols, rows->data, cols->data, m.nnz, order));
+}
+
 /* Strictly ascending columns in good rows. */
 static bool canonical(const struct matrix *m, const fuzz_array *pointers, const fuzz_array *cols)
 {
@@ -230,5 +309,5 @@ static void check_csr(fuzz *f)
                                   pointers->data, cols->data));
 }
 
-fuzz_call *const fuzz_sparse[] = {row_pointers, from_coo,  to_coo, transpose,
-                                  filter,       check_csr, NULL};
+fuzz_call *const fuzz_sparse[] = {row_pointers, from_coo,     to_coo,      transpose, filter,
+                                  check_csr,    sort_columns, filter_list, check_coo, NULL};

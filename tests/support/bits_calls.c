@@ -3,30 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
+#include "bits_call.h"
 #include "oracle.h"
-
-/* Memory of the context with these contents. */
-static void *given(struct bits_run *r, const void *host, size_t bytes)
-{
-    void *memory;
-    T_OK(gp_malloc(r->ctx, bytes ? bytes : 1, &memory));
-    T_OK(gp_copy(r->ctx, host, bytes, memory));
-    r->in[r->inputs++] = memory;
-    return memory;
-}
-
-static void *result(struct bits_run *r, size_t bytes)
-{
-    T_OK(gp_malloc(r->ctx, bytes ? bytes : 1, &r->out[r->outputs]));
-    r->out_bytes[r->outputs] = bytes;
-    return r->out[r->outputs++];
-}
-
-static void *items(struct bits_run *r)
-{
-    return given(r, r->d->in, r->d->n * r->d->item);
-}
 
 /* The count in the last output: the number of items in the first. */
 static void shorten(struct bits_run *r, size_t item)
@@ -36,8 +14,6 @@ static void shorten(struct bits_run *r, size_t item)
     T_OK(gp_context_synchronize(r->ctx));
     r->out_bytes[0] = count * item;
 }
-
-#define D (r->d)
 
 static gp_scan_desc scan_desc(const struct bits_run *r, gp_scan_kind kind, bool init)
 {
@@ -428,69 +404,4 @@ void bits_call_bincount(struct bits_run *r)
 {
     void *out = result(r, BITS_BINS * 4);
     T_OK(gp_bincount(r->ctx, D->dtype, items(r), D->n, BITS_BINS, GP_U32, out, NULL));
-}
-
-void bits_call_from_coo(struct bits_run *r)
-{
-    gp_coo_desc desc = GP_COO_DESC_INIT;
-    uint64_t nnz;
-    desc.value_dtype = D->dtype;
-    desc.duplicates = (gp_duplicates)r->which;
-    void *rows = given(r, D->rows, D->n * 4), *cols = given(r, D->cols, D->n * 4);
-    void *pointers = result(r, (BITS_SIDE + 1) * 4), *out_cols = result(r, D->n * 4);
-    void *values = result(r, D->n * D->item), *count = result(r, 8);
-    T_OK(gp_csr_from_coo(r->ctx, &desc, BITS_SIDE, BITS_SIDE, rows, cols, items(r), D->n, pointers,
-                         out_cols, values, count));
-    T_OK(gp_copy(r->ctx, count, sizeof nnz, &nnz));
-    T_OK(gp_context_synchronize(r->ctx));
-    r->out_bytes[1] = nnz * 4;
-    r->out_bytes[2] = nnz * D->item;
-    r->out_bytes[3] = 0; /* the last row pointer says the same */
-}
-
-/* The entries by rows, each row in input order. */
-void bits_call_transpose(struct bits_run *r)
-{
-    gp_coo_desc desc = GP_COO_DESC_INIT;
-    uint32_t pointers[BITS_SIDE + 1] = {0}, *cols = t_host(D->n * 4);
-    char *values = t_host(D->n * D->item);
-    uint32_t nnz = 0;
-    desc.value_dtype = D->dtype;
-    for (uint32_t row = 0; row < BITS_SIDE; row++) {
-        for (size_t i = 0; i < D->n; i++)
-            if (D->rows[i] == row) {
-                memcpy(values + nnz * D->item, D->in + i * D->item, D->item);
-                cols[nnz++] = D->cols[i];
-            }
-        pointers[row + 1] = nnz;
-    }
-    void *p = given(r, pointers, sizeof pointers), *c = given(r, cols, D->n * 4);
-    void *v = given(r, values, D->n * D->item), *out_pointers = result(r, sizeof pointers);
-    void *out_cols = result(r, D->n * 4), *out_values = result(r, D->n * D->item);
-    T_OK(gp_csr_transpose(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, p, c, v, out_pointers,
-                          out_cols, out_values));
-    T_OK(gp_context_synchronize(r->ctx));
-    free(cols);
-    free(values);
-}
-
-/* r->which: 0: SpMV; 1: SpMM, of one column, which is that of the vector. */
-void bits_call_spmv(struct bits_run *r)
-{
-    uint32_t *cols = t_host(D->n * 4);
-    for (size_t i = 0; i < D->n; i++)
-        cols[i] = (uint32_t)(D->cols[i] % D->n);
-    gp_spmm_desc d = GP_SPMM_DESC_INIT;
-    d.index_dtype = d.offset_dtype = GP_U32;
-    d.value_dtype = D->dtype;
-    void *pointers = given(r, D->offsets, (D->segments + 1) * 4), *c = given(r, cols, D->n * 4);
-    void *values = given(r, D->small, D->n * D->item), *y = result(r, D->segments * D->item);
-    void *x = given(r, D->indices, D->n * D->item);
-    if (r->which)
-        T_OK(gp_spmm(r->ctx, &d, D->segments, D->n, D->n, pointers, c, values, NULL, x, NULL, y));
-    else
-        T_OK(gp_spmv(r->ctx, GP_U32, GP_U32, D->dtype, D->segments, D->n, D->n, pointers, c, values,
-                     NULL, x, NULL, y));
-    T_OK(gp_context_synchronize(r->ctx));
-    free(cols);
 }

@@ -196,6 +196,30 @@ void bits_transpose(const struct bits_input *d, int which, struct bits_output *o
     convert(d, GP_DUPLICATES_KEEP, true, out);
 }
 
+/* which: a gp_entries by the main diagonal. */
+void bits_csr_filter(const struct bits_input *d, int which, struct bits_output *out)
+{
+    struct bits_output pointers = {NULL, 0, 0}, cols = {NULL, 0, 0}, values = {NULL, 0, 0};
+    uint32_t nnz = 0;
+    bits_put(&pointers, &nnz, sizeof nnz);
+    for (uint32_t r = 0; r < BITS_SIDE; r++) {
+        for (size_t i = 0; i < d->n; i++) {
+            const uint32_t c = d->cols[i];
+            const bool kept = which == GP_ENTRIES_LOWER      ? c <= r
+                              : which == GP_ENTRIES_UPPER    ? c >= r
+                              : which == GP_ENTRIES_DIAGONAL ? c == r
+                                                             : c != r;
+            if (d->rows[i] != r || !kept)
+                continue;
+            bits_put(&cols, &c, sizeof c);
+            bits_put(&values, d->in + i * d->item, d->item);
+            nnz++;
+        }
+        bits_put(&pointers, &nnz, sizeof nnz);
+    }
+    put_matrix(&pointers, &cols, &values, out);
+}
+
 /* Segments are rows; whole numbers, so that every order of adding is exact. */
 void bits_spmv(const struct bits_input *d, int which, struct bits_output *out)
 {

@@ -440,6 +440,8 @@ const counts_row counts_rows[] = {
     ROW(to_coo, "gp_csr_to_coo_by", COUNTS_SEGMENTS_ITEMS),
     ROW(transpose, "gp_csr_transpose", COUNTS_SEGMENTS_ITEMS),
     ROW(filter, "gp_csr_filter", COUNTS_SEGMENTS_ITEMS),
+    ROW(sort_columns, "gp_csr_sort_columns", COUNTS_SEGMENTS_ITEMS),
+    ROW(filter_list, "gp_coo_filter", COUNTS_ROWS),
     ROW(spmv, "gp_spmv_by", COUNTS_SEGMENTS_ITEMS),
     ROW(spmm, "gp_spmm", COUNTS_SEGMENTS_ITEMS),
     COUNTS_SORTS,

@@ -183,6 +183,28 @@ CALL(filter)
                          c->out[0], c->out[1], c->out[2], COUNT(c, 3));
 }
 
+CALL(sort_columns)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.device_nnz = c->device_m;
+    d.device_num_rows = c->device_n;
+    return gp_csr_sort_columns(ctx, &d, c->n, COUNTS_COLUMNS, c->m, c->offsets, c->cols, c->floats,
+                               c->out[0], c->out[1]);
+}
+
+CALL(filter_list)
+{
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    const float low = 0;
+    d.entries = GP_ENTRIES_COMPARED;
+    d.compare = GP_GE;
+    d.value = &low;
+    d.device_nnz = c->device_m;
+    d.device_num_rows = c->device_n;
+    return gp_coo_filter(ctx, &d, c->n, COUNTS_COLUMNS, c->rows, c->cols, c->floats, c->m,
+                         c->out[0], c->out[1], c->out[2], COUNT(c, 3));
+}
+
 CALL(spmv)
 {
     gp_csr_desc d = csr_of(c->device_m, c->device_n);

@@ -310,6 +310,33 @@ CALL(csr_filter)
                          e->out[0], e->out[1], e->out[2], e->count);
 }
 
+CALL(csr_sort_columns)
+{
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    return gp_csr_sort_columns(ctx, &d, e->segments, e->n, e->n, e->offsets, e->cols, e->floats,
+                               e->out[0], e->out[1]);
+}
+
+CALL(coo_filter)
+{
+    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
+    d.entries = GP_ENTRIES_UPPER;
+    return gp_coo_filter(ctx, &d, e->n, e->n, e->rows, e->cols, e->floats, e->n, e->out[0],
+                         e->out[1], e->out[2], e->count);
+}
+
+CALL(balance_plan)
+{
+    gp_balance_desc d = GP_BALANCE_DESC_INIT;
+    d.offset_dtype = GP_U32;
+    return gp_balance_plan(ctx, &d, e->offsets, e->segments, e->n, e->out[0]);
+}
+
+CALL(check_coo)
+{
+    return gp_check_coo(ctx, GP_U32, e->n, e->n, e->rows, e->cols, e->n, GP_COO_ANY);
+}
+
 CALL(check_offsets)
 {
     return gp_check_offsets(ctx, GP_U32, e->offsets, e->segments, e->n);
@@ -427,6 +454,10 @@ static const struct {
     NAMED(csr_to_coo),
     NAMED(csr_transpose),
     NAMED(csr_filter),
+    NAMED(csr_sort_columns),
+    NAMED(coo_filter),
+    NAMED(check_coo),
+    NAMED(balance_plan),
     NAMED(check_offsets),
     NAMED(spmv),
     NAMED(balance_search_by),

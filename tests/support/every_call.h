@@ -24,7 +24,7 @@ struct every {
 };
 typedef struct every every;
 
-enum { EVERY_CALLS = 112, EVERY_SEGMENT = 64, EVERY_BINS = 300 };
+enum { EVERY_CALLS = 116, EVERY_SEGMENT = 64, EVERY_BINS = 300 };
 
 const char *every_name(int call);
 /* Whether a call begins with an input in its output. */
