@@ -49,7 +49,7 @@ ROWS = {
     "scan_sort": Row(run=[], options=False),  # the program of the README stands by itself
     **{name: ALONE for name in ("compact", "coo_to_csr", "group_by", "polynomial", "scan_compact", "scan_split_sort", "tridiagonal",
                                 "compact_sort", "count_words", "sort_records", "top_k_rows", "unique_edges",
-                                "async_pipeline", "conjugate_gradients", "particles", "dist_sort")},
+                                "async_pipeline", "conjugate_gradients", "particles", "dist_sort", "dist_pagerank")},
     **{name: Row() for name in ("frontier_edges", "graph_capture", "own_kernel")},  # need a GPU
     "test_core": Row(run=["cpu"]),
     "test_mmio": None, "unload": None, "cub_loader": None, "fuzz*": None,  # run by tests alone
