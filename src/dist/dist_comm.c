@@ -94,13 +94,15 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->table = malloc(p * row * sizeof *c->table);
         c->mine = malloc(row * sizeof *c->mine);
         c->lent = malloc(2 * p * sizeof *c->lent);
+        if (ctx->backend == GP_BACKEND_CUDA)
+            c->pinned = gpi_dist_cuda_pinned(ctx, GPI_DIST_PINNED);
         c->have = malloc(((6 + p) * p + 1) * sizeof *c->have);
         c->get = c->have ? c->have + p + 1 : NULL;
         c->route = c->have ? c->get + p : NULL;
         c->cuts = c->have ? c->route + 4 * p : NULL;
     }
     if (!c || !c->notes || !c->table || !c->mine || !c->lent || !c->have ||
-        make_fold(&c->fold) != GP_OK) {
+        (ctx->backend == GP_BACKEND_CUDA && !c->pinned) || make_fold(&c->fold) != GP_OK) {
         gpi_dist_free(c);
         return gpi_dist_no_memory(f, ctx);
     }
@@ -117,6 +119,8 @@ void gpi_dist_free(gp_comm *c)
     if (!c)
         return;
     gp_context_destroy(c->fold);
+    if (c->pinned)
+        gpi_dist_cuda_unpin(c->ctx, c->pinned);
     free(c->notes);
     free(c->table);
     free(c->mine);

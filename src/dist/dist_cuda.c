@@ -30,6 +30,22 @@ gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *f, double seconds)
     return gpi_cuda_check(comm->ctx, f, (int)e);
 }
 
+void *gpi_dist_cuda_pinned(gp_context *ctx, size_t bytes)
+{
+    void *memory = NULL;
+    GPI_ON_DEVICE(ctx);
+    if (cudaMallocHost(&memory, bytes) != cudaSuccess)
+        cudaGetLastError();
+    return memory;
+}
+
+void gpi_dist_cuda_unpin(gp_context *ctx, void *memory)
+{
+    GPI_ON_DEVICE(ctx);
+    cudaFreeHost(memory);
+    cudaGetLastError();
+}
+
 /* Contexts take their memory from the default pool, which other devices see only if they are
  * allowed to; memory of cudaMalloc() they see by peer access. */
 void gpi_dist_cuda_introduce(gp_context *a, gp_context *b)

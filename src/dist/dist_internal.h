@@ -84,6 +84,8 @@ enum gpi_dist_function {
 
 enum { GPI_NOTE_WORDS = 8 };
 
+enum { GPI_DIST_PINNED = 16384 };
+
 /* The words that a round of a selection asks for, see dist_select.c. */
 enum { GPI_DIST_PROBES = 512 };
 
@@ -119,7 +121,8 @@ struct gp_comm {
     uint64_t *cuts;         /* ranks * ranks words, see gpi_dist_select() */
     struct gpi_dist_job *first, **last; /* of the open group */
     gp_comm *next_in_group;
-    void *stage; /* host memory that data of a GPU passes through */
+    void *pinned; /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
+    void *stage;  /* host memory that data of a GPU passes through */
     size_t stage_bytes;
 };
 
@@ -280,6 +283,9 @@ gpi_dist_launch_fn *gpi_dist_launch_get(int sm_row);
 
 /* Wait for the context's stream; comm breaks if that takes longer than seconds. */
 gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *function, double seconds);
+/* Page-locked memory; NULL: there is none. */
+void *gpi_dist_cuda_pinned(gp_context *ctx, size_t bytes);
+void gpi_dist_cuda_unpin(gp_context *ctx, void *memory);
 /* Let the devices of both contexts reach each other's memory, if they can. */
 void gpi_dist_cuda_introduce(gp_context *a, gp_context *b);
 /* Whether work of a can read memory of b, once they are introduced. */

@@ -9,6 +9,15 @@ gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *function, double seconds
     return GP_ERROR_INTERNAL;
 }
 
+void *gpi_dist_cuda_pinned(gp_context *ctx, size_t bytes)
+{
+    return NULL;
+}
+
+void gpi_dist_cuda_unpin(gp_context *ctx, void *memory)
+{
+}
+
 void gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
 {
 }

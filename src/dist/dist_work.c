@@ -17,16 +17,23 @@ static bool on_gpu(const gp_comm *comm)
     return comm->ctx->backend == GP_BACKEND_CUDA;
 }
 
+/* A copy to memory that is not page-locked would block the host, whatever the time that is set. */
 gp_status gpi_dist_fetch(gp_comm *comm, const char *f, const void *source, size_t bytes, void *host)
 {
+    const bool small = bytes <= GPI_DIST_PINNED;
     if (!on_gpu(comm)) {
         if (bytes)
             memcpy(host, source, bytes);
         return GP_OK;
     }
+    if (!small)
+        GPI_TRY(gpi_dist_cuda_wait(comm, f, comm->seconds));
     if (bytes)
-        GPI_TRY(gpi_cuda_copy(comm->ctx, source, bytes, host));
-    return gpi_dist_cuda_wait(comm, f, comm->seconds);
+        GPI_TRY(gpi_cuda_copy(comm->ctx, source, bytes, small ? comm->pinned : host));
+    GPI_TRY(gpi_dist_cuda_wait(comm, f, comm->seconds));
+    if (small && bytes)
+        memcpy(host, comm->pinned, bytes);
+    return GP_OK;
 }
 
 gp_status gpi_dist_put(gp_comm *comm, const char *f, const void *host, size_t bytes,
