@@ -149,8 +149,8 @@ GP_API int gp_comm_ranks(const gp_comm *comm);
 GP_API gp_context *gp_comm_context(const gp_comm *comm);
 
 /**
- * How long later calls wait for other ranks, each time they have to; on a GPU also for the work that
- * this rank has queued before, where they must know its results.
+ * How long later calls wait for other ranks, each time they have to; on a GPU also for work of this
+ * rank whose results they must know.
  *
  * @param[in] seconds 0 or more; negative, as at first: without a limit
  * @return GP_OK; GP_ERROR_POINTER; GP_ERROR_ARGUMENT seconds is NaN; GP_ERROR_BUSY

@@ -5,6 +5,7 @@
  *
  * On GPUs the host waits for no copy: a stream waits for the events by which the others say that
  * what they send is there, and, before it goes on, for those that say that what it sent was taken.
+ * models/ranks.pml models the barrier and what lies between two of them for the checker spin.
  */
 #include <errno.h>
 #include <pthread.h>
