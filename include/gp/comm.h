@@ -32,8 +32,8 @@ extern "C" {
 #define GP_COMM_STATUS_MAP(X)                                                                      \
     X(ERROR_COMM, 16, "a rank failed, was late, or ended; the gp_comm is broken")                  \
     X(ERROR_COLLECTIVE, 17, "the ranks did not make the same call")
-#define GP_ERROR_COMM ((gp_status)16)
-#define GP_ERROR_COLLECTIVE ((gp_status)17)
+#define GP_ERROR_COMM ((gp_status)16)       /**< a rank failed, was late, or ended */
+#define GP_ERROR_COLLECTIVE ((gp_status)17) /**< the ranks did not make the same call */
 
 /** The most ranks. */
 #define GP_COMM_RANKS_MAX 512

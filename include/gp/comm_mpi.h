@@ -30,10 +30,10 @@ enum gp_comm_mpi_error { GP_COMM_MPI_LATE = -1, GP_COMM_MPI_ABORTED = -2, GP_COM
 
 /** What the functions below work on. */
 struct gp_comm_mpi {
-    MPI_Comm comm;
-    int ranks;
-    int aborted; /**< atomic */
-    int failed;  /**< requests may be open */
+    MPI_Comm comm; /**< a duplicate of the caller's */
+    int ranks;     /**< of comm */
+    int aborted;   /**< atomic */
+    int failed;    /**< requests may be open */
 };
 
 /** The most bytes of one message: MPI counts in int. */
