@@ -189,7 +189,7 @@ template <uint32_t WORD> struct slot {
 template <uint32_t WORD>
 GPI_DEVICE void copy_slots(const piece_stage &s, uint32_t from, uint32_t end)
 {
-    constexpr uint32_t batch = WORD == 4 ? 4 : 2;
+    constexpr uint32_t batch = 2;
     for (uint32_t first = from + threadIdx.x; first < end; first += batch * workers) {
         slot<WORD> own[batch];
 #pragma unroll
@@ -208,7 +208,7 @@ GPI_DEVICE void copy_slots(const piece_stage &s, uint32_t from, uint32_t end)
  * to limit of them.
  */
 template <uint32_t WORD, class Offset>
-__global__ void __launch_bounds__(threads, resident(4))
+__global__ void __launch_bounds__(threads, resident(WORD == 4 ? 5 : 4))
     intervals_k(const Offset *__restrict__ offsets, walk_size size, uint32_t units,
                 const intervals<Offset> v, gpi_reporter reporter)
 {

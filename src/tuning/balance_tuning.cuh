@@ -41,7 +41,7 @@ struct BalanceTuning {
  * multiprocessor of sm_80 and newer, enough to hide the reads at the start of a tile. */
 constexpr BalanceTuning balance_rows[] = {{75,   33 * 1024, 256,     8192, 64,      1 << 17, 8,
                                            7,    1 << 14,   1 << 14, 512,  5,       256,     8,
-                                           2048, 1024,      1 << 16, 32,   1 << 15, 4}};
+                                           2048, 1024,      1 << 16, 16,   1 << 15, 4}};
 constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance
