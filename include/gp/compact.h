@@ -220,7 +220,7 @@ GP_API gp_status gp_partition_range(gp_context *ctx, gp_dtype dtype, const void 
  *
  * Cost on a GPU: one kernel launch; reads items and flags once and writes the result once, also in
  * place. PARTITION without rest counts first, in a launch of its own that reads the flags (or
- * compared items) once more.
+ * compared items) once more, unless all that it reads fits into the multiprocessors at once.
  * Source: the single pass of Merrill and Garland 2016 with look-ahead, see docs/design/tiles.md.
  * @since 0.1
  */

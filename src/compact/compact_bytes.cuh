@@ -137,6 +137,14 @@ GPI_DEVICE Raw<32> run_load(const void *run, const void *array)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
+/* As __byte_perm(), which masks the order, where that is in the low 16 bits of a word. */
+GPI_DEVICE uint32_t bytes_ordered(uint32_t x, uint32_t y, uint32_t order)
+{
+    uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(x), "r"(y), "r"(order));
+    return bytes;
+}
+
 /*
  * What brings four neighbouring items into the order of outputs: the kept ones, with THREE those
  * below, and the others. By the bits of the kept ones, and with THREE four bits of those below.
@@ -266,7 +274,7 @@ template <class Item, bool THREE, int GROUPS> struct PackedItems {
                 const uint32_t bits = __shfl_sync(all_lanes, kept, group);
                 const uint32_t had = __shfl_sync(all_lanes, before, group);
                 const uint32_t own = bits >> lowest & 15, count = __popc(own);
-                const uint32_t packed = __byte_perm(word[b], 0, table.of[own].order[0]);
+                const uint32_t packed = bytes_ordered(word[b], 0, table.of[own].order[0]);
                 uint8_t *to = (uint8_t *)vector + begin + had + __popc(bits & under);
 #pragma unroll
                 for (uint32_t i = 0; i < 4; i++)
