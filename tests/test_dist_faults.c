@@ -312,6 +312,28 @@ START_TEST(test_dist_destroyed_rank_ends_waits)
 }
 END_TEST
 
+/* Also a context that is destroyed: the other ranks of the group do not wait. */
+START_TEST(test_dist_rank_that_ends_in_a_group_ends_waits)
+{
+    struct ranks group = ranks_new(P);
+    struct data d = data_new();
+    T_OK(gp_comm_group_begin());
+    for (int r = 0; r < P; r++)
+        T_OK(sort_rank(&d, r, group.comm[r]));
+    if (_i == 0) {
+        gp_comm_destroy(group.comm[1]);
+        group.comm[1] = NULL;
+    } else {
+        gp_context_destroy(group.ctx[1]);
+        group.ctx[1] = NULL;
+    }
+    const gp_status s = gp_comm_group_end();
+    ck_assert(s == GP_ERROR_POINTER || s == GP_ERROR_COMM);
+    ranks_free(&group);
+    data_free(&d);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("dist_faults");
@@ -320,6 +342,7 @@ static Suite *suite(void)
     tcase_add_test(c, test_dist_late_rank_ends_in_a_status);
     tcase_add_test(c, test_dist_abort_ends_waits);
     tcase_add_test(c, test_dist_destroyed_rank_ends_waits);
+    tcase_add_loop_test(c, test_dist_rank_that_ends_in_a_group_ends_waits, 0, 2);
     return s;
 }
 

@@ -89,7 +89,6 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->rank = rank;
         c->ranks = ranks;
         c->seconds = -1;
-        c->last = &c->first;
         c->notes = calloc(p, sizeof *c->notes);
         c->table = malloc(p * row * sizeof *c->table);
         c->mine = malloc(row * sizeof *c->mine);
@@ -119,7 +118,7 @@ void gpi_dist_free(gp_comm *c)
     if (!c)
         return;
     gp_context_destroy(c->fold);
-    if (c->pinned)
+    if (c->pinned && c->ctx)
         gpi_dist_cuda_unpin(c->ctx, c->pinned);
     free(c->notes);
     free(c->table);
@@ -136,6 +135,8 @@ void gp_comm_destroy(gp_comm *comm)
     if (!comm || claim(&entry, comm, "gp_comm_destroy") != GP_OK || !entry)
         return;
     gpi_registry_remove(entry);
+    if (!gpi_registry_alive(comm->ctx))
+        comm->ctx = NULL; /* it ended first, and what it made of CUDA's stays */
     if (comm->transport)
         comm->transport->destroy(comm);
     gpi_dist_free(comm);

@@ -101,9 +101,6 @@ struct gpi_note {
     uint64_t words[GPI_NOTE_WORDS];
 };
 
-/* A call that waits for the end of its group. */
-struct gpi_dist_job;
-
 struct gp_comm {
     gp_context *ctx;
     int rank, ranks;
@@ -119,8 +116,6 @@ struct gp_comm {
     uint64_t *route;        /* 4 * ranks words */
     const void **lent;      /* two arrays of each rank */
     uint64_t *cuts;         /* ranks * ranks words, see gpi_dist_select() */
-    struct gpi_dist_job *first, **last; /* of the open group */
-    gp_comm *next_in_group;
     void *pinned; /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
     void *stage;  /* host memory that data of a GPU passes through */
     size_t stage_bytes;

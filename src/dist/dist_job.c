@@ -14,10 +14,20 @@ struct gpi_dist_job {
     _Alignas(16) char args[]; /* begins with a struct gpi_dist_args */
 };
 
+/* The calls of one rank in a group. Nothing of the rank is read before they run: it may have ended. */
+struct worker {
+    struct worker *next;
+    gp_comm *comm;
+    struct gpi_dist_job *first, **last;
+    pthread_t thread;
+    gp_status status; /* the first that is not GP_OK */
+    bool started;
+};
+
 /* The open group of this thread: the ranks that have calls in it, by their first ones. */
 static _Thread_local struct {
     bool open;
-    gp_comm *first, **last;
+    struct worker *first, **last;
 } group;
 
 /* A context that CUDA has broken cannot work, but its rank can say so. */
@@ -36,23 +46,36 @@ static gp_status run_now(gp_comm *comm, gpi_dist_run_fn *run, struct gpi_dist_ar
     return run(comm, a);
 }
 
+/* That of a rank; NULL: no memory for a new one. */
+static struct worker *worker_of(gp_comm *comm)
+{
+    struct worker *w = group.first;
+    while (w && w->comm != comm)
+        w = w->next;
+    if (w || !(w = calloc(1, sizeof *w)))
+        return w;
+    w->comm = comm;
+    w->last = &w->first;
+    *group.last = w;
+    group.last = &w->next;
+    return w;
+}
+
 gp_status gpi_dist_submit(gp_comm *comm, gpi_dist_run_fn *run, void *args, size_t bytes)
 {
     const struct gpi_dist_args *a = args;
     if (!group.open)
         return run_now(comm, run, args);
     struct gpi_dist_job *job = malloc(sizeof *job + bytes);
-    if (!job)
+    struct worker *w = job ? worker_of(comm) : NULL;
+    if (!w) {
+        free(job);
         return gpi_fail(comm->ctx, GP_ERROR_MEMORY, "%s: out of host memory", a->function);
+    }
     *job = (struct gpi_dist_job){NULL, run, bytes};
     memcpy(job->args, args, bytes);
-    if (!comm->first) {
-        comm->next_in_group = NULL;
-        *group.last = comm;
-        group.last = &comm->next_in_group;
-    }
-    *comm->last = job;
-    comm->last = &job->next;
+    *w->last = job;
+    w->last = &job->next;
     return GP_OK;
 }
 
@@ -66,90 +89,72 @@ gp_status gp_comm_group_begin(void)
     return GP_OK;
 }
 
-/* One rank's calls. */
-struct worker {
-    pthread_t thread;
-    gp_comm *comm;
-    struct gpi_dist_job *jobs;
-    gp_status status; /* the first that is not GP_OK */
-    bool started;
-};
-
+/* A rank that cannot take part ends the waits of those that do. */
 static gp_status run_claimed(gp_comm *comm, struct gpi_dist_job *job)
 {
     struct gpi_dist_args *a = (struct gpi_dist_args *)(void *)job->args;
-    GPI_DIST_CALL(comm, a->function);
-    return run_now(comm, job->run, a);
+    __attribute__((cleanup(gpi_dist_end))) struct gpi_dist_call call = {NULL, NULL};
+    const gp_status s = gpi_dist_begin(&call, comm, a->function);
+    if (s == GP_OK)
+        return run_now(comm, job->run, a);
+    gp_comm_abort(comm);
+    return s;
 }
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    for (struct gpi_dist_job *next, *job = w->jobs; job; job = next) {
+    for (struct gpi_dist_job *next, *job = w->first; job; job = next) {
         const gp_status s = run_claimed(w->comm, job);
         if (w->status == GP_OK)
             w->status = s;
         next = job->next;
         free(job);
     }
-    w->jobs = NULL;
     return NULL;
 }
 
-/* Take the calls from a rank. */
-static void collect(struct worker *w, gp_comm *comm)
+/* All but the last one on threads. Without its thread a rank would keep the others waiting. */
+static gp_status start_all(void)
 {
-    *w = (struct worker){.comm = comm, .jobs = comm->first};
-    comm->first = NULL;
-    comm->last = &comm->first;
-}
-
-/* Without its thread a rank would keep the others waiting. */
-static void give_up(struct worker *w, int count)
-{
-    for (int i = 0; i < count; i++)
-        gp_comm_abort(w[i].comm);
-}
-
-static gp_status run_all(struct worker *w, int count)
-{
-    static const char f[] = "gp_comm_group_end";
     gp_status s = GP_OK;
-    for (int i = 0; i < count - 1 && s == GP_OK; i++) {
-        w[i].started = pthread_create(&w[i].thread, NULL, work, &w[i]) == 0;
-        if (!w[i].started)
-            s = gpi_fail(NULL, GP_ERROR_MEMORY, "%s: cannot make %d threads", f, count - 1);
+    for (struct worker *w = group.first; w->next && s == GP_OK; w = w->next) {
+        w->started = pthread_create(&w->thread, NULL, work, w) == 0;
+        if (!w->started)
+            s = gpi_fail(NULL, GP_ERROR_MEMORY, "gp_comm_group_end: cannot make a thread");
     }
-    if (s != GP_OK)
-        give_up(w, count);
-    work(&w[count - 1]);
-    for (int i = 0; i < count - 1; i++)
-        if (w[i].started)
-            pthread_join(w[i].thread, NULL);
-        else
-            work(&w[i]);
-    for (int i = 0; i < count && s == GP_OK; i++)
-        s = w[i].status;
+    for (struct worker *w = group.first; w && s != GP_OK; w = w->next)
+        gp_comm_abort(w->comm);
     return s;
+}
+
+/* Wait for it, or do its calls, which is quick where the ranks are broken. */
+static gp_status end_one(struct worker *w)
+{
+    if (w->started)
+        pthread_join(w->thread, NULL);
+    else
+        work(w);
+    return w->status;
 }
 
 gp_status gp_comm_group_end(void)
 {
-    static const char f[] = "gp_comm_group_end";
-    int count = 0, i = 0;
     if (!group.open)
-        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: no group is open", f);
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "gp_comm_group_end: no group is open");
     group.open = false;
-    for (gp_comm *c = group.first; c; c = c->next_in_group)
-        count++;
-    if (count == 0)
+    if (!group.first)
         return GP_OK;
-    struct worker *w = malloc((size_t)count * sizeof *w), one;
-    for (gp_comm *c = group.first; c; c = c->next_in_group, i++)
-        collect(w ? &w[i] : &one, c);
-    if (!w)
-        return gpi_fail(NULL, GP_ERROR_MEMORY, "%s: out of host memory", f);
-    const gp_status s = run_all(w, count);
-    free(w);
+    gp_status s = start_all();
+    for (struct worker *w = group.first; w; w = w->next)
+        if (!w->started)
+            end_one(w);
+    for (struct worker *next, *w = group.first; w; w = next) {
+        const gp_status ended = w->started ? end_one(w) : w->status;
+        s = s == GP_OK ? ended : s;
+        next = w->next;
+        free(w);
+    }
+    group.first = NULL;
     return s;
 }

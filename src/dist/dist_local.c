@@ -270,7 +270,7 @@ static void leave(gp_comm *comm)
     struct table *t = table_of(comm);
     struct seat *mine = &t->seats[comm->rank];
     table_break(t);
-    if (comm->ctx->backend == GP_BACKEND_CUDA) {
+    if (comm->ctx && comm->ctx->backend == GP_BACKEND_CUDA) {
         gpi_dist_cuda_event_free(comm->ctx, mine->ready);
         gpi_dist_cuda_event_free(comm->ctx, mine->taken);
     }

@@ -183,6 +183,8 @@ static void state_free(struct state *s)
 
 static void destroy(gp_comm *comm)
 {
+    if (!comm->ctx)
+        return;
     GPI_ON_DEVICE(comm->ctx);
     state_free(comm->state);
 }
