@@ -181,6 +181,20 @@ START_TEST(test_dist_sort_is_the_sort_of_one_rank)
 }
 END_TEST
 
+/* Where no rank sees the memory of another, and every piece is sent. */
+START_TEST(test_dist_sort_of_keys_that_are_sent)
+{
+    static const int counts[] = {2, 3, 5, 8};
+    struct ranks group = ranks_wired(counts[_i]);
+    for (int d = 0; d < T_DTYPE_COUNT; d++) {
+        uint64_t state = t_seed() + 77 * (uint64_t)_i + (uint64_t)d;
+        for (int round = 0; round < 5; round++)
+            any_sort(&group, t_dtypes[d], round + d, &state);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
 /* Longer than what one thread, one tile, or one part of a copy takes. */
 START_TEST(test_dist_sort_of_many_keys)
 {
@@ -205,6 +219,7 @@ static Suite *suite(void)
     Suite *s = suite_create("dist_sort");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_dist_sort_is_the_sort_of_one_rank, 0, RANK_COUNTS);
+    tcase_add_loop_test(c, test_dist_sort_of_keys_that_are_sent, 0, 4);
     tcase_add_test(c, test_dist_sort_of_many_keys);
     return s;
 }

@@ -10,8 +10,11 @@
 
 enum { RANKS_MAX = 64 };
 
+struct wires;
+
 struct ranks {
     int count;
+    struct wires *wires; /* NULL: of gp_comm_create_local() */
     gp_context *ctx[RANKS_MAX];
     gp_comm *comm[RANKS_MAX];
 };
@@ -19,6 +22,8 @@ struct ranks {
 /* Ranks of gp_comm_create_local(). */
 struct ranks ranks_new(int count);
 void ranks_free(struct ranks *r);
+/* The same over functions of the test, see gp_comm_ops. */
+struct ranks ranks_wired(int count);
 
 /* One rank's part: its calls. It must not assert: it runs on a thread of its own, or in a group,
  * where its calls have no results yet. */
