@@ -233,12 +233,13 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
     }
 
     /* Rows r on, `ended` of them, have ended in the chunk. */
-    GPI_DEVICE void store(uint32_t r, uint32_t ended, uint32_t at)
+    GPI_DEVICE void store(uint32_t r, uint32_t ended, uint32_t at, A alpha, A beta)
     {
         for (uint32_t i = r + lane_id(); i < r + ended; i += 32) {
             const O begin = __ldg(a.pointers + row + i), end = __ldg(a.pointers + row + i + 1);
             if (!comes_in || i)
-                v.store(row + i, 0, end > begin ? s.at((uint32_t)(end - (O)entry) - at - 1) : 0);
+                spmv_store(v.y + row + i, alpha,
+                           end > begin ? s.at((uint32_t)(end - (O)entry) - at - 1) : (A)0, beta);
         }
     }
 
@@ -251,6 +252,7 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
 
     GPI_DEVICE void all()
     {
+        const A alpha = v.alpha.get(), beta = v.beta.get();
         A carry = 0, head = 0;
         uint32_t r = 0, from = skip;
 #pragma unroll 1
@@ -262,7 +264,7 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
             __syncwarp();
             s.sum_rows(carry);
             __syncwarp();
-            store(r, ended, at);
+            store(r, ended, at, alpha, beta);
             if (comes_in && r == 0 && ended)
                 head = first_row(at);
             r += ended;
