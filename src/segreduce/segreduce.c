@@ -86,7 +86,7 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_reduce_se
 /* ---- workspace ------------------------------------------------------------------------------- */
 
 /* Slots of the tile states: the fold of a share and a note, in 8-byte pieces. */
-static uint64_t state_slots(const struct gpi_segreduce_args *a, uint64_t weight)
+static uint64_t state_slots(const struct gpi_segreduce_args *a)
 {
     const size_t scalar = gpi_dtype_bytes(a->in_dtype), item = scalar * gpi_op_scalars(a->op);
     const bool place = a->places || (gpi_dtype_is_float(a->in_dtype) && gpi_scan_is_order(a->op));
@@ -94,8 +94,9 @@ static uint64_t state_slots(const struct gpi_segreduce_args *a, uint64_t weight)
     const bool long_sum = a->op == GP_SUM && !gpi_dtype_is_float(a->in_dtype);
     const size_t acc = place ? 16 : long_sum ? sizeof(uint64_t) : larger;
     const uint64_t pieces = acc <= 4 ? 1 : acc <= 8 ? 2 : acc / 8 + 2;
-    const uint64_t share = gpi_segreduce_share(weight);
-    return (weight + share - 1) / share * pieces;
+    const size_t offset = gpi_dtype_bytes(a->offset_dtype);
+    const uint64_t end = acc > offset ? acc : offset;
+    return gpi_segreduce_shares(a->n * item + a->count * end) * pieces;
 }
 
 static uint64_t weight_of(const struct gpi_segreduce_args *a)
@@ -129,7 +130,7 @@ static gp_status figure(const gp_target *t, const struct gpi_segreduce_args *a, 
     struct gpi_segreduce_args places = *a;
     places.places = a->op == GP_SUM && a->in_dtype == a->out_dtype;
     const uint64_t weight = weight_of(&places);
-    const uint64_t slots = state_slots(a, weight_of(a)), more = state_slots(&places, weight);
+    const uint64_t slots = state_slots(a), more = state_slots(&places);
     *bytes = gpi_target_bytes(t, gpi_segreduce_cpu_bytes(weight),
                               gpi_state_bytes(slots > more ? slots : more));
     return GP_OK;

@@ -25,15 +25,14 @@ constexpr int log2_of(size_t bytes)
 struct Call {
     gpi_launch launch;
     SegreduceParams *p;
-    uint32_t item_bytes, pieces; /* of an item; of what shares exchange */
-    int blocks_per_sm;
+    uint32_t item_bytes, fold_bytes, pieces; /* of an item; of a fold; of what shares exchange */
+    uint64_t tile;                           /* the heaviest one */
     uint64_t *allowed; /* devices that let the kernel have its shared memory */
 };
 
 gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
 {
     const size_t offset_bytes = args->offsets ? gpi_dtype_bytes(args->offset_dtype) : 8;
-    const size_t out = args->out ? gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op) : 0;
     SegreduceParams &p = *call.p;
     p.in = (const char *)args->in;
     p.out = (char *)args->out;
@@ -46,13 +45,14 @@ gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
     p.device_count = args->device_count;
     p.item_shift = log2_of(call.item_bytes);
     p.end_weight =
-        gpi_segreduce_end_weight(!args->offsets, offset_bytes, out, args->indices != nullptr);
+        args->offsets && offset_bytes > call.fold_bytes ? (uint32_t)offset_bytes : call.fold_bytes;
     p.offset_bytes = (uint32_t)offset_bytes;
     p.reporter = gpi_reporter_of(ctx, "offsets", args->offset_dtype);
     const uint64_t weight = (args->n << p.item_shift) + args->count * p.end_weight;
-    p.share = gpi_segreduce_share(weight);
-    const uint64_t shares = (weight + p.share - 1) / p.share;
-    const uint64_t most = (uint64_t)ctx->sm_count * call.blocks_per_sm;
+    p.tile = gpi_segreduce_tile(weight, call.tile);
+    const uint64_t tiles = (weight + p.tile - 1) / p.tile, most = (uint64_t)ctx->sm_count;
+    p.share_tiles = gpi_segreduce_share_tiles(tiles);
+    const uint64_t shares = (tiles + p.share_tiles - 1) / p.share_tiles;
     GPI_TRY(gpi_state_get(ctx, args->function, shares * call.pieces, &p.state));
     GPI_TRY(shared_memory_allow(ctx, args->function, call.launch.kernel, (int)call.launch.bytes,
                                 call.allowed));
@@ -63,15 +63,18 @@ gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
 template <class Fold>
 gp_status launch(gp_context *ctx, const gpi_segreduce_args *args, const Fold &fold)
 {
-    using Shared = SegreduceShared<Fold>;
+    using Shared = SegreduceMemory<Fold>;
     static uint64_t allowed;
-    static_assert(sizeof(Shared) <= (size_t)gpu.block_shared_bytes, "more than the GPU has");
+    static_assert(sizeof(Shared) <= (size_t)gpu.block_shared_bytes && Shared::S >= 2,
+                  "more than the GPU has");
+    static_assert(Shared::weight >= GPI_SEGREDUCE_TILE_MIN, "the tile states have no room");
     SegreduceParams p = {};
-    Call call = {launch_of(segreduce_k<Fold>, 1, Shared::threads, sizeof(Shared), p, fold),
+    Call call = {launch_of(segreduce_k<Fold>, 1, Shared::Warps::threads, sizeof(Shared), p, fold),
                  &p,
                  sizeof(typename Fold::T),
-                 TileState<Carried<typename Fold::A>>::pieces,
-                 segreduce_shape<Fold>.blocks_per_sm,
+                 sizeof(typename Fold::A),
+                 TileState<Carried<typename Fold::Far>>::pieces,
+                 Shared::weight,
                  &allowed};
     return queue(ctx, args, call);
 }
@@ -190,11 +193,11 @@ template <class T> gp_status launch_place(gp_context *ctx, const gpi_segreduce_a
     if (gpi_dtype_is_float(args->in_dtype)) {
         fold.infinity = (T)infinity_of(args->in_dtype);
         const T sign = (T)((T)1 << (8 * sizeof(T) - 1));
-        fold.nothing = largest ? (T)(fold.infinity | sign) : (T)nan_of(args->in_dtype);
+        fold.none = largest ? (T)(fold.infinity | sign) : (T)nan_of(args->in_dtype);
     } else {
         const T sign = is_signed ? (T)((T)1 << (8 * sizeof(T) - 1)) : (T)0;
         fold.flip = largest ? (T)~sign : sign;
-        fold.nothing = (T)(~(T)0 ^ fold.flip);
+        fold.none = (T)(~(T)0 ^ fold.flip);
     }
     return launch(ctx, args, fold);
 }

@@ -18,7 +18,8 @@ struct SegreduceParams {
     uint64_t n, count;   /* items and segments, or their bounds */
     uint64_t row_length;
     const uint64_t *device_n, *device_count; /* or NULL */
-    uint64_t share;                          /* weight of a share, see segreduce_share.cuh */
+    uint64_t tile;                           /* weight of a tile, see segreduce_share.cuh */
+    uint32_t share_tiles;                    /* of a share, which a block claims */
     uint32_t item_shift, end_weight;         /* an item weighs 1 << item_shift */
     uint32_t offset_bytes;
     gpi_state state;
@@ -48,26 +49,29 @@ GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
  * alone, so that few kernels serve all of them:
  *
  *   T                  an item as stored, of PIECE-byte scalars; integers without their sign
- *   A                  the folds of items
+ *   A                  the folds of items of a share
+ *   Far                the same of any items
  *   places             items are known by their index; others are replaced by neutral ones where a
- *                      vector has items that do not count
+ *                      word has items that do not count
  *   neutral            an item that adds nothing
- *   any_order()        of the items of a lane
- *   prepare(raw)       a vector, before the calls below
- *   item(raw, i, at)   item i of a vector; at: its index
- *   vector(op, all, raw, at)  all op the items of a vector
- *   identity(), apply(l, r)   on A
+ *   prepare(raw)       a word, before the calls below
+ *   item(raw, i, at)   item i of a word; at: its index in the share
+ *   word(op, all, raw, at)    all op the items of a word
+ *   part(op, all, raw, at, begin, end)   of places: all op items [begin, end) of a word, if any
+ *   identity(), apply(l, r)   on A and on Far
  *   with_op(f)         f(op) of an object whose op(l, r) is that of apply(), without a choice
- *   store(p, s, all, empty)   the result of segment s, by one thread
+ *   nothing()          of a segment without items
+ *   far(a, first)      first: the index of the share's first item
+ *   store(p, s, far)   the result of segment s, by one thread
  */
 template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct SegmentFold {
     using T = T_;
     using A = A_;
-    static constexpr int piece = PIECE_, vector_bytes = sizeof(T) < 16 ? 16 : (int)sizeof(T);
-    static constexpr int vectors = 64 / vector_bytes, per_vector = vector_bytes / (int)sizeof(T);
-    static constexpr int per_lane = vectors * per_vector;
+    using Far = A_;
+    static constexpr int piece = PIECE_, word_bytes = sizeof(T) < 4 ? 4 : (int)sizeof(T);
+    static constexpr int per_word = word_bytes / (int)sizeof(T);
     static constexpr bool places = false;
-    using RawIn = Raw<vector_bytes>;
+    using RawIn = Raw<word_bytes>;
 
     T neutral;
     bool has_init;
@@ -76,10 +80,6 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     {
         return *static_cast<const Fold *>(this);
     }
-    GPI_DEVICE bool any_order() const
-    {
-        return false;
-    }
     GPI_DEVICE void prepare(RawIn &) const
     {
     }
@@ -87,11 +87,26 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     {
         f([this](const A &l, const A &r) { return self().apply(l, r); });
     }
-    template <class Op> GPI_DEVICE A vector(Op op, A all, const RawIn &raw, uint64_t at) const
+    template <class Op> GPI_DEVICE A word(Op op, A all, const RawIn &raw, uint32_t at) const
     {
 #pragma unroll
-        for (int i = 0; i < per_vector; i++)
+        for (int i = 0; i < per_word; i++)
             all = op(all, self().item(raw, i, at + i));
+        return all;
+    }
+    /* A word whose items before begin and from end on are neutral. */
+    GPI_DEVICE RawIn within(const RawIn &raw, int begin, int end) const
+    {
+        RawIn none = raw_filled<T, word_bytes>(neutral);
+        self().prepare(none);
+        return raw_joined<T>(raw_joined<T>(none, raw, begin), none, end);
+    }
+    GPI_DEVICE A nothing() const
+    {
+        return self().identity();
+    }
+    static GPI_DEVICE Far far(const A &all, uint64_t)
+    {
         return all;
     }
 };
@@ -120,10 +135,6 @@ template <class T, class A_> struct IntegerSum : SegmentFold<IntegerSum<T, A_>, 
     int out_bytes;
     Flip flip;
 
-    GPI_DEVICE bool any_order() const
-    {
-        return true;
-    }
     GPI_DEVICE A identity() const
     {
         return 0;
@@ -138,11 +149,20 @@ template <class T, class A_> struct IntegerSum : SegmentFold<IntegerSum<T, A_>, 
         for (int i = 0; i < RawIn::words; i++)
             raw.w[i] ^= flip.word[0];
     }
-    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t) const
+    GPI_DEVICE A item(const RawIn &raw, int i, uint32_t) const
     {
         return raw_get<T>(raw, i) - larger;
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, bool) const
+    template <class Op> GPI_DEVICE A word(Op op, A all, const RawIn &raw, uint32_t at) const
+    {
+        if constexpr (sizeof(T) == 1)
+            return all + __dp4a(raw.w[0], 0x01010101u, 0u) - 4 * larger;
+        else if constexpr (sizeof(T) == 2)
+            return all + __dp2a_lo(raw.w[0], 0x0101u, 0u) - 2 * larger;
+        else
+            return op(all, item(raw, 0, at));
+    }
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all) const
     {
         segment_integer_store(p.out, out_bytes, s, init + all);
     }
@@ -158,10 +178,6 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
     A both, either; /* which bits of an AND and of an XOR make the result */
     Flip flip;
 
-    GPI_DEVICE bool any_order() const
-    {
-        return true;
-    }
     GPI_DEVICE A identity() const
     {
         return none;
@@ -190,11 +206,11 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
         for (int i = 0; i < RawIn::words; i++)
             raw.w[i] ^= flip.word[i & 1];
     }
-    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t) const
+    GPI_DEVICE A item(const RawIn &raw, int i, uint32_t) const
     {
         return raw_get<T>(raw, i);
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, bool) const
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all) const
     {
         ((T *)p.out)[s] = (T)apply(init, all) ^ flip_of<T>(flip);
     }
@@ -241,10 +257,6 @@ template <class T, class A> struct RealFold : SegmentFold<RealFold<T, A>, T, A> 
     bool product;
     bool wide; /* the output has the dtype of the accumulator */
 
-    GPI_DEVICE bool any_order() const
-    {
-        return !product;
-    }
     GPI_DEVICE A identity() const
     {
         return none;
@@ -260,15 +272,18 @@ template <class T, class A> struct RealFold : SegmentFold<RealFold<T, A>, T, A> 
         else
             f([](A l, A r) { return l + r; });
     }
-    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t) const
+    GPI_DEVICE A item(const RawIn &raw, int i, uint32_t) const
     {
         return items.get(raw, i);
     }
     /* The sum of nothing is +0, not the -0 that is neutral. */
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, bool empty) const
+    GPI_DEVICE A nothing() const
     {
-        const A x = apply(init, all);
-        items.put(p.out, s, !product && empty && !this->has_init ? (A)0 : x, wide);
+        return !product && !this->has_init ? (A)0 : none;
+    }
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all) const
+    {
+        items.put(p.out, s, apply(init, all), wide);
     }
 };
 
@@ -289,11 +304,11 @@ struct PairsFold
     {
         return Op::apply(l, r);
     }
-    GPI_DEVICE Item item(const RawIn &raw, int i, uint64_t) const
+    GPI_DEVICE Item item(const RawIn &raw, int i, uint32_t) const
     {
         return raw_get<Item>(raw, i);
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, Item all, bool) const
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, Item all) const
     {
         item_store<Item, Base::piece>(p.out + s * sizeof(Item),
                                       this->has_init ? Op::apply(init, all) : all);
@@ -307,24 +322,41 @@ template <class V> struct alignas(16) KeyPlace {
     V key;
 };
 
+/* A key and the place in its share, of which the lower one comes first: as one number, or two. */
+struct NearPlace {
+    uint64_t key;
+    uint32_t at, unused;
+};
+GPI_DEVICE bool place_before(uint64_t l, uint64_t r)
+{
+    return l < r;
+}
+GPI_DEVICE bool place_before(const NearPlace &l, const NearPlace &r)
+{
+    return l.key < r.key || (l.key == r.key && l.at < r.at);
+}
+
 /*
  * Where the first of the smallest keys is, and its item; also minimum and maximum of floats, where
  * the item that is chosen keeps its bits. Keys are unsigned numbers in gp's order, or against it;
  * floats that are equal in that order have one key: zeros of both signs, and all NaNs.
  */
-template <class T, class V> struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, KeyPlace<V>> {
-    using Base = SegmentFold<PlacesFold, T, KeyPlace<V>>;
+template <class T, class V>
+struct PlacesFold
+    : SegmentFold<PlacesFold<T, V>, T, std::conditional_t<sizeof(V) == 8, NearPlace, uint64_t>> {
+    using A = std::conditional_t<sizeof(V) == 8, NearPlace, uint64_t>;
+    using Base = SegmentFold<PlacesFold, T, A>;
     using typename Base::RawIn;
-    using A = KeyPlace<V>;
+    using Far = KeyPlace<V>;
     static constexpr bool places = true;
+    static constexpr T sign = (T)((T)1 << (8 * sizeof(T) - 1));
     T infinity; /* of floats; above it are NaNs. 0: integers */
     T flip;     /* of integers, all bits of their keys */
     bool largest;
-    T init, nothing;
+    T init, none;
 
     GPI_DEVICE V key(T x) const
     {
-        constexpr T sign = (T)((T)1 << (8 * sizeof(T) - 1));
         T k = x ^ flip;
         if (infinity) {
             const T magnitude = x & (T)~sign;
@@ -334,25 +366,73 @@ template <class T, class V> struct PlacesFold : SegmentFold<PlacesFold<T, V>, T,
         }
         return k;
     }
+    /* The item whose key that is. Zeros and NaNs have one key each. */
+    GPI_DEVICE T item_of(const SegreduceParams &p, const Far &all) const
+    {
+        if (!infinity)
+            return (T)all.key ^ flip;
+        const T k = largest ? (T) ~(T)all.key : (T)all.key;
+        if (k == sign || k == (T) ~(T)0)
+            return ((const T *)p.in)[all.index];
+        return k & sign ? (T)(k ^ sign) : (T)~k;
+    }
+    static GPI_DEVICE A near(V key, uint32_t at)
+    {
+        if constexpr (sizeof(V) == 8)
+            return {key, at, 0};
+        else
+            return (uint64_t)key << 32 | at;
+    }
     GPI_DEVICE A identity() const
     {
-        return {~0ull, (V) ~(V)0};
+        return near((V) ~(V)0, ~0u);
     }
     GPI_DEVICE A apply(const A &l, const A &r) const
+    {
+        return place_before(r, l) ? r : l;
+    }
+    GPI_DEVICE Far apply(const Far &l, const Far &r) const
     {
         const bool take = r.key < l.key || (r.key == l.key && r.index < l.index);
         return {take ? r.index : l.index, take ? r.key : l.key};
     }
-    GPI_DEVICE A item(const RawIn &raw, int i, uint64_t at) const
+    GPI_DEVICE A item(const RawIn &raw, int i, uint32_t at) const
     {
-        return {at, key(raw_get<T>(raw, i))};
+        return near(key(raw_get<T>(raw, i)), at);
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, const A &all, bool empty) const
+    /* Of keys below 4 bytes key and place in the word are one number of 32 bits. */
+    template <class Op>
+    GPI_DEVICE A part(Op op, A all, const RawIn &raw, uint32_t at, int begin, int end) const
     {
-        const bool known = !empty && all.index < p.n; /* always, if offsets ascend */
+        if constexpr (sizeof(T) >= 4) {
+            return begin <= 0 && end > 0 ? op(all, item(raw, 0, at)) : all;
+        } else {
+            uint32_t best = ~0u;
+#pragma unroll
+            for (int i = 0; i < Base::per_word; i++) {
+                const uint32_t own = (uint32_t)key(raw_get<T>(raw, i)) << 8 | i;
+                best = i >= begin && i < end && own < best ? own : best;
+            }
+            return best == ~0u ? all : op(all, near(best >> 8, at + (best & 255)));
+        }
+    }
+    template <class Op> GPI_DEVICE A word(Op op, A all, const RawIn &raw, uint32_t at) const
+    {
+        return part(op, all, raw, at, 0, Base::per_word);
+    }
+    static GPI_DEVICE Far far(const A &all, uint64_t first)
+    {
+        if constexpr (sizeof(V) == 8)
+            return {all.at == ~0u ? ~0ull : first + all.at, all.key};
+        else
+            return {(uint32_t)all == ~0u ? ~0ull : first + (uint32_t)all, (V)(all >> 32)};
+    }
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, const Far &all) const
+    {
+        const bool known = all.index < p.n;
         const bool started = this->has_init && !(known && all.key < key(init));
         if (p.out)
-            ((T *)p.out)[s] = started ? init : known ? ((const T *)p.in)[all.index] : nothing;
+            ((T *)p.out)[s] = started ? init : known ? item_of(p, all) : none;
         if (p.indices)
             p.indices[s] = known ? all.index - segment_begin(p, s) : ~0ull;
     }

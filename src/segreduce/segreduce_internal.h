@@ -2,25 +2,23 @@
 /*
  * Segmented reduction, whatever the lengths of the segments are.
  *
- * Items and ends of segments, merged in the order in which a reader meets them, are cut into shares
- * of equal weight (bytes that are read and written), so that neither one long segment nor many
- * empty ones keep a block or a thread busy longer than others. Where a share begins is a search in
- * the offsets.
- *
- * CUDA, one launch at every n (segreduce_kernels.cuh):
- *   1. A block claims shares. Chunks of their items and of their offsets come into two rings of
- *      shared memory, at the rates at which they are used.
- *   2. In steps, the block marks in a byte per item where segments end, and each lane folds 64
- *      bytes of items from mark to mark; the folds of segments that cross lanes and warps are
- *      joined by a segmented scan. Results are stored in the order of the segments.
+ * CUDA, one launch at every n (segreduce_kernels.cuh). Items and ends of segments, merged in the
+ * order in which a reader meets them, are cut into tiles of equal weight, so that neither one long
+ * segment nor many empty ones keep a block busy longer than others. Where a tile begins is a search
+ * in the offsets. Warps by role pass tiles on to each other:
+ *   1. A block claims shares of a few tiles; bulk copies bring a tile's items and offsets.
+ *   2. An item that ends a segment is marked with the number of the segment. Each lane folds a few
+ *      words of items and leaves a result at each mark; what belongs to a segment before a lane, a
+ *      warp's slice or a tile goes into the first result behind it. So each item and each offset is
+ *      looked at once, and results lie in the order of the segments.
  *   3. The fold behind a share's last end is published (device/tile_state.cuh); the first segment
  *      that ends in a share is finished with the folds of the shares before (device/lookahead.cuh).
  *
  * CPU: shares of fixed weight by threads; short segments in line, long ones by the folds of the
  * reduction; the carries of the shares in order.
  *
- * The association of floats depends on where a segment lies in shares and chunks, which follow from
- * the offsets alone.
+ * The association of floats depends on where a segment lies in tiles, which follow from the offsets
+ * and the sizes alone.
  *
  * Workspace: CUDA: tile states. CPU: a carry per share.
  * Paper: Merrill and Garland 2016 (merge-based SpMV) for the shares; Sengupta, Harris, Zhang and
@@ -53,7 +51,7 @@ struct gpi_segreduce_args {
     unsigned char init[GPI_SCAN_ITEM_BYTES_MAX]; /* one item of the output dtype */
 };
 
-/* What an end of a segment weighs, in bytes; an item weighs its own. */
+/* What an end of a segment weighs on the CPU, in bytes; an item weighs its own. */
 static inline uint32_t gpi_segreduce_end_weight(bool rows, size_t offset_bytes, size_t out_bytes,
                                                 bool indices)
 {
@@ -64,20 +62,29 @@ static inline uint32_t gpi_segreduce_end_weight(bool rows, size_t offset_bytes, 
 
 typedef gp_status (*gpi_segreduce_fn)(gp_context *ctx, const struct gpi_segreduce_args *args);
 
-/* Weights of shares: about one for each of the blocks that run at once, of large arrays more, so
- * that blocks that are done early find others. */
-enum { GPI_SEGREDUCE_SHARE_MIN = 4096, GPI_SEGREDUCE_SHARE = 65536 };
-enum { GPI_SEGREDUCE_SHARE_MAX = 192 * 1024 };
+/* Weights of tiles: small ones for small arrays, so that all multiprocessors have some, and no more
+ * than the kernel has room for. An end weighs its offset or what a fold has of it, the larger. */
+enum { GPI_SEGREDUCE_TILE_MIN = 2048 };
 
-static inline uint64_t gpi_segreduce_share(uint64_t weight)
+static inline uint64_t gpi_segreduce_tile(uint64_t weight, uint64_t most)
 {
-    uint64_t share = weight / 256;
-    if (share > GPI_SEGREDUCE_SHARE)
-        share = weight / 2048 > GPI_SEGREDUCE_SHARE ? weight / 2048 : GPI_SEGREDUCE_SHARE;
-    share = (share + 1023) / 1024 * 1024;
-    return share < GPI_SEGREDUCE_SHARE_MIN   ? GPI_SEGREDUCE_SHARE_MIN
-           : share < GPI_SEGREDUCE_SHARE_MAX ? share
-                                             : GPI_SEGREDUCE_SHARE_MAX;
+    const uint64_t part = (weight / 256 + 1023) / 1024 * 1024;
+    const uint64_t tile = part < GPI_SEGREDUCE_TILE_MIN ? GPI_SEGREDUCE_TILE_MIN : part;
+    return tile < most ? tile : most;
+}
+
+/* Tiles of a share, of few tiles one; and one more is a power of two. */
+static inline uint32_t gpi_segreduce_share_tiles(uint64_t tiles)
+{
+    return tiles < 1024 ? 1 : tiles < 4096 ? 3 : tiles < 16384 ? 7 : 15;
+}
+
+/* At least as many as there are. */
+static inline uint64_t gpi_segreduce_shares(uint64_t weight)
+{
+    const uint64_t tiles = weight / GPI_SEGREDUCE_TILE_MIN + 1, large = tiles / 15 + 1;
+    const uint64_t small = tiles < 2400 ? tiles : 2400;
+    return small > large ? small : large;
 }
 
 /* NULL if there is none. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shares of a segmented reduction, and what passes between them.
+ * Tiles and shares of a segmented reduction, and what passes between them.
  *
- * Items and ends of segments, merged in the order in which a reader meets them, are cut into shares
- * of equal weight: where a share begins is found by a search in the offsets. A segment that goes on
- * behind a share leaves its fold so far (Carried); the share that ends it folds what the shares
- * before have left.
+ * Items and ends of segments, merged in the order in which a reader meets them, are cut into tiles
+ * of equal weight: where a tile begins is found by a search in the offsets. A share is a few tiles
+ * that a block takes together. A segment that goes on behind a share leaves its fold so far
+ * (Carried); the share that ends it folds what the shares before have left.
  */
 #pragma once
 
@@ -15,10 +15,12 @@
 namespace GPI_SPACE
 {
 
-/* Items [item, item + items), segments [segment, segment + ends). */
-struct ShareSpan {
+/* Of a share, at most; a warp looks for one boundary more at once. */
+enum { SEGREDUCE_SHARE_TILES = 15 };
+
+/* Items and segments before a tile. */
+struct TileBegin {
     uint64_t item, segment;
-    uint32_t items, ends;
 };
 
 /* Items and segments of a call, and the first offset. */
@@ -38,34 +40,52 @@ struct SegreduceSizes {
         return (n << p.item_shift) + count * p.end_weight;
     }
 
+    GPI_DEVICE uint32_t tiles(const SegreduceParams &p) const
+    {
+        return (uint32_t)((weight(p) + p.tile - 1) / p.tile);
+    }
+
     GPI_DEVICE uint32_t shares(const SegreduceParams &p) const
     {
-        return (uint32_t)((weight(p) + p.share - 1) / p.share);
+        return (tiles(p) + p.share_tiles - 1) / p.share_tiles;
     }
 };
 
 /*
- * How many segments end in the first `weight` of the merged items and ends: half a warp looks for
- * one weight, 4 offsets of each lane at once. Within bounds whatever the offsets hold.
+ * How many segments end in the first `weight` of the merged items and ends: 1 << lanes_log2 lanes
+ * look for one weight, 8 offsets of each lane at once. Within bounds whatever the offsets hold.
  */
 GPI_DEVICE uint64_t ends_before(const SegreduceParams &p, const SegreduceSizes &sizes,
-                                uint64_t weight)
+                                uint64_t weight, int lanes_log2)
 {
-    constexpr int each = 4, probes = 16 * each;
+    constexpr int each_log2 = 3, each = 1 << each_log2;
+    const uint32_t lane = lane_id() & ((1 << lanes_log2) - 1);
+    const bool wide = p.offset_bytes == 8;
     uint64_t low = 0, high = sizes.count + 1; /* low ends before, high does not */
     while (__any_sync(all_lanes, high - low > 1)) {
-        const uint64_t step = (high - low + probes) / (probes + 1);
-        uint32_t before = 0;
+        const uint64_t step = ((high - low) >> (lanes_log2 + each_log2)) + 1;
+        const uint64_t first = low + (lane * each + 1) * step;
+        const char *at = (const char *)p.offsets + first * p.offset_bytes;
+        const uint64_t stride = step * p.offset_bytes, less = step * p.end_weight;
+        int64_t left = (int64_t)(weight - first * p.end_weight); /* for items before */
+        uint64_t s = first;
+        uint32_t offset[each], upper[each], inside = 0, before = 0;
 #pragma unroll
-        for (int i = 0; i < each; i++) {
-            const uint64_t s = low + ((lane_id() & 15) * each + i + 1) * step;
-            if (s < high)
-                before += (offset_from(p, offset_at(p, s), sizes.base) << p.item_shift) +
-                              s * p.end_weight <=
-                          weight;
+        for (int i = 0; i < each; i++, s += step, at += stride) {
+            offset[i] = upper[i] = 0;
+            if (s < high) {
+                inside |= 1u << i;
+                offset[i] = __ldg((const uint32_t *)at);
+                upper[i] = wide ? __ldg((const uint32_t *)at + 1) : 0;
+            }
         }
 #pragma unroll
-        for (int d = 8; d; d >>= 1)
+        for (int i = 0; i < each; i++, left -= less) {
+            const uint64_t x = (uint64_t)upper[i] << 32 | offset[i];
+            const int64_t items = (int64_t)(offset_from(p, x, sizes.base) << p.item_shift);
+            before += (inside >> i & 1) && left >= items;
+        }
+        for (int d = (1 << lanes_log2) / 2; d; d >>= 1)
             before += __shfl_xor_sync(all_lanes, before, d);
         low += before * step;
         high = high - low > step ? low + step : high;
@@ -73,17 +93,19 @@ GPI_DEVICE uint64_t ends_before(const SegreduceParams &p, const SegreduceSizes &
     return low;
 }
 
-/* By a warp. Not inlined: all folds of a unit have it in common. */
-static __device__ __noinline__ ShareSpan share_span(const SegreduceParams &p,
-                                                    const SegreduceSizes &sizes, uint32_t share)
+/* Where the tiles of a share begin, and its last one ends: begins[0 .. tiles]. By a warp. */
+static __device__ __noinline__ void share_begins(const SegreduceParams &p,
+                                                 const SegreduceSizes &sizes, uint32_t share,
+                                                 TileBegin *begins)
 {
-    const uint64_t all = sizes.weight(p), from = share * p.share;
-    const uint64_t to = all - from > p.share ? from + p.share : all;
-    const uint64_t weight = lane_id() < 16 ? from : to;
+    const int lanes_log2 = 5 - __popc(p.share_tiles); /* 1, 3, 7 or 15 tiles */
+    const uint64_t all = sizes.weight(p), at = lane_id() >> lanes_log2;
+    const uint64_t upto = ((uint64_t)share * p.share_tiles + at) * p.tile;
+    const uint64_t weight = upto < all ? upto : all;
     const uint64_t row = (p.row_length << p.item_shift) + p.end_weight;
     uint64_t s, i;
     if (p.offsets)
-        s = ends_before(p, sizes, weight);
+        s = ends_before(p, sizes, weight, lanes_log2);
     else
         s = weight / row;
     i = (weight - s * p.end_weight) >> p.item_shift;
@@ -95,17 +117,8 @@ static __device__ __noinline__ ShareSpan share_span(const SegreduceParams &p,
         i = end < i ? end : i;
     }
     i = i < sizes.n ? i : sizes.n;
-    const uint64_t item = shuffle(i, 0), segment = shuffle(s, 0);
-    const uint64_t items = shuffle(i, 16) - item, ends = shuffle(s, 16) - segment;
-    /* no more items than there can be, where offsets fall; every segment is in some share */
-    const uint64_t most = ((p.share + p.end_weight) >> p.item_shift) + 1, ends_max = ~0u - 1;
-    return {item, segment,
-            (uint32_t)((int64_t)items < 0 ? 0
-                       : items < most     ? items
-                                          : most),
-            (uint32_t)((int64_t)ends < 0 ? 0
-                       : ends < ends_max ? ends
-                                         : ends_max)};
+    if ((lane_id() & ((1 << lanes_log2) - 1)) == 0)
+        begins[at] = {i, s};
 }
 
 /* The fold of a range of items, from the last end of a segment on. */
@@ -116,12 +129,12 @@ template <class A> struct Carried {
 
 template <class Fold> struct CarriedFold {
     static constexpr bool warp_reduces = false;
-    using A = typename Fold::A;
+    using A = typename Fold::Far;
     const Fold &fold;
 
     GPI_DEVICE Carried<A> identity() const
     {
-        return {fold.identity(), 0};
+        return {fold.far(fold.identity(), 0), 0};
     }
     GPI_DEVICE Carried<A> apply(const Carried<A> &l, const Carried<A> &r) const
     {
@@ -154,6 +167,18 @@ static __device__ __noinline__ void ends_check(const SegreduceParams &p,
         segreduce_report(p.reporter, GPI_RULE_LAST, sizes.count, last, past);
     if (sizes.base & offset_sign(p))
         segreduce_report(p.reporter, GPI_RULE_NEGATIVE, 0, sizes.base, 0);
+}
+
+/* Which of segments [first, end) begin behind their end. By a thread. */
+static __device__ __noinline__ void falls_check(const SegreduceParams &p, uint64_t first,
+                                                uint64_t end)
+{
+    const uint64_t bias = offset_sign(p);
+    for (uint64_t s = first; p.offsets && s < end; s++) {
+        const uint64_t before = offset_at(p, s), x = offset_at(p, s + 1);
+        if ((before ^ bias) > (x ^ bias))
+            segreduce_report(p.reporter, GPI_RULE_FALLS, s + 1, x, before);
+    }
 }
 
 } // namespace GPI_SPACE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shapes of the segmented reduction. Steps and shares decide how float sums are associated. */
+/* Shapes of the segmented reduction. Slices and tiles decide how float sums are associated. */
 #pragma once
 
 #include "device/gpu.cuh"
@@ -7,24 +7,27 @@
 namespace GPI_SPACE
 {
 
-struct SegreduceShape {
-    int warps;       /* that fold; each has 2 KB of a chunk of items */
-    int item_stages; /* chunks of items on their way or in use */
-    int blocks_per_sm;
+/* Warps of a team. */
+struct SegreduceRoles {
+    int mark, fold, store;
 };
 
 struct SegreduceTuning {
     int least_sm, shared_bytes;
-    SegreduceShape narrow, wide; /* of accumulators up to 4 bytes, and of larger ones */
-    int offset_stages;           /* chunks of offsets */
-    int offset_bytes;            /* of one */
+    int teams;                   /* that take tiles in turn */
+    SegreduceRoles sums, places; /* results of places take longer to store; as many warps in all */
+    int load_warps;
+    int slices;     /* of a tile, each of which a warp folds: about 2 KB of items */
+    int rounds;     /* tiles between the first mark and the last store */
+    int stages_max; /* tiles on their way or in use */
 };
 
-/* H100: segreduce-06 in docs/tuning. */
+/* H200: segreduce-10 in docs/tuning; the others by count. */
 constexpr SegreduceTuning segreduce_rows[] = {
-    {75, 62 * 1024, {4, 2, 1}, {4, 2, 1}, 2, 4096},
-    {80, 98 * 1024, {4, 3, 1}, {4, 3, 1}, 2, 8192},
-    {90, 113 * 1024, {4, 2, 4}, {8, 3, 2}, 2, 8192},
+    {75, 62 * 1024, 2, {2, 3, 2}, {2, 2, 3}, 4, 3, 2, 8},
+    {80, 98 * 1024, 2, {3, 5, 2}, {3, 4, 3}, loader_warps(4), 5, 2, 8},
+    {80, 160 * 1024, 2, {4, 6, 2}, {3, 5, 4}, loader_warps(4), 8, 2, 10},
+    {90, 222 * 1024, 2, {4, 6, 2}, {3, 5, 4}, loader_warps(4), 8, 4, 10},
 };
 constexpr SegreduceTuning segreduce_tuning = row_for(segreduce_rows);
 
