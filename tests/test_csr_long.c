@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Coordinate lists of more than 2^31 entries, and the same of fewer. */
+#include "csr_cases.h"
+
+static void *device(size_t bytes)
+{
+    void *memory;
+    T_OK(gp_malloc(t_ctx(), bytes, &memory));
+    return memory;
+}
+
+static uint64_t item_at(const void *items, gp_dtype dtype, uint64_t i)
+{
+    const size_t bytes = gp_dtype_bytes(dtype);
+    uint64_t item = 0;
+    T_OK(gp_copy(t_ctx(), (const char *)items + i * bytes, bytes, &item));
+    T_OK(gp_context_synchronize(t_ctx()));
+    return item;
+}
+
+/* 16 entries a row; their columns are the numbers below n, which ascend or fall. */
+static void long_list(uint64_t n, const gp_dtype pair[2], bool falls)
+{
+    const size_t ib = gp_dtype_bytes(pair[0]), ob = gp_dtype_bytes(pair[1]);
+    const uint64_t num_rows = n / 16, zero = 0, each = 16, last = n - 1, up = 1, down = UINT64_MAX;
+    void *pointers = device((num_rows + 1) * ob), *rows = device(n * ib), *cols = device(n * ib);
+    void *out_pointers = device((num_rows + 1) * ob), *out_cols = device(n * ib);
+    uint64_t *nnz = device(8);
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.index_dtype = pair[0], d.offset_dtype = pair[1], d.value_dtype = (gp_dtype)0;
+    T_OK(gp_iota(t_ctx(), pair[1], &zero, &each, num_rows + 1, pointers));
+    T_OK(gp_csr_to_coo(t_ctx(), pair[1], pointers, num_rows, n, pair[0], rows));
+    T_OK(gp_iota(t_ctx(), pair[0], falls ? &last : &zero, falls ? &down : &up, n, cols));
+    T_OK(gp_csr_from_coo(t_ctx(), &d, num_rows, n, rows, cols, NULL, n, out_pointers, out_cols,
+                         NULL, nnz));
+    ck_assert_uint_eq(item_at(nnz, GP_U64, 0), n);
+    T_OK(gp_check_csr(t_ctx(), pair[0], pair[1], num_rows, n, n, out_pointers, out_cols));
+    for (uint64_t k = 0; k < 40; k++) {
+        const uint64_t r = k < 20 ? k * (num_rows / 20) : num_rows - 40 + k, i = 16 * r + k % 16;
+        ck_assert_uint_eq(item_at(out_pointers, pair[1], r), 16 * r);
+        ck_assert_uint_eq(item_at(out_cols, pair[0], i), falls ? last - (16 * r + 15 - k % 16) : i);
+    }
+    void *all[] = {pointers, rows, cols, out_pointers, out_cols, nnz};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        T_OK(gp_free(t_ctx(), all[i]));
+}
+
+START_TEST(test_from_coo_long_lists)
+{
+    long_list((1 << 20) + 160, pairs[_i / 2], _i % 2);
+}
+END_TEST
+
+/* Indices of 4 bytes take 80 GB with the workspace, of 8 bytes 110. */
+START_TEST(test_from_coo_past_2_to_the_31)
+{
+    static const gp_dtype with[2][2] = {{GP_U32, GP_U64}, {GP_I64, GP_I64}};
+    long_list(((uint64_t)1 << 31) + 160, with[_i / 2], _i % 2);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("csr_long");
+    TCase *c = t_case(s, "lists");
+    tcase_add_loop_test(c, test_from_coo_long_lists, 0, 2 * PAIRS);
+    c = t_case(s, "large lists");
+    tcase_add_loop_test(c, test_from_coo_past_2_to_the_31, 0, 4);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return t_main(argc, argv, suite());
+}
