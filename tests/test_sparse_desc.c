@@ -33,6 +33,8 @@ START_TEST(test_forms_with_a_descriptor_give_the_same)
             uint64_t hash, of_short;
             if (length < 3 || strcmp(name + length - 3, "_by") != 0)
                 continue;
+            if (strcmp(name, "lexsort_by") == 0) /* of keys in parts: no form of lexsort */
+                continue;
             const int other = find_call(name, length - 3);
             if (other < 0)
                 continue;
