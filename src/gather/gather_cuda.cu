@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "device/host.cuh"
-#include "gather/gather_kernels.cuh"
+#include "gather/gather_words.cuh"
 #include "tuning/elementwise_tuning.cuh"
 
 namespace GPI_SPACE
@@ -12,6 +12,8 @@ namespace
 {
 
 constexpr uint32_t move_tile_units = 2048;
+/* Tiles of joined words: fewer bytes where that gives each multiprocessor two. */
+constexpr uint64_t joined_tile_bytes = 8192, joined_tile_bytes_min = 2048;
 
 /* In order, and side by side. */
 bool are_bytes(const gpi_gather_args &a)
@@ -38,6 +40,29 @@ template <class Unit> void launch_move(gp_context *ctx, const gpi_gather_args &a
         move_k<Unit, uint32_t><<<grid, elementwise_threads, 0, ctx->stream>>>(a, shape);
 }
 
+/* Items whose words are joined from two of them, of units below 4 bytes. */
+bool are_joined(const gpi_gather_args &a)
+{
+    return a.indices && !a.scatter && a.out_stride == a.item_bytes && a.item_bytes >= joined_least;
+}
+
+void launch_joined(gp_context *ctx, const gpi_gather_args &a)
+{
+    const uint32_t bytes = (uint32_t)a.item_bytes;
+    const uint64_t even = a.n * bytes / (2 * (uint64_t)ctx->sm_count);
+    const uint64_t most = even < joined_tile_bytes ? even : joined_tile_bytes;
+    const uint32_t fit =
+        (uint32_t)(most < joined_tile_bytes_min ? joined_tile_bytes_min : most) / bytes;
+    const JoinedShape shape = {(uint32_t)(0x100000000u / bytes + 1), fit ? fit : 1};
+    const uint64_t tiles = a.n / shape.tile_items + 1;
+    const unsigned grid =
+        elementwise_grid(ctx, tiles * elementwise_threads, elementwise_tuning.blocks_per_sm);
+    if (a.index_bytes == 8)
+        gather_words_k<uint64_t><<<grid, elementwise_threads, 0, ctx->stream>>>(a, shape);
+    else
+        gather_words_k<uint32_t><<<grid, elementwise_threads, 0, ctx->stream>>>(a, shape);
+}
+
 } // namespace
 } // namespace GPI_SPACE
 
@@ -58,6 +83,8 @@ extern "C" gp_status GPI_LAUNCHER(gpi_gather_launch)(gp_context *ctx, const char
         launch_move<uint2>(ctx, a);
     else if (bits % 4 == 0)
         launch_move<uint32_t>(ctx, a);
+    else if (are_joined(a))
+        launch_joined(ctx, a);
     else if (bits % 2 == 0)
         launch_move<uint16_t>(ctx, a);
     else

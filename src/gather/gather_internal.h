@@ -6,8 +6,9 @@
  * CPU: threads take ranges of i; items of common sizes are moved by a loop of their own.
  * CUDA: one launch. An item is moved in units, the largest power of two up to 16 bytes that divides
  * its size, addresses and strides; a tile of items is a list of units, which neighbouring threads
- * move, so that they write neighbouring units. The sorts use it for values of sizes that they have
- * no code for.
+ * move, so that they write neighbouring units. Where a unit would be less than 4 bytes and a gather
+ * writes items side by side, threads make words of 4 bytes of it, of two items each
+ * (gather_words.cuh). The sorts use it for values of sizes that they have no code for.
  *
  * Whether indices repeat is not checked: that takes a bit per place of the output, where the call
  * takes no memory at all, and items that are equal may go to the same place.
