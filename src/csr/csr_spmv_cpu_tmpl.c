@@ -36,10 +36,9 @@ static uint64_t rows_before(const struct gpi_csr_matrix *a, uint64_t d)
 /* Sum of entries [i, end): four partial sums, so that additions overlap; which entry goes to which
  * depends on its distance from i alone. The unit is compiled without vectors, since the columns
  * would have to be gathered into them (spmv-07 in docs/tuning). */
-static sum_t dot(const struct gpi_csr_spmv *s, uint64_t i, uint64_t end)
+static inline sum_t dot(const index_t *cols, const value_t *values, const value_t *x, uint64_t i,
+                        uint64_t end)
 {
-    const index_t *cols = s->a.cols;
-    const value_t *values = s->values, *x = s->x;
     sum_t a = 0, b = 0, c = 0, d = 0;
 #define PRODUCT(k) WIDEN(values[i + (k)]) * WIDEN(x[cols[i + (k)]])
     for (; i + 4 <= end; i += 4) {
@@ -58,12 +57,10 @@ static sum_t dot(const struct gpi_csr_spmv *s, uint64_t i, uint64_t end)
     return (a + b) + (c + d);
 }
 
-static void store(const struct gpi_csr_spmv *s, uint64_t row, sum_t sum)
+static inline void store(value_t *y, sum_t sum, sum_t alpha, sum_t beta)
 {
-    const sum_t alpha = (sum_t)s->alpha, beta = (sum_t)s->beta;
-    value_t *y = s->y;
     sum *= alpha;
-    y[row] = NARROW(beta != 0 ? sum + beta * WIDEN(y[row]) : sum);
+    *y = NARROW(beta != 0 ? sum + beta * WIDEN(*y) : sum);
 }
 
 /* Rows that lie in one tile are stored; of others parts are left for add_parts(). */
@@ -71,7 +68,11 @@ static void tile(void *arg, size_t t)
 {
     const struct gpi_csr_spmv *s = arg;
     const struct gpi_csr_matrix *a = &s->a;
-    const offset_t *ends = (const offset_t *)a->row_pointers + 1;
+    const offset_t *const ends = (const offset_t *)a->row_pointers + 1;
+    const index_t *const cols = a->cols;
+    const value_t *const values = s->values, *const x = s->x;
+    value_t *const y = s->y;
+    const sum_t alpha = (sum_t)s->alpha, beta = (sum_t)s->beta; /* y may not be told from these */
     sum_t *parts = (sum_t *)s->parts + 2 * t;
     uint64_t begin = (uint64_t)t * GPI_CSR_SPMV_TILE_CPU;
     uint64_t end = gpi_min(begin + GPI_CSR_SPMV_TILE_CPU, a->num_rows + a->nnz);
@@ -80,14 +81,18 @@ static void tile(void *arg, size_t t)
     s->came_in[t] = UINT64_MAX;
     if (row < row_end && i > ends[(int64_t)row - 1]) {
         s->came_in[t] = row;
-        parts[0] = dot(s, i, ends[row]);
+        parts[0] = dot(cols, values, x, i, ends[row]);
         i = ends[row++];
     }
     for (; row < row_end; row++) {
-        store(s, row, dot(s, i, ends[row]));
-        i = ends[row];
+        const uint64_t row_ends = ends[row];
+        sum_t sum = 0;
+        if (i < row_ends) /* empty rows often follow each other */
+            sum = dot(cols, values, x, i, row_ends);
+        store(y + row, sum, alpha, beta);
+        i = row_ends;
     }
-    parts[1] = dot(s, i, i_end);
+    parts[1] = dot(cols, values, x, i, i_end);
 }
 
 /* Few: two parts per tile. */
@@ -98,7 +103,7 @@ static void add_parts(const struct gpi_csr_spmv *s)
     for (uint64_t t = 0; t < s->tiles; t++) {
         const uint64_t row = s->came_in[t];
         if (row != UINT64_MAX) {
-            store(s, row, sum + parts[2 * t]);
+            store((value_t *)s->y + row, sum + parts[2 * t], (sum_t)s->alpha, (sum_t)s->beta);
             sum = 0;
         }
         sum += parts[2 * t + 1];
