@@ -260,6 +260,43 @@ START_TEST(test_sort_columns_errors)
 }
 END_TEST
 
+/* ---- contexts that validate ---- */
+
+START_TEST(test_entries_validated)
+{
+    gp_context *v = t_validating();
+    const uint32_t pointers[] = {0, 2, 3}, falls[] = {0, 3, 2}, cols[] = {1, 0, 7};
+    const uint32_t rows[] = {0, 9, 1};
+    t_array p = t_new_from(pointers, 12, 0), q = t_new_from(falls, 12, 0), c, r, o[4];
+    c = t_new_from(cols, 12, 0), r = t_new_from(rows, 12, 0);
+    for (int i = 0; i < 4; i++)
+        o[i] = t_new(16, 0);
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    gp_csr_filter_desc f = GP_CSR_FILTER_DESC_INIT;
+    d.value_dtype = f.value_dtype = (gp_dtype)0;
+    f.entries = GP_ENTRIES_UPPER;
+    T_OK(gp_context_synchronize(t_ctx()));
+    t_refused(v, gp_csr_sort_columns(v, &d, 2, 5, 3, p.data, c.data, NULL, o[0].data, NULL),
+              "gp_csr_sort_columns: cols[2] is 7, expected below 5");
+    t_refused(v, gp_csr_sort_columns(v, &d, 2, 8, 3, q.data, c.data, NULL, o[0].data, NULL),
+              "gp_csr_sort_columns: row_pointers[2] is 2, below the 3 before it");
+    t_refused(
+        v,
+        gp_csr_filter(v, &f, 2, 5, 3, p.data, c.data, NULL, o[0].data, o[1].data, NULL, o[3].data),
+        "gp_csr_filter: cols[2] is 7, expected below 5");
+    t_refused(
+        v,
+        gp_coo_filter(v, &f, 4, 8, r.data, c.data, NULL, 3, o[0].data, o[1].data, NULL, o[3].data),
+        "gp_coo_filter: rows[1] is 9, expected below 4");
+    for (int i = 0; i < 4; i++) {
+        t_check_untouched(&o[i]);
+        t_free(&o[i]);
+    }
+    t_free(&p), t_free(&q), t_free(&c), t_free(&r);
+    gp_context_destroy(v);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr_entries");
@@ -271,6 +308,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_sort_columns_matrices, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_sort_columns_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_test(c, test_sort_columns_errors);
+    c = t_case(s, "validated");
+    tcase_add_test(c, test_entries_validated);
     return s;
 }
 
