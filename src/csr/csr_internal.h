@@ -49,7 +49,11 @@
  *   sums for each.
  *
  * SpMM: the same tiles; on CUDA a lane has a column, and groups of lanes have shares of the tile
- *   (csr_spmm_kernels.cuh).
+ *   (csr_spmm_kernels.cuh). CPU: a tile is walked once per 8 columns.
+ *
+ * Plans: on CUDA where the tiles begin, and columns in 16 bits, in the caller's memory. A product
+ *   with the transpose is SpMV of a matrix in the plan, which a transpose with a permutation put
+ *   there; by the permutation other values come.
  */
 #ifndef GPI_CSR_INTERNAL_H
 #define GPI_CSR_INTERNAL_H
