@@ -48,28 +48,25 @@ void gpi_dist_cuda_unpin(gp_context *ctx, void *memory)
 
 /* Contexts take their memory from the default pool, which other devices see only if they are
  * allowed to; memory of cudaMalloc() they see by peer access. */
-void gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
+bool gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
 {
     int can = 0;
     cudaMemPool_t pool;
     struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, b->device},
                                        cudaMemAccessFlagsProtReadWrite};
     if (a->device == b->device)
-        return;
-    if (cudaDeviceCanAccessPeer(&can, b->device, a->device) == cudaSuccess && can) {
-        cudaDeviceEnablePeerAccess(b->device, 0); /* a is current; an error says it was enabled */
-        if (cudaDeviceGetDefaultMemPool(&pool, a->device) == cudaSuccess)
-            cudaMemPoolSetAccess(pool, &access, 1);
+        return true;
+    cudaError_t e = cudaDeviceCanAccessPeer(&can, a->device, b->device);
+    if (e == cudaSuccess && can) {
+        e = cudaDeviceEnablePeerAccess(b->device, 0); /* of a, which is current */
+        e = e == cudaErrorPeerAccessAlreadyEnabled ? cudaSuccess : e;
     }
+    if (e == cudaSuccess && can)
+        e = cudaDeviceGetDefaultMemPool(&pool, a->device);
+    if (e == cudaSuccess && can)
+        e = cudaMemPoolSetAccess(pool, &access, 1);
     cudaGetLastError();
-}
-
-bool gpi_dist_cuda_sees(const gp_context *a, const gp_context *b)
-{
-    int can = a->device == b->device;
-    if (!can && cudaDeviceCanAccessPeer(&can, a->device, b->device) != cudaSuccess)
-        cudaGetLastError();
-    return can != 0;
+    return e == cudaSuccess && can;
 }
 
 void *gpi_dist_cuda_event(gp_context *ctx)

@@ -281,10 +281,8 @@ gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *function, double seconds
 /* Page-locked memory; NULL: there is none. */
 void *gpi_dist_cuda_pinned(gp_context *ctx, size_t bytes);
 void gpi_dist_cuda_unpin(gp_context *ctx, void *memory);
-/* Let the devices of both contexts reach each other's memory, if they can. */
-void gpi_dist_cuda_introduce(gp_context *a, gp_context *b);
-/* Whether work of a can read memory of b, once they are introduced. */
-bool gpi_dist_cuda_sees(const gp_context *a, const gp_context *b);
+/* Let the devices of both contexts reach each other's memory; a is current. false: they cannot. */
+bool gpi_dist_cuda_introduce(gp_context *a, gp_context *b);
 /* Events: NULL if one cannot be made. */
 void *gpi_dist_cuda_event(gp_context *ctx);
 void gpi_dist_cuda_event_free(gp_context *ctx, void *event);

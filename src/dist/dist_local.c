@@ -318,7 +318,9 @@ static gp_status check_contexts(const char *f, gp_context *const *contexts, int 
     return GP_OK;
 }
 
-static gp_status seat_fill(struct table *t, const char *f, gp_context *const *contexts, int r)
+/* *sees: whether all see each other's workspaces. Memory of a caller's allocator may be hidden. */
+static gp_status seat_fill(struct table *t, const char *f, gp_context *const *contexts, int r,
+                           bool *sees)
 {
     gp_context *ctx = contexts[r];
     if (ctx->backend != GP_BACKEND_CUDA)
@@ -328,19 +330,10 @@ static gp_status seat_fill(struct table *t, const char *f, gp_context *const *co
     t->seats[r].taken = gpi_dist_cuda_event(ctx);
     if (!t->seats[r].ready || !t->seats[r].taken)
         return gpi_fail(NULL, GP_ERROR_DEVICE, "%s: CUDA cannot make an event", f);
+    *sees = *sees && !ctx->allocator.allocate;
     for (int s = 0; s < t->ranks; s++)
-        gpi_dist_cuda_introduce(ctx, contexts[s]);
+        *sees = gpi_dist_cuda_introduce(ctx, contexts[s]) && *sees;
     return GP_OK;
-}
-
-/* All see each other's workspaces: memory of a caller's allocator may be hidden from other GPUs. */
-static bool can_lend(gp_context *const *contexts, int ranks)
-{
-    for (int r = 0; r < ranks && contexts[0]->backend == GP_BACKEND_CUDA; r++)
-        for (int s = 0; s < ranks; s++)
-            if (contexts[r]->allocator.allocate || !gpi_dist_cuda_sees(contexts[r], contexts[s]))
-                return false;
-    return true;
 }
 
 /* On an error those that were made take the table with them. */
@@ -349,15 +342,18 @@ static gp_status make_all(const char *f, gp_context *const *contexts, struct tab
 {
     gp_status s = GP_OK;
     int made = 0;
+    bool sees = true;
     for (; made < t->ranks && s == GP_OK; made += s == GP_OK) {
         s = gpi_dist_new(f, contexts[made], made, t->ranks, &comms[made]);
         if (s == GP_OK) {
-            comms[made]->transport = can_lend(contexts, t->ranks) ? &lending : &local;
+            comms[made]->transport = &local;
             comms[made]->state = t;
         }
     }
     for (int r = 0; r < t->ranks && s == GP_OK; r++)
-        s = seat_fill(t, f, contexts, r);
+        s = seat_fill(t, f, contexts, r, &sees);
+    for (int r = 0; r < t->ranks && s == GP_OK; r++)
+        comms[r]->transport = sees ? &lending : &local;
     if (s == GP_OK)
         return GP_OK;
     t->left = t->ranks - made;
