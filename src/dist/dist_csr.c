@@ -98,7 +98,7 @@ static gp_status bytes_needed(gp_comm *comm, const struct csr_args *c, uint64_t 
     const gp_target target = gpi_target_of(comm->ctx);
     const uint64_t most = bound(c, total);
     size_t sort = 0, csr = 0;
-    GPI_TRY(gpi_dist_sort_bytes(comm, &s, most, total, &sort));
+    GPI_TRY(gpi_dist_sort_bytes(comm, &s, most, &sort));
     GPI_TRY(gpi_dist_blame(
         comm->ctx, c->a.function,
         gp_csr_from_coo_workspace_bytes(&target, &c->desc, c->num_rows, c->num_cols, most, &csr)));

@@ -63,7 +63,7 @@ static struct gpi_sort_args sort_of(const struct group_args *g, const struct gro
 }
 
 static gp_status bytes_needed(gp_comm *comm, const struct group_args *g, struct groups *x,
-                              uint64_t total, size_t *bytes)
+                              size_t *bytes)
 {
     const char *f = g->a.function;
     const gp_target target = gpi_target_of(comm->ctx);
@@ -77,7 +77,7 @@ static gp_status bytes_needed(gp_comm *comm, const struct group_args *g, struct 
         gpi_dist_blame(comm->ctx, f, gp_group_by_workspace_bytes(&target, &first, g->n, &group)));
     GPI_TRY(gpi_dist_blame(comm->ctx, f,
                            gp_reduce_by_key_workspace_bytes(&target, &second, x->room, &reduce)));
-    GPI_TRY(gpi_dist_sort_bytes(comm, &s, x->room, total, &sort));
+    GPI_TRY(gpi_dist_sort_bytes(comm, &s, x->room, &sort));
     *bytes = group > sort ? group : sort;
     *bytes = reduce > *bytes ? reduce : *bytes;
     *bytes +=
@@ -134,7 +134,7 @@ static gp_status run_group(gp_comm *comm, void *args)
     const uint64_t total = gpi_dist_total(comm), p = (uint64_t)comm->ranks;
     x.room = total / p + 1 + p; /* an even share, and a key that each rank has */
     x.room = x.room < total ? x.room : total;
-    gp_status status = bytes_needed(comm, g, &x, total, &need);
+    gp_status status = bytes_needed(comm, g, &x, &need);
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, g->a.function, need, &frame);
     status = gpi_dist_agree(comm, &g->a, status, NULL, 0);

@@ -23,17 +23,20 @@ bool gpi_dist_is_small(const struct gpi_sorting *x, uint64_t total)
            total * x->s->value_bytes <= 16 * limit;
 }
 
-gp_status gpi_dist_small_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes)
+/* For as many keys as may be few. */
+gp_status gpi_dist_open_small(struct gpi_sorting *x)
 {
     const struct gpi_sort_args *s = x->s;
     const gp_target target = gpi_target_of(x->comm->ctx);
+    const uint64_t limit = gpi_dist_small_limit(x->comm);
+    const uint64_t few = s->value_bytes > 16 ? 16 * limit / s->value_bytes : limit;
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    size_t bytes = 0;
     o.order = s->order;
     GPI_TRY(gpi_dist_blame(
         x->comm->ctx, x->f,
-        gp_radix_sort_workspace_bytes(&target, s->dtype, s->value_bytes, total, &o, bytes)));
-    *bytes += 2 * gpi_run_bytes(s, total);
-    return GP_OK;
+        gp_radix_sort_workspace_bytes(&target, s->dtype, s->value_bytes, few, &o, &bytes)));
+    return gpi_frame_open(x->comm->ctx, x->f, bytes + 2 * gpi_run_bytes(s, few), x->frame);
 }
 
 /* Those of every rank to all. */

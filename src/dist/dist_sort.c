@@ -125,16 +125,21 @@ static gp_status divide(struct gpi_sorting *x)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+/* If the keys of all ranks may be few, the frame for them is opened before, so that its status is in
+ * the note, and no other one need be exchanged. */
 static gp_status meet(struct gpi_sorting *x)
 {
     struct gpi_sort_args *s = x->s;
+    const uint64_t few = gpi_dist_small_limit(x->comm);
+    if (s->a.status == GP_OK && s->desc.result != GP_DIST_FREE && s->n <= few)
+        s->a.status = gpi_dist_open_small(x);
     struct gpi_note note = {.status = (uint32_t)s->a.status,
                             .dtype = (uint32_t)s->dtype,
                             .op = (uint32_t)s->order,
                             .item = s->value_bytes,
                             .n = s->n,
                             .capacity = gpi_dist_room(x->comm, &s->desc, s->n)};
-    note.words[0] = gpi_dist_small_limit(x->comm);
+    note.words[0] = few;
     if (s->a.status == GP_OK)
         note.hash = gpi_dist_desc_hash(x->comm, &s->desc);
     return gpi_dist_meet(x->comm, &s->a, &note);
@@ -148,43 +153,53 @@ static gp_status sort_large(struct gpi_sorting *x)
     return gpi_dist_gather_up(x);
 }
 
+/* In a larger frame, whose status all have to know. */
+static gp_status sort_in_frame(struct gpi_sorting *x, uint64_t total)
+{
+    size_t need = 0;
+    gpi_frame_close(x->frame);
+    *x->frame = (struct gpi_frame){NULL, 0, 0};
+    gp_status status = bytes_needed(x, most_here(x, total), &need);
+    if (status == GP_OK)
+        status = gpi_frame_open(x->comm->ctx, x->f, need, x->frame);
+    GPI_TRY(gpi_dist_agree(x->comm, &x->s->a, status, NULL, 0));
+    return sort_large(x);
+}
+
+static gp_status plan(struct gpi_sorting *x, uint64_t total)
+{
+    const struct gpi_sort_args *s = x->s;
+    if (s->indices && s->value_bytes == 4 && total > UINT32_MAX)
+        return gpi_fail(x->comm->ctx, GP_ERROR_ARGUMENT,
+                        "%s: %" PRIu64 " keys in all, expected less than 2^32 with index_dtype u32",
+                        x->f, total);
+    GPI_TRY(gpi_dist_place(x->comm, x->f, &s->desc, total, NULL));
+    return s->desc.result == GP_DIST_FREE ? GP_OK : gpi_dist_check_room(x->comm, x->f);
+}
+
 gp_status gpi_dist_run_sort(gp_comm *comm, struct gpi_sort_args *s)
 {
     struct gpi_frame frame = {NULL, 0, 0};
     struct gpi_sorting x = {.s = s, .comm = comm, .f = s->a.function, .frame = &frame};
-    size_t need = 0;
-    GPI_TRY(meet(&x));
-    const uint64_t total = gpi_dist_total(comm);
-    if (s->indices && s->value_bytes == 4 && total > UINT32_MAX)
-        return gpi_fail(comm->ctx, GP_ERROR_ARGUMENT,
-                        "%s: %" PRIu64 " keys in all, expected less than 2^32 with index_dtype u32",
-                        x.f, total);
-    GPI_TRY(gpi_dist_place(comm, x.f, &s->desc, total, NULL));
-    if (s->desc.result != GP_DIST_FREE)
-        GPI_TRY(gpi_dist_check_room(comm, x.f));
-    const bool small = gpi_dist_is_small(&x, total);
-    gp_status status = small ? gpi_dist_small_bytes(&x, total, &need)
-                             : bytes_needed(&x, most_here(&x, total), &need);
+    uint64_t total = 0;
+    gp_status status = meet(&x);
+    if (status == GP_OK) {
+        total = gpi_dist_total(comm);
+        status = plan(&x, total);
+    }
     if (status == GP_OK)
-        status = gpi_frame_open(comm->ctx, x.f, need, &frame);
-    status = gpi_dist_agree(comm, &s->a, status, NULL, 0);
-    if (status == GP_OK)
-        status = small ? gpi_dist_sort_small(&x, total) : sort_large(&x);
+        status = gpi_dist_is_small(&x, total) ? gpi_dist_sort_small(&x, total)
+                                              : sort_in_frame(&x, total);
     gpi_frame_close(&frame);
     return status;
 }
 
 gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint64_t most,
-                              uint64_t total, size_t *bytes)
+                              size_t *bytes)
 {
     struct gpi_sort_args copy = *s;
     const struct gpi_sorting x = {.s = &copy, .comm = comm, .f = s->a.function};
-    const uint64_t limit = gpi_dist_small_limit(comm);
-    size_t small = 0;
-    GPI_TRY(gpi_dist_small_bytes(&x, total < limit ? total : limit, &small));
-    GPI_TRY(bytes_needed(&x, most, bytes));
-    *bytes = small > *bytes ? small : *bytes;
-    return GP_OK;
+    return bytes_needed(&x, most, bytes);
 }
 
 static gp_status run_sort(gp_comm *comm, void *args)

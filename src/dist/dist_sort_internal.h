@@ -53,10 +53,10 @@ static inline uint64_t gpi_run_bytes(const struct gpi_sort_args *s, uint64_t n)
 }
 
 /* dist_sort.c: a sort whose arguments are checked, in a frame of its own or of the call that it
- * belongs to; and an upper bound of that: total keys of all ranks, of which this one gets most. */
+ * belongs to; and an upper bound of that, for n keys here and up to most that this rank gets. */
 gp_status gpi_dist_run_sort(gp_comm *comm, struct gpi_sort_args *s);
 gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint64_t most,
-                              uint64_t total, size_t *bytes);
+                              size_t *bytes);
 
 /* dist_merge.c: exchange or lend what is sorted and cut, and merge what belongs to this rank. */
 gp_status gpi_dist_gather_up(struct gpi_sorting *x);
@@ -64,7 +64,7 @@ gp_status gpi_dist_gather_up(struct gpi_sorting *x);
 /* dist_small.c: so few keys that every rank sorts all of them and takes its own. */
 uint64_t gpi_dist_small_limit(const gp_comm *comm);
 bool gpi_dist_is_small(const struct gpi_sorting *x, uint64_t total);
-gp_status gpi_dist_small_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes);
+gp_status gpi_dist_open_small(struct gpi_sorting *x);
 gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total);
 
 /* The indices of n keys, of which the first has that one. */
