@@ -14,7 +14,7 @@ struct gpi_dist_job {
     _Alignas(16) char args[]; /* begins with a struct gpi_dist_args */
 };
 
-/* The calls of one rank in a group. Nothing of the rank is read before they run: it may have ended. */
+/* The calls of one rank in a group. The rank is not read before they run: it may have ended. */
 struct worker {
     struct worker *next;
     gp_comm *comm;

@@ -125,8 +125,8 @@ static gp_status divide(struct gpi_sorting *x)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* If the keys of all ranks may be few, the frame for them is opened before, so that its status is in
- * the note, and no other one need be exchanged. */
+/* If the keys of all ranks may be few, the frame for them is opened before. So its status is in this
+ * note, and a second one is not needed. */
 static gp_status meet(struct gpi_sorting *x)
 {
     struct gpi_sort_args *s = x->s;
