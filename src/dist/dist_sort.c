@@ -125,7 +125,7 @@ static gp_status divide(struct gpi_sorting *x)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* If the keys of all ranks may be few, the frame for them is opened before. So its status is in this
+/* If the keys of all ranks may be few, the frame for them is opened before: its status is in this
  * note, and a second one is not needed. */
 static gp_status meet(struct gpi_sorting *x)
 {
