@@ -82,7 +82,7 @@ static void add_values(struct bench *b, struct bench_case *c, size_t value_bytes
 {
     const size_t bytes = c->args.n * value_bytes;
     struct bench_task fill = {.kind = BENCH_FILL_IOTA, .limit = 1};
-    fill.width = value_bytes < 8 ? (unsigned)value_bytes : 8;
+    fill.width = value_bytes == 3 ? 1 : value_bytes < 8 ? (unsigned)value_bytes : 8;
     fill.n = bytes / fill.width;
     fill.out = bench_buffer(b, BENCH_SLOT_1, bytes);
     b->backend->task(b, &fill);
