@@ -122,6 +122,7 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
         .job = *job, .threads = threads, .keys_alone = gpi_radixsort_keys_alone(job)};
     struct gpi_frame frame;
     c.job.order = gpi_radixsort_exact(job);
+    c.whole = gpi_radixsort_whole(job);
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
     c.parts = gpi_radixsort_parts(threads, job->n);
     c.counts = gpi_frame_take(&frame, p.counts);

@@ -47,9 +47,14 @@ static inline bool gpi_radixsort_value_is_direct(size_t bytes)
     return bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
+static inline bool gpi_radixsort_whole(const struct gpi_radix_job *j)
+{
+    return j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;
+}
+
 static inline bool gpi_radixsort_keys_alone(const struct gpi_radix_job *j)
 {
-    return j->value_bytes == 0 && j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;
+    return j->value_bytes == 0 && gpi_radixsort_whole(j);
 }
 
 /* Keys alone are compared by words that can be turned back, as on CUDA: equal ones may come in any

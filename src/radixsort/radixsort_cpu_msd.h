@@ -75,18 +75,25 @@ static bool by_quick(const struct gpi_radix_cpu_job *c)
     return QUICK && c->keys_alone;
 }
 
-/* Whether all words of a bucket are the same: there is nothing to sort. */
+/* Whether all words of a bucket are the same: there is nothing to sort. A stable pass has kept the
+ * order of its values. */
 static bool holds_one_word(const KEY *splitters, size_t bucket)
 {
     return splitters && bucket > 0 && bucket + 1 < SPLIT_BUCKETS &&
            splitters[bucket] - splitters[bucket - 1] == 1;
 }
 
-/* Put the sample in order. False: there are no splitters. */
+/* Put the sample in order. False: there are no splitters to be taken from it. Beside values they
+ * leave more bits to the passes in the caches than digits do: worth it where many words repeat. */
 static bool sort_sample(const struct gpi_radix_cpu_job *c, KEY words[SAMPLE])
 {
 #if QUICK
-    return by_quick(c) && quick_sort(words, SAMPLE, depth_of(SAMPLE));
+    size_t repeats = 0;
+    if (!c->whole || !quick_sort(words, SAMPLE, depth_of(SAMPLE)))
+        return false;
+    for (size_t i = 1; i < SAMPLE; i++)
+        repeats += words[i] == words[i - 1];
+    return c->keys_alone || repeats >= SAMPLE / 4;
 #else
     (void)c, (void)words;
     return false;
@@ -189,13 +196,23 @@ struct buckets {
     size_t starts[BINS + 1];
 };
 
+/* One past the highest bit in which words of a bucket may differ. */
+static int bucket_end(const struct buckets *b, size_t bucket)
+{
+    if (!b->splitters || bucket == 0 || bucket + 1 >= SPLIT_BUCKETS)
+        return b->shift;
+    const KEY first = b->splitters[bucket - 1], last = (KEY)(b->splitters[bucket] - 1);
+    const int end = top_of(&b->c->job, (uint64_t)(KEY)(first ^ last));
+    return end < b->shift ? end : b->shift;
+}
+
 /* A bucket as a sort of its own. */
 static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucket)
 {
     struct gpi_radix_cpu_job sub = *b->c;
     size_t start = b->starts[bucket], value_bytes = sub.job.value_bytes;
     sub.job.n = b->starts[bucket + 1] - start;
-    sub.job.end_bit = b->shift;
+    sub.job.end_bit = bucket_end(b, bucket);
     sub.job.keys_in = b->keys + start;
     sub.job.keys_out = (KEY *)sub.job.keys_out + start;
     sub.keys_tmp = (KEY *)sub.keys_tmp + start;
@@ -248,10 +265,13 @@ static void sort_bucket(void *arg, size_t bucket)
     struct gpi_radix_cpu_job sub = bucket_job(b, bucket);
     if (sub.job.n == 0 || sub.job.n > b->shared_items)
         return;
-    if (!holds_one_word(b->splitters, bucket))
+    if (!holds_one_word(b->splitters, bucket)) {
         sort_alone(&sub);
-    else if (sub.job.keys_in != sub.job.keys_out)
-        memcpy(sub.job.keys_out, sub.job.keys_in, sub.job.n * KEY_BYTES);
+        return;
+    }
+    sub.parts = 1;
+    sub.threads = 1;
+    gpi_radixsort_copy_all(&sub);
 }
 
 static void sort_buckets(struct buckets *b)
@@ -267,7 +287,7 @@ static void sort_buckets(struct buckets *b)
             continue;
         sub.parts = gpi_radixsort_parts(c->threads, sub.job.n);
         if (holds_one_word(b->splitters, k))
-            gpi_radixsort_copy(&sub, sub.job.keys_out, sub.job.keys_in, KEY_BYTES);
+            gpi_radixsort_copy_all(&sub);
         else
             sort_words(&sub);
     }
@@ -315,7 +335,7 @@ static void sort_msd(const struct gpi_radix_cpu_job *c)
         return;
     }
     b.splitters = s.digit.splitters;
-    b.shift = b.splitters ? c->job.end_bit : s.digit.shift;
+    b.shift = b.splitters ? top : s.digit.shift;
     choose_destination(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b.shift).passes);
     copy_overwritten(&s);
     find_places(&s);

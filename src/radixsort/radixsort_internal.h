@@ -67,6 +67,7 @@ struct gpi_radix_cpu_job {
     size_t parts;
     int threads;
     bool keys_alone; /* no values, and all bits are compared */
+    bool whole;      /* all bits are compared, those that a cut has put in order included */
 };
 
 typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);

@@ -161,6 +161,7 @@ gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gp
     struct pieces p = pieces_of(threads, j, j->value_bytes && j->values_in == j->values_out);
     struct gpi_frame frame;
     c.job.order = gpi_radixsort_exact(j);
+    c.whole = gpi_radixsort_whole(j);
     if (j->n == 0)
         return GP_OK;
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
