@@ -214,6 +214,7 @@ void bench_segments(struct bench *b);
 void bench_gather(struct bench *b);
 void bench_segsort(struct bench *b);
 void bench_lexsort(struct bench *b);
+void bench_merge(struct bench *b);
 void bench_scan_sizes(struct bench *b);
 void bench_reduce(struct bench *b);
 void bench_segreduce(struct bench *b);

@@ -42,6 +42,7 @@ static const struct suite {
      bench_segsort, false},
     {"lexsort", "indices indices_any indices_repeats three_parts records_12 records_24 records_100",
      bench_lexsort, false},
+    {"merge", "keys_R pairs_R for R runs: 2, 4, 16, 1024", bench_merge, false},
     {"histogram", "even_256 even_256_odd even_2048 even_65536 even_1048576 bincount_256 bincount_n",
      bench_histogram, false},
     {"csr", "row_pointers row_pointers_powerlaw coo_to_csr transpose spmv_even spmv_powerlaw",
