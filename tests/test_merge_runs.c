@@ -140,6 +140,22 @@ START_TEST(test_merge_runs_numbers_of_runs)
 }
 END_TEST
 
+/* Few runs of many items, which are merged on CUDA, too. */
+START_TEST(test_merge_runs_few_long_runs)
+{
+    static const size_t values[] = {0, 16, 4};
+    struct runs r = {.dtype = _i == 1 ? GP_F64 : GP_U32, .n = t_at_most(((size_t)1 << 20) + 5)};
+    r.num_runs = 1 + (size_t)_i;
+    r.value_bytes = values[_i];
+    if (_i == 2 && t_is_cuda()) /* from where on three are merged */
+        r.n = t_at_most(((size_t)1 << 23) + 5);
+    r.offset_dtype = offset_dtypes[_i];
+    r.first = 7;
+    r.descending = _i & 2;
+    check_runs(&r, _i == 1 ? PATTERN_SPECIAL : PATTERN_NARROW, (uint64_t)_i);
+}
+END_TEST
+
 /* ---- workspace, graphs, contents ------------------------------------------------------------- */
 
 START_TEST(test_merge_runs_workspace_bytes_is_enough)
@@ -287,6 +303,7 @@ int main(int argc, char **argv)
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_merge_runs_dtypes_and_patterns, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_merge_runs_numbers_of_runs, 0, 30);
+    tcase_add_loop_test(c, test_merge_runs_few_long_runs, 0, 3);
     c = t_case(s, "workspace");
     tcase_add_loop_test(c, test_merge_runs_workspace_bytes_is_enough, 0, 8);
     c = t_case(s, "cuda");

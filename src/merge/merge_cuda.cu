@@ -16,8 +16,8 @@ template <class Key> void merge(gp_context *ctx, const gpi_merge_job *j, uint64_
     constexpr uint64_t tile = MergeShape<Key>::tile;
     const uint32_t tiles = blocks_for<tile>(j->num_a + j->num_b);
     const KeyOrder<Key> order(j->order);
-    const MergeInput<Key> in = {(const Key *)j->keys_a, (const Key *)j->keys_b, j->num_a, j->num_b,
-                                j->device_num_a,        j->device_num_b};
+    const MergeInput<Key> in = {(const Key *)j->keys_a, (const Key *)j->keys_b, j->num_a,  j->num_b,
+                                j->device_num_a,        j->device_num_b,        j->groups, 0};
     const uint32_t cut_blocks = tiles / merge_tuning.threads + 1;
     merge_cut_k<<<cut_blocks, merge_tuning.threads, 0, ctx->stream>>>(order, in, tiles, cuts);
     if (j->value_bytes)

@@ -18,6 +18,17 @@
 #include "core/context.h"
 #include "core/order.h"
 
+/* On CUDA, instead of two arrays: two neighbouring groups of runs of keys_a and values_a, which
+ * have the same place in the outputs. num_a is then the bound of both together, num_b is 0. */
+struct gpi_merge_groups {
+    const void *offsets; /* NULL: two arrays */
+    uint32_t offset_bytes, run_a, run_b, end;
+    uint32_t num_runs;               /* there are no runs from here on */
+    const uint64_t *device_num_runs; /* NULL, or num_runs is its bound */
+    uint64_t n;                      /* items of all runs */
+    const uint64_t *device_n;        /* NULL, or n is its bound */
+};
+
 /* A merge, checked. */
 struct gpi_merge_job {
     struct gpi_radix_order order;
@@ -29,6 +40,7 @@ struct gpi_merge_job {
     uint64_t num_b;
     const uint64_t *device_num_a, *device_num_b; /* NULL, or the numbers are bounds, on CUDA */
     void *keys_out, *values_out;
+    struct gpi_merge_groups groups;
 };
 
 /* Outputs [begin, end) of a job. */

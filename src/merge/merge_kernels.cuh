@@ -20,15 +20,37 @@ template <class Key> GPI_DEVICE bool first_goes(const KeyOrder<Key> &order, Key 
     return order.word(x) <= order.word(y);
 }
 
+/* Where the runs from a run on begin: within the array, whatever the offsets are. */
+GPI_DEVICE uint64_t group_begin(const gpi_merge_groups &g, uint32_t run)
+{
+    const uint64_t runs = item_count(ItemCount{g.num_runs, g.device_num_runs});
+    const uint64_t n = item_count(ItemCount{g.n, g.device_n}), at = min((uint64_t)run, runs);
+    const uint64_t begin =
+        g.offset_bytes == 4 ? ((const uint32_t *)g.offsets)[at] - ((const uint32_t *)g.offsets)[0]
+                            : ((const uint64_t *)g.offsets)[at] - ((const uint64_t *)g.offsets)[0];
+    return min(begin, n);
+}
+
 template <class Key> struct MergeInput {
     const Key *a, *b;
     uint64_t num_a, num_b;
     const uint64_t *device_num_a, *device_num_b; /* NULL, or the numbers are bounds */
+    gpi_merge_groups groups;
+    uint64_t first; /* where a begins in its array */
 
     GPI_DEVICE void take_counts()
     {
         num_a = item_count(ItemCount{num_a, device_num_a});
         num_b = item_count(ItemCount{num_b, device_num_b});
+        if (!groups.offsets)
+            return;
+        first = group_begin(groups, groups.run_a);
+        const uint64_t middle = max(group_begin(groups, groups.run_b), first);
+        const uint64_t end = max(group_begin(groups, groups.end), middle);
+        b = a + middle;
+        a += first;
+        num_a = middle - first;
+        num_b = end - middle;
     }
 };
 
@@ -157,6 +179,12 @@ __global__ void __launch_bounds__(merge_tuning.threads)
     in.take_counts();
     if ((uint64_t)blockIdx.x * tile >= in.num_a + in.num_b)
         return;
+    if (in.groups.offsets) {
+        keys_out += in.first;
+        values_b = (const char *)values_a + (in.first + in.num_a) * value_bytes;
+        values_a = (const char *)values_a + in.first * value_bytes;
+        values_out = (char *)values_out + in.first * value_bytes;
+    }
     const MergeTile t = merge_tile_of(in, cuts);
     /* 1. Load both parts. */
     for (int i = threadIdx.x; i < t.count; i += merge_tuning.threads) {

@@ -100,10 +100,10 @@ static int levels_of(uint64_t num_runs)
 }
 
 /* A level moves every item once; a sort of keys alone takes the time of four, one of pairs that of
- * ten levels (merge-04). */
+ * six levels (merge-04). */
 static bool by_merges(const struct runs *r)
 {
-    return levels_of(r->num_runs) <= (r->d.value_bytes ? 10 : 4) && r->d.value_bytes <= 16 &&
+    return levels_of(r->num_runs) <= (r->d.value_bytes ? 6 : 4) && r->d.value_bytes <= 16 &&
            r->n / r->num_runs >= 64;
 }
 
@@ -182,6 +182,61 @@ static gp_status run_merges(gp_context *ctx, const char *f, const struct runs *r
     return GP_OK;
 }
 
+/* ---- by merges, on CUDA ---------------------------------------------------------------------- */
+
+/* Two levels take two thirds of a sort's time, three all of it (merge-04). Fewer items are sorted
+ * in fewer launches: from where on two runs are merged, and three and four. */
+enum { CUDA_RUNS = 4, CUDA_ITEMS_OF_2 = 1 << 20, CUDA_ITEMS_OF_4 = 1 << 23 };
+
+static bool by_merges_cuda(const struct runs *r)
+{
+    return r->num_runs <= CUDA_RUNS && r->key_bytes >= 4 &&
+           r->n >= (uint64_t)(r->num_runs > 2 ? CUDA_ITEMS_OF_4 : CUDA_ITEMS_OF_2);
+}
+
+static size_t merges_bytes_cuda(const struct runs *r)
+{
+    return merges_bytes(r) + gpi_piece(gpi_merge_cuts(r->n) * sizeof(uint64_t));
+}
+
+/* One pair of groups after another: a launch has as many blocks as all items want. */
+static gp_status run_merges_cuda(gp_context *ctx, const char *f, const struct runs *r)
+{
+    GPI_FRAME(frame, ctx, f, merges_bytes_cuda(r));
+    void *keys = gpi_frame_take(&frame, r->n * r->key_bytes);
+    void *values = gpi_frame_take(&frame, r->n * r->d.value_bytes);
+    uint64_t *cuts = gpi_frame_take(&frame, gpi_merge_cuts(r->n) * sizeof *cuts);
+    struct gpi_merge_job j = {.order = gpi_radix_order_of(r->d.dtype, r->d.order),
+                              .key_bytes = r->key_bytes,
+                              .value_bytes = r->d.value_bytes,
+                              .keys_a = r->keys_in,
+                              .values_a = r->values_in,
+                              .num_a = r->n};
+    const uint32_t num_runs = (uint32_t)r->num_runs;
+    const int levels = levels_of(num_runs) > 1 ? levels_of(num_runs) : 1;
+    for (int k = 1; k <= levels; k++) {
+        const bool to_out = (levels - k) % 2 == 0;
+        const uint32_t group = 1u << (k - 1);
+        j.keys_out = to_out ? r->keys_out : keys;
+        j.values_out = to_out ? r->values_out : values;
+        for (uint32_t run = 0; run < num_runs; run += 2 * group) {
+            j.groups = (struct gpi_merge_groups){.offsets = r->offsets,
+                                                 .run_a = run,
+                                                 .run_b = run + group,
+                                                 .end = run + 2 * group,
+                                                 .num_runs = num_runs,
+                                                 .device_num_runs = r->d.device_num_runs,
+                                                 .n = r->n,
+                                                 .device_n = r->d.device_n};
+            j.groups.offset_bytes = (uint32_t)gpi_dtype_bytes(r->d.offset_dtype);
+            GPI_TRY(gpi_merge_launch_get(ctx->sm_row)(ctx, f, &j, cuts));
+        }
+        j.keys_a = j.keys_out;
+        j.values_a = j.values_out;
+    }
+    return GP_OK;
+}
+
 /* ---- front door ------------------------------------------------------------------------------ */
 
 /* *d becomes the full struct. */
@@ -241,6 +296,8 @@ static gp_status run(gp_context *ctx, const char *f, const struct runs *r)
 {
     if (r->n == 0)
         return GP_OK;
+    if (ctx->backend == GP_BACKEND_CUDA && by_merges_cuda(r) && gpi_merge_launch_get(ctx->sm_row))
+        return run_merges_cuda(ctx, f, r);
     return ctx->backend == GP_BACKEND_CPU && by_merges(r) ? run_merges(ctx, f, r)
                                                           : run_sort(ctx, f, r);
 }
@@ -289,7 +346,7 @@ gp_status gp_merge_runs_workspace_bytes(const gp_target *target, const gp_merge_
     GPI_TRY(gpi_check_n(NULL, f, "num_runs", num_runs));
     r.key_bytes = gpi_dtype_bytes(r.d.dtype);
     r.values_in = r.values_out = bytes; /* any array: there is one */
-    const size_t sort = n ? sort_bytes(&t, &r) : 0, merges = n ? merges_bytes(&r) : 0;
+    const size_t sort = n ? sort_bytes(&t, &r) : 0, merges = n ? merges_bytes_cuda(&r) : 0;
     *bytes = sort > merges ? sort : merges;
     return GP_OK;
 }
