@@ -6,7 +6,7 @@
 #pragma once
 
 #include "device/bulk.cuh"
-#include "radixsort/radixsort_warp_rank.cuh"
+#include "radixsort/radixsort_places.cuh"
 
 namespace GPI_SPACE
 {

@@ -19,11 +19,8 @@
 #pragma once
 
 #include "device/warp.cuh"
-#include "radixsort/radixsort_bucket_exchange.cuh"
-#include "radixsort/radixsort_bucket_keys.cuh"
-#include "radixsort/radixsort_bucket_ranks.cuh"
-#include "radixsort/radixsort_bucket_ties.cuh"
-#include "radixsort/radixsort_warp_rank.cuh"
+#include "radixsort/radixsort_bucket_order.cuh"
+#include "radixsort/radixsort_places.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "radixsort/radixsort_bucket_global.cuh"
-#include "radixsort/radixsort_warp_rank.cuh"
+#include "radixsort/radixsort_places.cuh"
 
 namespace GPI_SPACE
 {

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "radixsort/radixsort_fault.cuh"
-#include "radixsort/radixsort_warp_rank.cuh"
+#include "radixsort/radixsort_places.cuh"
 
 namespace GPI_SPACE
 {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "radixsort/radixsort_look_back.cuh"
+#include "radixsort/radixsort_places.cuh"
 #include "radixsort/radixsort_partition_pairs.cuh"
 #include "radixsort/radixsort_partition_keys.cuh"
 #include "radixsort/radixsort_splitters.cuh"

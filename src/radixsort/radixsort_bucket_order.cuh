@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The keys of a bucket in registers: their words, and the bits in which these vary; and the items
+ * of a block's bins in order. Bins: a BucketBins, whose counts are starts before its items
+ * are in bins, and ends when they are. Small bins by exchanges of neighbours in registers (odd-even
+ * transposition, Knuth volume 3, 5.3.4). In bins that are too large for that each item is compared
+ * with all of its bin, if these are not too many either; where items are mostly equal it is found
+ * out whether they are in order. Words that agree in all but their positions, after a bucket was
+ * sorted by words without the lowest bits, go in the order of their keys.
+ */
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "device/undefined.cuh"
+#include "device/warp.cuh"
+#include "radixsort/radixsort_key_codec.cuh"
+
+namespace GPI_SPACE
+{
+
+/* ---- keys ---- */
+
+/* A key's bits as they are compared. */
+template <class K>
+using RadixWord = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
+
+/* Bits of words that do not vary, between others that do, as between a high and a low number that
+ * share a key. Without them the highest bits are those that vary. Narrow words have no holes. */
+template <class Word> struct BitHole {
+    int at, bits;
+
+    /* The longest one above a bit, and what it has below that bit. */
+    static GPI_DEVICE BitHole of(Word varying, int begin, int end)
+    {
+        BitHole hole = {0, 0};
+        if constexpr (sizeof(Word) == 8) {
+            for (int p = begin; p < end;) {
+                const int change = __ffsll((long long)~(varying >> p)); /* 0: ones to the end */
+                p += change ? change - 1 : 64;
+                const int zeros = p < end ? __ffsll((long long)(varying >> p)) - 1 : 0;
+                if (zeros > hole.bits)
+                    hole = {p, zeros};
+                p += zeros;
+            }
+            const int under = 64 - __clzll((long long)(varying & (((Word)1 << begin) - 1)));
+            if (hole.bits && hole.at == begin)
+                hole = {under, hole.bits + begin - under};
+        }
+        return hole;
+    }
+
+    GPI_DEVICE Word below() const
+    {
+        return ((Word)1 << at) - 1;
+    }
+
+    /* A word without the hole, in which it has no bits, */
+    GPI_DEVICE Word close(Word word) const
+    {
+        return (word & below()) | (word >> bits & ~below());
+    }
+
+    /* and with it. */
+    GPI_DEVICE Word open(Word word) const
+    {
+        return (word & below()) | (word & ~below()) << bits;
+    }
+};
+
+/* The keys of a bucket in a block's registers. Bits [low, high) vary. */
+template <class Word, int I> struct BucketKeys {
+    Word word[I], same; /* same: the bits that do not vary */
+    int low, high;
+    BitHole<Word> hole; /* if there is one, words are closed and have none of the bits of same */
+    bool of_words;      /* this thread's keys can be made of their words */
+
+    GPI_DEVICE bool has_hole() const
+    {
+        return sizeof(Word) == 8 && hole.bits;
+    }
+
+    /* That vary. */
+    GPI_DEVICE int bits() const
+    {
+        return has_hole() ? high - low - hole.bits : high - low;
+    }
+
+    /* What is the same in all words, but what they have lost with the hole. */
+    GPI_DEVICE Word still_same() const
+    {
+        return has_hole() ? (Word)0 : same;
+    }
+};
+
+/* ---- exchanges ---- */
+
+template <class Word> GPI_DEVICE void compare_exchange(Word &a, Word &b)
+{
+    const Word low = a < b ? a : b;
+    b = a < b ? b : a;
+    a = low;
+}
+
+/* Put the items of a warp's window in order, in registers, by as many rounds as its largest bin has
+ * items. Windows lie one after the other, or some places before that. */
+template <class Bins>
+GPI_DEVICE void odd_even_transposition(const Bins &b, int before, uint32_t rounds)
+{
+    using Word = typename Bins::BinWord;
+    constexpr int I = Bins::items_of_thread;
+    struct alignas(2 * sizeof(Word)) Two {
+        Word a, b;
+    };
+    const int first = (int)threadIdx.x * I - before;
+    const int end = ((int)threadIdx.x / 32 + 1) * 32 * I - before;
+    Two *mine = (Two *)(b.s.words + first);
+    Word word[I];
+#pragma unroll
+    for (int i = 0; i < I; i += 2) {
+        const Two two = mine[i / 2];
+        word[i] = two.a;
+        word[i + 1] = two.b;
+    }
+    if (end > b.count)
+#pragma unroll
+        for (int i = 0; i < I; i++)
+            word[i] = first + i < b.count ? word[i] : (Word) ~(Word)0;
+#pragma unroll 1
+    for (uint32_t r = 0; r < rounds; r += 2) {
+#pragma unroll
+        for (int i = 0; i < I; i += 2)
+            compare_exchange(word[i], word[i + 1]);
+#pragma unroll
+        for (int i = 1; i + 1 < I; i += 2)
+            compare_exchange(word[i], word[i + 1]);
+        Word next = __shfl_down_sync(all_lanes, word[0], 1);
+        Word last = __shfl_up_sync(all_lanes, word[I - 1], 1);
+        if (lane_id() < 31)
+            compare_exchange(word[I - 1], next);
+        if (lane_id() > 0)
+            compare_exchange(last, word[0]);
+    }
+#pragma unroll
+    for (int i = 0; i < I; i += 2)
+        mine[i / 2] = {word[i], word[i + 1]};
+}
+
+/* The bins that have items in two warps: a warp takes the items around its first one. */
+template <class Bins> GPI_DEVICE void transposition_between_warps(const Bins &b)
+{
+    constexpr int I = Bins::items_of_thread;
+    const int border = (int)threadIdx.x / 32 * 32 * I, p = border - Bins::largest_bin + lane_id();
+    if (border > 0 && border < b.count) {
+        const uint32_t rounds = min(b.s.largest[threadIdx.x / 32], (uint32_t)Bins::largest_bin);
+        auto mine = b.s.words[p];
+        for (uint32_t r = 0; r < rounds; r++) {
+            const int other = (int)((lane_id() + r % 2) ^ 1) - (int)(r % 2);
+            auto theirs = __shfl_sync(all_lanes, mine, other & 31);
+            if (other < 0 || other > 31)
+                continue;
+            if (lane_id() < other)
+                compare_exchange(mine, theirs);
+            else
+                compare_exchange(theirs, mine);
+        }
+        b.s.words[p] = mine;
+    }
+    __syncthreads();
+}
+
+/* The bins too large for that which have items in two warps: how many, for the second of the two.
+ * Counts are ends. */
+template <class Bins> __device__ __noinline__ void find_crossing(const Bins b)
+{
+    constexpr uint32_t window = 32 * Bins::items_of_thread;
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < Bins::bins; i += Bins::warps * 32) {
+        const uint32_t begin = i ? *b.count_of(i - 1) : 0, end = *b.count_of(i);
+        if (end - begin > Bins::largest_bin && begin / window < (end - 1) / window)
+            b.s.crossing[(end - 1) / window] = end - begin;
+    }
+    __syncthreads();
+}
+
+/* The items of bins that have up to `most` items in order. */
+template <class Bins> GPI_DEVICE void exchange_neighbours(const Bins &b, uint32_t most)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    int before = 0;
+    uint32_t rounds = min(b.s.largest[warp], most);
+#pragma unroll 1
+    for (;;) {
+        if (rounds)
+            odd_even_transposition(b, before, rounds);
+        __syncthreads();
+        if (before)
+            return;
+        transposition_between_warps(b);
+        if (most <= Bins::largest_bin)
+            return;
+        before = 16 * Bins::items_of_thread;
+        rounds = b.s.crossing[warp];
+    }
+}
+
+/* ---- ranks ---- */
+
+template <class Bins> GPI_DEVICE uint32_t block_sum(const Bins &b, uint32_t value)
+{
+    value = warp_sum(value);
+    if (lane_id() == 0)
+        b.s.total[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = warp_sum(lane_id() < Bins::warps ? b.s.total[lane_id()] : 0);
+    __syncthreads();
+    return value;
+}
+
+/* How many items are less than the one before. As a call, as it is rare. */
+template <class Bins> __device__ __noinline__ uint32_t descents(const Bins b)
+{
+    uint32_t falls = 0;
+#pragma unroll 4
+    for (int p = (int)threadIdx.x; p + 1 < b.count; p += Bins::warps * 32)
+        falls += b.s.words[p + 1] < b.s.words[p];
+    return block_sum(b, falls);
+}
+
+/* The comparisons that ranks in bins take. */
+template <class Bins> __device__ __noinline__ uint32_t work_of_ranks(const Bins b)
+{
+    uint32_t work = 0;
+    for (uint32_t i = threadIdx.x; i < Bins::bins; i += Bins::warps * 32) {
+        const uint32_t end = i + 1 < Bins::bins ? *b.count_of(i + 1) : (uint32_t)b.count;
+        const uint32_t items = end - *b.count_of(i);
+        work += items * items;
+    }
+    return block_sum(b, work);
+}
+
+/* Each item goes behind those of its bin that are less. A call leaves exchanges their registers. */
+template <class Bins> __device__ __noinline__ void rank_in_bins(const Bins b, int shift)
+{
+    constexpr int items = Bins::items_of_thread;
+    typename Bins::BinWord word[items];
+    uint16_t to[items];
+    leave_undefined<Bins::in_loop>(word);
+    leave_undefined<Bins::in_loop>(to);
+#pragma unroll
+    for (int i = 0; i < items; i++) {
+        const uint32_t p = (uint32_t)Bins::item(i);
+        if (p >= (uint32_t)b.count)
+            break;
+        word[i] = b.s.words[p];
+        const uint32_t own = b.number_of(word[i], shift);
+        const uint32_t begin = own ? *b.count_of(own - 1) : 0, end = *b.count_of(own);
+        uint32_t less = begin;
+#pragma unroll 4
+        for (uint32_t q = begin; q < end; q++) {
+            const auto other = b.s.words[q];
+            less += other < word[i] || (!Bins::pairs && other == word[i] && q < p);
+        }
+        to[i] = (uint16_t)less;
+    }
+    __syncthreads();
+    b.for_rows([&](int i) { b.s.words[to[i]] = word[i]; });
+    __syncthreads();
+}
+
+/* ---- ties ---- */
+
+/* How many words from p on agree; 0 if p is not the first of them. */
+template <class Bins> GPI_DEVICE int ties_at(const Bins &b, int p)
+{
+    const int positions = b.position_bits();
+    const auto own = b.s.words[p] >> positions;
+    int end = p + 1;
+    if (p > 0 && b.s.words[p - 1] >> positions == own)
+        return 0;
+    while (end < b.count && b.s.words[end] >> positions == own)
+        end++;
+    return end - p;
+}
+
+template <class Bins, class K>
+GPI_DEVICE void insertion(const Bins &b, const K *keys_in, int begin, int end)
+{
+    const auto key = [&](int p) { return b.word_of(keys_in[b.position(p)]); };
+    for (int i = begin + 1; i < end; i++)
+        for (int j = i; j > begin && key(j) < key(j - 1); j--) {
+            const auto word = b.s.words[j];
+            b.s.words[j] = b.s.words[j - 1];
+            b.s.words[j - 1] = word;
+        }
+}
+
+/* By a whole block. They share a bin, so they are few. */
+template <class Bins, class K> GPI_DEVICE void order_ties(const Bins &b, const K *keys_in)
+{
+    int ties[Bins::items_of_thread], most = 0;
+    leave_undefined<Bins::in_loop>(ties);
+    b.for_rows([&](int i) {
+        ties[i] = ties_at(b, Bins::item(i));
+        most = max(most, ties[i]);
+    });
+    if (!__syncthreads_or(most > 1))
+        return;
+    b.for_rows([&](int i) { insertion(b, keys_in, Bins::item(i), Bins::item(i) + ties[i]); });
+    __syncthreads();
+}
+
+/* As a call, which leaves words of 4 bytes the registers for their other ways. */
+template <class Bins, class K>
+__device__ __noinline__ void call_order_ties(const Bins &b, const K *keys_in)
+{
+    order_ties(b, keys_in);
+}
+
+} // namespace GPI_SPACE
