@@ -34,7 +34,7 @@ template <class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
     }
     const gpi_radix_plan &plan = *job.plan;
     return plan.route == gpi_radix_route_one_bucket ? 1
-           : plan.route == gpi_radix_route_adaptive ? plan.entries
+           : plan.route == gpi_radix_route_adaptive ? min(plan.entries, job.entries)
            : plan.route == gpi_radix_route_buckets  ? 1u << plan.bits
                                                     : 0;
 }
