@@ -3,6 +3,7 @@
 #pragma once
 
 #include "radixsort/radixsort_key_codec.cuh"
+#include "radixsort/radixsort_repeats.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
@@ -244,6 +245,20 @@ template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job)
            varying_digits(job) > radix_tuning.digits_few;
 }
 
+/* Whether nearly all items are of few words, by a sample; cells are faster than passes then. By one
+ * block, if buckets do not fit. */
+template <int T, bool LARGE, class K>
+GPI_DEVICE bool has_few_words(const RadixKeys<K> &job, uint32_t *shared)
+{
+    if constexpr (LARGE && !radix_by_splitters<K>)
+        if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
+            varying_digits(job) > radix_tuning.digits_few)
+            return sample_hot_words<T>(job, shared) >=
+                   radix_tuning.repeats_sample -
+                       radix_tuning.repeats_sample / radix_tuning.hot_rest;
+    return false;
+}
+
 /* One block plans while all others wait: each thread issues plan_batch reads before it uses one. */
 constexpr uint32_t plan_batch = 8;
 
@@ -275,9 +290,9 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
 /* By one block: decides from the sample whether counting all keys is pointless because LSD
  * passes would be chosen anyway; the limits are those of plan_buckets(), widened by the error of
  * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. */
-template <int T, class K>
+template <int T, bool LARGE, class K>
 __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
-                                         uint64_t sample_stride)
+                                         uint64_t sample_stride, uint32_t *shared)
 {
     const uint32_t sample = (uint32_t)(job.items() / sample_stride);
     const uint32_t full = radix_tuning.sample_full * (sample >> bits);
@@ -301,20 +316,22 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
         }
     }
     __syncthreads();
+    const bool passes = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
+    const bool few = passes && has_few_words<T, LARGE>(job, shared);
     if (threadIdx.x > 0)
         return;
     if (splits_by_levels(job)) {
         job.plan->skewed = excess > sample / radix_tuning.sample_excess;
         job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
     } else
-        job.plan->skewed = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
+        job.plan->skewed = passes && !few;
 }
 
 /*
  * By one block: counts become starts; the route, and the tiles of the second pass. Each warp sums
  * a run of counts, 32 at a time.
  */
-template <int T, class K>
+template <int T, bool LARGE, class K>
 __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, int bits,
                                           uint32_t *counts, uint32_t tile_items, uint32_t *shared)
 {
@@ -361,7 +378,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const int digits = varying_digits(job);
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
-    const bool by_cells = !radix_by_splitters<K> && job.adaptive_allowed && (few || even);
+    const bool by_cells =
+        !radix_by_splitters<K> && job.adaptive_allowed &&
+        (few || even || (!fits && has_few_words<T, LARGE>(job, shared + 4 * warps)));
     if (threadIdx.x == 0) {
         job.plan->route = fits                                ? gpi_radix_route_buckets
                           : job.splits_allowed                ? gpi_radix_route_splitters

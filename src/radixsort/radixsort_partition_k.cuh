@@ -16,9 +16,9 @@
  * same in all keys needs no pass.
  *
  * By levels, if large arrays have such keys: those of 8 bytes between splitters
- * (radixsort_levels_k.cuh); those of 4 bytes by cells, if nearly all are in a few buckets or many
- * are only somewhat too large: the counts are left to radixsort_adaptive_k.cuh. Nothing is
- * partitioned here then.
+ * (radixsort_levels_k.cuh); those of 4 bytes by cells, if nearly all are in a few buckets or of few
+ * words, or many are only somewhat too large: the counts are left to radixsort_adaptive_k.cuh.
+ * Nothing is partitioned here then.
  */
 #pragma once
 
@@ -91,7 +91,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
                                    table);
         barrier.wait();
         if (blockIdx.x == 0)
-            plan_sample<T>(job, t.bits, job.recount, radix_tuning.sample_counts);
+            plan_sample<T, !SPLITS>(job, t.bits, job.recount, radix_tuning.sample_counts, table);
         barrier.wait();
         for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
             job.recount[i] = 0;
@@ -145,7 +145,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
             barrier.wait();
         }
         if (blockIdx.x == 0)
-            plan_buckets<T, K>(job, t.shift, t.bits, counts, Buckets::Tile::items, table);
+            plan_buckets<T, !SPLITS, K>(job, t.shift, t.bits, counts, Buckets::Tile::items, table);
         barrier.wait();
         return job.plan->route == gpi_radix_route_buckets;
     }

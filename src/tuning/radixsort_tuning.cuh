@@ -59,6 +59,10 @@ struct RadixTuning {
     uint32_t cells_even, cells_even_keys;
     int cells_digits, digits_few;
 
+    /* Otherwise repeats_sample words tell how often words repeat: if all but 1/hot_rest of them are
+     * there hot_words times or more, cells are taken too. */
+    uint32_t repeats_sample, hot_words, hot_rest;
+
     /* From sampled_items items on a sample is taken first: one item in sample_bits for the bits
      * that vary, one in sample_counts for the counts of buckets. Those of 8-byte keys will
      * not fit if 1/sample_excess of it is in buckets of sample_full times the mean. */
@@ -91,6 +95,7 @@ constexpr RadixTuning radix_sm75()
     t.large_share = 1024, t.large_excess = 16;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
+    t.repeats_sample = 1024, t.hot_words = 4, t.hot_rest = 16;
     t.sampled_items = 64 << 20, t.sample_bits = 1024, t.sample_counts = 256;
     t.sample_excess = 8, t.sample_full = 8;
     return t;
