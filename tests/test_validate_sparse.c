@@ -405,6 +405,34 @@ START_TEST(test_spmv_of_what_would_lead_it_astray)
 END_TEST
 
 /* Of two arrays that are wrong the smaller index is reported. */
+/* As on the host, where the call ends before it reads anything. */
+START_TEST(test_spmv_of_no_rows_by_a_number_in_memory)
+{
+    const uint64_t none = 0, pointers[] = {0, 1, 2, 4}, cols[] = {0, 1, 2, 3};
+    const float ones[] = {1, 1, 1, 1};
+    const gp_dtype *pair = pairs[_i];
+    gp_context *v = t_validating();
+    gp_csr_desc d = GP_CSR_DESC_INIT;
+    t_array rows = t_new_from(&none, sizeof none, 0), y = t_new(12, 0);
+    t_array p = index_array(pointers, 4, pair[1], 0), c = index_array(cols, 4, pair[0], 0);
+    t_array x = t_new_from(ones, sizeof ones, 0);
+    d.index_dtype = pair[0];
+    d.offset_dtype = pair[1];
+    d.value_dtype = GP_F32;
+    d.device_num_rows = rows.data;
+    T_OK(gp_context_synchronize(t_ctx()));
+    T_OK(gp_spmv_by(v, &d, 3, 4, 4, p.data, c.data, x.data, NULL, x.data, NULL, y.data));
+    T_OK(gp_context_synchronize(v));
+    t_check_untouched(&y);
+    t_free(&rows);
+    t_free(&p);
+    t_free(&c);
+    t_free(&x);
+    t_free(&y);
+    gp_context_destroy(v);
+}
+END_TEST
+
 START_TEST(test_the_smallest_index_is_told)
 {
     uint64_t falling[] = {0, 1, 3, 2}, cols[] = {0, 9, 0}, wrong_late[] = {0, 0, 0, 0, 0, 9};
@@ -438,6 +466,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_indices, 0, 2 * PAIRS);
     tcase_add_loop_test(c, test_entries_without_a_place, 0, PAIRS);
     tcase_add_loop_test(c, test_spmv_of_what_would_lead_it_astray, 0, PAIRS);
+    tcase_add_loop_test(c, test_spmv_of_no_rows_by_a_number_in_memory, 0, PAIRS);
     tcase_add_test(c, test_the_smallest_index_is_told);
     return s;
 }

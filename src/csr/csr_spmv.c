@@ -96,6 +96,7 @@ gp_status gpi_csr_product_run(gp_context *ctx, const char *f, struct gpi_csr_pro
         GPI_BELOW("cols", a->cols, a->nnz, c->index, a->num_cols)};
     rules[1].device_n = c->args.device_num_rows;
     rules[1].device_bound = rules[2].device_n = c->args.device_nnz;
+    rules[1].may_be_none = true; /* as of num_rows 0: no entry is read */
     const bool pattern = c->planned && ctx->validate;
     if (pattern && cuda)
         words = gpi_frame_take(&frame, 3 * sizeof *words);

@@ -57,37 +57,39 @@ struct gpi_content {
     uint64_t num_runs;
     const uint64_t *device_num_runs; /* NULL, or num_runs is its bound */
     size_t offset_bytes;
+    bool may_be_none; /* of offsets: without segments, bound is not compared */
 };
 
 #define GPI_BELOW(name, items, n, dtype, bound)                                                    \
     {                                                                                              \
         name, items, n, dtype, GPI_CONTENT_BELOW, bound, GP_ASCENDING, NULL, NULL, NULL, false, 0, \
-            NULL, 0                                                                                \
+            NULL, 0, false                                                                         \
     }
 #define GPI_RANGES(name, items, segments, dtype, bound, offsets)                                   \
     {                                                                                              \
         name, items, segments, dtype, GPI_CONTENT_RANGES, bound, GP_ASCENDING, offsets, NULL,      \
-            NULL, false, 0, NULL, 0                                                                \
+            NULL, false, 0, NULL, 0, false                                                         \
     }
 #define GPI_SORTED(name, items, n, dtype, order)                                                   \
     {                                                                                              \
-        name, items, n, dtype, GPI_CONTENT_SORTED, 0, order, NULL, NULL, NULL, false, 0, NULL, 0   \
+        name, items, n, dtype, GPI_CONTENT_SORTED, 0, order, NULL, NULL, NULL, false, 0, NULL, 0,  \
+            false                                                                                  \
     }
 #define GPI_EDGES(name, items, n, dtype)                                                           \
     {                                                                                              \
         name, items, n, dtype, GPI_CONTENT_EDGES, 0, GP_ASCENDING, NULL, NULL, NULL, false, 0,     \
-            NULL, 0                                                                                \
+            NULL, 0, false                                                                         \
     }
 /* One more offset than segments. */
 #define GPI_OFFSETS(name, items, segments, dtype, bound)                                           \
     {                                                                                              \
         name, items, (segments) + 1, dtype, GPI_CONTENT_OFFSETS, bound, GP_ASCENDING, NULL, NULL,  \
-            NULL, false, 0, NULL, 0                                                                \
+            NULL, false, 0, NULL, 0, false                                                         \
     }
 #define GPI_ROW_POINTERS(name, items, rows, dtype, nnz)                                            \
     {                                                                                              \
         name, items, (rows) + 1, dtype, GPI_CONTENT_ROW_POINTERS, nnz, GP_ASCENDING, NULL, NULL,   \
-            NULL, false, 0, NULL, 0                                                                \
+            NULL, false, 0, NULL, 0, false                                                         \
     }
 
 gp_status gpi_validate_begin(gp_context *ctx, const char *function, const struct gpi_content *rules,

@@ -18,7 +18,7 @@ struct gpi_content_rule {
     uint64_t n, bound, first; /* first: the item 0 */
     enum gpi_content_kind kind;
     int unused; /* bits of a word above those of an item */
-    bool is_signed, descending, may_cover_less;
+    bool is_signed, descending, may_cover_less, may_be_none;
     uint64_t num_runs;
     const uint64_t *device_num_runs;
     size_t offset_bytes;
@@ -38,6 +38,7 @@ static inline struct gpi_content_rule gpi_content_rule_of(const struct gpi_conte
     r.device_n = c->device_n;
     r.device_bound = c->device_bound;
     r.may_cover_less = c->may_cover_less;
+    r.may_be_none = c->may_be_none;
     r.num_runs = c->num_runs;
     r.device_num_runs = c->device_num_runs;
     r.offset_bytes = c->offset_bytes;
@@ -149,6 +150,8 @@ GPI_RULE_FUNCTION struct gpi_verdict gpi_rule_judge(const struct gpi_content_rul
         const struct gpi_verdict first = {GPI_RULE_FIRST, 0};
         return first;
     }
+    if (r->n == 1 && r->may_be_none)
+        return fine;
     if (i + 1 == r->n && (r->may_cover_less ? x - r->first > r->bound : x - r->first != r->bound)) {
         const struct gpi_verdict last = {GPI_RULE_LAST, r->first + r->bound};
         return last;
