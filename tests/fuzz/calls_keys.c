@@ -86,9 +86,9 @@ static void record_sort(fuzz *f)
     d.num_fields = fuzz_fault(f, GP_ERROR_ARGUMENT) ? (fuzz_flip(f) ? -1 : 9) : fields;
     const size_t record = d.record_bytes >= 1 && d.record_bytes <= 65536 ? d.record_bytes : 1;
     for (int k = 0; k < fields; k++) {
-        dtypes[k] = fuzz_dtype(f, record < 2   ? 1 << GP_U8 | 1 << GP_I8
-                                  : record < 8 ? 1 << GP_U8 | 1 << GP_I16 | 1 << GP_F16
-                                               : FUZZ_ALL);
+        dtypes[k] = fuzz_dtype(f, FUZZ_ALL);
+        if (gp_dtype_bytes(dtypes[k]) > record)
+            dtypes[k] = GP_I8;
         orders[k] = (gp_order)fuzz_enum(f, GP_ASCENDING, GP_DESCENDING, GP_ERROR_ARGUMENT);
         const size_t left = record - (gp_dtype_bytes(dtypes[k]) ? gp_dtype_bytes(dtypes[k]) : 1);
         const size_t offset = fuzz_fault(f, GP_ERROR_ARGUMENT) ? left + 1 : fuzz_below(f, left + 1);

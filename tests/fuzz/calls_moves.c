@@ -143,8 +143,9 @@ static void intervals(fuzz *f)
     if (f->vague && !f->validates)
         return; /* it would read and write what is not there */
     fuzz_array *from = starts_of(f, &p, &d.in_items), *to = starts_of(f, &p, &d.out_items);
-    fuzz_array *in = fuzz_bytes(f, fuzz_product(d.in_items, item), 1);
-    fuzz_array *out = fuzz_output_beside(f, fuzz_product(d.out_items, item), 1, in);
+    const size_t bytes = p.n ? item : 0; /* of an item that may be moved */
+    fuzz_array *in = fuzz_bytes(f, fuzz_product(d.in_items, bytes), 1);
+    fuzz_array *out = fuzz_output_beside(f, fuzz_product(d.out_items, bytes), 1, in);
     spoil_start(f, &p, from, d.in_items);
     spoil_start(f, &p, to, d.out_items);
     FUZZ_CALL(f, gp_copy_intervals(f->ctx, &d, in->data, from ? from->data : NULL, p.offsets->data,

@@ -19,6 +19,14 @@ static bool is_small(gp_dtype dtype, const void *values, size_t n)
     return n < 2000;
 }
 
+/* As an element of dtype keeps it. */
+static double kept(gp_dtype dtype, double x)
+{
+    double item;
+    t_set(dtype, &item, 0, x);
+    return t_value(dtype, &item, 0);
+}
+
 static void compare_product(const struct matrix *m, const fuzz_array *pointers,
                             const fuzz_array *cols, const fuzz_array *values, const fuzz_array *x,
                             const fuzz_array *y)
@@ -33,14 +41,14 @@ static void compare_product(const struct matrix *m, const fuzz_array *pointers,
              i < fuzz_index(m->d.offset_dtype, pointers->before, r + 1); i++)
             sum += t_value(dtype, values->before, i) *
                    t_value(dtype, x->before, fuzz_index(m->d.index_dtype, cols->before, i));
-        FUZZ_CHECK(t_value(dtype, y->contents, r) == sum, "row %zu of the product", r);
+        FUZZ_CHECK(t_value(dtype, y->contents, r) == kept(dtype, sum), "row %zu of the product", r);
     }
 }
 
 static void spmv(fuzz *f)
 {
     size_t bytes;
-    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_REALS));
+    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_FLOATS));
     const gp_dtype index = m.d.index_dtype, offset = m.d.offset_dtype, dtype = m.d.value_dtype;
     fuzz_array *pointers = pointers_of(f, &m);
     fuzz_array *cols = fuzz_indices(f, index, m.nnz, m.cols);
@@ -108,7 +116,7 @@ static void call_planned(fuzz *f, const struct matrix *m, fuzz_array *pointers, 
 static void planned(fuzz *f)
 {
     size_t bytes;
-    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_REALS));
+    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_FLOATS));
     fuzz_array *pointers = pointers_of(f, &m);
     fuzz_array *cols = fuzz_indices(f, m.d.index_dtype, m.nnz, m.cols);
     if (f->must || !pointers_good(&m, pointers) ||
@@ -133,7 +141,7 @@ static void planned(fuzz *f)
 static void transposed(fuzz *f)
 {
     size_t bytes = 16, work;
-    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_REALS));
+    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_FLOATS));
     const gp_dtype dtype = m.d.value_dtype;
     const size_t vb = bytes_or_one(dtype);
     fuzz_array *pointers = pointers_of(f, &m);
@@ -164,7 +172,8 @@ static void transposed(fuzz *f)
                                      x, NULL, y)) &&
         is_small(dtype, values->before, m.nnz))
         for (size_t c = 0; c < m.cols; c++)
-            FUZZ_CHECK(t_value(dtype, y, c) == want[c], "row %zu of the transposed product", c);
+            FUZZ_CHECK(t_value(dtype, y, c) == kept(dtype, want[c]),
+                       "row %zu of the transposed product", c);
     free(x);
     free(y);
     free(want);
@@ -186,7 +195,7 @@ static size_t stride_of(fuzz *f, const gp_spmm_desc *d, size_t rows, size_t *str
 static void spmm(fuzz *f)
 {
     size_t bytes, x_items, y_items;
-    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_REALS));
+    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_FLOATS));
     const gp_dtype dtype = m.d.value_dtype;
     const size_t vb = bytes_or_one(dtype);
     gp_spmm_desc d = GP_SPMM_DESC_INIT;
@@ -226,7 +235,7 @@ static void spmm(fuzz *f)
                 sum += t_value(dtype, values->before, i) *
                        t_value(dtype, x->before,
                                fuzz_index(m.d.index_dtype, cols->before, i) * x_row + c * x_column);
-            FUZZ_CHECK(t_value(dtype, y->contents, r * y_row + c * y_column) == sum,
+            FUZZ_CHECK(t_value(dtype, y->contents, r * y_row + c * y_column) == kept(dtype, sum),
                        "row %zu of column %zu", r, c);
         }
 }

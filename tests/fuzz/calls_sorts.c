@@ -382,7 +382,10 @@ static void merge_runs(fuzz *f)
     d.size = fuzz_struct(f, sizeof d);
     d.dtype = fuzz_dtype(f, FUZZ_ALL);
     d.order = (gp_order)fuzz_enum(f, GP_ASCENDING, GP_DESCENDING, GP_ERROR_ARGUMENT);
-    d.value_bytes = fuzz_flip(f) ? 0 : fuzz_item_bytes(f);
+    if (fuzz_flip(f)) {
+        const size_t given = fuzz_item_bytes(f);
+        d.value_bytes = given ? given : 65537; /* without values, 0 is right */
+    }
     d.offset_dtype = fuzz_dtype(f, FUZZ_INDICES);
     d.reserved = fuzz_unused(f);
     const size_t item = gp_dtype_bytes(d.dtype) ? gp_dtype_bytes(d.dtype) : 1;

@@ -72,7 +72,7 @@ enum {
     FUZZ_INTEGERS = 0x01fe,
     FUZZ_INDICES = 1 << GP_I32 | 1 << GP_U32 | 1 << GP_I64 | 1 << GP_U64,
     FUZZ_UNSIGNED = 1 << GP_U32 | 1 << GP_U64,
-    FUZZ_REALS = 1 << GP_F32 | 1 << GP_F64
+    FUZZ_FLOATS = 1 << GP_F16 | 1 << GP_BF16 | 1 << GP_F32 | 1 << GP_F64
 };
 gp_dtype fuzz_dtype(fuzz *f, unsigned set);
 /* One that has a meaning for the dtype, or a wrong one. */
