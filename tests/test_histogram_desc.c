@@ -359,6 +359,22 @@ START_TEST(test_errors_of_workspace_bytes)
 }
 END_TEST
 
+/* A number in memory may be any that is smaller, where another method counts. */
+START_TEST(test_workspace_bytes_are_enough_for_fewer)
+{
+    static const size_t counts[] = {1, 100, 2000, 2047, 2048, 2295, 40000, (size_t)1 << 20};
+    static const size_t bins[] = {1, 2, 255, 280, 4096, (size_t)1 << 22};
+    for (int b = 0; b < 6; b++) {
+        size_t before = 0, bytes;
+        for (int i = 0; i < 8; i++, before = bytes) {
+            T_OK(gp_histogram_workspace_bytes(NULL, (gp_dtype)(GP_I8 + _i), counts[i], bins[b],
+                                              GP_U32, NULL, &bytes));
+            ck_assert_uint_le(before, bytes);
+        }
+    }
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("histogram_desc");
@@ -367,6 +383,7 @@ static Suite *suite(void)
     tcase_add_loop_test(values, test_edges_not_ascending_stay_in_memory, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(t_case(s, "cuda"), test_captured_call_replays_with_other_data, 0, 2);
     tcase_add_loop_test(streams, test_workspace_bytes_are_enough, 0, T_DTYPE_COUNT);
+    tcase_add_loop_test(streams, test_workspace_bytes_are_enough_for_fewer, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(streams, test_threads_do_not_change_counts, 0, 3);
     tcase_add_test(streams, test_no_memory_leaves_outputs);
     tcase_add_loop_test(errors, test_errors_shared_by_all, 0, 3);

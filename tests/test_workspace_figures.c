@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Every gp_<primitive>_workspace_bytes(): wrong targets are named; no device is touched. */
+/* Every gp_<primitive>_workspace_bytes(): wrong targets are named, figures suffice for fewer items;
+ * no device is touched. */
 #include <string.h>
 
 #include <gp/gp.h>
 
 #include "gp_test.h"
 
-/* A call of every gp_<primitive>_workspace_bytes(), right but for its target. */
+/* A call of every gp_<primitive>_workspace_bytes(), of n items, right but for its target. */
 #define FIGURE(name, ...)                                                                          \
-    static gp_status name##_figure(const gp_target *target, size_t *bytes)                         \
+    static gp_status name##_figure(const gp_target *target, size_t n, size_t *bytes)               \
     {                                                                                              \
         return name##_workspace_bytes(target, __VA_ARGS__, bytes);                                 \
     }
@@ -52,15 +53,15 @@ static const gp_vector_desc *vector_desc(void)
     return &d;
 }
 
-FIGURE(gp_scan, scan_desc(), 1000)
-FIGURE(gp_scan_segmented, scan_desc(), 1000)
-FIGURE(gp_scan_flagged, scan_desc(), 1000)
-FIGURE(gp_scan_by_key, scan_desc(), 1000)
-FIGURE(gp_scan_rows, scan_desc(), 10, 100)
-FIGURE(gp_reduce, reduce_desc(), 1000)
-FIGURE(gp_argmin, GP_U32, 1000)
-FIGURE(gp_compact, compact_desc(), 1000)
-FIGURE(gp_multisplit, multisplit_desc(), 1000)
+FIGURE(gp_scan, scan_desc(), n)
+FIGURE(gp_scan_segmented, scan_desc(), n)
+FIGURE(gp_scan_flagged, scan_desc(), n)
+FIGURE(gp_scan_by_key, scan_desc(), n)
+FIGURE(gp_scan_rows, scan_desc(), 10, n)
+FIGURE(gp_reduce, reduce_desc(), n)
+FIGURE(gp_argmin, GP_U32, n)
+FIGURE(gp_compact, compact_desc(), n)
+FIGURE(gp_multisplit, multisplit_desc(), n)
 static const gp_unique_desc *unique_desc(void)
 {
     static gp_unique_desc d = GP_UNIQUE_DESC_INIT;
@@ -137,37 +138,37 @@ static const gp_csr_filter_desc *filter_desc(void)
     return &d;
 }
 
-FIGURE(gp_unique, unique_desc(), 1000)
-FIGURE(gp_run_length_encode, run_length_desc(), 1000)
-FIGURE(gp_reduce_by_key, by_key_desc(), 1000)
-FIGURE(gp_group_by, group_desc(), 1000)
-FIGURE(gp_histogram, GP_U32, 1000, 10, GP_U32, NULL)
-FIGURE(gp_expand_counts, GP_U32, 1000)
-FIGURE(gp_radix_sort, GP_U32, 4, 1000, NULL)
-FIGURE(gp_argsort, GP_U32, 1000, GP_U32, NULL)
-FIGURE(gp_radix_sort_segmented, GP_U32, 4, 1000, 10, NULL)
-FIGURE(gp_lexsort, GP_U32, 4, 1000, NULL)
-FIGURE(gp_lexsort_by, parts_desc(), 1000)
-FIGURE(gp_record_sort, records_desc(), 1000)
-FIGURE(gp_merge, GP_U32, 1000)
-FIGURE(gp_merge_runs, runs_desc(), 1000, 10)
-FIGURE(gp_top_k, GP_U32, 1000, 10)
-FIGURE(gp_csr_row_pointers_unsorted, GP_U32, 1000, 100, GP_U32)
-FIGURE(gp_csr_from_coo, &coo, 100, 100, 1000)
-FIGURE(gp_csr_to_coo, GP_U32, 100, 1000, GP_U32)
-FIGURE(gp_csr_transpose, &coo, 100, 100, 1000)
-FIGURE(gp_vector_dot, vector_desc(), 1000)
-FIGURE(gp_csr_filter, filter_desc(), 100, 100, 1000)
-FIGURE(gp_coo_filter, filter_desc(), 100, 100, 1000)
-FIGURE(gp_csr_sort_columns, &coo, 100, 100, 1000)
-FIGURE(gp_csr_visit_edges, 1000)
-FIGURE(gp_spmm, spmm_desc(), 100, 100, 1000)
-FIGURE(gp_spmv_transposed_plan, csr_desc(), 100, 100, 1000)
-FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, 1000)
+FIGURE(gp_unique, unique_desc(), n)
+FIGURE(gp_run_length_encode, run_length_desc(), n)
+FIGURE(gp_reduce_by_key, by_key_desc(), n)
+FIGURE(gp_group_by, group_desc(), n)
+FIGURE(gp_histogram, GP_U32, n, 10, GP_U32, NULL)
+FIGURE(gp_expand_counts, GP_U32, n)
+FIGURE(gp_radix_sort, GP_U32, 4, n, NULL)
+FIGURE(gp_argsort, GP_U32, n, GP_U32, NULL)
+FIGURE(gp_radix_sort_segmented, GP_U32, 4, n, 10, NULL)
+FIGURE(gp_lexsort, GP_U32, 4, n, NULL)
+FIGURE(gp_lexsort_by, parts_desc(), n)
+FIGURE(gp_record_sort, records_desc(), n)
+FIGURE(gp_merge, GP_U32, n)
+FIGURE(gp_merge_runs, runs_desc(), n, 10)
+FIGURE(gp_top_k, GP_U32, n, 10)
+FIGURE(gp_csr_row_pointers_unsorted, GP_U32, n, 100, GP_U32)
+FIGURE(gp_csr_from_coo, &coo, 100, 100, n)
+FIGURE(gp_csr_to_coo, GP_U32, 100, n, GP_U32)
+FIGURE(gp_csr_transpose, &coo, 100, 100, n)
+FIGURE(gp_vector_dot, vector_desc(), n)
+FIGURE(gp_csr_filter, filter_desc(), 100, 100, n)
+FIGURE(gp_coo_filter, filter_desc(), 100, 100, n)
+FIGURE(gp_csr_sort_columns, &coo, 100, 100, n)
+FIGURE(gp_csr_visit_edges, n)
+FIGURE(gp_spmm, spmm_desc(), 100, 100, n)
+FIGURE(gp_spmv_transposed_plan, csr_desc(), 100, 100, n)
+FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, n)
 
 static const struct {
     const char *name;
-    gp_status (*figure)(const gp_target *target, size_t *bytes);
+    gp_status (*figure)(const gp_target *target, size_t n, size_t *bytes);
 } figures[] = {
 #define ROW(name)                                                                                  \
     {                                                                                              \
@@ -210,13 +211,13 @@ static const struct {
     ROW(gp_spmv_transposed_plan),
     ROW(gp_vector_dot),
 };
-enum { FIGURES = sizeof figures / sizeof figures[0] };
+enum { FIGURES = sizeof figures / sizeof figures[0], N = 1000 };
 
 /* The call is refused with a text that names the function, the member and its value. */
 static void refused(int which, gp_target target, const char *member, const char *value)
 {
     size_t bytes = 12345;
-    T_STATUS(GP_ERROR_ARGUMENT, figures[which].figure(&target, &bytes));
+    T_STATUS(GP_ERROR_ARGUMENT, figures[which].figure(&target, N, &bytes));
     const char *text = gp_last_error(NULL);
     ck_assert_msg(strstr(text, figures[which].name) == text, "\"%s\" does not begin with %s", text,
                   figures[which].name);
@@ -230,12 +231,12 @@ START_TEST(test_workspace_bytes_wrong_target_is_named)
     const gp_target good = GP_TARGET_INIT;
     size_t bytes, any;
     gp_target t = good;
-    T_OK(figures[_i].figure(NULL, &any));
-    T_OK(figures[_i].figure(&good, &bytes));
+    T_OK(figures[_i].figure(NULL, N, &any));
+    T_OK(figures[_i].figure(&good, N, &bytes));
     ck_assert_uint_eq(bytes, any);
     for (int backend = GP_BACKEND_CPU; backend <= GP_BACKEND_CUDA; backend++) {
         t = (gp_target){sizeof t, (gp_backend)backend, 90, 132, 8};
-        T_OK(figures[_i].figure(&t, &bytes));
+        T_OK(figures[_i].figure(&t, N, &bytes));
         ck_assert_uint_le(bytes, any);
     }
     t = good, t.size = 7;
@@ -253,11 +254,28 @@ START_TEST(test_workspace_bytes_wrong_target_is_named)
 }
 END_TEST
 
+/* What was reserved for the most items serves all calls of fewer. */
+START_TEST(test_workspace_bytes_suffice_for_fewer)
+{
+    for (int k = 0; k < 6; k++) {
+        const gp_backend backend = k % 2 ? GP_BACKEND_CUDA : GP_BACKEND_CPU;
+        const gp_target t = {sizeof t, backend, 90, k < 4 ? 132 : 7, k < 2 ? 1 : 3};
+        size_t before = 0, bytes;
+        for (size_t n = 10; n < (size_t)1 << 31; n += n / 30 + 1, before = bytes) {
+            T_OK(figures[_i].figure(&t, n, &bytes));
+            ck_assert_msg(before <= bytes, "%s of %zu: %zu, more before", figures[_i].name, n,
+                          bytes);
+        }
+    }
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("workspace_figures");
     TCase *c = t_case(s, "targets");
     tcase_add_loop_test(c, test_workspace_bytes_wrong_target_is_named, 0, FIGURES);
+    tcase_add_loop_test(c, test_workspace_bytes_suffice_for_fewer, 0, FIGURES);
     return s;
 }
 

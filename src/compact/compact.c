@@ -340,6 +340,16 @@ static size_t cpu_bytes(const struct gpi_compact_args *args, const gp_compact_de
     return most;
 }
 
+/* Of n items or fewer, whose tiles are smaller: those that are halved are about four times as many
+ * as multiprocessors at most, of no less than 128 items. */
+static uint64_t cuda_slots(const struct gpi_compact_args *a, int sm_count)
+{
+    const uint64_t slots = gpi_compact_slots(a, sm_count);
+    const uint64_t halved = (uint64_t)sm_count * 5, all = a->n / 128 + 1;
+    const uint64_t most = halved < all ? halved : all;
+    return slots > most ? slots : most;
+}
+
 gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_desc *desc, size_t n,
                                      size_t *bytes)
 {
@@ -352,7 +362,7 @@ gp_status gp_compact_workspace_bytes(const gp_target *target, const gp_compact_d
     struct gpi_compact_args a = args_of(&form_by, &d, NULL, NULL, n, NULL, NULL);
     size_t cuda = 0;
     if (n) /* tiles are fewest items, so most tiles, on the largest device */
-        cuda = gpi_state_bytes(gpi_compact_slots(&a, t.sm_count ? t.sm_count : 1024));
+        cuda = gpi_state_bytes(cuda_slots(&a, t.sm_count ? t.sm_count : 1024));
     if (n && d.algorithm == GP_ALGORITHM_CUB)
         cuda += cub_bytes_bound(n);
     *bytes = gpi_target_bytes(&t, cpu_bytes(&a, &d, t.threads), cuda);

@@ -190,10 +190,11 @@ enum {
 };
 
 /* CUDA: large tiles, as long as there is one for each of the warps that run at once. */
+enum { GPI_CSR_TILES_WANTED = 8192 };
 static inline int gpi_csr_tile_log(uint64_t units)
 {
     int log = GPI_CSR_TILE_LOG_MIN;
-    while (log < GPI_CSR_TILE_LOG_MAX && units >> log > 8192)
+    while (log < GPI_CSR_TILE_LOG_MAX && units >> log > GPI_CSR_TILES_WANTED)
         log++;
     return log;
 }

@@ -50,6 +50,8 @@ size_t gpi_csr_product_bytes(const struct gpi_csr_product *c, gp_backend backend
     if (backend == GP_BACKEND_CPU)
         return gpi_piece(tiles * sizeof(uint64_t)) + gpi_piece(sums_bytes(s, tiles));
     tiles = (size_t)gpi_csr_tiles(&s->a, &log);
+    if (log > GPI_CSR_TILE_LOG_MIN && tiles <= GPI_CSR_TILES_WANTED)
+        tiles = GPI_CSR_TILES_WANTED + 1; /* fewer entries may have more and smaller tiles */
     return gpi_piece(tiles * sizeof(struct gpi_csr_start)) + gpi_piece(tiles * sizeof(uint32_t)) +
            gpi_piece(sums_bytes(s, tiles));
 }

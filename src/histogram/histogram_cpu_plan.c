@@ -109,9 +109,16 @@ size_t gpi_histogram_frame_bytes(const struct gpi_histogram_plan *p, uint64_t n,
     return bytes;
 }
 
+/* For fewer items, too, as a number in memory may say: more take more, but where methods change. */
 size_t gpi_histogram_cpu_bytes(gp_dtype dtype, uint64_t n, size_t bins, int threads)
 {
     const size_t most = threads > 0 ? (size_t)threads : GPI_THREADS_MAX;
-    const struct gpi_histogram_plan p = gpi_histogram_plan(dtype, n, bins, most);
-    return gpi_histogram_frame_bytes(&p, n, bins);
+    const uint64_t counts[] = {n, BY_VALUE_FROM - 1, UINT32_MAX};
+    size_t bytes = 0;
+    for (int i = 0; i < 3 && counts[i] <= n; i++) {
+        const struct gpi_histogram_plan p = gpi_histogram_plan(dtype, counts[i], bins, most);
+        const size_t need = gpi_histogram_frame_bytes(&p, counts[i], bins);
+        bytes = need > bytes ? need : bytes;
+    }
+    return bytes;
 }
