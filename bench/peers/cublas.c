@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuBLAS, loaded at run time, as cuSPARSE is: sums of products and norms, with results on the device. */
+/* cuBLAS, loaded at run time as cuSPARSE is: sums of products and norms, results on the device. */
 #include "../bench.h"
 
 #include <dlfcn.h>
