@@ -108,6 +108,8 @@ static __device__ __noinline__ void share_begins(const SegreduceParams &p,
         s = ends_before(p, sizes, weight, lanes_log2);
     else
         s = weight / row;
+    if (weight == 0)
+        s = 0; /* whatever the offsets hold, for all of them to be looked at */
     i = (weight - s * p.end_weight) >> p.item_shift;
     if (weight == all)
         s = sizes.count, i = sizes.n;
