@@ -135,8 +135,8 @@ void gp_comm_destroy(gp_comm *comm)
     if (!comm || claim(&entry, comm, "gp_comm_destroy") != GP_OK || !entry)
         return;
     gpi_registry_remove(entry);
-    if (!gpi_registry_alive(comm->ctx))
-        comm->ctx = NULL; /* it ended first, and what it made of CUDA's stays */
+    if (!gpi_registry_alive(comm->ctx) || gpi_context_is_orphan(comm->ctx))
+        comm->ctx = NULL; /* it ended first, or is a parent's: what it made of CUDA's stays */
     if (comm->transport)
         comm->transport->destroy(comm);
     gpi_dist_free(comm);

@@ -307,6 +307,7 @@ static gp_status check_contexts(const char *f, gp_context *const *contexts, int 
     for (int r = 0; r < ranks; r++) {
         __attribute__((cleanup(gpi_call_end))) struct gpi_call call = {NULL};
         GPI_TRY(gpi_call_claim(&call, contexts[r], f));
+        GPI_TRY(gpi_check_not_orphan(contexts[r], f));
         if (contexts[r]->backend != contexts[0]->backend)
             return gpi_fail(NULL, GP_ERROR_ARGUMENT,
                             "%s: contexts[%d] computes on another backend than contexts[0]", f, r);

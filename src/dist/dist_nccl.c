@@ -224,6 +224,7 @@ gp_status gp_comm_create_nccl(gp_context *ctx, void *nccl_comm, gp_comm **comm)
     if (comm)
         *comm = NULL;
     GPI_TRY(gpi_call_claim(&call, ctx, f));
+    GPI_TRY(gpi_check_not_orphan(ctx, f));
     if (ctx->backend != GP_BACKEND_CUDA)
         return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: ctx computes on the CPU", f);
     if (!nccl_comm || !comm)

@@ -114,6 +114,7 @@ gp_status gp_comm_create(gp_context *ctx, const gp_comm_ops *ops, gp_comm **comm
     if (comm)
         *comm = NULL;
     GPI_TRY(gpi_call_claim(&call, ctx, f));
+    GPI_TRY(gpi_check_not_orphan(ctx, f));
     GPI_TRY(gpi_take_struct(NULL, f, "ops", ops, &o, GPI_FORM(gp_comm_ops)));
     GPI_TRY(check_ops(f, &o));
     if (!comm)
