@@ -200,6 +200,18 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int, int)
     *can = 0;
     return cudaSuccess;
 }
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned)
+{
+    return error(cudaErrorPeerAccessUnsupported);
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *, int)
+{
+    return error(cudaErrorNotSupported);
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const struct cudaMemAccessDesc *, size_t)
+{
+    return error(cudaErrorNotSupported);
+}
 cudaError_t cudaDeviceSynchronize(void)
 {
     return cudaSuccess;
@@ -264,6 +276,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
     return stream_of(s).captured ? error(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t s)
+{
+    return cudaStreamSynchronize(s);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
 {
