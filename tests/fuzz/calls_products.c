@@ -56,8 +56,9 @@ static void spmv(fuzz *f)
     fuzz_array *x = fuzz_input(f, dtype, m.nnz ? m.cols : 0); /* not read without entries */
     fuzz_array *y = fuzz_output_beside(f, m.rows * bytes_or_one(dtype), bytes_or_one(dtype), x);
     const bool scaled = gp_dtype_bytes(dtype) && fuzz_below(f, 4) == 0;
-    const void *alpha = scaled ? fuzz_host(f, dtype, 1) : NULL;
-    const void *beta = scaled ? fuzz_host(f, dtype, 1) : NULL;
+    const gp_dtype scalar = dtype == GP_F64 ? GP_F64 : GP_F32; /* of halves, too */
+    const void *alpha = scaled ? fuzz_host(f, scalar, 1) : NULL;
+    const void *beta = scaled ? fuzz_host(f, scalar, 1) : NULL;
     const bool good = pointers_good(&m, pointers) && fuzz_all_below(index, cols, m.nnz, m.cols);
     if (!good && !f->validates && !f->must)
         return; /* it would leave its arrays */
