@@ -10,41 +10,15 @@
 
 enum { P = 3, N = 600 };
 
-struct data {
-    struct shares s;
-    struct parts in, out, count;
-};
-
-static struct data data_new(void)
-{
-    struct data d;
-    uint64_t state = t_seed();
-    size_t one[RANKS_MAX];
-    uint32_t *host = t_host(N * 4);
-    t_fill_random(GP_U32, host, N, &state);
-    d.s = shares_of(SPREAD_EVEN, N, P, &state);
-    for (int r = 0; r < P; r++)
-        one[r] = 1;
-    d.in = parts_from(host, &d.s, 4, P);
-    d.out = parts_new(d.s.n, 4, P);
-    d.count = parts_new(one, 8, P);
-    free(host);
-    return d;
-}
-
-static void data_free(struct data *d)
-{
-    parts_free(&d->in, P), parts_free(&d->out, P), parts_free(&d->count, P);
-}
-
-static gp_status sort_call(struct data *d, int r, gp_comm *comm, gp_dtype dtype, const void *in)
+static gp_status sort_call(struct rank_data *d, int r, gp_comm *comm, gp_dtype dtype,
+                           const void *in)
 {
     return gp_dist_sort(comm, NULL, dtype, GP_ASCENDING, in, d->s.n[r], d->out.of[r].data, NULL);
 }
 
 static gp_status sort_rank(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     return sort_call(d, r, comm, GP_U32, d->in.of[r].data);
 }
 
@@ -52,7 +26,7 @@ static gp_status sort_rank(void *arg, int r, gp_comm *comm)
 
 static gp_status other_function(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     gp_reduce_desc desc = GP_REDUCE_DESC_INIT;
     desc.in_dtype = GP_U32;
     return r == 2 ? gp_dist_reduce(comm, &desc, d->in.of[r].data, d->s.n[r], d->out.of[r].data)
@@ -61,20 +35,20 @@ static gp_status other_function(void *arg, int r, gp_comm *comm)
 
 static gp_status other_dtype(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     return sort_call(d, r, comm, r == 1 ? GP_F32 : GP_U32, d->in.of[r].data);
 }
 
 static gp_status other_order(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     return gp_dist_sort(comm, NULL, GP_U32, r == 0 ? GP_DESCENDING : GP_ASCENDING, d->in.of[r].data,
                         d->s.n[r], d->out.of[r].data, NULL);
 }
 
 static gp_status other_result(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     gp_dist_desc desc = GP_DIST_DESC_INIT;
     desc.result = r == 1 ? GP_DIST_EVEN : GP_DIST_SAME;
     return gp_dist_sort(comm, &desc, GP_U32, GP_ASCENDING, d->in.of[r].data, d->s.n[r],
@@ -83,19 +57,19 @@ static gp_status other_result(void *arg, int r, gp_comm *comm)
 
 static gp_status wrong_pointer(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     return sort_call(d, r, comm, GP_U32, r == 1 ? NULL : d->in.of[r].data);
 }
 
 static gp_status wrong_dtype(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     return sort_call(d, r, comm, r == 2 ? (gp_dtype)99 : GP_U32, d->in.of[r].data);
 }
 
 static gp_status no_room(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     gp_dist_desc desc = GP_DIST_DESC_INIT;
     desc.capacity = r == 2 ? d->s.n[r] - 1 : 0;
     return gp_dist_sort(comm, &desc, GP_U32, GP_ASCENDING, d->in.of[r].data, d->s.n[r],
@@ -105,7 +79,7 @@ static gp_status no_room(void *arg, int r, gp_comm *comm)
 static gp_status counts_too_small(void *arg, int r, gp_comm *comm)
 {
     static const uint64_t counts[P] = {1, 2, 3};
-    struct data *d = arg;
+    struct rank_data *d = arg;
     gp_dist_desc desc = GP_DIST_DESC_INIT;
     desc.result = GP_DIST_COUNTS;
     desc.counts = counts;
@@ -115,13 +89,13 @@ static gp_status counts_too_small(void *arg, int r, gp_comm *comm)
 /* The counts in d->in are any numbers. */
 static gp_status counts_not_n(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     return gp_dist_exchange(comm, 4, NULL, 0, d->in.of[r].data, d->out.of[r].data, d->s.n[r], NULL);
 }
 
 static gp_status k_too_large(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     gp_top_k_desc desc = GP_TOP_K_DESC_INIT;
     desc.dtype = GP_U8;
     return gp_dist_top_k(comm, &desc, d->in.of[r].data, d->s.n[r], N + 1, NULL, NULL);
@@ -144,7 +118,7 @@ START_TEST(test_dist_ranks_that_disagree_all_get_the_status)
 {
     const struct disagreement *x = &disagreements[_i];
     struct ranks group = ranks_new(P);
-    struct data d = data_new();
+    struct rank_data d = rank_data_new(P, N);
     gp_status statuses[P];
     char text[20];
     snprintf(text, sizeof text, "rank %d", x->rank);
@@ -159,7 +133,7 @@ START_TEST(test_dist_ranks_that_disagree_all_get_the_status)
         t_check_untouched(&d.out.of[r]);
     }
     ranks_ok(&group, true, sort_rank, &d); /* and they can go on */
-    data_free(&d);
+    rank_data_free(&d);
     ranks_free(&group);
 }
 END_TEST

@@ -13,36 +13,9 @@
 
 enum { P = 3, N = 600 };
 
-struct data {
-    struct shares s;
-    struct parts in, out, count;
-};
-
-static struct data data_new(void)
-{
-    struct data d;
-    uint64_t state = t_seed();
-    size_t one[RANKS_MAX];
-    uint32_t *host = t_host(N * 4);
-    t_fill_random(GP_U32, host, N, &state);
-    d.s = shares_of(SPREAD_EVEN, N, P, &state);
-    for (int r = 0; r < P; r++)
-        one[r] = 1;
-    d.in = parts_from(host, &d.s, 4, P);
-    d.out = parts_new(d.s.n, 4, P);
-    d.count = parts_new(one, 8, P);
-    free(host);
-    return d;
-}
-
-static void data_free(struct data *d)
-{
-    parts_free(&d->in, P), parts_free(&d->out, P), parts_free(&d->count, P);
-}
-
 static gp_status sort_rank(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     return gp_dist_sort(comm, NULL, GP_U32, GP_ASCENDING, d->in.of[r].data, d->s.n[r],
                         d->out.of[r].data, NULL);
 }
@@ -182,7 +155,7 @@ static int compare_words(const void *a, const void *b)
 }
 
 /* The last call was a sort: what all ranks got is in order. */
-static void check_sorted(const struct data *d)
+static void check_sorted(const struct rank_data *d)
 {
     void *expected = parts_join(&d->in, d->s.n, 4, P), *sorted = parts_join(&d->out, d->s.n, 4, P);
     qsort(expected, N, 4, compare_words);
@@ -198,7 +171,7 @@ static gp_status worse(gp_status a, gp_status b)
 /* Several calls: the last status that is an error. */
 static gp_status calls_rank(void *arg, int r, gp_comm *comm)
 {
-    struct data *d = arg;
+    struct rank_data *d = arg;
     const uint32_t limit = 1u << 31;
     gp_compact_desc compact = GP_COMPACT_DESC_INIT;
     gp_dist_desc even = GP_DIST_DESC_INIT;
@@ -215,7 +188,7 @@ START_TEST(test_dist_faults_end_in_a_status_on_every_rank)
     const enum fault fault = (enum fault)(_i % FAULTS);
     for (int at = 0; at < 26; at += fault < FAULT_DROP ? 9 : 1) {
         struct ranks group = ranks_new(P);
-        struct data d = data_new();
+        struct rank_data d = rank_data_new(P, N);
         struct wire w;
         gp_status statuses[P];
         wired(&group, &w, fault < FAULT_DROP ? 20 : 0.04);
@@ -230,7 +203,7 @@ START_TEST(test_dist_faults_end_in_a_status_on_every_rank)
                               gp_last_error(group.ctx[r]));
         if (fault <= FAULT_DELAY)
             check_sorted(&d);
-        data_free(&d);
+        rank_data_free(&d);
         ranks_free(&group);
     }
 }
@@ -246,7 +219,7 @@ static gp_status two_of_three(void *arg, int r, gp_comm *comm)
 START_TEST(test_dist_late_rank_ends_in_a_status)
 {
     struct ranks group = ranks_new(P);
-    struct data d = data_new();
+    struct rank_data d = rank_data_new(P, N);
     gp_status statuses[P];
     for (int r = 0; r < P; r++)
         T_OK(gp_comm_set_timeout(group.comm[r], 0.05));
@@ -254,7 +227,7 @@ START_TEST(test_dist_late_rank_ends_in_a_status)
     ranks_run(&group, false, sort_rank, &d, statuses); /* rank 1 comes now */
     for (int r = 0; r < P; r++)
         ck_assert_int_eq(statuses[r], GP_ERROR_COMM);
-    data_free(&d);
+    rank_data_free(&d);
     ranks_free(&group);
 }
 END_TEST
@@ -271,14 +244,14 @@ static gp_status abort_rank(void *arg, int r, gp_comm *comm)
 START_TEST(test_dist_abort_ends_waits)
 {
     struct ranks group = ranks_new(P);
-    struct data d = data_new();
+    struct rank_data d = rank_data_new(P, N);
     gp_status statuses[P];
     ranks_run(&group, false, abort_rank, &d, statuses);
     for (int r = 0; r < P; r++) {
         ck_assert_int_eq(statuses[r], GP_ERROR_COMM);
         ck_assert_int_eq(sort_rank(&d, r, group.comm[r]), GP_ERROR_COMM);
     }
-    data_free(&d);
+    rank_data_free(&d);
     ranks_free(&group);
 }
 END_TEST
@@ -296,7 +269,7 @@ static gp_status destroy_rank(void *arg, int r, gp_comm *comm)
 START_TEST(test_dist_destroyed_rank_ends_waits)
 {
     struct ranks group = ranks_new(P);
-    struct data d = data_new();
+    struct rank_data d = rank_data_new(P, N);
     gp_status statuses[P];
     ranks_run(&group, false, destroy_rank, &d, statuses);
     for (int r = 0; r < P; r++)
@@ -307,7 +280,7 @@ START_TEST(test_dist_destroyed_rank_ends_waits)
     ck_assert_int_eq(gp_comm_ranks(group.comm[2]), 0);
     ck_assert_ptr_null(gp_comm_context(group.comm[2]));
     group.comm[2] = NULL;
-    data_free(&d);
+    rank_data_free(&d);
     ranks_free(&group);
 }
 END_TEST
@@ -316,7 +289,7 @@ END_TEST
 START_TEST(test_dist_rank_that_ends_in_a_group_ends_waits)
 {
     struct ranks group = ranks_new(P);
-    struct data d = data_new();
+    struct rank_data d = rank_data_new(P, N);
     T_OK(gp_comm_group_begin());
     for (int r = 0; r < P; r++)
         T_OK(sort_rank(&d, r, group.comm[r]));
@@ -330,7 +303,7 @@ START_TEST(test_dist_rank_that_ends_in_a_group_ends_waits)
     const gp_status s = gp_comm_group_end();
     ck_assert(s == GP_ERROR_POINTER || s == GP_ERROR_COMM);
     ranks_free(&group);
-    data_free(&d);
+    rank_data_free(&d);
 }
 END_TEST
 

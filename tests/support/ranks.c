@@ -253,3 +253,27 @@ void *parts_join(const struct parts *p, const size_t *n, size_t item_bytes, int 
     }
     return all;
 }
+
+struct rank_data rank_data_new(int ranks, size_t n)
+{
+    struct rank_data d = {.ranks = ranks};
+    uint64_t state = t_seed();
+    size_t one[RANKS_MAX];
+    uint32_t *host = t_host(n * 4);
+    t_fill_random(GP_U32, host, n, &state);
+    d.s = shares_of(SPREAD_EVEN, n, ranks, &state);
+    for (int r = 0; r < ranks; r++)
+        one[r] = 1;
+    d.in = parts_from(host, &d.s, 4, ranks);
+    d.out = parts_new(d.s.n, 4, ranks);
+    d.count = parts_new(one, 8, ranks);
+    free(host);
+    return d;
+}
+
+void rank_data_free(struct rank_data *d)
+{
+    parts_free(&d->in, d->ranks);
+    parts_free(&d->out, d->ranks);
+    parts_free(&d->count, d->ranks);
+}

@@ -62,4 +62,14 @@ void parts_free(struct parts *p, int ranks);
 /* The first n[r] items of each, one after the other; guards are checked. */
 void *parts_join(const struct parts *p, const size_t *n, size_t item_bytes, int ranks);
 
+/* n random items of u32 divided evenly, room for as many, and a count of each rank. */
+struct rank_data {
+    int ranks;
+    struct shares s;
+    struct parts in, out, count;
+};
+
+struct rank_data rank_data_new(int ranks, size_t n);
+void rank_data_free(struct rank_data *d);
+
 #endif
