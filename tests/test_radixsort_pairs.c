@@ -214,8 +214,8 @@ START_TEST(test_workspace_bytes_is_enough)
 END_TEST
 
 /* As documented: the arrays and 12% from 2^24 items on, on the GPU (51% with code for GPUs before
- * sm_80); the arrays on the CPU; and some MB for any n. Keys of 1 and 2 bytes alone are counted
- * and take less. More items never take less memory. */
+ * sm_80); the arrays and words beside values on the CPU; and some MB for any n. Keys of 1 and 2
+ * bytes alone are counted and take less. More items never take less memory. */
 START_TEST(test_workspace_bytes_are_as_documented)
 {
     static const size_t values[] = {0, 4, 8};
@@ -229,7 +229,8 @@ START_TEST(test_workspace_bytes_are_as_documented)
         for (int k = 0; k <= 70; k++) {
             size_t n = k % 2 ? ((size_t)1 << k / 2) * 3 / 2 : (size_t)1 << k / 2, bytes;
             const double arrays = (double)(n * item), share = T_OLDEST_SM < 80 ? 1.51 : 1.12;
-            double most = arrays + (1 << 20);
+            const size_t rooms = 2 + (n >> 31), words = n < rooms << 19 ? n : rooms << 19;
+            double most = arrays + (1 << 20) + (value ? (double)words * 8 : 0);
             if (cuda)
                 most = share * arrays + (n < 1 << 24 ? 4 << 20 : 0);
             if (cuda && item <= 2)

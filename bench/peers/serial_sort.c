@@ -145,10 +145,12 @@ static void order_keys(gp_dtype dtype, const void *in, size_t n, bool back, void
             ((uint64_t *)out)[i] = order_bits(dtype, ((const uint64_t *)in)[i], back);
 }
 
-/* A case of the suite distributions: by words. */
+/* A case of the suite distributions, with values of 4 bytes if any: by words. */
 static int spread(struct bench *b, const struct bench_args *a)
 {
     const bool wide = gp_dtype_bytes(a->dtype) == 8;
+    if (a->values && a->value_bytes != 4)
+        return BENCH_SKIP;
     struct bench_args words = *a;
     void *in = bench_buffer(b, BENCH_SLOT_8, a->n * gp_dtype_bytes(a->dtype));
     order_keys(a->dtype, a->in, a->n, false, in);

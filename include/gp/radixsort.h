@@ -79,8 +79,8 @@ typedef struct gp_radix_sort_options {
  *  - keys of 1 byte, and 2^22 or more keys of 2 bytes, without values: counted, not moved.
  *
  * Cost on the CPU: passes over the digits that differ between keys; keys of 1 and 2 bytes without
- * values are counted. With AVX-512, keys of 4 and 8 bytes without values that fit the caches are
- * sorted by vectorized partitioning.
+ * values are counted. With AVX2 and AVX-512, keys of 4 and 8 bytes that fit the caches are sorted
+ * by vectorized partitioning, beside values as one word with their position where that costs less.
  *
  * With options->device_n the workspace, and on CUDA the kernels and the size of buckets, are those
  * of the bound; the passes cost what that many items cost.
@@ -132,8 +132,8 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * size of the keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the
  * values if they are sorted in place; 1.4 times the input for keys of 4 bytes and values of 16. For
  * values of 1 to 3 bytes it is at most the size of the keys and 12 bytes per pair, 3.3 times the
- * input for keys of 4 bytes and values of 1 byte. On the CPU it is the size of the input and little
- * more, or positions likewise.
+ * input for keys of 4 bytes and values of 1 byte. On the CPU it is the size of the input, or
+ * positions likewise, and 8 bytes per pair, at most 4 MiB for each thread and for 2^31 pairs.
  *
  * Queueing, statuses and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes,
  * GP_ERROR_POINTER also for values_in and values_out.

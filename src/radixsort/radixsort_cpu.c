@@ -86,6 +86,14 @@ void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c)
         gpi_radixsort_copy(c, j->values_out, j->values_in, j->value_bytes);
 }
 
+void gpi_radixsort_copy_alone(const struct gpi_radix_cpu_job *c)
+{
+    struct gpi_radix_cpu_job alone = *c;
+    alone.parts = 1;
+    alone.threads = 1;
+    gpi_radixsort_copy_all(&alone);
+}
+
 /* Values of a size without code: sort the indices, then collect. */
 static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *indices,
                             void *values_copy)

@@ -13,6 +13,7 @@
 #endif
 
 #include "core/threads.h"
+#include "core/workspace.h"
 #include "radixsort/radixsort_internal.h"
 
 struct gpi_radix_value16 {
@@ -107,25 +108,68 @@ static inline size_t gpi_radixsort_moved_bytes(const struct gpi_radix_job *j)
     return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
 }
 
-/* The rooms of a sort, and behind them a byte for each that says whether it is taken. */
-static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, size_t parts)
+/* Where one thread sorts words of 8 bytes, of keys and positions: rooms of their own, one for every
+ * part, of as many words as it has items, or as the caches hold. */
+static inline size_t gpi_radixsort_words_room(const struct gpi_radix_job *j, size_t parts)
 {
-    size_t value_bytes = gpi_radixsort_moved_bytes(j);
-    if (parts == 1 && j->n * (j->key_bytes + value_bytes) <= GPI_RADIX_CACHED_BYTES)
-        return 0;
-    return parts * (GPI_RADIX_ROOM_BYTES(j->key_bytes, value_bytes) + 1);
+    const size_t most = GPI_RADIX_CACHED_BYTES / sizeof(uint64_t), items = j->n / parts + 1;
+    return items < most ? items : most;
 }
 
-/* Lay them out in memory of that size. */
+static inline size_t gpi_radixsort_words_bytes(const struct gpi_radix_job *j, size_t parts)
+{
+    const size_t room = gpi_radixsort_words_room(j, parts) * sizeof(uint64_t);
+    return gpi_radixsort_keys_alone(j) ? 0 : gpi_piece(parts * (room + 1));
+}
+
+/* The rooms of a sort, and behind them a byte for each that says whether it is taken; words come
+ * before them. */
+static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, size_t parts)
+{
+    const size_t value_bytes = gpi_radixsort_moved_bytes(j);
+    const size_t words = gpi_radixsort_words_bytes(j, parts);
+    if (parts == 1 && j->n * (j->key_bytes + value_bytes) <= GPI_RADIX_CACHED_BYTES)
+        return words;
+    return words + parts * (GPI_RADIX_ROOM_BYTES(j->key_bytes, value_bytes) + 1);
+}
+
+/* Lay them out in memory of that size, or NULL. */
 static inline void gpi_radixsort_rooms_open(struct gpi_radix_cpu_job *c, void *memory)
 {
-    size_t value_bytes = gpi_radixsort_moved_bytes(&c->job);
-    c->rooms = memory;
+    const size_t value_bytes = gpi_radixsort_moved_bytes(&c->job);
+    const size_t words = gpi_radixsort_words_bytes(&c->job, c->parts);
+    const size_t all = gpi_radixsort_rooms_bytes(&c->job, c->parts);
     if (!memory)
         return;
+    if (words) {
+        c->words = memory;
+        c->words_items = gpi_radixsort_words_room(&c->job, c->parts);
+        c->words_rooms = c->parts;
+        c->words_taken = (unsigned char *)(c->words + c->parts * c->words_items);
+        memset(c->words_taken, 0, c->parts);
+    }
+    if (all == words)
+        return;
+    c->rooms = (char *)memory + words;
     c->rooms_taken =
         (unsigned char *)c->rooms + c->parts * GPI_RADIX_ROOM_BYTES(c->job.key_bytes, value_bytes);
     memset(c->rooms_taken, 0, c->parts);
+}
+
+/* A room for n words that no thread has, or NULL. */
+static inline uint64_t *gpi_radixsort_words_take(const struct gpi_radix_cpu_job *c, size_t n)
+{
+    for (size_t k = 0; n <= c->words_items && k < c->words_rooms; k++)
+        if (!__atomic_exchange_n(&c->words_taken[k], 1, __ATOMIC_ACQUIRE))
+            return c->words + k * c->words_items;
+    return NULL;
+}
+
+static inline void gpi_radixsort_words_give(const struct gpi_radix_cpu_job *c,
+                                            const uint64_t *words)
+{
+    const size_t room = (size_t)(words - c->words) / c->words_items;
+    __atomic_store_n(&c->words_taken[room], 0, __ATOMIC_RELEASE);
 }
 
 static inline void *gpi_radixsort_room(const struct gpi_radix_cpu_job *c, size_t room)
@@ -154,8 +198,10 @@ static inline void gpi_radixsort_room_give(const struct gpi_radix_cpu_job *c, si
 void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
                         size_t item_bytes);
 
-/* The result of a sort that moves nothing: copies, and indices in order. */
+/* The result of a sort that moves nothing: copies, and indices in order; by all threads, or by the
+ * calling one. */
 void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c);
+void gpi_radixsort_copy_alone(const struct gpi_radix_cpu_job *c);
 
 /* Write whole lines; both pointers are aligned to a line when stream is set. */
 static inline void store_lines(void *to, const void *from, size_t bytes, bool stream)

@@ -230,6 +230,18 @@ static bool sort_quick(struct gpi_radix_job *j)
     (void)j;
     return false;
 }
+
+static bool by_positions(const struct gpi_radix_cpu_job *c)
+{
+    (void)c;
+    return false;
+}
+
+static bool sort_by_positions(const struct gpi_radix_cpu_job *c)
+{
+    (void)c;
+    return false;
+}
 #endif
 
 /* A sort of at most GPI_RADIX_PART_MAX items by the calling thread; with values it has
@@ -243,6 +255,8 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
     } counts;
     struct gpi_radix_cpu_job whole = *c;
     if (by_quick(c) && c->job.n * KEY_BYTES <= STREAM_BYTES && sort_quick(&whole.job))
+        return;
+    if (by_positions(c) && sort_by_positions(c))
         return;
     if (c->job.n <= SHORT_ITEMS) {
         sort_short(&whole.job);
@@ -269,9 +283,7 @@ static void sort_bucket(void *arg, size_t bucket)
         sort_alone(&sub);
         return;
     }
-    sub.parts = 1;
-    sub.threads = 1;
-    gpi_radixsort_copy_all(&sub);
+    gpi_radixsort_copy_alone(&sub);
 }
 
 static void sort_buckets(struct buckets *b)
@@ -302,6 +314,8 @@ static void choose_destination(struct sort *s, int passes_left)
     bool to_out = passes_left % 2 == 0;
     if (by_quick(c) && passes_left > 0)
         to_out = c->job.keys_in != c->job.keys_out;
+    else if (QUICK && passes_left > 0) /* which collect from one array into the other */
+        to_out = false;
     s->keys_dst = to_out ? c->job.keys_out : c->keys_tmp;
     s->values_dst = to_out ? c->job.values_out : c->values_tmp;
 }
@@ -353,6 +367,8 @@ static void sort_msd(const struct gpi_radix_cpu_job *c)
 static void sort_one_part(const struct gpi_radix_cpu_job *c)
 {
     struct gpi_radix_cpu_job whole = *c;
+    if (by_positions(c) && !c->job.values_in && sort_by_positions(c))
+        return;
     if (c->job.value_bytes && !c->job.values_in) {
         gpi_radixsort_copy(c, c->job.values_out, NULL, c->job.value_bytes);
         whole.job.values_in = c->job.values_out;
@@ -364,7 +380,7 @@ static void sort_words(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
     size_t bytes = j->n * (KEY_BYTES + j->value_bytes);
-    if (c->parts == 1 && bytes <= CACHED_BYTES)
+    if (c->parts == 1 && bytes <= (by_quick(c) ? STREAM_BYTES : CACHED_BYTES))
         sort_one_part(c);
     else
         sort_msd(c);

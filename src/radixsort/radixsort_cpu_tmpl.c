@@ -27,10 +27,16 @@
 #endif
 
 /* Whether this variant has partitions in vectors. */
-#if defined(__AVX512F__) && GPI_KEY_BITS >= 32
+#if defined(__AVX2__) && GPI_KEY_BITS >= 32
 #define QUICK 1
 #else
 #define QUICK 0
+#endif
+
+/* Those of words of 32 and 64 bits, which the units of both widths have. */
+#define QUICK_OF(bits) PASTE(PASTE(gpi_radixsort_quick_, bits), PASTE(_, GPI_ISA_SUFFIX))
+#if QUICK
+gpi_radixsort_quick_fn QUICK_OF(32), QUICK_OF(64);
 #endif
 
 #include "radixsort/radixsort_cpu_words.h"
@@ -50,9 +56,9 @@ typedef uint32_t bins_u32[BINS];
 typedef void move_fn(void *sort, size_t part);
 
 #if QUICK
-#include "radixsort/radixsort_cpu_network_avx512.h"
+#include "radixsort/radixsort_cpu_vector.h"
 
-#include "radixsort/radixsort_cpu_split_avx512.h"
+#include "radixsort/radixsort_cpu_network.h"
 #else
 enum { SPLIT_BUCKETS = 1 };
 #endif
@@ -175,13 +181,22 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 #include "radixsort/radixsort_cpu_small.h"
 
 #if QUICK
-#include "radixsort/radixsort_cpu_quicksort_avx512.h"
+#include "radixsort/radixsort_cpu_quicksort.h"
+
+#include "radixsort/radixsort_cpu_positions.h"
 #endif
 
 #include "radixsort/radixsort_cpu_msd.h"
 
 #if GPI_KEY_BITS <= 16
 #include "radixsort/radixsort_cpu_count.h"
+#endif
+
+#if QUICK
+bool QUICK_OF(GPI_KEY_BITS)(void *words, size_t n)
+{
+    return quick_sort(words, n, depth_of(n));
+}
 #endif
 
 gpi_radixsort_cpu_fn SORT, SEGMENT;

@@ -22,8 +22,10 @@ ALWAYS_INLINE KEY sort_word(const struct gpi_radix_order *o, enum word_kind kind
     return kind == WORD_EXACT ? exact_word(o, x) : word_of(o, kind == WORD_FLOAT, x);
 }
 
-static inline void sort_words_of(const struct gpi_radix_order *o, const KEY *restrict keys,
-                                 size_t n, KEY *restrict words)
+/* A call: its loops are large, and many need them. */
+static __attribute__((noinline)) void sort_words_of(const struct gpi_radix_order *o,
+                                                    const KEY *restrict keys, size_t n,
+                                                    KEY *restrict words)
 {
     if (kind_of(o) != WORD_EXACT) {
         words_of(o, keys, n, words);

@@ -64,6 +64,9 @@ struct gpi_radix_cpu_job {
     void *counts; /* see gpi_radixsort_counts_bytes() */
     char *rooms;  /* see gpi_radixsort_rooms_bytes() */
     unsigned char *rooms_taken;
+    uint64_t *words; /* rooms of words_items, see gpi_radixsort_words_room() */
+    unsigned char *words_taken;
+    size_t words_rooms, words_items;
     size_t parts;
     int threads;
     bool keys_alone; /* no values, and all bits are compared */
@@ -71,6 +74,8 @@ struct gpi_radix_cpu_job {
 };
 
 typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);
+/* Puts unsigned words in order; false: they are all there, in no order. */
+typedef bool gpi_radixsort_quick_fn(void *words, size_t n);
 
 /* One sort of unsigned words through CUB. Values are value_bytes (0, 4 or 8) wide. */
 struct gpi_radix_cub_args {

@@ -15,11 +15,13 @@
 #include "radixsort/radixsort_cpu_internal.h"
 #include "radixsort/radixsort_cpu_words.h"
 
-enum { KEY_BYTES = GPI_KEY_BITS / 8, LINE = 64 };
+enum { KEY_BYTES = GPI_KEY_BITS / 8 };
 
-#include "radixsort/radixsort_cpu_network_avx512.h"
+#include "radixsort/radixsort_cpu_vector.h"
 
-#include "radixsort/radixsort_cpu_quicksort_avx512.h"
+#include "radixsort/radixsort_cpu_network.h"
+
+#include "radixsort/radixsort_cpu_quicksort.h"
 
 #define UNEVEN PASTE(t_uneven_keys_, GPI_KEY_BITS)
 bool UNEVEN(KEY *keys, size_t n);

@@ -1,45 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys alone inside the caches of one thread: partitions in vectors (Hoare 1962), then networks
- * in registers (AVX-512). Not stable: words are those that tell keys of different bits apart.
+ * in registers. Not stable: words are those that tell keys of different bits apart.
  * Included by radixsort_cpu_tmpl.c.
  */
-enum {
-    AHEAD = 8, /* vectors read at a time */
-    AHEAD_ITEMS = AHEAD * LANES
-};
-
-/* What a partition has still to read is [left_read, right_read); what it has written is all before
- * left and from right on. */
-struct partition {
-    KEY *left, *left_read, *right_read, *right;
-    lanes pivot;
-    bool equal_left; /* words like the pivot go left */
-};
-
-static INLINE lane_mask goes_right(const struct partition *p, lanes v)
-{
-    return p->equal_left ? PASTE(EPU(_mm512_cmpgt), _mask)(v, p->pivot)
-                         : PASTE(EPU(_mm512_cmpge), _mask)(v, p->pivot);
-}
-
-/* Write the first n words of a vector to both ends. With room for a vector on the left its store
- * needs no mask. */
-static INLINE void part_lanes(struct partition *p, lanes v, size_t n, bool room)
-{
-    const lane_mask right = goes_right(p, v) & first_lanes(n);
-    const lane_mask left = (lane_mask)(first_lanes(n) & ~right);
-    const size_t to_right = (size_t)__builtin_popcount((unsigned)right), to_left = n - to_right;
-    const lanes low = EPI(_mm512_maskz_compress)(left, v);
-    const lanes high = EPI(_mm512_maskz_compress)(right, v);
-    if (room)
-        _mm512_storeu_si512(p->left, low);
-    else
-        EPI(_mm512_mask_storeu)(p->left, first_lanes(to_left), low);
-    p->left += to_left;
-    p->right -= to_right;
-    EPI(_mm512_mask_storeu)(p->right, first_lanes(to_right), high);
-}
+enum { FAR_ITEMS = 512 }; /* from here on AHEAD_FAR vectors are read at a time */
 
 /* Read from the end that has less room to write, so that both keep enough; which one cannot be
  * foreseen, so there is no branch. */
@@ -53,38 +18,41 @@ static INLINE const KEY *next_words(struct partition *p, ptrdiff_t n)
     return words;
 }
 
-static INLINE void part_ahead(struct partition *p)
+/* Vectors are read `ahead` at a time: what is read next depends on where the last ones went. */
+static INLINE void part_ahead(struct partition *p, int ahead)
 {
-    lanes v[AHEAD];
-    const KEY *words = next_words(p, AHEAD_ITEMS);
+    lanes v[AHEAD_FAR];
+    const KEY *words = next_words(p, ahead * LANES);
     UNROLL
-    for (int i = 0; i < AHEAD; i++)
-        v[i] = _mm512_loadu_si512(words + i * LANES);
+    for (int i = 0; i < ahead; i++)
+        v[i] = load_lanes(words + i * LANES);
     UNROLL
-    for (int i = 0; i < AHEAD; i++)
+    for (int i = 0; i < ahead; i++)
         part_lanes(p, v[i], LANES, true);
 }
 
-/* Words that are held back at the start make room at both ends: AHEAD vectors on the left; on the
- * right AHEAD vectors and those of an incomplete one. Returns the length of the left part. */
-static INLINE size_t part(KEY *words, size_t n, KEY pivot, bool equal_left)
+/* Words that are held back at the start make room at both ends: `ahead` vectors on the left; on the
+ * right as many and those of an incomplete one. Returns the length of the left part. */
+static INLINE size_t part(KEY *words, size_t n, KEY pivot, bool equal_left, int ahead)
 {
-    lanes first[AHEAD], last[AHEAD];
+    lanes first[AHEAD_FAR], last[AHEAD_FAR];
     const size_t rest = n % LANES;
-    struct partition p = {words, words, words + n, words + n, all_lanes(pivot), equal_left};
+    struct partition p = {words, words, words + n, words + n, pivot, equal_left};
     p.right_read -= rest;
-    const lanes incomplete = EPI(_mm512_maskz_loadu)(first_lanes(rest), p.right_read);
-    for (int i = 0; i < AHEAD; i++) {
-        first[i] = _mm512_loadu_si512(p.left_read + i * LANES);
-        last[i] = _mm512_loadu_si512(p.right_read - (i + 1) * LANES);
+    const lanes incomplete = load_first(p.right_read, rest);
+    for (int i = 0; i < ahead; i++) {
+        first[i] = load_lanes(p.left_read + i * LANES);
+        last[i] = load_lanes(p.right_read - (i + 1) * LANES);
     }
-    p.left_read += AHEAD_ITEMS;
-    p.right_read -= AHEAD_ITEMS;
-    while (p.right_read - p.left_read >= AHEAD_ITEMS)
-        part_ahead(&p);
+    p.left_read += ahead * LANES;
+    p.right_read -= ahead * LANES;
+    while (p.right_read - p.left_read >= ahead * LANES)
+        part_ahead(&p, ahead);
+    while (ahead > AHEAD && p.right_read - p.left_read >= AHEAD * LANES)
+        part_ahead(&p, AHEAD);
     while (p.right_read > p.left_read)
-        part_lanes(&p, _mm512_loadu_si512(next_words(&p, LANES)), LANES, true);
-    for (int i = 0; i < AHEAD; i++) {
+        part_lanes(&p, load_lanes(next_words(&p, LANES)), LANES, true);
+    for (int i = 0; i < ahead; i++) {
         part_lanes(&p, first[i], LANES, false);
         part_lanes(&p, last[i], LANES, false);
     }
@@ -94,18 +62,22 @@ static INLINE size_t part(KEY *words, size_t n, KEY pivot, bool equal_left)
 
 static size_t part_equal_left(KEY *words, size_t n, KEY pivot)
 {
-    return part(words, n, pivot, true);
+    if (AHEAD_FAR > AHEAD && n >= FAR_ITEMS)
+        return part(words, n, pivot, true, AHEAD_FAR);
+    return part(words, n, pivot, true, AHEAD);
 }
 
 static size_t part_equal_right(KEY *words, size_t n, KEY pivot)
 {
-    return part(words, n, pivot, false);
+    return part(words, n, pivot, false, AHEAD);
 }
 
 static INLINE lanes median_of(lanes a, lanes b, lanes c)
 {
-    lanes low = EPU(_mm512_min)(a, b), high = EPU(_mm512_max)(a, b);
-    return EPU(_mm512_max)(low, EPU(_mm512_min)(high, c));
+    exchange(&a, &b);
+    exchange(&b, &c);
+    exchange(&a, &b);
+    return b;
 }
 
 /* A median of medians of nine vectors spread over the words, then of nine lanes. */
@@ -116,13 +88,14 @@ static KEY pivot_of(const KEY *words, size_t n)
     KEY row[LANES];
     for (size_t i = 0; i < 3; i++) {
         const KEY *at = words + i * step;
-        m[i] = median_of(_mm512_loadu_si512(at), _mm512_loadu_si512(at + 3 * step),
-                         _mm512_loadu_si512(at + 6 * step));
+        m[i] = median_of(ordered(load_lanes(at)), ordered(load_lanes(at + 3 * step)),
+                         ordered(load_lanes(at + 6 * step)));
     }
     m[0] = median_of(m[0], m[1], m[2]);
     m[0] = median_of(m[0], turned(m[0], 1), turned(m[0], 2));
-    m[0] = median_of(m[0], turned(m[0], 4), turned(m[0], LANES - 1));
-    _mm512_storeu_si512(row, m[0]);
+    if (LANES > 4)
+        m[0] = median_of(m[0], turned(m[0], 4), turned(m[0], LANES - 1));
+    store_lanes(row, ordered(m[0]));
     return row[0];
 }
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorts of one thread that keep the order of equal keys, by partitions in vectors: a key's word and
+ * its position are one word, no two of which are equal, so any way to sort these is stable. Keys
+ * and values are collected by the positions afterwards. Included by radixsort_cpu_tmpl.c.
+ *
+ * Words have 32 bits where the bits of the keys that vary and a position fit them, otherwise 64. If
+ * 64 do not suffice either, words go without the lowest bits of the keys, and those that agree in
+ * all others are put in order by these afterwards.
+ */
+enum {
+    STACK_WORDS = 2048, /* fit the stack; more take a room */
+    TIED_FEW = 16,      /* are put in order by insertion */
+#if defined(__AVX512F__)
+    FEW_PASSES = 1
+#else
+    FEW_PASSES = 3
+#endif
+};
+
+/* What a key has in its word: the bits compared, less the least such number, without the `dropped`
+ * lowest bits, above `at` bits of position. */
+struct packing {
+    int begin, dropped, bits, at;
+    KEY mask, least; /* of the bits compared */
+    KEY left_out;    /* the dropped bits, if they vary */
+};
+
+/* The bits compared of n <= BLOCK keys, as numbers. */
+static __attribute__((noinline)) void compared_of(const struct gpi_radix_job *j,
+                                                  const struct packing *p, const KEY *keys,
+                                                  size_t n, KEY *numbers)
+{
+    const int begin = p->begin;
+    const KEY mask = p->mask;
+    sort_words_of(&j->order, keys, n, numbers);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = (KEY)(numbers[i] >> begin) & mask;
+}
+
+/* False: all keys are equal. */
+static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
+{
+    const KEY *keys = j->keys_in;
+    KEY numbers[BLOCK], first, varying = 0, most = 0, least = (KEY)-1;
+    p->begin = j->begin_bit;
+    p->mask = (KEY)((KEY) ~(KEY)0 >> (GPI_KEY_BITS - (j->end_bit - j->begin_bit)));
+    compared_of(j, p, keys, 1, &first);
+    for (size_t i = 0; i < j->n; i += BLOCK) {
+        const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;
+        compared_of(j, p, keys + i, n, numbers);
+        for (size_t k = 0; k < n; k++) {
+            varying |= (KEY)(numbers[k] ^ first);
+            most = numbers[k] > most ? numbers[k] : most;
+            least = numbers[k] < least ? numbers[k] : least;
+        }
+    }
+    if (varying == 0)
+        return false;
+    const int low = __builtin_ctzll((uint64_t)varying);
+    const int high = 64 - __builtin_clzll((uint64_t)(KEY)(most - least));
+    for (p->at = 0; (uint64_t)(j->n - 1) >> p->at;)
+        p->at++;
+    p->least = least;
+    p->dropped = high - low + p->at > 64 ? high + p->at - 64 : low;
+    p->bits = high - p->dropped;
+    p->left_out = p->dropped > low ? (KEY)(((uint64_t)1 << p->dropped) - 1) : 0;
+    return true;
+}
+
+#define PACK_KEYS(BITS)                                                                            \
+    static void pack_##BITS(const struct gpi_radix_job *j, const struct packing *p,                \
+                            uint##BITS##_t *out)                                                   \
+    {                                                                                              \
+        const int dropped = p->dropped, at = p->at;                                                \
+        const KEY *keys = j->keys_in, least = p->least;                                            \
+        KEY numbers[BLOCK];                                                                        \
+        for (size_t i = 0; i < j->n; i += BLOCK) {                                                 \
+            const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;                                  \
+            compared_of(j, p, keys + i, n, numbers);                                               \
+            for (size_t k = 0; k < n; k++)                                                         \
+                out[i + k] = (uint##BITS##_t)((KEY)(numbers[k] - least) >> dropped) << at |        \
+                             (uint##BITS##_t)(i + k);                                              \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    /* Words become their positions, in place. */                                                  \
+    static void positions_##BITS(const struct packing *p, size_t n, void *words)                   \
+    {                                                                                              \
+        const uint##BITS##_t mask = (uint##BITS##_t)(((uint64_t)1 << p->at) - 1);                  \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            uint##BITS##_t word;                                                                   \
+            memcpy(&word, (char *)words + i * sizeof word, sizeof word);                           \
+            const uint32_t position = (uint32_t)(word & mask);                                     \
+            memcpy((char *)words + i * sizeof position, &position, sizeof position);               \
+        }                                                                                          \
+    }
+
+PACK_KEYS(32)
+PACK_KEYS(64)
+
+#if GPI_KEY_BITS == 64 /* narrower keys fit a word with any position */
+/* The words of one run agree in the bits they have: put them in order by those left out, which fit
+ * a word with a position. False: they are in no order. */
+static bool order_run(const struct gpi_radix_job *j, const struct packing *p, uint64_t *run,
+                      size_t n)
+{
+    const uint64_t mask = ((uint64_t)1 << p->at) - 1;
+    uint64_t varying = 0;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t m = n - i < BLOCK ? n - i : BLOCK;
+        KEY keys[BLOCK], numbers[BLOCK];
+        keys[0] = ((const KEY *)j->keys_in)[run[i] & mask];
+        for (size_t k = 1; k < m; k++)
+            keys[k] = ((const KEY *)j->keys_in)[run[i + k] & mask];
+        compared_of(j, p, keys, m, numbers);
+        for (size_t k = 0; k < m; k++) {
+            const uint64_t rest = (KEY)(numbers[k] - p->least) & p->left_out;
+            run[i + k] = rest << p->at | (run[i + k] & mask);
+            varying |= (run[i + k] ^ run[0]) >> p->at;
+        }
+    }
+    if (varying && n > TIED_FEW)
+        return QUICK_OF(64)(run, n);
+    for (size_t i = 1; varying && i < n; i++) {
+        const uint64_t word = run[i];
+        size_t k = i;
+        for (; k > 0 && run[k - 1] > word; k--)
+            run[k] = run[k - 1];
+        run[k] = word;
+    }
+    return true;
+}
+
+static bool order_runs(const struct gpi_radix_job *j, const struct packing *p, uint64_t *words)
+{
+    for (size_t i = 1; i < j->n; i++) {
+        if ((words[i] ^ words[i - 1]) >> p->at)
+            continue;
+        const size_t begin = i - 1;
+        const uint64_t word = words[begin];
+        while (i < j->n && !((words[i] ^ word) >> p->at))
+            i++;
+        if (!order_run(j, p, words + begin, i - begin))
+            return false;
+    }
+    return true;
+}
+#else
+static bool order_runs(const struct gpi_radix_job *j, const struct packing *p, uint64_t *words)
+{
+    (void)j, (void)p, (void)words;
+    return true;
+}
+#endif
+
+#define COLLECT(TYPE)                                                                              \
+    do {                                                                                           \
+        const TYPE *from = in;                                                                     \
+        TYPE *to = out;                                                                            \
+        for (size_t i = 0; i < n; i++)                                                             \
+            to[i] = from[positions[i]];                                                            \
+    } while (0)
+
+/* out[i] = in[positions[i]]; in NULL: the positions. */
+static void collect(const uint32_t *positions, const void *in, size_t n, size_t item_bytes,
+                    void *out)
+{
+    if (!in && item_bytes == 4)
+        memcpy(out, positions, n * 4);
+    else if (!in)
+        for (size_t i = 0; i < n; i++)
+            ((uint64_t *)out)[i] = positions[i];
+    else if (item_bytes == 1)
+        COLLECT(uint8_t);
+    else if (item_bytes == 2)
+        COLLECT(uint16_t);
+    else if (item_bytes == 4)
+        COLLECT(uint32_t);
+    else if (item_bytes == 8)
+        COLLECT(uint64_t);
+    else if (item_bytes == 16)
+        COLLECT(struct gpi_radix_value16);
+}
+
+/* Sort words, of which there is room for n of 64 bits. False: there is no order of them yet. */
+static bool sort_packed(const struct gpi_radix_job *j, const struct packing *p, void *words)
+{
+    if (p->bits + p->at <= 32) {
+        pack_32(j, p, words);
+        if (!QUICK_OF(32)(words, j->n))
+            return false;
+        positions_32(p, j->n, words);
+        return true;
+    }
+    pack_64(j, p, words);
+    if (!QUICK_OF(64)(words, j->n) || (p->left_out && !order_runs(j, p, words)))
+        return false;
+    positions_64(p, j->n, words);
+    return true;
+}
+
+/* Keys and values in their order; those that would be overwritten are set aside first. */
+static void collect_all(const struct gpi_radix_cpu_job *c, const uint32_t *positions)
+{
+    const struct gpi_radix_job *j = &c->job;
+    const void *keys = j->keys_in, *values = j->values_in;
+    if (keys == j->keys_out)
+        keys = memcpy(c->keys_tmp, keys, j->n * KEY_BYTES);
+    collect(positions, keys, j->n, KEY_BYTES, j->keys_out);
+    if (j->value_bytes == 0)
+        return;
+    if (values && values == j->values_out)
+        values = memcpy(c->values_tmp, values, j->n * j->value_bytes);
+    collect(positions, values, j->n, j->value_bytes, j->values_out);
+}
+
+/* Whether a sort by words and positions is tried: few passes cost less, with AVX2 also those of
+ * keys of 4 bytes (sort-cpu-10, sort-cpu-11). */
+static bool by_positions(const struct gpi_radix_cpu_job *c)
+{
+    const struct gpi_radix_job *j = &c->job;
+    return !c->keys_alone && j->n * (KEY_BYTES + j->value_bytes) <= CACHED_BYTES &&
+           cached_passes_of(j->n, j->begin_bit, j->end_bit).passes > FEW_PASSES;
+}
+
+/* Sort a job of one thread; values_in may be NULL. False: nothing is done. */
+static bool sort_by_positions(const struct gpi_radix_cpu_job *c)
+{
+    const struct gpi_radix_job *j = &c->job;
+    uint64_t stack[STACK_WORDS];
+    const bool small = j->n <= STACK_WORDS;
+    struct packing p;
+    if (!find_packing(j, &p)) {
+        gpi_radixsort_copy_alone(c);
+        return true;
+    }
+    void *words = small ? stack : gpi_radixsort_words_take(c, j->n);
+    if (!words)
+        return false;
+    const bool sorted = sort_packed(j, &p, words);
+    if (sorted)
+        collect_all(c, words);
+    if (!small)
+        gpi_radixsort_words_give(c, words);
+    return sorted;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Vectors of words with AVX2, see radixsort_cpu_vector.h. Words of 64 bits are compared as signed
+ * ones, with their highest bit inverted. */
+enum {
+    LANES = 32 / KEY_BYTES,
+    ROWS_MAX = 16, /* as many as there are registers: to spill some costs less than a partition */
+    AHEAD = 8,
+    AHEAD_FAR = 64 / LANES
+};
+
+typedef __m256i lanes;
+
+static INLINE lanes all_lanes(KEY word)
+{
+#if GPI_KEY_BITS == 32
+    return _mm256_set1_epi32((int)word);
+#else
+    return _mm256_set1_epi64x((long long)word);
+#endif
+}
+
+/* All bits of the first n lanes. */
+static INLINE lanes first_lanes(size_t n)
+{
+#if GPI_KEY_BITS == 32
+    return _mm256_cmpgt_epi32(all_lanes((KEY)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+#else
+    return _mm256_cmpgt_epi64(all_lanes((KEY)n), _mm256_setr_epi64x(0, 1, 2, 3));
+#endif
+}
+
+static INLINE lanes load_lanes(const KEY *words)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)words);
+}
+
+static INLINE void store_lanes(KEY *words, lanes v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)words, v);
+}
+
+static INLINE lanes load_first(const KEY *words, size_t n)
+{
+    const lanes here = first_lanes(n), rest = _mm256_xor_si256(here, all_lanes((KEY)-1));
+#if GPI_KEY_BITS == 32
+    return _mm256_or_si256(_mm256_maskload_epi32((const int *)(const void *)words, here), rest);
+#else
+    return _mm256_or_si256(_mm256_maskload_epi64((const long long *)(const void *)words, here),
+                           rest);
+#endif
+}
+
+static INLINE void store_first(KEY *words, size_t n, lanes v)
+{
+#if GPI_KEY_BITS == 32
+    _mm256_maskstore_epi32((int *)(void *)words, first_lanes(n), v);
+#else
+    _mm256_maskstore_epi64((long long *)(void *)words, first_lanes(n), v);
+#endif
+}
+
+static INLINE lanes ordered(lanes v)
+{
+#if GPI_KEY_BITS == 32
+    return v;
+#else
+    return _mm256_xor_si256(v, all_lanes((KEY)1 << 63));
+#endif
+}
+
+static INLINE void exchange(lanes *a, lanes *b)
+{
+#if GPI_KEY_BITS == 32
+    const lanes low = _mm256_min_epu32(*a, *b);
+    *b = _mm256_max_epu32(*a, *b);
+#else
+    const lanes swap = _mm256_cmpgt_epi64(*a, *b);
+    const lanes low = _mm256_blendv_epi8(*a, *b, swap);
+    *b = _mm256_blendv_epi8(*b, *a, swap);
+#endif
+    *a = low;
+}
+
+static INLINE lanes turned(lanes v, int turn)
+{
+    const lanes numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const lanes from = _mm256_xor_si256(numbers, _mm256_set1_epi32(turn * (KEY_BYTES / 4)));
+    return _mm256_permutevar8x32_epi32(v, from);
+}
+
+static INLINE lanes larger_with(int bit, lanes a, lanes b)
+{
+#if GPI_KEY_BITS == 32
+    const lanes low = _mm256_min_epu32(a, b), high = _mm256_max_epu32(a, b);
+    return bit == 1   ? _mm256_blend_epi32(low, high, 0xaa)
+           : bit == 2 ? _mm256_blend_epi32(low, high, 0xcc)
+                      : _mm256_blend_epi32(low, high, 0xf0);
+#else
+    const lanes with =
+        bit == 1 ? _mm256_setr_epi64x(0, -1, 0, -1) : _mm256_setr_epi64x(0, 0, -1, -1);
+    return _mm256_blendv_epi8(a, b, _mm256_xor_si256(_mm256_cmpgt_epi64(a, b), with));
+#endif
+}
+
+static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
+{
+#if GPI_KEY_BITS == 32
+    const lanes even = _mm256_unpacklo_epi32(a, b), odd = _mm256_unpackhi_epi32(a, b);
+#else
+    const lanes even = _mm256_unpacklo_epi64(a, b), odd = _mm256_unpackhi_epi64(a, b);
+#endif
+    *low = _mm256_permute2x128_si256(even, odd, 0x20);
+    *high = _mm256_permute2x128_si256(even, odd, 0x31);
+}
+
+/* ---- partitions ------------------------------------------------------------------------------ */
+
+/* For each set of lanes: the parts of 32 bits of those that are not in it, then those of its lanes;
+ * a byte each. */
+#define IN(set, lane) ((uint64_t)(set) >> (lane)&1)
+#define BEFORE(set, lane)                                                                          \
+    ((lane > 0) * IN(set, 0) + (lane > 1) * IN(set, 1) + (lane > 2) * IN(set, 2) +                 \
+     (lane > 3) * IN(set, 3) + (lane > 4) * IN(set, 4) + (lane > 5) * IN(set, 5) +                 \
+     (lane > 6) * IN(set, 6) + (lane > 7) * IN(set, 7))
+#define PLACE(set, lane)                                                                           \
+    (IN(set, lane) ? LANES - BEFORE(set, LANES) + BEFORE(set, lane) : lane - BEFORE(set, lane))
+#if GPI_KEY_BITS == 32
+#define PART(set, lane) ((uint64_t)(lane) << 8 * PLACE(set, lane))
+#define PARTS(set)                                                                                 \
+    (PART(set, 0) | PART(set, 1) | PART(set, 2) | PART(set, 3) | PART(set, 4) | PART(set, 5) |     \
+     PART(set, 6) | PART(set, 7))
+#else
+#define PART(set, lane) ((uint64_t)(((2 * (lane) + 1) << 8) | 2 * (lane)) << 16 * PLACE(set, lane))
+#define PARTS(set) (PART(set, 0) | PART(set, 1) | PART(set, 2) | PART(set, 3))
+#endif
+#define PARTS_4(set) PARTS(set), PARTS(set + 1), PARTS(set + 2), PARTS(set + 3)
+#define PARTS_16(set) PARTS_4(set), PARTS_4(set + 4), PARTS_4(set + 8), PARTS_4(set + 12)
+#define PARTS_64(set) PARTS_16(set), PARTS_16(set + 16), PARTS_16(set + 32), PARTS_16(set + 48)
+
+static const uint64_t parts_of_sets[1 << LANES] = {
+#if GPI_KEY_BITS == 32
+    PARTS_64(0), PARTS_64(64), PARTS_64(128), PARTS_64(192)
+#else
+    PARTS_16(0)
+#endif
+};
+
+/* The lanes that are not in a set, then those that are. */
+static INLINE lanes set_last(lanes v, size_t set)
+{
+    const __m128i parts = _mm_loadl_epi64((const __m128i *)(const void *)&parts_of_sets[set]);
+    return _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(parts));
+}
+
+/* The set of lanes that go right. */
+static INLINE unsigned right_set(lanes v, lanes pivot, bool equal_left)
+{
+    const unsigned all = (1u << LANES) - 1;
+#if GPI_KEY_BITS == 32
+    const lanes one = equal_left ? _mm256_min_epu32(v, pivot) : _mm256_max_epu32(v, pivot);
+    const lanes same = _mm256_cmpeq_epi32(one, v);
+    const unsigned set = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same));
+    return equal_left ? set ^ all : set;
+#else
+    const lanes a = ordered(v), b = ordered(pivot);
+    const lanes more = equal_left ? _mm256_cmpgt_epi64(a, b) : _mm256_cmpgt_epi64(b, a);
+    const unsigned set = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(more));
+    return equal_left ? set : set ^ all;
+#endif
+}
+
+/* The first n words of a vector to both ends. With room for a vector at both of them, its stores
+ * need no masks. */
+static INLINE void part_lanes(struct partition *p, lanes v, size_t n, bool room)
+{
+    const unsigned all = (1u << LANES) - 1;
+    const unsigned above = right_set(v, all_lanes(p->pivot), p->equal_left);
+    const unsigned right = room ? above : above & ((1u << n) - 1);
+    const size_t to_right = (size_t)__builtin_popcount(right), to_left = n - to_right;
+    const lanes both = set_last(v, right);
+    if (room) {
+        store_lanes(p->left, both);
+        store_lanes(p->right - LANES, both);
+    } else {
+        store_first(p->left, to_left, both);
+        store_first(p->right - to_right, to_right, set_last(v, right ^ all));
+    }
+    p->left += to_left;
+    p->right -= to_right;
+}
+
+enum { SPLIT_BUCKETS = 16 };
+
+static void split_digits(const KEY *splitters, const KEY *words, size_t n, uint8_t *digits)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        const lanes word = load_first(words + i, n - i < LANES ? n - i : LANES);
+        lanes passed = _mm256_setzero_si256();
+        KEY counts[LANES];
+        for (int k = 0; k + 1 < SPLIT_BUCKETS; k++) {
+            const lanes splitter = all_lanes(splitters[k]);
+#if GPI_KEY_BITS == 32
+            const lanes most = _mm256_max_epu32(word, splitter);
+            passed = _mm256_sub_epi32(passed, _mm256_cmpeq_epi32(most, word));
+#else
+            const lanes less = _mm256_cmpgt_epi64(ordered(splitter), ordered(word));
+            passed = _mm256_add_epi64(passed, _mm256_add_epi64(less, all_lanes(1)));
+#endif
+        }
+        store_lanes(counts, passed);
+        for (int k = 0; k < LANES; k++)
+            digits[i + (size_t)k] = (uint8_t)counts[k];
+    }
+}

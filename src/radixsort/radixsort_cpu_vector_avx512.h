@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Vectors of words with AVX-512, see radixsort_cpu_vector.h. */
+#define EPI(name) PASTE(PASTE(name, _epi), GPI_KEY_BITS)
+#define EPU(name) PASTE(PASTE(name, _epu), GPI_KEY_BITS)
+#if GPI_KEY_BITS == 32
+#define LANE_BITS 4
+#define LANE_MASK __mmask16
+#else
+#define LANE_BITS 3
+#define LANE_MASK __mmask8
+#endif
+
+enum {
+    LANES = 64 / KEY_BYTES,
+    ROWS_MAX = 16, /* half of the registers */
+    AHEAD = 8,
+    AHEAD_FAR = AHEAD
+};
+
+typedef __m512i lanes;
+typedef LANE_MASK lane_mask;
+
+static INLINE lane_mask first_lanes(size_t n)
+{
+    return (lane_mask)((1u << n) - 1);
+}
+
+/* The number of each lane. */
+static INLINE lanes lane_numbers(void)
+{
+#if GPI_KEY_BITS == 32
+    return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+    return _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+#endif
+}
+
+static INLINE lanes all_lanes(KEY word)
+{
+#if GPI_KEY_BITS == 32
+    return _mm512_set1_epi32((int)word);
+#else
+    return _mm512_set1_epi64((long long)word);
+#endif
+}
+
+static INLINE lanes load_lanes(const KEY *words)
+{
+    return _mm512_loadu_si512(words);
+}
+
+static INLINE void store_lanes(KEY *words, lanes v)
+{
+    _mm512_storeu_si512(words, v);
+}
+
+static INLINE lanes load_first(const KEY *words, size_t n)
+{
+    return EPI(_mm512_mask_loadu)(EPI(_mm512_set1)(-1), first_lanes(n), words);
+}
+
+static INLINE void store_first(KEY *words, size_t n, lanes v)
+{
+    EPI(_mm512_mask_storeu)(words, first_lanes(n), v);
+}
+
+static INLINE lanes ordered(lanes v)
+{
+    return v;
+}
+
+static INLINE void exchange(lanes *a, lanes *b)
+{
+    lanes low = EPU(_mm512_min)(*a, *b);
+    *b = EPU(_mm512_max)(*a, *b);
+    *a = low;
+}
+
+static INLINE lanes turned(lanes v, int turn)
+{
+    lanes from = _mm512_xor_si512(lane_numbers(), EPI(_mm512_set1)(turn));
+    return EPI(_mm512_permutexvar)(from, v);
+}
+
+static INLINE lanes larger_with(int bit, lanes a, lanes b)
+{
+    const lane_mask mask = (lane_mask)(bit == 1   ? 0xaaaa
+                                       : bit == 2 ? 0xcccc
+                                       : bit == 4 ? 0xf0f0
+                                                  : 0xff00);
+    return EPU(_mm512_mask_max)(EPU(_mm512_min)(a, b), mask, a, b);
+}
+
+static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
+{
+    const lanes numbers = lane_numbers();
+    const lanes half = EPI(_mm512_srli)(numbers, 1);
+    const lanes odd = EPI(_mm512_slli)(_mm512_and_si512(numbers, EPI(_mm512_set1)(1)), LANE_BITS);
+    const lanes first = _mm512_or_si512(half, odd);
+    const lanes second = EPI(_mm512_add)(first, EPI(_mm512_set1)(LANES / 2));
+    *low = EPI(_mm512_permutex2var)(a, first, b);
+    *high = EPI(_mm512_permutex2var)(a, second, b);
+}
+
+/* The first n words of a vector to both ends. With room for a vector on the left, the store there
+ * needs no mask. */
+static INLINE void part_lanes(struct partition *p, lanes v, size_t n, bool room)
+{
+    const lanes pivot = all_lanes(p->pivot);
+    const lane_mask above = p->equal_left ? PASTE(EPU(_mm512_cmpgt), _mask)(v, pivot)
+                                          : PASTE(EPU(_mm512_cmpge), _mask)(v, pivot);
+    const lane_mask right = above & first_lanes(n);
+    const lane_mask left = (lane_mask)(first_lanes(n) & ~right);
+    const size_t to_right = (size_t)__builtin_popcount((unsigned)right), to_left = n - to_right;
+    const lanes low = EPI(_mm512_maskz_compress)(left, v);
+    const lanes high = EPI(_mm512_maskz_compress)(right, v);
+    if (room)
+        store_lanes(p->left, low);
+    else
+        store_first(p->left, to_left, low);
+    p->left += to_left;
+    p->right -= to_right;
+    store_first(p->right, to_right, high);
+}
+
+enum { SPLIT_BUCKETS = 2 * LANES };
+
+/* Found by halves, in two registers of splitters. */
+static void split_digits(const KEY *splitters, const KEY *words, size_t n, uint8_t *digits)
+{
+    const lanes low = load_lanes(splitters), high = load_lanes(splitters + LANES);
+    for (size_t i = 0; i < n; i += LANES) {
+        const lanes word = load_first(words + i, n - i < LANES ? n - i : LANES);
+        lanes at = _mm512_setzero_si512();
+        UNROLL
+        for (int step = LANES; step > 0; step /= 2) {
+            const lanes middle = EPI(_mm512_add)(at, all_lanes((KEY)(step - 1)));
+            const lanes splitter = EPI(_mm512_permutex2var)(low, middle, high);
+            const lane_mask passed = PASTE(EPU(_mm512_cmple), _mask)(splitter, word);
+            at = EPI(_mm512_mask_add)(at, passed, at, all_lanes((KEY)step));
+        }
+#if GPI_KEY_BITS == 32
+        _mm_storeu_si128((__m128i *)(void *)(digits + i), _mm512_cvtepi32_epi8(at));
+#else
+        _mm_storel_epi64((__m128i *)(void *)(digits + i), _mm512_cvtepi64_epi8(at));
+#endif
+    }
+}
