@@ -64,6 +64,7 @@ template <class Rows> struct RowChunk {
     static constexpr int V = rows_vector<Word>, K = rows_steps<Word>;
 
     int64_t begin; /* entry of the lane's first place */
+    bool inside;   /* all places have an entry, and there is one before them */
     Word row[K][V], before[K];
 
     GPI_DEVICE RowChunk(const Rows &in, uint64_t chunk, uint64_t n)
@@ -72,14 +73,22 @@ template <class Rows> struct RowChunk {
         Word last = 0;
         if (lane_id() == 0 && begin > 0)
             last = in.row(in.words[begin - 1]);
+        const uint64_t first = chunk * rows_chunk<Word>;
+        inside = chunk > 0 && first - rows_pad(in.words) + rows_chunk<Word> <= n;
+        if (inside) {
 #pragma unroll
-        for (int k = 0; k < K; k++)
-            load(in, k, n);
+            for (int k = 0; k < K; k++)
+                load_vector(in, k);
+        } else {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                load(in, k, n);
+        }
 #pragma unroll
         for (int k = 0; k < K; k++) {
 #pragma unroll
             for (int j = 0; j < V; j++)
-                row[k][j] = entry(k) + j < 0 ? 0 : in.row(row[k][j]);
+                row[k][j] = in.row(row[k][j]);
             const Word left = shuffle_up(row[k][V - 1], 1);
             before[k] = lane_id() == 0 ? last : left;
             last = shuffle(row[k][V - 1], 31);
@@ -103,23 +112,28 @@ template <class Rows> struct RowChunk {
     }
 
   private:
+    GPI_DEVICE void load_vector(const Rows &in, int k)
+    {
+        union {
+            uint4 vector;
+            Word word[V];
+        } u;
+        u.vector = __ldcs((const uint4 *)(in.words + entry(k)));
+#pragma unroll
+        for (int j = 0; j < V; j++)
+            row[k][j] = u.word[j];
+    }
+
     GPI_DEVICE void load(const Rows &in, int k, uint64_t n)
     {
         const int64_t e = entry(k);
         if (e >= 0 && (uint64_t)e + V <= n) {
-            union {
-                uint4 vector;
-                Word word[V];
-            } u;
-            u.vector = __ldcs((const uint4 *)(in.words + e));
-#pragma unroll
-            for (int j = 0; j < V; j++)
-                row[k][j] = u.word[j];
+            load_vector(in, k);
             return;
         }
 #pragma unroll
         for (int j = 0; j < V; j++)
-            row[k][j] = in.words[e + j < 0 ? 0 : min((uint64_t)(e + j), n - 1)];
+            row[k][j] = e + j < 0 ? 0 : in.words[min((uint64_t)(e + j), n - 1)];
     }
 };
 
@@ -250,6 +264,46 @@ template <class O, class Rows> struct RowPointers {
         return faults;
     }
 
+    /* The pointers of entry e with this row and that before, if it skips few; by its lane. */
+    GPI_DEVICE void write_few(int64_t e, Word row, Word before) const
+    {
+        const O value = (O)in.place((uint64_t)e);
+        if (row != before)
+            out[row] = value;
+#pragma unroll 1
+        for (Word p = before + 1; p < row; p++)
+            out[p] = value;
+    }
+
+    /* The pointers of a chunk that ascends in short steps. false, and nothing is written: it is not
+     * such a chunk. Steps that are so short and wrap would end below where they began. */
+    GPI_DEVICE bool write_dense(const RowChunk<Rows> &c) const
+    {
+        const Word last = shuffle(c.row[K - 1][V - 1], 31);
+        if (!c.inside || last >= num_rows || last < shuffle(c.before[0], 0))
+            return false;
+        Word most = 0;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+#pragma unroll
+            for (int j = 0; j < V; j++)
+                most = max(most, (Word)(c.row[k][j] - (j ? c.row[k][j - 1] : c.before[k])));
+        if (__any_sync(all_lanes, most > gap_short))
+            return false;
+        const bool skips = __any_sync(all_lanes, most > 1);
+#pragma unroll
+        for (int k = 0; k < K; k++)
+#pragma unroll
+            for (int j = 0; j < V; j++) {
+                const Word row = c.row[k][j], before = j ? c.row[k][j - 1] : c.before[k];
+                if (skips)
+                    write_few(c.entry(k) + j, row, before);
+                else if (row != before)
+                    out[row] = (O)in.place((uint64_t)(c.entry(k) + j));
+            }
+        return true;
+    }
+
     /* All pointers behind the last entry's row, by a warp. */
     GPI_DEVICE void write_end(uint64_t low, uint64_t high) const
     {
@@ -260,7 +314,7 @@ template <class O, class Rows> struct RowPointers {
     }
 
     /* unsorted NULL: rows have to ascend. Otherwise unsorted[0] becomes the number of entries and
-     * unsorted[1] that of rows if they do not. */
+     * unsorted[1] that of rows if they do not. A reporter without a record: nothing is reported. */
     GPI_DEVICE void tell(uint64_t chunk, RowFaults faults, uint64_t *unsorted,
                          const gpi_reporter &reporter) const
     {
@@ -268,7 +322,7 @@ template <class O, class Rows> struct RowPointers {
             unsorted[1] = num_rows;
             unsorted[0] = n;
         }
-        if (faults.range || (faults.fall && !unsorted))
+        if (reporter.sticky && (faults.range || (faults.fall && !unsorted)))
             report_row(in, chunk, n, num_rows, !unsorted, reporter);
     }
 
@@ -283,6 +337,8 @@ template <class O, class Rows> struct RowPointers {
             return;
         }
         const RowChunk<Rows> c(in, chunk, n);
+        if (write_dense(c))
+            return;
         const Word before = shuffle(c.before[0], 0), last = shuffle(c.row[K - 1][V - 1], 31);
         const bool left = is_long(chunk ? (uint64_t)before + 1 : 0, (uint64_t)last + 1);
         tell(chunk, write_chunk(c, 0, left ? 0 : pointers), unsorted, reporter);
