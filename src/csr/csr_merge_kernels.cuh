@@ -118,7 +118,8 @@ GPI_DEVICE uint64_t merge_entry(int k)
 struct MergeSteps {
     static constexpr int steps = csr_tuning.items;
     uint32_t heads[steps], alone[steps];
-    bool all; /* entries are there, and alone */
+    bool open[steps]; /* the last run goes on in the next step */
+    bool all;         /* entries are there, and alone */
 
     GPI_DEVICE explicit MergeSteps(const Runs &runs)
     {
@@ -136,31 +137,64 @@ struct MergeSteps {
         for (int k = 0; k < steps; k++) {
             heads[k] = bits[k];
             alone[k] = bits[k] & (bits[k] >> 1 | bits[k + 1] << 31);
+            open[k] = !(bits[k + 1] & 1);
             all = all && alone[k] == ~0u;
         }
     }
 };
 
-/* The runs of a step that have several entries, by the lanes of their heads. Lanes fold up to 32;
- * longer ones are left to the warp. */
+/* A run that goes on behind its step, by the lane of its head. Lanes fold up to 32; longer ones are
+ * left to the warp. */
 template <class Op, class A, class S>
-GPI_DEVICE void merge_several(const S *values, const Runs &runs, uint64_t i, bool head, S *out)
+GPI_DEVICE A merge_open(const S *values, const Runs &runs, uint64_t i, bool head)
 {
     uint64_t end = i;
     A a = A();
     if (head)
         a = fold_block<Op, A>(values, runs, i, &end);
-    uint32_t todo = __ballot_sync(all_lanes, head && end == i + sum_block && runs.inside(end));
-    while (todo) {
-        int leader = __ffs(todo) - 1;
-        A whole = fold_long<Op>(values, runs, shuffle(end, leader), shuffle(a, leader));
-        if (lane_id() == leader)
-            a = whole;
-        todo &= todo - 1;
+    const uint32_t todo =
+        __ballot_sync(all_lanes, head && end == i + sum_block && runs.inside(end));
+    if (todo) {
+        const int leader = __ffs(todo) - 1;
+        a = fold_long<Op>(values, runs, shuffle(end, leader), shuffle(a, leader));
     }
-    if (head)
-        out[heads_before(runs.heads, i)] = narrow<S>(a);
+    return a;
 }
+
+/* Steps with runs of several entries; a lane keeps what it says of the step of its number. */
+struct SeveralSteps {
+    uint32_t heads = 0, several = 0; /* which entries begin a run, and one of several */
+    uint32_t before = 0;             /* runs of the steps before */
+    bool open = false;               /* the last run goes on in the next step */
+
+    /* The runs of step k that have several entries, by the lanes of their heads: the value of each
+     * lane goes to the left, a place at a time, as long as a run has more. */
+    template <class Op, class A, class S>
+    GPI_DEVICE void merge(const S *values, const Runs &runs, int k, uint64_t first, S *out) const
+    {
+        const uint32_t own = shuffle(several, k), all = shuffle(heads, k);
+        const uint64_t i = merge_entry(k);
+        if (!own)
+            return;
+        const bool is_head = own >> lane_id() & 1;
+        const uint32_t right = all >> lane_id() >> 1;
+        const uint32_t length = right ? __ffs(right) : 32 - lane_id();
+        const bool goes_on = shuffle((int)open, k) && !right;
+        const uint32_t place = shuffle(before, k) + __popc(all & ((1u << lane_id()) - 1));
+        const A value = i < runs.n ? widen<A>(values[i]) : A();
+        A a = value;
+        for (uint32_t t = 1; __any_sync(all_lanes, is_head && !goes_on && t < length); t++) {
+            const A next = shuffle(value, (lane_id() + t) % 32);
+            a = t < length ? Op::apply(a, next) : a;
+        }
+        if (__any_sync(all_lanes, is_head && goes_on)) {
+            const A whole = merge_open<Op, A>(values, runs, i, is_head && goes_on);
+            a = goes_on ? whole : a;
+        }
+        if (is_head)
+            out[first + place] = narrow<S>(a);
+    }
+};
 
 /* The value of every run at its place. A single value keeps its bits. */
 template <class Op, class A, class S>
@@ -185,22 +219,20 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *value
             out[first + lane_id() + 32 * k] = value[k];
         return;
     }
-    uint64_t rank = first;
-    uint32_t several = 0; /* lane k: of step k */
+    uint32_t before = 0;
+    SeveralSteps several;
 #pragma unroll
     for (int k = 0; k < steps; k++) {
         const uint32_t left = step.heads[k] & ((1u << lane_id()) - 1);
         if ((step.alone[k] >> lane_id() & 1) && merge_entry(k) < runs.n)
-            out[rank + __popc(left)] = value[k];
-        rank += __popc(step.heads[k]);
-        several = lane_id() == k ? step.heads[k] & ~step.alone[k] : several;
+            out[first + before + __popc(left)] = value[k];
+        if (lane_id() == k)
+            several = {step.heads[k], step.heads[k] & ~step.alone[k], before, step.open[k]};
+        before += __popc(step.heads[k]);
     }
 #pragma unroll 1
-    for (int k = 0; k < steps; k++) {
-        const uint32_t bits = shuffle(several, k);
-        if (bits)
-            merge_several<Op, A>(values, runs, merge_entry(k), bits >> lane_id() & 1, out);
-    }
+    for (int k = 0; k < steps; k++)
+        several.merge<Op, A>(values, runs, k, first, out);
 }
 
 /* The first or the last value of every run at its place. */
