@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which entries of the input those of a conversion or of a transpose are. */
+/* Which entries of the input those of a conversion or of a transpose are; transposes of many. */
 #include "csr_cases.h"
 
 /* m with the number of each entry as its value: what a conversion selects are numbers. */
@@ -182,6 +182,96 @@ START_TEST(test_permutation_of_sums_is_refused)
 }
 END_TEST
 
+/* ---- transposes of many entries, and of wrong ones ------------------------------------------- */
+
+/* The transpose of a matrix of 8 entries a row, which become *m; skewed: most are of one column. */
+static struct csr many_entries(uint64_t num_cols, gp_dtype dtype, bool skewed, struct coo *m)
+{
+    const uint64_t n = (1 << 18) + 8 * 77, num_rows = n / 8;
+    struct csr t = {num_cols, num_rows, n, NULL, NULL, NULL, dtype};
+    const size_t bytes = gp_dtype_bytes(dtype);
+    uint64_t state = t_seed();
+    *m = coo_new(num_rows, num_cols, n, dtype);
+    t.pointers = t_host((num_cols + 2) * sizeof *t.pointers);
+    t.cols = t_host(n * sizeof *t.cols);
+    t.values = t_host(n * bytes);
+    memset(t.pointers, 0, (num_cols + 2) * sizeof *t.pointers);
+    for (uint64_t i = 0; i < n; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        coo_add(m, i / 8, skewed && i % 8 ? 77 : (state >> 33) % num_cols);
+        memcpy((char *)m->values + i * bytes, &i, bytes);
+        t.pointers[m->cols[i] + 2]++;
+    }
+    for (uint64_t c = 0; c < num_cols; c++)
+        t.pointers[c + 2] += t.pointers[c + 1];
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t to = t.pointers[m->cols[i] + 1]++;
+        t.cols[to] = m->rows[i];
+        memcpy((char *)t.values + to * bytes, &i, bytes);
+    }
+    return t;
+}
+
+START_TEST(test_transpose_of_many)
+{
+    static const struct {
+        uint64_t num_cols;
+        gp_dtype dtype;
+        int pair;
+    } cases[] = {{1500, GP_U32, 0},
+                 {1 << 18, GP_U8, 1},
+                 {(1 << 17) + 3, (gp_dtype)0, 2},
+                 {1 << 17, GP_F32, 0},
+                 {999, GP_U64, 2}};
+    const gp_dtype *pair = pairs[cases[_i].pair];
+    struct coo m;
+    struct csr want = many_entries(cases[_i].num_cols, cases[_i].dtype, _i == 3, &m);
+    gp_coo_desc d = desc_of(pair, m.dtype, GP_DUPLICATES_KEEP);
+    uint64_t *row_pointers = t_host((m.num_rows + 1) * sizeof *row_pointers);
+    for (uint64_t r = 0; r <= m.num_rows; r++)
+        row_pointers[r] = 8 * r;
+    t_array pointers = index_array(row_pointers, m.num_rows + 1, pair[1], 0);
+    t_array cols = index_array(m.cols, m.nnz, pair[0], 0);
+    t_array values = t_new_from(m.values, m.nnz * gp_dtype_bytes(m.dtype), 0);
+    t_array out_pointers = t_new(bytes_of(pair[1], m.num_cols + 1), 0);
+    t_array out_cols = t_new(bytes_of(pair[0], m.nnz), 0);
+    t_array out_values = t_new(m.nnz * gp_dtype_bytes(m.dtype), 0);
+    T_OK(gp_csr_transpose(t_ctx(), &d, m.num_rows, m.num_cols, m.nnz, pointers.data, cols.data,
+                          m.dtype ? values.data : NULL, out_pointers.data, out_cols.data,
+                          m.dtype ? out_values.data : NULL));
+    check_indices("row pointers", &out_pointers, want.pointers, m.num_cols + 1, pair[1]);
+    check_indices("columns", &out_cols, want.cols, m.nnz, pair[0]);
+    check_values(&out_values, &want);
+    t_array *all[] = {&pointers, &cols, &values, &out_pointers, &out_cols, &out_values};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        t_free(all[i]);
+    free(row_pointers);
+    csr_free(&want);
+    coo_free(&m);
+}
+END_TEST
+
+START_TEST(test_transpose_names_a_column_out_of_range)
+{
+    enum { N = 5000, COLS = 300, BAD = 4000 };
+    const gp_dtype *pair = pairs[_i];
+    gp_coo_desc d = desc_of(pair, (gp_dtype)0, GP_DUPLICATES_KEEP);
+    uint64_t at[] = {0, N}, cols[N];
+    for (uint64_t i = 0; i < N; i++)
+        cols[i] = i >= BAD ? COLS + 1000 : i * 7 % COLS;
+    t_array pointers = index_array(at, 2, pair[1], 0), in = index_array(cols, N, pair[0], 0);
+    t_array to = t_new(bytes_of(pair[1], COLS + 1), 0), rows = t_new(bytes_of(pair[0], N), 0);
+    gp_status s = gp_csr_transpose(t_ctx(), &d, 1, COLS, N, pointers.data, in.data, NULL, to.data,
+                                   rows.data, NULL);
+    T_STATUS(GP_ERROR_DATA, s ? s : gp_context_synchronize(t_ctx()));
+    ck_assert_ptr_nonnull(strstr(gp_last_error(t_ctx()), "cols[4000] is 1300"));
+    t_free(&pointers);
+    t_free(&in);
+    t_free(&to);
+    t_free(&rows);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr_places");
@@ -192,6 +282,9 @@ static Suite *suite(void)
     tcase_add_test(c, test_permutation_past_64_bits);
     tcase_add_loop_test(c, test_permutation_of_a_transpose, 0, MATRIX_RUNS);
     tcase_add_test(c, test_permutation_of_sums_is_refused);
+    c = t_case(s, "transpose");
+    tcase_add_loop_test(c, test_transpose_of_many, 0, 5);
+    tcase_add_loop_test(c, test_transpose_names_a_column_out_of_range, 0, PAIRS);
     return s;
 }
 

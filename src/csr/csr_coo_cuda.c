@@ -78,18 +78,27 @@ static struct pieces pieces_of(const struct gpi_csr_coo *c)
     return p;
 }
 
+/* By pairs or by packed keys; rows of 8 bytes may take either way, and their figure must not fall
+ * while one of the sizes rises. */
 gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *c,
                                  size_t *bytes)
 {
+    const bool may_pair = c->sort_bit && c->value_bytes <= 4;
     gp_target cuda = *target;
+    size_t pairs = 0;
     cuda.backend = GP_BACKEND_CUDA;
     *bytes = 0;
     if (c->nnz == 0)
         return GP_OK;
-    struct pieces p = pieces_of(c);
-    GPI_TRY(nested_bytes(&cuda, c, bytes));
-    *bytes += p.words * gpi_piece((size_t)c->nnz * sizeof(uint64_t)) + gpi_piece(p.values) +
-              gpi_piece(p.bits) + gpi_piece(p.ranks) + gpi_piece(p.unsorted);
+    if (may_pair)
+        GPI_TRY(gpi_csr_transpose_cuda_bytes(&cuda, c, &pairs));
+    if (!may_pair || c->index_bytes == 8) {
+        struct pieces p = pieces_of(c);
+        GPI_TRY(nested_bytes(&cuda, c, bytes));
+        *bytes += p.words * gpi_piece((size_t)c->nnz * sizeof(uint64_t)) + gpi_piece(p.values) +
+                  gpi_piece(p.bits) + gpi_piece(p.ranks) + gpi_piece(p.unsorted);
+    }
+    *bytes = max_size(*bytes, pairs);
     return GP_OK;
 }
 
@@ -196,6 +205,8 @@ gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *c)
     gp_target target = gpi_target_of(ctx);
     struct gpi_state state;
     size_t need;
+    if (gpi_csr_by_pairs(c))
+        return gpi_csr_transpose_cuda(ctx, c);
     GPI_TRY(gpi_csr_coo_cuda_bytes(&target, c, &need));
     GPI_FRAME(frame, ctx, c->function, need);
     /* Now: were the states missing only behind the sort, outputs would have been written. */

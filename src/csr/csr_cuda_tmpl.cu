@@ -70,9 +70,11 @@ gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, const 
 gp_status row_pointers(gp_context *ctx, const gpi_csr_rows *args)
 {
     PlainRows<I> in = {(const I *)args->rows};
+    gpi_reporter reporter = gpi_reporter_of(ctx, "rows", args->index_dtype);
+    if (args->reported)
+        reporter.sticky = nullptr;
     return launch_pointers(ctx, "gp_csr_row_pointers", in, entries_of(args), rows_of(args),
-                           args->row_pointers, args->unsorted,
-                           gpi_reporter_of(ctx, "rows", args->index_dtype));
+                           args->row_pointers, args->unsorted, reporter);
 }
 
 /* Warps count several chunks one behind the other where there are more than fill the GPU. */
@@ -158,6 +160,22 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, const uint
     return gpi_cuda_launched(ctx, c->function);
 }
 
+gp_status join(gp_context *ctx, const gpi_csr_coo *c, uint32_t *keys, void *pairs)
+{
+    csr_join_k<I><<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
+        (const I *)c->rows, (const I *)c->cols, c->values, shape_of(c), (uint32_t)c->value_bytes,
+        keys, pairs, gpi_reporter_of(ctx, c->names[0], c->index_dtype),
+        gpi_reporter_of(ctx, c->names[1], c->index_dtype));
+    return gpi_cuda_launched(ctx, c->function);
+}
+
+gp_status part(gp_context *ctx, const gpi_csr_coo *c, const void *pairs)
+{
+    csr_part_k<I><<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
+        pairs, shape_of(c), (uint32_t)c->value_bytes, (I *)c->out_cols, c->out_values);
+    return gpi_cuda_launched(ctx, c->function);
+}
+
 gp_status copy(gp_context *ctx, const gpi_csr_sorted *s)
 {
     const gpi_csr_coo *c = s->c;
@@ -239,8 +257,9 @@ gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 extern "C" {
 extern const gpi_csr_ops OPS;
 
-static const gpi_csr_kernels kernels = {GPI_SPACE::pack, GPI_SPACE::copy, GPI_SPACE::write,
-                                        GPI_SPACE::merge, GPI_SPACE::read_word};
+static const gpi_csr_kernels kernels = {GPI_SPACE::join,     GPI_SPACE::part,  GPI_SPACE::pack,
+                                        GPI_SPACE::copy,     GPI_SPACE::write, GPI_SPACE::merge,
+                                        GPI_SPACE::read_word};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers, GPI_SPACE::count_rows, GPI_SPACE::check,
                          GPI_SPACE::check_list,   GPI_SPACE::mark,       &kernels};
 }

@@ -7,8 +7,9 @@
  *
  * Row pointers: the merge of the sorted rows with the numbers 0 .. num_rows; pointer r is written
  *   where it falls among the rows. CPU: equal shares of that merge. CUDA: the warp of entry i
- *   writes the pointers in (rows[i - 1], rows[i]]; a warp that would have too many leaves them to
- *   blocks which have a part of the pointers each, so a gap of any length is filled by many warps.
+ *   writes the pointers in (rows[i - 1], rows[i]], each lane its own as long as gaps are short; a
+ *   warp that would have too many leaves them to blocks which have a part of the pointers each, so
+ *   a gap of any length is filled by many warps.
  *   Rows in any order: those that turn out to ascend as these; others are counted, a run of equal
  *   neighbours at a time or, of few rows, by the histogram, and the counts are scanned; or, where
  *   they are many, sorted first.
@@ -21,13 +22,16 @@
  *   order, it ends, and their number is in memory for packing, sorting and the pass after that;
  *   otherwise it is 0, and these do nothing.
  *   CPU: scatter into buckets of neighbouring keys that fit the cache; sort, merge and write each
- *   bucket there (keys above 64 bits are 128 bits).
+ *   bucket there (keys above 64 bits are 128 bits). Where what a bucket leaves of a key and the
+ *   value are 64 bits, an entry is one word.
  *
  *   With a permutation the numbers of the entries are sorted in place of their values, which are
  *   gathered at the end.
  *
  * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
- *   row bits of the key alone, and nothing merged.
+ *   row bits of the key alone, and nothing merged. CUDA: if numbers fit 32 bits and values 4 bytes,
+ *   a column alone is the key, and the row and the value of its entry are moved as one word. CPU:
+ *   two stable splits, by the high bits of columns and by the low ones (csr_split_cpu.h).
  *
  * Columns sorted within rows: the row of every entry, then the same sorted by the whole key,
  *   without row pointers.
@@ -68,6 +72,7 @@ struct gpi_csr_rows {
     const void *rows;
     uint64_t nnz, num_rows;
     const uint64_t *device_nnz, *device_num_rows; /* NULL, or those are bounds, on CUDA */
+    bool reported; /* CUDA: what is wrong with the rows has been reported */
     void *row_pointers;
     void *counters; /* CPU: parts x num_rows offsets of scratch */
     size_t parts;   /* 0: count in row_pointers with atomic additions */
@@ -262,6 +267,13 @@ static inline bool gpi_csr_is_wide(const struct gpi_csr_coo *c)
     return c->row_bits + c->col_bits > 64;
 }
 
+/* CUDA: a transpose sorts its rows as keys of 4 bytes, with column and value as one word beside
+ * them, where they fit. */
+static inline bool gpi_csr_by_pairs(const struct gpi_csr_coo *c)
+{
+    return c->sort_bit && c->row_bits <= 32 && c->col_bits <= 32 && c->value_bytes <= 4;
+}
+
 /* Of entries in order, which begin a run of equal ones: a bit each, and for each 32 bits how many
  * heads are before them. */
 struct gpi_csr_heads {
@@ -293,6 +305,11 @@ struct gpi_csr_sorted {
 
 /* CUDA: the kernels of COO to CSR for one pair of widths; each call queues one. */
 struct gpi_csr_kernels {
+    /* Of a transpose by pairs, see gpi_csr_by_pairs(): pairs[i] = column and value of entry i, and
+     * if keys is not NULL keys[i] = its row; checks the range */
+    gp_status (*join)(gp_context *ctx, const struct gpi_csr_coo *c, uint32_t *keys, void *pairs);
+    /* out_cols and out_values, of pairs that are sorted */
+    gp_status (*part)(gp_context *ctx, const struct gpi_csr_coo *c, const void *pairs);
     /* keys[i] = packed entry i; checks the range; unsorted, if not NULL: the number of entries */
     gp_status (*pack)(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *keys,
                       const uint64_t *unsorted);
@@ -343,6 +360,10 @@ size_t gpi_csr_coo_cpu_bytes(const struct gpi_csr_coo *args);
 gp_status gpi_csr_coo_cuda(gp_context *ctx, const struct gpi_csr_coo *args);
 gp_status gpi_csr_coo_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *args,
                                  size_t *bytes);
+/* Of those that go by pairs. */
+gp_status gpi_csr_transpose_cuda(gp_context *ctx, const struct gpi_csr_coo *args);
+gp_status gpi_csr_transpose_cuda_bytes(const gp_target *target, const struct gpi_csr_coo *args,
+                                       size_t *bytes);
 
 /* What the descriptor says of counts in memory, which are arrays of the call. */
 #define GPI_CSR_COUNTS(source)                                                                     \
