@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU: the phases of csr_sort_cpu.h. One unit per width of key and slot and instruction set:
  * GPI_UNIT names it, GPI_KEY and GPI_SLOT are its types. */
-#include <string.h>
-
-#include "core/threads.h"
-#include "core/words.h"
+#include "core/paste.h"
 #include "csr/csr_sort_cpu.h"
 
 #define NAME(what) PASTE4(gpi_csr_##what##_, GPI_UNIT, _, GPI_ISA_SUFFIX)
@@ -13,73 +10,11 @@ __extension__ typedef unsigned __int128 uint128_t;
 typedef GPI_KEY wkey_t;
 typedef GPI_SLOT slot_t;
 
-#define NO_ROW UINT64_MAX
+#include "csr/csr_sort_cpu_shared.h"
 
 void NAME(sort)(struct gpi_csr_sort *s);
 
 /* ---- 1 and 2: scatter into buckets ---- */
-
-/* An entry out of range is taken for (0, 0); the caller reports it. */
-ALWAYS_INLINE wkey_t key_at(const struct gpi_csr_coo *c, uint64_t i, size_t index_bytes,
-                            unsigned *bad)
-{
-    uint64_t row = gpi_word_at(c->rows, index_bytes, i), col = gpi_word_at(c->cols, index_bytes, i);
-    unsigned out = (unsigned)(row >= c->num_rows) | (unsigned)(col >= c->num_cols);
-    *bad |= out;
-    return out ? 0 : (wkey_t)row << c->col_bits | col;
-}
-
-/* Report the first of the entries [i, end) that is out of range. */
-static void report_entry(const struct gpi_csr_sort *s, uint64_t i, uint64_t end)
-{
-    const struct gpi_csr_coo *c = s->c;
-    const void *arrays[2] = {c->rows, c->cols};
-    const uint64_t bounds[2] = {c->num_rows, c->num_cols};
-    for (; i < end; i++)
-        for (int k = 0; k < 2; k++) {
-            const uint64_t index = gpi_word_at(arrays[k], c->index_bytes, i);
-            if (c->names[k] && index >= bounds[k]) {
-                const struct gpi_reporter reporter =
-                    gpi_reporter_of(s->ctx, c->names[k], c->index_dtype);
-                gpi_report(&reporter, GPI_RULE_BELOW, i, index, bounds[k]);
-                return;
-            }
-        }
-}
-
-ALWAYS_INLINE void count_with(const struct gpi_csr_sort *s, size_t chunk, size_t index_bytes)
-{
-    uint64_t *counts = s->starts + chunk * s->buckets;
-    const uint64_t begin = chunk * s->chunk_items;
-    const uint64_t end = gpi_min(begin + s->chunk_items, s->c->nnz);
-    unsigned bad = 0;
-    memset(counts, 0, s->buckets * sizeof *counts);
-    for (uint64_t i = begin; i < end; i++)
-        counts[key_at(s->c, i, index_bytes, &bad) >> s->bucket_shift]++;
-    if (bad)
-        report_entry(s, begin, end);
-}
-
-static void count_chunk(void *arg, size_t chunk)
-{
-    const struct gpi_csr_sort *s = arg;
-    WITH_INDEX_BYTES(bytes, s->c->index_bytes, count_with(s, chunk, bytes));
-}
-
-/* Bucket after bucket, and within a bucket chunk after chunk: input order. */
-static void scan_counts(struct gpi_csr_sort *s)
-{
-    uint64_t sum = 0;
-    for (size_t b = 0; b < s->buckets; b++) {
-        s->begins[b] = sum;
-        for (size_t c = 0; c < s->chunks; c++) {
-            uint64_t count = s->starts[c * s->buckets + b];
-            s->starts[c * s->buckets + b] = sum;
-            sum += count;
-        }
-    }
-    s->begins[s->buckets] = sum;
-}
 
 ALWAYS_INLINE void scatter_with(const struct gpi_csr_sort *s, size_t chunk, size_t index_bytes,
                                 size_t value_bytes)
@@ -228,28 +163,6 @@ static void finish_bucket(void *arg, size_t b)
 
 /* ---- 4: write ---- */
 
-/* Counts become places; last_rows[b] becomes the last row before bucket b. */
-static void scan_places(struct gpi_csr_sort *s)
-{
-    uint64_t sum = 0, last = NO_ROW;
-    for (size_t b = 0; b < s->buckets; b++) {
-        uint64_t count = s->places[b], row = s->last_rows[b];
-        s->places[b] = sum;
-        s->last_rows[b] = last;
-        sum += count;
-        last = row != NO_ROW ? row : last;
-    }
-    s->places[s->buckets] = sum;
-    s->last_rows[s->buckets] = last;
-}
-
-ALWAYS_INLINE void fill_pointers(void *out, uint64_t first, uint64_t end, uint64_t value,
-                                 size_t offset_bytes)
-{
-    for (; first < end; first++)
-        gpi_word_put(out, offset_bytes, first, value);
-}
-
 /* Pointers of the rows after last, up to that of the bucket's last entry. */
 ALWAYS_INLINE void pointers_with(const struct gpi_csr_sort *s, size_t b, const wkey_t *keys,
                                  size_t n, size_t offset_bytes)
@@ -305,9 +218,5 @@ void NAME(sort)(struct gpi_csr_sort *s)
     gpi_parallel_for(threads, s->buckets, finish_bucket, s);
     scan_places(s);
     gpi_parallel_for(threads, s->buckets, write_bucket, s);
-    if (c->row_pointers)
-        fill_pointers(c->row_pointers, s->last_rows[s->buckets] + 1, c->num_rows + 1,
-                      s->places[s->buckets], c->offset_bytes);
-    if (c->out_nnz)
-        *c->out_nnz = s->places[s->buckets];
+    end_of_matrix(s);
 }

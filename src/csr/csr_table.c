@@ -109,3 +109,13 @@ gpi_csr_sort_fn gpi_csr_sort_find(const gp_context *ctx, bool wide_keys, bool wi
     static const gpi_csr_sort_fn k128v64[] = {GPI_ISAS_OF(SORT_ENTRY, k128v64)};
     return wide_keys ? k128v64[ctx->isa] : wide_slots ? k64v64[ctx->isa] : k64v32[ctx->isa];
 }
+
+#define DECLARE_PACKED(isa) void gpi_csr_sort_packed_##isa(struct gpi_csr_sort *);
+#define PACKED_ENTRY(isa) gpi_csr_sort_packed_##isa,
+GPI_ISAS(DECLARE_PACKED)
+
+gpi_csr_sort_fn gpi_csr_sort_packed_find(const gp_context *ctx)
+{
+    static const gpi_csr_sort_fn sorts[] = {GPI_ISAS(PACKED_ENTRY)};
+    return sorts[ctx->isa];
+}
