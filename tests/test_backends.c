@@ -123,6 +123,9 @@ static const struct row {
     {"transpose", bits_call_transpose, bits_transpose, 0, 0, any, false, false, false},
     {"filter of CSR", bits_call_csr_filter, bits_csr_filter, GP_ENTRIES_LOWER,
      GP_ENTRIES_OFF_DIAGONAL, any, false, false, false},
+    {"filter of COO", bits_call_coo_filter, bits_coo_filter, GP_ENTRIES_UPPER, GP_ENTRIES_DIAGONAL,
+     any, false, false, false},
+    {"sorted columns", bits_call_sort_columns, bits_sort_columns, 0, 0, any, false, false, false},
     {"SpMV, SpMM", bits_call_spmv, bits_spmv, 0, 1, single_or_double, false, false, false},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };

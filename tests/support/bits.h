@@ -78,7 +78,8 @@ bits_expect bits_gather, bits_scatter, bits_expand, bits_fill, bits_iota, bits_i
 bits_expect bits_bounds; /* 0: lower, 1: upper */
 bits_expect bits_histogram_even, bits_histogram_edges, bits_bincount;
 bits_expect bits_from_coo; /* the gp_duplicates */
-bits_expect bits_transpose, bits_csr_filter, bits_lexsort, bits_spmv;
+bits_expect bits_transpose, bits_csr_filter, bits_coo_filter, bits_sort_columns, bits_lexsort,
+    bits_spmv;
 bits_expect bits_lexsort_by, bits_record_sort; /* the gp_order of the first part */
 
 /* Numbers of a sequence: sums of them are exact as float, unless they wrap. */
@@ -112,6 +113,6 @@ bits_call bits_call_scan_inclusive, bits_call_scan_exclusive, bits_call_scan_bac
     bits_call_record_sort, bits_call_gather, bits_call_scatter, bits_call_expand, bits_call_fill,
     bits_call_iota, bits_call_intervals, bits_call_histogram_even, bits_call_histogram_edges,
     bits_call_bincount, bits_call_from_coo, bits_call_transpose, bits_call_csr_filter,
-    bits_call_spmv;
+    bits_call_coo_filter, bits_call_sort_columns, bits_call_spmv;
 
 #endif

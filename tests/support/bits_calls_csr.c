@@ -79,6 +79,41 @@ void bits_call_csr_filter(struct bits_run *r)
     free(values);
 }
 
+void bits_call_coo_filter(struct bits_run *r)
+{
+    gp_csr_filter_desc desc = GP_CSR_FILTER_DESC_INIT;
+    uint64_t nnz;
+    desc.value_dtype = D->dtype;
+    desc.entries = (gp_entries)r->which;
+    void *rows = given(r, D->rows, D->n * 4), *cols = given(r, D->cols, D->n * 4);
+    void *out_rows = result(r, D->n * 4), *out_cols = result(r, D->n * 4);
+    void *out_values = result(r, D->n * D->item), *count = result(r, 8);
+    T_OK(gp_coo_filter(r->ctx, &desc, BITS_SIDE, BITS_SIDE, rows, cols, items(r), D->n, out_rows,
+                       out_cols, out_values, count));
+    T_OK(gp_copy(r->ctx, count, sizeof nnz, &nnz));
+    T_OK(gp_context_synchronize(r->ctx));
+    r->out_bytes[0] = r->out_bytes[1] = nnz * 4;
+    r->out_bytes[2] = nnz * D->item;
+    r->out_bytes[3] = 0; /* the sizes of the others say the same */
+}
+
+void bits_call_sort_columns(struct bits_run *r)
+{
+    gp_coo_desc desc = GP_COO_DESC_INIT;
+    uint32_t pointers[BITS_SIDE + 1], *cols = t_host(D->n * 4);
+    char *values = t_host(D->n * D->item);
+    desc.value_dtype = D->dtype;
+    by_rows(r, &pointers, cols, values);
+    void *p = given(r, pointers, sizeof pointers), *c = given(r, cols, D->n * 4);
+    void *v = given(r, values, D->n * D->item);
+    void *out_cols = result(r, D->n * 4), *out_values = result(r, D->n * D->item);
+    T_OK(gp_csr_sort_columns(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, p, c, v, out_cols,
+                             out_values));
+    T_OK(gp_context_synchronize(r->ctx));
+    free(cols);
+    free(values);
+}
+
 /* r->which: 0: SpMV; 1: SpMM, of one column, which is that of the vector. */
 void bits_call_spmv(struct bits_run *r)
 {

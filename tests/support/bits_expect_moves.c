@@ -196,7 +196,16 @@ void bits_transpose(const struct bits_input *d, int which, struct bits_output *o
     convert(d, GP_DUPLICATES_KEEP, true, out);
 }
 
-/* which: a gp_entries by the main diagonal. */
+/* By the main diagonal. */
+static bool is_kept(int entries, uint32_t row, uint32_t col)
+{
+    return entries == GP_ENTRIES_LOWER      ? col <= row
+           : entries == GP_ENTRIES_UPPER    ? col >= row
+           : entries == GP_ENTRIES_DIAGONAL ? col == row
+                                            : col != row;
+}
+
+/* which: a gp_entries. */
 void bits_csr_filter(const struct bits_input *d, int which, struct bits_output *out)
 {
     struct bits_output pointers = {NULL, 0, 0}, cols = {NULL, 0, 0}, values = {NULL, 0, 0};
@@ -205,11 +214,7 @@ void bits_csr_filter(const struct bits_input *d, int which, struct bits_output *
     for (uint32_t r = 0; r < BITS_SIDE; r++) {
         for (size_t i = 0; i < d->n; i++) {
             const uint32_t c = d->cols[i];
-            const bool kept = which == GP_ENTRIES_LOWER      ? c <= r
-                              : which == GP_ENTRIES_UPPER    ? c >= r
-                              : which == GP_ENTRIES_DIAGONAL ? c == r
-                                                             : c != r;
-            if (d->rows[i] != r || !kept)
+            if (d->rows[i] != r || !is_kept(which, r, c))
                 continue;
             bits_put(&cols, &c, sizeof c);
             bits_put(&values, d->in + i * d->item, d->item);
@@ -218,6 +223,31 @@ void bits_csr_filter(const struct bits_input *d, int which, struct bits_output *
         bits_put(&pointers, &nnz, sizeof nnz);
     }
     put_matrix(&pointers, &cols, &values, out);
+}
+
+void bits_coo_filter(const struct bits_input *d, int which, struct bits_output *out)
+{
+    struct bits_output rows = {NULL, 0, 0}, cols = {NULL, 0, 0}, values = {NULL, 0, 0};
+    for (size_t i = 0; i < d->n; i++) {
+        if (!is_kept(which, d->rows[i], d->cols[i]))
+            continue;
+        bits_put(&rows, &d->rows[i], sizeof d->rows[i]);
+        bits_put(&cols, &d->cols[i], sizeof d->cols[i]);
+        bits_put(&values, d->in + i * d->item, d->item);
+    }
+    put_matrix(&rows, &cols, &values, out);
+}
+
+/* As the conversion, without row pointers. */
+void bits_sort_columns(const struct bits_input *d, int which, struct bits_output *out)
+{
+    struct bits_output values = {NULL, 0, 0};
+    (void)which;
+    for (uint32_t r = 0; r < BITS_SIDE; r++)
+        for (uint32_t c = 0; c < BITS_SIDE; c++)
+            put_place(d, r, c, GP_DUPLICATES_KEEP, out, &values);
+    bits_put(out, values.bytes, values.size);
+    free(values.bytes);
 }
 
 /* Segments are rows; whole numbers, so that every order of adding is exact. */
