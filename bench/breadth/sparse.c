@@ -162,10 +162,11 @@ static bool are_rows(struct bench *b, const struct bench_case *c)
 
 /* ---- coordinates to CSR, and what is kept of it ---------------------------------------------- */
 
-/* How entries lie: in order, from last to first, anywhere, in one row, in few places. */
-enum order { SORTED, REVERSED, UNIFORM, ONE_ROW, FEW_PLACES, ORDERS };
-static const char *const orders[ORDERS] = {"sorted", "reversed", "uniform", "one_row",
-                                           "few_places"};
+/* How entries lie: in order, from last to first, anywhere, in one row, in few places, rows in order
+ * and columns anywhere, as the edges of a graph. */
+enum order { SORTED, REVERSED, UNIFORM, ONE_ROW, FEW_PLACES, ROWS_SORTED, RMAT, ORDERS };
+static const char *const orders[ORDERS] = {"sorted",     "reversed",    "uniform", "one_row",
+                                           "few_places", "rows_sorted", "rmat"};
 
 static int run_coo(struct bench *b, const struct bench_args *a)
 {
@@ -242,25 +243,37 @@ static void *indices_of(struct bench *b, const struct bench_args *a, int slot, i
                     .kind = kind, .n = a->n, .width = width_of(a), .seed = seed, .limit = limit});
 }
 
+/* Rows and columns of the edges of a graph with 2^k >= n / 16 vertices. */
+static void make_edges(struct bench *b, struct bench_args *a)
+{
+    struct bench_task t = {.kind = BENCH_FILL_RMAT, .n = a->n, .width = width_of(a), .seed = 7};
+    for (t.limit = 1; t.limit < a->n / 16;)
+        t.limit *= 2;
+    a->num_rows = a->num_cols = t.limit;
+    a->rows = made(b, BENCH_SLOT_0, t);
+    t.a = b; /* columns */
+    a->cols = made(b, BENCH_SLOT_1, t);
+}
+
 static void coo_at(struct bench *b, const char *name, enum order order, gp_dtype dtype, size_t n)
 {
-    struct bench_case c = {.suite = "breadth",
-                           .name = name,
-                           .run = run_coo,
-                           .check = is_canonical,
-                           .seen = breadth_keep};
+    struct bench_case c = {.suite = "breadth", .name = name, .run = run_coo, .seen = breadth_keep};
     struct bench_args *a = &c.args;
-    const bool any = order == UNIFORM || order == ONE_ROW;
+    c.check = is_canonical;
+    const bool any = order == UNIFORM || order == ONE_ROW || order == ROWS_SORTED;
     *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = n, .num_cols = n};
     a->num_rows = order == ONE_ROW ? 1 : order == REVERSED ? n : order == FEW_PLACES ? 100 : n / 16;
     a->num_cols = order == FEW_PLACES ? 100 : n;
-    a->rows = order == SORTED ? indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_BLOCKS, 0, 16)
+    a->rows = order == SORTED || order == ROWS_SORTED
+                  ? indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_BLOCKS, 0, 16)
               : order == REVERSED
                   ? indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_IOTA, n - 1, UINT64_MAX)
                   : indices_of(b, a, BENCH_SLOT_0, BENCH_FILL_BELOW, 1, a->num_rows);
     a->cols = any || order == FEW_PLACES
                   ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_BELOW, 2, a->num_cols)
                   : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
+    if (order == RMAT)
+        make_edges(b, a);
     a->values =
         made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
     make_outputs(b, &c);
