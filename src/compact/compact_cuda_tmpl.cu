@@ -61,8 +61,9 @@ gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
     constexpr int groups = fit_groups < 32 ? fit_groups : 32;
     using One = CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, 1>;
     constexpr int packed = One::packs ? (int)sizeof(typename One::Packed) : 0;
-    constexpr int fit = (shape.shared_bytes - packed) /
-                        (One::stage_bytes + W * (THREE ? 65 : 33) * (int)sizeof(uint32_t));
+    constexpr int fit =
+        (shape.shared_bytes - packed) /
+        (One::stage_bytes + W * (int)(sizeof(One::Own::marks[0][0]) + sizeof(uint32_t)));
     constexpr int S = fit < shape.stages_max ? fit : shape.stages_max;
     using Kernel = CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, S>;
     LaunchList list;

@@ -7,6 +7,21 @@
 namespace GPI_SPACE
 {
 
+/* Of a group of 32 items: bits, by sort, and how many of that sort the part has before. */
+template <int SORTS> struct alignas(8 * SORTS) GroupMarks {
+    struct {
+        uint32_t bits, before;
+    } of[SORTS];
+};
+
+/* The pointer in registers: otherwise it is put together for every store. */
+template <class T> GPI_DEVICE T *kept_pointer(T *pointer)
+{
+    asm volatile("" : "+l"(pointer));
+    __builtin_assume(__isGlobal(pointer));
+    return pointer;
+}
+
 /* Lane k: of a part's items from 32 k on. */
 struct PartBits {
     uint32_t kept, below;

@@ -10,7 +10,7 @@ namespace GPI_SPACE
 {
 
 /*
- * Sums are counts of items that are kept; a part is the bits that tell which. A stage holds a
+ * Sums are counts of items that are kept; a part is the marks that tell which. A stage holds a
  * tile's items and flags as they lie in memory, each from the 16-byte boundary at or before its
  * first byte. BYTES 0: flags only, whose positions are stored. THREE: a partition in three, with
  * counts and bits of those below, too. Tile: W x 32 x GROUPS items.
@@ -44,7 +44,7 @@ struct CompactStream : StreamPolicy {
         typename Packer::Table table;
     };
     struct Own {
-        alignas(16) uint32_t bits[S][W][sorts][32];
+        alignas(16) GroupMarks<sorts> marks[S][W][32];
         std::conditional_t<packs, Packed, Part> packed; /* or nothing */
         char *others;                                   /* of a partition: where they begin */
     };
@@ -130,10 +130,14 @@ struct CompactStream : StreamPolicy {
             p.a, items_in(stage) + start, flags(stage) + flag_bytes(start),
             count > start ? count - start : 0};
         const PartBits bits = marks.bits();
-        s.own.bits[stage][w][0][lane_id()] = bits.kept;
+        const uint32_t own = tile_counts<THREE>(__popc(bits.kept), __popc(bits.below));
+        const uint32_t before = warp_exclusive(own);
+        GroupMarks<sorts> m;
+        m.of[0] = {bits.kept, THREE ? before & 0xffff : before};
         if constexpr (THREE)
-            s.own.bits[stage][w][1][lane_id()] = bits.below;
-        return warp_sum(tile_counts<THREE>(__popc(bits.kept), __popc(bits.below)));
+            m.of[1] = {bits.below, before >> 16};
+        s.own.marks[stage][w][lane_id()] = m;
+        return __shfl_sync(all_lanes, before + own, 31);
     }
 
     GPI_DEVICE uint32_t add(uint32_t l, uint32_t r) const
@@ -190,16 +194,12 @@ struct CompactStream : StreamPolicy {
     /* ---- store warps ---- */
 
     static constexpr int batch = GROUPS % 4 == 0 ? 4 : GROUPS % 2 == 0 ? 2 : 1; /* of groups */
+    using Marks = GroupMarks<sorts>;
 
-    /* Bits of a batch of groups. */
-    struct alignas(4 * batch) Words {
-        uint32_t of[batch];
+    /* Of N groups. */
+    template <int N> struct alignas(N * sizeof(Marks) < 16 ? 8 : 16) MarksOf {
+        Marks group[N];
     };
-
-    GPI_DEVICE Words words(int stage, int warp, int sort, int group) const
-    {
-        return *(const Words *)&s.own.bits[stage][warp][sort][group];
-    }
 
     static GPI_DEVICE uint32_t room_of(uint64_t capacity, uint64_t base)
     {
@@ -207,46 +207,66 @@ struct CompactStream : StreamPolicy {
         return room < part_items ? (uint32_t)room : part_items;
     }
 
-    /* store(place, value(i)) for the kept items i of a warp, as far as room goes. Values are asked
-     * for before any of their batch is stored, for which the compiler would have to know that they
-     * lie elsewhere. */
+    /* Of a part, bits of more kept items than there is room for are cleared. */
+    GPI_DEVICE void cut_marks(int stage, int warp, uint32_t room) const
+    {
+        if ((s.part_sum[stage][warp] & 0xffff) <= room)
+            return;
+        auto &own = s.own.marks[stage][warp][lane_id()].of[0];
+        uint32_t bits = own.bits;
+        while (bits && own.before + __popc(bits) > room)
+            bits ^= 0x80000000u >> __clz(bits);
+        own.bits = bits;
+        __syncwarp();
+    }
+
+    template <int N> GPI_DEVICE MarksOf<N> marks(int stage, int warp, int group) const
+    {
+        return *(const MarksOf<N> *)&s.own.marks[stage][warp][group];
+    }
+
+    /* store(place, value(i)) for the kept items i of a warp. Values are asked for before any of
+     * their batch is stored, for which the compiler would have to know that they lie elsewhere. */
     template <class Value, class Store>
-    GPI_DEVICE void each_kept(int stage, int warp, uint32_t room, const Value &value,
-                              const Store &store) const
+    GPI_DEVICE void each_kept(int stage, int warp, const Value &value, const Store &store) const
     {
         const uint32_t mine = 1u << lane_id();
-        uint32_t before = 0;
-        if (BYTES <= 1 && (s.part_sum[stage][warp] & 0xffff) <= GROUPS) {
-            each_of_few(stage, warp, room, value, store);
-            return;
-        }
 #pragma unroll 2
         for (int k = 0; k < GROUPS; k += batch) {
-            const Words group = words(stage, warp, 0, k);
+            const MarksOf<batch> m = marks<batch>(stage, warp, k);
             decltype(value(0u)) v[batch];
 #pragma unroll
             for (int b = 0; b < batch; b++)
                 v[b] = value(32 * (k + b) + lane_id());
 #pragma unroll
             for (int b = 0; b < batch; b++) {
-                const uint32_t place = before + __popc(group.of[b] & (mine - 1));
-                if ((group.of[b] & mine) && place < room)
+                const auto &kept = m.group[b].of[0];
+                const uint32_t place = kept.before + __popc(kept.bits & (mine - 1));
+                if (kept.bits & mine)
                     store(place, v[b]);
-                before += __popc(group.of[b]);
             }
         }
     }
 
     /* The same where most groups have none or one: each lane goes through the bits of its group. */
     template <class Value, class Store>
-    GPI_DEVICE void each_of_few(int stage, int warp, uint32_t room, const Value &value,
-                                const Store &store) const
+    GPI_DEVICE void each_of_few(int stage, int warp, const Value &value, const Store &store) const
     {
-        uint32_t bits = s.own.bits[stage][warp][0][lane_id()];
-        uint32_t place = warp_exclusive(__popc(bits));
-        for (; bits && place < room; bits &= bits - 1, place++)
+        const auto own = s.own.marks[stage][warp][lane_id()].of[0];
+        uint32_t place = own.before;
+        for (uint32_t bits = own.bits; bits; bits &= bits - 1, place++)
             store(place, value(32 * lane_id() + __ffs(bits) - 1));
         __syncwarp();
+    }
+
+    /* The kept items of a part. */
+    template <class Value, class Store>
+    GPI_DEVICE void store_kept(int stage, int warp, const Value &value, const Store &store) const
+    {
+        if (BYTES <= 1 && (s.part_sum[stage][warp] & 0xffff) <= GROUPS)
+            each_of_few(stage, warp, value, store);
+        else
+            each_kept(stage, warp, value, store);
     }
 
     GPI_DEVICE void load_part(Part &, uint32_t, int, int) const
@@ -273,15 +293,15 @@ struct CompactStream : StreamPolicy {
             }
         if (base.kept >= p.a.capacity)
             return;
-        const uint32_t room = room_of(p.a.capacity, base.kept);
+        cut_marks(stage, warp, room_of(p.a.capacity, base.kept));
         if (has_items && (!COMPARE || p.a.out)) {
-            Item *to = (Item *)p.a.out + base.kept;
-            each_kept(
-                stage, warp, room, [=](uint32_t i) { return from[i]; },
+            Item *to = kept_pointer((Item *)p.a.out + base.kept);
+            store_kept(
+                stage, warp, [=](uint32_t i) { return from[i]; },
                 [=](uint32_t place, const Item &item) { to[place] = item; });
         }
         if (p.a.indices)
-            store_indices(index, stage, warp, room, base.kept);
+            store_indices(index, stage, warp, base.kept);
     }
 
     /* Items that are packed to all outputs. */
@@ -289,8 +309,10 @@ struct CompactStream : StreamPolicy {
     {
         if (p.a.out || p.a.sides)
             pack(index, stage, warp, base);
-        if (p.a.indices && base.kept < p.a.capacity)
-            store_indices(index, stage, warp, room_of(p.a.capacity, base.kept), base.kept);
+        if (p.a.indices && base.kept < p.a.capacity) {
+            cut_marks(stage, warp, room_of(p.a.capacity, base.kept));
+            store_indices(index, stage, warp, base.kept);
+        }
     }
 
     GPI_DEVICE void pack(uint64_t index, int stage, int warp, const Prefix &base) const
@@ -298,11 +320,11 @@ struct CompactStream : StreamPolicy {
         constexpr uint32_t outputs = Packer::outputs, size = sizeof(Item);
         const uint64_t left = s.n - index;
         const uint32_t items = left < part_items ? (uint32_t)left : part_items;
-        const uint32_t kept = s.own.bits[stage][warp][0][lane_id()];
-        const uint32_t below = THREE ? s.own.bits[stage][warp][sorts - 1][lane_id()] : 0;
-        const uint32_t own = tile_counts<THREE>(__popc(kept), __popc(below));
-        const uint32_t before = warp_exclusive(own);
-        const Prefix all = start().after(__shfl_sync(all_lanes, before + own, 31));
+        const Marks own = s.own.marks[stage][warp][lane_id()];
+        const uint32_t kept = own.of[0].bits, below = THREE ? own.of[sorts - 1].bits : 0;
+        const uint32_t before =
+            tile_counts<THREE>(own.of[0].before, THREE ? own.of[sorts - 1].before : 0);
+        const Prefix all = start().after(s.part_sum[stage][warp]);
         const uint32_t count[outputs] = {(uint32_t)all.kept,
                                          THREE ? (uint32_t)all.below : items - (uint32_t)all.kept,
                                          items - (uint32_t)all.kept - (uint32_t)all.below};
@@ -337,18 +359,17 @@ struct CompactStream : StreamPolicy {
         __syncwarp();
     }
 
-    GPI_DEVICE void store_indices(uint64_t index, int stage, int warp, uint32_t room,
-                                  uint64_t base) const
+    GPI_DEVICE void store_indices(uint64_t index, int stage, int warp, uint64_t base) const
     {
         if (p.a.index_bytes == 4) {
-            uint32_t *to = (uint32_t *)p.a.indices + base;
-            each_kept(
-                stage, warp, room, [=](uint32_t i) { return (uint32_t)index + i; },
+            uint32_t *to = kept_pointer((uint32_t *)p.a.indices + base);
+            store_kept(
+                stage, warp, [=](uint32_t i) { return (uint32_t)index + i; },
                 [=](uint32_t place, uint32_t i) { to[place] = i; });
         } else {
-            uint64_t *to = (uint64_t *)p.a.indices + base;
-            each_kept(
-                stage, warp, room, [=](uint32_t i) { return i; },
+            uint64_t *to = kept_pointer((uint64_t *)p.a.indices + base);
+            store_kept(
+                stage, warp, [=](uint32_t i) { return i; },
                 [=](uint32_t place, uint32_t i) { to[place] = index + i; });
         }
     }
@@ -359,7 +380,8 @@ struct CompactStream : StreamPolicy {
         uint32_t room;
 
         GPI_DEVICE To(void *out, uint64_t capacity, uint64_t base)
-            : out((Item *)out + base), room(base < capacity ? room_of(capacity, base) : 0)
+            : out(kept_pointer((Item *)out + base)),
+              room(base < capacity ? room_of(capacity, base) : 0)
         {
         }
     };
@@ -374,29 +396,40 @@ struct CompactStream : StreamPolicy {
             less(s.own.others, p.a.side[0].capacity, base.below),
             rest(THREE ? p.a.side[1].out : s.own.others, p.a.side[THREE].capacity,
                  index - base.kept - base.below);
+        const uint32_t least = min(min(front.room, rest.room), THREE ? less.room : rest.room);
+        if (count == part_items && least == part_items)
+            split_marked<true>(from, count, stage, warp, front, less, rest);
+        else
+            split_marked<false>(from, count, stage, warp, front, less, rest);
+    }
+
+    /* WHOLE: all items are there, and have room. */
+    template <bool WHOLE>
+    GPI_DEVICE void split_marked(const Item *from, uint32_t count, int stage, int warp,
+                                 const To &front, const To &less, const To &rest) const
+    {
+        constexpr int each = WHOLE ? batch : 1; /* groups at once */
         const uint32_t mine = 1u << lane_id();
-        uint32_t before = 0, before_less = 0;
-#pragma unroll 2
-        for (int k = 0; k < GROUPS; k += batch) {
-            const Words group = words(stage, warp, 0, k);
-            const Words lower = words(stage, warp, sorts - 1, k);
-            Item item[batch];
+#pragma unroll(WHOLE ? 2 : 1)
+        for (int k = 0; k < GROUPS; k += each) {
+            const MarksOf<each> m = marks<each>(stage, warp, k);
+            Item item[each];
 #pragma unroll
-            for (int b = 0; b < batch; b++)
+            for (int b = 0; b < each; b++)
                 item[b] = from[32 * (k + b) + lane_id()];
 #pragma unroll
-            for (int b = 0; b < batch; b++) {
+            for (int b = 0; b < each; b++) {
+                const auto &upper = m.group[b].of[0], &lower = m.group[b].of[sorts - 1];
                 const uint32_t i = 32 * (k + b) + lane_id();
-                const uint32_t kept = before + __popc(group.of[b] & (mine - 1));
-                const uint32_t below = THREE ? before_less + __popc(lower.of[b] & (mine - 1)) : 0;
-                const bool is_kept = group.of[b] & mine, is_less = THREE && (lower.of[b] & mine);
+                const uint32_t kept = upper.before + __popc(upper.bits & (mine - 1));
+                const uint32_t below = THREE ? lower.before + __popc(lower.bits & (mine - 1)) : 0;
+                const bool is_kept = upper.bits & mine, is_less = THREE && (lower.bits & mine);
                 const uint32_t place = is_kept ? kept : is_less ? below : i - kept - below;
                 const uint32_t room = is_kept ? front.room : is_less ? less.room : rest.room;
                 Item *to = is_kept ? front.out : is_less ? less.out : rest.out;
-                if (i < count && place < room)
+                __builtin_assume(__isGlobal(to));
+                if (WHOLE || (i < count && place < room))
                     to[place] = item[b];
-                before += __popc(group.of[b]);
-                before_less += THREE ? __popc(lower.of[b]) : 0;
             }
         }
     }

@@ -82,7 +82,7 @@ constexpr CompactTuning compact_sm80()
 constexpr CompactTuning compact_sm90()
 {
     CompactTuning t = compact_sm80();
-    t.least_sm = 90, t.shared_bytes = 200 * 1024;
+    t.least_sm = 90, t.shared_bytes = 214 * 1024;
     t.byte_store_warps = 16, t.compare_warps = 12;
     return t;
 }
