@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compact/compact_bytes.cuh"
+#include "device/gpu.cuh"
 #include "device/grid.cuh"
 
 namespace GPI_SPACE
@@ -19,7 +20,20 @@ GPI_DEVICE uint64_t count_items(const Item *items, uint64_t n, uint64_t start, u
     constexpr int each = 16 / sizeof(Item);
     const uint64_t vectors = (n - head) / each, tail = head + each * vectors;
     const uint4 *in = (const uint4 *)(items + head);
-    for (uint64_t i = start; i < vectors; i += stride)
+    constexpr int batch = 4; /* vectors of a thread at once */
+    uint64_t i = start;
+    for (; i + (batch - 1) * stride < vectors; i += batch * stride) {
+        uint4 v[batch];
+        uint32_t sum = 0;
+#pragma unroll
+        for (int k = 0; k < batch; k++)
+            v[k] = in[vectors - 1 - i - k * stride];
+#pragma unroll
+        for (int k = 0; k < batch; k++)
+            sum += of_vector(v[k]);
+        count += sum;
+    }
+    for (; i < vectors; i += stride)
         count += of_vector(in[vectors - 1 - i]);
     if (start < head)
         count += of_item(items[start]);
@@ -196,13 +210,18 @@ GPI_DEVICE void sum_blocks(const TileState<uint64_t> &state, uint32_t number, ui
 }
 
 constexpr int count_threads = 256;
+/* On a multiprocessor, for which the compiler saves registers. */
+constexpr int count_resident = gpu.threads / count_threads < GPI_COMPACT_COUNT_BLOCKS
+                                   ? gpu.threads / count_threads
+                                   : GPI_COMPACT_COUNT_BLOCKS;
 
 /*
  * Grid: as many blocks as run at once; count_threads threads. After: *out_count; with a.flags, out
  * has all flags. BYTES 0: by flags. Its states are released before the kernel after may begin.
  */
 template <int BYTES>
-__global__ void __launch_bounds__(count_threads) compact_count_k(const CompactParams p)
+__global__ void __launch_bounds__(count_threads, count_resident)
+    compact_count_k(const CompactParams p)
 {
     __shared__ Launch launch;
     __shared__ uint64_t counts[count_threads / 32];

@@ -125,6 +125,7 @@ const struct gpi_compact_cuda *gpi_compact_cuda_for(int sm_row);
 
 enum {
     GPI_COMPACT_WARPS = 8,                /* of a tile's block */
+    GPI_COMPACT_COUNT_BLOCKS = 6,         /* per multiprocessor, of loops without tiles, at most */
     GPI_COMPACT_LIST_TILE_BYTES = 32768,  /* of staged items, unless one item is larger */
     GPI_COMPACT_LIST_TILE_MAX = 4096,     /* items: 128 words of bits */
     GPI_COMPACT_SPLIT_TILE_BYTES = 24576, /* the same of items of odd sizes */
@@ -178,7 +179,7 @@ static inline uint64_t gpi_compact_tiles(const struct gpi_compact_args *a, int s
 /* Blocks of the loops without tiles. */
 static inline uint32_t gpi_compact_count_blocks(uint64_t n, int sm_count)
 {
-    const uint64_t blocks = (n + 4095) / 4096, most = (uint64_t)sm_count * 8;
+    const uint64_t blocks = (n + 4095) / 4096, most = (uint64_t)sm_count * GPI_COMPACT_COUNT_BLOCKS;
     return (uint32_t)(blocks < most ? blocks : most);
 }
 
