@@ -33,11 +33,16 @@ constexpr int blocks_of = blocks_fit < (splits<Word> ? 4 : 5) ? blocks_fit : (sp
 constexpr int shared_unasked = 48 * 1024; /* bytes that every kernel may have */
 static_assert(groups_of<SplitWord> <= threads, "a thread per group of 32 items");
 
+/* Which of 32 items are kept, and how many are kept before them in the tile. */
+struct alignas(8) ListGroup {
+    uint32_t bits, before;
+};
+
 template <int GROUPS> struct ListShared {
     Launch launch;
     uint64_t n, prefix;
-    char *others;                          /* of a partition: where they begin */
-    uint32_t bits[GROUPS], before[GROUPS]; /* by group: which are kept, kept ones before */
+    char *others; /* of a partition: where they begin */
+    alignas(16) ListGroup of[GROUPS];
     uint32_t tile_kept, next;
 };
 
@@ -57,7 +62,7 @@ GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared<GROUPS
 #pragma unroll 1
             for (uint32_t i = own; i < count; i++)
                 bits |= (uint32_t)(keep[i] != 0) << (i - own);
-        s.bits[threadIdx.x] = bits;
+        s.of[threadIdx.x].bits = bits;
         return;
     }
     for (uint32_t g = threadIdx.x / 32; g < GROUPS; g += batch * warps) {
@@ -71,7 +76,7 @@ GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared<GROUPS
         for (int k = 0; k < batch; k++) {
             const uint32_t bits = __ballot_sync(all_lanes, kept[k]);
             if (lane_id() == 0)
-                s.bits[g + k * warps] = bits;
+                s.of[g + k * warps].bits = bits;
         }
     }
 }
@@ -87,7 +92,7 @@ GPI_DEVICE void list_mark_bits(const uint32_t *words, uint64_t first, uint32_t c
     if (threadIdx.x >= GROUPS)
         return;
     const uint32_t low = left ? word[0] : 0, high = left > 32 - shift ? word[1] : 0;
-    s.bits[threadIdx.x] = __funnelshift_r(low, high, shift) & low_bits(left);
+    s.of[threadIdx.x].bits = __funnelshift_r(low, high, shift) & low_bits(left);
 }
 
 /* Kept items before each group, by one warp; returns those of the tile. */
@@ -98,40 +103,55 @@ template <int GROUPS> GPI_DEVICE uint32_t list_count(ListShared<GROUPS> &s)
 #pragma unroll
     for (int k = 0; k < each; k++) {
         before[k] = sum;
-        sum += __popc(s.bits[each * lane_id() + k]);
+        sum += __popc(s.of[each * lane_id() + k].bits);
     }
     const uint32_t lanes_before = warp_exclusive(sum);
 #pragma unroll
     for (int k = 0; k < each; k++)
-        s.before[each * lane_id() + k] = lanes_before + before[k];
+        s.of[each * lane_id() + k].before = lanes_before + before[k];
     return __shfl_sync(all_lanes, lanes_before + sum, 31);
 }
 
-/* The list of a tile: kept items, then, of a partition, the others. Groups of a warp at once, as
- * what is read of one is not known to be other memory than what is stored of the last. */
+constexpr uint32_t list_batch = 4; /* groups that a warp has at once */
+
+/* put(i, whether item i is kept, kept items before it) for each item of a tile, and for those up to
+ * a whole batch of groups. A warp has groups side by side, several at once, as what is read of one
+ * is not known to be other memory than what is stored of the last. */
+template <int GROUPS, class Put>
+GPI_DEVICE void list_each(const ListShared<GROUPS> &s, uint32_t count, const Put &put)
+{
+    struct alignas(16) Batch {
+        ListGroup of[list_batch];
+    };
+    const uint32_t mine = 1u << lane_id(), groups = (count + 31) / 32;
+    const uint32_t each = (groups + list_batch * warps - 1) / (list_batch * warps) * list_batch;
+    const uint32_t first = threadIdx.x / 32 * each, end = min(first + each, groups);
+#pragma unroll 1
+    for (uint32_t g = first; g < end; g += list_batch) {
+        const Batch group = *(const Batch *)&s.of[g];
+#pragma unroll
+        for (uint32_t k = 0; k < list_batch; k++)
+            put(32 * (g + k) + lane_id(), group.of[k].bits & mine,
+                group.of[k].before + __popc(group.of[k].bits & (mine - 1)));
+    }
+}
+
+/* The list of a tile: kept items, then, of a partition, the others. Those behind the last item are
+ * others, too, and are not read. */
 template <int GROUPS>
 GPI_DEVICE void list_make(const ListShared<GROUPS> &s, uint32_t count, bool partition,
                           uint16_t *list)
 {
-    constexpr uint32_t batch = 4;
-    const uint32_t mine = 1u << lane_id(), kept_of_tile = s.tile_kept;
-    for (uint32_t g = threadIdx.x / 32; 32 * g < count; g += batch * warps) {
-        uint32_t bits[batch], before[batch];
-#pragma unroll
-        for (uint32_t k = 0; k < batch; k++) {
-            const uint32_t group = min(g + k * warps, (uint32_t)GROUPS - 1);
-            bits[k] = s.bits[group];
-            before[k] = s.before[group];
-        }
-#pragma unroll
-        for (uint32_t k = 0; k < batch; k++) {
-            const uint32_t i = 32 * (g + k * warps) + lane_id();
-            const uint32_t left = before[k] + __popc(bits[k] & (mine - 1));
-            const bool kept = bits[k] & mine;
-            if ((kept || partition) && i < count)
-                list[kept ? left : kept_of_tile + i - left] = (uint16_t)i;
-        }
-    }
+    const uint32_t kept_of_tile = s.tile_kept;
+    if (partition)
+        list_each(s, count, [=](uint32_t i, bool kept, uint32_t before) {
+            list[kept ? before : kept_of_tile + i - before] = (uint16_t)i;
+        });
+    else
+        list_each(s, count, [=](uint32_t i, bool kept, uint32_t before) {
+            if (kept)
+                list[before] = (uint16_t)i;
+        });
 }
 
 /* The items of the list, `items` of them, to out. */
@@ -143,6 +163,25 @@ GPI_DEVICE void list_store(const char *stage, const uint16_t *list, uint32_t ite
         const uint32_t j = words.item_of(w);
         ((Word *)out)[w] = ((const Word *)stage)[list[j] * words.count + w - j * words.count];
     }
+}
+
+/* The same of items of an odd number of halves of a word, which leave as whole words. */
+GPI_DEVICE void list_store_halves(const char *stage, const uint16_t *list, uint32_t items,
+                                  const ItemWords &halves, char *out)
+{
+    const uint16_t *in = (const uint16_t *)stage;
+    const uint32_t end = items * halves.count, head = (uintptr_t)out / 2 % 2;
+    const auto half_at = [&](uint32_t at) -> uint32_t {
+        const uint32_t j = halves.item_of(at);
+        return in[(list[j] - j) * halves.count + at];
+    };
+#pragma unroll 2
+    for (uint32_t at = head + 2 * threadIdx.x; at + 1 < end; at += 2 * threads)
+        *(uint32_t *)(out + 2 * at) = half_at(at) | half_at(at + 1) << 16;
+    /* What is before the first word, and behind the last one. */
+    const uint32_t at = threadIdx.x ? end - 1 : 0;
+    if (threadIdx.x < 2 && at < end && (threadIdx.x ? (end - head) % 2 : head))
+        ((uint16_t *)out)[at] = (uint16_t)half_at(at);
 }
 
 /* 4 bytes from any address of shared memory; whole words are read. */
@@ -278,8 +317,11 @@ __global__ void __launch_bounds__(threads, blocks_of<Word>)
         const uint32_t room = list_room(p.a.capacity, s.prefix, tile_kept);
         const auto store = [&](uint32_t from, uint32_t items, char *out, uint64_t place) {
             char *to = out + place * p.a.item_bytes;
+            __builtin_assume(__isGlobal(to));
             if constexpr (splits<Word>)
                 list_store_split(stage, list + from, items, words, to);
+            else if constexpr (sizeof(Word) == 2)
+                list_store_halves(stage, list + from, items, words, to);
             else
                 list_store<Word>(stage, list + from, items, words, to);
         };
@@ -308,7 +350,7 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
                         p.a.item_bytes);
     /* Items begin at their place in 16 bytes of memory, and whole words are read behind them. */
     const uint32_t list_at = (tile_items * p.a.item_bytes + 47) / 16 * 16;
-    const int shared = (int)(list_at + tile_items * sizeof(uint16_t));
+    const int shared = (int)(list_at + (tile_items + 32 * list_batch) * sizeof(uint16_t));
     constexpr int own = (int)sizeof(ListShared<groups_of<Word>>), blocks_max = blocks_of<Word>;
     const int fit = compact_tuning.shared_bytes / (shared + own);
     const uint64_t most = (uint64_t)ctx->sm_count * (fit < 1            ? 1

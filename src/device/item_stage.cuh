@@ -12,8 +12,8 @@
 namespace GPI_SPACE
 {
 
-/* Words of an item, and what divides by their number without a division: places in a tile have 16
- * bits, so the quotient is exact. */
+/* Words of an item, two at least, and what divides by their number without a division: places in a
+ * tile have 16 bits, so the quotient is exact. */
 struct ItemWords {
     uint32_t count, reciprocal;
 
@@ -24,7 +24,7 @@ struct ItemWords {
 
     GPI_DEVICE uint32_t item_of(uint32_t word) const
     {
-        return count == 1 ? word : __umulhi(word, reciprocal);
+        return __umulhi(word, reciprocal);
     }
 };
 
