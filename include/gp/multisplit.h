@@ -77,9 +77,10 @@ GP_API gp_status gp_multisplit(gp_context *ctx, size_t item_bytes, const void *i
  * Cost up to 256 buckets: reads the numbers twice and the items once, writes the items once. Above:
  * gp_radix_sort_pairs() with the numbers as keys, in the bits that num_buckets has, and a gather
  * with device_n on CUDA.
- * Workspace up to 256 buckets: 8 bytes per bucket for each of at most 4 blocks per multiprocessor,
- * 2 KiB per thread on the CPU; above, the numbers and what the sort takes, and with device_n on
- * CUDA a number and a position per item.
+ * Workspace up to 256 buckets: on CUDA counts of each bucket in each share of the items, at most
+ * 8 MiB, above 2^34 items 8 bytes per bucket for every 2^22 of them, and what their sum takes; on
+ * the CPU 2 KiB per thread. Above: the numbers and what the sort takes, and with device_n on CUDA
+ * a number and a position per item.
  * Source: count, scan and scatter as a radix sort's pass; Ashkiani, Davidson, Meyer and Owens 2017.
  * @since 0.1
  */

@@ -19,13 +19,6 @@ static gp_dtype number_dtype(size_t num_buckets)
     return num_buckets <= GPI_MULTISPLIT_BYTE_BUCKETS ? GP_U8 : GP_U32;
 }
 
-uint32_t gpi_multisplit_blocks(const struct gpi_multisplit_args *a, int sm_count, int each)
-{
-    const uint64_t tile = gpi_multisplit_tile_items(a->item_bytes);
-    const uint64_t most = (uint64_t)sm_count * (uint64_t)each;
-    return (uint32_t)gpi_min(gpi_ceil_div(a->n ? a->n : 1, tile), most);
-}
-
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static gp_status check_desc(gp_context *ctx, const char *f, const gp_multisplit_desc *given,
@@ -56,23 +49,21 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const struct gpi_m
 
 /* ---- numbers of 8 bits ----------------------------------------------------------------------- */
 
-static uint64_t counts_of(const struct gpi_multisplit_args *a, uint32_t blocks)
+/* No fewer than are made of fewer items. */
+static uint64_t counts_of(const struct gpi_multisplit_args *a)
 {
-    return (uint64_t)a->num_buckets * blocks * GPI_MULTISPLIT_COUNTERS;
+    return a->num_buckets * gpi_min(gpi_multisplit_tiles(a), gpi_multisplit_most_shares(a));
 }
 
 static gp_status counted_bytes(const gp_target *t, const struct gpi_multisplit_args *a,
                                size_t *bytes)
 {
-    /* The largest device has the most blocks. */
-    const uint32_t blocks =
-        gpi_multisplit_blocks(a, t->sm_count ? t->sm_count : 1024, GPI_MULTISPLIT_BLOCKS);
     gp_scan_desc sum = GP_SCAN_DESC_INIT;
     sum.kind = GP_SCAN_EXCLUSIVE;
     sum.in_dtype = sum.out_dtype = GP_U64;
     sum.op = GP_SUM;
-    GPI_TRY(gp_scan_workspace_bytes(t, &sum, counts_of(a, blocks), bytes));
-    *bytes += gpi_piece(counts_of(a, blocks) * sizeof(uint64_t));
+    GPI_TRY(gp_scan_workspace_bytes(t, &sum, counts_of(a), bytes));
+    *bytes += gpi_piece(counts_of(a) * sizeof(uint64_t)) + gpi_piece(sizeof(uint32_t));
     return GP_OK;
 }
 
@@ -89,17 +80,22 @@ static gp_status run_counted_cuda(gp_context *ctx, const char *f,
                                   const struct gpi_multisplit_args *a)
 {
     const struct gpi_multisplit_cuda *cuda = gpi_multisplit_cuda_get(ctx->sm_row);
-    const uint32_t blocks = gpi_multisplit_blocks(a, ctx->sm_count, cuda->resident(a));
+    const uint64_t tiles = gpi_multisplit_tiles(a);
+    const uint64_t each = gpi_ceil_div(tiles, gpi_multisplit_most_shares(a));
     const gp_target t = gpi_target_of(ctx);
     size_t need;
     GPI_TRY(counted_bytes(&t, a, &need));
     GPI_FRAME(frame, ctx, f, need);
-    uint64_t *counts = gpi_frame_take(&frame, counts_of(a, blocks) * sizeof *counts);
-    GPI_TRY(cuda->count(ctx, f, a, blocks, counts));
+    struct gpi_multisplit_shares shares = {each * gpi_multisplit_tile_items(a->item_bytes),
+                                           (uint32_t)gpi_ceil_div(tiles, each), NULL, NULL};
+    const uint64_t counts = (uint64_t)a->num_buckets * shares.number;
+    shares.counts = gpi_frame_take(&frame, counts * sizeof *shares.counts);
+    shares.claimed = gpi_frame_take(&frame, sizeof *shares.claimed);
+    GPI_TRY(cuda->count(ctx, f, a, &shares));
     GPI_TRY(gpi_named(
         ctx, f,
-        gp_scan_exclusive(ctx, GP_U64, GP_SUM, counts, counts_of(a, blocks), NULL, counts)));
-    return cuda->move(ctx, f, a, blocks, counts);
+        gp_scan_exclusive(ctx, GP_U64, GP_SUM, shares.counts, counts, NULL, shares.counts)));
+    return cuda->move(ctx, f, a, &shares);
 }
 
 /* ---- numbers of 32 bits: by a radix sort ----------------------------------------------------- */

@@ -16,11 +16,10 @@ namespace
 /* ---- numbers of 8 bits ----------------------------------------------------------------------- */
 
 gp_status count(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
-                uint32_t blocks, uint64_t *counts)
+                const gpi_multisplit_shares *shares)
 {
     const auto kernel = a->num_buckets <= split_few ? split_count_k<true> : split_count_k<false>;
-    kernel<<<blocks * GPI_MULTISPLIT_COUNTERS, count_threads, 0, ctx->stream>>>(
-        *a, gpi_multisplit_tile_items(a->item_bytes), counts);
+    kernel<<<shares->number, count_threads, 0, ctx->stream>>>(SplitParams{*a, *shares});
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -46,55 +45,56 @@ int dynamic_bytes(const gpi_multisplit_args &a)
     return (int)(list_begin(a) + gpi_multisplit_tile_items(a.item_bytes) * sizeof(uint32_t));
 }
 
-int resident(const gpi_multisplit_args *a)
+/* Blocks that run at once, but no more than shares. */
+uint32_t blocks_of(const gp_context *ctx, const gpi_multisplit_args *a,
+                   const gpi_multisplit_shares *shares)
 {
     constexpr int reserved = 1024; /* of every block */
     const bool word = gpi_multisplit_is_word(a->item_bytes);
     const int own = word ? 0 : (int)sizeof(SplitShared),
               most = word ? split_words_resident : split_resident;
     const int fit = multisplit_tuning.shared_bytes / (dynamic_bytes(*a) + own + reserved);
-    return fit < 1 ? 1 : fit < most ? fit : most;
+    const uint32_t blocks = ctx->sm_count * (fit < 1 ? 1 : fit < most ? fit : most);
+    return blocks < shares->number ? blocks : shares->number;
 }
 
 template <class Word>
-gp_status launch_words(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
-                       uint32_t blocks, const uint64_t *counts)
+gp_status launch_words(gp_context *ctx, const char *function, const SplitParams &p, uint32_t blocks)
 {
     constexpr int bytes = (int)sizeof(SplitWordsShared<Word>);
     static uint64_t allowed;
     GPI_TRY(shared_memory_allow(ctx, function, split_words_k<Word>, bytes, &allowed));
-    split_words_k<Word><<<blocks, split_threads, bytes, ctx->stream>>>(*a, counts);
+    split_words_k<Word><<<blocks, split_threads, bytes, ctx->stream>>>(p);
     return gpi_cuda_launched(ctx, function);
 }
 
 template <class Word>
-gp_status launch_move(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
-                      uint32_t blocks, const uint64_t *counts)
+gp_status launch_move(gp_context *ctx, const char *function, const SplitParams &p, uint32_t blocks)
 {
     static uint64_t allowed;
     /* Of bytes: no other tile has more. */
     constexpr int most =
         GPI_MULTISPLIT_TILE_BYTES + 32 + GPI_MULTISPLIT_TILE_MAX * (int)sizeof(uint32_t);
-    const uint32_t tile_items = gpi_multisplit_tile_items(a->item_bytes);
-    const uint32_t list_at = list_begin(*a);
     GPI_TRY(shared_memory_allow(ctx, function, split_move_k<Word>, most, &allowed));
-    split_move_k<Word><<<blocks, split_threads, dynamic_bytes(*a), ctx->stream>>>(*a, tile_items,
-                                                                                  list_at, counts);
+    split_move_k<Word><<<blocks, split_threads, dynamic_bytes(p.a), ctx->stream>>>(
+        p, gpi_multisplit_tile_items(p.a.item_bytes), list_begin(p.a));
     return gpi_cuda_launched(ctx, function);
 }
 
-gp_status move(gp_context *ctx, const char *function, const gpi_multisplit_args *a, uint32_t blocks,
-               const uint64_t *counts)
+gp_status move(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
+               const gpi_multisplit_shares *shares)
 {
+    const SplitParams p = {*a, *shares};
+    const uint32_t blocks = blocks_of(ctx, a, shares);
     if (gpi_multisplit_is_word(a->item_bytes))
-        return a->item_bytes == 16  ? launch_words<uint4>(ctx, function, a, blocks, counts)
-               : a->item_bytes == 8 ? launch_words<uint64_t>(ctx, function, a, blocks, counts)
-                                    : launch_words<uint32_t>(ctx, function, a, blocks, counts);
-    return a->item_bytes % 16 == 0  ? launch_move<uint4>(ctx, function, a, blocks, counts)
-           : a->item_bytes % 8 == 0 ? launch_move<uint64_t>(ctx, function, a, blocks, counts)
-           : a->item_bytes % 4 == 0 ? launch_move<uint32_t>(ctx, function, a, blocks, counts)
-           : a->item_bytes % 2 == 0 ? launch_move<uint16_t>(ctx, function, a, blocks, counts)
-                                    : launch_move<uint8_t>(ctx, function, a, blocks, counts);
+        return a->item_bytes == 16  ? launch_words<uint4>(ctx, function, p, blocks)
+               : a->item_bytes == 8 ? launch_words<uint64_t>(ctx, function, p, blocks)
+                                    : launch_words<uint32_t>(ctx, function, p, blocks);
+    return a->item_bytes % 16 == 0  ? launch_move<uint4>(ctx, function, p, blocks)
+           : a->item_bytes % 8 == 0 ? launch_move<uint64_t>(ctx, function, p, blocks)
+           : a->item_bytes % 4 == 0 ? launch_move<uint32_t>(ctx, function, p, blocks)
+           : a->item_bytes % 2 == 0 ? launch_move<uint16_t>(ctx, function, p, blocks)
+                                    : launch_move<uint8_t>(ctx, function, p, blocks);
 }
 
 /* ---- numbers of 32 bits ---------------------------------------------------------------------- */
@@ -136,5 +136,5 @@ gp_status search(gp_context *ctx, const char *function, const gpi_multisplit_arg
 extern "C" {
 extern const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda);
 const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda) = {
-    GPI_SPACE::resident, GPI_SPACE::count, GPI_SPACE::move, GPI_SPACE::search};
+    GPI_SPACE::count, GPI_SPACE::move, GPI_SPACE::search};
 }

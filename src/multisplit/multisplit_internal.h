@@ -2,21 +2,21 @@
 /*
  * Multisplit: a stable sort by small numbers of which only the result's order is wanted.
  *
- * CUDA, numbers of 8 bits. Every block has one range of the items:
- *   1. two blocks count the items of each bucket in its range;
- *   2. an exclusive sum over (bucket, block) gives it a place in each bucket;
- *   3. it goes through its range once more, tile by tile: an item's rank in its tile comes from
- *      ballots over the bits of the numbers; a list in the order of buckets names the items of the
- *      tile, which wait in shared memory, and the output is written word by word along the list.
- *      Items that are one word need no list (multisplit_words.cuh).
- * A block's places follow each other from tile to tile, so the ends of its pieces meet in the L2.
+ * CUDA, numbers of 8 bits. The items are cut into shares, of whole tiles:
+ *   1. a block for each share counts its items of each bucket;
+ *   2. an exclusive sum over (bucket, share) gives every share a place in each bucket;
+ *   3. blocks claim shares in their order and go through them tile by tile: an item's rank in its
+ *      tile comes from ballots over the bits of the numbers; a list in the order of buckets names
+ *      the items of the tile, which wait in shared memory, and the output is written word by word
+ *      along the list. Items that are one word need no list (multisplit_words.cuh).
+ * So what is written at a time lies together, and no block is the last one for long.
  *
  * The CPU does the same with a range per thread, whose items go straight to their places.
  *
  * Numbers of 32 bits: a radix sort of pairs, and offsets by searching the sorted numbers.
  *
- * Scratch: up to 256 buckets [counts: buckets x blocks that count, or threads, of uint64_t]
- * [of the sum: CUDA]; otherwise [sorted numbers][of the sort].
+ * Scratch: up to 256 buckets [counts: buckets x shares (CUDA) or threads, of uint64_t]
+ * [CUDA: claimed shares][of the sum: CUDA]; otherwise [sorted numbers][of the sort].
  */
 #ifndef GPI_MULTISPLIT_INTERNAL_H
 #define GPI_MULTISPLIT_INTERNAL_H
@@ -29,8 +29,8 @@
 
 enum {
     GPI_MULTISPLIT_BYTE_BUCKETS = 256, /* numbers have 8 bits up to here */
-    GPI_MULTISPLIT_BLOCKS = 4,         /* per multiprocessor, at most */
-    GPI_MULTISPLIT_COUNTERS = 2        /* blocks that count for one that moves */
+    GPI_MULTISPLIT_SHARES = 8192,      /* at most, up to 2^35 items */
+    GPI_MULTISPLIT_COUNTS = 1 << 20    /* shares times buckets, at most, up to as many */
 };
 
 /* A call that has been checked. */
@@ -48,18 +48,22 @@ struct gpi_multisplit_args {
 size_t gpi_multisplit_cpu_bytes(int threads);
 void gpi_multisplit_cpu(int threads, const struct gpi_multisplit_args *a, void *scratch);
 
-/* Numbers of 8 bits on CUDA. Blocks that have a range each, `each` per multiprocessor at most. */
-uint32_t gpi_multisplit_blocks(const struct gpi_multisplit_args *a, int sm_count, int each);
+/* Numbers of 8 bits on CUDA. */
+struct gpi_multisplit_shares {
+    uint64_t items;   /* of each, but the last */
+    uint32_t number;  /* of them, by the bound of the items */
+    uint64_t *counts; /* by bucket; then items before them */
+    uint32_t *claimed;
+};
 
-/* One architecture's kernels; those of numbers of 8 bits take `blocks` blocks, counts by bucket. */
+/* One architecture's kernels. */
 struct gpi_multisplit_cuda {
-    /* That run at once on a multiprocessor, at most GPI_MULTISPLIT_BLOCKS. */
-    int (*resident)(const struct gpi_multisplit_args *a);
+    /* Also: nothing is claimed. */
     gp_status (*count)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
-                       uint32_t blocks, uint64_t *counts);
+                       const struct gpi_multisplit_shares *shares);
     /* counts: those before. Writes items and offsets. */
     gp_status (*move)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
-                      uint32_t blocks, const uint64_t *counts);
+                      const struct gpi_multisplit_shares *shares);
     /* Offsets from sorted numbers. */
     gp_status (*search)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
                         const uint32_t *sorted);
@@ -88,6 +92,20 @@ static inline uint32_t gpi_multisplit_tile_items(uint32_t item_bytes)
                                                              : GPI_MULTISPLIT_TILE_BYTES) /
                          item_bytes;
     return fit < 1 ? 1 : fit > GPI_MULTISPLIT_TILE_MAX ? GPI_MULTISPLIT_TILE_MAX : fit;
+}
+
+/* Shares are at most this many, and have less than 2^23 items: counts of a thread have 16 bits. */
+static inline uint64_t gpi_multisplit_most_shares(const struct gpi_multisplit_args *a)
+{
+    const uint64_t most = GPI_MULTISPLIT_COUNTS / a->num_buckets, many = a->n >> 22;
+    const uint64_t few = most < GPI_MULTISPLIT_SHARES ? most : GPI_MULTISPLIT_SHARES;
+    return few < many ? many : few;
+}
+
+static inline uint64_t gpi_multisplit_tiles(const struct gpi_multisplit_args *a)
+{
+    const uint64_t tile = gpi_multisplit_tile_items(a->item_bytes);
+    return (a->n + tile - 1) / tile;
 }
 
 /* The highest bit of the numbers below count, from 1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of a multisplit by numbers of 8 bits. */
+/* Ranks and moves of a multisplit by numbers of 8 bits. */
 #pragma once
 
 #include "device/block.cuh"
@@ -10,110 +10,10 @@
 #include "device/ops.cuh"
 #include "device/warp.cuh"
 
-extern "C" {
-#include "multisplit/multisplit_internal.h"
-}
+#include "multisplit/multisplit_count.cuh"
 
 namespace GPI_SPACE
 {
-
-constexpr int split_buckets = GPI_MULTISPLIT_BYTE_BUCKETS;
-
-/* The items of a block: tiles that follow each other. */
-struct SplitRange {
-    uint64_t begin, end;
-};
-
-/* Of one of `blocks` blocks. */
-GPI_DEVICE SplitRange split_range(const gpi_multisplit_args &a, uint32_t tile_items, uint32_t block,
-                                  uint32_t blocks)
-{
-    const uint64_t n = item_count(a), tiles = (n + tile_items - 1) / tile_items;
-    const uint64_t each = (tiles + blocks - 1) / blocks * tile_items;
-    const uint64_t begin = block * each < n ? block * each : n;
-    return {begin, n - begin < each ? n : begin + each};
-}
-
-/* The count of a bucket for the block that calls, which moves, or its sum. */
-GPI_DEVICE const uint64_t *split_count_of(const uint64_t *counts, uint32_t bucket,
-                                          uint32_t block = blockIdx.x)
-{
-    return counts + ((uint64_t)bucket * gridDim.x + block) * GPI_MULTISPLIT_COUNTERS;
-}
-
-/* A number that is too large counts as the last bucket. */
-GPI_DEVICE uint32_t split_bucket(uint32_t number, uint32_t num_buckets)
-{
-    return min(number, num_buckets - 1);
-}
-
-/* ---- counts ---------------------------------------------------------------------------------- */
-
-constexpr int count_threads = 256, count_warps = count_threads / 32;
-constexpr int split_few = 32; /* buckets for which every thread has counts of its own */
-
-/* count(bucket) for the numbers of a range, sixteen at a time between boundaries of memory. */
-template <class Count>
-GPI_DEVICE void split_each(const uint8_t *numbers, uint64_t n, uint32_t num_buckets,
-                           const Count &count)
-{
-    uint64_t head = (0 - (uintptr_t)numbers) & 15;
-    head = head < n ? head : n;
-    const uint64_t vectors = (n - head) / 16, tail = head + 16 * vectors;
-    const uint4 *in = (const uint4 *)(numbers + head);
-    for (uint64_t v = threadIdx.x; v < vectors; v += count_threads) {
-        const uint4 four = in[v];
-        const uint32_t words[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-        for (int k = 0; k < 16; k++)
-            count(split_bucket(__byte_perm(words[k / 4], 0, 0x4440 + k % 4), num_buckets));
-    }
-    if (threadIdx.x < head)
-        count(split_bucket(numbers[threadIdx.x], num_buckets));
-    if (threadIdx.x < n - tail)
-        count(split_bucket(numbers[tail + threadIdx.x], num_buckets));
-}
-
-/*
- * Grid: GPI_MULTISPLIT_COUNTERS blocks for each block that moves, which share its range;
- * count_threads threads. After: counts[bucket * blocks + block]. FEW: num_buckets is at most
- * split_few, and a thread counts in its own column; otherwise a warp in its own row.
- */
-template <bool FEW>
-__global__ void __launch_bounds__(count_threads)
-    split_count_k(const gpi_multisplit_args a, const uint32_t tile_items, uint64_t *counts)
-{
-    constexpr int columns = FEW ? count_threads : count_warps;
-    __shared__ uint32_t count[(FEW ? split_few : split_buckets) * columns];
-    const int column = FEW ? threadIdx.x : threadIdx.x / 32;
-    constexpr uint32_t counters = GPI_MULTISPLIT_COUNTERS;
-    SplitRange range = split_range(a, tile_items, blockIdx.x / counters, gridDim.x / counters);
-    const uint64_t each = (range.end - range.begin + counters - 1) / counters;
-    const uint64_t skipped = blockIdx.x % counters * each, items = range.end - range.begin;
-    range.begin += skipped < items ? skipped : items;
-    range.end = range.end - range.begin < each ? range.end : range.begin + each;
-    for (uint32_t i = threadIdx.x; i < a.num_buckets * columns; i += count_threads)
-        count[i] = 0;
-    __syncthreads();
-    split_each((const uint8_t *)a.numbers + range.begin, range.end - range.begin, a.num_buckets,
-               [&](uint32_t bucket) {
-                   if constexpr (FEW)
-                       count[bucket * columns + column]++;
-                   else
-                       atomicAdd(&count[bucket * columns + column], 1u);
-               });
-    __syncthreads();
-    for (uint32_t b = threadIdx.x / 32; b < a.num_buckets; b += count_warps) {
-        uint32_t sum = 0;
-        for (int c = lane_id(); c < columns; c += 32)
-            sum += count[b * columns + c];
-        sum = warp_sum(sum);
-        if (lane_id() == 0)
-            counts[(uint64_t)b * gridDim.x + blockIdx.x] = sum;
-    }
-}
-
-/* ---- places ---------------------------------------------------------------------------------- */
 
 constexpr int split_threads = 256, split_warps = split_threads / 32;
 constexpr int split_resident = 4; /* blocks on a multiprocessor */
@@ -121,72 +21,251 @@ static_assert(split_buckets == split_threads, "a thread per bucket");
 constexpr int split_rows =
     GPI_MULTISPLIT_TILE_MAX / split_threads; /* of 32 items of a tile, per warp */
 
-struct SplitShared {
-    uint32_t before[split_warps][split_buckets]; /* of a warp's items; then where they begin */
-    uint64_t shift[split_buckets];               /* from a place in the tile to one in out */
-    uint32_t sums[split_warps];
+/* A block's way through the shares that it claims, tile by tile. `following`, in shared memory, is
+ * the share after the one that it is at. */
+struct SplitWay {
+    const SplitParams &p;
+    uint32_t &following;
+    const uint64_t n;
+    uint64_t first, end; /* of the tile, and of its share */
+    uint64_t place = 0;  /* where the next item of bucket b goes, of thread b */
+    bool is_new = true;  /* the share */
+    uint32_t ahead = 0;  /* the share after the following, of thread 0 */
+
+    GPI_DEVICE SplitWay(const SplitParams &p, uint32_t &following)
+        : p(p), following(following), n(item_count(p.a))
+    {
+        enter(blockIdx.x);
+        if (threadIdx.x == 0)
+            ahead = claim();
+    }
+
+    GPI_DEVICE bool is_there() const
+    {
+        return first < n;
+    }
+
+    GPI_DEVICE uint32_t count(uint32_t tile_items) const
+    {
+        const uint64_t left = first < end ? end - first : 0;
+        return left < tile_items ? (uint32_t)left : tile_items;
+    }
+
+    /* Before a barrier, and after all are past step(). The claim is not waited for. */
+    GPI_DEVICE void announce()
+    {
+        if (threadIdx.x == 0 && is_new) {
+            following = ahead;
+            ahead = claim();
+        }
+        is_new = false;
+    }
+
+    /* To the next tile, after that barrier. */
+    GPI_DEVICE void step(uint32_t tile_items)
+    {
+        first += tile_items;
+        if (first >= end)
+            enter(following);
+    }
+
+  private:
+    GPI_DEVICE uint32_t claim() const
+    {
+        return gridDim.x + atomicAdd(p.shares.claimed, 1u);
+    }
+
+    GPI_DEVICE void enter(uint32_t share)
+    {
+        first = share * p.shares.items;
+        end = first < n && n - first < p.shares.items ? n : first + p.shares.items;
+        is_new = true;
+        if (is_there() && threadIdx.x < p.a.num_buckets)
+            place = p.shares.counts[(uint64_t)threadIdx.x * p.shares.number + share];
+    }
 };
 
-/* Of lanes in mask, those whose bucket has the same bits [FIRST, END). */
-template <int FIRST, int END> GPI_DEVICE uint32_t split_same(uint32_t mask, uint32_t bucket)
+struct SplitShared {
+    alignas(16) uint32_t before[split_warps][split_buckets]; /* of a warp's items; then where they
+                                                              * begin */
+    uint64_t shift[split_buckets]; /* from a place in the tile to one in out */
+    uint32_t sums[split_warps], following;
+};
+
+/* The number of items that are not there, so that they are the last ones of the last bucket: those
+ * that a tile lacks come behind all that it has. */
+constexpr uint32_t split_absent = 255;
+
+/* Lanes with bit i of x. In assembly, as the compiler makes three instructions of the test. */
+template <int I> GPI_DEVICE uint32_t lanes_with_bit(uint32_t x)
 {
-#pragma unroll
-    for (int b = FIRST; b < END; b++) {
-        const bool set = bucket >> b & 1;
-        const uint32_t votes = __ballot_sync(all_lanes, set);
-        mask &= set ? votes : ~votes;
-    }
-    return mask;
+    uint32_t votes;
+    asm volatile("{ .reg .pred set; .reg .b32 bit; and.b32 bit, %1, %2; setp.ne.u32 set, bit, 0;"
+                 " vote.sync.ballot.b32 %0, set, 0xffffffff; }"
+                 : "=r"(votes)
+                 : "r"(x), "n"(1 << I));
+    return votes;
 }
 
-/* Ranks of a warp's items among those of its part of the tile: bucket | rank << 8. */
-GPI_DEVICE void split_rank(const gpi_multisplit_args &a, const uint8_t *numbers, uint32_t count,
-                           uint32_t *before, uint32_t (&item)[split_rows])
-{
-    const uint32_t start = threadIdx.x / 32 * split_rows * 32 + lane_id();
+/*
+ * Lane b gets which lanes have bucket b in their lowest five bits, and so, from the lane of its own
+ * bucket, each lane the lanes that share it. turn[i]: bit i of the lane turned over, in all bits.
+ */
+struct SplitLanes {
+    uint32_t turn[5];
+
+    GPI_DEVICE SplitLanes()
+    {
 #pragma unroll
-    for (int k = 0; k < split_rows; k++)
-        item[k] = start + 32 * k < count ? numbers[start + 32 * k] : 0;
-#pragma unroll
-    for (int k = 0; k < split_rows; k++) {
-        const bool there = start + 32 * k < count;
-        if (!__any_sync(all_lanes, there))
-            break;
-        const uint32_t bucket = split_bucket(item[k], a.num_buckets);
-        uint32_t peers = split_same<0, 5>(__ballot_sync(all_lanes, there), bucket);
-        if (a.num_buckets > 32)
-            peers = split_same<5, 8>(peers, bucket);
-        const uint32_t rank = __popc(peers & ((1u << lane_id()) - 1));
-        const uint32_t had = before[bucket];
-        __syncwarp();
-        if (there && rank == 0)
-            before[bucket] = had + __popc(peers);
-        __syncwarp();
-        item[k] = bucket | (had + rank) << 8;
+        for (int i = 0; i < 5; i++)
+            turn[i] = lane_id() >> i & 1 ? 0 : all_lanes;
     }
+
+    GPI_DEVICE uint32_t of_lane(uint32_t bucket) const
+    {
+        return (lanes_with_bit<0>(bucket) ^ turn[0]) & (lanes_with_bit<1>(bucket) ^ turn[1]) &
+               (lanes_with_bit<2>(bucket) ^ turn[2]) & (lanes_with_bit<3>(bucket) ^ turn[3]) &
+               (lanes_with_bit<4>(bucket) ^ turn[4]);
+    }
+};
+
+GPI_DEVICE uint32_t lanes_below()
+{
+    return (1u << lane_id()) - 1;
+}
+
+constexpr int rank_batch = 4; /* rows; ROWS and rows are multiples of it */
+
+/* Ranks of a warp's rows of items among those of its part of the tile, where buckets are at most 32
+ * and lane b counts bucket b. item[k]: its number; then bucket | rank << 8. */
+template <int ROWS>
+GPI_DEVICE void rank_few(uint32_t num_buckets, uint32_t rows, uint32_t *before,
+                         uint32_t (&item)[ROWS])
+{
+    const SplitLanes lanes;
+    const uint32_t below = lanes_below();
+    uint32_t counted = 0;
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        if (k % rank_batch == 0 && k >= rows)
+            break;
+        const uint32_t bucket = split_bucket(item[k], num_buckets);
+        const uint32_t of_lane = lanes.of_lane(bucket);
+        const uint32_t peers = __shfl_sync(all_lanes, of_lane, bucket);
+        const uint32_t had = __shfl_sync(all_lanes, counted, bucket);
+        item[k] = bucket | (had + __popc(peers & below)) << 8;
+        counted += __popc(of_lane);
+    }
+    before[lane_id()] = counted;
+}
+
+/* The same for more buckets, whose counts are in shared memory. The highest lane of a bucket adds
+ * for all of them, so that no two lanes of a row add to one count. */
+template <int ROWS>
+GPI_DEVICE void rank_many(uint32_t num_buckets, uint32_t rows, uint32_t *before,
+                          uint32_t (&item)[ROWS])
+{
+    constexpr int batch = rank_batch;
+    const SplitLanes lanes;
+    const uint32_t below = lanes_below();
+    for (int b = lane_id(); b < split_buckets / 4; b += 32)
+        ((uint4 *)before)[b] = make_uint4(0, 0, 0, 0);
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < ROWS; k += batch) {
+        uint32_t last[batch], had[batch];
+        if (k >= rows)
+            break;
+#pragma unroll
+        for (int j = 0; j < batch; j++) {
+            const uint32_t bucket = split_bucket(item[k + j], num_buckets);
+            uint32_t peers = __shfl_sync(all_lanes, lanes.of_lane(bucket), bucket);
+            peers &= lanes_with_bit<5>(bucket) ^ (bucket & 32 ? 0 : all_lanes);
+            peers &= lanes_with_bit<6>(bucket) ^ (bucket & 64 ? 0 : all_lanes);
+            peers &= lanes_with_bit<7>(bucket) ^ (bucket & 128 ? 0 : all_lanes);
+            const uint32_t rank = __popc(peers & below);
+            last[j] = 31 - __clz(peers);
+            had[j] = 0;
+            if (last[j] == lane_id())
+                had[j] = atomicAdd(&before[bucket], rank + 1);
+            __syncwarp();
+            item[k + j] = bucket | rank << 8;
+        }
+#pragma unroll
+        for (int j = 0; j < batch; j++)
+            item[k + j] += __shfl_sync(all_lanes, had[j], last[j]) << 8;
+    }
+}
+
+/* Either. rows: of the warp's that may have items. */
+template <int ROWS>
+GPI_DEVICE void split_rank(uint32_t num_buckets, uint32_t rows, uint32_t *before,
+                           uint32_t (&item)[ROWS])
+{
+    if (num_buckets <= 32)
+        rank_few(num_buckets, rows, before, item);
+    else
+        rank_many(num_buckets, rows, before, item);
+}
+
+/* What a tile has of thread b's bucket, in each warp's part and in all. */
+struct SplitCounts {
+    uint32_t own[split_warps], all;
+
+    GPI_DEVICE SplitCounts(const uint32_t (&before)[split_warps][split_buckets],
+                           uint32_t num_buckets)
+        : all(0)
+    {
+        const uint32_t b = threadIdx.x;
+#pragma unroll
+        for (int w = 0; w < split_warps; w++)
+            all += own[w] = b < num_buckets ? before[w][b] : 0;
+    }
+
+    /* Counts become the places where they begin. */
+    GPI_DEVICE void put_begins(uint32_t (&before)[split_warps][split_buckets], uint32_t begin) const
+    {
+#pragma unroll
+        for (int w = 0; w < split_warps; w++) {
+            before[w][threadIdx.x] = begin;
+            begin += own[w];
+        }
+    }
+};
+
+/* Whether the calling warp has buckets. */
+GPI_DEVICE bool split_has_buckets(uint32_t num_buckets)
+{
+    return threadIdx.x / 32 * 32 < num_buckets;
+}
+
+/* Where bucket b's next items go, if these are `all`, absent ones among them, and begin there in a
+ * tile of `count` items. */
+GPI_DEVICE uint64_t split_next(uint64_t place, uint32_t num_buckets, uint32_t all, uint32_t begin,
+                               uint32_t count)
+{
+    return place + (threadIdx.x == num_buckets - 1 ? count - begin : all);
 }
 
 /* Where each warp's items of a bucket begin in the tile, and how far from there they go. *place: of
  * thread b, where the next item of bucket b goes. */
-GPI_DEVICE void split_places(SplitShared &s, uint64_t *place)
+GPI_DEVICE void split_places(SplitShared &s, uint32_t num_buckets, uint32_t count, uint64_t *place)
 {
-    const uint32_t b = threadIdx.x;
-    uint32_t all = 0;
-#pragma unroll
-    for (int w = 0; w < split_warps; w++)
-        all += s.before[w][b];
-    uint32_t begin = warp_exclusive(all);
-    share_warp_sum(s.sums, b / 32, begin + all, 31);
-    __syncthreads();
-    fold_warps_before<Sum<uint32_t>>(begin, s.sums, b / 32);
-    s.shift[b] = *place - begin;
-    *place += all;
-#pragma unroll
-    for (int w = 0; w < split_warps; w++) {
-        const uint32_t own = s.before[w][b];
-        s.before[w][b] = begin;
-        begin += own;
+    const uint32_t warp = threadIdx.x / 32;
+    const bool some = split_has_buckets(num_buckets);
+    const SplitCounts counts(s.before, some ? num_buckets : 0);
+    uint32_t begin = 0;
+    if (some) {
+        begin = warp_exclusive(counts.all);
+        share_warp_sum(s.sums, warp, begin + counts.all, 31);
     }
+    __syncthreads();
+    if (!some)
+        return;
+    fold_warps_before<Sum<uint32_t>>(begin, s.sums, warp);
+    s.shift[threadIdx.x] = *place - begin;
+    *place = split_next(*place, num_buckets, counts.all, begin, count);
+    counts.put_begins(s.before, begin);
 }
 
 /* The tile's items along the list, each an item's number | bucket << 16, to their places. */
@@ -194,14 +273,6 @@ template <class Word>
 GPI_DEVICE void split_store(const SplitShared &s, const Word *stage, const uint32_t *list,
                             uint32_t items, const ItemWords &words, Word *out)
 {
-    if (words.count == 1) {
-#pragma unroll 4
-        for (uint32_t j = threadIdx.x; j < items; j += split_threads) {
-            const uint32_t entry = list[j];
-            out[s.shift[entry >> 16] + j] = stage[entry & 0xffff];
-        }
-        return;
-    }
 #pragma unroll 2
     for (uint32_t w = threadIdx.x; w < items * words.count; w += split_threads) {
         const uint32_t j = words.item_of(w), entry = list[j], rest = w - j * words.count;
@@ -210,73 +281,75 @@ GPI_DEVICE void split_store(const SplitShared &s, const Word *stage, const uint3
     }
 }
 
-GPI_DEVICE void split_write_offsets(const gpi_multisplit_args &a, const uint64_t *counts)
+/* By one block. */
+GPI_DEVICE void split_write_offsets(const SplitParams &p)
 {
-    if (threadIdx.x < a.num_buckets)
-        a.offsets[threadIdx.x] = *split_count_of(counts, threadIdx.x, 0);
+    if (threadIdx.x < p.a.num_buckets)
+        p.a.offsets[threadIdx.x] = p.shares.counts[(uint64_t)threadIdx.x * p.shares.number];
     if (threadIdx.x == 0)
-        a.offsets[a.num_buckets] = item_count(a);
+        p.a.offsets[p.a.num_buckets] = item_count(p.a);
 }
 
 /*
- * Grid: any; split_threads threads. counts: as split_count_k leaves them, but items before them.
- * Dynamic shared memory: a tile's items, and from list_at on a list of them; list_at 0: the list
- * alone. After: items and offsets.
+ * Grid: no more blocks than shares; split_threads threads. Counts: items before them. Dynamic
+ * shared memory: a tile's items, and from list_at on a list of them; list_at 0: the list alone.
+ * After: items and offsets.
  */
 template <class Word>
 __global__ void __launch_bounds__(split_threads, split_resident)
-    split_move_k(const gpi_multisplit_args a, const uint32_t tile_items, const uint32_t list_at,
-                 const uint64_t *counts)
+    split_move_k(const SplitParams p, const uint32_t tile_items, const uint32_t list_at)
 {
     extern __shared__ __align__(16) char memory[];
     __shared__ SplitShared s;
-    const SplitRange range = split_range(a, tile_items, blockIdx.x, gridDim.x);
+    const gpi_multisplit_args &a = p.a;
     const ItemWords words(a.item_bytes / sizeof(Word));
     uint32_t *list = (uint32_t *)(memory + list_at);
-    const int warp = threadIdx.x / 32;
-    uint64_t place = 0;
-    if (threadIdx.x < a.num_buckets)
-        place = *split_count_of(counts, threadIdx.x);
+    /* Of a warp, whole batches: only the last items of a tile may be absent. */
+    const uint32_t rows =
+        (tile_items + rank_batch * split_threads - 1) / (rank_batch * split_threads) * rank_batch;
+    const uint32_t warp = threadIdx.x / 32, start = warp * rows * 32 + lane_id();
+    SplitWay way(p, s.following);
     if (blockIdx.x == 0)
-        split_write_offsets(a, counts);
+        split_write_offsets(p);
 
-    for (uint64_t first = range.begin; first < range.end; first += tile_items) {
-        const uint64_t rest = range.end - first;
-        const uint32_t count = rest < tile_items ? (uint32_t)rest : tile_items;
+    while (way.is_there()) {
+        const uint64_t first = way.first, next = first / tile_items + 1;
+        const uint32_t count = way.count(tile_items);
         uint32_t item[split_rows];
 
         /* 1. Items to the stage; ranks in each warp's part. What comes next is asked for. */
-        const uint64_t next = first / tile_items + 1;
-        prefetch_tile((const char *)a.in, range.end * a.item_bytes, next, tile_items * a.item_bytes,
+        prefetch_tile((const char *)a.in, way.end * a.item_bytes, next, tile_items * a.item_bytes,
                       threadIdx.x, split_threads);
-        prefetch_tile((const char *)a.numbers, range.end, next, tile_items, threadIdx.x,
+        prefetch_tile((const char *)a.numbers, way.end, next, tile_items, threadIdx.x,
                       split_threads);
+        const uint8_t *numbers = (const uint8_t *)a.numbers + first + start;
 #pragma unroll
-        for (int w = 0; w < split_warps; w++)
-            s.before[w][threadIdx.x] = 0;
+        for (int k = 0; k < split_rows; k++)
+            item[k] = k < rows && start + 32 * k < count ? numbers[32 * k] : split_absent;
         const char *in = (const char *)a.in + first * a.item_bytes;
         const Word *stage =
             (const Word *)(list_at ? stage_items<split_threads>(in, count * a.item_bytes, memory)
                                    : in);
-        __syncthreads();
-        split_rank(a, (const uint8_t *)a.numbers + first, count, s.before[warp], item);
+        split_rank(a.num_buckets, rows, s.before[warp], item);
+        way.announce();
         __syncthreads();
 
         /* 2. Where every warp's items of a bucket begin. */
-        split_places(s, &place);
+        split_places(s, a.num_buckets, count, &way.place);
         __syncthreads();
 
         /* 3. The list. */
 #pragma unroll
         for (int k = 0; k < split_rows; k++) {
-            const uint32_t i = (warp * split_rows + k) * 32 + lane_id(), bucket = item[k] & 255;
-            if (i < count)
+            const uint32_t i = start + 32 * k, bucket = item[k] & 255;
+            if (k < rows && i < count)
                 list[s.before[warp][bucket] + (item[k] >> 8)] = i | bucket << 16;
         }
         __syncthreads();
 
         /* 4. Store. */
         split_store(s, stage, list, count, words, (Word *)a.out);
+        way.step(tile_items);
         __syncthreads();
     }
 }

@@ -58,6 +58,16 @@ template <class T> void ptx_mov_b64(T &to)
     to = (T)0xdeadbeefdeadbeef;
 }
 
+inline void ptx_prmt_b32(uint32_t &bytes, uint32_t x, uint32_t y, uint32_t order)
+{
+    bytes = __byte_perm(x, y, order);
+}
+inline void ptx_and_b32_then_setp_ne_u32_then_vote_sync_ballot_b32(uint32_t &votes, uint32_t x,
+                                                                   uint32_t bit)
+{
+    votes = __ballot_sync(0xffffffffu, (x & bit) != 0);
+}
+
 #define UNLESS(instruction, result)                                                                \
     inline void ptx_setp_ne_u32_then_##instruction(uint32_t &right, uint32_t left, uint32_t alone) \
     {                                                                                              \
