@@ -3,6 +3,7 @@
 #include "device/host.cuh"
 
 #include "balance/balance_expand.cuh"
+#include "balance/balance_expand_any.cuh"
 #include "balance/balance_intervals.cuh"
 #include "balance/balance_search.cuh"
 #include "core/words.h"
@@ -90,28 +91,27 @@ static uint64_t even_share(const gp_context *ctx, uint64_t all, uint32_t tiles)
     return all / ((uint64_t)ctx->sm_count * tiles) + 1;
 }
 
-static void expand_bytes(gp_context *ctx, const gpi_balance_args *a)
+static void expand_any(gp_context *ctx, const gpi_balance_args *a)
 {
     const uint64_t even =
         even_share(ctx, a->limit * a->item_bytes, balance_tuning.expand_tiles_per_sm);
     const uint64_t least = balance_tuning.expand_tile_bytes_min;
-    const uint64_t bytes = even < least ? least : gpi_min(even, balance_tuning.expand_tile_bytes);
-    const uint32_t units = (uint32_t)gpi_min(units_of(a, bytes), tile_units);
-    tiling t = tiling_of(ctx, a, units);
-    const walk_size size = size_of(a, t);
-    const auto kernel =
-        size.is_counted() ? expand_bytes_k<true, offset> : expand_bytes_k<false, offset>;
-    kernel<<<t.blocks, threads, 0, ctx->stream>>>((const offset *)a->offsets, size, a->capped,
-                                                  units, (uint32_t)a->item_bytes, word_bytes_of(a),
-                                                  (const char *)a->in, (char *)a->out, a->out_count,
-                                                  gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+    const uint64_t most = a->item_bytes > any_staged ? balance_tuning.expand_tile_bytes
+                                                     : balance_tuning.expand_staged_bytes;
+    const uint64_t bytes = even < least ? least : gpi_min(even, most);
+    const uint32_t units = (uint32_t)gpi_min(units_of(a, bytes), any_places);
+    const tiling t = tiling_of(ctx, a, units);
+    expand_any_k<offset><<<t.blocks, threads, 0, ctx->stream>>>(
+        (const offset *)a->offsets, size_of(a, t), a->capped, units, (uint32_t)a->item_bytes,
+        word_bytes_of(a), (const char *)a->in, (char *)a->out, a->out_count,
+        gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 /* Items of BYTES, if they are aligned. */
 template <int BYTES> static void expand(gp_context *ctx, const gpi_balance_args *a)
 {
     if (word_bytes_of(a) != expand_shape<BYTES>::factor)
-        return expand_bytes(ctx, a);
+        return expand_any(ctx, a);
     const uint64_t steps = a->limit + a->num_segments;
     const uint64_t even = even_share(ctx, steps, balance_tuning.expand_resident);
     const uint64_t least = balance_tuning.expand_steps_min;
@@ -147,7 +147,7 @@ extern "C" void NAME(gpi_balance_expand_o)(gp_context *ctx, const gpi_balance_ar
     case 16:
         return expand<16>(ctx, a);
     default:
-        return expand_bytes(ctx, a);
+        return expand_any(ctx, a);
     }
 }
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the walks along the merge path write: repeated items, parts. Segments and ranks of items are
- * in balance_search.cuh.
- *
- * Items belong to the last non-zero number of the stage at or before them (see balance_walk.cuh);
- * as numbers rise with their places, one ballot and one shuffle per warp find it, without a scan.
+ * What the kernels that walk along the merge path share, and parts of it. Repeated items are in
+ * balance_expand.cuh, segments and ranks of items in balance_search.cuh.
  */
 #pragma once
 
@@ -49,53 +46,6 @@ GPI_DEVICE segments<Offset> settle_segments(const Offset *offsets, walk_size &si
     return g;
 }
 
-template <bool places> GPI_DEVICE uint32_t head_of(uint32_t distance, uint32_t place)
-{
-    return places ? head_make(distance, place) : distance;
-}
-
-/* V staged numbers, loaded at once. */
-template <int V> struct alignas(2 * V) numbers {
-    uint16_t at[V];
-};
-
-/*
- * Call write(place, numbers, head before place) for every V places of the tile, lanes side by side.
- * Heads have their places if places is true, otherwise they are distances alone.
- */
-template <int V, bool places, class Write>
-GPI_DEVICE void emit(const tile &t, const stage &s, Write write)
-{
-    const uint32_t warp = threadIdx.x / 32, lane = lane_id();
-    const uint32_t end = t.pad + (uint32_t)(t.i1 - t.i0);
-    const uint32_t lanes_below = (1u << lane) - 1;
-    const bool one_segment = t.s0 == t.s1;
-    uint32_t carry = one_segment ? 0 : places ? s.carry[warp] : head_distance(s.carry[warp]);
-#pragma unroll 4
-    for (uint32_t round = 0; round < slice_items / (32 * V); round++) {
-        const uint32_t first = warp * slice_items + round * 32 * V;
-        const uint32_t place = first + lane * V;
-        numbers<V> n = {};
-        if (first >= end)
-            break;
-        uint32_t before = 0;
-        if (!one_segment) {
-            n = *reinterpret_cast<const numbers<V> *>(&s.heads[place]);
-            uint32_t last = 0;
-#pragma unroll
-            for (int j = 0; j < V; j++)
-                last = n.at[j] ? head_of<places>(n.at[j], place + j) : last;
-            uint32_t any = __ballot_sync(all_lanes, last != 0);
-            uint32_t left = any & lanes_below;
-            uint32_t nearest = __shfl_sync(all_lanes, last, left ? 31 - __clz(left) : 0);
-            before = left ? nearest : carry;
-            uint32_t top = __shfl_sync(all_lanes, last, any ? 31 - __clz(any) : 0);
-            carry = any ? top : carry;
-        }
-        write(place, n, before);
-    }
-}
-
 /* Store V values at a place of the tile: as one vector if all are items of the tile. PASSING: ahead
  * of others, the L2 gives them up. */
 template <int V, bool PASSING = false, class Item>
@@ -128,95 +78,6 @@ GPI_DEVICE void store_values(const tile &t, uint32_t place, const Item (&values)
 template <class Item> GPI_DEVICE uint32_t misalignment(const Item *out, uint64_t i)
 {
     return (uint32_t)(((uintptr_t)out / sizeof(Item) + i) % (16 / sizeof(Item)));
-}
-
-/* Segments that a tile may read: first, and up to last more. Offsets that do not ascend end
- * up here too. */
-struct sources {
-    uint64_t first;
-    uint32_t last;
-};
-
-GPI_DEVICE sources sources_of(const tile &t, uint64_t num_segments)
-{
-    uint64_t first = min(t.s0, num_segments - 1);
-    return {first, (uint32_t)min(num_segments - 1 - first, (uint64_t)balance_tuning.stage_items)};
-}
-
-/* Every item's distance in place of the heads: a lane overwrites what it alone has read. */
-GPI_DEVICE void stage_distances(const tile &t, stage &s)
-{
-    constexpr int V = 8;
-    emit<V, false>(t, s, [&](uint32_t place, const numbers<V> &n, uint32_t head) {
-        numbers<V> filled;
-        uint32_t distance = head;
-#pragma unroll
-        for (int j = 0; j < V; j++) {
-            distance = n.at[j] ? n.at[j] : distance;
-            filled.at[j] = (uint16_t)distance;
-        }
-        *reinterpret_cast<numbers<V> *>(&s.heads[place]) = filled;
-    });
-    workers_sync();
-}
-
-/* Copy the items of a tile word by word, the stage holding the segment's distance
- * for every item. */
-template <class Word>
-GPI_DEVICE void copy_words(const tile &t, const stage &s, uint32_t item_bytes,
-                           const sources &source, const char *in, char *out)
-{
-    const uint32_t words = item_bytes / sizeof(Word);
-    const uint32_t count = (uint32_t)(t.i1 - t.i0) * words;
-    const Word *from = reinterpret_cast<const Word *>(in + source.first * item_bytes);
-    Word *to = reinterpret_cast<Word *>(out + t.i0 * item_bytes);
-    for (uint32_t k = threadIdx.x; k < count; k += workers) {
-        uint32_t item = k / words;
-        uint32_t distance = min((uint32_t)s.heads[item], source.last);
-        to[k] = from[(uint64_t)distance * words + (k - item * words)];
-    }
-}
-
-/* f of the word that items are moved by. */
-template <class F> GPI_DEVICE void with_item_word(uint32_t word_bytes, F f)
-{
-    if (word_bytes == 16)
-        f(uint4());
-    else if (word_bytes == 8)
-        f(uint64_t());
-    else if (word_bytes == 4)
-        f(uint32_t());
-    else if (word_bytes == 2)
-        f(uint16_t());
-    else
-        f(uint8_t());
-}
-
-/*
- * Repeat items of any size and alignment; word_bytes (1, 2, 4, 8 or 16) divides item_bytes and both
- * addresses. Grid as expand_k, 16.1 KiB of shared memory, with units steps per tile: at most 2^32
- * words of output. After: out[i] for all i < min(limit, what the offsets cover).
- */
-template <bool COUNTED, class Offset>
-__global__ void __launch_bounds__(threads, resident(5))
-    expand_bytes_k(const Offset *__restrict__ offsets, walk_size size, bool capped, uint32_t units,
-                   uint32_t item_bytes, uint32_t word_bytes, const char *__restrict__ in,
-                   char *__restrict__ out, uint64_t *out_count, gpi_reporter reporter)
-{
-    __shared__ stage s;
-    const segments<Offset> g =
-        settle_segments<COUNTED>(offsets, size, units, capped, out_count, reporter);
-    walk_tiles(
-        g, units, size.tiles_per_block, s, [](uint64_t) { return 0u; },
-        [&](const tile &t) {
-            /* 1. Whose each item is. */
-            stage_distances(t, s);
-            /* 2. The words. */
-            const sources source = sources_of(t, g.num_segments);
-            with_item_word(word_bytes, [&](auto word) {
-                copy_words<decltype(word)>(t, s, item_bytes, source, in, out);
-            });
-        });
 }
 
 /*

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks along the merge path of segments and items, a tile per block at a time.
- *
- * A tile is tile_units steps of the path, so at most that many items and segments
- * together. Its items are staged in shared memory as 16-bit numbers: 0, or, where a
- * segment starts, that segment's distance from the tile's first one. What is written from
- * there is in balance_kernels.cuh.
+ * Walks along the merge path of segments and items, a tile per block at a time: a number of steps
+ * of the path, so at most that many items and segments together.
  */
 #pragma once
 
@@ -23,10 +19,6 @@ namespace GPI_SPACE::balance
 
 constexpr int workers = balance_tuning.workers, warps = workers / 32;
 constexpr int threads = workers + 32; /* the last warp scouts: it finds where the next tile ends */
-constexpr uint32_t slice_items = balance_tuning.stage_items / warps; /* of one warp */
-/* Less than the stage: the first item is staged up to 15 places in,
- * where its output's vector is. */
-constexpr uint32_t tile_units = balance_tuning.stage_items - 16;
 
 /* What all tiles of a launch share. */
 template <class Offset> struct segments {
@@ -85,59 +77,11 @@ struct path_ends {
     uint64_t ends[2]; /* segments where tiles end, in turn */
 };
 
-struct stage {
-    alignas(32) uint16_t heads[balance_tuning.stage_items];
-    uint32_t carry[warps]; /* the head before each slice */
-    path_ends path;
-};
-
 /* From segment s0 and item i0 up to segment s1 and item i1. */
 struct tile {
     uint64_t s0, s1, i0, i1;
-    uint32_t pad; /* place of i0 in the stage */
+    uint32_t pad; /* places before i0, up to a boundary of the output's vectors */
 };
-
-/* A head is the distance of its segment from s0 below its place in the stage; 0:
- * segment s0 itself. */
-GPI_DEVICE uint32_t head_make(uint32_t distance, uint32_t place)
-{
-    return distance | place << 16;
-}
-
-GPI_DEVICE uint32_t head_distance(uint32_t head)
-{
-    return head & 0xffff;
-}
-
-GPI_DEVICE uint32_t head_place(uint32_t head)
-{
-    return head >> 16;
-}
-
-/*
- * Write the heads of the tile's segments. Only non-empty segments have one, so every place has one
- * writer. The tile that covers the start of a slice stores its head as the carry of that slice.
- */
-template <class Offset>
-GPI_DEVICE void stage_heads(const segments<Offset> &g, const tile &t, stage &s)
-{
-    const uint32_t distances = (uint32_t)(t.s1 - t.s0);
-#pragma unroll 4
-    for (uint32_t distance = 1 + threadIdx.x; distance <= distances; distance += workers) {
-        uint64_t segment = t.s0 + distance;
-        uint64_t begin = g.at(segment);
-        /* Items past the last segment's end form a segment of their own. */
-        uint64_t end = segment < g.num_segments ? g.at(segment + 1) : t.i1;
-        end = min(end, t.i1);
-        if (begin < t.i0 || begin >= end)
-            continue;
-        uint32_t place = (uint32_t)(begin - t.i0) + t.pad;
-        uint32_t after = (uint32_t)(end - t.i0) + t.pad;
-        s.heads[place] = (uint16_t)distance;
-        for (uint32_t w = place / slice_items + 1; w * slice_items < after; w++)
-            s.carry[w] = head_make(distance, place);
-    }
-}
 
 /* A barrier of the workers: the scout may still be searching. */
 GPI_DEVICE void workers_sync()
@@ -208,24 +152,6 @@ GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1,
     s.ends[1] = tile_end<PROBES>(g, first, d0, d1);
 }
 
-/* Stage a tile, then call work(tile): the part of the workers. */
-template <class Offset, class Work>
-GPI_DEVICE void work_on_tile(const segments<Offset> &g, const tile &t, stage &s, Work work)
-{
-    /* Nothing but empty segments. */
-    if (t.i0 >= t.i1)
-        return;
-    for (uint32_t i = threadIdx.x; i < balance_tuning.stage_items / 8; i += workers)
-        reinterpret_cast<uint4 *>(s.heads)[i] = make_uint4(0, 0, 0, 0);
-    if (threadIdx.x < warps)
-        s.carry[threadIdx.x] = 0;
-    workers_sync();
-    if (t.s0 < t.s1)
-        stage_heads(g, t, s);
-    workers_sync();
-    work(t);
-}
-
 /*
  * Take this block's tiles, one after another: work(s0, s1, d0, d1), from segment s0 and step d0 of
  * the path up to s1 and d1, is the part of the workers. While they are at a tile, the scout finds
@@ -266,19 +192,6 @@ GPI_DEVICE void walk_path(const segments<Offset> &g, uint32_t units, uint64_t ti
         d0 = d1;
         d1 = d2;
     }
-}
-
-/* The same with staged tiles. pad_of(i) is where item i belongs in the stage when a tile begins
- * with it. */
-template <class Offset, class PadOf, class Work>
-GPI_DEVICE void walk_tiles(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
-                           stage &s, PadOf pad_of, Work work)
-{
-    walk_path<1>(
-        g, units, tiles_per_block, s.path, [](uint64_t, uint64_t) {},
-        [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
-            work_on_tile(g, tile{s0, s1, d0 - s0, d1 - s1, pad_of(d0 - s0)}, s, work);
-        });
 }
 
 } // namespace GPI_SPACE::balance
