@@ -9,7 +9,8 @@
 
 START_TEST(test_compact_flag_patterns)
 {
-    size_t width = compact_widths[_i], n = width > 1000 ? 67 : width > 16 ? 4003 : 40003;
+    const size_t width = compact_widths[_i];
+    const size_t n = t_at_most(width > 1000 ? 67 : width > 16 ? 4003 : 40003);
     uint64_t seed = t_seed() + (uint64_t)_i;
     char *in = compact_items(width, n);
     for (int p = 0; p < COMPACT_PATTERNS; p++) {
@@ -26,14 +27,14 @@ END_TEST
 
 START_TEST(test_compact_indices_of_flags)
 {
-    enum { N = 40003 };
+    const size_t n = t_at_most(40003);
     uint64_t seed = t_seed();
     for (int p = 0; p < COMPACT_PATTERNS; p++) {
-        uint8_t *keep = compact_flags(p, N, &seed);
+        uint8_t *keep = compact_flags(p, n, &seed);
         gp_compact_desc d = compact_desc(GP_COMPACT_INDICES, 0);
-        compact_check(&d, NULL, keep, N);
+        compact_check(&d, NULL, keep, n);
         d.index_dtype = GP_U64;
-        compact_check(&d, NULL, keep, N);
+        compact_check(&d, NULL, keep, n);
         free(keep);
     }
 }
@@ -50,9 +51,9 @@ START_TEST(test_compact_large_outputs)
     for (size_t i = 0; i < N; i++)
         keep[i] = t_random_below(&seed, 2) != 0;
     indices.index_dtype = GP_U64;
-    compact_check(&indices, NULL, keep, N);
+    compact_check(&indices, NULL, keep, t_at_most(N));
     for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
-        const size_t n = BYTES / widths[k] + 3;
+        const size_t n = t_at_most(BYTES / widths[k] + 3);
         char *in = compact_items(widths[k], n);
         gp_compact_desc items = compact_desc(GP_COMPACT_ITEMS, widths[k]);
         gp_compact_desc partition = compact_desc(GP_COMPACT_PARTITION, widths[k]);
@@ -76,7 +77,7 @@ START_TEST(test_compact_comparisons_of_special_values)
     t_fill_bits(dtype, in, N, &seed);
     for (size_t i = 0; i < N; i += 2)
         memcpy(in + i * bytes, (char *)specials + i / 2 % COMPACT_SPECIALS * bytes, bytes);
-    for (size_t v = 0; v < COMPACT_SPECIALS; v++)
+    for (size_t v = 0; v < COMPACT_SPECIALS; v += t_step(1))
         for (int c = GP_EQ; c <= GP_GE; c++) {
             gp_compact_desc d = compact_desc(GP_COMPACT_ITEMS, 0);
             d.dtype = dtype;
@@ -89,13 +90,13 @@ END_TEST
 
 START_TEST(test_compact_comparisons_of_many)
 {
-    enum { N = 40003 };
+    const size_t n = t_at_most(40003);
     gp_dtype dtype = t_dtypes[_i];
     uint64_t seed = t_seed();
-    char *in = t_host(N * sizeof(uint64_t));
+    char *in = t_host(n * sizeof(uint64_t));
     uint64_t value = 0;
-    t_fill_random(dtype, in, N, &seed);
-    memcpy(&value, in + 77 * gp_dtype_bytes(dtype), gp_dtype_bytes(dtype));
+    t_fill_random(dtype, in, n, &seed);
+    memcpy(&value, in + n / 2 * gp_dtype_bytes(dtype), gp_dtype_bytes(dtype));
     for (int kind = GP_COMPACT_ITEMS; kind <= GP_COMPACT_PARTITION; kind++)
         for (int c = GP_EQ; c <= GP_GE; c++) {
             gp_compact_desc d = compact_desc((gp_compact_kind)kind, 0);
@@ -103,7 +104,7 @@ START_TEST(test_compact_comparisons_of_many)
             d.compare = (gp_compare)c;
             d.value = &value;
             d.index_dtype = c & 1 ? GP_U32 : GP_U64;
-            compact_check(&d, in, NULL, N);
+            compact_check(&d, in, NULL, n);
         }
     free(in);
 }
