@@ -106,7 +106,7 @@ GPI_DEVICE void any_load(any_stage &s, const Word *__restrict__ from, const Item
 #pragma unroll
         for (uint32_t k = 0; k < batch; k++) {
             const uint32_t at = min(w + k * workers, all - 1), slot = words.item_of(at);
-            word[k] = from[(s.segment[slot] - slot) * (int64_t)words.count + at];
+            word[k] = from[(uint64_t)s.segment[slot] * words.count + (at - slot * words.count)];
         }
 #pragma unroll
         for (uint32_t k = 0; k < batch; k++)
