@@ -153,6 +153,7 @@ START_TEST(test_wild_offsets_stay_in_bounds)
     T_OK(gp_expand(t_ctx(), 4, in.data, GP_U32, offsets.data, SEGMENTS, ITEMS, a.data));
     T_OK(gp_expand(t_ctx(), 2, in.data, GP_U32, offsets.data, SEGMENTS, ITEMS, a.data));
     T_OK(gp_expand(t_ctx(), 3, in.data, GP_U32, offsets.data, SEGMENTS, ITEMS, a.data));
+    T_OK(gp_expand(t_ctx(), 20, in.data, GP_U32, offsets.data, SEGMENTS / 5, ITEMS / 5, a.data));
     T_OK(gp_merge_path_partition(t_ctx(), GP_U32, offsets.data, SEGMENTS, ITEMS, PARTS, a.data,
                                  b.data));
     gp_context_synchronize(t_ctx());
