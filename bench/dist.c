@@ -3,34 +3,24 @@
  * Calls over ranks against the call of one rank with as many items: a thread for each rank, each
  * with a GPU of its own where there are enough. The first row is the rate at which ranks exchange.
  */
-#include <gp/gp.h>
-
 #include "cli.h"
+#include "dist.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { RANKS_MAX = 16, RUNS_MAX = 64 };
+enum { RUNS_MAX = 64 };
 
 static struct settings {
     gp_backend backend;
     int ranks, runs, log_n;
     bool nccl;
-} set = {GP_BACKEND_CPU, 2, 5, 22, false};
-
-/* What a rank has: room for n words of 8 bytes in each array. */
-struct rank {
-    gp_context *ctx;
-    gp_comm *comm; /* NULL: the call of one rank */
-    size_t n;
-    void *in, *values, *out, *values_out;
-    uint64_t *counts; /* a place for one, and from the eighth on what goes to each rank */
-};
+    const char *only; /* in the name of a case; NULL: all */
+} set = {GP_BACKEND_CPU, 2, 5, 22, false, NULL};
 
 static double now(void)
 {
@@ -39,7 +29,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void need(gp_context *ctx, gp_status s)
+void need(gp_context *ctx, gp_status s)
 {
     if (s == GP_OK)
         return;
@@ -64,6 +54,17 @@ static gp_status sort_u32(struct rank *r)
 static gp_status sort_u64(struct rank *r)
 {
     return sort_keys(r, GP_U64);
+}
+
+/* The result of keys that are all on one rank is divided. */
+static gp_status sort_evenly(struct rank *r)
+{
+    gp_dist_desc d = GP_DIST_DESC_INIT;
+    if (!r->comm)
+        return sort_keys(r, GP_U32);
+    d.result = GP_DIST_EVEN;
+    d.capacity = ((size_t)1 << set.log_n) / (size_t)set.ranks + 1;
+    return gp_dist_sort(r->comm, &d, GP_U32, GP_ASCENDING, r->in, r->n, r->out, NULL);
 }
 
 static gp_status sort_pairs(struct rank *r)
@@ -156,18 +157,26 @@ static const struct kind {
     int shift; /* of the number of items, to the right */
     size_t item_bytes;
     gp_status (*run)(struct rank *r);
+    enum spread spread;
 } kinds[] = {
-    {"exchange with the next rank, or copy", 0, 4, pass_on},
-    {"sort u32", 0, 4, sort_u32},
-    {"sort u64", 1, 8, sort_u64},
-    {"sort u32 + u32", 1, 8, sort_pairs},
-    {"scan i32", 0, 4, scan},
-    {"scan i32, totals known", 0, 4, scan_known},
-    {"reduce i32", 0, 4, reduce},
-    {"histogram, 256 bins", 0, 4, histogram_256},
-    {"histogram, 2^20 bins", 0, 4, histogram_large},
-    {"compact, as it falls", 0, 4, compact_free},
-    {"compact, even", 0, 4, compact_even},
+    {"exchange with the next rank, or copy", 0, 4, pass_on, SPREAD_EVEN},
+    {"sort u32", 0, 4, sort_u32, SPREAD_EVEN},
+    {"sort u64", 1, 8, sort_u64, SPREAD_EVEN},
+    {"sort u32 + u32", 1, 8, sort_pairs, SPREAD_EVEN},
+    {"sort u32, sorted", 0, 4, sort_u32, SPREAD_SORTED},
+    {"sort u32, reversed", 0, 4, sort_u32, SPREAD_REVERSED},
+    {"sort u32, equal", 0, 4, sort_u32, SPREAD_EQUAL},
+    {"sort u32, Zipf", 0, 4, sort_u32, SPREAD_ZIPF},
+    {"sort u32, all on one rank", 0, 4, sort_evenly, SPREAD_ONE},
+    {"sort u32, as of 4 ranks", 0, 4, sort_u32, SPREAD_LIKE_4},
+    {"sort u32, as of 8 ranks", 0, 4, sort_u32, SPREAD_LIKE_8},
+    {"scan i32", 0, 4, scan, SPREAD_EVEN},
+    {"scan i32, totals known", 0, 4, scan_known, SPREAD_EVEN},
+    {"reduce i32", 0, 4, reduce, SPREAD_EVEN},
+    {"histogram, 256 bins", 0, 4, histogram_256, SPREAD_EVEN},
+    {"histogram, 2^20 bins", 0, 4, histogram_large, SPREAD_EVEN},
+    {"compact, as it falls", 0, 4, compact_free, SPREAD_EVEN},
+    {"compact, even", 0, 4, compact_even, SPREAD_EVEN},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -181,40 +190,20 @@ struct worker {
     double times[RUNS_MAX];
 };
 
-/* Random keys: sums of random words, which lie in the first part of the array and are repeated. */
-static void fill(struct rank *r, int rank, bool wide)
-{
-    enum { WORDS = 1 << 20 };
-    const size_t bytes = r->n * (wide ? 8 : 4), part = WORDS * sizeof(uint64_t);
-    uint64_t *words = malloc(part), state = (uint64_t)rank + 1;
-    if (!words)
-        exit(1);
-    for (size_t i = 0; i < WORDS; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        words[i] = (state >> 29 ^ state) * 0x9e3779b97f4a7c15u ^ state << 23;
-    }
-    for (size_t at = 0; at < bytes; at += part)
-        need(r->ctx,
-             gp_copy(r->ctx, words, bytes - at < part ? bytes - at : part, (char *)r->in + at));
-    need(r->ctx, gp_scan_inclusive(r->ctx, wide ? GP_U64 : GP_U32, GP_SUM, r->in, r->n, r->in));
-    need(r->ctx, gp_context_synchronize(r->ctx));
-    free(words);
-}
-
 static void prepare(struct worker *w)
 {
     struct rank *r = &w->rank;
-    const size_t bytes = r->n * w->kind->item_bytes + 256, large = (size_t)4 << 20;
-    const int ranks = r->comm ? gp_comm_ranks(r->comm) : 1;
-    const int rank = r->comm ? gp_comm_rank(r->comm) : 0;
+    const size_t total = ((size_t)1 << set.log_n) >> w->kind->shift, each = total / (size_t)r->ranks;
+    const size_t bytes = (r->n > each ? r->n : each + 1) * w->kind->item_bytes + 256;
+    const size_t large = (size_t)4 << 20;
     uint64_t counts[8 + RANKS_MAX] = {0};
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->in));
     need(r->ctx, gp_malloc(r->ctx, bytes > large ? bytes : large, &r->out));
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->values));
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->values_out));
     need(r->ctx, gp_malloc(r->ctx, 8 * (8 + RANKS_MAX), (void **)&r->counts));
-    fill(r, rank, w->kind->run == sort_u64);
-    counts[8 + (rank + 1) % ranks] = r->n;
+    fill_keys(r, w->kind->spread, w->kind->run == sort_u64);
+    counts[8 + (r->number + 1) % r->ranks] = r->n;
     need(r->ctx, gp_copy(r->ctx, counts, sizeof counts, r->counts));
     need(r->ctx, gp_context_synchronize(r->ctx));
 }
@@ -259,8 +248,9 @@ static double measure(const struct kind *kind, gp_context **ctx, gp_comm **comm,
     pthread_barrier_init(&barrier, NULL, (unsigned)count);
     for (int r = 0; r < count; r++) {
         w[r] = (struct worker){.kind = kind, .barrier = &barrier};
-        w[r].rank = (struct rank){.ctx = ctx[r], .comm = ranks ? comm[r] : NULL};
-        w[r].rank.n = total / (size_t)count;
+        w[r].rank = (struct rank){
+            .ctx = ctx[r], .comm = ranks ? comm[r] : NULL, .number = r, .ranks = count};
+        w[r].rank.n = kind->spread != SPREAD_ONE ? total / (size_t)count : r == 0 ? total : 0;
         if (pthread_create(&w[r].id, NULL, work, &w[r]) != 0)
             exit(1);
     }
@@ -321,6 +311,8 @@ static void measure_all(void)
     }
     printf("case,items,ranks,one rank ms,all ranks ms,items per ns,times as fast as one\n");
     for (size_t k = 0; k < KINDS; k++) {
+        if (set.only && !strstr(kinds[k].name, set.only))
+            continue;
         const size_t total = ((size_t)1 << set.log_n) >> kinds[k].shift;
         const double one = measure(&kinds[k], ctx, comm, 0);
         const double all = measure(&kinds[k], ctx, comm, set.ranks);
@@ -340,6 +332,7 @@ int main(int argc, char **argv)
                                             {"ranks", required_argument, NULL, 'r'},
                                             {"log-items", required_argument, NULL, 'n'},
                                             {"runs", required_argument, NULL, 't'},
+                                            {"case", required_argument, NULL, 'k'},
                                             {"nccl", no_argument, NULL, 'c'},
                                             CLI_OPTIONS,
                                             {NULL, 0, NULL, 0}};
@@ -350,6 +343,7 @@ int main(int argc, char **argv)
         "  --ranks N            1 to 16 threads (2)\n"
         "  --log-items N        2^N items of all ranks, 10 to 33 (22); of 8 bytes half as many\n"
         "  --runs N             1 to 64 (5); the time is their median\n"
+        "  --case TEXT          only cases with this in their names\n"
         "  --nccl               ranks of NCCL, with cuda and a GPU for each\n"
         "  --help, --version\n",
         options};
@@ -358,6 +352,10 @@ int main(int argc, char **argv)
     while ((o = cli_next(&cli, argc, argv)) != -1) {
         if (o == 'c') {
             set.nccl = true;
+            continue;
+        }
+        if (o == 'k') {
+            set.only = optarg;
             continue;
         }
         const int number = o == 'b' ? 0 : atoi(optarg);

@@ -92,7 +92,7 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->notes = calloc(p, sizeof *c->notes);
         c->table = malloc(p * row * sizeof *c->table);
         c->mine = malloc(row * sizeof *c->mine);
-        c->lent = malloc(2 * p * sizeof *c->lent);
+        c->lent = malloc(GPI_DIST_LENT * p * sizeof *c->lent);
         if (ctx->backend == GP_BACKEND_CUDA)
             c->pinned = gpi_dist_cuda_pinned(ctx, GPI_DIST_PINNED);
         c->have = malloc(((6 + p) * p + 1) * sizeof *c->have);
@@ -118,6 +118,8 @@ void gpi_dist_free(gp_comm *c)
     if (!c)
         return;
     gp_context_destroy(c->fold);
+    if (c->side && c->ctx)
+        gpi_dist_cuda_side_free(c->ctx, c->side);
     if (c->pinned && c->ctx)
         gpi_dist_cuda_unpin(c->ctx, c->pinned);
     free(c->notes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams, events and peer access, for ranks on GPUs. */
 #include <cuda_runtime_api.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "core/cuda.h"
@@ -94,4 +95,75 @@ gp_status gpi_dist_cuda_record(gp_context *ctx, const char *f, void *event)
 gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *f, void *event)
 {
     return gpi_cuda_check(ctx, f, (int)cudaStreamWaitEvent(ctx->stream, event, 0));
+}
+
+/* ---- copies beside the context's stream ------------------------------------------------------ */
+
+struct gpi_dist_side {
+    cudaStream_t lane[GPI_DIST_LANES];
+    cudaEvent_t here, done[GPI_DIST_LANES];
+};
+
+/* Of what could be made. */
+void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side)
+{
+    GPI_ON_DEVICE(ctx);
+    for (int i = 0; i < GPI_DIST_LANES; i++) {
+        if (side->lane[i])
+            cudaStreamDestroy(side->lane[i]);
+        if (side->done[i])
+            cudaEventDestroy(side->done[i]);
+    }
+    if (side->here)
+        cudaEventDestroy(side->here);
+    cudaGetLastError();
+    free(side);
+}
+
+static gp_status side_make(gp_comm *comm, const char *f)
+{
+    struct gpi_dist_side *side = calloc(1, sizeof *side);
+    if (!side)
+        return gpi_fail(comm->ctx, GP_ERROR_MEMORY, "%s: out of host memory", f);
+    cudaError_t e = cudaEventCreateWithFlags(&side->here, cudaEventDisableTiming);
+    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++) {
+        e = cudaStreamCreateWithFlags(&side->lane[i], cudaStreamNonBlocking);
+        if (e == cudaSuccess)
+            e = cudaEventCreateWithFlags(&side->done[i], cudaEventDisableTiming);
+    }
+    if (e == cudaSuccess)
+        comm->side = side;
+    else
+        gpi_dist_cuda_side_free(comm->ctx, side);
+    return gpi_cuda_check(comm->ctx, f, (int)e);
+}
+
+gp_status gpi_dist_cuda_fork(gp_comm *comm, const char *f)
+{
+    if (!comm->side)
+        GPI_TRY(side_make(comm, f));
+    cudaError_t e = cudaEventRecord(comm->side->here, comm->ctx->stream);
+    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++)
+        e = cudaStreamWaitEvent(comm->side->lane[i], comm->side->here, 0);
+    return gpi_cuda_check(comm->ctx, f, (int)e);
+}
+
+gp_status gpi_dist_cuda_pull(gp_comm *comm, const char *f, enum gpi_dist_lane lane,
+                             const void *from, uint64_t bytes, void *to)
+{
+    return gpi_cuda_check(
+        comm->ctx, f,
+        (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, comm->side->lane[lane]));
+}
+
+gp_status gpi_dist_cuda_join(gp_comm *comm, const char *f)
+{
+    struct gpi_dist_side *side = comm->side;
+    cudaError_t e = cudaSuccess;
+    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++) {
+        e = cudaEventRecord(side->done[i], side->lane[i]);
+        if (e == cudaSuccess)
+            e = cudaStreamWaitEvent(comm->ctx->stream, side->done[i], 0);
+    }
+    return gpi_cuda_check(comm->ctx, f, (int)e);
 }

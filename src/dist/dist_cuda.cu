@@ -29,6 +29,13 @@ template <class Key> __global__ void dist_probe_k(gpi_dist_kernel k, KeyOrder<Ke
     }
 }
 
+/* A grid of any size: out[i] = the word of key number i of a sample. */
+template <class Key> __global__ void dist_sample_k(gpi_dist_kernel k, KeyOrder<Key> order)
+{
+    for (uint64_t i = grid_item(); i < (uint64_t)k.rows; i += grid_items())
+        ((uint64_t *)k.out)[i] = order.word(((const Key *)k.in)[GPI_DIST_SAMPLED(k.n, k.rows, i)]);
+}
+
 GPI_DEVICE uint64_t integer_at(size_t bytes, const void *in, uint64_t i)
 {
     return bytes == 8 ? ((const uint64_t *)in)[i] : ((const uint32_t *)in)[i];
@@ -75,13 +82,14 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
 {
     using namespace GPI_SPACE;
     gpi_dist_kernel k = *kernel;
-    const uint64_t threads = k.task == GPI_DIST_PROBE ? (uint64_t)k.rows : k.n;
+    const bool words = k.task == GPI_DIST_PROBE || k.task == GPI_DIST_SAMPLE;
+    const uint64_t threads = words ? (uint64_t)k.rows : k.n;
     const unsigned grid = elementwise_grid(ctx, threads, elementwise_tuning.blocks_per_sm);
-    if (k.task == GPI_DIST_PROBE)
+    if (words)
         return with_word(k.in_bytes, [&](auto word) {
             using Key = decltype(word);
-            dist_probe_k<Key>
-                <<<grid, elementwise_threads, 0, ctx->stream>>>(k, KeyOrder<Key>(k.order));
+            auto kernel = k.task == GPI_DIST_PROBE ? dist_probe_k<Key> : dist_sample_k<Key>;
+            kernel<<<grid, elementwise_threads, 0, ctx->stream>>>(k, KeyOrder<Key>(k.order));
             return gpi_cuda_launched(ctx, function);
         });
     if (k.task == GPI_DIST_RENUMBER) {

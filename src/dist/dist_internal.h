@@ -56,13 +56,20 @@ struct gpi_transport {
     void (*destroy)(gp_comm *comm);
     /* While the stream is waited for: an error that was found meanwhile; NULL: none can be. */
     gp_status (*check)(gp_comm *comm, const char *function);
-    /* Where ranks can read each other's memory, otherwise NULL: lend two arrays of the workspace to
-     * all, and get theirs: theirs[2 * r] and the next. They stay as they are until every rank has
-     * returned them, behind the work that it has queued by then. */
-    gp_status (*lend)(gp_comm *comm, const char *function, const void *const mine[2],
+    /* Where ranks can read each other's memory, otherwise NULL: lend arrays of the workspace to all,
+     * and get theirs: theirs[GPI_DIST_LENT * r] and the next. They stay as they are until every rank
+     * has returned them, behind the work that it has queued by then. */
+    gp_status (*lend)(gp_comm *comm, const char *function, const void *const *mine,
                       const void **theirs);
     gp_status (*give_back)(gp_comm *comm, const char *function);
+    /* In between: tell all that more of what is lent will be there behind the work queued so far,
+     * and let later work wait for what all have told. */
+    gp_status (*announce)(gp_comm *comm, const char *function);
+    gp_status (*follow)(gp_comm *comm, const char *function);
 };
+
+/* Arrays that a rank lends at once. */
+enum { GPI_DIST_LENT = 4 };
 
 enum gpi_dist_function {
     GPI_DIST_REDUCE = 1,
@@ -114,7 +121,8 @@ struct gp_comm {
     uint64_t *table, *mine; /* counts of all ranks, and of this one */
     uint64_t *have, *get;   /* items of each rank before and after a call; have: and one more */
     uint64_t *route;        /* 4 * ranks words */
-    const void **lent;      /* two arrays of each rank */
+    const void **lent;      /* GPI_DIST_LENT arrays of each rank */
+    struct gpi_dist_side *side; /* of a GPU, once it is needed */
     uint64_t *cuts;         /* ranks * ranks words, see gpi_dist_select() */
     void *pinned; /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
     void *stage;  /* host memory that data of a GPU passes through */
@@ -209,6 +217,10 @@ gp_status gpi_dist_tell(gp_comm *comm, const char *function, uint64_t *out_count
 /* The notes' n: the items of each rank to comm->have, and of all. */
 uint64_t gpi_dist_total(gp_comm *comm);
 
+/* A word of status and count more of every rank to comm->table, from comm->mine + 1; the status is
+ * that of the first rank whose status is not GP_OK. */
+gp_status gpi_dist_gather_words(gp_comm *comm, const char *function, gp_status status, int count);
+
 /* ---- dist_select.c ---- */
 
 /* Sorted keys of this rank. */
@@ -240,6 +252,9 @@ gp_status gpi_dist_probe(gp_comm *comm, const char *function, const struct gpi_d
 /* The word of the key at place i of sorted keys. */
 gp_status gpi_dist_word(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
                         uint64_t i, uint64_t *word);
+/* The words of count of n keys in any order, at most GPI_DIST_PROBES, evenly from all places. */
+gp_status gpi_dist_sample(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
+                          int count, uint64_t *words);
 /* out[i] = in[i] + offset, of integers of 4 or 8 bytes. */
 gp_status gpi_dist_shift(gp_comm *comm, const char *function, size_t in_bytes, const void *in,
                          uint64_t n, uint64_t offset, size_t out_bytes, void *out);
@@ -253,9 +268,33 @@ gp_status gpi_dist_renumber(gp_comm *comm, const char *function, size_t bytes, c
                             uint64_t n, uint64_t first, uint64_t own, const void *list,
                             uint64_t count, void *out);
 
+/* By all threads of a context on the CPU. */
+void gpi_dist_copy_host(gp_context *ctx, const void *from, uint64_t bytes, void *to);
+
+/* Copies of what is lent, on a GPU beside the context's stream: behind what it has been given up to
+ * gpi_dist_fork(), and before what it is given after gpi_dist_join(). Copies of a lane come one
+ * after the other. */
+enum gpi_dist_lane { GPI_DIST_FROM_HERE, GPI_DIST_FROM_OTHERS, GPI_DIST_LANES };
+gp_status gpi_dist_fork(gp_comm *comm, const char *function);
+gp_status gpi_dist_pull(gp_comm *comm, const char *function, enum gpi_dist_lane lane,
+                        const void *from, uint64_t bytes, void *to);
+gp_status gpi_dist_join(gp_comm *comm, const char *function);
+
 /* ---- CUDA: dist_table.c and dist_cuda.cu ---- */
 
-enum gpi_dist_task { GPI_DIST_PROBE, GPI_DIST_SHIFT, GPI_DIST_ADD_ROWS, GPI_DIST_RENUMBER };
+enum gpi_dist_task {
+    GPI_DIST_PROBE,
+    GPI_DIST_SAMPLE,
+    GPI_DIST_SHIFT,
+    GPI_DIST_ADD_ROWS,
+    GPI_DIST_RENUMBER
+};
+
+/* Which of n keys is number i of a sample of count: one from each of as many equal parts, at places
+ * that do not follow each other evenly. n is at most 2^40. */
+#define GPI_DIST_SAMPLED(n, count, i)                                                              \
+    ((uint64_t)(i) * ((n) / (uint64_t)(count)) +                                                   \
+     ((uint32_t)((uint32_t)(i) * 0x9e3779b1u) * ((n) / (uint64_t)(count)) >> 32))
 
 struct gpi_dist_kernel {
     enum gpi_dist_task task;
@@ -265,9 +304,9 @@ struct gpi_dist_kernel {
     uint64_t n;
     uint64_t offset;              /* SHIFT; RENUMBER: the first own column */
     uint64_t own, count;          /* RENUMBER: own columns, and those of the list at words */
-    int rows;                     /* ADD_ROWS */
+    int rows;                     /* ADD_ROWS; PROBE and SAMPLE: words */
     const void *words;            /* PROBE: rows of them; RENUMBER: the list */
-    struct gpi_radix_order order; /* PROBE */
+    struct gpi_radix_order order; /* PROBE, SAMPLE */
 };
 
 typedef gp_status gpi_dist_launch_fn(gp_context *ctx, const char *function,
@@ -288,5 +327,11 @@ void *gpi_dist_cuda_event(gp_context *ctx);
 void gpi_dist_cuda_event_free(gp_context *ctx, void *event);
 gp_status gpi_dist_cuda_record(gp_context *ctx, const char *function, void *event);
 gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *function, void *event);
+/* The streams of gpi_dist_pull(), see there. */
+gp_status gpi_dist_cuda_fork(gp_comm *comm, const char *function);
+gp_status gpi_dist_cuda_pull(gp_comm *comm, const char *function, enum gpi_dist_lane lane,
+                             const void *from, uint64_t bytes, void *to);
+gp_status gpi_dist_cuda_join(gp_comm *comm, const char *function);
+void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side);
 
 #endif

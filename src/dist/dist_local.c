@@ -15,16 +15,14 @@
 #include <unistd.h>
 
 #include "core/cuda.h"
-#include "core/threads.h"
 #include "dist/dist_internal.h"
 
 enum { SMALL = sizeof(struct gpi_note), SPINS = 2000 };
-#define COPY_BYTES ((uint64_t)1 << 20)
 
 struct seat {
     const void *data; /* of a gather */
     const struct gpi_route *route;
-    const void *lent[2];
+    const void *lent[GPI_DIST_LENT];
     void *ready, *taken; /* events: what I send is there; what I get was copied */
     char bank[2][SMALL];
 };
@@ -158,21 +156,13 @@ static struct piece piece_of(gp_comm *comm, const struct gpi_route *route, int r
                           route->recv + route->recv_at[r], theirs->send_bytes[comm->rank]};
 }
 
-static void copy_part(void *arg, size_t i)
-{
-    const struct piece *p = arg;
-    const uint64_t at = i * COPY_BYTES, rest = p->bytes - at;
-    memcpy(p->to + at, p->from + at, rest < COPY_BYTES ? rest : COPY_BYTES);
-}
-
 static gp_status copy(gp_comm *comm, const struct piece *p)
 {
     if (p->bytes == 0 || p->from == p->to)
         return GP_OK;
     if (comm->ctx->backend == GP_BACKEND_CUDA)
         return gpi_cuda_copy(comm->ctx, p->from, p->bytes, p->to);
-    gpi_parallel_for(gpi_threads_for(comm->ctx->threads, p->bytes / 8),
-                     (p->bytes + COPY_BYTES - 1) / COPY_BYTES, copy_part, (void *)(uintptr_t)p);
+    gpi_dist_copy_host(comm->ctx, p->from, p->bytes, p->to);
     return GP_OK;
 }
 
@@ -228,19 +218,27 @@ static gp_status exchange(gp_comm *comm, const char *f, const struct gpi_route *
 
 /* ---- lending --------------------------------------------------------------------------------- */
 
-static gp_status lend(gp_comm *comm, const char *f, const void *const mine[2], const void **theirs)
+static gp_status announce(gp_comm *comm, const char *f)
+{
+    GPI_TRY(checked(comm, record(comm, f, table_of(comm)->seats[comm->rank].ready)));
+    return barrier(comm, f);
+}
+
+/* If another rank has announced more by now, this waits for that, too. */
+static gp_status follow(gp_comm *comm, const char *f)
+{
+    return checked(comm, follow_others(comm, f, false));
+}
+
+static gp_status lend(gp_comm *comm, const char *f, const void *const *mine, const void **theirs)
 {
     struct table *t = table_of(comm);
     struct seat *seat = &t->seats[comm->rank];
-    seat->lent[0] = mine[0];
-    seat->lent[1] = mine[1];
-    GPI_TRY(checked(comm, record(comm, f, seat->ready)));
-    GPI_TRY(barrier(comm, f));
-    for (int r = 0; r < comm->ranks; r++) {
-        theirs[2 * r] = t->seats[r].lent[0];
-        theirs[2 * r + 1] = t->seats[r].lent[1];
-    }
-    return checked(comm, follow_others(comm, f, false));
+    memcpy(seat->lent, mine, sizeof seat->lent);
+    GPI_TRY(announce(comm, f));
+    for (int r = 0; r < comm->ranks; r++)
+        memcpy(&theirs[GPI_DIST_LENT * r], t->seats[r].lent, sizeof seat->lent);
+    return follow(comm, f);
 }
 
 static gp_status give_back(gp_comm *comm, const char *f)
@@ -281,9 +279,16 @@ static void leave(gp_comm *comm)
         table_free(t);
 }
 
-static const struct gpi_transport local = {gather, exchange, abort_all, leave, NULL, NULL, NULL};
-static const struct gpi_transport lending = {gather, exchange, abort_all, leave,
-                                             NULL,   lend,     give_back};
+static const struct gpi_transport local = {
+    .gather = gather, .exchange = exchange, .abort = abort_all, .destroy = leave};
+static const struct gpi_transport lending = {.gather = gather,
+                                             .exchange = exchange,
+                                             .abort = abort_all,
+                                             .destroy = leave,
+                                             .lend = lend,
+                                             .give_back = give_back,
+                                             .announce = announce,
+                                             .follow = follow};
 
 static struct table *table_new(int ranks)
 {

@@ -114,8 +114,8 @@ static void list_runs(const struct gpi_sorting *x, bool lent, struct gpi_run cam
         const uint64_t n = piece_of(x, r, me), first = cut_before(x, r, me);
         struct gpi_run theirs = {NULL, NULL, 0};
         if (lent) {
-            theirs.keys = (char *)(uintptr_t)x->comm->lent[2 * r];
-            theirs.values = (char *)(uintptr_t)x->comm->lent[2 * r + 1];
+            theirs.keys = (char *)(uintptr_t)x->comm->lent[GPI_DIST_LENT * r];
+            theirs.values = (char *)(uintptr_t)x->comm->lent[GPI_DIST_LENT * r + 1];
         }
         if (n)
             runs[count++] = r == me ? gpi_run_at(x, x->here, first, n)
@@ -128,7 +128,7 @@ static void list_runs(const struct gpi_sorting *x, bool lent, struct gpi_run cam
 /* Kernels of this rank read the keys of the others, which takes no longer than to send them. */
 static gp_status merge_lent(struct gpi_sorting *x, struct gpi_run *runs, int count)
 {
-    const void *mine[2] = {x->here.keys, x->here.values};
+    const void *const mine[GPI_DIST_LENT] = {x->here.keys, x->here.values};
     GPI_TRY(x->comm->transport->lend(x->comm, x->f, mine, x->comm->lent));
     list_runs(x, true, x->here, runs);
     const gp_status status = count ? merge_all(x, runs, count, x->came) : GP_OK;

@@ -189,8 +189,11 @@ static void destroy(gp_comm *comm)
     state_free(comm->state);
 }
 
-static const struct gpi_transport transport = {gather, exchange, abort_once, destroy,
-                                               check,  NULL,     NULL};
+static const struct gpi_transport transport = {.gather = gather,
+                                               .exchange = exchange,
+                                               .abort = abort_once,
+                                               .destroy = destroy,
+                                               .check = check};
 
 static struct state *state_new(nccl_rank comm, int ranks)
 {

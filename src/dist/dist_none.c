@@ -42,6 +42,26 @@ gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *function, void *
     return GP_ERROR_INTERNAL;
 }
 
+gp_status gpi_dist_cuda_fork(gp_comm *comm, const char *function)
+{
+    return GP_ERROR_INTERNAL;
+}
+
+gp_status gpi_dist_cuda_pull(gp_comm *comm, const char *function, enum gpi_dist_lane lane,
+                             const void *from, uint64_t bytes, void *to)
+{
+    return GP_ERROR_INTERNAL;
+}
+
+gp_status gpi_dist_cuda_join(gp_comm *comm, const char *function)
+{
+    return GP_ERROR_INTERNAL;
+}
+
+void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side)
+{
+}
+
 gp_status gp_comm_create_nccl(gp_context *ctx, void *nccl_comm, gp_comm **comm)
 {
     if (comm)

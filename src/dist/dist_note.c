@@ -154,6 +154,22 @@ gp_status gpi_dist_agree(gp_comm *comm, const struct gpi_dist_args *a, gp_status
     return swap_notes(comm, a, &note);
 }
 
+gp_status gpi_dist_gather_words(gp_comm *comm, const char *f, gp_status status, int count)
+{
+    const size_t row = (size_t)count + 1;
+    comm->mine[0] = (uint64_t)status;
+    GPI_TRY(comm->transport->gather(comm, f, comm->mine, row * sizeof *comm->mine, comm->table));
+    for (int r = 0; r < comm->ranks; r++) {
+        const gp_status s = (gp_status)comm->table[(size_t)r * row];
+        if (s == GP_OK)
+            continue;
+        return r == comm->rank
+                   ? s
+                   : gpi_fail(comm->ctx, s, "%s: on rank %d %s", f, r, gp_status_string(s));
+    }
+    return GP_OK;
+}
+
 gp_status gpi_dist_blame(gp_context *ctx, const char *function, gp_status status)
 {
     const char *text = gp_last_error(NULL), *colon = strstr(text, ": ");

@@ -89,8 +89,8 @@ static void destroy(gp_comm *comm)
     free(comm->state);
 }
 
-static const struct gpi_transport transport = {gather, exchange, abort_user, destroy,
-                                               NULL,   NULL,     NULL};
+static const struct gpi_transport transport = {
+    .gather = gather, .exchange = exchange, .abort = abort_user, .destroy = destroy};
 
 static gp_status check_ops(const char *f, const gp_comm_ops *o)
 {

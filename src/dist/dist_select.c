@@ -42,17 +42,8 @@ static gp_status ask(gp_comm *comm, const char *f, const struct gpi_dist_keys *k
     for (int j = 0; j < count; j++)
         for (int i = 0; i < each; i++)
             asked[j * each + i] = word_of(r, &b[j], i);
-    comm->mine[0] = (uint64_t)gpi_dist_probe(comm, f, keys, asked, words, comm->mine + 1);
-    GPI_TRY(comm->transport->gather(comm, f, comm->mine, (size_t)(words + 1) * sizeof asked[0],
-                                    comm->table));
-    for (int s = 0; s < comm->ranks; s++) {
-        const gp_status status = (gp_status)comm->table[(size_t)s * (size_t)(words + 1)];
-        if (status == GP_OK || s == comm->rank)
-            GPI_TRY(status);
-        else
-            return gpi_fail(comm->ctx, status, "%s: on rank %d %s", f, s, gp_status_string(status));
-    }
-    return GP_OK;
+    return gpi_dist_gather_words(
+        comm, f, gpi_dist_probe(comm, f, keys, asked, words, comm->mine + 1), words);
 }
 
 /* Keys of all ranks below word number w of a round that asked for that many words. */

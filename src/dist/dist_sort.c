@@ -28,8 +28,11 @@ static uint64_t most_here(const struct gpi_sorting *x, uint64_t total)
     return room < total ? room : total;
 }
 
+/* Where words are read from and counted by a kernel: probes and samples. */
+#define SCRATCH_BYTES (2 * GPI_DIST_PROBES * sizeof(uint64_t))
+
 /* Sorted keys stay; the sort's own memory, and later what came with the merges', lie behind. */
-static gp_status bytes_needed(const struct gpi_sorting *x, uint64_t most, size_t *bytes)
+static gp_status bytes_to_merge(const struct gpi_sorting *x, uint64_t most, size_t *bytes)
 {
     const struct gpi_sort_args *s = x->s;
     const gp_target target = gpi_target_of(x->comm->ctx);
@@ -46,8 +49,19 @@ static gp_status bytes_needed(const struct gpi_sorting *x, uint64_t most, size_t
     after = gpi_run_bytes(s, most) + merge;
     if (!s->keys_out)
         after += gpi_piece(most * s->key_bytes);
-    *bytes = gpi_piece(2 * GPI_DIST_PROBES * sizeof(uint64_t)) + gpi_run_bytes(s, s->n) +
-             (sort > after ? sort : after);
+    *bytes = gpi_piece(SCRATCH_BYTES) + gpi_run_bytes(s, s->n) + (sort > after ? sort : after);
+    return GP_OK;
+}
+
+/* Keys that are split may turn out to be better merged. */
+static gp_status bytes_needed(const struct gpi_sorting *x, uint64_t total, size_t *bytes)
+{
+    size_t split = 0;
+    GPI_TRY(bytes_to_merge(x, most_here(x, total), bytes));
+    if (gpi_dist_may_split(x, total))
+        GPI_TRY(gpi_dist_blame(x->comm->ctx, x->f, gpi_dist_split_bytes(x, total, &split)));
+    split += gpi_piece(SCRATCH_BYTES) + gpi_run_bytes(x->s, x->s->n);
+    *bytes = split > *bytes ? split : *bytes;
     return GP_OK;
 }
 
@@ -71,12 +85,13 @@ static gp_status number_keys(struct gpi_sorting *x, void *places)
     return gpi_dist_number(x, first, x->s->n, places);
 }
 
-static gp_status sort_here(struct gpi_sorting *x)
+gp_status gpi_dist_sort_here(struct gpi_sorting *x, int begin_bit)
 {
     struct gpi_sort_args *s = x->s;
     gp_context *ctx = x->comm->ctx;
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.order = s->order;
+    o.begin_bit = begin_bit;
     if (s->n == 0)
         return GP_OK;
     if (s->value_bytes == 0)
@@ -109,7 +124,7 @@ static gp_status divide(struct gpi_sorting *x)
     const struct gpi_dist_keys keys = {x->here.keys, s->n, s->key_bytes,
                                        gpi_radix_order_of(s->dtype, s->order), x->scratch};
     uint64_t ends[2] = {0, 0}, least = UINT64_MAX, most = 0;
-    gp_status status = gpi_named(x->comm->ctx, x->f, sort_here(x));
+    gp_status status = gpi_named(x->comm->ctx, x->f, gpi_dist_sort_here(x, 0));
     if (status == GP_OK)
         status = ends_here(x, &keys, ends);
     GPI_TRY(gpi_dist_agree(x->comm, &s->a, status, ends, 2));
@@ -145,10 +160,15 @@ static gp_status meet(struct gpi_sorting *x)
     return gpi_dist_meet(x->comm, &s->a, &note);
 }
 
-static gp_status sort_large(struct gpi_sorting *x)
+static gp_status sort_large(struct gpi_sorting *x, uint64_t total)
 {
-    x->scratch = gpi_frame_take(x->frame, 2 * GPI_DIST_PROBES * sizeof(uint64_t));
+    bool sorted = false;
+    x->scratch = gpi_frame_take(x->frame, SCRATCH_BYTES);
     x->here = gpi_run_take(x, x->s->n);
+    if (gpi_dist_may_split(x, total))
+        GPI_TRY(gpi_dist_split(x, total, &sorted));
+    if (sorted)
+        return GP_OK;
     GPI_TRY(divide(x));
     return gpi_dist_gather_up(x);
 }
@@ -159,11 +179,11 @@ static gp_status sort_in_frame(struct gpi_sorting *x, uint64_t total)
     size_t need = 0;
     gpi_frame_close(x->frame);
     *x->frame = (struct gpi_frame){NULL, 0, 0};
-    gp_status status = bytes_needed(x, most_here(x, total), &need);
+    gp_status status = bytes_needed(x, total, &need);
     if (status == GP_OK)
         status = gpi_frame_open(x->comm->ctx, x->f, need, x->frame);
     GPI_TRY(gpi_dist_agree(x->comm, &x->s->a, status, NULL, 0));
-    return sort_large(x);
+    return sort_large(x, total);
 }
 
 static gp_status plan(struct gpi_sorting *x, uint64_t total)
@@ -199,7 +219,7 @@ gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint
 {
     struct gpi_sort_args copy = *s;
     const struct gpi_sorting x = {.s = &copy, .comm = comm, .f = s->a.function};
-    return bytes_needed(&x, most, bytes);
+    return bytes_to_merge(&x, most, bytes);
 }
 
 static gp_status run_sort(gp_comm *comm, void *args)

@@ -58,6 +58,16 @@ gp_status gpi_dist_run_sort(gp_comm *comm, struct gpi_sort_args *s);
 gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint64_t most,
                               size_t *bytes);
 
+/* Sort what this rank has to x->here, by the bits of words from begin_bit on. */
+gp_status gpi_dist_sort_here(struct gpi_sorting *x, int begin_bit);
+
+/* dist_split.c: keys go to their rank by their highest bits, and are sorted there; *sorted is false
+ * on every rank if they are too uneven for that, and nothing is written then. Whether it may be
+ * tried, and the bytes beside x->here. */
+bool gpi_dist_may_split(const struct gpi_sorting *x, uint64_t total);
+gp_status gpi_dist_split_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes);
+gp_status gpi_dist_split(struct gpi_sorting *x, uint64_t total, bool *sorted);
+
 /* dist_merge.c: exchange or lend what is sorted and cut, and merge what belongs to this rank. */
 gp_status gpi_dist_gather_up(struct gpi_sorting *x);
 

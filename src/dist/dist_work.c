@@ -46,6 +46,47 @@ gp_status gpi_dist_put(gp_comm *comm, const char *f, const void *host, size_t by
     return GP_OK;
 }
 
+struct host_copy {
+    const char *from;
+    uint64_t bytes;
+    char *to;
+};
+
+#define COPY_BYTES ((uint64_t)1 << 20)
+
+static void copy_part(void *arg, size_t i)
+{
+    const struct host_copy *c = arg;
+    const uint64_t at = i * COPY_BYTES, rest = c->bytes - at;
+    memcpy(c->to + at, c->from + at, rest < COPY_BYTES ? rest : COPY_BYTES);
+}
+
+void gpi_dist_copy_host(gp_context *ctx, const void *from, uint64_t bytes, void *to)
+{
+    struct host_copy c = {from, bytes, to};
+    gpi_parallel_for(gpi_threads_for(ctx->threads, bytes / 8),
+                     (bytes + COPY_BYTES - 1) / COPY_BYTES, copy_part, &c);
+}
+
+gp_status gpi_dist_fork(gp_comm *comm, const char *f)
+{
+    return on_gpu(comm) ? gpi_dist_cuda_fork(comm, f) : GP_OK;
+}
+
+gp_status gpi_dist_pull(gp_comm *comm, const char *f, enum gpi_dist_lane lane, const void *from,
+                        uint64_t bytes, void *to)
+{
+    if (bytes && on_gpu(comm))
+        return gpi_dist_cuda_pull(comm, f, lane, from, bytes, to);
+    gpi_dist_copy_host(comm->ctx, from, bytes, to);
+    return GP_OK;
+}
+
+gp_status gpi_dist_join(gp_comm *comm, const char *f)
+{
+    return on_gpu(comm) ? gpi_dist_cuda_join(comm, f) : GP_OK;
+}
+
 /* ---- words of keys --------------------------------------------------------------------------- */
 
 /* Integers keep their bits but for flip; floats see core/order.h. */
@@ -119,6 +160,25 @@ gp_status gpi_dist_probe(gp_comm *comm, const char *f, const struct gpi_dist_key
     GPI_TRY(gpi_dist_put(comm, f, words, bytes, keys->scratch));
     GPI_TRY(launch(comm, f, &k));
     return gpi_dist_fetch(comm, f, found, bytes, counts);
+}
+
+gp_status gpi_dist_sample(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys, int count,
+                          uint64_t *words)
+{
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_SAMPLE,
+                                      .in_bytes = keys->bytes,
+                                      .in = keys->keys,
+                                      .out = keys->scratch,
+                                      .n = keys->n,
+                                      .rows = count,
+                                      .order = keys->order};
+    if (count && on_gpu(comm)) {
+        GPI_TRY(launch(comm, f, &k));
+        return gpi_dist_fetch(comm, f, keys->scratch, (size_t)count * sizeof *words, words);
+    }
+    for (int i = 0; i < count; i++)
+        words[i] = word_at(keys, keys->keys, GPI_DIST_SAMPLED(keys->n, count, i));
+    return GP_OK;
 }
 
 /* ---- integers -------------------------------------------------------------------------------- */
