@@ -14,11 +14,12 @@ enum { RANKS_MAX = 16 };
 struct rank {
     gp_context *ctx;
     gp_comm *comm; /* NULL: the call of one rank */
+    bool cuda;
     int number, ranks;
     size_t n;
     void *in, *values, *out, *values_out;
-    uint64_t *counts; /* a place for one, and from the eighth on what goes to each rank */
-    void *matrix;     /* of dist_matrix.c */
+    uint64_t *counts; /* 64: a place for one, and from the eighth on what goes to each rank */
+    void *matrix;     /* of dist_matrix.c, or NULL */
 };
 
 /* How the keys of all ranks are distributed. */
@@ -37,5 +38,15 @@ enum spread {
 void need(gp_context *ctx, gp_status s);
 /* Keys of 4 bytes, or even ones of 8, to r->in. */
 void fill_keys(struct rank *r, enum spread spread, bool wide);
+
+/* dist_matrix.c; the arrays of a rank are its own. */
+void coo_prepare(struct rank *r);
+gp_status coo_run(struct rank *r);
+void product_prepare(struct rank *r);
+gp_status product_run(struct rank *r);
+void matrix_clear(struct rank *r);
+
+/* dist_peer.c: keys of 4 bytes. */
+gp_status sample_sort(struct rank *r);
 
 #endif

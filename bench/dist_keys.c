@@ -28,9 +28,11 @@ static uint64_t *words_new(void)
 static void repeat(struct rank *r, const uint64_t *words, size_t bytes)
 {
     const size_t part = WORDS * sizeof *words;
-    for (size_t at = 0; at < bytes; at += part)
-        need(r->ctx,
-             gp_copy(r->ctx, words, bytes - at < part ? bytes - at : part, (char *)r->in + at));
+    size_t done = bytes < part ? bytes : part;
+    need(r->ctx, gp_copy(r->ctx, words, done, r->in));
+    for (; done < bytes; done *= 2)
+        need(r->ctx, gp_copy(r->ctx, r->in, bytes - done < done ? bytes - done : done,
+                             (char *)r->in + done));
 }
 
 /* Sums of sums of random words: what is repeated cannot be seen in them any more. */

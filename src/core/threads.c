@@ -18,6 +18,7 @@
  * Workers are made when a loop finds too few idle ones. A thread that cannot be made means fewer
  * threads, never an error. A child process after fork() has none of them and makes its own.
  */
+#include "core/relax.h"
 #include "core/threads.h"
 
 #include <limits.h>
@@ -47,21 +48,12 @@ enum {
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
 void gpi_wait_for(const uint64_t *word, uint64_t value)
 {
     const struct timespec nap = {0, NAP_NS};
     for (int i = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; i++) {
         if (i < 16 * SPINS)
-            relax();
+            gpi_relax();
         else
             nanosleep(&nap, NULL);
     }
@@ -111,7 +103,7 @@ static void state_watch(const struct worker *w, enum state state)
         for (int i = 0; i < SPINS; i++) {
             if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != state)
                 return;
-            relax();
+            gpi_relax();
         }
         sched_yield();
     } while (now_ns() < end);

@@ -74,7 +74,33 @@ template <class Index> __global__ void dist_renumber_k(gpi_dist_kernel k)
     }
 }
 
+/* A grid of any size: the words of single items, then those of an array. */
+template <class Word> __global__ void dist_collect_k(const __grid_constant__ gpi_dist_collection c)
+{
+    const uint32_t words = (uint32_t)(c.item_bytes / sizeof(Word));
+    const uint64_t single = (uint64_t)c.count * words, all = single + c.n * words;
+    for (uint64_t i = grid_item(); i < all; i += grid_items()) {
+        const Word *from = (const Word *)c.in + (i - single);
+        if (i < single) {
+            const void *item = c.item[i / words];
+            from = (const Word *)(item ? item : c.given) + i % words;
+        }
+        ((Word *)c.out)[i] = *from;
+    }
+}
+
 } // namespace
+
+static gp_status collect(gp_context *ctx, const char *function, const gpi_dist_collection *c)
+{
+    const bool wide = c->item_bytes % 4 == 0;
+    const uint64_t words = ((uint64_t)c->count + c->n) * (c->item_bytes / (wide ? 4 : 1));
+    const unsigned grid = elementwise_grid(ctx, words, elementwise_tuning.blocks_per_sm);
+    auto kernel = wide ? dist_collect_k<uint32_t> : dist_collect_k<uint8_t>;
+    kernel<<<grid, elementwise_threads, 0, ctx->stream>>>(*c);
+    return gpi_cuda_launched(ctx, function);
+}
+
 } // namespace GPI_SPACE
 
 extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *function,
@@ -82,6 +108,8 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
 {
     using namespace GPI_SPACE;
     gpi_dist_kernel k = *kernel;
+    if (k.task == GPI_DIST_COLLECT)
+        return collect(ctx, function, k.items);
     const bool words = k.task == GPI_DIST_PROBE || k.task == GPI_DIST_SAMPLE;
     const uint64_t threads = words ? (uint64_t)k.rows : k.n;
     const unsigned grid = elementwise_grid(ctx, threads, elementwise_tuning.blocks_per_sm);

@@ -12,14 +12,15 @@
  *   5. exchanges, and the rest of the work.
  *
  * reduce, scan: each rank's part is reduced and travels in its note; every rank folds the parts in
- *   rank order on the CPU (a context of its own), and a scan takes those before it as its init.
- * sort: each rank sorts; the borders between ranks are found exactly (dist_select.c): every round
- *   counts, for each border, how many keys of all ranks lie below 2^k - 1 words that divide the
- *   interval it is known to lie in, until the interval is one word; equal keys are cut by rank and
- *   place. Each rank then merges the intervals that belong to it: out of the memory of the others
- *   where it can be read (gp_comm_create_local()), otherwise out of its own, where they were sent.
- *   Counting buckets, splitting, and sorting what came moves keys as often (count, split, exchange,
- *   sort against sort, exchange, merge), but leaves the borders inside buckets to be repaired.
+ *   rank order on the CPU (a context of its own), and a scan takes those before it as its init. Of
+ *   GPUs that see each other's memory parts stay where they are (dist_fold.c).
+ * sort: keys that their highest bits divide well go to their rank by these, and are sorted there
+ *   (dist_split_internal.h). All others are sorted where they are; the borders between ranks are
+ *   found exactly (dist_select.c): every round counts, for each border, how many keys of all ranks
+ *   lie below 2^k - 1 words that divide the interval it is known to lie in, until the interval is
+ *   one word; equal keys are cut by rank and place. Each rank then merges the intervals that belong
+ *   to it: out of the memory of the others where it can be read (gp_comm_create_local()), otherwise
+ *   out of its own, where they were sent.
  * group-by: each rank groups its own; the groups, with what was reduced of each, are sorted, equal
  *   keys to one rank, and those of equal keys are reduced. So a frequent key takes no memory.
  * histogram: each rank adds up one part of the bins of all. top-k: of the first k of each.
@@ -56,14 +57,14 @@ struct gpi_transport {
     void (*destroy)(gp_comm *comm);
     /* While the stream is waited for: an error that was found meanwhile; NULL: none can be. */
     gp_status (*check)(gp_comm *comm, const char *function);
-    /* Where ranks can read each other's memory, otherwise NULL: lend arrays of the workspace to all,
-     * and get theirs: theirs[GPI_DIST_LENT * r] and the next. They stay as they are until every rank
-     * has returned them, behind the work that it has queued by then. */
+    /* Where ranks can read each other's memory, otherwise NULL: lend arrays of the workspace to
+     * all, and get theirs: theirs[GPI_DIST_LENT * r] and the next. They stay as they are until
+     * every rank has returned them, behind the work that it has queued by then. */
     gp_status (*lend)(gp_comm *comm, const char *function, const void *const *mine,
                       const void **theirs);
     gp_status (*give_back)(gp_comm *comm, const char *function);
-    /* In between: tell all that more of what is lent will be there behind the work queued so far,
-     * and let later work wait for what all have told. */
+    /* Of such ranks, too: what others see will be there behind the work queued so far, which all
+     * know once they have gathered something; and let later work wait for what all have told. */
     gp_status (*announce)(gp_comm *comm, const char *function);
     gp_status (*follow)(gp_comm *comm, const char *function);
 };
@@ -114,18 +115,21 @@ struct gp_comm {
     const struct gpi_transport *transport;
     void *state; /* of the transport */
     uint64_t sequence;
-    double seconds;         /* to wait for others; negative: no limit */
-    int broken;             /* atomic */
-    gp_context *fold;       /* the CPU, for what every rank computes alike */
-    struct gpi_note *notes; /* of all ranks, of the last meeting */
-    uint64_t *table, *mine; /* counts of all ranks, and of this one */
-    uint64_t *have, *get;   /* items of each rank before and after a call; have: and one more */
-    uint64_t *route;        /* 4 * ranks words */
-    const void **lent;      /* GPI_DIST_LENT arrays of each rank */
+    double seconds;             /* to wait for others; negative: no limit */
+    int broken;                 /* atomic */
+    gp_context *fold;           /* the CPU, for what every rank computes alike */
+    struct gpi_note *notes;     /* of all ranks, of the last meeting */
+    uint64_t *table, *mine;     /* counts of all ranks, and of this one */
+    uint64_t *have, *get;       /* items of each rank before and after a call; have: and one more */
+    uint64_t *route;            /* 4 * ranks words */
+    const void **lent;          /* GPI_DIST_LENT arrays of each rank */
     struct gpi_dist_side *side; /* of a GPU, once it is needed */
-    uint64_t *cuts;         /* ranks * ranks words, see gpi_dist_select() */
-    void *pinned; /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
-    void *stage;  /* host memory that data of a GPU passes through */
+    uint64_t *cuts;             /* ranks * ranks words, see gpi_dist_select() */
+    /* Of ranks on GPUs that read each other's memory: two places for an item, used in turn. */
+    char *mail;
+    unsigned posts; /* how often it was read by all */
+    void *pinned;   /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
+    void *stage;    /* host memory that data of a GPU passes through */
     size_t stage_bytes;
 };
 
@@ -285,6 +289,7 @@ gp_status gpi_dist_join(gp_comm *comm, const char *function);
 enum gpi_dist_task {
     GPI_DIST_PROBE,
     GPI_DIST_SAMPLE,
+    GPI_DIST_COLLECT,
     GPI_DIST_SHIFT,
     GPI_DIST_ADD_ROWS,
     GPI_DIST_RENUMBER
@@ -294,7 +299,7 @@ enum gpi_dist_task {
  * that do not follow each other evenly. n is at most 2^40. */
 #define GPI_DIST_SAMPLED(n, count, i)                                                              \
     ((uint64_t)(i) * ((n) / (uint64_t)(count)) +                                                   \
-     ((uint32_t)((uint32_t)(i) * 0x9e3779b1u) * ((n) / (uint64_t)(count)) >> 32))
+     ((uint32_t)((uint32_t)(i)*0x9e3779b1u) * ((n) / (uint64_t)(count)) >> 32))
 
 struct gpi_dist_kernel {
     enum gpi_dist_task task;
@@ -307,7 +312,22 @@ struct gpi_dist_kernel {
     int rows;                     /* ADD_ROWS; PROBE and SAMPLE: words */
     const void *words;            /* PROBE: rows of them; RENUMBER: the list */
     struct gpi_radix_order order; /* PROBE, SAMPLE */
+    const struct gpi_dist_collection *items; /* COLLECT, which has nothing else */
 };
+
+/* Single items of anywhere, and behind them n of an array. */
+enum { GPI_DIST_ITEM_MAX = 32, GPI_DIST_POSTS = 32 }; /* bytes: four doubles; the most ranks */
+struct gpi_dist_collection {
+    const void *item[GPI_DIST_POSTS + 1]; /* NULL: given */
+    char given[GPI_DIST_ITEM_MAX];
+    int count;
+    size_t item_bytes;
+    const void *in;
+    uint64_t n;
+    void *out;
+};
+gp_status gpi_dist_collect(gp_comm *comm, const char *function,
+                           const struct gpi_dist_collection *items);
 
 typedef gp_status gpi_dist_launch_fn(gp_context *ctx, const char *function,
                                      const struct gpi_dist_kernel *kernel);

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "core/cuda.h"
+#include "core/relax.h"
+#include "core/workspace.h"
 #include "dist/dist_internal.h"
 
-enum { SMALL = sizeof(struct gpi_note), SPINS = 2000 };
+enum { SMALL = sizeof(struct gpi_note), SPINS = 2000, MAIL_BYTES = 2 * GPI_DIST_ITEM_MAX };
 
 struct seat {
     const void *data; /* of a gather */
@@ -76,12 +78,14 @@ static bool wait_for_all(struct table *t, unsigned generation, double seconds)
     return t->generation != generation;
 }
 
-/* A few microseconds, before sleeping costs more. Acquire: what others laid out is seen. */
+/* About as long as waking takes. Acquire: what others laid out is seen. */
 static bool spin(struct table *t, unsigned generation)
 {
-    for (int i = 0; t->spin && i < SPINS; i++)
+    for (int i = 0; t->spin && i < SPINS; i++) {
         if (__atomic_load_n(&t->generation, __ATOMIC_ACQUIRE) != generation)
             return true;
+        gpi_relax();
+    }
     return false;
 }
 
@@ -220,8 +224,7 @@ static gp_status exchange(gp_comm *comm, const char *f, const struct gpi_route *
 
 static gp_status announce(gp_comm *comm, const char *f)
 {
-    GPI_TRY(checked(comm, record(comm, f, table_of(comm)->seats[comm->rank].ready)));
-    return barrier(comm, f);
+    return checked(comm, record(comm, f, table_of(comm)->seats[comm->rank].ready));
 }
 
 /* If another rank has announced more by now, this waits for that, too. */
@@ -236,6 +239,7 @@ static gp_status lend(gp_comm *comm, const char *f, const void *const *mine, con
     struct seat *seat = &t->seats[comm->rank];
     memcpy(seat->lent, mine, sizeof seat->lent);
     GPI_TRY(announce(comm, f));
+    GPI_TRY(barrier(comm, f));
     for (int r = 0; r < comm->ranks; r++)
         memcpy(&theirs[GPI_DIST_LENT * r], t->seats[r].lent, sizeof seat->lent);
     return follow(comm, f);
@@ -269,6 +273,7 @@ static void leave(gp_comm *comm)
     struct seat *mine = &t->seats[comm->rank];
     table_break(t);
     if (comm->ctx && comm->ctx->backend == GP_BACKEND_CUDA) {
+        gpi_release(comm->ctx, comm->mail, MAIL_BYTES);
         gpi_dist_cuda_event_free(comm->ctx, mine->ready);
         gpi_dist_cuda_event_free(comm->ctx, mine->taken);
     }
@@ -342,6 +347,15 @@ static gp_status seat_fill(struct table *t, const char *f, gp_context *const *co
     return GP_OK;
 }
 
+static gp_status mail_new(const char *f, gp_comm *comm)
+{
+    void *memory = NULL;
+    GPI_ON_DEVICE(comm->ctx);
+    const gp_status s = gpi_allocate(comm->ctx, f, MAIL_BYTES, &memory);
+    comm->mail = memory;
+    return s == GP_OK ? GP_OK : gpi_fail(NULL, s, "%s: no GPU memory for an item", f);
+}
+
 /* On an error those that were made take the table with them. */
 static gp_status make_all(const char *f, gp_context *const *contexts, struct table *t,
                           gp_comm **comms)
@@ -358,8 +372,11 @@ static gp_status make_all(const char *f, gp_context *const *contexts, struct tab
     }
     for (int r = 0; r < t->ranks && s == GP_OK; r++)
         s = seat_fill(t, f, contexts, r, &sees);
-    for (int r = 0; r < t->ranks && s == GP_OK; r++)
+    for (int r = 0; r < t->ranks && s == GP_OK; r++) {
         comms[r]->transport = sees ? &lending : &local;
+        if (sees && contexts[r]->backend == GP_BACKEND_CUDA)
+            s = mail_new(f, comms[r]);
+    }
     if (s == GP_OK)
         return GP_OK;
     t->left = t->ranks - made;

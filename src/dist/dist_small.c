@@ -39,7 +39,29 @@ gp_status gpi_dist_open_small(struct gpi_sorting *x)
     return gpi_frame_open(x->comm->ctx, x->f, bytes + 2 * gpi_run_bytes(s, few), x->frame);
 }
 
-/* Those of every rank to all. */
+/* Those of every rank, from where they lie. */
+static gp_status take(struct gpi_sorting *x, int word, size_t bytes, char *all)
+{
+    for (int r = 0; r < x->comm->ranks; r++) {
+        const void *theirs = (const void *)(uintptr_t)x->comm->notes[r].words[word];
+        GPI_TRY(gp_copy(x->comm->ctx, theirs, x->comm->have[r] * bytes, all));
+        all += x->comm->have[r] * bytes;
+    }
+    return GP_OK;
+}
+
+/* Notes have told where keys are, and when. Errors are seen by this rank alone. */
+static gp_status take_both(struct gpi_sorting *x, struct gpi_run all, bool values)
+{
+    gp_status s = x->comm->transport->follow(x->comm, x->f);
+    if (s == GP_OK)
+        s = take(x, 1, x->s->key_bytes, all.keys);
+    if (s == GP_OK && values)
+        s = take(x, 2, x->s->value_bytes, all.values);
+    return s == GP_OK ? x->comm->transport->give_back(x->comm, x->f) : gpi_dist_drop(x->comm, s);
+}
+
+/* Those of every rank to all, sent. */
 static gp_status collect(struct gpi_sorting *x, const void *mine, size_t bytes, void *all)
 {
     const size_t p = (size_t)x->comm->ranks;
@@ -75,8 +97,12 @@ gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total)
     gp_context *ctx = x->comm->ctx;
     const struct gpi_run all = gpi_run_take(x, total), sorted = gpi_run_take(x, total);
     uint64_t first = 0, n = x->comm->get[x->comm->rank];
-    GPI_TRY(collect(x, s->keys_in, s->key_bytes, all.keys));
-    if (s->value_bytes && !s->indices)
+    const bool values = s->value_bytes && !s->indices, sent = !x->comm->transport->lend;
+    if (!sent)
+        GPI_TRY(take_both(x, all, values));
+    if (sent)
+        GPI_TRY(collect(x, s->keys_in, s->key_bytes, all.keys));
+    if (sent && values)
         GPI_TRY(collect(x, s->values_in, s->value_bytes, all.values));
     GPI_TRY(gpi_named(ctx, x->f, sort_all(x, all, sorted)));
     for (int r = 0; r < x->comm->rank; r++)

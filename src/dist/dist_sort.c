@@ -146,8 +146,11 @@ static gp_status meet(struct gpi_sorting *x)
 {
     struct gpi_sort_args *s = x->s;
     const uint64_t few = gpi_dist_small_limit(x->comm);
-    if (s->a.status == GP_OK && s->desc.result != GP_DIST_FREE && s->n <= few)
+    const bool small = s->desc.result != GP_DIST_FREE && s->n <= few;
+    if (s->a.status == GP_OK && small)
         s->a.status = gpi_dist_open_small(x);
+    if (s->a.status == GP_OK && small && x->comm->transport->lend)
+        s->a.status = x->comm->transport->announce(x->comm, x->f);
     struct gpi_note note = {.status = (uint32_t)s->a.status,
                             .dtype = (uint32_t)s->dtype,
                             .op = (uint32_t)s->order,
@@ -155,6 +158,8 @@ static gp_status meet(struct gpi_sorting *x)
                             .n = s->n,
                             .capacity = gpi_dist_room(x->comm, &s->desc, s->n)};
     note.words[0] = few;
+    note.words[1] = (uintptr_t)s->keys_in;
+    note.words[2] = (uintptr_t)s->values_in;
     if (s->a.status == GP_OK)
         note.hash = gpi_dist_desc_hash(x->comm, &s->desc);
     return gpi_dist_meet(x->comm, &s->a, &note);

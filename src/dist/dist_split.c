@@ -4,7 +4,7 @@
 
 #include "dist/dist_split_internal.h"
 
-/* From so many bytes of each rank, on the average, on this is faster (dist-04). A build that tests
+/* Bytes of each rank, on the average, from which on this is faster (dist-04). A build that tests
  * faults has both ways. */
 #ifdef GPI_FAULT
 #define BYTES_CUDA ((uint64_t)1 << 16)
@@ -41,7 +41,7 @@ uint64_t gpi_split_group_least(const struct gpi_sorting *x)
     return on_gpu(x) ? GROUP_CUDA : GROUP_CPU;
 }
 
-uint64_t gpi_split_group_most(const struct gpi_sorting *x, uint64_t total)
+uint64_t gpi_split_group_max(const struct gpi_sorting *x, uint64_t total)
 {
     const uint64_t get = x->comm->get[x->comm->rank], quarter = get / 4;
     const uint64_t least = gpi_split_group_least(x);
@@ -62,7 +62,7 @@ static gp_status sort_bytes(const struct gpi_sorting *x, uint64_t n, int begin_b
 gp_status gpi_dist_split_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes)
 {
     const struct gpi_sort_args *s = x->s;
-    const uint64_t group = gpi_split_group_most(x, total), cut = total / GPI_SPLIT_SHARE;
+    const uint64_t group = gpi_split_group_max(x, total), cut = total / GPI_SPLIT_SHARE;
     const uint64_t most = group > cut ? group : cut;
     size_t by_bins = 0, by_all = 0;
     GPI_TRY(sort_bytes(x, s->n, 8 * (int)s->key_bytes - GPI_SPLIT_BIN_BITS, &by_bins));

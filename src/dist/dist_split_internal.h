@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorts over ranks of keys whose highest bits divide them well:
- *   1. a sample of the keys of all ranks tells which bits vary; the highest 8 of them are the number
- *      of a bin;
+ *   1. a sample of the keys of all ranks tells which bits vary; the highest 8 of them are the
+ *      number of a bin;
  *   2. each rank sorts its keys by the bits of the bin and those above: one pass;
  *   3. the counts of all bins are gathered, and each rank knows which ones belong to whom;
  *   4. each rank gets its bins from all ranks, group by group, and sorts them. Pieces lie in rank
  *      order, so the sort is stable. Where ranks read each other's memory, the next groups arrive
  *      while one is sorted.
- * A bin that a border cuts is sorted by the rank in which it begins, and the others take their parts
- * of it in the end.
+ * A bin that a border cuts is sorted by the rank in which it begins, and the others take their
+ * parts of it in the end.
  *
  * What sorts first and merges then (dist_merge.c) moves as much, but has to wait for the links, and
  * the sort of one rank takes longer for all its keys at once. But it takes keys of any kind: all
@@ -56,7 +56,7 @@ static inline uint64_t gpi_split_at(const struct gpi_split *p, int r, int b)
 /* Keys of a group that is not the last: at least that many, unless a rank gets fewer; and the most
  * of a group here. */
 uint64_t gpi_split_group_least(const struct gpi_sorting *x);
-uint64_t gpi_split_group_most(const struct gpi_sorting *x, uint64_t total);
+uint64_t gpi_split_group_max(const struct gpi_sorting *x, uint64_t total);
 
 /* dist_split_move.c: steps 4 and 5, in what is left of the frame. */
 gp_status gpi_split_move(struct gpi_split *p, uint64_t total);

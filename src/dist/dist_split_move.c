@@ -169,7 +169,9 @@ static gp_status share_bin(const struct gpi_split *p)
         GPI_TRY(sort(x, in, gpi_run_at(x, p->sorted, 0, in.n)));
         GPI_TRY(keep_part(p, b));
     }
-    return x->comm->transport->announce(x->comm, x->f);
+    char mine = 0, all[GPI_SPLIT_RANKS]; /* the counts of bins stay in comm->table */
+    GPI_TRY(x->comm->transport->announce(x->comm, x->f));
+    return x->comm->transport->gather(x->comm, x->f, &mine, 1, all);
 }
 
 /* If only this rank has keys of a group, they are sorted where they lie. */
@@ -303,8 +305,7 @@ static gp_status send_cut_bins(const struct gpi_split *p)
         begin[r] = b < 0 ? 0 : b;
         end[r] = b < 0 ? 0 : b + 1;
     }
-    const struct gpi_run in =
-        gpi_run_at(x, p->cut, 0, p->below[end[me]] - p->below[begin[me]]);
+    const struct gpi_run in = gpi_run_at(x, p->cut, 0, p->below[end[me]] - p->below[begin[me]]);
     GPI_TRY(send_bins(p, begin, end, in));
     if (in.n == 0)
         return GP_OK;
@@ -369,7 +370,7 @@ gp_status gpi_split_move(struct gpi_split *p, uint64_t total)
     p->sorted = gpi_run_take(x, total / GPI_SPLIT_SHARE);
     x->out = (struct gpi_run){x->s->keys_out, x->s->values_out, get};
     if (!x->s->keys_out)
-        x->out.keys = gpi_frame_take(x->frame, gpi_split_group_most(x, total) * x->s->key_bytes);
+        x->out.keys = gpi_frame_take(x->frame, gpi_split_group_max(x, total) * x->s->key_bytes);
     if (x->comm->transport->lend)
         return move_lent(p);
     const gp_status status = gpi_named(x->comm->ctx, x->f, move_sent(p));

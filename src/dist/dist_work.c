@@ -181,6 +181,13 @@ gp_status gpi_dist_sample(gp_comm *comm, const char *f, const struct gpi_dist_ke
     return GP_OK;
 }
 
+/* On GPUs, see gp_comm. */
+gp_status gpi_dist_collect(gp_comm *comm, const char *f, const struct gpi_dist_collection *items)
+{
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_COLLECT, .items = items};
+    return items->count + items->n ? launch(comm, f, &k) : GP_OK;
+}
+
 /* ---- integers -------------------------------------------------------------------------------- */
 
 static uint64_t integer_at(size_t bytes, const void *in, uint64_t i)

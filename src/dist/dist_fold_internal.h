@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What reductions and scans over ranks share: the part of each rank, and how parts are folded. */
+#ifndef GPI_DIST_FOLD_INTERNAL_H
+#define GPI_DIST_FOLD_INTERNAL_H
+
+#include "dist/dist_internal.h"
+
+/* What parts are, and how they are put together. */
+struct gpi_fold {
+    gp_dtype in, out, part; /* part: of a rank; float where sums of halves would be rounded twice */
+    gp_op op;
+    size_t in_bytes, out_bytes, part_bytes; /* of an item */
+    bool has_init;
+    char init[GPI_DIST_ITEM_MAX]; /* of the output's dtype */
+};
+
+struct gpi_fold gpi_fold_of(gp_dtype in, gp_dtype out, gp_op op, const void *init);
+
+/* Meet with the part of this rank: n items reduced, or what the caller knows of them. kind: what
+ * else has to be alike. */
+gp_status gpi_fold_meet(gp_comm *comm, struct gpi_dist_args *a, const struct gpi_fold *f,
+                        uint32_t kind, const void *known, const void *in, size_t n);
+
+/* Behind that: init and the parts of ranks [0, ranks), in their order, as an item of the output's
+ * dtype in host memory. Ranks without items have none. */
+gp_status gpi_fold_parts(gp_comm *comm, const char *name, const struct gpi_fold *f, int ranks,
+                         void *item);
+
+/* Whether parts stay on GPUs that see each other's memory; the same on every rank. Then init and
+ * the parts of those ranks to the context's memory, and behind them n items of the parts' dtype. */
+bool gpi_fold_is_posted(const gp_comm *comm, const struct gpi_fold *f);
+gp_status gpi_fold_collect(gp_comm *comm, const char *name, const struct gpi_fold *f, int ranks,
+                           const void *in, uint64_t n, void *out);
+/* How many init and the parts of those ranks are. */
+int gpi_fold_count(const gp_comm *comm, const struct gpi_fold *f, int ranks);
+
+gp_reduce_desc gpi_fold_reduction(const struct gpi_fold *f, gp_dtype from);
+
+#endif
