@@ -124,6 +124,8 @@ struct gp_comm {
     uint64_t *route;            /* 4 * ranks words */
     const void **lent;          /* GPI_DIST_LENT arrays of each rank */
     struct gpi_dist_side *side; /* of a GPU, once it is needed */
+    struct gpi_window *window;  /* of ranks that lend what lies in it alone; otherwise NULL */
+    bool introduced;            /* whether there are windows is known */
     uint64_t *cuts;             /* ranks * ranks words, see gpi_dist_select() */
     /* Of ranks on GPUs that read each other's memory: two places for an item, used in turn. */
     char *mail;
@@ -332,6 +334,19 @@ gp_status gpi_dist_collect(gp_comm *comm, const char *function,
 typedef gp_status gpi_dist_launch_fn(gp_context *ctx, const char *function,
                                      const struct gpi_dist_kernel *kernel);
 gpi_dist_launch_fn *gpi_dist_launch_get(int sm_row);
+
+/* ---- dist_window.c; dist_none.c in builds without CUDA ---- */
+
+/* By all ranks, on GPUs: find out whether they can have windows, and if so, let the transport lend
+ * what lies in them. */
+gp_status gpi_window_introduce(gp_comm *comm, const char *function);
+/* By all ranks: at least that many bytes of this rank's window, which the next call moves. */
+gp_status gpi_window_reserve(gp_comm *comm, const char *function, size_t bytes, char **memory);
+/* Ranks that read each other's arrays wherever they are. */
+static inline bool gpi_dist_reads_all(const gp_comm *comm)
+{
+    return comm->transport->lend && !comm->window;
+}
 
 /* ---- dist_cuda.c: the runtime; dist_none.c in builds without ---- */
 

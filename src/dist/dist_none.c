@@ -62,6 +62,16 @@ void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side)
 {
 }
 
+gp_status gpi_window_introduce(gp_comm *comm, const char *function)
+{
+    return GP_ERROR_INTERNAL;
+}
+
+gp_status gpi_window_reserve(gp_comm *comm, const char *function, size_t bytes, char **memory)
+{
+    return GP_ERROR_INTERNAL;
+}
+
 gp_status gp_comm_create_nccl(gp_context *ctx, void *nccl_comm, gp_comm **comm)
 {
     if (comm)

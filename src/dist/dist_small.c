@@ -97,7 +97,7 @@ gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total)
     gp_context *ctx = x->comm->ctx;
     const struct gpi_run all = gpi_run_take(x, total), sorted = gpi_run_take(x, total);
     uint64_t first = 0, n = x->comm->get[x->comm->rank];
-    const bool values = s->value_bytes && !s->indices, sent = !x->comm->transport->lend;
+    const bool values = s->value_bytes && !s->indices, sent = !gpi_dist_reads_all(x->comm);
     if (!sent)
         GPI_TRY(take_both(x, all, values));
     if (sent)

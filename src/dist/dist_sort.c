@@ -149,7 +149,7 @@ static gp_status meet(struct gpi_sorting *x)
     const bool small = s->desc.result != GP_DIST_FREE && s->n <= few;
     if (s->a.status == GP_OK && small)
         s->a.status = gpi_dist_open_small(x);
-    if (s->a.status == GP_OK && small && x->comm->transport->lend)
+    if (s->a.status == GP_OK && small && gpi_dist_reads_all(x->comm))
         s->a.status = x->comm->transport->announce(x->comm, x->f);
     struct gpi_note note = {.status = (uint32_t)s->a.status,
                             .dtype = (uint32_t)s->dtype,
@@ -165,11 +165,28 @@ static gp_status meet(struct gpi_sorting *x)
     return gpi_dist_meet(x->comm, &s->a, &note);
 }
 
+/* What other ranks read, where all of this rank's memory can be read, or in its window. */
+static gp_status take_here(struct gpi_sorting *x, uint64_t total)
+{
+    const struct gpi_sort_args *s = x->s;
+    const uint64_t cut = total / GPI_SPLIT_SHARE;
+    char *memory;
+    if (!x->comm->window) {
+        x->here = gpi_run_take(x, s->n);
+        return GP_OK;
+    }
+    GPI_TRY(
+        gpi_window_reserve(x->comm, x->f, gpi_run_bytes(s, s->n) + gpi_run_bytes(s, cut), &memory));
+    x->here = gpi_run_in(s, memory, s->n);
+    x->cut = gpi_run_in(s, memory + gpi_run_bytes(s, s->n), cut);
+    return GP_OK;
+}
+
 static gp_status sort_large(struct gpi_sorting *x, uint64_t total)
 {
     bool sorted = false;
     x->scratch = gpi_frame_take(x->frame, SCRATCH_BYTES);
-    x->here = gpi_run_take(x, x->s->n);
+    GPI_TRY(take_here(x, total));
     if (gpi_dist_may_split(x, total))
         GPI_TRY(gpi_dist_split(x, total, &sorted));
     if (sorted)
@@ -184,7 +201,12 @@ static gp_status sort_in_frame(struct gpi_sorting *x, uint64_t total)
     size_t need = 0;
     gpi_frame_close(x->frame);
     *x->frame = (struct gpi_frame){NULL, 0, 0};
+    const bool cuda = x->comm->ctx->backend == GP_BACKEND_CUDA;
+    if (cuda && !x->comm->transport->lend && !x->comm->introduced && gpi_dist_may_split(x, total))
+        GPI_TRY(gpi_window_introduce(x->comm, x->f));
     gp_status status = bytes_needed(x, total, &need);
+    if (status == GP_OK && x->comm->window)
+        need -= gpi_run_bytes(x->s, x->s->n);
     if (status == GP_OK)
         status = gpi_frame_open(x->comm->ctx, x->f, need, x->frame);
     GPI_TRY(gpi_dist_agree(x->comm, &x->s->a, status, NULL, 0));

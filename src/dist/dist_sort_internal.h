@@ -33,6 +33,7 @@ struct gpi_sorting {
     struct gpi_frame *frame;
     uint64_t *scratch; /* of probes */
     struct gpi_run here, came, out;
+    struct gpi_run cut; /* in a window: room for what dist_split_move.c sorts for others too */
 };
 
 static inline struct gpi_run gpi_run_at(const struct gpi_sorting *x, struct gpi_run r,
@@ -47,9 +48,19 @@ static inline struct gpi_run gpi_run_at(const struct gpi_sorting *x, struct gpi_
 /* Memory for n keys and values out of the frame. */
 struct gpi_run gpi_run_take(struct gpi_sorting *x, uint64_t n);
 
+/* Bins of a split may hold that part of all keys, see dist_split_internal.h. */
+enum { GPI_SPLIT_SHARE = 64 };
+
 static inline uint64_t gpi_run_bytes(const struct gpi_sort_args *s, uint64_t n)
 {
     return gpi_piece(n * s->key_bytes) + gpi_piece(n * s->value_bytes);
+}
+
+/* The same, of memory with that many bytes. */
+static inline struct gpi_run gpi_run_in(const struct gpi_sort_args *s, char *memory, uint64_t n)
+{
+    return (struct gpi_run){memory, s->value_bytes ? memory + gpi_piece(n * s->key_bytes) : NULL,
+                            n};
 }
 
 /* dist_sort.c: a sort whose arguments are checked, in a frame of its own or of the call that it

@@ -21,13 +21,8 @@
 #include "dist/dist_sort_internal.h"
 
 /* Bins, and the most ranks: bins are to be small beside what a rank gets. No bin may hold more than
- * 1/SHARE of all keys. */
-enum {
-    GPI_SPLIT_BIN_BITS = 8,
-    GPI_SPLIT_BINS = 1 << GPI_SPLIT_BIN_BITS,
-    GPI_SPLIT_RANKS = 16,
-    GPI_SPLIT_SHARE = 64
-};
+ * 1/GPI_SPLIT_SHARE of all keys. */
+enum { GPI_SPLIT_BIN_BITS = 8, GPI_SPLIT_BINS = 1 << GPI_SPLIT_BIN_BITS, GPI_SPLIT_RANKS = 16 };
 
 /* The bin of a word is that of its bits from shift on, less first; those outside belong to the
  * outermost ones. */

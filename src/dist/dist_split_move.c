@@ -367,7 +367,7 @@ gp_status gpi_split_move(struct gpi_split *p, uint64_t total)
     const uint64_t get = x->comm->get[x->comm->rank];
     p->came = gpi_run_take(x, get);
     p->cut = gpi_run_take(x, total / GPI_SPLIT_SHARE);
-    p->sorted = gpi_run_take(x, total / GPI_SPLIT_SHARE);
+    p->sorted = x->comm->window ? x->cut : gpi_run_take(x, total / GPI_SPLIT_SHARE);
     x->out = (struct gpi_run){x->s->keys_out, x->s->values_out, get};
     if (!x->s->keys_out)
         x->out.keys = gpi_frame_take(x->frame, gpi_split_group_max(x, total) * x->s->key_bytes);
