@@ -160,6 +160,7 @@ static gp_status meet(struct gpi_sorting *x)
     note.words[0] = few;
     note.words[1] = (uintptr_t)s->keys_in;
     note.words[2] = (uintptr_t)s->values_in;
+    gpi_dist_note_split(x->comm, &note);
     if (s->a.status == GP_OK)
         note.hash = gpi_dist_desc_hash(x->comm, &s->desc);
     return gpi_dist_meet(x->comm, &s->a, &note);
@@ -201,8 +202,8 @@ static gp_status sort_in_frame(struct gpi_sorting *x, uint64_t total)
     size_t need = 0;
     gpi_frame_close(x->frame);
     *x->frame = (struct gpi_frame){NULL, 0, 0};
-    const bool cuda = x->comm->ctx->backend == GP_BACKEND_CUDA;
-    if (cuda && !x->comm->transport->lend && !x->comm->introduced && gpi_dist_may_split(x, total))
+    if (!x->comm->transport->lend && !x->comm->introduced && gpi_dist_all_on_gpus(x->comm) &&
+        gpi_dist_may_split(x, total))
         GPI_TRY(gpi_window_introduce(x->comm, x->f));
     gp_status status = bytes_needed(x, total, &need);
     if (status == GP_OK && x->comm->window)

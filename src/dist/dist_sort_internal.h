@@ -76,6 +76,9 @@ gp_status gpi_dist_sort_here(struct gpi_sorting *x, int begin_bit);
  * on every rank if they are too uneven for that, and nothing is written then. Whether it may be
  * tried, and the bytes beside x->here. */
 bool gpi_dist_may_split(const struct gpi_sorting *x, uint64_t total);
+/* What decides that is in the note of each rank; and whether all are on GPUs. */
+void gpi_dist_note_split(const gp_comm *comm, struct gpi_note *note);
+bool gpi_dist_all_on_gpus(const gp_comm *comm);
 gp_status gpi_dist_split_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes);
 gp_status gpi_dist_split(struct gpi_sorting *x, uint64_t total, bool *sorted);
 

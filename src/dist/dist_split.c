@@ -11,11 +11,33 @@
 #else
 #define BYTES_CUDA ((uint64_t)1 << 30)
 #endif
-enum { KEYS_CPU = 1 << 12, GROUP_CUDA = 1 << 22, GROUP_CPU = 1 << 8 };
+enum { BYTES_CPU = 1 << 10, GROUP_CUDA = 1 << 22, GROUP_CPU = 1 << 8 };
 
-static bool on_gpu(const struct gpi_sorting *x)
+/* Of notes, as ranks may be of both backends: the limits of each. */
+enum { WORD_BYTES = 3, WORD_GROUP = 4 };
+
+void gpi_dist_note_split(const gp_comm *comm, struct gpi_note *note)
 {
-    return x->comm->ctx->backend == GP_BACKEND_CUDA;
+    const bool cuda = comm->ctx->backend == GP_BACKEND_CUDA;
+    note->words[WORD_BYTES] = cuda ? BYTES_CUDA : BYTES_CPU;
+    note->words[WORD_GROUP] = cuda ? GROUP_CUDA : GROUP_CPU;
+}
+
+/* The highest limit of all ranks. */
+static uint64_t limit_of(const gp_comm *comm, int word)
+{
+    uint64_t limit = 0;
+    for (int r = 0; r < comm->ranks; r++)
+        limit = comm->notes[r].words[word] > limit ? comm->notes[r].words[word] : limit;
+    return limit;
+}
+
+bool gpi_dist_all_on_gpus(const gp_comm *comm)
+{
+    bool all = true;
+    for (int r = 0; r < comm->ranks; r++)
+        all = all && comm->notes[r].words[WORD_GROUP] == GROUP_CUDA;
+    return all;
 }
 
 /* Floats alone would be sorted by some of their bits as pairs, and narrow keys are counted. */
@@ -31,14 +53,14 @@ bool gpi_dist_may_split(const struct gpi_sorting *x, uint64_t total)
     for (int r = 0; r < comm->ranks; r++)
         if (comm->get[r] == total)
             return false;
-    return on_gpu(x) ? bytes / ranks >= BYTES_CUDA : total >= KEYS_CPU;
+    return bytes / ranks >= limit_of(comm, WORD_BYTES);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 uint64_t gpi_split_group_least(const struct gpi_sorting *x)
 {
-    return on_gpu(x) ? GROUP_CUDA : GROUP_CPU;
+    return limit_of(x->comm, WORD_GROUP);
 }
 
 uint64_t gpi_split_group_max(const struct gpi_sorting *x, uint64_t total)

@@ -189,7 +189,7 @@ static gp_status follow(gp_comm *comm, const char *f)
     return wait_for_others(comm, f, false);
 }
 
-/* Arrays are told by their places in the window; none is told as the last number. */
+/* Ranks tell the places of arrays in their windows; the last number stands for none. */
 static gp_status lend(gp_comm *comm, const char *f, const void *const *mine, const void **theirs)
 {
     const struct gpi_window *w = comm->window;
