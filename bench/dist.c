@@ -263,8 +263,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median time of the last rank in each run of a case with that many ranks, 0: the plain call.
- * */
+/* The median time of the last rank in each run of a case with that many ranks; 0: a plain call. */
 static double measure(const struct kind *kind, gp_context **ctx, gp_comm **comm, int ranks)
 {
     struct worker w[RANKS_MAX];

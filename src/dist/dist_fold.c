@@ -87,7 +87,7 @@ static gp_status post(gp_comm *comm, const char *name, const struct gpi_fold *f,
     void *place = post_of(comm);
     *address = (uintptr_t)place;
     if (n && known)
-        GPI_TRY(gp_copy(comm->ctx, known, f->out_bytes, place));
+        GPI_TRY(gpi_dist_copy_few(comm, name, known, f->out_bytes, 1, place));
     else if (n)
         GPI_TRY(reduce_here(comm, name, f, in, n, place));
     return comm->transport->announce(comm, name);

@@ -55,6 +55,7 @@ struct gpi_transport {
     gp_status (*exchange)(gp_comm *comm, const char *function, const struct gpi_route *route);
     void (*abort)(gp_comm *comm); /* from any thread: end all waits */
     void (*destroy)(gp_comm *comm);
+    bool windows; /* ranks of several processes may have windows, see dist_window.c */
     /* While the stream is waited for: an error that was found meanwhile; NULL: none can be. */
     gp_status (*check)(gp_comm *comm, const char *function);
     /* Where ranks can read each other's memory, otherwise NULL: lend arrays of the workspace to
@@ -330,6 +331,9 @@ struct gpi_dist_collection {
 };
 gp_status gpi_dist_collect(gp_comm *comm, const char *function,
                            const struct gpi_dist_collection *items);
+/* A copy of a few items by such a kernel, which begins sooner than CUDA's copies do. */
+gp_status gpi_dist_copy_few(gp_comm *comm, const char *function, const void *from,
+                            size_t item_bytes, uint64_t n, void *to);
 
 typedef gp_status gpi_dist_launch_fn(gp_context *ctx, const char *function,
                                      const struct gpi_dist_kernel *kernel);

@@ -89,8 +89,11 @@ static void destroy(gp_comm *comm)
     free(comm->state);
 }
 
-static const struct gpi_transport transport = {
-    .gather = gather, .exchange = exchange, .abort = abort_user, .destroy = destroy};
+static const struct gpi_transport transport = {.gather = gather,
+                                               .exchange = exchange,
+                                               .abort = abort_user,
+                                               .destroy = destroy,
+                                               .windows = true};
 
 static gp_status check_ops(const char *f, const gp_comm_ops *o)
 {

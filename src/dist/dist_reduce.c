@@ -98,7 +98,7 @@ static gp_status scan_behind_parts(gp_comm *comm, const struct scan_args *s, siz
     char *sums = gpi_frame_take(&frame, (count + s->n) * bytes);
     GPI_TRY(gpi_fold_collect(comm, name, &s->fold, comm->rank, s->in, s->n, items));
     GPI_TRY(gpi_named(comm->ctx, name, gp_scan(comm->ctx, &d, items, before + s->n, sums)));
-    return gp_copy(comm->ctx, sums + before * bytes, s->n * bytes, s->out);
+    return gpi_dist_copy_few(comm, name, sums + before * bytes, bytes, s->n, s->out);
 }
 
 static gp_status run_scan(gp_comm *comm, void *args)

@@ -109,7 +109,8 @@ gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total)
         first += x->comm->get[r];
     const struct gpi_run mine = gpi_run_at(x, sorted, first, n);
     if (s->keys_out)
-        GPI_TRY(gp_copy(ctx, mine.keys, n * s->key_bytes, s->keys_out));
-    GPI_TRY(gp_copy(ctx, mine.values, n * s->value_bytes, s->values_out));
+        GPI_TRY(gpi_dist_copy_few(x->comm, x->f, mine.keys, s->key_bytes, n, s->keys_out));
+    if (s->value_bytes)
+        GPI_TRY(gpi_dist_copy_few(x->comm, x->f, mine.values, s->value_bytes, n, s->values_out));
     return gpi_dist_tell(x->comm, x->f, s->out_count);
 }

@@ -202,7 +202,7 @@ static gp_status sort_in_frame(struct gpi_sorting *x, uint64_t total)
     size_t need = 0;
     gpi_frame_close(x->frame);
     *x->frame = (struct gpi_frame){NULL, 0, 0};
-    if (!x->comm->transport->lend && !x->comm->introduced && gpi_dist_all_on_gpus(x->comm) &&
+    if (x->comm->transport->windows && !x->comm->introduced && gpi_dist_all_on_gpus(x->comm) &&
         gpi_dist_may_split(x, total))
         GPI_TRY(gpi_window_introduce(x->comm, x->f));
     gp_status status = bytes_needed(x, total, &need);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows: ranks of any transport whose GPUs are those of one host read each other's memory, as those
- * of one process do (dist_local.c). Each has a window, an array of its own that the others map: by
- * handles that the transport carries, or, in the same process, by its address. Events of the same
- * kind say when something lies there and when it was taken; that one was recorded, a gathering says.
+ * Windows: ranks of any transport whose GPUs are those of one host read each other's memory, as
+ * those of one process do (dist_local.c). Each has a window, an array of its own that the others
+ * map by handles that the transport carries. Events of the same kind say when something lies there
+ * and when it was taken; that one was recorded, a gathering says. Each rank has a process of its
+ * own: CUDA opens no handle in the process that it is from.
  *
- * Whether all can is found out when ranks first have much to sort, by all of them alike. From then on
- * a table of functions that lend stands before that of the transport.
+ * Whether all can is found out when ranks first have much to sort, by all of them alike. From then
+ * on a table of functions that lend stands before that of the transport.
  */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/cuda.h"
@@ -22,7 +22,6 @@
 enum { FIRST_BYTES = 1 << 20 };
 
 struct peer {
-    bool here;                 /* in this process */
     cudaEvent_t ready, taken;  /* what it sends is there; what it gets was copied */
     cudaIpcMemHandle_t handle; /* of base, if it is mapped */
     char *base;
@@ -40,16 +39,15 @@ struct gpi_window {
 /* What a rank tells the others of its window. */
 struct deed {
     cudaIpcMemHandle_t handle;
-    uint64_t base, status;
+    uint64_t status;
 };
 
 /* What ranks tell each other to find out. */
 struct card {
     char host[64];
-    uint64_t process[2]; /* a random number, as processes of several containers may share an id */
+    int64_t process;
     char bus[32];
     cudaIpcEventHandle_t ready, taken;
-    cudaEvent_t ready_here, taken_here;
     struct deed deed;
     uint64_t able;
 };
@@ -64,19 +62,6 @@ static bool name_host(char name[64])
     if (file)
         fclose(file);
     return read;
-}
-
-static uint64_t process_number(void)
-{
-    static uint64_t number; /* atomic */
-    uint64_t now = __atomic_load_n(&number, __ATOMIC_ACQUIRE), other = 0;
-    if (now)
-        return now;
-    if (getrandom(&now, sizeof now, 0) != sizeof now || now == 0)
-        return 0;
-    return __atomic_compare_exchange_n(&number, &other, now, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
-               ? now
-               : other;
 }
 
 static bool event_new(cudaEvent_t *event, cudaIpcEventHandle_t *handle)
@@ -95,7 +80,6 @@ static bool window_new(struct gpi_window *w, size_t bytes, struct deed *deed)
     w->old = w->base;
     w->base = memory;
     w->bytes = bytes;
-    deed->base = (uintptr_t)memory;
     return cudaIpcGetMemHandle(&deed->handle, memory) == cudaSuccess;
 }
 
@@ -103,10 +87,6 @@ static bool window_new(struct gpi_window *w, size_t bytes, struct deed *deed)
 static bool map(struct peer *p, const struct deed *deed)
 {
     void *base = NULL;
-    if (p->here) {
-        p->base = (char *)(uintptr_t)deed->base;
-        return true;
-    }
     if (p->base && memcmp(&p->handle, &deed->handle, sizeof p->handle) == 0)
         return true;
     if (p->base)
@@ -122,16 +102,11 @@ static bool map(struct peer *p, const struct deed *deed)
 static struct card card_of(gp_comm *comm, struct gpi_window *w)
 {
     struct card c = {.able = 0};
-    c.process[0] = process_number();
-    c.process[1] = (uint64_t)getpid();
-    c.able = w && c.process[0] && name_host(c.host) &&
+    c.process = getpid();
+    c.able = w && name_host(c.host) &&
              cudaDeviceGetPCIBusId(c.bus, sizeof c.bus, comm->ctx->device) == cudaSuccess &&
              event_new(&w->ready, &c.ready) && event_new(&w->taken, &c.taken) &&
              window_new(w, FIRST_BYTES, &c.deed);
-    if (c.able) {
-        c.ready_here = w->ready;
-        c.taken_here = w->taken;
-    }
     return c;
 }
 
@@ -140,7 +115,8 @@ static bool meet_peer(gp_comm *comm, const struct card *mine, const struct card 
                       struct peer *peer)
 {
     int device, can = 0;
-    if (!other->able || memcmp(mine->host, other->host, sizeof mine->host) != 0 ||
+    if (!other->able || mine->process == other->process ||
+        memcmp(mine->host, other->host, sizeof mine->host) != 0 ||
         cudaDeviceGetByPCIBusId(&device, other->bus) != cudaSuccess)
         return false;
     if (device != comm->ctx->device) {
@@ -150,15 +126,9 @@ static bool meet_peer(gp_comm *comm, const struct card *mine, const struct card 
         if (e != cudaSuccess && e != cudaErrorPeerAccessAlreadyEnabled)
             return false;
     }
-    peer->here = memcmp(mine->process, other->process, sizeof mine->process) == 0;
-    if (peer->here) {
-        peer->ready = other->ready_here;
-        peer->taken = other->taken_here;
-    } else if (cudaIpcOpenEventHandle(&peer->ready, other->ready) != cudaSuccess ||
-               cudaIpcOpenEventHandle(&peer->taken, other->taken) != cudaSuccess) {
-        return false;
-    }
-    return map(peer, &other->deed);
+    return cudaIpcOpenEventHandle(&peer->ready, other->ready) == cudaSuccess &&
+           cudaIpcOpenEventHandle(&peer->taken, other->taken) == cudaSuccess &&
+           map(peer, &other->deed);
 }
 
 /* ---- lending --------------------------------------------------------------------------------- */
@@ -233,8 +203,6 @@ static void window_free(gp_comm *comm, struct gpi_window *w)
 {
     for (int r = 0; r < comm->ranks; r++) {
         struct peer *p = &w->peers[r];
-        if (r == comm->rank || p->here)
-            continue;
         if (p->base)
             cudaIpcCloseMemHandle(p->base);
         if (p->ready)
@@ -313,7 +281,6 @@ gp_status gpi_window_introduce(gp_comm *comm, const char *f)
 static gp_status grow(gp_comm *comm, const char *f, size_t bytes, struct deed *deed)
 {
     struct gpi_window *w = comm->window;
-    deed->base = (uintptr_t)w->base;
     if (bytes <= w->bytes)
         return gpi_cuda_check(comm->ctx, f, (int)cudaIpcGetMemHandle(&deed->handle, w->base));
     if (window_new(w, bytes, deed))
@@ -338,7 +305,7 @@ static gp_status check_deeds(gp_comm *comm, const char *f, const struct deed *al
 gp_status gpi_window_reserve(gp_comm *comm, const char *f, size_t bytes, char **memory)
 {
     struct gpi_window *w = comm->window;
-    struct deed mine = {.base = 0}, *all = malloc((size_t)comm->ranks * sizeof *all);
+    struct deed mine = {.status = 0}, *all = malloc((size_t)comm->ranks * sizeof *all);
     char *retired = w->old; /* all have mapped another one since */
     w->old = NULL;
     gp_status s = all ? grow(comm, f, bytes, &mine) : gpi_dist_no_memory(f, comm->ctx);

@@ -188,6 +188,14 @@ gp_status gpi_dist_collect(gp_comm *comm, const char *f, const struct gpi_dist_c
     return items->count + items->n ? launch(comm, f, &k) : GP_OK;
 }
 
+gp_status gpi_dist_copy_few(gp_comm *comm, const char *f, const void *from, size_t item_bytes,
+                            uint64_t n, void *to)
+{
+    const struct gpi_dist_collection c = {.item_bytes = item_bytes, .in = from, .n = n, .out = to};
+    return on_gpu(comm) ? gpi_dist_collect(comm, f, &c)
+                        : gp_copy(comm->ctx, from, n * item_bytes, to);
+}
+
 /* ---- integers -------------------------------------------------------------------------------- */
 
 static uint64_t integer_at(size_t bytes, const void *in, uint64_t i)
