@@ -74,14 +74,30 @@ static size_t moved_value_bytes(const struct gpi_csr_coo *c)
     return c->value_bytes == 1 || c->value_bytes == 2 ? 4 : c->value_bytes;
 }
 
+/* In the scratch of a split. */
+static size_t moved_bytes(const struct gpi_csr_coo *c)
+{
+    return sizeof(uint16_t) + c->index_bytes + moved_value_bytes(c);
+}
+
+/* Of a bucket's number. */
+static unsigned split_bits(const struct gpi_csr_coo *c)
+{
+    const unsigned least = c->row_bits > GPI_CSR_REST_BITS ? c->row_bits - GPI_CSR_REST_BITS : 0;
+    unsigned bits = gpi_csr_bits(c->nnz / GPI_CSR_SPLIT_ITEMS + 1);
+    if (bits > GPI_CSR_SPLIT_NEAR_BITS) {
+        bits = gpi_csr_bits(c->nnz * moved_bytes(c) / GPI_CSR_SPLIT_BYTES + 1);
+        bits = bits > GPI_CSR_SPLIT_NEAR_BITS ? bits : GPI_CSR_SPLIT_NEAR_BITS;
+    }
+    bits = bits < GPI_CSR_SPLIT_BUCKET_BITS ? bits : GPI_CSR_SPLIT_BUCKET_BITS;
+    bits = bits < c->row_bits ? bits : c->row_bits;
+    return bits > least ? bits : least;
+}
+
 static struct gpi_csr_split split_plan(const struct gpi_csr_coo *c)
 {
     struct gpi_csr_split s = {.c = c};
-    const unsigned wanted = gpi_csr_bits(c->nnz / GPI_CSR_SPLIT_ITEMS + 1);
-    const unsigned least = c->row_bits > GPI_CSR_REST_BITS ? c->row_bits - GPI_CSR_REST_BITS : 0;
-    unsigned bits = wanted < GPI_CSR_SPLIT_BUCKET_BITS ? wanted : GPI_CSR_SPLIT_BUCKET_BITS;
-    bits = bits < c->row_bits ? bits : c->row_bits;
-    bits = bits > least ? bits : least;
+    const unsigned bits = split_bits(c);
     s.shift = c->row_bits - bits;
     s.buckets = (size_t)1 << bits;
     s.chunks = (size_t)((c->nnz + GPI_CSR_SPLIT_CHUNK_ITEMS - 1) / GPI_CSR_SPLIT_CHUNK_ITEMS);

@@ -54,13 +54,15 @@ static void report_row(const struct gpi_csr_split *s, uint64_t i)
 
 ALWAYS_INLINE void count_with(const struct gpi_csr_split *s, size_t chunk, size_t index_bytes)
 {
+    const struct gpi_csr_coo c = *s->c; /* which counters cannot be */
     uint64_t *counts = s->starts + chunk * s->buckets;
     const uint64_t begin = chunk * s->chunk_items;
-    const uint64_t end = gpi_min(begin + s->chunk_items, s->c->nnz);
+    const uint64_t end = gpi_min(begin + s->chunk_items, c.nnz);
+    const unsigned shift = s->shift;
     unsigned bad = 0;
     memset(counts, 0, s->buckets * sizeof *counts);
     for (uint64_t i = begin; i < end; i++)
-        counts[row_at(s->c, i, index_bytes, &bad) >> s->shift]++;
+        counts[row_at(&c, i, index_bytes, &bad) >> shift]++;
     if (bad)
         report_row(s, begin);
 }
@@ -135,21 +137,21 @@ ALWAYS_INLINE void send_group(const struct gpi_csr_split *s, const struct room *
 ALWAYS_INLINE void move_with(const struct gpi_csr_split *s, size_t chunk, size_t index_bytes,
                              size_t slot_bytes)
 {
-    const struct gpi_csr_coo *c = s->c;
+    const struct gpi_csr_coo c = *s->c;
     const struct room r = room_of(s, chunk);
     const unsigned shift = s->shift;
     uint64_t *next = s->starts + chunk * s->buckets;
     uint64_t i = chunk * s->chunk_items;
-    const uint64_t end = gpi_min(i + s->chunk_items, c->nnz);
+    const uint64_t end = gpi_min(i + s->chunk_items, c.nnz);
     unsigned bad = 0;
     for (; i < end; i++) {
-        const uint64_t row = row_at(c, i, index_bytes, &bad);
+        const uint64_t row = row_at(&c, i, index_bytes, &bad);
         const size_t b = (size_t)(row >> shift);
         const uint64_t to = next[b]++, slot = b * GPI_CSR_GROUP + to % GPI_CSR_GROUP;
         r.rests[slot] = (uint16_t)(row & (((uint64_t)1 << shift) - 1));
-        gpi_word_put(r.cols, index_bytes, slot, gpi_word_at(c->cols, index_bytes, i));
+        gpi_word_put(r.cols, index_bytes, slot, gpi_word_at(c.cols, index_bytes, i));
         if (slot_bytes)
-            gpi_word_put(r.values, slot_bytes, slot, slot_at(c, slot_bytes, i));
+            gpi_word_put(r.values, slot_bytes, slot, slot_at(&c, slot_bytes, i));
         if (to % GPI_CSR_GROUP == GPI_CSR_GROUP - 1)
             send_group(s, &r, b, to + 1, index_bytes, slot_bytes);
     }
@@ -197,10 +199,11 @@ ALWAYS_INLINE void shift_rows(void *pointers, uint64_t rows, uint64_t begin, siz
 ALWAYS_INLINE void place_with(const struct gpi_csr_split *s, size_t b, size_t index_bytes,
                               size_t offset_bytes, size_t slot_bytes)
 {
-    const struct gpi_csr_coo *c = s->c;
+    const struct gpi_csr_coo c = *s->c;
+    const char *cols = s->cols, *values = s->values;
     const uint64_t first = (uint64_t)b << s->shift, begin = s->begins[b], end = s->begins[b + 1];
-    const uint64_t rows = gpi_min((uint64_t)1 << s->shift, c->num_rows - first);
-    char *pointers = (char *)c->row_pointers + first * offset_bytes;
+    const uint64_t rows = gpi_min((uint64_t)1 << s->shift, c.num_rows - first);
+    char *pointers = (char *)c.row_pointers + first * offset_bytes;
     const uint16_t *rests = s->rests;
     memset(pointers, 0, (size_t)rows * offset_bytes);
     for (uint64_t i = begin; i < end; i++)
@@ -210,9 +213,9 @@ ALWAYS_INLINE void place_with(const struct gpi_csr_split *s, size_t b, size_t in
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t to = gpi_word_at(pointers, offset_bytes, rests[i]);
         gpi_word_put(pointers, offset_bytes, rests[i], to + 1);
-        gpi_word_put(c->out_cols, index_bytes, to, gpi_word_at(s->cols, index_bytes, i));
+        gpi_word_put(c.out_cols, index_bytes, to, gpi_word_at(cols, index_bytes, i));
         if (slot_bytes)
-            slot_put(c, slot_bytes, to, gpi_word_at(s->values, slot_bytes, i));
+            slot_put(&c, slot_bytes, to, gpi_word_at(values, slot_bytes, i));
     }
     shift_rows(pointers, rows, begin, offset_bytes);
 }

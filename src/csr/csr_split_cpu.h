@@ -17,11 +17,15 @@
 
 #include "csr/csr_internal.h"
 
+/* Few entries of a bucket are placed fastest, but from some buckets on their rooms leave the
+ * first-level cache: then buckets grow until they fill the second-level one. */
 enum {
     GPI_CSR_GROUP = 32,              /* entries that leave a room at once: their rests are a line */
     GPI_CSR_REST_BITS = 16,          /* of a row in its bucket, at most */
     GPI_CSR_SPLIT_BUCKET_BITS = 11,  /* buckets at most */
-    GPI_CSR_SPLIT_ITEMS = 32 * 1024, /* of a bucket, in the second-level cache with their outputs */
+    GPI_CSR_SPLIT_NEAR_BITS = 8,     /* those whose rooms are near */
+    GPI_CSR_SPLIT_ITEMS = 32 * 1024, /* of a bucket, or twice as few */
+    GPI_CSR_SPLIT_BYTES = 1280 * 1024, /* of a large one, likewise */
     GPI_CSR_SPLIT_PARTS = 64,
     GPI_CSR_SPLIT_CHUNK_ITEMS = 64 * 1024
 };
