@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""COO to CSR and CSR transposes on the CPU beside SciPy's, in gp-bench's columns.
+
+    taskset -c 0,1 scipy_csr.py libgp.so --threads 2 --n 20,24 --csv rows.csv
+
+gp_csr_from_coo() with duplicates added runs in turn with coo_array.tocsr(), and
+gp_csr_transpose() with the tocsr() of a transposed matrix; results are compared first. Matrices have
+2^N entries of f32, 16 in a row. As in gp-bench, ratios are those of the best runs.
+"""
+import argparse
+import ctypes
+import datetime
+import os
+import sys
+import time
+
+import numpy as np
+import scipy
+from scipy import sparse
+
+COLUMNS = ("machine,date,commit,suite,case,impl,dtype,n,median_s,min_s,runs,bytes,memcpy_ratio,"
+           "best_peer,peer_ratio")
+GP_BACKEND_CPU, GP_DUPLICATES_SUM = 1, 1
+
+
+class ContextOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("backend", ctypes.c_int), ("device", ctypes.c_int),
+                ("threads", ctypes.c_int), ("stream", ctypes.c_void_p),
+                ("allocator", ctypes.c_void_p * 3), ("workspace_bytes", ctypes.c_size_t),
+                ("multiprocessors", ctypes.c_int)]
+
+
+class CooDesc(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("index_dtype", ctypes.c_int),
+                ("offset_dtype", ctypes.c_int), ("value_dtype", ctypes.c_int),
+                ("duplicates", ctypes.c_int), ("algorithm", ctypes.c_int),
+                ("reserved", ctypes.c_int), ("device_nnz", ctypes.c_void_p),
+                ("device_num_rows", ctypes.c_void_p), ("permutation", ctypes.c_void_p)]
+
+
+def pointer(array):
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+class Library:
+    def __init__(self, path, threads):
+        self.gp = ctypes.CDLL(os.path.abspath(path))
+        self.gp.gp_last_error.restype = ctypes.c_char_p
+        self.gp.gp_last_error.argtypes = [ctypes.c_void_p]
+        self.gp.gp_dtype_string.restype = ctypes.c_char_p
+        self.ctx = ctypes.c_void_p()
+        options = ContextOptions(size=ctypes.sizeof(ContextOptions), backend=GP_BACKEND_CPU,
+                                 device=-1, threads=threads)
+        self.check(self.gp.gp_context_create(ctypes.byref(self.ctx), ctypes.byref(options)))
+        i32 = self.dtype(b"i32")
+        self.desc = CooDesc(size=ctypes.sizeof(CooDesc), index_dtype=i32, offset_dtype=i32,
+                            value_dtype=self.dtype(b"f32"), duplicates=GP_DUPLICATES_SUM)
+
+    def dtype(self, name):
+        return next(d for d in range(1, 16) if self.gp.gp_dtype_string(d) == name)
+
+    def check(self, status):
+        if status != 0:
+            raise SystemExit(self.gp.gp_last_error(self.ctx))
+
+    def from_coo(self, d):
+        count = ctypes.c_uint64()
+        self.check(self.gp.gp_csr_from_coo(
+            self.ctx, ctypes.byref(self.desc), ctypes.c_size_t(d.side), ctypes.c_size_t(d.side),
+            pointer(d.rows), pointer(d.cols), pointer(d.values), ctypes.c_size_t(d.values.size),
+            pointer(d.pointers), pointer(d.out_cols), pointer(d.out_values), ctypes.byref(count)))
+        return d.result(count.value)
+
+    def transpose(self, d):
+        m = d.matrix
+        self.check(self.gp.gp_csr_transpose(
+            self.ctx, ctypes.byref(self.desc), ctypes.c_size_t(d.side), ctypes.c_size_t(d.side),
+            ctypes.c_size_t(m.nnz), pointer(m.indptr), pointer(m.indices), pointer(m.data),
+            pointer(d.pointers), pointer(d.out_cols), pointer(d.out_values)))
+        return d.result(m.nnz)
+
+
+class Data:
+    """Entries anywhere, whole numbers, so that sums are exact; their matrix, and room for results."""
+    def __init__(self, n):
+        draw = np.random.default_rng(1)
+        self.side = n // 16
+        self.rows, self.cols = draw.integers(0, self.side, (2, n), dtype=np.int32)
+        self.values = draw.integers(-9, 10, n).astype(np.float32)
+        self.pointers = np.zeros(self.side + 1, np.int32)
+        self.out_cols, self.out_values = np.zeros(n, np.int32), np.zeros(n, np.float32)
+        shape = (self.side, self.side)
+        self.coo = sparse.coo_array((self.values, (self.rows, self.cols)), shape)
+        self.matrix = self.coo.tocsr()
+
+    def result(self, nnz):
+        return self.pointers, self.out_cols[:nnz], self.out_values[:nnz]
+
+
+def parts(matrix):
+    matrix.sort_indices()
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+def cpu_name():
+    with open("/proc/cpuinfo") as f:
+        return next((line.split(":")[1].strip() for line in f if line.startswith("model name")),
+                    "CPU")
+
+
+def measure(impls, rounds):
+    """{name: seconds}, after an untimed round."""
+    seconds = {name: [] for name in impls}
+    for _ in range(rounds + 1):
+        for name, call in impls.items():
+            start = time.perf_counter()
+            call()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: s[1:] for name, s in seconds.items()}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("library")
+    p.add_argument("--n", default="20,24", help="2^N entries, several with commas")
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--csv")
+    a = p.parse_args()
+    gp, peer = Library(a.library, a.threads), "scipy-" + scipy.__version__
+    with open(a.csv, "w") if a.csv else sys.stdout as out:
+        print(COLUMNS, file=out)
+        for n in (1 << int(e) for e in a.n.split(",")):
+            d = Data(n)
+            cases = {"coo_to_csr": (gp.from_coo, d.coo.tocsr),
+                     "transpose": (gp.transpose, lambda: d.matrix.T.tocsr())}
+            for case, (ours, theirs) in cases.items():
+                if not all(np.array_equal(x, y) for x, y in zip(ours(d), parts(theirs()))):
+                    raise SystemExit(f"{case}: gp and {peer} differ")
+                seconds = measure({"gp": lambda: ours(d), peer: theirs}, a.rounds)
+                for name, s in seconds.items():
+                    ratio = ["", ""]
+                    if name == "gp":
+                        ratio = [peer, f"{min(seconds[peer]) / min(s):.4f}"]
+                    print(f"{cpu_name()} ({a.threads} threads)", datetime.date.today().isoformat(),
+                          os.environ.get("GP_COMMIT", "unknown"), "csr", case, name, "f32", n,
+                          f"{np.median(s):.9f}", f"{min(s):.9f}", len(s), n * 20, "", *ratio,
+                          sep=",", file=out, flush=True)
+
+
+main()
