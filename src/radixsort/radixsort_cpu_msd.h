@@ -46,6 +46,8 @@ static void count_top_part(void *arg, size_t part)
 #if QUICK
         if (g.splitters)
             split_digits(g.splitters, words, n, digits);
+        if (g.splitters && s->kept)
+            memcpy(s->kept + i, digits, n);
 #endif
         count_digits(digits, n, tables);
     }
@@ -338,11 +340,21 @@ static void copy_overwritten(struct sort *s)
     }
 }
 
+/* The array that a partition between splitters neither reads nor writes, if there is one. */
+static void *spare_array(const struct gpi_radix_cpu_job *c)
+{
+    const void *in = c->job.keys_in;
+    if (in == c->job.keys_out || in == c->keys_tmp)
+        return NULL;
+    return by_quick(c) ? c->keys_tmp : c->job.keys_out;
+}
+
 static void sort_msd(const struct gpi_radix_cpu_job *c)
 {
     struct sort s;
     struct buckets b = {.c = c};
     open_sort(&s, c);
+    s.kept = spare_array(c);
     int top = count_top(&s);
     if (top == c->job.begin_bit) {
         gpi_radixsort_copy_all(c);

@@ -158,9 +158,11 @@ static void NAME(move)(void *arg, size_t part)
     for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
         size_t n = end - i < BLOCK ? end - i : BLOCK;
         const KEY *keys = s->keys_src + i;
-        digits_of(&s->c->job.order, keys, n, s->digit, digits);
+        const bool kept = s->digit.splitters && s->kept;
+        if (!kept)
+            digits_of(&s->c->job.order, keys, n, s->digit, digits);
         const void *values = NAME(values_at)(s, i, n, indices);
-        NAME(put_block)(&target, digits, keys, values, n);
+        NAME(put_block)(&target, kept ? s->kept + i : digits, keys, values, n);
     }
     NAME(flush_all)(&target);
     store_fence();

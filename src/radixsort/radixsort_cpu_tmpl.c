@@ -78,7 +78,8 @@ struct sort {
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
     move_fn *move;
-    bool stream; /* write past the caches */
+    bool stream;   /* write past the caches */
+    uint8_t *kept; /* the numbers of buckets between splitters, once they are counted; or NULL */
     const KEY *keys_src;
     KEY *keys_dst;
     const void *values_src; /* NULL: the indices */

@@ -115,8 +115,9 @@ static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
 
 /* ---- partitions ------------------------------------------------------------------------------ */
 
-/* For each set of lanes: the parts of 32 bits of those that are not in it, then those of its lanes;
- * a byte each. */
+/* For each set of lanes those that are not in it, then those that are. */
+#if GPI_KEY_BITS == 32
+/* A byte each. */
 #define IN(set, lane) ((uint64_t)(set) >> (lane)&1)
 #define BEFORE(set, lane)                                                                          \
     ((lane > 0) * IN(set, 0) + (lane > 1) * IN(set, 1) + (lane > 2) * IN(set, 2) +                 \
@@ -124,32 +125,37 @@ static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
      (lane > 6) * IN(set, 6) + (lane > 7) * IN(set, 7))
 #define PLACE(set, lane)                                                                           \
     (IN(set, lane) ? LANES - BEFORE(set, LANES) + BEFORE(set, lane) : lane - BEFORE(set, lane))
-#if GPI_KEY_BITS == 32
-#define PART(set, lane) ((uint64_t)(lane) << 8 * PLACE(set, lane))
-#define PARTS(set)                                                                                 \
-    (PART(set, 0) | PART(set, 1) | PART(set, 2) | PART(set, 3) | PART(set, 4) | PART(set, 5) |     \
-     PART(set, 6) | PART(set, 7))
+#define PUT(set, lane) ((uint64_t)(lane) << 8 * PLACE(set, lane))
+#define ORDER(set)                                                                                 \
+    (PUT(set, 0) | PUT(set, 1) | PUT(set, 2) | PUT(set, 3) | PUT(set, 4) | PUT(set, 5) |           \
+     PUT(set, 6) | PUT(set, 7))
+#define ORDER_4(set) ORDER(set), ORDER(set + 1), ORDER(set + 2), ORDER(set + 3)
+#define ORDER_16(set) ORDER_4(set), ORDER_4(set + 4), ORDER_4(set + 8), ORDER_4(set + 12)
+#define ORDER_64(set) ORDER_16(set), ORDER_16(set + 16), ORDER_16(set + 32), ORDER_16(set + 48)
+static const uint64_t orders[1 << LANES] = {ORDER_64(0), ORDER_64(64), ORDER_64(128),
+                                            ORDER_64(192)};
 #else
-#define PART(set, lane) ((uint64_t)(((2 * (lane) + 1) << 8) | 2 * (lane)) << 16 * PLACE(set, lane))
-#define PARTS(set) (PART(set, 0) | PART(set, 1) | PART(set, 2) | PART(set, 3))
+/* The two halves of each; loaded as they are, since the port that widens bytes is the one that all
+ * else waits for. */
+static const uint32_t orders[1 << LANES][8] = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 4, 5, 6, 7, 0, 1}, {0, 1, 4, 5, 6, 7, 2, 3},
+    {4, 5, 6, 7, 0, 1, 2, 3}, {0, 1, 2, 3, 6, 7, 4, 5}, {2, 3, 6, 7, 0, 1, 4, 5},
+    {0, 1, 6, 7, 2, 3, 4, 5}, {6, 7, 0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5, 6, 7},
+    {2, 3, 4, 5, 0, 1, 6, 7}, {0, 1, 4, 5, 2, 3, 6, 7}, {4, 5, 0, 1, 2, 3, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7}};
 #endif
-#define PARTS_4(set) PARTS(set), PARTS(set + 1), PARTS(set + 2), PARTS(set + 3)
-#define PARTS_16(set) PARTS_4(set), PARTS_4(set + 4), PARTS_4(set + 8), PARTS_4(set + 12)
-#define PARTS_64(set) PARTS_16(set), PARTS_16(set + 16), PARTS_16(set + 32), PARTS_16(set + 48)
-
-static const uint64_t parts_of_sets[1 << LANES] = {
-#if GPI_KEY_BITS == 32
-    PARTS_64(0), PARTS_64(64), PARTS_64(128), PARTS_64(192)
-#else
-    PARTS_16(0)
-#endif
-};
 
 /* The lanes that are not in a set, then those that are. */
 static INLINE lanes set_last(lanes v, size_t set)
 {
-    const __m128i parts = _mm_loadl_epi64((const __m128i *)(const void *)&parts_of_sets[set]);
-    return _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(parts));
+#if GPI_KEY_BITS == 32
+    const lanes from =
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)&orders[set]));
+#else
+    const lanes from = _mm256_loadu_si256((const __m256i *)(const void *)orders[set]);
+#endif
+    return _mm256_permutevar8x32_epi32(v, from);
 }
 
 /* The set of lanes that go right. */
