@@ -166,4 +166,89 @@ __global__ void __launch_bounds__(256)
             job.order.template key<FLOAT>((K)value_from(job.starts, values, 0, tail + thread));
 }
 
+/* ---- few keys of 8 bits, by one block ---- */
+
+/* starts[value] is where the keys of a value start; the value of item i. */
+GPI_DEVICE uint32_t byte_at(const uint32_t *starts, uint32_t i)
+{
+    uint32_t v = 0;
+#pragma unroll
+    for (uint32_t step = 128; step; step /= 2)
+        if (starts[v + step] <= i)
+            v += step;
+    return v;
+}
+
+/* Counts in columns, of which each lane has its own: table[value][lane]. After: starts[value], and
+ * starts[256] is the number of keys. */
+template <int T>
+GPI_DEVICE void starts_of_columns(const uint32_t *table, uint32_t (&starts)[radix_bins + 1])
+{
+    __shared__ uint32_t warp_total[8];
+    constexpr int each = 32 / (T / radix_bins);
+    const int value = threadIdx.x * radix_bins / T, part = threadIdx.x % (T / radix_bins);
+    uint32_t sum = 0;
+#pragma unroll
+    for (int c = 0; c < each; c++)
+        sum += table[value * 32 + part * each + (c + value) % each];
+#pragma unroll
+    for (int d = T / radix_bins / 2; d; d >>= 1)
+        sum += __shfl_xor_sync(all_lanes, sum, d);
+    if (part == 0)
+        starts[value] = sum;
+    __syncthreads();
+    const uint32_t count = threadIdx.x < radix_bins ? starts[threadIdx.x] : 0;
+    const uint32_t before = sum_before_bin<WholeBlock>(count, warp_total);
+    if (threadIdx.x < radix_bins)
+        starts[threadIdx.x] = before;
+    if (threadIdx.x == radix_bins - 1)
+        starts[radix_bins] = before + count;
+    __syncthreads();
+}
+
+/* Grid: one block of T threads. After: the sorted keys, in one launch. */
+template <class K, int T>
+__global__ void __launch_bounds__(T) radix_count_alone_k(const __grid_constant__ RadixKeys<K> job)
+{
+    constexpr uint32_t V = 16;
+    static_assert(sizeof(K) == 1, "values are bins");
+    __shared__ __align__(16) uint32_t table[radix_bins * 32];
+    __shared__ uint32_t starts[radix_bins + 1];
+    for (int i = threadIdx.x; i < radix_bins * 8; i += T)
+        ((uint4 *)table)[i] = uint4{};
+    job.take_items();
+    uint32_t *const column = table + lane_id();
+    const KeyOrder<K> order = job.order;
+    for_each_key<T>(job.keys[gpi_radix_in], job.items(), 0, 1, [&](K key) {
+        atomicAdd(column + order.template word_alone<false>(key) * 32, 1u);
+    });
+    __syncthreads();
+    starts_of_columns<T>(table, starts);
+    K *const out = job.keys[gpi_radix_out];
+    const uint32_t n = starts[radix_bins], before = (uint32_t)(-(uintptr_t)out % V);
+    const uint32_t head = before < n ? before : n, vectors = (n - head) / V;
+    for (uint32_t i = threadIdx.x; i < vectors; i += T) {
+        union {
+            K key[V];
+            uint4 raw;
+        } u;
+        const uint32_t first = head + i * V;
+        uint32_t v = byte_at(starts, first), end = starts[v + 1];
+#pragma unroll
+        for (uint32_t k = 0; k < V; k++) {
+            if (first + k >= end) {
+                v = byte_at(starts, first + k);
+                end = starts[v + 1];
+            }
+            u.key[k] = order.template key<false>((K)v);
+        }
+        *(uint4 *)(out + first) = u.raw;
+    }
+    const uint32_t ends = n - vectors * V; /* before and after the vectors */
+    if (threadIdx.x < ends) {
+        const uint32_t i = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * V;
+        out[i] = order.template key<false>((K)byte_at(starts, i));
+    }
+}
+
 } // namespace GPI_SPACE

@@ -90,6 +90,10 @@ constexpr uint64_t counted_from = sizeof(Key) == 1   ? 1
                                   : sizeof(Key) == 2 ? radix_tuning.counted_items
                                                      : UINT64_MAX;
 
+/* Up to here one block counts keys of 8 bits: more that are no bucket take as long by all of them.
+ * H100, 2026-11-26: sort-48 in docs/tuning. */
+constexpr uint64_t counted_alone = sizeof(Key) == 1 ? 1 << 16 : 0;
+
 template <bool FLOAT, class K>
 gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K> &job,
                        LaunchList &list)
@@ -145,6 +149,13 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     }
     if (radix_has_buckets<Key> && buckets && job.end - job.begin > 8)
         set_bucket_bits(job, Shape::bucket_max, VB);
+    if constexpr (VB == 0 && counted_alone > 0)
+        if (args->exact && args->n <= counted_alone) {
+            constexpr int T = 1024;
+            const RadixKeys<Key> &keys = job;
+            list.add(launch_of(radix_count_alone_k<Key, T>, 1, T, 0, keys));
+            return list.queue(ctx, function);
+        }
     job.bucket_max = Shape::bucket_max;
     job.splits_allowed =
         job.bucket_bits && is_small(args->n) &&
