@@ -145,9 +145,9 @@ GP_API gp_status gp_dist_scan(gp_comm *comm, const gp_scan_desc *desc, const voi
  * log2(ranks) passes that merge what came. From 2^12 keys of all ranks on (on GPUs from 1 GB on
  * each) up to 16 ranks sort keys of 4 and 8 bytes otherwise, where no 64th part of all keys agrees
  * in the 8 highest bits that vary, and floats have values: one pass by those bits, one exchange,
- * and a sort of what came; between GPUs of one host, but over NCCL, most of the exchange takes
- * place during that sort. Ranks of several processes there keep what others read in memory beside
- * the workspace: the keys that each gave, and 1/64 of all.
+ * and a sort of what came. Between GPUs of one process, or of one host with a process for each,
+ * most of the exchange takes place during that sort; ranks with a process for each keep what others
+ * read in memory beside the workspace: the keys that each gave, and 1/64 of all.
  * Source: exact splitting of sorted runs, as in Varman, Scheufler, Iyer and Ricard 1991; partition
  * before the exchange, as in Ilic, Tolovski and Rabl 2023.
  * @since 0.1

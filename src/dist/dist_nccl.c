@@ -193,7 +193,8 @@ static const struct gpi_transport transport = {.gather = gather,
                                                .exchange = exchange,
                                                .abort = abort_once,
                                                .destroy = destroy,
-                                               .check = check};
+                                               .check = check,
+                                               .windows = true};
 
 static struct state *state_new(nccl_rank comm, int ranks)
 {
