@@ -26,7 +26,7 @@ template <class T> gp_status sum(gp_context *ctx, const gpi_vector_args *a)
     const A *const sums = (const A *)a->sums;
     A *const out = (A *)a->out;
     LaunchList list;
-    list.add(launch_of(vector_dot_k<T, 2>, blocks, elementwise_threads, 0, p));
+    list.add(launch_of(vector_dot_k<T, 4>, blocks, elementwise_threads, 0, p));
     if (blocks > 1)
         list.add(launch_dependent(vector_total_k<A>, true, 1, elementwise_threads, 0, sums, blocks,
                                   root, out));

@@ -50,9 +50,9 @@ static inline gp_dtype gpi_vector_scalar(gp_dtype dtype)
 enum { GPI_VECTOR_BLOCK_CPU = 16384 };
 
 /* Blocks of CUDA's sums: one for a short vector, whose sum is the result, then as many as make
- * sense, at most 6 for each of 132 multiprocessors, which run at once. */
+ * sense, at most 4 for each of 132 multiprocessors, which run at once. */
 enum {
-    GPI_VECTOR_BLOCKS = 6 * 132,
+    GPI_VECTOR_BLOCKS = 4 * 132,
     GPI_VECTOR_ONE_BLOCK_BYTES = 32 * 1024,
     GPI_VECTOR_BLOCK_BYTES = 8 * 1024
 };

@@ -67,36 +67,59 @@ template <class T> struct DotParams {
     bool root;
 };
 
+/* 16 bytes of both vectors from item i on: sum + their products. */
+template <class T> struct DotLoad {
+    using A = typename VectorScalar<T>::A;
+    const T *x, *y;
+    bool x_aligned, y_aligned;
+    Raw<16> a, b;
+
+    GPI_DEVICE void load(uint64_t i)
+    {
+        a = vector_load(x + i, x_aligned);
+        b = a;
+        if (x != y)
+            b = vector_load(y + i, y_aligned);
+    }
+
+    GPI_DEVICE A add_to(A sum) const
+    {
+#pragma unroll
+        for (int i = 0; i < 16 / (int)sizeof(T); i++)
+            sum = multiply_add(widen<A>(raw_get<T>(a, i)), widen<A>(raw_get<T>(b, i)), sum);
+        return sum;
+    }
+};
+
 /* Grid: any, the association depends on it. A thread has K groups of 16 bytes on the way. */
 template <class T, int K>
-__global__ void __launch_bounds__(elementwise_threads, 6) vector_dot_k(DotParams<T> p)
+__global__ void __launch_bounds__(elementwise_threads, 4) vector_dot_k(DotParams<T> p)
 {
     using A = typename VectorScalar<T>::A;
     constexpr int each = 16 / (int)sizeof(T);
     __shared__ A s_warps[elementwise_threads / 32];
     const uint64_t n = item_count(p.count), groups = n / each, stride = grid_items();
     const T *const x = p.x, *const y = p.y ? p.y : p.x;
-    const bool x_aligned = is_aligned(x), y_aligned = is_aligned(y), one = x == y;
+    const DotLoad<T> loads = {x, y, is_aligned(x), is_aligned(y), {}, {}};
     A sum[K] = {};
+    uint64_t g = grid_item();
 #pragma unroll 1
-    for (uint64_t g0 = grid_item(); g0 < groups; g0 += K * stride) {
-        Raw<16> a[K], b[K];
+    for (; g + (K - 1) * stride < groups; g += K * stride) {
+        DotLoad<T> l[K];
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            const uint64_t g = g0 + k * stride;
-            a[k] = {};
-            if (g < groups)
-                a[k] = vector_load(x + g * each, x_aligned);
-            b[k] = a[k];
-            if (g < groups && !one)
-                b[k] = vector_load(y + g * each, y_aligned);
+            l[k] = loads;
+            l[k].load((g + k * stride) * each);
         }
 #pragma unroll
         for (int k = 0; k < K; k++)
-#pragma unroll
-            for (int i = 0; i < each; i++)
-                sum[k] = multiply_add(widen<A>(raw_get<T>(a[k], i)), widen<A>(raw_get<T>(b[k], i)),
-                                      sum[k]);
+            sum[k] = l[k].add_to(sum[k]);
+    }
+#pragma unroll 1
+    for (; g < groups; g += stride) {
+        DotLoad<T> l = loads;
+        l.load(g * each);
+        sum[0] = l.add_to(sum[0]);
     }
     const uint64_t rest = groups * each + grid_item();
     if (rest < n)
