@@ -225,6 +225,7 @@ void bench_distributions(struct bench *b);
 void bench_histogram(struct bench *b);
 void bench_csr(struct bench *b);
 void bench_spmv(struct bench *b);
+void bench_spmv_files(struct bench *b);
 void bench_spmm(struct bench *b);
 void bench_vector(struct bench *b);
 void bench_balance(struct bench *b);

@@ -7,6 +7,7 @@
 #include <gp/spmm.h>
 
 #include "bench.h"
+#include "bench_spmv.h"
 #include "bench_task.h"
 
 enum kind { RANDOM, BANDED, STENCIL, RMAT, DENSE_ROW, TENTH };
@@ -53,6 +54,19 @@ static void make_offsets(struct bench *b, enum kind kind, struct bench_args *a)
     free(host);
 }
 
+void bench_matrix_of(struct bench *b, struct bench_args *a, const gp_coo_desc *desc,
+                     const void *rows, const void *cols)
+{
+    void *offsets = bench_buffer(b, BENCH_SLOT_0, (a->num_rows + 1) * 4);
+    void *out = bench_buffer(b, BENCH_SLOT_1, a->n * 4);
+    if (bench_status(b, gp_csr_from_coo(b->ctx, desc, a->num_rows, a->num_cols, rows, cols, NULL,
+                                        a->n, offsets, out, NULL,
+                                        bench_buffer(b, BENCH_SLOT_7, sizeof(uint64_t)))))
+        bench_die("no matrix");
+    a->offsets = offsets;
+    a->cols = out;
+}
+
 /* Edges of a recursive matrix (Chakrabarti, Zhan, Faloutsos 2004), some of them several times. */
 static void make_rmat(struct bench *b, struct bench_args *a)
 {
@@ -64,20 +78,13 @@ static void make_rmat(struct bench *b, struct bench_args *a)
     gp_coo_desc desc = GP_COO_DESC_INIT;
     desc.value_dtype = (gp_dtype)0;
     desc.duplicates = GP_DUPLICATES_KEEP;
-    void *offsets = bench_buffer(b, BENCH_SLOT_0, (a->num_rows + 1) * 4);
-    void *out = bench_buffer(b, BENCH_SLOT_1, a->n * 4);
-    if (bench_status(b, gp_csr_from_coo(b->ctx, &desc, a->num_rows, a->num_cols, rows, cols, NULL,
-                                        a->n, offsets, out, NULL,
-                                        bench_buffer(b, BENCH_SLOT_7, sizeof(uint64_t)))))
-        bench_die("no matrix");
-    a->offsets = offsets;
-    a->cols = out;
+    bench_matrix_of(b, a, &desc, rows, cols);
 }
 
-/* Row pointers and columns, in slots 0 and 1. */
-static void make_matrix(struct bench *b, enum kind kind, struct bench_args *a, size_t n)
+static void make_matrix(struct bench *b, const struct bench_matrix *m, struct bench_args *a)
 {
-    const size_t side = kind == STENCIL ? (size_t)cbrt((double)n / 27) : 0;
+    const enum kind kind = (enum kind)m->kind;
+    const size_t n = m->n, side = kind == STENCIL ? (size_t)cbrt((double)n / 27) : 0;
     a->n = n;
     a->num_rows = a->num_cols = kind == STENCIL ? side * side * side : n / 16;
     if (kind == TENTH)
@@ -95,6 +102,12 @@ static void make_matrix(struct bench *b, enum kind kind, struct bench_args *a, s
                            .limit = side,
                            .args = *a};
     a->cols = filled(b, BENCH_SLOT_1, t);
+}
+
+/* About 2^exponent entries. */
+static struct bench_matrix matrix_of(enum kind kind, int exponent)
+{
+    return (struct bench_matrix){names[kind], make_matrix, (int)kind, (size_t)1 << exponent, NULL};
 }
 
 static int run_spmv(struct bench *b, const struct bench_args *a)
@@ -224,11 +237,11 @@ static void fill_numbers(struct bench *b, struct bench_args *a, size_t columns)
     a->out = bench_buffer(b, BENCH_SLOT_4, most * columns * width);
 }
 
-static void spmv_case(struct bench *b, enum kind kind, enum form form, gp_dtype dtype, int exponent)
+static void spmv_case(struct bench *b, const struct bench_matrix *m, enum form form, gp_dtype dtype)
 {
     const size_t width = gp_dtype_bytes(dtype), index = form == WIDE ? 8 : 4;
-    char name[32];
-    snprintf(name, sizeof name, "%s%s", names[kind], suffixes[form]);
+    char name[80];
+    snprintf(name, sizeof name, "%s%s", m->name, suffixes[form]);
     if (!bench_wanted(b, name, dtype))
         return;
     /* f16: of the first peer */
@@ -239,7 +252,7 @@ static void spmv_case(struct bench *b, enum kind kind, enum form form, gp_dtype 
                            .ideal = BENCH_READ};
     struct bench_args *a = &c.args;
     a->dtype = dtype;
-    make_matrix(b, kind, a, (size_t)1 << exponent);
+    m->make(b, m, a);
     fill_numbers(b, a, 1);
     if (form == PLANNED)
         make_plan(b, a);
@@ -256,6 +269,20 @@ static void spmv_case(struct bench *b, enum kind kind, enum form form, gp_dtype 
     bench_measure(b, &c);
 }
 
+void bench_spmv_forms(struct bench *b, const struct bench_matrix *m, gp_dtype dtype, bool wide)
+{
+    const bool cuda = b->backend != &bench_cpu;
+    if (!cuda && dtype == GP_F16)
+        return;
+    spmv_case(b, m, PLAIN, dtype);
+    if (cuda)
+        spmv_case(b, m, PLANNED, dtype);
+    if (cuda && wide)
+        spmv_case(b, m, WIDE, dtype);
+    if (cuda && dtype != GP_F16 && m->kind != TENTH)
+        spmv_case(b, m, TRANSPOSED, dtype);
+}
+
 void bench_spmv(struct bench *b)
 {
     static const gp_dtype dtypes[] = {GP_F32, GP_F64, GP_F16};
@@ -263,12 +290,10 @@ void bench_spmv(struct bench *b)
     int count = bench_sizes(b, b->backend == &bench_cpu ? 24 : 26, false, exponents);
     for (int i = 0; i < count; i++)
         for (int kind = 0; kind <= TENTH; kind++)
-            for (int d = 0; d < (b->options.quick ? 1 : 3); d++)
-                for (int form = 0; form < FORMS; form++)
-                    if ((b->backend != &bench_cpu || (dtypes[d] != GP_F16 && form == PLAIN)) &&
-                        (form != WIDE || kind <= BANDED) &&
-                        (form != TRANSPOSED || (dtypes[d] != GP_F16 && kind != TENTH)))
-                        spmv_case(b, (enum kind)kind, (enum form)form, dtypes[d], exponents[i]);
+            for (int d = 0; d < (b->options.quick ? 1 : 3); d++) {
+                const struct bench_matrix m = matrix_of((enum kind)kind, exponents[i]);
+                bench_spmv_forms(b, &m, dtypes[d], dtypes[d] != GP_F16 && kind <= BANDED);
+            }
 }
 
 /* ---- several columns ------------------------------------------------------------------------- */
@@ -295,7 +320,8 @@ static void spmm_case(struct bench *b, enum kind kind, size_t columns, gp_dtype 
     struct bench_args *a = &c.args;
     a->dtype = dtype;
     a->bins = columns;
-    make_matrix(b, kind, a, (size_t)1 << exponent);
+    const struct bench_matrix m = matrix_of(kind, exponent);
+    m.make(b, &m, a);
     fill_numbers(b, a, columns);
     c.outputs[0] = (struct bench_output){a->out, a->num_rows * columns * width};
     c.bytes = (double)(a->n * (4 + width) + (a->num_rows + 1) * 4 +

@@ -49,6 +49,7 @@ static const struct suite {
      bench_csr, false},
     {"spmv", "random banded stencil_27 rmat dense_row tenth, also with _plan, _u64, _transposed",
      bench_spmv, false},
+    {"spmv_files", "a case for each matrix in the directory GP_TEST_DATA", bench_spmv_files, false},
     {"spmm", "random banded stencil_27 rmat, with _8 and _32 columns", bench_spmm, false},
     {"vector", "dot norm axpby multiply", bench_vector, false},
     {"balance", "search_16 search_powerlaw", bench_balance, false},
