@@ -52,8 +52,8 @@
  *   Harris, Zhang and Owens 2007 for the segmented scan. Workspace: where the tiles begin, and two
  *   sums for each.
  *
- * SpMM: the same tiles; on CUDA a lane has a column, and groups of lanes have shares of the tile
- *   (csr_spmm_kernels.cuh). CPU: a tile is walked once per 8 columns.
+ * SpMM: the same tiles; on CUDA a lane has a column or four, and groups of lanes have shares of the
+ *   tile (csr_spmm_kernels.cuh). CPU: a tile is walked once per 8 columns.
  *
  * Plans: on CUDA where the tiles begin, and columns in 16 bits, in the caller's memory. A product
  *   with the transpose is SpMV of a matrix in the plan, which a transpose with a permutation put
@@ -203,6 +203,9 @@ static inline int gpi_csr_tile_log(uint64_t units)
         log++;
     return log;
 }
+
+/* CUDA: of a group, which has as many columns of SpMM, or, of packed rows, 4 times as many. */
+enum { GPI_CSR_SPMM_LANES = 8 };
 
 /* The dtypes of values, in the order of gp_dtype, and of the sums of their products. */
 enum { GPI_CSR_VALUES = 4 };

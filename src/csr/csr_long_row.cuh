@@ -8,13 +8,15 @@
 namespace GPI_SPACE
 {
 
-/* The lanes of a warp by columns: lane k of a group has column k. Of SpMV each lane is a group. */
+/* The lanes of a warp by columns: a lane of a group has N of them. Of SpMV each lane is a group. */
 struct SpmvLanes {
+    static constexpr int N = 1;
+
     GPI_DEVICE uint32_t columns() const
     {
         return 1;
     }
-    GPI_DEVICE uint32_t column() const
+    GPI_DEVICE uint32_t column(int) const
     {
         return 0;
     }
@@ -33,6 +35,7 @@ struct SpmvLanes {
 template <class O, class V, class Lanes> struct SpmvLongRow {
     using A = typename V::A;
     static constexpr uint64_t each = 64;
+    static constexpr int N = Lanes::N;
     const SpmvTiles<O> &a;
     const V &v;
     const Lanes lanes;
@@ -51,23 +54,22 @@ template <class O, class V, class Lanes> struct SpmvLongRow {
         return g ? first + g * each - 1 : first + 1;
     }
 
-    GPI_DEVICE A *piece(uint64_t slot) const
+    /* f(a column's place among those of the lane, its number in the piece at slot). */
+    template <class F> GPI_DEVICE void for_columns(uint64_t slot, F f) const
     {
-        return v.pieces + slot * lanes.columns() + lanes.column();
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            if (lanes.column(k) < lanes.columns())
+                f(k, v.pieces + slot * lanes.columns() + lanes.column(k));
     }
 
-    GPI_DEVICE bool has_column() const
-    {
-        return lanes.column() < lanes.columns();
-    }
-
-    /* Leave sum, of the first group's lanes, at slot and count: whether that was the last of
+    /* Leave sums, of the first group's lanes, at slot and count: whether that was the last of
      * `all`. By a warp. */
-    GPI_DEVICE bool leave(uint64_t slot, A sum, uint32_t *counter, uint64_t all) const
+    GPI_DEVICE bool leave(uint64_t slot, const A (&sum)[N], uint32_t *counter, uint64_t all) const
     {
         uint32_t before = 0;
-        if (lanes.group() == 0 && has_column()) {
-            *piece(slot) = sum;
+        if (lanes.group() == 0) {
+            for_columns(slot, [&](int k, A *piece) { *piece = sum[k]; });
             __threadfence(); /* who counts all of them sees the sums */
         }
         __syncwarp();
@@ -80,36 +82,40 @@ template <class O, class V, class Lanes> struct SpmvLongRow {
         return shuffle(before, 0) + 1 == all;
     }
 
-    /* slot_of(0) + .. + slot_of(n - 1). */
-    template <class F> GPI_DEVICE A total(uint64_t n, F slot_of) const
+    /* sum = slot_of(0) + .. + slot_of(n - 1). */
+    template <class F> GPI_DEVICE void total(uint64_t n, F slot_of, A (&sum)[N]) const
     {
-        A sum = 0;
         const uint32_t groups = 32 / lanes.size();
-        if (has_column()) {
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            sum[k] = 0;
 #pragma unroll 4
-            for (uint64_t k = lanes.group(); k < n; k += groups)
-                sum += __ldcg(piece(slot_of(k)));
-        }
+        for (uint64_t i = lanes.group(); i < n; i += groups)
+            for_columns(slot_of(i), [&](int k, const A *piece) { sum[k] += __ldcg(piece); });
         for (uint32_t d = lanes.size(); d < 32; d *= 2)
-            sum += __shfl_xor_sync(all_lanes, sum, d);
-        return sum;
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                sum[k] += __shfl_xor_sync(all_lanes, sum[k], d);
     }
 
-    GPI_DEVICE void leave_piece(uint64_t tile, A sum) const
+    GPI_DEVICE void leave_piece(uint64_t tile, const A (&piece)[N]) const
     {
         const uint64_t g = (tile - first) / each, from = first + g * each;
         const uint64_t groups = (last - first) / each + 1;
         const uint64_t pieces = last - from + 1 < each ? last - from + 1 : each;
-        if (!leave(2 * tile + (tile == last), sum, a.left + tile_of(g), pieces))
+        A sum[N];
+        if (!leave(2 * tile + (tile == last), piece, a.left + tile_of(g), pieces))
             return;
-        sum = total(pieces, [&](uint64_t k) { return 2 * (from + k) + (from + k == last); });
+        total(
+            pieces, [&](uint64_t k) { return 2 * (from + k) + (from + k == last); }, sum);
         if (groups > 1) {
             if (!leave(2 * tile_of(g) + 1, sum, a.left + first + 2, groups))
                 return;
-            sum = total(groups, [&](uint64_t k) { return 2 * tile_of(k) + 1; });
+            total(
+                groups, [&](uint64_t k) { return 2 * tile_of(k) + 1; }, sum);
         }
-        if (lanes.group() == 0 && has_column())
-            v.store(row, lanes.column(), sum);
+        if (lanes.group() == 0)
+            v.store(row, lanes, sum);
     }
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SpMM: the tiles of SpMV, where they begin found as for SpMV, a warp each. The lanes of a warp are
- * groups of 8, 16 or 32, a lane for each column of X and Y; a group walks an equal share of the
- * tile's row ends and entries. A row that ends in one share and began before is put together by
- * the warp; what a long row has in a tile is a piece, as in SpMV.
+ * four groups of 8, whose lanes have a column of X and Y each or 4 beside each other; a group walks
+ * an equal share of the tile's row ends and entries. A row that ends in one share and began before
+ * is put together by the warp; what a long row has in a tile is a piece, as in SpMV.
  */
 #pragma once
 
@@ -15,59 +15,119 @@ namespace GPI_SPACE
 
 constexpr int spmm_threads = csr_tuning.spmm_threads;
 
-/* Groups of 2^log lanes. */
-struct SpmmLanes {
-    uint32_t n; /* columns */
-    int log;
+/* Of a multiprocessor, for which registers are to suffice. */
+template <class V, int N> constexpr int spmm_blocks = sizeof(V) == 8 ? 5 : N > 1 ? 6 : 8;
+
+/* Groups of 8 lanes with N columns each. */
+template <int N_> struct SpmmLanes {
+    static constexpr int N = N_;
+    uint32_t n; /* columns, of whole lanes */
 
     GPI_DEVICE uint32_t columns() const
     {
         return n;
     }
-    GPI_DEVICE uint32_t column() const
+    GPI_DEVICE uint32_t number() const /* in the group */
     {
-        return lane_id() & (size() - 1);
+        return lane_id() % size();
+    }
+    GPI_DEVICE uint32_t column(int k) const
+    {
+        return number() * N + k;
+    }
+    GPI_DEVICE bool has_columns() const
+    {
+        return column(0) < n;
     }
     GPI_DEVICE uint32_t group() const
     {
-        return (uint32_t)lane_id() >> log;
-    }
-    GPI_DEVICE uint32_t size() const
-    {
-        return 1u << log;
+        return lane_id() / size();
     }
     GPI_DEVICE uint32_t groups() const
     {
-        return 32u >> log;
+        return 32 / size();
+    }
+    static constexpr GPI_DEVICE uint32_t size()
+    {
+        return GPI_CSR_SPMM_LANES;
     }
 };
 
-template <class V_> struct SpmmMatrices {
+/* A lane's numbers of a row of X or Y. */
+template <class V, int N> struct alignas(N * sizeof(V) < 16 ? N * sizeof(V) : 16) SpmmPack {
+    V of[N];
+};
+
+/* As load_kept(). */
+template <class V, int N> GPI_DEVICE SpmmPack<V, N> spmm_load(const char *p)
+{
+    constexpr int words = sizeof(SpmmPack<V, N>) / 16;
+    union Image {
+        SpmmPack<V, N> pack;
+        uint4 of[words + 1];
+        GPI_DEVICE Image() : of()
+        {
+        }
+    } u;
+    if constexpr (N == 1) {
+        u.pack.of[0] = load_kept((const V *)p);
+    } else {
+#pragma unroll
+        for (int i = 0; i < words; i++)
+            u.of[i] = __ldg((const uint4 *)p + i);
+    }
+    return u.pack;
+}
+
+/* As spmv_store(). */
+template <class V, class A, int N> GPI_DEVICE void spmm_store(V *to, const A (&sum)[N], A a, A b)
+{
+    using Pack = SpmmPack<V, N>;
+    Pack p;
+    if (b != 0)
+        p = *(Pack *)to;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        spmv_store(&p.of[k], a, sum[k], b);
+    *(Pack *)to = p;
+}
+
+template <class V_, int N> struct SpmmMatrices {
     using V = V_;
     using A = typename SpmvSum<V>::A;
+    using Lanes = SpmmLanes<N>;
     const V *values, *x;
     V *y;
     gpi_csr_dense x_at, y_at;
     SpmvScalar<A> alpha, beta;
     A *pieces; /* as those of SpmvVectors, a number for each column */
 
-    GPI_DEVICE void store(uint64_t row, uint32_t column, A sum) const
+    /* The lane's numbers of row 0 of Y. */
+    GPI_DEVICE V *y_of(const Lanes &lanes) const
     {
-        spmv_store(y + row * y_at.row + column * y_at.column, alpha.get(), sum, beta.get());
+        return y + lanes.column(0) * y_at.column;
+    }
+
+    GPI_DEVICE void store(uint64_t row, const Lanes &lanes, const A (&sum)[N]) const
+    {
+        if (lanes.has_columns())
+            spmm_store(y_of(lanes) + row * y_at.row, sum, alpha.get(), beta.get());
     }
 };
 
 /* A warp's tile: row ends and entries from row and entry on. */
-template <class I, class O, class V> struct SpmmTile {
+template <class I, class O, class V, int N> struct SpmmTile {
     using A = typename SpmvSum<V>::A;
-    static constexpr int K = 8; /* entries whose rows of X are on their way together */
+    static constexpr int K = N > 1 ? 4 : 8; /* entries whose rows of X are on their way together */
     const SpmvTiles<O> &a;
-    const SpmmMatrices<V> &v;
+    const SpmmMatrices<V, N> &v;
     const I *cols;
-    SpmmLanes lanes;
+    SpmmLanes<N> lanes;
     uint64_t tile, row, entry;
     uint32_t rows, entries;
     bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
+    const char *x_own;      /* the lane's numbers of the first row of X */
+    uint64_t x_row;         /* bytes from row to row */
 
     GPI_DEVICE uint32_t end_of(uint32_t r) const
     {
@@ -77,12 +137,11 @@ template <class I, class O, class V> struct SpmmTile {
     /* How many of the first d units of the tile are row ends; each group asks for its own d. */
     GPI_DEVICE uint32_t rows_before(uint32_t d) const
     {
-        const uint32_t members = (uint32_t)(((uint64_t)1 << lanes.size()) - 1)
-                                 << (lanes.group() << lanes.log);
+        const uint32_t members = ((1u << lanes.size()) - 1) << lanes.group() * lanes.size();
         uint32_t low = d > entries ? d - entries : 0, high = min(rows, d);
         while (__any_sync(all_lanes, low < high)) {
             const uint32_t step = (high - low + lanes.size()) / (lanes.size() + 1);
-            const uint32_t probe = low + (lanes.column() + 1) * step - 1;
+            const uint32_t probe = low + (lanes.number() + 1) * step - 1;
             const bool passes = probe < high && end_of(probe) + probe < d;
             const uint32_t passed = __popc(__ballot_sync(all_lanes, passes) & members);
             const uint32_t from = low;
@@ -93,68 +152,121 @@ template <class I, class O, class V> struct SpmmTile {
         return low;
     }
 
-    /* Products of this lane's column with up to K entries at `at`, 0 from `to` on. */
-    GPI_DEVICE void products(uint32_t at, uint32_t to, A (&product)[K]) const
+    /* Entry at + lane % K of the group's share, which ends at `to`: of K entries each lane of a group
+     * has one. */
+    struct Entry {
+        I col;
+        V value;
+    };
+    GPI_DEVICE Entry entry_of(uint32_t at, uint32_t to) const
     {
-        const uint32_t lane = lane_id(), first = lane & ~(lanes.size() - 1);
-        const uint32_t own = at + lane % K;
-        const bool has_column = lanes.column() < lanes.columns();
-        const V *const x = v.x + lanes.column() * v.x_at.column;
-        I col = 0;
-        V value, of_x[K];
+        Entry e = {};
+        const uint32_t own = at + lane_id() % K;
         if (own < to) {
-            col = load_passing(cols + entry + own);
-            value = load_passing(v.values + entry + own);
+            e.col = load_passing(cols + entry + own);
+            e.value = load_passing(v.values + entry + own);
         }
-        const A wide = own < to ? widen<A>(value) : (A)0;
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            const I c = __shfl_sync(all_lanes, col, first + k);
-            if (has_column && at + k < to)
-                of_x[k] = load_kept(x + c * v.x_at.row);
-        }
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            const A w = __shfl_sync(all_lanes, wide, first + k);
-            product[k] = has_column && at + k < to ? w * widen<A>(of_x[k]) : (A)0;
-        }
+        return e;
     }
 
-    GPI_DEVICE void store(uint32_t r, A sum) const
+    /* What X has for K entries at `at`; 0 from `to` on. */
+    GPI_DEVICE void load(const Entry &e, uint32_t at, uint32_t to, SpmmPack<V, N> (&x)[K]) const
     {
-        if (lanes.column() < lanes.columns())
-            v.store(row + r, lanes.column(), sum);
+        const uint32_t first = lane_id() & ~(lanes.size() - 1);
+        const uint32_t some = lanes.has_columns() ? to : 0;
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const I c = __shfl_sync(all_lanes, e.col, first + k);
+            x[k] = {};
+            if (at + k < some)
+                x[k] = spmm_load<V, N>(x_own + c * x_row);
+        }
     }
 
-    GPI_DEVICE SpmvLongRow<O, SpmmMatrices<V>, SpmmLanes> long_row(uint64_t of) const
+    GPI_DEVICE SpmvLongRow<O, SpmmMatrices<V, N>, SpmmLanes<N>> long_row(uint64_t of) const
     {
         return {a, v, lanes, of};
     }
 
     /* The first row that ends in a share has what the shares before have left, which is sum: of
      * shares without a row end all, otherwise that behind the last one. */
-    GPI_DEVICE void put_together(uint32_t first, bool ended, A head, A sum) const
+    GPI_DEVICE void put_together(uint32_t first, bool ended, A (&head)[N], A (&sum)[N]) const
     {
         uint32_t has_end = ended;
         for (int d = (int)lanes.size(); d < 32; d *= 2) {
-            const A left = shuffle_up(sum, d);
             const uint32_t left_has = __shfl_up_sync(all_lanes, has_end, d);
-            if (lane_id() >= d) {
-                sum = has_end ? sum : left + sum;
-                has_end |= left_has;
+            const bool joins = lane_id() >= d && !has_end;
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+                const A left = shuffle_up(sum[n], d);
+                sum[n] = joins ? left + sum[n] : sum[n];
             }
+            if (lane_id() >= d)
+                has_end |= left_has;
         }
-        const A before = shuffle_up(sum, (int)lanes.size());
-        head += lanes.group() ? before : (A)0;
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            const A before = shuffle_up(sum[n], (int)lanes.size());
+            head[n] += lanes.group() ? before : (A)0;
+        }
         if (ended && !(comes_in && first == 0))
-            store(first, head);
-        if (comes_in) { /* its end is in the first share that has one */
-            const uint32_t from = __ffs(__ballot_sync(all_lanes, ended)) - 1;
-            long_row(row).leave_piece(tile, __shfl_sync(all_lanes, head, from + lanes.column()));
+            v.store(row + first, lanes, head);
+        const uint32_t with = __ballot_sync(all_lanes, ended); /* the first one has the end */
+#pragma unroll 1
+        for (int k = 0; k < 2; k++)
+            if (k ? goes_on : comes_in) {
+                const uint32_t from = k ? 32 - lanes.size() : __ffs(with) - 1;
+                A piece[N];
+#pragma unroll
+                for (int n = 0; n < N; n++)
+                    piece[n] = __shfl_sync(all_lanes, k ? sum[n] : head[n], from + lanes.number());
+                long_row(k ? row + rows : row).leave_piece(tile, piece);
+            }
+    }
+
+    /* The rows of a group's share, and what of a row is in it before its first end, and behind its
+     * last one. */
+    GPI_DEVICE void walk(uint32_t first, uint32_t last, uint32_t at, uint32_t to, A (&head)[N],
+                         A (&sum)[N]) const
+    {
+        const A alpha = v.alpha.get(), beta = v.beta.get();
+        uint32_t r = first, end = r < last ? end_of(r) : ~0u;
+        V *y = v.y_of(lanes) + (row + r) * v.y_at.row;
+        auto close = [&] {
+            if (r != first && lanes.has_columns())
+                spmm_store(y, sum, alpha, beta);
+            y += v.y_at.row;
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+                head[n] = r == first ? sum[n] : head[n];
+                sum[n] = 0;
+            }
+            r++;
+            end = r < last ? end_of(r) : ~0u;
+        };
+        const uint32_t group = lane_id() & ~(lanes.size() - 1);
+        Entry e = entry_of(at, to);
+#pragma unroll 1
+        for (; __any_sync(all_lanes, at < to); at += K) {
+            SpmmPack<V, N> x[K];
+            load(e, at, to, x);
+            const A own = widen<A>(e.value);
+            e = entry_of(at + K, to);
+#pragma unroll
+            for (int k = 0; k < K; k++) {
+                while (end <= at + k)
+                    close();
+                __syncwarp();
+                const A value = __shfl_sync(all_lanes, own, group + k);
+#pragma unroll
+                for (int n = 0; n < N; n++)
+                    sum[n] += value * widen<A>(x[k].of[n]);
+            }
+            __syncwarp();
         }
-        if (goes_on)
-            long_row(row + rows)
-                .leave_piece(tile, __shfl_sync(all_lanes, sum, 32 - lanes.size() + lanes.column()));
+        while (r < last)
+            close();
+        __syncwarp();
     }
 
     GPI_DEVICE void all() const
@@ -162,42 +274,18 @@ template <class I, class O, class V> struct SpmmTile {
         const uint32_t units = rows + entries;
         const uint32_t share = (units + lanes.groups() - 1) / lanes.groups();
         const uint32_t from = min(lanes.group() * share, units), upto = min(from + share, units);
-        const uint32_t first = rows_before(from), last = rows_before(upto), to = upto - last;
-        uint32_t r = first, end = r < last ? end_of(r) : ~0u;
-        A head = 0, sum = 0;
-        auto close = [&] {
-            if (r == first)
-                head = sum;
-            else
-                store(r, sum);
-            sum = 0;
-            r++;
-            end = r < last ? end_of(r) : ~0u;
-        };
-#pragma unroll 1
-        for (uint32_t at = from - first; __any_sync(all_lanes, at < to); at += K) {
-            A product[K];
-            products(at, to, product);
-#pragma unroll
-            for (int k = 0; k < K; k++) {
-                while (end <= at + k)
-                    close();
-                sum += product[k];
-            }
-            __syncwarp();
-        }
-        while (r < last)
-            close();
-        __syncwarp();
+        const uint32_t first = rows_before(from), last = rows_before(upto);
+        A head[N] = {}, sum[N] = {};
+        walk(first, last, from - first, upto - last, head, sum);
         put_together(first, first < last, head, sum);
     }
 };
 
 /* A warp per tile. After: Y, whatever the row pointers are. */
-template <class I, class O, class V>
-__global__ __launch_bounds__(spmm_threads) void spmm_tiles_k(
+template <class I, class O, class V, int N>
+__global__ __launch_bounds__(spmm_threads, spmm_blocks<V, N>) void spmm_tiles_k(
     const __grid_constant__ SpmvTiles<O> a, const I *cols,
-    const __grid_constant__ SpmmMatrices<V> v, SpmmLanes lanes)
+    const __grid_constant__ SpmmMatrices<V, N> v, SpmmLanes<N> lanes)
 {
     const uint64_t tile = (uint64_t)blockIdx.x * (spmm_threads / 32) + threadIdx.x / 32;
     gpi_csr_start to = a.end();
@@ -210,17 +298,21 @@ __global__ __launch_bounds__(spmm_threads) void spmm_tiles_k(
         to = a.starts[tile + 1];
     const bool comes_in = to.row > from.row && from.entry > __ldg(a.pointers + from.row);
     const bool goes_on = to.entry > __ldg(a.pointers + to.row);
-    const SpmmTile<I, O, V> t = {a,
-                                 v,
-                                 cols,
-                                 lanes,
-                                 tile,
-                                 from.row,
-                                 from.entry,
-                                 (uint32_t)(to.row - from.row),
-                                 (uint32_t)(to.entry - from.entry),
-                                 comes_in,
-                                 goes_on};
+    const char *x_own = (const char *)(v.x + lanes.column(0) * v.x_at.column);
+    asm volatile("" : "+l"(x_own)); /* which is not computed again for each entry */
+    const SpmmTile<I, O, V, N> t = {a,
+                                    v,
+                                    cols,
+                                    lanes,
+                                    tile,
+                                    from.row,
+                                    from.entry,
+                                    (uint32_t)(to.row - from.row),
+                                    (uint32_t)(to.entry - from.entry),
+                                    comes_in,
+                                    goes_on,
+                                    x_own,
+                                    v.x_at.row * sizeof(V)};
     if (t.rows || goes_on)
         t.all();
 }

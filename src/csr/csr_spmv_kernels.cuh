@@ -37,9 +37,9 @@ template <class V> struct SpmvVectors {
     SpmvScalar<A> alpha, beta;
     A *pieces; /* two per tile: of the row that goes on behind it, of the one that ends in it */
 
-    GPI_DEVICE void store(uint64_t row, uint32_t, A sum) const
+    GPI_DEVICE void store(uint64_t row, const SpmvLanes &, const A (&sum)[1]) const
     {
-        spmv_store(y + row, alpha.get(), sum, beta.get());
+        spmv_store(y + row, alpha.get(), sum[0], beta.get());
     }
 };
 
@@ -272,8 +272,10 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
         }
 #pragma unroll 1
         for (int k = 0; k < 2; k++)
-            if (k ? goes_on : comes_in)
-                long_row(k ? row + rows : row).leave_piece(spmv_tile(), k ? carry : head);
+            if (k ? goes_on : comes_in) {
+                const A piece[1] = {k ? carry : head};
+                long_row(k ? row + rows : row).leave_piece(spmv_tile(), piece);
+            }
     }
 };
 
