@@ -216,11 +216,12 @@ static void prepare(struct worker *w)
     struct rank *r = &w->rank;
     const size_t total = ((size_t)1 << set.log_n) >> w->kind->shift,
                  each = total / (size_t)r->ranks;
-    const size_t bytes = (r->n > each ? r->n : each + 1) * w->kind->item_bytes + 256;
-    const size_t large = (size_t)4 << 20;
+    const size_t some = (size_t)4 << 20; /* for many bins, and samples */
+    const size_t most = (r->n > each ? r->n : each + 1) * w->kind->item_bytes + 256;
+    const size_t bytes = most > some ? most : some;
     uint64_t counts[8 + RANKS_MAX] = {0};
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->in));
-    need(r->ctx, gp_malloc(r->ctx, bytes > large ? bytes : large, &r->out));
+    need(r->ctx, gp_malloc(r->ctx, bytes, &r->out));
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->values));
     need(r->ctx, gp_malloc(r->ctx, bytes, &r->values_out));
     need(r->ctx, gp_malloc(r->ctx, 8 * 64, (void **)&r->counts));

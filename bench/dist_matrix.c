@@ -52,20 +52,20 @@ static void fill_ones(struct rank *r, size_t n, void *out)
 
 /* ---- from coordinates ------------------------------------------------------------------------ */
 
-/* state: the number of rows, and of columns, a power of two. */
+/* state: the number of rows, and of columns. */
 static uint32_t any_index(uint64_t state, uint64_t i)
 {
     i = (i ^ i >> 29) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)((i ^ i >> 31) * 0xbf58476d1ce4e5b9u >> 33) & (uint32_t)(state - 1);
+    return (uint32_t)(((i ^ i >> 31) * 0xbf58476d1ce4e5b9u >> 32) * state >> 32);
 }
 
 void coo_prepare(struct rank *r)
 {
     struct matrix *m = matrix_new(r);
     const uint64_t first = (uint64_t)r->number * r->n;
-    m->num_rows = r->n * (size_t)r->ranks / PER_ROW;
+    m->num_rows = r->n * (size_t)r->ranks / PER_ROW + 1;
     m->nnz = r->n;
-    m->room = r->ranks > 1 ? r->n + r->n / 4 : r->n;
+    m->room = r->ranks > 1 ? r->n + r->n / 4 + CHUNK : r->n;
     m->rows = room_for(r, 4 * r->n);
     m->cols = room_for(r, 4 * r->n);
     m->values = room_for(r, 4 * r->n);
@@ -91,13 +91,15 @@ gp_status coo_run(struct rank *r)
 
 /* ---- times a vector -------------------------------------------------------------------------- */
 
-/* Entry i of a 3-D Laplacian on a torus of 2^state points; sides are powers of two. */
-static uint32_t stencil_col(uint64_t state, uint64_t i)
+/* Entry i of a 3-D Laplacian on a torus of that many points. */
+static uint32_t stencil_col(uint64_t points, uint64_t i)
 {
-    const uint64_t row = i / STENCIL, x = state / 3, y = x + (state - x) / 2;
-    const uint64_t steps[STENCIL] = {0 - (1ull << y), 0 - (1ull << x), -1ull, 0, 1,
-                                     1ull << x,       1ull << y};
-    return (uint32_t)((row + steps[i % STENCIL]) & ((1ull << state) - 1));
+    const int bits = points > 1 ? 63 - __builtin_clzll(points) : 0;
+    const uint64_t row = i / STENCIL, side = 1ull << bits / 3,
+                   plane = side << (bits - bits / 3) / 2;
+    const uint64_t up[STENCIL] = {0, 1, side, plane, points - 1, points - side, points - plane};
+    const uint64_t col = row + up[i % STENCIL];
+    return (uint32_t)(col < points ? col : col - points);
 }
 
 static gp_csr_desc product_desc(void)
@@ -113,9 +115,8 @@ void product_prepare(struct rank *r)
     struct matrix *m = matrix_new(r);
     const gp_csr_desc d = product_desc();
     const uint32_t zero = 0, step = STENCIL;
-    uint64_t log_rows = 0, col_first[RANKS_MAX + 1];
-    while (1ull << log_rows < (uint64_t)r->n * (uint64_t)r->ranks)
-        log_rows++;
+    const uint64_t rows = (uint64_t)r->n * (uint64_t)r->ranks;
+    uint64_t col_first[RANKS_MAX + 1];
     for (int i = 0; i <= r->ranks; i++)
         col_first[i] = (uint64_t)i * r->n;
     m->num_rows = r->n;
@@ -124,7 +125,7 @@ void product_prepare(struct rank *r)
     m->cols = room_for(r, 4 * m->nnz);
     m->values = room_for(r, 4 * m->nnz);
     need(r->ctx, gp_iota(r->ctx, GP_U32, &zero, &step, r->n + 1, m->offsets));
-    fill(r, m->nnz, m->nnz * (uint64_t)r->number, log_rows, stencil_col, m->cols);
+    fill(r, m->nnz, m->nnz * (uint64_t)r->number, rows, stencil_col, m->cols);
     fill_ones(r, m->nnz, m->values);
     need(r->ctx, gp_copy(r->ctx, col_first, sizeof col_first, r->counts));
     if (r->comm)

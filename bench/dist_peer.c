@@ -22,13 +22,14 @@ static gp_status exchange(struct rank *r, const void *in, const uint64_t *counts
                           uint64_t *came)
 {
     const size_t words = (size_t)r->ranks * 8;
+    const uint64_t quarter_more = r->n + r->n / 4, few = 1 << 18;
     uint64_t n = 0;
     for (int i = 0; i < r->ranks; i++)
         n += counts[i];
     gp_status s = gp_copy(r->ctx, counts, words, r->counts);
     if (s == GP_OK)
-        s = gp_dist_exchange(r->comm, 4, in, n, r->counts, out, r->n + r->n / 4,
-                             r->counts + RANKS_MAX);
+        s = gp_dist_exchange(r->comm, 4, in, n, r->counts, out,
+                             quarter_more > few ? quarter_more : few, r->counts + RANKS_MAX);
     if (s == GP_OK)
         s = gp_copy(r->ctx, r->counts + RANKS_MAX, words, came);
     return s == GP_OK ? gp_context_synchronize(r->ctx) : s;
