@@ -205,6 +205,27 @@ START_TEST(test_radix_sort_spread_replay_bad_sample)
 }
 END_TEST
 
+/* The same of radixsort_map_learn.cuh, whose sample has as many words whatever n is. */
+START_TEST(test_radix_sort_spread_replay_bad_map)
+{
+    enum { COUNT = 3 };
+    const size_t n = ((size_t)1 << 22) + 4711;
+    const uint64_t sample = 24 << 10; /* as n < 2^23 */
+    const uint64_t apart = ((uint64_t)n << 32) / sample;
+    uint32_t *keys = t_host(n * 4);
+    uint64_t state = t_seed();
+    void *inputs[COUNT] = {keys, keys_new(BELL, n, 32), keys_new(EVEN, n, 32)};
+    for (size_t i = 0; i < n; i++)
+        keys[i] = ((uint32_t)1 << 30) + (uint32_t)t_random_below(&state, 1 << 22);
+    for (uint64_t i = 0; i < sample; i++) {
+        const uint64_t first = i * apart >> 32, end = (i + 1) * apart >> 32;
+        const uint64_t jitter = (uint32_t)i * 0x9e3779b1u;
+        keys[first + (jitter * (end - first) >> 32)] = (uint32_t)(i << (i % 2 ? 8 : 16));
+    }
+    check_replays(GP_U32, n, inputs, COUNT);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("radixsort_distributions");
@@ -220,6 +241,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 30);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_sample);
+    tcase_add_test(c, test_radix_sort_spread_replay_bad_map);
     return s;
 }
 

@@ -12,12 +12,15 @@
  * level. A segment of equal keys is done. So a level costs a read and a pass of what is still too
  * large, and narrows its range by 2^10 or its size by about 15.
  *
+ * Where words hardly repeat a map (radixsort_map_k.cuh) is tried first.
+ *
  * Choosing splitters by counts is what sample sorts do by samples (Frazer and McKellar 1970).
  */
 #pragma once
 
 #include "device/grid.cuh"
 #include "radixsort/radixsort_adaptive_bins.cuh"
+#include "radixsort/radixsort_map_k.cuh"
 
 namespace GPI_SPACE
 {
@@ -39,7 +42,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     static constexpr int tile_bytes = sizeof(Shared), plan_bytes = sizeof(typename Plan::Shared);
     static constexpr int count_bytes = first_cells * (int)sizeof(uint32_t);
     static constexpr int most_bytes = tile_bytes > plan_bytes ? tile_bytes : plan_bytes;
-    static constexpr int shared_bytes = most_bytes > count_bytes ? most_bytes : count_bytes;
+    static constexpr int cells_bytes = most_bytes > count_bytes ? most_bytes : count_bytes;
+    static constexpr int map_bytes = MapOf<K, FLOAT, VB, T>::shared_bytes;
+    static constexpr int shared_bytes = cells_bytes > map_bytes ? cells_bytes : map_bytes;
 
     const RadixJob<K, V> &job;
     char *memory;
@@ -291,6 +296,9 @@ __global__ void __launch_bounds__(T, 1)
     if (job.plan->route != gpi_radix_route_adaptive)
         return;
     job.take_items();
+    if constexpr (radix_by_map<K>)
+        if (job.plan->mapped && sort_by_map<K, FLOAT, VB, T>(job))
+            return;
     using Work = AdaptiveKernel<K, FLOAT, VB, T, I>;
     Work adaptive = {job, memory, {&job.plan->adaptive_arrived, 0}};
     Work::Partitions::init();

@@ -32,6 +32,12 @@ enum gpi_radix_route {
     gpi_radix_route_one_bucket
 };
 
+/* Where a map of words to buckets and what was counted by it are: see radixsort_map.cuh. */
+struct gpi_radix_map {
+    void *sample;                        /* words */
+    uint32_t *counts, *starts, *cursors; /* of buckets */
+};
+
 /* What is still too large for a block; see radixsort_adaptive_k.cuh and radixsort_levels_k.cuh. */
 struct gpi_radix_segment {
     uint64_t base, end;    /* no word is smaller, or larger */
@@ -87,6 +93,8 @@ struct gpi_radix_plan {
     /* By levels: */
     uint32_t adaptive_arrived, adaptive_tickets[2], zoomed;
     uint32_t segments[2], others, tiles, entries, large;
+    /* By a map: whether it is to be tried; what buckets too large for a block take. */
+    uint32_t mapped, map_arrived, map_passed, map_tickets[2], map_work_max, map_work_all;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
     uint32_t buckets_claimed; /* by blocks that have sorted their first one */
 };

@@ -19,8 +19,7 @@ gp_status add_adaptive(gp_context *ctx, const char *function,
     constexpr int T = radix_tuning.tile_threads, I = radix_adaptive_items_of(sizeof(Key), VB);
     using Work = std::conditional_t<radix_by_splitters<Key>, LevelsKernel<Key, true, VB, T, I>,
                                     AdaptiveKernel<Key, true, VB, T, I>>;
-    constexpr int shared = Work::shared_bytes;
-    static_assert(shared <= radix_tuning.shared_bytes, "a tile must fit");
+    static_assert(Work::shared_bytes + 1024 <= radix_tuning.shared_bytes, "a tile must fit");
     static uint64_t allowed;
     auto kernel = [] {
         if constexpr (radix_by_splitters<Key>)
@@ -28,8 +27,8 @@ gp_status add_adaptive(gp_context *ctx, const char *function,
         else
             return radix_adaptive_k<Key, true, VB, T, I>;
     }();
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
-    list.add(launch_cooperative(kernel, (unsigned)ctx->sm_count, T, shared, job));
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, Work::shared_bytes, &allowed));
+    list.add(launch_cooperative(kernel, (unsigned)ctx->sm_count, T, Work::shared_bytes, job));
     return GP_OK;
 }
 

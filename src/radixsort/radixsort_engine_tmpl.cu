@@ -50,6 +50,7 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
     job.states[0] = s.states[0];
     job.states[1] = s.states[1];
     job.adaptive = s.adaptive;
+    job.map = s.map;
     return job;
 }
 
@@ -162,7 +163,8 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
         args->n >> job.bucket_bits <= radix_split_mean(sizeof(Key), VB, Shape::bucket_max);
     job.adaptive_allowed = job.bucket_bits && may_be_adaptive(args->n, VB);
     job.cells_even = VB ? radix_tuning.cells_even : radix_tuning.cells_even_keys;
-    job.entries = blocks_of(job.bucket_bits);
+    job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
+    job.entries = blocks_of(job.n, job.bucket_bits, VB);
     list.add(launch_zeros(args->scratch, scratch_of(nullptr, args->n, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
         if (args->exact && args->n >= counted_from) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "radixsort/radixsort_key_codec.cuh"
+#include "radixsort/radixsort_map.cuh"
 #include "radixsort/radixsort_repeats.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
@@ -245,18 +246,33 @@ template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job)
            varying_digits(job) > radix_tuning.digits_few;
 }
 
-/* Whether nearly all items are of few words, by a sample; cells are faster than passes then. By one
- * block, if buckets do not fit. */
+/* What is likely to be faster than passes, if buckets do not fit: a map where words hardly repeat,
+ * or are so close together that a bin of a bucket has equal ones; cells where nearly all items are
+ * of few words. */
+struct UnevenWays {
+    bool map, cells;
+};
+
+/* By one block. */
 template <int T, bool LARGE, class K>
-GPI_DEVICE bool has_few_words(const RadixKeys<K> &job, uint32_t *shared)
+GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, uint32_t *shared)
 {
-    if constexpr (LARGE && !radix_by_splitters<K>)
+    if constexpr (LARGE && radix_by_map<K>)
         if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
-            varying_digits(job) > radix_tuning.digits_few)
-            return sample_hot_words<T>(job, shared) >=
-                   radix_tuning.repeats_sample -
-                       radix_tuning.repeats_sample / radix_tuning.hot_rest;
-    return false;
+            varying_digits(job) > radix_tuning.digits_few) {
+            constexpr uint64_t sample = radix_tuning.repeats_sample;
+            const SampleOf<K> words = sample_words<T>(job);
+            __syncthreads();
+            if (are_few<T>(words, shared))
+                return {false, true};
+            const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
+            const Repeats repeats = sample_repeats<T>(words, shared);
+            const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
+            const bool close = repeated << repeats.bits <= buckets << radix_tuning.map_close_bits;
+            return {(repeated <= job.repeats_max || close) && n < radix_tuning.map_items,
+                    repeats.hot >= sample - sample / radix_tuning.hot_rest};
+        }
+    return {false, false};
 }
 
 /* One block plans while all others wait: each thread issues plan_batch reads before it uses one. */
@@ -317,7 +333,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
     }
     __syncthreads();
     const bool passes = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
-    const bool few = passes && has_few_words<T, LARGE>(job, shared);
+    const bool few = passes && uneven_ways<T, LARGE>(job, shared).cells;
     if (threadIdx.x > 0)
         return;
     if (splits_by_levels(job)) {
@@ -378,14 +394,16 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const int digits = varying_digits(job);
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
+    const UnevenWays ways =
+        fits ? UnevenWays{false, false} : uneven_ways<T, LARGE>(job, shared + 4 * warps);
     const bool by_cells =
-        !radix_by_splitters<K> && job.adaptive_allowed &&
-        (few || even || (!fits && has_few_words<T, LARGE>(job, shared + 4 * warps)));
+        !radix_by_splitters<K> && job.adaptive_allowed && (few || even || ways.cells);
     if (threadIdx.x == 0) {
-        job.plan->route = fits                                ? gpi_radix_route_buckets
-                          : job.splits_allowed                ? gpi_radix_route_splitters
-                          : by_cells || splits_by_levels(job) ? gpi_radix_route_adaptive
-                                                              : gpi_radix_route_lsd;
+        job.plan->mapped = ways.map;
+        job.plan->route = fits                 ? gpi_radix_route_buckets
+                          : job.splits_allowed ? gpi_radix_route_splitters
+                          : ways.map || by_cells || splits_by_levels(job) ? gpi_radix_route_adaptive
+                                                                          : gpi_radix_route_lsd;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;

@@ -34,6 +34,9 @@ template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 /* by splitters where there would be many passes, otherwise by cells. */
 template <class K> constexpr bool radix_by_splitters = sizeof(K) == 8;
 
+/* Of 4 bytes a map is learned first, where no word has many items. */
+template <class K> constexpr bool radix_by_map = sizeof(K) == 4;
+
 /*
  * Order words, unsigned words that compare as the keys do, without a branch: negative floats are
  * inverted, positive ones get the sign bit, and a bias is subtracted so that all NaNs come last.
@@ -184,8 +187,10 @@ template <class K> struct RadixKeys {
     bool splits_allowed;   /* buckets are between splitters if those of bits do not fit */
     bool adaptive_allowed; /* levels may be taken if buckets do not fit */
     uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
+    uint32_t repeats_max;  /* items that a word may have on the average for a map */
     uint32_t entries;      /* blocks for entries of a bucket's size */
     gpi_radix_adaptive adaptive;
+    gpi_radix_map map;
 
     /* By all threads of a block, before items(): a number in memory is read once, as barriers of a
      * grid make multiprocessors forget what they have read. */

@@ -16,9 +16,9 @@
  * same in all keys needs no pass.
  *
  * By levels, if large arrays have such keys: those of 8 bytes between splitters
- * (radixsort_levels_k.cuh); those of 4 bytes by cells, if nearly all are in a few buckets or of few
- * words, or many are only somewhat too large: the counts are left to radixsort_adaptive_k.cuh.
- * Nothing is partitioned here then.
+ * (radixsort_levels_k.cuh); those of 4 bytes by a map, if words hardly repeat, or by cells, if
+ * nearly all are in a few buckets or of few words, or many are only somewhat too large: the counts
+ * are left to radixsort_adaptive_k.cuh. Nothing is partitioned here then.
  */
 #pragma once
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "radixsort/radixsort_launch.cuh"
+#include "radixsort/radixsort_map_learn.cuh"
 #include "radixsort/radixsort_split_levels.cuh"
 
 namespace GPI_SPACE
@@ -17,6 +18,7 @@ struct Scratch {
     uint32_t *buckets, *recount, *cursors;
     void *states[2];
     gpi_radix_adaptive adaptive;
+    gpi_radix_map map;
     size_t zeroed, bytes;
 };
 
@@ -139,9 +141,13 @@ static uint64_t entries_of(uint64_t n, size_t value_bytes)
 
 /* Blocks that sort buckets, with some more for the entries of a list: what is left without a block
  * is sorted through memory, which takes as long as all others. Those of levels are smaller. */
-static uint32_t blocks_of(int bucket_bits)
+static uint32_t blocks_of(uint64_t n, int bucket_bits, size_t value_bytes)
 {
-    return (1u << bucket_bits) + (1u << bucket_bits) / 4 * (radix_by_splitters<Key> ? 3 : 1);
+    const uint32_t listed =
+        (1u << bucket_bits) + (1u << bucket_bits) / 4 * (radix_by_splitters<Key> ? 3 : 1);
+    if (!radix_by_map<Key> || !may_be_adaptive(n, value_bytes))
+        return listed;
+    return std::max(listed, map_buckets(n, (uint32_t)bucket_max_of(value_bytes)));
 }
 
 /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
@@ -161,16 +167,38 @@ template <class F> static gpi_radix_adaptive adaptive_of(uint64_t n, size_t valu
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
     s.first_bins = (uint8_t *)take(1 << radix_tuning.bucket_bits);
     s.segment_of = (uint32_t *)take((adaptive_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
-    s.entries = (gpi_radix_entry *)take(blocks_of(bucket_bits_of(n, most, value_bytes)) *
-                                        sizeof(gpi_radix_entry));
+    s.entries = (gpi_radix_entry *)take(
+        blocks_of(n, bucket_bits_of(n, most, value_bytes), value_bytes) * sizeof(gpi_radix_entry));
     s.large = (gpi_radix_entry *)take(entries_of(n, value_bytes) * sizeof(gpi_radix_entry));
     return s;
+}
+
+template <class F> static gpi_radix_map map_of(uint64_t n, size_t value_bytes, F take)
+{
+    const uint32_t buckets = map_buckets(n, (uint32_t)bucket_max_of(value_bytes));
+    const size_t table = sizeof(uint32_t) << map_bucket_bits(buckets);
+    gpi_radix_map s = {};
+    s.sample = take(map_sample(n) * sizeof(Key));
+    s.counts = (uint32_t *)take(table);
+    s.starts = (uint32_t *)take(table + sizeof(uint32_t));
+    s.cursors = (uint32_t *)take(table + GPI_RADIX_SEGMENTS * sizeof(uint32_t));
+    return s;
+}
+
+/* Tiles of the passes by a map. */
+static uint64_t map_tiles(uint64_t n, size_t value_bytes)
+{
+    const int items = radix_map_items(sizeof(Key), (int)value_bytes);
+    const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
+    return n / ((uint64_t)radix_tuning.tile_threads / groups * items) + 1;
 }
 
 /* The most tiles of a level of such a sort, which has part ones in each segment. */
 static uint64_t adaptive_rows(uint64_t n, size_t value_bytes)
 {
-    return adaptive_tiles(n, value_bytes) + all_segments_of(n, value_bytes);
+    const uint64_t rows = adaptive_tiles(n, value_bytes) + all_segments_of(n, value_bytes);
+    const uint64_t mapped = map_tiles(n, value_bytes) + GPI_RADIX_SEGMENTS;
+    return radix_by_map<Key> && mapped > rows ? mapped : rows;
 }
 
 /* Where such a sort has its tables, others have the states of every second pass. */
@@ -207,11 +235,14 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     s.recount = (uint32_t *)take(table);
     s.zeroed = at;
     s.cursors = (uint32_t *)take(table);
+    const uint64_t second = radix_by_map<Key> && more > rows ? more : rows;
     s.states[0] = take((rows > more ? rows : more) * row);
-    s.states[1] = take(rows * row > tables ? rows * row : tables);
+    s.states[1] = take(second * row > tables ? second * row : tables);
     if (cells) {
         s.adaptive = adaptive_of(of_adaptive, value_bytes, take);
         s.adaptive.tables = (uint32_t *)s.states[1];
+        if (radix_by_map<Key>)
+            s.map = map_of(of_adaptive, value_bytes, take);
     } else {
         s.adaptive.entries = (gpi_radix_entry *)((char *)s.states[1] + GPI_RADIX_LEARNED);
     }

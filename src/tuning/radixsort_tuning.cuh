@@ -59,9 +59,19 @@ struct RadixTuning {
     uint32_t cells_even, cells_even_keys;
     int cells_digits, digits_few;
 
-    /* Otherwise repeats_sample words tell how often words repeat: if all but 1/hot_rest of them are
-     * there hot_words times or more, cells are taken too. */
-    uint32_t repeats_sample, hot_words, hot_rest;
+    /* Where buckets do not fit, repeats_sample words tell how often words repeat. A map is tried
+     * first, of arrays of less than map_items, if a word has at most repeats_max items (of keys
+     * alone repeats_max_keys) on the average; or if these, times the words of the sample's range,
+     * are 2^map_close_bits a bucket at most. If all but 1/hot_rest of the sample are words that are
+     * there hot_words times, cells are taken too. A map is learned from map_sample words, or twice
+     * as many, and has 2^map_cell_bits cells, and rows of 2^map_row_bits. Buckets that are too
+     * large are left to blocks if one of them has 1/map_large_share of the array to move at most,
+     * all of them 1/map_large_work. */
+    uint32_t repeats_sample, repeats_max, repeats_max_keys, hot_words, hot_rest;
+    uint64_t map_items;
+    int map_close_bits, map_cell_bits, map_row_bits;
+    int map_sample;
+    uint64_t map_large_share, map_large_work;
 
     /* From sampled_items items on a sample is taken first: one item in sample_bits for the bits
      * that vary, one in sample_counts for the counts of buckets. Those of 8-byte keys will
@@ -95,7 +105,11 @@ constexpr RadixTuning radix_sm75()
     t.large_share = 1024, t.large_excess = 16;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
-    t.repeats_sample = 1024, t.hot_words = 4, t.hot_rest = 16;
+    t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
+    t.hot_words = 4, t.hot_rest = 16;
+    t.map_items = 32 << 20, t.map_sample = 24 << 10, t.map_close_bits = 15;
+    t.map_cell_bits = 8, t.map_row_bits = 7;
+    t.map_large_share = 256, t.map_large_work = 8;
     t.sampled_items = 64 << 20, t.sample_bits = 1024, t.sample_counts = 256;
     t.sample_excess = 8, t.sample_full = 8;
     return t;
@@ -115,6 +129,7 @@ constexpr RadixTuning radix_sm80()
     RadixTuning t = radix_sm80_99kb();
     t.shared_bytes = 163 * 1024;
     t.bucket_bits = 15;
+    t.map_cell_bits = 11, t.map_row_bits = 10;
     return t;
 }
 
@@ -175,6 +190,16 @@ constexpr int radix_adaptive_items_of(int key_bytes, int value_bytes)
     const int cells = kept ? 6 * 1024 : (1 << radix_tuning.bucket_bits) + 4 * 1024;
     int fit = radix_tile_fit(key_bytes, value_bytes, cells, kept);
     int most = value_bytes ? 48 : kept ? 16 : radix_partition_items(key_bytes, 0, 48);
+    return (fit < most ? fit : most) / 4 * 4;
+}
+
+/* The same by a map, with the digits of items. */
+constexpr int radix_map_items(int key_bytes, int value_bytes)
+{
+    const int map_bytes =
+        4 * ((1 << radix_tuning.map_cell_bits) + (3 << radix_tuning.map_row_bits));
+    int fit = radix_tile_fit(key_bytes, value_bytes, map_bytes + 1024, true);
+    int most = value_bytes ? 48 : key_bytes == 8 ? 16 : 32;
     return (fit < most ? fit : most) / 4 * 4;
 }
 

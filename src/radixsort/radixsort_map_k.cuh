@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges are
+ * too large: a map of words to buckets is learned, its buckets are counted, and two partition
+ * passes by the bits of their numbers bring the items into them; radixsort_bucket_k.cuh sorts them.
+ * A part of radixsort_adaptive_k.cuh, which goes on by cells if they would not fit either.
+ */
+#pragma once
+
+#include "device/grid.cuh"
+#include "radixsort/radixsort_map_learn.cuh"
+#include "radixsort/radixsort_partition_pass.cuh"
+
+namespace GPI_SPACE
+{
+
+template <class K, class G, int ITEMS> struct PartitionByMap : PartitionByBits<K, G, ITEMS> {
+    using Base = PartitionByBits<K, G, ITEMS>;
+    using Digit = DigitOfMap<K>;
+    using typename Base::Shared;
+    using typename Base::TileClaim;
+    const RadixMap<K> &map;
+
+    GPI_DEVICE PartitionByMap(const RadixKeys<K> &job, const PartitionPass &pass, Shared &s,
+                              const RadixMap<K> &map_)
+        : Base(job, pass, s), map(map_)
+    {
+    }
+
+    GPI_DEVICE Digit digit() const
+    {
+        return {this->pass.shift + (int)map.bucket_shift, (1u << this->pass.bits) - 1, &map,
+                this->job.compared()};
+    }
+
+    GPI_DEVICE void enter(const TileClaim &, Digit &) const
+    {
+    }
+};
+
+template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
+    using V = typename Payload<VB>::type;
+    static constexpr int groups = radix_tile_groups(sizeof(K), VB);
+    static constexpr int tile_items = T / groups * I;
+    using G = Group<T / groups>;
+    using Policy = PartitionByMap<K, G, tile_items>;
+    using Partitions = Partitioner<K, FLOAT, VB, false, T, I, Policy>;
+    struct Shared {
+        RadixMap<K> map; /* first, where it has been learned */
+        alignas(16) typename Partitions::Tile::OfGroup tile[groups];
+        typename Policy::Shared policy[groups];
+    };
+    static constexpr uint32_t bucket_max =
+        radix_bucket_shape(sizeof(K), VB).threads * radix_bucket_shape(sizeof(K), VB).items;
+    static constexpr int learn_bytes = map_learn_bytes<K>(bucket_max);
+    static constexpr int shared_bytes = (int)sizeof(Shared) > learn_bytes ? (int)sizeof(Shared)
+                                                                          : learn_bytes;
+
+    const RadixJob<K, V> &job;
+    Shared &s;
+
+    GPI_DEVICE uint64_t tiles() const
+    {
+        return (job.items() + tile_items - 1) / tile_items;
+    }
+
+    GPI_DEVICE uint32_t buckets() const
+    {
+        return map_buckets(job.items(), job.bucket_max);
+    }
+
+    GPI_DEVICE PartitionPass pass_of(int step) const
+    {
+        const int bits = map_bucket_bits(buckets()), second = bits / 2;
+        PartitionPass pass = {};
+        pass.ticket = &job.plan->map_tickets[step];
+        pass.segment_starts = job.map.starts;
+        pass.states = job.states[step];
+        pass.from = step ? gpi_radix_tmp : gpi_radix_in;
+        pass.to = step ? gpi_radix_out : gpi_radix_tmp;
+        pass.shift = step ? 0 : second;
+        pass.bits = step ? second : bits - second;
+        pass.below = step ? 0 : second;
+        pass.segmented = step;
+        pass.cursors = step ? job.map.cursors : job.map.cursors + (1u << bits);
+        if (step == 0 && VB > 0) {
+            pass.clear = job.states[1];
+            pass.clear_rows = tiles() + GPI_RADIX_SEGMENTS;
+        }
+        return pass;
+    }
+
+    /* False, and nothing is moved, if blocks could not sort the buckets. */
+    GPI_DEVICE bool run()
+    {
+        if (VB > 0)
+            job.template clear_states<T>(tiles());
+        if (!learn_map<T, FLOAT, K>(job, tile_items))
+            return false;
+        Partitions::init();
+        GridBarrier barrier = {&job.plan->map_passed, 0};
+        for (uint32_t b = blockIdx.x * T + threadIdx.x; b < buckets(); b += gridDim.x * T)
+            job.adaptive.entries[b].first = job.map.starts[b];
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            job.plan->entries = buckets();
+        auto &tile = s.tile[G::number()];
+#pragma unroll 1
+        for (int step = 0; step < 2; step++) {
+            __syncthreads();
+            if (G::thread() == 0)
+                tile.pass = pass_of(step);
+            __syncthreads();
+            const Policy policy(job, tile.pass, s.policy[G::number()], s.map);
+            Partitions(job, tile, policy).run();
+            if (step == 0)
+                barrier.wait();
+        }
+        return true;
+    }
+};
+
+template <class K, bool FLOAT, int VB, int T>
+using MapOf = MapKernel<K, FLOAT, VB, T, radix_map_items(sizeof(K), VB)>;
+
+/* True if the items are in buckets then, with entries for radixsort_bucket_k.cuh. A call, as its
+ * code between the lines of cells would cost those microseconds; the job is copied to shared
+ * memory, as parameters of a kernel are read slowly by address, and copies of threads fill the L1:
+ * skew-23 in docs/tuning. */
+template <class K, bool FLOAT, int VB, int T>
+__device__ __noinline__ bool sort_by_map(const RadixJob<K, typename Payload<VB>::type> &job)
+{
+    using Job = RadixJob<K, typename Payload<VB>::type>;
+    using Work = MapOf<K, FLOAT, VB, T>;
+    extern __shared__ __align__(16) char memory[];
+    __shared__ Job here;
+    static_assert(sizeof(Job) % sizeof(uint32_t) == 0, "whole words");
+    for (uint32_t i = threadIdx.x; i < sizeof(Job) / sizeof(uint32_t); i += T)
+        ((uint32_t *)&here)[i] = ((const uint32_t *)&job)[i];
+    __syncthreads();
+    return Work{here, *(typename Work::Shared *)memory}.run();
+}
+
+} // namespace GPI_SPACE
