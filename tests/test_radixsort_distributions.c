@@ -9,8 +9,8 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 START_TEST(test_radix_sort_spread)
 {
-    /* one bucket, two buckets, several splits' tiles */
-    static const size_t sizes[] = {5000, 9216, 9217, 70001, 300007};
+    /* ranks, pieces with and without a rest, several splits' tiles */
+    static const size_t sizes[] = {5000, 8193, 65536, 70001, 300007};
     for (int kind = 0; kind < KINDS; kind++) {
         size_t n = sizes[(_i + kind) % 5];
         check_distribution(dtypes[_i % DTYPES], (enum kind)kind, n, false, kind & 1);

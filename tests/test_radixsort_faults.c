@@ -39,7 +39,7 @@ static uint64_t check_faults(gp_dtype dtype, enum kind kind, size_t n, bool pair
 
 START_TEST(test_radix_sort_faults_are_repaired)
 {
-    /* one bucket, which has none, several splits' tiles, from here on with states of 64 bits, and
+    /* few items, which have none, several splits' tiles, from here on with states of 64 bits, and
      * tiles of the larger shape */
     static const size_t sizes[] = {700, 5000, 70001, 300007, (5 << 19) + 12345};
     const gp_dtype dtype = dtypes[_i / 2];

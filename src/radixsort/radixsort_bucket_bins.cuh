@@ -70,13 +70,12 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     static constexpr bool in_loop = radix_buckets_loop<sizeof(K), VB>;
 
     /* Wide words leave large bins alone, for registers; those of short keys are merged. */
-    static constexpr bool may_be_large = sizeof(K) >= 4 && sizeof(Word) == sizeof(KeyWord);
+    static constexpr bool may_be_large = sizeof(Word) == sizeof(KeyWord);
     /* For the other ones exchanges do, without the code of ranks in the way. */
     static constexpr bool ranks = sizeof(K) == 8;
 
     /* Whether a key and a position may have more bits than a word. */
-    static constexpr bool words_may_tie =
-        pairs && sizeof(K) >= 4 && sizeof(Word) <= sizeof(KeyWord);
+    static constexpr bool words_may_tie = pairs && sizeof(Word) <= sizeof(KeyWord);
 
     GPI_DEVICE KeyCodec<K, FLOAT, VB> codec() const
     {
@@ -350,7 +349,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         const int gone = left_out(keys), low = keys.low + gone;
         const int all = keys.bits() - gone + position_bits();
         /* What is in a bin is equal. */
-        const bool exact = (!pairs && sizeof(K) == 1) || all <= bin_bits;
+        const bool exact = all <= bin_bits;
         const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
         const KeyWord same = keys.still_same();
         Word word[I];

@@ -75,13 +75,11 @@ GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, 
     }
     const int count = (int)(end - first);
     using Narrow = BucketBins<K, FLOAT, VB, T, I>;
-    if constexpr (radix_has_buckets<K>) {
-        using Global = BucketGlobal<K, FLOAT, VB, T>;
-        if (end - first > Merge::items_max) {
-            Global::sort({job, *(typename Global::Shared *)memory, first, end - first, base}, from,
-                         bits);
-            return;
-        }
+    using Global = BucketGlobal<K, FLOAT, VB, T>;
+    if (end - first > Merge::items_max) {
+        Global::sort({job, *(typename Global::Shared *)memory, first, end - first, base}, from,
+                     bits);
+        return;
     }
     const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, compared, base};
     BucketKeys<RadixWord<K>, I> keys;
@@ -100,12 +98,10 @@ GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, 
     }
     if (!by_wide)
         sorted = narrow.sort(first, from, keys);
-    if constexpr (VB > 0 || sizeof(K) > 1) { /* bins of bytes alone are always in order */
-        if (sorted)
-            return;
-        __syncthreads();
-        Merge::sort({job, memory, count, compared}, first, from);
-    }
+    if (sorted)
+        return;
+    __syncthreads();
+    Merge::sort({job, memory, count, compared}, first, from);
 }
 
 /*

@@ -230,9 +230,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
         const K *keys_in = b.job.keys[from] + first;
         const V *values_in = b.job.values[from] ? b.job.values[from] + first : nullptr;
         b.read(keys_in, values_in);
-        if constexpr (sizeof(K) < 4) /* which are seldom merged */
-            b.template sort_all<most>();
-        else if (b.each <= 3)
+        if (b.each <= 3)
             b.template sort_all<3>();
         else if (b.each <= 9)
             b.template sort_all<9>();

@@ -24,6 +24,43 @@ template <class K> struct Counting {
     static constexpr int blocks_per_sm = sizeof(K) == 1 ? 4 : 1;
 };
 
+/* So few keys of a byte are counted by warps, not by lanes: sort-61 in docs/tuning. */
+constexpr uint64_t block_counted = 8 << 10;
+
+/* Grid: one block, for up to block_counted keys. After: the output, which may be the input. */
+template <class K>
+__global__ void __launch_bounds__(1024)
+    radix_count_in_block_k(const __grid_constant__ RadixKeys<K> job)
+{
+    constexpr int T = 1024, values = 1 << 8 * sizeof(K);
+    __shared__ uint32_t counts[T / 32][values], ends[values], total[T / 32];
+    const int n = (int)item_count(job), v = (int)threadIdx.x;
+    const K *keys = job.keys[gpi_radix_in];
+    uint32_t *own = counts[threadIdx.x / 32];
+    for (int i = lane_id(); i < values; i += 32)
+        own[i] = 0;
+    __syncwarp();
+#pragma unroll 4
+    for (int p = threadIdx.x; p < n; p += T)
+        atomicAdd(&own[job.order.template word_alone<false>(keys[p])], 1u);
+    __syncthreads();
+    uint32_t count = 0;
+    for (int w = 0; w < T / 32; w++)
+        count += v < values ? counts[w][v] : 0;
+    const uint32_t before = block_sums<T>(count, total).x;
+    if (v < values)
+        ends[v] = before + count;
+    __syncthreads();
+#pragma unroll 4
+    for (int p = threadIdx.x; p < n; p += T) {
+        uint32_t word = 0;
+#pragma unroll
+        for (int step = values / 2; step; step /= 2)
+            word += ends[word + step - 1] <= (uint32_t)p ? step : 0;
+        job.keys[gpi_radix_out][p] = job.order.template key<false>((K)word);
+    }
+}
+
 /* Grid: any multiple of Counting::parts. After: job.starts[value] += its keys. */
 template <class K, bool FLOAT>
 __global__ void __launch_bounds__(Counting<K>::threads)

@@ -4,12 +4,14 @@
  * what the first sort of a process has to load.
  */
 #include <algorithm>
+#include <cstdlib>
 
 #include <cuda_runtime.h>
 
 #include "radixsort/radixsort_counting.cuh"
-#include "radixsort/radixsort_launch.cuh"
 #include "radixsort/radixsort_bucket_k.cuh"
+#include "radixsort/radixsort_few.cuh"
+#include "radixsort/radixsort_launch.cuh"
 #include "radixsort/radixsort_scratch.cuh"
 
 #define ENGINE GPI_LAUNCHER(GPI_PASTE(GPI_PASTE(KEYS, v), GPI_VALUE_BYTES))
@@ -64,7 +66,6 @@ template <bool FLOAT, int VB> struct Shapes {
     static constexpr int bucket_shared =
         std::max({sizeof(typename Merge::Shared), sizeof(typename Narrow::Shared),
                   has_wide ? sizeof(typename Wide::Shared) : 0});
-    static constexpr int small = radix_tile_items(sizeof(Key), VB, true);
     static_assert(bucket_shared <= radix_tuning.shared_bytes, "a bucket must fit");
 };
 
@@ -94,6 +95,12 @@ constexpr uint64_t counted_from = sizeof(Key) == 1   ? 1
 /* Up to here one block counts keys of 8 bits: more that are no bucket take as long by all of them.
  * H100, 2026-11-26: sort-48 in docs/tuning. */
 constexpr uint64_t counted_alone = sizeof(Key) == 1 ? 1 << 16 : 0;
+template <class K> gpi_launch counting_alone(const RadixKeys<K> &job)
+{
+    constexpr int T = 1024;
+    return launch_of(job.n <= block_counted ? radix_count_in_block_k<K> : radix_count_alone_k<K, T>,
+                     1, T, 0, job);
+}
 
 template <bool FLOAT, class K>
 gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K> &job,
@@ -113,66 +120,74 @@ gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K>
     return GP_OK;
 }
 
-static void set_bucket_bits(RadixKeys<Key> &job, uint64_t bucket_max, size_t value_bytes)
+/* What sorts buckets; or, where there are none, what is few enough in memory. */
+template <bool FLOAT, int VB>
+gp_status add_rest(gp_context *ctx, const char *function,
+                   RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
-    constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
-    job.bucket_bits = bucket_bits_of(job.n, bucket_max, value_bytes);
-    job.bits_if_narrow = bits_if_narrow_of(job.n, bucket_max);
-    job.narrow_limit = word_bits - position_bits_of(job.n, job.bits_if_narrow);
+    if constexpr (radix_has_buckets<Key>)
+        return job.bucket_bits || job.one_bucket_max
+                   ? add_local<FLOAT, VB>(ctx, function, job, list)
+                   : GP_OK;
+    else
+        return job.one_bucket_max ? add_pieces<VB>(ctx, function, job, list) : GP_OK;
 }
 
 /* The kernels of a sort that takes more than one block. */
 template <bool FLOAT, int VB>
 gp_status add_passes(gp_context *ctx, const char *function,
-                     const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
+                     RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY((add_partition<has_floats, VB, Shapes<FLOAT, VB>::small, radix_has_buckets<Key>>(
-            ctx, function, job, list)));
+        GPI_TRY((add_partition<has_floats, VB, radix_tile_items(sizeof(Key), VB, true),
+                               radix_has_buckets<Key>>(ctx, function, job, list)));
     else
         GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
-    return job.bucket_bits || job.one_bucket_max ? add_local<FLOAT, VB>(ctx, function, job, list)
-                                                 : GP_OK;
+    return add_rest<FLOAT, VB>(ctx, function, job, list);
 }
 
+/* Of keys of 4 and 8 bytes: buckets, and what is one. The first pass into buckets of keys alone is
+ * not stable. */
 template <bool FLOAT, int VB>
-gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
+void set_buckets(const gpi_radix_engine_args *args, RadixKeys<Key> &job)
 {
-    using Shape = Shapes<FLOAT, VB>;
-    RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args);
-    LaunchList list;
-    const bool buckets = VB > 0 || args->exact; /* the first pass of keys alone is not stable */
-    const bool one = args->n <= Shape::bucket_max;
-    job.one_bucket_max = buckets && (one || args->device_n) ? Shape::bucket_max : 0;
-    if (buckets && one) {
-        GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
-        return list.queue(ctx, function);
+    constexpr uint64_t most = Shapes<FLOAT, VB>::bucket_max;
+    constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
+    const bool buckets = VB > 0 || args->exact;
+    job.one_bucket_max = buckets && (job.n <= most || job.device_n) ? (uint32_t)most : 0;
+    if (buckets && job.end - job.begin > 8) {
+        job.bucket_bits = bucket_bits_of(job.n, most, VB);
+        job.bits_if_narrow = bits_if_narrow_of(job.n, most);
+        job.narrow_limit = word_bits - position_bits_of(job.n, job.bits_if_narrow);
     }
-    if (radix_has_buckets<Key> && buckets && job.end - job.begin > 8)
-        set_bucket_bits(job, Shape::bucket_max, VB);
-    if constexpr (VB == 0 && counted_alone > 0)
-        if (args->exact && args->n <= counted_alone) {
-            constexpr int T = 1024;
-            const RadixKeys<Key> &keys = job;
-            list.add(launch_of(radix_count_alone_k<Key, T>, 1, T, 0, keys));
-            return list.queue(ctx, function);
-        }
-    job.bucket_max = Shape::bucket_max;
-    job.splits_allowed =
-        job.bucket_bits && is_small(args->n) &&
-        args->n >> job.bucket_bits <= radix_split_mean(sizeof(Key), VB, Shape::bucket_max);
-    job.adaptive_allowed = job.bucket_bits && may_be_adaptive(args->n, VB);
+    job.bucket_max = (uint32_t)most;
+    job.splits_allowed = job.bucket_bits && is_small(job.n) &&
+                         job.n >> job.bucket_bits <= radix_split_mean(sizeof(Key), VB, most);
+    job.adaptive_allowed = job.bucket_bits && may_be_adaptive(job.n, VB);
     job.cells_even = VB ? radix_tuning.cells_even : radix_tuning.cells_even_keys;
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
     job.entries = blocks_of(job.n, job.bucket_bits, VB);
-    list.add(launch_zeros(args->scratch, scratch_of(nullptr, args->n, VB).zeroed));
+}
+
+template <bool FLOAT, int VB>
+gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_args *args,
+                  RadixJob<Key, typename Payload<VB>::type> &job)
+{
+    LaunchList list;
+    if constexpr (radix_has_buckets<Key>) {
+        set_buckets<FLOAT, VB>(args, job);
+        if (job.n <= job.one_bucket_max) {
+            job.bucket_bits = 0;
+            GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
+            return list.queue(ctx, function);
+        }
+    } else if (!job.device_n) {
+        job.one_bucket_max = 0;
+    }
+    list.add(launch_zeros(args->scratch, scratch_of(nullptr, job.n, VB).zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
-        if (args->exact && args->n >= counted_from) {
-            if (sizeof(Key) == 1) /* few are counted as fast */
-                job.one_bucket_max = 0;
+        if (args->exact && job.n >= counted_from) {
             GPI_TRY((add_counting<FLOAT, Key>(ctx, function, job, list)));
-            if (job.one_bucket_max)
-                GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
             return list.queue(ctx, function);
         }
     GPI_TRY((add_passes<FLOAT, VB>(ctx, function, job, list)));
@@ -182,10 +197,25 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
 template <int VB>
 gp_status sort_with(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
+    RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args);
+    const uint32_t few = job.keys[gpi_radix_tmp] ? items_by_pieces<VB>(ctx, job.n) : 0;
+    const bool ranked = sorts_by_ranks(ctx, job);
+    LaunchList list;
+    if constexpr (VB == 0 && counted_alone > 0)
+        if (args->exact && job.n <= counted_alone) {
+            list.add(counting_alone<Key>(job));
+            return list.queue(ctx, function);
+        }
+    job.one_bucket_max = few;
+    if (ranked || few == job.n) {
+        GPI_TRY(ranked ? add_ranks<VB>(ctx, function, job, list)
+                       : add_pieces<VB>(ctx, function, job, list));
+        return list.queue(ctx, function);
+    }
     if constexpr (has_integers<VB>)
         if (!has_floats || !args->order.inf)
-            return sort_as<false, VB>(ctx, function, args);
-    return sort_as<has_floats, VB>(ctx, function, args);
+            return sort_as<false, VB>(ctx, function, args, job);
+    return sort_as<has_floats, VB>(ctx, function, args, job);
 }
 
 static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)

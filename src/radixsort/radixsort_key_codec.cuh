@@ -191,6 +191,7 @@ template <class K> struct RadixKeys {
     uint32_t entries;      /* blocks for entries of a bucket's size */
     gpi_radix_adaptive adaptive;
     gpi_radix_map map;
+    uint64_t *met; /* of a LastingBarrier */
 
     /* By all threads of a block, before items(): a number in memory is read once, as barriers of a
      * grid make multiprocessors forget what they have read. */

@@ -36,6 +36,10 @@ struct RadixTuning {
     int bucket_items, bucket_items_small;
     int wide_items; /* items per thread where a key of 4 bytes and a position take 8 bytes */
 
+    /* Up to ranked_bytes of words are sorted in one launch without a barrier, up to piece_items
+     * items by pieces (sort-61). */
+    uint64_t ranked_bytes, piece_items;
+
     /* Keys of 16 bits alone are counted from counted_items items on: below, the table costs more
      * than partition passes. */
     uint64_t counted_items;
@@ -100,6 +104,7 @@ constexpr RadixTuning radix_sm75()
 #endif
     t.bucket_bits = 12, t.bucket_bits_min = 7, t.bin_bits = 12;
     t.bucket_items = 8192, t.bucket_items_small = 2048, t.wide_items = 10;
+    t.ranked_bytes = 32 << 10, t.piece_items = 64 << 10;
     t.counted_items = 4 << 20;
     t.split_mean = 3072, t.split_sample = 8;
     t.large_share = 1024, t.large_excess = 16;
