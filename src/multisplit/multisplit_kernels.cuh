@@ -77,10 +77,12 @@ struct SplitWay {
 
     GPI_DEVICE void enter(uint32_t share)
     {
-        first = share * p.shares.items;
-        end = first < n && n - first < p.shares.items ? n : first + p.shares.items;
+        first = end = share * p.shares.items;
         is_new = true;
-        if (is_there() && threadIdx.x < p.a.num_buckets)
+        if (!is_there())
+            return;
+        end = n - first < p.shares.items ? n : first + p.shares.items;
+        if (threadIdx.x < p.a.num_buckets)
             place = p.shares.counts[(uint64_t)threadIdx.x * p.shares.number + share];
     }
 };
