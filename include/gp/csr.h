@@ -328,8 +328,8 @@ GP_API gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num
  *
  * @param[in]  target NULL: any machine
  * @param[in]  desc   as in gp_spmv_plan()
- * @param[out] bytes  of the memory that gp_spmv_plan() fills: on CUDA about 2.25 per entry, and 21
- *                    to 120 per 1024 rows and entries
+ * @param[out] bytes  of the memory that gp_spmv_plan() fills: on CUDA about 2 per entry, and 16 to
+ *                    80 per 1024 rows and entries
  *
  * The other parameters are those of gp_spmv_plan().
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; otherwise as gp_spmv_plan()
@@ -351,8 +351,7 @@ GP_API gp_status gp_spmv_plan_bytes(const gp_target *target, const gp_csr_desc *
  * @param[out] plan         gp_spmv_plan_bytes() bytes in the context's memory, aligned to 16; for
  *                          contexts of the same device
  *
- * Queued on the context's stream; takes no workspace; capturable. Reads the columns twice, and row
- * pointers four to six times.
+ * Queued on the context's stream; takes no workspace; capturable. Reads the pattern twice.
  *
  * @return as gp_spmv_by(); GP_ERROR_ARGUMENT also desc->device_nnz or desc->device_num_rows.
  * @since 0.1
@@ -370,8 +369,7 @@ GP_API gp_status gp_spmv_plan(gp_context *ctx, const gp_csr_desc *desc, size_t n
  *                     plan follow each other
  *
  * One kernel on CUDA. Where the columns of 32 entries lie within 65536 of each other, it reads 16
- * bits of each, and where no row is empty, a bit per entry in place of row pointers; where most
- * columns are further apart, all as it is. Deterministic; the last bits of sums
+ * bits of each; where most do not, the columns as they are. Deterministic; the last bits of sums
  * may differ from those of gp_spmv_by(). Workspace: gp_spmv_workspace_bytes().
  *
  * With a plan of another pattern y is unspecified, and the matrix may be read outside its arrays. A

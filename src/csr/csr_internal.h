@@ -52,12 +52,12 @@
  *   Harris, Zhang and Owens 2007 for the segmented scan. Workspace: where the tiles begin, and two
  *   sums for each.
  *
- * SpMM: the same tiles; on CUDA a lane has a column or four, and groups of lanes have shares of
- *   the tile (csr_spmm_kernels.cuh). CPU: a tile is walked once per 8 columns.
+ * SpMM: the same tiles; on CUDA a lane has a column or four, and groups of lanes have shares of the
+ *   tile (csr_spmm_kernels.cuh). CPU: a tile is walked once per 8 columns.
  *
- * Plans: on CUDA where the tiles begin, columns in 16 bits, and where rows end as bits, in the
- *   caller's memory. A product with the transpose is SpMV of a matrix in the plan, which a
- *   transpose with a permutation put there; by the permutation other values come.
+ * Plans: on CUDA where the tiles begin, and columns in 16 bits, in the caller's memory. A product
+ *   with the transpose is SpMV of a matrix in the plan, which a transpose with a permutation put
+ *   there; by the permutation other values come.
  */
 #ifndef GPI_CSR_INTERNAL_H
 #define GPI_CSR_INTERNAL_H
@@ -142,40 +142,13 @@ enum { GPI_CSR_PLAN_ALIGN = 16, GPI_CSR_NEAR = 32 };
 
 /*
  * A plan of SpMV, in the caller's memory: this, and on CUDA behind it, each aligned, starts and
- * have_empty of the tiles, once more for f64 if its tiles are others, left, the ends of rows, and
- * of the columns the least of 32 and what they have above it.
+ * left of the tiles, and of the columns the least of 32 and what they have above it.
  */
 struct gpi_csr_plan {
     uint64_t pattern; /* a hash of row pointers and columns */
     uint64_t num_rows, num_cols, nnz, widths;
     uint64_t blocks, far_blocks; /* of 32 entries, and those whose columns do not fit 16 bits */
 };
-
-/* Tile of the merge of row ends and entries. On CUDA a row of that many tiles is shared by them. */
-enum {
-    GPI_CSR_SPMV_TILE_CPU = 16384,
-    GPI_CSR_TILE_LOG_MIN = 8,
-    GPI_CSR_TILE_LOG_MAX = 10,
-    GPI_CSR_LONG_TILES = 3
-};
-
-/* CUDA: large tiles, as long as there is one for each of the warps that run at once. Those of f64
- * are fewer. */
-enum { GPI_CSR_TILES_WANTED = 8192, GPI_CSR_F64_TILES_WANTED = 24 * 132 };
-static inline uint64_t gpi_csr_tiles_wanted(gp_dtype value)
-{
-    return value == GP_F64 ? GPI_CSR_F64_TILES_WANTED : GPI_CSR_TILES_WANTED;
-}
-static inline int gpi_csr_tile_log(uint64_t units, gp_dtype value)
-{
-    int log = GPI_CSR_TILE_LOG_MIN;
-    while (log < GPI_CSR_TILE_LOG_MAX && units >> log > gpi_csr_tiles_wanted(value))
-        log++;
-    return log;
-}
-
-/* CUDA: of a group, which has as many columns of SpMM, or, of packed rows, 4 times as many. */
-enum { GPI_CSR_SPMM_LANES = 8 };
 
 /* SpMM: item (r, c) of X or Y is item r * row + c * column. */
 struct gpi_csr_dense {
@@ -202,8 +175,6 @@ struct gpi_csr_spmv {
     struct gpi_csr_plan *plan;
     void *least;
     uint16_t *above;
-    uint32_t *ends;      /* a bit per entry: the last one of a row */
-    uint8_t *have_empty; /* per tile: whether a row that ends in it has no entries */
     /* CPU */
     uint64_t *came_in; /* per tile: the row that ends in it and began before, or UINT64_MAX */
     void *parts;       /* two sums per tile: of that row, and of the one that goes on */
@@ -215,6 +186,27 @@ static inline size_t gpi_csr_sums(const struct gpi_csr_spmv *s)
     return s->columns ? s->columns : 1;
 }
 
+/* Tile of the merge of row ends and entries. On CUDA a row of that many tiles is shared by them. */
+enum {
+    GPI_CSR_SPMV_TILE_CPU = 16384,
+    GPI_CSR_TILE_LOG_MIN = 8,
+    GPI_CSR_TILE_LOG_MAX = 10,
+    GPI_CSR_LONG_TILES = 3
+};
+
+/* CUDA: large tiles, as long as there is one for each of the warps that run at once. */
+enum { GPI_CSR_TILES_WANTED = 8192 };
+static inline int gpi_csr_tile_log(uint64_t units)
+{
+    int log = GPI_CSR_TILE_LOG_MIN;
+    while (log < GPI_CSR_TILE_LOG_MAX && units >> log > GPI_CSR_TILES_WANTED)
+        log++;
+    return log;
+}
+
+/* CUDA: of a group, which has as many columns of SpMM, or, of packed rows, 4 times as many. */
+enum { GPI_CSR_SPMM_LANES = 8 };
+
 /* The dtypes of values, in the order of gp_dtype, and of the sums of their products. */
 enum { GPI_CSR_VALUES = 4 };
 
@@ -225,11 +217,9 @@ static inline gp_dtype gpi_csr_sum_dtype(gp_dtype value)
 
 /* CUDA: what a plan needs. */
 struct gpi_csr_plan_ops {
-    /* all but the pattern, after the tiles */
+    /* all but the pattern */
     gp_status (*make)(gp_context *ctx, const struct gpi_csr_spmv *args,
                       const struct gpi_csr_plan *given);
-    /* starts and have_empty */
-    gp_status (*tiles)(gp_context *ctx, const struct gpi_csr_spmv *args);
     /* *sum = the pattern's hash */
     gp_status (*pattern)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *sum);
     gp_status (*differs)(gp_context *ctx, const struct gpi_csr_plan *plan, const uint64_t *sum,

@@ -24,38 +24,22 @@ static uint64_t column_blocks(const struct gpi_csr_matrix *a)
 
 /* Where the arrays of a plan begin, and how long it is. */
 struct places {
-    size_t starts[2], have_empty[2]; /* CUDA: of f64 the second */
-    size_t left, least, above, ends;
+    size_t starts, left, least, above;                 /* CUDA */
     size_t row_pointers, cols, values, numbers, bytes; /* of a transpose */
 };
 
-static const gp_dtype tile_dtypes[2] = {GP_F32, GP_F64};
-
-/* Of the tiles, which f64 may have others of. */
-static void take_tiles(const struct gpi_csr_matrix *a, struct places *p)
-{
-    int logs[2];
-    uint64_t most = 0;
-    for (int k = 0; k < 2; k++) {
-        const uint64_t tiles = gpi_csr_tiles(a, tile_dtypes[k], logs + k);
-        const bool again = k && logs[1] == logs[0];
-        p->starts[k] = again ? p->starts[0] : take(&p->bytes, tiles, sizeof(struct gpi_csr_start));
-        p->have_empty[k] = again ? p->have_empty[0] : take(&p->bytes, tiles, 1);
-        most = tiles > most ? tiles : most;
-    }
-    p->left = take(&p->bytes, most, sizeof(uint32_t));
-}
-
 static struct places places_of(const struct gpi_csr_product *c, gp_backend backend)
 {
+    int log;
     struct places p = {0};
     const struct gpi_csr_spmv *s = &c->args;
     const struct gpi_csr_matrix *a = &s->a;
+    const uint64_t tiles = gpi_csr_tiles(a, &log);
     const size_t ib = gpi_dtype_bytes(c->index), ob = gpi_dtype_bytes(c->offset);
     take(&p.bytes, 1, sizeof *s->plan);
     if (backend != GP_BACKEND_CPU) {
-        take_tiles(a, &p);
-        p.ends = take(&p.bytes, (a->nnz + 31) / 32, sizeof *s->ends);
+        p.starts = take(&p.bytes, tiles, sizeof *s->starts);
+        p.left = take(&p.bytes, tiles, sizeof *s->left);
         p.least = take(&p.bytes, column_blocks(a), ib);
         p.above = take(&p.bytes, a->nnz, sizeof *s->above);
     }
@@ -73,25 +57,16 @@ size_t gpi_csr_plan_bytes(const struct gpi_csr_product *c, gp_backend backend)
     return places_of(c, backend).bytes;
 }
 
-/* The tiles of f64, or the others. */
-static void open_tiles(struct gpi_csr_spmv *s, const struct places *p, bool f64)
-{
-    char *const plan = (char *)s->plan;
-    s->tiles = gpi_csr_tiles(&s->a, tile_dtypes[f64], &s->tile_log);
-    s->starts = (struct gpi_csr_start *)(void *)(plan + p->starts[f64]);
-    s->have_empty = (uint8_t *)(plan + p->have_empty[f64]);
-    s->left = (uint32_t *)(void *)(plan + p->left);
-}
-
 void gpi_csr_plan_open(struct gpi_csr_product *c, gp_backend backend)
 {
     const struct places p = places_of(c, backend);
     struct gpi_csr_spmv *s = &c->args;
     char *plan = (char *)s->plan;
     if (backend != GP_BACKEND_CPU) {
-        open_tiles(s, &p, s->dtype == GP_F64);
+        s->tiles = gpi_csr_tiles(&s->a, &s->tile_log);
+        s->starts = (struct gpi_csr_start *)(void *)(plan + p.starts);
+        s->left = (uint32_t *)(void *)(plan + p.left);
         s->least = plan + p.least;
-        s->ends = (uint32_t *)(void *)(plan + p.ends);
         s->above = (uint16_t *)(void *)(plan + p.above);
     }
     if (c->transposed) {
@@ -173,14 +148,7 @@ static gp_status make(gp_context *ctx, struct gpi_csr_product *c)
         *c->args.plan = header;
         return GP_OK;
     }
-    const struct places p = places_of(c, ctx->backend);
-    const struct gpi_csr_plan_ops *ops = plan_ops(ctx, c);
-    for (int k = 0; k < 2; k++) {
-        open_tiles(&c->args, &p, k == 1);
-        if (k == 0 || p.starts[1] != p.starts[0])
-            GPI_TRY(ops->tiles(ctx, &c->args));
-    }
-    GPI_TRY(ops->make(ctx, &c->args, &header));
+    GPI_TRY(plan_ops(ctx, c)->make(ctx, &c->args, &header));
     return c->transposed ? GP_OK
                          : plan_ops(ctx, c)->pattern(ctx, &c->args.a, &c->args.plan->pattern);
 }

@@ -41,34 +41,6 @@ __global__ __launch_bounds__(csr_tuning.threads) void spmv_near_k(const I *cols,
         atomicAdd((unsigned long long *)&plan->far_blocks, (unsigned long long)count);
 }
 
-/* ends, which are 0: the last entries of rows; grid: any. */
-template <class O>
-__global__ __launch_bounds__(csr_tuning.threads) void spmv_ends_k(SpmvTiles<O> a, uint32_t *ends)
-{
-    const uint64_t stride = (uint64_t)gridDim.x * csr_tuning.threads;
-    for (uint64_t r = (uint64_t)blockIdx.x * csr_tuning.threads + threadIdx.x; r < a.num_rows;
-         r += stride) {
-        const O begin = a.pointers[r], end = a.pointers[r + 1];
-        if (begin < end && end <= a.nnz)
-            atomicOr(ends + (end - 1) / 32, 1u << (end - 1) % 32);
-    }
-}
-
-/* have_empty, which is 0; grid: any. */
-template <class O>
-__global__ __launch_bounds__(csr_tuning.threads) void spmv_empty_k(SpmvTiles<O> a,
-                                                                   uint8_t *have_empty)
-{
-    const uint64_t stride = (uint64_t)gridDim.x * csr_tuning.threads;
-    for (uint64_t r = (uint64_t)blockIdx.x * csr_tuning.threads + threadIdx.x; r < a.num_rows;
-         r += stride) {
-        const O begin = a.pointers[r], end = a.pointers[r + 1];
-        const uint64_t tile = (end + r) >> a.log;
-        if (begin >= end && tile < a.tiles)
-            have_empty[tile] = 1;
-    }
-}
-
 /* A sum that is the same whichever thread adds first. */
 GPI_DEVICE uint64_t pattern_hash(uint64_t i, uint64_t value)
 {

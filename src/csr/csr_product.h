@@ -38,7 +38,7 @@ void gpi_csr_plan_open(struct gpi_csr_product *c, gp_backend backend);
 gp_status gpi_csr_plan_check(gp_context *ctx, const char *f, const struct gpi_csr_product *c,
                              uint32_t *words);
 
-/* CUDA: tiles of 2^*log units, for products with such values. */
-uint64_t gpi_csr_tiles(const struct gpi_csr_matrix *a, gp_dtype value, int *log);
+/* CUDA: tiles of 2^*log units. */
+uint64_t gpi_csr_tiles(const struct gpi_csr_matrix *a, int *log);
 
 #endif

@@ -30,9 +30,9 @@ static uint64_t tile_count(const struct gpi_csr_matrix *a, uint64_t tile)
     return (a->num_rows + a->nnz + tile - 1) / tile;
 }
 
-uint64_t gpi_csr_tiles(const struct gpi_csr_matrix *a, gp_dtype value, int *log)
+uint64_t gpi_csr_tiles(const struct gpi_csr_matrix *a, int *log)
 {
-    *log = gpi_csr_tile_log(a->num_rows + a->nnz, value);
+    *log = gpi_csr_tile_log(a->num_rows + a->nnz);
     return tile_count(a, (uint64_t)1 << *log);
 }
 
@@ -49,10 +49,9 @@ size_t gpi_csr_product_bytes(const struct gpi_csr_product *c, gp_backend backend
     size_t tiles = (size_t)tile_count(&s->a, GPI_CSR_SPMV_TILE_CPU);
     if (backend == GP_BACKEND_CPU)
         return gpi_piece(tiles * sizeof(uint64_t)) + gpi_piece(sums_bytes(s, tiles));
-    const size_t wanted = (size_t)gpi_csr_tiles_wanted(s->dtype);
-    tiles = (size_t)gpi_csr_tiles(&s->a, s->dtype, &log);
-    if (log > GPI_CSR_TILE_LOG_MIN && tiles <= wanted)
-        tiles = wanted + 1; /* fewer entries may have more and smaller tiles */
+    tiles = (size_t)gpi_csr_tiles(&s->a, &log);
+    if (log > GPI_CSR_TILE_LOG_MIN && tiles <= GPI_CSR_TILES_WANTED)
+        tiles = GPI_CSR_TILES_WANTED + 1; /* fewer entries may have more and smaller tiles */
     return gpi_piece(tiles * sizeof(struct gpi_csr_start)) + gpi_piece(tiles * sizeof(uint32_t)) +
            gpi_piece(sums_bytes(s, tiles));
 }
@@ -67,7 +66,7 @@ static void take_workspace(gp_context *ctx, struct gpi_csr_product *c, struct gp
         return;
     }
     if (!c->planned) {
-        s->tiles = gpi_csr_tiles(&s->a, s->dtype, &s->tile_log);
+        s->tiles = gpi_csr_tiles(&s->a, &s->tile_log);
         s->starts = gpi_frame_take(frame, (size_t)s->tiles * sizeof *s->starts);
         s->left = gpi_frame_take(frame, (size_t)s->tiles * sizeof *s->left);
     }

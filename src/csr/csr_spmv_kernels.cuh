@@ -21,10 +21,14 @@ namespace GPI_SPACE
 
 constexpr int spmv_threads = csr_tuning.spmv_threads;
 
-template <bool PLANNED, class V>
-constexpr int spmv_blocks = sizeof(V) == 8 ? csr_tuning.spmv_f64_blocks
-                            : PLANNED      ? csr_tuning.spmv_plan_blocks
-                                           : csr_tuning.spmv_blocks;
+template <class V>
+constexpr int spmv_blocks = sizeof(V) < 8 ? csr_tuning.spmv_blocks : csr_tuning.spmv_f64_blocks;
+
+/* Of this warp. */
+GPI_DEVICE uint64_t spmv_tile()
+{
+    return (uint64_t)blockIdx.x * (spmv_threads / 32) + threadIdx.x / 32;
+}
 
 template <class V> struct SpmvVectors {
     using A = typename SpmvSum<V>::A;
@@ -67,24 +71,20 @@ template <class A> struct SpmvChunk {
         return (bytes.x * 0x01020408u) >> 24 | (bytes.y * 0x01020408u) >> 24 << 4;
     }
 
-    /* Products become the sums from row end to row end, which bits of own tell: where rows end, or,
-     * if they are to be PACKED, from `first` on, one behind the other. Carry comes into the first
+    /* Products become the sums from row end to row end, where rows end; carry comes into the first
      * row, and becomes the sum behind the last end. */
-    template <bool PACKED> GPI_DEVICE void sum_rows(A &carry, uint32_t own, uint32_t first)
+    GPI_DEVICE void sum_rows(A &carry)
     {
         const int lane = lane_id();
+        const uint32_t own = lane_ends(), first = place(lane * K);
         const Raw<K * sizeof(A)> raw =
-            raw_load_aligned<K * sizeof(A)>((const char *)(sums + place(lane * K)));
+            raw_load_aligned<K * sizeof(A)>((const char *)(sums + first));
         A sum = 0;
-        A *to = sums + first;
-        if (PACKED)
-            __syncwarp();
 #pragma unroll
         for (int k = 0; k < K; k++) {
             sum += raw_get<A>(raw, k);
             if (own >> k & 1) {
-                to[PACKED ? 0 : k] = sum;
-                to += PACKED;
+                sums[first + k] = sum;
                 sum = 0;
             }
         }
@@ -95,31 +95,23 @@ template <class A> struct SpmvChunk {
         before = lane == 0 ? 0 : before;
         if (own) {
             const bool leads = (with & ((1u << lane) - 1)) == 0;
-            sums[first + (PACKED ? 0 : __ffs(own) - 1)] += leads ? carry + before : before;
+            sums[first + __ffs(own) - 1] += leads ? carry + before : before;
         }
         const A last = shuffle(upto, 31);
         carry = with ? last : carry + last;
     }
 };
 
-/* Columns as a plan has them: of 32 entries at a time the least, and 16 bits above it for each; and
- * where rows end. */
-template <class I> struct PlannedColumns {
+/* Columns as a plan has them: of 32 entries at a time the least, and 16 bits above it for each. */
+template <class I> struct NearColumns {
     const I *least; /* all ones: one of the 32 is too far */
     const uint16_t *above;
-    const uint8_t *ends;       /* a bit per entry */
-    const uint8_t *have_empty; /* per tile: whether a row that ends in it is empty */
-    const gpi_csr_plan *header;
-
-    GPI_DEVICE bool are_worth_it() const
-    {
-        return header->far_blocks * 4 <= header->blocks;
-    }
+    const gpi_csr_plan *plan; /* which says whether it is worth it */
 };
 
 /* A warp's tile: entries from `entry` on, of which the first `skip` are not of the tile, and `rows`
- * that end in it. PLANNED: by a plan. */
-template <bool PLANNED, class I, class O, class V> struct SpmvTile {
+ * that end in it. */
+template <bool NEAR, class I, class O, class V> struct SpmvTile {
     using A = typename SpmvSum<V>::A;
     using Chunk = SpmvChunk<A>;
     static constexpr int K = Chunk::K;
@@ -127,11 +119,11 @@ template <bool PLANNED, class I, class O, class V> struct SpmvTile {
     const SpmvVectors<V> &v;
     Chunk &s;
     const I *cols;
-    const PlannedColumns<I> &plan;
+    const NearColumns<I> &near;
     uint64_t row, entry;
-    uint32_t tile, rows, skip, entries;
+    uint32_t rows, skip, entries;
     bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
-    bool near;              /* columns as the plan has them; each row has its end in the tile */
+    bool near_worth;
 
     /* Whether entry k * 32 + lane of a chunk of n is of the tile; before `from`, which is below 32,
      * none is. FULL: n is all. */
@@ -147,9 +139,9 @@ template <bool PLANNED, class I, class O, class V> struct SpmvTile {
     GPI_DEVICE I load_near(uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
     {
         I least = 0;
-        const uint16_t *const above = plan.above + entry + at + lane_id();
+        const uint16_t *const above = near.above + entry + at + lane_id();
         if (lane_id() * 32 < n && lane_id() < K)
-            least = __ldg(plan.least + (entry + at) / 32 + lane_id());
+            least = __ldg(near.least + (entry + at) / 32 + lane_id());
 #pragma unroll
         for (int k = 0; k < K; k++)
             if (has<FULL>(k, from, n))
@@ -184,21 +176,25 @@ template <bool PLANNED, class I, class O, class V> struct SpmvTile {
                 col[k] = load_passing(p + k * 32);
     }
 
-    /* The values of a chunk, on their way. */
+    /* The products of a chunk, to sums; how many of the rows from r on end in it. */
     template <bool FULL>
-    GPI_DEVICE void load_values(uint32_t at, uint32_t from, uint32_t n, V (&value)[K]) const
+    GPI_DEVICE uint32_t multiply(uint32_t r, uint32_t at, uint32_t from, uint32_t n)
     {
+        I col[K], least = 0;
+        V value[K];
         const V *const p = v.values + entry + at + lane_id();
+        if (NEAR && near_worth)
+            least = load_near<FULL>(at, from, n, col);
+        else
+            load_columns<FULL>(at, from, n, col);
 #pragma unroll
         for (int k = 0; k < K; k++)
             if (has<FULL>(k, from, n))
                 value[k] = load_passing(p + k * 32);
-    }
-
-    /* The products of a chunk, to sums. */
-    template <bool FULL>
-    GPI_DEVICE void multiply(uint32_t from, uint32_t n, const I (&col)[K], const V (&value)[K])
-    {
+        __syncwarp();
+        const uint32_t ended = mark(r, at, n);
+        if (NEAR && near_worth)
+            widen_near<FULL>(least, at, from, n, col);
         A *const sums = &s.at(lane_id());
 #pragma unroll
         for (int k = 0; k < K; k++) {
@@ -207,39 +203,7 @@ template <bool PLANNED, class I, class O, class V> struct SpmvTile {
                 product = widen<A>(value[k]) * widen<A>(load_kept(v.x + col[k]));
             sums[k * Chunk::stride] = product;
         }
-    }
-
-    /* All of it; how many of the rows from r on end in the chunk. */
-    template <bool FULL>
-    GPI_DEVICE uint32_t products(uint32_t r, uint32_t at, uint32_t from, uint32_t n)
-    {
-        I col[K] = {};
-        V value[K] = {};
-        load_columns<FULL>(at, from, n, col);
-        load_values<FULL>(at, from, n, value);
-        __syncwarp();
-        const uint32_t ended = mark(r, at, n);
-        multiply<FULL>(from, n, col, value);
         return ended;
-    }
-
-    /* The same with what a plan has; which of the lane's items are the last of their rows. */
-    template <bool FULL> GPI_DEVICE uint32_t near_products(uint32_t at, uint32_t from, uint32_t n)
-    {
-        I col[K] = {};
-        V value[K] = {};
-        const uint32_t first = lane_id() * K;
-        uint32_t own = 0;
-        const I least = load_near<FULL>(at, from, n, col);
-        if (FULL || first < n)
-            own = __ldg(plan.ends + (entry + at) / K + lane_id());
-        load_values<FULL>(at, from, n, value);
-        __syncwarp();
-        widen_near<FULL>(least, at, from, n, col);
-        multiply<FULL>(from, n, col, value);
-        if (!FULL)
-            own &= (1u << min(n - min(first, n), (uint32_t)K)) - 1;
-        return own & ~0u << (from - min(first, from));
     }
 
     GPI_DEVICE uint32_t end_of(uint32_t r) const
@@ -286,131 +250,76 @@ template <bool PLANNED, class I, class O, class V> struct SpmvTile {
         return end > at ? s.at(end - at - 1) : 0;
     }
 
-    /* A chunk whose first row is r: how many rows have ended; head: what comes_in is about. */
-    GPI_DEVICE uint32_t chunk(uint32_t r, uint32_t at, uint32_t from, uint32_t n, A alpha, A beta,
-                              A &carry, A &head)
-    {
-        ((uint2 *)s.ends)[lane_id()] = make_uint2(0, 0);
-        const uint32_t ended =
-            n == Chunk::items ? products<true>(r, at, from, n) : products<false>(r, at, from, n);
-        __syncwarp();
-        s.template sum_rows<false>(carry, s.lane_ends(), Chunk::place(lane_id() * K));
-        __syncwarp();
-        store(r, ended, at, alpha, beta);
-        if (comes_in && r == 0 && ended)
-            head = first_row(at);
-        return ended;
-    }
-
-    /* The same by a plan. */
-    GPI_DEVICE uint32_t near_chunk(uint32_t r, uint32_t at, uint32_t from, uint32_t n, A alpha,
-                                   A beta, A &carry, A &head)
-    {
-        const uint32_t own = n == Chunk::items ? near_products<true>(at, from, n)
-                                               : near_products<false>(at, from, n);
-        const uint32_t upto = warp_running_sum(__popc(own));
-        const uint32_t ended = min(shuffle(upto, 31), rows - r);
-        __syncwarp();
-        s.template sum_rows<true>(carry, own, upto - __popc(own));
-        __syncwarp();
-        for (uint32_t i = lane_id(); i < ended; i += 32)
-            if (!comes_in || r + i)
-                spmv_store(v.y + row + r + i, alpha, s.sums[i], beta);
-        if (comes_in && r == 0 && ended)
-            head = s.sums[0];
-        return ended;
-    }
-
-    template <bool NEAR> GPI_DEVICE void chunks(A &carry, A &head)
+    GPI_DEVICE void all()
     {
         const A alpha = v.alpha.get(), beta = v.beta.get();
+        A carry = 0, head = 0;
         uint32_t r = 0, from = skip;
 #pragma unroll 1
         for (uint32_t at = 0; at == 0 || at < entries; at += Chunk::items, from = 0) {
             const uint32_t n = min(entries - at, (uint32_t)Chunk::items);
-            if constexpr (NEAR)
-                r += near_chunk(r, at, from, n, alpha, beta, carry, head);
-            else
-                r += chunk(r, at, from, n, alpha, beta, carry, head);
+            ((uint2 *)s.ends)[lane_id()] = make_uint2(0, 0);
+            const uint32_t ended = n == Chunk::items ? multiply<true>(r, at, from, n)
+                                                     : multiply<false>(r, at, from, n);
+            __syncwarp();
+            s.sum_rows(carry);
+            __syncwarp();
+            store(r, ended, at, alpha, beta);
+            if (comes_in && r == 0 && ended)
+                head = first_row(at);
+            r += ended;
             __syncwarp();
         }
-    }
-
-    GPI_DEVICE void all()
-    {
-        A carry = 0, head = 0;
-        if (PLANNED && near)
-            chunks<true>(carry, head);
-        else
-            chunks<false>(carry, head);
 #pragma unroll 1
         for (int k = 0; k < 2; k++)
             if (k ? goes_on : comes_in) {
                 const A piece[1] = {k ? carry : head};
-                long_row(k ? row + rows : row).leave_piece(tile, piece);
+                long_row(k ? row + rows : row).leave_piece(spmv_tile(), piece);
             }
     }
 };
 
-/* By a warp. */
-template <bool PLANNED, class I, class O, class V>
-GPI_DEVICE void spmv_tile(const SpmvTiles<O> &a, const SpmvVectors<V> &v,
-                          SpmvChunk<typename SpmvSum<V>::A> &s, uint32_t tile, const I *cols,
-                          const PlannedColumns<I> &plan)
+/*
+ * A warp per tile. Shared: a SpmvChunk per warp. After: y, whatever the row pointers are. NEAR:
+ * with the columns of a plan.
+ */
+template <bool NEAR, class I, class O, class V>
+__global__ __launch_bounds__(spmv_threads, spmv_blocks<V>) void spmv_tiles_k(
+    const __grid_constant__ SpmvTiles<O> a, const I *cols,
+    const __grid_constant__ NearColumns<I> near, const __grid_constant__ SpmvVectors<V> v)
 {
+    using A = typename SpmvSum<V>::A;
+    __shared__ SpmvChunk<A> s_chunks[spmv_threads / 32];
+    const uint64_t tile = spmv_tile();
     gpi_csr_start to = a.end();
     const uint64_t units = to.row + to.entry;
-    if ((uint64_t)tile << a.log >= units)
+    grid_wait();
+    if (tile << a.log >= units)
         return;
     const gpi_csr_start from = a.starts[tile];
-    if (((uint64_t)tile + 1) << a.log < units)
+    if ((tile + 1) << a.log < units)
         to = a.starts[tile + 1];
-    bool near = false;
-    if constexpr (PLANNED) { /* neither waits for the other */
-        const bool worth = plan.are_worth_it(), empty = plan.have_empty[tile];
-        near = worth & !empty;
-    }
+    uint32_t entries = (uint32_t)(to.entry - from.entry), skip = (uint32_t)from.entry % 32;
+    constexpr uint32_t items = SpmvChunk<A>::items;
+    if (!NEAR && (entries + skip + items - 1) / items > (entries + items - 1) / items)
+        skip = 0; /* an aligned beginning is not worth another chunk */
     const bool comes_in = to.row > from.row && from.entry > __ldg(a.pointers + from.row);
     const bool goes_on = to.entry > __ldg(a.pointers + to.row);
-    if (PLANNED && ((comes_in && __ldg(a.pointers + from.row + 1) <= from.entry) ||
-                    (goes_on && __ldg(a.pointers + to.row + 1) <= to.entry)))
-        near = false; /* a row has its end here and its last entry in the tile before */
-    uint32_t entries = (uint32_t)(to.entry - from.entry), skip = (uint32_t)from.entry % 32;
-    constexpr uint32_t items = SpmvChunk<typename SpmvSum<V>::A>::items;
-    if (!near && (entries + skip + items - 1) / items > (entries + items - 1) / items)
-        skip = 0; /* an aligned beginning is not worth another chunk */
-    SpmvTile<PLANNED, I, O, V> t = {a,
-                                    v,
-                                    s,
-                                    cols,
-                                    plan,
-                                    from.row,
-                                    from.entry - skip,
-                                    tile,
-                                    (uint32_t)(to.row - from.row),
-                                    skip,
-                                    entries + skip,
-                                    comes_in,
-                                    goes_on,
-                                    near};
+    SpmvTile<NEAR, I, O, V> t = {a,
+                                 v,
+                                 s_chunks[threadIdx.x / 32],
+                                 cols,
+                                 near,
+                                 from.row,
+                                 from.entry - skip,
+                                 (uint32_t)(to.row - from.row),
+                                 skip,
+                                 entries + skip,
+                                 comes_in,
+                                 goes_on,
+                                 NEAR && near.plan->far_blocks * 4 <= near.plan->blocks};
     if (t.rows || goes_on)
         t.all();
-}
-
-/* A warp per tile. Shared: a SpmvChunk per warp. After: y, whatever the row pointers are. */
-template <bool PLANNED, class I, class O, class V>
-__global__ __launch_bounds__(spmv_threads, spmv_blocks<PLANNED, V>) void spmv_tiles_k(
-    const __grid_constant__ SpmvTiles<O> a, const I *cols,
-    const __grid_constant__ PlannedColumns<I> plan, const __grid_constant__ SpmvVectors<V> v)
-{
-    __shared__ SpmvChunk<typename SpmvSum<V>::A> s_chunks[spmv_threads / 32];
-    constexpr uint32_t W = spmv_threads / 32;
-    SpmvChunk<typename SpmvSum<V>::A> &s = s_chunks[threadIdx.x / 32];
-    const uint32_t tile = blockIdx.x * W + threadIdx.x / 32;
-    if (!PLANNED)
-        grid_wait();
-    if (tile < a.tiles)
-        spmv_tile<PLANNED, I, O, V>(a, v, s, tile, cols, plan);
 }
 
 } // namespace GPI_SPACE

@@ -16,16 +16,14 @@ struct CsrTuning {
     uint64_t pointer_block; /* the most row pointers that a warp writes for its entries */
     uint32_t count_chunks;  /* chunks of rows that a warp counts, at most */
     int spmv_threads;       /* a warp per tile */
-    int spmv_blocks;        /* per multiprocessor, for which registers are to suffice; of plans, */
-    int spmv_plan_blocks;   /* and of f64: */
+    int spmv_blocks;        /* per multiprocessor, for which registers are to suffice; of f64: */
     int spmv_f64_blocks;
     int spmm_threads;        /* the same of SpMM */
     uint32_t blocks_counted; /* per multiprocessor, where the number of tiles is on the device */
 };
 
-/* By count and not by measurement, but for row pointers (csr-04 in docs/tuning) and SpMV (spmv-03,
- * spmv-11, spmv-19). */
-constexpr CsrTuning csr_rows[] = {{75, 0, 256, 4, 4, 16384, 16, 128, 9, 8, 6, 128, 32}};
+/* By count and not by measurement; row pointers: csr-04, SpMV: spmv-03, spmv-11 in docs/tuning. */
+constexpr CsrTuning csr_rows[] = {{75, 0, 256, 4, 4, 16384, 16, 128, 9, 6, 128, 32}};
 constexpr CsrTuning csr_tuning = row_for(csr_rows);
 
 } // namespace GPI_SPACE
