@@ -72,9 +72,6 @@ enum { SIDE = VECTOR / ACC_BYTES };
 typedef __m512i lengths_t;
 typedef __mmask16 side_mask;
 #define LENGTHS_LOAD(p) _mm512_loadu_si512(p)
-#define LENGTHS_STORE(p, v) _mm512_storeu_si512(p, v)
-#define LENGTHS_PACK _mm512_mask_compressstoreu_epi32
-#define LENGTHS_UP _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define LENGTHS_SUB _mm512_sub_epi32
 #define LENGTHS_ADD _mm512_add_epi32
 #define LENGTHS_OF(x) _mm512_set1_epi32((int)(x))
@@ -88,9 +85,6 @@ typedef __mmask16 side_mask;
 typedef __m256i lengths_t;
 typedef __mmask8 side_mask;
 #define LENGTHS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define LENGTHS_STORE(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
-#define LENGTHS_PACK _mm256_mask_compressstoreu_epi32
-#define LENGTHS_UP _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 #define LENGTHS_SUB _mm256_sub_epi32
 #define LENGTHS_ADD _mm256_add_epi32
 #define LENGTHS_OF(x) _mm256_set1_epi32((int)(x))
@@ -147,122 +141,38 @@ ALWAYS_INLINE __m512i side_join(gp_op op, __m512i l, __m512i r)
 #endif
 }
 
-/* Segments side by side. */
-struct side {
-    const uint32_t *begin; /* of each, the first item; there may be more behind the last one */
-    lengths_t n;           /* and how many */
-    unsigned some;         /* that have items, and at most LONG */
-};
-
-/* What is left of those whose lanes are set, from item t on. */
-ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, const struct side *s,
+/* What is left of segments whose lanes are set, from item t on, which is not their first. */
+ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, const uint32_t *ends,
                               unsigned lanes, uint32_t t, sum_t *to)
 {
-    uint32_t n[SIDE];
-    LENGTHS_STORE(n, s->n);
+    const in_t *in = p->in;
     for (; lanes; lanes &= lanes - 1) {
         const int k = __builtin_ctz(lanes);
-        const in_t *in = (const in_t *)p->in + s->begin[k];
-        to[k] = t ? fold_on(op, to[k], in, t, n[k]) : fold_on(op, item(in), in, 1, n[k]);
+        const uint32_t begin = ends[k - 1], n = ends[k] - begin;
+        if (n > LONG)
+            to[k] = fold_long(p, in + begin, n);
+        else
+            to[k] = t ? fold_on(op, to[k], in + begin, t, n)
+                      : fold_on(op, item(in + begin), in + begin, 1, n);
     }
 }
 
-/* Rows become columns: item k of row i and item i of row k change places. */
-ALWAYS_INLINE void transpose(__m512i r[SIDE])
-{
-    __m512i x[SIDE];
-#if ACC_BYTES == 4
-#pragma GCC unroll 16
-    for (int i = 0; i < SIDE; i += 2) {
-        x[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-        x[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < SIDE; i += 4)
-        for (int k = 0; k < 2; k++) {
-            r[i + 2 * k] = _mm512_unpacklo_epi64(x[i + k], x[i + k + 2]);
-            r[i + 2 * k + 1] = _mm512_unpackhi_epi64(x[i + k], x[i + k + 2]);
-        }
-#else
-#pragma GCC unroll 16
-    for (int i = 0; i < SIDE; i += 2) {
-        x[i] = _mm512_unpacklo_epi64(r[i], r[i + 1]);
-        x[i + 1] = _mm512_unpackhi_epi64(r[i], r[i + 1]);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < SIDE; i++)
-        r[i] = x[i];
-#endif
-    /* What is left are blocks of 16 bytes: of groups 0 and 1, 2 and 3, and then of both. */
-    enum { GROUP = SIDE / 4 };
-#pragma GCC unroll 16
-    for (int i = 0; i < SIDE; i++) {
-        const int j = i % GROUP + i / (2 * GROUP) * 2 * GROUP;
-        x[i] = i / GROUP % 2 ? _mm512_shuffle_i64x2(r[j], r[j + GROUP], 0xdd)
-                             : _mm512_shuffle_i64x2(r[j], r[j + GROUP], 0x88);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < GROUP; i++) {
-        r[i] = _mm512_shuffle_i64x2(x[i], x[i + 2 * GROUP], 0x88);
-        r[i + GROUP] = _mm512_shuffle_i64x2(x[i + GROUP], x[i + 3 * GROUP], 0x88);
-        r[i + 2 * GROUP] = _mm512_shuffle_i64x2(x[i], x[i + 2 * GROUP], 0xdd);
-        r[i + 3 * GROUP] = _mm512_shuffle_i64x2(x[i + GROUP], x[i + 3 * GROUP], 0xdd);
-    }
-}
-
-/* A vector of each segment, turned so that each of their items has a vector. There are LONG items
- * behind the last begin. */
-static __attribute__((noinline)) void turn(const in_t *in, const uint32_t *begin,
-                                           __m512i item[SIDE])
-{
-    __m512i row[SIDE];
-#pragma GCC unroll 16
-    for (int k = 0; k < SIDE; k++)
-        row[k] = _mm512_loadu_si512(in + begin[k]);
-    transpose(row);
-#pragma GCC unroll 16
-    for (int k = 0; k < SIDE; k++)
-        item[k] = row[k];
-}
-
-/* The same as by gathers, for segments that have several items. */
-ALWAYS_INLINE __m512i fold_turned(gp_op op, const struct gpi_segreduce_piece *p,
-                                  const struct side *s, __m512i all)
-{
-    __m512i item[SIDE];
-    unsigned some = s->some;
-    for (uint32_t t = 0; some; t++) {
-        const side_mask lanes = (side_mask)some;
-        if (t % SIDE == 0)
-            turn((const in_t *)p->in + t, s->begin, item);
-        all = MOVE(all, lanes, t ? side_join(op, all, item[t % SIDE]) : item[0]);
-        some &= LENGTHS_ABOVE(s->n, LENGTHS_OF(t + 1));
-    }
-    return all;
-}
-
-/* Those of a few items together as long as a quarter of them has one more, and then one by one;
- * others all together. */
+/* SIDE segments: together as long as a quarter of them has items, the rest one by one. */
 ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece *p,
-                                     const struct side *s, sum_t empty, sum_t *to)
+                                     const uint32_t *ends, sum_t empty, sum_t *to)
 {
-    const lengths_t begin = LENGTHS_LOAD(s->begin);
-    const unsigned several = LENGTHS_ABOVE(s->n, LENGTHS_OF(8)) & s->some;
-    const bool turn = __builtin_popcount(several) >= SIDE / 4 &&
-                      p->ends[p->count - 1] - s->begin[SIDE - 1] >= LONG + SIDE;
+    const lengths_t begin = LENGTHS_LOAD(ends - 1);
+    const lengths_t n = LENGTHS_SUB(LENGTHS_LOAD(ends), begin);
+    const unsigned far = LENGTHS_ABOVE(n, LENGTHS_OF(LONG));
+    unsigned some = LENGTHS_ABOVE(n, LENGTHS_OF(0)) & ~far;
     const items_t none = (items_t){0} + (acc_t)empty;
     __m512i all = (__m512i)none;
-    unsigned some = s->some;
     uint32_t t = 0;
-    if (turn) {
-        all = fold_turned(op, p, s, all);
-        some = 0;
-    }
     for (; __builtin_popcount(some) >= SIDE / 4; t++) {
         const side_mask lanes = (side_mask)some;
         const __m512i next = GATHER(all, lanes, LENGTHS_ADD(begin, LENGTHS_OF(t)), p->in);
         all = MOVE(all, lanes, t ? side_join(op, all, next) : next);
-        some &= LENGTHS_ABOVE(s->n, LENGTHS_OF(t + 1));
+        some = LENGTHS_ABOVE(n, LENGTHS_OF(t + 1)) & ~far;
     }
 #if ACC_IS_FLOAT || ACC_BYTES == 8
     _mm512_storeu_si512(to, all);
@@ -270,65 +180,8 @@ ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece 
     _mm512_storeu_si512(to, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(all)));
     _mm512_storeu_si512(to + 8, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(all, 1)));
 #endif
-    if (some)
-        fold_lanes(op, p, s, some, t, to);
-}
-
-/* Segments that wait for others: where few of a vector have items. */
-struct waiting {
-    uint32_t begin[2 * SIDE], n[2 * SIDE], number[2 * SIDE];
-    uint32_t count;
-};
-
-/* Those that are left, less than SIDE. */
-ALWAYS_INLINE void fold_waiting(gp_op op, const struct gpi_segreduce_piece *p,
-                                const struct waiting *w, sum_t *to)
-{
-    for (uint32_t k = 0; k < w->count; k++) {
-        const in_t *in = (const in_t *)p->in + w->begin[k];
-        to[w->number[k]] = fold_on(op, item(in), in, 1, w->n[k]);
-    }
-}
-
-/* SIDE of them have been folded. */
-ALWAYS_INLINE void waiting_store(struct waiting *w, const sum_t *all, sum_t *to)
-{
-    for (uint32_t k = 0; k < SIDE; k++)
-        to[w->number[k]] = all[k];
-    w->count -= SIDE;
-    LENGTHS_STORE(w->begin, LENGTHS_LOAD(w->begin + SIDE));
-    LENGTHS_STORE(w->n, LENGTHS_LOAD(w->n + SIDE));
-    LENGTHS_STORE(w->number, LENGTHS_LOAD(w->number + SIDE));
-}
-
-/* SIDE segments from the first one on: at once, or with others that follow. */
-ALWAYS_INLINE void fold_or_wait(gp_op op, const struct gpi_segreduce_piece *p, uint32_t first,
-                                struct waiting *w, sum_t empty, sum_t *to)
-{
-    const uint32_t *begin = p->ends + first - 1;
-    struct side s = {begin, LENGTHS_SUB(LENGTHS_LOAD(begin + 1), LENGTHS_LOAD(begin)), 0};
-    unsigned far = LENGTHS_ABOVE(s.n, LENGTHS_OF(LONG));
-    sum_t all[SIDE];
-    s.some = LENGTHS_ABOVE(s.n, LENGTHS_OF(0)) & ~far;
-    const bool waits = __builtin_popcount(s.some) < SIDE * 5 / 8;
-    if (waits) {
-        const side_mask some = (side_mask)s.some;
-        for (int k = 0; k < SIDE; k++)
-            to[first + k] = empty;
-        LENGTHS_PACK(w->begin + w->count, some, LENGTHS_LOAD(begin));
-        LENGTHS_PACK(w->n + w->count, some, s.n);
-        LENGTHS_PACK(w->number + w->count, some, LENGTHS_ADD(LENGTHS_UP, LENGTHS_OF(first)));
-        w->count += (uint32_t)__builtin_popcount(s.some);
-        s = (struct side){w->begin, LENGTHS_LOAD(w->n), (side_mask)~0u};
-    }
-    if (!waits || w->count >= SIDE)
-        fold_side_by_side(op, p, &s, empty, waits ? all : to + first);
-    if (waits && w->count >= SIDE)
-        waiting_store(w, all, to);
-    for (; far; far &= far - 1) {
-        const int k = __builtin_ctz(far);
-        to[first + k] = fold_long(p, (const in_t *)p->in + begin[k], begin[k + 1] - begin[k]);
-    }
+    fold_lanes(op, p, ends, some, t, to);
+    fold_lanes(op, p, ends, far, 0, to);
 }
 
 #endif
@@ -339,12 +192,9 @@ ALWAYS_INLINE void fold_piece(gp_op op, const struct gpi_segreduce_piece *p, sum
     const sum_t empty = *(const sum_t *)p->empty;
     uint32_t s = 0;
 #if SIDE_BY_SIDE
-    struct waiting waiting;
-    waiting.count = 0;
     if (!p->wide)
         for (; p->count - s >= SIDE; s += SIDE)
-            fold_or_wait(op, p, s, &waiting, empty, to);
-    fold_waiting(op, p, &waiting, to);
+            fold_side_by_side(op, p, p->ends + s, empty, to + s);
 #endif
     for (uint32_t begin = p->ends[(int32_t)s - 1]; s < p->count; s++) {
         const uint32_t end = p->ends[s], n = end - begin;
