@@ -363,9 +363,9 @@ static void write_bucket(void *arg, size_t b)
     const struct gpi_csr_sort *s = arg;
     const struct gpi_csr_coo *c = s->c;
     const size_t n = (size_t)(s->places[b + 1] - s->places[b]);
-    const uint64_t *words = (const uint64_t *)s->keys[s->side[b]] + s->begins[b];
     if (n == 0)
         return;
+    const uint64_t *words = (const uint64_t *)s->keys[s->side[b]] + s->begins[b];
     if (c->index_bytes == 8)
         write_with(s, b, words, n, 8, 8);
     else
