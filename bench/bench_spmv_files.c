@@ -26,13 +26,20 @@ static void add(struct list *l, uint32_t row, uint32_t col)
     l->cols[l->n++] = col;
 }
 
-/* The pattern of a file, with both halves of a symmetric matrix. */
-static struct list read_list(const char *path)
+static void free_list(struct list *l)
+{
+    free(l->rows);
+    free(l->cols);
+}
+
+/* The pattern of a file, with both halves of a symmetric matrix; false, and it says so, if it has
+ * none. */
+static bool read_list(const char *path, struct list *l)
 {
     char line[1024], kind[1024] = "";
     unsigned long long rows = 0, cols = 0, n = 0, r, c;
-    struct list l = {0};
     FILE *f = fopen(path, "r");
+    *l = (struct list){0};
     bool ok = f && fgets(kind, sizeof kind, f);
     while (ok && (ok = fgets(line, sizeof line, f)) && line[0] == '%')
         ;
@@ -41,16 +48,19 @@ static struct list read_list(const char *path)
     while (ok && n-- && (ok = fgets(line, sizeof line, f) != NULL)) {
         ok = sscanf(line, "%llu %llu", &r, &c) == 2 && r - 1 < rows && c - 1 < cols;
         if (ok)
-            add(&l, (uint32_t)(r - 1), (uint32_t)(c - 1));
+            add(l, (uint32_t)(r - 1), (uint32_t)(c - 1));
         if (ok && half && r != c)
-            add(&l, (uint32_t)(c - 1), (uint32_t)(r - 1));
+            add(l, (uint32_t)(c - 1), (uint32_t)(r - 1));
     }
-    if (!ok)
-        bench_die("%s is no matrix", path);
-    fclose(f);
-    l.num_rows = (size_t)rows;
-    l.num_cols = (size_t)cols;
-    return l;
+    if (f)
+        fclose(f);
+    if (!ok) {
+        printf("  skipped: %s is no list of coordinates\n", path);
+        free_list(l);
+    }
+    l->num_rows = (size_t)rows;
+    l->num_cols = (size_t)cols;
+    return ok;
 }
 
 static void *uploaded(struct bench *b, int slot, const uint32_t *numbers, size_t n)
@@ -62,7 +72,9 @@ static void *uploaded(struct bench *b, int slot, const uint32_t *numbers, size_t
 
 static void make(struct bench *b, const struct bench_matrix *m, struct bench_args *a)
 {
-    struct list l = read_list(m->path);
+    struct list l;
+    if (!read_list(m->path, &l))
+        bench_die("%s is not what it was", m->path);
     gp_coo_desc desc = GP_COO_DESC_INIT;
     desc.value_dtype = (gp_dtype)0;
     desc.duplicates = GP_DUPLICATES_KEEP;
@@ -72,8 +84,7 @@ static void make(struct bench *b, const struct bench_matrix *m, struct bench_arg
     const void *rows = uploaded(b, BENCH_SLOT_5, l.rows, l.n);
     const void *cols = uploaded(b, BENCH_SLOT_6, l.cols, l.n);
     bench_matrix_of(b, a, &desc, rows, cols);
-    free(l.rows);
-    free(l.cols);
+    free_list(&l);
 }
 
 void bench_spmv_files(struct bench *b)
@@ -90,8 +101,10 @@ void bench_spmv_files(struct bench *b)
         const bool wanted = f && fgets(head, sizeof head, f) && strstr(head, "coordinate");
         if (f)
             fclose(f);
-        if (!wanted)
+        struct list l;
+        if (!wanted || !read_list(path, &l))
             continue;
+        free_list(&l);
         snprintf(name, sizeof name, "%.*s", (int)(dot - e->d_name), e->d_name);
         const struct bench_matrix m = {.name = name, .make = make, .path = path};
         for (int k = 0; k < 2; k++)
