@@ -152,8 +152,8 @@ template <class I, class O, class V, int N> struct SpmmTile {
         return low;
     }
 
-    /* Entry at + lane % K of the group's share, which ends at `to`: of K entries each lane of a group
-     * has one. */
+    /* Entry at + lane % K of the group's share, which ends at `to`: of K entries the lanes of a
+     * group have one each. */
     struct Entry {
         I col;
         V value;
