@@ -4,7 +4,6 @@
  * what the first sort of a process has to load.
  */
 #include <algorithm>
-#include <cstdlib>
 
 #include <cuda_runtime.h>
 
