@@ -32,8 +32,8 @@ static void free_list(struct list *l)
     free(l->cols);
 }
 
-/* The pattern of a file, with both halves of a symmetric matrix; false, and it says so, if it has
- * none. */
+/* The pattern of a file, with both halves of a symmetric matrix; false, after a line that says so,
+ * if it has none. */
 static bool read_list(const char *path, struct list *l)
 {
     char line[1024], kind[1024] = "";
