@@ -23,7 +23,7 @@ static void memory(fuzz *f)
 static void copy(fuzz *f)
 {
     const size_t bytes = fuzz_below(f, 4096);
-    fuzz_array *from = fuzz_bytes(f, bytes, 1), *to = fuzz_output_beside(f, bytes, 1, from);
+    fuzz_array *from = fuzz_bytes(f, bytes, 1), *to = fuzz_output_over(f, bytes, 1, from);
     FUZZ_CALL(f, gp_copy(f->ctx, from->data, bytes, to->data));
     fuzz_same_bytes("copy", from->before, to->contents, bytes);
 }
