@@ -12,10 +12,11 @@ import ctypes
 import datetime
 import os
 import sys
-import time
 
 import numpy as np
 import pandas as pd
+
+from rounds import cpu_name, measure
 
 COLUMNS = ("machine,date,commit,suite,case,impl,dtype,n,median_s,min_s,runs,bytes,memcpy_ratio,"
            "best_peer,peer_ratio")
@@ -90,23 +91,6 @@ class Data:
 def pandas_sums(d):
     sums = d.frame.groupby("key")["value"].sum()
     return sums.index.to_numpy(), sums.to_numpy()
-
-
-def cpu_name():
-    with open("/proc/cpuinfo") as f:
-        return next((line.split(":")[1].strip() for line in f if line.startswith("model name")),
-                    "CPU")
-
-
-def measure(impls, rounds):
-    """{name: seconds}, after an untimed round."""
-    seconds = {name: [] for name in impls}
-    for _ in range(rounds + 1):
-        for name, call in impls.items():
-            start = time.perf_counter()
-            call()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: s[1:] for name, s in seconds.items()}
 
 
 def main():

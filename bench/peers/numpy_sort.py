@@ -16,6 +16,8 @@ import time
 
 import numpy as np
 
+from rounds import cpu_name
+
 COLUMNS = ("machine,date,commit,suite,case,impl,dtype,n,median_s,min_s,runs,bytes,memcpy_ratio,"
            "best_peer,peer_ratio")
 GP_BACKEND_CPU = 1
@@ -85,12 +87,6 @@ def measure(impls, rounds, slow_rounds):
             call()
             seconds[name].append(time.perf_counter() - start)
     return {name: s[1:] for name, s in seconds.items()}
-
-
-def cpu_name():
-    with open("/proc/cpuinfo") as f:
-        return next((line.split(":")[1].strip() for line in f if line.startswith("model name")),
-                    "CPU")
 
 
 def write(out, head, case, n, seconds):
