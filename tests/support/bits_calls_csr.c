@@ -38,45 +38,55 @@ static void by_rows(struct bits_run *r, uint32_t (*pointers)[BITS_SIDE + 1], uin
     }
 }
 
-void bits_call_transpose(struct bits_run *r)
+/* The items as a matrix, on the backend. */
+struct matrix {
+    void *pointers, *cols, *values;
+};
+
+static struct matrix given_matrix(struct bits_run *r)
 {
-    gp_coo_desc desc = GP_COO_DESC_INIT;
     uint32_t pointers[BITS_SIDE + 1], *cols = t_host(D->n * 4);
     char *values = t_host(D->n * D->item);
-    desc.value_dtype = D->dtype;
     by_rows(r, &pointers, cols, values);
-    void *p = given(r, pointers, sizeof pointers), *c = given(r, cols, D->n * 4);
-    void *v = given(r, values, D->n * D->item), *out_pointers = result(r, sizeof pointers);
-    void *out_cols = result(r, D->n * 4), *out_values = result(r, D->n * D->item);
-    T_OK(gp_csr_transpose(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, p, c, v, out_pointers,
-                          out_cols, out_values));
+    struct matrix m;
+    m.pointers = given(r, pointers, sizeof pointers);
+    m.cols = given(r, cols, D->n * 4);
+    m.values = given(r, values, D->n * D->item);
     T_OK(gp_context_synchronize(r->ctx));
     free(cols);
     free(values);
+    return m;
+}
+
+void bits_call_transpose(struct bits_run *r)
+{
+    gp_coo_desc desc = GP_COO_DESC_INIT;
+    desc.value_dtype = D->dtype;
+    const struct matrix m = given_matrix(r);
+    void *out_pointers = result(r, (BITS_SIDE + 1) * 4);
+    void *out_cols = result(r, D->n * 4), *out_values = result(r, D->n * D->item);
+    T_OK(gp_csr_transpose(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, m.pointers, m.cols, m.values,
+                          out_pointers, out_cols, out_values));
+    T_OK(gp_context_synchronize(r->ctx));
 }
 
 void bits_call_csr_filter(struct bits_run *r)
 {
     gp_csr_filter_desc desc = GP_CSR_FILTER_DESC_INIT;
-    uint32_t pointers[BITS_SIDE + 1], *cols = t_host(D->n * 4);
     uint64_t nnz;
-    char *values = t_host(D->n * D->item);
     desc.value_dtype = D->dtype;
     desc.entries = (gp_entries)r->which;
-    by_rows(r, &pointers, cols, values);
-    void *p = given(r, pointers, sizeof pointers), *c = given(r, cols, D->n * 4);
-    void *v = given(r, values, D->n * D->item), *out_pointers = result(r, sizeof pointers);
+    const struct matrix m = given_matrix(r);
+    void *out_pointers = result(r, (BITS_SIDE + 1) * 4);
     void *out_cols = result(r, D->n * 4), *out_values = result(r, D->n * D->item);
     void *count = result(r, 8);
-    T_OK(gp_csr_filter(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, p, c, v, out_pointers, out_cols,
-                       out_values, count));
+    T_OK(gp_csr_filter(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, m.pointers, m.cols, m.values,
+                       out_pointers, out_cols, out_values, count));
     T_OK(gp_copy(r->ctx, count, sizeof nnz, &nnz));
     T_OK(gp_context_synchronize(r->ctx));
     r->out_bytes[1] = nnz * 4;
     r->out_bytes[2] = nnz * D->item;
     r->out_bytes[3] = 0; /* the last row pointer says the same */
-    free(cols);
-    free(values);
 }
 
 void bits_call_coo_filter(struct bits_run *r)
@@ -100,18 +110,12 @@ void bits_call_coo_filter(struct bits_run *r)
 void bits_call_sort_columns(struct bits_run *r)
 {
     gp_coo_desc desc = GP_COO_DESC_INIT;
-    uint32_t pointers[BITS_SIDE + 1], *cols = t_host(D->n * 4);
-    char *values = t_host(D->n * D->item);
     desc.value_dtype = D->dtype;
-    by_rows(r, &pointers, cols, values);
-    void *p = given(r, pointers, sizeof pointers), *c = given(r, cols, D->n * 4);
-    void *v = given(r, values, D->n * D->item);
+    const struct matrix m = given_matrix(r);
     void *out_cols = result(r, D->n * 4), *out_values = result(r, D->n * D->item);
-    T_OK(gp_csr_sort_columns(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, p, c, v, out_cols,
-                             out_values));
+    T_OK(gp_csr_sort_columns(r->ctx, &desc, BITS_SIDE, BITS_SIDE, D->n, m.pointers, m.cols,
+                             m.values, out_cols, out_values));
     T_OK(gp_context_synchronize(r->ctx));
-    free(cols);
-    free(values);
 }
 
 /* r->which: 0: SpMV; 1: SpMM, of one column, which is that of the vector. */
