@@ -351,3 +351,11 @@ bool fuzz_offsets_good(gp_dtype dtype, const fuzz_array *a, size_t segments, uin
     }
     return before - first == n;
 }
+
+void fuzz_same_picked(const char *what, const fuzz_array *in, size_t item, const size_t *order,
+                      size_t n, const fuzz_array *out)
+{
+    char *expected = oracle_pick(in->before, item, order, n);
+    fuzz_same_bytes(what, expected, out->contents, n * item);
+    free(expected);
+}

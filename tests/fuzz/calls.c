@@ -175,10 +175,10 @@ void fuzz_same(const char *what, gp_dtype dtype, const void *expected, const voi
 
 static fuzz_call *call_at(size_t place)
 {
-    fuzz_call *const *const tables[] = {
-        fuzz_scans,  fuzz_compactions, fuzz_moves,  fuzz_sorts,  fuzz_histograms,
-        fuzz_sparse, fuzz_core,        fuzz_places, fuzz_groups, fuzz_splits,
-        fuzz_keys,   fuzz_products,    fuzz_ranks};
+    fuzz_call *const *const tables[] = {fuzz_scans,    fuzz_compactions, fuzz_moves,  fuzz_sorts,
+                                        fuzz_merges,   fuzz_histograms,  fuzz_sparse, fuzz_core,
+                                        fuzz_places,   fuzz_groups,      fuzz_splits, fuzz_keys,
+                                        fuzz_products, fuzz_ranks};
     size_t all = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (size_t i = 0; tables[t][i]; i++)

@@ -167,6 +167,9 @@ void fuzz_fail(const char *file, int line, const char *format, ...)
 void fuzz_same(const char *what, gp_dtype dtype, const void *expected, const void *actual,
                size_t n);
 void fuzz_same_bytes(const char *what, const void *expected, const void *actual, size_t bytes);
+/* out is n items of what the call was given, in an order. */
+void fuzz_same_picked(const char *what, const fuzz_array *in, size_t item, const size_t *order,
+                      size_t n, const fuzz_array *out);
 
 typedef void fuzz_call(fuzz *f);
 
@@ -176,6 +179,7 @@ extern fuzz_call *const fuzz_compactions[];
 extern fuzz_call *const fuzz_moves[];
 extern fuzz_call *const fuzz_places[];
 extern fuzz_call *const fuzz_sorts[];
+extern fuzz_call *const fuzz_merges[];
 extern fuzz_call *const fuzz_keys[];
 extern fuzz_call *const fuzz_histograms[];
 extern fuzz_call *const fuzz_sparse[];
