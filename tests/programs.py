@@ -52,7 +52,7 @@ ROWS = {
                                 "async_pipeline", "conjugate_gradients", "particles", "dist_sort", "dist_pagerank")},
     **{name: Row() for name in ("frontier_edges", "graph_capture", "own_kernel")},  # need a GPU
     "test_core": Row(run=["cpu"]),
-    "test_mmio": None, "unload": None, "cub_loader": None, "fuzz*": None,  # run by tests alone
+    "test_mmio": None, "test_pipeline_oracle": None, "unload": None, "cub_loader": None, "fuzz*": None,  # run by tests alone
     "test_*": Row(),  # as test_core, but longer
     "tools/broken_comments.py": Row(reads=[["FILE"]]),
     "tools/count_tests.py": Row(reads=[["FILE"]]),
