@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench_task.h"
+#include "bench_task_item.h"
 
 enum { THREADS_MAX = 4096 };
 

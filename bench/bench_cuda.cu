@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "bench_task.h"
+#include "bench_task_item.h"
 
 namespace
 {
