@@ -32,6 +32,8 @@ extern "C" {
 #define GP_COMM_STATUS_MAP(X)                                                                      \
     X(ERROR_COMM, 16, "a rank failed, was late, or ended; the gp_comm is broken")                  \
     X(ERROR_COLLECTIVE, 17, "the ranks did not make the same call")
+/** Every status, of core.h and of ranks. */
+#define GP_ALL_STATUS_MAP(X) GP_STATUS_MAP(X) GP_COMM_STATUS_MAP(X)
 #define GP_ERROR_COMM ((gp_status)16)       /**< a rank failed, was late, or ended */
 #define GP_ERROR_COLLECTIVE ((gp_status)17) /**< the ranks did not make the same call */
 
@@ -126,6 +128,10 @@ GP_API gp_status gp_comm_create(gp_context *ctx, const gp_comm_ops *ops, gp_comm
  * is no longer the caller's to destroy. A communicator that does not block (blocking = 0 in its
  * configuration) keeps timeouts in every call; with another one a rank that is missing when ranks
  * connect for the first time can block NCCL itself, until another thread calls gp_comm_abort().
+ *
+ * Ranks that are all of one process, on GPUs that reach each other's memory and without allocators
+ * of the caller, notice that in their first call, and from then on move everything as those of
+ * gp_comm_create_local() do.
  *
  * @return GP_OK; GP_ERROR_POINTER ctx, nccl_comm or comm is NULL; GP_ERROR_ARGUMENT ctx computes on
  *         the CPU or on another GPU, or there are more than GP_COMM_RANKS_MAX ranks;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file dist.h
- * The primitives over several ranks: reduce, scan, sort, compaction, histogram, top-k, and moving
- * items between ranks.
+ * The primitives over several ranks: sort, compaction, and moving items between ranks; also those
+ * of gp/dist_reduce.h (reduce, scan, top-k, group-by, histogram) and gp/dist_csr.h.
  *
  * An array of ranks is a pointer and a number of items on each rank; the items of rank 0 come
  * first. The numbers may differ and be 0, with a NULL pointer then. Every rank makes each call with
@@ -15,7 +15,11 @@
  * Calls queue on the context's stream as others do, but wait for the other ranks, and on a GPU for
  * what they have to know of the data: a call returns when its exchange of counts is over. So they
  * cannot be captured. Between GPUs of one process, reductions and scans of up to 2^16 items wait
- * for the other ranks' calls alone, not for their GPUs. The workspace grows as a call needs it.
+ * for the other ranks' calls alone, not for their GPUs. A call allocates only while the workspace
+ * is smaller than its gp_dist_.._workspace_bytes(), which bounds what a rank takes beside its
+ * arrays; rebalance and exchange take none. Data that passes through host memory
+ * (gp_comm_create()) takes as much there, and sorts of ranks with a process for each what
+ * gp_dist_sort() says.
  *
  * Statuses of every call: GP_ERROR_POINTER comm or its context is no longer there, or an array as
  * with the call of one rank; GP_ERROR_BUSY; GP_ERROR_COMM a rank failed, was late, or has ended;
@@ -28,11 +32,8 @@
 
 #include <gp/comm.h>
 #include <gp/compact.h>
-#include <gp/csr.h>
-#include <gp/group.h>
-#include <gp/reduce.h>
-#include <gp/scan.h>
-#include <gp/topk.h>
+#include <gp/dist_csr.h>
+#include <gp/dist_reduce.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,52 +68,6 @@ typedef struct gp_dist_desc {
     {                                                                                              \
         sizeof(gp_dist_desc), GP_DIST_SAME, 0, NULL, 0                                             \
     }
-
-/**
- * Reduce an array of ranks to one item: *out on every rank = in[0] op in[1] op .. over all ranks.
- *
- * @param[in]  comm this rank
- * @param[in]  desc see gp_reduce_desc and gp_reduce_by(); total and device_n are NULL; init, which
- *                  comes first, is the same on each rank
- * @param[in]  in   n items of this rank
- * @param[in]  n    any number, 0 too
- * @param[out] out  one item of the output dtype, on every rank
- *
- * Operators need not commute: ranks are taken in their order. Sums of GP_F16 and GP_BF16 are
- * rounded once; other operators on them round the result of each rank. Statuses as gp_reduce_by();
- * GP_ERROR_ARGUMENT also desc->total or device_n is not NULL.
- *
- * Cost: gp_reduce_by(), and one exchange of 128 bytes per rank.
- * @since 0.1
- */
-GP_API gp_status gp_dist_reduce(gp_comm *comm, const gp_reduce_desc *desc, const void *in, size_t n,
-                                void *out);
-
-/**
- * Scan an array of ranks: each item gets the prefix over all ranks before this one, and over the
- * items before it here.
- *
- * @param[in]  comm        this rank
- * @param[in]  desc        see gp_scan_desc; INCLUSIVE or EXCLUSIVE, GP_ALGORITHM_AUTO, not
- *                         backward; total, device_n and device_num_segments are NULL; init is the
- *                         same on each rank
- * @param[in]  local_total one item of the output dtype in the context's memory: in[0] op .. op
- *                         in[n-1] of this rank without init, which spares the call one reading
- *                         of the input; or NULL. Not read if n is 0. Some ranks may have it and
- *                         others not
- * @param[in]  in          n items of this rank
- * @param[in]  n           any number, 0 too
- * @param[out] out         n items; may equal in as for gp_scan()
- *
- * Statuses as gp_scan(); GP_ERROR_ARGUMENT also for what desc has and this call does not. For
- * GP_F16 and GP_BF16 the prefix of each rank is rounded.
- *
- * Cost: reads the input twice, or once with local_total, and writes the output once.
- * Source: Blelloch 1990 (reduce, then scan), with ranks as blocks.
- * @since 0.1
- */
-GP_API gp_status gp_dist_scan(gp_comm *comm, const gp_scan_desc *desc, const void *local_total,
-                              const void *in, size_t n, void *out);
 
 /**
  * Sort keys over all ranks.
@@ -189,196 +144,6 @@ GP_API gp_status gp_dist_argsort(gp_comm *comm, const gp_dist_desc *desc, gp_dty
                                  gp_dtype index_dtype, void *indices_out, uint64_t *out_count);
 
 /**
- * Find the first k keys of the stable order over all ranks, on every rank.
- *
- * @param[in]  comm        this rank
- * @param[in]  desc        see gp_top_k_desc; device_n and device_k are NULL
- * @param[in]  keys_in     n keys of this rank
- * @param[in]  n           any number, 0 too
- * @param[in]  k           the same on each rank, at most the keys in all
- * @param[out] keys_out    k keys, or NULL: not wanted
- * @param[out] indices_out k indices in the array of all ranks, or NULL: not wanted
- *
- * Statuses as gp_top_k_by(). Which outputs are wanted may differ between ranks.
- *
- * Cost: gp_top_k() of each rank, and again of at most k keys from each.
- * @since 0.1
- */
-GP_API gp_status gp_dist_top_k(gp_comm *comm, const gp_top_k_desc *desc, const void *keys_in,
-                               size_t n, size_t k, void *keys_out, void *indices_out);
-
-/**
- * Group the items of all ranks by keys that are in any order, and reduce the values of each group.
- *
- * The outputs of all ranks, one after the other, have each key once, ascending in gp's order, and
- * beside it the values of its items, reduced. Ranks get about as many groups each.
- *
- * @param[in]  comm       this rank
- * @param[in]  desc       see gp_reduce_by_key_desc: with a key_dtype; device_n is NULL; capacity 0:
- *                        as many as this rank gave items. It may differ between ranks
- * @param[in]  keys       n keys of this rank
- * @param[in]  values     n values
- * @param[in]  n          any number, 0 too
- * @param[out] keys_out   room for desc->capacity keys
- * @param[out] values_out room for desc->capacity results
- * @param[out] out_count  one uint64_t: the groups that this rank got
- *
- * A group's items are taken in the order of ranks and of items in each; what a rank has of a group
- * is reduced first, which decides how floats are rounded, and rounds halves more than once. If
- * several items have keys that are equal but differ in bits, keys_out has those of the first.
- *
- * Statuses as gp_reduce_by_key(); a rank with less room than it gets groups has the first ones, and
- * gp_comm_synchronize() returns GP_ERROR_CAPACITY. No rank gets more groups than an even share of
- * all items, and as many as there are ranks.
- *
- * Cost: gp_group_by() on each rank, and a sort of the groups over ranks.
- * @since 0.1
- */
-GP_API gp_status gp_dist_group_by(gp_comm *comm, const gp_reduce_by_key_desc *desc,
-                                  const void *keys, const void *values, size_t n, void *keys_out,
-                                  void *values_out, uint64_t *out_count);
-
-/**
- * A sparse matrix by blocks of rows from a coordinate list over ranks, in any order.
- *
- * Rank r gets the rows from row_first[r] to row_first[r + 1] - 1 as CSR, its rows counted from
- * row_first[r], columns as they are. Blocks have about as many entries each: none more than an even
- * share of all, and one row. Rows without entries belong to the block before.
- *
- * @param[in]  comm         this rank
- * @param[in]  desc         see gp_coo_desc; device_nnz, device_num_rows and permutation are NULL
- * @param[in]  num_rows     rows of the matrix
- * @param[in]  num_cols     columns of the matrix
- * @param[in]  rows         nnz row indices of this rank's entries, each below num_rows
- * @param[in]  cols         nnz column indices, each below num_cols
- * @param[in]  values       nnz values of desc->value_dtype; ignored if that is 0
- * @param[in]  nnz          entries of this rank's list; 0 is allowed
- * @param[out] row_first    ranks + 1 uint64_t: where blocks begin, and num_rows
- * @param[in]  row_room     of row_pointers, in rows
- * @param[out] row_pointers room for row_room + 1
- * @param[in]  room         of out_cols and out_values: for the entries before duplicates are merged
- * @param[out] out_cols     room for that many; those from *out_nnz on are unspecified
- * @param[out] out_values   the same; ignored if desc->value_dtype is 0
- * @param[out] out_nnz      one uint64_t: entries of this rank's block
- *
- * The result is that of gp_csr_from_coo() of one rank on the list of all, cut between rows; of
- * duplicates the first is that of the lowest rank. An index out of range is found as there.
- *
- * Statuses as gp_csr_from_coo(); GP_ERROR_ARGUMENT also what desc has and this call does not,
- * row_room or room; GP_ERROR_CAPACITY a rank gets more rows or entries than it has room for: the
- * outputs are then unspecified.
- *
- * Cost: a sort of the entries by row over ranks, and gp_csr_from_coo() of what each rank gets.
- * @since 0.1
- */
-GP_API gp_status gp_dist_csr_from_coo(gp_comm *comm, const gp_coo_desc *desc, size_t num_rows,
-                                      size_t num_cols, const void *rows, const void *cols,
-                                      const void *values, size_t nnz, uint64_t *row_first,
-                                      size_t row_room, void *row_pointers, size_t room,
-                                      void *out_cols, void *out_values, uint64_t *out_nnz);
-
-/** The columns that a rank's rows need of other ranks, for products. */
-typedef struct gp_dist_halo gp_dist_halo;
-
-/**
- * Prepare products of a matrix in blocks of rows with a vector that is divided among ranks.
- *
- * @param[in]  comm         this rank
- * @param[in]  desc         dtypes, as for gp_spmv_by(); device_nnz and device_num_rows are NULL.
- *                          device_alpha and device_beta are those of the products
- * @param[in]  col_first    ranks + 1 uint64_t, the same on each rank, from 0 ascending: rank r has
- *                          items col_first[r] to col_first[r + 1] - 1 of x. For square matrices
- *                          what gp_dist_csr_from_coo() wrote to row_first
- * @param[in]  num_rows     rows of this rank's block
- * @param[in]  nnz          entries of the block
- * @param[in]  row_pointers num_rows + 1; read by products as well
- * @param[in]  cols         nnz columns of the whole matrix
- * @param[out] halo         for gp_dist_halo_destroy(); NULL on error. In a group it is there after
- *                          gp_comm_group_end()
- *
- * Takes memory of the context: nnz indices, and an index and a value for each item that is sent.
- *
- * Statuses as gp_spmv_by(); GP_ERROR_POINTER also halo; GP_ERROR_DATA col_first does not ascend
- * from 0, or a column is not below its last number.
- *
- * Cost: a sort of the columns, and one exchange of those that are other ranks'.
- * @since 0.1
- */
-GP_API gp_status gp_dist_halo_create(gp_comm *comm, const gp_csr_desc *desc,
-                                     const uint64_t *col_first, size_t num_rows, size_t nnz,
-                                     const void *row_pointers, const void *cols,
-                                     gp_dist_halo **halo);
-
-/** Free a halo, before its gp_comm; NULL does nothing. @since 0.1 */
-GP_API void gp_dist_halo_destroy(gp_dist_halo *halo);
-
-/** Items of other ranks that products need: room for them lies behind x. 0 for NULL. @since 0.1 */
-GP_API uint64_t gp_dist_halo_items(const gp_dist_halo *halo);
-
-/**
- * Sparse matrix times vector over ranks: y = alpha A x + beta y.
- *
- * @param[in]     halo   of gp_dist_halo_create(), of all ranks together
- * @param[in]     values nnz values of the block
- * @param[in]     alpha  as for gp_spmv_by()
- * @param[in,out] x      this rank's items, and behind them room for gp_dist_halo_items() more,
- *                       which the call fills
- * @param[in]     beta   as for gp_spmv_by()
- * @param[in,out] y      num_rows items; must not overlap x
- *
- * Deterministic as gp_spmv_by(). Statuses as gp_spmv_by(); GP_ERROR_POINTER also halo is NULL.
- *
- * Cost: gp_spmv_by() of the block, and one exchange of the items that other ranks need.
- * @since 0.1
- */
-GP_API gp_status gp_dist_spmv(gp_dist_halo *halo, const void *values, const void *alpha, void *x,
-                              const void *beta, void *y);
-
-/** Which bins a histogram over ranks has. */
-typedef enum gp_dist_bins {
-    GP_DIST_BINS_EVEN = 1,  /**< gp_histogram_even() */
-    GP_DIST_BINS_EDGES = 2, /**< gp_histogram_edges() */
-    GP_DIST_BINS_WHOLE = 3  /**< gp_bincount() */
-} gp_dist_bins;
-
-/** A histogram over ranks; start from GP_DIST_HISTOGRAM_DESC_INIT. */
-typedef struct gp_dist_histogram_desc {
-    size_t size;            /**< sizeof(gp_dist_histogram_desc) */
-    gp_dist_bins kind;      /**< which bins */
-    gp_dtype dtype;         /**< of the values */
-    const void *lo;         /**< EVEN: as gp_histogram_even(); otherwise NULL */
-    const void *hi;         /**< EVEN: as gp_histogram_even(); otherwise NULL */
-    const void *edges;      /**< EDGES: as gp_histogram_edges(), on each rank; otherwise NULL */
-    size_t bins;            /**< 1 to GP_HISTOGRAM_BINS_MAX */
-    gp_dtype counter_dtype; /**< GP_U32 (counts are modulo 2^32) or GP_U64 */
-    int reserved;           /**< 0 */
-} gp_dist_histogram_desc;
-
-/** Initializer of gp_dist_histogram_desc: its size, and defaults. */
-#define GP_DIST_HISTOGRAM_DESC_INIT                                                                \
-    {                                                                                              \
-        sizeof(gp_dist_histogram_desc), GP_DIST_BINS_EVEN, (gp_dtype)0, NULL, NULL, NULL, 0,       \
-            GP_U64, 0                                                                              \
-    }
-
-/**
- * Count the values of all ranks in bins, on every rank.
- *
- * @param[in]  comm   this rank
- * @param[in]  desc   see gp_dist_histogram_desc
- * @param[in]  in     n values of this rank
- * @param[in]  n      any number, 0 too
- * @param[out] counts desc->bins counters, aligned to their size; must not overlap in
- *
- * Statuses as the histogram of that kind; GP_ERROR_ARGUMENT also desc->kind.
- *
- * Cost: that histogram, and two exchanges of the counters.
- * @since 0.1
- */
-GP_API gp_status gp_dist_histogram(gp_comm *comm, const gp_dist_histogram_desc *desc,
-                                   const void *in, size_t n, void *counts);
-
-/**
  * Keep the items of all ranks that a flag or a comparison selects, in their order.
  *
  * @param[in]  comm      this rank
@@ -448,6 +213,35 @@ GP_API gp_status gp_dist_rebalance(gp_comm *comm, const gp_dist_desc *desc, size
 GP_API gp_status gp_dist_exchange(gp_comm *comm, size_t item_bytes, const void *in, size_t n,
                                   const uint64_t *send_counts, void *out, size_t capacity,
                                   uint64_t *recv_counts);
+
+/**
+ * Upper bound of the workspace that gp_dist_sort() and gp_dist_sort_pairs() take of a rank, without
+ * touching a device.
+ *
+ * @param[in]  target      NULL: any machine
+ * @param[in]  ranks       1 to GP_COMM_RANKS_MAX
+ * @param[in]  dtype       of the keys
+ * @param[in]  value_bytes 0: no values
+ * @param[in]  n           at least the keys that this rank gives
+ * @param[in]  most        at least the keys that it gets
+ * @param[in]  total       at least the keys of all ranks
+ * @param[out] bytes       for gp_context_reserve()
+ * @return as gp_radix_sort_workspace_bytes(); GP_ERROR_ARGUMENT also ranks, most or total
+ * @since 0.1
+ */
+GP_API gp_status gp_dist_sort_workspace_bytes(const gp_target *target, int ranks, gp_dtype dtype,
+                                              size_t value_bytes, size_t n, size_t most,
+                                              size_t total, size_t *bytes);
+
+/** The same for gp_dist_argsort(). @since 0.1 */
+GP_API gp_status gp_dist_argsort_workspace_bytes(const gp_target *target, int ranks, gp_dtype dtype,
+                                                 gp_dtype index_dtype, size_t n, size_t most,
+                                                 size_t total, size_t *bytes);
+
+/** The same for gp_dist_compact(), of n items of a rank at most. @since 0.1 */
+GP_API gp_status gp_dist_compact_workspace_bytes(const gp_target *target, int ranks,
+                                                 const gp_compact_desc *desc, size_t n,
+                                                 size_t *bytes);
 
 #ifdef __cplusplus
 }

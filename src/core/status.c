@@ -16,19 +16,15 @@ int gp_version(void)
 
 const char *gp_status_string(gp_status status)
 {
-    switch (status) {
+    switch ((int)status) {
 #define STATUS_CASE(name, number, text)                                                            \
-    case GP_##name:                                                                                \
+    case number:                                                                                   \
         return text;
-        GP_STATUS_MAP(STATUS_CASE)
+        GP_ALL_STATUS_MAP(STATUS_CASE)
 #undef STATUS_CASE
+    default:
+        return "not a gp status";
     }
-#define STATUS_OF_RANKS(name, number, text)                                                        \
-    if ((int)status == (number))                                                                   \
-        return text;
-    GP_COMM_STATUS_MAP(STATUS_OF_RANKS)
-#undef STATUS_OF_RANKS
-    return "not a gp status";
 }
 
 gp_status gpi_fail(gp_context *ctx, gp_status status, const char *format, ...)

@@ -91,7 +91,8 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->seconds = -1;
         c->notes = calloc(p, sizeof *c->notes);
         c->table = malloc(p * row * sizeof *c->table);
-        c->mine = malloc(row * sizeof *c->mine);
+        c->mine = malloc((row + GPI_DIST_PROBES + GP_COMM_RANKS_MAX) * sizeof *c->mine);
+        c->asked = c->mine ? c->mine + row : NULL;
         c->lent = malloc(GPI_DIST_LENT * p * sizeof *c->lent);
         if (ctx->backend == GP_BACKEND_CUDA)
             c->pinned = gpi_dist_cuda_pinned(ctx, GPI_DIST_PINNED);
@@ -167,6 +168,15 @@ void *gpi_dist_stage(gp_comm *comm, size_t bytes)
         comm->stage_bytes = comm->stage ? bytes : 0;
     }
     return comm->stage;
+}
+
+gp_status gpi_dist_check_figure(const char *f, const gp_target *target, int ranks, gp_target *taken)
+{
+    GPI_TRY(gpi_check_target(f, target, taken));
+    if (ranks < 1 || ranks > GP_COMM_RANKS_MAX)
+        return gpi_fail(NULL, GP_ERROR_ARGUMENT, "%s: ranks is %d, expected 1 to %d", f, ranks,
+                        GP_COMM_RANKS_MAX);
+    return GP_OK;
 }
 
 /* ---- waiting and breaking -------------------------------------------------------------------- */

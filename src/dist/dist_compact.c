@@ -63,12 +63,12 @@ static gp_status place(gp_comm *comm, const struct compact_args *c, const void *
     return GP_OK;
 }
 
-static gp_status bytes_needed(gp_comm *comm, const struct compact_args *c, size_t *bytes)
+/* kept: whether what is kept has to lie elsewhere first. */
+static gp_status bytes_needed(const gp_target *target, const struct compact_args *c, bool kept,
+                              size_t *bytes)
 {
-    const gp_target target = gpi_target_of(comm->ctx);
-    GPI_TRY(gpi_dist_blame(comm->ctx, c->a.function,
-                           gp_compact_workspace_bytes(&target, &c->desc, c->n, bytes)));
-    *bytes += gpi_piece(sizeof(uint64_t)) + (stays(comm, c) ? 0 : gpi_piece(c->n * c->out_bytes));
+    GPI_TRY(gp_compact_workspace_bytes(target, &c->desc, c->n, bytes));
+    *bytes += gpi_piece(sizeof(uint64_t)) + (kept ? gpi_piece(c->n * c->out_bytes) : 0);
     return GP_OK;
 }
 
@@ -109,7 +109,9 @@ static gp_status run_compact(gp_comm *comm, void *args)
         return gpi_fail(comm->ctx, GP_ERROR_ARGUMENT,
                         "%s: %llu items in all, expected at most 2^32 with index_dtype u32",
                         c->a.function, (unsigned long long)total);
-    gp_status status = bytes_needed(comm, c, &need);
+    const gp_target target = gpi_target_of(comm->ctx);
+    gp_status status =
+        gpi_dist_blame(comm->ctx, c->a.function, bytes_needed(&target, c, !stays(comm, c), &need));
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, c->a.function, need, &frame);
     status = run_in_frame(comm, c, status, &frame);
@@ -132,6 +134,19 @@ static gp_status check_desc(gp_context *ctx, const char *f, const struct compact
     return gpi_dist_blame(ctx, f, gp_compact_workspace_bytes(&target, d, c->n, &bytes));
 }
 
+/* Of what is read beside flags, and of what is kept. */
+static size_t item_bytes(const gp_compact_desc *d)
+{
+    if (d->compare)
+        return gpi_dtype_bytes(d->dtype);
+    return d->kind == GP_COMPACT_INDICES ? 0 : d->item_bytes;
+}
+
+static size_t result_bytes(const gp_compact_desc *d)
+{
+    return d->kind == GP_COMPACT_INDICES ? gpi_dtype_bytes(d->index_dtype) : item_bytes(d);
+}
+
 static gp_status check_compact(gp_comm *comm, const gp_dist_desc *dist, const gp_compact_desc *desc,
                                struct compact_args *c)
 {
@@ -144,10 +159,10 @@ static gp_status check_compact(gp_comm *comm, const gp_dist_desc *dist, const gp
     if (d->compare && c->keep)
         return gpi_fail(ctx, GP_ERROR_POINTER, "%s: keep is %p, expected NULL with a comparison", f,
                         c->keep);
-    const bool by_value = d->compare != 0, indices = d->kind == GP_COMPACT_INDICES;
-    const size_t in_bytes = by_value ? gpi_dtype_bytes(d->dtype) : indices ? 0 : d->item_bytes;
+    const bool by_value = d->compare != 0;
+    const size_t in_bytes = item_bytes(d);
     const uint64_t n = c->n, flags = d->flags == GP_FLAGS_BITS ? (n + 31) / 32 * 4 : n;
-    c->out_bytes = indices ? gpi_dtype_bytes(d->index_dtype) : in_bytes;
+    c->out_bytes = result_bytes(d);
     const size_t unit = in_bytes ? gpi_item_alignment(in_bytes) : 1;
     const struct gpi_array arrays[] = {
         GPI_READ("in", c->in, n * in_bytes, unit),
@@ -171,4 +186,17 @@ gp_status gp_dist_compact(gp_comm *comm, const gp_dist_desc *dist, const gp_comp
     GPI_DIST_CALL(comm, c.a.function);
     c.a.status = check_compact(comm, dist, desc, &c);
     return gpi_dist_submit(comm, run_compact, &c, sizeof c);
+}
+
+gp_status gp_dist_compact_workspace_bytes(const gp_target *target, int ranks,
+                                          const gp_compact_desc *desc, size_t n, size_t *bytes)
+{
+    static const char f[] = "gp_dist_compact_workspace_bytes";
+    struct compact_args c = {.n = n};
+    gp_target t;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &c.desc, GPI_FORM(gp_compact_desc)));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    c.out_bytes = result_bytes(&c.desc);
+    return gpi_dist_blame(NULL, f, bytes_needed(&t, &c, true, bytes));
 }

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CSR by blocks of rows from a coordinate list over ranks: entries, columns and values packed into
- * records, are sorted by row, each row to one rank; there the list becomes CSR as on one rank.
+ * CSR by blocks of rows from a coordinate list over ranks:
+ *   1. the borders of the blocks are found as those of a sort are (dist_select.c), by counts of
+ *      rows in any order;
+ *   2. each rank splits its rows, columns and values by their owner, stably, and what is split
+ *      already goes there while the rest is;
+ *   3. what came, in the order of ranks, becomes CSR as on one rank, duplicates too.
  *
- * The first row of a block is that of its first entry, so rows without entries belong to the block
- * before. The sort is stable: duplicates meet in the order of ranks and of entries in each.
+ * The first row of a block is that of its first entry, so rows without entries belong to the
+ * block before.
  */
 #include <gp/csr.h>
-#include <gp/gather.h>
+#include <gp/multisplit.h>
+#include <gp/reduce.h>
 
 #include <inttypes.h>
 
-#include "dist/dist_sort_internal.h"
+#include "core/workspace.h"
+#include "dist/dist_internal.h"
 
 struct csr_args {
     struct gpi_dist_args a;
@@ -24,64 +30,77 @@ struct csr_args {
     uint64_t *out_nnz;
 };
 
-/* Of this rank: records to be sorted; rows and records that it got, and what they are made of. */
-struct entries {
-    char *records, *rows_got, *records_got, *cols, *values;
-    uint64_t got;
+/* Rows, columns and values. */
+enum { LISTS = 3 };
+
+struct lists {
+    char *of[LISTS];
 };
 
-static size_t record_bytes(const struct csr_args *c)
+/* Of this rank: its entries by owners, and those that it got. */
+struct entries {
+    struct lists split, got;
+    void *numbers;                        /* of owners */
+    uint64_t *scratch, *limits, *offsets; /* of rows; where owners begin */
+    uint64_t count;
+};
+
+static size_t list_bytes(const struct csr_args *c, int list)
 {
-    return c->index_bytes + c->value_bytes;
+    return list == 2 ? c->value_bytes : c->index_bytes;
 }
 
-/* One field of records: of that many bytes, and strides of which 0 is that. */
-static gp_status move_field(gp_comm *comm, size_t bytes, const void *in, size_t in_stride,
-                            uint64_t n, void *out, size_t out_stride)
+static size_t number_bytes(int ranks)
 {
-    gp_gather_desc d = GP_GATHER_DESC_INIT;
-    d.item_bytes = bytes;
-    d.in_items = n;
-    d.in_stride = in_stride;
-    d.out_stride = out_stride;
-    return n ? gp_gather_by(comm->ctx, &d, in, NULL, n, out) : GP_OK;
+    return ranks <= 256 ? 1 : 4;
 }
 
-static gp_status pack(gp_comm *comm, const struct csr_args *c, char *records)
+static gp_multisplit_desc split_desc(int ranks, size_t item_bytes)
 {
-    const size_t bytes = record_bytes(c);
-    GPI_TRY(move_field(comm, c->index_bytes, c->cols, 0, c->nnz, records, bytes));
-    if (!c->value_bytes)
-        return GP_OK;
-    return move_field(comm, c->value_bytes, c->values, 0, c->nnz, records + c->index_bytes, bytes);
+    gp_multisplit_desc d = GP_MULTISPLIT_DESC_INIT;
+    d.item_bytes = item_bytes;
+    d.num_buckets = (size_t)ranks;
+    return d;
 }
 
-static gp_status unpack(gp_comm *comm, const struct csr_args *c, const struct entries *e)
+static gp_reduce_desc least_desc(const struct csr_args *c)
 {
-    const size_t bytes = record_bytes(c);
-    GPI_TRY(move_field(comm, c->index_bytes, e->records_got, bytes, e->got, e->cols, 0));
-    if (!c->value_bytes)
-        return GP_OK;
-    return move_field(comm, c->value_bytes, e->records_got + c->index_bytes, bytes, e->got,
-                      e->values, 0);
+    gp_reduce_desc d = GP_REDUCE_DESC_INIT;
+    d.in_dtype = gpi_dtype_unsigned(c->desc.index_dtype);
+    d.op = GP_MIN;
+    return d;
 }
 
-static struct gpi_sort_args sort_of(const struct csr_args *c, const struct entries *e)
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void raise_to(size_t *most, size_t bytes)
 {
-    struct gpi_sort_args s = {.a = c->a,
-                              .dtype = c->desc.index_dtype,
-                              .order = GP_ASCENDING,
-                              .key_bytes = c->index_bytes,
-                              .value_bytes = record_bytes(c),
-                              .keys_in = c->rows,
-                              .values_in = e->records,
-                              .n = c->nnz,
-                              .keys_out = e->rows_got,
-                              .values_out = e->records_got};
-    s.desc = (gp_dist_desc)GP_DIST_DESC_INIT;
-    s.desc.result = GP_DIST_FREE;
-    s.desc.capacity = c->room;
-    return s;
+    *most = bytes > *most ? bytes : *most;
+}
+
+/* Of the calls of one rank, which come one after the other. */
+static gp_status bytes_of_calls(const gp_target *target, int ranks, const struct csr_args *c,
+                                uint64_t most, size_t *bytes)
+{
+    const gp_reduce_desc least = least_desc(c);
+    size_t one = 0;
+    *bytes = 0;
+    GPI_TRY(
+        gp_csr_from_coo_workspace_bytes(target, &c->desc, c->num_rows, c->num_cols, most, &one));
+    raise_to(bytes, one);
+    GPI_TRY(gp_reduce_workspace_bytes(target, &least, most, &one));
+    raise_to(bytes, one);
+    for (int i = 0; i < LISTS; i++) {
+        const gp_multisplit_desc d = split_desc(ranks, list_bytes(c, i) ? list_bytes(c, i) : 1);
+        GPI_TRY(gp_multisplit_workspace_bytes(target, &d, c->nnz, &one));
+        raise_to(bytes, one);
+    }
+    return GP_OK;
+}
+
+static uint64_t bytes_of_lists(const struct csr_args *c, uint64_t n)
+{
+    return 2 * gpi_piece(n * c->index_bytes) + gpi_piece(n * c->value_bytes);
 }
 
 /* The most entries that this rank can get. */
@@ -90,21 +109,85 @@ static uint64_t bound(const struct csr_args *c, uint64_t total)
     return c->room < total ? c->room : total;
 }
 
-static gp_status bytes_needed(gp_comm *comm, const struct csr_args *c, uint64_t total,
-                              size_t *bytes)
+static gp_status bytes_needed(const gp_target *target, int ranks, const struct csr_args *c,
+                              uint64_t most, size_t *bytes)
 {
-    const struct entries none = {NULL, NULL, NULL, NULL, NULL, 0};
-    const struct gpi_sort_args s = sort_of(c, &none);
-    const gp_target target = gpi_target_of(comm->ctx);
-    const uint64_t most = bound(c, total);
-    size_t sort = 0, csr = 0;
-    GPI_TRY(gpi_dist_sort_bytes(comm, &s, most, &sort));
-    GPI_TRY(gpi_dist_blame(
-        comm->ctx, c->a.function,
-        gp_csr_from_coo_workspace_bytes(&target, &c->desc, c->num_rows, c->num_cols, most, &csr)));
-    csr += gpi_piece(most * c->index_bytes) + gpi_piece(most * c->value_bytes);
-    *bytes =
-        gpi_piece(c->nnz * record_bytes(c)) + gpi_run_bytes(&s, most) + (sort > csr ? sort : csr);
+    const size_t word = sizeof(uint64_t), p = (size_t)ranks;
+    GPI_TRY(bytes_of_calls(target, ranks, c, most, bytes));
+    *bytes += gpi_piece(GPI_DIST_SCRATCH * word) + 2 * gpi_piece((p + 1) * word) +
+              gpi_piece(c->nnz * number_bytes(ranks)) + bytes_of_lists(c, c->nnz) +
+              bytes_of_lists(c, most);
+    return GP_OK;
+}
+
+static struct lists take_lists(const struct csr_args *c, struct gpi_frame *frame, uint64_t n)
+{
+    struct lists l;
+    for (int i = 0; i < LISTS; i++)
+        l.of[i] = list_bytes(c, i) ? gpi_frame_take(frame, n * list_bytes(c, i)) : NULL;
+    return l;
+}
+
+/* ---- to the owners --------------------------------------------------------------------------- */
+
+/* What each rank gets, to comm->get, pieces of each rank's entries to comm->cuts, and the number of
+ * the owner of each entry here. */
+static gp_status find_owners(gp_comm *comm, const struct csr_args *c, const struct entries *e)
+{
+    const char *f = c->a.function;
+    const gp_dtype index = gpi_dtype_unsigned(c->desc.index_dtype);
+    const struct gpi_dist_keys keys = {
+        c->rows, c->nnz, c->index_bytes, gpi_radix_order_of(index, GP_ASCENDING), e->scratch, true};
+    const int borders = comm->ranks - 1;
+    const gp_dist_desc even = {sizeof even, GP_DIST_EVEN, 0, NULL, 0};
+    uint64_t limits[GP_COMM_RANKS_MAX] = {0};
+    GPI_TRY(gpi_dist_place(comm, f, &even, gpi_dist_total(comm), NULL));
+    GPI_TRY(gpi_dist_select(comm, f, &keys, 0, c->num_rows ? c->num_rows - 1 : 0, true, comm->get,
+                            comm->cuts, limits));
+    GPI_TRY(gpi_dist_check_room(comm, f));
+    gp_status s = gpi_dist_put(comm, f, limits, (size_t)borders * sizeof limits[0], e->limits);
+    if (s == GP_OK)
+        s = gpi_dist_number_rows(comm, f, c->index_bytes, c->rows, c->nnz, e->limits, borders,
+                                 number_bytes(comm->ranks), e->numbers);
+    return s == GP_OK ? GP_OK : gpi_dist_drop(comm, s);
+}
+
+/* One list, to its owners, beside the stream where that can be. */
+static gp_status send_list(gp_comm *comm, const struct csr_args *c, const struct entries *e,
+                           int list)
+{
+    const size_t p = (size_t)comm->ranks, bytes = list_bytes(c, list);
+    uint64_t *send_at = comm->route, *send_bytes = send_at + p, *recv_at = send_bytes + p,
+             *recv_bytes = recv_at + p, place = 0;
+    for (int r = 0; r < comm->ranks; r++) {
+        send_at[r] = gpi_dist_cut(comm, comm->rank, r) * bytes;
+        send_bytes[r] = gpi_dist_piece(comm, comm->rank, r) * bytes;
+        recv_at[r] = place;
+        place += recv_bytes[r] = gpi_dist_piece(comm, r, comm->rank) * bytes;
+    }
+    const struct gpi_route route = {e->split.of[list], send_at, send_bytes,
+                                    e->got.of[list],   recv_at, recv_bytes};
+    return gpi_dist_exchange_beside(comm, c->a.function, &route);
+}
+
+static gp_status send_all(gp_comm *comm, const struct csr_args *c, const struct entries *e)
+{
+    const void *const lists[LISTS] = {c->rows, c->cols, c->values};
+    for (int i = 0; i < LISTS; i++) {
+        if (!list_bytes(c, i))
+            continue;
+        const gp_multisplit_desc d = split_desc(comm->ranks, list_bytes(c, i));
+        gp_status s = gpi_named(comm->ctx, c->a.function,
+                                gp_multisplit_by(comm->ctx, &d, lists[i], e->numbers, c->nnz,
+                                                 e->split.of[i], e->offsets));
+        if (s == GP_OK && i == 1) /* rows are there before columns leave */
+            s = gpi_dist_join(comm, c->a.function);
+        if (s == GP_OK)
+            s = gpi_dist_fork(comm, c->a.function);
+        if (s != GP_OK)
+            return gpi_dist_drop(comm, s);
+        GPI_TRY(send_list(comm, c, e, i));
+    }
     return GP_OK;
 }
 
@@ -127,14 +210,24 @@ static uint64_t block_rows(const gp_comm *comm, const struct csr_args *c, int r)
     return (r + 1 < comm->ranks ? comm->get[r + 1] : c->num_rows) - comm->get[r];
 }
 
+/* The least row that this rank got. */
+static gp_status first_row(gp_comm *comm, const struct csr_args *c, const struct entries *e,
+                           uint64_t *row)
+{
+    const gp_reduce_desc d = least_desc(c);
+    if (e->count == 0)
+        return GP_OK;
+    GPI_TRY(gpi_named(comm->ctx, c->a.function,
+                      gp_reduce_by(comm->ctx, &d, e->got.of[0], e->count, e->scratch)));
+    return gpi_dist_fetch(comm, c->a.function, e->scratch, c->index_bytes, row);
+}
+
 /* All ranks have room for the rows of their blocks. */
 static gp_status agree_on_blocks(gp_comm *comm, const struct csr_args *c, const struct entries *e)
 {
     const char *f = c->a.function;
-    uint64_t words[3] = {e->got, 0, c->row_room};
-    gp_status status = GP_OK;
-    if (e->got)
-        status = gpi_dist_fetch(comm, f, e->rows_got, c->index_bytes, &words[1]);
+    uint64_t words[3] = {e->count, 0, c->row_room};
+    const gp_status status = first_row(comm, c, e, &words[1]);
     GPI_TRY(gpi_dist_agree(comm, &c->a, status, words, 3));
     find_blocks(comm, c);
     for (int r = 0; r < comm->ranks; r++)
@@ -156,35 +249,45 @@ static gp_status tell_blocks(gp_comm *comm, const struct csr_args *c)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* What this rank got, as CSR, with rows counted from that of its block. */
-static gp_status make_csr(gp_comm *comm, const struct csr_args *c, struct entries *e)
+/* The blocks, by rows alone: columns and values may still be on their way. Rows are counted from
+ * that of the block. */
+static gp_status make_blocks(gp_comm *comm, const struct csr_args *c, const struct entries *e)
 {
-    const uint64_t first = comm->get[comm->rank], rows = block_rows(comm, c, comm->rank);
-    GPI_FRAME(frame, comm->ctx, c->a.function,
-              gpi_piece(e->got * c->index_bytes) + gpi_piece(e->got * c->value_bytes));
-    e->cols = gpi_frame_take(&frame, e->got * c->index_bytes);
-    e->values = c->value_bytes ? gpi_frame_take(&frame, e->got * c->value_bytes) : NULL;
-    GPI_TRY(unpack(comm, c, e));
-    GPI_TRY(gpi_dist_shift(comm, c->a.function, c->index_bytes, e->rows_got, e->got, 0 - first,
-                           c->index_bytes, e->rows_got));
-    return gp_csr_from_coo(comm->ctx, &c->desc, rows, c->num_cols, e->rows_got, e->cols, e->values,
-                           e->got, c->row_pointers, c->out_cols, c->out_values, c->out_nnz);
+    GPI_TRY(agree_on_blocks(comm, c, e));
+    GPI_TRY(tell_blocks(comm, c));
+    return gpi_dist_shift(comm, c->a.function, c->index_bytes, e->got.of[0], e->count,
+                          0 - comm->get[comm->rank], c->index_bytes, e->got.of[0]);
 }
 
-static gp_status run_in_frame(gp_comm *comm, struct csr_args *c, uint64_t most,
+static gp_status make_csr(gp_comm *comm, const struct csr_args *c, const struct entries *e)
+{
+    return gp_csr_from_coo(comm->ctx, &c->desc, block_rows(comm, c, comm->rank), c->num_cols,
+                           e->got.of[0], e->got.of[1], e->got.of[2], e->count, c->row_pointers,
+                           c->out_cols, c->out_values, c->out_nnz);
+}
+
+static gp_status run_in_frame(gp_comm *comm, const struct csr_args *c, uint64_t most,
                               struct gpi_frame *frame)
 {
     const char *f = c->a.function;
-    struct entries e = {.got = 0};
-    e.records = gpi_frame_take(frame, c->nnz * record_bytes(c));
-    e.rows_got = gpi_frame_take(frame, most * c->index_bytes);
-    e.records_got = gpi_frame_take(frame, most * record_bytes(c));
-    c->a.status = gpi_named(comm->ctx, f, pack(comm, c, e.records));
-    struct gpi_sort_args s = sort_of(c, &e);
-    GPI_TRY(gpi_dist_run_sort(comm, &s)); /* meets, with this rank's status */
-    e.got = comm->get[comm->rank];
-    GPI_TRY(agree_on_blocks(comm, c, &e));
-    GPI_TRY(tell_blocks(comm, c));
+    const size_t words = ((size_t)comm->ranks + 1) * sizeof(uint64_t);
+    struct entries e = {.count = 0};
+    e.scratch = gpi_frame_take(frame, GPI_DIST_SCRATCH * sizeof(uint64_t));
+    e.limits = gpi_frame_take(frame, words);
+    e.offsets = gpi_frame_take(frame, words);
+    e.numbers = gpi_frame_take(frame, c->nnz * number_bytes(comm->ranks));
+    e.split = take_lists(c, frame, c->nnz);
+    e.got = take_lists(c, frame, most);
+    GPI_TRY(find_owners(comm, c, &e));
+    e.count = comm->get[comm->rank];
+    const gp_status sent = send_all(comm, c, &e);
+    if (sent != GP_OK) {
+        gpi_dist_join(comm, f); /* before the memory has other uses */
+        return sent;
+    }
+    const gp_status blocks = make_blocks(comm, c, &e), over = gpi_dist_conclude(comm, f);
+    GPI_TRY(blocks);
+    GPI_TRY(over);
     return gpi_named(comm->ctx, f, make_csr(comm, c, &e));
 }
 
@@ -204,7 +307,9 @@ static gp_status run_csr(gp_comm *comm, void *args)
     note.hash = gpi_dist_hash(0, &c->num_cols, sizeof c->num_cols);
     GPI_TRY(gpi_dist_meet(comm, &c->a, &note));
     const uint64_t total = gpi_dist_total(comm);
-    gp_status status = bytes_needed(comm, c, total, &need);
+    const gp_target target = gpi_target_of(comm->ctx);
+    gp_status status = gpi_dist_blame(
+        comm->ctx, c->a.function, bytes_needed(&target, comm->ranks, c, bound(c, total), &need));
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, c->a.function, need, &frame);
     status = gpi_dist_agree(comm, &c->a, status, NULL, 0);
@@ -231,6 +336,13 @@ static gp_status check_arrays(gp_comm *comm, const struct csr_args *c)
     return gpi_check_arrays(comm->ctx, c->a.function, arrays, 8);
 }
 
+static void widths(struct csr_args *c)
+{
+    c->index_bytes = gpi_dtype_bytes(c->desc.index_dtype);
+    c->offset_bytes = gpi_dtype_bytes(c->desc.offset_dtype);
+    c->value_bytes = gpi_dtype_bytes(c->desc.value_dtype);
+}
+
 static gp_status check_csr(gp_comm *comm, const gp_coo_desc *given, struct csr_args *c)
 {
     const char *f = c->a.function;
@@ -247,9 +359,7 @@ static gp_status check_csr(gp_comm *comm, const gp_coo_desc *given, struct csr_a
     GPI_TRY(gpi_check_unused(ctx, f, "desc->permutation", (uintptr_t)d->permutation));
     GPI_TRY(gpi_check_n(ctx, f, "row_room", c->row_room));
     GPI_TRY(gpi_check_n(ctx, f, "room", c->room));
-    c->index_bytes = gpi_dtype_bytes(d->index_dtype);
-    c->offset_bytes = gpi_dtype_bytes(d->offset_dtype);
-    c->value_bytes = gpi_dtype_bytes(d->value_dtype);
+    widths(c);
     return check_arrays(comm, c);
 }
 
@@ -276,4 +386,22 @@ gp_status gp_dist_csr_from_coo(gp_comm *comm, const gp_coo_desc *desc, size_t nu
     GPI_DIST_CALL(comm, c.a.function);
     c.a.status = check_csr(comm, desc, &c);
     return gpi_dist_submit(comm, run_csr, &c, sizeof c);
+}
+
+gp_status gp_dist_csr_from_coo_workspace_bytes(const gp_target *target, int ranks,
+                                               const gp_coo_desc *desc, size_t num_rows,
+                                               size_t num_cols, size_t nnz, size_t room,
+                                               size_t *bytes)
+{
+    static const char f[] = "gp_dist_csr_from_coo_workspace_bytes";
+    struct csr_args c = {.num_rows = num_rows, .num_cols = num_cols, .nnz = nnz, .room = room};
+    gp_target t;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &c.desc, GPI_FORM(gp_coo_desc)));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(gpi_dist_blame(
+        NULL, f, gp_csr_from_coo_workspace_bytes(&t, &c.desc, num_rows, num_cols, nnz, bytes)));
+    GPI_TRY(gpi_check_n(NULL, f, "room", room));
+    widths(&c);
+    return gpi_dist_blame(NULL, f, bytes_needed(&t, ranks, &c, room, bytes));
 }

@@ -160,10 +160,20 @@ gp_status gpi_dist_cuda_join(gp_comm *comm, const char *f)
 {
     struct gpi_dist_side *side = comm->side;
     cudaError_t e = cudaSuccess;
+    if (!side) /* there was no fork */
+        return GP_OK;
     for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++) {
         e = cudaEventRecord(side->done[i], side->lane[i]);
         if (e == cudaSuccess)
             e = cudaStreamWaitEvent(comm->ctx->stream, side->done[i], 0);
     }
+    return gpi_cuda_check(comm->ctx, f, (int)e);
+}
+
+gp_status gpi_dist_cuda_lanes_wait(gp_comm *comm, const char *f, void *event)
+{
+    cudaError_t e = cudaSuccess;
+    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++)
+        e = cudaStreamWaitEvent(comm->side->lane[i], event, 0);
     return gpi_cuda_check(comm->ctx, f, (int)e);
 }

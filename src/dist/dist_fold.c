@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Folding what ranks have reduced. The part of a rank travels in its note, and every rank folds
- * them on the CPU. Where GPUs see each other's memory, a part stays on its GPU, and its address
- * travels: the others read it behind an event, and no host waits for a GPU.
+ * them on the CPU; NCCL takes it out of the GPU's memory. Where GPUs see each other's memory, a
+ * part stays on its GPU, and its address travels: the others read it behind an event, and no host
+ * waits for a GPU.
  */
 #include <string.h>
 
@@ -81,15 +82,22 @@ static gp_status reduce_here(gp_comm *comm, const char *name, const struct gpi_f
     return gpi_named(comm->ctx, name, gp_reduce_by(comm->ctx, &d, in, n, part));
 }
 
+/* The part to memory of this rank's GPU; f->part is f->out if it is known. */
+static gp_status part_to(gp_comm *comm, const char *name, const struct gpi_fold *f,
+                         const void *known, const void *in, size_t n, void *place)
+{
+    if (known)
+        return gpi_dist_copy_few(comm, name, known, f->out_bytes, 1, place);
+    return reduce_here(comm, name, f, in, n, place);
+}
+
 static gp_status post(gp_comm *comm, const char *name, const struct gpi_fold *f, const void *known,
                       const void *in, size_t n, uint64_t *address)
 {
     void *place = post_of(comm);
     *address = (uintptr_t)place;
-    if (n && known)
-        GPI_TRY(gpi_dist_copy_few(comm, name, known, f->out_bytes, 1, place));
-    else if (n)
-        GPI_TRY(reduce_here(comm, name, f, in, n, place));
+    if (n)
+        GPI_TRY(part_to(comm, name, f, known, in, n, place));
     return comm->transport->announce(comm, name);
 }
 
@@ -118,11 +126,17 @@ gp_status gpi_fold_meet(gp_comm *comm, struct gpi_dist_args *a, const struct gpi
                         uint32_t kind, const void *known, const void *in, size_t n)
 {
     const bool posted = gpi_fold_is_posted(comm, f);
+    const bool last = a->number == GPI_DIST_SCAN && comm->rank == comm->ranks - 1;
+    const size_t needed = last ? 0 : n; /* the part of the last rank precedes none */
     struct gpi_note note = {.n = n};
     if (a->status == GP_OK && posted)
-        a->status = post(comm, a->function, f, known, in, n, note.words);
-    else if (a->status == GP_OK)
-        a->status = part_here(comm, a->function, f, known, in, n, note.words);
+        a->status = post(comm, a->function, f, known, in, needed, note.words);
+    else if (a->status == GP_OK && needed && comm->transport->words_place &&
+             (!known || f->part == f->out)) {
+        note.magic = GPI_NOTE_OF_GPU;
+        a->status = part_to(comm, a->function, f, known, in, n, comm->transport->words_place(comm));
+    } else if (a->status == GP_OK)
+        a->status = part_here(comm, a->function, f, known, in, needed, note.words);
     note.status = (uint32_t)a->status;
     note.dtype = (uint32_t)f->in | (uint32_t)f->out << 8;
     note.op = (uint32_t)f->op;
@@ -191,5 +205,21 @@ gp_status gpi_fold_parts(gp_comm *comm, const char *name, const struct gpi_fold 
     if (s != GP_OK)
         return gpi_fail(comm->ctx, s, "%s: folding parts: %s", name, gp_last_error(comm->fold));
     item_of_part(f, result, item);
+    return GP_OK;
+}
+
+/* ---- workspace ------------------------------------------------------------------------------- */
+
+gp_status gpi_fold_bytes(const gp_target *target, const struct gpi_fold *f, int ranks, uint64_t n,
+                         size_t *bytes)
+{
+    const gp_reduce_desc here = gpi_fold_reduction(f, f->in), all = gpi_fold_reduction(f, f->part);
+    const size_t parts = (size_t)ranks + 1;
+    size_t of_parts = 0;
+    GPI_TRY(gp_reduce_workspace_bytes(target, &here, n, bytes));
+    GPI_TRY(gp_reduce_workspace_bytes(target, &all, parts, &of_parts));
+    *bytes += gpi_piece(GPI_DIST_ITEM_MAX);
+    of_parts += gpi_piece(parts * f->part_bytes);
+    *bytes = of_parts > *bytes ? of_parts : *bytes;
     return GP_OK;
 }

@@ -34,6 +34,10 @@ gp_status gpi_fold_collect(gp_comm *comm, const char *name, const struct gpi_fol
 /* How many init and the parts of those ranks are. */
 int gpi_fold_count(const gp_comm *comm, const struct gpi_fold *f, int ranks);
 
+/* An upper bound of what all of these take. */
+gp_status gpi_fold_bytes(const gp_target *target, const struct gpi_fold *f, int ranks, uint64_t n,
+                         size_t *bytes);
+
 gp_reduce_desc gpi_fold_reduction(const struct gpi_fold *f, gp_dtype from);
 
 #endif

@@ -62,26 +62,29 @@ static struct gpi_sort_args sort_of(const struct group_args *g, const struct gro
     return s;
 }
 
-static gp_status bytes_needed(gp_comm *comm, const struct group_args *g, struct groups *x,
+/* The most groups that a rank gets: an even share, and a key that each rank has. */
+static uint64_t most_groups(int ranks, uint64_t total)
+{
+    const uint64_t p = (uint64_t)ranks, most = total / p + 1 + p;
+    return most < total ? most : total;
+}
+
+static gp_status bytes_needed(const gp_target *target, const struct group_args *g, uint64_t room,
                               size_t *bytes)
 {
-    const char *f = g->a.function;
-    const gp_target target = gpi_target_of(comm->ctx);
+    const struct groups x = {.count = g->n, .room = room};
     gp_aggregate of;
     const gp_group_by_desc first = first_desc(g, &of, NULL);
     const gp_reduce_by_key_desc second = second_desc(g);
     size_t group = 0, sort = 0, reduce = 0;
-    x->count = g->n;
-    const struct gpi_sort_args s = sort_of(g, x);
-    GPI_TRY(
-        gpi_dist_blame(comm->ctx, f, gp_group_by_workspace_bytes(&target, &first, g->n, &group)));
-    GPI_TRY(gpi_dist_blame(comm->ctx, f,
-                           gp_reduce_by_key_workspace_bytes(&target, &second, x->room, &reduce)));
-    GPI_TRY(gpi_dist_sort_bytes(comm, &s, x->room, &sort));
+    struct gpi_sort_args s = sort_of(g, &x);
+    s.keys_out = &s; /* wanted */
+    GPI_TRY(gp_group_by_workspace_bytes(target, &first, g->n, &group));
+    GPI_TRY(gp_reduce_by_key_workspace_bytes(target, &second, room, &reduce));
+    GPI_TRY(gpi_dist_sort_bytes(target, &s, room, &sort));
     *bytes = group > sort ? group : sort;
     *bytes = reduce > *bytes ? reduce : *bytes;
-    *bytes +=
-        gpi_run_bytes(&s, g->n) + gpi_run_bytes(&s, x->room) + 2 * gpi_piece(sizeof(uint64_t));
+    *bytes += gpi_run_bytes(&s, g->n) + gpi_run_bytes(&s, room) + 2 * gpi_piece(sizeof(uint64_t));
     return GP_OK;
 }
 
@@ -131,10 +134,10 @@ static gp_status run_group(gp_comm *comm, void *args)
                             .n = g->n};
     size_t need = 0;
     GPI_TRY(gpi_dist_meet(comm, &g->a, &note));
-    const uint64_t total = gpi_dist_total(comm), p = (uint64_t)comm->ranks;
-    x.room = total / p + 1 + p; /* an even share, and a key that each rank has */
-    x.room = x.room < total ? x.room : total;
-    gp_status status = bytes_needed(comm, g, &x, &need);
+    const gp_target target = gpi_target_of(comm->ctx);
+    x.room = most_groups(comm->ranks, gpi_dist_total(comm));
+    gp_status status =
+        gpi_dist_blame(comm->ctx, g->a.function, bytes_needed(&target, g, x.room, &need));
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, g->a.function, need, &frame);
     status = gpi_dist_agree(comm, &g->a, status, NULL, 0);
@@ -142,6 +145,15 @@ static gp_status run_group(gp_comm *comm, void *args)
         status = run_in_frame(comm, g, &x, &frame);
     gpi_frame_close(&frame);
     return status;
+}
+
+static void widths(struct group_args *g)
+{
+    const gp_reduce_by_key_desc *d = &g->desc;
+    g->key_bytes = gpi_dtype_bytes(d->key_dtype);
+    g->in_bytes = gpi_op_scalars(d->op) * gpi_dtype_bytes(d->in_dtype);
+    g->out_bytes =
+        gpi_op_scalars(d->op) * gpi_dtype_bytes(d->out_dtype ? d->out_dtype : d->in_dtype);
 }
 
 static gp_status check_group(gp_comm *comm, const gp_reduce_by_key_desc *given,
@@ -160,9 +172,7 @@ static gp_status check_group(gp_comm *comm, const gp_reduce_by_key_desc *given,
     d->capacity = d->capacity ? d->capacity : g->n;
     const gp_dtype out = d->out_dtype ? d->out_dtype : d->in_dtype;
     const size_t in_unit = gpi_dtype_bytes(d->in_dtype), out_unit = gpi_dtype_bytes(out);
-    g->key_bytes = gpi_dtype_bytes(d->key_dtype);
-    g->in_bytes = gpi_op_scalars(d->op) * in_unit;
-    g->out_bytes = gpi_op_scalars(d->op) * out_unit;
+    widths(g);
     const struct gpi_array arrays[] = {
         GPI_READ("keys", g->keys, (uint64_t)g->n * g->key_bytes, g->key_bytes),
         GPI_READ("values", g->values, (uint64_t)g->n * g->in_bytes, in_unit),
@@ -186,4 +196,22 @@ gp_status gp_dist_group_by(gp_comm *comm, const gp_reduce_by_key_desc *desc, con
     GPI_DIST_CALL(comm, g.a.function);
     g.a.status = check_group(comm, desc, &g);
     return gpi_dist_submit(comm, run_group, &g, sizeof g);
+}
+
+gp_status gp_dist_group_by_workspace_bytes(const gp_target *target, int ranks,
+                                           const gp_reduce_by_key_desc *desc, size_t n,
+                                           size_t total, size_t *bytes)
+{
+    static const char f[] = "gp_dist_group_by_workspace_bytes";
+    struct group_args g = {.n = n};
+    gp_reduce_by_key_desc *d = &g.desc;
+    gp_target t;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, d, GPI_FORM(gp_reduce_by_key_desc)));
+    GPI_TRY(gpi_check_dtype(NULL, f, "desc->key_dtype", d->key_dtype));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(gpi_dist_blame(NULL, f, gp_reduce_by_key_workspace_bytes(&t, d, n, bytes)));
+    GPI_TRY(gpi_check_n(NULL, f, "total", total));
+    widths(&g);
+    return gpi_dist_blame(NULL, f, bytes_needed(&t, &g, most_groups(ranks, total), bytes));
 }

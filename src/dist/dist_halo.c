@@ -47,10 +47,8 @@ struct search {
 
 /* ---- finding it ------------------------------------------------------------------------------ */
 
-static gp_status bytes_needed(gp_comm *comm, const struct halo_args *h, size_t *bytes)
+static gp_status bytes_needed(const gp_target *target, const struct halo_args *h, size_t *bytes)
 {
-    const char *f = h->a.function;
-    const gp_target target = gpi_target_of(comm->ctx);
     const gp_dtype dtype = h->desc.index_dtype;
     gp_unique_desc unique = GP_UNIQUE_DESC_INIT;
     gp_compact_desc compact = GP_COMPACT_DESC_INIT;
@@ -58,15 +56,12 @@ static gp_status bytes_needed(gp_comm *comm, const struct halo_args *h, size_t *
     unique.key_dtype = dtype;
     compact.compare = GP_OUTSIDE;
     compact.dtype = dtype;
-    GPI_TRY(gpi_dist_blame(comm->ctx, f,
-                           gp_radix_sort_workspace_bytes(&target, dtype, 0, h->nnz, NULL, &sort)));
-    GPI_TRY(
-        gpi_dist_blame(comm->ctx, f, gp_unique_workspace_bytes(&target, &unique, h->nnz, &group)));
-    GPI_TRY(
-        gpi_dist_blame(comm->ctx, f, gp_compact_workspace_bytes(&target, &compact, h->nnz, &keep)));
+    GPI_TRY(gp_radix_sort_workspace_bytes(target, dtype, 0, h->nnz, NULL, &sort));
+    GPI_TRY(gp_unique_workspace_bytes(target, &unique, h->nnz, &group));
+    GPI_TRY(gp_compact_workspace_bytes(target, &compact, h->nnz, &keep));
     sort = group > sort ? group : sort;
     *bytes = 2 * gpi_piece(h->nnz * h->index_bytes) + (keep > sort ? keep : sort) +
-             gpi_piece(2 * GPI_DIST_PROBES * sizeof(uint64_t)) + gpi_piece(sizeof(uint64_t));
+             gpi_piece(GPI_DIST_SCRATCH * sizeof(uint64_t)) + gpi_piece(sizeof(uint64_t));
     return GP_OK;
 }
 
@@ -104,7 +99,7 @@ static gp_status list_columns(gp_comm *comm, const struct halo_args *h, struct s
 static gp_status find_owners(gp_comm *comm, const struct halo_args *h, const struct search *s)
 {
     const struct gpi_radix_order order = gpi_radix_order_of(h->desc.index_dtype, GP_ASCENDING);
-    const struct gpi_dist_keys keys = {s->a, s->count, h->index_bytes, order, s->scratch};
+    const struct gpi_dist_keys keys = {s->a, s->count, h->index_bytes, order, s->scratch, false};
     const size_t p = (size_t)comm->ranks;
     uint64_t words[GP_COMM_RANKS_MAX], below[GP_COMM_RANKS_MAX + 1] = {0}, end;
     for (size_t r = 0; r < p; r++)
@@ -210,7 +205,7 @@ static gp_status run_in_frame(gp_comm *comm, struct halo_args *h, gp_status stat
     if (status == GP_OK) {
         s.a = gpi_frame_take(frame, h->nnz * h->index_bytes);
         s.b = gpi_frame_take(frame, h->nnz * h->index_bytes);
-        s.scratch = gpi_frame_take(frame, 2 * GPI_DIST_PROBES * sizeof(uint64_t));
+        s.scratch = gpi_frame_take(frame, GPI_DIST_SCRATCH * sizeof(uint64_t));
         s.device_count = gpi_frame_take(frame, sizeof(uint64_t));
         status = gpi_named(comm->ctx, h->a.function, list_columns(comm, h, &s));
     }
@@ -258,7 +253,8 @@ static gp_status run_halo(gp_comm *comm, void *args)
     if (h->a.status == GP_OK)
         note.hash = gpi_dist_hash(0, comm->have, words * sizeof(uint64_t));
     GPI_TRY(gpi_dist_meet(comm, &h->a, &note));
-    gp_status status = bytes_needed(comm, h, &need);
+    const gp_target target = gpi_target_of(comm->ctx);
+    gp_status status = gpi_dist_blame(comm->ctx, h->a.function, bytes_needed(&target, h, &need));
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, h->a.function, need, &frame);
     status = run_in_frame(comm, h, status, &frame);
@@ -309,6 +305,26 @@ gp_status gp_dist_halo_create(gp_comm *comm, const gp_csr_desc *desc, const uint
     GPI_DIST_CALL(comm, h.a.function);
     h.a.status = check_halo(comm, &h);
     return gpi_dist_submit(comm, run_halo, &h, sizeof h);
+}
+
+gp_status gp_dist_halo_workspace_bytes(const gp_target *target, int ranks, const gp_csr_desc *desc,
+                                       size_t num_rows, size_t nnz, size_t *bytes)
+{
+    static const char f[] = "gp_dist_halo_workspace_bytes";
+    struct halo_args h = {.num_rows = num_rows, .nnz = nnz};
+    const gp_csr_desc *d = &h.desc;
+    gp_target t;
+    size_t product = 0;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &h.desc, GPI_FORM(gp_csr_desc)));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(gpi_dist_blame(NULL, f,
+                           gp_spmv_workspace_bytes(&t, d->index_dtype, d->offset_dtype,
+                                                   d->value_dtype, num_rows, 1, nnz, &product)));
+    h.index_bytes = gpi_dtype_bytes(d->index_dtype);
+    GPI_TRY(gpi_dist_blame(NULL, f, bytes_needed(&t, &h, bytes)));
+    *bytes = product > *bytes ? product : *bytes;
+    return GP_OK;
 }
 
 void gp_dist_halo_destroy(gp_dist_halo *halo)

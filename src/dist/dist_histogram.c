@@ -72,14 +72,13 @@ static gp_status spread(gp_comm *comm, const struct histogram_args *h, const voi
     return comm->transport->exchange(comm, h->a.function, &route);
 }
 
-static gp_status bytes_needed(gp_comm *comm, const struct histogram_args *h, size_t *bytes)
+static gp_status bytes_needed(const gp_target *target, int ranks, const struct histogram_args *h,
+                              size_t *bytes)
 {
-    const gp_target target = gpi_target_of(comm->ctx);
     const gp_dist_histogram_desc *d = &h->desc;
-    const size_t p = (size_t)comm->ranks, most = d->bins / p + 1;
-    GPI_TRY(gpi_dist_blame(comm->ctx, h->a.function,
-                           gp_histogram_workspace_bytes(&target, d->dtype, h->n, d->bins,
-                                                        d->counter_dtype, NULL, bytes)));
+    const size_t p = (size_t)ranks, most = d->bins / p + 1;
+    GPI_TRY(gp_histogram_workspace_bytes(target, d->dtype, h->n, d->bins, d->counter_dtype, NULL,
+                                         bytes));
     *bytes += gpi_piece(d->bins * h->counter_bytes) + gpi_piece(p * most * h->counter_bytes) +
               gpi_piece(most * h->counter_bytes);
     return GP_OK;
@@ -119,7 +118,9 @@ static gp_status run_histogram(gp_comm *comm, void *args)
     size_t need = 0;
     note.hash = gpi_dist_hash(gpi_dist_hash(0, h->lo, sizeof h->lo), h->hi, sizeof h->hi);
     GPI_TRY(gpi_dist_meet(comm, &h->a, &note));
-    gp_status status = bytes_needed(comm, h, &need);
+    const gp_target target = gpi_target_of(comm->ctx);
+    gp_status status =
+        gpi_dist_blame(comm->ctx, h->a.function, bytes_needed(&target, comm->ranks, h, &need));
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, h->a.function, need, &frame);
     status = run_in_frame(comm, h, status, &frame);
@@ -194,4 +195,18 @@ gp_status gp_dist_histogram(gp_comm *comm, const gp_dist_histogram_desc *desc, c
     GPI_DIST_CALL(comm, h.a.function);
     h.a.status = check_histogram(comm, desc, &h);
     return gpi_dist_submit(comm, run_histogram, &h, sizeof h);
+}
+
+gp_status gp_dist_histogram_workspace_bytes(const gp_target *target, int ranks,
+                                            const gp_dist_histogram_desc *desc, size_t n,
+                                            size_t *bytes)
+{
+    static const char f[] = "gp_dist_histogram_workspace_bytes";
+    struct histogram_args h = {.n = n};
+    gp_target t;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &h.desc, GPI_FORM(gp_dist_histogram_desc)));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    h.counter_bytes = gpi_dtype_bytes(h.desc.counter_dtype);
+    return gpi_dist_blame(NULL, f, bytes_needed(&t, ranks, &h, bytes));
 }

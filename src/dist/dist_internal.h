@@ -23,6 +23,7 @@
  *   out of its own, where they were sent.
  * group-by: each rank groups its own; the groups, with what was reduced of each, are sorted, equal
  *   keys to one rank, and those of equal keys are reduced. So a frequent key takes no memory.
+ * CSR: entries go to the owner of their row by one split, and become CSR there (dist_csr.c).
  * histogram: each rank adds up one part of the bins of all. top-k: of the first k of each.
  * compaction, rebalance: intervals of the array of all ranks, cut where old and new borders lie.
  *
@@ -53,8 +54,17 @@ struct gpi_transport {
                         void *all);
     /* Behind the work queued so far; later work finds what came, and may overwrite what went. */
     gp_status (*exchange)(gp_comm *comm, const char *function, const struct gpi_route *route);
-    void (*abort)(gp_comm *comm); /* from any thread: end all waits */
+    /* The same in the lanes, behind gpi_dist_fork(): what came is there after gpi_dist_join(), and
+     * what went may be overwritten once that is concluded. NULL: exchange() is all there is. */
+    gp_status (*exchange_beside)(gp_comm *comm, const char *function,
+                                 const struct gpi_route *route);
+    gp_status (*conclude)(gp_comm *comm, const char *function); /* NULL: nothing is to be done */
+    void (*abort)(gp_comm *comm);                               /* from any thread: end all waits */
     void (*destroy)(gp_comm *comm);
+    /* Memory of the GPU out of which the next gathering of notes takes the words of this rank's;
+     * NULL: it takes all from the host. */
+    void *(*words_place)(gp_comm *comm);
+    bool seats;   /* ranks may turn out to be of one process, see gpi_local_sit() */
     bool windows; /* ranks of several processes may have windows, see dist_window.c */
     /* While the stream is waited for: an error that was found meanwhile; NULL: none can be. */
     gp_status (*check)(gp_comm *comm, const char *function);
@@ -91,12 +101,13 @@ enum gpi_dist_function {
     GPI_DIST_FUNCTIONS
 };
 
-enum { GPI_NOTE_WORDS = 8 };
+/* The magic of a note whose words come from a GPU, and are not under the check. */
+enum { GPI_NOTE_WORDS = 8, GPI_NOTE_OF_GPU = 0x67704e32 };
 
 enum { GPI_DIST_PINNED = 16384 };
 
-/* The words that a round of a selection asks for, see dist_select.c. */
-enum { GPI_DIST_PROBES = 512 };
+/* The words that a round of a selection asks for, see dist_select.c; the keys of a sample. */
+enum { GPI_DIST_PROBES = 2048, GPI_DIST_SCRATCH = 2 * GPI_DIST_PROBES, GPI_DIST_SAMPLES = 512 };
 
 /* What each rank tells all others at the beginning of a call, and when a stage has ended. */
 struct gpi_note {
@@ -114,13 +125,18 @@ struct gp_comm {
     gp_context *ctx;
     int rank, ranks;
     const struct gpi_transport *transport;
-    void *state; /* of the transport */
+    void *state;              /* of the transport */
+    void *seats;              /* of ranks of one process, see dist_local.c; otherwise NULL */
+    bool seated;              /* whether they are of one process is known */
+    struct gpi_transport own; /* of such ranks that had another one, */
+    const struct gpi_transport *under; /* which is this */
     uint64_t sequence;
     double seconds;             /* to wait for others; negative: no limit */
     int broken;                 /* atomic */
     gp_context *fold;           /* the CPU, for what every rank computes alike */
     struct gpi_note *notes;     /* of all ranks, of the last meeting */
     uint64_t *table, *mine;     /* counts of all ranks, and of this one */
+    uint64_t *asked;            /* GPI_DIST_PROBES and GP_COMM_RANKS_MAX words of a selection */
     uint64_t *have, *get;       /* items of each rank before and after a call; have: and one more */
     uint64_t *route;            /* 4 * ranks words */
     const void **lent;          /* GPI_DIST_LENT arrays of each rank */
@@ -172,6 +188,10 @@ gp_status gpi_dist_drop(gp_comm *comm, gp_status status);
 void *gpi_dist_stage(gp_comm *comm, size_t bytes);
 /* Seconds of a clock that only goes forward. */
 double gpi_dist_now(void);
+
+/* The first checks of a function that gives the bytes of a call's workspace. */
+gp_status gpi_dist_check_figure(const char *function, const gp_target *target, int ranks,
+                                gp_target *taken);
 
 /* ---- dist_job.c ---- */
 
@@ -230,21 +250,36 @@ gp_status gpi_dist_gather_words(gp_comm *comm, const char *function, gp_status s
 
 /* ---- dist_select.c ---- */
 
-/* Sorted keys of this rank. */
+/* Keys of this rank, sorted, or of 4 or 8 bytes in any order. */
 struct gpi_dist_keys {
     const void *keys;
     uint64_t n;
     size_t bytes;
     struct gpi_radix_order order;
-    uint64_t *scratch; /* 2 * GPI_DIST_PROBES words in the context's memory */
+    uint64_t *scratch; /* GPI_DIST_SCRATCH words in the context's memory */
+    bool in_any_order; /* their words are they themselves */
 };
+
+/* The word of a key x of that many bytes, zeros above them; floats see core/order.h. */
+#define GPI_DIST_WORD(order, bytes, x)                                                             \
+    ((((order)->inf ? GPI_RADIX_FLOAT(uint64_t, x, (uint64_t)(order)->sign, (order)->inf) : (x)) ^ \
+      (order)->flip) &                                                                             \
+     UINT64_MAX >> (64 - 8 * (bytes)))
 
 /* Cut the sorted keys of every rank so that rank r gets counts[r]: cuts[s * (ranks - 1) + b] is
  * where border b lies in the keys of rank s. together: equal keys stay together, and counts becomes
- * what comes of it. least and most are words of all keys. */
+ * what comes of it; limits, if not NULL, gets of each border the least word behind it. least and
+ * most are words of all keys. Keys in any order are cut as if they were sorted. */
 gp_status gpi_dist_select(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
                           uint64_t least, uint64_t most, bool together, uint64_t *counts,
-                          uint64_t *cuts);
+                          uint64_t *cuts, uint64_t *limits);
+
+/* Where the interval for rank to begins in the keys of rank from, and what lies in it. */
+uint64_t gpi_dist_cut(const gp_comm *comm, int from, int to);
+static inline uint64_t gpi_dist_piece(const gp_comm *comm, int from, int to)
+{
+    return gpi_dist_cut(comm, from, to + 1) - gpi_dist_cut(comm, from, to);
+}
 
 /* ---- dist_work.c: what either backend does ---- */
 
@@ -256,10 +291,21 @@ gp_status gpi_dist_put(gp_comm *comm, const char *function, const void *host, si
 /* counts[i] = keys whose word is below words[i], both in host memory. */
 gp_status gpi_dist_probe(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
                          const uint64_t *words, int count, uint64_t *counts);
+/* dist_rows.c: counts[(j << step) + i] = keys in part i of interval j, of keys in any order, whose
+ * words are they themselves. Interval j has 2^bits words from starts[j] on, which is a multiple of
+ * that; they ascend, each once, and are divided in 2^step parts, in all as many as comm->asked. */
+gp_status gpi_dist_count(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
+                         const uint64_t *starts, int intervals, int bits, int step,
+                         uint64_t *counts);
+/* numbers[i] = how many of count ascending limits, in the context's memory, are at most keys[i]; of
+ * 1 byte, or 4. */
+gp_status gpi_dist_number_rows(gp_comm *comm, const char *function, size_t bytes, const void *keys,
+                               uint64_t n, const uint64_t *limits, int count, size_t number_bytes,
+                               void *numbers);
 /* The word of the key at place i of sorted keys. */
 gp_status gpi_dist_word(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
                         uint64_t i, uint64_t *word);
-/* The words of count of n keys in any order, at most GPI_DIST_PROBES, evenly from all places. */
+/* The words of count of n keys in any order, at most GPI_DIST_SAMPLES, evenly from all places. */
 gp_status gpi_dist_sample(gp_comm *comm, const char *function, const struct gpi_dist_keys *keys,
                           int count, uint64_t *words);
 /* out[i] = in[i] + offset, of integers of 4 or 8 bytes. */
@@ -286,6 +332,11 @@ gp_status gpi_dist_fork(gp_comm *comm, const char *function);
 gp_status gpi_dist_pull(gp_comm *comm, const char *function, enum gpi_dist_lane lane,
                         const void *from, uint64_t bytes, void *to);
 gp_status gpi_dist_join(gp_comm *comm, const char *function);
+/* An exchange in the lanes where the transport can, otherwise one that is over when this returns;
+ * and the end of all of them: joined and concluded. */
+gp_status gpi_dist_exchange_beside(gp_comm *comm, const char *function,
+                                   const struct gpi_route *route);
+gp_status gpi_dist_conclude(gp_comm *comm, const char *function);
 
 /* ---- CUDA: dist_table.c and dist_cuda.cu ---- */
 
@@ -295,7 +346,9 @@ enum gpi_dist_task {
     GPI_DIST_COLLECT,
     GPI_DIST_SHIFT,
     GPI_DIST_ADD_ROWS,
-    GPI_DIST_RENUMBER
+    GPI_DIST_RENUMBER,
+    GPI_DIST_NUMBER_ROWS,
+    GPI_DIST_COUNT
 };
 
 /* Which of n keys is number i of a sample of count: one from each of as many equal parts, at places
@@ -312,8 +365,9 @@ struct gpi_dist_kernel {
     uint64_t n;
     uint64_t offset;              /* SHIFT; RENUMBER: the first own column */
     uint64_t own, count;          /* RENUMBER: own columns, and those of the list at words */
-    int rows;                     /* ADD_ROWS; PROBE and SAMPLE: words */
-    const void *words;            /* PROBE: rows of them; RENUMBER: the list */
+    int rows;                     /* ADD_ROWS; how many words PROBE, SAMPLE and so on have */
+    int bits, step;               /* COUNT: of intervals, which begin at words */
+    const void *words;            /* PROBE; RENUMBER: the list; NUMBER_ROWS: limits; COUNT */
     struct gpi_radix_order order; /* PROBE, SAMPLE */
     const struct gpi_dist_collection *items; /* COLLECT, which has nothing else */
 };
@@ -338,6 +392,17 @@ gp_status gpi_dist_copy_few(gp_comm *comm, const char *function, const void *fro
 typedef gp_status gpi_dist_launch_fn(gp_context *ctx, const char *function,
                                      const struct gpi_dist_kernel *kernel);
 gpi_dist_launch_fn *gpi_dist_launch_get(int sm_row);
+gp_status gpi_dist_launch(gp_comm *comm, const char *function,
+                          const struct gpi_dist_kernel *kernel);
+
+/* ---- dist_seats.c ---- */
+
+/* The host by the number of its start. */
+enum { GPI_HOST_NAME = 64 };
+bool gpi_dist_name_host(char name[GPI_HOST_NAME]);
+/* By all ranks, on GPUs, when they first meet: if they are of one process and see each other's
+ * memory, they go on as those of gp_comm_create_local() do. */
+gp_status gpi_local_sit(gp_comm *comm, const char *function);
 
 /* ---- dist_window.c; dist_none.c in builds without CUDA ---- */
 
@@ -372,5 +437,7 @@ gp_status gpi_dist_cuda_pull(gp_comm *comm, const char *function, enum gpi_dist_
                              const void *from, uint64_t bytes, void *to);
 gp_status gpi_dist_cuda_join(gp_comm *comm, const char *function);
 void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side);
+/* Let lanes wait for an event. */
+gp_status gpi_dist_cuda_lanes_wait(gp_comm *comm, const char *function, void *event);
 
 #endif

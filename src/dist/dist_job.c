@@ -43,6 +43,8 @@ static gp_status run_now(gp_comm *comm, gpi_dist_run_fn *run, struct gpi_dist_ar
         a->status = gpi_fail(comm->ctx, GP_ERROR_UNSUPPORTED,
                              "%s: the stream is being captured, and this call waits for others",
                              a->function);
+    if (comm->transport->seats && !comm->seated)
+        GPI_TRY(gpi_local_sit(comm, a->function));
     return run(comm, a);
 }
 

@@ -4,21 +4,6 @@
 
 #include "dist/dist_sort_internal.h"
 
-/* Where the interval for rank to begins in the keys of rank from. */
-static uint64_t cut_before(const struct gpi_sorting *x, int from, int to)
-{
-    const int borders = x->comm->ranks - 1;
-    if (to == 0)
-        return 0;
-    return to > borders ? x->comm->have[from]
-                        : x->comm->cuts[(size_t)from * (size_t)borders + (size_t)to - 1];
-}
-
-static uint64_t piece_of(const struct gpi_sorting *x, int from, int to)
-{
-    return cut_before(x, from, to + 1) - cut_before(x, from, to);
-}
-
 /* Send each rank its interval. */
 static gp_status exchange(struct gpi_sorting *x, size_t bytes, const char *from, char *to)
 {
@@ -27,10 +12,10 @@ static gp_status exchange(struct gpi_sorting *x, size_t bytes, const char *from,
     uint64_t *send_at = x->comm->route, *send_bytes = send_at + p, *recv_at = send_bytes + p,
              *recv_bytes = recv_at + p, place = 0;
     for (int r = 0; r < ranks; r++) {
-        send_at[r] = cut_before(x, me, r) * bytes;
-        send_bytes[r] = r == me ? 0 : piece_of(x, me, r) * bytes;
+        send_at[r] = gpi_dist_cut(x->comm, me, r) * bytes;
+        send_bytes[r] = r == me ? 0 : gpi_dist_piece(x->comm, me, r) * bytes;
         recv_at[r] = place;
-        recv_bytes[r] = r == me ? 0 : piece_of(x, r, me) * bytes;
+        recv_bytes[r] = r == me ? 0 : gpi_dist_piece(x->comm, r, me) * bytes;
         place += recv_bytes[r];
     }
     const struct gpi_route route = {from, send_at, send_bytes, to, recv_at, recv_bytes};
@@ -98,7 +83,7 @@ static int count_runs(const struct gpi_sorting *x)
 {
     int count = 0;
     for (int r = 0; r < x->comm->ranks; r++)
-        count += piece_of(x, r, x->comm->rank) != 0;
+        count += gpi_dist_piece(x->comm, r, x->comm->rank) != 0;
     return count;
 }
 
@@ -111,7 +96,7 @@ static void list_runs(const struct gpi_sorting *x, bool lent, struct gpi_run cam
     uint64_t place = 0;
     int count = 0;
     for (int r = 0; r < x->comm->ranks; r++) {
-        const uint64_t n = piece_of(x, r, me), first = cut_before(x, r, me);
+        const uint64_t n = gpi_dist_piece(x->comm, r, me), first = gpi_dist_cut(x->comm, r, me);
         struct gpi_run theirs = {NULL, NULL, 0};
         if (lent) {
             theirs.keys = (char *)(uintptr_t)x->comm->lent[GPI_DIST_LENT * r];

@@ -5,10 +5,12 @@
  *
  * What ranks collect from each other passes through memory of the GPU, on the context's stream. A
  * wait asks NCCL for errors; a rank that breaks aborts its communicator, which ends NCCL's kernels.
+ * Ranks that turn out to be of one process need NCCL no more (dist_seats.c).
  */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,7 @@ struct state {
     int aborted;         /* atomic */
     char *device, *host; /* what is collected: this rank's own first */
     size_t row;          /* the most bytes of a rank */
+    bool has_words;      /* the words of the next note are in device already */
 };
 
 static struct state *state_of(gp_comm *comm)
@@ -114,9 +117,11 @@ static gp_status copy(gp_comm *comm, const char *f, const void *from, size_t byt
 static gp_status gather(gp_comm *comm, const char *f, const void *mine, size_t bytes, void *all)
 {
     struct state *s = state_of(comm);
-    const size_t total = (size_t)comm->ranks * bytes;
-    memcpy(s->host, mine, bytes);
-    gp_status status = copy(comm, f, s->host, bytes, s->device);
+    const size_t total = (size_t)comm->ranks * bytes,
+                 own = s->has_words ? offsetof(struct gpi_note, words) : bytes;
+    s->has_words = false;
+    memcpy(s->host, mine, own);
+    gp_status status = copy(comm, f, s->host, own, s->device);
     if (status != GP_OK)
         return gpi_dist_drop(comm, status);
     GPI_TRY(finish(comm, f, "AllGather",
@@ -129,6 +134,13 @@ static gp_status gather(gp_comm *comm, const char *f, const void *mine, size_t b
         return gpi_dist_drop(comm, status);
     memcpy(all, s->host + s->row, total);
     return GP_OK;
+}
+
+static void *words_place(gp_comm *comm)
+{
+    struct state *s = state_of(comm);
+    s->has_words = true;
+    return s->device + offsetof(struct gpi_note, words);
 }
 
 /* In one group, so that all pieces move at once. */
@@ -191,9 +203,11 @@ static void destroy(gp_comm *comm)
 
 static const struct gpi_transport transport = {.gather = gather,
                                                .exchange = exchange,
+                                               .words_place = words_place,
                                                .abort = abort_once,
                                                .destroy = destroy,
                                                .check = check,
+                                               .seats = true,
                                                .windows = true};
 
 static struct state *state_new(nccl_rank comm, int ranks)

@@ -58,6 +58,11 @@ gp_status gpi_dist_cuda_join(gp_comm *comm, const char *function)
     return GP_ERROR_INTERNAL;
 }
 
+gp_status gpi_dist_cuda_lanes_wait(gp_comm *comm, const char *function, void *event)
+{
+    return GP_ERROR_INTERNAL;
+}
+
 void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side)
 {
 }

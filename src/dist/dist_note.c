@@ -45,6 +45,8 @@ static uint64_t check_of(const struct gpi_note *note)
     struct gpi_note n = *note;
     uint64_t words[sizeof n / 8], h = 0xcbf29ce484222325;
     n.check = 0;
+    if (n.magic == GPI_NOTE_OF_GPU)
+        memset(n.words, 0, sizeof n.words);
     memcpy(words, &n, sizeof n);
     for (size_t i = 0; i < sizeof n / 8; i++) {
         h = (h ^ words[i]) * 0x100000001b3;
@@ -56,9 +58,11 @@ static uint64_t check_of(const struct gpi_note *note)
 /* All notes are whole. */
 static gp_status check_whole(gp_comm *comm, const char *f)
 {
-    for (int r = 0; r < comm->ranks; r++)
-        if (comm->notes[r].magic != NOTE_MAGIC || comm->notes[r].check != check_of(&comm->notes[r]))
+    for (int r = 0; r < comm->ranks; r++) {
+        const struct gpi_note *n = &comm->notes[r];
+        if ((n->magic != NOTE_MAGIC && n->magic != GPI_NOTE_OF_GPU) || n->check != check_of(n))
             return gpi_dist_break(comm, f, "the note of rank %d arrived damaged", r);
+    }
     return GP_OK;
 }
 
@@ -126,7 +130,7 @@ static gp_status check_alike(gp_comm *comm, const char *f)
 
 static gp_status swap_notes(gp_comm *comm, const struct gpi_dist_args *a, struct gpi_note *note)
 {
-    note->magic = NOTE_MAGIC;
+    note->magic = note->magic == GPI_NOTE_OF_GPU ? GPI_NOTE_OF_GPU : NOTE_MAGIC;
     note->function = a->number;
     note->sequence = comm->sequence;
     note->check = check_of(note);
@@ -148,6 +152,7 @@ gp_status gpi_dist_agree(gp_comm *comm, const struct gpi_dist_args *a, gp_status
 {
     struct gpi_note note = comm->notes[comm->rank];
     comm->sequence++;
+    note.magic = NOTE_MAGIC;
     note.status = (uint32_t)status;
     if (count)
         memcpy(note.words, words, (size_t)count * sizeof *words);

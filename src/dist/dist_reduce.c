@@ -67,6 +67,20 @@ gp_status gp_dist_reduce(gp_comm *comm, const gp_reduce_desc *desc, const void *
     return gpi_dist_submit(comm, run_reduce, &r, sizeof r);
 }
 
+gp_status gp_dist_reduce_workspace_bytes(const gp_target *target, int ranks,
+                                         const gp_reduce_desc *desc, size_t n, size_t *bytes)
+{
+    static const char f[] = "gp_dist_reduce_workspace_bytes";
+    gp_target t;
+    gp_reduce_desc d;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &d, GPI_FORM(gp_reduce_desc)));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(gpi_dist_blame(NULL, f, gp_reduce_workspace_bytes(&t, &d, n, bytes)));
+    const struct gpi_fold fold = gpi_fold_of(d.in_dtype, d.out_dtype, d.op, NULL);
+    return gpi_dist_blame(NULL, f, gpi_fold_bytes(&t, &fold, ranks, n, bytes));
+}
+
 /* ---- scan ------------------------------------------------------------------------------------ */
 
 /* Items of a rank up to which the host should not wait for a part. */
@@ -164,4 +178,35 @@ gp_status gp_dist_scan(gp_comm *comm, const gp_scan_desc *desc, const void *loca
     GPI_DIST_CALL(comm, s.a.function);
     s.a.status = check_scan(comm, desc, &s);
     return gpi_dist_submit(comm, run_scan, &s, sizeof s);
+}
+
+/* Few items are scanned behind the parts, in a copy. */
+static gp_status bytes_behind_parts(const gp_target *target, const gp_scan_desc *desc, int ranks,
+                                    uint64_t n, size_t item_bytes, size_t *bytes)
+{
+    const uint64_t items = (uint64_t)ranks + (n < FEW ? n : FEW);
+    gp_scan_desc d = *desc;
+    d.kind = GP_SCAN_INCLUSIVE;
+    GPI_TRY(gp_scan_workspace_bytes(target, &d, items, bytes));
+    *bytes += 2 * gpi_piece(items * item_bytes);
+    return GP_OK;
+}
+
+gp_status gp_dist_scan_workspace_bytes(const gp_target *target, int ranks, const gp_scan_desc *desc,
+                                       size_t n, size_t *bytes)
+{
+    static const char f[] = "gp_dist_scan_workspace_bytes";
+    gp_target t;
+    gp_scan_desc d;
+    size_t fold = 0, few = 0;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &d, GPI_FORM(gp_scan_desc)));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    GPI_TRY(gpi_dist_blame(NULL, f, gp_scan_workspace_bytes(&t, &d, n, bytes)));
+    const struct gpi_fold x = gpi_fold_of(d.in_dtype, d.out_dtype, d.op, NULL);
+    GPI_TRY(gpi_dist_blame(NULL, f, gpi_fold_bytes(&t, &x, ranks, n, &fold)));
+    GPI_TRY(gpi_dist_blame(NULL, f, bytes_behind_parts(&t, &d, ranks, n, x.out_bytes, &few)));
+    *bytes = fold > *bytes ? fold : *bytes;
+    *bytes = few > *bytes ? few : *bytes;
+    return GP_OK;
 }

@@ -8,9 +8,14 @@
 /* Keys of all ranks up to which this is faster, by one rank's backend. */
 enum { SMALL_CUDA = 1 << 17, SMALL_CPU = 1 << 12 };
 
+static uint64_t limit_of(gp_backend backend)
+{
+    return backend == GP_BACKEND_CPU ? SMALL_CPU : SMALL_CUDA;
+}
+
 uint64_t gpi_dist_small_limit(const gp_comm *comm)
 {
-    return comm->ctx->backend == GP_BACKEND_CUDA ? SMALL_CUDA : SMALL_CPU;
+    return limit_of(comm->ctx->backend);
 }
 
 /* Alike on all ranks: by the least of their limits. Wide values would cost more to send. */
@@ -24,19 +29,24 @@ bool gpi_dist_is_small(const struct gpi_sorting *x, uint64_t total)
 }
 
 /* For as many keys as may be few. */
-gp_status gpi_dist_open_small(struct gpi_sorting *x)
+gp_status gpi_dist_small_bytes(const gp_target *target, const struct gpi_sort_args *s,
+                               size_t *bytes)
 {
-    const struct gpi_sort_args *s = x->s;
-    const gp_target target = gpi_target_of(x->comm->ctx);
-    const uint64_t limit = gpi_dist_small_limit(x->comm);
+    const uint64_t limit = limit_of(target->backend);
     const uint64_t few = s->value_bytes > 16 ? 16 * limit / s->value_bytes : limit;
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
-    size_t bytes = 0;
     o.order = s->order;
-    GPI_TRY(gpi_dist_blame(
-        x->comm->ctx, x->f,
-        gp_radix_sort_workspace_bytes(&target, s->dtype, s->value_bytes, few, &o, &bytes)));
-    return gpi_frame_open(x->comm->ctx, x->f, bytes + 2 * gpi_run_bytes(s, few), x->frame);
+    GPI_TRY(gp_radix_sort_workspace_bytes(target, s->dtype, s->value_bytes, few, &o, bytes));
+    *bytes += 2 * gpi_run_bytes(s, few);
+    return GP_OK;
+}
+
+gp_status gpi_dist_open_small(struct gpi_sorting *x)
+{
+    const gp_target target = gpi_target_of(x->comm->ctx);
+    size_t bytes = 0;
+    GPI_TRY(gpi_dist_blame(x->comm->ctx, x->f, gpi_dist_small_bytes(&target, x->s, &bytes)));
+    return gpi_frame_open(x->comm->ctx, x->f, bytes, x->frame);
 }
 
 /* Those of every rank, from where they lie. */

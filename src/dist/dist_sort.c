@@ -29,21 +29,17 @@ static uint64_t most_here(const struct gpi_sorting *x, uint64_t total)
 }
 
 /* Where words are read from and counted by a kernel: probes and samples. */
-#define SCRATCH_BYTES (2 * GPI_DIST_PROBES * sizeof(uint64_t))
+#define SCRATCH_BYTES (GPI_DIST_SCRATCH * sizeof(uint64_t))
 
 /* Sorted keys stay; the sort's own memory, and later what came with the merges', lie behind. */
-static gp_status bytes_to_merge(const struct gpi_sorting *x, uint64_t most, size_t *bytes)
+gp_status gpi_dist_sort_bytes(const gp_target *target, const struct gpi_sort_args *s, uint64_t most,
+                              size_t *bytes)
 {
-    const struct gpi_sort_args *s = x->s;
-    const gp_target target = gpi_target_of(x->comm->ctx);
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     size_t sort = 0, merge = 0, after;
     o.order = s->order;
-    GPI_TRY(gpi_dist_blame(
-        x->comm->ctx, x->f,
-        gp_radix_sort_workspace_bytes(&target, s->dtype, s->value_bytes, s->n, &o, &sort)));
-    GPI_TRY(gpi_dist_blame(x->comm->ctx, x->f,
-                           gp_merge_workspace_bytes(&target, s->dtype, most, &merge)));
+    GPI_TRY(gp_radix_sort_workspace_bytes(target, s->dtype, s->value_bytes, s->n, &o, &sort));
+    GPI_TRY(gp_merge_workspace_bytes(target, s->dtype, most, &merge));
     if (s->indices)
         sort += gpi_piece(s->n * s->value_bytes);
     after = gpi_run_bytes(s, most) + merge;
@@ -53,16 +49,27 @@ static gp_status bytes_to_merge(const struct gpi_sorting *x, uint64_t most, size
     return GP_OK;
 }
 
-/* Keys that are split may turn out to be better merged. */
+/* Keys that are split may turn out to be better merged; for least see gpi_split_group_max(). */
+static gp_status bytes_of_both(const gp_target *target, const struct gpi_sort_args *s, bool split,
+                               uint64_t get, uint64_t least, uint64_t total, size_t *bytes)
+{
+    size_t by_split = 0;
+    GPI_TRY(gpi_dist_sort_bytes(target, s, get, bytes));
+    if (!split)
+        return GP_OK;
+    GPI_TRY(gpi_dist_split_bytes(target, s, get, least, total, &by_split));
+    by_split += gpi_piece(SCRATCH_BYTES) + gpi_run_bytes(s, s->n);
+    *bytes = by_split > *bytes ? by_split : *bytes;
+    return GP_OK;
+}
+
 static gp_status bytes_needed(const struct gpi_sorting *x, uint64_t total, size_t *bytes)
 {
-    size_t split = 0;
-    GPI_TRY(bytes_to_merge(x, most_here(x, total), bytes));
-    if (gpi_dist_may_split(x, total))
-        GPI_TRY(gpi_dist_blame(x->comm->ctx, x->f, gpi_dist_split_bytes(x, total, &split)));
-    split += gpi_piece(SCRATCH_BYTES) + gpi_run_bytes(x->s, x->s->n);
-    *bytes = split > *bytes ? split : *bytes;
-    return GP_OK;
+    const gp_target target = gpi_target_of(x->comm->ctx);
+    return gpi_dist_blame(x->comm->ctx, x->f,
+                          bytes_of_both(&target, x->s, gpi_dist_may_split(x, total),
+                                        most_here(x, total), gpi_split_group_least(x), total,
+                                        bytes));
 }
 
 /* ---- here ------------------------------------------------------------------------------------ */
@@ -121,8 +128,9 @@ static gp_status ends_here(struct gpi_sorting *x, const struct gpi_dist_keys *ke
 static gp_status divide(struct gpi_sorting *x)
 {
     struct gpi_sort_args *s = x->s;
-    const struct gpi_dist_keys keys = {x->here.keys, s->n, s->key_bytes,
-                                       gpi_radix_order_of(s->dtype, s->order), x->scratch};
+    const struct gpi_dist_keys keys = {x->here.keys, s->n,
+                                       s->key_bytes, gpi_radix_order_of(s->dtype, s->order),
+                                       x->scratch,   false};
     uint64_t ends[2] = {0, 0}, least = UINT64_MAX, most = 0;
     gp_status status = gpi_named(x->comm->ctx, x->f, gpi_dist_sort_here(x, 0));
     if (status == GP_OK)
@@ -134,7 +142,7 @@ static gp_status divide(struct gpi_sorting *x)
         most = e[1] > most ? e[1] : most;
     }
     GPI_TRY(gpi_dist_select(x->comm, x->f, &keys, least < most ? least : most, most,
-                            s->desc.result == GP_DIST_FREE, x->comm->get, x->comm->cuts));
+                            s->desc.result == GP_DIST_FREE, x->comm->get, x->comm->cuts, NULL));
     return gpi_dist_check_room(x->comm, x->f);
 }
 
@@ -242,14 +250,6 @@ gp_status gpi_dist_run_sort(gp_comm *comm, struct gpi_sort_args *s)
     return status;
 }
 
-gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint64_t most,
-                              size_t *bytes)
-{
-    struct gpi_sort_args copy = *s;
-    const struct gpi_sorting x = {.s = &copy, .comm = comm, .f = s->a.function};
-    return bytes_to_merge(&x, most, bytes);
-}
-
 static gp_status run_sort(gp_comm *comm, void *args)
 {
     return gpi_dist_run_sort(comm, args);
@@ -344,4 +344,51 @@ gp_status gp_dist_argsort(gp_comm *comm, const gp_dist_desc *desc, gp_dtype dtyp
     if (s.a.status == GP_OK)
         s.a.status = check_sort_arrays(comm, &s);
     return gpi_dist_submit(comm, run_sort, &s, sizeof s);
+}
+
+/* ---- workspace ------------------------------------------------------------------------------- */
+
+/* Few keys lie in a frame of their own. */
+static gp_status figure(const char *f, const gp_target *target, int ranks, struct gpi_sort_args *s,
+                        uint64_t most, uint64_t total, size_t *bytes)
+{
+    gp_target t;
+    size_t small = 0;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_check_dtype(NULL, f, "dtype", s->dtype));
+    if (s->indices)
+        GPI_TRY(gpi_check_unsigned_index(NULL, f, "index_dtype", s->indices_of));
+    GPI_TRY(gpi_check_n(NULL, f, "n", s->n));
+    GPI_TRY(gpi_check_n(NULL, f, "most", most));
+    GPI_TRY(gpi_check_n(NULL, f, "total", total));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    s->order = GP_ASCENDING;
+    s->key_bytes = gpi_dtype_bytes(s->dtype);
+    GPI_TRY(gpi_dist_blame(NULL, f, gpi_dist_small_bytes(&t, s, &small)));
+    GPI_TRY(gpi_dist_blame(NULL, f,
+                           bytes_of_both(&t, s, gpi_dist_suits_split(s), most,
+                                         gpi_split_group_least_any(), total, bytes)));
+    *bytes = small > *bytes ? small : *bytes;
+    return GP_OK;
+}
+
+gp_status gp_dist_sort_workspace_bytes(const gp_target *target, int ranks, gp_dtype dtype,
+                                       size_t value_bytes, size_t n, size_t most, size_t total,
+                                       size_t *bytes)
+{
+    struct gpi_sort_args s = {
+        .dtype = dtype, .value_bytes = value_bytes, .n = n, .keys_out = &s /* wanted */};
+    return figure("gp_dist_sort_workspace_bytes", target, ranks, &s, most, total, bytes);
+}
+
+gp_status gp_dist_argsort_workspace_bytes(const gp_target *target, int ranks, gp_dtype dtype,
+                                          gp_dtype index_dtype, size_t n, size_t most, size_t total,
+                                          size_t *bytes)
+{
+    struct gpi_sort_args s = {.dtype = dtype,
+                              .value_bytes = gpi_dtype_bytes(index_dtype),
+                              .indices = true,
+                              .indices_of = index_dtype,
+                              .n = n};
+    return figure("gp_dist_argsort_workspace_bytes", target, ranks, &s, most, total, bytes);
 }

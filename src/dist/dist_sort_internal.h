@@ -12,7 +12,8 @@ struct gpi_sort_args {
     gp_dtype dtype;
     gp_order order;
     size_t key_bytes, value_bytes; /* value_bytes: 0 without values */
-    bool indices;                  /* values are the places of keys */
+    bool indices;                  /* values are the places of keys, */
+    gp_dtype indices_of;           /* of that dtype; of figures alone */
     const void *keys_in, *values_in;
     size_t n;
     void *keys_out, *values_out; /* keys_out: NULL, not wanted */
@@ -66,7 +67,7 @@ static inline struct gpi_run gpi_run_in(const struct gpi_sort_args *s, char *mem
 /* dist_sort.c: a sort whose arguments are checked, in a frame of its own or of the call that it
  * belongs to; and an upper bound of that, for n keys here and up to most that this rank gets. */
 gp_status gpi_dist_run_sort(gp_comm *comm, struct gpi_sort_args *s);
-gp_status gpi_dist_sort_bytes(gp_comm *comm, const struct gpi_sort_args *s, uint64_t most,
+gp_status gpi_dist_sort_bytes(const gp_target *target, const struct gpi_sort_args *s, uint64_t most,
                               size_t *bytes);
 
 /* Sort what this rank has to x->here, by the bits of words from begin_bit on. */
@@ -79,7 +80,14 @@ bool gpi_dist_may_split(const struct gpi_sorting *x, uint64_t total);
 /* What decides that is in the note of each rank; and whether all are on GPUs. */
 void gpi_dist_note_split(const gp_comm *comm, struct gpi_note *note);
 bool gpi_dist_all_on_gpus(const gp_comm *comm);
-gp_status gpi_dist_split_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes);
+gp_status gpi_dist_split_bytes(const gp_target *target, const struct gpi_sort_args *s, uint64_t get,
+                               uint64_t least, uint64_t total, size_t *bytes);
+/* Keys of a group that is not the last: at least that many, unless a rank gets fewer; and the most
+ * that it is with any rank. */
+uint64_t gpi_split_group_least(const struct gpi_sorting *x);
+uint64_t gpi_split_group_least_any(void);
+/* Keys and values that may be split, if the ranks are few enough and the keys many. */
+bool gpi_dist_suits_split(const struct gpi_sort_args *s);
 gp_status gpi_dist_split(struct gpi_sorting *x, uint64_t total, bool *sorted);
 
 /* dist_merge.c: exchange or lend what is sorted and cut, and merge what belongs to this rank. */
@@ -89,6 +97,8 @@ gp_status gpi_dist_gather_up(struct gpi_sorting *x);
 uint64_t gpi_dist_small_limit(const gp_comm *comm);
 bool gpi_dist_is_small(const struct gpi_sorting *x, uint64_t total);
 gp_status gpi_dist_open_small(struct gpi_sorting *x);
+gp_status gpi_dist_small_bytes(const gp_target *target, const struct gpi_sort_args *s,
+                               size_t *bytes);
 gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total);
 
 /* The indices of n keys, of which the first has that one. */

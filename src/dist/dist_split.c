@@ -41,14 +41,18 @@ bool gpi_dist_all_on_gpus(const gp_comm *comm)
 }
 
 /* Floats alone would be sorted by some of their bits as pairs, and narrow keys are counted. */
+bool gpi_dist_suits_split(const struct gpi_sort_args *s)
+{
+    return s->desc.result != GP_DIST_FREE && s->key_bytes >= 4 && s->value_bytes <= 8 &&
+           (s->value_bytes || !gpi_dtype_is_float(s->dtype));
+}
+
 bool gpi_dist_may_split(const struct gpi_sorting *x, uint64_t total)
 {
     const gp_comm *comm = x->comm;
     const struct gpi_sort_args *s = x->s;
     const uint64_t ranks = (uint64_t)comm->ranks, bytes = total * (s->key_bytes + s->value_bytes);
-    if (ranks < 2 || ranks > GPI_SPLIT_RANKS || s->desc.result == GP_DIST_FREE)
-        return false;
-    if (s->key_bytes < 4 || s->value_bytes > 8 || (gpi_dtype_is_float(s->dtype) && !s->value_bytes))
+    if (ranks < 2 || ranks > GPI_SPLIT_RANKS || !gpi_dist_suits_split(s))
         return false;
     for (int r = 0; r < comm->ranks; r++)
         if (comm->get[r] == total)
@@ -63,34 +67,38 @@ uint64_t gpi_split_group_least(const struct gpi_sorting *x)
     return limit_of(x->comm, WORD_GROUP);
 }
 
-uint64_t gpi_split_group_max(const struct gpi_sorting *x, uint64_t total)
+uint64_t gpi_split_group_least_any(void)
 {
-    const uint64_t get = x->comm->get[x->comm->rank], quarter = get / 4;
-    const uint64_t least = gpi_split_group_least(x);
+    return GROUP_CUDA;
+}
+
+uint64_t gpi_split_group_max(uint64_t get, uint64_t least, uint64_t total)
+{
+    const uint64_t quarter = get / 4;
     const uint64_t most = (quarter > least ? quarter : least) + total / GPI_SPLIT_SHARE;
     return most < get ? most : get;
 }
 
-static gp_status sort_bytes(const struct gpi_sorting *x, uint64_t n, int begin_bit, size_t *bytes)
+static gp_status sort_bytes(const gp_target *target, const struct gpi_sort_args *s, uint64_t n,
+                            int begin_bit, size_t *bytes)
 {
-    const gp_target target = gpi_target_of(x->comm->ctx);
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
-    o.order = x->s->order;
+    o.order = s->order;
     o.begin_bit = begin_bit;
-    return gp_radix_sort_workspace_bytes(&target, x->s->dtype, x->s->value_bytes, n, &o, bytes);
+    return gp_radix_sort_workspace_bytes(target, s->dtype, s->value_bytes, n, &o, bytes);
 }
 
 /* First the sort into bins, then what comes here, cut bins and a group's sort. */
-gp_status gpi_dist_split_bytes(const struct gpi_sorting *x, uint64_t total, size_t *bytes)
+gp_status gpi_dist_split_bytes(const gp_target *target, const struct gpi_sort_args *s, uint64_t get,
+                               uint64_t least, uint64_t total, size_t *bytes)
 {
-    const struct gpi_sort_args *s = x->s;
-    const uint64_t group = gpi_split_group_max(x, total), cut = total / GPI_SPLIT_SHARE;
+    const uint64_t group = gpi_split_group_max(get, least, total), cut = total / GPI_SPLIT_SHARE;
     const uint64_t most = group > cut ? group : cut;
     size_t by_bins = 0, by_all = 0;
-    GPI_TRY(sort_bytes(x, s->n, 8 * (int)s->key_bytes - GPI_SPLIT_BIN_BITS, &by_bins));
-    GPI_TRY(sort_bytes(x, most, 0, &by_all));
+    GPI_TRY(sort_bytes(target, s, s->n, 8 * (int)s->key_bytes - GPI_SPLIT_BIN_BITS, &by_bins));
+    GPI_TRY(sort_bytes(target, s, most, 0, &by_all));
     by_bins += s->indices ? gpi_piece(s->n * s->value_bytes) : 0;
-    by_all += gpi_run_bytes(s, x->comm->get[x->comm->rank]) + 2 * gpi_run_bytes(s, cut);
+    by_all += gpi_run_bytes(s, get) + 2 * gpi_run_bytes(s, cut);
     by_all += s->keys_out ? 0 : gpi_piece(most * s->key_bytes);
     *bytes = by_bins > by_all ? by_bins : by_all;
     return GP_OK;
@@ -100,19 +108,20 @@ gp_status gpi_dist_split_bytes(const struct gpi_sorting *x, uint64_t total, size
 
 static struct gpi_dist_keys keys_of(const struct gpi_sorting *x, const void *keys)
 {
-    return (struct gpi_dist_keys){keys, x->s->n, x->s->key_bytes,
-                                  gpi_radix_order_of(x->s->dtype, x->s->order), x->scratch};
+    return (struct gpi_dist_keys){
+        keys,       x->s->n, x->s->key_bytes, gpi_radix_order_of(x->s->dtype, x->s->order),
+        x->scratch, false};
 }
 
 static int sampled(uint64_t n)
 {
-    return n < GPI_DIST_PROBES ? (int)n : GPI_DIST_PROBES;
+    return n < GPI_DIST_SAMPLES ? (int)n : GPI_DIST_SAMPLES;
 }
 
-/* Words of rank r; each row has room for GPI_DIST_PROBES. */
+/* Words of rank r; each row has room for GPI_DIST_SAMPLES. */
 static const uint64_t *sample_of(const gp_comm *comm, int r)
 {
-    return comm->table + (size_t)r * (GPI_DIST_PROBES + 1) + 1;
+    return comm->table + (size_t)r * (GPI_DIST_SAMPLES + 1) + 1;
 }
 
 /* The highest bits that vary in the sample. */
@@ -149,7 +158,7 @@ static gp_status find_bins(struct gpi_split *p, uint64_t total, bool *fits)
     struct gpi_sorting *x = p->x;
     const struct gpi_dist_keys keys = keys_of(x, x->s->keys_in);
     const gp_status s = gpi_dist_sample(x->comm, x->f, &keys, sampled(keys.n), x->comm->mine + 1);
-    GPI_TRY(gpi_dist_gather_words(x->comm, x->f, s, GPI_DIST_PROBES));
+    GPI_TRY(gpi_dist_gather_words(x->comm, x->f, s, GPI_DIST_SAMPLES));
     p->bins = bins_of(x->comm);
     *fits = sample_fits(x->comm, &p->bins, total);
     return GP_OK;

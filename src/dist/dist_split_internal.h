@@ -48,10 +48,8 @@ static inline uint64_t gpi_split_at(const struct gpi_split *p, int r, int b)
                               : p->x->comm->table[(size_t)r * (size_t)p->bins.count + (size_t)b];
 }
 
-/* Keys of a group that is not the last: at least that many, unless a rank gets fewer; and the most
- * of a group here. */
-uint64_t gpi_split_group_least(const struct gpi_sorting *x);
-uint64_t gpi_split_group_max(const struct gpi_sorting *x, uint64_t total);
+/* The most keys of a group of a rank that gets that many. */
+uint64_t gpi_split_group_max(uint64_t get, uint64_t least, uint64_t total);
 
 /* dist_split_move.c: steps 4 and 5, in what is left of the frame. */
 gp_status gpi_split_move(struct gpi_split *p, uint64_t total);

@@ -370,7 +370,8 @@ gp_status gpi_split_move(struct gpi_split *p, uint64_t total)
     p->sorted = x->comm->window ? x->cut : gpi_run_take(x, total / GPI_SPLIT_SHARE);
     x->out = (struct gpi_run){x->s->keys_out, x->s->values_out, get};
     if (!x->s->keys_out)
-        x->out.keys = gpi_frame_take(x->frame, gpi_split_group_max(x, total) * x->s->key_bytes);
+        x->out.keys = gpi_frame_take(
+            x->frame, gpi_split_group_max(get, gpi_split_group_least(x), total) * x->s->key_bytes);
     if (x->comm->transport->lend)
         return move_lent(p);
     const gp_status status = gpi_named(x->comm->ctx, x->f, move_sent(p));

@@ -55,20 +55,15 @@ static gp_status send_to_all(gp_comm *comm, const struct topk_args *t, const voi
     return comm->transport->exchange(comm, t->a.function, &route);
 }
 
-static gp_status bytes_needed(gp_comm *comm, const struct topk_args *t, struct candidates *c,
-                              size_t *bytes)
+static gp_status bytes_needed(const gp_target *target, const struct topk_args *t, uint64_t mine,
+                              uint64_t count, size_t *bytes)
 {
-    const gp_target target = gpi_target_of(comm->ctx);
     size_t here = 0, there = 0;
-    GPI_TRY(gpi_dist_blame(comm->ctx, t->a.function,
-                           gp_top_k_workspace_bytes(&target, t->desc.dtype, t->n, c->mine, &here)));
-    GPI_TRY(
-        gpi_dist_blame(comm->ctx, t->a.function,
-                       gp_top_k_workspace_bytes(&target, t->desc.dtype, c->count, t->k, &there)));
-    *bytes = (here > there ? here : there) + gpi_piece(c->mine * t->key_bytes) +
-             gpi_piece(c->mine * 8) + gpi_piece(c->mine * t->index_bytes) +
-             gpi_piece(c->count * t->key_bytes) + gpi_piece(c->count * t->index_bytes) +
-             gpi_piece(t->k * 8);
+    GPI_TRY(gp_top_k_workspace_bytes(target, t->desc.dtype, t->n, mine, &here));
+    GPI_TRY(gp_top_k_workspace_bytes(target, t->desc.dtype, count, t->k, &there));
+    *bytes = (here > there ? here : there) + gpi_piece(mine * t->key_bytes) + gpi_piece(mine * 8) +
+             gpi_piece(mine * t->index_bytes) + gpi_piece(count * t->key_bytes) +
+             gpi_piece(count * t->index_bytes) + gpi_piece(t->k * 8);
     return GP_OK;
 }
 
@@ -127,7 +122,9 @@ static gp_status run_topk(gp_comm *comm, void *args)
                         t->a.function, c.most);
     for (int r = 0; r < comm->ranks; r++)
         c.count += share(t, comm->have[r]);
-    gp_status status = bytes_needed(comm, t, &c, &need);
+    const gp_target target = gpi_target_of(comm->ctx);
+    gp_status status =
+        gpi_dist_blame(comm->ctx, t->a.function, bytes_needed(&target, t, c.mine, c.count, &need));
     if (status == GP_OK)
         status = gpi_frame_open(comm->ctx, t->a.function, need, &frame);
     status = run_in_frame(comm, t, &c, status, &frame);
@@ -172,4 +169,22 @@ gp_status gp_dist_top_k(gp_comm *comm, const gp_top_k_desc *desc, const void *ke
     GPI_DIST_CALL(comm, t.a.function);
     t.a.status = check_topk(comm, desc, &t);
     return gpi_dist_submit(comm, run_topk, &t, sizeof t);
+}
+
+gp_status gp_dist_top_k_workspace_bytes(const gp_target *target, int ranks,
+                                        const gp_top_k_desc *desc, size_t n, size_t k,
+                                        size_t *bytes)
+{
+    static const char f[] = "gp_dist_top_k_workspace_bytes";
+    struct topk_args x = {.n = n, .k = k};
+    gp_target t;
+    GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
+    GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &x.desc, GPI_FORM(gp_top_k_desc)));
+    GPI_TRY(gpi_check_dtype(NULL, f, "desc->dtype", x.desc.dtype));
+    GPI_TRY(gpi_check_n(NULL, f, "n", n));
+    GPI_TRY(gpi_check_n(NULL, f, "k", k));
+    GPI_TRY(gpi_check_figure(f, bytes));
+    x.key_bytes = gpi_dtype_bytes(x.desc.dtype);
+    x.index_bytes = x.desc.index_dtype == GP_U32 ? 4 : 8;
+    return gpi_dist_blame(NULL, f, bytes_needed(&t, &x, share(&x, n), (uint64_t)ranks * k, bytes));
 }

@@ -10,7 +10,6 @@
  * on a table of functions that lend stands before that of the transport.
  */
 #include <cuda_runtime_api.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +43,7 @@ struct deed {
 
 /* What ranks tell each other to find out. */
 struct card {
-    char host[64];
+    char host[GPI_HOST_NAME];
     int64_t process;
     char bus[32];
     cudaIpcEventHandle_t ready, taken;
@@ -53,16 +52,6 @@ struct card {
 };
 
 /* ---- who is where ---------------------------------------------------------------------------- */
-
-/* The host by the number of its start. */
-static bool name_host(char name[64])
-{
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    const bool read = file && fgets(name, 64, file);
-    if (file)
-        fclose(file);
-    return read;
-}
 
 static bool event_new(cudaEvent_t *event, cudaIpcEventHandle_t *handle)
 {
@@ -103,7 +92,7 @@ static struct card card_of(gp_comm *comm, struct gpi_window *w)
 {
     struct card c = {.able = 0};
     c.process = getpid();
-    c.able = w && name_host(c.host) &&
+    c.able = w && gpi_dist_name_host(c.host) &&
              cudaDeviceGetPCIBusId(c.bus, sizeof c.bus, comm->ctx->device) == cudaSuccess &&
              event_new(&w->ready, &c.ready) && event_new(&w->taken, &c.taken) &&
              window_new(w, FIRST_BYTES, &c.deed);

@@ -6,7 +6,7 @@
 #include "core/threads.h"
 #include "dist/dist_internal.h"
 
-static gp_status launch(gp_comm *comm, const char *f, const struct gpi_dist_kernel *k)
+gp_status gpi_dist_launch(gp_comm *comm, const char *f, const struct gpi_dist_kernel *k)
 {
     gpi_dist_launch_fn *fn = gpi_dist_launch_get(comm->ctx->sm_row);
     return fn ? fn(comm->ctx, f, k) : gpi_fail_sm(comm->ctx, f);
@@ -76,8 +76,8 @@ gp_status gpi_dist_fork(gp_comm *comm, const char *f)
 gp_status gpi_dist_pull(gp_comm *comm, const char *f, enum gpi_dist_lane lane, const void *from,
                         uint64_t bytes, void *to)
 {
-    if (bytes && on_gpu(comm))
-        return gpi_dist_cuda_pull(comm, f, lane, from, bytes, to);
+    if (on_gpu(comm))
+        return bytes ? gpi_dist_cuda_pull(comm, f, lane, from, bytes, to) : GP_OK;
     gpi_dist_copy_host(comm->ctx, from, bytes, to);
     return GP_OK;
 }
@@ -87,34 +87,40 @@ gp_status gpi_dist_join(gp_comm *comm, const char *f)
     return on_gpu(comm) ? gpi_dist_cuda_join(comm, f) : GP_OK;
 }
 
+gp_status gpi_dist_exchange_beside(gp_comm *comm, const char *f, const struct gpi_route *route)
+{
+    const struct gpi_transport *t = comm->transport;
+    return t->exchange_beside ? t->exchange_beside(comm, f, route) : t->exchange(comm, f, route);
+}
+
+gp_status gpi_dist_conclude(gp_comm *comm, const char *f)
+{
+    const gp_status s = gpi_dist_join(comm, f);
+    if (s != GP_OK)
+        return gpi_dist_drop(comm, s);
+    return comm->transport->conclude ? comm->transport->conclude(comm, f) : GP_OK;
+}
+
 /* ---- words of keys --------------------------------------------------------------------------- */
 
-/* Integers keep their bits but for flip; floats see core/order.h. */
-#define WORD_OF(bits)                                                                              \
-    static uint64_t word_of_##bits(const struct gpi_radix_order *o, uint##bits##_t x)              \
-    {                                                                                              \
-        const uint##bits##_t sign = (uint##bits##_t)o->sign, inf = (uint##bits##_t)o->inf;         \
-        const uint##bits##_t t = inf ? GPI_RADIX_FLOAT(uint##bits##_t, x, sign, inf) : x;          \
-        return (uint##bits##_t)(t ^ (uint##bits##_t)o->flip);                                      \
+static uint64_t key_at(size_t bytes, const void *keys, uint64_t i)
+{
+    switch (bytes) {
+    case 1:
+        return ((const uint8_t *)keys)[i];
+    case 2:
+        return ((const uint16_t *)keys)[i];
+    case 4:
+        return ((const uint32_t *)keys)[i];
+    default:
+        return ((const uint64_t *)keys)[i];
     }
-
-WORD_OF(8)
-WORD_OF(16)
-WORD_OF(32)
-WORD_OF(64)
+}
 
 static uint64_t word_at(const struct gpi_dist_keys *k, const void *keys, uint64_t i)
 {
-    switch (k->bytes) {
-    case 1:
-        return word_of_8(&k->order, ((const uint8_t *)keys)[i]);
-    case 2:
-        return word_of_16(&k->order, ((const uint16_t *)keys)[i]);
-    case 4:
-        return word_of_32(&k->order, ((const uint32_t *)keys)[i]);
-    default:
-        return word_of_64(&k->order, ((const uint64_t *)keys)[i]);
-    }
+    const uint64_t key = key_at(k->bytes, keys, i);
+    return GPI_DIST_WORD(&k->order, k->bytes, key);
 }
 
 static uint64_t below(const struct gpi_dist_keys *k, uint64_t word)
@@ -158,7 +164,7 @@ gp_status gpi_dist_probe(gp_comm *comm, const char *f, const struct gpi_dist_key
                                       .words = keys->scratch,
                                       .order = keys->order};
     GPI_TRY(gpi_dist_put(comm, f, words, bytes, keys->scratch));
-    GPI_TRY(launch(comm, f, &k));
+    GPI_TRY(gpi_dist_launch(comm, f, &k));
     return gpi_dist_fetch(comm, f, found, bytes, counts);
 }
 
@@ -173,7 +179,7 @@ gp_status gpi_dist_sample(gp_comm *comm, const char *f, const struct gpi_dist_ke
                                       .rows = count,
                                       .order = keys->order};
     if (count && on_gpu(comm)) {
-        GPI_TRY(launch(comm, f, &k));
+        GPI_TRY(gpi_dist_launch(comm, f, &k));
         return gpi_dist_fetch(comm, f, keys->scratch, (size_t)count * sizeof *words, words);
     }
     for (int i = 0; i < count; i++)
@@ -185,7 +191,7 @@ gp_status gpi_dist_sample(gp_comm *comm, const char *f, const struct gpi_dist_ke
 gp_status gpi_dist_collect(gp_comm *comm, const char *f, const struct gpi_dist_collection *items)
 {
     const struct gpi_dist_kernel k = {.task = GPI_DIST_COLLECT, .items = items};
-    return items->count + items->n ? launch(comm, f, &k) : GP_OK;
+    return items->count + items->n ? gpi_dist_launch(comm, f, &k) : GP_OK;
 }
 
 gp_status gpi_dist_copy_few(gp_comm *comm, const char *f, const void *from, size_t item_bytes,
@@ -222,7 +228,7 @@ gp_status gpi_dist_shift(gp_comm *comm, const char *f, size_t in_bytes, const vo
                                       .n = n,
                                       .offset = offset};
     if (n && on_gpu(comm))
-        return launch(comm, f, &k);
+        return gpi_dist_launch(comm, f, &k);
     for (uint64_t i = 0; i < n; i++)
         integer_to(out_bytes, out, i, integer_at(in_bytes, in, i) + offset);
     return GP_OK;
@@ -239,7 +245,7 @@ gp_status gpi_dist_add_rows(gp_comm *comm, const char *f, size_t bytes, const vo
                                       .n = n,
                                       .rows = rows};
     if (n && on_gpu(comm))
-        return launch(comm, f, &k);
+        return gpi_dist_launch(comm, f, &k);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t sum = 0;
         for (int r = 0; r < rows; r++)
@@ -299,7 +305,7 @@ gp_status gpi_dist_renumber(gp_comm *comm, const char *f, size_t bytes, const vo
                                       .count = count,
                                       .words = list};
     if (n && on_gpu(comm))
-        return launch(comm, f, &k);
+        return gpi_dist_launch(comm, f, &k);
     gpi_parallel_for(gpi_threads_for(comm->ctx->threads, 10 * n),
                      (n + RENUMBER_PART - 1) / RENUMBER_PART, renumber_part, &x);
     return GP_OK;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What ranks of one process share. */
+#ifndef GPI_DIST_LOCAL_INTERNAL_H
+#define GPI_DIST_LOCAL_INTERNAL_H
+
+#include <pthread.h>
+
+#include "dist/dist_internal.h"
+
+enum { GPI_SEAT_SMALL = sizeof(struct gpi_note), GPI_MAIL_BYTES = 2 * GPI_DIST_ITEM_MAX };
+
+struct gpi_seat {
+    const void *data; /* of a gather */
+    const struct gpi_route *route;
+    const void *lent[GPI_DIST_LENT];
+    void *ready, *taken; /* events: what I send is there; what I get was copied */
+    char bank[2][GPI_SEAT_SMALL];
+};
+
+struct gpi_table {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    int ranks, arrived, left; /* left: ranks that were destroyed */
+    unsigned generation;      /* atomic: barriers that all have passed */
+    int broken;               /* atomic */
+    bool spin;                /* there are processors for all */
+    struct gpi_seat seats[];
+};
+
+static inline struct gpi_table *gpi_table_of(gp_comm *comm)
+{
+    return comm->seats;
+}
+
+/* dist_local.c: ranks that copy, and those that read each other's memory too. */
+extern const struct gpi_transport gpi_local_alone, gpi_local_lending;
+void gpi_table_free(struct gpi_table *table);
+void gpi_local_abort(gp_comm *comm);
+void gpi_local_leave(gp_comm *comm);
+
+#endif
