@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gp/comm.h>
 #include <gp/scan.h>
 
 #include "gp_test.h"
@@ -19,7 +20,7 @@ END_TEST
 START_TEST(test_every_status_has_its_own_text)
 {
 #define STATUS(name, number, text) GP_##name,
-    static const gp_status all[] = {GP_STATUS_MAP(STATUS)};
+    static const gp_status all[] = {GP_ALL_STATUS_MAP(STATUS)};
 #undef STATUS
     enum { COUNT = sizeof all / sizeof all[0] };
     for (int i = 0; i < COUNT; i++) {

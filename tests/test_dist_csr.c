@@ -124,6 +124,115 @@ START_TEST(test_dist_csr_is_the_csr_of_one_rank)
 }
 END_TEST
 
+/* ---- other indices --------------------------------------------------------------------------- */
+
+/* n of the words as integers of that many bytes. */
+static void *widened(const uint32_t *words, size_t n, size_t bytes)
+{
+    uint64_t *wide = t_host(n * 8);
+    for (size_t i = 0; i < n; i++)
+        if (bytes == 8)
+            wide[i] = words[i];
+        else
+            ((uint32_t *)wide)[i] = words[i];
+    return wide;
+}
+
+struct indexed {
+    size_t num_rows;
+    size_t bytes; /* of an index */
+    struct coo c;
+};
+
+static void indexed_new(struct indexed *x, gp_dtype index, const uint32_t *rows,
+                        const uint32_t *cols, size_t n, int p, uint64_t *state)
+{
+    size_t firsts[RANKS_MAX], pointers[RANKS_MAX], room[RANKS_MAX], ones[RANKS_MAX];
+    struct coo *c = &x->c;
+    x->bytes = gp_dtype_bytes(index);
+    *c = (struct coo){
+        .desc = GP_COO_DESC_INIT, .num_rows = x->num_rows, .num_cols = 1 << 20, .room = n};
+    c->desc.index_dtype = index;
+    c->desc.offset_dtype = x->bytes == 8 ? GP_U64 : GP_U32;
+    c->desc.value_dtype = (gp_dtype)0;
+    c->s = shares_of(SPREAD_UNEVEN, n, p, state);
+    for (int r = 0; r < p; r++)
+        firsts[r] = (size_t)p + 1, pointers[r] = c->num_rows + 1, room[r] = n, ones[r] = 1;
+    void *wide_rows = widened(rows, n, x->bytes), *wide_cols = widened(cols, n, x->bytes);
+    c->rows = parts_from(wide_rows, &c->s, x->bytes, p);
+    c->cols = parts_from(wide_cols, &c->s, x->bytes, p);
+    free(wide_rows), free(wide_cols);
+    c->values = parts_new(ones, 4, p), c->values_out = parts_new(ones, 4, p);
+    c->first = parts_new(firsts, 8, p), c->pointers = parts_new(pointers, x->bytes, p);
+    c->cols_out = parts_new(room, x->bytes, p), c->counts = parts_new(ones, 8, p);
+}
+
+static void indexed_free(struct indexed *x, int p)
+{
+    struct coo *c = &x->c;
+    parts_free(&c->rows, p), parts_free(&c->cols, p), parts_free(&c->values, p);
+    parts_free(&c->first, p), parts_free(&c->pointers, p), parts_free(&c->cols_out, p);
+    parts_free(&c->values_out, p), parts_free(&c->counts, p);
+}
+
+static const gp_dtype index_types[] = {GP_I32, GP_U32, GP_I64, GP_U64};
+
+/* Most entries in one row, the others far apart; columns in their order. */
+START_TEST(test_dist_csr_takes_indices_of_all_types)
+{
+    enum { N = 4000, P = 3 };
+    struct ranks group = ranks_new(P);
+    struct indexed x = {.num_rows = 100000};
+    uint32_t *rows = t_host(N * 4), *cols = t_host(N * 4), *values = t_host(N * 4);
+    uint64_t state = t_seed();
+    for (uint32_t i = 0; i < N; i++) {
+        rows[i] = i % 3 ? 77777 : (uint32_t)t_random_below(&state, x.num_rows);
+        cols[i] = i * 7919 % N;
+    }
+    indexed_new(&x, index_types[_i], rows, cols, N, P, &state);
+    ranks_ok(&group, _i & 1, csr_rank, &x.c);
+    const size_t count = serial(true, 1 << 20, rows, cols, values, N);
+    size_t at = 0;
+    for (int r = 0; r < P; r++) {
+        const size_t n = (size_t)t_get_u64(&x.c.counts.of[r]);
+        void *got = t_host(n * 8), *wanted = widened(cols + at, n, x.bytes);
+        t_get(&x.c.cols_out.of[r], got, n * x.bytes);
+        t_same_bytes("columns", wanted, got, n * x.bytes);
+        at += n;
+        free(got), free(wanted);
+    }
+    ck_assert_uint_eq(at, count);
+    indexed_free(&x, P);
+    free(rows), free(cols), free(values);
+    ranks_free(&group);
+}
+END_TEST
+
+/* The rank that gets the entry finds it; no rank waits for ever. */
+START_TEST(test_dist_csr_finds_rows_out_of_range)
+{
+    enum { N = 300, P = 3 };
+    struct ranks group = ranks_new(P);
+    struct indexed x = {.num_rows = 50};
+    uint32_t rows[N], cols[N];
+    gp_status statuses[RANKS_MAX];
+    uint64_t state = t_seed();
+    int found = 0;
+    for (uint32_t i = 0; i < N; i++)
+        rows[i] = i % 50, cols[i] = i;
+    rows[11] = _i & 1 ? 50 : UINT32_MAX;
+    indexed_new(&x, GP_U32, rows, cols, N, P, &state);
+    T_OK(gp_context_synchronize(t_ctx())); /* inputs were made on its stream */
+    ranks_threads(group.comm, P, csr_rank, &x.c, statuses);
+    for (int r = 0; r < P; r++)
+        found +=
+            statuses[r] == GP_ERROR_DATA || gp_context_synchronize(group.ctx[r]) == GP_ERROR_DATA;
+    ck_assert_int_eq(found, 1);
+    indexed_free(&x, P);
+    ranks_free(&group);
+}
+END_TEST
+
 /* ---- products -------------------------------------------------------------------------------- */
 
 /* A square matrix in blocks of rows, as gp_dist_csr_from_coo() would make it. */
@@ -268,6 +377,8 @@ static Suite *suite(void)
     Suite *s = suite_create("dist_csr");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_dist_csr_is_the_csr_of_one_rank, 0, RANK_COUNTS);
+    tcase_add_loop_test(c, test_dist_csr_takes_indices_of_all_types, 0, 4);
+    tcase_add_loop_test(c, test_dist_csr_finds_rows_out_of_range, 0, 2);
     tcase_add_loop_test(c, test_dist_spmv_is_the_product_of_one_rank, 0, RANK_COUNTS);
     tcase_add_test(c, test_dist_halo_refuses_columns_out_of_range);
     return s;

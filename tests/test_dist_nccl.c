@@ -7,6 +7,7 @@
 
 #include "radixsort_oracle.h"
 #include "ranks.h"
+#include "steps.h"
 
 static int (*init_all)(void **comms, int count, const int *devices);
 
@@ -71,6 +72,88 @@ static void free_sort(struct sort *s, int p)
     parts_free(&s->keys_out, p), parts_free(&s->values_out, p);
 }
 
+/* ---- large sorts, and parts ------------------------------------------------------------------ */
+
+struct large {
+    struct steps of[RANKS_MAX];
+    int ranks;
+    bool pairs;
+};
+
+static gp_status large_rank(void *arg, int r, gp_comm *comm)
+{
+    struct large *l = arg;
+    struct steps *s = &l->of[r];
+    *s = (struct steps){
+        .ctx = gp_comm_context(comm), .log_n = l->pairs ? 28 : 29, .pairs = l->pairs};
+    steps_share(s, r, l->ranks);
+    const gp_status e = steps_make(s);
+    return e == GP_OK ? steps_sort(s, comm) : e;
+}
+
+/* 1 GB of each rank: groups of keys arrive while others are sorted, or one after the other. */
+static void check_large(struct ranks *group, bool pairs)
+{
+    struct large l = {.ranks = group->count, .pairs = pairs};
+    ranks_ok(group, false, large_rank, &l);
+    for (int r = 0; r < group->count; r++) {
+        ck_assert(steps_are_sorted(&l.of[r]));
+        steps_free(&l.of[r]);
+    }
+}
+
+struct folds {
+    struct parts in, out, sum;
+};
+
+static gp_status fold_rank(void *arg, int r, gp_comm *comm)
+{
+    struct folds *x = arg;
+    gp_scan_desc scan = GP_SCAN_DESC_INIT;
+    gp_reduce_desc reduce = GP_REDUCE_DESC_INIT;
+    scan.in_dtype = reduce.in_dtype = GP_U32;
+    const gp_status e = gp_dist_scan(comm, &scan, NULL, x->in.of[r].data, 3, x->out.of[r].data);
+    return e == GP_OK ? gp_dist_reduce(comm, &reduce, x->in.of[r].data, 3, x->sum.of[r].data) : e;
+}
+
+/* Parts go to NCCL out of the GPU's memory. */
+static void check_folds(struct ranks *group)
+{
+    const int p = group->count;
+    uint32_t in[3 * RANKS_MAX], out[3 * RANKS_MAX], sum = 0;
+    struct shares s;
+    size_t ones[RANKS_MAX];
+    for (int i = 0; i < 3 * p; i++) {
+        in[i] = (uint32_t)(i * i + 1);
+        out[i] = sum += in[i];
+    }
+    for (int r = 0; r < p; r++)
+        s.n[r] = 3, s.first[r] = 3 * (size_t)r, ones[r] = 1;
+    struct folds x = {parts_from(in, &s, 4, p), parts_new(s.n, 4, p), parts_new(ones, 4, p)};
+    ranks_ok(group, false, fold_rank, &x);
+    void *all = parts_join(&x.out, s.n, 4, p);
+    t_same("scan", GP_U32, out, all, 3 * (size_t)p);
+    free(all);
+    for (int r = 0; r < p; r++) {
+        uint32_t one;
+        t_get(&x.sum.of[r], &one, 4);
+        ck_assert_uint_eq(one, sum);
+    }
+    parts_free(&x.in, p), parts_free(&x.out, p), parts_free(&x.sum, p);
+}
+
+/* Ranks that do not know whether they see each other's memory: nothing but NCCL moves data. */
+static void keep_apart(struct ranks *group)
+{
+    for (int r = 0; r < group->count; r++) {
+        gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+        gp_context_destroy(group->ctx[r]);
+        o.backend = GP_BACKEND_CUDA, o.device = r, o.allocator = t_device_allocator();
+        T_OK(gp_context_create(&group->ctx[r], &o));
+    }
+}
+
+/* Once apart. */
 START_TEST(test_dist_over_nccl)
 {
     int devices[RANKS_MAX];
@@ -85,6 +168,8 @@ START_TEST(test_dist_over_nccl)
         devices[r] = r;
         gp_comm_destroy(group.comm[r]);
     }
+    if (_i)
+        keep_apart(&group);
     ck_assert_int_eq(init_all(nccl, p, devices), 0);
     for (int r = 0; r < p; r++)
         T_OK(gp_comm_create_nccl(group.ctx[r], nccl[r], &group.comm[r]));
@@ -93,7 +178,9 @@ START_TEST(test_dist_over_nccl)
         if (!together)
             free_sort(&s, p);
     }
+    check_folds(&group);
     if (p > 1) {
+        check_large(&group, _i);
         ranks_threads(group.comm, p, other_dtype, &s, statuses);
         for (int r = 0; r < p; r++)
             ck_assert_int_eq(statuses[r], GP_ERROR_COLLECTIVE);
@@ -123,7 +210,7 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("dist_nccl");
     TCase *c = t_case(s, "nccl");
-    tcase_add_test(c, test_dist_over_nccl);
+    tcase_add_loop_test(c, test_dist_over_nccl, 0, 2);
     tcase_add_test(c, test_comm_create_nccl_errors);
     return s;
 }

@@ -166,6 +166,33 @@ FIGURE(gp_spmm, spmm_desc(), 100, 100, n)
 FIGURE(gp_spmv_transposed_plan, csr_desc(), 100, 100, n)
 FIGURE(gp_spmv, GP_U32, GP_U32, GP_F32, 100, 100, n)
 
+static const gp_top_k_desc *top_k_desc(void)
+{
+    static gp_top_k_desc d = GP_TOP_K_DESC_INIT;
+    d.dtype = GP_U32;
+    d.order = GP_ASCENDING;
+    return &d;
+}
+
+static const gp_dist_histogram_desc *bins_desc(void)
+{
+    static gp_dist_histogram_desc d = GP_DIST_HISTOGRAM_DESC_INIT;
+    d.dtype = GP_U32;
+    d.bins = 10;
+    return &d;
+}
+
+FIGURE(gp_dist_reduce, 3, reduce_desc(), n)
+FIGURE(gp_dist_scan, 3, scan_desc(), n)
+FIGURE(gp_dist_top_k, 3, top_k_desc(), n, 10)
+FIGURE(gp_dist_group_by, 3, by_key_desc(), n, 3 * n)
+FIGURE(gp_dist_histogram, 3, bins_desc(), n)
+FIGURE(gp_dist_sort, 3, GP_U32, 4, n, n, 3 * n)
+FIGURE(gp_dist_argsort, 3, GP_U32, GP_U32, n, n, 3 * n)
+FIGURE(gp_dist_compact, 3, compact_desc(), n)
+FIGURE(gp_dist_csr_from_coo, 3, &coo, 100, 100, n, n)
+FIGURE(gp_dist_halo, 3, csr_desc(), 100, n)
+
 static const struct {
     const char *name;
     gp_status (*figure)(const gp_target *target, size_t n, size_t *bytes);
@@ -210,6 +237,16 @@ static const struct {
     ROW(gp_spmm),
     ROW(gp_spmv_transposed_plan),
     ROW(gp_vector_dot),
+    ROW(gp_dist_reduce),
+    ROW(gp_dist_scan),
+    ROW(gp_dist_top_k),
+    ROW(gp_dist_group_by),
+    ROW(gp_dist_histogram),
+    ROW(gp_dist_sort),
+    ROW(gp_dist_argsort),
+    ROW(gp_dist_compact),
+    ROW(gp_dist_csr_from_coo),
+    ROW(gp_dist_halo),
 };
 enum { FIGURES = sizeof figures / sizeof figures[0], N = 1000 };
 

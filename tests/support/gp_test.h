@@ -200,6 +200,8 @@ void t_replay(void);
 void t_capture_free(void);
 
 int t_device_count(void);
+/* Memory of the current GPU; nothing of a build without CUDA. */
+gp_allocator t_device_allocator(void);
 /* Of the device in use; 0 without CUDA. */
 int t_multiprocessors(void);
 /* major * 10 + minor; 0 without CUDA. */

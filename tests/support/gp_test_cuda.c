@@ -98,6 +98,24 @@ void t_stream_free(gp_stream stream)
     CUDA(cudaStreamDestroy(stream));
 }
 
+static void *device_new(void *user, size_t bytes, size_t alignment, gp_stream stream)
+{
+    void *memory = NULL;
+    (void)user, (void)alignment, (void)stream;
+    return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : NULL;
+}
+
+static void device_free(void *user, void *memory, size_t bytes, gp_stream stream)
+{
+    (void)user, (void)bytes, (void)stream;
+    CUDA(cudaFree(memory));
+}
+
+gp_allocator t_device_allocator(void)
+{
+    return (gp_allocator){NULL, device_new, device_free};
+}
+
 void *t_pinned_new(size_t bytes)
 {
     void *memory = NULL;

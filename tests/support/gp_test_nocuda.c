@@ -33,6 +33,11 @@ void t_capture_free(void)
 {
 }
 
+gp_allocator t_device_allocator(void)
+{
+    return (gp_allocator){NULL, NULL, NULL};
+}
+
 int t_device_count(void)
 {
     return 0;
