@@ -19,9 +19,9 @@ enum { RUNS_MAX = 64 };
 static struct settings {
     gp_backend backend;
     int ranks, runs, log_n;
-    bool nccl;
+    bool nccl, apart;
     const char *only; /* in the name of a case; NULL: all */
-} set = {GP_BACKEND_CPU, 2, 5, 22, false, NULL};
+} set = {GP_BACKEND_CPU, 2, 5, 22, false, false, NULL};
 
 static double now(void)
 {
@@ -289,13 +289,31 @@ static double measure(const struct kind *kind, gp_context **ctx, gp_comm **comm,
     return w[0].times[set.runs / 2];
 }
 
-static gp_context *context_of(int rank)
+/* Memory of another context: ranks do not know whether others see it, so they do not read it. What
+ * is released while work may use it is not given out before the context's next call. */
+static void *memory_apart(void *user, size_t bytes, size_t alignment, gp_stream stream)
+{
+    void *memory = NULL;
+    (void)alignment, (void)stream;
+    need(user, gp_malloc(user, bytes, &memory));
+    need(user, gp_context_synchronize(user));
+    return memory;
+}
+
+static void release_apart(void *user, void *memory, size_t bytes, gp_stream stream)
+{
+    (void)bytes, (void)stream;
+    gp_free(user, memory);
+}
+
+static gp_context *make_context(int rank, gp_allocator allocator)
 {
     gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
     gp_context *ctx;
     o.backend = set.backend;
     o.threads = set.backend == GP_BACKEND_CPU && set.ranks > 1 ? 1 : 0;
     o.device = set.backend == GP_BACKEND_CUDA ? rank : -1;
+    o.allocator = allocator;
     gp_status s = gp_context_create(&ctx, &o);
     if (s == GP_ERROR_DEVICE && rank > 0) {
         o.device = 0;
@@ -303,6 +321,15 @@ static gp_context *context_of(int rank)
     }
     need(NULL, s);
     return ctx;
+}
+
+/* The context that memory comes from lives as long as the program. */
+static gp_context *context_of(int rank)
+{
+    const gp_allocator own = {NULL, NULL, NULL};
+    if (!set.apart)
+        return make_context(rank, own);
+    return make_context(rank, (gp_allocator){make_context(rank, own), memory_apart, release_apart});
 }
 
 /* Ranks of NCCL, whose library is looked for here as gp does. */
@@ -355,16 +382,18 @@ static void measure_all(void)
     }
 }
 
+static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
+                                        {"ranks", required_argument, NULL, 'r'},
+                                        {"log-items", required_argument, NULL, 'n'},
+                                        {"runs", required_argument, NULL, 't'},
+                                        {"case", required_argument, NULL, 'k'},
+                                        {"nccl", no_argument, NULL, 'c'},
+                                        {"apart", no_argument, NULL, 'a'},
+                                        CLI_OPTIONS,
+                                        {NULL, 0, NULL, 0}};
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
-                                            {"ranks", required_argument, NULL, 'r'},
-                                            {"log-items", required_argument, NULL, 'n'},
-                                            {"runs", required_argument, NULL, 't'},
-                                            {"case", required_argument, NULL, 'k'},
-                                            {"nccl", no_argument, NULL, 'c'},
-                                            CLI_OPTIONS,
-                                            {NULL, 0, NULL, 0}};
     static const struct cli cli = {
         "gp-dist-bench",
         "usage: gp-dist-bench [OPTION..]\nCalls over ranks against the call of one rank.\n\n"
@@ -374,13 +403,14 @@ int main(int argc, char **argv)
         "  --runs N             1 to 64 (5); the time is their median\n"
         "  --case TEXT          only cases with this in their names, or whose names are in it\n"
         "  --nccl               ranks of NCCL, with cuda and a GPU for each\n"
+        "  --apart              GPUs do not read each other's memory, as those of several hosts\n"
         "  --help, --version\n",
         options};
     int o;
     cli_begin(&cli);
     while ((o = cli_next(&cli, argc, argv)) != -1) {
-        if (o == 'c') {
-            set.nccl = true;
+        if (o == 'c' || o == 'a') {
+            *(o == 'c' ? &set.nccl : &set.apart) = true;
             continue;
         }
         if (o == 'k') {
