@@ -24,43 +24,6 @@ template <class K> struct Counting {
     static constexpr int blocks_per_sm = sizeof(K) == 1 ? 4 : 1;
 };
 
-/* So few keys of a byte are counted by warps, not by lanes: sort-61 in docs/tuning. */
-constexpr uint64_t block_counted = 8 << 10;
-
-/* Grid: one block, for up to block_counted keys. After: the output, which may be the input. */
-template <class K>
-__global__ void __launch_bounds__(1024)
-    radix_count_in_block_k(const __grid_constant__ RadixKeys<K> job)
-{
-    constexpr int T = 1024, values = 1 << 8 * sizeof(K);
-    __shared__ uint32_t counts[T / 32][values], ends[values], total[T / 32];
-    const int n = (int)item_count(job), v = (int)threadIdx.x;
-    const K *keys = job.keys[gpi_radix_in];
-    uint32_t *own = counts[threadIdx.x / 32];
-    for (int i = lane_id(); i < values; i += 32)
-        own[i] = 0;
-    __syncwarp();
-#pragma unroll 4
-    for (int p = threadIdx.x; p < n; p += T)
-        atomicAdd(&own[job.order.template word_alone<false>(keys[p])], 1u);
-    __syncthreads();
-    uint32_t count = 0;
-    for (int w = 0; w < T / 32; w++)
-        count += v < values ? counts[w][v] : 0;
-    const uint32_t before = block_sums<T>(count, total).x;
-    if (v < values)
-        ends[v] = before + count;
-    __syncthreads();
-#pragma unroll 4
-    for (int p = threadIdx.x; p < n; p += T) {
-        uint32_t word = 0;
-#pragma unroll
-        for (int step = values / 2; step; step /= 2)
-            word += ends[word + step - 1] <= (uint32_t)p ? step : 0;
-        job.keys[gpi_radix_out][p] = job.order.template key<false>((K)word);
-    }
-}
-
 /* Grid: any multiple of Counting::parts. After: job.starts[value] += its keys. */
 template <class K, bool FLOAT>
 __global__ void __launch_bounds__(Counting<K>::threads)
@@ -243,24 +206,16 @@ GPI_DEVICE void starts_of_columns(const uint32_t *table, uint32_t (&starts)[radi
     __syncthreads();
 }
 
-/* Grid: one block of T threads. After: the sorted keys, in one launch. */
+/* Up to here a thread reads and writes one key at a time: what runs once has to be loaded, and
+ * vectors are more code. sort-66 in docs/tuning. */
+constexpr uint32_t single_counted = 4 << 10;
+
+/* 16 keys of a thread at a time between the first and the last boundary of the output. */
 template <class K, int T>
-__global__ void __launch_bounds__(T) radix_count_alone_k(const __grid_constant__ RadixKeys<K> job)
+GPI_DEVICE void write_vectors(const RadixKeys<K> &job, const uint32_t (&starts)[radix_bins + 1])
 {
     constexpr uint32_t V = 16;
-    static_assert(sizeof(K) == 1, "values are bins");
-    __shared__ __align__(16) uint32_t table[radix_bins * 32];
-    __shared__ uint32_t starts[radix_bins + 1];
-    for (int i = threadIdx.x; i < radix_bins * 8; i += T)
-        ((uint4 *)table)[i] = uint4{};
-    job.take_items();
-    uint32_t *const column = table + lane_id();
     const KeyOrder<K> order = job.order;
-    for_each_key<T>(job.keys[gpi_radix_in], job.items(), 0, 1, [&](K key) {
-        atomicAdd(column + order.template word_alone<false>(key) * 32, 1u);
-    });
-    __syncthreads();
-    starts_of_columns<T>(table, starts);
     K *const out = job.keys[gpi_radix_out];
     const uint32_t n = starts[radix_bins], before = (uint32_t)(-(uintptr_t)out % V);
     const uint32_t head = before < n ? before : n, vectors = (n - head) / V;
@@ -286,6 +241,39 @@ __global__ void __launch_bounds__(T) radix_count_alone_k(const __grid_constant__
         const uint32_t i = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * V;
         out[i] = order.template key<false>((K)byte_at(starts, i));
     }
+}
+
+/* Grid: one block of T threads. After: the sorted keys, in one launch; in place, too. */
+template <class K, int T>
+__global__ void __launch_bounds__(T) radix_count_alone_k(const __grid_constant__ RadixKeys<K> job)
+{
+    static_assert(sizeof(K) == 1, "values are bins");
+    __shared__ __align__(16) uint32_t table[radix_bins * 32];
+    __shared__ uint32_t starts[radix_bins + 1];
+    for (int i = threadIdx.x; i < radix_bins * 8; i += T)
+        ((uint4 *)table)[i] = uint4{};
+    job.take_items();
+    const uint32_t n = (uint32_t)job.items();
+    const bool single = n <= single_counted;
+    const K *keys = job.keys[gpi_radix_in];
+    const KeyOrder<K> order = job.order;
+    auto count = [&](K key) {
+        atomicAdd(table + lane_id() + order.template word_alone<false>(key) * 32, 1u);
+    };
+    if (single)
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < n; i += T)
+            count(keys[i]);
+    else
+        for_each_key<T>(keys, n, 0, 1, count);
+    __syncthreads();
+    starts_of_columns<T>(table, starts);
+    if (!single)
+        write_vectors<K, T>(job, starts);
+    else
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < n; i += T)
+            job.keys[gpi_radix_out][i] = order.template key<false>((K)byte_at(starts, i));
 }
 
 } // namespace GPI_SPACE

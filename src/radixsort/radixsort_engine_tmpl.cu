@@ -97,8 +97,7 @@ constexpr uint64_t counted_alone = sizeof(Key) == 1 ? 1 << 16 : 0;
 template <class K> gpi_launch counting_alone(const RadixKeys<K> &job)
 {
     constexpr int T = 1024;
-    return launch_of(job.n <= block_counted ? radix_count_in_block_k<K> : radix_count_alone_k<K, T>,
-                     1, T, 0, job);
+    return launch_of(radix_count_alone_k<K, T>, 1, T, 0, job);
 }
 
 template <bool FLOAT, class K>
