@@ -132,8 +132,36 @@ static bool order_run(const struct gpi_radix_job *j, const struct packing *p, ui
     return true;
 }
 
+/* Words that agree with the one before. No branches: where runs end cannot be foretold. */
+static size_t count_ties(const uint64_t *words, size_t n, int at)
+{
+    size_t ties = 0;
+    for (size_t i = 1; i < n; i++)
+        ties += (words[i] ^ words[i - 1]) >> at == 0;
+    return ties;
+}
+
+/* Whether their keys do, too: then they are in order. */
+static bool are_ties_equal(const KEY *keys, const uint64_t *words, size_t n, int at)
+{
+    const uint64_t mask = ((uint64_t)1 << at) - 1;
+    KEY differ = 0, before = keys[words[0] & mask];
+    for (size_t i = 1; i < n && !differ;) {
+        const size_t end = n - i < BLOCK ? n : i + BLOCK;
+        for (; i < end; i++) {
+            const KEY key = keys[words[i] & mask];
+            differ |= (words[i] ^ words[i - 1]) >> at ? 0 : key ^ before;
+            before = key;
+        }
+    }
+    return differ == 0;
+}
+
 static bool order_runs(const struct gpi_radix_job *j, const struct packing *p, uint64_t *words)
 {
+    const size_t ties = count_ties(words, j->n, p->at);
+    if (ties == 0 || (ties > j->n / 8 && are_ties_equal(j->keys_in, words, j->n, p->at)))
+        return true;
     for (size_t i = 1; i < j->n; i++) {
         if ((words[i] ^ words[i - 1]) >> p->at)
             continue;
