@@ -117,6 +117,7 @@ template <class T, class P> void load(T &to, P *from)
 LOAD(ptx_ld_relaxed_gpu_global_u32)
 LOAD(ptx_ld_relaxed_gpu_global_u64)
 LOAD(ptx_ld_acquire_gpu_global_u32)
+LOAD(ptx_ld_acquire_gpu_global_u64)
 #undef LOAD
 template <class P, class T> void ptx_st_relaxed_gpu_global_u32(P *to, T value)
 {
@@ -125,6 +126,10 @@ template <class P, class T> void ptx_st_relaxed_gpu_global_u32(P *to, T value)
 template <class P, class T> void ptx_st_relaxed_gpu_global_u64(P *to, T value)
 {
     __atomic_store_n((uint64_t *)to, value, __ATOMIC_SEQ_CST);
+}
+inline void ptx_atom_acq_rel_gpu_global_add_u64(uint64_t &before, uint64_t *to, uint64_t value)
+{
+    before = __atomic_fetch_add(to, value, __ATOMIC_SEQ_CST);
 }
 inline void ptx_red_release_gpu_global_add_u32(uint32_t *to)
 {
