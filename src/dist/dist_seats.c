@@ -178,7 +178,7 @@ static void go_on_here(gp_comm *comm)
 /* Take a seat; all ranks have one, or all give theirs back. */
 static gp_status take_seat(gp_comm *comm, const char *f, struct gpi_table *t)
 {
-    char able, *all = malloc((size_t)comm->ranks);
+    char able = 0, *all = malloc((size_t)comm->ranks);
     bool sees = true;
     gp_status s = all ? GP_OK : gpi_dist_no_memory(f, comm->ctx);
     comm->seats = t;

@@ -123,9 +123,15 @@ static uint64_t word_at(const struct gpi_dist_keys *k, const void *keys, uint64_
     return GPI_DIST_WORD(&k->order, k->bytes, key);
 }
 
-static uint64_t below(const struct gpi_dist_keys *k, uint64_t word)
+/* Keys below a word that is not below that many: in steps that double, and then between two. */
+static uint64_t below(const struct gpi_dist_keys *k, uint64_t at_least, uint64_t word)
 {
-    uint64_t low = 0, high = k->n;
+    uint64_t low = at_least, high = k->n, step = 1;
+    while (low + step <= k->n && word_at(k, k->keys, low + step - 1) < word) {
+        low += step;
+        step *= 2;
+    }
+    high = low + step < high ? low + step : high;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (word_at(k, k->keys, middle) < word)
@@ -150,7 +156,7 @@ gp_status gpi_dist_probe(gp_comm *comm, const char *f, const struct gpi_dist_key
 {
     if (!on_gpu(comm) || keys->n == 0) {
         for (int i = 0; i < count; i++)
-            counts[i] = below(keys, words[i]);
+            counts[i] = below(keys, i && words[i] >= words[i - 1] ? counts[i - 1] : 0, words[i]);
         return GP_OK;
     }
     uint64_t *found = keys->scratch + GPI_DIST_PROBES;
