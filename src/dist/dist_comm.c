@@ -194,6 +194,14 @@ bool gpi_dist_is_broken(const gp_comm *comm)
     return __atomic_load_n(&comm->broken, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* Sequentially consistent: a rank that changes its transport meanwhile sees that it is broken, or
+ * this ends the waits of the new one (dist_seats.c). */
+static void end_waits(gp_comm *comm)
+{
+    __atomic_store_n(&comm->broken, 1, __ATOMIC_SEQ_CST);
+    __atomic_load_n(&comm->transport, __ATOMIC_SEQ_CST)->abort(comm);
+}
+
 gp_status gpi_dist_break(gp_comm *comm, const char *function, const char *format, ...)
 {
     char text[GPI_ERROR_TEXT];
@@ -201,15 +209,13 @@ gp_status gpi_dist_break(gp_comm *comm, const char *function, const char *format
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    __atomic_store_n(&comm->broken, 1, __ATOMIC_RELEASE);
-    comm->transport->abort(comm);
+    end_waits(comm);
     return gpi_fail(comm->ctx, GP_ERROR_COMM, "%s: %s", function, text);
 }
 
 gp_status gpi_dist_drop(gp_comm *comm, gp_status status)
 {
-    __atomic_store_n(&comm->broken, 1, __ATOMIC_RELEASE);
-    comm->transport->abort(comm);
+    end_waits(comm);
     return status;
 }
 
@@ -218,8 +224,7 @@ gp_status gp_comm_abort(gp_comm *comm)
     if (!is_alive(comm))
         return gpi_fail(NULL, GP_ERROR_POINTER, "gp_comm_abort: comm is %p, not a gp_comm",
                         (void *)comm);
-    __atomic_store_n(&comm->broken, 1, __ATOMIC_RELEASE);
-    comm->transport->abort(comm);
+    end_waits(comm);
     return GP_OK;
 }
 

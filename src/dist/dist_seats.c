@@ -172,7 +172,10 @@ static void go_on_here(gp_comm *comm)
     comm->own = gpi_local_lending;
     comm->own.abort = abort_both;
     comm->own.destroy = destroy_both;
-    __atomic_store_n(&comm->transport, &comm->own, __ATOMIC_RELEASE);
+    /* Sequentially consistent, both: see end_waits() in dist_comm.c. */
+    __atomic_store_n(&comm->transport, (const struct gpi_transport *)&comm->own, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&comm->broken, __ATOMIC_SEQ_CST))
+        gpi_local_abort(comm);
 }
 
 /* Take a seat; all ranks have one, or all give theirs back. */
