@@ -190,7 +190,8 @@ START_TEST(test_csr_errors_name_members)
         REFUSED(csr_rows[i], value_dtype, GP_I8, GP_ERROR_DTYPE,
                 values ? "desc->value_dtype is i8, expected f16, bf16, f32 or f64"
                        : "desc->value_dtype is i8, expected 0");
-        REFUSED(csr_rows[i], reserved, 5, GP_ERROR_ARGUMENT, "desc->reserved is 5, expected 0");
+        REFUSED(csr_rows[i], hot_columns, 5, GP_ERROR_ARGUMENT,
+                "desc->hot_columns is 5, expected 0");
         REFUSED(csr_rows[i], device_alpha, 2, GP_ERROR_ARGUMENT,
                 "desc->device_alpha is 2, expected 0");
         REFUSED(csr_rows[i], device_beta, -1, GP_ERROR_ARGUMENT,

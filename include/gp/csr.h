@@ -95,7 +95,9 @@ typedef struct gp_csr_desc {
     gp_dtype index_dtype;  /**< of rows and columns */
     gp_dtype offset_dtype; /**< of row pointers */
     gp_dtype value_dtype;  /**< of gp_spmv_by(), see there; 0 in all other calls */
-    int reserved;          /**< 0 */
+    /** Of plans, and of products by them: 1: few columns have many of the entries, as in graphs,
+     * see gp_spmv_plan(); 0 in all other calls. */
+    int hot_columns;
     /** One uint64_t in the context's memory that replaces nnz, which is then its upper bound (a
      * larger value counts as nnz); not in an output; NULL: nnz. NULL for gp_check_csr_by(). */
     const uint64_t *device_nnz;
@@ -328,8 +330,9 @@ GP_API gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num
  *
  * @param[in]  target NULL: any machine
  * @param[in]  desc   as in gp_spmv_plan()
- * @param[out] bytes  of the memory that gp_spmv_plan() fills: on CUDA about 2 per entry, and 16 to
- *                    80 per 1024 rows and entries
+ * @param[out] bytes  of the memory that gp_spmv_plan() fills: on CUDA about 2 per entry, and 40 to
+ *                    180 per 1024 rows and entries; with desc->hot_columns 4 per entry and column,
+ *                    and 400 KB
  *
  * The other parameters are those of gp_spmv_plan().
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; otherwise as gp_spmv_plan()
@@ -352,6 +355,11 @@ GP_API gp_status gp_spmv_plan_bytes(const gp_target *target, const gp_csr_desc *
  *                          contexts of the same device
  *
  * Queued on the context's stream; takes no workspace; capturable. Reads the pattern twice.
+ *
+ * With desc->hot_columns, which products by the plan need to have, too: if the columns lie apart
+ * and a quarter of the entries have one of 32768 columns, as a sample finds, x of these is read
+ * from shared memory. That takes two more kernels, so it is for matrices of millions of entries; on
+ * GPUs before compute capability 9.0, and on the CPU, it changes nothing.
  *
  * @return as gp_spmv_by(); GP_ERROR_ARGUMENT also desc->device_nnz or desc->device_num_rows.
  * @since 0.1

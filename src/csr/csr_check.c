@@ -50,11 +50,11 @@ gp_status gpi_csr_check_nnz(gp_context *ctx, const char *f, bool by, uint64_t nn
     return GP_OK;
 }
 
-/* Whether a scalar is in memory; 0 where the call has none. */
-static gp_status check_place(gp_context *ctx, const char *f, bool has_scalars, const char *member,
-                             int flag)
+/* What a product may be asked for; 0 in other calls. */
+static gp_status check_flag(gp_context *ctx, const char *f, bool is_product, const char *member,
+                            int flag)
 {
-    if (!has_scalars)
+    if (!is_product)
         return gpi_check_unused(ctx, f, member, (uint64_t)flag);
     if (flag != 0 && flag != 1)
         return gpi_fail(ctx, GP_ERROR_ARGUMENT, "%s: %s is %d, expected 0 or 1", f, member, flag);
@@ -72,7 +72,7 @@ gp_status gpi_csr_take_desc(gp_context *ctx, const char *f, bool by, bool with_v
         GPI_TRY(gpi_csr_check_value_dtype(ctx, f, by, d->value_dtype));
     else
         GPI_TRY(gpi_check_unused_dtype(ctx, f, "desc->value_dtype", d->value_dtype));
-    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved));
-    GPI_TRY(check_place(ctx, f, with_values, "desc->device_alpha", d->device_alpha));
-    return check_place(ctx, f, with_values, "desc->device_beta", d->device_beta);
+    GPI_TRY(check_flag(ctx, f, with_values, "desc->hot_columns", d->hot_columns));
+    GPI_TRY(check_flag(ctx, f, with_values, "desc->device_alpha", d->device_alpha));
+    return check_flag(ctx, f, with_values, "desc->device_beta", d->device_beta);
 }

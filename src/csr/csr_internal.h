@@ -50,12 +50,13 @@
  *   each says whether a row ends: a segmented scan of lanes, whatever the lengths of the rows are.
  *   Merrill and Garland 2016, merge-based parallel sparse matrix-vector multiplication; Sengupta,
  *   Harris, Zhang and Owens 2007 for the segmented scan. Workspace: where the tiles begin, and two
- *   sums for each.
+ *   sums for each; tiles that run all at once look for their beginnings themselves, in one launch.
  *
  * SpMM: the same tiles; on CUDA a lane has a column or four, and groups of lanes have shares of the
  *   tile (csr_spmm_kernels.cuh). CPU: a tile is walked once per 8 columns.
  *
- * Plans: on CUDA where the tiles begin, and columns in 16 bits, in the caller's memory. A product
+ * Plans, in the caller's memory: on CUDA where the tiles begin, and columns in 16 bits or, if few
+ *   columns have many entries, as places of these in shared memory (csr_hot_kernels.cuh). A product
  *   with the transpose is SpMV of a matrix in the plan, which a transpose with a permutation put
  *   there; by the permutation other values come.
  */
@@ -66,6 +67,7 @@
 
 #include "core/context.h"
 #include "core/dtype.h"
+#include "csr/csr_plan_layout.h"
 
 struct gpi_csr_rows {
     gp_dtype index_dtype;
@@ -137,19 +139,6 @@ struct gpi_csr_start {
     uint64_t entry, row;
 };
 
-/* Of a plan's arrays, in bytes; entries whose columns have a least one. */
-enum { GPI_CSR_PLAN_ALIGN = 16, GPI_CSR_NEAR = 32 };
-
-/*
- * A plan of SpMV, in the caller's memory: this, and on CUDA behind it, each aligned, starts and
- * left of the tiles, and of the columns the least of 32 and what they have above it.
- */
-struct gpi_csr_plan {
-    uint64_t pattern; /* a hash of row pointers and columns */
-    uint64_t num_rows, num_cols, nnz, widths;
-    uint64_t blocks, far_blocks; /* of 32 entries, and those whose columns do not fit 16 bits */
-};
-
 /* SpMM: item (r, c) of X or Y is item r * row + c * column. */
 struct gpi_csr_dense {
     uint64_t row, column;
@@ -165,16 +154,18 @@ struct gpi_csr_spmv {
     double alpha, beta;                     /* exact for f32 too; beta 0: y is not read */
     const void *device_alpha, *device_beta; /* CUDA: NULL, or where they are */
     gp_dtype dtype;
+    size_t index_bytes, pointer_bytes;
     uint64_t tiles;
-    /* CUDA: a tile has 2^tile_log units, and these arrays one item each, pieces two */
-    int tile_log;
-    struct gpi_csr_start *starts;
-    uint32_t *left;
+    /* CUDA: a tile has tile_units units, and these arrays one item each, pieces two */
+    uint32_t tile_units;
+    struct gpi_csr_start *starts; /* NULL: not wanted, and left is of the context's tile states */
+    uint64_t *left;
     void *pieces; /* sums */
     /* CUDA, of a plan; NULL: none */
     struct gpi_csr_plan *plan;
     void *least;
     uint16_t *above;
+    struct gpi_csr_hot hot;
     /* CPU */
     uint64_t *came_in; /* per tile: the row that ends in it and began before, or UINT64_MAX */
     void *parts;       /* two sums per tile: of that row, and of the one that goes on */
@@ -187,21 +178,36 @@ static inline size_t gpi_csr_sums(const struct gpi_csr_spmv *s)
 }
 
 /* Tile of the merge of row ends and entries. On CUDA a row of that many tiles is shared by them. */
-enum {
-    GPI_CSR_SPMV_TILE_CPU = 16384,
-    GPI_CSR_TILE_LOG_MIN = 8,
-    GPI_CSR_TILE_LOG_MAX = 10,
-    GPI_CSR_LONG_TILES = 3
-};
+enum { GPI_CSR_SPMV_TILE_CPU = 16384, GPI_CSR_LONG_TILES = 3 };
 
-/* CUDA: large tiles, as long as there is one for each of the warps that run at once. */
-enum { GPI_CSR_TILES_WANTED = 8192 };
-static inline int gpi_csr_tile_log(uint64_t units)
+/*
+ * CUDA: a warp takes the entries of its tile in chunks. A tile has the units of up to four whole
+ * chunks if rows are even, less what its rows and its aligned beginning may add: of the fewest for
+ * which there are no more tiles than an H100 runs warps at once.
+ */
+enum {
+    GPI_CSR_CHUNK = 256,
+    GPI_CSR_CHUNK_SPARE = 32,
+    GPI_CSR_CHUNKS_MAX = 4,
+    GPI_CSR_LARGE_TILE = GPI_CSR_CHUNKS_MAX * GPI_CSR_CHUNK - GPI_CSR_CHUNK_SPARE, /* at least */
+    GPI_CSR_UNITS_MAX = 1024,
+    GPI_CSR_TILES_WANTED = 4752,
+    GPI_CSR_TILES_WANTED_F64 = 3168
+};
+static inline uint64_t gpi_csr_tiles_wanted(gp_dtype value)
 {
-    int log = GPI_CSR_TILE_LOG_MIN;
-    while (log < GPI_CSR_TILE_LOG_MAX && units >> log > GPI_CSR_TILES_WANTED)
-        log++;
-    return log;
+    return value == GP_F64 ? GPI_CSR_TILES_WANTED_F64 : GPI_CSR_TILES_WANTED;
+}
+static inline uint32_t gpi_csr_tile_units(uint64_t rows, uint64_t nnz, gp_dtype value)
+{
+    uint64_t units = GPI_CSR_UNITS_MAX;
+    for (uint64_t chunks = 1; nnz && chunks <= GPI_CSR_CHUNKS_MAX; chunks++) {
+        const uint64_t entries = chunks * GPI_CSR_CHUNK - GPI_CSR_CHUNK_SPARE;
+        units = entries + (entries * rows + nnz - 1) / nnz;
+        if (rows + nnz <= gpi_csr_tiles_wanted(value) * units)
+            break;
+    }
+    return (uint32_t)(units < GPI_CSR_UNITS_MAX ? units : GPI_CSR_UNITS_MAX);
 }
 
 /* CUDA: of a group, which has as many columns of SpMM, or, of packed rows, 4 times as many. */
@@ -217,16 +223,28 @@ static inline gp_dtype gpi_csr_sum_dtype(gp_dtype value)
 
 /* CUDA: what a plan needs. */
 struct gpi_csr_plan_ops {
-    /* all but the pattern */
+    /* starts and left of the tiles */
+    gp_status (*starts)(gp_context *ctx, const struct gpi_csr_spmv *args);
+    /* the header but for the pattern, and the columns */
     gp_status (*make)(gp_context *ctx, const struct gpi_csr_spmv *args,
                       const struct gpi_csr_plan *given);
     /* *sum = the pattern's hash */
-    gp_status (*pattern)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *sum);
+    gp_status (*pattern)(gp_context *ctx, const struct gpi_csr_spmv *args, uint64_t *sum);
     gp_status (*differs)(gp_context *ctx, const struct gpi_csr_plan *plan, const uint64_t *sum,
                          const struct gpi_csr_plan *want, uint32_t *differs);
 };
 
 typedef gp_status (*gpi_csr_spmv_fn)(gp_context *ctx, const struct gpi_csr_spmv *args);
+
+/* CUDA: kernels for any width of columns. */
+struct gpi_csr_part_ops {
+    const void *starts[2][2]; /* of tiles: of row pointers of 8 bytes, of few rows */
+    /* the rest is of hot columns: of counts in place, what is to be there, and which columns */
+    gp_status (*choose_hot)(gp_context *ctx, const struct gpi_csr_spmv *args);
+    /* of the dtypes of values: what brings x of the columns together, and the product */
+    const void *pack[GPI_CSR_VALUES], *multiply[GPI_CSR_VALUES];
+    int threads[GPI_CSR_VALUES], bytes[GPI_CSR_VALUES]; /* 0: there is no such kernel */
+};
 
 /* One conversion. Keys are row << col_bits | col; an entry is sorted by the bits
  * from sort_bit on. */
@@ -343,8 +361,7 @@ struct gpi_csr_ops {
 const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes,
                                        size_t offset_bytes);
 
-const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t index_bytes,
-                                                 size_t offset_bytes);
+const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t index_bytes);
 
 /* SpMV, or SpMM, of these widths and values. */
 gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, size_t offset_bytes,

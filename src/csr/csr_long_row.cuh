@@ -30,26 +30,27 @@ struct SpmvLanes {
     }
 };
 
-/* The pieces of a long row, in groups of 64, and then the groups: the same order whichever warp is
+/* The pieces of a long row, in groups of 512, and then the groups: the same order whichever warp is
  * the last one. V: what has pieces, columns() numbers each, and stores a row. */
-template <class O, class V, class Lanes> struct SpmvLongRow {
+template <class V, class Lanes> struct SpmvLongRow {
     using A = typename V::A;
-    static constexpr uint64_t each = 64;
-    static constexpr int N = Lanes::N;
-    const SpmvTiles<O> &a;
+    static constexpr uint32_t each = 512;
+    static constexpr int N = Lanes::N, ahead = 8 / N; /* loads that are on their way together */
+    const SpmvTiles &a;
     const V &v;
     const Lanes lanes;
-    uint64_t row, first, last; /* tiles */
+    uint64_t row;
+    uint32_t first, last; /* tiles */
 
-    GPI_DEVICE SpmvLongRow(const SpmvTiles<O> &a_, const V &v_, const Lanes &lanes_, uint64_t row_)
+    GPI_DEVICE SpmvLongRow(const SpmvTiles &a_, const V &v_, const Lanes &lanes_, uint64_t row_)
         : a(a_), v(v_), lanes(lanes_), row(row_)
     {
-        first = (__ldg(a.pointers + row) + row) >> a.log;
-        last = (__ldg(a.pointers + row + 1) + row) >> a.log;
+        first = (uint32_t)a.tile_of(a.pointer(row) + row);
+        last = (uint32_t)a.tile_of(a.pointer(row + 1) + row);
     }
 
     /* A tile of this row alone, which has the counter and the sum of a group. */
-    GPI_DEVICE uint64_t tile_of(uint64_t g) const
+    GPI_DEVICE uint32_t tile_of(uint32_t g) const
     {
         return g ? first + g * each - 1 : first + 1;
     }
@@ -63,9 +64,18 @@ template <class O, class V, class Lanes> struct SpmvLongRow {
                 f(k, v.pieces + slot * lanes.columns() + lanes.column(k));
     }
 
+    /* How many have counted before. A counter is 0 before the first one or, if it is a tile state,
+     * what another call has left there, whose tag is not all ones. */
+    GPI_DEVICE uint32_t count(uint64_t *counter) const
+    {
+        auto *const word = (unsigned long long *)counter;
+        atomicMax(word, ~0ull << 32);
+        return (uint32_t)atomicAdd(word, 1ull);
+    }
+
     /* Leave sums, of the first group's lanes, at slot and count: whether that was the last of
      * `all`. By a warp. */
-    GPI_DEVICE bool leave(uint64_t slot, const A (&sum)[N], uint32_t *counter, uint64_t all) const
+    GPI_DEVICE bool leave(uint64_t slot, const A (&sum)[N], uint64_t *counter, uint32_t all) const
     {
         uint32_t before = 0;
         if (lanes.group() == 0) {
@@ -74,23 +84,23 @@ template <class O, class V, class Lanes> struct SpmvLongRow {
         }
         __syncwarp();
         if (lane_id() == 0) {
-            before = atomicAdd(counter, 1u);
+            before = count(counter);
             __threadfence();
             if (before + 1 == all)
-                *counter = 0; /* for the next call of a plan */
+                *counter = 0; /* for the next call */
         }
         return shuffle(before, 0) + 1 == all;
     }
 
     /* sum = slot_of(0) + .. + slot_of(n - 1). */
-    template <class F> GPI_DEVICE void total(uint64_t n, F slot_of, A (&sum)[N]) const
+    template <class F> GPI_DEVICE void total(uint32_t n, F slot_of, A (&sum)[N]) const
     {
         const uint32_t groups = 32 / lanes.size();
 #pragma unroll
         for (int k = 0; k < N; k++)
             sum[k] = 0;
 #pragma unroll 4
-        for (uint64_t i = lanes.group(); i < n; i += groups)
+        for (uint32_t i = lanes.group(); i < n; i += groups)
             for_columns(slot_of(i), [&](int k, const A *piece) { sum[k] += __ldcg(piece); });
         for (uint32_t d = lanes.size(); d < 32; d *= 2)
 #pragma unroll
@@ -98,21 +108,24 @@ template <class O, class V, class Lanes> struct SpmvLongRow {
                 sum[k] += __shfl_xor_sync(all_lanes, sum[k], d);
     }
 
-    GPI_DEVICE void leave_piece(uint64_t tile, const A (&piece)[N]) const
+    /* sum, the tile's piece, is no longer that. */
+    GPI_DEVICE void leave_piece(uint32_t tile, A (&sum)[N]) const
     {
-        const uint64_t g = (tile - first) / each, from = first + g * each;
-        const uint64_t groups = (last - first) / each + 1;
-        const uint64_t pieces = last - from + 1 < each ? last - from + 1 : each;
-        A sum[N];
-        if (!leave(2 * tile + (tile == last), piece, a.left + tile_of(g), pieces))
-            return;
-        total(
-            pieces, [&](uint64_t k) { return 2 * (from + k) + (from + k == last); }, sum);
-        if (groups > 1) {
-            if (!leave(2 * tile_of(g) + 1, sum, a.left + first + 2, groups))
+        const uint32_t g = (tile - first) / each, groups = (last - first) / each + 1;
+        const uint32_t from = first + g * each, pieces = min(last - from + 1, each);
+#pragma unroll 1
+        for (bool upper = false;; upper = true) { /* pieces, groups */
+            const uint32_t n = upper ? groups : pieces;
+            auto slot_of = [&](uint32_t k) {
+                const uint32_t of = upper ? tile_of(k) : from + k;
+                return 2 * (uint64_t)of + (upper || of == last);
+            };
+            if (!leave(slot_of(upper ? g : tile - from), sum,
+                       a.left + (upper ? first + 2 : tile_of(g)), n))
                 return;
-            total(
-                groups, [&](uint64_t k) { return 2 * tile_of(k) + 1; }, sum);
+            total(n, slot_of, sum);
+            if (upper || groups == 1)
+                break;
         }
         if (lanes.group() == 0)
             v.store(row, lanes, sum);

@@ -13,7 +13,7 @@
 static size_t take(size_t *at, uint64_t items, size_t item_bytes)
 {
     const size_t place = *at, bytes = (size_t)items * item_bytes;
-    *at += (bytes + GPI_CSR_PLAN_ALIGN - 1) / GPI_CSR_PLAN_ALIGN * GPI_CSR_PLAN_ALIGN;
+    *at += (bytes + GPI_CSR_PLAN_LINE - 1) / GPI_CSR_PLAN_LINE * GPI_CSR_PLAN_LINE;
     return place;
 }
 
@@ -24,24 +24,46 @@ static uint64_t column_blocks(const struct gpi_csr_matrix *a)
 
 /* Where the arrays of a plan begin, and how long it is. */
 struct places {
-    size_t starts, left, least, above;                 /* CUDA */
+    size_t starts[2], left, least, above;              /* CUDA; starts of 4-byte sums and of f64 */
+    size_t place, columns, x, bins;                    /* and of hot columns */
     size_t row_pointers, cols, values, numbers, bytes; /* of a transpose */
 };
 
+/* With the tiles of a dtype. */
+static struct gpi_csr_product as_of(const struct gpi_csr_product *c, gp_dtype dtype)
+{
+    struct gpi_csr_product p = *c;
+    p.args.dtype = dtype;
+    gpi_csr_take_tiles(&p);
+    return p;
+}
+
+/* Numbers of columns leave room for a bit. */
+static bool may_be_hot(const struct gpi_csr_product *c)
+{
+    return c->wants_hot && c->args.a.num_cols < GPI_CSR_HOT_BIT && c->args.a.nnz;
+}
+
 static struct places places_of(const struct gpi_csr_product *c, gp_backend backend)
 {
-    int log;
     struct places p = {0};
     const struct gpi_csr_spmv *s = &c->args;
     const struct gpi_csr_matrix *a = &s->a;
-    const uint64_t tiles = gpi_csr_tiles(a, &log);
+    const uint64_t tiles = as_of(c, GP_F32).args.tiles, tiles_f64 = as_of(c, GP_F64).args.tiles;
     const size_t ib = gpi_dtype_bytes(c->index), ob = gpi_dtype_bytes(c->offset);
     take(&p.bytes, 1, sizeof *s->plan);
     if (backend != GP_BACKEND_CPU) {
-        p.starts = take(&p.bytes, tiles, sizeof *s->starts);
-        p.left = take(&p.bytes, tiles, sizeof *s->left);
+        p.starts[0] = take(&p.bytes, tiles, sizeof *s->starts);
+        p.starts[1] = take(&p.bytes, tiles_f64, sizeof *s->starts);
+        p.left = take(&p.bytes, tiles > tiles_f64 ? tiles : tiles_f64, sizeof *s->left);
         p.least = take(&p.bytes, column_blocks(a), ib);
-        p.above = take(&p.bytes, a->nnz, sizeof *s->above);
+        p.above = take(&p.bytes, a->nnz, may_be_hot(c) ? 4 : sizeof *s->above);
+        if (may_be_hot(c)) {
+            p.place = take(&p.bytes, a->num_cols, sizeof *s->hot.place);
+            p.columns = take(&p.bytes, GPI_CSR_HOT, sizeof *s->hot.columns);
+            p.x = take(&p.bytes, GPI_CSR_HOT, sizeof(double));
+            p.bins = take(&p.bytes, GPI_CSR_HOT_BINS, sizeof *s->hot.bins);
+        }
     }
     if (c->transposed) {
         p.row_pointers = take(&p.bytes, a->num_rows + 1, ob);
@@ -63,11 +85,16 @@ void gpi_csr_plan_open(struct gpi_csr_product *c, gp_backend backend)
     struct gpi_csr_spmv *s = &c->args;
     char *plan = (char *)s->plan;
     if (backend != GP_BACKEND_CPU) {
-        s->tiles = gpi_csr_tiles(&s->a, &s->tile_log);
-        s->starts = (struct gpi_csr_start *)(void *)(plan + p.starts);
-        s->left = (uint32_t *)(void *)(plan + p.left);
+        gpi_csr_take_tiles(c);
+        s->starts = (struct gpi_csr_start *)(void *)(plan + p.starts[s->dtype == GP_F64]);
+        s->left = (uint64_t *)(void *)(plan + p.left);
         s->least = plan + p.least;
         s->above = (uint16_t *)(void *)(plan + p.above);
+        if (may_be_hot(c))
+            s->hot = (struct gpi_csr_hot){(uint32_t *)(void *)(plan + p.above),
+                                          (uint32_t *)(void *)(plan + p.place),
+                                          (uint32_t *)(void *)(plan + p.columns), plan + p.x,
+                                          (uint32_t *)(void *)(plan + p.bins)};
     }
     if (c->transposed) {
         s->a.row_pointers = plan + p.row_pointers;
@@ -82,11 +109,14 @@ static struct gpi_csr_plan header_of(const struct gpi_csr_product *c)
 {
     const struct gpi_csr_matrix *a = &c->args.a;
     const size_t held = c->transposed ? (size_t)c->args.dtype << 16 : 0; /* values */
+    const uint64_t hot = (uint64_t)1 << 32;
     return (struct gpi_csr_plan){.num_rows = a->num_rows,
                                  .num_cols = a->num_cols,
                                  .nnz = a->nnz,
-                                 .widths = held | gpi_dtype_bytes(c->index) << 8 |
+                                 .widths = (c->wants_hot ? hot : 0) | held |
+                                           gpi_dtype_bytes(c->index) << 8 |
                                            gpi_dtype_bytes(c->offset),
+                                 .ignored = c->args.columns ? hot : 0, /* SpMM */
                                  .blocks = column_blocks(a)};
 }
 
@@ -112,7 +142,7 @@ static uint64_t pattern_of(const struct gpi_csr_product *c)
 static const struct gpi_csr_plan_ops *plan_ops(const gp_context *ctx,
                                                const struct gpi_csr_product *c)
 {
-    return gpi_csr_plan_find(ctx, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset));
+    return gpi_csr_plan_find(ctx, gpi_dtype_bytes(c->index));
 }
 
 gp_status gpi_csr_plan_check(gp_context *ctx, const char *f, const struct gpi_csr_product *c,
@@ -125,11 +155,11 @@ gp_status gpi_csr_plan_check(gp_context *ctx, const char *f, const struct gpi_cs
         if (c->transposed) /* its pattern is what is in the plan */
             sum = &plan->pattern;
         else
-            GPI_TRY(plan_ops(ctx, c)->pattern(ctx, &c->args.a, sum));
+            GPI_TRY(plan_ops(ctx, c)->pattern(ctx, &c->args, sum));
         return plan_ops(ctx, c)->differs(ctx, plan, sum, &want, words + 2);
     }
     if (plan->num_rows != want.num_rows || plan->num_cols != want.num_cols ||
-        plan->nnz != want.nnz || plan->widths != want.widths ||
+        plan->nnz != want.nnz || ((plan->widths ^ want.widths) & ~want.ignored) ||
         (!c->transposed && plan->pattern != pattern_of(c)))
         return gpi_fail(ctx, GP_ERROR_DATA, "%s: plan is of another %s", f,
                         c->transposed ? "matrix" : "pattern");
@@ -142,15 +172,22 @@ gp_status gpi_csr_plan_check(gp_context *ctx, const char *f, const struct gpi_cs
 static gp_status make(gp_context *ctx, struct gpi_csr_product *c)
 {
     struct gpi_csr_plan header = header_of(c);
-    gpi_csr_plan_open(c, ctx->backend);
     if (ctx->backend == GP_BACKEND_CPU) {
+        gpi_csr_plan_open(c, ctx->backend);
         header.pattern = c->transposed ? 0 : pattern_of(c);
         *c->args.plan = header;
         return GP_OK;
     }
-    GPI_TRY(plan_ops(ctx, c)->make(ctx, &c->args, &header));
-    return c->transposed ? GP_OK
-                         : plan_ops(ctx, c)->pattern(ctx, &c->args.a, &c->args.plan->pattern);
+    const struct gpi_csr_plan_ops *const ops = plan_ops(ctx, c);
+    const gp_dtype dtypes[] = {GP_F32, GP_F64};
+    for (int k = 0; k < 2; k++) {
+        struct gpi_csr_product of = as_of(c, dtypes[k]);
+        gpi_csr_plan_open(&of, ctx->backend);
+        GPI_TRY(ops->starts(ctx, &of.args));
+    }
+    gpi_csr_plan_open(c, ctx->backend);
+    GPI_TRY(ops->make(ctx, &c->args, &header));
+    return c->transposed ? GP_OK : ops->pattern(ctx, &c->args, &c->args.plan->pattern);
 }
 
 /* Dtypes and sizes of a plan's matrix. */
@@ -161,7 +198,8 @@ static gp_status take_plan(gp_context *ctx, const char *f, const gp_csr_desc *de
     GPI_TRY(gpi_csr_take_desc(ctx, f, true, true, desc, &d));
     GPI_TRY(gpi_csr_plan_known(ctx, f, &d));
     *c = (struct gpi_csr_product){
-        d.index_dtype, d.offset_dtype, {.a = *a, .dtype = d.value_dtype}, true, false};
+        d.index_dtype, d.offset_dtype,     {.a = *a, .dtype = d.value_dtype},
+        true,          d.hot_columns == 1, false};
     return gpi_csr_product_check(ctx, f, true, c);
 }
 

@@ -9,8 +9,8 @@
 struct gpi_csr_product {
     gp_dtype index, offset;
     struct gpi_csr_spmv args;
-    bool planned;
-    bool transposed; /* the matrix of args is the transpose, which lies in the plan */
+    bool planned, wants_hot; /* hot: as desc->hot_columns */
+    bool transposed;         /* the matrix of args is the transpose, which lies in the plan */
 };
 
 /* Dtypes and sizes of the matrix; by: of a descriptor. */
@@ -38,7 +38,7 @@ void gpi_csr_plan_open(struct gpi_csr_product *c, gp_backend backend);
 gp_status gpi_csr_plan_check(gp_context *ctx, const char *f, const struct gpi_csr_product *c,
                              uint32_t *words);
 
-/* CUDA: tiles of 2^*log units. */
-uint64_t gpi_csr_tiles(const struct gpi_csr_matrix *a, int *log);
+/* Widths and, for CUDA, how large the tiles are and how many. */
+void gpi_csr_take_tiles(struct gpi_csr_product *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU: SpMM. Units as those of SpMV, whose tiles these are; a tile is walked once per 8 columns. */
+/* CPU: SpMM, by the tiles of SpMV; a tile is walked once per 8 columns. One unit per value type and
+ * instruction set, of any widths: an entry has so much work that asking for its width is free. */
 #include "balance/balance_internal.h"
 #include "core/half.h"
 #include "core/threads.h"
@@ -8,8 +9,6 @@
 
 #define NAME(what) PASTE4(gpi_csr_##what##_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 
-typedef GPI_INDEX index_t;
-typedef GPI_OFFSET offset_t;
 typedef GPI_VALUE value_t;
 typedef GPI_SUM sum_t;
 
@@ -28,6 +27,11 @@ typedef sum_t lanes __attribute__((vector_size(LANES * sizeof(sum_t))));
 #endif
 
 gp_status NAME(spmm)(gp_context *ctx, const struct gpi_csr_spmv *args);
+
+static inline uint64_t number_at(const void *numbers, size_t bytes, uint64_t i)
+{
+    return bytes == 8 ? ((const uint64_t *)numbers)[i] : ((const uint32_t *)numbers)[i];
+}
 
 /* The columns from `first` on, as many as `width`. */
 struct block {
@@ -56,12 +60,13 @@ static inline void load(const struct block *b, uint64_t row, lanes *to)
 static __attribute__((noinline)) void dot(const struct block *b, uint64_t i, uint64_t end,
                                           sum_t sums[LANES])
 {
-    const index_t *cols = b->s->a.cols;
+    const void *cols = b->s->a.cols;
+    const size_t bytes = b->s->index_bytes;
     const value_t *values = b->s->values;
     lanes now = {0}, then = {0};
     for (; i < end; i++) {
         lanes x;
-        load(b, cols[i], &x);
+        load(b, number_at(cols, bytes, i), &x);
         x = now + x * (sum_t)WIDEN(values[i]);
         now = then;
         then = x;
@@ -82,9 +87,15 @@ static __attribute__((noinline)) void store(const struct block *b, uint64_t row,
     }
 }
 
-static uint64_t rows_before(const struct gpi_csr_matrix *a, uint64_t d)
+static uint64_t rows_before(const struct gpi_csr_spmv *s, uint64_t d)
 {
-    return gpi_merge_path_search(a->row_pointers, sizeof(offset_t), 0, a->num_rows, a->nnz, d);
+    const struct gpi_csr_matrix *a = &s->a;
+    return gpi_merge_path_search(a->row_pointers, s->pointer_bytes, 0, a->num_rows, a->nnz, d);
+}
+
+static uint64_t pointer(const struct gpi_csr_spmv *s, uint64_t row)
+{
+    return number_at(s->a.row_pointers, s->pointer_bytes, row);
 }
 
 /* A tile's part of a row, which it shares with others. */
@@ -98,23 +109,22 @@ static void tile(void *arg, size_t t)
 {
     const struct gpi_csr_spmv *s = arg;
     const struct gpi_csr_matrix *a = &s->a;
-    const offset_t *ends = (const offset_t *)a->row_pointers + 1;
     const uint64_t begin = (uint64_t)t * GPI_CSR_SPMV_TILE_CPU;
     const uint64_t end = gpi_min(begin + GPI_CSR_SPMV_TILE_CPU, a->num_rows + a->nnz);
-    const uint64_t first = rows_before(a, begin), row_end = rows_before(a, end);
-    const bool came_in = first < row_end && begin - first > ends[(int64_t)first - 1];
+    const uint64_t first = rows_before(s, begin), row_end = rows_before(s, end);
+    const bool came_in = first < row_end && begin - first > pointer(s, first);
     s->came_in[t] = came_in ? first : UINT64_MAX;
     for (uint32_t c = 0; c < s->columns; c += LANES) {
         const struct block b = {s, c, s->columns - c < LANES ? s->columns - c : LANES};
         sum_t sums[LANES];
         uint64_t i = begin - first;
         for (uint64_t row = first; row <= row_end; row++) {
-            dot(&b, i, row < row_end ? ends[row] : end - row_end, sums);
+            dot(&b, i, row < row_end ? pointer(s, row + 1) : end - row_end, sums);
             if (row == row_end || (row == first && came_in))
                 memcpy(part(&b, t, row == row_end), sums, b.width * sizeof(sum_t));
             else
                 store(&b, row, sums);
-            i = row < row_end ? ends[row] : i;
+            i = row < row_end ? pointer(s, row + 1) : i;
         }
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: SpMM of one pair of widths and one architecture: GPI_UNIT names the pair, GPI_INDEX and
- * GPI_OFFSET are its types. */
+/* CUDA: SpMM of one width of columns and one architecture: GPI_UNIT names the width, GPI_INDEX is
+ * the type of columns. */
 #include <cuda_runtime.h>
 
 #include "csr/csr_spmm_kernels.cuh"
@@ -12,15 +12,14 @@ namespace
 {
 
 using I = GPI_INDEX;
-using O = GPI_OFFSET;
 
 /* The product with n columns of X from `first` on. */
-template <class V, int N>
+template <class V, bool BF16, int N>
 gp_status columns_of(gp_context *ctx, const gpi_csr_spmv *s, uint32_t first, uint32_t n,
                      bool has_starts)
 {
     using A = typename SpmvSum<V>::A;
-    const SpmvTiles<O> tiles = spmv_tiles_of<O>(s);
+    const SpmvTiles tiles = spmv_tiles_of(s);
     const SpmmMatrices<V, N> v = {(const V *)s->values,
                                   (const V *)s->x + first * s->x_at.column,
                                   (V *)s->y + first * s->y_at.column,
@@ -28,13 +27,14 @@ gp_status columns_of(gp_context *ctx, const gpi_csr_spmv *s, uint32_t first, uin
                                   s->y_at,
                                   {(A)s->alpha, (const A *)s->device_alpha},
                                   {(A)s->beta, (const A *)s->device_beta},
-                                  (A *)s->pieces};
+                                  (A *)s->pieces,
+                                  BF16};
     const SpmmLanes<N> lanes = {n};
     const I *const cols = (const I *)s->a.cols;
     LaunchList list;
     if (!has_starts)
         list.add(spmv_starts_of(s, tiles));
-    list.add(launch_dependent(spmm_tiles_k<I, O, V, N>, !has_starts,
+    list.add(launch_dependent(spmm_tiles_k<I, V, N>, !has_starts,
                               spmv_blocks_of<spmm_threads / 32>(s), spmm_threads, 0, tiles, cols, v,
                               lanes));
     return list.queue(ctx, "gp_spmm");
@@ -49,16 +49,16 @@ bool has_packs(const gpi_csr_spmv *s, const void *numbers, const gpi_csr_dense &
 }
 
 /* Numbers of 2 bytes are not packed: that would be as much code again. */
-template <class V> gp_status spmm(gp_context *ctx, const gpi_csr_spmv *s)
+template <class V, bool BF16 = false> gp_status spmm(gp_context *ctx, const gpi_csr_spmv *s)
 {
     constexpr uint32_t lanes = GPI_CSR_SPMM_LANES;
     if constexpr (sizeof(V) > 2)
         if (s->columns > lanes && has_packs<V>(s, s->x, s->x_at) && has_packs<V>(s, s->y, s->y_at))
-            return columns_of<V, 4>(ctx, s, 0, s->columns, s->plan != nullptr);
+            return columns_of<V, BF16, 4>(ctx, s, 0, s->columns, s->plan != nullptr);
     for (uint32_t first = 0; first < s->columns; first += lanes) {
         const uint32_t n = s->columns - first < lanes ? s->columns - first : lanes;
         const bool has_starts = s->plan || first;
-        GPI_TRY((columns_of<V, 1>(ctx, s, first, n, has_starts)));
+        GPI_TRY((columns_of<V, BF16, 1>(ctx, s, first, n, has_starts)));
     }
     return GP_OK;
 }
@@ -70,7 +70,7 @@ template <class V> gp_status spmm(gp_context *ctx, const gpi_csr_spmv *s)
 
 extern "C" {
 extern const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES];
-const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES] = {GPI_SPACE::spmm<GPI_SPACE::f16_t>,
-                                               GPI_SPACE::spmm<GPI_SPACE::bf16_t>,
+const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES] = {GPI_SPACE::spmm<GPI_SPACE::SpmvHalf>,
+                                               GPI_SPACE::spmm<GPI_SPACE::SpmvHalf, true>,
                                                GPI_SPACE::spmm<float>, GPI_SPACE::spmm<double>};
 }

@@ -80,7 +80,8 @@ template <class V, int N> GPI_DEVICE SpmmPack<V, N> spmm_load(const char *p)
 }
 
 /* As spmv_store(). */
-template <class V, class A, int N> GPI_DEVICE void spmm_store(V *to, const A (&sum)[N], A a, A b)
+template <class V, class A, int N>
+GPI_DEVICE void spmm_store(V *to, const A (&sum)[N], A a, A b, bool is_bf16)
 {
     using Pack = SpmmPack<V, N>;
     Pack p;
@@ -88,7 +89,7 @@ template <class V, class A, int N> GPI_DEVICE void spmm_store(V *to, const A (&s
         p = *(Pack *)to;
 #pragma unroll
     for (int k = 0; k < N; k++)
-        spmv_store(&p.of[k], a, sum[k], b);
+        spmv_store(&p.of[k], a, sum[k], b, is_bf16);
     *(Pack *)to = p;
 }
 
@@ -101,6 +102,7 @@ template <class V_, int N> struct SpmmMatrices {
     gpi_csr_dense x_at, y_at;
     SpmvScalar<A> alpha, beta;
     A *pieces; /* as those of SpmvVectors, a number for each column */
+    bool is_bf16;
 
     /* The lane's numbers of row 0 of Y. */
     GPI_DEVICE V *y_of(const Lanes &lanes) const
@@ -111,19 +113,21 @@ template <class V_, int N> struct SpmmMatrices {
     GPI_DEVICE void store(uint64_t row, const Lanes &lanes, const A (&sum)[N]) const
     {
         if (lanes.has_columns())
-            spmm_store(y_of(lanes) + row * y_at.row, sum, alpha.get(), beta.get());
+            spmm_store(y_of(lanes) + row * y_at.row, sum, alpha.get(), beta.get(), is_bf16);
     }
 };
 
 /* A warp's tile: row ends and entries from row and entry on. */
-template <class I, class O, class V, int N> struct SpmmTile {
+template <class I, class V, int N> struct SpmmTile {
     using A = typename SpmvSum<V>::A;
-    static constexpr int K = N > 1 ? 4 : 8; /* entries whose rows of X are on their way together */
-    const SpmvTiles<O> &a;
+    /* entries whose rows of X are on their way together, as far as there are registers */
+    static constexpr int K = N > 1 && sizeof(V) == 8 ? 4 : 8;
+    const SpmvTiles &a;
     const SpmmMatrices<V, N> &v;
     const I *cols;
     SpmmLanes<N> lanes;
     uint64_t tile, row, entry;
+    const char *ends; /* the pointer behind that of `row`: low words of pointers suffice */
     uint32_t rows, entries;
     bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
     const char *x_own;      /* the lane's numbers of the first row of X */
@@ -131,7 +135,7 @@ template <class I, class O, class V, int N> struct SpmmTile {
 
     GPI_DEVICE uint32_t end_of(uint32_t r) const
     {
-        return (uint32_t)(__ldg(a.pointers + row + r + 1) - (O)entry);
+        return __ldg((const uint32_t *)(ends + (uint64_t)r * a.pointer_bytes)) - (uint32_t)entry;
     }
 
     /* How many of the first d units of the tile are row ends; each group asks for its own d. */
@@ -170,20 +174,37 @@ template <class I, class O, class V, int N> struct SpmmTile {
     }
 
     /* What X has for K entries at `at`; 0 from `to` on. */
-    GPI_DEVICE void load(const Entry &e, uint32_t at, uint32_t to, SpmmPack<V, N> (&x)[K]) const
+    GPI_DEVICE void load(const Entry &e, uint32_t at, uint32_t to, A (&x)[K][N]) const
     {
         const uint32_t first = lane_id() & ~(lanes.size() - 1);
         const uint32_t some = lanes.has_columns() ? to : 0;
+        SpmmPack<V, N> packs[K];
 #pragma unroll
         for (int k = 0; k < K; k++) {
             const I c = __shfl_sync(all_lanes, e.col, first + k);
-            x[k] = {};
+            packs[k] = {};
             if (at + k < some)
-                x[k] = spmm_load<V, N>(x_own + c * x_row);
+                packs[k] = spmm_load<V, N>(x_own + c * x_row);
         }
+        spmv_with_type<V>(v.is_bf16, [&](auto type) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+#pragma unroll
+                for (int n = 0; n < N; n++)
+                    x[k][n] = spmv_widen<decltype(type)>(packs[k].of[n]);
+        });
     }
 
-    GPI_DEVICE SpmvLongRow<O, SpmmMatrices<V, N>, SpmmLanes<N>> long_row(uint64_t of) const
+    /* The value of an entry, as sums are. */
+    GPI_DEVICE A value_of(const Entry &e) const
+    {
+        A value;
+        spmv_with_type<V>(v.is_bf16,
+                          [&](auto type) { value = spmv_widen<decltype(type)>(e.value); });
+        return value;
+    }
+
+    GPI_DEVICE SpmvLongRow<SpmmMatrices<V, N>, SpmmLanes<N>> long_row(uint64_t of) const
     {
         return {a, v, lanes, of};
     }
@@ -220,7 +241,7 @@ template <class I, class O, class V, int N> struct SpmmTile {
 #pragma unroll
                 for (int n = 0; n < N; n++)
                     piece[n] = __shfl_sync(all_lanes, k ? sum[n] : head[n], from + lanes.number());
-                long_row(k ? row + rows : row).leave_piece(tile, piece);
+                long_row(k ? row + rows : row).leave_piece((uint32_t)tile, piece);
             }
     }
 
@@ -234,7 +255,7 @@ template <class I, class O, class V, int N> struct SpmmTile {
         V *y = v.y_of(lanes) + (row + r) * v.y_at.row;
         auto close = [&] {
             if (r != first && lanes.has_columns())
-                spmm_store(y, sum, alpha, beta);
+                spmm_store(y, sum, alpha, beta, v.is_bf16);
             y += v.y_at.row;
 #pragma unroll
             for (int n = 0; n < N; n++) {
@@ -248,9 +269,9 @@ template <class I, class O, class V, int N> struct SpmmTile {
         Entry e = entry_of(at, to);
 #pragma unroll 1
         for (; __any_sync(all_lanes, at < to); at += K) {
-            SpmmPack<V, N> x[K];
+            A x[K][N];
             load(e, at, to, x);
-            const A own = widen<A>(e.value);
+            const A own = value_of(e);
             e = entry_of(at + K, to);
 #pragma unroll
             for (int k = 0; k < K; k++) {
@@ -260,7 +281,7 @@ template <class I, class O, class V, int N> struct SpmmTile {
                 const A value = __shfl_sync(all_lanes, own, group + k);
 #pragma unroll
                 for (int n = 0; n < N; n++)
-                    sum[n] += value * widen<A>(x[k].of[n]);
+                    sum[n] += value * x[k][n];
             }
             __syncwarp();
         }
@@ -282,37 +303,38 @@ template <class I, class O, class V, int N> struct SpmmTile {
 };
 
 /* A warp per tile. After: Y, whatever the row pointers are. */
-template <class I, class O, class V, int N>
+template <class I, class V, int N>
 __global__ __launch_bounds__(spmm_threads, spmm_blocks<V, N>) void spmm_tiles_k(
-    const __grid_constant__ SpmvTiles<O> a, const I *cols,
+    const __grid_constant__ SpmvTiles a, const I *cols,
     const __grid_constant__ SpmmMatrices<V, N> v, SpmmLanes<N> lanes)
 {
     const uint64_t tile = (uint64_t)blockIdx.x * (spmm_threads / 32) + threadIdx.x / 32;
     gpi_csr_start to = a.end();
     const uint64_t units = to.row + to.entry;
     grid_wait();
-    if (tile << a.log >= units)
+    if (tile * a.units >= units)
         return;
     const gpi_csr_start from = a.starts[tile];
-    if ((tile + 1) << a.log < units)
+    if ((tile + 1) * a.units < units)
         to = a.starts[tile + 1];
-    const bool comes_in = to.row > from.row && from.entry > __ldg(a.pointers + from.row);
-    const bool goes_on = to.entry > __ldg(a.pointers + to.row);
+    const bool comes_in = to.row > from.row && from.entry > a.pointer(from.row);
+    const bool goes_on = to.entry > a.pointer(to.row);
     const char *x_own = (const char *)(v.x + lanes.column(0) * v.x_at.column);
     asm volatile("" : "+l"(x_own)); /* which is not computed again for each entry */
-    const SpmmTile<I, O, V, N> t = {a,
-                                    v,
-                                    cols,
-                                    lanes,
-                                    tile,
-                                    from.row,
-                                    from.entry,
-                                    (uint32_t)(to.row - from.row),
-                                    (uint32_t)(to.entry - from.entry),
-                                    comes_in,
-                                    goes_on,
-                                    x_own,
-                                    v.x_at.row * sizeof(V)};
+    const SpmmTile<I, V, N> t = {a,
+                                 v,
+                                 cols,
+                                 lanes,
+                                 tile,
+                                 from.row,
+                                 from.entry,
+                                 a.pointers + (from.row + 1) * a.pointer_bytes,
+                                 (uint32_t)(to.row - from.row),
+                                 (uint32_t)(to.entry - from.entry),
+                                 comes_in,
+                                 goes_on,
+                                 x_own,
+                                 v.x_at.row * sizeof(V)};
     if (t.rows || goes_on)
         t.all();
 }

@@ -30,10 +30,22 @@ static uint64_t tile_count(const struct gpi_csr_matrix *a, uint64_t tile)
     return (a->num_rows + a->nnz + tile - 1) / tile;
 }
 
-uint64_t gpi_csr_tiles(const struct gpi_csr_matrix *a, int *log)
+void gpi_csr_take_tiles(struct gpi_csr_product *c)
 {
-    *log = gpi_csr_tile_log(a->num_rows + a->nnz);
-    return tile_count(a, (uint64_t)1 << *log);
+    struct gpi_csr_spmv *s = &c->args;
+    s->index_bytes = gpi_dtype_bytes(c->index);
+    s->pointer_bytes = gpi_dtype_bytes(c->offset);
+    s->tile_units = gpi_csr_tile_units(s->a.num_rows, s->a.nnz, s->dtype);
+    s->tiles = tile_count(&s->a, s->tile_units);
+}
+
+/* CUDA: a bound of the tiles of matrices that are no larger. */
+static uint64_t tiles_max(const struct gpi_csr_spmv *s)
+{
+    const uint64_t large = tile_count(&s->a, GPI_CSR_LARGE_TILE);
+    const uint64_t small = tile_count(&s->a, GPI_CSR_CHUNK - GPI_CSR_CHUNK_SPARE);
+    const uint64_t wanted = gpi_csr_tiles_wanted(s->dtype);
+    return large > wanted ? large : small < wanted ? small : wanted;
 }
 
 /* Two sums, or rows of sums, for each tile. */
@@ -44,42 +56,56 @@ static size_t sums_bytes(const struct gpi_csr_spmv *s, size_t tiles)
 
 size_t gpi_csr_product_bytes(const struct gpi_csr_product *c, gp_backend backend)
 {
-    int log;
     const struct gpi_csr_spmv *s = &c->args;
     size_t tiles = (size_t)tile_count(&s->a, GPI_CSR_SPMV_TILE_CPU);
     if (backend == GP_BACKEND_CPU)
         return gpi_piece(tiles * sizeof(uint64_t)) + gpi_piece(sums_bytes(s, tiles));
-    tiles = (size_t)gpi_csr_tiles(&s->a, &log);
-    if (log > GPI_CSR_TILE_LOG_MIN && tiles <= GPI_CSR_TILES_WANTED)
-        tiles = GPI_CSR_TILES_WANTED + 1; /* fewer entries may have more and smaller tiles */
-    return gpi_piece(tiles * sizeof(struct gpi_csr_start)) + gpi_piece(tiles * sizeof(uint32_t)) +
-           gpi_piece(sums_bytes(s, tiles));
+    tiles = (size_t)tiles_max(s);
+    const size_t bytes = gpi_piece(tiles * sizeof(struct gpi_csr_start)) +
+                         gpi_piece(tiles * sizeof *s->left) + gpi_piece(sums_bytes(s, tiles));
+    const size_t state = gpi_state_bytes(tiles); /* in place of them, of few tiles */
+    return bytes > state ? bytes : state;
 }
 
-static void take_workspace(gp_context *ctx, struct gpi_csr_product *c, struct gpi_frame *frame)
+/* CUDA, without a plan: the starts of few tiles are searched by the tiles themselves. */
+static gp_status take_starts(gp_context *ctx, const char *f, struct gpi_csr_spmv *s,
+                             struct gpi_frame *frame)
+{
+    struct gpi_state state;
+    if (!s->columns && s->tiles <= gpi_csr_tiles_wanted(s->dtype)) {
+        GPI_TRY(gpi_state_get(ctx, f, s->tiles, &state));
+        s->left = state.words8;
+        return GP_OK;
+    }
+    s->starts = gpi_frame_take(frame, (size_t)s->tiles * sizeof *s->starts);
+    s->left = gpi_frame_take(frame, (size_t)s->tiles * sizeof *s->left);
+    return GP_OK;
+}
+
+static gp_status take_workspace(gp_context *ctx, const char *f, struct gpi_csr_product *c,
+                                struct gpi_frame *frame)
 {
     struct gpi_csr_spmv *s = &c->args;
     if (ctx->backend == GP_BACKEND_CPU) {
         s->tiles = tile_count(&s->a, GPI_CSR_SPMV_TILE_CPU);
         s->came_in = gpi_frame_take(frame, (size_t)s->tiles * sizeof *s->came_in);
         s->parts = gpi_frame_take(frame, sums_bytes(s, (size_t)s->tiles));
-        return;
+        return GP_OK;
     }
-    if (!c->planned) {
-        s->tiles = gpi_csr_tiles(&s->a, &s->tile_log);
-        s->starts = gpi_frame_take(frame, (size_t)s->tiles * sizeof *s->starts);
-        s->left = gpi_frame_take(frame, (size_t)s->tiles * sizeof *s->left);
-    }
+    if (!c->planned)
+        GPI_TRY(take_starts(ctx, f, s, frame));
     s->pieces = gpi_frame_take(frame, sums_bytes(s, (size_t)s->tiles));
+    return GP_OK;
 }
 
 /* ---- the work ---- */
 
-static gp_status multiply(gp_context *ctx, struct gpi_csr_product *c, struct gpi_frame *frame)
+static gp_status multiply(gp_context *ctx, const char *f, struct gpi_csr_product *c,
+                          struct gpi_frame *frame)
 {
     if (c->planned)
         gpi_csr_plan_open(c, ctx->backend);
-    take_workspace(ctx, c, frame);
+    GPI_TRY(take_workspace(ctx, f, c, frame));
     return gpi_csr_spmv_find(ctx, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset),
                              c->args.dtype, c->args.columns)(ctx, &c->args);
 }
@@ -91,6 +117,7 @@ gp_status gpi_csr_product_run(gp_context *ctx, const char *f, struct gpi_csr_pro
     GPI_ON_DEVICE(ctx);
     GPI_FRAME(frame, ctx, f, gpi_csr_product_bytes(c, ctx->backend));
     const bool cuda = ctx->backend == GP_BACKEND_CUDA;
+    gpi_csr_take_tiles(c);
     uint32_t *words = NULL;
     struct gpi_content rules[] = {
         GPI_BELOW("plan", NULL, 1, GP_U32, 1),
@@ -107,7 +134,7 @@ gp_status gpi_csr_product_run(gp_context *ctx, const char *f, struct gpi_csr_pro
     rules[0].items = words ? words + 2 : NULL;
     const int first = words ? 0 : 1, count = c->transposed ? 1 : 3; /* no rules of a plan's own */
     GPI_TRY(gpi_validate_begin(ctx, f, rules + first, count - first));
-    return gpi_validate_end(ctx, f, gpi_named(ctx, f, multiply(ctx, c, &frame)));
+    return gpi_validate_end(ctx, f, gpi_named(ctx, f, multiply(ctx, f, c, &frame)));
 }
 
 double gpi_csr_scalar(gp_dtype dtype, const void *value, double missing)
@@ -161,6 +188,7 @@ static void fill_in(struct gpi_csr_product *c, const gp_csr_desc *d, const void 
     c->index = d->index_dtype;
     c->offset = d->offset_dtype;
     c->args.dtype = d->value_dtype;
+    c->wants_hot = d->hot_columns == 1;
     c->args.device_nnz = d->device_nnz;
     c->args.device_num_rows = d->device_num_rows;
     c->args.device_alpha = d->device_alpha ? alpha : NULL;

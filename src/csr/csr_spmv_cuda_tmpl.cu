@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: SpMV of one pair of widths and one architecture: GPI_UNIT names the pair, GPI_INDEX and
- * GPI_OFFSET are its types. */
+/* CUDA: SpMV of one width of columns and one architecture: GPI_UNIT names the width, GPI_INDEX is
+ * the type of columns. */
 #include <cuda_runtime.h>
 
 #include "csr/csr_plan_kernels.cuh"
@@ -12,55 +12,100 @@ namespace
 {
 
 using I = GPI_INDEX;
-using O = GPI_OFFSET;
 
-template <class V> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
+/* What brings x of the hot columns together, and their product; of a plan that may have some. */
+template <class V>
+gp_status add_hot(gp_context *ctx, const gpi_csr_spmv *s, const SpmvTiles &tiles,
+                  const SpmvVectors<V> &v, LaunchList &list)
+{
+    static uint64_t allowed;
+    const int value = (int)s->dtype - (int)GP_F16, bytes = GPI_CSR_PARTS.bytes[value];
+    GPI_TRY(shared_memory_allow(ctx, "gp_spmv", GPI_CSR_PARTS.multiply[value], bytes, &allowed));
+    list.add({GPI_CSR_PARTS.pack[value],
+              {(void *)&s->hot, (void *)&s->plan, (void *)&s->x},
+              blocks_for<csr_tuning.threads, GPI_CSR_HOT>(GPI_CSR_HOT),
+              (unsigned)csr_tuning.threads,
+              0,
+              false,
+              false});
+    list.add({GPI_CSR_PARTS.multiply[value],
+              {(void *)&tiles, (void *)&s->hot, (void *)&s->plan, (void *)&v},
+              (unsigned)ctx->sm_count,
+              (unsigned)GPI_CSR_PARTS.threads[value],
+              (size_t)bytes,
+              false,
+              true});
+    return GP_OK;
+}
+
+template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 {
     using A = typename SpmvSum<V>::A;
-    const SpmvTiles<O> tiles = spmv_tiles_of<O>(s);
+    const SpmvTiles tiles = spmv_tiles_of(s);
     const I *const cols = (const I *)s->a.cols;
     const SpmvVectors<V> v = {(const V *)s->values,
                               (const V *)s->x,
                               (V *)s->y,
                               {(A)s->alpha, (const A *)s->device_alpha},
                               {(A)s->beta, (const A *)s->device_beta},
-                              (A *)s->pieces};
-    const NearColumns<I> near = {(const I *)s->least, s->above, s->plan};
-    const uint32_t blocks = spmv_blocks_of<spmv_threads / 32>(s);
+                              (A *)s->pieces,
+                              BF16};
+    const bool may_be_hot = s->hot.cols && GPI_CSR_PARTS.threads[(int)s->dtype - (int)GP_F16];
+    const NearColumns<I> near = {(const I *)s->least, s->above, s->plan, may_be_hot};
     LaunchList list;
-    if (s->plan) {
-        list.add(
-            launch_of(spmv_tiles_k<true, I, O, V>, blocks, spmv_threads, 0, tiles, cols, near, v));
-    } else {
+    if (may_be_hot)
+        GPI_TRY(add_hot(ctx, s, tiles, v, list));
+    else if (s->starts && !s->plan)
         list.add(spmv_starts_of(s, tiles));
-        list.add(launch_dependent(spmv_tiles_k<false, I, O, V>, true, blocks, spmv_threads, 0,
-                                  tiles, cols, near, v));
-    }
+    list.add(launch_dependent(
+        s->plan ? spmv_tiles_k<SPMV_NEAR, I, V> : spmv_tiles_k<SPMV_PLAIN, I, V>, list.count > 0,
+        spmv_blocks_of<spmv_threads / 32>(s), spmv_threads, 0, tiles, cols, near, v));
     return list.queue(ctx, "gp_spmv");
 }
 
 /* ---- plans ---- */
 
-gp_status make_plan(gp_context *ctx, const gpi_csr_spmv *s, const gpi_csr_plan *given)
+gp_status plan_starts(gp_context *ctx, const gpi_csr_spmv *s)
 {
-    const SpmvTiles<O> tiles = spmv_tiles_of<O>(s);
-    spmv_header_k<<<1, 1, 0, ctx->stream>>>(s->plan, *given);
-    GPI_TRY(gpi_cuda_fill(ctx, s->left, 0, s->tiles * sizeof *s->left));
+    const SpmvTiles tiles = spmv_tiles_of(s);
     LaunchList list;
+    list.add(launch_zeros(s->left, s->tiles * sizeof *s->left));
     list.add(spmv_starts_of(s, tiles));
-    GPI_TRY(list.queue(ctx, "gp_spmv_plan"));
-    if (s->a.nnz)
-        spmv_near_k<<<plan_grid(ctx, s->a.nnz), csr_tuning.threads, 0, ctx->stream>>>(
-            (const I *)s->a.cols, s->a.nnz, (I *)s->least, s->above, s->plan);
+    return list.queue(ctx, "gp_spmv_plan");
+}
+
+/* In place of what is above the least columns. */
+gp_status make_hot(gp_context *ctx, const gpi_csr_spmv *s)
+{
+    const I *const cols = (const I *)s->a.cols;
+    GPI_TRY(gpi_cuda_fill(ctx, s->hot.place, 0, s->a.num_cols * sizeof *s->hot.place));
+    const uint64_t sample = gpi_csr_hot_sample(s->a.nnz);
+    spmv_sample_k<<<plan_grid(ctx, sample), csr_tuning.threads, 0, ctx->stream>>>(
+        cols, s->a.nnz, sample, s->a.num_cols, s->hot.place, s->plan);
+    GPI_TRY(gpi_cuda_launched(ctx, "gp_spmv_plan"));
+    GPI_TRY(GPI_CSR_PARTS.choose_hot(ctx, s));
+    spmv_recode_k<<<plan_grid(ctx, s->a.nnz), csr_tuning.threads, 0, ctx->stream>>>(
+        cols, s->a.nnz, s->a.num_cols, s->hot, s->plan);
     return gpi_cuda_launched(ctx, "gp_spmv_plan");
 }
 
-gp_status pattern(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *sum)
+gp_status make_plan(gp_context *ctx, const gpi_csr_spmv *s, const gpi_csr_plan *given)
 {
+    spmv_header_k<<<1, 1, 0, ctx->stream>>>(s->plan, *given);
+    if (s->a.nnz)
+        spmv_near_k<<<plan_grid(ctx, s->a.nnz), csr_tuning.threads, 0, ctx->stream>>>(
+            (const I *)s->a.cols, s->a.nnz, (I *)s->least, s->above, s->plan);
+    GPI_TRY(gpi_cuda_launched(ctx, "gp_spmv_plan"));
+    return s->hot.cols ? make_hot(ctx, s) : GP_OK;
+}
+
+gp_status pattern(gp_context *ctx, const gpi_csr_spmv *s, uint64_t *sum)
+{
+    const gpi_csr_matrix *const a = &s->a;
     const uint64_t most = a->nnz > a->num_rows ? a->nnz : a->num_rows + 1;
     GPI_TRY(gpi_cuda_fill(ctx, sum, 0, sizeof *sum));
     spmv_pattern_k<<<plan_grid(ctx, most), csr_tuning.threads, 0, ctx->stream>>>(
-        (const O *)a->row_pointers, a->num_rows + 1, (const I *)a->cols, a->nnz, sum);
+        spmv_tiles_of(s), (const I *)a->cols, sum);
     return gpi_cuda_launched(ctx, "gp_spmv_plan");
 }
 
@@ -79,10 +124,11 @@ gp_status differs(gp_context *ctx, const gpi_csr_plan *plan, const uint64_t *sum
 
 extern "C" {
 extern const gpi_csr_plan_ops PLAN;
-const gpi_csr_plan_ops PLAN = {GPI_SPACE::make_plan, GPI_SPACE::pattern, GPI_SPACE::differs};
+const gpi_csr_plan_ops PLAN = {GPI_SPACE::plan_starts, GPI_SPACE::make_plan, GPI_SPACE::pattern,
+                               GPI_SPACE::differs};
 
 extern const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES];
-const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES] = {GPI_SPACE::spmv<GPI_SPACE::f16_t>,
-                                               GPI_SPACE::spmv<GPI_SPACE::bf16_t>,
+const gpi_csr_spmv_fn TABLE[GPI_CSR_VALUES] = {GPI_SPACE::spmv<GPI_SPACE::SpmvHalf>,
+                                               GPI_SPACE::spmv<GPI_SPACE::SpmvHalf, true>,
                                                GPI_SPACE::spmv<float>, GPI_SPACE::spmv<double>};
 }

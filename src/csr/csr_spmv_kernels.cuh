@@ -24,22 +24,28 @@ constexpr int spmv_threads = csr_tuning.spmv_threads;
 template <class V>
 constexpr int spmv_blocks = sizeof(V) < 8 ? csr_tuning.spmv_blocks : csr_tuning.spmv_f64_blocks;
 
-/* Of this warp. */
-GPI_DEVICE uint64_t spmv_tile()
-{
-    return (uint64_t)blockIdx.x * (spmv_threads / 32) + threadIdx.x / 32;
-}
-
 template <class V> struct SpmvVectors {
     using A = typename SpmvSum<V>::A;
     const V *values, *x;
     V *y;
     SpmvScalar<A> alpha, beta;
     A *pieces; /* two per tile: of the row that goes on behind it, of the one that ends in it */
+    bool is_bf16;
+
+    /* f(a number of the type that the numbers have). */
+    template <class F> GPI_DEVICE void with_type(F f) const
+    {
+        spmv_with_type<V>(is_bf16, f);
+    }
+
+    GPI_DEVICE void put(uint64_t row, A a, A sum, A b) const
+    {
+        spmv_store(y + row, a, sum, b, is_bf16);
+    }
 
     GPI_DEVICE void store(uint64_t row, const SpmvLanes &, const A (&sum)[1]) const
     {
-        spmv_store(y + row, alpha.get(), sum[0], beta.get());
+        put(row, alpha.get(), sum[0], beta.get());
     }
 };
 
@@ -107,21 +113,43 @@ template <class I> struct NearColumns {
     const I *least; /* all ones: one of the 32 is too far */
     const uint16_t *above;
     const gpi_csr_plan *plan; /* which says whether it is worth it */
+    bool has_hot;             /* there is a kernel for hot columns */
+};
+
+/* Whether 16 bits suffice for most columns of a plan. */
+GPI_DEVICE bool spmv_near_is_worth(const gpi_csr_plan *plan)
+{
+    return plan->far_blocks * 4 <= plan->blocks;
+}
+
+/* How columns are known: as they are, as NearColumns, or as those of gpi_csr_hot. */
+enum SpmvForm { SPMV_PLAIN, SPMV_NEAR, SPMV_HOT };
+
+/* x of the hot columns; own: of the first `owned`, in shared memory. */
+template <class V> struct SpmvHotX {
+    static constexpr uint32_t owned = sizeof(V) == 8 ? GPI_CSR_HOT_F64 : GPI_CSR_HOT;
+    const V *own, *all;
+
+    GPI_DEVICE V at(uint32_t place) const
+    {
+        return place < owned ? own[place] : load_kept(all + place);
+    }
 };
 
 /* A warp's tile: entries from `entry` on, of which the first `skip` are not of the tile, and `rows`
  * that end in it. */
-template <bool NEAR, class I, class O, class V> struct SpmvTile {
+template <SpmvForm FORM, class I, class V> struct SpmvTile {
     using A = typename SpmvSum<V>::A;
     using Chunk = SpmvChunk<A>;
     static constexpr int K = Chunk::K;
-    const SpmvTiles<O> &a;
+    const SpmvTiles &a;
     const SpmvVectors<V> &v;
     Chunk &s;
     const I *cols;
     const NearColumns<I> &near;
+    SpmvHotX<V> hot;
     uint64_t row, entry;
-    uint32_t rows, skip, entries;
+    uint32_t tile, rows, skip, entries;
     bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
     bool near_worth;
 
@@ -176,14 +204,13 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
                 col[k] = load_passing(p + k * 32);
     }
 
-    /* The products of a chunk, to sums; how many of the rows from r on end in it. */
+    /* Columns and values of a chunk, on their way. */
     template <bool FULL>
-    GPI_DEVICE uint32_t multiply(uint32_t r, uint32_t at, uint32_t from, uint32_t n)
+    GPI_DEVICE I load(uint32_t at, uint32_t from, uint32_t n, I (&col)[K], V (&value)[K]) const
     {
-        I col[K], least = 0;
-        V value[K];
+        I least = 0;
         const V *const p = v.values + entry + at + lane_id();
-        if (NEAR && near_worth)
+        if (FORM == SPMV_NEAR && near_worth)
             least = load_near<FULL>(at, from, n, col);
         else
             load_columns<FULL>(at, from, n, col);
@@ -191,43 +218,103 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
         for (int k = 0; k < K; k++)
             if (has<FULL>(k, from, n))
                 value[k] = load_passing(p + k * 32);
+        return least;
+    }
+
+    GPI_DEVICE V x_of(I col) const
+    {
+        if constexpr (FORM == SPMV_HOT)
+            if (col & GPI_CSR_HOT_BIT)
+                return hot.at((uint32_t)col & ~GPI_CSR_HOT_BIT);
+        return load_kept(v.x + col);
+    }
+
+    /* The products of them, to sums. */
+    template <bool FULL>
+    GPI_DEVICE void multiply(I least, uint32_t at, uint32_t from, uint32_t n, I (&col)[K],
+                             const V (&value)[K])
+    {
+        if (FORM == SPMV_NEAR && near_worth)
+            widen_near<FULL>(least, at, from, n, col);
+        V x[K]; /* of hot columns: all on their way before the first is waited for */
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (FORM == SPMV_HOT && has<FULL>(k, from, n))
+                x[k] = x_of(col[k]);
+        v.with_type([&](auto type) {
+            using T = decltype(type);
+            A *const sums = &s.at(lane_id());
+#pragma unroll
+            for (int k = 0; k < K; k++) {
+                A product = 0;
+                if (has<FULL>(k, from, n))
+                    product = spmv_widen<T>(value[k]) *
+                              spmv_widen<T>(FORM == SPMV_HOT ? x[k] : x_of(col[k]));
+                sums[k * Chunk::stride] = product;
+            }
+        });
+    }
+
+    /* A chunk's products; how many of the rows from r on end in it. */
+    GPI_DEVICE uint32_t chunk(uint32_t r, uint32_t at, uint32_t from, uint32_t n)
+    {
+        I col[K];
+        V value[K];
+        const bool full = n == Chunk::items;
+        ((uint2 *)s.ends)[lane_id()] = make_uint2(0, 0);
+        const I least =
+            full ? load<true>(at, from, n, col, value) : load<false>(at, from, n, col, value);
         __syncwarp();
         const uint32_t ended = mark(r, at, n);
-        if (NEAR && near_worth)
-            widen_near<FULL>(least, at, from, n, col);
-        A *const sums = &s.at(lane_id());
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            A product = 0;
-            if (has<FULL>(k, from, n))
-                product = widen<A>(value[k]) * widen<A>(load_kept(v.x + col[k]));
-            sums[k * Chunk::stride] = product;
-        }
+        if (full)
+            multiply<true>(least, at, from, n, col, value);
+        else
+            multiply<false>(least, at, from, n, col, value);
         return ended;
     }
 
+    /* Where the row before row r of the tile ends, from `entry` on, of which low words suffice. */
+    GPI_DEVICE uint32_t begin_of(uint32_t r) const
+    {
+        return __ldg((const uint32_t *)(a.pointers + (row + r) * a.pointer_bytes)) -
+               (uint32_t)entry;
+    }
     GPI_DEVICE uint32_t end_of(uint32_t r) const
     {
-        return (uint32_t)(__ldg(a.pointers + row + r + 1) - (O)entry);
+        return __ldg((const uint32_t *)(a.pointers + (row + r + 1) * a.pointer_bytes)) -
+               (uint32_t)entry;
     }
 
-    /* How many rows from r on end in the chunk of n items at `at`; marks the last item of each. */
-    GPI_DEVICE uint32_t mark(uint32_t r, uint32_t at, uint32_t n)
+    /* Of 32 M rows from r on, how many end in the chunk of n items at `at`; marks their last items,
+     * one for each. */
+    template <int M> GPI_DEVICE uint32_t mark_some(uint32_t r, uint32_t at, uint32_t n)
     {
-        uint32_t ended = 0, found = all_lanes;
-        for (; found == all_lanes; ended += __popc(found)) {
-            const uint32_t i = r + ended + lane_id();
-            uint32_t end = ~0u;
-            if (i < rows)
-                end = end_of(i) - at;
-            if (end - 1 < n)
-                s.ends[end - 1] = 1;
-            found = __ballot_sync(all_lanes, end <= n);
+        uint32_t end[M], ended = 0;
+#pragma unroll
+        for (int k = 0; k < M; k++) {
+            const uint32_t i = r + k * 32 + lane_id();
+            end[k] = i < rows ? end_of(i) - at : ~0u;
+        }
+#pragma unroll
+        for (int k = 0; k < M; k++) {
+            if (end[k] - 1 < n)
+                s.ends[end[k] - 1] = 1;
+            ended += __popc(__ballot_sync(all_lanes, end[k] <= n));
         }
         return ended;
     }
 
-    GPI_DEVICE SpmvLongRow<O, SpmvVectors<V>, SpmvLanes> long_row(uint64_t of) const
+    /* Of all rows from r on. */
+    GPI_DEVICE uint32_t mark(uint32_t r, uint32_t at, uint32_t n)
+    {
+        constexpr int M = 2; /* of short rows: loads that do not wait for each other */
+        uint32_t ended = mark_some<1>(r, at, n);
+        for (uint32_t more = ended * M; more == 32 * M; ended += more)
+            more = mark_some<M>(r + ended, at, n);
+        return ended;
+    }
+
+    GPI_DEVICE SpmvLongRow<SpmvVectors<V>, SpmvLanes> long_row(uint64_t of) const
     {
         return {a, v, SpmvLanes(), of};
     }
@@ -236,10 +323,9 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
     GPI_DEVICE void store(uint32_t r, uint32_t ended, uint32_t at, A alpha, A beta)
     {
         for (uint32_t i = r + lane_id(); i < r + ended; i += 32) {
-            const O begin = __ldg(a.pointers + row + i), end = __ldg(a.pointers + row + i + 1);
+            const uint32_t begin = begin_of(i), end = end_of(i);
             if (!comes_in || i)
-                spmv_store(v.y + row + i, alpha,
-                           end > begin ? s.at((uint32_t)(end - (O)entry) - at - 1) : (A)0, beta);
+                v.put(row + i, alpha, end != begin ? s.at(end - at - 1) : (A)0, beta);
         }
     }
 
@@ -258,9 +344,7 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
 #pragma unroll 1
         for (uint32_t at = 0; at == 0 || at < entries; at += Chunk::items, from = 0) {
             const uint32_t n = min(entries - at, (uint32_t)Chunk::items);
-            ((uint2 *)s.ends)[lane_id()] = make_uint2(0, 0);
-            const uint32_t ended = n == Chunk::items ? multiply<true>(r, at, from, n)
-                                                     : multiply<false>(r, at, from, n);
+            const uint32_t ended = chunk(r, at, from, n);
             __syncwarp();
             s.sum_rows(carry);
             __syncwarp();
@@ -273,53 +357,79 @@ template <bool NEAR, class I, class O, class V> struct SpmvTile {
 #pragma unroll 1
         for (int k = 0; k < 2; k++)
             if (k ? goes_on : comes_in) {
-                const A piece[1] = {k ? carry : head};
-                long_row(k ? row + rows : row).leave_piece(spmv_tile(), piece);
+                A piece[1] = {k ? carry : head};
+                long_row(k ? row + rows : row).leave_piece(tile, piece);
             }
     }
 };
 
-/*
- * A warp per tile. Shared: a SpmvChunk per warp. After: y, whatever the row pointers are. NEAR:
- * with the columns of a plan.
- */
-template <bool NEAR, class I, class O, class V>
-__global__ __launch_bounds__(spmv_threads, spmv_blocks<V>) void spmv_tiles_k(
-    const __grid_constant__ SpmvTiles<O> a, const I *cols,
-    const __grid_constant__ NearColumns<I> near, const __grid_constant__ SpmvVectors<V> v)
+/* The starts of a tile and of the next one, or the merge's end, as they are in memory. */
+GPI_DEVICE SpmvBounds spmv_known_bounds(const SpmvTiles &a, uint64_t tile, const gpi_csr_start &all)
 {
-    using A = typename SpmvSum<V>::A;
-    __shared__ SpmvChunk<A> s_chunks[spmv_threads / 32];
-    const uint64_t tile = spmv_tile();
-    gpi_csr_start to = a.end();
-    const uint64_t units = to.row + to.entry;
-    grid_wait();
-    if (tile << a.log >= units)
-        return;
-    const gpi_csr_start from = a.starts[tile];
-    if ((tile + 1) << a.log < units)
-        to = a.starts[tile + 1];
-    uint32_t entries = (uint32_t)(to.entry - from.entry), skip = (uint32_t)from.entry % 32;
-    constexpr uint32_t items = SpmvChunk<A>::items;
-    if (!NEAR && (entries + skip + items - 1) / items > (entries + items - 1) / items)
+    const bool is_last = (tile + 1) * a.units >= all.row + all.entry;
+    return {a.starts[tile], is_last ? all : a.starts[tile + 1]};
+}
+
+/* All of a tile that begins and ends there. */
+template <SpmvForm FORM, class I, class V>
+GPI_DEVICE void spmv_tile(const SpmvTiles &a, const SpmvVectors<V> &v, uint32_t tile,
+                          const SpmvBounds &bounds, SpmvChunk<typename SpmvSum<V>::A> &chunk,
+                          const I *cols, const NearColumns<I> &near, const SpmvHotX<V> &hot)
+{
+    constexpr uint32_t items = SpmvChunk<typename SpmvSum<V>::A>::items;
+    const gpi_csr_start from = bounds.from, to = bounds.to;
+    const uint32_t entries = (uint32_t)(to.entry - from.entry);
+    uint32_t skip = (uint32_t)from.entry % 32;
+    if (FORM == SPMV_PLAIN && (entries + skip + items - 1) / items > (entries + items - 1) / items)
         skip = 0; /* an aligned beginning is not worth another chunk */
-    const bool comes_in = to.row > from.row && from.entry > __ldg(a.pointers + from.row);
-    const bool goes_on = to.entry > __ldg(a.pointers + to.row);
-    SpmvTile<NEAR, I, O, V> t = {a,
-                                 v,
-                                 s_chunks[threadIdx.x / 32],
-                                 cols,
-                                 near,
-                                 from.row,
-                                 from.entry - skip,
-                                 (uint32_t)(to.row - from.row),
-                                 skip,
-                                 entries + skip,
-                                 comes_in,
-                                 goes_on,
-                                 NEAR && near.plan->far_blocks * 4 <= near.plan->blocks};
-    if (t.rows || goes_on)
+    const bool comes_in = to.row > from.row && from.entry > a.pointer(from.row);
+    const bool goes_on = to.entry > a.pointer(to.row);
+    SpmvTile<FORM, I, V> t = {a,
+                              v,
+                              chunk,
+                              cols,
+                              near,
+                              hot,
+                              from.row,
+                              from.entry - skip,
+                              tile,
+                              (uint32_t)(to.row - from.row),
+                              skip,
+                              entries + skip,
+                              comes_in,
+                              goes_on,
+                              FORM == SPMV_NEAR && spmv_near_is_worth(near.plan)};
+    if (t.rows || entries || goes_on)
         t.all();
+}
+
+/*
+ * A warp per tile. Shared: a SpmvChunk per warp. After: y, whatever the row pointers are. FORM:
+ * with the columns of a plan, which are near, or as they are; if they are hot, and there is a
+ * kernel for that, nothing is left to do.
+ */
+template <SpmvForm FORM, class I, class V>
+__global__ __launch_bounds__(spmv_threads, spmv_blocks<V>) void spmv_tiles_k(
+    const __grid_constant__ SpmvTiles a, const I *cols, const __grid_constant__ NearColumns<I> near,
+    const __grid_constant__ SpmvVectors<V> v)
+{
+    __shared__ SpmvChunk<typename SpmvSum<V>::A> s_chunks[spmv_threads / 32];
+    const auto tile = (uint32_t)(blockIdx.x * (spmv_threads / 32) + threadIdx.x / 32);
+    const gpi_csr_start all = a.end();
+    grid_wait();
+    if ((uint64_t)tile * a.units >= all.row + all.entry)
+        return;
+    SpmvBounds bounds;
+    if constexpr (FORM == SPMV_NEAR) {
+        if (near.has_hot && near.plan->hot)
+            return;
+        bounds = spmv_known_bounds(a, tile, all);
+    } else if (a.starts) {
+        bounds = spmv_known_bounds(a, tile, all);
+    } else {
+        bounds = SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile);
+    }
+    spmv_tile<FORM, I, V>(a, v, tile, bounds, s_chunks[threadIdx.x / 32], cols, near, {});
 }
 
 } // namespace GPI_SPACE

@@ -12,14 +12,15 @@ namespace GPI_SPACE
 {
 
 /* The matrix without its entries, and its tiles. */
-template <class O> struct SpmvTiles {
-    const O *pointers;
+struct SpmvTiles {
+    const char *pointers;
+    uint32_t pointer_bytes, tiles;
     uint64_t num_rows, nnz;
     const uint64_t *device_num_rows, *device_nnz; /* NULL, or those are bounds */
-    gpi_csr_start *starts;
-    uint32_t *left; /* of pieces, and later of groups of pieces */
-    uint32_t tiles;
-    int log; /* a tile has 2^log units */
+    gpi_csr_start *starts;                        /* NULL: a tile's warp searches for its own */
+    uint64_t *left;                               /* of pieces, and later of groups of pieces */
+    uint64_t inverse;                             /* 2^64 / units, rounded up */
+    uint32_t units;                               /* of a tile */
 
     /* As they are in memory: the end of the merge. */
     GPI_DEVICE gpi_csr_start end() const
@@ -28,37 +29,59 @@ template <class O> struct SpmvTiles {
         return {rows ? item_count(ItemCount{nnz, device_nnz}) : 0, rows};
     }
 
+    /* The pointer of a row; O: their type, where that is known. */
+    template <class O> GPI_DEVICE uint64_t pointer_as(uint64_t row) const
+    {
+        return __ldg((const O *)pointers + row);
+    }
+    GPI_DEVICE uint64_t pointer(uint64_t row) const
+    {
+        return pointer_bytes == 8 ? pointer_as<uint64_t>(row) : pointer_as<uint32_t>(row);
+    }
+
     GPI_DEVICE bool is_long(uint64_t entries) const
     {
-        return entries >> log >= GPI_CSR_LONG_TILES;
+        return entries >= (uint64_t)GPI_CSR_LONG_TILES * units;
+    }
+
+    /* The tile of a unit; units of a merge are below 2^42, and those of a tile below 2^20. */
+    GPI_DEVICE uint64_t tile_of(uint64_t unit) const
+    {
+        return __umul64hi(unit, inverse);
     }
 
     /* The tiles that begin at these units or between. */
     GPI_DEVICE uint64_t first(uint64_t unit) const
     {
-        return (unit + (((uint64_t)1 << log) - 1)) >> log;
+        return tile_of(unit + units - 1);
     }
     GPI_DEVICE uint64_t last(uint64_t unit) const
     {
-        return min(unit >> log, (uint64_t)tiles - 1);
+        return min(tile_of(unit), (uint64_t)tiles - 1);
     }
 
-    /* Where the part of a tile in a long row begins: behind the row's begin at a multiple of 32,
-     * as the chunks of a tile do. */
-    GPI_DEVICE uint64_t part(uint64_t tile, uint64_t row, uint64_t begin, uint64_t end) const
+    /* Where the part of a tile in a long row begins, which is at `entry` of the merge: behind the
+     * row's begin at a multiple of 32, as the chunks of a tile do. */
+    GPI_DEVICE uint64_t part(uint64_t entry, uint64_t begin, uint64_t end) const
     {
-        const uint64_t entry = (tile << log) - row;
         return entry == begin ? begin : min((entry + 31) & ~(uint64_t)31, end);
     }
 
     /* Of a tile that begins with row, or in it. */
+    template <class O>
     GPI_DEVICE gpi_csr_start start(uint64_t tile, uint64_t row, const gpi_csr_start &all) const
     {
-        if (row == all.row)
+        if (row >= all.row)
             return all;
-        const O begin = __ldg(pointers + row), end = __ldg(pointers + row + 1);
-        const bool shared = is_long((O)(end - begin));
-        return {shared ? part(tile, row, begin, end) : (uint64_t)begin, row};
+        const uint64_t begin = pointer_as<O>(row), end = pointer_as<O>(row + 1);
+        return {is_long(end - begin) ? part(tile * units - row, begin, end) : begin, row};
+    }
+
+    /* Whether the end of row r comes before unit d, for r < d; true, then false, for rising r. A
+     * sum instead of the difference would wrap with pointers near 2^64. */
+    template <class O> GPI_DEVICE bool passes(uint64_t r, uint64_t d) const
+    {
+        return pointer_as<O>(r + 1) < d - r;
     }
 };
 
@@ -67,7 +90,7 @@ template <class O> struct SpmvTiles {
  * each other, the first around the place where it would be if all rows had the same length.
  */
 template <class O>
-GPI_DEVICE uint64_t spmv_search(const O *pointers, uint64_t low, uint64_t high, uint64_t d,
+GPI_DEVICE uint64_t spmv_search(const SpmvTiles &a, uint64_t low, uint64_t high, uint64_t d,
                                 uint64_t guess)
 {
     constexpr int P = 8;
@@ -78,7 +101,7 @@ GPI_DEVICE uint64_t spmv_search(const O *pointers, uint64_t low, uint64_t high, 
 #pragma unroll
         for (int j = 0; j < P; j++) {
             const uint64_t probe = base + (j + 1) * step - 1;
-            passed += probe < high && passes_before(pointers, (O)0, probe, d);
+            passed += probe < high && a.passes<O>(probe, d);
         }
         if (passed)
             low = base + passed * step;
@@ -92,14 +115,14 @@ GPI_DEVICE uint64_t spmv_search(const O *pointers, uint64_t low, uint64_t high, 
 
 /* The same by a warp, whose lanes probe one place each. */
 template <class O>
-GPI_DEVICE uint64_t spmv_search_warp(const O *pointers, uint64_t low, uint64_t high, uint64_t d,
+GPI_DEVICE uint64_t spmv_search_warp(const SpmvTiles &a, uint64_t low, uint64_t high, uint64_t d,
                                      uint64_t guess)
 {
     uint64_t step = (high - low) / 8192 + 1;
     uint64_t base = guess > low + 16 * step ? guess - 16 * step : low;
     while (low < high) {
         const uint64_t probe = base + (lane_id() + 1) * step - 1;
-        const bool pass = probe < high && passes_before(pointers, (O)0, probe, d);
+        const bool pass = probe < high && a.passes<O>(probe, d);
         const uint32_t passed = __popc(__ballot_sync(all_lanes, pass));
         if (passed)
             low = base + passed * step;
@@ -118,32 +141,107 @@ GPI_DEVICE uint64_t spmv_guess(uint64_t n, uint64_t d, uint64_t units)
 }
 
 /*
+ * The starts of a tile and of the next one, by a warp: 16 lanes look for each. For matrices of few
+ * tiles, whose units have numbers of 32 bits; of pointers the low words suffice.
+ */
+struct SpmvBounds {
+    gpi_csr_start from, to;
+};
+struct SpmvSearch {
+    static constexpr uint32_t count = 32; /* probes of 16 lanes, twice in a round */
+    const SpmvTiles &a;
+    uint32_t entries, rows;
+
+    GPI_DEVICE uint32_t pointer(uint32_t row) const
+    {
+        return __ldg((const uint32_t *)(a.pointers + (uint64_t)row * a.pointer_bytes));
+    }
+
+    /* How many of the probes at base + step - 1, base + 2 step - 1, .. have passed. */
+    GPI_DEVICE uint32_t passed(uint32_t base, uint32_t step, uint32_t high, uint32_t d) const
+    {
+        uint32_t n = 0;
+#pragma unroll
+        for (uint32_t k = 1; k <= count; k += 16) {
+            const uint32_t probe = base + (k + lane_id() % 16) * step - 1;
+            n += probe < high && pointer(probe + 1) + probe < d;
+        }
+        return n;
+    }
+
+    static GPI_DEVICE void narrow(uint32_t base, uint32_t step, uint32_t n, uint32_t &low,
+                                  uint32_t &high)
+    {
+        if (n)
+            low = max(low, base + n * step);
+        if (n < count)
+            high = min(high, base + (n + 1) * step - 1);
+    }
+
+    /* Row ends before unit d. The first round has probes everywhere, and around the place where it
+     * would be if rows had the same length; without luck four find it in a million rows. */
+    GPI_DEVICE uint32_t rows_before(uint32_t d) const
+    {
+        uint32_t low = d > entries ? d - entries : 0, high = min(rows, d);
+        const auto guess = (uint32_t)((float)rows * ((float)d / (float)(rows + entries)));
+        uint32_t near = max(guess, low + count / 2) - count / 2, near_step = 1;
+        uint32_t step = (high - low + count) / (count + 1);
+        while (__any_sync(all_lanes, low < high)) {
+            uint32_t both = passed(near, near_step, high, d) | passed(low, step, high, d) << 16;
+#pragma unroll
+            for (int i = 1; i < 16; i *= 2)
+                both += __shfl_xor_sync(all_lanes, both, i);
+            if (low < high) {
+                const uint32_t base = low;
+                narrow(near, near_step, both & 0xffff, low, high);
+                narrow(base, step, both >> 16, low, high);
+                low = min(low, high);
+            }
+            near_step = step = (high - low + 2 * count) / (2 * count + 1);
+            near = low + count * step;
+        }
+        return low;
+    }
+
+    GPI_DEVICE SpmvBounds bounds(uint32_t tile) const
+    {
+        const uint32_t own = (tile + lane_id() / 16) * a.units, d = min(own, rows + entries);
+        const uint32_t row = rows_before(d);
+        uint32_t entry = entries;
+        if (row < rows) {
+            const uint32_t begin = pointer(row), end = pointer(row + 1);
+            entry = a.is_long(end - begin) ? (uint32_t)a.part(own - row, begin, end) : begin;
+        }
+        return {{shuffle(entry, 0), shuffle(row, 0)}, {shuffle(entry, 16), shuffle(row, 16)}};
+    }
+};
+
+/*
  * starts and left of all tiles, by searches: a thread per tile. The block finds the rows of its
  * first and last tile before. Shared: two numbers.
  */
-template <class O>
-__global__ __launch_bounds__(csr_tuning.threads) void spmv_search_k(SpmvTiles<O> a)
+template <class O> __global__ __launch_bounds__(csr_tuning.threads) void spmv_search_k(SpmvTiles a)
 {
     __shared__ uint64_t s_rows[2];
     constexpr uint64_t T = csr_tuning.threads;
     grid_release();
     const gpi_csr_start all = a.end();
     const uint64_t units = all.row + all.entry, tile = blockIdx.x * T + threadIdx.x;
-    const uint64_t first = min(blockIdx.x * T << a.log, units);
-    const uint64_t last = min((blockIdx.x + 1) * T << a.log, units);
+    const uint64_t first = min(blockIdx.x * T * a.units, units);
+    const uint64_t last = min((blockIdx.x + 1) * T * a.units, units);
     if (threadIdx.x < 64) {
         const uint64_t d = threadIdx.x < 32 ? first : last;
         const uint64_t row =
-            spmv_search_warp(a.pointers, merge_path_low(all.entry, d), merge_path_high(all.row, d),
-                             d, spmv_guess(all.row, d, units));
+            spmv_search_warp<O>(a, merge_path_low(all.entry, d), merge_path_high(all.row, d), d,
+                                spmv_guess(all.row, d, units));
         if (lane_id() == 0)
             s_rows[threadIdx.x / 32] = row;
     }
     __syncthreads();
     if (tile < a.tiles) {
-        const uint64_t d = min(tile << a.log, units), low = s_rows[0], high = min(s_rows[1], d);
+        const uint64_t d = min(tile * a.units, units), low = s_rows[0], high = min(s_rows[1], d);
         const uint64_t guess = low + spmv_guess(high - low, d - first, last - first);
-        a.starts[tile] = a.start(tile, spmv_search(a.pointers, low, high, d, guess), all);
+        a.starts[tile] = a.start<O>(tile, spmv_search<O>(a, low, high, d, guess), all);
         a.left[tile] = 0;
     }
 }
@@ -153,8 +251,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void spmv_search_k(SpmvTiles<O>
  * long row are left to a warp, or where the block has few to all of it. Faster where the row
  * pointers are few: nothing waits for a search.
  */
-template <class O>
-__global__ __launch_bounds__(csr_tuning.threads) void spmv_scatter_k(SpmvTiles<O> a)
+template <class O> __global__ __launch_bounds__(csr_tuning.threads) void spmv_scatter_k(SpmvTiles a)
 {
     constexpr uint32_t T = csr_tuning.threads;
     __shared__ struct {
@@ -168,8 +265,8 @@ __global__ __launch_bounds__(csr_tuning.threads) void spmv_scatter_k(SpmvTiles<O
     __syncthreads();
     const uint64_t row = (uint64_t)blockIdx.x * T + threadIdx.x;
     if (row < all.row) {
-        const O begin = __ldg(a.pointers + row), end = __ldg(a.pointers + row + 1);
-        if (a.is_long((O)(end - begin)))
+        const uint64_t begin = a.pointer_as<O>(row), end = a.pointer_as<O>(row + 1);
+        if (a.is_long(end - begin))
             s_long[atomicAdd(&s_count, 1u)] = {row, begin, end};
         else
             for (uint64_t tile = a.first(begin + row); tile <= a.last(end + row); tile++)
@@ -182,7 +279,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void spmv_scatter_k(SpmvTiles<O
         const uint64_t r = s_long[k].row, begin = s_long[k].begin, end = s_long[k].end;
         for (uint64_t tile = a.first(begin + r) + thread; tile <= a.last(end + r);
              tile += threads) {
-            a.starts[tile] = {a.part(tile, r, begin, end), r};
+            a.starts[tile] = {a.part(tile * a.units - r, begin, end), r};
             a.left[tile] = 0;
         }
     }

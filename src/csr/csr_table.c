@@ -44,35 +44,43 @@ const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes
 
 /* ---- SpMV and SpMM ---- */
 
-#define DECLARE_PRODUCTS(unit, isa)                                                                \
-    gp_status gpi_csr_spmv_##unit##_##isa(gp_context *, const struct gpi_csr_spmv *);              \
+#define DECLARE_SPMV(unit, isa)                                                                    \
+    gp_status gpi_csr_spmv_##unit##_##isa(gp_context *, const struct gpi_csr_spmv *);
+#define DECLARE_SPMM(unit, isa)                                                                    \
     gp_status gpi_csr_spmm_##unit##_##isa(gp_context *, const struct gpi_csr_spmv *);
 #define SPMV_ENTRY(unit, isa) gpi_csr_spmv_##unit##_##isa,
 #define SPMM_ENTRY(unit, isa) gpi_csr_spmm_##unit##_##isa,
 #define EACH_VALUE(X, pair) X(pair##_f16) X(pair##_bf16) X(pair##_f32) X(pair##_f64)
-#define DECLARE_VALUE(unit) GPI_ISAS_OF(DECLARE_PRODUCTS, unit)
+#define DECLARE_VALUE(unit) GPI_ISAS_OF(DECLARE_SPMV, unit)
 #define SPMV_VALUE_ROW(unit) {GPI_ISAS_OF(SPMV_ENTRY, unit)},
-#define SPMM_VALUE_ROW(unit) {GPI_ISAS_OF(SPMM_ENTRY, unit)},
+#define SPMM_VALUE_ROW(value) {GPI_ISAS_OF(SPMM_ENTRY, value)},
+
+/* On CUDA of column widths alone, SpMM on the CPU of no width. */
+#define EACH_INDEX(X) X(i32) X(i64)
 #define DECLARE_PRODUCTS_CUDA(unit, sm)                                                            \
     extern const gpi_csr_spmv_fn gpi_csr_spmv_##unit##_sm##sm[GPI_CSR_VALUES];                     \
     extern const gpi_csr_spmv_fn gpi_csr_spmm_##unit##_sm##sm[GPI_CSR_VALUES];
 #define SPMV_CUDA_ENTRY(unit, sm) GPI_CUDA(gpi_csr_spmv_##unit##_sm##sm),
 #define SPMM_CUDA_ENTRY(unit, sm) GPI_CUDA(gpi_csr_spmm_##unit##_sm##sm),
-#define DECLARE_PAIR_PRODUCTS(unit)                                                                \
-    EACH_VALUE(DECLARE_VALUE, unit) GPI_SMS_OF(DECLARE_PRODUCTS_CUDA, unit)
+#define DECLARE_PAIR_PRODUCTS(unit) EACH_VALUE(DECLARE_VALUE, unit)
+#define DECLARE_PRODUCTS_OF(unit) GPI_SMS_OF(DECLARE_PRODUCTS_CUDA, unit)
 EACH_PAIR(DECLARE_PAIR_PRODUCTS)
+EACH_INDEX(DECLARE_PRODUCTS_OF)
+GPI_ISAS_OF(DECLARE_SPMM, f16)
+GPI_ISAS_OF(DECLARE_SPMM, bf16)
+GPI_ISAS_OF(DECLARE_SPMM, f32)
+GPI_ISAS_OF(DECLARE_SPMM, f64)
 
 #define DECLARE_PLAN(unit, sm) extern const struct gpi_csr_plan_ops gpi_csr_plan_##unit##_sm##sm;
 #define PLAN_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_plan_##unit##_sm##sm),
 #define DECLARE_PLANS(unit) GPI_SMS_OF(DECLARE_PLAN, unit)
 #define PLAN_ROW(unit) {GPI_SMS_OF(PLAN_ENTRY, unit)},
-EACH_PAIR(DECLARE_PLANS)
+EACH_INDEX(DECLARE_PLANS)
 
-const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t index_bytes,
-                                                 size_t offset_bytes)
+const struct gpi_csr_plan_ops *gpi_csr_plan_find(const gp_context *ctx, size_t index_bytes)
 {
-    static const struct gpi_csr_plan_ops *const plans[][GPI_SM_COUNT] = {EACH_PAIR(PLAN_ROW)};
-    return plans[pair_of(index_bytes, offset_bytes)][ctx->sm_row];
+    static const struct gpi_csr_plan_ops *const plans[][GPI_SM_COUNT] = {EACH_INDEX(PLAN_ROW)};
+    return plans[index_bytes == 8][ctx->sm_row];
 }
 
 typedef const gpi_csr_spmv_fn on_cpu[GPI_CSR_VALUES][GPI_ISA_COUNT];
@@ -82,15 +90,18 @@ gpi_csr_spmv_fn gpi_csr_spmv_find(const gp_context *ctx, size_t index_bytes, siz
                                   gp_dtype value_dtype, bool is_spmm)
 {
 #define SPMV_CPU(unit) {EACH_VALUE(SPMV_VALUE_ROW, unit)},
-#define SPMM_CPU(unit) {EACH_VALUE(SPMM_VALUE_ROW, unit)},
 #define SPMV_CUDA(unit) {GPI_SMS_OF(SPMV_CUDA_ENTRY, unit)},
 #define SPMM_CUDA(unit) {GPI_SMS_OF(SPMM_CUDA_ENTRY, unit)},
-    static on_cpu spmv_cpu[] = {EACH_PAIR(SPMV_CPU)}, spmm_cpu[] = {EACH_PAIR(SPMM_CPU)};
-    static on_cuda spmv_cuda[] = {EACH_PAIR(SPMV_CUDA)}, spmm_cuda[] = {EACH_PAIR(SPMM_CUDA)};
-    const int pair = pair_of(index_bytes, offset_bytes), value = (int)value_dtype - (int)GP_F16;
+    static on_cpu spmv_cpu[] = {EACH_PAIR(SPMV_CPU)};
+    static on_cpu spmm_cpu = {SPMM_VALUE_ROW(f16) SPMM_VALUE_ROW(bf16) SPMM_VALUE_ROW(f32)
+                                  SPMM_VALUE_ROW(f64)};
+    static on_cuda spmv_cuda[] = {EACH_INDEX(SPMV_CUDA)}, spmm_cuda[] = {EACH_INDEX(SPMM_CUDA)};
+    const int value = (int)value_dtype - (int)GP_F16;
     if (ctx->backend == GP_BACKEND_CUDA)
-        return (is_spmm ? spmm_cuda : spmv_cuda)[pair][ctx->sm_row][value];
-    return (is_spmm ? spmm_cpu : spmv_cpu)[pair][value][ctx->isa];
+        return (is_spmm ? spmm_cuda : spmv_cuda)[index_bytes == 8][ctx->sm_row][value];
+    if (is_spmm)
+        return spmm_cpu[value][ctx->isa];
+    return spmv_cpu[pair_of(index_bytes, offset_bytes)][value][ctx->isa];
 }
 
 /* ---- the CPU's sort ---- */

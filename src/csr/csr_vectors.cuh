@@ -2,11 +2,19 @@
 /* Numbers of SpMV and SpMM on CUDA: how they are read, scaled and stored. */
 #pragma once
 
+#include <type_traits>
+
 #include "device/ops.cuh"
 #include "device/tile_io.cuh"
 
 namespace GPI_SPACE
 {
+
+/* Numbers of 2 bytes, of either kind: one kernel for both, which asks which one it is for every few
+ * of them. */
+struct alignas(2) SpmvHalf {
+    uint16_t bits;
+};
 
 /* The type of sums. */
 template <class V> struct SpmvSum {
@@ -15,6 +23,25 @@ template <class V> struct SpmvSum {
 template <> struct SpmvSum<double> {
     using A = double;
 };
+
+/* f(a number of the type): of V, or of the kind of SpmvHalf. */
+template <class V, class F> GPI_DEVICE void spmv_with_type(bool is_bf16, F f)
+{
+    if constexpr (!std::is_same_v<V, SpmvHalf>)
+        f(V());
+    else if (is_bf16)
+        f(bf16_t());
+    else
+        f(f16_t());
+}
+
+template <class T, class V> GPI_DEVICE typename SpmvSum<V>::A spmv_widen(V v)
+{
+    if constexpr (std::is_same_v<V, SpmvHalf>)
+        return widen<float>(T{v.bits});
+    else
+        return v;
+}
 
 /* A scalar on the host or in memory. */
 template <class A> struct SpmvScalar {
@@ -28,12 +55,15 @@ template <class A> struct SpmvScalar {
 };
 
 /* y = a sum + b y; y is not read if b is 0. */
-template <class A, class V> GPI_DEVICE void spmv_store(V *y, A a, A sum, A b)
+template <class A, class V> GPI_DEVICE void spmv_store(V *y, A a, A sum, A b, bool is_bf16)
 {
-    A v = a * sum;
-    if (b != 0)
-        v += b * widen<A>(*y);
-    *y = narrow<V>(v);
+    spmv_with_type<V>(is_bf16, [&](auto type) {
+        using T = decltype(type);
+        A sum_of = a * sum;
+        if (b != 0)
+            sum_of += b * spmv_widen<T>(*y);
+        *(T *)y = narrow<T>(sum_of);
+    });
 }
 
 /* Of memory that the kernel does not write: used once, or again by others. */

@@ -275,7 +275,7 @@ static gp_status check_halo(gp_comm *comm, struct halo_args *h)
         gpi_dist_blame(ctx, f,
                        gp_spmv_workspace_bytes(&target, d->index_dtype, d->offset_dtype,
                                                d->value_dtype, h->num_rows, 1, h->nnz, &bytes)));
-    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved));
+    GPI_TRY(gpi_check_unused(ctx, f, "desc->hot_columns", (uint64_t)d->hot_columns));
     GPI_TRY(gpi_check_unused(ctx, f, "desc->device_nnz", (uintptr_t)d->device_nnz));
     GPI_TRY(gpi_check_unused(ctx, f, "desc->device_num_rows", (uintptr_t)d->device_num_rows));
     h->index_bytes = gpi_dtype_bytes(d->index_dtype);

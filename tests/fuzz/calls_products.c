@@ -117,7 +117,8 @@ static void call_planned(fuzz *f, const struct matrix *m, fuzz_array *pointers, 
 static void planned(fuzz *f)
 {
     size_t bytes;
-    const struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_FLOATS));
+    struct matrix m = matrix_of(f, fuzz_dtype(f, FUZZ_FLOATS));
+    m.d.hot_columns = m.nnz % 2 != 0;
     fuzz_array *pointers = pointers_of(f, &m);
     fuzz_array *cols = fuzz_indices(f, m.d.index_dtype, m.nnz, m.cols);
     if (f->must || !pointers_good(&m, pointers) ||

@@ -13,6 +13,7 @@ struct device_csr {
     gp_dtype index, offset, value;
     uint64_t num_rows, num_cols, nnz;
     t_array pointers, cols, values;
+    int hot_columns; /* of its plans */
 };
 
 static inline struct device_csr upload(const struct csr *a, const gp_dtype pair[2])
@@ -25,7 +26,8 @@ static inline struct device_csr upload(const struct csr *a, const gp_dtype pair[
                            a->nnz,
                            index_array(a->pointers, a->num_rows + 1, pair[1], 0),
                            index_array(a->cols, a->nnz, pair[0], 0),
-                           t_new_from(a->values, a->nnz * gp_dtype_bytes(a->dtype), 0)};
+                           t_new_from(a->values, a->nnz * gp_dtype_bytes(a->dtype), 0),
+                           0};
     return d;
 }
 
@@ -65,6 +67,7 @@ static inline gp_csr_desc desc_of(const struct device_csr *d)
     desc.index_dtype = d->index;
     desc.offset_dtype = d->offset;
     desc.value_dtype = d->value;
+    desc.hot_columns = d->hot_columns;
     return desc;
 }
 

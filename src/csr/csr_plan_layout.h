@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What is in a plan of SpMV. */
+#ifndef GPI_CSR_PLAN_LAYOUT_H
+#define GPI_CSR_PLAN_LAYOUT_H
+
+#include <stdint.h>
+
+/* Of a plan, and of its arrays within, in bytes; entries whose columns have a least one. */
+enum { GPI_CSR_PLAN_ALIGN = 16, GPI_CSR_PLAN_LINE = 128, GPI_CSR_NEAR = 32 };
+
+/*
+ * A plan of SpMV, in the caller's memory: this, and on CUDA behind it, each at a line, starts and
+ * left of the tiles, which are others for f64, and of the columns the least of 32 and what they
+ * have above it.
+ */
+struct gpi_csr_plan {
+    uint64_t pattern; /* a hash of row pointers and columns */
+    uint64_t num_rows, num_cols, nnz, widths;
+    uint64_t blocks, far_blocks; /* of 32 entries, and those whose columns do not fit 16 bits */
+    uint64_t ignored;            /* bits of widths; 0 in a plan */
+    uint32_t hot, hot_limits[2], hot_first[2]; /* gpi_csr_hot: how many, in two groups */
+};
+
+/*
+ * CUDA: the hot columns of a plan, those that most entries have, of which a block keeps x in shared
+ * memory: the first of them for f64, all for others. Columns of entries are as they are, or the
+ * place of a hot one and GPI_CSR_HOT_BIT.
+ */
+#define GPI_CSR_HOT_BIT 0x80000000u
+enum {
+    GPI_CSR_HOT = 32768,
+    GPI_CSR_HOT_F64 = GPI_CSR_HOT / 2,
+    GPI_CSR_HOT_SAMPLE = 1 << 22, /* of the entries, by which they are chosen; at most */
+    GPI_CSR_HOT_SHARE = 4,        /* of that many entries one has them, at least */
+    GPI_CSR_HOT_BINS = 1024       /* numbers of entries of the sample that differ */
+};
+struct gpi_csr_hot {
+    uint32_t *cols;  /* of entries; NULL: none are looked for */
+    uint32_t *place; /* of a column, as in cols; before, how many entries of the sample have it */
+    uint32_t *columns;
+    void *x;        /* of these */
+    uint32_t *bins; /* columns by how many entries of the sample have them */
+};
+static inline uint64_t gpi_csr_hot_sample(uint64_t nnz)
+{
+    return nnz < GPI_CSR_HOT_SAMPLE ? nnz : GPI_CSR_HOT_SAMPLE;
+}
+
+#endif
