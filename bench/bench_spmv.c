@@ -124,18 +124,33 @@ static gp_csr_desc desc_of(const struct bench_args *a)
     return d;
 }
 
-/* The plan is in out_values. */
-static int run_planned(struct bench *b, const struct bench_args *a)
+static gp_csr_desc hot_desc_of(const struct bench_args *a)
 {
-    const gp_csr_desc d = desc_of(a);
+    gp_csr_desc d = desc_of(a);
+    d.hot_columns = 1;
+    return d;
+}
+
+/* The plan is in out_values. */
+static int run_by_plan(struct bench *b, const struct bench_args *a, gp_csr_desc d)
+{
     return bench_status(b, gp_spmv_planned(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets,
                                            a->cols, a->out_values, a->values, NULL, a->x, NULL,
                                            a->out));
 }
 
-static void make_plan(struct bench *b, struct bench_args *a)
+static int run_planned(struct bench *b, const struct bench_args *a)
 {
-    const gp_csr_desc d = desc_of(a);
+    return run_by_plan(b, a, desc_of(a));
+}
+
+static int run_hot(struct bench *b, const struct bench_args *a)
+{
+    return run_by_plan(b, a, hot_desc_of(a));
+}
+
+static void make_plan(struct bench *b, struct bench_args *a, gp_csr_desc d)
+{
     size_t bytes = 0;
     if (bench_status(b, gp_spmv_plan_bytes(NULL, &d, a->num_rows, a->num_cols, a->n, &bytes)))
         bench_die("no plan");
@@ -216,9 +231,9 @@ static bool only_ours(const struct bench_case *c, const char *impl)
     return strcmp(impl, "gp") == 0;
 }
 
-enum form { PLAIN, PLANNED, WIDE, TRANSPOSED, FORMS };
-static const char *const suffixes[] = {"", "_plan", "_u64", "_transposed"};
-static const bench_run runs[] = {run_spmv, run_planned, run_wide, run_transposed};
+enum form { PLAIN, PLANNED, WIDE, TRANSPOSED, HOT, FORMS };
+static const char *const suffixes[] = {"", "_plan", "_u64", "_transposed", "_hot_plan"};
+static const bench_run runs[] = {run_spmv, run_planned, run_wide, run_transposed, run_hot};
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
@@ -255,7 +270,9 @@ static void spmv_case(struct bench *b, const struct bench_matrix *m, enum form f
     m->make(b, m, a);
     fill_numbers(b, a, 1);
     if (form == PLANNED)
-        make_plan(b, a);
+        make_plan(b, a, desc_of(a));
+    if (form == HOT)
+        make_plan(b, a, hot_desc_of(a));
     if (form == TRANSPOSED)
         make_transposed(b, a);
     if (form == WIDE) {
@@ -277,6 +294,8 @@ void bench_spmv_forms(struct bench *b, const struct bench_matrix *m, gp_dtype dt
     spmv_case(b, m, PLAIN, dtype);
     if (cuda)
         spmv_case(b, m, PLANNED, dtype);
+    if (cuda && m->kind == RMAT)
+        spmv_case(b, m, HOT, dtype);
     if (cuda && wide)
         spmv_case(b, m, WIDE, dtype);
     if (cuda && dtype != GP_F16 && m->kind != TENTH)
