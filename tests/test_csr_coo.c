@@ -166,7 +166,6 @@ START_TEST(test_from_coo_sizes)
 }
 END_TEST
 
-/* Row and column take 65 bits together. */
 /* So many that order is looked for: entries that have it, or all but one. */
 START_TEST(test_from_coo_with_order_matches_oracle)
 {
@@ -182,6 +181,26 @@ START_TEST(test_from_coo_with_order_matches_oracle)
 }
 END_TEST
 
+/* So many that columns are sorted within rows that are in order, but for a row that is too long. */
+START_TEST(test_from_coo_with_rows_in_order)
+{
+    enum { N = (1 << 21) + 99 };
+    static const gp_duplicates policies[] = {GP_DUPLICATES_SUM, GP_DUPLICATES_KEEP,
+                                             GP_DUPLICATES_LAST};
+    if (!t_is_cuda())
+        return;
+    struct coo m = coo_make(RANDOM, N, _i ? GP_U8 : GP_F32, t_seed());
+    const uint64_t late = _i == 2 ? 20000 : 1;
+    for (uint64_t i = 0; i < N; i++) {
+        m.rows[i] = i < late ? 0 : i * m.num_rows / N;
+        m.cols[i] %= 1000;
+    }
+    from_coo_case(&m, pairs[2 * _i], policies[_i], 0);
+    coo_free(&m);
+}
+END_TEST
+
+/* Row and column take 65 bits together. */
 START_TEST(test_from_coo_keys_past_64_bits)
 {
     uint64_t seed = t_seed(), n = 20000;
@@ -423,6 +442,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_from_coo_every_small_size, 0, 5);
     tcase_add_loop_test(c, test_from_coo_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_loop_test(c, test_from_coo_with_order_matches_oracle, 0, 24);
+    tcase_add_loop_test(c, test_from_coo_with_rows_in_order, 0, 3);
     tcase_add_test(c, test_from_coo_keys_past_64_bits);
     tcase_add_loop_test(c, test_from_coo_error_policy_reports_duplicates, 0, PAIRS);
     tcase_add_loop_test(c, test_from_coo_out_of_range_is_reported, 0, PAIRS);

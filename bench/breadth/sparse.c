@@ -255,7 +255,7 @@ static void make_edges(struct bench *b, struct bench_args *a)
     a->cols = made(b, BENCH_SLOT_1, t);
 }
 
-static void coo_at(struct bench *b, const char *name, enum order order, gp_dtype dtype, size_t n)
+static void coo_at(struct bench *b, const char *name, unsigned order, gp_dtype dtype, size_t n)
 {
     struct bench_case c = {.suite = "breadth", .name = name, .run = run_coo, .seen = breadth_keep};
     struct bench_args *a = &c.args;
@@ -283,7 +283,7 @@ static void coo_at(struct bench *b, const char *name, enum order order, gp_dtype
     bench_measure(b, &c);
 }
 
-static void filter_at(struct bench *b, const char *name, enum order order, gp_dtype dtype, size_t n)
+static void filter_at(struct bench *b, const char *name, unsigned order, gp_dtype dtype, size_t n)
 {
     struct bench_case c = {.suite = "breadth",
                            .name = name,
@@ -313,7 +313,7 @@ static bool is_list(struct bench *b, const struct bench_case *c)
                                          a->out, nnz, GP_COO_CANONICAL));
 }
 
-static void filter_list_at(struct bench *b, const char *name, enum order order, gp_dtype dtype,
+static void filter_list_at(struct bench *b, const char *name, unsigned order, gp_dtype dtype,
                            size_t n)
 {
     struct bench_case c = {.suite = "breadth",
@@ -342,20 +342,21 @@ static bool is_sorted(struct bench *b, const struct bench_case *c)
                                          a->offsets, a->out));
 }
 
-/* Rows of 16 columns that descend. */
-static void columns_at(struct bench *b, const char *name, enum order order, gp_dtype dtype,
-                       size_t n)
+/* Rows of `length` columns that descend; without a length, of 16 that ascend. */
+static void columns_at(struct bench *b, const char *name, unsigned length, gp_dtype dtype, size_t n)
 {
+    const size_t row = length ? length : 16;
     struct bench_case c = {.suite = "breadth",
                            .name = name,
                            .run = run_sort_columns,
                            .check = is_sorted,
                            .seen = breadth_keep};
     struct bench_args *a = &c.args;
-    *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + 15) / 16, .num_cols = n};
-    a->offsets = even_pointers(b, a, BENCH_SLOT_0, 16);
-    a->cols = order == SORTED ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1)
-                              : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, n - 1, UINT64_MAX);
+    *a =
+        (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + row - 1) / row, .num_cols = n};
+    a->offsets = even_pointers(b, a, BENCH_SLOT_0, row);
+    a->cols = length ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, n - 1, UINT64_MAX)
+                     : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
     a->values =
         made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
     make_outputs(b, &c);
@@ -364,33 +365,38 @@ static void columns_at(struct bench *b, const char *name, enum order order, gp_d
     bench_measure(b, &c);
 }
 
-/* A conversion has several arrays, and scratch as large. */
-static void each_size(struct bench *b, const char *name, enum order order, gp_dtype dtype,
-                      void (*at)(struct bench *b, const char *name, enum order order,
-                                 gp_dtype dtype, size_t n))
+/* A conversion has several arrays, and scratch as large. how: an order, or a length of rows. */
+static void each_size(struct bench *b, const char *name, unsigned how, gp_dtype dtype,
+                      void (*at)(struct bench *b, const char *name, unsigned how, gp_dtype dtype,
+                                 size_t n))
 {
     if (!bench_wanted(b, name, dtype))
         return;
     if (b->options.num_exponents == 0) {
-        at(b, name, order, dtype, breadth_bytes(b) / 4 / gp_dtype_bytes(dtype));
+        at(b, name, how, dtype, breadth_bytes(b) / 4 / gp_dtype_bytes(dtype));
         if (!b->options.quick)
-            at(b, name, order, dtype, (size_t)1 << 20);
+            at(b, name, how, dtype, (size_t)1 << 20);
     }
     for (int i = 0; i < b->options.num_exponents; i++)
-        at(b, name, order, dtype, (size_t)1 << b->options.exponents[i]);
+        at(b, name, how, dtype, (size_t)1 << b->options.exponents[i]);
 }
 
 static void conversions(struct bench *b, gp_dtype dtype)
 {
+    static const unsigned row_lengths[] = {4, 64, 250, 1000, 10000};
     char name[BREADTH_NAME];
     for (int order = 0; order < ORDERS; order++) {
         snprintf(name, sizeof name, "coo_to_csr_%s", orders[order]);
-        each_size(b, name, (enum order)order, dtype, coo_at);
+        each_size(b, name, (unsigned)order, dtype, coo_at);
     }
     each_size(b, "csr_filter_half", SORTED, dtype, filter_at);
     each_size(b, "coo_filter_half", SORTED, dtype, filter_list_at);
-    each_size(b, "sort_columns_reversed", REVERSED, dtype, columns_at);
-    each_size(b, "sort_columns_sorted", SORTED, dtype, columns_at);
+    each_size(b, "sort_columns_sorted", 0, dtype, columns_at);
+    each_size(b, "sort_columns_reversed", 16, dtype, columns_at);
+    for (size_t i = 0; i < sizeof row_lengths / sizeof *row_lengths; i++) {
+        snprintf(name, sizeof name, "sort_columns_reversed_%u", row_lengths[i]);
+        each_size(b, name, row_lengths[i], dtype, columns_at);
+    }
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

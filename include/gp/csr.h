@@ -204,8 +204,10 @@ GP_API gp_status gp_csr_row_pointers_unsorted_by(gp_context *ctx, const gp_csr_d
  *
  * On a GPU: a stable radix sort of the packed (row, column) keys over the bits that num_rows and
  * num_cols need, with a 4-byte payload (8 bytes from 2^32 entries on), then one gather, one scan of
- * head flags and one pass that merges. From 2^18 entries on, the sort does nothing if they are in
- * the order of the result: that is found as keys are packed.
+ * head flags and one pass that merges. From 2^18 entries on, those that are in the order of the
+ * result already are not sorted: one pass if there are no duplicates, otherwise another; from 2^21
+ * on, if rows alone are in order, columns are sorted within them as by gp_csr_sort_columns(),
+ * unless a row is too long for that.
  * @since 0.1
  */
 GP_API gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,

@@ -71,7 +71,8 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, e
                               .algorithm = d->algorithm,
                               .permutation = d->permutation,
                               .device_nnz = d->device_nnz,
-                              .device_num_rows = d->device_num_rows};
+                              .device_num_rows = d->device_num_rows,
+                              .by_row = kind == SORT_COLUMNS};
     GPI_TRY(check_together(ctx, f, d, c));
     c->row_bits = gpi_csr_bits(c->num_rows);
     c->col_bits = gpi_csr_bits(c->num_cols);
@@ -244,7 +245,10 @@ static gp_status convert_matrix(gp_context *ctx, struct gpi_csr_coo *c,
     GPI_FRAME(frame, ctx, c->function, need + gpi_piece(rows_bytes));
     void *rows = gpi_frame_take(&frame, rows_bytes);
     *(c->cols ? &c->rows : &c->cols) = rows_of->segments = rows;
-    GPI_TRY(gpi_balance_search(ctx, c->function, rows_of));
+    if (ctx->backend == GP_BACKEND_CUDA && gpi_csr_sorts_rows(c))
+        c->rows_of = rows_of;
+    else
+        GPI_TRY(gpi_balance_search(ctx, c->function, rows_of));
     return convert(ctx, c);
 }
 

@@ -2,6 +2,7 @@
 /* CUDA: COO to CSR out of the sort and the kernels of this room. */
 #include <gp/radixsort.h>
 
+#include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/state.h"
@@ -24,7 +25,7 @@ static gp_radix_sort_options options_of(const struct gpi_csr_coo *c, unsigned be
 /* Whether entries in order are left where they are. */
 static bool looks_for_order(const struct gpi_csr_coo *c)
 {
-    return c->nnz >= GPI_CSR_ORDER_ITEMS && !gpi_csr_is_wide(c) && !c->sort_bit &&
+    return c->nnz >= GPI_CSR_ORDER_ITEMS && !gpi_csr_is_wide(c) && !c->sort_bit && !c->by_row &&
            c->algorithm == GP_ALGORITHM_AUTO;
 }
 
@@ -63,7 +64,7 @@ struct pieces {
     size_t words;       /* arrays of one uint64_t per entry */
     size_t values;      /* bytes of the sorted values, 0 if they go straight to the output */
     size_t bits, ranks; /* of heads */
-    size_t unsorted;    /* one uint64_t, where order is looked for */
+    size_t unsorted;    /* words, where order is looked for or rows are sorted by themselves */
 };
 
 static struct pieces pieces_of(const struct gpi_csr_coo *c)
@@ -74,7 +75,8 @@ static struct pieces pieces_of(const struct gpi_csr_coo *c)
     p.values = keep ? 0 : n * c->value_bytes;
     p.bits = keep ? 0 : gpi_csr_head_words(n) * 4;
     p.ranks = keep ? 0 : gpi_csr_head_words(n) * (c->nnz >> 32 ? 8 : 4);
-    p.unsorted = looks_for_order(c) ? sizeof(uint64_t) : 0;
+    if (gpi_csr_sorts_rows(c) || looks_for_order(c))
+        p.unsorted = (GPI_CSR_UNSORTED_WORDS + gpi_csr_left_words(c->nnz)) * sizeof(uint64_t);
     return p;
 }
 
@@ -110,19 +112,21 @@ static gp_status sort_packed(gp_context *ctx, const struct gpi_csr_coo *c, uint6
     size_t n = (size_t)c->nnz;
     gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
     sorted->keys = words[1];
-    if (sorted->unsorted) {
+    if (sorted->unsorted)
         o.device_n = sorted->unsorted;
-        GPI_TRY(gpi_cuda_fill(ctx, sorted->unsorted, 0, sizeof *sorted->unsorted));
+    if (sorted->unsorted && !c->by_row) {
+        if (c->nnz >= GPI_CSR_ORDER_ROWS) {
+            sorted->by_row_cols = words[0];
+            sorted->by_row_values = values == c->out_values ? values : words[1];
+            sorted->by_row_left = sorted->unsorted + GPI_CSR_UNSORTED_WORDS;
+        }
         GPI_TRY(gpi_csr_kernels_of(ctx, c)->write(ctx, sorted, true));
     }
     GPI_TRY(gpi_csr_kernels_of(ctx, c)->pack(ctx, c, words[0], sorted->unsorted));
     if (c->value_bytes == 0)
         return gp_radix_sort(ctx, GP_U64, words[0], n, words[1], &o);
-    GPI_TRY(gp_radix_sort_pairs(ctx, GP_U64, words[0], c->value_bytes, c->values, n, words[1],
-                                values, &o));
-    return sorted->unsorted && values == c->out_values
-               ? gpi_csr_kernels_of(ctx, c)->copy(ctx, sorted)
-               : GP_OK;
+    return gp_radix_sort_pairs(ctx, GP_U64, words[0], c->value_bytes, c->values, n, words[1],
+                               values, &o);
 }
 
 /* Keys that are not packed are checked as they came. */
@@ -177,6 +181,28 @@ static gp_status sort_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_
     return gather(ctx, c, c->value_bytes, c->values, words[3], values);
 }
 
+/* ---- rows by themselves ---- */
+
+/* Rows that fit shared memory; *all: that is all of them. Otherwise the numbers of entries and rows
+ * that are left, all or none, are in `unsorted`, and the row of every entry is found. */
+static gp_status sort_rows(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *unsorted,
+                           bool *all)
+{
+    const struct gpi_csr_by_row_ops *ops = gpi_csr_by_row_find(ctx, c->index_bytes);
+    struct gpi_balance_args rows_of = *c->rows_of;
+    const struct gpi_csr_by_row by = {rows_of.name,
+                                      rows_of.offsets,
+                                      c->out_cols,
+                                      c->out_values,
+                                      unsorted + GPI_CSR_UNSORTED_WORDS,
+                                      unsorted};
+    GPI_TRY(ops->sort(ctx, c, &by));
+    *all = c->nnz <= ops->longest;
+    rows_of.device_limit = unsorted;
+    rows_of.device_num_segments = unsorted + 1;
+    return *all ? GP_OK : gpi_balance_search(ctx, c->function, &rows_of);
+}
+
 /* ---- write ---- */
 
 static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_frame *frame)
@@ -192,6 +218,15 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
     sorted.heads.wide = c->nnz >> 32 != 0;
     sorted.unsorted = p.unsorted ? gpi_frame_take(frame, p.unsorted) : NULL;
     sorted.values = values;
+    if (sorted.unsorted)
+        GPI_TRY(gpi_cuda_fill(ctx, sorted.unsorted, 0,
+                              (GPI_CSR_UNSORTED_WORDS + 1) * sizeof(uint64_t))); /* and of `left` */
+    if (c->rows_of) {
+        bool all;
+        GPI_TRY(sort_rows(ctx, c, sorted.unsorted, &all));
+        if (all)
+            return GP_OK;
+    }
     if (gpi_csr_is_wide(c))
         GPI_TRY(sort_wide(ctx, c, words, values, &sorted));
     else

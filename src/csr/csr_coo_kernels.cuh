@@ -38,16 +38,16 @@ GPI_DEVICE void report_entry(const I *rows, const I *cols, uint64_t tile, const 
     }
 }
 
-/* keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and reported. */
-template <bool COUNTED, class I>
+/* Grid: any. keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and
+ * reported, too. */
+template <class I>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *cols,
                                                                  Shape shape, uint64_t *keys,
                                                                  gpi_reporter of_rows,
                                                                  gpi_reporter of_cols)
 {
-    if constexpr (COUNTED)
-        shape.take_counts();
-    csr_tiles<COUNTED>(shape.n, [&](uint64_t tile) {
+    shape.take_counts();
+    csr_tiles<true>(shape.n, [&](uint64_t tile) {
         bool bad = false;
 #pragma unroll
         for (int k = 0; k < csr_tuning.items; k++) {
@@ -128,32 +128,6 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_part_k(const void *pai
                 ((uint16_t *)values)[i] = (uint16_t)(pair >> 32);
             else if (value_bytes == 1)
                 ((uint8_t *)values)[i] = (uint8_t)(pair >> 32);
-        }
-    });
-}
-
-/* out[i] = in[i], of value_bytes, unless the entries were sorted. */
-template <class I> /* or it would be one kernel of several units */
-__global__ __launch_bounds__(csr_tuning.threads) void csr_copy_k(const char *in, Shape shape,
-                                                                 const uint64_t *unsorted,
-                                                                 uint32_t value_bytes, char *out)
-{
-    if (*unsorted)
-        return;
-    shape.take_counts();
-    csr_tiles<true>(shape.n, [&](uint64_t tile) {
-        for (int k = 0; k < csr_tuning.items; k++) {
-            const uint64_t i = csr_entry(tile, k);
-            if (i >= shape.n)
-                break;
-            if (value_bytes == 8)
-                ((uint64_t *)out)[i] = ((const uint64_t *)in)[i];
-            else if (value_bytes == 4)
-                ((uint32_t *)out)[i] = ((const uint32_t *)in)[i];
-            else if (value_bytes == 2)
-                ((uint16_t *)out)[i] = ((const uint16_t *)in)[i];
-            else
-                out[i] = in[i];
         }
     });
 }

@@ -190,9 +190,10 @@ static void mark_chunk(void *arg, size_t chunk)
     const uint64_t begin = (uint64_t)chunk * MARK_CHUNK, end = gpi_min(begin + MARK_CHUNK, m->nnz);
     const int64_t low = m->low, high = m->high;
     const uint8_t invert = m->invert;
+    uint8_t *flags = m->flags;
     for (uint64_t i = begin; i < end; i++) {
         const int64_t distance = (int64_t)((uint64_t)cols[i] - (uint64_t)rows[i]);
-        m->flags[i] = (uint8_t)(distance >= low && distance <= high) ^ invert;
+        flags[i] = (uint8_t)(distance >= low && distance <= high) ^ invert;
     }
 }
 

@@ -33,12 +33,6 @@ template <class Args> ItemCount rows_of(const Args *a)
     return {a->num_rows, a->device_num_rows};
 }
 
-/* Whether a number is in memory. */
-bool is_counted(const Shape *s)
-{
-    return s->device_n || s->device_num_rows;
-}
-
 uint32_t entry_blocks_of(const gp_context *ctx, const gpi_csr_coo *c)
 {
     return csr_blocks(ctx, c->device_nnz, blocks_for<csr_tile>(c->nnz));
@@ -151,9 +145,8 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, const uint
     Shape shape = shape_of(c);
     if (unsorted)
         shape.device_n = unsorted;
-    const auto kernel = is_counted(&shape) ? csr_pack_k<true, I> : csr_pack_k<false, I>;
     const uint32_t blocks = csr_blocks(ctx, shape.device_n, blocks_for<csr_tile>(c->nnz));
-    kernel<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
+    csr_pack_k<I><<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
         (const I *)c->rows, (const I *)c->cols, shape, keys,
         gpi_reporter_of(ctx, c->names[0], c->index_dtype),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype));
@@ -176,24 +169,16 @@ gp_status part(gp_context *ctx, const gpi_csr_coo *c, const void *pairs)
     return gpi_cuda_launched(ctx, c->function);
 }
 
-gp_status copy(gp_context *ctx, const gpi_csr_sorted *s)
-{
-    const gpi_csr_coo *c = s->c;
-    csr_copy_k<I><<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
-        (const char *)c->values, shape_of(c), s->unsorted, (uint32_t)c->value_bytes,
-        (char *)c->out_values);
-    return gpi_cuda_launched(ctx, c->function);
-}
-
 template <class Source>
 gp_status write_from(gp_context *ctx, const Source &in, const WriteArgs<I, O> &args, const char *f)
 {
     constexpr uint64_t block = csr_tuning.pointer_block;
     const uint64_t tiles = args.shape.n / write_tile<I> + 1;
-    const uint64_t most = (uint64_t)ctx->sm_count * write_blocks<I>;
+    const uint32_t blocks = (uint32_t)gpi_min(tiles, (uint64_t)ctx->sm_count * write_blocks<I>);
     const uint32_t fill_blocks =
         csr_blocks(ctx, args.shape.device_num_rows, blocks_for<block>(args.shape.num_rows + 1));
-    csr_write_k<<<(uint32_t)gpi_min(tiles, most), csr_tuning.threads, 0, ctx->stream>>>(in, args);
+    if (!Source::given || args.merged || args.sorted_cols)
+        csr_write_k<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(in, args);
     if (args.out_pointers && args.shape.num_rows >= block)
         csr_fill_k<<<fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(in, args);
     return gpi_cuda_launched(ctx, f);
@@ -208,6 +193,28 @@ gp_status write_wide(gp_context *ctx, const gpi_csr_sorted *s, const WriteArgs<I
     return GP_ERROR_INTERNAL;
 }
 
+/* Entries of which csr_ordered_k has found that their rows alone are in order: row pointers, and
+ * with these the columns of each row sorted. */
+gp_status sort_given(gp_context *ctx, const gpi_csr_sorted *s)
+{
+    gpi_csr_coo c = *s->c;
+    const gpi_csr_by_row by = {NULL,           c.row_pointers, s->by_row_cols, s->by_row_values,
+                               s->by_row_left, s->unsorted};
+    c.device_nnz = s->unsorted + 2;
+    c.device_num_rows = s->unsorted + 3;
+    gpi_csr_rows rows = {};
+    rows.rows = c.rows;
+    rows.nnz = c.nnz;
+    rows.num_rows = c.num_rows;
+    rows.device_nnz = c.device_nnz;
+    rows.device_num_rows = c.device_num_rows;
+    rows.reported = true;
+    rows.row_pointers = c.row_pointers;
+    rows.unsorted = s->unsorted;
+    GPI_TRY(row_pointers(ctx, &rows));
+    return gpi_csr_by_row_find(ctx, sizeof(I))->sort(ctx, &c, &by);
+}
+
 gp_status write(gp_context *ctx, const gpi_csr_sorted *s, bool given)
 {
     const gpi_csr_coo *c = s->c;
@@ -217,14 +224,26 @@ gp_status write(gp_context *ctx, const gpi_csr_sorted *s, bool given)
                             (O *)c->row_pointers,
                             c->out_nnz,
                             s->unsorted,
+                            (const I *)s->by_row_cols,
+                            gpi_csr_by_row_find(ctx, sizeof(I))->longest,
+                            (const char *)c->values,
+                            (char *)c->out_values,
+                            (uint32_t)c->value_bytes,
                             s->heads.bits != nullptr,
                             c->duplicates == GP_DUPLICATES_ERROR,
                             {},
                             gpi_reporter_of(ctx, nullptr, (gp_dtype)0)};
     GPI_TRY(gpi_state_get(ctx, c->function, c->nnz / write_tile<I> + 1, &args.state));
-    if (given)
-        return write_from(ctx, GivenEntries<I>{(const I *)c->rows, (const I *)c->cols}, args,
-                          c->function);
+    if (given) {
+        const GivenEntries<I> in = {(const I *)c->rows, (const I *)c->cols};
+        const uint64_t tiles = c->nnz / write_tile<I> + 1;
+        const uint64_t most = (uint64_t)ctx->sm_count * write_blocks<I>;
+        csr_ordered_k<<<(uint32_t)gpi_min(tiles, most), csr_tuning.threads, 0, ctx->stream>>>(in,
+                                                                                              args);
+        if (s->by_row_cols)
+            GPI_TRY(sort_given(ctx, s));
+        return write_from(ctx, in, args, c->function);
+    }
     if (s->unsorted)
         args.shape.device_n = s->unsorted;
     if (s->keys)
@@ -257,9 +276,8 @@ gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 extern "C" {
 extern const gpi_csr_ops OPS;
 
-static const gpi_csr_kernels kernels = {GPI_SPACE::join,     GPI_SPACE::part,  GPI_SPACE::pack,
-                                        GPI_SPACE::copy,     GPI_SPACE::write, GPI_SPACE::merge,
-                                        GPI_SPACE::read_word};
+static const gpi_csr_kernels kernels = {GPI_SPACE::join,  GPI_SPACE::part,  GPI_SPACE::pack,
+                                        GPI_SPACE::write, GPI_SPACE::merge, GPI_SPACE::read_word};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers, GPI_SPACE::count_rows, GPI_SPACE::check,
                          GPI_SPACE::check_list,   GPI_SPACE::mark,       &kernels};
 }

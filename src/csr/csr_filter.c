@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Front doors: entries of a matrix or a list kept by value or by diagonal. The kept ones' places in
- * the input say what else of an entry follows, and where the rows of the result begin. */
+ * the input, or of a matrix on CUDA a bit for each entry, say what else of an entry follows, and
+ * where the rows of the result begin. */
 #include <gp/balance.h>
 #include <gp/entries.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
+#include <gp/scan.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "csr/csr_internal.h"
+#include "csr/csr_keep.h"
 #include "validate/validate_internal.h"
 
 struct filter {
@@ -104,7 +106,7 @@ static gp_status check_constants(gp_context *ctx, const char *f, const gp_csr_fi
 /* ---- the calls inside ---- */
 
 /* Keeps what decides, and the places of all that is kept. */
-static gp_compact_desc compaction_of(const struct filter *x, void *places)
+static gp_compact_desc compaction_of(const struct filter *x, gp_backend backend, void *places)
 {
     gp_compact_desc d = GP_COMPACT_DESC_INIT;
     if (by_value(x)) {
@@ -114,6 +116,7 @@ static gp_compact_desc compaction_of(const struct filter *x, void *places)
         d.upper = x->d.upper;
     } else {
         d.item_bytes = x->index_bytes;
+        d.flags = backend == GP_BACKEND_CUDA ? GP_FLAGS_BITS : GP_FLAGS_BYTES; /* see mark() */
     }
     d.indices = places;
     d.index_dtype = gpi_csr_unsigned(x->offset_bytes);
@@ -121,16 +124,16 @@ static gp_compact_desc compaction_of(const struct filter *x, void *places)
     return d;
 }
 
-static gp_status filter_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
+static gp_status places_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
 {
     /* Figures depend on whether there is a place, not on where it is. */
-    gp_compact_desc d = compaction_of(x, (void *)x);
+    gp_compact_desc d = compaction_of(x, target->backend, (void *)x);
     const size_t n = (size_t)x->nnz;
     d.value = NULL, d.upper = NULL;
     GPI_TRY(gp_compact_workspace_bytes(target, &d, n, bytes));
     *bytes += gpi_piece(n * x->offset_bytes);
     if (!by_value(x))
-        *bytes += gpi_piece(n) + (x->is_list ? 0 : gpi_piece(n * x->index_bytes));
+        *bytes += gpi_piece(n + 3) + (x->is_list ? 0 : gpi_piece(n * x->index_bytes));
     return GP_OK;
 }
 
@@ -150,7 +153,7 @@ static gp_status find_rows(gp_context *ctx, const char *f, const struct filter *
 }
 
 /* Flags of the entries that are kept by their diagonal. */
-static gp_status mark(gp_context *ctx, const struct filter *x, const void *rows, uint8_t *flags)
+static gp_status mark(gp_context *ctx, const struct filter *x, const void *rows, void *flags)
 {
     const gp_entries e = x->d.entries;
     const size_t offset_bytes = x->is_list ? 8 : x->offset_bytes; /* any that goes with indices */
@@ -197,11 +200,11 @@ static gp_status keep(gp_context *ctx, const char *f, const struct filter *x,
                       struct gpi_frame *frame, void *places)
 {
     const size_t n = (size_t)x->nnz;
-    const gp_compact_desc d = compaction_of(x, n ? places : NULL);
+    const gp_compact_desc d = compaction_of(x, ctx->backend, n ? places : NULL);
     if (by_value(x))
         return gp_compact_by(ctx, &d, x->values, NULL, n, x->out_values, x->out_nnz);
     void *found = x->is_list ? NULL : gpi_frame_take(frame, n * x->index_bytes);
-    uint8_t *flags = gpi_frame_take(frame, n);
+    void *flags = gpi_frame_take(frame, n + 3); /* whole words of bits */
     if (n && !x->is_list)
         GPI_TRY(find_rows(ctx, f, x, found));
     if (n)
@@ -209,11 +212,11 @@ static gp_status keep(gp_context *ctx, const char *f, const struct filter *x,
     return gp_compact_by(ctx, &d, x->cols, flags, n, x->out_cols, x->out_nnz);
 }
 
-static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
+static gp_status filter_by_places(gp_context *ctx, const char *f, const struct filter *x)
 {
     const gp_target target = gpi_target_of(ctx);
     size_t need;
-    GPI_TRY(filter_bytes(&target, x, &need));
+    GPI_TRY(places_bytes(&target, x, &need));
     GPI_FRAME(frame, ctx, f, need);
     void *places = gpi_frame_take(&frame, (size_t)x->nnz * x->offset_bytes);
     GPI_TRY(keep(ctx, f, x, &frame, places));
@@ -224,6 +227,111 @@ static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
     if (x->is_list)
         return gather_kept(ctx, x, x->index_bytes, x->rows, places, x->out_rows);
     return point(ctx, x, places);
+}
+
+/* ---- CUDA, of a matrix: by bits ---- */
+
+static bool by_bits(gp_backend backend, const struct filter *x)
+{
+    return backend != GP_BACKEND_CPU && !x->is_list;
+}
+
+static gp_compact_desc marking_of(const struct filter *x)
+{
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    d.kind = GP_COMPACT_FLAGS;
+    d.flags = GP_FLAGS_BITS;
+    d.compare = x->d.compare;
+    d.dtype = x->d.value_dtype;
+    d.value = x->d.value;
+    d.upper = x->d.upper;
+    d.device_n = x->d.device_nnz;
+    return d;
+}
+
+static gp_scan_desc ranking_of(const struct filter *x, uint64_t *out_nnz)
+{
+    gp_scan_desc d = GP_SCAN_DESC_INIT;
+    d.kind = GP_SCAN_EXCLUSIVE;
+    d.in_dtype = x->nnz >> 32 ? GP_U64 : GP_U32;
+    d.total = out_nnz;
+    return d;
+}
+
+/* Bits and ranks; by the diagonal, the row of every entry; one of the calls inside. */
+static gp_status bits_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
+{
+    gp_compact_desc marking = marking_of(x);
+    const gp_scan_desc ranking = ranking_of(x, (uint64_t *)x);
+    const size_t n = (size_t)x->nnz, words = gpi_csr_head_words(x->nnz);
+    gp_target cuda = *target;
+    size_t mark = 0;
+    cuda.backend = GP_BACKEND_CUDA;
+    marking.value = marking.upper = NULL;
+    if (by_value(x))
+        GPI_TRY(gp_compact_workspace_bytes(&cuda, &marking, n, &mark));
+    GPI_TRY(gp_scan_workspace_bytes(&cuda, &ranking, words, bytes));
+    *bytes = (*bytes > mark ? *bytes : mark) + gpi_piece(words * 4) +
+             gpi_piece(words * (x->nnz >> 32 ? 8 : 4));
+    if (!by_value(x))
+        *bytes += gpi_piece(n * x->index_bytes);
+    return GP_OK;
+}
+
+/* The bits of the entries that are kept. */
+static gp_status mark_bits(gp_context *ctx, const char *f, const struct filter *x,
+                           struct gpi_frame *frame, uint32_t *bits)
+{
+    const gp_compact_desc marking = marking_of(x);
+    const size_t n = (size_t)x->nnz;
+    if (by_value(x))
+        return gp_compact_by(ctx, &marking, x->values, NULL, n, bits, x->out_nnz);
+    void *found = gpi_frame_take(frame, n * x->index_bytes);
+    GPI_TRY(find_rows(ctx, f, x, found));
+    return mark(ctx, x, found, bits);
+}
+
+static gp_status filter_by_bits(gp_context *ctx, const char *f, const struct filter *x)
+{
+    const gp_target target = gpi_target_of(ctx);
+    const struct gpi_csr_keep_ops *ops = gpi_csr_keep_find(ctx);
+    const gp_scan_desc ranking = ranking_of(x, x->out_nnz);
+    const size_t words = gpi_csr_head_words(x->nnz);
+    size_t need;
+    GPI_TRY(bits_bytes(&target, x, &need));
+    GPI_FRAME(frame, ctx, f, need);
+    struct gpi_csr_keep k = {
+        x->nnz,
+        x->num_rows,
+        x->d.device_nnz,
+        x->d.device_num_rows,
+        {gpi_frame_take(&frame, words * 4), gpi_frame_take(&frame, words * (x->nnz >> 32 ? 8 : 4)),
+         x->nnz >> 32 != 0},
+        {{x->cols, x->out_cols, x->index_bytes}, {x->values, x->out_values, x->value_bytes}},
+        x->offset_bytes,
+        x->row_pointers,
+        x->out_row_pointers};
+    if (x->nnz)
+        GPI_TRY(mark_bits(ctx, f, x, &frame, k.heads.bits));
+    GPI_TRY(ops->count(ctx, &k));
+    GPI_TRY(gp_scan(ctx, &ranking, k.heads.ranks, words, k.heads.ranks));
+    return ops->keep(ctx, &k);
+}
+
+static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
+{
+    return by_bits(ctx->backend, x) ? filter_by_bits(ctx, f, x) : filter_by_places(ctx, f, x);
+}
+
+static gp_status filter_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
+{
+    size_t places = 0, bits = 0;
+    if (by_bits(target->backend, x))
+        GPI_TRY(bits_bytes(target, x, &bits));
+    if (!bits || target->backend == GP_BACKEND_AUTO)
+        GPI_TRY(places_bytes(target, x, &places));
+    *bytes = bits > places ? bits : places;
+    return GP_OK;
 }
 
 /* ---- the calls ---- */

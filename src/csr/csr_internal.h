@@ -18,8 +18,9 @@
  *   are the payload. 3. in one pass, find the first entry of every run of equal keys and where the
  *   run goes, and write columns and row pointers. 4. merge the values of each run.
  *   CUDA: the radix sort of gp, and kernels for the rest; keys above 64 bits are sorted by column,
- *   then by row. The pass first takes the entries as they are given. If they turn out not to be in
- *   order, it ends, and their number is in memory for packing, sorting and the pass after that;
+ *   then by row. Before that entries are taken as they are given: first as if they were in order
+ *   and none had to be merged, then as if they were in order, or but for the columns of each
+ *   row. If they are not, their number is in memory for packing, sorting and the pass after that;
  *   otherwise it is 0, and these do nothing.
  *   CPU: scatter into buckets of neighbouring keys that fit the cache; sort, merge and write each
  *   bucket there (keys above 64 bits are 128 bits). Where what a bucket leaves of a key and the
@@ -34,14 +35,17 @@
  *   two stable splits, by the high bits of columns and by the low ones (csr_split_cpu.h).
  *
  * Columns sorted within rows: the row of every entry, then the same sorted by the whole key,
- *   without row pointers.
+ *   without row pointers. CUDA: first rows are sorted in shared memory; if one is too long for
+ *   that, which the GPU finds, the rest is done for all.
  *
  * Edges of a frontier, on the CPU: the sums of the lengths of its rows are row pointers of a matrix
  *   of these rows, whose merge path is cut into shares.
  *
- * Filter: a compaction of what decides, the values or by the diagonal the columns, that also gives
- *   the places of what it keeps; the rest of the entries is gathered from there, and a row begins
- *   at the first kept place that is not below its pointer. Of a list likewise, without rows.
+ * Filter: CPU: a compaction of what decides, the values or by the diagonal the columns, that also
+ *   gives the places of what it keeps; the rest of the entries is gathered from there, and a row
+ *   begins at the first kept place that is not below its pointer. CUDA: a bit for each entry, and
+ *   of each 32 bits how many are before; by these each array is compacted, and a row begins where
+ *   its first entry would be. Of a list by places on both.
  *
  * SpMV: row ends and entries are one list that is cut into equal tiles. CPU: the parts of rows that
  *   lie in several tiles are left to a second pass, which adds them in tile order. CUDA: a warp per
@@ -98,7 +102,7 @@ struct gpi_csr_marks {
     const uint64_t *device_nnz; /* NULL, or nnz is its bound, on CUDA */
     int64_t low, high;
     bool invert;
-    uint8_t *flags;
+    void *flags; /* a byte for each entry, or on CUDA a bit */
 };
 
 struct gpi_csr_matrix {
@@ -264,6 +268,9 @@ struct gpi_csr_coo {
     void *out_cols, *out_values;
     uint64_t *out_nnz; /* NULL: duplicates is KEEP */
     void *permutation; /* NULL, or as wide as offsets */
+    bool by_row;       /* only the columns of each row are sorted */
+    /* NULL, or rows have not been filled, as they may not be needed: what finds them */
+    const struct gpi_balance_args *rows_of;
 };
 
 /* Duplicates are added in blocks of this many; part of the public promise. */
@@ -286,6 +293,12 @@ static inline unsigned gpi_csr_bits(uint64_t count)
 static inline bool gpi_csr_is_wide(const struct gpi_csr_coo *c)
 {
     return c->row_bits + c->col_bits > 64;
+}
+
+/* CUDA: rows that fit shared memory are sorted there. */
+static inline bool gpi_csr_sorts_rows(const struct gpi_csr_coo *c)
+{
+    return c->by_row && !gpi_csr_is_wide(c) && c->algorithm == GP_ALGORITHM_AUTO;
 }
 
 /* CUDA: a transpose sorts its rows as keys of 4 bytes, with column and value as one word beside
@@ -318,9 +331,16 @@ struct gpi_csr_sorted {
     const uint64_t *keys;        /* or NULL: */
     const uint64_t *rows, *cols; /* 64-bit indices */
     const void *values;
-    /* NULL, or the number of entries that had to be sorted: if it is 0, which the GPU finds, they
-     * came in order, and a matrix has been made of what was given. */
+    /*
+     * NULL, or words that the GPU finds, for entries that may have come in order. The number of
+     * entries that had to be sorted; if it is 0, a matrix has been made of what was given, but for
+     * values, if the next is not 0: some entries are to be merged, or not those after it: columns
+     * were to be sorted within rows, and these are the numbers of entries and rows.
+     */
     uint64_t *unsorted;
+    /* NULL, or where columns and values go that are sorted within rows, and scratch for that. */
+    void *by_row_cols, *by_row_values;
+    uint64_t *by_row_left;
     struct gpi_csr_heads heads;
 };
 
@@ -334,16 +354,41 @@ struct gpi_csr_kernels {
     /* keys[i] = packed entry i; checks the range; unsorted, if not NULL: the number of entries */
     gp_status (*pack)(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *keys,
                       const uint64_t *unsorted);
-    /* out_values = values, if the entries came in order */
-    gp_status (*copy)(gp_context *ctx, const struct gpi_csr_sorted *s);
     /* the columns and pointers of the result, *out_nnz, and heads; checks for duplicates where they
-     * are errors. given: of entries as they came, or, if they are not in order, *unsorted, which is
-     * 0, becomes their number */
+     * are errors. given: of entries as they came, with their values if none are merged; or, if they
+     * are not in order, unsorted says so, whose words are 0 */
     gp_status (*write)(gp_context *ctx, const struct gpi_csr_sorted *s, bool given);
     /* out_values */
     gp_status (*merge)(gp_context *ctx, const struct gpi_csr_sorted *s);
     gp_status (*read_word)(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value);
 };
+
+/* CUDA: the columns of each row sorted (csr_columns_kernels.cuh), without looking at c.rows. */
+struct gpi_csr_by_row {
+    const char *name;     /* of the row pointers, for what is found in them; NULL: nothing is */
+    const void *pointers; /* num_rows + 1 */
+    void *cols, *values;  /* outputs */
+    uint64_t *left;       /* scratch: how many rows are long, and room for these */
+    /* If it is not 0, nothing is done; becomes the number of entries if they have to be sorted in
+     * another way, and the word behind it that of rows. */
+    uint64_t *unsorted;
+};
+
+/* CUDA: words of `unsorted`, and of `left`. */
+enum { GPI_CSR_UNSORTED_WORDS = 4 };
+static inline size_t gpi_csr_left_words(uint64_t nnz)
+{
+    return (size_t)(nnz / 512 + 2);
+}
+
+struct gpi_csr_by_row_ops {
+    gp_status (*sort)(gp_context *ctx, const struct gpi_csr_coo *c,
+                      const struct gpi_csr_by_row *by);
+    uint64_t longest; /* rows of up to that many entries need no other way */
+};
+
+/* For indices of a context of that many bytes. */
+const struct gpi_csr_by_row_ops *gpi_csr_by_row_find(const gp_context *ctx, size_t index_bytes);
 
 /* The calls of one pair of widths on one backend. */
 struct gpi_csr_ops {

@@ -2,7 +2,9 @@
 /* What the kernels of this room share, and the deep checks. */
 #pragma once
 
+extern "C" {
 #include "csr/csr_internal.h"
+}
 #include "device/epoch.cuh"
 #include "device/item_count.cuh"
 #include "device/warp.cuh"
@@ -58,24 +60,35 @@ GPI_DEVICE uint64_t heads_before(const gpi_csr_heads &h, uint64_t i)
     return heads_rank(h, i / 32) + __popc(h.bits[i / 32] & ((1u << i % 32) - 1));
 }
 
-/* Entries that may have come in order: if *count is 0, what was given was not moved. */
+/* Values of entries that may have come in order: see struct gpi_csr_sorted. */
 struct Unsorted {
-    const uint64_t *count; /* NULL: they were moved */
-    const void *given;
+    const uint64_t *words; /* NULL: they were moved */
+    const void *given, *by_row;
 
-    /* The L1 is to keep the count: every block begins with it. */
+    /* Whether they have been written. The L1 is to keep the words: every block begins with them. */
+    GPI_DEVICE bool is_done() const
+    {
+        return words && !(word(0) | word(1) | word(2));
+    }
+
     template <class T> GPI_DEVICE const T *choose(const T *moved) const
     {
-        uint64_t n = 1;
-        if (count)
-            asm("ld.global.nc.L1::evict_last.u64 %0, [%1];" : "=l"(n) : "l"(count));
-        return n ? moved : (const T *)given;
+        if (!words || word(0))
+            return moved;
+        return (const T *)(word(2) ? by_row : given);
+    }
+
+    GPI_DEVICE uint64_t word(int i) const
+    {
+        uint64_t w;
+        asm("ld.global.nc.L1::evict_last.u64 %0, [%1];" : "=l"(w) : "l"(words + i));
+        return w;
     }
 };
 
 /* ---- marks of a filter ---- */
 
-/* m.flags[i]; see struct gpi_csr_marks. */
+/* A bit for each entry; see struct gpi_csr_marks. */
 template <class I> __global__ __launch_bounds__(csr_tuning.threads) void csr_mark_k(gpi_csr_marks m)
 {
     const uint64_t n = item_count(ItemCount{m.nnz, m.device_nnz});
@@ -84,10 +97,14 @@ template <class I> __global__ __launch_bounds__(csr_tuning.threads) void csr_mar
 #pragma unroll
         for (int k = 0; k < csr_tuning.items; k++) {
             const uint64_t i = csr_entry(tile, k);
-            if (i >= n)
-                break;
-            const int64_t distance = (int64_t)((uint64_t)cols[i] - (uint64_t)rows[i]);
-            m.flags[i] = (distance >= m.low && distance <= m.high) != m.invert;
+            bool kept = false;
+            if (i < n) {
+                const int64_t distance = (int64_t)((uint64_t)cols[i] - (uint64_t)rows[i]);
+                kept = (distance >= m.low && distance <= m.high) != m.invert;
+            }
+            const uint32_t bits = __ballot_sync(all_lanes, kept);
+            if (lane_id() == 0 && i < n)
+                ((uint32_t *)m.flags)[i / 32] = bits;
         }
     });
 }

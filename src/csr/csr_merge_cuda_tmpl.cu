@@ -77,9 +77,10 @@ extern "C" gp_status GPI_LAUNCHER(NAME)(gp_context *ctx, const gpi_csr_sorted *s
 {
     using namespace GPI_SPACE;
     const uint64_t n = s->c->nnz;
-    Call call = {ctx, s->c, s->values,
-                 Runs{n, s->c->device_nnz, s->heads, Unsorted{s->unsorted, s->c->values}},
-                 blocks_for<csr_tile>(n)};
+    Call call = {
+        ctx, s->c, s->values,
+        Runs{n, s->c->device_nnz, s->heads, Unsorted{s->unsorted, s->c->values, s->by_row_values}},
+        csr_blocks(ctx, s->unsorted, blocks_for<csr_tile>(n))};
     switch (s->c->value_dtype) {
 #define MERGE_CASE(dtype, S, Summand, Ordered)                                                     \
     case dtype:                                                                                    \

@@ -106,10 +106,10 @@ GPI_DEVICE A fold_long(const S *values, const Runs &runs, uint64_t i, A a)
     }
 }
 
-/* Entries of a warp: as many steps as a thread has items, of 32 lanes. */
-GPI_DEVICE uint64_t merge_entry(int k)
+/* Entries of a warp of a tile: as many steps as a thread has items, of 32 lanes. */
+GPI_DEVICE uint64_t merge_entry(uint64_t tile, int k)
 {
-    const uint64_t warp = (uint64_t)blockIdx.x * (csr_tuning.threads / 32) + threadIdx.x / 32;
+    const uint64_t warp = tile * (csr_tuning.threads / 32) + threadIdx.x / 32;
     return (warp * csr_tuning.items + k) * 32 + lane_id();
 }
 
@@ -121,9 +121,9 @@ struct MergeSteps {
     bool open[steps]; /* the last run goes on in the next step */
     bool all;         /* entries are there, and alone */
 
-    GPI_DEVICE explicit MergeSteps(const Runs &runs)
+    GPI_DEVICE MergeSteps(const Runs &runs, uint64_t tile)
     {
-        const uint64_t first = merge_entry(0) / 32;
+        const uint64_t first = merge_entry(tile, 0) / 32;
         uint32_t bits[steps + 1];
 #pragma unroll
         for (int k = 0; k <= steps; k++) {
@@ -170,10 +170,11 @@ struct SeveralSteps {
     /* The runs of step k that have several entries, by the lanes of their heads: the value of each
      * lane goes to the left, a place at a time, as long as a run has more. */
     template <class Op, class A, class S>
-    GPI_DEVICE void merge(const S *values, const Runs &runs, int k, uint64_t first, S *out) const
+    GPI_DEVICE void merge(const S *values, const Runs &runs, uint64_t tile, int k, uint64_t first,
+                          S *out) const
     {
         const uint32_t own = shuffle(several, k), all = shuffle(heads, k);
-        const uint64_t i = merge_entry(k);
+        const uint64_t i = merge_entry(tile, k);
         if (!own)
             return;
         const bool is_head = own >> lane_id() & 1;
@@ -198,21 +199,18 @@ struct SeveralSteps {
 
 /* The value of every run at its place. A single value keeps its bits. */
 template <class Op, class A, class S>
-__global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *values, Runs runs,
-                                                                  S *out)
+GPI_DEVICE void merge_tile(const S *values, const Runs &runs, uint64_t tile, S *out)
 {
     constexpr int steps = MergeSteps::steps;
     S value[steps];
-    runs.n = item_count(runs);
-    values = runs.unsorted.choose(values);
-    if (merge_entry(0) - lane_id() >= runs.n)
+    if (merge_entry(tile, 0) - lane_id() >= runs.n)
         return;
 #pragma unroll
     for (int k = 0; k < steps; k++)
-        if (merge_entry(k) < runs.n)
-            value[k] = values[merge_entry(k)];
-    const MergeSteps step(runs);
-    const uint64_t first = heads_rank(runs.heads, merge_entry(0) / 32);
+        if (merge_entry(tile, k) < runs.n)
+            value[k] = values[merge_entry(tile, k)];
+    const MergeSteps step(runs, tile);
+    const uint64_t first = heads_rank(runs.heads, merge_entry(tile, 0) / 32);
     if (step.all) {
 #pragma unroll
         for (int k = 0; k < steps; k++)
@@ -224,7 +222,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *value
 #pragma unroll
     for (int k = 0; k < steps; k++) {
         const uint32_t left = step.heads[k] & ((1u << lane_id()) - 1);
-        if ((step.alone[k] >> lane_id() & 1) && merge_entry(k) < runs.n)
+        if ((step.alone[k] >> lane_id() & 1) && merge_entry(tile, k) < runs.n)
             out[first + before + __popc(left)] = value[k];
         if (lane_id() == k)
             several = {step.heads[k], step.heads[k] & ~step.alone[k], before, step.open[k]};
@@ -232,24 +230,42 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *value
     }
 #pragma unroll 1
     for (int k = 0; k < steps; k++)
-        several.merge<Op, A>(values, runs, k, first, out);
+        several.merge<Op, A>(values, runs, tile, k, first, out);
 }
 
-/* The first or the last value of every run at its place. */
+/* Grid: any. */
+template <class Op, class A, class S>
+__global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *values, Runs runs,
+                                                                  S *out)
+{
+    if (runs.unsorted.is_done())
+        return;
+    runs.n = item_count(runs);
+    values = runs.unsorted.choose(values);
+#pragma unroll 1
+    for (uint64_t tile = blockIdx.x; tile * csr_tile < runs.n; tile += gridDim.x)
+        merge_tile<Op, A>(values, runs, tile, out);
+}
+
+/* The first or the last value of every run at its place. Grid: any. */
 template <class S>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_pick_k(const S *values, Runs runs,
                                                                  bool last, S *out)
 {
+    if (runs.unsorted.is_done())
+        return;
     runs.n = item_count(runs);
     values = runs.unsorted.choose(values);
-    for (int k = 0; k < csr_tuning.items; k++) {
-        uint64_t i = merge_entry(k);
-        if (i >= runs.n)
-            return;
-        const bool head = is_head(runs.heads, i);
-        if (last ? !runs.inside(i + 1) : head)
-            out[heads_before(runs.heads, i) + head - 1] = values[i];
-    }
+    csr_tiles<true>(runs.n, [&](uint64_t tile) {
+        for (int k = 0; k < csr_tuning.items; k++) {
+            const uint64_t i = merge_entry(tile, k);
+            if (i >= runs.n)
+                break;
+            const bool head = is_head(runs.heads, i);
+            if (last ? !runs.inside(i + 1) : head)
+                out[heads_before(runs.heads, i) + head - 1] = values[i];
+        }
+    });
 }
 
 } // namespace GPI_SPACE

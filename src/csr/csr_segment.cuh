@@ -115,6 +115,7 @@ template <class I> struct EntrySegment {
     bool has_end;
     I row[steps], col[steps], row_before = 0, col_before = 0;
     uint32_t heads = 0, edges = 0;
+    bool cols_fall = false; /* in a row; given entries */
 
     template <class Source>
     GPI_DEVICE EntrySegment(const Source &in, uint64_t first, uint64_t n)
@@ -143,7 +144,7 @@ template <class I> struct EntrySegment {
         return rest >= 32 ? ~0u : rest > 0 ? (1u << rest) - 1 : 0;
     }
 
-    /* Heads and edges. GIVEN: whether an entry is below the one before or out of range. */
+    /* Heads and edges. GIVEN: whether rows fall, or an entry is out of range, and cols_fall. */
     template <bool GIVEN> GPI_DEVICE bool find(const Shape &shape, bool merged)
     {
         const int left = (lane_id() + 31) % 32;
@@ -158,8 +159,8 @@ template <class I> struct EntrySegment {
             const bool there = is_there(k), begins = k == 0 && first;
             const bool other_row = row[k] != r || begins;
             if (GIVEN && there) {
-                const bool falls = row[k] < r || (row[k] == r && col[k] < c);
-                wrong |= (falls && !begins) || row[k] > row_max || col[k] > col_max;
+                wrong |= (row[k] < r && !begins) || row[k] > row_max || col[k] > col_max;
+                cols_fall |= row[k] == r && col[k] < c && !begins;
             }
             const uint32_t own =
                 __ballot_sync(all_lanes, there && (other_row || col[k] != c || !merged));
@@ -180,7 +181,7 @@ template <class I> struct EntrySegment {
         if (__all_sync(all_lanes, heads == (lane_id() < steps ? ~0u : 0))) {
 #pragma unroll
             for (int k = 0; k < steps; k++)
-                out[at + lane_id() + 32 * k] = col[k];
+                __stcs(out + at + lane_id() + 32 * k, col[k]);
             return;
         }
 #pragma unroll
@@ -188,7 +189,7 @@ template <class I> struct EntrySegment {
             const uint32_t bits = shuffle(heads, k), left = bits & ((1u << lane_id()) - 1);
             const uint64_t place = at + shuffle(before, k) + __popc(left);
             if (bits >> lane_id() & 1)
-                out[place] = col[k];
+                __stcs(out + place, col[k]);
         }
     }
 

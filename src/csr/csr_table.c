@@ -2,6 +2,7 @@
 /* The only list of implementations of this room. */
 #include "core/threads.h"
 #include "core/variants.h"
+#include "csr/csr_keep.h"
 #include "csr/csr_sort_cpu.h"
 
 /* Units of widths: index and offset bits. */
@@ -40,6 +41,29 @@ const struct gpi_csr_ops *gpi_csr_find(const gp_context *ctx, size_t index_bytes
 {
     const int pair = pair_of(index_bytes, offset_bytes);
     return ctx->backend == GP_BACKEND_CUDA ? cuda[pair][ctx->sm_row] : &cpu[pair][ctx->isa];
+}
+
+#define DECLARE_BY_ROW(unit, sm)                                                                   \
+    extern const struct gpi_csr_by_row_ops gpi_csr_columns_##unit##_sm##sm;
+#define BY_ROW_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_columns_##unit##_sm##sm),
+GPI_SMS_OF(DECLARE_BY_ROW, i32)
+GPI_SMS_OF(DECLARE_BY_ROW, i64)
+
+const struct gpi_csr_by_row_ops *gpi_csr_by_row_find(const gp_context *ctx, size_t index_bytes)
+{
+    static const struct gpi_csr_by_row_ops *const i32[] = {GPI_SMS_OF(BY_ROW_ENTRY, i32)};
+    static const struct gpi_csr_by_row_ops *const i64[] = {GPI_SMS_OF(BY_ROW_ENTRY, i64)};
+    return (index_bytes == 8 ? i64 : i32)[ctx->sm_row];
+}
+
+#define DECLARE_KEEP(sm) extern const struct gpi_csr_keep_ops gpi_csr_keep_ops_sm##sm;
+#define KEEP_ENTRY(sm) GPI_CUDA(&gpi_csr_keep_ops_sm##sm),
+GPI_SMS(DECLARE_KEEP)
+
+const struct gpi_csr_keep_ops *gpi_csr_keep_find(const gp_context *ctx)
+{
+    static const struct gpi_csr_keep_ops *const ops[] = {GPI_SMS(KEEP_ENTRY)};
+    return ops[ctx->sm_row];
 }
 
 /* ---- SpMV and SpMM ---- */

@@ -3,10 +3,13 @@
  * COO to CSR: the pass that makes a matrix of entries in order: where runs of equal entries begin,
  * columns, row pointers.
  *
- * The pass takes entries as they were sorted, or before that as they were given, in the hope that
- * they are in order: the first tile that finds they are not leaves a word in memory, and no other
- * begins. A tile counts its runs and publishes how many; where its first one goes is known when all
- * before it have. Tiles do not wait for each other but for that.
+ * Before they are sorted, entries are taken as they were given, in the hope that they are in order.
+ * First in the hope that they need not be merged either, so that each goes where it is, with its
+ * value, and no block waits for another (csr_ordered_k). The first that finds they are not as hoped
+ * leaves a word in memory, which says what is to be done, and no other goes on.
+ *
+ * Where runs are merged, a tile counts its runs and publishes how many; where its first one goes is
+ * known when all before it have. Tiles do not wait for each other but for that.
  */
 #pragma once
 
@@ -29,9 +32,14 @@ template <class I, class O> struct WriteArgs {
     Shape shape;
     gpi_csr_heads heads;
     I *out_cols;
-    O *out_pointers;   /* NULL: not wanted */
-    uint64_t *out_nnz; /* NULL: not wanted */
-    uint64_t *unsorted;
+    O *out_pointers;      /* NULL: not wanted */
+    uint64_t *out_nnz;    /* NULL: not wanted */
+    uint64_t *unsorted;   /* NULL, or words: see struct gpi_csr_sorted */
+    const I *sorted_cols; /* NULL, or those of entries whose rows alone were in order */
+    uint64_t longest_row; /* that is sorted for that */
+    const char *values;   /* of entries that stay where they are */
+    char *out_values;
+    uint32_t value_bytes;
     bool merged, duplicates_are_errors;
     gpi_state state;
     gpi_reporter reporter;
@@ -115,7 +123,7 @@ template <class Source, class I, class O>
 GPI_DEVICE bool write_count(const WriteArgs<I, O> &a, const Source &in, EntrySegment<I> &e,
                             WriteShared &s, uint32_t &before)
 {
-    bool wrong = e.template find<Source::given>(a.shape, a.merged);
+    bool wrong = e.template find<Source::given>(a.shape, a.merged) || e.cols_fall;
     if (a.duplicates_are_errors) {
         if (Source::given)
             wrong |= lane_id() < e.steps && e.heads != e.kept();
@@ -135,7 +143,8 @@ GPI_DEVICE bool write_count(const WriteArgs<I, O> &a, const Source &in, EntrySeg
 /*
  * Grid: any; a tile is a segment for each warp, and one has the end. After: out_cols, out_pointers
  * but for what is left to csr_fill_k, *out_nnz, and with `merged` the heads; or, of entries as they
- * were given, *unsorted is their number. Entries that were sorted: nothing, if *unsorted is 0.
+ * were given, a.unsorted[0] is their number. Nothing is done to entries that were given unless some
+ * are to be merged or their columns have been sorted, and to others if that was done.
  */
 template <class Source, class I, class O>
 __global__ __launch_bounds__(csr_tuning.threads,
@@ -144,7 +153,12 @@ __global__ __launch_bounds__(csr_tuning.threads,
     __shared__ WriteShared s;
     const uint32_t warp = threadIdx.x / 32;
     a.shape.take_counts();
-    const bool nothing = !Source::given && a.unsorted && *a.unsorted == 0;
+    bool nothing = !Source::given && a.unsorted && a.unsorted[0] == 0;
+    if constexpr (Source::given) {
+        nothing = a.unsorted[0] || !(a.unsorted[1] | a.unsorted[2]);
+        if (a.unsorted[2])
+            in.cols = a.sorted_cols;
+    }
     const uint64_t n = a.shape.n;
     const uint32_t tiles = nothing ? 0 : (uint32_t)(n / write_tile<I> + 1);
     if (threadIdx.x == 0) {
@@ -193,6 +207,86 @@ __global__ __launch_bounds__(csr_tuning.threads,
         if (!wrong)
             write_out(a, in, e, at, before);
         __syncthreads(); /* what is shared is read */
+    }
+}
+
+/* ---- entries that stay where they are -------------------------------------------------------- */
+
+/* By a warp. Words of T fit both arrays. */
+template <class T> GPI_DEVICE void copy_words(const char *in, char *out, uint32_t bytes)
+{
+#pragma unroll 4
+    for (uint32_t i = lane_id(); i < bytes / sizeof(T); i += 32)
+        __stcs((T *)out + i, __ldcs((const T *)in + i));
+}
+
+/* `count` values from `begin` on. */
+template <class I, class O>
+GPI_DEVICE void copy_values(const WriteArgs<I, O> &a, uint64_t begin, uint32_t count)
+{
+    const uint32_t bytes = count * a.value_bytes;
+    const char *in = a.values + begin * a.value_bytes;
+    char *out = a.out_values + begin * a.value_bytes;
+    const uint32_t misfit = (uint32_t)((uintptr_t)in | (uintptr_t)out | bytes);
+    if (misfit % 16 == 0)
+        copy_words<uint4>(in, out, bytes);
+    else if (misfit % 4 == 0)
+        copy_words<uint32_t>(in, out, bytes);
+    else
+        copy_words<uint8_t>(in, out, bytes);
+}
+
+/* Whether another block has found that entries cannot stay. */
+template <class I, class O> GPI_DEVICE bool is_left(const WriteArgs<I, O> &a)
+{
+    const volatile uint64_t *u = a.unsorted;
+    return u[0] | u[1] | u[2];
+}
+
+/* By a block that has found it among its entries, or that stops. Where a row goes on for more
+ * entries than are sorted by themselves, they do not have to be tried. */
+template <class I, class O>
+GPI_DEVICE void leave(const WriteArgs<I, O> &a, const GivenEntries<I> &in, uint64_t entry,
+                      bool stop, bool wrong, bool cols_fall)
+{
+    cols_fall = __syncthreads_or(cols_fall);
+    wrong = __syncthreads_or(wrong);
+    if (threadIdx.x || stop)
+        return;
+    volatile uint64_t *const u = a.unsorted;
+    const uint64_t n = a.shape.n, later = entry + a.longest_row;
+    const bool is_long = later < n && in.row(entry) == in.row(later);
+    const bool by_row = cols_fall && a.sorted_cols && !is_long;
+    u[wrong || (cols_fall && !by_row) ? 0 : cols_fall ? 2 : 1] = n;
+    if (by_row && !wrong)
+        u[3] = a.shape.num_rows;
+}
+
+/*
+ * Grid: any. After: columns, values, pointers but for what is left to csr_fill_k, and *out_nnz; or
+ * one of a.unsorted says what is to be done.
+ */
+template <class I, class O>
+__global__ __launch_bounds__(csr_tuning.threads,
+                             write_blocks<I>) void csr_ordered_k(GivenEntries<I> in,
+                                                                 WriteArgs<I, O> a)
+{
+    a.shape.take_counts();
+    const uint64_t n = a.shape.n, tiles = n / write_tile<I> + 1;
+    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const bool stop = threadIdx.x == 0 && is_left(a);
+        EntrySegment<I> e(in, tile * write_tile<I> + threadIdx.x / 32 * e.entries, n);
+        const bool wrong = e.template find<true>(a.shape, a.merged);
+        const bool again = lane_id() < e.steps && e.heads != e.kept();
+        if (__syncthreads_or(stop || wrong || e.cols_fall || again))
+            return leave(a, in, tile * write_tile<I>, stop,
+                         wrong || (again && a.duplicates_are_errors), e.cols_fall);
+        if (e.has_end && a.out_nnz && lane_id() == 31)
+            *a.out_nnz = n;
+        copy_values(a, e.begin, e.count);
+        e.write_cols(e.begin, 32 * lane_id(), a.out_cols);
+        if (a.out_pointers)
+            e.write_pointers(in, e.begin, 32 * lane_id(), a.shape.num_rows, a.out_pointers);
     }
 }
 
@@ -267,7 +361,7 @@ template <class Source, class I, class O> struct LeftPointers {
     }
 };
 
-/* Grid: any. unsorted, if not NULL: nothing is done unless it says that these are the entries. */
+/* Grid: any. a.unsorted, if not NULL: nothing is done unless it says that these are the entries. */
 template <class Source, class I, class O>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_fill_k(Source in, WriteArgs<I, O> a)
 {
@@ -277,6 +371,8 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_fill_k(Source in, Writ
         return;
     a.shape.take_counts();
     const uint64_t n = a.shape.n, num_rows = a.shape.num_rows;
+    if (Source::given && !(a.unsorted[1] | a.unsorted[2]))
+        a.heads.bits = nullptr; /* nothing was merged */
     const LeftPointers<Source, I, O> left = {in,
                                              a.heads,
                                              a.out_nnz,

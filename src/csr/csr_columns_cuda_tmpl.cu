@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* CUDA: launcher of the sort of columns within rows, for one width of indices (GPI_INDEX). */
+#include <cuda_runtime.h>
+
+#include "csr/csr_columns_kernels.cuh"
+#include "core/words.h"
+#include "device/host.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+using I = GPI_INDEX;
+
+uint64_t may_tile, may_long;
+
+gp_status launch_tiles(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I> &args)
+{
+    const int bytes = (int)sizeof(ColumnsTile<I>);
+    const auto kernel = csr_columns_k<I>;
+    const uint64_t tiles = gpi_ceil_div(c->nnz + c->num_rows, TileShape<I>::steps);
+    const uint64_t most = (uint64_t)ctx->sm_count * TileShape<I>::blocks;
+    const bool counted = c->device_nnz || c->device_num_rows;
+    GPI_TRY(shared_memory_allow(ctx, c->function, kernel, bytes, &may_tile));
+    kernel<<<(uint32_t)gpi_min(tiles, counted ? most : (uint64_t)INT32_MAX), TileShape<I>::threads,
+             bytes, ctx->stream>>>(args);
+    return gpi_cuda_launched(ctx, c->function);
+}
+
+gp_status launch_long(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I> &args)
+{
+    const int bytes = (int)sizeof(ColumnsLong<I>);
+    GPI_TRY(shared_memory_allow(ctx, c->function, csr_long_columns_k<I>, bytes, &may_long));
+    csr_long_columns_k<I>
+        <<<(uint32_t)gpi_min((uint64_t)ctx->sm_count, c->nnz / TileShape<I>::steps),
+           LongShape<I>::threads, bytes, ctx->stream>>>(args);
+    return gpi_cuda_launched(ctx, c->function);
+}
+
+gp_status sort_columns(gp_context *ctx, const gpi_csr_coo *c, const gpi_csr_by_row *by)
+{
+    const ColumnsArgs<I> args = {
+        {c->nnz, c->num_rows, c->num_cols, c->col_bits, c->device_nnz, c->device_num_rows},
+        by->pointers,
+        c->offset_bytes == 8,
+        (const I *)c->cols,
+        c->values,
+        (uint32_t)c->value_bytes,
+        (I *)by->cols,
+        by->values,
+        by->unsorted,
+        by->left,
+        gpi_csr_left_words(c->nnz) - 1,
+        gpi_reporter_of(ctx, by->name, (gp_dtype)0),
+        gpi_reporter_of(ctx, c->names[1], c->index_dtype)};
+    GPI_TRY(launch_tiles(ctx, c, args));
+    return c->nnz > TileShape<I>::steps ? launch_long(ctx, c, args) : GP_OK;
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+#define OPS GPI_LAUNCHER(GPI_PASTE(gpi_csr_columns_, GPI_UNIT))
+
+extern "C" {
+extern const gpi_csr_by_row_ops OPS;
+const gpi_csr_by_row_ops OPS = {GPI_SPACE::sort_columns, GPI_SPACE::LongShape<GPI_INDEX>::most};
+}
