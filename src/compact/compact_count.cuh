@@ -254,7 +254,8 @@ __global__ void __launch_bounds__(count_threads, count_resident)
     sum_blocks(TileState<uint64_t>(p.state, launch.epoch), launch.tile, count, p.a.out_count);
 }
 
-/* Whether a partition in one array takes one launch: of its blocks `most` run at once. */
+/* Whether a partition in one array takes one launch: its blocks run at once, and have room for
+ * `most` tiles. */
 inline bool compact_is_at_once(const CompactParams &p, uint64_t tiles, uint64_t most)
 {
     return p.a.follows && tiles <= most;

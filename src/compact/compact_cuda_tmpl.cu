@@ -68,7 +68,8 @@ gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
     using Kernel = CompactStream<item_bytes, COMPARE, THREE, W, R, L, groups, S>;
     LaunchList list;
     const uint64_t tiles = (p.a.n + Kernel::tile_items - 1) / Kernel::tile_items;
-    p.at_once = Kernel::may_be_at_once && compact_is_at_once(p, tiles, ctx->sm_count);
+    p.at_once = Kernel::may_be_at_once &&
+                compact_is_at_once(p, tiles, (uint64_t)ctx->sm_count * Kernel::stages);
     GPI_TRY(count_first<COMPARE>(ctx, function, p, list));
     GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list, p.a.follows && !p.at_once));
     list.launches[list.count - 1].cooperative = p.at_once;

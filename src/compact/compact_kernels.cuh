@@ -21,8 +21,8 @@ struct CompactParams {
     gpi_compact_args a;
     gpi_state state;
     gpi_reporter reporter;
-    /* A partition in one array whose blocks are all there at once, each with one tile: the counts
-     * of all tiles say where the others begin, and no launch before has to find that out. */
+    /* A partition in one array whose blocks are all there at once, and have room for all tiles: the
+     * counts of these say where the others begin, and no launch before has to find that out. */
     bool at_once;
 };
 

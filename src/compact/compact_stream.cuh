@@ -162,8 +162,9 @@ struct CompactStream : StreamPolicy {
         GPI_DEVICE Prefix exclusive(const TileState<uint32_t> &state, uint32_t tile)
         {
             const Prefix before = counts.exclusive(state, tile);
-            if (may_be_at_once && policy.p.at_once) {
-                char *others = others_behind(policy.p, counts, state, policy.tiles);
+            if (policy.are_dealt() && tile == policy.s.launch.tile) {
+                CountAhead<THREE> all = counts;
+                char *others = others_behind(policy.p, all, state, policy.tiles);
                 if (lane_id() == 0)
                     policy.s.own.others = others;
             }
@@ -174,6 +175,11 @@ struct CompactStream : StreamPolicy {
     GPI_DEVICE Ahead look_ahead()
     {
         return {*this, {}};
+    }
+
+    GPI_DEVICE bool are_dealt() const
+    {
+        return may_be_at_once && p.at_once;
     }
 
     GPI_DEVICE void reads_done() const

@@ -66,7 +66,8 @@ template <int L> GPI_DEVICE uint32_t ring_share(uint32_t value, int thread, int 
 }
 
 /* L loader warps: they claim tiles, which roles.load_tile(tile, stage, more..) begins to bring;
- * every warp arrives at their `loaded`. */
+ * every warp arrives at their `loaded`. If roles.are_dealt(), a block claims its first tile, from
+ * which the others follow. */
 template <int S, int L, class Roles, class... More>
 GPI_DEVICE void ring_load(Roles &roles, More... more)
 {
@@ -81,7 +82,7 @@ GPI_DEVICE void ring_load(Roles &roles, More... more)
         if (tile >= roles.tiles)
             break;
         if (thread == 0)
-            next = tile_next(roles.p.state, roles.tiles);
+            next = roles.are_dealt() ? tile + gridDim.x : tile_next(roles.p.state, roles.tiles);
         if constexpr (Roles::prefetches_all)
             roles.prefetch((uint64_t)tile + gridDim.x, thread, 32 * L);
         roles.load_tile(tile, turn.stage, more...);

@@ -60,6 +60,12 @@ struct StreamPolicy {
     GPI_DEVICE void begin() const /* first of all, by one thread */
     {
     }
+    /* Whether a block's tiles are known from the first: where all are held until every tile is
+     * loaded, a block must not claim more than its ring has room for. */
+    GPI_DEVICE bool are_dealt() const
+    {
+        return false;
+    }
     /* (tile, thread, threads): ask the L2 for a tile, if there is one of that number. */
     GPI_DEVICE void prefetch(uint64_t, uint32_t, uint32_t) const
     {
@@ -228,7 +234,8 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
         policy.wait();
         const uint64_t number = counter_claim(p.state); /* beside a trip to the number of items */
         s.n = policy.items();
-        s.launch = launch_begin(p.state, stream_tiles<Policy>(s.n), number);
+        const uint32_t claimed = policy.are_dealt() ? gridDim.x : stream_tiles<Policy>(s.n);
+        s.launch = launch_begin(p.state, claimed, number);
         policy.begin();
     } else if (threadIdx.x == 32) {
         ring_init<S>(s, L, R, W);
