@@ -26,10 +26,14 @@ template <class Word> constexpr bool splits = std::is_same_v<Word, SplitWord>;
 template <class Word>
 constexpr int groups_of = (splits<Word> ? GPI_COMPACT_SPLIT_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX) /
                           32;
+/* Whether a tile's items are on their way while its flags are counted. That frees registers for one
+ * more block; with words of 4 bytes, and items of odd sizes, it takes longer (compact-23). */
+template <class Word> constexpr bool is_ahead = !splits<Word> && sizeof(Word) != 4;
 /* Blocks on a multiprocessor: as many as registers and shared memory allow. */
 constexpr int blocks_fit = gpu.threads / threads;
+template <class Word> constexpr int blocks_wanted = splits<Word> ? 4 : is_ahead<Word> ? 6 : 5;
 template <class Word>
-constexpr int blocks_of = blocks_fit < (splits<Word> ? 4 : 5) ? blocks_fit : (splits<Word> ? 4 : 5);
+constexpr int blocks_of = blocks_fit < blocks_wanted<Word> ? blocks_fit : blocks_wanted<Word>;
 constexpr int shared_unasked = 48 * 1024; /* bytes that every kernel may have */
 static_assert(groups_of<SplitWord> <= threads, "a thread per group of 32 items");
 
@@ -291,12 +295,18 @@ __global__ void __launch_bounds__(threads, blocks_of<Word>)
         const uint32_t count = n - first < tile_items ? (uint32_t)(n - first) : tile_items;
 
         /* 2. One bit per item; the items to the stage. */
+        const char *in = (const char *)p.a.in + first * p.a.item_bytes, *stage;
+        const uint32_t bytes = count * p.a.item_bytes;
+        if constexpr (is_ahead<Word>)
+            stage = stage_items<threads, true>(in, bytes, memory);
         if (p.a.bits)
             list_mark_bits((const uint32_t *)p.a.keep, first, count, s);
         else
             list_mark((const uint8_t *)p.a.keep + first, count, s);
-        const char *stage = stage_items<threads>((const char *)p.a.in + first * p.a.item_bytes,
-                                                 count * p.a.item_bytes, memory);
+        if constexpr (!is_ahead<Word>)
+            stage = stage_items<threads>(in, bytes, memory);
+        else if (p.a.in_place) /* who publishes a count has read the items */
+            stage_wait();
         __syncthreads();
 
         /* 3. The tile's count, and where its items are in its order; those of the tiles before. */
@@ -310,6 +320,8 @@ __global__ void __launch_bounds__(threads, blocks_of<Word>)
         if (threadIdx.x < 32)
             list_look_ahead<AT_ONCE>(p, s, ahead, state, tile, tiles, tile_kept);
         list_make(s, count, p.a.sides > 0, list);
+        if constexpr (is_ahead<Word>)
+            stage_wait();
         __syncthreads();
 
         /* 4. Store. */

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "device/space.cuh"
+#include "device/barrier.cuh"
 
 namespace GPI_SPACE
 {
@@ -28,24 +28,36 @@ struct ItemWords {
     }
 };
 
-/* A tile's bytes in 16 at a time between the boundaries of memory; returns where they begin. */
-template <int THREADS>
+/*
+ * A tile's bytes in 16 at a time between the boundaries of memory; returns where they begin. AHEAD:
+ * from sm_80 on they come without a register, and are there after stage_wait().
+ */
+template <int THREADS, bool AHEAD = false>
 GPI_DEVICE const char *stage_items(const char *in, uint32_t bytes, char *stage)
 {
     constexpr int batch = 4;
     const uint32_t skip = (uintptr_t)in & 15, end = skip + bytes;
     const uint32_t first = (skip + 15) / 16, last = end / 16;
     const char *from = in - skip;
-    for (uint32_t v = first + threadIdx.x; v < last; v += batch * THREADS) {
-        uint4 got[batch];
+    if constexpr (AHEAD && GPI_SM >= 80) {
+#pragma unroll 4
+        for (uint32_t v = first + threadIdx.x; v < last; v += THREADS)
+            asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
+                             shared_address(stage + 16 * v)),
+                         "l"(from + 16 * v)
+                         : "memory");
+    } else {
+        for (uint32_t v = first + threadIdx.x; v < last; v += batch * THREADS) {
+            uint4 got[batch];
 #pragma unroll
-        for (int k = 0; k < batch; k++)
-            if (v + k * THREADS < last)
-                got[k] = ((const uint4 *)from)[v + k * THREADS];
+            for (int k = 0; k < batch; k++)
+                if (v + k * THREADS < last)
+                    got[k] = ((const uint4 *)from)[v + k * THREADS];
 #pragma unroll
-        for (int k = 0; k < batch; k++)
-            if (v + k * THREADS < last)
-                ((uint4 *)stage)[v + k * THREADS] = got[k];
+            for (int k = 0; k < batch; k++)
+                if (v + k * THREADS < last)
+                    ((uint4 *)stage)[v + k * THREADS] = got[k];
+        }
     }
     const uint32_t head = first * 16 < end ? first * 16 : end,
                    tail = last < first ? end : last * 16;
@@ -54,6 +66,14 @@ GPI_DEVICE const char *stage_items(const char *in, uint32_t bytes, char *stage)
     if (tail + threadIdx.x < end)
         stage[tail + threadIdx.x] = from[tail + threadIdx.x];
     return stage + skip;
+}
+
+/* By every thread, and before a barrier. */
+GPI_DEVICE void stage_wait()
+{
+#if GPI_SM >= 80
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 } // namespace GPI_SPACE
