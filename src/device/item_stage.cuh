@@ -40,7 +40,7 @@ GPI_DEVICE const char *stage_items(const char *in, uint32_t bytes, char *stage)
     const uint32_t first = (skip + 15) / 16, last = end / 16;
     const char *from = in - skip;
     if constexpr (AHEAD && GPI_SM >= 80) {
-#pragma unroll 4
+#pragma unroll 1 /* no copy waits for another */
         for (uint32_t v = first + threadIdx.x; v < last; v += THREADS)
             asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
                              shared_address(stage + 16 * v)),
