@@ -95,8 +95,7 @@ START_TEST(test_from_coo_policies_match_oracle)
         struct coo one = coo_make(ONE_PLACE, 5000, t_dtypes[_i], t_seed());
         from_coo_case(&m, pairs[policy % PAIRS], (gp_duplicates)policy, 0);
         from_coo_case(&one, pairs[policy % PAIRS], (gp_duplicates)policy, 1);
-        coo_free(&m);
-        coo_free(&one);
+        coo_free(&m), coo_free(&one);
     }
 }
 END_TEST
@@ -124,16 +123,12 @@ START_TEST(test_from_coo_selected_values_keep_their_bits)
     static const gp_duplicates policies[] = {GP_DUPLICATES_MIN, GP_DUPLICATES_MAX,
                                              GP_DUPLICATES_FIRST, GP_DUPLICATES_LAST,
                                              GP_DUPLICATES_KEEP};
-    for (int p = 0; p < 5; p++) {
-        struct coo few = coo_make(DUPLICATES, 60, t_dtypes[_i], t_seed());
-        struct coo more = coo_make(DUPLICATES, 2500, t_dtypes[_i], t_seed());
-        struct coo one = coo_make(ONE_PLACE, 5000, t_dtypes[_i], t_seed());
-        selected_case(&few, policies[p]);
-        selected_case(&more, policies[p]);
-        selected_case(&one, policies[p]);
-        coo_free(&few);
-        coo_free(&more);
-        coo_free(&one);
+    for (int k = 0; k < 15; k++) {
+        const enum matrix kind = k % 3 == 2 ? ONE_PLACE : DUPLICATES;
+        const uint64_t n = k % 3 == 0 ? 60 : k % 3 == 1 ? 2500 : 5000;
+        struct coo m = coo_make(kind, n, t_dtypes[_i], t_seed());
+        selected_case(&m, policies[k / 3]);
+        coo_free(&m);
     }
 }
 END_TEST
@@ -185,17 +180,10 @@ END_TEST
 START_TEST(test_from_coo_with_rows_in_order)
 {
     enum { N = (1 << 21) + 99 };
-    static const gp_duplicates policies[] = {GP_DUPLICATES_SUM, GP_DUPLICATES_KEEP,
-                                             GP_DUPLICATES_LAST};
-    if (!t_is_cuda())
-        return;
-    struct coo m = coo_make(RANDOM, N, _i ? GP_U8 : GP_F32, t_seed());
-    const uint64_t late = _i == 2 ? 20000 : 1;
-    for (uint64_t i = 0; i < N; i++) {
-        m.rows[i] = i < late ? 0 : i * m.num_rows / N;
-        m.cols[i] %= 1000;
-    }
-    from_coo_case(&m, pairs[2 * _i], policies[_i], 0);
+    const gp_duplicates policy = _i == 1 ? GP_DUPLICATES_KEEP : GP_DUPLICATES_SUM;
+    struct coo m = coo_make(RANDOM, t_is_cuda() ? N : 0, _i ? GP_U8 : GP_F32, t_seed());
+    coo_in_rows(&m, _i == 2 ? 20000 : 1, 1000);
+    from_coo_case(&m, pairs[2 * _i], policy, 0);
     coo_free(&m);
 }
 END_TEST
@@ -425,9 +413,7 @@ START_TEST(test_row_pointers_that_miss_nnz_are_named)
     T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
     ck_assert_str_eq(gp_last_error(t_ctx()),
                      "gp_csr_transpose: row_pointers[2] - row_pointers[0] is 4, expected 5");
-    t_array *all[] = {&at, &in, &rows, &to};
-    for (int i = 0; i < 4; i++)
-        t_free(all[i]);
+    t_free(&at), t_free(&in), t_free(&rows), t_free(&to);
 }
 END_TEST
 

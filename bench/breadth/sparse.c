@@ -178,28 +178,28 @@ static int run_coo(struct bench *b, const struct bench_args *a)
 }
 
 /* Half of the values are below 2.5. */
-static int run_filter(struct bench *b, const struct bench_args *a)
+static gp_csr_filter_desc half_of(const struct bench_args *a)
 {
+    static const float middle = 2.5f;
     gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
-    const float bound = 2.5f;
     d.index_dtype = d.offset_dtype = a->dtype;
     d.entries = GP_ENTRIES_COMPARED;
     d.compare = GP_LT;
-    d.value = &bound;
+    d.value = &middle;
+    return d;
+}
+
+static int run_filter(struct bench *b, const struct bench_args *a)
+{
+    const gp_csr_filter_desc d = half_of(a);
     return bench_status(b, gp_csr_filter(b->ctx, &d, a->num_rows, a->num_cols, a->n, a->offsets,
                                          a->cols, a->values, a->out_offsets, a->out, a->out_values,
                                          a->count));
 }
 
-/* The same of a list. */
 static int run_filter_list(struct bench *b, const struct bench_args *a)
 {
-    gp_csr_filter_desc d = GP_CSR_FILTER_DESC_INIT;
-    const float bound = 2.5f;
-    d.index_dtype = a->dtype;
-    d.entries = GP_ENTRIES_COMPARED;
-    d.compare = GP_LT;
-    d.value = &bound;
+    const gp_csr_filter_desc d = half_of(a);
     return bench_status(b, gp_coo_filter(b->ctx, &d, a->num_rows, a->num_cols, a->rows, a->cols,
                                          a->values, a->n, a->out_offsets, a->out, a->out_values,
                                          a->count));
@@ -222,6 +222,13 @@ static bool is_canonical(struct bench *b, const struct bench_case *c)
     return nnz && nnz <= a->n &&
            !bench_status(b, gp_check_csr(b->ctx, a->dtype, a->dtype, a->num_rows, a->num_cols, nnz,
                                          a->out_offsets, a->out));
+}
+
+static struct bench_case case_of(const char *name, bench_run run,
+                                 bool (*check)(struct bench *, const struct bench_case *))
+{
+    return (struct bench_case){
+        .suite = "breadth", .name = name, .run = run, .check = check, .seen = breadth_keep};
 }
 
 static void make_outputs(struct bench *b, struct bench_case *c)
@@ -285,11 +292,7 @@ static void coo_at(struct bench *b, const char *name, unsigned order, gp_dtype d
 
 static void filter_at(struct bench *b, const char *name, unsigned order, gp_dtype dtype, size_t n)
 {
-    struct bench_case c = {.suite = "breadth",
-                           .name = name,
-                           .run = run_filter,
-                           .check = is_canonical,
-                           .seen = breadth_keep};
+    struct bench_case c = case_of(name, run_filter, is_canonical);
     struct bench_args *a = &c.args;
     (void)order;
     *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + 15) / 16, .num_cols = n};
@@ -316,11 +319,7 @@ static bool is_list(struct bench *b, const struct bench_case *c)
 static void filter_list_at(struct bench *b, const char *name, unsigned order, gp_dtype dtype,
                            size_t n)
 {
-    struct bench_case c = {.suite = "breadth",
-                           .name = name,
-                           .run = run_filter_list,
-                           .check = is_list,
-                           .seen = breadth_keep};
+    struct bench_case c = case_of(name, run_filter_list, is_list);
     struct bench_args *a = &c.args;
     (void)order;
     *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + 15) / 16, .num_cols = n};
@@ -346,11 +345,7 @@ static bool is_sorted(struct bench *b, const struct bench_case *c)
 static void columns_at(struct bench *b, const char *name, unsigned length, gp_dtype dtype, size_t n)
 {
     const size_t row = length ? length : 16;
-    struct bench_case c = {.suite = "breadth",
-                           .name = name,
-                           .run = run_sort_columns,
-                           .check = is_sorted,
-                           .seen = breadth_keep};
+    struct bench_case c = case_of(name, run_sort_columns, is_sorted);
     struct bench_args *a = &c.args;
     *a =
         (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + row - 1) / row, .num_cols = n};

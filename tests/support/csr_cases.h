@@ -182,6 +182,15 @@ static inline void coo_sort(struct coo *m, uint64_t late)
     *m = sorted;
 }
 
+/* Rows in order, the first of `first` entries, and columns below num_cols. */
+static inline void coo_in_rows(struct coo *m, uint64_t first, uint64_t num_cols)
+{
+    for (uint64_t i = 0; i < m->nnz; i++) {
+        m->rows[i] = i < first ? 0 : i * m->num_rows / m->nnz;
+        m->cols[i] %= num_cols;
+    }
+}
+
 static inline uint64_t int_value(gp_dtype dtype, const void *values, uint64_t i)
 {
     switch (dtype) {
