@@ -69,6 +69,30 @@ START_TEST(test_radix_sort_spread_some_bits)
 }
 END_TEST
 
+/* Keys alone of 20 bits, more than the buckets of a build that tests faults hold: each bucket is
+ * counted by values, of which some have more items than a byte can count. */
+START_TEST(test_radix_sort_spread_few_bits)
+{
+    enum { VALUES = 1 << 20 };
+    const size_t n = (t_is_cuda() ? (size_t)9 << 19 : (size_t)1 << 18) + 4713;
+    uint32_t *keys = t_host(n * 4), *sorted = t_host(n * 4), *counts = calloc(VALUES, 4);
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = (uint32_t)(i * 0x9e3779b97f4a7c15u >> 44);
+        keys[i] &= _i && i % 8 == 0 ? ~(uint32_t)0x7ff : ~(uint32_t)0;
+        counts[keys[i]]++;
+    }
+    t_array k = t_new_from(keys, n * 4, 0);
+    T_OK(gp_radix_sort(t_ctx(), GP_I32, k.data, n, k.data, NULL));
+    t_get(&k, sorted, n * 4);
+    for (size_t value = 0, i = 0; value < VALUES; value++)
+        for (uint32_t c = 0; c < counts[value]; c++)
+            keys[i++] = (uint32_t)value;
+    t_same("keys of 20 bits", GP_U32, keys, sorted, n);
+    t_free(&k);
+    free(keys), free(sorted), free(counts);
+}
+END_TEST
+
 /* Keys of 1 and 2 bytes alone are counted, many of the latter. */
 START_TEST(test_radix_sort_spread_counted)
 {
@@ -235,6 +259,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_levels, 0, 16);
     tcase_add_loop_test(c, test_radix_sort_spread_some_bits, 0, 2 * KINDS);
+    tcase_add_loop_test(c, test_radix_sort_spread_few_bits, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_counted, 0, 4);
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);

@@ -6,6 +6,7 @@
 #include "radixsort/radixsort_bucket_global.cuh"
 #include "radixsort/radixsort_adaptive_k.cuh"
 #include "radixsort/radixsort_levels_k.cuh"
+#include "radixsort/radixsort_values_k.cuh"
 
 namespace GPI_SPACE
 {
@@ -41,6 +42,20 @@ void add_large(const gp_context *ctx, const RadixJob<Key, typename Payload<VB>::
                               blocks_per_sm * (unsigned)ctx->sm_count, T, 0, job));
 }
 
+/* What sorts the buckets of job.by_values. */
+template <class K>
+gp_status add_values(gp_context *ctx, const char *function, const RadixKeys<K> &job,
+                     LaunchList &list)
+{
+    constexpr int T = 512, blocks_per_sm = 3;
+    constexpr int shared = sizeof(typename ValueBucket<K, T>::Shared);
+    static uint64_t allowed;
+    auto kernel = radix_values_k<K, T>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
+    list.add(launch_of(kernel, blocks_per_sm * (unsigned)ctx->sm_count, T, shared, job));
+    return GP_OK;
+}
+
 } // namespace
 
 template <class K, int VB>
@@ -54,6 +69,9 @@ gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
     if constexpr (has_floats)
         if (floats)
             GPI_TRY((add_partition<true, VB, items, false>(ctx, function, job, list)));
+    if constexpr (sizeof(Key) == 4 && VB == 0)
+        if (job.by_values)
+            return add_values<Key>(ctx, function, job, list);
     if constexpr (radix_has_adaptive<Key>(VB))
         if (job.adaptive_allowed) {
             GPI_TRY(add_adaptive<VB>(ctx, function, job, list));

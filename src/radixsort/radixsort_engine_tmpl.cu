@@ -124,7 +124,7 @@ gp_status add_rest(gp_context *ctx, const char *function,
                    RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     if constexpr (radix_has_buckets<Key>)
-        return job.bucket_bits || job.one_bucket_max
+        return !job.by_values && (job.bucket_bits || job.one_bucket_max)
                    ? add_local<FLOAT, VB>(ctx, function, job, list)
                    : GP_OK;
     else
@@ -144,6 +144,18 @@ gp_status add_passes(gp_context *ctx, const char *function,
     return add_rest<FLOAT, VB>(ctx, function, job, list);
 }
 
+/* Of more items than buckets hold: keys of 4 bytes alone in buckets that are counted by values,
+ * keys of 8 bytes by levels. */
+template <int VB> void set_more_buckets(RadixKeys<Key> &job)
+{
+    const bool levels = radix_by_splitters<Key> && may_be_adaptive(job.n, VB);
+    job.by_values = !job.device_n && may_be_by_values(job.n, VB);
+    if (job.by_values)
+        job.bucket_max = (uint32_t)(job.n / radix_tuning.values_share);
+    if (job.by_values || (levels && !job.bucket_bits && job.n <= buckets_items_max))
+        job.bucket_bits = job.bits_if_narrow = bucket_bits_max;
+}
+
 /* Of keys of 4 and 8 bytes: buckets, and what is one. The first pass into buckets of keys alone is
  * not stable. */
 template <bool FLOAT, int VB>
@@ -153,16 +165,20 @@ void set_buckets(const gpi_radix_engine_args *args, RadixKeys<Key> &job)
     constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
     const bool buckets = VB > 0 || args->exact;
     job.one_bucket_max = buckets && (job.n <= most || job.device_n) ? (uint32_t)most : 0;
+    job.bucket_max = (uint32_t)most;
     if (buckets && job.end - job.begin > 8) {
         job.bucket_bits = bucket_bits_of(job.n, most, VB);
         job.bits_if_narrow = bits_if_narrow_of(job.n, most);
         job.narrow_limit = word_bits - position_bits_of(job.n, job.bits_if_narrow);
+        set_more_buckets<VB>(job);
     }
-    job.bucket_max = (uint32_t)most;
     job.splits_allowed = job.bucket_bits && is_small(job.n) &&
                          job.n >> job.bucket_bits <= radix_split_mean(sizeof(Key), VB, most);
-    job.adaptive_allowed = job.bucket_bits && may_be_adaptive(job.n, VB);
-    job.cells_even = VB ? radix_tuning.cells_even : radix_tuning.cells_even_keys;
+    const bool cells_fit = radix_by_splitters<Key> || job.bucket_bits <= radix_tuning.bucket_bits;
+    job.adaptive_allowed = job.bucket_bits && cells_fit && may_be_adaptive(job.n, VB);
+    job.cells_even = job.by_values ? radix_tuning.values_share - 2 /* of two buckets */
+                     : VB          ? radix_tuning.cells_even
+                                   : radix_tuning.cells_even_keys;
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
     job.entries = blocks_of(job.n, job.bucket_bits, VB);
 }

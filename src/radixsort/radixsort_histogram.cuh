@@ -180,14 +180,16 @@ __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shar
 
 /* ---- buckets by the top bits ---- */
 
-/* counts[bucket] += its keys, of all keys or of one in sample_stride; and the bits that vary. */
-template <int T, bool FLOAT, class K>
+/* counts[bucket] += its keys, of all keys or of one in sample_stride; and the bits that vary.
+ * HALVES: a block's counts have 16 bits, so that shared memory holds twice as many, for all keys.
+ * One that overflows loses items, of which plan_buckets() finds too few then. */
+template <int T, bool FLOAT, bool HALVES, class K>
 __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
                                            uint64_t sample_stride, uint32_t *counts,
                                            uint32_t *table)
 {
     const DigitOf<K> bucket = {shift, (1u << bits) - 1};
-    for (int i = threadIdx.x; i < 1 << bits; i += T)
+    for (int i = threadIdx.x; i < 1 << bits >> HALVES; i += T)
         table[i] = 0;
     __syncthreads();
     const KeyOrder<K> order = job.order;
@@ -196,16 +198,22 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
     auto count = [&](K key) {
         const K word = order.template word<FLOAT>(key);
         varying |= (K)(word ^ first);
-        atomicAdd(&table[bucket(word)], 1u);
+        const uint32_t b = bucket(word);
+        if constexpr (HALVES)
+            atomicAdd(&table[b / 2], b % 2 ? 1u << 16 : 1u);
+        else
+            atomicAdd(&table[b], 1u);
     };
-    if (sample_stride > 1)
+    if (!HALVES && sample_stride > 1)
         for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.items(), sample_stride, count);
     else
         for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x, gridDim.x, count);
     __syncthreads();
-    for (int i = threadIdx.x; i < 1 << bits; i += T)
-        if (table[i])
-            atomicAdd(&counts[i], table[i]);
+    for (int i = threadIdx.x; i < 1 << bits; i += T) {
+        const uint32_t count = HALVES ? ((const uint16_t *)table)[i] : table[i];
+        if (count)
+            atomicAdd(&counts[i], count);
+    }
     uint64_t all = varying;
 #pragma unroll
     for (int d = 16; d; d >>= 1)
@@ -337,7 +345,8 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
     if (threadIdx.x > 0)
         return;
     if (splits_by_levels(job)) {
-        job.plan->skewed = excess > sample / radix_tuning.sample_excess;
+        const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
+        job.plan->skewed = all_full || excess > sample / radix_tuning.sample_excess;
         job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
     } else
         job.plan->skewed = passes && !few;
@@ -380,17 +389,19 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         shared[96 + warp] = hot;
     }
     __syncthreads();
-    uint32_t at = 0;
+    uint32_t at = 0, all = 0;
     excess = hot = 0;
     for (uint32_t w = 0; w < warps; w++) {
         at += w < warp ? shared[w] : 0;
+        all += shared[w];
         excess += shared[64 + w];
         hot += shared[96 + w];
         most = shared[32 + w] > most ? shared[32 + w] : most;
     }
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits =
-        job.splits_allowed ? most <= job.bucket_max : sorted || job.large_fit(most, excess);
+        all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
+        (job.splits_allowed ? most <= job.bucket_max : sorted || job.large_fit(most, excess));
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const int digits = varying_digits(job);
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;

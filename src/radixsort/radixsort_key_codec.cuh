@@ -22,6 +22,13 @@ namespace GPI_SPACE
 
 constexpr int radix_bits = 8, radix_bins = 256;
 
+/* Items that a bucket should have at most on the average: of uniform keys buckets vary by the root
+ * of their size. */
+__host__ __device__ constexpr uint64_t bucket_mean_max(uint64_t bucket_max)
+{
+    return bucket_max - bucket_max / 16;
+}
+
 /* Keys of 1 and 2 bytes take two passes at most, and no buckets. */
 template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
 
@@ -33,6 +40,9 @@ template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 
 /* by splitters where there would be many passes, otherwise by cells. */
 template <class K> constexpr bool radix_by_splitters = sizeof(K) == 8;
+
+/* Bits in which the keys of a bucket may differ that is counted by values. */
+constexpr int radix_value_bits = 16;
 
 /* Of 4 bytes a map is learned first, where no word has many items. */
 template <class K> constexpr bool radix_by_map = sizeof(K) == 4;
@@ -186,6 +196,7 @@ template <class K> struct RadixKeys {
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
     bool splits_allowed;   /* buckets are between splitters if those of bits do not fit */
     bool adaptive_allowed; /* levels may be taken if buckets do not fit */
+    bool by_values;        /* buckets are counted by radixsort_values_k.cuh */
     uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
     uint32_t repeats_max;  /* items that a word may have on the average for a map */
     uint32_t entries;      /* blocks for entries of a bucket's size */

@@ -73,22 +73,36 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         return {vary.end - bits, bits};
     }
 
+    GPI_DEVICE void count(Top t, uint32_t *counts) const
+    {
+        if constexpr (!SPLITS)
+            if (t.bits > radix_tuning.bucket_bits) {
+                count_buckets<T, FLOAT, true, K>(job, t.shift, t.bits, 1, counts,
+                                                 (uint32_t *)memory);
+                return;
+            }
+        count_buckets<T, FLOAT, false, K>(job, t.shift, t.bits, 1, counts, (uint32_t *)memory);
+    }
+
     /* The bits that vary in a sample; false if there is no need to count all keys, as
      * they will go by passes. */
     GPI_DEVICE bool sample(BitRange &vary)
     {
         uint32_t *table = (uint32_t *)memory;
-        count_buckets<T, FLOAT, K>(job, job.begin, 0, radix_tuning.sample_bits, job.recount, table);
+        count_buckets<T, FLOAT, false, K>(job, job.begin, 0, radix_tuning.sample_bits, job.recount,
+                                          table);
         barrier.wait();
         vary = varying_range(job);
         if (vary.end == job.begin)
             vary = {job.begin, job.end};
-        const Top t = top(vary);
+        Top t = top(vary);
+        const int halves = max(t.bits - radix_tuning.bucket_bits, 0);
+        t = {t.shift + halves, t.bits - halves};
         if (blockIdx.x == 0 && threadIdx.x == 0)
             job.recount[0] = 0;
         barrier.wait();
-        count_buckets<T, FLOAT, K>(job, t.shift, t.bits, radix_tuning.sample_counts, job.recount,
-                                   table);
+        count_buckets<T, FLOAT, false, K>(job, t.shift, t.bits, radix_tuning.sample_counts,
+                                          job.recount, table);
         barrier.wait();
         if (blockIdx.x == 0)
             plan_sample<T, !SPLITS>(job, t.bits, job.recount, radix_tuning.sample_counts, table);
@@ -124,12 +138,12 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     /* True if the buckets are small enough: their starts are there then. */
     GPI_DEVICE bool count_buckets_of_top()
     {
-        uint32_t *counts = job.buckets, *table = (uint32_t *)memory;
+        uint32_t *counts = job.buckets;
         BitRange vary = {job.begin, job.end};
         if (job.items() >= radix_tuning.sampled_items && !sample(vary))
             return false;
         Top t = top(vary);
-        count_buckets<T, FLOAT, K>(job, t.shift, t.bits, 1, counts, table);
+        count(t, counts);
         barrier.wait();
         const BitRange exact = varying_range(job);
         if (exact.end == job.begin)
@@ -140,12 +154,13 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
             if (exact.end == vary.end && now.bits < t.bits)
                 join_buckets(t.bits - now.bits, now.bits, counts);
             else
-                count_buckets<T, FLOAT, K>(job, now.shift, now.bits, 1, counts, table);
+                count(now, counts);
             t = now;
             barrier.wait();
         }
         if (blockIdx.x == 0)
-            plan_buckets<T, !SPLITS, K>(job, t.shift, t.bits, counts, Buckets::Tile::items, table);
+            plan_buckets<T, !SPLITS, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
+                                        (uint32_t *)memory);
         barrier.wait();
         return job.plan->route == gpi_radix_route_buckets;
     }

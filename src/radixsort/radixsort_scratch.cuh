@@ -22,12 +22,17 @@ struct Scratch {
     size_t zeroed, bytes;
 };
 
-/* Items that a bucket should have at most on the average: of uniform keys buckets vary by the root
- * of their size. */
-static uint64_t bucket_mean_max(uint64_t bucket_max)
+static uint64_t bucket_max_of(size_t value_bytes)
 {
-    return bucket_max - bucket_max / 16;
+    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
+    return (uint64_t)bucket.threads * bucket.items;
 }
+
+/* The most buckets, which are counted with 16 bits: see count_buckets(). */
+constexpr int bucket_bits_max = radix_tuning.bucket_bits + 1;
+
+/* More items are sorted by passes. */
+constexpr uint64_t buckets_items_max = (1ull << 32) - (1 << 16);
 
 /* Buckets for n items as large as shared memory allows, or 0 if there cannot be enough of them. */
 static int bits_if_narrow_of(uint64_t n, uint64_t bucket_max)
@@ -37,6 +42,8 @@ static int bits_if_narrow_of(uint64_t n, uint64_t bucket_max)
            (n >> bits > radix_tuning.bucket_items ||
             (bits < radix_bits && n >> bits > radix_tuning.bucket_items_small)))
         bits++;
+    if (n >> bits > bucket_mean_max(bucket_max))
+        bits = bucket_bits_max;
     return n >> bits > bucket_mean_max(bucket_max) ? 0 : bits;
 }
 
@@ -65,6 +72,13 @@ static int bucket_bits_of(uint64_t n, uint64_t bucket_max, size_t value_bytes)
     return bits;
 }
 
+/* Where there cannot be enough of them, keys alone of 4 bytes are counted by their values. */
+static bool may_be_by_values(uint64_t n, size_t value_bytes)
+{
+    return sizeof(Key) == 4 && value_bytes == 0 && n <= buckets_items_max &&
+           n >> bucket_bits_max > bucket_mean_max(bucket_max_of(0));
+}
+
 /* Tiles of n items, or of any fewer: the bound of a larger sort holds for smaller ones. */
 static uint64_t tiles_of(uint64_t n, size_t value_bytes)
 {
@@ -90,12 +104,6 @@ static uint64_t adaptive_tiles(uint64_t n, size_t value_bytes)
     const int items = radix_adaptive_items_of(sizeof(Key), (int)value_bytes);
     const int groups = radix_tile_groups(sizeof(Key), (int)value_bytes);
     return n / ((uint64_t)radix_tuning.tile_threads / groups * items) + 1;
-}
-
-static uint64_t bucket_max_of(size_t value_bytes)
-{
-    const RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), (int)value_bytes);
-    return (uint64_t)bucket.threads * bucket.items;
 }
 
 /* Upper bound of the segments of a level that one block could not sort through memory. */
@@ -145,16 +153,22 @@ static uint32_t blocks_of(uint64_t n, int bucket_bits, size_t value_bytes)
 {
     const uint32_t listed =
         (1u << bucket_bits) + (1u << bucket_bits) / 4 * (radix_by_splitters<Key> ? 3 : 1);
-    if (!radix_by_map<Key> || !may_be_adaptive(n, value_bytes))
+    const uint32_t bucket_max = (uint32_t)bucket_max_of(value_bytes);
+    if (!may_be_adaptive(n, value_bytes))
         return listed;
-    return std::max(listed, map_buckets(n, (uint32_t)bucket_max_of(value_bytes)));
+    if (radix_by_splitters<Key>)
+        return n >> radix_tuning.bucket_bits <= bucket_mean_max(bucket_max)
+                   ? listed
+                   : std::max(listed, (uint32_t)(n / level_mean(bucket_max, n) / 4 * 5));
+    return std::max(listed, map_buckets(n, bucket_max));
 }
 
 /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
 static uint64_t adaptive_items(uint64_t n, size_t value_bytes)
 {
     const uint64_t mean = bucket_mean_max(bucket_max_of(value_bytes));
-    const uint64_t most = ((mean + 1) << radix_tuning.bucket_bits) - 1;
+    const uint64_t by_cells = ((mean + 1) << radix_tuning.bucket_bits) - 1;
+    const uint64_t most = radix_by_splitters<Key> ? buckets_items_max : by_cells;
     return n < most ? n : most;
 }
 
@@ -223,11 +237,13 @@ static Scratch scratch_of(char *memory, uint64_t n, size_t value_bytes)
     const bool cells = may_be_adaptive(n, value_bytes);
     const uint64_t rows = tiles_of(n, value_bytes) + GPI_RADIX_SEGMENTS;
     const uint64_t of_adaptive = adaptive_items(n, value_bytes);
-    const uint64_t more = cells ? adaptive_rows(of_adaptive, value_bytes) : 0;
+    /* Between splitters keys alone come in any order. */
+    const bool stable = cells && (value_bytes || !radix_by_splitters<Key>);
+    const uint64_t more = stable ? adaptive_rows(of_adaptive, value_bytes) : 0;
     const size_t row =
         radix_bins * (n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t));
     const size_t tables = cells ? adaptive_tables_bytes(of_adaptive, value_bytes) : 0;
-    const int table_bits = is_small(n) ? radix_bits : radix_tuning.bucket_bits;
+    const int table_bits = is_small(n) ? radix_bits : bucket_bits_max;
     const size_t table = ((1 << table_bits) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
     s.plan = (gpi_radix_plan *)take(sizeof(gpi_radix_plan));
     s.starts = (uint64_t *)take(starts * sizeof(uint64_t));

@@ -48,6 +48,9 @@ struct RadixTuning {
      * the items in the largest (or twice the size of a bucket), 1/large_excess in all of them. */
     uint64_t large_share, large_excess;
 
+    /* The same of buckets that are counted by values: 1/values_share in the largest. */
+    uint32_t values_share;
+
     /* Where such buckets do not fit, small sorts take split_sample words for each of theirs, and
      * twice as many if those have more than split_mean items on the average. */
     uint64_t split_mean, split_sample;
@@ -97,17 +100,13 @@ constexpr RadixTuning radix_sm75()
     t.probe_rows = 4, t.hot_max = 20;
     t.look_back_bytes = 32;
     t.small_items = 2 << 20, t.block_items = 2048;
-#ifdef GPI_FAULT /* a build that tests faults has arrays on both sides */
-    t.narrow_items = 1 << 18;
-#else
     t.narrow_items = 1 << 30;
-#endif
     t.bucket_bits = 12, t.bucket_bits_min = 7, t.bin_bits = 12;
     t.bucket_items = 8192, t.bucket_items_small = 2048, t.wide_items = 10;
     t.ranked_bytes = 32 << 10, t.piece_items = 64 << 10;
     t.counted_items = 4 << 20;
     t.split_mean = 3072, t.split_sample = 8;
-    t.large_share = 1024, t.large_excess = 16;
+    t.large_share = 1024, t.large_excess = 16, t.values_share = 512;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
     t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
@@ -146,7 +145,18 @@ constexpr RadixTuning radix_sm90()
 }
 
 constexpr RadixTuning radix_rows[] = {radix_sm75(), radix_sm80_99kb(), radix_sm80(), radix_sm90()};
-constexpr RadixTuning radix_tuning = row_for(radix_rows);
+
+/* A build that tests faults has few buckets, so that its arrays are on both sides of each limit. */
+constexpr RadixTuning with_limits(RadixTuning t)
+{
+#ifdef GPI_FAULT
+    t.bucket_bits = 8, t.values_share = 64;
+    t.narrow_items = 1 << 18;
+#endif
+    return t;
+}
+
+constexpr RadixTuning radix_tuning = with_limits(row_for(radix_rows));
 
 /* Items per thread of a tile: as many as shared memory holds (a key, a value and a place each) and
  * registers (keys alone are in registers), few for small arrays. Small and large arrays have the

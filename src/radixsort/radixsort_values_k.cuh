@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys alone in buckets that shared memory does not hold, but of which few bits are left: each
+ * bucket is counted by its values and written anew, so that it may have any number of items.
+ *
+ * Counts have 8 bits, of all 2^16 values at once. If one overflows, their sum is less than the
+ * bucket's items; the values are then counted in four parts by 32 bits.
+ */
+#pragma once
+
+#include "device/grid.cuh"
+#include "radixsort/radixsort_bucket_global.cuh"
+
+namespace GPI_SPACE
+{
+
+/* The largest of a lane and those before it. */
+GPI_DEVICE uint32_t warp_running_max(uint32_t v)
+{
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+        const uint32_t before = __shfl_up_sync(all_lanes, v, d);
+        v = lane_id() >= d ? max(v, before) : v;
+    }
+    return v;
+}
+
+template <class K, int T> struct ValueBucket {
+    static constexpr int warps = T / 32, table_words = 1 << (radix_value_bits - 2);
+    static constexpr int rows = table_words / 128 / warps; /* of 32 quads of words, of a warp */
+    static constexpr uint32_t window = 256;                /* items that a warp marks at once */
+    static_assert(rows * 128 * warps == table_words, "a warp's share is whole rows");
+    static_assert(window == 32 * 8, "a lane clears 16 bytes of marks");
+
+    struct Shared {
+        alignas(16) uint32_t table[table_words];
+        alignas(16) uint16_t stage[warps][window]; /* marks: values of a row, from 1 on */
+        uint32_t total[warps];
+        uint32_t next; /* bucket */
+    };
+
+    const RadixKeys<K> &job;
+    Shared &s;
+    K base; /* the bits that all words have */
+    uint32_t mask;
+
+    GPI_DEVICE uint32_t value(K key) const
+    {
+        return (uint32_t)job.order.template word_alone<true>(key) & mask;
+    }
+
+    /* Count the values from begin on that the table has room for. */
+    template <int BITS> GPI_DEVICE void count(const K *keys, uint32_t items, uint32_t begin) const
+    {
+        constexpr uint32_t in_word = 32 / BITS;
+        constexpr int batch = 8;
+        for (int i = threadIdx.x; i < table_words / 4; i += T)
+            ((uint4 *)s.table)[i] = make_uint4(0, 0, 0, 0);
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i < items; i += batch * T) {
+            K key[batch];
+#pragma unroll
+            for (uint32_t j = 0; j < batch; j++)
+                key[j] = i + j * T < items ? keys[i + j * T] : (K)0;
+#pragma unroll
+            for (uint32_t j = 0; j < batch; j++) {
+                const uint32_t v = value(key[j]) - begin;
+                if (i + j * T < items && v < table_words * in_word)
+                    atomicAdd(&s.table[v / in_word], 1u << v % in_word * BITS);
+            }
+        }
+        __syncthreads();
+    }
+
+    GPI_DEVICE uint4 quad(int row) const
+    {
+        const int warp = (int)threadIdx.x / 32;
+        return ((const uint4 *)s.table)[(warp * rows + row) * 32 + lane_id()];
+    }
+
+    template <int BITS> static GPI_DEVICE uint32_t sum_of(uint4 q)
+    {
+        if (BITS == 32)
+            return q.x + q.y + q.z + q.w;
+        auto bytes = [](uint32_t word, uint32_t sum) { return __dp4a(word, 0x01010101u, sum); };
+        return bytes(q.x, bytes(q.y, bytes(q.z, bytes(q.w, 0u))));
+    }
+
+    /* Items that were counted before this warp's share of the table, and all of them. */
+    template <int BITS> GPI_DEVICE uint2 sums() const
+    {
+        uint32_t sum = 0;
+        for (int row = 0; row < rows; row++)
+            sum += sum_of<BITS>(quad(row));
+        sum = warp_sum(sum);
+        if (lane_id() == 0)
+            s.total[threadIdx.x / 32] = sum;
+        __syncthreads();
+        const uint32_t total = lane_id() < warps ? s.total[lane_id()] : 0;
+        return {warp_sum(lane_id() < threadIdx.x / 32 ? total : 0), warp_sum(total)};
+    }
+
+    GPI_DEVICE K key(uint32_t v) const
+    {
+        return job.order.template key<true>((K)(base | v));
+    }
+
+    /* Marks the first item of each value of a lane's quad in the window from w on. */
+    template <int BITS>
+    static GPI_DEVICE void mark(uint16_t *stage, uint4 q, uint32_t at, uint32_t w)
+    {
+        constexpr uint32_t in_word = 32 / BITS;
+        const uint32_t words[4] = {q.x, q.y, q.z, q.w}, first = lane_id() * 4 * in_word + 1;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++)
+#pragma unroll
+            for (uint32_t b = 0; b < in_word; b++) {
+                const uint32_t items = words[i] >> b * BITS & 0xffffffffu >> (32 - BITS);
+                if (items && at + items > w && at < w + window)
+                    stage[max(at, w) - w] = (uint16_t)(first + i * in_word + b);
+                at += items;
+            }
+    }
+
+    /* The counted values from begin on, in order: each warp writes those of its share of the table,
+     * a row after the other. In a window of the output the first item of each value is marked, and
+     * the others have the last mark before them. */
+    template <int BITS> GPI_DEVICE void write(K *to, uint32_t before, uint32_t begin) const
+    {
+        constexpr uint32_t in_row = 32 * 4 * 32 / BITS;
+        const uint32_t warp = threadIdx.x / 32;
+        uint16_t *stage = s.stage[warp];
+        for (int row = 0; row < rows; row++) {
+            const uint4 q = quad(row);
+            const uint32_t sum = sum_of<BITS>(q), upto = warp_running_sum(sum);
+            const uint32_t all = __shfl_sync(all_lanes, upto, 31);
+            const uint32_t first = begin + (warp * rows + row) * in_row;
+            for (uint32_t w = 0; w < all; w += window) {
+                ((uint4 *)stage)[lane_id()] = make_uint4(0, 0, 0, 0);
+                __syncwarp();
+                mark<BITS>(stage, q, upto - sum, w);
+                __syncwarp();
+                uint32_t last = 0;
+                for (uint32_t p = 0; p < window && w + p < all; p += 32) {
+                    const uint32_t own = max(warp_running_max(stage[p + lane_id()]), last);
+                    last = __shfl_sync(all_lanes, own, 31);
+                    if (w + p + lane_id() < all)
+                        __stcs(to + before + w + p + lane_id(), key(first + own - 1));
+                }
+                __syncwarp();
+            }
+            before += all;
+        }
+    }
+
+    /* A bucket by a block, which may lie in the output. */
+    GPI_DEVICE void sort(uint32_t from, uint64_t first, uint32_t items) const
+    {
+        const K *keys = job.keys[from] + first;
+        K *out = job.keys[gpi_radix_out] + first;
+        count<8>(keys, items, 0);
+        const uint2 sum = sums<8>();
+        if (sum.y == items) {
+            write<8>(out, sum.x, 0);
+            return;
+        }
+        K *to = from == gpi_radix_out ? job.keys[gpi_radix_tmp] + first : out;
+        uint32_t before = 0;
+        for (uint32_t begin = 0; begin <= mask; begin += table_words) {
+            __syncthreads();
+            count<32>(keys, items, begin);
+            const uint2 part = sums<32>();
+            write<32>(to, before + part.x, begin);
+            before += part.y;
+        }
+        __syncthreads();
+        if (to != out)
+            copy_items<T>(to, 0, items, out);
+    }
+};
+
+/* Grid: any; blocks claim buckets. */
+template <class K, int T>
+__global__ void __launch_bounds__(T, 3) radix_values_k(const __grid_constant__ RadixKeys<K> job)
+{
+    extern __shared__ __align__(16) char memory[];
+    auto &s = *(typename ValueBucket<K, T>::Shared *)memory;
+    const gpi_radix_plan &plan = *job.plan;
+    if (plan.route != gpi_radix_route_buckets)
+        return;
+    const uint32_t buckets = 1u << plan.bits,
+                   from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
+    const int bits = (int)plan.shift - job.begin;
+    if (bits == 0) { /* all are in order */
+        const uint64_t threads = (uint64_t)gridDim.x * T, end = from == gpi_radix_tmp ? job.n : 0;
+        for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < end; i += threads)
+            job.keys[gpi_radix_out][i] = job.keys[from][i];
+        return;
+    }
+    for (uint32_t number = blockIdx.x; number < buckets;) {
+        const uint64_t first = job.bucket_starts()[number], end = job.bucket_starts()[number + 1];
+        if (first < end) {
+            const uint32_t mask = (1u << bits) - 1;
+            const K word = job.order.template word_alone<true>(job.keys[from][first]);
+            ValueBucket<K, T>{job, s, (K)(word & ~mask), mask}.sort(from, first,
+                                                                    (uint32_t)(end - first));
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            s.next = gridDim.x + atomicAdd(&job.plan->buckets_claimed, 1u);
+        __syncthreads();
+        number = s.next;
+    }
+}
+
+} // namespace GPI_SPACE
