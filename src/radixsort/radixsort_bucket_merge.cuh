@@ -23,13 +23,15 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
     static constexpr bool pairs = VB > 0;
     static constexpr int items_max = T * I;
     static constexpr int most = I | 1; /* of a thread; an odd number of words meets all banks */
+    static constexpr int few = 9;      /* keys alone that spill no registers */
 
     struct Shared {
         K words[items_max + 1]; /* one is read behind the last */
         SharedArray<uint16_t, pairs ? items_max : 0> source;
     };
 
-    /* Up to M neighbouring items of a thread, in registers. */
+    /* Up to M neighbouring items of a thread, in registers. Loops over them end where no thread of
+     * the block has more. */
     template <int M> struct Items {
         K word[M];
         uint16_t source[pairs ? M : 1];
@@ -125,15 +127,24 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
             items.source[i] = s.source[p];
     }
 
+    /* Whether no thread has an item from i on; known for every second i. */
+    GPI_DEVICE bool ends(int i) const
+    {
+        return i % 2 == 0 && i >= each;
+    }
+
     template <int M> GPI_DEVICE void put(const Items<M> &items) const
     {
 #pragma unroll
-        for (int i = 0; i < M; i++)
+        for (int i = 0; i < M; i++) {
+            if (ends(i))
+                break;
             if (i < mine) {
                 s.words[first + i] = items.word[i];
                 if constexpr (pairs)
                     s.source[first + i] = items.source[i];
             }
+        }
     }
 
     /* ---- sorting ---- */
@@ -163,11 +174,17 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
 #pragma unroll 1
         for (int round = 0; round < each; round += 2) {
 #pragma unroll
-            for (int i = 0; i + 1 < M; i += 2)
+            for (int i = 0; i + 1 < M; i += 2) {
+                if (i >= each)
+                    break;
                 exchange(items, i);
+            }
 #pragma unroll
-            for (int i = 1; i + 1 < M; i += 2)
+            for (int i = 1; i + 1 < M; i += 2) {
+                if (i >= each)
+                    break;
                 exchange(items, i);
+            }
         }
         put(items);
     }
@@ -196,7 +213,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
         b.at += first - begin - from_a;
         K word_a = s.words[a.at], word_b = s.words[b.at];
 #pragma unroll
-        for (int i = 0; i < M; i++)
+        for (int i = 0; i < M; i++) {
+            if (ends(i))
+                break;
             if (i < mine) {
                 const bool take_b = a.at >= a.end || (b.at < b.end && less(word_b, word_a));
                 const int p = take_b ? b.at++ : a.at++;
@@ -207,6 +226,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
                 word_a = take_b ? word_a : next;
                 word_b = take_b ? next : word_b;
             }
+        }
     }
 
     template <int M> GPI_DEVICE void sort_all() const
@@ -230,10 +250,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
         const K *keys_in = b.job.keys[from] + first;
         const V *values_in = b.job.values[from] ? b.job.values[from] + first : nullptr;
         b.read(keys_in, values_in);
-        if (b.each <= 3)
-            b.template sort_all<3>();
-        else if (b.each <= 9)
-            b.template sort_all<9>();
+        if (!pairs && b.each <= few)
+            b.template sort_all<few>();
         else
             b.template sort_all<most>();
         K *keys = b.job.keys[gpi_radix_out] + first;
