@@ -167,10 +167,10 @@ GP_API gp_status gp_coo_filter(gp_context *ctx, const gp_csr_filter_desc *desc, 
  *
  * @return as gp_csr_transpose().
  *
- * The row of every entry, then the sort of gp_csr_from_coo(). CUDA: rows that fit the shared memory
- * of a block (18432 entries on sm_90, 13312 on sm_80; of 64-bit indices 10240 and 7168) are sorted
- * there, by networks in registers (Batcher 1968) and merges; only if there is a longer row are all
- * entries sorted that way.
+ * CPU: rows are the segments of gp_radix_sort_segmented_pairs(). CUDA: rows that fit the shared
+ * memory of a block (18432 entries on sm_90, 13312 on sm_80; of 64-bit indices 10240 and 7168) are
+ * sorted there, by networks in registers (Batcher 1968) and merges; only if there is a longer row,
+ * the row of every entry is found, and all are sorted as by gp_csr_from_coo().
  * @since 0.1
  */
 GP_API gp_status gp_csr_sort_columns(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,

@@ -5,6 +5,7 @@
 #include <gp/entries.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
+#include <gp/segsort.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
@@ -92,12 +93,26 @@ static struct gpi_csr_coo of_numbers(const struct gpi_csr_coo *c, const void *nu
     return by;
 }
 
+/* Of the CPU. */
+static gp_status host_bytes(const gp_target *target, const struct gpi_csr_coo *c, size_t *bytes)
+{
+    gp_target cpu = *target;
+    cpu.backend = GP_BACKEND_CPU;
+    if (c->by_row)
+        return gp_radix_sort_segmented_workspace_bytes(&cpu, gpi_csr_unsigned(c->index_bytes),
+                                                       c->value_bytes, (size_t)c->nnz,
+                                                       (size_t)c->num_rows, NULL, bytes);
+    *bytes = gpi_csr_coo_cpu_bytes(c);
+    return GP_OK;
+}
+
 static gp_status conversion_bytes(const gp_target *target, const struct gpi_csr_coo *c,
                                   size_t *bytes)
 {
     const struct gpi_csr_coo by = c->permutation ? of_numbers(c, NULL) : *c;
-    const size_t cpu = gpi_csr_coo_cpu_bytes(&by);
-    size_t cuda = 0;
+    size_t cpu = 0, cuda = 0;
+    if (target->backend != GP_BACKEND_CUDA)
+        GPI_TRY(host_bytes(target, &by, &cpu));
     if (target->backend != GP_BACKEND_CPU)
         GPI_TRY(gpi_csr_coo_cuda_bytes(target, &by, &cuda));
     *bytes = gpi_target_bytes(target, cpu, cuda);
@@ -169,13 +184,32 @@ static gp_status convert_numbers(gp_context *ctx, const struct gpi_csr_coo *c)
                           : GP_OK;
 }
 
+/* CPU: rows are the segments of a sort. */
+static gp_status sort_segments(gp_context *ctx, const struct gpi_csr_coo *c)
+{
+    const struct gpi_balance_args *r = c->rows_of;
+    const gp_dtype key = gpi_csr_unsigned(c->index_bytes), at = c->offset_dtype;
+    const size_t n = (size_t)c->nnz, rows = (size_t)c->num_rows, vb = c->value_bytes;
+    const struct gpi_content pointers = GPI_ROW_POINTERS(r->name, r->offsets, rows, at, n);
+    const struct gpi_content cols = GPI_BELOW("cols", c->cols, n, c->index_dtype, c->num_cols);
+    GPI_TRY(gpi_content_report(ctx, c->function, &cols));
+    if (gpi_content_check(ctx, c->function, &pointers) != GP_OK)
+        return gpi_content_report(ctx, c->function, &pointers);
+    return vb ? gp_radix_sort_segmented_pairs(ctx, key, c->cols, vb, c->values, n, at, r->offsets,
+                                              rows, c->out_cols, c->out_values, NULL)
+              : gp_radix_sort_segmented(ctx, key, c->cols, n, at, r->offsets, rows, c->out_cols,
+                                        NULL);
+}
+
 static gp_status convert(gp_context *ctx, const struct gpi_csr_coo *c)
 {
     if (c->nnz == 0 || c->num_rows == 0 || c->num_cols == 0)
         return convert_nothing(ctx, c);
     if (c->permutation)
         return convert_numbers(ctx, c);
-    return ctx->backend == GP_BACKEND_CUDA ? gpi_csr_coo_cuda(ctx, c) : gpi_csr_coo_cpu(ctx, c);
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return gpi_csr_coo_cuda(ctx, c);
+    return c->by_row ? sort_segments(ctx, c) : gpi_csr_coo_cpu(ctx, c);
 }
 
 gp_status gp_csr_from_coo(gp_context *ctx, const gp_coo_desc *desc, size_t num_rows,
@@ -245,7 +279,7 @@ static gp_status convert_matrix(gp_context *ctx, struct gpi_csr_coo *c,
     GPI_FRAME(frame, ctx, c->function, need + gpi_piece(rows_bytes));
     void *rows = gpi_frame_take(&frame, rows_bytes);
     *(c->cols ? &c->rows : &c->cols) = rows_of->segments = rows;
-    if (ctx->backend == GP_BACKEND_CUDA && gpi_csr_sorts_rows(c))
+    if (ctx->backend == GP_BACKEND_CUDA ? gpi_csr_sorts_rows(c) : c->by_row)
         c->rows_of = rows_of;
     else
         GPI_TRY(gpi_balance_search(ctx, c->function, rows_of));

@@ -34,9 +34,9 @@
  *   a column alone is the key, and the row and the value of its entry are moved as one word. CPU:
  *   two stable splits, by the high bits of columns and by the low ones (csr_split_cpu.h).
  *
- * Columns sorted within rows: the row of every entry, then the same sorted by the whole key,
- *   without row pointers. CUDA: first rows are sorted in shared memory; if one is too long for
- *   that, which the GPU finds, the rest is done for all.
+ * Columns sorted within rows: CPU: rows are the segments of a sort. CUDA: rows are sorted in shared
+ *   memory; if one is too long for that, which the GPU finds, the row of every entry, then the same
+ *   sorted by the whole key, without row pointers.
  *
  * Edges of a frontier, on the CPU: the sums of the lengths of its rows are row pointers of a matrix
  *   of these rows, whose merge path is cut into shares.
