@@ -264,7 +264,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     }
 
     /* Write the warp's stretch of the tile in digit order; false if it is not in order. Lanes out
-     * of order may put a pad before items of its row: so near to the end rows go one by one. */
+     * of order may put a pad before items of its row: so near to the end rows go one by one. Of
+     * other rows it cannot, as ranks are added row by row: sort-67 in docs/tuning. */
     template <bool VALUES> GPI_DEVICE bool write(const Span &span) const
     {
         const K *keys = this->keys(span);
