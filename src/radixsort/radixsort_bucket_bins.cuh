@@ -7,8 +7,8 @@
  * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
  * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). Where bins are larger than that is
  * worth, items of 8 bytes are compared with all of their bin; or if that were too many, they may be
- * equal: after some rounds it is looked whether all are in order. A bucket in which they are not is
- * left to radixsort_bucket_k.cuh.
+ * equal: keys alone are counted by warps (radixsort_bucket_large.cuh), of pairs it is looked after
+ * some rounds whether all are in order. Otherwise the bucket is merged: radixsort_bucket_k.cuh.
  *
  * Beside values a word holds the varying bits of a key and below them its position. So no two words
  * are the same, their order is the stable one, and the value is found by the position. Words are as
@@ -19,6 +19,7 @@
 #pragma once
 
 #include "device/warp.cuh"
+#include "radixsort/radixsort_bucket_large.cuh"
 #include "radixsort/radixsort_bucket_order.cuh"
 #include "radixsort/radixsort_places.cuh"
 #include "tuning/radixsort_tuning.cuh"
@@ -339,6 +340,15 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
     }
 
+    /* Items are in bins, some of which are too large. False if it is not worth going on. */
+    GPI_DEVICE bool may_sort_large() const
+    {
+        if constexpr (pairs)
+            return descents(*this) <= (uint32_t)count / 8;
+        else
+            return order_large_bins<32 * warps, bins>(s.words, counts(), largest_bin);
+    }
+
     /* Sort the bucket; false if too many items are in one bin, or agree in what words have of them:
      * nothing is written then. */
     template <int N>
@@ -378,7 +388,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         if constexpr (ranks)
             if (by_rank)
                 rank_in_bins(*this, shift);
-        if (large && !by_rank && descents(*this) > (uint32_t)count / 8)
+        if (large && !by_rank && !may_sort_large())
             return false;
         if (overlap)
             find_crossing(*this);
@@ -387,10 +397,11 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
                 stage(values_in);
         if (!exact && largest > 1 && !by_rank) {
             exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
-            if (large && descents(*this)) {
-                copy_async_wait();
-                return false;
-            }
+            if constexpr (pairs)
+                if (large && descents(*this)) {
+                    copy_async_wait();
+                    return false;
+                }
         }
         if constexpr (words_may_tie && sizeof(Word) == 8) {
             if (gone)

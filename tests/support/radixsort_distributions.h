@@ -29,6 +29,7 @@ enum kind {
     BELL,               /* around the middle of the range, a millionth of it wide */
     NUMBER_PAIRS,       /* two small numbers in the halves of a key, the first one uneven */
     FAR_APART,          /* eight ranges of some thousand keys */
+    HASHED,             /* hashes of numbers below 2^16, the smaller the more frequent */
     KINDS
 };
 
