@@ -277,7 +277,9 @@ GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, uint32_t *shared)
             const Repeats repeats = sample_repeats<T>(words, shared);
             const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
             const bool close = repeated << repeats.bits <= buckets << radix_tuning.map_close_bits;
-            return {(repeated <= job.repeats_max || close) && n < radix_tuning.map_items,
+            /* One pair says nothing, though it may stand for many. */
+            const bool rare = repeats.pairs < 2 || repeated <= job.repeats_max;
+            return {(rare || close) && n < radix_tuning.map_items,
                     repeats.hot >= sample - sample / radix_tuning.hot_rest};
         }
     return {false, false};
