@@ -144,7 +144,8 @@ static gp_status queue(gp_context *ctx, const char *function,
                                       .n = j->n,
                                       .device_n = j->device_n,
                                       .value_bytes = r->moved_bytes,
-                                      .keys_wanted = j->keys_out != NULL};
+                                      .keys_wanted = j->keys_out != NULL,
+                                      .visitor = j->visitor};
     const void *values = j->values_in;
     a.keys[gpi_radix_in] = (void *)j->keys_in;
     a.keys[gpi_radix_tmp] = r->keys_tmp ? gpi_frame_take(frame, r->keys_tmp) : NULL;

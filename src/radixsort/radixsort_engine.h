@@ -110,6 +110,7 @@ struct gpi_radix_engine_args {
     void *keys[3];            /* by place; all three exist unless counted, in may equal out */
     void *values[3];          /* in NULL: the positions */
     bool keys_wanted;
+    struct gpi_radix_visitor *visitor; /* or NULL; see radixsort_internal.h */
     void *scratch;
 };
 

@@ -13,6 +13,10 @@
 #include "radixsort/radixsort_launch.cuh"
 #include "radixsort/radixsort_scratch.cuh"
 
+extern "C" {
+#include "radixsort/radixsort_internal.h"
+}
+
 #define ENGINE GPI_LAUNCHER(GPI_PASTE(GPI_PASTE(KEYS, v), GPI_VALUE_BYTES))
 
 namespace GPI_SPACE
@@ -131,9 +135,21 @@ gp_status add_rest(gp_context *ctx, const char *function,
         return job.one_bucket_max ? add_pieces<VB>(ctx, function, job, list) : GP_OK;
 }
 
+/* Queue what there is, and then what a visitor has to do with the buckets. */
+template <class K, class V>
+gp_status visit_buckets(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
+                        const RadixJob<K, V> &job, LaunchList &list)
+{
+    const RadixKeys<K> &keys = job;
+    const gpi_radix_buckets buckets = {&keys, (void *const *)job.values};
+    GPI_TRY(list.queue(ctx, function));
+    list.count = 0;
+    return visitor->visit(ctx, function, visitor, &buckets);
+}
+
 /* The kernels of a sort that takes more than one block. */
 template <bool FLOAT, int VB>
-gp_status add_passes(gp_context *ctx, const char *function,
+gp_status add_passes(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
                      RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
@@ -141,6 +157,9 @@ gp_status add_passes(gp_context *ctx, const char *function,
                                radix_has_buckets<Key>>(ctx, function, job, list)));
     else
         GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
+    if constexpr (VB > 0 && radix_has_buckets<Key>)
+        if (visitor && job.bucket_bits && !is_small(job.n))
+            GPI_TRY(visit_buckets(ctx, function, visitor, job, list));
     return add_rest<FLOAT, VB>(ctx, function, job, list);
 }
 
@@ -204,7 +223,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
             GPI_TRY((add_counting<FLOAT, Key>(ctx, function, job, list)));
             return list.queue(ctx, function);
         }
-    GPI_TRY((add_passes<FLOAT, VB>(ctx, function, job, list)));
+    GPI_TRY((add_passes<FLOAT, VB>(ctx, function, args->visitor, job, list)));
     return list.queue(ctx, function);
 }
 

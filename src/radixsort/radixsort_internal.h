@@ -40,6 +40,19 @@
 
 enum { GPI_RADIX_BITS = 8, GPI_RADIX_BINS = 256 };
 
+/* The buckets of a sort on CUDA as its partitions leave them. */
+struct gpi_radix_buckets {
+    const void *keys;    /* the RadixKeys of their width (radixsort_key_codec.cuh) */
+    void *const *values; /* by enum gpi_radix_place */
+};
+
+/* What is asked before buckets of pairs are sorted, where there may be some: it queues kernels that
+ * read them, and that may make the plan's route gpi_radix_route_undecided, so that they stay so. */
+struct gpi_radix_visitor {
+    gp_status (*visit)(gp_context *ctx, const char *function, struct gpi_radix_visitor *self,
+                       const struct gpi_radix_buckets *buckets);
+};
+
 /* One sort, checked and with its options resolved. */
 struct gpi_radix_job {
     struct gpi_radix_order order;
@@ -50,6 +63,7 @@ struct gpi_radix_job {
     const uint64_t *device_num_segments; /* the same, of a sort of segments */
     int begin_bit, end_bit;              /* begin_bit == end_bit: copy */
     gp_algorithm algorithm;
+    struct gpi_radix_visitor *visitor; /* or NULL */
     const void *keys_in;
     const void *values_in; /* NULL with value_bytes 4 or 8: the indices 0 .. n - 1 */
     void *keys_out;        /* NULL: not wanted */
