@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of keys in any order: a stable sort, then the runs. One array of values is sorted with the
+ * Groups of keys in any order: a stable sort, then the runs; where that is possible on CUDA, folds
+ * in the buckets of the sort instead (group_bucket_k.cuh). One array of values is sorted with the
  * keys. Several are gathered one by one by positions that were sorted with the keys, each into the
  * same scratch, and each goes through the runs by itself, which costs little beside the gather.
  *
- * Scratch: [keys n][values n, of the widest array][positions n][the sort's, or the runs'].
+ * Scratch: [keys n][values n, of the widest array][positions n][groups of buckets]
+ * [the sort's, or the runs'].
  */
 #include <stdio.h>
 
@@ -17,6 +19,11 @@
 #include "radixsort/radixsort_check_internal.h"
 
 enum { MAX = GP_AGGREGATES_MAX };
+
+/* From this number of items on it is tried to fold in buckets. */
+#ifndef GPI_GROUP_BUCKETS_FROM
+#define GPI_GROUP_BUCKETS_FROM ((size_t)1 << 27)
+#endif
 
 struct call {
     gp_dtype key_dtype;
@@ -200,6 +207,31 @@ static gp_status sort_bytes(const gp_target *t, const struct call *c, bool sever
     return GP_OK;
 }
 
+/* Folds that the buckets of the sort may give, if all aggregates are some; none: count is 0. */
+static struct gpi_group_buckets buckets_of(gp_backend backend, const struct call *c, bool several)
+{
+    struct gpi_group_buckets b = {.key_bytes = (uint32_t)gpi_dtype_bytes(c->key_dtype),
+                                  .capacity = c->capacity};
+    if (backend == GP_BACKEND_CPU || several || !beside_bytes(c, several) ||
+        c->count > GPI_GROUP_BUCKET_FOLDS || b.key_bytes < 4 || c->n < GPI_GROUP_BUCKETS_FROM ||
+        c->n >> 32)
+        return b;
+    for (int i = 0; i < c->count; i++) {
+        const gp_aggregate *g = &c->of[i];
+        const bool counts = g->kind == GP_AGGREGATE_COUNT;
+        const bool folds = g->op == GP_SUM || g->op == GP_MIN || g->op == GP_MAX;
+        if (!counts &&
+            (g->kind != GP_AGGREGATE_REDUCE || !folds || gpi_dtype_bytes(g->in_dtype) < 4)) {
+            b.count = 0;
+            return b;
+        }
+        b.folds[b.count++] =
+            (struct gpi_group_bucket_fold){counts ? (gp_dtype)0 : g->in_dtype, g->out_dtype,
+                                           counts ? GP_SUM : g->op, g->out, NULL};
+    }
+    return b;
+}
+
 static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
 {
     struct gpi_group_fold folds[MAX];
@@ -216,6 +248,8 @@ static gp_status frame_bytes(const gp_target *t, const struct call *c, bool seve
     GPI_TRY(sort_bytes(t, c, several, &sort));
     pieces += gpi_piece(c->n * c->widest) + gpi_piece(c->n * beside_bytes(c, several));
     const size_t runs = gpi_group_bytes(t, &a);
+    const struct gpi_group_buckets b = buckets_of(t->backend, c, several);
+    pieces += b.count ? gpi_group_buckets_bytes(&b, c->n) : 0;
     *bytes = c->n ? pieces + (sort > runs ? sort : runs) : 0;
     return GP_OK;
 }
@@ -311,20 +345,34 @@ static gp_status run_gathered(gp_context *ctx, const char *f, const struct call 
 }
 
 static gp_status sort(gp_context *ctx, const char *f, const struct call *c, void *keys,
-                      void *beside)
+                      void *beside, struct gpi_radix_visitor *visitor)
 {
     struct gpi_radix_job job = sort_of(c, c->several);
-    job.keys_out = keys, job.values_out = beside;
+    job.keys_out = keys, job.values_out = beside, job.visitor = visitor;
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, c->key_dtype, NULL, &job));
     job.device_n = c->device_n;
     return ctx->backend == GP_BACKEND_CUDA ? gpi_radixsort_cuda(ctx, f, &job)
                                            : gpi_radixsort_cpu(ctx, f, &job);
 }
 
+/* The groups of what is sorted: keys, and values or positions. */
+static gp_status run_sorted(gp_context *ctx, const char *f, const struct call *c,
+                            const void *positions, void *values, struct group *g)
+{
+    GPI_TRY(run_counts(ctx, f, c, g));
+    if (c->several)
+        return run_gathered(ctx, f, c, positions, beside_bytes(c, true), values, g);
+    for (int i = 0; i < c->count; i++)
+        if (value_bytes(&c->of[i]))
+            group_add(g, &c->of[i], values);
+    return run_group(ctx, f, g);
+}
+
 static gp_status group(gp_context *ctx, const char *f, const struct call *c, void *keys_out,
                        uint64_t *out_count)
 {
     const gp_target target = gpi_target_of(ctx);
+    struct gpi_group_buckets b = buckets_of(ctx->backend, c, c->several);
     const size_t key = gpi_dtype_bytes(c->key_dtype), beside = beside_bytes(c, c->several);
     struct group g = {.a = runs_of(c)};
     size_t need;
@@ -335,15 +383,15 @@ static gp_status group(gp_context *ctx, const char *f, const struct call *c, voi
     void *positions = beside ? values : NULL;
     if (c->several || c->widest == 0)
         positions = beside ? gpi_frame_take(&frame, c->n * beside) : NULL;
-    GPI_TRY(sort(ctx, f, c, sorted, positions));
+    if (b.count)
+        gpi_group_buckets_take(&b, &frame, c->n);
+    b.keys_out = keys_out, b.out_count = out_count;
+    GPI_TRY(sort(ctx, f, c, sorted, positions, b.count ? &b.visitor : NULL));
     g.a.keys = sorted, g.a.keys_out = keys_out, g.a.out_count = out_count;
-    GPI_TRY(run_counts(ctx, f, c, &g));
-    if (c->several)
-        return run_gathered(ctx, f, c, positions, beside, values, &g);
-    for (int i = 0; i < c->count; i++)
-        if (value_bytes(&c->of[i]))
-            group_add(&g, &c->of[i], values);
-    return run_group(ctx, f, &g);
+    if (b.visited)
+        g.a.device_n = &b.progress->remaining;
+    GPI_TRY(run_sorted(ctx, f, c, positions, values, &g));
+    return b.visited ? gpi_group_buckets_store(ctx, f, &b) : GP_OK;
 }
 
 static gp_status no_groups(gp_context *ctx, uint64_t *out_count)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What folds in the buckets of a sort and the move of their groups share. */
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "device/flip.cuh"
+#include "device/host.cuh"
+#include "device/warp.cuh"
+#include "radixsort/radixsort_buckets_internal.h"
+
+extern "C" {
+#include "group/group_internal.h"
+}
+
+namespace GPI_SPACE
+{
+
+/* How values become accumulators, and back. */
+struct BucketForm {
+    gp_op op;
+    bool is_float;     /* the accumulators */
+    uint32_t in_bytes; /* 4 or 8; 0: every item counts 1 */
+    Flip flip;         /* as in FoldParams */
+    uint32_t sign;     /* of integers that are widened */
+};
+
+/* f(Op()) of what computes op on accumulators of a cell's size: some of with_operator(). */
+template <class Cell, class F> GPI_DEVICE void by_operator(const BucketForm &form, const F &f)
+{
+    using Real = std::conditional_t<sizeof(Cell) == 4, float, double>;
+    if (!form.is_float) {
+        if (form.op == GP_SUM)
+            f(Sum<Cell>());
+        else
+            f(Highest<Cell>());
+    } else if (form.op == GP_SUM) {
+        f(Sum<Real>());
+    } else if (form.op == GP_MIN) {
+        f(Min<Real>());
+    } else {
+        f(Max<Real>());
+    }
+}
+
+template <class Op> using Operand = decltype(Op::identity());
+
+constexpr int bucket_keys = GPI_GROUP_BUCKET_KEYS;
+/* Of keys in a table: half of them stay empty, so that most keys stand where they are sought. */
+constexpr int bucket_places = 2 * bucket_keys;
+
+template <class To, class From> GPI_DEVICE To bits_as(const From &from)
+{
+    static_assert(sizeof(To) == sizeof(From), "as many bits");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+} // namespace GPI_SPACE

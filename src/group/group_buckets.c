@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Folds in the buckets of a sort: scratch, and when they are queued. */
+#include "core/workspace.h"
+#include "group/group_internal.h"
+
+static uint64_t chunks_of(uint64_t n)
+{
+    return n / GPI_GROUP_CHUNK + (1 << GPI_GROUP_BUCKET_BITS);
+}
+
+static uint32_t sums_of(uint64_t n)
+{
+    return (uint32_t)(chunks_of(n) / GPI_GROUP_CHUNKS + 1);
+}
+
+static size_t zeroed_bytes(uint64_t n)
+{
+    return sizeof(struct gpi_group_progress) + sums_of(n) * sizeof(uint32_t);
+}
+
+static size_t groups_bytes(uint64_t n, size_t item_bytes)
+{
+    return gpi_piece(chunks_of(n) * GPI_GROUP_BUCKET_KEYS * item_bytes);
+}
+
+size_t gpi_group_buckets_bytes(const struct gpi_group_buckets *b, uint64_t n)
+{
+    size_t bytes = gpi_piece(zeroed_bytes(n)) + gpi_piece(chunks_of(n) * sizeof *b->chunks) +
+                   groups_bytes(n, b->key_bytes);
+    for (int i = 0; i < b->count; i++)
+        bytes += groups_bytes(n, gpi_dtype_bytes(b->folds[i].out_dtype));
+    return bytes;
+}
+
+static gp_status visit(gp_context *ctx, const char *function, struct gpi_radix_visitor *self,
+                       const struct gpi_radix_buckets *buckets)
+{
+    struct gpi_group_buckets *b = (struct gpi_group_buckets *)self;
+    b->visited = true;
+    return gpi_group_cuda_for(ctx->sm_row)->fold_buckets(ctx, function, b, buckets);
+}
+
+void gpi_group_buckets_take(struct gpi_group_buckets *b, struct gpi_frame *frame, uint64_t n)
+{
+    b->visitor.visit = visit;
+    b->zeroed = zeroed_bytes(n), b->sum_count = sums_of(n);
+    b->progress = gpi_frame_take(frame, b->zeroed);
+    b->sums = (uint32_t *)(b->progress + 1);
+    b->chunks = gpi_frame_take(frame, chunks_of(n) * sizeof *b->chunks);
+    b->keys = gpi_frame_take(frame, groups_bytes(n, b->key_bytes));
+    for (int i = 0; i < b->count; i++)
+        b->folds[i].groups =
+            gpi_frame_take(frame, groups_bytes(n, gpi_dtype_bytes(b->folds[i].out_dtype)));
+}
+
+gp_status gpi_group_buckets_store(gp_context *ctx, const char *function,
+                                  const struct gpi_group_buckets *b)
+{
+    return gpi_group_cuda_for(ctx->sm_row)->store_buckets(ctx, function, b);
+}
