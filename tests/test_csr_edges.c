@@ -212,9 +212,9 @@ START_TEST(test_visit_edges_errors)
     T_STATUS(GP_ERROR_POINTER, gp_csr_visit_edges(t_ctx(), &d, 3, 6, NULL, all, 3, never, &called));
     T_STATUS(GP_ERROR_POINTER, gp_csr_visit_edges(t_ctx(), &d, 3, 6, good, all, 3, NULL, &called));
     T_STATUS(GP_ERROR_POINTER, gp_csr_visit_edges(t_ctx(), NULL, 3, 6, good, all, 3, never, NULL));
-    d.reserved = 1;
-    T_STATUS(GP_ERROR_ARGUMENT, visit_wrong(&d, 3, &good, &all, 3, "desc->reserved"));
-    d.reserved = 0, d.index_dtype = GP_F32;
+    d.hot_columns = 1;
+    T_STATUS(GP_ERROR_ARGUMENT, visit_wrong(&d, 3, &good, &all, 3, "desc->hot_columns"));
+    d.hot_columns = 0, d.index_dtype = GP_F32;
     T_STATUS(GP_ERROR_DTYPE, visit_wrong(&d, 3, &good, &all, 3, "desc->index_dtype"));
 }
 END_TEST

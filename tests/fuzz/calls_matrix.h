@@ -25,7 +25,7 @@ static inline struct matrix matrix_of(fuzz *f, gp_dtype value)
     m.d.index_dtype = fuzz_dtype(f, FUZZ_INDICES);
     m.d.offset_dtype = fuzz_dtype(f, FUZZ_INDICES);
     m.d.value_dtype = value;
-    m.d.reserved = fuzz_unused(f);
+    m.d.hot_columns = 2 * fuzz_unused(f); /* 1 is good for products */
     m.index = bytes_or_one(m.d.index_dtype);
     m.offset = bytes_or_one(m.d.offset_dtype);
     if (m.offset < m.index)

@@ -201,7 +201,7 @@ static void spmm(fuzz *f)
     const gp_dtype dtype = m.d.value_dtype;
     const size_t vb = bytes_or_one(dtype);
     gp_spmm_desc d = GP_SPMM_DESC_INIT;
-    if (m.d.size != sizeof m.d || m.d.reserved) /* they are not passed */
+    if (m.d.size != sizeof m.d || m.d.hot_columns) /* they are not passed */
         return;
     d.size = fuzz_struct(f, sizeof d);
     d.index_dtype = m.d.index_dtype, d.offset_dtype = m.d.offset_dtype, d.value_dtype = dtype;

@@ -99,7 +99,7 @@ static void from_coo(fuzz *f)
     fuzz_array *out_values =
         d.value_dtype ? fuzz_output(f, fuzz_product(m.nnz, value), value) : fuzz_none(f);
     fuzz_array *count = fuzz_output(f, 8, 8);
-    if (m.d.size != sizeof m.d || m.d.reserved) /* they are not passed */
+    if (m.d.size != sizeof m.d || m.d.hot_columns) /* they are not passed */
         return;
     fuzz_rule(f, fuzz_all_below(index, rows, m.nnz, m.rows) &&
                      fuzz_all_below(index, cols, m.nnz, m.cols));
@@ -151,7 +151,7 @@ static void transpose(fuzz *f)
     fuzz_array *out_cols = fuzz_output_beside(f, fuzz_product(m.nnz, m.index), m.index, cols);
     fuzz_array *out_values =
         d.value_dtype ? fuzz_output(f, fuzz_product(m.nnz, value), value) : fuzz_none(f);
-    if (m.d.size != sizeof m.d || m.d.reserved)
+    if (m.d.size != sizeof m.d || m.d.hot_columns)
         return;
     fuzz_rule(f,
               pointers_good(&m, pointers) && fuzz_all_below(m.d.index_dtype, cols, m.nnz, m.cols));
@@ -187,7 +187,7 @@ static void filter(fuzz *f)
     fuzz_array *out_cols = fuzz_output_beside(f, fuzz_product(m.nnz, m.index), m.index, cols);
     fuzz_array *out_values = fuzz_output(f, fuzz_product(m.nnz, 4), 4);
     fuzz_array *count = fuzz_output(f, 8, 8);
-    if (m.d.size != sizeof m.d || m.d.reserved)
+    if (m.d.size != sizeof m.d || m.d.hot_columns)
         return;
     fuzz_rule(f,
               pointers_good(&m, pointers) && fuzz_all_below(m.d.index_dtype, cols, m.nnz, m.cols));
@@ -213,7 +213,7 @@ static void sort_columns(fuzz *f)
     fuzz_array *out_cols = fuzz_output_beside(f, room, m.index, cols);
     fuzz_array *out_values =
         d.value_dtype ? fuzz_output(f, fuzz_product(m.nnz, value), value) : fuzz_none(f);
-    if (m.d.size != sizeof m.d || m.d.reserved)
+    if (m.d.size != sizeof m.d || m.d.hot_columns)
         return;
     fuzz_rule(f,
               pointers_good(&m, pointers) && fuzz_all_below(m.d.index_dtype, cols, m.nnz, m.cols));
@@ -227,7 +227,7 @@ static void sort_columns(fuzz *f)
 /* Whether nothing is wrong with what calls of lists do not take. */
 static bool plain(const struct matrix *m)
 {
-    return m->d.size == sizeof m->d && !m->d.reserved && m->offset >= m->index &&
+    return m->d.size == sizeof m->d && !m->d.hot_columns && m->offset >= m->index &&
            (FUZZ_INDICES >> (unsigned)m->d.offset_dtype & 1);
 }
 
