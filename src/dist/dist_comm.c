@@ -93,6 +93,7 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->table = malloc(p * row * sizeof *c->table);
         c->mine = malloc((row + GPI_DIST_PROBES + GP_COMM_RANKS_MAX) * sizeof *c->mine);
         c->asked = c->mine ? c->mine + row : NULL;
+        c->borders = gpi_dist_borders(ranks);
         c->lent = malloc(GPI_DIST_LENT * p * sizeof *c->lent);
         if (ctx->backend == GP_BACKEND_CUDA)
             c->pinned = gpi_dist_cuda_pinned(ctx, GPI_DIST_PINNED);
@@ -101,7 +102,7 @@ gp_status gpi_dist_new(const char *f, gp_context *ctx, int rank, int ranks, gp_c
         c->route = c->have ? c->get + p : NULL;
         c->cuts = c->have ? c->route + 4 * p : NULL;
     }
-    if (!c || !c->notes || !c->table || !c->mine || !c->lent || !c->have ||
+    if (!c || !c->notes || !c->table || !c->mine || !c->borders || !c->lent || !c->have ||
         (ctx->backend == GP_BACKEND_CUDA && !c->pinned) || make_fold(&c->fold) != GP_OK) {
         gpi_dist_free(c);
         return gpi_dist_no_memory(f, ctx);
@@ -126,6 +127,7 @@ void gpi_dist_free(gp_comm *c)
     free(c->notes);
     free(c->table);
     free(c->mine);
+    free(c->borders);
     free(c->lent);
     free(c->have);
     free(c->stage);

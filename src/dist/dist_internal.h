@@ -131,12 +131,13 @@ struct gp_comm {
     struct gpi_transport own; /* of such ranks that had another one, */
     const struct gpi_transport *under; /* which is this */
     uint64_t sequence;
-    double seconds;             /* to wait for others; negative: no limit */
-    int broken;                 /* atomic */
-    gp_context *fold;           /* the CPU, for what every rank computes alike */
-    struct gpi_note *notes;     /* of all ranks, of the last meeting */
-    uint64_t *table, *mine;     /* counts of all ranks, and of this one */
-    uint64_t *asked;            /* GPI_DIST_PROBES and GP_COMM_RANKS_MAX words of a selection */
+    double seconds;         /* to wait for others; negative: no limit */
+    int broken;             /* atomic */
+    gp_context *fold;       /* the CPU, for what every rank computes alike */
+    struct gpi_note *notes; /* of all ranks, of the last meeting */
+    uint64_t *table, *mine; /* counts of all ranks, and of this one */
+    uint64_t *asked;        /* GPI_DIST_PROBES and GP_COMM_RANKS_MAX words of a selection */
+    struct gpi_dist_border *borders; /* of a selection, see gpi_dist_borders() */
     uint64_t *have, *get;       /* items of each rank before and after a call; have: and one more */
     uint64_t *route;            /* 4 * ranks words */
     const void **lent;          /* GPI_DIST_LENT arrays of each rank */
@@ -266,6 +267,8 @@ struct gpi_dist_keys {
       (order)->flip) &                                                                             \
      UINT64_MAX >> (64 - 8 * (bytes)))
 
+/* Room for those of so many ranks, or NULL. */
+struct gpi_dist_border *gpi_dist_borders(int ranks);
 /* Cut the sorted keys of every rank so that rank r gets counts[r]: cuts[s * (ranks - 1) + b] is
  * where border b lies in the keys of rank s. together: equal keys stay together, and counts becomes
  * what comes of it; limits, if not NULL, gets of each border the least word behind it. least and

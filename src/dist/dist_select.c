@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Exact borders between ranks in keys that each rank has sorted. */
+#include <stdlib.h>
+
 #include "dist/dist_internal.h"
 
 /* Where the array of all ranks is cut: behind target keys in their order. The word of the last one
- * before the cut lies in [word, word + 2^bits). below[s] keys of rank s lie below word. */
-struct border {
+ * before the cut lies in [word, word + 2^bits). */
+struct gpi_dist_border {
     uint64_t target, word;
     bool exact; /* target keys lie below word: none equal to it comes before the cut */
     /* Of keys in any order: those of this rank below word, and equal to it, once that is known. */
@@ -16,6 +18,11 @@ struct border {
 struct round {
     int borders, step, bits; /* bits: of the intervals */
 };
+
+struct gpi_dist_border *gpi_dist_borders(int ranks)
+{
+    return malloc((size_t)ranks * sizeof(struct gpi_dist_border));
+}
 
 static int bits_of(uint64_t x)
 {
@@ -31,14 +38,15 @@ static int step_of(int borders, int bits)
     return step < bits ? step : bits;
 }
 
-static uint64_t word_of(const struct round *r, const struct border *b, int i)
+static uint64_t word_of(const struct round *r, const struct gpi_dist_border *b, int i)
 {
     return b->word + ((uint64_t)(i + 1) << (r->bits - r->step));
 }
 
 /* The different intervals of the borders that are not found yet, which ascend; which[j] is that of
  * border j. Returns how many. */
-static int list_intervals(const struct border *b, int borders, uint64_t *starts, int *which)
+static int list_intervals(const struct gpi_dist_border *b, int borders, uint64_t *starts,
+                          int *which)
 {
     int n = 0;
     for (int j = 0; j < borders; j++) {
@@ -51,7 +59,8 @@ static int list_intervals(const struct border *b, int borders, uint64_t *starts,
 
 /* The same counts of keys in any order, which are below a border's interval or in a part of it. */
 static gp_status count_parts(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys,
-                             const struct round *r, const struct border *b, uint64_t *counts)
+                             const struct round *r, const struct gpi_dist_border *b,
+                             uint64_t *counts)
 {
     const int each = (1 << r->step) - 1;
     uint64_t starts[GP_COMM_RANKS_MAX];
@@ -70,7 +79,7 @@ static gp_status count_parts(gp_comm *comm, const char *f, const struct gpi_dist
 
 /* Count the keys below the words of a round: comm->table gets a row per rank, its status first. */
 static gp_status ask(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys,
-                     const struct round *r, const struct border *b)
+                     const struct round *r, const struct gpi_dist_border *b)
 {
     const int count = r->borders, each = (1 << r->step) - 1, words = count * each;
     gp_status s;
@@ -94,7 +103,7 @@ static uint64_t sum_below(const gp_comm *comm, int words, int w)
 }
 
 /* The last word with fewer than target keys below it begins the new interval. */
-static void narrow(const gp_comm *comm, const struct round *r, struct border *b)
+static void narrow(const gp_comm *comm, const struct round *r, struct gpi_dist_border *b)
 {
     const int each = (1 << r->step) - 1, words = r->borders * each;
     const uint64_t *mine = comm->table + (size_t)comm->rank * (size_t)(words + 1) + 1;
@@ -116,7 +125,7 @@ static void narrow(const gp_comm *comm, const struct round *r, struct border *b)
 
 /* After a round whose parts are single words: the counts of those that borders have now. */
 static void keep_ties(const gp_comm *comm, const struct round *r, const int *which,
-                      const uint64_t *starts, struct border *b)
+                      const uint64_t *starts, struct gpi_dist_border *b)
 {
     for (int j = 0; j < r->borders; j++)
         if (!b[j].exact) {
@@ -126,7 +135,7 @@ static void keep_ties(const gp_comm *comm, const struct round *r, const int *whi
         }
 }
 
-static bool all_exact(const struct border *b, int borders)
+static bool all_exact(const struct gpi_dist_border *b, int borders)
 {
     for (int j = 0; j < borders; j++)
         if (!b[j].exact)
@@ -136,7 +145,7 @@ static bool all_exact(const struct border *b, int borders)
 
 /* Until each interval is a single word, or the border lies between two. */
 static gp_status narrow_all(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys,
-                            struct border *b, int borders, int bits)
+                            struct gpi_dist_border *b, int borders, int bits)
 {
     struct round r = {borders, 0, bits};
     uint64_t starts[GP_COMM_RANKS_MAX];
@@ -156,7 +165,7 @@ static gp_status narrow_all(gp_comm *comm, const char *f, const struct gpi_dist_
 /* Keys below the words of borders, and those equal to it. Behind the highest word there is none:
  * then all that are not below are equal. */
 static gp_status probe_ties(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys,
-                            const struct border *b, int borders, uint64_t *pairs)
+                            const struct gpi_dist_border *b, int borders, uint64_t *pairs)
 {
     enum { MOST = 256 };
     uint64_t words[2 * MOST], counts[2 * MOST];
@@ -178,7 +187,7 @@ static gp_status probe_ties(gp_comm *comm, const char *f, const struct gpi_dist_
 
 /* The same of keys in any order; before an exact border no equal ones are wanted. */
 static gp_status sum_up_ties(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys,
-                             const struct border *b, int borders, uint64_t *pairs)
+                             const struct gpi_dist_border *b, int borders, uint64_t *pairs)
 {
     uint64_t starts[GP_COMM_RANKS_MAX];
     int which[GP_COMM_RANKS_MAX];
@@ -197,7 +206,7 @@ static gp_status sum_up_ties(gp_comm *comm, const char *f, const struct gpi_dist
 
 /* Of each border: keys of every rank below its word, and those equal to it, to comm->table. */
 static gp_status count_ties(gp_comm *comm, const char *f, const struct gpi_dist_keys *keys,
-                            const struct border *b, int borders)
+                            const struct gpi_dist_border *b, int borders)
 {
     const gp_status s = keys->in_any_order ? sum_up_ties(comm, f, keys, b, borders, comm->mine)
                                            : probe_ties(comm, f, keys, b, borders, comm->mine);
@@ -208,7 +217,7 @@ static gp_status count_ties(gp_comm *comm, const char *f, const struct gpi_dist_
 }
 
 /* Equal keys are cut by rank, and in a rank by place. */
-static void cut(const gp_comm *comm, const struct border *b, int borders, bool together,
+static void cut(const gp_comm *comm, const struct gpi_dist_border *b, int borders, bool together,
                 uint64_t *cuts, uint64_t *limits)
 {
     for (int j = 0; j < borders; j++) {
@@ -248,11 +257,11 @@ gp_status gpi_dist_select(gp_comm *comm, const char *f, const struct gpi_dist_ke
                           uint64_t *cuts, uint64_t *limits)
 {
     const int borders = comm->ranks - 1, bits = bits_of(least ^ most);
-    struct border b[GP_COMM_RANKS_MAX];
+    struct gpi_dist_border *const b = comm->borders;
     uint64_t target = 0;
     for (int j = 0; j < borders; j++) {
         target += counts[j];
-        b[j] = (struct border){
+        b[j] = (struct gpi_dist_border){
             .target = target, .word = bits < 64 ? least >> bits << bits : 0, .exact = target == 0};
         b[j].word = target ? b[j].word : 0;
     }
