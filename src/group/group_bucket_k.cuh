@@ -153,7 +153,7 @@ template <class Cell> struct BucketFold {
         });
     }
 
-    /* The first `count` rows. False: some key has no place. */
+    /* The first `count` rows, by a warp. False: some key has no place. */
     template <class K> GPI_DEVICE bool fold_rows(Rows<K> &rows, K none, int count) const
     {
         uint32_t place[batch];
@@ -162,7 +162,7 @@ template <class Cell> struct BucketFold {
         for_rows([&](int j) {
             const K word = p.word_of(rows.key[j]);
             place[j] = BucketWords::place_of(word);
-            found = found && s.words.template at<K>(place[j]) == word;
+            found &= s.words.template at<K>(place[j]) == word;
         });
         if (!found)
             for_rows([&](int j) {
@@ -171,6 +171,7 @@ template <class Cell> struct BucketFold {
                     place[j] = BucketWords::find<K>(s.words, none, word);
                 placed = placed && place[j] < D;
             });
+        __syncwarp(); /* lanes that seek go their own ways until here */
         if (p.order<K>().merged)
             for_rows([&](int j) {
                 placed = placed && p.order<K>().template is_of_word<true>(rows.key[j]);
@@ -185,19 +186,20 @@ template <class Cell> struct BucketFold {
         const K *keys = (const K *)p.keys[p.place()] + c.first;
         const char *values = p.values[p.place()] + (uint64_t)c.first * p.form.in_bytes;
         const uint32_t step = batch * T, whole = c.count / step * step, last = c.count - 1;
-        uint32_t i = threadIdx.x;
         Rows<K> rows, next;
-        const auto read = [&](Rows<K> &r, uint32_t at) {
-            if (at < whole)
-                r.read(p.form, keys, values, at);
-            else if (at <= last)
-                r.read_rest(p.form, keys, values, at, last);
+        const auto read = [&](Rows<K> &r, uint32_t first) {
+            if (first < whole)
+                r.read(p.form, keys, values, first + threadIdx.x);
+            else if (first <= last)
+                r.read_rest(p.form, keys, values, first + threadIdx.x, last);
         };
-        read(rows, i);
+        read(rows, 0);
 #pragma unroll 1
-        for (; i <= last; i += step) {
-            read(next, i + step);
-            if (!fold_rows(rows, none, (int)((last - i) / T) + 1))
+        for (uint32_t first = 0; first <= last; first += step) {
+            const uint32_t i = first + threadIdx.x;
+            read(next, first + step);
+            const bool placed = fold_rows(rows, none, i <= last ? (int)((last - i) / T) + 1 : 0);
+            if (!__all_sync(all_lanes, placed))
                 return false;
             rows = next;
         }
