@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Group-by of many items with few groups, which CUDA folds in the buckets of a sort
- * (group_bucket_k.cuh), or with so many that it does not. */
+ * (group_bucket_k.cuh), or with too many for that. */
 #include <stdlib.h>
 #include <string.h>
 

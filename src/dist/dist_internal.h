@@ -267,7 +267,7 @@ struct gpi_dist_keys {
       (order)->flip) &                                                                             \
      UINT64_MAX >> (64 - 8 * (bytes)))
 
-/* Room for those of so many ranks, or NULL. */
+/* Room for those between a number of ranks, or NULL. */
 struct gpi_dist_border *gpi_dist_borders(int ranks);
 /* Cut the sorted keys of every rank so that rank r gets counts[r]: cuts[s * (ranks - 1) + b] is
  * where border b lies in the keys of rank s. together: equal keys stay together, and counts becomes
