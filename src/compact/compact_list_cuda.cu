@@ -234,7 +234,7 @@ GPI_DEVICE uint32_t list_room(uint64_t capacity, uint64_t place, uint32_t items)
 }
 
 /* By one warp: the tile's count and what is before it. */
-template <int GROUPS>
+template <bool AT_ONCE, int GROUPS>
 GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared<GROUPS> &s,
                                 CountAhead<false> &ahead, const TileState<uint32_t> &state,
                                 uint32_t tile, uint32_t tiles, uint32_t tile_kept)
@@ -245,7 +245,7 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared<GROUPS> &s,
     }
     const Before<false> prefix = ahead.exclusive(state, tile);
     order_in_place(p);
-    if (p.at_once) {
+    if constexpr (AT_ONCE) {
         char *others = others_behind(p, ahead, state, tiles);
         if (lane_id() == 0)
             s.others = others;
@@ -260,10 +260,10 @@ GPI_DEVICE void list_look_ahead(const CompactParams &p, ListShared<GROUPS> &s,
 /*
  * Grid: one block per tile, or fewer; 8 warps. Tile: tile_items, at most 32 groups_of<Word>, in
  * dynamic shared memory, where the list begins at list_at. Blocks claim tiles in order
- * (device/epoch.cuh). At once: a cooperative launch with a block per tile. After: all outputs and
+ * (device/epoch.cuh). AT_ONCE: a cooperative launch with a block per tile. After: all outputs and
  * the count.
  */
-template <class Word>
+template <class Word, bool AT_ONCE>
 __global__ void __launch_bounds__(threads, blocks_of<Word>)
     compact_list_k(const CompactParams p, const uint32_t tile_items, const uint32_t list_at)
 {
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(threads, blocks_of<Word>)
         __syncthreads();
         const uint32_t tile_kept = s.tile_kept;
         if (threadIdx.x < 32)
-            list_look_ahead(p, s, ahead, state, tile, tiles, tile_kept);
+            list_look_ahead<AT_ONCE>(p, s, ahead, state, tile, tiles, tile_kept);
         list_make(s, count, p.a.sides > 0, list);
         if constexpr (is_ahead<Word>)
             stage_wait();
@@ -370,7 +370,7 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
                                                                         : blocks_max);
     const uint32_t grid = (uint32_t)(tiles < most ? tiles : most);
     p.at_once = compact_is_at_once(p, tiles, most);
-    const auto kernel = compact_list_k<Word>;
+    const auto kernel = p.at_once ? compact_list_k<Word, true> : compact_list_k<Word, false>;
     uint64_t allowed = 0; /* every time: few calls ask for it */
     if (shared + own > shared_unasked)
         GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
