@@ -260,22 +260,47 @@ ALWAYS_INLINE void move_indices(uint64_t first, const uint64_t *bits, char *out,
     }
 }
 
-/* Any size. Past the items bits are not valid, but room ends before them. */
-ALWAYS_INLINE void move_wide(const char *in, const uint64_t *bits, uint64_t skip, char *out,
-                             uint64_t room, size_t width, size_t piece)
+/* Any size. Past the items bits are not valid, but room ends before them. vectors: NULL, or how
+ * records lie in vectors, by which groups go that have more than a few. */
+ALWAYS_INLINE void move_wide(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
+                             char *out, uint64_t room, size_t width, size_t piece,
+                             const struct record_bytes *vectors)
 {
     const char *const end = out + room * width;
-    for (; out < end; in += 64 * width) {
-        uint64_t b = *bits++ ^ skip;
+    for (size_t g = 0; out < end; g++, in += 64 * width) {
+        uint64_t b = bits[g] ^ skip;
         if (b == ~(uint64_t)0 && (size_t)(end - out) >= 64 * width) {
             memcpy(out, in, 64 * width);
             out += 64 * width;
             continue;
         }
+#if defined(__AVX512F__)
+        if (vectors && (size_t)__builtin_popcountll(b) > width && g < items / 64 &&
+            (size_t)(end - out) >= 64 * width) {
+            out = group_records(in, b, out, width, vectors);
+            continue;
+        }
+#else
+        (void)items, (void)vectors;
+#endif
         for (; b && out < end; b &= b - 1, out += width)
             gpi_item_move(out, in + (size_t)__builtin_ctzll(b) * width, width, piece);
     }
 }
+
+#if defined(__AVX512F__)
+enum { RECORD_MAX = 16 }; /* no gain was seen with larger ones */
+
+/* Records of other sizes, the same. */
+VBMI2 static void move_records(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
+                               char *out, uint64_t room, size_t width)
+{
+    struct record_bytes vectors[RECORD_MAX];
+    record_bytes_of(vectors, (unsigned)width);
+    WITH_PIECE(piece, gpi_item_piece(width),
+               move_wide(in, items, bits, skip, out, room, width, piece, vectors));
+}
+#endif
 
 static void move_any(const struct gpi_compact_args *a, uint64_t first, size_t items,
                      const uint64_t *bits, uint64_t skip, size_t index_bytes, void *out,
@@ -286,15 +311,22 @@ static void move_any(const struct gpi_compact_args *a, uint64_t first, size_t it
         return;
     }
     const char *in = (const char *)a->in + first * a->item_bytes;
+#if defined(__AVX512F__)
+    const bool vbmi2 = __builtin_cpu_supports("avx512vbmi2");
+    if (vbmi2 && a->item_bytes <= 2) {
+        move_vbmi2(in, items, bits, skip, out, room, a->item_bytes);
+        return;
+    }
+    if (vbmi2 && a->item_bytes < RECORD_MAX && gpi_compact_width(a->item_bytes) < 0) {
+        move_records(in, items, bits, skip, out, room, a->item_bytes);
+        return;
+    }
+#endif
     if (gpi_compact_width(a->item_bytes) < 0)
         WITH_PIECE(piece, gpi_item_piece(a->item_bytes),
-                   move_wide(in, bits, skip, out, room, a->item_bytes, piece));
+                   move_wide(in, items, bits, skip, out, room, a->item_bytes, piece, NULL));
     else if (a->item_bytes == 16)
         move_width(in, items, bits, skip, out, room, 16, false);
-#if defined(__AVX512F__)
-    else if (a->item_bytes <= 2 && __builtin_cpu_supports("avx512vbmi2"))
-        move_vbmi2(in, items, bits, skip, out, room, a->item_bytes);
-#endif
     else
         WITH_BYTES(bytes, a->item_bytes,
                    move_width(in, items, bits, skip, out, room, bytes, false));

@@ -2,8 +2,8 @@
 /*
  * Moving the items of 64 bits. Every width has a scalar form without branches on the bits: store
  * always, advance by the bit. Wider registers where the instruction set has them: compress
- * (AVX-512, of 1 and 2 bytes with VBMI2), permute by packed indices (AVX2, 4 bytes), extract bits
- * (BMI2, 1 and 2 bytes).
+ * (AVX-512, with VBMI2 also of 1 and 2 bytes and of records), permute by packed indices (AVX2,
+ * 4 bytes), extract bits (BMI2, 1 and 2 bytes).
  *
  * group() may write up to out + 64 items, also where fewer bits are set.
  */
@@ -24,6 +24,8 @@ ALWAYS_INLINE void group_scalar(const char *in, uint64_t bits, char *out, size_t
         out += (bits >> k & 1) * width;
     }
 }
+
+struct record_bytes;
 
 #if defined(__BMI2__)
 
@@ -77,6 +79,39 @@ VBMI2 static inline void group_compress(const char *in, uint64_t bits, char *out
         _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(m, _mm512_loadu_si512(in + 64 * k)));
         out += 2 * __builtin_popcount(m);
     }
+}
+
+/* Of the bytes of 64 records of which a vector has 64: whose they are. */
+struct record_bytes {
+    unsigned item;          /* that its first byte is of */
+    uint64_t first, begins; /* bytes of that one, and where others begin */
+};
+
+static inline void record_bytes_of(struct record_bytes *vectors, unsigned width)
+{
+    for (unsigned v = 0; v < width; v++) {
+        const unsigned item = 64 * v / width, left = (item + 1) * width - 64 * v;
+        vectors[v] = (struct record_bytes){item, ((uint64_t)1 << left) - 1, 0};
+        for (unsigned byte = left; byte < 64; byte += width)
+            vectors[v].begins |= (uint64_t)1 << byte;
+    }
+}
+
+/* Records of any size up to that of a vector's bits: each bit stands for all bytes of one. Returns
+ * where the next one goes. */
+VBMI2 static inline char *group_records(const char *in, uint64_t bits, char *out, size_t width,
+                                        const struct record_bytes *vectors)
+{
+    const uint64_t whole = ((uint64_t)1 << width) - 1;
+    for (size_t v = 0; v < width; v++) {
+        const uint64_t own = bits >> vectors[v].item;
+        const uint64_t bytes =
+            (vectors[v].first & (0 - (own & 1))) | _pdep_u64(own >> 1, vectors[v].begins) * whole;
+        _mm512_storeu_si512(out,
+                            _mm512_maskz_compress_epi8(bytes, _mm512_loadu_si512(in + 64 * v)));
+        out += __builtin_popcountll(bytes);
+    }
+    return out;
 }
 
 #elif defined(__AVX2__)
