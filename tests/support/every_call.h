@@ -21,6 +21,8 @@ struct every {
     char *out[3];
     uint64_t *count;
     size_t out_bytes; /* of each */
+    char *poison;     /* what outputs are filled with, out_bytes of the host */
+    uint64_t *host;   /* where they are read to: by one thread at a time */
 };
 typedef struct every every;
 

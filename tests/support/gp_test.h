@@ -185,7 +185,7 @@ extern const size_t t_sizes[];
 size_t t_at_most(size_t n);
 
 /* step, or GP_TEST_STEP where that is more: how far apart the sizes of a loop over all
- * of them are. */
+ * of them are, or the calls of one over every call. */
 size_t t_step(size_t step);
 
 /* ---- CUDA, without its headers in the tests -------------------------------------------------- */
