@@ -10,7 +10,7 @@
  */
 enum {
     STACK_WORDS = 2048, /* fit the stack; more take a room */
-    TIED_FEW = 16,      /* are put in order by insertion */
+    TIED_FEW = 5,       /* are put in order by insertion */
 #if defined(__AVX512F__)
     FEW_PASSES = 1
 #else

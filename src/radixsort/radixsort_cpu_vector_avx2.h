@@ -75,8 +75,9 @@ static INLINE void exchange(lanes *a, lanes *b)
     *b = _mm256_max_epu32(*a, *b);
 #else
     const lanes swap = _mm256_cmpgt_epi64(*a, *b);
-    const lanes low = _mm256_blendv_epi8(*a, *b, swap);
-    *b = _mm256_blendv_epi8(*b, *a, swap);
+    const lanes differ = _mm256_and_si256(_mm256_xor_si256(*a, *b), swap);
+    const lanes low = _mm256_xor_si256(*a, differ);
+    *b = _mm256_xor_si256(*b, differ);
 #endif
     *a = low;
 }
