@@ -274,4 +274,8 @@ gp_status compact_count(gp_context *ctx, const char *function, CompactParams &p,
     return GP_OK;
 }
 
+/* The same by flags, of items of every size: its kernel is in one unit (compact_list_cuda.cu). */
+gp_status compact_count_flags(gp_context *ctx, const char *function, CompactParams &p,
+                              LaunchList &list);
+
 } // namespace GPI_SPACE

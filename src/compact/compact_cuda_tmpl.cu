@@ -15,10 +15,9 @@ constexpr int item_bytes = GPI_ITEM_BYTES;
 template <bool COMPARE>
 gp_status count_first(gp_context *ctx, const char *function, CompactParams &p, LaunchList &list)
 {
-    constexpr int compared = COMPARE ? item_bytes : 0;
-    if constexpr (item_bytes > 0) /* positions are not partitioned */
-        return compact_count<compared>(ctx, function, p, list);
-    return GP_OK;
+    if constexpr (COMPARE)
+        return compact_count<item_bytes>(ctx, function, p, list);
+    return compact_count_flags(ctx, function, p, list);
 }
 
 /* Blocks of tile kernels that run at once. */

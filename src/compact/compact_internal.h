@@ -153,19 +153,20 @@ static inline uint32_t gpi_compact_whole_groups(uint32_t items)
     return items < 32 ? items : items / 32 * 32;
 }
 
-/* Items per tile: large ones when there are many items, small ones when few,
- * so that all SMs work. */
+/* Items per tile: large ones when there are many items, small ones when few, so that all SMs work:
+ * each has two, or one of a list. */
 static inline uint32_t gpi_compact_tile_items(const struct gpi_compact_args *a, int sm_count)
 {
     const uint32_t least = 32 * GPI_COMPACT_WARPS;
-    uint32_t t = least * gpi_compact_groups_max(a->item_bytes);
+    uint32_t t = least * gpi_compact_groups_max(a->item_bytes), each = 2;
     if (a->item_bytes && gpi_compact_width(a->item_bytes) < 0) {
         const bool split = a->item_bytes % 2 != 0;
         const uint32_t most = split ? GPI_COMPACT_SPLIT_TILE_MAX : GPI_COMPACT_LIST_TILE_MAX;
         t = (split ? GPI_COMPACT_SPLIT_TILE_BYTES : GPI_COMPACT_LIST_TILE_BYTES) / a->item_bytes;
         t = t < 1 ? 1 : gpi_compact_whole_groups(t > most ? most : t);
+        each = 1;
     }
-    while (t > least && a->n < (uint64_t)sm_count * 2 * t)
+    while (t > least && a->n < (uint64_t)sm_count * each * t)
         t = gpi_compact_whole_groups(t / 2);
     return t;
 }

@@ -376,7 +376,7 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
         GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
     GPI_TRY(gpi_state_get(ctx, function, tiles, &p.state));
     LaunchList list;
-    GPI_TRY(compact_count<0>(ctx, function, p, list));
+    GPI_TRY(compact_count_flags(ctx, function, p, list));
     list.add(p.at_once ? launch_cooperative(kernel, grid, threads, shared, p, tile_items, list_at)
                        : launch_dependent(kernel, p.a.follows, grid, threads, shared, p, tile_items,
                                           list_at));
@@ -384,6 +384,13 @@ template <class Word> gp_status launch(gp_context *ctx, const char *function, Co
 }
 
 } // namespace
+
+gp_status compact_count_flags(gp_context *ctx, const char *function, CompactParams &p,
+                              LaunchList &list)
+{
+    return compact_count<0>(ctx, function, p, list);
+}
+
 } // namespace GPI_SPACE
 
 extern "C" gp_status GPI_LAUNCHER(gpi_compact_list)(gp_context *ctx, const char *function,
