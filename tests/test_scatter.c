@@ -16,6 +16,7 @@ struct move {
     gp_dtype index_dtype;               /* 0: none */
     size_t in_offset, out_offset;       /* bytes of misalignment */
     const uint64_t *device_n;
+    size_t reach; /* of a scatter: 0, or places lie so near the items' own, and a fourth is free */
 };
 
 static size_t stride_of(size_t stride, size_t item)
@@ -48,9 +49,11 @@ static uint64_t *indices_new(const struct move *m, uint64_t *state)
 {
     uint64_t *index = t_host((m->far > m->n ? m->far : m->n) * 8);
     for (size_t i = 0; i < m->far; i++)
-        index[i] = i;
+        index[i] = m->reach ? i + i / 3 : i;
     for (size_t i = 0; i < m->n; i++) {
-        const size_t other = m->scatter ? i + t_random_below(state, m->far - i) : i;
+        const size_t left = (m->reach ? m->n : m->far) - i;
+        const size_t range = m->reach && m->reach < left ? m->reach : left;
+        const size_t other = m->scatter ? i + t_random_below(state, range) : i;
         const uint64_t taken = m->scatter ? index[other] : t_random_below(state, m->far);
         index[other] = index[i];
         index[i] = taken;
@@ -107,6 +110,24 @@ START_TEST(test_scatter_moves_items)
         struct move m = {.scatter = true, .item = item, .index_dtype = index_dtypes[_i % 2]};
         m.n = n < fit ? n : fit;
         m.far = m.n + m.n / 3 + 1;
+        check_move(&m, m.n);
+    }
+}
+END_TEST
+
+/* Places that lie close together, of arrays of any alignment, few and many. */
+START_TEST(test_scatter_to_neighbours)
+{
+    static const size_t sizes[] = {5, 6, 12, 20, 48, 100, 254}, reaches[] = {1, 64, 5000};
+    for (size_t k = 0; k < 6; k++) {
+        struct move m = {.scatter = true, .item = sizes[_i]};
+        m.index_dtype = index_dtypes[k / 2 % 2];
+        m.in_stride = m.out_stride = m.item;
+        m.n = t_at_most(k % 2 ? 7000000 / m.item : 700);
+        m.far = m.n + m.n / 3 + 1;
+        m.reach = reaches[k % 3];
+        m.in_offset = k % 4 * 4;
+        m.out_offset = k % 3 * 2;
         check_move(&m, m.n);
     }
 }
@@ -299,6 +320,7 @@ static Suite *suite(void)
     Suite *s = suite_create("scatter");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_scatter_moves_items, 0, 2 * ITEM_SIZES);
+    tcase_add_loop_test(c, test_scatter_to_neighbours, 0, 7);
     tcase_add_loop_test(c, test_scatter_short_form, 0, 2);
     c = t_case(s, "fields");
     tcase_add_loop_test(c, test_fields_of_records, 0, 2);

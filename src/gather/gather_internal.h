@@ -8,7 +8,9 @@
  * its size, addresses and strides; a tile of items is a list of units, which neighbouring threads
  * move, so that they write neighbouring units. Where a unit would be less than 4 bytes and a gather
  * writes items side by side, threads make words of 4 bytes of it, of two items each
- * (gather_words.cuh). The sorts use it for values of sizes that they have no code for.
+ * (gather_words.cuh). A scatter of items of several units puts those of a tile together first,
+ * where their places lie close together (gather_near.cuh). The sorts use gathers for values of
+ * sizes that they have no code for.
  *
  * Whether indices repeat is not checked: that takes a bit per place of the output, where the call
  * takes no memory at all, and items that are equal may go to the same place.

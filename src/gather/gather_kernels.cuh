@@ -46,15 +46,15 @@ GPI_DEVICE uint64_t move_items(const gpi_gather_args &a, const MoveShape &shape)
  * they wait together. A warp's are neighbours, so that parts of a sector are written one right
  * after the other. Those behind the end of the tile are its last one again, and not stored.
  */
-template <class Unit, class Index> struct MoveBatch {
-    uint32_t item[move_batch], part[move_batch];
-    Index at[move_batch];
-    Unit unit[move_batch];
+template <class Unit, class Index, int N = move_batch> struct MoveBatch {
+    uint32_t item[N], part[N];
+    Index at[N];
+    Unit unit[N];
 
     GPI_DEVICE void find(const MoveShape &shape, uint32_t first, uint32_t tile_units)
     {
 #pragma unroll
-        for (int k = 0; k < move_batch; k++) {
+        for (int k = 0; k < N; k++) {
             const uint32_t place = min(first + 32 * k, tile_units - 1);
             item[k] = shape.units == 1 ? place : __umulhi(place, shape.reciprocal);
             part[k] = place - item[k] * shape.units;
@@ -65,7 +65,7 @@ template <class Unit, class Index> struct MoveBatch {
     GPI_DEVICE void read_indices(const Index *indices)
     {
 #pragma unroll
-        for (int k = 0; k < move_batch; k++)
+        for (int k = 0; k < N; k++)
             at[k] = indices ? indices[item[k]] : (Index)0;
     }
 
@@ -79,7 +79,7 @@ template <class Unit, class Index> struct MoveBatch {
     GPI_DEVICE void load(const Unit *in, bool indexed, uint64_t first, uint32_t stride)
     {
 #pragma unroll
-        for (int k = 0; k < move_batch; k++)
+        for (int k = 0; k < N; k++)
             unit[k] = in[place(k, indexed, first, stride)];
     }
 
@@ -87,7 +87,7 @@ template <class Unit, class Index> struct MoveBatch {
                           uint32_t tile_units) const
     {
 #pragma unroll
-        for (int k = 0; k < move_batch; k++)
+        for (int k = 0; k < N; k++)
             if (begin + 32 * k < tile_units)
                 out[place(k, indexed, first, stride)] = unit[k];
     }
