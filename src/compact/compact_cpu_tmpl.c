@@ -297,8 +297,12 @@ VBMI2 static void move_records(const char *in, size_t items, const uint64_t *bit
 {
     struct record_bytes vectors[RECORD_MAX];
     record_bytes_of(vectors, (unsigned)width);
-    WITH_PIECE(piece, gpi_item_piece(width),
-               move_wide(in, items, bits, skip, out, room, width, piece, vectors));
+    if (width < 4)
+        move_wide(in, items, bits, skip, out, room, width, 2, vectors);
+    else if (width < 8)
+        move_wide(in, items, bits, skip, out, room, width, 4, vectors);
+    else
+        move_wide(in, items, bits, skip, out, room, width, 8, vectors);
 }
 #endif
 
