@@ -70,28 +70,43 @@ template <class A, int K> GPI_DEVICE void fold_load(FoldForm form, const char *a
     }
 }
 
-template <class A> GPI_DEVICE void fold_store(FoldForm form, char *out, uint64_t place, A x)
+/* x[i] as an S to first + j + 32 i, where j + 32 i is below end. */
+template <class S, class A, int K>
+GPI_DEVICE void fold_narrow(char *out, uint64_t first, uint32_t j, uint32_t end, const A (&x)[K])
+{
+    S *to = (S *)out + first + j;
+#pragma unroll
+    for (int i = 0; i < K; i++)
+        if (j + 32 * i < end) {
+            if constexpr (!std::is_arithmetic_v<A>)
+                item_store<A, sizeof(typename A::Scalar)>((char *)(to + 32 * i), x[i]);
+            else if constexpr (std::is_floating_point_v<A> && sizeof(S) == 2)
+                to[32 * i] = narrow<S>(x[i]);
+            else
+                to[32 * i] = (S)x[i];
+        }
+}
+
+template <class A, int K>
+GPI_DEVICE void fold_store(FoldForm form, char *out, uint64_t first, uint32_t j, uint32_t end,
+                           const A (&x)[K])
 {
     if constexpr (std::is_same_v<A, float>) {
         if (form == form_f32)
-            ((float *)out)[place] = x;
+            fold_narrow<float>(out, first, j, end, x);
         else if (form == form_f16)
-            ((f16_t *)out)[place] = narrow<f16_t>(x);
+            fold_narrow<f16_t>(out, first, j, end, x);
         else
-            ((bf16_t *)out)[place] = narrow<bf16_t>(x);
-    } else if constexpr (std::is_same_v<A, double>) {
-        ((double *)out)[place] = x;
-    } else if constexpr (std::is_same_v<A, uint64_t>) {
-        ((uint64_t *)out)[place] = x;
+            fold_narrow<bf16_t>(out, first, j, end, x);
     } else if constexpr (std::is_same_v<A, uint32_t>) {
         if (form == form_u32)
-            ((uint32_t *)out)[place] = x;
+            fold_narrow<uint32_t>(out, first, j, end, x);
         else if (form == form_u16)
-            ((uint16_t *)out)[place] = (uint16_t)x;
+            fold_narrow<uint16_t>(out, first, j, end, x);
         else
-            ((uint8_t *)out)[place] = (uint8_t)x;
+            fold_narrow<uint8_t>(out, first, j, end, x);
     } else {
-        item_store<A, sizeof(typename A::Scalar)>(out + place * sizeof(A), x);
+        fold_narrow<A>(out, first, j, end, x);
     }
 }
 
@@ -317,13 +332,6 @@ struct FoldStream : RunTiles<W * 32 * K> {
             return Ahead{{start(), 0}};
     }
 
-    /* Of run number `place`. */
-    GPI_DEVICE void store(uint64_t place, A x) const
-    {
-        if (place < p.capacity)
-            fold_store(p.to, p.out, place, Part::flipped(p, x));
-    }
-
     /* The last run ends with the array. */
     GPI_DEVICE void finish(const Prefix &all) const
     {
@@ -332,8 +340,9 @@ struct FoldStream : RunTiles<W * 32 * K> {
             if (all.count > p.capacity)
                 report(p.reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, all.count, p.capacity);
         }
+        const A last[] = {Part::flipped(p, all.value)};
         if (all.count > 0)
-            store(all.count - 1, all.value);
+            fold_store(p.to, p.out, all.count - 1, 0, all.count <= p.capacity, last);
     }
 
     /* ---- store warps ---- */
@@ -341,6 +350,22 @@ struct FoldStream : RunTiles<W * 32 * K> {
     GPI_DEVICE void load_part(Part &part, uint32_t tile, int stage, int w) const
     {
         load(part, tile, stage, w);
+        if (p.keys_out)
+            keys_near(tile, w);
+    }
+
+    /* A part's keys into the L1, which has room for those of a tile, while its prefix is waited
+     * for: a word of each sector is read. */
+    GPI_DEVICE void keys_near(uint32_t tile, int w) const
+    {
+        constexpr uint32_t sector = 32;
+        const uint32_t begin = w * part_items, count = items_of(tile, s.n);
+        const uint32_t items = count < begin ? 0 : min(count - begin, (uint32_t)part_items);
+        const char *from = (const char *)p.keys + (first_of(tile) + begin) * p.key_bytes;
+        for (uint32_t at = lane_id() * sector; at < items * p.key_bytes; at += 32 * sector) {
+            uint32_t byte;
+            asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(byte) : "l"(from + at));
+        }
     }
 
     GPI_DEVICE void join_part(Part &part, int stage, int w) const
@@ -348,16 +373,31 @@ struct FoldStream : RunTiles<W * 32 * K> {
         part.join(upto(stage, w));
     }
 
+    /* Of some outputs, the first of which is number count - 1, those that there is room for. */
+    GPI_DEVICE uint32_t room(uint64_t count, uint32_t some) const
+    {
+        return count + some <= p.capacity + 1 ? some
+               : count <= p.capacity          ? (uint32_t)(p.capacity + 1 - count)
+                                              : 0;
+    }
+
     /* Run number before.count - 1 is the one that goes on into the part; there is none before the
      * first item of all. */
     GPI_DEVICE void store_part(const Part &part, uint32_t tile, int, int w,
                                const Prefix &before) const
     {
+        constexpr int each = sizeof(A) > 8 ? 1 : 4;
         A *scratch = s.own.scratch[w];
-        const uint32_t count = part.leave(before.value, scratch);
-        for (uint32_t j = lane_id(); j < count; j += 32)
-            if (before.count + j > 0)
-                store(before.count + j - 1, scratch[j]);
+        const uint32_t some = part.leave(before.value, scratch);
+        const uint64_t first = before.count - 1;
+        const uint32_t end = room(before.count, some);
+        for (uint32_t j = lane_id() + (before.count == 0); j < some; j += 32 * each) {
+            A x[each];
+#pragma unroll
+            for (int i = 0; i < each; i++)
+                x[i] = Part::flipped(p, scratch[min(j + 32 * i, some - 1)]);
+            fold_store(p.to, p.out, first, j, end, x);
+        }
         __syncwarp();
         if (p.keys_out)
             store_keys(part.heads, first_of(tile) + w * part_items, before.count,
@@ -370,10 +410,7 @@ struct FoldStream : RunTiles<W * 32 * K> {
         uint32_t at = warp_exclusive(__popc(heads));
         for (; heads; heads &= heads - 1)
             list[at++] = (uint16_t)(lane_id() * K + __ffs(heads) - 1);
-        at = shuffle(at, 31);
-        const uint32_t some = count + at <= p.capacity ? at
-                              : count < p.capacity     ? (uint32_t)(p.capacity - count)
-                                                       : 0;
+        const uint32_t some = room(count + 1, shuffle(at, 31));
         __syncwarp();
         if (p.key_bytes == 4)
             move_keys<uint32_t>(list, some, first, count);
@@ -390,15 +427,14 @@ struct FoldStream : RunTiles<W * 32 * K> {
     GPI_DEVICE void move_keys(const uint16_t *list, uint32_t some, uint64_t first,
                               uint64_t count) const
     {
-        constexpr int each = 4; /* on their way at once: more take longer (group-09) */
+        constexpr int each = 4; /* on their way at once */
         const Key *from = (const Key *)p.keys + first;
         Key *to = (Key *)p.keys_out + count;
         for (uint32_t j = lane_id(); j < some; j += 32 * each) {
             Key key[each];
 #pragma unroll
             for (int i = 0; i < each; i++)
-                if (j + 32 * i < some)
-                    key[i] = __ldg(from + list[j + 32 * i]);
+                key[i] = __ldg(from + list[min(j + 32 * i, some - 1)]);
 #pragma unroll
             for (int i = 0; i < each; i++)
                 if (j + 32 * i < some)

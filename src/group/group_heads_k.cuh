@@ -13,6 +13,7 @@ constexpr int heads_threads = 256, heads_each = 4, heads_items = heads_threads *
 template <class Key>
 __global__ void __launch_bounds__(heads_threads) group_heads_k(const __grid_constant__ RunsParams p)
 {
+    grid_release();
     const uint64_t n = item_count(p), stride = (uint64_t)gridDim.x * heads_items;
     const Key *keys = (const Key *)p.keys;
     const KeyDiffers<Key> differ = {(Key)p.sign, (Key)p.inf};

@@ -2,7 +2,7 @@
 /* Where runs begin and end: the policy of the stream (device/stream.cuh). */
 #pragma once
 
-#include "group/group_runs.cuh"
+#include "group/group_stores.cuh"
 
 namespace GPI_SPACE
 {
@@ -47,7 +47,7 @@ struct RunsStream : RunTiles<W * 32 * GROUPS> {
     struct Part {
     };
     struct Own {
-        uint32_t starts[S][W][32], ends[S][W][32];
+        RunGroup groups[S][W][32];
         uint8_t list[W][32];
     };
 
@@ -186,8 +186,9 @@ struct RunsStream : RunTiles<W * 32 * GROUPS> {
         uint32_t ends = next >> 1 | (lane_id() < GROUPS - 1 ? after : behind) << 31;
         ends = lane_id() < GROUPS ? ends : 0;
         const uint32_t starts = p.longer ? heads & ~ends : heads;
-        s.own.starts[stage][w][lane_id()] = starts;
-        s.own.ends[stage][w][lane_id()] = p.longer ? ends & ~heads : ends;
+        RunGroup &to = s.own.groups[stage][w][lane_id()];
+        to.starts = starts;
+        to.ends = p.longer ? ends & ~heads : ends;
         const uint32_t with = __ballot_sync(all_lanes, starts != 0);
         const int last = with ? 31 - __clz(with) : 0;
         const uint32_t at = 31 - __clz(shuffle(starts, last) | 1);
@@ -249,204 +250,19 @@ struct RunsStream : RunTiles<W * 32 * GROUPS> {
     {
     }
 
-    GPI_DEVICE void store_index(void *array, uint64_t place, uint64_t value) const
-    {
-        if (p.index_bytes == 4)
-            ((uint32_t *)array)[place] = (uint32_t)value;
-        else
-            ((uint64_t *)array)[place] = value;
-    }
-
-    GPI_DEVICE void move_unit(uint64_t to, uint64_t from) const
-    {
-        if (p.unit_bytes == 4)
-            ((uint32_t *)p.to)[to] = ((const uint32_t *)p.from)[from];
-        else if (p.unit_bytes == 8)
-            ((uint2 *)p.to)[to] = ((const uint2 *)p.from)[from];
-        else if (p.unit_bytes == 16)
-            ((uint4 *)p.to)[to] = ((const uint4 *)p.from)[from];
-        else if (p.unit_bytes == 2)
-            ((uint16_t *)p.to)[to] = ((const uint16_t *)p.from)[from];
-        else
-            ((uint8_t *)p.to)[to] = ((const uint8_t *)p.from)[from];
-    }
-
-    GPI_DEVICE void move_unit_if(uint64_t place, uint64_t index) const
-    {
-        if (place < p.capacity)
-            move_unit(place, index);
-    }
-
-    /* The items of 32 from `index` on whose bits are set, to `place` on. Neighbouring lanes move
-     * neighbouring units. */
-    GPI_DEVICE void move_group(uint32_t bits, uint64_t index, uint64_t place, int warp) const
-    {
-        uint32_t count = __popc(bits);
-        count = place + count <= p.capacity ? count
-                : place < p.capacity        ? (uint32_t)(p.capacity - place)
-                                            : 0;
-        const uint32_t rank = __popc(bits & ((1u << lane_id()) - 1));
-        const bool mine = bits >> lane_id() & 1;
-        if (p.units == 1) {
-            if (mine && rank < count)
-                move_unit(place + rank, index + lane_id());
-            return;
-        }
-        uint8_t *list = s.own.list[warp];
-        if (mine)
-            list[rank] = (uint8_t)lane_id();
-        __syncwarp();
-        for (uint32_t u = lane_id(); u < count * p.units; u += 32) {
-            const uint32_t j = u / p.units;
-            move_unit(place * p.units + u, (index + list[j]) * p.units + u - j * p.units);
-        }
-        __syncwarp();
-    }
-
-    /* Outputs of the run that begins at item `at` of the part. */
-    GPI_DEVICE void store_start(const Key *in, uint32_t at, uint64_t index, uint64_t place) const
-    {
-        if (place >= p.capacity)
-            return;
-        if constexpr (has_keys)
-            if (p.keys_out)
-                ((Key *)p.keys_out)[place] = in[at];
-        if (p.heads)
-            store_index(p.heads, place, index);
-    }
-
-    GPI_DEVICE void store_length(uint64_t place, uint64_t length) const
-    {
-        if (p.lengths && place < p.capacity)
-            store_index(p.lengths, place, length);
-    }
-
-    /* Few runs: a lane takes its word's one after the other. left: those that begin before it. */
-    GPI_DEVICE void store_few(const Key *in, uint64_t first, uint32_t starts, uint32_t ends,
-                              uint32_t left, const Prefix &before) const
-    {
-        const uint32_t at = 32 * lane_id();
-        const uint64_t index = first + at, base = before.count + left;
-        const uint32_t with = __ballot_sync(all_lanes, starts != 0) & ((1u << lane_id()) - 1);
-        const int lane = with ? 31 - __clz(with) : 0;
-        const uint32_t top = 31 - __clz(shuffle(starts, lane) | 1);
-        const uint64_t last = with ? first + 32 * lane + top : before.value;
-        uint64_t place = base;
-        for (uint32_t left_over = starts; left_over; left_over &= left_over - 1, place++) {
-            const uint32_t i = __ffs(left_over) - 1;
-            store_start(in, at + i, index + i, place);
-            if (p.to && !p.last)
-                move_unit_if(place, index + i);
-        }
-        if (!p.lengths && !(p.to && p.last))
-            return;
-        for (uint32_t left_over = ends; left_over; left_over &= left_over - 1) {
-            const uint32_t i = __ffs(left_over) - 1, own = starts & ((2u << i) - 1);
-            place = base + __popc(own) - 1;
-            store_length(place, index + i + 1 - (own ? index + 31 - __clz(own) : last));
-            if (p.to && p.last)
-                move_unit_if(place, index + i);
-        }
-    }
-
-    /* Many runs: the lanes take a word's together, one output after the other. f(place, i) for each
-     * item i of the part whose bit is set in words, behind `place` others, as far as room goes. */
-    template <class F> GPI_DEVICE void for_many(const uint32_t *words, int32_t room, F f) const
-    {
-        const uint32_t before = (1u << lane_id()) - 1;
-        uint32_t place = 0;
-#pragma unroll 8
-        for (int k = 0; k < GROUPS; k++) {
-            const uint32_t word = words[k], at = place + __popc(word & before);
-            if (word >> lane_id() & 1 && (int32_t)at < room)
-                f(at, 32 * k + lane_id());
-            place += __popc(word);
-        }
-    }
-
-    template <class Index>
-    GPI_DEVICE void store_heads(const uint32_t *starts, int32_t room, uint64_t first,
-                                uint64_t count) const
-    {
-        Index *out = (Index *)p.heads + count;
-        for_many(starts, room, [=](uint32_t at, uint32_t i) { out[at] = (Index)(first + i); });
-    }
-
-    /* A run that goes on into the part began `before` items before it. */
-    template <class Index>
-    GPI_DEVICE void store_lengths(const uint32_t *starts, const uint32_t *ends, int32_t room,
-                                  uint64_t before, uint64_t count) const
-    {
-        const uint32_t upto = (2u << lane_id()) - 1;
-        Index *out = (Index *)p.lengths + count;
-        Index last = (Index)(0 - before); /* of the part; lengths are right modulo their width */
-        int32_t place = -1;
-#pragma unroll 4
-        for (int k = 0; k < GROUPS; k++) {
-            const uint32_t start = starts[k], own = start & upto;
-            const Index begin = own ? (Index)(32 * k + 31 - __clz(own)) : last;
-            const int32_t at = place + __popc(own);
-            if (ends[k] >> lane_id() & 1 && at < room)
-                out[at] = (Index)(32 * k + lane_id() + 1) - begin;
-            last = start ? (Index)(32 * k + 31 - __clz(start)) : last;
-            place += __popc(start);
-        }
-    }
-
-    GPI_DEVICE void store_moved(uint32_t starts, uint32_t ends, uint64_t first, uint32_t left,
-                                const Prefix &before, int warp) const
-    {
-        for (int k = 0; k < GROUPS; k++) {
-            const uint32_t start = shuffle(starts, k), end = shuffle(ends, k);
-            const uint64_t base = before.count + shuffle(left, k);
-            const uint32_t upto_end = end ? (2u << (__ffs(end) - 1)) - 1 : 0;
-            if ((p.last ? end : start) != 0)
-                move_group(p.last ? end : start, first + 32 * k,
-                           p.last ? base + __popc(start & upto_end) - 1 : base, warp);
-        }
-    }
-
-    GPI_DEVICE void store_many(const Key *in, int stage, int warp, uint64_t first,
-                               const Prefix &before) const
-    {
-        const uint32_t *starts = s.own.starts[stage][warp], *ends = s.own.ends[stage][warp];
-        const uint64_t count = before.count;
-        const int32_t room = p.capacity >= count + part_items ? part_items
-                             : p.capacity >= count            ? (int32_t)(p.capacity - count)
-                                                              : -1;
-        if constexpr (has_keys)
-            if (p.keys_out) {
-                Key *out = (Key *)p.keys_out + count;
-                for_many(starts, room, [=](uint32_t at, uint32_t i) { out[at] = in[i]; });
-            }
-        if (p.heads && p.index_bytes == 4)
-            store_heads<uint32_t>(starts, room, first, count);
-        else if (p.heads)
-            store_heads<uint64_t>(starts, room, first, count);
-        if (p.lengths && p.index_bytes == 4)
-            store_lengths<uint32_t>(starts, ends, room, first - before.value, count);
-        else if (p.lengths)
-            store_lengths<uint64_t>(starts, ends, room, first - before.value, count);
-    }
-
     /* before: the runs that began before the part, and where the last of them did. */
-    GPI_DEVICE void store_part(const Part &, uint32_t tile, int stage, int warp,
+    GPI_DEVICE void store_part(const Part &, uint32_t tile, int stage, int w,
                                const Prefix &before) const
     {
-        constexpr uint32_t few = part_items / 6;
-        const uint32_t starts = s.own.starts[stage][warp][lane_id()],
-                       ends = s.own.ends[stage][warp][lane_id()];
-        const uint32_t left = warp_exclusive(__popc(starts));
-        const uint32_t count = shuffle(left + __popc(starts), 31);
-        const uint64_t first = first_of(tile) + warp * part_items;
-        const Key *in = has_keys ? keys_in(tile, stage) + warp * part_items : nullptr;
-        if (count <= few && p.units <= 1) {
-            store_few(in, first, starts, ends, left, before);
-        } else {
-            store_many(in, stage, warp, first, before);
-            if (p.to)
-                store_moved(starts, ends, first, left, before, warp);
-        }
+        const Key *in = has_keys ? keys_in(tile, stage) + w * part_items : nullptr;
+        RunStores<Key, has_keys, GROUPS>{p,
+                                         in,
+                                         s.own.groups[stage][w],
+                                         s.own.list[w],
+                                         first_of(tile) + w * part_items,
+                                         before.count,
+                                         before.value}
+            .store();
     }
 };
 
