@@ -85,8 +85,8 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const gp_reduce_se
 
 /* ---- workspace ------------------------------------------------------------------------------- */
 
-/* Slots of the tile states: the fold of a share and a note, in 8-byte pieces. */
-static uint64_t state_slots(const struct gpi_segreduce_args *a)
+/* Of the tile states, the fold of a share and a note in 8-byte pieces; and the list of shares. */
+static size_t cuda_bytes(const struct gpi_segreduce_args *a)
 {
     const size_t scalar = gpi_dtype_bytes(a->in_dtype), item = scalar * gpi_op_scalars(a->op);
     const bool place = a->places || (gpi_dtype_is_float(a->in_dtype) && gpi_scan_is_order(a->op));
@@ -95,8 +95,9 @@ static uint64_t state_slots(const struct gpi_segreduce_args *a)
     const size_t acc = place ? 16 : long_sum ? sizeof(uint64_t) : larger;
     const uint64_t pieces = acc <= 4 ? 1 : acc <= 8 ? 2 : acc / 8 + 2;
     const size_t offset = gpi_dtype_bytes(a->offset_dtype);
-    const uint64_t end = acc > offset ? acc : offset;
-    return gpi_segreduce_shares(a->n * item + a->count * end) * pieces;
+    const uint64_t weight = a->n * item + a->count * (acc > offset ? acc : offset);
+    const uint64_t shares = gpi_segreduce_shares(weight, place && item < 4);
+    return gpi_state_bytes(shares * pieces) + (offset ? gpi_segreduce_list_bytes(shares) : 0);
 }
 
 static uint64_t weight_of(const struct gpi_segreduce_args *a)
@@ -130,9 +131,8 @@ static gp_status figure(const gp_target *t, const struct gpi_segreduce_args *a, 
     struct gpi_segreduce_args places = *a;
     places.places = a->op == GP_SUM && a->in_dtype == a->out_dtype;
     const uint64_t weight = weight_of(&places);
-    const uint64_t slots = state_slots(a), more = state_slots(&places);
-    *bytes = gpi_target_bytes(t, gpi_segreduce_cpu_bytes(weight),
-                              gpi_state_bytes(slots > more ? slots : more));
+    const size_t cuda = cuda_bytes(a), more = cuda_bytes(&places);
+    *bytes = gpi_target_bytes(t, gpi_segreduce_cpu_bytes(weight), cuda > more ? cuda : more);
     return GP_OK;
 }
 

@@ -10,6 +10,7 @@ extern "C" {
 
 #include "scan/scan_init_internal.h"
 #include "segreduce/segreduce_kernels.cuh"
+#include "segreduce/segreduce_places.cuh"
 
 namespace GPI_SPACE
 {
@@ -26,6 +27,7 @@ struct Call {
     gpi_launch launch;
     SegreduceParams *p;
     uint32_t item_bytes, fold_bytes, pieces; /* of an item; of a fold; of what shares exchange */
+    uint32_t share_items;                    /* at most */
     uint64_t tile;                           /* the heaviest one */
     uint64_t *allowed; /* devices that let the kernel have its shared memory */
 };
@@ -51,13 +53,24 @@ gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
     const uint64_t weight = (args->n << p.item_shift) + args->count * p.end_weight;
     p.tile = gpi_segreduce_tile(weight, call.tile);
     const uint64_t tiles = (weight + p.tile - 1) / p.tile, most = (uint64_t)ctx->sm_count;
-    p.share_tiles = gpi_segreduce_share_tiles(tiles);
+    p.share_tiles = gpi_segreduce_share_tiles(tiles, call.share_items / (p.tile >> p.item_shift));
     const uint64_t shares = (tiles + p.share_tiles - 1) / p.share_tiles;
+    const size_t listed = args->offsets && p.share_tiles > 1 ? gpi_segreduce_list_bytes(shares) : 0;
+    GPI_FRAME(frame, ctx, args->function, listed);
+    p.shares = listed ? (uint64_t *)gpi_frame_take(&frame, listed) : nullptr;
     GPI_TRY(gpi_state_get(ctx, args->function, shares * call.pieces, &p.state));
     GPI_TRY(shared_memory_allow(ctx, args->function, call.launch.kernel, (int)call.launch.bytes,
                                 call.allowed));
     call.launch.blocks = (uint32_t)(shares < most ? shares : most);
-    return gpi_launch_all(ctx, args->function, &call.launch, 1);
+    call.launch.overlap = listed && GPI_SM >= 90;
+    LaunchList list;
+    if (listed) {
+        constexpr uint32_t each = segreduce_list_threads >> segreduce_list_lanes_log2;
+        const uint32_t blocks = blocks_for<each, 1ull << 32>(shares + 1);
+        list.add(launch_of(segreduce_list_k, blocks, segreduce_list_threads, 0, p));
+    }
+    list.add(call.launch);
+    return list.queue(ctx, args->function);
 }
 
 template <class Fold>
@@ -67,13 +80,14 @@ gp_status launch(gp_context *ctx, const gpi_segreduce_args *args, const Fold &fo
     static uint64_t allowed;
     static_assert(sizeof(Shared) <= (size_t)gpu.block_shared_bytes && Shared::S >= 2,
                   "more than the GPU has");
-    static_assert(Shared::weight >= GPI_SEGREDUCE_TILE_MIN, "the tile states have no room");
+    static_assert(Shared::weight >= GPI_SEGREDUCE_TILE_LARGE, "states or lists have no room");
     SegreduceParams p = {};
     Call call = {launch_of(segreduce_k<Fold>, 1, Shared::Warps::threads, sizeof(Shared), p, fold),
                  &p,
                  sizeof(typename Fold::T),
                  sizeof(typename Fold::A),
                  TileState<Carried<typename Fold::Far>>::pieces,
+                 Fold::places && sizeof(typename Fold::A) == 4 ? 0xfffeu : ~0u,
                  Shared::weight,
                  &allowed};
     return queue(ctx, args, call);
@@ -187,12 +201,12 @@ template <class T> gp_status launch_place(gp_context *ctx, const gpi_segreduce_a
     using V = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     const bool is_signed = gpi_dtype_is_signed(args->in_dtype), largest = args->op == GP_MAX;
     PlacesFold<T, V> fold = {};
-    fold.largest = largest;
     fold.has_init = args->has_init;
     fold.init = (T)init_or<V>(args, 0);
     if (gpi_dtype_is_float(args->in_dtype)) {
         fold.infinity = (T)infinity_of(args->in_dtype);
         const T sign = (T)((T)1 << (8 * sizeof(T) - 1));
+        fold.flip = largest ? (T) ~(T)0 : (T)0;
         fold.none = largest ? (T)(fold.infinity | sign) : (T)nan_of(args->in_dtype);
     } else {
         const T sign = is_signed ? (T)((T)1 << (8 * sizeof(T) - 1)) : (T)0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel of segreduce_kernels.cuh folds: sums, the other operators, pairs, places. */
+/* What the kernel of segreduce_kernels.cuh folds: sums, the other operators, pairs. */
 #pragma once
 
 #include <type_traits>
@@ -19,8 +19,9 @@ struct SegreduceParams {
     uint64_t row_length;
     const uint64_t *device_n, *device_count; /* or NULL */
     uint64_t tile;                           /* weight of a tile, see segreduce_share.cuh */
-    uint32_t share_tiles;                    /* of a share, which a block claims */
-    uint32_t item_shift, end_weight;         /* an item weighs 1 << item_shift */
+    uint64_t *shares;     /* segments that end before each share, and all; NULL: searched for */
+    uint32_t share_tiles; /* of a share, which a block claims */
+    uint32_t item_shift, end_weight; /* an item weighs 1 << item_shift */
     uint32_t offset_bytes;
     gpi_state state;
     gpi_reporter reporter;
@@ -62,7 +63,8 @@ GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
  *   with_op(f)         f(op) of an object whose op(l, r) is that of apply(), without a choice
  *   nothing()          of a segment without items
  *   far(a, first)      first: the index of the share's first item
- *   store(p, s, far)   the result of segment s, by one thread
+ *   begin(p, s)        of places: what store() is told of segment s
+ *   store(p, s, far, begin)   the result of segment s, by one thread
  */
 template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct SegmentFold {
     using T = T_;
@@ -108,6 +110,10 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     static GPI_DEVICE Far far(const A &all, uint64_t)
     {
         return all;
+    }
+    static GPI_DEVICE uint64_t begin(const SegreduceParams &, uint64_t)
+    {
+        return 0;
     }
 };
 
@@ -162,7 +168,7 @@ template <class T, class A_> struct IntegerSum : SegmentFold<IntegerSum<T, A_>, 
         else
             return op(all, item(raw, 0, at));
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all) const
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, uint64_t) const
     {
         segment_integer_store(p.out, out_bytes, s, init + all);
     }
@@ -210,7 +216,7 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
     {
         return raw_get<T>(raw, i);
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all) const
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, uint64_t) const
     {
         ((T *)p.out)[s] = (T)apply(init, all) ^ flip_of<T>(flip);
     }
@@ -281,7 +287,7 @@ template <class T, class A> struct RealFold : SegmentFold<RealFold<T, A>, T, A> 
     {
         return !product && !this->has_init ? (A)0 : none;
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all) const
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, A all, uint64_t) const
     {
         items.put(p.out, s, apply(init, all), wide);
     }
@@ -308,133 +314,10 @@ struct PairsFold
     {
         return raw_get<Item>(raw, i);
     }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, Item all) const
+    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, Item all, uint64_t) const
     {
         item_store<Item, Base::piece>(p.out + s * sizeof(Item),
                                       this->has_init ? Op::apply(init, all) : all);
-    }
-};
-
-/* ---- places of extremes ---- */
-
-template <class V> struct alignas(16) KeyPlace {
-    uint64_t index;
-    V key;
-};
-
-/* A key and the place in its share, of which the lower one comes first: as one number, or two. */
-struct NearPlace {
-    uint64_t key;
-    uint32_t at, unused;
-};
-GPI_DEVICE bool place_before(uint64_t l, uint64_t r)
-{
-    return l < r;
-}
-GPI_DEVICE bool place_before(const NearPlace &l, const NearPlace &r)
-{
-    return l.key < r.key || (l.key == r.key && l.at < r.at);
-}
-
-/*
- * Where the first of the smallest keys is, and its item; also minimum and maximum of floats, where
- * the item that is chosen keeps its bits. Keys are unsigned numbers in gp's order, or against it;
- * floats that are equal in that order have one key: zeros of both signs, and all NaNs.
- */
-template <class T, class V>
-struct PlacesFold
-    : SegmentFold<PlacesFold<T, V>, T, std::conditional_t<sizeof(V) == 8, NearPlace, uint64_t>> {
-    using A = std::conditional_t<sizeof(V) == 8, NearPlace, uint64_t>;
-    using Base = SegmentFold<PlacesFold, T, A>;
-    using typename Base::RawIn;
-    using Far = KeyPlace<V>;
-    static constexpr bool places = true;
-    static constexpr T sign = (T)((T)1 << (8 * sizeof(T) - 1));
-    T infinity; /* of floats; above it are NaNs. 0: integers */
-    T flip;     /* of integers, all bits of their keys */
-    bool largest;
-    T init, none;
-
-    GPI_DEVICE V key(T x) const
-    {
-        T k = x ^ flip;
-        if (infinity) {
-            const T magnitude = x & (T)~sign;
-            const T number = magnitude == 0 ? sign : x & sign ? (T)~x : (T)(x | sign);
-            k = magnitude > infinity ? (T) ~(T)0 : number;
-            k = largest ? (T)~k : k;
-        }
-        return k;
-    }
-    /* The item whose key that is. Zeros and NaNs have one key each. */
-    GPI_DEVICE T item_of(const SegreduceParams &p, const Far &all) const
-    {
-        if (!infinity)
-            return (T)all.key ^ flip;
-        const T k = largest ? (T) ~(T)all.key : (T)all.key;
-        if (k == sign || k == (T) ~(T)0)
-            return ((const T *)p.in)[all.index];
-        return k & sign ? (T)(k ^ sign) : (T)~k;
-    }
-    static GPI_DEVICE A near(V key, uint32_t at)
-    {
-        if constexpr (sizeof(V) == 8)
-            return {key, at, 0};
-        else
-            return (uint64_t)key << 32 | at;
-    }
-    GPI_DEVICE A identity() const
-    {
-        return near((V) ~(V)0, ~0u);
-    }
-    GPI_DEVICE A apply(const A &l, const A &r) const
-    {
-        return place_before(r, l) ? r : l;
-    }
-    GPI_DEVICE Far apply(const Far &l, const Far &r) const
-    {
-        const bool take = r.key < l.key || (r.key == l.key && r.index < l.index);
-        return {take ? r.index : l.index, take ? r.key : l.key};
-    }
-    GPI_DEVICE A item(const RawIn &raw, int i, uint32_t at) const
-    {
-        return near(key(raw_get<T>(raw, i)), at);
-    }
-    /* Of keys below 4 bytes key and place in the word are one number of 32 bits. */
-    template <class Op>
-    GPI_DEVICE A part(Op op, A all, const RawIn &raw, uint32_t at, int begin, int end) const
-    {
-        if constexpr (sizeof(T) >= 4) {
-            return begin <= 0 && end > 0 ? op(all, item(raw, 0, at)) : all;
-        } else {
-            uint32_t best = ~0u;
-#pragma unroll
-            for (int i = 0; i < Base::per_word; i++) {
-                const uint32_t own = (uint32_t)key(raw_get<T>(raw, i)) << 8 | i;
-                best = i >= begin && i < end && own < best ? own : best;
-            }
-            return best == ~0u ? all : op(all, near(best >> 8, at + (best & 255)));
-        }
-    }
-    template <class Op> GPI_DEVICE A word(Op op, A all, const RawIn &raw, uint32_t at) const
-    {
-        return part(op, all, raw, at, 0, Base::per_word);
-    }
-    static GPI_DEVICE Far far(const A &all, uint64_t first)
-    {
-        if constexpr (sizeof(V) == 8)
-            return {all.at == ~0u ? ~0ull : first + all.at, all.key};
-        else
-            return {(uint32_t)all == ~0u ? ~0ull : first + (uint32_t)all, (V)(all >> 32)};
-    }
-    GPI_DEVICE void store(const SegreduceParams &p, uint64_t s, const Far &all) const
-    {
-        const bool known = all.index < p.n;
-        const bool started = this->has_init && !(known && all.key < key(init));
-        if (p.out)
-            ((T *)p.out)[s] = started ? init : known ? item_of(p, all) : none;
-        if (p.indices)
-            p.indices[s] = known ? all.index - segment_begin(p, s) : ~0ull;
     }
 };
 

@@ -2,10 +2,11 @@
 /*
  * Segmented reduction, whatever the lengths of the segments are.
  *
- * CUDA, one launch at every n (segreduce_kernels.cuh). Items and ends of segments, merged in the
- * order in which a reader meets them, are cut into tiles of equal weight, so that neither one long
- * segment nor many empty ones keep a block busy longer than others. Where a tile begins is a search
- * in the offsets. Warps by role pass tiles on to each other:
+ * CUDA, one launch (segreduce_kernels.cuh). Items and ends of segments, merged in the order in
+ * which a reader meets them, are cut into tiles of equal weight, so that neither one long segment
+ * nor many empty ones keep a block busy longer than others. Where a tile begins is a search in the
+ * offsets; of large arrays a kernel before has found where shares of several tiles do, side by
+ * side. Warps by role pass tiles on to each other:
  *   1. A block claims shares of a few tiles; bulk copies bring a tile's items and offsets.
  *   2. An item that ends a segment is marked with the number of the segment. Each lane folds a few
  *      words of items and leaves a result at each mark; what belongs to a segment before a lane, a
@@ -20,7 +21,7 @@
  * The association of floats depends on where a segment lies in tiles, which follow from the offsets
  * and the sizes alone.
  *
- * Workspace: CUDA: tile states. CPU: a carry per share.
+ * Workspace: CUDA: tile states, the list of shares. CPU: a carry per share.
  * Paper: Merrill and Garland 2016 (merge-based SpMV) for the shares; Sengupta, Harris, Zhang and
  * Owens 2007 for the segmented scan.
  */
@@ -31,6 +32,7 @@
 
 #include "core/context.h"
 #include "core/sticky.h"
+#include "core/workspace.h"
 #include "reduce/reduce_internal.h"
 
 /* A call that has been checked. */
@@ -63,8 +65,9 @@ static inline uint32_t gpi_segreduce_end_weight(bool rows, size_t offset_bytes, 
 typedef gp_status (*gpi_segreduce_fn)(gp_context *ctx, const struct gpi_segreduce_args *args);
 
 /* Weights of tiles: small ones for small arrays, so that all multiprocessors have some, and no more
- * than the kernel has room for. An end weighs its offset or what a fold has of it, the larger. */
-enum { GPI_SEGREDUCE_TILE_MIN = 2048 };
+ * than the kernel has room for, which is TILE_LARGE or more. An end weighs its offset or what a
+ * fold has of it, the larger. */
+enum { GPI_SEGREDUCE_TILE_MIN = 2048, GPI_SEGREDUCE_TILE_LARGE = 2944 };
 
 static inline uint64_t gpi_segreduce_tile(uint64_t weight, uint64_t most)
 {
@@ -73,18 +76,28 @@ static inline uint64_t gpi_segreduce_tile(uint64_t weight, uint64_t most)
     return tile < most ? tile : most;
 }
 
-/* Tiles of a share, of few tiles one; and one more is a power of two. */
-static inline uint32_t gpi_segreduce_share_tiles(uint64_t tiles)
+/* Tiles of a share, at most `most`, of few tiles one; and one more is a power of two. */
+static inline uint32_t gpi_segreduce_share_tiles(uint64_t tiles, uint64_t most)
 {
-    return tiles < 1024 ? 1 : tiles < 4096 ? 3 : tiles < 16384 ? 7 : 15;
+    const uint32_t share = tiles < 1024 ? 1 : tiles < 4096 ? 3 : tiles < 16384 ? 7 : 15;
+    return share <= most ? share : most < 3 ? 1 : most < 7 ? 3 : 7;
 }
 
-/* At least as many as there are. */
-static inline uint64_t gpi_segreduce_shares(uint64_t weight)
+/* At least as many as there are. Of many tiles, which are large ones then, a share has 15; near
+ * places (segreduce_folds.cuh) have 16 bits, and their shares at least 3. */
+static inline uint64_t gpi_segreduce_shares(uint64_t weight, bool near_places)
 {
-    const uint64_t tiles = weight / GPI_SEGREDUCE_TILE_MIN + 1, large = tiles / 15 + 1;
+    const uint64_t tiles = weight / GPI_SEGREDUCE_TILE_MIN + 1;
+    const uint64_t large = weight / GPI_SEGREDUCE_TILE_LARGE / (near_places ? 3 : 15) + 2;
     const uint64_t small = tiles < 2400 ? tiles : 2400;
     return small > large ? small : large;
+}
+
+/* Of shares of several tiles a kernel before lists where they begin, in the workspace: so many
+ * bytes for that many shares. */
+static inline size_t gpi_segreduce_list_bytes(uint64_t shares)
+{
+    return gpi_piece((size_t)(shares + 1) * sizeof(uint64_t));
 }
 
 /* NULL if there is none. */

@@ -44,17 +44,18 @@ GPI_DEVICE void scout(const SegreduceParams &p, Shared &s, const SegreduceSizes 
         const uint32_t number = shuffle(next, 0);
         if (round >= SEGREDUCE_SHARES)
             barrier_wait(&s.share_closed[turn.stage], turn.parity ^ 1);
+        const uint32_t left = tiles - number * p.share_tiles;
+        const uint32_t some = left < p.share_tiles ? left : p.share_tiles;
         if (lane_id() == 0) {
-            const uint32_t left = tiles - number * p.share_tiles;
             share.number = number < shares ? number : no_share;
-            share.tiles = left < p.share_tiles ? left : p.share_tiles;
+            share.tiles = some;
             if (number < shares)
                 next = tile_next(p.state, shares);
         }
         if (number < shares) {
             share_begins(p, sizes, number, share.begins);
             __syncwarp();
-            if ((uint32_t)lane_id() < share.tiles)
+            if ((uint32_t)lane_id() < some)
                 make_tile<Shared>(p, sizes, share, lane_id());
         }
         __syncwarp();
@@ -89,7 +90,8 @@ GPI_DEVICE void close_shares(const SegreduceParams &p, const Fold &fold, Shared 
         barrier_arrive(&s.share_closed[turn.stage]);
         const Carried<Far> before = ahead.exclusive(state, number);
         if (has_head && lane_id() == 0)
-            fold.store(p, head, fold.apply(before.value, fold.far(own, first)));
+            fold.store(p, head, fold.apply(before.value, fold.far(own, first)),
+                       fold.begin(p, head));
     }
 }
 
@@ -165,8 +167,9 @@ GPI_DEVICE void join_tile(const Fold &fold, Shared &s, int slot, typename Fold::
         carry = fold.identity();
     }
     const uint32_t with_ends = __ballot_sync(all_lanes, first != no_segment);
-    const A upto = fold_scan_within([&](const A &l, const A &r) { return fold.apply(l, r); }, own,
-                                    lanes_since(with_ends));
+    constexpr int slices = Shared::slices;
+    const A upto = fold_scan_within<slices>(
+        [&](const A &l, const A &r) { return fold.apply(l, r); }, own, lanes_since(with_ends));
     A before = shuffle_up(upto, 1);
     if (q == 0)
         before = carry;
@@ -174,7 +177,7 @@ GPI_DEVICE void join_tile(const Fold &fold, Shared &s, int slot, typename Fold::
         before = fold.apply(carry, before);
     if (first != no_segment)
         results[first] = fold.apply(before, results[first]);
-    const A total = shuffle(upto, 31);
+    const A total = shuffle(upto, slices - 1);
     carry = with_ends ? total : fold.apply(carry, total);
     __syncwarp();
 }
@@ -239,16 +242,19 @@ GPI_DEVICE void store_results(const SegreduceParams &p, const Fold &fold, const 
 #pragma unroll 1
     for (; j + (each - 1) * step < ends; j += each * step) {
         typename Fold::A x[each];
+        uint64_t begin[each];
 #pragma unroll
-        for (int i = 0; i < each; i++)
+        for (int i = 0; i < each; i++) {
             x[i] = results[j + i * step];
+            begin[i] = fold.begin(p, segment + j + i * step);
+        }
 #pragma unroll
         for (int i = 0; i < each; i++)
-            fold.store(p, segment + j + i * step, fold.far(x[i], first));
+            fold.store(p, segment + j + i * step, fold.far(x[i], first), begin[i]);
     }
 #pragma unroll 1
     for (; j < ends; j += step)
-        fold.store(p, segment + j, fold.far(results[j], first));
+        fold.store(p, segment + j, fold.far(results[j], first), fold.begin(p, segment + j));
 }
 
 template <class Fold, class Shared>
@@ -263,6 +269,22 @@ GPI_DEVICE void store_tiles(const SegreduceParams &p, const Fold &fold, Shared &
         store_results(p, fold, t, s.result[turn.stage], team.warp * 32 + lane_id());
         barrier_arrive(&s.stored[turn.stage]);
     }
+}
+
+constexpr uint32_t segreduce_list_threads = 256, segreduce_list_lanes_log2 = 3;
+
+/* Grid: 8 threads for each share that there may be, and 8 more. After: shares. */
+static __global__ void __launch_bounds__(segreduce_list_threads)
+    segreduce_list_k(const __grid_constant__ SegreduceParams p)
+{
+    grid_release();
+    const SegreduceSizes sizes(p);
+    const uint64_t thread = (uint64_t)blockIdx.x * segreduce_list_threads + threadIdx.x;
+    const uint64_t share = thread >> segreduce_list_lanes_log2;
+    const TileBegin begin = tile_begin<2>(p, sizes, share * p.share_tiles * p.tile,
+                                          segreduce_list_lanes_log2, 0, sizes.count + 1);
+    if (share <= sizes.shares(p) && thread % (1 << segreduce_list_lanes_log2) == 0)
+        p.shares[share] = begin.segment;
 }
 
 /* Grid: any number of blocks. Shared: a SegreduceMemory. After: all results. */

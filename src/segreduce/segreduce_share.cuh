@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
 #include "device/lookahead.cuh"
 #include "segreduce/segreduce_folds.cuh"
 
@@ -52,16 +53,17 @@ struct SegreduceSizes {
 };
 
 /*
- * How many segments end in the first `weight` of the merged items and ends: 1 << lanes_log2 lanes
- * look for one weight, 8 offsets of each lane at once. Within bounds whatever the offsets hold.
+ * How many segments end in the first `weight` of the merged items and ends, not less than low and
+ * below high: 1 << lanes_log2 lanes look for one weight, 1 << each_log2 offsets of each lane at
+ * once. Within bounds whatever the offsets hold. By a warp.
  */
+template <int each_log2>
 GPI_DEVICE uint64_t ends_before(const SegreduceParams &p, const SegreduceSizes &sizes,
-                                uint64_t weight, int lanes_log2)
+                                uint64_t weight, int lanes_log2, uint64_t low, uint64_t high)
 {
-    constexpr int each_log2 = 3, each = 1 << each_log2;
+    constexpr int each = 1 << each_log2;
     const uint32_t lane = lane_id() & ((1 << lanes_log2) - 1);
     const bool wide = p.offset_bytes == 8;
-    uint64_t low = 0, high = sizes.count + 1; /* low ends before, high does not */
     while (__any_sync(all_lanes, high - low > 1)) {
         const uint64_t step = ((high - low) >> (lanes_log2 + each_log2)) + 1;
         const uint64_t first = low + (lane * each + 1) * step;
@@ -93,19 +95,16 @@ GPI_DEVICE uint64_t ends_before(const SegreduceParams &p, const SegreduceSizes &
     return low;
 }
 
-/* Where the tiles of a share begin, and its last one ends: begins[0 .. tiles]. By a warp. */
-static __device__ __noinline__ void share_begins(const SegreduceParams &p,
-                                                 const SegreduceSizes &sizes, uint32_t share,
-                                                 TileBegin *begins)
+/* Where the merged items and ends are cut by `upto`; segments: see ends_before(). By a warp. */
+template <int each_log2>
+GPI_DEVICE TileBegin tile_begin(const SegreduceParams &p, const SegreduceSizes &sizes,
+                                uint64_t upto, int lanes_log2, uint64_t low, uint64_t high)
 {
-    const int lanes_log2 = 5 - __popc(p.share_tiles); /* 1, 3, 7 or 15 tiles */
-    const uint64_t all = sizes.weight(p), at = lane_id() >> lanes_log2;
-    const uint64_t upto = ((uint64_t)share * p.share_tiles + at) * p.tile;
-    const uint64_t weight = upto < all ? upto : all;
+    const uint64_t all = sizes.weight(p), weight = upto < all ? upto : all;
     const uint64_t row = (p.row_length << p.item_shift) + p.end_weight;
     uint64_t s, i;
     if (p.offsets)
-        s = ends_before(p, sizes, weight, lanes_log2);
+        s = ends_before<each_log2>(p, sizes, weight, lanes_log2, low, high);
     else
         s = weight / row;
     if (weight == 0)
@@ -118,9 +117,26 @@ static __device__ __noinline__ void share_begins(const SegreduceParams &p,
             p.offsets ? offset_from(p, offset_at(p, s + 1), sizes.base) : (s + 1) * p.row_length;
         i = end < i ? end : i;
     }
-    i = i < sizes.n ? i : sizes.n;
+    return {i < sizes.n ? i : sizes.n, s};
+}
+
+/* Where the tiles of a share begin, and its last one ends: begins[0 .. tiles]. By a warp. */
+static __device__ __noinline__ void share_begins(const SegreduceParams &p,
+                                                 const SegreduceSizes &sizes, uint32_t share,
+                                                 TileBegin *begins)
+{
+    const int lanes_log2 = 5 - __popc(p.share_tiles); /* 1, 3, 7 or 15 tiles */
+    const uint64_t at = lane_id() >> lanes_log2, first = (uint64_t)share * p.share_tiles;
+    uint64_t low = 0, high = sizes.count + 1;
+    if (p.shares) { /* whatever the offsets hold, a share begins where the one before ends */
+        grid_wait();
+        low = p.shares[at < p.share_tiles ? share : share + 1];
+        high = at == 0 || at == p.share_tiles ? low : p.shares[share + 1];
+        high = high > low ? high + 1 : low + 1;
+    }
+    const TileBegin begin = tile_begin<3>(p, sizes, (first + at) * p.tile, lanes_log2, low, high);
     if ((lane_id() & ((1 << lanes_log2) - 1)) == 0)
-        begins[at] = {i, s};
+        begins[at] = begin;
 }
 
 /* The fold of a range of items, from the last end of a segment on. */

@@ -8,11 +8,11 @@
 namespace GPI_SPACE
 {
 
-/* As warp_scan_within(). */
-template <class Op, class A> GPI_DEVICE A fold_scan_within(Op op, A v, int reach)
+/* As warp_scan_within(), of the first lanes. */
+template <int lanes = 32, class Op, class A> GPI_DEVICE A fold_scan_within(Op op, A v, int reach)
 {
 #pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
+    for (int d = 1; d < lanes; d <<= 1) {
         const A left = shuffle_up(v, d), both = op(left, v);
         v = reach >= d ? both : v;
     }
@@ -119,13 +119,13 @@ template <class Fold> struct FoldSlice {
     /* All op items [from, to) of word i of the batch, of those that count. */
     template <class Op> GPI_DEVICE A with_part(Op op, int k, int i, int from, int to) const
     {
-        const int first = (k + i) * per_word;
+        const int first_item = (k + i) * per_word;
         if constexpr (Fold::places) { /* others have been made neutral */
-            from = begin - first > from ? begin - first : from;
-            to = end - first < to ? end - first : to;
-            return fold.part(op, all, raw[i], at + first, from, to);
+            from = begin - first_item > from ? begin - first_item : from;
+            to = end - first_item < to ? end - first_item : to;
+            return fold.part(op, all, raw[i], at + first_item, from, to);
         } else {
-            return fold.word(op, all, raw[i], at + first);
+            return fold.word(op, all, raw[i], at + first_item);
         }
     }
 
@@ -160,16 +160,23 @@ template <class Fold> struct FoldSlice {
         }
     }
 
+    /* The first of the batch's marks, or 0. */
+    GPI_DEVICE uint32_t first_mark() const
+    {
+        Marks some = 0;
+#pragma unroll
+        for (int i = mark_words - 1; i >= 0; i--)
+            some = mark[i] ? mark[i] : some;
+        uint32_t two = (uint32_t)some;
+        if constexpr (sizeof some == 8)
+            two = two ? two : (uint32_t)(some >> 32);
+        return two & 0xffff ? two & 0xffff : two >> 16;
+    }
+
     /* Marks are taken away. */
     template <class Op> GPI_DEVICE void fold_marked(Op op, int k, bool any)
     {
-        uint32_t found = 0;
-#pragma unroll
-        for (int i = batch - 1; i >= 0; i--)
-#pragma unroll
-            for (int j = per_word - 1; j >= 0; j--)
-                found = mark_of(i, j) ? mark_of(i, j) : found;
-        first = first == no_segment ? found - 1 : first; /* of none it is no_segment */
+        first = first == no_segment ? first_mark() - 1 : first; /* of none it is no_segment */
 #pragma unroll
         for (int i = 0; i < batch; i++)
             fold_word(op, k, i);

@@ -27,7 +27,7 @@ constexpr SegreduceTuning segreduce_rows[] = {
     {75, 62 * 1024, 2, {2, 3, 2}, {2, 2, 3}, 4, 3, 2, 8},
     {80, 98 * 1024, 2, {3, 5, 2}, {3, 4, 3}, loader_warps(4), 5, 2, 8},
     {80, 160 * 1024, 2, {4, 6, 2}, {3, 5, 4}, loader_warps(4), 8, 2, 10},
-    {90, 222 * 1024, 2, {4, 6, 2}, {3, 5, 4}, loader_warps(4), 8, 4, 10},
+    {90, 222 * 1024, 1, {6, 12, 3}, {5, 12, 4}, loader_warps(4), 12, 3, 10},
 };
 constexpr SegreduceTuning segreduce_tuning = row_for(segreduce_rows);
 
