@@ -186,18 +186,27 @@ static void measure_runs(struct bench *b, const struct kind *k, int length, int 
     measure(b, &c, k, 4);
 }
 
-/* Keys below `groups`, evenly or as Zipf's. */
-static void measure_groups(struct bench *b, size_t groups, bool zipf, gp_dtype dtype, int exponent)
+/* Keys below `groups`, evenly or as Zipf's, or as many anywhere. */
+static const struct spread {
+    const char *format;
+    enum bench_task_kind fill;
+} spreads[] = {{"group_by_%zu", BENCH_FILL_BELOW},
+               {"group_by_zipf_%zu", BENCH_FILL_ZIPF},
+               {"group_by_sparse_%zu", BENCH_FILL_SPARSE}};
+
+static void measure_groups(struct bench *b, size_t groups, const struct spread *spread,
+                           gp_dtype dtype, int exponent)
 {
     char name[32];
     const size_t n = (size_t)1 << exponent, width = dtype == GP_U64 ? 8 : 4;
-    snprintf(name, sizeof name, zipf ? "group_by_zipf_%zu" : "group_by_%zu", groups);
-    if (!bench_wanted(b, name, dtype) || (b->backend == &bench_cpu && groups > n))
+    const bool table = spread->fill != BENCH_FILL_SPARSE && groups <= n; /* the serial loop has */
+    snprintf(name, sizeof name, spread->format, groups);
+    if (!bench_wanted(b, name, dtype) || (b->backend == &bench_cpu && !table))
         return;
     struct bench_case c = {.name = name};
     c.args = (struct bench_args){.dtype = dtype, .n = n, .num_rows = groups};
     prepare(b, &c, &grouped, width);
-    struct bench_task keys = {.kind = zipf ? BENCH_FILL_ZIPF : BENCH_FILL_BELOW,
+    struct bench_task keys = {.kind = spread->fill,
                               .n = n,
                               .width = (unsigned)width,
                               .seed = 1,
@@ -219,7 +228,8 @@ void bench_group(struct bench *b)
             for (int l = 0; l < 7; l++)
                 measure_runs(b, kinds[k], run_lengths_of[l], exponents[i]);
         for (int g = 0; g < 3; g++)
-            for (int k = 0; k < 4; k++)
-                measure_groups(b, groups[g], k & 1, k & 2 ? GP_U64 : GP_U32, exponents[i]);
+            for (int k = 0; k < 6; k++)
+                measure_groups(b, groups[g], &spreads[k % 3], k < 3 ? GP_U32 : GP_U64,
+                               exponents[i]);
     }
 }

@@ -15,6 +15,7 @@ enum bench_task_kind {
     BENCH_FILL_BITS,        /* random bits, shifted right by limit */
     BENCH_FILL_BELOW,       /* random integers below limit */
     BENCH_FILL_ZIPF,        /* Zipf's ranks (bench_zipf) modulo limit */
+    BENCH_FILL_SPARSE,      /* hashes of random integers below limit */
     BENCH_FILL_IOTA,        /* seed + i * limit */
     BENCH_FILL_STEPS,       /* -1, 0 or 1 as float or double: sums stay exact */
     BENCH_FILL_SMALL,       /* 1 .. 4 as float or double */

@@ -202,6 +202,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
     case BENCH_FILL_ZIPF:
         bench_store(t->out, i, t->width, bench_zipf(hash) % t->limit);
         break;
+    case BENCH_FILL_SPARSE:
+        bench_store(t->out, i, t->width, bench_hash(3, bench_below(hash, t->limit)));
+        break;
     case BENCH_FILL_IOTA:
         bench_store(t->out, i, t->width, t->seed + i * t->limit);
         break;

@@ -34,7 +34,8 @@ static const struct suite {
     {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact, false},
     {"group",
      "unique_1 unique_2 unique_16 unique_1000 unique_1000000 unique_powerlaw unique_one lengths_.. "
-     "sums_.. (of the same runs) group_by_1024 group_by_zipf_1024 .. (of 2^10, 2^20, 2^27 groups)",
+     "sums_.. (of the same runs) group_by_1024 group_by_zipf_1024 group_by_sparse_1024 .. (of 2^10, "
+     "2^20, 2^27 groups)",
      bench_group, false},
     {"gather", "random_4 random_8 random_12", bench_gather, false},
     {"sort", "keys pairs_u32 pairs_u64 pairs_20_bits argsort", bench_sort, false},

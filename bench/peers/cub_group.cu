@@ -81,6 +81,8 @@ template <class Key, class Value> int group_by(struct bench *b, const struct ben
 extern "C" const struct bench_peer bench_cub_group_peers[] = {
     CASES("unique", unique) CASES("lengths", lengths) CASES("sums", sums) GROUPS("group_by_1024")
         GROUPS("group_by_1048576") GROUPS("group_by_134217728") GROUPS("group_by_zipf_1024")
-            GROUPS("group_by_zipf_1048576") GROUPS("group_by_zipf_134217728"){
-                nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
+            GROUPS("group_by_zipf_1048576") GROUPS("group_by_zipf_134217728")
+                GROUPS("group_by_sparse_1024") GROUPS("group_by_sparse_1048576")
+                    GROUPS("group_by_sparse_134217728"){nullptr, nullptr, nullptr, gp_dtype(0),
+                                                        nullptr, nullptr, false},
 };
