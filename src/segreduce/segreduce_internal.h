@@ -64,16 +64,17 @@ static inline uint32_t gpi_segreduce_end_weight(bool rows, size_t offset_bytes, 
 
 typedef gp_status (*gpi_segreduce_fn)(gp_context *ctx, const struct gpi_segreduce_args *args);
 
-/* Weights of tiles: small ones for small arrays, so that all multiprocessors have some, and no more
- * than the kernel has room for, which is TILE_LARGE or more. An end weighs its offset or what a
- * fold has of it, the larger. */
+/* Weights of tiles: of small arrays one or two for each of 128 multiprocessors, and no more than the
+ * kernel has room for, which is TILE_LARGE or more. An end weighs its offset or what a fold has of
+ * it, the larger. */
 enum { GPI_SEGREDUCE_TILE_MIN = 2048, GPI_SEGREDUCE_TILE_LARGE = 2944 };
 
 static inline uint64_t gpi_segreduce_tile(uint64_t weight, uint64_t most)
 {
-    const uint64_t part = (weight / 256 + 1023) / 1024 * 1024;
+    const uint64_t each = weight / (128 * most) + 1;
+    const uint64_t part = weight / (128 * each) / 64 * 64 + 64;
     const uint64_t tile = part < GPI_SEGREDUCE_TILE_MIN ? GPI_SEGREDUCE_TILE_MIN : part;
-    return tile < most ? tile : most;
+    return each <= 2 && tile < most ? tile : most;
 }
 
 /* Tiles of a share, at most `most`, of few tiles one; and one more is a power of two. */

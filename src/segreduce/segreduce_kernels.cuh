@@ -131,8 +131,8 @@ template <class Fold, class Shared>
 GPI_DEVICE void fold_tiles(const Fold &fold, Shared &s, SegreduceTeam team)
 {
     const typename Fold::A none = shuffle(fold.identity(), 0); /* not to be read each time */
-    TeamTurn<Shared::S> ring(team);
-    TeamTurn<Shared::R> turn(team);
+    TeamTurn<Shared::S, Shared::Warps::teams> ring(team);
+    TeamTurn<Shared::R, Shared::Warps::teams> turn(team);
     for (;; ring.next(), turn.next()) {
         barrier_wait(&s.loaded[ring.stage], ring.parity);
         barrier_wait(&s.marked[turn.stage], turn.parity);
@@ -191,7 +191,7 @@ GPI_DEVICE void join_tiles(const SegreduceParams &p, const Fold &fold, Shared &s
     typename Fold::A carry = fold.identity();
     bool ended = false, has_head = false;
     uint64_t head = 0;
-    for (int nones = 0; nones < segreduce_tuning.teams; turn.next()) {
+    for (int nones = 0; nones < Shared::Warps::teams; turn.next()) {
         barrier_wait(&s.folded[turn.stage], turn.parity);
         TileSlot &slot = s.slot[turn.stage];
         const TileSlot t = slot;
@@ -233,7 +233,7 @@ template <class Fold>
 GPI_DEVICE void store_results(const SegreduceParams &p, const Fold &fold, const TileSlot &t,
                               const typename Fold::A *results, uint32_t thread)
 {
-    constexpr int each = 4, step = SegreduceWarps<Fold::places>::store * 32;
+    constexpr int each = 4, step = SegreduceWarps<Fold>::store * 32;
     const uint32_t ends = t.ends;
     const uint64_t segment = t.segment, first = t.share_item;
     uint32_t j = thread;
@@ -261,7 +261,7 @@ template <class Fold, class Shared>
 GPI_DEVICE void store_tiles(const SegreduceParams &p, const Fold &fold, Shared &s,
                             SegreduceTeam team)
 {
-    for (TeamTurn<Shared::R> turn(team);; turn.next()) {
+    for (TeamTurn<Shared::R, Shared::Warps::teams> turn(team);; turn.next()) {
         barrier_wait(&s.joined[turn.stage], turn.parity);
         const TileSlot &t = s.slot[turn.stage];
         if (t.share == no_share)
@@ -289,7 +289,7 @@ static __global__ void __launch_bounds__(segreduce_list_threads)
 
 /* Grid: any number of blocks. Shared: a SegreduceMemory. After: all results. */
 template <class Fold>
-__global__ void __launch_bounds__(SegreduceWarps<Fold::places>::threads, 1)
+__global__ void __launch_bounds__(SegreduceWarps<Fold>::threads, 1)
     segreduce_k(const __grid_constant__ SegreduceParams p, const __grid_constant__ Fold fold)
 {
     extern __shared__ __align__(128) char memory[];

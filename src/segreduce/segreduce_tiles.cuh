@@ -77,10 +77,10 @@ template <class Fold> struct SliceShape {
     }
 };
 
-template <bool PLACES> struct SegreduceWarps {
-    static constexpr SegreduceRoles of_team =
-        PLACES ? segreduce_tuning.places : segreduce_tuning.sums;
-    static constexpr int teams = segreduce_tuning.teams;
+template <class Fold> struct SegreduceWarps {
+    static constexpr SegreduceShape shape = segreduce_shape<Fold>;
+    static constexpr SegreduceRoles of_team = Fold::places ? shape.places : shape.sums;
+    static constexpr int teams = shape.teams;
     static constexpr int mark = of_team.mark, fold = of_team.fold, store = of_team.store;
     static constexpr int load = segreduce_tuning.load_warps;
     static constexpr int threads = (teams * (mark + fold + store) + load + 3) * 32;
@@ -88,20 +88,20 @@ template <bool PLACES> struct SegreduceWarps {
 
 template <class Fold> struct SegreduceSlots {
     using A = typename Fold::A;
-    using Warps = SegreduceWarps<Fold::places>;
+    using Warps = SegreduceWarps<Fold>;
     using Slice = SliceShape<Fold>;
-    static constexpr int R = segreduce_tuning.rounds;
+    static constexpr int R = Warps::shape.rounds;
     /* Slots leave three eighths of the memory to the stages. */
     static constexpr int slice_bytes = Slice::bytes + 32 * 2 * Slice::lane_marks;
     static constexpr int fit = segreduce_tuning.shared_bytes / 8 * 5 / (R * slice_bytes);
-    static constexpr int slices = fit < segreduce_tuning.slices ? fit : segreduce_tuning.slices;
+    static constexpr int slices = fit < Warps::shape.slices ? fit : Warps::shape.slices;
     static constexpr int tile_bytes = slices * Slice::bytes;
     /* A tile is heavier than that by less than an item or an end, of at most 32 bytes. */
     static constexpr int weight = tile_bytes - 64;
     static constexpr int ends_max = tile_bytes / (int)sizeof(A); /* an end weighs its result */
     static constexpr int stage_bytes = (tile_bytes + 64 + 127) / 128 * 128;
     static_assert(ends_max < 0xffff, "marks are numbers of 16 bits");
-    static_assert(R % segreduce_tuning.teams == 0, "no team leaves out a phase of a barrier");
+    static_assert(R % Warps::teams == 0, "no team leaves out a phase of a barrier");
 
     alignas(16) A result[R][ends_max];
     alignas(16) uint16_t mark[R][slices * 32 * Slice::lane_marks];
@@ -130,7 +130,7 @@ template <class Fold> constexpr int segreduce_stages()
     constexpr int each = Slots::stage_bytes + (int)sizeof(SegmentTile) + 16;
     constexpr int fit = (segreduce_tuning.shared_bytes - 128 - (int)sizeof(Slots)) / each;
     constexpr int most = fit < segreduce_tuning.stages_max ? fit : segreduce_tuning.stages_max;
-    return most / segreduce_tuning.teams * segreduce_tuning.teams;
+    return most / Slots::Warps::teams * Slots::Warps::teams;
 }
 template <class Fold> using SegreduceMemory = SegreduceShared<Fold, segreduce_stages<Fold>()>;
 
@@ -144,8 +144,8 @@ struct SegreduceTeam {
     }
 };
 
-/* A team's way round N stages, or slots. */
-template <int N> struct TeamTurn {
+/* The way of one of some teams round N stages, or slots. */
+template <int N, int TEAMS> struct TeamTurn {
     int stage;
     uint32_t parity = 0;
 
@@ -154,7 +154,7 @@ template <int N> struct TeamTurn {
     }
     GPI_DEVICE void next()
     {
-        stage += segreduce_tuning.teams;
+        stage += TEAMS;
         if (stage >= N) {
             stage -= N;
             parity ^= 1;
@@ -272,7 +272,7 @@ GPI_DEVICE void load_tiles(const SegreduceParams &p, Shared &s, const SegreduceS
         const ShareSlot &share = s.share[turn.stage];
         const bool none = share.number == no_share;
 #pragma unroll 1
-        for (uint32_t k = 0; k < (none ? segreduce_tuning.teams : share.tiles);
+        for (uint32_t k = 0; k < (none ? Shared::Warps::teams : share.tiles);
              k++, round++, ring.next()) {
             if (round >= Shared::S)
                 barrier_wait(&s.freed[ring.stage], ring.parity ^ 1);
@@ -357,15 +357,15 @@ GPI_DEVICE void mark_tiles(const SegreduceParams &p, Shared &s, const Fold &fold
                            SegreduceTeam team)
 {
     const uint32_t thread = team.warp * 32 + lane_id();
-    TeamTurn<Shared::S> ring(team);
-    TeamTurn<Shared::R> turn(team);
+    TeamTurn<Shared::S, Shared::Warps::teams> ring(team);
+    TeamTurn<Shared::R, Shared::Warps::teams> turn(team);
     bool again = false;
     for (;; ring.next(), turn.next()) {
         const int slot = turn.stage;
         barrier_wait(&s.loaded[ring.stage], ring.parity);
         if (again)
             barrier_wait(&s.stored[slot], turn.parity ^ 1);
-        again = again || slot + segreduce_tuning.teams >= Shared::R;
+        again = again || slot + Shared::Warps::teams >= Shared::R;
         const SegmentTile &t = s.tile[ring.stage];
         const bool none = t.share == no_share;
         if (thread == 0) {
