@@ -63,7 +63,7 @@ GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
  *   with_op(f)         f(op) of an object whose op(l, r) is that of apply(), without a choice
  *   nothing()          of a segment without items
  *   far(a, first)      first: the index of the share's first item
- *   begin(p, s)        of places: what store() is told of segment s
+ *   begin(p, s)        of places: what store() needs of segment s
  *   store(p, s, far, begin)   the result of segment s, by one thread
  */
 template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct SegmentFold {

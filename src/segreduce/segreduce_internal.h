@@ -64,9 +64,9 @@ static inline uint32_t gpi_segreduce_end_weight(bool rows, size_t offset_bytes, 
 
 typedef gp_status (*gpi_segreduce_fn)(gp_context *ctx, const struct gpi_segreduce_args *args);
 
-/* Weights of tiles: of small arrays one or two for each of 128 multiprocessors, and no more than the
- * kernel has room for, which is TILE_LARGE or more. An end weighs its offset or what a fold has of
- * it, the larger. */
+/* Weights of tiles: of small arrays one or two for each of 128 multiprocessors, and no more than
+ * the kernel has room for, which is TILE_LARGE or more. An end weighs its offset or what a fold has
+ * of it, the larger. */
 enum { GPI_SEGREDUCE_TILE_MIN = 2048, GPI_SEGREDUCE_TILE_LARGE = 2944 };
 
 static inline uint64_t gpi_segreduce_tile(uint64_t weight, uint64_t most)
@@ -94,8 +94,7 @@ static inline uint64_t gpi_segreduce_shares(uint64_t weight, bool near_places)
     return small > large ? small : large;
 }
 
-/* Of shares of several tiles a kernel before lists where they begin, in the workspace: so many
- * bytes for that many shares. */
+/* Bytes of the workspace in which a kernel before lists where shares of several tiles begin. */
 static inline size_t gpi_segreduce_list_bytes(uint64_t shares)
 {
     return gpi_piece((size_t)(shares + 1) * sizeof(uint64_t));
