@@ -2,6 +2,7 @@
 /* CUDA: launcher of the sort of columns within rows, for one width of indices (GPI_INDEX). */
 #include <cuda_runtime.h>
 
+#include "csr/csr_behind.cuh"
 #include "csr/csr_columns_kernels.cuh"
 #include "core/words.h"
 #include "device/host.cuh"
@@ -23,8 +24,8 @@ gp_status launch_tiles(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<
     const uint64_t most = (uint64_t)ctx->sm_count * TileShape<I>::blocks;
     const bool counted = c->device_nnz || c->device_num_rows;
     GPI_TRY(shared_memory_allow(ctx, c->function, kernel, bytes, &may_tile));
-    kernel<<<(uint32_t)gpi_min(tiles, counted ? most : (uint64_t)INT32_MAX), TileShape<I>::threads,
-             bytes, ctx->stream>>>(args);
+    launch_behind(ctx, kernel, (uint32_t)gpi_min(tiles, counted ? most : (uint64_t)INT32_MAX),
+                  TileShape<I>::threads, bytes, args);
     return gpi_cuda_launched(ctx, c->function);
 }
 
@@ -32,9 +33,9 @@ gp_status launch_long(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I
 {
     const int bytes = (int)sizeof(ColumnsLong<I>);
     GPI_TRY(shared_memory_allow(ctx, c->function, csr_long_columns_k<I>, bytes, &may_long));
-    csr_long_columns_k<I>
-        <<<(uint32_t)gpi_min((uint64_t)ctx->sm_count, c->nnz / TileShape<I>::steps),
-           LongShape<I>::threads, bytes, ctx->stream>>>(args);
+    launch_behind(ctx, csr_long_columns_k<I>,
+                  (uint32_t)gpi_min((uint64_t)ctx->sm_count, c->nnz / TileShape<I>::steps),
+                  LongShape<I>::threads, bytes, args);
     return gpi_cuda_launched(ctx, c->function);
 }
 

@@ -175,13 +175,15 @@ template <class I> GPI_DEVICE void leave_row(const ColumnsArgs<I> &a, uint64_t r
         a.long_rows[1 + at] = row;
 }
 
-/* The rows that end in a tile; by the warps 0 and 1. The first may begin long before it. */
+/* The rows that end in a tile; by the warps 0 and 1, soonest where rows are alike. The first may
+ * begin long before it. */
 template <class I>
 GPI_DEVICE void find_tile(const ColumnsArgs<I> &a, uint64_t tile, ColumnsTile<I> &s)
 {
-    const uint64_t step = (tile + threadIdx.x / 32) * TileShape<I>::steps;
-    const uint64_t row =
-        partition_point_lanes(a.shape.num_rows, [&](uint64_t r) { return a.at(r + 1) + r < step; });
+    const uint64_t step = (tile + threadIdx.x / 32) * TileShape<I>::steps, rows = a.shape.num_rows;
+    const float part = (float)step / (float)(a.shape.n + rows);
+    const uint64_t row = partition_point_near(rows, min((uint64_t)(part * (float)rows), rows),
+                                              [&](uint64_t r) { return a.at(r + 1) + r < step; });
     if (lane_id())
         return;
     if (threadIdx.x) {
@@ -226,6 +228,10 @@ template <class I> GPI_DEVICE void list_row(ColumnsTile<I> &s, uint32_t begin, u
 template <class I> GPI_DEVICE void list_rows(const ColumnsArgs<I> &a, ColumnsTile<I> &s)
 {
     const uint64_t begin = s.begin, row_end = s.row_end;
+    /* Before it is known how many there are. */
+    const uint64_t line = begin + threadIdx.x * (128 / sizeof(I));
+    if (threadIdx.x * 128 < TileShape<I>::steps * sizeof(I) && line < a.shape.n)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.cols + line));
 #pragma unroll 1
     for (uint64_t r = s.row + threadIdx.x; r < row_end; r += TileShape<I>::threads) {
         const uint64_t from = a.at(r) - begin, to = a.at(r + 1) - begin;
@@ -325,6 +331,7 @@ __global__ __launch_bounds__(TileShape<I>::threads,
 {
     extern __shared__ uint64_t memory[];
     ColumnsTile<I> &s = *reinterpret_cast<ColumnsTile<I> *>(memory);
+    grid_wait();
     a.shape.take_counts();
     if (threadIdx.x == 0)
         s.wrong = none_wrong;
@@ -361,6 +368,7 @@ __global__ __launch_bounds__(LongShape<I>::threads) void csr_long_columns_k(Colu
     extern __shared__ uint64_t memory[];
     using Side = typename ColumnsLong<I>::Side;
     ColumnsLong<I> &s = *reinterpret_cast<ColumnsLong<I> *>(memory);
+    grid_wait();
     a.shape.take_counts();
     if (threadIdx.x == 0)
         s.wrong = none_wrong;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "csr/csr_kernels.cuh"
+#include "device/grid.cuh"
 
 namespace GPI_SPACE
 {
@@ -46,6 +47,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, 
                                                                  gpi_reporter of_rows,
                                                                  gpi_reporter of_cols)
 {
+    grid_wait();
     shape.take_counts();
     csr_tiles<true>(shape.n, [&](uint64_t tile) {
         bool bad = false;

@@ -4,8 +4,9 @@
 #include <cuda_runtime.h>
 
 #include "core/words.h"
+#include "csr/csr_behind.cuh"
 #include "csr/csr_count_kernels.cuh"
-#include "csr/csr_write_kernels.cuh"
+#include "csr/csr_ordered_kernels.cuh"
 #include "device/host.cuh"
 
 extern "C" {
@@ -54,10 +55,16 @@ gp_status launch_pointers(gp_context *ctx, const char *f, const Rows &in, const 
         csr_blocks(ctx, entries.device_n, rows_blocks(rows_chunks(in.words, entries.n) + 1));
     const uint32_t fill_blocks =
         rows.n < block ? 0 : csr_blocks(ctx, rows.device_n, blocks_for<block>(rows.n + 1));
-    const bool counted = entries.device_n || rows.device_n;
-    const auto kernel = counted ? csr_pointers_k<true, O, Rows> : csr_pointers_k<false, O, Rows>;
-    kernel<<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
-        in, entries, rows, (O *)out, fill_blocks, unsorted, reporter);
+    const bool seldom = !reporter.sticky; /* behind a pass that mostly leaves nothing */
+    if (entries.device_n || rows.device_n)
+        launch_behind(ctx, csr_pointers_k<true, O, Rows>,
+                      (seldom ? behind_blocks(ctx, entry_blocks) : entry_blocks) + fill_blocks,
+                      csr_tuning.threads, 0, in, entries, rows, (O *)out, fill_blocks, unsorted,
+                      reporter);
+    else
+        csr_pointers_k<false, O, Rows>
+            <<<entry_blocks + fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(
+                in, entries, rows, (O *)out, fill_blocks, unsorted, reporter);
     return gpi_cuda_launched(ctx, f);
 }
 
@@ -145,11 +152,12 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, const uint
     Shape shape = shape_of(c);
     if (unsorted)
         shape.device_n = unsorted;
-    const uint32_t blocks = csr_blocks(ctx, shape.device_n, blocks_for<csr_tile>(c->nnz));
-    csr_pack_k<I><<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
-        (const I *)c->rows, (const I *)c->cols, shape, keys,
-        gpi_reporter_of(ctx, c->names[0], c->index_dtype),
-        gpi_reporter_of(ctx, c->names[1], c->index_dtype));
+    const uint32_t tiles = blocks_for<csr_tile>(c->nnz);
+    launch_behind(ctx, csr_pack_k<I>,
+                  unsorted ? behind_blocks(ctx, tiles) : csr_blocks(ctx, shape.device_n, tiles),
+                  csr_tuning.threads, 0, (const I *)c->rows, (const I *)c->cols, shape, keys,
+                  gpi_reporter_of(ctx, c->names[0], c->index_dtype),
+                  gpi_reporter_of(ctx, c->names[1], c->index_dtype));
     return gpi_cuda_launched(ctx, c->function);
 }
 
@@ -169,8 +177,9 @@ gp_status part(gp_context *ctx, const gpi_csr_coo *c, const void *pairs)
     return gpi_cuda_launched(ctx, c->function);
 }
 
-template <class Source>
-gp_status write_from(gp_context *ctx, const Source &in, const WriteArgs<I, O> &args, const char *f)
+template <class Source, class WriteIndex>
+gp_status write_from(gp_context *ctx, const Source &in, const WriteArgs<WriteIndex, O> &args,
+                     const char *f)
 {
     constexpr uint64_t block = csr_tuning.pointer_block;
     const uint64_t tiles = args.shape.n / write_tile<I> + 1;
@@ -178,9 +187,11 @@ gp_status write_from(gp_context *ctx, const Source &in, const WriteArgs<I, O> &a
     const uint32_t fill_blocks =
         csr_blocks(ctx, args.shape.device_num_rows, blocks_for<block>(args.shape.num_rows + 1));
     if (!Source::given || args.merged || args.sorted_cols)
-        csr_write_k<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(in, args);
+        launch_behind(ctx, csr_write_k<Source, WriteIndex, O>, blocks, csr_tuning.threads, 0, in,
+                      args);
     if (args.out_pointers && args.shape.num_rows >= block)
-        csr_fill_k<<<fill_blocks, csr_tuning.threads, 0, ctx->stream>>>(in, args);
+        launch_behind(ctx, csr_fill_k<Source, WriteIndex, O>, fill_blocks, csr_tuning.threads, 0,
+                      in, args);
     return gpi_cuda_launched(ctx, f);
 }
 
@@ -215,6 +226,24 @@ gp_status sort_given(gp_context *ctx, const gpi_csr_sorted *s)
     return gpi_csr_by_row_find(ctx, sizeof(I))->sort(ctx, &c, &by);
 }
 
+uint64_t may_stay;
+
+/* In the hope that entries are in order and need not be merged. */
+gp_status stay(gp_context *ctx, const gpi_csr_coo *c, const GivenEntries<I> &in,
+               const WriteArgs<I, O> &args)
+{
+    const auto kernel = csr_ordered_k<I, O>;
+    constexpr int most = ordered_stages * (int)ordered_stage<I>(8);
+    static_assert(most <= gpu.block_shared_bytes, "values of 8 bytes fit, too");
+    const int bytes = ordered_stages * (int)ordered_stage<I>(args.value_bytes);
+    const uint64_t tiles = c->nnz / ordered_tile<I> + 1;
+    const int fit = gpu.block_shared_bytes / (bytes + 2048); /* on a multiprocessor, with its own */
+    const uint64_t at_once = (uint64_t)ctx->sm_count * (uint64_t)(fit > 1 ? fit : 1);
+    GPI_TRY(shared_memory_allow(ctx, c->function, kernel, most, &may_stay));
+    kernel<<<(uint32_t)gpi_min(tiles, at_once), ordered_threads, bytes, ctx->stream>>>(in, args);
+    return gpi_cuda_launched(ctx, c->function);
+}
+
 gp_status write(gp_context *ctx, const gpi_csr_sorted *s, bool given)
 {
     const gpi_csr_coo *c = s->c;
@@ -236,10 +265,7 @@ gp_status write(gp_context *ctx, const gpi_csr_sorted *s, bool given)
     GPI_TRY(gpi_state_get(ctx, c->function, c->nnz / write_tile<I> + 1, &args.state));
     if (given) {
         const GivenEntries<I> in = {(const I *)c->rows, (const I *)c->cols};
-        const uint64_t tiles = c->nnz / write_tile<I> + 1;
-        const uint64_t most = (uint64_t)ctx->sm_count * write_blocks<I>;
-        csr_ordered_k<<<(uint32_t)gpi_min(tiles, most), csr_tuning.threads, 0, ctx->stream>>>(in,
-                                                                                              args);
+        GPI_TRY(stay(ctx, c, in, args));
         if (s->by_row_cols)
             GPI_TRY(sort_given(ctx, s));
         return write_from(ctx, in, args, c->function);

@@ -3,6 +3,7 @@
  * floats (GPI_REAL), as a unit is what a first call loads. */
 #include <cuda_runtime.h>
 
+#include "csr/csr_behind.cuh"
 #include "csr/csr_merge_kernels.cuh"
 #include "device/host.cuh"
 
@@ -21,15 +22,15 @@ struct Call {
 
 template <class S> void pick(const Call &call)
 {
-    csr_pick_k<<<call.blocks, csr_tuning.threads, 0, call.ctx->stream>>>(
-        (const S *)call.values, call.runs, call.c->duplicates == GP_DUPLICATES_LAST,
-        (S *)call.c->out_values);
+    launch_behind(call.ctx, csr_pick_k<S>, call.blocks, csr_tuning.threads, 0,
+                  (const S *)call.values, call.runs, call.c->duplicates == GP_DUPLICATES_LAST,
+                  (S *)call.c->out_values);
 }
 
 template <class Op, class A, class S> void fold(const Call &call)
 {
-    csr_merge_k<Op, A, S><<<call.blocks, csr_tuning.threads, 0, call.ctx->stream>>>(
-        (const S *)call.values, call.runs, (S *)call.c->out_values);
+    launch_behind(call.ctx, csr_merge_k<Op, A, S>, call.blocks, csr_tuning.threads, 0,
+                  (const S *)call.values, call.runs, (S *)call.c->out_values);
 }
 
 /* Summand: the type that sums are taken in; Ordered: the one that is compared. */

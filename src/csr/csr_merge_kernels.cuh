@@ -238,6 +238,7 @@ template <class Op, class A, class S>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_merge_k(const S *values, Runs runs,
                                                                   S *out)
 {
+    grid_wait();
     if (runs.unsorted.is_done())
         return;
     runs.n = item_count(runs);
@@ -252,6 +253,7 @@ template <class S>
 __global__ __launch_bounds__(csr_tuning.threads) void csr_pick_k(const S *values, Runs runs,
                                                                  bool last, S *out)
 {
+    grid_wait();
     if (runs.unsorted.is_done())
         return;
     runs.n = item_count(runs);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "csr/csr_kernels.cuh"
+#include "device/grid.cuh"
 #include "device/search.cuh"
 #include "device/tile_io.cuh"
 
@@ -395,6 +396,8 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pointers_k(Rows in, It
                                                                      gpi_reporter reporter)
 {
     __shared__ uint64_t found[2];
+    if constexpr (COUNTED)
+        grid_wait();
     if (unsorted && *unsorted)
         return;
     in.choose();

@@ -5,17 +5,17 @@
  *
  * Before they are sorted, entries are taken as they were given, in the hope that they are in order.
  * First in the hope that they need not be merged either, so that each goes where it is, with its
- * value, and no block waits for another (csr_ordered_k). The first that finds they are not as hoped
- * leaves a word in memory, which says what is to be done, and no other goes on.
+ * value, and no block waits for another (csr_ordered_kernels.cuh). The first that finds they are
+ * not as hoped leaves a word in memory, which says what is to be done, and no other goes on.
  *
  * Where runs are merged, a tile counts its runs and publishes how many; where its first one goes is
  * known when all before it have. Tiles do not wait for each other but for that.
  */
 #pragma once
 
+#include "csr/csr_ahead.cuh"
 #include "csr/csr_segment.cuh"
-#include "device/lookahead.cuh"
-#include "device/ops.cuh"
+#include "device/grid.cuh"
 #include "device/search.cuh"
 
 namespace GPI_SPACE
@@ -52,25 +52,6 @@ struct WriteShared {
     uint32_t stop;
     uint64_t base;
     uint32_t runs[write_warps]; /* of the segments */
-};
-
-/* Runs before a tile. A warp owns the object and asks for tiles in rising order. */
-struct RunsBefore {
-    static constexpr uint32_t batch = 4;
-    uint64_t sum = 0;
-    uint32_t next = 0;
-
-    GPI_DEVICE uint64_t find(const TileState<uint32_t> &state, uint32_t tile)
-    {
-        stall(stall_resolve, state.epoch, tile);
-        while (next < tile) {
-            uint32_t v[batch];
-            poll_tiles<striped>(state, next, tile, Sum<uint32_t>(), v);
-            sum += warp_sum(v[0] + v[1] + v[2] + v[3]);
-            next = min(next + 32 * batch, tile);
-        }
-        return sum;
-    }
 };
 
 /* The next tile, and whether entries have turned out to be in another order; by one thread. */
@@ -152,6 +133,7 @@ __global__ __launch_bounds__(csr_tuning.threads,
 {
     __shared__ WriteShared s;
     const uint32_t warp = threadIdx.x / 32;
+    grid_wait();
     a.shape.take_counts();
     bool nothing = !Source::given && a.unsorted && a.unsorted[0] == 0;
     if constexpr (Source::given) {
@@ -169,7 +151,7 @@ __global__ __launch_bounds__(csr_tuning.threads,
     const TileState<uint32_t> state(a.state, s.launch.epoch);
     if (threadIdx.x == 0 && a.merged && s.launch.tile == 0)
         state.retire_one(a.state, tiles);
-    RunsBefore runs;
+    CountsBefore runs;
     for (uint32_t tile = s.launch.tile; tile < tiles; tile = s.next) {
         if (s.stop) {
             __syncthreads();
@@ -194,7 +176,7 @@ __global__ __launch_bounds__(csr_tuning.threads,
                 write_claim<Source::given>(a, tile, tiles, s);
             }
             const uint64_t base =
-                a.merged && !wrong ? runs.find(state, tile) : (uint64_t)tile * write_tile<I>;
+                a.merged && !wrong ? runs.exclusive(state, tile) : (uint64_t)tile * write_tile<I>;
             if (lane_id() == 0)
                 s.base = base;
         }
@@ -207,86 +189,6 @@ __global__ __launch_bounds__(csr_tuning.threads,
         if (!wrong)
             write_out(a, in, e, at, before);
         __syncthreads(); /* what is shared is read */
-    }
-}
-
-/* ---- entries that stay where they are -------------------------------------------------------- */
-
-/* By a warp. Words of T fit both arrays. */
-template <class T> GPI_DEVICE void copy_words(const char *in, char *out, uint32_t bytes)
-{
-#pragma unroll 4
-    for (uint32_t i = lane_id(); i < bytes / sizeof(T); i += 32)
-        __stcs((T *)out + i, __ldcs((const T *)in + i));
-}
-
-/* `count` values from `begin` on. */
-template <class I, class O>
-GPI_DEVICE void copy_values(const WriteArgs<I, O> &a, uint64_t begin, uint32_t count)
-{
-    const uint32_t bytes = count * a.value_bytes;
-    const char *in = a.values + begin * a.value_bytes;
-    char *out = a.out_values + begin * a.value_bytes;
-    const uint32_t misfit = (uint32_t)((uintptr_t)in | (uintptr_t)out | bytes);
-    if (misfit % 16 == 0)
-        copy_words<uint4>(in, out, bytes);
-    else if (misfit % 4 == 0)
-        copy_words<uint32_t>(in, out, bytes);
-    else
-        copy_words<uint8_t>(in, out, bytes);
-}
-
-/* Whether another block has found that entries cannot stay. */
-template <class I, class O> GPI_DEVICE bool is_left(const WriteArgs<I, O> &a)
-{
-    const volatile uint64_t *u = a.unsorted;
-    return u[0] | u[1] | u[2];
-}
-
-/* By a block that has found it among its entries, or that stops. Where a row goes on for more
- * entries than are sorted by themselves, they do not have to be tried. */
-template <class I, class O>
-GPI_DEVICE void leave(const WriteArgs<I, O> &a, const GivenEntries<I> &in, uint64_t entry,
-                      bool stop, bool wrong, bool cols_fall)
-{
-    cols_fall = __syncthreads_or(cols_fall);
-    wrong = __syncthreads_or(wrong);
-    if (threadIdx.x || stop)
-        return;
-    volatile uint64_t *const u = a.unsorted;
-    const uint64_t n = a.shape.n, later = entry + a.longest_row;
-    const bool is_long = later < n && in.row(entry) == in.row(later);
-    const bool by_row = cols_fall && a.sorted_cols && !is_long;
-    u[wrong || (cols_fall && !by_row) ? 0 : cols_fall ? 2 : 1] = n;
-    if (by_row && !wrong)
-        u[3] = a.shape.num_rows;
-}
-
-/*
- * Grid: any. After: columns, values, pointers but for what is left to csr_fill_k, and *out_nnz; or
- * one of a.unsorted says what is to be done.
- */
-template <class I, class O>
-__global__ __launch_bounds__(csr_tuning.threads,
-                             write_blocks<I>) void csr_ordered_k(GivenEntries<I> in,
-                                                                 WriteArgs<I, O> a)
-{
-    a.shape.take_counts();
-    const uint64_t n = a.shape.n, tiles = n / write_tile<I> + 1;
-    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const bool stop = threadIdx.x == 0 && is_left(a);
-        EntrySegment<I> e(in, tile * write_tile<I> + threadIdx.x / 32 * e.entries, n);
-        const bool wrong = e.template find<true>(a.shape, a.merged);
-        const bool again = lane_id() < e.steps && e.heads != e.kept();
-        if (__syncthreads_or(stop || wrong || e.cols_fall || again))
-            return leave(a, in, tile * write_tile<I>, stop,
-                         wrong || (again && a.duplicates_are_errors), e.cols_fall);
-        if (e.has_end && a.out_nnz && lane_id() == 31)
-            *a.out_nnz = n;
-        copy_values(a, e.begin, e.count);
-        e.write_cols(e.begin, 32 * lane_id(), a.out_cols);
-        if (a.out_pointers)
-            e.write_pointers(in, e.begin, 32 * lane_id(), a.shape.num_rows, a.out_pointers);
     }
 }
 
@@ -367,6 +269,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_fill_k(Source in, Writ
 {
     __shared__ uint64_t found[2];
     constexpr uint64_t block = csr_tuning.pointer_block;
+    grid_wait();
     if (a.unsorted && (*a.unsorted == 0) != Source::given)
         return;
     a.shape.take_counts();

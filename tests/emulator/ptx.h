@@ -287,6 +287,19 @@ inline void ptx_cp_async_cg_shared_global_L2_128B(uint32_t to, const void *from)
     memcpy(shared_at(to), from, 16);
 }
 
+/* ---- and out of it ---- */
+
+inline void ptx_cp_async_bulk_global_shared_cta_bulk_group(void *to, uint32_t from, uint32_t bytes)
+{
+    memcpy(to, shared_at(from), bytes);
+}
+inline void ptx_cp_async_bulk_commit_group()
+{
+}
+inline void ptx_cp_async_bulk_wait_group_read(int)
+{
+}
+
 /* ---- clusters ---- */
 
 inline void ptx_barrier_cluster_arrive_relaxed()
