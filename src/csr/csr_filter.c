@@ -6,12 +6,12 @@
 #include <gp/entries.h>
 #include <gp/fill.h>
 #include <gp/gather.h>
-#include <gp/scan.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/count.h"
 #include "core/cuda.h"
+#include "core/state.h"
 #include "core/workspace.h"
 #include "csr/csr_keep.h"
 #include "validate/validate_internal.h"
@@ -236,70 +236,19 @@ static bool by_bits(gp_backend backend, const struct filter *x)
     return backend != GP_BACKEND_CPU && !x->is_list;
 }
 
-static gp_compact_desc marking_of(const struct filter *x)
+/* Bits and ranks, and by the diagonal the row of every entry. */
+static size_t bits_bytes(const struct filter *x)
 {
-    gp_compact_desc d = GP_COMPACT_DESC_INIT;
-    d.kind = GP_COMPACT_FLAGS;
-    d.flags = GP_FLAGS_BITS;
-    d.compare = x->d.compare;
-    d.dtype = x->d.value_dtype;
-    d.value = x->d.value;
-    d.upper = x->d.upper;
-    d.device_n = x->d.device_nnz;
-    return d;
-}
-
-static gp_scan_desc ranking_of(const struct filter *x, uint64_t *out_nnz)
-{
-    gp_scan_desc d = GP_SCAN_DESC_INIT;
-    d.kind = GP_SCAN_EXCLUSIVE;
-    d.in_dtype = x->nnz >> 32 ? GP_U64 : GP_U32;
-    d.total = out_nnz;
-    return d;
-}
-
-/* Bits and ranks; by the diagonal, the row of every entry; one of the calls inside. */
-static gp_status bits_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
-{
-    gp_compact_desc marking = marking_of(x);
-    const gp_scan_desc ranking = ranking_of(x, (uint64_t *)x);
-    const size_t n = (size_t)x->nnz, words = gpi_csr_head_words(x->nnz);
-    gp_target cuda = *target;
-    size_t mark = 0;
-    cuda.backend = GP_BACKEND_CUDA;
-    marking.value = marking.upper = NULL;
-    if (by_value(x))
-        GPI_TRY(gp_compact_workspace_bytes(&cuda, &marking, n, &mark));
-    GPI_TRY(gp_scan_workspace_bytes(&cuda, &ranking, words, bytes));
-    *bytes = (*bytes > mark ? *bytes : mark) + gpi_piece(words * 4) +
-             gpi_piece(words * (x->nnz >> 32 ? 8 : 4));
-    if (!by_value(x))
-        *bytes += gpi_piece(n * x->index_bytes);
-    return GP_OK;
-}
-
-/* The bits of the entries that are kept. */
-static gp_status mark_bits(gp_context *ctx, const char *f, const struct filter *x,
-                           struct gpi_frame *frame, uint32_t *bits)
-{
-    const gp_compact_desc marking = marking_of(x);
-    const size_t n = (size_t)x->nnz;
-    if (by_value(x))
-        return gp_compact_by(ctx, &marking, x->values, NULL, n, bits, x->out_nnz);
-    void *found = gpi_frame_take(frame, n * x->index_bytes);
-    GPI_TRY(find_rows(ctx, f, x, found));
-    return mark(ctx, x, found, bits);
+    const size_t words = gpi_csr_head_words(x->nnz);
+    return gpi_state_bytes(x->nnz / GPI_CSR_KEEP_TILE + 1) + gpi_piece(words * 4) +
+           gpi_piece(words * (x->nnz >> 32 ? 8 : 4)) +
+           (by_value(x) ? 0 : gpi_piece((size_t)x->nnz * x->index_bytes));
 }
 
 static gp_status filter_by_bits(gp_context *ctx, const char *f, const struct filter *x)
 {
-    const gp_target target = gpi_target_of(ctx);
-    const struct gpi_csr_keep_ops *ops = gpi_csr_keep_find(ctx);
-    const gp_scan_desc ranking = ranking_of(x, x->out_nnz);
     const size_t words = gpi_csr_head_words(x->nnz);
-    size_t need;
-    GPI_TRY(bits_bytes(&target, x, &need));
-    GPI_FRAME(frame, ctx, f, need);
+    GPI_FRAME(frame, ctx, f, bits_bytes(x));
     struct gpi_csr_keep k = {
         x->nnz,
         x->num_rows,
@@ -310,12 +259,18 @@ static gp_status filter_by_bits(gp_context *ctx, const char *f, const struct fil
         {{x->cols, x->out_cols, x->index_bytes}, {x->values, x->out_values, x->value_bytes}},
         x->offset_bytes,
         x->row_pointers,
-        x->out_row_pointers};
-    if (x->nnz)
-        GPI_TRY(mark_bits(ctx, f, x, &frame, k.heads.bits));
-    GPI_TRY(ops->count(ctx, &k));
-    GPI_TRY(gp_scan(ctx, &ranking, k.heads.ranks, words, k.heads.ranks));
-    return ops->keep(ctx, &k);
+        x->out_row_pointers,
+        x->out_nnz,
+        by_value(x),
+        {0}};
+    if (by_value(x)) {
+        k.range = gpi_compact_range_of(x->d.value_dtype, x->d.compare, x->d.value, x->d.upper);
+    } else if (x->nnz) {
+        void *found = gpi_frame_take(&frame, (size_t)x->nnz * x->index_bytes);
+        GPI_TRY(find_rows(ctx, f, x, found));
+        GPI_TRY(mark(ctx, x, found, k.heads.bits));
+    }
+    return gpi_csr_keep_find(ctx)(ctx, &k);
 }
 
 static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
@@ -325,9 +280,8 @@ static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
 
 static gp_status filter_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
 {
-    size_t places = 0, bits = 0;
-    if (by_bits(target->backend, x))
-        GPI_TRY(bits_bytes(target, x, &bits));
+    const size_t bits = by_bits(target->backend, x) ? bits_bytes(x) : 0;
+    size_t places = 0;
     if (!bits || target->backend == GP_BACKEND_AUTO)
         GPI_TRY(places_bytes(target, x, &places));
     *bytes = bits > places ? bits : places;

@@ -43,9 +43,9 @@
  *
  * Filter: CPU: a compaction of what decides, the values or by the diagonal the columns, that also
  *   gives the places of what it keeps; the rest of the entries is gathered from there, and a row
- *   begins at the first kept place that is not below its pointer. CUDA: a bit for each entry, and
- *   of each 32 bits how many are before; by these each array is compacted, and a row begins where
- *   its first entry would be. Of a list by places on both.
+ *   begins at the first kept place that is not below its pointer. CUDA: both arrays are compacted
+ *   in one pass, which leaves a bit for each entry, and of each 32 bits how many are before: they
+ *   tell where a row's first entry would be. Of a list by places on both.
  *
  * SpMV: row ends and entries are one list that is cut into equal tiles. CPU: the parts of rows that
  *   lie in several tiles are left to a second pass, which adds them in tile order. CUDA: a warp per

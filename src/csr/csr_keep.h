@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: arrays of entries compacted by a bit for each entry, for filters. */
+/* CUDA: the arrays of a matrix's entries compacted together, for filters. */
 #ifndef GPI_CSR_KEEP_H
 #define GPI_CSR_KEEP_H
 
+#include "compact/compact_internal.h"
 #include "csr/csr_internal.h"
 
-/* What is kept of as many arrays as entries have; heads: the bits of the kept entries, and ranks
- * that are made of them. */
-enum { GPI_CSR_KEPT_ARRAYS = 2 };
+/* Columns and values of what is kept; heads: the bits of the kept entries, and the ranks of words
+ * of them, which the row pointers come from. */
+enum { GPI_CSR_KEPT_ARRAYS = 2, GPI_CSR_KEEP_TILE = 1024 /* entries, or more */ };
 struct gpi_csr_kept {
     const void *in;
     void *out;
@@ -21,12 +22,12 @@ struct gpi_csr_keep {
     size_t offset_bytes;
     const void *pointers;
     void *out_pointers;
+    uint64_t *out_nnz;
+    bool by_value;                  /* otherwise the bits are there */
+    struct gpi_compact_range range; /* of values */
 };
 
-struct gpi_csr_keep_ops {
-    gp_status (*count)(gp_context *ctx, const struct gpi_csr_keep *k); /* the bits of each word */
-    gp_status (*keep)(gp_context *ctx, const struct gpi_csr_keep *k);
-};
-const struct gpi_csr_keep_ops *gpi_csr_keep_find(const gp_context *ctx);
+typedef gp_status gpi_csr_keep_fn(gp_context *ctx, const struct gpi_csr_keep *k);
+gpi_csr_keep_fn *gpi_csr_keep_find(const gp_context *ctx);
 
 #endif

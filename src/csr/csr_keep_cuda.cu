@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: launchers of the filter. */
+/* CUDA: launcher of the filter. */
 #include <cuda_runtime.h>
 
 #include "core/words.h"
 #include "csr/csr_keep_kernels.cuh"
 #include "device/host.cuh"
+#include "tuning/compact_tuning.cuh"
 
 namespace GPI_SPACE
 {
 namespace
 {
 
-gp_status count_bits(gp_context *ctx, const gpi_csr_keep *k)
+/* Entries of up to BYTES. */
+template <int BYTES> gp_status keep(gp_context *ctx, const gpi_csr_keep *k)
 {
-    const uint64_t words = gpi_csr_head_words(k->nnz);
-    const uint32_t blocks = blocks_for<csr_tuning.threads, GPI_MAX_N / 32 + 2>(words);
-    csr_count_bits_k<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(*k, words);
-    return gpi_cuda_launched(ctx, "gp_csr_filter");
-}
-
-gp_status keep(gp_context *ctx, const gpi_csr_keep *k)
-{
-    const uint32_t entries = csr_blocks(ctx, k->device_nnz, blocks_for<keep_tile>(k->nnz));
-    const uint32_t rows = k->out_pointers
-                              ? blocks_for<csr_tuning.threads, (uint64_t)csr_tuning.threads << 16>(
-                                    gpi_min(k->num_rows + 1, (uint64_t)csr_tuning.threads << 16))
-                              : 0;
-    csr_keep_k<<<entries + rows, csr_tuning.threads, 0, ctx->stream>>>(*k, entries);
-    return gpi_cuda_launched(ctx, "gp_csr_filter");
+    static const char f[] = "gp_csr_filter";
+    constexpr int W = 12, R = compact_tuning.sum_warps, L = compact_tuning.load_warps;
+    constexpr int shared = compact_tuning.shared_bytes, groups = shared < 160 << 10 ? 4 : 8;
+    constexpr int stage = stream_shared_bytes<KeepStream<BYTES, W, R, L, groups, 1>>;
+    constexpr int S = shared / stage < 8 ? shared / stage : 8;
+    constexpr uint64_t most = (uint64_t)csr_tuning.threads << 16;
+    KeepParams p = {*k, {}};
+    LaunchList list;
+    GPI_TRY((stream_add<KeepStream<BYTES, W, R, L, groups, S>>(ctx, f, p, k->nnz, list)));
+    const uint32_t blocks = blocks_for<csr_tuning.threads, most>(gpi_min(k->num_rows + 1, most));
+    if (k->out_pointers)
+        list.add(launch_dependent(csr_kept_pointers_k, true, blocks, csr_tuning.threads, 0, *k));
+    return list.queue(ctx, f);
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
-extern "C" {
-extern const gpi_csr_keep_ops GPI_LAUNCHER(gpi_csr_keep_ops);
-const gpi_csr_keep_ops GPI_LAUNCHER(gpi_csr_keep_ops) = {GPI_SPACE::count_bits, GPI_SPACE::keep};
+extern "C" gp_status GPI_LAUNCHER(gpi_csr_keep)(gp_context *ctx, const gpi_csr_keep *k)
+{
+    const bool wide = k->arrays[0].item_bytes + k->arrays[1].item_bytes > 8;
+    return wide ? GPI_SPACE::keep<16>(ctx, k) : GPI_SPACE::keep<8>(ctx, k);
 }

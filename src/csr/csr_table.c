@@ -56,14 +56,14 @@ const struct gpi_csr_by_row_ops *gpi_csr_by_row_find(const gp_context *ctx, size
     return (index_bytes == 8 ? i64 : i32)[ctx->sm_row];
 }
 
-#define DECLARE_KEEP(sm) extern const struct gpi_csr_keep_ops gpi_csr_keep_ops_sm##sm;
-#define KEEP_ENTRY(sm) GPI_CUDA(&gpi_csr_keep_ops_sm##sm),
+#define DECLARE_KEEP(sm) gpi_csr_keep_fn gpi_csr_keep_sm##sm;
+#define KEEP_ENTRY(sm) GPI_CUDA(gpi_csr_keep_sm##sm),
 GPI_SMS(DECLARE_KEEP)
 
-const struct gpi_csr_keep_ops *gpi_csr_keep_find(const gp_context *ctx)
+gpi_csr_keep_fn *gpi_csr_keep_find(const gp_context *ctx)
 {
-    static const struct gpi_csr_keep_ops *const ops[] = {GPI_SMS(KEEP_ENTRY)};
-    return ops[ctx->sm_row];
+    static gpi_csr_keep_fn *const keep[] = {GPI_SMS(KEEP_ENTRY)};
+    return keep[ctx->sm_row];
 }
 
 /* ---- SpMV and SpMM ---- */
