@@ -32,6 +32,7 @@ enum bench_task_kind {
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */
     BENCH_FILL_NEAR,        /* columns around the row, or of a cube of limit^3 points around it */
     BENCH_FILL_RMAT,        /* rows (a is NULL) or columns of edges, below limit, a power of two */
+    BENCH_FILL_STENCIL,     /* rows or columns of neighbours in a cube of limit^3 points */
     BENCH_FILL_WIDE,        /* the numbers of a, u32, as u64 */
     BENCH_FILL_EXACT,       /* items for a scan by the rule, which is exact */
     BENCH_FILL_BLOCKS,      /* i / limit */

@@ -59,6 +59,14 @@ BENCH_INLINE void bench_near_column(const struct bench_task *t, size_t i)
     ((uint32_t *)t->out)[i] = (uint32_t)((side ? cubic - corner : near) % n);
 }
 
+/* Of n / 27 rows, one of the 27 neighbours of all rows after another; columns wrap. */
+BENCH_INLINE uint64_t bench_stencil(size_t i, size_t n, uint64_t side, bool column)
+{
+    const uint64_t rows = (n + 26) / 27, row = i % rows, j = i / rows;
+    const uint64_t moved = row + 2 * rows + j % 3 + j / 3 % 3 * side + j / 9 * side * side;
+    return column ? (moved - (1 + side + side * side)) % rows : row;
+}
+
 /* One of four quarters at each level, with 0.57, 0.19, 0.19 and 0.05. */
 BENCH_INLINE uint64_t bench_rmat(uint64_t seed, size_t i, uint64_t limit, bool column)
 {
@@ -259,6 +267,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_RMAT:
         bench_store(t->out, i, t->width, bench_rmat(t->seed, i, t->limit, t->a != NULL));
+        break;
+    case BENCH_FILL_STENCIL:
+        bench_store(t->out, i, t->width, bench_stencil(i, t->n, t->limit, t->a != NULL));
         break;
     case BENCH_FILL_WIDE:
         ((uint64_t *)t->out)[i] = ((const uint32_t *)t->a)[i];

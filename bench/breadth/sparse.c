@@ -163,10 +163,10 @@ static bool are_rows(struct bench *b, const struct bench_case *c)
 /* ---- coordinates to CSR, and what is kept of it ---------------------------------------------- */
 
 /* How entries lie: in order, from last to first, anywhere, in one row, in few places, rows in order
- * and columns anywhere, as the edges of a graph. */
-enum order { SORTED, REVERSED, UNIFORM, ONE_ROW, FEW_PLACES, ROWS_SORTED, RMAT, ORDERS };
+ * and columns anywhere, as the edges of a graph, as the neighbours in a cube. */
+enum order { SORTED, REVERSED, UNIFORM, ONE_ROW, FEW_PLACES, ROWS_SORTED, RMAT, STENCIL, ORDERS };
 static const char *const orders[ORDERS] = {"sorted",     "reversed",    "uniform", "one_row",
-                                           "few_places", "rows_sorted", "rmat"};
+                                           "few_places", "rows_sorted", "rmat",    "stencil"};
 
 static int run_coo(struct bench *b, const struct bench_args *a)
 {
@@ -250,13 +250,15 @@ static void *indices_of(struct bench *b, const struct bench_args *a, int slot, i
                     .kind = kind, .n = a->n, .width = width_of(a), .seed = seed, .limit = limit});
 }
 
-/* Rows and columns of the edges of a graph with 2^k >= n / 16 vertices. */
-static void make_edges(struct bench *b, struct bench_args *a)
+/* Rows and columns of the edges of a graph with 2^k >= n / 16 vertices, or of neighbours. */
+static void make_places(struct bench *b, struct bench_args *a, enum order order)
 {
-    struct bench_task t = {.kind = BENCH_FILL_RMAT, .n = a->n, .width = width_of(a), .seed = 7};
-    for (t.limit = 1; t.limit < a->n / 16;)
-        t.limit *= 2;
-    a->num_rows = a->num_cols = t.limit;
+    const bool edges = order == RMAT;
+    struct bench_task t = {.n = a->n, .width = width_of(a), .seed = 7, .limit = 1};
+    t.kind = edges ? BENCH_FILL_RMAT : BENCH_FILL_STENCIL;
+    while (edges ? t.limit < a->n / 16 : t.limit * t.limit * t.limit < a->n / 27)
+        t.limit += edges ? t.limit : 1;
+    a->num_rows = a->num_cols = edges ? t.limit : (a->n + 26) / 27;
     a->rows = made(b, BENCH_SLOT_0, t);
     t.a = b; /* columns */
     a->cols = made(b, BENCH_SLOT_1, t);
@@ -264,9 +266,8 @@ static void make_edges(struct bench *b, struct bench_args *a)
 
 static void coo_at(struct bench *b, const char *name, unsigned order, gp_dtype dtype, size_t n)
 {
-    struct bench_case c = {.suite = "breadth", .name = name, .run = run_coo, .seen = breadth_keep};
+    struct bench_case c = case_of(name, run_coo, is_canonical);
     struct bench_args *a = &c.args;
-    c.check = is_canonical;
     const bool any = order == UNIFORM || order == ONE_ROW || order == ROWS_SORTED;
     *a = (struct bench_args){.dtype = dtype, .n = n, .num_rows = n, .num_cols = n};
     a->num_rows = order == ONE_ROW ? 1 : order == REVERSED ? n : order == FEW_PLACES ? 100 : n / 16;
@@ -279,8 +280,8 @@ static void coo_at(struct bench *b, const char *name, unsigned order, gp_dtype d
     a->cols = any || order == FEW_PLACES
                   ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_BELOW, 2, a->num_cols)
                   : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
-    if (order == RMAT)
-        make_edges(b, a);
+    if (order >= RMAT)
+        make_places(b, a, order);
     a->values =
         made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
     make_outputs(b, &c);
@@ -362,8 +363,7 @@ static void columns_at(struct bench *b, const char *name, unsigned length, gp_dt
 
 /* A conversion has several arrays, and scratch as large. how: an order, or a length of rows. */
 static void each_size(struct bench *b, const char *name, unsigned how, gp_dtype dtype,
-                      void (*at)(struct bench *b, const char *name, unsigned how, gp_dtype dtype,
-                                 size_t n))
+                      void (*at)(struct bench *, const char *, unsigned, gp_dtype, size_t))
 {
     if (!bench_wanted(b, name, dtype))
         return;
@@ -399,8 +399,7 @@ static void conversions(struct bench *b, gp_dtype dtype)
 static void measure_at(struct bench *b, const struct choice *k, const char *name, gp_dtype dtype,
                        size_t n)
 {
-    struct bench_case c = {
-        .suite = "breadth", .name = name, .run = k->run, .check = k->check, .seen = breadth_keep};
+    struct bench_case c = case_of(name, k->run, k->check);
     c.args = (struct bench_args){.dtype = dtype, .n = n, .bins = k->length};
     k->fill(b, k, &c);
     bench_measure(b, &c);
