@@ -13,6 +13,9 @@
 #endif
 enum { BYTES_CPU = 1 << 10, GROUP_CUDA = 1 << 22, GROUP_CPU = 1 << 8 };
 
+/* Keys of a group that a GPU sorts in the least time for each (dist-12). */
+#define GROUP_MOST ((uint64_t)1 << 27)
+
 /* Of notes, as ranks may be of both backends: the limits of each. */
 enum { WORD_BYTES = 3, WORD_GROUP = 4 };
 
@@ -72,10 +75,15 @@ uint64_t gpi_split_group_least_any(void)
     return GROUP_CUDA;
 }
 
+uint64_t gpi_split_group_wanted(uint64_t get, uint64_t least)
+{
+    const uint64_t quarter = get / 4 < GROUP_MOST ? get / 4 : GROUP_MOST;
+    return quarter > least ? quarter : least;
+}
+
 uint64_t gpi_split_group_max(uint64_t get, uint64_t least, uint64_t total)
 {
-    const uint64_t quarter = get / 4;
-    const uint64_t most = (quarter > least ? quarter : least) + total / GPI_SPLIT_SHARE;
+    const uint64_t most = gpi_split_group_wanted(get, least) + total / GPI_SPLIT_SHARE;
     return most < get ? most : get;
 }
 

@@ -48,7 +48,8 @@ static inline uint64_t gpi_split_at(const struct gpi_split *p, int r, int b)
                               : p->x->comm->table[(size_t)r * (size_t)p->bins.count + (size_t)b];
 }
 
-/* The most keys of a group of a rank that gets that many. */
+/* How many keys of a rank that gets that many are sorted at once, and the most of them. */
+uint64_t gpi_split_group_wanted(uint64_t get, uint64_t least);
 uint64_t gpi_split_group_max(uint64_t get, uint64_t least, uint64_t total);
 
 /* dist_split_move.c: steps 4 and 5, in what is left of the frame. */

@@ -61,26 +61,40 @@ static uint64_t part_of(const struct gpi_split *p, int r, int b, uint64_t *first
  * is small where the others hide their way here behind the sorts before them. */
 struct walk {
     int begin, end, last;
-    uint64_t wanted, get;
+    uint64_t wanted, most;
 };
 
 static struct walk walk_of(const struct gpi_split *p, int r, bool hidden)
 {
     const uint64_t get = p->x->comm->get[r], least = gpi_split_group_least(p->x);
-    const uint64_t first = hidden ? get / 32 : get / 4;
-    struct walk w = {.wanted = first > least ? first : least, .get = get};
+    const uint64_t most = gpi_split_group_wanted(get, least);
+    const uint64_t part = hidden ? get / 32 : most, first = part > least ? part : least;
+    struct walk w = {.wanted = first < most ? first : most, .most = most};
     whole_bins(p, r, &w.end, &w.last);
     return w;
 }
 
-/* Each group may be twice the one before: links bring keys faster than sorts take them. */
+/* Whether bins [begin, begin + n) are as many as is wanted, or a little more. */
+static bool is_wanted(const struct gpi_split *p, const struct walk *w, int n)
+{
+    const int end = w->begin + n < w->last ? w->begin + n : w->last;
+    const uint64_t eighth = w->wanted / 8, share = p->below[p->bins.count] / GPI_SPLIT_SHARE;
+    return p->below[end] - p->below[w->begin] <= w->wanted + (eighth < share ? eighth : share);
+}
+
+/* Each group may be half as large again as the one before, as links bring keys faster than sorts
+ * take them. The numbers of its bins are a power of two of them from a multiple of it on, or most
+ * of these: a sort divides by the highest bits that vary, of which keys should have all values. */
 static void walk_on(const struct gpi_split *p, struct walk *w)
 {
+    int n = 1;
     w->begin = w->end;
-    while (w->end < w->last && p->below[w->end] - p->below[w->begin] < w->wanted)
-        w->end++;
-    if (w->wanted < w->get / 4)
-        w->wanted = 2 * w->wanted < w->get / 4 ? 2 * w->wanted : w->get / 4;
+    const uint64_t number = p->bins.first + (uint64_t)w->begin;
+    while (number % (2 * (uint64_t)n) == 0 && w->begin + n < w->last && is_wanted(p, w, 2 * n))
+        n *= 2;
+    w->end = w->begin + n < w->last ? w->begin + n : w->last;
+    w->wanted += w->wanted / 2;
+    w->wanted = w->wanted < w->most ? w->wanted : w->most;
 }
 
 /* ---- sorting --------------------------------------------------------------------------------- */
@@ -158,7 +172,7 @@ static gp_status pull(const struct gpi_split *p, int from, int to, struct gpi_ru
     return gpi_dist_join(x->comm, x->f);
 }
 
-/* Sort the cut bin whose home this is; all may take their parts then. */
+/* Sort the cut bin whose home this is, of which all take their parts later. */
 static gp_status share_bin(const struct gpi_split *p)
 {
     const struct gpi_sorting *x = p->x;
@@ -169,9 +183,7 @@ static gp_status share_bin(const struct gpi_split *p)
         GPI_TRY(sort(x, in, gpi_run_at(x, p->sorted, 0, in.n)));
         GPI_TRY(keep_part(p, b));
     }
-    char mine = 0, all[GPI_SPLIT_RANKS]; /* the counts of bins stay in comm->table */
-    GPI_TRY(x->comm->transport->announce(x->comm, x->f));
-    return x->comm->transport->gather(x->comm, x->f, &mine, 1, all);
+    return x->comm->transport->announce(x->comm, x->f);
 }
 
 /* If only this rank has keys of a group, they are sorted where they lie. */
@@ -198,6 +210,8 @@ static gp_status pull_part(const struct gpi_split *p)
     const struct gpi_sorting *x = p->x;
     const int b = bin_elsewhere(p, x->comm->rank);
     uint64_t first;
+    char mine = 0, all[GPI_SPLIT_RANKS]; /* the counts of bins stay in comm->table */
+    GPI_TRY(x->comm->transport->gather(x->comm, x->f, &mine, 1, all));
     GPI_TRY(x->comm->transport->follow(x->comm, x->f));
     if (b < 0)
         return GP_OK;
