@@ -55,11 +55,30 @@ static struct parts totals_of(const struct fold *f, const char *host, size_t in,
     return totals;
 }
 
+/* out and one are what one rank gets of host. */
+static void expect_fold(const struct fold *f, const char *host, size_t n, int p)
+{
+    const gp_op op = f->scan.op;
+    const gp_dtype out = f->reduce.out_dtype ? f->reduce.out_dtype : f->reduce.in_dtype;
+    const size_t bytes = gp_op_scalars(op) * gp_dtype_bytes(out);
+    gp_scan_desc total = f->scan;
+    void *expected = oracle_scan(&f->scan, host, n), *all = parts_join(&f->out, f->s.n, bytes, p);
+    t_same("scan", out, expected, all, n * gp_op_scalars(op));
+    free(expected), free(all);
+    total.kind = GP_SCAN_EXCLUSIVE; /* of one item more the last is the total */
+    char *sums = oracle_scan(&total, host, n + 1);
+    all = parts_join(&f->one, ones, bytes, p);
+    for (int r = 0; r < p; r++)
+        t_same("total", out, sums + n * bytes, (char *)all + (size_t)r * bytes, gp_op_scalars(op));
+    free(sums), free(all);
+}
+
 static void check_fold(struct ranks *group, gp_dtype in, gp_dtype out, gp_op op, int round,
                        uint64_t *state)
 {
     const int p = group->count;
-    const size_t n = t_random_below(state, 3000), ib = gp_op_scalars(op) * gp_dtype_bytes(in),
+    const size_t n = t_random_below(state, round % 8 ? 3000 : 40000),
+                 ib = gp_op_scalars(op) * gp_dtype_bytes(in),
                  ob = gp_op_scalars(op) * gp_dtype_bytes(out);
     struct fold f = {.reduce = GP_REDUCE_DESC_INIT,
                      .scan = t_scan_desc(GP_SCAN_INCLUSIVE, in, out, op)};
@@ -78,15 +97,8 @@ static void check_fold(struct ranks *group, gp_dtype in, gp_dtype out, gp_op op,
     f.known = totals_of(&f, host, ib, ob, p);
     ranks_ok(group, round & 1, scan_rank, &f);
     ranks_ok(group, !(round & 1), reduce_rank, &f);
-    void *expected = oracle_scan(&f.scan, host, n), *all = parts_join(&f.out, f.s.n, ob, p);
-    t_same("scan", out, expected, all, n * gp_op_scalars(op));
-    free(expected), free(all);
-    f.scan.kind = GP_SCAN_EXCLUSIVE; /* of one item more the last is the total */
-    char *sums = oracle_scan(&f.scan, host, n + 1);
-    all = parts_join(&f.one, ones, ob, p);
-    for (int r = 0; r < p; r++)
-        t_same("total", out, sums + n * ob, (char *)all + (size_t)r * ob, gp_op_scalars(op));
-    free(sums), free(all), free(host);
+    expect_fold(&f, host, n, p);
+    free(host);
     parts_free(&f.in, p), parts_free(&f.out, p), parts_free(&f.one, p), parts_free(&f.known, p);
 }
 
@@ -102,6 +114,92 @@ START_TEST(test_dist_reduce_and_scan_are_those_of_one_rank)
     for (int w = 0; w < T_WIDENING_COUNT; w++, round++)
         check_fold(&group, t_widening[w][0], t_widening[w][1], GP_SUM, round, &state);
     ranks_free(&group);
+}
+END_TEST
+
+/* ---- captured ------------------------------------------------------------------------------ */
+
+struct captured {
+    struct fold f;
+    void *graphs[RANKS_MAX];
+};
+
+static gp_status both_rank(void *arg, int r, gp_comm *comm)
+{
+    const gp_status s = scan_rank(arg, r, comm);
+    return s == GP_OK ? reduce_rank(arg, r, comm) : s;
+}
+
+static gp_status capture_rank(void *arg, int r, gp_comm *comm)
+{
+    struct captured *c = arg;
+    gp_context *ctx = gp_comm_context(comm);
+    ranks_capture_begin(ctx);
+    const gp_status s = both_rank(&c->f, r, comm);
+    c->graphs[r] = ranks_capture_end(ctx);
+    return s;
+}
+
+/* Other items at the same places. */
+static char *fill_parts(struct fold *f, size_t n, int p, uint64_t *state)
+{
+    char *host = oracle_scan_input(GP_I32, GP_SUM, n + 1, state);
+    for (int r = 0; r < p; r++)
+        t_put(&f->in.of[r], host + f->s.first[r] * 4, f->s.n[r] * 4);
+    return host;
+}
+
+/* Replayed, and in turn with calls that are not, once they have made the workspace. */
+static void check_captured(struct ranks *group, gp_scan_kind kind, uint64_t *state)
+{
+    const int p = group->count;
+    const size_t n = 1 + t_random_below(state, 5000);
+    struct captured c = {
+        .f = {.reduce = GP_REDUCE_DESC_INIT, .scan = t_scan_desc(kind, GP_I32, GP_I32, GP_SUM)}};
+    c.f.reduce.in_dtype = GP_I32;
+    c.f.s = shares_of(SPREAD_UNEVEN, n, p, state);
+    c.f.in = parts_new(c.f.s.n, 4, p), c.f.out = parts_new(c.f.s.n, 4, p);
+    c.f.one = parts_new(ones, 4, p);
+    for (int round = 0; round < 5; round++) {
+        char *host = fill_parts(&c.f, n, p, state);
+        if (round == 1)
+            ranks_ok(group, false, capture_rank, &c);
+        if (round % 2 == 0)
+            ranks_ok(group, false, both_rank, &c.f);
+        for (int r = 0; r < p && round % 2; r++)
+            ranks_replay(group->ctx[r], c.graphs[r]);
+        for (int r = 0; r < p; r++)
+            T_OK(gp_context_synchronize(group->ctx[r]));
+        expect_fold(&c.f, host, n, p);
+        free(host);
+    }
+    for (int r = 0; r < p; r++)
+        ranks_graph_free(c.graphs[r]);
+    parts_free(&c.f.in, p), parts_free(&c.f.out, p), parts_free(&c.f.one, p);
+}
+
+/* With a GPU for each rank; those that share one have to wait on the host. */
+START_TEST(test_dist_reduce_and_scan_are_captured)
+{
+    if (!t_is_cuda())
+        return;
+    const int devices = t_device_count();
+    uint64_t state = t_seed();
+    struct ranks group = ranks_new(devices), twice = ranks_new(2 * devices);
+    struct captured c = {.f = {.reduce = GP_REDUCE_DESC_INIT,
+                               .scan = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I32, GP_SUM)}};
+    gp_status statuses[RANKS_MAX];
+    check_captured(&group, GP_SCAN_INCLUSIVE, &state);
+    check_captured(&group, GP_SCAN_EXCLUSIVE, &state);
+    c.f.in = parts_new(ones, 4, 2 * devices), c.f.out = parts_new(ones, 4, 2 * devices);
+    memcpy(c.f.s.n, ones, sizeof ones);
+    ranks_run(&twice, false, capture_rank, &c, statuses);
+    for (int r = 0; r < 2 * devices; r++) {
+        ck_assert_int_eq(statuses[r], GP_ERROR_UNSUPPORTED);
+        ranks_graph_free(c.graphs[r]);
+    }
+    parts_free(&c.f.in, 2 * devices), parts_free(&c.f.out, 2 * devices);
+    ranks_free(&group), ranks_free(&twice);
 }
 END_TEST
 
@@ -334,6 +432,7 @@ static Suite *suite(void)
     Suite *s = suite_create("dist");
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_dist_reduce_and_scan_are_those_of_one_rank, 0, RANK_COUNTS);
+    tcase_add_test(c, test_dist_reduce_and_scan_are_captured);
     tcase_add_loop_test(c, test_dist_rebalance_keeps_the_order, 0, RANK_COUNTS);
     tcase_add_loop_test(c, test_dist_exchange_sends_what_counts_say, 0, RANK_COUNTS);
     tcase_add_loop_test(c, test_dist_compact_is_the_compaction_of_one_rank, 0, RANK_COUNTS);

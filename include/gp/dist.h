@@ -15,7 +15,10 @@
  * Calls queue on the context's stream as others do, but wait for the other ranks, and on a GPU for
  * what they have to know of the data: a call returns when its exchange of counts is over. So they
  * cannot be captured. Between GPUs of one process, reductions and scans of up to 2^16 items wait
- * for the other ranks' calls alone, not for their GPUs. A call allocates only while the workspace
+ * for the other ranks' calls alone, not for their GPUs (except in contexts that validate, and of
+ * halves whose sums are kept in f32), and where each rank has a GPU of its own they can be
+ * captured, by all ranks at once; then all queue the graphs equally often, in the same order among
+ * their calls. Those ranks must have made a call before. A call allocates only while the workspace
  * is smaller than its gp_dist_.._workspace_bytes(), which bounds what a rank takes beside its
  * arrays; rebalance and exchange take none. Data that passes through host memory
  * (gp_comm_create()) takes as much there, and sorts of ranks with a process for each what

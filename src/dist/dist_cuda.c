@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "core/cuda.h"
-#include "dist/dist_internal.h"
+#include "dist/dist_mail_internal.h"
 
 /* Seconds of asking without a pause: what a call waits for is mostly there within that. */
 #define EAGER 0.001
@@ -44,6 +44,29 @@ void gpi_dist_cuda_unpin(gp_context *ctx, void *memory)
 {
     GPI_ON_DEVICE(ctx);
     cudaFreeHost(memory);
+    cudaGetLastError();
+}
+
+/* Not from the context's pool: it outlives the context. */
+struct gpi_mail *gpi_dist_cuda_mail(void)
+{
+    void *memory = NULL;
+    cudaError_t e = cudaMalloc(&memory, sizeof(struct gpi_mail));
+    if (e == cudaSuccess)
+        e = cudaMemset(memory, 0, sizeof(struct gpi_mail));
+    if (e == cudaSuccess)
+        e = cudaStreamSynchronize(NULL); /* others may write soon */
+    if (e == cudaSuccess)
+        return memory;
+    cudaFree(memory);
+    cudaGetLastError();
+    return NULL;
+}
+
+/* Waits for its GPU, whose kernels have seen by now that the ranks are broken. */
+void gpi_dist_cuda_mail_free(struct gpi_mail *mail)
+{
+    cudaFree(mail);
     cudaGetLastError();
 }
 

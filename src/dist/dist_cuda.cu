@@ -2,29 +2,15 @@
 /* Small kernels of calls over ranks. They read little, so they find out about widths on the way. */
 #include <cuda_runtime.h>
 
-#include "device/elementwise.cuh"
 #include "device/host.cuh"
-#include "dist/dist_internal.h"
+#include "device/search.cuh"
+#include "dist/dist_mail.cuh"
 #include "tuning/elementwise_tuning.cuh"
 
 namespace GPI_SPACE
 {
 namespace
 {
-
-GPI_DEVICE uint64_t integer_at(size_t bytes, const void *in, uint64_t i)
-{
-    switch (bytes) {
-    case 1:
-        return ((const uint8_t *)in)[i];
-    case 2:
-        return ((const uint16_t *)in)[i];
-    case 4:
-        return ((const uint32_t *)in)[i];
-    default:
-        return ((const uint64_t *)in)[i];
-    }
-}
 
 GPI_DEVICE uint64_t word_at(const gpi_dist_kernel &k, uint64_t i)
 {
@@ -35,22 +21,18 @@ GPI_DEVICE uint64_t word_at(const gpi_dist_kernel &k, uint64_t i)
 /* A grid of any size: out[i] = keys of a sorted array whose word is below words[i]. */
 __global__ void dist_probe_k(gpi_dist_kernel k)
 {
+#pragma unroll 1
     for (uint64_t i = grid_item(); i < (uint64_t)k.rows; i += grid_items()) {
-        uint64_t low = 0, high = k.n;
-        while (low < high) {
-            const uint64_t middle = low + (high - low) / 2;
-            if (word_at(k, middle) < ((const uint64_t *)k.words)[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        ((uint64_t *)k.out)[i] = low;
+        const uint64_t word = ((const uint64_t *)k.words)[i];
+        ((uint64_t *)k.out)[i] =
+            partition_point(k.n, [&](uint64_t at) { return word_at(k, at) < word; });
     }
 }
 
 /* A grid of any size: out[i] = the word of key number i of a sample. */
 __global__ void dist_sample_k(gpi_dist_kernel k)
 {
+#pragma unroll 1
     for (uint64_t i = grid_item(); i < (uint64_t)k.rows; i += grid_items())
         ((uint64_t *)k.out)[i] = word_at(k, GPI_DIST_SAMPLED(k.n, k.rows, i));
 }
@@ -58,51 +40,34 @@ __global__ void dist_sample_k(gpi_dist_kernel k)
 /* A grid of any size: out[i] = the sum over rows of in[r * n + i], and offset. */
 __global__ void dist_add_k(gpi_dist_kernel k)
 {
+#pragma unroll 1
     for (uint64_t i = grid_item(); i < k.n; i += grid_items()) {
         uint64_t sum = k.offset;
+#pragma unroll 1
         for (int r = 0; r < k.rows; r++)
             sum += integer_at(k.in_bytes, k.in, (uint64_t)r * k.n + i);
-        if (k.out_bytes == 8)
-            ((uint64_t *)k.out)[i] = sum;
-        else
-            ((uint32_t *)k.out)[i] = (uint32_t)sum;
+        integer_to(k.out_bytes, k.out, i, sum);
     }
 }
 
 /* A grid of any size: columns as places of x, see gpi_dist_renumber(). */
 __global__ void dist_renumber_k(gpi_dist_kernel k)
 {
+#pragma unroll 1
     for (uint64_t i = grid_item(); i < k.n; i += grid_items()) {
         const uint64_t column = integer_at(k.in_bytes, k.in, i);
         const bool is_own = column - k.offset < k.own;
-        uint64_t low = 0, high = is_own ? 0 : k.count;
-        while (low < high) {
-            const uint64_t middle = low + (high - low) / 2;
-            if (integer_at(k.in_bytes, k.words, middle) < column)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        const uint64_t place = is_own ? column - k.offset : k.own + low;
-        if (k.in_bytes == 8)
-            ((uint64_t *)k.out)[i] = place;
-        else
-            ((uint32_t *)k.out)[i] = (uint32_t)place;
+        const uint64_t before = partition_point(is_own ? 0 : k.count, [&](uint64_t at) {
+            return integer_at(k.in_bytes, k.words, at) < column;
+        });
+        integer_to(k.in_bytes, k.out, i, is_own ? column - k.offset : k.own + before);
     }
 }
 
 /* Words of a list that are at most that key. */
 GPI_DEVICE uint32_t up_to(const uint64_t *list, uint32_t count, uint64_t key)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        if (list[middle] <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return partition_point(count, [&](uint32_t i) { return list[i] <= key; });
 }
 
 /* A grid of any size: numbers of rows, see gpi_dist_number_rows(). */
@@ -161,31 +126,33 @@ __global__ void dist_count_k(gpi_dist_kernel k)
             atomicAdd((unsigned long long *)k.out + b, (unsigned long long)found[b]);
 }
 
-/* A grid of any size: the words of single items, then those of an array. */
-template <class Word> __global__ void dist_collect_k(const __grid_constant__ gpi_dist_collection c)
+/* A grid of any size: a copy of n integers. */
+__global__ void dist_copy_k(gpi_dist_kernel k)
 {
-    const uint32_t words = (uint32_t)(c.item_bytes / sizeof(Word));
-    const uint64_t single = (uint64_t)c.count * words, all = single + c.n * words;
-    for (uint64_t i = grid_item(); i < all; i += grid_items()) {
-        const Word *from = (const Word *)c.in + (i - single);
-        if (i < single) {
-            const void *item = c.item[i / words];
-            from = (const Word *)(item ? item : c.given) + i % words;
-        }
-        ((Word *)c.out)[i] = *from;
-    }
+#pragma unroll 1
+    for (uint64_t i = grid_item(); i < k.n; i += grid_items())
+        integer_to(k.in_bytes, k.out, i, integer_at(k.in_bytes, k.in, i));
 }
 
 } // namespace
 
-static gp_status collect(gp_context *ctx, const char *function, const gpi_dist_collection *c)
+/* Blocks that all wait for other GPUs: few of them, so that others' work has room. */
+constexpr unsigned mail_blocks_max = 64;
+
+static gp_status mail_launch(gp_context *ctx, const char *function, const gpi_mailing *mailing)
 {
-    const bool wide = c->item_bytes % 4 == 0;
-    const uint64_t words = ((uint64_t)c->count + c->n) * (c->item_bytes / (wide ? 4 : 1));
-    const unsigned grid = elementwise_grid(ctx, words, elementwise_tuning.blocks_per_sm);
-    auto kernel = wide ? dist_collect_k<uint32_t> : dist_collect_k<uint8_t>;
-    kernel<<<grid, elementwise_threads, 0, ctx->stream>>>(*c);
-    return gpi_cuda_launched(ctx, function);
+    gpi_mailing m = *mailing;
+    const size_t bytes = gpi_dtype_bytes(m.dtype);
+    const unsigned blocks =
+        m.receives && m.use == GPI_MAIL_BEFORE ? elementwise_grid(ctx, m.n, 1) : 1;
+    const unsigned grid = blocks < 1 ? 1 : blocks < mail_blocks_max ? blocks : mail_blocks_max;
+    if (!gpi_dtype_is_float(m.dtype))
+        m.flip = flip_of<uint64_t>(flip_for(m.op, 8 * (int)bytes, gpi_dtype_is_signed(m.dtype))) &
+                 ~0ull >> (64 - 8 * bytes);
+    const size_t item_bytes = gpi_op_scalars(m.op) * bytes;
+    const gpi_launch launch =
+        launch_dependent(dist_mail_k, true, grid, elementwise_threads, 0, m, bytes, item_bytes);
+    return gpi_launch_all(ctx, function, &launch, 1);
 }
 
 } // namespace GPI_SPACE
@@ -195,11 +162,11 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
 {
     using namespace GPI_SPACE;
     static void (*const kernels[])(gpi_dist_kernel) = {
-        dist_probe_k, dist_sample_k,   nullptr,       dist_add_k,
+        dist_probe_k, dist_sample_k,   dist_copy_k,   nullptr,     dist_add_k,
         dist_add_k,   dist_renumber_k, dist_number_k, dist_count_k}; /* as enum gpi_dist_task */
     gpi_dist_kernel k = *kernel;
-    if (k.task == GPI_DIST_COLLECT)
-        return collect(ctx, function, k.items);
+    if (k.task == GPI_DIST_MAIL)
+        return mail_launch(ctx, function, k.mailing);
     if (k.task == GPI_DIST_SHIFT)
         k.rows = 1;
     const bool words = k.task == GPI_DIST_PROBE || k.task == GPI_DIST_SAMPLE;

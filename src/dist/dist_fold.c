@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Folding what ranks have reduced. The part of a rank travels in its note, and every rank folds
- * them on the CPU; NCCL takes it out of the GPU's memory. Where GPUs see each other's memory, a
- * part stays on its GPU, and its address travels: the others read it behind an event, and no host
- * waits for a GPU.
+ * them on the CPU; NCCL takes it out of the GPU's memory. Where GPUs see each other's memory, parts
+ * go from GPU to GPU (dist_mail_internal.h), and no host waits for one.
  */
 #include <string.h>
 
+#include "core/cuda.h"
 #include "core/half.h"
 #include "core/workspace.h"
 #include "dist/dist_fold_internal.h"
+#include "dist/dist_mail_internal.h"
 
 struct gpi_fold gpi_fold_of(gp_dtype in, gp_dtype out, gp_op op, const void *init)
 {
@@ -62,21 +63,14 @@ gp_reduce_desc gpi_fold_reduction(const struct gpi_fold *f, gp_dtype from)
 
 /* ---- parts here ------------------------------------------------------------------------------ */
 
-bool gpi_fold_is_posted(const gp_comm *comm, const struct gpi_fold *f)
+bool gpi_fold_by_mail(const gp_comm *comm, const struct gpi_fold *f)
 {
-    return comm->mail && comm->ranks <= GPI_DIST_POSTS && f->part == f->out;
-}
-
-/* Two places take turns: who writes to one again has waited for work of all others that comes
- * behind their reading of it. */
-static void *post_of(const gp_comm *comm)
-{
-    return comm->mail + comm->posts % 2 * GPI_DIST_ITEM_MAX;
+    return comm->mail && f->part == f->out;
 }
 
 /* The part of this rank in the context's memory. */
-static gp_status reduce_here(gp_comm *comm, const char *name, const struct gpi_fold *f,
-                             const void *in, size_t n, void *part)
+gp_status gpi_fold_reduce_here(gp_comm *comm, const char *name, const struct gpi_fold *f,
+                               const void *in, size_t n, void *part)
 {
     const gp_reduce_desc d = gpi_fold_reduction(f, f->in);
     return gpi_named(comm->ctx, name, gp_reduce_by(comm->ctx, &d, in, n, part));
@@ -88,17 +82,7 @@ static gp_status part_to(gp_comm *comm, const char *name, const struct gpi_fold 
 {
     if (known)
         return gpi_dist_copy_few(comm, name, known, f->out_bytes, 1, place);
-    return reduce_here(comm, name, f, in, n, place);
-}
-
-static gp_status post(gp_comm *comm, const char *name, const struct gpi_fold *f, const void *known,
-                      const void *in, size_t n, uint64_t *address)
-{
-    void *place = post_of(comm);
-    *address = (uintptr_t)place;
-    if (n)
-        GPI_TRY(part_to(comm, name, f, known, in, n, place));
-    return comm->transport->announce(comm, name);
+    return gpi_fold_reduce_here(comm, name, f, in, n, place);
 }
 
 static gp_status part_here(gp_comm *comm, const char *name, const struct gpi_fold *f,
@@ -118,35 +102,51 @@ static gp_status part_here(gp_comm *comm, const char *name, const struct gpi_fol
     GPI_TRY(gp_reduce_workspace_bytes(&target, &d, n, &need));
     GPI_FRAME(frame, comm->ctx, name, need + gpi_piece(GPI_DIST_ITEM_MAX));
     void *place = gpi_frame_take(&frame, GPI_DIST_ITEM_MAX);
-    GPI_TRY(reduce_here(comm, name, f, in, n, place));
+    GPI_TRY(gpi_fold_reduce_here(comm, name, f, in, n, place));
     return gpi_dist_fetch(comm, name, place, f->part_bytes, part);
 }
 
-gp_status gpi_fold_meet(gp_comm *comm, struct gpi_dist_args *a, const struct gpi_fold *f,
-                        uint32_t kind, const void *known, const void *in, size_t n)
+/* What this rank will take of the workspace: all learn of a lack of it by the note. */
+static gp_status make_room(gp_comm *comm, const char *name, const struct gpi_fold *f, size_t need,
+                           uint64_t n)
 {
-    const bool posted = gpi_fold_is_posted(comm, f);
+    const gp_target target = gpi_target_of(comm->ctx);
+    const gp_reduce_desc d = gpi_fold_reduction(f, f->in);
+    size_t part = 0;
+    GPI_TRY(gp_reduce_workspace_bytes(&target, &d, n, &part));
+    GPI_FRAME(frame, comm->ctx, name, part > need ? part : need);
+    return GP_OK;
+}
+
+/* The part of this rank to its note, or to where NCCL takes it from. */
+static gp_status part_to_note(gp_comm *comm, const char *name, const struct gpi_fold *f,
+                              const void *known, const void *in, size_t n, struct gpi_note *note)
+{
+    if (!n || !comm->transport->words_place || (known && f->part != f->out))
+        return part_here(comm, name, f, known, in, n, note->words);
+    note->magic = GPI_NOTE_OF_GPU;
+    return part_to(comm, name, f, known, in, n, comm->transport->words_place(comm));
+}
+
+gp_status gpi_fold_meet(gp_comm *comm, struct gpi_dist_args *a, const struct gpi_fold *f,
+                        uint32_t kind, size_t need, const void *known, const void *in, size_t n)
+{
+    const bool by_mail = gpi_fold_by_mail(comm, f);
     const bool last = a->number == GPI_DIST_SCAN && comm->rank == comm->ranks - 1;
-    const size_t needed = last ? 0 : n; /* the part of the last rank precedes none */
     struct gpi_note note = {.n = n};
-    if (a->status == GP_OK && posted)
-        a->status = post(comm, a->function, f, known, in, needed, note.words);
-    else if (a->status == GP_OK && needed && comm->transport->words_place &&
-             (!known || f->part == f->out)) {
-        note.magic = GPI_NOTE_OF_GPU;
-        a->status = part_to(comm, a->function, f, known, in, n, comm->transport->words_place(comm));
-    } else if (a->status == GP_OK)
-        a->status = part_here(comm, a->function, f, known, in, needed, note.words);
+    if (a->status == GP_OK && (!by_mail || comm->shares_gpu))
+        a->status = gpi_dist_check_capture(comm, a->function);
+    if (a->status == GP_OK && by_mail)
+        a->status = make_room(comm, a->function, f, need, n);
+    else if (a->status == GP_OK) /* the part of the last rank precedes none */
+        a->status = part_to_note(comm, a->function, f, known, in, last ? 0 : n, &note);
     note.status = (uint32_t)a->status;
     note.dtype = (uint32_t)f->in | (uint32_t)f->out << 8;
     note.op = (uint32_t)f->op;
+    kind += (uint32_t)gpi_cuda_capturing(comm->ctx) << 8; /* all ranks do, or none */
     note.hash = gpi_dist_hash(kind, f->init, f->has_init ? f->out_bytes : 0);
     note.hash += f->has_init;
-    GPI_TRY(gpi_dist_meet(comm, a, &note));
-    if (!posted)
-        return GP_OK;
-    comm->posts++;
-    return comm->transport->follow(comm, a->function);
+    return gpi_dist_meet(comm, a, &note);
 }
 
 /* ---- parts of all ---------------------------------------------------------------------------- */
@@ -159,30 +159,47 @@ int gpi_fold_count(const gp_comm *comm, const struct gpi_fold *f, int ranks)
     return count;
 }
 
-/* init and the parts of ranks on a GPU, and behind them n items. */
-gp_status gpi_fold_collect(gp_comm *comm, const char *name, const struct gpi_fold *f, int ranks,
-                           const void *in, uint64_t n, void *out)
+/* A round of mail: in one kernel, or, where ranks share a GPU, in two with events between them. No
+ * rank goes on before the kernels of all are queued: what it does next could keep another one from
+ * queueing the kernel that its own waits for. */
+static gp_status run_round(gp_comm *comm, const char *name, struct gpi_mailing *m)
 {
-    struct gpi_dist_collection c = {.item_bytes = f->part_bytes, .in = in, .n = n, .out = out};
-    memcpy(c.given, f->init, sizeof c.given);
-    c.count = f->has_init;
-    for (int r = 0; r < ranks; r++)
-        if (comm->notes[r].n)
-            c.item[c.count++] = (const void *)(uintptr_t)comm->notes[r].words[0];
-    return gpi_dist_collect(comm, name, &c);
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_MAIL, .mailing = m};
+    const bool shared = comm->shares_gpu;
+    char mine = 0, all[GPI_MAIL_RANKS];
+    m->sends = true;
+    m->receives = !shared;
+    GPI_TRY(gpi_dist_launch(comm, name, &k));
+    if (shared)
+        GPI_TRY(comm->transport->announce(comm, name));
+    GPI_TRY(comm->transport->gather(comm, name, &mine, 1, all));
+    if (!shared)
+        return GP_OK;
+    GPI_TRY(comm->transport->follow(comm, name));
+    m->sends = false;
+    m->receives = true;
+    return gpi_dist_launch(comm, name, &k);
 }
 
-/* The same in host memory. */
-static gp_status list_parts(gp_comm *comm, const char *name, const struct gpi_fold *f, int ranks,
-                            char *parts)
+gp_status gpi_fold_deliver(gp_comm *comm, const char *name, const struct gpi_fold *f,
+                           struct gpi_mailing *m)
 {
-    const size_t bytes = (size_t)gpi_fold_count(comm, f, ranks) * f->part_bytes;
-    if (gpi_fold_is_posted(comm, f)) {
-        GPI_FRAME(frame, comm->ctx, name, gpi_piece(bytes));
-        void *place = gpi_frame_take(&frame, bytes);
-        GPI_TRY(gpi_fold_collect(comm, name, f, ranks, NULL, 0, place));
-        return gpi_dist_fetch(comm, name, place, bytes, parts);
-    }
+    m->rank = comm->rank;
+    m->ranks = comm->ranks;
+    m->dtype = f->out;
+    m->op = f->op;
+    m->has_init = m->has_init && f->has_init;
+    memcpy(m->init, f->init, sizeof m->init);
+    gpi_local_address(comm, m);
+    for (int r = 0; r < comm->ranks; r++)
+        m->present |= (uint32_t)(comm->notes[r].n != 0) << r;
+    const gp_status s = run_round(comm, name, m);
+    return s == GP_OK ? GP_OK : gpi_dist_drop(comm, s); /* the others would wait */
+}
+
+/* init and the parts of ranks, as they came with notes. */
+static void list_parts(const gp_comm *comm, const struct gpi_fold *f, int ranks, char *parts)
+{
     if (f->has_init)
         part_of_item(f, f->init, parts);
     parts += f->has_init ? f->part_bytes : 0;
@@ -191,7 +208,6 @@ static gp_status list_parts(gp_comm *comm, const char *name, const struct gpi_fo
             memcpy(parts, comm->notes[r].words, f->part_bytes);
             parts += f->part_bytes;
         }
-    return GP_OK;
 }
 
 gp_status gpi_fold_parts(gp_comm *comm, const char *name, const struct gpi_fold *f, int ranks,
@@ -199,7 +215,7 @@ gp_status gpi_fold_parts(gp_comm *comm, const char *name, const struct gpi_fold 
 {
     const gp_reduce_desc d = gpi_fold_reduction(f, f->part);
     char *parts = (char *)comm->table, result[GPI_DIST_ITEM_MAX];
-    GPI_TRY(list_parts(comm, name, f, ranks, parts));
+    list_parts(comm, f, ranks, parts);
     const gp_status s =
         gp_reduce_by(comm->fold, &d, parts, (size_t)gpi_fold_count(comm, f, ranks), result);
     if (s != GP_OK)
@@ -210,16 +226,11 @@ gp_status gpi_fold_parts(gp_comm *comm, const char *name, const struct gpi_fold 
 
 /* ---- workspace ------------------------------------------------------------------------------- */
 
-gp_status gpi_fold_bytes(const gp_target *target, const struct gpi_fold *f, int ranks, uint64_t n,
+gp_status gpi_fold_bytes(const gp_target *target, const struct gpi_fold *f, uint64_t n,
                          size_t *bytes)
 {
-    const gp_reduce_desc here = gpi_fold_reduction(f, f->in), all = gpi_fold_reduction(f, f->part);
-    const size_t parts = (size_t)ranks + 1;
-    size_t of_parts = 0;
+    const gp_reduce_desc here = gpi_fold_reduction(f, f->in);
     GPI_TRY(gp_reduce_workspace_bytes(target, &here, n, bytes));
-    GPI_TRY(gp_reduce_workspace_bytes(target, &all, parts, &of_parts));
     *bytes += gpi_piece(GPI_DIST_ITEM_MAX);
-    of_parts += gpi_piece(parts * f->part_bytes);
-    *bytes = of_parts > *bytes ? of_parts : *bytes;
     return GP_OK;
 }

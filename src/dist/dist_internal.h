@@ -12,8 +12,8 @@
  *   5. exchanges, and the rest of the work.
  *
  * reduce, scan: each rank's part is reduced and travels in its note; every rank folds the parts in
- *   rank order on the CPU (a context of its own), and a scan takes those before it as its init. Of
- *   GPUs that see each other's memory parts stay where they are (dist_fold.c).
+ *   rank order on the CPU (a context of its own), and a scan takes those before it as its init.
+ *   Between GPUs that see each other's memory parts go by mail (dist_mail_internal.h).
  * sort: keys that their highest bits divide well go to their rank by these, and are sorted there
  *   (dist_split_internal.h). All others are sorted where they are; the borders between ranks are
  *   found exactly (dist_select.c): every round counts, for each border, how many keys of all ranks
@@ -145,11 +145,10 @@ struct gp_comm {
     struct gpi_window *window;  /* of ranks that lend what lies in it alone; otherwise NULL */
     bool introduced;            /* whether there are windows is known */
     uint64_t *cuts;             /* ranks * ranks words, see gpi_dist_select() */
-    /* Of ranks on GPUs that read each other's memory: two places for an item, used in turn. */
-    char *mail;
-    unsigned posts; /* how often it was read by all */
-    void *pinned;   /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
-    void *stage;    /* host memory that data of a GPU passes through */
+    struct gpi_mail *mail; /* of ranks on GPUs that reach each other's memory; otherwise NULL */
+    bool shares_gpu;       /* some of these do */
+    void *pinned; /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
+    void *stage;  /* host memory that data of a GPU passes through */
     size_t stage_bytes;
 };
 
@@ -206,6 +205,8 @@ struct gpi_dist_args {
 /* Run a call, of which args begins with a struct gpi_dist_args, now or at the end of the group. */
 typedef gp_status gpi_dist_run_fn(gp_comm *comm, void *args);
 gp_status gpi_dist_submit(gp_comm *comm, gpi_dist_run_fn *run, void *args, size_t bytes);
+/* GP_ERROR_UNSUPPORTED while the context's stream is being captured. */
+gp_status gpi_dist_check_capture(gp_comm *comm, const char *function);
 
 /* ---- dist_note.c ---- */
 
@@ -346,7 +347,8 @@ gp_status gpi_dist_conclude(gp_comm *comm, const char *function);
 enum gpi_dist_task {
     GPI_DIST_PROBE,
     GPI_DIST_SAMPLE,
-    GPI_DIST_COLLECT,
+    GPI_DIST_COPY,
+    GPI_DIST_MAIL,
     GPI_DIST_SHIFT,
     GPI_DIST_ADD_ROWS,
     GPI_DIST_RENUMBER,
@@ -366,28 +368,18 @@ struct gpi_dist_kernel {
     const void *in;
     void *out;
     uint64_t n;
-    uint64_t offset;              /* SHIFT; RENUMBER: the first own column */
-    uint64_t own, count;          /* RENUMBER: own columns, and those of the list at words */
-    int rows;                     /* ADD_ROWS; how many words PROBE, SAMPLE and so on have */
-    int bits, step;               /* COUNT: of intervals, which begin at words */
-    const void *words;            /* PROBE; RENUMBER: the list; NUMBER_ROWS: limits; COUNT */
-    struct gpi_radix_order order; /* PROBE, SAMPLE */
-    const struct gpi_dist_collection *items; /* COLLECT, which has nothing else */
+    uint64_t offset;                   /* SHIFT; RENUMBER: the first own column */
+    uint64_t own, count;               /* RENUMBER: own columns, and those of the list at words */
+    int rows;                          /* ADD_ROWS; how many words PROBE, SAMPLE and so on have */
+    int bits, step;                    /* COUNT: of intervals, which begin at words */
+    const void *words;                 /* PROBE; RENUMBER: the list; NUMBER_ROWS: limits; COUNT */
+    struct gpi_radix_order order;      /* PROBE, SAMPLE */
+    const struct gpi_mailing *mailing; /* MAIL, which has nothing else */
 };
 
-/* Single items of anywhere, and behind them n of an array. */
-enum { GPI_DIST_ITEM_MAX = 32, GPI_DIST_POSTS = 32 }; /* bytes: four doubles; the most ranks */
-struct gpi_dist_collection {
-    const void *item[GPI_DIST_POSTS + 1]; /* NULL: given */
-    char given[GPI_DIST_ITEM_MAX];
-    int count;
-    size_t item_bytes;
-    const void *in;
-    uint64_t n;
-    void *out;
-};
-gp_status gpi_dist_collect(gp_comm *comm, const char *function,
-                           const struct gpi_dist_collection *items);
+/* The most bytes of an item of a reduction: four doubles. */
+enum { GPI_DIST_ITEM_MAX = 32 };
+
 /* A copy of a few items by such a kernel, which begins sooner than CUDA's copies do. */
 gp_status gpi_dist_copy_few(gp_comm *comm, const char *function, const void *from,
                             size_t item_bytes, uint64_t n, void *to);
@@ -427,6 +419,9 @@ gp_status gpi_dist_cuda_wait(gp_comm *comm, const char *function, double seconds
 /* Page-locked memory; NULL: there is none. */
 void *gpi_dist_cuda_pinned(gp_context *ctx, size_t bytes);
 void gpi_dist_cuda_unpin(gp_context *ctx, void *memory);
+/* Memory of the current device, zeros; NULL: there is none. */
+struct gpi_mail *gpi_dist_cuda_mail(void);
+void gpi_dist_cuda_mail_free(struct gpi_mail *mail);
 /* Let the devices of both contexts reach each other's memory; a is current. false: they cannot. */
 bool gpi_dist_cuda_introduce(gp_context *a, gp_context *b);
 /* Events: NULL if one cannot be made. */

@@ -30,6 +30,14 @@ static _Thread_local struct {
     struct worker *first, **last;
 } group;
 
+gp_status gpi_dist_check_capture(gp_comm *comm, const char *f)
+{
+    return gpi_cuda_capturing(comm->ctx)
+               ? gpi_fail(comm->ctx, GP_ERROR_UNSUPPORTED,
+                          "%s: the stream is being captured, and this call waits for others", f)
+               : GP_OK;
+}
+
 /* A context that CUDA has broken cannot work, but its rank can say so. */
 static gp_status run_now(gp_comm *comm, gpi_dist_run_fn *run, struct gpi_dist_args *a)
 {
@@ -39,10 +47,8 @@ static gp_status run_now(gp_comm *comm, gpi_dist_run_fn *run, struct gpi_dist_ar
                              "%s: the context of comm has reported a CUDA error; call "
                              "gp_context_reset() first",
                              a->function);
-    if (a->status == GP_OK && gpi_cuda_capturing(comm->ctx))
-        a->status = gpi_fail(comm->ctx, GP_ERROR_UNSUPPORTED,
-                             "%s: the stream is being captured, and this call waits for others",
-                             a->function);
+    if (a->status == GP_OK && a->number != GPI_DIST_REDUCE && a->number != GPI_DIST_SCAN)
+        a->status = gpi_dist_check_capture(comm, a->function);
     if (comm->transport->seats && !comm->seated)
         GPI_TRY(gpi_local_sit(comm, a->function));
     return run(comm, a);

@@ -25,6 +25,8 @@ static void table_break(struct gpi_table *t)
 {
     pthread_mutex_lock(&t->lock);
     __atomic_store_n(&t->broken, 1, __ATOMIC_RELEASE);
+    if (t->stop)
+        __atomic_store_n(t->stop, 1, __ATOMIC_RELAXED); /* GPUs end their waits, no more */
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
 }
@@ -254,6 +256,13 @@ static gp_status give_back(gp_comm *comm, const char *f)
     return checked(comm, follow_others(comm, f, true));
 }
 
+void gpi_local_address(gp_comm *comm, struct gpi_mailing *m)
+{
+    const struct gpi_table *t = gpi_table_of(comm);
+    memcpy(m->mails, t->mails, sizeof m->mails);
+    m->stop = t->stop;
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 void gpi_local_abort(gp_comm *comm)
@@ -261,8 +270,13 @@ void gpi_local_abort(gp_comm *comm)
     table_break(gpi_table_of(comm));
 }
 
-void gpi_table_free(struct gpi_table *t)
+void gpi_table_free(struct gpi_table *t, gp_context *ctx)
 {
+    for (int r = 0; r < GPI_MAIL_RANKS && ctx; r++)
+        if (t->mails[r])
+            gpi_dist_cuda_mail_free(t->mails[r]);
+    if (t->stop && ctx)
+        gpi_dist_cuda_unpin(ctx, t->stop);
     pthread_cond_destroy(&t->wake);
     pthread_mutex_destroy(&t->lock);
     free(t);
@@ -275,7 +289,6 @@ void gpi_local_leave(gp_comm *comm)
     struct gpi_seat *mine = &t->seats[comm->rank];
     table_break(t);
     if (comm->ctx && comm->ctx->backend == GP_BACKEND_CUDA) {
-        gpi_release(comm->ctx, comm->mail, GPI_MAIL_BYTES);
         gpi_dist_cuda_event_free(comm->ctx, mine->ready);
         gpi_dist_cuda_event_free(comm->ctx, mine->taken);
     }
@@ -283,7 +296,7 @@ void gpi_local_leave(gp_comm *comm)
     const bool last = ++t->left == t->ranks;
     pthread_mutex_unlock(&t->lock);
     if (last)
-        gpi_table_free(t);
+        gpi_table_free(t, comm->ctx);
 }
 
 const struct gpi_transport gpi_local_alone = {.gather = gather,

@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
-#include "dist/dist_internal.h"
+#include "dist/dist_mail_internal.h"
 
-enum { GPI_SEAT_SMALL = sizeof(struct gpi_note), GPI_MAIL_BYTES = 2 * GPI_DIST_ITEM_MAX };
+enum { GPI_SEAT_SMALL = sizeof(struct gpi_note) };
 
 struct gpi_seat {
     const void *data; /* of a gather */
@@ -24,6 +24,9 @@ struct gpi_table {
     unsigned generation;      /* atomic: barriers that all have passed */
     int broken;               /* atomic */
     bool spin;                /* there are processors for all */
+    uint32_t *stop;           /* what broken is, for GPUs; NULL on CPUs */
+    /* On each rank's GPU; the table's, as others may write to that of a rank that has left. */
+    struct gpi_mail *mails[GPI_MAIL_RANKS];
     struct gpi_seat seats[];
 };
 
@@ -34,7 +37,8 @@ static inline struct gpi_table *gpi_table_of(gp_comm *comm)
 
 /* dist_local.c: ranks that copy, and those that read each other's memory too. */
 extern const struct gpi_transport gpi_local_alone, gpi_local_lending;
-void gpi_table_free(struct gpi_table *table);
+/* By a rank that has a context, or the GPUs' memory stays. */
+void gpi_table_free(struct gpi_table *table, gp_context *ctx);
 void gpi_local_abort(gp_comm *comm);
 void gpi_local_leave(gp_comm *comm);
 

@@ -18,6 +18,15 @@ void gpi_dist_cuda_unpin(gp_context *ctx, void *memory)
 {
 }
 
+struct gpi_mail *gpi_dist_cuda_mail(void)
+{
+    return NULL;
+}
+
+void gpi_dist_cuda_mail_free(struct gpi_mail *mail)
+{
+}
+
 bool gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
 {
     return false;

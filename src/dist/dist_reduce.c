@@ -2,6 +2,7 @@
 /* Reduce and scan over ranks: each reduces its part, and all fold the parts in rank order. */
 #include "core/workspace.h"
 #include "dist/dist_fold_internal.h"
+#include "dist/dist_mail_internal.h"
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
@@ -13,28 +14,40 @@ struct reduce_args {
     void *out;
 };
 
-/* On every rank alike, on its GPU. */
-static gp_status reduce_posted(gp_comm *comm, const struct reduce_args *r)
+/* No rank has items, and there is no init. */
+static gp_status reduce_nothing(gp_comm *comm, const struct reduce_args *r)
 {
-    const struct gpi_fold *f = &r->fold;
-    const gp_reduce_desc d = gpi_fold_reduction(f, f->part);
-    const gp_target target = gpi_target_of(comm->ctx);
-    const size_t count = (size_t)gpi_fold_count(comm, f, comm->ranks);
-    size_t need = 0;
-    GPI_TRY(gp_reduce_workspace_bytes(&target, &d, count, &need));
-    GPI_FRAME(frame, comm->ctx, r->a.function, need + gpi_piece(count * f->part_bytes));
-    void *parts = gpi_frame_take(&frame, count * f->part_bytes);
-    GPI_TRY(gpi_fold_collect(comm, r->a.function, f, comm->ranks, NULL, 0, parts));
-    return gpi_named(comm->ctx, r->a.function, gp_reduce_by(comm->ctx, &d, parts, count, r->out));
+    const gp_reduce_desc d = gpi_fold_reduction(&r->fold, r->fold.part);
+    return gpi_named(comm->ctx, r->a.function,
+                     gp_reduce_by(comm->ctx, &d, comm->mail->part, 0, r->out));
+}
+
+static gp_status reduce_by_mail(gp_comm *comm, const struct reduce_args *r)
+{
+    const char *name = r->a.function;
+    void *part = comm->mail->part;
+    struct gpi_mailing m = {.has_init = true,
+                            .folded = comm->ranks,
+                            .use = GPI_MAIL_RESULT,
+                            .part = r->n ? part : NULL,
+                            .out = r->out};
+    if (gpi_fold_count(comm, &r->fold, comm->ranks) == 0)
+        return reduce_nothing(comm, r);
+    if (r->n) {
+        const gp_status s = gpi_fold_reduce_here(comm, name, &r->fold, r->in, r->n, part);
+        if (s != GP_OK)
+            return gpi_dist_drop(comm, s); /* the others would wait for the part */
+    }
+    return gpi_fold_deliver(comm, name, &r->fold, &m);
 }
 
 static gp_status run_reduce(gp_comm *comm, void *args)
 {
     struct reduce_args *r = args;
     char item[GPI_DIST_ITEM_MAX];
-    GPI_TRY(gpi_fold_meet(comm, &r->a, &r->fold, 0, NULL, r->in, r->n));
-    if (gpi_fold_is_posted(comm, &r->fold))
-        return reduce_posted(comm, r);
+    GPI_TRY(gpi_fold_meet(comm, &r->a, &r->fold, 0, 0, NULL, r->in, r->n));
+    if (gpi_fold_by_mail(comm, &r->fold))
+        return reduce_by_mail(comm, r);
     GPI_TRY(gpi_fold_parts(comm, r->a.function, &r->fold, comm->ranks, item));
     return gpi_dist_put(comm, r->a.function, item, r->fold.out_bytes, r->out);
 }
@@ -78,12 +91,13 @@ gp_status gp_dist_reduce_workspace_bytes(const gp_target *target, int ranks,
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_dist_blame(NULL, f, gp_reduce_workspace_bytes(&t, &d, n, bytes)));
     const struct gpi_fold fold = gpi_fold_of(d.in_dtype, d.out_dtype, d.op, NULL);
-    return gpi_dist_blame(NULL, f, gpi_fold_bytes(&t, &fold, ranks, n, bytes));
+    return gpi_dist_blame(NULL, f, gpi_fold_bytes(&t, &fold, n, bytes));
 }
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-/* Items of a rank up to which the host should not wait for a part. */
+/* Items of a rank up to which it is faster to scan them first, and to put what precedes them before
+ * each one afterwards, than to wait for that on the host. */
 enum { FEW = 1 << 16 };
 
 struct scan_args {
@@ -95,24 +109,91 @@ struct scan_args {
     void *out;
 };
 
-/* Few items: a scan of the parts before and of a copy of the items, on the GPU. An exclusive scan
- * is the inclusive one from the item before. */
-static gp_status scan_behind_parts(gp_comm *comm, const struct scan_args *s, size_t count)
+/* A context that validates reports sums that do not fit, so it has to scan with what precedes. */
+static bool is_few(const gp_comm *comm, const struct scan_args *s)
+{
+    return s->n <= FEW && !comm->ctx->validate;
+}
+
+static gp_status meet_to_scan(gp_comm *comm, struct scan_args *s)
+{
+    const gp_target target = gpi_target_of(comm->ctx);
+    size_t need = 0;
+    if (s->a.status == GP_OK)
+        s->a.status = gp_scan_workspace_bytes(&target, &s->desc, s->n, &need);
+    if (s->a.status == GP_OK && !is_few(comm, s))
+        s->a.status = gpi_dist_check_capture(comm, s->a.function);
+    return gpi_fold_meet(comm, &s->a, &s->fold, (uint32_t)s->desc.kind, need, s->known, s->in,
+                         s->n);
+}
+
+static gp_status scan_here(gp_comm *comm, const struct scan_args *s, const void *init)
+{
+    gp_scan_desc d = s->desc;
+    d.init = init;
+    return gpi_named(comm->ctx, s->a.function, gp_scan(comm->ctx, &d, s->in, s->n, s->out));
+}
+
+/* A scan by the kernel of mail alone. */
+static gp_status scan_taken(gp_comm *comm, const struct scan_args *s)
+{
+    const bool inclusive = s->desc.kind == GP_SCAN_INCLUSIVE;
+    struct gpi_mailing m = {.has_init = true,
+                            .folded = comm->rank,
+                            .use = inclusive ? GPI_MAIL_INCLUSIVE : GPI_MAIL_EXCLUSIVE,
+                            .in = s->in,
+                            .part = s->known,
+                            .out = s->out,
+                            .n = s->n};
+    return gpi_fold_deliver(comm, s->a.function, &s->fold, &m);
+}
+
+/* What this rank does before others can have its part, which is at *part then. An inclusive scan of
+ * few items ends with it. */
+static gp_status prepare_part(gp_comm *comm, const struct scan_args *s, bool few, const void *init,
+                              const void **part)
+{
+    const bool scanned = few && s->desc.kind == GP_SCAN_INCLUSIVE;
+    const bool last = comm->rank == comm->ranks - 1; /* its part precedes none */
+    *part = s->known ? s->known : comm->mail->part;
+    if (!s->known && scanned)
+        *part = (char *)s->out + (s->n - 1) * s->fold.out_bytes;
+    else if (!s->known && !last)
+        GPI_TRY(gpi_fold_reduce_here(comm, s->a.function, &s->fold, s->in, s->n, comm->mail->part));
+    return few ? scan_here(comm, s, init) : GP_OK;
+}
+
+/* Exclusive scans that nothing precedes but init take it at once: it is not part of what the others
+ * get of this rank. */
+static gp_status scan_by_mail(gp_comm *comm, const struct scan_args *s)
 {
     const char *name = s->a.function;
-    const size_t bytes = s->fold.out_bytes, before = count - (s->desc.kind == GP_SCAN_EXCLUSIVE);
-    const gp_target target = gpi_target_of(comm->ctx);
-    gp_scan_desc d = s->desc;
-    size_t need = 0;
-    d.kind = GP_SCAN_INCLUSIVE;
-    d.init = NULL;
-    GPI_TRY(gp_scan_workspace_bytes(&target, &d, before + s->n, &need));
-    GPI_FRAME(frame, comm->ctx, name, need + 2 * gpi_piece((count + s->n) * bytes));
-    char *items = gpi_frame_take(&frame, (count + s->n) * bytes);
-    char *sums = gpi_frame_take(&frame, (count + s->n) * bytes);
-    GPI_TRY(gpi_fold_collect(comm, name, &s->fold, comm->rank, s->in, s->n, items));
-    GPI_TRY(gpi_named(comm->ctx, name, gp_scan(comm->ctx, &d, items, before + s->n, sums)));
-    return gpi_dist_copy_few(comm, name, sums + before * bytes, bytes, s->n, s->out);
+    const struct gpi_fold *f = &s->fold;
+    const int before = gpi_fold_count(comm, f, comm->rank);
+    const bool few = is_few(comm, s);
+    const bool begins = before == f->has_init && s->desc.kind == GP_SCAN_EXCLUSIVE;
+    struct gpi_mailing m = {.has_init = !few || !begins,
+                            .folded = comm->rank,
+                            .use = few ? GPI_MAIL_BEFORE : GPI_MAIL_RESULT,
+                            .out = few ? s->out : comm->mail->fold,
+                            .n = few ? s->n : 0};
+    char prefix[GPI_DIST_ITEM_MAX];
+    if (s->n == 0) {
+        m.out = NULL;
+        return gpi_fold_deliver(comm, name, f, &m);
+    }
+    if (few && s->n <= GPI_MAIL_FEW && f->in == f->out)
+        return scan_taken(comm, s);
+    const gp_status status =
+        prepare_part(comm, s, few, begins && f->has_init ? f->init : NULL, &m.part);
+    if (status != GP_OK)
+        return gpi_dist_drop(comm, status); /* the others would wait for the part */
+    GPI_TRY(gpi_fold_deliver(comm, name, f, &m));
+    if (few)
+        return GP_OK;
+    if (before)
+        GPI_TRY(gpi_dist_fetch(comm, name, comm->mail->fold, f->out_bytes, prefix));
+    return scan_here(comm, s, before ? prefix : NULL);
 }
 
 static gp_status run_scan(gp_comm *comm, void *args)
@@ -120,18 +201,15 @@ static gp_status run_scan(gp_comm *comm, void *args)
     struct scan_args *s = args;
     const char *name = s->a.function;
     char prefix[GPI_DIST_ITEM_MAX];
-    GPI_TRY(gpi_fold_meet(comm, &s->a, &s->fold, (uint32_t)s->desc.kind, s->known, s->in, s->n));
-    const size_t count = (size_t)gpi_fold_count(comm, &s->fold, comm->rank);
+    GPI_TRY(meet_to_scan(comm, s));
+    if (gpi_fold_by_mail(comm, &s->fold))
+        return scan_by_mail(comm, s);
+    const int count = gpi_fold_count(comm, &s->fold, comm->rank);
     if (s->n == 0)
         return GP_OK;
-    if (count && s->n <= FEW && s->fold.in == s->fold.out && gpi_fold_is_posted(comm, &s->fold))
-        return scan_behind_parts(comm, s, count);
-    s->desc.init = NULL;
-    if (count) {
+    if (count)
         GPI_TRY(gpi_fold_parts(comm, name, &s->fold, comm->rank, prefix));
-        s->desc.init = prefix;
-    }
-    return gpi_named(comm->ctx, name, gp_scan(comm->ctx, &s->desc, s->in, s->n, s->out));
+    return scan_here(comm, s, count ? prefix : NULL);
 }
 
 static gp_status check_scan_desc(gp_context *ctx, const char *f, const gp_scan_desc *d)
@@ -180,33 +258,19 @@ gp_status gp_dist_scan(gp_comm *comm, const gp_scan_desc *desc, const void *loca
     return gpi_dist_submit(comm, run_scan, &s, sizeof s);
 }
 
-/* Few items are scanned behind the parts, in a copy. */
-static gp_status bytes_behind_parts(const gp_target *target, const gp_scan_desc *desc, int ranks,
-                                    uint64_t n, size_t item_bytes, size_t *bytes)
-{
-    const uint64_t items = (uint64_t)ranks + (n < FEW ? n : FEW);
-    gp_scan_desc d = *desc;
-    d.kind = GP_SCAN_INCLUSIVE;
-    GPI_TRY(gp_scan_workspace_bytes(target, &d, items, bytes));
-    *bytes += 2 * gpi_piece(items * item_bytes);
-    return GP_OK;
-}
-
 gp_status gp_dist_scan_workspace_bytes(const gp_target *target, int ranks, const gp_scan_desc *desc,
                                        size_t n, size_t *bytes)
 {
     static const char f[] = "gp_dist_scan_workspace_bytes";
     gp_target t;
     gp_scan_desc d;
-    size_t fold = 0, few = 0;
+    size_t fold = 0;
     GPI_TRY(gpi_dist_check_figure(f, target, ranks, &t));
     GPI_TRY(gpi_take_struct(NULL, f, "desc", desc, &d, GPI_FORM(gp_scan_desc)));
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_dist_blame(NULL, f, gp_scan_workspace_bytes(&t, &d, n, bytes)));
     const struct gpi_fold x = gpi_fold_of(d.in_dtype, d.out_dtype, d.op, NULL);
-    GPI_TRY(gpi_dist_blame(NULL, f, gpi_fold_bytes(&t, &x, ranks, n, &fold)));
-    GPI_TRY(gpi_dist_blame(NULL, f, bytes_behind_parts(&t, &d, ranks, n, x.out_bytes, &few)));
+    GPI_TRY(gpi_dist_blame(NULL, f, gpi_fold_bytes(&t, &x, n, &fold)));
     *bytes = fold > *bytes ? fold : *bytes;
-    *bytes = few > *bytes ? few : *bytes;
     return GP_OK;
 }

@@ -10,7 +10,7 @@
 #include "core/workspace.h"
 #include "dist/dist_local_internal.h"
 
-static struct gpi_table *table_new(int ranks)
+static struct gpi_table *table_new(gp_context *ctx, int ranks)
 {
     struct gpi_table *t = calloc(1, sizeof *t + (size_t)ranks * sizeof t->seats[0]);
     pthread_condattr_t attributes;
@@ -23,6 +23,14 @@ static struct gpi_table *table_new(int ranks)
     pthread_condattr_destroy(&attributes);
     t->ranks = ranks;
     t->spin = ranks <= sysconf(_SC_NPROCESSORS_ONLN);
+    if (ctx->backend != GP_BACKEND_CUDA)
+        return t;
+    t->stop = gpi_dist_cuda_pinned(ctx, sizeof *t->stop);
+    if (!t->stop) {
+        gpi_table_free(t, ctx);
+        return NULL;
+    }
+    *t->stop = 0;
     return t;
 }
 
@@ -62,13 +70,26 @@ static gp_status seat_fill(struct gpi_table *t, const char *f, gp_context *const
     return GP_OK;
 }
 
-static gp_status mail_new(const char *f, gp_comm *comm)
+/* Two of these contexts are on one GPU. */
+static bool share_a_gpu(gp_context *const *contexts, int ranks)
 {
-    void *memory = NULL;
+    for (int r = 0; r < ranks; r++)
+        for (int s = 0; s < r; s++)
+            if (contexts[s]->device == contexts[r]->device)
+                return true;
+    return false;
+}
+
+/* Of more ranks than a mail has room for, none has one. */
+static gp_status mail_new(const char *f, gp_comm *comm, gp_context *const *contexts)
+{
+    if (comm->ranks > GPI_MAIL_RANKS)
+        return GP_OK;
     GPI_ON_DEVICE(comm->ctx);
-    const gp_status s = gpi_allocate(comm->ctx, f, GPI_MAIL_BYTES, &memory);
-    comm->mail = memory;
-    return s == GP_OK ? GP_OK : gpi_fail(NULL, s, "%s: no GPU memory for an item", f);
+    comm->mail = gpi_dist_cuda_mail();
+    gpi_table_of(comm)->mails[comm->rank] = comm->mail;
+    comm->shares_gpu = share_a_gpu(contexts, comm->ranks);
+    return comm->mail ? GP_OK : gpi_fail(NULL, GP_ERROR_MEMORY, "%s: no GPU memory for an item", f);
 }
 
 /* On an error those that were made take the table with them. */
@@ -90,13 +111,13 @@ static gp_status make_all(const char *f, gp_context *const *contexts, struct gpi
     for (int r = 0; r < t->ranks && s == GP_OK; r++) {
         comms[r]->transport = sees ? &gpi_local_lending : &gpi_local_alone;
         if (sees && contexts[r]->backend == GP_BACKEND_CUDA)
-            s = mail_new(f, comms[r]);
+            s = mail_new(f, comms[r], contexts);
     }
     if (s == GP_OK)
         return GP_OK;
     t->left = t->ranks - made;
     if (made == 0)
-        gpi_table_free(t);
+        gpi_table_free(t, contexts[0]);
     for (int r = 0; r < made; r++)
         gp_comm_destroy(comms[r]);
     return s;
@@ -114,7 +135,7 @@ gp_status gp_comm_create_local(gp_context *const *contexts, int ranks, gp_comm *
         return gpi_fail(NULL, GP_ERROR_POINTER, "%s: comms is NULL", f);
     memset(comms, 0, (size_t)ranks * sizeof *comms);
     GPI_TRY(check_contexts(f, contexts, ranks));
-    struct gpi_table *t = table_new(ranks);
+    struct gpi_table *t = table_new(contexts[0], ranks);
     if (!t)
         return gpi_dist_no_memory(f, contexts[0]);
     const gp_status s = make_all(f, contexts, t, comms);
@@ -189,7 +210,7 @@ static gp_status take_seat(gp_comm *comm, const char *f, struct gpi_table *t)
         gpi_dist_drop(comm, s); /* the others would wait */
     else
         able = seat_fill(t, f, (gp_context *const *)comm->lent, comm->rank, &sees) == GP_OK &&
-               sees && mail_new(f, comm) == GP_OK;
+               sees && mail_new(f, comm, (gp_context *const *)comm->lent) == GP_OK;
     if (s == GP_OK)
         s = comm->transport->gather(comm, f, &able, 1, all);
     for (int r = 0; r < comm->ranks && s == GP_OK; r++)
@@ -213,7 +234,7 @@ gp_status gpi_local_sit(gp_comm *comm, const char *f)
     if (!gpi_dist_name_host(mine.host))
         mine.host[0] = 0;
     if (comm->rank == 0)
-        mine.table = table_new(comm->ranks);
+        mine.table = table_new(comm->ctx, comm->ranks);
     gp_status s = cards ? GP_OK : gpi_dist_no_memory(f, comm->ctx);
     if (s != GP_OK)
         gpi_dist_drop(comm, s); /* the others would wait */
@@ -222,7 +243,7 @@ gp_status gpi_local_sit(gp_comm *comm, const char *f)
     if (s == GP_OK && list_contexts(comm, cards))
         s = take_seat(comm, f, cards[0].table);
     else if (s == GP_OK && mine.table) /* after an error others may use it */
-        gpi_table_free(mine.table);
+        gpi_table_free(mine.table, comm->ctx);
     free(cards);
     return s;
 }

@@ -193,19 +193,19 @@ gp_status gpi_dist_sample(gp_comm *comm, const char *f, const struct gpi_dist_ke
     return GP_OK;
 }
 
-/* On GPUs, see gp_comm. */
-gp_status gpi_dist_collect(gp_comm *comm, const char *f, const struct gpi_dist_collection *items)
-{
-    const struct gpi_dist_kernel k = {.task = GPI_DIST_COLLECT, .items = items};
-    return items->count + items->n ? gpi_dist_launch(comm, f, &k) : GP_OK;
-}
-
+/* By integers, of which an item is made. */
 gp_status gpi_dist_copy_few(gp_comm *comm, const char *f, const void *from, size_t item_bytes,
                             uint64_t n, void *to)
 {
-    const struct gpi_dist_collection c = {.item_bytes = item_bytes, .in = from, .n = n, .out = to};
-    return on_gpu(comm) ? gpi_dist_collect(comm, f, &c)
-                        : gp_copy(comm->ctx, from, n * item_bytes, to);
+    const size_t unit = gpi_item_alignment(item_bytes), width = unit < 4 ? unit : 4;
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_COPY,
+                                      .in_bytes = width,
+                                      .in = from,
+                                      .out = to,
+                                      .n = n * (item_bytes / width)};
+    if (!on_gpu(comm))
+        return gp_copy(comm->ctx, from, n * item_bytes, to);
+    return n ? gpi_dist_launch(comm, f, &k) : GP_OK;
 }
 
 /* ---- integers -------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA runtime for tests: graphs, streams, devices. */
-#include "gp_test.h"
+#include "ranks.h"
 
 #include <cuda_runtime_api.h>
 
@@ -49,6 +49,31 @@ void t_capture_free(void)
         CUDA(cudaGraphDestroy(graph));
     executable = NULL;
     graph = NULL;
+}
+
+void ranks_capture_begin(gp_context *ctx)
+{
+    CUDA(cudaStreamBeginCapture(gp_context_stream(ctx), cudaStreamCaptureModeThreadLocal));
+}
+
+void *ranks_capture_end(gp_context *ctx)
+{
+    cudaGraph_t made;
+    cudaGraphExec_t kept;
+    CUDA(cudaStreamEndCapture(gp_context_stream(ctx), &made));
+    CUDA(cudaGraphInstantiateWithFlags(&kept, made, 0));
+    CUDA(cudaGraphDestroy(made));
+    return kept;
+}
+
+void ranks_replay(gp_context *ctx, void *kept)
+{
+    CUDA(cudaGraphLaunch(kept, gp_context_stream(ctx)));
+}
+
+void ranks_graph_free(void *kept)
+{
+    CUDA(cudaGraphExecDestroy(kept));
 }
 
 int t_device_count(void)

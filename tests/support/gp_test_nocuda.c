@@ -2,6 +2,7 @@
 /* gp_test_cuda.c of a build without CUDA: no device, nothing to capture. */
 #include "gp_test.h"
 #include "order_check.h"
+#include "ranks.h"
 
 bool t_capture_begin(void)
 {
@@ -31,6 +32,31 @@ size_t t_captured_nodes(void)
 
 void t_capture_free(void)
 {
+}
+
+void ranks_capture_begin(gp_context *ctx)
+{
+    (void)ctx;
+    no_cuda();
+}
+
+void *ranks_capture_end(gp_context *ctx)
+{
+    (void)ctx;
+    no_cuda();
+    return NULL;
+}
+
+void ranks_replay(gp_context *ctx, void *graph)
+{
+    (void)ctx, (void)graph;
+    no_cuda();
+}
+
+void ranks_graph_free(void *graph)
+{
+    (void)graph;
+    no_cuda();
 }
 
 gp_allocator t_device_allocator(void)

@@ -37,6 +37,13 @@ void ranks_ok(struct ranks *r, bool group, rank_fn *fn, void *arg);
 /* The same with comms of any kind. */
 void ranks_threads(gp_comm *const *comms, int count, rank_fn *fn, void *arg, gp_status *statuses);
 
+/* Capture what the calling thread queues on a context with CUDA into a graph, which the caller
+ * frees; and queue it once more. */
+void ranks_capture_begin(gp_context *ctx);
+void *ranks_capture_end(gp_context *ctx);
+void ranks_replay(gp_context *ctx, void *graph);
+void ranks_graph_free(void *graph);
+
 /* How n items are divided. */
 enum spread { SPREAD_EVEN, SPREAD_UNEVEN, SPREAD_HOLES, SPREAD_ONE, SPREAD_FIRST_EMPTY, SPREADS };
 
