@@ -22,8 +22,8 @@ struct SegreduceShape {
 struct SegreduceTuning {
     int least_sm, shared_bytes;
     int load_warps;
-    int stages_max;              /* tiles on their way or in use */
-    SegreduceShape four, others; /* items of 4 bytes, and of other sizes */
+    int stages_max;                  /* tiles on their way or in use */
+    SegreduceShape two_four, others; /* items of 2 and 4 bytes, and of other sizes */
 };
 
 constexpr SegreduceShape segreduce_99kb = {2, {3, 5, 2}, {3, 4, 3}, 5, 2};
@@ -45,7 +45,9 @@ constexpr SegreduceTuning segreduce_rows[] = {
 constexpr SegreduceTuning segreduce_tuning = row_for(segreduce_rows);
 
 template <class Fold>
-constexpr SegreduceShape segreduce_shape = sizeof(typename Fold::T) == 4 ? segreduce_tuning.four
-                                                                         : segreduce_tuning.others;
+constexpr SegreduceShape segreduce_shape = sizeof(typename Fold::T) == 2 ||
+                                                   sizeof(typename Fold::T) == 4
+                                               ? segreduce_tuning.two_four
+                                               : segreduce_tuning.others;
 
 } // namespace GPI_SPACE
