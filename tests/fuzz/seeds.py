@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Inputs for the fuzzers to begin with.
 
-    seeds.py calls|mm FOLDER              write them
-    seeds.py calls|mm --run PROGRAM       write them to a folder that goes again, and run the program on it
+    seeds.py calls|mm FOLDER                      write them
+    seeds.py calls|mm --run PROGRAM ARGUMENT..    write them to a folder that goes again, and run the program on it
 
 calls: each call of the tables with a few kinds of contents, and with each of its arguments wrong. mm: the files of
 tests/data, parts of them, with a smaller number, and the same compressed.
@@ -48,12 +48,12 @@ def main(arguments):
         os.makedirs(arguments[1], exist_ok=True)
         write(*arguments)
         return 0
-    if len(arguments) != 3 or arguments[0] not in ("calls", "mm") or arguments[1] != "--run":
+    if len(arguments) < 3 or arguments[0] not in ("calls", "mm") or arguments[1] != "--run":
         print(__doc__, file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         write(arguments[0], folder)
-        return subprocess.run([arguments[2], folder], check=False).returncode
+        return subprocess.run(arguments[2:] + [folder], check=False).returncode
 
 
 if __name__ == "__main__":
