@@ -43,7 +43,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
      * long a read takes. */
     static constexpr uint32_t rank_work = 64, rank_work_alone = 24;
     /* Values pass through shared memory where the counts were. */
-    static constexpr bool staged = VB == 4;
+    static constexpr bool staged = radix_values_staged(sizeof(K), VB);
     static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
     static constexpr int value_bytes = items_max * VB;
     static constexpr int stage_bytes =

@@ -160,7 +160,8 @@ constexpr RadixTuning radix_tuning = with_limits(row_for(radix_rows));
 
 /* Items per thread of a tile: as many as shared memory holds (a key, a value and a place each) and
  * registers (keys alone are in registers), few for small arrays. Small and large arrays have the
- * same shape if values have 8 bytes, if keys have 1 byte, and if keys have 2 bytes and values. */
+ * same shape if keys have 1 byte, if they have 2 bytes and values, and if values have 8 bytes, but
+ * for keys of 4 bytes beside these: sort-80 in docs/tuning. */
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
 {
     return key_bytes == 8 || value_bytes == 8 ? 1 : 2;
@@ -180,7 +181,7 @@ constexpr int radix_tile_items(int key_bytes, int value_bytes, bool small)
     int fit = radix_tile_fit(key_bytes, value_bytes, 0);
     int wide = radix_tile_groups(key_bytes, value_bytes) == 1;
     int one_shape = key_bytes == 1 || (key_bytes == 2 && value_bytes);
-    int most = value_bytes == 8 ? 20
+    int most = value_bytes == 8 ? (key_bytes == 4 && !small ? 28 : 20)
                : one_shape      ? 32
                : small          ? (wide || !value_bytes ? 8 : 16)
                : key_bytes == 2 ? 32
@@ -225,11 +226,19 @@ struct RadixBucketShape {
     int threads, items, blocks; /* blocks that share a multiprocessor */
 };
 
+/* Whether values pass through shared memory there: those of 8 bytes where two blocks have room. */
+constexpr bool radix_values_staged(int key_bytes, int value_bytes)
+{
+    const bool two_fit = 2 * (18 * 512 * 12 + 2048) <= radix_tuning.shared_bytes;
+    return value_bytes == 4 || (value_bytes == 8 && key_bytes == 4 && two_fit);
+}
+
 constexpr int radix_bucket_bytes(int items, int key_bytes, int value_bytes)
 {
     int threads = 512, most = items * threads;
     int by_merging = most * (key_bytes + (value_bytes ? 2 : 0));
-    int counts = 4 << radix_tuning.bin_bits, stage = value_bytes == 4 ? most * 4 : 0;
+    int counts = 4 << radix_tuning.bin_bits;
+    int stage = radix_values_staged(key_bytes, value_bytes) ? most * value_bytes : 0;
     int by_bins = most * (key_bytes == 8 ? 8 : 4) + (stage > counts ? stage : counts);
     return (by_merging > by_bins ? by_merging : by_bins) + 2048;
 }
