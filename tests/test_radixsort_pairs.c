@@ -111,16 +111,20 @@ START_TEST(test_radix_sort_pairs_big)
 }
 END_TEST
 
-/* Many values that are narrower than what a GPU moves beside keys. */
-START_TEST(test_radix_sort_pairs_of_many_narrow_values)
+/* Many values that are narrower than what a GPU holds beside keys, or wider than keys; keys that
+ * take different ways. */
+START_TEST(test_radix_sort_pairs_of_many_values)
 {
-    static const gp_dtype dtypes[] = {GP_U32, GP_F64, GP_I8, GP_BF16};
-    struct spec s = {.dtype = dtypes[_i / 3], .value_bytes = 1 + (size_t)_i % 3};
+    static const gp_dtype dtypes[] = {GP_U32, GP_F64, GP_I8, GP_F32};
+    static const enum pattern patterns[] = {PATTERN_NARROW, PATTERN_THREE_VALUES, PATTERN_BITS,
+                                            PATTERN_RANDOM};
+    static const size_t sizes[] = {1, 2, 8, 1, 2, 3, 1, 2, 3, 1, 2, 8};
+    struct spec s = {.dtype = dtypes[_i / 3], .value_bytes = sizes[_i]};
     s.n = t_at_most(((size_t)1 << 21) + 3 + (size_t)_i);
     s.descending = _i & 1;
     s.values_in_place = s.keys_in_place = _i & 2;
     s.offset = _i / 3 % 2;
-    void *keys = pattern_new(_i / 3 % 2 ? PATTERN_BITS : PATTERN_NARROW, s.dtype, s.n);
+    void *keys = pattern_new(patterns[(_i % 3 + _i / 3 * 2) % 4], s.dtype, s.n);
     check_sort(&s, keys);
     free(keys);
 }
@@ -385,8 +389,8 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_radix_sort_pairs_in_buckets, 0, 6 * 5);
     tcase_add_loop_test(c, test_radix_sort_pairs_that_agree_in_high_bits, 0, 7);
     tcase_add_loop_test(c, test_argsort_dtypes_and_sizes, 0, T_DTYPE_COUNT);
-    c = t_case(s, "narrow values");
-    tcase_add_loop_test(c, test_radix_sort_pairs_of_many_narrow_values, 0, 12);
+    c = t_case(s, "many values");
+    tcase_add_loop_test(c, test_radix_sort_pairs_of_many_values, 0, 12);
     c = t_case(s, "workspace");
     tcase_add_loop_test(c, test_workspace_bytes_is_enough, 0, T_DTYPE_COUNT * 4);
     tcase_add_loop_test(c, test_workspace_bytes_are_as_documented, 0, T_DTYPE_COUNT * 3);

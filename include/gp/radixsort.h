@@ -115,9 +115,9 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  dtype       of the keys, any gp_dtype
  * @param[in]  keys_in     n keys, aligned to the key; NULL if n == 0
- * @param[in]  value_bytes 1 to 65536. 4 and 8, on the CPU also 1, 2 and 16, and on CUDA from 2^21
- *                         pairs on 1 to 3, are moved with the keys; other sizes are moved once at
- *                         the end, by sorted positions
+ * @param[in]  value_bytes 1 to 65536. 1, 2, 4 and 8, on the CPU also 16, and on CUDA from 2^21
+ *                         pairs on 3, are moved with the keys; other sizes are moved once at the
+ *                         end, by sorted positions
  * @param[in]  values_in   n values, aligned to the largest power of two, up to 16,
  *                         that divides value_bytes
  * @param[in]  n           pairs; 0 is allowed and does nothing; at most 2^40
@@ -128,12 +128,13 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  *
  * Workspace: gp_radix_sort_workspace_bytes() with this value_bytes. For values of 4 and 8 bytes it
  * is the size of the input plus at most 12% from 2^24 pairs on (5.1% for 2^28 pairs of 4 and 4
- * bytes), and plus 4 MiB below. Values of other sizes are moved by position: the workspace is the
- * size of the keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the
- * values if they are sorted in place; 1.4 times the input for keys of 4 bytes and values of 16. For
- * values of 1 to 3 bytes it is at most the size of the keys and 12 bytes per pair, 3.3 times the
- * input for keys of 4 bytes and values of 1 byte. On the CPU it is the size of the input, or
- * positions likewise, and 8 bytes per pair, at most 4 MiB for each thread and for 2^31 pairs.
+ * bytes), and plus 4 MiB below; for values of 1 and 2 bytes it is as much more than the input as
+ * for values of 4. Values of other sizes are moved by position: the workspace is the size of the
+ * keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the values if they
+ * are sorted in place; 1.4 times the input for keys of 4 bytes and values of 16. For values of 3
+ * bytes it is at most the size of the keys and 12 bytes per pair. On the CPU it is the size of the
+ * input, or positions likewise, and 8 bytes per pair, at most 4 MiB for each thread and for 2^31
+ * pairs.
  *
  * Queueing, statuses and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes,
  * GP_ERROR_POINTER also for values_in and values_out.

@@ -16,9 +16,9 @@ template <class X, int ITEMS> struct Stage {
     static constexpr int items = ITEMS + 16 / sizeof(X);
     alignas(16) X item[items];
 
-    GPI_DEVICE X *first(const X *from)
+    GPI_DEVICE X *first(const void *from)
     {
-        return item + (uintptr_t)from % 16 / sizeof(X);
+        return (X *)((char *)item + (uintptr_t)from % 16);
     }
 };
 
@@ -27,14 +27,14 @@ template <class X, int ITEMS> struct Stage {
 /* Items of an array on their way to a stage: whole 16-byte units by a bulk copy, the ends before
  * and after them by the lanes of a warp, so that nothing outside of the items is read. Offsets are
  * bytes in the stage. */
-template <class X> struct BulkSpan {
+struct BulkSpan {
     const char *from;
     uint32_t first, begin, end, last;
 
-    GPI_DEVICE BulkSpan(const X *items, int count)
+    GPI_DEVICE BulkSpan(const void *items, uint32_t bytes)
     {
         first = (uint32_t)((uintptr_t)items % 16);
-        last = first + count * (uint32_t)sizeof(X);
+        last = first + bytes;
         begin = first ? 16 : 0;
         end = max(last & ~15u, begin);
         from = (const char *)items - first;
@@ -45,14 +45,14 @@ template <class X> struct BulkSpan {
         return end - begin;
     }
 
-    /* An end has 15 items at most: lane 0 has none. */
+    /* An end has 15 bytes at most: lane 0 has none. */
     GPI_DEVICE void copy_ends(void *stage) const
     {
         const bool behind = lane_id() >= 16;
-        const int item = lane_id() % 16 - 1;
-        const uint32_t at = (behind ? end : first) + item * (uint32_t)sizeof(X);
-        if (item >= 0 && at < (behind ? last : min(begin, last)))
-            *(X *)((char *)stage + at) = *(const X *)(from + at);
+        const int byte = lane_id() % 16 - 1;
+        const uint32_t at = (behind ? end : first) + byte;
+        if (byte >= 0 && at < (behind ? last : min(begin, last)))
+            ((char *)stage)[at] = from[at];
     }
 
     /* Ask the L2 for it. */
@@ -113,20 +113,20 @@ template <class G, class K, class V, int ITEMS> struct AsyncTile {
     }
 
     /* By one thread: what will be loaded. */
-    static GPI_DEVICE void prefetch(const K *key, const V *value, int count)
+    static GPI_DEVICE void prefetch(const K *key, const ValueArray<V> &value, int count)
     {
-        BulkSpan<K>(key, count).prefetch();
+        BulkSpan(key, count * sizeof(K)).prefetch();
         if (value)
-            BulkSpan<V>(value, count).prefetch();
+            BulkSpan(value.at, count * value.bytes).prefetch();
     }
 
     /* Called by the whole group once no thread reads the stage any more. value may be NULL. */
-    GPI_DEVICE void load(const K *key, const V *value, int count)
+    GPI_DEVICE void load(const K *key, const ValueArray<V> &value, int count)
     {
         if (G::thread() >= 32)
             return;
-        copy(BulkSpan<K>(key, count), keys.item, &barriers().keys);
-        copy(BulkSpan<V>(value, value ? count : 0), values.item, &barriers().values);
+        copy(BulkSpan(key, count * sizeof(K)), keys.item, &barriers().keys);
+        copy(BulkSpan(value.at, value ? count * value.bytes : 0), values.item, &barriers().values);
         __syncwarp();
     }
 
@@ -143,8 +143,7 @@ template <class G, class K, class V, int ITEMS> struct AsyncTile {
 
   private:
     /* By a warp. */
-    template <class X>
-    static GPI_DEVICE void copy(const BulkSpan<X> &span, X *to, uint64_t *arrived)
+    static GPI_DEVICE void copy(const BulkSpan &span, void *to, uint64_t *arrived)
     {
         if (lane_id() == 0) {
             barrier_expect(arrived, span.bulk_bytes());
@@ -175,16 +174,20 @@ template <class G, class K, class V, int ITEMS> struct AsyncTile {
     {
     }
 
-    static GPI_DEVICE void prefetch(const K *, const V *, int)
+    static GPI_DEVICE void prefetch(const K *, const ValueArray<V> &, int)
     {
     }
 
-    GPI_DEVICE void load(const K *key, const V *value, int count)
+    GPI_DEVICE void load(const K *key, const ValueArray<V> &value, int count)
     {
         for (int i = G::thread(); i < count; i += G::threads)
             copy_async(keys.first(key) + i, key + i);
+        const ValueArray<V> to = {values.first(value.at), value.bytes};
         for (int i = G::thread(); value && i < count; i += G::threads)
-            copy_async(values.first(value) + i, value + i);
+            if (value.is_narrow())
+                to.store(i, value.load(i));
+            else
+                copy_async((V *)to.at + i, (const V *)value.at + i);
     }
 
     GPI_DEVICE void wait_keys(uint32_t)

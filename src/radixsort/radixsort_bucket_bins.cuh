@@ -129,14 +129,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             return (KeyWord)codec().encode(key) - base;
     }
 
-    /* Ask the L2 for the values, which are needed last. */
-    GPI_DEVICE void fetch_values(const V *values) const
-    {
-        const int at = (int)threadIdx.x * 128 / (int)sizeof(V);
-        if (pairs && values && at < count)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(values + at));
-    }
-
     /* Then the block synchronizes. */
     GPI_DEVICE void clear_counts() const
     {
@@ -264,6 +256,15 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for_rows([&](int i) { __stcs(to + item(i), value[i]); });
     }
 
+    GPI_DEVICE void write_narrow(const ValueArray<V> &to, const ValueArray<V> &from) const
+    {
+        V value[I];
+        leave_undefined<in_loop>(value);
+        for_rows([&](int i) { value[i] = from.load_narrow(position(item(i))); });
+        __syncthreads();
+        for_rows([&](int i) { to.store_narrow(item(i), value[i]); });
+    }
+
     /* open: the bits of a key, of those of its word. */
     template <int N, class F>
     GPI_DEVICE void write_opened(K *to, const BucketKeys<KeyWord, N> &keys, F open) const
@@ -301,7 +302,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         leave_undefined<in_loop>(key);
         leave_undefined<in_loop>(keys.word);
         for_rows([&](int i) { key[i] = __ldcs(keys_in + item(i)); });
-        fetch_values(job.values[from] ? job.values[from] + first : nullptr);
+        if constexpr (pairs) /* they are needed last */
+            job.values_at(from, first).prefetch(count);
         const KeyWord first_word = word_of(keys_in[0]);
         KeyWord differ = 0;
         keys.of_words = true;
@@ -355,7 +357,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     GPI_DEVICE bool sort(uint64_t first, uint32_t from, const BucketKeys<KeyWord, N> &keys) const
     {
         const K *keys_in = job.keys[from] + first;
-        const V *values_in = job.values[from] ? job.values[from] + first : nullptr;
+        const ValueArray<V> values_in = job.values_at(from, first);
         const int gone = left_out(keys), low = keys.low + gone;
         const int all = keys.bits() - gone + position_bits();
         /* What is in a bin is equal. */
@@ -393,8 +395,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         if (overlap)
             find_crossing(*this);
         if constexpr (staged)
-            if (values_in)
-                stage(values_in);
+            if (values_in && !values_in.is_narrow())
+                stage((const V *)values_in.at);
         if (!exact && largest > 1 && !by_rank) {
             exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
             if constexpr (pairs)
@@ -415,18 +417,20 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     }
 
     template <int N>
-    GPI_DEVICE void write(uint64_t first, const K *keys_in, const V *values_in,
+    GPI_DEVICE void write(uint64_t first, const K *keys_in, const ValueArray<V> &values_in,
                           const BucketKeys<KeyWord, N> &from) const
     {
         K *keys = job.keys[gpi_radix_out] + first;
         if constexpr (pairs) {
-            V *values = job.values[gpi_radix_out] + first;
+            V *values = (V *)job.values_at(gpi_radix_out, first).at;
             if (!values_in)
                 for_rows([&](int i) { values[item(i)] = (V)(first + position(item(i))); });
-            else if constexpr (staged)
+            else if (!staged)
+                write_picked(values, (const V *)values_in.at);
+            else if (!values_in.is_narrow())
                 write_staged(values);
-            else
-                write_picked(values, values_in);
+            else if constexpr (VB == 4)
+                write_narrow(job.values_at(gpi_radix_out, first), values_in);
             if (!job.keys_wanted)
                 return;
             const bool whole = job.begin == 0 && job.end == 8 * (int)sizeof(K);

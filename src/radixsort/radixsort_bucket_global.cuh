@@ -33,6 +33,19 @@ GPI_DEVICE void copy_items(const X *from, uint64_t first, uint64_t end, X *to)
         to[i] = from[i];
 }
 
+/* Values of a bucket that are in order. */
+template <int T, class K, class V>
+GPI_DEVICE void copy_values(const RadixJob<K, V> &job, uint32_t from, uint64_t first, uint64_t end)
+{
+    const void *values = job.values[from];
+    void *to = job.values[gpi_radix_out];
+    if (job.values_at(from).is_narrow())
+        copy_items<T>((const uint8_t *)values, first * job.value_bytes, end * job.value_bytes,
+                      (uint8_t *)to);
+    else
+        copy_items<T>((const V *)values, first, end, (V *)to);
+}
+
 template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
     using V = typename Payload<VB>::type;
     static constexpr int warps = T / 32;
@@ -121,7 +134,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
     GPI_DEVICE void pass(uint32_t from, uint32_t to, const DigitOf<K> &digit_of)
     {
         const K *keys = job.keys[from] + first;
-        const V *values = VB > 0 ? job.values[from] + first : nullptr;
+        const ValueArray<V> values = job.values_at(from, first);
         uint32_t *counts = s.counts[threadIdx.x / 32];
         count_digits(keys, digit_of);
         const uint64_t end = warp_begin(threadIdx.x / 32 + 1);
@@ -137,7 +150,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
                 if (mine + b * 32 < end) {
                     key[b] = keys[mine + b * 32];
                     if constexpr (VB > 0)
-                        value[b] = values[mine + b * 32];
+                        value[b] = values.load(mine + b * 32);
                 }
 #pragma unroll
             for (int b = 0; b < batch; b++) {
@@ -149,7 +162,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
                 if (valid) {
                     job.keys[to][at] = key[b];
                     if constexpr (VB > 0)
-                        job.values[to][at] = value[b];
+                        job.values_at(to).store(at, value[b]);
                 }
             }
         }
@@ -171,7 +184,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
         const uint64_t end = bucket.first + bucket.count;
         copy_items<T>(job.keys[from], bucket.first, end, job.keys[gpi_radix_out]);
         if constexpr (VB > 0)
-            copy_items<T>(job.values[from], bucket.first, end, job.values[gpi_radix_out]);
+            copy_values<T>(job, from, bucket.first, end);
     }
 };
 

@@ -22,7 +22,7 @@ GPI_DEVICE void copy_bucket(const RadixJob<K, V> &job, uint64_t first, uint64_t 
     if (job.keys_wanted)
         copy_items<T>(job.keys[gpi_radix_tmp], first, end, job.keys[gpi_radix_out]);
     if constexpr (!std::is_same_v<V, Payload<0>::type>)
-        copy_items<T>(job.values[gpi_radix_tmp], first, end, job.values[gpi_radix_out]);
+        copy_values<T>(job, gpi_radix_tmp, first, end);
 }
 
 /* How many buckets there are. Everything may be one bucket of the input. */

@@ -78,10 +78,10 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
 
     /* ---- between memory and shared memory ---- */
 
-    GPI_DEVICE void read(const K *keys, const V *values) const
+    GPI_DEVICE void read(const K *keys, const ValueArray<V> &values) const
     {
-        if (pairs && values && threadIdx.x * 128 < count * sizeof(V)) /* they are needed last */
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(values + threadIdx.x * 128 / sizeof(V)));
+        if constexpr (pairs) /* they are needed last */
+            values.prefetch(count);
 #pragma unroll
         for (int i = 0; i < I; i++)
             if (const int p = i * T + (int)threadIdx.x; p < count) {
@@ -116,6 +116,17 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
         for (int i = 0; i < I; i++)
             if (const int p = i * T + (int)threadIdx.x; p < count)
                 __stcs(to + p, item[i]);
+    }
+
+    /* The same through shared memory, where words are not needed any more. */
+    GPI_DEVICE void write_narrow(const ValueArray<V> &to, const ValueArray<V> &from) const
+    {
+        const ValueArray<V> staged = {s.words, from.bytes};
+        for (uint32_t i = threadIdx.x; i < count * from.bytes; i += T)
+            ((char *)staged.at)[i] = ((const char *)from.at)[i];
+        __syncthreads();
+        for (int p = threadIdx.x; p < count; p += T)
+            to.store_narrow(p, staged.load_narrow(s.source[p]));
     }
 
     /* ---- between shared memory and registers ---- */
@@ -248,7 +259,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
     static __device__ __noinline__ void sort(BucketMerge b, uint64_t first, uint32_t from)
     {
         const K *keys_in = b.job.keys[from] + first;
-        const V *values_in = b.job.values[from] ? b.job.values[from] + first : nullptr;
+        const ValueArray<V> values_in = b.job.values_at(from, first);
         b.read(keys_in, values_in);
         if (!pairs && b.each <= few)
             b.template sort_all<few>();
@@ -256,7 +267,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct BucketMerge {
             b.template sort_all<most>();
         K *keys = b.job.keys[gpi_radix_out] + first;
         if constexpr (pairs) {
-            b.write_picked(b.job.values[gpi_radix_out] + first, values_in, first);
+            const ValueArray<V> values = b.job.values_at(gpi_radix_out, first);
+            if (values_in.is_narrow())
+                b.write_narrow(values, values_in);
+            else
+                b.write_picked((V *)values.at, (const V *)values_in.at, first);
             if (b.job.keys_wanted)
                 b.write_picked(keys, keys_in, 0);
         } else {

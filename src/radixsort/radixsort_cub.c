@@ -129,7 +129,7 @@ static gp_status queue(gp_context *ctx, const char *function,
     a->keys_out = p->words_out ? gpi_frame_take(frame, p->words_out) : j.keys_out;
     if (p->indices_in) {
         void *indices = gpi_frame_take(frame, p->indices_in);
-        k->iota(ctx, r->moved_bytes, j.n, indices);
+        GPI_TRY(gpi_radix_put_indices(ctx, function, r->moved_bytes, j.n, NULL, indices));
         a->values_in = indices;
     }
     if (p->indices_out)

@@ -23,12 +23,12 @@ struct route {
 
 static bool value_is_widened(const struct gpi_radix_job *j)
 {
-    return j->value_bytes >= 1 && j->value_bytes <= 3 && j->n >= WIDENED_FROM;
+    return j->value_bytes == 3 && j->n >= WIDENED_FROM;
 }
 
 static bool value_is_direct(size_t bytes)
 {
-    return bytes == 0 || bytes == 4 || bytes == 8;
+    return bytes <= 2 || bytes == 4 || bytes == 8;
 }
 
 /* Invertible words: equal keys alone may then come in any order, if all bits are compared. */
@@ -109,14 +109,15 @@ static gp_status copy(gp_context *ctx, const char *function, const struct gpi_ra
     return gpi_gather_cuda(ctx, function, &items);
 }
 
-static gp_status put_indices(gp_context *ctx, const char *function, const struct gpi_radix_job *j)
+gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t index_bytes,
+                                uint64_t n, const uint64_t *device_n, void *out)
 {
-    const struct gpi_iota_args a = {.kind = j->value_bytes == 4 ? GPI_IOTA_32 : GPI_IOTA_64,
-                                    .item_bytes = j->value_bytes,
+    const struct gpi_iota_args a = {.kind = index_bytes == 4 ? GPI_IOTA_32 : GPI_IOTA_64,
+                                    .item_bytes = index_bytes,
                                     .step = 1,
-                                    .n = j->n,
-                                    .device_n = j->device_n,
-                                    .out = j->values_out};
+                                    .n = n,
+                                    .device_n = device_n,
+                                    .out = out};
     return gpi_fill_launchers_get(ctx->sm_row)->iota(ctx, function, &a);
 }
 
@@ -126,7 +127,8 @@ static gp_status copy_all(gp_context *ctx, const char *function, const struct gp
     if (j->keys_out && j->keys_out != j->keys_in)
         GPI_TRY(copy(ctx, function, j, j->key_bytes, j->keys_in, j->keys_out));
     if (j->value_bytes && !j->values_in)
-        return put_indices(ctx, function, j);
+        return gpi_radix_put_indices(ctx, function, j->value_bytes, j->n, j->device_n,
+                                     j->values_out);
     if (j->value_bytes && j->values_out != j->values_in)
         return copy(ctx, function, j, j->value_bytes, j->values_in, j->values_out);
     return GP_OK;
@@ -160,13 +162,12 @@ static gp_status queue(gp_context *ctx, const char *function,
     }
     if (r->widen) {
         a.values[gpi_radix_in] = gpi_frame_take(frame, r->values_in);
-        kernels->widen(ctx, j->value_bytes, values, j->n, j->device_n, a.values[gpi_radix_in]);
+        kernels->widen(ctx, values, j->n, j->device_n, a.values[gpi_radix_in]);
     }
     a.scratch = gpi_frame_take(frame, r->engine);
     GPI_TRY(engine->sort(ctx, function, &a));
     if (r->widen)
-        kernels->narrow(ctx, j->value_bytes, a.values[gpi_radix_out], j->n, j->device_n,
-                        j->values_out);
+        kernels->narrow(ctx, a.values[gpi_radix_out], j->n, j->device_n, j->values_out);
     struct gpi_gather_args moved = gpi_gather_of(j->value_bytes, values, r->moved_bytes,
                                                  a.values[gpi_radix_out], j->n, j->values_out);
     moved.device_n = j->device_n;
@@ -186,11 +187,11 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
     if (job->algorithm == GP_ALGORITHM_CUB)
         return gpi_radixsort_cub(ctx, function, job);
     const struct gpi_radix_engine *engine =
-        cuda->engine[gpi_key_width(job->key_bytes)][moved_bytes_of(job) / 4];
+        cuda->engine[gpi_key_width(job->key_bytes)][(moved_bytes_of(job) + 3) / 4];
     bool counted = wants_exact_words(job) && job->n >= engine->counted_from;
-    struct route r = counted ? counted_route(engine->bytes(1, 0))
+    struct route r = counted ? counted_route(engine->bytes(1))
                              : moved_route(job, job->values_in && job->values_in == job->values_out,
-                                           engine->bytes(job->n, moved_bytes_of(job)));
+                                           engine->bytes(job->n));
     GPI_TRY(gpi_frame_open(ctx, function, route_bytes(&r), &frame));
     gp_status s = queue(ctx, function, cuda->kernels, engine, &frame, &r, job);
     gpi_frame_close(&frame);

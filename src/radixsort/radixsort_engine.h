@@ -106,7 +106,7 @@ struct gpi_radix_engine_args {
     int begin_bit, end_bit;
     uint64_t n;
     const uint64_t *device_n; /* or NULL */
-    size_t value_bytes;       /* 0, 4 or 8 */
+    size_t value_bytes;       /* 0, 1, 2, 4 or 8 */
     void *keys[3];            /* by place; all three exist unless counted, in may equal out */
     void *values[3];          /* in NULL: the positions */
     bool keys_wanted;
@@ -114,11 +114,11 @@ struct gpi_radix_engine_args {
     void *scratch;
 };
 
-/* The code of one key width and one value width. */
+/* The code of one key width, and of values of no, up to 4, or 8 bytes. */
 struct gpi_radix_engine {
     gp_status (*sort)(gp_context *ctx, const char *function,
                       const struct gpi_radix_engine_args *args);
-    size_t (*bytes)(uint64_t n, size_t value_bytes); /* of its scratch */
+    size_t (*bytes)(uint64_t n); /* of its scratch */
     /* From this number on exact keys alone are counted, not moved: there is no array gpi_radix_tmp,
      * and the scratch of one item is enough. */
     uint64_t counted_from;
@@ -132,7 +132,7 @@ struct gpi_radix_engine {
 GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
 #endif
 
-/* radixsort_table.c; width is log2 of the key's bytes, value_bytes is 0, 4 or 8.
+/* radixsort_table.c; width is log2 of the key's bytes, value_bytes is 0, 1, 2, 4 or 8.
  * The most scratch that an engine of this build takes, and the most keys that none
  * of them counts. */
 size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes);

@@ -24,9 +24,9 @@ namespace GPI_SPACE
 namespace
 {
 
-static size_t bytes(uint64_t n, size_t value_bytes)
+static size_t bytes(uint64_t n)
 {
-    return scratch_of(nullptr, n, value_bytes).bytes;
+    return scratch_of(nullptr, n, GPI_VALUE_BYTES).bytes;
 }
 
 template <int VB>
@@ -37,8 +37,9 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
     RadixJob<Key, V> job = {};
     for (int i = 0; i < 3; i++) {
         job.keys[i] = (Key *)args->keys[i];
-        job.values[i] = (V *)args->values[i];
+        job.values[i] = args->values[i];
     }
+    job.value_bytes = (uint32_t)args->value_bytes;
     job.n = args->n;
     job.device_n = args->device_n;
     job.order = KeyOrder<Key>::of(args->order, args->exact);
@@ -141,7 +142,7 @@ gp_status visit_buckets(gp_context *ctx, const char *function, gpi_radix_visitor
                         const RadixJob<K, V> &job, LaunchList &list)
 {
     const RadixKeys<K> &keys = job;
-    const gpi_radix_buckets buckets = {&keys, (void *const *)job.values};
+    const gpi_radix_buckets buckets = {&keys, job.values};
     GPI_TRY(list.queue(ctx, function));
     list.count = 0;
     return visitor->visit(ctx, function, visitor, &buckets);

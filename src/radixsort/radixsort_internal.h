@@ -17,9 +17,9 @@
  * CUDA: keys are moved as they are and compared by their order words (radixsort_order.h), which
  * kernels compute where they need a digit. radixsort_partition_k.cuh says which routes there are.
  * Equal words in any order would leave NaNs and zeros of different bits to chance, so keys alone
- * are compared by an invertible word. Many values of 1 to 3 bytes are moved as words of 4; other
- * sizes without a kernel are picked by position at the end. CUB, when asked for, sorts words that
- * are turned back afterwards.
+ * are compared by an invertible word. Many values of 3 bytes are moved as words of 4; sizes other
+ * than 1, 2, 4 and 8 are picked by position at the end. CUB, when asked for, sorts words that are
+ * turned back afterwards.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
  *   CPU    [keys n][keys n if not an output][values or indices n][indices n]
@@ -110,16 +110,16 @@ struct gpi_radix_cuda_kernels {
     /* The keys of exact order words, in place. */
     void (*from_words)(gp_context *ctx, const struct gpi_radix_order *order, size_t key_bytes,
                        void *words, uint64_t n);
-    void (*iota)(gp_context *ctx, size_t index_bytes, uint64_t n, void *out);
-    /* Values of 1 to 3 bytes as words of 4, and back; words have room for a multiple of 4, and are
+    /* Values of 3 bytes as words of 4, and back; words have room for a multiple of 4, and are
      * aligned to 16 bytes. */
-    void (*widen)(gp_context *ctx, size_t value_bytes, const void *values, uint64_t n,
-                  const uint64_t *device_n, void *words);
-    void (*narrow)(gp_context *ctx, size_t value_bytes, const void *words, uint64_t n,
-                   const uint64_t *device_n, void *values);
+    void (*widen)(gp_context *ctx, const void *values, uint64_t n, const uint64_t *device_n,
+                  void *words);
+    void (*narrow)(gp_context *ctx, const void *words, uint64_t n, const uint64_t *device_n,
+                   void *values);
 };
 
-/* The code for one architecture. Engines by log2 of the key's bytes and by value bytes 0, 4, 8. */
+/* The code for one architecture. Engines by log2 of the key's bytes, and for values of no, up to 4,
+ * and 8 bytes. */
 struct gpi_radix_cuda {
     const struct gpi_radix_engine *engine[4][3];
     const struct gpi_radix_cuda_kernels *kernels;
@@ -135,6 +135,10 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function,
                              const struct gpi_radix_job *job);
 gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct gpi_radix_job *job);
+
+/* The indices 0 .. n - 1, queued. */
+gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t index_bytes,
+                                uint64_t n, const uint64_t *device_n, void *out);
 
 /* Upper bounds of their frames, arrays in place included;
  * 0 threads or multiprocessors: any number. */

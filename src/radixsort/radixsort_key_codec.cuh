@@ -15,6 +15,7 @@
 #include "device/warp.cuh"
 #include "radixsort/radixsort_engine.h"
 #include "radixsort/radixsort_order.h"
+#include "radixsort/radixsort_value_array.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
@@ -162,18 +163,6 @@ template <class K> struct DigitOf {
     }
 };
 
-/* Payload of a pair. */
-template <int BYTES> struct Payload;
-template <> struct Payload<0> {
-    using type = uint8_t;
-};
-template <> struct Payload<4> {
-    using type = uint32_t;
-};
-template <> struct Payload<8> {
-    using type = uint64_t;
-};
-
 /* The arguments of a sort's kernels, without the values. */
 template <class K> struct RadixKeys {
     K *keys[3]; /* by enum gpi_radix_place */
@@ -288,7 +277,14 @@ template <class K> GPI_DEVICE K compared_bits(const RadixKeys<K> &job, K word)
 }
 
 template <class K, class V> struct RadixJob : RadixKeys<K> {
-    V *values[3]; /* values[gpi_radix_in] NULL: the positions 0, 1, .. */
+    void *values[3]; /* values[gpi_radix_in] NULL: the positions 0, 1, .. */
+    uint32_t value_bytes;
+
+    GPI_DEVICE ValueArray<V> values_at(uint32_t place, uint64_t first = 0) const
+    {
+        const ValueArray<V> all = {values[place], value_bytes};
+        return all ? all + first : all;
+    }
 };
 
 /* All threads of a block, as a group. */

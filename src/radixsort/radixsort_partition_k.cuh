@@ -272,10 +272,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     }
 
     /* to[i] = from[i], or i; several loads of a thread are on their way at once. */
-    template <class X> GPI_DEVICE void copy(const X *from, X *to) const
+    template <class X> GPI_DEVICE void copy(const X *from, uint64_t n, X *to) const
     {
         constexpr int batch = 8;
-        const uint64_t n = job.items(), threads = (uint64_t)gridDim.x * T;
+        const uint64_t threads = (uint64_t)gridDim.x * T;
         uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x;
         auto item = [=](uint64_t at) { return from ? __ldcs(from + at) : (X)at; };
         for (; i + (batch - 1) * threads < n; i += batch * threads) {
@@ -291,6 +291,16 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
             to[i] = item(i);
     }
 
+    GPI_DEVICE void finish_values(uint32_t place) const
+    {
+        const void *from = job.values[place];
+        void *to = job.values[gpi_radix_out];
+        if (job.values_at(place).is_narrow())
+            copy((const uint8_t *)from, job.items() * job.value_bytes, (uint8_t *)to);
+        else
+            copy((const V *)from, job.items(), (V *)to);
+    }
+
     /* What the passes left elsewhere goes to the output. */
     GPI_DEVICE void finish()
     {
@@ -300,10 +310,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         const bool copy_keys = job.keys_wanted && job.keys[from] != job.keys[gpi_radix_out];
         const bool copy_values = VB > 0 && job.values[from] != job.values[gpi_radix_out];
         if (copy_keys)
-            copy(job.keys[from], job.keys[gpi_radix_out]);
+            copy(job.keys[from], job.items(), job.keys[gpi_radix_out]);
         if constexpr (VB > 0)
             if (copy_values)
-                copy(job.values[from], job.values[gpi_radix_out]);
+                finish_values(from);
     }
 };
 

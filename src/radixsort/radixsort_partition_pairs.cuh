@@ -101,9 +101,16 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         return job.values[s.pass.from];
     }
 
-    GPI_DEVICE const V *values_of(const Span &span) const
+    GPI_DEVICE ValueArray<V> values_of(const Span &span) const
     {
-        return has_values() ? job.values[s.pass.from] + span.first : nullptr;
+        return job.values_at(s.pass.from, span.first);
+    }
+
+    /* Where they were staged. */
+    GPI_DEVICE ValueArray<V> staged_values(const Span &span) const
+    {
+        const ValueArray<V> from = values_of(span);
+        return {s.stage.values.first(from.at), from.bytes};
     }
 
     /* By one thread: what some group will load. */
@@ -204,25 +211,20 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         s.place[G::thread()] = item;
     }
 
-    template <int ROWS>
+    template <bool NARROW, int ROWS>
     GPI_DEVICE void store(const uint64_t (&at)[ROWS], const K (&key)[ROWS],
                           const V (&v)[ROWS]) const
     {
         K *keys = job.keys[s.pass.to];
-        V *values = job.values[s.pass.to];
         if (!s.pass.leave_keys)
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
                 keys[at[i]] = key[i];
+        job.values_at(s.pass.to).template visit<NARROW>([&](auto *values) {
 #pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            values[at[i]] = v[i];
-    }
-
-    /* The value of an item, or its position. */
-    GPI_DEVICE V value(const Span &span, const V *values, uint32_t source) const
-    {
-        return values ? values[source] : (V)(span.first + source);
+            for (int i = 0; i < ROWS; i++)
+                values[at[i]] = v[i];
+        });
     }
 
     /* (digit, source): ascends from item to item of a sorted tile. */
@@ -233,10 +235,11 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     }
 
     /* Rows of places p, p + 32, .., loads of all of them before stores of any. */
-    template <int ROWS, bool VALUES>
-    GPI_DEVICE bool write_rows(const Span &span, const K *keys, const V *values, uint32_t p,
-                               uint32_t &wrap) const
+    template <ValueKind KIND, int ROWS>
+    GPI_DEVICE bool write_rows(const Span &span, const K *keys, const ValueArray<V> &values,
+                               uint32_t p, uint32_t &wrap) const
     {
+        constexpr bool narrow = KIND == ValueKind::narrow;
         K key[ROWS];
         V v[ROWS];
         uint64_t at[ROWS];
@@ -246,10 +249,17 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         for (int i = 0; i < ROWS; i++)
             mine[i] = s.source[p + i * 32];
         const bool pad = ROWS == 1 && valid && mine[0] >= (uint32_t)span.count;
+        if constexpr (KIND != ValueKind::positions)
+            values.template visit<narrow>([&](const auto *staged) {
+#pragma unroll
+                for (int i = 0; i < ROWS; i++)
+                    v[i] = staged[mine[i]];
+            });
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             key[i] = keys[mine[i]];
-            v[i] = value(span, VALUES ? values : nullptr, mine[i]);
+            if constexpr (KIND == ValueKind::positions)
+                v[i] = (V)(span.first + mine[i]);
             const uint32_t d = digit(key[i], mine[i]);
             at[i] = s.place[d];
             mine[i] |= d << 16;
@@ -259,19 +269,17 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         for (int i = 0; i < ROWS; i++)
             at[i] += p + i * 32;
         if (valid && !pad)
-            store(at, key, v);
+            store<narrow>(at, key, v);
         return ordered;
     }
 
     /* Write the warp's stretch of the tile in digit order; false if it is not in order. Lanes out
      * of order may put a pad before items of its row: so near to the end rows go one by one. Of
      * other rows it cannot, as ranks are added row by row: sort-67 in docs/tuning. */
-    template <bool VALUES> GPI_DEVICE bool write(const Span &span) const
+    template <ValueKind KIND> GPI_DEVICE bool write(const Span &span) const
     {
         const K *keys = this->keys(span);
-        const V *values = nullptr;
-        if constexpr (VALUES)
-            values = s.stage.values.first(job.values[s.pass.from] + span.first);
+        const ValueArray<V> values = staged_values(span);
         uint32_t p = first_item(), wrap = 0;
         const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
         const uint32_t sure =
@@ -281,10 +289,10 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             wrap = ascending_key(keys, p - 1);
 #pragma unroll 1
         for (; p - lane_id() + batch * 32 <= sure; p += batch * 32)
-            ordered = write_rows<batch, VALUES>(span, keys, values, p, wrap) && ordered;
+            ordered = write_rows<KIND, batch>(span, keys, values, p, wrap) && ordered;
 #pragma unroll 1
         for (; p - lane_id() < most; p += 32)
-            ordered = write_rows<1, VALUES>(span, keys, values, p, wrap) && ordered;
+            ordered = write_rows<KIND, 1>(span, keys, values, p, wrap) && ordered;
         return ordered;
     }
 
@@ -294,7 +302,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     {
         uint32_t *counts = t.s.counts.own();
         const K *keys = t.keys(span);
-        const V *values = t.has_values() ? t.s.stage.values.first(t.values_of(span)) : nullptr;
+        const ValueArray<V> values = t.staged_values(span);
         const int begin = first_item(), end = begin + 32 * I;
         t.s.counts.clear();
         for (int i = begin; i < end; i += 32)
@@ -313,9 +321,12 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             __syncwarp();
             if (!valid)
                 continue;
-            const V v[1] = {t.value(span, values, i)};
+            const V v[1] = {t.has_values() ? values.load(i) : (V)(span.first + i)};
             const uint64_t to[1] = {t.s.place[d] + at};
-            t.store(to, key, v);
+            if (values.is_narrow())
+                t.template store<true>(to, key, v);
+            else
+                t.template store<false>(to, key, v);
         }
         G::sync();
     }

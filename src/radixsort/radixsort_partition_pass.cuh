@@ -240,7 +240,12 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, T, I, Policy> {
 
     GPI_DEVICE bool write(const Span &span) const
     {
-        return t.has_values() ? t.template write<true>(span) : t.template write<false>(span);
+        if (!t.has_values())
+            return t.template write<ValueKind::positions>(span);
+        if constexpr (VB == 4)
+            if (t.job.value_bytes < VB)
+                return t.template write<ValueKind::narrow>(span);
+        return t.template write<ValueKind::whole>(span);
     }
 
     /* Partition a tile that is on its way; returns the next, which then is on its way. */

@@ -37,7 +37,7 @@ template <class K, bool FLOAT, int VB> struct RankJob {
     GPI_DEVICE V value(uint32_t from, uint64_t p) const
     {
         if constexpr (VB > 0)
-            return job.values[from] ? job.values[from][p] : (V)p;
+            return job.values[from] ? job.values_at(from).load(p) : (V)p;
         return V();
     }
 
@@ -46,7 +46,7 @@ template <class K, bool FLOAT, int VB> struct RankJob {
         if (to == gpi_radix_tmp || job.keys_wanted)
             job.keys[to][p] = key;
         if constexpr (VB > 0)
-            job.values[to][p] = value;
+            job.values_at(to).store(p, value);
     }
 };
 

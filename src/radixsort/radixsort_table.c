@@ -65,8 +65,9 @@ size_t gpi_radix_engine_bytes(int width, uint64_t n, size_t value_bytes)
 {
     size_t most = 0;
     for (int row = 0; row < GPI_SM_COUNT; row++) {
-        const struct gpi_radix_engine *engine = cuda_table[row].engine[width][value_bytes / 4];
-        size_t bytes = engine ? engine->bytes(n, value_bytes) : 0;
+        const struct gpi_radix_engine *engine =
+            cuda_table[row].engine[width][(value_bytes + 3) / 4];
+        size_t bytes = engine ? engine->bytes(n) : 0;
         most = bytes > most ? bytes : most;
     }
     return most;

@@ -58,39 +58,22 @@ void from_words(gp_context *ctx, const gpi_radix_order *order, size_t key_bytes,
         launch_from_words<uint64_t>(ctx, *order, words, n);
 }
 
-void iota(gp_context *ctx, size_t index_bytes, uint64_t n, void *out)
-{
-    const unsigned grid = grid_for(ctx, n);
-    if (index_bytes == 4)
-        iota_k<<<grid, elementwise_threads, 0, ctx->stream>>>(n, static_cast<uint32_t *>(out));
-    else
-        iota_k<<<grid, elementwise_threads, 0, ctx->stream>>>(n, static_cast<uint64_t *>(out));
-}
-
 /* Four values a thread. */
 unsigned grid_of_fours(const gp_context *ctx, uint64_t n)
 {
     return grid_for(ctx, (n + 3) / 4);
 }
 
-void widen(gp_context *ctx, size_t value_bytes, const void *values, uint64_t n,
-           const uint64_t *device_n, void *words)
+void widen(gp_context *ctx, const void *values, uint64_t n, const uint64_t *device_n, void *words)
 {
-    const auto kernel = value_bytes == 1   ? radix_widen_k<1>
-                        : value_bytes == 2 ? radix_widen_k<2>
-                                           : radix_widen_k<3>;
-    kernel<<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+    radix_widen_k<3><<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
         static_cast<const uint8_t *>(values), ItemCount{n, device_n},
         static_cast<uint32_t *>(words));
 }
 
-void narrow(gp_context *ctx, size_t value_bytes, const void *words, uint64_t n,
-            const uint64_t *device_n, void *values)
+void narrow(gp_context *ctx, const void *words, uint64_t n, const uint64_t *device_n, void *values)
 {
-    const auto kernel = value_bytes == 1   ? radix_narrow_k<1>
-                        : value_bytes == 2 ? radix_narrow_k<2>
-                                           : radix_narrow_k<3>;
-    kernel<<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+    radix_narrow_k<3><<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
         static_cast<const uint32_t *>(words), ItemCount{n, device_n},
         static_cast<uint8_t *>(values));
 }
@@ -101,6 +84,5 @@ void narrow(gp_context *ctx, size_t value_bytes, const void *words, uint64_t n,
 extern "C" {
 extern const struct gpi_radix_cuda_kernels GPI_LAUNCHER(gpi_radixsort_kernels);
 const struct gpi_radix_cuda_kernels GPI_LAUNCHER(gpi_radixsort_kernels) = {
-    GPI_SPACE::to_words, GPI_SPACE::from_words, GPI_SPACE::iota, GPI_SPACE::widen,
-    GPI_SPACE::narrow};
+    GPI_SPACE::to_words, GPI_SPACE::from_words, GPI_SPACE::widen, GPI_SPACE::narrow};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels around a sort of words: keys to words and back, indices. All of them are
+ * The kernels around a sort of words: keys to words and back. Both are
  * elementwise: any grid is right for any n.
  */
 #pragma once
@@ -40,14 +40,6 @@ __global__ void __launch_bounds__(elementwise_threads)
         const Word w = (Word)(words[i] ^ flip);
         words[i] = inf != 0 ? GPI_RADIX_UNEXACT(Word, w, sign, inf) : w;
     }
-}
-
-/* out[i] = i. */
-template <class Index>
-__global__ void __launch_bounds__(elementwise_threads) iota_k(uint64_t n, Index *out)
-{
-    for (uint64_t i = grid_item(); i < n; i += grid_items())
-        out[i] = (Index)i;
 }
 
 } // namespace
