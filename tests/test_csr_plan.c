@@ -357,6 +357,69 @@ START_TEST(test_transposed_errors)
 }
 END_TEST
 
+/* ---- row pointers that fall ---- */
+
+/* As many as there are rows, and one: below nnz, anything, 0 and nnz in turn, from nnz to 0. */
+static void make_fall(struct csr *a, int kind, uint64_t *seed)
+{
+    for (uint64_t r = 0; r <= a->num_rows; r++)
+        a->pointers[r] = kind == 0   ? t_random_below(seed, a->nnz + 1)
+                         : kind == 1 ? t_random(seed) >> r % 64
+                         : kind == 2 ? r % 2 * a->nnz
+                                     : a->nnz - a->nnz * r / a->num_rows;
+}
+
+/* Products of all kinds, which in a context that does not validate end somehow. */
+static void multiply_fallen(const struct device_csr *d, const t_array *x, t_array *y)
+{
+    gp_spmm_desc desc = GP_SPMM_DESC_INIT;
+    t_array plan = plan_new(t_ctx(), d), wide = t_new(d->num_rows * 32, 16);
+    desc.index_dtype = d->index, desc.offset_dtype = d->offset, desc.value_dtype = d->value;
+    desc.columns = 8;
+    desc.x_stride = desc.y_stride = 8;
+    T_OK(multiply(t_ctx(), d, NULL, x, NULL, y));
+    T_OK(multiply_planned(t_ctx(), d, &plan, NULL, x, NULL, y));
+    T_OK(gp_spmm(t_ctx(), &desc, d->num_rows, d->num_cols / 8, d->nnz, d->pointers.data,
+                 d->cols.data, d->values.data, NULL, x->data, NULL, wide.data));
+    t_array *all[] = {&plan, &wide, y};
+    for (int i = 0; i < 3; i++)
+        t_check_guards(all[i]);
+    t_free(&plan);
+    t_free(&wide);
+}
+
+/* Nothing outside of the arrays is touched, and the next product is what it was before. */
+START_TEST(test_products_of_row_pointers_that_fall)
+{
+    const uint64_t num_rows = _i < 12 ? 3000 : (1 << 21) + 100, bytes = num_rows * 4;
+    struct coo m = coo_new(num_rows, 8000, 40000, GP_F32);
+    uint64_t seed = t_seed();
+    for (uint64_t i = 0; i < 40000; i++)
+        coo_add(&m, i % 4 ? 7 : t_random_below(&seed, num_rows), i % 1000);
+    t_fill_random(GP_F32, m.values, m.nnz, &seed);
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    struct device_csr right = upload(&a, pairs[_i % 3]), wrong;
+    t_array x = t_new_from(a.values, 8000 * 4, 0), y = t_new(bytes, 0);
+    void *want = t_host(bytes), *got = t_host(bytes);
+    T_OK(multiply(t_ctx(), &right, NULL, &x, NULL, &y));
+    t_get(&y, want, bytes);
+    make_fall(&a, _i / 3, &seed);
+    wrong = upload(&a, pairs[_i % 3]);
+    multiply_fallen(&wrong, &x, &y);
+    T_OK(multiply(t_ctx(), &right, NULL, &x, NULL, &y));
+    t_get(&y, got, bytes);
+    t_same_bytes("y after them", want, got, bytes);
+    t_free(&x);
+    t_free(&y);
+    device_free(&right);
+    device_free(&wrong);
+    free(want);
+    free(got);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr_plan");
@@ -369,6 +432,8 @@ static Suite *suite(void)
     tcase_add_test(c, test_transposed_same_bits_in_every_run);
     tcase_add_loop_test(c, test_transposed_by_another_plan, 0, 3);
     tcase_add_test(c, test_transposed_errors);
+    c = t_case(s, "row pointers that fall");
+    tcase_add_loop_test(c, test_products_of_row_pointers_that_fall, 0, 13);
     return s;
 }
 

@@ -293,9 +293,12 @@ GP_API gp_status gp_csr_transpose(gp_context *ctx, const gp_coo_desc *desc, size
  *                             no overlap with x
  *
  * Queued on the context's stream; allocates only while the workspace is smaller than
- * gp_spmv_workspace_bytes(); capturable. The matrix must be valid; gp_check_csr() checks that.
- * Deterministic: the association depends on the row pointers, the bounds of counts in memory and
- * the kind of device alone, and on the CPU not on the number of threads.
+ * gp_spmv_workspace_bytes(); capturable. Deterministic: the association depends on the row
+ * pointers, the bounds of counts in memory and the kind of device alone, and on the CPU not on the
+ * number of threads.
+ *
+ * The matrix must be valid; gp_check_csr() checks that. Row pointers that do not ascend leave y
+ * unspecified, but nothing outside of the arrays is touched; columns are not checked.
  *
  * @return GP_OK queued, or a status of the list in the file comment.
  *

@@ -78,7 +78,8 @@ typedef struct gp_spmm_desc {
  * Queued on the context's stream; allocates only while the workspace is smaller than
  * gp_spmm_workspace_bytes(); capturable. Deterministic: the association depends on the row
  * pointers, the bounds of counts in memory, desc->columns, desc->plan being NULL, and the kind of
- * device alone, and on the CPU neither on the number of threads nor on the instruction set.
+ * device alone, and on the CPU neither on the number of threads nor on the instruction set. A
+ * matrix that is not valid: as for gp_spmv().
  *
  * @return as gp_spmv_by(); GP_ERROR_ARGUMENT also desc->columns is above GP_SPMM_COLUMNS_MAX,
  *         desc->layout is neither of the two, a stride is not 0 and below the least, X or Y spans

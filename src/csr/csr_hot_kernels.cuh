@@ -16,7 +16,7 @@ namespace GPI_SPACE
 {
 
 /* One block of a multiprocessor, with registers for all of its threads. */
-template <class V> constexpr int spmv_hot_threads = sizeof(V) == 8 ? 768 : 1024;
+template <class V> constexpr int spmv_hot_threads = sizeof(V) == 8 ? 640 : 1024;
 template <class V>
 constexpr int
     spmv_hot_bytes = SpmvHotX<V>::owned * sizeof(V) + spmv_hot_threads<V> / 32 *
@@ -113,7 +113,8 @@ __global__ __launch_bounds__(spmv_hot_threads<V>,
     using Chunk = SpmvChunk<typename SpmvSum<V>::A>;
     extern __shared__ __align__(16) char s_memory[];
     V *const s_x = (V *)s_memory;
-    Chunk *const s_chunk = (Chunk *)(s_memory + SpmvHotX<V>::owned * sizeof(V)) + threadIdx.x / 32;
+    const uint32_t warp = warp_max(threadIdx.x / 32);
+    Chunk *const s_chunk = (Chunk *)(s_memory + SpmvHotX<V>::owned * sizeof(V)) + warp;
     constexpr uint32_t warps = spmv_hot_threads<V> / 32;
     grid_release();
     const uint32_t n = min(plan->hot, SpmvHotX<V>::owned);
@@ -125,10 +126,14 @@ __global__ __launch_bounds__(spmv_hot_threads<V>,
     __syncthreads();
     const NearColumns<uint32_t> none = {};
     const gpi_csr_start all = a.end();
-    for (uint64_t tile = blockIdx.x * warps + threadIdx.x / 32;
-         tile * a.units < all.row + all.entry; tile += gridDim.x * warps) {
-        spmv_tile<SPMV_HOT, uint32_t, V>(a, v, (uint32_t)tile, spmv_known_bounds(a, tile, all),
-                                         *s_chunk, hot.cols, none, {s_x, (const V *)hot.x});
+    for (uint32_t tile = blockIdx.x * warps + warp; (uint64_t)tile * a.units < all.row + all.entry;
+         tile += gridDim.x * warps) {
+        SpmvShare share(a, SpmvBounds::known(a, tile, all), all);
+        if (!share.is_there)
+            continue;
+        share.make_uniform();
+        spmv_tile<SPMV_HOT, uint32_t, V>(a, v, tile, share, *s_chunk, hot.cols, none, false,
+                                         {s_x, (const V *)hot.x});
         __syncwarp();
     }
 }

@@ -139,7 +139,8 @@ enum gpi_csr_list_rule {
     GPI_CSR_LIST_TWICE      /* the entry before, once more */
 };
 
-/* CUDA: where a tile of SpMV begins: its first entry, and the row ends before it. */
+/* CUDA: where a tile of SpMV begins: its first entry, with a bit (csr_spmv_starts.cuh), and the row
+ * ends before it. */
 struct gpi_csr_start {
     uint64_t entry, row;
 };

@@ -43,7 +43,7 @@ template <class V, class Lanes> struct SpmvLongRow {
     uint32_t first, last; /* tiles */
 
     GPI_DEVICE SpmvLongRow(const SpmvTiles &a_, const V &v_, const Lanes &lanes_, uint64_t row_)
-        : a(a_), v(v_), lanes(lanes_), row(row_)
+        : a(a_), v(v_), lanes(lanes_), row(min(row_, a_.num_rows - 1))
     {
         first = (uint32_t)a.tile_of(a.pointer(row) + row);
         last = (uint32_t)a.tile_of(a.pointer(row + 1) + row);
@@ -64,13 +64,34 @@ template <class V, class Lanes> struct SpmvLongRow {
                 f(k, v.pieces + slot * lanes.columns() + lanes.column(k));
     }
 
-    /* How many have counted before. A counter is 0 before the first one or, if it is a tile state,
-     * what another call has left there, whose tag is not all ones. */
+    /* How many have counted before. A counter is 0 before the first one. If it is a tile state, it
+     * may also be what another call has left there: a word whose tag is not all ones, or, after row
+     * pointers that fell, a number with those of a call before. */
     GPI_DEVICE uint32_t count(uint64_t *counter) const
     {
+        if (a.starts)
+            return (uint32_t)add_one(counter);
         auto *const word = (unsigned long long *)counter;
-        atomicMax(word, ~0ull << 32);
-        return (uint32_t)atomicAdd(word, 1ull);
+        const unsigned long long own = ~0ull << 32 | (uint64_t)a.call * spmv_counts;
+        atomicMax(word, own);
+        for (;;) {
+            const uint64_t before = add_one(counter);
+            if (before - own < spmv_counts)
+                return (uint32_t)(before - own);
+            atomicCAS(word, before + 1, own);
+        }
+    }
+
+    /* Who sees the sum sees what the warp wrote before. Unlike a fence this leaves the first-level
+     * cache as it is, which many pieces would empty all the time. */
+    static GPI_DEVICE uint64_t add_one(uint64_t *counter)
+    {
+        uint64_t before;
+        asm volatile("atom.release.gpu.global.add.u64 %0, [%1], 1;"
+                     : "=l"(before)
+                     : "l"(counter)
+                     : "memory");
+        return before;
     }
 
     /* Leave sums, of the first group's lanes, at slot and count: whether that was the last of
@@ -78,18 +99,17 @@ template <class V, class Lanes> struct SpmvLongRow {
     GPI_DEVICE bool leave(uint64_t slot, const A (&sum)[N], uint64_t *counter, uint32_t all) const
     {
         uint32_t before = 0;
-        if (lanes.group() == 0) {
+        if (lanes.group() == 0)
             for_columns(slot, [&](int k, A *piece) { *piece = sum[k]; });
-            __threadfence(); /* who counts all of them sees the sums */
-        }
         __syncwarp();
-        if (lane_id() == 0) {
+        if (lane_id() == 0)
             before = count(counter);
-            __threadfence();
-            if (before + 1 == all)
-                *counter = 0; /* for the next call */
-        }
-        return shuffle(before, 0) + 1 == all;
+        if (shuffle(before, 0) + 1 != all)
+            return false;
+        __threadfence(); /* sees the sums of those that have counted */
+        if (lane_id() == 0)
+            *counter = 0; /* for the next call */
+        return true;
     }
 
     /* sum = slot_of(0) + .. + slot_of(n - 1). */
@@ -111,6 +131,8 @@ template <class V, class Lanes> struct SpmvLongRow {
     /* sum, the tile's piece, is no longer that. */
     GPI_DEVICE void leave_piece(uint32_t tile, A (&sum)[N]) const
     {
+        if (first > tile || tile > last || last - first < 2 || last >= a.tiles)
+            return; /* row pointers fall */
         const uint32_t g = (tile - first) / each, groups = (last - first) / each + 1;
         const uint32_t from = first + g * each, pieces = min(last - from + 1, each);
 #pragma unroll 1

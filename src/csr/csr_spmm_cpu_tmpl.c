@@ -118,13 +118,16 @@ static void tile(void *arg, size_t t)
         const struct block b = {s, c, s->columns - c < LANES ? s->columns - c : LANES};
         sum_t sums[LANES];
         uint64_t i = begin - first;
+        const uint64_t i_end = end - row_end;
         for (uint64_t row = first; row <= row_end; row++) {
-            dot(&b, i, row < row_end ? pointer(s, row + 1) : end - row_end, sums);
+            /* within the tile, were the pointers to fall */
+            const uint64_t row_ends = row < row_end ? gpi_min(pointer(s, row + 1), i_end) : i_end;
+            dot(&b, i, row_ends, sums);
             if (row == row_end || (row == first && came_in))
                 memcpy(part(&b, t, row == row_end), sums, b.width * sizeof(sum_t));
             else
                 store(&b, row, sums);
-            i = row < row_end ? pointer(s, row + 1) : i;
+            i = row_ends;
         }
     }
 }

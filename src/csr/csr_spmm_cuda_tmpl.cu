@@ -45,7 +45,7 @@ template <class V>
 bool has_packs(const gpi_csr_spmv *s, const void *numbers, const gpi_csr_dense &at)
 {
     return at.column == 1 && s->columns % 4 == 0 && at.row % 4 == 0 &&
-           (uintptr_t)numbers % alignof(SpmmPack<V, 4>) == 0;
+           at.row <= UINT32_MAX / sizeof(V) && (uintptr_t)numbers % alignof(SpmmPack<V, 4>) == 0;
 }
 
 /* Numbers of 2 bytes are not packed: that would be as much code again. */

@@ -93,6 +93,9 @@ GPI_DEVICE void spmm_store(V *to, const A (&sum)[N], A a, A b, bool is_bf16)
     *(Pack *)to = p;
 }
 
+/* Bytes from row to row of X: of packs below 2^32. */
+template <int N> using SpmmRow = std::conditional_t<(N > 1), uint32_t, uint64_t>;
+
 template <class V_, int N> struct SpmmMatrices {
     using V = V_;
     using A = typename SpmvSum<V>::A;
@@ -130,8 +133,8 @@ template <class I, class V, int N> struct SpmmTile {
     const char *ends; /* the pointer behind that of `row`: low words of pointers suffice */
     uint32_t rows, entries;
     bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
-    const char *x_own;      /* the lane's numbers of the first row of X */
-    uint64_t x_row;         /* bytes from row to row */
+    const char *x_own;      /* the lane's numbers of the first row of X, or another's */
+    SpmmRow<N> x_row;       /* bytes from row to row */
 
     GPI_DEVICE uint32_t end_of(uint32_t r) const
     {
@@ -148,10 +151,12 @@ template <class I, class V, int N> struct SpmmTile {
             const uint32_t probe = low + (lanes.number() + 1) * step - 1;
             const bool passes = probe < high && end_of(probe) + probe < d;
             const uint32_t passed = __popc(__ballot_sync(all_lanes, passes) & members);
-            const uint32_t from = low;
-            low = min(from + passed * step, high);
-            if (passed < lanes.size())
-                high = min(high, from + (passed + 1) * step - 1);
+            if (low < high) { /* otherwise it is found, whatever the last row passes */
+                const uint32_t from = low;
+                low = min(from + passed * step, high);
+                if (passed < lanes.size())
+                    high = min(high, from + (passed + 1) * step - 1);
+            }
         }
         return low;
     }
@@ -177,14 +182,22 @@ template <class I, class V, int N> struct SpmmTile {
     GPI_DEVICE void load(const Entry &e, uint32_t at, uint32_t to, A (&x)[K][N]) const
     {
         const uint32_t first = lane_id() & ~(lanes.size() - 1);
-        const uint32_t some = lanes.has_columns() ? to : 0;
         SpmmPack<V, N> packs[K];
-#pragma unroll
-        for (int k = 0; k < K; k++) {
+        auto get = [&](int k, bool is_there) {
             const I c = __shfl_sync(all_lanes, e.col, first + k);
-            packs[k] = {};
-            if (at + k < some)
-                packs[k] = spmm_load<V, N>(x_own + c * x_row);
+            if (is_there)
+                packs[k] = spmm_load<V, N>(x_own + (uint64_t)c * x_row);
+            else
+                packs[k] = {};
+        };
+        if (__all_sync(all_lanes, at + K <= to)) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                get(k, true);
+        } else {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                get(k, at + k < to);
         }
         spmv_with_type<V>(v.is_bf16, [&](auto type) {
 #pragma unroll
@@ -251,7 +264,15 @@ template <class I, class V, int N> struct SpmmTile {
                          A (&sum)[N]) const
     {
         const A alpha = v.alpha.get(), beta = v.beta.get();
-        uint32_t r = first, end = r < last ? end_of(r) : ~0u;
+        const char *ahead = ends + (uint64_t)first * a.pointer_bytes;
+        uint32_t r = first, end = r < last ? end_of(r) : ~0u, next;
+        auto look_ahead = [&] { /* at the next end: nothing waits for that yet */
+                                ahead += a.pointer_bytes;
+                                next = (uint32_t)entry - 1;
+                                if (r + 1 < last)
+                                    next = __ldg((const uint32_t *)ahead);
+        };
+        look_ahead();
         V *y = v.y_of(lanes) + (row + r) * v.y_at.row;
         auto close = [&] {
             if (r != first && lanes.has_columns())
@@ -263,7 +284,8 @@ template <class I, class V, int N> struct SpmmTile {
                 sum[n] = 0;
             }
             r++;
-            end = r < last ? end_of(r) : ~0u;
+            end = next - (uint32_t)entry;
+            look_ahead();
         };
         const uint32_t group = lane_id() & ~(lanes.size() - 1);
         Entry e = entry_of(at, to);
@@ -302,41 +324,38 @@ template <class I, class V, int N> struct SpmmTile {
     }
 };
 
-/* A warp per tile. After: Y, whatever the row pointers are. */
+/* A warp per tile. After: Y, unless row pointers fall. */
 template <class I, class V, int N>
 __global__ __launch_bounds__(spmm_threads, spmm_blocks<V, N>) void spmm_tiles_k(
     const __grid_constant__ SpmvTiles a, const I *cols,
     const __grid_constant__ SpmmMatrices<V, N> v, SpmmLanes<N> lanes)
 {
-    const uint64_t tile = (uint64_t)blockIdx.x * (spmm_threads / 32) + threadIdx.x / 32;
-    gpi_csr_start to = a.end();
-    const uint64_t units = to.row + to.entry;
+    const uint32_t tile = blockIdx.x * (spmm_threads / 32) + warp_max(threadIdx.x / 32);
+    const gpi_csr_start all = a.end();
     grid_wait();
-    if (tile * a.units >= units)
+    if ((uint64_t)tile * a.units >= all.row + all.entry)
         return;
-    const gpi_csr_start from = a.starts[tile];
-    if ((tile + 1) * a.units < units)
-        to = a.starts[tile + 1];
-    const bool comes_in = to.row > from.row && from.entry > a.pointer(from.row);
-    const bool goes_on = to.entry > a.pointer(to.row);
-    const char *x_own = (const char *)(v.x + lanes.column(0) * v.x_at.column);
+    const SpmvShare share(a, SpmvBounds::known(a, tile, all), all);
+    if (!share.is_there)
+        return;
+    const uint32_t column = lanes.has_columns() ? lanes.column(0) : 0;
+    const char *x_own = (const char *)(v.x + column * v.x_at.column);
     asm volatile("" : "+l"(x_own)); /* which is not computed again for each entry */
     const SpmmTile<I, V, N> t = {a,
                                  v,
                                  cols,
                                  lanes,
                                  tile,
-                                 from.row,
-                                 from.entry,
-                                 a.pointers + (from.row + 1) * a.pointer_bytes,
-                                 (uint32_t)(to.row - from.row),
-                                 (uint32_t)(to.entry - from.entry),
-                                 comes_in,
-                                 goes_on,
+                                 share.row,
+                                 share.entry,
+                                 a.pointers + (share.row + 1) * a.pointer_bytes,
+                                 share.rows,
+                                 share.entries,
+                                 share.comes_in,
+                                 share.goes_on,
                                  x_own,
-                                 v.x_at.row * sizeof(V)};
-    if (t.rows || goes_on)
-        t.all();
+                                 (SpmmRow<N>)(v.x_at.row * sizeof(V))};
+    t.all();
 }
 
 } // namespace GPI_SPACE

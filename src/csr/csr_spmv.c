@@ -43,7 +43,7 @@ void gpi_csr_take_tiles(struct gpi_csr_product *c)
 static uint64_t tiles_max(const struct gpi_csr_spmv *s)
 {
     const uint64_t large = tile_count(&s->a, GPI_CSR_LARGE_TILE);
-    const uint64_t small = tile_count(&s->a, GPI_CSR_CHUNK - GPI_CSR_CHUNK_SPARE);
+    const uint64_t small = tile_count(&s->a, GPI_CSR_LEAST_TILE);
     const uint64_t wanted = gpi_csr_tiles_wanted(s->dtype);
     return large > wanted ? large : small < wanted ? small : wanted;
 }

@@ -81,11 +81,15 @@ static void tile(void *arg, size_t t)
     s->came_in[t] = UINT64_MAX;
     if (row < row_end && i > ends[(int64_t)row - 1]) {
         s->came_in[t] = row;
-        parts[0] = dot(cols, values, x, i, ends[row]);
-        i = ends[row++];
+        const uint64_t row_ends = gpi_min(ends[row], i_end);
+        parts[0] = dot(cols, values, x, i, row_ends);
+        i = row_ends;
+        row++;
     }
     for (; row < row_end; row++) {
         const uint64_t row_ends = ends[row];
+        if (row_ends > i_end) /* row pointers fall */
+            break;
         sum_t sum = 0;
         if (i < row_ends) /* empty rows often follow each other */
             sum = dot(cols, values, x, i, row_ends);

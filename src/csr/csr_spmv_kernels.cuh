@@ -38,14 +38,9 @@ template <class V> struct SpmvVectors {
         spmv_with_type<V>(is_bf16, f);
     }
 
-    GPI_DEVICE void put(uint64_t row, A a, A sum, A b) const
-    {
-        spmv_store(y + row, a, sum, b, is_bf16);
-    }
-
     GPI_DEVICE void store(uint64_t row, const SpmvLanes &, const A (&sum)[1]) const
     {
-        put(row, alpha.get(), sum[0], beta.get());
+        spmv_store(y + row, alpha.get(), sum[0], beta.get(), is_bf16);
     }
 };
 
@@ -148,10 +143,11 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
     const I *cols;
     const NearColumns<I> &near;
     SpmvHotX<V> hot;
-    uint64_t row, entry;
+    const char *ends; /* the pointer behind that of the first row: low words suffice */
+    V *y;             /* of that row */
+    uint64_t entry;
     uint32_t tile, rows, skip, entries;
-    bool comes_in, goes_on; /* the first row is a long one; so is the one behind them */
-    bool near_worth;
+    bool comes_in, goes_on, near_worth;
 
     /* Whether entry k * 32 + lane of a chunk of n is of the tile; before `from`, which is below 32,
      * none is. FULL: n is all. */
@@ -236,10 +232,10 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
     {
         if (FORM == SPMV_NEAR && near_worth)
             widen_near<FULL>(least, at, from, n, col);
-        V x[K]; /* of hot columns: all on their way before the first is waited for */
+        V x[K]; /* all on their way before the first is waited for */
 #pragma unroll
         for (int k = 0; k < K; k++)
-            if (FORM == SPMV_HOT && has<FULL>(k, from, n))
+            if (has<FULL>(k, from, n))
                 x[k] = x_of(col[k]);
         v.with_type([&](auto type) {
             using T = decltype(type);
@@ -248,8 +244,7 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
             for (int k = 0; k < K; k++) {
                 A product = 0;
                 if (has<FULL>(k, from, n))
-                    product = spmv_widen<T>(value[k]) *
-                              spmv_widen<T>(FORM == SPMV_HOT ? x[k] : x_of(col[k]));
+                    product = spmv_widen<T>(value[k]) * spmv_widen<T>(x[k]);
                 sums[k * Chunk::stride] = product;
             }
         });
@@ -273,16 +268,21 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         return ended;
     }
 
-    /* Where the row before row r of the tile ends, from `entry` on, of which low words suffice. */
-    GPI_DEVICE uint32_t begin_of(uint32_t r) const
-    {
-        return __ldg((const uint32_t *)(a.pointers + (row + r) * a.pointer_bytes)) -
-               (uint32_t)entry;
-    }
+    /* Where row r of the tile ends, from `entry` on. */
     GPI_DEVICE uint32_t end_of(uint32_t r) const
     {
-        return __ldg((const uint32_t *)(a.pointers + (row + r + 1) * a.pointer_bytes)) -
-               (uint32_t)entry;
+        return __ldg((const uint32_t *)(ends + (uint64_t)r * a.pointer_bytes)) - (uint32_t)entry;
+    }
+    GPI_DEVICE uint32_t begin_of(uint32_t r) const
+    {
+        const char *const begins = ends - a.pointer_bytes;
+        return __ldg((const uint32_t *)(begins + (uint64_t)r * a.pointer_bytes)) - (uint32_t)entry;
+    }
+
+    /* The sum of a row that ends with that item of a chunk; nowhere else if it is none. */
+    GPI_DEVICE A sum_at(uint32_t item) const
+    {
+        return s.at(item % Chunk::items);
     }
 
     /* Of 32 M rows from r on, how many end in the chunk of n items at `at`; marks their last items,
@@ -325,7 +325,8 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         for (uint32_t i = r + lane_id(); i < r + ended; i += 32) {
             const uint32_t begin = begin_of(i), end = end_of(i);
             if (!comes_in || i)
-                v.put(row + i, alpha, end != begin ? s.at(end - at - 1) : (A)0, beta);
+                spmv_store(y + i, alpha, end != begin ? sum_at(end - at - 1) : (A)0, beta,
+                           v.is_bf16);
         }
     }
 
@@ -333,7 +334,7 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
     GPI_DEVICE A first_row(uint32_t at)
     {
         const uint32_t end = end_of(0);
-        return end > at ? s.at(end - at - 1) : 0;
+        return end > at ? sum_at(end - at - 1) : 0;
     }
 
     GPI_DEVICE void all()
@@ -358,53 +359,44 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         for (int k = 0; k < 2; k++)
             if (k ? goes_on : comes_in) {
                 A piece[1] = {k ? carry : head};
-                long_row(k ? row + rows : row).leave_piece(tile, piece);
+                long_row((uint64_t)(y - v.y) + (k ? rows : 0)).leave_piece(tile, piece);
             }
     }
 };
 
-/* The starts of a tile and of the next one, or the merge's end, as they are in memory. */
-GPI_DEVICE SpmvBounds spmv_known_bounds(const SpmvTiles &a, uint64_t tile, const gpi_csr_start &all)
-{
-    const bool is_last = (tile + 1) * a.units >= all.row + all.entry;
-    return {a.starts[tile], is_last ? all : a.starts[tile + 1]};
-}
-
-/* All of a tile that begins and ends there. */
+/* All of a tile; near_worth: its columns are near ones. */
 template <SpmvForm FORM, class I, class V>
 GPI_DEVICE void spmv_tile(const SpmvTiles &a, const SpmvVectors<V> &v, uint32_t tile,
-                          const SpmvBounds &bounds, SpmvChunk<typename SpmvSum<V>::A> &chunk,
-                          const I *cols, const NearColumns<I> &near, const SpmvHotX<V> &hot)
+                          const SpmvShare &share, SpmvChunk<typename SpmvSum<V>::A> &chunk,
+                          const I *cols, const NearColumns<I> &near, bool near_worth,
+                          const SpmvHotX<V> &hot)
 {
     constexpr uint32_t items = SpmvChunk<typename SpmvSum<V>::A>::items;
-    const gpi_csr_start from = bounds.from, to = bounds.to;
-    const uint32_t entries = (uint32_t)(to.entry - from.entry);
-    uint32_t skip = (uint32_t)from.entry % 32;
-    if (FORM == SPMV_PLAIN && (entries + skip + items - 1) / items > (entries + items - 1) / items)
+    uint32_t skip = (uint32_t)share.entry % 32;
+    if (FORM == SPMV_PLAIN &&
+        (share.entries + skip + items - 1) / items > (share.entries + items - 1) / items)
         skip = 0; /* an aligned beginning is not worth another chunk */
-    const bool comes_in = to.row > from.row && from.entry > a.pointer(from.row);
-    const bool goes_on = to.entry > a.pointer(to.row);
     SpmvTile<FORM, I, V> t = {a,
                               v,
                               chunk,
                               cols,
                               near,
                               hot,
-                              from.row,
-                              from.entry - skip,
+                              a.pointers + (share.row + 1) * a.pointer_bytes,
+                              v.y + share.row,
+                              share.entry - skip,
                               tile,
-                              (uint32_t)(to.row - from.row),
+                              share.rows,
                               skip,
-                              entries + skip,
-                              comes_in,
-                              goes_on,
-                              FORM == SPMV_NEAR && spmv_near_is_worth(near.plan)};
-    if (t.rows || entries || goes_on)
-        t.all();
+                              share.entries + skip,
+                              share.comes_in,
+                              share.goes_on,
+                              near_worth};
+    t.all();
 }
 
 /*
- * A warp per tile. Shared: a SpmvChunk per warp. After: y, whatever the row pointers are. FORM:
+ * A warp per tile. Shared: a SpmvChunk per warp. After: y, unless row pointers fall. FORM:
  * with the columns of a plan, which are near, or as they are; if they are hot, and there is a
  * kernel for that, nothing is left to do.
  */
@@ -414,22 +406,28 @@ __global__ __launch_bounds__(spmv_threads, spmv_blocks<V>) void spmv_tiles_k(
     const __grid_constant__ SpmvVectors<V> v)
 {
     __shared__ SpmvChunk<typename SpmvSum<V>::A> s_chunks[spmv_threads / 32];
-    const auto tile = (uint32_t)(blockIdx.x * (spmv_threads / 32) + threadIdx.x / 32);
+    /* the same for all lanes, as the compiler then knows: bounds and addresses are in registers of
+     * the warp, and lanes have theirs for what is on its way */
+    const uint32_t warp = warp_max(threadIdx.x / 32),
+                   tile = blockIdx.x * (spmv_threads / 32) + warp;
     const gpi_csr_start all = a.end();
     grid_wait();
     if ((uint64_t)tile * a.units >= all.row + all.entry)
         return;
-    SpmvBounds bounds;
-    if constexpr (FORM == SPMV_NEAR) {
-        if (near.has_hot && near.plan->hot)
-            return;
-        bounds = spmv_known_bounds(a, tile, all);
-    } else if (a.starts) {
-        bounds = spmv_known_bounds(a, tile, all);
-    } else {
-        bounds = SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile);
-    }
-    spmv_tile<FORM, I, V>(a, v, tile, bounds, s_chunks[threadIdx.x / 32], cols, near, {});
+    if (FORM == SPMV_NEAR && near.has_hot && near.plan->hot)
+        return;
+    const SpmvBounds bounds =
+        FORM == SPMV_NEAR || a.starts
+            ? SpmvBounds::known(a, tile, all)
+            : SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile);
+    /* asked by all lanes, so that the compiler does not put off the loads until it is used */
+    const bool near_worth = FORM == SPMV_NEAR && warp_max(spmv_near_is_worth(near.plan));
+    SpmvShare share(a, bounds, all);
+    if (!share.is_there)
+        return;
+    if (FORM == SPMV_PLAIN)
+        share.make_uniform();
+    spmv_tile<FORM, I, V>(a, v, tile, share, s_chunks[warp], cols, near, near_worth, {});
 }
 
 } // namespace GPI_SPACE

@@ -14,6 +14,12 @@ namespace GPI_SPACE
 /* Rows whose pointers are read twice, rather than searched. */
 constexpr uint64_t spmv_few_rows = 1 << 21;
 
+inline uint32_t spmv_next_call()
+{
+    static uint32_t calls;
+    return __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % spmv_calls;
+}
+
 inline SpmvTiles spmv_tiles_of(const gpi_csr_spmv *s)
 {
     return {(const char *)s->a.row_pointers,
@@ -26,7 +32,9 @@ inline SpmvTiles spmv_tiles_of(const gpi_csr_spmv *s)
             s->starts,
             s->left,
             UINT64_MAX / s->tile_units + 1,
-            s->tile_units};
+            s->tile_units,
+            GPI_CSR_LONG_TILES * (s->tile_units > GPI_CSR_CHUNK ? s->tile_units : GPI_CSR_CHUNK),
+            s->starts ? 0 : spmv_next_call()};
 }
 
 /* Blocks of a warp per tile. */
