@@ -126,15 +126,15 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  *                         No output may overlap any other array in another way
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
  *
- * Workspace: gp_radix_sort_workspace_bytes() with this value_bytes. For values of 4 and 8 bytes it
- * is the size of the input plus at most 12% from 2^24 pairs on (5.1% for 2^28 pairs of 4 and 4
+ * Workspace: gp_radix_sort_workspace_bytes() with this value_bytes. For values of 4 and 8 bytes
+ * it is the size of the input plus at most 12% from 2^24 pairs on (5.1% for 2^28 pairs of 4 and 4
  * bytes), and plus 4 MiB below; for values of 1 and 2 bytes it is as much more than the input as
  * for values of 4. Values of other sizes are moved by position: the workspace is the size of the
- * keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the values if they
- * are sorted in place; 1.4 times the input for keys of 4 bytes and values of 16. For values of 3
- * bytes it is at most the size of the keys and 12 bytes per pair. On the CPU it is the size of the
- * input, or positions likewise, and 8 bytes per pair, at most 4 MiB for each thread and for 2^31
- * pairs.
+ * keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the values if
+ * they are sorted in place; 1.4 times the input for keys of 4 bytes and values of 16. For values
+ * of 3 bytes it is at most the size of the keys and 12 bytes per pair. On the CPU it is the size
+ * of the input, or positions likewise, and 8 bytes per pair, at most 4 MiB for each thread and
+ * for 2^31 pairs.
  *
  * Queueing, statuses and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes,
  * GP_ERROR_POINTER also for values_in and values_out.
