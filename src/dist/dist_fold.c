@@ -10,7 +10,6 @@
 #include "core/half.h"
 #include "core/workspace.h"
 #include "dist/dist_fold_internal.h"
-#include "dist/dist_mail_internal.h"
 
 struct gpi_fold gpi_fold_of(gp_dtype in, gp_dtype out, gp_op op, const void *init)
 {

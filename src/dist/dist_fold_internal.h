@@ -3,7 +3,7 @@
 #ifndef GPI_DIST_FOLD_INTERNAL_H
 #define GPI_DIST_FOLD_INTERNAL_H
 
-#include "dist/dist_internal.h"
+#include "dist/dist_mail_internal.h"
 
 /* What parts are, and how they are put together. */
 struct gpi_fold {
@@ -34,7 +34,6 @@ gp_status gpi_fold_reduce_here(gp_comm *comm, const char *name, const struct gpi
                                const void *in, size_t n, void *part);
 /* By all ranks: a round of mail, of which the caller has set part or items, what is folded, whether
  * behind init, and what becomes of it. */
-struct gpi_mailing;
 gp_status gpi_fold_deliver(gp_comm *comm, const char *name, const struct gpi_fold *f,
                            struct gpi_mailing *mailing);
 /* How many init and the parts of those ranks are. */

@@ -380,7 +380,7 @@ struct gpi_dist_kernel {
 /* The most bytes of an item of a reduction: four doubles. */
 enum { GPI_DIST_ITEM_MAX = 32 };
 
-/* A copy of a few items by such a kernel, which begins sooner than CUDA's copies do. */
+/* A copy of a few items by a kernel, which begins sooner than CUDA's copies do. */
 gp_status gpi_dist_copy_few(gp_comm *comm, const char *function, const void *from,
                             size_t item_bytes, uint64_t n, void *to);
 

@@ -2,7 +2,6 @@
 /* Reduce and scan over ranks: each reduces its part, and all fold the parts in rank order. */
 #include "core/workspace.h"
 #include "dist/dist_fold_internal.h"
-#include "dist/dist_mail_internal.h"
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
