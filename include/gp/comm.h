@@ -142,7 +142,8 @@ GP_API gp_status gp_comm_create(gp_context *ctx, const gp_comm_ops *ops, gp_comm
 GP_API gp_status gp_comm_create_nccl(gp_context *ctx, void *nccl_comm, gp_comm **comm);
 
 /** Free a rank; NULL does nothing. Its context stays. One in use by another thread is left alone.
- * Other ranks that wait for this one get GP_ERROR_COMM. @since 0.1 */
+ * Other ranks that wait for this one get GP_ERROR_COMM. Between GPUs of one process the first rank
+ * to go waits for the work of its context. @since 0.1 */
 GP_API void gp_comm_destroy(gp_comm *comm);
 
 /** Which rank this is, from 0; -1 for a pointer to no gp_comm. @since 0.1 */

@@ -18,11 +18,12 @@
  * for the other ranks' calls alone, not for their GPUs (except in contexts that validate, and of
  * halves whose sums are kept in f32), and where each rank has a GPU of its own they can be
  * captured, by all ranks at once; then all queue the graphs equally often, in the same order among
- * their calls. Those ranks must have made a call before. A call allocates only while the workspace
- * is smaller than its gp_dist_.._workspace_bytes(), which bounds what a rank takes beside its
- * arrays; rebalance and exchange take none. Data that passes through host memory
- * (gp_comm_create()) takes as much there, and sorts of ranks with a process for each what
- * gp_dist_sort() says.
+ * their calls, as long as there is each gp_comm. Those ranks must have made a call before.
+ *
+ * A call allocates only while the workspace is smaller than its gp_dist_.._workspace_bytes(), which
+ * bounds what a rank takes beside its arrays; rebalance and exchange take none. Data that passes
+ * through host memory (gp_comm_create()) takes as much there, and sorts of ranks with a process for
+ * each what gp_dist_sort() says.
  *
  * Statuses of every call: GP_ERROR_POINTER comm or its context is no longer there, or an array as
  * with the call of one rank; GP_ERROR_BUSY; GP_ERROR_COMM a rank failed, was late, or has ended;

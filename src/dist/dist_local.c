@@ -282,11 +282,21 @@ void gpi_table_free(struct gpi_table *t, gp_context *ctx)
     free(t);
 }
 
+/* Before the first rank leaves, which ends all waits: once the rounds of mail that it has queued
+ * are over, those of all have been sent. */
+static void end_rounds(gp_comm *comm)
+{
+    if (comm->ctx && comm->mail && !gpi_cuda_capturing(comm->ctx))
+        gpi_dist_cuda_wait(comm, "gp_comm_destroy", comm->seconds);
+}
+
 /* The last one clears the table. */
 void gpi_local_leave(gp_comm *comm)
 {
     struct gpi_table *t = gpi_table_of(comm);
     struct gpi_seat *mine = &t->seats[comm->rank];
+    if (!gpi_dist_is_broken(comm) && !__atomic_load_n(&t->broken, __ATOMIC_ACQUIRE))
+        end_rounds(comm);
     table_break(t);
     if (comm->ctx && comm->ctx->backend == GP_BACKEND_CUDA) {
         gpi_dist_cuda_event_free(comm->ctx, mine->ready);

@@ -328,14 +328,15 @@ GPI_DEVICE uint32_t mail_part_word(const void *part, int w, size_t item_bytes)
     return item_bytes < 4 ? (uint32_t)integer_at(item_bytes, part, 0) : ((const uint32_t *)part)[w];
 }
 
-/* Until the word is of that round. What comes has to be looked at only now and then whether it will
- * come at all: that lies in host memory. */
+/* Until the word is of that round. Whether it will come at all is asked now and then, as that lies
+ * in host memory; a word that was on its way when the first rank left still gets here. */
 GPI_DEVICE uint32_t mail_word(const uint64_t *word, uint32_t round, const uint32_t *stop)
 {
-    constexpr uint32_t eager = 1 << 10;
+    constexpr uint32_t eager = 1 << 10, patience = 64;
+    uint32_t stops = 0;
     uint64_t x;
     for (uint32_t i = 1; (uint32_t)((x = *(const volatile uint64_t *)word) >> 32) != round; i++) {
-        if (i % 64 == 0 && *(const volatile uint32_t *)stop)
+        if (i % 64 == 0 && *(const volatile uint32_t *)stop && ++stops == patience)
             break;
         if (i > eager)
             __nanosleep(200);
