@@ -87,7 +87,7 @@ gp_status launch(gp_context *ctx, const gpi_segreduce_args *args, const Fold &fo
                  sizeof(typename Fold::T),
                  sizeof(typename Fold::A),
                  TileState<Carried<typename Fold::Far>>::pieces,
-                 Fold::places && sizeof(typename Fold::A) == 4 ? 0xfffeu : ~0u,
+                 Fold::share_items,
                  Shared::weight,
                  &allowed};
     return queue(ctx, args, call);

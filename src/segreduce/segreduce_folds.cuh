@@ -52,6 +52,7 @@ GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
  *   T                  an item as stored, of PIECE-byte scalars; integers without their sign
  *   A                  the folds of items of a share
  *   Far                the same of any items
+ *   share_items        items of a share, at most
  *   places             items are known by their index; others are replaced by neutral ones where a
  *                      word has items that do not count
  *   neutral            an item that adds nothing
@@ -73,6 +74,7 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     static constexpr int piece = PIECE_, word_bytes = sizeof(T) < 4 ? 4 : (int)sizeof(T);
     static constexpr int per_word = word_bytes / (int)sizeof(T);
     static constexpr bool places = false;
+    static constexpr uint32_t share_items = ~0u; /* of a share, at most */
     using RawIn = Raw<word_bytes>;
 
     T neutral;

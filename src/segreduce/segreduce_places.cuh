@@ -47,6 +47,7 @@ struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, NearPlaceOf<T, V>> {
     using typename Base::RawIn;
     using Far = KeyPlace<V>;
     static constexpr bool places = true;
+    static constexpr uint32_t share_items = sizeof(T) < 4 ? 0xfffe : ~0u; /* for near() */
     static constexpr T sign = (T)((T)1 << (8 * sizeof(T) - 1));
     T infinity; /* of floats; above it are NaNs. 0: integers */
     T flip;     /* bits of keys: all for the largest, and the sign of signed integers */
