@@ -190,7 +190,8 @@ template <class I, class V, int N> struct SpmmTile {
             else
                 packs[k] = {};
         };
-        if (__all_sync(all_lanes, at + K <= to)) {
+        /* of packs of f64 the two ways meet in other registers, which waits for the loads */
+        if (sizeof packs[0] <= 16 && __all_sync(all_lanes, at + K <= to)) {
 #pragma unroll
             for (int k = 0; k < K; k++)
                 get(k, true);
