@@ -147,6 +147,8 @@ static struct data *data_new(size_t items)
 {
     struct data *d = t_host(sizeof *d);
     int i = 0;
+    if (items < 2 * COUNTS_COLUMNS) /* what a product reads of two columns */
+        items = 2 * COUNTS_COLUMNS;
     *d = (struct data){.c = {.items = items, .segments = items / 8}};
     counts *const c = &d->c;
     d->host = *c;
