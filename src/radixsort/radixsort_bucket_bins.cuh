@@ -6,9 +6,7 @@
  * every item goes into its bin, in any order. A bin has a few items then: each thread takes a run
  * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
  * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). Where bins are larger than that is
- * worth, items of 8 bytes are compared with all of their bin; or if that were too many, they may be
- * equal: keys alone are counted by warps (radixsort_bucket_large.cuh), of pairs it is looked after
- * some rounds whether all are in order. Otherwise the bucket is merged: radixsort_bucket_k.cuh.
+ * worth, windows do the rest (radixsort_bucket_windows.cuh).
  *
  * Beside values a word holds the varying bits of a key and below them its position. So no two words
  * are the same, their order is the stable one, and the value is found by the position. Words are as
@@ -19,8 +17,8 @@
 #pragma once
 
 #include "device/warp.cuh"
-#include "radixsort/radixsort_bucket_large.cuh"
 #include "radixsort/radixsort_bucket_order.cuh"
+#include "radixsort/radixsort_bucket_windows.cuh"
 #include "radixsort/radixsort_places.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
@@ -39,15 +37,10 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
      * windows that overlap by half. */
     static constexpr int largest_bin = 16, most_rounds = sizeof(Word) == 4 ? 128 : 40;
     static_assert(most_rounds <= 16 * I, "a bin is in one of them");
-    /* Comparisons of an item on the average, of many buckets and of one, in which nothing hides how
-     * long a read takes. */
-    static constexpr uint32_t rank_work = 64, rank_work_alone = 24;
     /* Values pass through shared memory where the counts were. */
     static constexpr bool staged = radix_values_staged(sizeof(K), VB);
     static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
-    static constexpr int value_bytes = items_max * VB;
-    static constexpr int stage_bytes =
-        staged && value_bytes > count_bytes ? value_bytes : count_bytes;
+    static constexpr int stage_bytes = bucket_stage_bytes(items_max, sizeof(K), VB);
 
     struct Shared {
         alignas(16) Word words[items_max];
@@ -69,11 +62,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     KeyWord base; /* no word is smaller */
 
     static constexpr bool in_loop = radix_buckets_loop<sizeof(K), VB>;
-
-    /* Wide words leave large bins alone, for registers; those of short keys are merged. */
-    static constexpr bool may_be_large = sizeof(Word) == sizeof(KeyWord);
-    /* For the other ones exchanges do, without the code of ranks in the way. */
-    static constexpr bool ranks = sizeof(K) == 8;
 
     /* Whether a key and a position may have more bits than a word. */
     static constexpr bool words_may_tie = pairs && sizeof(Word) <= sizeof(KeyWord);
@@ -266,8 +254,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     }
 
     /* open: the bits of a key, of those of its word. */
-    template <int N, class F>
-    GPI_DEVICE void write_opened(K *to, const BucketKeys<KeyWord, N> &keys, F open) const
+    template <class F>
+    GPI_DEVICE void write_opened(K *to, const BucketBits<KeyWord> &keys, F open) const
     {
         for_rows([&](int i) {
             const Word word = s.words[item(i)];
@@ -280,7 +268,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         });
     }
 
-    template <int N> GPI_DEVICE void write_keys(K *to, const BucketKeys<KeyWord, N> &keys) const
+    GPI_DEVICE void write_keys(K *to, const BucketBits<KeyWord> &keys) const
     {
         if (keys.has_hole())
             write_opened(to, keys, [&](KeyWord w) { return keys.hole.open(w) | keys.same; });
@@ -325,36 +313,21 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for_rows([&](int i) { keys.word[i] = keys.hole.close(keys.word[i] ^ keys.same); });
     }
 
-    GPI_DEVICE uint32_t most_rank_work() const
-    {
-        return job.bucket_bits ? rank_work : rank_work_alone;
-    }
-
     /* Whether the bits that vary, and a position, fit a word, and the items shared memory. */
-    template <int N> GPI_DEVICE bool fits(const BucketKeys<KeyWord, N> &keys) const
+    GPI_DEVICE bool fits(const BucketBits<KeyWord> &keys) const
     {
         return count <= items_max && left_out(keys) == 0;
     }
 
     /* The lowest bits that vary, of which a word has none. */
-    template <int N> GPI_DEVICE int left_out(const BucketKeys<KeyWord, N> &keys) const
+    GPI_DEVICE int left_out(const BucketBits<KeyWord> &keys) const
     {
         return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
     }
 
-    /* Items are in bins, some of which are too large. False if it is not worth going on. */
-    GPI_DEVICE bool may_sort_large() const
-    {
-        if constexpr (pairs)
-            return descents(*this) <= (uint32_t)count / 8;
-        else
-            return order_large_bins<32 * warps, bins>(s.words, counts(), largest_bin);
-    }
-
-    /* Sort the bucket; false if too many items are in one bin, or agree in what words have of them:
-     * nothing is written then. */
+    /* Sort the bucket. */
     template <int N>
-    GPI_DEVICE bool sort(uint64_t first, uint32_t from, const BucketKeys<KeyWord, N> &keys) const
+    GPI_DEVICE void sort(uint64_t first, uint32_t from, const BucketKeys<KeyWord, N> &keys) const
     {
         const K *keys_in = job.keys[from] + first;
         const ValueArray<V> values_in = job.values_at(from, first);
@@ -374,36 +347,23 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             atomicAdd(bin(word[i], shift), 1u);
         });
         __syncthreads();
-        const uint32_t largest = sum_bins();
-        /* Of words that agree there are to be few. */
-        const uint32_t most = gone ? largest_bin : most_rounds;
-        const bool large = !exact && largest > most;
-        if (large && (gone || !may_be_large))
-            return false;
-        bool by_rank = false;
-        if constexpr (ranks)
-            by_rank = !exact && largest > largest_bin &&
-                      work_of_ranks(*this) <= most_rank_work() * (uint32_t)count;
-        const bool overlap = !exact && !large && !by_rank && largest > largest_bin;
+        const uint32_t fullest = sum_bins(), largest = exact ? 0 : fullest;
         for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
         __syncthreads();
-        if constexpr (ranks)
-            if (by_rank)
-                rank_in_bins(*this, shift);
-        if (large && !by_rank && !may_sort_large())
-            return false;
+        /* Of words that agree there are to be few. */
+        const bool large = largest > (uint32_t)(gone ? largest_bin : most_rounds);
+        const bool overlap = !large && largest > (uint32_t)largest_bin;
         if (overlap)
             find_crossing(*this);
         if constexpr (staged)
-            if (values_in && !values_in.is_narrow())
+            if (values_in && !values_in.is_narrow() && !large)
                 stage((const V *)values_in.at);
-        if (!exact && largest > 1 && !by_rank) {
+        /* Pairs that are mostly equal are nearly in order. */
+        if (largest > 1 && (!large || (pairs && !gone)))
             exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
-            if constexpr (pairs)
-                if (large && descents(*this)) {
-                    copy_async_wait();
-                    return false;
-                }
+        if (large) {
+            finish_large(*this, first, from, (BucketBits<KeyWord>)keys);
+            return;
         }
         if constexpr (words_may_tie && sizeof(Word) == 8) {
             if (gone)
@@ -413,12 +373,10 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
                 call_order_ties(*this, keys_in);
         }
         write(first, keys_in, values_in, keys);
-        return true;
     }
 
-    template <int N>
     GPI_DEVICE void write(uint64_t first, const K *keys_in, const ValueArray<V> &values_in,
-                          const BucketKeys<KeyWord, N> &from) const
+                          const BucketBits<KeyWord> &from) const
     {
         K *keys = job.keys[gpi_radix_out] + first;
         if constexpr (pairs) {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting buckets, each inside one block: by bins (radixsort_bucket_bins.cuh), or if those do not
- * suit it by merging (radixsort_bucket_merge.cuh).
+ * Sorting buckets, each inside one block by bins (radixsort_bucket_bins.cuh).
  *
  * The compiler orders functions that it does not inline by their mangled names, and allocates
- * registers in that order: renaming BucketGlobal, BucketMerge or the kernel can change its code.
+ * registers in that order: renaming BucketGlobal, finish_large or the kernel can change its code.
  */
 #pragma once
 
 #include "device/grid.cuh"
 #include "radixsort/radixsort_bucket_bins.cuh"
-#include "radixsort/radixsort_bucket_merge.cuh"
+#include "radixsort/radixsort_bucket_global.cuh"
 
 namespace GPI_SPACE
 {
@@ -44,7 +43,6 @@ template <class K, bool FLOAT, int VB, int T, int I>
 GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, char *memory,
                             uint32_t number)
 {
-    using Merge = BucketMerge<K, FLOAT, VB, T, I>;
     uint64_t first = 0, end = 0;
     uint32_t from = gpi_radix_in;
     K base = 0;
@@ -76,7 +74,7 @@ GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, 
     const int count = (int)(end - first);
     using Narrow = BucketBins<K, FLOAT, VB, T, I>;
     using Global = BucketGlobal<K, FLOAT, VB, T>;
-    if (end - first > Merge::items_max) {
+    if (end - first > T * I) {
         Global::sort({job, *(typename Global::Shared *)memory, first, end - first, base}, from,
                      bits);
         return;
@@ -84,24 +82,18 @@ GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, 
     const Narrow narrow = {job, *(typename Narrow::Shared *)memory, count, compared, base};
     BucketKeys<RadixWord<K>, I> keys;
     narrow.read(first, from, keys);
-    bool sorted = false, by_wide = false;
     if constexpr (VB > 0 && sizeof(K) == 4) {
         using Wide = BucketBins<K, FLOAT, VB, T, radix_tuning.wide_items, uint64_t>;
         const Wide wide = {job, *(typename Wide::Shared *)memory, count, compared, base};
-        by_wide = !narrow.fits(keys) && wide.fits(keys);
-        if (by_wide) {
+        if (!narrow.fits(keys) && wide.fits(keys)) {
             __syncthreads();
             wide.clear_counts();
             __syncthreads();
-            sorted = wide.sort(first, from, keys);
+            wide.sort(first, from, keys);
+            return;
         }
     }
-    if (!by_wide)
-        sorted = narrow.sort(first, from, keys);
-    if (sorted)
-        return;
-    __syncthreads();
-    Merge::sort({job, memory, count, compared}, first, from);
+    narrow.sort(first, from, keys);
 }
 
 /*

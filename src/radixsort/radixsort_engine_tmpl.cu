@@ -63,13 +63,11 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
 template <bool FLOAT, int VB> struct Shapes {
     static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
     static constexpr int bucket_max = bucket.threads * bucket.items;
-    using Merge = BucketMerge<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Narrow = BucketBins<Key, FLOAT, VB, bucket.threads, bucket.items>;
     using Wide = BucketBins<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
     static constexpr bool has_wide = VB && sizeof(Key) == 4;
     static constexpr int bucket_shared =
-        std::max({sizeof(typename Merge::Shared), sizeof(typename Narrow::Shared),
-                  has_wide ? sizeof(typename Wide::Shared) : 0});
+        std::max(sizeof(typename Narrow::Shared), has_wide ? sizeof(typename Wide::Shared) : 0);
     static_assert(bucket_shared <= radix_tuning.shared_bytes, "a bucket must fit");
 };
 

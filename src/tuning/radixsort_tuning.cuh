@@ -233,14 +233,21 @@ constexpr bool radix_values_staged(int key_bytes, int value_bytes)
     return value_bytes == 4 || (value_bytes == 8 && key_bytes == 4 && two_fit);
 }
 
+/* Counts of its bins; after them positions of items, or their values. */
+constexpr int bucket_stage_bytes(int items, int key_bytes, int value_bytes)
+{
+    const int counts = 4 << radix_tuning.bin_bits;
+    const int after = radix_values_staged(key_bytes, value_bytes) ? value_bytes * items
+                      : value_bytes                               ? 2 * items
+                                                                  : 0;
+    return after > counts ? after : counts;
+}
+
 constexpr int radix_bucket_bytes(int items, int key_bytes, int value_bytes)
 {
-    int threads = 512, most = items * threads;
-    int by_merging = most * (key_bytes + (value_bytes ? 2 : 0));
-    int counts = 4 << radix_tuning.bin_bits;
-    int stage = radix_values_staged(key_bytes, value_bytes) ? most * value_bytes : 0;
-    int by_bins = most * (key_bytes == 8 ? 8 : 4) + (stage > counts ? stage : counts);
-    return (by_merging > by_bins ? by_merging : by_bins) + 2048;
+    const int most = items * 512;
+    return most * (key_bytes == 8 ? 8 : 4) + bucket_stage_bytes(most, key_bytes, value_bytes) +
+           2048;
 }
 
 constexpr RadixBucketShape radix_bucket_shape(int key_bytes, int value_bytes)

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The items of a block's bins in order, where bins have many, whatever they are. A warp takes a
+ * window of 256 items into registers and sorts it by a network (Batcher 1968). Then windows lie
+ * half a window further: each holds two runs in order, of which one merge makes one; and so on,
+ * half a window there and back, until no item is less than the one before. An item moves by half a
+ * window in a round. Where most windows still have items to move after some rounds, runs become
+ * twice as long in each round instead: items that are far apart are exchanged in shared memory,
+ * then windows are merged.
+ */
+#pragma once
+
+#include <cstdint>
+
+#include "radixsort/radixsort_bucket_order.cuh"
+
+namespace GPI_SPACE
+{
+
+/* The items of a warp in registers, number 32 i + lane in row i. APART: a word's source decides
+ * between equal words, and moves along. */
+template <class Word, bool APART> struct Window {
+    static constexpr int rows = 8, items = 32 * rows, half = items / 2;
+
+    Word word[rows];
+    uint32_t source[APART ? rows : 1];
+
+    /* Whether an item is less than that of row i; without a branch, as items differ by lane. */
+    GPI_DEVICE bool is_less(Word other, uint32_t other_source, int i) const
+    {
+        bool less = other < word[i];
+        if constexpr (APART)
+            less |= (other == word[i]) & (other_source < source[i]);
+        return less;
+    }
+
+    /* The lesser item goes to row i. */
+    GPI_DEVICE void exchange_rows(int i, int j)
+    {
+        const bool falls = is_less(word[j], source[APART ? j : 0], i);
+        const Word low = falls ? word[j] : word[i];
+        word[j] = falls ? word[i] : word[j];
+        word[i] = low;
+        if constexpr (APART) {
+            const uint32_t from = falls ? source[j] : source[i];
+            source[j] = falls ? source[i] : source[j];
+            source[i] = from;
+        }
+    }
+
+    /* Lanes whose numbers differ by mask; those with the bit keep the greater item. */
+    GPI_DEVICE void exchange_lanes(int mask, int bit)
+    {
+        const bool upper = lane_id() & bit;
+#pragma unroll
+        for (int i = 0; i < rows; i++) {
+            const Word other = __shfl_xor_sync(all_lanes, word[i], mask);
+            const uint32_t from = APART ? __shfl_xor_sync(all_lanes, source[i], mask) : 0;
+            const bool takes = is_less(other, from, i) != upper;
+            word[i] = takes ? other : word[i];
+            if constexpr (APART)
+                source[i] = takes ? from : source[i];
+        }
+    }
+
+    GPI_DEVICE void turn(int i)
+    {
+        word[i] = __shfl_xor_sync(all_lanes, word[i], 31);
+        if constexpr (APART)
+            source[i] = __shfl_xor_sync(all_lanes, source[i], 31);
+    }
+
+    /* Lanes whose numbers differ by mask, then those that differ by half of the bit, and so on. */
+    GPI_DEVICE void merge_lanes(int mask, int bit)
+    {
+#pragma unroll 1
+        for (; bit; bit /= 2, mask = bit)
+            exchange_lanes(mask, bit);
+    }
+
+    GPI_DEVICE void sort_rows()
+    {
+#pragma unroll 1
+        for (int size = 2; size <= 32; size *= 2)
+            merge_lanes(size - 1, size / 2);
+    }
+
+    /* Runs of `run` rows to runs of twice as many, up to the whole window; bitonic: one run rises
+     * and then falls, or the other way round. */
+    GPI_DEVICE void merge_runs(int run, bool bitonic)
+    {
+#pragma unroll 1
+        for (; run < rows; run *= 2) {
+#pragma unroll
+            for (int r = 1; r < rows; r *= 2)
+                if (r == run && !bitonic)
+#pragma unroll
+                    for (int i = 0; i < rows; i++)
+                        if ((i & r) == 0) {
+                            const int j = i ^ (2 * r - 1);
+                            turn(j);
+                            exchange_rows(i, j);
+                        }
+#pragma unroll
+            for (int d = rows / 2; d; d /= 2)
+                if (d < run || bitonic)
+#pragma unroll
+                    for (int i = 0; i < rows; i++)
+                        if ((i & d) == 0)
+                            exchange_rows(i, i + d);
+            merge_lanes(16, 16);
+        }
+    }
+};
+
+/* The items of a block of T threads in shared memory, which has room for whole windows. */
+template <class Word, bool APART, int T> struct Windows {
+    using OfWarp = Window<Word, APART>;
+    static constexpr int items = OfWarp::items, half = OfWarp::half, rows = OfWarp::rows;
+    static constexpr int first_look = 5; /* round before which it is asked how many are busy */
+
+    Word *words;
+    uint16_t *sources;
+    int count;
+
+    GPI_DEVICE bool falls_at(int p) const
+    {
+        const Word own = words[p], next = words[p + 1];
+        bool falls = next < own;
+        if constexpr (APART)
+            falls |= (own == next) & (sources[p + 1] < sources[p]);
+        return falls;
+    }
+
+    /* Whether a window has an item that is less than the one before; of two runs in order. */
+    GPI_DEVICE bool falls(int first, bool runs) const
+    {
+        bool some = runs && falls_at(first + half - 1);
+        if (!runs)
+#pragma unroll 1
+            for (int p = first + lane_id(); p < first + items - 1; p += 32)
+                some |= falls_at(p);
+        some = __any_sync(all_lanes, some);
+        __syncwarp();
+        return some;
+    }
+
+    /* run: rows in order, or 0. */
+    GPI_DEVICE void sort(int first, int run, bool bitonic) const
+    {
+        OfWarp window;
+#pragma unroll
+        for (int i = 0; i < rows; i++) {
+            window.word[i] = words[first + i * 32 + lane_id()];
+            if constexpr (APART)
+                window.source[i] = sources[first + i * 32 + lane_id()];
+        }
+        if (run == 0)
+            window.sort_rows();
+        window.merge_runs(run ? run : 1, bitonic);
+#pragma unroll
+        for (int i = 0; i < rows; i++) {
+            words[first + i * 32 + lane_id()] = window.word[i];
+            if constexpr (APART)
+                sources[first + i * 32 + lane_id()] = (uint16_t)window.source[i];
+        }
+    }
+
+    /* f(first) for the windows of this warp from an item on; whether it is true for any. */
+    template <class F> GPI_DEVICE bool for_windows(int from, int end, F f) const
+    {
+        /* The same in all lanes, which the compiler is to know. */
+        const int warp = __shfl_sync(all_lanes, (int)threadIdx.x / 32, 0);
+        bool any = false;
+#pragma unroll 1
+        for (int w = from + warp * items; w < end; w += T / 32 * items)
+            any |= f(w);
+        return any;
+    }
+
+    /* Whether most threads that have windows had something to do. */
+    GPI_DEVICE bool is_majority(int busy) const
+    {
+        return 2 * busy > min((count + items - 1) / items * 32, T);
+    }
+
+    /* Items d apart, or mirrored in 2 d items: the lesser goes first. */
+    GPI_DEVICE void exchange_apart(int d, bool mirrored) const
+    {
+        const int end = (count + items - 1) / items * items;
+#pragma unroll 1
+        for (int k = threadIdx.x;; k += T) {
+            const int i = (k & -d) * 2 + (k & (d - 1)), j = mirrored ? i ^ (2 * d - 1) : i + d;
+            if (i >= end)
+                break;
+            if (j >= end)
+                continue;
+            const Word low = words[i], high = words[j];
+            bool falls = high < low;
+            if constexpr (APART)
+                falls |= (high == low) & (sources[j] < sources[i]);
+            if (!falls)
+                continue;
+            words[i] = high;
+            words[j] = low;
+            if constexpr (APART) {
+                const uint16_t source = sources[i];
+                sources[i] = sources[j];
+                sources[j] = source;
+            }
+        }
+        __syncthreads();
+    }
+
+    GPI_DEVICE void run() const
+    {
+        for (int p = count + (int)threadIdx.x; p < (count + items - 1) / items * items; p += T) {
+            words[p] = (Word) ~(Word)0;
+            if constexpr (APART)
+                sources[p] = UINT16_MAX;
+        }
+        __syncthreads();
+        int busy = 1; /* threads in whose windows something fell */
+        int far = 0;  /* items of a run, when runs are doubled */
+#pragma unroll 1
+        for (int round = 0; busy; round++) {
+            const bool runs = round > 0;
+            if (!far && round >= first_look && round % 2 && is_majority(busy))
+                far = items;
+            if (far >= count)
+                return;
+            for (int d = far; d >= items; d /= 2)
+                exchange_apart(d, d == far);
+            const bool shifted = !far && round % 2;
+            const bool all = far || !runs;
+            busy = __syncthreads_count(
+                for_windows(shifted ? half : 0, all ? count : count - half, [&](int w) {
+                    const bool some = far || falls(w, runs);
+                    if (some)
+                        sort(w, runs ? rows / 2 : 0, far > 0);
+                    return some || all;
+                }));
+            far *= 2;
+        }
+    }
+};
+
+/* Items by positions, or these if there are no items. A bucket may be sorted where it lies, so all
+ * are read before one is written. */
+template <class Bins, class X>
+GPI_DEVICE void write_by_positions(const Bins &b, X *to, const X *from, uint64_t first)
+{
+    X item[Bins::items_of_thread];
+    leave_undefined<Bins::in_loop>(item);
+#pragma unroll
+    for (int i = 0; i < Bins::items_of_thread; i++)
+        if (const int p = Bins::item(i); p < b.count)
+            item[i] = from ? from[b.position(p)] : (X)(first + b.position(p));
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < Bins::items_of_thread; i++)
+        if (const int p = Bins::item(i); p < b.count)
+            to[p] = item[i];
+}
+
+/* A bucket whose bins have many items; if words lack bits of their keys, they become words of keys,
+ * beside positions, and then positions alone. A call, as it is rare, of little code; it names the
+ * shared memory, or would not know what it is. */
+template <class Bins, class Word>
+__device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint32_t from,
+                                          const BucketBits<Word> bits)
+{
+    extern __shared__ __align__(16) char memory[];
+    constexpr int T = Bins::warps * 32;
+    static_assert(Bins::items_max % Window<Word, false>::items == 0, "windows are whole");
+    const Bins b = {bins.job, *(typename Bins::Shared *)memory, bins.count, bins.compared,
+                    bins.base};
+    const auto *const keys_in = b.job.keys[from] + first;
+    const auto keys = b.job.keys[gpi_radix_out] + first;
+    uint16_t *const sources = (uint16_t *)b.s.stage;
+    const bool lacking = Bins::words_may_tie && b.left_out(bits);
+    if constexpr (Bins::words_may_tie)
+        if (lacking) {
+#pragma unroll 4
+            for (int p = threadIdx.x; p < b.count; p += T) {
+                const uint32_t at = b.position(p);
+                sources[p] = (uint16_t)at;
+                b.s.words[p] = b.word_of(keys_in[at]);
+            }
+            Windows<Word, true, T>{b.s.words, sources, b.count}.run();
+#pragma unroll 4
+            for (int p = threadIdx.x; p < b.count; p += T)
+                b.s.words[p] = sources[p];
+            __syncthreads();
+        }
+    if (!lacking)
+        Windows<typename Bins::BinWord, false, T>{b.s.words, nullptr, b.count}.run();
+    if constexpr (Bins::pairs) {
+        using V = typename Bins::V;
+        const ValueArray<V> values_in = b.job.values_at(from, first);
+        const ValueArray<V> values = b.job.values_at(gpi_radix_out, first);
+        if (values_in && values_in.is_narrow())
+            b.write_narrow(values, values_in);
+        else
+            write_by_positions(b, (V *)values.at, (const V *)values_in.at, first);
+        if (b.job.keys_wanted)
+            write_by_positions(b, keys, keys_in, 0);
+    } else {
+#pragma unroll 2
+        for (int p = threadIdx.x; p < b.count; p += T) {
+            const Word word = b.s.words[p];
+            const Word open = bits.has_hole() ? bits.hole.open(word) | bits.same : word;
+            keys[p] = b.codec().decode(open + b.base);
+        }
+    }
+}
+
+} // namespace GPI_SPACE
