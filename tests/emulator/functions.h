@@ -94,6 +94,15 @@ inline int __syncthreads_and(int predicate)
 {
     return emulator::meet(0, 0, predicate != 0, true) != 0;
 }
+inline int __syncthreads_count(int predicate)
+{
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int count = 0;
+    for (uint32_t i = 0; i < 32; i++) /* a bit for each warp */
+        count += __builtin_popcount(
+            emulator::meet(0, 0, predicate && lane == i ? 1u << warp : 0u, false));
+    return count;
+}
 inline void __threadfence()
 {
     std::atomic_thread_fence(std::memory_order_seq_cst);

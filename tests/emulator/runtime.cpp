@@ -251,6 +251,11 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t s)
 {
     return queue(s, nullptr, [=] { memset(p, byte, bytes); });
 }
+cudaError_t cudaMemset(void *p, int byte, size_t bytes)
+{
+    memset(p, byte, bytes);
+    return cudaSuccess;
+}
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind,
                             cudaStream_t s)
 {
