@@ -56,7 +56,7 @@ void t_same_at(const char *file, int line, const char *name, gp_dtype dtype, con
 {
     struct difference d = {0, 0, n};
     mark_point();
-    if (memcmp(expected, actual, n * gp_dtype_bytes(dtype)) == 0)
+    if (n == 0 || memcmp(expected, actual, n * gp_dtype_bytes(dtype)) == 0)
         return;
     for (size_t i = n; i-- > 0;)
         if (!elements_same(dtype, expected, actual, i)) {
