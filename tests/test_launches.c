@@ -84,6 +84,7 @@ END_TEST
 
 START_TEST(test_calls_after_a_reset)
 {
+    expect_first(1, _i);
     ck_assert_int_eq(gp_context_reset(t_ctx()), GP_OK);
     expect_first(1, _i);
     expect_first(1, _i);
