@@ -211,7 +211,7 @@ typedef gp_status (*gpi_csr_spmv_fn)(gp_context *ctx, const struct gpi_csr_spmv 
 
 /* CUDA: kernels for any width of columns. */
 struct gpi_csr_part_ops {
-    const void *starts[2][2]; /* of tiles: of row pointers of 8 bytes, of few rows */
+    const void *starts[2]; /* of tiles: of row pointers of 4 and of 8 bytes */
     /* the rest is of hot columns: of counts in place, what is to be there, and which columns */
     gp_status (*choose_hot)(gp_context *ctx, const struct gpi_csr_spmv *args);
     /* of the dtypes of values: what brings x of the columns together, and the product */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "csr/csr_spmv_starts.cuh"
+#include "device/grid.cuh"
 #include "device/ops.cuh"
 
 namespace GPI_SPACE
@@ -132,7 +133,8 @@ template <class V, class Lanes> struct SpmvLongRow {
     GPI_DEVICE void leave_piece(uint32_t tile, A (&sum)[N]) const
     {
         if (first > tile || tile > last || last - first < 2 || last >= a.tiles)
-            return; /* row pointers fall */
+            return;  /* row pointers fall */
+        grid_wait(); /* the counters are zeros */
         const uint32_t g = (tile - first) / each, groups = (last - first) / each + 1;
         const uint32_t from = first + g * each, pieces = min(last - from + 1, each);
 #pragma unroll 1

@@ -27,16 +27,12 @@ gp_status choose(gp_context *ctx, const gpi_csr_spmv *s)
 
 extern "C" {
 using namespace GPI_SPACE;
-#define STARTS(O)                                                                                  \
-    {                                                                                              \
-        (const void *)spmv_search_k<O>, (const void *)spmv_scatter_k<O>                            \
-    }
 #define OF_VALUES(f) f<SpmvHalf>, f<SpmvHalf>, f<float>, f<double>
 #define KERNELS(k)                                                                                 \
     (const void *)k<SpmvHalf>, (const void *)k<SpmvHalf>, (const void *)k<float>,                  \
         (const void *)k<double>
 const gpi_csr_part_ops GPI_CSR_PARTS = {
-    {STARTS(uint32_t), STARTS(uint64_t)},
+    {(const void *)spmv_search_k<uint32_t>, (const void *)spmv_search_k<uint64_t>},
     choose,
 #if GPI_SM >= 90
     {KERNELS(spmv_pack_k)},

@@ -19,7 +19,7 @@ gp_status columns_of(gp_context *ctx, const gpi_csr_spmv *s, uint32_t first, uin
                      bool has_starts)
 {
     using A = typename SpmvSum<V>::A;
-    const SpmvTiles tiles = spmv_tiles_of(s);
+    const SpmvTiles tiles = spmv_tiles_of(s, has_starts);
     const SpmmMatrices<V, N> v = {(const V *)s->values,
                                   (const V *)s->x + first * s->x_at.column,
                                   (V *)s->y + first * s->y_at.column,
@@ -32,9 +32,9 @@ gp_status columns_of(gp_context *ctx, const gpi_csr_spmv *s, uint32_t first, uin
     const SpmmLanes<N> lanes = {n};
     const I *const cols = (const I *)s->a.cols;
     LaunchList list;
-    if (!has_starts)
+    if (s->starts && !has_starts)
         list.add(spmv_starts_of(s, tiles));
-    list.add(launch_dependent(spmm_tiles_k<I, V, N>, !has_starts,
+    list.add(launch_dependent(spmm_tiles_k<I, V, N>, list.count > 0,
                               spmv_blocks_of<spmm_threads / 32>(s), spmm_threads, 0, tiles, cols, v,
                               lanes));
     return list.queue(ctx, "gp_spmm");
@@ -57,7 +57,7 @@ template <class V, bool BF16 = false> gp_status spmm(gp_context *ctx, const gpi_
             return columns_of<V, BF16, 4>(ctx, s, 0, s->columns, s->plan != nullptr);
     for (uint32_t first = 0; first < s->columns; first += lanes) {
         const uint32_t n = s->columns - first < lanes ? s->columns - first : lanes;
-        const bool has_starts = s->plan || first;
+        const bool has_starts = s->plan || (s->starts && first);
         GPI_TRY((columns_of<V, BF16, 1>(ctx, s, first, n, has_starts)));
     }
     return GP_OK;

@@ -333,10 +333,15 @@ __global__ __launch_bounds__(spmm_threads, spmm_blocks<V, N>) void spmm_tiles_k(
 {
     const uint32_t tile = blockIdx.x * (spmm_threads / 32) + warp_max(threadIdx.x / 32);
     const gpi_csr_start all = a.end();
-    grid_wait();
+    const bool early = tile < a.early;
+    if (!early)
+        grid_wait();
     if ((uint64_t)tile * a.units >= all.row + all.entry)
         return;
-    const SpmvShare share(a, SpmvBounds::known(a, tile, all), all);
+    const SpmvBounds bounds =
+        early ? SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile)
+              : SpmvBounds::known(a, tile, all);
+    const SpmvShare share(a, bounds, all);
     if (!share.is_there)
         return;
     const uint32_t column = lanes.has_columns() ? lanes.column(0) : 0;

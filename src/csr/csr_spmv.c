@@ -72,7 +72,7 @@ static gp_status take_starts(gp_context *ctx, const char *f, struct gpi_csr_spmv
                              struct gpi_frame *frame)
 {
     struct gpi_state state;
-    if (!s->columns && s->tiles <= gpi_csr_tiles_wanted(s->dtype)) {
+    if (s->tiles <= gpi_csr_tiles_wanted(s->dtype)) {
         GPI_TRY(gpi_state_get(ctx, f, s->tiles, &state));
         s->left = state.words8;
         return GP_OK;

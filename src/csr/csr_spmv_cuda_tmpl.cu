@@ -38,10 +38,20 @@ gp_status add_hot(gp_context *ctx, const gpi_csr_spmv *s, const SpmvTiles &tiles
     return GP_OK;
 }
 
+/* Bytes of x that each tile asks the L2 for, so that they are on their way while tiles look for
+ * their beginnings: where all run at once, unless much of x may not be used. */
+uint32_t x_share(const gpi_csr_spmv *s)
+{
+    if (s->tiles > gpi_csr_tiles_wanted(s->dtype) || s->a.num_cols > s->a.nnz)
+        return 0;
+    const uint64_t share = s->a.num_cols * gpi_dtype_bytes(s->dtype) / s->tiles;
+    return (uint32_t)(share + 32) & ~31u;
+}
+
 template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 {
     using A = typename SpmvSum<V>::A;
-    const SpmvTiles tiles = spmv_tiles_of(s);
+    const SpmvTiles tiles = spmv_tiles_of(s, s->plan != nullptr);
     const I *const cols = (const I *)s->a.cols;
     const SpmvVectors<V> v = {(const V *)s->values,
                               (const V *)s->x,
@@ -49,7 +59,9 @@ template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_
                               {(A)s->alpha, (const A *)s->device_alpha},
                               {(A)s->beta, (const A *)s->device_beta},
                               (A *)s->pieces,
-                              BF16};
+                              BF16,
+                              s->a.num_cols * sizeof(V),
+                              x_share(s)};
     const bool may_be_hot = s->hot.cols && GPI_CSR_PARTS.threads[(int)s->dtype - (int)GP_F16];
     const NearColumns<I> near = {(const I *)s->least, s->above, s->plan, may_be_hot};
     LaunchList list;
@@ -67,7 +79,7 @@ template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_
 
 gp_status plan_starts(gp_context *ctx, const gpi_csr_spmv *s)
 {
-    const SpmvTiles tiles = spmv_tiles_of(s);
+    const SpmvTiles tiles = spmv_tiles_of(s, true);
     LaunchList list;
     list.add(launch_zeros(s->left, s->tiles * sizeof *s->left));
     list.add(spmv_starts_of(s, tiles));
@@ -105,7 +117,7 @@ gp_status pattern(gp_context *ctx, const gpi_csr_spmv *s, uint64_t *sum)
     const uint64_t most = a->nnz > a->num_rows ? a->nnz : a->num_rows + 1;
     GPI_TRY(gpi_cuda_fill(ctx, sum, 0, sizeof *sum));
     spmv_pattern_k<<<plan_grid(ctx, most), csr_tuning.threads, 0, ctx->stream>>>(
-        spmv_tiles_of(s), (const I *)a->cols, sum);
+        spmv_tiles_of(s, true), (const I *)a->cols, sum);
     return gpi_cuda_launched(ctx, "gp_spmv_plan");
 }
 

@@ -3,18 +3,18 @@
  * SpMV. The merge of row ends and entries (device/search.cuh) is cut into tiles of equal weight, a
  * warp each, and no warp waits for another:
  *
- *     spmv_scatter_k or spmv_search_k    where the tiles begin (csr_spmv_starts.cuh)
- *     spmv_tiles_k                       the products of a tile, and their sums between row ends
+ *     spmv_search_k    where the tiles begin (csr_spmv_starts.cuh), but for those that run at once
+ *                      with it and find that themselves
+ *     spmv_tiles_k     the products of a tile, and their sums between row ends
  *
  * A row that does not fill several tiles belongs as a whole to the tile where it ends. Of a longer
  * one each of its tiles has a piece; the warp that is the last to leave a piece sums them.
  */
 #pragma once
 
+#include "csr/csr_chunk.cuh"
 #include "csr/csr_long_row.cuh"
 #include "csr/csr_vectors.cuh"
-#include "device/raw.cuh"
-#include "device/tile_io.cuh"
 
 namespace GPI_SPACE
 {
@@ -31,6 +31,8 @@ template <class V> struct SpmvVectors {
     SpmvScalar<A> alpha, beta;
     A *pieces; /* two per tile: of the row that goes on behind it, of the one that ends in it */
     bool is_bf16;
+    uint64_t x_bytes;
+    uint32_t x_share; /* what of them each tile asks the L2 for before anything else; or 0 */
 
     /* f(a number of the type that the numbers have). */
     template <class F> GPI_DEVICE void with_type(F f) const
@@ -41,65 +43,6 @@ template <class V> struct SpmvVectors {
     GPI_DEVICE void store(uint64_t row, const SpmvLanes &, const A (&sum)[1]) const
     {
         spmv_store(y + row, alpha.get(), sum[0], beta.get(), is_bf16);
-    }
-};
-
-/* A chunk of a tile's products, and where rows end in it. A lane has K consecutive items; 16 bytes
- * between groups of 128 keep lanes that read theirs out of each other's banks. */
-template <class A> struct SpmvChunk {
-    static constexpr int K = 8, items = 32 * K;
-    static constexpr int group = 128 / (int)sizeof(A), gap = 16 / (int)sizeof(A);
-    alignas(16) A sums[items / group * (group + gap)];
-    alignas(16) uint8_t ends[items];
-
-    static GPI_DEVICE uint32_t place(uint32_t i)
-    {
-        return i + i / group * gap;
-    }
-
-    /* Items k * 32 + lane lie this far apart, whatever k is. */
-    static constexpr int stride = 32 + 32 / group * gap;
-
-    GPI_DEVICE A &at(uint32_t i)
-    {
-        return sums[place(i)];
-    }
-
-    /* Bit k: a row ends with item k of the lane. */
-    GPI_DEVICE uint32_t lane_ends() const
-    {
-        const uint2 bytes = ((const uint2 *)ends)[lane_id()];
-        return (bytes.x * 0x01020408u) >> 24 | (bytes.y * 0x01020408u) >> 24 << 4;
-    }
-
-    /* Products become the sums from row end to row end, where rows end; carry comes into the first
-     * row, and becomes the sum behind the last end. */
-    GPI_DEVICE void sum_rows(A &carry)
-    {
-        const int lane = lane_id();
-        const uint32_t own = lane_ends(), first = place(lane * K);
-        const Raw<K * sizeof(A)> raw =
-            raw_load_aligned<K * sizeof(A)>((const char *)(sums + first));
-        A sum = 0;
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            sum += raw_get<A>(raw, k);
-            if (own >> k & 1) {
-                sums[first + k] = sum;
-                sum = 0;
-            }
-        }
-        const uint32_t with = __ballot_sync(all_lanes, own != 0);
-        const uint32_t reached = with & ((2u << lane) - 1);
-        const A upto = warp_scan_within<Sum<A>>(sum, reached ? lane - 31 + __clz(reached) : lane);
-        A before = shuffle_up(upto, 1);
-        before = lane == 0 ? 0 : before;
-        if (own) {
-            const bool leads = (with & ((1u << lane) - 1)) == 0;
-            sums[first + __ffs(own) - 1] += leads ? carry + before : before;
-        }
-        const A last = shuffle(upto, 31);
-        carry = with ? last : carry + last;
     }
 };
 
@@ -250,8 +193,8 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         });
     }
 
-    /* A chunk's products; how many of the rows from r on end in it. */
-    GPI_DEVICE uint32_t chunk(uint32_t r, uint32_t at, uint32_t from, uint32_t n)
+    /* A chunk's products; how many of the rows from r on end in it, and the end of row r + lane. */
+    GPI_DEVICE uint32_t chunk(uint32_t r, uint32_t at, uint32_t from, uint32_t n, uint32_t &end)
     {
         I col[K];
         V value[K];
@@ -260,7 +203,7 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         const I least =
             full ? load<true>(at, from, n, col, value) : load<false>(at, from, n, col, value);
         __syncwarp();
-        const uint32_t ended = mark(r, at, n);
+        const uint32_t ended = mark_rows(r, at, n, end);
         if (full)
             multiply<true>(least, at, from, n, col, value);
         else
@@ -285,32 +228,45 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         return s.at(item % Chunk::items);
     }
 
-    /* Of 32 M rows from r on, how many end in the chunk of n items at `at`; marks their last items,
-     * one for each. */
-    template <int M> GPI_DEVICE uint32_t mark_some(uint32_t r, uint32_t at, uint32_t n)
+    /* Marks the item of a chunk of n with which the lane's row ends; how many have ended. */
+    GPI_DEVICE uint32_t mark(uint32_t end, uint32_t n)
     {
-        uint32_t end[M], ended = 0;
-#pragma unroll
-        for (int k = 0; k < M; k++) {
-            const uint32_t i = r + k * 32 + lane_id();
-            end[k] = i < rows ? end_of(i) - at : ~0u;
-        }
-#pragma unroll
-        for (int k = 0; k < M; k++) {
-            if (end[k] - 1 < n)
-                s.ends[end[k] - 1] = 1;
-            ended += __popc(__ballot_sync(all_lanes, end[k] <= n));
-        }
-        return ended;
+        if (end - 1 < n)
+            s.ends[end - 1] = 1;
+        return __popc(__ballot_sync(all_lanes, end <= n));
     }
 
-    /* Of all rows from r on. */
-    GPI_DEVICE uint32_t mark(uint32_t r, uint32_t at, uint32_t n)
+    /* How far row r is behind one whose pointer begins a line of the cache. */
+    GPI_DEVICE uint32_t in_line(uint32_t r) const
     {
-        constexpr int M = 2; /* of short rows: loads that do not wait for each other */
-        uint32_t ended = mark_some<1>(r, at, n);
-        for (uint32_t more = ended * M; more == 32 * M; ended += more)
-            more = mark_some<M>(r + ended, at, n);
+        return ((uint32_t)(y - v.y) + r) % 32;
+    }
+
+    /* How many rows from r on end in the chunk of n items at `at`; marks their last items, one for
+     * each. end: of row r + lane, in the chunk. */
+    GPI_DEVICE uint32_t mark_rows(uint32_t r, uint32_t at, uint32_t n, uint32_t &end)
+    {
+        const uint32_t own = r + lane_id();
+        end = own < rows ? end_of(own) - at : ~0u;
+        uint32_t ended = mark(end, n);
+        if (ended < 32)
+            return ended;
+        constexpr int M = 2; /* loads that do not wait for each other */
+        uint32_t more, first = r + 32, i = first - in_line(first + 1);
+        do {
+            uint32_t ends[M];
+            more = 0;
+#pragma unroll
+            for (int k = 0; k < M; k++) {
+                const uint32_t row = i + k * 32 + lane_id();
+                ends[k] = row >= first && row < rows ? end_of(row) - at : ~0u;
+            }
+#pragma unroll
+            for (int k = 0; k < M; k++)
+                more += mark(ends[k], n);
+            ended += more;
+            i += 32 * M;
+        } while (more && r + ended == i);
         return ended;
     }
 
@@ -319,15 +275,24 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         return {a, v, SpmvLanes(), of};
     }
 
-    /* Rows r on, `ended` of them, have ended in the chunk. */
-    GPI_DEVICE void store(uint32_t r, uint32_t ended, uint32_t at, A alpha, A beta)
+    GPI_DEVICE void store_row(uint32_t i, uint32_t begin, uint32_t end, A alpha, A beta)
     {
-        for (uint32_t i = r + lane_id(); i < r + ended; i += 32) {
-            const uint32_t begin = begin_of(i), end = end_of(i);
-            if (!comes_in || i)
-                spmv_store(y + i, alpha, end != begin ? sum_at(end - at - 1) : (A)0, beta,
-                           v.is_bf16);
-        }
+        if (!comes_in || i)
+            spmv_store(y + i, alpha, end != begin ? sum_at(end - 1) : (A)0, beta, v.is_bf16);
+    }
+
+    /* Rows r on, `ended` of them, have ended in the chunk at `at`, whose first item is `from`; end:
+     * of row r + lane. */
+    GPI_DEVICE void store(uint32_t r, uint32_t ended, uint32_t at, uint32_t from, uint32_t end,
+                          A alpha, A beta)
+    {
+        const uint32_t before = shuffle_up(end, 1), first = r + 32;
+        if (lane_id() < ended)
+            store_row(r + lane_id(), lane_id() ? before : from, end, alpha, beta);
+        if (ended > 32)
+            for (uint32_t i = first - in_line(first) + lane_id(); i < r + ended; i += 32)
+                if (i >= first)
+                    store_row(i, begin_of(i) - at, end_of(i) - at, alpha, beta);
     }
 
     /* The part of the first row, which has ended in the chunk at `at`. */
@@ -345,11 +310,12 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
 #pragma unroll 1
         for (uint32_t at = 0; at == 0 || at < entries; at += Chunk::items, from = 0) {
             const uint32_t n = min(entries - at, (uint32_t)Chunk::items);
-            const uint32_t ended = chunk(r, at, from, n);
+            uint32_t end;
+            const uint32_t ended = chunk(r, at, from, n, end);
             __syncwarp();
             s.sum_rows(carry);
             __syncwarp();
-            store(r, ended, at, alpha, beta);
+            store(r, ended, at, from, end, alpha, beta);
             if (comes_in && r == 0 && ended)
                 head = first_row(at);
             r += ended;
@@ -411,15 +377,18 @@ __global__ __launch_bounds__(spmv_threads, spmv_blocks<V>) void spmv_tiles_k(
     const uint32_t warp = warp_max(threadIdx.x / 32),
                    tile = blockIdx.x * (spmv_threads / 32) + warp;
     const gpi_csr_start all = a.end();
-    grid_wait();
+    if (v.x_share)
+        ask_for_share(v.x, v.x_bytes, v.x_share, tile);
+    const bool early = FORM == SPMV_PLAIN && tile < a.early;
+    if (!early)
+        grid_wait();
     if ((uint64_t)tile * a.units >= all.row + all.entry)
         return;
     if (FORM == SPMV_NEAR && near.has_hot && near.plan->hot)
         return;
     const SpmvBounds bounds =
-        FORM == SPMV_NEAR || a.starts
-            ? SpmvBounds::known(a, tile, all)
-            : SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile);
+        early ? SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile)
+              : SpmvBounds::known(a, tile, all);
     /* asked by all lanes, so that the compiler does not put off the loads until it is used */
     const bool near_worth = FORM == SPMV_NEAR && warp_max(spmv_near_is_worth(near.plan));
     SpmvShare share(a, bounds, all);

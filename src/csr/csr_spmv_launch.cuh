@@ -11,16 +11,23 @@ extern "C" const gpi_csr_part_ops GPI_CSR_PARTS;
 namespace GPI_SPACE
 {
 
-/* Rows whose pointers are read twice, rather than searched. */
-constexpr uint64_t spmv_few_rows = 1 << 21;
-
 inline uint32_t spmv_next_call()
 {
     static uint32_t calls;
     return __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % spmv_calls;
 }
 
-inline SpmvTiles spmv_tiles_of(const gpi_csr_spmv *s)
+/* Tiles that search for their own beginning: those that run at once, if the kernel that finds the
+ * others' does not make them wait. */
+inline uint32_t spmv_early_of(const gpi_csr_spmv *s, bool has_starts)
+{
+    if (has_starts || (s->starts && GPI_SM < 90) || s->a.num_rows + s->a.nnz > UINT32_MAX)
+        return 0;
+    return (uint32_t)gpi_csr_tiles_wanted(s->dtype);
+}
+
+/* has_starts: nothing is to look for them. */
+inline SpmvTiles spmv_tiles_of(const gpi_csr_spmv *s, bool has_starts)
 {
     return {(const char *)s->a.row_pointers,
             (uint32_t)s->pointer_bytes,
@@ -34,7 +41,8 @@ inline SpmvTiles spmv_tiles_of(const gpi_csr_spmv *s)
             UINT64_MAX / s->tile_units + 1,
             s->tile_units,
             GPI_CSR_LONG_TILES * (s->tile_units > GPI_CSR_CHUNK ? s->tile_units : GPI_CSR_CHUNK),
-            s->starts ? 0 : spmv_next_call()};
+            s->starts ? 0 : spmv_next_call(),
+            spmv_early_of(s, has_starts)};
 }
 
 /* Blocks of a warp per tile. */
@@ -46,12 +54,9 @@ template <int WARPS> uint32_t spmv_blocks_of(const gpi_csr_spmv *s)
 
 inline gpi_launch spmv_starts_of(const gpi_csr_spmv *s, const SpmvTiles &tiles)
 {
-    const bool few = s->a.num_rows <= spmv_few_rows;
-    const uint32_t blocks = few ? blocks_for<csr_tuning.threads, spmv_few_rows>(s->a.num_rows)
-                                : spmv_blocks_of<csr_tuning.threads>(s);
-    return {GPI_CSR_PARTS.starts[s->pointer_bytes == 8][few],
+    return {GPI_CSR_PARTS.starts[s->pointer_bytes == 8],
             {(void *)&tiles},
-            blocks,
+            spmv_blocks_of<csr_tuning.threads>(s),
             (unsigned)csr_tuning.threads,
             0,
             false,

@@ -30,6 +30,7 @@ struct SpmvTiles {
     uint32_t units;                               /* of a tile */
     uint32_t long_entries;                        /* of a row that tiles share, at least */
     uint32_t call;                                /* without starts, of spmv_calls */
+    uint32_t early; /* tiles that search for their own while the others' are being found */
 
     /* As they are in memory: the end of the merge. */
     GPI_DEVICE gpi_csr_start end() const
@@ -322,45 +323,6 @@ template <class O> __global__ __launch_bounds__(csr_tuning.threads) void spmv_se
             begin < d && d < end ? from + spmv_guess(high - from, d - begin, end - begin) : from;
         a.starts[tile] = a.start<O>(tile, spmv_search<O>(a, from, high, d, guess), all);
         a.left[tile] = 0;
-    }
-}
-
-/*
- * The same by a thread per row, which writes the starts of the tiles that begin in it; those of a
- * long row are left to a warp, or where the block has few to all of it. Faster where the row
- * pointers are few: nothing waits for a search.
- */
-template <class O> __global__ __launch_bounds__(csr_tuning.threads) void spmv_scatter_k(SpmvTiles a)
-{
-    constexpr uint32_t T = csr_tuning.threads;
-    __shared__ struct {
-        uint64_t row, begin, end;
-    } s_long[T];
-    __shared__ uint32_t s_count;
-    grid_release();
-    const gpi_csr_start all = a.end();
-    if (threadIdx.x == 0)
-        s_count = 0;
-    __syncthreads();
-    const uint64_t row = (uint64_t)blockIdx.x * T + threadIdx.x;
-    if (row < all.row) {
-        const uint64_t begin = a.pointer_as<O>(row), end = a.pointer_as<O>(row + 1);
-        if (a.is_long(end - begin))
-            s_long[atomicAdd(&s_count, 1u)] = {row, begin, end};
-        else
-            for (uint64_t tile = a.first(begin + row); tile <= a.last(end + row); tile++)
-                a.starts[tile] = {begin, row};
-    }
-    __syncthreads();
-    const bool few = s_count < T / 32;
-    const uint32_t thread = few ? threadIdx.x : lane_id(), threads = few ? T : 32;
-    for (uint32_t k = few ? 0 : threadIdx.x / 32; k < s_count; k += few ? 1 : T / 32) {
-        const uint64_t r = s_long[k].row, begin = s_long[k].begin, end = s_long[k].end;
-        for (uint64_t tile = a.first(begin + r) + thread; tile <= a.last(end + r);
-             tile += threads) {
-            a.starts[tile] = {a.part(tile * a.units - r, begin, end), r};
-            a.left[tile] = 0;
-        }
     }
 }
 

@@ -87,6 +87,14 @@ template <class T> GPI_DEVICE T load_passing(const T *p)
     return u.value;
 }
 
+/* Asks the L2 for share k of an array's bytes; shares are multiples of 32. By a warp. */
+GPI_DEVICE void ask_for_share(const void *array, uint64_t bytes, uint32_t share, uint32_t k)
+{
+    const uint64_t first = (uint64_t)k * share;
+    for (uint32_t i = lane_id() * 32; i < share && first + i < bytes; i += 32 * 32)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)array + first + i));
+}
+
 template <class T> GPI_DEVICE T load_kept(const T *p)
 {
     if constexpr (sizeof(T) == 2) {
