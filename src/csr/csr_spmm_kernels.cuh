@@ -125,6 +125,7 @@ template <class I, class V, int N> struct SpmmTile {
     using A = typename SpmvSum<V>::A;
     /* entries whose rows of X are on their way together, as far as there are registers */
     static constexpr int K = N > 1 && sizeof(V) == 8 ? 4 : 8;
+    static constexpr uint32_t whole = 64; /* entries of a row that groups do not split, at most */
     const SpmvTiles &a;
     const SpmmMatrices<V, N> &v;
     const I *cols;
@@ -296,15 +297,27 @@ template <class I, class V, int N> struct SpmmTile {
             load(e, at, to, x);
             const A own = value_of(e);
             e = entry_of(at + K, to);
-#pragma unroll
-            for (int k = 0; k < K; k++) {
-                while (end <= at + k)
-                    close();
-                __syncwarp();
+            auto add = [&](int k) {
                 const A value = __shfl_sync(all_lanes, own, group + k);
 #pragma unroll
                 for (int n = 0; n < N; n++)
                     sum[n] += value * x[k][n];
+            };
+            while (end <= at)
+                close();
+            __syncwarp();
+            if (__all_sync(all_lanes, end >= at + K)) { /* no row ends between these */
+#pragma unroll
+                for (int k = 0; k < K; k++)
+                    add(k);
+            } else {
+#pragma unroll
+                for (int k = 0; k < K; k++) {
+                    while (end <= at + k)
+                        close();
+                    __syncwarp();
+                    add(k);
+                }
             }
             __syncwarp();
         }
@@ -313,15 +326,36 @@ template <class I, class V, int N> struct SpmmTile {
         __syncwarp();
     }
 
+    /* Row ends and entries before the share of a group, about d in all: a short row is not split,
+     * so that the rows of all groups end together where they have the same length. */
+    GPI_DEVICE uint2 begin_of_share(uint32_t d) const
+    {
+        uint32_t r = rows_before(d), at = d - r;
+        if (r < rows) {
+            const uint32_t begin = r ? end_of(r - 1) : 0, end = end_of(r);
+            if (end - begin <= whole) {
+                const bool ended = at - begin > end - at;
+                r += ended;
+                at = min(ended ? end : begin, entries); /* pointers may fall */
+            }
+        }
+        return make_uint2(r, at);
+    }
+
     GPI_DEVICE void all() const
     {
         const uint32_t units = rows + entries;
         const uint32_t share = (units + lanes.groups() - 1) / lanes.groups();
-        const uint32_t from = min(lanes.group() * share, units), upto = min(from + share, units);
-        const uint32_t first = rows_before(from), last = rows_before(upto);
+        const uint2 from = begin_of_share(min(lanes.group() * share, units));
+        uint32_t last = __shfl_down_sync(all_lanes, from.x, lanes.size());
+        uint32_t to = __shfl_down_sync(all_lanes, from.y, lanes.size());
+        if (lanes.group() == lanes.groups() - 1) {
+            last = rows;
+            to = entries;
+        }
         A head[N] = {}, sum[N] = {};
-        walk(first, last, from - first, upto - last, head, sum);
-        put_together(first, first < last, head, sum);
+        walk(from.x, last, from.y, to, head, sum);
+        put_together(from.x, from.x < last, head, sum);
     }
 };
 
@@ -341,9 +375,10 @@ __global__ __launch_bounds__(spmm_threads, spmm_blocks<V, N>) void spmm_tiles_k(
     const SpmvBounds bounds =
         early ? SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile)
               : SpmvBounds::known(a, tile, all);
-    const SpmvShare share(a, bounds, all);
+    SpmvShare share(a, bounds, all);
     if (!share.is_there)
         return;
+    share.make_uniform();
     const uint32_t column = lanes.has_columns() ? lanes.column(0) : 0;
     const char *x_own = (const char *)(v.x + column * v.x_at.column);
     asm volatile("" : "+l"(x_own)); /* which is not computed again for each entry */
