@@ -61,21 +61,76 @@ static struct segments segments_of(const struct gpi_segsort_job *s)
                              s->num_segments};
 }
 
+/* ---- few items ---- */
+
+enum { FEW_ITEMS = 12 };
+
+/* Whether segments of few items are sorted here: by integers, compared in all bits. */
+static bool sorts_few(const struct gpi_radix_job *j)
+{
+    return (j->key_bytes == 4 || j->key_bytes == 8) && !j->order.inf && gpi_radixsort_whole(j) &&
+           j->values_in && (j->value_bytes == 4 || j->value_bytes == 8);
+}
+
+static uint64_t word_at(const void *words, size_t bytes, size_t i)
+{
+    return bytes == 4 ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
+}
+
+static void set_word(void *words, size_t bytes, size_t i, uint64_t word)
+{
+    if (bytes == 4)
+        ((uint32_t *)words)[i] = (uint32_t)word;
+    else
+        ((uint64_t *)words)[i] = word;
+}
+
+/* Each pair of items says which of the two comes later. Inputs may be outputs. */
+static void sort_few(const struct gpi_radix_job *j, size_t start, size_t n)
+{
+    const size_t kb = j->key_bytes, vb = j->value_bytes;
+    uint64_t keys[FEW_ITEMS], values[FEW_ITEMS];
+    uint32_t place[FEW_ITEMS];
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = word_at(j->keys_in, kb, start + i) ^ j->order.flip;
+        uint32_t before = 0;
+        for (size_t k = 0; k < i; k++) {
+            const bool later = keys[k] > key;
+            before += !later;
+            place[k] += later;
+        }
+        keys[i] = key;
+        values[i] = word_at(j->values_in, vb, start + i);
+        place[i] = before;
+    }
+    for (size_t i = 0; i < n; i++) {
+        set_word(j->keys_out, kb, start + place[i], keys[i] ^ j->order.flip);
+        set_word(j->values_out, vb, start + place[i], values[i]);
+    }
+}
+
+/* ---- all of them ---- */
+
 struct run {
     const struct gpi_radix_cpu_job *c; /* of the whole array */
     struct segments g;
     gpi_radixsort_cpu_fn *sort, *segment;
+    bool few;       /* items of a segment are sorted here */
     size_t longest; /* that one thread sorts */
     uint64_t share;
 };
+
+static size_t offset_of(const struct run *r, uint64_t s)
+{
+    return (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s);
+}
 
 /* A segment as a sort of its own. */
 static struct gpi_radix_cpu_job segment_job(const struct run *r, uint64_t s)
 {
     struct gpi_radix_cpu_job sub = *r->c;
     size_t value_bytes = sub.job.value_bytes;
-    size_t start = (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s);
-    size_t end = (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s + 1);
+    size_t start = offset_of(r, s), end = offset_of(r, s + 1);
     sub.job.n = end - start;
     sub.job.keys_in = (const char *)sub.job.keys_in + start * sub.job.key_bytes;
     sub.job.keys_out = (char *)sub.job.keys_out + start * sub.job.key_bytes;
@@ -97,9 +152,13 @@ static void sort_share(void *arg, size_t part)
     uint64_t s = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d0);
     uint64_t end = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d1);
     for (; s < end; s++) {
-        struct gpi_radix_cpu_job sub = segment_job(r, s);
-        if (sub.job.n && sub.job.n <= r->longest)
+        const size_t start = offset_of(r, s), items = offset_of(r, s + 1) - start;
+        if (r->few && items <= FEW_ITEMS) {
+            sort_few(&r->c->job, start, items);
+        } else if (items && items <= r->longest) {
+            const struct gpi_radix_cpu_job sub = segment_job(r, s);
             r->segment(&sub);
+        }
     }
 }
 
@@ -119,6 +178,7 @@ static void sort_segments(struct run *r)
     const struct gpi_radix_cpu_job *c = r->c;
     size_t threads = (size_t)c->threads;
     uint64_t steps = c->job.n + r->g.count;
+    r->few = sorts_few(&c->job);
     r->longest = threads > 1 ? c->job.n / (2 * threads) : c->job.n;
     if (r->longest < GPI_RADIX_PART_MIN)
         r->longest = GPI_RADIX_PART_MIN;
