@@ -6,7 +6,7 @@
  */
 enum {
     SAMPLE = 256,
-    FEW = 16,        /* a longer bucket than this part of all keys is cut by splitters */
+    FEW = 16,        /* longer buckets than this part of all keys are learned from a sample */
     SHARERS_MAX = 32 /* with more threads a bucket that is longer than most is still one thread's */
 };
 
@@ -43,12 +43,10 @@ static void count_top_part(void *arg, size_t part)
             varying |= words[k] ^ first;
             digits[k] = (uint8_t)((uint8_t)(words[k] >> g.shift) & g.mask);
         }
-#if QUICK
-        if (g.splitters)
-            split_digits(g.splitters, words, n, digits);
-        if (g.splitters && s->kept)
+        if (is_learned(&g))
+            learned_digits(&g, words, n, digits);
+        if (is_learned(&g) && s->kept)
             memcpy(s->kept + i, digits, n);
-#endif
         count_digits(digits, n, tables);
     }
     fold_tables(tables, s->counts[part]);
@@ -68,7 +66,7 @@ static int top_of(const struct gpi_radix_job *j, uint64_t varying)
 static struct digit digit_below(const struct gpi_radix_job *j, int top)
 {
     int shift = top - GPI_RADIX_BITS > j->begin_bit ? top - GPI_RADIX_BITS : j->begin_bit;
-    return (struct digit){shift, (uint8_t)((1u << (top - shift)) - 1), NULL};
+    return (struct digit){.shift = shift, .mask = (uint8_t)((1u << (top - shift)) - 1)};
 }
 
 /* Keys alone are sorted in place in the end. */
@@ -151,11 +149,39 @@ static size_t longest_bucket(const struct sort *s)
     return most;
 }
 
-/* Count by splitters. False: they leave nearly all keys together. */
-static bool count_between(struct sort *s, const KEY words[SAMPLE])
+/* Learn a bucket for each cell of the sample's range: the number of its words that come before, so
+ * buckets are in order and have one of these words, or those of a cell. False: a cell has many. */
+static bool learn_cells(struct sort *s, const KEY words[SAMPLE], struct digit *g)
 {
+    const KEY range = (KEY)(words[SAMPLE - 1] - words[0]);
+    size_t cell = 0;
+    *g = (struct digit){.cells = s->cells, .least = words[0]};
+    while ((uint64_t)range >> g->shift >= CELLS)
+        g->shift++;
+    for (size_t i = 0, begin = 0; i < SAMPLE; i++) {
+        const size_t its = (size_t)((KEY)(words[i] - words[0]) >> g->shift);
+        if (its >= cell)
+            begin = i;
+        else if (i - begin >= SAMPLE / FEW)
+            return false;
+        while (cell <= its)
+            s->cells[cell++] = (uint8_t)i;
+    }
+    memset(s->cells + cell, SAMPLE - 1, CELLS - cell);
+    return true;
+}
+
+/* Count by cells, of keys alone, or by splitters. False: these leave nearly all keys together. */
+static bool count_learned(struct sort *s, const KEY words[SAMPLE])
+{
+    struct digit g;
+    if (s->c->keys_alone && learn_cells(s, words, &g)) {
+        count_by(s, g);
+        if (longest_bucket(s) <= s->c->job.n / FEW)
+            return true;
+    }
     choose_splitters(s->splitters, words);
-    count_by(s, (struct digit){0, 0, s->splitters});
+    count_by(s, (struct digit){.splitters = s->splitters});
     return longest_bucket(s) <= s->c->job.n - s->c->job.n / 8;
 }
 
@@ -168,7 +194,7 @@ static int count_top(struct sort *s)
     int guess = top_of(j, sample_varying(j, words)), top = guess;
     bool may_learn = sort_sample(s->c, words);
     if (may_learn && sample_longest(words, digit_below(j, guess)) > SAMPLE / FEW) {
-        if (count_between(s, words))
+        if (count_learned(s, words))
             return top_of(j, s->varying);
         may_learn = false;
     }
@@ -180,7 +206,7 @@ static int count_top(struct sort *s)
     if (!may_learn || longest_bucket(s) <= j->n / FEW)
         return top;
     const struct digit g = s->digit;
-    if (!count_between(s, words))
+    if (!count_learned(s, words))
         count_by(s, g);
     return top_of(j, s->varying);
 }
@@ -361,7 +387,7 @@ static void sort_msd(const struct gpi_radix_cpu_job *c)
         return;
     }
     b.splitters = s.digit.splitters;
-    b.shift = b.splitters ? top : s.digit.shift;
+    b.shift = is_learned(&s.digit) ? top : s.digit.shift;
     choose_destination(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b.shift).passes);
     copy_overwritten(&s);
     find_places(&s);

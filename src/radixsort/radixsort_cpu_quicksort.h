@@ -4,7 +4,10 @@
  * in registers. Not stable: words are those that tell keys of different bits apart.
  * Included by radixsort_cpu_tmpl.c.
  */
-enum { FAR_ITEMS = 512 }; /* from here on AHEAD_FAR vectors are read at a time */
+enum {
+    FAR_ITEMS = 512, /* from here on AHEAD_FAR vectors are read at a time */
+    KEYS_BLOCK = 128 /* keys that become words at a time */
+};
 
 /* Read from the end that has less room to write, so that both keep enough; which one cannot be
  * foreseen, so there is no branch. */
@@ -130,18 +133,21 @@ static int depth_of(size_t n)
     return depth;
 }
 
+/* By blocks: words may lie where the keys do, which a compiler must expect of any others. */
 static void keys_to_words(const struct gpi_radix_job *j, KEY *words)
 {
-    const KEY *keys = j->keys_in, flip = (KEY)j->order.flip;
-    const struct gpi_radix_order order = j->order;
-    if (order.inf)
-        for (size_t i = 0; i < j->n; i++)
-            words[i] = exact_word(&order, keys[i]);
-    else if (flip)
-        for (size_t i = 0; i < j->n; i++)
-            words[i] = keys[i] ^ flip;
-    else if (keys != words)
-        memcpy(words, keys, j->n * KEY_BYTES);
+    const KEY *keys = j->keys_in;
+    KEY block[KEYS_BLOCK];
+    if (!j->order.inf && !j->order.flip) {
+        if (keys != words)
+            memcpy(words, keys, j->n * KEY_BYTES);
+        return;
+    }
+    for (size_t i = 0; i < j->n; i += KEYS_BLOCK) {
+        const size_t n = j->n - i < KEYS_BLOCK ? j->n - i : KEYS_BLOCK;
+        sort_words_of(&j->order, keys + i, n, block);
+        memcpy(words + i, block, n * KEY_BYTES);
+    }
 }
 
 static void words_to_keys(const struct gpi_radix_job *j, KEY *words)

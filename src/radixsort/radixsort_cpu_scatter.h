@@ -158,7 +158,7 @@ static void NAME(move)(void *arg, size_t part)
     for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
         size_t n = end - i < BLOCK ? end - i : BLOCK;
         const KEY *keys = s->keys_src + i;
-        const bool kept = s->digit.splitters && s->kept;
+        const bool kept = is_learned(&s->digit) && s->kept;
         if (!kept)
             digits_of(&s->c->job.order, keys, n, s->digit, digits);
         const void *values = NAME(values_at)(s, i, n, indices);

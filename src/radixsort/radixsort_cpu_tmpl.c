@@ -63,23 +63,29 @@ typedef void move_fn(void *sort, size_t part);
 enum { SPLIT_BUCKETS = 1 };
 #endif
 
-/* A pass moves items by the digit (word >> shift) & mask, or by the splitters around their word. */
+/* A pass moves items by the digit (word >> shift) & mask; by the splitters around their word; or by
+ * the cell of it, one of equal ranges of 2^shift words from the least one on. */
 struct digit {
     int shift;
     uint8_t mask;
-    const KEY *splitters; /* NULL: by the digit */
+    const KEY *splitters; /* or NULL */
+    const uint8_t *cells; /* or NULL: a bucket for each; words beyond are in the last one */
+    KEY least;
 };
+
+enum { CELL_BITS = 12, CELLS = 1 << CELL_BITS };
 
 struct sort {
     const struct gpi_radix_cpu_job *c;
     uint64_t varying; /* bits in which some words differ, see radixsort_cpu_msd.h */
     struct digit digit;
     KEY splitters[SPLIT_BUCKETS];
+    uint8_t cells[CELLS];
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
     move_fn *move;
     bool stream;   /* write past the caches */
-    uint8_t *kept; /* the numbers of buckets between splitters, once they are counted; or NULL */
+    uint8_t *kept; /* the numbers of learned buckets, once they are counted; or NULL */
     const KEY *keys_src;
     KEY *keys_dst;
     const void *values_src; /* NULL: the indices */
@@ -91,17 +97,41 @@ static size_t part_begin(const struct gpi_radix_cpu_job *c, size_t part)
     return gpi_part_begin(c->job.n, c->parts, part);
 }
 
+static bool is_learned(const struct digit *g)
+{
+    return g->splitters || g->cells;
+}
+
+static void learned_digits(const struct digit *g, const KEY *words, size_t n, uint8_t *digits)
+{
+#if QUICK
+    const KEY least = g->least;
+    const int shift = g->shift;
+    uint16_t cell[BLOCK];
+    if (g->splitters) {
+        split_digits(g->splitters, words, n, digits);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const KEY at = (words[i] < least ? 0 : words[i] - least) >> shift;
+        cell[i] = (uint16_t)(at < CELLS ? at : CELLS - 1);
+    }
+    for (size_t i = 0; i < n; i++)
+        digits[i] = g->cells[cell[i]];
+#else
+    (void)g, (void)words, (void)n, (void)digits;
+#endif
+}
+
 static void digits_of(const struct gpi_radix_order *o, const KEY *restrict keys, size_t n,
                       struct digit g, uint8_t *restrict digits)
 {
     KEY words[BLOCK];
-#if QUICK
-    if (g.splitters) {
+    if (is_learned(&g)) {
         sort_words_of(o, keys, n, words);
-        split_digits(g.splitters, words, n, digits);
+        learned_digits(&g, words, n, digits);
         return;
     }
-#endif
     if (o->inf) {
         sort_words_of(o, keys, n, words);
         for (size_t i = 0; i < n; i++)
