@@ -100,6 +100,22 @@ PACK_KEYS(32)
 PACK_KEYS(64)
 
 #if GPI_KEY_BITS == 64 /* narrower keys fit a word with any position */
+/* Sort words of 32 bits that are held in 64. */
+static bool sort_as_32(uint64_t *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t word = (uint32_t)words[i];
+        memcpy((char *)words + i * sizeof word, &word, sizeof word);
+    }
+    const bool sorted = QUICK_OF(32)(words, n);
+    for (size_t i = n; i-- > 0;) {
+        uint32_t word;
+        memcpy(&word, (char *)words + i * sizeof word, sizeof word);
+        words[i] = word;
+    }
+    return sorted;
+}
+
 /* The words of one run agree in the bits they have: put them in order by those left out, which fit
  * a word with a position. False: they are in no order. */
 static bool order_run(const struct gpi_radix_job *j, const struct packing *p, uint64_t *run,
@@ -121,7 +137,7 @@ static bool order_run(const struct gpi_radix_job *j, const struct packing *p, ui
         }
     }
     if (varying && n > TIED_FEW)
-        return QUICK_OF(64)(run, n);
+        return p->dropped + p->at <= 32 ? sort_as_32(run, n) : QUICK_OF(64)(run, n);
     for (size_t i = 1; varying && i < n; i++) {
         const uint64_t word = run[i];
         size_t k = i;
