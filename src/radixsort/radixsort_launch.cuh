@@ -31,7 +31,7 @@ template <int VB> constexpr bool either = sizeof(Key) == 2 || VB == 8 || (sizeof
 template <int VB> constexpr bool has_integers = sizeof(Key) == 1 || !either<VB>;
 constexpr bool has_floats = sizeof(Key) > 1;
 
-/* The kernels of radixsort_engine_large_tmpl.cu for a sort that is not small; floats: as floats. */
+/* The kernels of the second unit for a sort that is not small; floats: as floats. */
 template <class K, int VB>
 gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
                          const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list);
