@@ -358,11 +358,10 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         if constexpr (staged)
             if (values_in && !values_in.is_narrow() && !large)
                 stage((const V *)values_in.at);
-        /* Pairs that are mostly equal are nearly in order. */
-        if (largest > 1 && (!large || (pairs && !gone)))
+        if (largest > 1 && !large)
             exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
         if (large) {
-            finish_large(*this, first, from, (BucketBits<KeyWord>)keys);
+            finish_large(*this, first, from, (BucketBits<KeyWord>)keys, shift);
             return;
         }
         if constexpr (words_may_tie && sizeof(Word) == 8) {

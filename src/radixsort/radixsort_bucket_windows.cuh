@@ -17,8 +17,9 @@
 namespace GPI_SPACE
 {
 
-/* The items of a warp in registers, number 32 i + lane in row i. APART: a word's source decides
- * between equal words, and moves along. */
+/* The items of a warp in registers. Sorted ones are neighbours in a lane, so that few steps are
+ * between lanes; runs to be merged have number 32 i + lane in row i, as rows are read and written
+ * without conflicts. APART: a word's source decides between equal words, and moves along. */
 template <class Word, bool APART> struct Window {
     static constexpr int rows = 8, items = 32 * rows, half = items / 2;
 
@@ -48,18 +49,25 @@ template <class Word, bool APART> struct Window {
         }
     }
 
-    /* Lanes whose numbers differ by mask; those with the bit keep the greater item. */
-    GPI_DEVICE void exchange_lanes(int mask, int bit)
+    /* Lanes whose numbers differ by mask; those with the bit keep the greater item. MIRRORED: row i
+     * meets the i-th from the end. */
+    template <bool MIRRORED = false> GPI_DEVICE void exchange_lanes(int mask, int bit)
     {
         const bool upper = lane_id() & bit;
+        Word other[rows];
+        uint32_t from[rows];
 #pragma unroll
         for (int i = 0; i < rows; i++) {
-            const Word other = __shfl_xor_sync(all_lanes, word[i], mask);
-            const uint32_t from = APART ? __shfl_xor_sync(all_lanes, source[i], mask) : 0;
-            const bool takes = is_less(other, from, i) != upper;
-            word[i] = takes ? other : word[i];
+            const int j = MIRRORED ? rows - 1 - i : i;
+            other[i] = __shfl_xor_sync(all_lanes, word[j], mask);
+            from[i] = APART ? __shfl_xor_sync(all_lanes, source[APART ? j : 0], mask) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < rows; i++) {
+            const bool takes = is_less(other[i], from[i], i) != upper;
+            word[i] = takes ? other[i] : word[i];
             if constexpr (APART)
-                source[i] = takes ? from : source[i];
+                source[i] = takes ? from[i] : source[i];
         }
     }
 
@@ -78,38 +86,57 @@ template <class Word, bool APART> struct Window {
             exchange_lanes(mask, bit);
     }
 
-    GPI_DEVICE void sort_rows()
+    /* A lane's items: the halves of `size` rows rise, and then all of these. */
+    template <int SIZE> GPI_DEVICE void merge_own()
     {
-#pragma unroll 1
-        for (int size = 2; size <= 32; size *= 2)
-            merge_lanes(size - 1, size / 2);
+#pragma unroll
+        for (int i = 0; i < rows; i++)
+            if ((i & SIZE / 2) == 0)
+                exchange_rows(i, i ^ (SIZE - 1));
+        merge_bitonic<SIZE / 4>();
     }
 
-    /* Runs of `run` rows to runs of twice as many, up to the whole window; bitonic: one run rises
-     * and then falls, or the other way round. */
-    GPI_DEVICE void merge_runs(int run, bool bitonic)
+    /* Rows that are so far from each other, and half of that, and so on. */
+    template <int APART_BY> GPI_DEVICE void merge_bitonic()
     {
+#pragma unroll
+        for (int d = APART_BY; d; d /= 2)
+#pragma unroll
+            for (int i = 0; i < rows; i++)
+                if ((i & d) == 0)
+                    exchange_rows(i, i + d);
+    }
+
+    /* Then lane i has items 8 i and on. */
+    GPI_DEVICE void sort()
+    {
+        merge_own<2>();
+        merge_own<4>();
+        merge_own<8>();
 #pragma unroll 1
-        for (; run < rows; run *= 2) {
-#pragma unroll
-            for (int r = 1; r < rows; r *= 2)
-                if (r == run && !bitonic)
-#pragma unroll
-                    for (int i = 0; i < rows; i++)
-                        if ((i & r) == 0) {
-                            const int j = i ^ (2 * r - 1);
-                            turn(j);
-                            exchange_rows(i, j);
-                        }
-#pragma unroll
-            for (int d = rows / 2; d; d /= 2)
-                if (d < run || bitonic)
-#pragma unroll
-                    for (int i = 0; i < rows; i++)
-                        if ((i & d) == 0)
-                            exchange_rows(i, i + d);
-            merge_lanes(16, 16);
+        for (int mask = 1; mask < 32; mask = 2 * mask + 1) {
+            exchange_lanes<true>(mask, (mask + 1) / 2);
+            if (mask > 1)
+                merge_lanes((mask + 1) / 4, (mask + 1) / 4);
+            merge_bitonic<rows / 2>();
         }
+    }
+
+    /* Two runs of half of the rows; bitonic: one rises and then falls, or the other way round. */
+    GPI_DEVICE void merge(bool bitonic)
+    {
+        if (!bitonic)
+#pragma unroll
+            for (int i = rows / 2; i < rows; i++)
+                turn(i);
+#pragma unroll
+        for (int i = 0; i < rows / 2; i++)
+            if (bitonic)
+                exchange_rows(i, i + rows / 2);
+            else
+                exchange_rows(i, rows - 1 - i);
+        merge_bitonic<rows / 4>();
+        merge_lanes(16, 16);
     }
 };
 
@@ -145,8 +172,8 @@ template <class Word, bool APART, int T> struct Windows {
         return some;
     }
 
-    /* run: rows in order, or 0. */
-    GPI_DEVICE void sort(int first, int run, bool bitonic) const
+    /* runs: there are two in order. */
+    GPI_DEVICE void sort(int first, bool runs, bool bitonic) const
     {
         OfWarp window;
 #pragma unroll
@@ -155,14 +182,17 @@ template <class Word, bool APART, int T> struct Windows {
             if constexpr (APART)
                 window.source[i] = sources[first + i * 32 + lane_id()];
         }
-        if (run == 0)
-            window.sort_rows();
-        window.merge_runs(run ? run : 1, bitonic);
+        if (runs)
+            window.merge(bitonic);
+        else
+            window.sort();
+        __syncwarp();
+        const int begin = runs ? lane_id() : lane_id() * rows, step = runs ? 32 : 1;
 #pragma unroll
         for (int i = 0; i < rows; i++) {
-            words[first + i * 32 + lane_id()] = window.word[i];
+            words[first + begin + i * step] = window.word[i];
             if constexpr (APART)
-                sources[first + i * 32 + lane_id()] = (uint16_t)window.source[i];
+                sources[first + begin + i * step] = (uint16_t)window.source[i];
         }
     }
 
@@ -237,7 +267,7 @@ template <class Word, bool APART, int T> struct Windows {
                 for_windows(shifted ? half : 0, all ? count : count - half, [&](int w) {
                     const bool some = far || falls(w, runs);
                     if (some)
-                        sort(w, runs ? rows / 2 : 0, far > 0);
+                        sort(w, runs, far > 0);
                     return some || all;
                 }));
             far *= 2;
@@ -263,12 +293,26 @@ GPI_DEVICE void write_by_positions(const Bins &b, X *to, const X *from, uint64_t
             to[p] = item[i];
 }
 
+/* Whether bins have different keys, and not few of them; of a bucket in bins. */
+template <class Bins> GPI_DEVICE bool bins_are_mixed(const Bins &b, int shift)
+{
+    bool differ = false;
+    const int positions = b.position_bits();
+#pragma unroll 2
+    for (int p = threadIdx.x; p + 1 < b.count; p += Bins::warps * 32) {
+        const auto own = b.s.words[p], next = b.s.words[p + 1];
+        differ |= (b.number_of(own, shift) == b.number_of(next, shift)) &
+                  (own >> positions != next >> positions);
+    }
+    return 4 * __syncthreads_count(differ) > Bins::warps * 32;
+}
+
 /* A bucket whose bins have many items; if words lack bits of their keys, they become words of keys,
  * beside positions, and then positions alone. A call, as it is rare, of little code; it names the
  * shared memory, or would not know what it is. */
 template <class Bins, class Word>
 __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint32_t from,
-                                          const BucketBits<Word> bits)
+                                          const BucketBits<Word> bits, int shift)
 {
     extern __shared__ __align__(16) char memory[];
     constexpr int T = Bins::warps * 32;
@@ -293,6 +337,10 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
                 b.s.words[p] = sources[p];
             __syncthreads();
         }
+    /* Equal keys are nearly in order. */
+    if constexpr (Bins::pairs)
+        if (!lacking && !bins_are_mixed(b, shift))
+            exchange_neighbours(b, Bins::largest_bin);
     if (!lacking)
         Windows<typename Bins::BinWord, false, T>{b.s.words, nullptr, b.count}.run();
     if constexpr (Bins::pairs) {
