@@ -227,20 +227,20 @@ struct BitRange {
     int begin, end;
 };
 
-template <class K> GPI_DEVICE BitRange varying_range(const RadixKeys<K> &job)
+template <class K> GPI_DEVICE BitRange varying_range(const RadixKeys<K> &job, uint64_t words_differ)
 {
     const uint64_t compared = ~0ull >> (64 - job.end) >> job.begin << job.begin;
-    const uint64_t varying = job.plan->varying & compared;
+    const uint64_t varying = words_differ & compared;
     if (varying == 0)
         return {job.begin, job.begin};
     return {__ffsll(varying) - 1, 64 - __clzll(varying)};
 }
 
 /* Digits in which words differ: the passes that there would be. */
-template <class K> GPI_DEVICE int varying_digits(const RadixKeys<K> &job)
+template <class K> GPI_DEVICE int varying_digits(const RadixKeys<K> &job, uint64_t words_differ)
 {
     const int bits = job.end - job.begin;
-    const uint64_t varying = job.plan->varying >> job.begin & ~0ull >> (64 - bits);
+    const uint64_t varying = words_differ >> job.begin & ~0ull >> (64 - bits);
     int digits = 0;
     for (int p = 0; p < bits; p += radix_bits)
         digits += (varying >> p & (radix_bins - 1)) != 0;
@@ -248,10 +248,10 @@ template <class K> GPI_DEVICE int varying_digits(const RadixKeys<K> &job)
 }
 
 /* Whether levels of splitters are faster than passes, if buckets do not fit. */
-template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job)
+template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job, uint64_t words_differ)
 {
     return radix_by_splitters<K> && job.adaptive_allowed &&
-           varying_digits(job) > radix_tuning.digits_few;
+           varying_digits(job, words_differ) > radix_tuning.digits_few;
 }
 
 /* What is likely to be faster than passes, if buckets do not fit: a map where words hardly repeat,
@@ -267,7 +267,7 @@ GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, uint32_t *shared)
 {
     if constexpr (LARGE && radix_by_map<K>)
         if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
-            varying_digits(job) > radix_tuning.digits_few) {
+            varying_digits(job, job.plan->varying) > radix_tuning.digits_few) {
             constexpr uint64_t sample = radix_tuning.repeats_sample;
             const SampleOf<K> words = sample_words<T>(job);
             __syncthreads();
@@ -346,7 +346,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
     const bool few = passes && uneven_ways<T, LARGE>(job, shared).cells;
     if (threadIdx.x > 0)
         return;
-    if (splits_by_levels(job)) {
+    if (splits_by_levels(job, job.plan->varying)) {
         const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
         job.plan->skewed = all_full || excess > sample / radix_tuning.sample_excess;
         job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
@@ -405,7 +405,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
         (job.splits_allowed ? most <= job.bucket_max : sorted || job.large_fit(most, excess));
     const bool few = hot >= n - n / radix_tuning.cells_rest;
-    const int digits = varying_digits(job);
+    const int digits = varying_digits(job, job.plan->varying);
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
     const UnevenWays ways =
         fits ? UnevenWays{false, false} : uneven_ways<T, LARGE>(job, shared + 4 * warps);
@@ -415,8 +415,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         job.plan->mapped = ways.map;
         job.plan->route = fits                 ? gpi_radix_route_buckets
                           : job.splits_allowed ? gpi_radix_route_splitters
-                          : ways.map || by_cells || splits_by_levels(job) ? gpi_radix_route_adaptive
-                                                                          : gpi_radix_route_lsd;
+                          : ways.map || by_cells || splits_by_levels(job, job.plan->varying)
+                              ? gpi_radix_route_adaptive
+                              : gpi_radix_route_lsd;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;

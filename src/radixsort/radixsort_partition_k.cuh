@@ -53,6 +53,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     const RadixJob<K, V> &job;
     char *memory;
     GridBarrier barrier;
+    bool by_levels = false; /* what look() has found */
 
     GPI_DEVICE uint64_t tiles() const
     {
@@ -92,7 +93,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         count_buckets<T, FLOAT, false, K>(job, job.begin, 0, radix_tuning.sample_bits, job.recount,
                                           table);
         barrier.wait();
-        vary = varying_range(job);
+        vary = varying_range(job, job.plan->varying);
         if (vary.end == job.begin)
             vary = {job.begin, job.end};
         Top t = top(vary);
@@ -110,6 +111,45 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
             job.recount[i] = 0;
         return !job.plan->skewed;
+    }
+
+    /* A look at a word for each thread, the same in all blocks, so that none waits: the bits that
+     * vary in these. True if buckets are so full that all keys would be counted in vain, and
+     * levels follow. */
+    __device__ __noinline__ bool look(BitRange &vary) const
+    {
+        extern __shared__ __align__(16) char memory[];
+        uint32_t *table = (uint32_t *)memory;
+        __shared__ unsigned long long differ;
+        const K *keys = job.keys[gpi_radix_in];
+        const uint64_t n = job.items(), from = n * threadIdx.x / T;
+        const uint32_t piece = (uint32_t)(n * (threadIdx.x + 1) / T - from);
+        const K word =
+            job.order.template word<FLOAT>(keys[from + __umulhi(threadIdx.x * 0x9e3779b1u, piece)]);
+        const K varying = warp_or((K)(word ^ job.order.template word<FLOAT>(keys[0])));
+        if (threadIdx.x == 0)
+            differ = 0;
+        __syncthreads();
+        if (lane_id() == 0)
+            atomicOr(&differ, (unsigned long long)varying);
+        __syncthreads();
+        vary = varying_range(job, differ);
+        if (vary.end == job.begin)
+            vary = {job.begin, job.end};
+        const Top t = top(vary);
+        for (int i = threadIdx.x; i < 1 << t.bits; i += T)
+            table[i] = 0;
+        __syncthreads();
+        const uint32_t bucket = DigitOf<K>{t.shift, (1u << t.bits) - 1}(word);
+        atomicAdd(&table[bucket], 1u);
+        __syncthreads();
+        const uint32_t full = max(radix_tuning.sample_full * T >> t.bits, 2u);
+        const int excess = __syncthreads_count(table[bucket] > full);
+        if (excess <= (int)(T / radix_tuning.sample_excess) || !splits_by_levels(job, differ))
+            return false;
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            job.plan->route = gpi_radix_route_adaptive;
+        return true;
     }
 
     /* Counts of 2^bits buckets from those of 2^more as many. */
@@ -142,10 +182,16 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         BitRange vary = {job.begin, job.end};
         if (job.items() >= radix_tuning.sampled_items && !sample(vary))
             return false;
+        if constexpr (radix_by_splitters<K> && !SPLITS)
+            if (job.items() >= radix_tuning.adaptive_items &&
+                job.items() < radix_tuning.sampled_items && look(vary)) {
+                by_levels = true;
+                return false;
+            }
         Top t = top(vary);
         count(t, counts);
         barrier.wait();
-        const BitRange exact = varying_range(job);
+        const BitRange exact = varying_range(job, job.plan->varying);
         if (exact.end == job.begin)
             return false;
         const Top now = top(exact);
@@ -347,7 +393,7 @@ __global__ void __launch_bounds__(T, 1)
                     return;
                 }
         }
-        if (job.plan->route == gpi_radix_route_adaptive)
+        if (kernel.by_levels || job.plan->route == gpi_radix_route_adaptive)
             return;
         if (buckets)
             kernel.template partitions<typename Work::Buckets>(true);

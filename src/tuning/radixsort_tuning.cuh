@@ -81,8 +81,8 @@ struct RadixTuning {
     uint64_t map_large_share, map_large_work;
 
     /* From sampled_items items on a sample is taken first: one item in sample_bits for the bits
-     * that vary, one in sample_counts for the counts of buckets. Those of 8-byte keys will
-     * not fit if 1/sample_excess of it is in buckets of sample_full times the mean. */
+     * that vary, one in sample_counts for the counts of buckets. Those of 8-byte keys, or of a
+     * look below, do not fit if 1/sample_excess is in buckets of sample_full times the mean. */
     uint64_t sampled_items, sample_bits, sample_counts, sample_excess;
     uint32_t sample_full;
 };
