@@ -25,8 +25,8 @@ GPI_DEVICE uint32_t split_bucket(uint32_t number, uint32_t num_buckets)
     return min(number, num_buckets - 1);
 }
 
-constexpr int count_threads = 192, count_warps = count_threads / 32;
-constexpr int split_few = 32; /* buckets for which every thread has counts of its own */
+constexpr int count_threads = 128, count_warps = count_threads / 32;
+constexpr int split_few = 32; /* buckets for which every lane has counts of its own */
 
 /* count(bucket) for the numbers of a share, sixteen at a time between boundaries of memory. */
 template <class Count>
@@ -49,45 +49,31 @@ GPI_DEVICE void split_each(const uint8_t *numbers, uint32_t n, uint32_t num_buck
         count(split_bucket(numbers[tail + threadIdx.x], num_buckets));
 }
 
-/* Counts of a block: of up to split_few buckets of each thread, 16 bits for each, two in a word; of
- * more of each warp. */
+/* Counts of a block: of up to split_few buckets of each lane of its warps, so that no two lanes of
+ * a warp meet in a bank; of more of each warp. */
 template <bool FEW> struct SplitCounters {
-    static constexpr int words = FEW ? split_few / 2 * count_threads : split_buckets * count_warps;
-    uint32_t word[words];
+    static constexpr int buckets = FEW ? split_few : split_buckets;
+    static constexpr int columns = FEW ? 32 : count_warps; /* counts of a bucket */
+    uint32_t word[buckets * columns];
+
+    static GPI_DEVICE uint32_t place(uint32_t bucket, uint32_t column)
+    {
+        return FEW ? bucket * 32 + column : column * split_buckets + bucket;
+    }
 
     GPI_DEVICE void count(uint32_t bucket)
     {
-        if constexpr (FEW)
-            ((uint16_t *)word)[(bucket / 2 * count_threads + threadIdx.x) * 2 + bucket % 2]++;
-        else
-            atomicAdd(&word[threadIdx.x / 32 * split_buckets + bucket], 1u);
+        atomicAdd(&word[place(bucket, FEW ? lane_id() : threadIdx.x / 32)], 1u);
     }
 
-    /* put(bucket, sum), by a lane of a warp, for those below num_buckets. */
-    template <class Put> GPI_DEVICE void sums(uint32_t num_buckets, const Put &put) const
+    /* Neighbouring buckets begin at neighbouring columns, and so in other banks. */
+    GPI_DEVICE uint32_t sum(uint32_t bucket) const
     {
-        if constexpr (FEW) {
-            for (uint32_t b = threadIdx.x / 32 * 2; b < num_buckets; b += 2 * count_warps) {
-                uint32_t even = 0, odd = 0;
-#pragma unroll
-                for (int c = lane_id(); c < count_threads; c += 32) {
-                    const uint32_t both = word[b / 2 * count_threads + c];
-                    even += both & 0xffff;
-                    odd += both >> 16;
-                }
-                even = warp_sum(even), odd = warp_sum(odd);
-                if (lane_id() < 2 && b + lane_id() < num_buckets)
-                    put(b + lane_id(), lane_id() ? odd : even);
-            }
-        } else {
-            for (uint32_t b = threadIdx.x; b < num_buckets; b += count_threads) {
-                uint32_t sum = 0;
-#pragma unroll
-                for (int w = 0; w < count_warps; w++)
-                    sum += word[w * split_buckets + b];
-                put(b, sum);
-            }
-        }
+        uint32_t sum = 0;
+#pragma unroll 8
+        for (uint32_t c = 0; c < columns; c++)
+            sum += word[place(bucket, (c + bucket) % columns)];
+        return sum;
     }
 };
 
@@ -100,7 +86,8 @@ __global__ void __launch_bounds__(count_threads) split_count_k(const SplitParams
     const uint64_t n = item_count(p.a), first = blockIdx.x * p.shares.items;
     const uint64_t left = first < n ? n - first : 0;
     const uint32_t items = (uint32_t)(left < p.shares.items ? left : p.shares.items);
-    for (int i = threadIdx.x; i < SplitCounters<FEW>::words; i += count_threads)
+    constexpr int words = sizeof counters / sizeof counters.word[0];
+    for (int i = threadIdx.x; i < words; i += count_threads)
         counters.word[i] = 0;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *p.shares.claimed = 0;
@@ -108,9 +95,8 @@ __global__ void __launch_bounds__(count_threads) split_count_k(const SplitParams
     split_each((const uint8_t *)p.a.numbers + first, items, p.a.num_buckets,
                [&](uint32_t bucket) { counters.count(bucket); });
     __syncthreads();
-    counters.sums(p.a.num_buckets, [&](uint32_t bucket, uint32_t sum) {
-        p.shares.counts[(uint64_t)bucket * gridDim.x + blockIdx.x] = sum;
-    });
+    for (uint32_t b = threadIdx.x; b < p.a.num_buckets; b += count_threads)
+        p.shares.counts[(uint64_t)b * gridDim.x + blockIdx.x] = counters.sum(b);
 }
 
 } // namespace GPI_SPACE

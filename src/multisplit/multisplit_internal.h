@@ -94,7 +94,7 @@ static inline uint32_t gpi_multisplit_tile_items(uint32_t item_bytes)
     return fit < 1 ? 1 : fit > GPI_MULTISPLIT_TILE_MAX ? GPI_MULTISPLIT_TILE_MAX : fit;
 }
 
-/* Shares are at most this many, and have less than 2^23 items: counts of a thread have 16 bits. */
+/* Shares are at most this many, and have less than 2^23 items. */
 static inline uint64_t gpi_multisplit_most_shares(const struct gpi_multisplit_args *a)
 {
     const uint64_t most = GPI_MULTISPLIT_COUNTS / a->num_buckets, many = a->n >> 22;
