@@ -342,8 +342,75 @@ template <class I, class V, int N> struct SpmmTile {
         return make_uint2(r, at);
     }
 
+    /* Whether groups take rows in turn: if all are short, and batches of entries that do not go on
+     * in the next row are not much more. */
+    GPI_DEVICE bool has_even_rows() const
+    {
+        uint32_t longest = 0, batched = 0;
+        if (comes_in || goes_on || rows * K * 4 > entries * 5)
+            return false;
+        for (uint32_t r = lane_id(); r < rows; r += 32) {
+            const uint32_t length = end_of(r) - (r ? end_of(r - 1) : 0);
+            longest = max(longest, length);
+            batched += max((length + K - 1) / K * K, (uint32_t)K);
+        }
+        return warp_max(longest) <= whole && warp_sum(batched) * 4 <= entries * 5;
+    }
+
+    /* Rows group(), group() + groups(), and so on: where rows beside each other have columns beside
+     * each other, the groups of a warp read the same rows of X at about the same time. */
+    GPI_DEVICE void walk_in_turn() const
+    {
+        const A alpha = v.alpha.get(), beta = v.beta.get();
+        const uint32_t group = lane_id() & ~(lanes.size() - 1);
+        auto entries_of = [&](uint32_t r) {
+            uint2 of = make_uint2(0, 0);
+            if (r < rows) /* pointers may fall */
+                of = make_uint2(r ? min(end_of(r - 1), entries) : 0, min(end_of(r), entries));
+            return of;
+        };
+        uint32_t r = lanes.group();
+        uint2 now = entries_of(r), next = entries_of(r + lanes.groups());
+        Entry e = entry_of(now.x, now.y);
+        A sum[N] = {};
+#pragma unroll 1
+        while (__any_sync(all_lanes, r < rows)) {
+            A x[K][N];
+            load(e, now.x, now.y, x);
+            const A own = value_of(e);
+            const bool ends = now.x + K >= now.y;
+            now.x += K;
+            if (ends)
+                now = next;
+            e = entry_of(now.x, now.y);
+            if (ends)
+                next = entries_of(r + 2 * lanes.groups());
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < K; k++) {
+                const A value = __shfl_sync(all_lanes, own, group + k);
+#pragma unroll
+                for (int n = 0; n < N; n++)
+                    sum[n] += value * x[k][n];
+            }
+            if (ends) {
+                if (r < rows && lanes.has_columns())
+                    spmm_store(v.y_of(lanes) + (row + r) * v.y_at.row, sum, alpha, beta, v.is_bf16);
+#pragma unroll
+                for (int n = 0; n < N; n++)
+                    sum[n] = 0;
+                r += lanes.groups();
+            }
+            __syncwarp();
+        }
+    }
+
     GPI_DEVICE void all() const
     {
+        if (has_even_rows()) {
+            walk_in_turn();
+            return;
+        }
         const uint32_t units = rows + entries;
         const uint32_t share = (units + lanes.groups() - 1) / lanes.groups();
         const uint2 from = begin_of_share(min(lanes.group() * share, units));
