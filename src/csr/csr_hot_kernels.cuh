@@ -89,33 +89,33 @@ static __global__ __launch_bounds__(csr_tuning.threads) void spmv_hot_places_k(g
 
 /* ---- the product ---- */
 
-/* Grid: a thread for each of GPI_CSR_HOT. */
+/* Grid: a thread for each of GPI_CSR_HOT. After: next_tile is 0, too. */
 template <class V>
 __global__ __launch_bounds__(csr_tuning.threads) void spmv_pack_k(gpi_csr_hot hot,
-                                                                  const gpi_csr_plan *plan,
-                                                                  const V *x)
+                                                                  gpi_csr_plan *plan, const V *x)
 {
     const uint32_t i = blockIdx.x * csr_tuning.threads + threadIdx.x;
     grid_release();
+    if (i == 0)
+        plan->next_tile = 0;
     if (i < plan->hot)
         ((V *)hot.x)[i] = load_kept(x + hot.columns[i]);
 }
 
-/* Grid: as many blocks as run at once. Shared: x of the first hot columns, and a SpmvChunk per
- * warp. After: y, if the plan has hot columns. */
+/* Grid: as many blocks as run at once; a warp takes one tile after the other. Shared: x of the first
+ * hot columns, and a SpmvChunk per warp. After: y, if the plan has hot columns. */
 template <class V>
 __global__ __launch_bounds__(spmv_hot_threads<V>,
                              1) void spmv_hot_k(const __grid_constant__ SpmvTiles a,
                                                 const __grid_constant__ gpi_csr_hot hot,
-                                                const gpi_csr_plan *plan,
+                                                gpi_csr_plan *plan,
                                                 const __grid_constant__ SpmvVectors<V> v)
 {
     using Chunk = SpmvChunk<typename SpmvSum<V>::A>;
     extern __shared__ __align__(16) char s_memory[];
     V *const s_x = (V *)s_memory;
-    const uint32_t warp = warp_max(threadIdx.x / 32);
-    Chunk *const s_chunk = (Chunk *)(s_memory + SpmvHotX<V>::owned * sizeof(V)) + warp;
-    constexpr uint32_t warps = spmv_hot_threads<V> / 32;
+    Chunk *const s_chunk =
+        (Chunk *)(s_memory + SpmvHotX<V>::owned * sizeof(V)) + warp_max(threadIdx.x / 32);
     grid_release();
     const uint32_t n = min(plan->hot, SpmvHotX<V>::owned);
     if (n == 0)
@@ -126,15 +126,18 @@ __global__ __launch_bounds__(spmv_hot_threads<V>,
     __syncthreads();
     const NearColumns<uint32_t> none = {};
     const gpi_csr_start all = a.end();
-    for (uint32_t tile = blockIdx.x * warps + warp; (uint64_t)tile * a.units < all.row + all.entry;
-         tile += gridDim.x * warps) {
+    auto take = [=] { return lane_id() == 0 ? atomicAdd(&plan->next_tile, 1u) : 0; };
+    uint32_t tile = warp_max(take());
+    while ((uint64_t)tile * a.units < all.row + all.entry) {
+        const uint32_t next = take();
         SpmvShare share(a, SpmvBounds::known(a, tile, all), all);
-        if (!share.is_there)
-            continue;
-        share.make_uniform();
-        spmv_tile<SPMV_HOT, uint32_t, V>(a, v, tile, share, *s_chunk, hot.cols, none, false,
-                                         {s_x, (const V *)hot.x});
+        if (share.is_there) {
+            share.make_uniform();
+            spmv_tile<SPMV_HOT, uint32_t, V>(a, v, tile, share, *s_chunk, hot.cols, none, false,
+                                             {s_x, (const V *)hot.x});
+        }
         __syncwarp();
+        tile = warp_max(next);
     }
 }
 

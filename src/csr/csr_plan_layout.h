@@ -19,6 +19,7 @@ struct gpi_csr_plan {
     uint64_t blocks, far_blocks; /* of 32 entries, and those whose columns do not fit 16 bits */
     uint64_t ignored;            /* bits of widths; 0 in a plan */
     uint32_t hot, hot_limits[2], hot_first[2]; /* gpi_csr_hot: how many, in two groups */
+    uint32_t next_tile;                        /* of a product with hot columns */
 };
 
 /*
