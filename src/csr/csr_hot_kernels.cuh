@@ -102,8 +102,8 @@ __global__ __launch_bounds__(csr_tuning.threads) void spmv_pack_k(gpi_csr_hot ho
         ((V *)hot.x)[i] = load_kept(x + hot.columns[i]);
 }
 
-/* Grid: as many blocks as run at once; a warp takes one tile after the other. Shared: x of the first
- * hot columns, and a SpmvChunk per warp. After: y, if the plan has hot columns. */
+/* Grid: as many blocks as run at once; a warp takes one tile after the other. Shared: x of the
+ * first hot columns, and a SpmvChunk per warp. After: y, if the plan has hot columns. */
 template <class V>
 __global__ __launch_bounds__(spmv_hot_threads<V>,
                              1) void spmv_hot_k(const __grid_constant__ SpmvTiles a,
