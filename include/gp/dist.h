@@ -93,8 +93,8 @@ typedef struct gp_dist_desc {
  *
  * Workspace: the keys that this rank gave and those that it gets, or the workspace of
  * gp_radix_sort() in place of the second part if that is more; large sorts of keys of 4 and 8 bytes
- * also 1/32 of the keys of all ranks, and the workspace of gp_radix_sort() for a quarter of what
- * this rank gets and 1/64 of all.
+ * also 1/16 of the keys of all ranks, and the workspace of gp_radix_sort() for a quarter of what
+ * this rank gets and 1/32 of all.
  *
  * @return GP_OK; as gp_radix_sort(); GP_ERROR_ARGUMENT also order, desc->size, result, reserved,
  *         counts that are missing or not wanted; GP_ERROR_CAPACITY a rank has less room than it
@@ -102,11 +102,11 @@ typedef struct gp_dist_desc {
  *
  * Cost: a sort of what each rank has, about a dozen small exchanges, one exchange of the keys, and
  * log2(ranks) passes that merge what came. From 2^12 keys of all ranks on (on GPUs from 1 GB on
- * each) up to 16 ranks sort keys of 4 and 8 bytes otherwise, where no 64th part of all keys agrees
- * in the 8 highest bits that vary, and floats have values: one pass by those bits, one exchange,
+ * each) up to 16 ranks sort keys of 4 and 8 bytes otherwise, where no 32nd part of all keys agrees
+ * in the 7 highest bits that vary, and floats have values: one pass by those bits, one exchange,
  * and a sort of what came. Between GPUs of one process, or of one host with a process for each,
  * most of the exchange takes place during that sort; ranks with a process for each keep what others
- * read in memory beside the workspace: the keys that each gave, and 1/64 of all.
+ * read in memory beside the workspace: the keys that each gave, and 1/32 of all.
  * Source: exact splitting of sorted runs, as in Varman, Scheufler, Iyer and Ricard 1991; partition
  * before the exchange, as in Ilic, Tolovski and Rabl 2023.
  * @since 0.1

@@ -50,7 +50,7 @@ static inline struct gpi_run gpi_run_at(const struct gpi_sorting *x, struct gpi_
 struct gpi_run gpi_run_take(struct gpi_sorting *x, uint64_t n);
 
 /* Bins of a split may hold that part of all keys, see dist_split_internal.h. */
-enum { GPI_SPLIT_SHARE = 64 };
+enum { GPI_SPLIT_SHARE = 32 };
 
 static inline uint64_t gpi_run_bytes(const struct gpi_sort_args *s, uint64_t n)
 {

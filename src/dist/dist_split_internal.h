@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorts over ranks of keys whose highest bits divide them well:
- *   1. a sample of the keys of all ranks tells which bits vary; the highest 8 of them are the
+ *   1. a sample of the keys of all ranks tells which bits vary; the highest 7 of them are the
  *      number of a bin;
  *   2. each rank sorts its keys by the bits of the bin and those above: one pass;
  *   3. the counts of all bins are gathered, and each rank knows which ones belong to whom;
@@ -22,7 +22,7 @@
 
 /* Bins, and the most ranks: bins are to be small beside what a rank gets. No bin may hold more than
  * 1/GPI_SPLIT_SHARE of all keys. */
-enum { GPI_SPLIT_BIN_BITS = 8, GPI_SPLIT_BINS = 1 << GPI_SPLIT_BIN_BITS, GPI_SPLIT_RANKS = 16 };
+enum { GPI_SPLIT_BIN_BITS = 7, GPI_SPLIT_BINS = 1 << GPI_SPLIT_BIN_BITS, GPI_SPLIT_RANKS = 16 };
 
 /* The bin of a word is that of its bits from shift on, less first; those outside belong to the
  * outermost ones. */
