@@ -13,15 +13,30 @@ namespace GPI_SPACE
 
 constexpr uint32_t byte_highs = 0x80808080; /* the highest bit of each byte */
 
-/* A bit per byte: those of word i are select(word) among byte_highs. */
+/* A bit per byte, of those of word i, set in highs[i], which has no bits but byte_highs. By sums of
+ * products, which take another pipe of the multiprocessor than shifts do. */
+template <int N> GPI_DEVICE uint32_t bits_of_highs(const uint32_t (&highs)[N])
+{
+    static_assert(N % 2 == 0 && N <= 8, "eight bits of a sum");
+    uint32_t bits = 0;
+#pragma unroll
+    for (int i = 0; i < N; i += 2) {
+        const uint32_t low = __dp4a(highs[i], 0x08040201u, 0u);
+        const uint32_t eight = __dp4a(highs[i + 1], 0x80402010u, low); /* times 128 */
+        bits += i == 0 ? eight >> 7 : eight << (4 * i - 7);
+    }
+    return bits;
+}
+
+/* The same of select(word). */
 template <int N, class Select>
 GPI_DEVICE uint32_t bits_of_words(const uint32_t (&words)[N], const Select &select)
 {
-    uint32_t bits = 0;
+    uint32_t highs[N];
 #pragma unroll
-    for (int i = N - 1; i >= 0; i--) /* the product's highest four bits are those of the word */
-        bits = __funnelshift_l(select(words[i]) * 0x00204081, bits, 4);
-    return bits;
+    for (int i = 0; i < N; i++)
+        highs[i] = select(words[i]);
+    return bits_of_highs(highs);
 }
 
 /* Bytes that are not zero. */
@@ -35,11 +50,14 @@ GPI_DEVICE uint32_t bytes_minus(uint32_t x, uint32_t y)
     return ((x | byte_highs) - (y & ~byte_highs)) ^ ((x ^ ~y) & byte_highs);
 }
 
-/* Bytes of x that are not below those of y. */
+/* Bytes of x that are not below those of y, in their highest bits; other bits mean nothing. In
+ * assembly, as the compiler takes the choice among three words apart. */
 GPI_DEVICE uint32_t bytes_reach(uint32_t x, uint32_t y)
 {
     const uint32_t lows = (x | byte_highs) - (y & ~byte_highs);
-    return ((x & ~y) | (~(x ^ y) & lows)) & byte_highs;
+    uint32_t reach; /* (x & ~y) | (~(x ^ y) & lows) */
+    asm("lop3.b32 %0, %1, %2, %3, 0xb2;" : "=r"(reach) : "r"(x), "r"(y), "r"(lows));
+    return reach;
 }
 
 /* Range<uint8_t> for four items. No dtype of one byte is a float: nothing is flipped. */
@@ -54,7 +72,7 @@ struct RangeOfBytes {
 
     GPI_DEVICE uint32_t operator()(uint32_t x) const
     {
-        return bytes_reach(span, bytes_minus(x, low)) ^ invert;
+        return (bytes_reach(span, bytes_minus(x, low)) ^ invert) & byte_highs;
     }
 };
 
@@ -72,8 +90,8 @@ struct BoundsOfBytes {
     GPI_DEVICE void of(uint32_t x, uint32_t &kept, uint32_t &below) const
     {
         const uint32_t number = x ^ least, reach = bytes_reach(number, first);
-        kept = reach & bytes_reach(last, number);
-        below = reach ^ byte_highs;
+        kept = reach & bytes_reach(last, number) & byte_highs;
+        below = ~reach & byte_highs;
     }
 };
 
@@ -119,13 +137,11 @@ template <int N>
 GPI_DEVICE void bounds_of_words(const uint32_t (&words)[N], const BoundsOfBytes &bounds,
                                 uint32_t &kept, uint32_t &below)
 {
+    uint32_t k[N], b[N];
 #pragma unroll
-    for (int i = N - 1; i >= 0; i--) {
-        uint32_t k, b;
-        bounds.of(words[i], k, b);
-        kept = __funnelshift_l(k * 0x00204081, kept, 4);
-        below = __funnelshift_l(b * 0x00204081, below, 4);
-    }
+    for (int i = 0; i < N; i++)
+        bounds.of(words[i], k[i], b[i]);
+    kept = bits_of_highs(k), below = bits_of_highs(b);
 }
 
 /* A run whose array begins at a place of 16 bytes as `array` does. */
@@ -152,8 +168,9 @@ GPI_DEVICE uint32_t bytes_ordered(uint32_t x, uint32_t y, uint32_t order)
 template <class Item, bool THREE> struct PackTable {
     static constexpr uint32_t size = sizeof(Item), entries = THREE ? 256 : 16;
 
-    /* For __byte_perm, by word of the four items; in the highest bits of the first word the bytes
-     * of kept ones, and of those with the ones below. */
+    /* For __byte_perm, by word of the four items; in the highest bits of the first word the size
+     * of kept ones, and of those with the ones below: in bits, of items of two bytes in bytes. */
+    static constexpr uint32_t unit = size == 1 ? 8 : size;
     struct Entry {
         uint32_t order[size];
 
@@ -183,7 +200,7 @@ template <class Item, bool THREE> struct PackTable {
         const uint32_t others = 15 & ~(kept | below);
         const uint32_t first_below = __popc(kept), first_other = first_below + __popc(below);
         Entry e = {};
-        e.order[0] = size * (first_below << 16 | (THREE ? first_other << 24 : 0));
+        e.order[0] = unit * (first_below << 16 | (THREE ? first_other << 24 : 0));
 #pragma unroll
         for (uint32_t i = 0; i < 4; i++) {
             const uint32_t under = (1u << i) - 1;
@@ -201,9 +218,44 @@ template <class Item, bool THREE> struct PackTable {
 };
 
 /*
+ * What a lane appends to an output in shared memory. A word is stored when all of it is there: what
+ * lies in its first word before its first byte is then wrong, until the lanes before finish, and
+ * what is left of its last one it stores byte by byte.
+ */
+struct LaneBytes {
+    uint32_t first, end; /* bits: where the bytes begin, and where the next one goes */
+    uint32_t latest;     /* the last four bytes, the last one highest */
+
+    GPI_DEVICE explicit LaneBytes(uint32_t byte) : first(8 * byte), end(8 * byte), latest(0)
+    {
+    }
+
+    /* The lowest `bits` of four bytes. */
+    GPI_DEVICE void append(char *to, uint32_t four, uint32_t bits)
+    {
+        const uint32_t word = __funnelshift_l(latest, four, end), next = end + bits;
+        if ((next ^ end) & 32)
+            *(uint32_t *)(to + end / 32 * 4) = word;
+        latest = __funnelshift_rc(latest, four, bits);
+        end = next;
+    }
+
+    /* When all lanes have appended. */
+    GPI_DEVICE void finish(char *to) const
+    {
+        const uint32_t rest = __funnelshift_l(latest, 0, end), word = end & ~31;
+#pragma unroll
+        for (uint32_t i = 0; i < 24; i += 8)
+            if (word + i >= first && word + i < end)
+                to[(word + i) / 8] = (char)(rest >> i);
+    }
+};
+
+/*
  * What a warp packs: 32 x GROUPS items of one or two bytes, those of each output together, where
- * they lie in 16 bytes of it. A lane takes eight bytes at a time, of rows of 256 side by side, and
- * orders four items by the table; no lane waits for another.
+ * they lie in 16 bytes of it. A lane orders four items by the table; no lane waits for another. Of
+ * bytes it takes the run whose bits it has, and stores words; of larger items eight bytes at a
+ * time, of rows of 256 side by side.
  */
 template <class Item, bool THREE, int GROUPS> struct PackedItems {
     using Table = PackTable<Item, THREE>;
@@ -252,43 +304,36 @@ template <class Item, bool THREE, int GROUPS> struct PackedItems {
         }
     }
 
-    /* The kept ones alone, of bytes, from byte `begin` on. */
-    GPI_DEVICE void put_kept(const Table &table, const Item *items, uint32_t kept, uint32_t before,
-                             uint32_t begin)
+    /* The same of bytes. ALL: or the kept ones alone. */
+    template <bool ALL>
+    GPI_DEVICE void put_bytes(const Table &table, const Item *items, uint32_t kept, uint32_t below,
+                              uint32_t before, const uint32_t (&begin)[outputs])
     {
-        constexpr uint32_t batch = 4; /* rows of 128 items */
-        const uint32_t shift = (uint32_t)(uintptr_t)items % 4 * 8, lane = lane_id();
-        const uint32_t *words = (const uint32_t *)((const char *)items - shift / 8);
-        const uint32_t lowest = lane % 8 * 4, under = (1u << lowest) - 1;
+        static_assert(GROUPS == 32, "a run for each lane");
+        const uint32_t lane = lane_id(), front = THREE ? before & 0xffff : before;
+        const uint32_t less = THREE ? before >> 16 : 0;
+        const Raw<32> run = run_load(items + 32 * lane, items);
+        char *to = (char *)vector;
+        LaneBytes out[outputs] = {LaneBytes(begin[0] + front), LaneBytes(begin[1] + less),
+                                  LaneBytes(begin[1 + THREE] + 32 * lane - front - less)};
 #pragma unroll
-        for (uint32_t row = 0; row < GROUPS / 4; row += batch) {
-            uint32_t word[batch];
-#pragma unroll
-            for (uint32_t b = 0; b < batch; b++) {
-                const uint32_t w = 32 * (row + b) + lane;
-                word[b] = __funnelshift_r(words[w], shift ? words[w + 1] : 0, shift);
-            }
-#pragma unroll
-            for (uint32_t b = 0; b < batch; b++) {
-                const uint32_t group = 4 * (row + b) + lane / 8;
-                const uint32_t bits = __shfl_sync(all_lanes, kept, group);
-                const uint32_t had = __shfl_sync(all_lanes, before, group);
-                const uint32_t own = bits >> lowest & 15, count = __popc(own);
-                const uint32_t packed = bytes_ordered(word[b], 0, table.of[own].order[0]);
-                uint8_t *to = (uint8_t *)vector + begin + had + __popc(bits & under);
-#pragma unroll
-                for (uint32_t i = 0; i < 4; i++)
-                    if (i < count)
-                        to[i] = (uint8_t)(packed >> 8 * i);
+        for (uint32_t i = 0; i < 8; i++) {
+            const auto e =
+                table.of[(kept >> 4 * i & 15) | (THREE ? (below >> 4 * i & 15) << 4 : 0)];
+            const uint32_t four = bytes_ordered(run.w[i], 0, e.order[0]), own = e.kept();
+            out[0].append(to, four, own);
+            if constexpr (ALL) {
+                const uint32_t low = THREE ? e.kept_and_below() : own;
+                if constexpr (THREE)
+                    out[1].append(to, __funnelshift_rc(four, 0, own), low - own);
+                out[2].append(to, __funnelshift_rc(four, 0, low), 32 - low);
             }
         }
-    }
-
-    /* The kept ones where they are few: each lane goes through its own, which go from `at` on. */
-    GPI_DEVICE void put_few(const Item *items, uint32_t kept, uint32_t at)
-    {
-        for (; kept; kept &= kept - 1, at += size)
-            *(Item *)((char *)vector + at) = items[32 * lane_id() + __ffs(kept) - 1];
+        __syncwarp();
+#pragma unroll
+        for (uint32_t k = 0; k < outputs; k++)
+            if (k == 0 || (ALL && (THREE || k == 2)))
+                out[k].finish(to);
     }
 
     /* count bytes, which begin in vector v of these, to where their output is. */

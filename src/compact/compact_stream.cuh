@@ -19,8 +19,7 @@ template <int BYTES, bool COMPARE, bool THREE, int W, int R, int L, int GROUPS, 
 struct CompactStream : StreamPolicy {
     using Item = ItemOf<BYTES>;
     static constexpr bool has_items = BYTES > 0, has_flags = !COMPARE;
-    /* Items leave by way of shared memory: bytes, and larger ones of partitions by comparison,
-     * whose kernels have store warps enough. */
+    /* Items leave by way of shared memory: bytes, and larger ones of partitions by comparison. */
     static constexpr bool packs = has_items && BYTES <= (COMPARE ? compact_tuning.packed_bytes : 1);
     static constexpr bool may_be_at_once = has_items && !THREE; /* a partition in one array */
     static constexpr int sorts = THREE ? 2 : 1;                 /* of bits: kept, below */
@@ -202,7 +201,6 @@ struct CompactStream : StreamPolicy {
     static constexpr int batch = GROUPS % 4 == 0 ? 4 : GROUPS % 2 == 0 ? 2 : 1; /* of groups */
     using Marks = GroupMarks<sorts>;
 
-    /* Of N groups. */
     template <int N> struct alignas(N * sizeof(Marks) < 16 ? 8 : 16) MarksOf {
         Marks group[N];
     };
@@ -269,10 +267,15 @@ struct CompactStream : StreamPolicy {
     template <class Value, class Store>
     GPI_DEVICE void store_kept(int stage, int warp, const Value &value, const Store &store) const
     {
-        if (BYTES <= 1 && (s.part_sum[stage][warp] & 0xffff) <= GROUPS)
+        if (BYTES <= 1 && has_few(stage, warp))
             each_of_few(stage, warp, value, store);
         else
             each_kept(stage, warp, value, store);
+    }
+
+    GPI_DEVICE bool has_few(int stage, int warp) const
+    {
+        return (s.part_sum[stage][warp] & 0xffff) <= GROUPS;
     }
 
     GPI_DEVICE void load_part(Part &, uint32_t, int, int) const
@@ -285,7 +288,7 @@ struct CompactStream : StreamPolicy {
     {
         const uint64_t index = (uint64_t)tile * tile_items + warp * part_items;
         if constexpr (packs)
-            if (BYTES == 1 || p.a.sides) {
+            if (p.a.sides || (BYTES == 1 && !has_few(stage, warp))) {
                 if (index < s.n)
                     store_packed(index, stage, warp, base);
                 return;
@@ -302,15 +305,17 @@ struct CompactStream : StreamPolicy {
         cut_marks(stage, warp, room_of(p.a.capacity, base.kept));
         if (has_items && (!COMPARE || p.a.out)) {
             Item *to = kept_pointer((Item *)p.a.out + base.kept);
-            store_kept(
-                stage, warp, [=](uint32_t i) { return from[i]; },
-                [=](uint32_t place, const Item &item) { to[place] = item; });
+            const auto value = [=](uint32_t i) { return from[i]; };
+            const auto store = [=](uint32_t place, const Item &item) { to[place] = item; };
+            if constexpr (packs && BYTES == 1)
+                each_of_few(stage, warp, value, store);
+            else
+                store_kept(stage, warp, value, store);
         }
         if (p.a.indices)
             store_indices(index, stage, warp, base.kept);
     }
 
-    /* Items that are packed to all outputs. */
     GPI_DEVICE void store_packed(uint64_t index, int stage, int warp, const Prefix &base) const
     {
         if (p.a.out || p.a.sides)
@@ -350,12 +355,12 @@ struct CompactStream : StreamPolicy {
             if (o.out && o.base < o.capacity)
                 room[k] = room_of(o.capacity, o.base);
         }
-        if (!p.a.sides && count[0] <= 32)
-            packed.put_few(from, kept, begin[0] + before * size);
-        else if (THREE || BYTES > 1 || p.a.sides)
+        if constexpr (BYTES > 1)
             packed.put_all(table, from, kept, below, before, begin);
-        else if constexpr (BYTES == 1)
-            packed.put_kept(table, from, kept, before, begin[0]);
+        else if (THREE || p.a.sides)
+            packed.template put_bytes<true>(table, from, kept, below, before, begin);
+        else
+            packed.template put_bytes<false>(table, from, kept, below, before, begin);
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k <= sorts; k++)
