@@ -3,6 +3,7 @@
 """Distinct u32 keys and sums by key on the CPU beside NumPy's and pandas', in gp-bench's columns.
 
     taskset -c 0,1 numpy_group.py libgp.so --threads 2 --csv rows.csv
+    numpy_group.py libgp.so --case group_by --rounds 1 --csv rows.csv    # a few seconds; again for more
 
 gp_group_by() without and with a sum of f32 values runs in turn with numpy.unique() and with
 groupby().sum(); results are compared first. As in gp-bench, ratios are those of the best runs.
@@ -100,14 +101,20 @@ def main():
     p.add_argument("--groups", type=int, default=20, help="keys are below 2^N")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--csv")
+    p.add_argument("--case", default="unique,group_by", help="some of these, such as group_by")
+    p.add_argument("--csv", help="rows to this file, behind those that it has")
     a = p.parse_args()
     gp, d = Library(a.library, a.threads), Data(1 << a.n, 1 << a.groups)
     cases = {"unique": ("numpy-" + np.__version__, lambda: (np.unique(d.keys), None), False),
              "group_by": ("pandas-" + pd.__version__, lambda: pandas_sums(d), True)}
-    with open(a.csv, "w") if a.csv else sys.stdout as out:
-        print(COLUMNS, file=out)
-        for case, (peer, theirs, values) in cases.items():
+    wanted = a.case.split(",")
+    if not set(wanted) <= set(cases):
+        p.error(f"--case {a.case}: known are {', '.join(cases)}")
+    with open(a.csv, "a") if a.csv else sys.stdout as out:
+        if not a.csv or out.tell() == 0:
+            print(COLUMNS, file=out)
+        for case in wanted:
+            peer, theirs, values = cases[case]
             (keys, sums), (peer_keys, peer_sums) = gp.group_by(d, values), theirs()
             if not np.array_equal(keys, peer_keys) or (values and
                                                        not np.array_equal(sums, peer_sums)):
