@@ -83,6 +83,27 @@ START_TEST(test_segreduce_many_shares)
 }
 END_TEST
 
+/* One segment has three quarters of the items, between short ones whose mean length is above 32. */
+START_TEST(test_segreduce_one_long_among_short)
+{
+    gp_dtype dtype = t_dtypes[_i / 3];
+    size_t n = t_at_most((t_is_cuda() ? 1500000 : 150000) + 321), count = n / 64, at = _i % 3;
+    uint64_t state = t_seed() + (uint64_t)_i;
+    struct t_segments g = {t_host((count + 1) * sizeof(uint64_t)), count, n};
+    at = at == 0 ? 0 : at == 1 ? count / 2 : count - 1;
+    for (size_t s = 0; s <= count; s++)
+        g.offsets[s] = s <= at ? s * 16 : n - (count - s) * 16;
+    for (int c = 0; c < 2; c++) {
+        gp_reduce_segmented_desc desc =
+            segmented_desc(dtype, dtype, c ? GP_MAX : GP_SUM, c ? GP_I64 : GP_U32);
+        struct sums s = sums_new(&desc, &g, &state);
+        sums_check(&s, &g, (size_t)c, 3);
+        sums_free(&s);
+    }
+    free(g.offsets);
+}
+END_TEST
+
 /* Operators that do not commute, over many shares. */
 START_TEST(test_segreduce_pairs_keep_the_order)
 {
@@ -296,7 +317,8 @@ START_TEST(test_segreduce_float_bits_are_reproducible)
         o.threads = t_is_cuda() ? 0 : 1 + run;
         o.multiprocessors = run % 3 * 37;
         T_OK(gp_context_create(&ctx, &o));
-        t_array in = t_new_from(host, n * bytes, 0), out = t_new(g.count * bytes, 0);
+        t_array in = t_new_from(host, n * bytes, (size_t)run % 5 * bytes),
+                out = t_new(g.count * bytes, 0);
         T_OK(gp_reduce_segmented(ctx, &desc, in.data, n, offsets.data, g.count, out.data));
         T_OK(gp_context_synchronize(ctx));
         t_get(&out, run ? again : first, g.count * bytes);
@@ -328,6 +350,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_segreduce_extremes_of_halves_keep_bits, 0, 4);
     c = t_case(s, "shares");
     tcase_add_loop_test(c, test_segreduce_many_shares, 0, 60);
+    tcase_add_loop_test(c, test_segreduce_one_long_among_short, 0, 3 * T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_segreduce_pairs_keep_the_order, 0, 16);
     tcase_add_loop_test(c, test_segreduce_empty_by_the_million, 0, 3);
     c = t_case(s, "rows");

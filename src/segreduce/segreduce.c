@@ -97,7 +97,9 @@ static size_t cuda_bytes(const struct gpi_segreduce_args *a)
     const size_t offset = gpi_dtype_bytes(a->offset_dtype);
     const uint64_t weight = a->n * item + a->count * (acc > offset ? acc : offset);
     const uint64_t shares = gpi_segreduce_shares(weight, place && item < 4);
-    return gpi_state_bytes(shares * pieces) + (offset ? gpi_segreduce_list_bytes(shares) : 0);
+    const uint64_t chunks = a->n >> gpi_segreduce_chunk_log2(a->n, item);
+    return gpi_state_bytes((shares > chunks ? shares : chunks) * pieces) +
+           (offset ? gpi_segreduce_list_bytes(shares) : 0);
 }
 
 static uint64_t weight_of(const struct gpi_segreduce_args *a)

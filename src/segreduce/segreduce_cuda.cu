@@ -9,6 +9,7 @@ extern "C" {
 }
 
 #include "scan/scan_init_internal.h"
+#include "segreduce/segreduce_direct.cuh"
 #include "segreduce/segreduce_kernels.cuh"
 #include "segreduce/segreduce_places.cuh"
 
@@ -32,10 +33,8 @@ struct Call {
     uint64_t *allowed; /* devices that let the kernel have its shared memory */
 };
 
-gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
+void params_of(gp_context *ctx, const gpi_segreduce_args *args, SegreduceParams &p)
 {
-    const size_t offset_bytes = args->offsets ? gpi_dtype_bytes(args->offset_dtype) : 8;
-    SegreduceParams &p = *call.p;
     p.in = (const char *)args->in;
     p.out = (char *)args->out;
     p.indices = args->indices;
@@ -45,11 +44,16 @@ gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
     p.row_length = args->row_length;
     p.device_n = args->device_n;
     p.device_count = args->device_count;
-    p.item_shift = log2_of(call.item_bytes);
-    p.end_weight =
-        args->offsets && offset_bytes > call.fold_bytes ? (uint32_t)offset_bytes : call.fold_bytes;
-    p.offset_bytes = (uint32_t)offset_bytes;
+    p.offset_bytes = args->offsets ? (uint32_t)gpi_dtype_bytes(args->offset_dtype) : 8;
     p.reporter = gpi_reporter_of(ctx, "offsets", args->offset_dtype);
+}
+
+gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
+{
+    SegreduceParams &p = *call.p;
+    const uint32_t offset_bytes = p.offset_bytes;
+    p.item_shift = log2_of(call.item_bytes);
+    p.end_weight = args->offsets && offset_bytes > call.fold_bytes ? offset_bytes : call.fold_bytes;
     const uint64_t weight = (args->n << p.item_shift) + args->count * p.end_weight;
     p.tile = gpi_segreduce_tile(weight, call.tile);
     const uint64_t tiles = (weight + p.tile - 1) / p.tile, most = (uint64_t)ctx->sm_count;
@@ -73,15 +77,68 @@ gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
     return list.queue(ctx, args->function);
 }
 
+/* Whether segments are folded as they lie (segreduce_direct.cuh): they are not short, and the
+ * others have no chunks, as a rule; large arrays of 4 bytes and more, but for places of 8, take as
+ * long by tiles, whatever the lengths are. */
+template <class Fold> bool direct_serves(const gpi_segreduce_args *args)
+{
+    using T = typename Fold::T;
+    const uint64_t mean = args->count ? args->n / args->count : 0;
+    const bool any_size = sizeof(T) < 4 || (Fold::places && sizeof(T) == 8);
+    return mean >= GPI_SEGREDUCE_DIRECT_MEAN &&
+           mean >> gpi_segreduce_chunk_log2(args->n, sizeof(T)) < 2 &&
+           (any_size || args->n * sizeof(T) <= GPI_SEGREDUCE_DIRECT_BYTES);
+}
+
+/* Lanes for a segment of mean length, so that each has 4 to 7 vectors; segments for a warp, so that
+ * the GPU is full. */
+SegreduceDirect direct_of(const gp_context *ctx, const gpi_segreduce_args *args, size_t item_bytes)
+{
+    SegreduceDirect d = {};
+    const uint64_t vectors = args->n * item_bytes / 16 / args->count;
+    while (d.lanes_log2 < 5 && vectors >> d.lanes_log2 >= 8)
+        d.lanes_log2++;
+    d.segments_log2 = 5 - d.lanes_log2;
+    while (d.segments_log2 < 5 && args->count >> d.segments_log2 > (uint64_t)ctx->sm_count * 64)
+        d.segments_log2++;
+    d.chunk_log2 = gpi_segreduce_chunk_log2(args->n, item_bytes);
+    d.chunks = (uint32_t)(args->n >> d.chunk_log2);
+    d.chunk_blocks = (d.chunks + segreduce_direct_warps - 1) / segreduce_direct_warps;
+    return d;
+}
+
+template <class Fold>
+gp_status launch_direct(gp_context *ctx, const gpi_segreduce_args *args, const Fold &fold)
+{
+    using Far = typename Fold::Far;
+    const SegreduceDirect d = direct_of(ctx, args, sizeof(typename Fold::T));
+    SegreduceParams p = {};
+    params_of(ctx, args, p);
+    p.item_shift = log2_of(sizeof(typename Fold::T));
+    GPI_TRY(
+        gpi_state_get(ctx, args->function, (uint64_t)d.chunks * TileState<Far>::pieces, &p.state));
+    const uint64_t warps = ((args->count - 1) >> d.segments_log2) + 1;
+    const uint32_t blocks = d.chunk_blocks + blocks_for<segreduce_direct_warps, 1ull << 33>(warps);
+    LaunchList list;
+    list.add(
+        launch_of(segreduce_direct_k<Fold>, blocks, segreduce_direct_warps * 32, 0, p, d, fold));
+    return list.queue(ctx, args->function);
+}
+
 template <class Fold>
 gp_status launch(gp_context *ctx, const gpi_segreduce_args *args, const Fold &fold)
 {
+    if constexpr (sizeof(typename Fold::T) == Fold::piece) {
+        if (direct_serves<Fold>(args))
+            return launch_direct(ctx, args, fold);
+    }
     using Shared = SegreduceMemory<Fold>;
     static uint64_t allowed;
     static_assert(sizeof(Shared) <= (size_t)gpu.block_shared_bytes && Shared::S >= 2,
                   "more than the GPU has");
     static_assert(Shared::weight >= GPI_SEGREDUCE_TILE_LARGE, "states or lists have no room");
     SegreduceParams p = {};
+    params_of(ctx, args, p);
     Call call = {launch_of(segreduce_k<Fold>, 1, Shared::Warps::threads, sizeof(Shared), p, fold),
                  &p,
                  sizeof(typename Fold::T),

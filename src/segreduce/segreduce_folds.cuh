@@ -62,10 +62,13 @@ GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
  *   part(op, all, raw, at, begin, end)   of places: all op items [begin, end) of a word, if any
  *   identity(), apply(l, r)   on A and on Far
  *   with_op(f)         f(op) of an object whose op(l, r) is that of apply(), without a choice
+ *   with_one_op(f)     the same, with fewer choices left in op and more code
  *   nothing()          of a segment without items
  *   far(a, first)      first: the index of the share's first item
  *   begin(p, s)        of places: what store() needs of segment s
  *   store(p, s, far, begin)   the result of segment s, by one thread
+ *   in_order()         not all items of a lane may be folded before those of the next one
+ *   not_before(a, at)  of places, which took neutral items before the first one, at `at`, for items
  */
 template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct SegmentFold {
     using T = T_;
@@ -74,6 +77,7 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     static constexpr int piece = PIECE_, word_bytes = sizeof(T) < 4 ? 4 : (int)sizeof(T);
     static constexpr int per_word = word_bytes / (int)sizeof(T);
     static constexpr bool places = false;
+    static constexpr bool rounds = false; /* so the result depends on how items are grouped */
     static constexpr uint32_t share_items = ~0u; /* of a share, at most */
     using RawIn = Raw<word_bytes>;
 
@@ -90,6 +94,10 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     template <class F> GPI_DEVICE void with_op(F f) const
     {
         f([this](const A &l, const A &r) { return self().apply(l, r); });
+    }
+    template <class F> GPI_DEVICE void with_one_op(F f) const
+    {
+        self().with_op(f);
     }
     template <class Op> GPI_DEVICE A word(Op op, A all, const RawIn &raw, uint32_t at) const
     {
@@ -108,6 +116,14 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     GPI_DEVICE A nothing() const
     {
         return self().identity();
+    }
+    GPI_DEVICE bool in_order() const
+    {
+        return false;
+    }
+    static GPI_DEVICE A not_before(const A &all, uint32_t)
+    {
+        return all;
     }
     static GPI_DEVICE Far far(const A &all, uint64_t)
     {
@@ -190,10 +206,14 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
     {
         return none;
     }
+    GPI_DEVICE A bits(A l, A r) const
+    {
+        return ((l & r) & both) | ((l ^ r) & either);
+    }
     GPI_DEVICE A other(A l, A r) const
     {
-        const A bits = ((l & r) & both) | ((l ^ r) & either), times = l * r;
-        return product ? times : bits;
+        const A both_ways = bits(l, r), times = l * r;
+        return product ? times : both_ways;
     }
     GPI_DEVICE A apply(A l, A r) const
     {
@@ -207,6 +227,15 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
             f([](A l, A r) { return l < r ? r : l; });
         else
             f([this](A l, A r) { return other(l, r); });
+    }
+    template <class F> GPI_DEVICE void with_one_op(F f) const
+    {
+        if (highest)
+            f([](A l, A r) { return l < r ? r : l; });
+        else if (product)
+            f([](A l, A r) { return l * r; });
+        else
+            f([this](A l, A r) { return bits(l, r); });
     }
     GPI_DEVICE void prepare(RawIn &raw) const
     {
@@ -260,6 +289,7 @@ template <class T, class A> struct RealItems {
 template <class T, class A> struct RealFold : SegmentFold<RealFold<T, A>, T, A> {
     using Base = SegmentFold<RealFold, T, A>;
     using typename Base::RawIn;
+    static constexpr bool rounds = true;
     RealItems<T, A> items;
     A init, none;
     bool product;
@@ -279,6 +309,10 @@ template <class T, class A> struct RealFold : SegmentFold<RealFold<T, A>, T, A> 
             f([](A l, A r) { return l * r; });
         else
             f([](A l, A r) { return l + r; });
+    }
+    GPI_DEVICE bool in_order() const
+    {
+        return product;
     }
     GPI_DEVICE A item(const RawIn &raw, int i, uint32_t) const
     {

@@ -2,9 +2,12 @@
 /*
  * Segmented reduction, whatever the lengths of the segments are.
  *
- * CUDA, one launch (segreduce_kernels.cuh). Items and ends of segments, merged in the order in
- * which a reader meets them, are cut into tiles of equal weight, so that neither one long segment
- * nor many empty ones keep a block busy longer than others. Where a tile begins is a search in the
+ * CUDA, one launch. Segments that are not short, of small arrays and of narrow items: lanes of a
+ * warp fold a segment as it lies in memory, and many warps a long one (segreduce_direct.cuh).
+ *
+ * Others by tiles (segreduce_kernels.cuh). Items and ends of segments, merged in the order in which
+ * a reader meets them, are cut into tiles of equal weight, so that neither one long segment nor
+ * many empty ones keep a block busy longer than others. Where a tile begins is a search in the
  * offsets; of large arrays a kernel before has found where shares of several tiles do, side by
  * side. Warps by role pass tiles on to each other:
  *   1. A block claims shares of a few tiles; bulk copies bring a tile's items and offsets.
@@ -92,6 +95,19 @@ static inline uint64_t gpi_segreduce_shares(uint64_t weight, bool near_places)
     const uint64_t large = weight / GPI_SEGREDUCE_TILE_LARGE / (near_places ? 3 : 15) + 2;
     const uint64_t small = tiles < 2400 ? tiles : 2400;
     return small > large ? small : large;
+}
+
+/* Items of a segment on the average, and bytes of all, for segments to be folded as they lie. */
+enum { GPI_SEGREDUCE_DIRECT_MEAN = 32, GPI_SEGREDUCE_DIRECT_BYTES = 64 << 20 };
+
+/* Items of a chunk (segreduce_direct.cuh): a warp has some trips to memory for it, and one for the
+ * folds of 32. Of narrow items no more than half of what near places have room for. */
+static inline uint32_t gpi_segreduce_chunk_log2(uint64_t n, size_t item_bytes)
+{
+    uint32_t log2 = 10;
+    while (((uint64_t)item_bytes << 2 * log2) / 64 < n && (item_bytes > 2 || log2 < 14))
+        log2++;
+    return log2;
 }
 
 /* Bytes of the workspace in which a kernel before lists where shares of several tiles begin. */

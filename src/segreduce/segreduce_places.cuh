@@ -130,6 +130,21 @@ struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, NearPlaceOf<T, V>> {
     {
         return part(op, all, raw, at, 0, Base::per_word);
     }
+    /* Neutral keys are the greatest ones, which items may have too. */
+    static GPI_DEVICE RawIn within(const RawIn &raw, int begin, int end)
+    {
+        const RawIn none = raw_filled<T, Base::word_bytes>((T) ~(T)0);
+        return raw_joined<T>(raw_joined<T>(none, raw, begin), none, end);
+    }
+    static GPI_DEVICE A not_before(const A &all, uint32_t at)
+    {
+        if constexpr (sizeof(T) < 4)
+            return (uint16_t)all < at ? (all & 0xffff0000) | at : all;
+        else if constexpr (sizeof(V) == 8)
+            return {all.key, all.at < at ? at : all.at, 0};
+        else
+            return (uint32_t)all < at ? all >> 32 << 32 | at : all;
+    }
     static GPI_DEVICE Far far(const A &all, uint64_t first)
     {
         if constexpr (sizeof(T) < 4)
