@@ -115,7 +115,7 @@ template <class Fold> struct DirectWarp {
             start(c, from, to);
         else if (lane_id() == 0 && c < d.chunks &&
                  (uint32_t)state().epoch % p.state.slots / State::pieces == c)
-            state().retire_one(p.state, 0); /* nobody publishes here, see there */
+            state().retire_one(p.state, 0); /* no fold is published here, see there */
     }
 
     GPI_DEVICE void segments_begin(uint64_t claimed)
