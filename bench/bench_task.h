@@ -27,6 +27,7 @@ enum bench_task_kind {
     BENCH_FILL_CLUSTERS,    /* bytes: 0 or 1 for limit items at a time */
     BENCH_FILL_CHOICES,     /* items of args.dtype, below a bound where args.flags are set */
     BENCH_FILL_NEIGHBOURS,  /* the numbers below n, moved inside limit, a power of two */
+    BENCH_FILL_SHUFFLED,    /* the same in any order */
     BENCH_OTHER_FLAGS,      /* bytes: 1 where a has 0, otherwise 0 */
     BENCH_FILL_COORDINATES, /* random below limit; every 16th repeats that of another item */
     BENCH_FILL_COLUMNS,     /* columns of a CSR matrix, ascending in each row */

@@ -186,6 +186,18 @@ BENCH_INLINE uint64_t bench_neighbour(size_t i, size_t n, uint64_t limit)
     return first + limit > n ? i : first + (i * 37 + 11) % limit;
 }
 
+/* The same in any order: each step is a bijection of the numbers below limit. */
+BENCH_INLINE uint64_t bench_shuffled(size_t i, size_t n, uint64_t limit)
+{
+    const uint64_t first = i / limit * limit;
+    uint64_t x = i % limit;
+    for (int k = 0; k < 4; k++) {
+        x = (x * 0x9e3779b97f4a7c15 + 0x632be5ab) % limit;
+        x ^= x >> 7;
+    }
+    return first + limit > n ? i : first + x;
+}
+
 /* Scalar i of affine maps x -> +-x + (-1, 0 or 1) or of 2x2 matrices that permute; negating ones
  * would make zeros whose sign depends on the order of the products. */
 BENCH_INLINE double bench_map_scalar(const struct bench_task *t, size_t i)
@@ -249,6 +261,9 @@ BENCH_INLINE void bench_task_item(const struct bench_task *t, size_t i)
         break;
     case BENCH_FILL_NEIGHBOURS:
         bench_store(t->out, i, t->width, bench_neighbour(i, t->n, t->limit));
+        break;
+    case BENCH_FILL_SHUFFLED:
+        bench_store(t->out, i, t->width, bench_shuffled(i, t->n, t->limit));
         break;
     case BENCH_OTHER_FLAGS:
         bench_store(t->out, i, 1, ((const uint8_t *)t->a)[i] == 0);

@@ -237,15 +237,16 @@ START_TEST(test_sort_columns_sizes)
 }
 END_TEST
 
-/* Rows of these lengths, one behind the other, with columns that repeat: of one piece and of
- * several, of a tile and longer. */
+/* Rows of these lengths, one behind the other, with columns that repeat: of one piece and longer
+ * than it, of a tile and longer. Skewed: nearly all are a small part of their range. */
 START_TEST(test_sort_columns_lengths)
 {
     static const uint64_t lengths[][6] = {
         {0, 1, 8, 9, 16, 17},           {31, 0, 33, 64, 129, 255},    {256, 257, 511, 513, 700, 3},
         {1024, 1025, 5, 2048, 2049, 0}, {4096, 40, 4097, 7, 8192, 1}, {9, 8193, 0, 300, 12000, 2},
         {2, 16384, 16385, 1, 400, 50}};
-    const uint64_t *length = lengths[_i];
+    const uint64_t *length = lengths[_i % 7];
+    const bool skewed = _i >= 7;
     uint64_t nnz = 0;
     for (int r = 0; r < 6; r++)
         nnz += length[r];
@@ -253,7 +254,10 @@ START_TEST(test_sort_columns_lengths)
     uint64_t i = 0;
     for (m.num_rows = 0; m.num_rows < 6; m.num_rows++)
         for (uint64_t end = i + length[m.num_rows]; i < end; i++)
-            m.rows[i] = m.num_rows, m.cols[i] %= 1000;
+            m.rows[i] = m.num_rows,
+            m.cols[i] = m.cols[i] % 1000 << (skewed && i % 64 == 0 ? 18 : 0);
+    if (skewed)
+        m.num_cols = 1 << 28;
     struct csr a = shuffled(&m);
     for (int k = 0; k < PAIRS; k++)
         sort_case(&a, pairs[k], k);
@@ -332,7 +336,7 @@ static Suite *suite(void)
     c = t_case(s, "columns");
     tcase_add_loop_test(c, test_sort_columns_matrices, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_sort_columns_sizes, 0, T_SIZE_SMALL_COUNT);
-    tcase_add_loop_test(c, test_sort_columns_lengths, 0, 7);
+    tcase_add_loop_test(c, test_sort_columns_lengths, 0, 14);
     tcase_add_test(c, test_sort_columns_errors);
     c = t_case(s, "validated");
     tcase_add_test(c, test_entries_validated);

@@ -342,17 +342,22 @@ static bool is_sorted(struct bench *b, const struct bench_case *c)
                                          a->offsets, a->out));
 }
 
+/* Added to a length of rows: columns in any order. */
+enum { ANY_COLUMNS = 1 << 20 };
+
 /* Rows of `length` columns that descend; without a length, of 16 that ascend. */
 static void columns_at(struct bench *b, const char *name, unsigned length, gp_dtype dtype, size_t n)
 {
-    const size_t row = length ? length : 16;
+    const bool any = length & ANY_COLUMNS;
+    const size_t row = length ? length % ANY_COLUMNS : 16;
     struct bench_case c = case_of(name, run_sort_columns, is_sorted);
     struct bench_args *a = &c.args;
     *a =
         (struct bench_args){.dtype = dtype, .n = n, .num_rows = (n + row - 1) / row, .num_cols = n};
     a->offsets = even_pointers(b, a, BENCH_SLOT_0, row);
-    a->cols = length ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, n - 1, UINT64_MAX)
-                     : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
+    a->cols = any      ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_SHUFFLED, 0, (uint64_t)1 << 20)
+              : length ? indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, n - 1, UINT64_MAX)
+                       : indices_of(b, a, BENCH_SLOT_1, BENCH_FILL_IOTA, 0, 1);
     a->values =
         made(b, BENCH_SLOT_2, (struct bench_task){.kind = BENCH_FILL_SMALL, .n = n, .width = 4});
     make_outputs(b, &c);
@@ -378,7 +383,7 @@ static void each_size(struct bench *b, const char *name, unsigned how, gp_dtype 
 
 static void conversions(struct bench *b, gp_dtype dtype)
 {
-    static const unsigned row_lengths[] = {4, 64, 250, 1000, 10000};
+    static const unsigned row_lengths[] = {4, 16, 64, 100, 250, 1000, 2000, 10000};
     char name[BREADTH_NAME];
     for (int order = 0; order < ORDERS; order++) {
         snprintf(name, sizeof name, "coo_to_csr_%s", orders[order]);
@@ -391,6 +396,8 @@ static void conversions(struct bench *b, gp_dtype dtype)
     for (size_t i = 0; i < sizeof row_lengths / sizeof *row_lengths; i++) {
         snprintf(name, sizeof name, "sort_columns_reversed_%u", row_lengths[i]);
         each_size(b, name, row_lengths[i], dtype, columns_at);
+        snprintf(name, sizeof name, "sort_columns_random_%u", row_lengths[i]);
+        each_size(b, name, row_lengths[i] | ANY_COLUMNS, dtype, columns_at);
     }
 }
 

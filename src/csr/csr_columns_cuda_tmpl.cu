@@ -16,6 +16,16 @@ using I = GPI_INDEX;
 
 uint64_t may_tile, may_long;
 
+/* Rows of more than a piece on average are all long: the lists have room for them. */
+gp_status launch_lists(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I> &args)
+{
+    const uint64_t blocks = gpi_ceil_div(c->num_rows, csr_tuning.threads);
+    launch_behind(ctx, csr_list_columns_k<I>,
+                  behind_blocks(ctx, (uint32_t)gpi_min(blocks, (uint64_t)INT32_MAX)),
+                  csr_tuning.threads, 0, args);
+    return gpi_cuda_launched(ctx, c->function);
+}
+
 gp_status launch_tiles(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I> &args)
 {
     const int bytes = (int)sizeof(ColumnsTile<I>);
@@ -31,10 +41,10 @@ gp_status launch_tiles(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<
 
 gp_status launch_long(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I> &args)
 {
-    const int bytes = (int)sizeof(ColumnsLong<I>);
+    const int bytes = (int)LongRows<I>::bytes;
     GPI_TRY(shared_memory_allow(ctx, c->function, csr_long_columns_k<I>, bytes, &may_long));
     launch_behind(ctx, csr_long_columns_k<I>,
-                  (uint32_t)gpi_min((uint64_t)ctx->sm_count, c->nnz / TileShape<I>::steps),
+                  (uint32_t)gpi_min((uint64_t)ctx->sm_count, c->nnz / piece_max),
                   LongShape<I>::threads, bytes, args);
     return gpi_cuda_launched(ctx, c->function);
 }
@@ -52,11 +62,12 @@ gp_status sort_columns(gp_context *ctx, const gpi_csr_coo *c, const gpi_csr_by_r
         by->values,
         by->unsorted,
         by->left,
-        gpi_csr_left_words(c->nnz) - 1,
+        gpi_csr_left_room(c->nnz),
         gpi_reporter_of(ctx, by->name, (gp_dtype)0),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype)};
-    GPI_TRY(launch_tiles(ctx, c, args));
-    return c->nnz > TileShape<I>::steps ? launch_long(ctx, c, args) : GP_OK;
+    GPI_TRY(c->num_rows <= c->nnz / piece_max ? launch_lists(ctx, c, args)
+                                              : launch_tiles(ctx, c, args));
+    return c->nnz > piece_max ? launch_long(ctx, c, args) : GP_OK;
 }
 
 } // namespace

@@ -10,7 +10,8 @@ namespace GPI_SPACE
 
 constexpr int piece_lane = 8, piece_max = 32 * piece_lane, piece_classes = 6;
 
-/* Of the kernel of tiles, steps are of a tile; both: `most` entries are in shared memory. */
+/* Of the kernel of tiles, steps are of a tile; both: `most` entries are in shared memory, of long
+ * rows in that of a block. */
 template <class I> struct TileShape {
     static constexpr int threads = 128, blocks = sizeof(I) == 4 ? 8 : 5;
     static constexpr uint32_t steps = 1024, most = 2 * steps;
@@ -18,13 +19,19 @@ template <class I> struct TileShape {
 constexpr uint32_t columns_max(uint32_t bytes) /* of an entry */
 {
     uint32_t n = 18 * 1024;
-    while ((n / 32 + 1) * 33 * bytes + 64 > (uint32_t)gpu.block_shared_bytes)
+    while ((n / 32 + 1) * 33 * bytes + 1024 > (uint32_t)gpu.block_shared_bytes)
         n -= 1024;
     return n;
 }
+/* Rows of a class have twice as many threads and entries as those of the class before. */
 template <class I> struct LongShape {
-    static constexpr int threads = gpu_block_threads, blocks = 1;
+    static constexpr int threads = gpu_block_threads, blocks = 1, classes = 4;
     static constexpr uint32_t most = columns_max(2 * sizeof(I) + 4);
+
+    GPI_DEVICE static uint32_t most_of(int c)
+    {
+        return most >> (classes - 1 - c);
+    }
 };
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -101,8 +108,8 @@ template <class I> struct ColumnsArgs {
     I *out_cols;
     void *out_values;
     uint64_t *unsorted;  /* become the numbers of entries and rows if a row is too long */
-    uint64_t *long_rows; /* how many there are, and which */
-    uint64_t long_room;
+    uint64_t *long_rows; /* how many of each class there are, and which */
+    uint64_t long_room;  /* of a class */
     gpi_reporter of_pointers, of_cols;
 
     GPI_DEVICE uint64_t at(uint64_t row) const

@@ -220,7 +220,7 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
     sorted.values = values;
     if (sorted.unsorted)
         GPI_TRY(gpi_cuda_fill(ctx, sorted.unsorted, 0,
-                              (GPI_CSR_UNSORTED_WORDS + 1) * sizeof(uint64_t))); /* and of `left` */
+                              (GPI_CSR_UNSORTED_WORDS + GPI_CSR_LEFT_CLASSES) * sizeof(uint64_t)));
     if (c->rows_of) {
         bool all;
         GPI_TRY(sort_rows(ctx, c, sorted.unsorted, &all));

@@ -35,8 +35,9 @@
  *   two stable splits, by the high bits of columns and by the low ones (csr_split_cpu.h).
  *
  * Columns sorted within rows: CPU: rows are the segments of a sort. CUDA: rows are sorted in shared
- *   memory; if one is too long for that, which the GPU finds, the row of every entry, then the same
- *   sorted by the whole key, without row pointers.
+ *   memory, short ones by networks, longer ones by bins (csr_columns_spread.cuh); if one is too
+ *   long for that, which the GPU finds, the row of every entry, then the same sorted by the whole
+ *   key, without row pointers.
  *
  * Edges of a frontier, on the CPU: the sums of the lengths of its rows are row pointers of a matrix
  *   of these rows, whose merge path is cut into shares.
@@ -337,17 +338,22 @@ struct gpi_csr_by_row {
     const char *name;     /* of the row pointers, for what is found in them; NULL: nothing is */
     const void *pointers; /* num_rows + 1 */
     void *cols, *values;  /* outputs */
-    uint64_t *left;       /* scratch: how many rows are long, and room for these */
+    uint64_t *left;       /* scratch: how many rows of a class are long, 0, and room for these */
     /* If it is not 0, nothing is done; becomes the number of entries if they have to be sorted in
      * another way, and the word behind it that of rows. */
     uint64_t *unsorted;
 };
 
-/* CUDA: words of `unsorted`, and of `left`. */
-enum { GPI_CSR_UNSORTED_WORDS = 4 };
+/* CUDA: words of `unsorted`, and of `left`: of each class of long rows their number and room for
+ * them, as they have more than 256 entries. */
+enum { GPI_CSR_UNSORTED_WORDS = 4, GPI_CSR_LEFT_CLASSES = 4 };
+static inline size_t gpi_csr_left_room(uint64_t nnz)
+{
+    return (size_t)(nnz / 256 + 1);
+}
 static inline size_t gpi_csr_left_words(uint64_t nnz)
 {
-    return (size_t)(nnz / 512 + 2);
+    return GPI_CSR_LEFT_CLASSES * (gpi_csr_left_room(nnz) + 1);
 }
 
 struct gpi_csr_by_row_ops {
