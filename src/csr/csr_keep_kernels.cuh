@@ -88,8 +88,10 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct KeepStream :
 
     /* ---- loaders ---- */
 
+    /* The kernel behind may read its pointers now. */
     static GPI_DEVICE Loader loader()
     {
+        grid_release();
         return {};
     }
 
@@ -253,19 +255,24 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct KeepStream :
 
 /* ---- row pointers ---------------------------------------------------------------------------- */
 
+/* A thread reads its first pointer while the stream still runs. */
 template <class O> GPI_DEVICE void kept_pointers(const gpi_csr_keep &k, uint64_t n, uint64_t rows)
 {
     const O *pointers = (const O *)k.pointers;
-    for (uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; r <= rows;
-         r += (uint64_t)gridDim.x * blockDim.x)
-        ((O *)k.out_pointers)[r] = (O)heads_before(k.heads, min((uint64_t)pointers[r], n));
+    uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    uint64_t pointer = r <= rows ? pointers[r] : 0;
+    grid_wait();
+    while (r <= rows) {
+        ((O *)k.out_pointers)[r] = (O)heads_before(k.heads, min(pointer, n));
+        r += (uint64_t)gridDim.x * blockDim.x;
+        pointer = r <= rows ? pointers[r] : 0;
+    }
 }
 
-/* Behind the stream. Grid: any. */
+/* Behind the stream, which writes none of its inputs. Grid: any. */
 __global__ __launch_bounds__(csr_tuning.threads) void csr_kept_pointers_k(
     const __grid_constant__ gpi_csr_keep k)
 {
-    grid_wait();
     const uint64_t n = item_count(ItemCount{k.nnz, k.device_nnz});
     const uint64_t rows = item_count(ItemCount{k.num_rows, k.device_num_rows});
     if (k.offset_bytes == 8)
