@@ -139,15 +139,27 @@ START_TEST(test_row_pointers_unsorted_leaves_out_bad_rows)
 }
 END_TEST
 
-/* Few rows are counted in shared memory; where rows are more, this number of entries is sorted. */
+/* Few rows are counted in shared memory, more by buckets of rows, and where there are too many for
+ * that this number of entries is sorted. Skewed: a third is in one row, and others in low ones. */
 START_TEST(test_row_pointers_unsorted_of_many_entries)
 {
-    const uint64_t n = _i % 2 ? (1 << 25) + 3 : (1 << 21) + 5, num_rows = _i % 2 ? 70001 : 16384;
+    static const struct {
+        uint64_t n, num_rows;
+        bool skewed;
+    } cases[] = {{(1 << 21) + 5, 16384, false},
+                 {(1 << 24) + 3, 70001, false},
+                 {(1 << 24) + 77777, 1 << 21, true},
+                 {1 << 24, 1 << 25, false},
+                 {(1 << 25) + 3, (1 << 25) + 1, false}};
+    const uint64_t n = cases[_i % 5].n, num_rows = cases[_i % 5].num_rows;
     uint64_t *rows = t_host(n * sizeof *rows), state = t_seed();
     if (t_is_cuda()) {
-        for (uint64_t i = 0; i < n; i++)
+        for (uint64_t i = 0; i < n; i++) {
             rows[i] = t_random_below(&state, num_rows);
-        pointers_case(gp_csr_row_pointers_unsorted, rows, n, num_rows, pairs[_i / 2], 1);
+            if (cases[_i % 5].skewed)
+                rows[i] = i % 3 ? t_random_below(&state, rows[i] + 1) : 777777;
+        }
+        pointers_case(gp_csr_row_pointers_unsorted, rows, n, num_rows, pairs[_i / 5], 1);
     }
     free(rows);
 }
@@ -386,7 +398,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_row_pointers_gaps_that_others_fill, 0, 9);
     tcase_add_loop_test(c, test_row_pointers_unsorted_with_order, 0, PAIRS);
     tcase_add_loop_test(c, test_row_pointers_unsorted_leaves_out_bad_rows, 0, 2 * PAIRS);
-    tcase_add_loop_test(c, test_row_pointers_unsorted_of_many_entries, 0, 6);
+    tcase_add_loop_test(c, test_row_pointers_unsorted_of_many_entries, 0, 5 * PAIRS);
     tcase_add_loop_test(c, test_row_pointers_bad_rows_are_reported, 0, PAIRS);
     tcase_add_loop_test(c, test_to_coo_inverts_row_pointers, 0, MATRIX_RUNS);
     c = t_case(s, "check");

@@ -11,6 +11,7 @@
 #include "core/threads.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
+#include "csr/csr_buckets.h"
 #include "csr/csr_internal.h"
 #include "validate/validate_internal.h"
 
@@ -144,11 +145,18 @@ static size_t order_bytes(gp_backend backend, uint64_t nnz)
     return backend != GP_BACKEND_CPU && nnz >= GPI_CSR_ORDER_ROWS ? 2 * sizeof(uint64_t) : 0;
 }
 
-/* CUDA, rows that do not ascend: few are counted in the shared memory of blocks, and many entries
- * are sorted, of 8 bytes only if the L2 does not have the counters. */
+/* CUDA, rows that do not ascend: few are counted in the shared memory of blocks, more by buckets of
+ * rows, and where there are too many for that entries are sorted, of 8 bytes only if the L2 does
+ * not have the counters. */
 static bool counts_in_blocks(uint64_t nnz, uint64_t num_rows)
 {
     return nnz >= GPI_CSR_ORDER_ROWS && num_rows > 0 && num_rows <= GPI_CSR_FEW_ROWS;
+}
+
+static bool counts_in_buckets(uint64_t nnz, uint64_t num_rows)
+{
+    return nnz >= GPI_CSR_BUCKET_ITEMS && num_rows > GPI_CSR_FEW_ROWS &&
+           num_rows <= GPI_CSR_BUCKET_ROWS;
 }
 
 static bool sorts_rows(const struct row_call *c)
@@ -174,9 +182,10 @@ static gp_histogram_options histogram_of(const struct row_call *c)
     return o;
 }
 
-/* Scratch of these two, with what the calls inside take. */
+/* Scratch of these, with what the calls inside take. GPUs without room for buckets sort. */
 static gp_status others_bytes(const gp_target *target, const struct row_call *c, size_t *bytes)
 {
+    size_t in_buckets = 0;
     const size_t n = (size_t)c->args.nnz, num_rows = (size_t)c->args.num_rows;
     const size_t index_bytes = gpi_dtype_bytes(c->index);
     const gp_radix_sort_options sort = sort_of(c);
@@ -190,11 +199,19 @@ static gp_status others_bytes(const gp_target *target, const struct row_call *c,
         return gp_histogram_workspace_bytes(&cuda, c->index, n, num_rows,
                                             gpi_csr_unsigned(gpi_dtype_bytes(c->offset)),
                                             &histogram, bytes);
-    if (!sorts_rows(c))
-        return GP_OK;
-    GPI_TRY(
-        gp_radix_sort_workspace_bytes(&cuda, gpi_csr_unsigned(index_bytes), 0, n, &sort, bytes));
-    *bytes += gpi_piece(n * index_bytes);
+    if (n >= GPI_CSR_BUCKET_ITEMS && num_rows > 0) { /* of more rows, too: figures rise */
+        const bool more = num_rows > GPI_CSR_BUCKET_ROWS;
+        const struct gpi_csr_buckets b =
+            gpi_csr_buckets_of(n, more ? GPI_CSR_BUCKET_ROWS : num_rows);
+        in_buckets = gpi_csr_buckets_bytes(&b);
+    }
+    if (sorts_rows(c)) {
+        GPI_TRY(gp_radix_sort_workspace_bytes(&cuda, gpi_csr_unsigned(index_bytes), 0, n, &sort,
+                                              bytes));
+        *bytes += gpi_piece(n * index_bytes);
+    }
+    if (*bytes < in_buckets)
+        *bytes = in_buckets;
     return GP_OK;
 }
 
@@ -253,9 +270,15 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
         scan.device_n = c->args.unsorted + 1;
     }
     GPI_TRY(reserve_states(ctx, f, &scan, n));
-    if (c->args.unsorted && sorts_rows(c))
+    gpi_csr_buckets_fn *in_buckets =
+        counts_in_buckets(c->args.nnz, n) ? gpi_csr_buckets_find(ctx) : NULL;
+    if (c->args.unsorted && !in_buckets && sorts_rows(c))
         return sort_rows(ctx, f, c, frame);
-    if (c->args.unsorted && counts_in_blocks(c->args.nnz, n))
+    if (in_buckets) {
+        GPI_TRY(look_for_order(ctx, f, c));
+        GPI_TRY(in_buckets(ctx, &c->args, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset),
+                           frame));
+    } else if (c->args.unsorted && counts_in_blocks(c->args.nnz, n))
         GPI_TRY(count_in_blocks(ctx, f, c));
     else
         GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));

@@ -11,8 +11,8 @@
  *   warp that would have too many leaves them to blocks which have a part of the pointers each, so
  *   a gap of any length is filled by many warps.
  *   Rows in any order: those that turn out to ascend as these; others are counted, a run of equal
- *   neighbours at a time or, of few rows, by the histogram, and the counts are scanned; or, where
- *   they are many, sorted first.
+ *   neighbours at a time, of few rows by the histogram, and many entries by buckets of rows
+ *   (csr_buckets_kernels.cuh), and the counts are scanned; or, of more rows, sorted first.
  *
  * COO to CSR: 1. pack (row, col) into one key, row in the high bits. 2. sort stably by key; values
  *   are the payload. 3. in one pass, find the first entry of every run of equal keys and where the

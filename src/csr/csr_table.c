@@ -2,6 +2,7 @@
 /* The only list of implementations of this room. */
 #include "core/threads.h"
 #include "core/variants.h"
+#include "csr/csr_buckets.h"
 #include "csr/csr_keep.h"
 #include "csr/csr_sort_cpu.h"
 
@@ -64,6 +65,16 @@ gpi_csr_keep_fn *gpi_csr_keep_find(const gp_context *ctx)
 {
     static gpi_csr_keep_fn *const keep[] = {GPI_SMS(KEEP_ENTRY)};
     return keep[ctx->sm_row];
+}
+
+#define DECLARE_BUCKETS(sm) extern gpi_csr_buckets_fn *const gpi_csr_buckets_sm##sm;
+#define BUCKETS_ENTRY(sm) GPI_CUDA(&gpi_csr_buckets_sm##sm),
+GPI_SMS(DECLARE_BUCKETS)
+
+gpi_csr_buckets_fn *gpi_csr_buckets_find(const gp_context *ctx)
+{
+    static gpi_csr_buckets_fn *const *const count[] = {GPI_SMS(BUCKETS_ENTRY)};
+    return ctx->backend == GP_BACKEND_CUDA ? *count[ctx->sm_row] : NULL;
 }
 
 /* ---- SpMV and SpMM ---- */
