@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Lexicographic sorts: front door, and the order of what happens on either backend. */
-#include "lexsort/lexsort_internal.h"
+/*
+ * Lexicographic sort of (row, column), the front door. Up to 64 bits together: both become one
+ * word, row << col_bits | column, which is sorted and taken apart again. More: they are the two
+ * parts of a key (lexsort_parts_internal.h).
+ *
+ * Scratch, each piece 256-byte aligned:
+ *   one word   [words n][words n][the sort's]
+ *   parts      [indices n][those of the order by parts][copy of values]
+ */
 #include "lexsort/lexsort_parts_internal.h"
 
 #include <gp/lexsort.h>
@@ -12,9 +19,28 @@
 #include "radixsort/radixsort_check_internal.h"
 #include "validate/validate_internal.h"
 
-static bool is_wide(const struct gpi_lex_job *j)
+struct job {
+    size_t pair_bytes; /* 4 or 8 */
+    gp_order order;
+    int row_bits, col_bits; /* resolved: 1 to the width */
+    size_t value_bytes;     /* 0: none */
+    size_t n;
+    const uint64_t *device_n; /* NULL, or n is its bound, on CUDA */
+    const void *rows, *cols, *values;
+    void *rows_out, *cols_out, *values_out; /* rows_out NULL: indices are wanted */
+    gp_dtype index_dtype;
+    void *indices_out;
+};
+
+static bool is_wide(const struct job *j)
 {
     return j->row_bits + j->col_bits > 64;
+}
+
+/* Bytes of the word that holds both. */
+static size_t word_bytes_of(const struct job *j)
+{
+    return j->row_bits + j->col_bits <= 32 ? 4 : 8;
 }
 
 static gp_dtype dtype_of(size_t bytes)
@@ -22,7 +48,7 @@ static gp_dtype dtype_of(size_t bytes)
     return bytes == 4 ? GP_U32 : GP_U64;
 }
 
-static gp_radix_sort_options options_of(const struct gpi_lex_job *j, int bits)
+static gp_radix_sort_options options_of(const struct job *j, int bits)
 {
     gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
     o.order = j->order;
@@ -32,11 +58,11 @@ static gp_radix_sort_options options_of(const struct gpi_lex_job *j, int bits)
 }
 
 /* Rows and columns as parts of a key. */
-static struct gpi_lex_parts parts_of(const struct gpi_lex_job *j)
+static struct gpi_lex_parts parts_of(const struct job *j, gp_order order)
 {
     struct gpi_lex_parts parts = {.count = 0};
-    gpi_lex_add_part(&parts, j->rows, j->pair_bytes, dtype_of(j->pair_bytes), j->order);
-    gpi_lex_add_part(&parts, j->cols, j->pair_bytes, dtype_of(j->pair_bytes), j->order);
+    gpi_lex_add_part(&parts, j->rows, j->pair_bytes, dtype_of(j->pair_bytes), order);
+    gpi_lex_add_part(&parts, j->cols, j->pair_bytes, dtype_of(j->pair_bytes), order);
     return parts;
 }
 
@@ -48,9 +74,9 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* What the sort of words takes at most. */
-static gp_status nested_bytes(const gp_target *t, const struct gpi_lex_job *j, size_t *bytes)
+static gp_status nested_bytes(const gp_target *t, const struct job *j, size_t *bytes)
 {
-    const gp_dtype word = dtype_of(gpi_lex_word_bytes(j));
+    const gp_dtype word = dtype_of(word_bytes_of(j));
     gp_radix_sort_options o = options_of(j, j->row_bits + j->col_bits);
     size_t order, narrow, move;
     GPI_TRY(gp_argsort_workspace_bytes(t, word, j->n, GP_U64, &o, &order));
@@ -63,52 +89,56 @@ static gp_status nested_bytes(const gp_target *t, const struct gpi_lex_job *j, s
     return GP_OK;
 }
 
-static gp_status frame_bytes(const gp_target *t, const struct gpi_lex_job *j, size_t *bytes)
+static gp_status frame_bytes(const gp_target *t, const struct job *j, size_t *bytes)
 {
     *bytes = 0;
     if (j->n == 0)
         return GP_OK;
     if (is_wide(j)) {
-        const struct gpi_lex_parts parts = parts_of(j);
+        const struct gpi_lex_parts parts = parts_of(j, j->order);
         *bytes = gpi_lex_order_bytes(t, &parts, j->n, 8) + gpi_piece(j->n * 8) +
                  gpi_piece(j->n * j->value_bytes);
         return GP_OK;
     }
     GPI_TRY(nested_bytes(t, j, bytes));
-    *bytes += 2 * gpi_piece(j->n * gpi_lex_word_bytes(j));
+    *bytes += 2 * gpi_piece(j->n * word_bytes_of(j));
     return GP_OK;
 }
 
 /* ---- the two ways ---------------------------------------------------------------------------- */
 
-static const struct gpi_lex_kernels *kernels_of(gp_context *ctx)
+static gp_status sort_words(gp_context *ctx, const struct job *j, struct gpi_frame *frame)
 {
-    return ctx->backend == GP_BACKEND_CPU ? &gpi_lex_kernels_cpu : gpi_lex_kernels_get(ctx->sm_row);
-}
-
-static gp_status sort_words(gp_context *ctx, const struct gpi_lex_job *j, struct gpi_frame *frame)
-{
-    const struct gpi_lex_kernels *k = kernels_of(ctx);
-    const size_t bytes = gpi_lex_word_bytes(j);
+    const struct gpi_lex_part_kernels *kernels = gpi_lex_kernels_of(ctx);
+    const size_t bytes = word_bytes_of(j);
     const gp_dtype word = dtype_of(bytes);
     gp_radix_sort_options o = options_of(j, j->row_bits + j->col_bits);
-    void *words = gpi_frame_take(frame, j->n * bytes), *sorted;
-    k->pack(ctx, j, words);
+    /* descending is the order of words */
+    struct gpi_lex_pack k = {.parts = parts_of(j, GP_ASCENDING),
+                             .word_bytes = bytes,
+                             .n = j->n,
+                             .device_n = j->device_n};
+    k.plan = (struct gpi_lex_plan){.bits = {(uint32_t)j->row_bits, (uint32_t)j->col_bits},
+                                   .at = {(uint32_t)j->col_bits},
+                                   .total = (uint32_t)(j->row_bits + j->col_bits)};
+    void *const outs[] = {j->rows_out, j->cols_out};
+    k.words = gpi_frame_take(frame, j->n * bytes);
+    kernels->pack(ctx, &k);
     if (!j->rows_out)
-        return gp_argsort(ctx, word, words, j->n, j->index_dtype, j->indices_out, &o);
-    sorted = gpi_frame_take(frame, j->n * bytes);
+        return gp_argsort(ctx, word, k.words, j->n, j->index_dtype, j->indices_out, &o);
+    void *sorted = gpi_frame_take(frame, j->n * bytes);
     if (j->value_bytes)
-        GPI_TRY(gp_radix_sort_pairs(ctx, word, words, j->value_bytes, j->values, j->n, sorted,
+        GPI_TRY(gp_radix_sort_pairs(ctx, word, k.words, j->value_bytes, j->values, j->n, sorted,
                                     j->values_out, &o));
     else
-        GPI_TRY(gp_radix_sort(ctx, word, words, j->n, sorted, &o));
-    k->unpack(ctx, j, sorted);
+        GPI_TRY(gp_radix_sort(ctx, word, k.words, j->n, sorted, &o));
+    kernels->unpack(ctx, &k, sorted, outs);
     return GP_OK;
 }
 
 /* out[i] = in[indices[i]]; with index 0 out[i] = in[i]. */
-static gp_status gather(gp_context *ctx, const struct gpi_lex_job *j, size_t item_bytes,
-                        const void *in, gp_dtype index, const void *indices, void *out)
+static gp_status gather(gp_context *ctx, const struct job *j, size_t item_bytes, const void *in,
+                        gp_dtype index, const void *indices, void *out)
 {
     gp_gather_desc d = GP_GATHER_DESC_INIT;
     d.item_bytes = item_bytes;
@@ -118,9 +148,8 @@ static gp_status gather(gp_context *ctx, const struct gpi_lex_job *j, size_t ite
 }
 
 /* out[i] = in[indices[i]], where in may be out: then through a copy in room. */
-static gp_status collect(gp_context *ctx, const struct gpi_lex_job *j, void *room,
-                         size_t item_bytes, const void *in, gp_dtype index, const void *indices,
-                         void *out)
+static gp_status collect(gp_context *ctx, const struct job *j, void *room, size_t item_bytes,
+                         const void *in, gp_dtype index, const void *indices, void *out)
 {
     if (in == out) {
         if (j->device_n)
@@ -132,19 +161,19 @@ static gp_status collect(gp_context *ctx, const struct gpi_lex_job *j, void *roo
     return gather(ctx, j, item_bytes, in, index, indices, out);
 }
 
-static gp_status sort_wide(gp_context *ctx, const char *f, const struct gpi_lex_job *j,
+static gp_status sort_wide(gp_context *ctx, const char *f, const struct job *j,
                            struct gpi_frame *frame)
 {
     const bool moves = j->rows_out != NULL;
     const gp_dtype index = moves ? dtype_of(gpi_radix_index_bytes(j->n)) : j->index_dtype;
     void *const outs[] = {j->rows_out, j->cols_out};
-    struct gpi_lex_order o = {.parts = parts_of(j),
+    struct gpi_lex_order o = {.parts = parts_of(j, j->order),
                               .n = j->n,
                               .device_n = j->device_n,
                               .index_bytes = gpi_dtype_bytes(index),
                               .indices = j->indices_out,
                               .outs = moves ? outs : NULL};
-    struct gpi_lex_job pairs = *j;
+    struct job pairs = *j;
     if (moves)
         o.indices = gpi_frame_take(frame, j->n * 8);
     GPI_TRY(gpi_lex_order(ctx, f, &o, frame));
@@ -175,7 +204,7 @@ static gp_status check_bits(gp_context *ctx, const char *f, const char *member, 
 }
 
 static gp_status apply_options(gp_context *ctx, const char *f, const gp_lexsort_options *options,
-                               struct gpi_lex_job *j)
+                               struct job *j)
 {
     gp_lexsort_options o = GP_LEXSORT_OPTIONS_INIT;
     int width = 8 * (int)j->pair_bytes;
@@ -192,7 +221,7 @@ static gp_status apply_options(gp_context *ctx, const char *f, const gp_lexsort_
 }
 
 /* The count on the device, over which no output lies. */
-static gp_status check_count(gp_context *ctx, const char *f, const struct gpi_lex_job *j)
+static gp_status check_count(gp_context *ctx, const char *f, const struct job *j)
 {
     const uint64_t pairs = (uint64_t)j->n * j->pair_bytes;
     const struct gpi_array arrays[] = {
@@ -227,7 +256,7 @@ static struct gpi_content rule_of(const char *name, const void *indices, size_t 
                                          (uint64_t)1 << bits % 64);
 }
 
-static gp_status sort(gp_context *ctx, const char *f, const struct gpi_lex_job *j, size_t bytes)
+static gp_status sort(gp_context *ctx, const char *f, const struct job *j, size_t bytes)
 {
     GPI_FRAME(frame, ctx, f, bytes);
     gp_status s = is_wide(j) ? sort_wide(ctx, f, j, &frame) : sort_words(ctx, j, &frame);
@@ -236,7 +265,7 @@ static gp_status sort(gp_context *ctx, const char *f, const struct gpi_lex_job *
 }
 
 /* names: of the arguments rows and cols. */
-static gp_status run(gp_context *ctx, const char *f, struct gpi_lex_job *j, gp_dtype pair_dtype,
+static gp_status run(gp_context *ctx, const char *f, struct job *j, gp_dtype pair_dtype,
                      const char *const names[2])
 {
     const gp_target target = gpi_target_of(ctx);
@@ -250,7 +279,7 @@ static gp_status run(gp_context *ctx, const char *f, struct gpi_lex_job *j, gp_d
         rule_of(names[1], j->cols, j->n, pair_dtype, j->col_bits),
     };
     rules[0].device_n = rules[1].device_n = j->device_n;
-    if (!kernels_of(ctx))
+    if (!gpi_lex_kernels_of(ctx))
         return gpi_fail_sm(ctx, f);
     GPI_TRY(frame_bytes(&target, j, &bytes));
     GPI_ON_DEVICE(ctx);
@@ -263,12 +292,12 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
                      const gp_lexsort_options *options)
 {
     static const char f[] = "gp_lexsort";
-    struct gpi_lex_job j = {.pair_bytes = gpi_dtype_bytes(pair_dtype),
-                            .n = n,
-                            .rows = rows,
-                            .cols = cols,
-                            .index_dtype = index_dtype,
-                            .indices_out = indices_out};
+    struct job j = {.pair_bytes = gpi_dtype_bytes(pair_dtype),
+                    .n = n,
+                    .rows = rows,
+                    .cols = cols,
+                    .index_dtype = index_dtype,
+                    .indices_out = indices_out};
     const size_t index_bytes = gpi_dtype_bytes(index_dtype);
     const uint64_t pairs = (uint64_t)n * j.pair_bytes;
     const struct gpi_array arrays[] = {
@@ -287,7 +316,7 @@ gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *rows, con
 
 /* Only its own input may be an output. */
 static gp_status check_pairs(gp_context *ctx, const char *f, gp_dtype pair_dtype,
-                             const struct gpi_lex_job *j)
+                             const struct job *j)
 {
     const size_t item = j->pair_bytes, alignment = gpi_item_alignment(j->value_bytes);
     const uint64_t pairs = (uint64_t)j->n * item, values = (uint64_t)j->n * j->value_bytes;
@@ -312,15 +341,15 @@ gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *row
                            const gp_lexsort_options *options)
 {
     static const char f[] = "gp_lexsort_pairs";
-    struct gpi_lex_job j = {.pair_bytes = gpi_dtype_bytes(pair_dtype),
-                            .value_bytes = value_bytes,
-                            .n = n,
-                            .rows = rows_in,
-                            .cols = cols_in,
-                            .values = values_in,
-                            .rows_out = rows_out,
-                            .cols_out = cols_out,
-                            .values_out = values_out};
+    struct job j = {.pair_bytes = gpi_dtype_bytes(pair_dtype),
+                    .value_bytes = value_bytes,
+                    .n = n,
+                    .rows = rows_in,
+                    .cols = cols_in,
+                    .values = values_in,
+                    .rows_out = rows_out,
+                    .cols_out = cols_out,
+                    .values_out = values_out};
     GPI_CALL(ctx, f);
     GPI_TRY(check_pairs(ctx, f, pair_dtype, &j));
     GPI_TRY(apply_options(ctx, f, options, &j));
@@ -332,8 +361,7 @@ gp_status gp_lexsort_workspace_bytes(const gp_target *target, gp_dtype pair_dtyp
                                      const gp_lexsort_options *options, size_t *bytes)
 {
     static const char f[] = "gp_lexsort_workspace_bytes";
-    struct gpi_lex_job j = {
-        .pair_bytes = gpi_dtype_bytes(pair_dtype), .value_bytes = value_bytes, .n = n};
+    struct job j = {.pair_bytes = gpi_dtype_bytes(pair_dtype), .value_bytes = value_bytes, .n = n};
     gp_target t;
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_check_target(f, target, &t));

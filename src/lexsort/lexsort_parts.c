@@ -152,7 +152,7 @@ gp_status gpi_lex_order(gp_context *ctx, const char *function, struct gpi_lex_or
     const bool cpu = ctx->backend == GP_BACKEND_CPU;
     struct steps s = {.ctx = ctx, .f = function};
     struct gpi_lex_pack *k = &s.pack;
-    s.kernels = cpu ? &gpi_lex_part_kernels_cpu : gpi_lex_part_kernels_get(ctx->sm_row);
+    s.kernels = gpi_lex_kernels_of(ctx);
     if (!s.kernels)
         return gpi_fail_sm(ctx, function);
     k->parts = o->parts;

@@ -42,45 +42,57 @@ static void set_index(void *indices, size_t bytes, uint64_t i, uint64_t index)
         ((uint64_t *)indices)[i] = index;
 }
 
-/* Order words of n items in a row; inlined with a constant number of bytes. */
-ALWAYS_INLINE void words_of_part(struct gpi_lex_part part, uint32_t bytes, uint64_t item, size_t n,
-                                 uint64_t *words)
+/* Of the word of a part: (word >> low & mask) << to. */
+struct share {
+    uint64_t mask;
+    int low, to;
+};
+
+ALWAYS_INLINE uint64_t share_of(const struct share *s, uint64_t word)
+{
+    return (word >> s->low & s->mask) << s->to;
+}
+
+/* keys[i] |= the share of an item, n items in a row; inlined with a constant number of bytes. */
+ALWAYS_INLINE void add_of(struct gpi_lex_part part, uint32_t bytes, struct share s, uint64_t item,
+                          size_t n, uint64_t *keys)
 {
     part.bytes = bytes;
     if (part.order.inf == 0 && part.stride == bytes) {
         part.stride = bytes;
-        for (size_t i = 0; i < n; i++)
-            words[i] = gpi_lex_word_of(&part, gpi_lex_load(&part, item + i));
+        const uint64_t flip = share_of(&s, part.order.flip);
+        if (s.low == 0 && flip == 0 && s.mask >> (8 * bytes - 1)) /* all of an unsigned number */
+            for (size_t i = 0; i < n; i++)
+                keys[i] |= gpi_lex_load(&part, item + i) << s.to;
+        else
+            for (size_t i = 0; i < n; i++)
+                keys[i] |= share_of(&s, gpi_lex_load(&part, item + i)) ^ flip;
     } else {
         for (size_t i = 0; i < n; i++)
-            words[i] = gpi_lex_word_of(&part, gpi_lex_load(&part, item + i));
+            keys[i] |= share_of(&s, gpi_lex_word_of(&part, gpi_lex_load(&part, item + i)));
     }
 }
 
-static void words_in_order(const struct gpi_lex_part *part, uint64_t item, size_t n,
-                           uint64_t *words)
+static void add_in_order(const struct gpi_lex_part *part, struct share s, uint64_t item, size_t n,
+                         uint64_t *keys)
 {
     if (part->bytes == 8)
-        words_of_part(*part, 8, item, n, words);
+        add_of(*part, 8, s, item, n, keys);
     else if (part->bytes == 4)
-        words_of_part(*part, 4, item, n, words);
+        add_of(*part, 4, s, item, n, keys);
     else if (part->bytes == 2)
-        words_of_part(*part, 2, item, n, words);
+        add_of(*part, 2, s, item, n, keys);
     else
-        words_of_part(*part, 1, item, n, words);
+        add_of(*part, 1, s, item, n, keys);
 }
 
-/* The words of one part of a block of items, in their order or that of the indices. */
-static void words_of_block(const struct gpi_lex_pack *k, const struct gpi_lex_part *part,
-                           uint64_t from, size_t n, bool by_index, uint64_t *words)
+/* The same of the items that the indices name. */
+static void add_by_index(const struct gpi_lex_pack *k, const struct gpi_lex_part *part,
+                         struct share s, uint64_t from, size_t n, uint64_t *keys)
 {
-    if (!by_index) {
-        words_in_order(part, from, n, words);
-        return;
-    }
     for (size_t i = 0; i < n; i++) {
         const uint64_t item = index_at(k->indices, k->index_bytes, from + i);
-        words[i] = gpi_lex_word_of(part, gpi_lex_load(part, item));
+        keys[i] |= share_of(&s, gpi_lex_word_of(part, gpi_lex_load(part, item)));
     }
 }
 
@@ -90,20 +102,23 @@ enum { BLOCK = 512 };
 static void pack_block(const struct chunks *c, uint64_t from, size_t n, bool by_index)
 {
     const struct gpi_lex_pack *k = c->k;
-    uint64_t keys[BLOCK], words[BLOCK];
-    memset(keys, 0, sizeof keys);
+    const struct gpi_lex_plan *g = c->plan;
+    const int begin = gpi_lex_begin(k, g);
+    uint64_t block[BLOCK], *keys = k->word_bytes == 8 ? (uint64_t *)k->words + from : block;
+    memset(keys, 0, n * sizeof *keys);
     for (uint32_t p = 0; p < k->parts.count; p++) {
-        const int begin = gpi_lex_begin(k, c->plan), to = (int)c->plan->at[p] - begin;
-        if (!gpi_lex_has_share(c->plan, p, begin))
+        if (!gpi_lex_has_share(g, p, begin))
             continue;
-        words_of_block(k, &k->parts.part[p], from, n, by_index, words);
-        const uint64_t mask = ~(uint64_t)0 >> (64 - c->plan->bits[p]);
-        const int low = (int)c->plan->low[p], left = to > 0 ? to : 0, right = to < 0 ? -to : 0;
-        for (size_t i = 0; i < n; i++)
-            keys[i] |= (words[i] >> low & mask) >> right << left;
+        const int to = (int)g->at[p] - begin, gone = to < 0 ? -to : 0;
+        const struct share s = {~(uint64_t)0 >> (64 - g->bits[p] + gone), (int)g->low[p] + gone,
+                                to + gone};
+        if (by_index)
+            add_by_index(k, &k->parts.part[p], s, from, n, keys);
+        else
+            add_in_order(&k->parts.part[p], s, from, n, keys);
     }
-    for (size_t i = 0; i < n; i++)
-        set_index(k->words, k->word_bytes, from + i, keys[i]);
+    for (size_t i = 0; keys == block && i < n; i++)
+        ((uint32_t *)k->words)[from + i] = (uint32_t)keys[i];
 }
 
 static void pack_chunk(void *arg, size_t chunk)
@@ -134,13 +149,15 @@ static void vary_chunk(void *arg, size_t chunk)
     const size_t n = items_of(c, chunk);
     uint64_t words[BLOCK];
     for (uint32_t p = 0; p < parts->count; p++) {
-        const uint64_t first = c->state->first[p];
+        const struct gpi_lex_part *part = &parts->part[p];
+        const struct share all = {~(uint64_t)0 >> (64 - 8 * part->bytes), 0, 0};
         uint64_t varying = 0;
         for (size_t i = 0; i < n; i += BLOCK) {
             const size_t block = n - i < BLOCK ? n - i : BLOCK;
-            words_in_order(&parts->part[p], (uint64_t)chunk * CHUNK + i, block, words);
+            memset(words, 0, sizeof words);
+            add_in_order(part, all, (uint64_t)chunk * CHUNK + i, block, words);
             for (size_t j = 0; j < block; j++)
-                varying |= words[j] ^ first;
+                varying |= words[j] ^ c->state->first[p];
         }
         __atomic_fetch_or(&c->state->varying[p], varying, __ATOMIC_RELAXED);
     }
@@ -231,15 +248,18 @@ static void unpack_chunk(void *arg, size_t chunk)
     const struct chunks *c = arg;
     const struct gpi_lex_pack *k = c->k;
     const struct gpi_lex_plan *g = c->plan;
-    const uint64_t *w = c->sorted, first = (uint64_t)chunk * CHUNK;
+    const uint64_t first = (uint64_t)chunk * CHUNK, stop = first + items_of(c, chunk);
     for (uint32_t p = 0; p < k->parts.count; p++) {
         const size_t bytes = k->parts.part[p].bytes;
         const uint64_t mask = g->bits[p] ? ~(uint64_t)0 >> (64 - g->bits[p]) : 0;
         const uint64_t flip = k->parts.part[p].order.flip;
-        const uint64_t same = (c->state->first[p] & ~(mask << g->low[p])) ^ flip;
+        const uint64_t known = c->state ? c->state->first[p] : 0;
+        const uint64_t same = (known & ~(mask << g->low[p])) ^ flip;
         const uint32_t at = g->bits[p] ? g->at[p] : 0;
-        for (uint64_t i = first, stop = first + items_of(c, chunk); i < stop; i++)
-            set_index(c->outs[p], bytes, i, same ^ (w[i] >> at & mask) << g->low[p]);
+        for (uint64_t i = first; i < stop; i++) {
+            const uint64_t word = index_at(c->sorted, k->state ? 8 : k->word_bytes, i);
+            set_index(c->outs[p], bytes, i, same ^ (word >> at & mask) << g->low[p]);
+        }
     }
 }
 
@@ -249,9 +269,10 @@ static void unpack(gp_context *ctx, const struct gpi_lex_pack *k, const void *so
     struct gpi_lex_pack one = *k;
     struct chunks c = {.k = &one, .sorted = sorted, .outs = outs};
     c.state = (struct gpi_lex_state *)(uintptr_t)k->state;
-    c.plan = &c.state->plan;
-    one.n = c.state->one;
+    c.plan = k->state ? &k->state->plan : &k->plan;
+    one.n = k->state ? k->state->one : k->n;
     for_chunks(ctx, one.n, unpack_chunk, &c);
 }
 
+extern const struct gpi_lex_part_kernels gpi_lex_part_kernels_cpu; /* lexsort_table.c */
 const struct gpi_lex_part_kernels gpi_lex_part_kernels_cpu = {plan, pack, repair, unpack};

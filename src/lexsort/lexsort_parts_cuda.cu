@@ -175,22 +175,24 @@ struct Outs {
 };
 
 /* Sorted parts out of sorted words that hold all bits that vary. Any grid. */
+template <class Word>
 __global__ void __launch_bounds__(elementwise_threads)
-    lex_parts_back_k(const __grid_constant__ gpi_lex_pack k, const uint64_t *words,
+    lex_parts_back_k(const __grid_constant__ gpi_lex_pack k, const Word *words,
                      const __grid_constant__ Outs outs)
 {
     __shared__ gpi_lex_plan plan;
     const uint64_t n = item_count(k);
     if (threadIdx.x == 0)
-        plan = k.state->plan;
+        plan = k.state ? k.state->plan : k.plan;
     __syncthreads();
     for (uint32_t p = 0; p < k.parts.count; p++) {
         const gpi_lex_part &part = k.parts.part[p];
         const uint64_t mask = plan.bits[p] ? ~(uint64_t)0 >> (64 - plan.bits[p]) : 0;
-        const uint64_t same = (k.state->first[p] & ~(mask << plan.low[p])) ^ part.order.flip;
+        const uint64_t first = k.state ? k.state->first[p] : 0;
+        const uint64_t same = (first & ~(mask << plan.low[p])) ^ part.order.flip;
         const uint32_t at = plan.bits[p] ? plan.at[p] : 0, low = plan.low[p];
         for (uint64_t i = grid_item(); i < n; i += grid_items()) {
-            const uint64_t x = same ^ (words[i] >> at & mask) << low;
+            const uint64_t x = same ^ ((uint64_t)words[i] >> at & mask) << low;
             if (part.bytes == 8)
                 ((uint64_t *)outs.part[p])[i] = x;
             else
@@ -218,7 +220,7 @@ void plan(gp_context *ctx, const gpi_lex_parts *parts, int slots, uint64_t n,
 
 void pack(gp_context *ctx, const gpi_lex_pack *k)
 {
-    const unsigned grid = grid_for(ctx, k->n, k->device_n);
+    const unsigned grid = grid_for(ctx, (k->n + batch - 1) / batch, k->device_n);
     if (k->word_bytes == 8)
         lex_parts_k<uint64_t><<<grid, elementwise_threads, 0, ctx->stream>>>(*k);
     else
@@ -242,8 +244,13 @@ void unpack(gp_context *ctx, const gpi_lex_pack *k, const void *sorted, void *co
     Outs o = {};
     for (uint32_t p = 0; p < k->parts.count; p++)
         o.part[p] = outs[p];
-    lex_parts_back_k<<<grid_for(ctx, k->n, true), elementwise_threads, 0, ctx->stream>>>(
-        *k, (const uint64_t *)sorted, o);
+    const unsigned grid = grid_for(ctx, k->n, k->device_n);
+    if (k->state || k->word_bytes == 8)
+        lex_parts_back_k<<<grid, elementwise_threads, 0, ctx->stream>>>(
+            *k, (const uint64_t *)sorted, o);
+    else
+        lex_parts_back_k<<<grid, elementwise_threads, 0, ctx->stream>>>(
+            *k, (const uint32_t *)sorted, o);
 }
 
 } // namespace

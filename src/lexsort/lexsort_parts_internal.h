@@ -94,14 +94,14 @@ struct gpi_lex_part_kernels {
     /* Put runs of equal words in order; sets state->slot[] if one is too long. */
     void (*repair)(gp_context *ctx, const struct gpi_lex_pack *pack, const void *sorted,
                    struct gpi_lex_state *state, void *indices);
-    /* Parts of sorted words, outs[part] without gaps, by their keys' plan in the state. */
+    /* Parts of sorted words, outs[part] without gaps: of 64 bits by their plan in the state, or
+     * where that is NULL of word_bytes by the pack's, all other bits zero. */
     void (*unpack)(gp_context *ctx, const struct gpi_lex_pack *pack, const void *sorted,
                    void *const *outs);
 };
 
-extern const struct gpi_lex_part_kernels gpi_lex_part_kernels_cpu;
 /* lexsort_table.c; NULL: this build has no code for the GPU. */
-const struct gpi_lex_part_kernels *gpi_lex_part_kernels_get(int sm_row);
+const struct gpi_lex_part_kernels *gpi_lex_kernels_of(const gp_context *ctx);
 
 /* One order by parts. */
 struct gpi_lex_order {
@@ -147,7 +147,16 @@ GPI_LEX_BOTH uint64_t gpi_lex_load(const struct gpi_lex_part *p, uint64_t item)
         for (uint32_t k = 0; k < p->bytes; k += p->unit)
             x |= (uint64_t)(p->unit == 2 ? *(const uint16_t *)(at + k) : at[k]) << 8 * k;
 #else
-    memcpy(&x, at, p->bytes);
+    uint32_t word = 0;
+    uint16_t half = 0;
+    if (p->bytes == 8)
+        memcpy(&x, at, 8);
+    else if (p->bytes == 4)
+        x = (memcpy(&word, at, 4), word);
+    else if (p->bytes == 2)
+        x = (memcpy(&half, at, 2), half);
+    else
+        x = *at;
 #endif
     return x;
 }
