@@ -128,7 +128,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     /* Rows are read and written in batches: the compiler does not know that shared memory that is
      * written is not what is read next. */
     static constexpr int batch =
-        sizeof(K) == 8 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
+        sizeof(K) + VB >= 12 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
 
     /* Of rows i, i + 1, .., all at once. */
     GPI_DEVICE void set_digits(const Span &span, int i, K (&key)[batch], Ranks &r) const
