@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Indices that sort (row, column) pairs, and keys of three parts; records by a field. The peers are
- * other calls of gp with the same result: a sort for each number; keys and positions, then a
- * gather of the records. */
+ * other calls of gp with the same result: a sort for each number, by gp or by CUB; keys and
+ * positions, then a gather of the records. */
 #include <string.h>
 
 #include "bench.h"
@@ -14,18 +14,30 @@ static int run_lexsort(struct bench *b, const struct bench_args *a)
 }
 
 /* A stable sort by column, then one by row. */
-static int run_reference(struct bench *b, const struct bench_args *a)
+static int sorts_in_turn(struct bench *b, const struct bench_args *a, gp_algorithm algorithm)
 {
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    o.algorithm = algorithm;
     const size_t width = gp_dtype_bytes(a->dtype);
     uint32_t *by_col = bench_buffer(b, BENCH_SLOT_4, a->n * 4);
     char *rows = bench_buffer(b, BENCH_SLOT_5, 2 * a->n * width);
-    int result = bench_status(b, gp_argsort(b->ctx, a->dtype, a->cols, a->n, GP_U32, by_col, NULL));
+    int result = bench_status(b, gp_argsort(b->ctx, a->dtype, a->cols, a->n, GP_U32, by_col, &o));
     if (result == BENCH_OK)
         result = bench_status(b, gp_gather(b->ctx, width, a->rows, GP_U32, by_col, a->n, rows));
     if (result != BENCH_OK)
         return result;
     return bench_status(b, gp_radix_sort_pairs(b->ctx, a->dtype, rows, 4, by_col, a->n,
-                                               rows + a->n * width, a->out, NULL));
+                                               rows + a->n * width, a->out, &o));
+}
+
+static int run_reference(struct bench *b, const struct bench_args *a)
+{
+    return sorts_in_turn(b, a, GP_ALGORITHM_AUTO);
+}
+
+static int run_cub(struct bench *b, const struct bench_args *a)
+{
+    return sorts_in_turn(b, a, GP_ALGORITHM_CUB);
 }
 
 /* Three parts, of which the last is rows once more. */
@@ -162,11 +174,20 @@ static const struct bench_peer peers[] = {
      false},
     {NULL, NULL, NULL, (gp_dtype)0, NULL, NULL, false}};
 
+static const struct bench_peer cub_peers[] = {
+    {"cub_sorts_in_turn", "lexsort", "indices", (gp_dtype)0, NULL, run_cub, false},
+    {"cub_sorts_in_turn", "lexsort", "indices_any", (gp_dtype)0, NULL, run_cub, false},
+    {"cub_sorts_in_turn", "lexsort", "indices_repeats", (gp_dtype)0, NULL, run_cub, false},
+    {NULL, NULL, NULL, (gp_dtype)0, NULL, NULL, false}};
+
 void bench_lexsort(struct bench *b)
 {
     int exponents[BENCH_SIZES];
     const int count = bench_sizes(b, b->backend == &bench_cpu ? 22 : 26, false, exponents);
+    const int others = b->num_peers;
     b->peers[b->num_peers++] = peers;
+    if (b->backend != &bench_cpu)
+        b->peers[b->num_peers++] = cub_peers;
     for (int i = 0; i < count; i++) {
         const size_t n = (size_t)1 << exponents[i];
         measure(b, "indices", SPREAD_BELOW, GP_U32, n);
@@ -179,5 +200,5 @@ void bench_lexsort(struct bench *b)
         measure_records(b, "records_24", 24, 8, GP_U64, n);
         measure_records(b, "records_100", 100, 40, GP_F32, n / 4);
     }
-    b->num_peers--;
+    b->num_peers = others;
 }
