@@ -183,8 +183,9 @@ START_TEST(test_lexsort_by_any_parts)
 }
 END_TEST
 
-/* From here on sorts are planned. */
+/* From here on sorts are planned; and from there on by 32 bits, too. */
 #define PLANNED (((size_t)1 << (t_is_cuda() ? 20 : 12)) + 77)
+#define NARROW (((size_t)1 << (t_is_cuda() ? 21 : 12)) + 77)
 
 START_TEST(test_lexsort_by_many_items)
 {
@@ -215,8 +216,8 @@ static void make_equal(uint64_t *first, size_t n, size_t length, size_t runs, ui
 START_TEST(test_lexsort_by_routes)
 {
     const enum route route = (enum route)(_i % 5);
-    const size_t n = t_at_most(PLANNED);
-    struct table t = {.columns = 2 + (_i == 6), .n = n};
+    const size_t n = t_at_most(_i < 7 ? PLANNED : NARROW);
+    struct table t = {.columns = 2 + (_i == 6 || _i == 10), .n = n};
     uint64_t state = t_seed() + 7;
     for (int c = 0; c < t.columns; c++) {
         t.column[c] = (struct column){GP_U64, c & 1, t_host(n * 8)};
@@ -229,8 +230,9 @@ START_TEST(test_lexsort_by_routes)
         make_equal(first, n, 7, 100, &state);
     if (route == ROUTE_LONG_RUN)
         make_equal(first, n, 60, 1, &state);
+    /* near each other or far apart */
     for (size_t i = 0; route == ROUTE_REPEATS && i < n; i++)
-        first[i] %= 1000;
+        first[i] = first[i] % 1000 * (_i < 7 ? 1 : 0x9e3779b97f4a7c15u);
     first[n / 2] = first[n - 1] = first[0]; /* the ends of the array */
     check_parts(&t, 0);
     table_free(&t);
@@ -240,7 +242,7 @@ END_TEST
 /* (u64, u64) with values, the same routes. */
 START_TEST(test_lexsort_pairs_routes)
 {
-    const size_t n = t_at_most(PLANNED), bytes = n * 8;
+    const size_t n = t_at_most(_i < 5 ? PLANNED : NARROW), bytes = n * 8;
     struct table t = {.columns = 2, .n = n};
     uint64_t state = t_seed() + 3;
     const int bits = _i % 3 == 0 ? 64 : _i % 3 == 1 ? 31 : 9;
@@ -353,7 +355,7 @@ END_TEST
 
 START_TEST(test_lexsort_by_workspace_bytes_is_enough)
 {
-    const size_t n = t_at_most(_i % 2 ? PLANNED : 3000);
+    const size_t n = t_at_most(_i % 2 ? NARROW : 3000);
     gp_record_sort_desc r = GP_RECORD_SORT_DESC_INIT;
     gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
     t_array records = t_new(n * 24, 0), out = t_new(n * 8, 0);
@@ -386,7 +388,7 @@ END_TEST
 
 START_TEST(test_lexsort_by_captured_and_replayed)
 {
-    const size_t n = t_at_most(PLANNED);
+    const size_t n = t_at_most(NARROW);
     gp_lexsort_desc d = GP_LEXSORT_DESC_INIT;
     t_array keys = t_new(n * 16, 0), out = t_new(n * 4, 0);
     size_t bytes;
@@ -429,8 +431,8 @@ int main(int argc, char **argv)
     TCase *c = t_case(s, "values");
     tcase_add_loop_test(c, test_lexsort_by_any_parts, 0, 48);
     tcase_add_loop_test(c, test_lexsort_by_many_items, 0, 3);
-    tcase_add_loop_test(c, test_lexsort_by_routes, 0, 7);
-    tcase_add_loop_test(c, test_lexsort_pairs_routes, 1, 5);
+    tcase_add_loop_test(c, test_lexsort_by_routes, 0, 12);
+    tcase_add_loop_test(c, test_lexsort_pairs_routes, 1, 7);
     tcase_add_loop_test(c, test_record_sort_sizes_and_fields, 0, 22);
     c = t_case(s, "workspace");
     tcase_add_loop_test(c, test_lexsort_by_workspace_bytes_is_enough, 0, 6);

@@ -70,10 +70,12 @@ size_t gpi_lex_order_bytes(const gp_target *target, const struct gpi_lex_parts *
     const int bits = word_bits_of(&plan, 0), slots = gpi_lex_words(plan.total);
     size_t nested = 0;
     for (int k = 0; k < slots; k++)
-        for (size_t index = 4; index <= index_bytes; index += 4) {
-            const size_t sort = sort_bytes(target, word_bits_of(&plan, k), index, n);
-            nested = sort > nested ? sort : nested;
-        }
+        for (size_t index = 4; index <= index_bytes; index += 4)
+            for (int narrow = 0; narrow < 2; narrow++) {
+                const int all = word_bits_of(&plan, k);
+                const size_t sort = sort_bytes(target, narrow && all > 32 ? 32 : all, index, n);
+                nested = sort > nested ? sort : nested;
+            }
     if (slots == 1)
         return gpi_piece(n * word_bytes_of(bits)) + nested;
     return 2 * gpi_piece(n * 8) + gpi_piece(n * index_bytes) +
@@ -88,9 +90,9 @@ struct steps {
     struct gpi_lex_pack pack;
 };
 
-/* Sort the words that pack makes; sorted NULL: the words are not wanted. */
-static gp_status sort_step(struct steps *s, const uint64_t *count, int slot, void *sorted, void *in,
-                           void *out)
+/* Sort the words that pack makes, of this number of bits; sorted NULL: the words are not wanted. */
+static gp_status sort_step(struct steps *s, const uint64_t *count, int slot, int bits, void *sorted,
+                           void *in, void *out)
 {
     gp_context *ctx = s->ctx;
     struct gpi_lex_pack k = s->pack;
@@ -100,7 +102,6 @@ static gp_status sort_step(struct steps *s, const uint64_t *count, int slot, voi
     k.n = gpi_count_now(ctx, &k.device_n, k.n);
     if (k.n == 0)
         return GP_OK;
-    const int bits = k.state ? 64 : word_bits_of(&k.plan, slot);
     k.word_bytes = word_bytes_of(bits);
     struct gpi_radix_job j = sort_job(bits, k.index_bytes, k.n);
     j.device_n = k.device_n;
@@ -121,8 +122,9 @@ static gp_status sort_by_slots(struct steps *s, void *other, void *out)
     for (int k = 0; k < slots; k++) {
         const bool to_out = (slots - 1 - k) % 2 == 0;
         const uint64_t *count = state ? &state->slot[k] : s->pack.device_n;
+        const int bits = state ? 64 : word_bits_of(&s->pack.plan, k);
         void *from = to_out ? other : out, *to = to_out ? out : other;
-        GPI_TRY(sort_step(s, count, k, NULL, k ? from : NULL, to));
+        GPI_TRY(sort_step(s, count, k, bits, NULL, k ? from : NULL, to));
     }
     return GP_OK;
 }
@@ -133,9 +135,11 @@ static gp_status sort_planned(struct steps *s, struct gpi_lex_order *o, struct g
 {
     gp_context *ctx = s->ctx;
     struct gpi_lex_pack *k = &s->pack;
-    s->kernels->plan(ctx, &k->parts, k->slots, o->n, o->device_n, state, k->words);
+    s->kernels->plan(ctx, k, o->outs != NULL, state);
     k->state = state;
-    GPI_TRY(sort_step(s, &state->top, -1, sorted, NULL, o->indices));
+    if (ctx->backend == GP_BACKEND_CUDA && k->n >= GPI_LEX_NARROW_CUDA)
+        GPI_TRY(sort_step(s, &state->narrow, -1, 32, sorted, NULL, o->indices));
+    GPI_TRY(sort_step(s, &state->top, -1, 64, sorted, NULL, o->indices));
     k->device_n = &state->tied;
     s->kernels->repair(ctx, k, sorted, state, o->indices);
     if (o->outs) {
@@ -163,7 +167,7 @@ gp_status gpi_lex_order(gp_context *ctx, const char *function, struct gpi_lex_or
     k->index_bytes = o->index_bytes;
     k->words = gpi_frame_take(frame, o->n * word_bytes_of(word_bits_of(&k->plan, 0)));
     if (k->slots == 1)
-        return sort_step(&s, o->device_n, 0, NULL, NULL, o->indices);
+        return sort_step(&s, o->device_n, 0, word_bits_of(&k->plan, 0), NULL, NULL, o->indices);
     void *sorted = gpi_frame_take(frame, o->n * 8);
     void *other = gpi_frame_take(frame, o->n * o->index_bytes);
     struct gpi_lex_state *state = gpi_frame_take(frame, sizeof *state);

@@ -5,7 +5,10 @@
 #include "core/paste.h"
 #include "core/threads.h"
 
-enum { CHUNK = 1 << 13 };
+enum {
+    CHUNK = 1 << 13,
+    TABLE = 2 * GPI_LEX_SAMPLE_CPU /* slots for the words of a sample, a power of two */
+};
 
 struct chunks {
     const struct gpi_lex_pack *k;
@@ -167,13 +170,13 @@ static void vary_chunk(void *arg, size_t chunk)
 static bool sample_repeats(const struct gpi_lex_parts *parts, const struct gpi_lex_plan *plan,
                            uint64_t n, uint32_t *table)
 {
-    const uint64_t samples = n < GPI_LEX_SAMPLE ? n : GPI_LEX_SAMPLE;
-    memset(table, 0, GPI_LEX_TABLE * sizeof *table);
+    const uint64_t samples = n < GPI_LEX_SAMPLE_CPU ? n : GPI_LEX_SAMPLE_CPU;
+    memset(table, 0, TABLE * sizeof *table);
     for (uint64_t i = 0; i < samples; i++) {
         const uint64_t key = gpi_lex_key(parts, plan, (int)plan->total - 64, i * n / samples);
         const uint32_t tag = gpi_lex_tag(key);
-        uint32_t at = tag / (uint32_t)(((uint64_t)1 << 32) / GPI_LEX_TABLE);
-        for (; table[at]; at = (at + 1) % GPI_LEX_TABLE)
+        uint32_t at = tag / (uint32_t)(((uint64_t)1 << 32) / TABLE);
+        for (; table[at]; at = (at + 1) % TABLE)
             if (table[at] == tag)
                 return true;
         table[at] = tag;
@@ -181,20 +184,20 @@ static bool sample_repeats(const struct gpi_lex_parts *parts, const struct gpi_l
     return false;
 }
 
-static void plan(gp_context *ctx, const struct gpi_lex_parts *parts, int slots, uint64_t n,
-                 const uint64_t *device_n, struct gpi_lex_state *state, void *words)
+static void plan(gp_context *ctx, const struct gpi_lex_pack *k, bool parts_wanted,
+                 struct gpi_lex_state *state)
 {
-    const struct gpi_lex_pack all = {.parts = *parts, .n = n};
-    struct chunks c = {.k = &all, .state = state};
-    (void)device_n;
+    const struct gpi_lex_parts *parts = &k->parts;
+    struct chunks c = {.k = k, .state = state};
+    (void)parts_wanted;
     memset(state, 0, sizeof *state);
     for (uint32_t p = 0; p < parts->count; p++)
         state->first[p] = gpi_lex_word_of(&parts->part[p], gpi_lex_load(&parts->part[p], 0));
-    for_chunks(ctx, n, vary_chunk, &c);
+    for_chunks(ctx, k->n, vary_chunk, &c);
     gpi_lex_plan_of(state->varying, parts->count, &state->plan);
     const bool repeats =
-        state->plan.total > 64 && sample_repeats(parts, &state->plan, n, (uint32_t *)words);
-    gpi_lex_decide(state, slots, n, repeats);
+        state->plan.total > 64 && sample_repeats(parts, &state->plan, k->n, k->words);
+    gpi_lex_decide(state, k->slots, k->n, false, !repeats);
 }
 
 /* ---- after a sort ---------------------------------------------------------------------------- */

@@ -43,45 +43,77 @@ __global__ void __launch_bounds__(elementwise_threads)
         atomicOr((unsigned long long *)&state->varying[blockIdx.y], (unsigned long long)varying);
 }
 
-/* Whether two items of a sample agree in the highest bits, for all threads. Of one block. */
-GPI_DEVICE bool sample_repeats(const gpi_lex_parts &parts, const gpi_lex_plan &plan, uint64_t n,
-                               uint32_t *table)
-{
-    const uint64_t samples = n < GPI_LEX_SAMPLE ? n : GPI_LEX_SAMPLE;
-    bool repeats = false;
-    for (uint32_t i = threadIdx.x; i < GPI_LEX_TABLE; i += blockDim.x)
-        table[i] = 0;
-    __syncthreads();
-    for (uint64_t i = threadIdx.x; i < samples; i += blockDim.x) {
-        const uint64_t key = gpi_lex_key(&parts, &plan, (int)plan.total - 64, i * n / samples);
-        const uint32_t tag = gpi_lex_tag(key);
-        uint32_t at = tag / (uint32_t)(((uint64_t)1 << 32) / GPI_LEX_TABLE), there;
-        while ((there = atomicCAS(&table[at], 0u, tag)) != 0 && there != tag)
-            at = (at + 1) % GPI_LEX_TABLE;
-        repeats = repeats || there == tag;
-    }
-    return __syncthreads_or(repeats);
-}
+/* The table of a sample of a power of two of items, for their words; all zero at first. */
+struct SampleTable {
+    uint32_t samples, slots;
+    uint32_t *tag, *more;
 
-/* The plan, and the items of each step. Grid: one block. */
-__global__ void __launch_bounds__(1024) lex_plan_k(const __grid_constant__ gpi_lex_parts parts,
-                                                   ItemCount count, int slots, gpi_lex_state *state)
+    /* Whether the word was there; it may be there a third time. */
+    GPI_DEVICE bool add(uint64_t word, uint32_t *thrice) const
+    {
+        const uint32_t mine = gpi_lex_tag(word);
+        uint32_t at = mine / (uint32_t)(((uint64_t)1 << 32) / slots), there;
+        while ((there = atomicCAS(&tag[at], 0u, mine)) != 0 && there != mine)
+            at = (at + 1) % slots;
+        if (there == mine && atomicAdd(&more[at], 1u) > 0)
+            *thrice = 1;
+        return there == mine;
+    }
+
+    /* Whether few enough of the words are there again to order what agrees by comparing: then an
+     * item has half another to be compared with, on the average. */
+    GPI_DEVICE bool are_few(const gpi_lex_state &s, int width, uint64_t n) const
+    {
+        return !s.thrice[width] && s.again[width] * n <= (uint64_t)samples * samples / 4;
+    }
+};
+
+struct SampleTables {
+    SampleTable of[2]; /* of words of 32 and of 64 bits */
+};
+
+/* The plan, and the items of each step, by the last block to have looked at its part of a sample.
+ * Grid: a thread per item of the sample. */
+__global__ void __launch_bounds__(elementwise_threads)
+    lex_plan_k(const __grid_constant__ gpi_lex_pack k, bool parts_wanted, gpi_lex_state *state,
+               const __grid_constant__ SampleTables tables)
 {
     __shared__ gpi_lex_plan plan;
-    __shared__ uint32_t table[GPI_LEX_TABLE];
-    const uint64_t n = item_count(count);
-    if (threadIdx.x == 0) {
-        gpi_lex_plan_of(state->varying, parts.count, &plan);
-        state->plan = plan;
+    __shared__ bool last;
+    const uint64_t n = item_count(k), i = grid_item(), most = tables.of[0].samples;
+    const uint64_t samples = n < most ? n : most;
+    if (threadIdx.x == 0)
+        gpi_lex_plan_of(state->varying, k.parts.count, &plan);
+    __syncthreads();
+    const bool narrow = k.n >= GPI_LEX_NARROW_CUDA && !(parts_wanted && plan.total <= 64);
+    for (int width = 0; width < 2; width++) {
+        const uint32_t bits = width ? 64 : 32;
+        if (plan.total <= bits || (width == 0 && !narrow))
+            continue; /* not asked for */
+        bool again = false;
+        if (i < samples)
+            again = tables.of[width].add(
+                gpi_lex_key(&k.parts, &plan, (int)(plan.total - bits), i * n / samples),
+                &state->thrice[width]);
+        const uint32_t all = (uint32_t)__syncthreads_count(again);
+        if (threadIdx.x == 0)
+            atomicAdd(&state->again[width], all);
     }
-    if (threadIdx.x < parts.count) {
-        const gpi_lex_part &part = parts.part[threadIdx.x];
-        state->first[threadIdx.x] = gpi_lex_word_of(&part, gpi_lex_load(&part, 0));
+    /* What the others of this block have stored comes before the barrier, and with it before this
+     * block has told. */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(&state->told, 1u) == gridDim.x - 1;
+        __threadfence();
     }
     __syncthreads();
-    const bool repeats = plan.total > 64 && sample_repeats(parts, plan, n, table);
-    if (threadIdx.x == 0)
-        gpi_lex_decide(state, slots, n, repeats);
+    if (!last || threadIdx.x > 0)
+        return;
+    state->plan = plan;
+    for (uint32_t p = 0; p < k.parts.count; p++)
+        state->first[p] = gpi_lex_word_of(&k.parts.part[p], gpi_lex_load(&k.parts.part[p], 0));
+    gpi_lex_decide(state, k.slots, n, narrow && tables.of[0].are_few(*state, 0, n),
+                   tables.of[1].are_few(*state, 1, n));
 }
 
 /* The item whose word is word i. */
@@ -143,18 +175,24 @@ __global__ void __launch_bounds__(elementwise_threads)
     }
 }
 
-/* Put the indices of equal words in order, by insertion, a thread per run. Any grid. */
+/* Put the indices of equal words in order, by insertion, a thread per run. Words have 32 bits if
+ * items were sorted by these. Any grid. */
 template <class Index>
 __global__ void __launch_bounds__(elementwise_threads)
-    lex_repair_k(const __grid_constant__ gpi_lex_pack k, const uint64_t *w, gpi_lex_state *state,
+    lex_repair_k(const __grid_constant__ gpi_lex_pack k, const void *words, gpi_lex_state *state,
                  Index *indices)
 {
     const uint64_t n = item_count(k);
+    const bool narrow = state->narrow > 0;
+    const auto w = [=](uint64_t i) {
+        return narrow ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
+    };
     for (uint64_t i = grid_item(); i < n; i += grid_items()) {
+        const uint64_t word = w(i);
         uint64_t end = i + 1;
-        if (end == n || w[end] != w[i] || (i > 0 && w[i - 1] == w[i]))
+        if (end == n || w(end) != word || (i > 0 && w(i - 1) == word))
             continue;
-        while (end < n && w[end] == w[i] && end - i <= GPI_LEX_RUN)
+        while (end < n && w(end) == word && end - i <= GPI_LEX_RUN)
             end++;
         if (end - i > GPI_LEX_RUN) {
             gpi_lex_give_up(state, k.slots, n);
@@ -207,15 +245,23 @@ unsigned grid_for(const gp_context *ctx, uint64_t n, bool counted)
         ctx, n, counted ? elementwise_tuning.blocks_counted : elementwise_tuning.blocks_per_sm);
 }
 
-void plan(gp_context *ctx, const gpi_lex_parts *parts, int slots, uint64_t n,
-          const uint64_t *device_n, gpi_lex_state *state, void *words)
+void plan(gp_context *ctx, const gpi_lex_pack *k, bool parts_wanted, gpi_lex_state *state)
 {
-    const ItemCount count = {n, device_n};
-    (void)words;
+    const ItemCount count = {k->n, k->device_n};
+    const dim3 grid(grid_for(ctx, k->n, true), k->parts.count);
+    uint32_t samples = GPI_LEX_SAMPLE_CUDA, *memory = (uint32_t *)k->words;
+    while (samples > k->n / 256)
+        samples /= 2;
+    SampleTables tables;
+    for (SampleTable &t : tables.of) {
+        t = {samples, 2 * samples, memory, memory + 2 * samples};
+        memory += 4 * samples;
+    }
     cudaMemsetAsync(state, 0, sizeof *state, ctx->stream);
-    const dim3 grid(grid_for(ctx, n, true), parts->count);
-    lex_vary_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*parts, count, state);
-    lex_plan_k<<<1, 1024, 0, ctx->stream>>>(*parts, count, slots, state);
+    cudaMemsetAsync(k->words, 0, 8 * samples * sizeof *memory, ctx->stream);
+    lex_vary_k<<<grid, elementwise_threads, 0, ctx->stream>>>(k->parts, count, state);
+    lex_plan_k<<<samples / elementwise_threads, elementwise_threads, 0, ctx->stream>>>(
+        *k, parts_wanted, state, tables);
 }
 
 void pack(gp_context *ctx, const gpi_lex_pack *k)
@@ -232,11 +278,11 @@ void repair(gp_context *ctx, const gpi_lex_pack *k, const void *sorted, gpi_lex_
 {
     const unsigned grid = grid_for(ctx, k->n, true);
     if (k->index_bytes == 4)
-        lex_repair_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*k, (const uint64_t *)sorted,
-                                                                    state, (uint32_t *)indices);
+        lex_repair_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*k, sorted, state,
+                                                                    (uint32_t *)indices);
     else
-        lex_repair_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*k, (const uint64_t *)sorted,
-                                                                    state, (uint64_t *)indices);
+        lex_repair_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*k, sorted, state,
+                                                                    (uint64_t *)indices);
 }
 
 void unpack(gp_context *ctx, const gpi_lex_pack *k, const void *sorted, void *const *outs)

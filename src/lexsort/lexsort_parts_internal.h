@@ -5,11 +5,12 @@
  * The order words of the parts (core/order.h) in a row are one long unsigned number. Up to 64 bits
  * are packed and sorted as one word. More, from GPI_LEX_PLANNED_* items on:
  *   1. one read finds which bits of each part vary; the highest to the lowest of them are the
- *      part's bits in the key, and what is left may be one word after all;
- *   2. otherwise a sample is asked whether items differ in the 64 highest bits. If so, they are
- *      sorted by these, and the few runs that agree in them are put in order by comparing parts;
- *   3. a run that is too long for that, or a sample with equal words, leaves stable sorts by 64
- *      bits each, the lowest first (Knuth volume 3, 5.2.5).
+ *      part's bits in the key;
+ *   2. a sample is asked how often items agree in the 32 highest bits (on CUDA, where a sort by
+ *      these takes half as long), or in the 64 highest. If seldom, they are sorted by these, and
+ *      the few runs that agree in them are put in order by comparing parts;
+ *   3. otherwise, or if a run is too long for that, stable sorts by 64 bits each, the lowest first
+ *      (Knuth volume 3, 5.2.5), which is one if no more bits vary.
  * Fewer items take 3. at once, by all bits. On CUDA all steps are queued, and the number of items
  * of each, all or none, is decided on the device (struct gpi_lex_state), so nothing waits.
  *
@@ -34,9 +35,10 @@
 enum {
     GPI_LEX_PLANNED_CPU = 1 << 12,
     GPI_LEX_PLANNED_CUDA = 1 << 20, /* merge-03 */
-    GPI_LEX_SAMPLE = 4096,
-    GPI_LEX_TABLE = 2 * GPI_LEX_SAMPLE, /* slots for the sample's words, a power of two */
-    GPI_LEX_RUN = 32                    /* equal words that are put in order by comparing */
+    GPI_LEX_NARROW_CUDA = 1 << 21, /* merge-08: below, the launches of one more sort cost as much */
+    GPI_LEX_SAMPLE_CPU = 1 << 12,
+    GPI_LEX_SAMPLE_CUDA = 1 << 15, /* at most, and one item of 256 */
+    GPI_LEX_RUN = 32               /* equal words that are put in order by comparing */
 };
 
 struct gpi_lex_part {
@@ -63,11 +65,15 @@ struct gpi_lex_state {
     uint64_t varying[GP_KEY_PARTS_MAX]; /* bits in which some word differs from the first item's */
     uint64_t first[GP_KEY_PARTS_MAX];   /* the words of the first item */
     struct gpi_lex_plan plan;
-    uint64_t top;                    /* sorted by the highest 64 bits */
+    uint64_t narrow;                 /* sorted by the highest 32 bits */
+    uint64_t top;                    /* or by the highest 64 */
     uint64_t tied;                   /* which leaves runs to be put in order */
-    uint64_t one;                    /* those were all bits: sorted parts are made from them */
+    uint64_t one;                    /* those were all bits: sorted parts are made from 64 */
     uint64_t many;                   /* otherwise */
     uint64_t slot[GP_KEY_PARTS_MAX]; /* sorted by 64 bits at a time; the last one by the highest */
+    /* Of a sample's words of 32 and 64 bits, on CUDA: those that are there again, whether one is
+     * there a third time; and the blocks that have told. */
+    uint32_t again[2], thrice[2], told;
 };
 
 /* One pass that makes words of items. */
@@ -75,8 +81,8 @@ struct gpi_lex_pack {
     struct gpi_lex_parts parts;
     struct gpi_lex_plan plan;          /* of a sort that needs none, where state is NULL */
     const struct gpi_lex_state *state; /* in the context's memory */
-    int slot, slots;                   /* 64 bits, the last slot the highest ones; -1: the top */
-    size_t word_bytes;                 /* 4 or 8 */
+    int slot, slots;   /* 64 bits, the last slot the highest ones; -1: the top of word_bytes */
+    size_t word_bytes; /* 4 or 8 */
     uint64_t n;
     const uint64_t *device_n; /* the number of items of this step; NULL: n */
     /* Of which items, NULL: in their order; the first slot in use writes that order here. */
@@ -86,10 +92,10 @@ struct gpi_lex_pack {
 };
 
 struct gpi_lex_part_kernels {
-    /* state->varying, first, plan and the numbers of items; the state is zero, words has room for
-     * GPI_LEX_TABLE of 32 bits. n and device_n: of the call. */
-    void (*plan)(gp_context *ctx, const struct gpi_lex_parts *parts, int slots, uint64_t n,
-                 const uint64_t *device_n, struct gpi_lex_state *state, void *words);
+    /* state->varying, first, plan and the numbers of items. k has no state and no slot; its words
+     * have room for a table. parts_wanted: sorted parts are to be made from words. */
+    void (*plan)(gp_context *ctx, const struct gpi_lex_pack *k, bool parts_wanted,
+                 struct gpi_lex_state *state);
     void (*pack)(gp_context *ctx, const struct gpi_lex_pack *pack);
     /* Put runs of equal words in order; sets state->slot[] if one is too long. */
     void (*repair)(gp_context *ctx, const struct gpi_lex_pack *pack, const void *sorted,
@@ -221,9 +227,8 @@ GPI_LEX_BOTH int gpi_lex_words(uint32_t total)
 GPI_LEX_BOTH int gpi_lex_begin(const struct gpi_lex_pack *k, const struct gpi_lex_plan *plan)
 {
     const int unused = k->state ? k->slots - gpi_lex_words(plan->total) : 0;
-    if (k->slot < 0)
-        return plan->total > 64 ? (int)plan->total - 64 : 0;
-    return 64 * (k->slot - unused);
+    const int top = (int)plan->total - 8 * (int)k->word_bytes;
+    return k->slot >= 0 ? 64 * (k->slot - unused) : top > 0 ? top : 0;
 }
 
 /* Whether a pass is the first one whose order the next ones keep. */
@@ -251,15 +256,18 @@ GPI_LEX_BOTH void gpi_lex_plan_of(const uint64_t *varying, uint32_t count,
     plan->total = at;
 }
 
-/* How many items each step has, of n: repeats says that some of a sample agree in the top. */
-GPI_LEX_BOTH void gpi_lex_decide(struct gpi_lex_state *s, int slots, uint64_t n, bool repeats)
+/* How many items each step has, of n: whether few of a sample agree in the highest 32 bits, where a
+ * sort by these is worth it, and in the highest 64. */
+GPI_LEX_BOTH void gpi_lex_decide(struct gpi_lex_state *s, int slots, uint64_t n, bool few_in_32,
+                                 bool few_in_64)
 {
     const int words = gpi_lex_words(s->plan.total);
-    const bool by_slots = words > 1 && repeats;
-    s->one = words == 1 ? n : 0;
+    const bool by_slots = !few_in_32 && words > 1 && !few_in_64;
+    s->narrow = few_in_32 ? n : 0;
+    s->top = few_in_32 || by_slots ? 0 : n;
+    s->one = words == 1 ? s->top : 0;
     s->many = n - s->one;
-    s->top = by_slots ? 0 : n;
-    s->tied = words > 1 && !repeats ? n : 0;
+    s->tied = by_slots || s->plan.total <= (few_in_32 ? 32 : 64) ? 0 : n;
     for (int k = 0; k < slots; k++)
         s->slot[k] = by_slots && k >= slots - words ? n : 0;
 }
