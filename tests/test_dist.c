@@ -121,7 +121,8 @@ END_TEST
 
 struct captured {
     struct fold f;
-    void *graphs[RANKS_MAX];
+    bool as_one;             /* all ranks into one graph, */
+    void *graphs[RANKS_MAX]; /* or each into its own */
 };
 
 static gp_status both_rank(void *arg, int r, gp_comm *comm)
@@ -134,10 +135,25 @@ static gp_status capture_rank(void *arg, int r, gp_comm *comm)
 {
     struct captured *c = arg;
     gp_context *ctx = gp_comm_context(comm);
-    ranks_capture_begin(ctx);
+    if (!c->as_one)
+        ranks_capture_begin(ctx);
     const gp_status s = both_rank(&c->f, r, comm);
-    c->graphs[r] = ranks_capture_end(ctx);
+    if (!c->as_one)
+        c->graphs[r] = ranks_capture_end(ctx);
     return s;
+}
+
+static void capture_both(struct ranks *group, struct captured *c)
+{
+    gp_status statuses[RANKS_MAX];
+    T_OK(gp_context_synchronize(t_ctx()));
+    if (c->as_one)
+        ranks_capture_all_begin(group);
+    ranks_threads(group->comm, group->count, capture_rank, c, statuses);
+    if (c->as_one)
+        c->graphs[0] = ranks_capture_all_end(group);
+    for (int r = 0; r < group->count; r++)
+        ck_assert_int_eq(statuses[r], GP_OK);
 }
 
 /* Other items at the same places. */
@@ -150,11 +166,12 @@ static char *fill_parts(struct fold *f, size_t n, int p, uint64_t *state)
 }
 
 /* Replayed, and in turn with calls that are not, once they have made the workspace. */
-static void check_captured(struct ranks *group, gp_scan_kind kind, uint64_t *state)
+static void check_captured(struct ranks *group, gp_scan_kind kind, bool as_one, uint64_t *state)
 {
-    const int p = group->count;
+    const int p = group->count, graphs = as_one ? 1 : p;
     const size_t n = 1 + t_random_below(state, 5000);
     struct captured c = {
+        .as_one = as_one,
         .f = {.reduce = GP_REDUCE_DESC_INIT, .scan = t_scan_desc(kind, GP_I32, GP_I32, GP_SUM)}};
     c.f.reduce.in_dtype = GP_I32;
     c.f.s = shares_of(SPREAD_UNEVEN, n, p, state);
@@ -163,22 +180,22 @@ static void check_captured(struct ranks *group, gp_scan_kind kind, uint64_t *sta
     for (int round = 0; round < 5; round++) {
         char *host = fill_parts(&c.f, n, p, state);
         if (round == 1)
-            ranks_ok(group, false, capture_rank, &c);
+            capture_both(group, &c);
         if (round % 2 == 0)
             ranks_ok(group, false, both_rank, &c.f);
-        for (int r = 0; r < p && round % 2; r++)
+        for (int r = 0; r < graphs && round % 2; r++)
             ranks_replay(group->ctx[r], c.graphs[r]);
         for (int r = 0; r < p; r++)
             T_OK(gp_context_synchronize(group->ctx[r]));
         expect_fold(&c.f, host, n, p);
         free(host);
     }
-    for (int r = 0; r < p; r++)
+    for (int r = 0; r < graphs; r++)
         ranks_graph_free(c.graphs[r]);
     parts_free(&c.f.in, p), parts_free(&c.f.out, p), parts_free(&c.f.one, p);
 }
 
-/* With a GPU for each rank; those that share one have to wait on the host. */
+/* With a GPU for each rank; those that share one have to be captured together. */
 START_TEST(test_dist_reduce_and_scan_are_captured)
 {
     if (!t_is_cuda())
@@ -189,8 +206,11 @@ START_TEST(test_dist_reduce_and_scan_are_captured)
     struct captured c = {.f = {.reduce = GP_REDUCE_DESC_INIT,
                                .scan = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I32, GP_SUM)}};
     gp_status statuses[RANKS_MAX];
-    check_captured(&group, GP_SCAN_INCLUSIVE, &state);
-    check_captured(&group, GP_SCAN_EXCLUSIVE, &state);
+    for (int i = 0; i < 2; i++) {
+        check_captured(&group, GP_SCAN_INCLUSIVE, i == 1, &state);
+        check_captured(&group, GP_SCAN_EXCLUSIVE, i == 1, &state);
+        check_captured(&twice, i ? GP_SCAN_INCLUSIVE : GP_SCAN_EXCLUSIVE, true, &state);
+    }
     c.f.in = parts_new(ones, 4, 2 * devices), c.f.out = parts_new(ones, 4, 2 * devices);
     memcpy(c.f.s.n, ones, sizeof ones);
     ranks_run(&twice, false, capture_rank, &c, statuses);

@@ -85,18 +85,15 @@ static void *made_values(const struct sort *s, size_t n)
     return v;
 }
 
-static void check_ranks(struct ranks *group, struct sort *s, const void *keys, size_t n,
-                        bool together)
+/* What all ranks have got is what one rank would get. */
+static void expect_sorted(const struct sort *s, const void *keys, const void *values, size_t n,
+                          int ranks)
 {
-    const int ranks = group->count;
     const size_t key = gp_dtype_bytes(s->dtype);
     size_t got[RANKS_MAX];
-    void *values = made_values(s, n);
     size_t *order = oracle_argsort(s->dtype, keys, n, s->order == GP_DESCENDING, 0, 0);
     void *keys_sorted = oracle_pick(keys, key, order, n);
     void *values_sorted = oracle_pick(values, s->value_bytes, order, n);
-    make(s, keys, values, n, ranks);
-    ranks_ok(group, together, sort_rank, s);
     get_counts(s, keys_sorted, n, ranks, got);
     if (!s->indices) {
         void *all = parts_join(s->in_place ? &s->keys : &s->keys_out, got, key, ranks);
@@ -112,9 +109,24 @@ static void check_ranks(struct ranks *group, struct sort *s, const void *keys, s
         t_same_bytes("values", values_sorted, all, n * s->value_bytes);
         free(all);
     }
+    free(order), free(keys_sorted), free(values_sorted);
+}
+
+static void clear(struct sort *s, int ranks)
+{
     parts_free(&s->keys, ranks), parts_free(&s->values, ranks), parts_free(&s->keys_out, ranks);
     parts_free(&s->values_out, ranks), parts_free(&s->counts, ranks);
-    free(values), free(order), free(keys_sorted), free(values_sorted);
+}
+
+static void check_ranks(struct ranks *group, struct sort *s, const void *keys, size_t n,
+                        bool together)
+{
+    void *values = made_values(s, n);
+    make(s, keys, values, n, group->count);
+    ranks_ok(group, together, sort_rank, s);
+    expect_sorted(s, keys, values, n, group->count);
+    clear(s, group->count);
+    free(values);
 }
 
 /* Keys of a distribution, or any bits at all. */
@@ -214,6 +226,144 @@ START_TEST(test_dist_sort_of_many_keys)
 }
 END_TEST
 
+/* ---- captured -------------------------------------------------------------------------------- */
+
+/* All ranks into one graph, or each into its own. */
+struct captured {
+    struct sort s;
+    bool as_one;
+    void *graphs[RANKS_MAX];
+};
+
+static gp_status capture_rank(void *arg, int r, gp_comm *comm)
+{
+    struct captured *c = arg;
+    gp_context *ctx = gp_comm_context(comm);
+    if (!c->as_one)
+        ranks_capture_begin(ctx);
+    const gp_status s = sort_rank(&c->s, r, comm);
+    if (!c->as_one)
+        c->graphs[r] = ranks_capture_end(ctx);
+    return s;
+}
+
+static void capture(struct ranks *group, struct captured *c, gp_status expected)
+{
+    gp_status statuses[RANKS_MAX];
+    T_OK(gp_context_synchronize(t_ctx()));
+    if (c->as_one)
+        ranks_capture_all_begin(group);
+    ranks_threads(group->comm, group->count, capture_rank, c, statuses);
+    if (c->as_one)
+        c->graphs[0] = ranks_capture_all_end(group);
+    for (int r = 0; r < group->count; r++)
+        ck_assert_msg(statuses[r] == expected, "rank %d: %s: %s", r, gp_status_string(statuses[r]),
+                      gp_last_error(group->ctx[r]));
+}
+
+static void graphs_free(const struct captured *c, int ranks)
+{
+    for (int r = 0; r < (c->as_one ? 1 : ranks); r++)
+        ranks_graph_free(c->graphs[r]);
+}
+
+static void replay(struct ranks *group, struct captured *c)
+{
+    T_OK(gp_context_synchronize(t_ctx()));
+    for (int r = 0; r < (c->as_one ? 1 : group->count); r++)
+        ranks_replay(group->ctx[r], c->graphs[r]);
+    for (int r = 0; r < group->count; r++)
+        T_OK(gp_context_synchronize(group->ctx[r]));
+}
+
+/* Other keys at the same places in each round, and in turn with calls that are not captured. */
+static void check_captured(struct ranks *group, struct captured *c, size_t n, uint64_t *state)
+{
+    static const enum kind kinds[] = {EVEN, BELL, EQUAL, FEW_VALUES, EVEN};
+    struct sort *s = &c->s;
+    const int ranks = group->count;
+    const size_t key = gp_dtype_bytes(s->dtype);
+    void *values = made_values(s, n);
+    for (int round = 0; round < 5; round++) {
+        void *keys = keys_of(kinds[round], s->dtype, n, state);
+        if (round == 0)
+            make(s, keys, values, n, ranks);
+        if (round == 1)
+            capture(group, c, GP_OK);
+        for (int r = 0; r < ranks; r++)
+            t_put(&s->keys.of[r], (char *)keys + s->given.first[r] * key, s->given.n[r] * key);
+        if (round % 2)
+            replay(group, c);
+        else
+            ranks_ok(group, false, sort_rank, s);
+        expect_sorted(s, keys, values, n, ranks);
+        free(keys);
+    }
+    graphs_free(c, ranks);
+    clear(s, ranks);
+    free(values);
+}
+
+static void check_all_captured(int ranks, bool as_one)
+{
+    static const size_t sizes[] = {3000, (1 << 17) + 4567};
+    struct ranks group = ranks_new(ranks);
+    uint64_t state = t_seed() + (uint64_t)ranks;
+    for (int i = 0; i < 12; i++) {
+        struct captured c = {.as_one = as_one, .s = {.desc = GP_DIST_DESC_INIT}};
+        const size_t n = sizes[i % 2];
+        c.s.dtype = i % 3 == 0 ? GP_U32 : i % 3 == 1 ? GP_I64 : GP_F32;
+        c.s.order = i & 4 ? GP_DESCENDING : GP_ASCENDING;
+        c.s.indices = i >= 8;
+        c.s.value_bytes = i < 4 ? 0 : 4;
+        c.s.desc.result = i & 2 ? GP_DIST_EVEN : GP_DIST_SAME;
+        c.s.given = shares_of((enum spread)(i % SPREADS), n, ranks, &state);
+        check_captured(&group, &c, n, &state);
+    }
+    ranks_free(&group);
+}
+
+START_TEST(test_dist_sort_captured_into_one_graph)
+{
+    static const int counts[] = {1, 2, 3, 5};
+    if (t_is_cuda())
+        check_all_captured(counts[_i], true);
+}
+END_TEST
+
+START_TEST(test_dist_sort_captured_by_each_rank)
+{
+    if (t_is_cuda())
+        check_all_captured(t_device_count(), false);
+}
+END_TEST
+
+/* Ranks that share a GPU, each in its graph; and a result whose counts the keys decide. */
+START_TEST(test_dist_sort_that_cannot_be_captured)
+{
+    if (!t_is_cuda())
+        return;
+    const int ranks = 2 * t_device_count();
+    struct ranks group = ranks_new(ranks);
+    uint64_t state = t_seed();
+    for (int i = 0; i < 2; i++) {
+        struct captured c = {.as_one = i == 1, .s = {.desc = GP_DIST_DESC_INIT, .dtype = GP_U32}};
+        void *keys = keys_of(EVEN, GP_U32, 100, &state);
+        c.s.given = shares_of(SPREAD_EVEN, 100, ranks, &state);
+        c.s.desc.result = i == 1 ? GP_DIST_FREE : GP_DIST_SAME;
+        make(&c.s, keys, NULL, 100, ranks);
+        ranks_ok(&group, false, sort_rank, &c.s);
+        capture(&group, &c, GP_ERROR_UNSUPPORTED);
+        graphs_free(&c, ranks);
+        ranks_ok(&group, false, sort_rank, &c.s);
+        expect_sorted(&c.s, keys, NULL, 100, ranks);
+        clear(&c.s, ranks);
+        free(keys);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("dist_sort");
@@ -221,6 +371,10 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_dist_sort_is_the_sort_of_one_rank, 0, RANK_COUNTS);
     tcase_add_loop_test(c, test_dist_sort_of_keys_that_are_sent, 0, 4);
     tcase_add_test(c, test_dist_sort_of_many_keys);
+    c = t_case(s, "captured");
+    tcase_add_loop_test(c, test_dist_sort_captured_into_one_graph, 0, 4);
+    tcase_add_test(c, test_dist_sort_captured_by_each_rank);
+    tcase_add_test(c, test_dist_sort_that_cannot_be_captured);
     return s;
 }
 

@@ -14,11 +14,17 @@
  *
  * Calls queue on the context's stream as others do, but wait for the other ranks, and on a GPU for
  * what they have to know of the data: a call returns when its exchange of counts is over. So they
- * cannot be captured. Between GPUs of one process, reductions and scans of up to 2^16 items wait
- * for the other ranks' calls alone, not for their GPUs (except in contexts that validate, and of
- * halves whose sums are kept in f32), and where each rank has a GPU of its own they can be
- * captured, by all ranks at once; then all queue the graphs equally often, in the same order among
- * their calls, as long as there is each gp_comm. Those ranks must have made a call before.
+ * cannot be captured. Between up to 32 GPUs of one process, or ranks that share one, reductions and
+ * scans of up to 2^16 items wait for the other ranks' calls alone, not for their GPUs (except in
+ * contexts that validate, and of halves whose sums are kept in f32); so do sorts whose result is
+ * not GP_DIST_FREE, below 1 GB on each rank and, at any size, when they are captured.
+ *
+ * Those calls can be captured, by all ranks at once: either into one graph, whose first stream all
+ * ranks' streams have joined by events, and which is queued as any other; or, where each rank has a
+ * GPU of its own, each into a graph of its own. Then all ranks queue the graphs equally often, in
+ * the same order among their calls, as long as there is each gp_comm. Ranks must have made a call
+ * before; the workspace is that of the same call outside. A graph sorts other keys each time, as
+ * many of each rank as there were.
  *
  * A call allocates only while the workspace is smaller than its gp_dist_.._workspace_bytes(), which
  * bounds what a rank takes beside its arrays; rebalance and exchange take none. Data that passes
@@ -98,13 +104,16 @@ typedef struct gp_dist_desc {
  *
  * @return GP_OK; as gp_radix_sort(); GP_ERROR_ARGUMENT also order, desc->size, result, reserved,
  *         counts that are missing or not wanted; GP_ERROR_CAPACITY a rank has less room than it
- *         gets, or desc->counts hold less than there is: nothing was written on any rank
+ *         gets, or desc->counts hold less than there is: nothing was written on any rank;
+ *         GP_ERROR_UNSUPPORTED captured with GP_DIST_FREE, or where ranks share a GPU and not the
+ *         graph, or by ranks that are not those of GPUs of one process
  *
- * Cost: a sort of what each rank has, about a dozen small exchanges, one exchange of the keys, and
- * log2(ranks) passes that merge what came. From 2^12 keys of all ranks on (on GPUs from 1 GB on
- * each) up to 16 ranks sort keys of 4 and 8 bytes otherwise, where no 32nd part of all keys agrees
- * in the 7 highest bits that vary, and floats have values: one pass by those bits, one exchange,
- * and a sort of what came. Between GPUs of one process, or of one host with a process for each,
+ * Cost: a sort of what each rank has, one exchange of the keys, and log2(ranks) passes that merge
+ * what came; besides, about a dozen small exchanges where GPUs do not read each other's memory.
+ * From 2^12 keys of all ranks on (on GPUs from 1 GB on each, not captured) up to 16 ranks sort keys
+ * of 4 and 8 bytes otherwise, where no 32nd part of all keys agrees in the 7 highest bits that
+ * vary, and floats have values: one pass by those bits, one exchange, and a sort of what came.
+ * Between GPUs of one process, or of one host with a process for each,
  * most of the exchange takes place during that sort; ranks with a process for each keep what others
  * read in memory beside the workspace: the keys that each gave, and 1/32 of all.
  * Source: exact splitting of sorted runs, as in Varman, Scheufler, Iyer and Ricard 1991; partition

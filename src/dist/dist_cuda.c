@@ -120,6 +120,21 @@ gp_status gpi_dist_cuda_wait_event(gp_context *ctx, const char *f, void *event)
     return gpi_cuda_check(ctx, f, (int)cudaStreamWaitEvent(ctx->stream, event, 0));
 }
 
+uint64_t gpi_dist_cuda_graph(const gp_context *ctx)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    unsigned long long id = 0;
+#if CUDART_VERSION >= 13000
+    const cudaError_t e =
+        cudaStreamGetCaptureInfo(ctx->stream, &status, &id, NULL, NULL, NULL, NULL);
+#else
+    const cudaError_t e = cudaStreamGetCaptureInfo(ctx->stream, &status, &id);
+#endif
+    if (e != cudaSuccess)
+        cudaGetLastError();
+    return e == cudaSuccess && status == cudaStreamCaptureStatusActive ? id : 0;
+}
+
 /* ---- copies beside the context's stream ------------------------------------------------------ */
 
 struct gpi_dist_side {

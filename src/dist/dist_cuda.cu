@@ -4,6 +4,7 @@
 
 #include "device/host.cuh"
 #include "device/search.cuh"
+#include "dist/dist_cut.cuh"
 #include "dist/dist_mail.cuh"
 #include "tuning/elementwise_tuning.cuh"
 
@@ -155,6 +156,13 @@ static gp_status mail_launch(gp_context *ctx, const char *function, const gpi_ma
     return gpi_launch_all(ctx, function, &launch, 1);
 }
 
+static gp_status cut_launch(gp_context *ctx, const char *function, const gpi_dist_kernel &k)
+{
+    dist_cut_k<<<1, 2 * cut_threads, 0, ctx->stream>>>(*k.cutting, k.order, k.in_bytes,
+                                                       (uint64_t *)k.out);
+    return gpi_cuda_launched(ctx, function);
+}
+
 } // namespace GPI_SPACE
 
 extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *function,
@@ -162,11 +170,13 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
 {
     using namespace GPI_SPACE;
     static void (*const kernels[])(gpi_dist_kernel) = {
-        dist_probe_k, dist_sample_k,   dist_copy_k,   nullptr,     dist_add_k,
+        dist_probe_k, dist_sample_k,   dist_copy_k,   nullptr,     nullptr, dist_add_k,
         dist_add_k,   dist_renumber_k, dist_number_k, dist_count_k}; /* as enum gpi_dist_task */
     gpi_dist_kernel k = *kernel;
     if (k.task == GPI_DIST_MAIL)
         return mail_launch(ctx, function, k.mailing);
+    if (k.task == GPI_DIST_CUT)
+        return cut_launch(ctx, function, k);
     if (k.task == GPI_DIST_SHIFT)
         k.rows = 1;
     const bool words = k.task == GPI_DIST_PROBE || k.task == GPI_DIST_SAMPLE;

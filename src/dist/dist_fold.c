@@ -133,7 +133,7 @@ gp_status gpi_fold_meet(gp_comm *comm, struct gpi_dist_args *a, const struct gpi
     const bool by_mail = gpi_fold_by_mail(comm, f);
     const bool last = a->number == GPI_DIST_SCAN && comm->rank == comm->ranks - 1;
     struct gpi_note note = {.n = n};
-    if (a->status == GP_OK && (!by_mail || comm->shares_gpu))
+    if (a->status == GP_OK && !by_mail)
         a->status = gpi_dist_check_capture(comm, a->function);
     if (a->status == GP_OK && by_mail)
         a->status = make_room(comm, a->function, f, need, n);
@@ -142,7 +142,6 @@ gp_status gpi_fold_meet(gp_comm *comm, struct gpi_dist_args *a, const struct gpi
     note.status = (uint32_t)a->status;
     note.dtype = (uint32_t)f->in | (uint32_t)f->out << 8;
     note.op = (uint32_t)f->op;
-    kind += (uint32_t)gpi_cuda_capturing(comm->ctx) << 8; /* all ranks do, or none */
     note.hash = gpi_dist_hash(kind, f->init, f->has_init ? f->out_bytes : 0);
     note.hash += f->has_init;
     return gpi_dist_meet(comm, a, &note);
@@ -158,13 +157,13 @@ int gpi_fold_count(const gp_comm *comm, const struct gpi_fold *f, int ranks)
     return count;
 }
 
-/* A round of mail: in one kernel, or, where ranks share a GPU, in two with events between them. No
- * rank goes on before the kernels of all are queued: what it does next could keep another one from
- * queueing the kernel that its own waits for. */
+/* A round of mail: in one kernel, or, where ranks share a GPU or a graph, in two with events
+ * between them. No rank goes on before the kernels of all are queued: what it does next could keep
+ * another one from queueing the kernel that its own waits for. */
 static gp_status run_round(gp_comm *comm, const char *name, struct gpi_mailing *m)
 {
     const struct gpi_dist_kernel k = {.task = GPI_DIST_MAIL, .mailing = m};
-    const bool shared = comm->shares_gpu;
+    const bool shared = comm->shares_gpu || comm->capture == GPI_DIST_AS_ONE;
     char mine = 0, all[GPI_MAIL_RANKS];
     m->sends = true;
     m->receives = !shared;

@@ -20,7 +20,8 @@
  *   lie below 2^k - 1 words that divide the interval it is known to lie in, until the interval is
  *   one word; equal keys are cut by rank and place. Each rank then merges the intervals that belong
  *   to it: out of the memory of the others where it can be read (gp_comm_create_local()), otherwise
- *   out of its own, where they were sent.
+ *   out of its own, where they were sent. GPUs that read it find the borders there, too, by such
+ *   rounds in one kernel (dist_lent.c), so that no host waits.
  * group-by: each rank groups its own; the groups, with what was reduced of each, are sorted, equal
  *   keys to one rank, and those of equal keys are reduced. So a frequent key takes no memory.
  * CSR: entries go to the owner of their row by one split, and become CSR there (dist_csr.c).
@@ -83,6 +84,10 @@ struct gpi_transport {
 /* Arrays that a rank lends at once. */
 enum { GPI_DIST_LENT = 4 };
 
+/* How the streams of all ranks are captured: each into a graph of its own, or all into one. */
+enum gpi_dist_capture { GPI_DIST_NO_CAPTURE, GPI_DIST_APART, GPI_DIST_AS_ONE };
+
+/* In the order of these: up to a sort of indices they can be captured. */
 enum gpi_dist_function {
     GPI_DIST_REDUCE = 1,
     GPI_DIST_SCAN,
@@ -103,6 +108,8 @@ enum gpi_dist_function {
 
 /* The magic of a note whose words come from a GPU, and are not under the check. */
 enum { GPI_NOTE_WORDS = 8, GPI_NOTE_OF_GPU = 0x67704e32 };
+/* The word that names the graph into which a rank is captured, in calls that can be. */
+enum { GPI_NOTE_CAPTURE = GPI_NOTE_WORDS - 1 };
 
 enum { GPI_DIST_PINNED = 16384 };
 
@@ -147,6 +154,7 @@ struct gp_comm {
     uint64_t *cuts;             /* ranks * ranks words, see gpi_dist_select() */
     struct gpi_mail *mail; /* of ranks on GPUs that reach each other's memory; otherwise NULL */
     bool shares_gpu;       /* some of these do */
+    enum gpi_dist_capture capture; /* of the streams of all ranks, in the present call */
     void *pinned; /* GPI_DIST_PINNED bytes that a GPU copies to without blocking the host */
     void *stage;  /* host memory that data of a GPU passes through */
     size_t stage_bytes;
@@ -349,6 +357,7 @@ enum gpi_dist_task {
     GPI_DIST_SAMPLE,
     GPI_DIST_COPY,
     GPI_DIST_MAIL,
+    GPI_DIST_CUT,
     GPI_DIST_SHIFT,
     GPI_DIST_ADD_ROWS,
     GPI_DIST_RENUMBER,
@@ -362,6 +371,15 @@ enum gpi_dist_task {
     ((uint64_t)(i) * ((n) / (uint64_t)(count)) +                                                   \
      ((uint32_t)((uint32_t)(i)*0x9e3779b1u) * ((n) / (uint64_t)(count)) >> 32))
 
+/* What the ranks' keys are cut by: sorted keys of each, and the places of a part in all of them. */
+enum { GPI_DIST_CUT_RANKS = 32 };
+struct gpi_dist_cutting {
+    const void *keys[GPI_DIST_CUT_RANKS];
+    uint64_t n[GPI_DIST_CUT_RANKS];
+    int ranks;
+    uint64_t begin, end;
+};
+
 struct gpi_dist_kernel {
     enum gpi_dist_task task;
     size_t in_bytes, out_bytes;
@@ -373,8 +391,11 @@ struct gpi_dist_kernel {
     int rows;                          /* ADD_ROWS; how many words PROBE, SAMPLE and so on have */
     int bits, step;                    /* COUNT: of intervals, which begin at words */
     const void *words;                 /* PROBE; RENUMBER: the list; NUMBER_ROWS: limits; COUNT */
-    struct gpi_radix_order order;      /* PROBE, SAMPLE */
+    struct gpi_radix_order order;      /* PROBE, SAMPLE, CUT */
     const struct gpi_mailing *mailing; /* MAIL, which has nothing else */
+    /* CUT: to out, where the part begins in the keys of each rank, and 0; then how many of it come
+     * before those of each rank, and all. */
+    const struct gpi_dist_cutting *cutting;
 };
 
 /* The most bytes of an item of a reduction: four doubles. */
@@ -435,6 +456,8 @@ gp_status gpi_dist_cuda_pull(gp_comm *comm, const char *function, enum gpi_dist_
                              const void *from, uint64_t bytes, void *to);
 gp_status gpi_dist_cuda_join(gp_comm *comm, const char *function);
 void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side);
+/* The number of the graph that the context's stream is captured into; 0: none. */
+uint64_t gpi_dist_cuda_graph(const gp_context *ctx);
 /* Let lanes wait for an event. */
 gp_status gpi_dist_cuda_lanes_wait(gp_comm *comm, const char *function, void *event);
 

@@ -47,8 +47,9 @@ static gp_status run_now(gp_comm *comm, gpi_dist_run_fn *run, struct gpi_dist_ar
                              "%s: the context of comm has reported a CUDA error; call "
                              "gp_context_reset() first",
                              a->function);
-    if (a->status == GP_OK && a->number != GPI_DIST_REDUCE && a->number != GPI_DIST_SCAN)
+    if (a->status == GP_OK && a->number > GPI_DIST_ARGSORT)
         a->status = gpi_dist_check_capture(comm, a->function);
+    comm->capture = GPI_DIST_NO_CAPTURE; /* until ranks have met */
     if (comm->transport->seats && !comm->seated)
         GPI_TRY(gpi_local_sit(comm, a->function));
     return run(comm, a);

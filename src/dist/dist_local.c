@@ -124,6 +124,13 @@ static gp_status gather(gp_comm *comm, const char *f, const void *mine, size_t b
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
+void gpi_local_address(gp_comm *comm, struct gpi_mailing *m)
+{
+    const struct gpi_table *t = gpi_table_of(comm);
+    memcpy(m->mails, t->mails, sizeof m->mails);
+    m->stop = t->stop;
+}
+
 /* What rank r sends to this one. */
 struct piece {
     const char *from;
@@ -148,10 +155,29 @@ static gp_status copy(gp_comm *comm, const struct piece *p)
     return GP_OK;
 }
 
+/* No graph waits for an event of another one: a round of mail without parts, in which each GPU
+ * waits for what the others have done before. */
+static gp_status meet_by_mail(gp_comm *comm, const char *f)
+{
+    struct gpi_mailing m = {.rank = comm->rank,
+                            .ranks = comm->ranks,
+                            .sends = true,
+                            .receives = true,
+                            .orders = true,
+                            .dtype = GP_U32,
+                            .op = GP_SUM,
+                            .use = GPI_MAIL_RESULT};
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_MAIL, .mailing = &m};
+    gpi_local_address(comm, &m);
+    return gpi_dist_launch(comm, f, &k);
+}
+
 /* The stream of this rank waits for an event of every other one. */
 static gp_status follow_others(gp_comm *comm, const char *f, bool taken)
 {
     struct gpi_table *t = gpi_table_of(comm);
+    if (comm->capture == GPI_DIST_APART)
+        return meet_by_mail(comm, f);
     for (int r = 0; r < comm->ranks && comm->ctx->backend == GP_BACKEND_CUDA; r++)
         if (r != comm->rank)
             GPI_TRY(gpi_dist_cuda_wait_event(comm->ctx, f,
@@ -161,8 +187,9 @@ static gp_status follow_others(gp_comm *comm, const char *f, bool taken)
 
 static gp_status record(gp_comm *comm, const char *f, void *event)
 {
-    return comm->ctx->backend == GP_BACKEND_CUDA ? gpi_dist_cuda_record(comm->ctx, f, event)
-                                                 : GP_OK;
+    return comm->ctx->backend == GP_BACKEND_CUDA && comm->capture != GPI_DIST_APART
+               ? gpi_dist_cuda_record(comm->ctx, f, event)
+               : GP_OK;
 }
 
 /* Beginning with the next rank, so that not all copy from the same one. */
@@ -254,13 +281,6 @@ static gp_status give_back(gp_comm *comm, const char *f)
     GPI_TRY(checked(comm, record(comm, f, gpi_table_of(comm)->seats[comm->rank].taken)));
     GPI_TRY(barrier(comm, f));
     return checked(comm, follow_others(comm, f, true));
-}
-
-void gpi_local_address(gp_comm *comm, struct gpi_mailing *m)
-{
-    const struct gpi_table *t = gpi_table_of(comm);
-    memcpy(m->mails, t->mails, sizeof m->mails);
-    m->stop = t->stop;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include "device/elementwise.cuh"
 #include "device/flip.cuh"
 #include "device/grid.cuh"
+#include "dist/dist_integers.cuh"
 
 extern "C" {
 #include "dist/dist_mail_internal.h"
@@ -13,37 +14,6 @@ extern "C" {
 
 namespace GPI_SPACE
 {
-
-GPI_DEVICE uint64_t integer_at(size_t bytes, const void *in, uint64_t i)
-{
-    switch (bytes) {
-    case 1:
-        return ((const uint8_t *)in)[i];
-    case 2:
-        return ((const uint16_t *)in)[i];
-    case 4:
-        return ((const uint32_t *)in)[i];
-    default:
-        return ((const uint64_t *)in)[i];
-    }
-}
-
-GPI_DEVICE void integer_to(size_t bytes, void *out, uint64_t i, uint64_t x)
-{
-    switch (bytes) {
-    case 1:
-        ((uint8_t *)out)[i] = (uint8_t)x;
-        break;
-    case 2:
-        ((uint16_t *)out)[i] = (uint16_t)x;
-        break;
-    case 4:
-        ((uint32_t *)out)[i] = (uint32_t)x;
-        break;
-    default:
-        ((uint64_t *)out)[i] = x;
-    }
-}
 
 /* ---- items of a dtype, and an operator on them ----------------------------------------------- */
 
@@ -358,6 +328,8 @@ __global__ void dist_mail_k(const __grid_constant__ gpi_mailing m, size_t dtype_
     if (m.in)
         mail_by_kind(m, dtype_bytes, MailSum{m, s});
     const void *part = m.part || !m.in ? m.part : s.part;
+    if (m.orders)
+        __threadfence_system(); /* what earlier kernels wrote, before the word that tells of it */
     if (m.sends && blockIdx.x == 0 && r < m.ranks)
         *(volatile uint64_t *)&m.mails[r]->words[round & 1][m.rank][w] =
             (uint64_t)round << 32 | mail_part_word(part, w, item_bytes);
@@ -365,6 +337,8 @@ __global__ void dist_mail_k(const __grid_constant__ gpi_mailing m, size_t dtype_
         return;
     if (r < m.ranks)
         s.parts[r][w] = mail_word(&own->words[round & 1][r][w], round, m.stop);
+    if (m.orders)
+        __threadfence_system(); /* and behind it what later ones read */
     __syncthreads();
     mail_by_kind(m, dtype_bytes, MailFold{m, s});
     if (threadIdx.x == 0 && atomicAdd(&own->done, 1u) == gridDim.x - 1) {

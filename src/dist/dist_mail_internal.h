@@ -45,6 +45,7 @@ struct gpi_mailing {
     uint32_t present;     /* bit r: rank r has a part */
     int rank, ranks;
     bool sends, receives;
+    bool orders;    /* what ranks wrote before is there for all afterwards */
     gp_dtype dtype; /* of parts and items */
     gp_op op;
     uint64_t flip;    /* of an integer, see device/flip.cuh */

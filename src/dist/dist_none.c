@@ -32,6 +32,11 @@ bool gpi_dist_cuda_introduce(gp_context *a, gp_context *b)
     return false;
 }
 
+uint64_t gpi_dist_cuda_graph(const gp_context *ctx)
+{
+    return 0;
+}
+
 void *gpi_dist_cuda_event(gp_context *ctx)
 {
     return NULL;

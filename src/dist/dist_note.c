@@ -140,11 +140,34 @@ static gp_status swap_notes(gp_comm *comm, const struct gpi_dist_args *a, struct
     return check_statuses(comm, a->function);
 }
 
+/* All ranks are captured. Those that share a GPU would wait for each other's multiprocessors if
+ * each had a graph of its own. */
+static gp_status compare_graphs(gp_comm *comm, const char *f, uint64_t graph)
+{
+    comm->capture = GPI_DIST_AS_ONE;
+    for (int r = 0; r < comm->ranks; r++)
+        if (comm->notes[r].words[GPI_NOTE_CAPTURE] != graph)
+            comm->capture = GPI_DIST_APART;
+    return comm->capture == GPI_DIST_APART && comm->shares_gpu
+               ? gpi_fail(comm->ctx, GP_ERROR_UNSUPPORTED,
+                          "%s: ranks share a GPU, and their streams are captured into more than "
+                          "one graph",
+                          f)
+               : GP_OK;
+}
+
 gp_status gpi_dist_meet(gp_comm *comm, const struct gpi_dist_args *a, struct gpi_note *note)
 {
+    const bool cuda = comm->ctx->backend == GP_BACKEND_CUDA;
+    const uint64_t graph = cuda ? gpi_dist_cuda_graph(comm->ctx) : 0;
     comm->sequence = ((comm->sequence >> STAGE_BITS) + 1) << STAGE_BITS;
+    if (graph) {
+        note->words[GPI_NOTE_CAPTURE] = graph;
+        note->hash++; /* all ranks are captured, or none */
+    }
     GPI_TRY(swap_notes(comm, a, note));
-    return check_alike(comm, a->function);
+    GPI_TRY(check_alike(comm, a->function));
+    return graph ? compare_graphs(comm, a->function, graph) : GP_OK;
 }
 
 gp_status gpi_dist_agree(gp_comm *comm, const struct gpi_dist_args *a, gp_status status,

@@ -130,7 +130,15 @@ gp_status gpi_dist_move(gp_comm *comm, const char *f, size_t item_bytes, const v
 
 gp_status gpi_dist_tell(gp_comm *comm, const char *f, uint64_t *out_count)
 {
-    if (!out_count)
-        return GP_OK;
-    return gpi_dist_put(comm, f, &comm->get[comm->rank], sizeof *out_count, out_count);
+    /* By a kernel: a graph would keep the address of this number, and not the number. */
+    const struct gpi_dist_kernel k = {.task = GPI_DIST_ADD_ROWS,
+                                      .out_bytes = sizeof *out_count,
+                                      .out = out_count,
+                                      .n = 1,
+                                      .offset = comm->get[comm->rank]};
+    if (out_count && comm->ctx->backend == GP_BACKEND_CUDA)
+        return gpi_dist_launch(comm, f, &k);
+    if (out_count)
+        *out_count = comm->get[comm->rank];
+    return GP_OK;
 }

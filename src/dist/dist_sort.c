@@ -155,6 +155,8 @@ static gp_status meet(struct gpi_sorting *x)
     struct gpi_sort_args *s = x->s;
     const uint64_t few = gpi_dist_small_limit(x->comm);
     const bool small = s->desc.result != GP_DIST_FREE && s->n <= few;
+    if (s->a.status == GP_OK && (!x->comm->mail || s->desc.result == GP_DIST_FREE))
+        s->a.status = gpi_dist_check_capture(x->comm, x->f);
     if (s->a.status == GP_OK && small)
         s->a.status = gpi_dist_open_small(x);
     if (s->a.status == GP_OK && small && gpi_dist_reads_all(x->comm))
@@ -193,13 +195,17 @@ static gp_status take_here(struct gpi_sorting *x, uint64_t total)
 
 static gp_status sort_large(struct gpi_sorting *x, uint64_t total)
 {
+    const bool captured = x->comm->capture != GPI_DIST_NO_CAPTURE;
     bool sorted = false;
     x->scratch = gpi_frame_take(x->frame, SCRATCH_BYTES);
     GPI_TRY(take_here(x, total));
-    if (gpi_dist_may_split(x, total))
+    if (!captured && gpi_dist_may_split(x, total))
         GPI_TRY(gpi_dist_split(x, total, &sorted));
     if (sorted)
         return GP_OK;
+    /* Merges that ask the GPU where their runs are take longer than a host waits for much. */
+    if (gpi_dist_cuts_lent(x) && (captured || !gpi_dist_is_large(x, total)))
+        return gpi_dist_sort_lent(x);
     GPI_TRY(divide(x));
     return gpi_dist_gather_up(x);
 }

@@ -77,6 +77,8 @@ gp_status gpi_dist_sort_here(struct gpi_sorting *x, int begin_bit);
  * on every rank if they are too uneven for that, and nothing is written then. Whether it may be
  * tried, and the bytes beside x->here. */
 bool gpi_dist_may_split(const struct gpi_sorting *x, uint64_t total);
+/* Keys and values of each rank, on the average, are as many as such sorts want. */
+bool gpi_dist_is_large(const struct gpi_sorting *x, uint64_t total);
 /* What decides that is in the note of each rank; and whether all are on GPUs. */
 void gpi_dist_note_split(const gp_comm *comm, struct gpi_note *note);
 bool gpi_dist_all_on_gpus(const gp_comm *comm);
@@ -92,6 +94,10 @@ gp_status gpi_dist_split(struct gpi_sorting *x, uint64_t total, bool *sorted);
 
 /* dist_merge.c: exchange or lend what is sorted and cut, and merge what belongs to this rank. */
 gp_status gpi_dist_gather_up(struct gpi_sorting *x);
+
+/* dist_lent.c: sort, cut and merge out of each other's memory, all by GPUs; whether they can. */
+bool gpi_dist_cuts_lent(const struct gpi_sorting *x);
+gp_status gpi_dist_sort_lent(struct gpi_sorting *x);
 
 /* dist_small.c: so few keys that every rank sorts all of them and takes its own. */
 uint64_t gpi_dist_small_limit(const gp_comm *comm);

@@ -50,17 +50,21 @@ bool gpi_dist_suits_split(const struct gpi_sort_args *s)
            (s->value_bytes || !gpi_dtype_is_float(s->dtype));
 }
 
+bool gpi_dist_is_large(const struct gpi_sorting *x, uint64_t total)
+{
+    const uint64_t bytes = total * (x->s->key_bytes + x->s->value_bytes);
+    return bytes / (uint64_t)x->comm->ranks >= limit_of(x->comm, WORD_BYTES);
+}
+
 bool gpi_dist_may_split(const struct gpi_sorting *x, uint64_t total)
 {
     const gp_comm *comm = x->comm;
-    const struct gpi_sort_args *s = x->s;
-    const uint64_t ranks = (uint64_t)comm->ranks, bytes = total * (s->key_bytes + s->value_bytes);
-    if (ranks < 2 || ranks > GPI_SPLIT_RANKS || !gpi_dist_suits_split(s))
+    if (comm->ranks < 2 || comm->ranks > GPI_SPLIT_RANKS || !gpi_dist_suits_split(x->s))
         return false;
     for (int r = 0; r < comm->ranks; r++)
         if (comm->get[r] == total)
             return false;
-    return bytes / ranks >= limit_of(comm, WORD_BYTES);
+    return gpi_dist_is_large(x, total);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

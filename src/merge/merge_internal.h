@@ -41,6 +41,9 @@ struct gpi_merge_job {
     const uint64_t *device_num_a, *device_num_b; /* NULL, or the numbers are bounds, on CUDA */
     void *keys_out, *values_out;
     struct gpi_merge_groups groups;
+    /* NULL, or groups are a run each, in arrays of their own: where these begin in keys_a and in
+     * keys_b, by runs. */
+    const uint64_t *first;
 };
 
 /* Outputs [begin, end) of a job. */

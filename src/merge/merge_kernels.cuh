@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "device/item_count.cuh"
 #include "device/key_order.cuh"
@@ -54,6 +55,22 @@ template <class Key> struct MergeInput {
     }
 };
 
+/* Of runs in arrays of their own. Not the same struct: what it costs plain merges is a fifth. */
+template <class Key> struct MergeLent : MergeInput<Key> {
+    const uint64_t *firsts;
+    uint64_t first_a, first_b; /* where the runs begin in their arrays */
+
+    GPI_DEVICE void take_counts()
+    {
+        const Key *a = this->a, *b = this->b;
+        MergeInput<Key>::take_counts();
+        first_a = firsts[this->groups.run_a];
+        first_b = firsts[this->groups.run_b];
+        this->a = a + first_a;
+        this->b = b + first_b;
+    }
+};
+
 /* How many of the first d outputs come from a; stays within the arrays whatever they hold. */
 template <class Key, class Size>
 GPI_DEVICE Size merge_items_of_a(const KeyOrder<Key> &order, const Key *a, Size num_a, const Key *b,
@@ -72,9 +89,9 @@ GPI_DEVICE Size merge_items_of_a(const KeyOrder<Key> &order, const Key *a, Size 
 
 /* cuts[t] = items of a before tile t, for t up to the number of tiles.
  * A thread per cut, 256 threads. */
-template <class Key>
+template <class Key, class Input>
 __global__ void __launch_bounds__(merge_tuning.threads)
-    merge_cut_k(KeyOrder<Key> order, MergeInput<Key> in, uint64_t tiles, uint64_t *cuts)
+    merge_cut_k(KeyOrder<Key> order, Input in, uint64_t tiles, uint64_t *cuts)
 {
     const uint64_t t = (uint64_t)blockIdx.x * merge_tuning.threads + threadIdx.x;
     in.take_counts();
@@ -168,9 +185,9 @@ GPI_DEVICE void merge_values(const MergeTile &t, const uint16_t *s_from, const v
  * Merge a tile per block: 256 threads, items of them each; shared memory for the tile's keys and,
  * if Pairs, their origins. After: the tile's part of both outputs.
  */
-template <class Key, bool Pairs>
+template <class Key, bool Pairs, class Input>
 __global__ void __launch_bounds__(merge_tuning.threads)
-    merge_tile_k(KeyOrder<Key> order, MergeInput<Key> in, const uint64_t *cuts, Key *keys_out,
+    merge_tile_k(KeyOrder<Key> order, Input in, const uint64_t *cuts, Key *keys_out,
                  const void *values_a, const void *values_b, uint32_t value_bytes, void *values_out)
 {
     constexpr int tile = MergeShape<Key>::tile;
@@ -179,7 +196,12 @@ __global__ void __launch_bounds__(merge_tuning.threads)
     in.take_counts();
     if ((uint64_t)blockIdx.x * tile >= in.num_a + in.num_b)
         return;
-    if (in.groups.offsets) {
+    if constexpr (std::is_same_v<Input, MergeLent<Key>>) {
+        keys_out += in.first;
+        values_a = (const char *)values_a + in.first_a * value_bytes;
+        values_b = (const char *)values_b + in.first_b * value_bytes;
+        values_out = (char *)values_out + in.first * value_bytes;
+    } else if (in.groups.offsets) {
         keys_out += in.first;
         values_b = (const char *)values_a + (in.first + in.num_a) * value_bytes;
         values_a = (const char *)values_a + in.first * value_bytes;

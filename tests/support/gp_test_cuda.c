@@ -66,6 +66,32 @@ void *ranks_capture_end(gp_context *ctx)
     return kept;
 }
 
+/* What a rank queues from now on comes behind what another one has queued. */
+static void queue_behind(struct ranks *r, int later, int before)
+{
+    cudaEvent_t event;
+    CUDA(cudaSetDevice(before % t_device_count()));
+    CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    CUDA(cudaEventRecord(event, gp_context_stream(r->ctx[before])));
+    CUDA(cudaStreamWaitEvent(gp_context_stream(r->ctx[later]), event, 0));
+    CUDA(cudaEventDestroy(event));
+    CUDA(cudaSetDevice(0));
+}
+
+void ranks_capture_all_begin(struct ranks *r)
+{
+    ranks_capture_begin(r->ctx[0]);
+    for (int i = 1; i < r->count; i++)
+        queue_behind(r, i, 0);
+}
+
+void *ranks_capture_all_end(struct ranks *r)
+{
+    for (int i = 1; i < r->count; i++)
+        queue_behind(r, 0, i);
+    return ranks_capture_end(r->ctx[0]);
+}
+
 void ranks_replay(gp_context *ctx, void *kept)
 {
     CUDA(cudaGraphLaunch(kept, gp_context_stream(ctx)));

@@ -41,6 +41,9 @@ void ranks_threads(gp_comm *const *comms, int count, rank_fn *fn, void *arg, gp_
  * frees; and queue it once more. */
 void ranks_capture_begin(gp_context *ctx);
 void *ranks_capture_end(gp_context *ctx);
+/* The same of all ranks into one graph, of the stream of the first one. */
+void ranks_capture_all_begin(struct ranks *r);
+void *ranks_capture_all_end(struct ranks *r);
 void ranks_replay(gp_context *ctx, void *graph);
 void ranks_graph_free(void *graph);
 
