@@ -410,7 +410,7 @@ ALWAYS_INLINE acc_t groups_scan(gp_op op, bool turn, const acc_t *in, size_t n,
     way.neutral = (vector){0}; /* is not used */
 #endif
 #if GPI_SCALARS == 1 && ACC_IS_FLOAT
-    if ((op == GP_MIN || op == GP_MAX) && (heads || !has_nan(in, n))) {
+    if ((op == GP_MIN || op == GP_MAX) && n && (heads || !has_nan(in, n))) {
         const acc_t neutral = plain_neutral(op);
         way.plain = true;
         way.neutral = vector_of(neutral);
