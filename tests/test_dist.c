@@ -131,29 +131,12 @@ static gp_status both_rank(void *arg, int r, gp_comm *comm)
     return s == GP_OK ? reduce_rank(arg, r, comm) : s;
 }
 
-static gp_status capture_rank(void *arg, int r, gp_comm *comm)
-{
-    struct captured *c = arg;
-    gp_context *ctx = gp_comm_context(comm);
-    if (!c->as_one)
-        ranks_capture_begin(ctx);
-    const gp_status s = both_rank(&c->f, r, comm);
-    if (!c->as_one)
-        c->graphs[r] = ranks_capture_end(ctx);
-    return s;
-}
-
-static void capture_both(struct ranks *group, struct captured *c)
+static void capture_both(struct ranks *group, struct captured *c, gp_status expected)
 {
     gp_status statuses[RANKS_MAX];
-    T_OK(gp_context_synchronize(t_ctx()));
-    if (c->as_one)
-        ranks_capture_all_begin(group);
-    ranks_threads(group->comm, group->count, capture_rank, c, statuses);
-    if (c->as_one)
-        c->graphs[0] = ranks_capture_all_end(group);
+    ranks_capture(group, c->as_one, both_rank, &c->f, c->graphs, statuses);
     for (int r = 0; r < group->count; r++)
-        ck_assert_int_eq(statuses[r], GP_OK);
+        ck_assert_int_eq(statuses[r], expected);
 }
 
 /* Other items at the same places. */
@@ -180,7 +163,7 @@ static void check_captured(struct ranks *group, gp_scan_kind kind, bool as_one, 
     for (int round = 0; round < 5; round++) {
         char *host = fill_parts(&c.f, n, p, state);
         if (round == 1)
-            capture_both(group, &c);
+            capture_both(group, &c, GP_OK);
         if (round % 2 == 0)
             ranks_ok(group, false, both_rank, &c.f);
         for (int r = 0; r < graphs && round % 2; r++)
@@ -205,7 +188,6 @@ START_TEST(test_dist_reduce_and_scan_are_captured)
     struct ranks group = ranks_new(devices), twice = ranks_new(2 * devices);
     struct captured c = {.f = {.reduce = GP_REDUCE_DESC_INIT,
                                .scan = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I32, GP_SUM)}};
-    gp_status statuses[RANKS_MAX];
     for (int i = 0; i < 2; i++) {
         check_captured(&group, GP_SCAN_INCLUSIVE, i == 1, &state);
         check_captured(&group, GP_SCAN_EXCLUSIVE, i == 1, &state);
@@ -213,11 +195,9 @@ START_TEST(test_dist_reduce_and_scan_are_captured)
     }
     c.f.in = parts_new(ones, 4, 2 * devices), c.f.out = parts_new(ones, 4, 2 * devices);
     memcpy(c.f.s.n, ones, sizeof ones);
-    ranks_run(&twice, false, capture_rank, &c, statuses);
-    for (int r = 0; r < 2 * devices; r++) {
-        ck_assert_int_eq(statuses[r], GP_ERROR_UNSUPPORTED);
+    capture_both(&twice, &c, GP_ERROR_UNSUPPORTED);
+    for (int r = 0; r < 2 * devices; r++)
         ranks_graph_free(c.graphs[r]);
-    }
     parts_free(&c.f.in, 2 * devices), parts_free(&c.f.out, 2 * devices);
     ranks_free(&group), ranks_free(&twice);
 }

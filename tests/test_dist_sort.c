@@ -235,27 +235,10 @@ struct captured {
     void *graphs[RANKS_MAX];
 };
 
-static gp_status capture_rank(void *arg, int r, gp_comm *comm)
-{
-    struct captured *c = arg;
-    gp_context *ctx = gp_comm_context(comm);
-    if (!c->as_one)
-        ranks_capture_begin(ctx);
-    const gp_status s = sort_rank(&c->s, r, comm);
-    if (!c->as_one)
-        c->graphs[r] = ranks_capture_end(ctx);
-    return s;
-}
-
 static void capture(struct ranks *group, struct captured *c, gp_status expected)
 {
     gp_status statuses[RANKS_MAX];
-    T_OK(gp_context_synchronize(t_ctx()));
-    if (c->as_one)
-        ranks_capture_all_begin(group);
-    ranks_threads(group->comm, group->count, capture_rank, c, statuses);
-    if (c->as_one)
-        c->graphs[0] = ranks_capture_all_end(group);
+    ranks_capture(group, c->as_one, sort_rank, &c->s, c->graphs, statuses);
     for (int r = 0; r < group->count; r++)
         ck_assert_msg(statuses[r] == expected, "rank %d: %s: %s", r, gp_status_string(statuses[r]),
                       gp_last_error(group->ctx[r]));

@@ -168,6 +168,37 @@ void ranks_ok(struct ranks *r, bool group, rank_fn *fn, void *arg)
                       gp_status_string(statuses[i]), gp_last_error(r->ctx[i]));
 }
 
+/* ---- captured -------------------------------------------------------------------------------- */
+
+struct capture {
+    rank_fn *fn;
+    void *arg;
+    void **graphs;
+};
+
+static gp_status capture_rank(void *arg, int rank, gp_comm *comm)
+{
+    const struct capture *c = arg;
+    ranks_capture_begin(gp_comm_context(comm));
+    const gp_status s = c->fn(c->arg, rank, comm);
+    c->graphs[rank] = ranks_capture_end(gp_comm_context(comm));
+    return s;
+}
+
+void ranks_capture(struct ranks *r, bool as_one, rank_fn *fn, void *arg, void **graphs,
+                   gp_status *statuses)
+{
+    struct capture c = {fn, arg, graphs};
+    T_OK(gp_context_synchronize(t_ctx())); /* inputs were made on its stream */
+    if (!as_one) {
+        ranks_threads(r->comm, r->count, capture_rank, &c, statuses);
+        return;
+    }
+    ranks_capture_all_begin(r);
+    ranks_threads(r->comm, r->count, fn, arg, statuses);
+    graphs[0] = ranks_capture_all_end(r);
+}
+
 /* ---- shares ---------------------------------------------------------------------------------- */
 
 static void line_up(struct shares *s, int ranks)

@@ -44,6 +44,9 @@ void *ranks_capture_end(gp_context *ctx);
 /* The same of all ranks into one graph, of the stream of the first one. */
 void ranks_capture_all_begin(struct ranks *r);
 void *ranks_capture_all_end(struct ranks *r);
+/* Run all ranks side by side, each on its thread, captured into graphs[0], or into its own. */
+void ranks_capture(struct ranks *r, bool as_one, rank_fn *fn, void *arg, void **graphs,
+                   gp_status *statuses);
 void ranks_replay(gp_context *ctx, void *graph);
 void ranks_graph_free(void *graph);
 
