@@ -278,10 +278,11 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
         GPI_TRY(look_for_order(ctx, f, c));
         GPI_TRY(in_buckets(ctx, &c->args, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset),
                            frame));
-    } else if (c->args.unsorted && counts_in_blocks(c->args.nnz, n))
+    } else if (c->args.unsorted && counts_in_blocks(c->args.nnz, n)) {
         GPI_TRY(count_in_blocks(ctx, f, c));
-    else
+    } else {
         GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));
+    }
     return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/cuda.h"
 #include "core/registry.h"
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 
 /* The registry compares addresses and reads no memory, so a gp_comm can stand there, too. */
 static const gp_context *registered(const gp_comm *comm)

@@ -6,7 +6,7 @@
 #include "dist/dist_integers.cuh"
 
 extern "C" {
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 }
 
 namespace GPI_SPACE

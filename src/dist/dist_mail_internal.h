@@ -16,7 +16,7 @@
 #ifndef GPI_DIST_MAIL_INTERNAL_H
 #define GPI_DIST_MAIL_INTERNAL_H
 
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 
 enum { GPI_MAIL_RANKS = 32, GPI_MAIL_WORDS = GPI_DIST_ITEM_MAX / 4 };
 

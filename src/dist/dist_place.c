@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/threads.h"
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 
 static gp_status take(gp_comm *comm, const char *f, const char *argument, const gp_dist_desc *given,
                       gp_dist_desc *full)

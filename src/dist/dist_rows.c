@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/threads.h"
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 
 /* Keys that a thread takes at once. */
 enum { PART = 1 << 16 };

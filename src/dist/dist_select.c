@@ -2,7 +2,7 @@
 /* Exact borders between ranks in keys that each rank has sorted. */
 #include <stdlib.h>
 
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 
 /* Where the array of all ranks is cut: behind target keys in their order. The word of the last one
  * before the cut lies in [word, word + 2^bits). */

@@ -4,7 +4,7 @@
 #define GPI_DIST_SORT_INTERNAL_H
 
 #include "core/workspace.h"
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 
 struct gpi_sort_args {
     struct gpi_dist_args a;

@@ -4,7 +4,7 @@
 
 #include "core/cuda.h"
 #include "core/threads.h"
-#include "dist/dist_internal.h"
+#include "dist/dist_kernels_internal.h"
 
 gp_status gpi_dist_launch(gp_comm *comm, const char *f, const struct gpi_dist_kernel *k)
 {

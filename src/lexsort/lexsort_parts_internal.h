@@ -116,8 +116,8 @@ struct gpi_lex_order {
     const uint64_t *device_n; /* NULL, or n is its bound, on CUDA */
     size_t index_bytes;
     void *indices;
-    void *const
-        *outs; /* sorted parts, without gaps, where they come for little; NULL: not wanted */
+    /* Sorted parts, without gaps, where they come for little; NULL: not wanted. */
+    void *const *outs;
     /* After: the number of items whose sorted parts have to be collected; rooms of 8 bytes per
      * item that are free again. */
     const uint64_t *collect_n;
