@@ -33,6 +33,36 @@ static gp_status check_together(gp_context *ctx, const char *f, const gp_coo_des
 
 enum kind { FROM_COO, TRANSPOSE, SORT_COLUMNS };
 
+/* Whether rows fill nearly all of the range of their bits. A few of them need not: it is columns
+ * that keys are divided by then. */
+static bool rows_fill(const struct gpi_csr_coo *c)
+{
+    return c->row_bits < 12 || c->num_rows >> (c->row_bits - 4) == 15 ||
+           c->num_rows == (uint64_t)1 << c->row_bits;
+}
+
+/* Sorts divide keys by their highest bits, into buckets that hold too much if others are empty. So
+ * rows have as many cells as fill the range of keys, of which those behind the columns are empty.
+ * Rows that are sorted alone have bits of their own. */
+static void choose_cells(struct gpi_csr_coo *c)
+{
+    c->key_bits = c->row_bits + c->col_bits;
+    c->cells_part = 1;
+    c->cells_shift = c->col_bits;
+    if (gpi_csr_is_wide(c) || c->sort_bit || c->row_bits > 32 || rows_fill(c))
+        return;
+    for (unsigned bits = c->key_bits - 1; bits <= c->key_bits; bits++) {
+        const unsigned shift = bits > 32 ? bits - 32 : 0;
+        const uint32_t part = (uint32_t)(((uint64_t)1 << (bits - shift)) / c->num_rows);
+        if ((uint64_t)part << shift < c->num_cols)
+            continue;
+        c->key_bits = bits;
+        c->cells_part = part;
+        c->cells_shift = shift;
+        return;
+    }
+}
+
 /* The parts of a conversion that follow from the descriptor and the sizes. A transpose exchanges
  * rows and columns and sorts the new rows only; from a list alone are entries merged. */
 static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, enum kind kind,
@@ -78,6 +108,7 @@ static gp_status take_call(gp_context *ctx, const char *f, gp_backend backend, e
     c->row_bits = gpi_csr_bits(c->num_rows);
     c->col_bits = gpi_csr_bits(c->num_cols);
     c->sort_bit = is_transpose ? c->col_bits : 0;
+    choose_cells(c);
     return GP_OK;
 }
 

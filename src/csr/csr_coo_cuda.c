@@ -52,7 +52,7 @@ static gp_status nested_bytes(const gp_target *target, const struct gpi_csr_coo 
         argsort = max_size(argsort, sort);
         GPI_TRY(gp_radix_sort_workspace_bytes(target, GP_U64, 8, n, &by_row, &sort));
     } else {
-        gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
+        gp_radix_sort_options o = options_of(c, c->sort_bit, c->key_bits);
         GPI_TRY(gp_radix_sort_workspace_bytes(target, GP_U64, c->value_bytes, n, &o, &sort));
     }
     *bytes = max_size(max_size(sort, argsort), gpi_state_bytes(write_tiles(c)));
@@ -110,7 +110,7 @@ static gp_status sort_packed(gp_context *ctx, const struct gpi_csr_coo *c, uint6
                              void *values, struct gpi_csr_sorted *sorted)
 {
     size_t n = (size_t)c->nnz;
-    gp_radix_sort_options o = options_of(c, c->sort_bit, c->row_bits + c->col_bits);
+    gp_radix_sort_options o = options_of(c, c->sort_bit, c->key_bits);
     sorted->keys = words[1];
     if (sorted->unsorted)
         o.device_n = sorted->unsorted;

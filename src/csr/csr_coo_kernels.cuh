@@ -39,13 +39,13 @@ GPI_DEVICE void report_entry(const I *rows, const I *cols, uint64_t tile, const 
     }
 }
 
-/* Grid: any. keys[i] = row << col_bits | col; an entry out of range is taken for (0, 0) and
+/* Grid: any. keys[i] = row * cells + col. An entry out of range is taken for (0, 0), and it is
  * reported, too. */
 template <class I>
-__global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *cols,
-                                                                 Shape shape, uint64_t *keys,
-                                                                 gpi_reporter of_rows,
-                                                                 gpi_reporter of_cols)
+__global__
+__launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, const I *cols, Shape shape,
+                                                      uint64_t cells, uint64_t *keys,
+                                                      gpi_reporter of_rows, gpi_reporter of_cols)
 {
     grid_wait();
     shape.take_counts();
@@ -59,7 +59,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_pack_k(const I *rows, 
             uint64_t row = rows[i], col = cols[i];
             bool out = row >= shape.num_rows || col >= shape.num_cols;
             bad |= out;
-            keys[i] = out ? 0 : row << shape.col_bits | col;
+            keys[i] = out ? 0 : row * cells + col;
         }
         if (bad)
             report_entry(rows, cols, tile, shape, of_rows, of_cols);

@@ -155,7 +155,8 @@ gp_status pack(gp_context *ctx, const gpi_csr_coo *c, uint64_t *keys, const uint
     const uint32_t tiles = blocks_for<csr_tile>(c->nnz);
     launch_behind(ctx, csr_pack_k<I>,
                   unsorted ? behind_blocks(ctx, tiles) : csr_blocks(ctx, shape.device_n, tiles),
-                  csr_tuning.threads, 0, (const I *)c->rows, (const I *)c->cols, shape, keys,
+                  csr_tuning.threads, 0, (const I *)c->rows, (const I *)c->cols, shape,
+                  (uint64_t)c->cells_part << c->cells_shift, keys,
                   gpi_reporter_of(ctx, c->names[0], c->index_dtype),
                   gpi_reporter_of(ctx, c->names[1], c->index_dtype));
     return gpi_cuda_launched(ctx, c->function);
@@ -272,8 +273,11 @@ gp_status write(gp_context *ctx, const gpi_csr_sorted *s, bool given)
     }
     if (s->unsorted)
         args.shape.device_n = s->unsorted;
-    if (s->keys)
-        return write_from(ctx, PackedEntries<I>{s->keys, c->col_bits}, args, c->function);
+    if (s->keys) {
+        const uint32_t part = c->cells_part, inverse = part > 1 ? UINT32_MAX / part : 0;
+        return write_from(ctx, PackedEntries<I>{s->keys, c->cells_shift, part, inverse}, args,
+                          c->function);
+    }
     return write_wide<I>(ctx, s, args);
 }
 

@@ -220,8 +220,8 @@ struct gpi_csr_part_ops {
     int threads[GPI_CSR_VALUES], bytes[GPI_CSR_VALUES]; /* 0: there is no such kernel */
 };
 
-/* One conversion. Keys are row << col_bits | col; an entry is sorted by the bits
- * from sort_bit on. */
+/* One conversion. Keys are row << col_bits | col, on CUDA row * cells + col; an entry is sorted by
+ * the bits from sort_bit on. */
 struct gpi_csr_coo {
     const char *function;
     const char *names[2]; /* of the arguments rows and cols; NULL: not the caller's */
@@ -229,7 +229,8 @@ struct gpi_csr_coo {
     const void *rows, *cols, *values;
     uint64_t nnz, num_rows, num_cols;
     const uint64_t *device_nnz, *device_num_rows; /* NULL, or those are bounds, on CUDA */
-    unsigned row_bits, col_bits, sort_bit;
+    unsigned row_bits, col_bits, sort_bit, key_bits;
+    uint32_t cells_part, cells_shift; /* CUDA: cells are part << shift, at least num_cols */
     size_t index_bytes, offset_bytes, value_bytes; /* value_bytes 0: no values */
     gp_dtype value_dtype;
     gp_duplicates duplicates;

@@ -45,22 +45,36 @@ template <class I> struct GivenEntries {
     }
 };
 
-/* Sorted keys. */
+/* Sorted keys, of rows with part << shift cells each. */
 template <class I> struct PackedEntries {
     static constexpr bool given = false;
     const uint64_t *keys;
-    uint32_t col_bits;
+    uint32_t shift, part;
+    uint32_t inverse; /* (2^32 - 1) / part; 0: part is 1 */
 
     GPI_DEVICE void load(uint64_t i, I &row, I &col) const
     {
-        const uint64_t key = keys[i];
-        row = (I)(key >> col_bits);
-        col = (I)(key & ((1ull << col_bits) - 1));
+        const uint64_t key = keys[i], low = key & ((1ull << shift) - 1);
+        if (inverse == 0) {
+            row = (I)(key >> shift);
+            col = (I)low;
+            return;
+        }
+        const uint32_t parts = (uint32_t)(key >> shift);
+        uint32_t of = __umulhi(parts, inverse), rest = parts - of * part;
+        if (rest >= part) { /* the product is too small by 1 at most */
+            of++;
+            rest -= part;
+        }
+        row = of;
+        col = (I)((uint64_t)rest << shift | low);
     }
 
     GPI_DEVICE uint64_t row(uint64_t i) const
     {
-        return keys[i] >> col_bits;
+        I row, col;
+        load(i, row, col);
+        return row;
     }
 
     GPI_DEVICE void prefetch(uint64_t begin, uint64_t n, uint32_t count) const
