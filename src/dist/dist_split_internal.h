@@ -52,6 +52,28 @@ static inline uint64_t gpi_split_at(const struct gpi_split *p, int r, int b)
 uint64_t gpi_split_group_wanted(uint64_t get, uint64_t least);
 uint64_t gpi_split_group_max(uint64_t get, uint64_t least, uint64_t total);
 
+/* dist_split_walk.c: a way through the whole bins of a rank, of which the next group are those from
+ * begin to end. */
+struct gpi_split_walk {
+    int begin, end, last;
+    uint64_t wanted, most; /* keys of the next group, and of any */
+    /* The next may be twice this one, where links bring but a part; otherwise half as large again,
+     * as they are faster than sorts. */
+    bool doubles;
+    uint64_t left; /* keys of groups before it that this rank had itself, and needs no more */
+};
+
+/* All bins of rank r in groups of the same size. */
+struct gpi_split_walk gpi_split_walk(const struct gpi_split *p, int r);
+void gpi_split_walk_on(const struct gpi_split *p, struct gpi_split_walk *walk);
+/* Those of this rank, whose first groups are small, as others hide their way here behind the sorts
+ * before them. True: two walks, each through half of the bins, from round numbers on; false: the
+ * second one has none. */
+bool gpi_split_begin(const struct gpi_split *p, struct gpi_split_walk *walks);
+/* The next group, of both in turn, beginning with walks[*turn]; NULL: there is none. */
+struct gpi_split_walk *gpi_split_next(const struct gpi_split *p, struct gpi_split_walk *walks,
+                                      int *turn);
+
 /* dist_split_move.c: steps 4 and 5, in what is left of the frame. */
 gp_status gpi_split_move(struct gpi_split *p, uint64_t total);
 

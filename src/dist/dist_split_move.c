@@ -6,17 +6,6 @@
 
 /* ---- whose bins ------------------------------------------------------------------------------ */
 
-/* Bins that lie within the keys of rank r: from *from on, up to *to. */
-static void whole_bins(const struct gpi_split *p, int r, int *from, int *to)
-{
-    *from = 0;
-    while (*from < p->bins.count && p->below[*from] < p->border[r])
-        ++*from;
-    *to = *from;
-    while (*to < p->bins.count && p->below[*to + 1] <= p->border[r + 1])
-        ++*to;
-}
-
 /* The bin that a border cuts; -1: none. */
 static int bin_cut_by(const struct gpi_split *p, uint64_t border)
 {
@@ -57,46 +46,6 @@ static uint64_t part_of(const struct gpi_split *p, int r, int b, uint64_t *first
     return end - begin;
 }
 
-/* A way through the whole bins of a rank: the next group are those from begin to end. The first one
- * is small where the others hide their way here behind the sorts before them. */
-struct walk {
-    int begin, end, last;
-    uint64_t wanted, most;
-};
-
-static struct walk walk_of(const struct gpi_split *p, int r, bool hidden)
-{
-    const uint64_t get = p->x->comm->get[r], least = gpi_split_group_least(p->x);
-    const uint64_t most = gpi_split_group_wanted(get, least);
-    const uint64_t part = hidden ? get / 32 : most, first = part > least ? part : least;
-    struct walk w = {.wanted = first < most ? first : most, .most = most};
-    whole_bins(p, r, &w.end, &w.last);
-    return w;
-}
-
-/* Whether bins [begin, begin + n) are as many as is wanted, or a little more. */
-static bool is_wanted(const struct gpi_split *p, const struct walk *w, int n)
-{
-    const int end = w->begin + n < w->last ? w->begin + n : w->last;
-    const uint64_t eighth = w->wanted / 8, share = p->below[p->bins.count] / GPI_SPLIT_SHARE;
-    return p->below[end] - p->below[w->begin] <= w->wanted + (eighth < share ? eighth : share);
-}
-
-/* Each group may be half as large again as the one before, as links bring keys faster than sorts
- * take them. The numbers of its bins are a power of two of them from a multiple of it on, or most
- * of these: a sort divides by the highest bits that vary, of which keys should have all values. */
-static void walk_on(const struct gpi_split *p, struct walk *w)
-{
-    int n = 1;
-    w->begin = w->end;
-    const uint64_t number = p->bins.first + (uint64_t)w->begin;
-    while (number % (2 * (uint64_t)n) == 0 && w->begin + n < w->last && is_wanted(p, w, 2 * n))
-        n *= 2;
-    w->end = w->begin + n < w->last ? w->begin + n : w->last;
-    w->wanted += w->wanted / 2;
-    w->wanted = w->wanted < w->most ? w->wanted : w->most;
-}
-
 /* ---- sorting --------------------------------------------------------------------------------- */
 
 static gp_status sort(const struct gpi_sorting *x, struct gpi_run in, struct gpi_run out)
@@ -119,13 +68,14 @@ static struct gpi_run output(const struct gpi_sorting *x, uint64_t first, uint64
     return r;
 }
 
-static struct gpi_run group_room(const struct gpi_split *p, const struct walk *w)
+static struct gpi_run group_room(const struct gpi_split *p, const struct gpi_split_walk *w)
 {
     const uint64_t first = p->below[w->begin] - p->border[p->x->comm->rank];
     return gpi_run_at(p->x, p->came, first, p->below[w->end] - p->below[w->begin]);
 }
 
-static gp_status sort_group(const struct gpi_split *p, const struct walk *w, struct gpi_run in)
+static gp_status sort_group(const struct gpi_split *p, const struct gpi_split_walk *w,
+                            struct gpi_run in)
 {
     const uint64_t first = p->below[w->begin] - p->border[p->x->comm->rank];
     return in.n ? sort(p->x, in, output(p->x, first, in.n)) : GP_OK;
@@ -146,15 +96,20 @@ static gp_status keep_part(const struct gpi_split *p, int b)
 
 /* ---- out of the memory of others ------------------------------------------------------------- */
 
-/* Take bins [from, to) of every rank, in rank order. */
-static gp_status pull(const struct gpi_split *p, int from, int to, struct gpi_run out)
+/* Take bins [from, to) of every rank, in rank order; or, if those of this rank are there, at the
+ * end of out, what comes before them. */
+static gp_status pull(const struct gpi_split *p, int from, int to, bool own_is_there,
+                      struct gpi_run out)
 {
     const struct gpi_sorting *x = p->x;
     const int ranks = x->comm->ranks, me = x->comm->rank;
     const size_t key = x->s->key_bytes, value = x->s->value_bytes;
     uint64_t place[GPI_SPLIT_RANKS + 1] = {0};
-    for (int r = 0; r < ranks; r++)
-        place[r + 1] = place[r] + gpi_split_at(p, r, to) - gpi_split_at(p, r, from);
+    for (int r = 0; r < ranks; r++) {
+        place[r + 1] = place[r];
+        if (r != me || !own_is_there)
+            place[r + 1] += gpi_split_at(p, r, to) - gpi_split_at(p, r, from);
+    }
     for (int i = 0; i < ranks; i++) { /* from the next rank first: not all from the same one */
         const int r = (me + i) % ranks;
         const enum gpi_dist_lane lane = r == me ? GPI_DIST_FROM_HERE : GPI_DIST_FROM_OTHERS;
@@ -179,27 +134,38 @@ static gp_status share_bin(const struct gpi_split *p)
     const int b = bin_at_home(p, x->comm->rank);
     if (b >= 0) {
         const struct gpi_run in = gpi_run_at(x, p->cut, 0, p->below[b + 1] - p->below[b]);
-        GPI_TRY(pull(p, b, b + 1, in));
+        GPI_TRY(pull(p, b, b + 1, false, in));
         GPI_TRY(sort(x, in, gpi_run_at(x, p->sorted, 0, in.n)));
         GPI_TRY(keep_part(p, b));
     }
     return x->comm->transport->announce(x->comm, x->f);
 }
 
-/* If only this rank has keys of a group, they are sorted where they lie. */
+/* What only this rank has keys of is sorted where it lies. Keys alone may be in any order: if there
+ * are two walks, what others have of a group comes before what this rank has, where keys of the
+ * groups before were. These have to be sorted by then, so the walks take turns, and lanes wait for
+ * the sort before the last. All else is copied to one place. */
 static gp_status pull_groups(const struct gpi_split *p)
 {
     const struct gpi_sorting *x = p->x;
     const int me = x->comm->rank;
-    struct walk w = walk_of(p, me, true);
-    for (walk_on(p, &w); w.begin < w.end; walk_on(p, &w)) {
-        const uint64_t at = gpi_split_at(p, me, w.begin), own = gpi_split_at(p, me, w.end) - at;
-        struct gpi_run in = group_room(p, &w);
-        if (own == in.n)
-            in = gpi_run_at(x, x->here, at, own);
-        else
-            GPI_TRY(pull(p, w.begin, w.end, in));
-        GPI_TRY(sort_group(p, &w, in));
+    struct gpi_split_walk w[2], *before = NULL;
+    int turn = 0;
+    const bool twice = gpi_split_begin(p, w);
+    for (struct gpi_split_walk *now; (now = gpi_split_next(p, w, &turn)) != NULL; before = now) {
+        const uint64_t at = gpi_split_at(p, me, now->begin),
+                       own = gpi_split_at(p, me, now->end) - at;
+        struct gpi_run in = group_room(p, now);
+        const uint64_t others = in.n - own;
+        const bool fits = twice && now != before && now->left >= others;
+        if (fits || others == 0)
+            in = gpi_run_at(x, x->here, at - others, in.n);
+        if (others)
+            GPI_TRY(pull(p, now->begin, now->end, fits, in));
+        now->left += own;
+        if (twice)
+            GPI_TRY(gpi_dist_fork(x->comm, x->f));
+        GPI_TRY(sort_group(p, now, in));
     }
     return GP_OK;
 }
@@ -332,14 +298,14 @@ static gp_status send_groups(const struct gpi_split *p)
 {
     const struct gpi_sorting *x = p->x;
     const int ranks = x->comm->ranks, me = x->comm->rank;
-    struct walk w[GPI_SPLIT_RANKS];
+    struct gpi_split_walk w[GPI_SPLIT_RANKS];
     for (int r = 0; r < ranks; r++)
-        w[r] = walk_of(p, r, false);
+        w[r] = gpi_split_walk(p, r);
     for (bool some = true; some;) {
         int begin[GPI_SPLIT_RANKS], end[GPI_SPLIT_RANKS];
         some = false;
         for (int r = 0; r < ranks; r++) {
-            walk_on(p, &w[r]);
+            gpi_split_walk_on(p, &w[r]);
             begin[r] = w[r].begin, end[r] = w[r].end;
             some = some || begin[r] < end[r];
         }
