@@ -182,6 +182,7 @@ static const struct kind {
     {"compact, even", 0, 4, compact_even, SPREAD_EVEN, NULL},
     {"compact, even, of one rank", 0, 4, compact_even, SPREAD_ONE, NULL},
     {"COO to CSR", 5, 4, coo_run, SPREAD_EVEN, coo_prepare},
+    {"COO to CSR, 2^k rows", 5, 4, coo_run, SPREAD_EVEN, coo_prepare_even},
     {"SpMV, 3-D Laplacian", 4, 4, product_run, SPREAD_EVEN, product_prepare},
     {"sort u32, samples and CUB", 0, 5, sample_sort, SPREAD_EVEN, NULL},
 };

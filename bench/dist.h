@@ -41,6 +41,7 @@ void fill_keys(struct rank *r, enum spread spread, bool wide);
 
 /* dist_matrix.c; the arrays of a rank are its own. */
 void coo_prepare(struct rank *r);
+void coo_prepare_even(struct rank *r);
 gp_status coo_run(struct rank *r);
 void product_prepare(struct rank *r);
 gp_status product_run(struct rank *r);

@@ -59,11 +59,11 @@ static uint32_t any_index(uint64_t state, uint64_t i)
     return (uint32_t)(((i ^ i >> 31) * 0xbf58476d1ce4e5b9u >> 32) * state >> 32);
 }
 
-void coo_prepare(struct rank *r)
+static void prepare_list(struct rank *r, size_t num_rows)
 {
     struct matrix *m = matrix_new(r);
     const uint64_t first = (uint64_t)r->number * r->n;
-    m->num_rows = r->n * (size_t)r->ranks / PER_ROW + 1;
+    m->num_rows = num_rows;
     m->nnz = r->n;
     m->room = r->ranks > 1 ? r->n + r->n / 4 + CHUNK : r->n;
     m->rows = room_for(r, 4 * r->n);
@@ -75,6 +75,17 @@ void coo_prepare(struct rank *r)
     fill(r, r->n, first, m->num_rows, any_index, m->rows);
     fill(r, r->n, ~first, m->num_rows, any_index, m->cols);
     fill_ones(r, r->n, m->values);
+}
+
+/* As many rows and columns as fill no range of bits, and a power of two. */
+void coo_prepare(struct rank *r)
+{
+    prepare_list(r, r->n * (size_t)r->ranks / PER_ROW + 1);
+}
+
+void coo_prepare_even(struct rank *r)
+{
+    prepare_list(r, r->n * (size_t)r->ranks / PER_ROW);
 }
 
 gp_status coo_run(struct rank *r)

@@ -95,32 +95,38 @@ __global__ void dist_number_k(gpi_dist_kernel k)
     }
 }
 
-/* A grid of any size; 10 KB of shared memory: keys in parts of intervals, see gpi_dist_count(),
+/* A grid of any size; 18 KB of shared memory: keys in parts of intervals, see gpi_dist_count(),
  * are added to out. */
-__global__ void dist_count_k(gpi_dist_kernel k)
+template <class K> __global__ void dist_count_k(gpi_dist_kernel k)
 {
-    constexpr int AT_ONCE = 4; /* reads that are under way together */
+    constexpr int AT_ONCE = 8; /* reads that are under way together */
     __shared__ uint32_t found[GPI_DIST_PROBES + GP_COMM_RANKS_MAX];
-    const uint64_t *starts = (const uint64_t *)k.words;
+    __shared__ uint64_t starts[GP_COMM_RANKS_MAX];
+    const K *keys = (const K *)k.in;
     const int bins = k.rows << k.step;
     for (int b = (int)threadIdx.x; b < bins; b += elementwise_threads)
         found[b] = 0;
+    for (int j = (int)threadIdx.x; j < k.rows; j += elementwise_threads)
+        starts[j] = ((const uint64_t *)k.words)[j];
     __syncthreads();
-    for (uint64_t i = grid_item(); i < k.n; i += AT_ONCE * grid_items()) {
-        uint64_t key[AT_ONCE];
+    auto count = [&](uint64_t key) {
+        const uint32_t j = up_to(starts, (uint32_t)k.rows, key);
+        const uint64_t in = j ? key - starts[j - 1] : UINT64_MAX;
+        if (in >> k.bits == 0)
+            atomicAdd(&found[((j - 1) << k.step) + (uint32_t)(in >> (k.bits - k.step))], 1u);
+    };
+    uint64_t i = grid_item();
+    for (; i + (AT_ONCE - 1) * grid_items() < k.n; i += AT_ONCE * grid_items()) {
+        K key[AT_ONCE];
 #pragma unroll
-        for (int a = 0; a < AT_ONCE; a++) {
-            const uint64_t at = i + (uint64_t)a * grid_items();
-            key[a] = at < k.n ? integer_at(k.in_bytes, k.in, at) : UINT64_MAX; /* in no interval */
-        }
+        for (int a = 0; a < AT_ONCE; a++)
+            key[a] = keys[i + (uint64_t)a * grid_items()];
 #pragma unroll
-        for (int a = 0; a < AT_ONCE; a++) {
-            const uint32_t j = up_to(starts, (uint32_t)k.rows, key[a]);
-            const uint64_t in = j ? key[a] - starts[j - 1] : UINT64_MAX;
-            if (in >> k.bits == 0)
-                atomicAdd(&found[((j - 1) << k.step) + (uint32_t)(in >> (k.bits - k.step))], 1u);
-        }
+        for (int a = 0; a < AT_ONCE; a++)
+            count(key[a]);
     }
+    for (; i < k.n; i += grid_items())
+        count(keys[i]);
     __syncthreads();
     for (int b = (int)threadIdx.x; b < bins; b += elementwise_threads)
         if (found[b])
@@ -136,6 +142,9 @@ __global__ void dist_copy_k(gpi_dist_kernel k)
 }
 
 } // namespace
+
+/* Blocks on a multiprocessor that count: few, as each adds what it finds to the counts of all. */
+constexpr int count_blocks = 4;
 
 /* Blocks that all wait for other GPUs: few of them, so that others' work has room. */
 constexpr unsigned mail_blocks_max = 64;
@@ -169,10 +178,11 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
                                                    const gpi_dist_kernel *kernel)
 {
     using namespace GPI_SPACE;
-    static void (*const kernels[])(gpi_dist_kernel) = {
-        dist_probe_k, dist_sample_k,   dist_copy_k,   nullptr,     nullptr, dist_add_k,
-        dist_add_k,   dist_renumber_k, dist_number_k, dist_count_k}; /* as enum gpi_dist_task */
     gpi_dist_kernel k = *kernel;
+    const auto count = k.in_bytes == 8 ? dist_count_k<uint64_t> : dist_count_k<uint32_t>;
+    void (*const kernels[])(gpi_dist_kernel) = {
+        dist_probe_k, dist_sample_k,   dist_copy_k,   nullptr, nullptr, dist_add_k,
+        dist_add_k,   dist_renumber_k, dist_number_k, count}; /* as enum gpi_dist_task */
     if (k.task == GPI_DIST_MAIL)
         return mail_launch(ctx, function, k.mailing);
     if (k.task == GPI_DIST_CUT)
@@ -181,7 +191,8 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
         k.rows = 1;
     const bool words = k.task == GPI_DIST_PROBE || k.task == GPI_DIST_SAMPLE;
     const uint64_t threads = words ? (uint64_t)k.rows : k.n;
-    const unsigned grid = elementwise_grid(ctx, threads, elementwise_tuning.blocks_per_sm);
+    const unsigned grid = elementwise_grid(
+        ctx, threads, k.task == GPI_DIST_COUNT ? count_blocks : elementwise_tuning.blocks_per_sm);
     kernels[k.task]<<<grid, elementwise_threads, 0, ctx->stream>>>(k);
     return gpi_cuda_launched(ctx, function);
 }
