@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CUDA: launcher of the merging of duplicates, for every value dtype; compiled for integers and for
  * floats (GPI_REAL), as a unit is what a first call loads. */
+#include <type_traits>
+
 #include <cuda_runtime.h>
 
 #include "csr/csr_behind.cuh"
@@ -33,12 +35,21 @@ template <class Op, class A, class S> void fold(const Call &call)
                   (const S *)call.values, call.runs, (S *)call.c->out_values);
 }
 
+/* Items as what they are moved and summed as, where the sign makes no difference. */
+template <class S, bool integer> struct Plain {
+    typedef S type;
+};
+template <class S> struct Plain<S, true> {
+    typedef std::make_unsigned_t<S> type;
+};
+
 /* Summand: the type that sums are taken in; Ordered: the one that is compared. */
 template <class S, class Summand, class Ordered> void merge_dtype(const Call &call)
 {
+    using Unsigned = typename Plain<S, std::is_integral_v<S>>::type;
     switch (call.c->duplicates) {
     case GP_DUPLICATES_SUM:
-        fold<Add, Summand, S>(call);
+        fold<Add, Summand, Unsigned>(call);
         break;
     case GP_DUPLICATES_MIN:
         fold<Smaller, Ordered, S>(call);
@@ -47,7 +58,7 @@ template <class S, class Summand, class Ordered> void merge_dtype(const Call &ca
         fold<Larger, Ordered, S>(call);
         break;
     default:
-        pick<S>(call);
+        pick<Unsigned>(call);
     }
 }
 

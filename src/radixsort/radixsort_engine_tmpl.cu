@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8, and once
- * more with GPI_LARGE_SORT for what only large sorts need. A unit is what the first sort of a
- * process has to load.
+ * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8, those of 32
+ * and 64 bits once more with GPI_LARGE_SORT for what only large sorts need. A unit is what the
+ * first sort of a process has to load.
  */
 #include <algorithm>
 
@@ -247,12 +247,16 @@ template <bool FLOAT, int VB>
 gp_status add_passes(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
                      RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
+    constexpr bool buckets = radix_has_buckets<Key>;
+    constexpr int few = radix_tile_items(sizeof(Key), VB, true);
     if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY((add_partition<has_floats, VB, radix_tile_items(sizeof(Key), VB, true),
-                               radix_has_buckets<Key>>(ctx, function, job, list)));
-    else
+        GPI_TRY((add_partition<has_floats, VB, few, buckets>(ctx, function, job, list)));
+    else if constexpr (buckets)
         GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
-    if constexpr (VB > 0 && radix_has_buckets<Key>)
+    else
+        GPI_TRY((add_partition<has_floats, VB, radix_tile_items(sizeof(Key), VB, false), false>(
+            ctx, function, job, list)));
+    if constexpr (VB > 0 && buckets)
         if (visitor && job.bucket_bits && !is_small(job.n))
             GPI_TRY(visit_buckets(ctx, function, visitor, job, list));
     return add_rest<FLOAT, VB>(ctx, function, job, list);
@@ -355,7 +359,8 @@ static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_eng
 void add_faults(uint64_t counts[2])
 {
     add_unit_faults(counts);
-    add_large_faults<Key, GPI_VALUE_BYTES>(counts);
+    if constexpr (radix_has_buckets<Key>)
+        add_large_faults<Key, GPI_VALUE_BYTES>(counts);
 }
 #endif
 
