@@ -228,8 +228,9 @@ static const struct call *call_of(const char *name)
 START_TEST(test_float_bits_are_those_of_the_table)
 {
     ck_assert_msg(sizeof on_cpu / sizeof on_cpu[0] > 1, "tests/float_bits_cpu.h is empty");
-    for (const struct row *rows = t_is_cuda() ? on_sm_90 : on_cpu; rows->call; rows++)
-        for (int s = 0; s < SIZES; s++) {
+    const struct row *rows = t_is_cuda() ? on_sm_90 : on_cpu;
+    for (size_t row = 0; rows->call; row++, rows++)
+        for (int s = 0; s < SIZES && row % t_step(1) == 0; s++) {
             uint64_t hash = result_hash(rows, call_of(rows->call), sizes[s]);
             ck_assert_msg(hash == rows->hash[s],
                           "%s %s %s n %zu: 0x%016" PRIx64 ", in the table %016" PRIx64, rows->call,
