@@ -104,8 +104,9 @@ configure() {
     quiet "$name-setup" meson setup "$dir" "$root" "$@"
 }
 
-# build NAME OPTION..: configure build/NAME, once, and compile it.
+# build NAME OPTION..: configure build/NAME, once, and compile it, or TARGETS of it alone.
 build() {
     configure "$@" || return 1
-    quiet "$1-build" ninja -C "$root/build/$1" -j "$jobs"
+    # shellcheck disable=SC2086 # a list of words
+    quiet "$1-build" ninja -C "$root/build/$1" -j "$jobs" ${TARGETS:-}
 }
