@@ -96,8 +96,9 @@ START_TEST(test_segments_of_every_length)
     for (int k = 0; k < 4; k++) {
         c.sort.descending = k & 1;
         c.sort.value_bytes = k & 2 ? 4 : 0;
-        check_case(&c, &g, 0);
-        check_case(&c, &g, 7);
+        check_case(&c, &g, PATTERN_BITS);
+        check_case(&c, &g, PATTERN_NARROW);
+        check_case(&c, &g, PATTERN_SPECIAL);
     }
     free(g.offsets);
 }

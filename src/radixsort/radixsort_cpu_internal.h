@@ -194,6 +194,24 @@ static inline void gpi_radixsort_room_give(const struct gpi_radix_cpu_job *c, si
         __atomic_store_n(&c->rooms_taken[room], 0, __ATOMIC_RELEASE);
 }
 
+/* Items [start, start + n) as a sort of their own. */
+static inline struct gpi_radix_cpu_job gpi_radixsort_part_of(const struct gpi_radix_cpu_job *c,
+                                                             size_t start, size_t n)
+{
+    struct gpi_radix_cpu_job part = *c;
+    const size_t value_bytes = c->job.value_bytes;
+    part.job.n = n;
+    part.job.keys_in = (const char *)c->job.keys_in + start * c->job.key_bytes;
+    part.job.keys_out = (char *)c->job.keys_out + start * c->job.key_bytes;
+    part.keys_tmp = (char *)c->keys_tmp + start * c->job.key_bytes;
+    if (value_bytes) {
+        part.job.values_in = (const char *)c->job.values_in + start * value_bytes;
+        part.job.values_out = (char *)c->job.values_out + start * value_bytes;
+        part.values_tmp = (char *)c->values_tmp + start * value_bytes;
+    }
+    return part;
+}
+
 /* Copy n items of a size to an array of the same length, in parallel. */
 void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
                         size_t item_bytes);

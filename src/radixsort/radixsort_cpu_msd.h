@@ -237,18 +237,13 @@ static int bucket_end(const struct buckets *b, size_t bucket)
 /* A bucket as a sort of its own. */
 static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucket)
 {
-    struct gpi_radix_cpu_job sub = *b->c;
-    size_t start = b->starts[bucket], value_bytes = sub.job.value_bytes;
-    sub.job.n = b->starts[bucket + 1] - start;
+    const size_t start = b->starts[bucket];
+    struct gpi_radix_cpu_job sub =
+        gpi_radixsort_part_of(b->c, start, b->starts[bucket + 1] - start);
     sub.job.end_bit = bucket_end(b, bucket);
     sub.job.keys_in = b->keys + start;
-    sub.job.keys_out = (KEY *)sub.job.keys_out + start;
-    sub.keys_tmp = (KEY *)sub.keys_tmp + start;
-    if (value_bytes) {
-        sub.job.values_in = b->values + start * value_bytes;
-        sub.job.values_out = (char *)sub.job.values_out + start * value_bytes;
-        sub.values_tmp = (char *)sub.values_tmp + start * value_bytes;
-    }
+    if (sub.job.value_bytes)
+        sub.job.values_in = b->values + start * sub.job.value_bytes;
     return sub;
 }
 

@@ -66,6 +66,8 @@ static INLINE void halve_rows(lanes *v, int rows, int distance)
 static INLINE void merge_columns(lanes *v, int rows, int columns)
 {
     const int turn = 2 * columns - 1;
+    if (rows == 1)
+        v[0] = larger_with(columns, v[0], turned(v[0], turn));
     UNROLL
     for (int i = 0; i < rows / 2; i++) {
         lanes a = v[i], b = v[rows - 1 - i];
@@ -116,7 +118,7 @@ static INLINE void sort_rows(KEY *words, size_t n, int rows, int full)
     UNROLL
     for (int i = 0; i < rows; i++)
         v[i] = ordered(i < full ? load_lanes(words + i * LANES)
-                                : load_first(words + i * LANES, row_words(n, i)));
+                                : load_some(words + i * LANES, row_words(n, i), (KEY)-1));
     order_lanes(v, rows);
     UNROLL
     for (int r = 1; r < rows; r *= 2)
@@ -132,8 +134,10 @@ static INLINE void sort_rows(KEY *words, size_t n, int rows, int full)
 
 static void sort_network(KEY *words, size_t n)
 {
-    if (n <= 2 * LANES)
-        sort_rows(words, n, 2, 0);
+    if (n <= LANES)
+        sort_rows(words, n, 1, 0);
+    else if (n <= 2 * LANES)
+        sort_rows(words, n, 2, 1);
     else if (n <= 4 * LANES)
         sort_rows(words, n, 4, 2);
     else if (ROWS_MAX <= 8 || n <= 8 * LANES)

@@ -84,6 +84,16 @@ static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
+    /* Keys in the order of words that have all of their bits but those of `high`. */              \
+    static void unpack_##BITS(const struct packing *p, KEY high, size_t n,                         \
+                              const uint##BITS##_t *words, KEY *keys)                              \
+    {                                                                                              \
+        const int dropped = p->dropped, at = p->at;                                                \
+        const KEY least = p->least;                                                                \
+        for (size_t i = 0; i < n; i++)                                                             \
+            keys[i] = (KEY)(((KEY)(words[i] >> at) << dropped) + least) ^ high;                    \
+    }                                                                                              \
+                                                                                                   \
     /* Words become their positions, in place. */                                                  \
     static void positions_##BITS(const struct packing *p, size_t n, void *words)                   \
     {                                                                                              \
@@ -207,8 +217,8 @@ static bool order_runs(const struct gpi_radix_job *j, const struct packing *p, u
     } while (0)
 
 /* out[i] = in[positions[i]]; in NULL: the positions. */
-static void collect(const uint32_t *positions, const void *in, size_t n, size_t item_bytes,
-                    void *out)
+static __attribute__((noinline)) void collect(const uint32_t *positions, const void *in, size_t n,
+                                              size_t item_bytes, void *out)
 {
     if (!in && item_bytes == 4)
         memcpy(out, positions, n * 4);
@@ -227,36 +237,68 @@ static void collect(const uint32_t *positions, const void *in, size_t n, size_t 
         COLLECT(struct gpi_radix_value16);
 }
 
-/* Sort words, of which there is room for n of 64 bits. False: there is no order of them yet. */
-static bool sort_packed(const struct gpi_radix_job *j, const struct packing *p, void *words)
+/* Whether words have all that differs of integers. */
+static bool words_hold_keys(const struct gpi_radix_cpu_job *c, const struct packing *p)
 {
+    return c->whole && c->job.begin_bit == 0 && c->job.order.inf == 0 && !p->left_out;
+}
+
+/* What all keys have in common, in the bits that are not compared and by their order. */
+static KEY common_bits(const struct gpi_radix_job *j, const struct packing *p)
+{
+    const KEY flip = (KEY)j->order.flip, first = ((const KEY *)j->keys_in)[0] ^ flip;
+    return (first & (KEY)~p->mask) ^ flip;
+}
+
+/* Sort words, of which there is room for n of 64 bits, and write the keys if the words have them.
+ * False: there is no order of them yet. */
+static bool sort_packed(const struct gpi_radix_cpu_job *c, const struct packing *p, void *words)
+{
+    const struct gpi_radix_job *j = &c->job;
+    const KEY high = common_bits(j, p);
+    const bool hold = words_hold_keys(c, p);
     if (p->bits + p->at <= 32) {
         pack_32(j, p, words);
         if (!QUICK_OF(32)(words, j->n))
             return false;
+        if (hold)
+            unpack_32(p, high, j->n, words, j->keys_out);
         positions_32(p, j->n, words);
         return true;
     }
     pack_64(j, p, words);
     if (!QUICK_OF(64)(words, j->n) || (p->left_out && !order_runs(j, p, words)))
         return false;
+    if (hold)
+        unpack_64(p, high, j->n, words, j->keys_out);
     positions_64(p, j->n, words);
     return true;
 }
 
-/* Keys and values in their order; those that would be overwritten are set aside first. */
-static void collect_all(const struct gpi_radix_cpu_job *c, const uint32_t *positions)
+/* Items [start, start + n) in an order; those that would be overwritten are set aside first. */
+static void collect_part(const uint32_t *positions, const void *in, size_t start, size_t n,
+                         size_t item_bytes, void *tmp, void *out)
+{
+    const size_t at = start * item_bytes;
+    const void *items = in ? (const char *)in + at : NULL;
+    if (in && in == out)
+        items = memcpy((char *)tmp + at, items, n * item_bytes);
+    collect(positions, items, n, item_bytes, (char *)out + at);
+}
+
+static void collect_keys(const struct gpi_radix_cpu_job *c, size_t start, size_t n,
+                         const uint32_t *positions)
+{
+    collect_part(positions, c->job.keys_in, start, n, KEY_BYTES, c->keys_tmp, c->job.keys_out);
+}
+
+static void collect_values(const struct gpi_radix_cpu_job *c, size_t start, size_t n,
+                           const uint32_t *positions)
 {
     const struct gpi_radix_job *j = &c->job;
-    const void *keys = j->keys_in, *values = j->values_in;
-    if (keys == j->keys_out)
-        keys = memcpy(c->keys_tmp, keys, j->n * KEY_BYTES);
-    collect(positions, keys, j->n, KEY_BYTES, j->keys_out);
-    if (j->value_bytes == 0)
-        return;
-    if (values && values == j->values_out)
-        values = memcpy(c->values_tmp, values, j->n * j->value_bytes);
-    collect(positions, values, j->n, j->value_bytes, j->values_out);
+    if (j->value_bytes)
+        collect_part(positions, j->values_in, start, n, j->value_bytes, c->values_tmp,
+                     j->values_out);
 }
 
 /* Whether a sort by words and positions is tried: few passes cost less, with AVX2 also those of
@@ -282,9 +324,11 @@ static bool sort_by_positions(const struct gpi_radix_cpu_job *c)
     void *words = small ? stack : gpi_radixsort_words_take(c, j->n);
     if (!words)
         return false;
-    const bool sorted = sort_packed(j, &p, words);
+    const bool sorted = sort_packed(c, &p, words);
+    if (sorted && !words_hold_keys(c, &p))
+        collect_keys(c, 0, j->n, words);
     if (sorted)
-        collect_all(c, words);
+        collect_values(c, 0, j->n, words);
     if (!small)
         gpi_radixsort_words_give(c, words);
     return sorted;

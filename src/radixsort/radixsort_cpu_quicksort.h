@@ -42,7 +42,7 @@ static INLINE size_t part(KEY *words, size_t n, KEY pivot, bool equal_left, int 
     const size_t rest = n % LANES;
     struct partition p = {words, words, words + n, words + n, pivot, equal_left};
     p.right_read -= rest;
-    const lanes incomplete = load_first(p.right_read, rest);
+    const lanes incomplete = load_some(p.right_read, rest, (KEY)-1);
     for (int i = 0; i < ahead; i++) {
         first[i] = load_lanes(p.left_read + i * LANES);
         last[i] = load_lanes(p.right_read - (i + 1) * LANES);

@@ -215,6 +215,8 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 #include "radixsort/radixsort_cpu_quicksort.h"
 
 #include "radixsort/radixsort_cpu_positions.h"
+
+#include "radixsort/radixsort_cpu_segment.h"
 #endif
 
 #include "radixsort/radixsort_cpu_msd.h"
@@ -230,11 +232,17 @@ bool QUICK_OF(GPI_KEY_BITS)(void *words, size_t n)
 }
 #endif
 
-gpi_radixsort_cpu_fn SORT, SEGMENT;
+gpi_radixsort_cpu_fn SORT;
+gpi_radixsort_segment_fn SEGMENT;
 
-void SEGMENT(const struct gpi_radix_cpu_job *c)
+void SEGMENT(const struct gpi_radix_cpu_job *c, size_t start, size_t n)
 {
-    sort_alone(c);
+#if QUICK
+    if (sort_segment(c, start, n))
+        return;
+#endif
+    const struct gpi_radix_cpu_job part = gpi_radixsort_part_of(c, start, n);
+    sort_alone(&part);
 }
 
 void SORT(const struct gpi_radix_cpu_job *c)

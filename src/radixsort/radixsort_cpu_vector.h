@@ -5,7 +5,7 @@
  * Each of the two files below has LANES words in `lanes`, ROWS_MAX vectors in a network, AHEAD
  * vectors that a partition reads at a time, AHEAD_FAR that a long one does, and
  *   load_lanes, store_lanes       a whole vector, at any address
- *   load_first, store_first       its first n words; the other lanes get the largest word, or stay
+ *   load_some, store_first        its first n words; the other lanes get a given one, or stay
  *   ordered                       to what the next three compare, and back
  *   exchange                      *a gets the smaller words, *b the larger ones
  *   larger_with                   the larger words in lanes whose number has a bit, the smaller

@@ -39,14 +39,14 @@ static INLINE void store_lanes(KEY *words, lanes v)
     _mm256_storeu_si256((__m256i *)(void *)words, v);
 }
 
-static INLINE lanes load_first(const KEY *words, size_t n)
+static INLINE lanes load_some(const KEY *words, size_t n, KEY rest)
 {
-    const lanes here = first_lanes(n), rest = _mm256_xor_si256(here, all_lanes((KEY)-1));
+    const lanes here = first_lanes(n), others = _mm256_andnot_si256(here, all_lanes(rest));
 #if GPI_KEY_BITS == 32
-    return _mm256_or_si256(_mm256_maskload_epi32((const int *)(const void *)words, here), rest);
+    return _mm256_or_si256(_mm256_maskload_epi32((const int *)(const void *)words, here), others);
 #else
     return _mm256_or_si256(_mm256_maskload_epi64((const long long *)(const void *)words, here),
-                           rest);
+                           others);
 #endif
 }
 
@@ -201,7 +201,7 @@ enum { SPLIT_BUCKETS = 16 };
 static void split_digits(const KEY *splitters, const KEY *words, size_t n, uint8_t *digits)
 {
     for (size_t i = 0; i < n; i += LANES) {
-        const lanes word = load_first(words + i, n - i < LANES ? n - i : LANES);
+        const lanes word = load_some(words + i, n - i < LANES ? n - i : LANES, (KEY)-1);
         lanes passed = _mm256_setzero_si256();
         KEY counts[LANES];
         for (int k = 0; k + 1 < SPLIT_BUCKETS; k++) {

@@ -54,9 +54,9 @@ static INLINE void store_lanes(KEY *words, lanes v)
     _mm512_storeu_si512(words, v);
 }
 
-static INLINE lanes load_first(const KEY *words, size_t n)
+static INLINE lanes load_some(const KEY *words, size_t n, KEY rest)
 {
-    return EPI(_mm512_mask_loadu)(EPI(_mm512_set1)(-1), first_lanes(n), words);
+    return EPI(_mm512_mask_loadu)(all_lanes(rest), first_lanes(n), words);
 }
 
 static INLINE void store_first(KEY *words, size_t n, lanes v)
@@ -130,7 +130,7 @@ static void split_digits(const KEY *splitters, const KEY *words, size_t n, uint8
 {
     const lanes low = load_lanes(splitters), high = load_lanes(splitters + LANES);
     for (size_t i = 0; i < n; i += LANES) {
-        const lanes word = load_first(words + i, n - i < LANES ? n - i : LANES);
+        const lanes word = load_some(words + i, n - i < LANES ? n - i : LANES, (KEY)-1);
         lanes at = _mm512_setzero_si512();
         UNROLL
         for (int step = LANES; step > 0; step /= 2) {

@@ -88,6 +88,8 @@ struct gpi_radix_cpu_job {
 };
 
 typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);
+/* Sorts n > 0 items from `start` on, alone, by the calling thread; with values it has values_in. */
+typedef void gpi_radixsort_segment_fn(const struct gpi_radix_cpu_job *job, size_t start, size_t n);
 /* Puts unsigned words in order; false: they are all there, in no order. */
 typedef bool gpi_radixsort_quick_fn(void *words, size_t n);
 
@@ -127,7 +129,7 @@ struct gpi_radix_cuda {
 
 /* radixsort_table.c; width is log2 of the key's bytes. NULL: this build has no code for the GPU. */
 gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width);
-gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width);
+gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width);
 const struct gpi_radix_cuda *gpi_radix_cuda_get(const gp_context *ctx);
 
 /* Sort by a job; the frame is theirs. */

@@ -8,14 +8,16 @@
 
 /* Sorts of an array and of a segment by one thread. */
 struct cpu_row {
-    gpi_radixsort_cpu_fn *sort[4], *segment[4];
+    gpi_radixsort_cpu_fn *sort[4];
+    gpi_radixsort_segment_fn *segment[4];
 };
 
 #define DECLARE_CPU(isa)                                                                           \
     gpi_radixsort_cpu_fn gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa,                   \
-        gpi_radixsort_k4_cpu_##isa, gpi_radixsort_k8_cpu_##isa,                                    \
-        gpi_radixsort_segment_k1_cpu_##isa, gpi_radixsort_segment_k2_cpu_##isa,                    \
-        gpi_radixsort_segment_k4_cpu_##isa, gpi_radixsort_segment_k8_cpu_##isa;
+        gpi_radixsort_k4_cpu_##isa, gpi_radixsort_k8_cpu_##isa;                                    \
+    gpi_radixsort_segment_fn gpi_radixsort_segment_k1_cpu_##isa,                                   \
+        gpi_radixsort_segment_k2_cpu_##isa, gpi_radixsort_segment_k4_cpu_##isa,                    \
+        gpi_radixsort_segment_k8_cpu_##isa;
 #define ROW_CPU(isa)                                                                               \
     {{gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa, gpi_radixsort_k4_cpu_##isa,          \
       gpi_radixsort_k8_cpu_##isa},                                                                 \
@@ -31,7 +33,7 @@ gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width)
     return cpu_table[isa].sort[width];
 }
 
-gpi_radixsort_cpu_fn *gpi_radixsort_segment_get(int isa, int width)
+gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width)
 {
     return cpu_table[isa].segment[width];
 }

@@ -114,7 +114,8 @@ static void sort_few(const struct gpi_radix_job *j, size_t start, size_t n)
 struct run {
     const struct gpi_radix_cpu_job *c; /* of the whole array */
     struct segments g;
-    gpi_radixsort_cpu_fn *sort, *segment;
+    gpi_radixsort_cpu_fn *sort;
+    gpi_radixsort_segment_fn *segment;
     bool few;       /* items of a segment are sorted here */
     size_t longest; /* that one thread sorts */
     uint64_t share;
@@ -123,24 +124,6 @@ struct run {
 static size_t offset_of(const struct run *r, uint64_t s)
 {
     return (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s);
-}
-
-/* A segment as a sort of its own. */
-static struct gpi_radix_cpu_job segment_job(const struct run *r, uint64_t s)
-{
-    struct gpi_radix_cpu_job sub = *r->c;
-    size_t value_bytes = sub.job.value_bytes;
-    size_t start = offset_of(r, s), end = offset_of(r, s + 1);
-    sub.job.n = end - start;
-    sub.job.keys_in = (const char *)sub.job.keys_in + start * sub.job.key_bytes;
-    sub.job.keys_out = (char *)sub.job.keys_out + start * sub.job.key_bytes;
-    sub.keys_tmp = (char *)sub.keys_tmp + start * sub.job.key_bytes;
-    if (value_bytes) {
-        sub.job.values_in = (const char *)sub.job.values_in + start * value_bytes;
-        sub.job.values_out = (char *)sub.job.values_out + start * value_bytes;
-        sub.values_tmp = (char *)sub.values_tmp + start * value_bytes;
-    }
-    return sub;
 }
 
 static void sort_share(void *arg, size_t part)
@@ -156,8 +139,7 @@ static void sort_share(void *arg, size_t part)
         if (r->few && items <= FEW_ITEMS) {
             sort_few(&r->c->job, start, items);
         } else if (items && items <= r->longest) {
-            const struct gpi_radix_cpu_job sub = segment_job(r, s);
-            r->segment(&sub);
+            r->segment(r->c, start, items);
         }
     }
 }
@@ -165,9 +147,10 @@ static void sort_share(void *arg, size_t part)
 static void sort_long(const struct run *r)
 {
     for (uint64_t s = 0; s < r->g.count; s++) {
-        struct gpi_radix_cpu_job sub = segment_job(r, s);
-        if (sub.job.n <= r->longest)
+        const size_t start = offset_of(r, s), items = offset_of(r, s + 1) - start;
+        if (items <= r->longest)
             continue;
+        struct gpi_radix_cpu_job sub = gpi_radixsort_part_of(r->c, start, items);
         sub.parts = gpi_radixsort_parts(sub.threads, sub.job.n);
         r->sort(&sub);
     }
