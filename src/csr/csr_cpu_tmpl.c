@@ -17,6 +17,7 @@ gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args);
 gp_status NAME(check)(gp_context *ctx, const struct gpi_csr_matrix *a, uint64_t *found);
 gp_status NAME(check_list)(gp_context *ctx, const struct gpi_csr_list *l, uint64_t *found);
 gp_status NAME(mark)(gp_context *ctx, const struct gpi_csr_marks *m);
+void NAME(kept_pointers)(gp_context *ctx, const struct gpi_csr_kept_pointers *k);
 
 /* ---- row pointers from sorted rows: equal shares of the merge of pointers and rows ---- */
 
@@ -203,6 +204,38 @@ gp_status NAME(mark)(gp_context *ctx, const struct gpi_csr_marks *m)
     gpi_parallel_for(gpi_threads_for(ctx->threads, m->nnz),
                      (size_t)((m->nnz + MARK_CHUNK - 1) / MARK_CHUNK), mark_chunk, &marks);
     return GP_OK;
+}
+
+/* ---- row pointers of what a filter keeps ---- */
+
+enum { KEPT_ROWS = 8192 };
+
+static void point_chunk(void *arg, size_t chunk)
+{
+    const struct gpi_csr_kept_pointers *k = arg;
+    const offset_t *pointers = k->pointers;
+    const uint64_t *bits = k->bits;
+    const uint64_t begin = (uint64_t)chunk * KEPT_ROWS;
+    const uint64_t end = gpi_min(begin + KEPT_ROWS, k->num_rows + 1);
+    uint64_t word = UINT64_MAX, kept = 0; /* those before this word */
+    for (uint64_t r = begin; r < end; r++) {
+        const uint64_t p = gpi_min(pointers[r], k->nnz), at = p / 64;
+        if (at < word || at - word > k->block_words) {
+            word = at / k->block_words * k->block_words;
+            kept = k->counts[at / k->block_words];
+        }
+        for (; word < at; word++)
+            kept += (uint64_t)__builtin_popcountll(bits[word]);
+        const uint64_t below = bits[at] & (((uint64_t)1 << p % 64) - 1);
+        ((offset_t *)k->out)[r] = (offset_t)(kept + (uint64_t)__builtin_popcountll(below));
+    }
+}
+
+void NAME(kept_pointers)(gp_context *ctx, const struct gpi_csr_kept_pointers *k)
+{
+    struct gpi_csr_kept_pointers job = *k;
+    gpi_parallel_for(gpi_threads_for(ctx->threads, 2 * k->num_rows),
+                     (size_t)(k->num_rows / KEPT_ROWS + 1), point_chunk, &job);
 }
 
 /* ---- deep check ---- */

@@ -308,6 +308,11 @@ extern const gpi_csr_ops OPS;
 
 static const gpi_csr_kernels kernels = {GPI_SPACE::join,  GPI_SPACE::part,  GPI_SPACE::pack,
                                         GPI_SPACE::write, GPI_SPACE::merge, GPI_SPACE::read_word};
-const gpi_csr_ops OPS = {GPI_SPACE::row_pointers, GPI_SPACE::count_rows, GPI_SPACE::check,
-                         GPI_SPACE::check_list,   GPI_SPACE::mark,       &kernels};
+const gpi_csr_ops OPS = {GPI_SPACE::row_pointers,
+                         GPI_SPACE::count_rows,
+                         GPI_SPACE::check,
+                         GPI_SPACE::check_list,
+                         GPI_SPACE::mark,
+                         &kernels,
+                         nullptr};
 }

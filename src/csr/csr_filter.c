@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Front doors: entries of a matrix or a list kept by value or by diagonal. The kept ones' places in
- * the input, or of a matrix on CUDA a bit for each entry, say what else of an entry follows, and
+/* Front doors: entries of a matrix or a list kept by value or by diagonal. A bit for each entry, or
+ * of a list on CUDA the kept ones' places in the input, say what else of an entry follows, and
  * where the rows of the result begin. */
-#include <gp/balance.h>
 #include <gp/entries.h>
-#include <gp/fill.h>
 #include <gp/gather.h>
 
 #include "balance/balance_internal.h"
@@ -105,38 +103,6 @@ static gp_status check_constants(gp_context *ctx, const char *f, const gp_csr_fi
 
 /* ---- the calls inside ---- */
 
-/* Keeps what decides, and the places of all that is kept. */
-static gp_compact_desc compaction_of(const struct filter *x, gp_backend backend, void *places)
-{
-    gp_compact_desc d = GP_COMPACT_DESC_INIT;
-    if (by_value(x)) {
-        d.compare = x->d.compare;
-        d.dtype = x->d.value_dtype;
-        d.value = x->d.value;
-        d.upper = x->d.upper;
-    } else {
-        d.item_bytes = x->index_bytes;
-        d.flags = backend == GP_BACKEND_CUDA ? GP_FLAGS_BITS : GP_FLAGS_BYTES; /* see mark() */
-    }
-    d.indices = places;
-    d.index_dtype = gpi_csr_unsigned(x->offset_bytes);
-    d.device_n = x->d.device_nnz;
-    return d;
-}
-
-static gp_status places_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
-{
-    /* Figures depend on whether there is a place, not on where it is. */
-    gp_compact_desc d = compaction_of(x, target->backend, (void *)x);
-    const size_t n = (size_t)x->nnz;
-    d.value = NULL, d.upper = NULL;
-    GPI_TRY(gp_compact_workspace_bytes(target, &d, n, bytes));
-    *bytes += gpi_piece(n * x->offset_bytes);
-    if (!by_value(x))
-        *bytes += gpi_piece(n + 3) + (x->is_list ? 0 : gpi_piece(n * x->index_bytes));
-    return GP_OK;
-}
-
 /* The row of every entry. */
 static gp_status find_rows(gp_context *ctx, const char *f, const struct filter *x, void *rows)
 {
@@ -170,6 +136,38 @@ static gp_status mark(gp_context *ctx, const struct filter *x, const void *rows,
     return gpi_csr_find(ctx, x->index_bytes, offset_bytes)->mark(ctx, &m);
 }
 
+/* ---- CUDA, of a list: by places ---- */
+
+/* Keeps what decides, and the places of all that is kept. */
+static gp_compact_desc compaction_of(const struct filter *x, void *places)
+{
+    gp_compact_desc d = GP_COMPACT_DESC_INIT;
+    if (by_value(x)) {
+        d.compare = x->d.compare;
+        d.dtype = x->d.value_dtype;
+        d.value = x->d.value;
+        d.upper = x->d.upper;
+    } else {
+        d.item_bytes = x->index_bytes;
+        d.flags = GP_FLAGS_BITS;
+    }
+    d.indices = places;
+    d.index_dtype = gpi_csr_unsigned(x->offset_bytes);
+    d.device_n = x->d.device_nnz;
+    return d;
+}
+
+static gp_status places_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
+{
+    /* Figures depend on whether there is a place, not on where it is. */
+    gp_compact_desc d = compaction_of(x, (void *)x);
+    const size_t n = (size_t)x->nnz;
+    d.value = NULL, d.upper = NULL;
+    GPI_TRY(gp_compact_workspace_bytes(target, &d, n, bytes));
+    *bytes += gpi_piece(n * x->offset_bytes) + (by_value(x) ? 0 : gpi_piece(n + 3));
+    return GP_OK;
+}
+
 static gp_status gather_kept(gp_context *ctx, const struct filter *x, size_t item_bytes,
                              const void *in, const void *places, void *out)
 {
@@ -181,60 +179,29 @@ static gp_status gather_kept(gp_context *ctx, const struct filter *x, size_t ite
     return item_bytes ? gp_gather_by(ctx, &d, in, places, (size_t)x->nnz, out) : GP_OK;
 }
 
-/* The first row pointer is 0; the others say how many kept places are below those of the input. */
-static gp_status point(gp_context *ctx, const struct filter *x, const void *places)
-{
-    const size_t bytes = x->offset_bytes;
-    const uint64_t zero = 0;
-    gp_bound_desc d = GP_BOUND_DESC_INIT;
-    d.dtype = d.index_dtype = gpi_csr_unsigned(bytes);
-    d.device_n = x->out_nnz;
-    d.device_m = x->d.device_num_rows;
-    GPI_TRY(gp_fill(ctx, bytes, &zero, 1, x->out_row_pointers));
-    return gp_lower_bound_by(ctx, &d, places, (size_t)x->nnz, (const char *)x->row_pointers + bytes,
-                             (size_t)x->num_rows, (char *)x->out_row_pointers + bytes);
-}
-
-/* What decides by itself, and all places. */
-static gp_status keep(gp_context *ctx, const char *f, const struct filter *x,
-                      struct gpi_frame *frame, void *places)
-{
-    const size_t n = (size_t)x->nnz;
-    const gp_compact_desc d = compaction_of(x, ctx->backend, n ? places : NULL);
-    if (by_value(x))
-        return gp_compact_by(ctx, &d, x->values, NULL, n, x->out_values, x->out_nnz);
-    void *found = x->is_list ? NULL : gpi_frame_take(frame, n * x->index_bytes);
-    void *flags = gpi_frame_take(frame, n + 3); /* whole words of bits */
-    if (n && !x->is_list)
-        GPI_TRY(find_rows(ctx, f, x, found));
-    if (n)
-        GPI_TRY(mark(ctx, x, x->is_list ? x->rows : found, flags));
-    return gp_compact_by(ctx, &d, x->cols, flags, n, x->out_cols, x->out_nnz);
-}
-
 static gp_status filter_by_places(gp_context *ctx, const char *f, const struct filter *x)
 {
     const gp_target target = gpi_target_of(ctx);
+    const size_t n = (size_t)x->nnz;
     size_t need;
     GPI_TRY(places_bytes(&target, x, &need));
     GPI_FRAME(frame, ctx, f, need);
-    void *places = gpi_frame_take(&frame, (size_t)x->nnz * x->offset_bytes);
-    GPI_TRY(keep(ctx, f, x, &frame, places));
-    if (by_value(x))
+    void *places = gpi_frame_take(&frame, n * x->offset_bytes);
+    const gp_compact_desc d = compaction_of(x, n ? places : NULL);
+    if (by_value(x)) {
+        GPI_TRY(gp_compact_by(ctx, &d, x->values, NULL, n, x->out_values, x->out_nnz));
         GPI_TRY(gather_kept(ctx, x, x->index_bytes, x->cols, places, x->out_cols));
-    else
+    } else {
+        void *flags = gpi_frame_take(&frame, n + 3); /* whole words of bits */
+        if (n)
+            GPI_TRY(mark(ctx, x, x->rows, flags));
+        GPI_TRY(gp_compact_by(ctx, &d, x->cols, flags, n, x->out_cols, x->out_nnz));
         GPI_TRY(gather_kept(ctx, x, x->value_bytes, x->values, places, x->out_values));
-    if (x->is_list)
-        return gather_kept(ctx, x, x->index_bytes, x->rows, places, x->out_rows);
-    return point(ctx, x, places);
+    }
+    return gather_kept(ctx, x, x->index_bytes, x->rows, places, x->out_rows);
 }
 
-/* ---- CUDA, of a matrix: by bits ---- */
-
-static bool by_bits(gp_backend backend, const struct filter *x)
-{
-    return backend != GP_BACKEND_CPU && !x->is_list;
-}
+/* ---- by bits ---- */
 
 /* Bits and ranks, and by the diagonal the row of every entry. */
 static size_t bits_bytes(const struct filter *x)
@@ -245,27 +212,34 @@ static size_t bits_bytes(const struct filter *x)
            (by_value(x) ? 0 : gpi_piece((size_t)x->nnz * x->index_bytes));
 }
 
+/* All but the heads. */
+static struct gpi_csr_keep keep_of(const struct filter *x)
+{
+    struct gpi_csr_keep k = {.nnz = x->nnz,
+                             .num_rows = x->num_rows,
+                             .device_nnz = x->d.device_nnz,
+                             .device_num_rows = x->d.device_num_rows,
+                             .arrays = {{x->cols, x->out_cols, x->index_bytes},
+                                        {x->values, x->out_values, x->value_bytes}},
+                             .offset_bytes = x->offset_bytes,
+                             .pointers = x->row_pointers,
+                             .out_pointers = x->out_row_pointers,
+                             .out_nnz = x->out_nnz,
+                             .by_value = by_value(x)};
+    if (k.by_value)
+        k.range = gpi_compact_range_of(x->d.value_dtype, x->d.compare, x->d.value, x->d.upper);
+    return k;
+}
+
 static gp_status filter_by_bits(gp_context *ctx, const char *f, const struct filter *x)
 {
     const size_t words = gpi_csr_head_words(x->nnz);
+    struct gpi_csr_keep k = keep_of(x);
     GPI_FRAME(frame, ctx, f, bits_bytes(x));
-    struct gpi_csr_keep k = {
-        x->nnz,
-        x->num_rows,
-        x->d.device_nnz,
-        x->d.device_num_rows,
-        {gpi_frame_take(&frame, words * 4), gpi_frame_take(&frame, words * (x->nnz >> 32 ? 8 : 4)),
-         x->nnz >> 32 != 0},
-        {{x->cols, x->out_cols, x->index_bytes}, {x->values, x->out_values, x->value_bytes}},
-        x->offset_bytes,
-        x->row_pointers,
-        x->out_row_pointers,
-        x->out_nnz,
-        by_value(x),
-        {0}};
-    if (by_value(x)) {
-        k.range = gpi_compact_range_of(x->d.value_dtype, x->d.compare, x->d.value, x->d.upper);
-    } else if (x->nnz) {
+    k.heads.bits = gpi_frame_take(&frame, words * 4);
+    k.heads.wide = x->nnz >> 32 != 0;
+    k.heads.ranks = gpi_frame_take(&frame, words * (k.heads.wide ? 8 : 4));
+    if (!k.by_value && x->nnz) {
         void *found = gpi_frame_take(&frame, (size_t)x->nnz * x->index_bytes);
         GPI_TRY(find_rows(ctx, f, x, found));
         GPI_TRY(mark(ctx, x, found, k.heads.bits));
@@ -273,18 +247,51 @@ static gp_status filter_by_bits(gp_context *ctx, const char *f, const struct fil
     return gpi_csr_keep_find(ctx)(ctx, &k);
 }
 
+/* ---- CPU ---- */
+
+/* By the diagonal flags, and of a matrix the row of every entry. */
+static size_t host_bytes(const struct filter *x)
+{
+    const size_t rows = x->is_list ? 0 : gpi_piece((size_t)x->nnz * x->index_bytes);
+    return gpi_csr_keep_cpu_bytes(x->nnz) + (by_value(x) ? 0 : rows + gpi_piece((size_t)x->nnz));
+}
+
+static gp_status filter_on_host(gp_context *ctx, const char *f, const struct filter *x)
+{
+    const struct gpi_csr_kept rows = {x->rows, x->out_rows, x->index_bytes};
+    const struct gpi_csr_keep k = keep_of(x);
+    const void *rows_of = x->rows;
+    uint8_t *flags = NULL;
+    GPI_FRAME(frame, ctx, f, host_bytes(x));
+    if (!k.by_value && x->nnz) {
+        flags = gpi_frame_take(&frame, (size_t)x->nnz);
+        if (!x->is_list) {
+            void *found = gpi_frame_take(&frame, (size_t)x->nnz * x->index_bytes);
+            GPI_TRY(find_rows(ctx, f, x, found));
+            rows_of = found;
+        }
+        GPI_TRY(mark(ctx, x, rows_of, flags));
+    }
+    return gpi_csr_keep_cpu(ctx, f, &k, flags, x->is_list ? &rows : NULL);
+}
+
+/* ---- either ---- */
+
 static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
 {
-    return by_bits(ctx->backend, x) ? filter_by_bits(ctx, f, x) : filter_by_places(ctx, f, x);
+    if (ctx->backend == GP_BACKEND_CPU)
+        return filter_on_host(ctx, f, x);
+    return x->is_list ? filter_by_places(ctx, f, x) : filter_by_bits(ctx, f, x);
 }
 
 static gp_status filter_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
 {
-    const size_t bits = by_bits(target->backend, x) ? bits_bytes(x) : 0;
-    size_t places = 0;
-    if (!bits || target->backend == GP_BACKEND_AUTO)
-        GPI_TRY(places_bytes(target, x, &places));
-    *bytes = bits > places ? bits : places;
+    size_t cuda = 0;
+    if (target->backend != GP_BACKEND_CPU && !x->is_list)
+        cuda = bits_bytes(x);
+    else if (target->backend != GP_BACKEND_CPU)
+        GPI_TRY(places_bytes(target, x, &cuda));
+    *bytes = gpi_target_bytes(target, host_bytes(x), cuda);
     return GP_OK;
 }
 
@@ -296,7 +303,7 @@ gp_status gp_csr_filter(gp_context *ctx, const gp_csr_filter_desc *desc, size_t 
                         void *out_values, uint64_t *out_nnz)
 {
     static const char f[] = "gp_csr_filter";
-    struct filter x;
+    struct filter x = {.num_rows = 0};
     GPI_CALL(ctx, f);
     GPI_TRY(take_desc(ctx, f, false, desc, num_rows, num_cols, nnz, &x));
     GPI_TRY(check_constants(ctx, f, &x.d));
@@ -345,7 +352,7 @@ gp_status gp_coo_filter(gp_context *ctx, const gp_csr_filter_desc *desc, size_t 
                         uint64_t *out_nnz)
 {
     static const char f[] = "gp_coo_filter";
-    struct filter x;
+    struct filter x = {.num_rows = 0};
     GPI_CALL(ctx, f);
     GPI_TRY(take_desc(ctx, f, true, desc, num_rows, num_cols, nnz, &x));
     GPI_TRY(check_constants(ctx, f, &x.d));

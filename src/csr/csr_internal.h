@@ -107,6 +107,15 @@ struct gpi_csr_marks {
     void *flags; /* a byte for each entry, or on CUDA a bit */
 };
 
+/* CPU: out[r] = the entries kept before pointers[r], of which bits tell. */
+struct gpi_csr_kept_pointers {
+    uint64_t nnz, num_rows;
+    const void *pointers;
+    void *out;
+    const uint64_t *bits, *counts; /* counts: of those before each block, and of all */
+    size_t block_words;            /* of bits */
+};
+
 struct gpi_csr_matrix {
     uint64_t num_rows, num_cols, nnz;
     const void *row_pointers, *cols;
@@ -376,6 +385,7 @@ struct gpi_csr_ops {
     gp_status (*check_list)(gp_context *ctx, const struct gpi_csr_list *l, uint64_t *found);
     gp_status (*mark)(gp_context *ctx, const struct gpi_csr_marks *m);
     const struct gpi_csr_kernels *kernels; /* CUDA: of COO to CSR */
+    void (*kept_pointers)(gp_context *ctx, const struct gpi_csr_kept_pointers *k); /* CPU */
 };
 
 /* Those of a context for indices and offsets of these widths, in bytes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: the arrays of a matrix's entries compacted together, for filters. */
+/* The arrays of entries compacted together, for filters. */
 #ifndef GPI_CSR_KEEP_H
 #define GPI_CSR_KEEP_H
 
@@ -29,5 +29,10 @@ struct gpi_csr_keep {
 
 typedef gp_status gpi_csr_keep_fn(gp_context *ctx, const struct gpi_csr_keep *k);
 gpi_csr_keep_fn *gpi_csr_keep_find(const gp_context *ctx);
+
+/* CPU, without `heads`. flags: NULL, or a byte for each entry; rows: those of a list, or NULL. */
+gp_status gpi_csr_keep_cpu(gp_context *ctx, const char *function, const struct gpi_csr_keep *k,
+                           const uint8_t *flags, const struct gpi_csr_kept *rows);
+size_t gpi_csr_keep_cpu_bytes(uint64_t nnz);
 
 #endif

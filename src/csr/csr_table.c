@@ -16,11 +16,14 @@
                                               uint64_t *);                                         \
     gp_status gpi_csr_check_list_##unit##_##suffix(gp_context *, const struct gpi_csr_list *,      \
                                                    uint64_t *);                                    \
-    gp_status gpi_csr_mark_##unit##_##suffix(gp_context *, const struct gpi_csr_marks *);
+    gp_status gpi_csr_mark_##unit##_##suffix(gp_context *, const struct gpi_csr_marks *);          \
+    void gpi_csr_kept_pointers_##unit##_##suffix(gp_context *,                                     \
+                                                 const struct gpi_csr_kept_pointers *);
 #define PAIR_ENTRY(unit, suffix)                                                                   \
     {gpi_csr_row_pointers_##unit##_##suffix, gpi_csr_count_rows_##unit##_##suffix,                 \
      gpi_csr_check_##unit##_##suffix,        gpi_csr_check_list_##unit##_##suffix,                 \
-     gpi_csr_mark_##unit##_##suffix,         NULL},
+     gpi_csr_mark_##unit##_##suffix,         NULL,                                                 \
+     gpi_csr_kept_pointers_##unit##_##suffix},
 #define DECLARE_CUDA(unit, sm) extern const struct gpi_csr_ops gpi_csr_ops_##unit##_sm##sm;
 #define CUDA_ENTRY(unit, sm) GPI_CUDA(&gpi_csr_ops_##unit##_sm##sm),
 
