@@ -6,7 +6,8 @@
  */
 enum {
     SAMPLE = 256,
-    FEW = 16,        /* longer buckets than this part of all keys are learned from a sample */
+    FEW = 16,        /* longer buckets than this part of all keys are learned from a sample, */
+    CELLS_FEW = 32,  /* or of the sample, where cells may be learned */
     SHARERS_MAX = 32 /* with more threads a bucket that is longer than most is still one thread's */
 };
 
@@ -83,21 +84,31 @@ static bool holds_one_word(const KEY *splitters, size_t bucket)
            splitters[bucket] - splitters[bucket - 1] == 1;
 }
 
-/* Put the sample in order. False: there are no splitters to be taken from it. Beside values they
- * leave more bits to the passes in the caches than digits do: worth it where many words repeat. */
-static bool sort_sample(const struct gpi_radix_cpu_job *c, KEY words[SAMPLE])
+/* What may be learned from a sample. */
+struct lessons {
+    bool cells, splitters;
+};
+
+/* Put the sample in order. Beside values what is learned leaves more bits to the passes in the
+ * caches than digits do, but not to sorts by words and positions; splitters are worth it where many
+ * words repeat. */
+static struct lessons sort_sample(const struct gpi_radix_cpu_job *c, KEY words[SAMPLE])
 {
+    struct lessons may = {false, false};
 #if QUICK
+    const struct gpi_radix_job *j = &c->job;
     size_t repeats = 0;
     if (!c->whole || !quick_sort(words, SAMPLE, depth_of(SAMPLE)))
-        return false;
+        return may;
     for (size_t i = 1; i < SAMPLE; i++)
         repeats += words[i] == words[i - 1];
-    return c->keys_alone || repeats >= SAMPLE / 4;
+    may.cells = c->keys_alone ||
+                cached_passes_of(j->n / BINS, j->begin_bit, j->end_bit).passes > FEW_PASSES;
+    may.splitters = c->keys_alone || repeats >= SAMPLE / 4;
 #else
     (void)c, (void)words;
-    return false;
 #endif
+    return may;
 }
 
 /* Of a sorted sample, the most that one digit has. */
@@ -171,15 +182,17 @@ static bool learn_cells(struct sort *s, const KEY words[SAMPLE], struct digit *g
     return true;
 }
 
-/* Count by cells, of keys alone, or by splitters. False: these leave nearly all keys together. */
-static bool count_learned(struct sort *s, const KEY words[SAMPLE])
+/* Count by cells or by splitters. False: these leave nearly all keys together. */
+static bool count_learned(struct sort *s, struct lessons may, const KEY words[SAMPLE])
 {
     struct digit g;
-    if (s->c->keys_alone && learn_cells(s, words, &g)) {
+    if (may.cells && learn_cells(s, words, &g)) {
         count_by(s, g);
-        if (longest_bucket(s) <= s->c->job.n / FEW)
+        if (longest_bucket(s) <= s->c->job.n / (FEW / 2))
             return true;
     }
+    if (!may.splitters)
+        return false;
     choose_splitters(s->splitters, words);
     count_by(s, (struct digit){.splitters = s->splitters});
     return longest_bucket(s) <= s->c->job.n - s->c->job.n / 8;
@@ -192,9 +205,11 @@ static int count_top(struct sort *s)
     const struct gpi_radix_job *j = &s->c->job;
     KEY words[SAMPLE];
     int guess = top_of(j, sample_varying(j, words)), top = guess;
-    bool may_learn = sort_sample(s->c, words);
-    if (may_learn && sample_longest(words, digit_below(j, guess)) > SAMPLE / FEW) {
-        if (count_learned(s, words))
+    const struct lessons may = sort_sample(s->c, words);
+    const size_t most = sample_longest(words, digit_below(j, guess));
+    bool may_learn = may.cells || may.splitters;
+    if (may_learn && most > SAMPLE / (may.cells ? CELLS_FEW : FEW)) {
+        if (count_learned(s, may, words))
             return top_of(j, s->varying);
         may_learn = false;
     }
@@ -206,7 +221,7 @@ static int count_top(struct sort *s)
     if (!may_learn || longest_bucket(s) <= j->n / FEW)
         return top;
     const struct digit g = s->digit;
-    if (!count_learned(s, words))
+    if (!count_learned(s, may, words))
         count_by(s, g);
     return top_of(j, s->varying);
 }
