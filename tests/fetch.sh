@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A CMake project that brings gp along by FetchContent: it configures, builds and runs. Without optimisation, to be
-# built quickly.
+# built quickly; with what debuggers read, in which tools/check looks for the binary interface.
 # fetch.sh shared|static SOURCE BUILD COMPILER
 set -eu
 kind=$1 source=$2 build=$3
@@ -17,7 +17,7 @@ esac
 mkdir -p "$build"
 {
     cmake -S "$source/tests/fetch" -B "$build" -DGP_SOURCE="$source" -DCMAKE_C_COMPILER="$1" -DGP_CUDA=disabled \
-        -DGP_ISA_VARIANTS=false -DGP_SHARED="$shared" -DGP_MESON_OPTIONS=-Dc_args=-O0 && cmake --build "$build"
+        -DGP_ISA_VARIANTS=false -DGP_SHARED="$shared" "-DGP_MESON_OPTIONS=-Dc_args=-O0;-Ddebug=true" && cmake --build "$build"
 } >"$build/log" 2>&1 || {
     tail -n 40 "$build/log"
     exit 1
