@@ -223,6 +223,26 @@ START_TEST(test_sides_of_long_arrays)
 }
 END_TEST
 
+/* More items on one side than 16 bits count, from one block's tile of a GPU to its next one. */
+START_TEST(test_sides_all_on_one_side)
+{
+    const size_t n = t_at_most(((size_t)6 << 20) + 77);
+    const uint8_t least = 100, most = 199;
+    uint8_t *in = t_host(n);
+    struct sides w = sides_of(GP_COMPACT_PARTITION, 0);
+    w.d.dtype = GP_U8;
+    w.d.compare = GP_BETWEEN;
+    w.d.value = &least;
+    w.d.upper = &most;
+    w.outputs = 3;
+    memset(in, _i == 0 ? 150 : _i == 1 ? 50 : 250, n);
+    for (size_t i = 0; i < n; i += 4099)
+        in[i] = (uint8_t)(i / 4099);
+    sides_check(w, in, NULL, n, n);
+    free(in);
+}
+END_TEST
+
 /* ---- short forms, errors --------------------------------------------------------------------- */
 
 START_TEST(test_sides_simple_calls)
@@ -363,6 +383,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_sides_past_capacity_write_what_fits, 0, COMPACT_WIDTHS - 2);
     tcase_add_loop_test(c, test_sides_device_n, 0, 5);
     tcase_add_loop_test(c, test_sides_of_long_arrays, 0, COMPACT_DIRECT_WIDTHS);
+    tcase_add_loop_test(c, test_sides_all_on_one_side, 0, 3);
     c = t_case(s, "errors");
     tcase_add_test(c, test_sides_errors);
     return s;

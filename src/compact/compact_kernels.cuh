@@ -125,13 +125,15 @@ template <bool THREE> struct CountAhead {
         while (next < tile) {
             uint32_t v[batch];
             poll_tiles<striped>(state, next, tile, Sum<uint32_t>(), v);
-            uint32_t sum = 0;
+            uint32_t kept = 0, below = 0; /* of several tiles, which 16 bits may not hold */
 #pragma unroll
-            for (int k = 0; k < (int)batch; k++)
-                sum += v[k];
-            before.kept += warp_sum(THREE ? sum & 0xffff : sum);
+            for (int k = 0; k < (int)batch; k++) {
+                kept += THREE ? v[k] & 0xffff : v[k];
+                below += THREE ? v[k] >> 16 : 0;
+            }
+            before.kept += warp_sum(kept);
             if constexpr (THREE)
-                before.below += warp_sum(sum >> 16);
+                before.below += warp_sum(below);
             next = next + 32 * batch < tile ? next + 32 * batch : tile;
         }
         return before;
