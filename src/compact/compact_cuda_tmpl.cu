@@ -20,6 +20,14 @@ gp_status count_first(gp_context *ctx, const char *function, CompactParams &p, L
     return compact_count_flags(ctx, function, p, list);
 }
 
+bool has_room(const gpi_compact_args &a)
+{
+    bool room = a.out && a.capacity >= a.n;
+    for (uint32_t k = 0; k < a.sides; k++)
+        room = room && a.side[k].capacity >= a.n;
+    return room;
+}
+
 /* Blocks of tile kernels that run at once. */
 uint64_t tile_blocks(const gp_context *ctx)
 {
@@ -110,7 +118,7 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_compact_, GPI_UNIT))(gp_context 
                                                                      const gpi_compact_args *a)
 {
     using namespace GPI_SPACE;
-    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0), false};
+    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0), false, has_room(*a)};
 #if GPI_ITEM_BYTES > 0 && GPI_ITEM_BYTES <= 8
     if (!a->keep)
         return launch_compared(ctx, function, p);

@@ -17,7 +17,7 @@
  * block has one tile and all blocks run at once, waits for the counts of all tiles.
  *
  * On CUDA items of 2, 4, 8 and 16 bytes, and positions, go straight to their places; bytes, and
- * shorts of a partition by comparison, are packed in shared memory first (compact_bytes.cuh). For
+ * shorts of a partition by comparison, are packed in shared memory first (compact_pack.cuh). For
  * items of other sizes a tile has a list (compact_list_cuda.cu). Counts and flags as outputs take
  * loops without tiles (compact_count.cuh).
  *

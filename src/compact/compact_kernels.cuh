@@ -24,6 +24,7 @@ struct CompactParams {
     /* A partition in one array whose blocks are all there at once, and have room for all tiles: the
      * counts of these say where the others begin, and no launch before has to find that out. */
     bool at_once;
+    bool has_room; /* every output, for all that may go to it */
 };
 
 /* Storage of one item; 0: no items are read. */

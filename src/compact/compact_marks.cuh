@@ -22,7 +22,7 @@ template <class T> GPI_DEVICE T *kept_pointer(T *pointer)
     return pointer;
 }
 
-/* Lane k: of a part's items from 32 k on. */
+/* Lane k: of a part's items from 32 k on; of bytes in three both words of BoundBits. */
 struct PartBits {
     uint32_t kept, below;
 };
@@ -37,7 +37,17 @@ template <int BYTES, bool COMPARE, bool THREE, int GROUPS> struct CompactMarks {
     const uint8_t *keep; /* or words, if flags are bits */
     uint32_t left;
 
-    GPI_DEVICE PartBits bits() const
+    GPI_DEVICE PartBits bits(uint32_t &counts) const
+    {
+        if constexpr (BYTES == 1 && THREE)
+            return of_bounds(counts);
+        const PartBits bits = of_items();
+        counts = tile_counts<THREE>(__popc(bits.kept), __popc(bits.below));
+        return bits;
+    }
+
+  private:
+    GPI_DEVICE PartBits of_items() const
     {
         if (!COMPARE && a.bits)
             return {of_bits(), 0};
@@ -51,7 +61,6 @@ template <int BYTES, bool COMPARE, bool THREE, int GROUPS> struct CompactMarks {
         return left >= 32 * GROUPS ? one_by_one<true>() : one_by_one<false>();
     }
 
-  private:
     /* How many of a lane's 32 there are. */
     GPI_DEVICE uint32_t own() const
     {
@@ -137,12 +146,18 @@ template <int BYTES, bool COMPARE, bool THREE, int GROUPS> struct CompactMarks {
         if (!own())
             return {0, 0};
         const Raw<32> run = run_load(in + 32 * lane_id(), a.in);
-        PartBits bits = {0, 0};
-        if constexpr (THREE)
-            bounds_of_words(run.w, BoundsOfBytes(a.range), bits.kept, bits.below);
-        else
-            bits.kept = bits_of_words(run.w, RangeOfBytes(a.range));
-        return {bits.kept & low_bits(own()), bits.below & low_bits(own())};
+        return {bits_of_words(run.w, RangeOfBytes(a.range)) & low_bits(own()), 0};
+    }
+
+    /* The same in three. */
+    GPI_DEVICE PartBits of_bounds(uint32_t &counts) const
+    {
+        const uint32_t there = own();
+        BoundBits bits(run_load(in + 32 * lane_id(), a.in).w, BoundsOfBytes(a.range));
+        if (there < 32)
+            bits.end_at(there);
+        counts = tile_counts<true>(bits.kept(), bits.below());
+        return {bits.of[0], bits.of[1]};
     }
 };
 

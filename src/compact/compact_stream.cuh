@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compact/compact_marks.cuh"
+#include "compact/compact_pack.cuh"
 #include "device/stream.cuh"
 #include "tuning/compact_tuning.cuh"
 
@@ -128,8 +129,8 @@ struct CompactStream : StreamPolicy {
         const CompactMarks<BYTES, COMPARE, THREE, GROUPS> marks = {
             p.a, items_in(stage) + start, flags(stage) + flag_bytes(start),
             count > start ? count - start : 0};
-        const PartBits bits = marks.bits();
-        const uint32_t own = tile_counts<THREE>(__popc(bits.kept), __popc(bits.below));
+        uint32_t own;
+        const PartBits bits = marks.bits(own);
         const uint32_t before = warp_exclusive(own);
         GroupMarks<sorts> m;
         m.of[0] = {bits.kept, THREE ? before & 0xffff : before};
@@ -207,7 +208,7 @@ struct CompactStream : StreamPolicy {
 
     static GPI_DEVICE uint32_t room_of(uint64_t capacity, uint64_t base)
     {
-        const uint64_t room = capacity - base;
+        const uint64_t room = base < capacity ? capacity - base : 0;
         return room < part_items ? (uint32_t)room : part_items;
     }
 
@@ -332,7 +333,7 @@ struct CompactStream : StreamPolicy {
         const uint64_t left = s.n - index;
         const uint32_t items = left < part_items ? (uint32_t)left : part_items;
         const Marks own = s.own.marks[stage][warp][lane_id()];
-        const uint32_t kept = own.of[0].bits, below = THREE ? own.of[sorts - 1].bits : 0;
+        const uint32_t bits[2] = {own.of[0].bits, THREE ? own.of[sorts - 1].bits : 0};
         const uint32_t before =
             tile_counts<THREE>(own.of[0].before, THREE ? own.of[sorts - 1].before : 0);
         const Prefix all = start().after(s.part_sum[stage][warp]);
@@ -342,7 +343,7 @@ struct CompactStream : StreamPolicy {
         Packer &packed = s.own.packed.of[warp];
         const auto &table = s.own.packed.table;
         const Item *from = items_in(stage) + warp * part_items;
-        uint32_t begin[outputs] = {0, 0, 0}, room[outputs] = {0, 0, 0}, free = 0;
+        uint32_t begin[outputs] = {0, 0, 0}, stored[outputs] = {0, 0, 0}, free = 0;
         char *to[outputs] = {};
 #pragma unroll
         for (uint32_t k = 0; k <= sorts; k++) {
@@ -350,23 +351,23 @@ struct CompactStream : StreamPolicy {
                 break;
             const Outlet o = outlet_of<THREE>(p.a, k, s.own.others, 0, 0, base, index, items);
             to[k] = (char *)o.out + o.base * size;
-            begin[k] = 16 * free + misalignment(to[k]);
-            free = (begin[k] + count[k] * size + 15) / 16;
-            if (o.out && o.base < o.capacity)
-                room[k] = room_of(o.capacity, o.base);
+            begin[k] = free + misalignment(to[k]);
+            free = (begin[k] + count[k] * size + 15) & ~15u;
+            stored[k] = count[k];
+            if (!p.has_room)
+                stored[k] = o.out ? min(count[k], room_of(o.capacity, o.base)) : 0;
         }
         if constexpr (BYTES > 1)
-            packed.put_all(table, from, kept, below, before, begin);
+            packed.put_all(table, from, bits[0], bits[1], before, begin);
         else if (THREE || p.a.sides)
-            packed.template put_bytes<true>(table, from, kept, below, before, begin);
+            packed.template put_bytes<true>(table, from, p.a.in, bits, before, begin);
         else
-            packed.template put_bytes<false>(table, from, kept, below, before, begin);
+            packed.template put_bytes<false>(table, from, p.a.in, bits, before, begin);
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k <= sorts; k++)
-            if (room[k])
-                packed.store(begin[k] / 16, to[k],
-                             size * (count[k] < room[k] ? count[k] : room[k]));
+            if (stored[k])
+                packed.store(begin[k], to[k], size * stored[k]);
         __syncwarp();
     }
 
@@ -391,8 +392,7 @@ struct CompactStream : StreamPolicy {
         uint32_t room;
 
         GPI_DEVICE To(void *out, uint64_t capacity, uint64_t base)
-            : out(kept_pointer((Item *)out + base)),
-              room(base < capacity ? room_of(capacity, base) : 0)
+            : out(kept_pointer((Item *)out + base)), room(room_of(capacity, base))
         {
         }
     };
