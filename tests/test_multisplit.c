@@ -294,6 +294,20 @@ START_TEST(test_multisplit_errors)
 }
 END_TEST
 
+/* Where a GPU takes larger tiles: from 64 MB on. */
+START_TEST(test_multisplit_large_tiles)
+{
+    static const struct {
+        size_t item, buckets, missing;
+        enum spread spread;
+    } calls[] = {
+        {4, 32, 0, RANDOM}, {4, 256, 4099, RUNS}, {8, 16, 0, FALLING}, {8, 200, 1, RANDOM}};
+    const size_t item = calls[_i].item, n = t_at_most(((size_t)1 << 26) / item + 6143);
+    check_at(item, calls[_i].buckets, calls[_i].spread, n,
+             n > calls[_i].missing ? n - calls[_i].missing : n, (size_t)_i);
+}
+END_TEST
+
 START_TEST(test_multisplit_capture_and_replay)
 {
     enum { N = 100000, BUCKETS = 40 };
@@ -354,6 +368,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_multisplit_threads_agree, 0, 6);
     c = t_case(s, "cuda");
     tcase_add_test(c, test_multisplit_capture_and_replay);
+    tcase_add_loop_test(c, test_multisplit_large_tiles, 0, 4);
     return s;
 }
 

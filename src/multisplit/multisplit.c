@@ -49,10 +49,11 @@ static gp_status check_arrays(gp_context *ctx, const char *f, const struct gpi_m
 
 /* ---- numbers of 8 bits ----------------------------------------------------------------------- */
 
-/* No fewer than are made of fewer items. */
+/* No fewer than are made of fewer items, whose tiles are not large. */
 static uint64_t counts_of(const struct gpi_multisplit_args *a)
 {
-    return a->num_buckets * gpi_min(gpi_multisplit_tiles(a), gpi_multisplit_most_shares(a));
+    const uint64_t tiles = gpi_ceil_div(a->n, gpi_multisplit_tile_items(a->item_bytes));
+    return a->num_buckets * gpi_min(tiles, gpi_multisplit_most_shares(a));
 }
 
 static gp_status counted_bytes(const gp_target *t, const struct gpi_multisplit_args *a,
@@ -80,14 +81,15 @@ static gp_status run_counted_cuda(gp_context *ctx, const char *f,
                                   const struct gpi_multisplit_args *a)
 {
     const struct gpi_multisplit_cuda *cuda = gpi_multisplit_cuda_get(ctx->sm_row);
-    const uint64_t tiles = gpi_multisplit_tiles(a);
+    const uint32_t tile = gpi_multisplit_tile_of(a);
+    const uint64_t tiles = gpi_ceil_div(a->n, tile);
     const uint64_t each = gpi_ceil_div(tiles, gpi_multisplit_most_shares(a));
     const gp_target t = gpi_target_of(ctx);
     size_t need;
     GPI_TRY(counted_bytes(&t, a, &need));
     GPI_FRAME(frame, ctx, f, need);
-    struct gpi_multisplit_shares shares = {each * gpi_multisplit_tile_items(a->item_bytes),
-                                           (uint32_t)gpi_ceil_div(tiles, each), NULL, NULL};
+    struct gpi_multisplit_shares shares = {each * tile, (uint32_t)gpi_ceil_div(tiles, each), NULL,
+                                           NULL};
     const uint64_t counts = (uint64_t)a->num_buckets * shares.number;
     shares.counts = gpi_frame_take(&frame, counts * sizeof *shares.counts);
     shares.claimed = gpi_frame_take(&frame, sizeof *shares.claimed);

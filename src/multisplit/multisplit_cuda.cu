@@ -30,53 +30,60 @@ uint32_t list_begin(const gpi_multisplit_args &a)
     return a.item_bytes > GPI_MULTISPLIT_STAGED ? 0 : (bytes + 31) / 16 * 16;
 }
 
-/* Of items that are one word. */
-int words_bytes(uint32_t item_bytes)
+int list_bytes(const gpi_multisplit_args &a)
 {
-    return item_bytes == 16  ? (int)sizeof(SplitWordsShared<uint4>)
-           : item_bytes == 8 ? (int)sizeof(SplitWordsShared<uint64_t>)
-                             : (int)sizeof(SplitWordsShared<uint32_t>);
-}
-
-int dynamic_bytes(const gpi_multisplit_args &a)
-{
-    if (gpi_multisplit_is_word(a.item_bytes))
-        return words_bytes(a.item_bytes);
     return (int)(list_begin(a) + gpi_multisplit_tile_items(a.item_bytes) * sizeof(uint32_t));
 }
 
-/* Blocks that run at once, but no more than shares. */
-uint32_t blocks_of(const gp_context *ctx, const gpi_multisplit_args *a,
-                   const gpi_multisplit_shares *shares)
+/* Blocks of so much shared memory that share a multiprocessor. */
+constexpr int resident(int bytes, int most)
 {
     constexpr int reserved = 1024; /* of every block */
-    const bool word = gpi_multisplit_is_word(a->item_bytes);
-    const int own = word ? 0 : (int)sizeof(SplitShared),
-              most = word ? split_words_resident : split_resident;
-    const int fit = multisplit_tuning.shared_bytes / (dynamic_bytes(*a) + own + reserved);
-    const uint32_t blocks = ctx->sm_count * (fit < 1 ? 1 : fit < most ? fit : most);
-    return blocks < shares->number ? blocks : shares->number;
+    const int fit = multisplit_tuning.shared_bytes / (bytes + reserved);
+    return fit < 1 ? 1 : fit < most ? fit : most;
 }
 
-template <class Word>
-gp_status launch_words(gp_context *ctx, const char *function, const SplitParams &p, uint32_t blocks)
+/* That run at once, but no more than shares. */
+uint32_t blocks_of(const gp_context *ctx, const SplitParams &p, int on_each)
 {
-    constexpr int bytes = (int)sizeof(SplitWordsShared<Word>);
+    const uint32_t blocks = (uint32_t)(ctx->sm_count * on_each);
+    return blocks < p.shares.number ? blocks : p.shares.number;
+}
+
+template <class Word, int THREADS>
+gp_status launch_words(gp_context *ctx, const char *function, const SplitParams &p)
+{
+    constexpr int bytes = (int)sizeof(SplitWordsShared<Word, THREADS>);
+    constexpr int on_each = resident(bytes, split_words_resident<THREADS>);
+    const auto kernel = split_words_k<Word, THREADS>;
     static uint64_t allowed;
-    GPI_TRY(shared_memory_allow(ctx, function, split_words_k<Word>, bytes, &allowed));
-    split_words_k<Word><<<blocks, split_threads, bytes, ctx->stream>>>(p);
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, bytes, &allowed));
+    kernel<<<blocks_of(ctx, p, on_each), THREADS, bytes, ctx->stream>>>(p);
     return gpi_cuda_launched(ctx, function);
 }
 
+/* Large tiles where two of them share a multiprocessor. */
 template <class Word>
-gp_status launch_move(gp_context *ctx, const char *function, const SplitParams &p, uint32_t blocks)
+gp_status launch_words(gp_context *ctx, const char *function, const SplitParams &p)
+{
+    constexpr int bytes = (int)sizeof(SplitWordsShared<Word, split_words_many>);
+    if constexpr (sizeof(Word) <= 8 && resident(bytes, 2) == 2)
+        if (gpi_multisplit_is_large(&p.a))
+            return launch_words<Word, split_words_many>(ctx, function, p);
+    return launch_words<Word, split_threads>(ctx, function, p);
+}
+
+template <class Word>
+gp_status launch_move(gp_context *ctx, const char *function, const SplitParams &p)
 {
     static uint64_t allowed;
     /* Of bytes: no other tile has more. */
     constexpr int most =
         GPI_MULTISPLIT_TILE_BYTES + 32 + GPI_MULTISPLIT_TILE_MAX * (int)sizeof(uint32_t);
     GPI_TRY(shared_memory_allow(ctx, function, split_move_k<Word>, most, &allowed));
-    split_move_k<Word><<<blocks, split_threads, dynamic_bytes(p.a), ctx->stream>>>(
+    const int bytes = list_bytes(p.a);
+    const int on_each = resident(bytes + (int)sizeof(SplitShared), split_resident);
+    split_move_k<Word><<<blocks_of(ctx, p, on_each), split_threads, bytes, ctx->stream>>>(
         p, gpi_multisplit_tile_items(p.a.item_bytes), list_begin(p.a));
     return gpi_cuda_launched(ctx, function);
 }
@@ -85,16 +92,15 @@ gp_status move(gp_context *ctx, const char *function, const gpi_multisplit_args 
                const gpi_multisplit_shares *shares)
 {
     const SplitParams p = {*a, *shares};
-    const uint32_t blocks = blocks_of(ctx, a, shares);
     if (gpi_multisplit_is_word(a->item_bytes))
-        return a->item_bytes == 16  ? launch_words<uint4>(ctx, function, p, blocks)
-               : a->item_bytes == 8 ? launch_words<uint64_t>(ctx, function, p, blocks)
-                                    : launch_words<uint32_t>(ctx, function, p, blocks);
-    return a->item_bytes % 16 == 0  ? launch_move<uint4>(ctx, function, p, blocks)
-           : a->item_bytes % 8 == 0 ? launch_move<uint64_t>(ctx, function, p, blocks)
-           : a->item_bytes % 4 == 0 ? launch_move<uint32_t>(ctx, function, p, blocks)
-           : a->item_bytes % 2 == 0 ? launch_move<uint16_t>(ctx, function, p, blocks)
-                                    : launch_move<uint8_t>(ctx, function, p, blocks);
+        return a->item_bytes == 16  ? launch_words<uint4>(ctx, function, p)
+               : a->item_bytes == 8 ? launch_words<uint64_t>(ctx, function, p)
+                                    : launch_words<uint32_t>(ctx, function, p);
+    return a->item_bytes % 16 == 0  ? launch_move<uint4>(ctx, function, p)
+           : a->item_bytes % 8 == 0 ? launch_move<uint64_t>(ctx, function, p)
+           : a->item_bytes % 4 == 0 ? launch_move<uint32_t>(ctx, function, p)
+           : a->item_bytes % 2 == 0 ? launch_move<uint16_t>(ctx, function, p)
+                                    : launch_move<uint8_t>(ctx, function, p);
 }
 
 /* ---- numbers of 32 bits ---------------------------------------------------------------------- */

@@ -73,9 +73,12 @@ struct gpi_multisplit_cuda {
 const struct gpi_multisplit_cuda *gpi_multisplit_cuda_get(int sm_row);
 
 enum {
-    GPI_MULTISPLIT_TILE_BYTES = 32768,      /* of items, at most, unless one item is larger */
-    GPI_MULTISPLIT_TILE_MAX = 4096,         /* items */
-    GPI_MULTISPLIT_WORD_TILE_BYTES = 16384, /* of items that are one word */
+    GPI_MULTISPLIT_TILE_BYTES = 32768,       /* of items, at most, unless one item is larger */
+    GPI_MULTISPLIT_TILE_MAX = 4096,          /* items */
+    GPI_MULTISPLIT_WORD_TILE_BYTES = 16384,  /* of items that are one word */
+    GPI_MULTISPLIT_LARGE_TILE_BYTES = 24576, /* the same of many of 4 and 8 bytes */
+    GPI_MULTISPLIT_LARGE_BYTES = 1 << 26,    /* what many have at least */
+    GPI_MULTISPLIT_LARGE_BUCKETS = 16,       /* of fewer pieces are long anyway */
     GPI_MULTISPLIT_STAGED = 4096 /* bytes of items that wait in shared memory; larger ones are
                                         * read where they lie, with the same number of accesses */
 };
@@ -94,18 +97,27 @@ static inline uint32_t gpi_multisplit_tile_items(uint32_t item_bytes)
     return fit < 1 ? 1 : fit > GPI_MULTISPLIT_TILE_MAX ? GPI_MULTISPLIT_TILE_MAX : fit;
 }
 
+/* Whether items that are one word go by large tiles, which longer ones gain least by. */
+static inline bool gpi_multisplit_is_large(const struct gpi_multisplit_args *a)
+{
+    return (a->item_bytes == 4 || a->item_bytes == 8) &&
+           a->n >= GPI_MULTISPLIT_LARGE_BYTES / a->item_bytes &&
+           a->num_buckets >= GPI_MULTISPLIT_LARGE_BUCKETS;
+}
+
+/* Of a call, which shares consist of. */
+static inline uint32_t gpi_multisplit_tile_of(const struct gpi_multisplit_args *a)
+{
+    return gpi_multisplit_is_large(a) ? GPI_MULTISPLIT_LARGE_TILE_BYTES / a->item_bytes
+                                      : gpi_multisplit_tile_items(a->item_bytes);
+}
+
 /* Shares are at most this many, and have less than 2^23 items. */
 static inline uint64_t gpi_multisplit_most_shares(const struct gpi_multisplit_args *a)
 {
     const uint64_t most = GPI_MULTISPLIT_COUNTS / a->num_buckets, many = a->n >> 22;
     const uint64_t few = most < GPI_MULTISPLIT_SHARES ? most : GPI_MULTISPLIT_SHARES;
     return few < many ? many : few;
-}
-
-static inline uint64_t gpi_multisplit_tiles(const struct gpi_multisplit_args *a)
-{
-    const uint64_t tile = gpi_multisplit_tile_items(a->item_bytes);
-    return (a->n + tile - 1) / tile;
 }
 
 /* The highest bit of the numbers below count, from 1. */

@@ -17,7 +17,7 @@ namespace GPI_SPACE
 
 constexpr int split_threads = 256, split_warps = split_threads / 32;
 constexpr int split_resident = 4; /* blocks on a multiprocessor */
-static_assert(split_buckets == split_threads, "a thread per bucket");
+static_assert(split_buckets <= split_threads, "a thread per bucket");
 constexpr int split_rows =
     GPI_MULTISPLIT_TILE_MAX / split_threads; /* of 32 items of a tile, per warp */
 
@@ -210,25 +210,24 @@ GPI_DEVICE void split_rank(uint32_t num_buckets, uint32_t rows, uint32_t *before
         rank_many(num_buckets, rows, before, item);
 }
 
-/* What a tile has of thread b's bucket, in each warp's part and in all. */
-struct SplitCounts {
-    uint32_t own[split_warps], all;
+/* What a tile has of thread b's bucket, in the part of each of WARPS and in all. */
+template <int WARPS> struct SplitCounts {
+    uint32_t own[WARPS], all;
 
-    GPI_DEVICE SplitCounts(const uint32_t (&before)[split_warps][split_buckets],
-                           uint32_t num_buckets)
+    GPI_DEVICE SplitCounts(const uint32_t (&before)[WARPS][split_buckets], uint32_t num_buckets)
         : all(0)
     {
         const uint32_t b = threadIdx.x;
 #pragma unroll
-        for (int w = 0; w < split_warps; w++)
+        for (int w = 0; w < WARPS; w++)
             all += own[w] = b < num_buckets ? before[w][b] : 0;
     }
 
     /* Counts become the places where they begin. */
-    GPI_DEVICE void put_begins(uint32_t (&before)[split_warps][split_buckets], uint32_t begin) const
+    GPI_DEVICE void put_begins(uint32_t (&before)[WARPS][split_buckets], uint32_t begin) const
     {
 #pragma unroll
-        for (int w = 0; w < split_warps; w++) {
+        for (int w = 0; w < WARPS; w++) {
             before[w][threadIdx.x] = begin;
             begin += own[w];
         }
@@ -255,7 +254,7 @@ GPI_DEVICE void split_places(SplitShared &s, uint32_t num_buckets, uint32_t coun
 {
     const uint32_t warp = threadIdx.x / 32;
     const bool some = split_has_buckets(num_buckets);
-    const SplitCounts counts(s.before, some ? num_buckets : 0);
+    const SplitCounts<split_warps> counts(s.before, some ? num_buckets : 0);
     uint32_t begin = 0;
     if (some) {
         begin = warp_exclusive(counts.all);

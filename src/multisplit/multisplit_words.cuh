@@ -15,7 +15,11 @@
 namespace GPI_SPACE
 {
 
-constexpr int split_words_resident = 3; /* blocks on a multiprocessor */
+/* Threads of a block: many where there are enough tiles for that, as a tile's pieces of a bucket
+ * are longer then; and blocks on a multiprocessor. */
+constexpr int split_words_many =
+    split_threads * GPI_MULTISPLIT_LARGE_TILE_BYTES / GPI_MULTISPLIT_WORD_TILE_BYTES;
+template <int THREADS> constexpr int split_words_resident = THREADS > split_threads ? 2 : 3;
 
 /* f of an item's type, where items of up to 4 bytes share the code. */
 template <class Word, class F> GPI_DEVICE void with_item(uint32_t bytes, const F &f)
@@ -36,19 +40,19 @@ constexpr int word_rows = sizeof(Word) <= 4
                               ? split_rows
                               : GPI_MULTISPLIT_WORD_TILE_BYTES / (int)sizeof(Word) / split_threads;
 
-template <class Word> struct SplitWordsShared {
-    static constexpr int items = word_rows<Word> * split_threads, rows = items / 32;
-    alignas(16) uint32_t before[split_warps][split_buckets]; /* as SplitShared */
+template <class Word, int THREADS> struct SplitWordsShared {
+    static constexpr int items = word_rows<Word> * THREADS, rows = items / 32, warps = THREADS / 32;
+    alignas(16) uint32_t before[warps][split_buckets]; /* as SplitShared */
     char *place[split_buckets]; /* where place 0 of the tile would go, by bucket that has items */
-    uint32_t sums[split_warps], following;
+    uint32_t sums[warps], following;
     uint32_t bits[rows];         /* by row of 32 items in order: where buckets begin */
     alignas(16) uint2 row[rows]; /* the same, and how many begin before it, less one */
     alignas(16) Word item[items];
 };
 
 /* One block's way through its range. */
-template <class Word> struct SplitWords {
-    using Shared = SplitWordsShared<Word>;
+template <class Word, int THREADS> struct SplitWords {
+    using Shared = SplitWordsShared<Word, THREADS>;
     static constexpr int rows = word_rows<Word>, batch = 4;
 
     const gpi_multisplit_args &a;
@@ -99,7 +103,7 @@ template <class Word> struct SplitWords {
     {
         const uint32_t warp = threadIdx.x / 32;
         const bool some = split_has_buckets(a.num_buckets);
-        const SplitCounts counts(s.before, some ? a.num_buckets : 0);
+        const SplitCounts<Shared::warps> counts(s.before, some ? a.num_buckets : 0);
         /* Items, and above them buckets that have any. */
         const uint32_t own = counts.all | (uint32_t)(counts.all > 0) << 16;
         uint32_t sum = 0;
@@ -185,12 +189,12 @@ template <class Word> struct SplitWords {
 
 /* As split_move_k, in tiles of SplitWordsShared::items. Word is uint32_t for items of 1 and 2
  * bytes, too. */
-template <class Word>
-__global__ void __launch_bounds__(split_threads, split_words_resident)
+template <class Word, int THREADS>
+__global__ void __launch_bounds__(THREADS, split_words_resident<THREADS>)
     split_words_k(const SplitParams p)
 {
     extern __shared__ __align__(16) char memory[];
-    using Work = SplitWords<Word>;
+    using Work = SplitWords<Word, THREADS>;
     constexpr uint32_t tile_items = Work::Shared::items;
     Work work = {p.a, *(typename Work::Shared *)memory, {}, {}};
     SplitWay way(p, work.s.following);
