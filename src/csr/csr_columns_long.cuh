@@ -16,8 +16,8 @@ namespace GPI_SPACE
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* A row to the list of its class. */
-template <class I> GPI_DEVICE void leave_row(const ColumnsArgs<I> &a, uint64_t row, uint64_t length)
+/* The class of a row, or LongShape<I>::classes: all have to be sorted in another way. */
+template <class I> GPI_DEVICE int class_of(const ColumnsArgs<I> &a, uint64_t length)
 {
     int c = 0;
     while (c < LongShape<I>::classes && length > LongShape<I>::most_of(c))
@@ -25,11 +25,29 @@ template <class I> GPI_DEVICE void leave_row(const ColumnsArgs<I> &a, uint64_t r
     if (c == LongShape<I>::classes) {
         a.unsorted[0] = a.shape.n;
         a.unsorted[1] = a.shape.num_rows;
-        return;
     }
-    const uint64_t at = atomicAdd((unsigned long long *)a.long_rows + c, 1ull);
+    return c;
+}
+
+/* Room for `count` rows of a class; returns where it begins. */
+template <class I> GPI_DEVICE uint64_t room_for(const ColumnsArgs<I> &a, int c, uint32_t count)
+{
+    return atomicAdd((unsigned long long *)a.long_rows + c, (unsigned long long)count);
+}
+
+template <class I>
+GPI_DEVICE void put_row(const ColumnsArgs<I> &a, int c, uint64_t at, uint64_t row)
+{
     if (at < a.long_room)
         a.long_rows[LongShape<I>::classes + c * a.long_room + at] = row;
+}
+
+/* A row to the list of its class. */
+template <class I> GPI_DEVICE void leave_row(const ColumnsArgs<I> &a, uint64_t row, uint64_t length)
+{
+    const int c = class_of(a, length);
+    if (c < LongShape<I>::classes)
+        put_row(a, c, room_for(a, c, 1), row);
 }
 
 template <class I> GPI_DEVICE void check_total(const ColumnsArgs<I> &a)
@@ -52,10 +70,19 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_list_columns_k(Columns
         return;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; r < a.shape.num_rows; r += step) {
-        const uint64_t begin = a.at(r), end = a.at(r + 1);
-        if (begin < end)
-            leave_row(a, r, end - begin);
+    for (; r - lane_id() < a.shape.num_rows; r += step) {
+        const bool is = r < a.shape.num_rows;
+        const uint64_t begin = is ? a.at(r) : 0, end = is ? a.at(r + 1) : 0;
+        const int c = begin < end ? class_of(a, end - begin) : LongShape<I>::classes;
+        /* One addition for all lanes of a class: there are few classes, and many warps. */
+        const uint32_t peers = __match_any_sync(all_lanes, c);
+        const int first = __ffs(peers) - 1;
+        uint64_t at = 0;
+        if (lane_id() == first && c < LongShape<I>::classes)
+            at = room_for(a, c, __popc(peers));
+        at = shuffle(at, first) + __popc(peers & ((1u << lane_id()) - 1));
+        if (c < LongShape<I>::classes)
+            put_row(a, c, at, r);
     }
     if (blockIdx.x == 0 && threadIdx.x == 0 && a.of_pointers.source.argument)
         check_total(a);
@@ -145,6 +172,13 @@ GPI_DEVICE void merge_row(const RowSpread<I> &row, TeamSide<I> (&sides)[2], uint
     }
 }
 
+/* Ask the L2 for a line of a row's columns. For 8 bytes registers do not suffice. */
+template <class I> GPI_DEVICE void ask_for(const ColumnsArgs<I> &a, uint64_t begin, uint64_t end)
+{
+    if (sizeof(I) == 4 && begin < min(end, a.shape.n))
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.cols + begin));
+}
+
 /* The rows of a class, a team for each. */
 template <class I>
 GPI_DEVICE void sort_class(const ColumnsArgs<I> &a, const Team &team, int c, void *memory,
@@ -167,6 +201,7 @@ GPI_DEVICE void sort_class(const ColumnsArgs<I> &a, const Team &team, int c, voi
         RowSpread<I> row(a, team, sides, begin, length);
         r += teams * gridDim.x;
         find(); /* of the next one, while this one is sorted */
+        ask_for(a, begin + team.rank() * (128 / sizeof(I)), end);
         if (length && (length < spread_least || !row.sort(wrong)))
             merge_row(row, sides, wrong);
         team.sync(); /* what is shared is read */
