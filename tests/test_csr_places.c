@@ -184,10 +184,14 @@ END_TEST
 
 /* ---- transposes of many entries, and of wrong ones ------------------------------------------- */
 
-/* The transpose of a matrix of 8 entries a row, which become *m; skewed: most are of one column. */
-static struct csr many_entries(uint64_t num_cols, gp_dtype dtype, bool skewed, struct coo *m)
+enum spread { EVEN, SKEWED, NARROW };
+
+/* The transpose of a matrix of 8 entries a row, which become *m. Skewed: most are of one column;
+ * narrow: of a part of the columns. */
+static struct csr many_entries(uint64_t n, uint64_t num_cols, gp_dtype dtype, enum spread spread,
+                               struct coo *m)
 {
-    const uint64_t n = (1 << 18) + 8 * 77, num_rows = n / 8;
+    const uint64_t num_rows = n / 8;
     struct csr t = {num_cols, num_rows, n, NULL, NULL, NULL, dtype};
     const size_t bytes = gp_dtype_bytes(dtype);
     uint64_t state = t_seed();
@@ -198,7 +202,11 @@ static struct csr many_entries(uint64_t num_cols, gp_dtype dtype, bool skewed, s
     memset(t.pointers, 0, (num_cols + 2) * sizeof *t.pointers);
     for (uint64_t i = 0; i < n; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        coo_add(m, i / 8, skewed && i % 8 ? 77 : (state >> 33) % num_cols);
+        const uint64_t col = (state >> 33) % (spread == NARROW ? num_cols / 4 : num_cols);
+        coo_add(m, i / 8,
+                spread == SKEWED && i % 8 ? 77
+                : spread == NARROW        ? col + num_cols / 2
+                                          : col);
         memcpy((char *)m->values + i * bytes, &i, bytes);
         t.pointers[m->cols[i] + 2]++;
     }
@@ -212,20 +220,33 @@ static struct csr many_entries(uint64_t num_cols, gp_dtype dtype, bool skewed, s
     return t;
 }
 
+enum { FEW_ENTRIES = (1 << 18) + 8 * 77, MANY_ENTRIES = (1 << 21) + 8 * 771, MANY_CASES = 11 };
+
 START_TEST(test_transpose_of_many)
 {
     static const struct {
-        uint64_t num_cols;
+        uint64_t n, num_cols;
         gp_dtype dtype;
         int pair;
-    } cases[] = {{1500, GP_U32, 0},
-                 {1 << 18, GP_U8, 1},
-                 {(1 << 17) + 3, (gp_dtype)0, 2},
-                 {1 << 17, GP_F32, 0},
-                 {999, GP_U64, 2}};
+        enum spread spread;
+    } cases[MANY_CASES] = {
+        {FEW_ENTRIES, 1500, GP_U32, 0, EVEN},
+        {FEW_ENTRIES, 1 << 18, GP_U8, 1, EVEN},
+        {FEW_ENTRIES, (1 << 17) + 3, (gp_dtype)0, 2, EVEN},
+        {FEW_ENTRIES, 1 << 17, GP_F32, 0, SKEWED},
+        {FEW_ENTRIES, 999, GP_U64, 2, EVEN},
+        /* of which there are buckets */
+        {MANY_ENTRIES, 1 << 17, GP_F32, 0, EVEN},
+        {MANY_ENTRIES, (1 << 20) + 5, GP_U16, 1, EVEN},
+        {MANY_ENTRIES, 3 << 20, (gp_dtype)0, 2, EVEN},
+        {MANY_ENTRIES, 1 << 20, GP_U8, 0, NARROW},
+        {MANY_ENTRIES, 5000, GP_U32, 1, NARROW},
+        {MANY_ENTRIES, 1 << 20, GP_F32, 0, SKEWED},
+    };
     const gp_dtype *pair = pairs[cases[_i].pair];
     struct coo m;
-    struct csr want = many_entries(cases[_i].num_cols, cases[_i].dtype, _i == 3, &m);
+    struct csr want =
+        many_entries(cases[_i].n, cases[_i].num_cols, cases[_i].dtype, cases[_i].spread, &m);
     gp_coo_desc d = desc_of(pair, m.dtype, GP_DUPLICATES_KEEP);
     uint64_t *row_pointers = t_host((m.num_rows + 1) * sizeof *row_pointers);
     for (uint64_t r = 0; r <= m.num_rows; r++)
@@ -283,7 +304,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_permutation_of_a_transpose, 0, MATRIX_RUNS);
     tcase_add_test(c, test_permutation_of_sums_is_refused);
     c = t_case(s, "transpose");
-    tcase_add_loop_test(c, test_transpose_of_many, 0, 5);
+    tcase_add_loop_test(c, test_transpose_of_many, 0, MANY_CASES);
     tcase_add_loop_test(c, test_transpose_names_a_column_out_of_range, 0, PAIRS);
     return s;
 }

@@ -114,6 +114,7 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_part_k(const void *pai
                                                                  uint32_t value_bytes, I *cols,
                                                                  void *values)
 {
+    grid_wait();
     shape.take_counts();
     csr_tiles<true>(shape.n, [&](uint64_t tile) {
 #pragma unroll

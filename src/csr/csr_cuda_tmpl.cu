@@ -173,8 +173,10 @@ gp_status join(gp_context *ctx, const gpi_csr_coo *c, uint32_t *keys, void *pair
 
 gp_status part(gp_context *ctx, const gpi_csr_coo *c, const void *pairs)
 {
-    csr_part_k<I><<<entry_blocks_of(ctx, c), csr_tuning.threads, 0, ctx->stream>>>(
-        pairs, shape_of(c), (uint32_t)c->value_bytes, (I *)c->out_cols, c->out_values);
+    const uint32_t tiles = blocks_for<csr_tile>(c->nnz);
+    launch_behind(ctx, csr_part_k<I>, c->device_nnz ? behind_blocks(ctx, tiles) : tiles,
+                  csr_tuning.threads, 0, pairs, shape_of(c), (uint32_t)c->value_bytes,
+                  (I *)c->out_cols, c->out_values);
     return gpi_cuda_launched(ctx, c->function);
 }
 

@@ -31,7 +31,8 @@
  *
  * Transpose: the row of every entry, then the same with rows and columns exchanged, sorted by the
  *   row bits of the key alone, and nothing merged. CUDA: if numbers fit 32 bits and values 4 bytes,
- *   a column alone is the key, and the row and the value of its entry are moved as one word. CPU:
+ *   a column alone is the key, and the row and the value of its entry are moved as one word; of
+ *   many entries a kernel of this room takes the buckets of the sort (csr_turn_kernels.cuh). CPU:
  *   two stable splits, by the high bits of columns and by the low ones (csr_split_cpu.h).
  *
  * Columns sorted within rows: CPU: rows are the segments of a sort. CUDA: rows are sorted in shared

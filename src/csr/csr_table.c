@@ -5,6 +5,7 @@
 #include "csr/csr_buckets.h"
 #include "csr/csr_keep.h"
 #include "csr/csr_sort_cpu.h"
+#include "csr/csr_turn.h"
 
 /* Units of widths: index and offset bits. */
 #define EACH_PAIR(X) X(i32_o32) X(i32_o64) X(i64_o64)
@@ -78,6 +79,16 @@ gpi_csr_buckets_fn *gpi_csr_buckets_find(const gp_context *ctx)
 {
     static gpi_csr_buckets_fn *const *const count[] = {GPI_SMS(BUCKETS_ENTRY)};
     return ctx->backend == GP_BACKEND_CUDA ? *count[ctx->sm_row] : NULL;
+}
+
+#define DECLARE_TURN(sm) extern gpi_csr_turn_fn *const gpi_csr_turn_sm##sm;
+#define TURN_ENTRY(sm) GPI_CUDA(&gpi_csr_turn_sm##sm),
+GPI_SMS(DECLARE_TURN)
+
+gpi_csr_turn_fn *gpi_csr_turn_find(const gp_context *ctx)
+{
+    static gpi_csr_turn_fn *const *const turn[] = {GPI_SMS(TURN_ENTRY)};
+    return *turn[ctx->sm_row];
 }
 
 /* ---- SpMV and SpMM ---- */

@@ -9,6 +9,7 @@ extern "C" {
 }
 
 #include "radixsort/radixsort_key_codec.cuh"
+#include "radixsort/radixsort_places.cuh" /* for copies to shared memory, and sums over a block */
 
 namespace GPI_SPACE
 {
