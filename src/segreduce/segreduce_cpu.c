@@ -37,7 +37,9 @@ struct left {
 struct job {
     const struct gpi_segreduce_args *args;
     const struct gpi_reduce_cpu *folds;
-    const struct gpi_segreduce_cpu *unit;
+    const struct gpi_segreduce_cpu *unit, *wider; /* wider: NULL, or of items of 4 bytes */
+    gpi_segreduce_widen_fn *widen;
+    uint32_t widen_mean; /* from this mean length on */
     struct left *left;
     uint64_t base, weight; /* the first offset; of all items and ends */
     uint32_t item_bytes, end_weight, out_bytes, acc_bytes;
@@ -200,6 +202,50 @@ static void places_store(const struct job *job, const struct gpi_segreduce_piece
     }
 }
 
+/* ---- narrow items ---------------------------------------------------------------------------- */
+
+enum { WIDENED = 1024 /* items at a time */ };
+
+/* Whether segments are long enough for widening to pay, and none is too long. */
+static bool is_widened(const struct job *job, const struct gpi_segreduce_piece *p)
+{
+    const uint32_t items = p->ends[p->count - 1];
+    if (!job->wider || items < p->count * job->widen_mean ||
+        items > p->count * (GPI_SEGREDUCE_LONG / 2))
+        return false;
+    uint32_t longest = 0;
+    for (int32_t j = 0; j < (int32_t)p->count; j++) {
+        const uint32_t n = p->ends[j] - p->ends[j - 1];
+        longest = n > longest ? n : longest;
+    }
+    return longest <= GPI_SEGREDUCE_LONG;
+}
+
+static void piece_fold(const struct job *job, const struct gpi_segreduce_piece *p, char *acc)
+{
+    uint32_t words[WIDENED], ends[1 + GPI_SEGREDUCE_PIECE], begin = 0;
+    struct gpi_segreduce_piece part = *p;
+    if (!is_widened(job, p)) {
+        job->unit->fold(p, acc);
+        return;
+    }
+    part.in = words;
+    part.ends = ends + 1;
+    part.wide = false;
+    ends[0] = 0;
+    for (uint32_t s = 0; s < p->count; s += part.count) {
+        for (part.count = 0;
+             s + part.count < p->count && p->ends[s + part.count] - begin <= WIDENED; part.count++)
+            ends[part.count + 1] = p->ends[s + part.count] - begin;
+        job->widen(job->args->in_dtype, (const char *)p->in + (size_t)begin * job->item_bytes,
+                   ends[part.count], words);
+        job->wider->fold(&part, acc + (size_t)s * job->acc_bytes);
+        begin += ends[part.count];
+    }
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
 static void piece_store(const struct job *job, const struct gpi_segreduce_piece *p, uint64_t s)
 {
     union {
@@ -212,7 +258,7 @@ static void piece_store(const struct job *job, const struct gpi_segreduce_piece 
         places_store(job, p, room.places, s);
         return;
     }
-    job->unit->fold(p, &room);
+    piece_fold(job, p, room.acc);
     if (job->args->has_init)
         results_start(job, p, room.acc);
     results_store(job, &room, p->count, s);
@@ -371,6 +417,9 @@ gp_status gpi_segreduce_cpu(gp_context *ctx, const struct gpi_segreduce_args *ar
     job.end_weight = gpi_segreduce_end_weight(!args->offsets, offset, job.out_bytes, args->places);
     job.weight = args->n * job.item_bytes + args->count * job.end_weight;
     job.wide = job.out_bytes > job.item_bytes;
+    if (job.out_bytes <= 4 && !args->places)
+        job.wider = gpi_segreduce_cpu_wider(ctx, args->in_dtype, args->op, &job.widen);
+    job.widen_mean = args->in_dtype == GP_F16 ? 0 : 4; /* one by one those take longest */
     job.stream = args->count * job.out_bytes >= STREAM_BYTES;
     init_load(args, &job.init);
     empty_load(&job);

@@ -32,6 +32,18 @@ struct gpi_segreduce_cpu {
     gpi_segreduce_places_fn *places; /* NULL: pair operators */
 };
 
+/* Up to as many items are folded by a vector's lanes, one by one; a segment of more by the folds of
+ * the reduction. */
+enum { GPI_SEGREDUCE_LONG = 32 };
+
+/* Items of 1 or 2 bytes as the items of 4 whose unit folds them to the same bits; to has room for a
+ * multiple of 16. */
+typedef void gpi_segreduce_widen_fn(gp_dtype dtype, const void *from, size_t n, void *to);
+
+/* NULL, or that unit and how its items are made, where vectors gather them. */
+const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, gp_dtype in,
+                                                        gp_op op, gpi_segreduce_widen_fn **widen);
+
 const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(const gp_context *ctx, gp_dtype in,
                                                        gp_dtype out, gp_op op);
 

@@ -3,9 +3,9 @@
  * Segments of a piece on the CPU, compiled per unit and instruction set: GPI_UNIT, and what
  * scan_cpu_types_internal.h takes.
  *
- * Each segment is folded item by item, in order, up to LONG items; where AVX-512 has the items, as
- * many segments side by side as a vector has lanes, so that no branch depends on a length. Longer
- * ones go to the loops of the reduction. So all instruction sets give the same bits.
+ * Each segment is folded item by item, in order, up to GPI_SEGREDUCE_LONG items; where AVX-512 has
+ * the items, as many segments side by side as a vector has lanes, so that no branch depends on a
+ * length. Longer ones go to the loops of the reduction. So all instruction sets give the same bits.
  */
 #include "scan/scan_cpu_types_internal.h"
 #include "segreduce/segreduce_cpu.h"
@@ -22,8 +22,6 @@ typedef acc_t sum_t;
 #else
 typedef uint64_t sum_t; /* extended by the sign */
 #endif
-
-enum { LONG = 32 };
 
 ALWAYS_INLINE sum_t item(const in_t *in)
 {
@@ -149,7 +147,7 @@ ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, con
     for (; lanes; lanes &= lanes - 1) {
         const int k = __builtin_ctz(lanes);
         const uint32_t begin = ends[k - 1], n = ends[k] - begin;
-        if (n > LONG)
+        if (n > GPI_SEGREDUCE_LONG)
             to[k] = fold_long(p, in + begin, n);
         else
             to[k] = t ? fold_on(op, to[k], in + begin, t, n)
@@ -163,7 +161,7 @@ ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece 
 {
     const lengths_t begin = LENGTHS_LOAD(ends - 1);
     const lengths_t n = LENGTHS_SUB(LENGTHS_LOAD(ends), begin);
-    const unsigned far = LENGTHS_ABOVE(n, LENGTHS_OF(LONG));
+    const unsigned far = LENGTHS_ABOVE(n, LENGTHS_OF(GPI_SEGREDUCE_LONG));
     unsigned some = LENGTHS_ABOVE(n, LENGTHS_OF(0)) & ~far;
     const items_t none = (items_t){0} + (acc_t)empty;
     __m512i all = (__m512i)none;
@@ -198,7 +196,7 @@ ALWAYS_INLINE void fold_piece(gp_op op, const struct gpi_segreduce_piece *p, sum
 #endif
     for (uint32_t begin = p->ends[(int32_t)s - 1]; s < p->count; s++) {
         const uint32_t end = p->ends[s], n = end - begin;
-        if (n > LONG)
+        if (n > GPI_SEGREDUCE_LONG)
             to[s] = fold_long(p, in + begin, n);
         else
             to[s] = n ? fold_on(op, item(in + begin), in + begin, 1, n) : empty;
@@ -266,9 +264,9 @@ ALWAYS_INLINE void place_piece(bool largest, const struct gpi_segreduce_piece *p
     uint32_t begin = p->ends[-1];
     for (uint32_t s = 0; s < p->count; s++) {
         const uint32_t end = p->ends[s], n = end - begin;
-        to[s] = n == 0      ? UINT64_MAX
-                : n <= LONG ? place_serial(largest, in + begin, n)
-                            : place_long(p, in + begin, n);
+        to[s] = n == 0                    ? UINT64_MAX
+                : n <= GPI_SEGREDUCE_LONG ? place_serial(largest, in + begin, n)
+                                          : place_long(p, in + begin, n);
         begin = end;
     }
 }

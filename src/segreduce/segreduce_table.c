@@ -69,3 +69,23 @@ const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(const gp_context *ctx, gp
 #endif
     return unit ? unit : found(table, sizeof table / sizeof table[0], in, out, op);
 }
+
+#if GPI_ISA_VARIANTS
+gpi_segreduce_widen_fn gpi_segreduce_widen_avx512;
+#endif
+
+/* Half floats that are chosen keep the bits of their NaNs, which conversions by vectors change. */
+const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, gp_dtype in,
+                                                        gp_op op, gpi_segreduce_widen_fn **widen)
+{
+    const bool chosen_half = in == GP_F16 && gpi_scan_is_order(op);
+#if GPI_ISA_VARIANTS
+    const gp_dtype as = gpi_dtype_is_float(in) ? GP_F32 : gpi_dtype_is_signed(in) ? GP_I32 : GP_U32;
+    *widen = gpi_segreduce_widen_avx512;
+    if (ctx->isa == GPI_ISA_AVX512 && gpi_dtype_bytes(in) < 4 && gpi_op_scalars(op) == 1 &&
+        !chosen_half)
+        return found(gathered, sizeof gathered / sizeof gathered[0], as, as, op);
+#endif
+    (void)ctx, (void)widen, (void)chosen_half;
+    return NULL;
+}
