@@ -27,27 +27,49 @@ static INLINE void fold_lanes(lanes *low, lanes *high)
     }
 }
 
-/* Write the numbers, filled up with the first one to whole steps. Returns the largest one less the
- * least one. */
-static KEY segment_numbers(const KEY *source, size_t n, size_t steps, KEY flip, KEY *numbers,
-                           KEY *least)
+struct range {
+    KEY least, span; /* the largest number is their sum */
+    bool ascending;  /* the numbers are in order already */
+};
+
+/* Write the numbers, filled up with the first one to whole steps. */
+static struct range segment_numbers(const KEY *source, size_t n, size_t steps, KEY flip,
+                                    KEY *numbers)
 {
     const KEY first = source[0];
-    lanes low = ordered(all_lanes(first ^ flip)), high = low;
-    KEY row[LANES];
+    lanes low = ordered(all_lanes(first ^ flip)), high = low, falls = all_lanes(0);
+    KEY row[LANES], any = 0;
     for (size_t i = 0; i < steps * SEGMENT_STEP; i += LANES) {
-        const size_t left = i < n ? n - i : 0;
+        const size_t left = i < n ? n - i : 0, next = i + 1 < n ? n - 1 - i : 0;
         const lanes v = load_some(source + i, left < LANES ? left : LANES, first);
-        lanes a = ordered(v ^ all_lanes(flip)), b = a;
+        const lanes w = load_some(source + i + 1, next < LANES ? next : LANES, (KEY)~flip);
+        lanes a = ordered(v ^ all_lanes(flip)), b = a, lower = a;
+        lanes c = ordered(w ^ all_lanes(flip));
         store_lanes(numbers + i, v ^ all_lanes(flip));
+        exchange(&lower, &c);
+        falls |= lower ^ a;
         exchange(&low, &a);
         exchange(&b, &high);
     }
+    store_lanes(row, falls);
+    for (int k = 0; k < LANES; k++)
+        any |= row[k];
     fold_lanes(&low, &high);
     store_lanes(row, ordered(low));
-    *least = row[0];
+    const KEY least = row[0];
     store_lanes(row, ordered(high));
-    return row[0] - *least;
+    return (struct range){least, row[0] - least, any == 0};
+}
+
+/* Copy a segment that is in order. */
+static void copy_segment(const struct gpi_radix_job *j, size_t start, size_t n)
+{
+    const size_t key = start * KEY_BYTES, value = start * j->value_bytes;
+    if (j->keys_in != j->keys_out)
+        memcpy((char *)j->keys_out + key, (const char *)j->keys_in + key, n * KEY_BYTES);
+    if (j->values_in != j->values_out)
+        memcpy((char *)j->values_out + value, (const char *)j->values_in + value,
+               n * j->value_bytes);
 }
 
 /* Numbers become words, which are put in order, and those become positions and, again in `numbers`,
@@ -90,7 +112,13 @@ static bool sort_segment(const struct gpi_radix_cpu_job *c, size_t start, size_t
         return false;
     if (!hold)
         source = segment_source(j, &p, source, n, numbers);
-    const uint64_t span = segment_numbers(source, n, steps, flip, numbers, &p.least);
+    const struct range r = segment_numbers(source, n, steps, flip, numbers);
+    const uint64_t span = r.span;
+    p.least = r.least;
+    if (r.ascending) {
+        copy_segment(j, start, n);
+        return true;
+    }
     if (span >> (64 - p.at) ||
         !(span >> (32 - p.at) ? segment_order_64(&p, n, steps, flip, numbers, positions)
                               : segment_order_32(&p, n, steps, flip, numbers, positions)))
