@@ -45,7 +45,8 @@ static void load(void)
     }
     memcpy(&ask, &symbol, sizeof ask);
     loaded.table = ask();
-    if (loaded.table->border == GPI_CUB_BORDER && loaded.table->version == GP_VERSION)
+    if (loaded.table->border == GPI_CUB_BORDER && loaded.table->version == GP_VERSION &&
+        loaded.table->start(&gpi_cub_runtime))
         return;
     loaded.table = NULL;
     snprintf(loaded.why, sizeof loaded.why, "%s is of another version", GPI_CUB_SONAME);

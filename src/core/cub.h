@@ -3,9 +3,10 @@
  * The border between libgp and libgp_cub, the library that CUB is compiled into: structs of plain
  * data and functions of C, in a table that libgp asks for by the one name that libgp_cub exports.
  *
- * Each of the two has a CUDA runtime of its own. Both use the same contexts and streams of the
- * driver, so a stream may cross the border. A pending error may not: it is known to the copy that
- * met it, so functions of the table fetch theirs and return it.
+ * libgp_cub uses the CUDA runtime of libgp (core/cub_runtime.h), which it is given before all else.
+ * With a toolkit whose CUB calls more than that, each has a runtime of its own. Then, too, both use
+ * the same contexts and streams of the driver, so a stream may cross the border; a current device
+ * and a pending error may not, so functions of the table take the one and return the other.
  */
 #ifndef GPI_CUB_H
 #define GPI_CUB_H
@@ -21,6 +22,7 @@ struct gpi_scan_args;
 struct gpi_compact_args;
 struct gpi_histogram_args;
 struct gpi_radix_cub_args;
+struct gpi_cub_runtime;
 
 /* Where a call runs, and its scratch. Without temporary a function only sets bytes. */
 struct gpi_cub_call {
@@ -47,13 +49,15 @@ struct gpi_cub {
 };
 
 /* Raised whenever anything that crosses the border changes. */
-enum { GPI_CUB_BORDER = 2 };
+enum { GPI_CUB_BORDER = 3 };
 
 struct gpi_cub_table {
     uint32_t border;  /* GPI_CUB_BORDER */
     uint32_t version; /* GP_VERSION: arguments are structs of that version */
     int count;        /* architectures, oldest first */
     const struct gpi_cub *row;
+    /* Called once, before all others: false if it cannot use this runtime. NULL inside libgp. */
+    bool (*start)(const struct gpi_cub_runtime *of_libgp);
 };
 
 /* The one function of libgp_cub. A static libgp has it inside. */
@@ -62,7 +66,13 @@ GP_API const struct gpi_cub_table *gp_cub_table(void);
 /* The table, loaded by the first call of the process, or NULL and why not. */
 const struct gpi_cub_table *gpi_cub_load(const char **why);
 
+/* ---- in libgp_cub ---- */
+
+bool gpi_cub_start(const struct gpi_cub_runtime *of_libgp);
+
 /* ---- in libgp ---- */
+
+extern const struct gpi_cub_runtime gpi_cub_runtime;
 
 /* The functions for ctx, or GP_ERROR_UNSUPPORTED. */
 gp_status gpi_cub_find(gp_context *ctx, const char *function, const struct gpi_cub **cub);

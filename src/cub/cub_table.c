@@ -16,8 +16,15 @@ GPI_SMS(DECLARE)
 
 static const struct gpi_cub rows[] = {GPI_SMS(ROW)};
 
+#if GPI_CUB == GPI_CUB_BESIDE
+#define START gpi_cub_start
+#else
+#define START NULL
+#endif
+
 const struct gpi_cub_table *gp_cub_table(void)
 {
-    static const struct gpi_cub_table table = {GPI_CUB_BORDER, GP_VERSION, GPI_SM_COUNT, rows};
+    static const struct gpi_cub_table table = {GPI_CUB_BORDER, GP_VERSION, GPI_SM_COUNT, rows,
+                                               START};
     return &table;
 }

@@ -10,8 +10,8 @@
 namespace GPI_SPACE
 {
 
-/* f(), which calls CUB, on the call's device. Its error is fetched from this library's copy of the
- * CUDA runtime: libgp has another, which does not know of it. */
+/* f(), which calls CUB, on the call's device. This library may have a CUDA runtime of its own,
+ * which knows neither libgp's current device nor its pending error: see core/cub.h. */
 template <class F> int cub_call(const gpi_cub_call *call, F f)
 {
     int current = -1;

@@ -33,7 +33,7 @@ struct cub_answer cub_answer(void)
     struct cub_answer answer = {NULL, NULL, false};
     const struct gpi_cub_table *table = gpi_cub_load(&answer.why);
     answer.table = table;
-    answer.complete = table && table->count == GPI_SM_COUNT;
+    answer.complete = table && table->count == GPI_SM_COUNT && cub_registered();
     for (int i = 0; answer.complete && i < GPI_SM_COUNT; i++)
         answer.complete = is_complete(&table->row[i], compiled[i]);
     return answer;

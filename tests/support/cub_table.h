@@ -8,9 +8,14 @@
 struct cub_answer {
     const void *table;
     const char *why;
-    bool complete; /* there is a table, and it has every function of every architecture */
+    /* The table has every function of every architecture, and its kernels are registered. */
+    bool complete;
 };
 
 struct cub_answer cub_answer(void);
+
+/* Whether all of libgp_cub's kernels were registered, in their order, with libgp's CUDA runtime.
+ * With a toolkit that brings a runtime into libgp_cub (core/cub_runtime.h) it is false. */
+bool cub_registered(void);
 
 #endif
