@@ -143,7 +143,8 @@ static void print_results(void)
 
 void bench_breadth(struct bench *b)
 {
-    b->cold = b->backend == &bench_cpu;
+    /* A single run is for its results: to empty caches before would take longer than all else. */
+    b->cold = b->backend == &bench_cpu && b->options.runs > 1;
     breadth_scans(b);
     breadth_reductions(b);
     breadth_segments(b);
