@@ -14,8 +14,8 @@ struct cub_answer {
 
 struct cub_answer cub_answer(void);
 
-/* Whether all of libgp_cub's kernels were registered, in their order, with libgp's CUDA runtime.
- * With a toolkit that brings a runtime into libgp_cub (core/cub_runtime.h) it is false. */
+/* Whether all of libgp_cub's kernels were registered, in their order, with libgp's CUDA runtime; or
+ * none, with another toolkit than CUDA 13.0: it may bring its own (core/cub_runtime.h). */
 bool cub_registered(void);
 
 #endif
