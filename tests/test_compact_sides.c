@@ -295,16 +295,31 @@ static gp_status call_by(struct call *c)
                          c->out.data, c->counts.data);
 }
 
-START_TEST(test_sides_errors)
+static struct call call_new(void)
 {
     static const char zeros[64];
-    struct call c = {compact_desc(GP_COMPACT_ITEMS, 4),
-                     t_new_from(zeros, 64, 0),
-                     t_new_from(zeros, 64, 0),
-                     t_new(64, 0),
-                     t_new(64, 0),
-                     t_new(24, 0),
-                     7};
+    return (struct call){compact_desc(GP_COMPACT_ITEMS, 4),
+                         t_new_from(zeros, 64, 0),
+                         t_new_from(zeros, 64, 0),
+                         t_new(64, 0),
+                         t_new(64, 0),
+                         t_new(24, 0),
+                         7};
+}
+
+static void call_free(struct call *c)
+{
+    t_check_untouched(&c->out);
+    t_check_untouched(&c->more);
+    t_check_untouched(&c->counts);
+    t_array *all[] = {&c->in, &c->keep, &c->out, &c->more, &c->counts};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        t_free(all[k]);
+}
+
+START_TEST(test_sides_errors)
+{
+    struct call c = call_new();
     const gp_compact_desc good = c.d;
     char *more = c.more.data, *in = c.in.data, *out = c.out.data;
     gp_compact_desc range = good;
@@ -344,6 +359,14 @@ START_TEST(test_sides_errors)
     REFUSED(GP_ERROR_UNSUPPORTED, good,
             (c.d.algorithm = GP_ALGORITHM_CUB, c.d.flags = GP_FLAGS_BITS));
 #undef REFUSED
+    call_free(&c);
+}
+END_TEST
+
+START_TEST(test_sides_errors_without_a_descriptor)
+{
+    struct call c = call_new();
+    char *more = c.more.data, *in = c.in.data, *out = c.out.data;
     uint8_t *keep = c.keep.data;
     void *counts = c.counts.data;
     T_STATUS(GP_ERROR_POINTER, gp_partition_into(t_ctx(), 4, in, keep, 16, out, NULL, counts));
@@ -359,12 +382,7 @@ START_TEST(test_sides_errors)
                                                   more + 32, counts));
     T_STATUS(GP_ERROR_POINTER, gp_partition_range(t_ctx(), GP_U32, &c.value, &c.value, in, 8, out,
                                                   more, NULL, counts));
-    t_check_untouched(&c.out);
-    t_check_untouched(&c.more);
-    t_check_untouched(&c.counts);
-    t_array *all[] = {&c.in, &c.keep, &c.out, &c.more, &c.counts};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        t_free(all[k]);
+    call_free(&c);
 }
 END_TEST
 
@@ -386,6 +404,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_sides_all_on_one_side, 0, 3);
     c = t_case(s, "errors");
     tcase_add_test(c, test_sides_errors);
+    tcase_add_test(c, test_sides_errors_without_a_descriptor);
     return s;
 }
 

@@ -191,6 +191,37 @@ START_TEST(test_scan_errors_leave_the_output_untouched)
         T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &good, host, 64, o));
         T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &good, data, 64, host));
     }
+    d = good, d.total = (char *)word.data + 4;
+    T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &d, data, 64, o));
+    d = good, d.total = o;
+    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 64, o));
+    d = good, d.kind = GP_SCAN_ROW_POINTERS; /* has one output more */
+    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data + 128, 32, data));
+    d.total = o + 128;
+    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 32, o));
+    d = good, d.device_n = (const uint64_t *)(void *)((char *)word.data + 4);
+    T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &d, data, 64, o));
+    d = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I64, GP_SUM); /* in place needs one size */
+    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 32, data));
+    T_STATUS(GP_ERROR_DTYPE, gp_scan_inclusive(ctx, (gp_dtype)99, GP_SUM, data, 64, o));
+    T_STATUS(GP_ERROR_OP, gp_scan_exclusive(ctx, GP_F64, GP_AND, data, 8, NULL, o));
+    T_OK(gp_context_synchronize(ctx));
+    t_check_untouched(&out);
+    t_check_untouched(&in);
+    T_OK(gp_scan(ctx, &good, NULL, 0, NULL)); /* nothing to read, nothing to write */
+    t_free(&in);
+    t_free(&out);
+    t_free(&word);
+}
+END_TEST
+
+/* What a descriptor says by itself. */
+START_TEST(test_scan_descriptor_errors_leave_the_output_untouched)
+{
+    t_array in = t_new(256, 0), out = t_new(256 + 8, 0), word = t_new(8, 0);
+    char *data = in.data, *o = out.data;
+    gp_context *ctx = t_ctx();
+    gp_scan_desc good = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I32, GP_SUM), d = good;
     d.size--;
     T_STATUS(GP_ERROR_ARGUMENT, gp_scan(ctx, &d, data, 64, o));
     d = good, d.kind = (gp_scan_kind)4;
@@ -219,24 +250,9 @@ START_TEST(test_scan_errors_leave_the_output_untouched)
     T_STATUS(GP_ERROR_OP, gp_scan(ctx, &d, data, 16, o));
     d = t_scan_desc(GP_SCAN_INCLUSIVE, GP_F32, GP_F32, GP_AFFINE), d.total = word.data;
     T_STATUS(GP_ERROR_ARGUMENT, gp_scan(ctx, &d, data, 32, o));
-    d = good, d.total = (char *)word.data + 4;
-    T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &d, data, 64, o));
-    d = good, d.total = o;
-    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 64, o));
-    d = good, d.kind = GP_SCAN_ROW_POINTERS; /* has one output more */
-    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data + 128, 32, data));
-    d.total = o + 128;
-    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 32, o));
-    d = good, d.device_n = (const uint64_t *)(void *)((char *)word.data + 4);
-    T_STATUS(GP_ERROR_POINTER, gp_scan(ctx, &d, data, 64, o));
-    d = t_scan_desc(GP_SCAN_INCLUSIVE, GP_I32, GP_I64, GP_SUM); /* in place needs one size */
-    T_STATUS(GP_ERROR_OVERLAP, gp_scan(ctx, &d, data, 32, data));
-    T_STATUS(GP_ERROR_DTYPE, gp_scan_inclusive(ctx, (gp_dtype)99, GP_SUM, data, 64, o));
-    T_STATUS(GP_ERROR_OP, gp_scan_exclusive(ctx, GP_F64, GP_AND, data, 8, NULL, o));
     T_OK(gp_context_synchronize(ctx));
     t_check_untouched(&out);
     t_check_untouched(&in);
-    T_OK(gp_scan(ctx, &good, NULL, 0, NULL)); /* nothing to read, nothing to write */
     t_free(&in);
     t_free(&out);
     t_free(&word);
@@ -280,6 +296,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_scan_n_on_the_device_short_of_a_large_bound, 0, 8);
     c = t_case(s, "errors");
     tcase_add_test(c, test_scan_errors_leave_the_output_untouched);
+    tcase_add_test(c, test_scan_descriptor_errors_leave_the_output_untouched);
     tcase_add_test(c, test_scan_workspace_bytes);
     return s;
 }
