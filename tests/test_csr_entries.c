@@ -266,6 +266,50 @@ START_TEST(test_sort_columns_lengths)
 }
 END_TEST
 
+/* Many rows of a few entries, with columns that repeat: alone, beside some that are longer, and
+ * with one that is longer than a piece. */
+START_TEST(test_sort_columns_short)
+{
+    static const gp_dtype dtypes[] = {GP_F32, GP_F64, GP_U8};
+    const uint64_t num_rows = 3000;
+    struct coo m = coo_make(RANDOM, 7 * num_rows, dtypes[_i % 3], t_seed());
+    uint64_t i = 0;
+    for (uint64_t r = 0; r < num_rows; r++) {
+        const bool is_longer = _i / 3 && r % 100 == 50;
+        const uint64_t length = is_longer ? (_i / 3 == 2 && r == 1250 ? 300 : 30) : r * 5 % 9;
+        for (uint64_t end = i + length; i < end; i++)
+            m.rows[i] = r, m.cols[i] %= 30;
+    }
+    m.num_rows = num_rows, m.nnz = i;
+    struct csr a = shuffled(&m);
+    for (int k = 0; k < PAIRS; k++)
+        sort_case(&a, pairs[k], k);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
+/* The first column that is too large is found in rows of a few entries, too. */
+START_TEST(test_sort_columns_short_errors)
+{
+    uint32_t pointers[2001], cols[8000];
+    for (uint32_t i = 0; i <= 2000; i++)
+        pointers[i] = 4 * i;
+    for (uint32_t i = 0; i < 8000; i++)
+        cols[i] = i == 5001 || i == 5003 ? 7 : 4 - i % 5;
+    t_array p = t_new_from(pointers, sizeof pointers, 0), c = t_new_from(cols, sizeof cols, 0);
+    t_array o = t_new(sizeof cols, 0);
+    gp_coo_desc d = GP_COO_DESC_INIT;
+    d.value_dtype = (gp_dtype)0;
+    T_OK(gp_csr_sort_columns(t_ctx(), &d, 2000, 5, 8000, p.data, c.data, NULL, o.data, NULL));
+    T_STATUS(GP_ERROR_DATA, gp_context_synchronize(t_ctx()));
+    ck_assert_str_eq(gp_last_error(t_ctx()),
+                     "gp_csr_sort_columns: cols[5001] is 7, expected below 5");
+    t_check_guards(&o);
+    t_free(&p), t_free(&c), t_free(&o);
+}
+END_TEST
+
 START_TEST(test_sort_columns_errors)
 {
     const uint32_t pointers[] = {0, 2, 3}, cols[] = {1, 0, 7};
@@ -337,6 +381,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_sort_columns_matrices, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_sort_columns_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_loop_test(c, test_sort_columns_lengths, 0, 14);
+    tcase_add_loop_test(c, test_sort_columns_short, 0, 9);
+    tcase_add_test(c, test_sort_columns_short_errors);
     tcase_add_test(c, test_sort_columns_errors);
     c = t_case(s, "validated");
     tcase_add_test(c, test_entries_validated);

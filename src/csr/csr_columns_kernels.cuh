@@ -7,8 +7,9 @@
  * in registers, lane by lane by a network, and between lanes by bitonic merges (Batcher 1968). So
  * rows of one class are sorted by a warp at a time, and the classes of a tile one after the other.
  * A word is a column and the place of its entry in the row: all words differ, and equal columns
- * keep their order. Longer rows go to lists, for a second kernel (csr_columns_long.cuh); if there
- * is one that does not fit a block, a word in memory says so.
+ * keep their order. In tiles of short rows an entry is compared with all of its row in place of
+ * that. Longer rows go to lists, for a second kernel (csr_columns_long.cuh); if there is one that
+ * does not fit a block, a word in memory says so.
  */
 #pragma once
 
@@ -25,7 +26,7 @@ GPI_DEVICE uint32_t piece_of(uint32_t begin, uint32_t length)
 }
 
 /* The pieces of a tile, by class: of class c take 8 << c entries at most. */
-template <class I> struct PieceLists {
+template <class I> struct alignas(16) PieceLists {
     static constexpr uint32_t most = TileShape<I>::most, ones = TileShape<I>::steps;
     static constexpr uint32_t room = most / piece_lane;
     uint32_t pieces[ones + (piece_classes - 1) * room];
@@ -41,6 +42,9 @@ template <class I> struct PieceLists {
     }
 };
 
+/* Short are rows of up to short_max entries, in tiles whose mean is no more than short_mean. */
+constexpr uint32_t short_max = 8, short_mean = 5;
+
 constexpr uint32_t long_rows_of_tile = 8; /* at least as many as are longer than a piece */
 
 template <class I> struct ColumnsTile {
@@ -52,6 +56,24 @@ template <class I> struct ColumnsTile {
     uint32_t total;               /* entries */
     uint32_t count[piece_classes];
     uint32_t long_count, long_rows[long_rows_of_tile];
+
+    /* Of entries of short rows; of others 0. In place of the pieces of one lane, as which short
+     * rows would be listed. */
+    GPI_DEVICE uint8_t *codes()
+    {
+        static_assert(TileShape<I>::most <= sizeof(uint32_t) * PieceLists<I>::ones,
+                      "there is room");
+        static_assert(short_max == piece_lane, "no other rows are of one lane");
+        return (uint8_t *)lists.of(0);
+    }
+
+    /* Whether its rows are short. */
+    GPI_DEVICE bool has_short(const ColumnsArgs<I> &a) const
+    {
+        const uint32_t bytes = a.value_bytes;
+        return (row_end - row) * (short_mean + 1) >= TileShape<I>::steps &&
+               (bytes == 0 || bytes == 4 || bytes == 8);
+    }
 };
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -141,16 +163,28 @@ GPI_DEVICE void find_tile(const ColumnsArgs<I> &a, uint64_t tile, ColumnsTile<I>
     }
 }
 
+/* The code of entry k of a short row: not 0. */
+GPI_DEVICE uint8_t code_of(uint32_t k, uint32_t length)
+{
+    return (uint8_t)(k | length << 4);
+}
+
 /* Row r of a tile to the lists; wrong row pointers give rows that are no part of it. */
 template <class I>
 GPI_DEVICE void list_row(const ColumnsArgs<I> &a, ColumnsTile<I> &s, uint64_t r, uint32_t begin,
-                         uint32_t length)
+                         uint32_t length, bool is_short)
 {
     if (length > piece_max) {
         const uint32_t at = atomicAdd(&s.long_count, 1u);
         if (at < long_rows_of_tile)
             s.long_rows[at] = piece_of(begin, length);
         return leave_row(a, r, length);
+    }
+    if (is_short && length <= short_max) {
+#pragma unroll 4
+        for (uint32_t k = 0; k < length; k++)
+            s.codes()[begin + k] = code_of(k, length);
+        return;
     }
     const uint32_t lanes = (length + piece_lane - 1) / piece_lane;
     const int c = lanes > 1 ? 32 - __clz(lanes - 1) : 0;
@@ -159,7 +193,8 @@ GPI_DEVICE void list_row(const ColumnsArgs<I> &a, ColumnsTile<I> &s, uint64_t r,
         s.lists.of(c)[at] = piece_of(begin, length);
 }
 
-template <class I> GPI_DEVICE void list_rows(const ColumnsArgs<I> &a, ColumnsTile<I> &s)
+template <class I>
+GPI_DEVICE void list_rows(const ColumnsArgs<I> &a, ColumnsTile<I> &s, bool is_short)
 {
     const uint64_t begin = s.begin, row_end = s.row_end;
     /* Before it is known how many there are. */
@@ -170,7 +205,7 @@ template <class I> GPI_DEVICE void list_rows(const ColumnsArgs<I> &a, ColumnsTil
     for (uint64_t r = s.row + threadIdx.x; r < row_end; r += TileShape<I>::threads) {
         const uint64_t from = a.at(r) - begin, to = a.at(r + 1) - begin;
         if (from < to && to <= TileShape<I>::most)
-            list_row(a, s, r, (uint32_t)from, (uint32_t)(to - from));
+            list_row(a, s, r, (uint32_t)from, (uint32_t)(to - from), is_short);
     }
     const uint64_t end = a.at(row_end);
     const uint32_t total =
@@ -226,6 +261,147 @@ template <class I> GPI_DEVICE void leave_out_long(ColumnsTile<I> &s)
     }
 }
 
+/* ---- tiles of short rows --------------------------------------------------------------------- */
+
+/* How many entries come before the entry k, whose column this is, of a short row. */
+template <class I>
+GPI_DEVICE uint32_t before_in_row(const I *row, I col, uint32_t k, uint32_t length)
+{
+    uint32_t before = 0;
+#pragma unroll
+    for (uint32_t first = 0; first < short_max; first += short_max / 2) {
+        if (first && !__any_sync(all_lanes, first < length))
+            break;
+#pragma unroll
+        for (uint32_t j = first; j < first + short_max / 2; j++) {
+            const I other = j < length ? row[j] : ~(I)0;
+            before += other < col + (j < k); /* equal columns keep their order */
+        }
+    }
+    return before;
+}
+
+/* The columns of a tile to shared memory. */
+template <class I> GPI_DEVICE void load_short(const ColumnsArgs<I> &a, ColumnsTile<I> &s)
+{
+    constexpr uint32_t each = 4, threads = TileShape<I>::threads;
+    const I *cols = a.cols + s.begin;
+    const uint32_t total = s.total;
+    bool is_wrong = false;
+#pragma unroll 1
+    for (uint32_t first = threadIdx.x; first < total; first += each * threads) {
+        I col[each];
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++)
+            col[k] = first + k * threads < total ? cols[first + k * threads] : 0;
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++) {
+            is_wrong |= col[k] >= a.shape.num_cols;
+            if (first + k * threads < total)
+                s.side.cols[first + k * threads] = col[k];
+        }
+    }
+    if (is_wrong)
+        atomicMin((unsigned long long *)&s.wrong, (unsigned long long)s.begin);
+    __syncthreads();
+}
+
+/* Each entry of a short row to its place, with its value of V, or without. */
+template <class V, class I> GPI_DEVICE void write_short(const ColumnsArgs<I> &a, ColumnsTile<I> &s)
+{
+    constexpr uint32_t each = 4, threads = TileShape<I>::threads;
+    constexpr bool has_values = !std::is_void_v<V>;
+    using Value = std::conditional_t<has_values, V, char>;
+    const Value *values = (const Value *)a.values + s.begin;
+    Value *out = (Value *)a.out_values + s.begin;
+    I *cols = a.out_cols + s.begin;
+    const uint32_t total = s.total;
+#pragma unroll 1
+    for (uint32_t first = threadIdx.x; first - threadIdx.x < total; first += each * threads) {
+        Value value[each] = {};
+        uint32_t code[each];
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++) {
+            const uint32_t i = first + k * threads;
+            code[k] = i < total ? s.codes()[i] : 0;
+            if (has_values && code[k])
+                value[k] = values[i];
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++) {
+            const uint32_t i = first + k * threads, own = code[k] & 15, length = code[k] >> 4;
+            const I col = length ? s.side.cols[i] : 0;
+            const uint32_t to = i - own + before_in_row(s.side.cols + i - own, col, own, length);
+            if (!length)
+                continue;
+            __stcs(cols + to, col);
+            if (has_values)
+                __stcs(out + to, value[k]);
+        }
+    }
+}
+
+/* The same to the places of the tile, which has other rows as well. */
+template <class I> GPI_DEVICE void place_short(const ColumnsArgs<I> &a, ColumnsTile<I> &s)
+{
+    using Side = typename ColumnsTile<I>::Side;
+    const I *cols = a.cols + s.begin;
+    bool is_wrong = false;
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i - lane_id() < s.total; i += TileShape<I>::threads) {
+        const uint32_t code = i < s.total ? s.codes()[i] : 0, own = code & 15, length = code >> 4;
+        const I col = length ? cols[i] : 0;
+        const uint32_t at = Side::at(i - own + before_in_row(cols + i - own, col, own, length));
+        is_wrong |= col >= a.shape.num_cols;
+        if (length)
+            s.side.cols[at] = col, s.side.places[at] = (uint16_t)i;
+    }
+    if (is_wrong)
+        atomicMin((unsigned long long *)&s.wrong, (unsigned long long)s.begin);
+}
+
+template <class I> GPI_DEVICE void sort_short(const ColumnsArgs<I> &a, ColumnsTile<I> &s)
+{
+    load_short(a, s);
+    if (a.value_bytes == 4)
+        write_short<uint32_t>(a, s);
+    else if (a.value_bytes == 8)
+        write_short<uint64_t>(a, s);
+    else
+        write_short<void>(a, s);
+}
+
+template <class I> GPI_DEVICE void clear_codes(ColumnsTile<I> &s)
+{
+    uint4 *codes = (uint4 *)s.codes();
+    for (uint32_t i = threadIdx.x; i < TileShape<I>::most / 16; i += TileShape<I>::threads)
+        codes[i] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
+}
+
+/* ---- all tiles ------------------------------------------------------------------------------- */
+
+/* The rows of a tile that has some. */
+template <class I> GPI_DEVICE void sort_rows(const ColumnsArgs<I> &a, ColumnsTile<I> &s)
+{
+    const bool is_short = s.has_short(a);
+    if (is_short)
+        clear_codes(s);
+    list_rows(a, s, is_short);
+    __syncthreads();
+    const uint32_t classes = classes_of(s);
+    if (is_short && !classes)
+        return sort_short(a, s);
+    if (!classes)
+        return;
+    if (is_short)
+        place_short(a, s);
+    sort_tile(a, s, classes);
+    leave_out_long(s);
+    __syncthreads();
+    write_columns<TileShape<I>::threads>(a, s.side, s.begin, s.total);
+}
+
 /* Grid: any. After: the rows of up to a tile's steps are sorted; the others are listed, or
  * *a.unsorted says that all have to be sorted in another way. */
 template <class I>
@@ -247,17 +423,8 @@ __global__ __launch_bounds__(TileShape<I>::threads,
         else if (threadIdx.x < 64 + piece_classes)
             s.count[threadIdx.x - 64] = 0;
         __syncthreads();
-        if (s.row < s.row_end) {
-            list_rows(a, s);
-            __syncthreads();
-            const uint32_t classes = classes_of(s);
-            if (classes) {
-                sort_tile(a, s, classes);
-                leave_out_long(s);
-                __syncthreads();
-                write_columns<TileShape<I>::threads>(a, s.side, s.begin, s.total);
-            }
-        }
+        if (s.row < s.row_end)
+            sort_rows(a, s);
         __syncthreads(); /* what is shared is read */
     }
     if (threadIdx.x == 0)

@@ -240,9 +240,14 @@ template <class I, class Side> struct RowPiece {
 
     GPI_DEVICE void store_first(const uint32_t (&w)[piece_lane], I least, int shift) const
     {
+        const bool is_cut = __any_sync(all_lanes, shift);
 #pragma unroll
         for (int k = 0; k < piece_lane; k++)
-            if (near(k) < length)
+            if (!is_cut && near(k) < length)
+                store(k, least + (I)(w[k] >> bits()), from(w[k]));
+#pragma unroll
+        for (int k = 0; k < piece_lane; k++)
+            if (is_cut && near(k) < length)
                 store(k, shift ? cols[from(w[k])] : least + (I)(w[k] >> bits()), from(w[k]));
     }
 
