@@ -18,11 +18,12 @@ enum {
 #endif
 };
 
-/* What a key has in its word: the bits compared, less the least such number, without the `dropped`
- * lowest bits, above `at` bits of position. */
+/* What a key has in its word: the bits compared, less the least such number, without `gap` bits
+ * that are 0 in all of these and the `dropped` lowest bits, above `at` bits of position. */
 struct packing {
-    int begin, dropped, bits, at;
+    int begin, dropped, bits, at, gap;
     KEY mask, least; /* of the bits compared */
+    KEY below;       /* the bits below the gap */
     KEY left_out;    /* the dropped bits, if they vary */
 };
 
@@ -36,6 +37,40 @@ static __attribute__((noinline)) void compared_of(const struct gpi_radix_job *j,
     sort_words_of(&j->order, keys, n, numbers);
     for (size_t i = 0; i < n; i++)
         numbers[i] = (KEY)(numbers[i] >> begin) & mask;
+}
+
+/* A number of the bits compared, less the least one and without the gap. */
+static INLINE KEY squeezed(const struct packing *p, KEY number)
+{
+    const KEY x = (KEY)(number - p->least);
+    return GPI_KEY_BITS < 64 ? x : (KEY)(x >> p->gap & (KEY)~p->below) | (x & p->below);
+}
+
+static INLINE KEY stretched(const struct packing *p, KEY x)
+{
+    const KEY wide = (KEY)((x & (KEY)~p->below) << p->gap) | (x & p->below);
+    return (KEY)((GPI_KEY_BITS < 64 ? x : wide) + p->least);
+}
+
+/* The longest run of bits in which no numbers differ, between some in which they do, is left out if
+ * that makes fewer than `bits`: less what all have in common, numbers have only the bits that vary.
+ * Returns one past the highest bit left. */
+static int leave_out_gap(struct packing *p, KEY first, KEY varying, int bits)
+{
+    const int high = 64 - __builtin_clzll((uint64_t)varying);
+    int gap = 0, begin = 0;
+    for (int at = __builtin_ctzll((uint64_t)varying); at < high; at++) {
+        const int zeros = __builtin_ctzll((uint64_t)(varying >> at));
+        begin = zeros > gap ? at : begin;
+        gap = zeros > gap ? zeros : gap;
+        at += zeros;
+    }
+    if (high - gap >= bits)
+        return bits;
+    p->gap = gap;
+    p->below = (KEY)(((KEY)1 << begin) - 1);
+    p->least = first & (KEY)~varying;
+    return high - gap;
 }
 
 /* False: all keys are equal. */
@@ -58,10 +93,14 @@ static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
     if (varying == 0)
         return false;
     const int low = __builtin_ctzll((uint64_t)varying);
-    const int high = 64 - __builtin_clzll((uint64_t)(KEY)(most - least));
+    int high = 64 - __builtin_clzll((uint64_t)(KEY)(most - least));
     for (p->at = 0; (uint64_t)(j->n - 1) >> p->at;)
         p->at++;
     p->least = least;
+    p->gap = 0;
+    p->below = 0;
+    if (high - low + p->at > 64)
+        high = leave_out_gap(p, first, varying, high);
     p->dropped = high - low + p->at > 64 ? high + p->at - 64 : low;
     p->bits = high - p->dropped;
     p->left_out = p->dropped > low ? (KEY)(((uint64_t)1 << p->dropped) - 1) : 0;
@@ -72,14 +111,15 @@ static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
     static void pack_##BITS(const struct gpi_radix_job *j, const struct packing *p,                \
                             uint##BITS##_t *out)                                                   \
     {                                                                                              \
+        const struct packing packing = *p;                                                         \
         const int dropped = p->dropped, at = p->at;                                                \
-        const KEY *keys = j->keys_in, least = p->least;                                            \
+        const KEY *keys = j->keys_in;                                                              \
         KEY numbers[BLOCK];                                                                        \
         for (size_t i = 0; i < j->n; i += BLOCK) {                                                 \
             const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;                                  \
             compared_of(j, p, keys + i, n, numbers);                                               \
             for (size_t k = 0; k < n; k++)                                                         \
-                out[i + k] = (uint##BITS##_t)((KEY)(numbers[k] - least) >> dropped) << at |        \
+                out[i + k] = (uint##BITS##_t)(squeezed(&packing, numbers[k]) >> dropped) << at |   \
                              (uint##BITS##_t)(i + k);                                              \
         }                                                                                          \
     }                                                                                              \
@@ -88,10 +128,10 @@ static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
     static void unpack_##BITS(const struct packing *p, KEY high, size_t n,                         \
                               const uint##BITS##_t *words, KEY *keys)                              \
     {                                                                                              \
+        const struct packing packing = *p;                                                         \
         const int dropped = p->dropped, at = p->at;                                                \
-        const KEY least = p->least;                                                                \
         for (size_t i = 0; i < n; i++)                                                             \
-            keys[i] = (KEY)(((KEY)(words[i] >> at) << dropped) + least) ^ high;                    \
+            keys[i] = stretched(&packing, (KEY)((KEY)(words[i] >> at) << dropped)) ^ high;         \
     }                                                                                              \
                                                                                                    \
     /* Words become their positions, in place. */                                                  \
@@ -141,7 +181,7 @@ static bool order_run(const struct gpi_radix_job *j, const struct packing *p, ui
             keys[k] = ((const KEY *)j->keys_in)[run[i + k] & mask];
         compared_of(j, p, keys, m, numbers);
         for (size_t k = 0; k < m; k++) {
-            const uint64_t rest = (KEY)(numbers[k] - p->least) & p->left_out;
+            const uint64_t rest = squeezed(p, numbers[k]) & p->left_out;
             run[i + k] = rest << p->at | (run[i + k] & mask);
             varying |= (run[i + k] ^ run[0]) >> p->at;
         }
