@@ -39,6 +39,15 @@ START_TEST(test_radix_sort_spread_levels)
 }
 END_TEST
 
+/* On the CPU between 256 splitters, as few would leave more together than the caches hold. */
+START_TEST(test_radix_sort_spread_many_splitters)
+{
+    static const enum kind kinds[] = {FAR_APART, NUMBER_PAIRS, HASHED, BELL};
+    const size_t n = t_at_most(((size_t)4 << 20) + 4713);
+    check_distribution(_i % 2 ? GP_F64 : GP_U64, kinds[_i / 2], n, true, _i % 3 == 0);
+}
+END_TEST
+
 /* By some of the bits, the others being zero: what is compared does not begin at bit 0. */
 START_TEST(test_radix_sort_spread_some_bits)
 {
@@ -258,6 +267,7 @@ static Suite *suite(void)
     c = t_case(s, "big");
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_levels, 0, 16);
+    tcase_add_loop_test(c, test_radix_sort_spread_many_splitters, 0, 8);
     tcase_add_loop_test(c, test_radix_sort_spread_some_bits, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_few_bits, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_counted, 0, 4);

@@ -60,7 +60,7 @@ typedef void move_fn(void *sort, size_t part);
 
 #include "radixsort/radixsort_cpu_network.h"
 #else
-enum { SPLIT_BUCKETS = 1 };
+enum { SPLIT_FEW = BINS };
 #endif
 
 /* A pass moves items by the digit (word >> shift) & mask; by the splitters around their word; or by
@@ -68,7 +68,8 @@ enum { SPLIT_BUCKETS = 1 };
 struct digit {
     int shift;
     uint8_t mask;
-    const KEY *splitters; /* or NULL */
+    const KEY *splitters; /* or NULL; ascending */
+    int splits;           /* buckets between them */
     const uint8_t *cells; /* or NULL: a bucket for each; words beyond are in the last one */
     KEY least;
 };
@@ -77,9 +78,9 @@ enum { CELL_BITS = 12, CELLS = 1 << CELL_BITS };
 
 struct sort {
     const struct gpi_radix_cpu_job *c;
-    uint64_t varying; /* bits in which some words differ, see radixsort_cpu_msd.h */
+    uint64_t varying; /* bits in which some words differ, see radixsort_cpu_sample.h */
     struct digit digit;
-    KEY splitters[SPLIT_BUCKETS];
+    KEY splitters[BINS];
     uint8_t cells[CELLS];
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
@@ -109,7 +110,10 @@ static void learned_digits(const struct digit *g, const KEY *words, size_t n, ui
     const int shift = g->shift;
     uint16_t cell[BLOCK];
     if (g->splitters) {
-        split_digits(g->splitters, words, n, digits);
+        if (g->splits == SPLIT_FEW)
+            split_by(g->splitters, 1, words, n, digits);
+        else
+            split_by(g->splitters, BINS / SPLIT_FEW, words, n, digits);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -218,6 +222,8 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 
 #include "radixsort/radixsort_cpu_segment.h"
 #endif
+
+#include "radixsort/radixsort_cpu_sample.h"
 
 #include "radixsort/radixsort_cpu_msd.h"
 

@@ -13,8 +13,9 @@
  *   turned                        lane i gets the word of lane i ^ turn
  *   interleave_two                words of a and b take turns
  *   part_lanes                    words of a partition, to both ends
- *   split_digits                  digits[i] = the splitters that are not above word i, of
- *                                 SPLIT_BUCKETS - 1 ascending ones; there is room for whole vectors
+ *   split_by                      digits[i] = the splitters that are not above word i, of
+ *                                 step * SPLIT_FEW - 1 ascending ones; there is room for whole
+ *                                 vectors
  */
 #include <immintrin.h>
 

@@ -196,26 +196,46 @@ static INLINE void part_lanes(struct partition *p, lanes v, size_t n, bool room)
     p->right -= to_right;
 }
 
-enum { SPLIT_BUCKETS = 16 };
+enum { SPLIT_FEW = 16 };
 
-static void split_digits(const KEY *splitters, const KEY *words, size_t n, uint8_t *digits)
+/* Lanes of `at` whose word is not below the splitter go on by k. */
+static INLINE lanes passed(lanes at, int k, lanes splitter, lanes word)
+{
+    const lanes by = all_lanes((KEY)k);
+#if GPI_KEY_BITS == 32
+    const lanes on = _mm256_cmpeq_epi32(_mm256_max_epu32(word, splitter), word);
+    return _mm256_add_epi32(at, _mm256_and_si256(by, on));
+#else
+    const lanes below = _mm256_cmpgt_epi64(ordered(splitter), ordered(word));
+    return _mm256_add_epi64(at, _mm256_andnot_si256(below, by));
+#endif
+}
+
+/* The splitters with the given numbers. */
+static INLINE lanes gathered(const KEY *splitters, lanes numbers)
+{
+#if GPI_KEY_BITS == 32
+    return _mm256_i32gather_epi32((const int *)(const void *)splitters, numbers, 4);
+#else
+    return _mm256_i64gather_epi64((const long long *)(const void *)splitters, numbers, 8);
+#endif
+}
+
+/* Counted among every step-th splitter, then found by halves. */
+static INLINE void split_by(const KEY *splitters, int step, const KEY *words, size_t n,
+                            uint8_t *digits)
 {
     for (size_t i = 0; i < n; i += LANES) {
         const lanes word = load_some(words + i, n - i < LANES ? n - i : LANES, (KEY)-1);
-        lanes passed = _mm256_setzero_si256();
-        KEY counts[LANES];
-        for (int k = 0; k + 1 < SPLIT_BUCKETS; k++) {
-            const lanes splitter = all_lanes(splitters[k]);
-#if GPI_KEY_BITS == 32
-            const lanes most = _mm256_max_epu32(word, splitter);
-            passed = _mm256_sub_epi32(passed, _mm256_cmpeq_epi32(most, word));
-#else
-            const lanes less = _mm256_cmpgt_epi64(ordered(splitter), ordered(word));
-            passed = _mm256_add_epi64(passed, _mm256_add_epi64(less, all_lanes(1)));
-#endif
-        }
-        store_lanes(counts, passed);
+        lanes at = _mm256_setzero_si256();
+        KEY numbers[LANES];
+        for (int k = 1; k < SPLIT_FEW; k++)
+            at = passed(at, step, all_lanes(splitters[k * step - 1]), word);
+        UNROLL
+        for (int k = step / 2; k > 0; k /= 2)
+            at = passed(at, k, gathered(splitters + k - 1, at), word);
+        store_lanes(numbers, at);
         for (int k = 0; k < LANES; k++)
-            digits[i + (size_t)k] = (uint8_t)counts[k];
+            digits[i + (size_t)k] = (uint8_t)numbers[k];
     }
 }

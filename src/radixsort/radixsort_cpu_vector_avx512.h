@@ -123,22 +123,44 @@ static INLINE void part_lanes(struct partition *p, lanes v, size_t n, bool room)
     store_first(p->right, to_right, high);
 }
 
-enum { SPLIT_BUCKETS = 2 * LANES };
+enum { SPLIT_FEW = 2 * LANES };
 
-/* Found by halves, in two registers of splitters. */
-static void split_digits(const KEY *splitters, const KEY *words, size_t n, uint8_t *digits)
+/* The splitters with the given numbers. */
+static INLINE lanes gathered(const KEY *splitters, lanes numbers)
 {
-    const lanes low = load_lanes(splitters), high = load_lanes(splitters + LANES);
+#if GPI_KEY_BITS == 32
+    return _mm512_i32gather_epi32(numbers, splitters, 4);
+#else
+    return _mm512_i64gather_epi64(numbers, splitters, 8);
+#endif
+}
+
+/* Lanes of `at` whose word is not below the splitter go on by k. */
+static INLINE lanes passed(lanes at, int k, lanes splitter, lanes word)
+{
+    const lane_mask on = PASTE(EPU(_mm512_cmple), _mask)(splitter, word);
+    return EPI(_mm512_mask_add)(at, on, at, all_lanes((KEY)k));
+}
+
+/* Found by halves: first among every step-th splitter, in two registers. */
+static INLINE void split_by(const KEY *splitters, int step, const KEY *words, size_t n,
+                            uint8_t *digits)
+{
+    const lanes steps = EPI(_mm512_mullo)(lane_numbers(), all_lanes((KEY)step));
+    const lanes low = gathered(splitters + step - 1, steps);
+    const lanes high = gathered(splitters + (LANES + 1) * step - 1, steps);
     for (size_t i = 0; i < n; i += LANES) {
         const lanes word = load_some(words + i, n - i < LANES ? n - i : LANES, (KEY)-1);
         lanes at = _mm512_setzero_si512();
         UNROLL
-        for (int step = LANES; step > 0; step /= 2) {
-            const lanes middle = EPI(_mm512_add)(at, all_lanes((KEY)(step - 1)));
-            const lanes splitter = EPI(_mm512_permutex2var)(low, middle, high);
-            const lane_mask passed = PASTE(EPU(_mm512_cmple), _mask)(splitter, word);
-            at = EPI(_mm512_mask_add)(at, passed, at, all_lanes((KEY)step));
+        for (int k = LANES; k > 0; k /= 2) {
+            const lanes next = EPI(_mm512_add)(at, all_lanes((KEY)(k - 1)));
+            at = passed(at, k, EPI(_mm512_permutex2var)(low, next, high), word);
         }
+        at = EPI(_mm512_mullo)(at, all_lanes((KEY)step));
+        UNROLL
+        for (int k = step / 2; k > 0; k /= 2)
+            at = passed(at, k, gathered(splitters + k - 1, at), word);
 #if GPI_KEY_BITS == 32
         _mm_storeu_si128((__m128i *)(void *)(digits + i), _mm512_cvtepi32_epi8(at));
 #else
