@@ -53,6 +53,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     const RadixJob<K, V> &job;
     char *memory;
     GridBarrier barrier;
+    bool all_equal = false; /* by the bits that are compared */
     bool by_levels = false; /* what look() has found */
 
     GPI_DEVICE uint64_t tiles() const
@@ -94,6 +95,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
                                           table);
         barrier.wait();
         vary = varying_range(job, job.plan->varying);
+        if (vary.end == job.begin && !job.adaptive_allowed)
+            return false;
         if (vary.end == job.begin)
             vary = {job.begin, job.end};
         Top t = top(vary);
@@ -192,7 +195,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         count(t, counts);
         barrier.wait();
         const BitRange exact = varying_range(job, job.plan->varying);
-        if (exact.end == job.begin)
+        all_equal = exact.end == job.begin;
+        if (all_equal)
             return false;
         const Top now = top(exact);
         if (now.shift != t.shift || now.bits != t.bits) {
@@ -400,8 +404,10 @@ __global__ void __launch_bounds__(T, 1)
     }
     if (buckets)
         return;
-    kernel.count_passes();
-    kernel.template partitions<typename Work::Passes>(false);
+    if (!kernel.all_equal) {
+        kernel.count_passes();
+        kernel.template partitions<typename Work::Passes>(false);
+    }
     kernel.finish();
 }
 
