@@ -22,13 +22,13 @@ END_TEST
 /* Two splits, tiles of the larger shape, and several levels of bins. */
 START_TEST(test_radix_sort_spread_big)
 {
-    size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 18) + 12345;
+    size_t n = (t_is_cuda() ? (size_t)5 << 20 : (size_t)1 << 18) + 12345;
     check_distribution(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, false, _i % 4 == 3);
     check_distribution(_i % 2 ? GP_U64 : GP_U32, (enum kind)(_i / 2), n, true, _i % 4 == 2);
 }
 END_TEST
 
-/* Levels of words on both sides of zero. */
+/* Levels, or splitters of an array that blocks hold, of words on both sides of zero. */
 START_TEST(test_radix_sort_spread_levels)
 {
     static const gp_dtype signs[] = {GP_F64, GP_I64, GP_F32, GP_I32};
@@ -52,7 +52,7 @@ END_TEST
 START_TEST(test_radix_sort_spread_some_bits)
 {
     const gp_dtype dtype = _i % 2 ? GP_U64 : GP_U32;
-    const size_t n = (t_is_cuda() ? (size_t)1 << 22 : (size_t)1 << 16) + 4711;
+    const size_t n = (t_is_cuda() ? (size_t)5 << 20 : (size_t)1 << 16) + 4711;
     const size_t key = gp_dtype_bytes(dtype), bytes = n * key;
     const int width = 8 * (int)key, begin = 5, end = width - 3;
     gp_radix_sort_options options = GP_RADIX_SORT_OPTIONS_INIT;
@@ -202,7 +202,7 @@ START_TEST(test_radix_sort_spread_replay_splitters)
 {
     enum { COUNT = 5 };
     static const gp_dtype dtypes_of[] = {GP_U32, GP_U64, GP_I32, GP_F64, GP_F32};
-    static const size_t sizes[] = {9217, 40001, 524288, 1000003, 1179000, 2621441};
+    static const size_t sizes[] = {9217, 40001, 524288, 1000003, 1179000, 2621441, 4200007};
     const gp_dtype dtype = dtypes_of[_i % 5];
     const size_t key = gp_dtype_bytes(dtype), n = t_at_most(sizes[_i / 5]);
     void *inputs[COUNT];
@@ -242,8 +242,8 @@ END_TEST
 START_TEST(test_radix_sort_spread_replay_bad_map)
 {
     enum { COUNT = 3 };
-    const size_t n = ((size_t)1 << 22) + 4711;
-    const uint64_t sample = 24 << 10; /* as n < 2^23 */
+    const size_t n = ((size_t)5 << 20) + 4711; /* more than blocks split alone */
+    const uint64_t sample = 24 << 10;          /* as n < 2^23 */
     const uint64_t apart = ((uint64_t)n << 32) / sample;
     uint32_t *keys = t_host(n * 4);
     uint64_t state = t_seed();
@@ -274,7 +274,7 @@ static Suite *suite(void)
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
-    tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 30);
+    tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 35);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_sample);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_map);
     return s;

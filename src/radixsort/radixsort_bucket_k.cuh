@@ -24,6 +24,11 @@ GPI_DEVICE void copy_bucket(const RadixJob<K, V> &job, uint64_t first, uint64_t 
         copy_values<T>(job, gpi_radix_tmp, first, end);
 }
 
+GPI_DEVICE bool has_entries(const gpi_radix_plan &plan)
+{
+    return plan.route == gpi_radix_route_adaptive || plan.route == gpi_radix_route_splitters;
+}
+
 /* How many buckets there are. Everything may be one bucket of the input. */
 template <class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
 {
@@ -33,7 +38,7 @@ template <class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
     }
     const gpi_radix_plan &plan = *job.plan;
     return plan.route == gpi_radix_route_one_bucket ? 1
-           : plan.route == gpi_radix_route_adaptive ? min(plan.entries, job.entries)
+           : has_entries(plan)                      ? min(plan.entries, job.entries)
            : plan.route == gpi_radix_route_buckets  ? 1u << plan.bits
                                                     : 0;
 }
@@ -51,7 +56,7 @@ GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, 
     const gpi_radix_plan &plan = *job.plan;
     if (!job.bucket_bits || plan.route == gpi_radix_route_one_bucket) {
         end = item_count(job);
-    } else if (plan.route == gpi_radix_route_adaptive) {
+    } else if (has_entries(plan)) {
         const gpi_radix_entry e = job.adaptive.entries[number];
         first = e.first;
         end = first + e.count;

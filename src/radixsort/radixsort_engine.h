@@ -14,7 +14,7 @@
 enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 
 /* Bytes of a sample and its splitters; entries follow them, in the place of an array of states. */
-enum { GPI_RADIX_LEARNED = 64 << 10 };
+enum { GPI_RADIX_LEARNED = 80 << 10 };
 
 /* Sorting from the top digit when buckets of equal ranges would be too large, by levels: cells that
  * a range of keys of 4 bytes is counted by from the second level on, items that a block copies. */
@@ -88,8 +88,7 @@ struct gpi_radix_plan {
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
-    /* By splitters: items of each bucket, and how many of them have their place. */
-    uint32_t split_counts[GPI_RADIX_SEGMENTS], split_placed[GPI_RADIX_SEGMENTS];
+    uint32_t split_arrived;                        /* by splitters: blocks at the barrier */
     /* By levels: */
     uint32_t adaptive_arrived, adaptive_tickets[2], zoomed;
     uint32_t segments[2], others, tiles, entries, large;

@@ -72,10 +72,10 @@ gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
     constexpr int items = radix_tile_items(sizeof(Key), VB, false);
     if constexpr (has_integers<VB>)
         if (!floats)
-            GPI_TRY((add_partition<false, VB, items, false>(ctx, function, job, list)));
+            GPI_TRY((add_partition<false, VB, items, true>(ctx, function, job, list)));
     if constexpr (has_floats)
         if (floats)
-            GPI_TRY((add_partition<true, VB, items, false>(ctx, function, job, list)));
+            GPI_TRY((add_partition<true, VB, items, true>(ctx, function, job, list)));
     if constexpr (sizeof(Key) == 4 && VB == 0)
         if (job.by_values)
             return add_values<Key>(ctx, function, job, list);
@@ -176,12 +176,11 @@ gp_status add_local(gp_context *ctx, const char *function,
     static uint64_t allowed;
     auto kernel = radix_bucket_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::bucket_shared, &allowed));
-    const unsigned buckets = job.adaptive_allowed ? job.entries : 1u << job.bucket_bits;
     const unsigned full = (unsigned)ctx->sm_count * b.blocks;
-    const bool loop = radix_buckets_loop<sizeof(Key), VB> && buckets > full;
+    const bool loop = radix_buckets_loop<sizeof(Key), VB> && job.entries > full;
     const bool early = is_small(job.n) || job.device_n; /* where little may be done */
-    list.add(launch_dependent(kernel, early, loop ? full : buckets, b.threads, Shape::bucket_shared,
-                              job));
+    list.add(launch_dependent(kernel, early, loop ? full : job.entries, b.threads,
+                              Shape::bucket_shared, job));
     return GP_OK;
 }
 
@@ -250,7 +249,7 @@ gp_status add_passes(gp_context *ctx, const char *function, gpi_radix_visitor *v
     constexpr bool buckets = radix_has_buckets<Key>;
     constexpr int few = radix_tile_items(sizeof(Key), VB, true);
     if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY((add_partition<has_floats, VB, few, buckets>(ctx, function, job, list)));
+        GPI_TRY((add_partition<has_floats, VB, few, false>(ctx, function, job, list)));
     else if constexpr (buckets)
         GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
     else
@@ -277,7 +276,7 @@ template <int VB> void set_more_buckets(RadixKeys<Key> &job)
 /* Of keys of 4 and 8 bytes: buckets, and what is one. The first pass into buckets of keys alone is
  * not stable. */
 template <bool FLOAT, int VB>
-void set_buckets(const gpi_radix_engine_args *args, RadixKeys<Key> &job)
+void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args, RadixKeys<Key> &job)
 {
     constexpr uint64_t most = Shapes<FLOAT, VB>::bucket_max;
     constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
@@ -290,15 +289,19 @@ void set_buckets(const gpi_radix_engine_args *args, RadixKeys<Key> &job)
         job.narrow_limit = word_bits - position_bits_of(job.n, job.bits_if_narrow);
         set_more_buckets<VB>(job);
     }
-    job.splits_allowed = job.bucket_bits && is_small(job.n) &&
-                         job.n >> job.bucket_bits <= radix_split_mean(sizeof(Key), VB, most);
+    /* Words that repeat go as fast by passes beside values, until cells or a map would follow. */
+    const bool splits = is_small(job.n) || (radix_has_splits<Key, VB, true> &&
+                                            (!VB || job.n >= radix_tuning.adaptive_items));
+    job.split_bits = job.bucket_bits && splits ? split_bits_of<VB>(ctx, job) : 0;
     const bool cells_fit = radix_by_splitters<Key> || job.bucket_bits <= radix_tuning.bucket_bits;
-    job.adaptive_allowed = job.bucket_bits && cells_fit && may_be_adaptive(job.n, VB);
+    job.adaptive_allowed =
+        job.bucket_bits && !job.split_bits && cells_fit && may_be_adaptive(job.n, VB);
     job.cells_even = job.by_values ? radix_tuning.values_share - 2 /* of two buckets */
                      : VB          ? radix_tuning.cells_even
                                    : radix_tuning.cells_even_keys;
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
-    job.entries = blocks_of(job.n, job.bucket_bits, VB);
+    job.entries = job.adaptive_allowed ? blocks_of(job.n, job.bucket_bits, VB)
+                                       : 1u << std::max(job.bucket_bits, job.split_bits);
 }
 
 template <bool FLOAT, int VB>
@@ -307,9 +310,10 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
 {
     LaunchList list;
     if constexpr (radix_has_buckets<Key>) {
-        set_buckets<FLOAT, VB>(args, job);
+        set_buckets<FLOAT, VB>(ctx, args, job);
         if (job.n <= job.one_bucket_max) {
             job.bucket_bits = 0;
+            job.entries = 1;
             GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
             return list.queue(ctx, function);
         }

@@ -255,8 +255,7 @@ template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job, uin
 }
 
 /* What is likely to be faster than passes, if buckets do not fit: a map where words hardly repeat,
- * or are so close together that a bin of a bucket has equal ones; cells where nearly all items are
- * of few words. */
+ * or are so close that a bin of a bucket has equal ones; cells where nearly all are of few. */
 struct UnevenWays {
     bool map, cells;
 };
@@ -403,9 +402,10 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
     const bool fits =
         all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
-        (job.splits_allowed ? most <= job.bucket_max : sorted || job.large_fit(most, excess));
+        (job.split_bits ? most <= job.bucket_max : sorted || job.large_fit(most, excess));
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const int digits = varying_digits(job, job.plan->varying);
+    const bool splits = job.split_bits && digits > 1; /* one is one pass */
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
     const UnevenWays ways =
         fits ? UnevenWays{false, false} : uneven_ways<T, LARGE>(job, shared + 4 * warps);
@@ -413,8 +413,8 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         !radix_by_splitters<K> && job.adaptive_allowed && (few || even || ways.cells);
     if (threadIdx.x == 0) {
         job.plan->mapped = ways.map;
-        job.plan->route = fits                 ? gpi_radix_route_buckets
-                          : job.splits_allowed ? gpi_radix_route_splitters
+        job.plan->route = fits     ? gpi_radix_route_buckets
+                          : splits ? gpi_radix_route_splitters
                           : ways.map || by_cells || splits_by_levels(job, job.plan->varying)
                               ? gpi_radix_route_adaptive
                               : gpi_radix_route_lsd;

@@ -42,6 +42,10 @@ template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
 /* by splitters where there would be many passes, otherwise by cells. */
 template <class K> constexpr bool radix_by_splitters = sizeof(K) == 8;
 
+/* Whether a partition kernel has what splits an array whose buckets of bits do not fit. */
+template <class K, int VB, bool LARGE>
+constexpr bool radix_has_splits = LARGE ? sizeof(K) == 4 && VB <= 4 : radix_has_buckets<K>;
+
 /* Bits in which the keys of a bucket may differ that is counted by values. */
 constexpr int radix_value_bits = 16;
 
@@ -183,12 +187,12 @@ template <class K> struct RadixKeys {
     uint32_t *recount;     /* the same for a narrower range of bits */
     uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
-    bool splits_allowed;   /* buckets are between splitters if those of bits do not fit */
+    int split_bits;        /* of a bucket between splitters, if those of bits do not fit; or 0 */
     bool adaptive_allowed; /* levels may be taken if buckets do not fit */
     bool by_values;        /* buckets are counted by radixsort_values_k.cuh */
     uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
     uint32_t repeats_max;  /* items that a word may have on the average for a map */
-    uint32_t entries;      /* blocks for entries of a bucket's size */
+    uint32_t entries;      /* blocks for buckets, or entries of a bucket's size */
     gpi_radix_adaptive adaptive;
     gpi_radix_map map;
     uint64_t *met; /* of a LastingBarrier */
@@ -255,12 +259,6 @@ template <class K> struct RadixKeys {
         const uint64_t words = rows * radix_bins * (narrow_states() ? 1 : 2);
         for (uint64_t i = thread; i < words; i += (uint64_t)gridDim.x * T)
             ((uint32_t *)states[0])[i] = 0;
-    }
-
-    /* Of the buckets between splitters. */
-    GPI_DEVICE uint32_t *split_starts() const
-    {
-        return plan->segment_tile;
     }
 
     GPI_DEVICE const uint32_t *bucket_starts() const

@@ -50,22 +50,35 @@ constexpr bool is_small(uint64_t n)
 static_assert(radix_tuning.small_items >> radix_bits <= radix_tuning.bucket_items,
               "one digit is the number of the bucket");
 
-template <bool FLOAT, int VB, int I, bool SPLITS>
+/* Blocks of a partition kernel. */
+static unsigned partition_blocks(const gp_context *ctx, uint64_t n)
+{
+    const uint64_t most = n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
+    return (unsigned)(most < sms ? most : sms);
+}
+
+template <bool FLOAT, int VB, int I, bool LARGE>
 gp_status add_partition(gp_context *ctx, const char *function,
                         const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
 {
     constexpr int T = radix_tuning.tile_threads;
-    constexpr int tile = PartitionKernel<Key, FLOAT, VB, T, I, SPLITS>::shared_bytes;
+    constexpr int tile = PartitionKernel<Key, FLOAT, VB, T, I, LARGE>::shared_bytes;
     constexpr int counts = DigitCounts<Key>::shared_bytes;
     constexpr int buckets = (1 << radix_tuning.bucket_bits) * sizeof(uint32_t);
     constexpr int table = counts > buckets ? counts : buckets;
-    constexpr int shared = tile > table ? tile : table;
+    constexpr bool splits = radix_has_splits<Key, VB, LARGE>;
+    constexpr int most = splits ? radix_tuning.shared_bytes - 1024 : tile > table ? tile : table;
     static_assert(tile + 64 <= radix_tuning.shared_bytes, "a tile must fit beside a number");
     static uint64_t allowed;
-    auto kernel = radix_partition_k<Key, FLOAT, VB, T, I, SPLITS>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
-    const uint64_t most = job.n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
-    list.add(launch_cooperative(kernel, (unsigned)(most < sms ? most : sms), T, shared, job));
+    auto kernel = radix_partition_k<Key, FLOAT, VB, T, I, LARGE>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, most, &allowed));
+    const unsigned blocks = partition_blocks(ctx, job.n);
+    int shared = tile > table ? tile : table;
+    if constexpr (splits)
+        if (job.split_bits)
+            shared =
+                std::max(shared, (int)SplitArray<Key, VB, T>::bytes(job.n, blocks, job.split_bits));
+    list.add(launch_cooperative(kernel, blocks, T, shared, job));
     return GP_OK;
 }
 

@@ -8,7 +8,7 @@
  * each inside one multiprocessor. The number of trips through memory does not grow with the width
  * of the key.
  *
- * The same with buckets between the splitters of a sample (radixsort_splitters.cuh), if those of
+ * The same with buckets between the splitters of a sample (radixsort_split_array.cuh), if those of
  * bits are too large and the array is small.
  *
  * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are
@@ -23,13 +23,14 @@
 #pragma once
 
 #include "device/grid.cuh"
-#include "radixsort/radixsort_histogram.cuh"
+#include "radixsort/radixsort_look.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
+#include "radixsort/radixsort_split_array.cuh"
 
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct PartitionKernel {
+template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct PartitionKernel {
     using V = typename Payload<VB>::type;
     static constexpr int groups = radix_tile_groups(sizeof(K), VB);
     static constexpr int tile_items = T / groups * I;
@@ -39,45 +40,27 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         Partitioner<K, FLOAT, VB, STABLE, T, ITEMS, PartitionByBits<K, G, T / groups * ITEMS>>;
     using Passes = Partitions<true, I>;
     using Buckets = Partitions<false, radix_partition_items(sizeof(K), VB, I)>;
-    using Splits =
-        Partitioner<K, FLOAT, VB, false, T, I, PartitionBySplitters<K, G, T / groups * I>>;
     template <class Partitions> struct Shared {
         typename Partitions::Tile::OfGroup tile[groups];
         typename Partitions::Policy::Shared policy[groups];
     };
-    static constexpr int shared_bytes = SPLITS && sizeof(Shared<Splits>) > sizeof(Shared<Passes>)
-                                            ? sizeof(Shared<Splits>)
-                                            : sizeof(Shared<Passes>);
+    static constexpr int shared_bytes = sizeof(Shared<Passes>);
     static_assert(sizeof(Shared<Buckets>) <= sizeof(Shared<Passes>), "they share it");
 
     const RadixJob<K, V> &job;
     char *memory;
     GridBarrier barrier;
     bool all_equal = false; /* by the bits that are compared */
-    bool by_levels = false; /* what look() has found */
+    bool in_vain = false;   /* to count all keys, by look() */
 
     GPI_DEVICE uint64_t tiles() const
     {
         return (job.items() + tile_items - 1) / tile_items;
     }
 
-    /* Bits [shift, shift + bits) of a word are the number of its bucket,
-     * the highest of those that vary. */
-    struct Top {
-        int shift, bits;
-    };
-
-    GPI_DEVICE Top top(BitRange vary) const
-    {
-        const bool few = vary.end - job.bits_if_narrow - vary.begin <= job.narrow_limit;
-        const int most = few ? job.bits_if_narrow : job.bucket_bits;
-        const int bits = vary.end - job.begin < most ? vary.end - job.begin : most;
-        return {vary.end - bits, bits};
-    }
-
     GPI_DEVICE void count(Top t, uint32_t *counts) const
     {
-        if constexpr (!SPLITS)
+        if constexpr (LARGE)
             if (t.bits > radix_tuning.bucket_bits) {
                 count_buckets<T, FLOAT, true, K>(job, t.shift, t.bits, 1, counts,
                                                  (uint32_t *)memory);
@@ -99,7 +82,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
             return false;
         if (vary.end == job.begin)
             vary = {job.begin, job.end};
-        Top t = top(vary);
+        Top t = Top::of(job, vary);
         const int halves = max(t.bits - radix_tuning.bucket_bits, 0);
         t = {t.shift + halves, t.bits - halves};
         if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -109,50 +92,19 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
                                           job.recount, table);
         barrier.wait();
         if (blockIdx.x == 0)
-            plan_sample<T, !SPLITS>(job, t.bits, job.recount, radix_tuning.sample_counts, table);
+            plan_sample<T, LARGE>(job, t.bits, job.recount, radix_tuning.sample_counts, table);
         barrier.wait();
         for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
             job.recount[i] = 0;
         return !job.plan->skewed;
     }
 
-    /* A look at a word for each thread, the same in all blocks, so that none waits: the bits that
-     * vary in these. True if buckets are so full that all keys would be counted in vain, and
-     * levels follow. */
-    __device__ __noinline__ bool look(BitRange &vary) const
+    /* Where it is worth it: even keys take as much longer. */
+    GPI_DEVICE bool may_look() const
     {
-        extern __shared__ __align__(16) char memory[];
-        uint32_t *table = (uint32_t *)memory;
-        __shared__ unsigned long long differ;
-        const K *keys = job.keys[gpi_radix_in];
-        const uint64_t n = job.items(), from = n * threadIdx.x / T;
-        const uint32_t piece = (uint32_t)(n * (threadIdx.x + 1) / T - from);
-        const K word =
-            job.order.template word<FLOAT>(keys[from + __umulhi(threadIdx.x * 0x9e3779b1u, piece)]);
-        const K varying = warp_or((K)(word ^ job.order.template word<FLOAT>(keys[0])));
-        if (threadIdx.x == 0)
-            differ = 0;
-        __syncthreads();
-        if (lane_id() == 0)
-            atomicOr(&differ, (unsigned long long)varying);
-        __syncthreads();
-        vary = varying_range(job, differ);
-        if (vary.end == job.begin)
-            vary = {job.begin, job.end};
-        const Top t = top(vary);
-        for (int i = threadIdx.x; i < 1 << t.bits; i += T)
-            table[i] = 0;
-        __syncthreads();
-        const uint32_t bucket = DigitOf<K>{t.shift, (1u << t.bits) - 1}(word);
-        atomicAdd(&table[bucket], 1u);
-        __syncthreads();
-        const uint32_t full = max(radix_tuning.sample_full * T >> t.bits, 2u);
-        const int excess = __syncthreads_count(table[bucket] > full);
-        if (excess <= (int)(T / radix_tuning.sample_excess) || !splits_by_levels(job, differ))
-            return false;
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            job.plan->route = gpi_radix_route_adaptive;
-        return true;
+        return job.items() >= radix_tuning.adaptive_items &&
+               (radix_by_splitters<K> ? job.items() < radix_tuning.sampled_items
+                                      : job.split_bits > 0);
     }
 
     /* Counts of 2^bits buckets from those of 2^more as many. */
@@ -166,18 +118,6 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         }
     }
 
-    /* True if the buckets between splitters are small enough. */
-    GPI_DEVICE bool split()
-    {
-        take_sample<T, FLOAT>(job);
-        barrier.wait();
-        rank_sample<T>(job);
-        barrier.wait();
-        count_by_splitters<T, FLOAT>(job);
-        barrier.wait();
-        return place_by_splitters(job);
-    }
-
     /* True if the buckets are small enough: their starts are there then. */
     GPI_DEVICE bool count_buckets_of_top()
     {
@@ -185,20 +125,22 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         BitRange vary = {job.begin, job.end};
         if (job.items() >= radix_tuning.sampled_items && !sample(vary))
             return false;
-        if constexpr (radix_by_splitters<K> && !SPLITS)
-            if (job.items() >= radix_tuning.adaptive_items &&
-                job.items() < radix_tuning.sampled_items && look(vary)) {
-                by_levels = true;
-                return false;
+        if constexpr (LARGE && (radix_by_splitters<K> || radix_has_splits<K, VB, LARGE>))
+            if (may_look()) {
+                const uint32_t seen = look<T, FLOAT, K>(job);
+                vary = {(int)(seen & 0xff), (int)(seen >> 8 & 0xff)};
+                in_vain = seen >> 16;
+                if (in_vain)
+                    return false;
             }
-        Top t = top(vary);
+        Top t = Top::of(job, vary);
         count(t, counts);
         barrier.wait();
         const BitRange exact = varying_range(job, job.plan->varying);
         all_equal = exact.end == job.begin;
         if (all_equal)
             return false;
-        const Top now = top(exact);
+        const Top now = Top::of(job, exact);
         if (now.shift != t.shift || now.bits != t.bits) {
             counts = job.recount;
             if (exact.end == vary.end && now.bits < t.bits)
@@ -209,23 +151,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
             barrier.wait();
         }
         if (blockIdx.x == 0)
-            plan_buckets<T, !SPLITS, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
-                                        (uint32_t *)memory);
+            plan_buckets<T, LARGE, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
+                                      (uint32_t *)memory);
         barrier.wait();
         return job.plan->route == gpi_radix_route_buckets;
-    }
-
-    /* The one into buckets between splitters. */
-    GPI_DEVICE PartitionPass split_pass() const
-    {
-        PartitionPass pass = {};
-        pass.to = gpi_radix_tmp;
-        pass.bits = job.bucket_bits;
-        pass.ticket = &job.plan->tickets[0];
-        pass.segment_starts = job.split_starts();
-        pass.states = job.states[0];
-        pass.cursors = job.plan->split_placed;
-        return pass;
     }
 
     /* Partition pass number step of those into buckets. */
@@ -297,20 +226,6 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
         }
     }
 
-    /* A call: between the lines of other sorts its code would cost them microseconds. */
-    __device__ __noinline__ void partition_by_splitters()
-    {
-        extern __shared__ __align__(16) char memory[]; /* or the compiler forgets what it is, */
-        const RadixJob<K, V> job = this->job;          /* and reads this again after every store */
-        auto &shared = *(Shared<Splits> *)memory;
-        auto &tile = shared.tile[G::number()];
-        if (G::thread() == 0)
-            tile.pass = split_pass();
-        G::sync();
-        const typename Splits::Policy policy(job, tile.pass, shared.policy[G::number()]);
-        Splits(job, tile, policy).run();
-    }
-
     GPI_DEVICE void count_passes()
     {
         job.template clear_states<T>(tiles());
@@ -367,16 +282,16 @@ template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS> struct Partiti
     }
 };
 
-/* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. SPLITS: with what sorts
- * by splitters. After: the sorted array; or buckets and route gpi_radix_route_buckets; or their
+/* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. LARGE: for more than
+ * small arrays. After: the sorted array; or buckets and route gpi_radix_route_buckets; or their
  * entries, or what radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive; or nothing but
  * the route gpi_radix_route_one_bucket. */
-template <class K, bool FLOAT, int VB, int T, int I, bool SPLITS>
+template <class K, bool FLOAT, int VB, int T, int I, bool LARGE>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
 {
     extern __shared__ __align__(16) char memory[];
-    using Work = PartitionKernel<K, FLOAT, VB, T, I, SPLITS>;
+    using Work = PartitionKernel<K, FLOAT, VB, T, I, LARGE>;
     job.take_items();
     if (job.is_one_bucket()) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -391,13 +306,13 @@ __global__ void __launch_bounds__(T, 1)
             if (VB > 0)
                 job.template clear_states<T>(kernel.tiles());
             buckets = kernel.count_buckets_of_top();
-            if constexpr (SPLITS)
-                if (job.plan->route == gpi_radix_route_splitters && kernel.split()) {
-                    kernel.partition_by_splitters();
+            if constexpr (radix_has_splits<K, VB, LARGE>)
+                if ((kernel.in_vain || job.plan->route == gpi_radix_route_splitters) &&
+                    split_array<K, VB, T>(job))
                     return;
-                }
         }
-        if (kernel.by_levels || job.plan->route == gpi_radix_route_adaptive)
+        if ((radix_by_splitters<K> && kernel.in_vain) ||
+            job.plan->route == gpi_radix_route_adaptive)
             return;
         if (buckets)
             kernel.template partitions<typename Work::Buckets>(true);

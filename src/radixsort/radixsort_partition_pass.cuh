@@ -10,7 +10,6 @@
 #include "radixsort/radixsort_places.cuh"
 #include "radixsort/radixsort_partition_pairs.cuh"
 #include "radixsort/radixsort_partition_keys.cuh"
-#include "radixsort/radixsort_splitters.cuh"
 
 namespace GPI_SPACE
 {
@@ -134,38 +133,6 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     static GPI_DEVICE uint64_t cursor_start(const TileClaim &, uint32_t)
     {
         return 0;
-    }
-};
-
-/* The same by splitters. Cursors count the items that have their place. */
-template <class K, class G, int ITEMS> struct PartitionBySplitters : PartitionByBits<K, G, ITEMS> {
-    using Base = PartitionByBits<K, G, ITEMS>;
-    using Digit = DigitOfSplit<K>;
-    using typename Base::TileClaim;
-    struct Shared : Base::Shared {
-        K splitters[radix_bins];
-    };
-
-    GPI_DEVICE PartitionBySplitters(const RadixKeys<K> &job, const PartitionPass &pass, Shared &s)
-        : Base(job, pass, s)
-    {
-        Splitters<K>{job}.load(s.splitters, G::thread(), G::threads);
-    }
-
-    GPI_DEVICE Digit digit() const
-    {
-        const int bits = this->pass.bits;
-        return {0, (1u << bits) - 1, ((const Shared &)this->s).splitters, this->job.compared(),
-                bits};
-    }
-
-    GPI_DEVICE void enter(const TileClaim &, Digit &) const
-    {
-    }
-
-    GPI_DEVICE uint64_t cursor_start(const TileClaim &d, uint32_t digit) const
-    {
-        return this->start(d, digit);
     }
 };
 

@@ -92,6 +92,23 @@ static uint64_t tiles_of(uint64_t n, size_t value_bytes)
     return small > large ? small : large;
 }
 
+/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place
+ * of states their counts. */
+template <int VB> int split_bits_of(const gp_context *ctx, const RadixKeys<Key> &job)
+{
+    using Work = SplitArray<Key, VB, radix_tuning.tile_threads>;
+    const uint32_t blocks = partition_blocks(ctx, job.n);
+    const uint64_t rows = tiles_of(job.n, VB) + GPI_RADIX_SEGMENTS;
+    int bits = job.bucket_bits;
+    while (bits < radix_tuning.split_bits &&
+           job.n >> bits > radix_split_mean(sizeof(Key), VB, job.bucket_max))
+        bits++;
+    const bool fits =
+        job.n >> bits <= job.bucket_max / 2 && (blocks + 1ull) << bits <= rows * radix_bins &&
+        Work::bytes(job.n, blocks, bits) + 1024 <= (uint64_t)radix_tuning.shared_bytes;
+    return fits ? bits : 0;
+}
+
 /* Sorts that are partitioned adaptively if buckets do not fit. */
 static bool may_be_adaptive(uint64_t n, size_t value_bytes)
 {
@@ -181,8 +198,9 @@ template <class F> static gpi_radix_adaptive adaptive_of(uint64_t n, size_t valu
         s.segments[i] = (gpi_radix_segment *)take(segments * sizeof(gpi_radix_segment));
     s.first_bins = (uint8_t *)take(1 << radix_tuning.bucket_bits);
     s.segment_of = (uint32_t *)take((adaptive_tiles(n, value_bytes) + segments) * sizeof(uint32_t));
-    s.entries = (gpi_radix_entry *)take(
-        blocks_of(n, bucket_bits_of(n, most, value_bytes), value_bytes) * sizeof(gpi_radix_entry));
+    const uint32_t blocks = blocks_of(n, bucket_bits_of(n, most, value_bytes), value_bytes);
+    s.entries = (gpi_radix_entry *)take(std::max(blocks, 1u << radix_tuning.split_bits) *
+                                        sizeof(gpi_radix_entry));
     s.large = (gpi_radix_entry *)take(entries_of(n, value_bytes) * sizeof(gpi_radix_entry));
     return s;
 }

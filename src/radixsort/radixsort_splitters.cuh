@@ -2,12 +2,12 @@
 /*
  * Buckets of about as many items each, whatever the keys are: the words of a sample are ranked, and
  * those at equal distances are the splitters between two buckets (Frazer and McKellar 1970). A word
- * that would be a splitter more than once has a bucket of its own, which needs no sort; the buckets
- * that it leaves empty stand for the blocks that copy it.
+ * that would be a splitter more than once has a bucket of its own, which needs no sort.
  */
 #pragma once
 
-#include "radixsort/radixsort_histogram.cuh"
+#include "radixsort/radixsort_key_codec.cuh"
+#include "radixsort/radixsort_ranks.cuh"
 
 namespace GPI_SPACE
 {
@@ -41,9 +41,25 @@ GPI_DEVICE int levels_of(uint32_t buckets)
     return 32 - __clz((int)(buckets - 1));
 }
 
+/* Words of the sample of a small sort: twice as many to a bucket where one that is too large would
+ * not fit a block. */
+__host__ __device__ constexpr uint32_t split_sample_items(uint64_t n, int bits)
+{
+    const bool large = n >> bits > radix_tuning.split_mean;
+    return (uint32_t)(large ? 2 * radix_tuning.split_sample : radix_tuning.split_sample) << bits;
+}
+
 /* As in the sorted sample, equal ones among them; number 0 is not one. */
 template <class K> struct Splitters {
     const RadixKeys<K> &job;
+    const K *ordered;
+
+    static GPI_DEVICE Splitters of(const RadixKeys<K> &job)
+    {
+        Splitters all = {job, nullptr};
+        all.ordered = all.raw();
+        return all;
+    }
 
     static GPI_DEVICE K highest()
     {
@@ -52,15 +68,12 @@ template <class K> struct Splitters {
 
     GPI_DEVICE uint32_t buckets() const
     {
-        return 1u << job.bucket_bits;
+        return 1u << job.split_bits;
     }
 
-    /* Of words: twice as many to a bucket where one that is too large would not fit a block. */
     GPI_DEVICE uint32_t sample_items() const
     {
-        const bool large = job.items() >> job.bucket_bits > radix_tuning.split_mean;
-        return buckets() *
-               (uint32_t)(large ? 2 * radix_tuning.split_sample : radix_tuning.split_sample);
+        return split_sample_items(job.items(), job.split_bits);
     }
 
     GPI_DEVICE K *sample() const
@@ -68,16 +81,27 @@ template <class K> struct Splitters {
         return (K *)job.states[1];
     }
 
+    /* Where they are ranked. */
     GPI_DEVICE K *raw() const
     {
         return sample() + sample_items();
     }
 
-    /* The least word of bucket b > 0. */
+    /* The least word of a bucket. */
     GPI_DEVICE K least(uint32_t b) const
     {
-        const K word = raw()[b];
-        return after(word, b > 1 && raw()[b - 1] == word);
+        return b ? after(ordered[b], b > 1 && ordered[b - 1] == ordered[b]) : (K)0;
+    }
+
+    GPI_DEVICE K most(uint32_t b) const
+    {
+        return b + 1 < buckets() ? (K)(least(b + 1) - 1) : highest();
+    }
+
+    /* Whether all items of a bucket are equal. */
+    GPI_DEVICE bool is_word(uint32_t b) const
+    {
+        return (K)(most(b) >> job.begin) <= (K)(least(b) >> job.begin);
     }
 
     /* What a splitter becomes where the one before it is equal. */
@@ -86,25 +110,11 @@ template <class K> struct Splitters {
         return again && word != highest() ? (K)(word + 1) : word;
     }
 
-    /* The first splitter that is not below a word; as many as there are buckets, if all are. */
-    GPI_DEVICE uint32_t first_from(K word) const
-    {
-        uint32_t begin = 1, end = buckets();
-        while (begin < end) {
-            const uint32_t middle = (begin + end) / 2;
-            if (raw()[middle] < word)
-                begin = middle + 1;
-            else
-                end = middle;
-        }
-        return begin;
-    }
-
     /* To shared memory as a search tree; by as many threads. */
-    GPI_DEVICE void load(K (&tree)[radix_bins], uint32_t thread, uint32_t threads) const
+    GPI_DEVICE void load(K *tree, uint32_t thread, uint32_t threads) const
     {
         for (uint32_t node = 1 + thread; node < buckets(); node += threads)
-            tree[node] = least(in_order(node, job.bucket_bits));
+            tree[node] = least(in_order(node, job.split_bits));
     }
 
     /* The number in ascending order of a node of a tree of 2^levels - 1. */
@@ -164,166 +174,103 @@ template <class K> struct DigitOfSplit {
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-/* Words of the sample, one from each of as many equal pieces of the array. */
-template <int T, bool FLOAT, class K>
-__device__ __noinline__ void take_sample(const RadixKeys<K> &job)
+constexpr uint32_t split_run = 128; /* words of the sample that a warp puts in order */
+
+/* Words of the sample, one from each of as many equal pieces of the array, in runs in order. */
+template <int T, class K> __device__ __noinline__ void take_sample(const RadixKeys<K> &job)
 {
-    const Splitters<K> splitters = {job};
+    struct alignas(16) Four {
+        K of[4];
+    };
+    const Splitters<K> splitters = Splitters<K>::of(job);
     const uint32_t items = splitters.sample_items(), bits = 31 - __clz((int)items);
-    const uint32_t n = (uint32_t)job.items();
-    for (uint32_t i = blockIdx.x * T + threadIdx.x; i < items; i += gridDim.x * T) {
-        const uint32_t first = (uint32_t)((uint64_t)n * i >> bits);
-        const uint32_t end = (uint32_t)((uint64_t)n * (i + 1) >> bits);
-        const K key = job.keys[gpi_radix_in][first + __umulhi(i * 0x9e3779b1u, end - first)];
-        splitters.sample()[i] = (K)(job.order.template word<FLOAT>(key) & job.compared());
-    }
-}
-
-/* How many of words [begin, end), whose numbers are multiples of 4, are less; or not more. */
-template <bool EQUAL, class K>
-GPI_DEVICE uint32_t count_below(const K *words, uint32_t begin, uint32_t end, K word)
-{
-    constexpr uint32_t batch = 16 / sizeof(K);
-    uint32_t below = 0;
-#pragma unroll 4
-    for (uint32_t j = begin; j < end; j += batch) {
-        union {
-            uint4 raw;
-            K word[batch];
-        } some = {((const uint4 *)words)[j / batch]};
+    const uint32_t n = (uint32_t)job.items(), warp = threadIdx.x / 32;
+    for (uint32_t run = warp * gridDim.x + blockIdx.x; run < items / split_run;
+         run += T / 32 * gridDim.x) {
+        K word[4];
 #pragma unroll
-        for (uint32_t k = 0; k < batch; k++)
-            below += EQUAL ? some.word[k] <= word : some.word[k] < word;
+        for (uint32_t j = 0; j < 4; j++) {
+            const uint32_t i = run * split_run + j * 32 + lane_id();
+            const uint32_t first = (uint32_t)((uint64_t)n * i >> bits);
+            const uint32_t end = (uint32_t)((uint64_t)n * (i + 1) >> bits);
+            word[j] = job.keys[gpi_radix_in][first + __umulhi(i * 0x9e3779b1u, end - first)];
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++)
+            word[j] = (K)(job.order.template word<true>(word[j]) & job.compared());
+        sort_runs<split_run>(word);
+        Four *const to = (Four *)(splitters.sample() + run * split_run);
+        to[lane_id()] = {word[0], word[1], word[2], word[3]};
     }
-    return below;
 }
 
-/* The splitters of the sample: each block ranks some of its words, 32 at a time, every warp by a
- * part of the sample. Equal words have the order that they are in. */
+/* How many words of a run go before words of another one: those that are less, and equal ones if
+ * the run is before. */
+template <class K, int N>
+GPI_DEVICE void add_before(const K *run, bool is_before, const K (&word)[N], uint32_t (&before)[N])
+{
+    uint32_t less[N];
+    const auto goes = [&](uint32_t at, K w) { return is_before ? run[at] <= w : run[at] < w; };
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        less[i] = 0;
+#pragma unroll
+    for (uint32_t step = split_run / 2; step; step /= 2)
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            less[i] += goes(less[i] + step - 1, word[i]) ? step : 0;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        before[i] += less[i] + goes(less[i], word[i]);
+}
+
+/* The splitters of the sample: each block ranks the words of a run, every warp among some runs.
+ * Equal words have the order that they are in. */
 template <int T, class K> __device__ __noinline__ void rank_sample(const RadixKeys<K> &job)
 {
     extern __shared__ __align__(16) char memory[];
-    constexpr uint32_t warps = T / 32, batch = 16 / sizeof(K);
-    const Splitters<K> splitters = {job};
+    constexpr uint32_t rows = split_run / 32, batch = 16 / sizeof(K);
+    const Splitters<K> splitters = Splitters<K>::of(job);
     const uint32_t items = splitters.sample_items(), apart = items / splitters.buckets();
-    const uint32_t part = items / warps, begin = threadIdx.x / 32 * part, end = begin + part;
     K *words = (K *)memory;
-    uint32_t(&ranks)[32] = *(uint32_t(*)[32])(words + items);
+    uint32_t *ranks = (uint32_t *)(words + items);
     for (uint32_t i = threadIdx.x; i < items / batch; i += T)
-        ((uint4 *)words)[i] = ((const uint4 *)splitters.sample())[i];
-    for (uint32_t first = blockIdx.x * 32; first < items; first += gridDim.x * 32) {
-        const uint32_t own = first + lane_id();
-        if (threadIdx.x < 32)
-            ranks[threadIdx.x] = 0;
+        ((uint4 *)words)[i] = __ldcg((const uint4 *)splitters.sample() + i);
+    for (uint32_t run = blockIdx.x; run < items / split_run; run += gridDim.x) {
+        if (threadIdx.x < split_run)
+            ranks[threadIdx.x] = threadIdx.x;
         __syncthreads();
-        const K word = words[own];
-        uint32_t below = 0;
-        if (end <= first) {
-            below = count_below<true>(words, begin, end, word);
-        } else if (begin > first) {
-            below = count_below<false>(words, begin, end, word);
-        } else {
-            below = count_below<true>(words, begin, first, word) +
-                    count_below<false>(words, first + 32, end, word);
-            for (uint32_t j = first; j < first + 32; j++)
-                below += words[j] < word || (words[j] == word && j < own);
-        }
-        atomicAdd(&ranks[lane_id()], below);
+        K word[rows];
+        uint32_t before[rows] = {};
+#pragma unroll
+        for (uint32_t i = 0; i < rows; i++)
+            word[i] = words[run * split_run + i * 32 + lane_id()];
+#pragma unroll 1
+        for (uint32_t other = threadIdx.x / 32; other < items / split_run; other += T / 32)
+            if (other != run)
+                add_before(words + other * split_run, other < run, word, before);
+#pragma unroll
+        for (uint32_t i = 0; i < rows; i++)
+            atomicAdd(&ranks[i * 32 + lane_id()], before[i]);
         __syncthreads();
-        const uint32_t rank = ranks[lane_id()];
-        if (threadIdx.x < 32 && rank % apart == 0)
-            splitters.raw()[rank / apart] = word;
+        if (threadIdx.x < split_run && ranks[threadIdx.x] % apart == 0)
+            splitters.raw()[ranks[threadIdx.x] / apart] = words[run * split_run + threadIdx.x];
         __syncthreads();
     }
 }
 
-/* counts[bucket] += its items. */
-template <int T, bool FLOAT, class K>
-__device__ __noinline__ void count_by_splitters(const RadixKeys<K> &job)
-{
-    extern __shared__ __align__(16) char memory[];
-    K(&words)[radix_bins] = *(K(*)[radix_bins])memory;
-    uint32_t *table = (uint32_t *)(words + radix_bins);
-    Splitters<K>{job}.load(words, threadIdx.x, T);
-    for (int i = threadIdx.x; i < radix_bins; i += T)
-        table[i] = 0;
-    __syncthreads();
-    constexpr int batch = 8;
-    const uint32_t last = Splitters<K>{job}.buckets() - 1;
-    const DigitOfSplit<K> bucket = {0, last, words, job.compared(), job.bucket_bits};
-    const K *keys = job.keys[gpi_radix_in];
-    const uint64_t n = job.items(), threads = (uint64_t)gridDim.x * T;
-    for (uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x; i < n; i += batch * threads) {
-        K word[batch];
-        uint32_t digit[batch];
-#pragma unroll
-        for (int j = 0; j < batch; j++)
-            word[j] = i + j * threads < n ? keys[i + j * threads] : (K)0;
-#pragma unroll
-        for (int j = 0; j < batch; j++)
-            word[j] = job.order.template word<FLOAT>(word[j]);
-        bucket.all(word, digit);
-#pragma unroll
-        for (int j = 0; j < batch; j++)
-            if (i + j * threads < n)
-                atomicAdd(&table[digit[j]], 1u);
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < radix_bins; i += T)
-        if (table[i])
-            atomicAdd(&job.plan->split_counts[i], table[i]);
-}
-
-/* What sorts bucket b, or copies a share of equal words: they lie in the buckets of all splitters
- * that they are, but one; if no word is higher, in all. */
+/* What sorts bucket b; equal words are in the output. */
 template <class K>
-GPI_DEVICE gpi_radix_entry split_entry(const RadixKeys<K> &job, uint32_t b, const uint32_t *starts)
+GPI_DEVICE gpi_radix_entry split_entry(const Splitters<K> &splitters, uint32_t b,
+                                       const uint32_t *starts)
 {
-    const Splitters<K> splitters = {job};
-    const uint32_t buckets = splitters.buckets();
-    const K *raw = splitters.raw(), word = b > 0 ? raw[b] : (K)0;
-    const uint32_t begin = b == 0 ? 0 : splitters.first_from(word);
-    const uint32_t end = word == Splitters<K>::highest() ? buckets : splitters.first_from(word + 1);
-    const uint32_t share = b == 0 ? 0 : end - begin - (word != Splitters<K>::highest());
-    if (b - begin < share) {
-        const uint64_t first = starts[begin], count = starts[begin + share] - starts[begin];
-        const uint32_t from = (uint32_t)(count * (b - begin) / share);
-        const uint32_t to = (uint32_t)(count * (b - begin + 1) / share);
-        return {0, (uint32_t)first + from, to - from, 0, gpi_radix_tmp};
-    }
-    const K least = b > 0 ? splitters.least(b) : (K)0;
-    const K most = b + 1 < buckets ? (K)(splitters.least(b + 1) - 1) : Splitters<K>::highest();
-    const uint64_t base = (uint64_t)(K)(least >> job.begin), range = (K)(most >> job.begin) - base;
-    const uint32_t bits = range ? 64 - __clzll((long long)range) : 0;
-    return {base, starts[b], starts[b + 1] - starts[b], bits, gpi_radix_tmp};
-}
-
-/* By every block, with the same result: where buckets start; and by one of them the list of
- * entries that radixsort_bucket_k.cuh gets from adaptive partitioning too, with its route. False
- * if a bucket is too large all the same, and passes are to sort. */
-template <class K> __device__ __noinline__ bool place_by_splitters(const RadixKeys<K> &job)
-{
-    __shared__ uint32_t warp_total[8];
-    const Splitters<K> splitters = {job};
-    const uint32_t b = threadIdx.x, buckets = splitters.buckets();
-    const uint32_t count = b < buckets ? job.plan->split_counts[b] : 0;
-    const uint32_t before = sum_before_bin<WholeBlock>(count, warp_total);
-    if (b <= buckets)
-        job.split_starts()[b] = b < buckets ? before : (uint32_t)job.items();
-    __syncthreads();
-    gpi_radix_entry entry = {};
-    if (b < buckets)
-        entry = split_entry(job, b, job.split_starts());
-    const bool fits = !__syncthreads_or(entry.bits > 0 && entry.count > 2 * job.bucket_max);
-    if (blockIdx.x != 0)
-        return fits;
-    if (b < buckets)
-        job.adaptive.entries[b] = entry;
-    if (b == 0) {
-        job.plan->entries = buckets;
-        job.plan->route = fits ? gpi_radix_route_adaptive : gpi_radix_route_lsd;
-    }
-    return fits;
+    const int shift = splitters.job.begin;
+    const uint64_t base = (uint64_t)(K)(splitters.least(b) >> shift);
+    const uint64_t range = (uint64_t)(K)(splitters.most(b) >> shift) - base;
+    const bool word = splitters.is_word(b);
+    const uint32_t bits = word ? 0 : 64 - __clzll((long long)range);
+    const uint32_t from = word ? gpi_radix_out : gpi_radix_tmp;
+    return {base, starts[b], starts[b + 1] - starts[b], bits, from};
 }
 
 } // namespace GPI_SPACE

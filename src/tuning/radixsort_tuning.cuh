@@ -51,9 +51,11 @@ struct RadixTuning {
     /* The same of buckets that are counted by values: 1/values_share in the largest. */
     uint32_t values_share;
 
-    /* Where such buckets do not fit, small sorts take split_sample words for each of theirs, and
-     * twice as many if those have more than split_mean items on the average. */
+    /* Where such buckets do not fit, sorts whose blocks hold the array have up to 2^split_bits of
+     * them between splitters, and take split_sample words for each, or twice as many if they have
+     * more than split_mean items on the average. */
     uint64_t split_mean, split_sample;
+    int split_bits;
 
     /* Skewed keys of 8 bytes are split by levels, unless words differ in digits_few digits at most,
      * which are as few passes. Those of 4 bytes are partitioned adaptively from adaptive_items
@@ -105,7 +107,7 @@ constexpr RadixTuning radix_sm75()
     t.bucket_items = 8192, t.bucket_items_small = 2048, t.wide_items = 10;
     t.ranked_bytes = 32 << 10, t.piece_items = 64 << 10;
     t.counted_items = 4 << 20;
-    t.split_mean = 3072, t.split_sample = 8;
+    t.split_mean = 3072, t.split_sample = 8, t.split_bits = 10;
     t.large_share = 1024, t.large_excess = 16, t.values_share = 512;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
@@ -233,7 +235,7 @@ constexpr bool radix_values_staged(int key_bytes, int value_bytes)
     return value_bytes == 4 || (value_bytes == 8 && key_bytes == 4 && two_fit);
 }
 
-/* Counts of its bins; after them positions of items, or their values. */
+/* Counts of its bins; after them those of parts, positions of items, or their values. */
 constexpr int bucket_stage_bytes(int items, int key_bytes, int value_bytes)
 {
     const int counts = 4 << radix_tuning.bin_bits;
@@ -268,9 +270,8 @@ template <int KEY_BYTES, int VALUE_BYTES>
 constexpr bool radix_buckets_loop = KEY_BYTES == 8 && VALUE_BYTES > 0 &&
                                     radix_bucket_shape(KEY_BYTES, VALUE_BYTES).blocks == 1;
 
-/* Items of a bucket between splitters, on the average at most: the largest of a sample's buckets is
- * to fit a block, or where keys of 4 bytes have values, its wide words; more of these are sorted as
- * fast by their few passes. H200 and H100, 2026-11-25: skew-13, skew-17. */
+/* Items that a bucket between splitters should have on the average at most: the largest of a
+ * sample's buckets is to fit a block, or where keys of 4 bytes have values, its wide words. */
 constexpr uint64_t radix_split_mean(int key_bytes, int value_bytes, uint64_t bucket_max)
 {
     return key_bytes == 8 || !value_bytes ? bucket_max / 2 : bucket_max / 4;

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The partition of an array between splitters, stable, by all blocks: each has a share, of which
+ * shared memory holds the places. All blocks rank a sample (radixsort_splitters.cuh); every warp
+ * finds the buckets of its items and counts them, row by row by the lanes that agree in their
+ * bucket; keys and then values are put in order in shared memory, while the counts of a bucket are
+ * summed up over blocks; then runs of a bucket are written to where it lies. No step takes longer
+ * where many items are equal.
+ */
+#pragma once
+
+#include "device/grid.cuh"
+#include "radixsort/radixsort_places.cuh"
+#include "radixsort/radixsort_splitters.cuh"
+
+namespace GPI_SPACE
+{
+
+/* Keys of integers, too, take the order of floats, as the code is there once then. */
+template <class K, int VB, int T> struct SplitArray {
+    using V = typename Payload<VB>::type;
+    using Job = RadixJob<K, V>;
+    static constexpr uint32_t warps = T / 32, batch = sizeof(K) == 8 ? 4 : 8; /* rows */
+    static constexpr uint32_t item_bytes = VB > (int)sizeof(K) ? VB : (uint32_t)sizeof(K);
+
+    static constexpr uint32_t one_run = 1 << 16; /* beside a number of items */
+
+    /* Beside a place: the bucket's items are equal, and go to the output. */
+    static constexpr uint32_t in_order = 1u << 31;
+
+    struct Shared {
+        Job job; /* parameters of a kernel are read slowly by address, copies of threads fill the
+                  * L1 */
+        uint32_t sums[warps];
+    };
+
+    const Job &job;
+    Shared &s;
+    const Splitters<K> splitters;
+    const uint32_t buckets, share;
+    uint32_t first, count; /* items of the share */
+    char *moved;           /* items in order; before, the sample, or the splitters as a tree and the
+                            * buckets of items; after, splitters in order and starts of buckets */
+    uint32_t *begins;      /* of buckets: its first place in the block, and above that how many
+                            * buckets before have items there */
+    uint16_t *counts;      /* [warp][bucket], then where the first of them goes in the block */
+    uint16_t *places;      /* of items: among those of their warp and bucket, then in the block */
+
+    /* In the place of counts, when items have places: of buckets that have items in the block,
+     * which are runs, where place 0 of the block would be; of rows of 32 places where a run begins,
+     * and how many runs begin before. */
+    uint32_t *runs, *heads;
+    uint16_t *runs_before;
+
+    /* Items of a share, whole rows. */
+    static __host__ __device__ constexpr uint32_t share_of(uint64_t n, uint32_t blocks)
+    {
+        return ((uint32_t)((n + blocks - 1) / blocks) + 31) / 32 * 32;
+    }
+
+    static __host__ __device__ constexpr uint32_t moved_bytes(uint64_t n, uint32_t share, int bits)
+    {
+        const uint32_t ranking = split_sample_items(n, bits) * (uint32_t)sizeof(K) + 512;
+        const uint32_t before = ((uint32_t)sizeof(K) << bits) + share * 2;
+        const uint32_t after = ((uint32_t)sizeof(K) + 8) << bits, items = share * item_bytes;
+        const uint32_t learned = ranking > after ? ranking : after;
+        const uint32_t found = before > items ? before : items;
+        return learned > found ? learned : found;
+    }
+
+    static __host__ __device__ constexpr uint32_t counts_bytes(uint32_t share, int bits)
+    {
+        const uint32_t before = 2 * warps << bits, after = (4u << bits) + share / 32 * 6;
+        return ((before > after ? before : after) + 3) / 4 * 4;
+    }
+
+    static __host__ __device__ constexpr uint64_t bytes(uint64_t n, uint32_t blocks, int bits)
+    {
+        const uint32_t share = share_of(n, blocks);
+        return moved_bytes(n, share, bits) + (4ull << bits) + counts_bytes(share, bits) + share * 2;
+    }
+
+    GPI_DEVICE SplitArray(Shared &s_, char *memory)
+        : job(s_.job), s(s_), splitters(Splitters<K>::of(s_.job)), buckets(splitters.buckets()),
+          share(share_of(job.items(), gridDim.x)), moved(memory)
+    {
+        const uint32_t n = (uint32_t)job.items();
+        first = min(blockIdx.x * share, n);
+        count = min(share, n - first);
+        begins = (uint32_t *)(memory + moved_bytes(n, share, job.split_bits));
+        runs = begins + buckets;
+        counts = (uint16_t *)runs;
+        heads = runs + buckets;
+        runs_before = (uint16_t *)(heads + share / 32);
+        places = counts + counts_bytes(share, job.split_bits) / 2;
+    }
+
+    static GPI_DEVICE uint32_t warp()
+    {
+        return threadIdx.x / 32;
+    }
+
+    GPI_DEVICE uint16_t *own_counts() const
+    {
+        return counts + warp() * buckets;
+    }
+
+    /* Of buckets; and of these and all blocks: [bucket][block]. */
+    GPI_DEVICE uint32_t *totals() const
+    {
+        return (uint32_t *)job.states[0];
+    }
+
+    GPI_DEVICE uint32_t *of_block(uint32_t bucket, uint32_t block) const
+    {
+        return totals() + buckets + bucket * gridDim.x + block;
+    }
+
+    /* f(p, end) for batches of rows of the warp, in order; a lane's items are p + 32 i < end. */
+    template <class F> GPI_DEVICE void for_rows(F f) const
+    {
+        const uint32_t rows = (count + 31) / 32, each = (rows + warps - 1) / warps;
+        const uint32_t end = min((warp() + 1) * each * 32, count);
+#pragma unroll 1
+        for (uint32_t p = warp() * each * 32 + lane_id(); p - lane_id() < end; p += 32 * batch)
+            f(p, end);
+    }
+
+    /* f(i, before) for numbers below end, with the sum of value(i) of all before. */
+    template <class N, class F> GPI_DEVICE void for_sums(uint32_t end, N value, F f) const
+    {
+        uint32_t at = 0;
+        for (uint32_t i = threadIdx.x; i - threadIdx.x < end; i += T) {
+            const uint2 sum = block_sums<T>(i < end ? value(i) : 0, s.sums);
+            if (i < end)
+                f(i, at + sum.x);
+            at += sum.y;
+        }
+    }
+
+    GPI_DEVICE uint16_t *digits() const
+    {
+        return (uint16_t *)((K *)moved + buckets);
+    }
+
+    /* The lanes whose items have the same bucket, of each row; by ballots, as an instruction that
+     * matches lanes takes the longer, the more buckets there are. */
+    GPI_DEVICE void find_peers(uint32_t p, uint32_t end, const uint32_t (&digit)[batch],
+                               uint32_t (&peers)[batch]) const
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < batch; i++)
+            peers[i] = __ballot_sync(all_lanes, p + i * 32 < end);
+#pragma unroll 1
+        for (uint32_t bit = 1; bit < buckets; bit *= 2)
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++) {
+                const uint32_t set = __ballot_sync(all_lanes, digit[i] & bit);
+                peers[i] &= digit[i] & bit ? set : ~set;
+            }
+    }
+
+    /* The buckets of items, and their ranks among those of the warp. */
+    GPI_DEVICE void find_buckets() const
+    {
+        K *tree = (K *)moved;
+        uint16_t *const own = own_counts(), *const to = digits();
+        splitters.load(tree, threadIdx.x, T);
+        for (uint32_t i = threadIdx.x; i < warps * buckets / 2; i += T)
+            ((uint32_t *)counts)[i] = 0;
+        __syncthreads();
+        const DigitOfSplit<K> bucket = {0, buckets - 1, tree, job.compared(), job.split_bits};
+        const K *from = job.keys[gpi_radix_in] + first;
+        for_rows([&](uint32_t p, uint32_t end) {
+            K word[batch];
+            uint32_t digit[batch], peers[batch];
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++)
+                word[i] = from[min(p + i * 32, end - 1)];
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++)
+                word[i] = job.order.template word<true>(word[i]);
+            bucket.all(word, digit);
+            find_peers(p, end, digit, peers);
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++) {
+                const bool mine = p + i * 32 < end;
+                const uint32_t at = own[digit[i]];
+                const uint32_t before = __popc(peers[i] & ((1u << lane_id()) - 1));
+                __syncwarp();
+                if (mine && before == 0)
+                    own[digit[i]] = (uint16_t)(at + __popc(peers[i]));
+                __syncwarp();
+                if (mine) {
+                    to[p + i * 32] = (uint16_t)digit[i];
+                    places[p + i * 32] = (uint16_t)(at + before);
+                }
+            }
+        });
+        __syncthreads();
+    }
+
+    /* Counts of warps become places; all blocks get to know those of the block. */
+    GPI_DEVICE void sum_warps() const
+    {
+        const auto of_warp = [&](uint32_t b, uint32_t w) -> uint16_t & {
+            return counts[w * buckets + b];
+        };
+        for_sums(
+            buckets,
+            [&](uint32_t b) {
+                uint32_t sum = 0;
+#pragma unroll
+                for (uint32_t w = 0; w < warps; w++)
+                    sum += of_warp(b, w);
+                *of_block(b, blockIdx.x) = sum;
+                return sum + (sum > 0 ? one_run : 0);
+            },
+            [&](uint32_t b, uint32_t before) {
+                begins[b] = before;
+                uint32_t at = before % one_run;
+#pragma unroll
+                for (uint32_t w = 0; w < warps; w++) {
+                    const uint32_t own = of_warp(b, w);
+                    of_warp(b, w) = (uint16_t)at;
+                    at += own;
+                }
+            });
+        __syncthreads();
+    }
+
+    /* A bucket's counts of blocks become items of the blocks before. */
+    GPI_DEVICE void sum_blocks() const
+    {
+        for (uint32_t b = warp() * gridDim.x + blockIdx.x; b < buckets; b += warps * gridDim.x) {
+            uint32_t at = 0;
+            for (uint32_t i = lane_id(); i - lane_id() < gridDim.x; i += 32) {
+                const uint32_t own = i < gridDim.x ? __ldcg(of_block(b, i)) : 0;
+                const uint32_t upto = warp_running_sum(own);
+                if (i < gridDim.x)
+                    *of_block(b, i) = at + upto - own;
+                at += __shfl_sync(all_lanes, upto, 31);
+            }
+            if (lane_id() == 0)
+                totals()[b] = at;
+        }
+    }
+
+    /* Ranks become places in the block. Then the block synchronizes. */
+    GPI_DEVICE void find_places() const
+    {
+        const uint16_t *const own = own_counts(), *const digit = digits();
+        for_rows([&](uint32_t p, uint32_t end) {
+            uint32_t place[batch];
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++) {
+                const uint32_t q = min(p + i * 32, end - 1);
+                place[i] = places[q] + own[digit[q]];
+            }
+            __syncwarp(); /* the last item is read by other lanes, too */
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++)
+                if (p + i * 32 < end)
+                    places[p + i * 32] = (uint16_t)place[i];
+        });
+    }
+
+    /* Items go to their places. Then the block synchronizes. */
+    template <class X, class F> GPI_DEVICE void put_in_order(F item) const
+    {
+        for_rows([&](uint32_t p, uint32_t end) {
+            X x[batch];
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++)
+                x[i] = item(min(p + i * 32, end - 1));
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++)
+                if (p + i * 32 < end)
+                    ((X *)moved)[places[p + i * 32]] = x[i];
+        });
+    }
+
+    /* The block's runs, and where they go; false if a bucket is too large. */
+    GPI_DEVICE bool place() const
+    {
+        bool fits = true;
+        for_sums(
+            buckets, [&](uint32_t b) { return __ldcg(totals() + b); },
+            [&](uint32_t b, uint32_t start) {
+                const bool word = splitters.is_word(b);
+                const uint32_t begin = begins[b] % one_run;
+                const uint32_t end = b + 1 < buckets ? begins[b + 1] % one_run : count;
+                fits = fits && (word || __ldcg(totals() + b) <= 2 * job.bucket_max);
+                if (begin < end) {
+                    runs[begins[b] / one_run] =
+                        start + __ldcg(of_block(b, blockIdx.x)) - begin + (word ? in_order : 0);
+                    atomicOr(&heads[begin / 32], 1u << begin % 32);
+                }
+            });
+        fits = __syncthreads_and(fits);
+        for_sums(
+            share / 32, [&](uint32_t row) { return __popc(heads[row]); },
+            [&](uint32_t row, uint32_t before) { runs_before[row] = (uint16_t)before; });
+        __syncthreads();
+        return fits;
+    }
+
+    /* store(to, at, x) for all items in order, which begin at the block's place 0. */
+    template <class X, class F> GPI_DEVICE void write(F store) const
+    {
+        for_rows([&](uint32_t p, uint32_t end) {
+            X x[batch];
+            uint32_t run[batch];
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++) {
+                const uint32_t q = min(p + i * 32, end - 1), row = q / 32;
+                x[i] = ((const X *)moved)[q];
+                run[i] = runs[runs_before[row] + __popc(heads[row] & ((2u << q % 32) - 1)) - 1];
+            }
+#pragma unroll
+            for (uint32_t i = 0; i < batch; i++)
+                if (p + i * 32 < end)
+                    store(run[i] & in_order, (run[i] & ~in_order) + p + i * 32, x[i]);
+        });
+        __syncthreads();
+    }
+
+    GPI_DEVICE void write_keys() const
+    {
+        K *const out = job.keys[gpi_radix_out], *const tmp = job.keys[gpi_radix_tmp];
+        write<K>([&](bool done, uint32_t at, K key) { (done ? out : tmp)[at] = key; });
+    }
+
+    GPI_DEVICE void move_values(GridBarrier &barrier) const
+    {
+        const ValueArray<V> from = job.values_at(gpi_radix_in, first);
+        put_in_order<V>([&](uint32_t p) { return from ? from.load(p) : (V)(first + p); });
+        __syncthreads();
+        if (job.in_place) /* or others would still read what equal keys' values are written to */
+            barrier.wait();
+        const ValueArray<V> out = job.values_at(gpi_radix_out), tmp = job.values_at(gpi_radix_tmp);
+        write<V>([&](bool done, uint32_t at, V value) { (done ? out : tmp).store(at, value); });
+    }
+
+    /* The lists that radixsort_bucket_k.cuh gets from adaptive partitioning, too. */
+    GPI_DEVICE void add_entries() const
+    {
+        K *ordered = (K *)moved;
+        uint32_t *starts = (uint32_t *)(ordered + buckets);
+        for (uint32_t b = threadIdx.x; b < buckets; b += T)
+            ordered[b] = splitters.ordered[b];
+        for_sums(
+            buckets, [&](uint32_t b) { return __ldcg(totals() + b); },
+            [&](uint32_t b, uint32_t start) { starts[b] = start; });
+        if (threadIdx.x == 0)
+            starts[buckets] = (uint32_t)job.items();
+        __syncthreads();
+        const uint32_t b = blockIdx.x + threadIdx.x * gridDim.x;
+        if (b < buckets)
+            job.adaptive.entries[b] = split_entry(Splitters<K>{job, ordered}, b, starts);
+        if (b == 0)
+            job.plan->entries = buckets;
+    }
+
+    /* True if blocks can sort the buckets, which have their items then. */
+    GPI_DEVICE bool run() const
+    {
+        GridBarrier barrier = {&job.plan->split_arrived, 0};
+        take_sample<T>(job);
+        barrier.wait();
+        rank_sample<T>(job);
+        barrier.wait();
+        find_buckets();
+        sum_warps();
+        barrier.wait();
+        sum_blocks();
+        find_places();
+        __syncthreads();
+        for (uint32_t row = threadIdx.x; row < share / 32; row += T)
+            heads[row] = 0;
+        const K *from = job.keys[gpi_radix_in] + first;
+        put_in_order<K>([&](uint32_t p) { return from[p]; });
+        barrier.wait();
+        if (!place())
+            return false;
+        write_keys();
+        if constexpr (VB > 0)
+            move_values(barrier);
+        add_entries();
+        return true;
+    }
+};
+
+/* A call: between the lines of other sorts its code would cost them microseconds. */
+template <class K, int VB, int T>
+__device__ __noinline__ bool split_array(const RadixJob<K, typename Payload<VB>::type> &job)
+{
+    using Work = SplitArray<K, VB, T>;
+    extern __shared__ __align__(16) char memory[];
+    __shared__ typename Work::Shared shared;
+    static_assert(sizeof(job) % sizeof(uint32_t) == 0, "whole words");
+    for (uint32_t i = threadIdx.x; i < sizeof(job) / sizeof(uint32_t); i += T)
+        ((uint32_t *)&shared.job)[i] = ((const uint32_t *)&job)[i];
+    __syncthreads();
+    return Work(shared, memory).run();
+}
+
+} // namespace GPI_SPACE
