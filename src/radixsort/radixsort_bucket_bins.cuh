@@ -29,6 +29,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     using V = typename Payload<VB>::type;
     using KeyWord = RadixWord<K>;
     using BinWord = Word;
+    using OfIntegers = BucketBins<K, false, VB, T, I, Word>; /* with the same memory */
     static constexpr bool pairs = VB > 0;
     static constexpr int warps = T / 32, items_of_thread = I, items_max = T * I;
     static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;

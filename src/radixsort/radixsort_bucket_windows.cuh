@@ -10,9 +10,11 @@
  */
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "radixsort/radixsort_bucket_order.cuh"
+#include "radixsort/radixsort_bucket_parts.cuh"
 
 namespace GPI_SPACE
 {
@@ -275,6 +277,15 @@ template <class Word, bool APART, int T> struct Windows {
     }
 };
 
+/* The items that a block has at the beginning of its shared memory, with sources or without. A call
+ * that floats and integers share. */
+template <class Word, bool APART, int T>
+__device__ __noinline__ void sort_windows(int sources_at, int count)
+{
+    extern __shared__ __align__(16) char memory[];
+    Windows<Word, APART, T>{(Word *)memory, (uint16_t *)(memory + sources_at), count}.run();
+}
+
 /* Items by positions, or these if there are no items. A bucket may be sorted where it lies, so all
  * are read before one is written. */
 template <class Bins, class X>
@@ -293,20 +304,6 @@ GPI_DEVICE void write_by_positions(const Bins &b, X *to, const X *from, uint64_t
             to[p] = item[i];
 }
 
-/* Whether bins have different keys, and not few of them; of a bucket in bins. */
-template <class Bins> GPI_DEVICE bool bins_are_mixed(const Bins &b, int shift)
-{
-    bool differ = false;
-    const int positions = b.position_bits();
-#pragma unroll 2
-    for (int p = threadIdx.x; p + 1 < b.count; p += Bins::warps * 32) {
-        const auto own = b.s.words[p], next = b.s.words[p + 1];
-        differ |= (b.number_of(own, shift) == b.number_of(next, shift)) &
-                  (own >> positions != next >> positions);
-    }
-    return 4 * __syncthreads_count(differ) > Bins::warps * 32;
-}
-
 /* A bucket whose bins have many items; if words lack bits of their keys, they become words of keys,
  * beside positions, and then positions alone. A call, as it is rare, of little code; it names the
  * shared memory, or would not know what it is. */
@@ -315,6 +312,7 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
                                           const BucketBits<Word> bits, int shift)
 {
     extern __shared__ __align__(16) char memory[];
+    using OfIntegers = typename Bins::OfIntegers;
     constexpr int T = Bins::warps * 32;
     static_assert(Bins::items_max % Window<Word, false>::items == 0, "windows are whole");
     const Bins b = {bins.job, *(typename Bins::Shared *)memory, bins.count, bins.compared,
@@ -323,6 +321,10 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
     const auto keys = b.job.keys[gpi_radix_out] + first;
     uint16_t *const sources = (uint16_t *)b.s.stage;
     const bool lacking = Bins::words_may_tie && b.left_out(bits);
+    if constexpr (Bins::pairs)
+        divide_bins(
+            OfIntegers{b.job, *(typename OfIntegers::Shared *)memory, b.count, b.compared, b.base},
+            shift);
     if constexpr (Bins::words_may_tie)
         if (lacking) {
 #pragma unroll 4
@@ -331,18 +333,14 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
                 sources[p] = (uint16_t)at;
                 b.s.words[p] = b.word_of(keys_in[at]);
             }
-            Windows<Word, true, T>{b.s.words, sources, b.count}.run();
+            sort_windows<Word, true, T>(offsetof(typename Bins::Shared, stage), b.count);
 #pragma unroll 4
             for (int p = threadIdx.x; p < b.count; p += T)
                 b.s.words[p] = sources[p];
             __syncthreads();
         }
-    /* Equal keys are nearly in order. */
-    if constexpr (Bins::pairs)
-        if (!lacking && !bins_are_mixed(b, shift))
-            exchange_neighbours(b, Bins::largest_bin);
     if (!lacking)
-        Windows<typename Bins::BinWord, false, T>{b.s.words, nullptr, b.count}.run();
+        sort_windows<typename Bins::BinWord, false, T>(0, b.count);
     if constexpr (Bins::pairs) {
         using V = typename Bins::V;
         const ValueArray<V> values_in = b.job.values_at(from, first);
