@@ -304,6 +304,20 @@ GPI_DEVICE void write_by_positions(const Bins &b, X *to, const X *from, uint64_t
             to[p] = item[i];
 }
 
+/* Whether bins have different keys, and not few of them; of a bucket in bins. */
+template <class Bins> GPI_DEVICE bool bins_are_mixed(const Bins &b, int shift)
+{
+    bool differ = false;
+    const int positions = b.position_bits();
+#pragma unroll 2
+    for (int p = threadIdx.x; p + 1 < b.count; p += Bins::warps * 32) {
+        const auto own = b.s.words[p], next = b.s.words[p + 1];
+        differ |= (b.number_of(own, shift) == b.number_of(next, shift)) &
+                  (own >> positions != next >> positions);
+    }
+    return 4 * __syncthreads_count(differ) > Bins::warps * 32;
+}
+
 /* A bucket whose bins have many items; if words lack bits of their keys, they become words of keys,
  * beside positions, and then positions alone. A call, as it is rare, of little code; it names the
  * shared memory, or would not know what it is. */
@@ -321,7 +335,7 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
     const auto keys = b.job.keys[gpi_radix_out] + first;
     uint16_t *const sources = (uint16_t *)b.s.stage;
     const bool lacking = Bins::words_may_tie && b.left_out(bits);
-    if constexpr (Bins::pairs)
+    if constexpr (Bins::pairs && sizeof(Word) == 4) /* with keys of 8 bytes it costs even ones */
         divide_bins(
             OfIntegers{b.job, *(typename OfIntegers::Shared *)memory, b.count, b.compared, b.base},
             shift);
@@ -333,14 +347,25 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
                 sources[p] = (uint16_t)at;
                 b.s.words[p] = b.word_of(keys_in[at]);
             }
-            sort_windows<Word, true, T>(offsetof(typename Bins::Shared, stage), b.count);
+            if constexpr (sizeof(Word) == 4)
+                sort_windows<Word, true, T>(offsetof(typename Bins::Shared, stage), b.count);
+            else
+                Windows<Word, true, T>{b.s.words, sources, b.count}.run();
 #pragma unroll 4
             for (int p = threadIdx.x; p < b.count; p += T)
                 b.s.words[p] = sources[p];
             __syncthreads();
         }
-    if (!lacking)
-        sort_windows<typename Bins::BinWord, false, T>(0, b.count);
+    /* Equal keys are nearly in order. */
+    if constexpr (Bins::pairs && sizeof(Word) == 8)
+        if (!lacking && !bins_are_mixed(b, shift))
+            exchange_neighbours(b, Bins::largest_bin);
+    if constexpr (sizeof(Word) == 4) {
+        if (!lacking)
+            sort_windows<typename Bins::BinWord, false, T>(0, b.count);
+    } else if (!lacking) {
+        Windows<typename Bins::BinWord, false, T>{b.s.words, nullptr, b.count}.run();
+    }
     if constexpr (Bins::pairs) {
         using V = typename Bins::V;
         const ValueArray<V> values_in = b.job.values_at(from, first);
