@@ -141,6 +141,19 @@ __global__ void dist_copy_k(gpi_dist_kernel k)
         integer_to(k.in_bytes, k.out, i, integer_at(k.in_bytes, k.in, i));
 }
 
+/* A grid of any size, with a row of blocks for each rank: copies of n integers of each. */
+__global__ void dist_copy_each_k(const __grid_constant__ gpi_dist_cutting from, size_t bytes,
+                                 void *out)
+{
+    const unsigned r = blockIdx.y;
+    uint64_t before = 0;
+    for (unsigned s = 0; s < r; s++)
+        before += from.n[s];
+#pragma unroll 1
+    for (uint64_t i = grid_item(); i < from.n[r]; i += grid_items())
+        integer_to(bytes, out, before + i, integer_at(bytes, from.keys[r], i));
+}
+
 } // namespace
 
 /* Blocks on a multiprocessor that count: few, as each adds what it finds to the counts of all. */
@@ -172,6 +185,19 @@ static gp_status cut_launch(gp_context *ctx, const char *function, const gpi_dis
     return gpi_cuda_launched(ctx, function);
 }
 
+static gp_status copy_each_launch(gp_context *ctx, const char *function, const gpi_dist_kernel &k)
+{
+    uint64_t most = 0;
+    for (int r = 0; r < k.cutting->ranks; r++)
+        most = k.cutting->n[r] > most ? k.cutting->n[r] : most;
+    if (most == 0)
+        return GP_OK;
+    const dim3 grid(elementwise_grid(ctx, most, elementwise_tuning.blocks_per_sm),
+                    (unsigned)k.cutting->ranks);
+    dist_copy_each_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*k.cutting, k.in_bytes, k.out);
+    return gpi_cuda_launched(ctx, function);
+}
+
 } // namespace GPI_SPACE
 
 extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *function,
@@ -187,6 +213,8 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
         return mail_launch(ctx, function, k.mailing);
     if (k.task == GPI_DIST_CUT)
         return cut_launch(ctx, function, k);
+    if (k.task == GPI_DIST_COPY_EACH)
+        return copy_each_launch(ctx, function, k);
     if (k.task == GPI_DIST_SHIFT)
         k.rows = 1;
     const bool words = k.task == GPI_DIST_PROBE || k.task == GPI_DIST_SAMPLE;

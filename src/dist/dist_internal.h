@@ -79,6 +79,10 @@ struct gpi_transport {
      * know once they have gathered something; and let later work wait for what all have told. */
     gp_status (*announce)(gp_comm *comm, const char *function);
     gp_status (*follow)(gp_comm *comm, const char *function);
+    /* give_back() in two, of such ranks of one process: what the work queued so far has taken is
+     * taken, and let later work wait for all to have said so. */
+    gp_status (*announce_taken)(gp_comm *comm, const char *function);
+    gp_status (*follow_taken)(gp_comm *comm, const char *function);
 };
 
 /* Arrays that a rank lends at once. */

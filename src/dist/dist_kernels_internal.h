@@ -15,7 +15,8 @@ enum gpi_dist_task {
     GPI_DIST_ADD_ROWS,
     GPI_DIST_RENUMBER,
     GPI_DIST_NUMBER_ROWS,
-    GPI_DIST_COUNT
+    GPI_DIST_COUNT,
+    GPI_DIST_COPY_EACH
 };
 
 /* Which of n keys is number i of a sample of count: one from each of as many equal parts, at places
@@ -48,7 +49,7 @@ struct gpi_dist_kernel {
     const struct gpi_mailing *mailing; /* MAIL, which has nothing else */
     /* CUT: to out, where the part begins in the keys of each rank, and 0; then how many of it come
      * before those of each rank, and all. */
-    const struct gpi_dist_cutting *cutting;
+    const struct gpi_dist_cutting *cutting; /* COPY_EACH: n integers of each rank */
 };
 
 /* The most bytes of an item of a reduction: four doubles. */
@@ -57,6 +58,10 @@ enum { GPI_DIST_ITEM_MAX = 32 };
 /* A copy of a few items by a kernel, which begins sooner than CUDA's copies do. */
 gp_status gpi_dist_copy_few(gp_comm *comm, const char *function, const void *from,
                             size_t item_bytes, uint64_t n, void *to);
+
+/* The same of n items of every rank, one after the other. */
+gp_status gpi_dist_copy_each(gp_comm *comm, const char *function,
+                             const struct gpi_dist_cutting *from, size_t item_bytes, void *to);
 
 typedef gp_status gpi_dist_launch_fn(gp_context *ctx, const char *function,
                                      const struct gpi_dist_kernel *kernel);

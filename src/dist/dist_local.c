@@ -276,11 +276,21 @@ static gp_status lend(gp_comm *comm, const char *f, const void *const *mine, con
     return follow(comm, f);
 }
 
-static gp_status give_back(gp_comm *comm, const char *f)
+static gp_status announce_taken(gp_comm *comm, const char *f)
 {
-    GPI_TRY(checked(comm, record(comm, f, gpi_table_of(comm)->seats[comm->rank].taken)));
+    return checked(comm, record(comm, f, gpi_table_of(comm)->seats[comm->rank].taken));
+}
+
+static gp_status follow_taken(gp_comm *comm, const char *f)
+{
     GPI_TRY(barrier(comm, f));
     return checked(comm, follow_others(comm, f, true));
+}
+
+static gp_status give_back(gp_comm *comm, const char *f)
+{
+    GPI_TRY(announce_taken(comm, f));
+    return follow_taken(comm, f);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -344,4 +354,6 @@ const struct gpi_transport gpi_local_lending = {.gather = gather,
                                                 .lend = lend,
                                                 .give_back = give_back,
                                                 .announce = announce,
-                                                .follow = follow};
+                                                .follow = follow,
+                                                .announce_taken = announce_taken,
+                                                .follow_taken = follow_taken};

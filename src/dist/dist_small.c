@@ -3,6 +3,7 @@
  * rank. They lie there in the order of the input, so the sort is the same. */
 #include <gp/radixsort.h>
 
+#include "dist/dist_kernels_internal.h"
 #include "dist/dist_sort_internal.h"
 
 /* Keys of all ranks up to which this is faster, by one rank's backend. */
@@ -52,10 +53,16 @@ gp_status gpi_dist_open_small(struct gpi_sorting *x)
 /* Those of every rank, from where they lie. */
 static gp_status take(struct gpi_sorting *x, int word, size_t bytes, char *all)
 {
-    for (int r = 0; r < x->comm->ranks; r++) {
-        const void *theirs = (const void *)(uintptr_t)x->comm->notes[r].words[word];
-        GPI_TRY(gp_copy(x->comm->ctx, theirs, x->comm->have[r] * bytes, all));
-        all += x->comm->have[r] * bytes;
+    const gp_comm *comm = x->comm;
+    for (int first = 0; first < comm->ranks; first += GPI_DIST_CUT_RANKS) {
+        struct gpi_dist_cutting c = {.ranks = 0};
+        uint64_t n = 0;
+        for (int r = first; r < comm->ranks && c.ranks < GPI_DIST_CUT_RANKS; r++) {
+            c.keys[c.ranks] = (const void *)(uintptr_t)comm->notes[r].words[word];
+            n += c.n[c.ranks++] = comm->have[r];
+        }
+        GPI_TRY(gpi_dist_copy_each(x->comm, x->f, &c, bytes, all));
+        all += n * bytes;
     }
     return GP_OK;
 }
@@ -68,7 +75,8 @@ static gp_status take_both(struct gpi_sorting *x, struct gpi_run all, bool value
         s = take(x, 1, x->s->key_bytes, all.keys);
     if (s == GP_OK && values)
         s = take(x, 2, x->s->value_bytes, all.values);
-    return s == GP_OK ? x->comm->transport->give_back(x->comm, x->f) : gpi_dist_drop(x->comm, s);
+    return s == GP_OK ? x->comm->transport->announce_taken(x->comm, x->f)
+                      : gpi_dist_drop(x->comm, s);
 }
 
 /* Those of every rank to all, sent. */
@@ -114,7 +122,10 @@ gp_status gpi_dist_sort_small(struct gpi_sorting *x, uint64_t total)
         GPI_TRY(collect(x, s->keys_in, s->key_bytes, all.keys));
     if (sent && values)
         GPI_TRY(collect(x, s->values_in, s->value_bytes, all.values));
-    GPI_TRY(gpi_named(ctx, x->f, sort_all(x, all, sorted)));
+    const gp_status status = gpi_named(ctx, x->f, sort_all(x, all, sorted));
+    if (!sent) /* not before: outputs may be inputs, and the sort hides how others take them */
+        GPI_TRY(x->comm->transport->follow_taken(x->comm, x->f));
+    GPI_TRY(status);
     for (int r = 0; r < x->comm->rank; r++)
         first += x->comm->get[r];
     const struct gpi_run mine = gpi_run_at(x, sorted, first, n);

@@ -193,11 +193,17 @@ gp_status gpi_dist_sample(gp_comm *comm, const char *f, const struct gpi_dist_ke
     return GP_OK;
 }
 
-/* By integers, of which an item is made. */
+/* Of the integers that an item is made of. */
+static size_t unit_of(size_t item_bytes)
+{
+    const size_t unit = gpi_item_alignment(item_bytes);
+    return unit < 4 ? unit : 4;
+}
+
 gp_status gpi_dist_copy_few(gp_comm *comm, const char *f, const void *from, size_t item_bytes,
                             uint64_t n, void *to)
 {
-    const size_t unit = gpi_item_alignment(item_bytes), width = unit < 4 ? unit : 4;
+    const size_t width = unit_of(item_bytes);
     const struct gpi_dist_kernel k = {.task = GPI_DIST_COPY,
                                       .in_bytes = width,
                                       .in = from,
@@ -206,6 +212,24 @@ gp_status gpi_dist_copy_few(gp_comm *comm, const char *f, const void *from, size
     if (!on_gpu(comm))
         return gp_copy(comm->ctx, from, n * item_bytes, to);
     return n ? gpi_dist_launch(comm, f, &k) : GP_OK;
+}
+
+gp_status gpi_dist_copy_each(gp_comm *comm, const char *f, const struct gpi_dist_cutting *from,
+                             size_t item_bytes, void *to)
+{
+    const size_t width = unit_of(item_bytes);
+    struct gpi_dist_cutting c = *from;
+    const struct gpi_dist_kernel k = {
+        .task = GPI_DIST_COPY_EACH, .in_bytes = width, .out = to, .cutting = &c};
+    char *place = to;
+    if (on_gpu(comm)) {
+        for (int r = 0; r < c.ranks; r++)
+            c.n[r] *= item_bytes / width;
+        return gpi_dist_launch(comm, f, &k);
+    }
+    for (int r = 0; r < c.ranks; place += c.n[r++] * item_bytes)
+        GPI_TRY(gp_copy(comm->ctx, c.keys[r], c.n[r] * item_bytes, place));
+    return GP_OK;
 }
 
 /* ---- integers -------------------------------------------------------------------------------- */
