@@ -137,25 +137,48 @@ uint64_t gpi_dist_cuda_graph(const gp_context *ctx)
 
 /* ---- copies beside the context's stream ------------------------------------------------------ */
 
-struct gpi_dist_side {
-    cudaStream_t lane[GPI_DIST_LANES];
-    cudaEvent_t here, done[GPI_DIST_LANES];
+struct lane {
+    int device; /* whose copies these are */
+    cudaStream_t stream;
+    cudaEvent_t done;
 };
 
-/* Of what could be made. */
+/* Those of this rank's GPU, and, once they are needed, one of each other GPU. */
+enum { LANES_MAX = 16 };
+
+struct gpi_dist_side {
+    cudaEvent_t here;
+    int count;
+    struct lane lanes[LANES_MAX];
+};
+
 void gpi_dist_cuda_side_free(gp_context *ctx, struct gpi_dist_side *side)
 {
     GPI_ON_DEVICE(ctx);
-    for (int i = 0; i < GPI_DIST_LANES; i++) {
-        if (side->lane[i])
-            cudaStreamDestroy(side->lane[i]);
-        if (side->done[i])
-            cudaEventDestroy(side->done[i]);
+    for (int i = 0; i < side->count; i++) {
+        cudaStreamDestroy(side->lanes[i].stream);
+        cudaEventDestroy(side->lanes[i].done);
     }
     if (side->here)
         cudaEventDestroy(side->here);
     cudaGetLastError();
     free(side);
+}
+
+/* One more, of the current device. */
+static cudaError_t lane_make(struct gpi_dist_side *side, int device)
+{
+    struct lane *l = &side->lanes[side->count];
+    cudaError_t e = cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking);
+    l->device = device;
+    if (e != cudaSuccess)
+        return e;
+    e = cudaEventCreateWithFlags(&l->done, cudaEventDisableTiming);
+    if (e == cudaSuccess)
+        side->count++;
+    else
+        cudaStreamDestroy(l->stream);
+    return e;
 }
 
 static gp_status side_make(gp_comm *comm, const char *f)
@@ -164,11 +187,8 @@ static gp_status side_make(gp_comm *comm, const char *f)
     if (!side)
         return gpi_fail(comm->ctx, GP_ERROR_MEMORY, "%s: out of host memory", f);
     cudaError_t e = cudaEventCreateWithFlags(&side->here, cudaEventDisableTiming);
-    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++) {
-        e = cudaStreamCreateWithFlags(&side->lane[i], cudaStreamNonBlocking);
-        if (e == cudaSuccess)
-            e = cudaEventCreateWithFlags(&side->done[i], cudaEventDisableTiming);
-    }
+    for (int i = 0; i < GPI_DIST_BY_OTHERS && e == cudaSuccess; i++)
+        e = lane_make(side, comm->ctx->device);
     if (e == cudaSuccess)
         comm->side = side;
     else
@@ -176,42 +196,75 @@ static gp_status side_make(gp_comm *comm, const char *f)
     return gpi_cuda_check(comm->ctx, f, (int)e);
 }
 
+static cudaError_t lanes_wait(struct gpi_dist_side *side, cudaEvent_t event)
+{
+    cudaError_t e = cudaSuccess;
+    for (int i = 0; i < side->count && e == cudaSuccess; i++)
+        e = cudaStreamWaitEvent(side->lanes[i].stream, event, 0);
+    return e;
+}
+
 gp_status gpi_dist_cuda_fork(gp_comm *comm, const char *f)
 {
     if (!comm->side)
         GPI_TRY(side_make(comm, f));
     cudaError_t e = cudaEventRecord(comm->side->here, comm->ctx->stream);
-    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++)
-        e = cudaStreamWaitEvent(comm->side->lane[i], comm->side->here, 0);
+    if (e == cudaSuccess)
+        e = lanes_wait(comm->side, comm->side->here);
     return gpi_cuda_check(comm->ctx, f, (int)e);
+}
+
+/* That of the GPU that has what is copied, which waits for what the lanes here wait for. */
+static cudaError_t lane_of_other(gp_comm *comm, const void *from, struct lane **lane)
+{
+    struct gpi_dist_side *side = comm->side;
+    struct lane *here = &side->lanes[GPI_DIST_FROM_OTHERS];
+    struct cudaPointerAttributes a;
+    cudaError_t e = cudaPointerGetAttributes(&a, from);
+    *lane = here;
+    for (int i = GPI_DIST_BY_OTHERS; i < side->count && e == cudaSuccess; i++)
+        if (side->lanes[i].device == a.device)
+            *lane = &side->lanes[i];
+    if (e != cudaSuccess || a.device < 0 || a.device == here->device || *lane != here ||
+        side->count == LANES_MAX)
+        return e;
+    *lane = &side->lanes[side->count];
+    e = cudaSetDevice(a.device);
+    if (e == cudaSuccess)
+        e = lane_make(side, a.device);
+    const cudaError_t back = cudaSetDevice(here->device);
+    e = e == cudaSuccess ? back : e;
+    if (e == cudaSuccess)
+        e = cudaEventRecord(here->done, here->stream);
+    return e == cudaSuccess ? cudaStreamWaitEvent((*lane)->stream, here->done, 0) : e;
 }
 
 gp_status gpi_dist_cuda_pull(gp_comm *comm, const char *f, enum gpi_dist_lane lane,
                              const void *from, uint64_t bytes, void *to)
 {
-    return gpi_cuda_check(
-        comm->ctx, f,
-        (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, comm->side->lane[lane]));
+    cudaError_t e = cudaSuccess;
+    struct lane *l = &comm->side->lanes[lane];
+    if (lane == GPI_DIST_BY_OTHERS)
+        e = lane_of_other(comm, from, &l);
+    if (e == cudaSuccess)
+        e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, l->stream);
+    return gpi_cuda_check(comm->ctx, f, (int)e);
 }
 
 gp_status gpi_dist_cuda_join(gp_comm *comm, const char *f)
 {
-    struct gpi_dist_side *side = comm->side;
+    const struct gpi_dist_side *side = comm->side;
     cudaError_t e = cudaSuccess;
-    if (!side) /* there was no fork */
-        return GP_OK;
-    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++) {
-        e = cudaEventRecord(side->done[i], side->lane[i]);
+    for (int i = 0; side && i < side->count && e == cudaSuccess;
+         i++) { /* NULL: there was no fork */
+        e = cudaEventRecord(side->lanes[i].done, side->lanes[i].stream);
         if (e == cudaSuccess)
-            e = cudaStreamWaitEvent(comm->ctx->stream, side->done[i], 0);
+            e = cudaStreamWaitEvent(comm->ctx->stream, side->lanes[i].done, 0);
     }
     return gpi_cuda_check(comm->ctx, f, (int)e);
 }
 
 gp_status gpi_dist_cuda_lanes_wait(gp_comm *comm, const char *f, void *event)
 {
-    cudaError_t e = cudaSuccess;
-    for (int i = 0; i < GPI_DIST_LANES && e == cudaSuccess; i++)
-        e = cudaStreamWaitEvent(comm->side->lane[i], event, 0);
-    return gpi_cuda_check(comm->ctx, f, (int)e);
+    return gpi_cuda_check(comm->ctx, f, (int)lanes_wait(comm->side, event));
 }

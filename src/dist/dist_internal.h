@@ -342,8 +342,8 @@ void gpi_dist_copy_host(gp_context *ctx, const void *from, uint64_t bytes, void 
 
 /* Copies of what is lent, on a GPU beside the context's stream: behind what it has been given up to
  * gpi_dist_fork(), and before what it is given after gpi_dist_join(). Copies of a lane come one
- * after the other. */
-enum gpi_dist_lane { GPI_DIST_FROM_HERE, GPI_DIST_FROM_OTHERS, GPI_DIST_LANES };
+ * after the other. BY_OTHERS: the GPU that has it writes; of GPUs of one process. */
+enum gpi_dist_lane { GPI_DIST_FROM_HERE, GPI_DIST_FROM_OTHERS, GPI_DIST_BY_OTHERS };
 gp_status gpi_dist_fork(gp_comm *comm, const char *function);
 gp_status gpi_dist_pull(gp_comm *comm, const char *function, enum gpi_dist_lane lane,
                         const void *from, uint64_t bytes, void *to);

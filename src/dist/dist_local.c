@@ -231,7 +231,7 @@ static gp_status pull_all(gp_comm *comm, const char *f, const struct gpi_route *
     struct gpi_table *t = gpi_table_of(comm);
     for (int i = 0; i < comm->ranks; i++) {
         const int r = (comm->rank + i) % comm->ranks;
-        const enum gpi_dist_lane lane = r == comm->rank ? GPI_DIST_FROM_HERE : GPI_DIST_FROM_OTHERS;
+        const enum gpi_dist_lane lane = r == comm->rank ? GPI_DIST_FROM_HERE : GPI_DIST_BY_OTHERS;
         const struct piece p = piece_of(comm, route, r);
         if (r != comm->rank && comm->ctx->backend == GP_BACKEND_CUDA)
             GPI_TRY(gpi_dist_cuda_lanes_wait(comm, f, t->seats[r].ready));

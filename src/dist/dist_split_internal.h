@@ -37,6 +37,7 @@ struct gpi_split {
     uint64_t below[GPI_SPLIT_BINS + 1];   /* keys of all ranks before each bin */
     uint64_t border[GPI_SPLIT_RANKS + 1]; /* keys before those of each rank */
     struct gpi_run came, cut, sorted;     /* the last: of a bin that a border cuts */
+    enum gpi_dist_lane lane;              /* that others' keys come by, where they are lent */
 };
 
 /* Where bin b begins in the keys of rank r. */

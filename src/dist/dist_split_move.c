@@ -112,7 +112,7 @@ static gp_status pull(const struct gpi_split *p, int from, int to, bool own_is_t
     }
     for (int i = 0; i < ranks; i++) { /* from the next rank first: not all from the same one */
         const int r = (me + i) % ranks;
-        const enum gpi_dist_lane lane = r == me ? GPI_DIST_FROM_HERE : GPI_DIST_FROM_OTHERS;
+        const enum gpi_dist_lane lane = r == me ? GPI_DIST_FROM_HERE : p->lane;
         const void *const *theirs = &x->comm->lent[GPI_DIST_LENT * r];
         const uint64_t first = gpi_split_at(p, r, from), n = place[r + 1] - place[r];
         const struct gpi_run piece = gpi_run_at(x, out, place[r], n);
@@ -194,9 +194,24 @@ static gp_status pull_part(const struct gpi_split *p)
     return gpi_dist_join(x->comm, x->f);
 }
 
-static gp_status pull_all(const struct gpi_split *p)
+/* How others' keys come: where nearly all do, the links decide, and GPUs that write fill them
+ * better than those that read (dist-21). */
+static enum gpi_dist_lane lane_of(const struct gpi_split *p)
 {
     const struct gpi_sorting *x = p->x;
+    const gp_comm *comm = x->comm;
+    const uint64_t get = comm->get[comm->rank];
+    uint64_t own = 0;
+    for (int b = 0; b < p->bins.count; b++)
+        if (p->below[b] >= p->border[comm->rank] && p->below[b + 1] <= p->border[comm->rank + 1])
+            own += gpi_split_at(p, comm->rank, b + 1) - gpi_split_at(p, comm->rank, b);
+    return comm->window || own > get / 6 ? GPI_DIST_FROM_OTHERS : GPI_DIST_BY_OTHERS;
+}
+
+static gp_status pull_all(struct gpi_split *p)
+{
+    const struct gpi_sorting *x = p->x;
+    p->lane = lane_of(p);
     GPI_TRY(gpi_dist_fork(x->comm, x->f));
     GPI_TRY(share_bin(p));
     GPI_TRY(pull_groups(p));
@@ -204,7 +219,7 @@ static gp_status pull_all(const struct gpi_split *p)
 }
 
 /* Errors are seen by this rank alone. */
-static gp_status move_lent(const struct gpi_split *p)
+static gp_status move_lent(struct gpi_split *p)
 {
     const struct gpi_sorting *x = p->x;
     const void *const mine[GPI_DIST_LENT] = {x->here.keys, x->here.values, p->sorted.keys,
