@@ -255,8 +255,8 @@ gp_status gpi_dist_cuda_join(gp_comm *comm, const char *f)
 {
     const struct gpi_dist_side *side = comm->side;
     cudaError_t e = cudaSuccess;
-    for (int i = 0; side && i < side->count && e == cudaSuccess;
-         i++) { /* NULL: there was no fork */
+    const int count = side ? side->count : 0; /* NULL: there was no fork */
+    for (int i = 0; i < count && e == cudaSuccess; i++) {
         e = cudaEventRecord(side->lanes[i].done, side->lanes[i].stream);
         if (e == cudaSuccess)
             e = cudaStreamWaitEvent(comm->ctx->stream, side->lanes[i].done, 0);
