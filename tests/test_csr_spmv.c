@@ -192,6 +192,45 @@ START_TEST(test_spmv_same_bits_in_every_run)
 }
 END_TEST
 
+/* Entry j of row r, of grids: a row of neighbours, or three with their neighbours. Of kind 2 some
+ * rows have columns anywhere, near or far; of kind 3 all have. */
+static uint64_t grid_column(int kind, uint64_t r, uint64_t j, uint64_t num_cols, uint64_t *seed)
+{
+    if (kind == 3 || (kind == 2 && r % 20 == 0))
+        return t_random_below(seed, 50000);
+    if (kind == 2 && r % 100 == 57)
+        return t_random_below(seed, num_cols);
+    return (r + (kind ? j % 3 + j / 3 * 120 : j)) % num_cols;
+}
+
+/* Columns that lie as those of other entries do: everywhere, but for ends of rows of a grid, here
+ * and there, and nowhere, so that there is no room for all. A row has many tiles. */
+START_TEST(test_spmv_plan_of_columns_of_a_grid)
+{
+    static const gp_dtype dtypes[] = {GP_F32, GP_F64, GP_F16, GP_F64};
+    const uint64_t num_rows = _i ? 240000 : 135000, num_cols = 1 << 20, most = num_rows * 16 + 5000;
+    uint64_t seed = t_seed();
+    struct csr a = {num_rows,
+                    num_cols,
+                    0,
+                    t_host((num_rows + 1) * 8),
+                    t_host(most * 8),
+                    t_host(most * gp_dtype_bytes(dtypes[_i])),
+                    dtypes[_i]};
+    for (uint64_t r = 0; r < num_rows; r++) {
+        const uint64_t length = r == 4321 ? 5000 : _i == 0 ? 16 : r % 40 ? 9 : 6;
+        a.pointers[r] = a.nnz;
+        for (uint64_t j = 0; j < length; j++)
+            a.cols[a.nnz++] = grid_column(_i, r, j, num_cols, &seed);
+    }
+    a.pointers[num_rows] = a.nnz;
+    t_fill_random(a.dtype, a.values, a.nnz, &seed);
+    for (int pair = 0; pair < PAIRS; pair++)
+        spmv_case(&a, pairs[pair], 0.5, pair);
+    csr_free(&a);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("csr_spmv");
@@ -204,6 +243,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_spmv_many_rows, 0, 2);
     tcase_add_test(c, test_spmv_scalars_in_memory);
     tcase_add_test(c, test_spmv_same_bits_in_every_run);
+    c = t_case(s, "plans of grids");
+    tcase_add_loop_test(c, test_spmv_plan_of_columns_of_a_grid, 0, 4);
     return s;
 }
 

@@ -336,8 +336,8 @@ GP_API gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num
  * @param[in]  target NULL: any machine
  * @param[in]  desc   as in gp_spmv_plan()
  * @param[out] bytes  of the memory that gp_spmv_plan() fills: on CUDA about 2 per entry, and 40 to
- *                    180 per 1024 rows and entries; with desc->hot_columns 4 per entry and column,
- *                    and 400 KB
+ *                    180 per 1024 rows and entries, and 300 KB; with desc->hot_columns 4 per entry
+ *                    and column, and 400 KB
  *
  * The other parameters are those of gp_spmv_plan().
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; otherwise as gp_spmv_plan()
@@ -359,7 +359,7 @@ GP_API gp_status gp_spmv_plan_bytes(const gp_target *target, const gp_csr_desc *
  * @param[out] plan         gp_spmv_plan_bytes() bytes in the context's memory, aligned to 16; for
  *                          contexts of the same device
  *
- * Queued on the context's stream; takes no workspace; capturable. Reads the pattern twice.
+ * Queued on the context's stream; takes no workspace; capturable. Reads the pattern up to 3 times.
  *
  * With desc->hot_columns, which products by the plan need to have, too: if the columns lie apart
  * and a quarter of the entries have one of 32768 columns, as a sample finds, x of these is read
@@ -382,8 +382,9 @@ GP_API gp_status gp_spmv_plan(gp_context *ctx, const gp_csr_desc *desc, size_t n
  *                     plan follow each other
  *
  * One kernel on CUDA. Where the columns of 32 entries lie within 65536 of each other, it reads 16
- * bits of each; where most do not, the columns as they are. Deterministic; the last bits of sums
- * may differ from those of gp_spmv_by(). Workspace: gp_spmv_workspace_bytes().
+ * bits of each; from 2^21 entries on, where they lie as other 32 do, as in a matrix of a grid, 6
+ * bytes of all 32; where most do neither, the columns as they are. Deterministic; the last bits of
+ * sums may differ from those of gp_spmv_by(). Workspace: gp_spmv_workspace_bytes().
  *
  * With a plan of another pattern y is unspecified, and the matrix may be read outside its arrays. A
  * context that validates finds that: GP_ERROR_DATA, nothing is written.

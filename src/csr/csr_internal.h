@@ -61,10 +61,10 @@
  * SpMM: the same tiles; on CUDA a lane has a column or four, and groups of lanes have shares of the
  *   tile (csr_spmm_kernels.cuh). CPU: a tile is walked once per 8 columns.
  *
- * Plans, in the caller's memory: on CUDA where the tiles begin, and columns in 16 bits or, if few
- *   columns have many entries, as places of these in shared memory (csr_hot_kernels.cuh). A product
- *   with the transpose is SpMV of a matrix in the plan, which a transpose with a permutation put
- *   there; by the permutation other values come.
+ * Plans, in the caller's memory: on CUDA where the tiles begin, and columns by the shapes that 32
+ *   of them have, in 16 bits or, if few columns have many entries, as places of these in shared
+ *   memory (csr_hot_kernels.cuh). A product with the transpose is SpMV of a matrix in the plan,
+ *   which a transpose with a permutation put there; by the permutation other values come.
  */
 #ifndef GPI_CSR_INTERNAL_H
 #define GPI_CSR_INTERNAL_H
@@ -181,7 +181,9 @@ struct gpi_csr_spmv {
     /* CUDA, of a plan; NULL: none */
     struct gpi_csr_plan *plan;
     void *least;
-    uint16_t *above;
+    uint16_t *above, *shape, *shape_table;
+    uint64_t *shape_hashes; /* of the table */
+    uint32_t shapes;
     struct gpi_csr_hot hot;
     /* CPU */
     uint64_t *came_in; /* per tile: the row that ends in it and began before, or UINT64_MAX */

@@ -24,7 +24,8 @@ static uint64_t column_blocks(const struct gpi_csr_matrix *a)
 
 /* Where the arrays of a plan begin, and how long it is. */
 struct places {
-    size_t starts[2], left, least, above;              /* CUDA; starts of 4-byte sums and of f64 */
+    size_t starts[2], left, least, above; /* CUDA; starts of 4-byte sums and of f64 */
+    size_t shape, shape_table, shape_hashes;
     size_t place, columns, x, bins;                    /* and of hot columns */
     size_t row_pointers, cols, values, numbers, bytes; /* of a transpose */
 };
@@ -58,6 +59,10 @@ static struct places places_of(const struct gpi_csr_product *c, gp_backend backe
         p.left = take(&p.bytes, tiles > tiles_f64 ? tiles : tiles_f64, sizeof *s->left);
         p.least = take(&p.bytes, column_blocks(a), ib);
         p.above = take(&p.bytes, a->nnz, may_be_hot(c) ? 4 : sizeof *s->above);
+        const uint32_t shapes = gpi_csr_shapes(a->nnz);
+        p.shape = take(&p.bytes, shapes ? column_blocks(a) : 0, sizeof *s->shape);
+        p.shape_table = take(&p.bytes, (uint64_t)shapes * GPI_CSR_NEAR, sizeof *s->shape_table);
+        p.shape_hashes = take(&p.bytes, shapes, sizeof *s->shape_hashes);
         if (may_be_hot(c)) {
             p.place = take(&p.bytes, a->num_cols, sizeof *s->hot.place);
             p.columns = take(&p.bytes, GPI_CSR_HOT, sizeof *s->hot.columns);
@@ -90,6 +95,10 @@ void gpi_csr_plan_open(struct gpi_csr_product *c, gp_backend backend)
         s->left = (uint64_t *)(void *)(plan + p.left);
         s->least = plan + p.least;
         s->above = (uint16_t *)(void *)(plan + p.above);
+        s->shape = (uint16_t *)(void *)(plan + p.shape);
+        s->shape_table = (uint16_t *)(void *)(plan + p.shape_table);
+        s->shape_hashes = (uint64_t *)(void *)(plan + p.shape_hashes);
+        s->shapes = gpi_csr_shapes(s->a.nnz);
         if (may_be_hot(c))
             s->hot = (struct gpi_csr_hot){(uint32_t *)(void *)(plan + p.above),
                                           (uint32_t *)(void *)(plan + p.place),
@@ -110,6 +119,7 @@ static struct gpi_csr_plan header_of(const struct gpi_csr_product *c)
     const struct gpi_csr_matrix *a = &c->args.a;
     const size_t held = c->transposed ? (size_t)c->args.dtype << 16 : 0; /* values */
     const uint64_t hot = (uint64_t)1 << 32;
+    const int64_t most = (int64_t)(column_blocks(a) / 4);
     return (struct gpi_csr_plan){.num_rows = a->num_rows,
                                  .num_cols = a->num_cols,
                                  .nnz = a->nnz,
@@ -117,7 +127,8 @@ static struct gpi_csr_plan header_of(const struct gpi_csr_product *c)
                                            gpi_dtype_bytes(c->index) << 8 |
                                            gpi_dtype_bytes(c->offset),
                                  .ignored = c->args.columns ? hot : 0, /* SpMM */
-                                 .blocks = column_blocks(a)};
+                                 .far_left = most,
+                                 .other_left = gpi_csr_shapes(a->nnz) ? most : -1};
 }
 
 static uint64_t hash_of(const void *numbers, size_t bytes, uint64_t n, uint64_t hash)

@@ -9,15 +9,33 @@
 enum { GPI_CSR_PLAN_ALIGN = 16, GPI_CSR_PLAN_LINE = 128, GPI_CSR_NEAR = 32 };
 
 /*
+ * CUDA: the shape of 32 columns is what they are above the least one. Where a matrix is of a grid,
+ * few shapes come again and again: a plan keeps each of these once, in a table by its hash, and of
+ * 32 entries which one theirs is. Of fewer entries that takes longer than it saves.
+ */
+enum {
+    GPI_CSR_SHAPES = 4096, /* a power of two */
+    GPI_CSR_SHAPE_TRIES = 8,
+    GPI_CSR_NO_SHAPE = 0xffff,
+    GPI_CSR_SHAPED_ENTRIES = 1 << 21
+};
+static inline uint32_t gpi_csr_shapes(uint64_t nnz)
+{
+    return nnz < GPI_CSR_SHAPED_ENTRIES ? 0 : GPI_CSR_SHAPES;
+}
+
+/*
  * A plan of SpMV, in the caller's memory: this, and on CUDA behind it, each at a line, starts and
- * left of the tiles, which are others for f64, and of the columns the least of 32 and what they
- * have above it.
+ * left of the tiles, which are others for f64, and of the columns the least of 32, what they have
+ * above it, and their shapes.
  */
 struct gpi_csr_plan {
     uint64_t pattern; /* a hash of row pointers and columns */
     uint64_t num_rows, num_cols, nnz, widths;
-    uint64_t blocks, far_blocks; /* of 32 entries, and those whose columns do not fit 16 bits */
-    uint64_t ignored;            /* bits of widths; 0 in a plan */
+    uint64_t ignored; /* bits of widths; 0 in a plan */
+    /* At a multiple of 16: how many more 32 entries may have columns that do not fit 16 bits, and
+     * no shape, until that is not worth it any more: below 0 */
+    int64_t far_left, other_left;
     uint32_t hot, hot_limits[2], hot_first[2]; /* gpi_csr_hot: how many, in two groups */
     uint32_t next_tile;                        /* of a product with hot columns */
 };

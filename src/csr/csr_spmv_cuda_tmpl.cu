@@ -63,7 +63,8 @@ template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_
                               s->a.num_cols * sizeof(V),
                               x_share(s)};
     const bool may_be_hot = s->hot.cols && GPI_CSR_PARTS.threads[(int)s->dtype - (int)GP_F16];
-    const NearColumns<I> near = {(const I *)s->least, s->above, s->plan, may_be_hot};
+    const NearColumns<I> near = {(const I *)s->least, s->above, s->shape,
+                                 s->shape_table,      s->plan,  may_be_hot};
     LaunchList list;
     if (may_be_hot)
         GPI_TRY(add_hot(ctx, s, tiles, v, list));
@@ -103,10 +104,16 @@ gp_status make_hot(gp_context *ctx, const gpi_csr_spmv *s)
 
 gp_status make_plan(gp_context *ctx, const gpi_csr_spmv *s, const gpi_csr_plan *given)
 {
+    const SpmvShapes shapes = {s->above, s->shape, s->shape_table, s->shape_hashes, s->shapes};
+    const uint32_t grid = plan_grid(ctx, s->a.nnz);
     spmv_header_k<<<1, 1, 0, ctx->stream>>>(s->plan, *given);
+    if (shapes.count)
+        GPI_TRY(gpi_cuda_fill(ctx, shapes.hashes, 0, shapes.count * sizeof *shapes.hashes));
     if (s->a.nnz)
-        spmv_near_k<<<plan_grid(ctx, s->a.nnz), csr_tuning.threads, 0, ctx->stream>>>(
-            (const I *)s->a.cols, s->a.nnz, (I *)s->least, s->above, s->plan);
+        spmv_near_k<<<grid, csr_tuning.threads, 0, ctx->stream>>>((const I *)s->a.cols, s->a.nnz,
+                                                                  (I *)s->least, shapes, s->plan);
+    if (shapes.count)
+        spmv_shapes_k<<<grid, csr_tuning.threads, 0, ctx->stream>>>(s->a.nnz, shapes, s->plan);
     GPI_TRY(gpi_cuda_launched(ctx, "gp_spmv_plan"));
     return s->hot.cols ? make_hot(ctx, s) : GP_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "csr/csr_chunk.cuh"
 #include "csr/csr_long_row.cuh"
+#include "csr/csr_spmv_columns.cuh"
 #include "csr/csr_vectors.cuh"
 
 namespace GPI_SPACE
@@ -46,40 +47,14 @@ template <class V> struct SpmvVectors {
     }
 };
 
-/* Columns as a plan has them: of 32 entries at a time the least, and 16 bits above it for each. */
-template <class I> struct NearColumns {
-    const I *least; /* all ones: one of the 32 is too far */
-    const uint16_t *above;
-    const gpi_csr_plan *plan; /* which says whether it is worth it */
-    bool has_hot;             /* there is a kernel for hot columns */
-};
-
-/* Whether 16 bits suffice for most columns of a plan. */
-GPI_DEVICE bool spmv_near_is_worth(const gpi_csr_plan *plan)
-{
-    return plan->far_blocks * 4 <= plan->blocks;
-}
-
-/* How columns are known: as they are, as NearColumns, or as those of gpi_csr_hot. */
-enum SpmvForm { SPMV_PLAIN, SPMV_NEAR, SPMV_HOT };
-
-/* x of the hot columns; own: of the first `owned`, in shared memory. */
-template <class V> struct SpmvHotX {
-    static constexpr uint32_t owned = sizeof(V) == 8 ? GPI_CSR_HOT_F64 : GPI_CSR_HOT;
-    const V *own, *all;
-
-    GPI_DEVICE V at(uint32_t place) const
-    {
-        return place < owned ? own[place] : load_kept(all + place);
-    }
-};
-
 /* A warp's tile: entries from `entry` on, of which the first `skip` are not of the tile, and `rows`
  * that end in it. */
 template <SpmvForm FORM, class I, class V> struct SpmvTile {
     using A = typename SpmvSum<V>::A;
     using Chunk = SpmvChunk<A>;
     static constexpr int K = Chunk::K;
+    /* x is on its way together with the values, where registers suffice: columns are known. */
+    static constexpr bool x_first = FORM == SPMV_SHAPED && sizeof(V) == 8;
     const SpmvTiles &a;
     const SpmvVectors<V> &v;
     Chunk &s;
@@ -91,6 +66,10 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
     uint64_t entry;
     uint32_t tile, rows, skip, entries;
     bool comes_in, goes_on, near_worth;
+    /* SPMV_SHAPED, lane k: of the k-th 32 entries of four chunks the least column, or all ones if
+     * they are read as they are; and where their shape is among the numbers of all shapes */
+    I block_least;
+    uint32_t block_shape;
 
     /* Whether entry k * 32 + lane of a chunk of n is of the tile; before `from`, which is below 32,
      * none is. FULL: n is all. */
@@ -116,15 +95,42 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         return least;
     }
 
+    /* Of columns that have shapes, by four chunks from the first one on. */
+    GPI_DEVICE void load_blocks(uint32_t at)
+    {
+        const bool there = lane_id() * 32 < entries - at;
+        const uint64_t block = (entry + at) / 32 + lane_id();
+        const uint32_t shape = there ? __ldg(near.shape + block) : 0;
+        const I least = there ? __ldg(near.least + block) : 0;
+        block_least = shape != GPI_CSR_NO_SHAPE ? least : (I) ~(I)0;
+        block_shape = shape != GPI_CSR_NO_SHAPE ? shape * GPI_CSR_NEAR : 0;
+    }
+
+    /* Which lane has those of the first 32 entries of the chunk at `at`. */
+    static GPI_DEVICE uint32_t block_of(uint32_t at)
+    {
+        return FORM == SPMV_SHAPED ? at / 32 % 32 : 0;
+    }
+
+    /* As load_near(), out of the first level; a shape has a number for each lane. */
+    GPI_DEVICE void load_shaped(uint32_t at, I (&col)[K]) const
+    {
+        const uint16_t *const first = near.shapes + lane_id();
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            col[k] = load_kept(first + shuffle(block_shape, block_of(at) + k));
+    }
+
     /* They become columns. */
     template <bool FULL>
     GPI_DEVICE void widen_near(I least, uint32_t at, uint32_t from, uint32_t n, I (&col)[K]) const
     {
-        const uint32_t far = __ballot_sync(all_lanes, least == (I) ~(I)0);
+        const uint32_t all_far = __ballot_sync(all_lanes, least == (I) ~(I)0);
+        const uint32_t far = FORM == SPMV_SHAPED ? all_far >> block_of(at) & 0xff : all_far;
         const I *const p = cols + entry + at + lane_id();
 #pragma unroll
         for (int k = 0; k < K; k++)
-            col[k] += shuffle(least, k);
+            col[k] += shuffle(least, block_of(at) + k);
         if (far) {
 #pragma unroll
             for (int k = 0; k < K; k++)
@@ -143,23 +149,6 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
                 col[k] = load_passing(p + k * 32);
     }
 
-    /* Columns and values of a chunk, on their way. */
-    template <bool FULL>
-    GPI_DEVICE I load(uint32_t at, uint32_t from, uint32_t n, I (&col)[K], V (&value)[K]) const
-    {
-        I least = 0;
-        const V *const p = v.values + entry + at + lane_id();
-        if (FORM == SPMV_NEAR && near_worth)
-            least = load_near<FULL>(at, from, n, col);
-        else
-            load_columns<FULL>(at, from, n, col);
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            if (has<FULL>(k, from, n))
-                value[k] = load_passing(p + k * 32);
-        return least;
-    }
-
     GPI_DEVICE V x_of(I col) const
     {
         if constexpr (FORM == SPMV_HOT)
@@ -168,18 +157,49 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         return load_kept(v.x + col);
     }
 
-    /* The products of them, to sums. */
+    /* All on their way before the first is waited for. */
     template <bool FULL>
-    GPI_DEVICE void multiply(I least, uint32_t at, uint32_t from, uint32_t n, I (&col)[K],
-                             const V (&value)[K])
+    GPI_DEVICE void load_x(I least, uint32_t at, uint32_t from, uint32_t n, I (&col)[K],
+                           V (&x)[K]) const
     {
-        if (FORM == SPMV_NEAR && near_worth)
+        if (FORM == SPMV_SHAPED || (FORM == SPMV_NEAR && near_worth))
             widen_near<FULL>(least, at, from, n, col);
-        V x[K]; /* all on their way before the first is waited for */
 #pragma unroll
         for (int k = 0; k < K; k++)
             if (has<FULL>(k, from, n))
                 x[k] = x_of(col[k]);
+    }
+
+    /* Columns and values of a chunk, on their way. */
+    template <bool FULL>
+    GPI_DEVICE I load(uint32_t at, uint32_t from, uint32_t n, I (&col)[K], V (&value)[K],
+                      V (&x)[K]) const
+    {
+        I least = FORM == SPMV_SHAPED ? block_least : 0;
+        const V *const p = v.values + entry + at + lane_id();
+        if (FORM == SPMV_SHAPED)
+            load_shaped(at, col);
+        else if (FORM == SPMV_NEAR && near_worth)
+            least = load_near<FULL>(at, from, n, col);
+        else
+            load_columns<FULL>(at, from, n, col);
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (has<FULL>(k, from, n))
+                value[k] = load_passing(p + k * 32);
+        if (x_first)
+            load_x<FULL>(least, at, from, n, col, x);
+        return least;
+    }
+
+    /* The products of them, to sums; x that is there already. */
+    template <bool FULL>
+    GPI_DEVICE void multiply(I least, uint32_t at, uint32_t from, uint32_t n, I (&col)[K],
+                             const V (&value)[K], const V (&there)[K])
+    {
+        V x[K];
+        if (!x_first)
+            load_x<FULL>(least, at, from, n, col, x);
         v.with_type([&](auto type) {
             using T = decltype(type);
             A *const sums = &s.at(lane_id());
@@ -187,7 +207,7 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
             for (int k = 0; k < K; k++) {
                 A product = 0;
                 if (has<FULL>(k, from, n))
-                    product = spmv_widen<T>(value[k]) * spmv_widen<T>(x[k]);
+                    product = spmv_widen<T>(value[k]) * spmv_widen<T>(x_first ? there[k] : x[k]);
                 sums[k * Chunk::stride] = product;
             }
         });
@@ -197,17 +217,19 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
     GPI_DEVICE uint32_t chunk(uint32_t r, uint32_t at, uint32_t from, uint32_t n, uint32_t &end)
     {
         I col[K];
-        V value[K];
+        V value[K], x[K];
         const bool full = n == Chunk::items;
         ((uint2 *)s.ends)[lane_id()] = make_uint2(0, 0);
+        if (FORM == SPMV_SHAPED && block_of(at) == 0)
+            load_blocks(at);
         const I least =
-            full ? load<true>(at, from, n, col, value) : load<false>(at, from, n, col, value);
+            full ? load<true>(at, from, n, col, value, x) : load<false>(at, from, n, col, value, x);
         __syncwarp();
         const uint32_t ended = mark_rows(r, at, n, end);
         if (full)
-            multiply<true>(least, at, from, n, col, value);
+            multiply<true>(least, at, from, n, col, value, x);
         else
-            multiply<false>(least, at, from, n, col, value);
+            multiply<false>(least, at, from, n, col, value, x);
         return ended;
     }
 
@@ -228,12 +250,11 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
         return s.at(item % Chunk::items);
     }
 
-    /* Marks the item of a chunk of n with which the lane's row ends; how many have ended. */
-    GPI_DEVICE uint32_t mark(uint32_t end, uint32_t n)
+    /* Marks the item of a chunk of n with which the lane's row ends. */
+    GPI_DEVICE void mark(uint32_t end, uint32_t n)
     {
         if (end - 1 < n)
             s.ends[end - 1] = 1;
-        return __popc(__ballot_sync(all_lanes, end <= n));
     }
 
     /* How far row r is behind one whose pointer begins a line of the cache. */
@@ -248,24 +269,26 @@ template <SpmvForm FORM, class I, class V> struct SpmvTile {
     {
         const uint32_t own = r + lane_id();
         end = own < rows ? end_of(own) - at : ~0u;
-        uint32_t ended = mark(end, n);
+        mark(end, n);
+        uint32_t ended = __popc(__ballot_sync(all_lanes, end <= n));
         if (ended < 32)
             return ended;
-        constexpr int M = 2; /* loads that do not wait for each other */
         uint32_t more, first = r + 32, i = first - in_line(first + 1);
-        do {
-            uint32_t ends[M];
-            more = 0;
+        do { /* 64 at a time, of which none is looked at before both loads are on their way */
+            uint32_t ends[2];
 #pragma unroll
-            for (int k = 0; k < M; k++) {
+            for (uint32_t k = 0; k < 2; k++) {
                 const uint32_t row = i + k * 32 + lane_id();
-                ends[k] = row >= first && row < rows ? end_of(row) - at : ~0u;
+                const uint32_t its = end_of(min(row, rows - 1)) - at;
+                ends[k] = row >= first && row < rows ? its : ~0u;
             }
-#pragma unroll
-            for (int k = 0; k < M; k++)
-                more += mark(ends[k], n);
+            more = warp_sum((ends[0] <= n) + (ends[1] <= n));
+            if (more) {
+                mark(ends[0], n);
+                mark(ends[1], n);
+            }
             ended += more;
-            i += 32 * M;
+            i += 64;
         } while (more && r + ended == i);
         return ended;
     }
@@ -387,16 +410,21 @@ __global__ __launch_bounds__(spmv_threads, spmv_blocks<V>) void spmv_tiles_k(
     if (FORM == SPMV_NEAR && near.has_hot && near.plan->hot)
         return;
     const SpmvBounds bounds =
-        early ? SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile)
-              : SpmvBounds::known(a, tile, all);
+        early               ? SpmvSearch{a, (uint32_t)all.entry, (uint32_t)all.row}.bounds(tile)
+        : FORM == SPMV_NEAR ? SpmvBounds::whole(a, tile, all)
+                            : SpmvBounds::known(a, tile, all);
     /* asked by all lanes, so that the compiler does not put off the loads until it is used */
-    const bool near_worth = FORM == SPMV_NEAR && warp_max(spmv_near_is_worth(near.plan));
+    const uint32_t worth = FORM == SPMV_NEAR ? warp_max(spmv_worth(near.plan)) : 0;
     SpmvShare share(a, bounds, all);
     if (!share.is_there)
         return;
-    if (FORM == SPMV_PLAIN)
+    if (FORM == SPMV_PLAIN || sizeof(V) < 8)
         share.make_uniform();
-    spmv_tile<FORM, I, V>(a, v, tile, share, s_chunks[warp], cols, near, near_worth, {});
+    if (FORM == SPMV_NEAR && worth == 2) {
+        share.make_uniform();
+        spmv_tile<SPMV_SHAPED, I, V>(a, v, tile, share, s_chunks[warp], cols, near, true, {});
+    } else
+        spmv_tile<FORM, I, V>(a, v, tile, share, s_chunks[warp], cols, near, worth, {});
 }
 
 } // namespace GPI_SPACE

@@ -168,6 +168,17 @@ struct SpmvBounds {
             to = a.starts[tile + 1];
         return {a.starts[tile], to};
     }
+
+    /* The same by one load of each: of two, one may be put off until it is used. */
+    static GPI_DEVICE SpmvBounds whole(const SpmvTiles &a, uint64_t tile, const gpi_csr_start &all)
+    {
+        const ulonglong2 *const starts = (const ulonglong2 *)a.starts + tile;
+        const ulonglong2 from = starts[0];
+        gpi_csr_start to = all;
+        if ((tile + 1) * a.units < all.row + all.entry)
+            to = {starts[1].x, starts[1].y};
+        return {{from.x, from.y}, to};
+    }
 };
 
 /* What is between the bounds of a tile: rows that end there, and entries. */
