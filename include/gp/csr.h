@@ -337,7 +337,7 @@ GP_API gp_status gp_spmv_by(gp_context *ctx, const gp_csr_desc *desc, size_t num
  * @param[in]  desc   as in gp_spmv_plan()
  * @param[out] bytes  of the memory that gp_spmv_plan() fills: on CUDA about 2 per entry, and 40 to
  *                    180 per 1024 rows and entries, and 300 KB; with desc->hot_columns 4 per entry
- *                    and column, and 400 KB
+ *                    and column, and 500 KB
  *
  * The other parameters are those of gp_spmv_plan().
  * @return GP_OK; GP_ERROR_POINTER desc or bytes is NULL; otherwise as gp_spmv_plan()
@@ -362,7 +362,7 @@ GP_API gp_status gp_spmv_plan_bytes(const gp_target *target, const gp_csr_desc *
  * Queued on the context's stream; takes no workspace; capturable. Reads the pattern up to 3 times.
  *
  * With desc->hot_columns, which products by the plan need to have, too: if the columns lie apart
- * and a quarter of the entries have one of 32768 columns, as a sample finds, x of these is read
+ * and a quarter of the entries have one of 38400 columns, as a sample finds, x of these is read
  * from shared memory. That takes two more kernels, so it is for matrices of millions of entries; on
  * GPUs before compute capability 9.0, and on the CPU, it changes nothing.
  *

@@ -43,12 +43,13 @@ struct gpi_csr_plan {
 /*
  * CUDA: the hot columns of a plan, those that most entries have, of which a block keeps x in shared
  * memory: the first of them for f64, all for others. Columns of entries are as they are, or the
- * place of a hot one and GPI_CSR_HOT_BIT.
+ * place of a hot one and GPI_CSR_HOT_BIT. As many as fit, beside the chunks of the warps, 196 KB of
+ * shared memory: more would be 228 KB, of what is the first level's.
  */
 #define GPI_CSR_HOT_BIT 0x80000000u
 enum {
-    GPI_CSR_HOT = 32768,
-    GPI_CSR_HOT_F64 = GPI_CSR_HOT / 2,
+    GPI_CSR_HOT = 38400,
+    GPI_CSR_HOT_F64 = 18432,
     GPI_CSR_HOT_SAMPLE = 1 << 22, /* of the entries, by which they are chosen; at most */
     GPI_CSR_HOT_SHARE = 4,        /* of that many entries one has them, at least */
     GPI_CSR_HOT_BINS = 1024       /* numbers of entries of the sample that differ */
