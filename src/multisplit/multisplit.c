@@ -56,6 +56,17 @@ static uint64_t counts_of(const struct gpi_multisplit_args *a)
     return a->num_buckets * gpi_min(tiles, gpi_multisplit_most_shares(a));
 }
 
+/* Counts of a bucket where as many shares are moved at once. */
+static uint32_t stride_of(uint64_t shares)
+{
+    return (uint32_t)gpi_ceil_div(shares, 16) * 16;
+}
+
+static size_t met_bytes(const struct gpi_multisplit_args *a, uint32_t stride)
+{
+    return gpi_piece((size_t)a->num_buckets * stride * sizeof(uint16_t));
+}
+
 static gp_status counted_bytes(const gp_target *t, const struct gpi_multisplit_args *a,
                                size_t *bytes)
 {
@@ -64,7 +75,10 @@ static gp_status counted_bytes(const gp_target *t, const struct gpi_multisplit_a
     sum.in_dtype = sum.out_dtype = GP_U64;
     sum.op = GP_SUM;
     GPI_TRY(gp_scan_workspace_bytes(t, &sum, counts_of(a), bytes));
-    *bytes += gpi_piece(counts_of(a) * sizeof(uint64_t)) + gpi_piece(sizeof(uint32_t));
+    *bytes +=
+        gpi_piece(counts_of(a) * sizeof(uint64_t)) + gpi_piece(sizeof(uint32_t)) +
+        met_bytes(
+            a, stride_of(1)); /* few shares are moved at once, and have whole vectors of counts */
     return GP_OK;
 }
 
@@ -77,6 +91,18 @@ static gp_status run_counted_cpu(gp_context *ctx, const char *f,
     return GP_OK;
 }
 
+/* Without a count before; tiles: of the items, each a share. */
+static gp_status run_at_once(gp_context *ctx, const char *f, const struct gpi_multisplit_args *a,
+                             uint32_t tiles)
+{
+    const uint32_t stride = stride_of(tiles);
+    const size_t need = met_bytes(a, stride);
+    GPI_FRAME(frame, ctx, f, need);
+    const struct gpi_multisplit_shares shares = {
+        gpi_multisplit_tile_of(a), tiles, gpi_frame_take(&frame, need), NULL, true, stride};
+    return gpi_multisplit_cuda_get(ctx->sm_row)->move(ctx, f, a, &shares);
+}
+
 static gp_status run_counted_cuda(gp_context *ctx, const char *f,
                                   const struct gpi_multisplit_args *a)
 {
@@ -86,10 +112,12 @@ static gp_status run_counted_cuda(gp_context *ctx, const char *f,
     const uint64_t each = gpi_ceil_div(tiles, gpi_multisplit_most_shares(a));
     const gp_target t = gpi_target_of(ctx);
     size_t need;
+    if (tiles <= cuda->most_at_once(ctx, a))
+        return run_at_once(ctx, f, a, (uint32_t)tiles);
     GPI_TRY(counted_bytes(&t, a, &need));
     GPI_FRAME(frame, ctx, f, need);
-    struct gpi_multisplit_shares shares = {each * tile, (uint32_t)gpi_ceil_div(tiles, each), NULL,
-                                           NULL};
+    struct gpi_multisplit_shares shares = {
+        each * tile, (uint32_t)gpi_ceil_div(tiles, each), NULL, NULL, false, 0};
     const uint64_t counts = (uint64_t)a->num_buckets * shares.number;
     shares.counts = gpi_frame_take(&frame, counts * sizeof *shares.counts);
     shares.claimed = gpi_frame_take(&frame, sizeof *shares.claimed);

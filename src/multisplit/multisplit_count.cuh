@@ -17,6 +17,7 @@ constexpr int split_buckets = GPI_MULTISPLIT_BYTE_BUCKETS;
 struct SplitParams {
     gpi_multisplit_args a;
     gpi_multisplit_shares shares;
+    uint64_t *met; /* of a LastingBarrier, where shares are moved at once */
 };
 
 /* A number that is too large counts as the last bucket. */

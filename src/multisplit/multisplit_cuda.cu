@@ -19,7 +19,7 @@ gp_status count(gp_context *ctx, const char *function, const gpi_multisplit_args
                 const gpi_multisplit_shares *shares)
 {
     const auto kernel = a->num_buckets <= split_few ? split_count_k<true> : split_count_k<false>;
-    kernel<<<shares->number, count_threads, 0, ctx->stream>>>(SplitParams{*a, *shares});
+    kernel<<<shares->number, count_threads, 0, ctx->stream>>>(SplitParams{*a, *shares, nullptr});
     return gpi_cuda_launched(ctx, function);
 }
 
@@ -50,16 +50,23 @@ uint32_t blocks_of(const gp_context *ctx, const SplitParams &p, int on_each)
     return blocks < p.shares.number ? blocks : p.shares.number;
 }
 
+template <class Word, int THREADS> constexpr int words_on_each()
+{
+    return resident((int)sizeof(SplitWordsShared<Word, THREADS>), split_words_resident<THREADS>);
+}
+
 template <class Word, int THREADS>
 gp_status launch_words(gp_context *ctx, const char *function, const SplitParams &p)
 {
     constexpr int bytes = (int)sizeof(SplitWordsShared<Word, THREADS>);
-    constexpr int on_each = resident(bytes, split_words_resident<THREADS>);
     const auto kernel = split_words_k<Word, THREADS>;
     static uint64_t allowed;
     GPI_TRY(shared_memory_allow(ctx, function, kernel, bytes, &allowed));
-    kernel<<<blocks_of(ctx, p, on_each), THREADS, bytes, ctx->stream>>>(p);
-    return gpi_cuda_launched(ctx, function);
+    const uint32_t blocks = blocks_of(ctx, p, words_on_each<Word, THREADS>());
+    LaunchList list;
+    list.add(p.shares.at_once ? launch_cooperative(kernel, blocks, THREADS, bytes, p)
+                              : launch_of(kernel, blocks, THREADS, bytes, p));
+    return list.queue(ctx, function);
 }
 
 /* Large tiles where two of them share a multiprocessor. */
@@ -88,10 +95,26 @@ gp_status launch_move(gp_context *ctx, const char *function, const SplitParams &
     return gpi_cuda_launched(ctx, function);
 }
 
+uint32_t most_at_once(const gp_context *ctx, const gpi_multisplit_args *a)
+{
+    if (!gpi_multisplit_is_word(a->item_bytes) || gpi_multisplit_is_large(a))
+        return 0;
+    const int on_each = a->item_bytes == 16  ? words_on_each<uint4, split_threads>()
+                        : a->item_bytes == 8 ? words_on_each<uint64_t, split_threads>()
+                                             : words_on_each<uint32_t, split_threads>();
+    const uint32_t most = (uint32_t)(ctx->sm_count * on_each);
+    return most < GPI_MULTISPLIT_MEET_SHARES ? most : GPI_MULTISPLIT_MEET_SHARES;
+}
+
 gp_status move(gp_context *ctx, const char *function, const gpi_multisplit_args *a,
                const gpi_multisplit_shares *shares)
 {
-    const SplitParams p = {*a, *shares};
+    SplitParams p = {*a, *shares, nullptr};
+    gpi_state state;
+    if (shares->at_once) {
+        GPI_TRY(gpi_state_get(ctx, function, 1, &state));
+        p.met = LastingBarrier::of(state);
+    }
     if (gpi_multisplit_is_word(a->item_bytes))
         return a->item_bytes == 16  ? launch_words<uint4>(ctx, function, p)
                : a->item_bytes == 8 ? launch_words<uint64_t>(ctx, function, p)
@@ -142,5 +165,5 @@ gp_status search(gp_context *ctx, const char *function, const gpi_multisplit_arg
 extern "C" {
 extern const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda);
 const struct gpi_multisplit_cuda GPI_LAUNCHER(gpi_multisplit_cuda) = {
-    GPI_SPACE::count, GPI_SPACE::move, GPI_SPACE::search};
+    GPI_SPACE::most_at_once, GPI_SPACE::count, GPI_SPACE::move, GPI_SPACE::search};
 }

@@ -9,7 +9,9 @@
  *      tile comes from ballots over the bits of the numbers; a list in the order of buckets names
  *      the items of the tile, which wait in shared memory, and the output is written word by word
  *      along the list. Items that are one word need no list (multisplit_words.cuh).
- * So what is written at a time lies together, and no block is the last one for long.
+ * So what is written at a time lies together, and no block is the last one for long. Where items
+ * are one word, and there are no more tiles than blocks that run at once, one launch does all of
+ * this (multisplit_meet.cuh).
  *
  * The CPU does the same with a range per thread, whose items go straight to their places.
  *
@@ -30,7 +32,8 @@
 enum {
     GPI_MULTISPLIT_BYTE_BUCKETS = 256, /* numbers have 8 bits up to here */
     GPI_MULTISPLIT_SHARES = 8192,      /* at most, up to 2^35 items */
-    GPI_MULTISPLIT_COUNTS = 1 << 20    /* shares times buckets, at most, up to as many */
+    GPI_MULTISPLIT_COUNTS = 1 << 20,   /* shares times buckets, at most, up to as many */
+    GPI_MULTISPLIT_MEET_SHARES = 768   /* that are moved at once, at most */
 };
 
 /* A call that has been checked. */
@@ -54,10 +57,14 @@ struct gpi_multisplit_shares {
     uint32_t number;  /* of them, by the bound of the items */
     uint64_t *counts; /* by bucket; then items before them */
     uint32_t *claimed;
+    bool at_once;    /* a block for each, all of which run at once: these count, as shorts */
+    uint32_t stride; /* then: counts of a bucket, in whole sectors */
 };
 
 /* One architecture's kernels. */
 struct gpi_multisplit_cuda {
+    /* Shares of one tile that may be moved at once, without a count before, at most. */
+    uint32_t (*most_at_once)(const gp_context *ctx, const struct gpi_multisplit_args *a);
     /* Also: nothing is claimed. */
     gp_status (*count)(gp_context *ctx, const char *function, const struct gpi_multisplit_args *a,
                        const struct gpi_multisplit_shares *shares);

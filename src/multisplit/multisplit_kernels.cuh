@@ -22,27 +22,33 @@ constexpr int split_rows =
     GPI_MULTISPLIT_TILE_MAX / split_threads; /* of 32 items of a tile, per warp */
 
 /* A block's way through the shares that it claims, tile by tile. `following`, in shared memory, is
- * the share after the one that it is at. */
-struct SplitWay {
+ * the share after the one that it is at. MAY_MEET: the launch may be at once. */
+template <bool MAY_MEET> struct SplitWay {
     const SplitParams &p;
     uint32_t &following;
     const uint64_t n;
     uint64_t first, end; /* of the tile, and of its share */
     uint64_t place = 0;  /* where the next item of bucket b goes, of thread b */
     bool is_new = true;  /* the share */
+    bool meets;          /* the others are yet to be met, even if there are no items */
     uint32_t ahead = 0;  /* the share after the following, of thread 0 */
 
     GPI_DEVICE SplitWay(const SplitParams &p, uint32_t &following)
-        : p(p), following(following), n(item_count(p.a))
+        : p(p), following(following), n(item_count(p.a)), meets(is_at_once())
     {
         enter(blockIdx.x);
         if (threadIdx.x == 0)
             ahead = claim();
     }
 
+    GPI_DEVICE bool is_at_once() const
+    {
+        return MAY_MEET && p.shares.at_once;
+    }
+
     GPI_DEVICE bool is_there() const
     {
-        return first < n;
+        return first < n || (MAY_MEET && meets);
     }
 
     GPI_DEVICE uint32_t count(uint32_t tile_items) const
@@ -65,6 +71,7 @@ struct SplitWay {
     GPI_DEVICE void step(uint32_t tile_items)
     {
         first += tile_items;
+        meets = false;
         if (first >= end)
             enter(following);
     }
@@ -72,17 +79,17 @@ struct SplitWay {
   private:
     GPI_DEVICE uint32_t claim() const
     {
-        return gridDim.x + atomicAdd(p.shares.claimed, 1u);
+        return is_at_once() ? gridDim.x : gridDim.x + atomicAdd(p.shares.claimed, 1u);
     }
 
     GPI_DEVICE void enter(uint32_t share)
     {
         first = end = share * p.shares.items;
         is_new = true;
-        if (!is_there())
+        if (first >= n)
             return;
         end = n - first < p.shares.items ? n : first + p.shares.items;
-        if (threadIdx.x < p.a.num_buckets)
+        if (threadIdx.x < p.a.num_buckets && !is_at_once())
             place = p.shares.counts[(uint64_t)threadIdx.x * p.shares.number + share];
     }
 };
@@ -309,7 +316,7 @@ __global__ void __launch_bounds__(split_threads, split_resident)
     const uint32_t rows =
         (tile_items + rank_batch * split_threads - 1) / (rank_batch * split_threads) * rank_batch;
     const uint32_t warp = threadIdx.x / 32, start = warp * rows * 32 + lane_id();
-    SplitWay way(p, s.following);
+    SplitWay<false> way(p, s.following);
     if (blockIdx.x == 0)
         split_write_offsets(p);
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "multisplit/multisplit_kernels.cuh"
+#include "multisplit/multisplit_meet.cuh"
 
 namespace GPI_SPACE
 {
@@ -187,6 +188,19 @@ template <class Word, int THREADS> struct SplitWords {
     }
 };
 
+/* Of a launch at once: where thread b's items of bucket b go, of a tile of `count` items in
+ * `places`, of which those that are absent count as the last bucket's. */
+template <int WARPS>
+GPI_DEVICE uint64_t split_met_place(const SplitParams &p, uint32_t count, uint32_t places,
+                                    const uint32_t (&before)[WARPS][split_buckets],
+                                    uint2 (&scratch)[split_buckets], uint32_t (&sums)[WARPS])
+{
+    uint32_t own = SplitCounts<WARPS>(before, p.a.num_buckets).all;
+    if (threadIdx.x == p.a.num_buckets - 1)
+        own -= places - count;
+    return split_meet<WARPS>(p, own, scratch, sums);
+}
+
 /* As split_move_k, in tiles of SplitWordsShared::items. Word is uint32_t for items of 1 and 2
  * bytes, too. */
 template <class Word, int THREADS>
@@ -197,8 +211,9 @@ __global__ void __launch_bounds__(THREADS, split_words_resident<THREADS>)
     using Work = SplitWords<Word, THREADS>;
     constexpr uint32_t tile_items = Work::Shared::items;
     Work work = {p.a, *(typename Work::Shared *)memory, {}, {}};
-    SplitWay way(p, work.s.following);
-    if (blockIdx.x == 0)
+    constexpr bool may_meet = THREADS == split_threads;
+    SplitWay<may_meet> way(p, work.s.following);
+    if (blockIdx.x == 0 && !way.is_at_once())
         split_write_offsets(p);
 
     work.load(way.first, way.count(tile_items));
@@ -207,6 +222,10 @@ __global__ void __launch_bounds__(THREADS, split_words_resident<THREADS>)
         work.find_ranks();
         way.announce();
         __syncthreads();
+        if constexpr (may_meet)
+            if (way.is_at_once())
+                way.place = split_met_place(p, count, tile_items, work.s.before,
+                                            (uint2(&)[split_buckets])work.s.place, work.s.sums);
         work.find_places(count, &way.place);
         __syncthreads();
         work.exchange();
