@@ -75,10 +75,9 @@ static gp_status counted_bytes(const gp_target *t, const struct gpi_multisplit_a
     sum.in_dtype = sum.out_dtype = GP_U64;
     sum.op = GP_SUM;
     GPI_TRY(gp_scan_workspace_bytes(t, &sum, counts_of(a), bytes));
-    *bytes +=
-        gpi_piece(counts_of(a) * sizeof(uint64_t)) + gpi_piece(sizeof(uint32_t)) +
-        met_bytes(
-            a, stride_of(1)); /* few shares are moved at once, and have whole vectors of counts */
+    *bytes += gpi_piece(counts_of(a) * sizeof(uint64_t)) + gpi_piece(sizeof(uint32_t));
+    /* Few shares are moved at once, and have whole vectors of counts. */
+    *bytes += met_bytes(a, stride_of(1));
     return GP_OK;
 }
 
