@@ -237,6 +237,16 @@ START_TEST(test_sort_columns_sizes)
 }
 END_TEST
 
+/* The entries of m, which is freed, in any order within rows. */
+static void sort_with_all_pairs(struct coo *m)
+{
+    struct csr a = shuffled(m);
+    for (int k = 0; k < PAIRS; k++)
+        sort_case(&a, pairs[k], k);
+    csr_free(&a);
+    coo_free(m);
+}
+
 /* Rows of these lengths, one behind the other, with columns that repeat: of one piece and longer
  * than it, of a tile and longer. Skewed: nearly all are a small part of their range. */
 START_TEST(test_sort_columns_lengths)
@@ -258,11 +268,7 @@ START_TEST(test_sort_columns_lengths)
             m.cols[i] = m.cols[i] % 1000 << (skewed && i % 64 == 0 ? 18 : 0);
     if (skewed)
         m.num_cols = 1 << 28;
-    struct csr a = shuffled(&m);
-    for (int k = 0; k < PAIRS; k++)
-        sort_case(&a, pairs[k], k);
-    csr_free(&a);
-    coo_free(&m);
+    sort_with_all_pairs(&m);
 }
 END_TEST
 
@@ -281,11 +287,7 @@ START_TEST(test_sort_columns_short)
             m.rows[i] = r, m.cols[i] %= 30;
     }
     m.num_rows = num_rows, m.nnz = i;
-    struct csr a = shuffled(&m);
-    for (int k = 0; k < PAIRS; k++)
-        sort_case(&a, pairs[k], k);
-    csr_free(&a);
-    coo_free(&m);
+    sort_with_all_pairs(&m);
 }
 END_TEST
 
