@@ -9,7 +9,7 @@
 #include "gp_test.h"
 
 /* Items of large arrays, which repeat themselves. */
-enum { MANY = (1 << 22) + 77, FOLDED = (1 << 27) + 77, REPEAT = (1 << 20) - 3 };
+enum { MANY = (1 << 22) + 77, FOLDED = (1 << 26) + 77, REPEAT = (1 << 20) - 3 };
 
 /* folded: enough for folds in buckets. */
 static size_t many_items(bool folded)
@@ -21,18 +21,27 @@ static const struct many {
     gp_dtype key, in, out;
     gp_op op;
     uint32_t groups;
-    bool sparse; /* keys of all bits */
-    bool folded; /* see many_items() */
+    bool sparse;   /* keys of all bits */
+    bool folded;   /* see many_items() */
+    uint32_t rare; /* keys that are close to each other, and hardly in the array */
+    bool skewed;   /* few keys have most items */
 } many[] = {
-    {GP_U32, GP_F32, GP_F32, GP_SUM, 100000, false, true},
-    {GP_U32, GP_F32, GP_F64, GP_SUM, 60000, true, false},
-    {GP_I64, GP_I32, GP_I64, GP_SUM, 20000, true, false},
-    {GP_F32, GP_I64, GP_I64, GP_MIN, 3000, false, false},
-    {GP_U64, GP_I32, GP_I32, GP_MAX, 2, true, false},
-    {GP_U32, GP_U32, GP_U32, GP_XOR, 1000, false, false},
-    {GP_I32, GP_F64, GP_F64, GP_MAX, 70, true, false},
-    {GP_U32, GP_F32, GP_F32, GP_SUM, 3000000, false, false},
-    {GP_F64, GP_U64, GP_U64, GP_OR, 5000, false, false},
+    {GP_U32, GP_F32, GP_F32, GP_SUM, 100000, false, true, 0, false},
+    {GP_U32, GP_F32, GP_F64, GP_SUM, 60000, true, true, 0, false},
+    {GP_I64, GP_I32, GP_I64, GP_SUM, 20000, true, true, 0, false},
+    {GP_F32, GP_I64, GP_I64, GP_MIN, 3000, false, true, 0, false},
+    {GP_U64, GP_I32, GP_I32, GP_MAX, 2, true, true, 0, false},
+    {GP_U32, GP_U32, GP_U32, GP_XOR, 1000, false, false, 0, false},
+    {GP_I32, GP_F64, GP_F64, GP_MAX, 70, true, true, 0, false},
+    {GP_U32, GP_F32, GP_F32, GP_SUM, 3000000, false, true, 0, false},
+    {GP_F64, GP_U64, GP_U64, GP_OR, 5000, false, false, 0, false},
+    {GP_U32, GP_F32, GP_F32, GP_SUM, 1000, true, true, 0, false},
+    {GP_U64, GP_F64, GP_F64, GP_SUM, 30000, true, true, 0, false},
+    {GP_U32, GP_F32, GP_F32, GP_SUM, 30000, true, true, 100, false},
+    {GP_U64, GP_I32, GP_I64, GP_SUM, 1000, true, true, 200, false},
+    {GP_I64, GP_F64, GP_F64, GP_SUM, 9000, true, true, 0, true},
+    {GP_U32, GP_U32, GP_U64, GP_SUM, 90000, false, true, 0, true},
+    {GP_F32, GP_F32, GP_F32, GP_MAX, 20000, false, true, 0, true},
 };
 enum { MANY_CASES = sizeof many / sizeof many[0] };
 
@@ -48,12 +57,25 @@ static size_t many_keys(const struct many *m, int64_t *keys, uint64_t *seed)
     const bool wide = gp_dtype_bytes(m->key) == 8;
     size_t count = 0;
     for (size_t g = 0; g < m->groups; g++)
-        keys[g] = m->sparse ? (int64_t)(t_random(seed) >> (wide ? 2 : 33)) : (int64_t)g;
+        keys[g] = !m->sparse                ? (int64_t)g
+                  : g < m->groups - m->rare ? (int64_t)(t_random(seed) >> (wide ? 2 : 33))
+                                            : ((int64_t)1 << (wide ? 62 : 31)) - 1 - (int64_t)g;
     qsort(keys, m->groups, sizeof *keys, by_number);
     for (size_t g = 0; g < m->groups; g++)
         if (count == 0 || keys[g] != keys[count - 1])
             keys[count++] = keys[g];
     return count;
+}
+
+/* Of the keys that there are. */
+static uint32_t many_pick(const struct many *m, size_t groups, uint64_t *seed)
+{
+    if (m->rare && t_random_below(seed, 1 << 13) == 0)
+        return (uint32_t)(groups - 1 - t_random_below(seed, m->rare));
+    uint64_t below = groups - m->rare;
+    for (int i = 0; m->skewed && i < 3; i++)
+        below = 1 + t_random_below(seed, below);
+    return (uint32_t)t_random_below(seed, below);
 }
 
 /* Whole numbers in every dtype; of 32 bits and more. */
@@ -96,7 +118,7 @@ static struct many_arrays many_new(const struct many *m, uint64_t seed)
     memset(a.counts, 0, m->groups * 8);
     for (size_t i = 0; i < a.n; i++) {
         if (i < REPEAT)
-            picks[i] = (uint32_t)t_random_below(&seed, a.groups);
+            picks[i] = many_pick(m, a.groups, &seed);
         const size_t g = picks[i % REPEAT];
         const int64_t x = (int64_t)(i * 7 % 13) - (t_is_signed(m->in) || t_is_float(m->in) ? 6 : 0);
         many_set(m->key, a.keys, i, a.numbers[g]);
@@ -173,7 +195,7 @@ END_TEST
  * the first of them. */
 START_TEST(test_group_by_many_floats)
 {
-    const size_t n = many_items(false), some = n < REPEAT ? n : REPEAT;
+    const size_t n = many_items(true), some = n < REPEAT ? n : REPEAT;
     uint64_t seed = t_seed();
     float *keys = t_host(n * 4), *values = t_host(n * 4), *sums[2], first;
     t_fill_random(GP_F32, values, some, &seed);

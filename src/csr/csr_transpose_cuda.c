@@ -35,11 +35,12 @@ gp_status gpi_csr_transpose_cuda_bytes(const gp_target *cuda, const struct gpi_c
 }
 
 static gp_status visit(gp_context *ctx, const char *function, struct gpi_radix_visitor *self,
-                       const struct gpi_radix_buckets *buckets)
+                       const struct gpi_radix_buckets *buckets, struct gpi_launch *launches,
+                       int *count)
 {
     struct gpi_csr_turn *turn = (struct gpi_csr_turn *)self;
-    (void)function;
-    turn->visited = true;
+    GPI_TRY(gpi_launch_all(ctx, function, launches, *count));
+    *count = 0, turn->visited = true;
     return gpi_csr_turn_find(ctx)(ctx, turn, buckets);
 }
 

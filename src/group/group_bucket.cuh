@@ -47,8 +47,6 @@ template <class Cell, class F> GPI_DEVICE void by_operator(const BucketForm &for
 template <class Op> using Operand = decltype(Op::identity());
 
 constexpr int bucket_keys = GPI_GROUP_BUCKET_KEYS;
-/* Of keys in a table: half of them stay empty, so that most keys stand where they are sought. */
-constexpr int bucket_places = 2 * bucket_keys;
 
 template <class To, class From> GPI_DEVICE To bits_as(const From &from)
 {

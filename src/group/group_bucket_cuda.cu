@@ -42,56 +42,56 @@ BucketParams params_of(const gpi_group_buckets *b, const gpi_radix_buckets *buck
 }
 
 template <class Cell>
-gp_status add_fold(gp_context *ctx, const char *function, const BucketParams &p, LaunchList &list)
+gp_status fold_of(gp_context *ctx, const char *function, const BucketParams &p, gpi_launch *launch)
 {
-    constexpr int shared = sizeof(typename BucketFold<Cell>::Shared);
-    constexpr int fit = gpu.block_shared_bytes / (shared + 1024);
+    constexpr int shared = bucket_warps * sizeof(typename BucketFold<Cell>::Shared);
     static uint64_t allowed;
     GPI_TRY(shared_memory_allow(ctx, function, group_bucket_k<Cell>, shared, &allowed));
-    list.add(launch_of(group_bucket_k<Cell>, (unsigned)(ctx->sm_count * fit), bucket_threads<Cell>,
-                       shared, p));
+    *launch =
+        launch_dependent(group_bucket_k<Cell>, true, (unsigned)ctx->sm_count * bucket_blocks<Cell>,
+                         32 * bucket_warps, shared, p);
     return GP_OK;
+}
+
+PlacesParams places_of(gp_context *ctx, const gpi_group_buckets *b)
+{
+    PlacesParams p = {};
+    p.progress = b->progress, p.sums = b->sums, p.chunks = b->chunks;
+    if (b->keys_out)
+        p.arrays[p.count++] = {b->keys, b->keys_out, b->key_bytes};
+    for (int i = 0; i < b->count; i++) {
+        const gpi_group_bucket_fold &fold = b->folds[i];
+        p.arrays[p.count++] = {fold.groups, fold.out, (uint32_t)gpi_dtype_bytes(fold.out_dtype)};
+    }
+    p.capacity = b->capacity;
+    p.reporter = gpi_reporter_of(ctx, nullptr, (gp_dtype)0);
+    return p;
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
 extern "C" gp_status GPI_LAUNCHER(gpi_group_fold_buckets)(gp_context *ctx, const char *function,
-                                                          const gpi_group_buckets *b,
-                                                          const gpi_radix_buckets *buckets)
+                                                          gpi_group_buckets *b,
+                                                          const gpi_radix_buckets *buckets,
+                                                          gpi_launch *launches, int *count)
 {
     using namespace GPI_SPACE;
-    static_assert(GPI_GROUP_BUCKET_FOLDS + 2 <= GPI_LAUNCHES_MAX, "they are queued together");
-    BucketParams p[GPI_GROUP_BUCKET_FOLDS];
-    LaunchList list;
-    list.add(launch_zeros(b->progress, b->zeroed));
+    static_assert(sizeof(BucketParams) <= sizeof b->params[0] &&
+                      sizeof(PlacesParams) <= sizeof b->params[0] &&
+                      GPI_GROUP_BUCKET_FOLDS + 2 <= GPI_LAUNCHES_MAX,
+                  "there is room");
     for (int i = 0; i < b->count; i++) {
-        p[i] = params_of(b, buckets, i);
+        const BucketParams &p = *new (b->params[i]) BucketParams(params_of(b, buckets, i));
         if (i == 0)
-            list.add(launch_of(group_chunks_k, (unsigned)ctx->sm_count, 256, 0, p[0]));
+            launches[(*count)++] =
+                launch_dependent(group_chunks_k, true, (unsigned)ctx->sm_count, 256, 0, p);
         GPI_TRY(gpi_dtype_bytes(b->folds[i].out_dtype) == 4
-                    ? add_fold<uint32_t>(ctx, function, p[i], list)
-                    : add_fold<uint64_t>(ctx, function, p[i], list));
+                    ? fold_of<uint32_t>(ctx, function, p, &launches[(*count)++])
+                    : fold_of<uint64_t>(ctx, function, p, &launches[(*count)++]));
     }
-    return list.queue(ctx, function);
-}
-
-extern "C" gp_status GPI_LAUNCHER(gpi_group_store_buckets)(gp_context *ctx, const char *function,
-                                                           const gpi_group_buckets *b)
-{
-    using namespace GPI_SPACE;
-    PlacesParams p = {};
-    LaunchList list;
-    p.progress = b->progress, p.sums = b->sums, p.chunks = b->chunks;
-    if (b->keys_out)
-        p.arrays[p.count++] = {b->keys, b->keys_out, b->key_bytes, false, {}};
-    for (int i = 0; i < b->count; i++) {
-        const gpi_group_bucket_fold &fold = b->folds[i];
-        p.arrays[p.count++] = {fold.groups, fold.out, (uint32_t)gpi_dtype_bytes(fold.out_dtype),
-                               true, form_of(fold)};
-    }
-    p.capacity = b->capacity, p.out_count = b->out_count;
-    p.reporter = gpi_reporter_of(ctx, nullptr, (gp_dtype)0);
-    list.add(launch_of(group_places_k, b->sum_count, places_threads, 0, p));
-    return list.queue(ctx, function);
+    const PlacesParams &places = *new (b->params[b->count]) PlacesParams(places_of(ctx, b));
+    launches[(*count)++] =
+        launch_dependent(group_places_k, true, b->sum_count, places_threads, 0, places);
+    return GP_OK;
 }

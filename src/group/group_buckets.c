@@ -5,7 +5,8 @@
 
 static uint64_t chunks_of(uint64_t n)
 {
-    return n / GPI_GROUP_CHUNK + (1 << GPI_GROUP_BUCKET_BITS);
+    const uint64_t most = 1 << GPI_GROUP_BUCKET_BITS, buckets = n >> GPI_GROUP_BUCKET_LEAST;
+    return n / GPI_GROUP_CHUNK + (buckets < most ? buckets : most);
 }
 
 static uint32_t sums_of(uint64_t n)
@@ -13,7 +14,7 @@ static uint32_t sums_of(uint64_t n)
     return (uint32_t)(chunks_of(n) / GPI_GROUP_CHUNKS + 1);
 }
 
-static size_t zeroed_bytes(uint64_t n)
+static size_t progress_bytes(uint64_t n)
 {
     return sizeof(struct gpi_group_progress) + sums_of(n) * sizeof(uint32_t);
 }
@@ -25,7 +26,7 @@ static size_t groups_bytes(uint64_t n, size_t item_bytes)
 
 size_t gpi_group_buckets_bytes(const struct gpi_group_buckets *b, uint64_t n)
 {
-    size_t bytes = gpi_piece(zeroed_bytes(n)) + gpi_piece(chunks_of(n) * sizeof *b->chunks) +
+    size_t bytes = gpi_piece(progress_bytes(n)) + gpi_piece(chunks_of(n) * sizeof *b->chunks) +
                    groups_bytes(n, b->key_bytes);
     for (int i = 0; i < b->count; i++)
         bytes += groups_bytes(n, gpi_dtype_bytes(b->folds[i].out_dtype));
@@ -33,28 +34,28 @@ size_t gpi_group_buckets_bytes(const struct gpi_group_buckets *b, uint64_t n)
 }
 
 static gp_status visit(gp_context *ctx, const char *function, struct gpi_radix_visitor *self,
-                       const struct gpi_radix_buckets *buckets)
+                       const struct gpi_radix_buckets *buckets, struct gpi_launch *launches,
+                       int *count)
 {
     struct gpi_group_buckets *b = (struct gpi_group_buckets *)self;
+    if (*count + b->count + 2 > GPI_LAUNCHES_MAX) {
+        GPI_TRY(gpi_launch_all(ctx, function, launches, *count));
+        *count = 0;
+    }
     b->visited = true;
-    return gpi_group_cuda_for(ctx->sm_row)->fold_buckets(ctx, function, b, buckets);
+    return gpi_group_cuda_for(ctx->sm_row)
+        ->fold_buckets(ctx, function, b, buckets, launches, count);
 }
 
 void gpi_group_buckets_take(struct gpi_group_buckets *b, struct gpi_frame *frame, uint64_t n)
 {
-    b->visitor.visit = visit;
-    b->zeroed = zeroed_bytes(n), b->sum_count = sums_of(n);
-    b->progress = gpi_frame_take(frame, b->zeroed);
+    b->visitor.visit = visit, b->visitor.few_keys = true;
+    b->sum_count = sums_of(n);
+    b->progress = gpi_frame_take(frame, progress_bytes(n));
     b->sums = (uint32_t *)(b->progress + 1);
     b->chunks = gpi_frame_take(frame, chunks_of(n) * sizeof *b->chunks);
     b->keys = gpi_frame_take(frame, groups_bytes(n, b->key_bytes));
     for (int i = 0; i < b->count; i++)
         b->folds[i].groups =
             gpi_frame_take(frame, groups_bytes(n, gpi_dtype_bytes(b->folds[i].out_dtype)));
-}
-
-gp_status gpi_group_buckets_store(gp_context *ctx, const char *function,
-                                  const struct gpi_group_buckets *b)
-{
-    return gpi_group_cuda_for(ctx->sm_row)->store_buckets(ctx, function, b);
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
 #include "group/group_bucket.cuh"
 
 namespace GPI_SPACE
@@ -30,27 +31,33 @@ struct BucketParams : RadixBuckets {
     }
 };
 
-/* Grid: any. After the partitions of a sort, and zeros in *p.progress: the chunks, or that there
- * are none. */
+/* Grid: any. After the partitions of a sort: the chunks, or that nothing is tried; *p.progress has
+ * begun, and there are no groups. */
 __global__ void __launch_bounds__(256) group_chunks_k(const __grid_constant__ BucketParams p)
 {
-    const uint32_t thread = blockIdx.x * 256 + threadIdx.x, *starts = p.starts();
-    if (!p.any()) {
-        if (thread == 0)
-            p.progress->gave_up = 1;
-        return;
+    const uint32_t thread = blockIdx.x * 256 + threadIdx.x, threads = gridDim.x * 256;
+    grid_release();
+    grid_wait();
+    const bool tried = p.may_have_few_keys();
+    if (thread == 0) {
+        *p.progress = {};
+        p.progress->gave_up = !tried;
+        p.progress->chunks = tried ? p.chunk_count() : 0;
     }
-    if (thread == 0)
-        p.progress->chunks = p.chunk_count();
-    for (uint32_t b = thread; b < p.count(); b += gridDim.x * 256) {
+    if (!tried)
+        return;
+    const uint32_t *starts = p.starts(), sums = p.chunk_count() / GPI_GROUP_CHUNKS + 1;
+    for (uint32_t i = thread; i < sums; i += threads)
+        p.sums[i] = 0;
+    for (uint32_t b = thread; b < p.count(); b += threads) {
         const uint32_t start = starts[b], end = starts[b + 1];
-        uint32_t parts = (end - start + GPI_GROUP_CHUNK - 1) / GPI_GROUP_CHUNK, at = start;
-        if (parts > 1 && !p.one_key())
-            p.progress->gave_up = 1;
-        for (uint32_t i = p.first_chunk(b, start); i < p.first_chunk(b + 1, end); i++) {
+        const uint32_t parts = (end - start + GPI_GROUP_CHUNK - 1) / GPI_GROUP_CHUNK;
+        const uint32_t number = p.first_chunk(b, start);
+        uint32_t at = start;
+        for (uint32_t i = number; i < p.first_chunk(b + 1, end); i++) {
             const uint32_t count = min(end - at, (uint32_t)GPI_GROUP_CHUNK);
-            p.chunks[i] = {at, count, 0, parts};
-            at += count, parts = 0;
+            p.chunks[i] = {at, count, i - number, parts, 0, {0, 0}};
+            at += count;
         }
     }
 }

@@ -22,7 +22,7 @@ RunsParams params_of(const gp_context *ctx, const gpi_group_pass *pass)
     p.index_bytes = a->index_bytes;
     if (!pass->again) {
         p.keys_out = a->keys_out, p.heads = a->heads, p.lengths = a->lengths;
-        p.out_count = a->out_count, p.counts = true;
+        p.out_count = a->out_count, p.more = a->more, p.counts = true;
     }
     if (pass->move) {
         const uint32_t bytes = pass->move->bytes;

@@ -59,7 +59,7 @@ template <class A, class Op> gp_status launch(gp_context *ctx, const gpi_group_p
     p.in_bytes = (uint32_t)gpi_dtype_bytes(fold->in_dtype) * scalars;
     if (pass->with_keys) {
         p.keys = a->keys, p.keys_out = a->keys_out, p.key_bytes = a->key_bytes;
-        p.out_count = a->out_count;
+        p.out_count = a->out_count, p.more = a->more;
         p.reporter = gpi_reporter_of(ctx, nullptr, (gp_dtype)0);
     }
     p.from = form_of(fold->in_dtype);

@@ -29,6 +29,7 @@ template <class A> struct FoldParams {
     uint64_t *out_count;
     gpi_reporter reporter;
     gpi_state state;
+    const uint64_t *more; /* to count, or NULL */
 };
 
 /* value(i) of K values, each of which is stored as an S. */
@@ -336,7 +337,7 @@ struct FoldStream : RunTiles<W * 32 * K> {
     GPI_DEVICE void finish(const Prefix &all) const
     {
         if (p.out_count) {
-            *p.out_count = all.count;
+            *p.out_count = all.count + (p.more ? *p.more : 0);
             if (all.count > p.capacity)
                 report(p.reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, all.count, p.capacity);
         }

@@ -21,8 +21,9 @@
  * Group-by: a stable sort of the keys with the values, or with positions by which each array of
  * values is gathered; then the runs.
  * On CUDA counts, sums and extremes of many items come out of the buckets of the sort before these
- * are sorted, if each has few keys (group_bucket_k.cuh). Whether they do is found out by trying:
- * the sort of buckets and the runs are queued behind that, and find nothing left to do.
+ * are sorted, if each has few keys (group_bucket_k.cuh). Whether they do the sort tells by a sample
+ * (radixsort_few_keys.cuh), and in the end it is found out by trying: the rest of the sort and the
+ * runs are queued behind that, and find nothing left to do.
  *
  * The association of floats depends on where runs begin in tiles or blocks, and on nothing else.
  *
@@ -75,6 +76,7 @@ struct gpi_group_args {
     int move_count, fold_count;
     const struct gpi_group_move *moves;
     const struct gpi_group_fold *folds;
+    const uint64_t *more; /* CUDA: groups that are there already, if no items are; or NULL */
 };
 
 /* 0..3 for keys of 1, 2, 4, 8 bytes, which have code of their own; -1 for other sizes. */
@@ -161,14 +163,16 @@ typedef gp_status gpi_group_launch(gp_context *ctx, const struct gpi_group_pass 
 enum {
     GPI_GROUP_BUCKET_KEYS = 64, /* of a bucket, at most */
     GPI_GROUP_BUCKET_BITS = 16, /* of the number of a bucket, at most */
+    GPI_GROUP_BUCKET_LEAST = 9, /* bits of the items that there are for a bucket */
     GPI_GROUP_BUCKET_FOLDS = 4,
-    GPI_GROUP_CHUNK = 1 << 15, /* items that a block folds at once */
+    GPI_GROUP_CHUNK = 1 << 14, /* items that a warp folds at once */
     GPI_GROUP_CHUNKS = 64      /* whose groups are counted together */
 };
 
 /* What has been found out. */
 struct gpi_group_progress {
     uint64_t remaining; /* items whose groups are still to be found: none, or all */
+    uint64_t groups;    /* that have their places */
     uint64_t chunks;
     uint32_t folded, gave_up; /* whether all groups are there; whether they will not be */
     uint32_t done;            /* blocks that have ended */
@@ -177,8 +181,9 @@ struct gpi_group_progress {
 /* Some items of a bucket, or none. */
 struct gpi_group_chunk {
     uint32_t first, count;
-    uint32_t groups; /* 0 but of the first one of a bucket */
-    uint32_t parts;  /* chunks of the bucket, of which this is the first; 0: another one */
+    uint32_t part, parts; /* which one of the bucket it is, and of how many */
+    uint32_t groups;      /* its own; of the first part, those of all in the end */
+    uint32_t folded[2];   /* parts, and joins, behind which this one waits: see join_parts() */
 };
 
 /* One fold of a call; a count is the sum of as many ones. */
@@ -196,29 +201,24 @@ struct gpi_group_buckets {
     int count;
     struct gpi_group_bucket_fold folds[GPI_GROUP_BUCKET_FOLDS];
     uint64_t capacity;
-    void *keys_out; /* or NULL */
-    uint64_t *out_count;
+    void *keys_out;                                                          /* or NULL */
+    uint64_t params[GPI_GROUP_BUCKET_FOLDS + 1][GPI_GROUP_PARAMS_BYTES / 8]; /* of kernels */
     /* Scratch. */
     struct gpi_group_progress *progress;
     uint32_t *sums, sum_count; /* groups of GPI_GROUP_CHUNKS chunks, behind *progress */
-    size_t zeroed;             /* bytes of both */
     struct gpi_group_chunk *chunks;
     void *keys;
 };
 
 typedef gp_status gpi_group_fold_buckets(gp_context *ctx, const char *function,
-                                         const struct gpi_group_buckets *b,
-                                         const struct gpi_radix_buckets *buckets);
-typedef gp_status gpi_group_store_buckets(gp_context *ctx, const char *function,
-                                          const struct gpi_group_buckets *b);
+                                         struct gpi_group_buckets *b,
+                                         const struct gpi_radix_buckets *buckets,
+                                         struct gpi_launch *launches, int *count);
 
 /* Their scratch, for n items. */
 size_t gpi_group_buckets_bytes(const struct gpi_group_buckets *b, uint64_t n);
 struct gpi_frame;
 void gpi_group_buckets_take(struct gpi_group_buckets *b, struct gpi_frame *frame, uint64_t n);
-/* After the sort and the runs of what it has left: the groups that were folded, if they were. */
-gp_status gpi_group_buckets_store(gp_context *ctx, const char *function,
-                                  const struct gpi_group_buckets *b);
 
 /* One architecture's launchers. */
 struct gpi_group_cuda {
@@ -227,7 +227,6 @@ struct gpi_group_cuda {
     gpi_group_launch *u32, *u64, *f32, *f64, *pair;
     gpi_group_flush *flush; /* queues the kernels that there are */
     gpi_group_fold_buckets *fold_buckets;
-    gpi_group_store_buckets *store_buckets;
 };
 const struct gpi_group_cuda *gpi_group_cuda_for(int sm_row);
 

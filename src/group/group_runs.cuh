@@ -195,6 +195,7 @@ struct RunsParams {
     uint64_t *out_count;
     gpi_state state;
     gpi_reporter reporter;
+    const uint64_t *more; /* to count, or NULL */
 };
 
 } // namespace GPI_SPACE

@@ -239,7 +239,7 @@ struct RunsStream : RunTiles<W * 32 * GROUPS> {
     {
         if (!p.counts)
             return;
-        *p.out_count = all.count;
+        *p.out_count = all.count + (p.more ? *p.more : 0);
         if (all.count > p.capacity)
             report(p.reporter, GPI_RULE_CAPACITY, GPI_NO_INDEX, all.count, p.capacity);
     }

@@ -32,6 +32,12 @@ struct RadixBuckets {
         return plan->route == gpi_radix_route_buckets;
     }
 
+    /* Whether they may have few keys: by what a sample says, or their bits. */
+    GPI_DEVICE bool may_have_few_keys() const
+    {
+        return any() && (plan->visitor_bits || (int)plan->shift - begin <= radix_few_bits);
+    }
+
     /* Nothing is left to sort. */
     GPI_DEVICE void done() const
     {

@@ -77,6 +77,12 @@ struct gpi_radix_pass {
     uint32_t last;     /* it writes the result */
 };
 
+/* What a sample tells of the buckets of one pass or of all: different words, in 64ths, as many as
+ * expected of few keys, and whether a bucket has too many. */
+struct gpi_radix_few {
+    uint32_t different, expected, full;
+};
+
 /* Written on the device, see radixsort_key_codec.cuh. Zeroed when a sort begins. */
 struct gpi_radix_plan {
     uint64_t varying; /* bits in which some word differs from the first */
@@ -96,6 +102,9 @@ struct gpi_radix_plan {
     uint32_t mapped, map_arrived, map_passed, map_tickets[2], map_work_max, map_work_all;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
     uint32_t buckets_claimed; /* by blocks that have sorted their first one */
+    struct gpi_radix_few few[2];
+    uint32_t visitor_bits;  /* of the numbers of buckets that a visitor may want; 0: to be sorted */
+    uint32_t again_arrived; /* the last one, see clear_tables() */
 };
 
 /* A sort of n > 0 items, or of any number up to n that is on the device, by at least one bit. */

@@ -66,16 +66,20 @@ gp_status add_values(gp_context *ctx, const char *function, const RadixKeys<K> &
 } // namespace
 
 template <class K, int VB>
-gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
-                         const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_large_partition(gp_context *ctx, const char *function, bool floats,
+                              const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
 {
     constexpr int items = radix_tile_items(sizeof(Key), VB, false);
     if constexpr (has_integers<VB>)
         if (!floats)
-            GPI_TRY((add_partition<false, VB, items, true>(ctx, function, job, list)));
-    if constexpr (has_floats)
-        if (floats)
-            GPI_TRY((add_partition<true, VB, items, true>(ctx, function, job, list)));
+            return add_partition<false, VB, items, true>(ctx, function, job, list);
+    return add_partition<has_floats, VB, items, true>(ctx, function, job, list);
+}
+
+template <class K, int VB>
+gp_status add_large_rest(gp_context *ctx, const char *function,
+                         const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+{
     if constexpr (sizeof(Key) == 4 && VB == 0)
         if (job.by_values)
             return add_values<Key>(ctx, function, job, list);
@@ -88,7 +92,11 @@ gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
 }
 
 template gp_status
-add_large_sort<Key, GPI_VALUE_BYTES>(gp_context *, const char *, bool,
+add_large_partition<Key, GPI_VALUE_BYTES>(gp_context *, const char *, bool,
+                                          const RadixJob<Key, Payload<GPI_VALUE_BYTES>::type> &,
+                                          LaunchList &);
+template gp_status
+add_large_rest<Key, GPI_VALUE_BYTES>(gp_context *, const char *,
                                      const RadixJob<Key, Payload<GPI_VALUE_BYTES>::type> &,
                                      LaunchList &);
 
@@ -229,35 +237,57 @@ gp_status add_rest(gp_context *ctx, const char *function,
         return job.one_bucket_max ? add_pieces<VB>(ctx, function, job, list) : GP_OK;
 }
 
-/* Queue what there is, and then what a visitor has to do with the buckets. */
+/* What a visitor has to do with the buckets. */
 template <class K, class V>
 gp_status visit_buckets(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
                         const RadixJob<K, V> &job, LaunchList &list)
 {
     const RadixKeys<K> &keys = job;
     const gpi_radix_buckets buckets = {&keys, job.values};
-    GPI_TRY(list.queue(ctx, function));
-    list.count = 0;
-    return visitor->visit(ctx, function, visitor, &buckets);
+    return visitor->visit(ctx, function, visitor, &buckets, list.launches, &list.count);
+}
+
+template <int LAUNCHES> gp_status make_room(gp_context *ctx, const char *function, LaunchList &list)
+{
+    if (list.count + LAUNCHES > GPI_LAUNCHES_MAX) {
+        GPI_TRY(list.queue(ctx, function));
+        list.count = 0;
+    }
+    return GP_OK;
+}
+
+/* Up to what buckets that do not fit need; again: for the partitions if the visitor leaves them. */
+template <bool FLOAT, int VB, class Job>
+gp_status add_large_sort(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
+                         Job &job, Job &again, LaunchList &list)
+{
+    const bool visited = VB > 0 && visitor && job.bucket_bits;
+    again = job;
+    job.for_visitor = again.again = visited && visitor->few_keys;
+    GPI_TRY((add_large_partition<Key, VB>(ctx, function, FLOAT, job, list)));
+    if (visited)
+        GPI_TRY(visit_buckets(ctx, function, visitor, job, list));
+    GPI_TRY(make_room<1>(ctx, function, list));
+    if (again.again)
+        GPI_TRY((add_large_partition<Key, VB>(ctx, function, FLOAT, again, list)));
+    GPI_TRY(make_room<3>(ctx, function, list)); /* the rest, and the buckets' kernel */
+    return add_large_rest<Key, VB>(ctx, function, job, list);
 }
 
 /* The kernels of a sort that takes more than one block. */
-template <bool FLOAT, int VB>
-gp_status add_passes(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
-                     RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
+template <bool FLOAT, int VB, class Job>
+gp_status add_passes(gp_context *ctx, const char *function, gpi_radix_visitor *visitor, Job &job,
+                     Job &again, LaunchList &list)
 {
     constexpr bool buckets = radix_has_buckets<Key>;
     constexpr int few = radix_tile_items(sizeof(Key), VB, true);
     if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
         GPI_TRY((add_partition<has_floats, VB, few, false>(ctx, function, job, list)));
     else if constexpr (buckets)
-        GPI_TRY((add_large_sort<Key, VB>(ctx, function, FLOAT, job, list)));
+        GPI_TRY((add_large_sort<FLOAT, VB>(ctx, function, visitor, job, again, list)));
     else
         GPI_TRY((add_partition<has_floats, VB, radix_tile_items(sizeof(Key), VB, false), false>(
             ctx, function, job, list)));
-    if constexpr (VB > 0 && buckets)
-        if (visitor && job.bucket_bits && !is_small(job.n))
-            GPI_TRY(visit_buckets(ctx, function, visitor, job, list));
     return add_rest<FLOAT, VB>(ctx, function, job, list);
 }
 
@@ -309,6 +339,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
                   RadixJob<Key, typename Payload<VB>::type> &job)
 {
     LaunchList list;
+    RadixJob<Key, typename Payload<VB>::type> again;
     if constexpr (radix_has_buckets<Key>) {
         set_buckets<FLOAT, VB>(ctx, args, job);
         if (job.n <= job.one_bucket_max) {
@@ -326,7 +357,7 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
             GPI_TRY((add_counting<FLOAT, Key>(ctx, function, job, list)));
             return list.queue(ctx, function);
         }
-    GPI_TRY((add_passes<FLOAT, VB>(ctx, function, args->visitor, job, list)));
+    GPI_TRY((add_passes<FLOAT, VB>(ctx, function, args->visitor, job, again, list)));
     return list.queue(ctx, function);
 }
 

@@ -399,10 +399,10 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         hot += shared[96 + w];
         most = shared[32 + w] > most ? shared[32 + w] : most;
     }
-    const bool sorted = shift == job.begin; /* nothing is left to compare inside a bucket */
+    const bool any_size = shift == job.begin || job.plan->visitor_bits > 0; /* few keys each */
     const bool fits =
         all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
-        (job.split_bits ? most <= job.bucket_max : sorted || job.large_fit(most, excess));
+        (job.split_bits ? most <= job.bucket_max : any_size || job.large_fit(most, excess));
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const int digits = varying_digits(job, job.plan->varying);
     const bool splits = job.split_bits && digits > 1; /* one is one pass */

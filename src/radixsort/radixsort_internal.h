@@ -36,6 +36,7 @@
 #include <gp/radixsort.h>
 
 #include "core/context.h"
+#include "core/launch.h"
 #include "radixsort/radixsort_order.h"
 
 enum { GPI_RADIX_BITS = 8, GPI_RADIX_BINS = 256 };
@@ -46,11 +47,17 @@ struct gpi_radix_buckets {
     void *const *values; /* by enum gpi_radix_place */
 };
 
-/* What is asked before buckets of pairs are sorted, where there may be some: it queues kernels that
- * read them, and that may make the plan's route gpi_radix_route_undecided, so that they stay so. */
+/* What is asked before buckets of pairs are sorted, where there may be some: behind the `count`
+ * launches that make them it adds kernels that read them, and that may make the plan's route
+ * gpi_radix_route_undecided, so that they stay so. If there is no room it queues what there is.
+ * Arguments of its kernels stay where they are until the sort has been queued. */
 struct gpi_radix_visitor {
     gp_status (*visit)(gp_context *ctx, const char *function, struct gpi_radix_visitor *self,
-                       const struct gpi_radix_buckets *buckets);
+                       const struct gpi_radix_buckets *buckets, struct gpi_launch *launches,
+                       int *count);
+    /* It wants buckets of few keys, too, however large they are. Those are not sorted: where it
+     * leaves them, the sort begins again. */
+    bool few_keys;
 };
 
 /* One sort, checked and with its options resolved. */

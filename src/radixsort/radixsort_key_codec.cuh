@@ -46,6 +46,9 @@ template <class K> constexpr bool radix_by_splitters = sizeof(K) == 8;
 template <class K, int VB, bool LARGE>
 constexpr bool radix_has_splits = LARGE ? sizeof(K) == 4 && VB <= 4 : radix_has_buckets<K>;
 
+/* Bits that leave few keys in a bucket for a visitor (radixsort_few_keys.cuh). */
+constexpr int radix_few_bits = 6;
+
 /* Bits in which the keys of a bucket may differ that is counted by values. */
 constexpr int radix_value_bits = 16;
 
@@ -190,6 +193,8 @@ template <class K> struct RadixKeys {
     int split_bits;        /* of a bucket between splitters, if those of bits do not fit; or 0 */
     bool adaptive_allowed; /* levels may be taken if buckets do not fit */
     bool by_values;        /* buckets are counted by radixsort_values_k.cuh */
+    bool for_visitor;      /* buckets of few keys may be too large: see gpi_radix_visitor */
+    bool again;            /* the same sort, if the visitor has left such buckets as they are */
     uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
     uint32_t repeats_max;  /* items that a word may have on the average for a map */
     uint32_t entries;      /* blocks for buckets, or entries of a bucket's size */
@@ -250,6 +255,18 @@ template <class K> struct RadixKeys {
     GPI_DEVICE bool narrow_states() const
     {
         return items() < radix_tuning.narrow_items;
+    }
+
+    /* By all threads of a launch of blocks of T: what is zero when a sort begins, but of the plan
+     * alone what is not for a sort that begins again. */
+    template <int T> GPI_DEVICE void clear_tables() const
+    {
+        const uint32_t thread = blockIdx.x * T + threadIdx.x, threads = gridDim.x * T;
+        uint32_t *const words = (uint32_t *)plan;
+        for (uint32_t i = thread; i < offsetof(gpi_radix_plan, again_arrived) / 4; i += threads)
+            words[i] = 0;
+        for (uint32_t *i = (uint32_t *)starts + thread; i < cursors; i += threads)
+            *i = 0;
     }
 
     /* By all threads of a launch of blocks of T. */

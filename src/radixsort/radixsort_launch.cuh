@@ -31,9 +31,13 @@ template <int VB> constexpr bool either = sizeof(Key) == 2 || VB == 8 || (sizeof
 template <int VB> constexpr bool has_integers = sizeof(Key) == 1 || !either<VB>;
 constexpr bool has_floats = sizeof(Key) > 1;
 
-/* The kernels of the second unit for a sort that is not small; floats: as floats. */
+/* The kernels of the second unit for a sort that is not small: its partitions, floats: as floats;
+ * and what follows them where buckets do not fit. */
 template <class K, int VB>
-gp_status add_large_sort(gp_context *ctx, const char *function, bool floats,
+gp_status add_large_partition(gp_context *ctx, const char *function, bool floats,
+                              const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list);
+template <class K, int VB>
+gp_status add_large_rest(gp_context *ctx, const char *function,
                          const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list);
 #ifdef GPI_FAULT
 template <class K, int VB> void add_large_faults(uint64_t counts[2]);

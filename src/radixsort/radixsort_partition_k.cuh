@@ -22,7 +22,7 @@
  */
 #pragma once
 
-#include "device/grid.cuh"
+#include "radixsort/radixsort_few_keys.cuh"
 #include "radixsort/radixsort_look.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
 #include "radixsort/radixsort_split_array.cuh"
@@ -52,10 +52,25 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     GridBarrier barrier;
     bool all_equal = false; /* by the bits that are compared */
     bool in_vain = false;   /* to count all keys, by look() */
+    BucketsOfFew<VB && LARGE> of_few;
 
     GPI_DEVICE uint64_t tiles() const
     {
         return (job.items() + tile_items - 1) / tile_items;
+    }
+
+    GPI_DEVICE Top top(BitRange vary) const
+    {
+        if (!of_few.bits)
+            return Top::of(job, vary);
+        const int bits = min(vary.end - job.begin, of_few.bits);
+        return {vary.end - bits, bits};
+    }
+
+    /* Whether buckets are to be made for a visitor. */
+    GPI_DEVICE bool buckets_of_few(BitRange vary)
+    {
+        return of_few.template find<T, FLOAT>(job, vary.end, barrier);
     }
 
     GPI_DEVICE void count(Top t, uint32_t *counts) const
@@ -82,11 +97,13 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             return false;
         if (vary.end == job.begin)
             vary = {job.begin, job.end};
-        Top t = Top::of(job, vary);
-        const int halves = max(t.bits - radix_tuning.bucket_bits, 0);
-        t = {t.shift + halves, t.bits - halves};
         if (blockIdx.x == 0 && threadIdx.x == 0)
             job.recount[0] = 0;
+        if (buckets_of_few(vary))
+            return true;
+        Top t = top(vary);
+        const int halves = max(t.bits - radix_tuning.bucket_bits, 0);
+        t = {t.shift + halves, t.bits - halves};
         barrier.wait();
         count_buckets<T, FLOAT, false, K>(job, t.shift, t.bits, radix_tuning.sample_counts,
                                           job.recount, table);
@@ -118,11 +135,20 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         }
     }
 
-    /* True if the buckets are small enough: their starts are there then. */
+    GPI_DEVICE void plan(Top t, uint32_t *counts)
+    {
+        if (blockIdx.x == 0)
+            plan_buckets<T, LARGE, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
+                                      (uint32_t *)memory);
+        barrier.wait();
+    }
+
+    /* True if the buckets are small enough, or for a visitor: their starts are there then. */
     GPI_DEVICE bool count_buckets_of_top()
     {
         uint32_t *counts = job.buckets;
         BitRange vary = {job.begin, job.end};
+        of_few.template clear<T>(job);
         if (job.items() >= radix_tuning.sampled_items && !sample(vary))
             return false;
         if constexpr (LARGE && (radix_by_splitters<K> || radix_has_splits<K, VB, LARGE>))
@@ -130,17 +156,23 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                 const uint32_t seen = look<T, FLOAT, K>(job);
                 vary = {(int)(seen & 0xff), (int)(seen >> 8 & 0xff)};
                 in_vain = seen >> 16;
+                if (in_vain && of_few.may_be(job)) {
+                    barrier.wait();
+                    in_vain = !buckets_of_few(vary);
+                }
                 if (in_vain)
                     return false;
             }
-        Top t = Top::of(job, vary);
+        Top t = top(vary);
         count(t, counts);
         barrier.wait();
         const BitRange exact = varying_range(job, job.plan->varying);
         all_equal = exact.end == job.begin;
         if (all_equal)
             return false;
-        const Top now = Top::of(job, exact);
+        if (exact.end - job.begin <= radix_bits + radix_few_bits)
+            buckets_of_few(exact);
+        const Top now = top(exact);
         if (now.shift != t.shift || now.bits != t.bits) {
             counts = job.recount;
             if (exact.end == vary.end && now.bits < t.bits)
@@ -150,10 +182,17 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             t = now;
             barrier.wait();
         }
-        if (blockIdx.x == 0)
-            plan_buckets<T, LARGE, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
-                                      (uint32_t *)memory);
+        plan(t, counts);
+        const bool buckets = job.plan->route == gpi_radix_route_buckets;
+        if (buckets || of_few.bits || !buckets_of_few(exact))
+            return buckets;
+        t = top(exact);
+        for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
+            job.recount[i] = 0;
         barrier.wait();
+        count(t, job.recount);
+        barrier.wait();
+        plan(t, job.recount);
         return job.plan->route == gpi_radix_route_buckets;
     }
 
@@ -293,6 +332,9 @@ __global__ void __launch_bounds__(T, 1)
     extern __shared__ __align__(16) char memory[];
     using Work = PartitionKernel<K, FLOAT, VB, T, I, LARGE>;
     job.take_items();
+    if constexpr (VB > 0 && LARGE)
+        if (job.again && !begins_again<T>(job))
+            return;
     if (job.is_one_bucket()) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
             job.plan->route = gpi_radix_route_one_bucket;
