@@ -3,6 +3,7 @@
  * reached. So most do not look at their parameters. */
 #include "core/cub.h"
 #include "core/cuda.h"
+#include "core/launch.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -96,6 +97,12 @@ void gpi_cuda_describe(const gp_context *ctx, char *text, size_t bytes)
 {
     if (bytes)
         text[0] = '\0';
+}
+
+gp_status gpi_launch_all(gp_context *ctx, const char *function, const struct gpi_launch *launches,
+                         int count)
+{
+    return unreachable_call(ctx);
 }
 
 gp_status gpi_cub_find(gp_context *ctx, const char *function, const struct gpi_cub **cub)
