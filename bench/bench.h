@@ -18,7 +18,7 @@ extern "C" {
 
 enum {
     BENCH_SIZES = 16,
-    BENCH_OUTPUTS = 3,
+    BENCH_OUTPUTS = 4,
     BENCH_IMPLS = 24,
     BENCH_RUNS = 101,
     BENCH_RATES = 96,
@@ -289,6 +289,7 @@ extern const struct bench_peer bench_cub_scan_peers[];
 extern const struct bench_peer bench_cub_reduce_peers[];
 extern const struct bench_peer bench_cub_segreduce_peers[];
 extern const struct bench_peer bench_cub_select_peers[];
+extern const struct bench_peer bench_cub_partition_peers[];
 extern const struct bench_peer bench_cub_group_peers[];
 extern const struct bench_peer bench_cub_sort_peers[];
 extern const struct bench_peer bench_cub_histogram_peers[];

@@ -178,6 +178,7 @@ void cuda_open(struct bench *b)
     bench_add_peers(b, bench_cub_reduce_peers);
     bench_add_peers(b, bench_cub_segreduce_peers);
     bench_add_peers(b, bench_cub_select_peers);
+    bench_add_peers(b, bench_cub_partition_peers);
     bench_add_peers(b, bench_cub_group_peers);
     bench_add_peers(b, bench_cub_sort_peers);
     bench_add_peers(b, bench_cub_histogram_peers);

@@ -31,7 +31,9 @@ static const struct suite {
     {"segreduce",
      "segments_1 segments_16 segments_1000 segments_powerlaw segments_one segments_tenth",
      bench_segreduce, false},
-    {"compact", "flags_10 flags_50 flags_90 if_50", bench_compact, false},
+    {"compact",
+     "flags_10 flags_50 flags_90 if_50 indices_50 records_12 partition three_parts multisplit_32",
+     bench_compact, false},
     {"group",
      "unique_1 unique_2 unique_16 unique_1000 unique_1000000 unique_powerlaw unique_one lengths_.. "
      "sums_.. (of the same runs) group_by_1024 group_by_zipf_1024 group_by_sparse_1024 .. (of 2^10, "

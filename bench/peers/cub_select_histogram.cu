@@ -3,6 +3,7 @@
 
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 
 namespace
 {
@@ -14,10 +15,23 @@ struct below {
     }
 };
 
-int flagged(struct bench *b, const struct bench_args *a)
+struct record {
+    uint32_t words[3];
+};
+
+template <class Item> int flagged(struct bench *b, const struct bench_args *a)
 {
     return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
-        return cub::DeviceSelect::Flagged(temp, bytes, static_cast<const uint32_t *>(a->in),
+        return cub::DeviceSelect::Flagged(temp, bytes, static_cast<const Item *>(a->in),
+                                          static_cast<const uint8_t *>(a->flags),
+                                          static_cast<Item *>(a->out), a->count, n, stream);
+    });
+}
+
+int indices(struct bench *b, const struct bench_args *a)
+{
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceSelect::Flagged(temp, bytes, thrust::counting_iterator<uint32_t>(0),
                                           static_cast<const uint8_t *>(a->flags),
                                           static_cast<uint32_t *>(a->out), a->count, n, stream);
     });
@@ -43,10 +57,12 @@ template <class T> int even(struct bench *b, const struct bench_args *a)
 } // namespace
 
 extern "C" const struct bench_peer bench_cub_select_peers[] = {
-    {cub_version.text, "compact", "flags_10", GP_U32, nullptr, flagged, false},
-    {cub_version.text, "compact", "flags_50", GP_U32, nullptr, flagged, false},
-    {cub_version.text, "compact", "flags_90", GP_U32, nullptr, flagged, false},
+    {cub_version.text, "compact", "flags_10", GP_U32, nullptr, flagged<uint32_t>, false},
+    {cub_version.text, "compact", "flags_50", GP_U32, nullptr, flagged<uint32_t>, false},
+    {cub_version.text, "compact", "flags_90", GP_U32, nullptr, flagged<uint32_t>, false},
     {cub_version.text, "compact", "if_50", GP_U32, nullptr, select_if, false},
+    {cub_version.text, "compact", "indices_50", GP_U32, nullptr, indices, false},
+    {cub_version.text, "compact", "records_12", GP_U32, nullptr, flagged<record>, false},
     {nullptr, nullptr, nullptr, gp_dtype(0), nullptr, nullptr, false},
 };
 

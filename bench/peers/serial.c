@@ -101,6 +101,33 @@ static int compact_if(struct bench *b, const struct bench_args *a)
     return BENCH_OK;
 }
 
+static int compact_records(struct bench *b, const struct bench_args *a)
+{
+    const char *in = a->in;
+    const uint8_t *flags = a->flags;
+    char *out = a->out;
+    size_t count = 0;
+    (void)b;
+    for (size_t i = 0; i < a->n; i++)
+        if (flags[i])
+            memcpy(out + 12 * count++, in + 12 * i, 12);
+    *a->count = count;
+    return BENCH_OK;
+}
+
+static int compact_indices(struct bench *b, const struct bench_args *a)
+{
+    const uint8_t *flags = a->flags;
+    uint32_t *out = a->out;
+    size_t count = 0;
+    (void)b;
+    for (size_t i = 0; i < a->n; i++)
+        if (flags[i])
+            out[count++] = (uint32_t)i;
+    *a->count = count;
+    return BENCH_OK;
+}
+
 static int shift_of(uint64_t bound, size_t bins)
 {
     int shift = 0;
@@ -168,6 +195,8 @@ const struct bench_peer bench_serial_peers[] = {
     {"serial", "compact", "flags_50", GP_U32, NULL, compact_flags, false},
     {"serial", "compact", "flags_90", GP_U32, NULL, compact_flags, false},
     {"serial", "compact", "if_50", GP_U32, NULL, compact_if, false},
+    {"serial", "compact", "indices_50", GP_U32, NULL, compact_indices, false},
+    {"serial", "compact", "records_12", GP_U32, NULL, compact_records, false},
     {"serial", "histogram", "bincount_256", GP_U8, NULL, bincount_8, false},
     {"serial", "histogram", NULL, GP_I32, NULL, histogram_even, false},
     {"serial", "histogram", "bincount_n", GP_U32, NULL, histogram_even, false},
