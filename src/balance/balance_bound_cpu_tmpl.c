@@ -107,11 +107,14 @@ enum {
 };
 typedef wide vector __attribute__((vector_size(64)));
 
-/* key_of() as a signed number, which vectors compare in fewer steps. */
+/* The order of key_of() in signed numbers, which vectors compare in fewer steps. */
 ALWAYS_INLINE wide wide_of(item x, int order, item infinity)
 {
-    const item sign = (item)((item)1 << (8 * GPI_BYTES - 1));
-    return (narrow)(key_of(x, order, infinity) ^ sign);
+    const item sign = (item)((item)1 << (8 * GPI_BYTES - 1)), size = (item)(x & (item)~sign);
+    if (order != GPI_ORDER_FLOAT)
+        return (narrow)(key_of(x, order, infinity) ^ sign);
+    const narrow number = (narrow)(x == size ? size : 0 - size);
+    return size > infinity ? (narrow)(item)~sign : number;
 }
 
 static void convert(const struct gpi_bound_args *a, const item *items, uint64_t n, wide *to)
@@ -129,26 +132,29 @@ static bool ascend(wide *key, bool raised)
         falls |= key[j] < key[j - 1];
     if (falls || (raised && key[COUNTED - 1] == WIDE_MAX))
         return false;
-    for (int j = 0; j < COUNTED; j++)
-        key[j] += raised;
+    for (int j = 0; raised && j < COUNTED; j++)
+        key[j]++;
     return true;
 }
 
 /* Items of part that are below each key. Behind them part has AT_ONCE of the largest number. Items
- * that a step takes too many are below none of its keys. */
+ * that a step takes too many are below none of its keys. The items before the last step of a vector
+ * are below its last key and so below all keys behind it, which begin with that step: where they
+ * begin does not wait for what was counted. */
 static void count_below(const wide *part, const wide *key, uint16_t *found)
 {
-    uint64_t before = 0;
+    const wide *from = part;
     for (int j = 0; j < COUNTED; j += LANES) {
-        const wide last = key[j + LANES - 1];
+        const wide last = key[j + LANES - 1], *x = from;
         vector keys, count = {0};
         memcpy(&keys, key + j, sizeof keys);
-        for (const wide *x = part + before; *x < last; x += AT_ONCE)
+        for (; *x < last; x += AT_ONCE)
             for (int k = 0; k < AT_ONCE; k++)
                 count -= (vector)(keys > x[k]);
+        const uint16_t before = (uint16_t)(from - part);
         for (int k = 0; k < LANES; k++)
             found[j + k] = (uint16_t)(before + (uint64_t)count[k]);
-        before += (uint64_t)count[LANES - 1];
+        from = x > from ? x - AT_ONCE : from;
     }
 }
 
@@ -158,11 +164,13 @@ static void places_put(const struct gpi_bound_args *a, uint64_t first, uint64_t 
 {
     char block[COUNTED * sizeof(uint64_t)];
     const size_t width = a->index_bytes;
+    const bool stream = a->m * width >= STREAM_BYTES;
+    char *out = (char *)a->out + first * width, *to = stream ? block : out;
     WITH_INDEX_BYTES(bytes, width,
                      for (uint64_t j = 0; j < COUNTED; j++)
-                         gpi_word_put(block, bytes, j, base + found[j]));
-    bytes_store(block, COUNTED * width, a->m * width >= STREAM_BYTES,
-                (char *)a->out + first * width);
+                         gpi_word_put(to, bytes, j, base + found[j]));
+    if (stream)
+        bytes_store(block, COUNTED * width, true, out);
 }
 
 /* COUNTED needles from first on, if they ascend and lie so close that few items are passed. */
