@@ -4,7 +4,7 @@
 #include "core/check.h"
 #include "core/workspace.h"
 #include "csr/csr_turn.h"
-#include "radixsort/radixsort_check_internal.h"
+#include "radixsort/radixsort_internal.h"
 
 /* Of a column and a value. */
 static size_t bytes_of_pair(const struct gpi_csr_coo *c)

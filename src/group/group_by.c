@@ -16,7 +16,7 @@
 #include "core/cuda.h"
 #include "core/workspace.h"
 #include "group/group_internal.h"
-#include "radixsort/radixsort_check_internal.h"
+#include "radixsort/radixsort_internal.h"
 
 enum { MAX = GP_AGGREGATES_MAX };
 

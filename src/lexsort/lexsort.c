@@ -16,7 +16,7 @@
 #include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "radixsort/radixsort_check_internal.h"
+#include "radixsort/radixsort_internal.h"
 #include "validate/validate_internal.h"
 
 struct job {
@@ -136,31 +136,6 @@ static gp_status sort_words(gp_context *ctx, const struct job *j, struct gpi_fra
     return GP_OK;
 }
 
-/* out[i] = in[indices[i]]; with index 0 out[i] = in[i]. */
-static gp_status gather(gp_context *ctx, const struct job *j, size_t item_bytes, const void *in,
-                        gp_dtype index, const void *indices, void *out)
-{
-    gp_gather_desc d = GP_GATHER_DESC_INIT;
-    d.item_bytes = item_bytes;
-    d.index_dtype = index;
-    d.device_n = j->device_n;
-    return gp_gather_by(ctx, &d, in, indices, j->n, out);
-}
-
-/* out[i] = in[indices[i]], where in may be out: then through a copy in room. */
-static gp_status collect(gp_context *ctx, const struct job *j, void *room, size_t item_bytes,
-                         const void *in, gp_dtype index, const void *indices, void *out)
-{
-    if (in == out) {
-        if (j->device_n)
-            GPI_TRY(gather(ctx, j, item_bytes, in, (gp_dtype)0, NULL, room));
-        else
-            GPI_TRY(gp_copy(ctx, in, j->n * item_bytes, room));
-        in = room;
-    }
-    return gather(ctx, j, item_bytes, in, index, indices, out);
-}
-
 static gp_status sort_wide(gp_context *ctx, const char *f, const struct job *j,
                            struct gpi_frame *frame)
 {
@@ -173,24 +148,23 @@ static gp_status sort_wide(gp_context *ctx, const char *f, const struct job *j,
                               .index_bytes = gpi_dtype_bytes(index),
                               .indices = j->indices_out,
                               .outs = moves ? outs : NULL};
-    struct job pairs = *j;
     if (moves)
         o.indices = gpi_frame_take(frame, j->n * 8);
     GPI_TRY(gpi_lex_order(ctx, f, &o, frame));
     if (!moves)
         return GP_OK;
-    pairs.device_n = o.collect_n;
-    pairs.n = gpi_count_now(ctx, &pairs.device_n, j->n);
-    if (pairs.n) {
-        GPI_TRY(collect(ctx, &pairs, o.rooms[0], j->pair_bytes, j->rows, index, o.indices,
-                        j->rows_out));
-        GPI_TRY(collect(ctx, &pairs, o.rooms[1], j->pair_bytes, j->cols, index, o.indices,
-                        j->cols_out));
-    }
+    struct gpi_gather_args all =
+        gpi_gather_of(j->pair_bytes, NULL, o.index_bytes, o.indices, 0, NULL);
+    all.device_n = o.collect_n;
+    all.n = gpi_count_now(ctx, &all.device_n, j->n);
+    GPI_TRY(gpi_lex_collect(ctx, f, all, j->rows, o.rooms[0], j->rows_out));
+    GPI_TRY(gpi_lex_collect(ctx, f, all, j->cols, o.rooms[1], j->cols_out));
     if (j->value_bytes == 0)
         return GP_OK;
     void *room = j->values == j->values_out ? gpi_frame_take(frame, j->n * j->value_bytes) : NULL;
-    return collect(ctx, j, room, j->value_bytes, j->values, index, o.indices, j->values_out);
+    all = gpi_gather_of(j->value_bytes, NULL, o.index_bytes, o.indices, j->n, NULL);
+    all.device_n = j->device_n;
+    return gpi_lex_collect(ctx, f, all, j->values, room, j->values_out);
 }
 
 /* ---- front door ------------------------------------------------------------------------------ */

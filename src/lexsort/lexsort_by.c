@@ -8,8 +8,6 @@
 #include "core/count.h"
 #include "core/cuda.h"
 #include "core/workspace.h"
-#include "core/threads.h"
-#include "gather/gather_internal.h"
 #include "radixsort/radixsort_internal.h"
 
 /* The name of a member of a part, for an error text. */
@@ -182,14 +180,6 @@ static size_t records_bytes(const gp_target *t, const gp_record_sort_desc *d, ui
            (in_place ? gpi_piece(n * d->record_bytes) : 0);
 }
 
-static gp_status gather(gp_context *ctx, const char *f, const struct gpi_gather_args *a)
-{
-    if (ctx->backend == GP_BACKEND_CUDA)
-        return gpi_gather_cuda(ctx, f, a);
-    gpi_gather_cpu(gpi_threads_for(ctx->threads, a->n * (4 + a->item_bytes / 8)), a);
-    return GP_OK;
-}
-
 static gp_status sort_records(gp_context *ctx, const char *f, const gp_record_sort_desc *d,
                               const void *in, uint64_t n, const uint64_t *device_n, void *out)
 {
@@ -200,16 +190,10 @@ static gp_status sort_records(gp_context *ctx, const char *f, const gp_record_so
     GPI_FRAME(frame, ctx, f, records_bytes(&target, d, n, in == out));
     o.indices = gpi_frame_take(&frame, n * index);
     GPI_TRY(gpi_lex_order(ctx, f, &o, &frame));
-    if (in == out) {
-        void *copy = gpi_frame_take(&frame, n * record);
-        struct gpi_gather_args whole = gpi_gather_of(record, in, 0, NULL, n, copy);
-        whole.device_n = device_n;
-        GPI_TRY(gather(ctx, f, &whole));
-        in = copy;
-    }
-    struct gpi_gather_args moved = gpi_gather_of(record, in, index, o.indices, n, out);
-    moved.device_n = device_n;
-    GPI_TRY(gather(ctx, f, &moved));
+    void *room = in == out ? gpi_frame_take(&frame, n * record) : NULL;
+    struct gpi_gather_args all = gpi_gather_of(record, NULL, index, o.indices, n, NULL);
+    all.device_n = device_n;
+    GPI_TRY(gpi_lex_collect(ctx, f, all, in, room, out));
     return gpi_launched(ctx, f);
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/count.h"
 #include "core/cuda.h"
+#include "core/threads.h"
 #include "core/workspace.h"
 #include "radixsort/radixsort_internal.h"
 
@@ -176,4 +177,26 @@ gp_status gpi_lex_order(gp_context *ctx, const char *function, struct gpi_lex_or
     if (o->n < (uint64_t)(cpu ? GPI_LEX_PLANNED_CPU : GPI_LEX_PLANNED_CUDA))
         return sort_by_slots(&s, other, o->indices);
     return sort_planned(&s, o, state, sorted, other);
+}
+
+static gp_status gather(gp_context *ctx, const char *function, const struct gpi_gather_args *a)
+{
+    if (ctx->backend == GP_BACKEND_CUDA)
+        return gpi_gather_cuda(ctx, function, a);
+    gpi_gather_cpu(gpi_threads_for(ctx->threads, a->n * (4 + a->item_bytes / 8)), a);
+    return GP_OK;
+}
+
+gp_status gpi_lex_collect(gp_context *ctx, const char *function, struct gpi_gather_args all,
+                          const void *in, void *room, void *out)
+{
+    struct gpi_gather_args aside = gpi_gather_of(all.item_bytes, in, 0, NULL, all.n, room);
+    aside.device_n = all.device_n;
+    if (all.n == 0)
+        return GP_OK;
+    if (in == out)
+        GPI_TRY(gather(ctx, function, &aside));
+    all.in = in == out ? room : in;
+    all.out = out;
+    return gather(ctx, function, &all);
 }

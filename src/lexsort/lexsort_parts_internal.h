@@ -25,6 +25,7 @@
 
 #include "core/context.h"
 #include "core/order.h"
+#include "gather/gather_internal.h"
 
 #ifdef __CUDACC__
 #define GPI_LEX_BOTH static __host__ __device__ __forceinline__
@@ -135,6 +136,11 @@ gp_status gpi_lex_order(gp_context *ctx, const char *function, struct gpi_lex_or
                         struct gpi_frame *frame);
 void gpi_lex_add_part(struct gpi_lex_parts *parts, const void *data, size_t stride, gp_dtype dtype,
                       gp_order order);
+
+/* out[i] = in[indices[i]], with all but the arrays from `all`. In may be out, if there is
+ * a room for a copy. */
+gp_status gpi_lex_collect(gp_context *ctx, const char *function, struct gpi_gather_args all,
+                          const void *in, void *room, void *out);
 
 /* ---- words, on both backends ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The front door of the sorts: checks, options, dispatch. */
-#include "radixsort/radixsort_check_internal.h"
+#include "radixsort/radixsort_internal.h"
 
 #include "core/check.h"
 #include "core/count.h"

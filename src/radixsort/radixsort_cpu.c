@@ -14,12 +14,13 @@ struct pieces {
 
 enum { LINE = 64 };
 
-static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place)
+static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place,
+                               bool segments)
 {
     struct pieces p = {0, 0, 0, 0, 0, 0, 0};
     size_t index_bytes = gpi_radix_index_bytes(j->n), parts = gpi_radixsort_parts(threads, j->n);
     p.counts = gpi_radixsort_counts_bytes(j, parts);
-    if (j->begin_bit == j->end_bit || gpi_radixsort_by_count(j))
+    if (j->begin_bit == j->end_bit || (!segments && gpi_radixsort_by_count(j)))
         return p;
     p.rooms = gpi_radixsort_rooms_bytes(j, parts);
     p.keys_tmp = j->n * j->key_bytes;
@@ -40,10 +41,15 @@ static size_t pieces_bytes(const struct pieces *p)
            gpi_piece(p->rooms);
 }
 
+size_t gpi_radixsort_cpu_frame(int threads, const struct gpi_radix_job *job, bool segments)
+{
+    struct pieces p = pieces_of(threads, job, true, segments);
+    return pieces_bytes(&p);
+}
+
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job)
 {
-    struct pieces p = pieces_of(threads, job, true);
-    return pieces_bytes(&p);
+    return gpi_radixsort_cpu_frame(threads, job, false);
 }
 
 struct copy {
@@ -94,23 +100,25 @@ void gpi_radixsort_copy_alone(const struct gpi_radix_cpu_job *c)
     gpi_radixsort_copy_all(&alone);
 }
 
-/* Values of a size without code: sort the indices, then collect. */
-static void sort_by_indices(gp_context *ctx, struct gpi_radix_cpu_job *c, void *indices,
-                            void *values_copy)
+void gpi_radixsort_by_indices(struct gpi_radixsort_cpu_run *run, bool read, void (*sort)(void *arg),
+                              void *arg)
 {
+    struct gpi_radix_cpu_job *c = &run->c;
     const struct gpi_radix_job whole = c->job;
     const void *values = whole.values_in;
     size_t index_bytes = gpi_radix_index_bytes(whole.n);
-    if (values_copy) {
-        gpi_radixsort_copy(c, values_copy, values, whole.value_bytes);
-        values = values_copy;
+    if (run->values_copy) {
+        gpi_radixsort_copy(c, run->values_copy, values, whole.value_bytes);
+        values = run->values_copy;
     }
     c->job.value_bytes = index_bytes;
-    c->job.values_in = NULL;
-    c->job.values_out = indices;
-    gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(whole.key_bytes))(c);
-    const struct gpi_gather_args moved =
-        gpi_gather_of(whole.value_bytes, values, index_bytes, indices, whole.n, whole.values_out);
+    c->job.values_in = read ? run->indices : NULL;
+    c->job.values_out = run->indices;
+    if (read)
+        gpi_radixsort_copy(c, run->indices, NULL, index_bytes);
+    sort(arg);
+    const struct gpi_gather_args moved = gpi_gather_of(whole.value_bytes, values, index_bytes,
+                                                       run->indices, whole.n, whole.values_out);
     gpi_gather_cpu(c->threads, &moved);
 }
 
@@ -121,33 +129,56 @@ static void *keys_beside(char *room, const struct gpi_radix_job *j)
     return room + (uintptr_t)j->values_out % LINE / j->value_bytes * j->key_bytes;
 }
 
+gp_status gpi_radixsort_cpu_open(gp_context *ctx, const char *function,
+                                 const struct gpi_radix_job *job, bool segments,
+                                 struct gpi_radixsort_cpu_run *run)
+{
+    const bool in_place = job->value_bytes && job->values_in && job->values_in == job->values_out;
+    const int threads = gpi_radixsort_threads(ctx, job->n);
+    const struct pieces p = pieces_of(threads, job, in_place, segments);
+    struct gpi_frame *frame = &run->frame;
+    struct gpi_radix_cpu_job *c = &run->c;
+    memset(run, 0, sizeof *run);
+    c->job = *job;
+    c->job.order = gpi_radixsort_exact(job);
+    c->keys_alone = gpi_radixsort_keys_alone(job);
+    c->whole = gpi_radixsort_whole(job);
+    c->threads = threads;
+    c->parts = gpi_radixsort_parts(threads, job->n);
+    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), frame));
+    c->counts = gpi_frame_take(frame, p.counts);
+    gpi_radixsort_rooms_open(c, p.rooms ? gpi_frame_take(frame, p.rooms) : NULL);
+    c->keys_tmp = gpi_frame_take(frame, p.keys_tmp);
+    c->values_tmp = gpi_frame_take(frame, p.values_tmp);
+    if (p.keys_out)
+        c->job.keys_out = keys_beside(gpi_frame_take(frame, p.keys_out), job);
+    run->indices = p.indices ? gpi_frame_take(frame, p.indices) : NULL;
+    run->values_copy = p.values_copy ? gpi_frame_take(frame, p.values_copy) : NULL;
+    return GP_OK;
+}
+
+struct sort {
+    gpi_radixsort_cpu_fn *run;
+    const struct gpi_radix_cpu_job *c;
+};
+
+static void sort(void *arg)
+{
+    const struct sort *s = arg;
+    s->run(s->c);
+}
+
 gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
-    bool in_place = job->values_in && job->values_in == job->values_out;
-    int threads = gpi_radixsort_threads(ctx, job->n);
-    struct pieces p = pieces_of(threads, job, in_place);
-    struct gpi_radix_cpu_job c = {
-        .job = *job, .threads = threads, .keys_alone = gpi_radixsort_keys_alone(job)};
-    struct gpi_frame frame;
-    c.job.order = gpi_radixsort_exact(job);
-    c.whole = gpi_radixsort_whole(job);
-    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    c.parts = gpi_radixsort_parts(threads, job->n);
-    c.counts = gpi_frame_take(&frame, p.counts);
-    gpi_radixsort_rooms_open(&c, p.rooms ? gpi_frame_take(&frame, p.rooms) : NULL);
-    c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
-    c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
-    if (p.keys_out)
-        c.job.keys_out = keys_beside(gpi_frame_take(&frame, p.keys_out), job);
-    if (p.indices) {
-        void *indices = gpi_frame_take(&frame, p.indices);
-        void *copy = p.values_copy ? gpi_frame_take(&frame, p.values_copy) : NULL;
-        sort_by_indices(ctx, &c, indices, copy);
-    } else if (job->begin_bit == job->end_bit) {
-        gpi_radixsort_copy_all(&c);
-    } else {
-        gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(job->key_bytes))(&c);
-    }
-    gpi_frame_close(&frame);
+    struct gpi_radixsort_cpu_run run;
+    struct sort s = {gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(job->key_bytes)), &run.c};
+    GPI_TRY(gpi_radixsort_cpu_open(ctx, function, job, false, &run));
+    if (run.indices)
+        gpi_radixsort_by_indices(&run, false, sort, &s);
+    else if (job->begin_bit == job->end_bit)
+        gpi_radixsort_copy_all(&run.c);
+    else
+        sort(&s);
+    gpi_frame_close(&run.frame);
     return GP_OK;
 }

@@ -216,6 +216,22 @@ static inline struct gpi_radix_cpu_job gpi_radixsort_part_of(const struct gpi_ra
 void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
                         size_t item_bytes);
 
+/* A sort with its scratch; segments: a sort of each segment of its arrays. */
+struct gpi_radixsort_cpu_run {
+    struct gpi_radix_cpu_job c;
+    struct gpi_frame frame;
+    void *indices, *values_copy; /* where values are collected by indices; or NULL */
+};
+size_t gpi_radixsort_cpu_frame(int threads, const struct gpi_radix_job *job, bool segments);
+gp_status gpi_radixsort_cpu_open(gp_context *ctx, const char *function,
+                                 const struct gpi_radix_job *job, bool segments,
+                                 struct gpi_radixsort_cpu_run *run);
+
+/* Values of a size without code: sort(arg) sorts run->c, which moves indices, those in memory if
+ * they are to be read; then the values are collected. */
+void gpi_radixsort_by_indices(struct gpi_radixsort_cpu_run *run, bool read, void (*sort)(void *arg),
+                              void *arg);
+
 /* The result of a sort that moves nothing: copies, and indices in order; by all threads, or by the
  * calling one. */
 void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c);

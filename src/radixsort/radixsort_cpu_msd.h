@@ -51,23 +51,9 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
 }
 
 #if !QUICK
-static bool sort_quick(struct gpi_radix_job *j)
-{
-    (void)j;
-    return false;
-}
-
-static bool by_positions(const struct gpi_radix_cpu_job *c)
-{
-    (void)c;
-    return false;
-}
-
-static bool sort_by_positions(const struct gpi_radix_cpu_job *c)
-{
-    (void)c;
-    return false;
-}
+#define sort_quick(job) ((void)(job), false)
+#define by_positions(c) ((void)(c), false)
+#define sort_by_positions(c) ((void)(c), false)
 #endif
 
 /* A sort of at most GPI_RADIX_PART_MAX items by the calling thread; with values it has

@@ -95,19 +95,14 @@ size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job)
 }
 
 /* What is sorted in place and read once more after the sort has begun to write goes into a copy. */
-static gp_status make_copies(gp_context *ctx, struct gpi_frame *frame, const struct pieces *p,
-                             struct gpi_radix_job *j)
+static gp_status copy_aside(gp_context *ctx, struct gpi_frame *frame, size_t bytes,
+                            const void **array)
 {
-    if (p->keys_copy) {
-        void *copy = gpi_frame_take(frame, p->keys_copy);
-        GPI_TRY(gpi_cuda_copy(ctx, j->keys_in, p->keys_copy, copy));
-        j->keys_in = copy;
-    }
-    if (p->values_copy) {
-        void *copy = gpi_frame_take(frame, p->values_copy);
-        GPI_TRY(gpi_cuda_copy(ctx, j->values_in, p->values_copy, copy));
-        j->values_in = copy;
-    }
+    if (bytes == 0)
+        return GP_OK;
+    void *copy = gpi_frame_take(frame, bytes);
+    GPI_TRY(gpi_cuda_copy(ctx, *array, bytes, copy));
+    *array = copy;
     return GP_OK;
 }
 
@@ -117,7 +112,8 @@ static gp_status queue(gp_context *ctx, const char *function,
                        struct gpi_cub_call *call, struct gpi_frame *frame, const struct route *r,
                        const struct pieces *p, struct gpi_radix_cub_args *a, struct gpi_radix_job j)
 {
-    GPI_TRY(make_copies(ctx, frame, p, &j));
+    GPI_TRY(copy_aside(ctx, frame, p->keys_copy, &j.keys_in));
+    GPI_TRY(copy_aside(ctx, frame, p->values_copy, &j.values_in));
     a->keys_in = j.keys_in;
     a->values_in = j.values_in;
     a->values_out = j.values_out;

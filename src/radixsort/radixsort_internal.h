@@ -1,25 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Radix sort.
+ * Radix sort. The routes; docs/design/sort.md has all their conditions.
  *
- * CPU. What fits the caches of one thread is sorted least significant digit first (Knuth volume 3,
- * 5.2.5) with digits of up to 12 bits, items going straight to their place; a few items by
- * comparing. More is cut into parts, one per thread, and into buckets:
- *   1. one read counts the eight highest bits that vary, per part;
- *   2. an exclusive sum over (bin, part) gives each part its place in each bucket;
- *   3. each part moves its items, collecting them per bin in a line-sized buffer that leaves in
- *      one piece;
- *   4. threads sort the buckets by the bits below, each one in its caches; a bucket that is too
- *      long for that is cut again, by all threads if it is most of the array.
- * A digit that is the same in all keys needs no pass. Keys of 8 and 16 bits without values are
- * counted and written anew.
+ * CUDA, radixsort_cuda.c. Values of other sizes than 1, 2, 4 and 8 bytes, and floats alone by some
+ * of their bits, are sorted as positions beside the keys, which a gather then fetches by; many
+ * values of 3 bytes as words of 4. By sizes the host decides (radixsort_engine_tmpl.cu), by keys
+ * the plan of the first kernel (radixsort_histogram.cuh), by its items a block for its bucket
+ * (radixsort_bucket_k.cuh):
+ *   1. COPY        no bits compared, or none that vary
+ *   2. COUNT       keys alone of 1 byte, or 2 bytes if many   radixsort_counting.cuh
+ *   3. ONE LAUNCH  few items: ranks, or pieces                radixsort_rank_k.cuh
+ *                  one bucket                                 radixsort_bucket_k.cuh
+ *   4. BUCKETS     keys of 4 and 8 bytes: partitions by the number of a word's bucket, then every
+ *                  bucket is sorted inside one multiprocessor; the number is
+ *        its highest bits that vary, in 1 or 2 partitions     radixsort_partition_k.cuh
+ *        found between splitters, in 1 partition              radixsort_split_array.cuh
+ *        the same level by level (8 bytes)                    radixsort_levels_k.cuh
+ *        that of a map learned from a sample (4 bytes)        radixsort_map_k.cuh
+ *        that of a cell, level by level (4 bytes)             radixsort_adaptive_k.cuh
+ *      Buckets too large for that are counted (radixsort_values_k.cuh), or sorted through memory
+ *      (radixsort_bucket_global.cuh).
+ *   LAST RESORT    stable partitions by digits, from the lowest one that varies on (LSD)
+ *   BY REQUEST     CUB                                        radixsort_cub.c
  *
- * CUDA: keys are moved as they are and compared by their order words (radixsort_order.h), which
- * kernels compute where they need a digit. radixsort_partition_k.cuh says which routes there are.
- * Equal words in any order would leave NaNs and zeros of different bits to chance, so keys alone
- * are compared by an invertible word. Many values of 3 bytes are moved as words of 4; sizes other
- * than 1, 2, 4 and 8 are picked by position at the end. CUB, when asked for, sorts words that are
- * turned back afterwards.
+ * CPU, radixsort_cpu.c and sort_alone() in radixsort_cpu_msd.h. Values of other sizes than 1, 2, 4,
+ * 8 and 16 bytes are collected by indices at the end.
+ *   1. COPY
+ *   2. COUNT       keys alone of 1 byte, or 2 bytes if many   radixsort_cpu_count.h
+ *   3. PARTITION   what does not fit the caches of a thread, by 8 bits or what a sample says
+ *                  (radixsort_cpu_sample.h); then each bucket radixsort_cpu_msd.h
+ *   4. COMPARE     in vectors, keys alone                     radixsort_cpu_quicksort.h
+ *                  words of keys and positions                radixsort_cpu_positions.h
+ *                  few items of any                           radixsort_cpu_small.h
+ *   LAST RESORT    LSD in the caches                          radixsort_cpu_lsd.h
+ *
+ * On both, keys are moved as they are and compared by their order words (core/order.h), computed
+ * where they are needed. Equal words in any order would leave NaNs and zeros of different bits to
+ * chance, so keys alone are compared by invertible words. CUB sorts words that are turned back.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
  *   CPU    [keys n][keys n if not an output][values or indices n][indices n]
@@ -154,6 +171,21 @@ gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t in
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job);
+
+/* ---- radixsort.c: checks and options that the front doors of all sorts share ---- */
+
+/* The outputs of a job: arrays, and overlaps with the inputs and each other. */
+gp_status gpi_radix_check_outputs(gp_context *ctx, const char *function,
+                                  const struct gpi_radix_job *job);
+
+/* Check the options and put them, resolved, into the job, whose key_bytes is set. */
+gp_status gpi_radix_apply_options(gp_context *ctx, const char *function, gp_backend backend,
+                                  gp_dtype dtype, const gp_radix_sort_options *options,
+                                  struct gpi_radix_job *job);
+
+/* Counts in memory that the options name, and that no output lies over them. */
+gp_status gpi_radix_check_counts(gp_context *ctx, const char *function,
+                                 const struct gpi_radix_job *job);
 
 /* Bytes of the indices that stand in for values or keys of an array. 2^32 itself counts as wide, so
  * that counts of 32 bits are enough for narrow ones. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the kernels around a sort. */
-#include "radixsort/radixsort_widen_k.cuh"
-#include "radixsort/radixsort_words_kernels.cuh"
+/* The kernels around a sort, elementwise: keys as words and back, for CUB; values of 3 bytes as
+ * words of 4 bytes, which the engines move, and back. */
+#include <stdint.h>
 
 #include <cuda_runtime.h>
 
+#include "device/elementwise.cuh"
+#include "device/item_count.cuh"
+#include "radixsort/radixsort_internal.h"
 #include "tuning/elementwise_tuning.cuh"
 
 namespace GPI_SPACE
@@ -12,50 +15,149 @@ namespace GPI_SPACE
 namespace
 {
 
+/* out[i] = the order word of in[i]; exact: the word of a float that can be turned back. Any grid,
+ * as for all of these. */
+template <class Word>
+__global__ void __launch_bounds__(elementwise_threads)
+    to_words_k(gpi_radix_order order, bool exact, const Word *in, uint64_t n, Word *out)
+{
+    const Word flip = (Word)order.flip, sign = (Word)order.sign, inf = (Word)order.inf;
+    for (uint64_t i = grid_item(); i < n; i += grid_items()) {
+        const Word x = in[i];
+        Word w = x;
+        if (inf != 0)
+            w = exact ? GPI_RADIX_EXACT(Word, x, sign, inf) : GPI_RADIX_FLOAT(Word, x, sign, inf);
+        out[i] = (Word)(w ^ flip);
+    }
+}
+
+/* Replace each word by its key: the inverse of to_words_k for integers and exact words. */
+template <class Word>
+__global__ void __launch_bounds__(elementwise_threads)
+    from_words_k(gpi_radix_order order, Word *words, uint64_t n)
+{
+    const Word flip = (Word)order.flip, sign = (Word)order.sign, inf = (Word)order.inf;
+    for (uint64_t i = grid_item(); i < n; i += grid_items()) {
+        const Word w = (Word)(words[i] ^ flip);
+        words[i] = inf != 0 ? GPI_RADIX_UNEXACT(Word, w, sign, inf) : w;
+    }
+}
+
+/* Four values, packed in words, which are moved as such where their array is aligned to it. */
+struct FourValues {
+    static constexpr int value_bytes = 3;
+    uint32_t packed[value_bytes];
+
+    GPI_DEVICE uint32_t byte(int i) const
+    {
+        return packed[i / 4] >> 8 * (i % 4) & 0xff;
+    }
+
+    GPI_DEVICE void set(int i, uint32_t byte)
+    {
+        packed[i / 4] |= byte << 8 * (i % 4);
+    }
+
+    GPI_DEVICE uint32_t word(int v) const
+    {
+        uint32_t x = 0;
+#pragma unroll
+        for (int k = 0; k < value_bytes; k++)
+            x |= byte(v * value_bytes + k) << 8 * k;
+        return x;
+    }
+
+    /* f(i) for bytes of four values of which `left` are there. */
+    template <class F> static GPI_DEVICE void for_bytes(uint64_t left, F f)
+    {
+#pragma unroll
+        for (int i = 0; i < 4 * value_bytes; i++)
+            if ((uint64_t)i < left * value_bytes)
+                f(i);
+    }
+};
+
+/* words[i] = value i; words has room for n rounded up to 4. */
+__global__ void __launch_bounds__(elementwise_threads)
+    radix_widen_k(const uint8_t *values, ItemCount count, uint32_t *words)
+{
+    const uint64_t n = item_count(count);
+    const bool aligned = (uintptr_t)values % 4 == 0;
+    for (uint64_t g = grid_item(); 4 * g < n; g += grid_items()) {
+        const uint8_t *from = values + 4 * g * FourValues::value_bytes;
+        FourValues four = {};
+        if (aligned && 4 * g + 4 <= n) {
+#pragma unroll
+            for (int k = 0; k < FourValues::value_bytes; k++)
+                four.packed[k] = __ldcs((const uint32_t *)from + k);
+        } else {
+            FourValues::for_bytes(n - 4 * g, [&](int i) { four.set(i, from[i]); });
+        }
+        ((uint4 *)words)[g] = make_uint4(four.word(0), four.word(1), four.word(2), four.word(3));
+    }
+}
+
+/* The inverse of radix_widen_k. */
+__global__ void __launch_bounds__(elementwise_threads)
+    radix_narrow_k(const uint32_t *words, ItemCount count, uint8_t *values)
+{
+    const uint64_t n = item_count(count);
+    const bool aligned = (uintptr_t)values % 4 == 0;
+    for (uint64_t g = grid_item(); 4 * g < n; g += grid_items()) {
+        uint8_t *to = values + 4 * g * FourValues::value_bytes;
+        const uint4 v = __ldcs((const uint4 *)words + g);
+        const uint32_t word[4] = {v.x, v.y, v.z, v.w};
+        FourValues four = {};
+        FourValues::for_bytes(4, [&](int i) {
+            four.set(i,
+                     word[i / FourValues::value_bytes] >> 8 * (i % FourValues::value_bytes) & 0xff);
+        });
+        if (aligned && 4 * g + 4 <= n) {
+#pragma unroll
+            for (int k = 0; k < FourValues::value_bytes; k++)
+                ((uint32_t *)to)[k] = four.packed[k];
+        } else {
+            FourValues::for_bytes(n - 4 * g, [&](int i) { to[i] = (uint8_t)four.byte(i); });
+        }
+    }
+}
+
 unsigned grid_for(const gp_context *ctx, uint64_t n)
 {
     return elementwise_grid(ctx, n, elementwise_tuning.blocks_per_sm);
 }
 
-template <class Word>
-void launch_to_words(gp_context *ctx, const gpi_radix_order &order, bool exact, const void *in,
-                     uint64_t n, void *out)
+/* f(word) with a word as wide as a key. */
+template <class F> void with_word(size_t key_bytes, F f)
 {
-    to_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
-        order, exact, static_cast<const Word *>(in), n, static_cast<Word *>(out));
+    if (key_bytes == 1)
+        f(uint8_t());
+    else if (key_bytes == 2)
+        f(uint16_t());
+    else if (key_bytes == 4)
+        f(uint32_t());
+    else
+        f(uint64_t());
 }
 
 void to_words(gp_context *ctx, const gpi_radix_order *order, bool exact, size_t key_bytes,
               const void *in, uint64_t n, void *out)
 {
-    if (key_bytes == 1)
-        launch_to_words<uint8_t>(ctx, *order, exact, in, n, out);
-    else if (key_bytes == 2)
-        launch_to_words<uint16_t>(ctx, *order, exact, in, n, out);
-    else if (key_bytes == 4)
-        launch_to_words<uint32_t>(ctx, *order, exact, in, n, out);
-    else
-        launch_to_words<uint64_t>(ctx, *order, exact, in, n, out);
-}
-
-template <class Word>
-void launch_from_words(gp_context *ctx, const gpi_radix_order &order, void *words, uint64_t n)
-{
-    from_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
-        order, static_cast<Word *>(words), n);
+    with_word(key_bytes, [=](auto word) {
+        using Word = decltype(word);
+        to_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+            *order, exact, (const Word *)in, n, (Word *)out);
+    });
 }
 
 void from_words(gp_context *ctx, const gpi_radix_order *order, size_t key_bytes, void *words,
                 uint64_t n)
 {
-    if (key_bytes == 1)
-        launch_from_words<uint8_t>(ctx, *order, words, n);
-    else if (key_bytes == 2)
-        launch_from_words<uint16_t>(ctx, *order, words, n);
-    else if (key_bytes == 4)
-        launch_from_words<uint32_t>(ctx, *order, words, n);
-    else
-        launch_from_words<uint64_t>(ctx, *order, words, n);
+    with_word(key_bytes, [=](auto word) {
+        using Word = decltype(word);
+        from_words_k<Word>
+            <<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(*order, (Word *)words, n);
+    });
 }
 
 /* Four values a thread. */
@@ -66,16 +168,14 @@ unsigned grid_of_fours(const gp_context *ctx, uint64_t n)
 
 void widen(gp_context *ctx, const void *values, uint64_t n, const uint64_t *device_n, void *words)
 {
-    radix_widen_k<3><<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
-        static_cast<const uint8_t *>(values), ItemCount{n, device_n},
-        static_cast<uint32_t *>(words));
+    radix_widen_k<<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+        (const uint8_t *)values, ItemCount{n, device_n}, (uint32_t *)words);
 }
 
 void narrow(gp_context *ctx, const void *words, uint64_t n, const uint64_t *device_n, void *values)
 {
-    radix_narrow_k<3><<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
-        static_cast<const uint32_t *>(words), ItemCount{n, device_n},
-        static_cast<uint8_t *>(values));
+    radix_narrow_k<<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+        (const uint32_t *)words, ItemCount{n, device_n}, (uint8_t *)values);
 }
 
 } // namespace

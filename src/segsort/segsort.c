@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "core/count.h"
 #include "core/cuda.h"
-#include "radixsort/radixsort_check_internal.h"
+#include "radixsort/radixsort_internal.h"
 
 static gp_status check_offsets(gp_context *ctx, const char *f, const struct gpi_segsort_job *s)
 {

@@ -6,45 +6,14 @@
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/threads.h"
-#include "core/workspace.h"
-#include "gather/gather_internal.h"
 #include "radixsort/radixsort_cpu_internal.h"
 
 /* Steps of the merge path per task: enough that its two searches cost little beside them. */
 enum { SHARE_MIN = 4096, SHARES_PER_THREAD = 16 };
 
-/* The sizes of a frame's pieces; 0: not taken. */
-struct pieces {
-    size_t keys_tmp, values_tmp, indices, values_copy, counts, rooms;
-};
-
-static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place)
-{
-    struct pieces p = {0, 0, 0, 0, 0, 0};
-    size_t parts = gpi_radixsort_parts(threads, j->n);
-    if (j->begin_bit == j->end_bit)
-        return p;
-    p.keys_tmp = j->n * j->key_bytes;
-    p.values_tmp = j->n * j->value_bytes;
-    p.counts = gpi_radixsort_counts_bytes(j, parts);
-    p.rooms = gpi_radixsort_rooms_bytes(j, parts);
-    if (!gpi_radixsort_value_is_direct(j->value_bytes)) {
-        p.values_tmp = p.indices = j->n * gpi_radix_index_bytes(j->n);
-        p.values_copy = values_in_place ? j->n * j->value_bytes : 0;
-    }
-    return p;
-}
-
-static size_t pieces_bytes(const struct pieces *p)
-{
-    return gpi_piece(p->keys_tmp) + gpi_piece(p->values_tmp) + gpi_piece(p->indices) +
-           gpi_piece(p->values_copy) + gpi_piece(p->counts) + gpi_piece(p->rooms);
-}
-
 size_t gpi_segsort_cpu_bytes(int threads, const struct gpi_segsort_job *s)
 {
-    struct pieces p = pieces_of(threads, &s->job, true);
-    return pieces_bytes(&p);
+    return gpi_radixsort_cpu_frame(threads, &s->job, true);
 }
 
 /* Offsets of any width that have been checked. */
@@ -156,8 +125,9 @@ static void sort_long(const struct run *r)
     }
 }
 
-static void sort_segments(struct run *r)
+static void sort_segments(void *arg)
 {
+    struct run *r = arg;
     const struct gpi_radix_cpu_job *c = r->c;
     size_t threads = (size_t)c->threads;
     uint64_t steps = c->job.n + r->g.count;
@@ -175,55 +145,22 @@ static void sort_segments(struct run *r)
     gpi_parallel_for(c->threads, (size_t)((steps + r->share - 1) / r->share), sort_share, r);
 }
 
-/* Values of a size without code: move indices along, then collect. */
-static void sort_by_indices(const struct gpi_radix_job *whole, struct gpi_radix_cpu_job *c,
-                            struct run *r, void *indices, void *values_copy)
-{
-    const void *values = whole->values_in;
-    size_t index_bytes = gpi_radix_index_bytes(whole->n);
-    if (values_copy) {
-        gpi_radixsort_copy(c, values_copy, values, whole->value_bytes);
-        values = values_copy;
-    }
-    c->job.value_bytes = index_bytes;
-    c->job.values_in = c->job.values_out = indices;
-    gpi_radixsort_copy(c, indices, NULL, index_bytes);
-    sort_segments(r);
-    const struct gpi_gather_args moved = gpi_gather_of(whole->value_bytes, values, index_bytes,
-                                                       indices, whole->n, whole->values_out);
-    gpi_gather_cpu(c->threads, &moved);
-}
-
 gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gpi_segsort_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
-    int threads = gpi_radixsort_threads(ctx, j->n);
-    struct gpi_radix_cpu_job c = {
-        .job = *j, .threads = threads, .keys_alone = gpi_radixsort_keys_alone(j)};
-    struct run r = {.c = &c, .g = segments_of(s)};
-    struct pieces p = pieces_of(threads, j, j->value_bytes && j->values_in == j->values_out);
-    struct gpi_frame frame;
-    c.job.order = gpi_radixsort_exact(j);
-    c.whole = gpi_radixsort_whole(j);
+    struct gpi_radixsort_cpu_run sort;
+    struct run r = {.c = &sort.c, .g = segments_of(s)};
     if (j->n == 0)
         return GP_OK;
-    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    c.parts = gpi_radixsort_parts(threads, j->n);
-    c.keys_tmp = gpi_frame_take(&frame, p.keys_tmp);
-    c.values_tmp = gpi_frame_take(&frame, p.values_tmp);
-    c.counts = gpi_frame_take(&frame, p.counts);
-    gpi_radixsort_rooms_open(&c, p.rooms ? gpi_frame_take(&frame, p.rooms) : NULL);
+    GPI_TRY(gpi_radixsort_cpu_open(ctx, function, j, true, &sort));
     r.sort = gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(j->key_bytes));
     r.segment = gpi_radixsort_segment_get(ctx->isa, gpi_key_width(j->key_bytes));
-    if (j->begin_bit == j->end_bit) {
-        gpi_radixsort_copy_all(&c);
-    } else if (p.indices) {
-        void *indices = gpi_frame_take(&frame, p.indices);
-        void *copy = p.values_copy ? gpi_frame_take(&frame, p.values_copy) : NULL;
-        sort_by_indices(j, &c, &r, indices, copy);
-    } else {
+    if (j->begin_bit == j->end_bit)
+        gpi_radixsort_copy_all(&sort.c);
+    else if (sort.indices)
+        gpi_radixsort_by_indices(&sort, true, sort_segments, &r);
+    else
         sort_segments(&r);
-    }
-    gpi_frame_close(&frame);
+    gpi_frame_close(&sort.frame);
     return GP_OK;
 }

@@ -87,20 +87,15 @@ static gp_status gather(gp_context *ctx, const struct gpi_segsort_job *s, size_t
     return gp_gather_by(ctx, &d, in, indices, s->job.n, out);
 }
 
-static gp_status copy(gp_context *ctx, const struct gpi_segsort_job *s, size_t item_bytes,
-                      const void *from, void *to)
-{
-    if (s->job.device_n)
-        return gather(ctx, s, item_bytes, from, NULL, to);
-    return gpi_cuda_copy(ctx, from, s->job.n * item_bytes, to);
-}
-
 /* An array that is also the output is read from a copy. */
 static gp_status copy_aside(gp_context *ctx, const struct gpi_segsort_job *s,
                             struct gpi_frame *frame, size_t item_bytes, const void **array)
 {
     void *aside = gpi_frame_take(frame, s->job.n * item_bytes);
-    GPI_TRY(copy(ctx, s, item_bytes, *array, aside));
+    if (s->job.device_n)
+        GPI_TRY(gather(ctx, s, item_bytes, *array, NULL, aside));
+    else
+        GPI_TRY(gpi_cuda_copy(ctx, *array, s->job.n * item_bytes, aside));
     *array = aside;
     return GP_OK;
 }
@@ -157,19 +152,6 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_s
     return gather(ctx, s, j->value_bytes, values, indices[0], j->values_out);
 }
 
-/* No items, or no bits compared. */
-static gp_status copy_all(gp_context *ctx, const struct gpi_segsort_job *s)
-{
-    const struct gpi_radix_job *j = &s->job;
-    if (j->n == 0)
-        return GP_OK;
-    if (j->keys_out != j->keys_in)
-        GPI_TRY(copy(ctx, s, j->key_bytes, j->keys_in, j->keys_out));
-    if (j->value_bytes && j->values_out != j->values_in)
-        GPI_TRY(copy(ctx, s, j->value_bytes, j->values_in, j->values_out));
-    return GP_OK;
-}
-
 gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct gpi_segsort_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
@@ -180,7 +162,7 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
     const struct gpi_content rule = gpi_segsort_rule(s);
     if (j->n == 0 || j->begin_bit == j->end_bit) {
         GPI_TRY(gpi_content_report(ctx, function, &rule));
-        return gpi_named(ctx, function, copy_all(ctx, s));
+        return j->n ? gpi_radixsort_cuda(ctx, function, j) : GP_OK; /* which copies */
     }
     GPI_TRY(pieces_of(ctx->sm_count, s, j->keys_in == j->keys_out,
                       j->value_bytes && j->values_in == j->values_out, &p));
