@@ -8,7 +8,7 @@
 
 #include "radixsort_distributions.h"
 
-/* Of such a build; see src/radixsort/radixsort_fault.cuh. */
+/* Of such a build; see src/radixsort/radixsort_tile.cuh. */
 void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
 
 struct faults {

@@ -216,7 +216,7 @@ struct TurnBucket {
         __syncthreads();
     }
 
-    /* As if lanes had not been served in their order: see radixsort_fault.cuh. */
+    /* As if lanes had not been served in their order: see radixsort_tile.cuh. */
     GPI_DEVICE void disturb() const
     {
 #ifdef GPI_FAULT

@@ -6,9 +6,8 @@
 #pragma once
 
 #include "radixsort/radixsort_histogram.cuh"
-#include "radixsort/radixsort_partition_pass.cuh"
-#include "radixsort/radixsort_segment_parts.cuh"
-#include "radixsort/radixsort_zoom.cuh"
+#include "radixsort/radixsort_segments.cuh"
+#include "radixsort/radixsort_sample.cuh"
 
 namespace GPI_SPACE
 {
@@ -50,37 +49,25 @@ template <class K> struct DigitOfCell {
     }
 };
 
-/* Tiles of segments. For one group. */
-template <class K, class G, int ITEMS> struct PartitionByCells {
+/* The pass by the cells of segments. */
+template <class K, class G, int ITEMS> struct PartitionByCells : SegmentTiles<K, G, ITEMS> {
+    using Base = SegmentTiles<K, G, ITEMS>;
+    using Base::job, Base::segments, Base::tiles, Base::ticket, Base::claim;
     using Digit = DigitOfCell<K>;
-    static constexpr bool enters = true;
-    struct Shared {
-        uint32_t tile, segment;
-        gpi_radix_segment description; /* of the tile claimed last; without items: none */
+    struct Shared : Base::Shared {
         alignas(16) uint8_t bins[GPI_RADIX_CELLS];
     };
-    struct TileClaim {
-        uint32_t tile, segment;
-        Span span;
-        uint32_t first_tile;
+    struct TileClaim : Base::TileClaim {
         Zoom<K> zoom;
         uint32_t bins; /* of four cells, for this thread */
     };
 
-    const RadixKeys<K> &job;
-    const gpi_radix_segment *segments;
     Shared &s;
     const uint8_t *first_bins; /* in shared memory; NULL: not the first level */
-    uint32_t tiles, *ticket;
 
     GPI_DEVICE Digit digit() const
     {
         return {0, radix_bins - 1, first_bins ? first_bins : s.bins, {}, job.compared()};
-    }
-
-    GPI_DEVICE uint32_t claim() const
-    {
-        return atomicAdd(ticket, 1u);
     }
 
     static GPI_DEVICE uint32_t tiles_of(const gpi_radix_segment &d)
@@ -106,16 +93,6 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
         }
     }
 
-    GPI_DEVICE bool prefetches() const
-    {
-        return false;
-    }
-
-    GPI_DEVICE Span prefetch_candidate(const TileClaim &) const
-    {
-        return {0, 0};
-    }
-
     /* Bins of the first segment stay, those of later ones come with each tile. */
     GPI_DEVICE bool carries() const
     {
@@ -124,13 +101,8 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
 
     GPI_DEVICE TileClaim claimed() const
     {
-        const gpi_radix_segment &d = s.description;
-        TileClaim claim = {s.tile, s.segment, {0, 0}, d.tile, Zoom<K>::of(d), 0};
-        if (claim.tile >= tiles)
-            return claim;
-        const uint32_t before = (claim.tile - d.tile) * ITEMS, left = d.count - before;
-        claim.span = {d.first + before, left < ITEMS ? (int)left : ITEMS};
-        if (carries())
+        TileClaim claim = {Base::claimed(s), Zoom<K>::of(s.description), 0};
+        if (claim.tile < tiles && carries())
             claim.bins = SegmentTable(job.adaptive, claim.segment).bins()[G::thread()];
         return claim;
     }
@@ -144,23 +116,13 @@ template <class K, class G, int ITEMS> struct PartitionByCells {
 
     GPI_DEVICE uint64_t start(const TileClaim &d, uint32_t digit) const
     {
-        return SegmentTable(job.adaptive, d.segment).starts()[digit];
-    }
-
-    GPI_DEVICE uint32_t first_tile(const TileClaim &d) const
-    {
-        return d.first_tile;
+        return *cursor(d, digit);
     }
 
     /* Of keys alone. */
     GPI_DEVICE uint32_t *cursor(const TileClaim &d, uint32_t digit) const
     {
         return SegmentTable(job.adaptive, d.segment).starts() + digit;
-    }
-
-    static GPI_DEVICE uint64_t cursor_start(const TileClaim &, uint32_t)
-    {
-        return 0;
     }
 };
 

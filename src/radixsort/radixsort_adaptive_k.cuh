@@ -4,9 +4,9 @@
  * equal ranges are too large; keys of 8 bytes are split by radixsort_levels_k.cuh.
  *
  * A segment (at first the whole array) is divided into cells of equal ranges of words, up to 2^15
- * or 2^10, between the lowest and the highest one of a sample (radixsort_zoom.cuh), and their items
- * are counted. Neighbouring cells are joined in up to 255 bins of about as many items each, a cell
- * with many items gets a bin for itself, and one pass brings the items into their bins, stably
+ * or 2^10, between the lowest and the highest one of a sample (radixsort_sample.cuh), and their
+ * items are counted. Neighbouring cells are joined in up to 255 bins of about as many items each, a
+ * cell with many items gets a bin for itself, and one pass brings the items into their bins, stably
  * unless keys are alone: the digit of a word is looked up by its cell. Bins that a block can sort
  * are left to radixsort_bucket_k.cuh as entries of a list, the others are the segments of the next
  * level. A segment of equal keys is done. So a level costs a read and a pass of what is still too
@@ -25,18 +25,18 @@
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
-    using V = typename Payload<VB>::type;
-    static constexpr int groups = radix_tile_groups(sizeof(K), VB);
-    static constexpr int tile_items = T / groups * I;
-    static constexpr int first_cells = 1 << radix_tuning.bucket_bits;
-    using G = Group<T / groups>;
-    using Policy = PartitionByCells<K, G, tile_items>;
-    using Partitions = Partitioner<K, FLOAT, VB, false, T, I, Policy>;
+template <class K, bool FLOAT, int VB, int T, int I>
+struct AdaptiveKernel
+    : SegmentsKernel<AdaptiveKernel<K, FLOAT, VB, T, I>, K, FLOAT, VB, T, I, PartitionByCells> {
+    using Base =
+        SegmentsKernel<AdaptiveKernel<K, FLOAT, VB, T, I>, K, FLOAT, VB, T, I, PartitionByCells>;
+    using Base::job, Base::memory, Base::segments, Base::from, Base::to, Base::barrier, Base::level;
+    using Base::list, Base::segment, Base::tiles_of, Base::word;
+    using typename Base::G;
+    using typename Base::Partitions;
     using Plan = AdaptivePlan<K, T>;
-    struct Shared {
-        typename Partitions::Tile::OfGroup tile[groups];
-        typename Policy::Shared policy[groups];
+    static constexpr int first_cells = 1 << radix_tuning.bucket_bits;
+    struct Shared : Base::TileShared {
         alignas(16) uint8_t first_bins[first_cells];
     };
     static constexpr int tile_bytes = sizeof(Shared), plan_bytes = sizeof(typename Plan::Shared);
@@ -46,35 +46,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     static constexpr int map_bytes = MapOf<K, FLOAT, VB, T>::shared_bytes;
     static constexpr int shared_bytes = cells_bytes > map_bytes ? cells_bytes : map_bytes;
 
-    const RadixJob<K, V> &job;
-    char *memory;
-    GridBarrier barrier;
-    uint32_t level, segments, tiles, from, to;
-
-    GPI_DEVICE const gpi_radix_adaptive &list() const
-    {
-        return job.adaptive;
-    }
-
-    GPI_DEVICE gpi_radix_segment *segment(uint32_t i) const
-    {
-        return list().segments[level % 2] + i;
-    }
-
-    GPI_DEVICE static uint32_t tiles_of(uint32_t count)
-    {
-        return (count + tile_items - 1) / tile_items;
-    }
-
-    /* The compared bits of a key, where they are. */
-    GPI_DEVICE K word(K key) const
-    {
-        return (K)(job.order.template word<FLOAT>(key) & job.compared());
-    }
-
-    /* The whole array, whose cells have been counted by radixsort_partition_k.cuh. By
-     * one thread. */
-    GPI_DEVICE void add_first() const
+    /* The whole array, whose cells have been counted by radixsort_partition_k.cuh. */
+    GPI_DEVICE gpi_radix_segment first_segment() const
     {
         const gpi_radix_plan &plan = *job.plan;
         const int range = (int)(plan.shift + plan.bits);
@@ -86,28 +59,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         whole.count = (uint32_t)job.items();
         whole.cells = 1u << plan.bits;
         whole.shift = plan.shift;
-        *segment(0) = whole;
-    }
-
-    /* By one block: where the tiles of each segment of a level begin. Changes nothing that the
-     * partition of the level before uses. */
-    GPI_DEVICE void lay_tiles(uint32_t at, uint32_t count) const
-    {
-        uint32_t *sums = ((typename Plan::Shared *)memory)->sums, done = 0;
-        gpi_radix_segment *of_level = list().segments[at % 2];
-        for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += T) {
-            const uint2 sum = block_sums<T>(i < count ? tiles_of(of_level[i].count) : 0, sums);
-            if (i < count)
-                of_level[i].tile = done + sum.x;
-            done += sum.y;
-        }
-        if (threadIdx.x == 0) {
-            job.plan->tiles = done;
-            job.plan->adaptive_tickets[at % 2] = 0;
-            job.plan->segments[(at + 1) % 2] = 0;
-            job.plan->others = 0;
-        }
-        __syncthreads();
+        return whole;
     }
 
     /* Usually one or three levels are needed, so the first writes to the output. If one cell holds
@@ -165,7 +117,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
     }
 
     /* Count the cells of items [first, first + count) of a segment. */
-    GPI_DEVICE void count_run(uint32_t index, uint64_t first, uint64_t count) const
+    GPI_DEVICE void count_run(uint32_t index, uint64_t first, uint32_t count) const
     {
         uint32_t *table = (uint32_t *)memory;
         const gpi_radix_segment now = *segment(index);
@@ -183,27 +135,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
         __syncthreads();
     }
 
-    /* Each block has neighbouring tiles. */
-    GPI_DEVICE void count() const
+    GPI_DEVICE void plan_parts() const
     {
-        const uint32_t each = (tiles + gridDim.x - 1) / gridDim.x;
-        uint32_t tile = min(blockIdx.x * each, tiles);
-        const uint32_t end = min(tile + each, tiles);
-        while (tile < end) {
-            const uint32_t index = list().segment_of[tile];
-            const gpi_radix_segment now = *segment(index);
-            const uint32_t after = min(now.tile + tiles_of(now.count), end);
-            const uint32_t from_item = (tile - now.tile) * tile_items;
-            const uint32_t to_item = min((after - now.tile) * tile_items, now.count);
-            count_run(index, (uint64_t)now.first + from_item, to_item - from_item);
-            tile = after;
-        }
-    }
-
-    GPI_DEVICE void plan_bins() const
-    {
-        const Plan plan = {{list(), *job.plan, level, to, job.entries, job.bucket_max, job.begin},
-                           *(typename Plan::Shared *)memory};
+        const Plan plan = {this->parts(), *(typename Plan::Shared *)memory};
         for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
             const SegmentTable table(list(), i);
             plan.run(*segment(i), level ? table.counts : first_counts(), from,
@@ -219,70 +153,27 @@ template <class K, bool FLOAT, int VB, int T, int I> struct AdaptiveKernel {
             counts[i] = 0;
     }
 
+    GPI_DEVICE void count_level()
+    {
+        if (level == 0 && job.plan->zoomed) {
+            clear_first_counts();
+            barrier.wait();
+        }
+        if (level > 0 || job.plan->zoomed) {
+            this->count();
+            barrier.wait();
+        }
+    }
+
     GPI_DEVICE void partition() const
     {
         Shared &shared = *(Shared *)memory;
-        auto &tile = shared.tile[G::number()];
         if (level == 0)
             for (int i = threadIdx.x; i < first_cells / 4; i += T)
                 ((uint32_t *)shared.first_bins)[i] = ((const uint32_t *)list().first_bins)[i];
-        G::sync();
-        if (G::thread() == 0) {
-            tile.pass = {};
-            tile.pass.from = from;
-            tile.pass.to = to;
-            tile.pass.bits = radix_bits;
-            tile.pass.states = job.states[0];
-            shared.policy[G::number()].description.count = 0;
-        }
-        G::sync();
-        const Policy policy = {job,
-                               segment(0),
-                               shared.policy[G::number()],
-                               level == 0 ? shared.first_bins : nullptr,
-                               tiles,
-                               &job.plan->adaptive_tickets[level % 2]};
-        Partitions(job, tile, policy).run();
-    }
-
-    GPI_DEVICE void run()
-    {
-        from = gpi_radix_in;
-        to = first_place();
-        segments = 1;
-        level = 0;
-        if (blockIdx.x == 0) { /* which prepares it, too */
-            if (threadIdx.x == 0)
-                add_first();
-            __syncthreads();
-            lay_tiles(0, 1);
-        }
-        for (;; level++) {
-            prepare();
-            barrier.wait();
-            tiles = job.plan->tiles;
-            if (level == 0 && job.plan->zoomed) {
-                clear_first_counts();
-                barrier.wait();
-            }
-            if (level > 0 || job.plan->zoomed) {
-                count();
-                barrier.wait();
-            }
-            plan_bins();
-            if (VB > 0)
-                job.template clear_states<T>(tiles);
-            barrier.wait();
-            segments = job.plan->segments[(level + 1) % 2];
-            if (blockIdx.x == 0 && segments > 0)
-                lay_tiles(level + 1, segments);
-            partition();
-            if (segments == 0)
-                return;
-            barrier.wait();
-            from = to;
-            to = from == gpi_radix_tmp ? gpi_radix_out : gpi_radix_tmp;
-        }
+        const typename Base::Policy policy = {this->begin_tiles(shared), shared.policy[G::number()],
+                                              level == 0 ? shared.first_bins : nullptr};
+        Partitions(job, shared.tile[G::number()], policy).run();
     }
 };
 
@@ -300,9 +191,9 @@ __global__ void __launch_bounds__(T, 1)
         if (job.plan->mapped && sort_by_map<K, FLOAT, VB, T>(job))
             return;
     using Work = AdaptiveKernel<K, FLOAT, VB, T, I>;
-    Work adaptive = {job, memory, {&job.plan->adaptive_arrived, 0}};
+    Work adaptive = {{job, memory, {&job.plan->adaptive_arrived, 0}}};
     Work::Partitions::init();
-    adaptive.run();
+    adaptive.run(adaptive.first_place());
 }
 
 } // namespace GPI_SPACE

@@ -14,7 +14,6 @@
 #include <cstdint>
 
 #include "radixsort/radixsort_bucket_order.cuh"
-#include "radixsort/radixsort_bucket_parts.cuh"
 
 namespace GPI_SPACE
 {

@@ -14,7 +14,7 @@ struct route {
     size_t moved_bytes; /* beside the keys: 0, or an engine's payload */
     bool positions;     /* positions are moved beside the keys, though the caller wants none */
     bool pick_values;   /* the engine moves positions, values are collected by them */
-    bool widen;         /* the engine moves values as words of 4 bytes, see radixsort_widen_k.cuh */
+    bool widen;         /* the engine moves values as words of 4 bytes */
     size_t keys_tmp, keys_out, values_in, values_tmp, values_out, values_copy, engine;
 };
 
@@ -197,3 +197,13 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
     gpi_frame_close(&frame);
     return s;
 }
+
+#ifdef GPI_FAULT
+void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2])
+{
+    counts[0] = counts[1] = 0;
+    for (int width = 0; width < 4; width++)
+        for (int values = 0; values < 3; values++)
+            gpi_radix_cuda_get(ctx)->engine[width][values]->add_faults(counts);
+}
+#endif

@@ -41,7 +41,7 @@ struct gpi_radix_map {
 /* What is still too large for a block; see radixsort_adaptive_k.cuh and radixsort_levels_k.cuh. */
 struct gpi_radix_segment {
     uint64_t base, end;    /* no word is smaller, or larger */
-    uint64_t low;          /* the cells of its words: see radixsort_zoom.cuh */
+    uint64_t low;          /* the cells of its words: see radixsort_sample.cuh */
     uint32_t shift, cells; /* the same; 0 cells: no pass is needed any more */
     uint32_t first, count; /* its items */
     uint32_t tile;         /* its first one */
@@ -136,7 +136,7 @@ struct gpi_radix_engine {
 };
 
 #ifdef GPI_FAULT
-/* Since the program began; waits for the device. Of test builds, see radixsort_fault.cuh. */
+/* Since the program began; waits for the device. Of test builds, see radixsort_tile.cuh. */
 GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
 #endif
 

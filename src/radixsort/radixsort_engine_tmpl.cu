@@ -114,13 +114,20 @@ template void add_large_faults<Key, GPI_VALUE_BYTES>(uint64_t[2]);
 #else
 #include "radixsort/radixsort_bucket_k.cuh"
 #include "radixsort/radixsort_counting.cuh"
-#include "radixsort/radixsort_few.cuh"
-#include "radixsort/radixsort_scratch.cuh"
 
 extern "C" {
 #include "radixsort/radixsort_internal.h"
 }
 
+#if GPI_KEY_BITS == 8
+#define KEYS gpi_radix_k1
+#elif GPI_KEY_BITS == 16
+#define KEYS gpi_radix_k2
+#elif GPI_KEY_BITS == 32
+#define KEYS gpi_radix_k4
+#else
+#define KEYS gpi_radix_k8
+#endif
 #define ENGINE GPI_LAUNCHER(GPI_PASTE(GPI_PASTE(KEYS, v), GPI_VALUE_BYTES))
 
 namespace GPI_SPACE

@@ -4,7 +4,7 @@
 
 #include "radixsort/radixsort_key_codec.cuh"
 #include "radixsort/radixsort_map.cuh"
-#include "radixsort/radixsort_repeats.cuh"
+#include "radixsort/radixsort_sample.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE

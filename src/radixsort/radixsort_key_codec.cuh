@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernels of a sort share: the order of keys, digits, and the arguments of a sort.
+ * What the kernels of a sort share: the order of keys, digits, values, and the arguments of a sort.
  *
  * The host queues the same kernels whatever the keys are. They count first; one block then writes
  * a plan of the passes (struct gpi_radix_plan); every later kernel reads its part of the plan and
@@ -10,12 +10,12 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "device/item_count.cuh"
 #include "device/warp.cuh"
 #include "radixsort/radixsort_engine.h"
 #include "radixsort/radixsort_order.h"
-#include "radixsort/radixsort_value_array.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
@@ -169,6 +169,93 @@ template <class K> struct DigitOf {
         }
     }
 };
+
+/* ---- values ---- */
+
+/* Payload of a pair. */
+template <int BYTES> struct Payload;
+template <> struct Payload<0> {
+    using type = uint8_t;
+};
+template <> struct Payload<4> {
+    using type = uint32_t;
+};
+template <> struct Payload<8> {
+    using type = uint64_t;
+};
+
+/* How a loop has its values: they are the positions of items, or in memory. */
+enum class ValueKind { positions, whole, narrow };
+
+/* Values in memory, where those of 1 and 2 bytes are what the caller's are, though kernels hold
+ * words of 4: arrays are as small as can be, and there is no kernel for their widths. */
+template <class V> struct ValueArray {
+    void *at;
+    uint32_t bytes; /* of a value */
+
+    explicit GPI_DEVICE operator bool() const
+    {
+        return at;
+    }
+
+    GPI_DEVICE bool is_narrow() const
+    {
+        return sizeof(V) == 4 && bytes < 4;
+    }
+
+    GPI_DEVICE ValueArray operator+(uint64_t first) const
+    {
+        return {(char *)at + first * (sizeof(V) == 4 ? bytes : sizeof(V)), bytes};
+    }
+
+    /* f(the array, as one of what its values are), with loops in f, so that these ask for the width
+     * once. NARROW: whether values have less bytes than a V. */
+    template <bool NARROW, class F> GPI_DEVICE void visit(F f) const
+    {
+        if constexpr (!NARROW)
+            f((V *)at);
+        else if (bytes == 2)
+            f((uint16_t *)at);
+        else
+            f((uint8_t *)at);
+    }
+
+    /* Ask the L2 for n of them, by a line of 128 bytes for each thread. */
+    GPI_DEVICE void prefetch(uint32_t n) const
+    {
+        const uint32_t byte = threadIdx.x * 128;
+        if (at && byte < n * bytes)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)at + byte));
+    }
+
+    template <class I> GPI_DEVICE V load(I i) const
+    {
+        return is_narrow() ? load_narrow(i) : ((const V *)at)[i];
+    }
+
+    template <class I> GPI_DEVICE void store(I i, V v) const
+    {
+        if (is_narrow())
+            store_narrow(i, v);
+        else
+            ((V *)at)[i] = v;
+    }
+
+    template <class I> GPI_DEVICE V load_narrow(I i) const
+    {
+        return bytes == 2 ? ((const uint16_t *)at)[i] : ((const uint8_t *)at)[i];
+    }
+
+    template <class I> GPI_DEVICE void store_narrow(I i, V v) const
+    {
+        if (bytes == 2)
+            ((uint16_t *)at)[i] = (uint16_t)v;
+        else
+            ((uint8_t *)at)[i] = (uint8_t)v;
+    }
+};
+
+/* ---- arguments ---- */
 
 /* The arguments of a sort's kernels, without the values. */
 template <class K> struct RadixKeys {

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The partition passes of a sort, all in one cooperative launch: count, plan, partition. What route
- * the keys take is found out on the device:
- *
- * From the top digit. One read counts up to 2^15 buckets by the highest bits that vary; one or two
- * partition passes bring every key into its bucket, and radixsort_bucket_k.cuh sorts the buckets,
- * each inside one multiprocessor. The number of trips through memory does not grow with the width
- * of the key.
- *
- * The same with buckets between the splitters of a sample (radixsort_split_array.cuh), if those of
- * bits are too large and the array is small.
- *
- * By passes, from the lowest digit (Knuth volume 3, 5.2.5), if many keys are in buckets that are
- * too large otherwise; a few such buckets are for radixsort_bucket_global.cuh. A digit that is the
- * same in all keys needs no pass.
- *
- * By levels, if large arrays have such keys: those of 8 bytes between splitters
- * (radixsort_levels_k.cuh); those of 4 bytes by a map, if words hardly repeat, or by cells, if
- * nearly all are in a few buckets or of few words, or many are only somewhat too large: the counts
- * are left to radixsort_adaptive_k.cuh. Nothing is partitioned here then.
+ * The partition passes of a sort, all in one cooperative launch: count, plan, partition. By the
+ * counts of buckets the plan says which route the keys take (radixsort_internal.h). One or two
+ * partitions bring them into buckets of their highest bits, so the number of trips through memory
+ * does not grow with the width of the key; or a partition between splitters; or passes follow from
+ * the lowest digit on (Knuth volume 3, 5.2.5). Levels and maps are left to radixsort_levels_k.cuh
+ * and radixsort_adaptive_k.cuh: nothing is partitioned here then.
  */
 #pragma once
 

@@ -13,21 +13,17 @@
  */
 #pragma once
 
-#include "radixsort/radixsort_fault.cuh"
 #include "radixsort/radixsort_places.cuh"
 
 namespace GPI_SPACE
 {
 
 /* STABLE, or items of a digit come in any order. */
-template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct KeyTile {
-    static constexpr int groups = radix_tile_groups(sizeof(K), 0), threads = T / groups;
-    using G = Group<threads>;
-    static constexpr int warps = threads / 32, items = threads * I;
-    static_assert(threads >= radix_bins, "a bin is a thread's");
-    static_assert(I % 2 == 0 && I >= radix_tuning.probe_rows,
-                  "rows are probed, and ranked in pairs");
-    static_assert(items <= 1 << 16, "places in a tile are held in halves of words");
+template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit>
+struct KeyTile : TileRows<Group<T / radix_tile_groups(sizeof(K), 0)>, I> {
+    using G = Group<T / radix_tile_groups(sizeof(K), 0)>;
+    using Rows = TileRows<G, I>;
+    using Rows::first_item, Rows::has, Rows::items;
 
     struct OfGroup {
         PartitionPass pass;   /* registers are for keys */
@@ -46,20 +42,8 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return {job.order};
     }
 
-    /* Rows of 32 items; a warp's rows lie one after the other. */
-    static GPI_DEVICE int first_item()
-    {
-        return G::thread() / 32 * I * 32 + lane_id();
-    }
-
-    /* Whether row i of the thread's items is in the tile. Past its end there are pads. If the pass
-     * is stable they are items of the highest digit, which come last in digit order and are not
-     * written; otherwise they have a digit of their own, and go nowhere. */
-    static GPI_DEVICE bool has(const Span &span, int i)
-    {
-        return first_item() + i * 32 < span.count;
-    }
-
+    /* If the pass is stable pads are items of the highest digit, which come last in digit order and
+     * are not written; otherwise they have a digit of their own, and go nowhere. */
     static GPI_DEVICE bool takes_part(const Span &span, int i)
     {
         return STABLE || has(span, i);
@@ -125,19 +109,9 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         }
     }
 
-    static GPI_DEVICE void set(uint32_t (&ranks)[I / 2], int i, uint32_t to)
-    {
-        ranks[i / 2] = i % 2 ? ranks[i / 2] | to << 16 : to;
-    }
-
-    static GPI_DEVICE uint32_t get(const uint32_t (&ranks)[I / 2], int i)
-    {
-        return i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff;
-    }
-
     /* ranks: among the warp's items of the digit. Keys become words. */
     template <class Digits>
-    GPI_DEVICE void rank(const Span &span, K (&key)[I], uint32_t (&ranks)[I / 2], Digits &digits)
+    GPI_DEVICE void rank(const Span &span, K (&key)[I], TileRanks<I> &ranks, Digits &digits)
     {
         if constexpr (Digit::kept)
             find_digits(key, digits);
@@ -146,33 +120,13 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
                 key[i] = codec().encode(key[i]);
             return digit_in_row(span, i, key[i], digits);
         };
-        rank_rows<I>(s.counts, digit, [&](int i, uint32_t rank) { set(ranks, i, rank); });
+        rank_rows<I>(s.counts, digit, [&](int i, uint32_t rank) { ranks.set(i, rank); });
     }
-
-    /* Ranks of a tile, for radixsort_fault.cuh. */
-    struct FaultItems {
-        const KeyTile &tile;
-        const Span &span;
-        const K (&key)[I];
-        uint32_t (&ranks)[I / 2];
-
-        GPI_DEVICE FaultRow row(int i) const
-        {
-            return {has(span, i), tile.digit_in_row(span, i, key[i]), get(ranks, i),
-                    (uint64_t)lane_id()};
-        }
-
-        GPI_DEVICE void set(int i, uint32_t to) const
-        {
-            const uint32_t both = ranks[i / 2];
-            ranks[i / 2] = i % 2 ? (both & 0xffff) | to << 16 : (both & 0xffff0000) | to;
-        }
-    };
 
     /* Keys into digit order; in batches, as the compiler does not know that shared memory that is
      * written is not what is read next. */
     template <class Digits>
-    GPI_DEVICE void exchange(const Span &span, const K (&key)[I], const uint32_t (&ranks)[I / 2],
+    GPI_DEVICE void exchange(const Span &span, const K (&key)[I], const TileRanks<I> &ranks,
                              const Digits &digits)
     {
         const uint32_t *counts = s.counts.own();
@@ -184,7 +138,7 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
             uint32_t at[batch];
 #pragma unroll
             for (int j = 0; j < batch; j++)
-                at[j] = counts[digit_in_row(span, i + j, key[i + j], digits)] + get(ranks, i + j);
+                at[j] = counts[digit_in_row(span, i + j, key[i + j], digits)] + ranks[i + j];
 #pragma unroll
             for (int j = 0; j < batch; j++) {
                 if (takes_part(span, i + j))
@@ -226,11 +180,11 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
 
     /* Rows of places p, p + 32, .., loads of all of them before stores of any. */
     template <int ROWS>
-    GPI_DEVICE bool write_rows(const Span &span, uint32_t p, uint32_t end, uint32_t &wrap) const
+    GPI_DEVICE bool write_rows(const Span &span, uint32_t p, uint32_t &wrap) const
     {
         K key[ROWS];
         uint32_t mine[ROWS];
-        const bool valid = ROWS > 1 || p < end;
+        const bool valid = ROWS > 1 || p < (uint32_t)span.count;
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             key[i] = s.keys[p + i * 32];
@@ -250,56 +204,26 @@ template <class K, bool FLOAT, bool STABLE, int T, int I, class Digit> struct Ke
         return ordered;
     }
 
-    /* Write the warp's stretch of the tile in digit order: batches of rows, then rows that reach
-     * over the end of the tile, or where lanes out of order may have put a pad before items of its
-     * row. False if it is not in order. */
+    /* False if it is not in order. */
     GPI_DEVICE bool write(const Span &span) const
     {
         constexpr int batch =
             sizeof(K) == 8 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
-        uint32_t p = first_item(), wrap = 0;
-        const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
-        const bool whole = !STABLE || span.count == items;
-        const uint32_t sure = whole ? most : min(end, (uint32_t)max(span.count, 32) - 32);
-        bool ordered = true;
-        if (STABLE && lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
-            wrap = ascending_key(p - 1);
-#pragma unroll 1
-        for (; p - lane_id() + batch * 32 <= sure; p += batch * 32)
-            ordered = write_rows<batch>(span, p, most, wrap) && ordered;
-#pragma unroll 1
-        for (; p - lane_id() < most; p += 32)
-            ordered = write_rows<1>(span, p, most, wrap) && ordered;
-        return ordered;
+        return Rows::template write_stretch<batch, STABLE>(
+            span, [&](uint32_t p) { return ascending_key(p); },
+            [&](auto rows, uint32_t p, uint32_t &wrap) {
+                return write_rows<decltype(rows)::value>(span, p, wrap);
+            });
     }
 
-    /* The tile once more, straight to where it goes, with nothing left to the order in which lanes
-     * are served. */
+    /* The tile once more, straight to where it goes. */
     static __device__ __noinline__ void repair(KeyTile t, Span span)
     {
-        uint32_t *counts = t.s.counts.own();
         const K *from = t.job.keys[t.s.pass.from] + span.first;
-        const int begin = first_item(), end = begin + 32 * I;
-        auto digit_at = [&](int i) {
-            return i < span.count ? t.digit_of(t.codec().encode(from[i])) : t.digit_of.mask;
-        };
-        t.s.counts.clear();
-        for (int i = begin; i < end; i += 32)
-            atomicAdd(&counts[digit_at(i)], 1u);
-        G::sync();
-        t.s.counts.sum();
-        G::sync();
-        for (int i = begin; i < end; i += 32) {
-            const uint32_t d = digit_at(i), peers = match_digit(d);
-            const uint32_t at = counts[d] + __popc(peers & ((1u << lane_id()) - 1));
-            __syncwarp();
-            if (peers >> lane_id() == 1)
-                counts[d] = at + 1;
-            __syncwarp();
-            if (i < span.count)
-                store(t.s.place[d] + at, from[i]);
-        }
-        G::sync();
+        Rows::repair_rows(
+            t.s.counts, span, [&](int i) { return from[i]; },
+            [&](K key) { return t.digit_of(t.codec().encode(key)); }, t.digit_of.mask,
+            [&](int, K key, uint32_t d, uint32_t at) { store(t.s.place[d] + at, key); });
     }
 };
 

@@ -12,20 +12,17 @@
  */
 #pragma once
 
-#include "radixsort/radixsort_fault.cuh"
-#include "radixsort/radixsort_async_tile.cuh"
+#include "radixsort/radixsort_places.cuh"
 
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTile {
+template <class K, bool FLOAT, int VB, int T, int I, class Digit>
+struct PairTile : TileRows<Group<T / radix_tile_groups(sizeof(K), VB)>, I> {
     using V = typename Payload<VB>::type;
-    static constexpr int groups = radix_tile_groups(sizeof(K), VB), threads = T / groups;
-    using G = Group<threads>;
-    static constexpr int warps = threads / 32, items = threads * I;
-    static_assert(threads >= radix_bins, "a bin is a thread's");
-    static_assert(I % 4 == 0 && I >= radix_tuning.probe_rows, "rows are held in fours");
-    static_assert(items <= 1 << 16, "places in a tile are held in halves of words");
+    using G = Group<T / radix_tile_groups(sizeof(K), VB)>;
+    using Rows = TileRows<G, I>;
+    using Rows::first_item, Rows::has, Rows::items;
 
     struct OfGroup {
         PartitionPass pass; /* registers are for ranks */
@@ -39,29 +36,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     const RadixJob<K, V> &job;
     Digit digit_of;
 
-    /* Digits of a thread's rows, and ranks among the items of the digit in the warp. */
     struct Ranks {
-        uint32_t digits[I / 4], ranks[I / 2];
-
-        GPI_DEVICE uint32_t digit(int i) const
-        {
-            return digits[i / 4] >> i % 4 * 8 & 0xff;
-        }
-
-        GPI_DEVICE void set_digit(int i, uint32_t to)
-        {
-            digits[i / 4] = i % 4 ? digits[i / 4] | to << i % 4 * 8 : to;
-        }
-
-        GPI_DEVICE uint32_t rank(int i) const
-        {
-            return i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff;
-        }
-
-        GPI_DEVICE void set_rank(int i, uint32_t to)
-        {
-            ranks[i / 2] = i % 2 ? ranks[i / 2] | to << 16 : to;
-        }
+        TileDigits<I> digits;
+        TileRanks<I> ranks;
     };
 
     GPI_DEVICE uint32_t digit(K key) const
@@ -76,19 +53,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             return s.digits[source];
         else
             return digit(key);
-    }
-
-    /* Rows of 32 items; a warp's rows lie one after the other. */
-    static GPI_DEVICE int first_item()
-    {
-        return G::thread() / 32 * I * 32 + lane_id();
-    }
-
-    /* Whether row i of the thread's items is in the tile. Past its end there are pads: items of the
-     * highest digit, which come last in digit order and are not written. */
-    static GPI_DEVICE bool has(const Span &span, int i)
-    {
-        return first_item() + i * 32 < span.count;
     }
 
     GPI_DEVICE const K *keys(const Span &span) const
@@ -130,7 +94,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     static constexpr int batch =
         sizeof(K) + VB >= 12 ? radix_tuning.batch_rows / 2 : radix_tuning.batch_rows;
 
-    /* Of rows i, i + 1, .., all at once. */
+    /* Of rows i, i + 1, .., all at once. Pads have the highest digit: they come last in digit
+     * order, and are not written. */
     GPI_DEVICE void set_digits(const Span &span, int i, K (&key)[batch], Ranks &r) const
     {
         uint32_t d[batch];
@@ -140,7 +105,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         digit_of.all(key, d);
 #pragma unroll
         for (int j = 0; j < batch && i + j < I; j++) {
-            r.set_digit(i + j, has(span, i + j) ? d[j] : digit_of.mask);
+            r.digits.set(i + j, has(span, i + j) ? d[j] : digit_of.mask);
             s.digits[first_item() + (i + j) * 32] = (uint8_t)d[j];
         }
     }
@@ -160,7 +125,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             } else {
 #pragma unroll
                 for (int j = 0; j < batch && i + j < I; j++)
-                    r.set_digit(i + j, whole || has(span, i + j) ? digit(k[j]) : digit_of.mask);
+                    r.digits.set(i + j, whole || has(span, i + j) ? digit(k[j]) : digit_of.mask);
             }
         }
     }
@@ -168,26 +133,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
     GPI_DEVICE void rank(Ranks &r) const
     {
         rank_rows<I>(
-            s.counts, [&](int i) { return r.digit(i); },
-            [&](int i, uint32_t rank) { r.set_rank(i, rank); });
+            s.counts, [&](int i) { return r.digits[i]; },
+            [&](int i, uint32_t rank) { r.ranks.set(i, rank); });
     }
-
-    /* Ranks of a tile, for radixsort_fault.cuh. */
-    struct FaultItems {
-        const Span &span;
-        Ranks &r;
-
-        GPI_DEVICE FaultRow row(int i) const
-        {
-            return {has(span, i), r.digit(i), r.rank(i), (uint64_t)lane_id()};
-        }
-
-        GPI_DEVICE void set(int i, uint32_t to) const
-        {
-            const uint32_t both = r.ranks[i / 2];
-            r.ranks[i / 2] = i % 2 ? (both & 0xffff) | to << 16 : (both & 0xffff0000) | to;
-        }
-    };
 
     /* The places that items came from, into digit order. */
     GPI_DEVICE void exchange(const Ranks &r) const
@@ -198,7 +146,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
             uint32_t at[batch];
 #pragma unroll
             for (int j = 0; j < batch && i + j < I; j++)
-                at[j] = counts[r.digit(i + j)] + r.rank(i + j);
+                at[j] = counts[r.digits[i + j]] + r.ranks[i + j];
 #pragma unroll
             for (int j = 0; j < batch && i + j < I; j++)
                 s.source[at[j]] = (uint16_t)(first_item() + (i + j) * 32);
@@ -273,62 +221,35 @@ template <class K, bool FLOAT, int VB, int T, int I, class Digit> struct PairTil
         return ordered;
     }
 
-    /* Write the warp's stretch of the tile in digit order; false if it is not in order. Lanes out
-     * of order may put a pad before items of its row: so near to the end rows go one by one. Of
-     * other rows it cannot, as ranks are added row by row: sort-67 in docs/tuning. */
+    /* False if it is not in order. */
     template <ValueKind KIND> GPI_DEVICE bool write(const Span &span) const
     {
         const K *keys = this->keys(span);
         const ValueArray<V> values = staged_values(span);
-        uint32_t p = first_item(), wrap = 0;
-        const uint32_t end = p - lane_id() + I * 32, most = min(end, (uint32_t)span.count);
-        const uint32_t sure =
-            span.count == items ? most : min(end, (uint32_t)max(span.count, 32) - 32);
-        bool ordered = true;
-        if (lane_id() == 0 && p > 0 && p < (uint32_t)span.count)
-            wrap = ascending_key(keys, p - 1);
-#pragma unroll 1
-        for (; p - lane_id() + batch * 32 <= sure; p += batch * 32)
-            ordered = write_rows<KIND, batch>(span, keys, values, p, wrap) && ordered;
-#pragma unroll 1
-        for (; p - lane_id() < most; p += 32)
-            ordered = write_rows<KIND, 1>(span, keys, values, p, wrap) && ordered;
-        return ordered;
+        return Rows::template write_stretch<batch, true>(
+            span, [&](uint32_t p) { return ascending_key(keys, p); },
+            [&](auto rows, uint32_t p, uint32_t &wrap) {
+                return write_rows<KIND, decltype(rows)::value>(span, keys, values, p, wrap);
+            });
     }
 
-    /* The tile once more, straight to where it goes, with nothing left to the order in which lanes
-     * are served. */
+    /* The tile once more, straight to where it goes. */
     static __device__ __noinline__ void repair(PairTile t, Span span)
     {
-        uint32_t *counts = t.s.counts.own();
         const K *keys = t.keys(span);
         const ValueArray<V> values = t.staged_values(span);
-        const int begin = first_item(), end = begin + 32 * I;
-        t.s.counts.clear();
-        for (int i = begin; i < end; i += 32)
-            atomicAdd(&counts[i < span.count ? t.digit(keys[i]) : t.digit_of.mask], 1u);
-        G::sync();
-        t.s.counts.sum();
-        G::sync();
-        for (int i = begin; i < end; i += 32) {
-            const bool valid = i < span.count;
-            const K key[1] = {valid ? keys[i] : (K)0};
-            const uint32_t d = valid ? t.digit(key[0]) : t.digit_of.mask, peers = match_digit(d);
-            const uint32_t at = counts[d] + __popc(peers & ((1u << lane_id()) - 1));
-            __syncwarp();
-            if (peers >> lane_id() == 1)
-                counts[d] = at + 1;
-            __syncwarp();
-            if (!valid)
-                continue;
-            const V v[1] = {t.has_values() ? values.load(i) : (V)(span.first + i)};
-            const uint64_t to[1] = {t.s.place[d] + at};
-            if (values.is_narrow())
-                t.template store<true>(to, key, v);
-            else
-                t.template store<false>(to, key, v);
-        }
-        G::sync();
+        Rows::repair_rows(
+            t.s.counts, span, [&](int i) { return keys[i]; }, [&](K key) { return t.digit(key); },
+            t.digit_of.mask,
+            [&](int i, K own, uint32_t d, uint32_t at) {
+                const K key[1] = {own};
+                const V v[1] = {t.has_values() ? values.load(i) : (V)(span.first + i)};
+                const uint64_t to[1] = {t.s.place[d] + at};
+                if (values.is_narrow())
+                    t.template store<true>(to, key, v);
+                else
+                    t.template store<false>(to, key, v);
+            });
     }
 };
 

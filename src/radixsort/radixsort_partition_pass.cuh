@@ -128,12 +128,6 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     {
         return pass.cursors + ((d.segment << pass.bits) + digit);
     }
-
-    /* What it counts from. */
-    static GPI_DEVICE uint64_t cursor_start(const TileClaim &, uint32_t)
-    {
-        return 0;
-    }
 };
 
 /* Groups claim tiles in ascending order, so every tile before a claimed one is claimed too. */
@@ -157,7 +151,7 @@ template <class K, class Tile_, class Policy_, int BYTES> struct GroupPass {
     /* The group's pass is in its shared memory. */
     template <class Job>
     GPI_DEVICE GroupPass(const Job &job, typename Tile::OfGroup &s, const Policy &policy_)
-        : t{s, job, policy_.digit()}, policy(policy_)
+        : t{{}, s, job, policy_.digit()}, policy(policy_)
     {
     }
 
@@ -227,8 +221,7 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, T, I, Policy> {
         t.read_digits(now.span, ranks);
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(ranks);
-        fault_swap<I>(now.tile, G::thread() / 32, Tile::warps,
-                      typename Tile::FaultItems{now.span, ranks});
+        Tile::fault(now.tile, now.span, ranks.ranks, [&](int i) { return ranks.digits[i]; });
         G::sync();
 
         /* 2. Go into digit order, and find the places. */
@@ -296,7 +289,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
     using typename Base::TileClaim;
 
     K key[I];
-    uint32_t ranks[I / 2];
+    TileRanks<I> ranks;
     TileDigits<Policy::Digit::kept ? I : 0> digits;
 
     using Base::Base;
@@ -308,7 +301,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
             t.set_place(places().find(now, bin.x) - bin.y);
         } else {
             const uint32_t place = bin.x ? atomicAdd(policy.cursor(now, G::thread()), bin.x) : 0;
-            t.set_place((uint64_t)place + policy.cursor_start(now, G::thread()) - bin.y);
+            t.set_place((uint64_t)place - bin.y);
         }
     }
 
@@ -338,8 +331,8 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(now.span, key, ranks, digits);
         if constexpr (STABLE)
-            fault_swap<I>(now.tile, G::thread() / 32, Tile::warps,
-                          typename Tile::FaultItems{t, now.span, key, ranks});
+            Tile::fault(now.tile, now.span, ranks,
+                        [&](int i) { return t.digit_in_row(now.span, i, key[i]); });
         G::sync();
         const TileClaim next = policy.claimed();
 

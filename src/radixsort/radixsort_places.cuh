@@ -3,7 +3,8 @@
  * ranks in a warp, and what tiles before have of their digits. */
 #pragma once
 
-#include "radixsort/radixsort_key_codec.cuh"
+#include "device/copy_async.cuh"
+#include "radixsort/radixsort_tile.cuh"
 
 namespace GPI_SPACE
 {
@@ -21,28 +22,6 @@ template <class T, int N> struct SharedArray {
 };
 template <class T> struct SharedArray<T, 0> {
 };
-
-/* Global to shared memory without a stop in registers, until copy_async_wait(). */
-template <class V> GPI_DEVICE void copy_async(V *to, const V *from)
-{
-#if GPI_SM >= 80
-    if constexpr (sizeof(V) >= 4) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
-                         (uint32_t)__cvta_generic_to_shared(to)),
-                     "l"(from), "n"(sizeof(V))
-                     : "memory");
-        return;
-    }
-#endif
-    *to = *from;
-}
-
-GPI_DEVICE void copy_async_wait()
-{
-#if GPI_SM >= 80
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
 
 /* T threads of a block with a barrier of their own. */
 template <int T> struct Group {
@@ -151,34 +130,6 @@ template <class G, int ROW> struct TileCounts {
     }
 };
 
-/* Digits of a thread's items, if they are kept. */
-template <int I> struct TileDigits {
-    uint32_t of[I / 4];
-
-    GPI_DEVICE uint32_t operator[](int i) const
-    {
-        return of[i / 4] >> i % 4 * 8 & 0xff;
-    }
-
-    GPI_DEVICE void set(int i, uint32_t to)
-    {
-        of[i / 4] = i % 4 ? of[i / 4] | to << i % 4 * 8 : to;
-    }
-};
-template <> struct TileDigits<0> {
-};
-
-/* The lanes that have the digit of this one. */
-GPI_DEVICE uint32_t match_digit(uint32_t d)
-{
-    uint32_t peers = all_lanes;
-    for (int b = 0; b < radix_bits; b++) {
-        const uint32_t set = __ballot_sync(all_lanes, d >> b & 1);
-        peers &= d >> b & 1 ? set : ~set;
-    }
-    return peers;
-}
-
 /*
  * Ranks of a warp's items among those of their digit, row by row, by atomic additions that return
  * the rank. digit(i) returns the digit of row i and is called once per row; set(i, rank) stores its
@@ -275,12 +226,6 @@ struct PartitionPass {
     uint32_t *cursors;    /* if not stable */
     void *states, *clear; /* if stable; what the next pass needs cleared */
     uint64_t clear_rows;
-};
-
-/* A tile of a pass: which items it has. */
-struct Span {
-    uint64_t first;
-    int count;
 };
 
 /* ---- tiles before ---- */

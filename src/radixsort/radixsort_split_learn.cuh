@@ -6,7 +6,7 @@
 #pragma once
 
 #include "radixsort/radixsort_splitters.cuh"
-#include "radixsort/radixsort_zoom.cuh"
+#include "radixsort/radixsort_sample.cuh"
 
 namespace GPI_SPACE
 {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "device/barrier.cuh"
 #include "radixsort/radixsort_key_codec.cuh"
 #include "radixsort/radixsort_ranks.cuh"
 
@@ -13,11 +14,6 @@ namespace GPI_SPACE
 {
 
 /* Shared memory by addresses of 32 bits, which cost an instruction less to compute. */
-template <class X> GPI_DEVICE uint32_t shared_address(const X *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
 template <class K> GPI_DEVICE K shared_word(uint32_t address)
 {
     K word;
