@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "ranks.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -19,6 +21,8 @@ struct ranks ranks_new(int count)
         T_OK(gp_context_create(&r.ctx[i], &o));
     }
     T_OK(gp_comm_create_local(r.ctx, count, r.comm));
+    for (int i = 0; i < count; i++)
+        T_OK(gp_comm_set_timeout(r.comm[i], RANKS_DEADLINE));
     return r;
 }
 
@@ -45,8 +49,13 @@ struct wires {
     } of[RANKS_MAX];
 };
 
-static void meet(struct wires *w)
+/* Returns 0 once all have come, otherwise 1 after that many seconds. */
+static int meet(struct wires *w, double seconds)
 {
+    struct timespec until;
+    int e = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)seconds;
     pthread_mutex_lock(&w->lock);
     const int generation = w->generation;
     if (++w->arrived == w->ranks) {
@@ -54,21 +63,22 @@ static void meet(struct wires *w)
         w->generation++;
         pthread_cond_broadcast(&w->wake);
     }
-    while (w->generation == generation)
-        pthread_cond_wait(&w->wake, &w->lock);
+    while (w->generation == generation && e != ETIMEDOUT)
+        e = pthread_cond_timedwait(&w->wake, &w->lock, &until);
+    const int late = w->generation == generation;
     pthread_mutex_unlock(&w->lock);
+    return late;
 }
 
 static int wire_gather(void *user, const void *mine, size_t bytes, void *all, double seconds)
 {
     struct wire *w = user;
-    (void)seconds;
     w->data = mine;
-    meet(w->all);
+    if (meet(w->all, seconds))
+        return 1;
     for (int r = 0; r < w->all->ranks; r++)
         memcpy((char *)all + (size_t)r * bytes, w->all->of[r].data, bytes);
-    meet(w->all);
-    return 0;
+    return meet(w->all, seconds);
 }
 
 static int wire_exchange(void *user, const void *send, const uint64_t *send_at,
@@ -77,9 +87,9 @@ static int wire_exchange(void *user, const void *send, const uint64_t *send_at,
 {
     struct wire *w = user;
     int wrong = 0;
-    (void)seconds;
     w->data = send, w->at = send_at, w->bytes = send_bytes;
-    meet(w->all);
+    if (meet(w->all, seconds))
+        return 1;
     for (int r = 0; r < w->all->ranks; r++) {
         const struct wire *from = &w->all->of[r];
         wrong |= from->bytes[w->rank] != recv_bytes[r];
@@ -87,8 +97,7 @@ static int wire_exchange(void *user, const void *send, const uint64_t *send_at,
             memcpy((char *)recv + recv_at[r], (const char *)from->data + from->at[w->rank],
                    recv_bytes[r]);
     }
-    meet(w->all);
-    return wrong;
+    return meet(w->all, seconds) || wrong;
 }
 
 struct ranks ranks_wired(int count)
@@ -105,6 +114,7 @@ struct ranks ranks_wired(int count)
         ops.rank = i, ops.ranks = count, ops.user = &r.wires->of[i];
         ops.all_gather = wire_gather, ops.exchange = wire_exchange;
         T_OK(gp_comm_create(r.ctx[i], &ops, &r.comm[i]));
+        T_OK(gp_comm_set_timeout(r.comm[i], RANKS_DEADLINE));
     }
     return r;
 }
@@ -148,6 +158,17 @@ static void run_group(struct ranks *r, rank_fn *fn, void *arg, gp_status *status
         statuses[i] = s;
 }
 
+/* Ranks that are broken have no deadline any more; no kernel of theirs waits, either. */
+static void wait_for_gpus(struct ranks *r, const gp_status *statuses)
+{
+    bool ok = true;
+    for (int i = 0; i < r->count; i++)
+        ok = ok && statuses[i] == GP_OK;
+    for (int i = 0; i < r->count; i++)
+        T_OK(ok ? gp_comm_synchronize(r->comm[i], RANKS_DEADLINE)
+                : gp_context_synchronize(r->ctx[i]));
+}
+
 void ranks_run(struct ranks *r, bool group, rank_fn *fn, void *arg, gp_status *statuses)
 {
     T_OK(gp_context_synchronize(t_ctx())); /* inputs were made on its stream */
@@ -155,8 +176,8 @@ void ranks_run(struct ranks *r, bool group, rank_fn *fn, void *arg, gp_status *s
         run_group(r, fn, arg, statuses);
     else
         ranks_threads(r->comm, r->count, fn, arg, statuses);
-    for (int i = 0; i < r->count && t_is_cuda(); i++)
-        T_OK(gp_context_synchronize(r->ctx[i]));
+    if (t_is_cuda())
+        wait_for_gpus(r, statuses);
 }
 
 void ranks_ok(struct ranks *r, bool group, rank_fn *fn, void *arg)

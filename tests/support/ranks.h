@@ -8,7 +8,9 @@
 
 #include "gp_test.h"
 
-enum { RANKS_MAX = 64 };
+/* Seconds after which a rank that waits says so: more than a wait takes where many processes take
+ * turns on a GPU, and less than a suite has. */
+enum { RANKS_MAX = 64, RANKS_DEADLINE = 60 };
 
 struct wires;
 
