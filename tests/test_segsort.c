@@ -49,10 +49,10 @@ static void compare(const struct case_ *c, const struct t_segments *g, const str
     free(order);
 }
 
-static void check_case(struct case_ *c, const struct t_segments *g, enum pattern pattern)
+/* keys: taken over. */
+static void check_sort_of(struct case_ *c, const struct t_segments *g, void *keys)
 {
     c->sort.n = g->items;
-    void *keys = pattern_new(pattern, c->sort.dtype, g->items);
     void *values = values_new(g->items, c->sort.value_bytes);
     struct arrays a = arrays_new(&c->sort, keys, values);
     t_array offsets = t_offsets_put(g, c->offset_dtype, c->base, 1);
@@ -62,6 +62,11 @@ static void check_case(struct case_ *c, const struct t_segments *g, enum pattern
     compare(c, g, &a, keys, values);
     t_free(&a.ki), t_free(&a.ko), t_free(&a.vi), t_free(&a.vo), t_free(&offsets);
     free(keys), free(values);
+}
+
+static void check_case(struct case_ *c, const struct t_segments *g, enum pattern pattern)
+{
+    check_sort_of(c, g, pattern_new(pattern, c->sort.dtype, g->items));
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
@@ -120,6 +125,52 @@ START_TEST(test_segments_with_long_ones)
     c.sort.value_bytes = 4;
     c.sort.keys_in_place = true;
     check_case(&c, &g, 5);
+    free(g.offsets);
+}
+END_TEST
+
+/* Keys that vary in the lowest `bits` bits within a segment, in all of them in every seventh one. */
+static void *near_keys(const struct t_segments *g, size_t bytes, unsigned bits, uint64_t *seed)
+{
+    char *keys = t_host(g->items * bytes);
+    for (size_t s = 0; s < g->count; s++) {
+        const uint64_t high = t_random(seed), low = s % 7 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+        for (size_t i = (size_t)g->offsets[s]; i < g->offsets[s + 1]; i++) {
+            const uint64_t key = (high & ~low) | (t_random(seed) & low);
+            memcpy(keys + i * bytes, &key, bytes);
+        }
+    }
+    return keys;
+}
+
+/* Around the lengths of vectors and of what is sorted in them, and around the bits that words of a
+ * key and a position have; segments of a few items, which share vectors, among longer ones. */
+START_TEST(test_segments_of_near_keys)
+{
+    static const gp_dtype dtypes[] = {GP_U32, GP_I32, GP_U64, GP_I64};
+    static const unsigned bits[] = {3, 20, 22, 24, 25, 28, 29};
+    static const uint64_t lengths[] = {0,  1,  2,  3,  4,  7,   8,    15,
+                                       16, 17, 32, 33, 64, 100, 2048, 2049};
+    enum { COUNT = 700 };
+    uint64_t seed = t_seed() + (uint64_t)_i;
+    struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, 0};
+    struct case_ c = {.sort = {.dtype = dtypes[_i % 4]},
+                      .offset_dtype = t_index_dtypes[_i / 4 % 4]};
+    const size_t key_bytes = gp_dtype_bytes(c.sort.dtype);
+    for (size_t s = 0; s < COUNT; s++) {
+        const uint64_t r = t_random(&seed) >> 20;
+        g.offsets[s] = g.items;
+        g.items += r % 16 ? lengths[r / 16 % (r / 1024 % 4 ? 6 : 14)] : r / 16 % 40;
+        g.items += s % 300 == 299 ? lengths[14 + (r & 1)] : 0;
+    }
+    g.offsets[COUNT] = g.items;
+    for (int k = 0; k < 8; k++) {
+        c.sort.descending = k & 1;
+        c.sort.value_bytes = k & 2 ? 8 : 4;
+        c.sort.keys_in_place = k & 4;
+        c.sort.values_in_place = k & 4 || k == 3;
+        check_sort_of(&c, &g, near_keys(&g, key_bytes, bits[(_i + k) % 7], &seed));
+    }
     free(g.offsets);
 }
 END_TEST
@@ -413,6 +464,7 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_segments_of_every_length, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_segments_with_long_ones, 0, 4);
     tcase_add_loop_test(c, test_segments_far_from_zero, 0, 4);
+    tcase_add_loop_test(c, test_segments_of_near_keys, 0, 14);
     c = t_case(s, "values");
     tcase_add_loop_test(c, test_segments_value_sizes_and_in_place, 0, 9);
     tcase_add_loop_test(c, test_segments_bit_ranges, 0, 6);

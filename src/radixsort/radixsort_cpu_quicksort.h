@@ -9,6 +9,42 @@ enum {
     KEYS_BLOCK = 128 /* keys that become words at a time */
 };
 
+/* Sort n <= rows * LANES words, of which the first `full` rows are full; places without a word get
+ * the largest one. */
+static INLINE void sort_rows(KEY *words, size_t n, int rows, int full)
+{
+    lanes v[ROWS_MAX];
+    UNROLL
+    for (int i = 0; i < rows; i++)
+        v[i] = ordered(i < full ? load_lanes(words + i * LANES)
+                                : load_some(words + i * LANES, row_words(n, i), (KEY)-1));
+    order_lanes(v, rows);
+    UNROLL
+    for (int r = 1; r < rows; r *= 2)
+        interleave(v, rows);
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        if (i < full)
+            store_lanes(words + i * LANES, ordered(v[i]));
+        else
+            store_first(words + i * LANES, row_words(n, i), ordered(v[i]));
+    }
+}
+
+static void sort_network(KEY *words, size_t n)
+{
+    if (n <= LANES)
+        sort_rows(words, n, 1, 0);
+    else if (n <= 2 * LANES)
+        sort_rows(words, n, 2, 1);
+    else if (n <= 4 * LANES)
+        sort_rows(words, n, 4, 2);
+    else if (ROWS_MAX <= 8 || n <= 8 * LANES)
+        sort_rows(words, n, 8, 4);
+    else
+        sort_rows(words, n, ROWS_MAX, ROWS_MAX / 2);
+}
+
 /* Read from the end that has less room to write, so that both keep enough; which one cannot be
  * foreseen, so there is no branch. */
 static INLINE const KEY *next_words(struct partition *p, ptrdiff_t n)

@@ -114,6 +114,13 @@ struct gpi_radix_cpu_job {
 typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);
 /* Sorts n > 0 items from `start` on, alone, by the calling thread; with values it has values_in. */
 typedef void gpi_radixsort_segment_fn(const struct gpi_radix_cpu_job *job, size_t start, size_t n);
+/* Sorts segments of up to GPI_RADIX_SHORT_ITEMS pairs of integers, compared in all bits, of 4 or 8
+ * bytes each, by the calling thread. Segment s ends at ends[s], where the next one begins, counted
+ * from `start`: below 2^31, and behind them are GPI_RADIX_SHORT_ENDS larger numbers. Returns how
+ * many from the first one on are sorted. */
+enum { GPI_RADIX_SHORT_ITEMS = 2048, GPI_RADIX_SHORT_ENDS = 16 };
+typedef size_t gpi_radixsort_short_fn(const struct gpi_radix_job *j, size_t start,
+                                      const uint32_t *ends, size_t count);
 /* Puts unsigned words in order; false: they are all there, in no order. */
 typedef bool gpi_radixsort_quick_fn(void *words, size_t n);
 
@@ -154,6 +161,7 @@ struct gpi_radix_cuda {
 /* radixsort_table.c; width is log2 of the key's bytes. NULL: this build has no code for the GPU. */
 gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width);
 gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width);
+gpi_radixsort_short_fn *gpi_radixsort_short_get(int isa);
 const struct gpi_radix_cuda *gpi_radix_cuda_get(const gp_context *ctx);
 
 /* Sort by a job; the frame is theirs. */

@@ -10,6 +10,7 @@
 struct cpu_row {
     gpi_radixsort_cpu_fn *sort[4];
     gpi_radixsort_segment_fn *segment[4];
+    gpi_radixsort_short_fn *several;
 };
 
 #define DECLARE_CPU(isa)                                                                           \
@@ -17,12 +18,14 @@ struct cpu_row {
         gpi_radixsort_k4_cpu_##isa, gpi_radixsort_k8_cpu_##isa;                                    \
     gpi_radixsort_segment_fn gpi_radixsort_segment_k1_cpu_##isa,                                   \
         gpi_radixsort_segment_k2_cpu_##isa, gpi_radixsort_segment_k4_cpu_##isa,                    \
-        gpi_radixsort_segment_k8_cpu_##isa;
+        gpi_radixsort_segment_k8_cpu_##isa;                                                        \
+    gpi_radixsort_short_fn gpi_radixsort_short_cpu_##isa;
 #define ROW_CPU(isa)                                                                               \
     {{gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa, gpi_radixsort_k4_cpu_##isa,          \
       gpi_radixsort_k8_cpu_##isa},                                                                 \
      {gpi_radixsort_segment_k1_cpu_##isa, gpi_radixsort_segment_k2_cpu_##isa,                      \
-      gpi_radixsort_segment_k4_cpu_##isa, gpi_radixsort_segment_k8_cpu_##isa}},
+      gpi_radixsort_segment_k4_cpu_##isa, gpi_radixsort_segment_k8_cpu_##isa},                     \
+     gpi_radixsort_short_cpu_##isa},
 
 GPI_ISAS(DECLARE_CPU)
 
@@ -36,6 +39,11 @@ gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width)
 gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width)
 {
     return cpu_table[isa].segment[width];
+}
+
+gpi_radixsort_short_fn *gpi_radixsort_short_get(int isa)
+{
+    return cpu_table[isa].several;
 }
 
 #define DECLARE_CUDA(sm)                                                                           \

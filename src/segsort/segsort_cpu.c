@@ -80,12 +80,15 @@ static void sort_few(const struct gpi_radix_job *j, size_t start, size_t n)
 
 /* ---- all of them ---- */
 
+enum { PIECE = 256 /* segments whose ends are looked at together */ };
+
 struct run {
     const struct gpi_radix_cpu_job *c; /* of the whole array */
     struct segments g;
     gpi_radixsort_cpu_fn *sort;
     gpi_radixsort_segment_fn *segment;
-    bool few;       /* items of a segment are sorted here */
+    gpi_radixsort_short_fn *several;
+    bool few;       /* items of a segment are sorted here, or by `several` */
     size_t longest; /* that one thread sorts */
     uint64_t share;
 };
@@ -93,6 +96,46 @@ struct run {
 static size_t offset_of(const struct run *r, uint64_t s)
 {
     return (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s);
+}
+
+/* Ends of segments from s on, as many as are in `count` and in 31 bits, counted from the first
+ * one's begin; behind them the largest number. */
+static size_t ends_load(const struct run *r, uint64_t s, size_t count, uint32_t *restrict ends)
+{
+    const uint64_t begin = offset_of(r, s) + r->g.base;
+    if (r->g.offset_bytes == 4) {
+        const uint32_t *offsets = (const uint32_t *)r->g.offsets + s + 1;
+        for (size_t i = 0; i < count; i++)
+            ends[i] = offsets[i] - (uint32_t)begin;
+    } else {
+        const uint64_t *offsets = (const uint64_t *)r->g.offsets + s + 1;
+        for (size_t i = 0; i < count; i++)
+            ends[i] = (uint32_t)(offsets[i] - begin);
+    }
+    while (count && offset_of(r, s + count) + r->g.base - begin > INT32_MAX / 2)
+        count--;
+    for (size_t i = 0; i < GPI_RADIX_SHORT_ENDS; i++)
+        ends[count + i] = INT32_MAX;
+    return count;
+}
+
+static void sort_one(const struct run *r, size_t start, size_t items)
+{
+    if (r->few && items <= FEW_ITEMS)
+        sort_few(&r->c->job, start, items);
+    else if (items && items <= r->longest)
+        r->segment(r->c, start, items);
+}
+
+/* Segments from `start` on, given by their ends. */
+static void sort_piece(const struct run *r, size_t start, const uint32_t *ends, size_t count)
+{
+    for (size_t s = 0; s < count; s++) {
+        if (r->few && ends[s] - ends[(ptrdiff_t)s - 1] <= GPI_RADIX_SHORT_ITEMS)
+            s += r->several(&r->c->job, start, ends + s, count - s);
+        if (s < count)
+            sort_one(r, start + ends[(ptrdiff_t)s - 1], ends[s] - ends[(ptrdiff_t)s - 1]);
+    }
 }
 
 static void sort_share(void *arg, size_t part)
@@ -103,13 +146,15 @@ static void sort_share(void *arg, size_t part)
     uint64_t d1 = steps - d0 < r->share ? steps : d0 + r->share;
     uint64_t s = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d0);
     uint64_t end = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d1);
-    for (; s < end; s++) {
-        const size_t start = offset_of(r, s), items = offset_of(r, s + 1) - start;
-        if (r->few && items <= FEW_ITEMS) {
-            sort_few(&r->c->job, start, items);
-        } else if (items && items <= r->longest) {
-            r->segment(r->c, start, items);
-        }
+    uint32_t ends[1 + PIECE + GPI_RADIX_SHORT_ENDS];
+    ends[0] = 0;
+    while (s < end) {
+        const size_t start = offset_of(r, s);
+        const size_t count = ends_load(r, s, end - s < PIECE ? end - s : PIECE, ends + 1);
+        sort_piece(r, start, ends + 1, count);
+        if (!count)
+            sort_one(r, start, offset_of(r, s + 1) - start);
+        s += count ? count : 1;
     }
 }
 
@@ -155,6 +200,7 @@ gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gp
     GPI_TRY(gpi_radixsort_cpu_open(ctx, function, j, true, &sort));
     r.sort = gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(j->key_bytes));
     r.segment = gpi_radixsort_segment_get(ctx->isa, gpi_key_width(j->key_bytes));
+    r.several = gpi_radixsort_short_get(ctx->isa);
     if (j->begin_bit == j->end_bit)
         gpi_radixsort_copy_all(&sort.c);
     else if (sort.indices)

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Short segments of pairs of integers on the CPU, compiled per instruction set: as many whole
+ * segments as a chunk of 16 items has in one network, longer ones one by one.
+ *
+ * A word is, from the highest bits to the lowest: in a chunk the item its segment begins with; bits
+ * of the key; the number of the item. No two are equal, so any sort of words is a stable one of
+ * segments. Keys have what the other two leave of 32 bits; those of a segment, or of a chunk, that
+ * vary in more bits are not sorted here.
+ *
+ * Chunks have a function for each width of keys and values, longer segments one that chooses at each
+ * load and store, which is no slower.
+ */
+#include "core/paste.h"
+#include "radixsort/radixsort_cpu_internal.h"
+
+#if defined(__AVX2__)
+
+#define GPI_KEY_BITS 32
+#include "core/order_cpu.h"
+
+enum { KEY_BYTES = 4 };
+
+#define QUICK_OF(bits) PASTE(PASTE(gpi_radixsort_quick_, bits), PASTE(_, GPI_ISA_SUFFIX))
+gpi_radixsort_quick_fn QUICK_OF(32);
+
+#include "radixsort/radixsort_cpu_vector.h"
+
+#include "radixsort/radixsort_cpu_network.h"
+
+enum { CHUNK = 16, ROWS = CHUNK / LANES };
+
+/* A chunk of n items, or that of a segment. Words have the bits `low` of keys above `place_bits`
+ * bits for the number of the item. */
+struct chunk {
+    size_t n;
+    uint64_t low;
+    int place_bits;
+};
+
+#if defined(__AVX512F__)
+#include "radixsort/radixsort_short_avx512.h"
+#else
+#include "radixsort/radixsort_short_avx2.h"
+#endif
+
+/* The arrays of a job from an item on. */
+struct arrays {
+    const char *keys, *values;
+    char *keys_out, *values_out;
+    size_t key_bytes, value_bytes;
+    uint64_t flip;
+};
+
+static INLINE struct arrays arrays_from(const struct gpi_radix_job *j, size_t start,
+                                        size_t key_bytes, size_t value_bytes)
+{
+    const size_t key = start * key_bytes, value = start * value_bytes;
+    return (struct arrays){(const char *)j->keys_in + key,
+                           (const char *)j->values_in + value,
+                           (char *)j->keys_out + key,
+                           (char *)j->values_out + value,
+                           key_bytes,
+                           value_bytes,
+                           j->order.flip};
+}
+
+/* ---- several segments in a chunk ---- */
+
+enum { CHUNK_BITS = 4 };
+
+/* n > 0 items, where a bit of begins is set for the first one of each segment. False: nothing is
+ * written, as keys vary in too many bits. */
+static INLINE bool sort_chunk(const struct arrays *a, size_t n, uint32_t begins, size_t key_bytes,
+                              size_t value_bytes)
+{
+    const int bits = 32 - CHUNK_BITS - (begins > 1 ? CHUNK_BITS : 0);
+    const struct chunk c = {n, ((uint64_t)1 << bits) - 1, CHUNK_BITS};
+    const lanes common = common_of(&c, a->keys, key_bytes, a->flip);
+    lanes v[ROWS];
+    if (!keys_load(&c, a->keys, a->keys, key_bytes, a->flip, v))
+        return false;
+    words_make(&c, 0, v);
+    begins_put(begins, v);
+    order_lanes(v, ROWS);
+    UNROLL
+    for (int r = 1; r < ROWS; r *= 2)
+        interleave(v, ROWS);
+    values_move(&c, v, a->values, value_bytes, a->values_out);
+    keys_store(&c, v, &common, key_bytes, a->keys_out);
+    return true;
+}
+
+/* ---- a segment of several chunks ---- */
+
+enum { SEGMENT_ITEMS = GPI_RADIX_SHORT_ITEMS };
+
+/* Words of n items. False: keys vary in too many bits. */
+static INLINE bool words_load(const struct arrays *a, struct chunk c, size_t n, uint32_t *words,
+                              bool *ascend)
+{
+    lanes before = all_lanes(0), falls = before;
+    for (size_t i = 0; i < n; i += CHUNK) {
+        lanes v[ROWS];
+        c.n = n - i < CHUNK ? n - i : CHUNK;
+        if (!keys_load(&c, a->keys + i * a->key_bytes, a->keys, a->key_bytes, a->flip, v))
+            return false;
+        words_make(&c, (uint32_t)i, v);
+        for (int r = 0; r < ROWS; r++) {
+            store_lanes(words + i + r * LANES, v[r]);
+            falls |= falls_from(before, v[r]);
+            before = v[r];
+        }
+    }
+    *ascend = is_zero(falls);
+    return true;
+}
+
+/* Keys and values in the order of words; values that would be overwritten are set aside first. */
+static INLINE void words_store(const struct arrays *a, struct chunk c, size_t n,
+                               const uint32_t *words)
+{
+    const lanes common = common_of(&c, a->keys, a->key_bytes, a->flip);
+    const uint32_t mask = ((uint32_t)1 << c.place_bits) - 1;
+    const size_t bytes = a->value_bytes;
+    uint64_t copy[SEGMENT_ITEMS];
+    const char *values = a->values;
+    if (values == a->values_out)
+        values = memcpy(copy, values, n * bytes);
+    for (size_t i = 0; i < n; i += CHUNK) {
+        lanes v[ROWS];
+        c.n = n - i < CHUNK ? n - i : CHUNK;
+        for (int r = 0; r < ROWS; r++)
+            v[r] = load_lanes(words + i + r * LANES);
+        keys_store(&c, v, &common, a->key_bytes, a->keys_out + i * a->key_bytes);
+        values_gather(words + i, mask, c.n, values, bytes, a->values_out + i * bytes);
+    }
+}
+
+static void items_copy(const char *from, size_t bytes, char *to)
+{
+    if (from != to)
+        memcpy(to, from, bytes);
+}
+
+/* As sort_chunk(). */
+static __attribute__((noinline)) bool sort_segment(const struct arrays *a, size_t n)
+{
+    const int bits = 32 - __builtin_clz((uint32_t)n);
+    const struct chunk c = {0, ((uint64_t)1 << (32 - bits)) - 1, bits};
+    uint32_t words[SEGMENT_ITEMS];
+    bool ascend;
+    if (!words_load(a, c, n, words, &ascend) || (!ascend && !QUICK_OF(32)(words, n)))
+        return false;
+    if (!ascend) {
+        words_store(a, c, n, words);
+        return true;
+    }
+    items_copy(a->keys, n * a->key_bytes, a->keys_out);
+    items_copy(a->values, n * a->value_bytes, a->values_out);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static INLINE size_t sort_short(const struct gpi_radix_job *j, size_t start, const uint32_t *ends,
+                                size_t count, size_t key_bytes, size_t value_bytes)
+{
+    bool alone = false; /* keys of several segments vary in too many bits */
+    size_t s = 0;
+    while (s < count) {
+        const uint32_t begin = ends[(ptrdiff_t)s - 1];
+        const size_t near = ends_within(ends + s, begin + CHUNK), fit = alone ? 1 : near;
+        const struct arrays a = arrays_from(j, start + begin, key_bytes, value_bytes);
+        const size_t n = ends[s + (near ? fit - 1 : 0)] - begin;
+        const uint32_t begins = fit > 1 ? begins_of(ends + s, begin) : 1;
+        if (near == 0 && !(n <= SEGMENT_ITEMS && sort_segment(&a, n)))
+            break;
+        if (near == 0 || n == 0 || sort_chunk(&a, n, begins, key_bytes, value_bytes)) {
+            s += near ? fit : 1;
+            alone = false;
+        } else if (fit == 1) {
+            break;
+        } else {
+            alone = true;
+        }
+    }
+    return s;
+}
+
+#endif
+
+#define SHORT PASTE(gpi_radixsort_short_cpu_, GPI_ISA_SUFFIX)
+
+gpi_radixsort_short_fn SHORT;
+
+size_t SHORT(const struct gpi_radix_job *j, size_t start, const uint32_t *ends, size_t count)
+{
+#if defined(__AVX2__)
+    if (j->key_bytes == 4)
+        return j->value_bytes == 4 ? sort_short(j, start, ends, count, 4, 4)
+                                   : sort_short(j, start, ends, count, 4, 8);
+    return j->value_bytes == 4 ? sort_short(j, start, ends, count, 8, 4)
+                               : sort_short(j, start, ends, count, 8, 8);
+#else
+    (void)j, (void)start, (void)ends, (void)count;
+    return 0;
+#endif
+}
