@@ -62,6 +62,39 @@ START_TEST(test_segreduce_widening_sums)
 }
 END_TEST
 
+/* Segments that end where blocks of 1024 items do, beside, and with empty ones there; many empty
+ * ones among some. */
+START_TEST(test_segreduce_around_blocks)
+{
+    static const gp_dtype dtypes[][2] = {{GP_U8, GP_U8},     {GP_I8, GP_I32},  {GP_I16, GP_I16},
+                                         {GP_U16, GP_U32},   {GP_I32, GP_I32}, {GP_F16, GP_F16},
+                                         {GP_BF16, GP_BF16}, {GP_F32, GP_F32}};
+    static const uint64_t lengths[] = {1024, 0, 1023, 1, 0, 0, 512, 512, 1025, 1023, 3000, 0, 72};
+    enum { COUNT = 2600 };
+    uint64_t state = t_seed() + (uint64_t)_i;
+    struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, 0};
+    for (size_t s = 0; s < COUNT; s++) {
+        const size_t k = s % 130;
+        g.offsets[s] = g.items;
+        g.items += k < 13           ? lengths[k]
+                   : s % 1300 < 650 ? k % 20 / 18 * 7
+                                    : t_random_below(&state, 4);
+    }
+    g.offsets[COUNT] = g.items;
+    for (int c = 0; c < 4; c++) {
+        gp_reduce_segmented_desc desc =
+            segmented_desc(dtypes[_i][0], dtypes[_i][1], GP_SUM, c % 2 ? GP_U64 : GP_I32);
+        void *init = oracle_scan_input(dtypes[_i][1], GP_SUM, 1, &state);
+        desc.init = c > 1 ? init : NULL;
+        struct sums s = sums_new(&desc, &g, &state);
+        sums_check(&s, &g, (size_t)c, 0);
+        sums_free(&s);
+        free(init);
+    }
+    free(g.offsets);
+}
+END_TEST
+
 /* Many shares: segments of every length, also across several shares, and empty ones. */
 START_TEST(test_segreduce_many_shares)
 {
@@ -346,6 +379,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_segreduce_of_every_shape, 0, T_LAYOUT_COUNT);
     tcase_add_loop_test(c, test_segreduce_every_operator, 0, T_OP_COUNT * T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_segreduce_widening_sums, 0, T_WIDENING_COUNT);
+    tcase_add_loop_test(c, test_segreduce_around_blocks, 0, 8);
     tcase_add_test(c, test_segreduce_signs_of_zero_and_nans);
     tcase_add_loop_test(c, test_segreduce_extremes_of_halves_keep_bits, 0, 4);
     c = t_case(s, "shares");

@@ -129,12 +129,13 @@ START_TEST(test_segments_with_long_ones)
 }
 END_TEST
 
-/* Keys that vary in the lowest `bits` bits within a segment, in all of them in every seventh one. */
+/* Keys that vary in the lowest `bits` bits of a segment, of every seventh one in all of them. */
 static void *near_keys(const struct t_segments *g, size_t bytes, unsigned bits, uint64_t *seed)
 {
     char *keys = t_host(g->items * bytes);
     for (size_t s = 0; s < g->count; s++) {
-        const uint64_t high = t_random(seed), low = s % 7 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+        const uint64_t low = s % 7 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+        const uint64_t high = t_random(seed);
         for (size_t i = (size_t)g->offsets[s]; i < g->offsets[s + 1]; i++) {
             const uint64_t key = (high & ~low) | (t_random(seed) & low);
             memcpy(keys + i * bytes, &key, bytes);

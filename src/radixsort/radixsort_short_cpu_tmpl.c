@@ -8,8 +8,8 @@
  * segments. Keys have what the other two leave of 32 bits; those of a segment, or of a chunk, that
  * vary in more bits are not sorted here.
  *
- * Chunks have a function for each width of keys and values, longer segments one that chooses at each
- * load and store, which is no slower.
+ * Chunks have a function for each width of keys and values, longer segments one that chooses at
+ * each load and store, which is no slower.
  */
 #include "core/paste.h"
 #include "radixsort/radixsort_cpu_internal.h"

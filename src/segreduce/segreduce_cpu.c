@@ -39,7 +39,12 @@ struct job {
     const struct gpi_reduce_cpu *folds;
     const struct gpi_segreduce_cpu *unit, *wider; /* wider: NULL, or of items of 4 bytes */
     gpi_segreduce_widen_fn *widen;
-    uint32_t widen_mean; /* from this mean length on */
+    const struct gpi_reduce_cpu *wide_folds;
+    bool selects;                   /* extremes of halves are the items at their places */
+    uint32_t widen_mean, widen_max; /* mean lengths from and up to which that pays */
+    gpi_segreduce_narrow_fn *narrow;
+    gpi_segreduce_prefix_fn *prefix; /* or NULL: sums are folded */
+    struct gpi_segreduce_prefix sums;
     struct left *left;
     uint64_t base, weight; /* the first offset; of all items and ends */
     uint32_t item_bytes, end_weight, out_bytes, acc_bytes;
@@ -115,154 +120,7 @@ static void ends_load(const struct job *job, uint64_t s, uint32_t count, uint64_
     }
 }
 
-/* ---- results --------------------------------------------------------------------------------- */
-
-/* The half that f was widened from, NaNs too. */
-static uint16_t selected_half(gp_dtype dtype, float f)
-{
-    uint32_t u = gpi_bits_of_float(f);
-    if (dtype == GP_BF16)
-        return (uint16_t)(u >> 16);
-    return isnan(f) ? (uint16_t)((u >> 16 & 0x8000u) | 0x7c00u | (u >> 13 & 0x3ffu))
-                    : gpi_float_to_f16(f);
-}
-
-static void halves_store(const struct job *job, const float *from, uint32_t count, uint16_t *to)
-{
-    const gp_dtype dtype = job->args->out_dtype;
-    if (gpi_scan_is_order(job->args->op))
-        for (uint32_t j = 0; j < count; j++)
-            to[j] = selected_half(dtype, from[j]);
-    else if (dtype == GP_F16)
-        for (uint32_t j = 0; j < count; j++)
-            to[j] = gpi_float_to_f16(from[j]);
-    else
-        for (uint32_t j = 0; j < count; j++)
-            to[j] = gpi_float_to_bf16(from[j]);
-}
-
-/* The low bytes of integers. */
-static void integers_store(const uint64_t *from, uint32_t count, size_t bytes, char *to)
-{
-    if (bytes == 1)
-        for (uint32_t j = 0; j < count; j++)
-            ((uint8_t *)to)[j] = (uint8_t)from[j];
-    else if (bytes == 2)
-        for (uint32_t j = 0; j < count; j++)
-            ((uint16_t *)(void *)to)[j] = (uint16_t)from[j];
-    else
-        for (uint32_t j = 0; j < count; j++)
-            ((uint32_t *)(void *)to)[j] = (uint32_t)from[j];
-}
-
-/* Accumulators become the results of segments from s on. */
-static void results_store(const struct job *job, const void *acc, uint32_t count, uint64_t s)
-{
-    const struct gpi_segreduce_args *a = job->args;
-    char *out = (char *)a->out + s * job->out_bytes;
-    const char *from = acc;
-    char narrowed[GPI_SEGREDUCE_PIECE * 4];
-    if (a->out_dtype == GP_F16 || a->out_dtype == GP_BF16) {
-        halves_store(job, acc, count, (uint16_t *)(void *)narrowed);
-        from = narrowed;
-    } else if (!gpi_dtype_is_float(a->out_dtype) && job->out_bytes < 8) {
-        integers_store(acc, count, job->out_bytes, narrowed);
-        from = narrowed;
-    }
-    bytes_store(from, (size_t)count * job->out_bytes, job->stream, out);
-}
-
-/* The initial value comes before what a segment has. */
-static void results_start(const struct job *job, const struct gpi_segreduce_piece *p, char *acc)
-{
-    for (uint32_t j = 0; j < p->count; j++, acc += job->acc_bytes) {
-        union acc all = job->init;
-        if (p->ends[j] != p->ends[(int32_t)j - 1])
-            job->folds->join(p->op, &all, acc);
-        memcpy(acc, &all, job->acc_bytes);
-    }
-}
-
-/* Places of segments from s on, whose first items p->in and p->ends tell. */
-static void places_store(const struct job *job, const struct gpi_segreduce_piece *p,
-                         const uint64_t *places, uint64_t s)
-{
-    const struct gpi_segreduce_args *a = job->args;
-    const size_t bytes = job->item_bytes;
-    memcpy(a->indices + s, places, p->count * sizeof *places);
-    if (!a->out)
-        return;
-    char *to = (char *)a->out + s * bytes;
-    for (uint32_t j = 0; j < p->count; j++, to += bytes) {
-        const uint32_t begin = p->ends[(int32_t)j - 1];
-        if (places[j] == UINT64_MAX)
-            results_store(job, &job->empty, 1, s + j);
-        else
-            memcpy(to, (const char *)p->in + (begin + places[j]) * bytes, bytes);
-    }
-}
-
-/* ---- narrow items ---------------------------------------------------------------------------- */
-
-enum { WIDENED = 1024 /* items at a time */ };
-
-/* Whether segments are long enough for widening to pay, and none is too long. */
-static bool is_widened(const struct job *job, const struct gpi_segreduce_piece *p)
-{
-    const uint32_t items = p->ends[p->count - 1];
-    if (!job->wider || items < p->count * job->widen_mean ||
-        items > p->count * (GPI_SEGREDUCE_LONG / 2))
-        return false;
-    uint32_t longest = 0;
-    for (int32_t j = 0; j < (int32_t)p->count; j++) {
-        const uint32_t n = p->ends[j] - p->ends[j - 1];
-        longest = n > longest ? n : longest;
-    }
-    return longest <= GPI_SEGREDUCE_LONG;
-}
-
-static void piece_fold(const struct job *job, const struct gpi_segreduce_piece *p, char *acc)
-{
-    uint32_t words[WIDENED], ends[1 + GPI_SEGREDUCE_PIECE], begin = 0;
-    struct gpi_segreduce_piece part = *p;
-    if (!is_widened(job, p)) {
-        job->unit->fold(p, acc);
-        return;
-    }
-    part.in = words;
-    part.ends = ends + 1;
-    part.wide = false;
-    ends[0] = 0;
-    for (uint32_t s = 0; s < p->count; s += part.count) {
-        for (part.count = 0;
-             s + part.count < p->count && p->ends[s + part.count] - begin <= WIDENED; part.count++)
-            ends[part.count + 1] = p->ends[s + part.count] - begin;
-        job->widen(job->args->in_dtype, (const char *)p->in + (size_t)begin * job->item_bytes,
-                   ends[part.count], words);
-        job->wider->fold(&part, acc + (size_t)s * job->acc_bytes);
-        begin += ends[part.count];
-    }
-}
-
-/* ---- pieces ---------------------------------------------------------------------------------- */
-
-static void piece_store(const struct job *job, const struct gpi_segreduce_piece *p, uint64_t s)
-{
-    union {
-        uint64_t places[GPI_SEGREDUCE_PIECE];
-        union acc align;
-        char acc[GPI_SEGREDUCE_PIECE * 8];
-    } room;
-    if (job->args->places) {
-        job->unit->places(p, room.places);
-        places_store(job, p, room.places, s);
-        return;
-    }
-    piece_fold(job, p, room.acc);
-    if (job->args->has_init)
-        results_start(job, p, room.acc);
-    results_store(job, &room, p->count, s);
-}
+#include "segreduce/segreduce_cpu_pieces.h"
 
 /* ---- shares ---------------------------------------------------------------------------------- */
 
@@ -270,10 +128,15 @@ static void piece_store(const struct job *job, const struct gpi_segreduce_piece 
 static void part_fold(const struct job *job, uint64_t begin, uint64_t end, struct part *part)
 {
     const uint32_t ends[2] = {0, (uint32_t)(end - begin)};
-    const struct gpi_segreduce_piece p = {
-        job->args->op, job->folds, (const char *)job->args->in + begin * job->item_bytes,
-        ends + 1,      1,          &job->empty,
-        true};
+    const struct gpi_segreduce_piece p = {.op = job->args->op,
+                                          .folds = job->folds,
+                                          .in =
+                                              (const char *)job->args->in + begin * job->item_bytes,
+                                          .begins = ends,
+                                          .ends = ends + 1,
+                                          .count = 1,
+                                          .empty = &job->empty,
+                                          .wide = true};
     part->some = end > begin;
     if (!part->some)
         return;
@@ -309,8 +172,14 @@ static void share_reduce(void *arg, size_t share)
         ends_load(job, s, count, i, ends + 1);
         const char *in = (const char *)job->args->in + i * job->item_bytes;
         gpi_ahead(in, ends[count] * job->item_bytes, GPI_AHEAD_BYTES);
-        const struct gpi_segreduce_piece p = {job->args->op, job->folds,  in,       ends + 1,
-                                              count,         &job->empty, job->wide};
+        const struct gpi_segreduce_piece p = {.op = job->args->op,
+                                              .folds = job->folds,
+                                              .in = in,
+                                              .begins = ends,
+                                              .ends = ends + 1,
+                                              .count = count,
+                                              .empty = &job->empty,
+                                              .wide = job->wide};
         piece_store(job, &p, s);
         i += ends[count];
         s += count;
@@ -417,12 +286,12 @@ gp_status gpi_segreduce_cpu(gp_context *ctx, const struct gpi_segreduce_args *ar
     job.end_weight = gpi_segreduce_end_weight(!args->offsets, offset, job.out_bytes, args->places);
     job.weight = args->n * job.item_bytes + args->count * job.end_weight;
     job.wide = job.out_bytes > job.item_bytes;
-    if (job.out_bytes <= 4 && !args->places)
-        job.wider = gpi_segreduce_cpu_wider(ctx, args->in_dtype, args->op, &job.widen);
-    job.widen_mean = args->in_dtype == GP_F16 ? 0 : 4; /* one by one those take longest */
+    job.narrow = gpi_segreduce_cpu_narrow(ctx);
+    widen_open(ctx, &job);
     job.stream = args->count * job.out_bytes >= STREAM_BYTES;
     init_load(args, &job.init);
     empty_load(&job);
+    prefix_open(ctx, &job);
     const size_t bytes = gpi_segreduce_cpu_bytes(job.weight);
     GPI_FRAME(frame, ctx, args->function, bytes);
     job.left = gpi_frame_take(&frame, bytes);

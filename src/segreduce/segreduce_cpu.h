@@ -13,8 +13,8 @@ struct gpi_segreduce_piece {
     gp_op op;
     const struct gpi_reduce_cpu *folds; /* of long segments */
     const void *in;
-    /* Segment s has the items [ends[s - 1], ends[s]) behind in. */
-    const uint32_t *ends;
+    /* Segment s has the items [begins[s], ends[s]) behind in. */
+    const uint32_t *begins, *ends;
     uint32_t count;
     const void *empty; /* the accumulator of a segment without items */
     bool wide;         /* a sum of more bits than the items have */
@@ -40,9 +40,32 @@ enum { GPI_SEGREDUCE_LONG = 32 };
  * multiple of 16. */
 typedef void gpi_segreduce_widen_fn(gp_dtype dtype, const void *from, size_t n, void *to);
 
-/* NULL, or that unit and how its items are made, where vectors gather them. */
+/* Sums of integers that wrap: what the items up to an end add up to, less what those up to the end
+ * before do. Sums have the bytes of the items, or 4 where the results have more than these. */
+struct gpi_segreduce_prefix {
+    gp_dtype in_dtype;
+    uint32_t item_bytes, sum_bytes, out_bytes;
+    uint32_t init; /* comes before each segment */
+};
+
+enum { GPI_SEGREDUCE_BLOCK = 1024 /* items whose sums are in the first-level cache */ };
+
+typedef void gpi_segreduce_prefix_fn(const struct gpi_segreduce_prefix *p,
+                                     const struct gpi_segreduce_piece *piece, void *out);
+
+/* NULL where there are no vectors for it. */
+gpi_segreduce_prefix_fn *gpi_segreduce_cpu_prefix(const gp_context *ctx);
+
+/* Results in 4 bytes as halves, as gpi_float_to_f16() and gpi_float_to_bf16() round them. */
+typedef void gpi_segreduce_narrow_fn(gp_dtype dtype, const float *from, size_t n, uint16_t *to);
+
+/* NULL where there are no vectors for it. */
+gpi_segreduce_narrow_fn *gpi_segreduce_cpu_narrow(const gp_context *ctx);
+
+/* NULL, or that unit and how its items are made, where vectors gather them; as: their dtype. */
 const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, gp_dtype in,
-                                                        gp_op op, gpi_segreduce_widen_fn **widen);
+                                                        gp_op op, gp_dtype *as,
+                                                        gpi_segreduce_widen_fn **widen);
 
 const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(const gp_context *ctx, gp_dtype in,
                                                        gp_dtype out, gp_op op);

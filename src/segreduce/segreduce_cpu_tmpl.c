@@ -104,6 +104,13 @@ typedef __mmask8 side_mask;
 #define ITEMS_BELOW(a, b) _mm512_cmplt_epu64_mask((__m512i)(a), (__m512i)(b))
 #endif
 
+/* Lanes in which a comes before b in gp's order. */
+#if ACC_IS_FLOAT
+#define BELOW(a, b) FLOATS_BELOW(FLOATS(a), FLOATS(b))
+#else
+#define BELOW(a, b) ITEMS_BELOW(a, b)
+#endif
+
 typedef uacc_t bits_t __attribute__((vector_size(VECTOR)));
 typedef acc_t items_t __attribute__((vector_size(VECTOR)));
 
@@ -113,22 +120,21 @@ ALWAYS_INLINE __m512i side_join(gp_op op, __m512i l, __m512i r)
 #if ACC_IS_FLOAT
     const items_t x = (items_t)l, y = (items_t)r;
     if (op == GP_MIN)
-        return MOVE(l, FLOATS_BELOW(FLOATS(r), FLOATS(l)), r);
+        return MOVE(l, BELOW(r, l), r);
     if (op == GP_MAX)
-        return MOVE(l, FLOATS_BELOW(FLOATS(l), FLOATS(r)), r);
+        return MOVE(l, BELOW(l, r), r);
     return (__m512i)(op == GP_SUM ? x + y : x * y);
 #else
     const bits_t x = (bits_t)l, y = (bits_t)r;
-    const items_t a = (items_t)l, b = (items_t)r;
     switch (op) {
     case GP_SUM:
         return (__m512i)(x + y);
     case GP_PRODUCT:
         return (__m512i)(x * y);
     case GP_MIN:
-        return MOVE(l, ITEMS_BELOW(b, a), r);
+        return MOVE(l, BELOW(r, l), r);
     case GP_MAX:
-        return MOVE(l, ITEMS_BELOW(a, b), r);
+        return MOVE(l, BELOW(l, r), r);
     case GP_AND:
         return (__m512i)(x & y);
     case GP_OR:
@@ -140,13 +146,13 @@ ALWAYS_INLINE __m512i side_join(gp_op op, __m512i l, __m512i r)
 }
 
 /* What is left of segments whose lanes are set, from item t on, which is not their first. */
-ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, const uint32_t *ends,
-                              unsigned lanes, uint32_t t, sum_t *to)
+ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, const uint32_t *begins,
+                              const uint32_t *ends, unsigned lanes, uint32_t t, sum_t *to)
 {
     const in_t *in = p->in;
     for (; lanes; lanes &= lanes - 1) {
         const int k = __builtin_ctz(lanes);
-        const uint32_t begin = ends[k - 1], n = ends[k] - begin;
+        const uint32_t begin = begins[k], n = ends[k] - begin;
         if (n > GPI_SEGREDUCE_LONG)
             to[k] = fold_long(p, in + begin, n);
         else
@@ -157,9 +163,10 @@ ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, con
 
 /* SIDE segments: together as long as a quarter of them has items, the rest one by one. */
 ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece *p,
-                                     const uint32_t *ends, sum_t empty, sum_t *to)
+                                     const uint32_t *begins, const uint32_t *ends, sum_t empty,
+                                     sum_t *to)
 {
-    const lengths_t begin = LENGTHS_LOAD(ends - 1);
+    const lengths_t begin = LENGTHS_LOAD(begins);
     const lengths_t n = LENGTHS_SUB(LENGTHS_LOAD(ends), begin);
     const unsigned far = LENGTHS_ABOVE(n, LENGTHS_OF(GPI_SEGREDUCE_LONG));
     unsigned some = LENGTHS_ABOVE(n, LENGTHS_OF(0)) & ~far;
@@ -178,8 +185,8 @@ ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece 
     _mm512_storeu_si512(to, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(all)));
     _mm512_storeu_si512(to + 8, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(all, 1)));
 #endif
-    fold_lanes(op, p, ends, some, t, to);
-    fold_lanes(op, p, ends, far, 0, to);
+    fold_lanes(op, p, begins, ends, some, t, to);
+    fold_lanes(op, p, begins, ends, far, 0, to);
 }
 
 #endif
@@ -192,20 +199,19 @@ ALWAYS_INLINE void fold_piece(gp_op op, const struct gpi_segreduce_piece *p, sum
 #if SIDE_BY_SIDE
     if (!p->wide)
         for (; p->count - s >= SIDE; s += SIDE)
-            fold_side_by_side(op, p, p->ends + s, empty, to + s);
+            fold_side_by_side(op, p, p->begins + s, p->ends + s, empty, to + s);
 #endif
-    for (uint32_t begin = p->ends[(int32_t)s - 1]; s < p->count; s++) {
-        const uint32_t end = p->ends[s], n = end - begin;
+    for (; s < p->count; s++) {
+        const uint32_t begin = p->begins[s], n = p->ends[s] - begin;
         if (n > GPI_SEGREDUCE_LONG)
             to[s] = fold_long(p, in + begin, n);
         else
             to[s] = n ? fold_on(op, item(in + begin), in + begin, 1, n) : empty;
-        begin = end;
     }
 }
 
 /* Sums, and what depends on the order; the others are chosen at every item. */
-static void unit_fold(const struct gpi_segreduce_piece *p, void *to)
+static void folds_choose(const struct gpi_segreduce_piece *p, void *to)
 {
 #if GPI_SCALARS > 1
     fold_piece(p->op, p, to);
@@ -226,58 +232,66 @@ static void unit_fold(const struct gpi_segreduce_piece *p, void *to)
 #endif
 }
 
+#if SIDE_BY_SIDE
+
+/* The segments of a piece that have items. */
+struct dense {
+    struct gpi_segreduce_piece piece;
+    uint32_t begins[GPI_SEGREDUCE_PIECE], ends[GPI_SEGREDUCE_PIECE];
+    uint32_t numbers[GPI_SEGREDUCE_PIECE + 16]; /* in the piece */
+};
+
+/* False: most segments have items. */
+static __attribute__((noinline)) bool dense_open(const struct gpi_segreduce_piece *p,
+                                                 struct dense *d)
+{
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < p->count; s += 16) {
+        const uint32_t most = p->count - s < 16 ? p->count - s : 16;
+        const __mmask16 here = (__mmask16)((1u << most) - 1);
+        const __m512i begins = _mm512_maskz_loadu_epi32(here, p->begins + s);
+        const __m512i ends = _mm512_maskz_loadu_epi32(here, p->ends + s);
+        const __mmask16 some = _mm512_cmpneq_epu32_mask(begins, ends);
+        const __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)s));
+        _mm512_storeu_si512(d->numbers + count, _mm512_maskz_compress_epi32(some, numbers));
+        count += (uint32_t)__builtin_popcount(some);
+        if (count > 16 + s / 4)
+            return false;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        d->begins[k] = p->begins[d->numbers[k]];
+        d->ends[k] = p->ends[d->numbers[k]];
+    }
+    d->piece = *p;
+    d->piece.begins = d->begins;
+    d->piece.ends = d->ends;
+    d->piece.count = count;
+    return true;
+}
+
+static void unit_fold(const struct gpi_segreduce_piece *p, void *to)
+{
+    struct dense d;
+    sum_t room[GPI_SEGREDUCE_PIECE], *results = to;
+    if (p->count < SIDE || !dense_open(p, &d)) {
+        folds_choose(p, to);
+        return;
+    }
+    folds_choose(&d.piece, room);
+    for (uint32_t s = 0; s < p->count; s++)
+        results[s] = *(const sum_t *)p->empty;
+    for (uint32_t k = 0; k < d.piece.count; k++)
+        results[d.numbers[k]] = room[k];
+}
+
+#else
+#define unit_fold folds_choose
+#endif
+
 #if GPI_SCALARS == 1
 
-ALWAYS_INLINE size_t place_serial(bool largest, const in_t *in, size_t n)
-{
-    size_t best = 0;
-    acc_t value = widen_in(in[0]);
-    for (size_t i = 1; i < n; i++) {
-        const acc_t x = widen_in(in[i]);
-        if (largest ? less(value, x) : less(x, value)) {
-            value = x;
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* The value by the folds of the reduction, then the first item that has it. */
-static __attribute__((noinline)) size_t place_long(const struct gpi_segreduce_piece *p,
-                                                   const in_t *in, size_t n)
-{
-    const size_t block = GPI_REDUCE_BLOCK_BYTES / sizeof *in;
-    const sum_t all = fold_long(p, in, n);
-    size_t i = 0, found = 0;
-    for (; i < n; i += block) {
-        const size_t m = n - i < block ? n - i : block;
-        found = p->folds->find(in + i, m, &all);
-        if (found < m)
-            break;
-    }
-    return i + found;
-}
-
-ALWAYS_INLINE void place_piece(bool largest, const struct gpi_segreduce_piece *p, uint64_t *to)
-{
-    const in_t *in = p->in;
-    uint32_t begin = p->ends[-1];
-    for (uint32_t s = 0; s < p->count; s++) {
-        const uint32_t end = p->ends[s], n = end - begin;
-        to[s] = n == 0                    ? UINT64_MAX
-                : n <= GPI_SEGREDUCE_LONG ? place_serial(largest, in + begin, n)
-                                          : place_long(p, in + begin, n);
-        begin = end;
-    }
-}
-
-static void unit_places(const struct gpi_segreduce_piece *p, uint64_t *to)
-{
-    if (p->op == GP_MAX)
-        place_piece(true, p, to);
-    else
-        place_piece(false, p, to);
-}
+#include "segreduce/segreduce_cpu_places.h"
 
 #else
 #define unit_places NULL

@@ -72,20 +72,40 @@ const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(const gp_context *ctx, gp
 
 #if GPI_ISA_VARIANTS
 gpi_segreduce_widen_fn gpi_segreduce_widen_avx512;
+gpi_segreduce_narrow_fn gpi_segreduce_narrow_avx512;
+gpi_segreduce_prefix_fn gpi_segreduce_prefix_avx512;
 #endif
 
-/* Half floats that are chosen keep the bits of their NaNs, which conversions by vectors change. */
-const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, gp_dtype in,
-                                                        gp_op op, gpi_segreduce_widen_fn **widen)
+gpi_segreduce_narrow_fn *gpi_segreduce_cpu_narrow(const gp_context *ctx)
 {
-    const bool chosen_half = in == GP_F16 && gpi_scan_is_order(op);
 #if GPI_ISA_VARIANTS
-    const gp_dtype as = gpi_dtype_is_float(in) ? GP_F32 : gpi_dtype_is_signed(in) ? GP_I32 : GP_U32;
-    *widen = gpi_segreduce_widen_avx512;
-    if (ctx->isa == GPI_ISA_AVX512 && gpi_dtype_bytes(in) < 4 && gpi_op_scalars(op) == 1 &&
-        !chosen_half)
-        return found(gathered, sizeof gathered / sizeof gathered[0], as, as, op);
+    if (ctx->isa == GPI_ISA_AVX512)
+        return gpi_segreduce_narrow_avx512;
 #endif
-    (void)ctx, (void)widen, (void)chosen_half;
+    (void)ctx;
+    return NULL;
+}
+
+gpi_segreduce_prefix_fn *gpi_segreduce_cpu_prefix(const gp_context *ctx)
+{
+#if GPI_ISA_VARIANTS
+    if (ctx->isa == GPI_ISA_AVX512)
+        return gpi_segreduce_prefix_avx512;
+#endif
+    (void)ctx;
+    return NULL;
+}
+
+const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, gp_dtype in,
+                                                        gp_op op, gp_dtype *as,
+                                                        gpi_segreduce_widen_fn **widen)
+{
+#if GPI_ISA_VARIANTS
+    *as = gpi_dtype_is_float(in) ? GP_F32 : gpi_dtype_is_signed(in) ? GP_I32 : GP_U32;
+    *widen = gpi_segreduce_widen_avx512;
+    if (ctx->isa == GPI_ISA_AVX512 && gpi_dtype_bytes(in) < 4 && gpi_op_scalars(op) == 1)
+        return found(gathered, sizeof gathered / sizeof gathered[0], *as, *as, op);
+#endif
+    (void)ctx, (void)in, (void)op, (void)as, (void)widen;
     return NULL;
 }
