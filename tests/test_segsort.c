@@ -150,8 +150,8 @@ START_TEST(test_segments_of_near_keys)
 {
     static const gp_dtype dtypes[] = {GP_U32, GP_I32, GP_U64, GP_I64};
     static const unsigned bits[] = {3, 20, 22, 24, 25, 28, 29};
-    static const uint64_t lengths[] = {0,  1,  2,  3,  4,  7,   8,    15,
-                                       16, 17, 32, 33, 64, 100, 2048, 2049};
+    static const uint64_t lengths[] = {0,  1,  2,  3,  4,   7,    8,    15,  16,
+                                       17, 32, 33, 64, 100, 2048, 2049, 6000};
     enum { COUNT = 700 };
     uint64_t seed = t_seed() + (uint64_t)_i;
     struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, 0};
@@ -162,7 +162,7 @@ START_TEST(test_segments_of_near_keys)
         const uint64_t r = t_random(&seed) >> 20;
         g.offsets[s] = g.items;
         g.items += r % 16 ? lengths[r / 16 % (r / 1024 % 4 ? 6 : 14)] : r / 16 % 40;
-        g.items += s % 300 == 299 ? lengths[14 + (r & 1)] : 0;
+        g.items += s % 300 == 299 ? lengths[14 + r % 3] : 0;
     }
     g.offsets[COUNT] = g.items;
     for (int k = 0; k < 8; k++) {

@@ -22,6 +22,7 @@ enum {
  * that are 0 in all of these and the `dropped` lowest bits, above `at` bits of position. */
 struct packing {
     int begin, dropped, bits, at, gap;
+    int cut;         /* the highest bits of a word that its bucket has */
     KEY mask, least; /* of the bits compared */
     KEY below;       /* the bits below the gap */
     KEY left_out;    /* the dropped bits, if they vary */
@@ -290,6 +291,8 @@ static KEY common_bits(const struct gpi_radix_job *j, const struct packing *p)
     return (first & (KEY)~p->mask) ^ flip;
 }
 
+#include "radixsort/radixsort_cpu_cut.h"
+
 /* Sort words, of which there is room for n of 64 bits, and write the keys if the words have them.
  * False: there is no order of them yet. */
 static bool sort_packed(const struct gpi_radix_cpu_job *c, const struct packing *p, void *words)
@@ -306,6 +309,10 @@ static bool sort_packed(const struct gpi_radix_cpu_job *c, const struct packing 
         positions_32(p, j->n, words);
         return true;
     }
+    struct packing cut = *p;
+    cut.cut = cut_bits(p, j->n);
+    if (cut.cut)
+        return sort_packed_cut(j, &cut, hold, high, words);
     pack_64(j, p, words);
     if (!QUICK_OF(64)(words, j->n) || (p->left_out && !order_runs(j, p, words)))
         return false;
