@@ -54,6 +54,13 @@ gp_status launch_tile(gp_context *ctx, const char *function, CompactParams &p)
     return list.queue(ctx, function);
 }
 
+/* Whether lines that have been read leave the L2 first, of which others would be written back. */
+bool is_passing(uint64_t bytes)
+{
+    return bytes >= (uint64_t)compact_tuning.pass_from_bytes &&
+           bytes <= (uint64_t)compact_tuning.pass_to_bytes;
+}
+
 template <bool COMPARE, bool THREE>
 gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
 {
@@ -77,6 +84,7 @@ gp_status launch_stream(gp_context *ctx, const char *function, CompactParams &p)
     const uint64_t tiles = (p.a.n + Kernel::tile_items - 1) / Kernel::tile_items;
     p.at_once = Kernel::may_be_at_once &&
                 compact_is_at_once(p, tiles, (uint64_t)ctx->sm_count * Kernel::stages);
+    p.passing = !p.a.sides && is_passing(p.a.n * (item_bytes + !COMPARE));
     GPI_TRY(count_first<COMPARE>(ctx, function, p, list));
     GPI_TRY(stream_add<Kernel>(ctx, function, p, p.a.n, list, p.a.follows && !p.at_once));
     list.launches[list.count - 1].cooperative = p.at_once;
@@ -118,7 +126,8 @@ extern "C" gp_status GPI_LAUNCHER(GPI_PASTE(gpi_compact_, GPI_UNIT))(gp_context 
                                                                      const gpi_compact_args *a)
 {
     using namespace GPI_SPACE;
-    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0), false, has_room(*a)};
+    CompactParams p = {*a,    {},           gpi_reporter_of(ctx, nullptr, (gp_dtype)0),
+                       false, has_room(*a), false};
 #if GPI_ITEM_BYTES > 0 && GPI_ITEM_BYTES <= 8
     if (!a->keep)
         return launch_compared(ctx, function, p);

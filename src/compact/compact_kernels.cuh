@@ -25,6 +25,7 @@ struct CompactParams {
      * counts of these say where the others begin, and no launch before has to find that out. */
     bool at_once;
     bool has_room; /* every output, for all that may go to it */
+    bool passing;  /* the L2 gives up what has been read before other lines */
 };
 
 /* Storage of one item; 0: no items are read. */

@@ -397,7 +397,7 @@ extern "C" gp_status GPI_LAUNCHER(gpi_compact_list)(gp_context *ctx, const char 
                                                     const gpi_compact_args *a)
 {
     using namespace GPI_SPACE;
-    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0), false, false};
+    CompactParams p = {*a, {}, gpi_reporter_of(ctx, nullptr, (gp_dtype)0), false, false, false};
     return a->item_bytes % 16 == 0  ? launch<uint4>(ctx, function, p)
            : a->item_bytes % 8 == 0 ? launch<uint64_t>(ctx, function, p)
            : a->item_bytes % 4 == 0 ? launch<uint32_t>(ctx, function, p)

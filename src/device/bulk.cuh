@@ -35,6 +35,14 @@ GPI_DEVICE uint64_t l2_policy(bool keep)
     return keep ? last : normal;
 }
 
+/* Give them up before others. */
+GPI_DEVICE uint64_t l2_policy_first()
+{
+    uint64_t first;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+    return first;
+}
+
 GPI_DEVICE void bulk_load(void *to_shared, const void *from_global, uint32_t bytes, uint64_t *b,
                           uint64_t policy)
 {

@@ -23,8 +23,11 @@ struct StageSpan {
     uint32_t begin, end;
 };
 
-/* By L loader warps. HINT: bulk copies give the L2 a hint for the lines. */
-template <int L, bool HINT = false> struct StageLoader {
+/* Whether bulk copies give the L2 a hint for the lines. */
+enum class LoadHint { none, always, sometimes };
+
+/* By L loader warps. */
+template <int L, LoadHint HINT = LoadHint::none> struct StageLoader {
     static constexpr int threads = 32 * L;
     static_assert(L == 1 || GPI_SM < 90, "one lane starts bulk copies");
 
@@ -35,6 +38,16 @@ template <int L, bool HINT = false> struct StageLoader {
     {
 #if GPI_SM >= 90
         return {l2_policy(keep)};
+#else
+        return {};
+#endif
+    }
+
+    /* first: the L2 gives these lines up before others. */
+    static GPI_DEVICE StageLoader passing(bool first)
+    {
+#if GPI_SM >= 90
+        return {first ? l2_policy_first() : 0};
 #else
         return {};
 #endif
@@ -108,7 +121,7 @@ template <int L, bool HINT = false> struct StageLoader {
     {
         if (s.end <= s.begin)
             return;
-        if constexpr (HINT)
+        if (HINT == LoadHint::always || (HINT == LoadHint::sometimes && hint))
             bulk_load(s.to + s.begin, s.from + s.begin, s.end - s.begin, loaded, hint);
         else
             bulk_load(s.to + s.begin, s.from + s.begin, s.end - s.begin, loaded);

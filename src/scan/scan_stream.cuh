@@ -50,7 +50,7 @@ struct ScanStream : StreamPolicy {
     static constexpr bool part_is_copy = !in_stage;
     static constexpr bool prefetches_all = GPI_SM < 80 || sizeof(In) >= 16;
 
-    using Loader = StageLoader<L, true>;
+    using Loader = StageLoader<L, LoadHint::always>;
     using Own = RunScratch<Part, runs && !in_stage, W>;
 
     using TotalOp = std::conditional_t<Types::wide, GPI_SPACE::Sum<Total>, Op>;

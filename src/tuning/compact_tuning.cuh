@@ -23,6 +23,9 @@ struct CompactTuning {
      * if an item and its flag have more than 4 bytes. */
     int64_t from_bytes, wide_to_bytes;
 
+    /* Calls that read as many bytes as the L2 has, or about, leave it to what others wrote. */
+    int64_t pass_from_bytes, pass_to_bytes;
+
     /* Blocks of the tile kernels that share a multiprocessor; if there are more tiles, the blocks
      * claim them one by one. */
     int tile_blocks_per_sm;
@@ -44,6 +47,7 @@ constexpr CompactTuning compact_sm75()
     t.tile_bytes = 12 << 10, t.stages_max = 12, t.from_bytes = 256 << 10;
     t.wide_to_bytes = 16 << 20;
     t.tile_blocks_per_sm = 4;
+    t.pass_to_bytes = -1;
     return t;
 }
 
@@ -78,12 +82,14 @@ constexpr CompactTuning compact_sm80()
  * From 256 KB on, 2026-11-23, us: 50% by flags, 2^20 12.4 9.8, 2^18 10.0 7.4, 2^16 7.8 6.8.
  * H100, 2026-11-25, positions of 2^27 flags and 2^29 bytes by flags, 50% kept, 8 and 16 warps that
  * store, us: 210 159, 616 558.
+ * What passes the L2: compact-31.
  */
 constexpr CompactTuning compact_sm90()
 {
     CompactTuning t = compact_sm80();
     t.least_sm = 90, t.shared_bytes = 214 * 1024;
     t.byte_store_warps = 16, t.compare_warps = 12;
+    t.pass_from_bytes = 8 << 20, t.pass_to_bytes = 100 << 20;
     return t;
 }
 
