@@ -71,18 +71,35 @@ GPI_DEVICE uint32_t up_to(const uint64_t *list, uint32_t count, uint64_t key)
     return partition_point(count, [&](uint32_t i) { return list[i] <= key; });
 }
 
-/* A grid of any size: numbers of rows, see gpi_dist_number_rows(). */
-__global__ void dist_number_k(gpi_dist_kernel k)
+/* Four neighbours, whose numbers of a byte are one word. */
+template <class K> struct alignas(16) Four {
+    K of[4];
+};
+
+/* A grid of any size; 8 KB of shared memory: numbers of rows, see gpi_dist_number_rows(). */
+template <class K> __global__ void dist_number_k(gpi_dist_kernel k)
 {
-    constexpr int AT_ONCE = 4; /* neighbours, whose numbers of a byte are one word */
+    constexpr int AT_ONCE = 4;
+    __shared__ uint64_t limits[GP_COMM_RANKS_MAX];
+    const K *keys = (const K *)k.in;
+    const bool aligned = (uintptr_t)keys % sizeof(uint4) == 0;
+    for (int j = (int)threadIdx.x; j < k.rows; j += elementwise_threads)
+        limits[j] = ((const uint64_t *)k.words)[j];
+    __syncthreads();
+    const uint64_t first = limits[0];
     for (uint64_t i = AT_ONCE * grid_item(); i < k.n; i += AT_ONCE * grid_items()) {
         const int here = k.n - i < AT_ONCE ? (int)(k.n - i) : AT_ONCE;
-        uint32_t number[AT_ONCE] = {0};
+        uint32_t number[AT_ONCE];
+        Four<K> key = {};
+        if (aligned && here == AT_ONCE)
+            key = *(const Four<K> *)(keys + i);
+        else
+            for (int a = 0; a < here; a++)
+                key.of[a] = keys[i + (uint64_t)a];
 #pragma unroll
         for (int a = 0; a < AT_ONCE; a++)
-            if (a < here)
-                number[a] = up_to((const uint64_t *)k.words, (uint32_t)k.rows,
-                                  integer_at(k.in_bytes, k.in, i + (uint64_t)a));
+            number[a] =
+                k.rows == 1 ? first <= key.of[a] : up_to(limits, (uint32_t)k.rows, key.of[a]);
         if (k.out_bytes == 1 && here == AT_ONCE)
             *(uint32_t *)((uint8_t *)k.out + i) =
                 number[0] | number[1] << 8 | number[2] << 16 | number[3] << 24;
@@ -95,26 +112,11 @@ __global__ void dist_number_k(gpi_dist_kernel k)
     }
 }
 
-/* A grid of any size; 18 KB of shared memory: keys in parts of intervals, see gpi_dist_count(),
- * are added to out. */
-template <class K> __global__ void dist_count_k(gpi_dist_kernel k)
+/* count(key) of all keys, by a grid of any size. */
+template <class K, class Count> GPI_DEVICE void each_key(const gpi_dist_kernel &k, Count count)
 {
     constexpr int AT_ONCE = 8; /* reads that are under way together */
-    __shared__ uint32_t found[GPI_DIST_PROBES + GP_COMM_RANKS_MAX];
-    __shared__ uint64_t starts[GP_COMM_RANKS_MAX];
     const K *keys = (const K *)k.in;
-    const int bins = k.rows << k.step;
-    for (int b = (int)threadIdx.x; b < bins; b += elementwise_threads)
-        found[b] = 0;
-    for (int j = (int)threadIdx.x; j < k.rows; j += elementwise_threads)
-        starts[j] = ((const uint64_t *)k.words)[j];
-    __syncthreads();
-    auto count = [&](uint64_t key) {
-        const uint32_t j = up_to(starts, (uint32_t)k.rows, key);
-        const uint64_t in = j ? key - starts[j - 1] : UINT64_MAX;
-        if (in >> k.bits == 0)
-            atomicAdd(&found[((j - 1) << k.step) + (uint32_t)(in >> (k.bits - k.step))], 1u);
-    };
     uint64_t i = grid_item();
     for (; i + (AT_ONCE - 1) * grid_items() < k.n; i += AT_ONCE * grid_items()) {
         K key[AT_ONCE];
@@ -127,18 +129,59 @@ template <class K> __global__ void dist_count_k(gpi_dist_kernel k)
     }
     for (; i < k.n; i += grid_items())
         count(keys[i]);
+}
+
+/* A grid of any size; 18 KB of shared memory: keys in parts of intervals, see gpi_dist_count(),
+ * are added to out. */
+template <class K> __global__ void dist_count_k(gpi_dist_kernel k)
+{
+    __shared__ uint32_t found[GPI_DIST_PROBES + GP_COMM_RANKS_MAX];
+    __shared__ uint64_t starts[GP_COMM_RANKS_MAX];
+    const int bins = k.rows << k.step, shift = k.bits - k.step;
+    const K last = k.bits ? (K)(~0ull >> (64 - k.bits)) : 0; /* of an interval that begins at 0 */
+    for (int b = (int)threadIdx.x; b < bins; b += elementwise_threads)
+        found[b] = 0;
+    for (int j = (int)threadIdx.x; j < k.rows; j += elementwise_threads)
+        starts[j] = ((const uint64_t *)k.words)[j];
+    __syncthreads();
+    const K first = (K)starts[0];
+    if (k.rows == 1)
+        each_key<K>(k, [&](K key) {
+            const K in = key - first;
+            if (in <= last)
+                atomicAdd(&found[in >> shift], 1u);
+        });
+    else
+        each_key<K>(k, [&](K key) {
+            const uint32_t j = up_to(starts, (uint32_t)k.rows, key);
+            const K in = j ? key - (K)starts[j - 1] : 0;
+            if (j && in <= last)
+                atomicAdd(&found[((j - 1) << k.step) + (uint32_t)(in >> shift)], 1u);
+        });
     __syncthreads();
     for (int b = (int)threadIdx.x; b < bins; b += elementwise_threads)
         if (found[b])
             atomicAdd((unsigned long long *)k.out + b, (unsigned long long)found[b]);
 }
 
-/* A grid of any size: a copy of n integers. */
-__global__ void dist_copy_k(gpi_dist_kernel k)
+/* A grid of any size: out[i] = in[i] + offset. */
+template <class K> __global__ void dist_copy_k(gpi_dist_kernel k)
 {
-#pragma unroll 1
-    for (uint64_t i = grid_item(); i < k.n; i += grid_items())
-        integer_to(k.in_bytes, k.out, i, integer_at(k.in_bytes, k.in, i));
+    constexpr int AT_ONCE = 4; /* reads that are under way together */
+    const K *in = (const K *)k.in;
+    K *out = (K *)k.out;
+    uint64_t i = grid_item();
+    for (; i + (AT_ONCE - 1) * grid_items() < k.n; i += AT_ONCE * grid_items()) {
+        K x[AT_ONCE];
+#pragma unroll
+        for (int a = 0; a < AT_ONCE; a++)
+            x[a] = in[i + (uint64_t)a * grid_items()];
+#pragma unroll
+        for (int a = 0; a < AT_ONCE; a++)
+            out[i + (uint64_t)a * grid_items()] = x[a] + (K)k.offset;
+    }
+    for (; i < k.n; i += grid_items())
+        out[i] = in[i] + (K)k.offset;
 }
 
 /* A grid of any size, with a row of blocks for each rank: copies of n integers of each. */
@@ -205,10 +248,16 @@ extern "C" gp_status GPI_LAUNCHER(gpi_dist_launch)(gp_context *ctx, const char *
 {
     using namespace GPI_SPACE;
     gpi_dist_kernel k = *kernel;
-    const auto count = k.in_bytes == 8 ? dist_count_k<uint64_t> : dist_count_k<uint32_t>;
+    const bool wide = k.in_bytes == 8;
+    const auto count = wide ? dist_count_k<uint64_t> : dist_count_k<uint32_t>;
+    const auto number = wide ? dist_number_k<uint64_t> : dist_number_k<uint32_t>;
+    const auto copy = wide              ? dist_copy_k<uint64_t>
+                      : k.in_bytes == 4 ? dist_copy_k<uint32_t>
+                                        : dist_copy_k<uint8_t>;
+    const auto shift = k.in_bytes == k.out_bytes ? copy : dist_add_k;
     void (*const kernels[])(gpi_dist_kernel) = {
-        dist_probe_k, dist_sample_k,   dist_copy_k,   nullptr, nullptr, dist_add_k,
-        dist_add_k,   dist_renumber_k, dist_number_k, count}; /* as enum gpi_dist_task */
+        dist_probe_k, dist_sample_k,   copy,   nullptr, nullptr, shift,
+        dist_add_k,   dist_renumber_k, number, count}; /* as enum gpi_dist_task */
     if (k.task == GPI_DIST_MAIL)
         return mail_launch(ctx, function, k.mailing);
     if (k.task == GPI_DIST_CUT)

@@ -196,8 +196,7 @@ gp_status gpi_dist_sample(gp_comm *comm, const char *f, const struct gpi_dist_ke
 /* Of the integers that an item is made of. */
 static size_t unit_of(size_t item_bytes)
 {
-    const size_t unit = gpi_item_alignment(item_bytes);
-    return unit < 4 ? unit : 4;
+    return gpi_item_alignment(item_bytes) < 4 ? 1 : 4;
 }
 
 gp_status gpi_dist_copy_few(gp_comm *comm, const char *f, const void *from, size_t item_bytes,
