@@ -171,8 +171,10 @@ START_TEST(test_dist_over_nccl)
     if (_i)
         keep_apart(&group);
     ck_assert_int_eq(init_all(nccl, p, devices), 0);
-    for (int r = 0; r < p; r++)
+    for (int r = 0; r < p; r++) {
         T_OK(gp_comm_create_nccl(group.ctx[r], nccl[r], &group.comm[r]));
+        T_OK(gp_comm_set_timeout(group.comm[r], RANKS_DEADLINE));
+    }
     for (int together = 0; together < 2; together++) {
         check_sort_of(&group, &s, together);
         if (!together)
