@@ -24,50 +24,6 @@ START_TEST(test_spmv_plan_of_near_and_far_columns)
 }
 END_TEST
 
-/* Half of the entries have one of few columns, whose x is read from shared memory or beside it. One
- * row has many tiles. Sums are exact. */
-START_TEST(test_spmv_plan_of_hot_columns)
-{
-    static const gp_dtype dtypes[] = {GP_F32, GP_F64, GP_BF16};
-    const uint64_t nnz = (1 << 18) + 1000, num_rows = 1 << 14, num_cols = 300000;
-    uint64_t seed = t_seed();
-    struct csr a = {num_rows,
-                    num_cols,
-                    nnz,
-                    t_host((num_rows + 1) * 8),
-                    t_host(nnz * 8),
-                    t_host(nnz * gp_dtype_bytes(dtypes[_i])),
-                    dtypes[_i]};
-    for (uint64_t r = 0; r <= num_rows; r++)
-        a.pointers[r] = r < 1000 ? 0 : r == num_rows ? nnz : (r - 1000) * 15;
-    for (uint64_t i = 0; i < nnz; i++) {
-        const uint64_t n = t_random(&seed);
-        a.cols[i] = n >> 8 & 1 ? n % 30000 * 7 : n % num_cols;
-        t_set(a.dtype, a.values, i, (double)(n >> 32 & 3));
-    }
-    struct device_csr d = upload(&a, pairs[_i]);
-    d.hot_columns = 1;
-    const size_t vb = gp_dtype_bytes(a.dtype), bytes = num_rows * vb;
-    t_array x = t_new_from(a.values, num_cols * vb, 0), plan = plan_new(t_ctx(), &d);
-    t_array y = t_new(bytes, 0), planned = t_new(bytes, 0);
-    void *want = t_host(bytes), *got = t_host(bytes);
-    T_OK(multiply(t_ctx(), &d, NULL, &x, NULL, &y));
-    T_OK(multiply_planned(t_ctx(), &d, &plan, NULL, &x, NULL, &planned));
-    t_get(&y, want, bytes);
-    t_get(&planned, got, bytes);
-    t_same_bytes("y by plan", want, got, bytes);
-    t_array *all[] = {&x, &plan, &y, &planned};
-    for (int i = 0; i < 4; i++) {
-        t_check_guards(all[i]);
-        t_free(all[i]);
-    }
-    free(want);
-    free(got);
-    device_free(&d);
-    csr_free(&a);
-}
-END_TEST
-
 /* A context that validates refuses it: a column, a row pointer or a size is another. */
 START_TEST(test_spmv_plan_of_another_pattern)
 {
@@ -425,7 +381,6 @@ static Suite *suite(void)
     Suite *s = suite_create("csr_plan");
     TCase *c = t_case(s, "plans");
     tcase_add_loop_test(c, test_spmv_plan_of_near_and_far_columns, 0, 3);
-    tcase_add_loop_test(c, test_spmv_plan_of_hot_columns, 0, 3);
     tcase_add_loop_test(c, test_spmv_plan_of_another_pattern, 0, 3);
     tcase_add_test(c, test_spmv_plan_errors);
     tcase_add_loop_test(c, test_transposed_matrices_match_oracle, 0, MATRIX_RUNS);

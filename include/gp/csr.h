@@ -363,8 +363,8 @@ GP_API gp_status gp_spmv_plan_bytes(const gp_target *target, const gp_csr_desc *
  *
  * With desc->hot_columns, which products by the plan need to have, too: if the columns lie apart
  * and a quarter of the entries have one of 38400 columns, as a sample finds, x of these is read
- * from shared memory. That takes two more kernels, so it is for matrices of millions of entries; on
- * GPUs before compute capability 9.0, and on the CPU, it changes nothing.
+ * from shared memory. That takes two more kernels, so of fewer than 2^23 entries, on GPUs before
+ * compute capability 9.0, and on the CPU, it changes nothing.
  *
  * @return as gp_spmv_by(); GP_ERROR_ARGUMENT also desc->device_nnz or desc->device_num_rows.
  * @since 0.1

@@ -42,7 +42,8 @@ static struct gpi_csr_product as_of(const struct gpi_csr_product *c, gp_dtype dt
 /* Numbers of columns leave room for a bit. */
 static bool may_be_hot(const struct gpi_csr_product *c)
 {
-    return c->wants_hot && c->args.a.num_cols < GPI_CSR_HOT_BIT && c->args.a.nnz;
+    return c->wants_hot && c->args.a.num_cols < GPI_CSR_HOT_BIT &&
+           c->args.a.nnz >= GPI_CSR_HOT_ENTRIES;
 }
 
 static struct places places_of(const struct gpi_csr_product *c, gp_backend backend)

@@ -48,6 +48,7 @@ struct gpi_csr_plan {
  */
 #define GPI_CSR_HOT_BIT 0x80000000u
 enum {
+    GPI_CSR_HOT_ENTRIES = 1 << 23, /* of fewer the kernel takes longer than it saves */
     GPI_CSR_HOT = 38400,
     GPI_CSR_HOT_F64 = 18432,
     GPI_CSR_HOT_SAMPLE = 1 << 22, /* of the entries, by which they are chosen; at most */
