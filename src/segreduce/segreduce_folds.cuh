@@ -59,6 +59,7 @@ GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
  *   prepare(raw)       a word, before the calls below
  *   item(raw, i, at)   item i of a word; at: its index in the share
  *   word(op, all, raw, at)    all op the items of a word
+ *   row(op, all, words, at)   the same of some words, with the op of with_one_op()
  *   part(op, all, raw, at, begin, end)   of places: all op items [begin, end) of a word, if any
  *   identity(), apply(l, r)   on A and on Far
  *   with_op(f)         f(op) of an object whose op(l, r) is that of apply(), without a choice
@@ -66,6 +67,7 @@ GPI_DEVICE uint64_t segment_begin(const SegreduceParams &p, uint64_t s)
  *   nothing()          of a segment without items
  *   far(a, first)      first: the index of the share's first item
  *   begin(p, s)        of places: what store() needs of segment s
+ *   keeps_begins       markers leave it to storers (segreduce-30 in docs/tuning)
  *   store(p, s, far, begin)   the result of segment s, by one thread
  *   in_order()         not all items of a lane may be folded before those of the next one
  *   not_before(a, at)  of places, which took neutral items before the first one, at `at`, for items
@@ -77,6 +79,7 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
     static constexpr int piece = PIECE_, word_bytes = sizeof(T) < 4 ? 4 : (int)sizeof(T);
     static constexpr int per_word = word_bytes / (int)sizeof(T);
     static constexpr bool places = false;
+    static constexpr bool keeps_begins = false;
     static constexpr bool rounds = false; /* so the result depends on how items are grouped */
     static constexpr uint32_t share_items = ~0u; /* of a share, at most */
     using RawIn = Raw<word_bytes>;
@@ -104,6 +107,14 @@ template <class Fold, class T_, class A_, int PIECE_ = (int)sizeof(T_)> struct S
 #pragma unroll
         for (int i = 0; i < per_word; i++)
             all = op(all, self().item(raw, i, at + i));
+        return all;
+    }
+    template <class Op, int N>
+    GPI_DEVICE A row(Op op, A all, const RawIn (&words)[N], uint32_t at) const
+    {
+#pragma unroll
+        for (int w = 0; w < N; w++)
+            all = self().word(op, all, words[w], at + w * per_word);
         return all;
     }
     /* A word whose items before begin and from end on are neutral. */
@@ -192,6 +203,58 @@ template <class T, class A_> struct IntegerSum : SegmentFold<IntegerSum<T, A_>, 
     }
 };
 
+/* Operators on integers; row(): of narrow items side by side in words, if `rows`. */
+template <class T, class A> struct HighestOf {
+    static constexpr bool rows = sizeof(T) < 4 && GPI_SM >= 90; /* one instruction for two */
+
+    GPI_DEVICE A operator()(A l, A r) const
+    {
+        return l < r ? r : l;
+    }
+    template <class Word, int N> GPI_DEVICE A row(const Word (&words)[N]) const
+    {
+        constexpr uint32_t low = sizeof(T) == 1 ? 0x00ff00ff : ~0u;
+        uint32_t even = 0, odd = 0;
+#pragma unroll
+        for (int w = 0; w < N; w++) {
+            even = __vmaxu2(even, words[w].w[0] & low);
+            if (sizeof(T) == 1)
+                odd = __vmaxu2(odd, words[w].w[0]);
+        }
+        even = __vmaxu2(even, odd >> 8 & low);
+        return max(even & 0xffff, even >> 16);
+    }
+};
+
+template <class T, class A> struct BitsOf {
+    static constexpr bool rows = sizeof(T) < 4;
+    A both, either; /* see IntegerFold */
+
+    GPI_DEVICE A operator()(A l, A r) const
+    {
+        return ((l & r) & both) | ((l ^ r) & either);
+    }
+    /* Above the lowest item there are others. */
+    template <class Word, int N> GPI_DEVICE A row(const Word (&words)[N]) const
+    {
+        A all = words[0].w[0];
+#pragma unroll
+        for (int w = 1; w < N; w++)
+            all = (*this)(all, words[w].w[0]);
+        all = (*this)(all, all >> 16);
+        return sizeof(T) == 1 ? (*this)(all, all >> 8) : all;
+    }
+};
+
+template <class A> struct ProductOf {
+    static constexpr bool rows = false;
+
+    GPI_DEVICE A operator()(A l, A r) const
+    {
+        return l * r;
+    }
+};
+
 /* The other operators on integers, computed in A: minimum and maximum as the greatest of flipped
  * items (device/flip.cuh), products and bits. */
 template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, T, A> {
@@ -206,36 +269,38 @@ template <class T, class A> struct IntegerFold : SegmentFold<IntegerFold<T, A>, 
     {
         return none;
     }
-    GPI_DEVICE A bits(A l, A r) const
-    {
-        return ((l & r) & both) | ((l ^ r) & either);
-    }
     GPI_DEVICE A other(A l, A r) const
     {
-        const A both_ways = bits(l, r), times = l * r;
-        return product ? times : both_ways;
+        const A bits = BitsOf<T, A>{both, either}(l, r), times = l * r;
+        return product ? times : bits;
     }
     GPI_DEVICE A apply(A l, A r) const
     {
-        if (highest)
-            return l < r ? r : l;
-        return other(l, r);
+        return highest ? HighestOf<T, A>()(l, r) : other(l, r);
     }
     template <class F> GPI_DEVICE void with_op(F f) const
     {
         if (highest)
-            f([](A l, A r) { return l < r ? r : l; });
+            f(HighestOf<T, A>());
         else
             f([this](A l, A r) { return other(l, r); });
     }
     template <class F> GPI_DEVICE void with_one_op(F f) const
     {
         if (highest)
-            f([](A l, A r) { return l < r ? r : l; });
+            f(HighestOf<T, A>());
         else if (product)
-            f([](A l, A r) { return l * r; });
+            f(ProductOf<A>());
         else
-            f([this](A l, A r) { return bits(l, r); });
+            f(BitsOf<T, A>{both, either});
+    }
+    template <class Op, int N>
+    GPI_DEVICE A row(Op op, A all, const RawIn (&words)[N], uint32_t at) const
+    {
+        if constexpr (Op::rows)
+            return op(all, op.row(words));
+        else
+            return Base::row(op, all, words, at);
     }
     GPI_DEVICE void prepare(RawIn &raw) const
     {

@@ -229,13 +229,18 @@ GPI_DEVICE void join_tiles(const SegreduceParams &p, const Fold &fold, Shared &s
 
 /* ---- storers --------------------------------------------------------------------------------- */
 
+/* begins: see SegreduceSlots. */
 template <class Fold>
 GPI_DEVICE void store_results(const SegreduceParams &p, const Fold &fold, const TileSlot &t,
-                              const typename Fold::A *results, uint32_t thread)
+                              const typename Fold::A *results, const uint16_t *begins,
+                              uint32_t thread)
 {
     constexpr int each = 4, step = SegreduceWarps<Fold>::store * 32;
     const uint32_t ends = t.ends;
-    const uint64_t segment = t.segment, first = t.share_item;
+    const uint64_t segment = t.segment, first = t.share_item, item = t.item;
+    const auto begin_of = [&](uint32_t j) {
+        return Fold::keeps_begins && j > 0 ? item + begins[j] : fold.begin(p, segment + j);
+    };
     uint32_t j = thread;
     if (t.skips_first && thread == 0)
         j += step;
@@ -246,7 +251,7 @@ GPI_DEVICE void store_results(const SegreduceParams &p, const Fold &fold, const 
 #pragma unroll
         for (int i = 0; i < each; i++) {
             x[i] = results[j + i * step];
-            begin[i] = fold.begin(p, segment + j + i * step);
+            begin[i] = begin_of(j + i * step);
         }
 #pragma unroll
         for (int i = 0; i < each; i++)
@@ -254,7 +259,7 @@ GPI_DEVICE void store_results(const SegreduceParams &p, const Fold &fold, const 
     }
 #pragma unroll 1
     for (; j < ends; j += step)
-        fold.store(p, segment + j, fold.far(results[j], first), fold.begin(p, segment + j));
+        fold.store(p, segment + j, fold.far(results[j], first), begin_of(j));
 }
 
 template <class Fold, class Shared>
@@ -266,7 +271,8 @@ GPI_DEVICE void store_tiles(const SegreduceParams &p, const Fold &fold, Shared &
         const TileSlot &t = s.slot[turn.stage];
         if (t.share == no_share)
             break;
-        store_results(p, fold, t, s.result[turn.stage], team.warp * 32 + lane_id());
+        store_results(p, fold, t, s.result[turn.stage], s.begin[turn.stage],
+                      team.warp * 32 + lane_id());
         barrier_arrive(&s.stored[turn.stage]);
     }
 }

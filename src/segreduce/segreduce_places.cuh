@@ -46,7 +46,7 @@ struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, NearPlaceOf<T, V>> {
     using Base = SegmentFold<PlacesFold, T, A>;
     using typename Base::RawIn;
     using Far = KeyPlace<V>;
-    static constexpr bool places = true;
+    static constexpr bool places = true, keeps_begins = sizeof(T) == 4;
     static constexpr uint32_t share_items = sizeof(T) < 4 ? 0xfffe : ~0u; /* for near() */
     static constexpr T sign = (T)((T)1 << (8 * sizeof(T) - 1));
     T infinity; /* of floats; above it are NaNs. 0: integers */
@@ -66,19 +66,44 @@ struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, NearPlaceOf<T, V>> {
     /* Items become keys. */
     GPI_DEVICE void prepare(RawIn &raw) const
     {
-        if constexpr (sizeof(T) == 4) {
+        if constexpr (sizeof(T) == 8) {
+            const T own = key(raw_get<T>(raw, 0));
+            raw = {};
+            raw_set<T>(raw, 0, own);
+        } else if constexpr (sizeof(T) == 4) {
             const float x = __uint_as_float(raw.w[0]);
             const uint32_t bits = __float_as_uint(__fadd_rn(x, 0.0f)); /* one zero */
             const uint32_t number = bits ^ ((uint32_t)((int32_t)bits >> 31) | sign);
             const uint32_t k = x != x ? ~0u : number;
             raw.w[0] = (infinity ? k : raw.w[0]) ^ flip;
         } else {
-            RawIn keys = {};
-#pragma unroll
-            for (int i = 0; i < Base::per_word; i++)
-                raw_set<T>(keys, i, (T)key(raw_get<T>(raw, i)));
-            raw = keys;
+            uint32_t &w = raw.w[0];
+            if constexpr (sizeof(T) == 2)
+                if (infinity)
+                    w = numbers_of_halves(w);
+            w ^= flip * (sizeof(T) == 1 ? 0x01010101u : 0x00010001u);
         }
+    }
+    /* Two at once; a half plus zero has one zero. */
+    GPI_DEVICE uint32_t numbers_of_halves(uint32_t w) const
+    {
+#if GPI_SM >= 90
+        uint32_t bits, nans, negative;
+        if (infinity == 0x7f80) {
+            asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(bits) : "r"(w), "r"(0x3f803f80), "r"(0));
+            asm("set.neu.u32.bf16x2 %0, %1, %2;" : "=r"(nans) : "r"(w), "r"(w));
+        } else {
+            asm("add.rn.f16x2 %0, %1, %2;" : "=r"(bits) : "r"(w), "r"(0));
+            asm("set.neu.u32.f16x2 %0, %1, %2;" : "=r"(nans) : "r"(w), "r"(w));
+        }
+        asm("prmt.b32 %0, %1, %2, %3;"
+            : "=r"(negative)
+            : "r"(bits), "r"(0), "r"(0xbb99)); /* signs */
+        return (bits ^ (negative | 0x80008000)) | nans;
+#else
+        const auto number = [this](uint32_t x) { return (uint32_t)(T)(key((T)x) ^ flip); };
+        return number(w) | number(w >> 16) << 16;
+#endif
     }
     /* The item whose key that is. Zeros and NaNs have one key each. */
     GPI_DEVICE T item_of(const SegreduceParams &p, const Far &all) const
@@ -105,7 +130,10 @@ struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, NearPlaceOf<T, V>> {
     }
     GPI_DEVICE A apply(const A &l, const A &r) const
     {
-        return place_before(r, l) ? r : l;
+        if constexpr (sizeof(A) == 4)
+            return min(l, r);
+        else
+            return place_before(r, l) ? r : l;
     }
     GPI_DEVICE Far apply(const Far &l, const Far &r) const
     {
@@ -114,7 +142,12 @@ struct PlacesFold : SegmentFold<PlacesFold<T, V>, T, NearPlaceOf<T, V>> {
     }
     GPI_DEVICE A item(const RawIn &raw, int i, uint32_t at) const
     {
-        return near(raw_get<T>(raw, i), at);
+        if constexpr (sizeof(T) == 2)
+            return __byte_perm(raw.w[0], at, i ? 0x3254 : 0x1054);
+        else if constexpr (sizeof(T) == 1)
+            return __byte_perm(raw.w[0], at, 0x7054 | i << 8); /* at has less than 16 bits */
+        else
+            return near(raw_get<T>(raw, i), at);
     }
     template <class Op>
     GPI_DEVICE A part(Op op, A all, const RawIn &raw, uint32_t at, int begin, int end) const

@@ -61,10 +61,7 @@ template <class Fold> struct DirectRows {
 
     template <class Op> GPI_DEVICE A folded(Op op, A all, int row, uint32_t at) const
     {
-#pragma unroll
-        for (int w = 0; w < words; w++)
-            all = fold.word(op, all, word[row][w], at + w * Fold::per_word);
-        return all;
+        return fold.row(op, all, word[row], at);
     }
 };
 

@@ -4,7 +4,7 @@
  *
  * A stage has the items of a tile as they lie in memory, and behind them its offsets. A slot has
  * marks and results: a mark for each item, the number of the segment that ends with it, and one
- * more, or 0; a result for each segment that ends in the tile.
+ * more, or 0; a result for each segment that ends in the tile, and (some folds) where it begins.
  */
 #pragma once
 
@@ -53,7 +53,7 @@ struct ShareSlot {
 };
 
 struct TileSlot {
-    uint64_t segment, share_item;
+    uint64_t segment, share_item, item;
     uint32_t ends, slices, share;
     FirstEnd first;
     bool last;
@@ -92,7 +92,8 @@ template <class Fold> struct SegreduceSlots {
     using Slice = SliceShape<Fold>;
     static constexpr int R = Warps::shape.rounds;
     /* Slots leave three eighths of the memory to the stages. */
-    static constexpr int slice_bytes = Slice::bytes + 32 * 2 * Slice::lane_marks;
+    static constexpr int slice_begins = Fold::keeps_begins ? Slice::bytes / (int)sizeof(A) : 0;
+    static constexpr int slice_bytes = Slice::bytes + 32 * 2 * Slice::lane_marks + 2 * slice_begins;
     static constexpr int fit = segreduce_tuning.shared_bytes / 8 * 5 / (R * slice_bytes);
     static constexpr int slices = fit < Warps::shape.slices ? fit : Warps::shape.slices;
     static constexpr int tile_bytes = slices * Slice::bytes;
@@ -101,10 +102,13 @@ template <class Fold> struct SegreduceSlots {
     static constexpr int ends_max = tile_bytes / (int)sizeof(A); /* an end weighs its result */
     static constexpr int stage_bytes = (tile_bytes + 64 + 127) / 128 * 128;
     static_assert(ends_max < 0xffff, "marks are numbers of 16 bits");
+    static_assert(ends_max % 4 == 0, "markers store where four segments begin");
     static_assert(R % Warps::teams == 0, "no team leaves out a phase of a barrier");
 
     alignas(16) A result[R][ends_max];
     alignas(16) uint16_t mark[R][slices * 32 * Slice::lane_marks];
+    /* The first item of each segment but the first one, counted from the tile's. */
+    alignas(16) uint16_t begin[R][Fold::keeps_begins ? ends_max : 4];
     A tail[R][slices];         /* of each slice: behind its last end, or of all */
     uint32_t first[R][slices]; /* the segment that its first mark ends, or no_segment */
     A head[SEGREDUCE_SHARES];  /* see ShareSlot */
@@ -327,6 +331,12 @@ GPI_DEVICE void mark_ends(const SegreduceParams &p, Shared &s, const Fold &fold,
             if (!some && i < ends)
                 results[i] = nothing;
         }
+        if (Fold::keeps_begins && p.indices) {
+            const auto two = [&](int i) {
+                return ((uint32_t)(end[i] - first) & 0xffff) | (uint32_t)(end[i + 1] - first) << 16;
+            };
+            *(uint2 *)(s.begin[slot] + j) = make_uint2(two(0), two(2));
+        }
         if (j == 0)
             s.slot[slot].first = end[0] == end[1]  ? first_empty
                                  : end[1] != first ? first_has_items
@@ -370,7 +380,8 @@ GPI_DEVICE void mark_tiles(const SegreduceParams &p, Shared &s, const Fold &fold
         const bool none = t.share == no_share;
         if (thread == 0) {
             TileSlot &to = s.slot[slot];
-            to.segment = t.segment, to.share_item = t.share_item, to.ends = t.ends;
+            to.segment = t.segment, to.share_item = t.share_item, to.item = t.item;
+            to.ends = t.ends;
             to.slices = t.slices, to.share = t.share, to.last = t.last;
         }
         if (!none && t.ends) {

@@ -190,6 +190,11 @@ inline uint32_t __funnelshift_lc(uint32_t low, uint32_t high, uint32_t shift)
 {
     return shift >= 32 ? low : __funnelshift_l(low, high, shift);
 }
+inline uint32_t __vmaxu2(uint32_t a, uint32_t b)
+{
+    const uint32_t low = (a & 0xffff) > (b & 0xffff) ? a : b;
+    return ((a >> 16 > b >> 16 ? a : b) & 0xffff0000) | (low & 0xffff);
+}
 inline uint32_t __vcmpne4(uint32_t a, uint32_t b)
 {
     uint32_t to = 0;

@@ -62,6 +62,11 @@ inline void ptx_prmt_b32(uint32_t &bytes, uint32_t x, uint32_t y, uint32_t order
 {
     bytes = __byte_perm(x, y, order);
 }
+/* The highest bit; of none -1. */
+inline void ptx_bfind_u32(uint32_t &bit, uint32_t x)
+{
+    bit = x ? 31 - (uint32_t)__builtin_clz(x) : 0xffffffffu;
+}
 inline void ptx_and_b32_then_setp_ne_u32_then_vote_sync_ballot_b32(uint32_t &votes, uint32_t x,
                                                                    uint32_t bit)
 {
@@ -363,6 +368,38 @@ inline void ptx_cvt_rn_f16x2_f32(uint32_t &to, float high, float low)
 inline void ptx_cvt_rn_bf16x2_f32(uint32_t &to, float high, float low)
 {
     to = (uint32_t)float_to_bf16(high) << 16 | float_to_bf16(low);
+}
+
+/* Two halves in a word. */
+inline float half_of(uint32_t two, int i)
+{
+    return half_to_float((uint16_t)(two >> 16 * i));
+}
+inline float bf16_of(uint32_t two, int i)
+{
+    const uint32_t bits = two >> 16 * i << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+inline void ptx_add_rn_f16x2(uint32_t &to, uint32_t a, uint32_t b)
+{
+    ptx_cvt_rn_f16x2_f32(to, half_of(a, 1) + half_of(b, 1), half_of(a, 0) + half_of(b, 0));
+}
+inline void ptx_fma_rn_bf16x2(uint32_t &to, uint32_t a, uint32_t b, uint32_t c)
+{
+    ptx_cvt_rn_bf16x2_f32(to, bf16_of(a, 1) * bf16_of(b, 1) + bf16_of(c, 1),
+                          bf16_of(a, 0) * bf16_of(b, 0) + bf16_of(c, 0));
+}
+inline void ptx_set_neu_u32_f16x2(uint32_t &to, uint32_t a, uint32_t b)
+{
+    to = (half_of(a, 0) != half_of(b, 0) ? 0xffffu : 0) |
+         (half_of(a, 1) != half_of(b, 1) ? 0xffff0000u : 0);
+}
+inline void ptx_set_neu_u32_bf16x2(uint32_t &to, uint32_t a, uint32_t b)
+{
+    to = (bf16_of(a, 0) != bf16_of(b, 0) ? 0xffffu : 0) |
+         (bf16_of(a, 1) != bf16_of(b, 1) ? 0xffff0000u : 0);
 }
 
 } // namespace emulator
