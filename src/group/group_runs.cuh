@@ -179,6 +179,20 @@ gp_status queue_stream(gp_context *ctx, const gpi_group_pass *pass,
     return GP_OK;
 }
 
+/* u / d, of u < 256 d. */
+struct Quotient {
+    uint32_t d, inverse;
+
+    GPI_DEVICE explicit Quotient(uint32_t by)
+        : d(by), inverse(by > 1 && by < 4096 ? 0xffffffffu / by + 1 : 0)
+    {
+    }
+    GPI_DEVICE uint32_t of(uint32_t u) const
+    {
+        return inverse ? __umulhi(u, inverse) : u / d;
+    }
+};
+
 struct RunsParams {
     const void *keys;
     uint64_t sign, inf;

@@ -16,13 +16,17 @@ struct alignas(16) RunGroup {
 
 constexpr uint32_t no_start = ~0u;
 
+/* Groups that a warp takes at once. */
+template <int GROUPS> constexpr int run_batch = GROUPS % 8 == 0 ? 8 : GROUPS % 4 == 0 ? 4 : 1;
+
 template <class Key, bool KEYS, int GROUPS> struct RunStores {
     static constexpr int part_items = 32 * GROUPS;
+    static constexpr int batch = run_batch<GROUPS>;
 
     const RunsParams &p;
     const Key *in;         /* the keys of the part, if there are KEYS */
     RunGroup *groups;      /* of the part, 32 of them */
-    uint8_t *list;         /* 32 bytes of the warp's own */
+    uint8_t *list;         /* of items of a batch; the warp's own */
     uint64_t first;        /* the part's first item */
     uint64_t count, value; /* the runs that began before the part, and where the last did */
 
@@ -40,6 +44,20 @@ template <class Key, bool KEYS, int GROUPS> struct RunStores {
             ((uint16_t *)p.to)[to] = ((const uint16_t *)p.from)[from];
         else
             ((uint8_t *)p.to)[to] = ((const uint8_t *)p.from)[from];
+    }
+
+    template <class F> GPI_DEVICE void by_unit(F f) const
+    {
+        if (p.unit_bytes == 4)
+            f(uint32_t());
+        else if (p.unit_bytes == 8)
+            f(uint2());
+        else if (p.unit_bytes == 16)
+            f(uint4());
+        else if (p.unit_bytes == 2)
+            f(uint16_t());
+        else
+            f(uint8_t());
     }
 
     GPI_DEVICE void move_unit_if(uint64_t place, uint64_t index) const
@@ -83,6 +101,58 @@ template <class Key, bool KEYS, int GROUPS> struct RunStores {
             if ((p.last ? g.ends : g.starts) != 0)
                 move_group(p.last ? g.ends : g.starts, first + 32 * k, place);
         }
+    }
+
+    /* The `some` listed items, which lie behind item `index`, to `place` on. Neighbouring lanes
+     * move neighbouring units, several at once. */
+    template <class Unit>
+    GPI_DEVICE void move_listed(uint32_t some, uint64_t index, uint64_t place) const
+    {
+        constexpr int each = sizeof(Unit) == 4 ? 8 : sizeof(Unit) > 4 ? 4 : 2;
+        const Quotient items(p.units);
+        const uint32_t all = some * p.units;
+        const Unit *from = (const Unit *)p.from + index * p.units;
+        Unit *to = (Unit *)p.to + place * p.units;
+#pragma unroll 1
+        for (uint32_t first_unit = lane_id(); first_unit < all; first_unit += 32 * each) {
+            Unit unit[each] = {};
+#pragma unroll
+            for (int i = 0; i < each; i++) {
+                const uint32_t u = first_unit + 32 * i, j = items.of(u);
+                if (u < all)
+                    unit[i] = from[(uint64_t)list[j] * p.units + (u - j * p.units)];
+            }
+#pragma unroll
+            for (int i = 0; i < each; i++)
+                if (first_unit + 32 * i < all)
+                    to[first_unit + 32 * i] = unit[i];
+        }
+    }
+
+    /* A batch of groups: their items that begin, or end, runs. Not beside keys, whose other outputs
+     * would take 3% longer by that. */
+    GPI_DEVICE void move_batch(int k) const
+    {
+        uint32_t some = 0;
+        uint64_t place = 0;
+#pragma unroll
+        for (int i = 0; i < batch; i++) {
+            const RunGroup g = groups[k + i];
+            const uint32_t bits = p.last ? g.ends : g.starts;
+            const uint32_t upto_end = g.ends ? (2u << (__ffs(g.ends) - 1)) - 1 : 0;
+            const uint64_t base = count + (uint32_t)(g.place + 1);
+            if (some == 0)
+                place = p.last ? base + __popc(g.starts & upto_end) - 1 : base;
+            if (bits >> lane_id() & 1)
+                list[some + __popc(bits & ((1u << lane_id()) - 1))] = (uint8_t)(32 * i + lane_id());
+            some += __popc(bits);
+        }
+        some = place + some <= p.capacity ? some
+               : place < p.capacity       ? (uint32_t)(p.capacity - place)
+                                          : 0;
+        __syncwarp();
+        by_unit([&](auto unit) { move_listed<decltype(unit)>(some, first + 32 * k, place); });
+        __syncwarp();
     }
 
     /* ---- few runs: a lane takes its group's one after the other ---- */
@@ -137,8 +207,6 @@ template <class Key, bool KEYS, int GROUPS> struct RunStores {
     }
 
     /* ---- many runs: the lanes take a group together, some groups at once ---- */
-
-    static constexpr int batch = GROUPS % 8 == 0 ? 8 : GROUPS % 4 == 0 ? 4 : 1;
 
     /* Of the batch that begins with group k, in the lane's item of each group. */
     struct Batch {
@@ -272,8 +340,13 @@ template <class Key, bool KEYS, int GROUPS> struct RunStores {
                              : p.capacity >= count            ? (int32_t)(p.capacity - count)
                                                               : -1;
         store_many(room);
-        if (p.to)
-            move_groups();
+        if constexpr (KEYS) {
+            if (p.to)
+                move_groups();
+        } else {
+            for (int k = 0; k < GROUPS && p.to; k += batch)
+                move_batch(k);
+        }
     }
 };
 

@@ -48,7 +48,7 @@ struct RunsStream : RunTiles<W * 32 * GROUPS> {
     };
     struct Own {
         RunGroup groups[S][W][32];
-        uint8_t list[W][32];
+        uint8_t list[W][has_keys ? 32 : 32 * run_batch<GROUPS>];
     };
 
     const Params &p;
@@ -125,10 +125,49 @@ struct RunsStream : RunTiles<W * 32 * GROUPS> {
         return heads;
     }
 
+    /* A bit for each of a word's narrow items that is not 0. */
+    static GPI_DEVICE uint32_t items_set(uint32_t x)
+    {
+        constexpr uint32_t low = sizeof(Key) == 1 ? 0x7f7f7f7f : 0x7fff7fff;
+        const uint32_t top = (((x & low) + low) | x) & ~low;
+        if constexpr (sizeof(Key) == 1)
+            return (top >> 7) * 0x01020408u >> 24;
+        else
+            return (top >> 15 | top >> 30) & 3;
+    }
+
+    /* Keys that are no floats, if they are narrow: each lane compares its group's, a word of them
+     * with the one that lies an item before. */
+    static GPI_DEVICE uint32_t heads_by_words(const Key *own)
+    {
+        constexpr int words = 8 * sizeof(Key), vectors = (words + 1) / 4 + 1;
+        const char *before = (const char *)(own - 1);
+        const uint4 *from = (const uint4 *)(before - misalignment(before));
+        uint32_t held[words + 5] = {}, here[words + 1], heads = 0;
+#pragma unroll
+        for (int i = 0; i < vectors; i++) {
+            const uint4 v = from[i];
+            held[4 * i] = v.x, held[4 * i + 1] = v.y, held[4 * i + 2] = v.z, held[4 * i + 3] = v.w;
+        }
+        words_at<words + 1>(held, misalignment(before), here);
+#pragma unroll
+        for (int i = 0; i < words; i++) {
+            const uint32_t next = __funnelshift_r(here[i], here[i + 1], 8 * sizeof(Key));
+            heads |= items_set(here[i] ^ next) << (i * 4 / sizeof(Key));
+        }
+        return heads;
+    }
+
     GPI_DEVICE uint32_t heads_by_keys(uint32_t tile, int stage, int w, uint32_t count) const
     {
         const Key *in = keys_in(tile, stage);
         const uint32_t first = w * part_items + lane_id();
+        if constexpr (sizeof(Key) <= 2 && GROUPS == 32)
+            if (!p.inf) {
+                const uint32_t group = w * part_items + 32 * lane_id();
+                return (heads_by_words(in + group) & bits_before(count, group)) |
+                       (tile == 0 && group == 0);
+            }
         const uint32_t heads = count < tile_items
                                    ? p.inf ? heads_by_keys<false, true>(in, first, count)
                                            : heads_by_keys<false, false>(in, first, count)
