@@ -72,7 +72,7 @@ gp_status gpi_csr_transpose_cuda(gp_context *ctx, const struct gpi_csr_coo *c)
     uint32_t *keys = c->index_bytes == 8 ? gpi_frame_take(&frame, n * 4) : NULL;
     uint32_t *sorted = gpi_frame_take(&frame, n * 4);
     void *given = gpi_frame_take(&frame, n * pair), *pairs = gpi_frame_take(&frame, n * pair);
-    struct gpi_csr_turn turn = {.visitor = {visit}, .c = c};
+    struct gpi_csr_turn turn = {.visitor = {.visit = visit}, .c = c};
     turn.left = gpi_frame_take(&frame, 2 * sizeof *turn.left);
     GPI_TRY(kernels->join(ctx, c, keys, given));
     GPI_TRY(sort(ctx, c, &turn, keys ? keys : c->rows, given, sorted, pairs));
