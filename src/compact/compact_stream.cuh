@@ -12,9 +12,8 @@ namespace GPI_SPACE
 
 /*
  * Sums are counts of items that are kept; a part is the marks that tell which. A stage holds a
- * tile's items and flags as they lie in memory, each from the 16-byte boundary at or before its
- * first byte. BYTES 0: flags only, whose positions are stored. THREE: a partition in three, with
- * counts and bits of those below, too. Tile: W x 32 x GROUPS items.
+ * tile's items and flags as they lie in memory, each from the 16-byte boundary at or before it.
+ * BYTES 0: flags only, whose positions are stored. THREE: counts and bits of those below, too.
  */
 template <int BYTES, bool COMPARE, bool THREE, int W, int R, int L, int GROUPS, int S>
 struct CompactStream : StreamPolicy {
@@ -24,7 +23,7 @@ struct CompactStream : StreamPolicy {
     static constexpr bool packs = has_items && BYTES <= (COMPARE ? compact_tuning.packed_bytes : 1);
     static constexpr bool may_be_at_once = has_items && !THREE; /* a partition in one array */
     static constexpr int sorts = THREE ? 2 : 1;                 /* of bits: kept, below */
-    /* Whether what has been read may leave the L2 first; of the others none is faster by it. */
+    /* What has been read may leave the L2 first: where that was seen to be faster. */
     static constexpr bool may_pass = has_items && !THREE && !(COMPARE && BYTES == 1);
     static constexpr int part_items = 32 * GROUPS, tile_items = W * part_items;
     static constexpr int items_bytes = has_items ? tile_items * BYTES + 16 : 0;
