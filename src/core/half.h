@@ -62,4 +62,17 @@ static inline uint16_t gpi_float_to_bf16(float f)
     return (uint16_t)gpi_choose((u & 0x7fffffffu) > 0x7f800000u, 0x7fffu, rounded);
 }
 
+/* The halves that f was widened from, NaNs too. */
+static inline uint16_t gpi_f16_of_widened(float f)
+{
+    const uint32_t u = gpi_bits_of_float(f);
+    const uint32_t nan = (u >> 16 & 0x8000u) | 0x7c00u | (u >> 13 & 0x3ffu);
+    return (uint16_t)gpi_choose((u & 0x7fffffffu) > 0x7f800000u, nan, gpi_float_to_f16(f));
+}
+
+static inline uint16_t gpi_bf16_of_widened(float f)
+{
+    return (uint16_t)(gpi_bits_of_float(f) >> 16);
+}
+
 #endif

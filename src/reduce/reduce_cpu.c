@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reduction on the CPU: blocks by threads, their sums in order, the result. */
-#include <math.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -79,16 +78,6 @@ static bool integer_store(const struct gpi_reduce_args *args, uint64_t value)
     return !args->wide || stored == value;
 }
 
-/* The half that f was widened from, NaNs too. */
-static uint16_t selected_half(gp_dtype dtype, float f)
-{
-    uint32_t u = gpi_bits_of_float(f);
-    if (dtype == GP_BF16)
-        return (uint16_t)(u >> 16);
-    return isnan(f) ? (uint16_t)((u >> 16 & 0x8000u) | 0x7c00u | (u >> 13 & 0x3ffu))
-                    : gpi_float_to_f16(f);
-}
-
 /* selected: acc is an item or the initial value, whose bits stay. */
 static void float_store(const struct gpi_reduce_args *args, const union acc *acc, bool selected)
 {
@@ -96,9 +85,10 @@ static void float_store(const struct gpi_reduce_args *args, const union acc *acc
     double total = (is_double ? acc->d : (double)acc->f) + 0.0; /* never -0 */
     uint16_t half;
     if (args->out_dtype == GP_F16 || args->out_dtype == GP_BF16) {
-        half = selected                    ? selected_half(args->out_dtype, acc->f)
-               : args->out_dtype == GP_F16 ? gpi_float_to_f16(acc->f)
-                                           : gpi_float_to_bf16(acc->f);
+        if (args->out_dtype == GP_F16)
+            half = selected ? gpi_f16_of_widened(acc->f) : gpi_float_to_f16(acc->f);
+        else
+            half = selected ? gpi_bf16_of_widened(acc->f) : gpi_float_to_bf16(acc->f);
         memcpy(args->out, &half, sizeof half);
     } else {
         memcpy(args->out, acc, gpi_dtype_bytes(args->out_dtype));

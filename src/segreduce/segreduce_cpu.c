@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Segmented reduction on the CPU: shares by threads, what goes on from one to the next in order. */
-#include <math.h>
 #include <string.h>
 
 #include "core/ahead.h"

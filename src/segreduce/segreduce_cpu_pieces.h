@@ -4,22 +4,12 @@
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* The half that f was widened from, NaNs too. */
-static uint16_t selected_half(gp_dtype dtype, float f)
-{
-    uint32_t u = gpi_bits_of_float(f);
-    if (dtype == GP_BF16)
-        return (uint16_t)(u >> 16);
-    return isnan(f) ? (uint16_t)((u >> 16 & 0x8000u) | 0x7c00u | (u >> 13 & 0x3ffu))
-                    : gpi_float_to_f16(f);
-}
-
 static void halves_store(const struct job *job, const float *from, uint32_t count, uint16_t *to)
 {
     const gp_dtype dtype = job->args->out_dtype;
     if (gpi_scan_is_order(job->args->op))
         for (uint32_t j = 0; j < count; j++)
-            to[j] = selected_half(dtype, from[j]);
+            to[j] = dtype == GP_BF16 ? gpi_bf16_of_widened(from[j]) : gpi_f16_of_widened(from[j]);
     else if (job->narrow)
         job->narrow(dtype, from, count, to);
     else if (dtype == GP_F16)
