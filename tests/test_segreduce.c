@@ -23,6 +23,18 @@ START_TEST(test_segreduce_of_every_shape)
 }
 END_TEST
 
+/* With an initial value or without. */
+static void check_with_init(gp_reduce_segmented_desc *desc, const struct t_segments *g,
+                            bool has_init, size_t shift, uint64_t *state)
+{
+    void *init = oracle_scan_input(desc->out_dtype, desc->op, 1, state);
+    desc->init = has_init ? init : NULL;
+    struct sums s = sums_new(desc, g, state);
+    sums_check(&s, g, shift, 0);
+    sums_free(&s);
+    free(init);
+}
+
 START_TEST(test_segreduce_every_operator)
 {
     gp_op op = t_ops[_i / T_DTYPE_COUNT];
@@ -33,12 +45,7 @@ START_TEST(test_segreduce_every_operator)
     for (int c = 0; c < 4; c++) {
         struct t_segments g = t_segments_new(c < 2 ? T_POWER_LAW : T_ONE_HUGE, 700);
         gp_reduce_segmented_desc desc = segmented_desc(dtype, dtype, op, t_index_dtypes[c]);
-        void *init = oracle_scan_input(dtype, op, 1, &state);
-        desc.init = c % 2 ? init : NULL;
-        struct sums s = sums_new(&desc, &g, &state);
-        sums_check(&s, &g, (size_t)c, 0);
-        sums_free(&s);
-        free(init);
+        check_with_init(&desc, &g, c % 2, (size_t)c, &state);
         free(g.offsets);
     }
 }
@@ -51,12 +58,7 @@ START_TEST(test_segreduce_widening_sums)
         struct t_segments g = t_segments_new(c < 2 ? T_POWER_LAW : T_ONE_HUGE, 400);
         gp_reduce_segmented_desc desc =
             segmented_desc(t_widening[_i][0], t_widening[_i][1], GP_SUM, GP_U32);
-        void *init = oracle_scan_input(t_widening[_i][1], GP_SUM, 1, &state);
-        desc.init = c % 2 ? init : NULL;
-        struct sums s = sums_new(&desc, &g, &state);
-        sums_check(&s, &g, (size_t)c, 0);
-        sums_free(&s);
-        free(init);
+        check_with_init(&desc, &g, c % 2, (size_t)c, &state);
         free(g.offsets);
     }
 }
@@ -84,12 +86,7 @@ START_TEST(test_segreduce_around_blocks)
     for (int c = 0; c < 4; c++) {
         gp_reduce_segmented_desc desc =
             segmented_desc(dtypes[_i][0], dtypes[_i][1], GP_SUM, c % 2 ? GP_U64 : GP_I32);
-        void *init = oracle_scan_input(dtypes[_i][1], GP_SUM, 1, &state);
-        desc.init = c > 1 ? init : NULL;
-        struct sums s = sums_new(&desc, &g, &state);
-        sums_check(&s, &g, (size_t)c, 0);
-        sums_free(&s);
-        free(init);
+        check_with_init(&desc, &g, c > 1, (size_t)c, &state);
     }
     free(g.offsets);
 }
