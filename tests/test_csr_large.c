@@ -3,7 +3,7 @@
 #include "spmv_cases.h"
 
 /* Half of the entries have one of few columns, whose x is read from shared memory or beside it,
- * from so many entries on. One row has many tiles. Sums are exact. On the CPU there are fewer. */
+ * from 2^23 entries on. One row has many tiles. Sums are exact. On the CPU there are fewer. */
 START_TEST(test_spmv_plan_of_hot_columns)
 {
     static const gp_dtype dtypes[] = {GP_F32, GP_F64, GP_BF16};

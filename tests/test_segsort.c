@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Segmented sorts: shapes of segments, dtypes, values, in place, graphs. Errors are in
- * test_segsort_errors.c. */
+/* Segmented sorts: shapes of segments, dtypes, values, in place, workspace, graphs. What is refused
+ * is in test_segsort_errors.c. */
 #include <gp/segsort.h>
 
 #include "radixsort_check.h"

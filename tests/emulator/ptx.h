@@ -39,6 +39,10 @@ inline void ptx_createpolicy_fractional_L2_evict_last_b64(uint64_t &to)
 {
     to = 1;
 }
+inline void ptx_createpolicy_fractional_L2_evict_first_b64(uint64_t &to)
+{
+    to = 2;
+}
 inline void ptx_createpolicy_fractional_L2_evict_normal_b64(uint64_t &to)
 {
     to = 0;
