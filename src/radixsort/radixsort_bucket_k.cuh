@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting buckets, each inside one block by bins (radixsort_bucket_bins.cuh).
+ * Sorting buckets, each inside one block by a single count.
+ *
+ * As many bins as there are keys or so are counted by the highest bits that vary in the bucket, and
+ * every item goes into its bin, in any order. A bin has a few items then: each thread takes a run
+ * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
+ * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). Where bins are larger than that is
+ * worth, windows do the rest (radixsort_bucket_windows.cuh).
+ *
+ * Beside values a word holds the varying bits of a key and below them its position. So no two words
+ * are the same, their order is the stable one, and the value is found by the position. Words are as
+ * wide as keys, or if both do not fit one, and the bucket has room for that, twice as wide.
+ * Otherwise the lowest bits are left out; few words agree in the others then, and these are put in
+ * order by their keys.
  *
  * The compiler orders functions that it does not inline by their mangled names, and allocates
  * registers in that order: renaming BucketGlobal, finish_large or the kernel can change its code.
@@ -8,11 +20,313 @@
 #pragma once
 
 #include "device/grid.cuh"
-#include "radixsort/radixsort_bucket_bins.cuh"
+#include "device/warp.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
+#include "radixsort/radixsort_bucket_order.cuh"
+#include "radixsort/radixsort_bucket_windows.cuh"
+#include "radixsort/radixsort_places.cuh"
+#include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
 {
+
+template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> struct BucketBins {
+    using V = typename Payload<VB>::type;
+    using KeyWord = RadixWord<K>;
+    using BinWord = Word;
+    using OfIntegers = BucketBins<K, false, VB, T, I, Word>; /* with the same memory */
+    static constexpr bool pairs = VB > 0;
+    static constexpr int warps = T / 32, items_of_thread = I, items_max = T * I;
+    static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;
+    static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
+    /* Rounds of exchanges for a bin that may lie around the border of two warps, and at most, in
+     * windows that overlap by half. */
+    static constexpr int largest_bin = 16, most_rounds = sizeof(Word) == 4 ? 128 : 40;
+    static_assert(most_rounds <= 16 * I, "a bin is in one of them");
+    /* Values pass through shared memory where the counts were. */
+    static constexpr bool staged = radix_values_staged(sizeof(K), VB);
+    static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
+    static constexpr int stage_bytes = bucket_stage_bytes(items_max, sizeof(K), VB);
+
+    struct Shared {
+        alignas(16) Word words[items_max];
+        alignas(16) char stage[stage_bytes];
+        KeyWord varying[warps];
+        uint32_t total[warps];
+        uint32_t fullest[warps];  /* items in a bin that this warp has summed */
+        uint32_t largest[warps];  /* in a bin that this warp has items of after the exchange */
+        uint32_t crossing[warps]; /* in a large one that reaches into them from the warp before */
+    };
+    static_assert(I % 2 == 0, "a thread reads its items two at a time");
+    static_assert(quads % 2 == 0 && warps <= 32, "two sums share a word");
+    static_assert(items_max < 1 << 16, "and are less than 2^16");
+
+    const RadixJob<K, V> &job;
+    Shared &s;
+    int count;
+    K compared;   /* bits of a key's word */
+    KeyWord base; /* no word is smaller */
+
+    static constexpr bool in_loop = radix_buckets_loop<sizeof(K), VB>;
+
+    /* Whether a key and a position may have more bits than a word. */
+    static constexpr bool words_may_tie = pairs && sizeof(Word) <= sizeof(KeyWord);
+
+    GPI_DEVICE KeyCodec<K, FLOAT, VB> codec() const
+    {
+        return {job.order};
+    }
+
+    GPI_DEVICE uint32_t *counts() const
+    {
+        return (uint32_t *)s.stage;
+    }
+
+    /* Of a word, which has others for the key. */
+    GPI_DEVICE int position_bits() const
+    {
+        return pairs ? 32 - __clz(count - 1) : 0;
+    }
+
+    static GPI_DEVICE int item(int i)
+    {
+        return i * T + (int)threadIdx.x;
+    }
+
+    /* f(i) for each row in which this thread has an item; some rows together while all
+     * threads have one. */
+    template <class F> GPI_DEVICE void for_rows(F f) const
+    {
+        constexpr int group = I % 3 == 0 ? 3 : 2;
+#pragma unroll
+        for (int i = 0; i < I; i += group) {
+            if ((i + group) * T <= count) {
+#pragma unroll
+                for (int j = 0; j < group; j++)
+                    f(i + j);
+                continue;
+            }
+            if (i * T >= count)
+                break;
+#pragma unroll
+            for (int j = 0; j < group; j++)
+                if (item(i + j) < count)
+                    f(i + j);
+        }
+    }
+
+    GPI_DEVICE KeyWord word_of(K key) const
+    {
+        if constexpr (pairs)
+            return (KeyWord)((codec().word(key) & compared) >> job.begin) - base;
+        else
+            return (KeyWord)codec().encode(key) - base;
+    }
+
+    /* Then the block synchronizes. */
+    GPI_DEVICE void clear_counts() const
+    {
+#pragma unroll
+        for (int i = threadIdx.x; i < bins / 4; i += T)
+            ((uint4 *)s.stage)[i] = make_uint4(0, 0, 0, 0);
+        if (lane_id() == 0)
+            s.largest[threadIdx.x / 32] = s.crossing[threadIdx.x / 32] = 0;
+    }
+
+    /* Which bits of the words vary in the whole bucket. */
+    GPI_DEVICE KeyWord varying_bits(KeyWord varying) const
+    {
+        varying = warp_or(varying);
+        if (lane_id() == 0)
+            s.varying[threadIdx.x / 32] = varying;
+        __syncthreads();
+        return warp_or(lane_id() < warps ? s.varying[lane_id()] : (KeyWord)0);
+    }
+
+    /*
+     * The count of a word's bin. Bins of pairs are made of few bits of the key above some of the
+     * position, which neighbours share, if few bits vary: so that their counts lie in different
+     * banks, the number of a row of 128 counts changes the order of its quads.
+     */
+    GPI_DEVICE uint32_t *bin(Word word, int shift) const
+    {
+        return count_of(number_of(word, shift));
+    }
+
+    static GPI_DEVICE uint32_t number_of(Word word, int shift)
+    {
+        return DigitOf<Word>{shift, bins - 1}(word);
+    }
+
+    GPI_DEVICE uint32_t *count_of(uint32_t b) const
+    {
+        return counts() + (pairs ? b ^ (b >> 5 & 28) : b);
+    }
+
+    /* The counts of four neighbouring bins; a row has 32 of them. */
+    GPI_DEVICE uint4 *quad(uint32_t row) const
+    {
+        return (uint4 *)counts() + row * 32 + (pairs ? lane_id() ^ (row & 7) : lane_id());
+    }
+
+    template <class X> GPI_DEVICE void stage(const X *from) const
+    {
+        for_rows([&](int i) { copy_async((X *)s.stage + item(i), from + item(i)); });
+    }
+
+    GPI_DEVICE uint32_t position(int p) const
+    {
+        return (uint32_t)s.words[p] & ((1u << position_bits()) - 1);
+    }
+
+    /* open: the bits of a key, of those of its word. */
+    template <class F>
+    GPI_DEVICE void write_opened(K *to, const BucketBits<KeyWord> &keys, F open) const
+    {
+        for_rows([&](int i) {
+            const Word word = s.words[item(i)];
+            if constexpr (pairs) {
+                const KeyWord bits = open((KeyWord)(word >> position_bits() << keys.low));
+                __stcs(to + item(i), job.order.template key<FLOAT>((K)((keys.same | bits) + base)));
+            } else {
+                __stcs(to + item(i), codec().decode((K)(open((KeyWord)word) + base)));
+            }
+        });
+    }
+
+    GPI_DEVICE void write_keys(K *to, const BucketBits<KeyWord> &keys) const
+    {
+        if (keys.has_hole())
+            write_opened(to, keys, [&](KeyWord w) { return keys.hole.open(w) | keys.same; });
+        else
+            write_opened(to, keys, [](KeyWord w) { return w; });
+    }
+
+    /* The lowest bits. */
+    static GPI_DEVICE KeyWord lowest(int bits)
+    {
+        return bits < 8 * (int)sizeof(KeyWord) ? ((KeyWord)1 << bits) - 1 : (KeyWord) ~(KeyWord)0;
+    }
+
+    /* Read a bucket, and clear the counts. */
+    GPI_DEVICE void read(uint64_t first, uint32_t from, BucketKeys<KeyWord, I> &keys) const
+    {
+        const K *keys_in = job.keys[from] + first;
+        K key[I];
+        leave_undefined<in_loop>(key);
+        leave_undefined<in_loop>(keys.word);
+        for_rows([&](int i) { key[i] = __ldcs(keys_in + item(i)); });
+        if constexpr (pairs) /* they are needed last */
+            job.values_at(from, first).prefetch(count);
+        const KeyWord first_word = word_of(keys_in[0]);
+        KeyWord differ = 0;
+        keys.of_words = true;
+        for_rows([&](int i) {
+            keys.of_words =
+                keys.of_words && (!pairs || job.order.template is_of_word<FLOAT>(key[i]));
+            keys.word[i] = word_of(key[i]);
+            differ |= keys.word[i] ^ first_word;
+        });
+        clear_counts();
+        const KeyWord varying = varying_bits(differ);
+        keys.high = 64 - __clzll(varying);
+        keys.low = varying ? __ffsll(varying) - 1 : 0;
+        keys.same = first_word & (KeyWord) ~((KeyWord)lowest(keys.high) ^ lowest(keys.low));
+        keys.hole = BitHole<KeyWord>::of(varying, max(keys.low, keys.high - bin_bits), keys.high);
+        if (!keys.has_hole())
+            return;
+        keys.same = first_word & (KeyWord)~varying;
+        for_rows([&](int i) { keys.word[i] = keys.hole.close(keys.word[i] ^ keys.same); });
+    }
+
+    /* Whether the bits that vary, and a position, fit a word, and the items shared memory. */
+    GPI_DEVICE bool fits(const BucketBits<KeyWord> &keys) const
+    {
+        return count <= items_max && left_out(keys) == 0;
+    }
+
+    /* The lowest bits that vary, of which a word has none. */
+    GPI_DEVICE int left_out(const BucketBits<KeyWord> &keys) const
+    {
+        return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
+    }
+
+    /* Sort the bucket. */
+    template <int N>
+    GPI_DEVICE void sort(uint64_t first, uint32_t from, const BucketKeys<KeyWord, N> &keys) const
+    {
+        const K *keys_in = job.keys[from] + first;
+        const ValueArray<V> values_in = job.values_at(from, first);
+        const int gone = left_out(keys), low = keys.low + gone;
+        const int all = keys.bits() - gone + position_bits();
+        /* What is in a bin is equal. */
+        const bool exact = all <= bin_bits;
+        const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
+        const KeyWord same = keys.still_same();
+        Word word[I];
+        leave_undefined<in_loop>(word);
+        for_rows([&](int i) {
+            if constexpr (pairs)
+                word[i] = (Word)((keys.word[i] ^ same) >> low) << position_bits() | (Word)item(i);
+            else
+                word[i] = keys.word[i];
+            atomicAdd(bin(word[i], shift), 1u);
+        });
+        __syncthreads();
+        const uint32_t fullest = sum_bins(*this), largest = exact ? 0 : fullest;
+        for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
+        __syncthreads();
+        /* Of words that agree there are to be few. */
+        const bool large = largest > (uint32_t)(gone ? largest_bin : most_rounds);
+        const bool overlap = !large && largest > (uint32_t)largest_bin;
+        if (overlap)
+            find_crossing(*this);
+        if constexpr (staged)
+            if (values_in && !values_in.is_narrow() && !large)
+                stage((const V *)values_in.at);
+        if (largest > 1 && !large)
+            exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
+        if (large) {
+            finish_large(*this, first, from, (BucketBits<KeyWord>)keys, shift);
+            return;
+        }
+        if constexpr (words_may_tie && sizeof(Word) == 8) {
+            if (gone)
+                order_ties(*this, keys_in);
+        } else if constexpr (words_may_tie) {
+            if (gone)
+                call_order_ties(*this, keys_in);
+        }
+        write(first, keys_in, values_in, keys);
+    }
+
+    GPI_DEVICE void write(uint64_t first, const K *keys_in, const ValueArray<V> &values_in,
+                          const BucketBits<KeyWord> &from) const
+    {
+        K *keys = job.keys[gpi_radix_out] + first;
+        if constexpr (pairs) {
+            V *values = (V *)job.values_at(gpi_radix_out, first).at;
+            if (!values_in)
+                for_rows([&](int i) { values[item(i)] = (V)(first + position(item(i))); });
+            else if (!staged)
+                write_picked(*this, values, (const V *)values_in.at);
+            else if (!values_in.is_narrow())
+                write_staged(*this, values);
+            else if constexpr (VB == 4)
+                write_narrow(*this, job.values_at(gpi_radix_out, first), values_in);
+            if (!job.keys_wanted)
+                return;
+            const bool whole = job.begin == 0 && job.end == 8 * (int)sizeof(K);
+            if (!whole || left_out(from) || (FLOAT && !__syncthreads_and(from.of_words))) {
+                write_picked(*this, keys, keys_in);
+                return;
+            }
+        }
+        write_keys(keys, from);
+    }
+};
+
+/* ---- the kernel ---- */
 
 /* A bucket of equal keys, which may be of any size. */
 template <int T, class K, class V>

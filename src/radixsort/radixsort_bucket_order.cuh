@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of a bucket in registers: their words, and the bits in which these vary; and the items
- * of a block's bins in order. Bins: a BucketBins, whose counts are starts before its items are in
- * bins, and ends when they are. Small bins by exchanges of neighbours in registers (odd-even
- * transposition, Knuth volume 3, 5.3.4). Words that agree in all but their positions, after a
- * bucket was sorted by words without the lowest bits, go in the order of their keys.
+ * The keys of a bucket in registers: their words, and the bits in which these vary; the counts of
+ * a block's bins, and their items in order and to the output. Bins: a BucketBins, whose counts are
+ * starts before its items are in bins, and ends when they are. Small bins by exchanges of
+ * neighbours in registers (odd-even transposition, Knuth volume 3, 5.3.4). Words that agree in all
+ * but their positions, after a bucket was sorted by words without the lowest bits, go in the order
+ * of their keys.
  */
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
+#include "device/copy_async.cuh"
 #include "device/undefined.cuh"
 #include "device/warp.cuh"
 #include "radixsort/radixsort_key_codec.cuh"
@@ -96,6 +98,61 @@ template <class Word> struct BucketBits {
 template <class Word, int I> struct BucketKeys : BucketBits<Word> {
     Word word[I];
 };
+
+/* ---- bins ---- */
+
+/* Exclusive sums of four counts; returns their sum. */
+GPI_DEVICE uint32_t starts_of(uint4 &c, uint32_t &most)
+{
+    const uint32_t upto2 = c.x + c.y, upto3 = upto2 + c.z, sum = upto3 + c.w;
+    most = max(max(most, max(c.x, c.y)), max(c.z, c.w));
+    c = make_uint4(0, c.x, upto2, upto3);
+    return sum;
+}
+
+/* Counts become starts; returns the largest count. */
+template <class Bins> GPI_DEVICE uint32_t sum_bins(const Bins &b)
+{
+    constexpr int quads = Bins::quads, warps = Bins::warps;
+    constexpr uint32_t items = 32 * Bins::items_of_thread; /* of a warp */
+    const int warp = (int)threadIdx.x / 32;
+    uint4 c[quads];
+    uint32_t at[quads], most = 0, begin = 0;
+#pragma unroll
+    for (int i = 0; i < quads; i += 2) {
+        uint32_t sum[2];
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            c[i + j] = *b.quad(warp * quads + i + j);
+            sum[j] = starts_of(c[i + j], most);
+        }
+        const uint32_t both = sum[0] | sum[1] << 16;
+        const uint32_t upto = warp_running_sum(both), before = upto - both;
+        const uint32_t all = __shfl_sync(all_lanes, upto, 31);
+        at[i] = begin + (before & 0xffff);
+        at[i + 1] = begin + (all & 0xffff) + (before >> 16);
+        begin += (all & 0xffff) + (all >> 16);
+    }
+    most = warp_max(most);
+    if (lane_id() == 0) {
+        b.s.total[warp] = begin;
+        b.s.fullest[warp] = most;
+    }
+    __syncthreads();
+    const bool other = lane_id() < warps;
+    const uint32_t before_warp = warp_sum(other && lane_id() < warp ? b.s.total[lane_id()] : 0);
+#pragma unroll
+    for (int i = 0; i < quads; i++) {
+        const uint32_t a = at[i] + before_warp;
+        *b.quad(warp * quads + i) = make_uint4(c[i].x + a, c[i].y + a, c[i].z + a, c[i].w + a);
+    }
+    if (lane_id() == 0 && begin > 0)
+        for (uint32_t w = before_warp / items; w <= (before_warp + begin - 1) / items; w++)
+            atomicMax(&b.s.largest[w], most);
+    most = warp_max(other ? b.s.fullest[lane_id()] : 0);
+    __syncthreads();
+    return most;
+}
 
 /* ---- exchanges ---- */
 
@@ -257,151 +314,37 @@ __device__ __noinline__ void call_order_ties(const Bins b, const K *keys_in)
     order_ties(b, keys_in);
 }
 
-/* ---- parts ---- */
+/* ---- writing ---- */
 
-/*
- * Bins of many items that have few keys, as where keys repeat: each bin is divided in as many parts
- * as it has items, by whether a key is less than one of the bin's keys, equal or greater, and in
- * each of the three by the item's position. Items are counted and moved by parts as they were by
- * bins; where a bin has one key, or two, they are in order then but for neighbours.
- */
-
-/* Of a BucketBins of pairs, whose items are in bins. */
-template <class Bins> struct BinParts {
-    using Word = typename Bins::BinWord;
-    static constexpr int I = Bins::items_of_thread, T = Bins::warps * 32;
-
-    const Bins &b;
-    int shift; /* of bins */
-
-    GPI_DEVICE Word key(Word word) const
-    {
-        return word >> b.position_bits();
-    }
-
-    /* The middle one of three keys of a bin; all_differ: they do. */
-    GPI_DEVICE Word pivot(uint32_t first, uint32_t count, bool &all_differ) const
-    {
-        const Word begin = key(b.s.words[first]), middle = key(b.s.words[first + count / 2]);
-        const Word end = key(b.s.words[first + count - 1]);
-        all_differ = begin != middle && middle != end && begin != end;
-        return max(min(begin, middle), min(max(begin, middle), end));
-    }
-
-    struct Part {
-        uint32_t number;
-        bool large, many; /* its bin has many items, and many keys */
-    };
-
-    GPI_DEVICE Part part_of(Word word, uint32_t scale) const
-    {
-        const uint32_t number = b.number_of(word, shift);
-        const uint32_t first = number ? *b.count_of(number - 1) : 0;
-        const uint32_t count = *b.count_of(number) - first, quarter = count / 4;
-        bool many;
-        const Word middle = pivot(first, count, many), own = key(word);
-        const uint32_t before = own < middle ? 0 : own == middle ? quarter : 3 * quarter;
-        const uint32_t position = (uint32_t)word & ((1u << b.position_bits()) - 1);
-        const uint32_t into = __umulhi(position * scale, own == middle ? count / 2 : quarter);
-        return {first + before + into, count > (uint32_t)Bins::largest_bin, many};
-    }
-
-    GPI_DEVICE uint16_t *counts() const
-    {
-        return (uint16_t *)b.s.stage;
-    }
-
-    /* Counts become starts; the items of the largest part are noted for exchanges. */
-    GPI_DEVICE void sum_parts() const
-    {
-        const int first = (int)threadIdx.x * I, end = min(first + I, b.count);
-        uint32_t sum = 0, most = 0;
-        for (int p = first; p < end; p++) {
-            sum += counts()[p];
-            most = max(most, (uint32_t)counts()[p]);
-        }
-        most = warp_max(most);
-        if (lane_id() == 0)
-            b.s.fullest[threadIdx.x / 32] = most;
-        uint32_t at = block_sums<T>(sum, b.s.total).x;
-        for (int p = first; p < end; p++) {
-            const uint32_t count = counts()[p];
-            counts()[p] = (uint16_t)at;
-            at += count;
-        }
-        most = warp_max(lane_id() < Bins::warps ? b.s.fullest[lane_id()] : 0);
-        if (lane_id() == 0)
-            b.s.largest[threadIdx.x / 32] = most;
-        __syncthreads();
-    }
-
-    /* f(i) for rows of which this thread may have an item: once, as it is long. */
-    template <class F> GPI_DEVICE void for_groups(F f) const
-    {
-        constexpr int group = I % 3 == 0 ? 3 : 2;
-#pragma unroll
-        for (int i = 0; i < I; i += group) {
-            if (i * T >= b.count)
-                break;
-#pragma unroll
-            for (int j = 0; j < group; j++)
-                f(i + j);
-        }
-    }
-
-    /* Items of the block's first row in large bins, and those of them in bins of many keys. */
-    GPI_DEVICE uint2 large_items() const
-    {
-        const bool mine = (int)threadIdx.x < b.count;
-        const Part part = part_of(b.s.words[mine ? threadIdx.x : 0], 0);
-        const uint32_t large = __syncthreads_count(mine && part.large);
-        return make_uint2(large, __syncthreads_count(mine && part.large && part.many));
-    }
-
-    GPI_DEVICE void divide() const
-    {
-        const uint32_t scale = ~0u / (uint32_t)b.count;
-        Word word[I];
-        uint32_t at[I];
-        leave_undefined<Bins::in_loop>(word);
-        leave_undefined<Bins::in_loop>(at);
-        for_groups([&](int i) {
-            word[i] = b.s.words[min(Bins::item(i), b.count - 1)];
-            at[i] = part_of(word[i], scale).number;
-        });
-        __syncthreads();
-        for (int p = threadIdx.x; p < (b.count + 1) / 2; p += T)
-            ((uint32_t *)counts())[p] = 0;
-        __syncthreads();
-        for_groups([&](int i) {
-            const uint32_t up = at[i] % 2 * 16, one = Bins::item(i) < b.count ? 1u << up : 0;
-            const uint32_t before = atomicAdd((uint32_t *)counts() + at[i] / 2, one);
-            at[i] |= before >> up << 16;
-        });
-        __syncthreads();
-        sum_parts();
-        for_groups([&](int i) {
-            if (Bins::item(i) < b.count)
-                b.s.words[counts()[at[i] & 0xffff] + (at[i] >> 16)] = word[i];
-        });
-        __syncthreads();
-    }
-};
-
-/* Where few large bins have many keys: neighbours in order, as equal keys nearly are; where most
- * items are in large bins, these are divided before. A call that floats and integers share. */
-template <class Bins> __device__ __noinline__ void divide_bins(const Bins bins, int shift)
+/* Out of the stage into sorted order. */
+template <class Bins, class X> GPI_DEVICE void write_staged(const Bins &b, X *to)
 {
-    extern __shared__ __align__(16) char memory[];
-    const Bins b = {bins.job, *(typename Bins::Shared *)memory, bins.count, bins.compared,
-                    bins.base};
-    const BinParts<Bins> parts = {b, shift};
-    const uint2 large = parts.large_items();
-    if (8 * large.y > large.x)
-        return;
-    if (2 * (int)large.x >= min(b.count, BinParts<Bins>::T))
-        parts.divide();
-    exchange_neighbours(b, Bins::largest_bin);
+    copy_async_wait();
+    __syncthreads();
+    b.for_rows([&](int i) {
+        __stcs(to + Bins::item(i), ((const X *)b.s.stage)[b.position(Bins::item(i))]);
+    });
+}
+
+/* What does not fit the stage. A bucket may be sorted where it lies, so all of it is read before
+ * anything is written. */
+template <class Bins, class X> GPI_DEVICE void write_picked(const Bins &b, X *to, const X *from)
+{
+    X value[Bins::items_of_thread];
+    leave_undefined<Bins::in_loop>(value);
+    b.for_rows([&](int i) { value[i] = from[b.position(Bins::item(i))]; });
+    __syncthreads();
+    b.for_rows([&](int i) { __stcs(to + Bins::item(i), value[i]); });
+}
+
+template <class Bins, class V>
+GPI_DEVICE void write_narrow(const Bins &b, const ValueArray<V> &to, const ValueArray<V> &from)
+{
+    V value[Bins::items_of_thread];
+    leave_undefined<Bins::in_loop>(value);
+    b.for_rows([&](int i) { value[i] = from.load_narrow(b.position(Bins::item(i))); });
+    __syncthreads();
+    b.for_rows([&](int i) { to.store_narrow(Bins::item(i), value[i]); });
 }
 
 } // namespace GPI_SPACE

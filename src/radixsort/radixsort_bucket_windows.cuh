@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "radixsort/radixsort_bucket_order.cuh"
+#include "radixsort/radixsort_bucket_parts.cuh"
 
 namespace GPI_SPACE
 {
@@ -370,7 +370,7 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
         const ValueArray<V> values_in = b.job.values_at(from, first);
         const ValueArray<V> values = b.job.values_at(gpi_radix_out, first);
         if (values_in && values_in.is_narrow())
-            b.write_narrow(values, values_in);
+            write_narrow(b, values, values_in);
         else
             write_by_positions(b, (V *)values.at, (const V *)values_in.at, first);
         if (b.job.keys_wanted)
