@@ -66,4 +66,13 @@ static inline struct gpi_radix_order gpi_radix_order_of(gp_dtype dtype, gp_order
      : (T)((x) & (T) ~(sign)) == (T)0 ? (T)(sign)                                                  \
                                       : GPI_RADIX_TOTAL(T, x, sign))
 
+/* A word of a float that can be turned back: the total order of its bits rotated so that -inf is 0,
+ * which leaves the negative NaNs above the positive ones. -0 comes right before +0. */
+#define GPI_RADIX_EXACT(T, x, sign, inf)                                                           \
+    ((T)(GPI_RADIX_TOTAL(T, x, sign) - (T) ~(T)((sign) | (inf))))
+#define GPI_RADIX_EXACT_SUM(T, w, sign, inf) ((T)((w) + (T) ~(T)((sign) | (inf))))
+#define GPI_RADIX_UNTOTAL(T, u, sign) ((T)((u) & (sign) ? (T)((u) ^ (sign)) : (T) ~(u)))
+#define GPI_RADIX_UNEXACT(T, w, sign, inf)                                                         \
+    GPI_RADIX_UNTOTAL(T, GPI_RADIX_EXACT_SUM(T, w, sign, inf), sign)
+
 #endif

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "device/grid.cuh"
+#include "device/host.cuh"
 #include "device/undefined.cuh"
 #include "radixsort/radixsort_key_codec.cuh"
 
@@ -109,21 +110,11 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
         __syncthreads();
     }
 
-    /* Lanes with the digit of this one; of those that have an item. */
-    static GPI_DEVICE uint32_t peers_of(uint32_t digit, bool valid)
-    {
-        uint32_t peers = __ballot_sync(all_lanes, valid);
-        for (int b = 0; b < radix_bits; b++) {
-            const uint32_t set = __ballot_sync(all_lanes, digit >> b & 1);
-            peers &= digit >> b & 1 ? set : ~set;
-        }
-        return peers;
-    }
-
     /* The places of the items of a row, one for each lane; a warp's counters grow. */
     static GPI_DEVICE uint32_t place(uint32_t *counts, uint32_t digit, bool valid)
     {
-        const uint32_t peers = peers_of(digit, valid), start = counts[digit];
+        const uint32_t there = __ballot_sync(all_lanes, valid);
+        const uint32_t peers = match_digit(digit, there), start = counts[digit];
         __syncwarp();
         if (valid && peers >> lane_id() == 1)
             counts[digit] = start + __popc(peers);
@@ -204,6 +195,16 @@ __global__ void __launch_bounds__(T, 2)
         Global::sort({job, shared, e.first, e.count, (K)e.base}, e.from, (int)e.bits);
         __syncthreads();
     }
+}
+
+/* Its launch. */
+template <class K, int VB>
+gpi_launch launch_bucket_global(const gp_context *ctx,
+                                const RadixJob<K, typename Payload<VB>::type> &job)
+{
+    constexpr int T = radix_tuning.tile_threads, blocks_per_sm = 2;
+    return launch_dependent(radix_bucket_global_k<K, true, VB, T>, job.device_n != nullptr,
+                            blocks_per_sm * (unsigned)ctx->sm_count, T, 0, job);
 }
 
 } // namespace GPI_SPACE

@@ -4,10 +4,6 @@
 #ifndef GPI_RADIXSORT_BUCKETS_INTERNAL_H
 #define GPI_RADIXSORT_BUCKETS_INTERNAL_H
 
-extern "C" {
-#include "radixsort/radixsort_internal.h"
-}
-
 #include "radixsort/radixsort_key_codec.cuh"
 #include "radixsort/radixsort_places.cuh" /* for copies to shared memory, and sums over a block */
 

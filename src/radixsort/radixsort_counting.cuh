@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "radixsort/radixsort_histogram.cuh"
+#include "device/host.cuh"
+#include "radixsort/radixsort_digits.cuh"
 
 namespace GPI_SPACE
 {
@@ -274,6 +275,42 @@ __global__ void __launch_bounds__(T) radix_count_alone_k(const __grid_constant__
 #pragma unroll 4
         for (uint32_t i = threadIdx.x; i < n; i += T)
             job.keys[gpi_radix_out][i] = order.template key<false>((K)byte_at(starts, i));
+}
+
+/* ---- launches ---- */
+
+/* Keys alone that are counted instead of moved; a table of 2^16 counts has to be worth it. */
+template <class K>
+constexpr uint64_t radix_counted_from = sizeof(K) == 1   ? 1
+                                        : sizeof(K) == 2 ? radix_tuning.counted_items
+                                                         : UINT64_MAX;
+
+/* Up to here one block counts keys of 8 bits: more that are no bucket take as long by all of them.
+ * H100, 2026-11-26: sort-48 in docs/tuning. */
+template <class K> constexpr uint64_t radix_counted_alone = sizeof(K) == 1 ? 1 << 16 : 0;
+
+template <class K> gpi_launch counting_alone(const RadixKeys<K> &job)
+{
+    constexpr int T = 1024;
+    return launch_of(radix_count_alone_k<K, T>, 1, T, 0, job);
+}
+
+template <class K, bool FLOAT>
+gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K> &job,
+                       LaunchList &list)
+{
+    using Count = Counting<K>;
+    static uint64_t allowed;
+    const uint32_t sms = (uint32_t)ctx->sm_count;
+    const uint32_t blocks = sms * Count::blocks_per_sm;
+    const uint32_t grid =
+        blocks < Count::parts ? Count::parts : blocks / Count::parts * Count::parts;
+    auto count = radix_count_values_k<K, FLOAT>;
+    GPI_TRY(shared_memory_allow(ctx, function, count, Count::shared_bytes, &allowed));
+    list.add(launch_of(count, grid, Count::threads, Count::shared_bytes, job));
+    list.add(launch_of(radix_starts_k<K>, 1, 1024, 0, job));
+    list.add(launch_of(radix_write_values_k<K, FLOAT>, sms * 8, 256, 0, job));
+    return GP_OK;
 }
 
 } // namespace GPI_SPACE

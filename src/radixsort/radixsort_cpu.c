@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "core/threads.h"
+#include "core/variants.h"
 #include "core/workspace.h"
 #include "gather/gather_internal.h"
 
@@ -181,4 +182,46 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
         sort(&s);
     gpi_frame_close(&run.frame);
     return GP_OK;
+}
+
+/* ---- the table, by instruction set and log2 of the key's bytes ---- */
+
+/* Sorts of an array and of a segment by one thread. */
+struct cpu_row {
+    gpi_radixsort_cpu_fn *sort[4];
+    gpi_radixsort_segment_fn *segment[4];
+    gpi_radixsort_short_fn *several;
+};
+
+#define DECLARE_CPU(isa)                                                                           \
+    gpi_radixsort_cpu_fn gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa,                   \
+        gpi_radixsort_k4_cpu_##isa, gpi_radixsort_k8_cpu_##isa;                                    \
+    gpi_radixsort_segment_fn gpi_radixsort_segment_k1_cpu_##isa,                                   \
+        gpi_radixsort_segment_k2_cpu_##isa, gpi_radixsort_segment_k4_cpu_##isa,                    \
+        gpi_radixsort_segment_k8_cpu_##isa;                                                        \
+    gpi_radixsort_short_fn gpi_radixsort_short_cpu_##isa;
+#define ROW_CPU(isa)                                                                               \
+    {{gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa, gpi_radixsort_k4_cpu_##isa,          \
+      gpi_radixsort_k8_cpu_##isa},                                                                 \
+     {gpi_radixsort_segment_k1_cpu_##isa, gpi_radixsort_segment_k2_cpu_##isa,                      \
+      gpi_radixsort_segment_k4_cpu_##isa, gpi_radixsort_segment_k8_cpu_##isa},                     \
+     gpi_radixsort_short_cpu_##isa},
+
+GPI_ISAS(DECLARE_CPU)
+
+static const struct cpu_row cpu_table[] = {GPI_ISAS(ROW_CPU)};
+
+gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width)
+{
+    return cpu_table[isa].sort[width];
+}
+
+gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width)
+{
+    return cpu_table[isa].segment[width];
+}
+
+gpi_radixsort_short_fn *gpi_radixsort_short_get(int isa)
+{
+    return cpu_table[isa].several;
 }

@@ -16,6 +16,41 @@
 #include "core/workspace.h"
 #include "radixsort/radixsort_internal.h"
 
+/* What the code of one key width gets; every array is as long as n. */
+struct gpi_radix_cpu_job {
+    struct gpi_radix_job job; /* keys_out is set, value_bytes is 0, 1, 2, 4, 8 or 16 */
+    void *keys_tmp;
+    void *values_tmp;
+    void *counts; /* see gpi_radixsort_counts_bytes() */
+    char *rooms;  /* see gpi_radixsort_rooms_bytes() */
+    unsigned char *rooms_taken;
+    uint64_t *words; /* rooms of words_items, see gpi_radixsort_words_room() */
+    unsigned char *words_taken;
+    size_t words_rooms, words_items;
+    size_t parts;
+    int threads;
+    bool keys_alone; /* no values, and all bits are compared */
+    bool whole;      /* all bits are compared, those that a cut has put in order included */
+};
+
+typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);
+/* Sorts n > 0 items from `start` on, alone, by the calling thread; with values it has values_in. */
+typedef void gpi_radixsort_segment_fn(const struct gpi_radix_cpu_job *job, size_t start, size_t n);
+/* Sorts segments of up to GPI_RADIX_SHORT_ITEMS pairs of integers, compared in all bits, of 4 or 8
+ * bytes each, by the calling thread. Segment s ends at ends[s], where the next one begins, counted
+ * from `start`: below 2^31, and behind them are GPI_RADIX_SHORT_ENDS larger numbers. Returns how
+ * many from the first one on are sorted. */
+enum { GPI_RADIX_SHORT_ITEMS = 2048, GPI_RADIX_SHORT_ENDS = 16 };
+typedef size_t gpi_radixsort_short_fn(const struct gpi_radix_job *j, size_t start,
+                                      const uint32_t *ends, size_t count);
+/* Puts unsigned words in order; false: they are all there, in no order. */
+typedef bool gpi_radixsort_quick_fn(void *words, size_t n);
+
+/* radixsort_cpu.c, by the instruction set and log2 of the key's bytes. */
+gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width);
+gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width);
+gpi_radixsort_short_fn *gpi_radixsort_short_get(int isa);
+
 struct gpi_radix_value16 {
     uint64_t half[2];
 };

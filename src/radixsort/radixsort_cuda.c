@@ -1,13 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts on CUDA: which arrays the engine gets, its scratch, and what is picked by index. */
+/* Sorts on CUDA: the code for an architecture, which arrays its engine gets, its scratch, and what
+ * is picked by index. */
 #include "radixsort/radixsort_internal.h"
 
 #include "core/check.h"
 #include "core/cuda.h"
+#include "core/variants.h"
 #include "core/workspace.h"
 #include "fill/fill_internal.h"
 #include "gather/gather_internal.h"
-#include "radixsort/radixsort_engine.h"
+
+/* ---- the code, by architecture ---- */
+
+#define DECLARE(sm)                                                                                \
+    gpi_radix_layout_fn gpi_radix_layout_sm##sm;                                                   \
+    extern const struct gpi_radix_cuda_kernels gpi_radixsort_kernels_sm##sm;                       \
+    extern const struct gpi_radix_engine gpi_radix_k8v0_sm##sm, gpi_radix_k8v4_sm##sm,             \
+        gpi_radix_k8v8_sm##sm, gpi_radix_k16v0_sm##sm, gpi_radix_k16v4_sm##sm,                     \
+        gpi_radix_k16v8_sm##sm, gpi_radix_k32v0_sm##sm, gpi_radix_k32v4_sm##sm,                    \
+        gpi_radix_k32v8_sm##sm, gpi_radix_k64v0_sm##sm, gpi_radix_k64v4_sm##sm,                    \
+        gpi_radix_k64v8_sm##sm;
+#define ENGINES(keys, sm)                                                                          \
+    {                                                                                              \
+        GPI_CUDA(&gpi_radix_##keys##v0_sm##sm), GPI_CUDA(&gpi_radix_##keys##v4_sm##sm),            \
+            GPI_CUDA(&gpi_radix_##keys##v8_sm##sm)                                                 \
+    }
+#define ROW(sm)                                                                                    \
+    {{ENGINES(k8, sm), ENGINES(k16, sm), ENGINES(k32, sm), ENGINES(k64, sm)},                      \
+     GPI_CUDA(&gpi_radixsort_kernels_sm##sm),                                                      \
+     GPI_CUDA(gpi_radix_layout_sm##sm)},
+
+GPI_SMS(DECLARE)
+
+static const struct gpi_radix_cuda table[] = {GPI_SMS(ROW)};
+
+const struct gpi_radix_cuda *gpi_radix_cuda_get(const gp_context *ctx)
+{
+    return table[ctx->sm_row].kernels ? &table[ctx->sm_row] : NULL;
+}
+
+/* The scratch of an engine, by what it moves. */
+static size_t engine_bytes(const struct gpi_radix_cuda *cuda, size_t key_bytes, size_t moved_bytes,
+                           uint64_t n)
+{
+    struct gpi_radix_layout layout;
+    cuda->layout(key_bytes, (moved_bytes + 3) / 4 * 4, n, &layout);
+    return layout.bytes;
+}
+
+/* The most keys of that width that no engine of this build counts, and one more. */
+static uint64_t counted_from_max(int width)
+{
+    uint64_t most = 0;
+    for (int row = 0; row < GPI_SM_COUNT; row++) {
+        const struct gpi_radix_engine *engine = table[row].engine[width][0];
+        uint64_t from = engine ? engine->counted_from : UINT64_MAX;
+        most = from > most ? from : most;
+    }
+    return most;
+}
+
+/* The most scratch that an engine of this build takes. */
+static size_t engine_bytes_max(size_t key_bytes, size_t moved_bytes, uint64_t n)
+{
+    size_t most = 0;
+    for (int row = 0; row < GPI_SM_COUNT; row++) {
+        size_t bytes = table[row].layout ? engine_bytes(&table[row], key_bytes, moved_bytes, n) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* ---- what the engine gets ---- */
 
 /* What the engine moves, and the scratch around it; 0 bytes: not taken. */
 struct route {
@@ -84,8 +148,7 @@ static size_t route_bytes(const struct route *r)
 /* The bound for n holds for any fewer, so for the most that are not counted. */
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
 {
-    const int width = gpi_key_width(job->key_bytes);
-    const uint64_t counted_from = gpi_radix_counted_from(width);
+    const uint64_t counted_from = counted_from_max(gpi_key_width(job->key_bytes));
     struct gpi_radix_job j = *job;
     if (j.algorithm == GP_ALGORITHM_CUB)
         return gpi_radixsort_cub_bytes(sm_count, job);
@@ -93,7 +156,7 @@ size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
         return 0;
     if (wants_exact_words(&j) && j.n >= counted_from)
         j.n = counted_from - 1;
-    size_t engine = gpi_radix_engine_bytes(width, j.n ? j.n : 1, moved_bytes_of(&j));
+    size_t engine = engine_bytes_max(j.key_bytes, moved_bytes_of(&j), j.n ? j.n : 1);
     struct route r = moved_route(&j, j.values_in != NULL, engine);
     return route_bytes(&r);
 }
@@ -188,10 +251,11 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
         return gpi_radixsort_cub(ctx, function, job);
     const struct gpi_radix_engine *engine =
         cuda->engine[gpi_key_width(job->key_bytes)][(moved_bytes_of(job) + 3) / 4];
-    bool counted = wants_exact_words(job) && job->n >= engine->counted_from;
-    struct route r = counted ? counted_route(engine->bytes(1))
-                             : moved_route(job, job->values_in && job->values_in == job->values_out,
-                                           engine->bytes(job->n));
+    const bool counted = wants_exact_words(job) && job->n >= engine->counted_from;
+    const size_t scratch =
+        engine_bytes(cuda, job->key_bytes, moved_bytes_of(job), counted ? 1 : job->n);
+    const bool in_place = job->values_in && job->values_in == job->values_out;
+    struct route r = counted ? counted_route(scratch) : moved_route(job, in_place, scratch);
     GPI_TRY(gpi_frame_open(ctx, function, route_bytes(&r), &frame));
     gp_status s = queue(ctx, function, cuda->kernels, engine, &frame, &r, job);
     gpi_frame_close(&frame);

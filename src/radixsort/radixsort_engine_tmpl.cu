@@ -8,7 +8,50 @@
 
 #include <cuda_runtime.h>
 
-#include "radixsort/radixsort_launch.cuh"
+#include "device/host.cuh"
+#include "radixsort/radixsort_partition_k.cuh"
+#include "tuning/radixsort_tuning.cuh"
+
+typedef GPI_PASTE(GPI_PASTE(uint, GPI_KEY_BITS), _t) Key;
+
+namespace GPI_SPACE
+{
+
+/* Rare cases share the kernels of floats: see KeyOrder. */
+template <int VB> constexpr bool either = sizeof(Key) == 2 || VB == 8 || (sizeof(Key) == 8 && VB);
+template <int VB> constexpr bool has_integers = sizeof(Key) == 1 || !either<VB>;
+constexpr bool has_floats = sizeof(Key) > 1;
+
+/* The kernels of the second unit for a sort that is not small: its partitions, floats: as floats;
+ * and what follows them where buckets do not fit. */
+template <class K, int VB>
+gp_status add_large_partition(gp_context *ctx, const char *function, bool floats,
+                              const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list);
+template <class K, int VB>
+gp_status add_large_rest(gp_context *ctx, const char *function,
+                         const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list);
+#ifdef GPI_FAULT
+template <class K, int VB> void add_large_faults(uint64_t counts[2]);
+#endif
+
+namespace
+{
+
+#ifdef GPI_FAULT
+/* Those of this unit. */
+static void add_unit_faults(uint64_t counts[2])
+{
+    unsigned long long here[2] = {};
+    cudaDeviceSynchronize();
+    cudaMemcpyFromSymbol(here, radix_faults, sizeof here);
+    counts[fault_made] += here[fault_made];
+    counts[fault_repaired] += here[fault_repaired];
+}
+#endif
+
+} // namespace
+} // namespace GPI_SPACE
+
 #ifdef GPI_LARGE_SORT
 #include "radixsort/radixsort_adaptive_k.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
@@ -40,29 +83,6 @@ gp_status add_adaptive(gp_context *ctx, const char *function,
     return GP_OK;
 }
 
-template <int VB>
-void add_large(const gp_context *ctx, const RadixJob<Key, typename Payload<VB>::type> &job,
-               LaunchList &list)
-{
-    constexpr int T = radix_tuning.tile_threads, blocks_per_sm = 2;
-    list.add(launch_dependent(radix_bucket_global_k<Key, true, VB, T>, job.device_n != nullptr,
-                              blocks_per_sm * (unsigned)ctx->sm_count, T, 0, job));
-}
-
-/* What sorts the buckets of job.by_values. */
-template <class K>
-gp_status add_values(gp_context *ctx, const char *function, const RadixKeys<K> &job,
-                     LaunchList &list)
-{
-    constexpr int T = 512, blocks_per_sm = 3;
-    constexpr int shared = sizeof(typename ValueBucket<K, T>::Shared);
-    static uint64_t allowed;
-    auto kernel = radix_values_k<K, T>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
-    list.add(launch_of(kernel, blocks_per_sm * (unsigned)ctx->sm_count, T, shared, job));
-    return GP_OK;
-}
-
 } // namespace
 
 template <class K, int VB>
@@ -72,8 +92,8 @@ gp_status add_large_partition(gp_context *ctx, const char *function, bool floats
     constexpr int items = radix_tile_items(sizeof(Key), VB, false);
     if constexpr (has_integers<VB>)
         if (!floats)
-            return add_partition<false, VB, items, true>(ctx, function, job, list);
-    return add_partition<has_floats, VB, items, true>(ctx, function, job, list);
+            return add_partition<Key, false, VB, items, true>(ctx, function, job, list);
+    return add_partition<Key, has_floats, VB, items, true>(ctx, function, job, list);
 }
 
 template <class K, int VB>
@@ -83,10 +103,10 @@ gp_status add_large_rest(gp_context *ctx, const char *function,
     if constexpr (sizeof(Key) == 4 && VB == 0)
         if (job.by_values)
             return add_values<Key>(ctx, function, job, list);
-    if constexpr (radix_has_adaptive<Key>(VB))
+    if constexpr (radix_has_adaptive_of(sizeof(Key), VB))
         if (job.adaptive_allowed) {
             GPI_TRY(add_adaptive<VB>(ctx, function, job, list));
-            add_large<VB>(ctx, job, list);
+            list.add(launch_bucket_global<Key, VB>(ctx, job));
         }
     return GP_OK;
 }
@@ -114,20 +134,12 @@ template void add_large_faults<Key, GPI_VALUE_BYTES>(uint64_t[2]);
 #else
 #include "radixsort/radixsort_bucket_k.cuh"
 #include "radixsort/radixsort_counting.cuh"
+#include "radixsort/radixsort_rank_k.cuh"
 
-extern "C" {
-#include "radixsort/radixsort_internal.h"
-}
+extern "C" gpi_radix_layout_fn GPI_LAUNCHER(gpi_radix_layout);
 
-#if GPI_KEY_BITS == 8
-#define KEYS gpi_radix_k1
-#elif GPI_KEY_BITS == 16
-#define KEYS gpi_radix_k2
-#elif GPI_KEY_BITS == 32
-#define KEYS gpi_radix_k4
-#else
-#define KEYS gpi_radix_k8
-#endif
+/* gpi_radix_k32v4_sm90 */
+#define KEYS GPI_PASTE(gpi_radix_k, GPI_KEY_BITS)
 #define ENGINE GPI_LAUNCHER(GPI_PASTE(GPI_PASTE(KEYS, v), GPI_VALUE_BYTES))
 
 namespace GPI_SPACE
@@ -135,16 +147,14 @@ namespace GPI_SPACE
 namespace
 {
 
-static size_t bytes(uint64_t n)
-{
-    return scratch_of(nullptr, n, GPI_VALUE_BYTES).bytes;
-}
-
 template <int VB>
-RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *args)
+RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *args,
+                                                 const gpi_radix_layout &layout)
 {
     using V = typename Payload<VB>::type;
-    const Scratch s = scratch_of((char *)args->scratch, args->n, VB);
+    auto piece = [&](gpi_radix_piece i, auto &to) {
+        to = (std::remove_reference_t<decltype(to)>)((char *)args->scratch + layout.pieces[i].at);
+    };
     RadixJob<Key, V> job = {};
     for (int i = 0; i < 3; i++) {
         job.keys[i] = (Key *)args->keys[i];
@@ -159,15 +169,28 @@ RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *ar
     job.in_place = args->keys[gpi_radix_in] == args->keys[gpi_radix_out] ||
                    (VB && args->values[gpi_radix_in] == args->values[gpi_radix_out]);
     job.keys_wanted = args->keys_wanted;
-    job.plan = s.plan;
-    job.starts = s.starts;
-    job.buckets = s.buckets;
-    job.recount = s.recount;
-    job.cursors = s.cursors;
-    job.states[0] = s.states[0];
-    job.states[1] = s.states[1];
-    job.adaptive = s.adaptive;
-    job.map = s.map;
+    piece(GPI_RADIX_PLAN, job.plan);
+    piece(GPI_RADIX_STARTS, job.starts);
+    piece(GPI_RADIX_BUCKETS, job.buckets);
+    piece(GPI_RADIX_RECOUNT, job.recount);
+    piece(GPI_RADIX_CURSORS, job.cursors);
+    piece(GPI_RADIX_STATES, job.states[0]);
+    piece(GPI_RADIX_STATES_ODD, job.states[1]);
+    gpi_radix_adaptive &lists = job.adaptive;
+    lists.others_max = layout.others_max;
+    piece(GPI_RADIX_SEGMENT_LIST, lists.segments[0]);
+    piece(GPI_RADIX_SEGMENT_LIST_ODD, lists.segments[1]);
+    piece(GPI_RADIX_FIRST_BINS, lists.first_bins);
+    piece(GPI_RADIX_SEGMENT_OF, lists.segment_of);
+    piece(GPI_RADIX_ENTRIES, lists.entries);
+    piece(GPI_RADIX_LARGE, lists.large);
+    lists.tables = (uint32_t *)job.states[1];
+    if (!layout.pieces[GPI_RADIX_ENTRIES].bytes) /* behind the sample of splitters */
+        lists.entries = (gpi_radix_entry *)((char *)job.states[1] + GPI_RADIX_LEARNED);
+    piece(GPI_RADIX_MAP_SAMPLE, job.map.sample);
+    piece(GPI_RADIX_MAP_COUNTS, job.map.counts);
+    piece(GPI_RADIX_MAP_STARTS, job.map.starts);
+    piece(GPI_RADIX_MAP_CURSORS, job.map.cursors);
     return job;
 }
 
@@ -193,41 +216,9 @@ gp_status add_local(gp_context *ctx, const char *function,
     GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::bucket_shared, &allowed));
     const unsigned full = (unsigned)ctx->sm_count * b.blocks;
     const bool loop = radix_buckets_loop<sizeof(Key), VB> && job.entries > full;
-    const bool early = is_small(job.n) || job.device_n; /* where little may be done */
+    const bool early = radix_is_small(job.n) || job.device_n; /* where little may be done */
     list.add(launch_dependent(kernel, early, loop ? full : job.entries, b.threads,
                               Shape::bucket_shared, job));
-    return GP_OK;
-}
-
-/* Keys alone that are counted instead of moved; a table of 2^16 counts has to be worth it. */
-constexpr uint64_t counted_from = sizeof(Key) == 1   ? 1
-                                  : sizeof(Key) == 2 ? radix_tuning.counted_items
-                                                     : UINT64_MAX;
-
-/* Up to here one block counts keys of 8 bits: more that are no bucket take as long by all of them.
- * H100, 2026-11-26: sort-48 in docs/tuning. */
-constexpr uint64_t counted_alone = sizeof(Key) == 1 ? 1 << 16 : 0;
-template <class K> gpi_launch counting_alone(const RadixKeys<K> &job)
-{
-    constexpr int T = 1024;
-    return launch_of(radix_count_alone_k<K, T>, 1, T, 0, job);
-}
-
-template <bool FLOAT, class K>
-gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K> &job,
-                       LaunchList &list)
-{
-    using Count = Counting<K>;
-    static uint64_t allowed;
-    const uint32_t sms = (uint32_t)ctx->sm_count;
-    const uint32_t blocks = sms * Count::blocks_per_sm;
-    const uint32_t grid =
-        blocks < Count::parts ? Count::parts : blocks / Count::parts * Count::parts;
-    auto count = radix_count_values_k<K, FLOAT>;
-    GPI_TRY(shared_memory_allow(ctx, function, count, Count::shared_bytes, &allowed));
-    list.add(launch_of(count, grid, Count::threads, Count::shared_bytes, job));
-    list.add(launch_of(radix_starts_k<K>, 1, 1024, 0, job));
-    list.add(launch_of(radix_write_values_k<K, FLOAT>, sms * 8, 256, 0, job));
     return GP_OK;
 }
 
@@ -241,7 +232,8 @@ gp_status add_rest(gp_context *ctx, const char *function,
                    ? add_local<FLOAT, VB>(ctx, function, job, list)
                    : GP_OK;
     else
-        return job.one_bucket_max ? add_pieces<VB>(ctx, function, job, list) : GP_OK;
+        return job.one_bucket_max ? add_pieces<Key, has_floats, VB>(ctx, function, job, list)
+                                  : GP_OK;
 }
 
 /* What a visitor has to do with the buckets. */
@@ -288,67 +280,59 @@ gp_status add_passes(gp_context *ctx, const char *function, gpi_radix_visitor *v
 {
     constexpr bool buckets = radix_has_buckets<Key>;
     constexpr int few = radix_tile_items(sizeof(Key), VB, true);
-    if (is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY((add_partition<has_floats, VB, few, false>(ctx, function, job, list)));
+    if (radix_is_small(job.n)) /* the kernel of floats: what it does more does not show there */
+        GPI_TRY((add_partition<Key, has_floats, VB, few, false>(ctx, function, job, list)));
     else if constexpr (buckets)
         GPI_TRY((add_large_sort<FLOAT, VB>(ctx, function, visitor, job, again, list)));
     else
-        GPI_TRY((add_partition<has_floats, VB, radix_tile_items(sizeof(Key), VB, false), false>(
-            ctx, function, job, list)));
+        GPI_TRY(
+            (add_partition<Key, has_floats, VB, radix_tile_items(sizeof(Key), VB, false), false>(
+                ctx, function, job, list)));
     return add_rest<FLOAT, VB>(ctx, function, job, list);
-}
-
-/* Of more items than buckets hold: keys of 4 bytes alone in buckets that are counted by values,
- * keys of 8 bytes by levels. */
-template <int VB> void set_more_buckets(RadixKeys<Key> &job)
-{
-    const bool levels = radix_by_splitters<Key> && may_be_adaptive(job.n, VB);
-    job.by_values = !job.device_n && may_be_by_values(job.n, VB);
-    if (job.by_values)
-        job.bucket_max = (uint32_t)(job.n / radix_tuning.values_share);
-    if (job.by_values || (levels && !job.bucket_bits && job.n <= buckets_items_max))
-        job.bucket_bits = job.bits_if_narrow = bucket_bits_max;
 }
 
 /* Of keys of 4 and 8 bytes: buckets, and what is one. The first pass into buckets of keys alone is
  * not stable. */
 template <bool FLOAT, int VB>
-void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args, RadixKeys<Key> &job)
+void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
+                 const gpi_radix_layout &layout, RadixKeys<Key> &job)
 {
     constexpr uint64_t most = Shapes<FLOAT, VB>::bucket_max;
     constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
     const bool buckets = VB > 0 || args->exact;
     job.one_bucket_max = buckets && (job.n <= most || job.device_n) ? (uint32_t)most : 0;
     job.bucket_max = (uint32_t)most;
-    if (buckets && job.end - job.begin > 8) {
-        job.bucket_bits = bucket_bits_of(job.n, most, VB);
-        job.bits_if_narrow = bits_if_narrow_of(job.n, most);
-        job.narrow_limit = word_bits - position_bits_of(job.n, job.bits_if_narrow);
-        set_more_buckets<VB>(job);
+    /* Of a number in memory none are counted by values. */
+    if (buckets && job.end - job.begin > 8 && !(layout.by_values && job.device_n)) {
+        job.bucket_bits = layout.bucket_bits;
+        job.bits_if_narrow = layout.bits_if_narrow;
+        job.narrow_limit = word_bits - layout.narrow_position_bits;
+        job.by_values = layout.by_values;
     }
+    if (job.by_values)
+        job.bucket_max = (uint32_t)(job.n / radix_tuning.values_share);
     /* Words that repeat go as fast by passes beside values, until cells or a map would follow. */
-    const bool splits = is_small(job.n) || (radix_has_splits<Key, VB, true> &&
-                                            (!VB || job.n >= radix_tuning.adaptive_items));
-    job.split_bits = job.bucket_bits && splits ? split_bits_of<VB>(ctx, job) : 0;
-    const bool cells_fit = radix_by_splitters<Key> || job.bucket_bits <= radix_tuning.bucket_bits;
-    job.adaptive_allowed =
-        job.bucket_bits && !job.split_bits && cells_fit && may_be_adaptive(job.n, VB);
+    const bool splits = radix_is_small(job.n) || (radix_has_splits<Key, VB, true> &&
+                                                  (!VB || job.n >= radix_tuning.adaptive_items));
+    job.split_bits = job.bucket_bits && splits ? split_bits_of<VB>(ctx, job, layout) : 0;
+    job.adaptive_allowed = job.bucket_bits && !job.split_bits && layout.adaptive;
     job.cells_even = job.by_values ? radix_tuning.values_share - 2 /* of two buckets */
                      : VB          ? radix_tuning.cells_even
                                    : radix_tuning.cells_even_keys;
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
-    job.entries = job.adaptive_allowed ? blocks_of(job.n, job.bucket_bits, VB)
-                                       : 1u << std::max(job.bucket_bits, job.split_bits);
+    job.entries =
+        job.adaptive_allowed ? layout.entries : 1u << std::max(job.bucket_bits, job.split_bits);
 }
 
+/* What takes more than a launch; or one bucket. */
 template <bool FLOAT, int VB>
 gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_args *args,
-                  RadixJob<Key, typename Payload<VB>::type> &job)
+                  const gpi_radix_layout &layout, RadixJob<Key, typename Payload<VB>::type> &job)
 {
     LaunchList list;
     RadixJob<Key, typename Payload<VB>::type> again;
     if constexpr (radix_has_buckets<Key>) {
-        set_buckets<FLOAT, VB>(ctx, args, job);
+        set_buckets<FLOAT, VB>(ctx, args, layout, job);
         if (job.n <= job.one_bucket_max) {
             job.bucket_bits = 0;
             job.entries = 1;
@@ -358,43 +342,42 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     } else if (!job.device_n) {
         job.one_bucket_max = 0;
     }
-    list.add(launch_zeros(args->scratch, scratch_of(nullptr, job.n, VB).zeroed));
+    list.add(launch_zeros(args->scratch, layout.zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
-        if (args->exact && job.n >= counted_from) {
-            GPI_TRY((add_counting<FLOAT, Key>(ctx, function, job, list)));
+        if (args->exact && job.n >= radix_counted_from<Key>) {
+            GPI_TRY((add_counting<Key, FLOAT>(ctx, function, job, list)));
             return list.queue(ctx, function);
         }
     GPI_TRY((add_passes<FLOAT, VB>(ctx, function, args->visitor, job, again, list)));
     return list.queue(ctx, function);
 }
 
+/* One launch for few items. */
 template <int VB>
-gp_status sort_with(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
+gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
-    RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args);
-    const uint32_t few = job.keys[gpi_radix_tmp] ? items_by_pieces<VB>(ctx, job.n) : 0;
+    gpi_radix_layout layout;
+    GPI_LAUNCHER(gpi_radix_layout)(sizeof(Key), VB, args->n, &layout);
+    RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args, layout);
+    const uint32_t few =
+        job.keys[gpi_radix_tmp] ? items_by_pieces<Key, has_floats, VB>(ctx, job.n) : 0;
     const bool ranked = sorts_by_ranks(ctx, job);
     LaunchList list;
-    if constexpr (VB == 0 && counted_alone > 0)
-        if (args->exact && job.n <= counted_alone) {
+    if constexpr (VB == 0 && radix_counted_alone < Key >> 0)
+        if (args->exact && job.n <= radix_counted_alone<Key>) {
             list.add(counting_alone<Key>(job));
             return list.queue(ctx, function);
         }
     job.one_bucket_max = few;
     if (ranked || few == job.n) {
-        GPI_TRY(ranked ? add_ranks<VB>(ctx, function, job, list)
-                       : add_pieces<VB>(ctx, function, job, list));
+        GPI_TRY((ranked ? add_ranks<Key, has_floats, VB>(ctx, function, job, list)
+                        : add_pieces<Key, has_floats, VB>(ctx, function, job, list)));
         return list.queue(ctx, function);
     }
     if constexpr (has_integers<VB>)
         if (!has_floats || !args->order.inf)
-            return sort_as<false, VB>(ctx, function, args, job);
-    return sort_as<has_floats, VB>(ctx, function, args, job);
-}
-
-static gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
-{
-    return sort_with<GPI_VALUE_BYTES>(ctx, function, args);
+            return sort_as<false, VB>(ctx, function, args, layout, job);
+    return sort_as<has_floats, VB>(ctx, function, args, layout, job);
 }
 
 #ifdef GPI_FAULT
@@ -411,11 +394,11 @@ void add_faults(uint64_t counts[2])
 
 extern "C" {
 extern const gpi_radix_engine ENGINE;
+const gpi_radix_engine ENGINE = {GPI_SPACE::sort<GPI_VALUE_BYTES>,
+                                 GPI_SPACE::radix_counted_from<Key>,
 #ifdef GPI_FAULT
-const gpi_radix_engine ENGINE = {GPI_SPACE::sort, GPI_SPACE::bytes, GPI_SPACE::counted_from,
-                                 GPI_SPACE::add_faults};
-#else
-const gpi_radix_engine ENGINE = {GPI_SPACE::sort, GPI_SPACE::bytes, GPI_SPACE::counted_from};
+                                 GPI_SPACE::add_faults
 #endif
+};
 }
 #endif

@@ -14,8 +14,7 @@
 
 #include "device/item_count.cuh"
 #include "device/warp.cuh"
-#include "radixsort/radixsort_engine.h"
-#include "radixsort/radixsort_order.h"
+#include "radixsort/radixsort_internal.h"
 #include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
@@ -23,24 +22,10 @@ namespace GPI_SPACE
 
 constexpr int radix_bits = 8, radix_bins = 256;
 
-/* Items that a bucket should have at most on the average: of uniform keys buckets vary by the root
- * of their size. */
-__host__ __device__ constexpr uint64_t bucket_mean_max(uint64_t bucket_max)
-{
-    return bucket_max - bucket_max / 16;
-}
-
-/* Keys of 1 and 2 bytes take two passes at most, and no buckets. */
-template <class K> constexpr bool radix_has_buckets = sizeof(K) > 2;
-
-/* Such sorts have kernels of their own for uneven distributions of keys, */
-template <class K> constexpr bool radix_has_adaptive(size_t value_bytes)
-{
-    return radix_has_buckets<K> && value_bytes <= 4;
-}
-
-/* by splitters where there would be many passes, otherwise by cells. */
-template <class K> constexpr bool radix_by_splitters = sizeof(K) == 8;
+/* The kinds of radixsort_tuning.cuh. */
+template <class K> constexpr bool radix_has_buckets = radix_has_buckets_of(sizeof(K));
+template <class K> constexpr bool radix_by_splitters = radix_by_splitters_of(sizeof(K));
+template <class K> constexpr bool radix_by_map = radix_by_map_of(sizeof(K));
 
 /* Whether a partition kernel has what splits an array whose buckets of bits do not fit. */
 template <class K, int VB, bool LARGE>
@@ -51,9 +36,6 @@ constexpr int radix_few_bits = 6;
 
 /* Bits in which the keys of a bucket may differ that is counted by values. */
 constexpr int radix_value_bits = 16;
-
-/* Of 4 bytes a map is learned first, where no word has many items. */
-template <class K> constexpr bool radix_by_map = sizeof(K) == 4;
 
 /*
  * Order words, unsigned words that compare as the keys do, without a branch: negative floats are
@@ -401,6 +383,16 @@ struct WholeBlock {
         __syncthreads();
     }
 };
+
+/* Of some lanes those that have the digit of this one. */
+GPI_DEVICE uint32_t match_digit(uint32_t digit, uint32_t lanes = all_lanes)
+{
+    for (int b = 0; b < radix_bits; b++) {
+        const uint32_t set = __ballot_sync(all_lanes, digit >> b & 1);
+        lanes &= digit >> b & 1 ? set : ~set;
+    }
+    return lanes;
+}
 
 /* Exclusive sum over a block of T threads; returns it and the sum of all. */
 template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)

@@ -136,20 +136,4 @@ template <class K> struct DigitOfMap {
     }
 };
 
-/* Buckets of n items, of half of what a block can sort. */
-__host__ __device__ constexpr uint32_t map_buckets(uint64_t n, uint32_t bucket_max)
-{
-    const uint64_t most = radix_tuning.map_items;
-    return (uint32_t)((n < most ? n : most) / (bucket_max / 2)) + 2;
-}
-
-/* Bits of their numbers. */
-__host__ __device__ constexpr int map_bucket_bits(uint32_t buckets)
-{
-    int bits = 2;
-    while (buckets > 1u << bits)
-        bits++;
-    return bits;
-}
-
 } // namespace GPI_SPACE

@@ -19,12 +19,6 @@ namespace GPI_SPACE
 constexpr int map_counts = 4096;
 static_assert(map_counts >= map_rows && map_counts >= map_cells, "of each row");
 
-/* Words of the sample, whole batches of all threads: twice as many for many buckets. */
-__host__ __device__ constexpr uint32_t map_sample(uint64_t n)
-{
-    return (uint32_t)radix_tuning.map_sample << (n >= radix_tuning.map_items / 4);
-}
-
 /* Shared memory that it takes. */
 template <class K> constexpr int map_learn_bytes(uint32_t bucket_max)
 {

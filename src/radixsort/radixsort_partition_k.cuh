@@ -9,6 +9,10 @@
  */
 #pragma once
 
+#include <algorithm>
+
+#include "device/host.cuh"
+#include "radixsort/radixsort_digits.cuh"
 #include "radixsort/radixsort_few_keys.cuh"
 #include "radixsort/radixsort_look.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
@@ -353,6 +357,58 @@ __global__ void __launch_bounds__(T, 1)
         kernel.template partitions<typename Work::Passes>(false);
     }
     kernel.finish();
+}
+
+/* ---- launches ---- */
+
+/* Blocks of a partition kernel. */
+inline unsigned partition_blocks(const gp_context *ctx, uint64_t n)
+{
+    const uint64_t most = n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
+    return (unsigned)(most < sms ? most : sms);
+}
+
+template <class K, bool FLOAT, int VB, int I, bool LARGE>
+gp_status add_partition(gp_context *ctx, const char *function,
+                        const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+{
+    constexpr int T = radix_tuning.tile_threads;
+    constexpr int tile = PartitionKernel<K, FLOAT, VB, T, I, LARGE>::shared_bytes;
+    constexpr int counts = DigitCounts<K>::shared_bytes;
+    constexpr int buckets = (1 << radix_tuning.bucket_bits) * sizeof(uint32_t);
+    constexpr int table = counts > buckets ? counts : buckets;
+    constexpr bool splits = radix_has_splits<K, VB, LARGE>;
+    constexpr int most = splits ? radix_tuning.shared_bytes - 1024 : tile > table ? tile : table;
+    static_assert(tile + 64 <= radix_tuning.shared_bytes, "a tile must fit beside a number");
+    static uint64_t allowed;
+    auto kernel = radix_partition_k<K, FLOAT, VB, T, I, LARGE>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, most, &allowed));
+    const unsigned blocks = partition_blocks(ctx, job.n);
+    int shared = tile > table ? tile : table;
+    if constexpr (splits)
+        if (job.split_bits)
+            shared =
+                std::max(shared, (int)SplitArray<K, VB, T>::bytes(job.n, blocks, job.split_bits));
+    list.add(launch_cooperative(kernel, blocks, T, shared, job));
+    return GP_OK;
+}
+
+/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place
+ * of states their counts. */
+template <int VB, class K>
+int split_bits_of(const gp_context *ctx, const RadixKeys<K> &job, const gpi_radix_layout &layout)
+{
+    using Work = SplitArray<K, VB, radix_tuning.tile_threads>;
+    const uint32_t blocks = partition_blocks(ctx, job.n);
+    int bits = job.bucket_bits;
+    while (bits < radix_tuning.split_bits &&
+           job.n >> bits > radix_split_mean(sizeof(K), VB, job.bucket_max))
+        bits++;
+    const bool fits =
+        job.n >> bits <= job.bucket_max / 2 &&
+        (blocks + 1ull) << bits <= layout.rows * radix_bins &&
+        Work::bytes(job.n, blocks, bits) + 1024 <= (uint64_t)radix_tuning.shared_bytes;
+    return fits ? bits : 0;
 }
 
 } // namespace GPI_SPACE

@@ -15,6 +15,9 @@
  */
 #pragma once
 
+#include <algorithm>
+
+#include "device/host.cuh"
 #include "device/lasting_barrier.cuh"
 #include "radixsort/radixsort_bucket_order.cuh"
 #include "radixsort/radixsort_ranks.cuh"
@@ -349,6 +352,92 @@ __global__ void __launch_bounds__(T, 1)
     const uint64_t n = item_count(job);
     if (n <= job.one_bucket_max)
         PiecesKernel<K, FLOAT, VB, T>(job, (int)n, memory).run();
+}
+
+/* ---- launches ---- */
+
+constexpr int rank_threads = 1024, piece_threads = 512;
+
+/* Rows of 32 items that a block ranks. */
+inline int ranked_rows(const gp_context *ctx, int n)
+{
+    const int rows = (n + 31) / 32;
+    return std::min((rows + ctx->sm_count - 1) / ctx->sm_count, rank_threads / 32);
+}
+
+inline int ranking_blocks(const gp_context *ctx, int n)
+{
+    const int each = 32 * ranked_rows(ctx, n);
+    return (n + each - 1) / each;
+}
+
+/* If in place, all blocks have to be there at once. */
+template <class K> bool sorts_by_ranks(const gp_context *ctx, const RadixKeys<K> &job)
+{
+    return job.n * sizeof(RadixWord<K>) <= radix_tuning.ranked_bytes &&
+           RankItems<K, rank_threads>::bytes((int)job.n) <= radix_tuning.shared_bytes &&
+           !(job.in_place && ranking_blocks(ctx, (int)job.n) > ctx->sm_count);
+}
+
+template <class K> gp_status set_met(gp_context *ctx, const char *function, RadixKeys<K> &job)
+{
+    gpi_state state;
+    GPI_TRY(gpi_state_get(ctx, function, 1, &state));
+    job.met = LastingBarrier::of(state);
+    return GP_OK;
+}
+
+template <class K, bool FLOAT, int VB>
+gp_status add_ranks(gp_context *ctx, const char *function,
+                    RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+{
+    const int n = (int)job.n, shared = RankItems<K, rank_threads>::bytes(n);
+    static uint64_t allowed;
+    auto kernel = radix_rank_k<K, FLOAT, VB, rank_threads>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, radix_tuning.shared_bytes, &allowed));
+    if (job.in_place)
+        GPI_TRY(set_met(ctx, function, job));
+    gpi_launch launch =
+        launch_of(kernel, (unsigned)ranking_blocks(ctx, n), rank_threads, shared, job);
+    launch.cooperative = job.in_place;
+    list.add(launch);
+    return GP_OK;
+}
+
+inline int piece_blocks(const gp_context *ctx, int n)
+{
+    return std::min({ctx->sm_count, pieces_max, (n + Pieces::least - 1) / Pieces::least});
+}
+
+template <class K, bool FLOAT, int VB> int pieces_shared_bytes(const gp_context *ctx, int n)
+{
+    using Work = PiecesKernel<K, FLOAT, VB, piece_threads>;
+    const int blocks = piece_blocks(ctx, n);
+    return Work::shared_bytes(blocks, Pieces::bucket_max(n, blocks));
+}
+
+/* How many of n items may be sorted by pieces, if there is a temporary array. */
+template <class K, bool FLOAT, int VB> uint32_t items_by_pieces(const gp_context *ctx, uint64_t n)
+{
+    const int most = (int)std::min(n, radix_tuning.piece_items);
+    return pieces_shared_bytes<K, FLOAT, VB>(ctx, most) <= radix_tuning.shared_bytes
+               ? (uint32_t)most
+               : 0;
+}
+
+/* Up to job.one_bucket_max items; if there are more, it does nothing. */
+template <class K, bool FLOAT, int VB>
+gp_status add_pieces(gp_context *ctx, const char *function,
+                     RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+{
+    static uint64_t allowed;
+    auto kernel = radix_pieces_k<K, FLOAT, VB, piece_threads>;
+    const int most = (int)job.one_bucket_max;
+    GPI_TRY(set_met(ctx, function, job));
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, radix_tuning.shared_bytes, &allowed));
+    list.add(launch_cooperative(kernel, (unsigned)piece_blocks(ctx, most), piece_threads,
+                                pieces_shared_bytes<K, FLOAT, VB>(ctx, most), job));
+    return GP_OK;
 }
 
 } // namespace GPI_SPACE

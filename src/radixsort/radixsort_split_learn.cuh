@@ -11,23 +11,8 @@
 namespace GPI_SPACE
 {
 
-/* Of a segment at least. */
-constexpr uint32_t level_buckets_min = 16;
-
 /* Words of the sample of a segment for each of its buckets, and in all. */
 constexpr uint32_t level_sample = 32, level_sample_max = 8192;
-
-/* Items that a bucket has on the average, so that nearly all fit a block: buckets between every
- * 32nd word of a sample vary by a fifth. Of the larger ones a few are left, whose level costs large
- * sorts less than more buckets do. */
-__host__ __device__ constexpr uint32_t level_mean(uint32_t bucket_max, uint64_t n)
-{
-    return n < radix_tuning.sampled_items ? bucket_max / 16 * 9 : bucket_max / 8 * 5;
-}
-
-/* Where the search for a word begins: cells of equal ranges between the first and the last
- * splitter. Of evenly distributed words a cell has a splitter at most. */
-constexpr uint32_t split_cells = 1024;
 
 /* The cell of a word: words from low on, without a gap in which few are, as the one around zero
  * between floats. It has a cell for itself; words below low are in the first one. */
@@ -78,7 +63,7 @@ template <class K> struct CellsOf {
  * items are in each bucket, and when these are summed, where it begins; the bucket of the lowest
  * word of each cell. */
 template <class K> struct SplitTable {
-    static constexpr size_t bytes = radix_bins * (2 * sizeof(K) + sizeof(uint32_t)) + split_cells;
+    static constexpr size_t bytes = split_table_bytes(sizeof(K));
     K *words, *search;
 
     GPI_DEVICE SplitTable(const gpi_radix_adaptive &list, uint32_t segment)

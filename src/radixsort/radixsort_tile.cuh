@@ -60,17 +60,6 @@ template <int I> struct TileRanks {
     }
 };
 
-/* The lanes that have the digit of this one. */
-GPI_DEVICE uint32_t match_digit(uint32_t d)
-{
-    uint32_t peers = all_lanes;
-    for (int b = 0; b < radix_bits; b++) {
-        const uint32_t set = __ballot_sync(all_lanes, d >> b & 1);
-        peers &= d >> b & 1 ? set : ~set;
-    }
-    return peers;
-}
-
 /* ---- faults ---- */
 
 /*

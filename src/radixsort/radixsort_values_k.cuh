@@ -9,6 +9,7 @@
 #pragma once
 
 #include "device/grid.cuh"
+#include "device/host.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
 
 namespace GPI_SPACE
@@ -211,6 +212,20 @@ __global__ void __launch_bounds__(T, 3) radix_values_k(const __grid_constant__ R
         __syncthreads();
         number = s.next;
     }
+}
+
+/* Its launch. */
+template <class K>
+gp_status add_values(gp_context *ctx, const char *function, const RadixKeys<K> &job,
+                     LaunchList &list)
+{
+    constexpr int T = 512, blocks_per_sm = 3;
+    constexpr int shared = sizeof(typename ValueBucket<K, T>::Shared);
+    static uint64_t allowed;
+    auto kernel = radix_values_k<K, T>;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
+    list.add(launch_of(kernel, blocks_per_sm * (unsigned)ctx->sm_count, T, shared, job));
+    return GP_OK;
 }
 
 } // namespace GPI_SPACE

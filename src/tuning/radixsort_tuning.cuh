@@ -221,6 +221,91 @@ constexpr int radix_map_items(int key_bytes, int value_bytes)
     return (fit < most ? fit : most) / 4 * 4;
 }
 
+/* ---- bounds, for scratch and on the device ---- */
+
+/* Kinds of sorts: keys that have buckets; those with kernels of their own where buckets do not fit,
+ * by levels of splitters if there would be many passes, otherwise by a map or by cells. */
+constexpr bool radix_has_buckets_of(size_t key_bytes)
+{
+    return key_bytes > 2;
+}
+
+constexpr bool radix_has_adaptive_of(size_t key_bytes, size_t value_bytes)
+{
+    return radix_has_buckets_of(key_bytes) && value_bytes <= 4;
+}
+
+constexpr bool radix_by_splitters_of(size_t key_bytes)
+{
+    return key_bytes == 8;
+}
+
+constexpr bool radix_by_map_of(size_t key_bytes)
+{
+    return key_bytes == 4;
+}
+
+constexpr bool radix_is_small(uint64_t n)
+{
+    return n < radix_tuning.small_items;
+}
+
+/* The most buckets, which are counted with 16 bits: see count_buckets(). */
+constexpr int radix_bucket_bits_max = radix_tuning.bucket_bits + 1;
+
+/* More items are sorted by passes. */
+constexpr uint64_t radix_buckets_items_max = (1ull << 32) - (1 << 16);
+
+/* Items that a bucket should have at most on the average: of uniform keys buckets vary by the root
+ * of their size. */
+__host__ __device__ constexpr uint64_t bucket_mean_max(uint64_t bucket_max)
+{
+    return bucket_max - bucket_max / 16;
+}
+
+/* Buckets of n items by a map, of half of what a block can sort. */
+__host__ __device__ constexpr uint32_t map_buckets(uint64_t n, uint32_t bucket_max)
+{
+    const uint64_t most = radix_tuning.map_items;
+    return (uint32_t)((n < most ? n : most) / (bucket_max / 2)) + 2;
+}
+
+/* Bits of their numbers. */
+__host__ __device__ constexpr int map_bucket_bits(uint32_t buckets)
+{
+    int bits = 2;
+    while (buckets > 1u << bits)
+        bits++;
+    return bits;
+}
+
+/* Words of the sample, whole batches of all threads: twice as many for many buckets. */
+__host__ __device__ constexpr uint32_t map_sample(uint64_t n)
+{
+    return (uint32_t)radix_tuning.map_sample << (n >= radix_tuning.map_items / 4);
+}
+
+/* Buckets of a segment between splitters at least. */
+constexpr uint32_t level_buckets_min = 16;
+
+/* Items that such a bucket has on the average, so that nearly all fit a block: buckets between
+ * every 32nd word of a sample vary by a fifth. Of the larger ones a few are left, whose level costs
+ * large sorts less than more buckets do. */
+__host__ __device__ constexpr uint32_t level_mean(uint32_t bucket_max, uint64_t n)
+{
+    return n < radix_tuning.sampled_items ? bucket_max / 16 * 9 : bucket_max / 8 * 5;
+}
+
+/* Cells of equal ranges between the first and the last splitter, where the search for a word
+ * begins. Of evenly distributed words a cell has a splitter at most. */
+constexpr uint32_t split_cells = 1024;
+
+/* Of a segment between splitters in memory: see SplitTable. */
+constexpr size_t split_table_bytes(size_t key_bytes)
+{
+    return 256 * (2 * key_bytes + sizeof(uint32_t)) + split_cells;
+}
+
 /* A bucket that is sorted inside a block. H200, 2026-11-21, u32 keys and u64 keys at 2^28: 12 bits,
  * 3 blocks for 4-byte keys 3107 and 5459 us; 13 bits 3199 and 5629; two passes instead of bins 3521
  * and 6314. Pairs of 8-byte keys: of two blocks a thread's registers do not suffice (sort-39). */

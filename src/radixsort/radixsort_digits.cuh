@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Stable passes from the lowest digit on: the counts of all digits, and the plan that follows. */
+#pragma once
+
+#include "radixsort/radixsort_histogram.cuh"
+
+namespace GPI_SPACE
+{
+
+/* Columns of counters, so that lanes of a warp rarely meet: up to 128 KB of shared memory. */
+template <class K> struct DigitCounts {
+    static constexpr int passes = sizeof(K);
+    static constexpr int one_column = passes * radix_bins * (int)sizeof(uint32_t);
+    static constexpr int columns = 32 * one_column <= radix_tuning.shared_bytes   ? 32
+                                   : 16 * one_column <= radix_tuning.shared_bytes ? 16
+                                                                                  : 4;
+    static constexpr int shared_bytes = columns * one_column;
+};
+
+/* starts[pass][bin] += the count of the bin. */
+template <int T, bool FLOAT, class K>
+__device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *table)
+{
+    using Shape = DigitCounts<K>;
+    const int bits = job.end - job.begin, passes = (bits + 7) / 8;
+    const K mask = (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - bits));
+    for (int i = threadIdx.x; i < passes * radix_bins * Shape::columns; i += T)
+        table[i] = 0;
+    __syncthreads();
+    uint32_t *column = table + lane_id() % Shape::columns;
+    const KeyOrder<K> order = job.order;
+    const int begin = job.begin;
+    for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x, gridDim.x, [&](K key) {
+        const K word = (K)((order.template word<FLOAT>(key) >> begin) & mask);
+#pragma unroll
+        for (int p = 0; p < Shape::passes;
+             p++) { /* also of digits that are not compared: cheaper */
+            const uint32_t digit = (uint32_t)(word >> 8 * p) & 255u;
+            atomicAdd(column + p * radix_bins * Shape::columns + digit * Shape::columns, 1u);
+        }
+    });
+    __syncthreads();
+    for (int i = threadIdx.x; i < passes * radix_bins; i += T) {
+        uint32_t sum = 0;
+        for (int c = 0; c < Shape::columns; c++)
+            sum += table[i * Shape::columns + (c + threadIdx.x) % Shape::columns];
+        if (sum)
+            atomicAdd((unsigned long long *)&job.starts[i], (unsigned long long)sum);
+    }
+}
+
+/* Exclusive sum of the 64-bit counts of one pass in place; true if one bin has them all. */
+GPI_DEVICE bool starts_of_pass(uint64_t *counts, uint64_t n, uint64_t *shared)
+{
+    const bool mine = threadIdx.x < radix_bins;
+    const uint64_t count = mine ? counts[threadIdx.x] : 0;
+    uint64_t upto = count;
+    if (mine)
+        shared[threadIdx.x] = upto;
+    __syncthreads();
+    for (uint32_t d = 1; d < radix_bins; d <<= 1) {
+        const uint64_t left = mine && threadIdx.x >= d ? shared[threadIdx.x - d] : 0;
+        __syncthreads();
+        upto += left;
+        if (mine)
+            shared[threadIdx.x] = upto;
+        __syncthreads();
+    }
+    if (mine)
+        counts[threadIdx.x] = upto - count;
+    return __syncthreads_or(mine && count == n);
+}
+
+/* By one block: the starts of all passes, and which of them there are. */
+template <class K>
+__device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shared)
+{
+    const int bits = job.end - job.begin, passes = (bits + 7) / 8;
+    uint32_t active = 0;
+    for (int p = 0; p < passes; p++) {
+        const bool same = starts_of_pass(job.starts + p * radix_bins, job.items(), shared);
+        active |= (same ? 0u : 1u) << p;
+    }
+    if (threadIdx.x != 0)
+        return;
+    const uint32_t count = __popc(active);
+    /* An odd number of passes in place would overwrite what the first one reads. */
+    const bool detour = job.in_place && count % 2;
+    uint32_t number = 0, from = gpi_radix_in;
+    for (int p = 0; p < passes; p++) {
+        if (!(active >> p & 1))
+            continue;
+        const bool even = (count - 1 - number) % 2 == 0;
+        const uint32_t to = even != detour ? gpi_radix_out : gpi_radix_tmp;
+        gpi_radix_pass &pass = job.plan->pass[p];
+        pass.active = 1;
+        pass.shift = job.begin + 8 * p;
+        pass.bits = bits - 8 * p < 8 ? bits - 8 * p : 8;
+        pass.from = from;
+        pass.to = to;
+        pass.number = number;
+        pass.last = number + 1 == count;
+        from = to;
+        number++;
+    }
+    job.plan->result = from;
+    job.plan->route = gpi_radix_route_lsd;
+}
+
+} // namespace GPI_SPACE

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many buckets, tiles and segments a sort on CUDA can have, and where these are in its scratch.
+ * Host code alone, compiled for each architecture, whose shapes it counts with; what a sort of n
+ * items gets is enough for any fewer, as their number may be in memory.
+ */
+#include <algorithm>
+
+#include "core/workspace.h"
+#include "radixsort/radixsort_internal.h"
+#include "tuning/radixsort_tuning.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+/* Of a sort with keys and values of that many bytes. */
+struct Bounds {
+    size_t key_bytes, value_bytes;
+    RadixBucketShape bucket;
+    uint32_t bucket_max;
+
+    Bounds(size_t key_bytes_, size_t value_bytes_)
+        : key_bytes(key_bytes_), value_bytes(value_bytes_),
+          bucket(radix_bucket_shape((int)key_bytes_, (int)value_bytes_)),
+          bucket_max((uint32_t)(bucket.threads * bucket.items))
+    {
+    }
+
+    bool by_splitters() const
+    {
+        return radix_by_splitters_of(key_bytes);
+    }
+
+    bool by_map() const
+    {
+        return radix_by_map_of(key_bytes);
+    }
+
+    /* ---- buckets ---- */
+
+    /* Buckets for n items as large as shared memory allows, or 0 if there cannot be enough. */
+    int bits_if_narrow(uint64_t n) const
+    {
+        const uint64_t mean_max = bucket_mean_max(bucket_max);
+        const uint64_t mean = std::min((uint64_t)radix_tuning.bucket_items, mean_max);
+        int bits = radix_tuning.bucket_bits_min;
+        if (!radix_has_buckets_of(key_bytes))
+            return 0;
+        while (bits < radix_tuning.bucket_bits &&
+               (n >> bits > mean ||
+                (bits < GPI_RADIX_BITS && n >> bits > (uint64_t)radix_tuning.bucket_items_small)))
+            bits++;
+        if (n >> bits > mean_max)
+            bits = radix_bucket_bits_max;
+        return n >> bits > mean_max ? 0 : bits;
+    }
+
+    /* Bits of an item's position in such a bucket, which is somewhat larger than the mean. */
+    static int position_bits(uint64_t n, int bits)
+    {
+        const uint64_t most = (n >> bits) + (n >> bits) / 16;
+        int position = 0;
+        while (most > 1ull << position)
+            position++;
+        return position;
+    }
+
+    /* Buckets for n items of which all lower bits may vary: these and a position are to fit a word,
+     * so that one count sorts a bucket, or the items are to be so few that words can be wide. */
+    int bucket_bits(uint64_t n) const
+    {
+        const uint64_t wide =
+            bucket_mean_max((uint64_t)bucket.threads * (uint64_t)radix_tuning.wide_items);
+        const uint64_t enough =
+            key_bytes == 8 ? 2 * (uint64_t)radix_tuning.bucket_items_small - 1 : wide;
+        int bits = bits_if_narrow(n);
+        if (value_bytes && bits && n >= radix_position_items((int)key_bytes))
+            while (bits < radix_tuning.bucket_bits && bits < position_bits(n, bits) &&
+                   n >> bits > enough)
+                bits++;
+        return bits;
+    }
+
+    /* Where there cannot be enough of them, keys alone of 4 bytes are counted by their values. */
+    bool by_values(uint64_t n) const
+    {
+        return key_bytes == 4 && value_bytes == 0 && n <= radix_buckets_items_max &&
+               n >> radix_bucket_bits_max > bucket_mean_max(bucket_max);
+    }
+
+    /* ---- tiles ---- */
+
+    /* Tiles of n items, if a thread has that many of one. */
+    uint64_t tiles_with(uint64_t n, int items) const
+    {
+        const int groups = radix_tile_groups((int)key_bytes, (int)value_bytes);
+        return n / ((uint64_t)(radix_tuning.tile_threads / groups) * (uint64_t)items) + 1;
+    }
+
+    uint64_t tiles_if(uint64_t n, bool small) const
+    {
+        return tiles_with(n, radix_tile_items((int)key_bytes, (int)value_bytes, small));
+    }
+
+    /* Tiles of n items, or of any fewer, which may be small ones. */
+    uint64_t tiles(uint64_t n) const
+    {
+        const uint64_t few = std::min(n, radix_tuning.small_items);
+        return std::max(tiles_if(few, true), radix_is_small(n) ? 0 : tiles_if(n, false));
+    }
+
+    /* Rows of states: a row for each tile, of which each segment may have one in part. */
+    uint64_t rows(uint64_t n) const
+    {
+        return tiles(n) + GPI_RADIX_SEGMENTS;
+    }
+
+    /* ---- levels ---- */
+
+    /* Sorts that are partitioned adaptively if buckets do not fit. */
+    bool adaptive(uint64_t n) const
+    {
+        return radix_has_adaptive_of(key_bytes, value_bytes) &&
+               n >= (by_splitters() ? radix_tuning.small_items : radix_tuning.adaptive_items);
+    }
+
+    /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
+    uint64_t adaptive_items(uint64_t n) const
+    {
+        const uint64_t by_cells =
+            ((bucket_mean_max(bucket_max) + 1) << radix_tuning.bucket_bits) - 1;
+        return std::min(n, by_splitters() ? radix_buckets_items_max : by_cells);
+    }
+
+    uint64_t adaptive_tiles(uint64_t n) const
+    {
+        return tiles_with(n, radix_adaptive_items_of((int)key_bytes, (int)value_bytes));
+    }
+
+    /* Segments of a level that one block could not sort through memory. */
+    uint64_t segments(uint64_t n) const
+    {
+        return n / radix_adaptive_large(bucket_max) + 1;
+    }
+
+    /* Those that a block could sort as well, and all of them if they are few; more of wide keys,
+     * which a block sorts in more passes. */
+    uint64_t others(uint64_t n) const
+    {
+        const uint64_t all = n / bucket_max + 1, few = 384;
+        return std::max((key_bytes == 8 ? 2 : 1) * segments(n), std::min(all, few));
+    }
+
+    uint64_t all_segments(uint64_t n) const
+    {
+        return segments(n) + others(n);
+    }
+
+    /* Tiles of a level, which has part ones in each segment; or of a map. */
+    uint64_t adaptive_rows(uint64_t n) const
+    {
+        const int map_items = radix_map_items((int)key_bytes, (int)value_bytes);
+        const uint64_t mapped = tiles_with(n, map_items) + GPI_RADIX_SEGMENTS;
+        return std::max(adaptive_tiles(n) + all_segments(n), by_map() ? mapped : 0);
+    }
+
+    /*
+     * The bins that are no segments of the next level. Between splitters a segment has 16 buckets,
+     * or one more than its items are worth. By cells:
+     *   5 n / bucket_max             bins without a hot cell
+     *   3 hot_share segments         hot cells of large segments, the bins before and after each
+     *   2 * 3 levels segments        bins beside a hot cell that is a segment again, at every level
+     *   n / GPI_RADIX_COPIED         pieces of equal keys to copy
+     */
+    uint64_t entries(uint64_t n) const
+    {
+        const uint64_t levels = GPI_RADIX_LEVELS, copied = n / GPI_RADIX_COPIED;
+        if (by_splitters())
+            return levels * (n / level_mean(bucket_max, 0) + level_buckets_min * all_segments(n)) +
+                   copied;
+        return 3 * radix_tuning.hot_share * segments(n) + 2 * 3 * levels * all_segments(n) +
+               5 * n / bucket_max + copied;
+    }
+
+    /* Blocks that sort buckets, with some more for the entries of a list: what is left without a
+     * block is sorted through memory, which takes as long as all others. Buckets of levels are
+     * smaller than those of bits. */
+    uint32_t blocks(uint64_t n, int bits) const
+    {
+        const uint32_t all = 1u << bits, listed = all + all / 4 * (by_splitters() ? 3 : 1);
+        if (!by_splitters())
+            return std::max(listed, map_buckets(n, bucket_max));
+        return n >> radix_tuning.bucket_bits <= bucket_mean_max(bucket_max)
+                   ? listed
+                   : std::max(listed, (uint32_t)(n / level_mean(bucket_max, n) / 4 * 5));
+    }
+};
+
+/* The scratch of n items, piece after piece. */
+struct Scratch {
+    const Bounds &bounds;
+    uint64_t n;
+    gpi_radix_layout &to;
+
+    void take(enum gpi_radix_piece piece, size_t bytes) const
+    {
+        to.pieces[piece] = {to.bytes, bytes};
+        to.bytes += gpi_piece(bytes);
+    }
+
+    /* What has to be zero comes first. */
+    void take_tables() const
+    {
+        const size_t starts =
+            bounds.key_bytes == 2 ? (1 << 16) + 1 : GPI_RADIX_PASSES * GPI_RADIX_BINS;
+        const int few = std::max((int)GPI_RADIX_BITS, bounds.bucket_bits(n));
+        const int bits = radix_is_small(n) ? few : radix_bucket_bits_max;
+        const size_t table = ((1 << bits) + GPI_RADIX_SEGMENTS) * sizeof(uint32_t);
+        take(GPI_RADIX_PLAN, sizeof(gpi_radix_plan));
+        take(GPI_RADIX_STARTS, starts * sizeof(uint64_t));
+        take(GPI_RADIX_BUCKETS, table);
+        take(GPI_RADIX_RECOUNT, table);
+        to.zeroed = to.bytes;
+        take(GPI_RADIX_CURSORS, table);
+    }
+
+    /* States of tiles; those of every second pass are where levels have the tables of segments. */
+    void take_states(uint64_t of_adaptive) const
+    {
+        const size_t word = n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t);
+        const size_t row = GPI_RADIX_BINS * word;
+        /* Between splitters keys alone come in any order. */
+        const bool stable = bounds.value_bytes || !bounds.by_splitters();
+        const uint64_t rows = bounds.rows(n);
+        const uint64_t all =
+            bounds.adaptive(n) && stable ? std::max(rows, bounds.adaptive_rows(of_adaptive)) : rows;
+        const size_t table = bounds.by_splitters() ? split_table_bytes(bounds.key_bytes)
+                                                   : GPI_RADIX_CELLS * sizeof(uint32_t);
+        const size_t tables = bounds.adaptive(n) ? bounds.all_segments(of_adaptive) * table : 0;
+        take(GPI_RADIX_STATES, all * row);
+        take(GPI_RADIX_STATES_ODD, std::max((bounds.by_map() ? all : rows) * row, tables));
+    }
+
+    void take_lists(uint64_t items) const
+    {
+        const uint64_t segments = bounds.all_segments(items);
+        /* Buckets of sampled sorts are larger: just below there may be more. */
+        const uint64_t below = std::min(items, radix_tuning.sampled_items - 1);
+        const uint32_t blocks = std::max({bounds.blocks(items, bounds.bucket_bits(items)),
+                                          bounds.blocks(below, bounds.bucket_bits(below)),
+                                          1u << radix_tuning.split_bits});
+        take(GPI_RADIX_SEGMENT_LIST, segments * sizeof(gpi_radix_segment));
+        take(GPI_RADIX_SEGMENT_LIST_ODD, segments * sizeof(gpi_radix_segment));
+        take(GPI_RADIX_FIRST_BINS, 1 << radix_tuning.bucket_bits);
+        take(GPI_RADIX_SEGMENT_OF, (bounds.adaptive_tiles(items) + segments) * sizeof(uint32_t));
+        take(GPI_RADIX_ENTRIES, blocks * sizeof(gpi_radix_entry));
+        take(GPI_RADIX_LARGE, bounds.entries(items) * sizeof(gpi_radix_entry));
+    }
+
+    void take_map(uint64_t items) const
+    {
+        const size_t table = sizeof(uint32_t)
+                             << map_bucket_bits(map_buckets(items, bounds.bucket_max));
+        take(GPI_RADIX_MAP_SAMPLE, map_sample(items) * bounds.key_bytes);
+        take(GPI_RADIX_MAP_COUNTS, table);
+        take(GPI_RADIX_MAP_STARTS, table + sizeof(uint32_t));
+        take(GPI_RADIX_MAP_CURSORS, table + GPI_RADIX_SEGMENTS * sizeof(uint32_t));
+    }
+};
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" gpi_radix_layout_fn GPI_LAUNCHER(gpi_radix_layout);
+
+extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_bytes, uint64_t n,
+                                               gpi_radix_layout *layout)
+{
+    using namespace GPI_SPACE;
+    const Bounds bounds(key_bytes, value_bytes);
+    const uint64_t items = bounds.adaptive_items(n);
+    *layout = {};
+    layout->bucket_bits = bounds.bucket_bits(n);
+    layout->bits_if_narrow = bounds.bits_if_narrow(n);
+    layout->narrow_position_bits = Bounds::position_bits(n, layout->bits_if_narrow);
+    layout->by_values = bounds.by_values(n);
+    /* More items than buckets hold: counted by values, or by levels. */
+    const bool levels = bounds.adaptive(n) && bounds.by_splitters() && !layout->bucket_bits;
+    if (layout->by_values || (levels && n <= radix_buckets_items_max))
+        layout->bucket_bits = layout->bits_if_narrow = radix_bucket_bits_max;
+    layout->adaptive = bounds.adaptive(n) && layout->bucket_bits &&
+                       (bounds.by_splitters() || layout->bucket_bits <= radix_tuning.bucket_bits);
+    if (layout->adaptive)
+        layout->entries = bounds.blocks(n, layout->bucket_bits);
+    layout->rows = bounds.rows(n);
+    layout->others_max = (uint32_t)bounds.others(items);
+    const Scratch scratch = {bounds, n, *layout};
+    scratch.take_tables();
+    scratch.take_states(items);
+    if (!bounds.adaptive(n))
+        return;
+    scratch.take_lists(items);
+    if (bounds.by_map())
+        scratch.take_map(items);
+}
