@@ -297,10 +297,27 @@ template <uint32_t N> GPI_DEVICE uint32_t spmv_below(const uint64_t *s, uint64_t
     return n + (s[n] < d);
 }
 
+/* Row ends before unit d of all, by one thread, if a few rows around the place where it would be if
+ * all rows had the same length say so; num_rows + 1 if not. */
+template <class O>
+GPI_DEVICE uint64_t spmv_guessed(const SpmvTiles &a, const gpi_csr_start &all, uint64_t d)
+{
+    constexpr uint64_t P = 8;
+    const uint64_t guess = spmv_guess(all.row, d, all.row + all.entry);
+    const uint64_t base = guess > P / 2 ? guess - P / 2 : 0, high = min(all.row, d);
+    uint32_t passed = 0;
+#pragma unroll
+    for (uint64_t k = 0; k < P; k++)
+        passed += base + k < high && a.passes<O>(base + k, d);
+    const bool is_it = (passed || base == 0) && (passed < P || base + passed == high);
+    return is_it ? base + passed : all.row + 1;
+}
+
 /*
  * starts and left of all tiles, by searches: a thread per tile. What a search reads lies in sectors
  * of its own, so there is to be little of it: the block finds the rows of its first and last tile,
- * then reads where T rows between them end, which are shared, and a thread searches between two.
+ * then reads where T rows between them end, which are shared, and a thread searches between two. Of
+ * rows of about the same length nothing has to be searched.
  */
 template <class O> __global__ __launch_bounds__(csr_tuning.threads) void spmv_search_k(SpmvTiles a)
 {
@@ -311,6 +328,14 @@ template <class O> __global__ __launch_bounds__(csr_tuning.threads) void spmv_se
     const uint64_t units = all.row + all.entry, tile = blockIdx.x * T + threadIdx.x;
     const uint64_t first = min(blockIdx.x * T * a.units, units);
     const uint64_t last = min((blockIdx.x + 1) * T * a.units, units);
+    const uint64_t guessed = spmv_guessed<O>(a, all, min(tile * a.units, units));
+    if (__syncthreads_and(guessed <= all.row || tile >= a.tiles)) {
+        if (tile < a.tiles) {
+            a.starts[tile] = a.start<O>(tile, guessed, all);
+            a.left[tile] = 0;
+        }
+        return;
+    }
     if (threadIdx.x < 64) {
         const uint64_t d = threadIdx.x < 32 ? first : last;
         const uint64_t row =
