@@ -2,15 +2,27 @@
 /* Plans of products with matrices of millions of entries. */
 #include "spmv_cases.h"
 
-/* Half of the entries have one of few columns, whose x is read from shared memory or beside it,
- * from 2^23 entries on. One row has many tiles. Sums are exact. On the CPU there are fewer. */
-START_TEST(test_spmv_plan_of_hot_columns)
+/* Matrices so large that products by a plan read x in other ways: half of the entries have one of
+ * few columns, whose x is read from shared memory or beside it; or columns are anywhere, and x is
+ * read in two bands, or in three. One row has many tiles. Sums are exact. On the CPU matrices are
+ * small ones. */
+static const struct {
+    gp_dtype dtype;
+    int hot;
+    uint64_t nnz, num_cols;
+} larges[] = {{GP_F32, 1, 1 << 23, 300000},
+              {GP_F64, 1, 1 << 23, 300000},
+              {GP_BF16, 1, 1 << 23, 300000},
+              {GP_F64, 0, 1 << 22, 3700000},
+              {GP_F64, 0, 1 << 23, 8000000}};
+enum { LARGES = sizeof larges / sizeof *larges };
+
+START_TEST(test_spmv_plan_of_large_matrices)
 {
-    static const gp_dtype dtypes[] = {GP_F32, GP_F64, GP_BF16};
     const bool small = gp_context_backend(t_ctx()) == GP_BACKEND_CPU;
-    const uint64_t part = small ? 64 : 1, num_cols = 300000 / part;
-    const uint64_t nnz = (1 << 23) / part + 1000, num_rows = nnz / 16;
-    const gp_dtype dtype = dtypes[_i];
+    const uint64_t part = small ? 64 : 1, num_cols = larges[_i].num_cols / part;
+    const uint64_t nnz = larges[_i].nnz / part + 1000, num_rows = nnz / 16;
+    const gp_dtype dtype = larges[_i].dtype;
     uint64_t seed = t_seed();
     struct csr a = {num_rows,
                     num_cols,
@@ -23,11 +35,11 @@ START_TEST(test_spmv_plan_of_hot_columns)
         a.pointers[r] = r < 1000 ? 0 : r == num_rows ? nnz : (r - 1000) * 15;
     for (uint64_t i = 0; i < nnz; i++) {
         const uint64_t n = t_random(&seed);
-        a.cols[i] = n >> 8 & 1 ? n % 30000 * 7 % num_cols : n % num_cols;
+        a.cols[i] = larges[_i].hot && n >> 8 & 1 ? n % 30000 * 7 % num_cols : n % num_cols;
         t_set(a.dtype, a.values, i, (double)(n >> 32 & 3));
     }
     struct device_csr d = upload(&a, pairs[_i % PAIRS]);
-    d.hot_columns = 1;
+    d.hot_columns = larges[_i].hot;
     const size_t vb = gp_dtype_bytes(a.dtype), bytes = num_rows * vb;
     t_array x = t_new_from(a.values, num_cols * vb, 0), plan = plan_new(t_ctx(), &d);
     t_array y = t_new(bytes, 0), planned = t_new(bytes, 0);
@@ -53,7 +65,7 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("csr_large");
     TCase *c = t_case(s, "many entries");
-    tcase_add_loop_test(c, test_spmv_plan_of_hot_columns, 0, 3);
+    tcase_add_loop_test(c, test_spmv_plan_of_large_matrices, 0, LARGES);
     return s;
 }
 

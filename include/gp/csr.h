@@ -361,6 +361,10 @@ GP_API gp_status gp_spmv_plan_bytes(const gp_target *target, const gp_csr_desc *
  *
  * Queued on the context's stream; takes no workspace; capturable. Reads the pattern up to 3 times.
  *
+ * From compute capability 9.0 on, where x of f64 is larger than 27 MB, up to four times that, and
+ * columns are spread over it, as a sample finds, products by the plan have two to four parts, each
+ * of the entries with one part of the columns: y is rounded as often. Not with desc->hot_columns.
+ *
  * With desc->hot_columns, which products by the plan need to have, too: if the columns lie apart
  * and a quarter of the entries have one of 38400 columns, as a sample finds, x of these is read
  * from shared memory. That takes two more kernels, so of fewer than 2^23 entries, on GPUs before
@@ -381,10 +385,11 @@ GP_API gp_status gp_spmv_plan(gp_context *ctx, const gp_csr_desc *desc, size_t n
  * @param[in,out] plan what gp_spmv_plan() has filled. It is written to for a while: calls with one
  *                     plan follow each other
  *
- * One kernel on CUDA. Where the columns of 32 entries lie within 65536 of each other, it reads 16
- * bits of each; from 2^21 entries on, where they lie as other 32 do, as in a matrix of a grid, 6
- * bytes of all 32; where most do neither, the columns as they are. Deterministic; the last bits of
- * sums may differ from those of gp_spmv_by(). Workspace: gp_spmv_workspace_bytes().
+ * One kernel on CUDA, or one for each part. Where the columns of 32 entries lie within 65536 of
+ * each other, it reads 16 bits of each; from 2^21 entries on, where they lie as other 32 do, as in
+ * a matrix of a grid, 6 bytes of all 32; where most do neither, the columns as they are.
+ * Deterministic; the last bits of sums may differ from those of gp_spmv_by(). Takes workspace:
+ * gp_spmv_workspace_bytes() has its size.
  *
  * With a plan of another pattern y is unspecified, and the matrix may be read outside its arrays. A
  * context that validates finds that: GP_ERROR_DATA, nothing is written.

@@ -134,7 +134,7 @@ __global__ __launch_bounds__(spmv_hot_threads<V>,
         if (share.is_there) {
             share.make_uniform();
             spmv_tile<SPMV_HOT, uint32_t, V>(a, v, tile, share, *s_chunk, hot.cols, none, false,
-                                             {s_x, (const V *)hot.x});
+                                             {s_x, (const V *)hot.x}, {});
         }
         __syncwarp();
         tile = warp_max(next);

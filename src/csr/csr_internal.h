@@ -184,6 +184,7 @@ struct gpi_csr_spmv {
     uint16_t *above, *shape, *shape_table;
     uint64_t *shape_hashes; /* of the table */
     uint32_t shapes;
+    uint32_t *sectors; /* bits, of gpi_csr_sectors() */
     struct gpi_csr_hot hot;
     /* CPU */
     uint64_t *came_in; /* per tile: the row that ends in it and began before, or UINT64_MAX */

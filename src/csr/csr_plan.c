@@ -25,7 +25,7 @@ static uint64_t column_blocks(const struct gpi_csr_matrix *a)
 /* Where the arrays of a plan begin, and how long it is. */
 struct places {
     size_t starts[2], left, least, above; /* CUDA; starts of 4-byte sums and of f64 */
-    size_t shape, shape_table, shape_hashes;
+    size_t shape, shape_table, shape_hashes, sectors;
     size_t place, columns, x, bins;                    /* and of hot columns */
     size_t row_pointers, cols, values, numbers, bytes; /* of a transpose */
 };
@@ -64,6 +64,8 @@ static struct places places_of(const struct gpi_csr_product *c, gp_backend backe
         p.shape = take(&p.bytes, shapes ? column_blocks(a) : 0, sizeof *s->shape);
         p.shape_table = take(&p.bytes, (uint64_t)shapes * GPI_CSR_NEAR, sizeof *s->shape_table);
         p.shape_hashes = take(&p.bytes, shapes, sizeof *s->shape_hashes);
+        p.sectors =
+            take(&p.bytes, (gpi_csr_sectors(a->num_cols, a->nnz) + 31) / 32, sizeof *s->sectors);
         if (may_be_hot(c)) {
             p.place = take(&p.bytes, a->num_cols, sizeof *s->hot.place);
             p.columns = take(&p.bytes, GPI_CSR_HOT, sizeof *s->hot.columns);
@@ -100,6 +102,7 @@ void gpi_csr_plan_open(struct gpi_csr_product *c, gp_backend backend)
         s->shape_table = (uint16_t *)(void *)(plan + p.shape_table);
         s->shape_hashes = (uint64_t *)(void *)(plan + p.shape_hashes);
         s->shapes = gpi_csr_shapes(s->a.nnz);
+        s->sectors = (uint32_t *)(void *)(plan + p.sectors);
         if (may_be_hot(c))
             s->hot = (struct gpi_csr_hot){(uint32_t *)(void *)(plan + p.above),
                                           (uint32_t *)(void *)(plan + p.place),
@@ -129,7 +132,8 @@ static struct gpi_csr_plan header_of(const struct gpi_csr_product *c)
                                            gpi_dtype_bytes(c->offset),
                                  .ignored = c->args.columns ? hot : 0, /* SpMM */
                                  .far_left = most,
-                                 .other_left = gpi_csr_shapes(a->nnz) ? most : -1};
+                                 .other_left = gpi_csr_shapes(a->nnz) ? most : -1,
+                                 .spread_left = (int64_t)gpi_csr_sectors(a->num_cols, a->nnz) / 2};
 }
 
 static uint64_t hash_of(const void *numbers, size_t bytes, uint64_t n, uint64_t hash)

@@ -38,7 +38,23 @@ struct gpi_csr_plan {
     int64_t far_left, other_left;
     uint32_t hot, hot_limits[2], hot_first[2]; /* gpi_csr_hot: how many, in two groups */
     uint32_t next_tile;                        /* of a product with hot columns */
+    /* How many more sectors of x a sample of entries has to find until columns are spread: at most
+     * 0 (csr_band_kernels.cuh) */
+    int64_t spread_left;
 };
+
+/*
+ * CUDA: bits of the sectors of x, GPI_CSR_SECTOR numbers of f64 each, that a sample of as many
+ * entries finds, where x is so large that products may be of one band of the columns after the
+ * other. Of columns anywhere it finds 0.63 of the sectors.
+ */
+enum { GPI_CSR_SECTOR = 4, GPI_CSR_BAND_COLUMNS = 1 << 21 };
+static inline uint64_t gpi_csr_sectors(uint64_t num_cols, uint64_t nnz)
+{
+    return num_cols < GPI_CSR_BAND_COLUMNS || nnz < num_cols
+               ? 0
+               : (num_cols + GPI_CSR_SECTOR - 1) / GPI_CSR_SECTOR;
+}
 
 /*
  * CUDA: the hot columns of a plan, those that most entries have, of which a block keeps x in shared

@@ -3,7 +3,7 @@
  * the type of columns. */
 #include <cuda_runtime.h>
 
-#include "csr/csr_plan_kernels.cuh"
+#include "csr/csr_band_kernels.cuh"
 #include "csr/csr_spmv_launch.cuh"
 
 namespace GPI_SPACE
@@ -48,6 +48,23 @@ uint32_t x_share(const gpi_csr_spmv *s)
     return (uint32_t)(share + 32) & ~31u;
 }
 
+static_assert(csr_tuning.bands + 2 <= GPI_LAUNCHES_MAX, "bands, and what finds beginnings");
+
+/* The products of all bands but the first, as nears[1] and on have them. list keeps where the
+ * arguments are, not what they are. */
+void add_bands(gp_context *ctx, const gpi_csr_spmv *s, const SpmvTiles &tiles, const I *const &cols,
+               NearColumns<I> *nears, const SpmvVectors<double> &v, LaunchList &list)
+{
+    const uint32_t blocks = spmv_blocks_of<spmv_threads / 32>(s);
+    const uint32_t at_once = (uint32_t)ctx->sm_count * spmv_blocks<double>;
+    for (uint32_t k = 1; k < spmv_bands(s); k++) {
+        nears[k] = nears[0];
+        nears[k].band.first = k * nears[0].band.count;
+        list.add(launch_dependent(spmv_band_k<I>, true, blocks < at_once ? blocks : at_once,
+                                  spmv_threads, 0, tiles, cols, nears[k], v));
+    }
+}
+
 template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_csr_spmv *s)
 {
     using A = typename SpmvSum<V>::A;
@@ -63,8 +80,12 @@ template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_
                               s->a.num_cols * sizeof(V),
                               x_share(s)};
     const bool may_be_hot = s->hot.cols && GPI_CSR_PARTS.threads[(int)s->dtype - (int)GP_F16];
-    const NearColumns<I> near = {(const I *)s->least, s->above, s->shape,
-                                 s->shape_table,      s->plan,  may_be_hot};
+    const uint32_t bands = sizeof(V) == 8 ? spmv_bands(s) : 1;
+    const auto band = (I)(bands > 1 ? (s->a.num_cols + bands - 1) / bands : 0);
+    NearColumns<I> nears[csr_tuning.bands] = {
+        {(const I *)s->least, s->above, s->shape, s->shape_table, s->plan, may_be_hot, {0, band}}};
+    SpmvVectors<V> added = v; /* by the bands behind the first */
+    added.beta = {1, nullptr};
     LaunchList list;
     if (may_be_hot)
         GPI_TRY(add_hot(ctx, s, tiles, v, list));
@@ -72,7 +93,9 @@ template <class V, bool BF16 = false> gp_status spmv(gp_context *ctx, const gpi_
         list.add(spmv_starts_of(s, tiles));
     list.add(launch_dependent(
         s->plan ? spmv_tiles_k<SPMV_NEAR, I, V> : spmv_tiles_k<SPMV_PLAIN, I, V>, list.count > 0,
-        spmv_blocks_of<spmv_threads / 32>(s), spmv_threads, 0, tiles, cols, near, v));
+        spmv_blocks_of<spmv_threads / 32>(s), spmv_threads, 0, tiles, cols, nears[0], v));
+    if constexpr (sizeof(V) == 8)
+        add_bands(ctx, s, tiles, cols, nears, added, list);
     return list.queue(ctx, "gp_spmv");
 }
 
@@ -102,6 +125,16 @@ gp_status make_hot(gp_context *ctx, const gpi_csr_spmv *s)
     return gpi_cuda_launched(ctx, "gp_spmv_plan");
 }
 
+/* Whether columns are spread. */
+gp_status add_spread(gp_context *ctx, const gpi_csr_spmv *s)
+{
+    const uint64_t sectors = gpi_csr_sectors(s->a.num_cols, s->a.nnz);
+    GPI_TRY(gpi_cuda_fill(ctx, s->sectors, 0, (sectors + 31) / 32 * sizeof *s->sectors));
+    spmv_spread_k<<<plan_grid(ctx, sectors), csr_tuning.threads, 0, ctx->stream>>>(
+        (const I *)s->a.cols, s->a.nnz, s->a.num_cols, sectors, s->sectors, s->plan);
+    return gpi_cuda_launched(ctx, "gp_spmv_plan");
+}
+
 gp_status make_plan(gp_context *ctx, const gpi_csr_spmv *s, const gpi_csr_plan *given)
 {
     const SpmvShapes shapes = {s->above, s->shape, s->shape_table, s->shape_hashes, s->shapes};
@@ -115,6 +148,8 @@ gp_status make_plan(gp_context *ctx, const gpi_csr_spmv *s, const gpi_csr_plan *
     if (shapes.count)
         spmv_shapes_k<<<grid, csr_tuning.threads, 0, ctx->stream>>>(s->a.nnz, shapes, s->plan);
     GPI_TRY(gpi_cuda_launched(ctx, "gp_spmv_plan"));
+    if (spmv_bands(s) > 1)
+        GPI_TRY(add_spread(ctx, s));
     return s->hot.cols ? make_hot(ctx, s) : GP_OK;
 }
 
