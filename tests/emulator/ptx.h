@@ -140,6 +140,10 @@ inline void ptx_atom_acq_rel_gpu_global_add_u64(uint64_t &before, uint64_t *to, 
 {
     before = __atomic_fetch_add(to, value, __ATOMIC_SEQ_CST);
 }
+inline void ptx_atom_release_gpu_global_add_u64(uint64_t &before, uint64_t *to)
+{
+    before = __atomic_fetch_add(to, 1, __ATOMIC_SEQ_CST);
+}
 inline void ptx_red_release_gpu_global_add_u32(uint32_t *to)
 {
     __atomic_fetch_add(to, 1, __ATOMIC_SEQ_CST);
