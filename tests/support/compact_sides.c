@@ -46,13 +46,13 @@ static size_t flag_bytes(gp_flags flags, size_t n)
 static void put_flags(gp_flags flags, const uint8_t *keep, size_t n, bool rubbish, char *out)
 {
     memset(out, rubbish ? 0xff : 0, flag_bytes(flags, n));
-    for (size_t i = 0; i < n; i++) {
-        if (flags == GP_FLAGS_BYTES)
-            out[i] = (char)keep[i];
-        else if (!keep[i])
-            out[i / 8] = (char)(out[i / 8] & ~(1 << i % 8)); /* words are little-endian */
-        else
-            out[i / 8] = (char)(out[i / 8] | 1 << i % 8);
+    if (flags == GP_FLAGS_BYTES) {
+        memcpy(out, keep, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) { /* words are little-endian */
+        const int bit = 1 << i % 8, others = out[i / 8] & ~bit;
+        out[i / 8] = (char)(keep[i] ? others | bit : others);
     }
 }
 
@@ -184,48 +184,69 @@ static void check_outputs(const struct sides *w, const struct lists *l, const st
         check_list("positions", &a->indices, l->of[0], fits(w, l, 0), NULL, index);
 }
 
-void sides_check(struct sides w, const void *in, const uint8_t *keep, size_t n, size_t given)
+static void check_lists(struct sides w, struct lists *l, const void *in, const uint8_t *keep,
+                        size_t n, size_t given)
 {
-    struct lists l = lists_new(&w, in, keep, n);
-    struct arrays a = arrays_new(&w, &l, in, keep, given);
+    struct arrays a = arrays_new(&w, l, in, keep, given);
     bool short_of = false;
     for (int s = 0; s < (w.outputs ? w.outputs : 1) && w.d.capacity; s++)
-        short_of = short_of || fits(&w, &l, s) < l.count[s];
+        short_of = short_of || fits(&w, l, s) < l->count[s];
     const uint64_t number = n;
     t_array n_d = t_new_from(&number, 8, 0);
     w.d.device_n = given > n ? n_d.data : NULL;
     T_OK(gp_compact_by(t_ctx(), &w.d, given ? a.in.data : NULL, keep ? a.keep.data : NULL, given,
                        w.in_place ? a.in.data : a.out[0].data, a.counts.data));
     T_STATUS(short_of ? GP_ERROR_CAPACITY : GP_OK, gp_context_synchronize(t_ctx()));
-    check_outputs(&w, &l, &a, in, n);
+    check_outputs(&w, l, &a, in, n);
     t_free(&n_d);
     arrays_free(&a);
+}
+
+void sides_check(struct sides w, const void *in, const uint8_t *keep, size_t n, size_t given)
+{
+    struct lists l = lists_new(&w, in, keep, n);
+    check_lists(w, &l, in, keep, n, given);
+    lists_free(&l);
+}
+
+/* Calls whose lists are those of two outputs. */
+static void check_two(struct sides w, const void *in, const uint8_t *keep, size_t n)
+{
+    struct lists l = lists_new(&w, in, keep, n);
+    for (int outputs = 1; outputs <= 2; outputs++) {
+        w.d.kind = outputs > 1 ? GP_COMPACT_PARTITION : GP_COMPACT_ITEMS;
+        w.outputs = outputs > 1 ? outputs : 0;
+        for (int k = 0; k < 3 - (outputs > 1); k++) {
+            w.in_place = k == 1;
+            w.indices = k == 2;
+            check_lists(w, &l, in, keep, n, n);
+        }
+    }
+    w.indices = w.in_place = false;
+    w.outputs = 0;
+    w.d.kind = GP_COMPACT_PARTITION;
+    check_lists(w, &l, in, keep, n, n);
+    w.d.kind = GP_COMPACT_INDICES;
+    if (keep)
+        w.d.item_bytes = 0;
+    check_lists(w, &l, keep ? NULL : in, keep, n, n);
+    w.d.kind = GP_COMPACT_FLAGS;
+    if (w.d.compare)
+        check_lists(w, &l, in, keep, n, n);
     lists_free(&l);
 }
 
 void sides_check_all(struct sides w, const void *in, const uint8_t *keep, size_t n)
 {
-    for (int outputs = 1; outputs <= (w.d.compare == GP_BETWEEN ? 3 : 2); outputs++) {
-        w.d.kind = outputs > 1 ? GP_COMPACT_PARTITION : GP_COMPACT_ITEMS;
-        w.outputs = outputs > 1 ? outputs : 0;
-        w.indices = false;
-        sides_check(w, in, keep, n, n);
-        w.in_place = true;
-        sides_check(w, in, keep, n, n);
-        w.in_place = false;
-        w.indices = outputs == 1;
-        if (w.indices)
-            sides_check(w, in, keep, n, n);
-    }
-    w.indices = false;
-    w.outputs = 0;
+    check_two(w, in, keep, n);
+    if (w.d.compare != GP_BETWEEN)
+        return;
     w.d.kind = GP_COMPACT_PARTITION;
-    sides_check(w, in, keep, n, n);
-    w.d.kind = GP_COMPACT_INDICES;
-    if (keep)
-        w.d.item_bytes = 0;
-    sides_check(w, keep ? NULL : in, keep, n, n);
-    w.d.kind = GP_COMPACT_FLAGS;
-    if (w.d.compare)
-        sides_check(w, in, keep, n, n);
+    w.outputs = 3;
+    struct lists l = lists_new(&w, in, keep, n);
+    for (int k = 0; k < 2; k++) {
+        w.in_place = k == 1;
+        check_lists(w, &l, in, keep, n, n);
+    }
+    lists_free(&l);
 }
