@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""COO to CSR and CSR transposes on the CPU beside SciPy's, in gp-bench's columns.
+"""COO to CSR, CSR transposes and products on the CPU beside SciPy's, in gp-bench's columns.
 
     taskset -c 0,1 scipy_csr.py libgp.so --threads 2 --n 20,24 --csv rows.csv
 
 gp_csr_from_coo() with duplicates added runs in turn with coo_array.tocsr(), and
 gp_csr_transpose() with the tocsr() of a transposed matrix; results are compared first. Matrices have
-2^N entries of f32, 16 in a row. As in gp-bench, ratios are those of the best runs.
+2^N entries of f32, 16 in a row. gp_spmv() runs in turn with a product of f64, columns anywhere or
+around the diagonal. As in gp-bench, ratios are those of the best runs.
 """
 import argparse
 import ctypes
@@ -55,6 +56,7 @@ class Library:
                                  device=-1, threads=threads)
         self.check(self.gp.gp_context_create(ctypes.byref(self.ctx), ctypes.byref(options)))
         i32 = self.dtype(b"i32")
+        self.i32, self.f64 = i32, self.dtype(b"f64")
         self.desc = CooDesc(size=ctypes.sizeof(CooDesc), index_dtype=i32, offset_dtype=i32,
                             value_dtype=self.dtype(b"f32"), duplicates=GP_DUPLICATES_SUM)
 
@@ -82,6 +84,15 @@ class Library:
         return d.result(m.nnz)
 
 
+    def spmv(self, d):
+        m, size = d.matrix, ctypes.c_size_t
+        self.check(self.gp.gp_spmv(
+            self.ctx, self.i32, self.i32, self.f64, size(m.shape[0]), size(m.shape[1]), size(m.nnz),
+            pointer(m.indptr), pointer(m.indices), pointer(m.data), None, pointer(d.x), None,
+            pointer(d.y)))
+        return d.y
+
+
 class Data:
     """Entries anywhere, whole numbers, so that sums are exact; their matrix, and room for results."""
     def __init__(self, n):
@@ -99,9 +110,55 @@ class Data:
         return self.pointers, self.out_cols[:nnz], self.out_values[:nnz]
 
 
+class Product:
+    """A matrix of f64, 16 whole numbers in a row, a vector, and room for their product."""
+    def __init__(self, n, is_banded):
+        draw, side = np.random.default_rng(1), n // 16
+        cols = (np.arange(side, dtype=np.int32)[:, None] + np.arange(16, dtype=np.int32)) % side \
+            if is_banded else draw.integers(0, side, (side, 16), dtype=np.int32)
+        self.matrix = sparse.csr_array(
+            (draw.integers(-9, 10, n).astype(np.float64), cols.ravel(),
+             np.arange(0, n + 1, 16, dtype=np.int32)), (side, side))
+        self.x = draw.integers(-9, 10, side).astype(np.float64)
+        self.y = np.zeros(side)
+
+
 def parts(matrix):
     matrix.sort_indices()
     return matrix.indptr, matrix.indices, matrix.data
+
+
+def compare(case, dtype, n, n_bytes, impls, a, out):
+    """Rows of gp and its peer, the second one."""
+    seconds = measure(impls, a.rounds)
+    for name, s in seconds.items():
+        ratio = ["", ""]
+        if name == "gp":
+            peer = next(other for other in impls if other != name)
+            ratio = [peer, f"{min(seconds[peer]) / min(s):.4f}"]
+        print(f"{cpu_name()} ({a.threads} threads)", datetime.date.today().isoformat(),
+              os.environ.get("GP_COMMIT", "unknown"), "csr", case, name, dtype, n,
+              f"{np.median(s):.9f}", f"{min(s):.9f}", len(s), n_bytes, "", *ratio,
+              sep=",", file=out, flush=True)
+
+
+def conversions(gp, peer, n, a, out):
+    d = Data(n)
+    cases = {"coo_to_csr": (gp.from_coo, d.coo.tocsr),
+             "transpose": (gp.transpose, lambda: d.matrix.T.tocsr())}
+    for case, (ours, theirs) in cases.items():
+        if not all(np.array_equal(x, y) for x, y in zip(ours(d), parts(theirs()))):
+            raise SystemExit(f"{case}: gp and {peer} differ")
+        compare(case, "f32", n, n * 20, {"gp": lambda: ours(d), peer: theirs}, a, out)
+
+
+def products(gp, peer, n, a, out):
+    for case in ("spmv_random", "spmv_banded"):
+        d = Product(n, case == "spmv_banded")
+        if not np.array_equal(gp.spmv(d), d.matrix @ d.x):
+            raise SystemExit(f"{case}: gp and {peer} differ")
+        compare(case, "f64", n, n * 12 + n // 16 * 20,
+                {"gp": lambda: gp.spmv(d), peer: lambda: d.matrix @ d.x}, a, out)
 
 
 def main():
@@ -110,27 +167,16 @@ def main():
     p.add_argument("--n", default="20,24", help="2^N entries, several with commas")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--only", choices=("conversions", "products"), help="one of both")
     p.add_argument("--csv")
     a = p.parse_args()
     gp, peer = Library(a.library, a.threads), "scipy-" + scipy.__version__
     with open(a.csv, "w") if a.csv else sys.stdout as out:
         print(COLUMNS, file=out)
         for n in (1 << int(e) for e in a.n.split(",")):
-            d = Data(n)
-            cases = {"coo_to_csr": (gp.from_coo, d.coo.tocsr),
-                     "transpose": (gp.transpose, lambda: d.matrix.T.tocsr())}
-            for case, (ours, theirs) in cases.items():
-                if not all(np.array_equal(x, y) for x, y in zip(ours(d), parts(theirs()))):
-                    raise SystemExit(f"{case}: gp and {peer} differ")
-                seconds = measure({"gp": lambda: ours(d), peer: theirs}, a.rounds)
-                for name, s in seconds.items():
-                    ratio = ["", ""]
-                    if name == "gp":
-                        ratio = [peer, f"{min(seconds[peer]) / min(s):.4f}"]
-                    print(f"{cpu_name()} ({a.threads} threads)", datetime.date.today().isoformat(),
-                          os.environ.get("GP_COMMIT", "unknown"), "csr", case, name, "f32", n,
-                          f"{np.median(s):.9f}", f"{min(s):.9f}", len(s), n * 20, "", *ratio,
-                          sep=",", file=out, flush=True)
+            for part in (conversions, products):
+                if a.only in (None, part.__name__):
+                    part(gp, peer, n, a, out)
 
 
 main()
