@@ -78,14 +78,17 @@ GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t sampl
 
 /* ---- buckets by the top bits ---- */
 
-/* counts[bucket] += its keys, of all keys or of one in sample_stride; and the bits that vary.
- * HALVES: a block's counts have 16 bits, so that shared memory holds twice as many, for all keys.
- * One that overflows loses items, of which plan_buckets() finds too few then. */
-template <int T, bool FLOAT, bool HALVES, class K>
+/* counts[bucket] += its keys, of all or of one in sample_stride; and the bits that vary. The first
+ * FIRST blocks do not count if there are more. HALVES: a block's counts have 16 bits, so that twice
+ * as many fit. One that overflows loses items, of which plan_buckets() finds too few then. */
+template <int T, bool FLOAT, bool HALVES, class K, uint32_t FIRST = 0>
 __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
                                            uint64_t sample_stride, uint32_t *counts,
                                            uint32_t *table)
 {
+    const uint32_t idle = gridDim.x > FIRST ? FIRST : 0, blocks = gridDim.x - idle;
+    if (blockIdx.x < idle)
+        return;
     const DigitOf<K> bucket = {shift, (1u << bits) - 1};
     for (int i = threadIdx.x; i < 1 << bits >> HALVES; i += T)
         table[i] = 0;
@@ -105,17 +108,14 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
     if (!HALVES && sample_stride > 1)
         for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.items(), sample_stride, count);
     else
-        for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x, gridDim.x, count);
+        for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x - idle, blocks, count);
     __syncthreads();
     for (int i = threadIdx.x; i < 1 << bits; i += T) {
         const uint32_t count = HALVES ? ((const uint16_t *)table)[i] : table[i];
         if (count)
             atomicAdd(&counts[i], count);
     }
-    uint64_t all = varying;
-#pragma unroll
-    for (int d = 16; d; d >>= 1)
-        all |= __shfl_xor_sync(all_lanes, all, d);
+    const uint64_t all = warp_or((uint64_t)varying);
     if (lane_id() == 0)
         atomicOr((unsigned long long *)&job.plan->varying, all);
 }

@@ -122,6 +122,9 @@ enum gpi_radix_route {
     gpi_radix_route_one_bucket
 };
 
+/* What the first block of a small sort has seen, and whether it has taken the sample. */
+enum { gpi_radix_skewed = 1, gpi_radix_sampled };
+
 /* Where a map of words to buckets and what was counted by it are: see radixsort_map.cuh. */
 struct gpi_radix_map {
     void *sample;                        /* words */
@@ -180,7 +183,8 @@ struct gpi_radix_plan {
     uint32_t tickets[GPI_RADIX_PASSES + 2];
     uint32_t route;
     uint32_t recounted;
-    uint32_t skewed;      /* by the sample: there is no need to count all keys */
+    uint32_t skewed;      /* by the sample: there is no need to count all keys; or, of
+                           * splitters, gpi_radix_skewed or gpi_radix_sampled */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */

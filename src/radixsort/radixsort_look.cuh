@@ -3,6 +3,7 @@
 #pragma once
 
 #include "radixsort/radixsort_histogram.cuh"
+#include "radixsort/radixsort_splitters.cuh"
 
 namespace GPI_SPACE
 {
@@ -21,6 +22,16 @@ struct Top {
     }
 };
 
+/* More of T words than a bucket that fits should have of them. Of a small sort: a quarter more than
+ * as many as a block can sort, and of even keys hardly a bucket has as many by chance. */
+template <int T, bool LARGE, class K>
+GPI_DEVICE uint32_t full_in_look(const RadixKeys<K> &job, int bits)
+{
+    if (LARGE)
+        return max(radix_tuning.sample_full * T >> bits, 2u);
+    return max(T * 5 / 4 * job.bucket_max / (uint32_t)job.items(), 2u + (2u * T >> bits));
+}
+
 /*
  * At a word for each thread, the same in all blocks, so that none waits: the bits that vary in
  * these, from byte 0 to byte 1 of what is returned; byte 2: whether buckets are so full that all
@@ -28,7 +39,8 @@ struct Top {
  * the job and returns a number, as an object that a call is given the address of is in memory for
  * all that follows, in the loops over tiles, too.
  */
-template <int T, bool FLOAT, class K> __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
+template <int T, bool FLOAT, bool LARGE, class K>
+__device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
 {
     extern __shared__ __align__(16) char memory[];
     uint32_t *table = (uint32_t *)memory;
@@ -55,15 +67,28 @@ template <int T, bool FLOAT, class K> __device__ __noinline__ uint32_t look(cons
     const uint32_t bucket = DigitOf<K>{t.shift, (1u << t.bits) - 1}(word);
     atomicAdd(&table[bucket], 1u);
     __syncthreads();
-    const uint32_t full = max(radix_tuning.sample_full * T >> t.bits, 2u);
-    const int excess = __syncthreads_count(table[bucket] > full);
-    const bool follows =
-        radix_by_splitters<K> ? splits_by_levels(job, differ) : varying_digits(job, differ) > 1;
+    const int excess = __syncthreads_count(table[bucket] > full_in_look<T, LARGE>(job, t.bits));
+    const bool follows = LARGE && radix_by_splitters<K> ? splits_by_levels(job, differ)
+                                                        : varying_digits(job, differ) > 1;
     const bool in_vain = excess > (int)(T / radix_tuning.sample_excess) && follows;
     if (in_vain && blockIdx.x == 0 && threadIdx.x == 0)
         job.plan->route =
-            radix_by_splitters<K> ? gpi_radix_route_adaptive : gpi_radix_route_splitters;
+            LARGE && radix_by_splitters<K> ? gpi_radix_route_adaptive : gpi_radix_route_splitters;
     return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16;
+}
+
+/* By the first block, while the others count: whether they do so in vain, which the plan says in
+ * `skewed`; then also the sample of splitters, if it has a run for each warp at most. */
+template <int T, bool FLOAT, class K>
+__device__ __noinline__ void look_ahead(const RadixKeys<K> &job)
+{
+    if (!(look<T, FLOAT, false, K>(job) >> 16))
+        return;
+    const bool sampled = Splitters<K>::of(job).sample_items() <= T / 32 * split_run;
+    if (sampled)
+        take_sample<T>(job, 0, 1);
+    if (threadIdx.x == 0)
+        job.plan->skewed = sampled ? gpi_radix_sampled : gpi_radix_skewed;
 }
 
 } // namespace GPI_SPACE

@@ -36,6 +36,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         typename Partitions::Policy::Shared policy[groups];
     };
     static constexpr int shared_bytes = sizeof(Shared<Passes>);
+    static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
     static_assert(sizeof(Shared<Buckets>) <= sizeof(Shared<Passes>), "they share it");
 
     const RadixJob<K, V> &job;
@@ -64,15 +65,17 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         return of_few.template find<T, FLOAT>(job, vary.end, barrier);
     }
 
+    /* By the same code whenever keys are counted, as it comes from memory. */
     GPI_DEVICE void count(Top t, uint32_t *counts) const
     {
+        uint32_t *const table = (uint32_t *)memory;
         if constexpr (LARGE)
             if (t.bits > radix_tuning.bucket_bits) {
-                count_buckets<T, FLOAT, true, K>(job, t.shift, t.bits, 1, counts,
-                                                 (uint32_t *)memory);
+                count_buckets<T, FLOAT, true, K>(job, t.shift, t.bits, 1, counts, table);
                 return;
             }
-        count_buckets<T, FLOAT, false, K>(job, t.shift, t.bits, 1, counts, (uint32_t *)memory);
+        constexpr uint32_t first_block = looks_ahead; /* looks meanwhile, the first time */
+        count_buckets<T, FLOAT, false, K, first_block>(job, t.shift, t.bits, 1, counts, table);
     }
 
     /* The bits that vary in a sample; false if there is no need to count all keys, as
@@ -144,7 +147,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             return false;
         if constexpr (LARGE && (radix_by_splitters<K> || radix_has_splits<K, VB, LARGE>))
             if (may_look()) {
-                const uint32_t seen = look<T, FLOAT, K>(job);
+                const uint32_t seen = look<T, FLOAT, true, K>(job);
                 vary = {(int)(seen & 0xff), (int)(seen >> 8 & 0xff)};
                 in_vain = seen >> 16;
                 if (in_vain && of_few.may_be(job)) {
@@ -155,8 +158,14 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                     return false;
             }
         Top t = top(vary);
+        if constexpr (looks_ahead)
+            if (blockIdx.x == 0 && gridDim.x > 1 && job.split_bits)
+                look_ahead<T, FLOAT, K>(job);
         count(t, counts);
         barrier.wait();
+        in_vain = looks_ahead && job.plan->skewed;
+        if (in_vain)
+            return false;
         const BitRange exact = varying_range(job, job.plan->varying);
         all_equal = exact.end == job.begin;
         if (all_equal)
@@ -344,7 +353,7 @@ __global__ void __launch_bounds__(T, 1)
                     split_array<K, VB, T>(job))
                     return;
         }
-        if ((radix_by_splitters<K> && kernel.in_vain) ||
+        if ((LARGE && radix_by_splitters<K> && kernel.in_vain) ||
             job.plan->route == gpi_radix_route_adaptive)
             return;
         if (buckets)

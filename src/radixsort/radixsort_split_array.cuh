@@ -105,15 +105,22 @@ template <class K, int VB, int T> struct SplitArray {
         return counts + warp() * buckets;
     }
 
-    /* Of buckets; and of these and all blocks: [bucket][block]. */
+    /* Of buckets, zeros at first; and of these and all blocks: [bucket][block]. */
     GPI_DEVICE uint32_t *totals() const
     {
-        return (uint32_t *)job.states[0];
+        return (uint32_t *)job.starts;
     }
 
     GPI_DEVICE uint32_t *of_block(uint32_t bucket, uint32_t block) const
     {
-        return totals() + buckets + bucket * gridDim.x + block;
+        return (uint32_t *)job.states[0] + bucket * gridDim.x + block;
+    }
+
+    /* Keys alone: blocks take their places in a bucket as they come, which costs a barrier less,
+     * unless there are many of both. */
+    GPI_DEVICE bool any_order() const
+    {
+        return VB == 0 && job.items() < radix_tuning.small_items;
     }
 
     /* f(p, end) for batches of rows of the warp, in order; a lane's items are p + 32 i < end. */
@@ -213,7 +220,7 @@ template <class K, int VB, int T> struct SplitArray {
 #pragma unroll
                 for (uint32_t w = 0; w < warps; w++)
                     sum += of_warp(b, w);
-                *of_block(b, blockIdx.x) = sum;
+                *of_block(b, blockIdx.x) = sum && any_order() ? atomicAdd(totals() + b, sum) : sum;
                 return sum + (sum > 0 ? one_run : 0);
             },
             [&](uint32_t b, uint32_t before) {
@@ -366,14 +373,18 @@ template <class K, int VB, int T> struct SplitArray {
     GPI_DEVICE bool run() const
     {
         GridBarrier barrier = {&job.plan->split_arrived, 0};
-        take_sample<T>(job);
-        barrier.wait();
+        if (job.plan->skewed != gpi_radix_sampled) {
+            take_sample<T>(job, blockIdx.x, gridDim.x);
+            barrier.wait();
+        }
         rank_sample<T>(job);
         barrier.wait();
         find_buckets();
         sum_warps();
-        barrier.wait();
-        sum_blocks();
+        if (!any_order()) {
+            barrier.wait();
+            sum_blocks();
+        }
         find_places();
         __syncthreads();
         for (uint32_t row = threadIdx.x; row < share / 32; row += T)
@@ -381,8 +392,13 @@ template <class K, int VB, int T> struct SplitArray {
         const K *from = job.keys[gpi_radix_in] + first;
         put_in_order<K>([&](uint32_t p) { return from[p]; });
         barrier.wait();
-        if (!place())
+        if (!place()) { /* passes count where totals are */
+            barrier.wait();
+            for (uint32_t b = threadIdx.x; b < buckets; b += T)
+                totals()[b] = 0;
+            barrier.wait();
             return false;
+        }
         write_keys();
         if constexpr (VB > 0)
             move_values(barrier);

@@ -172,8 +172,10 @@ template <class K> struct DigitOfSplit {
 
 constexpr uint32_t split_run = 128; /* words of the sample that a warp puts in order */
 
-/* Words of the sample, one from each of as many equal pieces of the array, in runs in order. */
-template <int T, class K> __device__ __noinline__ void take_sample(const RadixKeys<K> &job)
+/* Words of the sample, one from each of as many equal pieces of the array, in runs in order; by
+ * block number `block` of `blocks`. */
+template <int T, class K>
+__device__ __noinline__ void take_sample(const RadixKeys<K> &job, uint32_t block, uint32_t blocks)
 {
     struct alignas(16) Four {
         K of[4];
@@ -181,8 +183,7 @@ template <int T, class K> __device__ __noinline__ void take_sample(const RadixKe
     const Splitters<K> splitters = Splitters<K>::of(job);
     const uint32_t items = splitters.sample_items(), bits = 31 - __clz((int)items);
     const uint32_t n = (uint32_t)job.items(), warp = threadIdx.x / 32;
-    for (uint32_t run = warp * gridDim.x + blockIdx.x; run < items / split_run;
-         run += T / 32 * gridDim.x) {
+    for (uint32_t run = warp * blocks + block; run < items / split_run; run += T / 32 * blocks) {
         K word[4];
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
