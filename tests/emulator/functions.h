@@ -128,6 +128,10 @@ template <class T> T __ldcg(const T *p)
 {
     return *(const volatile T *)p;
 }
+inline uint2 __ldcg(const uint2 *p)
+{
+    return *p;
+}
 inline uint4 __ldcg(const uint4 *p)
 {
     return *p;
