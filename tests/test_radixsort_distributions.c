@@ -112,6 +112,38 @@ START_TEST(test_radix_sort_spread_counted)
 }
 END_TEST
 
+/* Keys alone, and again: blocks may find places in another order, the bits are the same. */
+static void check_keys_often(gp_dtype dtype, const void *keys, size_t n, int runs)
+{
+    const size_t bytes = n * gp_dtype_bytes(dtype);
+    void *first = t_host(bytes), *again = t_host(bytes);
+    t_array in = t_new_from(keys, bytes, 0), out = t_new(bytes, 0);
+    for (int run = 0; run < runs; run++) {
+        T_OK(gp_radix_sort(t_ctx(), dtype, in.data, n, out.data, NULL));
+        t_get(&out, run ? again : first, bytes);
+        if (run)
+            t_same_bytes("another run", first, again, bytes);
+    }
+    check_keys_alone(dtype, keys, first, n);
+    t_free(&in), t_free(&out);
+    free(first), free(again);
+}
+
+/* Floats among them, of which many are equal but not the same. */
+START_TEST(test_radix_sort_spread_hundred_runs)
+{
+    static const enum kind kinds[] = {FEW_VALUES, HASHED, BELL, MOST_EQUAL, FAR_APART};
+    static const size_t sizes[] = {40001, 300007, 1000003};
+    const gp_dtype dtype = dtypes[2 + _i % 4];
+    const size_t n = t_at_most(sizes[_i / 4]);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        void *keys = keys_new(kinds[k], n, 8 * (int)gp_dtype_bytes(dtype));
+        check_keys_often(dtype, keys, n, t_is_cuda() ? 100 : 2);
+        free(keys);
+    }
+}
+END_TEST
+
 /* One captured sort, replayed with every input. Frees them. */
 static void check_replays(gp_dtype dtype, size_t n, void **inputs, size_t count)
 {
@@ -234,6 +266,7 @@ START_TEST(test_radix_sort_spread_replay_bad_sample)
         const uint64_t jitter = (uint32_t)i * 0x9e3779b1u;
         keys[first + (jitter * (end - first) >> 32)] = i << (i % 2 ? 20 : 50);
     }
+    check_keys_often(GP_U64, keys, n, 2); /* then by passes, alone and as pairs */
     check_replays(GP_U64, n, inputs, COUNT);
 }
 END_TEST
@@ -264,6 +297,8 @@ static Suite *suite(void)
     Suite *s = suite_create("radixsort_distributions");
     TCase *c = t_case(s, "spread");
     tcase_add_loop_test(c, test_radix_sort_spread, 0, 2 * DTYPES);
+    c = t_case(s, "runs");
+    tcase_add_loop_test(c, test_radix_sort_spread_hundred_runs, 0, 12);
     c = t_case(s, "big");
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_levels, 0, 16);

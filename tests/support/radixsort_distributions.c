@@ -91,8 +91,7 @@ static uint64_t mixed(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* Same keys, and rising. */
-static void check_keys_alone(gp_dtype dtype, const void *before, const void *after, size_t n)
+void check_keys_alone(gp_dtype dtype, const void *before, const void *after, size_t n)
 {
     int width = 8 * (int)gp_dtype_bytes(dtype);
     uint64_t lost = 0, falls = 0, last = 0;

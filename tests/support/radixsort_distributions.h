@@ -35,6 +35,9 @@ enum kind {
 
 void *keys_new(enum kind kind, size_t n, int width);
 
+/* Same keys, and rising. */
+void check_keys_alone(gp_dtype dtype, const void *before, const void *after, size_t n);
+
 /* Each index once, beside its key, rising within equal keys. */
 void check_pairs(gp_dtype dtype, const void *before, const void *after, const uint32_t *index,
                  size_t n);
