@@ -22,6 +22,7 @@ static int run_unique(struct bench *b, const struct bench_args *a)
 {
     gp_unique_desc d = GP_UNIQUE_DESC_INIT;
     d.key_bytes = a->key_bytes;
+    d.capacity = a->num_rows;
     return bench_status(b,
                         gp_unique_by(b->ctx, &d, a->in, NULL, a->n, a->out, NULL, NULL, a->count));
 }
@@ -31,6 +32,7 @@ static int run_encoded(struct bench *b, const struct bench_args *a)
     gp_run_length_desc d = GP_RUN_LENGTH_DESC_INIT;
     d.key_bytes = a->key_bytes;
     d.index_dtype = GP_U32;
+    d.capacity = a->num_rows;
     return bench_status(
         b, gp_run_length_encode_by(b->ctx, &d, a->in, a->n, a->out, NULL, a->out_values, a->count));
 }
@@ -40,6 +42,7 @@ static int run_reduced(struct bench *b, const struct bench_args *a)
     gp_reduce_by_key_desc d = GP_REDUCE_BY_KEY_DESC_INIT;
     d.key_bytes = a->key_bytes;
     d.op = a->op;
+    d.capacity = a->num_rows;
     d.in_dtype = a->rule->in_dtype;
     d.out_dtype = a->rule->out_dtype;
     return bench_status(
