@@ -14,7 +14,6 @@
 #include "device/host.cuh"
 #include "radixsort/radixsort_digits.cuh"
 #include "radixsort/radixsort_few_keys.cuh"
-#include "radixsort/radixsort_look.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
 #include "radixsort/radixsort_split_array.cuh"
 
