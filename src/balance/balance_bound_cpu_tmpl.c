@@ -166,6 +166,8 @@ static void places_put(const struct gpi_bound_args *a, uint64_t first, uint64_t 
     const size_t width = a->index_bytes;
     const bool stream = a->m * width >= STREAM_BYTES;
     char *out = (char *)a->out + first * width, *to = stream ? block : out;
+    if (!stream)
+        gpi_ahead_of_writes(out, COUNTED * width, (int64_t)(COUNTED * width));
     WITH_INDEX_BYTES(bytes, width,
                      for (uint64_t j = 0; j < COUNTED; j++)
                          gpi_word_put(to, bytes, j, base + found[j]));

@@ -2,6 +2,7 @@
 /* CPU backend: cuts the merge path into shares and hands them to the threads. */
 #include "balance/balance_internal.h"
 
+#include "core/ahead.h"
 #include "core/past_cache.h"
 #include "core/threads.h"
 #include "core/variants.h"
@@ -65,6 +66,7 @@ static void expand_past_cache(const struct gpi_balance_share *h, gpi_share_fn *f
     struct gpi_balance_share part = *h;
     args.out = slice;
     part.args = &args;
+    part.cached = true;
     for (; part.i0 < h->i1; part.i0 = part.i1, part.s0 = part.s1) {
         uint64_t high = h->s1;
         part.i1 = gpi_min(h->i1, part.i0 + at_once);
@@ -163,6 +165,8 @@ ALWAYS_INLINE void expand_pieces(const struct gpi_balance_share *h, size_t piece
     uint64_t i = h->i0;
     for (uint64_t s = h->s0; i < h->i1 && s < h->args->num_segments; s++) {
         uint64_t end = s < h->s1 ? gpi_share_end(h, h->args->offset_bytes, s, i) : h->i1;
+        if (!h->cached && piece >= 4) /* smaller ones do not wait for lines */
+            gpi_ahead_of_writes(out + (i - h->skip) * bytes, LINE, GPI_AHEAD_OF_WRITES);
         if (i < end)
             gpi_item_repeat(out + (i - h->skip) * bytes, in + s * bytes, bytes, piece, end - i);
         i = end;

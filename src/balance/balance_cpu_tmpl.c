@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU inner loops for items of GPI_BYTES (1, 2, 4, 8 or 16); compiled per instruction set. */
 #include "balance/balance_internal.h"
+#include "core/ahead.h"
 #include "core/order.h"
+#include "core/past_cache.h"
 #include "core/words.h"
 
 #define NAME(function) PASTE4(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
@@ -47,11 +49,13 @@ gpi_share_fn NAME(gpi_balance_expand_b);
  * segments that follow overwrite the excess, and short segments cost one store without a branch on
  * their length.
  */
-ALWAYS_INLINE void fill(item *out, uint64_t i, uint64_t end, uint64_t room, item value)
+ALWAYS_INLINE void fill(item *out, uint64_t i, uint64_t end, uint64_t room, item value, bool cached)
 {
     if (end + LANES <= room) {
         const vector v = SPREAD(value);
         do {
+            if (!cached)
+                gpi_ahead_of_writes(out + i, LINE, GPI_AHEAD_OF_WRITES);
             memcpy(out + i, &v, sizeof v);
             memcpy(out + i + HALF, &v, sizeof v);
             i += LANES;
@@ -70,11 +74,11 @@ ALWAYS_INLINE void expand_share(const struct gpi_balance_share *h, size_t offset
     uint64_t i = h->i0;
     for (uint64_t s = h->s0; s < h->s1; s++) {
         uint64_t end = gpi_share_end(h, offset_bytes, s, i);
-        fill(out, i - skip, end - skip, room, in[s]);
+        fill(out, i - skip, end - skip, room, in[s], h->cached);
         i = end;
     }
     if (i < h->i1 && h->s1 < h->args->num_segments)
-        fill(out, i - skip, room, room, in[h->s1]);
+        fill(out, i - skip, room, room, in[h->s1], h->cached);
 }
 
 void NAME(gpi_balance_expand_b)(const struct gpi_balance_share *share)
@@ -118,13 +122,13 @@ ALWAYS_INLINE void search_share(const struct gpi_balance_share *h, size_t offset
     uint64_t i = h->i0;
     for (uint64_t s = h->s0; s < h->s1; s++) {
         uint64_t end = gpi_share_end(h, offset_bytes, s, i);
-        fill(segments, i, end, h->i1, (item)s);
+        fill(segments, i, end, h->i1, (item)s, h->cached);
         if (with_ranks)
             fill_rising(ranks, i, end, h->i1,
                         (item)(i - gpi_offset_at(offsets, offset_bytes, h->base, s)));
         i = end;
     }
-    fill(segments, i, h->i1, h->i1, (item)h->s1);
+    fill(segments, i, h->i1, h->i1, (item)h->s1, h->cached);
     if (with_ranks)
         fill_rising(ranks, i, h->i1, h->i1,
                     (item)(i - gpi_offset_at(offsets, offset_bytes, h->base, h->s1)));

@@ -190,6 +190,7 @@ struct gpi_balance_share {
     uint64_t base;
     uint64_t s0, i0, s1, i1;
     uint64_t skip; /* the item at the beginning of out, of an expand */
+    bool cached;   /* out is in the cache */
 };
 
 typedef void gpi_share_fn(const struct gpi_balance_share *share);

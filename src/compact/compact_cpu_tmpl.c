@@ -162,6 +162,27 @@ static void spread(const uint64_t *bits, size_t items, uint8_t *out)
 
 /* ---- moving ---- */
 
+/* The first room items whose bits differ from skip. Past the items bits are not valid, but room
+ * ends before them. */
+struct moves {
+    const char *in;
+    size_t items;
+    const uint64_t *bits;
+    uint64_t skip;
+    char *out;
+    uint64_t room;
+    bool in_memory, out_in_memory; /* not in the cache */
+};
+
+/* Asks for what groups read and write soon, of which this one has as many bytes at most. */
+ALWAYS_INLINE void group_ahead(const struct moves *m, const char *in, const char *out, size_t bytes)
+{
+    if (m->in_memory)
+        gpi_ahead(in, bytes, GPI_AHEAD_BYTES);
+    if (m->out_in_memory)
+        gpi_ahead_of_writes(out, bytes, GPI_AHEAD_OF_WRITES);
+}
+
 /* Bit by bit, never past room: for the ends of arrays and for few bits.
  * Returns what was written. */
 ALWAYS_INLINE uint64_t group_exact(const char *in, uint64_t bits, char *out, uint64_t room,
@@ -182,33 +203,36 @@ enum { FEW = 4, FEW_INDICES = 4 };
 enum { FEW = 4, FEW_INDICES = 16 };
 #endif
 
-/* The set bits differ from skip. Past the items they are not valid, but room ends before them. */
-ALWAYS_INLINE void move_width(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
-                              char *out, uint64_t room, size_t width, bool vbmi2)
+ALWAYS_INLINE void move_width(const struct moves *moves, size_t width, bool vbmi2)
 {
+    const struct moves m = *moves; /* in registers */
+    const char *in = m.in;
     uint64_t done = 0;
-    for (size_t g = 0; done < room; g++, in += 64 * width) {
-        uint64_t b = bits[g] ^ skip;
+    for (size_t g = 0; done < m.room; g++, in += 64 * width) {
+        const uint64_t b = m.bits[g] ^ m.skip;
+        char *out = m.out + done * width;
         int count = __builtin_popcountll(b);
-        if (count == 64 && room - done >= 64)
-            memcpy(out + done * width, in, 64 * width);
-        else if (count <= FEW || room - done < 64 || g >= items / 64)
-            count = (int)group_exact(in, b, out + done * width, room - done, width);
-        else
-            group(in, b, out + done * width, width, vbmi2);
+        if (count <= FEW || m.room - done < 64 || g >= m.items / 64) {
+            count = (int)group_exact(in, b, out, m.room - done, width);
+        } else {
+            group_ahead(&m, in, out, 64 * width);
+            if (count == 64)
+                memcpy(out, in, 64 * width);
+            else
+                group(in, b, out, width, vbmi2);
+        }
         done += (uint64_t)count;
     }
 }
 
 /* Items of one or two bytes by instructions that not all processors of this set have. */
 #if defined(__AVX512F__)
-VBMI2 static void move_vbmi2(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
-                             char *out, uint64_t room, size_t width)
+VBMI2 static void move_vbmi2(const struct moves *m, size_t width)
 {
     if (width == 1)
-        move_width(in, items, bits, skip, out, room, 1, true);
+        move_width(m, 1, true);
     else
-        move_width(in, items, bits, skip, out, room, 2, true);
+        move_width(m, 2, true);
 }
 #endif
 
@@ -244,44 +268,46 @@ ALWAYS_INLINE void index_group(uint64_t base, uint64_t bits, char *out, size_t b
 #endif
 }
 
-ALWAYS_INLINE void move_indices(uint64_t first, const uint64_t *bits, char *out, uint64_t room,
-                                size_t bytes)
+ALWAYS_INLINE void move_indices(const struct moves *m, uint64_t first, size_t bytes)
 {
     uint64_t done = 0;
-    for (size_t g = 0; done < room; g++) {
-        uint64_t b = bits[g], base = first + 64 * (uint64_t)g;
-        if (__builtin_popcountll(b) > FEW_INDICES && room - done >= 64) {
-            index_group(base, b, out + done * bytes, bytes);
+    for (size_t g = 0; done < m->room; g++) {
+        uint64_t b = m->bits[g], base = first + 64 * (uint64_t)g;
+        if (__builtin_popcountll(b) > FEW_INDICES && m->room - done >= 64) {
+            char *out = m->out + done * bytes;
+            if (m->out_in_memory)
+                gpi_ahead_of_writes(out, 64 * bytes, GPI_AHEAD_OF_WRITES);
+            index_group(base, b, out, bytes);
             done += (uint64_t)__builtin_popcountll(b);
             continue;
         }
-        for (; b && done < room; b &= b - 1)
-            gpi_word_put(out, bytes, done++, base + (uint64_t)__builtin_ctzll(b));
+        for (; b && done < m->room; b &= b - 1)
+            gpi_word_put(m->out, bytes, done++, base + (uint64_t)__builtin_ctzll(b));
     }
 }
 
-/* Any size. Past the items bits are not valid, but room ends before them. vectors: NULL, or how
- * records lie in vectors, by which groups go that have more than a few. */
-ALWAYS_INLINE void move_wide(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
-                             char *out, uint64_t room, size_t width, size_t piece,
+/* Any size. vectors: NULL, or how records lie in vectors, by which go groups of more than a few. */
+ALWAYS_INLINE void move_wide(const struct moves *m, size_t width, size_t piece,
                              const struct record_bytes *vectors)
 {
-    const char *const end = out + room * width;
+    const char *in = m->in, *const end = m->out + m->room * width;
+    char *out = m->out;
     for (size_t g = 0; out < end; g++, in += 64 * width) {
-        uint64_t b = bits[g] ^ skip;
+        uint64_t b = m->bits[g] ^ m->skip;
         if (b == ~(uint64_t)0 && (size_t)(end - out) >= 64 * width) {
             memcpy(out, in, 64 * width);
             out += 64 * width;
             continue;
         }
 #if defined(__AVX512F__)
-        if (vectors && (size_t)__builtin_popcountll(b) > width && g < items / 64 &&
+        if (vectors && (size_t)__builtin_popcountll(b) > width && g < m->items / 64 &&
             (size_t)(end - out) >= 64 * width) {
+            group_ahead(m, in, out, 64 * width);
             out = group_records(in, b, out, width, vectors);
             continue;
         }
 #else
-        (void)items, (void)vectors;
+        (void)vectors;
 #endif
         for (; b && out < end; b &= b - 1, out += width)
             gpi_item_move(out, in + (size_t)__builtin_ctzll(b) * width, width, piece);
@@ -292,51 +318,49 @@ ALWAYS_INLINE void move_wide(const char *in, size_t items, const uint64_t *bits,
 enum { RECORD_MAX = 16 }; /* no gain was seen with larger ones */
 
 /* Records of other sizes, the same. */
-VBMI2 static void move_records(const char *in, size_t items, const uint64_t *bits, uint64_t skip,
-                               char *out, uint64_t room, size_t width)
+VBMI2 static void move_records(const struct moves *m, size_t width)
 {
     struct record_bytes vectors[RECORD_MAX];
     record_bytes_of(vectors, (unsigned)width);
     if (width < 4)
-        move_wide(in, items, bits, skip, out, room, width, 2, vectors);
+        move_wide(m, width, 2, vectors);
     else if (width < 8)
-        move_wide(in, items, bits, skip, out, room, width, 4, vectors);
+        move_wide(m, width, 4, vectors);
     else
-        move_wide(in, items, bits, skip, out, room, width, 8, vectors);
+        move_wide(m, width, 8, vectors);
 }
 #endif
 
-static void move_any(const struct gpi_compact_args *a, uint64_t first, size_t items,
-                     const uint64_t *bits, uint64_t skip, size_t index_bytes, void *out,
-                     uint64_t room)
+static void move_items(const struct moves *m, size_t width)
 {
-    if (index_bytes) {
-        WITH_INDEX_BYTES(bytes, index_bytes, move_indices(first, bits, out, room, bytes));
-        return;
-    }
-    const char *in = (const char *)a->in + first * a->item_bytes;
 #if defined(__AVX512F__)
     const bool vbmi2 = __builtin_cpu_supports("avx512vbmi2");
-    if (vbmi2 && a->item_bytes <= 2) {
-        move_vbmi2(in, items, bits, skip, out, room, a->item_bytes);
+    if (vbmi2 && width <= 2) {
+        move_vbmi2(m, width);
         return;
     }
-    if (vbmi2 && a->item_bytes < RECORD_MAX && gpi_compact_width(a->item_bytes) < 0) {
-        move_records(in, items, bits, skip, out, room, a->item_bytes);
+    if (vbmi2 && width < RECORD_MAX && gpi_compact_width((uint32_t)width) < 0) {
+        move_records(m, width);
         return;
     }
 #endif
-    if (gpi_compact_width(a->item_bytes) < 0)
-        WITH_PIECE(piece, gpi_item_piece(a->item_bytes),
-                   move_wide(in, items, bits, skip, out, room, a->item_bytes, piece, NULL));
-    else if (a->item_bytes == 16)
-        move_width(in, items, bits, skip, out, room, 16, false);
+    if (gpi_compact_width((uint32_t)width) < 0)
+        WITH_PIECE(piece, gpi_item_piece(width), move_wide(m, width, piece, NULL));
+    else if (width == 16)
+        move_width(m, 16, false);
     else
-        WITH_BYTES(bytes, a->item_bytes,
-                   move_width(in, items, bits, skip, out, room, bytes, false));
+        WITH_BYTES(bytes, width, move_width(m, bytes, false));
 }
 
 enum { SLICE_BYTES = 8192 };
+
+static void move_any(const struct moves *m, uint64_t first, size_t width, size_t index_bytes)
+{
+    if (index_bytes)
+        WITH_INDEX_BYTES(bytes, index_bytes, move_indices(m, first, bytes));
+    else
+        move_items(m, width);
+}
 
 static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
                  const uint64_t *bits, uint64_t skip, size_t index_bytes, bool stream, void *out,
@@ -344,22 +368,29 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
 {
     _Alignas(LINE) char slice[SLICE_BYTES];
     const size_t bytes = index_bytes ? index_bytes : a->item_bytes;
-    const size_t at_once = SLICE_BYTES / bytes / 64 * 64;
-    char *to = out;
-    if (!stream || at_once == 0) {
-        move_any(a, first, items, bits, skip, index_bytes, out, room);
+    const size_t at_once = stream ? SLICE_BYTES / bytes / 64 * 64 : 0;
+    const char *in = a->in ? (const char *)a->in + first * a->item_bytes : NULL;
+    /* Of a block the kept items go first, and what follows them comes out of the cache. */
+    struct moves m = {in, items, bits, skip, out, room, a->follows && skip == 0, true};
+    if (at_once == 0) {
+        move_any(&m, first, a->item_bytes, index_bytes);
         return;
     }
+    char *to = out;
+    m.out = slice;
+    m.out_in_memory = false;
     for (size_t i = 0; i < items && room > 0; i += at_once) {
-        uint64_t kept = 0;
-        for (size_t g = i / 64; g * 64 < gpi_min(items, i + at_once); g++)
-            kept += (uint64_t)__builtin_popcountll(bits[g] ^ skip);
-        kept = gpi_min(kept, room);
-        move_any(a, first + i, gpi_min(items - i, at_once), bits + i / 64, skip, index_bytes, slice,
-                 kept);
-        copy_past_cache(slice, kept * bytes, to);
-        to += kept * bytes;
-        room -= kept;
+        m.items = gpi_min(items - i, at_once);
+        m.room = 0;
+        for (size_t g = 0; g * 64 < m.items; g++)
+            m.room += (uint64_t)__builtin_popcountll(m.bits[g] ^ skip);
+        m.room = gpi_min(m.room, room);
+        move_any(&m, first + i, a->item_bytes, index_bytes);
+        copy_past_cache(slice, m.room * bytes, to);
+        to += m.room * bytes;
+        room -= m.room;
+        m.in += m.in ? at_once * a->item_bytes : 0;
+        m.bits += at_once / 64;
     }
     stores_done();
 }

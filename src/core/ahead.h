@@ -21,4 +21,16 @@ static inline void gpi_ahead(const void *now, size_t bytes, int64_t distance)
         __builtin_prefetch((const void *)(from + i), 0, 2);
 }
 
+/* How far a loop looks that writes short pieces, one behind the other. */
+enum { GPI_AHEAD_OF_WRITES = 1024 };
+
+/* The same for what is written now: a line comes into the cache before it is written, unless it is
+ * stored past the cache. */
+static inline void gpi_ahead_of_writes(const void *now, size_t bytes, int64_t distance)
+{
+    const uintptr_t from = (uintptr_t)now + (uintptr_t)distance;
+    for (uintptr_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)(from + i), 1, 2);
+}
+
 #endif
