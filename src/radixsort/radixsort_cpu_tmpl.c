@@ -4,6 +4,7 @@
  * Results do not depend on parts, threads or instruction set: every pass is stable, or its words
  * tell keys of different bits apart.
  */
+#include "core/ahead.h"
 #include "radixsort/radixsort_cpu_internal.h"
 
 #include <assert.h>

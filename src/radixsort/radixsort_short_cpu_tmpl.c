@@ -11,6 +11,7 @@
  * Chunks have a function for each width of keys and values, longer segments one that chooses at
  * each load and store, which is no slower.
  */
+#include "core/ahead.h"
 #include "core/paste.h"
 #include "radixsort/radixsort_cpu_internal.h"
 
@@ -93,7 +94,21 @@ static INLINE bool sort_chunk(const struct arrays *a, size_t n, uint32_t begins,
 
 /* ---- a segment of several chunks ---- */
 
-enum { SEGMENT_ITEMS = GPI_RADIX_SHORT_ITEMS };
+enum {
+    SEGMENT_ITEMS = GPI_RADIX_SHORT_ITEMS,
+    ASKED_ITEMS = 128 /* of shorter ones the processor has all lines on their way by itself */
+};
+
+/* Asks for the lines of a chunk that words_store() reads and writes, and for keys behind those of
+ * this segment. */
+static INLINE void lines_ahead(const struct arrays *a, size_t i, size_t n)
+{
+    const size_t keys = CHUNK * a->key_bytes, values = CHUNK * a->value_bytes;
+    gpi_ahead(a->keys + i * a->key_bytes, keys, (int64_t)(n * a->key_bytes));
+    gpi_ahead(a->values + i * a->value_bytes, values, 0);
+    gpi_ahead_of_writes(a->keys_out + i * a->key_bytes, keys, 0);
+    gpi_ahead_of_writes(a->values_out + i * a->value_bytes, values, 0);
+}
 
 /* Words of n items. False: keys vary in too many bits. */
 static INLINE bool words_load(const struct arrays *a, struct chunk c, size_t n, uint32_t *words,
@@ -103,6 +118,8 @@ static INLINE bool words_load(const struct arrays *a, struct chunk c, size_t n, 
     for (size_t i = 0; i < n; i += CHUNK) {
         lanes v[ROWS];
         c.n = n - i < CHUNK ? n - i : CHUNK;
+        if (n >= ASKED_ITEMS)
+            lines_ahead(a, i, n);
         if (!keys_load(&c, a->keys + i * a->key_bytes, a->keys, a->key_bytes, a->flip, v))
             return false;
         words_make(&c, (uint32_t)i, v);
