@@ -155,8 +155,9 @@ GP_API gp_status gp_csr_row_pointers_by(gp_context *ctx, const gp_csr_desc *desc
  * and sets the sticky GP_ERROR_DATA. Workspace: gp_csr_row_pointers_unsorted_workspace_bytes().
  *
  * On a GPU rows that do ascend, from 2^21 on, cost little more than there: that is found on the
- * way. Runs of equal neighbours are counted at once. Rows that do not ascend are sorted from 2^25
- * on, unless they are of few rows, for which the workspace has room for them twice.
+ * way. Runs of equal neighbours are counted at once. Entries that do not ascend are split by their
+ * rows' high bits before they are counted, from 2^22 on, which takes 2.5 bytes of workspace for
+ * each; of more than 2^25 rows they are sorted.
  * @since 0.1
  */
 GP_API gp_status gp_csr_row_pointers_unsorted(gp_context *ctx, gp_dtype index_dtype,

@@ -139,10 +139,12 @@ static gp_status reserve_states(gp_context *ctx, const char *f, const gp_scan_de
     return gpi_state_get(ctx, f, bytes / GPI_SLOT_BYTES, &state);
 }
 
-/* Whether order is looked for: in two words. */
+/* Whether order is looked for: in two words, behind which are the sizes of buckets. */
 static size_t order_bytes(gp_backend backend, uint64_t nnz)
 {
-    return backend != GP_BACKEND_CPU && nnz >= GPI_CSR_ORDER_ROWS ? 2 * sizeof(uint64_t) : 0;
+    const size_t sizes = (GPI_CSR_BUCKET_ROWS >> GPI_CSR_BUCKET_BITS) * sizeof(uint32_t);
+    return backend != GP_BACKEND_CPU && nnz >= GPI_CSR_ORDER_ROWS ? 2 * sizeof(uint64_t) + sizes
+                                                                  : 0;
 }
 
 /* CUDA, rows that do not ascend: few are counted in the shared memory of blocks, more by buckets of
@@ -215,14 +217,11 @@ static gp_status others_bytes(const gp_target *target, const struct row_call *c,
     return GP_OK;
 }
 
-/* Rows that ascend get their pointers; others are checked. */
-static gp_status look_for_order(gp_context *ctx, const char *f, const struct row_call *c)
+/* Rows that ascend get their pointers. */
+static gp_status look_for_order(gp_context *ctx, const struct row_call *c)
 {
-    struct gpi_content range = rows_rule(c);
-    range.device_n = c->args.unsorted;
-    GPI_TRY(gpi_cuda_fill(ctx, c->args.unsorted, 0, 2 * sizeof *c->args.unsorted));
-    GPI_TRY(ops_of(ctx, c->index, c->offset)->row_pointers(ctx, &c->args));
-    return gpi_content_report(ctx, f, &range);
+    GPI_TRY(gpi_cuda_fill(ctx, c->args.unsorted, 0, order_bytes(ctx->backend, c->args.nnz)));
+    return ops_of(ctx, c->index, c->offset)->row_pointers(ctx, &c->args);
 }
 
 static gp_status sort_rows(gp_context *ctx, const char *f, const struct row_call *c,
@@ -231,8 +230,11 @@ static gp_status sort_rows(gp_context *ctx, const char *f, const struct row_call
     const size_t n = (size_t)c->args.nnz, index_bytes = gpi_dtype_bytes(c->index);
     const gp_radix_sort_options o = sort_of(c);
     struct gpi_csr_rows sorted = c->args;
+    struct gpi_content range = rows_rule(c);
     void *rows = gpi_frame_take(frame, n * index_bytes);
-    GPI_TRY(look_for_order(ctx, f, c));
+    range.device_n = c->args.unsorted;
+    GPI_TRY(look_for_order(ctx, c));
+    GPI_TRY(gpi_content_report(ctx, f, &range));
     GPI_TRY(gp_radix_sort(ctx, gpi_csr_unsigned(index_bytes), c->args.rows, n, rows, &o));
     sorted.rows = rows;
     sorted.device_nnz = c->args.unsorted;
@@ -241,7 +243,7 @@ static gp_status sort_rows(gp_context *ctx, const char *f, const struct row_call
     return ops_of(ctx, c->index, c->offset)->row_pointers(ctx, &sorted);
 }
 
-static gp_status count_in_blocks(gp_context *ctx, const char *f, const struct row_call *c)
+static gp_status count_in_blocks(gp_context *ctx, const struct row_call *c)
 {
     const size_t num_rows = (size_t)c->args.num_rows;
     const uint64_t zero = 0;
@@ -250,7 +252,7 @@ static gp_status count_in_blocks(gp_context *ctx, const char *f, const struct ro
     zeros.item_bytes = gpi_dtype_bytes(c->offset);
     zeros.item = &zero;
     zeros.device_n = c->args.unsorted + 1;
-    GPI_TRY(look_for_order(ctx, f, c));
+    GPI_TRY(look_for_order(ctx, c));
     GPI_TRY(gp_fill_by(ctx, &zeros, num_rows, c->args.row_pointers));
     return gp_bincount(ctx, c->index, c->args.rows, (size_t)c->args.nnz, num_rows,
                        gpi_csr_unsigned(zeros.item_bytes), c->args.row_pointers, &o);
@@ -270,20 +272,23 @@ static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call 
         scan.device_n = c->args.unsorted + 1;
     }
     GPI_TRY(reserve_states(ctx, f, &scan, n));
+    const struct gpi_csr_ops *ops = ops_of(ctx, c->index, c->offset);
     gpi_csr_buckets_fn *in_buckets =
         counts_in_buckets(c->args.nnz, n) ? gpi_csr_buckets_find(ctx) : NULL;
+    const bool in_blocks = c->args.unsorted && counts_in_blocks(c->args.nnz, n);
     if (c->args.unsorted && !in_buckets && sorts_rows(c))
         return sort_rows(ctx, f, c, frame);
     if (in_buckets) {
-        GPI_TRY(look_for_order(ctx, f, c));
+        GPI_TRY(look_for_order(ctx, c));
         GPI_TRY(in_buckets(ctx, &c->args, gpi_dtype_bytes(c->index), gpi_dtype_bytes(c->offset),
                            frame));
-    } else if (c->args.unsorted && counts_in_blocks(c->args.nnz, n)) {
-        GPI_TRY(count_in_blocks(ctx, f, c));
+    } else if (in_blocks) {
+        GPI_TRY(count_in_blocks(ctx, c));
     } else {
-        GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));
+        GPI_TRY(ops->count_rows(ctx, &c->args));
     }
-    return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
+    GPI_TRY(gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers)));
+    return in_buckets || in_blocks ? ops->kernels->check_range(ctx, &c->args) : GP_OK;
 }
 
 /* CPU: at most nnz counters. CUDA: what order is looked for with, and for rows without. */

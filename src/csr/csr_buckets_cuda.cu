@@ -11,9 +11,8 @@ namespace GPI_SPACE
 namespace
 {
 
-constexpr int most_buckets = GPI_CSR_BUCKET_ROWS >> GPI_CSR_BUCKET_BITS;
-constexpr int split_max = (int)SplitBlock::bytes(most_buckets);
-constexpr int count_max = 4 << GPI_CSR_BUCKET_BITS;
+constexpr int split_max = (int)SplitBlock::bytes(split_tile / split_pack + most_buckets);
+constexpr int count_max = (4 << GPI_CSR_BUCKET_BITS) + 4;
 constexpr bool fits = split_max <= gpu.block_shared_bytes && count_max <= gpu.block_shared_bytes;
 
 constexpr char name[] = "gp_csr_row_pointers_unsorted";
@@ -30,14 +29,14 @@ gp_status launch(gp_context *ctx, Kernel kernel, uint32_t blocks, int threads, i
 template <class I> gp_status split(gp_context *ctx, const SplitArgs &a)
 {
     static uint64_t may;
-    return launch(ctx, csr_split_k<I>, GPI_CSR_BUCKET_BLOCKS, split_threads, split_max,
-                  (int)SplitBlock::bytes(a.buckets), &may, a);
+    return launch(ctx, csr_split_k<I>, (uint32_t)gpi_min(a.tiles, (uint64_t)ctx->sm_count),
+                  split_threads, split_max, (int)SplitBlock::bytes(a.pitch), &may, a);
 }
 
 gp_status count(gp_context *ctx, const SplitArgs &a)
 {
     static uint64_t may_count, may_add;
-    const int bytes = 4 << a.shift;
+    const int bytes = (4 << a.shift) + 4;
     const uint32_t at_once = (uint32_t)ctx->sm_count * (2 * bytes < gpu.block_shared_bytes ? 2 : 1);
     const uint32_t blocks = a.buckets < at_once ? a.buckets : at_once;
     GPI_TRY(launch(ctx, csr_count_split_k, blocks, split_count_threads, count_max, bytes,
@@ -55,14 +54,13 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args, size_t index_byt
                          {args->num_rows, args->unsorted + 1},
                          b.shift,
                          b.buckets,
-                         b.room,
-                         (uint32_t *)gpi_frame_take(frame, b.pool),
-                         (uint32_t *)gpi_frame_take(frame, b.links),
-                         (uint32_t *)gpi_frame_take(frame, b.ends),
-                         (uint32_t *)gpi_frame_take(frame, b.sizes),
+                         b.tiles,
+                         b.pitch,
+                         (uint4 *)gpi_frame_take(frame, b.pool),
+                         (uint16_t *)gpi_frame_take(frame, b.begins),
+                         (uint32_t *)(args->unsorted + 2),
                          args->row_pointers,
                          offset_bytes == 8};
-    GPI_TRY(gpi_cuda_fill(ctx, a.sizes, 0, b.sizes));
     GPI_TRY(index_bytes == 8 ? split<uint64_t>(ctx, a) : split<uint32_t>(ctx, a));
     return count(ctx, a);
 }

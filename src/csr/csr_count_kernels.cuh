@@ -118,4 +118,22 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(PlainRows<I> i
     }
 }
 
+/* Where counts do not add up to the number of entries, those that are out of range; pointers are
+ * what became of the counts. Grid: any. */
+template <class I, class O>
+__global__ __launch_bounds__(csr_tuning.threads) void csr_range_k(const I *rows, ItemCount entries,
+                                                                  ItemCount row_count,
+                                                                  const O *pointers,
+                                                                  gpi_reporter reporter)
+{
+    grid_wait();
+    const uint64_t n = item_count(entries), num_rows = item_count(row_count);
+    if (n == 0 || pointers[num_rows] == n)
+        return;
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        if (rows[i] >= num_rows)
+            return report(reporter, GPI_RULE_BELOW, i, rows[i], num_rows);
+}
+
 } // namespace GPI_SPACE

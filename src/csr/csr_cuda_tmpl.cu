@@ -113,6 +113,17 @@ gp_status count_rows(gp_context *ctx, const gpi_csr_rows *args)
     return gpi_cuda_launched(ctx, f);
 }
 
+/* Of rows that did not ascend, behind the scan of their counts. */
+gp_status check_range(gp_context *ctx, const gpi_csr_rows *args)
+{
+    const uint32_t blocks = blocks_for<csr_tile>(args->nnz);
+    launch_behind(ctx, csr_range_k<I, O>, behind_blocks(ctx, blocks), csr_tuning.threads, 0,
+                  (const I *)args->rows, ItemCount{args->nnz, args->unsorted},
+                  ItemCount{args->num_rows, args->unsorted + 1}, (const O *)args->row_pointers,
+                  gpi_reporter_of(ctx, "rows", args->index_dtype));
+    return gpi_cuda_launched(ctx, "gp_csr_row_pointers_unsorted");
+}
+
 gp_status check(gp_context *ctx, const gpi_csr_matrix *a, uint64_t *found)
 {
     constexpr uint64_t most = (uint64_t)csr_tuning.threads
@@ -308,8 +319,9 @@ gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 extern "C" {
 extern const gpi_csr_ops OPS;
 
-static const gpi_csr_kernels kernels = {GPI_SPACE::join,  GPI_SPACE::part,  GPI_SPACE::pack,
-                                        GPI_SPACE::write, GPI_SPACE::merge, GPI_SPACE::read_word};
+static const gpi_csr_kernels kernels = {
+    GPI_SPACE::join,  GPI_SPACE::part,      GPI_SPACE::pack,       GPI_SPACE::write,
+    GPI_SPACE::merge, GPI_SPACE::read_word, GPI_SPACE::check_range};
 const gpi_csr_ops OPS = {GPI_SPACE::row_pointers,
                          GPI_SPACE::count_rows,
                          GPI_SPACE::check,

@@ -345,6 +345,8 @@ struct gpi_csr_kernels {
     /* out_values */
     gp_status (*merge)(gp_context *ctx, const struct gpi_csr_sorted *s);
     gp_status (*read_word)(gp_context *ctx, const char *f, const uint64_t *word, uint64_t *value);
+    /* Behind row pointers out of counts that leave out rows out of range: reports these. */
+    gp_status (*check_range)(gp_context *ctx, const struct gpi_csr_rows *args);
 };
 
 /* CUDA: the columns of each row sorted (csr_columns_kernels.cuh), without looking at c.rows. */
