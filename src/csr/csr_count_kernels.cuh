@@ -17,6 +17,8 @@ GPI_DEVICE void count_more(uint64_t *count, uint32_t more)
     atomicAdd((unsigned long long *)count, (unsigned long long)more);
 }
 
+constexpr uint32_t count_near = 1024;
+
 /* Counts of rows, a run of equal neighbours at a time. */
 template <class I, class O> struct RowCounts {
     static constexpr int V = rows_vector<I>, K = rows_steps<I>;
@@ -99,13 +101,9 @@ template <class I, class O> struct RowCounts {
 
 /* counts[row] += entries of the row; `each` chunks one behind the other for each warp. */
 template <class I, class O>
-__global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(PlainRows<I> in,
-                                                                  ItemCount entries, ItemCount rows,
-                                                                  uint32_t each, O *counts,
-                                                                  gpi_reporter reporter)
+GPI_DEVICE void count_chunks(const PlainRows<I> &in, uint64_t n, uint64_t num_rows, uint32_t each,
+                             O *counts, const gpi_reporter &reporter)
 {
-    const uint64_t n = item_count(entries);
-    const uint64_t num_rows = item_count(rows);
     const uint64_t chunks = rows_chunks(in.words, n);
     const uint64_t warp = (uint64_t)blockIdx.x * rows_warps + threadIdx.x / 32;
     const uint64_t step = (uint64_t)gridDim.x * rows_warps * each;
@@ -115,6 +113,30 @@ __global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(PlainRows<I> i
         for (uint64_t c = first; c < end; c++)
             counted.add_chunk(c, reporter);
         counted.close();
+    }
+}
+
+/* The same. NEAR: there are up to count_near rows, which a block counts by itself first, as many
+ * additions to few places in memory wait for each other. */
+template <bool NEAR, class I, class O>
+__global__ __launch_bounds__(csr_tuning.threads) void csr_count_k(PlainRows<I> in,
+                                                                  ItemCount entries, ItemCount rows,
+                                                                  uint32_t each, O *counts,
+                                                                  gpi_reporter reporter)
+{
+    const uint64_t n = item_count(entries), num_rows = item_count(rows);
+    if constexpr (NEAR) {
+        __shared__ uint32_t near[count_near];
+        for (uint32_t r = threadIdx.x; r < num_rows; r += csr_tuning.threads)
+            near[r] = 0;
+        __syncthreads();
+        count_chunks(in, n, num_rows, each, near, reporter);
+        __syncthreads();
+        for (uint32_t r = threadIdx.x; r < num_rows; r += csr_tuning.threads)
+            if (near[r])
+                count_more(counts + r, near[r]);
+    } else {
+        count_chunks(in, n, num_rows, each, counts, reporter);
     }
 }
 

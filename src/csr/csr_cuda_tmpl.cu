@@ -89,7 +89,9 @@ void launch_count(gp_context *ctx, const gpi_csr_rows *args)
         (uint32_t)(chunks < warps ? 1 : gpi_min(chunks / warps, csr_tuning.count_chunks));
     const uint32_t blocks =
         csr_blocks(ctx, entries.device_n, rows_blocks(gpi_ceil_div(chunks, each)));
-    csr_count_k<I, O><<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
+    const auto kernel =
+        args->num_rows <= count_near ? csr_count_k<true, I, O> : csr_count_k<false, I, O>;
+    kernel<<<blocks, csr_tuning.threads, 0, ctx->stream>>>(
         in, entries, rows_of(args), each, (O *)args->row_pointers,
         gpi_reporter_of(ctx, "rows", args->index_dtype));
 }
