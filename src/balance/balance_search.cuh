@@ -206,6 +206,24 @@ template <class Offset, class Index, bool with_ranks> struct search_walk {
     }
 };
 
+/* Offsets of as many bytes, which the L2 has, are probed first where even segments would be: of
+ * larger ones a wrong guess asks memory for lines that are of no use. */
+constexpr uint64_t guess_bytes = 32 << 20;
+
+/* The segments passed before a step, by a warp. */
+template <class Offset> GPI_DEVICE uint64_t find_step(const segments<Offset> &g, uint64_t step)
+{
+    uint64_t low = merge_path_low(g.num_items, step);
+    uint64_t high = merge_path_high(g.num_segments, step);
+    if (g.num_segments * sizeof(Offset) <= guess_bytes) {
+        const float part = (float)step / (float)(g.num_segments + g.num_items);
+        const uint64_t even = (uint64_t)(part * (float)g.num_segments);
+        narrow_near(min(max(even, low), high), low, high,
+                    [&](uint64_t s) { return passes_before(g.offsets, g.base, s, step); });
+    }
+    return merge_path_search_warp(g.offsets, g.base, low, high, step);
+}
+
 /* The segments passed where the shares of a block begin, and where the last one ends, by all its
  * threads: `share` steps of the path for each warp, from step `first` on. The block's two by a
  * search of all segments, the others between them. */
@@ -217,9 +235,7 @@ GPI_DEVICE void find_shares(const segments<Offset> &g, uint64_t first, uint32_t 
     const uint64_t steps = g.num_segments + g.num_items;
     if (warp < 2) {
         const uint64_t step = min(first + warp * search_warps * share, steps);
-        begins[warp * search_warps] =
-            merge_path_search_warp(g.offsets, g.base, merge_path_low(g.num_items, step),
-                                   merge_path_high(g.num_segments, step), step);
+        begins[warp * search_warps] = find_step(g, step);
     }
     __syncthreads();
     if (warp > 0) {

@@ -114,19 +114,30 @@ template <class Below> GPI_DEVICE uint64_t partition_point_lanes(uint64_t n, Bel
     return low;
 }
 
-/* The same, which takes fewer rounds where the result is near a guess: the first probes are powers
- * of two away from it. */
+/* low and high come nearer to that place, by one round whose probes are powers of two away from a
+ * guess between them; by a whole warp. */
 template <class Below>
-GPI_DEVICE uint64_t partition_point_near(uint64_t n, uint64_t guess, Below below)
+GPI_DEVICE void narrow_near(uint64_t guess, uint64_t &low, uint64_t &high, Below below)
 {
     const int lane = lane_id();
     const uint64_t away = 1ull << (lane < 16 ? 15 - lane : lane - 16);
     /* One more than a place, so that the least is the one before all of them. */
-    const uint64_t probe = lane >= 16 ? min(guess + away, n + 1) : guess > away ? guess - away : 0;
-    const bool passed = probe == 0 || (probe <= n && below(probe - 1));
+    const uint64_t probe = lane >= 16           ? min(guess + away, high + 1)
+                           : guess > low + away ? guess - away
+                                                : low;
+    const bool passed = probe == low || (probe <= high && below(probe - 1));
     const int count = __popc(__ballot_sync(all_lanes, passed));
     const uint64_t left = shuffle(probe, count ? count - 1 : 0), right = shuffle(probe, count % 32);
-    const uint64_t low = count ? left : 0, high = count < 32 ? right - 1 : n;
+    low = count ? left : low;
+    high = count < 32 ? right - 1 : high;
+}
+
+/* partition_point_lanes(), which takes fewer rounds where the result is near a guess. */
+template <class Below>
+GPI_DEVICE uint64_t partition_point_near(uint64_t n, uint64_t guess, Below below)
+{
+    uint64_t low = 0, high = n;
+    narrow_near(guess, low, high, below);
     return low + partition_point_lanes(high - low, [&](uint64_t i) { return below(low + i); });
 }
 
