@@ -48,7 +48,7 @@ ROWS = {
     "words": Row(reads=[["FILE"]], stdin=["-"]),
     "scan_sort": Row(run=[], options=False),  # the program of the README stands by itself
     **{name: ALONE for name in ("compact", "coo_to_csr", "group_by", "polynomial", "scan_compact", "scan_split_sort", "tridiagonal",
-                                "compact_sort", "count_words", "sort_records", "top_k_rows", "unique_edges", "visit_edges",
+                                "compact_sort", "count_words", "drop_small", "sort_records", "top_k_rows", "unique_edges", "visit_edges",
                                 "async_pipeline", "conjugate_gradients", "particles", "dist_sort", "dist_pagerank")},
     **{name: Row() for name in ("frontier_edges", "graph_capture", "own_kernel")},  # need a GPU
     "test_core": Row(run=["cpu"]),
