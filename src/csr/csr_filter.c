@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Front doors: entries of a matrix or a list kept by value or by diagonal. A bit for each entry, or
- * of a list on CUDA the kept ones' places in the input, say what else of an entry follows, and
- * where the rows of the result begin. */
+/* Front doors: entries of a matrix or a list kept by value or by diagonal. A bit for each entry
+ * says what else of an entry follows, and where the rows of the result begin. */
 #include <gp/entries.h>
-#include <gp/gather.h>
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
@@ -136,80 +134,15 @@ static gp_status mark(gp_context *ctx, const struct filter *x, const void *rows,
     return gpi_csr_find(ctx, x->index_bytes, offset_bytes)->mark(ctx, &m);
 }
 
-/* ---- CUDA, of a list: by places ---- */
+/* ---- CUDA ---- */
 
-/* Keeps what decides, and the places of all that is kept. */
-static gp_compact_desc compaction_of(const struct filter *x, void *places)
-{
-    gp_compact_desc d = GP_COMPACT_DESC_INIT;
-    if (by_value(x)) {
-        d.compare = x->d.compare;
-        d.dtype = x->d.value_dtype;
-        d.value = x->d.value;
-        d.upper = x->d.upper;
-    } else {
-        d.item_bytes = x->index_bytes;
-        d.flags = GP_FLAGS_BITS;
-    }
-    d.indices = places;
-    d.index_dtype = gpi_csr_unsigned(x->offset_bytes);
-    d.device_n = x->d.device_nnz;
-    return d;
-}
-
-static gp_status places_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
-{
-    /* Figures depend on whether there is a place, not on where it is. */
-    gp_compact_desc d = compaction_of(x, (void *)x);
-    const size_t n = (size_t)x->nnz;
-    d.value = NULL, d.upper = NULL;
-    GPI_TRY(gp_compact_workspace_bytes(target, &d, n, bytes));
-    *bytes += gpi_piece(n * x->offset_bytes) + (by_value(x) ? 0 : gpi_piece(n + 3));
-    return GP_OK;
-}
-
-static gp_status gather_kept(gp_context *ctx, const struct filter *x, size_t item_bytes,
-                             const void *in, const void *places, void *out)
-{
-    gp_gather_desc d = GP_GATHER_DESC_INIT;
-    d.item_bytes = item_bytes;
-    d.index_dtype = gpi_csr_unsigned(x->offset_bytes);
-    d.in_items = (size_t)x->nnz;
-    d.device_n = x->out_nnz;
-    return item_bytes ? gp_gather_by(ctx, &d, in, places, (size_t)x->nnz, out) : GP_OK;
-}
-
-static gp_status filter_by_places(gp_context *ctx, const char *f, const struct filter *x)
-{
-    const gp_target target = gpi_target_of(ctx);
-    const size_t n = (size_t)x->nnz;
-    size_t need;
-    GPI_TRY(places_bytes(&target, x, &need));
-    GPI_FRAME(frame, ctx, f, need);
-    void *places = gpi_frame_take(&frame, n * x->offset_bytes);
-    const gp_compact_desc d = compaction_of(x, n ? places : NULL);
-    if (by_value(x)) {
-        GPI_TRY(gp_compact_by(ctx, &d, x->values, NULL, n, x->out_values, x->out_nnz));
-        GPI_TRY(gather_kept(ctx, x, x->index_bytes, x->cols, places, x->out_cols));
-    } else {
-        void *flags = gpi_frame_take(&frame, n + 3); /* whole words of bits */
-        if (n)
-            GPI_TRY(mark(ctx, x, x->rows, flags));
-        GPI_TRY(gp_compact_by(ctx, &d, x->cols, flags, n, x->out_cols, x->out_nnz));
-        GPI_TRY(gather_kept(ctx, x, x->value_bytes, x->values, places, x->out_values));
-    }
-    return gather_kept(ctx, x, x->index_bytes, x->rows, places, x->out_rows);
-}
-
-/* ---- by bits ---- */
-
-/* Bits and ranks, and by the diagonal the row of every entry. */
+/* Bits; of a matrix also their ranks, and by the diagonal the row of every entry. */
 static size_t bits_bytes(const struct filter *x)
 {
     const size_t words = gpi_csr_head_words(x->nnz);
     return gpi_state_bytes(x->nnz / GPI_CSR_KEEP_TILE + 1) + gpi_piece(words * 4) +
-           gpi_piece(words * (x->nnz >> 32 ? 8 : 4)) +
-           (by_value(x) ? 0 : gpi_piece((size_t)x->nnz * x->index_bytes));
+           (x->is_list ? 0 : gpi_piece(words * (x->nnz >> 32 ? 8 : 4))) +
+           (x->is_list || by_value(x) ? 0 : gpi_piece((size_t)x->nnz * x->index_bytes));
 }
 
 /* All but the heads. */
@@ -220,7 +153,8 @@ static struct gpi_csr_keep keep_of(const struct filter *x)
                              .device_nnz = x->d.device_nnz,
                              .device_num_rows = x->d.device_num_rows,
                              .arrays = {{x->cols, x->out_cols, x->index_bytes},
-                                        {x->values, x->out_values, x->value_bytes}},
+                                        {x->values, x->out_values, x->value_bytes},
+                                        {x->rows, x->out_rows, x->is_list ? x->index_bytes : 0}},
                              .offset_bytes = x->offset_bytes,
                              .pointers = x->row_pointers,
                              .out_pointers = x->out_row_pointers,
@@ -231,18 +165,23 @@ static struct gpi_csr_keep keep_of(const struct filter *x)
     return k;
 }
 
-static gp_status filter_by_bits(gp_context *ctx, const char *f, const struct filter *x)
+static gp_status filter_on_gpu(gp_context *ctx, const char *f, const struct filter *x)
 {
     const size_t words = gpi_csr_head_words(x->nnz);
+    const void *rows_of = x->rows;
     struct gpi_csr_keep k = keep_of(x);
     GPI_FRAME(frame, ctx, f, bits_bytes(x));
     k.heads.bits = gpi_frame_take(&frame, words * 4);
     k.heads.wide = x->nnz >> 32 != 0;
-    k.heads.ranks = gpi_frame_take(&frame, words * (k.heads.wide ? 8 : 4));
+    if (!x->is_list)
+        k.heads.ranks = gpi_frame_take(&frame, words * (k.heads.wide ? 8 : 4));
     if (!k.by_value && x->nnz) {
-        void *found = gpi_frame_take(&frame, (size_t)x->nnz * x->index_bytes);
-        GPI_TRY(find_rows(ctx, f, x, found));
-        GPI_TRY(mark(ctx, x, found, k.heads.bits));
+        if (!x->is_list) {
+            void *found = gpi_frame_take(&frame, (size_t)x->nnz * x->index_bytes);
+            GPI_TRY(find_rows(ctx, f, x, found));
+            rows_of = found;
+        }
+        GPI_TRY(mark(ctx, x, rows_of, k.heads.bits));
     }
     return gpi_csr_keep_find(ctx)(ctx, &k);
 }
@@ -258,7 +197,6 @@ static size_t host_bytes(const struct filter *x)
 
 static gp_status filter_on_host(gp_context *ctx, const char *f, const struct filter *x)
 {
-    const struct gpi_csr_kept rows = {x->rows, x->out_rows, x->index_bytes};
     const struct gpi_csr_keep k = keep_of(x);
     const void *rows_of = x->rows;
     uint8_t *flags = NULL;
@@ -272,26 +210,19 @@ static gp_status filter_on_host(gp_context *ctx, const char *f, const struct fil
         }
         GPI_TRY(mark(ctx, x, rows_of, flags));
     }
-    return gpi_csr_keep_cpu(ctx, f, &k, flags, x->is_list ? &rows : NULL);
+    return gpi_csr_keep_cpu(ctx, f, &k, flags);
 }
 
 /* ---- either ---- */
 
 static gp_status filter(gp_context *ctx, const char *f, const struct filter *x)
 {
-    if (ctx->backend == GP_BACKEND_CPU)
-        return filter_on_host(ctx, f, x);
-    return x->is_list ? filter_by_places(ctx, f, x) : filter_by_bits(ctx, f, x);
+    return ctx->backend == GP_BACKEND_CPU ? filter_on_host(ctx, f, x) : filter_on_gpu(ctx, f, x);
 }
 
 static gp_status filter_bytes(const gp_target *target, const struct filter *x, size_t *bytes)
 {
-    size_t cuda = 0;
-    if (target->backend != GP_BACKEND_CPU && !x->is_list)
-        cuda = bits_bytes(x);
-    else if (target->backend != GP_BACKEND_CPU)
-        GPI_TRY(places_bytes(target, x, &cuda));
-    *bytes = gpi_target_bytes(target, host_bytes(x), cuda);
+    *bytes = gpi_target_bytes(target, host_bytes(x), bits_bytes(x));
     return GP_OK;
 }
 

@@ -6,9 +6,9 @@
 #include "compact/compact_internal.h"
 #include "csr/csr_internal.h"
 
-/* Columns and values of what is kept; heads: the bits of the kept entries, and the ranks of words
- * of them, which the row pointers come from. */
-enum { GPI_CSR_KEPT_ARRAYS = 2, GPI_CSR_KEEP_TILE = 1024 /* entries, or more */ };
+/* Columns, values, and of a list rows of what is kept; heads: the bits of the kept entries, and the
+ * ranks of words of them, which the row pointers come from. */
+enum { GPI_CSR_KEPT_ARRAYS = 3, GPI_CSR_KEEP_TILE = 1024 /* entries, or more */ };
 struct gpi_csr_kept {
     const void *in;
     void *out;
@@ -23,16 +23,16 @@ struct gpi_csr_keep {
     const void *pointers;
     void *out_pointers;
     uint64_t *out_nnz;
-    bool by_value;                  /* otherwise the bits are there */
+    bool by_value;                  /* otherwise the bits are there, but for the CPU */
     struct gpi_compact_range range; /* of values */
 };
 
 typedef gp_status gpi_csr_keep_fn(gp_context *ctx, const struct gpi_csr_keep *k);
 gpi_csr_keep_fn *gpi_csr_keep_find(const gp_context *ctx);
 
-/* CPU, without `heads`. flags: NULL, or a byte for each entry; rows: those of a list, or NULL. */
+/* CPU, without `heads`. flags: NULL, or a byte for each entry. */
 gp_status gpi_csr_keep_cpu(gp_context *ctx, const char *function, const struct gpi_csr_keep *k,
-                           const uint8_t *flags, const struct gpi_csr_kept *rows);
+                           const uint8_t *flags);
 size_t gpi_csr_keep_cpu_bytes(uint64_t nnz);
 
 #endif

@@ -12,7 +12,6 @@ enum { BLOCK_WORDS = 128, BLOCK = 64 * BLOCK_WORDS, ROUND_BLOCKS = 16 /* per thr
 
 struct job {
     const struct gpi_csr_keep *k;
-    const struct gpi_csr_kept *rows;
     const struct gpi_compact_loops *loops;
     struct gpi_compact_args by; /* what decides */
     uint64_t *bits, *counts;    /* counts: of each block; after adding up, of those before it */
@@ -59,8 +58,6 @@ static void move_block(void *arg, size_t i)
     const struct job *j = arg;
     for (int a = 0; a < GPI_CSR_KEPT_ARRAYS; a++)
         move_array(j, &j->k->arrays[a], j->first + i);
-    if (j->rows)
-        move_array(j, j->rows, j->first + i);
 }
 
 /* Counts of a round become places; returns the entries kept up to its end. */
@@ -76,13 +73,13 @@ static uint64_t add_up(struct job *j, size_t blocks, uint64_t kept)
 }
 
 gp_status gpi_csr_keep_cpu(gp_context *ctx, const char *function, const struct gpi_csr_keep *k,
-                           const uint8_t *flags, const struct gpi_csr_kept *rows)
+                           const uint8_t *flags)
 {
     const struct gpi_csr_kept *values = &k->arrays[1];
     const size_t blocks = blocks_of(k->nnz);
     const uint64_t bytes = k->arrays[0].item_bytes + values->item_bytes;
     const int threads = gpi_threads_for(ctx->threads, k->nnz * (4 + bytes) / 8);
-    struct job j = {.k = k, .rows = rows, .loops = gpi_compact_loops_for(ctx->isa)};
+    struct job j = {.k = k, .loops = gpi_compact_loops_for(ctx->isa)};
     j.by = (struct gpi_compact_args){.in = values->in,
                                      .keep = flags,
                                      .range = k->range,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Filter: columns and values that are kept, in one pass that leaves a bit for each entry and how
- * many are kept before each word of bits; and where rows begin, out of these. */
+/* Filter: columns and values that are kept, and of a list rows, in one pass. Of a matrix it leaves
+ * a bit for each entry and how many are kept before each word of bits, from which rows begin. */
 #pragma once
 
 extern "C" {
@@ -38,13 +38,14 @@ struct KeepParams {
 
 /*
  * The policy of the stream (device/stream.cuh). Sums are counts of entries that are kept. A stage
- * has both arrays of a tile, each from the 16-byte boundary at or before its first byte. Tile:
- * W x 32 x GROUPS entries of up to BYTES.
+ * has all arrays of a tile, each from the 16-byte boundary at or before its first byte. Tile:
+ * W x 32 x GROUPS entries of up to BYTES in ARRAYS arrays.
  */
-template <int BYTES, int W, int R, int L, int GROUPS, int S> struct KeepStream : StreamPolicy {
+template <int ARRAYS, int BYTES, int W, int R, int L, int GROUPS, int S>
+struct KeepStream : StreamPolicy {
     static constexpr int part_items = 32 * GROUPS, tile_items = W * part_items;
     static constexpr int beside = 128; /* of an array: what completes 16 bytes at both ends */
-    static constexpr int stage_bytes = tile_items * BYTES + 2 * beside;
+    static constexpr int stage_bytes = tile_items * BYTES + ARRAYS * beside;
     static constexpr int store_warps = W, sum_warps = R, load_warps = L, stages = S;
     static constexpr bool part_is_copy = false, sums_add = true;
     static constexpr int batch = 4; /* of groups */
@@ -76,8 +77,10 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct KeepStream :
 
     GPI_DEVICE char *array(int stage, int a) const
     {
-        const uint32_t first = tile_items * (uint32_t)p.k.arrays[0].item_bytes + beside;
-        return ring + stage * stage_bytes + (a ? first : 0);
+        uint32_t at = a ? tile_items * (uint32_t)p.k.arrays[0].item_bytes + beside : 0;
+        if (ARRAYS == 3 && a == 2)
+            at += tile_items * (uint32_t)p.k.arrays[1].item_bytes + beside;
+        return ring + stage * stage_bytes + at;
     }
 
     /* Items of a part. */
@@ -106,7 +109,11 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct KeepStream :
 
     GPI_DEVICE void load_tile(uint32_t tile, int stage, const Loader &loader) const
     {
-        loader.load(&s.loaded[stage], span(tile, stage, 0), span(tile, stage, 1));
+        if constexpr (ARRAYS == 3)
+            loader.load(&s.loaded[stage], span(tile, stage, 0), span(tile, stage, 1),
+                        span(tile, stage, 2));
+        else
+            loader.load(&s.loaded[stage], span(tile, stage, 0), span(tile, stage, 1));
     }
 
     /* ---- counts ---- */
@@ -217,14 +224,14 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct KeepStream :
     {
         const uint64_t first = (uint64_t)tile * tile_items + w * part_items;
         const uint64_t word = first / 32 + lane_id();
-        if (lane_id() < GROUPS && word * 32 < s.n) {
+        if (p.k.out_pointers && lane_id() < GROUPS && word * 32 < s.n) {
             const Group own = s.own.groups[stage][w][lane_id()];
             if (p.k.by_value)
                 p.k.heads.bits[word] = own.bits;
             set_rank(word, base + own.before);
         }
 #pragma unroll 1
-        for (int a = 0; a < GPI_CSR_KEPT_ARRAYS; a++)
+        for (int a = 0; a < ARRAYS; a++)
             switch (p.k.arrays[a].item_bytes) {
             case 0:
                 break;
@@ -246,7 +253,7 @@ template <int BYTES, int W, int R, int L, int GROUPS, int S> struct KeepStream :
     GPI_DEVICE void finish(const Prefix &all) const
     {
         *p.k.out_nnz = all;
-        if (s.n % 32 == 0) {
+        if (p.k.out_pointers && s.n % 32 == 0) {
             p.k.heads.bits[s.n / 32] = 0;
             set_rank(s.n / 32, all);
         }

@@ -175,6 +175,12 @@ template <int L, LoadHint HINT = LoadHint::none> struct StageLoader {
         copy_out(other, at, v);
         bring(StageSpan{other.to, other.from, next, other.end});
     }
+
+    static GPI_DEVICE void bring(const StageSpan &s, const StageSpan &other, const StageSpan &third)
+    {
+        bring(s, other);
+        bring(third);
+    }
 #endif
 };
 
