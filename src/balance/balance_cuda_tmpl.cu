@@ -107,16 +107,25 @@ static void expand_any(gp_context *ctx, const gpi_balance_args *a)
         gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
+/* Steps of a tile of items whose values wait in shared memory. */
+static uint32_t expand_units(const gp_context *ctx, const gpi_balance_args *a, uint32_t most)
+{
+    constexpr BalanceTuning t = balance_tuning;
+    const uint64_t steps = a->limit + a->num_segments;
+    const uint64_t few = gpi_min((uint64_t)t.expand_few_steps,
+                                 t.expand_few_segments * (steps / (a->num_segments + 1) + 1));
+    const uint64_t large = gpi_min(few, even_share(ctx, steps, t.expand_resident_few));
+    const uint64_t even = even_share(ctx, steps, t.expand_resident);
+    const uint64_t units = even < large ? large : even;
+    return (uint32_t)gpi_min(units < t.expand_steps_min ? t.expand_steps_min : units, most);
+}
+
 /* Items of BYTES, if they are aligned. */
 template <int BYTES> static void expand(gp_context *ctx, const gpi_balance_args *a)
 {
     if (word_bytes_of(a) != expand_shape<BYTES>::factor)
         return expand_any(ctx, a);
-    const uint64_t steps = a->limit + a->num_segments;
-    const uint64_t even = even_share(ctx, steps, balance_tuning.expand_resident);
-    const uint64_t least = balance_tuning.expand_steps_min;
-    const uint32_t units =
-        (uint32_t)gpi_min(even < least ? least : even, expand_shape<BYTES>::units);
+    const uint32_t units = expand_units(ctx, a, expand_shape<BYTES>::units);
     const tiling t = tiling_of(ctx, a, units);
     expand_k<BYTES><<<t.blocks, threads, 0, ctx->stream>>>(
         (const offset *)a->offsets, size_of(a, t), a->capped, units, (const char *)a->in,

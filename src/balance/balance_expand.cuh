@@ -296,17 +296,17 @@ __global__ void __launch_bounds__(threads, resident(expand_shape<BYTES>::words >
     using shape = expand_shape<BYTES>;
     constexpr int V = shape::vectors;
     __shared__ expand_stage<BYTES> s;
-    const segments<Offset> g =
-        settle_segments<true>(offsets, size, units, capped, out_count, reporter);
-    const expand_input<Offset> from = {g, in};
-    walk_path<4>(
-        g, units, size.tiles_per_block, s.path,
+    walk_path<4, BYTES != 2 && BYTES != 4>(
+        offsets, size, units, s.path,
+        [=](uint64_t count, uint64_t limit, uint64_t total) {
+            settle_total(count, limit, total, size.may_cover_less, capped, out_count, reporter);
+        },
         [=](uint64_t s0, uint64_t s1) { prefetch_values(in, s0 * BYTES, s1 * BYTES); },
-        [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
+        [&](const segments<Offset> &g, uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
             const tile t = {s0, s1, d0 - s0, d1 - s1, shape::pad_of(out, d0 - s0)};
             if (t.i0 >= t.i1)
                 return;
-            stage_values<BYTES>(from, t, s);
+            stage_values<BYTES>(expand_input<Offset>{g, in}, t, s);
             const uint32_t items = (uint32_t)(t.i1 - t.i0) + t.pad;
             const uint32_t begin = t.pad * BYTES, end = items * BYTES;
             const uint32_t runs = (items + shape::run - 1) / shape::run;

@@ -166,15 +166,16 @@ __global__ void __launch_bounds__(threads, resident(6))
                  char *__restrict__ out, uint64_t *out_count, gpi_reporter reporter)
 {
     __shared__ any_stage s;
-    const segments<Offset> g =
-        settle_segments<true>(offsets, size, units, capped, out_count, reporter);
     const ItemWords words(item_bytes / word_bytes);
     if (threadIdx.x < any_marks)
         s.bits[threadIdx.x] = 0;
-    walk_path<4>(
-        g, units, size.tiles_per_block, s.path,
+    walk_path<4, true>(
+        offsets, size, units, s.path,
+        [=](uint64_t count, uint64_t limit, uint64_t total) {
+            settle_total(count, limit, total, size.may_cover_less, capped, out_count, reporter);
+        },
         [=](uint64_t s0, uint64_t s1) { prefetch_values(in, s0 * item_bytes, s1 * item_bytes); },
-        [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
+        [&](const segments<Offset> &g, uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
             const tile t = {s0, s1, d0 - s0, d1 - s1, 0};
             if (t.i0 >= t.i1)
                 return;

@@ -213,12 +213,13 @@ __global__ void __launch_bounds__(threads, resident(WORD == 4 ? 5 : 4))
                 const intervals<Offset> v, gpi_reporter reporter)
 {
     __shared__ piece_stage s;
-    const segments<Offset> g =
-        settle_segments<true>(offsets, size, units, false, nullptr, reporter);
-    walk_path<1>(
-        g, units, size.tiles_per_block, s.path,
+    walk_path<1, false>(
+        offsets, size, units, s.path,
+        [=](uint64_t count, uint64_t limit, uint64_t total) {
+            settle_total(count, limit, total, size.may_cover_less, false, nullptr, reporter);
+        },
         [=](uint64_t s1, uint64_t s2) { prefetch_starts(v, s1, s2); },
-        [&](uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
+        [&](const segments<Offset> &g, uint64_t s0, uint64_t s1, uint64_t d0, uint64_t d1) {
             const uint64_t i0 = d0 - s0, i1 = d1 - s1;
             const uint64_t end = min(s1 + 1, g.num_segments);
             for (uint64_t begin = s0; begin < end && i0 < i1; begin += pieces_max) {

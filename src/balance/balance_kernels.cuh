@@ -17,33 +17,24 @@ constexpr int resident(int blocks)
 }
 
 /* The count, and whether it is what was said, by one thread of the launch. */
-template <class Offset>
-GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool may_cover_less,
-                             bool capped, uint64_t *out_count, gpi_reporter reporter)
+GPI_DEVICE void settle_total(uint64_t num_segments, uint64_t limit, uint64_t total,
+                             bool may_cover_less, bool capped, uint64_t *out_count,
+                             gpi_reporter reporter)
 {
-    if (blockIdx.x != 0 || threadIdx.x != 0)
-        return;
-    uint64_t total = g.total();
     if (capped || may_cover_less ? total > limit : total != limit)
         report_alone(reporter, capped ? GPI_RULE_CAPACITY : GPI_RULE_SPAN,
-                     capped ? GPI_NO_INDEX : g.num_segments, total, limit);
+                     capped ? GPI_NO_INDEX : num_segments, total, limit);
     if (out_count)
         *out_count = total;
 }
 
-/* The segments that there are, up to the limit of their items; size becomes that of this call. */
-template <bool COUNTED, class Offset>
-GPI_DEVICE segments<Offset> settle_segments(const Offset *offsets, walk_size &size, uint32_t units,
-                                            bool capped, uint64_t *out_count, gpi_reporter reporter)
+/* The same by all. */
+template <class Offset>
+GPI_DEVICE void settle_count(const segments<Offset> &g, uint64_t limit, bool may_cover_less,
+                             gpi_reporter reporter)
 {
-    if constexpr (COUNTED)
-        size.take_counts();
-    segments<Offset> g(offsets, size.num_segments);
-    g.num_items = min(size.limit, g.total());
-    settle_count(g, size.limit, COUNTED && size.may_cover_less, capped, out_count, reporter);
-    if (COUNTED && size.is_counted())
-        size.cut(g.num_segments + g.num_items, units);
-    return g;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        settle_total(g.num_segments, limit, g.total(), may_cover_less, false, nullptr, reporter);
 }
 
 /* Store V values at a place of the tile: as one vector if all are items of the tile. PASSING: ahead
@@ -92,7 +83,7 @@ __global__ void __launch_bounds__(threads)
 {
     size.take_counts();
     const segments<Offset> g(offsets, size.num_segments);
-    settle_count(g, size.limit, size.may_cover_less, false, nullptr, reporter);
+    settle_count(g, size.limit, size.may_cover_less, reporter);
     const uint64_t num_rows = g.num_segments;
     const uint64_t nnz = size.may_cover_less ? min(size.limit, g.total()) : size.limit;
     const uint64_t share = (num_rows + nnz + parts - 1) / parts;

@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(search_threads, with_ranks ? 4 : 5)
         size.take_counts();
     segments<Offset> g(offsets, size.num_segments);
     g.num_items = COUNTED && size.may_cover_less ? min(size.limit, g.total()) : size.limit;
-    settle_count(g, size.limit, COUNTED && size.may_cover_less, false, nullptr, reporter);
+    settle_count(g, size.limit, COUNTED && size.may_cover_less, reporter);
     const uint32_t warp = threadIdx.x / 32, part = search_warps * share;
     const uint64_t steps = g.num_segments + g.num_items;
     const auto take = [&](uint64_t first) {

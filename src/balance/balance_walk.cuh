@@ -27,8 +27,12 @@ template <class Offset> struct segments {
     uint64_t num_segments;
     uint64_t num_items;
 
-    GPI_DEVICE segments(const Offset *array, uint64_t count)
-        : offsets(array), base(__ldg(array)), num_segments(count)
+    GPI_DEVICE segments(const Offset *array, uint64_t count, Offset first)
+        : offsets(array), base(first), num_segments(count)
+    {
+    }
+
+    GPI_DEVICE segments(const Offset *array, uint64_t count) : segments(array, count, __ldg(array))
     {
     }
 
@@ -43,7 +47,7 @@ template <class Offset> struct segments {
     }
 };
 
-/* How much a launch has to walk. Kernels have two forms: with COUNTED a number is in memory.
+/* How much a launch has to walk. A kernel may have two forms: with COUNTED a number is in memory.
  * Without, sizes stay arguments, which take no registers. */
 struct walk_size {
     uint64_t num_segments, limit;
@@ -71,10 +75,11 @@ struct walk_size {
     }
 };
 
-/* What the scout finds. */
+/* What is found of the path. */
 struct path_ends {
-    uint64_t first;   /* segment where the block's first tile begins */
-    uint64_t ends[2]; /* segments where tiles end, in turn */
+    uint64_t first;             /* segment where the block's first tile begins */
+    uint64_t ends[2];           /* segments where tiles end, in turn */
+    uint32_t passed[warps + 1]; /* of a window, by warp */
 };
 
 /* From segment s0 and item i0 up to segment s1 and item i1. */
@@ -114,16 +119,27 @@ GPI_DEVICE uint64_t path_search(const segments<Offset> &g, uint64_t low, uint64_
     return low;
 }
 
+/* The same by a function that the kernels of a unit share. */
+template <int PROBES, class Offset>
+static __device__ __noinline__ uint64_t path_search_called(const Offset *offsets, Offset base,
+                                                           uint64_t low, uint64_t high, uint64_t d)
+{
+    return path_search<PROBES>(segments<Offset>(offsets, 0, base), low, high, d);
+}
+
 /*
  * Where a tile of up to units steps ends that begins at segment s0 and step d0. The range keeps the
  * tile within units items and units segments even if the offsets do not ascend.
  */
-template <int PROBES, class Offset>
+template <int PROBES, bool CALLED, class Offset>
 GPI_DEVICE uint64_t tile_end(const segments<Offset> &g, uint64_t s0, uint64_t d0, uint64_t d1)
 {
     const uint64_t high = min(g.num_segments, s0 + (d1 - d0));
     const uint64_t low = max(s0, merge_path_low(g.num_items, d1));
-    return path_search<PROBES>(g, low, high, d1);
+    if constexpr (CALLED)
+        return path_search_called<PROBES>(g.offsets, g.base, low, high, d1);
+    else
+        return path_search<PROBES>(g, low, high, d1);
 }
 
 /* Fetch into the L2 cache what stage_heads() will read of segments s0 to s1, by one warp. */
@@ -131,6 +147,7 @@ template <class Offset>
 GPI_DEVICE void prefetch_offsets(const segments<Offset> &g, uint64_t s0, uint64_t s1)
 {
     constexpr uint64_t line = 128 / sizeof(Offset);
+#pragma unroll 1
     for (uint64_t s = s0 + lane_id() * line; s <= s1; s += 32 * line)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(g.offsets + s));
 }
@@ -138,57 +155,192 @@ GPI_DEVICE void prefetch_offsets(const segments<Offset> &g, uint64_t s0, uint64_
 /* Fetch into the L2 cache what lies between two places, by one warp. */
 GPI_DEVICE void prefetch_values(const char *in, uint64_t begin, uint64_t end)
 {
+#pragma unroll 1
     for (uint64_t at = begin + lane_id() * 128; at < end; at += 32 * 128)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(in + at));
 }
 
-/* Find where the first tile of the block begins and ends, by one warp. */
-template <int PROBES, class Offset>
-GPI_DEVICE void scout_first(const segments<Offset> &g, uint64_t d0, uint64_t d1, path_ends &s)
+/* Segments that the path has passed before a tile, and before its end. */
+struct path_range {
+    uint64_t s0, s1;
+};
+
+/* The range of few steps, if segments are even. */
+GPI_DEVICE path_range even_range(uint64_t num_segments, uint64_t num_items, uint64_t d0,
+                                 uint64_t d1)
 {
-    const uint64_t first = path_search<PROBES>(g, merge_path_low(g.num_items, d0),
-                                               merge_path_high(g.num_segments, d0), d0);
-    s.first = first;
-    s.ends[1] = tile_end<PROBES>(g, first, d0, d1);
+    const uint32_t count = (uint32_t)num_segments;
+    const float each = __fdividef((float)count, (float)(count + (uint32_t)num_items));
+    return {min((uint32_t)((float)(uint32_t)d0 * each), count),
+            min((uint32_t)((float)(uint32_t)d1 * each), count)};
+}
+
+/* Segments around those of an even range, by all threads of the block: if the range is among them,
+ * one trip to memory finds it. Steps are few. */
+template <class Offset> struct even_window {
+    static constexpr uint32_t each = 4, size = threads * each, most_items = 1 << 30;
+    static_assert(size < 1 << 16, "two counts in a word");
+    uint32_t low, count; /* of all segments */
+    Offset end[each];
+
+    GPI_DEVICE even_window(const Offset *offsets, uint64_t num_segments, path_range even)
+        : count((uint32_t)num_segments)
+    {
+        const uint32_t first = (uint32_t)even.s0, share = (uint32_t)even.s1 - first;
+        const uint32_t back = share < size ? (size - share) / 2 : 0;
+        low = first > back ? first - back : 0;
+        const Offset *from = offsets + low;
+        const uint32_t last = min(count - low, size);
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++)
+            end[k] = __ldg(from + min(k * threads + threadIdx.x + 1, last));
+    }
+
+    /* Whether it has the range of steps d0 to d1. Counts are right if offsets ascend. */
+    GPI_DEVICE bool find(Offset base, uint64_t d0, uint64_t d1, uint32_t (&of_warps)[warps + 1],
+                         path_range &found) const
+    {
+        const int left0 = (int)((uint32_t)d0 - low - threadIdx.x);
+        const int left1 = (int)((uint32_t)d1 - low - threadIdx.x);
+        uint32_t passed = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < each; k++) {
+            const int items = (int)min((Offset)(end[k] - base), (Offset)most_items) + k * threads;
+            passed += (items < left0 ? 1 : 0) + (items < left1 ? 1 << 16 : 0);
+        }
+        passed = warp_sum(passed);
+        if (lane_id() == 0)
+            of_warps[threadIdx.x / 32] = passed;
+        __syncthreads();
+        const uint32_t all = warp_sum(lane_id() <= warps ? of_warps[lane_id()] : 0);
+        const uint32_t before = all & 0xffff, behind = all >> 16;
+        found = {low + before, low + behind};
+        return (before > 0 || low == 0) && (behind < size || low + size >= count);
+    }
+};
+
+/*
+ * The range of the block's first tile, by all threads. Both ends are looked for at once, and
+ * num_items may be a bound: a place among the items that there are does not depend on it. near:
+ * steps are few, and the range may lie near the even one. CALLED: a search is a function.
+ */
+template <bool CALLED, class Offset>
+GPI_DEVICE path_range find_first(const Offset *offsets, uint64_t num_segments, uint64_t num_items,
+                                 uint64_t d0, uint64_t d1, bool near, path_range even, path_ends &s)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    path_range found;
+    if (near) {
+        const even_window<Offset> window(offsets, num_segments, even);
+        if (window.find(__ldg(offsets), d0, d1, s.passed, found))
+            return found;
+    }
+    if (warp < 2) {
+        const uint64_t d = warp ? d1 : d0;
+        const uint64_t low = merge_path_low(num_items, d), high = merge_path_high(num_segments, d);
+        uint64_t end;
+        if constexpr (CALLED)
+            end = path_search_called<4>(offsets, __ldg(offsets), low, high, d);
+        else
+            end = path_search<4>(segments<Offset>(offsets, num_segments), low, high, d);
+        *(warp ? &s.ends[1] : &s.first) = end;
+    }
+    __syncthreads();
+    return {s.first, s.ends[1]};
+}
+
+template <class Offset>
+static __device__ __noinline__ path_range find_first_called(const Offset *offsets,
+                                                            uint64_t num_segments,
+                                                            uint64_t num_items, uint64_t d0,
+                                                            uint64_t d1, bool near, path_range even,
+                                                            path_ends &s)
+{
+    return find_first<false>(offsets, num_segments, num_items, d0, d1, near, even, s);
+}
+
+/* The same by a function as a WHOLE, or by one that searches. */
+template <bool WHOLE, class Offset>
+GPI_DEVICE path_range find_range(const Offset *offsets, uint64_t num_segments, uint64_t num_items,
+                                 uint64_t d0, uint64_t d1, bool near, path_range even, path_ends &s)
+{
+    if constexpr (WHOLE)
+        return find_first_called(offsets, num_segments, num_items, d0, d1, near, even, s);
+    else
+        return find_first<true>(offsets, num_segments, num_items, d0, d1, near, even, s);
+}
+
+/* Make a range one within the tile and the output, whatever the offsets are. */
+template <class Offset>
+GPI_DEVICE void hold_within(const segments<Offset> &g, uint64_t d0, uint64_t d1, uint64_t &s0,
+                            uint64_t &s1)
+{
+    s0 = min(max(s0, merge_path_low(g.num_items, d0)), merge_path_high(g.num_segments, d0));
+    s1 = max(max(s0, s1), merge_path_low(g.num_items, d1));
+    s1 = min(s1, min(s0 + (d1 - d0), g.num_segments));
 }
 
 /*
- * Take this block's tiles, one after another: work(s0, s1, d0, d1), from segment s0 and step d0 of
- * the path up to s1 and d1, is the part of the workers. While they are at a tile, the scout finds
- * where the next one ends, and calls ahead(s1, s2) for its segments.
+ * Take this block's tiles, one after another: work(g, s0, s1, d0, d1), from segment s0 and step d0
+ * of the path up to s1 and d1, is the part of the workers. While they are at a tile, the scout
+ * finds where the next one ends, and calls ahead(s1, s2) for its segments. One thread of the launch
+ * calls check(num_segments, limit, total): the segments, the items that may be, and those that the
+ * offsets cover. WHOLE: what finds the first tile is a function; otherwise searches with several
+ * probes are (balance-18).
  */
-template <int PROBES, class Offset, class Ahead, class Work>
-GPI_DEVICE void walk_path(const segments<Offset> &g, uint32_t units, uint64_t tiles_per_block,
-                          path_ends &s, Ahead ahead, Work work)
+template <int PROBES, bool WHOLE, class Offset, class Check, class Ahead, class Work>
+GPI_DEVICE void walk_path(const Offset *offsets, walk_size size, uint32_t units, path_ends &s,
+                          Check check, Ahead ahead, Work work)
 {
-    const uint64_t steps = g.num_segments + g.num_items;
+    constexpr bool called = !WHOLE && PROBES > 1;
     const bool scout = threadIdx.x >= workers;
-    uint64_t d0 = blockIdx.x * tiles_per_block * units;
+    size.take_counts();
+    uint64_t bound = size.limit; /* of items, where the host knows it: offsets are on their way */
+    if (size.is_counted()) {
+        bound = min(bound, segments<Offset>(offsets, size.num_segments).total());
+        size.cut(size.num_segments + bound, units);
+    }
+    uint64_t d0 = min(blockIdx.x * size.tiles_per_block * units, size.num_segments + bound);
+    uint64_t d1 = min(d0 + units, size.num_segments + bound);
+    /* Of fewer segments than a window has a search takes two rounds at most, of one warp. */
+    const bool near = size.tiles_per_block == 1 && size.num_segments > even_window<Offset>::size;
+    path_range even = {};
+    if (near) {
+        even = even_range(size.num_segments, bound, d0, d1);
+        if (scout)
+            ahead(even.s0, even.s1);
+    }
+    auto [s0, s1] = find_range<WHOLE>(offsets, size.num_segments, bound, d0, d1, near, even, s);
+    segments<Offset> g(offsets, size.num_segments);
+    const uint64_t total = g.total();
+    if (scout && blockIdx.x == 0 && lane_id() == 0)
+        check(g.num_segments, size.limit, total);
+    g.num_items = min(bound, total);
+    const uint64_t steps = g.num_segments + g.num_items;
     if (d0 >= steps || g.num_items == 0)
         return;
-    uint64_t d1 = min(d0 + units, steps);
-    if (scout)
-        scout_first<PROBES>(g, d0, d1, s);
-    __syncthreads();
-    uint64_t s0 = s.first, s1 = s.ends[1];
-    for (uint64_t n = 0;; n++) {
-        const bool more = n + 1 < tiles_per_block && d1 < steps;
-        const uint64_t d2 = min(d1 + units, steps);
+    if (d1 > steps)
+        d1 = steps, s1 = g.num_segments;
+    hold_within(g, d0, d1, s0, s1);
+    /* Where the block's part of the path ends. */
+    const uint64_t stop = min(d0 + size.tiles_per_block * units, steps);
+    for (uint32_t n = 0;; n ^= 1) {
+        const bool more = d1 < stop;
+        const uint64_t d2 = min(d1 + units, stop);
         if (!scout) {
-            work(s0, s1, d0, d1);
+            work(g, s0, s1, d0, d1);
         } else if (more) {
-            const uint64_t s2 = tile_end<PROBES>(g, s1, d1, d2);
-            s.ends[n & 1] = s2;
+            const uint64_t s2 = tile_end<PROBES, called>(g, s1, d1, d2);
+            s.ends[n] = s2;
             prefetch_offsets(g, s1, s2);
             ahead(s1, s2);
         }
         if (!more)
             return;
-        /* The workers are done with the stage, the scout with ends[n & 1];
-         * ends[(n + 1) & 1] is free. */
+        /* The workers are done with the stage, the scout with ends[n]; the other one is free. */
         __syncthreads();
         s0 = s1;
-        s1 = s.ends[n & 1];
+        s1 = s.ends[n];
         d0 = d1;
         d1 = d2;
     }

@@ -23,7 +23,9 @@ struct BalanceTuning {
     uint32_t expand_tiles_per_sm; /* smaller tiles, if there would be fewer, */
     uint32_t expand_tile_bytes_min;
     /* Items whose values wait in shared memory: their bytes, and the fewest steps of a tile. */
-    uint32_t expand_stage_bytes, expand_steps_min, expand_resident; /* blocks */
+    uint32_t expand_stage_bytes, expand_steps_min;
+    /* Tiles of few items, for a multiprocessor; fewer, if these have no more steps and segments. */
+    uint32_t expand_resident, expand_resident_few, expand_few_steps, expand_few_segments;
 
     int bound_threads; /* of a block that searches bounds */
 
@@ -38,9 +40,9 @@ struct BalanceTuning {
 };
 
 /* By count and not by measurement, but for what the entries of docs/tuning/balance.md tell. */
-constexpr BalanceTuning balance_rows[] = {{75,   33 * 1024, 256,     64,  1 << 17, 1 << 15, 8,
-                                           7,    1 << 14,   1 << 14, 512, 5,       256,     8,
-                                           2048, 1024,      1 << 16, 16,  1 << 15, 4}};
+constexpr BalanceTuning balance_rows[] = {
+    {75, 33 * 1024, 256,  64,  1 << 17, 1 << 15, 8,    7,       1 << 14, 1 << 14, 512, 5,
+     3,  4096,      1024, 256, 8,       2048,    1024, 1 << 16, 16,      1 << 15, 4}};
 constexpr BalanceTuning balance_tuning = row_for(balance_rows);
 
 } // namespace GPI_SPACE::balance

@@ -269,6 +269,10 @@ inline double __fma_rn(double a, double b, double c)
 {
     return fma(a, b, c);
 }
+inline float __fdividef(float a, float b)
+{
+    return a / b;
+}
 /* Rounded by themselves: a compiler that fuses multiplications and additions leaves these alone. */
 __noinline__ inline float __fadd_rn(float a, float b)
 {
