@@ -38,7 +38,8 @@ template <class A, class Op> gp_status launch(gp_context *ctx, const gpi_group_p
 {
     constexpr GroupTuning shape = group_tuning;
     constexpr int W = shape.store_warps, R = shape.sum_warps, L = shape.load_warps;
-    constexpr int fit_values = shape.tile_bytes / (W * 32 * (int)sizeof(A));
+    constexpr int most = std::is_same_v<A, uint32_t> ? shape.u32_bytes : shape.tile_bytes;
+    constexpr int fit_values = most / (W * 32 * (int)sizeof(A));
     constexpr int K = fit_values > 31 ? 31 : fit_values < 2 ? 1 : (fit_values - 1) | 1;
     using One = FoldStream<A, Op, W, R, L, K, 1>;
     constexpr int once = (int)sizeof(typename One::Own);

@@ -13,6 +13,7 @@ struct GroupTuning {
     /* Both streaming kernels: one block per multiprocessor. */
     int store_warps, sum_warps, load_warps;
     int tile_bytes; /* of keys, or of values, at most */
+    int u32_bytes;  /* the same of values that are folded in 32-bit integers */
     int stages_max;
 };
 
@@ -22,7 +23,7 @@ constexpr GroupTuning group_sm75()
     GroupTuning t = {};
     t.least_sm = 75, t.shared_bytes = 60 * 1024;
     t.store_warps = 8, t.sum_warps = 8, t.load_warps = 8;
-    t.tile_bytes = 10 << 10, t.stages_max = 12;
+    t.tile_bytes = t.u32_bytes = 10 << 10, t.stages_max = 12;
     return t;
 }
 
@@ -31,7 +32,7 @@ constexpr GroupTuning group_sm80_99kb()
 {
     GroupTuning t = group_sm75();
     t.least_sm = 80, t.shared_bytes = 95 * 1024;
-    t.load_warps = loader_warps(4), t.tile_bytes = 16 << 10;
+    t.load_warps = loader_warps(4), t.tile_bytes = t.u32_bytes = 16 << 10;
     return t;
 }
 
@@ -40,15 +41,17 @@ constexpr GroupTuning group_sm80()
 {
     GroupTuning t = group_sm80_99kb();
     t.shared_bytes = 158 * 1024;
-    t.tile_bytes = 24 << 10;
+    t.tile_bytes = t.u32_bytes = 24 << 10;
     return t;
 }
 
-/* The shape of compaction on an H200. */
+/* The shape of compaction on an H200. u32_bytes: on an H100, 2026-11-27; with 24 KB 1-byte values
+ * take 1.09 of the time, 4-byte ones 1.02 to 1.07. */
 constexpr GroupTuning group_sm90()
 {
     GroupTuning t = group_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
+    t.u32_bytes = 32 << 10;
     return t;
 }
 
