@@ -77,26 +77,35 @@ gp_status queue(gp_context *ctx, const gpi_segreduce_args *args, Call &call)
     return list.queue(ctx, args->function);
 }
 
-/* Whether segments are folded as they lie (segreduce_direct.cuh): they are not short, and the
- * others have no chunks, as a rule; large arrays of 4 bytes and more, but for places of 8, take as
- * long by tiles, whatever the lengths are. */
+/* Few items in short segments, which lanes fold as they lie, too. */
+bool are_few(const gpi_segreduce_args *args)
+{
+    return args->count > 0 && args->count <= GPI_SEGREDUCE_FEW && args->n <= GPI_SEGREDUCE_FEW &&
+           args->n / args->count < GPI_SEGREDUCE_DIRECT_MEAN;
+}
+
+/* Whether segments are folded as they lie (segreduce_direct.cuh): they are few, but not sums that
+ * round, or not short, and the others have no chunks, as a rule; large arrays of 4 bytes and more,
+ * but for places of 8, take as long by tiles, whatever the lengths are. */
 template <class Fold> bool direct_serves(const gpi_segreduce_args *args)
 {
     using T = typename Fold::T;
     const uint64_t mean = args->count ? args->n / args->count : 0;
     const bool any_size = sizeof(T) < 4 || (Fold::places && sizeof(T) == 8);
-    return mean >= GPI_SEGREDUCE_DIRECT_MEAN &&
-           mean >> gpi_segreduce_chunk_log2(args->n, sizeof(T)) < 2 &&
-           (any_size || args->n * sizeof(T) <= GPI_SEGREDUCE_DIRECT_BYTES);
+    return (!Fold::rounds && are_few(args)) ||
+           (mean >= GPI_SEGREDUCE_DIRECT_MEAN &&
+            mean >> gpi_segreduce_chunk_log2(args->n, sizeof(T)) < 2 &&
+            (any_size || args->n * sizeof(T) <= GPI_SEGREDUCE_DIRECT_BYTES));
 }
 
-/* Lanes for a segment of mean length, so that each has 4 to 7 vectors; segments for a warp, so that
- * the GPU is full. */
+/* Lanes for a segment of mean length, so that each has 4 to 7 vectors, or one where they are few:
+ * longer segments make others wait. Segments for a warp, so that the GPU is full. */
 SegreduceDirect direct_of(const gp_context *ctx, const gpi_segreduce_args *args, size_t item_bytes)
 {
     SegreduceDirect d = {};
     const uint64_t vectors = args->n * item_bytes / 16 / args->count;
-    while (d.lanes_log2 < 5 && vectors >> d.lanes_log2 >= 8)
+    const uint64_t most = are_few(args) ? 1 : 7;
+    while (d.lanes_log2 < 5 && vectors >> d.lanes_log2 > most)
         d.lanes_log2++;
     d.segments_log2 = 5 - d.lanes_log2;
     while (d.segments_log2 < 5 && args->count >> d.segments_log2 > (uint64_t)ctx->sm_count * 64)

@@ -2,8 +2,9 @@
 /*
  * Segmented reduction, whatever the lengths of the segments are.
  *
- * CUDA, one launch. Segments that are not short, of small arrays and of narrow items: lanes of a
- * warp fold a segment as it lies in memory, and many warps a long one (segreduce_direct.cuh).
+ * CUDA, one launch. Segments that are not short, of small arrays and of narrow items, and a few
+ * short ones: lanes of a warp fold a segment as it lies in memory, and many warps fold one that is
+ * long (segreduce_direct.cuh).
  *
  * Others by tiles (segreduce_kernels.cuh). Items and ends of segments, merged in the order in which
  * a reader meets them, are cut into tiles of equal weight, so that neither one long segment nor
@@ -97,8 +98,13 @@ static inline uint64_t gpi_segreduce_shares(uint64_t weight, bool near_places)
     return small > large ? small : large;
 }
 
-/* Items of a segment on the average, and bytes of all, for segments to be folded as they lie. */
-enum { GPI_SEGREDUCE_DIRECT_MEAN = 32, GPI_SEGREDUCE_DIRECT_BYTES = 64 << 20 };
+/* Items of a segment on the average, and bytes of all, for segments to be folded as they lie; and
+ * items, and segments, that are few enough for it whatever the mean is. */
+enum {
+    GPI_SEGREDUCE_DIRECT_MEAN = 32,
+    GPI_SEGREDUCE_DIRECT_BYTES = 64 << 20,
+    GPI_SEGREDUCE_FEW = 1 << 16
+};
 
 /* Items of a chunk (segreduce_direct.cuh): a warp has some trips to memory for it, and one for the
  * folds of 32. Of narrow items no more than half of what near places have room for. */
