@@ -97,8 +97,8 @@ def check_options(name, path):
     for option in "--help", "--version":
         result = call(path, [option], out="full")
         expect(lost(result), name, option + " on a full disk", result)
-    result = call(path, ["--no-such-option"])
     if name != "tools/quickstart":  # which passes it on, behind a build
+        result = call(path, ["--no-such-option"])
         expect(result.returncode == 2 and result.stderr.strip(), name, "an unknown option", result)
 
 
