@@ -5,7 +5,11 @@
  * some partitions, and of words of 64 bits.
  * Included by radixsort_cpu_positions.h.
  */
-enum { CUT_BITS = 8, CUT_ITEMS = 4096 /* fewer are sorted as they are */ };
+enum {
+    CUT_BITS = 8,
+    CUT_ITEMS = 4096,     /* fewer are sorted as they are */
+    ASKED_ITEMS = 1 << 15 /* lines of more leave the cache before they are written */
+};
 
 /* Bits of a bucket of some 128 words; 0: no such words, or few. */
 static int cut_bits(const struct packing *p, size_t n)
@@ -51,7 +55,8 @@ static bool sort_cut(const struct gpi_radix_job *j, const struct packing *p, uin
     memset(bounds, 0, sizeof *bounds << p->cut);
     for (size_t i = 0; i < j->n; i += BLOCK) {
         const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;
-        lines_ahead(j, i, n);
+        if (j->n <= ASKED_ITEMS)
+            lines_ahead(j, i, n);
         cut_keys(j, p, i, n, buckets, some);
         for (size_t k = 0; k < n; k++)
             bounds[buckets[k]]++;

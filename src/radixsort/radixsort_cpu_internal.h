@@ -109,7 +109,7 @@ static inline struct gpi_radix_order gpi_radixsort_exact(const struct gpi_radix_
 static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)
 {
     return j->key_bytes <= 2 && gpi_radixsort_keys_alone(j) &&
-           j->n >= (j->key_bytes == 1 ? 0 : 16384);
+           j->n >= (j->key_bytes == 1 ? 0 : (size_t)1 << 17);
 }
 
 /* Counts and places of a pass; or counts of keys and their places. */
