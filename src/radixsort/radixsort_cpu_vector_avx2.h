@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Vectors of words with AVX2, see radixsort_cpu_vector.h. Words of 64 bits are compared as signed
  * ones, with their highest bit inverted. */
-enum {
-    LANES = 32 / KEY_BYTES,
-    ROWS_MAX = 16, /* as many as there are registers: to spill some costs less than a partition */
-    AHEAD = 8,
-    AHEAD_FAR = 64 / LANES
-};
-
-typedef __m256i lanes;
-
-static INLINE lanes all_lanes(KEY word)
-{
-#if GPI_KEY_BITS == 32
-    return _mm256_set1_epi32((int)word);
-#else
-    return _mm256_set1_epi64x((long long)word);
-#endif
-}
+enum { AHEAD = 8, AHEAD_FAR = 64 / LANES };
 
 /* All bits of the first n lanes. */
 static INLINE lanes first_lanes(size_t n)
@@ -27,16 +11,6 @@ static INLINE lanes first_lanes(size_t n)
 #else
     return _mm256_cmpgt_epi64(all_lanes((KEY)n), _mm256_setr_epi64x(0, 1, 2, 3));
 #endif
-}
-
-static INLINE lanes load_lanes(const KEY *words)
-{
-    return _mm256_loadu_si256((const __m256i *)(const void *)words);
-}
-
-static INLINE void store_lanes(KEY *words, lanes v)
-{
-    _mm256_storeu_si256((__m256i *)(void *)words, v);
 }
 
 static INLINE lanes load_some(const KEY *words, size_t n, KEY rest)
@@ -80,13 +54,6 @@ static INLINE void exchange(lanes *a, lanes *b)
     *b = _mm256_xor_si256(*b, differ);
 #endif
     *a = low;
-}
-
-static INLINE lanes turned(lanes v, int turn)
-{
-    const lanes numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const lanes from = _mm256_xor_si256(numbers, _mm256_set1_epi32(turn * (KEY_BYTES / 4)));
-    return _mm256_permutevar8x32_epi32(v, from);
 }
 
 static INLINE lanes larger_with(int bit, lanes a, lanes b)

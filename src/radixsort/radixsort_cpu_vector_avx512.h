@@ -3,55 +3,18 @@
 #define EPI(name) PASTE(PASTE(name, _epi), GPI_KEY_BITS)
 #define EPU(name) PASTE(PASTE(name, _epu), GPI_KEY_BITS)
 #if GPI_KEY_BITS == 32
-#define LANE_BITS 4
 #define LANE_MASK __mmask16
 #else
-#define LANE_BITS 3
 #define LANE_MASK __mmask8
 #endif
 
-enum {
-    LANES = 64 / KEY_BYTES,
-    ROWS_MAX = 16, /* half of the registers */
-    AHEAD = 8,
-    AHEAD_FAR = AHEAD
-};
+enum { AHEAD = 8, AHEAD_FAR = AHEAD };
 
-typedef __m512i lanes;
 typedef LANE_MASK lane_mask;
 
 static INLINE lane_mask first_lanes(size_t n)
 {
     return (lane_mask)((1u << n) - 1);
-}
-
-/* The number of each lane. */
-static INLINE lanes lane_numbers(void)
-{
-#if GPI_KEY_BITS == 32
-    return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-#else
-    return _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-#endif
-}
-
-static INLINE lanes all_lanes(KEY word)
-{
-#if GPI_KEY_BITS == 32
-    return _mm512_set1_epi32((int)word);
-#else
-    return _mm512_set1_epi64((long long)word);
-#endif
-}
-
-static INLINE lanes load_lanes(const KEY *words)
-{
-    return _mm512_loadu_si512(words);
-}
-
-static INLINE void store_lanes(KEY *words, lanes v)
-{
-    _mm512_storeu_si512(words, v);
 }
 
 static INLINE lanes load_some(const KEY *words, size_t n, KEY rest)
@@ -76,12 +39,6 @@ static INLINE void exchange(lanes *a, lanes *b)
     *a = low;
 }
 
-static INLINE lanes turned(lanes v, int turn)
-{
-    lanes from = _mm512_xor_si512(lane_numbers(), EPI(_mm512_set1)(turn));
-    return EPI(_mm512_permutexvar)(from, v);
-}
-
 static INLINE lanes larger_with(int bit, lanes a, lanes b)
 {
     const lane_mask mask = (lane_mask)(bit == 1   ? 0xaaaa
@@ -93,13 +50,9 @@ static INLINE lanes larger_with(int bit, lanes a, lanes b)
 
 static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
 {
-    const lanes numbers = lane_numbers();
-    const lanes half = EPI(_mm512_srli)(numbers, 1);
-    const lanes odd = EPI(_mm512_slli)(_mm512_and_si512(numbers, EPI(_mm512_set1)(1)), LANE_BITS);
-    const lanes first = _mm512_or_si512(half, odd);
-    const lanes second = EPI(_mm512_add)(first, EPI(_mm512_set1)(LANES / 2));
-    *low = EPI(_mm512_permutex2var)(a, first, b);
-    *high = EPI(_mm512_permutex2var)(a, second, b);
+    const lane_words from = lane_numbers() / 2 + lane_numbers() % 2 * LANES;
+    *low = (lanes)__builtin_shuffle((lane_words)a, (lane_words)b, from);
+    *high = (lanes)__builtin_shuffle((lane_words)a, (lane_words)b, from + LANES / 2);
 }
 
 /* The first n words of a vector to both ends. With room for a vector on the left, the store there
@@ -146,7 +99,7 @@ static INLINE lanes passed(lanes at, int k, lanes splitter, lanes word)
 static INLINE void split_by(const KEY *splitters, int step, const KEY *words, size_t n,
                             uint8_t *digits)
 {
-    const lanes steps = EPI(_mm512_mullo)(lane_numbers(), all_lanes((KEY)step));
+    const lanes steps = (lanes)(lane_numbers() * (KEY)step);
     const lanes low = gathered(splitters + step - 1, steps);
     const lanes high = gathered(splitters + (LANES + 1) * step - 1, steps);
     for (size_t i = 0; i < n; i += LANES) {

@@ -31,6 +31,8 @@ gpi_radixsort_quick_fn QUICK_OF(32);
 
 enum { CHUNK = 16, ROWS = CHUNK / LANES };
 
+typedef uint64_t wide_words __attribute__((vector_size(sizeof(lanes))));
+
 /* A chunk of n items, or that of a segment. Words have the bits `low` of keys above `place_bits`
  * bits for the number of the item. */
 struct chunk {
@@ -39,11 +41,103 @@ struct chunk {
     int place_bits;
 };
 
+static INLINE lanes wide_lanes(uint64_t word)
+{
+    return (lanes)((wide_words){0} + word);
+}
+
+/*
+ * Each of the two files below has
+ *   wide_load, wide_store   part number `part` of a chunk of n words of 64 bits; other lanes are
+ *                           zero, or stay
+ *   differing               the bits in which the first n words are not one
+ *   wide_differing          the same of such a part
+ *   low_halves, widened     words of 32 bits out of two such vectors, and each half back
+ *   first_or_largest        the first n words, then the largest one
+ *   ends_within             how many of CHUNK ascending ends are not above a limit
+ *   begins_of               bits of begin and of ends near it, from begin on
+ *   falls_from              what is not 0 where words are below the one before, of which the first
+ *                           is the last one of `before`
+ *   is_zero_in              whether none of some bits is set
+ *   highest_bit             its number, above 28 bits
+ *   values_move             n values by numbers, the lowest bits of words; in place or not
+ *   values_gather           the same of up to CHUNK words in memory, by the bits of a mask
+ */
 #if defined(__AVX512F__)
 #include "radixsort/radixsort_short_avx512.h"
 #else
 #include "radixsort/radixsort_short_avx2.h"
 #endif
+
+/* The bits of the first key that words do not have, and those of flip that they have: what makes
+ * keys of theirs. */
+static INLINE lanes common_of(const struct chunk *c, const char *first, size_t key_bytes,
+                              uint64_t flip)
+{
+    if (key_bytes == 4) {
+        const KEY low = (KEY)c->low;
+        return all_lanes((*(const KEY *)(const void *)first & ~low) | ((KEY)flip & low));
+    }
+    return wide_lanes((*(const uint64_t *)(const void *)first & ~c->low) | (flip & c->low));
+}
+
+/* Keys as numbers. False: they differ from the first one in other bits than the lowest. */
+static INLINE bool keys_load(const struct chunk *c, const char *keys, const char *first,
+                             size_t key_bytes, uint64_t flip, lanes *v)
+{
+    const lanes turn = all_lanes((KEY)flip);
+    lanes differ = all_lanes(0), k[2 * ROWS];
+    if (key_bytes == 4) {
+        const KEY one = *(const KEY *)(const void *)first;
+        for (int i = 0; i < ROWS; i++) {
+            v[i] = load_some((const KEY *)(const void *)keys + i * LANES, row_words(c->n, i), 0);
+            differ |= differing(v[i], all_lanes(one), row_words(c->n, i));
+            v[i] ^= turn;
+        }
+        return is_zero_in(differ, all_lanes(~(KEY)c->low));
+    }
+    const uint64_t one = *(const uint64_t *)(const void *)first;
+    for (int i = 0; i < 2 * ROWS; i++) {
+        k[i] = wide_load(keys, c->n, i);
+        differ |= wide_differing(k[i], wide_lanes(one), c->n, i);
+    }
+    for (int i = 0; i < ROWS; i++)
+        v[i] = low_halves(k[2 * i], k[2 * i + 1]) ^ turn;
+    return is_zero_in(differ, wide_lanes(~c->low));
+}
+
+/* Words of items from number `from` on. Lanes behind the last item get the largest word. */
+static INLINE void words_make(const struct chunk *c, uint32_t from, lanes *v)
+{
+    for (int i = 0; i < ROWS; i++) {
+        const lane_words key = (lane_words)v[i] & (KEY)c->low;
+        const lane_words place = lane_numbers() + (from + (KEY)(i * LANES));
+        v[i] = first_or_largest((lanes)(key << c->place_bits | place), row_words(c->n, i));
+    }
+}
+
+/* The item that a lane's segment begins with: the highest bit of begins up to the lane's. */
+static INLINE void begins_put(uint32_t begins, lanes *v)
+{
+    for (int i = 0; i < ROWS; i++) {
+        const lane_words upto = ((lane_words){0} + 2) << (lane_numbers() + (KEY)(i * LANES));
+        v[i] |= highest_bit((lanes)((upto - 1) & begins));
+    }
+}
+
+static INLINE void keys_store(const struct chunk *c, const lanes *v, const lanes *common,
+                              size_t key_bytes, char *to)
+{
+    for (int i = 0; i < ROWS; i++) {
+        const lanes key = (lanes)((lane_words)v[i] >> c->place_bits & (KEY)c->low);
+        if (key_bytes == 4) {
+            store_first((KEY *)(void *)to + i * LANES, row_words(c->n, i), key ^ *common);
+            continue;
+        }
+        wide_store(to, c->n, 2 * i, widened(key, 0) ^ *common);
+        wide_store(to, c->n, 2 * i + 1, widened(key, 1) ^ *common);
+    }
+}
 
 /* The arrays of a job from an item on. */
 struct arrays {
@@ -87,7 +181,7 @@ static INLINE bool sort_chunk(const struct arrays *a, size_t n, uint32_t begins,
     UNROLL
     for (int r = 1; r < ROWS; r *= 2)
         interleave(v, ROWS);
-    values_move(&c, v, a->values, value_bytes, a->values_out);
+    values_move(n, v, a->values, value_bytes, a->values_out);
     keys_store(&c, v, &common, key_bytes, a->keys_out);
     return true;
 }
@@ -129,7 +223,7 @@ static INLINE bool words_load(const struct arrays *a, struct chunk c, size_t n, 
             before = v[r];
         }
     }
-    *ascend = is_zero(falls);
+    *ascend = is_zero_in(falls, falls);
     return true;
 }
 
