@@ -16,17 +16,20 @@
 #include "core/workspace.h"
 #include "radixsort/radixsort_internal.h"
 
+/* Memory for some threads, a byte for each behind it says whether it is taken. */
+struct gpi_radix_rooms {
+    char *memory;
+    unsigned char *taken;
+    size_t count, bytes;
+};
+
 /* What the code of one key width gets; every array is as long as n. */
 struct gpi_radix_cpu_job {
     struct gpi_radix_job job; /* keys_out is set, value_bytes is 0, 1, 2, 4, 8 or 16 */
     void *keys_tmp;
     void *values_tmp;
-    void *counts; /* see gpi_radixsort_counts_bytes() */
-    char *rooms;  /* see gpi_radixsort_rooms_bytes() */
-    unsigned char *rooms_taken;
-    uint64_t *words; /* rooms of words_items, see gpi_radixsort_words_room() */
-    unsigned char *words_taken;
-    size_t words_rooms, words_items;
+    void *counts;                        /* see gpi_radixsort_counts_bytes() */
+    struct gpi_radix_rooms rooms, words; /* see gpi_radixsort_rooms_bytes() */
     size_t parts;
     int threads;
     bool keys_alone; /* no values, and all bits are compared */
@@ -143,22 +146,22 @@ static inline size_t gpi_radixsort_moved_bytes(const struct gpi_radix_job *j)
     return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
 }
 
-/* Where one thread sorts words of 8 bytes, of keys and positions: rooms of their own, one for every
- * part, of as many words as it has items, or as the caches hold. */
+/* Where one thread sorts words of 8 bytes, of keys and positions: as many as it has items, or as the
+ * caches hold. */
 static inline size_t gpi_radixsort_words_room(const struct gpi_radix_job *j, size_t parts)
 {
-    const size_t most = GPI_RADIX_CACHED_BYTES / sizeof(uint64_t), items = j->n / parts + 1;
-    return items < most ? items : most;
+    const size_t bytes = (j->n / parts + 1) * sizeof(uint64_t);
+    return bytes < GPI_RADIX_CACHED_BYTES ? bytes : GPI_RADIX_CACHED_BYTES;
 }
 
 static inline size_t gpi_radixsort_words_bytes(const struct gpi_radix_job *j, size_t parts)
 {
-    const size_t room = gpi_radixsort_words_room(j, parts) * sizeof(uint64_t);
-    return gpi_radixsort_keys_alone(j) ? 0 : gpi_piece(parts * (room + 1));
+    return gpi_radixsort_keys_alone(j)
+               ? 0
+               : gpi_piece(parts * (gpi_radixsort_words_room(j, parts) + 1));
 }
 
-/* The rooms of a sort, and behind them a byte for each that says whether it is taken; words come
- * before them. */
+/* Rooms of a sort, of its words and where it moves items. */
 static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, size_t parts)
 {
     const size_t value_bytes = gpi_radixsort_moved_bytes(j);
@@ -168,65 +171,41 @@ static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, si
     return words + parts * (GPI_RADIX_ROOM_BYTES(j->key_bytes, value_bytes) + 1);
 }
 
-/* Lay them out in memory of that size, or NULL. */
-static inline void gpi_radixsort_rooms_open(struct gpi_radix_cpu_job *c, void *memory)
+static inline struct gpi_radix_rooms gpi_radixsort_rooms_at(char *memory, size_t count,
+                                                            size_t bytes)
 {
-    const size_t value_bytes = gpi_radixsort_moved_bytes(&c->job);
-    const size_t words = gpi_radixsort_words_bytes(&c->job, c->parts);
-    const size_t all = gpi_radixsort_rooms_bytes(&c->job, c->parts);
-    if (!memory)
-        return;
-    if (words) {
-        c->words = memory;
-        c->words_items = gpi_radixsort_words_room(&c->job, c->parts);
-        c->words_rooms = c->parts;
-        c->words_taken = (unsigned char *)(c->words + c->parts * c->words_items);
-        memset(c->words_taken, 0, c->parts);
-    }
-    if (all == words)
-        return;
-    c->rooms = (char *)memory + words;
-    c->rooms_taken =
-        (unsigned char *)c->rooms + c->parts * GPI_RADIX_ROOM_BYTES(c->job.key_bytes, value_bytes);
-    memset(c->rooms_taken, 0, c->parts);
+    const struct gpi_radix_rooms r = {memory, (unsigned char *)memory + count * bytes, count,
+                                      bytes};
+    memset(r.taken, 0, count);
+    return r;
 }
 
-/* A room for n words that no thread has, or NULL. */
-static inline uint64_t *gpi_radixsort_words_take(const struct gpi_radix_cpu_job *c, size_t n)
+/* Lay them out in memory of that size, or NULL. */
+static inline void gpi_radixsort_rooms_open(struct gpi_radix_cpu_job *c, char *memory)
 {
-    for (size_t k = 0; n <= c->words_items && k < c->words_rooms; k++)
-        if (!__atomic_exchange_n(&c->words_taken[k], 1, __ATOMIC_ACQUIRE))
-            return c->words + k * c->words_items;
+    const struct gpi_radix_job *j = &c->job;
+    const size_t words = gpi_radixsort_words_bytes(j, c->parts);
+    if (memory && words)
+        c->words = gpi_radixsort_rooms_at(memory, c->parts, gpi_radixsort_words_room(j, c->parts));
+    if (memory && gpi_radixsort_rooms_bytes(j, c->parts) > words)
+        c->rooms = gpi_radixsort_rooms_at(
+            memory + words, c->parts,
+            GPI_RADIX_ROOM_BYTES(j->key_bytes, gpi_radixsort_moved_bytes(j)));
+}
+
+/* A room that no thread has, or NULL. */
+static inline void *gpi_radixsort_room_take(const struct gpi_radix_rooms *r)
+{
+    for (size_t k = 0; k < r->count; k++)
+        if (!__atomic_exchange_n(&r->taken[k], 1, __ATOMIC_ACQUIRE))
+            return r->memory + k * r->bytes;
     return NULL;
 }
 
-static inline void gpi_radixsort_words_give(const struct gpi_radix_cpu_job *c,
-                                            const uint64_t *words)
+static inline void gpi_radixsort_room_give(const struct gpi_radix_rooms *r, const void *room)
 {
-    const size_t room = (size_t)(words - c->words) / c->words_items;
-    __atomic_store_n(&c->words_taken[room], 0, __ATOMIC_RELEASE);
-}
-
-static inline void *gpi_radixsort_room(const struct gpi_radix_cpu_job *c, size_t room)
-{
-    return c->rooms + room * GPI_RADIX_ROOM_BYTES(c->job.key_bytes, c->job.value_bytes);
-}
-
-/* A room for a thread that moves a bucket by itself, and back. */
-static inline size_t gpi_radixsort_room_take(const struct gpi_radix_cpu_job *c)
-{
-    size_t room = 0;
-    if (c->parts == 1)
-        return 0;
-    while (__atomic_exchange_n(&c->rooms_taken[room], 1, __ATOMIC_ACQUIRE))
-        room = (room + 1) % c->parts;
-    return room;
-}
-
-static inline void gpi_radixsort_room_give(const struct gpi_radix_cpu_job *c, size_t room)
-{
-    if (c->parts > 1)
-        __atomic_store_n(&c->rooms_taken[room], 0, __ATOMIC_RELEASE);
+    const size_t k = (size_t)((const char *)room - r->memory) / r->bytes;
+    __atomic_store_n(&r->taken[k], 0, __ATOMIC_RELEASE);
 }
 
 /* Items [start, start + n) as a sort of their own. */

@@ -75,13 +75,16 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
     } else if (c->job.n * (KEY_BYTES + c->job.value_bytes) <= CACHED_BYTES) {
         sort_cached(&whole);
     } else {
-        size_t room = gpi_radixsort_room_take(c);
-        whole.rooms = gpi_radixsort_room(c, room);
+        const bool shared = c->parts > 1; /* there are as many rooms as threads that need one */
+        do
+            whole.rooms.memory = shared ? gpi_radixsort_room_take(&c->rooms) : c->rooms.memory;
+        while (!whole.rooms.memory);
         whole.counts = &counts;
         whole.parts = 1;
         whole.threads = 1;
         sort_words(&whole);
-        gpi_radixsort_room_give(c, room);
+        if (shared)
+            gpi_radixsort_room_give(&c->rooms, whole.rooms.memory);
     }
 }
 

@@ -10,7 +10,6 @@
  */
 enum {
     STACK_WORDS = 2048, /* fit the stack; more take a room */
-    TIED_FEW = 5,       /* are put in order by insertion */
 #if defined(__AVX512F__)
     FEW_PASSES = 1
 #else
@@ -187,16 +186,9 @@ static bool order_run(const struct gpi_radix_job *j, const struct packing *p, ui
             varying |= (run[i + k] ^ run[0]) >> p->at;
         }
     }
-    if (varying && n > TIED_FEW)
-        return p->dropped + p->at <= 32 ? sort_as_32(run, n) : QUICK_OF(64)(run, n);
-    for (size_t i = 1; varying && i < n; i++) {
-        const uint64_t word = run[i];
-        size_t k = i;
-        for (; k > 0 && run[k - 1] > word; k--)
-            run[k] = run[k - 1];
-        run[k] = word;
-    }
-    return true;
+    if (varying == 0)
+        return true;
+    return p->dropped + p->at <= 32 ? sort_as_32(run, n) : QUICK_OF(64)(run, n);
 }
 
 /* Words that agree with the one before. No branches: where runs end cannot be foretold. */
@@ -368,7 +360,9 @@ static bool sort_by_positions(const struct gpi_radix_cpu_job *c)
         gpi_radixsort_copy_alone(c);
         return true;
     }
-    void *words = small ? stack : gpi_radixsort_words_take(c, j->n);
+    void *words = small                                       ? stack
+                  : j->n * sizeof(uint64_t) <= c->words.bytes ? gpi_radixsort_room_take(&c->words)
+                                                              : NULL;
     if (!words)
         return false;
     const bool sorted = sort_packed(c, &p, words);
@@ -377,6 +371,6 @@ static bool sort_by_positions(const struct gpi_radix_cpu_job *c)
     if (sorted)
         collect_values(c, 0, j->n, words);
     if (!small)
-        gpi_radixsort_words_give(c, words);
+        gpi_radixsort_room_give(&c->words, words);
     return sorted;
 }

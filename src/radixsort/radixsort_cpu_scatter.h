@@ -152,9 +152,10 @@ static void NAME(move)(void *arg, size_t part)
     uint8_t digits[BLOCK];
     uint64_t indices[VALUE_BYTES == 4 || VALUE_BYTES == 8 ? BLOCK : 1];
     struct NAME(target) target;
+    void *room = s->c->rooms.memory + part * s->c->rooms.bytes;
     _Static_assert(sizeof(struct NAME(buffers)) <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, VALUE_BYTES),
                    "a room is large enough");
-    NAME(open_target)(s, part, &target, gpi_radixsort_room(s->c, part));
+    NAME(open_target)(s, part, &target, room);
     for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
         size_t n = end - i < BLOCK ? end - i : BLOCK;
         const KEY *keys = s->keys_src + i;
