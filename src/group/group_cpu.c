@@ -13,12 +13,14 @@
 #include "core/words.h"
 #include "core/workspace.h"
 #include "group/group_internal.h"
+#include "segreduce/segreduce_cpu_internal.h"
 
 enum {
     BLOCK_BYTES = 65536, /* of keys */
     BLOCK_ITEMS_MAX = 16384,
     ROUND_BYTES = 1 << 19, /* of keys, per thread: about half of a second-level cache */
     ROUND_BLOCKS_MAX = 64, /* per thread */
+    SHORT_RUN = 0,         /* items on average; shorter ones are folded without a branch for each */
     THREADS_MAX = 4096
 };
 
@@ -27,14 +29,6 @@ struct plan {
     size_t round_blocks;
     size_t words; /* of bits of a block, one of them spare */
 };
-
-/* Of a block: runs that begin and end in it, and then before it. */
-struct block {
-    uint64_t starts, ends;
-    uint64_t last; /* where the last run begins; NOWHERE: none */
-};
-
-#define NOWHERE UINT64_MAX
 
 /* What a block leaves of runs that are not its own alone. */
 struct partial {
@@ -48,9 +42,10 @@ struct job {
     const struct gpi_compact_loops *compact;
     gp_context *ctx;
     struct plan plan;
-    uint64_t n;            /* items of the call */
-    uint64_t first;        /* item of the round */
-    struct block *block;   /* per block of the round, and one behind */
+    uint64_t n;     /* items of the call */
+    uint64_t first; /* item of the round */
+    /* Per block of the round, and one behind: of it, then of all before it. */
+    struct gpi_group_block *block;
     uint64_t *bits;        /* starts of each block, then ends */
     struct partial *part;  /* per block */
     struct partial *carry; /* per fold: back, of the run that goes on out of the rounds before */
@@ -58,6 +53,8 @@ struct job {
     const struct gpi_group_fold *fold;
     const struct gpi_group_fold_cpu *unit;
     const struct gpi_reduce_cpu *reduce;
+    struct gpi_segreduce_job
+        segments; /* how runs are folded where vectors take them side by side */
 };
 
 /* ---- scratch --------------------------------------------------------------------------------- */
@@ -89,8 +86,8 @@ static size_t partial_bytes(const struct gpi_group_args *a, const struct plan *p
 
 static size_t frame_bytes(const struct gpi_group_args *a, const struct plan *p)
 {
-    return gpi_piece((p->round_blocks + 1) * sizeof(struct block)) + gpi_piece(bits_bytes(p)) +
-           gpi_piece(partial_bytes(a, p));
+    return gpi_piece((p->round_blocks + 1) * sizeof(struct gpi_group_block)) +
+           gpi_piece(bits_bytes(p)) + gpi_piece(partial_bytes(a, p));
 }
 
 size_t gpi_group_cpu_bytes(const struct gpi_group_args *a, int threads)
@@ -117,51 +114,32 @@ static struct gpi_group_marks marks_of(const struct job *j, size_t block)
     return (struct gpi_group_marks){starts, starts + j->plan.words};
 }
 
-/* Whether item i, which may be behind the last one, begins a run. */
-static uint64_t head_at(const struct job *j, uint64_t i)
-{
-    uint64_t bit = 1;
-    if (i < j->n)
-        j->loops->heads(j->a, i, 1, &bit);
-    return bit;
-}
-
 static void mark_block(void *arg, size_t number)
 {
     struct job *j = arg;
     const struct gpi_group_marks m = marks_of(j, number);
-    const uint64_t first = block_first(j, number);
-    const size_t items = block_items(j, number), words = (items + 63) / 64;
-    struct block b = {0, 0, NOWHERE};
-    uint64_t behind = head_at(j, first + items);
-    j->loops->heads(j->a, first, items, m.starts);
-    for (size_t w = words; w-- > 0;) {
-        const uint64_t heads = m.starts[w];
-        const int top = w == words - 1 && items % 64 ? (int)(items % 64) - 1 : 63;
-        const uint64_t ends = heads >> 1 | behind << top;
-        behind = heads & 1;
-        m.starts[w] = j->a->longer ? heads & ~ends : heads;
-        m.ends[w] = j->a->longer ? ends & ~heads : ends;
-        b.starts += (uint64_t)__builtin_popcountll(m.starts[w]);
-        b.ends += (uint64_t)__builtin_popcountll(m.ends[w]);
-        if (b.last == NOWHERE && m.starts[w])
-            b.last = first + w * 64 + 63 - (uint64_t)__builtin_clzll(m.starts[w]);
-    }
-    j->block[number] = b;
+    j->block[number] = j->loops->mark(j->a, j->n, block_first(j, number), block_items(j, number),
+                                      m.starts, m.ends);
 }
 
 /* Counts of blocks to those before them; *all becomes that of the whole array up to here. */
-static void add_up(struct block *block, size_t blocks, struct block *all)
+static void add_up(struct gpi_group_block *block, size_t blocks, struct gpi_group_block *all)
 {
     for (size_t i = 0; i <= blocks; i++) {
-        const struct block b = block[i];
+        const struct gpi_group_block b = block[i];
         block[i] = *all;
         if (i == blocks)
             return;
         all->starts += b.starts;
         all->ends += b.ends;
-        all->last = b.last == NOWHERE ? all->last : b.last;
+        all->last = b.last == GPI_GROUP_NOWHERE ? all->last : b.last;
     }
+}
+
+/* A run goes on into the block, or out of it. */
+static bool is_open(const struct gpi_group_block *b)
+{
+    return b->starts > b->ends;
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */
@@ -177,7 +155,7 @@ static uint64_t room(const struct job *j, uint64_t place, uint64_t outputs)
 static void move_bits(const struct job *j, size_t block, const void *from, size_t item_bytes,
                       size_t index_bytes, bool last, void *to)
 {
-    const struct block *b = &j->block[block];
+    const struct gpi_group_block *b = &j->block[block];
     const struct gpi_group_marks m = marks_of(j, block);
     const size_t items = block_items(j, block), bytes = index_bytes ? index_bytes : item_bytes;
     const uint64_t place = last ? b->ends : b->starts;
@@ -188,42 +166,37 @@ static void move_bits(const struct job *j, size_t block, const void *from, size_
                      stream, (char *)to + place * bytes, room(j, place, outputs));
 }
 
-/* The lengths of the runs that end in 64 items from `base` on, `most` of them. last: where the run
- * before the first start began. */
-ALWAYS_INLINE void word_lengths(uint64_t starts, uint64_t ends, uint64_t base, uint64_t last,
-                                uint64_t most, char *out, size_t index_bytes)
+/* The lengths of the runs that end in a block: from where one begins, which is behind the end
+ * before, or a start where runs of one item lie between. */
+ALWAYS_INLINE void lengths(const struct job *j, size_t block, size_t bytes)
 {
-    enum { DENSE = 24 };
-    uint64_t place = 0;
-    if (__builtin_popcountll(ends) <= DENSE || most < 64) {
-        for (; ends && place < most; ends &= ends - 1) {
-            const uint64_t own = starts & (ends ^ (ends - 1));
-            const uint64_t begin = own ? base + 63 - (uint64_t)__builtin_clzll(own) : last;
-            gpi_word_put(out, index_bytes, place++,
-                         base + (uint64_t)__builtin_ctzll(ends) + 1 - begin);
-        }
-        return;
-    }
-    const int end = 64 - __builtin_clzll(ends); /* every item is stored, and few do not count */
-    for (int k = 0; k < end; k++) {
-        last = starts >> k & 1 ? base + (uint64_t)k : last;
-        gpi_word_put(out, index_bytes, place, base + (uint64_t)k + 1 - last);
-        place += ends >> k & 1;
-    }
-}
-
-ALWAYS_INLINE void lengths(const struct job *j, size_t block, size_t index_bytes)
-{
+    enum { ITEMS = 1024 };
+    uint32_t starts[ITEMS + GPI_GROUP_PLACES_ROOM], ends[ITEMS + GPI_GROUP_PLACES_ROOM];
+    uint64_t out[ITEMS];
     const struct gpi_group_marks m = marks_of(j, block);
-    uint64_t last = j->block[block].last, place = j->block[block].ends;
-    const uint64_t end = place + room(j, place, j->block[block + 1].ends - place);
-    for (size_t w = 0; place < end; w++) {
-        const uint64_t starts = m.starts[w], base = block_first(j, block) + w * 64;
-        word_lengths(starts, m.ends[w], base, last, end - place,
-                     (char *)j->a->lengths + place * index_bytes, index_bytes);
-        place += (uint64_t)__builtin_popcountll(m.ends[w]);
-        last = starts ? base + 63 - (uint64_t)__builtin_clzll(starts) : last;
+    const struct gpi_group_block *b = &j->block[block];
+    const size_t items = block_items(j, block);
+    const uint64_t first = block_first(j, block);
+    uint64_t last = b->last, place = b->ends, left = room(j, place, b[1].ends - place);
+    const bool stream = left >= items / 2 && j->n * bytes >= STREAM_BYTES;
+    for (size_t w = 0; w * 64 < items && left > 0; w += ITEMS / 64) {
+        const size_t words = gpi_min((items + 63) / 64 - w, ITEMS / 64);
+        const uint32_t begun = j->loops->places(m.starts + w, words, (uint32_t)w * 64, starts);
+        const uint32_t ended = j->loops->places(m.ends + w, words, (uint32_t)w * 64, ends);
+        const uint32_t count = (uint32_t)gpi_min(ended, left);
+        /* The first one may have begun before. */
+        const bool before = count > 0 && (begun == 0 || starts[0] > ends[0]);
+        if (before)
+            gpi_word_put(out, bytes, 0, first + ends[0] + 1 - last);
+        for (uint32_t k = before; k < count; k++)
+            gpi_word_put(out, bytes, k, ends[k] + 1 - starts[k - before]);
+        bytes_store(out, count * bytes, stream, (char *)j->a->lengths + place * bytes);
+        last = begun ? first + starts[begun - 1] : last;
+        place += count;
+        left -= count;
     }
+    if (stream)
+        stores_done();
 }
 
 static void move_block(void *arg, size_t block)
@@ -257,12 +230,6 @@ void gpi_group_piece(const struct gpi_reduce_cpu *reduce, gp_op op, const void *
     }
 }
 
-/* A run goes on into the block, or out of it. */
-static bool is_open(const struct block *b)
-{
-    return b->starts > b->ends;
-}
-
 /* The first end in a block, which has one. */
 static size_t first_end(const struct gpi_group_marks *m)
 {
@@ -272,10 +239,50 @@ static size_t first_end(const struct gpi_group_marks *m)
     return w * 64 + (size_t)__builtin_ctzll(m->ends[w]);
 }
 
+/* The first `left` of the runs that begin and end in a block, as segments one behind the other. */
+static void fold_segments(const struct job *j, size_t block, const char *values, uint64_t left)
+{
+    enum { ITEMS = 2048 };
+    uint32_t ends[ITEMS + GPI_GROUP_PLACES_ROOM], begins[1 + GPI_SEGREDUCE_PIECE], begin = 0;
+    const struct gpi_group_marks m = marks_of(j, block);
+    const struct gpi_group_block *b = &j->block[block];
+    const size_t items = block_items(j, block);
+    uint64_t place = b->starts;
+    bool before = is_open(b); /* a run ends that did not begin here */
+    begins[0] = 0;
+    for (size_t w = 0; w * 64 < items && left > 0; w += ITEMS / 64) {
+        const size_t words = gpi_min((items + 63) / 64 - w, ITEMS / 64);
+        const uint32_t count = j->loops->places(m.ends + w, words, (uint32_t)w * 64, ends);
+        uint32_t k = before && count > 0;
+        begin = k ? ends[0] + 1 : begin;
+        before = before && !k;
+        for (uint32_t some; k < count && left > 0; k += some) {
+            some = (uint32_t)gpi_min(gpi_min(count - k, j->segments.most), left);
+            for (uint32_t s = 0; s < some; s++)
+                begins[s + 1] = ends[k + s] + 1 - begin;
+            gpi_segreduce_cpu_piece(&j->segments, values + begin * j->unit->in_bytes, begins, some,
+                                    place);
+            begin += begins[some];
+            place += some;
+            left -= some;
+        }
+    }
+    if (j->segments.stream)
+        stores_done();
+}
+
+/* Where nearly all runs have one item a loop over items has no branch that is not foreseen, and
+ * converts nothing unless these are halves. */
+static bool are_segments(const struct job *j, uint64_t starts, size_t items)
+{
+    const bool halves = gpi_dtype_is_float(j->fold->in_dtype) && j->unit->in_bytes == 2;
+    return j->segments.vectors && (halves || starts < items / 16 * 15);
+}
+
 static void fold_block(void *arg, size_t block)
 {
     struct job *j = arg;
-    const struct block *b = &j->block[block];
+    const struct gpi_group_block *b = &j->block[block];
     const struct gpi_group_marks m = marks_of(j, block);
     const size_t items = block_items(j, block), bytes = j->unit->in_bytes;
     const uint64_t first = block_first(j, block), starts = b[1].starts - b->starts;
@@ -284,10 +291,12 @@ static void fold_block(void *arg, size_t block)
     if (is_open(b))
         gpi_group_piece(j->reduce, op, values, b[1].ends > b->ends ? first_end(&m) + 1 : items,
                         j->part[block].front);
-    if (starts > 0)
+    const uint64_t whole = room(j, b->starts, starts - (starts > 0 && is_open(b + 1)));
+    if (whole > 0 && are_segments(j, starts, items))
+        fold_segments(j, block, values, whole);
+    else if (whole > 0)
         j->unit->runs(op, j->reduce, values, &m, items,
-                      (char *)j->fold->out + b->starts * j->unit->out_bytes,
-                      room(j, b->starts, starts - is_open(b + 1)));
+                      (char *)j->fold->out + b->starts * j->unit->out_bytes, whole);
     if (starts > 0 && is_open(b + 1)) {
         const size_t begin = (size_t)(b[1].last - first);
         gpi_group_piece(j->reduce, op, values + begin * bytes, items - begin, j->part[block].back);
@@ -299,7 +308,7 @@ static void join_blocks(const struct job *j, size_t blocks, char *carry)
 {
     const size_t bytes = j->reduce->acc_bytes;
     for (size_t i = 0; i < blocks; i++) {
-        const struct block *b = &j->block[i];
+        const struct gpi_group_block *b = &j->block[i];
         if (is_open(b)) {
             j->reduce->join(j->fold->op, carry, j->part[i].front);
             if (b[1].ends > b->ends && b->ends < j->a->capacity)
@@ -317,6 +326,12 @@ static void fold_all(struct job *j, size_t blocks, int threads)
         j->fold = f;
         j->unit = gpi_group_fold_cpu_for(f->in_dtype, f->out_dtype, f->op);
         j->reduce = gpi_reduce_cpu_find(j->ctx, f->in_dtype, f->out_dtype, f->op);
+        const struct gpi_segreduce_args segments = {.out = f->out,
+                                                    .count = j->a->capacity,
+                                                    .op = f->op,
+                                                    .in_dtype = f->in_dtype,
+                                                    .out_dtype = f->out_dtype};
+        gpi_segreduce_cpu_open(j->ctx, &segments, &j->segments);
         gpi_parallel_for(threads, blocks, fold_block, j);
         join_blocks(j, blocks, j->carry[i].back);
     }
@@ -327,7 +342,7 @@ static void fold_all(struct job *j, size_t blocks, int threads)
 static uint64_t run_rounds(struct job *j, int threads)
 {
     const uint64_t round_items = (uint64_t)j->plan.round_blocks * j->plan.block_items;
-    struct block all = {0, 0, NOWHERE};
+    struct gpi_group_block all = {0, 0, GPI_GROUP_NOWHERE};
     for (j->first = 0; j->first < j->n; j->first += round_items) {
         const uint64_t items = gpi_min(j->n - j->first, round_items);
         const size_t blocks = (size_t)gpi_ceil_div(items, j->plan.block_items);

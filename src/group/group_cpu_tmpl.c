@@ -135,15 +135,86 @@ ALWAYS_INLINE void heads_width(const struct order *given, const char *in, const 
     }
 }
 
-/* Keys of any size, as bytes. */
-static void heads_wide(const char *in, size_t bytes, size_t first, size_t count, uint64_t *bits)
+/* Whether a key of any size differs from the one before, by pieces of a constant size, of which the
+ * last two may overlap; 0: a long one, which is compared up to where it differs. */
+ALWAYS_INLINE bool differs(const char *key, size_t bytes, size_t piece)
 {
-    memset(bits, 0, (count + 63) / 64 * sizeof *bits);
-    for (size_t i = first; i < count; i++) {
+    const char *before = key - bytes;
+    const size_t last = bytes - piece;
+    uint64_t some = 0;
+    if (piece == 0)
+        return memcmp(key, before, bytes) != 0;
+    for (size_t k = 0; k < last; k += piece)
+        some |= gpi_word_at(key + k, piece, 0) ^ gpi_word_at(before + k, piece, 0);
+    some |= gpi_word_at(key + last, piece, 0) ^ gpi_word_at(before + last, piece, 0);
+    return some != 0;
+}
+
+ALWAYS_INLINE void heads_wide(const char *in, size_t bytes, size_t piece, size_t first,
+                              size_t count, uint64_t *bits)
+{
+    for (size_t i = 0; i < count; i += 64) {
+        const size_t items = count - i < 64 ? count - i : 64;
         const char *key = in + i * bytes;
-        const uint64_t head = memcmp(key, key - bytes, bytes) != 0;
-        bits[i / 64] |= head << i % 64;
+        uint64_t some = 0;
+        gpi_ahead(key, items * bytes, GPI_AHEAD_BYTES);
+        for (size_t k = i == 0 ? first : 0; k < items; k++)
+            some |= (uint64_t)differs(key + k * bytes, bytes, piece) << k;
+        bits[i / 64] = some;
     }
+}
+
+#if defined(__AVX512BW__)
+
+/* Keys of up to 16 words of 4 bytes: a bit for each word that differs, of as many keys as have 64
+ * words at most; then those of a key are joined and its first one is taken. */
+static void heads_words(const char *in, size_t words, size_t first, size_t count, uint64_t *bits)
+{
+    const size_t keys = words <= 4 ? 16 : words <= 8 ? 8 : 4, bytes = 4 * words;
+    uint64_t firsts = 0;
+    for (size_t k = 0; k < keys; k++)
+        firsts |= (uint64_t)1 << k * words;
+    memset(bits, 0, (count + 63) / 64 * sizeof *bits);
+    for (size_t i = 0; i < count; i += keys) {
+        const char *from = in + i * bytes;
+        const size_t all = (count - i < keys ? count - i : keys) * words;
+        uint64_t some = 0;
+        size_t joined = 1;
+        gpi_ahead(from, 4 * all, GPI_AHEAD_BYTES);
+        for (size_t k = 0; k < all; k += 16) {
+            const unsigned lanes = all - k < 16 ? (1u << (all - k)) - 1 : 0xffff;
+            const size_t none = i == 0 && first * words > k ? first * words - k : 0;
+            const __mmask16 here = (__mmask16)(none < 16 ? lanes >> none << none : 0);
+            const __m512i x = _mm512_maskz_loadu_epi32(here, from + 4 * k);
+            const __m512i y = _mm512_maskz_loadu_epi32(here, from + 4 * k - bytes);
+            some |= (uint64_t)_mm512_cmpneq_epi32_mask(x, y) << k;
+        }
+        for (; 2 * joined <= words; joined *= 2)
+            some |= some >> joined;
+        some |= some >> (words - joined);
+        bits[i / 64] |= _pext_u64(some, firsts) << i % 64;
+    }
+}
+
+#endif
+
+/* Keys of other sizes than the words have. */
+static void heads_bytes(const char *in, size_t bytes, size_t first, size_t count, uint64_t *bits)
+{
+#if defined(__AVX512BW__)
+    if (bytes % 4 == 0 && bytes <= 64) {
+        heads_words(in, bytes / 4, first, count, bits);
+        return;
+    }
+#endif
+    if (bytes > 64)
+        heads_wide(in, bytes, 0, first, count, bits);
+    else if (bytes >= 8)
+        heads_wide(in, bytes, 8, first, count, bits);
+    else if (bytes >= 4)
+        heads_wide(in, bytes, 4, first, count, bits);
+    else
+        heads_wide(in, bytes, 2, first, count, bits);
 }
 
 static void heads(const struct gpi_group_args *a, uint64_t first, size_t count, uint64_t *bits)
@@ -151,7 +222,7 @@ static void heads(const struct gpi_group_args *a, uint64_t first, size_t count, 
     const struct order order = {a->sign, a->inf};
     const char *in = (const char *)a->keys + first * a->key_bytes;
     if (gpi_group_width(a->key_bytes) < 0)
-        heads_wide(in, a->key_bytes, first == 0, count, bits);
+        heads_bytes(in, a->key_bytes, first == 0, count, bits);
     else
         WITH_BYTES(width, a->key_bytes,
                    heads_width(&order, in, first ? in - width : in, count, bits, width));
@@ -159,5 +230,65 @@ static void heads(const struct gpi_group_args *a, uint64_t first, size_t count, 
         bits[0] |= 1;
 }
 
+static struct gpi_group_block mark(const struct gpi_group_args *a, uint64_t n, uint64_t first,
+                                   size_t items, uint64_t *starts, uint64_t *ends)
+{
+    const size_t words = (items + 63) / 64;
+    struct gpi_group_block b = {0, 0, GPI_GROUP_NOWHERE};
+    uint64_t behind = 1;
+    if (first + items < n)
+        heads(a, first + items, 1, &behind);
+    heads(a, first, items, starts);
+    for (size_t w = words; w-- > 0;) {
+        const uint64_t own = starts[w];
+        const int top = w == words - 1 && items % 64 ? (int)(items % 64) - 1 : 63;
+        const uint64_t last = own >> 1 | behind << top;
+        behind = own & 1;
+        starts[w] = a->longer ? own & ~last : own;
+        ends[w] = a->longer ? last & ~own : last;
+        b.starts += (uint64_t)__builtin_popcountll(starts[w]);
+        b.ends += (uint64_t)__builtin_popcountll(ends[w]);
+        if (b.last == GPI_GROUP_NOWHERE && starts[w])
+            b.last = first + w * 64 + 63 - (uint64_t)__builtin_clzll(starts[w]);
+    }
+    return b;
+}
+
+/* to[k] = number + where the k-th bit is set; behind them 64 words are written, too. */
+static uint32_t places(const uint64_t *bits, size_t words, uint32_t number, uint32_t *to)
+{
+    enum { FEW = 8 };
+    const uint32_t *const begin = to;
+    for (size_t w = 0; w < words; w++, number += 64) {
+        uint64_t left = bits[w];
+        const int count = __builtin_popcountll(left);
+        if (count <= FEW) {
+            for (int k = 0; k < FEW && (k < FEW / 2 || count > FEW / 2); k++, left &= left - 1)
+                to[k] = number + (uint32_t)__builtin_ctzll(left | (uint64_t)1 << 63);
+        } else {
+#if defined(__AVX512BW__)
+            const __m512i lanes =
+                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            uint32_t *next = to;
+            for (int k = 0; k < 64; k += 16) {
+                const __mmask16 here = (__mmask16)(left >> k);
+                const __m512i all = _mm512_set1_epi32((int)number + k);
+                _mm512_storeu_si512(
+                    next, _mm512_maskz_compress_epi32(here, _mm512_add_epi32(lanes, all)));
+                next += __builtin_popcount(here);
+            }
+#else
+            uint32_t *next = to;
+            for (uint32_t k = 0; k < 64; k++) {
+                *next = number + k;
+                next += left >> k & 1;
+            }
+#endif
+        }
+        to += count;
+    }
+    return (uint32_t)(to - begin);
+}
+
 extern const struct gpi_group_loops PASTE(gpi_group_loops_, GPI_ISA_SUFFIX);
-const struct gpi_group_loops PASTE(gpi_group_loops_, GPI_ISA_SUFFIX) = {heads};
+const struct gpi_group_loops PASTE(gpi_group_loops_, GPI_ISA_SUFFIX) = {mark, places};

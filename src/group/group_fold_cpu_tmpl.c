@@ -8,6 +8,7 @@
  */
 #include "group/group_internal.h"
 #include "scan/scan_cpu_types_internal.h"
+#include "segreduce/segreduce_cpu_internal.h"
 
 #if ACC_IS_FLOAT
 typedef acc_t sum_t;
@@ -15,8 +16,17 @@ typedef acc_t sum_t;
 typedef uint64_t sum_t; /* as the reduction has them */
 #endif
 
-/* Of 64 items in which more than DENSE runs end none is longer than SHORT. */
-enum { DENSE = 24, SHORT = 64 - DENSE };
+/* Longer runs are folded by vectors, here and where runs are segments. */
+enum { DENSE = 24, SHORT = GPI_SEGREDUCE_LONG };
+
+/* Whether in more than SHORT of 64 items in turn no run ends. */
+ALWAYS_INLINE bool has_long(uint64_t ends)
+{
+    uint64_t none = ~ends;
+    for (int k = 1; k < SHORT; k *= 2)
+        none &= none >> k;
+    return none != 0;
+}
 
 static void store(const void *acc, void *out, uint64_t place)
 {
@@ -94,7 +104,7 @@ ALWAYS_INLINE void runs(gp_op op, struct runs *r, const struct gpi_group_marks *
     for (size_t w = 0; w * 64 < items && r->room > 0; w++) {
         const uint64_t starts = marks->starts[w], ends = marks->ends[w];
         const int count = __builtin_popcountll(ends);
-        const bool dense = count > DENSE && r->room >= (uint64_t)count;
+        const bool dense = count > DENSE && r->room >= (uint64_t)count && !has_long(ends);
         const int first = starts ? __builtin_ctzll(starts) : 0;
         /* The first run of dense ones may have begun before. */
         some_runs(op, r, w, starts, dense ? ends & (((uint64_t)1 << first) - 1) : ends);

@@ -107,12 +107,24 @@ struct gpi_group_marks {
     uint64_t *starts, *ends;
 };
 
+/* Of a block: runs that begin and end in it, and where the last one begins. */
+struct gpi_group_block {
+    uint64_t starts, ends;
+    uint64_t last; /* GPI_GROUP_NOWHERE: none begins */
+};
+
+#define GPI_GROUP_NOWHERE UINT64_MAX
+
 /* One instruction set's inner loops. */
 struct gpi_group_loops {
-    /* Bit i: whether the key of item first + i differs from the one before, for i < count, which is
-     * not 0; the first item of all differs. */
-    void (*heads)(const struct gpi_group_args *a, uint64_t first, size_t count, uint64_t *bits);
+    /* Where runs begin and end in items [first, first + items), of n. */
+    struct gpi_group_block (*mark)(const struct gpi_group_args *a, uint64_t n, uint64_t first,
+                                   size_t items, uint64_t *starts, uint64_t *ends);
+    /* to[k] = number + the place of the k-th set bit; returns how many there are. Up to 64 words
+     * behind them are written, too. */
+    uint32_t (*places)(const uint64_t *bits, size_t words, uint32_t number, uint32_t *to);
 };
+enum { GPI_GROUP_PLACES_ROOM = 64 };
 const struct gpi_group_loops *gpi_group_loops_for(int isa);
 
 /* What a unit adds to the reduction's accumulators (reduce_internal.h). */

@@ -9,47 +9,21 @@
 #include "core/threads.h"
 #include "core/words.h"
 #include "core/workspace.h"
-#include "segreduce/segreduce_cpu.h"
-
-union acc {
-    uint64_t bits;
-    float f;
-    double d;
-    char item[GPI_SCAN_ITEM_BYTES_MAX];
-};
+#include "segreduce/segreduce_cpu_internal.h"
 
 /* The fold of items, or where the first of the least of them is. */
 struct part {
-    union acc value;
+    union gpi_segreduce_acc value;
     uint64_t index; /* of places */
     bool some;      /* there are items */
 };
 
 /* What a share leaves: the first segment that ends in it, without what came before the share, and
  * what goes on behind the last one. */
-struct left {
+struct gpi_segreduce_left {
     struct part head, tail;
     uint64_t first; /* segment that ends */
     bool ended;
-};
-
-struct job {
-    const struct gpi_segreduce_args *args;
-    const struct gpi_reduce_cpu *folds;
-    const struct gpi_segreduce_cpu *unit, *wider; /* wider: NULL, or of items of 4 bytes */
-    gpi_segreduce_widen_fn *widen;
-    const struct gpi_reduce_cpu *wide_folds;
-    bool selects;                   /* extremes of halves are the items at their places */
-    uint32_t widen_mean, widen_max; /* mean lengths from and up to which that pays */
-    gpi_segreduce_narrow_fn *narrow;
-    gpi_segreduce_prefix_fn *prefix; /* or NULL: sums are folded */
-    struct gpi_segreduce_prefix sums;
-    struct left *left;
-    uint64_t base, weight; /* the first offset; of all items and ends */
-    uint32_t item_bytes, end_weight, out_bytes, acc_bytes;
-    bool stream; /* results go past the cache */
-    bool wide;   /* sums have more bits than the items */
-    union acc init, empty;
 };
 
 static uint64_t shares_of(uint64_t weight)
@@ -59,13 +33,13 @@ static uint64_t shares_of(uint64_t weight)
 
 size_t gpi_segreduce_cpu_bytes(uint64_t weight)
 {
-    return gpi_piece(shares_of(weight) * sizeof(struct left));
+    return gpi_piece(shares_of(weight) * sizeof(struct gpi_segreduce_left));
 }
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
 /* The first item of segment s. */
-static uint64_t begin_of(const struct job *job, uint64_t s)
+static uint64_t begin_of(const struct gpi_segreduce_job *job, uint64_t s)
 {
     const struct gpi_segreduce_args *a = job->args;
     return a->offsets ? gpi_word_at(a->offsets, gpi_dtype_bytes(a->offset_dtype), s) - job->base
@@ -73,7 +47,7 @@ static uint64_t begin_of(const struct job *job, uint64_t s)
 }
 
 /* How many segments end in the first `weight` of the merged items and ends. */
-static uint64_t ends_before(const struct job *job, uint64_t weight)
+static uint64_t ends_before(const struct gpi_segreduce_job *job, uint64_t weight)
 {
     uint64_t low = 0, high = job->args->count + 1; /* low end before, high do not */
     if (weight >= job->weight)
@@ -89,7 +63,7 @@ static uint64_t ends_before(const struct job *job, uint64_t weight)
 }
 
 /* And the first item that is behind them. */
-static uint64_t item_at(const struct job *job, uint64_t weight, uint64_t ends)
+static uint64_t item_at(const struct gpi_segreduce_job *job, uint64_t weight, uint64_t ends)
 {
     const uint64_t i = (weight - ends * job->end_weight) / job->item_bytes;
     const uint64_t end = ends < job->args->count ? begin_of(job, ends + 1) : job->args->n;
@@ -97,8 +71,8 @@ static uint64_t item_at(const struct job *job, uint64_t weight, uint64_t ends)
 }
 
 /* Ends of segments [s, s + count), counted from item `from`. */
-static void ends_load(const struct job *job, uint64_t s, uint32_t count, uint64_t from,
-                      uint32_t *restrict to)
+static void ends_load(const struct gpi_segreduce_job *job, uint64_t s, uint32_t count,
+                      uint64_t from, uint32_t *restrict to)
 {
     const struct gpi_segreduce_args *a = job->args;
     const uint64_t less = job->base + from;
@@ -124,7 +98,8 @@ static void ends_load(const struct job *job, uint64_t s, uint32_t count, uint64_
 /* ---- shares ---------------------------------------------------------------------------------- */
 
 /* The fold of items [begin, end), which are in a share. */
-static void part_fold(const struct job *job, uint64_t begin, uint64_t end, struct part *part)
+static void part_fold(const struct gpi_segreduce_job *job, uint64_t begin, uint64_t end,
+                      struct part *part)
 {
     const uint32_t ends[2] = {0, (uint32_t)(end - begin)};
     const struct gpi_segreduce_piece p = {.op = job->args->op,
@@ -148,15 +123,13 @@ static void part_fold(const struct job *job, uint64_t begin, uint64_t end, struc
 
 static void share_reduce(void *arg, size_t share)
 {
-    const struct job *job = arg;
+    const struct gpi_segreduce_job *job = arg;
     const uint64_t from = share * (uint64_t)GPI_SEGREDUCE_SHARE_CPU;
     const uint64_t to = from + GPI_SEGREDUCE_SHARE_CPU;
     const uint64_t s0 = ends_before(job, from), s1 = ends_before(job, to);
     const uint64_t i1 = to < job->weight ? item_at(job, to, s1) : job->args->n;
-    const uint32_t most =
-        job->acc_bytes > 8 ? GPI_SEGREDUCE_PIECE * 8 / job->acc_bytes : GPI_SEGREDUCE_PIECE;
     uint64_t i = from ? item_at(job, from, s0) : 0;
-    struct left *left = &job->left[share];
+    struct gpi_segreduce_left *left = &job->left[share];
     uint32_t ends[1 + GPI_SEGREDUCE_PIECE];
     left->ended = s1 > s0;
     left->first = s0;
@@ -166,20 +139,12 @@ static void share_reduce(void *arg, size_t share)
         i = end;
     }
     for (uint64_t s = s0 + left->ended; s < s1;) {
-        const uint32_t count = s1 - s < most ? (uint32_t)(s1 - s) : most;
+        const uint32_t count = s1 - s < job->most ? (uint32_t)(s1 - s) : job->most;
         ends[0] = 0;
         ends_load(job, s, count, i, ends + 1);
         const char *in = (const char *)job->args->in + i * job->item_bytes;
         gpi_ahead(in, ends[count] * job->item_bytes, GPI_AHEAD_BYTES);
-        const struct gpi_segreduce_piece p = {.op = job->args->op,
-                                              .folds = job->folds,
-                                              .in = in,
-                                              .begins = ends,
-                                              .ends = ends + 1,
-                                              .count = count,
-                                              .empty = &job->empty,
-                                              .wide = job->wide};
-        piece_store(job, &p, s);
+        gpi_segreduce_cpu_piece(job, in, ends, count, s);
         i += ends[count];
         s += count;
     }
@@ -191,9 +156,9 @@ static void share_reduce(void *arg, size_t share)
 /* ---- what goes on ---------------------------------------------------------------------------- */
 
 /* *l = *l op *r */
-static void part_join(const struct job *job, struct part *l, const struct part *r)
+static void part_join(const struct gpi_segreduce_job *job, struct part *l, const struct part *r)
 {
-    const union acc before = l->value;
+    const union gpi_segreduce_acc before = l->value;
     if (!r->some)
         return;
     if (!l->some) {
@@ -206,10 +171,10 @@ static void part_join(const struct job *job, struct part *l, const struct part *
 }
 
 /* The first segment that ends in a share; it may be all that has ended. */
-static void head_store(const struct job *job, uint64_t s, const struct part *head)
+static void head_store(const struct gpi_segreduce_job *job, uint64_t s, const struct part *head)
 {
     const struct gpi_segreduce_args *a = job->args;
-    union acc all = head->some ? head->value : job->empty;
+    union gpi_segreduce_acc all = head->some ? head->value : job->empty;
     if (a->places) {
         a->indices[s] = head->some ? head->index - begin_of(job, s) : UINT64_MAX;
         if (a->out && head->some)
@@ -225,11 +190,11 @@ static void head_store(const struct job *job, uint64_t s, const struct part *hea
     results_store(job, &all, 1, s);
 }
 
-static void heads_store(const struct job *job)
+static void heads_store(const struct gpi_segreduce_job *job)
 {
     struct part open = {.some = false};
     for (uint64_t share = 0; share < shares_of(job->weight); share++) {
-        const struct left *left = &job->left[share];
+        const struct gpi_segreduce_left *left = &job->left[share];
         if (left->ended) {
             part_join(job, &open, &left->head);
             head_store(job, left->first, &open);
@@ -242,7 +207,7 @@ static void heads_store(const struct job *job)
 /* ---- the call -------------------------------------------------------------------------------- */
 
 /* The initial value as an accumulator. */
-static void init_load(const struct gpi_segreduce_args *args, union acc *acc)
+static void init_load(const struct gpi_segreduce_args *args, union gpi_segreduce_acc *acc)
 {
     const int bits = 8 * (int)gpi_dtype_bytes(args->out_dtype);
     uint16_t half;
@@ -258,7 +223,7 @@ static void init_load(const struct gpi_segreduce_args *args, union acc *acc)
 }
 
 /* Of a sum +0, not the neutral -0; of the minimum of halves the NaN that they narrow one to. */
-static void empty_load(struct job *job)
+static void empty_load(struct gpi_segreduce_job *job)
 {
     const struct gpi_segreduce_args *a = job->args;
     if (a->has_init)
@@ -271,26 +236,38 @@ static void empty_load(struct job *job)
         job->folds->identity(a->op, &job->empty);
 }
 
-gp_status gpi_segreduce_cpu(gp_context *ctx, const struct gpi_segreduce_args *args)
+void gpi_segreduce_cpu_open(const gp_context *ctx, const struct gpi_segreduce_args *args,
+                            struct gpi_segreduce_job *job)
 {
-    const size_t offset = args->offsets ? gpi_dtype_bytes(args->offset_dtype) : 0;
-    struct job job = {
+    *job = (struct gpi_segreduce_job){
         .args = args,
         .folds = gpi_reduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
         .unit = gpi_segreduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
-        .base = args->offsets ? gpi_word_at(args->offsets, offset, 0) : 0,
+        .narrow = gpi_segreduce_cpu_narrow(ctx),
         .out_bytes = (uint32_t)(gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op))};
-    job.item_bytes = (uint32_t)job.folds->item_bytes;
-    job.acc_bytes = (uint32_t)job.folds->acc_bytes;
+    job->item_bytes = (uint32_t)job->folds->item_bytes;
+    job->acc_bytes = (uint32_t)job->folds->acc_bytes;
+    job->most = job->acc_bytes > 8 ? GPI_SEGREDUCE_PIECE * 8 / job->acc_bytes : GPI_SEGREDUCE_PIECE;
+    job->wide = job->out_bytes > job->item_bytes;
+    job->stream = args->count * job->out_bytes >= STREAM_BYTES;
+    widen_open(ctx, job);
+    if (args->has_init)
+        init_load(args, &job->init);
+    empty_load(job);
+    prefix_open(ctx, job);
+    /* products of words of 8 bytes take three multiplications in vectors */
+    const bool slow = args->op == GP_PRODUCT && job->item_bytes == 8 && args->in_dtype != GP_F64;
+    job->vectors = job->prefix || job->wider || (job->unit->vectors && !job->wide && !slow);
+}
+
+gp_status gpi_segreduce_cpu(gp_context *ctx, const struct gpi_segreduce_args *args)
+{
+    const size_t offset = args->offsets ? gpi_dtype_bytes(args->offset_dtype) : 0;
+    struct gpi_segreduce_job job;
+    gpi_segreduce_cpu_open(ctx, args, &job);
+    job.base = args->offsets ? gpi_word_at(args->offsets, offset, 0) : 0;
     job.end_weight = gpi_segreduce_end_weight(!args->offsets, offset, job.out_bytes, args->places);
     job.weight = args->n * job.item_bytes + args->count * job.end_weight;
-    job.wide = job.out_bytes > job.item_bytes;
-    job.narrow = gpi_segreduce_cpu_narrow(ctx);
-    widen_open(ctx, &job);
-    job.stream = args->count * job.out_bytes >= STREAM_BYTES;
-    init_load(args, &job.init);
-    empty_load(&job);
-    prefix_open(ctx, &job);
     const size_t bytes = gpi_segreduce_cpu_bytes(job.weight);
     GPI_FRAME(frame, ctx, args->function, bytes);
     job.left = gpi_frame_take(&frame, bytes);

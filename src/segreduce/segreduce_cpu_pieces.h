@@ -4,7 +4,8 @@
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void halves_store(const struct job *job, const float *from, uint32_t count, uint16_t *to)
+static void halves_store(const struct gpi_segreduce_job *job, const float *from, uint32_t count,
+                         uint16_t *to)
 {
     const gp_dtype dtype = job->args->out_dtype;
     if (gpi_scan_is_order(job->args->op))
@@ -35,8 +36,8 @@ static void integers_store(const uint64_t *from, uint32_t count, size_t bytes, c
 }
 
 /* Accumulators as results, there or in a room. */
-static const char *results_narrow(const struct job *job, const void *acc, uint32_t count,
-                                  char *narrowed)
+static const char *results_narrow(const struct gpi_segreduce_job *job, const void *acc,
+                                  uint32_t count, char *narrowed)
 {
     const struct gpi_segreduce_args *a = job->args;
     if (a->out_dtype == GP_F16 || a->out_dtype == GP_BF16)
@@ -49,7 +50,8 @@ static const char *results_narrow(const struct job *job, const void *acc, uint32
 }
 
 /* Accumulators become the results of segments from s on. */
-static void results_store(const struct job *job, const void *acc, uint32_t count, uint64_t s)
+static void results_store(const struct gpi_segreduce_job *job, const void *acc, uint32_t count,
+                          uint64_t s)
 {
     char narrowed[GPI_SEGREDUCE_PIECE * 4];
     bytes_store(results_narrow(job, acc, count, narrowed), (size_t)count * job->out_bytes,
@@ -57,10 +59,11 @@ static void results_store(const struct job *job, const void *acc, uint32_t count
 }
 
 /* The initial value comes before what a segment has. */
-static void results_start(const struct job *job, const struct gpi_segreduce_piece *p, char *acc)
+static void results_start(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
+                          char *acc)
 {
     for (uint32_t j = 0; j < p->count; j++, acc += job->acc_bytes) {
-        union acc all = job->init;
+        union gpi_segreduce_acc all = job->init;
         if (p->ends[j] != p->begins[j])
             job->folds->join(p->op, &all, acc);
         memcpy(acc, &all, job->acc_bytes);
@@ -78,7 +81,7 @@ static void results_start(const struct job *job, const struct gpi_segreduce_piec
     } while (0)
 
 /* The items at places of segments from s on. */
-static void items_store(const struct job *job, const struct gpi_segreduce_piece *p,
+static void items_store(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
                         const uint64_t *places, uint64_t s)
 {
     const size_t bytes = job->item_bytes;
@@ -100,7 +103,7 @@ static void items_store(const struct job *job, const struct gpi_segreduce_piece 
 enum { WIDENED = 1024 /* items at a time */ };
 
 /* Whether segments are long enough for widening to pay, and few so long that it does not. */
-static bool is_widened(const struct job *job, const struct gpi_segreduce_piece *p)
+static bool is_widened(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p)
 {
     const uint32_t items = p->ends[p->count - 1];
     return job->wider && items >= p->count * job->widen_mean &&
@@ -119,8 +122,8 @@ static void part_reduce(const struct gpi_segreduce_cpu *unit, const struct gpi_s
 
 /* Of a piece, with items widened as many at a time as there is room for; a segment that has more
  * as it is. */
-static void piece_reduce(const struct job *job, const struct gpi_segreduce_piece *p, bool places,
-                         char *to)
+static void piece_reduce(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
+                         bool places, char *to)
 {
     uint32_t words[WIDENED], ends[1 + GPI_SEGREDUCE_PIECE], begin = 0;
     const size_t bytes = places ? sizeof(uint64_t) : job->acc_bytes;
@@ -154,7 +157,7 @@ static void piece_reduce(const struct job *job, const struct gpi_segreduce_piece
 
 /* Halves that are chosen keep the bits of their NaNs, which conversions by vectors change: they are
  * looked up. */
-static void widen_open(const gp_context *ctx, struct job *job)
+static void widen_open(const gp_context *ctx, struct gpi_segreduce_job *job)
 {
     const struct gpi_segreduce_args *a = job->args;
     const bool half = a->in_dtype == GP_F16 || a->in_dtype == GP_BF16;
@@ -178,7 +181,7 @@ static void widen_open(const gp_context *ctx, struct job *job)
 
 enum { PREFIX_MEAN = 64 /* longer segments are folded in vectors */ };
 
-static void prefix_open(const gp_context *ctx, struct job *job)
+static void prefix_open(const gp_context *ctx, struct gpi_segreduce_job *job)
 {
     const struct gpi_segreduce_args *a = job->args;
     const uint32_t in = job->item_bytes, out = job->out_bytes;
@@ -191,7 +194,7 @@ static void prefix_open(const gp_context *ctx, struct job *job)
 }
 
 /* Not items of 4 bytes of which a segment has one: these are gathered once. */
-static bool is_prefixed(const struct job *job, const struct gpi_segreduce_piece *p)
+static bool is_prefixed(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p)
 {
     const uint32_t items = p->ends[p->count - 1];
     return job->prefix && items <= p->count * PREFIX_MEAN &&
@@ -200,11 +203,12 @@ static bool is_prefixed(const struct job *job, const struct gpi_segreduce_piece 
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-static void piece_store(const struct job *job, const struct gpi_segreduce_piece *p, uint64_t s)
+static void piece_store(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
+                        uint64_t s)
 {
     union {
         uint64_t places[GPI_SEGREDUCE_PIECE];
-        union acc align;
+        union gpi_segreduce_acc align;
         char acc[GPI_SEGREDUCE_PIECE * 8];
     } room;
     if (job->args->places || (job->selects && is_widened(job, p))) {
@@ -225,4 +229,18 @@ static void piece_store(const struct job *job, const struct gpi_segreduce_piece 
     if (job->args->has_init)
         results_start(job, p, room.acc);
     results_store(job, &room, p->count, s);
+}
+
+void gpi_segreduce_cpu_piece(const struct gpi_segreduce_job *job, const void *in,
+                             const uint32_t *begins, uint32_t count, uint64_t s)
+{
+    const struct gpi_segreduce_piece p = {.op = job->args->op,
+                                          .folds = job->folds,
+                                          .in = in,
+                                          .begins = begins,
+                                          .ends = begins + 1,
+                                          .count = count,
+                                          .empty = &job->empty,
+                                          .wide = job->wide};
+    piece_store(job, &p, s);
 }

@@ -8,7 +8,7 @@
  * length. Longer ones go to the loops of the reduction. So all instruction sets give the same bits.
  */
 #include "scan/scan_cpu_types_internal.h"
-#include "segreduce/segreduce_cpu.h"
+#include "segreduce/segreduce_cpu_internal.h"
 
 #if defined(__AVX512DQ__) && GPI_SCALARS == 1 && IN_IS_ACC && ACC_BYTES >= 4
 #include <immintrin.h>
@@ -299,4 +299,4 @@ static void unit_fold(const struct gpi_segreduce_piece *p, void *to)
 
 #define UNIT PASTE4(gpi_segreduce_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 extern const struct gpi_segreduce_cpu UNIT;
-const struct gpi_segreduce_cpu UNIT = {unit_fold, unit_places};
+const struct gpi_segreduce_cpu UNIT = {unit_fold, unit_places, SIDE_BY_SIDE};

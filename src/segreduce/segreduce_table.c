@@ -3,7 +3,7 @@
 #include "core/check.h"
 #include "core/threads.h"
 #include "core/variants.h"
-#include "segreduce/segreduce_cpu.h"
+#include "segreduce/segreduce_cpu_internal.h"
 
 #define CUDA_DECLARE(sm)                                                                           \
     gp_status gpi_segreduce_sm##sm(gp_context *ctx, const struct gpi_segreduce_args *args);

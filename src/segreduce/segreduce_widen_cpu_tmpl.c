@@ -4,7 +4,7 @@
 #include <immintrin.h>
 
 #include "core/paste.h"
-#include "segreduce/segreduce_cpu.h"
+#include "segreduce/segreduce_cpu_internal.h"
 
 /* Vectors of 16, the last one with zeros behind its items. */
 #define WIDEN(vector, load, bytes, convert)                                                        \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the CPU's loops over segments (segreduce_cpu_tmpl.c) are given. */
-#ifndef GPI_SEGREDUCE_CPU_H
-#define GPI_SEGREDUCE_CPU_H
+#ifndef GPI_SEGREDUCE_CPU_INTERNAL_H
+#define GPI_SEGREDUCE_CPU_INTERNAL_H
 
 #include "segreduce/segreduce_internal.h"
 
@@ -30,6 +30,7 @@ typedef void gpi_segreduce_places_fn(const struct gpi_segreduce_piece *p, uint64
 struct gpi_segreduce_cpu {
     gpi_segreduce_piece_fn *fold;
     gpi_segreduce_places_fn *places; /* NULL: pair operators */
+    bool vectors;                    /* segments side by side */
 };
 
 /* Up to as many items are folded by a vector's lanes, one by one; a segment of more by the folds of
@@ -69,5 +70,44 @@ const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, g
 
 const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(const gp_context *ctx, gp_dtype in,
                                                        gp_dtype out, gp_op op);
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+union gpi_segreduce_acc {
+    uint64_t bits;
+    float f;
+    double d;
+    char item[GPI_SCAN_ITEM_BYTES_MAX];
+};
+
+struct gpi_segreduce_job {
+    const struct gpi_segreduce_args *args;
+    const struct gpi_reduce_cpu *folds;
+    const struct gpi_segreduce_cpu *unit, *wider; /* wider: NULL, or of items of 4 bytes */
+    gpi_segreduce_widen_fn *widen;
+    const struct gpi_reduce_cpu *wide_folds;
+    bool selects;                   /* extremes of halves are the items at their places */
+    uint32_t widen_mean, widen_max; /* mean lengths from and up to which that pays */
+    gpi_segreduce_narrow_fn *narrow;
+    gpi_segreduce_prefix_fn *prefix; /* or NULL: sums are folded */
+    struct gpi_segreduce_prefix sums;
+    struct gpi_segreduce_left *left; /* of shares */
+    uint64_t base, weight;           /* the first offset; of all items and ends */
+    uint32_t item_bytes, end_weight, out_bytes, acc_bytes;
+    uint32_t most; /* segments of a piece */
+    bool stream;   /* results go past the cache */
+    bool wide;     /* sums have more bits than the items */
+    bool vectors;  /* segments are not reduced one by one */
+    union gpi_segreduce_acc init, empty;
+};
+
+/* All but what belongs to shares. */
+void gpi_segreduce_cpu_open(const gp_context *ctx, const struct gpi_segreduce_args *args,
+                            struct gpi_segreduce_job *job);
+
+/* The results from s on: of count segments, up to job->most, of which the k-th has the items
+ * [begins[k], begins[k + 1]) behind in; begins[0] is 0. */
+void gpi_segreduce_cpu_piece(const struct gpi_segreduce_job *job, const void *in,
+                             const uint32_t *begins, uint32_t count, uint64_t s);
 
 #endif
