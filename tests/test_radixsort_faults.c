@@ -40,8 +40,8 @@ static uint64_t check_faults(gp_dtype dtype, enum kind kind, size_t n, bool pair
 START_TEST(test_radix_sort_faults_are_repaired)
 {
     /* few items, which have none, several splits' tiles, from here on with states of 64 bits, and
-     * tiles of the larger shape */
-    static const size_t sizes[] = {700, 5000, 70001, 300007, (5 << 19) + 12345};
+     * tiles of the larger shape, past what keys between splitters have no ranks for */
+    static const size_t sizes[] = {700, 5000, 70001, 300007, (9 << 20) + 12345};
     const gp_dtype dtype = dtypes[_i / 2];
     const bool pairs = _i % 2;
     uint64_t made = 0;
@@ -50,7 +50,9 @@ START_TEST(test_radix_sort_faults_are_repaired)
             made += check_faults(dtype, (enum kind)kind, sizes[k], pairs);
     printf("%s %s: %" PRIu64 " tiles with a fault, all repaired\n", gp_dtype_string(dtype),
            pairs ? "pairs" : "keys", made);
-    if (pairs || gp_dtype_bytes(dtype) > 1) /* bytes alone are counted, not ranked */
+    /* Bytes alone are counted, and keys of 8 bytes alone go into buckets whose order is free. */
+    const size_t bytes = gp_dtype_bytes(dtype);
+    if (pairs || bytes == 2 || bytes == 4)
         ck_assert_uint_gt(made, 0);
 }
 END_TEST
