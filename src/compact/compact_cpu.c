@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU backend's rounds. A round marks its blocks (one bit per item, and a count per block),
- * adds the counts up, and moves its blocks; both sweeps are parallel, and the second finds items or
- * bits in the cache. In place, blocks move to a stage first and from there to their place when the
- * whole round has been read. A partition in three has bits and counts of those inside and of those
- * below, and makes the bits of those above from both. Flags that are an output are the bits of one
- * round over everything, or made from the bits of a block.
+ * The CPU backend. A thread marks a block (one bit per item), waits until the counts of all blocks
+ * before it have been added up, adds its own, and moves the block, which is in its cache. Blocks
+ * are begun in order, so what one waits for is on its way. In place, kept items move to a stage
+ * first, and from there to their place when all blocks before have been read. A partition in one
+ * array is marked as a whole before, as its others lie behind all kept items. A partition in three
+ * has bits and counts of those inside and of those below, and makes the bits of those above from
+ * both. Flags that are an output are made from the bits of a block.
  */
 #include <string.h>
 
@@ -17,105 +18,129 @@
 #include "core/workspace.h"
 
 enum {
-    BLOCK_BYTES = 65536, /* of items */
-    BLOCK_ITEMS_MAX = 16384,
-    ROUND_BYTES = 1 << 19, /* of items, per thread: about half of a second-level cache */
-    ROUND_BLOCKS_MAX = 64, /* per thread */
+    BLOCK_BYTES_MIN = 32768, /* of items */
+    BLOCK_BYTES_MAX = 131072,
+    BLOCK_ITEMS_MAX = 32768,
+    BLOCKS_PER_THREAD = 4, /* where there are as many */
     THREADS_MAX = 4096
 };
 
-struct plan {
-    size_t block_items; /* a multiple of 64, so that blocks share no word of bits */
-    size_t block_bytes; /* of items */
-    size_t round_blocks;
-};
+/* Bits and counts that a block has: of the kept, and of those below. */
+enum { KEPT, BELOW, MARKS };
 
-/* One bit per item of a round. */
-struct marks {
-    uint64_t *count; /* per block of the round; after adding up: items before the block */
-    uint64_t *bits;
+struct block {
+    uint64_t index, first;
+    size_t items;
+    uint64_t *bits[MARKS];
+    uint64_t count[MARKS], place[MARKS]; /* marked in it, and in those before */
 };
 
 struct job {
     const struct gpi_compact_args *a;
     const struct gpi_compact_loops *loops;
-    struct plan plan;
-    uint64_t n;     /* items of the call */
-    uint64_t first; /* item of the round */
-    char *others;   /* of a partition */
-    struct marks kept, below;
-    char *stage;
-    bool stream; /* outputs are stored past the cache */
+    size_t block_items; /* a multiple of 64, so that blocks share no word of bits */
+    size_t block_bytes; /* of items */
+    uint64_t n;         /* items of the call */
+    char *others;       /* of a partition */
+    uint64_t *bits[MARKS], *counts[MARKS]; /* of all blocks, where they are marked before */
+    char *stages;                          /* a block's for each thread */
+    bool stream;                           /* outputs are stored past the cache */
+    _Alignas(LINE) uint64_t next;          /* block to be claimed */
+    _Alignas(LINE) uint64_t turn;          /* block that waits for the places */
+    uint64_t places[MARKS];
+    _Alignas(LINE) uint64_t read; /* in place: blocks of which nothing is left to be read */
 };
 
-static struct plan plan_of(const struct gpi_compact_args *a, int threads)
+/* Of a block, whole words of bits. */
+static size_t items_of(const struct gpi_compact_args *a, uint64_t bytes)
 {
-    struct plan p;
-    size_t item = a->item_bytes ? a->item_bytes : 1;
-    p.block_items = BLOCK_BYTES / item / 64 * 64;
-    if (p.block_items < 64)
-        p.block_items = 64;
-    if (p.block_items > BLOCK_ITEMS_MAX)
-        p.block_items = BLOCK_ITEMS_MAX;
-    p.block_bytes = p.block_items * item;
-    uint64_t blocks = (a->n + p.block_items - 1) / p.block_items;
-    size_t round = ROUND_BYTES / p.block_bytes;
-    round = round < 1 ? 1 : round > ROUND_BLOCKS_MAX ? ROUND_BLOCKS_MAX : round;
-    round *= (size_t)threads;
-    p.round_blocks = a->follows || blocks < round ? (size_t)blocks : round;
-    return p;
+    const uint64_t items = bytes / (a->item_bytes ? a->item_bytes : 1) / 64 * 64;
+    return items < 64 ? 64 : (size_t)gpi_min(items, BLOCK_ITEMS_MAX);
 }
 
-static size_t stage_bytes(const struct gpi_compact_args *a, const struct plan *p)
+static size_t block_items(const struct gpi_compact_args *a, int threads)
 {
-    return a->in_place ? p->round_blocks * p->block_bytes : 0;
+    const uint64_t share = a->n * a->item_bytes / ((uint64_t)threads * BLOCKS_PER_THREAD);
+    const uint64_t most = gpi_min(share, BLOCK_BYTES_MAX);
+    return items_of(a, most > BLOCK_BYTES_MIN ? most : BLOCK_BYTES_MIN);
 }
 
+static size_t marks_of(const struct gpi_compact_args *a)
+{
+    return a->sides == 2 ? 2 : 1;
+}
+
+/* Of blocks of any size. */
 size_t gpi_compact_cpu_bytes(const struct gpi_compact_args *a, int threads)
 {
-    struct plan p = plan_of(a, threads ? threads : THREADS_MAX);
-    size_t marks = gpi_piece((p.round_blocks + 1) * sizeof(uint64_t)) +
-                   gpi_piece(p.round_blocks * p.block_items / 8);
-    return marks * (a->sides == 2 ? 2 : 1) + gpi_piece(stage_bytes(a, &p));
+    const size_t least = items_of(a, BLOCK_BYTES_MIN), most = items_of(a, BLOCK_BYTES_MAX);
+    const uint64_t blocks = gpi_ceil_div(a->n, least);
+    const uint64_t stages = gpi_min(blocks, threads ? (uint64_t)threads : THREADS_MAX);
+    const size_t marks =
+        gpi_piece((size_t)blocks * sizeof(uint64_t)) + gpi_piece((size_t)(a->n + most) / 8);
+    return (a->follows ? marks * marks_of(a) : 0) +
+           (a->in_place ? gpi_piece((size_t)stages * most * a->item_bytes) : 0);
 }
 
-static size_t block_items(const struct job *j, size_t block)
+static struct block block_at(const struct job *j, uint64_t index)
 {
-    uint64_t begin = j->first + (uint64_t)block * j->plan.block_items;
-    uint64_t left = j->n - begin;
-    return left < j->plan.block_items ? (size_t)left : j->plan.block_items;
-}
-
-static uint64_t *block_bits(const struct job *j, const struct marks *m, size_t block)
-{
-    return m->bits + block * j->plan.block_items / 64;
+    const uint64_t first = index * j->block_items;
+    return (struct block){
+        .index = index, .first = first, .items = gpi_min(j->n - first, j->block_items)};
 }
 
 /* Flags as bytes; bits are copied, whole words but for the last block's. */
-static void write_flags(const struct job *j, uint64_t first, size_t items, const uint64_t *bits)
+static void write_flags(const struct job *j, const struct block *b)
 {
     char *out = j->a->out;
     if (j->a->bits)
-        memcpy(out + first / 8, bits, gpi_compact_flag_bytes(true, items));
+        memcpy(out + b->first / 8, b->bits[KEPT], gpi_compact_flag_bytes(true, b->items));
     else
-        j->loops->spread(bits, items, (uint8_t *)out + first);
+        j->loops->spread(b->bits[KEPT], b->items, (uint8_t *)out + b->first);
 }
 
-static void mark_block(void *arg, size_t block)
+static void block_mark(const struct job *j, struct block *b)
 {
-    struct job *j = arg;
-    const uint64_t first = j->first + (uint64_t)block * j->plan.block_items;
-    const size_t items = block_items(j, block);
-    uint64_t *bits = block_bits(j, &j->kept, block);
-    j->kept.count[block] = j->loops->mark(j->a, first, items, bits);
-    if (j->a->flags)
-        write_flags(j, first, items, bits);
-    if (j->a->sides == 2) {
-        struct gpi_compact_args below = *j->a;
-        below.range = gpi_compact_range_below(&j->a->range);
-        j->below.count[block] =
-            j->loops->mark(&below, first, items, block_bits(j, &j->below, block));
+    const struct gpi_compact_args *a = j->a;
+    b->count[KEPT] = j->loops->mark(a, b->first, b->items, b->bits[KEPT]);
+    if (a->flags)
+        write_flags(j, b);
+    if (a->sides == 2) {
+        struct gpi_compact_args below = *a;
+        below.range = gpi_compact_range_below(&a->range);
+        b->count[BELOW] = j->loops->mark(&below, b->first, b->items, b->bits[BELOW]);
     }
+}
+
+/* Marks that stay until all blocks have them. */
+static void mark_before(void *arg, size_t index)
+{
+    const struct job *j = arg;
+    struct block b = block_at(j, index);
+    for (size_t k = 0; k < marks_of(j->a); k++)
+        b.bits[k] = j->bits[k] + b.first / 64;
+    block_mark(j, &b);
+    for (size_t k = 0; k < marks_of(j->a); k++)
+        j->counts[k][index] = b.count[k];
+}
+
+static void take_marks(const struct job *j, struct block *b)
+{
+    for (size_t k = 0; k < marks_of(j->a); k++) {
+        b->bits[k] = j->bits[k] + b->first / 64;
+        b->count[k] = j->counts[k][b->index];
+    }
+}
+
+/* Waits for the blocks before. */
+static void take_places(struct job *j, struct block *b)
+{
+    gpi_wait_for(&j->turn, b->index);
+    for (size_t k = 0; k < MARKS; k++) {
+        b->place[k] = j->places[k];
+        j->places[k] += b->count[k];
+    }
+    __atomic_store_n(&j->turn, b->index + 1, __ATOMIC_RELEASE);
 }
 
 /* Outputs that fit between a place and the capacity. */
@@ -124,105 +149,81 @@ static uint64_t room(uint64_t capacity, uint64_t place, uint64_t outputs)
     return gpi_min(outputs, place < capacity ? capacity - place : 0);
 }
 
-static uint64_t marked_in(const struct marks *m, size_t block)
-{
-    return m->count[block + 1] - m->count[block];
-}
-
 /* The outputs of a block: `items` of them, whose bits differ from skip, to a place in `side`. */
-static void move_side(const struct job *j, size_t block, const uint64_t *bits, uint64_t skip,
-                      const struct gpi_compact_side *side, uint64_t place, uint64_t items)
+static void move_side(const struct job *j, const struct block *b, const uint64_t *bits,
+                      uint64_t skip, const struct gpi_compact_side *side, uint64_t place,
+                      uint64_t items)
 {
-    const uint64_t first = j->first + (uint64_t)block * j->plan.block_items;
-    j->loops->move(j->a, first, block_items(j, block), bits, skip, 0, j->stream,
+    j->loops->move(j->a, b->first, b->items, bits, skip, 0, j->stream,
                    (char *)side->out + place * j->a->item_bytes,
                    room(side->capacity, place, items));
 }
 
-static void move_kept(const struct job *j, size_t block)
+static void move_kept(const struct job *j, const struct block *b, char *stage)
 {
     const struct gpi_compact_args *a = j->a;
-    const uint64_t *bits = block_bits(j, &j->kept, block), first = j->first;
-    const uint64_t kept = marked_in(&j->kept, block), place = j->kept.count[block];
-    const struct gpi_compact_side out = {a->out, a->capacity},
-                                  stage = {j->stage + block * j->plan.block_bytes, kept};
+    const uint64_t kept = b->count[KEPT], place = b->place[KEPT];
+    const struct gpi_compact_side out = {a->out, a->capacity}, staged = {stage, kept};
     if (a->in_place)
-        move_side(j, block, bits, 0, &stage, 0, kept);
+        move_side(j, b, b->bits[KEPT], 0, &staged, 0, kept);
     else if (a->out)
-        move_side(j, block, bits, 0, &out, place, kept);
+        move_side(j, b, b->bits[KEPT], 0, &out, place, kept);
     if (a->indices)
-        j->loops->move(a, first + (uint64_t)block * j->plan.block_items, block_items(j, block),
-                       bits, 0, a->index_bytes, j->stream,
+        j->loops->move(a, b->first, b->items, b->bits[KEPT], 0, a->index_bytes, j->stream,
                        (char *)a->indices + place * a->index_bytes, room(a->capacity, place, kept));
 }
 
-static void move_others(const struct job *j, size_t block)
+static void move_others(const struct job *j, const struct block *b)
 {
     const struct gpi_compact_args *a = j->a;
-    const uint64_t *bits = block_bits(j, &j->kept, block);
-    const uint64_t before = j->first + (uint64_t)block * j->plan.block_items;
-    const uint64_t place = before - j->kept.count[block];
-    const uint64_t others = block_items(j, block) - marked_in(&j->kept, block);
+    const uint64_t place = b->first - b->place[KEPT], others = b->items - b->count[KEPT];
+    const uint64_t *bits = b->bits[KEPT];
     const struct gpi_compact_side rest = {j->others, a->side[0].capacity};
     if (a->sides == 1) {
-        move_side(j, block, bits, ~(uint64_t)0, &rest, place, others);
+        move_side(j, b, bits, ~(uint64_t)0, &rest, place, others);
         return;
     }
-    uint64_t *below = block_bits(j, &j->below, block);
-    const uint64_t place_below = j->below.count[block], count = marked_in(&j->below, block);
-    move_side(j, block, below, 0, &rest, place_below, count);
-    for (size_t g = 0; 64 * g < block_items(j, block); g++)
+    uint64_t *below = b->bits[BELOW];
+    move_side(j, b, below, 0, &rest, b->place[BELOW], b->count[BELOW]);
+    for (size_t g = 0; 64 * g < b->items; g++)
         below[g] |= bits[g];
-    move_side(j, block, below, ~(uint64_t)0, &a->side[1], place - place_below, others - count);
+    move_side(j, b, below, ~(uint64_t)0, &a->side[1], place - b->place[BELOW],
+              others - b->count[BELOW]);
 }
 
-static void move_block(void *arg, size_t block)
-{
-    const struct job *j = arg;
-    move_kept(j, block);
-    if (j->a->sides)
-        move_others(j, block);
-}
-
-static void unstage_block(void *arg, size_t block)
-{
-    struct job *j = arg;
-    uint64_t place = j->kept.count[block],
-             outputs = room(j->a->capacity, place, marked_in(&j->kept, block));
-    memcpy((char *)j->a->out + place * j->a->item_bytes, j->stage + block * j->plan.block_bytes,
-           outputs * j->a->item_bytes);
-}
-
-/* Counts to places; returns what has been marked up to the end of the round. */
-static uint64_t add_up(uint64_t *count, size_t blocks, uint64_t marked)
-{
-    for (size_t b = 0; b < blocks; b++) {
-        uint64_t c = count[b];
-        count[b] = marked;
-        marked += c;
-    }
-    count[blocks] = marked;
-    return marked;
-}
-
-/* counts: of the kept, and those below. */
-static void run_rounds(struct job *j, int threads, uint64_t counts[2])
+/* When all blocks before have been read, of which some may lie where these items go. */
+static void unstage(struct job *j, const struct block *b, const char *stage)
 {
     const struct gpi_compact_args *a = j->a;
-    uint64_t round_items = (uint64_t)j->plan.round_blocks * j->plan.block_items;
-    for (j->first = 0; j->first < j->n; j->first += round_items) {
-        uint64_t items = gpi_min(j->n - j->first, round_items);
-        size_t blocks = (size_t)((items + j->plan.block_items - 1) / j->plan.block_items);
-        gpi_parallel_for(threads, blocks, mark_block, j);
-        counts[0] = add_up(j->kept.count, blocks, counts[0]);
-        if (a->sides == 2)
-            counts[1] = add_up(j->below.count, blocks, counts[1]);
-        if (a->follows)
-            j->others = (char *)a->out + counts[0] * a->item_bytes;
-        if (!a->flags)
-            gpi_parallel_for(threads, blocks, move_block, j);
-        if (a->in_place)
-            gpi_parallel_for(threads, blocks, unstage_block, j);
+    gpi_wait_for(&j->read, b->index);
+    __atomic_store_n(&j->read, b->index + 1, __ATOMIC_RELEASE);
+    memcpy((char *)a->out + b->place[KEPT] * a->item_bytes, stage,
+           room(a->capacity, b->place[KEPT], b->count[KEPT]) * a->item_bytes);
+}
+
+/* What one thread does: blocks, in order, until there are none. */
+static void run(void *arg, size_t thread)
+{
+    struct job *j = arg;
+    const uint64_t blocks = gpi_ceil_div(j->n, j->block_items);
+    uint64_t bits[MARKS][BLOCK_ITEMS_MAX / 64], index;
+    while ((index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED)) < blocks) {
+        struct block b = block_at(j, index);
+        char *stage = j->a->in_place ? j->stages + thread * j->block_bytes : NULL;
+        b.bits[KEPT] = bits[KEPT];
+        b.bits[BELOW] = bits[BELOW];
+        if (j->a->follows)
+            take_marks(j, &b);
+        else
+            block_mark(j, &b);
+        take_places(j, &b);
+        if (j->a->flags)
+            continue;
+        move_kept(j, &b, stage);
+        if (j->a->sides)
+            move_others(j, &b);
+        if (j->a->in_place)
+            unstage(j, &b, stage);
     }
 }
 
@@ -232,20 +233,27 @@ static int threads_for(const struct gpi_compact_args *a, int threads)
     return gpi_threads_for(threads, a->n * (4 + a->item_bytes) / 8);
 }
 
-static struct marks take_marks(struct gpi_frame *frame, const struct plan *p)
+/* A partition in one array: where its others lie. */
+static void mark_all(struct job *j, int threads, struct gpi_frame *frame)
 {
-    struct marks m;
-    m.count = gpi_frame_take(frame, (p->round_blocks + 1) * sizeof(uint64_t));
-    m.bits = gpi_frame_take(frame, p->round_blocks * p->block_items / 8);
-    return m;
+    const uint64_t blocks = gpi_ceil_div(j->n, j->block_items);
+    uint64_t kept = 0;
+    for (size_t k = 0; k < marks_of(j->a); k++) {
+        j->counts[k] = gpi_frame_take(frame, (size_t)blocks * sizeof(uint64_t));
+        j->bits[k] = gpi_frame_take(frame, (size_t)blocks * (j->block_items / 8));
+    }
+    gpi_parallel_for(threads, blocks, mark_before, j);
+    for (uint64_t i = 0; i < blocks; i++)
+        kept += j->counts[KEPT][i];
+    j->others = (char *)j->a->out + kept * j->a->item_bytes;
 }
 
-static void finish(gp_context *ctx, const struct job *j, const uint64_t marked[2])
+static void finish(gp_context *ctx, const struct job *j)
 {
     const struct gpi_compact_args *a = j->a;
     const struct gpi_reporter reporter = gpi_reporter_of(ctx, NULL, (gp_dtype)0);
-    const uint64_t others = j->n - marked[0];
-    const uint64_t counts[3] = {marked[0], a->sides == 2 ? marked[1] : others, others - marked[1]};
+    const uint64_t kept = j->places[KEPT], below = j->places[BELOW], others = j->n - kept;
+    const uint64_t counts[3] = {kept, a->sides == 2 ? below : others, others - below};
     const uint64_t rooms[3] = {a->capacity, a->side[0].capacity, a->side[1].capacity};
     for (uint32_t k = 0; k < a->counts; k++) {
         a->out_count[k] = counts[k];
@@ -260,18 +268,20 @@ gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gp
     if (a->device_n && *a->device_n < j.n)
         j.n = *a->device_n;
     int threads = threads_for(a, ctx->threads);
-    j.plan = plan_of(a, threads);
+    j.block_items = block_items(a, threads);
+    j.block_bytes = j.block_items * a->item_bytes;
     GPI_FRAME(frame, ctx, function, gpi_compact_cpu_bytes(a, threads));
-    j.kept = take_marks(&frame, &j.plan);
-    if (a->sides == 2)
-        j.below = take_marks(&frame, &j.plan);
-    j.stage = gpi_frame_take(&frame, stage_bytes(a, &j.plan));
+    const uint64_t blocks = gpi_ceil_div(j.n, j.block_items);
+    threads = (int)gpi_min((uint64_t)threads, blocks);
+    if (a->in_place)
+        j.stages = gpi_frame_take(&frame, (size_t)threads * j.block_bytes);
     /* Moving smaller outputs takes longer than memory does. */
     const uint64_t bytes = a->out ? a->item_bytes : a->index_bytes;
     j.stream = !a->in_place && bytes >= 4 && gpi_min(a->capacity, j.n) * bytes >= STREAM_BYTES;
     j.others = a->side[0].out;
-    uint64_t marked[2] = {0};
-    run_rounds(&j, threads, marked);
-    finish(ctx, &j, marked);
+    if (a->follows)
+        mark_all(&j, threads, &frame);
+    gpi_parallel_for(threads, (size_t)threads, run, &j);
+    finish(ctx, &j);
     return GP_OK;
 }

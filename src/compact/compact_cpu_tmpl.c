@@ -371,7 +371,7 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
     const size_t at_once = stream ? SLICE_BYTES / bytes / 64 * 64 : 0;
     const char *in = a->in ? (const char *)a->in + first * a->item_bytes : NULL;
     /* Of a block the kept items go first, and what follows them comes out of the cache. */
-    struct moves m = {in, items, bits, skip, out, room, a->follows && skip == 0, true};
+    struct moves m = {in, items, bits, skip, out, room, (a->follows || a->keep) && skip == 0, true};
     if (at_once == 0) {
         move_any(&m, first, a->item_bytes, index_bytes);
         return;

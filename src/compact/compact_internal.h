@@ -9,20 +9,20 @@
  * The others of a partition are the items whose bit is not set, and as many of them come before a
  * place as the kept ones leave. A partition in three has two bits, inside and below.
  *
- * The CPU does this in rounds that fit the caches: count a round's blocks, add up, move a round's
- * blocks. CUDA does it in one pass: a tile publishes its count, adds up the counts of its
- * predecessors as they appear (Merrill and Garland 2016 without the chain of inclusive prefixes),
- * and moves. A partition in one array needs the total before the first item that is not kept finds
- * its place: the CPU has one round over everything, CUDA counts in a launch of its own, or, where a
- * block has one tile and all blocks run at once, waits for the counts of all tiles.
+ * The CPU does this block by block in one pass: a thread counts, adds its count to that of the
+ * blocks before in turn, and moves. So does CUDA: a tile publishes its count, adds up the counts of
+ * its predecessors as they appear (Merrill and Garland 2016 without the chain of inclusive
+ * prefixes), and moves. A partition in one array needs the total before the first item that is not
+ * kept finds its place: the CPU marks everything first, CUDA counts in a launch of its own, or,
+ * where a block has one tile and all blocks run at once, waits for the counts of all tiles.
  *
  * On CUDA items of 2, 4, 8 and 16 bytes, and positions, go straight to their places; bytes, and
  * shorts of a partition by comparison, are packed in shared memory first (compact_pack.cuh). For
  * items of other sizes a tile has a list (compact_list_cuda.cu). Counts and flags as outputs take
  * loops without tiles (compact_count.cuh).
  *
- * Scratch: CPU [counts of a round's blocks][bits of the round][the same of those below, in three
- * only][stage of the round, in place only]; CUDA none but the tile states (CUB: its own).
+ * Scratch: CPU [counts of all blocks][bits of all items], in one array only, and the same of those
+ * below; in place [a block for each thread]; CUDA none but the tile states (CUB: its own).
  */
 #ifndef GPI_COMPACT_INTERNAL_H
 #define GPI_COMPACT_INTERNAL_H
