@@ -137,11 +137,34 @@ static bool ascend(wide *key, bool raised)
     return true;
 }
 
+/* Large outputs go past the cache. */
+static bool streams(const struct gpi_bound_args *a)
+{
+    return a->m * a->index_bytes >= STREAM_BYTES;
+}
+
+/* What the needles behind those that are counted read and write, asked for a vector at a time: all
+ * at once would be more lines than a processor has on their way, and it would wait for them. */
+struct coming {
+    const char *needles, *sorted, *out;
+    size_t items, width; /* of sorted, for as many needles; bytes of a place, 0: past the cache */
+};
+
+ALWAYS_INLINE void ask(const struct coming *c, size_t step)
+{
+    const size_t needles = LANES * sizeof(item), sorted = c->items * sizeof(item) * LANES / COUNTED,
+                 places = LANES * c->width;
+    gpi_ahead(c->needles, needles, (int64_t)(step * needles));
+    gpi_ahead(c->sorted, sorted, (int64_t)(step * sorted));
+    gpi_ahead_of_writes(c->out, places, (int64_t)(step * places));
+}
+
 /* Items of part that are below each key. Behind them part has AT_ONCE of the largest number. Items
  * that a step takes too many are below none of its keys. The items before the last step of a vector
  * are below its last key and so below all keys behind it, which begin with that step: where they
  * begin does not wait for what was counted. */
-static void count_below(const wide *part, const wide *key, uint16_t *found)
+static void count_below(const wide *part, const wide *key, uint16_t *found,
+                        const struct coming *coming)
 {
     const wide *from = part;
     for (int j = 0; j < COUNTED; j += LANES) {
@@ -155,19 +178,17 @@ static void count_below(const wide *part, const wide *key, uint16_t *found)
         for (int k = 0; k < LANES; k++)
             found[j + k] = (uint16_t)(before + (uint64_t)count[k]);
         from = x > from ? x - AT_ONCE : from;
+        ask(coming, (size_t)j / LANES);
     }
 }
 
-/* Large outputs go past the cache. */
 static void places_put(const struct gpi_bound_args *a, uint64_t first, uint64_t base,
                        const uint16_t *found)
 {
     char block[COUNTED * sizeof(uint64_t)];
     const size_t width = a->index_bytes;
-    const bool stream = a->m * width >= STREAM_BYTES;
+    const bool stream = streams(a);
     char *out = (char *)a->out + first * width, *to = stream ? block : out;
-    if (!stream)
-        gpi_ahead_of_writes(out, COUNTED * width, (int64_t)(COUNTED * width));
     WITH_INDEX_BYTES(bytes, width,
                      for (uint64_t j = 0; j < COUNTED; j++)
                          gpi_word_put(to, bytes, j, base + found[j]));
@@ -191,12 +212,13 @@ static bool counted(const struct gpi_bound_args *a, uint64_t first)
     if (at[1] < at[0] || items > PASSED)
         return false;
     const item *sorted = (const item *)a->sorted + at[0];
-    gpi_ahead(needles, COUNTED * sizeof(item), COUNTED * sizeof(item));
-    gpi_ahead(sorted, items * sizeof(item), (int64_t)(items * sizeof(item)));
+    const struct coming coming = {(const char *)(needles + COUNTED), (const char *)(sorted + items),
+                                  (const char *)a->out + (first + COUNTED) * a->index_bytes, items,
+                                  streams(a) ? 0 : a->index_bytes};
     convert(a, sorted, items, part);
     for (uint64_t i = 0; i < AT_ONCE; i++)
         part[items + i] = WIDE_MAX;
-    count_below(part, key, found);
+    count_below(part, key, found, &coming);
     places_put(a, first, at[0], found);
     return true;
 }

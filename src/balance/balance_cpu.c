@@ -13,20 +13,21 @@
 #define DECLARE(isa)                                                                               \
     gpi_share_fn gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa,                         \
         gpi_balance_expand_b4_##isa, gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa,    \
-        gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;                                  \
+        gpi_balance_expand_any_##isa, gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa;    \
     gpi_bound_fn gpi_balance_bound_b4_##isa, gpi_balance_bound_b8_##isa;
 GPI_ISAS(DECLARE)
 gpi_bound_fn gpi_balance_bound_b1_base, gpi_balance_bound_b2_base;
 
 struct isa_loops {
-    gpi_share_fn *expand[5]; /* by log2 of the item's bytes */
-    gpi_share_fn *search[4]; /* 2 and 3 alone */
+    gpi_share_fn *expand[5], *expand_any; /* by log2 of the item's bytes; any size and alignment */
+    gpi_share_fn *search[4];              /* 2 and 3 alone */
     gpi_bound_fn *bound[4];
 };
 
 #define LOOPS(isa)                                                                                 \
     {{gpi_balance_expand_b1_##isa, gpi_balance_expand_b2_##isa, gpi_balance_expand_b4_##isa,       \
       gpi_balance_expand_b8_##isa, gpi_balance_expand_b16_##isa},                                  \
+     gpi_balance_expand_any_##isa,                                                                 \
      {NULL, NULL, gpi_balance_search_b4_##isa, gpi_balance_search_b8_##isa},                       \
      {gpi_balance_bound_b1_base, gpi_balance_bound_b2_base, gpi_balance_bound_b4_##isa,            \
       gpi_balance_bound_b8_##isa}},
@@ -37,7 +38,7 @@ static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
  * few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */
-enum { BOUND_CHUNK = 4096, PARTITION_CHUNK = 64 };
+enum { BOUND_CHUNK = 16384, PARTITION_CHUNK = 64 };
 enum { SLICE_BYTES = 8192, SLICE_ITEM_MAX = 1024 }; /* of outputs that go past the cache */
 
 static int log2_of(size_t bytes)
@@ -162,19 +163,21 @@ ALWAYS_INLINE void expand_pieces(const struct gpi_balance_share *h, size_t piece
     const size_t bytes = h->args->item_bytes;
     const char *in = h->args->in;
     char *out = h->args->out;
+    const uint64_t at_once = bytes < LINE ? LINE / bytes : 1;
     uint64_t i = h->i0;
     for (uint64_t s = h->s0; i < h->i1 && s < h->args->num_segments; s++) {
-        uint64_t end = s < h->s1 ? gpi_share_end(h, h->args->offset_bytes, s, i) : h->i1;
-        if (!h->cached && piece >= 4) /* smaller ones do not wait for lines */
-            gpi_ahead_of_writes(out + (i - h->skip) * bytes, LINE, GPI_AHEAD_OF_WRITES);
-        if (i < end)
-            gpi_item_repeat(out + (i - h->skip) * bytes, in + s * bytes, bytes, piece, end - i);
-        i = end;
+        const uint64_t end = s < h->s1 ? gpi_share_end(h, h->args->offset_bytes, s, i) : h->i1;
+        for (uint64_t n; i < end; i += n) {
+            char *to = out + (i - h->skip) * bytes;
+            n = gpi_min(end - i, at_once);
+            if (!h->cached && piece != 1 && piece != 2) /* smaller ones do not wait for lines */
+                gpi_ahead_of_writes(to, bytes < LINE ? LINE : bytes, GPI_AHEAD_OF_WRITES);
+            gpi_item_repeat(to, in + s * bytes, bytes, piece, n);
+        }
     }
 }
 
-/* Any item size and alignment. */
-static void expand_bytes(const struct gpi_balance_share *h)
+void gpi_balance_expand_bytes(const struct gpi_balance_share *h)
 {
     WITH_PIECE(piece, gpi_item_piece(h->args->item_bytes), expand_pieces(h, piece));
 }
@@ -186,7 +189,7 @@ static gpi_share_fn *expand_fn(const gp_context *ctx, const struct gpi_balance_a
     uintptr_t addresses = (uintptr_t)a->in | (uintptr_t)a->out;
     size_t alignment = bytes == 16 ? 8 : bytes;
     return power && addresses % alignment == 0 ? loops[ctx->isa].expand[log2_of(bytes)]
-                                               : expand_bytes;
+                                               : loops[ctx->isa].expand_any;
 }
 
 void gpi_balance_expand_cpu(gp_context *ctx, const struct gpi_balance_args *a)

@@ -6,6 +6,10 @@
 #include "core/past_cache.h"
 #include "core/words.h"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #define NAME(function) PASTE4(function, GPI_BYTES, _, GPI_ISA_SUFFIX)
 
 #if GPI_BYTES == 1
@@ -140,6 +144,67 @@ void NAME(gpi_balance_search_b)(const struct gpi_balance_share *share)
         WITH_INDEX_BYTES(bytes, share->args->offset_bytes, search_share(share, bytes, true));
     else
         WITH_INDEX_BYTES(bytes, share->args->offset_bytes, search_share(share, bytes, false));
+}
+
+#endif
+
+#if GPI_BYTES == 1
+
+#define EXPAND_ANY PASTE(gpi_balance_expand_any_, GPI_ISA_SUFFIX)
+
+gpi_share_fn EXPAND_ANY;
+
+#if defined(__AVX512F__)
+
+enum { PERMUTED_MAX = 16 }; /* no gain was seen with larger items */
+
+/* A line of bytes at a time: byte k of a segment is byte k mod the item's size of its item. */
+__attribute__((target("avx512vbmi"))) static void expand_permuted(const struct gpi_balance_share *h)
+{
+    const size_t bytes = h->args->item_bytes;
+    const char *in = h->args->in;
+    char *to = (char *)h->args->out + (h->i0 - h->skip) * bytes;
+    uint8_t first[LINE];
+    for (size_t k = 0; k < LINE; k++)
+        first[k] = (uint8_t)(k % bytes);
+    const __m512i begin = _mm512_loadu_si512(first), size = _mm512_set1_epi8((char)bytes);
+    const __m512i step = _mm512_set1_epi8((char)(LINE % bytes));
+    const __mmask64 own = _bzhi_u64(~(uint64_t)0, (unsigned)bytes);
+    uint64_t i = h->i0;
+    for (uint64_t s = h->s0; i < h->i1 && s < h->args->num_segments; s++) {
+        const uint64_t end = s < h->s1 ? gpi_share_end(h, h->args->offset_bytes, s, i) : h->i1;
+        uint64_t left = (end - i) * bytes;
+        i = end;
+        if (left == 0)
+            continue;
+        const __m512i value = _mm512_maskz_loadu_epi8(own, in + s * bytes);
+        __m512i at = begin;
+        for (; left > LINE; left -= LINE, to += LINE) {
+            if (!h->cached)
+                gpi_ahead_of_writes(to, LINE, GPI_AHEAD_OF_WRITES);
+            _mm512_storeu_si512(to, _mm512_permutexvar_epi8(at, value));
+            at = _mm512_add_epi8(at, step);
+            at = _mm512_min_epu8(at, _mm512_sub_epi8(at, size));
+        }
+        if (!h->cached)
+            gpi_ahead_of_writes(to, LINE, GPI_AHEAD_OF_WRITES);
+        _mm512_mask_storeu_epi8(to, _bzhi_u64(~(uint64_t)0, (unsigned)left),
+                                _mm512_permutexvar_epi8(at, value));
+        to += left;
+    }
+}
+
+#endif
+
+void EXPAND_ANY(const struct gpi_balance_share *share)
+{
+#if defined(__AVX512F__)
+    if (share->args->item_bytes <= PERMUTED_MAX && __builtin_cpu_supports("avx512vbmi")) {
+        expand_permuted(share);
+        return;
+    }
+#endif
+    gpi_balance_expand_bytes(share);
 }
 
 #endif

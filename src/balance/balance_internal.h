@@ -194,7 +194,8 @@ struct gpi_balance_share {
 };
 
 typedef void gpi_share_fn(const struct gpi_balance_share *share);
-gpi_share_fn gpi_balance_copy_share; /* balance_intervals_cpu.c; for items of any size */
+gpi_share_fn gpi_balance_expand_bytes; /* balance_cpu.c; for items of any size and alignment */
+gpi_share_fn gpi_balance_copy_share;   /* balance_intervals_cpu.c; the same */
 /* Needles begin to end - 1. */
 typedef void gpi_bound_fn(const struct gpi_bound_args *args, uint64_t begin, uint64_t end);
 
