@@ -140,7 +140,7 @@ static bool ascend(wide *key, bool raised)
 /* Large outputs go past the cache. */
 static bool streams(const struct gpi_bound_args *a)
 {
-    return a->m * a->index_bytes >= STREAM_BYTES;
+    return a->m * a->index_bytes > gpi_cache_bytes();
 }
 
 /* What the needles behind those that are counted read and write, asked for a vector at a time: all

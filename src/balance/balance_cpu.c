@@ -39,7 +39,8 @@ static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */
 enum { BOUND_CHUNK = 16384, PARTITION_CHUNK = 64 };
-enum { SLICE_BYTES = 8192, SLICE_ITEM_MAX = 1024 }; /* of outputs that go past the cache */
+/* Of outputs that go past the cache: larger items before they fill it. */
+enum { SLICE_BYTES = 8192, SLICE_ITEM_MAX = 1024, VECTOR_ITEM_MAX = 16 };
 
 static int log2_of(size_t bytes)
 {
@@ -197,7 +198,11 @@ void gpi_balance_expand_cpu(gp_context *ctx, const struct gpi_balance_args *a)
     struct walk w = {.args = a, .share_fn = expand_fn(ctx, a)};
     w.base = gpi_offset_base(a->offsets, a->offset_bytes);
     w.num_items = gpi_min(settle_count(ctx, a, w.base), a->limit);
-    w.past_cache = a->item_bytes <= SLICE_ITEM_MAX && w.num_items * a->item_bytes >= STREAM_BYTES;
+    const uint64_t bytes = w.num_items * a->item_bytes;
+    if (a->item_bytes <= VECTOR_ITEM_MAX)
+        w.past_cache = bytes > gpi_cache_bytes();
+    else
+        w.past_cache = a->item_bytes <= SLICE_ITEM_MAX && bytes >= STREAM_BYTES;
     walk(ctx, &w, a->item_bytes);
 }
 

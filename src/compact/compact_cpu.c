@@ -277,7 +277,7 @@ gp_status gpi_compact_cpu(gp_context *ctx, const char *function, const struct gp
         j.stages = gpi_frame_take(&frame, (size_t)threads * j.block_bytes);
     /* Moving smaller outputs takes longer than memory does. */
     const uint64_t bytes = a->out ? a->item_bytes : a->index_bytes;
-    j.stream = !a->in_place && bytes >= 4 && gpi_min(a->capacity, j.n) * bytes >= STREAM_BYTES;
+    j.stream = !a->in_place && bytes >= 4 && gpi_min(a->capacity, j.n) * bytes > gpi_cache_bytes();
     j.others = a->side[0].out;
     if (a->follows)
         mark_all(&j, threads, &frame);

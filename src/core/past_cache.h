@@ -14,6 +14,10 @@
 
 enum { LINE = 64, STREAM_BYTES = 8 << 20 };
 
+/* What the last cache holds, and at least STREAM_BYTES: outputs up to that stay in it where a loop
+ * asks for their lines before it writes them. */
+uint64_t gpi_cache_bytes(void);
+
 #if defined(__SSE2__)
 static inline void line_past_cache(const char *s, char *d)
 {

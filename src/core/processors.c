@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How many processors this process may use: those of its affinity mask, and no more than the quota
- * of the control groups it is in, which is how containers are limited.
+ * of the control groups it is in, which is how containers are limited. Their last cache, and their
+ * instruction set.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/past_cache.h"
 #include "core/threads.h"
 
 enum { PATH_BYTES = 512 };
@@ -125,6 +127,24 @@ int gpi_processors(void)
     processors = processors < quota ? processors : quota;
 #endif
     return processors < GPI_THREADS_MAX ? processors : GPI_THREADS_MAX;
+}
+
+static uint64_t cache_bytes = STREAM_BYTES;
+
+static void read_cache_bytes(void)
+{
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+    const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (bytes > STREAM_BYTES)
+        cache_bytes = (uint64_t)bytes;
+#endif
+}
+
+uint64_t gpi_cache_bytes(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_cache_bytes);
+    return cache_bytes;
 }
 
 enum gpi_isa gpi_isa_detect(void)
