@@ -146,8 +146,8 @@ static inline size_t gpi_radixsort_moved_bytes(const struct gpi_radix_job *j)
     return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
 }
 
-/* Where one thread sorts words of 8 bytes, of keys and positions: as many as it has items, or as the
- * caches hold. */
+/* Where one thread sorts words of 8 bytes, of keys and positions: bytes for as many as it has
+ * items, or what the caches hold. */
 static inline size_t gpi_radixsort_words_room(const struct gpi_radix_job *j, size_t parts)
 {
     const size_t bytes = (j->n / parts + 1) * sizeof(uint64_t);
