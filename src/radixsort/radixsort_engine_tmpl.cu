@@ -316,9 +316,11 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
                                                   (!VB || job.n >= radix_tuning.adaptive_items));
     job.split_bits = job.bucket_bits && splits ? split_bits_of<VB>(ctx, job, layout) : 0;
     job.adaptive_allowed = job.bucket_bits && !job.split_bits && layout.adaptive;
+    /* Even keys of fewer items go by a map, or are of words that repeat (skew-42). */
     job.cells_even = job.by_values ? radix_tuning.values_share - 2 /* of two buckets */
-                     : VB          ? radix_tuning.cells_even
-                                   : radix_tuning.cells_even_keys;
+                     : job.n < radix_tuning.map_items ? UINT32_MAX
+                     : VB                             ? radix_tuning.cells_even
+                                                      : radix_tuning.cells_even_keys;
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
     job.entries =
         job.adaptive_allowed ? layout.entries : 1u << std::max(job.bucket_bits, job.split_bits);
