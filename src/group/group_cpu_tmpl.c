@@ -144,8 +144,10 @@ ALWAYS_INLINE bool differs(const char *key, size_t bytes, size_t piece)
     uint64_t some = 0;
     if (piece == 0)
         return memcmp(key, before, bytes) != 0;
-    for (size_t k = 0; k < last; k += piece)
+    for (size_t k = 0; k < last; k += piece) {
+        __asm__("" : "+r"(k));
         some |= gpi_word_at(key + k, piece, 0) ^ gpi_word_at(before + k, piece, 0);
+    }
     some |= gpi_word_at(key + last, piece, 0) ^ gpi_word_at(before + last, piece, 0);
     return some != 0;
 }
@@ -158,8 +160,10 @@ ALWAYS_INLINE void heads_wide(const char *in, size_t bytes, size_t piece, size_t
         const char *key = in + i * bytes;
         uint64_t some = 0;
         gpi_ahead(key, items * bytes, GPI_AHEAD_BYTES);
-        for (size_t k = i == 0 ? first : 0; k < items; k++)
+        for (size_t k = i == 0 ? first : 0; k < items; k++) {
+            __asm__("" : "+r"(k)); /* vectors would not pay for their bytes */
             some |= (uint64_t)differs(key + k * bytes, bytes, piece) << k;
+        }
         bits[i / 64] = some;
     }
 }
@@ -217,7 +221,8 @@ static void heads_bytes(const char *in, size_t bytes, size_t first, size_t count
         heads_wide(in, bytes, 2, first, count, bits);
 }
 
-static void heads(const struct gpi_group_args *a, uint64_t first, size_t count, uint64_t *bits)
+static __attribute__((noinline)) void heads(const struct gpi_group_args *a, uint64_t first,
+                                            size_t count, uint64_t *bits)
 {
     const struct order order = {a->sign, a->inf};
     const char *in = (const char *)a->keys + first * a->key_bytes;

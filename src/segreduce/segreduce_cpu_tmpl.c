@@ -10,7 +10,7 @@
 #include "scan/scan_cpu_types_internal.h"
 #include "segreduce/segreduce_cpu_internal.h"
 
-#if defined(__AVX512DQ__) && GPI_SCALARS == 1 && IN_IS_ACC && ACC_BYTES >= 4
+#if defined(__AVX512DQ__) && GPI_SCALARS <= 2 && IN_IS_ACC && ACC_BYTES >= 4
 #include <immintrin.h>
 #define SIDE_BY_SIDE 1
 #else
@@ -94,6 +94,8 @@ typedef __mmask8 side_mask;
     (_mm512_cmp_pd_mask(a, b, _CMP_NGE_UQ) & _mm512_cmp_pd_mask(a, a, _CMP_ORD_Q))
 #endif
 
+#if GPI_SCALARS == 1
+
 #if ACC_BYTES == 4 && OUT_KIND == 2
 #define ITEMS_BELOW(a, b) _mm512_cmplt_epi32_mask((__m512i)(a), (__m512i)(b))
 #elif ACC_BYTES == 4
@@ -145,6 +147,8 @@ ALWAYS_INLINE __m512i side_join(gp_op op, __m512i l, __m512i r)
 #endif
 }
 
+#endif
+
 /* What is left of segments whose lanes are set, from item t on, which is not their first. */
 ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, const uint32_t *begins,
                               const uint32_t *ends, unsigned lanes, uint32_t t, sum_t *to)
@@ -160,6 +164,8 @@ ALWAYS_INLINE void fold_lanes(gp_op op, const struct gpi_segreduce_piece *p, con
                       : fold_on(op, item(in + begin), in + begin, 1, n);
     }
 }
+
+#if GPI_SCALARS == 1
 
 /* SIDE segments: together as long as a quarter of them has items, the rest one by one. */
 ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece *p,
@@ -188,6 +194,12 @@ ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece 
     fold_lanes(op, p, begins, ends, some, t, to);
     fold_lanes(op, p, begins, ends, far, 0, to);
 }
+
+#else
+
+#include "segreduce/segreduce_cpu_pairs.h"
+
+#endif
 
 #endif
 

@@ -39,7 +39,9 @@ static const struct cpu_entry table[] = {GPI_REDUCE_CPU_UNITS(ENTRY)};
     UNIT(i64, GP_I64, GP_I64, 1, false)                                                            \
     UNIT(u64, GP_U64, GP_U64, 1, false)                                                            \
     UNIT(f32, GP_F32, GP_F32, 1, false)                                                            \
-    UNIT(f64, GP_F64, GP_F64, 1, false)
+    UNIT(f64, GP_F64, GP_F64, 1, false)                                                            \
+    UNIT(affine_f32, GP_F32, GP_F32, 2, false)                                                     \
+    UNIT(affine_f64, GP_F64, GP_F64, 2, false)
 #define DECLARE_GATHERED(name, in, out, scalars, wide) CPU_DECLARE(name, avx512)
 #define GATHERED_ENTRY(name, in, out, scalars, wide)                                               \
     {in, out, scalars, &gpi_segreduce_cpu_##name##_avx512},
