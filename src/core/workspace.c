@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* for madvise() */
 #include "core/workspace.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "core/check.h"
 #include "core/cuda.h"
+
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Memory in which passes write hundreds of places at a time comes in huge pages if it may: else
+ * each of these has a page of its own, more than the processor knows at once. */
+static void *host_allocate(size_t bytes)
+{
+#if defined(MADV_HUGEPAGE)
+    if (bytes >= 2 * (size_t)HUGE_PAGE && bytes <= PTRDIFF_MAX - HUGE_PAGE) {
+        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        void *memory = aligned_alloc(HUGE_PAGE, bytes);
+        if (memory)
+            (void)madvise(memory, bytes, MADV_HUGEPAGE);
+        return memory;
+    }
+#endif
+    return aligned_alloc(GPI_ALIGN, gpi_piece(bytes));
+}
 
 gp_status gpi_allocate(gp_context *ctx, const char *function, size_t bytes, void **memory)
 {
@@ -17,7 +37,7 @@ gp_status gpi_allocate(gp_context *ctx, const char *function, size_t bytes, void
     else if (ctx->backend == GP_BACKEND_CUDA)
         *memory = gpi_cuda_allocate(ctx, bytes);
     else
-        *memory = aligned_alloc(GPI_ALIGN, gpi_piece(bytes));
+        *memory = host_allocate(bytes);
     if (!*memory)
         return gpi_fail(ctx, GP_ERROR_MEMORY, "%s: cannot allocate %zu bytes", function, bytes);
     if ((uintptr_t)*memory % GPI_ALIGN == 0)
