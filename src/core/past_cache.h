@@ -48,6 +48,12 @@ static inline void copy_past_cache(const void *source, size_t bytes, void *desti
 #endif
 }
 
+/* The line of `at` is about to be written, in an order that the processor does not foresee. */
+static inline void prefetch_to_write(const void *at)
+{
+    __builtin_prefetch(at, 1, 3);
+}
+
 /* Stores past the cache are not ordered by the end of a parallel loop. */
 static inline void stores_done(void)
 {

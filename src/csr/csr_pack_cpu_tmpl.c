@@ -57,18 +57,20 @@ static uint64_t short_value(const struct gpi_csr_coo *c, uint64_t i)
 ALWAYS_INLINE void scatter_with(const struct gpi_csr_sort *s, size_t chunk, size_t index_bytes,
                                 size_t value_bytes)
 {
+    const struct gpi_csr_coo c = *s->c; /* which lines cannot be */
     const struct room r = room_of(s, chunk);
-    const uint64_t mask = ((uint64_t)1 << s->bucket_shift) - 1;
+    const unsigned shift = s->bucket_shift;
+    const uint64_t mask = ((uint64_t)1 << shift) - 1;
     uint64_t *next = s->starts + chunk * s->buckets;
-    uint64_t i = chunk * s->chunk_items, end = gpi_min(i + s->chunk_items, s->c->nnz);
+    uint64_t i = chunk * s->chunk_items, end = gpi_min(i + s->chunk_items, c.nnz);
     unsigned bad = 0;
     for (; i < end; i++) {
-        const uint64_t key = key_at(s->c, i, index_bytes, &bad);
-        const size_t b = (size_t)(key >> s->bucket_shift);
+        const uint64_t key = key_at(&c, i, index_bytes, &bad);
+        const size_t b = (size_t)(key >> shift);
         const uint64_t to = next[b]++;
         r.lines[b * LINE_WORDS + to % LINE_WORDS] =
             (key & mask) << 32 |
-            (value_bytes ? gpi_word_at(s->c->values, value_bytes, i) : short_value(s->c, i));
+            (value_bytes ? gpi_word_at(c.values, value_bytes, i) : short_value(&c, i));
         if (to % LINE_WORDS == LINE_WORDS - 1)
             send_line(s, &r, b, to + 1);
     }
@@ -116,8 +118,11 @@ static void digit_pass(const uint64_t *words, size_t n, unsigned shift, unsigned
 {
     uint64_t next[1 << ROW_BITS_MAX] = {0}, sum = 0;
     const size_t digits = (size_t)1 << bits, mask = digits - 1;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (i % LINE_WORDS == 0)
+            prefetch_to_write(out + i);
         next[words[i] >> shift & mask]++;
+    }
     for (size_t d = 0; d < digits; d++) {
         const uint64_t count = next[d];
         next[d] = sum;
@@ -300,7 +305,9 @@ static size_t merge_bucket(const struct gpi_csr_sort *s, size_t b, uint64_t *wor
     const struct gpi_csr_coo *c = s->c;
     bool reported = c->duplicates != GP_DUPLICATES_ERROR; /* only the first of a bucket can count */
     size_t to = 0;
-    for (size_t i = 0, end; i < n; i = end, to++) {
+    while (to + 1 < n && words[to] >> 32 != words[to + 1] >> 32)
+        to++; /* as they are */
+    for (size_t i = to, end; i < n; i = end, to++) {
         for (end = i + 1; end < n && words[end] >> 32 == words[i] >> 32;)
             end++;
         const uint64_t word = words[i];
@@ -337,15 +344,16 @@ static void finish_bucket(void *arg, size_t b)
 ALWAYS_INLINE void write_with(const struct gpi_csr_sort *s, size_t b, const uint64_t *words,
                               size_t n, size_t index_bytes, size_t offset_bytes)
 {
-    const struct gpi_csr_coo *c = s->c;
-    const uint64_t mask = ((uint64_t)1 << c->col_bits) - 1, place = s->places[b];
-    uint64_t next = s->last_rows[b] + 1; /* NO_ROW + 1 is 0 */
+    const struct gpi_csr_coo c = *s->c; /* which outputs cannot be */
+    const uint64_t place = s->places[b], mask = ((uint64_t)1 << c.col_bits) - 1;
+    const uint64_t first = (uint64_t)b << s->bucket_shift; /* key */
+    uint64_t next = s->last_rows[b] + 1;                   /* NO_ROW + 1 is 0 */
     for (size_t i = 0; i < n; i++)
-        gpi_word_put(c->out_cols, index_bytes, place + i, key_of(s, b, words[i]) & mask);
-    for (size_t i = 0; c->row_pointers && i < n; i++) {
-        const uint64_t row = key_of(s, b, words[i]) >> c->col_bits;
+        gpi_word_put(c.out_cols, index_bytes, place + i, (first | words[i] >> 32) & mask);
+    for (size_t i = 0; c.row_pointers && i < n; i++) {
+        const uint64_t row = (first | words[i] >> 32) >> c.col_bits;
         if (row >= next) {
-            fill_pointers(c->row_pointers, next, row + 1, place + i, offset_bytes);
+            fill_pointers(c.row_pointers, next, row + 1, place + i, offset_bytes);
             next = row + 1;
         }
     }

@@ -40,13 +40,15 @@ static void report_entry(const struct gpi_csr_sort *s, uint64_t i, uint64_t end)
 
 ALWAYS_INLINE void count_with(const struct gpi_csr_sort *s, size_t chunk, size_t index_bytes)
 {
+    const struct gpi_csr_coo c = *s->c; /* which counters cannot be */
     uint64_t *counts = s->starts + chunk * s->buckets;
     const uint64_t begin = chunk * s->chunk_items;
-    const uint64_t end = gpi_min(begin + s->chunk_items, s->c->nnz);
+    const uint64_t end = gpi_min(begin + s->chunk_items, c.nnz);
+    const unsigned shift = s->bucket_shift;
     unsigned bad = 0;
     memset(counts, 0, s->buckets * sizeof *counts);
     for (uint64_t i = begin; i < end; i++)
-        counts[key_at(s->c, i, index_bytes, &bad) >> s->bucket_shift]++;
+        counts[key_at(&c, i, index_bytes, &bad) >> shift]++;
     if (bad)
         report_entry(s, begin, end);
 }

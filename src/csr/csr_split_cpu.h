@@ -21,6 +21,7 @@
  * first-level cache: then buckets grow until they fill the second-level one. */
 enum {
     GPI_CSR_GROUP = 32,              /* entries that leave a room at once: their rests are a line */
+    GPI_CSR_AHEAD = 12,              /* the place of the entry so far ahead is asked for */
     GPI_CSR_REST_BITS = 16,          /* of a row in its bucket, at most */
     GPI_CSR_SPLIT_BUCKET_BITS = 11,  /* buckets at most */
     GPI_CSR_SPLIT_NEAR_BITS = 8,     /* those whose rooms are near */
