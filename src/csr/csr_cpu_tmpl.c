@@ -64,6 +64,31 @@ static void report_row(const struct rows_call *call, uint64_t i, uint64_t end, b
     }
 }
 
+enum { STEP_ROWS = 64 };
+
+/* Whether each of STEP_ROWS rows is that of the entry before, which there is, or the next one. */
+static bool ascend_in_steps(const index_t *rows)
+{
+    const index_t first = rows[-1], last = rows[STEP_ROWS - 1];
+    unsigned others = 0;
+    if (last < first || last - first > STEP_ROWS) /* most of those in any order */
+        return false;
+    for (int k = 0; k < STEP_ROWS; k++)
+        others |= (index_t)(rows[k] - rows[k - 1]) > 1;
+    return !others;
+}
+
+/* The pointers behind the rows of such entries, which end at i + STEP_ROWS: each writes that behind
+ * its row, without a branch, and the last entry of a row is right. */
+static void step_pointers(const index_t *rows, uint64_t i, offset_t *out)
+{
+    if (rows[i - 1] == rows[i + STEP_ROWS - 1])
+        return;
+    out[(size_t)rows[i - 1] + 1] = (offset_t)i;
+    for (const uint64_t end = i + STEP_ROWS; i < end; i++)
+        out[(size_t)rows[i] + 1] = (offset_t)(i + 1);
+}
+
 static void rows_share(void *arg, size_t share)
 {
     const struct rows_call *call = arg;
@@ -76,12 +101,23 @@ static void rows_share(void *arg, size_t share)
     uint64_t p = begin - i, p_end = end - i_end;
     index_t last = i > 0 && i <= a->nnz ? rows[i - 1] : 0;
     unsigned bad = 0;
-    for (; i < i_end; i++) {
-        index_t row = rows[i];
-        bad |= (unsigned)(row < last) | (unsigned)(row >= a->num_rows);
-        for (; p <= row && p < p_end; p++)
-            out[p] = (offset_t)i;
-        last = row;
+    while (i < i_end) {
+        const uint64_t stop = gpi_min(i + STEP_ROWS, i_end);
+        if (i > i_begin && stop - i == STEP_ROWS && p == (uint64_t)last + 1 &&
+            (rows[stop - 1] == last || (uint64_t)rows[stop - 1] + 1 < p_end) &&
+            ascend_in_steps(rows + i)) {
+            step_pointers(rows, i, out);
+            i = stop;
+            last = rows[stop - 1];
+            p = (uint64_t)last + 1;
+        }
+        for (; i < stop; i++) {
+            index_t row = rows[i];
+            bad |= (unsigned)(row < last) | (unsigned)(row >= a->num_rows);
+            for (; p <= row && p < p_end; p++)
+                out[p] = (offset_t)i;
+            last = row;
+        }
     }
     for (; p < p_end; p++)
         out[p] = (offset_t)i_end;
@@ -101,24 +137,52 @@ gp_status NAME(row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args)
 
 enum { COUNT_CHUNK = 64 * 1024, ADD_CHUNK = 16 * 1024 };
 
+ALWAYS_INLINE void add_rows(offset_t *counts, index_t row, uint64_t n, bool shared)
+{
+    if (shared)
+        __atomic_fetch_add(&counts[row], (offset_t)n, __ATOMIC_RELAXED);
+    else
+        counts[row] += (offset_t)n;
+}
+
+/* Add the entries [begin, end) to counts, runs of equal rows at once where rows ascend in steps;
+ * shared: with other threads. */
+ALWAYS_INLINE void count_entries(const struct rows_call *call, uint64_t begin, uint64_t end,
+                                 offset_t *counts, bool shared)
+{
+    const struct gpi_csr_rows a = *call->args; /* which counts cannot be */
+    const index_t *rows = a.rows;
+    unsigned bad = 0;
+    for (uint64_t i = begin, stop; i < end; i = stop) {
+        stop = gpi_min(i + STEP_ROWS, end);
+        if (i > begin && stop - i == STEP_ROWS && rows[stop - 1] < a.num_rows &&
+            ascend_in_steps(rows + i)) {
+            for (uint64_t k = i + 1; k < stop; k++)
+                if (rows[k] != rows[i]) {
+                    add_rows(counts, rows[i], k - i, shared);
+                    i = k;
+                }
+            add_rows(counts, rows[i], stop - i, shared);
+        } else
+            for (; i < stop; i++)
+                if (rows[i] < a.num_rows)
+                    add_rows(counts, rows[i], 1, shared);
+                else
+                    bad = 1;
+    }
+    if (bad)
+        report_row(call, begin, end, false);
+}
+
 static void count_part(void *arg, size_t part)
 {
     const struct rows_call *call = arg;
     const struct gpi_csr_rows *a = call->args;
-    const index_t *rows = a->rows;
     offset_t *counts = (offset_t *)a->counters + part * a->num_rows;
     uint64_t share = a->nnz / a->parts + 1;
     const uint64_t begin = gpi_min(part * share, a->nnz), end = gpi_min(begin + share, a->nnz);
-    unsigned bad = 0;
     memset(counts, 0, (size_t)a->num_rows * sizeof *counts);
-    for (uint64_t i = begin; i < end; i++) {
-        if (rows[i] < a->num_rows)
-            counts[rows[i]]++;
-        else
-            bad = 1;
-    }
-    if (bad)
-        report_row(call, begin, end, false);
+    count_entries(call, begin, end, counts, false);
 }
 
 static void add_parts(void *arg, size_t chunk)
@@ -149,19 +213,8 @@ static void count_chunk(void *arg, size_t chunk)
 {
     const struct rows_call *call = arg;
     const struct gpi_csr_rows *a = call->args;
-    const index_t *rows = a->rows;
-    offset_t *out = a->row_pointers;
     const uint64_t begin = (uint64_t)chunk * COUNT_CHUNK;
-    const uint64_t end = gpi_min(begin + COUNT_CHUNK, a->nnz);
-    unsigned bad = 0;
-    for (uint64_t i = begin; i < end; i++) {
-        if (rows[i] < a->num_rows)
-            __atomic_fetch_add(&out[rows[i]], 1, __ATOMIC_RELAXED);
-        else
-            bad = 1;
-    }
-    if (bad)
-        report_row(call, begin, end, false);
+    count_entries(call, begin, gpi_min(begin + COUNT_CHUNK, a->nnz), a->row_pointers, true);
 }
 
 gp_status NAME(count_rows)(gp_context *ctx, const struct gpi_csr_rows *args)
