@@ -84,18 +84,17 @@ bool are_few(const gpi_segreduce_args *args)
            args->n / args->count < GPI_SEGREDUCE_DIRECT_MEAN;
 }
 
-/* Whether segments are folded as they lie (segreduce_direct.cuh): they are few, but not sums that
- * round, or not short, and the others have no chunks, as a rule; large arrays of 4 bytes and more,
- * but for places of 8, take as long by tiles, whatever the lengths are. */
+/* Whether segments are folded as they lie (segreduce_direct.cuh): they are few, or not short, and
+ * the others have no chunks, as a rule; large arrays of 4 bytes and more, but for places of 8, take
+ * as long by tiles, whatever the lengths are. */
 template <class Fold> bool direct_serves(const gpi_segreduce_args *args)
 {
     using T = typename Fold::T;
     const uint64_t mean = args->count ? args->n / args->count : 0;
     const bool any_size = sizeof(T) < 4 || (Fold::places && sizeof(T) == 8);
-    return (!Fold::rounds && are_few(args)) ||
-           (mean >= GPI_SEGREDUCE_DIRECT_MEAN &&
-            mean >> gpi_segreduce_chunk_log2(args->n, sizeof(T)) < 2 &&
-            (any_size || args->n * sizeof(T) <= GPI_SEGREDUCE_DIRECT_BYTES));
+    return are_few(args) || (mean >= GPI_SEGREDUCE_DIRECT_MEAN &&
+                             mean >> gpi_segreduce_chunk_log2(args->n, sizeof(T)) < 2 &&
+                             (any_size || args->n * sizeof(T) <= GPI_SEGREDUCE_DIRECT_BYTES));
 }
 
 /* Lanes for a segment of mean length, so that each has 4 to 7 vectors, or one where they are few:

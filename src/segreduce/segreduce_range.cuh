@@ -81,9 +81,9 @@ struct DirectRange {
 };
 
 /*
- * A range as vectors. They begin at multiples of 16 bytes, so the first has `head` items before the
- * range; those of folds that round begin where the range does, and are put together of two, so that
- * the bits of a result do not depend on where the array lies.
+ * A range as vectors. They begin at multiples of 16 bytes, of memory or, of folds that round, of
+ * the array, so that the bits of a result do not depend on where the array lies: of one that lies
+ * aside they are put together of two. The first has `head` items before the range.
  */
 template <class Fold> struct DirectVectors {
     using Rows = DirectRows<Fold>;
@@ -96,12 +96,13 @@ template <class Fold> struct DirectVectors {
     GPI_DEVICE DirectVectors(const SegreduceParams &p, uint64_t n, const DirectRange &r)
     {
         const char *from = p.in + r.begin * size;
-        const uint32_t shift = misalignment(from), moved = Fold::rounds ? 0 : shift;
+        const uint32_t moved = Fold::rounds ? (uint32_t)r.begin * size & 15u : misalignment(from);
         base = from - moved;
         head = moved / size, tail = head + (uint32_t)(r.end - r.begin);
         count = r.begin == r.end ? 0 : (tail + per - 1) / per;
-        const uint64_t read = (uint64_t)count * 16 + (Fold::rounds && shift ? 16 : 0);
-        edges = from - shift < p.in || from - shift + read > p.in + n * size;
+        const uint32_t aside = Fold::rounds ? misalignment(base) : 0;
+        const uint64_t read = (uint64_t)count * 16 + (aside ? 16 : 0);
+        edges = base - aside < p.in || base - aside + read > p.in + n * size;
     }
 
     GPI_DEVICE Raw<16> one(const SegreduceParams &p, uint64_t n, const char *at) const
