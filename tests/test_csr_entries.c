@@ -248,15 +248,18 @@ static void sort_with_all_pairs(struct coo *m)
 }
 
 /* Rows of these lengths, one behind the other, with columns that repeat: of one piece and longer
- * than it, of a tile and longer. Skewed: nearly all are a small part of their range. */
+ * than it, of a tile and longer, of a block and in parts. Skewed: nearly all are a small part of
+ * their range. */
 START_TEST(test_sort_columns_lengths)
 {
     static const uint64_t lengths[][6] = {
-        {0, 1, 8, 9, 16, 17},           {31, 0, 33, 64, 129, 255},    {256, 257, 511, 513, 700, 3},
-        {1024, 1025, 5, 2048, 2049, 0}, {4096, 40, 4097, 7, 8192, 1}, {9, 8193, 0, 300, 12000, 2},
-        {2, 16384, 16385, 1, 400, 50}};
-    const uint64_t *length = lengths[_i % 7];
-    const bool skewed = _i >= 7;
+        {0, 1, 8, 9, 16, 17},          {31, 0, 33, 64, 129, 255},
+        {256, 257, 511, 513, 700, 3},  {1024, 1025, 5, 2048, 2049, 0},
+        {4096, 40, 4097, 7, 8192, 1},  {9, 8193, 0, 300, 12000, 2},
+        {2, 16384, 16385, 1, 400, 50}, {18432, 18433, 5, 24576, 0, 2},
+        {3, 65537, 0, 24577, 300, 1}};
+    const uint64_t *length = lengths[_i % 9];
+    const bool skewed = _i >= 9;
     uint64_t nnz = 0;
     for (int r = 0; r < 6; r++)
         nnz += length[r];
@@ -382,7 +385,7 @@ static Suite *suite(void)
     c = t_case(s, "columns");
     tcase_add_loop_test(c, test_sort_columns_matrices, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_sort_columns_sizes, 0, T_SIZE_SMALL_COUNT);
-    tcase_add_loop_test(c, test_sort_columns_lengths, 0, 14);
+    tcase_add_loop_test(c, test_sort_columns_lengths, 0, 18);
     tcase_add_loop_test(c, test_sort_columns_short, 0, 9);
     tcase_add_test(c, test_sort_columns_short_errors);
     tcase_add_test(c, test_sort_columns_errors);

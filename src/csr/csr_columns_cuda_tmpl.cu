@@ -63,6 +63,8 @@ gp_status sort_columns(gp_context *ctx, const gpi_csr_coo *c, const gpi_csr_by_r
         by->unsorted,
         by->left,
         gpi_csr_left_room(c->nnz),
+        (I *)by->spare_cols,
+        by->spare_values,
         gpi_reporter_of(ctx, by->name, (gp_dtype)0),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype)};
     GPI_TRY(c->num_rows <= c->nnz / piece_max ? launch_lists(ctx, c, args)

@@ -28,9 +28,10 @@ template <class I> struct LongShape {
     static constexpr int threads = gpu_block_threads, blocks = 1, classes = 4;
     static constexpr uint32_t most = columns_max(2 * sizeof(I) + 4);
 
+    /* Class `classes` is of the parts of rows that are longer than that. */
     GPI_DEVICE static uint32_t most_of(int c)
     {
-        return most >> (classes - 1 - c);
+        return most >> max(classes - 1 - c, 0);
     }
 };
 
@@ -108,8 +109,10 @@ template <class I> struct ColumnsArgs {
     I *out_cols;
     void *out_values;
     uint64_t *unsorted;  /* become the numbers of entries and rows if a row is too long */
-    uint64_t *long_rows; /* how many of each class there are, and which */
+    uint64_t *long_rows; /* how many of each class there are, counters, and which */
     uint64_t long_room;  /* of a class */
+    I *spare_cols;       /* NULL, or rows that are too long are sorted in parts */
+    void *spare_values;
     gpi_reporter of_pointers, of_cols;
 
     GPI_DEVICE uint64_t at(uint64_t row) const

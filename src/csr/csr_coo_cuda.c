@@ -183,21 +183,27 @@ static gp_status sort_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_
 
 /* ---- rows by themselves ---- */
 
-/* Rows that fit shared memory; *all: that is all of them. Otherwise the numbers of entries and rows
- * that are left, all or none, are in `unsorted`, and the row of every entry is found. */
-static gp_status sort_rows(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *unsorted,
-                           bool *all)
+/* Entries up to which rows that fit no block are merged out of parts, without a launch more. */
+enum { MERGED_ITEMS = 1 << 20 };
+
+/* Rows that fit shared memory, or are merged; *all: that is all of them. Otherwise the numbers of
+ * entries and rows that are left, all or none, are in `unsorted`, and rows of entries are found. */
+static gp_status sort_rows(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[],
+                           uint64_t *unsorted, bool *all)
 {
     const struct gpi_csr_by_row_ops *ops = gpi_csr_by_row_find(ctx, c->index_bytes);
     struct gpi_balance_args rows_of = *c->rows_of;
+    const bool merged = c->nnz <= MERGED_ITEMS && c->value_bytes <= sizeof *words[1];
     const struct gpi_csr_by_row by = {rows_of.name,
                                       rows_of.offsets,
                                       c->out_cols,
                                       c->out_values,
                                       unsorted + GPI_CSR_UNSORTED_WORDS,
+                                      merged ? words[0] : NULL,
+                                      words[1],
                                       unsorted};
     GPI_TRY(ops->sort(ctx, c, &by));
-    *all = c->nnz <= ops->longest;
+    *all = merged || c->nnz <= ops->longest;
     rows_of.device_limit = unsorted;
     rows_of.device_num_segments = unsorted + 1;
     return *all ? GP_OK : gpi_balance_search(ctx, c->function, &rows_of);
@@ -220,10 +226,10 @@ static gp_status run(gp_context *ctx, const struct gpi_csr_coo *c, struct gpi_fr
     sorted.values = values;
     if (sorted.unsorted)
         GPI_TRY(gpi_cuda_fill(ctx, sorted.unsorted, 0,
-                              (GPI_CSR_UNSORTED_WORDS + GPI_CSR_LEFT_CLASSES) * sizeof(uint64_t)));
+                              (GPI_CSR_UNSORTED_WORDS + GPI_CSR_LEFT_COUNTERS) * sizeof(uint64_t)));
     if (c->rows_of) {
         bool all;
-        GPI_TRY(sort_rows(ctx, c, sorted.unsorted, &all));
+        GPI_TRY(sort_rows(ctx, c, words, sorted.unsorted, &all));
         if (all)
             return GP_OK;
     }

@@ -226,7 +226,7 @@ gp_status sort_given(gp_context *ctx, const gpi_csr_sorted *s)
 {
     gpi_csr_coo c = *s->c;
     const gpi_csr_by_row by = {NULL,           c.row_pointers, s->by_row_cols, s->by_row_values,
-                               s->by_row_left, s->unsorted};
+                               s->by_row_left, NULL,           NULL,           s->unsorted};
     c.device_nnz = s->unsorted + 2;
     c.device_num_rows = s->unsorted + 3;
     gpi_csr_rows rows = {};

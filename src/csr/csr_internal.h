@@ -355,21 +355,23 @@ struct gpi_csr_by_row {
     const void *pointers; /* num_rows + 1 */
     void *cols, *values;  /* outputs */
     uint64_t *left;       /* scratch: how many rows of a class are long, 0, and room for these */
+    /* NULL, or as large as the outputs, for rows that no block has room for. */
+    void *spare_cols, *spare_values;
     /* If it is not 0, nothing is done; becomes the number of entries if they have to be sorted in
      * another way, and the word behind it that of rows. */
     uint64_t *unsorted;
 };
 
-/* CUDA: words of `unsorted`, and of `left`: of each class of long rows their number and room for
- * them, as they have more than 256 entries. */
-enum { GPI_CSR_UNSORTED_WORDS = 4, GPI_CSR_LEFT_CLASSES = 4 };
+/* CUDA: words of `unsorted`, and of `left`: of each class of long rows, of which the last is of
+ * parts, their number, what counts tasks, and room for rows, as they have more than 256 entries. */
+enum { GPI_CSR_UNSORTED_WORDS = 4, GPI_CSR_LEFT_CLASSES = 5, GPI_CSR_LEFT_COUNTERS = 8 };
 static inline size_t gpi_csr_left_room(uint64_t nnz)
 {
     return (size_t)(nnz / 256 + 1);
 }
 static inline size_t gpi_csr_left_words(uint64_t nnz)
 {
-    return GPI_CSR_LEFT_CLASSES * (gpi_csr_left_room(nnz) + 1);
+    return GPI_CSR_LEFT_CLASSES * gpi_csr_left_room(nnz) + GPI_CSR_LEFT_COUNTERS;
 }
 
 struct gpi_csr_by_row_ops {
