@@ -40,7 +40,7 @@ enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BY
 enum { SEARCH_NS = 20 }; /* of one binary search */
 enum { BOUND_CHUNK = 16384, PARTITION_CHUNK = 64 };
 /* Of outputs that go past the cache: larger items before they fill it. */
-enum { SLICE_BYTES = 8192, SLICE_ITEM_MAX = 1024, VECTOR_ITEM_MAX = 16 };
+enum { SLICE_BYTES = 8192, SLICE_ITEM_MAX = 1024, VECTOR_ITEM_MAX = 64 };
 
 static int log2_of(size_t bytes)
 {

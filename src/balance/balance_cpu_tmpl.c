@@ -156,8 +156,6 @@ gpi_share_fn EXPAND_ANY;
 
 #if defined(__AVX512F__)
 
-enum { PERMUTED_MAX = 16 }; /* no gain was seen with larger items */
-
 /* A line of bytes at a time: byte k of a segment is byte k mod the item's size of its item. */
 __attribute__((target("avx512vbmi"))) static void expand_permuted(const struct gpi_balance_share *h)
 {
@@ -199,7 +197,7 @@ __attribute__((target("avx512vbmi"))) static void expand_permuted(const struct g
 void EXPAND_ANY(const struct gpi_balance_share *share)
 {
 #if defined(__AVX512F__)
-    if (share->args->item_bytes <= PERMUTED_MAX && __builtin_cpu_supports("avx512vbmi")) {
+    if (share->args->item_bytes <= LINE && __builtin_cpu_supports("avx512vbmi")) {
         expand_permuted(share);
         return;
     }

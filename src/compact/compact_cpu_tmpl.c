@@ -172,6 +172,7 @@ struct moves {
     char *out;
     uint64_t room;
     bool in_memory, out_in_memory; /* not in the cache */
+    bool stream;                   /* items go past it */
 };
 
 /* Asks for what groups read and write soon, of which this one has as many bytes at most. */
@@ -309,8 +310,13 @@ ALWAYS_INLINE void move_wide(const struct moves *m, size_t width, size_t piece,
 #else
         (void)vectors;
 #endif
-        for (; b && out < end; b &= b - 1, out += width)
-            gpi_item_move(out, in + (size_t)__builtin_ctzll(b) * width, width, piece);
+        for (; b && out < end; b &= b - 1, out += width) {
+            const char *item = in + (size_t)__builtin_ctzll(b) * width;
+            if (piece == 0 && m->stream) /* too large for slices */
+                copy_past_cache(item, width, out);
+            else
+                gpi_item_move(out, item, width, piece);
+        }
     }
 }
 
@@ -371,9 +377,15 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
     const size_t at_once = stream ? SLICE_BYTES / bytes / 64 * 64 : 0;
     const char *in = a->in ? (const char *)a->in + first * a->item_bytes : NULL;
     /* Of a block the kept items go first, and what follows them comes out of the cache. */
-    struct moves m = {in, items, bits, skip, out, room, (a->follows || a->keep) && skip == 0, true};
+    struct moves m = {
+        .in = in, .items = items, .bits = bits, .skip = skip, .out = out, .room = room};
+    m.in_memory = (a->follows || a->keep) && skip == 0;
+    m.out_in_memory = true;
+    m.stream = stream && at_once == 0 && !a->follows; /* there it was slower */
     if (at_once == 0) {
         move_any(&m, first, a->item_bytes, index_bytes);
+        if (m.stream)
+            stores_done();
         return;
     }
     char *to = out;
