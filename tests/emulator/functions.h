@@ -261,6 +261,8 @@ inline float one_nan(float x)
 {
     return x == x ? x : __uint_as_float(0x7fffffff);
 }
+#define __expf expf /* glibc has a symbol of that name, which it does not export */
+
 inline float __fmaf_rn(float a, float b, float c)
 {
     return one_nan(fmaf(a, b, c));
