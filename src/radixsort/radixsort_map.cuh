@@ -38,6 +38,20 @@ template <class K> struct RadixMap {
     uint32_t cells[map_cells];
     uint32_t rows[map_levels][map_rows];
 
+    /* From low or a little less to high: the first cell begins at a multiple of its size, as the
+     * exponents of floats do. */
+    GPI_DEVICE void set_range(K from, K to)
+    {
+        constexpr int bits = 8 * (int)sizeof(K) - map_cell_bits;
+        low = from;
+        for (int i = 0; i < 3; i++) { /* each time cells may become larger */
+            range = to > low ? (K)(to - low) : (K)0;
+            up = sizeof(K) == 8 ? __clzll((long long)(range | 1)) : __clz((int)(range | 1));
+            const int size = max(bits - up, 0);
+            low = i < 2 ? (K)(low >> size << size) : low;
+        }
+    }
+
     /* The cell of a word, and how far into it the word is. */
     GPI_DEVICE uint32_t cell_of(K word, uint32_t &fraction) const
     {

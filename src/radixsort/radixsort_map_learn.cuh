@@ -154,11 +154,8 @@ template <int T, bool FLOAT, class K> struct MapLearner {
                 (high ? map.range : map.low) = mine;
         }
         __syncthreads();
-        if (threadIdx.x == 0) {
-            const K range = map.range > map.low ? (K)(map.range - map.low) : (K)0;
-            map.range = range;
-            map.up = sizeof(K) == 8 ? __clzll((long long)(range | 1)) : __clz((int)(range | 1));
-        }
+        if (threadIdx.x == 0)
+            map.set_range(map.low, map.range);
         clear_counts();
     }
 
