@@ -332,6 +332,7 @@ static void fold_all(struct job *j, size_t blocks, int threads)
                                                     .in_dtype = f->in_dtype,
                                                     .out_dtype = f->out_dtype};
         gpi_segreduce_cpu_open(j->ctx, &segments, &j->segments);
+        j->segments.one_nan = f->out_dtype == GP_F16 || f->out_dtype == GP_BF16;
         gpi_parallel_for(threads, blocks, fold_block, j);
         join_blocks(j, blocks, j->carry[i].back);
     }

@@ -5,6 +5,7 @@
 #include "core/ahead.h"
 #include "core/check.h"
 #include "core/half.h"
+#include "core/order.h"
 #include "core/past_cache.h"
 #include "core/threads.h"
 #include "core/words.h"

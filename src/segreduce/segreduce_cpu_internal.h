@@ -98,6 +98,7 @@ struct gpi_segreduce_job {
     bool stream;   /* results go past the cache */
     bool wide;     /* sums have more bits than the items */
     bool vectors;  /* segments are not reduced one by one */
+    bool one_nan;  /* NaNs of halves become one where they are chosen, too */
     union gpi_segreduce_acc init, empty;
 };
 

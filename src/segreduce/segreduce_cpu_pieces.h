@@ -8,7 +8,7 @@ static void halves_store(const struct gpi_segreduce_job *job, const float *from,
                          uint16_t *to)
 {
     const gp_dtype dtype = job->args->out_dtype;
-    if (gpi_scan_is_order(job->args->op))
+    if (gpi_scan_is_order(job->args->op) && !job->one_nan)
         for (uint32_t j = 0; j < count; j++)
             to[j] = dtype == GP_BF16 ? gpi_bf16_of_widened(from[j]) : gpi_f16_of_widened(from[j]);
     else if (job->narrow)
@@ -80,6 +80,14 @@ static void results_start(const struct gpi_segreduce_job *job, const struct gpi_
                 places[j] == UINT64_MAX ? none : ((const TYPE *)p->in)[p->begins[j] + places[j]];  \
     } while (0)
 
+/* NaNs become what conversions make of them. */
+static void nans_join(gp_dtype dtype, uint32_t count, uint16_t *halves)
+{
+    const uint16_t inf = (uint16_t)gpi_infinity_bits(dtype);
+    for (uint32_t j = 0; j < count; j++)
+        halves[j] = (halves[j] & 0x7fff) > inf ? 0x7fff : halves[j];
+}
+
 /* The items at places of segments from s on. */
 static void items_store(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
                         const uint64_t *places, uint64_t s)
@@ -95,6 +103,8 @@ static void items_store(const struct gpi_segreduce_job *job, const struct gpi_se
         ITEMS_COPY(uint32_t);
     else
         ITEMS_COPY(uint64_t);
+    if (job->one_nan)
+        nans_join(job->args->out_dtype, p->count, (uint16_t *)(void *)room);
     bytes_store(room, p->count * bytes, job->stream, (char *)job->args->out + s * bytes);
 }
 
