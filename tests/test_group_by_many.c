@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Group-by of many items with few groups, which CUDA folds in the buckets of a sort
- * (group_bucket_k.cuh), or with too many for that. */
+/* Group-by of many items with few groups, which CUDA folds without a sort (group_few_k.cuh), with
+ * more, in its buckets (group_bucket_k.cuh), or with too many for that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +42,11 @@ static const struct many {
     {GP_I64, GP_F64, GP_F64, GP_SUM, 9000, true, true, 0, true},
     {GP_U32, GP_U32, GP_U64, GP_SUM, 90000, false, true, 0, true},
     {GP_F32, GP_F32, GP_F32, GP_MAX, 20000, false, true, 0, true},
+    {GP_F64, GP_F32, GP_F64, GP_SUM, 1024, false, false, 0, false},
+    {GP_U64, GP_F64, GP_F64, GP_SUM, 1025, true, false, 0, false},
+    {GP_U32, GP_I32, GP_I32, GP_MIN, 1025, false, false, 0, true},
+    {GP_I32, GP_U64, GP_U64, GP_SUM, 1024, true, false, 300, false},
+    {GP_F32, GP_F32, GP_F32, GP_MIN, 1, false, false, 0, false},
 };
 enum { MANY_CASES = sizeof many / sizeof many[0] };
 
@@ -191,11 +196,24 @@ START_TEST(test_group_by_many_items)
 }
 END_TEST
 
-/* Sums of floats that round: the same bits twice. Zeros of both signs are one group, whose key is
- * the first of them. */
+static gp_context *context_with(int multiprocessors)
+{
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx;
+    o.backend = t_is_cuda() ? GP_BACKEND_CUDA : GP_BACKEND_CPU;
+    o.multiprocessors = multiprocessors;
+    T_OK(gp_context_create(&ctx, &o));
+    return ctx;
+}
+
+/* Sums of floats that round: the same bits twice, on as many multiprocessors as there may be. Zeros
+ * of both signs are one group, whose key is the first of them. */
+static const uint32_t float_groups[] = {50000, 700};
+
 START_TEST(test_group_by_many_floats)
 {
-    const size_t n = many_items(true), some = n < REPEAT ? n : REPEAT;
+    gp_context *contexts[] = {context_with(0), context_with(5)};
+    const size_t n = many_items(_i == 0), some = n < REPEAT ? n : REPEAT;
     uint64_t seed = t_seed();
     float *keys = t_host(n * 4), *values = t_host(n * 4), *sums[2], first;
     t_fill_random(GP_F32, values, some, &seed);
@@ -210,13 +228,14 @@ START_TEST(test_group_by_many_floats)
     for (int signs = 0; signs < 2; signs++) {
         for (size_t i = 0; i < n; i++)
             keys[i] = i == 0     ? 0.0f
-                      : i < some ? (float)t_random_below(&seed, 50000)
+                      : i < some ? (float)t_random_below(&seed, float_groups[_i])
                                  : keys[i - some];
         for (size_t i = 1; signs && i < n; i++)
             keys[i] = keys[i] == 0 ? -0.0f : keys[i];
         t_put(&keys_d, keys, n * 4);
         for (int k = 0; k < 2; k++) {
-            T_OK(gp_group_by(t_ctx(), &d, keys_d.data, n, keys_out.data, groups.data));
+            T_OK(gp_group_by(contexts[k], &d, keys_d.data, n, keys_out.data, groups.data));
+            T_OK(gp_context_synchronize(contexts[k]));
             sums[k] = t_host(n * 4);
             t_get(&out, sums[k], t_get_u64(&groups) * 4);
         }
@@ -226,6 +245,8 @@ START_TEST(test_group_by_many_floats)
         free(sums[0]), free(sums[1]);
     }
     t_free(&values_d), t_free(&keys_out), t_free(&out), t_free(&groups), t_free(&keys_d);
+    for (int k = 0; k < 2; k++)
+        gp_context_destroy(contexts[k]);
     free(keys), free(values);
 }
 END_TEST
@@ -235,7 +256,7 @@ static Suite *suite(void)
     Suite *s = suite_create("group_by_many");
     TCase *c = t_case(s, "many");
     tcase_add_loop_test(c, test_group_by_many_items, 0, MANY_CASES);
-    tcase_add_test(c, test_group_by_many_floats);
+    tcase_add_loop_test(c, test_group_by_many_floats, 0, 2);
     return s;
 }
 

@@ -11,6 +11,7 @@
 #include "radixsort/radixsort_buckets_internal.h"
 
 extern "C" {
+#include "core/dtype.h"
 #include "group/group_internal.h"
 }
 
@@ -25,6 +26,19 @@ struct BucketForm {
     Flip flip;         /* as in FoldParams */
     uint32_t sign;     /* of integers that are widened */
 };
+
+inline BucketForm form_of(const gpi_group_bucket_fold &fold)
+{
+    BucketForm v = {fold.op, gpi_dtype_is_float(fold.out_dtype), 0, {}, 0};
+    const uint32_t bytes = (uint32_t)gpi_dtype_bytes(fold.out_dtype);
+    const bool is_signed = fold.in_dtype && gpi_dtype_is_signed(fold.in_dtype);
+    if (fold.in_dtype)
+        v.in_bytes = (uint32_t)gpi_dtype_bytes(fold.in_dtype);
+    if (is_signed && v.in_bytes < bytes)
+        v.sign = 1u << 31;
+    v.flip = flip_for(fold.op, 8 * (int)bytes, is_signed);
+    return v;
+}
 
 /* f(Op()) of what computes op on accumulators of a cell's size: some of with_operator(). */
 template <class Cell, class F> GPI_DEVICE void by_operator(const BucketForm &form, const F &f)

@@ -14,19 +14,6 @@ namespace
 
 static_assert(radix_tuning.bucket_bits < GPI_GROUP_BUCKET_BITS, "there is room for the chunks");
 
-BucketForm form_of(const gpi_group_bucket_fold &fold)
-{
-    BucketForm v = {fold.op, gpi_dtype_is_float(fold.out_dtype), 0, {}, 0};
-    const uint32_t bytes = (uint32_t)gpi_dtype_bytes(fold.out_dtype);
-    const bool is_signed = fold.in_dtype && gpi_dtype_is_signed(fold.in_dtype);
-    if (fold.in_dtype)
-        v.in_bytes = (uint32_t)gpi_dtype_bytes(fold.in_dtype);
-    if (is_signed && v.in_bytes < bytes)
-        v.sign = 1u << 31;
-    v.flip = flip_for(fold.op, 8 * (int)bytes, is_signed);
-    return v;
-}
-
 BucketParams params_of(const gpi_group_buckets *b, const gpi_radix_buckets *buckets, int i)
 {
     const gpi_group_bucket_fold &fold = b->folds[i];
@@ -35,6 +22,7 @@ BucketParams params_of(const gpi_group_buckets *b, const gpi_radix_buckets *buck
                                                        : radix_buckets_of<uint64_t>(buckets);
     p.form = form_of(fold);
     p.progress = b->progress;
+    p.more = &gpi_group_few_of(b)->groups;
     p.sums = b->sums;
     p.first = i == 0, p.last = i + 1 == b->count;
     p.chunks = b->chunks, p.groups = b->keys, p.folds = fold.groups;

@@ -7,9 +7,9 @@
 namespace GPI_SPACE
 {
 
-template <class Cell> struct BucketRows {
-    static constexpr int T = 32;    /* items of a row: one of each lane */
-    static constexpr int batch = 8; /* rows that a lane has on their way */
+template <class Cell, int BATCH = 8> struct BucketRows {
+    static constexpr int T = 32;        /* items of a row: one of each lane */
+    static constexpr int batch = BATCH; /* rows that a lane has on their way */
 
     template <class F> static GPI_DEVICE void for_rows(F f)
     {

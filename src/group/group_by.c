@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Groups of keys in any order: a stable sort, then the runs; where that is possible on CUDA, folds
- * in the buckets of the sort instead (group_bucket_k.cuh). One array of values is sorted with the
+ * of few groups without a sort (group_few_k.cuh), or of more in the buckets of the sort
+ * (group_bucket_k.cuh). One array of values is sorted with the
  * keys. Several are gathered one by one by positions that were sorted with the keys, each into the
  * same scratch, and each goes through the runs by itself, which costs little beside the gather.
  *
- * Scratch: [keys n][values n, of the widest array][positions n][groups of buckets]
+ * Scratch: [keys n][values n, of the widest array][positions n][few groups][groups of buckets]
  * [the sort's, or the runs'].
  */
 #include <stdio.h>
@@ -24,6 +25,11 @@ enum { MAX = GP_AGGREGATES_MAX };
  * to 60 us (H100, 2026-11-27): up to 6% of a call of 2^24 items, 1 to 3% of one of 2^26. */
 #ifndef GPI_GROUP_BUCKETS_FROM
 #define GPI_GROUP_BUCKETS_FROM ((size_t)1 << 26)
+#endif
+
+/* From this one on it is tried to fold few groups without a sort. */
+#ifndef GPI_GROUP_FEW_FROM
+#define GPI_GROUP_FEW_FROM ((size_t)1 << 20)
 #endif
 
 struct call {
@@ -211,10 +217,16 @@ static gp_status sort_bytes(const gp_target *t, const struct call *c, bool sever
 /* Folds that the buckets of the sort may give, if all aggregates are some; none: count is 0. */
 static struct gpi_group_buckets buckets_of(gp_backend backend, const struct call *c, bool several)
 {
-    struct gpi_group_buckets b = {.key_bytes = (uint32_t)gpi_dtype_bytes(c->key_dtype),
+    struct gpi_group_buckets b = {.few_keys = c->n >= GPI_GROUP_BUCKETS_FROM,
+                                  .key_dtype = c->key_dtype,
+                                  .key_bytes = (uint32_t)gpi_dtype_bytes(c->key_dtype),
+                                  .keys_in = c->keys,
+                                  .values_in = c->values,
+                                  .n = c->n,
+                                  .device_n = c->device_n,
                                   .capacity = c->capacity};
     if (backend == GP_BACKEND_CPU || several || !beside_bytes(c, several) ||
-        c->count > GPI_GROUP_BUCKET_FOLDS || b.key_bytes < 4 || c->n < GPI_GROUP_BUCKETS_FROM ||
+        c->count > GPI_GROUP_BUCKET_FOLDS || b.key_bytes < 4 || c->n < GPI_GROUP_FEW_FROM ||
         c->n >> 32)
         return b;
     for (int i = 0; i < c->count; i++) {
@@ -345,13 +357,14 @@ static gp_status run_gathered(gp_context *ctx, const char *f, const struct call 
     return GP_OK;
 }
 
-static gp_status sort(gp_context *ctx, const char *f, const struct call *c, void *keys,
-                      void *beside, struct gpi_radix_visitor *visitor)
+static gp_status sort(gp_context *ctx, const char *f, const struct call *c,
+                      const uint64_t *device_n, void *keys, void *beside,
+                      struct gpi_radix_visitor *visitor)
 {
     struct gpi_radix_job job = sort_of(c, c->several);
     job.keys_out = keys, job.values_out = beside, job.visitor = visitor;
     GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, c->key_dtype, NULL, &job));
-    job.device_n = c->device_n;
+    job.device_n = device_n;
     return ctx->backend == GP_BACKEND_CUDA ? gpi_radixsort_cuda(ctx, f, &job)
                                            : gpi_radixsort_cpu(ctx, f, &job);
 }
@@ -387,7 +400,12 @@ static gp_status group(gp_context *ctx, const char *f, const struct call *c, voi
     if (b.count)
         gpi_group_buckets_take(&b, &frame, c->n);
     b.keys_out = keys_out;
-    GPI_TRY(sort(ctx, f, c, sorted, positions, b.count ? &b.visitor : NULL));
+    if (b.count) {
+        GPI_TRY(gpi_group_fold_few_groups(ctx, f, &b));
+        g.a.device_n = &gpi_group_few_of(&b)->remaining, g.a.more = &gpi_group_few_of(&b)->groups;
+    }
+    GPI_TRY(sort(ctx, f, c, g.a.device_n, sorted, positions,
+                 b.count && b.few_keys ? &b.visitor : NULL));
     g.a.keys = sorted, g.a.keys_out = keys_out, g.a.out_count = out_count;
     if (b.visited)
         g.a.device_n = &b.progress->remaining, g.a.more = &b.progress->groups;

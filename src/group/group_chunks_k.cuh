@@ -15,8 +15,9 @@ namespace GPI_SPACE
 struct BucketParams : RadixBuckets {
     BucketForm form;
     gpi_group_progress *progress;
-    uint32_t *sums;   /* of the groups of GPI_GROUP_CHUNKS chunks */
-    bool first, last; /* of the folds */
+    const uint64_t *more; /* groups that are there already, if no items are */
+    uint32_t *sums;       /* of the groups of GPI_GROUP_CHUNKS chunks */
+    bool first, last;     /* of the folds */
     gpi_group_chunk *chunks;
     void *groups, *folds; /* keys, and folds: [chunk][key of it] */
 
@@ -41,6 +42,7 @@ __global__ void __launch_bounds__(256) group_chunks_k(const __grid_constant__ Bu
     const bool tried = p.may_have_few_keys();
     if (thread == 0) {
         *p.progress = {};
+        p.progress->groups = *p.more;
         p.progress->gave_up = !tried;
         p.progress->chunks = tried ? p.chunk_count() : 0;
     }

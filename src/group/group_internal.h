@@ -20,10 +20,12 @@
  *
  * Group-by: a stable sort of the keys with the values, or with positions by which each array of
  * values is gathered; then the runs.
- * On CUDA counts, sums and extremes of many items come out of the buckets of the sort before these
- * are sorted, if each has few keys (group_bucket_k.cuh). Whether they do the sort tells by a sample
- * (radixsort_few_keys.cuh), and in the end it is found out by trying: the rest of the sort and the
- * runs are queued behind that, and find nothing left to do.
+ * On CUDA counts, sums and extremes of up to GPI_GROUP_FEW groups of many items are folded in
+ * tables of shared memory (group_few_k.cuh). Where a sample or the first items have more keys
+ * everything is left to the sort, which finds nothing to do otherwise. Those of more items come out
+ * of the buckets of the sort before these are sorted, if each has few keys (group_bucket_k.cuh).
+ * Whether they do the sort tells by a sample (radixsort_few_keys.cuh), and in the end it is found
+ * out by trying: the rest of the sort and the runs are queued behind that, and find nothing to do.
  *
  * The association of floats depends on where runs begin in tiles or blocks, and on nothing else.
  *
@@ -173,6 +175,8 @@ typedef gp_status gpi_group_launch(gp_context *ctx, const struct gpi_group_pass 
 /* ---- CUDA: folds in the buckets of a sort, see group_bucket_k.cuh ---- */
 
 enum {
+    GPI_GROUP_FEW = 1024,       /* groups, at most, that are folded without a sort */
+    GPI_GROUP_FEW_PARTS = 132,  /* of the items, at most */
     GPI_GROUP_BUCKET_KEYS = 64, /* of a bucket, at most */
     GPI_GROUP_BUCKET_BITS = 16, /* of the number of a bucket, at most */
     GPI_GROUP_BUCKET_LEAST = 9, /* bits of the items that there are for a bucket */
@@ -188,6 +192,14 @@ struct gpi_group_progress {
     uint64_t chunks;
     uint32_t folded, gave_up; /* whether all groups are there; whether they will not be */
     uint32_t done;            /* blocks that have ended */
+};
+
+/* The same of groups that are folded without a sort (group_few_k.cuh); keys of all blocks, 2 *
+ * GPI_GROUP_FEW, follow. */
+struct gpi_group_few {
+    uint64_t remaining, groups;
+    uint32_t count, has_zero; /* keys, and whether 0 is one, too */
+    uint64_t gave_up;
 };
 
 /* Some items of a bucket, or none. */
@@ -209,7 +221,12 @@ struct gpi_group_bucket_fold {
 struct gpi_group_buckets {
     struct gpi_radix_visitor visitor; /* of the sort; calls fold_buckets() */
     bool visited;                     /* it has: then *progress counts */
+    bool few_keys;                    /* whether it is to be */
+    gp_dtype key_dtype;
     uint32_t key_bytes;
+    const void *keys_in, *values_in;
+    uint64_t n;
+    const uint64_t *device_n; /* or NULL */
     int count;
     struct gpi_group_bucket_fold folds[GPI_GROUP_BUCKET_FOLDS];
     uint64_t capacity;
@@ -218,6 +235,8 @@ struct gpi_group_buckets {
     /* Scratch. */
     struct gpi_group_progress *progress;
     uint32_t *sums, sum_count; /* groups of GPI_GROUP_CHUNKS chunks, behind *progress */
+    char *few;                 /* of each fold: struct gpi_group_few and keys */
+    void *few_folds;
     struct gpi_group_chunk *chunks;
     void *keys;
 };
@@ -226,6 +245,20 @@ typedef gp_status gpi_group_fold_buckets(gp_context *ctx, const char *function,
                                          struct gpi_group_buckets *b,
                                          const struct gpi_radix_buckets *buckets,
                                          struct gpi_launch *launches, int *count);
+
+/* Folds of few groups, before the sort; see group_few_k.cuh. */
+typedef gp_status gpi_group_fold_few(gp_context *ctx, const char *function,
+                                     struct gpi_group_buckets *b);
+gp_status gpi_group_fold_few_groups(gp_context *ctx, const char *function,
+                                    struct gpi_group_buckets *b);
+static inline size_t gpi_group_few_bytes(const struct gpi_group_buckets *b)
+{
+    return sizeof(struct gpi_group_few) + 2 * GPI_GROUP_FEW * (size_t)b->key_bytes;
+}
+static inline const struct gpi_group_few *gpi_group_few_of(const struct gpi_group_buckets *b)
+{
+    return (const struct gpi_group_few *)b->few;
+}
 
 /* Their scratch, for n items. */
 size_t gpi_group_buckets_bytes(const struct gpi_group_buckets *b, uint64_t n);
@@ -239,6 +272,7 @@ struct gpi_group_cuda {
     gpi_group_launch *u32, *u64, *f32, *f64, *pair;
     gpi_group_flush *flush; /* queues the kernels that there are */
     gpi_group_fold_buckets *fold_buckets;
+    gpi_group_fold_few *fold_few;
 };
 const struct gpi_group_cuda *gpi_group_cuda_for(int sm_row);
 

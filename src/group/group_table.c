@@ -12,7 +12,8 @@
         gpi_group_b4_sm##sm, gpi_group_b8_sm##sm, gpi_group_bits_sm##sm, gpi_group_u32_sm##sm,     \
         gpi_group_u64_sm##sm, gpi_group_f32_sm##sm, gpi_group_f64_sm##sm, gpi_group_pair_sm##sm;   \
     gpi_group_flush gpi_group_flush_sm##sm;                                                        \
-    gpi_group_fold_buckets gpi_group_fold_buckets_sm##sm;
+    gpi_group_fold_buckets gpi_group_fold_buckets_sm##sm;                                          \
+    gpi_group_fold_few gpi_group_fold_few_sm##sm;
 #define ROW_CUDA(sm)                                                                               \
     {GPI_CUDA(gpi_group_wide_sm##sm),                                                              \
      {GPI_CUDA(gpi_group_b1_sm##sm), GPI_CUDA(gpi_group_b2_sm##sm), GPI_CUDA(gpi_group_b4_sm##sm), \
@@ -23,7 +24,8 @@
      GPI_CUDA(gpi_group_f64_sm##sm),                                                               \
      GPI_CUDA(gpi_group_pair_sm##sm),                                                              \
      GPI_CUDA(gpi_group_flush_sm##sm),                                                             \
-     GPI_CUDA(gpi_group_fold_buckets_sm##sm)},
+     GPI_CUDA(gpi_group_fold_buckets_sm##sm),                                                      \
+     GPI_CUDA(gpi_group_fold_few_sm##sm)},
 
 GPI_ISAS(DECLARE_CPU)
 GPI_SMS(DECLARE_CUDA)

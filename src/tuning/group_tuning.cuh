@@ -15,6 +15,8 @@ struct GroupTuning {
     int tile_bytes; /* of keys, or of values, at most */
     int u32_bytes;  /* the same of values that are folded in 32-bit integers */
     int stages_max;
+
+    int few_parts; /* of items in few groups: multiprocessors of most devices */
 };
 
 /* Turing: 64 KB, 1024 threads on a multiprocessor. By count, as compaction. */
@@ -24,6 +26,7 @@ constexpr GroupTuning group_sm75()
     t.least_sm = 75, t.shared_bytes = 60 * 1024;
     t.store_warps = 8, t.sum_warps = 8, t.load_warps = 8;
     t.tile_bytes = t.u32_bytes = 10 << 10, t.stages_max = 12;
+    t.few_parts = 68;
     return t;
 }
 
@@ -42,6 +45,7 @@ constexpr GroupTuning group_sm80()
     GroupTuning t = group_sm80_99kb();
     t.shared_bytes = 158 * 1024;
     t.tile_bytes = t.u32_bytes = 24 << 10;
+    t.few_parts = 108;
     return t;
 }
 
@@ -52,6 +56,7 @@ constexpr GroupTuning group_sm90()
     GroupTuning t = group_sm80();
     t.least_sm = 90, t.shared_bytes = 200 * 1024;
     t.u32_bytes = 32 << 10;
+    t.few_parts = 132;
     return t;
 }
 
