@@ -7,6 +7,7 @@
  *   load_some, store_first        its first n words; the other lanes get a given one, or stay
  *   ordered                       to what the next three compare, and back
  *   exchange                      *a gets the smaller words, *b the larger ones
+ *   turned                        lane i gets the word of lane i ^ turn
  *   larger_with                   the larger words in lanes whose number has a bit, the smaller
  *                                 ones elsewhere
  *   interleave_two                words of a and b take turns
@@ -60,12 +61,6 @@ static INLINE lanes load_lanes(const KEY *words)
 static INLINE void store_lanes(KEY *words, lanes v)
 {
     memcpy(words, &v, sizeof v);
-}
-
-/* Lane i gets the word of lane i ^ turn. */
-static INLINE lanes turned(lanes v, int turn)
-{
-    return (lanes)__builtin_shuffle((lane_words)v, lane_numbers() ^ (KEY)turn);
 }
 
 /* What a partition has still to read is [left_read, right_read); what it has written is all before

@@ -56,6 +56,13 @@ static INLINE void exchange(lanes *a, lanes *b)
     *a = low;
 }
 
+static INLINE lanes turned(lanes v, int turn)
+{
+    const lanes numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const lanes from = _mm256_xor_si256(numbers, _mm256_set1_epi32(turn * (KEY_BYTES / 4)));
+    return _mm256_permutevar8x32_epi32(v, from);
+}
+
 static INLINE lanes larger_with(int bit, lanes a, lanes b)
 {
 #if GPI_KEY_BITS == 32

@@ -39,6 +39,11 @@ static INLINE void exchange(lanes *a, lanes *b)
     *a = low;
 }
 
+static INLINE lanes turned(lanes v, int turn)
+{
+    return EPI(_mm512_permutexvar)((lanes)(lane_numbers() ^ (KEY)turn), v);
+}
+
 static INLINE lanes larger_with(int bit, lanes a, lanes b)
 {
     const lane_mask mask = (lane_mask)(bit == 1   ? 0xaaaa
@@ -51,8 +56,8 @@ static INLINE lanes larger_with(int bit, lanes a, lanes b)
 static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
 {
     const lane_words from = lane_numbers() / 2 + lane_numbers() % 2 * LANES;
-    *low = (lanes)__builtin_shuffle((lane_words)a, (lane_words)b, from);
-    *high = (lanes)__builtin_shuffle((lane_words)a, (lane_words)b, from + LANES / 2);
+    *low = EPI(_mm512_permutex2var)(a, (lanes)from, b);
+    *high = EPI(_mm512_permutex2var)(a, (lanes)(from + LANES / 2), b);
 }
 
 /* The first n words of a vector to both ends. With room for a vector on the left, the store there
