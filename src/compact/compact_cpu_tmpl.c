@@ -287,6 +287,15 @@ ALWAYS_INLINE void move_indices(const struct moves *m, uint64_t first, size_t by
     }
 }
 
+/* Asks for what a large item after this one reads and writes, or where it begins. */
+ALWAYS_INLINE void next_ahead(const char *in, uint64_t rest, const char *out, size_t width)
+{
+    const size_t bytes = gpi_min(width, GPI_AHEAD_BYTES);
+    if (rest)
+        gpi_ahead(in + (size_t)__builtin_ctzll(rest) * width, bytes, 0);
+    gpi_ahead_of_writes(out, bytes, 0);
+}
+
 /* Any size. vectors: NULL, or how records lie in vectors, by which go groups of more than a few. */
 ALWAYS_INLINE void move_wide(const struct moves *m, size_t width, size_t piece,
                              const struct record_bytes *vectors)
@@ -312,10 +321,13 @@ ALWAYS_INLINE void move_wide(const struct moves *m, size_t width, size_t piece,
 #endif
         for (; b && out < end; b &= b - 1, out += width) {
             const char *item = in + (size_t)__builtin_ctzll(b) * width;
-            if (piece == 0 && m->stream) /* too large for slices */
+            if (piece == 0 && m->stream) { /* too large for slices */
                 copy_past_cache(item, width, out);
-            else
-                gpi_item_move(out, item, width, piece);
+                continue;
+            }
+            if (piece == 0)
+                next_ahead(in, b & (b - 1), out + width, width);
+            gpi_item_move(out, item, width, piece);
         }
     }
 }
@@ -381,7 +393,7 @@ static void move(const struct gpi_compact_args *a, uint64_t first, size_t items,
         .in = in, .items = items, .bits = bits, .skip = skip, .out = out, .room = room};
     m.in_memory = (a->follows || a->keep) && skip == 0;
     m.out_in_memory = true;
-    m.stream = stream && at_once == 0 && !a->follows; /* there it was slower */
+    m.stream = stream && at_once == 0;
     if (at_once == 0) {
         move_any(&m, first, a->item_bytes, index_bytes);
         if (m.stream)
