@@ -287,15 +287,6 @@ ALWAYS_INLINE void move_indices(const struct moves *m, uint64_t first, size_t by
     }
 }
 
-/* Asks for what a large item after this one reads and writes, or where it begins. */
-ALWAYS_INLINE void next_ahead(const char *in, uint64_t rest, const char *out, size_t width)
-{
-    const size_t bytes = gpi_min(width, GPI_AHEAD_BYTES);
-    if (rest)
-        gpi_ahead(in + (size_t)__builtin_ctzll(rest) * width, bytes, 0);
-    gpi_ahead_of_writes(out, bytes, 0);
-}
-
 /* Any size. vectors: NULL, or how records lie in vectors, by which go groups of more than a few. */
 ALWAYS_INLINE void move_wide(const struct moves *m, size_t width, size_t piece,
                              const struct record_bytes *vectors)
@@ -325,8 +316,9 @@ ALWAYS_INLINE void move_wide(const struct moves *m, size_t width, size_t piece,
                 copy_past_cache(item, width, out);
                 continue;
             }
-            if (piece == 0)
-                next_ahead(in, b & (b - 1), out + width, width);
+            if (piece == 0 && (b & (b - 1)))
+                gpi_ahead_of_item(in + (size_t)__builtin_ctzll(b & (b - 1)) * width, out + width,
+                                  width);
             gpi_item_move(out, item, width, piece);
         }
     }

@@ -33,4 +33,12 @@ static inline void gpi_ahead_of_writes(const void *now, size_t bytes, int64_t di
         __builtin_prefetch((const void *)(from + i), 1, 2);
 }
 
+/* A large item whose lines, or the first ones, are asked for while the one before is moved. */
+static inline void gpi_ahead_of_item(const void *from, const void *to, size_t bytes)
+{
+    const size_t some = bytes < GPI_AHEAD_BYTES ? bytes : GPI_AHEAD_BYTES;
+    gpi_ahead(from, some, 0);
+    gpi_ahead_of_writes(to, some, 0);
+}
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/ahead.h"
 #include "core/threads.h"
 #include "core/words.h"
 
@@ -24,6 +25,11 @@ ALWAYS_INLINE void move_items(const struct gpi_gather_args *a, size_t begin, siz
     char *restrict out = a->out;
     for (size_t i = begin; i < end; i++) {
         const size_t at = index_bytes ? gpi_word_at(indices, index_bytes, i) : i;
+        if (piece == 0 && i + 1 < end) {
+            const size_t next = index_bytes ? gpi_word_at(indices, index_bytes, i + 1) : i + 1;
+            gpi_ahead_of_item(in + (scatter ? i + 1 : next) * in_stride,
+                              out + (scatter ? next : i + 1) * out_stride, bytes);
+        }
         gpi_item_move(out + (scatter ? at : i) * out_stride, in + (scatter ? i : at) * in_stride,
                       bytes, piece);
     }
