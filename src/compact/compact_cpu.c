@@ -245,7 +245,9 @@ static void mark_all(struct job *j, int threads, struct gpi_frame *frame)
     gpi_parallel_for(threads, blocks, mark_before, j);
     for (uint64_t i = 0; i < blocks; i++)
         kept += j->counts[KEPT][i];
-    j->others = (char *)j->a->out + kept * j->a->item_bytes;
+    j->others = j->a->out;
+    if (kept > 0)
+        j->others += kept * j->a->item_bytes;
 }
 
 static void finish(gp_context *ctx, const struct job *j)

@@ -215,7 +215,8 @@ ALWAYS_INLINE void place_with(const struct gpi_csr_split *s, size_t b, size_t in
         const uint16_t later = rests[i + GPI_CSR_AHEAD < end ? i + GPI_CSR_AHEAD : i];
         const uint64_t soon = gpi_word_at(pointers, offset_bytes, later); /* or one near it */
         prefetch_to_write((char *)c.out_cols + soon * index_bytes);
-        prefetch_to_write((char *)c.out_values + soon * c.value_bytes);
+        if (slot_bytes)
+            prefetch_to_write((char *)c.out_values + soon * c.value_bytes);
         const uint64_t to = gpi_word_at(pointers, offset_bytes, rests[i]);
         gpi_word_put(pointers, offset_bytes, rests[i], to + 1);
         gpi_word_put(c.out_cols, index_bytes, to, gpi_word_at(cols, index_bytes, i));
