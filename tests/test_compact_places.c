@@ -162,6 +162,45 @@ START_TEST(test_compact_threads_agree)
 }
 END_TEST
 
+/* In place a block is written when all before it have been read, on all sides. */
+START_TEST(test_sides_in_place_by_threads)
+{
+    enum { N = 700001 };
+    const uint32_t low = 0x30000000, high = 0x60000000;
+    uint64_t seed = t_seed(), expected[3], counts[3];
+    uint32_t *in = t_host(N * 4), *sides[3], *rest = t_host(N * 4), *above = t_host(N * 4);
+    gp_compact_desc d = compact_desc(GP_COMPACT_PARTITION, 0);
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx;
+    o.backend = GP_BACKEND_CPU;
+    o.threads = 1 + _i;
+    t_fill_bits(GP_U32, in, N, &seed);
+    for (int k = 0; k < 3; k++)
+        sides[k] = t_host(N * 4);
+    d.dtype = GP_U32;
+    d.compare = GP_BETWEEN;
+    d.value = &low;
+    d.upper = &high;
+    d.rest = sides[1];
+    d.above = sides[2];
+    T_OK(gp_context_create(&ctx, &o));
+    T_OK(gp_compact_by(ctx, &d, in, NULL, N, sides[0], expected));
+    d.rest = rest;
+    d.above = above;
+    T_OK(gp_compact_by(ctx, &d, in, NULL, N, in, counts));
+    t_same_bytes("counts", expected, counts, sizeof counts);
+    t_same_bytes("kept", sides[0], in, expected[0] * 4);
+    t_same_bytes("below", sides[1], rest, expected[1] * 4);
+    t_same_bytes("above", sides[2], above, expected[2] * 4);
+    gp_context_destroy(ctx);
+    for (int k = 0; k < 3; k++)
+        free(sides[k]);
+    free(above);
+    free(rest);
+    free(in);
+}
+END_TEST
+
 /* ---- capacity and device_n ------------------------------------------------------------------- */
 
 /* in, keep: on the device; expected: the uncapped result. */
@@ -255,6 +294,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_compact_device_n, 0, 6);
     c = t_case(s, "determinism");
     tcase_add_loop_test(c, test_compact_threads_agree, 0, 10);
+    tcase_add_loop_test(c, test_sides_in_place_by_threads, 0, 8);
     c = t_case(s, "cuda");
     tcase_add_loop_test(c, test_compact_long_arrays, 0, COMPACT_DIRECT_WIDTHS);
     return s;

@@ -196,23 +196,13 @@ START_TEST(test_group_by_many_items)
 }
 END_TEST
 
-static gp_context *context_with(int multiprocessors)
-{
-    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
-    gp_context *ctx;
-    o.backend = t_is_cuda() ? GP_BACKEND_CUDA : GP_BACKEND_CPU;
-    o.multiprocessors = multiprocessors;
-    T_OK(gp_context_create(&ctx, &o));
-    return ctx;
-}
-
 /* Sums of floats that round: the same bits twice, on as many multiprocessors as there may be. Zeros
  * of both signs are one group, whose key is the first of them. */
 static const uint32_t float_groups[] = {50000, 700};
 
 START_TEST(test_group_by_many_floats)
 {
-    gp_context *contexts[] = {context_with(0), context_with(5)};
+    gp_context *contexts[] = {t_context_with(0), t_context_with(5)};
     const size_t n = many_items(_i == 0), some = n < REPEAT ? n : REPEAT;
     uint64_t seed = t_seed();
     float *keys = t_host(n * 4), *values = t_host(n * 4), *sums[2], first;

@@ -20,16 +20,6 @@ struct repeat {
     t_array poison, bits, sums, checksums, other;
 };
 
-static gp_context *context_with(int multiprocessors)
-{
-    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
-    gp_context *ctx;
-    o.backend = t_is_cuda() ? GP_BACKEND_CUDA : GP_BACKEND_CPU;
-    o.multiprocessors = multiprocessors;
-    T_OK(gp_context_create(&ctx, &o));
-    return ctx;
-}
-
 static struct repeat repeat_new(gp_dtype dtype, size_t n, int runs)
 {
     struct repeat r = {.dtype = dtype, .n = n, .bytes = n * gp_dtype_bytes(dtype)};
@@ -48,7 +38,7 @@ static struct repeat repeat_new(gp_dtype dtype, size_t n, int runs)
     r.other = t_new(BUSY_ITEMS * sizeof(int), 0);
     T_OK(gp_copy(t_ctx(), zero, 8, (char *)r.bits.data + (r.words - 1) * 8));
     T_OK(gp_context_synchronize(t_ctx()));
-    r.busy = context_with(0);
+    r.busy = t_context_with(0);
     free(host);
     free(zero);
     return r;
@@ -106,7 +96,7 @@ static void check_runs(struct repeat *r, int multiprocessors, int runs, uint64_t
 {
     uint64_t *sums = t_host((size_t)runs * 16);
     gp_context_destroy(r->ctx);
-    r->ctx = context_with(multiprocessors);
+    r->ctx = t_context_with(multiprocessors);
     for (int run = 0; run < runs; run++)
         queue_run(r, run);
     T_OK(gp_context_synchronize(r->ctx));

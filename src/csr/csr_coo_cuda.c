@@ -7,6 +7,7 @@
 #include "core/cuda.h"
 #include "core/state.h"
 #include "core/workspace.h"
+#include "csr/csr_by_row.h"
 #include "csr/csr_internal.h"
 #include "validate/validate_internal.h"
 

@@ -349,40 +349,6 @@ struct gpi_csr_kernels {
     gp_status (*check_range)(gp_context *ctx, const struct gpi_csr_rows *args);
 };
 
-/* CUDA: the columns of each row sorted (csr_columns_kernels.cuh), without looking at c.rows. */
-struct gpi_csr_by_row {
-    const char *name;     /* of the row pointers, for what is found in them; NULL: nothing is */
-    const void *pointers; /* num_rows + 1 */
-    void *cols, *values;  /* outputs */
-    uint64_t *left;       /* scratch: how many rows of a class are long, 0, and room for these */
-    /* NULL, or as large as the outputs, for rows that no block has room for. */
-    void *spare_cols, *spare_values;
-    /* If it is not 0, nothing is done; becomes the number of entries if they have to be sorted in
-     * another way, and the word behind it that of rows. */
-    uint64_t *unsorted;
-};
-
-/* CUDA: words of `unsorted`, and of `left`: of each class of long rows, of which the last is of
- * parts, their number, what counts tasks, and room for rows, as they have more than 256 entries. */
-enum { GPI_CSR_UNSORTED_WORDS = 4, GPI_CSR_LEFT_CLASSES = 5, GPI_CSR_LEFT_COUNTERS = 8 };
-static inline size_t gpi_csr_left_room(uint64_t nnz)
-{
-    return (size_t)(nnz / 256 + 1);
-}
-static inline size_t gpi_csr_left_words(uint64_t nnz)
-{
-    return GPI_CSR_LEFT_CLASSES * gpi_csr_left_room(nnz) + GPI_CSR_LEFT_COUNTERS;
-}
-
-struct gpi_csr_by_row_ops {
-    gp_status (*sort)(gp_context *ctx, const struct gpi_csr_coo *c,
-                      const struct gpi_csr_by_row *by);
-    uint64_t longest; /* rows of up to that many entries need no other way */
-};
-
-/* For indices of a context of that many bytes. */
-const struct gpi_csr_by_row_ops *gpi_csr_by_row_find(const gp_context *ctx, size_t index_bytes);
-
 /* The calls of one pair of widths on one backend. */
 struct gpi_csr_ops {
     gp_status (*row_pointers)(gp_context *ctx, const struct gpi_csr_rows *args);

@@ -3,7 +3,7 @@
 #pragma once
 
 extern "C" {
-#include "csr/csr_internal.h"
+#include "csr/csr_by_row.h"
 }
 #include "device/epoch.cuh"
 #include "device/item_count.cuh"

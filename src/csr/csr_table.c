@@ -3,6 +3,7 @@
 #include "core/threads.h"
 #include "core/variants.h"
 #include "csr/csr_buckets.h"
+#include "csr/csr_by_row.h"
 #include "csr/csr_keep.h"
 #include "csr/csr_sort_cpu.h"
 #include "csr/csr_turn.h"

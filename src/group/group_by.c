@@ -2,9 +2,9 @@
 /*
  * Groups of keys in any order: a stable sort, then the runs; where that is possible on CUDA, folds
  * of few groups without a sort (group_few_k.cuh), or of more in the buckets of the sort
- * (group_bucket_k.cuh). One array of values is sorted with the
- * keys. Several are gathered one by one by positions that were sorted with the keys, each into the
- * same scratch, and each goes through the runs by itself, which costs little beside the gather.
+ * (group_bucket_k.cuh). One array of values is sorted with the keys. Several are gathered one by
+ * one by positions that were sorted with the keys, each into the same scratch, and each goes
+ * through the runs by itself, which costs little beside the gather.
  *
  * Scratch: [keys n][values n, of the widest array][positions n][few groups][groups of buckets]
  * [the sort's, or the runs'].

@@ -82,6 +82,16 @@ gp_context *t_ctx(void)
     return run_ctx;
 }
 
+gp_context *t_context_with(int multiprocessors)
+{
+    gp_context_options o = GP_CONTEXT_OPTIONS_INIT;
+    gp_context *ctx;
+    o.backend = run_backend;
+    o.multiprocessors = multiprocessors;
+    T_OK(gp_context_create(&ctx, &o));
+    return ctx;
+}
+
 bool t_is_cuda(void)
 {
     return run_backend == GP_BACKEND_CUDA;

@@ -46,6 +46,8 @@ int t_part_end(int begin, int end);
 
 /* The context of this run, made at the first call; on the CPU with at least two threads. */
 gp_context *t_ctx(void);
+/* Another one of that backend, which has that number of multiprocessors on CUDA; 0: all. */
+gp_context *t_context_with(int multiprocessors);
 bool t_is_cuda(void);
 /* Whether GP_ALGORITHM_CUB works in this run. */
 bool t_has_cub(void);
