@@ -213,7 +213,7 @@ ALWAYS_INLINE void move_width(const struct moves *moves, size_t width, bool vbmi
         const uint64_t b = m.bits[g] ^ m.skip;
         char *out = m.out + done * width;
         int count = __builtin_popcountll(b);
-        if (count <= FEW || m.room - done < 64 || g >= m.items / 64) {
+        if (count <= (vbmi2 ? (int)width : FEW) || m.room - done < 64 || g >= m.items / 64) {
             count = (int)group_exact(in, b, out, m.room - done, width);
         } else {
             group_ahead(&m, in, out, 64 * width);
