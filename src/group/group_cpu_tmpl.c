@@ -235,27 +235,44 @@ static __attribute__((noinline)) void heads(const struct gpi_group_args *a, uint
         bits[0] |= 1;
 }
 
+/* Bits of heads become those of starts and ends; behind: whether the item behind them is one. */
+static void ends_of(bool longer, uint64_t behind, size_t items, uint64_t *restrict starts,
+                    uint64_t *restrict ends)
+{
+    const size_t last = (items - 1) / 64;
+    for (size_t w = 0; w < last; w++)
+        ends[w] = starts[w] >> 1 | starts[w + 1] << 63;
+    ends[last] = starts[last] >> 1 | behind << (items - 1) % 64;
+    for (size_t w = 0; longer && w <= last; w++) {
+        const uint64_t both = starts[w] & ends[w];
+        starts[w] ^= both;
+        ends[w] ^= both;
+    }
+}
+
+static uint64_t count_bits(const uint64_t *bits, size_t words)
+{
+    uint64_t count = 0;
+    for (size_t w = 0; w < words; w++)
+        count += (uint64_t)__builtin_popcountll(bits[w]);
+    return count;
+}
+
 static struct gpi_group_block mark(const struct gpi_group_args *a, uint64_t n, uint64_t first,
                                    size_t items, uint64_t *starts, uint64_t *ends)
 {
     const size_t words = (items + 63) / 64;
-    struct gpi_group_block b = {0, 0, GPI_GROUP_NOWHERE};
+    struct gpi_group_block b = {.last = GPI_GROUP_NOWHERE};
     uint64_t behind = 1;
     if (first + items < n)
         heads(a, first + items, 1, &behind);
     heads(a, first, items, starts);
-    for (size_t w = words; w-- > 0;) {
-        const uint64_t own = starts[w];
-        const int top = w == words - 1 && items % 64 ? (int)(items % 64) - 1 : 63;
-        const uint64_t last = own >> 1 | behind << top;
-        behind = own & 1;
-        starts[w] = a->longer ? own & ~last : own;
-        ends[w] = a->longer ? last & ~own : last;
-        b.starts += (uint64_t)__builtin_popcountll(starts[w]);
-        b.ends += (uint64_t)__builtin_popcountll(ends[w]);
-        if (b.last == GPI_GROUP_NOWHERE && starts[w])
+    ends_of(a->longer, behind, items, starts, ends);
+    b.starts = count_bits(starts, words);
+    b.ends = count_bits(ends, words);
+    for (size_t w = words; w-- > 0 && b.last == GPI_GROUP_NOWHERE;)
+        if (starts[w])
             b.last = first + w * 64 + 63 - (uint64_t)__builtin_clzll(starts[w]);
-    }
     return b;
 }
 
@@ -266,6 +283,8 @@ static uint32_t places(const uint64_t *bits, size_t words, uint32_t number, uint
     const uint32_t *const begin = to;
     for (size_t w = 0; w < words; w++, number += 64) {
         uint64_t left = bits[w];
+        if (left == 0)
+            continue;
         const int count = __builtin_popcountll(left);
         if (count <= FEW) {
             for (int k = 0; k < FEW && (k < FEW / 2 || count > FEW / 2); k++, left &= left - 1)
@@ -295,5 +314,16 @@ static uint32_t places(const uint64_t *bits, size_t words, uint32_t number, uint
     return (uint32_t)(to - begin);
 }
 
+static uint64_t whole_ends(const uint64_t *ends, size_t words, bool *open, uint64_t *to)
+{
+    uint64_t count = 0;
+    for (size_t w = 0; w < words; w++) {
+        to[w] = *open ? ends[w] & (ends[w] - 1) : ends[w];
+        *open = *open && !ends[w];
+        count += (uint64_t)__builtin_popcountll(to[w]);
+    }
+    return count;
+}
+
 extern const struct gpi_group_loops PASTE(gpi_group_loops_, GPI_ISA_SUFFIX);
-const struct gpi_group_loops PASTE(gpi_group_loops_, GPI_ISA_SUFFIX) = {mark, places};
+const struct gpi_group_loops PASTE(gpi_group_loops_, GPI_ISA_SUFFIX) = {mark, places, whole_ends};

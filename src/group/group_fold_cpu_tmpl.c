@@ -57,6 +57,10 @@ static void long_run(gp_op op, const struct gpi_reduce_cpu *reduce, const in_t *
     store(&sum, out, 0);
 }
 
+/* Short runs of integers are scanned, unless sums are wider. */
+#if ACC_IS_FLOAT || defined(GPI_SUMS)
+#define HAVE_DENSE 1
+
 /* The runs of items [k, end) of 64, the first of which begins one and the last of which ends one:
  * every item is stored as the fold so far, and counts if it is the last of its run. */
 ALWAYS_INLINE out_t *dense_runs(gp_op op, const in_t *in, uint64_t starts, uint64_t ends, int k,
@@ -71,6 +75,10 @@ ALWAYS_INLINE out_t *dense_runs(gp_op op, const in_t *in, uint64_t starts, uint6
     }
     return out;
 }
+
+#else
+#define HAVE_DENSE 0
+#endif
 
 /* Runs of all items. */
 struct runs {
@@ -104,16 +112,19 @@ ALWAYS_INLINE void runs(gp_op op, struct runs *r, const struct gpi_group_marks *
     for (size_t w = 0; w * 64 < items && r->room > 0; w++) {
         const uint64_t starts = marks->starts[w], ends = marks->ends[w];
         const int count = __builtin_popcountll(ends);
-        const bool dense = count > DENSE && r->room >= (uint64_t)count && !has_long(ends);
+        const bool dense =
+            HAVE_DENSE && count > DENSE && r->room >= (uint64_t)count && !has_long(ends);
         const int first = starts ? __builtin_ctzll(starts) : 0;
         /* The first run of dense ones may have begun before. */
         some_runs(op, r, w, starts, dense ? ends & (((uint64_t)1 << first) - 1) : ends);
+#if HAVE_DENSE
         if (dense) {
             const int end = 64 - __builtin_clzll(ends);
             out_t *out = dense_runs(op, r->in + w * 64, starts, ends, first, end, r->out);
             r->room -= (uint64_t)(out - r->out);
             r->out = out;
         }
+#endif
         if (starts)
             r->begun = w * 64 + 63 - (size_t)__builtin_clzll(starts);
     }

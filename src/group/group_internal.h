@@ -125,6 +125,9 @@ struct gpi_group_loops {
     /* to[k] = number + the place of the k-th set bit; returns how many there are. Up to 64 words
      * behind them are written, too. */
     uint32_t (*places)(const uint64_t *bits, size_t words, uint32_t number, uint32_t *to);
+    /* The ends of runs that begin in these items, too, and how many they are: not the first one if
+     * a run goes on into them, as *open says, false from there on. */
+    uint64_t (*whole_ends)(const uint64_t *ends, size_t words, bool *open, uint64_t *to);
 };
 enum { GPI_GROUP_PLACES_ROOM = 64 };
 const struct gpi_group_loops *gpi_group_loops_for(int isa);

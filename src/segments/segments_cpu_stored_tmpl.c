@@ -12,9 +12,18 @@
 #define FUNCTION PASTE4(gpi_segment_cpu_, GPI_UNIT, _, GPI_ISA_SUFFIX)
 extern const struct gpi_scan_stored STORED;
 gpi_segment_engine_fn ENGINE;
+#define ITEMS PASTE4(gpi_segment_items_, GPI_ACC, _, GPI_ISA_SUFFIX)
+#define CHUNK PASTE4(gpi_segment_chunk_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gpi_segment_items_fn ITEMS;
+gpi_segment_chunk_fn CHUNK;
 gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args);
 
 gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args)
 {
     return ENGINE(ctx, args, &STORED);
+}
+
+bool CHUNK(gp_op op, const void *in, size_t n, const uint64_t *heads, void *carry, void *out)
+{
+    return STORED.form && ITEMS(op, STORED.form, in, n, heads, carry, out);
 }

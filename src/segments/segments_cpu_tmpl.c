@@ -401,3 +401,30 @@ gp_status FUNCTION(gp_context *ctx, const struct gpi_segment_args *args)
                                                        .out_bytes = sizeof(acc_t)};
     return ENGINE(ctx, args, &as_computed);
 }
+
+/* ---- chunks, of those that have the heads ---------------------------------------------------- */
+
+#define ITEMS PASTE4(gpi_segment_items_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gpi_segment_items_fn ITEMS;
+
+bool ITEMS(gp_op op, enum gpi_scan_form form, const void *in, size_t n, const uint64_t *heads,
+           void *carry, void *out)
+{
+    acc_t *const x = carry;
+    if (form && (n % 64 != 0 || !as_stored(op, true, form, in, n, *x)))
+        return false;
+#if IN_LANES
+    if (!form && !in_lanes(op, in, n))
+        return false;
+#endif
+    *x = op_scan(op, (struct chunk){in, form}, n, heads, 0, identity(op), *x, out);
+    return true;
+}
+
+#define CHUNK_SCAN PASTE4(gpi_segment_chunk_, GPI_UNIT, _, GPI_ISA_SUFFIX)
+gpi_segment_chunk_fn CHUNK_SCAN;
+
+bool CHUNK_SCAN(gp_op op, const void *in, size_t n, const uint64_t *heads, void *carry, void *out)
+{
+    return ITEMS(op, GPI_AS_COMPUTED, in, n, heads, carry, out);
+}

@@ -78,6 +78,13 @@ struct gpi_segment_args {
 /* All checks are done; ctx's device is current. Implementations are named
  * gpi_segment_cpu_<unit>_<instruction set> and gpi_segment_<CUDA unit>_sm<architecture>. */
 typedef gp_status (*gpi_segment_fn)(gp_context *ctx, const struct gpi_segment_args *args);
+/* CPU: out[i] = in[i] behind those before it, down to the last head, of n items in the cache; heads
+ * are bits from the first item on, *carry the accumulator of what comes before it, then of all.
+ * false: nothing was done, there are NaNs, or halves whose order their bits do not tell. Named
+ * gpi_segment_chunk_<unit>_<instruction set>. */
+typedef bool gpi_segment_chunk_fn(gp_op op, const void *in, size_t n, const uint64_t *heads,
+                                  void *carry, void *out);
+gpi_segment_chunk_fn *gpi_segment_chunk_find(const gp_context *ctx, gp_dtype dtype, gp_op op);
 /* Adds the launches of args. */
 typedef void (*gpi_segment_heads_fn)(const gp_context *ctx, struct gpi_segment_args *args);
 
