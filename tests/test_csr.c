@@ -118,6 +118,25 @@ START_TEST(test_row_pointers_unsorted_with_order)
 }
 END_TEST
 
+/* Lists in order one behind the other, each of all rows, or of rows below those of the list before
+ * it; of more entries than rows, and of fewer. */
+START_TEST(test_row_pointers_unsorted_of_lists)
+{
+    enum { N = 400000 };
+    static const uint64_t counts[] = {2, 3, 40};
+    const uint64_t num_rows = _i / PAIRS ? N + N / 2 : N / 9;
+    uint64_t *rows = t_host(N * sizeof *rows);
+    for (int k = 0; k < 6; k++) {
+        const uint64_t lists = counts[k % 3], length = N / lists + 1, below = num_rows / lists;
+        for (uint64_t i = 0; i < N; i++)
+            rows[i] = k < 3 ? i % length * num_rows / length
+                            : (lists - 1 - i / length) * below + i % length * below / length;
+        pointers_case(gp_csr_row_pointers_unsorted, rows, N, num_rows, pairs[_i % PAIRS], 0);
+    }
+    free(rows);
+}
+END_TEST
+
 /* Rows out of range are not counted, whether they are in order or not, and the first is named. */
 START_TEST(test_row_pointers_unsorted_leaves_out_bad_rows)
 {
@@ -401,6 +420,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_row_pointers_gaps, 0, 16);
     tcase_add_loop_test(c, test_row_pointers_gaps_that_others_fill, 0, 9);
     tcase_add_loop_test(c, test_row_pointers_unsorted_with_order, 0, PAIRS);
+    tcase_add_loop_test(c, test_row_pointers_unsorted_of_lists, 0, 2 * PAIRS);
     tcase_add_loop_test(c, test_row_pointers_unsorted_leaves_out_bad_rows, 0, 4 * PAIRS);
     tcase_add_loop_test(c, test_row_pointers_unsorted_of_many_entries, 0, 5 * PAIRS);
     tcase_add_loop_test(c, test_row_pointers_bad_rows_are_reported, 0, PAIRS);

@@ -121,8 +121,6 @@ static size_t counter_parts(const gp_context *ctx, uint64_t nnz, uint64_t num_ro
 {
     uint64_t parts = num_rows ? nnz / num_rows : 0,
              threads = (uint64_t)gpi_threads_for(ctx->threads, nnz / 2);
-    if (ctx->backend == GP_BACKEND_CUDA)
-        return 0;
     return (size_t)(parts < threads ? parts : threads);
 }
 
@@ -133,8 +131,6 @@ static gp_status reserve_states(gp_context *ctx, const char *f, const gp_scan_de
     struct gpi_state state;
     gp_target target = gpi_target_of(ctx);
     size_t bytes;
-    if (ctx->backend != GP_BACKEND_CUDA)
-        return GP_OK;
     GPI_TRY(gp_scan_workspace_bytes(&target, scan, n, &bytes));
     return gpi_state_get(ctx, f, bytes / GPI_SLOT_BYTES, &state);
 }
@@ -258,15 +254,29 @@ static gp_status count_in_blocks(gp_context *ctx, const struct row_call *c)
                        gpi_csr_unsigned(zeros.item_bytes), c->args.row_pointers, &o);
 }
 
+/* CPU: what is left of rows that ascend is nothing. */
+static gp_status count_here(gp_context *ctx, const char *f, struct row_call *c,
+                            struct gpi_frame *frame)
+{
+    gp_scan_desc scan = pointer_scan(c->offset);
+    const size_t n = (size_t)c->args.num_rows;
+    uint64_t left = c->args.nnz;
+    c->args.unsorted = &left;
+    c->args.parts = counter_parts(ctx, c->args.nnz, n);
+    if (c->args.parts)
+        c->args.counters = gpi_frame_take(frame, c->args.parts * n * gpi_dtype_bytes(c->offset));
+    GPI_TRY(ops_of(ctx, c->index, c->offset)->count_rows(ctx, &c->args));
+    if (left == 0)
+        return GP_OK;
+    return gpi_named(ctx, f, gp_scan(ctx, &scan, c->args.row_pointers, n, c->args.row_pointers));
+}
+
 static gp_status count_and_scan(gp_context *ctx, const char *f, struct row_call *c,
                                 struct gpi_frame *frame)
 {
     gp_scan_desc scan = pointer_scan(c->offset);
     size_t n = (size_t)c->args.num_rows;
     scan.device_n = c->args.device_num_rows;
-    c->args.parts = counter_parts(ctx, c->args.nnz, n);
-    if (c->args.parts)
-        c->args.counters = gpi_frame_take(frame, c->args.parts * n * gpi_dtype_bytes(c->offset));
     if (order_bytes(ctx->backend, c->args.nnz)) {
         c->args.unsorted = gpi_frame_take(frame, order_bytes(ctx->backend, c->args.nnz));
         scan.device_n = c->args.unsorted + 1;
@@ -311,6 +321,8 @@ static gp_status count_rows(gp_context *ctx, const char *f, struct row_call *c)
     size_t need;
     GPI_TRY(unsorted_bytes(&target, c, &need));
     GPI_FRAME(frame, ctx, f, need);
+    if (ctx->backend == GP_BACKEND_CPU)
+        return count_here(ctx, f, c, &frame);
     return gpi_named(ctx, f, count_and_scan(ctx, f, c, &frame));
 }
 

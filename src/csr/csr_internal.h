@@ -85,8 +85,8 @@ struct gpi_csr_rows {
     void *row_pointers;
     void *counters; /* CPU: parts x num_rows offsets of scratch */
     size_t parts;   /* 0: count in row_pointers with atomic additions */
-    /* CUDA, rows in any order: NULL, or two words of scratch that say whether they fall: 0, or nnz
-     * and num_rows. If not, they have their pointers at once, and what comes then does nothing. */
+    /* Rows in any order: NULL, or two words of scratch that say whether they fall: 0, or nnz and
+     * num_rows. If not, they have their pointers at once, and what comes then does nothing. */
     uint64_t *unsorted;
 };
 
