@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Row pointers, rows of entries, and which segment an item is of: over index widths, lengths of
- * rows, and rows in order or not. What converts entries is in conversions.c.
+ * Row pointers, rows of entries, which segment an item is of, checks, and parts of the merge path:
+ * over index widths, lengths of rows, and rows in order or not. What converts entries is in
+ * conversions.c.
  */
 #include "sparse.h"
 
@@ -166,6 +167,97 @@ static bool are_rows(struct bench *b, const struct bench_case *c)
     return are_equal(b, &as, rows, a->out, a->n);
 }
 
+/* ---- checks, partition ----------------------------------------------------------------------- */
+
+static gp_status check_csr(struct bench *b, const struct bench_args *a, size_t num_cols)
+{
+    return gp_check_csr(b->ctx, a->dtype, a->dtype, a->num_rows, num_cols, a->n, a->offsets,
+                        a->cols);
+}
+
+static gp_status check_coo(struct bench *b, const struct bench_args *a, size_t num_cols)
+{
+    return gp_check_coo(b->ctx, a->dtype, a->num_rows, num_cols, a->rows, a->cols, a->n,
+                        GP_COO_CANONICAL);
+}
+
+static int run_check_csr(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, check_csr(b, a, a->n));
+}
+
+static int run_check_coo(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, check_coo(b, a, a->n));
+}
+
+/* The last column is out of range where there is one less. */
+static bool finds_last(struct bench *b, const struct bench_case *c)
+{
+    const struct bench_args *a = &c->args;
+    return (a->rows ? check_coo : check_csr)(b, a, a->n - 1) == GP_ERROR_DATA;
+}
+
+static void fill_checked(struct bench *b, const struct choice *k, struct bench_case *c)
+{
+    struct bench_args *a = &c->args;
+    const bool list = k->run == run_check_coo;
+    struct bench_task t = {
+        .kind = BENCH_FILL_IOTA, .n = a->n, .width = sparse_width(a), .limit = 1};
+    a->num_rows = (a->n + k->length - 1) / k->length;
+    a->cols = sparse_made(b, BENCH_SLOT_1, t);
+    t.kind = BENCH_FILL_BLOCKS;
+    t.limit = k->length;
+    if (list)
+        a->rows = sparse_made(b, BENCH_SLOT_0, t);
+    else
+        a->offsets = sparse_pointers(b, a, BENCH_SLOT_0, k->length);
+    c->ideal = BENCH_READ;
+    c->bytes = (double)((a->n + (list ? a->n : a->num_rows + 1)) * sparse_width(a));
+}
+
+enum { PART_UNITS = 256, LINE_BYTES = 64 };
+
+static size_t parts_of(const struct bench_args *a)
+{
+    return (a->n + a->num_rows) / PART_UNITS + 1;
+}
+
+static int run_partition(struct bench *b, const struct bench_args *a)
+{
+    return bench_status(b, gp_merge_path_partition(b->ctx, a->dtype, a->offsets, a->num_rows, a->n,
+                                                   parts_of(a), a->out, a->out_offsets));
+}
+
+/* Each part has a line of pointers to read. */
+static void fill_partition(struct bench *b, const struct choice *k, struct bench_case *c)
+{
+    struct bench_args *a = &c->args;
+    a->num_rows = (a->n + k->length - 1) / k->length;
+    const size_t bytes = (parts_of(a) + 1) * sparse_width(a);
+    a->offsets = sparse_pointers(b, a, BENCH_SLOT_0, k->length);
+    a->out = bench_buffer(b, BENCH_SLOT_1, bytes);
+    a->out_offsets = bench_buffer(b, BENCH_SLOT_2, bytes);
+    c->bytes = (double)(2 * bytes + parts_of(a) * LINE_BYTES);
+}
+
+/* Rows are alike: both starts of a part follow from its number. */
+static bool are_parts(struct bench *b, const struct bench_case *c)
+{
+    const struct bench_args *a = &c->args;
+    const size_t parts = parts_of(a), w = sparse_width(a), units = a->n + a->num_rows;
+    const size_t share = (units + parts - 1) / parts, length = a->bins;
+    for (size_t p = 0; p <= parts; p += parts / 64 + 1) {
+        uint64_t row = 0, nnz = 0;
+        const size_t at = p * share < units ? p * share : units, rows = at / (length + 1);
+        bench_copy(b, (const char *)a->out + p * w, w, &row);
+        bench_copy(b, (const char *)a->out_offsets + p * w, w, &nnz);
+        if (row + nnz != at || (at < units && row != rows))
+            return false;
+    }
+    return true;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static void measure_at(struct bench *b, const struct choice *k, const char *name, gp_dtype dtype,
@@ -204,6 +296,9 @@ void breadth_sparse(struct bench *b)
         {"csr_to_coo", 0, false, run_to_coo, are_rows, fill_pointers},
         {"csr_to_coo_planned", 0, false, run_planned, are_rows, fill_pointers},
         {"balance_ranks", 0, false, run_search, are_rows, fill_pointers},
+        {"check_csr", 0, false, run_check_csr, finds_last, fill_checked},
+        {"check_coo", 0, false, run_check_coo, finds_last, fill_checked},
+        {"merge_path", 0, false, run_partition, are_parts, fill_partition},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int d = 0; d < 2; d++) {
