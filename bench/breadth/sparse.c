@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Row pointers, rows of entries, which segment an item is of, checks, and parts of the merge path:
- * over index widths, lengths of rows, and rows in order or not. What converts entries is in
- * conversions.c.
+ * Row pointers, rows of entries, which segment an item is of, checks, parts of the merge path: over
+ * index widths, lengths of rows, and rows in order or not. Conversions are in conversions.c.
  */
 #include "sparse.h"
 

@@ -38,7 +38,7 @@ static const struct isa_loops loops[] = {GPI_ISAS(LOOPS)};
  * few enough to keep all threads busy. */
 enum { SHARE_MIN = 1 << 15, SHARE_MAX = 1 << 18, SHARES_PER_THREAD = 8, SHARE_BYTES = 1 << 20 };
 enum { SEARCH_NS = 20 }; /* of one binary search */
-enum { BOUND_CHUNK = 16384, PARTITION_CHUNK = 64 };
+enum { BOUND_CHUNK = 16384, PARTITION_CHUNK = 64, PARTITION_ROWS = 8, PARTS_AHEAD = 16 };
 /* Of outputs that go past the cache: larger items before they fill it. */
 enum { SLICE_BYTES = 8192, SLICE_ITEM_MAX = 1024, VECTOR_ITEM_MAX = 64 };
 
@@ -214,20 +214,62 @@ void gpi_balance_intervals_cpu(gp_context *ctx, const struct gpi_balance_args *a
     walk(ctx, &w, a->item_bytes);
 }
 
+/* gpi_merge_path_search() from row low to row high. Where the path would be with rows alike some
+ * are looked at without a branch, so that several parts wait for their lines at once. */
+ALWAYS_INLINE uint64_t row_between(const struct gpi_partition_args *a, size_t bytes, uint64_t base,
+                                   uint64_t d, uint64_t low, uint64_t high, uint64_t even)
+{
+    low = d > a->nnz && low < d - a->nnz ? d - a->nnz : low;
+    high = gpi_min(high, d);
+    if (low + PARTITION_ROWS < high) {
+        uint64_t at = even < low + PARTITION_ROWS / 2 ? low : even - PARTITION_ROWS / 2;
+        unsigned before = 0;
+        at = gpi_min(at, high - PARTITION_ROWS);
+        for (uint64_t k = at; k < at + PARTITION_ROWS; k++)
+            before += gpi_offset_at(a->offsets, bytes, base, k + 1) < d - k;
+        if (before > 0 && before < PARTITION_ROWS)
+            return at + before;
+        *(before ? &low : &high) = at + before;
+    }
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (gpi_offset_at(a->offsets, bytes, base, middle + 1) < d - middle)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+ALWAYS_INLINE void partition_some(const struct gpi_partition_args *a, size_t bytes, uint64_t begin,
+                                  uint64_t end)
+{
+    const uint64_t base = gpi_offset_base(a->offsets, bytes), steps = a->num_rows + a->nnz;
+    const uint64_t share = gpi_ceil_div(steps, a->parts), parts = end - 1 - begin;
+    const uint64_t d0 = gpi_min(begin * share, steps), d1 = gpi_min((end - 1) * share, steps);
+    const double alike = (double)a->num_rows / (double)(steps ? steps : 1);
+    const uint64_t low =
+        row_between(a, bytes, base, d0, 0, a->num_rows, (uint64_t)((double)d0 * alike));
+    const uint64_t high =
+        row_between(a, bytes, base, d1, low, a->num_rows, (uint64_t)((double)d1 * alike));
+    const double slope = (double)(high - low) / (double)(parts ? parts : 1);
+    const int64_t ahead = (int64_t)(slope * PARTS_AHEAD) * (int64_t)bytes;
+    for (uint64_t p = begin; p < end; p++) {
+        const uint64_t d = gpi_min(p * share, steps);
+        const uint64_t even = low + (uint64_t)((double)(p - begin) * slope);
+        gpi_ahead((const char *)a->offsets + even * bytes, 1, ahead);
+        const uint64_t row = row_between(a, bytes, base, d, low, high, even);
+        gpi_word_put(a->row_starts, bytes, p, row);
+        gpi_word_put(a->nnz_starts, bytes, p, d - row);
+    }
+}
+
 static void partition_chunk(void *arg, size_t chunk)
 {
     const struct gpi_partition_args *a = arg;
-    uint64_t base = gpi_offset_base(a->offsets, a->offset_bytes);
-    uint64_t steps = a->num_rows + a->nnz, share = gpi_ceil_div(steps, a->parts),
-             begin = (uint64_t)chunk * PARTITION_CHUNK;
-    uint64_t end = gpi_min(begin + PARTITION_CHUNK, a->parts + 1);
-    for (uint64_t p = begin; p < end; p++) {
-        uint64_t d = gpi_min(p * share, steps);
-        uint64_t row =
-            gpi_merge_path_search(a->offsets, a->offset_bytes, base, a->num_rows, a->nnz, d);
-        gpi_word_put(a->row_starts, a->offset_bytes, p, row);
-        gpi_word_put(a->nnz_starts, a->offset_bytes, p, d - row);
-    }
+    const uint64_t begin = (uint64_t)chunk * PARTITION_CHUNK;
+    const uint64_t end = gpi_min(begin + PARTITION_CHUNK, a->parts + 1);
+    WITH_INDEX_BYTES(bytes, a->offset_bytes, partition_some(a, bytes, begin, end));
 }
 
 void gpi_balance_partition_cpu(gp_context *ctx, const struct gpi_partition_args *a)
