@@ -2,7 +2,8 @@
 /*
  * The protocol of src/core/threads.c: callers borrow idle workers of one pool, offer them a loop that
  * lies on the caller's stack, take back the offers that nobody has come to, and wait for the others;
- * the last caller to leave ends the workers.
+ * the last caller to leave ends the workers. Each of them has a range of the indices and goes on with
+ * those of the others.
  *
  * Checked: every index of a loop is run exactly once; nobody looks at a loop whose call has returned; a
  * worker serves one call at a time; nobody sleeps for ever, and all workers end.
@@ -21,13 +22,16 @@ mtype = { IDLE, OFFERED, WORKING, QUIT };
 mtype state[WORKERS] = IDLE;
 bool locked[WORKERS], ended[WORKERS];
 bool worker_asleep[WORKERS], caller_asleep[WORKERS]; /* on a condition variable each */
-byte loop_of[WORKERS];       /* the caller whose loop is offered */
+byte loop_of[WORKERS] = CALLERS; /* the caller whose loop is offered */
 bool idle[WORKERS] = true;   /* in the pool's list */
 byte users[WORKERS];         /* calls that have the worker */
 
 byte contexts = CALLERS;
 bool live[CALLERS];          /* the loop is on its caller's stack */
-byte next[CALLERS];          /* index to be drawn */
+byte next[CALLERS];          /* index to be claimed, of the caller's range */
+byte end[CALLERS];
+byte next_of[WORKERS];       /* and of the worker's */
+byte end_of[WORKERS];
 byte runs[CALLERS * COUNT];  /* how often each index was run */
 
 inline lock(w) { atomic { !locked[w] -> locked[w] = true } }
@@ -78,13 +82,33 @@ inline leave(w, asleep, what)
 #endif
 }
 
-inline run_loop(c, i)
+/* Claim an index of the caller's range or, when that is empty, of a worker's: whose range is looked
+ * at first decides nothing. COUNT: there is none. */
+inline claim(c, i, v)
+{
+    atomic {
+        i = COUNT; v = 0;
+        if
+        :: next[c] < end[c] -> i = next[c]; next[c]++
+        :: else ->
+            do
+            :: v == WORKERS -> break
+            :: v < WORKERS && users[v] > 0 && loop_of[v] == c && next_of[v] < end_of[v] ->
+                i = next_of[v]; next_of[v]++; break
+            :: else -> v++
+            od
+        fi;
+        v = 0
+    }
+}
+
+inline run_loop(c, i, v)
 {
     do
     :: assert(live[c]);
-        atomic { i = next[c]; if :: i < COUNT -> next[c]++ :: else fi }
+        claim(c, i, v);
         if
-        :: i >= COUNT -> break
+        :: i == COUNT -> break
         :: else -> assert(live[c]); runs[c * COUNT + i]++
         fi
     od
@@ -93,14 +117,14 @@ inline run_loop(c, i)
 proctype worker(byte w)
 {
     mtype was;
-    byte i;
+    byte i, v;
     do
     :: leave(w, worker_asleep[w], IDLE);
         change(w, OFFERED, WORKING, was);
         if
         :: was == QUIT -> break
         :: was == OFFERED ->
-            run_loop(loop_of[w], i);
+            run_loop(loop_of[w], i, v);
             change(w, WORKING, IDLE, was)
         :: else
         fi
@@ -110,13 +134,13 @@ proctype worker(byte w)
 
 inline give_back(w)
 {
-    users[w]--;
+    users[w]--; loop_of[w] = CALLERS;
     idle[w] = true
 }
 
 proctype caller(byte c)
 {
-    byte w, i, loops = 0;
+    byte w, i, v, loops = 0;
     mtype was;
     bool lent[WORKERS];
     do
@@ -134,15 +158,27 @@ proctype caller(byte c)
                 fi;
                 w++
             od;
-            live[c] = true; next[c] = 0
+            live[c] = true;
+            /* the indices in ranges: the caller's, then those of the workers, the last has the rest */
+            next[c] = 0; end[c] = COUNT; i = 0; w = 0;
+            do
+            :: w == WORKERS -> break
+            :: w < WORKERS && lent[w] ->
+                if
+                :: i == 0 -> end[c] = 1; next_of[w] = 1; i = 1
+                :: else -> next_of[w] = COUNT
+                fi;
+                end_of[w] = COUNT; loop_of[w] = c; w++
+            :: w < WORKERS && !lent[w] -> w++
+            od
         }
         w = 0;
         do
         :: w == WORKERS -> break
-        :: w < WORKERS && lent[w] -> loop_of[w] = c; change(w, IDLE, OFFERED, was); w++
+        :: w < WORKERS && lent[w] -> change(w, IDLE, OFFERED, was); w++
         :: w < WORKERS && !lent[w] -> w++
         od;
-        run_loop(c, i);
+        run_loop(c, i, v);
         w = 0;
         do
         :: w == WORKERS -> break

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How many processors this process may use: those of its affinity mask, and no more than the quota
- * of the control groups it is in, which is how containers are limited. Their last cache, and their
- * instruction set.
+ * of the control groups it is in, which is how containers are limited. Which of them a thread runs
+ * on; their last cache, and their instruction set.
  */
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, sched_getcpu */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,8 +14,33 @@
 
 #include "core/past_cache.h"
 #include "core/threads.h"
+#include "core/threads_internal.h"
 
 enum { PATH_BYTES = 512 };
+
+int gpi_processor_here(void)
+{
+#if defined(__linux__)
+    return sched_getcpu();
+#else
+    return -1;
+#endif
+}
+
+void gpi_thread_send_away(pthread_t thread, int here)
+{
+#if defined(__linux__)
+    cpu_set_t all, others;
+    if (pthread_getaffinity_np(thread, sizeof all, &all) != 0)
+        return;
+    others = all;
+    CPU_CLR(here, &others);
+    if (CPU_COUNT(&others) > 0 && pthread_setaffinity_np(thread, sizeof others, &others) == 0)
+        pthread_setaffinity_np(thread, sizeof all, &all);
+#else
+    (void)thread, (void)here;
+#endif
+}
 
 static int of_affinity(void)
 {

@@ -4,9 +4,11 @@
  *
  * A worker belongs to the pool while it is idle, and to one loop from when gpi_parallel_loop()
  * borrows it until that returns. The caller offers its loop to the workers it has borrowed and
- * works on it too; indices are claimed from one counter. When none is left the caller takes back
- * the offers that no worker has come to yet, so that it never waits for a thread that has not
- * started, and waits for the others to finish the index that they are at.
+ * works on it too. Each has a range of the indices, the same one when a loop of as many is run
+ * again, so that it finds in its caches what it has read and written before; who has ended claims
+ * indices of the others. When none is left the caller takes back the offers that no worker has come
+ * to yet, so that it never waits for a thread that has not started, and waits for the others to
+ * finish the index that they are at.
  *
  *     IDLE -> OFFERED (caller) -> WORKING (worker) -> IDLE (worker)
  *             OFFERED -> IDLE (caller takes it back)
@@ -15,8 +17,8 @@
  * States change under the lock of the worker; reading one without the lock only tells a thread when
  * to look. models/pool.pml is a model of this for the checker spin.
  *
- * Workers are made when a loop finds too few idle ones. A thread that cannot be made means fewer
- * threads, never an error. A child process after fork() has none of them and makes its own.
+ * Workers are made when a loop finds too few idle ones. A thread that cannot be made means fewer,
+ * never an error. A child process after fork() has none of them and makes its own.
  */
 #include "core/relax.h"
 #include "core/threads.h"
@@ -26,9 +28,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/registry.h"
+#include "core/threads_internal.h"
 
 #if defined(__has_feature)
 #define SANITIZED __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -40,32 +42,25 @@
 
 enum {
     STACK_BYTES = SANITIZED ? 2 << 20 : 128 << 10,
-    SPINS = 128,      /* a few microseconds */
-    AWAKE_NS = 50000, /* about as long as a thread that sleeps takes to come */
-    NAP_NS = 50000,   /* of a thread that waits for one that the system has put to sleep */
+    SPINS = 128,       /* a few microseconds */
+    AWAKE_NS = 50000,  /* about as long as a thread that sleeps takes to come */
+    WAIT_NS = 1000000, /* most that a caller looks for the end of its loop before it sleeps */
+    SEND_NS = 250000,  /* least between two times that a worker is sent away */
     LINE = 64
 };
 
-/* ---- waiting --------------------------------------------------------------------------------- */
-
-void gpi_wait_for(const uint64_t *word, uint64_t value)
-{
-    const struct timespec nap = {0, NAP_NS};
-    for (int i = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; i++) {
-        if (i < 16 * SPINS)
-            gpi_relax();
-        else
-            nanosleep(&nap, NULL);
-    }
-}
-
 /* ---- workers --------------------------------------------------------------------------------- */
 
-struct loop {
+struct range {
     _Alignas(LINE) size_t next; /* index to be claimed */
-    _Alignas(LINE) size_t count;
-    void (*body)(void *arg, size_t i);
+    size_t end;
+};
+
+struct loop {
+    struct range own; /* of the caller */
+    _Alignas(LINE) void (*body)(void *arg, size_t i);
     void *arg;
+    struct worker *lent; /* that the loop is offered to */
 };
 
 enum state { IDLE, OFFERED, WORKING, QUIT };
@@ -76,47 +71,45 @@ struct worker {
     pthread_cond_t finished; /* for the caller */
     enum state state;
     struct loop *loop;
+    struct range range; /* of the loop */
+    int cpu;            /* where it has last looked at its state; -1: it sleeps */
+    int64_t sent;       /* when it was sent to another processor */
     pthread_t thread;
     struct worker *next;  /* in the list of the idle, of those without a thread, or of a loop */
     struct worker *older; /* in the list of all */
 };
 
-static void loop_run(struct loop *l)
+static bool claim(struct range *r, size_t *i)
 {
-    size_t i;
-    while ((i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->count)
-        l->body(l->arg, i);
+    return (*i = __atomic_fetch_add(&r->next, 1, __ATOMIC_RELAXED)) < r->end;
 }
 
-static int64_t now_ns(void)
+/* What a worker does, or the caller, NULL: its own range, then what is left of those behind it. */
+static void loop_run(struct loop *l, struct worker *self)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    struct worker *w = self;
+    size_t i;
+    do {
+        while (claim(w ? &w->range : &l->own, &i))
+            l->body(l->arg, i);
+        w = w ? w->next : l->lent;
+    } while (w != self);
 }
 
 /* Look for another state for some time, in which other threads may run. */
-static void state_watch(const struct worker *w, enum state state)
+static void state_watch(struct worker *w, enum state state, int64_t ns)
 {
-    const int64_t end = now_ns() + AWAKE_NS;
+    const int64_t end = gpi_now_ns() + ns;
     do {
+        if (state == IDLE)
+            __atomic_store_n(&w->cpu, gpi_processor_here(), __ATOMIC_RELAXED);
         for (int i = 0; i < SPINS; i++) {
             if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != state)
                 return;
             gpi_relax();
         }
         sched_yield();
-    } while (now_ns() < end);
-}
-
-/* Wait until the state is another one; there is one thread that waits for each condition. */
-static void state_leave(struct worker *w, enum state state, pthread_cond_t *condition)
-{
-    state_watch(w, state);
-    pthread_mutex_lock(&w->lock);
-    while (w->state == state)
-        pthread_cond_wait(condition, &w->lock);
-    pthread_mutex_unlock(&w->lock);
+    } while (gpi_now_ns() < end);
 }
 
 /* Go from one state to another if it is the one; returns what the state was. */
@@ -132,16 +125,45 @@ static enum state state_change(struct worker *w, enum state from, enum state to)
     return was;
 }
 
+/* Wait for the end of what a worker is at. */
+static void worker_await(struct worker *w, int64_t awake_ns)
+{
+    state_watch(w, WORKING, awake_ns);
+    pthread_mutex_lock(&w->lock);
+    while (w->state == WORKING)
+        pthread_cond_wait(&w->finished, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+int gpi_workers_awake;
+
+/* Wait for an offer; one that was taken back meanwhile is a reason to look for the next one. */
+static void worker_idle(struct worker *w)
+{
+    state_watch(w, IDLE, AWAKE_NS);
+    pthread_mutex_lock(&w->lock);
+    if (w->state == IDLE) {
+        __atomic_store_n(&w->cpu, -1, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&gpi_workers_awake, 1, __ATOMIC_RELAXED);
+        pthread_cond_wait(&w->offered, &w->lock);
+        __atomic_fetch_add(&gpi_workers_awake, 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
 static void *worker_main(void *arg)
 {
     struct worker *w = arg;
+    __atomic_fetch_add(&gpi_workers_awake, 1, __ATOMIC_RELAXED);
     for (;;) {
-        state_leave(w, IDLE, &w->offered);
+        worker_idle(w);
         enum state offer = state_change(w, OFFERED, WORKING);
-        if (offer == QUIT)
+        if (offer == QUIT) {
+            __atomic_fetch_sub(&gpi_workers_awake, 1, __ATOMIC_RELAXED);
             return NULL;
+        }
         if (offer == OFFERED) {
-            loop_run(w->loop);
+            loop_run(w->loop, w);
             state_change(w, WORKING, IDLE);
         }
     }
@@ -221,6 +243,8 @@ static struct worker *worker_start(void)
         pthread_cond_init(&w->offered, NULL);
         pthread_cond_init(&w->finished, NULL);
         w->state = IDLE;
+        w->cpu = -1;
+        w->sent = 0;
         if (thread_start(w)) {
             pool.workers++;
             return w;
@@ -258,26 +282,71 @@ static void give_back(struct worker *lent)
     pthread_mutex_unlock(&pool.lock);
 }
 
+/* A worker that is idle looks at this once its state says so, and at the ranges of all others. */
+/* The system may have put a worker behind the caller on one processor and leave it there. */
+static void worker_send_away(struct worker *w, int here, int64_t now)
+{
+    if (now - w->sent > SEND_NS) {
+        w->sent = now;
+        gpi_thread_send_away(w->thread, here);
+    }
+}
+
+static void loop_offer(struct loop *l, size_t count, int64_t now)
+{
+    const int here = gpi_processor_here();
+    size_t parts = 1, part = 0;
+    for (const struct worker *w = l->lent; w; w = w->next)
+        parts++;
+    l->own.end = gpi_part_begin(count, parts, 1);
+    for (struct worker *w = l->lent; w; w = w->next) {
+        w->loop = l;
+        w->range.next = gpi_part_begin(count, parts, ++part);
+        w->range.end = gpi_part_begin(count, parts, part + 1);
+    }
+    for (struct worker *w = l->lent; w; w = w->next) {
+        const bool behind = here >= 0 && __atomic_load_n(&w->cpu, __ATOMIC_RELAXED) == here;
+        state_change(w, IDLE, OFFERED);
+        if (behind)
+            worker_send_away(w, here, now);
+    }
+}
+
+/* The caller's range. A worker that has not come in good time is sent for, once. */
+static void own_run(struct loop *l, int64_t start)
+{
+    int64_t now = start;
+    size_t i;
+    while (claim(&l->own, &i)) {
+        l->body(l->arg, i);
+        if (now - start > AWAKE_NS)
+            continue;
+        now = gpi_now_ns();
+        if (now - start > AWAKE_NS && __atomic_load_n(&l->lent->state, __ATOMIC_RELAXED) == OFFERED)
+            worker_send_away(l->lent, gpi_processor_here(), now);
+    }
+}
+
 void gpi_parallel_loop(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg)
 {
-    struct loop loop = {0, count, body, arg};
     if ((size_t)threads > count)
         threads = (int)count;
-    struct worker *lent = borrow(threads - 1);
-    if (!lent) {
+    struct loop loop = {.body = body, .arg = arg, .lent = borrow(threads - 1)};
+    if (!loop.lent) {
         for (size_t i = 0; i < count; i++)
             body(arg, i);
         return;
     }
-    for (struct worker *w = lent; w; w = w->next) {
-        w->loop = &loop; /* it is idle: it looks at this once the state says so */
-        state_change(w, IDLE, OFFERED);
-    }
-    loop_run(&loop);
-    for (struct worker *w = lent; w; w = w->next)
+    const int64_t start = gpi_now_ns();
+    loop_offer(&loop, count, start);
+    own_run(&loop, start);
+    loop_run(&loop, NULL);
+    /* Who is at an index still ends it about as soon; to sleep and to be woken takes longer. */
+    const int64_t worked = gpi_now_ns() - start;
+    for (struct worker *w = loop.lent; w; w = w->next)
         if (state_change(w, OFFERED, IDLE) == WORKING)
-            state_leave(w, WORKING, &w->finished);
-    give_back(lent);
+            worker_await(w, worked < WAIT_NS ? worked + AWAKE_NS : WAIT_NS);
+    give_back(loop.lent);
 }
 
 /* ---- contexts, fork, unloading --------------------------------------------------------------- */
@@ -298,7 +367,7 @@ static void after_fork(void)
 static void after_fork_in_child(void)
 {
     pool.idle = pool.spare = NULL;
-    pool.workers = 0;
+    pool.workers = gpi_workers_awake = 0;
     for (struct worker *w = pool.all; w; w = w->older)
         push(&pool.spare, w);
     gpi_registry_forked();

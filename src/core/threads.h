@@ -13,23 +13,28 @@ extern "C" {
 
 enum { GPI_THREADS_MAX = 4096 };
 
-/* Work of one thread, in nanoseconds, that pays for waking another one. */
+/* Work of one thread, in nanoseconds, that pays for asking another one that is awake. */
 enum { GPI_THREAD_GRAIN_NS = 20000 };
 
-/* How many of the threads are worth waking for work that takes one thread work_ns. Rooms estimate
- * that from their arguments; half or twice as much does no harm. */
+/* gpi_threads_for() of work for more than one thread. */
+int gpi_threads_worth(int threads, uint64_t work_ns);
+
+/* How many of the threads are worth asking for work that takes one thread work_ns; fewer where they
+ * sleep. Rooms estimate that from their arguments; half or twice as much does no harm. */
 static inline int gpi_threads_for(int threads, uint64_t work_ns)
 {
-    uint64_t useful = work_ns / GPI_THREAD_GRAIN_NS;
-    return useful >= (uint64_t)threads ? threads : useful > 1 ? (int)useful : 1;
+    return threads > 1 && work_ns >= 2 * GPI_THREAD_GRAIN_NS ? gpi_threads_worth(threads, work_ns)
+                                                             : 1;
 }
 
 /* gpi_parallel_for() of more than one index by more than one thread. */
 void gpi_parallel_loop(int threads, size_t count, void (*body)(void *arg, size_t i), void *arg);
 
 /* Call body(arg, i) for every i in [0, count), spread over at most threads threads, the calling one
- * among them; returns when all are done. An index is begun after all lower ones have been. Which
- * thread runs which i is not defined, so results must not depend on it. */
+ * among them; returns when all are done. Which thread runs which i, and in which order, is not
+ * defined, so results must not depend on it, nor may an index wait for one that has not begun. But
+ * loops of as many indices give most of them to the same threads, which have in their caches what
+ * they have read and written there before. */
 static inline void gpi_parallel_for(int threads, size_t count, void (*body)(void *arg, size_t i),
                                     void *arg)
 {
