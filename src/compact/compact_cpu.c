@@ -230,7 +230,7 @@ static void run(void *arg, size_t thread)
 /* An item is marked, read and written. */
 static int threads_for(const struct gpi_compact_args *a, int threads)
 {
-    return gpi_threads_for(threads, a->n * (4 + a->item_bytes) / 8);
+    return gpi_threads_for(threads, a->n * (4 + a->item_bytes) / 16);
 }
 
 /* A partition in one array: where its others lie. */

@@ -179,7 +179,7 @@ static int threads_for(const struct gpi_group_args *a, uint64_t n, int threads)
     uint64_t bytes = 8 + a->key_bytes;
     for (int i = 0; i < a->fold_count; i++)
         bytes += 8 + gpi_dtype_bytes(a->folds[i].in_dtype);
-    return gpi_threads_for(threads, n * bytes / 8);
+    return gpi_threads_for(threads, n * bytes / 16);
 }
 
 gp_status gpi_group_cpu(gp_context *ctx, const char *function, const struct gpi_group_args *a)
