@@ -2,8 +2,9 @@
 /* Words out of parts, and what is decided by them, on the CPU. */
 #include "lexsort/lexsort_parts_internal.h"
 
-#include "core/paste.h"
 #include "core/threads.h"
+#include "core/words.h"
+#include "radixsort/radixsort_cpu_internal.h"
 
 enum {
     CHUNK = 1 << 13,
@@ -30,19 +31,6 @@ static size_t items_of(const struct chunks *c, size_t chunk)
 {
     const uint64_t left = c->k->n - (uint64_t)chunk * CHUNK;
     return left < CHUNK ? (size_t)left : CHUNK;
-}
-
-static uint64_t index_at(const void *indices, size_t bytes, uint64_t i)
-{
-    return bytes == 4 ? ((const uint32_t *)indices)[i] : ((const uint64_t *)indices)[i];
-}
-
-static void set_index(void *indices, size_t bytes, uint64_t i, uint64_t index)
-{
-    if (bytes == 4)
-        ((uint32_t *)indices)[i] = (uint32_t)index;
-    else
-        ((uint64_t *)indices)[i] = index;
 }
 
 /* Of the word of a part: (word >> low & mask) << to. */
@@ -79,14 +67,7 @@ ALWAYS_INLINE void add_of(struct gpi_lex_part part, uint32_t bytes, struct share
 static void add_in_order(const struct gpi_lex_part *part, struct share s, uint64_t item, size_t n,
                          uint64_t *keys)
 {
-    if (part->bytes == 8)
-        add_of(*part, 8, s, item, n, keys);
-    else if (part->bytes == 4)
-        add_of(*part, 4, s, item, n, keys);
-    else if (part->bytes == 2)
-        add_of(*part, 2, s, item, n, keys);
-    else
-        add_of(*part, 1, s, item, n, keys);
+    WITH_BYTES(bytes, part->bytes, add_of(*part, bytes, s, item, n, keys));
 }
 
 /* The same of the items that the indices name. */
@@ -94,7 +75,7 @@ static void add_by_index(const struct gpi_lex_pack *k, const struct gpi_lex_part
                          struct share s, uint64_t from, size_t n, uint64_t *keys)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint64_t item = index_at(k->indices, k->index_bytes, from + i);
+        const uint64_t item = gpi_radix_index_at(k->indices, k->index_bytes, from + i);
         keys[i] |= share_of(&s, gpi_lex_word_of(part, gpi_lex_load(part, item)));
     }
 }
@@ -132,7 +113,7 @@ static void pack_chunk(void *arg, size_t chunk)
     const size_t n = items_of(c, chunk);
     const bool starts = k->indices && gpi_lex_is_first(k, c->plan);
     for (size_t i = 0; starts && i < n; i++)
-        set_index(k->indices, k->index_bytes, first + i, first + i);
+        gpi_radix_index_put(k->indices, k->index_bytes, first + i, first + i);
     for (size_t i = 0; i < n; i += BLOCK)
         pack_block(c, first + i, n - i < BLOCK ? n - i : BLOCK, k->indices && !starts);
 }
@@ -206,15 +187,15 @@ static void plan(gp_context *ctx, const struct gpi_lex_pack *k, bool parts_wante
 static void repair_run(const struct gpi_lex_pack *k, void *indices, uint64_t begin, uint64_t end)
 {
     for (uint64_t i = begin + 1; i < end; i++) {
-        const uint64_t item = index_at(indices, k->index_bytes, i);
+        const uint64_t item = gpi_radix_index_at(indices, k->index_bytes, i);
         uint64_t to = i;
         for (; to > begin; to--) {
-            const uint64_t before = index_at(indices, k->index_bytes, to - 1);
+            const uint64_t before = gpi_radix_index_at(indices, k->index_bytes, to - 1);
             if (!gpi_lex_less(&k->parts, item, before))
                 break;
-            set_index(indices, k->index_bytes, to, before);
+            gpi_radix_index_put(indices, k->index_bytes, to, before);
         }
-        set_index(indices, k->index_bytes, to, item);
+        gpi_radix_index_put(indices, k->index_bytes, to, item);
     }
 }
 
@@ -260,8 +241,8 @@ static void unpack_chunk(void *arg, size_t chunk)
         const uint64_t same = (known & ~(mask << g->low[p])) ^ flip;
         const uint32_t at = g->bits[p] ? g->at[p] : 0;
         for (uint64_t i = first; i < stop; i++) {
-            const uint64_t word = index_at(c->sorted, k->state ? 8 : k->word_bytes, i);
-            set_index(c->outs[p], bytes, i, same ^ (word >> at & mask) << g->low[p]);
+            const uint64_t word = gpi_radix_index_at(c->sorted, k->state ? 8 : k->word_bytes, i);
+            gpi_radix_index_put(c->outs[p], bytes, i, same ^ (word >> at & mask) << g->low[p]);
         }
     }
 }

@@ -41,19 +41,6 @@ static bool sorts_few(const struct gpi_radix_job *j)
            j->values_in && (j->value_bytes == 4 || j->value_bytes == 8);
 }
 
-static uint64_t word_at(const void *words, size_t bytes, size_t i)
-{
-    return bytes == 4 ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
-}
-
-static void set_word(void *words, size_t bytes, size_t i, uint64_t word)
-{
-    if (bytes == 4)
-        ((uint32_t *)words)[i] = (uint32_t)word;
-    else
-        ((uint64_t *)words)[i] = word;
-}
-
 /* Each pair of items says which of the two comes later. Inputs may be outputs. */
 static void sort_few(const struct gpi_radix_job *j, size_t start, size_t n)
 {
@@ -61,7 +48,7 @@ static void sort_few(const struct gpi_radix_job *j, size_t start, size_t n)
     uint64_t keys[FEW_ITEMS], values[FEW_ITEMS];
     uint32_t place[FEW_ITEMS];
     for (size_t i = 0; i < n; i++) {
-        const uint64_t key = word_at(j->keys_in, kb, start + i) ^ j->order.flip;
+        const uint64_t key = gpi_radix_index_at(j->keys_in, kb, start + i) ^ j->order.flip;
         uint32_t before = 0;
         for (size_t k = 0; k < i; k++) {
             const bool later = keys[k] > key;
@@ -69,12 +56,12 @@ static void sort_few(const struct gpi_radix_job *j, size_t start, size_t n)
             place[k] += later;
         }
         keys[i] = key;
-        values[i] = word_at(j->values_in, vb, start + i);
+        values[i] = gpi_radix_index_at(j->values_in, vb, start + i);
         place[i] = before;
     }
     for (size_t i = 0; i < n; i++) {
-        set_word(j->keys_out, kb, start + place[i], keys[i] ^ j->order.flip);
-        set_word(j->values_out, vb, start + place[i], values[i]);
+        gpi_radix_index_put(j->keys_out, kb, start + place[i], keys[i] ^ j->order.flip);
+        gpi_radix_index_put(j->values_out, vb, start + place[i], values[i]);
     }
 }
 
