@@ -8,7 +8,6 @@
 #pragma once
 
 #include "device/grid.cuh"
-#include "device/host.cuh"
 #include "device/undefined.cuh"
 #include "radixsort/radixsort_key_codec.cuh"
 
@@ -183,7 +182,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
  * without bits only to be copied. */
 template <class K, bool FLOAT, int VB, int T>
 __global__ void __launch_bounds__(T, 2)
-    radix_bucket_global_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_bucket_global_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     using Global = BucketGlobal<K, FLOAT, VB, T>;
     __shared__ typename Global::Shared shared;
@@ -199,8 +198,7 @@ __global__ void __launch_bounds__(T, 2)
 
 /* Its launch. */
 template <class K, int VB>
-gpi_launch launch_bucket_global(const gp_context *ctx,
-                                const RadixJob<K, typename Payload<VB>::type> &job)
+gpi_launch launch_bucket_global(const gp_context *ctx, const RadixJobOf<K, VB> &job)
 {
     constexpr int T = radix_tuning.tile_threads, blocks_per_sm = 2;
     return launch_dependent(radix_bucket_global_k<K, true, VB, T>, job.device_n != nullptr,

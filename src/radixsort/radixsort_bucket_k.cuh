@@ -359,8 +359,7 @@ template <class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
 
 /* A bucket, of at most T x I items but for a few, by a whole block. */
 template <class K, bool FLOAT, int VB, int T, int I>
-GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, char *memory,
-                            uint32_t number)
+GPI_DEVICE void sort_bucket(const RadixJobOf<K, VB> &job, char *memory, uint32_t number)
 {
     uint64_t first = 0, end = 0;
     uint32_t from = gpi_radix_in;
@@ -422,7 +421,7 @@ GPI_DEVICE void sort_bucket(const RadixJob<K, typename Payload<VB>::type> &job, 
  */
 template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>
 __global__ void __launch_bounds__(T, BLOCKS)
-    radix_bucket_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_bucket_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     extern __shared__ __align__(16) char memory[];
     grid_wait();

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "device/host.cuh"
 #include "radixsort/radixsort_digits.cuh"
 
 namespace GPI_SPACE
@@ -295,19 +294,17 @@ template <class K> gpi_launch counting_alone(const RadixKeys<K> &job)
     return launch_of(radix_count_alone_k<K, T>, 1, T, 0, job);
 }
 
-template <class K, bool FLOAT>
-gp_status add_counting(gp_context *ctx, const char *function, const RadixKeys<K> &job,
-                       LaunchList &list)
+template <class K, bool FLOAT> gp_status add_counting(CallLaunches &list, const RadixKeys<K> &job)
 {
     using Count = Counting<K>;
     static uint64_t allowed;
-    const uint32_t sms = (uint32_t)ctx->sm_count;
+    const uint32_t sms = (uint32_t)list.ctx->sm_count;
     const uint32_t blocks = sms * Count::blocks_per_sm;
     const uint32_t grid =
         blocks < Count::parts ? Count::parts : blocks / Count::parts * Count::parts;
     auto count = radix_count_values_k<K, FLOAT>;
-    GPI_TRY(shared_memory_allow(ctx, function, count, Count::shared_bytes, &allowed));
-    list.add(launch_of(count, grid, Count::threads, Count::shared_bytes, job));
+    GPI_TRY(list.add_with(Count::shared_bytes, &allowed,
+                          launch_of(count, grid, Count::threads, Count::shared_bytes, job)));
     list.add(launch_of(radix_starts_k<K>, 1, 1024, 0, job));
     list.add(launch_of(radix_write_values_k<K, FLOAT>, sms * 8, 256, 0, job));
     return GP_OK;

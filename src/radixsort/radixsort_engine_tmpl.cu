@@ -8,7 +8,6 @@
 
 #include <cuda_runtime.h>
 
-#include "device/host.cuh"
 #include "radixsort/radixsort_partition_k.cuh"
 #include "tuning/radixsort_tuning.cuh"
 
@@ -25,11 +24,9 @@ constexpr bool has_floats = sizeof(Key) > 1;
 /* The kernels of the second unit for a sort that is not small: its partitions, floats: as floats;
  * and what follows them where buckets do not fit. */
 template <class K, int VB>
-gp_status add_large_partition(gp_context *ctx, const char *function, bool floats,
-                              const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list);
+gp_status add_large_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, bool floats);
 template <class K, int VB>
-gp_status add_large_rest(gp_context *ctx, const char *function,
-                         const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list);
+gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job);
 #ifdef GPI_FAULT
 template <class K, int VB> void add_large_faults(uint64_t counts[2]);
 #endif
@@ -63,9 +60,7 @@ namespace GPI_SPACE
 namespace
 {
 
-template <int VB>
-gp_status add_adaptive(gp_context *ctx, const char *function,
-                       const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
+template <int VB> gp_status add_adaptive(CallLaunches &list, const RadixJobOf<Key, VB> &job)
 {
     constexpr int T = radix_tuning.tile_threads, I = radix_adaptive_items_of(sizeof(Key), VB);
     using Work = std::conditional_t<radix_by_splitters<Key>, LevelsKernel<Key, true, VB, T, I>,
@@ -78,47 +73,42 @@ gp_status add_adaptive(gp_context *ctx, const char *function,
         else
             return radix_adaptive_k<Key, true, VB, T, I>;
     }();
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, Work::shared_bytes, &allowed));
-    list.add(launch_cooperative(kernel, (unsigned)ctx->sm_count, T, Work::shared_bytes, job));
-    return GP_OK;
+    return list.add_with(
+        Work::shared_bytes, &allowed,
+        launch_cooperative(kernel, (unsigned)list.ctx->sm_count, T, Work::shared_bytes, job));
 }
 
 } // namespace
 
 template <class K, int VB>
-gp_status add_large_partition(gp_context *ctx, const char *function, bool floats,
-                              const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_large_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, bool floats)
 {
     constexpr int items = radix_tile_items(sizeof(Key), VB, false);
     if constexpr (has_integers<VB>)
         if (!floats)
-            return add_partition<Key, false, VB, items, true>(ctx, function, job, list);
-    return add_partition<Key, has_floats, VB, items, true>(ctx, function, job, list);
+            return add_partition<Key, false, VB, items, true>(list, job);
+    return add_partition<Key, has_floats, VB, items, true>(list, job);
 }
 
 template <class K, int VB>
-gp_status add_large_rest(gp_context *ctx, const char *function,
-                         const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
 {
     if constexpr (sizeof(Key) == 4 && VB == 0)
         if (job.by_values)
-            return add_values<Key>(ctx, function, job, list);
+            return add_values<Key>(list, job);
     if constexpr (radix_has_adaptive_of(sizeof(Key), VB))
         if (job.adaptive_allowed) {
-            GPI_TRY(add_adaptive<VB>(ctx, function, job, list));
-            list.add(launch_bucket_global<Key, VB>(ctx, job));
+            GPI_TRY(add_adaptive<VB>(list, job));
+            list.add(launch_bucket_global<Key, VB>(list.ctx, job));
         }
     return GP_OK;
 }
 
 template gp_status
-add_large_partition<Key, GPI_VALUE_BYTES>(gp_context *, const char *, bool,
-                                          const RadixJob<Key, Payload<GPI_VALUE_BYTES>::type> &,
-                                          LaunchList &);
-template gp_status
-add_large_rest<Key, GPI_VALUE_BYTES>(gp_context *, const char *,
-                                     const RadixJob<Key, Payload<GPI_VALUE_BYTES>::type> &,
-                                     LaunchList &);
+add_large_partition<Key, GPI_VALUE_BYTES>(CallLaunches &, const RadixJobOf<Key, GPI_VALUE_BYTES> &,
+                                          bool);
+template gp_status add_large_rest<Key, GPI_VALUE_BYTES>(CallLaunches &,
+                                                        const RadixJobOf<Key, GPI_VALUE_BYTES> &);
 
 #ifdef GPI_FAULT
 template <class K, int VB> void add_large_faults(uint64_t counts[2])
@@ -148,14 +138,12 @@ namespace
 {
 
 template <int VB>
-RadixJob<Key, typename Payload<VB>::type> job_of(const gpi_radix_engine_args *args,
-                                                 const gpi_radix_layout &layout)
+RadixJobOf<Key, VB> job_of(const gpi_radix_engine_args *args, const gpi_radix_layout &layout)
 {
-    using V = typename Payload<VB>::type;
     auto piece = [&](gpi_radix_piece i, auto &to) {
         to = (std::remove_reference_t<decltype(to)>)((char *)args->scratch + layout.pieces[i].at);
     };
-    RadixJob<Key, V> job = {};
+    RadixJobOf<Key, VB> job = {};
     for (int i = 0; i < 3; i++) {
         job.keys[i] = (Key *)args->keys[i];
         job.values[i] = args->values[i];
@@ -206,50 +194,44 @@ template <bool FLOAT, int VB> struct Shapes {
 };
 
 template <bool FLOAT, int VB>
-gp_status add_local(gp_context *ctx, const char *function,
-                    const RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_local(CallLaunches &list, const RadixJobOf<Key, VB> &job)
 {
     using Shape = Shapes<FLOAT, VB>;
     constexpr RadixBucketShape b = Shape::bucket;
     static uint64_t allowed;
     auto kernel = radix_bucket_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, Shape::bucket_shared, &allowed));
-    const unsigned full = (unsigned)ctx->sm_count * b.blocks;
+    const unsigned full = (unsigned)list.ctx->sm_count * b.blocks;
     const bool loop = radix_buckets_loop<sizeof(Key), VB> && job.entries > full;
     const bool early = radix_is_small(job.n) || job.device_n; /* where little may be done */
-    list.add(launch_dependent(kernel, early, loop ? full : job.entries, b.threads,
-                              Shape::bucket_shared, job));
-    return GP_OK;
+    return list.add_with(Shape::bucket_shared, &allowed,
+                         launch_dependent(kernel, early, loop ? full : job.entries, b.threads,
+                                          Shape::bucket_shared, job));
 }
 
 /* What sorts buckets; or, where there are none, what is few enough in memory. */
-template <bool FLOAT, int VB>
-gp_status add_rest(gp_context *ctx, const char *function,
-                   RadixJob<Key, typename Payload<VB>::type> &job, LaunchList &list)
+template <bool FLOAT, int VB> gp_status add_rest(CallLaunches &list, RadixJobOf<Key, VB> &job)
 {
     if constexpr (radix_has_buckets<Key>)
         return !job.by_values && (job.bucket_bits || job.one_bucket_max)
-                   ? add_local<FLOAT, VB>(ctx, function, job, list)
+                   ? add_local<FLOAT, VB>(list, job)
                    : GP_OK;
     else
-        return job.one_bucket_max ? add_pieces<Key, has_floats, VB>(ctx, function, job, list)
-                                  : GP_OK;
+        return job.one_bucket_max ? add_pieces<Key, has_floats, VB>(list, job) : GP_OK;
 }
 
 /* What a visitor has to do with the buckets. */
 template <class K, class V>
-gp_status visit_buckets(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
-                        const RadixJob<K, V> &job, LaunchList &list)
+gp_status visit_buckets(CallLaunches &list, gpi_radix_visitor *visitor, const RadixJob<K, V> &job)
 {
     const RadixKeys<K> &keys = job;
     const gpi_radix_buckets buckets = {&keys, job.values};
-    return visitor->visit(ctx, function, visitor, &buckets, list.launches, &list.count);
+    return visitor->visit(list.ctx, list.function, visitor, &buckets, list.launches, &list.count);
 }
 
-template <int LAUNCHES> gp_status make_room(gp_context *ctx, const char *function, LaunchList &list)
+template <int LAUNCHES> gp_status make_room(CallLaunches &list)
 {
     if (list.count + LAUNCHES > GPI_LAUNCHES_MAX) {
-        GPI_TRY(list.queue(ctx, function));
+        GPI_TRY(list.queue());
         list.count = 0;
     }
     return GP_OK;
@@ -257,38 +239,35 @@ template <int LAUNCHES> gp_status make_room(gp_context *ctx, const char *functio
 
 /* Up to what buckets that do not fit need; again: for the partitions if the visitor leaves them. */
 template <bool FLOAT, int VB, class Job>
-gp_status add_large_sort(gp_context *ctx, const char *function, gpi_radix_visitor *visitor,
-                         Job &job, Job &again, LaunchList &list)
+gp_status add_large_sort(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, Job &again)
 {
     const bool visited = VB > 0 && visitor && job.bucket_bits;
     again = job;
     job.for_visitor = again.again = visited && visitor->few_keys;
-    GPI_TRY((add_large_partition<Key, VB>(ctx, function, FLOAT, job, list)));
+    GPI_TRY((add_large_partition<Key, VB>(list, job, FLOAT)));
     if (visited)
-        GPI_TRY(visit_buckets(ctx, function, visitor, job, list));
-    GPI_TRY(make_room<1>(ctx, function, list));
+        GPI_TRY(visit_buckets(list, visitor, job));
+    GPI_TRY(make_room<1>(list));
     if (again.again)
-        GPI_TRY((add_large_partition<Key, VB>(ctx, function, FLOAT, again, list)));
-    GPI_TRY(make_room<3>(ctx, function, list)); /* the rest, and the buckets' kernel */
-    return add_large_rest<Key, VB>(ctx, function, job, list);
+        GPI_TRY((add_large_partition<Key, VB>(list, again, FLOAT)));
+    GPI_TRY(make_room<3>(list)); /* the rest, and the buckets' kernel */
+    return add_large_rest<Key, VB>(list, job);
 }
 
 /* The kernels of a sort that takes more than one block. */
 template <bool FLOAT, int VB, class Job>
-gp_status add_passes(gp_context *ctx, const char *function, gpi_radix_visitor *visitor, Job &job,
-                     Job &again, LaunchList &list)
+gp_status add_passes(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, Job &again)
 {
     constexpr bool buckets = radix_has_buckets<Key>;
     constexpr int few = radix_tile_items(sizeof(Key), VB, true);
+    constexpr int many = radix_tile_items(sizeof(Key), VB, false);
     if (radix_is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY((add_partition<Key, has_floats, VB, few, false>(ctx, function, job, list)));
+        GPI_TRY((add_partition<Key, has_floats, VB, few, false>(list, job)));
     else if constexpr (buckets)
-        GPI_TRY((add_large_sort<FLOAT, VB>(ctx, function, visitor, job, again, list)));
+        GPI_TRY((add_large_sort<FLOAT, VB>(list, visitor, job, again)));
     else
-        GPI_TRY(
-            (add_partition<Key, has_floats, VB, radix_tile_items(sizeof(Key), VB, false), false>(
-                ctx, function, job, list)));
-    return add_rest<FLOAT, VB>(ctx, function, job, list);
+        GPI_TRY((add_partition<Key, has_floats, VB, many, false>(list, job)));
+    return add_rest<FLOAT, VB>(list, job);
 }
 
 /* Of keys of 4 and 8 bytes: buckets, and what is one. The first pass into buckets of keys alone is
@@ -328,18 +307,17 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
 
 /* What takes more than a launch; or one bucket. */
 template <bool FLOAT, int VB>
-gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_args *args,
-                  const gpi_radix_layout &layout, RadixJob<Key, typename Payload<VB>::type> &job)
+gp_status sort_as(CallLaunches &list, const gpi_radix_engine_args *args,
+                  const gpi_radix_layout &layout, RadixJobOf<Key, VB> &job)
 {
-    LaunchList list;
-    RadixJob<Key, typename Payload<VB>::type> again;
+    RadixJobOf<Key, VB> again;
     if constexpr (radix_has_buckets<Key>) {
-        set_buckets<FLOAT, VB>(ctx, args, layout, job);
+        set_buckets<FLOAT, VB>(list.ctx, args, layout, job);
         if (job.n <= job.one_bucket_max) {
             job.bucket_bits = 0;
             job.entries = 1;
-            GPI_TRY((add_local<FLOAT, VB>(ctx, function, job, list)));
-            return list.queue(ctx, function);
+            GPI_TRY((add_local<FLOAT, VB>(list, job)));
+            return list.queue();
         }
     } else if (!job.device_n) {
         job.one_bucket_max = 0;
@@ -347,11 +325,11 @@ gp_status sort_as(gp_context *ctx, const char *function, const gpi_radix_engine_
     list.add(launch_zeros(args->scratch, layout.zeroed));
     if constexpr (VB == 0 && sizeof(Key) <= 2)
         if (args->exact && job.n >= radix_counted_from<Key>) {
-            GPI_TRY((add_counting<Key, FLOAT>(ctx, function, job, list)));
-            return list.queue(ctx, function);
+            GPI_TRY((add_counting<Key, FLOAT>(list, job)));
+            return list.queue();
         }
-    GPI_TRY((add_passes<FLOAT, VB>(ctx, function, args->visitor, job, again, list)));
-    return list.queue(ctx, function);
+    GPI_TRY((add_passes<FLOAT, VB>(list, args->visitor, job, again)));
+    return list.queue();
 }
 
 /* One launch for few items. */
@@ -360,26 +338,26 @@ gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_arg
 {
     gpi_radix_layout layout;
     GPI_LAUNCHER(gpi_radix_layout)(sizeof(Key), VB, args->n, &layout);
-    RadixJob<Key, typename Payload<VB>::type> job = job_of<VB>(args, layout);
+    RadixJobOf<Key, VB> job = job_of<VB>(args, layout);
     const uint32_t few =
         job.keys[gpi_radix_tmp] ? items_by_pieces<Key, has_floats, VB>(ctx, job.n) : 0;
     const bool ranked = sorts_by_ranks(ctx, job);
-    LaunchList list;
+    CallLaunches list(ctx, function);
     if constexpr (VB == 0 && radix_counted_alone < Key >> 0)
         if (args->exact && job.n <= radix_counted_alone<Key>) {
             list.add(counting_alone<Key>(job));
-            return list.queue(ctx, function);
+            return list.queue();
         }
     job.one_bucket_max = few;
     if (ranked || few == job.n) {
-        GPI_TRY((ranked ? add_ranks<Key, has_floats, VB>(ctx, function, job, list)
-                        : add_pieces<Key, has_floats, VB>(ctx, function, job, list)));
-        return list.queue(ctx, function);
+        GPI_TRY((ranked ? add_ranks<Key, has_floats, VB>(list, job)
+                        : add_pieces<Key, has_floats, VB>(list, job)));
+        return list.queue();
     }
     if constexpr (has_integers<VB>)
         if (!has_floats || !args->order.inf)
-            return sort_as<false, VB>(ctx, function, args, layout, job);
-    return sort_as<has_floats, VB>(ctx, function, args, layout, job);
+            return sort_as<false, VB>(list, args, layout, job);
+    return sort_as<has_floats, VB>(list, args, layout, job);
 }
 
 #ifdef GPI_FAULT

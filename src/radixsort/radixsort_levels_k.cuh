@@ -272,7 +272,7 @@ struct LevelsKernel
  * radixsort_bucket_k.cuh, if that is the route. */
 template <class K, bool FLOAT, int VB, int T, int I>
 __global__ void __launch_bounds__(T, 1)
-    radix_levels_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_levels_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     extern __shared__ __align__(16) char memory[];
     if (job.plan->route != gpi_radix_route_adaptive)

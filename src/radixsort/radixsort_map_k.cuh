@@ -127,9 +127,9 @@ using MapOf = MapKernel<K, FLOAT, VB, T, radix_map_items(sizeof(K), VB)>;
  * memory, as parameters of a kernel are read slowly by address, and copies of threads fill the L1:
  * skew-23 in docs/tuning. */
 template <class K, bool FLOAT, int VB, int T>
-__device__ __noinline__ bool sort_by_map(const RadixJob<K, typename Payload<VB>::type> &job)
+__device__ __noinline__ bool sort_by_map(const RadixJobOf<K, VB> &job)
 {
-    using Job = RadixJob<K, typename Payload<VB>::type>;
+    using Job = RadixJobOf<K, VB>;
     using Work = MapOf<K, FLOAT, VB, T>;
     extern __shared__ __align__(16) char memory[];
     __shared__ Job here;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 
-#include "device/host.cuh"
 #include "radixsort/radixsort_digits.cuh"
 #include "radixsort/radixsort_few_keys.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
@@ -326,7 +325,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
  * the route gpi_radix_route_one_bucket. */
 template <class K, bool FLOAT, int VB, int T, int I, bool LARGE>
 __global__ void __launch_bounds__(T, 1)
-    radix_partition_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_partition_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     extern __shared__ __align__(16) char memory[];
     using Work = PartitionKernel<K, FLOAT, VB, T, I, LARGE>;
@@ -377,8 +376,7 @@ inline unsigned partition_blocks(const gp_context *ctx, uint64_t n)
 }
 
 template <class K, bool FLOAT, int VB, int I, bool LARGE>
-gp_status add_partition(gp_context *ctx, const char *function,
-                        const RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job)
 {
     constexpr int T = radix_tuning.tile_threads;
     constexpr int tile = PartitionKernel<K, FLOAT, VB, T, I, LARGE>::shared_bytes;
@@ -390,15 +388,13 @@ gp_status add_partition(gp_context *ctx, const char *function,
     static_assert(tile + 64 <= radix_tuning.shared_bytes, "a tile must fit beside a number");
     static uint64_t allowed;
     auto kernel = radix_partition_k<K, FLOAT, VB, T, I, LARGE>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, most, &allowed));
-    const unsigned blocks = partition_blocks(ctx, job.n);
+    const unsigned blocks = partition_blocks(list.ctx, job.n);
     int shared = tile > table ? tile : table;
     if constexpr (splits)
         if (job.split_bits)
             shared =
                 std::max(shared, (int)SplitArray<K, VB, T>::bytes(job.n, blocks, job.split_bits));
-    list.add(launch_cooperative(kernel, blocks, T, shared, job));
-    return GP_OK;
+    return list.add_with(most, &allowed, launch_cooperative(kernel, blocks, T, shared, job));
 }
 
 /* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place

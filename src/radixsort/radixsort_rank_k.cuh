@@ -17,7 +17,6 @@
 
 #include <algorithm>
 
-#include "device/host.cuh"
 #include "device/lasting_barrier.cuh"
 #include "radixsort/radixsort_bucket_order.cuh"
 #include "radixsort/radixsort_ranks.cuh"
@@ -59,8 +58,7 @@ template <class K, int T> using RankItems = RankedItems<RadixWord<K>, T, 32>;
 /* Grid: any number of blocks with a thread for each of their items; cooperative if the output is
  * the input, job.met is set then. After: the output. */
 template <class K, bool FLOAT, int VB, int T>
-__global__ void __launch_bounds__(T)
-    radix_rank_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+__global__ void __launch_bounds__(T) radix_rank_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     extern __shared__ __align__(16) char memory[];
     using Job = RankJob<K, FLOAT, VB>;
@@ -346,7 +344,7 @@ template <class K, bool FLOAT, int VB, int T> struct PiecesKernel {
  * decides how many blocks have a piece. */
 template <class K, bool FLOAT, int VB, int T>
 __global__ void __launch_bounds__(T, 1)
-    radix_pieces_k(const __grid_constant__ RadixJob<K, typename Payload<VB>::type> job)
+    radix_pieces_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     extern __shared__ __align__(16) char memory[];
     const uint64_t n = item_count(job);
@@ -379,29 +377,26 @@ template <class K> bool sorts_by_ranks(const gp_context *ctx, const RadixKeys<K>
            !(job.in_place && ranking_blocks(ctx, (int)job.n) > ctx->sm_count);
 }
 
-template <class K> gp_status set_met(gp_context *ctx, const char *function, RadixKeys<K> &job)
+template <class K> gp_status set_met(const CallLaunches &list, RadixKeys<K> &job)
 {
     gpi_state state;
-    GPI_TRY(gpi_state_get(ctx, function, 1, &state));
+    GPI_TRY(gpi_state_get(list.ctx, list.function, 1, &state));
     job.met = LastingBarrier::of(state);
     return GP_OK;
 }
 
 template <class K, bool FLOAT, int VB>
-gp_status add_ranks(gp_context *ctx, const char *function,
-                    RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_ranks(CallLaunches &list, RadixJobOf<K, VB> &job)
 {
     const int n = (int)job.n, shared = RankItems<K, rank_threads>::bytes(n);
     static uint64_t allowed;
     auto kernel = radix_rank_k<K, FLOAT, VB, rank_threads>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, radix_tuning.shared_bytes, &allowed));
     if (job.in_place)
-        GPI_TRY(set_met(ctx, function, job));
+        GPI_TRY(set_met(list, job));
     gpi_launch launch =
-        launch_of(kernel, (unsigned)ranking_blocks(ctx, n), rank_threads, shared, job);
+        launch_of(kernel, (unsigned)ranking_blocks(list.ctx, n), rank_threads, shared, job);
     launch.cooperative = job.in_place;
-    list.add(launch);
-    return GP_OK;
+    return list.add_with(radix_tuning.shared_bytes, &allowed, launch);
 }
 
 inline int piece_blocks(const gp_context *ctx, int n)
@@ -427,17 +422,16 @@ template <class K, bool FLOAT, int VB> uint32_t items_by_pieces(const gp_context
 
 /* Up to job.one_bucket_max items; if there are more, it does nothing. */
 template <class K, bool FLOAT, int VB>
-gp_status add_pieces(gp_context *ctx, const char *function,
-                     RadixJob<K, typename Payload<VB>::type> &job, LaunchList &list)
+gp_status add_pieces(CallLaunches &list, RadixJobOf<K, VB> &job)
 {
     static uint64_t allowed;
     auto kernel = radix_pieces_k<K, FLOAT, VB, piece_threads>;
     const int most = (int)job.one_bucket_max;
-    GPI_TRY(set_met(ctx, function, job));
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, radix_tuning.shared_bytes, &allowed));
-    list.add(launch_cooperative(kernel, (unsigned)piece_blocks(ctx, most), piece_threads,
-                                pieces_shared_bytes<K, FLOAT, VB>(ctx, most), job));
-    return GP_OK;
+    GPI_TRY(set_met(list, job));
+    return list.add_with(
+        radix_tuning.shared_bytes, &allowed,
+        launch_cooperative(kernel, (unsigned)piece_blocks(list.ctx, most), piece_threads,
+                           pieces_shared_bytes<K, FLOAT, VB>(list.ctx, most), job));
 }
 
 } // namespace GPI_SPACE

@@ -409,7 +409,7 @@ template <class K, int VB, int T> struct SplitArray {
 
 /* A call: between the lines of other sorts its code would cost them microseconds. */
 template <class K, int VB, int T>
-__device__ __noinline__ bool split_array(const RadixJob<K, typename Payload<VB>::type> &job)
+__device__ __noinline__ bool split_array(const RadixJobOf<K, VB> &job)
 {
     using Work = SplitArray<K, VB, T>;
     extern __shared__ __align__(16) char memory[];

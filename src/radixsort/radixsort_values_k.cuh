@@ -9,7 +9,6 @@
 #pragma once
 
 #include "device/grid.cuh"
-#include "device/host.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
 
 namespace GPI_SPACE
@@ -215,17 +214,14 @@ __global__ void __launch_bounds__(T, 3) radix_values_k(const __grid_constant__ R
 }
 
 /* Its launch. */
-template <class K>
-gp_status add_values(gp_context *ctx, const char *function, const RadixKeys<K> &job,
-                     LaunchList &list)
+template <class K> gp_status add_values(CallLaunches &list, const RadixKeys<K> &job)
 {
     constexpr int T = 512, blocks_per_sm = 3;
     constexpr int shared = sizeof(typename ValueBucket<K, T>::Shared);
     static uint64_t allowed;
     auto kernel = radix_values_k<K, T>;
-    GPI_TRY(shared_memory_allow(ctx, function, kernel, shared, &allowed));
-    list.add(launch_of(kernel, blocks_per_sm * (unsigned)ctx->sm_count, T, shared, job));
-    return GP_OK;
+    const unsigned blocks = blocks_per_sm * (unsigned)list.ctx->sm_count;
+    return list.add_with(shared, &allowed, launch_of(kernel, blocks, T, shared, job));
 }
 
 } // namespace GPI_SPACE
