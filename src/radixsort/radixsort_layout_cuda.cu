@@ -18,25 +18,9 @@ namespace
 /* Of a sort with keys and values of that many bytes. */
 struct Bounds {
     size_t key_bytes, value_bytes;
-    RadixBucketShape bucket;
-    uint32_t bucket_max;
-
-    Bounds(size_t key_bytes_, size_t value_bytes_)
-        : key_bytes(key_bytes_), value_bytes(value_bytes_),
-          bucket(radix_bucket_shape((int)key_bytes_, (int)value_bytes_)),
-          bucket_max((uint32_t)(bucket.threads * bucket.items))
-    {
-    }
-
-    bool by_splitters() const
-    {
-        return radix_by_splitters_of(key_bytes);
-    }
-
-    bool by_map() const
-    {
-        return radix_by_map_of(key_bytes);
-    }
+    RadixBucketShape bucket = radix_bucket_shape((int)key_bytes, (int)value_bytes);
+    uint32_t bucket_max = (uint32_t)(bucket.threads * bucket.items);
+    bool by_splitters = radix_by_splitters_of(key_bytes), by_map = radix_by_map_of(key_bytes);
 
     /* ---- buckets ---- */
 
@@ -99,16 +83,13 @@ struct Bounds {
         return n / ((uint64_t)(radix_tuning.tile_threads / groups) * (uint64_t)items) + 1;
     }
 
-    uint64_t tiles_if(uint64_t n, bool small) const
-    {
-        return tiles_with(n, radix_tile_items((int)key_bytes, (int)value_bytes, small));
-    }
-
     /* Tiles of n items, or of any fewer, which may be small ones. */
     uint64_t tiles(uint64_t n) const
     {
-        const uint64_t few = std::min(n, radix_tuning.small_items);
-        return std::max(tiles_if(few, true), radix_is_small(n) ? 0 : tiles_if(n, false));
+        const int few = radix_tile_items((int)key_bytes, (int)value_bytes, true);
+        const int many = radix_tile_items((int)key_bytes, (int)value_bytes, false);
+        const uint64_t small = tiles_with(std::min(n, radix_tuning.small_items), few);
+        return radix_is_small(n) ? small : std::max(small, tiles_with(n, many));
     }
 
     /* Rows of states: a row for each tile, of which each segment may have one in part. */
@@ -123,7 +104,7 @@ struct Bounds {
     bool adaptive(uint64_t n) const
     {
         return radix_has_adaptive_of(key_bytes, value_bytes) &&
-               n >= (by_splitters() ? radix_tuning.small_items : radix_tuning.adaptive_items);
+               n >= (by_splitters ? radix_tuning.small_items : radix_tuning.adaptive_items);
     }
 
     /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
@@ -131,7 +112,7 @@ struct Bounds {
     {
         const uint64_t by_cells =
             ((bucket_mean_max(bucket_max) + 1) << radix_tuning.bucket_bits) - 1;
-        return std::min(n, by_splitters() ? radix_buckets_items_max : by_cells);
+        return std::min(n, by_splitters ? radix_buckets_items_max : by_cells);
     }
 
     uint64_t adaptive_tiles(uint64_t n) const
@@ -163,7 +144,7 @@ struct Bounds {
     {
         const int map_items = radix_map_items((int)key_bytes, (int)value_bytes);
         const uint64_t mapped = tiles_with(n, map_items) + GPI_RADIX_SEGMENTS;
-        return std::max(adaptive_tiles(n) + all_segments(n), by_map() ? mapped : 0);
+        return std::max(adaptive_tiles(n) + all_segments(n), by_map ? mapped : 0);
     }
 
     /*
@@ -177,7 +158,7 @@ struct Bounds {
     uint64_t entries(uint64_t n) const
     {
         const uint64_t levels = GPI_RADIX_LEVELS, copied = n / GPI_RADIX_COPIED;
-        if (by_splitters())
+        if (by_splitters)
             return levels * (n / level_mean(bucket_max, 0) + level_buckets_min * all_segments(n)) +
                    copied;
         return 3 * radix_tuning.hot_share * segments(n) + 2 * 3 * levels * all_segments(n) +
@@ -189,8 +170,8 @@ struct Bounds {
      * smaller than those of bits. */
     uint32_t blocks(uint64_t n, int bits) const
     {
-        const uint32_t all = 1u << bits, listed = all + all / 4 * (by_splitters() ? 3 : 1);
-        if (!by_splitters())
+        const uint32_t all = 1u << bits, listed = all + all / 4 * (by_splitters ? 3 : 1);
+        if (!by_splitters)
             return std::max(listed, map_buckets(n, bucket_max));
         return n >> radix_tuning.bucket_bits <= bucket_mean_max(bucket_max)
                    ? listed
@@ -232,15 +213,15 @@ struct Scratch {
         const size_t word = n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t);
         const size_t row = GPI_RADIX_BINS * word;
         /* Between splitters keys alone come in any order. */
-        const bool stable = bounds.value_bytes || !bounds.by_splitters();
+        const bool stable = bounds.value_bytes || !bounds.by_splitters;
         const uint64_t rows = bounds.rows(n);
         const uint64_t all =
             bounds.adaptive(n) && stable ? std::max(rows, bounds.adaptive_rows(of_adaptive)) : rows;
-        const size_t table = bounds.by_splitters() ? split_table_bytes(bounds.key_bytes)
-                                                   : GPI_RADIX_CELLS * sizeof(uint32_t);
+        const size_t table = bounds.by_splitters ? split_table_bytes(bounds.key_bytes)
+                                                 : GPI_RADIX_CELLS * sizeof(uint32_t);
         const size_t tables = bounds.adaptive(n) ? bounds.all_segments(of_adaptive) * table : 0;
         take(GPI_RADIX_STATES, all * row);
-        take(GPI_RADIX_STATES_ODD, std::max((bounds.by_map() ? all : rows) * row, tables));
+        take(GPI_RADIX_STATES_ODD, std::max((bounds.by_map ? all : rows) * row, tables));
     }
 
     void take_lists(uint64_t items) const
@@ -279,7 +260,7 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
                                                gpi_radix_layout *layout)
 {
     using namespace GPI_SPACE;
-    const Bounds bounds(key_bytes, value_bytes);
+    const Bounds bounds = {key_bytes, value_bytes};
     const uint64_t items = bounds.adaptive_items(n);
     *layout = {};
     layout->bucket_bits = bounds.bucket_bits(n);
@@ -287,11 +268,11 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
     layout->narrow_position_bits = Bounds::position_bits(n, layout->bits_if_narrow);
     layout->by_values = bounds.by_values(n);
     /* More items than buckets hold: counted by values, or by levels. */
-    const bool levels = bounds.adaptive(n) && bounds.by_splitters() && !layout->bucket_bits;
+    const bool levels = bounds.adaptive(n) && bounds.by_splitters && !layout->bucket_bits;
     if (layout->by_values || (levels && n <= radix_buckets_items_max))
         layout->bucket_bits = layout->bits_if_narrow = radix_bucket_bits_max;
     layout->adaptive = bounds.adaptive(n) && layout->bucket_bits &&
-                       (bounds.by_splitters() || layout->bucket_bits <= radix_tuning.bucket_bits);
+                       (bounds.by_splitters || layout->bucket_bits <= radix_tuning.bucket_bits);
     if (layout->adaptive)
         layout->entries = bounds.blocks(n, layout->bucket_bits);
     layout->rows = bounds.rows(n);
@@ -302,6 +283,6 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
     if (!bounds.adaptive(n))
         return;
     scratch.take_lists(items);
-    if (bounds.by_map())
+    if (bounds.by_map)
         scratch.take_map(items);
 }
