@@ -36,9 +36,7 @@ __global__ void __launch_bounds__(elementwise_threads)
         for (int k = 0; k < batch; k++)
             varying |= gpi_lex_word_of(&part, x[k]) ^ gpi_lex_word_of(&part, first);
     }
-#pragma unroll
-    for (int d = 16; d; d >>= 1)
-        varying |= __shfl_xor_sync(all_lanes, varying, d);
+    varying = warp_or(varying);
     if (lane_id() == 0 && varying)
         atomicOr((unsigned long long *)&state->varying[blockIdx.y], (unsigned long long)varying);
 }
@@ -239,6 +237,12 @@ __global__ void __launch_bounds__(elementwise_threads)
     }
 }
 
+/* f(x) with x of the unsigned type of 4 or 8 bytes. */
+template <class F> void with_index(size_t bytes, F f)
+{
+    bytes == 4 ? f(uint32_t()) : f(uint64_t());
+}
+
 unsigned grid_for(const gp_context *ctx, uint64_t n, bool counted)
 {
     return elementwise_grid(
@@ -267,22 +271,19 @@ void plan(gp_context *ctx, const gpi_lex_pack *k, bool parts_wanted, gpi_lex_sta
 void pack(gp_context *ctx, const gpi_lex_pack *k)
 {
     const unsigned grid = grid_for(ctx, (k->n + batch - 1) / batch, k->device_n);
-    if (k->word_bytes == 8)
-        lex_parts_k<uint64_t><<<grid, elementwise_threads, 0, ctx->stream>>>(*k);
-    else
-        lex_parts_k<uint32_t><<<grid, elementwise_threads, 0, ctx->stream>>>(*k);
+    with_index(k->word_bytes, [=](auto word) {
+        lex_parts_k<decltype(word)><<<grid, elementwise_threads, 0, ctx->stream>>>(*k);
+    });
 }
 
 void repair(gp_context *ctx, const gpi_lex_pack *k, const void *sorted, gpi_lex_state *state,
             void *indices)
 {
     const unsigned grid = grid_for(ctx, k->n, true);
-    if (k->index_bytes == 4)
+    with_index(k->index_bytes, [=](auto index) {
         lex_repair_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*k, sorted, state,
-                                                                    (uint32_t *)indices);
-    else
-        lex_repair_k<<<grid, elementwise_threads, 0, ctx->stream>>>(*k, sorted, state,
-                                                                    (uint64_t *)indices);
+                                                                    (decltype(index) *)indices);
+    });
 }
 
 void unpack(gp_context *ctx, const gpi_lex_pack *k, const void *sorted, void *const *outs)
@@ -291,12 +292,10 @@ void unpack(gp_context *ctx, const gpi_lex_pack *k, const void *sorted, void *co
     for (uint32_t p = 0; p < k->parts.count; p++)
         o.part[p] = outs[p];
     const unsigned grid = grid_for(ctx, k->n, k->device_n);
-    if (k->state || k->word_bytes == 8)
+    with_index(k->state ? 8 : k->word_bytes, [=](auto word) {
         lex_parts_back_k<<<grid, elementwise_threads, 0, ctx->stream>>>(
-            *k, (const uint64_t *)sorted, o);
-    else
-        lex_parts_back_k<<<grid, elementwise_threads, 0, ctx->stream>>>(
-            *k, (const uint32_t *)sorted, o);
+            *k, (const decltype(word) *)sorted, o);
+    });
 }
 
 } // namespace

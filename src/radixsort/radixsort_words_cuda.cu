@@ -6,8 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "device/elementwise.cuh"
-#include "device/item_count.cuh"
-#include "radixsort/radixsort_internal.h"
+#include "radixsort/radixsort_key_codec.cuh"
 #include "tuning/elementwise_tuning.cuh"
 
 namespace GPI_SPACE
@@ -15,32 +14,22 @@ namespace GPI_SPACE
 namespace
 {
 
-/* out[i] = the order word of in[i]; exact: the word of a float that can be turned back. Any grid,
- * as for all of these. */
+/* out[i] = the order word of in[i]. Any grid, as for all of these. */
 template <class Word>
 __global__ void __launch_bounds__(elementwise_threads)
-    to_words_k(gpi_radix_order order, bool exact, const Word *in, uint64_t n, Word *out)
+    to_words_k(KeyOrder<Word> order, const Word *in, uint64_t n, Word *out)
 {
-    const Word flip = (Word)order.flip, sign = (Word)order.sign, inf = (Word)order.inf;
-    for (uint64_t i = grid_item(); i < n; i += grid_items()) {
-        const Word x = in[i];
-        Word w = x;
-        if (inf != 0)
-            w = exact ? GPI_RADIX_EXACT(Word, x, sign, inf) : GPI_RADIX_FLOAT(Word, x, sign, inf);
-        out[i] = (Word)(w ^ flip);
-    }
+    for (uint64_t i = grid_item(); i < n; i += grid_items())
+        out[i] = order.template word<true>(in[i]);
 }
 
 /* Replace each word by its key: the inverse of to_words_k for integers and exact words. */
 template <class Word>
 __global__ void __launch_bounds__(elementwise_threads)
-    from_words_k(gpi_radix_order order, Word *words, uint64_t n)
+    from_words_k(KeyOrder<Word> order, Word *words, uint64_t n)
 {
-    const Word flip = (Word)order.flip, sign = (Word)order.sign, inf = (Word)order.inf;
-    for (uint64_t i = grid_item(); i < n; i += grid_items()) {
-        const Word w = (Word)(words[i] ^ flip);
-        words[i] = inf != 0 ? GPI_RADIX_UNEXACT(Word, w, sign, inf) : w;
-    }
+    for (uint64_t i = grid_item(); i < n; i += grid_items())
+        words[i] = order.template key<true>(words[i]);
 }
 
 /* Four values, packed in words, which are moved as such where their array is aligned to it. */
@@ -127,26 +116,13 @@ unsigned grid_for(const gp_context *ctx, uint64_t n)
     return elementwise_grid(ctx, n, elementwise_tuning.blocks_per_sm);
 }
 
-/* f(word) with a word as wide as a key. */
-template <class F> void with_word(size_t key_bytes, F f)
-{
-    if (key_bytes == 1)
-        f(uint8_t());
-    else if (key_bytes == 2)
-        f(uint16_t());
-    else if (key_bytes == 4)
-        f(uint32_t());
-    else
-        f(uint64_t());
-}
-
 void to_words(gp_context *ctx, const gpi_radix_order *order, bool exact, size_t key_bytes,
               const void *in, uint64_t n, void *out)
 {
     with_word(key_bytes, [=](auto word) {
         using Word = decltype(word);
         to_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
-            *order, exact, (const Word *)in, n, (Word *)out);
+            KeyOrder<Word>::of(*order, exact), (const Word *)in, n, (Word *)out);
     });
 }
 
@@ -155,8 +131,8 @@ void from_words(gp_context *ctx, const gpi_radix_order *order, size_t key_bytes,
 {
     with_word(key_bytes, [=](auto word) {
         using Word = decltype(word);
-        from_words_k<Word>
-            <<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(*order, (Word *)words, n);
+        from_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+            KeyOrder<Word>::of(*order, true), (Word *)words, n);
     });
 }
 
