@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/threads.h"
 #include "core/variants.h"
+#include "core/words.h"
 #include "core/workspace.h"
 #include "gather/gather_internal.h"
 
@@ -68,12 +69,9 @@ static void copy_part(void *arg, size_t part)
     if (k->from)
         memcpy(k->to + begin * k->item_bytes, k->from + begin * k->item_bytes,
                (end - begin) * k->item_bytes);
-    else if (k->item_bytes == 4)
-        for (size_t i = begin; i < end; i++)
-            ((uint32_t *)(void *)k->to)[i] = (uint32_t)i;
     else
-        for (size_t i = begin; i < end; i++)
-            ((uint64_t *)(void *)k->to)[i] = i;
+        WITH_INDEX_BYTES(bytes, k->item_bytes,
+                         for (size_t i = begin; i < end; i++) gpi_word_put(k->to, bytes, i, i));
 }
 
 void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
@@ -193,18 +191,15 @@ struct cpu_row {
     gpi_radixsort_short_fn *several;
 };
 
+#define WIDTHS(name, isa)                                                                          \
+    name##8_cpu_##isa, name##16_cpu_##isa, name##32_cpu_##isa, name##64_cpu_##isa
 #define DECLARE_CPU(isa)                                                                           \
-    gpi_radixsort_cpu_fn gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa,                   \
-        gpi_radixsort_k4_cpu_##isa, gpi_radixsort_k8_cpu_##isa;                                    \
-    gpi_radixsort_segment_fn gpi_radixsort_segment_k1_cpu_##isa,                                   \
-        gpi_radixsort_segment_k2_cpu_##isa, gpi_radixsort_segment_k4_cpu_##isa,                    \
-        gpi_radixsort_segment_k8_cpu_##isa;                                                        \
+    gpi_radixsort_cpu_fn WIDTHS(gpi_radixsort_k, isa);                                             \
+    gpi_radixsort_segment_fn WIDTHS(gpi_radixsort_segment_k, isa);                                 \
     gpi_radixsort_short_fn gpi_radixsort_short_cpu_##isa;
 #define ROW_CPU(isa)                                                                               \
-    {{gpi_radixsort_k1_cpu_##isa, gpi_radixsort_k2_cpu_##isa, gpi_radixsort_k4_cpu_##isa,          \
-      gpi_radixsort_k8_cpu_##isa},                                                                 \
-     {gpi_radixsort_segment_k1_cpu_##isa, gpi_radixsort_segment_k2_cpu_##isa,                      \
-      gpi_radixsort_segment_k4_cpu_##isa, gpi_radixsort_segment_k8_cpu_##isa},                     \
+    {{WIDTHS(gpi_radixsort_k, isa)},                                                               \
+     {WIDTHS(gpi_radixsort_segment_k, isa)},                                                       \
      gpi_radixsort_short_cpu_##isa},
 
 GPI_ISAS(DECLARE_CPU)

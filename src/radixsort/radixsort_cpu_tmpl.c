@@ -13,19 +13,8 @@
 #include "core/threads.h"
 #include "core/order_cpu.h"
 
-#if GPI_KEY_BITS == 8
-#define SORT PASTE(gpi_radixsort_k1_cpu_, GPI_ISA_SUFFIX)
-#define SEGMENT PASTE(gpi_radixsort_segment_k1_cpu_, GPI_ISA_SUFFIX)
-#elif GPI_KEY_BITS == 16
-#define SORT PASTE(gpi_radixsort_k2_cpu_, GPI_ISA_SUFFIX)
-#define SEGMENT PASTE(gpi_radixsort_segment_k2_cpu_, GPI_ISA_SUFFIX)
-#elif GPI_KEY_BITS == 32
-#define SORT PASTE(gpi_radixsort_k4_cpu_, GPI_ISA_SUFFIX)
-#define SEGMENT PASTE(gpi_radixsort_segment_k4_cpu_, GPI_ISA_SUFFIX)
-#else
-#define SORT PASTE(gpi_radixsort_k8_cpu_, GPI_ISA_SUFFIX)
-#define SEGMENT PASTE(gpi_radixsort_segment_k8_cpu_, GPI_ISA_SUFFIX)
-#endif
+#define SORT PASTE4(gpi_radixsort_k, GPI_KEY_BITS, _cpu_, GPI_ISA_SUFFIX)
+#define SEGMENT PASTE4(gpi_radixsort_segment_k, GPI_KEY_BITS, _cpu_, GPI_ISA_SUFFIX)
 
 /* Whether this variant has partitions in vectors. */
 #if defined(__AVX2__) && GPI_KEY_BITS >= 32
