@@ -106,6 +106,28 @@ START_TEST(test_radix_sort_alignment_offsets)
 }
 END_TEST
 
+/* Words, positions and copies around it. */
+START_TEST(test_radix_sort_cub_agrees)
+{
+    static const size_t value_bytes[] = {0, 4, 8, 3, 16};
+    const gp_dtype dtype = t_dtypes[_i];
+    for (int k = 0; k < 40 && t_has_cub(); k++) {
+        struct spec s = {.dtype = dtype, .n = k & 1 ? 33001 : 999, .cub = true};
+        s.value_bytes = value_bytes[k % 5];
+        s.keys_in_place = k & 2;
+        s.values_in_place = k & 4;
+        s.descending = k & 8;
+        s.begin = k >= 20 ? 3 : 0;
+        s.end = k >= 20 ? 8 * (int)gp_dtype_bytes(dtype) : 0;
+        void *keys = pattern_new(k % 3 ? PATTERN_BITS : PATTERN_SPECIAL, dtype, s.n);
+        const gp_radix_sort_options o = options_of(&s);
+        check_sort(&s, keys);
+        check_argsort(dtype, keys, s.n, k & 1 ? GP_U32 : GP_U64, &o);
+        free(keys);
+    }
+}
+END_TEST
+
 /* ---- bits ------------------------------------------------------------------------------------ */
 
 START_TEST(test_radix_sort_every_bit_range)
@@ -293,6 +315,8 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_radix_sort_in_place, 0, T_DTYPE_COUNT);
     c = t_case(s, "alignment");
     tcase_add_loop_test(c, test_radix_sort_alignment_offsets, 0, 4 * 17);
+    c = t_case(s, "cub");
+    tcase_add_loop_test(c, test_radix_sort_cub_agrees, 0, T_DTYPE_COUNT);
     c = t_case(s, "bits");
     tcase_add_loop_test(c, test_radix_sort_every_bit_range, 0, 4);
     tcase_add_loop_test(c, test_radix_sort_bit_ranges_of_wide_keys, 0, 6);

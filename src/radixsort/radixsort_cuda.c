@@ -73,25 +73,35 @@ static size_t engine_bytes_max(size_t key_bytes, size_t moved_bytes, uint64_t n)
 
 /* ---- what the engine gets ---- */
 
-/* What the engine moves, and the scratch around it; 0 bytes: not taken. */
+/* What is around an engine, and its scratch; 0 bytes: not taken. */
 struct route {
-    size_t moved_bytes; /* beside the keys: 0, or an engine's payload */
-    bool positions;     /* positions are moved beside the keys, though the caller wants none */
-    bool pick_values;   /* the engine moves positions, values are collected by them */
-    bool widen;         /* the engine moves values as words of 4 bytes */
-    size_t keys_tmp, keys_out, values_in, values_tmp, values_out, values_copy, engine;
+    bool positions;   /* positions are moved beside the keys, though the caller wants none */
+    bool pick_keys;   /* CUB's words are not invertible: keys are collected by positions */
+    bool pick_values; /* the engine moves positions, values are collected by them */
+    bool widen;       /* the engine moves values as words of 4 bytes */
+    size_t keys_tmp, keys_out, keys_copy;
+    size_t values_in, values_tmp, values_out, values_copy, engine;
 };
 
 /* From here on the passes that widen and narrow cost less than a gather (sort-60). */
 #define WIDENED_FROM ((uint64_t)1 << 21)
 
-static bool value_is_widened(const struct gpi_radix_job *j)
+static bool is_cub(const struct gpi_radix_job *j)
 {
-    return j->value_bytes == 3 && j->n >= WIDENED_FROM;
+    return j->algorithm == GP_ALGORITHM_CUB;
 }
 
-static bool value_is_direct(size_t bytes)
+static bool value_is_widened(const struct gpi_radix_job *j)
 {
+    return j->value_bytes == 3 && j->n >= WIDENED_FROM && !is_cub(j);
+}
+
+/* CUB counts with 32 bits beside values of 4 bytes. */
+static bool value_is_direct(const struct gpi_radix_job *j)
+{
+    const size_t bytes = j->value_bytes;
+    if (is_cub(j))
+        return bytes == 0 || bytes == 8 || (bytes == 4 && gpi_radix_index_bytes(j->n) == 4);
     return bytes <= 2 || bytes == 4 || bytes == 8;
 }
 
@@ -102,47 +112,47 @@ static bool wants_exact_words(const struct gpi_radix_job *j)
 }
 
 /* Floats alone by some of their bits have words that cannot be turned back, and their order counts;
- * they are sorted as pairs. */
+ * they are sorted as pairs. So are those that CUB sorts beside values. */
 static bool needs_positions(const struct gpi_radix_job *j)
 {
-    return j->value_bytes == 0 && j->order.inf != 0 && !wants_exact_words(j);
+    return j->order.inf != 0 && !wants_exact_words(j) &&
+           (j->value_bytes == 0 || (is_cub(j) && j->keys_out));
 }
 
+/* Beside the keys: 0, or an engine's payload. */
 static size_t moved_bytes_of(const struct gpi_radix_job *j)
 {
-    bool direct = value_is_direct(j->value_bytes) && !needs_positions(j);
+    bool direct = value_is_direct(j) && !needs_positions(j);
     if (value_is_widened(j))
         return 4;
     return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
 }
 
-/* Keys that are counted take no array. */
-static struct route counted_route(size_t engine)
+static struct route moved_route(const struct gpi_radix_job *j, bool keys_in_place,
+                                bool values_in_place, size_t engine)
 {
-    return (struct route){.engine = engine};
-}
-
-static struct route moved_route(const struct gpi_radix_job *j, bool values_in_place, size_t engine)
-{
-    struct route r = {.moved_bytes = moved_bytes_of(j), .engine = engine};
-    bool argsort = !j->keys_out;
+    struct route r = {.engine = engine};
+    const bool cub = is_cub(j), words = !gpi_radix_is_word(&j->order), argsort = !j->keys_out;
+    const size_t keys = j->n * j->key_bytes, moved = j->n * moved_bytes_of(j);
     r.widen = value_is_widened(j);
-    r.pick_values = !value_is_direct(j->value_bytes) && !r.widen;
+    r.pick_keys = cub && needs_positions(j);
+    r.pick_values = j->value_bytes && (r.pick_keys || !(value_is_direct(j) || r.widen));
     r.positions = r.pick_values || needs_positions(j);
     r.values_in = r.widen ? gpi_piece(j->n * 4) : 0;
-    r.values_out = r.widen ? r.values_in : r.positions ? j->n * r.moved_bytes : 0;
-    r.values_copy = r.pick_values && values_in_place ? j->n * j->value_bytes : 0;
-    r.keys_tmp = j->n * j->key_bytes;
-    r.keys_out = argsort ? j->n * j->key_bytes : 0;
-    r.values_tmp = j->n * r.moved_bytes;
+    r.values_out = r.widen ? r.values_in : r.positions ? moved : 0;
+    r.values_copy = (r.pick_values || cub) && values_in_place ? j->n * j->value_bytes : 0;
+    r.keys_tmp = !cub || words ? keys : 0;
+    r.keys_out = argsort ? keys : 0;
+    r.keys_copy = cub && keys_in_place && (r.pick_keys || !words) ? keys : 0;
+    r.values_tmp = !cub || r.positions || argsort ? moved : 0;
     return r;
 }
 
 static size_t route_bytes(const struct route *r)
 {
-    return gpi_piece(r->keys_tmp) + gpi_piece(r->keys_out) + r->values_in +
-           gpi_piece(r->values_tmp) + gpi_piece(r->values_out) + gpi_piece(r->values_copy) +
-           gpi_piece(r->engine);
+    return gpi_piece(r->keys_tmp) + gpi_piece(r->keys_out) + gpi_piece(r->keys_copy) +
+           r->values_in + gpi_piece(r->values_tmp) + gpi_piece(r->values_out) +
+           gpi_piece(r->values_copy) + gpi_piece(r->engine);
 }
 
 /* The bound for n holds for any fewer, so for the most that are not counted. */
@@ -150,26 +160,43 @@ size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
 {
     const uint64_t counted_from = counted_from_max(gpi_key_width(job->key_bytes));
     struct gpi_radix_job j = *job;
-    if (j.algorithm == GP_ALGORITHM_CUB)
-        return gpi_radixsort_cub_bytes(sm_count, job);
     if (j.begin_bit == j.end_bit)
         return 0;
-    if (wants_exact_words(&j) && j.n >= counted_from)
+    if (wants_exact_words(&j) && j.n >= counted_from && !is_cub(&j))
         j.n = counted_from - 1;
-    size_t engine = engine_bytes_max(j.key_bytes, moved_bytes_of(&j), j.n ? j.n : 1);
-    struct route r = moved_route(&j, j.values_in != NULL, engine);
+    const size_t moved = moved_bytes_of(&j);
+    size_t engine = is_cub(&j) ? gpi_radix_cub_bytes_max(sm_count, j.key_bytes, moved, j.n)
+                               : engine_bytes_max(j.key_bytes, moved, j.n ? j.n : 1);
+    struct route r = moved_route(&j, j.keys_out != NULL, j.values_in != NULL, engine);
     return route_bytes(&r);
 }
 
-/* As many items as there are. */
+/* Items by positions, or all of them in their order. */
+static gp_status pick(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
+                      size_t item_bytes, const void *from, size_t index_bytes,
+                      const void *positions, void *to)
+{
+    struct gpi_gather_args items =
+        gpi_gather_of(item_bytes, from, index_bytes, positions, j->n, to);
+    items.device_n = j->device_n;
+    return gpi_gather_cuda(ctx, function, &items);
+}
+
 static gp_status copy(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
                       size_t item_bytes, const void *from, void *to)
 {
-    struct gpi_gather_args items = gpi_gather_of(item_bytes, from, 0, NULL, j->n, to);
     if (!j->device_n)
         return gpi_cuda_copy(ctx, from, j->n * item_bytes, to);
-    items.device_n = j->device_n;
-    return gpi_gather_cuda(ctx, function, &items);
+    return pick(ctx, function, j, item_bytes, from, 0, NULL, to);
+}
+
+gp_status gpi_radix_copy_aside(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
+                               size_t item_bytes, struct gpi_frame *frame, const void **array)
+{
+    void *aside = gpi_frame_take(frame, j->n * item_bytes);
+    GPI_TRY(copy(ctx, function, j, item_bytes, *array, aside));
+    *array = aside;
+    return GP_OK;
 }
 
 gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t index_bytes,
@@ -197,69 +224,70 @@ static gp_status copy_all(gp_context *ctx, const char *function, const struct gp
     return GP_OK;
 }
 
-static gp_status queue(gp_context *ctx, const char *function,
-                       const struct gpi_radix_cuda_kernels *kernels,
+/* The arrays of a sort by an engine, or CUB, and what is around it. */
+static gp_status queue(gp_context *ctx, const char *function, const struct gpi_radix_cuda *cuda,
                        const struct gpi_radix_engine *engine, struct gpi_frame *frame,
-                       const struct route *r, const struct gpi_radix_job *j)
+                       const struct route *r, const struct gpi_radix_job *j,
+                       struct gpi_radix_engine_args *a)
 {
-    struct gpi_radix_engine_args a = {.order = j->order,
-                                      .exact = wants_exact_words(j),
-                                      .begin_bit = j->begin_bit,
-                                      .end_bit = j->end_bit,
-                                      .n = j->n,
-                                      .device_n = j->device_n,
-                                      .value_bytes = r->moved_bytes,
-                                      .keys_wanted = j->keys_out != NULL,
-                                      .visitor = j->visitor};
-    const void *values = j->values_in;
-    a.keys[gpi_radix_in] = (void *)j->keys_in;
-    a.keys[gpi_radix_tmp] = r->keys_tmp ? gpi_frame_take(frame, r->keys_tmp) : NULL;
-    a.keys[gpi_radix_out] = j->keys_out ? j->keys_out : gpi_frame_take(frame, r->keys_out);
-    a.values[gpi_radix_in] = r->positions ? NULL : (void *)values;
-    a.values[gpi_radix_tmp] = r->values_tmp ? gpi_frame_take(frame, r->values_tmp) : NULL;
-    a.values[gpi_radix_out] = r->values_out ? gpi_frame_take(frame, r->values_out) : j->values_out;
-    if (r->values_copy) {
-        void *aside = gpi_frame_take(frame, r->values_copy);
-        GPI_TRY(copy(ctx, function, j, j->value_bytes, values, aside));
-        values = aside;
-    }
+    const void *keys = j->keys_in, *values = j->values_in;
+    if (r->keys_copy)
+        GPI_TRY(gpi_radix_copy_aside(ctx, function, j, j->key_bytes, frame, &keys));
+    if (r->values_copy)
+        GPI_TRY(gpi_radix_copy_aside(ctx, function, j, j->value_bytes, frame, &values));
+    a->keys[gpi_radix_in] = (void *)keys;
+    a->keys[gpi_radix_tmp] = r->keys_tmp ? gpi_frame_take(frame, r->keys_tmp) : NULL;
+    a->keys[gpi_radix_out] = j->keys_out ? j->keys_out : gpi_frame_take(frame, r->keys_out);
+    a->keys_wanted = j->keys_out && !r->pick_keys;
+    a->values[gpi_radix_in] = r->positions ? NULL : (void *)values;
+    a->values[gpi_radix_tmp] = r->values_tmp ? gpi_frame_take(frame, r->values_tmp) : NULL;
+    a->values[gpi_radix_out] = r->values_out ? gpi_frame_take(frame, r->values_out) : j->values_out;
     if (r->widen) {
-        a.values[gpi_radix_in] = gpi_frame_take(frame, r->values_in);
-        kernels->widen(ctx, values, j->n, j->device_n, a.values[gpi_radix_in]);
+        a->values[gpi_radix_in] = gpi_frame_take(frame, r->values_in);
+        cuda->kernels->widen(ctx, values, j->n, j->device_n, a->values[gpi_radix_in]);
     }
-    a.scratch = gpi_frame_take(frame, r->engine);
-    GPI_TRY(engine->sort(ctx, function, &a));
+    a->scratch = gpi_frame_take(frame, r->engine);
+    GPI_TRY(is_cub(j) ? gpi_radix_cub_sort(ctx, function, j->key_bytes, a)
+                      : engine->sort(ctx, function, a));
+    const void *positions = a->values[gpi_radix_out];
     if (r->widen)
-        kernels->narrow(ctx, a.values[gpi_radix_out], j->n, j->device_n, j->values_out);
-    struct gpi_gather_args moved = gpi_gather_of(j->value_bytes, values, r->moved_bytes,
-                                                 a.values[gpi_radix_out], j->n, j->values_out);
-    moved.device_n = j->device_n;
+        cuda->kernels->narrow(ctx, positions, j->n, j->device_n, j->values_out);
+    if (r->pick_keys)
+        GPI_TRY(pick(ctx, function, j, j->key_bytes, keys, a->value_bytes, positions, j->keys_out));
     if (r->pick_values)
-        return gpi_gather_cuda(ctx, function, &moved);
+        return pick(ctx, function, j, j->value_bytes, values, a->value_bytes, positions,
+                    j->values_out);
     return gpi_cuda_launched(ctx, function);
 }
 
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
     const struct gpi_radix_cuda *cuda = gpi_radix_cuda_get(ctx);
-    struct gpi_frame frame;
+    struct gpi_radix_engine_args a = {.order = job->order,
+                                      .exact = wants_exact_words(job),
+                                      .begin_bit = job->begin_bit,
+                                      .end_bit = job->end_bit,
+                                      .n = job->n,
+                                      .device_n = job->device_n,
+                                      .value_bytes = moved_bytes_of(job),
+                                      .visitor = job->visitor};
     if (!cuda)
         return gpi_fail_sm(ctx, function);
     if (job->begin_bit == job->end_bit)
         return copy_all(ctx, function, job);
-    if (job->algorithm == GP_ALGORITHM_CUB)
-        return gpi_radixsort_cub(ctx, function, job);
     const struct gpi_radix_engine *engine =
-        cuda->engine[gpi_key_width(job->key_bytes)][(moved_bytes_of(job) + 3) / 4];
-    const bool counted = wants_exact_words(job) && job->n >= engine->counted_from;
-    const size_t scratch =
-        engine_bytes(cuda, job->key_bytes, moved_bytes_of(job), counted ? 1 : job->n);
+        cuda->engine[gpi_key_width(job->key_bytes)][(a.value_bytes + 3) / 4];
+    const bool counted = a.exact && !is_cub(job) && job->n >= engine->counted_from;
     const bool in_place = job->values_in && job->values_in == job->values_out;
-    struct route r = counted ? counted_route(scratch) : moved_route(job, in_place, scratch);
-    GPI_TRY(gpi_frame_open(ctx, function, route_bytes(&r), &frame));
-    gp_status s = queue(ctx, function, cuda->kernels, engine, &frame, &r, job);
-    gpi_frame_close(&frame);
-    return s;
+    if (is_cub(job))
+        GPI_TRY(gpi_radix_cub_sort(ctx, function, job->key_bytes, &a));
+    else
+        a.scratch_bytes = engine_bytes(cuda, job->key_bytes, a.value_bytes, counted ? 1 : job->n);
+    struct route r = {.engine = a.scratch_bytes}; /* what is counted takes no array */
+    if (!counted)
+        r = moved_route(job, job->keys_in == job->keys_out, in_place, a.scratch_bytes);
+    GPI_FRAME(frame, ctx, function, route_bytes(&r));
+    return queue(ctx, function, cuda, engine, &frame, &r, job, &a);
 }
 
 #ifdef GPI_FAULT

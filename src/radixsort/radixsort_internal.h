@@ -21,7 +21,7 @@
  *      Buckets too large for that are counted (radixsort_values_k.cuh), or sorted through memory
  *      (radixsort_bucket_global.cuh).
  *   LAST RESORT    stable partitions by digits, from the lowest one that varies on (LSD)
- *   BY REQUEST     CUB                                        radixsort_cub.c
+ *   BY REQUEST     CUB, an engine for words out of place      radixsort_cub.c
  *
  * CPU, radixsort_cpu.c and sort_alone() in radixsort_cpu_msd.h. Values of other sizes than 1, 2, 4,
  * 8 and 16 bytes are collected by indices at the end.
@@ -41,11 +41,10 @@
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
  *   CPU    [keys n][keys n if not an output][values or indices n][indices n]
  *          [copy of values][counts]
- *   CUDA   [keys n][keys n if not an output][values, words or positions n]
- *          [words or positions n][words n]
- *          [copy of values][plan, counts, tile states: 1 to 7% of the arrays];
+ *   CUDA   [keys or words n][keys n if not an output][values, words or positions n]
+ *          [words or positions n][copy of keys][copy of values][words n]
+ *          [plan, counts, tile states: 1 to 7% of the arrays; or what CUB takes];
  *          the last alone where keys are counted
- *   CUB    [copy of keys][copy of values][words n][indices n][indices n][temporary of the sort]
  */
 #ifndef GPI_RADIXSORT_INTERNAL_H
 #define GPI_RADIXSORT_INTERNAL_H
@@ -80,6 +79,8 @@ struct gpi_radix_visitor {
      * leaves them, the sort begins again. */
     bool few_keys;
 };
+
+struct gpi_frame;
 
 /* One sort, checked and with its options resolved. */
 struct gpi_radix_job {
@@ -214,6 +215,7 @@ struct gpi_radix_engine_args {
     bool keys_wanted;
     struct gpi_radix_visitor *visitor; /* or NULL */
     void *scratch;
+    size_t scratch_bytes; /* of CUB */
 };
 
 /* The pieces of its scratch, in order; which ones exist depends on the sort. */
@@ -318,7 +320,24 @@ const struct gpi_radix_cuda *gpi_radix_cuda_get(const gp_context *ctx);
 gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job);
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function,
                              const struct gpi_radix_job *job);
-gp_status gpi_radixsort_cub(gp_context *ctx, const char *function, const struct gpi_radix_job *job);
+
+/* The same through CUB, which takes keys or words that are not the output, and values that are not
+ * the output or none, of 0, 4 or 8 bytes; without scratch it only says how much it takes, of which
+ * the other one is an upper bound. */
+gp_status gpi_radix_cub_sort(gp_context *ctx, const char *function, size_t key_bytes,
+                             struct gpi_radix_engine_args *a);
+size_t gpi_radix_cub_bytes_max(int sm_count, size_t key_bytes, size_t moved_bytes, size_t n);
+
+/* Whether keys are their own order words. */
+static inline bool gpi_radix_is_word(const struct gpi_radix_order *order)
+{
+    return order->inf == 0 && order->flip == 0;
+}
+
+/* What is sorted in place and read once more after the sort has begun to write goes into a copy. */
+gp_status gpi_radix_copy_aside(gp_context *ctx, const char *function,
+                               const struct gpi_radix_job *job, size_t item_bytes,
+                               struct gpi_frame *frame, const void **array);
 
 /* The indices 0 .. n - 1, queued. */
 gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t index_bytes,
@@ -328,7 +347,6 @@ gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t in
  * 0 threads or multiprocessors: any number. */
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
-size_t gpi_radixsort_cub_bytes(int sm_count, const struct gpi_radix_job *job);
 
 /* ---- radixsort.c: checks and options that the front doors of all sorts share ---- */
 

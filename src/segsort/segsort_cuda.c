@@ -76,28 +76,15 @@ gp_status gpi_segsort_cuda_bytes(int sm_count, const struct gpi_segsort_job *s, 
     return GP_OK;
 }
 
-/* out[i] = in[indices[i]], or in[i] without indices. */
+/* out[i] = in[indices[i]] */
 static gp_status gather(gp_context *ctx, const struct gpi_segsort_job *s, size_t item_bytes,
                         const void *in, const void *indices, void *out)
 {
     gp_gather_desc d = GP_GATHER_DESC_INIT;
     d.item_bytes = item_bytes;
-    d.index_dtype = indices ? index_dtype_of(s->job.n) : (gp_dtype)0;
+    d.index_dtype = index_dtype_of(s->job.n);
     d.device_n = s->job.device_n;
     return gp_gather_by(ctx, &d, in, indices, s->job.n, out);
-}
-
-/* An array that is also the output is read from a copy. */
-static gp_status copy_aside(gp_context *ctx, const struct gpi_segsort_job *s,
-                            struct gpi_frame *frame, size_t item_bytes, const void **array)
-{
-    void *aside = gpi_frame_take(frame, s->job.n * item_bytes);
-    if (s->job.device_n)
-        GPI_TRY(gather(ctx, s, item_bytes, *array, NULL, aside));
-    else
-        GPI_TRY(gpi_cuda_copy(ctx, *array, s->job.n * item_bytes, aside));
-    *array = aside;
-    return GP_OK;
 }
 
 /* The segment of every item. */
@@ -143,9 +130,9 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_s
         segments[i] = gpi_frame_take(frame, p->segments);
     GPI_TRY(find_order(ctx, function, s, indices, segments));
     if (p->keys_copy)
-        GPI_TRY(copy_aside(ctx, s, frame, j->key_bytes, &keys));
+        GPI_TRY(gpi_radix_copy_aside(ctx, function, j, j->key_bytes, frame, &keys));
     if (p->values_copy)
-        GPI_TRY(copy_aside(ctx, s, frame, j->value_bytes, &values));
+        GPI_TRY(gpi_radix_copy_aside(ctx, function, j, j->value_bytes, frame, &values));
     GPI_TRY(gather(ctx, s, j->key_bytes, keys, indices[0], j->keys_out));
     if (j->value_bytes == 0)
         return GP_OK;
@@ -156,7 +143,6 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
 {
     const struct gpi_radix_job *j = &s->job;
     struct pieces p;
-    struct gpi_frame frame;
     if (!gpi_radix_cuda_get(ctx))
         return gpi_fail_sm(ctx, function);
     const struct gpi_content rule = gpi_segsort_rule(s);
@@ -166,10 +152,7 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
     }
     GPI_TRY(pieces_of(ctx->sm_count, s, j->keys_in == j->keys_out,
                       j->value_bytes && j->values_in == j->values_out, &p));
-    GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), &frame));
-    gp_status status = gpi_content_report(ctx, function, &rule);
-    if (status == GP_OK)
-        status = gpi_named(ctx, function, queue(ctx, function, s, &p, &frame));
-    gpi_frame_close(&frame);
-    return status;
+    GPI_FRAME(frame, ctx, function, pieces_bytes(&p));
+    GPI_TRY(gpi_content_report(ctx, function, &rule));
+    return gpi_named(ctx, function, queue(ctx, function, s, &p, &frame));
 }

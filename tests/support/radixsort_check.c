@@ -8,6 +8,7 @@ gp_radix_sort_options options_of(const struct spec *s)
     o.order = s->descending ? GP_DESCENDING : GP_ASCENDING;
     o.begin_bit = s->begin;
     o.end_bit = s->end;
+    o.algorithm = s->cub ? GP_ALGORITHM_CUB : GP_ALGORITHM_AUTO;
     return o;
 }
 

@@ -17,6 +17,7 @@ struct spec {
     int begin, end; /* 0, 0: all bits */
     bool keys_in_place, values_in_place;
     size_t offset; /* of every array from a 256-byte boundary, in elements */
+    bool cub;
 };
 
 gp_radix_sort_options options_of(const struct spec *s);
