@@ -13,6 +13,7 @@
 #endif
 
 #include "core/threads.h"
+#include "core/words.h"
 #include "core/workspace.h"
 #include "radixsort/radixsort_internal.h"
 

@@ -241,33 +241,19 @@ static bool order_runs(const struct gpi_radix_job *j, const struct packing *p, u
 }
 #endif
 
-#define COLLECT(TYPE)                                                                              \
-    do {                                                                                           \
-        const TYPE *from = in;                                                                     \
-        TYPE *to = out;                                                                            \
-        for (size_t i = 0; i < n; i++)                                                             \
-            to[i] = from[positions[i]];                                                            \
-    } while (0)
-
 /* out[i] = in[positions[i]]; in NULL: the positions. */
-static __attribute__((noinline)) void collect(const uint32_t *positions, const void *in, size_t n,
-                                              size_t item_bytes, void *out)
+static __attribute__((noinline)) void collect(const uint32_t *positions, const char *in, size_t n,
+                                              size_t item_bytes, char *out)
 {
     if (!in && item_bytes == 4)
         memcpy(out, positions, n * 4);
     else if (!in)
         for (size_t i = 0; i < n; i++)
-            ((uint64_t *)out)[i] = positions[i];
-    else if (item_bytes == 1)
-        COLLECT(uint8_t);
-    else if (item_bytes == 2)
-        COLLECT(uint16_t);
-    else if (item_bytes == 4)
-        COLLECT(uint32_t);
-    else if (item_bytes == 8)
-        COLLECT(uint64_t);
-    else if (item_bytes == 16)
-        COLLECT(struct gpi_radix_value16);
+            gpi_word_put(out, 8, i, positions[i]);
+    else
+        WITH_PIECE(bytes, item_bytes,
+                   for (size_t i = 0; i < n; i++)
+                       memcpy(out + i * bytes, in + (size_t)positions[i] * bytes, bytes));
 }
 
 /* Whether words have all that differs of integers. */
