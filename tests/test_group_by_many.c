@@ -9,12 +9,17 @@
 #include "gp_test.h"
 
 /* Items of large arrays, which repeat themselves. */
-enum { MANY = (1 << 22) + 77, FOLDED = (1 << 26) + 77, REPEAT = (1 << 20) - 3 };
+enum {
+    FEW = (1 << 18) + 77,
+    MANY = (1 << 22) + 77,
+    FOLDED = (1 << 26) + 77,
+    REPEAT = (1 << 20) - 3
+};
 
-/* folded: enough for folds in buckets. */
+/* Enough for folds without a sort; folded: in buckets. */
 static size_t many_items(bool folded)
 {
-    return t_at_most(!t_is_cuda() ? 5000 : folded ? FOLDED : MANY);
+    return t_at_most(!t_is_cuda() ? FEW : folded ? FOLDED : MANY);
 }
 
 static const struct many {

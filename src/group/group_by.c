@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of keys in any order: a stable sort, then the runs; where that is possible on CUDA, folds
- * of few groups without a sort (group_few_k.cuh), or of more in the buckets of the sort
- * (group_bucket_k.cuh). One array of values is sorted with the keys. Several are gathered one by
- * one by positions that were sorted with the keys, each into the same scratch, and each goes
- * through the runs by itself, which costs little beside the gather.
+ * Groups of keys in any order: a stable sort, then the runs; where that is possible, folds of few
+ * groups without a sort (group_few_k.cuh, group_few_cpu.c), or on CUDA of more in the buckets of
+ * the sort (group_bucket_k.cuh). One array of values is sorted with the keys. Several are gathered
+ * one by one by positions that were sorted with the keys, each into the same scratch, and each
+ * goes through the runs by itself, which costs little beside the gather.
  *
  * Scratch: [keys n][values n, of the widest array][positions n][few groups][groups of buckets]
  * [the sort's, or the runs'].
@@ -245,8 +245,17 @@ static struct gpi_group_buckets buckets_of(gp_backend backend, const struct call
     return b;
 }
 
+/* Folds without a sort on the CPU. */
+static struct gpi_group_few_args few_of(const struct call *c, void *keys_out, uint64_t *out_count)
+{
+    return (struct gpi_group_few_args){c->keys,  c->n,      c->capacity, c->key_dtype,
+                                       keys_out, out_count, c->count,    c->of};
+}
+
 static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
 {
+    const struct gpi_group_few_args without = few_of(c, NULL, NULL);
+    const size_t few = t->backend == GP_BACKEND_CPU ? gpi_group_few_cpu_bytes(&without) : 0;
     struct gpi_group_fold folds[MAX];
     struct gpi_group_move moves[MAX];
     struct gpi_group_args a = runs_of(c);
@@ -263,7 +272,8 @@ static gp_status frame_bytes(const gp_target *t, const struct call *c, bool seve
     const size_t runs = gpi_group_bytes(t, &a);
     const struct gpi_group_buckets b = buckets_of(t->backend, c, several);
     pieces += b.count ? gpi_group_buckets_bytes(&b, c->n) : 0;
-    *bytes = c->n ? pieces + (sort > runs ? sort : runs) : 0;
+    pieces += sort > runs ? sort : runs;
+    *bytes = c->n == 0 ? 0 : pieces > few ? pieces : few;
     return GP_OK;
 }
 
@@ -325,28 +335,21 @@ static gp_status run_counts(gp_context *ctx, const char *f, const struct call *c
     return GP_OK;
 }
 
-static gp_status gather(gp_context *ctx, size_t item_bytes, const struct call *c,
-                        const void *values, gp_dtype index, const void *positions, void *sorted)
-{
-    gp_gather_desc d = GP_GATHER_DESC_INIT;
-    d.item_bytes = item_bytes;
-    d.index_dtype = index;
-    d.device_n = c->device_n;
-    return gp_gather_by(ctx, &d, values, positions, c->n, sorted);
-}
-
 /* One after the other: the aggregates of each array of values, and of each size of them. */
 static gp_status run_gathered(gp_context *ctx, const char *f, const struct call *c,
                               const void *positions, size_t position_bytes, void *sorted,
                               struct group *g)
 {
-    const gp_dtype index = position_bytes == 4 ? GP_U32 : GP_U64;
+    gp_gather_desc d = GP_GATHER_DESC_INIT;
     bool done[MAX] = {false};
+    d.index_dtype = position_bytes == 4 ? GP_U32 : GP_U64;
+    d.device_n = c->device_n;
     for (int i = 0; i < c->count; i++) {
         const size_t bytes = value_bytes(&c->of[i]);
         if (done[i] || bytes == 0)
             continue;
-        GPI_TRY(gather(ctx, bytes, c, c->of[i].values, index, positions, sorted));
+        d.item_bytes = bytes;
+        GPI_TRY(gp_gather_by(ctx, &d, c->of[i].values, positions, c->n, sorted));
         for (int j = i; j < c->count; j++)
             if (c->of[j].values == c->of[i].values && value_bytes(&c->of[j]) == bytes) {
                 group_add(g, &c->of[j], sorted);
@@ -389,7 +392,13 @@ static gp_status group(gp_context *ctx, const char *f, const struct call *c, voi
     struct gpi_group_buckets b = buckets_of(ctx->backend, c, c->several);
     const size_t key = gpi_dtype_bytes(c->key_dtype), beside = beside_bytes(c, c->several);
     struct group g = {.a = runs_of(c)};
+    const struct gpi_group_few_args few = few_of(c, keys_out, out_count);
+    bool done = false;
     size_t need;
+    if (ctx->backend == GP_BACKEND_CPU)
+        GPI_TRY(gpi_group_few_cpu(ctx, f, &few, &done));
+    if (done)
+        return GP_OK;
     GPI_TRY(frame_bytes(&target, c, c->several, &need));
     GPI_FRAME(frame, ctx, f, need);
     void *sorted = gpi_frame_take(&frame, c->n * key);

@@ -155,6 +155,40 @@ static void fold_runs(gp_op op, const struct gpi_reduce_cpu *reduce, const void 
     }
 }
 
+#if GPI_SCALARS == 1
+
+ALWAYS_INLINE void scatter_by(gp_op op, const in_t *in, const uint16_t *numbers, size_t n,
+                              void *acc)
+{
+    /* of 8 bytes, the first ones are the accumulator */
+    for (size_t i = 0; i < n; i++) {
+        sum_t *at = (sum_t *)(void *)((uint64_t *)acc + numbers[i]);
+        *at = (sum_t)apply(op, (acc_t)*at, widen_in(in[i]));
+    }
+}
+
+static void scatter_values(gp_op op, const void *values, const uint16_t *numbers, size_t n,
+                           void *acc)
+{
+    switch (op) {
+#define CASE(NAME)                                                                                 \
+    case GP_##NAME:                                                                                \
+        scatter_by(GP_##NAME, values, numbers, n, acc);                                            \
+        break;
+        EACH_OP
+#undef CASE
+    default:
+        __builtin_unreachable();
+    }
+}
+
+#else
+#define scatter_values NULL
+#endif
+
 extern const struct gpi_group_fold_cpu PASTE(gpi_group_fold_, GPI_UNIT);
-const struct gpi_group_fold_cpu PASTE(gpi_group_fold_, GPI_UNIT) = {
-    .store = store, .runs = fold_runs, .in_bytes = sizeof(in_t), .out_bytes = sizeof(out_t)};
+const struct gpi_group_fold_cpu PASTE(gpi_group_fold_, GPI_UNIT) = {.store = store,
+                                                                    .runs = fold_runs,
+                                                                    .scatter = scatter_values,
+                                                                    .in_bytes = sizeof(in_t),
+                                                                    .out_bytes = sizeof(out_t)};

@@ -139,6 +139,8 @@ struct gpi_group_fold_cpu {
     /* Of the runs that begin and end in the items, the first `room` of them, to out. */
     void (*runs)(gp_op op, const struct gpi_reduce_cpu *reduce, const void *values,
                  const struct gpi_group_marks *marks, size_t items, void *out, uint64_t room);
+    /* acc[numbers[i]] = that op values[i], of accumulators of 8 bytes; NULL: pair operators. */
+    void (*scatter)(gp_op op, const void *values, const uint16_t *numbers, size_t n, void *acc);
     size_t in_bytes, out_bytes;
 };
 const struct gpi_group_fold_cpu *gpi_group_fold_cpu_for(gp_dtype in, gp_dtype out, gp_op op);
@@ -148,6 +150,21 @@ void gpi_group_piece(const struct gpi_reduce_cpu *reduce, gp_op op, const void *
 
 gp_status gpi_group_cpu(gp_context *ctx, const char *function, const struct gpi_group_args *a);
 size_t gpi_group_cpu_bytes(const struct gpi_group_args *a, int threads);
+
+/* Groups of few integer keys in any order, without a sort (group_few_cpu.c). */
+struct gpi_group_few_args {
+    const void *keys;
+    uint64_t n, capacity;
+    gp_dtype key_dtype;
+    void *keys_out; /* or NULL */
+    uint64_t *out_count;
+    int count;
+    const gp_aggregate *of;
+};
+/* *done: the outputs are there; otherwise keys are too many, or these are no such aggregates. */
+gp_status gpi_group_few_cpu(gp_context *ctx, const char *function,
+                            const struct gpi_group_few_args *a, bool *done);
+size_t gpi_group_few_cpu_bytes(const struct gpi_group_few_args *a);
 
 /* ---- CUDA: gpi_group_<unit>_sm<architecture> ---- */
 
