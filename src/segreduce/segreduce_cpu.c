@@ -110,8 +110,7 @@ static void part_fold(const struct gpi_segreduce_job *job, uint64_t begin, uint6
                                           .begins = ends,
                                           .ends = ends + 1,
                                           .count = 1,
-                                          .empty = &job->empty,
-                                          .wide = true};
+                                          .empty = &job->empty};
     part->some = end > begin;
     if (!part->some)
         return;
@@ -120,6 +119,17 @@ static void part_fold(const struct gpi_segreduce_job *job, uint64_t begin, uint6
         job->unit->places(&p, &part->index);
         part->index += begin;
     }
+}
+
+/* The lines of the next results come while these are computed. */
+static void results_ahead(const struct gpi_segreduce_job *job, uint64_t s, uint32_t count)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    const size_t bytes = count * (size_t)job->out_bytes, places = count * sizeof *a->indices;
+    if (a->out && !job->stream)
+        gpi_ahead_of_writes((const char *)a->out + s * job->out_bytes, bytes, (int64_t)bytes);
+    if (a->indices)
+        gpi_ahead_of_writes(a->indices + s, places, (int64_t)places);
 }
 
 static void share_reduce(void *arg, size_t share)
@@ -145,6 +155,7 @@ static void share_reduce(void *arg, size_t share)
         ends_load(job, s, count, i, ends + 1);
         const char *in = (const char *)job->args->in + i * job->item_bytes;
         gpi_ahead(in, ends[count] * job->item_bytes, GPI_AHEAD_BYTES);
+        results_ahead(job, s, count);
         gpi_segreduce_cpu_piece(job, in, ends, count, s);
         i += ends[count];
         s += count;
@@ -243,22 +254,19 @@ void gpi_segreduce_cpu_open(const gp_context *ctx, const struct gpi_segreduce_ar
     *job = (struct gpi_segreduce_job){
         .args = args,
         .folds = gpi_reduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
-        .unit = gpi_segreduce_cpu_find(ctx, args->in_dtype, args->out_dtype, args->op),
+        .unit = gpi_segreduce_cpu_find(args->in_dtype, args->out_dtype, args->op),
         .narrow = gpi_segreduce_cpu_narrow(ctx),
         .out_bytes = (uint32_t)(gpi_dtype_bytes(args->out_dtype) * gpi_op_scalars(args->op))};
     job->item_bytes = (uint32_t)job->folds->item_bytes;
     job->acc_bytes = (uint32_t)job->folds->acc_bytes;
     job->most = job->acc_bytes > 8 ? GPI_SEGREDUCE_PIECE * 8 / job->acc_bytes : GPI_SEGREDUCE_PIECE;
-    job->wide = job->out_bytes > job->item_bytes;
-    job->stream = args->count * job->out_bytes >= STREAM_BYTES;
-    widen_open(ctx, job);
+    job->stream = args->count * job->out_bytes > gpi_cache_bytes();
     if (args->has_init)
         init_load(args, &job->init);
     empty_load(job);
-    prefix_open(ctx, job);
-    /* products of words of 8 bytes take three multiplications in vectors */
-    const bool slow = args->op == GP_PRODUCT && job->item_bytes == 8 && args->in_dtype != GP_F64;
-    job->vectors = job->prefix || job->wider || (job->unit->vectors && !job->wide && !slow);
+    side_open(ctx, job);
+    lines_open(ctx, job);
+    job->vectors = job->side || job->lines;
 }
 
 gp_status gpi_segreduce_cpu(gp_context *ctx, const struct gpi_segreduce_args *args)

@@ -17,7 +17,6 @@ struct gpi_segreduce_piece {
     const uint32_t *begins, *ends;
     uint32_t count;
     const void *empty; /* the accumulator of a segment without items */
-    bool wide;         /* a sum of more bits than the items have */
 };
 
 /* One unit, an input dtype and an accumulator, compiled per instruction set. Accumulators are those
@@ -30,7 +29,6 @@ typedef void gpi_segreduce_places_fn(const struct gpi_segreduce_piece *p, uint64
 struct gpi_segreduce_cpu {
     gpi_segreduce_piece_fn *fold;
     gpi_segreduce_places_fn *places; /* NULL: pair operators */
-    bool vectors;                    /* segments side by side */
 };
 
 /* Up to as many items are folded by a vector's lanes, one by one; a segment of more by the folds of
@@ -41,21 +39,24 @@ enum { GPI_SEGREDUCE_LONG = 32 };
  * multiple of 16. */
 typedef void gpi_segreduce_widen_fn(gp_dtype dtype, const void *from, size_t n, void *to);
 
-/* Sums of integers that wrap: what the items up to an end add up to, less what those up to the end
- * before do. Sums have the bytes of the items, or 4 where the results have more than these. */
-struct gpi_segreduce_prefix {
-    gp_dtype in_dtype;
-    uint32_t item_bytes, sum_bytes, out_bytes;
-    uint32_t init; /* comes before each segment */
+/* Folds that are the same in any order, of integers; and extremes of all items by their places. */
+struct gpi_segreduce_lines {
+    gp_op op;
+    gp_dtype dtype;
+    uint32_t item_bytes, out_bytes;
+    bool has_init;
+    /* In 8 bytes, as often as there is room: what changes no fold; what comes before each, and is
+     * that of no items; what turns items to keys whose least, or bits whose union, is looked for;
+     * of floats all bits but the sign, and infinity, otherwise 0. */
+    uint64_t neutral, start, flip, magnitude, infinity;
 };
 
-enum { GPI_SEGREDUCE_BLOCK = 1024 /* items whose sums are in the first-level cache */ };
-
-typedef void gpi_segreduce_prefix_fn(const struct gpi_segreduce_prefix *p,
-                                     const struct gpi_segreduce_piece *piece, void *out);
+/* To: results, or a place for each segment. */
+typedef void gpi_segreduce_lines_fn(const struct gpi_segreduce_lines *l,
+                                    const struct gpi_segreduce_piece *p, bool places, void *to);
 
 /* NULL where there are no vectors for it. */
-gpi_segreduce_prefix_fn *gpi_segreduce_cpu_prefix(const gp_context *ctx);
+gpi_segreduce_lines_fn *gpi_segreduce_cpu_lines(const gp_context *ctx);
 
 /* Results in 4 bytes as halves, as gpi_float_to_f16() and gpi_float_to_bf16() round them. */
 typedef void gpi_segreduce_narrow_fn(gp_dtype dtype, const float *from, size_t n, uint16_t *to);
@@ -63,13 +64,15 @@ typedef void gpi_segreduce_narrow_fn(gp_dtype dtype, const float *from, size_t n
 /* NULL where there are no vectors for it. */
 gpi_segreduce_narrow_fn *gpi_segreduce_cpu_narrow(const gp_context *ctx);
 
-/* NULL, or that unit and how its items are made, where vectors gather them; as: their dtype. */
-const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, gp_dtype in,
-                                                        gp_op op, gp_dtype *as,
-                                                        gpi_segreduce_widen_fn **widen);
+/* Folds of floats, and of maps, side by side, to the bits of the unit's; those of halves are of
+ * items that were widened. To has room for a multiple of 16. NULL: there are no vectors for it. */
+gpi_segreduce_piece_fn *gpi_segreduce_cpu_side(const gp_context *ctx, gp_dtype in, gp_dtype out,
+                                               gp_op op);
 
-const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(const gp_context *ctx, gp_dtype in,
-                                                       gp_dtype out, gp_op op);
+/* NULL where there are no vectors for it. */
+gpi_segreduce_widen_fn *gpi_segreduce_cpu_widen(const gp_context *ctx);
+
+const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(gp_dtype in, gp_dtype out, gp_op op);
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
@@ -83,20 +86,18 @@ union gpi_segreduce_acc {
 struct gpi_segreduce_job {
     const struct gpi_segreduce_args *args;
     const struct gpi_reduce_cpu *folds;
-    const struct gpi_segreduce_cpu *unit, *wider; /* wider: NULL, or of items of 4 bytes */
-    gpi_segreduce_widen_fn *widen;
+    const struct gpi_segreduce_cpu *unit;
+    gpi_segreduce_piece_fn *side;  /* or NULL */
+    gpi_segreduce_widen_fn *widen; /* of halves, before they are side by side; otherwise NULL */
     const struct gpi_reduce_cpu *wide_folds;
-    bool selects;                   /* extremes of halves are the items at their places */
-    uint32_t widen_mean, widen_max; /* mean lengths from and up to which that pays */
     gpi_segreduce_narrow_fn *narrow;
-    gpi_segreduce_prefix_fn *prefix; /* or NULL: sums are folded */
-    struct gpi_segreduce_prefix sums;
+    gpi_segreduce_lines_fn *lines; /* or NULL */
+    struct gpi_segreduce_lines line;
     struct gpi_segreduce_left *left; /* of shares */
     uint64_t base, weight;           /* the first offset; of all items and ends */
     uint32_t item_bytes, end_weight, out_bytes, acc_bytes;
     uint32_t most; /* segments of a piece */
     bool stream;   /* results go past the cache */
-    bool wide;     /* sums have more bits than the items */
     bool vectors;  /* segments are not reduced one by one */
     bool one_nan;  /* NaNs of halves become one where they are chosen, too */
     union gpi_segreduce_acc init, empty;

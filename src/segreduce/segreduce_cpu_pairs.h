@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments of items of two scalars side by side. Included by segreduce_cpu_tmpl.c. */
+/* Segments of items of two scalars side by side. Included by segreduce_side_cpu_tmpl.c. */
 
 typedef scalar_t scalars_t __attribute__((vector_size(VECTOR)));
 
@@ -52,25 +52,15 @@ ALWAYS_INLINE void side_store(struct side_items all, sum_t *to)
     _mm512_storeu_si512(to + SIDE / 2, INTERLEAVE(a, PLACES_UP(low, HIGH_BY), b));
 }
 
-/* A mask as bits of lanes. Code of gcc 12 with the address sanitizer has bits set behind those of a
- * mask of eight. */
-ALWAYS_INLINE unsigned side_lanes(side_mask mask)
-{
-    unsigned lanes = mask;
-    __asm__("" : "+r"(lanes));
-    return lanes & ((1u << SIDE) - 1);
-}
-
 /* As of one scalar. */
 ALWAYS_INLINE void fold_side_by_side(gp_op op, const struct gpi_segreduce_piece *p,
-                                     const uint32_t *begins, const uint32_t *ends, sum_t empty,
-                                     sum_t *to)
+                                     const uint32_t *begins, const uint32_t *ends, sum_t *to)
 {
     const lengths_t begin = LENGTHS_LOAD(begins);
     const lengths_t n = LENGTHS_SUB(LENGTHS_LOAD(ends), begin);
     const unsigned far = side_lanes(LENGTHS_ABOVE(n, LENGTHS_OF(GPI_SEGREDUCE_LONG)));
     const scalars_t zero = {0};
-    struct side_items all = {{zero + empty.v[0], zero + empty.v[1]}};
+    struct side_items all = {{zero, zero}};
     unsigned some = side_lanes(LENGTHS_ABOVE(n, LENGTHS_OF(0))) & ~far;
     uint32_t t = 0;
     for (; __builtin_popcount(some) >= SIDE / 4; t++) {

@@ -103,112 +103,121 @@ static void items_store(const struct gpi_segreduce_job *job, const struct gpi_se
         ITEMS_COPY(uint32_t);
     else
         ITEMS_COPY(uint64_t);
-    if (job->one_nan)
-        nans_join(job->args->out_dtype, p->count, (uint16_t *)(void *)room);
     bytes_store(room, p->count * bytes, job->stream, (char *)job->args->out + s * bytes);
 }
 
 /* ---- narrow items ---------------------------------------------------------------------------- */
 
-enum { WIDENED = 1024 /* items at a time */ };
+enum { WIDENED = 2048 /* items at a time */ };
 
-/* Whether segments are long enough for widening to pay, and few so long that it does not. */
-static bool is_widened(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p)
+/* Few segments are so long that widening does not pay. */
+static bool is_widened(const struct gpi_segreduce_piece *p)
 {
-    const uint32_t items = p->ends[p->count - 1];
-    return job->wider && items >= p->count * job->widen_mean &&
-           items <= (uint64_t)p->count * job->widen_max;
-}
-
-/* Places, or accumulators, of segments. */
-static void part_reduce(const struct gpi_segreduce_cpu *unit, const struct gpi_segreduce_piece *p,
-                        bool places, void *to)
-{
-    if (places)
-        unit->places(p, to);
-    else
-        unit->fold(p, to);
+    return p->ends[p->count - 1] <= p->count * GPI_SEGREDUCE_LONG;
 }
 
 /* Of a piece, with items widened as many at a time as there is room for; a segment that has more
  * as it is. */
-static void piece_reduce(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
-                         bool places, char *to)
+static void piece_widen(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
+                        float *to)
 {
     uint32_t words[WIDENED], ends[1 + GPI_SEGREDUCE_PIECE], begin = 0;
-    const size_t bytes = places ? sizeof(uint64_t) : job->acc_bytes;
-    if (!is_widened(job, p)) {
-        part_reduce(job->unit, p, places, to);
-        return;
-    }
     ends[0] = 0;
     for (uint32_t s = 0, count; s < p->count; s += count) {
         struct gpi_segreduce_piece part = *p;
-        const char *in = (const char *)p->in + (size_t)begin * job->item_bytes;
+        part.in = (const char *)p->in + (size_t)begin * job->item_bytes;
         for (count = 0; s + count < p->count && p->ends[s + count] - begin <= WIDENED; count++)
             ends[count + 1] = p->ends[s + count] - begin;
         part.begins = ends;
         part.ends = ends + 1;
-        part.in = in;
         part.count = count;
         if (count) {
-            job->widen(job->args->in_dtype, in, ends[count], words);
+            job->widen(job->args->in_dtype, part.in, ends[count], words);
             part.in = words;
             part.folds = job->wide_folds;
-            part.wide = false;
+            job->side(&part, to + s);
         } else {
             part.count = count = 1;
             ends[1] = p->ends[s] - begin;
+            job->unit->fold(&part, to + s);
         }
-        part_reduce(part.in == words ? job->wider : job->unit, &part, places, to + s * bytes);
         begin += ends[count];
     }
 }
 
-/* Halves that are chosen keep the bits of their NaNs, which conversions by vectors change: they are
- * looked up. */
-static void widen_open(const gp_context *ctx, struct gpi_segreduce_job *job)
+static void piece_fold(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p,
+                       void *to)
 {
-    const struct gpi_segreduce_args *a = job->args;
-    const bool half = a->in_dtype == GP_F16 || a->in_dtype == GP_BF16;
-    const bool chosen = half && !a->places && gpi_scan_is_order(a->op);
-    gp_dtype as;
-    if ((job->out_bytes > 4 && !a->places) || (chosen && a->has_init))
-        return;
-    job->wider = gpi_segreduce_cpu_wider(ctx, a->in_dtype, a->op, &as, &job->widen);
-    if (!job->wider)
-        return;
-    job->wide_folds = gpi_reduce_cpu_find(ctx, as, as, a->op);
-    job->selects = chosen;
-    /* one by one these take longest */
-    job->widen_mean = a->in_dtype == GP_F16 || a->places || chosen ? 0 : 4;
-    job->widen_max = !a->places && !chosen ? GPI_SEGREDUCE_LONG
-                     : half && !chosen     ? WIDENED
-                                           : 2 * GPI_SEGREDUCE_LONG;
+    if (job->side && !job->widen)
+        job->side(p, to);
+    else if (job->side && is_widened(p))
+        piece_widen(job, p, to);
+    else
+        job->unit->fold(p, to);
 }
 
-/* ---- sums of integers ------------------------------------------------------------------------ */
-
-enum { PREFIX_MEAN = 64 /* longer segments are folded in vectors */ };
-
-static void prefix_open(const gp_context *ctx, struct gpi_segreduce_job *job)
+static void side_open(const gp_context *ctx, struct gpi_segreduce_job *job)
 {
     const struct gpi_segreduce_args *a = job->args;
-    const uint32_t in = job->item_bytes, out = job->out_bytes;
-    if (a->op != GP_SUM || a->places || out > 4 || gpi_dtype_is_float(a->out_dtype) ||
-        gpi_dtype_is_float(a->in_dtype))
+    if (a->places)
         return;
-    job->sums = (struct gpi_segreduce_prefix){a->in_dtype, in, out > in ? 4 : in, out,
-                                              (uint32_t)job->init.bits};
-    job->prefix = gpi_segreduce_cpu_prefix(ctx);
+    job->side = gpi_segreduce_cpu_side(ctx, a->in_dtype, a->out_dtype, a->op);
+    if (job->side && job->item_bytes == 2) {
+        job->widen = gpi_segreduce_cpu_widen(ctx);
+        job->wide_folds = gpi_reduce_cpu_find(ctx, GP_F32, GP_F32, a->op);
+    }
 }
 
-/* Not items of 4 bytes of which a segment has one: these are gathered once. */
-static bool is_prefixed(const struct gpi_segreduce_job *job, const struct gpi_segreduce_piece *p)
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* An item as often as 8 bytes have room for it. */
+static uint64_t repeated(uint64_t item, uint32_t bytes)
 {
-    const uint32_t items = p->ends[p->count - 1];
-    return job->prefix && items <= p->count * PREFIX_MEAN &&
-           (job->item_bytes < 4 || items >= p->count * 2);
+    for (uint32_t bits = 8 * bytes; bits < 64; bits *= 2)
+        item = (item & (((uint64_t)1 << bits) - 1)) << bits | (item & (((uint64_t)1 << bits) - 1));
+    return item;
+}
+
+/* Of floats: extremes, which are looked up by their places. */
+static bool is_lined(const struct gpi_segreduce_job *job)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    const bool real = gpi_dtype_is_float(a->in_dtype), same = a->in_dtype == a->out_dtype;
+    if (a->places)
+        return true;
+    if (real)
+        return gpi_scan_is_order(a->op) && same;
+    return gpi_op_scalars(a->op) == 1 && !gpi_dtype_is_float(a->out_dtype) &&
+           (job->out_bytes == job->item_bytes || (job->out_bytes == 4 && job->item_bytes < 4));
+}
+
+static void lines_open(const gp_context *ctx, struct gpi_segreduce_job *job)
+{
+    const struct gpi_segreduce_args *a = job->args;
+    const uint32_t bytes = job->item_bytes;
+    if (!is_lined(job))
+        return;
+    const uint64_t sign = (uint64_t)1 << (8 * bytes - 1), infinity = gpi_infinity_bits(a->in_dtype);
+    const bool below = infinity || gpi_dtype_is_signed(a->in_dtype);
+    union gpi_segreduce_acc neutral = {.bits = a->op == GP_MIN ? sign - 1 : sign | infinity};
+    uint64_t flip = gpi_scan_is_order(a->op) && !below ? sign : 0, start = 0;
+    _Alignas(8) char narrowed[8];
+    if (!infinity)
+        job->folds->identity(a->op, &neutral);
+    if (a->op == GP_MAX || a->op == GP_AND)
+        flip = ~flip;
+    memcpy(&start, results_narrow(job, &job->empty, 1, narrowed), job->out_bytes);
+    job->line = (struct gpi_segreduce_lines){.op = a->op,
+                                             .dtype = a->in_dtype,
+                                             .item_bytes = bytes,
+                                             .out_bytes = job->out_bytes,
+                                             .neutral = repeated(neutral.bits, bytes),
+                                             .has_init = a->has_init,
+                                             .start = repeated(start, job->out_bytes),
+                                             .flip = repeated(flip, bytes),
+                                             .magnitude = repeated(sign - 1, bytes),
+                                             .infinity = repeated(infinity, bytes)};
+    job->lines = gpi_segreduce_cpu_lines(ctx);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -219,23 +228,28 @@ static void piece_store(const struct gpi_segreduce_job *job, const struct gpi_se
     union {
         uint64_t places[GPI_SEGREDUCE_PIECE];
         union gpi_segreduce_acc align;
-        char acc[GPI_SEGREDUCE_PIECE * 8];
+        char acc[(GPI_SEGREDUCE_PIECE + 16) * 8];
     } room;
-    if (job->args->places || (job->selects && is_widened(job, p))) {
-        piece_reduce(job, p, true, room.acc);
-        if (job->args->places)
-            memcpy(job->args->indices + s, room.places, p->count * sizeof *room.places);
+    if (job->args->places) {
+        uint64_t *places = job->args->indices + s;
+        if (job->lines)
+            job->lines(&job->line, p, true, places);
+        else
+            job->unit->places(p, places);
         if (job->args->out)
-            items_store(job, p, room.places, s);
+            items_store(job, p, places, s);
         return;
     }
-    if (is_prefixed(job, p)) {
-        job->prefix(&job->sums, p, room.acc);
-        bytes_store(room.acc, (size_t)p->count * job->out_bytes, job->stream,
-                    (char *)job->args->out + s * job->out_bytes);
+    if (job->lines) {
+        char *out = (char *)job->args->out + s * job->out_bytes, *to = job->stream ? room.acc : out;
+        job->lines(&job->line, p, false, to);
+        if (job->one_nan && gpi_scan_is_order(job->args->op))
+            nans_join(job->args->out_dtype, p->count, (uint16_t *)(void *)to);
+        if (job->stream)
+            bytes_store(room.acc, (size_t)p->count * job->out_bytes, true, out);
         return;
     }
-    piece_reduce(job, p, false, room.acc);
+    piece_fold(job, p, room.acc);
     if (job->args->has_init)
         results_start(job, p, room.acc);
     results_store(job, &room, p->count, s);
@@ -250,7 +264,6 @@ void gpi_segreduce_cpu_piece(const struct gpi_segreduce_job *job, const void *in
                                           .begins = begins,
                                           .ends = begins + 1,
                                           .count = count,
-                                          .empty = &job->empty,
-                                          .wide = job->wide};
+                                          .empty = &job->empty};
     piece_store(job, &p, s);
 }

@@ -19,8 +19,10 @@
  *   3. The fold behind a share's last end is published (device/tile_state.cuh); the first segment
  *      that ends in a share is finished with the folds of the shares before (device/lookahead.cuh).
  *
- * CPU: shares of fixed weight by threads; short segments in line, long ones by the folds of the
- * reduction; the carries of the shares in order.
+ * CPU: shares of fixed weight by threads; the carries of the shares in order. With AVX-512 sixteen
+ * segments at a time: folds that are the same in any order by lines (segreduce_lines_cpu_tmpl.c),
+ * sums of floats item by item side by side (segreduce_side_cpu_tmpl.c); otherwise short segments in
+ * line, and long ones by the folds of the reduction.
  *
  * The association of floats depends on where a segment lies in tiles, which follow from the offsets
  * and the sizes alone.

@@ -31,83 +31,54 @@ struct cpu_entry {
 #define ENTRY(name, in, out, scalars, wide) {in, out, scalars, &gpi_segreduce_cpu_##name##_base},
 static const struct cpu_entry table[] = {GPI_REDUCE_CPU_UNITS(ENTRY)};
 
-#if GPI_ISA_VARIANTS
-/* Those whose items a vector gathers. */
-#define GATHERED(UNIT)                                                                             \
-    UNIT(i32, GP_I32, GP_I32, 1, false)                                                            \
-    UNIT(u32, GP_U32, GP_U32, 1, false)                                                            \
-    UNIT(i64, GP_I64, GP_I64, 1, false)                                                            \
-    UNIT(u64, GP_U64, GP_U64, 1, false)                                                            \
-    UNIT(f32, GP_F32, GP_F32, 1, false)                                                            \
-    UNIT(f64, GP_F64, GP_F64, 1, false)                                                            \
-    UNIT(affine_f32, GP_F32, GP_F32, 2, false)                                                     \
-    UNIT(affine_f64, GP_F64, GP_F64, 2, false)
-#define DECLARE_GATHERED(name, in, out, scalars, wide) CPU_DECLARE(name, avx512)
-#define GATHERED_ENTRY(name, in, out, scalars, wide)                                               \
-    {in, out, scalars, &gpi_segreduce_cpu_##name##_avx512},
-GATHERED(DECLARE_GATHERED)
-static const struct cpu_entry gathered[] = {GATHERED(GATHERED_ENTRY)};
-#endif
-
 /* Only of f32 does the output dtype matter: the others' accumulators serve any. */
-static const struct gpi_segreduce_cpu *found(const struct cpu_entry *entries, size_t count,
-                                             gp_dtype in, gp_dtype out, gp_op op)
+const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(gp_dtype in, gp_dtype out, gp_op op)
 {
-    for (const struct cpu_entry *e = entries; e < entries + count; e++)
-        if (e->in == in && e->scalars == gpi_op_scalars(op) && (e->out == out || in != GP_F32))
-            return e->unit;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].in == in && table[i].scalars == gpi_op_scalars(op) &&
+            (table[i].out == out || in != GP_F32))
+            return table[i].unit;
     return NULL;
 }
 
-const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(const gp_context *ctx, gp_dtype in,
-                                                       gp_dtype out, gp_op op)
-{
-    const struct gpi_segreduce_cpu *unit = NULL;
+/* Those that are compiled for AVX-512 alone. */
 #if GPI_ISA_VARIANTS
-    if (ctx->isa == GPI_ISA_AVX512)
-        unit = found(gathered, sizeof gathered / sizeof gathered[0], in, out, op);
+#define FIND(ctx, name) ((ctx)->isa == GPI_ISA_AVX512 ? name##_avx512 : NULL)
 #else
-    (void)ctx;
+#define FIND(ctx, name) ((void)(ctx), NULL)
 #endif
-    return unit ? unit : found(table, sizeof table / sizeof table[0], in, out, op);
-}
 
-#if GPI_ISA_VARIANTS
+gpi_segreduce_lines_fn gpi_segreduce_lines_avx512;
 gpi_segreduce_widen_fn gpi_segreduce_widen_avx512;
 gpi_segreduce_narrow_fn gpi_segreduce_narrow_avx512;
-gpi_segreduce_prefix_fn gpi_segreduce_prefix_avx512;
-#endif
+gpi_segreduce_piece_fn gpi_segreduce_side_f32_avx512, gpi_segreduce_side_f64_avx512,
+    gpi_segreduce_side_affine_f32_avx512, gpi_segreduce_side_affine_f64_avx512;
+
+gpi_segreduce_lines_fn *gpi_segreduce_cpu_lines(const gp_context *ctx)
+{
+    return FIND(ctx, gpi_segreduce_lines);
+}
+
+gpi_segreduce_widen_fn *gpi_segreduce_cpu_widen(const gp_context *ctx)
+{
+    return FIND(ctx, gpi_segreduce_widen);
+}
 
 gpi_segreduce_narrow_fn *gpi_segreduce_cpu_narrow(const gp_context *ctx)
 {
-#if GPI_ISA_VARIANTS
-    if (ctx->isa == GPI_ISA_AVX512)
-        return gpi_segreduce_narrow_avx512;
-#endif
-    (void)ctx;
-    return NULL;
+    return FIND(ctx, gpi_segreduce_narrow);
 }
 
-gpi_segreduce_prefix_fn *gpi_segreduce_cpu_prefix(const gp_context *ctx)
+gpi_segreduce_piece_fn *gpi_segreduce_cpu_side(const gp_context *ctx, gp_dtype in, gp_dtype out,
+                                               gp_op op)
 {
-#if GPI_ISA_VARIANTS
-    if (ctx->isa == GPI_ISA_AVX512)
-        return gpi_segreduce_prefix_avx512;
-#endif
-    (void)ctx;
-    return NULL;
-}
-
-const struct gpi_segreduce_cpu *gpi_segreduce_cpu_wider(const gp_context *ctx, gp_dtype in,
-                                                        gp_op op, gp_dtype *as,
-                                                        gpi_segreduce_widen_fn **widen)
-{
-#if GPI_ISA_VARIANTS
-    *as = gpi_dtype_is_float(in) ? GP_F32 : gpi_dtype_is_signed(in) ? GP_I32 : GP_U32;
-    *widen = gpi_segreduce_widen_avx512;
-    if (ctx->isa == GPI_ISA_AVX512 && gpi_dtype_bytes(in) < 4 && gpi_op_scalars(op) == 1)
-        return found(gathered, sizeof gathered / sizeof gathered[0], *as, *as, op);
-#endif
-    (void)ctx, (void)in, (void)op, (void)as, (void)widen;
+    const size_t scalars = gpi_op_scalars(op);
+    if (!gpi_dtype_is_float(in) || (in == GP_F32 && out == GP_F64) || gpi_scan_is_order(op))
+        return NULL;
+    if (scalars == 1)
+        return in == GP_F64 ? FIND(ctx, gpi_segreduce_side_f64) : FIND(ctx, gpi_segreduce_side_f32);
+    if (scalars == 2)
+        return in == GP_F64 ? FIND(ctx, gpi_segreduce_side_affine_f64)
+                            : FIND(ctx, gpi_segreduce_side_affine_f32);
     return NULL;
 }
