@@ -45,7 +45,7 @@ const struct gpi_segreduce_cpu *gpi_segreduce_cpu_find(gp_dtype in, gp_dtype out
 #if GPI_ISA_VARIANTS
 #define FIND(ctx, name) ((ctx)->isa == GPI_ISA_AVX512 ? name##_avx512 : NULL)
 #else
-#define FIND(ctx, name) ((void)(ctx), NULL)
+#define FIND(ctx, name) NULL
 #endif
 
 gpi_segreduce_lines_fn gpi_segreduce_lines_avx512;
@@ -56,16 +56,19 @@ gpi_segreduce_piece_fn gpi_segreduce_side_f32_avx512, gpi_segreduce_side_f64_avx
 
 gpi_segreduce_lines_fn *gpi_segreduce_cpu_lines(const gp_context *ctx)
 {
+    (void)ctx;
     return FIND(ctx, gpi_segreduce_lines);
 }
 
 gpi_segreduce_widen_fn *gpi_segreduce_cpu_widen(const gp_context *ctx)
 {
+    (void)ctx;
     return FIND(ctx, gpi_segreduce_widen);
 }
 
 gpi_segreduce_narrow_fn *gpi_segreduce_cpu_narrow(const gp_context *ctx)
 {
+    (void)ctx;
     return FIND(ctx, gpi_segreduce_narrow);
 }
 
@@ -73,12 +76,16 @@ gpi_segreduce_piece_fn *gpi_segreduce_cpu_side(const gp_context *ctx, gp_dtype i
                                                gp_op op)
 {
     const size_t scalars = gpi_op_scalars(op);
+    (void)ctx;
     if (!gpi_dtype_is_float(in) || (in == GP_F32 && out == GP_F64) || gpi_scan_is_order(op))
         return NULL;
+    if (scalars == 1 && in == GP_F64)
+        return FIND(ctx, gpi_segreduce_side_f64);
     if (scalars == 1)
-        return in == GP_F64 ? FIND(ctx, gpi_segreduce_side_f64) : FIND(ctx, gpi_segreduce_side_f32);
+        return FIND(ctx, gpi_segreduce_side_f32);
+    if (scalars == 2 && in == GP_F64)
+        return FIND(ctx, gpi_segreduce_side_affine_f64);
     if (scalars == 2)
-        return in == GP_F64 ? FIND(ctx, gpi_segreduce_side_affine_f64)
-                            : FIND(ctx, gpi_segreduce_side_affine_f32);
+        return FIND(ctx, gpi_segreduce_side_affine_f32);
     return NULL;
 }
