@@ -3,7 +3,7 @@
  * reached. So most do not look at their parameters. */
 #include "core/cub.h"
 #include "core/cuda.h"
-#include "core/launch.h"
+#include "core/launch_ahead.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -101,6 +101,11 @@ void gpi_cuda_describe(const gp_context *ctx, char *text, size_t bytes)
 
 gp_status gpi_launch_all(gp_context *ctx, const char *function, const struct gpi_launch *launches,
                          int count)
+{
+    return unreachable_call(ctx);
+}
+
+gp_status gpi_launch_ahead_end(gp_context *ctx, const char *function, gp_status status)
 {
     return unreachable_call(ctx);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/launch.h"
+#include "core/launch_ahead.h"
 
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/check.h"
 #include "core/cuda.h"
 
 enum { GRAPHS = 8 }; /* kept by a context; the one that was not used for longest makes room */
@@ -11,9 +13,9 @@ enum { GRAPHS = 8 }; /* kept by a context; the one that was not used for longest
 struct sequence {
     const void *kernels[GPI_LAUNCHES_MAX];
     bool overlaps[GPI_LAUNCHES_MAX];
-    int count;
-    uint64_t used; /* when, in uses of any; 0: never */
-    bool refused;  /* a graph of it could not be made */
+    int count, ahead; /* launches, and those ahead of them: see node_add() */
+    uint64_t used;    /* when, in uses of any; 0: never */
+    bool refused;     /* a graph of it could not be made */
     cudaGraph_t graph;
     cudaGraphExec_t exec; /* from the second use on */
     cudaGraphNode_t nodes[GPI_LAUNCHES_MAX];
@@ -22,6 +24,8 @@ struct sequence {
 struct gpi_launch_graphs {
     uint64_t uses;
     struct sequence sequences[GRAPHS];
+    struct gpi_launch ahead[GPI_LAUNCHES_MAX]; /* of the next ones, see core/launch_ahead.h */
+    int ahead_count;
 };
 
 /* ---- one by one ------------------------------------------------------------------------------ */
@@ -71,21 +75,22 @@ static struct cudaMemsetParams memset_params(const struct gpi_launch *l)
         .dst = l->arguments[0], .elementSize = 1, .width = l->bytes, .height = 1};
 }
 
-/* Node i of the sequence waits for the end of the one before it, or, to overlap, for its blocks. */
-static cudaError_t node_connect(struct sequence *s, int i, bool overlap)
+/* A node waits for the end of the one before it, or, to overlap, for its blocks. */
+static cudaError_t node_connect(struct sequence *s, int before, int i, bool overlap)
 {
     const cudaGraphEdgeData edge = {
         .from_port = overlap ? cudaGraphKernelNodePortProgrammatic : cudaGraphKernelNodePortDefault,
         .type = overlap ? cudaGraphDependencyTypeProgrammatic : cudaGraphDependencyTypeDefault};
-    if (i == 0)
+    if (before < 0)
         return cudaSuccess;
 #if CUDART_VERSION >= 13000
-    return cudaGraphAddDependencies(s->graph, &s->nodes[i - 1], &s->nodes[i], &edge, 1);
+    return cudaGraphAddDependencies(s->graph, &s->nodes[before], &s->nodes[i], &edge, 1);
 #else
-    return cudaGraphAddDependencies_v2(s->graph, &s->nodes[i - 1], &s->nodes[i], &edge, 1);
+    return cudaGraphAddDependencies_v2(s->graph, &s->nodes[before], &s->nodes[i], &edge, 1);
 #endif
 }
 
+/* Zeros behind launches that were ahead do not wait for these, but what follows waits for both. */
 static cudaError_t node_add(struct sequence *s, int i, const struct gpi_launch *l)
 {
     const cudaLaunchAttributeValue cooperative = {.cooperative = 1};
@@ -96,7 +101,12 @@ static cudaError_t node_add(struct sequence *s, int i, const struct gpi_launch *
     if (e == cudaSuccess && l->cooperative)
         e = cudaGraphKernelNodeSetAttribute(s->nodes[i], cudaLaunchAttributeCooperative,
                                             &cooperative);
-    return e == cudaSuccess ? node_connect(s, i, l->overlap) : e;
+    const bool zeros = s->ahead && !s->kernels[s->ahead];
+    if (zeros && i == s->ahead + 1 && e == cudaSuccess)
+        e = node_connect(s, i - 2, i, false);
+    if (zeros && i == s->ahead)
+        return e;
+    return e == cudaSuccess ? node_connect(s, i - 1, i, l->overlap) : e;
 }
 
 static void graph_free(struct sequence *s)
@@ -144,16 +154,18 @@ static bool graph_ready(struct sequence *s, const struct gpi_launch *launches)
 
 /* ---- which graph ----------------------------------------------------------------------------- */
 
-static bool same_sequence(const struct sequence *s, const struct gpi_launch *launches, int count)
+static bool same_sequence(const struct sequence *s, const struct gpi_launch *launches, int count,
+                          int ahead)
 {
-    bool same = s->used && s->count == count;
+    bool same = s->used && s->count == count && s->ahead == ahead;
     for (int i = 0; i < count && same; i++)
         same = s->kernels[i] == launches[i].kernel && s->overlaps[i] == launches[i].overlap;
     return same;
 }
 
 /* The sequence with its graph ready; NULL: not yet, or not at all. */
-static struct sequence *sequence_find(gp_context *ctx, const struct gpi_launch *launches, int count)
+static struct sequence *sequence_find(gp_context *ctx, const struct gpi_launch *launches, int count,
+                                      int ahead)
 {
     struct gpi_launch_graphs *g = ctx->graphs;
     if (!g)
@@ -162,14 +174,14 @@ static struct sequence *sequence_find(gp_context *ctx, const struct gpi_launch *
         return NULL;
     struct sequence *oldest = &g->sequences[0];
     for (struct sequence *s = g->sequences; s < g->sequences + GRAPHS; s++) {
-        if (same_sequence(s, launches, count)) {
+        if (same_sequence(s, launches, count, ahead)) {
             s->used = ++g->uses;
             return graph_ready(s, launches) ? s : NULL;
         }
         oldest = s->used < oldest->used ? s : oldest;
     }
     graph_free(oldest);
-    *oldest = (struct sequence){.count = count, .used = ++g->uses};
+    *oldest = (struct sequence){.count = count, .ahead = ahead, .used = ++g->uses};
     for (int i = 0; i < count; i++) {
         oldest->kernels[i] = launches[i].kernel;
         oldest->overlaps[i] = launches[i].overlap;
@@ -177,15 +189,56 @@ static struct sequence *sequence_find(gp_context *ctx, const struct gpi_launch *
     return NULL;
 }
 
-gp_status gpi_launch_all(gp_context *ctx, const char *function, const struct gpi_launch *launches,
-                         int count)
+static gp_status queue(gp_context *ctx, const char *function, const struct gpi_launch *launches,
+                       int count, int ahead)
 {
     struct sequence *s = NULL;
     if (count > 1 && !ctx->outside && !gpi_cuda_capturing(ctx))
-        s = sequence_find(ctx, launches, count);
+        s = sequence_find(ctx, launches, count, ahead);
     const cudaError_t e =
         s ? cudaGraphLaunch(s->exec, ctx->stream) : launch_each(ctx, launches, count);
     return gpi_cuda_check(ctx, function, e);
+}
+
+gp_status gpi_launch_all(gp_context *ctx, const char *function, const struct gpi_launch *launches,
+                         int count)
+{
+    struct gpi_launch_graphs *g = ctx->graphs;
+    struct gpi_launch all[GPI_LAUNCHES_MAX];
+    const int ahead = g ? g->ahead_count : 0;
+    if (ahead == 0)
+        return queue(ctx, function, launches, count, 0);
+    g->ahead_count = 0;
+    if (ahead + count > GPI_LAUNCHES_MAX) {
+        GPI_TRY(queue(ctx, function, g->ahead, ahead, 0));
+        return queue(ctx, function, launches, count, 0);
+    }
+    memcpy(all, g->ahead, (size_t)ahead * sizeof *all);
+    memcpy(all + ahead, launches, (size_t)count * sizeof *all);
+    return queue(ctx, function, all, ahead + count, ahead);
+}
+
+gp_status gpi_launch_ahead(gp_context *ctx, const char *function, const struct gpi_launch *launches,
+                           int count)
+{
+    struct gpi_launch_graphs *g = ctx->graphs;
+    if (!g)
+        g = ctx->graphs = calloc(1, sizeof *g);
+    if (!g)
+        return queue(ctx, function, launches, count, 0);
+    memcpy(g->ahead, launches, (size_t)count * sizeof *launches);
+    g->ahead_count = count;
+    return GP_OK;
+}
+
+gp_status gpi_launch_ahead_end(gp_context *ctx, const char *function, gp_status status)
+{
+    struct gpi_launch_graphs *g = ctx->graphs;
+    const int ahead = g ? g->ahead_count : 0;
+    if (ahead == 0)
+        return status;
+    g->ahead_count = 0;
+    return status == GP_OK ? queue(ctx, function, g->ahead, ahead, 0) : status;
 }
 
 void gpi_launch_graphs_free(struct gpi_launch_graphs *graphs)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folds without a sort and in its buckets: scratch, and when they are queued. */
+#include "core/check.h"
+#include "core/launch_ahead.h"
 #include "core/workspace.h"
 #include "group/group_internal.h"
 
@@ -51,6 +53,7 @@ static gp_status visit(gp_context *ctx, const char *function, struct gpi_radix_v
                        int *count)
 {
     struct gpi_group_buckets *b = (struct gpi_group_buckets *)self;
+    GPI_TRY(gpi_launch_ahead_end(ctx, function, GP_OK)); /* whose parameters are where these go */
     if (*count + b->count + 2 > GPI_LAUNCHES_MAX) {
         GPI_TRY(gpi_launch_all(ctx, function, launches, *count));
         *count = 0;

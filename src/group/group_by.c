@@ -15,6 +15,7 @@
 
 #include "core/check.h"
 #include "core/cuda.h"
+#include "core/launch_ahead.h"
 #include "core/workspace.h"
 #include "group/group_internal.h"
 #include "radixsort/radixsort_internal.h"
@@ -413,8 +414,9 @@ static gp_status group(gp_context *ctx, const char *f, const struct call *c, voi
         GPI_TRY(gpi_group_fold_few_groups(ctx, f, &b));
         g.a.device_n = &gpi_group_few_of(&b)->remaining, g.a.more = &gpi_group_few_of(&b)->groups;
     }
-    GPI_TRY(sort(ctx, f, c, g.a.device_n, sorted, positions,
-                 b.count && b.few_keys ? &b.visitor : NULL));
+    const gp_status s =
+        sort(ctx, f, c, g.a.device_n, sorted, positions, b.count && b.few_keys ? &b.visitor : NULL);
+    GPI_TRY(b.count ? gpi_launch_ahead_end(ctx, f, s) : s);
     g.a.keys = sorted, g.a.keys_out = keys_out, g.a.out_count = out_count;
     if (b.visited)
         g.a.device_n = &b.progress->remaining, g.a.more = &b.progress->groups;

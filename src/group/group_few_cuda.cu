@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of the folds of few groups. */
+#include "core/launch_ahead.h"
 #include "group/group_few_k.cuh"
 
 namespace GPI_SPACE
@@ -62,5 +63,5 @@ extern "C" gp_status GPI_LAUNCHER(gpi_group_fold_few)(gp_context *ctx, const cha
                                   : (wide ? few_of<uint64_t, uint64_t>(ctx, function, p, launch)
                                           : few_of<uint64_t, uint32_t>(ctx, function, p, launch)));
     }
-    return list.queue(ctx, function);
+    return gpi_launch_ahead(ctx, function, list.launches, list.count);
 }

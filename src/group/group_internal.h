@@ -266,7 +266,7 @@ typedef gp_status gpi_group_fold_buckets(gp_context *ctx, const char *function,
                                          const struct gpi_radix_buckets *buckets,
                                          struct gpi_launch *launches, int *count);
 
-/* Folds of few groups, before the sort; see group_few_k.cuh. */
+/* Folds of few groups, ahead of the launches of the sort; see group_few_k.cuh. */
 typedef gp_status gpi_group_fold_few(gp_context *ctx, const char *function,
                                      struct gpi_group_buckets *b);
 gp_status gpi_group_fold_few_groups(gp_context *ctx, const char *function,
