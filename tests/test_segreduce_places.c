@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Places of extremes in segments; segmented reductions whose counts are on the device, or that are
- * captured; everything that they refuse. */
+/* Places of extremes in segments; reductions of counts on the device, captured ones; refusals. */
 #include "segreduce_check.h"
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -103,6 +102,23 @@ START_TEST(test_argmin_segmented_over_many_shares)
         check_places(dtype, k % 2, in, &g, GP_U32, k);
     free(in);
     free(g.offsets);
+}
+END_TEST
+
+/* Items enough for long segments to go a way of their own; few of them are the best. */
+START_TEST(test_argmin_segmented_of_long_segments)
+{
+    const gp_dtype dtype = _i < 2 ? GP_U8 : _i < 4 ? GP_F16 : GP_F64;
+    const size_t item = gp_dtype_bytes(dtype);
+    const size_t n = t_at_most(t_is_cuda() ? ((size_t)257 << 20) / item + 12345 : 90000);
+    uint64_t offsets[] = {0, n / 3, n / 2, n / 2, n}, state = t_seed() + (uint64_t)_i;
+    struct t_segments g = {.offsets = offsets, .count = 4, .items = n};
+    char *in = t_host(n * item);
+    memset(in, 2, n * item);
+    for (int k = 0; k < 40; k++)
+        memset(in + t_random_below(&state, n) * item, k % 2 ? 3 : 1, item);
+    check_places(dtype, _i % 2, in, &g, GP_U32, (size_t)_i % 2);
+    free(in);
 }
 END_TEST
 
@@ -413,6 +429,7 @@ static Suite *suite(void)
     TCase *c = t_case(s, "places");
     tcase_add_loop_test(c, test_argmin_segmented_of_every_dtype, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_argmin_segmented_over_many_shares, 0, 20);
+    tcase_add_loop_test(c, test_argmin_segmented_of_long_segments, 0, 6);
     c = t_case(s, "counts");
     tcase_add_loop_test(c, test_segreduce_counts_on_the_device, 0, 5);
     tcase_add_loop_test(c, test_reduce_rows_counts_on_the_device, 0, 5);

@@ -86,15 +86,18 @@ bool are_few(const gpi_segreduce_args *args)
 
 /* Whether segments are folded as they lie (segreduce_direct.cuh): they are few, or not short, and
  * the others have no chunks, as a rule; large arrays of 4 bytes and more, but for places of 8, take
- * as long by tiles, whatever the lengths are. */
+ * as long by tiles, whatever the lengths are. The most of those places do not, chunks or not. */
 template <class Fold> bool direct_serves(const gpi_segreduce_args *args)
 {
     using T = typename Fold::T;
     const uint64_t mean = args->count ? args->n / args->count : 0;
-    const bool any_size = sizeof(T) < 4 || (Fold::places && sizeof(T) == 8);
-    return are_few(args) || (mean >= GPI_SEGREDUCE_DIRECT_MEAN &&
-                             mean >> gpi_segreduce_chunk_log2(args->n, sizeof(T)) < 2 &&
-                             (any_size || args->n * sizeof(T) <= GPI_SEGREDUCE_DIRECT_BYTES));
+    constexpr bool wide_places = Fold::places && sizeof(T) == 8;
+    const uint64_t bytes = args->n * sizeof(T);
+    const bool large = bytes > GPI_SEGREDUCE_DIRECT_BYTES;
+    const bool any_length = wide_places && bytes > GPI_SEGREDUCE_LONG_BYTES;
+    const bool chunks = mean >> gpi_segreduce_chunk_log2(args->n, sizeof(T)) >= 2;
+    return are_few(args) || (mean >= GPI_SEGREDUCE_DIRECT_MEAN && (any_length || !chunks) &&
+                             (sizeof(T) < 4 || wide_places || !large));
 }
 
 /* Lanes for a segment of mean length, so that each has 4 to 7 vectors, or one where they are few:

@@ -105,6 +105,7 @@ static inline uint64_t gpi_segreduce_shares(uint64_t weight, bool near_places)
 enum {
     GPI_SEGREDUCE_DIRECT_MEAN = 32,
     GPI_SEGREDUCE_DIRECT_BYTES = 64 << 20,
+    GPI_SEGREDUCE_LONG_BYTES = 256 << 20, /* of places of 8-byte items with chunks, at least */
     GPI_SEGREDUCE_FEW = 1 << 16
 };
 
