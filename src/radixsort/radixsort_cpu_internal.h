@@ -234,7 +234,8 @@ static inline struct gpi_radix_cpu_job gpi_radixsort_part_of(const struct gpi_ra
     part.job.keys_out = (char *)c->job.keys_out + start * c->job.key_bytes;
     part.keys_tmp = (char *)c->keys_tmp + start * c->job.key_bytes;
     if (value_bytes) {
-        part.job.values_in = (const char *)c->job.values_in + start * value_bytes;
+        if (c->job.values_in) /* not of an argsort */
+            part.job.values_in = (const char *)c->job.values_in + start * value_bytes;
         part.job.values_out = (char *)c->job.values_out + start * value_bytes;
         part.values_tmp = (char *)c->values_tmp + start * value_bytes;
     }
