@@ -148,6 +148,10 @@ inline void ptx_red_release_gpu_global_add_u32(uint32_t *to)
 {
     __atomic_fetch_add(to, 1, __ATOMIC_SEQ_CST);
 }
+inline void ptx_red_release_gpu_global_add_u64(uint64_t *to)
+{
+    __atomic_fetch_add(to, 1, __ATOMIC_SEQ_CST);
+}
 /* %laneid, where only lane 0 may ask. */
 inline void ptx_mov_u32(uint32_t &lane)
 {
