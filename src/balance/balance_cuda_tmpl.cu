@@ -56,7 +56,8 @@ static void search(gp_context *ctx, const gpi_balance_args *a)
                                           : search_k<false, offset, Index, with_ranks>;
     kernel<<<(unsigned)(size.is_counted() ? gpi_min(blocks, waves) : blocks), search_threads, 0,
              ctx->stream>>>((const offset *)a->offsets, size, share, a->plan, (Index *)a->segments,
-                            (Index *)a->ranks, gpi_reporter_of(ctx, a->name, (gp_dtype)0));
+                            (Index *)a->ranks, (uint32_t)ctx->sm_count * search_blocks<with_ranks>,
+                            gpi_reporter_of(ctx, a->name, (gp_dtype)0));
 }
 
 extern "C" void NAME(gpi_balance_search_o)(gp_context *ctx, const gpi_balance_args *a)

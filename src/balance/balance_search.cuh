@@ -22,6 +22,8 @@ constexpr int window_rounds = 4; /* offsets of a lane, 32 apart */
 constexpr uint32_t window = 32 * window_rounds;
 constexpr uint32_t step_items = 32 * 32; /* a word of bits for each lane */
 constexpr uint32_t no_place = ~0u;
+/* Of a multiprocessor. */
+template <bool with_ranks> constexpr int search_blocks = with_ranks ? 4 : 5;
 static_assert(window < 256, "distances are bytes");
 
 /* Of a warp. */
@@ -270,6 +272,43 @@ GPI_DEVICE bool take_shares(const segments<Offset> &g, uint64_t first, uint32_t 
     return __syncthreads_and(right);
 }
 
+/* Ask the L2 for a slice of the offsets, by a warp. */
+template <class Offset>
+GPI_DEVICE void ask_for_slice(const segments<Offset> &g, uint64_t begin, uint64_t slice)
+{
+    constexpr uint64_t line = 128 / sizeof(Offset);
+    const uint64_t end = min(begin + slice, g.num_segments);
+#pragma unroll 1
+    for (uint64_t at = begin + lane_id() * line; at < end; at += 32 * line)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(g.offsets + at));
+}
+
+/* Offsets of as many bytes are asked for by the first blocks, before any of them writes. */
+constexpr uint64_t at_once_bytes = 8 << 20;
+
+template <class Offset> GPI_DEVICE bool ask_at_once(const segments<Offset> &g, uint32_t resident)
+{
+    if (g.num_segments * sizeof(Offset) > at_once_bytes)
+        return false;
+    const uint32_t blocks = min(resident, gridDim.x);
+    const uint64_t slice = (g.num_segments + blocks - 1) / blocks;
+    if (threadIdx.x < 32 && blockIdx.x < blocks)
+        ask_for_slice(g, blockIdx.x * slice, slice);
+    return true;
+}
+
+/* Of larger arrays a block that begins with segment s asks for what the block that takes its place
+ * will read, if segments are even from here on. What the L2 does not keep is only asked for where
+ * they have been even so far. */
+template <class Offset>
+GPI_DEVICE void ask_ahead(const segments<Offset> &g, uint64_t s, uint32_t resident)
+{
+    const uint64_t slice = (g.num_segments + gridDim.x - 1) / gridDim.x, ahead = resident * slice;
+    const uint64_t even = blockIdx.x * slice, off = s > even ? s - even : even - s;
+    if (threadIdx.x < 32 && (off <= ahead || g.num_segments * sizeof(Offset) <= guess_bytes))
+        ask_for_slice(g, s + ahead, slice);
+}
+
 /*
  * Grid: a block for each search_warps shares of the path, or fewer where the number of steps is in
  * memory; search_threads threads; search_warps stages of shared memory.
@@ -277,10 +316,10 @@ GPI_DEVICE bool take_shares(const segments<Offset> &g, uint64_t first, uint32_t 
  * cover less, for all that they cover).
  */
 template <bool COUNTED, class Offset, class Index, bool with_ranks>
-__global__ void __launch_bounds__(search_threads, with_ranks ? 4 : 5)
+__global__ void __launch_bounds__(search_threads, search_blocks<with_ranks>)
     search_k(const Offset *__restrict__ offsets, walk_size size, uint32_t share,
              const gpi_balance_plan *__restrict__ plan, Index *__restrict__ segments_out,
-             Index *__restrict__ ranks_out, gpi_reporter reporter)
+             Index *__restrict__ ranks_out, uint32_t resident, gpi_reporter reporter)
 {
     __shared__ step_stage stages[search_warps];
     __shared__ uint64_t begins[search_warps + 1];
@@ -291,9 +330,12 @@ __global__ void __launch_bounds__(search_threads, with_ranks ? 4 : 5)
     settle_count(g, size.limit, COUNTED && size.may_cover_less, reporter);
     const uint32_t warp = threadIdx.x / 32, part = search_warps * share;
     const uint64_t steps = g.num_segments + g.num_items;
+    const bool asked = COUNTED || ask_at_once(g, resident);
     const auto take = [&](uint64_t first) {
         if (!plan || !take_shares(g, first, share, *plan, begins))
             find_shares(g, first, share, begins);
+        if (!asked)
+            ask_ahead(g, begins[0], resident);
         const uint64_t begin = min(first + warp * share, steps), stop = min(begin + share, steps);
         const uint64_t s = begins[warp], last = begins[warp + 1];
         search_walk<Offset, Index, with_ranks> walk = {g,
