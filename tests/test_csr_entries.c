@@ -275,6 +275,27 @@ START_TEST(test_sort_columns_lengths)
 }
 END_TEST
 
+/* A row in parts, with columns in any order, that ascend, that repeat soon, all alike, and that
+ * are alike where a sample of the row is taken (csr_columns_parts.cuh). */
+START_TEST(test_sort_columns_parts)
+{
+    struct coo m = coo_make(RANDOM, t_at_most(70000), GP_F32, t_seed());
+    memset(m.rows, 0, m.nnz * sizeof *m.rows);
+    m.num_rows = 1, m.num_cols = 1 << 20;
+    struct csr a = oracle_from_coo(&m, GP_DUPLICATES_KEEP);
+    for (uint32_t i = 0; i < a.nnz; i++) {
+        const bool in_sample = i % 64 == (i / 64 * 2654435761u >> 24) % 64;
+        const uint32_t any = i * 2654435761u >> 13;
+        const uint32_t cols[] = {any, i, i % 4096, 7, in_sample ? 1 : any | 2};
+        a.cols[i] = cols[_i];
+    }
+    for (int k = 0; k < PAIRS; k++)
+        sort_case(&a, pairs[k], k);
+    csr_free(&a);
+    coo_free(&m);
+}
+END_TEST
+
 /* Many rows of a few entries, with columns that repeat: alone, beside some that are longer, and
  * with one that is longer than a piece. */
 START_TEST(test_sort_columns_short)
@@ -386,6 +407,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_sort_columns_matrices, 0, MATRIX_RUNS);
     tcase_add_loop_test(c, test_sort_columns_sizes, 0, T_SIZE_SMALL_COUNT);
     tcase_add_loop_test(c, test_sort_columns_lengths, 0, 18);
+    tcase_add_loop_test(c, test_sort_columns_parts, 0, 5);
     tcase_add_loop_test(c, test_sort_columns_short, 0, 9);
     tcase_add_test(c, test_sort_columns_short_errors);
     tcase_add_test(c, test_sort_columns_errors);

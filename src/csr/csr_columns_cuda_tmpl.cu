@@ -14,7 +14,7 @@ namespace
 
 using I = GPI_INDEX;
 
-uint64_t may_tile, may_long;
+uint64_t may_tile;
 
 /* Rows of more than a piece on average are all long: the lists have room for them. */
 gp_status launch_lists(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I> &args)
@@ -39,12 +39,14 @@ gp_status launch_tiles(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<
     return gpi_cuda_launched(ctx, c->function);
 }
 
+template <bool PARTS>
 gp_status launch_long(gp_context *ctx, const gpi_csr_coo *c, const ColumnsArgs<I> &args)
 {
+    static uint64_t may_long;
     const int bytes = (int)LongRows<I>::bytes;
-    GPI_TRY(shared_memory_allow(ctx, c->function, csr_long_columns_k<I>, bytes, &may_long));
-    launch_behind(ctx, csr_long_columns_k<I>,
-                  (uint32_t)gpi_min((uint64_t)ctx->sm_count, c->nnz / piece_max),
+    const auto kernel = csr_long_columns_k<I, PARTS>;
+    GPI_TRY(shared_memory_allow(ctx, c->function, kernel, bytes, &may_long));
+    launch_behind(ctx, kernel, (uint32_t)gpi_min((uint64_t)ctx->sm_count, c->nnz / piece_max),
                   LongShape<I>::threads, bytes, args);
     return gpi_cuda_launched(ctx, c->function);
 }
@@ -63,13 +65,20 @@ gp_status sort_columns(gp_context *ctx, const gpi_csr_coo *c, const gpi_csr_by_r
         by->unsorted,
         by->left,
         gpi_csr_left_room(c->nnz),
+        (uint32_t)gpi_csr_part_room(c->nnz),
+        gpi_csr_part_bits(c->nnz),
         (I *)by->spare_cols,
         by->spare_values,
         gpi_reporter_of(ctx, by->name, (gp_dtype)0),
         gpi_reporter_of(ctx, c->names[1], c->index_dtype)};
     GPI_TRY(c->num_rows <= c->nnz / piece_max ? launch_lists(ctx, c, args)
                                               : launch_tiles(ctx, c, args));
-    return c->nnz > piece_max ? launch_long(ctx, c, args) : GP_OK;
+    if (c->nnz <= piece_max)
+        return GP_OK;
+    if constexpr (has_short_form<I>)
+        if (!args.spare_cols)
+            return launch_long<false>(ctx, c, args);
+    return launch_long<true>(ctx, c, args);
 }
 
 } // namespace

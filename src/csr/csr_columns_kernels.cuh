@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "csr/csr_columns_long.cuh"
+#include "csr/csr_columns_parts.cuh"
 #include "device/search.cuh"
 
 namespace GPI_SPACE

@@ -5,8 +5,8 @@
  * Rows are of classes by length. A row of the last one has the block and its shared memory, one of
  * the class before it half of both, and so on. It is sorted by bins (csr_columns_spread.cuh); if
  * its columns are not spread evenly, pieces of 256 entries are sorted in registers and merged in
- * shared memory, each thread 8 entries at a time (merge path). A row that fits no block is sorted
- * in parts, which are merged through memory in the same way.
+ * shared memory, each thread 8 entries at a time (merge path). A row that fits no block goes in
+ * parts (csr_columns_parts.cuh).
  */
 #pragma once
 
@@ -18,12 +18,13 @@ namespace GPI_SPACE
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-constexpr uint32_t part_max = 8192; /* entries of a part */
-constexpr int part_bits = 16;       /* of a word of its list, behind the row */
+constexpr uint32_t part_max = GPI_CSR_PARTS_ROOM; /* entries of a part; of few entries less */
+/* Buckets for each part: there is room for some twice as many entries as one has on average. */
+template <class I> constexpr uint32_t part_buckets = LongShape<I>::most >= 2 * part_max ? 1 : 2;
+constexpr int word_bits = 16; /* of a word of the list of parts, behind the row */
 
-/* Counters behind those of rows: tasks that were taken, and that are done. */
-constexpr int parts_taken = GPI_CSR_LEFT_CLASSES, merges_taken = parts_taken + 1,
-              parts_done = parts_taken + 2;
+/* Counters behind those of rows: tasks of parts that were taken, and that are done. */
+constexpr int parts_taken = GPI_CSR_LEFT_CLASSES, parts_done = parts_taken + 1;
 static_assert(parts_done < GPI_CSR_LEFT_COUNTERS, "all have room");
 
 /* The class of a row, or LongShape<I>::classes: it goes in parts, or all in another way. */
@@ -56,11 +57,11 @@ GPI_DEVICE void put_row(const ColumnsArgs<I> &a, int c, uint64_t at, uint64_t ro
 template <class I>
 GPI_DEVICE void leave_parts(const ColumnsArgs<I> &a, uint64_t row, uint64_t length)
 {
-    const uint32_t parts = a.spare_cols ? (uint32_t)((length + part_max - 1) / part_max) : 0;
+    const uint32_t parts = a.spare_cols ? a.parts_of(length) : 0;
     const uint64_t at = parts ? room_for(a, LongShape<I>::classes, parts) : 0;
 #pragma unroll 1
     for (uint32_t k = 0; k < parts; k++)
-        put_row(a, LongShape<I>::classes, at + k, row << part_bits | k);
+        put_row(a, LongShape<I>::classes, at + k, row << word_bits | k);
 }
 
 /* A row to the list of its class. */
@@ -164,16 +165,16 @@ template <class I> struct LongRows {
     }
 };
 
-/* The row of a team that is not spread evenly: pieces, which are merged, and what comes out. */
+/* Columns, which may lie in sides[1], sorted by pieces and merged, to sides[0]. */
 template <class I>
-GPI_DEVICE void merge_row(const RowSpread<I> &row, TeamSide<I> (&sides)[2], uint64_t &wrong)
+GPI_DEVICE void merge_pieces(const ColumnsArgs<I> &a, const Team &team, const I *cols,
+                             uint32_t length, TeamSide<I> (&sides)[2], uint64_t &wrong)
 {
-    const Team &team = row.team;
-    const uint32_t length = row.length, step = team.size * piece_lane;
+    const uint32_t step = team.size * piece_lane;
 #pragma unroll 1
     for (uint32_t i = team.rank() / 32 * piece_max; i < length; i += step)
-        sort_pieces(row.a,
-                    RowPiece<I, TeamSide<I>>{row.a.cols + row.begin + i, sides[0], i,
+        sort_pieces(a,
+                    RowPiece<I, TeamSide<I>>{cols + i, sides[0], i,
                                              min((uint32_t)piece_max, length - i),
                                              piece_classes - 1},
                     wrong);
@@ -190,8 +191,16 @@ GPI_DEVICE void merge_row(const RowSpread<I> &row, TeamSide<I> (&sides)[2], uint
         sides[1] = sides[0], sides[0] = merged;
         team.sync();
     }
+}
+
+/* The row of a team that is not spread evenly. */
+template <class I>
+GPI_DEVICE void merge_row(const RowSpread<I> &row, TeamSide<I> (&sides)[2], uint64_t &wrong)
+{
+    const Team &team = row.team;
+    merge_pieces(row.a, team, row.a.cols + row.begin, row.length, sides, wrong);
 #pragma unroll 1
-    for (uint32_t i = team.rank(); i < length; i += team.size) {
+    for (uint32_t i = team.rank(); i < row.length; i += team.size) {
         const uint32_t at = TeamSide<I>::at(i), from = sides[0].places[at];
         row.store(i, sides[0].cols[at], from, row.value_of(from));
     }
@@ -204,54 +213,6 @@ template <class I> GPI_DEVICE void ask_for(const ColumnsArgs<I> &a, uint64_t beg
         asm volatile("prefetch.global.L2 [%0];" ::"l"(a.cols + begin));
 }
 
-/* A task that no block has taken. */
-template <class I>
-GPI_DEVICE uint64_t take_task(const ColumnsArgs<I> &a, const Team &team, int counter)
-{
-    if (threadIdx.x == 0)
-        team.shared.high[0][0] = atomicAdd((unsigned long long *)a.long_rows + counter, 1ull);
-    __syncthreads();
-    const uint64_t task = team.shared.high[0][0];
-    __syncthreads();
-    return task;
-}
-
-/* What the block wrote is seen by blocks that wait for the task; by all of its threads. */
-template <class I> GPI_DEVICE void end_task(const ColumnsArgs<I> &a)
-{
-    __syncthreads();
-    if (threadIdx.x == 0)
-        asm volatile("red.release.gpu.global.add.u64 [%0], 1;" ::"l"(a.long_rows + parts_done)
-                     : "memory");
-}
-
-/* Until that number of tasks is done. */
-template <class I> GPI_DEVICE void wait_for_tasks(const ColumnsArgs<I> &a, uint64_t count)
-{
-    uint64_t seen = threadIdx.x ? count : 0;
-    while (seen < count)
-        asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                     : "=l"(seen)
-                     : "l"(a.long_rows + parts_done)
-                     : "memory");
-    __syncthreads();
-}
-
-/* Of list entry `word` of class c, what has to be sorted. */
-template <class I>
-GPI_DEVICE void find_row(const ColumnsArgs<I> &a, int c, uint64_t word, uint64_t &begin,
-                         uint64_t &end)
-{
-    const bool is_part = c == LongShape<I>::classes;
-    const uint64_t row = is_part ? word >> part_bits : word;
-    begin = a.at(row);
-    end = a.at(row + 1);
-    if (is_part) {
-        begin = min(begin + (word & ((1 << part_bits) - 1)) * part_max, end);
-        end = min(begin + part_max, end);
-    }
-}
-
 /* The rows of a class, a team for each. */
 template <class I>
 GPI_DEVICE void sort_class(const ColumnsArgs<I> &a, const Team &team, int c, void *memory,
@@ -260,14 +221,11 @@ GPI_DEVICE void sort_class(const ColumnsArgs<I> &a, const Team &team, int c, voi
     const uint32_t most = LongShape<I>::most_of(c), teams = LongShape<I>::threads / team.size;
     const uint64_t *rows = a.long_rows + GPI_CSR_LEFT_COUNTERS + c * a.long_room;
     const uint64_t count = min(a.long_rows[c], a.long_room);
-    const bool is_part = c == LongShape<I>::classes;
-    uint64_t r = is_part ? take_task(a, team, parts_taken)
-                         : (uint64_t)(team.number() * gridDim.x + blockIdx.x);
-    uint64_t begin = 0, end = 0;
+    uint64_t r = team.number() * gridDim.x + blockIdx.x, begin = 0, end = 0;
     const auto find = [&]() {
-        begin = end = 0;
-        if (r < count)
-            find_row(a, c, rows[r], begin, end);
+        const uint64_t row = r < count ? rows[r] : 0;
+        begin = r < count ? a.at(row) : 0;
+        end = r < count ? a.at(row + 1) : 0;
     };
     find();
 #pragma unroll 1
@@ -276,167 +234,13 @@ GPI_DEVICE void sort_class(const ColumnsArgs<I> &a, const Team &team, int c, voi
                                LongRows<I>::side(memory, team, most, 1)};
         const uint32_t length = end > begin ? (uint32_t)min(end - begin, (uint64_t)most) : 0;
         RowSpread<I> row(a, team, sides, begin, length);
-        /* Of the next one, while this one is sorted; a part is not kept from others that long. */
-        r = is_part ? count : r + teams * gridDim.x;
+        r += teams * gridDim.x; /* of the next one, while this one is sorted */
         find();
         ask_for(a, begin + team.rank() * (128 / sizeof(I)), end);
         if (length && (length < spread_least || !row.sort(wrong)))
             merge_row(row, sides, wrong);
         team.sync(); /* what is shared is read */
-        if (is_part) {
-            end_task(a);
-            r = take_task(a, team, parts_taken);
-            find();
-        }
     }
-}
-
-/* ---- rows in parts --------------------------------------------------------------------------- */
-
-/* Rounds in which a row of that length is merged, an even number: from the output and back. */
-GPI_DEVICE uint32_t part_rounds(uint64_t length)
-{
-    const uint32_t parts = length ? (uint32_t)((length - 1) / part_max) : 0;
-    const uint32_t rounds = 32 - __clz(parts);
-    return rounds + rounds % 2;
-}
-
-/* A value that another block may have written. */
-GPI_DEVICE void copy_value(char *to, const char *from, uint32_t bytes)
-{
-    if (bytes == 4)
-        *(uint32_t *)to = __ldcg((const uint32_t *)from);
-    else if (bytes == 8)
-        *(uint64_t *)to = __ldcg((const unsigned long long *)from);
-    else
-#pragma unroll 1
-        for (uint32_t k = 0; k < bytes; k++)
-            to[k] = __ldcg(from + k);
-}
-
-/* A part of two neighbouring runs, of part_max << round entries or, at the end, fewer. */
-template <class I> struct PartMerge {
-    const ColumnsArgs<I> &a;
-    const I *cols;
-    const char *values;
-    I *to_cols;
-    char *to_values;
-    uint32_t left, right, d, count; /* of the runs; entries d to d + count are this part */
-
-    GPI_DEVICE PartMerge(const ColumnsArgs<I> &args, uint64_t begin, uint64_t end, uint32_t part,
-                         uint32_t round)
-        : a(args)
-    {
-        const uint32_t length = (uint32_t)(end - begin), run = part_max << round;
-        const uint32_t first = part * part_max, window = first & ~(2 * run - 1);
-        const uint64_t at = begin + window, bytes = a.value_bytes;
-        char *out = (char *)a.out_values, *spare = (char *)a.spare_values;
-        left = min(run, length - window);
-        right = min(run, length - window - left);
-        d = first - window;
-        count = min(part_max, length - first);
-        cols = (round % 2 ? a.spare_cols : a.out_cols) + at;
-        values = (round % 2 ? spare : out) + at * bytes;
-        to_cols = (round % 2 ? a.out_cols : a.spare_cols) + at + d;
-        to_values = (round % 2 ? out : spare) + (at + d) * bytes;
-    }
-
-    /* How many entries of the left run are among the first k; by a warp. */
-    GPI_DEVICE uint32_t left_of(uint32_t k) const
-    {
-        const uint32_t low = k > right ? k - right : 0, high = min(k, left);
-        return low + (uint32_t)partition_point_lanes((uint64_t)(high - low), [&](uint64_t i) {
-                   const uint32_t at = low + (uint32_t)i;
-                   return __ldcg(cols + at) <= __ldcg(cols + left + k - 1 - at);
-               });
-    }
-
-    GPI_DEVICE void write(TeamSide<I> (&sides)[2], uint64_t *found) const
-    {
-        const uint32_t warp = threadIdx.x / 32, threads = LongShape<I>::threads;
-        if (warp < 2) {
-            const uint32_t before = left_of(d + warp * count);
-            if (lane_id() == 0)
-                found[warp] = before;
-        }
-        __syncthreads();
-        /* Rows that overlap, as they are wrong, are not sorted. */
-        const uint32_t skip = (uint32_t)found[0], next = (uint32_t)found[1];
-        const uint32_t mine = min(next > skip ? next - skip : 0, count);
-        const auto place = [&](uint32_t i) {
-            return min(i < mine ? skip + i : left + d - skip + i - mine, left + right - 1);
-        };
-        for (uint32_t i = threadIdx.x; i < count; i += threads) {
-            sides[0].cols[TeamSide<I>::at(i)] = __ldcg(cols + place(i));
-            sides[0].places[TeamSide<I>::at(i)] = (uint16_t)i;
-        }
-        __syncthreads();
-        for (uint32_t i = threadIdx.x * piece_lane; i < count; i += threads * piece_lane)
-            merge_eight(sides[0], sides[1], 0, mine, count - mine, i);
-        __syncthreads();
-        for (uint32_t i = threadIdx.x; i < count; i += threads) {
-            const uint32_t from = place(sides[1].places[TeamSide<I>::at(i)]), n = a.value_bytes;
-            to_cols[i] = sides[1].cols[TeamSide<I>::at(i)];
-            copy_value(to_values + (uint64_t)i * n, values + (uint64_t)from * n, n);
-        }
-    }
-};
-
-/* Rows of which all parts are sorted, or will be by blocks that have taken these: a task waits for
- * all of the round before, whose blocks run already. */
-template <class I>
-GPI_DEVICE void merge_parts(const ColumnsArgs<I> &a, const Team &team, void *memory)
-{
-    const uint64_t *rows =
-        a.long_rows + GPI_CSR_LEFT_COUNTERS + LongShape<I>::classes * a.long_room;
-    const uint32_t count = (uint32_t)min(a.long_rows[LongShape<I>::classes], a.long_room);
-    const uint32_t rounds = part_rounds(a.shape.n);
-    static_assert(part_max <= LongShape<I>::most, "a block has room");
-    TeamSide<I> sides[] = {LongRows<I>::side(memory, team, LongRows<I>::most, 0),
-                           LongRows<I>::side(memory, team, LongRows<I>::most, 1)};
-#pragma unroll 1
-    for (;;) {
-        const uint64_t task = take_task(a, team, merges_taken);
-        if (task >= (uint64_t)count * rounds)
-            return;
-        const uint32_t round = (uint32_t)task / count;
-        const uint64_t word = rows[(uint32_t)task % count], row = word >> part_bits;
-        const uint64_t begin = a.at(row), end = a.at(row + 1);
-        wait_for_tasks(a, (uint64_t)(round + 1) * count);
-        if (round < part_rounds(end - begin))
-            PartMerge<I>(a, begin, end, (uint32_t)word & ((1 << part_bits) - 1), round)
-                .write(sides, team.shared.high[1]);
-        end_task(a);
-    }
-}
-
-/* Grid: any. After: rows that were listed are sorted. */
-template <class I>
-__global__ __launch_bounds__(LongShape<I>::threads) void csr_long_columns_k(ColumnsArgs<I> a)
-{
-    extern __shared__ uint64_t memory[];
-    TeamShared &shared = *(TeamShared *)memory;
-    uint64_t &wrong = *(uint64_t *)((char *)memory + sizeof(TeamShared));
-    grid_wait();
-    a.shape.take_counts();
-    if (threadIdx.x == 0)
-        wrong = none_wrong;
-    const bool mine = lane_id() <= LongShape<I>::classes && a.long_rows[lane_id()];
-    const uint32_t classes = *a.unsorted ? 0 : __ballot_sync(all_lanes, mine);
-    __syncthreads();
-#pragma unroll 1
-    for (int c = 0; c <= LongShape<I>::classes; c++) {
-        if (!(classes >> c & 1))
-            continue;
-        const Team team = {shared, (uint32_t)LongShape<I>::threads >>
-                                       max(LongShape<I>::classes - 1 - c, 0)};
-        sort_class(a, team, c, memory, wrong);
-        __syncthreads();
-    }
-    if (classes >> LongShape<I>::classes & 1)
-        merge_parts(a, Team{shared, LongShape<I>::threads}, memory);
-    if (threadIdx.x == 0)
-        report_column(a, wrong);
 }
 
 } // namespace GPI_SPACE

@@ -31,7 +31,7 @@ template <class I> struct LongShape {
     /* Class `classes` is of the parts of rows that are longer than that. */
     GPI_DEVICE static uint32_t most_of(int c)
     {
-        return most >> max(classes - 1 - c, 0);
+        return most >> (classes - 1 - c);
     }
 };
 
@@ -111,9 +111,21 @@ template <class I> struct ColumnsArgs {
     uint64_t *unsorted;  /* become the numbers of entries and rows if a row is too long */
     uint64_t *long_rows; /* how many of each class there are, counters, and which */
     uint64_t long_room;  /* of a class */
+    uint32_t part_room;  /* of parts, whose counts are behind the lists */
+    uint32_t part_bits;  /* of the number of entries of a part, a power of two */
     I *spare_cols;       /* NULL, or rows that are too long are sorted in parts */
     void *spare_values;
     gpi_reporter of_pointers, of_cols;
+
+    GPI_DEVICE uint32_t part_size() const
+    {
+        return 1u << part_bits;
+    }
+
+    GPI_DEVICE uint32_t parts_of(uint64_t length) const
+    {
+        return (uint32_t)((length + part_size() - 1) >> part_bits);
+    }
 
     GPI_DEVICE uint64_t at(uint64_t row) const
     {

@@ -20,6 +20,7 @@ constexpr uint32_t spread_max = 16, spread_least = 32; /* entries of a bin; of a
 struct TeamShared {
     uint64_t high[2][32];
     uint32_t sums[32], peaks[32];
+    uint64_t ignored; /* the wrong columns of what was looked at before */
 };
 
 /* Warps of a block, a power of two and several. */
@@ -82,7 +83,8 @@ template <class I> struct TeamSide {
     }
 };
 
-template <class I> struct RowSpread {
+/* IS_NEW: other blocks of the kernel have written what it reads. */
+template <class I, bool IS_NEW = false> struct RowSpread {
     const ColumnsArgs<I> &a;
     const Team &team;
     uint64_t begin; /* in memory */
@@ -109,6 +111,12 @@ template <class I> struct RowSpread {
             f(i);
     }
 
+    /* Of what columns differ by. */
+    GPI_DEVICE uint32_t bits() const
+    {
+        return 8 * (uint32_t)sizeof(I) - shift;
+    }
+
     GPI_DEVICE uint32_t bin(I col) const
     {
         const I above = (I)(col - least) << shift;
@@ -131,7 +139,7 @@ template <class I> struct RowSpread {
     {
         I most = 0, below = 0; /* of the complements */
         for_all<4>(length, [&](uint32_t i) {
-            const I col = a.cols[begin + i];
+            const I col = IS_NEW ? __ldcg(a.cols + begin + i) : a.cols[begin + i];
             given[i] = col;
             most = max(most, col);
             below = max(below, (I)~col);
@@ -170,11 +178,16 @@ template <class I> struct RowSpread {
         return team.largest(peak, team.shared.peaks);
     }
 
+    template <class V> GPI_DEVICE static V load(const V *p)
+    {
+        return IS_NEW ? __ldcg(p) : __ldg(p);
+    }
+
     GPI_DEVICE uint64_t value_of(uint32_t from) const
     {
         if (a.value_bytes == 4)
-            return __ldg((const uint32_t *)a.values + begin + from);
-        return a.value_bytes == 8 ? __ldg((const uint64_t *)a.values + begin + from) : 0;
+            return load((const uint32_t *)a.values + begin + from);
+        return a.value_bytes == 8 ? load((const uint64_t *)a.values + begin + from) : 0;
     }
 
     GPI_DEVICE void store(uint32_t place, I col, uint32_t from, uint64_t value) const
@@ -216,6 +229,9 @@ template <class I> struct RowSpread {
     GPI_DEVICE bool sort(uint64_t &wrong)
     {
         load(wrong);
+        /* So few columns that one has too many entries. */
+        if (IS_NEW && bits() < 16 && length > spread_max << bits())
+            return false;
         for_all<2>(length, [&](uint32_t i) { count_in(bin(given[i])); });
         team.sync();
         if (add_up() > spread_max)

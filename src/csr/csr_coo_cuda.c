@@ -184,27 +184,25 @@ static gp_status sort_wide(gp_context *ctx, const struct gpi_csr_coo *c, uint64_
 
 /* ---- rows by themselves ---- */
 
-/* Entries up to which rows that fit no block are merged out of parts, without a launch more. */
-enum { MERGED_ITEMS = 1 << 20 };
-
-/* Rows that fit shared memory, or are merged; *all: that is all of them. Otherwise the numbers of
+/* Rows that fit shared memory, or go in parts; *all: that is all of them. Otherwise the numbers of
  * entries and rows that are left, all or none, are in `unsorted`, and rows of entries are found. */
 static gp_status sort_rows(gp_context *ctx, const struct gpi_csr_coo *c, uint64_t *words[],
                            uint64_t *unsorted, bool *all)
 {
     const struct gpi_csr_by_row_ops *ops = gpi_csr_by_row_find(ctx, c->index_bytes);
     struct gpi_balance_args rows_of = *c->rows_of;
-    const bool merged = c->nnz <= MERGED_ITEMS && c->value_bytes <= sizeof *words[1];
+    const bool in_parts = c->nnz <= GPI_CSR_PARTS_ITEMS && c->value_bytes <= sizeof *words[1] &&
+                          ops->longest >= GPI_CSR_PARTS_ROOM;
     const struct gpi_csr_by_row by = {rows_of.name,
                                       rows_of.offsets,
                                       c->out_cols,
                                       c->out_values,
                                       unsorted + GPI_CSR_UNSORTED_WORDS,
-                                      merged ? words[0] : NULL,
+                                      in_parts ? words[0] : NULL,
                                       words[1],
                                       unsorted};
     GPI_TRY(ops->sort(ctx, c, &by));
-    *all = merged || c->nnz <= ops->longest;
+    *all = in_parts || c->nnz <= ops->longest;
     rows_of.device_limit = unsorted;
     rows_of.device_num_segments = unsorted + 1;
     return *all ? GP_OK : gpi_balance_search(ctx, c->function, &rows_of);
