@@ -2,8 +2,8 @@
 /*
  * Rows of more entries than a block has room for, by all blocks.
  *
- * A row is in parts of up to 8192 entries, and has one or two buckets for each, between columns of a
- * sample (Frazer and McKellar 1970, samplesort). Entries of the same column differ by their place
+ * A row is in parts of up to 8192 entries, and has one or two buckets for each, between columns of
+ * a sample (Frazer and McKellar 1970, samplesort). Entries of the same column differ by their place
  * in the row, so buckets divide these as well. Blocks count the entries of each part by bucket,
  * then move them, in order, to where those of the part begin in their bucket, and then sort buckets
  * by bins, as other rows. These are three rounds of tasks, which blocks take by a counter. A task
@@ -94,7 +94,7 @@ template <class I> struct RowPart {
                 a.value_bytes};
     }
 
-    /* Of so many entries one is in the sample, */
+    /* Of this number of entries one is in the sample, */
     GPI_DEVICE uint32_t sample_step() const
     {
         return a.part_size() / part_sample;
