@@ -164,16 +164,49 @@ template <class I> struct RowPart {
             counts[k * buckets + threadIdx.x] = (uint16_t)s.base[threadIdx.x];
     }
 
-    GPI_DEVICE void split_all(const PartMove<I> &m, const PartBuckets<I> &b, uint32_t begin,
-                              uint32_t end, uint32_t limit) const
+    /* Entries start to start + n to their buckets, once, or from the spare arrays to the output and
+     * back by an odd number of digits of what is above the least column: by the highest one twice,
+     * if need be. No entry goes to `limit` or further. */
+    GPI_DEVICE void split_all(bool digits, uint32_t start, uint32_t n, uint32_t limit, I least,
+                              uint32_t bits) const
     {
+        const uint32_t last = (max(bits, 1u) - 1) / part_digit;
+        const uint32_t turns = digits ? (last + 1) / 2 * 2 + 1 : 1;
+        PartMove<I> m = moves(digits);
 #pragma unroll 1
-        for (uint32_t i = begin; i < end; i += split_max)
-            split_part(s, team, m, b, i, min(end - i, split_max), limit);
+        for (uint32_t d = 0; d < turns; d++) {
+            const PartBuckets<I> b = {digits ? nullptr : known() - first(), m.cols, least,
+                                      min(d, last) * part_digit};
+            if (digits)
+                find_bases(b, start, n);
+#pragma unroll 1
+            for (uint32_t i = 0; i < n; i += split_max)
+                split_part(s, team, m, b, start + i, min(n - i, split_max), limit);
+            __syncthreads();
+            m = {m.to_cols, m.to_values, (I *)m.cols, (char *)m.values, m.value_bytes};
+        }
+    }
+
+    /* Where entries of each digit begin. */
+    GPI_DEVICE void find_bases(const PartBuckets<I> &digit, uint32_t start, uint32_t n) const
+    {
+        const uint32_t rank = threadIdx.x;
+        if (rank < buckets_max)
+            s.base[rank] = 0;
+        __syncthreads();
+#pragma unroll 1
+        for (uint32_t i = rank; i < n; i += LongShape<I>::threads)
+            atomicAdd(&s.base[digit.of(start + i)], 1u);
+        __syncthreads();
+        const uint32_t before = team.before(rank < buckets_max ? s.base[rank] : 0);
+        __syncthreads();
+        if (rank < buckets_max)
+            s.base[rank] = start + before;
         __syncthreads();
     }
 
-    GPI_DEVICE void move_to_buckets() const
+    /* Where the part's entries of each bucket go. */
+    GPI_DEVICE void find_places() const
     {
         const uint32_t rank = threadIdx.x;
         if (rank < buckets)
@@ -193,59 +226,39 @@ template <class I> struct RowPart {
         if (rank < buckets && k == 0)
             begins[rank] = start;
         __syncthreads();
-        split_all(moves(false), {known() - first(), nullptr, 0, 0}, first(), first() + count(),
-                  length);
     }
 
-    /* A bucket that was moved is sorted, and is output then. */
-    GPI_DEVICE void sort_bucket() const
+    /* The bucket is sorted, and is output then, or what is needed to do so is found. */
+    GPI_DEVICE bool sort_spread(uint32_t start, uint32_t n, I &least, uint32_t &bits) const
     {
-        const uint32_t start = min(__ldcg(begins + k), length);
-        const uint32_t end = k + 1 < buckets ? min(__ldcg(begins + k + 1), length) : length;
-        if (start >= end)
-            return;
-        const uint32_t n = end - start;
+        if (n < spread_least || n > LongRows<I>::most)
+            return n == 0;
+        ColumnsArgs<I> moved = a;
+        moved.cols = a.spare_cols;
+        moved.values = a.spare_values;
+        TeamSide<I> sides[] = {LongRows<I>::side(memory, team, LongRows<I>::most, 0),
+                               LongRows<I>::side(memory, team, LongRows<I>::most, 1)};
+        RowSpread<I, true> row(moved, team, sides, begin + start, n);
+        const bool done = row.sort(team.shared.ignored);
+        least = row.least, bits = row.bits();
+        return done;
+    }
+
+    /* The second round, of a part, and the third one, of a bucket. */
+    GPI_DEVICE void move(bool sorts) const
+    {
+        uint32_t start = first(), n = sorts ? 0 : count(), bits = a.shape.col_bits;
         I least = 0;
-        uint32_t bits = a.shape.col_bits;
-        if (n >= spread_least && n <= LongRows<I>::most) {
-            ColumnsArgs<I> moved = a;
-            moved.cols = a.spare_cols;
-            moved.values = a.spare_values;
-            TeamSide<I> sides[] = {LongRows<I>::side(memory, team, LongRows<I>::most, 0),
-                                   LongRows<I>::side(memory, team, LongRows<I>::most, 1)};
-            RowSpread<I, true> row(moved, team, sides, begin + start, n);
-            if (row.sort(team.shared.ignored))
+        if (sorts) {
+            start = min(__ldcg(begins + k), length);
+            const uint32_t end = k + 1 < buckets ? min(__ldcg(begins + k + 1), length) : length;
+            n = max(end, start) - start;
+            if (sort_spread(start, n, least, bits))
                 return;
-            least = row.least, bits = row.bits();
+        } else {
+            find_places();
         }
-        sort_by_digits(start, n, least, bits);
-    }
-
-    /* By an odd number of digits, from the spare arrays to the output and back: by the highest one
-     * twice, if need be. */
-    GPI_DEVICE void sort_by_digits(uint32_t start, uint32_t n, I least, uint32_t bits) const
-    {
-        const uint32_t rank = threadIdx.x;
-        const uint32_t last = (max(bits, 1u) - 1) / part_digit;
-        PartMove<I> m = moves(true);
-#pragma unroll 1
-        for (uint32_t d = 0; d <= (last + 1) / 2 * 2; d++) {
-            const PartBuckets<I> digit = {nullptr, m.cols, least, min(d, last) * part_digit};
-            if (rank < buckets_max)
-                s.base[rank] = 0;
-            __syncthreads();
-#pragma unroll 1
-            for (uint32_t i = rank; i < n; i += LongShape<I>::threads)
-                atomicAdd(&s.base[digit.of(start + i)], 1u);
-            __syncthreads();
-            const uint32_t before = team.before(rank < buckets_max ? s.base[rank] : 0);
-            __syncthreads();
-            if (rank < buckets_max)
-                s.base[rank] = start + before;
-            __syncthreads();
-            split_all(m, digit, start, start + n, start + n);
-            m = {m.to_cols, m.to_values, (I *)m.cols, (char *)m.values, m.value_bytes};
-        }
+        split_all(sorts, start, n, sorts ? start + n : length, least, bits);
     }
 };
 
@@ -286,10 +299,8 @@ GPI_DEVICE void sort_parts(const ColumnsArgs<I> &a, const Team &team, void *memo
         if (k <= at && first + parts <= count) {
             if (round == 0)
                 part.count_buckets(wrong);
-            else if (round == 1)
-                part.move_to_buckets();
             else
-                part.sort_bucket();
+                part.move(round == 2);
         }
         end_task(a);
     }
@@ -313,6 +324,8 @@ __global__ __launch_bounds__(LongShape<I>::threads) void csr_long_columns_k(Colu
         wrong = none_wrong;
     const bool mine = lane_id() <= LongShape<I>::classes && a.long_rows[lane_id()];
     const uint32_t classes = *a.unsorted ? 0 : __ballot_sync(all_lanes, mine);
+    if (!classes) /* here, as most matrices have none: code behind is not fetched */
+        return;
     __syncthreads();
 #pragma unroll 1
     for (int c = 0; c < LongShape<I>::classes; c++) {

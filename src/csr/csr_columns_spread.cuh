@@ -41,7 +41,7 @@ struct Team {
     /* Barrier 0 is that of all threads. */
     GPI_DEVICE void sync() const
     {
-        if (size == blockDim.x)
+        if (size == gpu_block_threads)
             __syncthreads();
         else
             asm volatile("bar.sync %0, %1;" ::"r"(number() + 1), "r"(size) : "memory");
