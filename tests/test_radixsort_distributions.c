@@ -39,6 +39,16 @@ START_TEST(test_radix_sort_spread_levels)
 }
 END_TEST
 
+/* Passes over pairs, with tiles of all threads of a block where no digit is hot; some of which the
+ * first block finds a reason for while others count. */
+START_TEST(test_radix_sort_spread_long_tiles)
+{
+    static const enum kind kinds[] = {HASHED, FAR_APART, NUMBER_PAIRS, BELL};
+    const size_t n = (t_is_cuda() ? (size_t)1 << 24 : (size_t)1 << 18) + 4713;
+    check_distribution(_i % 2 ? GP_F32 : GP_U32, kinds[_i / 2], n, true, _i % 3 == 0);
+}
+END_TEST
+
 /* On the CPU between 256 splitters, as few would leave more together than the caches hold. */
 START_TEST(test_radix_sort_spread_many_splitters)
 {
@@ -302,6 +312,7 @@ static Suite *suite(void)
     c = t_case(s, "big");
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_levels, 0, 16);
+    tcase_add_loop_test(c, test_radix_sort_spread_long_tiles, 0, 8);
     tcase_add_loop_test(c, test_radix_sort_spread_many_splitters, 0, 8);
     tcase_add_loop_test(c, test_radix_sort_spread_some_bits, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_few_bits, 0, 2);

@@ -49,51 +49,57 @@ __device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *tab
     }
 }
 
-/* Exclusive sum of the 64-bit counts of one pass in place; true if one bin has them all. */
-GPI_DEVICE bool starts_of_pass(uint64_t *counts, uint64_t n, uint64_t *shared)
+/* By a warp: counts of one pass become exclusive sums; returns the largest count. */
+GPI_DEVICE uint64_t starts_of_pass(uint64_t *counts)
 {
-    const bool mine = threadIdx.x < radix_bins;
-    const uint64_t count = mine ? counts[threadIdx.x] : 0;
-    uint64_t upto = count;
-    if (mine)
-        shared[threadIdx.x] = upto;
-    __syncthreads();
-    for (uint32_t d = 1; d < radix_bins; d <<= 1) {
-        const uint64_t left = mine && threadIdx.x >= d ? shared[threadIdx.x - d] : 0;
-        __syncthreads();
-        upto += left;
-        if (mine)
-            shared[threadIdx.x] = upto;
-        __syncthreads();
+    constexpr int each = radix_bins / 32;
+    uint64_t count[each], sum = 0, most = 0;
+#pragma unroll
+    for (int i = 0; i < each; i++) {
+        count[i] = counts[lane_id() * each + i];
+        sum += count[i];
+        most = max(most, count[i]);
     }
-    if (mine)
-        counts[threadIdx.x] = upto - count;
-    return __syncthreads_or(mine && count == n);
+    uint64_t upto = sum;
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+        const uint64_t left = __shfl_up_sync(all_lanes, upto, d);
+        upto += lane_id() >= d ? left : 0;
+        most = max(most, __shfl_xor_sync(all_lanes, most, d));
+    }
+    uint64_t at = upto - sum;
+#pragma unroll
+    for (int i = 0; i < each; i++) {
+        counts[lane_id() * each + i] = at;
+        at += count[i];
+    }
+    return most;
 }
 
 /* By one block: the starts of all passes, and which of them there are. */
 template <class K>
 __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shared)
 {
-    const int bits = job.end - job.begin, passes = (bits + 7) / 8;
-    uint32_t active = 0;
-    for (int p = 0; p < passes; p++) {
-        const bool same = starts_of_pass(job.starts + p * radix_bins, job.items(), shared);
-        active |= (same ? 0u : 1u) << p;
-    }
+    const int bits = job.end - job.begin, passes = (bits + 7) / 8, warp = (int)threadIdx.x / 32;
+    const uint64_t n = job.items();
+    if (warp < passes)
+        shared[warp] = starts_of_pass(job.starts + warp * radix_bins);
+    __syncthreads();
     if (threadIdx.x != 0)
         return;
-    const uint32_t count = __popc(active);
+    uint32_t count = 0;
+    for (int p = 0; p < passes; p++)
+        count += shared[p] < n;
     /* An odd number of passes in place would overwrite what the first one reads. */
     const bool detour = job.in_place && count % 2;
     uint32_t number = 0, from = gpi_radix_in;
     for (int p = 0; p < passes; p++) {
-        if (!(active >> p & 1))
+        if (shared[p] == n)
             continue;
         const bool even = (count - 1 - number) % 2 == 0;
         const uint32_t to = even != detour ? gpi_radix_out : gpi_radix_tmp;
         gpi_radix_pass &pass = job.plan->pass[p];
-        pass.active = 1;
+        pass.active = shared[p] > n / radix_tuning.hot_digit ? gpi_radix_hot : gpi_radix_cold;
         pass.shift = job.begin + 8 * p;
         pass.bits = bits - 8 * p < 8 ? bits - 8 * p : 8;
         pass.from = from;

@@ -163,9 +163,12 @@ struct gpi_radix_adaptive {
     struct gpi_radix_entry *entries, *large; /* of one bucket's size, and the others */
 };
 
+enum { gpi_radix_cold = 1, gpi_radix_hot };
+
 /* One partition by one digit. */
 struct gpi_radix_pass {
-    uint32_t active, shift, bits;
+    uint32_t active; /* gpi_radix_cold, or gpi_radix_hot: a digit has many of the items */
+    uint32_t shift, bits;
     uint32_t from, to; /* enum gpi_radix_place */
     uint32_t number;   /* among the active ones */
     uint32_t last;     /* it writes the result */

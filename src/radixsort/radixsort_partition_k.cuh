@@ -4,8 +4,8 @@
  * counts of buckets the plan says which route the keys take (radixsort_internal.h). One or two
  * partitions bring them into buckets of their highest bits, so the number of trips through memory
  * does not grow with the width of the key; or a partition between splitters; or passes follow from
- * the lowest digit on (Knuth volume 3, 5.2.5). Levels and maps are left to radixsort_levels_k.cuh
- * and radixsort_adaptive_k.cuh: nothing is partitioned here then.
+ * the lowest digit on (Knuth volume 3, 5.2.5); or nothing, before levels (radixsort_levels_k.cuh)
+ * and maps (radixsort_adaptive_k.cuh).
  */
 #pragma once
 
@@ -21,21 +21,21 @@ namespace GPI_SPACE
 
 template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct PartitionKernel {
     using V = typename Payload<VB>::type;
+    template <int GROUPS, bool STABLE, int ITEMS>
+    using Partitions = Partitioner<K, FLOAT, VB, STABLE, T, ITEMS,
+                                   PartitionByBits<K, Group<T / GROUPS>, T / GROUPS * ITEMS>>;
     static constexpr int groups = radix_tile_groups(sizeof(K), VB);
-    static constexpr int tile_items = T / groups * I;
-    using G = Group<T / groups>;
-    template <bool STABLE, int ITEMS>
-    using Partitions =
-        Partitioner<K, FLOAT, VB, STABLE, T, ITEMS, PartitionByBits<K, G, T / groups * ITEMS>>;
-    using Passes = Partitions<true, I>;
-    using Buckets = Partitions<false, radix_partition_items(sizeof(K), VB, I)>;
+    static constexpr bool has_long = LARGE && radix_has_long_tiles(sizeof(K), VB);
+    using Passes = Partitions<groups, true, I>;
+    using LongPasses = Partitions<has_long ? 1 : groups, true, I>;
+    using Buckets = Partitions<groups, false, radix_partition_items(sizeof(K), VB, I)>;
     template <class Partitions> struct Shared {
-        typename Partitions::Tile::OfGroup tile[groups];
-        typename Partitions::Policy::Shared policy[groups];
+        typename Partitions::Tile::OfGroup tile[T / Partitions::G::threads];
+        typename Partitions::Policy::Shared policy[T / Partitions::G::threads];
     };
-    static constexpr int shared_bytes = sizeof(Shared<Passes>);
+    static constexpr int shared_bytes =
+        std::max({sizeof(Shared<Passes>), sizeof(Shared<LongPasses>), sizeof(Shared<Buckets>)});
     static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
-    static_assert(sizeof(Shared<Buckets>) <= sizeof(Shared<Passes>), "they share it");
 
     const RadixJob<K, V> &job;
     char *memory;
@@ -46,7 +46,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
 
     GPI_DEVICE uint64_t tiles() const
     {
-        return (job.items() + tile_items - 1) / tile_items;
+        return (job.items() + Passes::Tile::items - 1) / Passes::Tile::items;
     }
 
     GPI_DEVICE Top top(BitRange vary) const
@@ -76,8 +76,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         count_buckets<T, FLOAT, false, K, first_block>(job, t.shift, t.bits, 1, counts, table);
     }
 
-    /* The bits that vary in a sample; false if there is no need to count all keys, as
-     * they will go by passes. */
+    /* The bits that vary in a sample; false if passes follow, so that keys need not be counted. */
     GPI_DEVICE bool sample(BitRange &vary)
     {
         uint32_t *table = (uint32_t *)memory;
@@ -222,6 +221,13 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         return pass;
     }
 
+    /* They have longer runs; but no group ranks while another writes, as hot digits need. */
+    GPI_DEVICE bool takes_long_tiles(int p) const
+    {
+        return job.plan->pass[p].active == gpi_radix_cold &&
+               job.items() >= radix_tuning.long_tile_items;
+    }
+
     /* Pass p of sorting from the lowest digit. */
     GPI_DEVICE PartitionPass digit_pass(int p) const
     {
@@ -233,6 +239,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         pass.bits = now.bits;
         pass.ticket = &job.plan->tickets[2 + p];
         pass.leave_keys = now.last && !job.keys_wanted;
+        pass.prefetches = !(has_long && takes_long_tiles(p));
         pass.starts = job.starts + p * radix_bins;
         pass.states = job.states[now.number % 2];
         pass.clear = job.states[(now.number + 1) % 2];
@@ -240,17 +247,34 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         return pass;
     }
 
+    /* Pass i by tiles of all threads. In one function with others, those of keys alone spill. */
+    GPI_DEVICE void long_partition(int i)
+    {
+        auto &shared = *(Shared<LongPasses> *)memory;
+        __syncthreads();
+        if (threadIdx.x == 0)
+            shared.tile[0].pass = digit_pass(i);
+        __syncthreads();
+        const typename LongPasses::Policy policy(job, shared.tile[0].pass, shared.policy[0]);
+        LongPasses(job, shared.tile[0], policy).run();
+        barrier.wait();
+    }
+
     /* All passes of a route. */
     template <class Partitions> GPI_DEVICE void partitions(bool buckets)
     {
+        using G = typename Partitions::G;
         auto &shared = *(Shared<Partitions> *)memory;
         auto &tile = shared.tile[G::number()];
-        const int steps = !buckets                      ? (job.end - job.begin + 7) / 8
-                          : job.plan->bits > radix_bits ? 2
-                                                        : 1;
-        for (int i = 0; i < steps; i++) {
+        const int end = buckets ? 1 + (job.plan->bits > radix_bits) : (job.end - job.begin + 7) / 8;
+        for (int i = 0; i < end; i++) {
             if (!buckets && !job.plan->pass[i].active)
                 continue;
+            if constexpr (has_long)
+                if (!buckets && takes_long_tiles(i)) {
+                    long_partition(i);
+                    continue;
+                }
             G::sync();
             if (G::thread() == 0)
                 tile.pass = buckets ? bucket_pass(i) : digit_pass(i);
@@ -258,7 +282,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             const typename Partitions::Policy policy(job, tile.pass, shared.policy[G::number()]);
             Partitions(job, tile, policy).run();
             /* Nothing follows the last pass into buckets; of pairs, to know costs registers. */
-            if (VB > 0 || !buckets || i + 1 < steps)
+            if (VB > 0 || !buckets || i + 1 < end)
                 barrier.wait();
         }
     }
@@ -319,10 +343,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     }
 };
 
-/* Grid: cooperative, a block per multiprocessor at most. Tile: T x I items. LARGE: for more than
- * small arrays. After: the sorted array; or buckets and route gpi_radix_route_buckets; or their
- * entries, or what radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive; or nothing but
- * the route gpi_radix_route_one_bucket. */
+/* Grid: cooperative, a block per multiprocessor at most. LARGE: for more than small arrays. After:
+ * the sorted array; or buckets and route gpi_radix_route_buckets; or their entries, or what
+ * radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive; or gpi_radix_route_one_bucket. */
 template <class K, bool FLOAT, int VB, int T, int I, bool LARGE>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJobOf<K, VB> job)
@@ -340,6 +363,8 @@ __global__ void __launch_bounds__(T, 1)
     }
     Work kernel = {job, memory, {&job.plan->arrived, 0}};
     Work::Passes::init();
+    if constexpr (Work::has_long)
+        Work::LongPasses::init();
     bool buckets = false;
     if constexpr (radix_has_buckets<K>) {
         if (job.bucket_bits) {
@@ -382,18 +407,18 @@ gp_status add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job)
     constexpr int tile = PartitionKernel<K, FLOAT, VB, T, I, LARGE>::shared_bytes;
     constexpr int counts = DigitCounts<K>::shared_bytes;
     constexpr int buckets = (1 << radix_tuning.bucket_bits) * sizeof(uint32_t);
-    constexpr int table = counts > buckets ? counts : buckets;
+    constexpr int usual = std::max({tile, counts, buckets});
     constexpr bool splits = radix_has_splits<K, VB, LARGE>;
-    constexpr int most = splits ? radix_tuning.shared_bytes - 1024 : tile > table ? tile : table;
+    constexpr int most = splits ? radix_tuning.shared_bytes - 1024 : usual;
     static_assert(tile + 64 <= radix_tuning.shared_bytes, "a tile must fit beside a number");
     static uint64_t allowed;
     auto kernel = radix_partition_k<K, FLOAT, VB, T, I, LARGE>;
     const unsigned blocks = partition_blocks(list.ctx, job.n);
-    int shared = tile > table ? tile : table;
+    int shared = usual;
     if constexpr (splits)
         if (job.split_bits)
             shared =
-                std::max(shared, (int)SplitArray<K, VB, T>::bytes(job.n, blocks, job.split_bits));
+                std::max(usual, (int)SplitArray<K, VB, T>::bytes(job.n, blocks, job.split_bits));
     return list.add_with(most, &allowed, launch_cooperative(kernel, blocks, T, shared, job));
 }
 

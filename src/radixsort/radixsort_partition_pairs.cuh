@@ -17,10 +17,10 @@
 namespace GPI_SPACE
 {
 
-template <class K, bool FLOAT, int VB, int T, int I, class Digit>
-struct PairTile : TileRows<Group<T / radix_tile_groups(sizeof(K), VB)>, I> {
+template <class K, bool FLOAT, int VB, class Threads, int I, class Digit>
+struct PairTile : TileRows<Threads, I> {
     using V = typename Payload<VB>::type;
-    using G = Group<T / radix_tile_groups(sizeof(K), VB)>;
+    using G = Threads;
     using Rows = TileRows<G, I>;
     using Rows::first_item, Rows::has, Rows::items;
 

@@ -19,6 +19,7 @@ namespace GPI_SPACE
  * their items go. For one group.
  */
 template <class K, class G, int ITEMS> struct PartitionByBits {
+    using Threads = G;
     using Digit = DigitOf<K>;
     static constexpr bool enters = false;
     struct Shared {
@@ -75,10 +76,9 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
         s.segment = segment_of(tile);
     }
 
-    /* Whether to prefetch a tile into the L2: the writes of a pass into buckets need all of it. */
     GPI_DEVICE bool prefetches() const
     {
-        return !pass.segment_starts;
+        return pass.prefetches;
     }
 
     /* The tile that some group will claim soon: one full wave of groups ahead. */
@@ -182,14 +182,15 @@ template <class K, class Tile_, class Policy_, int BYTES> struct GroupPass {
     }
 };
 
-template <class K, bool FLOAT, int VB, int T, int I, class Policy>
-using PairPass = GroupPass<K, PairTile<K, FLOAT, VB, T, I, typename Policy::Digit>, Policy,
-                           radix_tuning.look_back_bytes>;
+template <class K, bool FLOAT, int VB, int I, class Policy>
+using PairPass =
+    GroupPass<K, PairTile<K, FLOAT, VB, typename Policy::Threads, I, typename Policy::Digit>,
+              Policy, radix_tuning.look_back_bytes>;
 
 /* Partition passes over pairs by a group, tile after tile. */
-template <class K, bool FLOAT, int VB, int T, int I, class Policy>
-struct PairPartitioner : PairPass<K, FLOAT, VB, T, I, Policy> {
-    using Base = PairPass<K, FLOAT, VB, T, I, Policy>;
+template <class K, bool FLOAT, int VB, int I, class Policy>
+struct PairPartitioner : PairPass<K, FLOAT, VB, I, Policy> {
+    using Base = PairPass<K, FLOAT, VB, I, Policy>;
     using Base::count, Base::has_bin, Base::places, Base::t, Base::policy;
     using typename Base::G;
     using typename Base::Tile;
@@ -372,7 +373,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
 /* STABLE, or for keys alone in any order. */
 template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Policy>
 struct PartitionerOf {
-    using type = PairPartitioner<K, FLOAT, VB, T, I, Policy>;
+    using type = PairPartitioner<K, FLOAT, VB, I, Policy>;
 };
 template <class K, bool FLOAT, bool STABLE, int T, int I, class Policy>
 struct PartitionerOf<K, FLOAT, 0, STABLE, T, I, Policy> {

@@ -219,6 +219,7 @@ struct PartitionPass {
     int shift, bits;   /* its digit */
     uint32_t *ticket;
     bool leave_keys;        /* the last one need not write them */
+    bool prefetches;        /* tiles into the L2: a pass into buckets needs all of it for writes */
     bool segmented;         /* each segment of the plan by itself, its bins in the buckets */
     const uint64_t *starts; /* of the bins, */
     const uint32_t *segment_starts; /* or of the buckets, 2^below to a bin */

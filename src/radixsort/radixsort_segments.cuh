@@ -89,6 +89,7 @@ struct SegmentParts {
 
 /* Tiles of segments. For one group; what finds the digits of a segment is added. */
 template <class K, class G, int ITEMS> struct SegmentTiles {
+    using Threads = G;
     static constexpr bool enters = true;
     struct Shared {
         uint32_t tile, segment;

@@ -20,6 +20,10 @@ struct RadixTuning {
      * key has the rank hot_max or more among those of its digit. */
     int probe_rows, hot_max;
 
+    /* A pass is hot if a digit has more than 1/hot_digit of the items. Others over pairs of 4 bytes
+     * have long tiles, of all threads of a block, from long_tile_items items on. */
+    uint64_t hot_digit, long_tile_items;
+
     int look_back_bytes; /* of states of earlier tiles that a look-back reads at once */
 
     /* Below small_items items tiles are small, so that all multiprocessors have one. There is a
@@ -99,7 +103,8 @@ constexpr RadixTuning radix_sm75()
     RadixTuning t = {};
     t.least_sm = 75, t.shared_bytes = 64 * 1024;
     t.tile_threads = 512, t.groups_max = 2, t.batch_rows = 8;
-    t.probe_rows = 4, t.hot_max = 20;
+    t.probe_rows = 4, t.hot_max = 20, t.hot_digit = 6;
+    t.long_tile_items = 16 << 20;
     t.look_back_bytes = 32;
     t.small_items = 2 << 20, t.block_items = 2048;
     t.narrow_items = 1 << 30;
@@ -153,7 +158,7 @@ constexpr RadixTuning with_limits(RadixTuning t)
 {
 #ifdef GPI_FAULT
     t.bucket_bits = 8, t.values_share = 64;
-    t.narrow_items = 1 << 18;
+    t.narrow_items = 1 << 18, t.long_tile_items = 1;
 #endif
     return t;
 }
@@ -167,6 +172,12 @@ constexpr RadixTuning radix_tuning = with_limits(row_for(radix_rows));
 constexpr int radix_tile_groups(int key_bytes, int value_bytes)
 {
     return key_bytes == 8 || value_bytes == 8 ? 1 : 2;
+}
+
+/* Whether passes of large arrays may have tiles of all threads, of which there is one group. */
+constexpr bool radix_has_long_tiles(int key_bytes, int value_bytes)
+{
+    return key_bytes == 4 && value_bytes == 4;
 }
 
 /* Items per thread that fit beside 26 KiB of counters and else_bytes; with a byte for the digit of
